@@ -1,0 +1,55 @@
+# How kiln's own targets are declared: one library a folder of compiler/, warnings as errors, two include roots.
+
+if(KILN_SANITIZE)
+  add_compile_options(-fsanitize=${KILN_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${KILN_SANITIZE})
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  add_link_options(-fuse-ld=lld)
+endif()
+
+# Headers are included by their path below compiler/ ("view/View.h") or below the top ("passes/Pipeline.h"); what
+# TableGen makes lies at the same path below the build folder. TableGen itself sees only directory properties.
+include_directories(${PROJECT_SOURCE_DIR}/compiler ${PROJECT_SOURCE_DIR}
+                    ${PROJECT_BINARY_DIR}/compiler ${PROJECT_BINARY_DIR})
+
+function(kiln_warnings target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-unused-parameter $<$<BOOL:${KILN_WERROR}>:-Werror>)
+endfunction()
+
+# kiln_library(NAME SOURCES a.cpp... [DEPENDS kiln libraries...] [LINK other libraries...] [GENERATED targets...])
+# A static library of the compiler. DEPENDS names the kiln libraries below it; the include check holds it to them.
+# LLVM and MLIR come as their two shared libraries.
+function(kiln_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LINK;GENERATED" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  kiln_warnings(${name})
+  target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} ${ARG_LINK})
+  if(ARG_GENERATED)
+    add_dependencies(${name} ${ARG_GENERATED})
+  endif()
+endfunction()
+
+# kiln_program(NAME SOURCES... DEPENDS... LINK...): an executable that links kiln libraries, MLIR and LLVM.
+function(kiln_program name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  kiln_warnings(${name})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} ${ARG_LINK})
+endfunction()
+
+# kiln_tablegen(FOLDER_PREFIX FILE.td DIALECT): the .inc files of a dialect; the target is KilnDIALECTIncGen.
+function(kiln_dialect_tablegen td dialect prefix)
+  set(LLVM_TARGET_DEFINITIONS ${td})
+  mlir_tablegen(${prefix}Dialect.h.inc -gen-dialect-decls -dialect=${dialect})
+  mlir_tablegen(${prefix}Dialect.cpp.inc -gen-dialect-defs -dialect=${dialect})
+  mlir_tablegen(${prefix}Enums.h.inc -gen-enum-decls)
+  mlir_tablegen(${prefix}Enums.cpp.inc -gen-enum-defs)
+  mlir_tablegen(${prefix}Attrs.h.inc -gen-attrdef-decls -attrdefs-dialect=${dialect})
+  mlir_tablegen(${prefix}Attrs.cpp.inc -gen-attrdef-defs -attrdefs-dialect=${dialect})
+  mlir_tablegen(${prefix}Types.h.inc -gen-typedef-decls -typedefs-dialect=${dialect})
+  mlir_tablegen(${prefix}Types.cpp.inc -gen-typedef-defs -typedefs-dialect=${dialect})
+  mlir_tablegen(${prefix}Ops.h.inc -gen-op-decls)
+  mlir_tablegen(${prefix}Ops.cpp.inc -gen-op-defs)
+  add_public_tablegen_target(Kiln${prefix}IncGen)
+endfunction()

@@ -1,0 +1,27 @@
+# The packages that kiln stands on, found once for the whole tree.
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+# Debian keeps LLVM 22 beside older ones; without the hint CMake may find another.
+list(APPEND CMAKE_PREFIX_PATH /usr/lib/llvm-22)
+find_package(MLIR 22.1 REQUIRED CONFIG)
+find_package(LLVM 22.1 REQUIRED CONFIG)
+set(MLIR_LINK_MLIR_DYLIB ON)
+set(LLVM_LINK_LLVM_DYLIB ON)
+list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+set(LLVM_TOOLS_DIR ${LLVM_TOOLS_BINARY_DIR})
+
+find_package(nlohmann_json REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(CLI11 REQUIRED)
+if(KILN_TESTS)
+  find_package(Catch2 2 REQUIRED)
+endif()

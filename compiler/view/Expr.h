@@ -1,0 +1,118 @@
+//===- Expr.h - Symbolic integers --------------------------------------===//
+//
+// Sizes, strides, offsets and index math are integers that may not be known yet: a batch size, a loop counter. An Expr is
+// an immutable, hash-consed expression over named, bounded variables, kept simplified by its constructors, so two equal
+// expressions built the same way are one node and compare as pointers do. One simplifier serves views, the graph's dims
+// and the index math of UOps.
+//
+// Division and modulo floor, as Python's do. Values are int64; bounds saturate at int64's ends. The node pool is global
+// to the process, never shrinks, and is safe to use from several threads.
+//
+//===--------------------------------------------------------------------===//
+#pragma once
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace kiln::view {
+
+/// The largest value that a dimension takes when its bounds are not given.
+inline constexpr int64_t kMaxDim = (int64_t(1) << 31) - 1;
+
+struct ExprNode;
+
+class Expr {
+public:
+  enum class Kind : uint8_t { Const, Var, Add, Mul, FloorDiv, Mod, Min, Max, Less, And };
+
+  /// The constant 0.
+  Expr();
+  /// A constant; implicit, so that numbers and expressions mix.
+  Expr(int64_t value);
+  Expr(int value) : Expr(int64_t(value)) {}
+
+  /// The variable `name` with min ≤ value ≤ max. Variables are equal when name and bounds are.
+  static Expr variable(llvm::StringRef name, int64_t min, int64_t max);
+
+  Kind kind() const;
+  /// Inclusive bounds, never tighter than the truth.
+  int64_t min() const;
+  int64_t max() const;
+  bool isConst() const { return kind() == Kind::Const; }
+  bool isConst(int64_t value) const { return isConst() && constant() == value; }
+  /// Const only.
+  int64_t constant() const;
+  /// The value when bounds leave only one.
+  std::optional<int64_t> asConst() const;
+  /// Var only.
+  llvm::StringRef name() const;
+  /// Add and And: two or more operands. Mul, FloorDiv, Mod, Min, Max, Less: two.
+  llvm::ArrayRef<Expr> operands() const;
+
+  bool operator==(Expr other) const { return node_ == other.node_; }
+  bool operator!=(Expr other) const { return node_ != other.node_; }
+  /// The interned node: an identity for hash tables.
+  const ExprNode *node() const { return node_; }
+  static Expr fromNode(const ExprNode *node);
+
+  /// The expression with every variable that `values` names replaced, and simplified again.
+  Expr substitute(const llvm::DenseMap<Expr, Expr> &values) const;
+  /// The value under an assignment of every variable that occurs; nullopt when one is missing or a divisor is 0.
+  std::optional<int64_t> evaluate(const llvm::DenseMap<Expr, int64_t> &values) const;
+  /// Calls `visit` once for each distinct variable, in order of first occurrence.
+  void forEachVariable(llvm::function_ref<void(Expr)> visit) const;
+
+  /// The reference's infix form: ((idx0*80)+(idx1*5)+-16).
+  std::string render() const;
+  /// The form that parse reads back, variables with bounds other than 0..kMaxDim written name{min..max}.
+  std::string print() const;
+  static llvm::Expected<Expr> parse(llvm::StringRef text);
+
+private:
+  explicit Expr(const ExprNode *node) : node_(node) {}
+  const ExprNode *node_;
+};
+
+Expr operator+(Expr a, Expr b);
+Expr operator-(Expr a, Expr b);
+Expr operator-(Expr a);
+Expr operator*(Expr a, Expr b);
+/// Sum of any number of terms, as one node.
+Expr sum(llvm::ArrayRef<Expr> terms);
+/// Product; 1 when empty. The element count of a shape.
+Expr product(llvm::ArrayRef<Expr> factors);
+Expr floorDiv(Expr a, Expr b);
+Expr ceilDiv(Expr a, Expr b);
+Expr mod(Expr a, Expr b);
+Expr minimum(Expr a, Expr b);
+Expr maximum(Expr a, Expr b);
+/// 1 where a < b, else 0.
+Expr less(Expr a, Expr b);
+Expr greaterEqual(Expr a, Expr b);
+/// Conjunction of 0/1 expressions; 1 when empty.
+Expr logicalAnd(llvm::ArrayRef<Expr> terms);
+
+/// True where a == b for every value of the variables, as far as the simplifier can prove it.
+bool provablyEqual(Expr a, Expr b);
+
+/// `expr` simplified for the points where `condition` (0/1) holds: bounds that the condition implies are used.
+Expr simplifyUnder(Expr expr, Expr condition);
+
+inline llvm::hash_code hash_value(Expr e) { return llvm::hash_value(static_cast<const void *>(e.node())); }
+
+} // namespace kiln::view
+
+template <> struct llvm::DenseMapInfo<kiln::view::Expr> {
+  using Pointers = llvm::DenseMapInfo<const kiln::view::ExprNode *>;
+  static kiln::view::Expr getEmptyKey() { return kiln::view::Expr::fromNode(Pointers::getEmptyKey()); }
+  static kiln::view::Expr getTombstoneKey() { return kiln::view::Expr::fromNode(Pointers::getTombstoneKey()); }
+  static unsigned getHashValue(kiln::view::Expr e) { return Pointers::getHashValue(e.node()); }
+  static bool isEqual(kiln::view::Expr a, kiln::view::Expr b) { return a == b; }
+};
