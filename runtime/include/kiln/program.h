@@ -1,0 +1,140 @@
+/*===- program.h - The tables of a compiled model and what its host program calls ------===
+ *
+ * This is the interface between code that kiln generates and the runtime, not one that users call. The compiler emits
+ * one `kiln_model` and the functions that it points to; the host program walks no bytecode: it is compiled code that
+ * calls the kiln_rt_* functions below with slices and sizes.
+ *
+ *===-------------------------------------------------------------------------------------===*/
+#ifndef KILN_PROGRAM_H
+#define KILN_PROGRAM_H
+
+#include "kiln/kiln.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define KILN_ABI_VERSION 1
+#define KILN_MAX_GRID 3
+#define KILN_ALIGNMENT 64 /* of every slice that the compiler places, in bytes */
+
+/* Memory of the model's device. What `memory` is, only the device knows: on the CPU, a pointer to the first byte. */
+typedef struct kiln_slice {
+  void *memory;
+  int64_t offset; /* bytes */
+} kiln_slice;
+
+/* One dimension of an input or output. */
+typedef struct kiln_dim {
+  const char *text; /* as declared: "3", "batch", "past + seq" */
+  int64_t size;     /* the fixed size, or -1 */
+  int32_t symbol;   /* the symbol that this dimension is, or -1 */
+} kiln_dim;
+
+typedef struct kiln_port {
+  const char *name;
+  kiln_dtype dtype;
+  int32_t rank;
+  const kiln_dim *dims;
+  const void *value; /* an input's stored default, of fixed size; NULL: none */
+} kiln_port;
+
+typedef struct kiln_symbol {
+  const char *name;
+  int64_t min, max, value; /* inclusive bounds; the size that --random and --bench take */
+} kiln_symbol;
+
+typedef struct kiln_weight {
+  const char *name; /* the key in a safetensors file */
+  kiln_dtype dtype;
+  int32_t rank;
+  const int64_t *dims;
+  int64_t offset, bytes; /* where it lies in the model's weight data */
+} kiln_weight;
+
+/* A kernel runs once an item of its grid. On the CPU an item is a chunk and `entry` runs it; the items of one launch may
+ * run in any order and side by side. */
+typedef struct kiln_kernel {
+  const char *name;
+  int32_t buffers, sizes; /* how many slices and how many scalars a launch passes */
+  void (*entry)(void *const *buffers, const int64_t *sizes, int64_t chunk); /* cpu and c, else NULL */
+  int64_t local[KILN_MAX_GRID];                                             /* work items of a group; 1 on the CPU */
+} kiln_kernel;
+
+struct kiln_model {
+  uint32_t abi;         /* KILN_ABI_VERSION */
+  const char *name;     /* of the model file */
+  const char *device;   /* "cpu", "c", "opencl" … */
+  const char *features; /* what the code needs of the CPU, as LLVM names it, comma separated: "avx2,fma"; "" for any */
+  const kiln_port *inputs;
+  const kiln_port *outputs;
+  const kiln_symbol *symbols;
+  const kiln_weight *weights;
+  const kiln_kernel *kernels;
+  int32_t input_count, output_count, symbol_count, weight_count, kernel_count;
+  const void *code; /* the kernels' source or binary for devices that load one, else NULL */
+  int64_t code_bytes;
+  const void *weight_data; /* NULL: the weights are in a file of their own */
+  int64_t weight_bytes;
+  /* The host program: reads its inputs with kiln_rt_input and the symbols from `sizes`, fills every output. */
+  kiln_status (*run)(kiln_context *context, const int64_t *sizes);
+};
+
+/* What one launch is: constant data beside the call. The estimates are of the whole launch, for logs. */
+typedef struct kiln_launch_info {
+  int32_t kernel;
+  const char *origin; /* the source nodes: "['dot']" */
+} kiln_launch_info;
+
+/* ---- what the host program calls; a status other than KILN_OK ends the run ---- */
+
+kiln_status kiln_rt_input(kiln_context *context, int32_t index, kiln_slice *slice);
+kiln_status kiln_rt_weight(kiln_context *context, int32_t index, kiln_slice *slice);
+/* Room for output `index` with these dims (as many as the output's rank). */
+kiln_status kiln_rt_output(kiln_context *context, int32_t index, const int64_t *dims, kiln_slice *slice);
+/* The context's arena, at least `bytes` long; it is kept from run to run. One call a run. */
+kiln_status kiln_rt_arena(kiln_context *context, int64_t bytes, kiln_slice *slice);
+/* Memory for a value whose lifetime control flow decides; freed by kiln_rt_free or at the end of the run. */
+kiln_status kiln_rt_alloc(kiln_context *context, int64_t bytes, kiln_slice *slice);
+kiln_status kiln_rt_free(kiln_context *context, kiln_slice slice);
+kiln_status kiln_rt_copy(kiln_context *context, kiln_slice to, kiln_slice from, int64_t bytes);
+/* Waits for the device and reads one element as an integer (floats are truncated). */
+kiln_status kiln_rt_read(kiln_context *context, kiln_slice from, kiln_dtype dtype, int64_t *value);
+/* Writes one element. */
+kiln_status kiln_rt_write(kiln_context *context, kiln_slice to, kiln_dtype dtype, int64_t value);
+/* Fails with KILN_INVALID_ARGUMENT unless input `index` has `size` along `axis`. */
+kiln_status kiln_rt_check_dim(kiln_context *context, int32_t index, int32_t axis, int64_t size);
+/* `grid`: items (CPU: chunks in grid[0]) or groups (GPU) an axis; an empty grid launches nothing. `estimates`: arithmetic
+ * operations and bytes moved. */
+kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, const kiln_slice *buffers,
+                           const int64_t *sizes, const int64_t grid[KILN_MAX_GRID], const int64_t estimates[2]);
+
+/* ---- a device ---- */
+
+/* The functions of a device. A device registers nothing: whoever makes the program links the devices that it needs and
+ * names them in kiln_devices(). Memory is an opaque pointer; optional members may be NULL. */
+typedef struct kiln_device {
+  const char *name;
+  /* `state` is the device's own, made by open and ended by close. `error` has error_bytes of room for the cause. */
+  kiln_status (*open)(const kiln_model *model, const kiln_options *options, void **state, char *error,
+                      size_t error_bytes);
+  void (*close)(void *state);
+  void *(*alloc)(void *state, int64_t bytes); /* NULL: out of memory */
+  void (*free)(void *state, void *memory);
+  kiln_status (*write)(void *state, kiln_slice to, const void *from, int64_t bytes);
+  kiln_status (*read)(void *state, void *to, kiln_slice from, int64_t bytes); /* waits for the device */
+  kiln_status (*copy)(void *state, kiln_slice to, kiln_slice from, int64_t bytes);
+  kiln_status (*launch)(void *state, int32_t kernel, const kiln_slice *buffers, const int64_t *sizes,
+                        const int64_t grid[KILN_MAX_GRID]);
+  kiln_status (*synchronize)(void *state);    /* optional: devices whose launch returns when it is done */
+  const char *(*error)(void *state);          /* optional: the cause of the last failure */
+  void *(*map_host)(void *state, void *data); /* optional: host memory used in place, as the CPU does */
+} kiln_device;
+
+/* NULL-terminated; defined once a program, by what the compiler links. */
+const kiln_device *const *kiln_devices(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
