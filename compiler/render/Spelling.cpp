@@ -10,9 +10,9 @@
 using namespace kiln;
 using namespace kiln::render;
 
-static const llvm::APInt *integerOf(const Operand &operand) {
+static std::optional<llvm::APInt> integerOf(const Operand &operand) {
   auto integer = llvm::dyn_cast_or_null<mlir::IntegerAttr>(operand.constant);
-  return integer ? &integer.getValue() : nullptr;
+  return integer ? std::optional(integer.getValue()) : std::nullopt;
 }
 
 std::string Spelling::constant(mlir::TypedAttr value) const {
@@ -112,7 +112,7 @@ std::string Spelling::widened(Alu kind, Dtype dtype, llvm::ArrayRef<Operand> ope
 static std::optional<bool> decided(Alu kind, Dtype dtype, llvm::ArrayRef<Operand> operands) {
   if (kind != Alu::CMPLT || !isInteger(dtype))
     return std::nullopt;
-  const llvm::APInt *left = integerOf(operands[0]), *right = integerOf(operands[1]);
+  std::optional<llvm::APInt> left = integerOf(operands[0]), right = integerOf(operands[1]);
   bool isSigned = isSignedInteger(dtype);
   if ((left && (isSigned ? left->isMaxSignedValue() : left->isMaxValue())) ||
       (right && (isSigned ? right->isMinSignedValue() : right->isZero())))
@@ -134,7 +134,7 @@ std::string Spelling::alu(Alu kind, Dtype dtype, llvm::ArrayRef<Operand> operand
   auto wrapped = [&](std::string text) {
     return bitWidth(dtype) < 32 ? ("(" + language_.value(dtype) + ")" + text).str() : text;
   };
-  const llvm::APInt *second = operands.size() > 1 ? integerOf(operands[1]) : nullptr;
+  std::optional<llvm::APInt> second = operands.size() > 1 ? integerOf(operands[1]) : std::nullopt;
   switch (kind) {
   case Alu::IDIV:
   case Alu::MOD:
