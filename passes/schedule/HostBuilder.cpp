@@ -1,6 +1,6 @@
 //===- HostBuilder.cpp - Write the host program of a graph --------------------------===//
-// A block of the graph becomes a straight list of launches, a control-flow op an scf op around such lists. Inside a region
-// every value has memory of its own that the region frees; what it yields passes to whoever runs the region.
+// A block of the graph becomes a straight list of launches, a control-flow op an scf op around such lists. Inside a
+// region every value has memory of its own that the region frees; what it yields passes to whoever runs the region.
 //===----------------------------------------------------------------------===//
 
 #include "passes/schedule/HostBuilder.h"
@@ -68,9 +68,7 @@ private:
   Value bytesOf(RankedTensorType type, Block &block, Scope &scope);
   Value allocate(Value tensor, Block &block, Scope &scope);
   Value number(int64_t value) { return arith::ConstantOp::create(builder_, loc_, builder_.getI64IntegerAttr(value)); }
-  Value truth(Value i64) {
-    return arith::CmpIOp::create(builder_, loc_, arith::CmpIPredicate::ne, i64, number(0));
-  }
+  Value truth(Value i64) { return arith::CmpIOp::create(builder_, loc_, arith::CmpIPredicate::ne, i64, number(0)); }
   SmallVector<OwnDim> ownDims(TypeRange types, const Scope &scope);
   bool isMemory(Value tensor, Block &block);
   int64_t weightIndex(graph::WeightOp weight);
@@ -126,8 +124,8 @@ bool HostBuilder::isMemory(Value tensor, Block &block) {
 int64_t HostBuilder::weightIndex(graph::WeightOp weight) {
   auto [slot, fresh] = weightIndex_.try_emplace(weight, weights_.size());
   if (fresh)
-    weights_.push_back(host::WeightAttr::get(builder_.getContext(), weight.getName(), typeOf(weight.getResult()),
-                                             weight.getData()));
+    weights_.push_back(
+        host::WeightAttr::get(builder_.getContext(), weight.getName(), typeOf(weight.getResult()), weight.getData()));
   return slot->second;
 }
 
@@ -187,8 +185,7 @@ void HostBuilder::emitGroup(const KernelGroup &group, Block &block, Scope &scope
   if (scope.memory.contains(group.outputs.front()))
     return;
   OpBuilder beside(main_);
-  BuiltKernel kernel =
-      buildKernel(beside, group, [&](Value tensor) { return isMemory(tensor, block); }, classic_);
+  BuiltKernel kernel = buildKernel(beside, group, [&](Value tensor) { return isMemory(tensor, block); }, classic_);
   std::string origin = originOf(kernel.func);
   ArrayRef<Expr> symbols = kernel.func.getSizes().getSizes();
   SmallVector<Value> buffers, sizes;
@@ -291,8 +288,8 @@ void HostBuilder::emitIf(graph::IfOp op, Block &block, Scope &scope) {
   if (op.getNumResults() && scope.memory.contains(op.getResult(0)))
     return;
   Value from = memoryOf(edgeOf(op.getCondition()).base, block, scope);
-  Value condition = truth(host::ReadOp::create(builder_, loc_, builder_.getI64Type(), from,
-                                               TypeAttr::get(builder_.getI1Type())));
+  Value condition =
+      truth(host::ReadOp::create(builder_, loc_, builder_.getI64Type(), from, TypeAttr::get(builder_.getI1Type())));
   // Both regions may read what the block has computed: it must be there before either runs.
   op->walk([&](Operation *inner) {
     for (Value operand : inner->getOperands()) {
@@ -353,7 +350,8 @@ void HostBuilder::emitLoop(graph::LoopOp op, Block &block, Scope &scope) {
                               : number(std::numeric_limits<int64_t>::max());
   Value condition = op.getCondition() ? readScalar(op.getCondition(), builder_.getI1Type()) : number(1);
 
-  // State: iteration, condition, carried slices, the carried tensors' own dims, then (memory, room) of each scan output.
+  // State: iteration, condition, carried slices, the carried tensors' own dims, then (memory, room) of each scan
+  // output.
   TypeRange arguments = TypeRange(body.getArgumentTypes()).drop_front();
   SmallVector<OwnDim> own = ownDims(arguments, scope);
   SmallVector<Value> state{number(0), condition};
@@ -371,7 +369,8 @@ void HostBuilder::emitLoop(graph::LoopOp op, Block &block, Scope &scope) {
     state.push_back(number(0)); // bytes of room
   }
   size_t firstOwn = 2 + carried, firstScan = firstOwn + own.size();
-  // A scan output's other dims must be known after the loop too, so they are read there as they are in the last iteration.
+  // A scan output's other dims must be known after the loop too, so they are read there as they are in the last
+  // iteration.
   SmallVector<Type> types = llvm::map_to_vector(state, [](Value value) { return value.getType(); });
   auto loop = scf::WhileOp::create(builder_, loc_, types, state);
   SmallVector<Location> locations(types.size(), loc_);
@@ -397,8 +396,7 @@ void HostBuilder::emitLoop(graph::LoopOp op, Block &block, Scope &scope) {
     ValueRange values = cast<graph::YieldOp>(body.getTerminator()).getValues();
     Value nextCondition = host::ReadOp::create(builder_, loc_, i64, memoryOf(edgeOf(values[0]).base, body, inner),
                                                TypeAttr::get(builder_.getI1Type()));
-    SmallVector<Value> next{
-        arith::AddIOp::create(builder_, loc_, after->getArgument(0), number(1)), nextCondition};
+    SmallVector<Value> next{arith::AddIOp::create(builder_, loc_, after->getArgument(0), number(1)), nextCondition};
     SmallVector<Value> slices = yieldMemory(values.slice(1, carried), body, inner);
     next.append(slices);
     for (const OwnDim &dim : own)
@@ -441,7 +439,8 @@ void HostBuilder::emitLoop(graph::LoopOp op, Block &block, Scope &scope) {
       scope.sizes[dim.symbol] = loop.getResult(0);
       continue;
     }
-    auto same = llvm::find_if(own, [&](const OwnDim &other) { return other.value == dim.value && other.axis == dim.axis; });
+    auto same =
+        llvm::find_if(own, [&](const OwnDim &other) { return other.value == dim.value && other.axis == dim.axis; });
     assert(same != own.end() && "a result's dim changes only where the body's argument does");
     scope.sizes[dim.symbol] = loop.getResult(firstOwn + (same - own.begin()));
   }
@@ -491,8 +490,8 @@ static ArrayAttr portsOf(Builder &builder, TypeRange types, llvm::function_ref<D
     DictionaryAttr dict = attrs(index);
     auto name = dict ? dict.getAs<StringAttr>(graph::kNameAttr) : StringAttr();
     auto value = dict ? dict.getAs<ElementsAttr>(graph::kValueAttr) : ElementsAttr();
-    ports.push_back(host::PortAttr::get(builder.getContext(), name ? name.getValue() : "",
-                                        cast<RankedTensorType>(type), value));
+    ports.push_back(
+        host::PortAttr::get(builder.getContext(), name ? name.getValue() : "", cast<RankedTensorType>(type), value));
   }
   return builder.getArrayAttr(ports);
 }

@@ -1,7 +1,7 @@
 //===- KernelBuilder.cpp - Write one kernel for a group of tensors ----------------===//
-// Walks from the group's outputs to memory. The walk carries the view from the kernel's domain to the tensor at hand: a view
-// on an edge is put on top of it, an element-wise op passes it on, and a load ends with it. At the group's reduce it must be
-// the reduce's own shape; what lies above the reduce is read over the whole domain.
+// Walks from the group's outputs to memory. The walk carries the view from the kernel's domain to the tensor at hand: a
+// view on an edge is put on top of it, an element-wise op passes it on, and a load ends with it. At the group's reduce
+// it must be the reduce's own shape; what lies above the reduce is read over the whole domain.
 //===----------------------------------------------------------------------===//
 
 #include "passes/schedule/KernelBuilder.h"

@@ -1,10 +1,11 @@
 //===- Realize.cpp - Which tensors get memory -------------------------------===//
-// The rules of tinygrad v0.9.2, in three steps over the graph seen as bases (tensors that are computed) and edges (views):
+// The rules of tinygrad v0.9.2, in three steps over the graph seen as bases (tensors that are computed) and edges
+// (views):
 //   1. Results of the block, tensors that control flow reads or makes, and bases that a view expands are realized;
 //      classic: also bases that a view pads unless the padding can move to the loads or is cut off again.
 //   2. Every reduce is paired with the realized tensors that it can be finished in: those reached through element-wise
-//      ops and views that keep its elements in order. Where the pairing is not clean, the reduce itself is realized, or the
-//      last of the chain of single readers behind it.
+//      ops and views that keep its elements in order. Where the pairing is not clean, the reduce itself is realized, or
+//      the last of the chain of single readers behind it.
 //   3. Outputs that share a reduce make one kernel.
 //===----------------------------------------------------------------------===//
 

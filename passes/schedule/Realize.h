@@ -1,7 +1,7 @@
 //===- Realize.h - Which tensors get memory ---------------------------------===//
 //
-// A kernel ends where a tensor is written to memory, so the partition of a graph into kernels is the set of tensors that
-// are realized. Everything else is computed inside the kernels that read it.
+// A kernel ends where a tensor is written to memory, so the partition of a graph into kernels is the set of tensors
+// that are realized. Everything else is computed inside the kernels that read it.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -36,7 +36,8 @@ struct Realization {
 /// Whether every op from `value` down to memory gives 0 for zeros, so that padding may be moved to the loads.
 bool isPadSafe(mlir::Value value, const llvm::SetVector<mlir::Value> &realized);
 
-/// Decides for the ops directly in `block`. `classic` follows tinygrad v0.9.2's rules; otherwise padding never realizes.
+/// Decides for the ops directly in `block`. `classic` follows tinygrad v0.9.2's rules; otherwise padding never
+/// realizes.
 Realization realize(mlir::Block &block, bool classic);
 
 } // namespace kiln::schedule

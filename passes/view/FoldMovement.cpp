@@ -1,9 +1,8 @@
 //===- FoldMovement.cpp - Turn movement into views ---------------------------===//
-// Stage: view (graph → graph).  A reshape, a transpose or a pad computes nothing: it says which element of its input each
-// element of its result is. A ShapeTracker says the same of a whole chain, so the chain costs no kernel and no memory.
-// Expects: movement ops anywhere.   Guarantees: none is left; no view reads a view; a view of one number is the number,
-// unless it is masked.
-// Position: first, because the scheduler and everything after it know only views.
+// Stage: view (graph → graph).  A reshape, a transpose or a pad computes nothing: it says which element of its input
+// each element of its result is. A ShapeTracker says the same of a whole chain, so the chain costs no kernel and no
+// memory. Expects: movement ops anywhere.   Guarantees: none is left; no view reads a view; a view of one number is the
+// number, unless it is masked. Position: first, because the scheduler and everything after it know only views.
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
@@ -79,8 +78,7 @@ struct FoldMovement : impl::FoldMovementBase<FoldMovement> {
     OpBuilder builder(op);
     auto constant = base.getDefiningOp<graph::ConstOp>();
     if (constant && !isMasked(tracker)) {
-      result.replaceAllUsesWith(
-          graph::ConstOp::create(builder, op->getLoc(), result.getType(), constant.getValue()));
+      result.replaceAllUsesWith(graph::ConstOp::create(builder, op->getLoc(), result.getType(), constant.getValue()));
       return;
     }
     if (tracker.isContiguous() && base.getType() == result.getType()) {
