@@ -16,7 +16,12 @@ extern "C" {
 
 #define KILN_ABI_VERSION 1
 #define KILN_MAX_GRID 3
-#define KILN_ALIGNMENT 64 /* of every slice that the compiler places, in bytes */
+/* In bytes: of every slice that the compiler places in an arena, and of all memory that the runtime allocates. It is
+ * what most OpenCL devices want of a sub-buffer. */
+#define KILN_ALIGNMENT 128
+/* In bytes: of inputs, outputs and weights that are used where the caller or a file has them; others are copied. So no
+ * slice that a kernel sees begins at a smaller alignment. */
+#define KILN_HOST_ALIGNMENT 64
 
 /* Memory of the model's device. What `memory` is, only the device knows: on the CPU, a pointer to the first byte. */
 typedef struct kiln_slice {
@@ -52,8 +57,8 @@ typedef struct kiln_weight {
   int64_t offset, bytes; /* where it lies in the model's weight data */
 } kiln_weight;
 
-/* A kernel runs once an item of its grid. On the CPU an item is a chunk and `entry` runs it; the items of one launch may
- * run in any order and side by side. */
+/* A kernel runs once an item of its grid. On the CPU an item is a chunk and `entry` runs it; the items of one launch
+ * may run in any order and side by side. */
 typedef struct kiln_kernel {
   const char *name;
   int32_t buffers, sizes; /* how many slices and how many scalars a launch passes */
@@ -104,8 +109,8 @@ kiln_status kiln_rt_read(kiln_context *context, kiln_slice from, kiln_dtype dtyp
 kiln_status kiln_rt_write(kiln_context *context, kiln_slice to, kiln_dtype dtype, int64_t value);
 /* Fails with KILN_INVALID_ARGUMENT unless input `index` has `size` along `axis`. */
 kiln_status kiln_rt_check_dim(kiln_context *context, int32_t index, int32_t axis, int64_t size);
-/* `grid`: items (CPU: chunks in grid[0]) or groups (GPU) an axis; an empty grid launches nothing. `estimates`: arithmetic
- * operations and bytes moved. */
+/* `grid`: items (CPU: chunks in grid[0]) or groups (GPU) an axis; an empty grid launches nothing. `estimates`:
+ * arithmetic operations and bytes moved. */
 kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, const kiln_slice *buffers,
                            const int64_t *sizes, const int64_t grid[KILN_MAX_GRID], const int64_t estimates[2]);
 
