@@ -22,9 +22,10 @@
 #include <unistd.h>
 
 #define MOST_THREADS 1024
-#define SPINS 4000                    /* tens of microseconds */
-#define STACK_BYTES ((size_t)8 << 20) /* kernels keep tiles there, and libraries' defaults can be as small as 128 KB   \
-                                       */
+#define SPINS 4000 /* tens of microseconds */
+#define STACK_BYTES                                                                                                    \
+  ((size_t)8 << 20) /* kernels keep tiles there, and libraries' defaults can be as small as 128 KB                     \
+                     */
 
 struct kiln_pool {
   kiln_chunk_entry entry;

@@ -27,7 +27,8 @@ typedef struct printer {
   bool summarised, scientific, finite;
   int width;    /* of an element */
   int fraction; /* digits after the point: the most of any element */
-  int column;
+  char line[LINE + KILN_MAX_RANK + 2 * ELEMENT_BYTES];
+  int column;               /* what `line` holds */
   double largest, smallest; /* magnitudes of the finite ones but 0 */
   void (*visit)(struct printer *printer, const void *element);
 } printer;
@@ -82,7 +83,14 @@ static int digits_after_point(const printer *p, const void *element) {
   int exponent, digits = needed_digits(element, p->tensor->dtype, &exponent);
   if (!p->scientific)
     digits = digits > exponent ? digits - exponent : 0;
-  return p->tensor->rank > 0 && digits > DIGITS ? DIGITS : digits;
+  if (p->tensor->rank == 0 || digits <= DIGITS)
+    return digits;
+  char text[ELEMENT_BYTES];
+  snprintf(text, sizeof text, p->scientific ? "%.*e" : "%.*f", DIGITS, kiln_load_float(element, p->tensor->dtype));
+  const char *last = strchr(text, '.') + DIGITS; /* what the cut rounds to may need fewer */
+  for (digits = DIGITS; digits > 0 && *last == '0'; last--)
+    digits--;
+  return digits;
 }
 
 static void format_float(const printer *p, const void *element, char *text, size_t bytes) {
@@ -101,8 +109,6 @@ static void format_float(const printer *p, const void *element, char *text, size
     return;
   }
   int length = snprintf(text, bytes, digits ? "%.*f" : "%#.*f", digits, value);
-  while (digits > 0 && text[length - 1] == '0' && digits--) /* what rounding to eight digits left */
-    text[--length] = 0;
   snprintf(text + length, bytes - (size_t)length, "%*s", p->fraction - digits, "");
 }
 
@@ -155,17 +161,22 @@ static void measure(printer *p, void (*visit)(printer *, const void *), int64_t 
 /* ---- the whole ---- */
 
 static void put(printer *p, const char *text, int width) {
-  int length = (int)strlen(text);
-  p->column += fprintf(p->file, "%*s", width > length ? width : length, text);
+  p->column += snprintf(p->line + p->column, sizeof p->line - (size_t)p->column, "%*s", width, text);
 }
 
-/* Starts a new line under the `depth` open brackets if `text` would go past the line's end. */
-static void break_line(printer *p, int width, int32_t depth) {
-  if (p->column + width <= LINE)
-    return;
-  fputc('\n', p->file);
+/* Ends the line and begins one under the `depth` open brackets. */
+static void new_line(printer *p, int32_t depth) {
+  while (p->column > 0 && p->line[p->column - 1] == ' ')
+    p->column--;
+  fprintf(p->file, "%.*s\n", p->column, p->line);
   p->column = 0;
   put(p, "", depth);
+}
+
+/* Room for `width` more characters and the closing brackets. */
+static void reserve(printer *p, int width, int32_t depth) {
+  if (p->column + width + p->tensor->rank > LINE)
+    new_line(p, depth);
 }
 
 static void print_axis(printer *p, int32_t axis, const char *data, int64_t stride) {
@@ -182,29 +193,31 @@ static void print_axis(printer *p, int32_t axis, const char *data, int64_t strid
   put(p, "[", 1);
   for (int64_t i = 0, next; i < size; i = next) {
     next = next_shown(p, i, size);
-    if (last)
-      break_line(p, p->width + 1, axis + 1);
-    print_axis(p, axis + 1, data + i * stride, stride);
     bool gap = next > i + 1, more = next < size;
-    if (last) {
-      if (more)
-        put(p, " ", 1);
-      if (gap) {
-        break_line(p, 4, axis + 1);
-        put(p, "... ", 4);
-      }
-      continue;
+    if (last)
+      reserve(p, p->width, axis + 1);
+    print_axis(p, axis + 1, data + i * stride, stride);
+    if (last && more)
+      put(p, " ", 1);
+    if (last && gap) {
+      reserve(p, 3, axis + 1);
+      put(p, "... ", 4);
     }
-    for (int turn = 0; more && turn < 1 + gap; turn++) {
+    for (int turn = 0; !last && more && turn < 1 + gap; turn++) {
       for (int32_t line = axis + 1; line < tensor->rank; line++)
-        fputc('\n', p->file);
-      p->column = 0;
-      put(p, "", axis + 1);
+        new_line(p, axis + 1);
       if (gap && turn == 0)
         put(p, "...", 3);
     }
   }
   put(p, "]", 1);
+}
+
+/* From here on NumPy takes the scientific form: what the dtype's digits are good for. */
+static double largest_fixed(const kiln_tensor *tensor) {
+  if (tensor->dtype == KILN_FLOAT64)
+    return tensor->rank > 0 ? 1e8 : 1e16;
+  return tensor->dtype == KILN_FLOAT32 ? 1e6 : 1e3;
 }
 
 void kiln_print_tensor(FILE *file, const char *name, const kiln_tensor *tensor) {
@@ -219,14 +232,15 @@ void kiln_print_tensor(FILE *file, const char *name, const kiln_tensor *tensor) 
     return;
   }
   printer p = {.file = file, .tensor = tensor, .summarised = count > THRESHOLD};
+  if (tensor->dtype == KILN_BOOL && tensor->rank > 0)
+    p.width = (int)strlen("False");
   if (kiln_dtype_is_float(tensor->dtype)) {
     measure(&p, measure_range, bytes);
-    p.scientific = p.finite && (p.largest >= 1e8 || p.smallest < 1e-4 || p.largest / p.smallest > 1000);
-    if (tensor->rank == 0)
-      p.scientific = p.finite && (p.largest >= 1e16 || p.smallest < 1e-4);
+    p.scientific = p.finite && (p.largest >= largest_fixed(tensor) || p.smallest < 1e-4 ||
+                                (tensor->rank > 0 && p.largest / p.smallest > 1000));
     measure(&p, measure_fraction, bytes);
   }
   measure(&p, measure_width, bytes);
   print_axis(&p, 0, tensor->data, bytes);
-  fputc('\n', file);
+  fprintf(file, "%.*s\n", p.column, p.line);
 }

@@ -1,5 +1,5 @@
-#include "TempFolder.h"
 #include "kiln/npy.h"
+#include "TempFolder.h"
 
 #include <catch2/catch.hpp>
 
@@ -125,8 +125,7 @@ TEST_CASE("what is written is what NumPy writes") {
   REQUIRE(kiln_npy_write((folder / "x.npy").c_str(), &tensor, nullptr, 0) == KILN_OK);
   std::string text = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }";
   CHECK(folder.read(folder / "x.npy") == std::string("\x93NUMPY\x01\x00\x76\x00", 10) + text +
-                                             std::string(127 - 10 - text.size(), ' ') + "\n" +
-                                             bytesOf<float>({1, 2}));
+                                             std::string(127 - 10 - text.size(), ' ') + "\n" + bytesOf<float>({1, 2}));
 }
 
 TEST_CASE("a truncated file is an error wherever it ends, from memory and from disk") {
