@@ -16,7 +16,12 @@ extern "C" {
 
 #define KILN_ABI_VERSION 1
 #define KILN_MAX_GRID 3
-#define KILN_ALIGNMENT 64 /* of every slice that the compiler places, in bytes */
+/* In bytes: of every slice that the compiler places in an arena, and of all memory that the runtime allocates. It is
+ * what most OpenCL devices want of a sub-buffer. */
+#define KILN_ALIGNMENT 128
+/* In bytes: of inputs, outputs and weights that are used where the caller or a file has them; others are copied. So no
+ * slice that a kernel sees begins at a smaller alignment. */
+#define KILN_HOST_ALIGNMENT 64
 
 /* Memory of the model's device. What `memory` is, only the device knows: on the CPU, a pointer to the first byte. */
 typedef struct kiln_slice {
@@ -104,6 +109,8 @@ kiln_status kiln_rt_read(kiln_context *context, kiln_slice from, kiln_dtype dtyp
 kiln_status kiln_rt_write(kiln_context *context, kiln_slice to, kiln_dtype dtype, int64_t value);
 /* Notes `message` as the cause and returns KILN_INVALID_ARGUMENT: a size that is data is out of its bounds. */
 kiln_status kiln_rt_fail(kiln_context *context, const char *message);
+/* Fails with KILN_INVALID_ARGUMENT unless input `index` has `size` along `axis`. */
+kiln_status kiln_rt_check_dim(kiln_context *context, int32_t index, int32_t axis, int64_t size);
 /* `grid`: items (CPU: chunks in grid[0]) or groups (GPU) an axis; an empty grid launches nothing. `estimates`:
  * arithmetic operations and bytes moved. */
 kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, const kiln_slice *buffers,
