@@ -12,8 +12,8 @@ TEST_CASE("a dot product of integers") {
     %sum = uop.range %i = %zero to %n : i32 init(%acc = %zero) : i32 attributes {axis = 0, reduce} {
       %x = uop.load %a[%i : i32] : !uop.ptr<i32, global> -> i32
       %y = uop.load %b[%i : i32] : !uop.ptr<i32, global> -> i32
-      %xy = uop.alu #kiln.alu<mul> %x, %y : (i32, i32) -> i32
-      %next = uop.alu #kiln.alu<add> %acc, %xy : (i32, i32) -> i32
+      %xy = uop.alu mul %x, %y : (i32, i32) -> i32
+      %next = uop.alu add %acc, %xy : (i32, i32) -> i32
       uop.yield %next : i32
     }
     uop.store %sum, %out[%zero : i32] : i32, !uop.ptr<i32, global>)");
