@@ -21,12 +21,12 @@ static std::string expand(llvm::StringRef arguments, llvm::StringRef body) {
   for (llvm::StringRef argument : list) {
     auto [name, type] = argument.trim().split(": ");
     types += (types.empty() ? "" : ", ") + name.str() + ": ";
-    if (type != "size") {
+    if (!type.starts_with("size")) {
       types += "!uop.ptr<" + type.str() + ", global>";
       continue;
     }
     types += "i32";
-    sizes += (sizes.empty() ? "\"" : ", \"") + name.drop_front().str() + "\"";
+    sizes += (sizes.empty() ? "\"" : ", \"") + name.drop_front().str() + type.drop_front(4).str() + "\"";
   }
   return "uop.func @kernel(" + types + ") attributes {sizes = #kiln.dims<[" + sizes +
          "]>, grid = #kiln.dims<[1]>, local = array<i64: 1>, operations = #kiln.expr<0>, bytes = #kiln.expr<0>} {\n" +
