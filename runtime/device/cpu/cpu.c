@@ -56,7 +56,7 @@ static kiln_status cpu_open(const kiln_model *model, const kiln_options *options
 /* Large blocks ask for huge pages: a product that walks a panel column by column misses the page table's cache else. */
 static void *cpu_alloc(void *opaque, int64_t bytes) {
   (void)opaque;
-  if (bytes < 0 || (uint64_t)bytes > SIZE_MAX / 2)
+  if (bytes < 0 || (uint64_t)bytes > PTRDIFF_MAX - HUGE_PAGE)
     return NULL;
   size_t alignment = (size_t)bytes >= 2 * HUGE_PAGE ? HUGE_PAGE : KILN_ALIGNMENT;
   size_t rounded = ((size_t)bytes + alignment - 1) / alignment * alignment;

@@ -109,8 +109,6 @@ kiln_status kiln_rt_read(kiln_context *context, kiln_slice from, kiln_dtype dtyp
 kiln_status kiln_rt_write(kiln_context *context, kiln_slice to, kiln_dtype dtype, int64_t value);
 /* Notes `message` as the cause and returns KILN_INVALID_ARGUMENT: a size that is data is out of its bounds. */
 kiln_status kiln_rt_fail(kiln_context *context, const char *message);
-/* Fails with KILN_INVALID_ARGUMENT unless input `index` has `size` along `axis`. */
-kiln_status kiln_rt_check_dim(kiln_context *context, int32_t index, int32_t axis, int64_t size);
 /* `grid`: items (CPU: chunks in grid[0]) or groups (GPU) an axis; an empty grid launches nothing. `estimates`:
  * arithmetic operations and bytes moved. */
 kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, const kiln_slice *buffers,
