@@ -29,7 +29,9 @@ typedef struct kiln_slice {
   int64_t offset; /* bytes */
 } kiln_slice;
 
-/* One dimension of an input or output. */
+/* One dimension of an input or output. An input's size that is neither fixed nor a symbol is checked against its text,
+ * an expression of numbers and symbols' names with + - * // % min() max() and parentheses, where // and % round down.
+ */
 typedef struct kiln_dim {
   const char *text; /* as declared: "3", "batch", "past + seq" */
   int64_t size;     /* the fixed size, or -1 */
@@ -107,8 +109,8 @@ kiln_status kiln_rt_copy(kiln_context *context, kiln_slice to, kiln_slice from, 
 kiln_status kiln_rt_read(kiln_context *context, kiln_slice from, kiln_dtype dtype, int64_t *value);
 /* Writes one element. */
 kiln_status kiln_rt_write(kiln_context *context, kiln_slice to, kiln_dtype dtype, int64_t value);
-/* Fails with KILN_INVALID_ARGUMENT unless input `index` has `size` along `axis`. */
-kiln_status kiln_rt_check_dim(kiln_context *context, int32_t index, int32_t axis, int64_t size);
+/* Notes `message` as the cause and returns KILN_INVALID_ARGUMENT: a size that is data is out of its bounds. */
+kiln_status kiln_rt_fail(kiln_context *context, const char *message);
 /* `grid`: items (CPU: chunks in grid[0]) or groups (GPU) an axis; an empty grid launches nothing. `estimates`:
  * arithmetic operations and bytes moved. */
 kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, const kiln_slice *buffers,

@@ -1,0 +1,42 @@
+//===- Import.h - A model file becomes a graph module ---------------------===//
+//
+// Stage: import (file → graph).  ONNX and JSON files both end as one `func.func @main` of primitive tensor ops whose
+// every dim is an expression over named, bounded symbols; every op's location is the name of its source node.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Error.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kiln::import {
+
+/// What --dim says of a named size.
+struct SymbolBounds {
+  int64_t min = 0;
+  int64_t max = (int64_t(1) << 31) - 1;
+  int64_t value = 1; ///< stands for the size in estimates, --random and --bench
+};
+
+struct ImportOptions {
+  llvm::StringMap<SymbolBounds> dims;
+  /// A tensor of more bytes than this is refused before anything is allocated.
+  int64_t memoryLimit = int64_t(16) << 30;
+};
+
+/// Reads `path`: JSON when it ends in .json, else ONNX. The context must have the func, graph and kiln dialects loaded.
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> importModel(mlir::MLIRContext &context, llvm::StringRef path,
+                                                              const ImportOptions &options);
+
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> importOnnx(mlir::MLIRContext &context, llvm::StringRef path,
+                                                             const ImportOptions &options);
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> importJson(mlir::MLIRContext &context, llvm::StringRef path,
+                                                             const ImportOptions &options);
+
+} // namespace kiln::import

@@ -1,0 +1,173 @@
+#include "ir/base/Base.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace kiln;
+using namespace mlir;
+
+#include "ir/base/BaseDialect.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "ir/base/BaseAttrs.cpp.inc"
+
+void KilnDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "ir/base/BaseAttrs.cpp.inc"
+      >();
+}
+
+FailureOr<Alu> FieldParser<Alu>::parse(AsmParser &parser) {
+  llvm::SMLoc where = parser.getCurrentLocation();
+  std::string word;
+  if (parser.parseKeywordOrString(&word))
+    return failure();
+  if (std::optional<Alu> kind = symbolizeAlu(word))
+    return *kind;
+  return parser.emitError(where) << "'" << word << "' is no element-wise operation";
+}
+
+AsmPrinter &kiln::operator<<(AsmPrinter &printer, Alu kind) {
+  printer.getStream() << stringifyAlu(kind);
+  return printer;
+}
+
+/// Reads a number or a quoted expression.
+static FailureOr<view::Expr> parseSize(AsmParser &parser) {
+  int64_t number;
+  OptionalParseResult plain = parser.parseOptionalInteger(number);
+  if (plain.has_value()) {
+    if (failed(*plain))
+      return failure();
+    return view::Expr(number);
+  }
+  llvm::SMLoc where = parser.getCurrentLocation();
+  std::string text;
+  if (parser.parseString(&text))
+    return failure();
+  llvm::Expected<view::Expr> expr = view::Expr::parse(text);
+  if (!expr)
+    return parser.emitError(where) << llvm::toString(expr.takeError());
+  return *expr;
+}
+
+static void printSize(AsmPrinter &printer, view::Expr size) {
+  if (size.isConst())
+    printer << size.constant();
+  else
+    printer << '"' << size.print() << '"';
+}
+
+Attribute ExprAttr::parse(AsmParser &parser, Type) {
+  if (parser.parseLess())
+    return {};
+  FailureOr<view::Expr> value = parseSize(parser);
+  if (failed(value) || parser.parseGreater())
+    return {};
+  return get(parser.getContext(), *value);
+}
+
+void ExprAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  printSize(printer, getValue());
+  printer << '>';
+}
+
+Attribute DimsAttr::parse(AsmParser &parser, Type) {
+  SmallVector<view::Expr> sizes;
+  auto element = [&]() -> ParseResult {
+    FailureOr<view::Expr> size = parseSize(parser);
+    if (failed(size))
+      return failure();
+    sizes.push_back(*size);
+    return success();
+  };
+  if (parser.parseLess() || parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, element) ||
+      parser.parseGreater())
+    return {};
+  return get(parser.getContext(), sizes);
+}
+
+void DimsAttr::print(AsmPrinter &printer) const {
+  printer << "<[";
+  llvm::interleaveComma(getSizes(), printer.getStream(), [&](view::Expr size) { printSize(printer, size); });
+  printer << "]>";
+}
+
+LogicalResult DimsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
+                                       llvm::function_ref<InFlightDiagnostic()> emitError) const {
+  if (shape.size() != getSizes().size())
+    return emitError() << "the encoding has " << getSizes().size() << " sizes where the tensor has " << shape.size()
+                       << " dims";
+  for (auto [dim, size] : llvm::zip(shape, getSizes())) {
+    bool matches = ShapedType::isDynamic(dim) ? !size.isConst() : size.isConst(dim);
+    if (!matches)
+      return emitError() << "the encoding's size " << size.print() << " does not fit the tensor's dim";
+  }
+  return success();
+}
+
+Attribute TrackerAttr::parse(AsmParser &parser, Type) {
+  if (parser.parseLess())
+    return {};
+  llvm::SMLoc where = parser.getCurrentLocation();
+  std::string text;
+  if (parser.parseString(&text))
+    return {};
+  llvm::Expected<view::ShapeTracker> tracker = view::ShapeTracker::parse(text);
+  if (!tracker) {
+    parser.emitError(where) << llvm::toString(tracker.takeError());
+    return {};
+  }
+  if (parser.parseGreater())
+    return {};
+  return get(parser.getContext(), *tracker);
+}
+
+void TrackerAttr::print(AsmPrinter &printer) const { printer << "<\"" << getValue().print() << "\">"; }
+
+view::Shape kiln::shapeOf(RankedTensorType type) {
+  if (auto dims = llvm::dyn_cast_or_null<DimsAttr>(type.getEncoding()))
+    return view::Shape(dims.getSizes());
+  view::Shape shape;
+  for (int64_t size : type.getShape()) {
+    assert(!ShapedType::isDynamic(size) && "a dynamic dim needs an encoding that says what it is");
+    shape.push_back(size);
+  }
+  return shape;
+}
+
+RankedTensorType kiln::tensorType(ArrayRef<view::Expr> shape, Type element) {
+  SmallVector<int64_t> sizes;
+  for (view::Expr size : shape)
+    sizes.push_back(size.isConst() ? size.constant() : ShapedType::kDynamic);
+  bool isStatic = !llvm::is_contained(sizes, ShapedType::kDynamic);
+  Attribute encoding = isStatic ? Attribute() : DimsAttr::get(element.getContext(), shape);
+  return RankedTensorType::get(sizes, element, encoding);
+}
+
+llvm::StringRef kiln::listingName(Type element) {
+  if (auto integer = llvm::dyn_cast<IntegerType>(element)) {
+    bool isUnsigned = integer.isUnsigned();
+    switch (integer.getWidth()) {
+    case 1:
+      return "dtypes.bool";
+    case 8:
+      return isUnsigned ? "dtypes.uchar" : "dtypes.char";
+    case 16:
+      return isUnsigned ? "dtypes.ushort" : "dtypes.short";
+    case 32:
+      return isUnsigned ? "dtypes.uint" : "dtypes.int";
+    case 64:
+      return isUnsigned ? "dtypes.ulong" : "dtypes.long";
+    }
+  }
+  return llvm::TypeSwitch<Type, llvm::StringRef>(element)
+      .Case([](Float16Type) { return "dtypes.half"; })
+      .Case([](BFloat16Type) { return "dtypes.bfloat16"; })
+      .Case([](Float32Type) { return "dtypes.float"; })
+      .Case([](Float64Type) { return "dtypes.double"; });
+}
+
+unsigned kiln::byteSize(Type element) { return (element.getIntOrFloatBitWidth() + 7) / 8; }

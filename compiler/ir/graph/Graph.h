@@ -1,0 +1,29 @@
+//===- Graph.h - The graph dialect: tensors, their movement and arithmetic ---===//
+#pragma once
+
+#include "ir/base/Base.h"
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "ir/graph/GraphDialect.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "ir/graph/GraphAttrs.h.inc"
+#define GET_OP_CLASSES
+#include "ir/graph/GraphOps.h.inc"
+
+namespace kiln::graph {
+
+/// The names of function argument and result attributes.
+inline constexpr llvm::StringLiteral kNameAttr = "graph.name";
+inline constexpr llvm::StringLiteral kValueAttr = "graph.value";
+/// The module's list of SymbolAttr.
+inline constexpr llvm::StringLiteral kSymbolsAttr = "kiln.symbols";
+
+/// The identity of a reduction: 0, 1, or the dtype's lowest or highest value.
+mlir::TypedAttr reductionIdentity(Alu kind, mlir::Type element);
+
+} // namespace kiln::graph
