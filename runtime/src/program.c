@@ -11,7 +11,7 @@
 static void *map_host(kiln_context *context, const void *data) {
   if (!context->device->map_host || (uintptr_t)data % KILN_HOST_ALIGNMENT != 0)
     return NULL;
-  return context->device->map_host(context->state, (void *)(uintptr_t)data);
+  return context->device->map_host(context->state, (void *)data);
 }
 
 kiln_status kiln_rt_input(kiln_context *context, int32_t index, kiln_slice *slice) {
@@ -148,13 +148,6 @@ kiln_status kiln_outputs_finish(kiln_context *context) {
   return KILN_OK;
 }
 
-kiln_status kiln_rt_check_dim(kiln_context *context, int32_t index, int32_t axis, int64_t size) {
-  const kiln_port *port = &context->model->inputs[index];
-  bool given = context->inputs && kiln_input_given(port, &context->inputs[index]);
-  int64_t has = given ? context->inputs[index].dims[axis] : port->dims[axis].size;
-  if (has == size)
-    return KILN_OK;
-  return kiln_fail(context, KILN_INVALID_ARGUMENT,
-                   "input '%s': axis %" PRId32 " (%s): wanted the size %" PRId64 ", given %" PRId64, port->name, axis,
-                   port->dims[axis].text, size, has);
+kiln_status kiln_rt_fail(kiln_context *context, const char *message) {
+  return kiln_fail(context, KILN_INVALID_ARGUMENT, "%s", message);
 }
