@@ -100,8 +100,8 @@ std::string Spelling::boolean(Alu kind, llvm::ArrayRef<Operand> operands) const 
 std::string Spelling::widened(Alu kind, Dtype dtype, llvm::ArrayRef<Operand> operands) {
   auto wide = llvm::map_to_vector(operands, [&](const Operand &operand) {
     if (auto number = llvm::dyn_cast_or_null<mlir::FloatAttr>(operand.constant))
-      return Operand{constant(mlir::FloatAttr::get(mlir::Float32Type::get(number.getContext()),
-                                                   number.getValueAsDouble()))};
+      return Operand{
+          constant(mlir::FloatAttr::get(mlir::Float32Type::get(number.getContext()), number.getValueAsDouble()))};
     return Operand{cast(dtype, Dtype::F32, operand.text)};
   });
   std::string text = alu(kind, Dtype::F32, wide);
@@ -167,7 +167,8 @@ std::string Spelling::alu(Alu kind, Dtype dtype, llvm::ArrayRef<Operand> operand
 std::string Spelling::fma(Dtype dtype, llvm::ArrayRef<Operand> operands) {
   if (isSmallFloat(dtype)) {
     // A product of two halves is exact in float; what the sum loses there is rounded once more.
-    auto wide = llvm::map_to_vector(operands, [&](const Operand &o) { return Operand{cast(dtype, Dtype::F32, o.text)}; });
+    auto wide =
+        llvm::map_to_vector(operands, [&](const Operand &o) { return Operand{cast(dtype, Dtype::F32, o.text)}; });
     return cast(Dtype::F32, dtype, fma(Dtype::F32, wide));
   }
   return ("fma" + mathSuffix(language_, dtype) + "(" + stripParens(operands[0].text) + "," +
