@@ -113,8 +113,8 @@ static LogicalResult verifyTracker(Operation *op, const view::ShapeTracker &trac
     return op->emitOpError() << "the view has rank " << tracker.shape().size() << ", the domain " << domain.size();
   for (auto [size, wanted] : llvm::zip(tracker.shape(), domain))
     if (!size.isConst(1) && !view::provablyEqual(size, wanted))
-      return op->emitOpError() << "the view's size " << size.render() << " is neither the domain's "
-                               << wanted.render() << " nor 1";
+      return op->emitOpError() << "the view's size " << size.render() << " is neither the domain's " << wanted.render()
+                               << " nor 1";
   return success();
 }
 

@@ -65,7 +65,8 @@ std::string TreePrinter::label(Operation *op) {
       .Case([&](ValidOp valid) { return "VALID " + valid.getTracker().getValue().render(); })
       .Case([&](SizeOp size) { return "SIZE " + size.getSize().getValue().render(); })
       .Case([&](ReduceOp reduce) {
-        std::string name = reduce.getKind().getValue() == Alu::ADD ? "SUM" : aluInfo(reduce.getKind().getValue()).name.str();
+        std::string name =
+            reduce.getKind().getValue() == Alu::ADD ? "SUM" : aluInfo(reduce.getKind().getValue()).name.str();
         std::string axes;
         for (int64_t axis : reduce.getAxes())
           axes += std::to_string(axis) + (reduce.getAxes().size() == 1 ? "," : ", ");
@@ -97,7 +98,8 @@ void TreePrinter::print(Operation *op, const std::string &prefix, llvm::StringRe
     for (Value operand : op->getOperands())
       if (Operation *child = operand.getDefiningOp())
         children.push_back(child);
-  std::string lead = branch.empty() ? (children.empty() ? " ━━" : " ━┳") : branch.str() + (children.empty() ? "━━" : "━┳");
+  std::string lead =
+      branch.empty() ? (children.empty() ? " ━━" : " ━┳") : branch.str() + (children.empty() ? "━━" : "━┳");
   std::string number = std::to_string(slot->second);
   os_ << std::string(number.size() < 3 ? 3 - number.size() : 0, ' ') << number << prefix << lead << ' ';
   if (!fresh) {

@@ -115,14 +115,14 @@ ParseResult RangeOp::parse(OpAsmParser &parser, OperationState &result) {
     return parser.emitError(parser.getCurrentLocation(), "a type for each carried value is needed");
   for (auto [argument, type] : llvm::zip(carried, types))
     argument.type = type;
-  if (parser.resolveOperand(from, index.type, result.operands) || parser.resolveOperand(to, index.type, result.operands) ||
+  if (parser.resolveOperand(from, index.type, result.operands) ||
+      parser.resolveOperand(to, index.type, result.operands) ||
       parser.resolveOperands(inits, types, parser.getCurrentLocation(), result.operands))
     return failure();
   SmallVector<OpAsmParser::Argument> arguments{index};
   arguments.append(carried);
   result.addTypes(types);
-  if (parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
-      parser.parseRegion(*result.addRegion(), arguments))
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes) || parser.parseRegion(*result.addRegion(), arguments))
     return failure();
   return success();
 }
