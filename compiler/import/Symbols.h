@@ -27,7 +27,10 @@ public:
   /// Reads a size such as "batch*seq" or "past+1", its names replaced by symbols.
   llvm::Expected<view::Expr> parse(llvm::StringRef text);
 
-  /// The symbols used so far, in order of first use, as the module's kiln.symbols.
+  /// The symbols used so far, in order of first use.
+  llvm::SmallVector<llvm::StringRef> names() const;
+
+  /// The same with their bounds, as the module's kiln.symbols.
   mlir::ArrayAttr attribute(mlir::MLIRContext *context) const;
 
 private:
