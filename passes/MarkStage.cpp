@@ -29,9 +29,6 @@ static llvm::StringRef violation(llvm::StringRef stage, Operation *op) {
   if (stage == "schedule" || stage == "optimize" || stage == "lower")
     if (dialect == "graph" || dialect == "func")
       return "a tensor op is left";
-  if (stage == "optimize")
-    if (isa<host::AllocOp>(op) && isa<host::ProgramOp>(op->getParentOp()))
-      return "a temporary has no place in the arena";
   if (stage == "lower" && dialect == "kernel")
     return "a kernel is not lowered";
   return "";

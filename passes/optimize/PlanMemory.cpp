@@ -62,8 +62,8 @@ static int64_t lowestFit(const Temporary &wanted, ArrayRef<Temporary *> placed) 
 void PlanMemory::plan(host::ProgramOp program) {
   Block &body = program.getBody().front();
   llvm::DenseMap<Operation *, int64_t> position;
-  for (Operation &op : body)
-    position[&op] = position.size();
+  for (auto [index, op] : llvm::enumerate(body))
+    position[&op] = index;
   std::vector<Temporary> temporaries;
   for (auto alloc : body.getOps<host::AllocOp>()) {
     Temporary temporary{alloc, constantOf(alloc.getBytes()).value_or(-1), position[alloc], position[alloc]};
@@ -110,7 +110,7 @@ void PlanMemory::plan(host::ProgramOp program) {
     bool early = llvm::all_of(defines->getOperands(), [](Value value) { return isa<BlockArgument>(value); });
     if (!early)
       continue; // a size that is data: stays on the heap
-    if (defines->isBeforeInBlock(&*builder.getInsertionPoint()) == false)
+    if (!defines->isBeforeInBlock(&*builder.getInsertionPoint()))
       defines->moveBefore(&body, builder.getInsertionPoint());
     offsets[temporary.alloc] = total;
     Value mask = number(-kAlignment), rounded = arith::AddIOp::create(builder, loc, bytes, number(kAlignment - 1));
