@@ -596,7 +596,7 @@ llvm::Error Interpreter::bindInputs(mlir::func::FuncOp function, llvm::ArrayRef<
       std::shared_ptr<const char> data(std::shared_ptr<const char>(), input.bytes.data() ? input.bytes.data() : "");
       tensor = LazyTensor::held(input.dtype, std::move(data), Strided::rowMajor(input.dims));
     }
-    std::optional<DType> dtype = dtypeOf(argument.getType().cast<mlir::RankedTensorType>().getElementType());
+    std::optional<DType> dtype = dtypeOf(llvm::cast<mlir::RankedTensorType>(argument.getType()).getElementType());
     if (dtype != tensor->dtype)
       return failure(label + "it is " + dtypeName(tensor->dtype) + " where " +
                      (dtype ? dtypeName(*dtype) : "another dtype") + " is declared");
