@@ -290,7 +290,8 @@ Interpreter::Result Interpreter::one(graph::FlipOp op) {
 
 Interpreter::Result Interpreter::one(graph::ViewOp op) {
   Result tensor = held(op.getInput());
-  for (const view::View &view : op.getTracker().getValue().views()) {
+  view::ShapeTracker tracker = op.getTracker().getValue();
+  for (const view::View &view : tracker.views()) {
     if (!tensor)
       return tensor;
     tensor = tracked(std::move(*tensor), view);
