@@ -1,6 +1,7 @@
 //===- Jit.h - Kernels and models in this process ----------------------------------===//
 #pragma once
 
+#include "render/ModelTables.h"
 #include "target/Codegen.h"
 #include "target/KernelRunner.h"
 
@@ -23,6 +24,11 @@ public:
   ~Jit() override;
 
   llvm::Expected<std::unique_ptr<target::LoadedKernel>> load(uop::FuncOp kernel) override;
+
+  /// A whole model for the device "cpu", its weights read into memory. `name` is for messages; paths of weights are
+  /// relative to `folder`.
+  llvm::Expected<std::unique_ptr<target::LoadedModel>> loadModel(const ModelTables &tables, llvm::StringRef name,
+                                                                 llvm::StringRef folder);
 
 private:
   Jit(target::Cpu cpu, target::OptLevel level, RuntimeSymbols symbols, std::shared_ptr<llvm::orc::LLJIT> jit);

@@ -196,7 +196,7 @@ TEST_CASE("bool is what is not 0") {
 
 TEST_CASE("bool arithmetic saturates in one bit") {
   Suite suite;
-  auto table = [](llvm::StringRef kind, std::initializer_list<unsigned char> want) {
+  auto table = [&suite](llvm::StringRef kind, std::initializer_list<unsigned char> want) {
     suite.check<unsigned char>(kind, {"i1", "i1"}, "i1", want, std::vector<unsigned char>{0, 0, 1, 1},
                                std::vector<unsigned char>{0, 1, 0, 1});
   };
