@@ -155,7 +155,8 @@ llvm::Expected<std::unique_ptr<target::LoadedKernel>> Jit::load(uop::FuncOp kern
 }
 
 llvm::Expected<std::unique_ptr<target::LoadedModel>> Jit::loadModel(const ModelTables &tables, llvm::StringRef name,
-                                                                    llvm::StringRef folder) {
+                                                                    llvm::StringRef folder, llvm::StringRef device,
+                                                                    llvm::ArrayRef<char> code) {
   std::unique_ptr<llvm::WritableMemoryBuffer> weights = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(
       tables.weightBytes, "weights", llvm::Align(KILN_ALIGNMENT));
   if (!weights)
@@ -165,6 +166,8 @@ llvm::Expected<std::unique_ptr<target::LoadedModel>> Jit::loadModel(const ModelT
     return error;
   ProgramOptions options;
   options.name = name.str();
+  options.device = device.str();
+  options.code = code;
   options.weights = WeightPlacement::External;
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);
