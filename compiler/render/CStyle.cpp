@@ -274,6 +274,8 @@ std::optional<std::string> KernelRenderer::wholeVector(const LinearUOp &uop) {
     return spelling_.pattern(kind, dtype, operands);
   }
   case LinearKind::Fma:
+    if (!isFloat(dtype))
+      return std::nullopt;
     return spelling_.fma(dtype, llvm::map_to_vector(operands, [](const std::string &text) { return Operand{text}; }));
   case LinearKind::Cast:
     if (!Spelling::isPlainCast(dtypeOf(row(uop.sources[0]).type), dtype))

@@ -63,12 +63,10 @@ constexpr Row kRows[] = {
     {Alu::SHR, isUnsignedInteger, "static inline $t $f($t a, $t b) { return b < $b ? a >> b : 0; }\n"},
     {Alu::POW, isSignedInteger,
      "static inline $t $f($t a, $t b) {\n"
-     "  if (b < 0)\n"
-     "    return a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0;\n"
      "  $w r = 1, p = ($w)a;\n"
-     "  for ($w n = ($w)b; n != 0; n >>= 1, p = ($w)(p*p))\n"
+     "  for ($w n = b < 0 ? ($w)(0-($w)b) : ($w)b; n != 0; n >>= 1, p = ($w)(p*p))\n"
      "    r = n & 1 ? ($w)(r*p) : r;\n"
-     "  return ($t)r;\n"
+     "  return b >= 0 ? ($t)r : ($t)r == 1 || ($t)r == -1 ? ($t)r : 0; /* else 1 over it, truncated */\n"
      "}\n"},
     {Alu::POW, isUnsignedInteger,
      "static inline $t $f($t a, $t b) {\n"
