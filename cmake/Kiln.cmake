@@ -13,6 +13,8 @@ endif()
 include_directories(${PROJECT_SOURCE_DIR}/compiler ${PROJECT_SOURCE_DIR}
                     ${PROJECT_BINARY_DIR}/compiler ${PROJECT_BINARY_DIR})
 
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+
 function(kiln_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-unused-parameter $<$<BOOL:${KILN_WERROR}>:-Werror>)
 endfunction()

@@ -1,9 +1,9 @@
 //===- Expr.h - Symbolic integers --------------------------------------===//
 //
-// Sizes, strides, offsets and index math are integers that may not be known yet: a batch size, a loop counter. An Expr is
-// an immutable, hash-consed expression over named, bounded variables, kept simplified by its constructors, so two equal
-// expressions built the same way are one node and compare as pointers do. One simplifier serves views, the graph's dims
-// and the index math of UOps.
+// Sizes, strides, offsets and index math are integers that may not be known yet: a batch size, a loop counter. An Expr
+// is an immutable, hash-consed expression over named, bounded variables, kept simplified by its constructors, so two
+// equal expressions built the same way are one node and compare as pointers do. One simplifier serves views, the
+// graph's dims and the index math of UOps.
 //
 // Division and modulo floor, as Python's do. Values are int64; bounds saturate at int64's ends. The node pool is global
 // to the process, never shrinks, and is safe to use from several threads.

@@ -2,9 +2,9 @@
 //
 // Reshaping, transposing, padding or slicing a tensor moves no data: it changes which element of the buffer an index
 // reads. A View is one such map: shape, strides, offset and, where padding was added, a mask outside which an element
-// reads as padding. Not every chain of movements is one View (a transpose followed by a reshape that merges the two axes
-// is not); a ShapeTracker is the list of Views that the chain needs, the first nearest to the buffer, the last carrying
-// the logical shape.
+// reads as padding. Not every chain of movements is one View (a transpose followed by a reshape that merges the two
+// axes is not); a ShapeTracker is the list of Views that the chain needs, the first nearest to the buffer, the last
+// carrying the logical shape.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

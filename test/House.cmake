@@ -1,0 +1,9 @@
+# The sources themselves, checked by tools/check, and the proof that each check can fail.
+
+find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
+foreach(check format includes)
+  add_test(NAME house/${check} COMMAND ${PROJECT_SOURCE_DIR}/tools/check ${check})
+endforeach()
+add_test(NAME house/tidy COMMAND ${PROJECT_SOURCE_DIR}/tools/check tidy --all --build ${PROJECT_BINARY_DIR})
+set_tests_properties(house/tidy PROPERTIES LABELS tidy TIMEOUT 3600 PROCESSORS 2)
+add_test(NAME house/checks-can-fail COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/house/check_test.py)

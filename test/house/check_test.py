@@ -1,0 +1,164 @@
+"""Each of the checks of tools/check finds what it is there to find, in a tree made for it."""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+CHECKS = os.path.join(ROOT, "tools", "checks")
+sys.path.insert(0, CHECKS)
+import format as formatting
+import includes
+import tidy
+
+with open(os.path.join(CHECKS, "include-rules.txt"), encoding="utf-8") as table:
+    RULES = table.read()
+
+
+class Tree(unittest.TestCase):
+    def setUp(self):
+        self.root = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.root)
+
+    def write(self, files):
+        for path, text in files.items():
+            path = os.path.join(self.root, path)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        return list(files)
+
+
+class Includes(Tree):
+    def problems(self, files, table=RULES):
+        return includes.check(self.root, self.write(files), table)
+
+    def refuses(self, files, *words):
+        problems = self.problems(files)
+        self.assertEqual(len(problems), 1, problems)
+        for word in words:
+            self.assertIn(word, problems[0])
+
+    def test_accepts_what_the_table_allows(self):
+        files = {
+            "compiler/support/Error.h": '#include "llvm/Support/Error.h"\n',
+            "compiler/view/View.h": '#include "support/Error.h"\n#include <vector>\n',
+            "compiler/ir/graph/Graph.h": '#include "ir/graph/GraphOps.h.inc"\n#include "mlir/IR/Dialect.h"\n',
+            "passes/view/FoldReshape.cpp": '#include "passes/Passes.h.inc"\n#include "ir/graph/Graph.h"\n',
+            "passes/view/FoldReshape.h": "",
+            "passes/Pipeline.cpp": '#include "passes/view/FoldReshape.h"\n',
+            "runtime/include/kiln/kiln.h": "#include <stdint.h>\n",
+            "runtime/src/model.c": '#include "kiln/kiln.h"\n#include "thread_pool.h"\n',
+            "runtime/src/thread_pool.h": "",
+            "runtime/device/c/CSource.cpp": '#include "render/CStyle.h"\n',
+            "compiler/render/CStyle.h": "",
+        }
+        self.assertEqual(self.problems(files), [])
+
+    def test_refuses_a_layer_above(self):
+        above = {"compiler/view/View.cpp": '#include "ir/Graph.h"\n', "compiler/ir/Graph.h": ""}
+        self.refuses(above, "compiler/view/View.cpp:1", "compiler/ir")
+
+    def test_refuses_another_stage(self):
+        stages = {"passes/view/A.cpp": '\n#include "passes/lower/B.h"\n', "passes/lower/B.h": ""}
+        self.refuses(stages, "passes/view/A.cpp:2", "passes/*")
+
+    def test_refuses_a_library_out_of_place(self):
+        self.refuses({"compiler/view/View.cpp": '#include "mlir/IR/Value.h"\n'}, "may not include mlir")
+        self.refuses({"compiler/import/Model.cpp": "#include <CLI/CLI.hpp>\n"}, "may not include cli")
+
+    def test_holds_the_runtime_to_c(self):
+        leak = {"runtime/src/model.c": '#include "support/Error.h"\n', "compiler/support/Error.h": ""}
+        self.refuses(leak, "runtime/src", "compiler/support")
+
+    def test_tells_a_devices_two_halves_apart(self):
+        halves = {"runtime/device/c/load.c": '#include "render/CStyle.h"\n', "compiler/render/CStyle.h": ""}
+        self.refuses(halves, "runtime/device/*", "compiler/render")
+
+    def test_refuses_another_device(self):
+        devices = {"runtime/device/c/Table.h": '#include "runtime/device/cpu/Table.h"\n'}
+        self.refuses(devices | {"runtime/device/cpu/Table.h": ""}, "runtime/device/*/[A-Z]* may not include")
+
+    def test_reads_tablegen_includes(self):
+        tables = {"compiler/ir/graph/Graph.td": 'include "passes/Passes.td"\n', "passes/Passes.td": ""}
+        self.refuses(tables, "compiler/ir/graph/Graph.td:1", "passes")
+
+    def test_refuses_a_header_that_is_not_there(self):
+        self.refuses({"compiler/view/View.cpp": '#include "view/Veiw.h"\n'}, "view/Veiw.h")
+
+    def test_refuses_a_folder_without_a_line(self):
+        self.refuses({"compiler/misc/Thing.h": ""}, "compiler/misc/Thing.h", "no line")
+
+    def test_finds_cycles(self):
+        files = {"compiler/view/A.h": '#include "view/B.h"\n', "compiler/view/B.h": '#include "view/A.h"\n'}
+        self.refuses(files, "files include each other", "A.h", "B.h")
+        folders = {
+            "compiler/ir/graph/A.h": '#include "ir/host/B.h"\n',
+            "compiler/ir/host/B.h": "",
+            "compiler/ir/host/C.h": '#include "ir/graph/A.h"\n',
+        }
+        self.refuses(folders, "folders include each other", "compiler/ir/graph", "compiler/ir/host")
+
+    def test_checks_the_table_itself(self):
+        self.assertIn("cycle", self.problems({}, "a : +b\nb : +a\n")[0])
+        self.assertIn("has no line", self.problems({}, "a : nowhere\n")[0])
+        self.assertIn("line 2", self.problems({}, "a :\na b c\n")[0])
+
+
+class Format(Tree):
+    def test_finds_and_mends_what_is_not_formatted(self):
+        shutil.copy(os.path.join(ROOT, ".clang-format"), self.root)
+        files = self.write({"compiler/a.cpp": "int  f( ) {return 1 ;}\n", "compiler/b.cpp": "int g();\n"})
+        problems = formatting.check(self.root, files)
+        self.assertEqual(len(problems), 1)
+        self.assertIn("compiler/a.cpp", problems[0])
+        self.assertEqual(formatting.check(self.root, files, fix=True), [])
+        self.assertEqual(formatting.check(self.root, files), [])
+
+
+class Tidy(Tree):
+    def problems(self, name, text):
+        shutil.copy(os.path.join(ROOT, ".clang-tidy"), self.root)
+        build = os.path.join(self.root, "build")
+        file = os.path.join(self.root, name)
+        unit = {"directory": self.root, "file": file, "command": f"clang++-22 -std=c++20 -o a.o -c {file}"}
+        self.write({name: text, "build/compile_commands.json": json.dumps([unit])})
+        return tidy.check(self.root, build, None)
+
+    def test_finds_a_likely_bug(self):
+        problems = self.problems("compiler/a.cpp", "double half(int a) { return a / 2; }\n")
+        self.assertIn("bugprone-integer-division", problems[0])
+
+    def test_finds_a_name_out_of_style(self):
+        problems = self.problems("compiler/b.cpp", "int Half_of(int a) { return a / 2; }\n")
+        self.assertIn("readability-identifier-naming", problems[0])
+
+    def test_passes_clean_code(self):
+        self.assertEqual(self.problems("compiler/c.cpp", "int half(int a) { return a / 2; }\n"), [])
+
+    def test_remembers_by_content(self):
+        def key(root, files, command="clang++ -c ROOT/compiler/a.cpp"):
+            self.root = root
+            self.write(files)
+            unit = {"file": f"{root}/compiler/a.cpp", "command": command.replace("ROOT", root)}
+            read = [f"{root}/compiler/a.cpp", f"{root}/compiler/a.h"]
+            return tidy.key(root, f"{root}/build", unit, read, b"22")
+
+        files = {"compiler/a.cpp": '#include "a.h"\n', "compiler/a.h": "int a;\n", ".clang-tidy": "Checks: x\n"}
+        first, second = os.path.join(self.root, "first"), os.path.join(self.root, "second")
+        self.assertEqual(key(first, files), key(second, files))
+        self.assertNotEqual(key(first, files), key(second, files | {"compiler/a.h": "int b;\n"}))
+        self.assertNotEqual(key(first, files), key(second, files | {".clang-tidy": "Checks: y\n"}))
+        self.assertNotEqual(key(first, files), key(second, files, "clang++ -DX -c ROOT/compiler/a.cpp"))
+        self.assertIsNone(tidy.key(first, f"{first}/build", {"file": "a.cpp", "command": ""}, None, b"22"))
+
+    def test_needs_a_build(self):
+        self.assertIn("configure first", tidy.check(self.root, os.path.join(self.root, "nowhere"), None)[0])
+
+
+if __name__ == "__main__":
+    unittest.main()

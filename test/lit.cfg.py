@@ -1,0 +1,74 @@
+# The tests that run programs: test/lit/<stage>, test/e2e, test/error. One suite, so that they share tools and features.
+# `lit test/lit/view/fold-reshape.mlir` works too: it takes the programs of the folder build/, or of $KILN_BUILD.
+
+import ctypes
+import os
+import shlex
+import sys
+
+import lit.formats
+
+source = os.path.dirname(os.path.abspath(__file__))
+if not hasattr(config, "kiln_bin"):
+    build = os.environ.get("KILN_BUILD", os.path.join(source, "..", "build"))
+    site = os.path.join(build, "test", "lit.site.cfg.py")
+    if not os.path.exists(site):
+        lit_config.fatal(f"no {site}: build kiln first, or set KILN_BUILD to its build folder")
+    lit_config.load_config(config, site)
+    raise SystemExit
+
+config.name = "kiln"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.test_source_root = source
+config.test_exec_root = config.kiln_test_output
+config.excludes = ["unit", "house"]
+
+# No test sees or leaves anything in the user's own folders; PoCL keeps its compiled kernels there as well.
+for variable, folder in (("HOME", "home"), ("XDG_CACHE_HOME", "cache")):
+    path = os.path.join(config.test_exec_root, folder)
+    os.makedirs(path, exist_ok=True)
+    config.environment[variable] = path
+config.environment["PATH"] = os.pathsep.join([config.kiln_bin, config.llvm_bin, config.environment["PATH"]])
+
+config.substitutions += [
+    ("%kiln-opt", os.path.join(config.kiln_bin, "kiln-opt")),
+    ("%kiln", os.path.join(config.kiln_bin, "kiln")),
+    ("%samples", os.path.join(os.path.dirname(source), "samples")),
+    ("%python", shlex.quote(sys.executable)),
+]
+
+
+# What the machine can run. Asked of the machine and not of kiln, which is what the tests are to judge.
+def has_opencl():
+    try:
+        opencl = ctypes.CDLL("libOpenCL.so.1")
+    except OSError:
+        return False
+    platforms = ctypes.c_uint(0)
+    return opencl.clGetPlatformIDs(0, None, ctypes.byref(platforms)) == 0 and platforms.value > 0
+
+
+def has_cuda():
+    try:
+        cuda = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    devices = ctypes.c_int(0)
+    return cuda.cuInit(0) == 0 and cuda.cuDeviceGetCount(ctypes.byref(devices)) == 0 and devices.value > 0
+
+
+def has_avx512():
+    with open("/proc/cpuinfo") as cpuinfo:
+        return " avx512f" in cpuinfo.read()
+
+
+probes = {"opencl": has_opencl, "cuda": has_cuda, "avx512": has_avx512}
+for feature, probe in probes.items():
+    if probe():
+        config.available_features.add(feature)
+
+# A machine that ought to have a device must not pass by skipping its tests.
+for feature in os.environ.get("KILN_TEST_REQUIRE", "").split():
+    if feature not in config.available_features:
+        lit_config.fatal(f"KILN_TEST_REQUIRE names '{feature}', which this machine lacks")
