@@ -1,15 +1,15 @@
 //===- Import.h - A model file becomes a graph module ---------------------===//
 //
-// Stage: import (file → graph).  ONNX and JSON files both end as one `func.func @main` of primitive tensor ops whose every
-// dim is an expression over named, bounded symbols; every op's location is the name of its source node.
+// Stage: import (file → graph).  ONNX and JSON files both end as one `func.func @main` of primitive tensor ops whose
+// every dim is an expression over named, bounded symbols; every op's location is the name of its source node.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "llvm/ADT/StringMap.h"
-#include "llvm/Support/Error.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Error.h"
 
 #include <optional>
 #include <string>

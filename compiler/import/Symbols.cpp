@@ -1,0 +1,37 @@
+#include "import/Symbols.h"
+
+#include "ir/base/Base.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using view::Expr;
+
+Expr Symbols::symbol(llvm::StringRef name) {
+  SymbolBounds bounds;
+  if (auto given = declared_.find(name); given != declared_.end())
+    bounds = given->second;
+  if (auto given = options_.dims.find(name); given != options_.dims.end())
+    bounds = given->second;
+  if (bounds.min == bounds.max)
+    return bounds.min;
+  used_.insert({name.str(), bounds});
+  return Expr::variable(name, bounds.min, bounds.max);
+}
+
+llvm::Expected<Expr> Symbols::parse(llvm::StringRef text) {
+  llvm::Expected<Expr> parsed = Expr::parse(text);
+  if (!parsed)
+    return parsed.takeError();
+  llvm::DenseMap<Expr, Expr> values;
+  parsed->forEachVariable([&](Expr variable) { values[variable] = symbol(variable.name()); });
+  return parsed->substitute(values);
+}
+
+mlir::ArrayAttr Symbols::attribute(mlir::MLIRContext *context) const {
+  llvm::SmallVector<mlir::Attribute> attributes;
+  for (const auto &[name, bounds] : used_)
+    attributes.push_back(SymbolAttr::get(context, name, bounds.min, bounds.max, bounds.value));
+  return mlir::ArrayAttr::get(context, attributes);
+}

@@ -1,0 +1,39 @@
+//===- Symbols.h - The named sizes of a model -------------------------------===//
+//
+// A size that is not known yet is an expression over symbols. A symbol's bounds and default come from --dim if given,
+// else from the file, else they are 0 to 2^31-1 and 1.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "import/Import.h"
+#include "view/Expr.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace kiln::import {
+
+class Symbols {
+public:
+  explicit Symbols(const ImportOptions &options) : options_(options) {}
+
+  /// What the file says of a symbol; --dim overrides it. To be called before the symbol's first use.
+  void declare(llvm::StringRef name, SymbolBounds bounds) { declared_[name] = bounds; }
+
+  /// The symbol of this name: a constant where its bounds leave one value.
+  view::Expr symbol(llvm::StringRef name);
+
+  /// Reads a size such as "batch*seq" or "past+1", its names replaced by symbols.
+  llvm::Expected<view::Expr> parse(llvm::StringRef text);
+
+  /// The symbols used so far, in order of first use, as the module's kiln.symbols.
+  mlir::ArrayAttr attribute(mlir::MLIRContext *context) const;
+
+private:
+  const ImportOptions &options_;
+  llvm::StringMap<SymbolBounds> declared_;
+  llvm::MapVector<std::string, SymbolBounds, llvm::StringMap<unsigned>> used_;
+};
+
+} // namespace kiln::import
