@@ -33,6 +33,14 @@ Tensor Node::fail(const Twine &cause, const Twine &remedy) {
 // Inputs
 //===----------------------------------------------------------------------===//
 
+bool Node::has(int index) const {
+  if (index >= numInputs() || proto_.input(index).empty())
+    return false;
+  // A function's parameter that its call leaves out is a name without a tensor.
+  const Tensor *found = scope_.find(proto_.input(index));
+  return !found || *found;
+}
+
 const Tensor &Node::tensor(int index) {
   static const Tensor none;
   if (!has(index)) {
@@ -112,7 +120,8 @@ std::optional<double> Node::number(int index) {
   if (auto real = llvm::dyn_cast<mlir::FloatAttr>(element))
     return real.getValueAsDouble();
   auto integer = llvm::cast<mlir::IntegerAttr>(element);
-  return integer.getValue().roundToDouble(!TensorBuilder::isUnsigned(integer.getType()));
+  bool isUnsigned = integer.getType().isUnsignedInteger() || integer.getType().isInteger(1);
+  return integer.getValue().roundToDouble(!isUnsigned);
 }
 
 //===----------------------------------------------------------------------===//

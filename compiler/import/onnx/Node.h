@@ -35,7 +35,7 @@ public:
   // Inputs. An optional one may be absent: left out at the end, or named "".
 
   int numInputs() const { return proto_.input_size(); }
-  bool has(int index) const { return index < numInputs() && !proto_.input(index).empty(); }
+  bool has(int index) const;
   /// Null, and a failure noted, where it is absent.
   const Tensor &tensor(int index);
   /// The input as data; null, and a failure noted, where it is absent.
