@@ -7,3 +7,7 @@ endforeach()
 add_test(NAME house/tidy COMMAND ${PROJECT_SOURCE_DIR}/tools/check tidy --all --build ${PROJECT_BINARY_DIR})
 set_tests_properties(house/tidy PROPERTIES LABELS tidy TIMEOUT 3600 PROCESSORS 2)
 add_test(NAME house/checks-can-fail COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/house/check_test.py)
+add_test(NAME house/show-digit
+  COMMAND ${PROJECT_SOURCE_DIR}/samples/mnist/show.py input_0.npy output_0.npy
+  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/samples/mnist)
+set_tests_properties(house/show-digit PROPERTIES PASS_REGULAR_EXPRESSION "5 +27\\.4492 +#+  <- the digit")

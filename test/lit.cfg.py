@@ -22,7 +22,7 @@ config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
 config.test_source_root = source
 config.test_exec_root = config.kiln_test_output
-config.excludes = ["unit", "house"]
+config.excludes = ["unit", "house", "Inputs"]
 
 # No test sees or leaves anything in the user's own folders; PoCL keeps its compiled kernels there as well.
 for variable, folder in (("HOME", "home"), ("XDG_CACHE_HOME", "cache")):

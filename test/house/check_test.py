@@ -137,6 +137,12 @@ class Tidy(Tree):
         problems = self.problems("compiler/b.cpp", "int Half_of(int a) { return a / 2; }\n")
         self.assertIn("readability-identifier-naming", problems[0])
 
+    def test_reads_our_headers_but_not_generated_ones(self):
+        bad = "inline int Half_of(int a) { return a / 2; }\n"
+        self.write({"compiler/ours.h": bad, "compiler/made.h.inc": bad})
+        self.assertEqual(self.problems("compiler/d.cpp", '#include "made.h.inc"\n'), [])
+        self.assertIn("ours.h", self.problems("compiler/d.cpp", '#include "ours.h"\n')[0])
+
     def test_passes_clean_code(self):
         self.assertEqual(self.problems("compiler/c.cpp", "int half(int a) { return a / 2; }\n"), [])
 

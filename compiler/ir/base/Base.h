@@ -29,9 +29,7 @@ namespace kiln {
 
 /// The sizes of a tensor's dims: constants, and what the encoding says of the dynamic ones.
 view::Shape shapeOf(mlir::RankedTensorType type);
-inline view::Shape shapeOf(mlir::Value tensor) {
-  return shapeOf(llvm::cast<mlir::RankedTensorType>(tensor.getType()));
-}
+inline view::Shape shapeOf(mlir::Value tensor) { return shapeOf(llvm::cast<mlir::RankedTensorType>(tensor.getType())); }
 
 /// The tensor type of these sizes; it has an encoding only where a size is not constant.
 mlir::RankedTensorType tensorType(llvm::ArrayRef<view::Expr> shape, mlir::Type element);

@@ -32,8 +32,7 @@ static Type elementOf(Value tensor) { return cast<RankedTensorType>(tensor.getTy
 static LogicalResult expectShape(Operation *op, ArrayRef<Expr> wanted) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   view::Shape given = shapeOf(type);
-  bool same = given.size() == wanted.size() &&
-              llvm::all_of(llvm::zip(given, wanted), [](auto pair) {
+  bool same = given.size() == wanted.size() && llvm::all_of(llvm::zip(given, wanted), [](auto pair) {
                 return view::provablyEqual(std::get<0>(pair), std::get<1>(pair));
               });
   if (same)
@@ -119,8 +118,8 @@ static view::Shape paddedShape(Value input, ArrayRef<Expr> low, ArrayRef<Expr> h
 
 void PadOp::build(OpBuilder &builder, OperationState &state, Value input, ArrayRef<Expr> low, ArrayRef<Expr> high) {
   MLIRContext *context = builder.getContext();
-  build(builder, state, tensorType(paddedShape(input, low, high), elementOf(input)), input,
-        DimsAttr::get(context, low), DimsAttr::get(context, high));
+  build(builder, state, tensorType(paddedShape(input, low, high), elementOf(input)), input, DimsAttr::get(context, low),
+        DimsAttr::get(context, high));
 }
 
 LogicalResult PadOp::verify() {
@@ -141,8 +140,7 @@ static view::Shape shrunkShape(ArrayRef<Expr> begin, ArrayRef<Expr> end) {
   return shape;
 }
 
-void ShrinkOp::build(OpBuilder &builder, OperationState &state, Value input, ArrayRef<Expr> begin,
-                     ArrayRef<Expr> end) {
+void ShrinkOp::build(OpBuilder &builder, OperationState &state, Value input, ArrayRef<Expr> begin, ArrayRef<Expr> end) {
   MLIRContext *context = builder.getContext();
   build(builder, state, tensorType(shrunkShape(begin, end), elementOf(input)), input, DimsAttr::get(context, begin),
         DimsAttr::get(context, end));
@@ -210,8 +208,7 @@ void ReduceOp::build(OpBuilder &builder, OperationState &state, Alu kind, Value 
   view::Shape shape = shapeOf(input);
   for (int64_t axis : axes)
     shape[axis] = 1;
-  build(builder, state, tensorType(shape, elementOf(input)), AluKindAttr::get(builder.getContext(), kind), input,
-        axes);
+  build(builder, state, tensorType(shape, elementOf(input)), AluKindAttr::get(builder.getContext(), kind), input, axes);
 }
 
 LogicalResult ReduceOp::verify() {

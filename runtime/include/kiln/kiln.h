@@ -1,8 +1,8 @@
 /*===- kiln.h - Run a compiled model -----------------------------------===
  *
  * A compiled model is a constant `kiln_model`. A `kiln_context` holds what a run needs: a device, memory, threads. Two
- * threads may run the same model with two contexts; one context belongs to one thread at a time. Every function that can
- * fail returns a status; kiln_context_error() then has the cause in one line. The library prints nothing.
+ * threads may run the same model with two contexts; one context belongs to one thread at a time. Every function that
+ * can fail returns a status; kiln_context_error() then has the cause in one line. The library prints nothing.
  *
  *===--------------------------------------------------------------------===*/
 #ifndef KILN_KILN_H
@@ -69,9 +69,9 @@ kiln_status kiln_context_create(const kiln_model *model, const kiln_options *opt
 void kiln_context_destroy(kiln_context *context);
 
 /* Runs the model. `inputs` are in declared order; an entry whose data is NULL takes the input's stored default.
- * `outputs` are written in declared order: where an entry's data is NULL it is set to memory of the context, valid until
- * the next run or the context's end; else the result is copied to it, and its dims must hold the room that there is
- * (their product, in elements) on entry. dims and dtype are set in either case. */
+ * `outputs` are written in declared order: where an entry's data is NULL it is set to memory of the context, valid
+ * until the next run or the context's end; else the result is copied to it, and its dims must hold the room that there
+ * is (their product, in elements) on entry. dims and dtype are set in either case. */
 kiln_status kiln_run(kiln_context *context, const kiln_tensor *inputs, kiln_tensor *outputs);
 
 /* The cause of the last failure in one line, or "". */

@@ -52,8 +52,8 @@ typedef struct kiln_weight {
   int64_t offset, bytes; /* where it lies in the model's weight data */
 } kiln_weight;
 
-/* A kernel runs once an item of its grid. On the CPU an item is a chunk and `entry` runs it; the items of one launch may
- * run in any order and side by side. */
+/* A kernel runs once an item of its grid. On the CPU an item is a chunk and `entry` runs it; the items of one launch
+ * may run in any order and side by side. */
 typedef struct kiln_kernel {
   const char *name;
   int32_t buffers, sizes; /* how many slices and how many scalars a launch passes */
@@ -102,10 +102,10 @@ kiln_status kiln_rt_copy(kiln_context *context, kiln_slice to, kiln_slice from, 
 kiln_status kiln_rt_read(kiln_context *context, kiln_slice from, kiln_dtype dtype, int64_t *value);
 /* Writes one element. */
 kiln_status kiln_rt_write(kiln_context *context, kiln_slice to, kiln_dtype dtype, int64_t value);
-/* Fails with KILN_INVALID_ARGUMENT unless input `index` has `size` along `axis`. */
-kiln_status kiln_rt_check_dim(kiln_context *context, int32_t index, int32_t axis, int64_t size);
-/* `grid`: items (CPU: chunks in grid[0]) or groups (GPU) an axis; an empty grid launches nothing. `estimates`: arithmetic
- * operations and bytes moved. */
+/* Notes `message` as the cause and returns KILN_INVALID_ARGUMENT: a size that is data is out of its bounds. */
+kiln_status kiln_rt_fail(kiln_context *context, const char *message);
+/* `grid`: items (CPU: chunks in grid[0]) or groups (GPU) an axis; an empty grid launches nothing. `estimates`:
+ * arithmetic operations and bytes moved. */
 kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, const kiln_slice *buffers,
                            const int64_t *sizes, const int64_t grid[KILN_MAX_GRID], const int64_t estimates[2]);
 

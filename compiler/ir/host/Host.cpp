@@ -1,0 +1,50 @@
+#include "ir/host/Host.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace kiln;
+using namespace kiln::host;
+using namespace mlir;
+
+#include "ir/host/HostDialect.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "ir/host/HostAttrs.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "ir/host/HostTypes.cpp.inc"
+#define GET_OP_CLASSES
+#include "ir/host/HostOps.cpp.inc"
+
+void HostDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "ir/host/HostAttrs.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "ir/host/HostTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/host/HostOps.cpp.inc"
+      >();
+}
+
+LogicalResult ProgramOp::verify() {
+  Block &body = getBody().front();
+  if (body.getNumArguments() != getSymbols().size())
+    return emitOpError("needs a body argument for each symbol");
+  for (Type type : body.getArgumentTypes())
+    if (!type.isInteger(64))
+      return emitOpError("a symbol's value is an i64");
+  return success();
+}
+
+LogicalResult EvalOp::verify() {
+  size_t variables = 0;
+  getExpr().getValue().forEachVariable([&](view::Expr) { ++variables; });
+  if (variables != getValues().size())
+    return emitOpError() << "needs " << variables << " values";
+  return success();
+}

@@ -1,0 +1,38 @@
+//===- Kernel.h - The kernel dialect: what one launch computes --------------------===//
+#pragma once
+
+#include "ir/base/Base.h"
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "ir/kernel/KernelDialect.h.inc"
+#include "ir/kernel/KernelEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "ir/kernel/KernelAttrs.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "ir/kernel/KernelTypes.h.inc"
+#define GET_OP_CLASSES
+#include "ir/kernel/KernelOps.h.inc"
+
+namespace kiln::kernel {
+
+/// The variable of a loop axis, in [0, size).
+view::Expr loopVariable(int64_t id, view::Expr size);
+inline view::Expr loopVariable(AxisAttr axis) { return loopVariable(axis.getId(), axis.getSize().getValue()); }
+
+/// The id of the loop axis whose variable this is; -1 for a symbol.
+int64_t loopAxisOf(view::Expr variable);
+
+/// The position in the domain that a view of the domain's rank is read at: each domain axis over the loop axes, 0 along
+/// axes of which the view has one element.
+llvm::SmallVector<view::Expr> positionOf(FuncOp func, const view::ShapeTracker &tracker);
+
+/// The tree of a kernel in tinygrad's form, one line a node:  0 ━┳ STORE MemBuffer(idx=0, …).
+void printTree(FuncOp func, llvm::raw_ostream &os);
+
+} // namespace kiln::kernel

@@ -1,0 +1,167 @@
+//===- Kernel.td - The kernel dialect: what one launch computes ----------------===//
+#ifndef KILN_IR_KERNEL
+#define KILN_IR_KERNEL
+
+include "ir/base/Base.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def KernelDialect : Dialect {
+  let name = "kernel";
+  let cppNamespace = "::kiln::kernel";
+  let summary = "a launch as arithmetic at one point of an iteration space";
+  let description = [{
+    A kernel computes the same expression at every point of its domain: loads read buffers through views of the domain,
+    reduces combine points along axes, stores write. How the domain is walked stands beside the expression: `axes` lists the
+    loop axes from the outside in, `index` gives each domain axis as an expression over them. Before any opt the two are the
+    same. Loop axis `id` is the variable _x<id>; domain axis i is _i<i>.
+  }];
+  let dependentDialects = ["::kiln::KilnDialect"];
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+}
+
+class KernelOp<string mnemonic, list<Trait> traits = []> : Op<KernelDialect, mnemonic, traits>;
+class PureKernelOp<string mnemonic, list<Trait> traits = []> : KernelOp<mnemonic, !listconcat([Pure], traits)>;
+
+def AxisEnum : I32EnumAttr<"AxisKind", "how an axis is walked", [
+  I32EnumAttrCase<"Group", 0, "group">,   // one work group each; a special index
+  I32EnumAttrCase<"Item", 1, "item">,     // one item of the work group each; a special index
+  I32EnumAttrCase<"Chunk", 2, "chunk">,   // one CPU chunk each; a special index
+  I32EnumAttrCase<"Loop", 3, "loop">,     // one iteration each
+  I32EnumAttrCase<"Upcast", 4, "upcast">, // unrolled: one value each
+  I32EnumAttrCase<"Lane", 5, "lane">      // one vector lane each
+]> {
+  let cppNamespace = "::kiln::kernel";
+  let genSpecializedAttr = 0;
+}
+
+def AxisAttr : AttrDef<KernelDialect, "Axis"> {
+  let mnemonic = "axis";
+  let summary = "a loop axis: #kernel.axis<3, 64, loop>";
+  let parameters = (ins "int64_t":$id, "::kiln::ExprAttr":$size, EnumParameter<AxisEnum>:$kind);
+  let assemblyFormat = "`<` $id `,` $size `,` $kind `>`";
+}
+
+def OptEnum : I32EnumAttr<"OptKind", "an optimisation", [
+  I32EnumAttrCase<"UPCAST", 0>, I32EnumAttrCase<"UNROLL", 1>, I32EnumAttrCase<"LOCAL", 2>, I32EnumAttrCase<"GROUP", 3>,
+  I32EnumAttrCase<"THREAD", 4>, I32EnumAttrCase<"TILE", 5>, I32EnumAttrCase<"VECTOR", 6>, I32EnumAttrCase<"STAGE", 7>,
+  I32EnumAttrCase<"SWAP", 8>, I32EnumAttrCase<"GLOBAL", 9>
+]> {
+  let cppNamespace = "::kiln::kernel";
+  let genSpecializedAttr = 0;
+}
+
+def OptAttr : AttrDef<KernelDialect, "Opt"> {
+  let mnemonic = "opt";
+  let summary = "one step from the plain kernel to the optimised one: #kernel.opt<UPCAST, 0, 4>";
+  let description = [{
+    `axis` is the id of a loop axis. A split leaves the outer part under that id and gives the inner part the next free id.
+
+    UPCAST a n   splits off n points that are unrolled          UNROLL a n  the same for a reduced axis
+    VECTOR a n   splits off n points that are vector lanes      TILE a n    splits off an inner loop of n points
+    LOCAL a n    splits off n items of the work group           GLOBAL a 0  a's points are work groups
+    GROUP a n    splits a reduced axis over n items, whose partial results meet in local memory
+    THREAD a n   splits a into n chunks                         SWAP a b    exchanges two axes in loop order
+    STAGE a b    holds what is read of buffer b inside axis a in memory of its own, in the order in which it is used
+  }];
+  let parameters = (ins EnumParameter<OptEnum>:$kind, "int64_t":$axis, "int64_t":$amount);
+  let assemblyFormat = "`<` $kind `,` $axis `,` $amount `>`";
+}
+
+def BufferType : TypeDef<KernelDialect, "Buffer"> {
+  let mnemonic = "buffer";
+  let summary = "device memory of one dtype";
+  let parameters = (ins "::mlir::Type":$element);
+  let assemblyFormat = "`<` $element `>`";
+}
+
+def FuncOp : KernelOp<"func", [FunctionOpInterface, IsolatedFromAbove, SingleBlock, NoTerminator]> {
+  let summary = "one launch";
+  let description = [{
+    Arguments: buffers, outputs first; scratch buffers that opts need come last (`scratch` counts them).
+    `sizes` lists the symbols that the kernel reads.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
+                       OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
+                       DimsAttr:$domain, TypedArrayAttrBase<AxisAttr, "axes">:$axes, DimsAttr:$index, DimsAttr:$sizes,
+                       TypedArrayAttrBase<OptAttr, "opts">:$opts, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$scratch);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+    /// The loop axes, outermost first.
+    ::llvm::SmallVector<AxisAttr> getLoopAxes();
+    AxisAttr getLoopAxis(int64_t id);
+  }];
+}
+
+def ConstOp : PureKernelOp<"const", [AllTypesMatch<["value", "result"]>]> {
+  let summary = "one number at every point";
+  let arguments = (ins TypedAttrInterface:$value);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$value attr-dict";
+}
+
+def LoadOp : KernelOp<"load", [MemoryEffects<[MemRead]>]> {
+  let summary = "the element of a buffer that this point of the domain reads through a view; 0 where it is masked";
+  let description = [{The view has the domain's rank; an axis that it does not depend on may have size 1.}];
+  let arguments = (ins BufferType:$buffer, TrackerAttr:$tracker);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$buffer $tracker attr-dict `:` type($buffer) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def ValidOp : PureKernelOp<"valid"> {
+  let summary = "true where a view has an element at this point, false where it is masked";
+  let arguments = (ins TrackerAttr:$tracker);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$tracker attr-dict";
+}
+
+def SizeOp : PureKernelOp<"size"> {
+  let summary = "an expression over symbols and domain axes as data";
+  let arguments = (ins ExprAttr:$size);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$size attr-dict `:` type($result)";
+}
+
+def AluOp : PureKernelOp<"alu"> {
+  let summary = "one element-wise operation";
+  let arguments = (ins AluKindAttr:$kind, Variadic<AnyType>:$operands);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$kind $operands attr-dict `:` functional-type($operands, $result)";
+  let hasVerifier = 1;
+}
+
+def ReduceOp : PureKernelOp<"reduce", [AllTypesMatch<["input", "result"]>]> {
+  let summary = "ADD, MUL, MAX or MIN of the input over every point of loop axes";
+  let arguments = (ins AluKindAttr:$kind, AnyType:$input, DenseI64ArrayAttr:$axes);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$kind $input `over` $axes attr-dict `:` type($input)";
+  let hasVerifier = 1;
+}
+
+def StageOp : KernelOp<"stage", [AllTypesMatch<["input", "result"]>]> {
+  let summary = "a value held in memory: computed for every point of `axes` before the first is used";
+  let description = [{
+    The memory is row-major over `axes`. Where `buffer` is given it is that scratch buffer, private to a chunk; else it is
+    local memory, which the items of the group fill together, or, where no axis is an item's, registers.
+  }];
+  let arguments = (ins AnyType:$input, Optional<BufferType>:$buffer, DenseI64ArrayAttr:$axes);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$input `over` $axes (`in` $buffer^ `:` type($buffer))? attr-dict `:` type($input)";
+}
+
+def StoreOp : KernelOp<"store", [MemoryEffects<[MemWrite]>]> {
+  let summary = "writes this point's value through a view of the domain";
+  let arguments = (ins AnyType:$value, BufferType:$buffer, TrackerAttr:$tracker);
+  let assemblyFormat = "$value `,` $buffer $tracker attr-dict `:` type($value) `,` type($buffer)";
+  let hasVerifier = 1;
+}
+
+#endif

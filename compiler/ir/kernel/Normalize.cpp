@@ -1,0 +1,106 @@
+#include "ir/kernel/Normalize.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+
+using namespace kiln;
+using namespace kiln::kernel;
+using namespace mlir;
+using view::Expr;
+using view::ShapeTracker;
+
+static SmallVector<TrackerAttr> trackersOf(FuncOp func) {
+  SmallVector<TrackerAttr> trackers;
+  func.walk([&](Operation *op) {
+    if (auto tracker = op->getAttrOfType<TrackerAttr>("tracker"))
+      trackers.push_back(tracker);
+  });
+  return trackers;
+}
+
+static llvm::DenseSet<int64_t> reducedAxes(FuncOp func) {
+  llvm::DenseSet<int64_t> reduced;
+  for (auto reduce : func.getBody().getOps<ReduceOp>())
+    reduced.insert(reduce.getAxes().begin(), reduce.getAxes().end());
+  return reduced;
+}
+
+/// Whether axis `inner` continues `outer` in a view: one step of outer is a whole row of inner.
+static bool continues(const ShapeTracker &tracker, int64_t outer, int64_t inner) {
+  auto strides = tracker.realStrides();
+  if (!strides[outer] || !strides[inner])
+    return false;
+  bool full = !tracker.shape()[outer].isConst(1) || !tracker.shape()[inner].isConst(1);
+  if (!full)
+    return true; // the view does not move along either
+  if (strides[inner]->isConst(0))
+    return strides[outer]->isConst(0);
+  return view::provablyEqual(*strides[outer], tracker.shape()[inner] * *strides[inner]);
+}
+
+Normalization kernel::planNormalization(FuncOp func) {
+  ArrayRef<Expr> domain = func.getDomain().getSizes();
+  llvm::DenseSet<int64_t> reduced = reducedAxes(func);
+  Normalization plan;
+  for (bool wanted : {false, true})
+    for (size_t axis = 0; axis < domain.size(); ++axis)
+      if (reduced.contains(axis) == wanted && !domain[axis].isConst(1))
+        plan.order.push_back(axis);
+  SmallVector<TrackerAttr> trackers = trackersOf(func);
+  for (int64_t axis : plan.order) {
+    bool merges = !plan.merged.empty();
+    if (merges) {
+      int64_t before = plan.merged.back().back();
+      merges = reduced.contains(before) == reduced.contains(axis) &&
+               llvm::all_of(trackers, [&](TrackerAttr tracker) { return continues(tracker.getValue(), before, axis); });
+    }
+    if (merges) {
+      plan.merged.back().push_back(axis);
+      plan.sizes.back() = plan.sizes.back() * domain[axis];
+    } else {
+      plan.merged.push_back({axis});
+      plan.sizes.push_back(domain[axis]);
+      plan.reduced += reduced.contains(axis);
+    }
+  }
+  return plan;
+}
+
+void kernel::applyNormalization(FuncOp func, const Normalization &plan) {
+  MLIRContext *context = func.getContext();
+  size_t rank = func.getDomain().getSizes().size();
+  SmallVector<int64_t> order = plan.order;
+  for (size_t axis = 0; axis < rank; ++axis)
+    if (!llvm::is_contained(plan.order, axis))
+      order.push_back(axis); // size 1: dropped by the reshape below
+  func.walk([&](Operation *op) {
+    auto attr = op->getAttrOfType<TrackerAttr>("tracker");
+    if (!attr)
+      return;
+    ShapeTracker tracker = attr.getValue().permute(order);
+    view::Shape shape;
+    size_t next = 0;
+    for (const auto &group : plan.merged) {
+      Expr size = 1;
+      for (size_t i = 0; i < group.size(); ++i)
+        size = size * tracker.shape()[next++];
+      shape.push_back(size);
+    }
+    op->setAttr("tracker", TrackerAttr::get(context, tracker.reshape(shape).simplify()));
+  });
+  SmallVector<Attribute> axes;
+  SmallVector<Expr> index;
+  SmallVector<int64_t> last;
+  for (auto [id, size] : llvm::enumerate(plan.sizes)) {
+    axes.push_back(AxisAttr::get(context, id, ExprAttr::get(context, size), AxisKind::Loop));
+    index.push_back(loopVariable(id, size));
+    if (id + plan.reduced >= plan.sizes.size())
+      last.push_back(id);
+  }
+  Builder builder(context);
+  func.setDomainAttr(DimsAttr::get(context, plan.sizes));
+  func.setIndexAttr(DimsAttr::get(context, index));
+  func.setAxesAttr(builder.getArrayAttr(axes));
+  for (auto reduce : func.getBody().getOps<ReduceOp>())
+    reduce.setAxes(last);
+}

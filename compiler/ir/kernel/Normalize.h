@@ -1,0 +1,23 @@
+//===- Normalize.h - A kernel's domain in its simplest form --------------------------===//
+#pragma once
+
+#include "ir/kernel/Kernel.h"
+
+namespace kiln::kernel {
+
+/// The simplest domain on which a kernel's views are what they were: reduced axes last, no axis of size 1, neighbours
+/// merged that every view walks as one.
+struct Normalization {
+  llvm::SmallVector<int64_t> order;                     ///< old axes in their new order, those of size 1 left out
+  llvm::SmallVector<llvm::SmallVector<int64_t>> merged; ///< the old axes that make each new one
+  view::Shape sizes;                                    ///< of the new axes
+  unsigned reduced = 0;                                 ///< how many of the last new axes are reduced
+};
+
+/// For a kernel to which no opt has been applied.
+Normalization planNormalization(FuncOp func);
+
+/// Rewrites views, axes and reduces.
+void applyNormalization(FuncOp func, const Normalization &plan);
+
+} // namespace kiln::kernel

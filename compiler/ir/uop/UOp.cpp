@@ -1,0 +1,194 @@
+#include "ir/uop/UOp.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace kiln;
+using namespace kiln::uop;
+using namespace mlir;
+
+#include "ir/uop/UOpDialect.cpp.inc"
+#include "ir/uop/UOpEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "ir/uop/UOpAttrs.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "ir/uop/UOpTypes.cpp.inc"
+#define GET_OP_CLASSES
+#include "ir/uop/UOpOps.cpp.inc"
+
+void UOpDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "ir/uop/UOpAttrs.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "ir/uop/UOpTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/uop/UOpOps.cpp.inc"
+      >();
+}
+
+unsigned uop::lanesOf(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector ? vector.getNumElements() : 1;
+}
+
+static Type laneOf(Type type) { return getElementTypeOrSelf(type); }
+
+//===----------------------------------------------------------------------===//
+// FuncOp
+//===----------------------------------------------------------------------===//
+
+ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto buildType = [](Builder &builder, ArrayRef<Type> arguments, ArrayRef<Type> results,
+                      function_interface_impl::VariadicFlag,
+                      std::string &) { return builder.getFunctionType(arguments, results); };
+  return function_interface_impl::parseFunctionOp(parser, result, /*allowVariadic=*/false,
+                                                  getFunctionTypeAttrName(result.name), buildType,
+                                                  getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void FuncOp::print(OpAsmPrinter &printer) {
+  function_interface_impl::printFunctionOp(printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
+                                           getArgAttrsAttrName(), getResAttrsAttrName());
+}
+
+unsigned FuncOp::getBufferCount() {
+  return llvm::count_if(getArgumentTypes(), [](Type type) { return isa<PtrType>(type); });
+}
+
+bool FuncOp::writes(unsigned index) {
+  return llvm::any_of(getBody().getArgument(index).getUsers(), [](Operation *user) { return isa<StoreOp>(user); });
+}
+
+LogicalResult FuncOp::verify() {
+  ArrayRef<Type> types = getArgumentTypes();
+  unsigned buffers = getBufferCount();
+  for (auto [index, type] : llvm::enumerate(types))
+    if (isa<PtrType>(type) != (index < buffers))
+      return emitOpError("takes pointers first, then sizes");
+  if (types.size() != buffers + getSizes().getSizes().size())
+    return emitOpError("needs an argument for each entry of `sizes`");
+  if (getGrid().getSizes().size() > 3 || getLocal().size() != getGrid().getSizes().size())
+    return emitOpError("grid and local have one entry an axis, three at most");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// RangeOp:  uop.range %i = %from to %to init(%a = %x) : i32, types (axis 0, reduce) { … }
+//===----------------------------------------------------------------------===//
+
+void RangeOp::build(OpBuilder &builder, OperationState &state, Value from, Value to, ValueRange inits, int64_t axis,
+                    bool reduce) {
+  state.addOperands({from, to});
+  state.addOperands(inits);
+  state.addTypes(inits.getTypes());
+  state.addAttribute(getAxisAttrName(state.name), builder.getI64IntegerAttr(axis));
+  if (reduce)
+    state.addAttribute(getReduceAttrName(state.name), builder.getUnitAttr());
+  OpBuilder::InsertionGuard guard(builder);
+  Block *body = builder.createBlock(state.addRegion());
+  body->addArgument(from.getType(), state.location);
+  for (Type type : inits.getTypes())
+    body->addArgument(type, state.location);
+}
+
+ParseResult RangeOp::parse(OpAsmParser &parser, OperationState &result) {
+  OpAsmParser::Argument index;
+  OpAsmParser::UnresolvedOperand from, to;
+  SmallVector<OpAsmParser::Argument> carried;
+  SmallVector<OpAsmParser::UnresolvedOperand> inits;
+  SmallVector<Type> types;
+  if (parser.parseArgument(index) || parser.parseEqual() || parser.parseOperand(from) || parser.parseKeyword("to") ||
+      parser.parseOperand(to) || parser.parseColonType(index.type))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("init"))) {
+    if (parser.parseAssignmentList(carried, inits) || parser.parseColonTypeList(types))
+      return failure();
+  }
+  if (carried.size() != types.size())
+    return parser.emitError(parser.getCurrentLocation(), "a type for each carried value is needed");
+  for (auto [argument, type] : llvm::zip(carried, types))
+    argument.type = type;
+  if (parser.resolveOperand(from, index.type, result.operands) ||
+      parser.resolveOperand(to, index.type, result.operands) ||
+      parser.resolveOperands(inits, types, parser.getCurrentLocation(), result.operands))
+    return failure();
+  SmallVector<OpAsmParser::Argument> arguments{index};
+  arguments.append(carried);
+  result.addTypes(types);
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes) || parser.parseRegion(*result.addRegion(), arguments))
+    return failure();
+  return success();
+}
+
+void RangeOp::print(OpAsmPrinter &printer) {
+  printer << ' ' << getIndex() << " = " << getFrom() << " to " << getTo() << " : " << getFrom().getType();
+  if (!getInits().empty()) {
+    printer << " init(";
+    llvm::interleaveComma(llvm::zip(getCarried(), getInits()), printer,
+                          [&](auto pair) { printer << std::get<0>(pair) << " = " << std::get<1>(pair); });
+    printer << ") : " << getInits().getTypes();
+  }
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs());
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+YieldOp RangeOp::getYield() { return cast<YieldOp>(getBody().front().getTerminator()); }
+
+LogicalResult RangeOp::verify() {
+  auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
+  if (!yield || yield.getValues().getTypes() != getResultTypes() || getInits().getTypes() != getResultTypes() ||
+      getCarried().getTypes() != getResultTypes())
+    return emitOpError("carries, yields and gives the same types");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Memory and arithmetic
+//===----------------------------------------------------------------------===//
+
+static LogicalResult expectGate(Operation *op, Value gate, Type value) {
+  if (!gate || gate.getType().isInteger(1))
+    return success();
+  if (laneOf(gate.getType()).isInteger(1) && lanesOf(gate.getType()) == lanesOf(value))
+    return success();
+  return op->emitOpError("the gate is a bool, or one a lane");
+}
+
+LogicalResult LoadOp::verify() {
+  if (laneOf(getResult().getType()) != getPointer().getType().getElement())
+    return emitOpError("gives another dtype than the pointer's");
+  if (bool(getGate()) != bool(getOtherwise()) || (getOtherwise() && getOtherwise().getType() != getResult().getType()))
+    return emitOpError("a gate needs a value of the result's type for where it is false");
+  return expectGate(*this, getGate(), getResult().getType());
+}
+
+LogicalResult StoreOp::verify() {
+  if (laneOf(getValue().getType()) != getPointer().getType().getElement())
+    return emitOpError("stores another dtype than the pointer's");
+  return expectGate(*this, getGate(), getValue().getType());
+}
+
+LogicalResult AluOp::verify() {
+  for (Value operand : getOperands())
+    if (lanesOf(operand.getType()) != lanesOf(getResult().getType()))
+      return emitOpError("operands and result differ in lanes");
+  SmallVector<Type> lanes = llvm::map_to_vector(getOperandTypes(), laneOf);
+  return verifyAlu(getKind().getValue(), lanes, laneOf(getResult().getType()), [&] { return emitOpError(); });
+}
+
+LogicalResult VectorizeOp::verify() {
+  if (getLanes().size() != 1 && getLanes().size() != lanesOf(getResult().getType()))
+    return emitOpError("needs one operand, or one a lane");
+  for (Type type : getLanes().getTypes())
+    if (type != laneOf(getResult().getType()))
+      return emitOpError("an operand has another dtype");
+  return success();
+}

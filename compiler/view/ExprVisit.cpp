@@ -1,0 +1,143 @@
+//===- ExprVisit.cpp - Substitution and evaluation -----------------------===//
+#include "view/ExprNode.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallVector.h"
+
+using namespace kiln::view;
+using llvm::ArrayRef;
+using llvm::DenseMap;
+using llvm::SmallVector;
+using Kind = Expr::Kind;
+
+static Expr rebuild(Kind kind, ArrayRef<Expr> operands) {
+  switch (kind) {
+  case Kind::Add:
+    return sum(operands);
+  case Kind::Mul:
+    return operands[0] * operands[1];
+  case Kind::FloorDiv:
+    return floorDiv(operands[0], operands[1]);
+  case Kind::Mod:
+    return mod(operands[0], operands[1]);
+  case Kind::Min:
+    return minimum(operands[0], operands[1]);
+  case Kind::Max:
+    return maximum(operands[0], operands[1]);
+  case Kind::Less:
+    return less(operands[0], operands[1]);
+  case Kind::And:
+    return logicalAnd(operands);
+  case Kind::Const:
+  case Kind::Var:
+    break;
+  }
+  llvm_unreachable("a leaf has no operands");
+}
+
+static Expr substituted(Expr e, const DenseMap<Expr, Expr> &values, DenseMap<Expr, Expr> &done) {
+  if (e.isConst())
+    return e;
+  if (auto it = values.find(e); it != values.end())
+    return it->second;
+  if (e.kind() == Kind::Var && !e.limit())
+    return e;
+  if (auto it = done.find(e); it != done.end())
+    return it->second;
+  Expr result = e;
+  if (e.kind() == Kind::Var) {
+    Expr limit = substituted(*e.limit(), values, done);
+    if (limit != *e.limit())
+      result = Expr::variable(e.name(), e.min(), limit);
+  } else {
+    SmallVector<Expr, 8> operands;
+    for (Expr operand : e.operands())
+      operands.push_back(substituted(operand, values, done));
+    if (ArrayRef(operands) != e.operands())
+      result = rebuild(e.kind(), operands);
+  }
+  done.try_emplace(e, result);
+  return result;
+}
+
+Expr Expr::substitute(const DenseMap<Expr, Expr> &values) const {
+  DenseMap<Expr, Expr> done;
+  return values.empty() ? *this : substituted(*this, values, done);
+}
+
+using Values = DenseMap<Expr, int64_t>;
+using MaybeValues = DenseMap<Expr, std::optional<int64_t>>;
+
+static std::optional<int64_t> evaluated(Expr e, const Values &values, MaybeValues &done);
+
+static std::optional<int64_t> evaluateNode(Expr e, const Values &values, MaybeValues &done) {
+  SmallVector<int64_t, 8> v;
+  for (Expr operand : e.operands()) {
+    std::optional<int64_t> value = evaluated(operand, values, done);
+    if (!value)
+      return std::nullopt;
+    v.push_back(*value);
+  }
+  switch (e.kind()) {
+  case Kind::Add: {
+    int64_t total = 0;
+    for (int64_t x : v)
+      total = saturatingAdd(total, x, 0);
+    return total;
+  }
+  case Kind::Mul:
+    return saturatingMul(v[0], v[1]);
+  case Kind::FloorDiv:
+    return v[1] == 0 ? std::nullopt : std::optional(floorDivide(v[0], v[1]));
+  case Kind::Mod:
+    return v[1] == 0 ? std::nullopt : std::optional(floorModulo(v[0], v[1]));
+  case Kind::Min:
+    return std::min(v[0], v[1]);
+  case Kind::Max:
+    return std::max(v[0], v[1]);
+  case Kind::Less:
+    return v[0] < v[1];
+  case Kind::And:
+    return llvm::all_of(v, [](int64_t x) { return x != 0; });
+  case Kind::Const:
+  case Kind::Var:
+    break;
+  }
+  llvm_unreachable("a leaf has no operands");
+}
+
+static std::optional<int64_t> evaluated(Expr e, const Values &values, MaybeValues &done) {
+  if (e.isConst())
+    return e.constant();
+  if (e.kind() == Kind::Var) {
+    auto it = values.find(e);
+    return it == values.end() ? std::nullopt : std::optional(it->second);
+  }
+  // What is small is computed again sooner than remembered.
+  if (e.weight() < 32)
+    return evaluateNode(e, values, done);
+  if (auto it = done.find(e); it != done.end())
+    return it->second;
+  std::optional<int64_t> value = evaluateNode(e, values, done);
+  done.try_emplace(e, value);
+  return value;
+}
+
+std::optional<int64_t> Expr::evaluate(const Values &values) const {
+  MaybeValues done;
+  return evaluated(*this, values, done);
+}
+
+static void visitVariables(Expr e, llvm::DenseSet<Expr> &seen, llvm::function_ref<void(Expr)> visit) {
+  if (e.isConst() || !seen.insert(e).second)
+    return;
+  if (e.kind() == Kind::Var)
+    return visit(e);
+  for (Expr operand : e.operands())
+    visitVariables(operand, seen, visit);
+}
+
+void Expr::forEachVariable(llvm::function_ref<void(Expr)> visit) const {
+  llvm::DenseSet<Expr> seen;
+  visitVariables(*this, seen, visit);
+}

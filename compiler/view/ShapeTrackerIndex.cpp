@@ -1,0 +1,126 @@
+//===- ShapeTrackerIndex.cpp - Where an element lies ---------------------===//
+//
+// The index into the buffer is found from the last view inwards: each view gives a flat index into the shape of the one
+// before it, which division and remainder take apart again, axis by axis.
+//
+//===----------------------------------------------------------------------===//
+#include "view/ViewImpl.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+using namespace kiln::view;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+Expr kiln::view::axisVariable(unsigned axis, Expr size) {
+  std::string name = "idx" + std::to_string(axis);
+  return size.isConst() ? Expr::variable(name, 0, std::max<int64_t>(size.constant() - 1, 0))
+                        : Expr::variable(name, 0, size - Expr(1));
+}
+
+static Shape axisVariables(ArrayRef<Expr> shape) {
+  Shape position;
+  for (unsigned i = 0; i < shape.size(); ++i)
+    position.push_back(axisVariable(i, shape[i]));
+  return position;
+}
+
+Index ShapeTracker::at(ArrayRef<Expr> position) const {
+  if (llvm::any_of(views_, [](const View &v) { return hasZero(v.shape()); }))
+    return {0, 0};
+  Index here = views_.back().at(position);
+  for (const View &view : llvm::reverse(ArrayRef(views_).drop_back())) {
+    if (here.valid.isConst(0))
+      return {0, 0};
+    View inner = withFewestAxes(view);
+    Shape coordinates(inner.shape().size());
+    Expr size = 1;
+    for (size_t i = coordinates.size(); i-- > 0;) {
+      coordinates[i] = mod(floorDiv(here.index, size), inner.shape()[i]);
+      size = size * inner.shape()[i];
+    }
+    Index next = inner.at(coordinates);
+    here = {next.index, logicalAnd({here.valid, next.valid})};
+  }
+  return here;
+}
+
+Index ShapeTracker::at() const { return at(axisVariables(shape())); }
+
+Expr ShapeTracker::realSize() const {
+  if (hasZero(shape()))
+    return 0;
+  Index here = at();
+  if (here.valid.isConst(0))
+    return 0;
+  // The last element of symbolic axes is itself symbolic.
+  if (here.index.max() == here.index.min())
+    return here.index + Expr(1);
+  return Expr(here.index.max()) + Expr(1);
+}
+
+bool ShapeTracker::isContiguous() const { return views_.size() == 1 && views_[0].contiguous(); }
+
+bool ShapeTracker::isConsecutive() const {
+  return views_.size() == 1 && !views_[0].mask() &&
+         views_[0].strides() == ArrayRef<Expr>(rowMajorStrides(views_[0].shape()));
+}
+
+SmallVector<std::optional<Expr>, 4> ShapeTracker::realStrides(bool ignoreValid) const {
+  SmallVector<std::optional<Expr>, 4> strides;
+  if (views_.size() == 1 && !views_[0].mask()) {
+    strides.assign(views_[0].strides().begin(), views_[0].strides().end());
+    return strides;
+  }
+  Shape position = axisVariables(shape());
+  auto [index, valid] = at(position);
+  auto variablesOf = [](Expr e) {
+    llvm::DenseSet<Expr> found;
+    e.forEachVariable([&](Expr v) { found.insert(v); });
+    return found;
+  };
+  llvm::DenseSet<Expr> inIndex = variablesOf(index), inValid = variablesOf(valid);
+  for (Expr axis : position) {
+    if (inValid.contains(axis) && !ignoreValid) {
+      strides.push_back(std::nullopt);
+    } else if (axis.isConst() || !inIndex.contains(axis)) {
+      strides.push_back(0);
+    } else {
+      // A stride is what the index gains by one step, if that is the same everywhere.
+      Expr stride = 0;
+      bool linear = true;
+      for (Expr term : index.kind() == Expr::Kind::Add ? index.operands() : ArrayRef(index)) {
+        if (!variablesOf(term).contains(axis))
+          continue;
+        std::optional<Expr> factor = exactQuotient(term, axis);
+        linear &= factor && !variablesOf(*factor).contains(axis);
+        if (linear)
+          stride = stride + *factor;
+      }
+      strides.push_back(linear ? std::optional(stride) : std::nullopt);
+    }
+  }
+  return strides;
+}
+
+int64_t ShapeTracker::vectorWidth(unsigned axis, int64_t limit) const {
+  assert(axis < shape().size() && limit >= 1 && (limit & (limit - 1)) == 0 && "a width is a power of two");
+  Shape position = axisVariables(shape());
+  for (int64_t width = limit; width > 1; width /= 2) {
+    std::optional<Expr> groups = exactQuotient(shape()[axis], width);
+    if (!groups)
+      continue;
+    Expr group = axisVariable(axis, *groups) * Expr(width);
+    position[axis] = group;
+    Index first = at(position);
+    bool run = mod(first.index, width).isConst(0);
+    for (int64_t lane = 1; run && lane < width; ++lane) {
+      position[axis] = group + Expr(lane);
+      Index here = at(position);
+      run = provablyEqual(here.index, first.index + Expr(lane)) && provablyEqual(here.valid, first.valid);
+    }
+    if (run)
+      return width;
+  }
+  return 1;
+}

@@ -1,0 +1,31 @@
+//===- ViewImpl.h - Shared by the parts of View (private) ----------------===//
+#pragma once
+
+#include "view/ShapeTracker.h"
+
+namespace kiln::view {
+
+/// Row-major strides of `shape`; 0 at axes of size 1.
+Shape rowMajorStrides(llvm::ArrayRef<Expr> shape);
+
+/// A constant 0 among the dims: the view has no element, whatever its symbols are.
+bool hasZero(llvm::ArrayRef<Expr> shape);
+
+/// The variable idx`axis` over an axis of size `size`.
+Expr axisVariable(unsigned axis, Expr size);
+
+/// Neighbouring axes that one stride walks through: `size` elements at `stride`, of which the innermost `real` really
+/// move (0 where the stride is 0).
+struct MergedAxis {
+  Expr size, stride, real;
+};
+llvm::SmallVector<MergedAxis, 4> mergeAxes(const View &view);
+
+/// The mask over `newShape` that says the same as `mask` over `oldShape`; nullopt where no mask can.
+std::optional<llvm::SmallVector<Range, 4>> reshapeMask(llvm::ArrayRef<Range> mask, llvm::ArrayRef<Expr> oldShape,
+                                                       llvm::ArrayRef<Expr> newShape);
+
+/// The same map with as few axes as its strides allow.
+View withFewestAxes(const View &view);
+
+} // namespace kiln::view

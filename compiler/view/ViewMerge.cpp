@@ -1,0 +1,189 @@
+//===- ViewMerge.cpp - Two views that are one ----------------------------===//
+//
+// A flat index into the inner view's shape comes apart into one coordinate an inner axis. The two views are one when
+// each such coordinate is a linear function of the outer axes that never leaves its axis. If some do, neighbouring
+// inner axes may still make up one that does not. An inner mask carries over when each of its coordinates depends on
+// one outer axis.
+//
+//===----------------------------------------------------------------------===//
+#include "view/ViewImpl.h"
+
+using namespace kiln::view;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::SmallVectorImpl;
+
+/// Each retry settles a mask or regroups axes, so few are needed; with symbols a proof may fail again and again.
+static constexpr int kMostRetries = 16;
+
+/// The coordinates of the flat index `flat` in `shape`.
+static Shape coordinates(ArrayRef<Expr> shape, ArrayRef<Expr> strides, Expr flat) {
+  Shape result;
+  for (Expr stride : strides) {
+    Expr here = stride.isConst(0) ? Expr(0) : floorDiv(flat, stride);
+    result.push_back(here);
+    flat = flat - here * stride;
+  }
+  return result;
+}
+
+namespace {
+/// The least and the greatest value that a coordinate takes.
+struct Reach {
+  Expr least, greatest;
+};
+} // namespace
+
+/// The range of base + sum of coefficient * (0 <= axis < size). False where the sign of a coefficient is unknown.
+static bool boundLinear(Expr base, ArrayRef<Expr> coefficients, ArrayRef<Expr> sizes, Expr &least, Expr &greatest) {
+  least = greatest = base;
+  for (auto [coefficient, size] : llvm::zip(coefficients, sizes)) {
+    if (coefficient.isConst(0))
+      continue;
+    Expr reach = coefficient * (size - Expr(1));
+    if (coefficient.min() >= 0)
+      greatest = greatest + reach;
+    else if (coefficient.max() <= 0)
+      least = least + reach;
+    else
+      return false;
+  }
+  return true;
+}
+
+static std::optional<View> mergeWithin(const View &inner, const View &outer, int retries);
+
+/// Carries the inner mask over to the outer axes. `projected` is the outer mask it gives; false where it has none.
+static bool projectMask(const View &inner, ArrayRef<Expr> origin, ArrayRef<Shape> steps, ArrayRef<Reach> reached,
+                        SmallVectorImpl<Range> &projected) {
+  bool complete = true;
+  for (size_t d = 0; d < inner.shape().size(); ++d) {
+    auto [begin, end] = (*inner.mask())[d];
+    if (provablyLessEqual(begin, reached[d].least) && provablyLess(reached[d].greatest, end))
+      continue;
+    auto moves = [](Expr step) { return !step.isConst(0); };
+    int64_t movers = llvm::count_if(steps[d], moves);
+    if (movers == 0) {
+      // The coordinate is constant: it is masked off as a whole or, with symbols, unknown.
+      bool masked = provablyLess(origin[d], begin) || provablyLessEqual(end, origin[d]);
+      if (masked && !projected.empty())
+        projected[0].end = 0;
+      else
+        complete = false;
+      continue;
+    }
+    size_t axis = llvm::find_if(steps[d], moves) - steps[d].begin();
+    Expr step = steps[d][axis];
+    if (movers > 1 || !step.isConst()) {
+      complete = false;
+      continue;
+    }
+    Expr low = begin - origin[d], high = end - origin[d] - Expr(1);
+    if (step.constant() < 0)
+      std::swap(low, high);
+    Range &r = projected[axis];
+    r.begin = maximum(r.begin, ceilDiv(low, step));
+    r.end = minimum(r.end, floorDiv(high, step) + Expr(1));
+  }
+  return complete;
+}
+
+static std::optional<View> mergeUnmasked(const View &inner, const View &outer, int retries) {
+  ArrayRef<Expr> innerShape = inner.shape(), outerShape = outer.shape();
+  Shape rowMajor = rowMajorStrides(innerShape);
+  Shape origin = coordinates(innerShape, rowMajor, outer.offset());
+  // Row d: what the coordinate of inner axis d gains by one step along each outer axis.
+  SmallVector<Shape, 4> steps(innerShape.size(), Shape(outerShape.size(), Expr(0)));
+  Shape strides(outerShape.size(), Expr(0));
+  for (unsigned axis = 0; axis < outerShape.size(); ++axis) {
+    if (outer.strides()[axis].isConst(0))
+      continue;
+    Shape next = coordinates(innerShape, rowMajor, outer.offset() + outer.strides()[axis]);
+    for (size_t d = 0; d < innerShape.size(); ++d) {
+      Expr step = next[d] - origin[d];
+      if (step.isConst(0))
+        continue;
+      steps[d][axis] = step;
+      strides[axis] = strides[axis] + step * inner.strides()[d];
+    }
+  }
+
+  // From the innermost axis outwards, axes join until the coordinate stays within what they have together.
+  SmallVector<Reach, 4> reached(innerShape.size());
+  Shape regrouped, group(outerShape.size(), Expr(0));
+  Expr size = 1, base = 0;
+  bool open = false;
+  for (size_t d = innerShape.size(); d-- > 0;) {
+    for (auto [sum, step] : llvm::zip(group, steps[d]))
+      sum = sum + step * size;
+    base = base + origin[d] * size;
+    size = size * innerShape[d];
+    Reach reach;
+    if (!boundLinear(base, group, outerShape, reach.least, reach.greatest))
+      return std::nullopt;
+    open = !reach.least.isConst(0) || !reach.greatest.isConst(0);
+    if (!provablyLessEqual(0, reach.least) || !provablyLess(reach.greatest, size))
+      continue;
+    // Used only where no axes were joined, and then the group is this axis alone.
+    reached[d] = reach;
+    regrouped.push_back(size);
+    group.assign(outerShape.size(), Expr(0));
+    size = 1, base = 0;
+    open = false;
+  }
+  if (open)
+    return std::nullopt;
+  std::reverse(regrouped.begin(), regrouped.end());
+  if (ArrayRef(regrouped) != innerShape) {
+    std::optional<View> grouped = inner.reshape(regrouped);
+    return grouped ? mergeWithin(*grouped, outer, retries - 1) : std::nullopt;
+  }
+
+  if (inner.mask()) {
+    SmallVector<Range, 4> projected;
+    for (Expr s : outerShape)
+      projected.push_back({0, s});
+    bool complete = projectMask(inner, origin, steps, reached, projected);
+    for (auto [r, s] : llvm::zip(projected, outerShape))
+      if (!r.begin.isConst(0) || r.end != s)
+        return mergeWithin(inner, View::make(outerShape, outer.strides(), outer.offset(), projected), retries - 1);
+    if (!complete)
+      return std::nullopt;
+  }
+  Expr offset = inner.offset();
+  for (auto [o, stride] : llvm::zip(origin, inner.strides()))
+    offset = offset + o * stride;
+  return View::make(outerShape, strides, offset);
+}
+
+static std::optional<View> mergeWithin(const View &inner, const View &outer, int retries) {
+  if (retries == 0)
+    return std::nullopt;
+  if (inner.contiguous())
+    return outer;
+  if (outer.contiguous()) {
+    if (outer.shape() == inner.shape())
+      return inner;
+    if (provablyEqual(outer.size(), inner.size()))
+      if (std::optional<View> reshaped = inner.reshape(outer.shape()))
+        return reshaped;
+  }
+  if (!outer.mask())
+    return mergeUnmasked(inner, outer, retries);
+  // Merge what the outer mask leaves, then put the padding back.
+  ArrayRef<Range> mask = *outer.mask();
+  if (llvm::any_of(mask, [](Range r) { return provablyLessEqual(r.end, r.begin); }))
+    return View::make(outer.shape(), Shape(outer.shape().size(), Expr(0)), 0,
+                      SmallVector<Range, 4>(outer.shape().size(), Range{0, 0}));
+  std::optional<View> merged = mergeWithin(inner, outer.shrink(mask), retries - 1);
+  if (!merged)
+    return std::nullopt;
+  SmallVector<std::pair<Expr, Expr>, 4> amounts;
+  for (auto [r, size] : llvm::zip(mask, outer.shape()))
+    amounts.push_back({r.begin, size - r.end});
+  return merged->pad(amounts);
+}
+
+std::optional<View> kiln::view::merge(const View &inner, const View &outer) {
+  return mergeWithin(inner, outer, kMostRetries);
+}

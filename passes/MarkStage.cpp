@@ -1,0 +1,54 @@
+//===- MarkStage.cpp - Note which stage a module has passed, and check what it guarantees ----===//
+// Every stage ends with this pass, so that a dump knows where to go on from and a stage that breaks its promise is found where
+// it does, not where the next one trips over it.
+//===----------------------------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+
+using namespace kiln;
+using namespace mlir;
+
+namespace kiln {
+#define GEN_PASS_DEF_MARKSTAGE
+#include "passes/Passes.h.inc"
+} // namespace kiln
+
+static bool isMovement(Operation *op) {
+  return isa<graph::ReshapeOp, graph::ExpandOp, graph::PermuteOp, graph::FlipOp, graph::PadOp, graph::ShrinkOp>(op);
+}
+
+/// What `op` breaks of the stage's guarantees; empty when nothing.
+static llvm::StringRef violation(llvm::StringRef stage, Operation *op) {
+  llvm::StringRef dialect = op->getName().getDialectNamespace();
+  if (stage == "view") {
+    if (isMovement(op))
+      return "a movement op is left";
+    if (auto view = dyn_cast<graph::ViewOp>(op); view && view.getInput().getDefiningOp<graph::ViewOp>())
+      return "a view reads a view";
+  }
+  if (stage == "schedule" || stage == "optimize" || stage == "lower")
+    if (dialect == "graph" || dialect == "func")
+      return "a tensor op is left";
+  if (stage == "lower" && dialect == "kernel")
+    return "a kernel is not lowered";
+  return "";
+}
+
+namespace {
+struct MarkStage : impl::MarkStageBase<MarkStage> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    WalkResult checked = getOperation().walk([&](Operation *op) {
+      llvm::StringRef wrong = violation(stage, op);
+      if (wrong.empty())
+        return WalkResult::advance();
+      op->emitError() << "after stage " << stage << ": " << wrong;
+      return WalkResult::interrupt();
+    });
+    if (checked.wasInterrupted())
+      return signalPassFailure();
+    getOperation()->setAttr("kiln.stage", StringAttr::get(&getContext(), stage));
+  }
+};
+} // namespace

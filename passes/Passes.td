@@ -1,0 +1,66 @@
+//===- Passes.td - Every pass of the pipeline ---------------------------------===//
+#ifndef KILN_PASSES
+#define KILN_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+//===----------------------------------------------------------------------===//
+// view: graph → graph
+//===----------------------------------------------------------------------===//
+
+def FoldMovement : Pass<"kiln-fold-movement", "::mlir::ModuleOp"> {
+  let summary = "turn chains of movement ops into one view an edge";
+  let dependentDialects = ["::kiln::graph::GraphDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// schedule: graph → host + kernel
+//===----------------------------------------------------------------------===//
+
+def FormKernels : Pass<"kiln-form-kernels", "::mlir::ModuleOp"> {
+  let summary = "partition the graph into kernels and write the host program that launches them";
+  let dependentDialects = ["::kiln::kernel::KernelDialect", "::kiln::host::HostDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let options = [Option<"classic", "classic", "bool", "false", "tinygrad v0.9.2's rules">];
+}
+
+//===----------------------------------------------------------------------===//
+// optimize: kernel → kernel
+//===----------------------------------------------------------------------===//
+
+def NormalizeAxes : Pass<"kiln-normalize-axes", "::mlir::ModuleOp"> {
+  let summary = "reduced axes last, no axis of size 1, neighbours that every view walks as one merged";
+}
+
+def OptimizeKernels : Pass<"kiln-optimize-kernels", "::mlir::ModuleOp"> {
+  let summary = "choose each kernel's opts and apply them";
+  let options = [Option<"noOpt", "no-opt", "bool", "false", "leave every kernel as it is">,
+                 Option<"opts", "opts", "std::string", "", "opts by hand, a line a kernel: NAME: UPCAST 0 4, …">,
+                 Option<"device", "device", "std::string", "\"cpu\"", "whose table the heuristic reads">,
+                 Option<"cpu", "mcpu", "std::string", "", "the CPU, as LLVM names it; empty: the host's">];
+}
+
+def PlanMemory : Pass<"kiln-plan-memory", "::mlir::ModuleOp"> {
+  let summary = "place temporaries in one arena by their lifetimes";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// lower: kernel → uop
+//===----------------------------------------------------------------------===//
+
+def LowerKernels : Pass<"kiln-lower-kernels", "::mlir::ModuleOp"> {
+  let summary = "write each kernel as the loops and vectors of one item";
+  let dependentDialects = ["::kiln::uop::UOpDialect", "::mlir::arith::ArithDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// Between stages
+//===----------------------------------------------------------------------===//
+
+def MarkStage : Pass<"kiln-mark-stage", "::mlir::ModuleOp"> {
+  let summary = "note which stage the module has passed, and check what it guarantees";
+  let options = [Option<"stage", "stage", "std::string", "", "the stage's name">];
+}
+
+#endif

@@ -1,0 +1,71 @@
+#include "passes/Pipeline.h"
+
+#include "passes/Passes.h"
+
+#include "mlir/IR/DialectRegistry.h"
+
+using namespace kiln;
+using namespace mlir;
+
+static constexpr llvm::StringLiteral kStageNames[] = {"import", "view",   "schedule", "optimize",
+                                                      "lower",  "render", "package"};
+static constexpr llvm::StringLiteral kStageAttr = "kiln.stage";
+
+llvm::StringRef kiln::stageName(Stage stage) { return kStageNames[static_cast<int>(stage)]; }
+
+std::optional<Stage> kiln::stageByName(llvm::StringRef name) {
+  const auto *found = llvm::find(kStageNames, name);
+  if (found == std::end(kStageNames))
+    return std::nullopt;
+  return static_cast<Stage>(found - std::begin(kStageNames));
+}
+
+Stage kiln::stageOf(ModuleOp module) {
+  auto name = module->getAttrOfType<StringAttr>(kStageAttr);
+  return name ? stageByName(name.getValue()).value_or(Stage::Import) : Stage::Import;
+}
+
+void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &options) {
+  switch (stage) {
+  case Stage::View:
+    manager.addPass(createFoldMovement());
+    break;
+  case Stage::Schedule: {
+    FormKernelsOptions schedule;
+    schedule.classic = options.classic;
+    manager.addPass(createFormKernels(schedule));
+    break;
+  }
+  case Stage::Optimize: {
+    manager.addPass(createNormalizeAxes());
+    OptimizeKernelsOptions optimize;
+    optimize.noOpt = options.noOpt;
+    optimize.opts = options.opts;
+    optimize.device = options.device;
+    optimize.cpu = options.cpu;
+    manager.addPass(createOptimizeKernels(optimize));
+    manager.addPass(createPlanMemory());
+    break;
+  }
+  case Stage::Lower:
+    manager.addPass(createLowerKernels());
+    break;
+  default:
+    llvm_unreachable("not a stage of passes");
+  }
+  MarkStageOptions mark;
+  mark.stage = stageName(stage).str();
+  manager.addPass(createMarkStage(mark));
+}
+
+void kiln::registerDialects(DialectRegistry &registry) {
+  registry.insert<KilnDialect, graph::GraphDialect, kernel::KernelDialect, uop::UOpDialect, host::HostDialect,
+                  func::FuncDialect, arith::ArithDialect, scf::SCFDialect>();
+}
+
+void kiln::registerPasses() {
+  registerKilnPasses();
+  for (Stage stage : {Stage::View, Stage::Schedule, Stage::Optimize, Stage::Lower})
+    PassPipelineRegistration<>("kiln-stage-" + stageName(stage).str(), "the passes of stage " + stageName(stage).str(),
+                               [stage](OpPassManager &manager) { addStage(manager, stage, {}); });
+}

@@ -1,0 +1,39 @@
+//===- Pipeline.h - The stages in order --------------------------------------------===//
+#pragma once
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <optional>
+#include <string>
+
+namespace kiln {
+
+/// The stages, in order. The same word is the folder, the --emit value and the dump.
+enum class Stage { Import, View, Schedule, Optimize, Lower, Render, Package };
+
+llvm::StringRef stageName(Stage stage);
+std::optional<Stage> stageByName(llvm::StringRef name);
+
+struct PipelineOptions {
+  bool classic = false; ///< --schedule=classic
+  bool noOpt = false;   ///< NOOPT=1, --no-opt
+  std::string opts;     ///< --opts: the text of an opts file; empty: the heuristic decides
+  std::string device = "cpu";
+  std::string cpu; ///< --mcpu; empty: the host's
+};
+
+/// The stage after which `module` stands: the module's attribute `kiln.stage`, which every stage writes.
+Stage stageOf(mlir::ModuleOp module);
+
+/// Adds the passes of one MLIR stage (View to Lower), the stage's mark and its verifier.
+void addStage(mlir::OpPassManager &manager, Stage stage, const PipelineOptions &options);
+
+/// Registers every dialect that a stage's module may contain.
+void registerDialects(mlir::DialectRegistry &registry);
+
+/// Registers every pass with mlir's command line.
+void registerPasses();
+
+} // namespace kiln

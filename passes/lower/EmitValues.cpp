@@ -1,0 +1,442 @@
+//===- EmitValues.cpp - Each kernel value as the uops of its points ----------------===//
+
+#include "passes/lower/KernelLowering.h"
+
+#include "ir/graph/Graph.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace kiln;
+using namespace kiln::lower;
+using namespace mlir;
+using kernel::AxisKind;
+using view::Expr;
+
+/// Calls `visit` with every point of axes of these sizes, in row-major order.
+static void forEachPoint(ArrayRef<int64_t> sizes, llvm::function_ref<void(ArrayRef<int64_t>)> visit) {
+  SmallVector<int64_t> point(sizes.size());
+  while (true) {
+    visit(point);
+    int64_t axis = int64_t(sizes.size()) - 1;
+    while (axis >= 0 && ++point[axis] == sizes[axis])
+      point[axis--] = 0;
+    if (axis < 0)
+      return;
+  }
+}
+
+static SmallVector<int64_t> sizesOf(ArrayRef<int64_t> axes, llvm::function_ref<int64_t(int64_t)> size) {
+  return llvm::map_to_vector(axes, [&](int64_t axis) { return size(axis); });
+}
+
+Type KernelLowering::withLanes(Type element) const { return VectorType::get({sizeOf(lane_)}, element); }
+
+Value KernelLowering::alu(Alu kind, ValueRange operands, Type result, size_t depth) {
+  return uop::AluOp::create(at(depth), loc_, result, AluKindAttr::get(builder_.getContext(), kind), operands);
+}
+
+Value KernelLowering::splat(Value scalar, size_t depth) {
+  // Constants are filled once, at the top; other scalars where they are used.
+  size_t where = scalar.getDefiningOp<uop::ConstOp>() ? 0 : depth;
+  Value &known = scopes_[where]->splats[scalar];
+  if (!known)
+    known = uop::VectorizeOp::create(at(where), loc_, withLanes(scalar.getType()), scalar);
+  return known;
+}
+
+Value KernelLowering::pick(const Tile &tile, ArrayRef<int64_t> axes, ArrayRef<int64_t> point, bool lanes,
+                           size_t depth) {
+  size_t position = 0;
+  for (int64_t axis : tile.axes)
+    position = position * sizeOf(axis) + point[llvm::find(axes, axis) - axes.begin()];
+  Value value = tile.values[position];
+  return lanes && !tile.lanes ? splat(value, depth) : value;
+}
+
+Tile KernelLowering::emit(Value value) {
+  size_t depth = depthOf(axesOf(value));
+  if (auto known = scopes_[depth]->tiles.find(value); known != scopes_[depth]->tiles.end())
+    return known->second;
+  Tile tile = llvm::TypeSwitch<Operation *, Tile>(value.getDefiningOp())
+                  .Case([&](kernel::ConstOp op) { return Tile{{}, {constant(op.getValue())}}; })
+                  .Case([&](kernel::SizeOp op) {
+                    Value size = index(op.getSize().getValue());
+                    Type type = op.getResult().getType();
+                    return Tile{{}, {type == indexType_ ? size : alu(Alu::CAST, size, type, depth)}};
+                  })
+                  .Case([&](kernel::AluOp op) { return emitAlu(op); })
+                  .Case([&](kernel::LoadOp op) { return emitLoad(op); })
+                  .Case([&](kernel::ValidOp op) { return emitValid(op); })
+                  .Case([&](kernel::ReduceOp op) { return emitReduce(op); })
+                  .Case([&](kernel::StageOp op) { return emitStage(op); });
+  scopes_[depth]->tiles[value] = tile;
+  return tile;
+}
+
+Tile KernelLowering::emitAlu(kernel::AluOp op) {
+  const AxisSet &axes = axesOf(op);
+  size_t depth = depthOf(axes);
+  SmallVector<Tile> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(emit(operand));
+  Tile tile{unrolledAxes(axes), {}, hasLanes(axes)};
+  Type element = op.getResult().getType(), type = tile.lanes ? withLanes(element) : element;
+  forEachPoint(sizesOf(tile.axes, [&](int64_t axis) { return sizeOf(axis); }), [&](ArrayRef<int64_t> point) {
+    SmallVector<Value> values;
+    for (const Tile &operand : operands)
+      values.push_back(pick(operand, tile.axes, point, tile.lanes, depth));
+    tile.values.push_back(alu(op.getKind().getValue(), values, type, depth));
+  });
+  return tile;
+}
+
+//===----------------------------------------------------------------------===//
+// Loads and stores
+//===----------------------------------------------------------------------===//
+
+Value KernelLowering::loadOne(Value pointer, view::Index where, Type result, Value gate, size_t depth) {
+  Value at0 = index(where.index), otherwise;
+  if (gate) {
+    otherwise = constant(cast<TypedAttr>(builder_.getZeroAttr(getElementTypeOrSelf(result))));
+    if (isa<VectorType>(result))
+      otherwise = splat(otherwise, depth);
+  }
+  return uop::LoadOp::create(at(depth), loc_, result, pointer, at0, gate, otherwise);
+}
+
+Value KernelLowering::loadLanes(Value pointer, view::Index where, Type element, size_t depth) {
+  int64_t lanes = sizeOf(lane_);
+  if (lanesAreNeighbours(where.index)) {
+    Value gate;
+    if (!where.valid.isConst(1))
+      gate = dependsOnLane(where.valid) ? laneCondition(where.valid, depth) : index(where.valid);
+    return loadOne(pointer, {atLane(where.index, 0), where.valid}, withLanes(element), gate, depth);
+  }
+  SmallVector<Value> values;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    view::Index one = {atLane(where.index, lane), atLane(where.valid, lane)};
+    Value gate = one.valid.isConst(1) ? Value() : index(one.valid);
+    values.push_back(loadOne(pointer, one, element, gate, depth));
+  }
+  return uop::VectorizeOp::create(at(depth), loc_, withLanes(element), values);
+}
+
+Tile KernelLowering::emitMemory(Value pointer, view::Index where, const AxisSet &axes, Type element, size_t depth) {
+  Tile tile{unrolledAxes(axes), {}, hasLanes(axes)};
+  forEachPoint(sizesOf(tile.axes, [&](int64_t axis) { return sizeOf(axis); }), [&](ArrayRef<int64_t> point) {
+    view::Index one = fix(where, tile.axes, point);
+    if (tile.lanes)
+      return tile.values.push_back(loadLanes(pointer, one, element, depth));
+    Value gate = one.valid.isConst(1) ? Value() : index(one.valid);
+    tile.values.push_back(loadOne(pointer, one, element, gate, depth));
+  });
+  return tile;
+}
+
+Tile KernelLowering::emitLoad(kernel::LoadOp load) {
+  const AxisSet &axes = axesOf(load);
+  return emitMemory(pointers_.at(load.getBuffer()), indexAt(load.getTracker().getValue()), axes,
+                    load.getResult().getType(), depthOf(axes));
+}
+
+Tile KernelLowering::emitValid(kernel::ValidOp op) {
+  const AxisSet &axes = axesOf(op);
+  size_t depth = depthOf(axes);
+  Expr valid = indexAt(op.getTracker().getValue()).valid;
+  Tile tile{unrolledAxes(axes), {}, hasLanes(axes)};
+  forEachPoint(sizesOf(tile.axes, [&](int64_t axis) { return sizeOf(axis); }), [&](ArrayRef<int64_t> point) {
+    Expr one = fix(valid, tile.axes, point);
+    if (tile.lanes)
+      return tile.values.push_back(laneCondition(one, depth));
+    tile.values.push_back(one.isConst() ? constant(builder_.getI1Type(), one.constant()) : index(one));
+  });
+  return tile;
+}
+
+void KernelLowering::storeLanes(Value vector, Value pointer, view::Index where) {
+  size_t depth = scopes_.size() - 1;
+  if (lanesAreNeighbours(where.index)) {
+    Value gate;
+    if (!where.valid.isConst(1))
+      gate = dependsOnLane(where.valid) ? laneCondition(where.valid, depth) : index(where.valid);
+    Value at0 = index(atLane(where.index, 0));
+    uop::StoreOp::create(here(), loc_, vector, pointer, at0, gate);
+    return;
+  }
+  Type element = getElementTypeOrSelf(vector.getType());
+  for (int64_t lane = 0; lane < sizeOf(lane_); ++lane) {
+    Expr valid = atLane(where.valid, lane);
+    Value gate = valid.isConst(1) ? Value() : index(valid);
+    Value at0 = index(atLane(where.index, lane));
+    Value one = uop::GepOp::create(here(), loc_, element, vector, builder_.getI64IntegerAttr(lane));
+    uop::StoreOp::create(here(), loc_, one, pointer, at0, gate);
+  }
+}
+
+void KernelLowering::storeTile(const Tile &tile, Value pointer, view::Index where, const AxisSet &axes) {
+  SmallVector<int64_t> unrolled = unrolledAxes(axes);
+  bool lanes = hasLanes(axes);
+  forEachPoint(sizesOf(unrolled, [&](int64_t axis) { return sizeOf(axis); }), [&](ArrayRef<int64_t> point) {
+    view::Index one = fix(where, unrolled, point);
+    Value value = pick(tile, unrolled, point, lanes, scopes_.size() - 1);
+    if (one.valid.isConst(0))
+      return;
+    if (lanes)
+      return storeLanes(value, pointer, one);
+    Value gate = one.valid.isConst(1) ? Value() : index(one.valid), at0 = index(one.index);
+    uop::StoreOp::create(here(), loc_, value, pointer, at0, gate);
+  });
+}
+
+void KernelLowering::emitStore(kernel::StoreOp store) {
+  AxisSet axes = axesOfTracker(store.getTracker().getValue());
+  axes |= axesOf(store.getValue());
+  Tile tile = emit(store.getValue());
+  view::Index where = indexAt(store.getTracker().getValue());
+  // Items and groups that do not choose the place would all write it: the first does.
+  SmallVector<Expr> conditions{where.valid};
+  for (kernel::AxisAttr axis : func_.getLoopAxes()) {
+    bool parallel = axis.getKind() != AxisKind::Loop && axis.getKind() != AxisKind::Upcast &&
+                    axis.getKind() != AxisKind::Lane;
+    if (parallel && !axes.test(axis.getId()))
+      conditions.push_back(view::less(kernel::loopVariable(axis), 1));
+  }
+  where.valid = view::logicalAnd(conditions);
+  storeTile(tile, pointers_.at(store.getBuffer()), where, axes);
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+Value KernelLowering::foldLanes(Alu kind, Value vector) {
+  size_t depth = scopes_.size() - 1;
+  Type element = getElementTypeOrSelf(vector.getType());
+  SmallVector<Value> values;
+  for (int64_t lane = 0; lane < sizeOf(lane_); ++lane)
+    values.push_back(uop::GepOp::create(here(), loc_, element, vector, builder_.getI64IntegerAttr(lane)));
+  // Pairs, then pairs of pairs: the rounding error grows with the logarithm.
+  while (values.size() > 1) {
+    SmallVector<Value> next;
+    for (size_t i = 0; i + 1 < values.size(); i += 2)
+      next.push_back(alu(kind, {values[i], values[i + 1]}, element, depth));
+    if (values.size() % 2)
+      next.push_back(values.back());
+    values = next;
+  }
+  return values.front();
+}
+
+/// The product that a sum may fold into one multiply-add, if the input is one.
+static kernel::AluOp productOf(kernel::ReduceOp reduce) {
+  auto product = reduce.getInput().getDefiningOp<kernel::AluOp>();
+  bool sum = reduce.getKind().getValue() == Alu::ADD && isa<FloatType>(reduce.getResult().getType());
+  return sum && product && product.getKind().getValue() == Alu::MUL && product->hasOneUse() ? product : nullptr;
+}
+
+Tile KernelLowering::emitReduce(kernel::ReduceOp reduce) {
+  Tile result;
+  inScope(depthOf(axesOf(reduce)), [&] {
+    Alu kind = reduce.getKind().getValue();
+    Type element = reduce.getResult().getType();
+    const AxisSet inputAxes = axesOf(reduce.getInput());
+    bool lanes = hasLanes(inputAxes);
+    AxisSet over = none(), kept = inputAxes;
+    SmallVector<int64_t> loops, unrolled;
+    for (kernel::AxisAttr axis : axes_) {
+      int64_t id = axis.getId();
+      if (!llvm::is_contained(reduce.getAxes(), id))
+        continue;
+      over.set(id);
+      kept.reset(id);
+      bool isLane = id == lane_ && lanes;
+      if (isLane)
+        continue;
+      (isUnrolled(id) ? unrolled : loops).push_back(id);
+    }
+    result.axes = unrolledAxes(kept);
+    SmallVector<int64_t> sizes = sizesOf(result.axes, [&](int64_t axis) { return sizeOf(axis); });
+    int64_t count = 1;
+    for (int64_t size : sizes)
+      count *= size;
+    Value identity = constant(graph::reductionIdentity(kind, element));
+    if (lanes)
+      identity = splat(identity, 0);
+    SmallVector<Value> carried(count, identity);
+    SmallVector<uop::RangeOp> ranges;
+    for (int64_t axis : loops) {
+      ranges.push_back(openLoop(axis, carried, /*reduce=*/true));
+      carried.assign(ranges.back().getCarried().begin(), ranges.back().getCarried().end());
+    }
+    Expr guard = resolve(guardOf(over));
+    kernel::AluOp product = fuseMultiplyAdd_ && guard.isConst(1) ? productOf(reduce) : nullptr;
+    SmallVector<Tile> inputs;
+    for (Value input : product ? ValueRange(product->getOperands()) : ValueRange(reduce.getInput()))
+      inputs.push_back(emit(input));
+    size_t depth = scopes_.size() - 1;
+    SmallVector<int64_t> allAxes(result.axes);
+    allAxes.append(unrolled);
+    size_t next = 0;
+    forEachPoint(sizes, [&](ArrayRef<int64_t> keptPoint) {
+      Value sum = carried[next];
+      forEachPoint(sizesOf(unrolled, [&](int64_t axis) { return sizeOf(axis); }), [&](ArrayRef<int64_t> overPoint) {
+        SmallVector<int64_t> point(keptPoint);
+        point.append(overPoint.begin(), overPoint.end());
+        SmallVector<Value> values;
+        for (const Tile &input : inputs)
+          values.push_back(pick(input, allAxes, point, lanes, depth));
+        if (product) {
+          sum = uop::FmaOp::create(here(), loc_, values[0], values[1], sum);
+          return;
+        }
+        Expr inside = fix(guard, allAxes, point);
+        if (!inside.isConst(1)) {
+          Value condition = lanes ? laneCondition(inside, depth) : index(inside);
+          values[0] = alu(Alu::WHERE, {condition, values[0], identity}, values[0].getType(), depth);
+        }
+        sum = alu(kind, {sum, values[0]}, sum.getType(), depth);
+      });
+      carried[next++] = sum;
+    });
+    for (uop::RangeOp range : llvm::reverse(ranges)) {
+      closeLoop(carried);
+      carried.assign(range.getResults().begin(), range.getResults().end());
+    }
+    result.lanes = lanes && !over.test(lane_);
+    for (Value value : carried)
+      result.values.push_back(lanes && !result.lanes ? foldLanes(kind, value) : value);
+  });
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+bool KernelLowering::isLocal(kernel::StageOp stage) {
+  return !stage.getBuffer() &&
+         llvm::any_of(axes_, [](kernel::AxisAttr axis) { return axis.getKind() == AxisKind::Item; });
+}
+
+Value KernelLowering::stageMemory(kernel::StageOp stage) {
+  if (stage.getBuffer())
+    return pointers_.at(stage.getBuffer());
+  Value &memory = stageMemory_[stage];
+  if (!memory) {
+    int64_t elements = 1;
+    for (int64_t axis : stage.getAxes())
+      elements *= sizeOf(axis);
+    uop::Memory space = isLocal(stage) ? uop::Memory::Local : uop::Memory::Register;
+    std::string name = (isLocal(stage) ? "smem" : "tile") + std::to_string(stageMemory_.size() - 1);
+    OpBuilder::InsertionGuard guard(builder_);
+    builder_.setInsertionPointToStart(&out_.getBody().front());
+    memory = uop::DefineOp::create(builder_, loc_,
+                                   uop::PtrType::get(builder_.getContext(), stage.getResult().getType(), space),
+                                   builder_.getStringAttr(name), builder_.getI64IntegerAttr(elements));
+  }
+  return memory;
+}
+
+Expr KernelLowering::stageIndex(kernel::StageOp stage) {
+  Expr index = 0;
+  int64_t elements = 1;
+  for (int64_t axis : llvm::reverse(stage.getAxes())) {
+    index = index + kernel::loopVariable(find_if(axes_, [&](kernel::AxisAttr a) { return a.getId() == axis; })[0]) *
+                        elements;
+    elements *= sizeOf(axis);
+  }
+  if (!stage.getBuffer())
+    return index;
+  // Each chunk has scratch of its own.
+  Expr chunk = 0;
+  for (kernel::AxisAttr axis : axes_)
+    if (axis.getKind() == AxisKind::Chunk)
+      chunk = chunk * axis.getSize().getValue() + kernel::loopVariable(axis);
+  return index + chunk * elements;
+}
+
+size_t KernelLowering::stageDepth(kernel::StageOp stage) {
+  AxisSet outside = axesOf(stage);
+  for (int64_t axis : stage.getAxes())
+    outside.reset(axis);
+  return depthOf(outside);
+}
+
+Tile KernelLowering::emitStage(kernel::StageOp stage) {
+  fillStages(stageDepth(stage));
+  const AxisSet &axes = axesOf(stage);
+  return emitMemory(stageMemory(stage), {resolve(stageIndex(stage)), 1}, axes, stage.getResult().getType(),
+                    depthOf(axes));
+}
+
+void KernelLowering::fillStages(size_t depth) {
+  SmallVector<kernel::StageOp> local, own;
+  for (auto stage : func_.getBody().getOps<kernel::StageOp>())
+    if (stageDepth(stage) == depth && scopes_[depth]->filled.insert(stage).second)
+      (isLocal(stage) ? local : own).push_back(stage);
+  inScope(depth, [&] {
+    for (kernel::StageOp stage : own)
+      fillStage(stage);
+    if (local.empty())
+      return;
+    bool again = depth > 0; // what the last iteration read must not be overwritten too early
+    if (again)
+      uop::BarrierOp::create(here(), loc_);
+    for (kernel::StageOp stage : local)
+      fillTogether(stage);
+    uop::BarrierOp::create(here(), loc_);
+  });
+}
+
+void KernelLowering::fillStage(kernel::StageOp stage) {
+  SmallVector<int64_t> loops;
+  for (int64_t axis : stage.getAxes())
+    if (!isBound(axis) && !isUnrolled(axis))
+      loops.push_back(axis);
+  for (int64_t axis : loops)
+    openLoop(axis, {}, /*reduce=*/false);
+  atEdges([&] {
+    AxisSet axes = axesOf(stage);
+    for (int64_t axis : stage.getAxes())
+      axes.set(axis);
+    Tile tile = emit(stage.getInput());
+    storeTile(tile, stageMemory(stage), {resolve(stageIndex(stage)), 1}, axes);
+  });
+  for (size_t i = 0; i < loops.size(); ++i)
+    closeLoop({});
+}
+
+void KernelLowering::fillTogether(kernel::StageOp stage) {
+  // A partial result of each item: every item writes its own. Else the items share the elements out among them.
+  bool ownElement = llvm::all_of(stage.getAxes(), [&](int64_t axis) { return isBound(axis) || isUnrolled(axis); });
+  if (ownElement)
+    return fillStage(stage);
+  Expr item = 0;
+  int64_t items = 1, elements = 1;
+  for (kernel::AxisAttr axis : axes_)
+    if (axis.getKind() == AxisKind::Item) {
+      item = item * axis.getSize().getValue() + kernel::loopVariable(axis);
+      items *= axis.getSize().getValue().constant();
+    }
+  for (int64_t axis : stage.getAxes())
+    elements *= sizeOf(axis);
+  int64_t turns = llvm::divideCeil(elements, items);
+  Expr turn = Expr::variable("_turn", 0, turns - 1);
+  Value from = constant(indexType_, 0), to = constant(indexType_, turns);
+  auto range = uop::RangeOp::create(here(), loc_, from, to, ValueRange(), nextLoop_++, false);
+  auto scope = std::make_unique<Scope>();
+  scope->block = &range.getBody().front();
+  scope->variables[turn] = range.getIndex();
+  Expr element = turn * items + item, rest = element;
+  for (int64_t axis : llvm::reverse(stage.getAxes())) {
+    Expr variable = kernel::loopVariable(*llvm::find_if(axes_, [&](auto a) { return a.getId() == axis; }));
+    scope->substitutions[variable] = view::mod(rest, sizeOf(axis));
+    rest = view::floorDiv(rest, sizeOf(axis));
+  }
+  scope->outerBefore = std::exchange(scopes_.back()->before, range);
+  scopes_.push_back(std::move(scope));
+  Tile tile = emit(stage.getInput());
+  storeTile(tile, stageMemory(stage), {element, view::less(element, elements)}, none());
+  closeLoop({});
+}

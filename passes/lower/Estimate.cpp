@@ -1,0 +1,94 @@
+#include "passes/lower/Estimate.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace kiln;
+using namespace kiln::lower;
+using namespace mlir;
+using view::Expr;
+
+/// How often `op` runs: the trip counts of the ranges around it. Ranges run from 0, their ends are constants or sizes.
+static Expr timesOf(Operation *op, uop::FuncOp func) {
+  Expr times = 1;
+  for (Operation *parent = op->getParentOp(); parent != func; parent = parent->getParentOp()) {
+    auto range = dyn_cast<uop::RangeOp>(parent);
+    if (!range)
+      continue;
+    if (auto constant = range.getTo().getDefiningOp<uop::ConstOp>())
+      times = times * cast<IntegerAttr>(constant.getValue()).getInt();
+    else if (auto size = dyn_cast<BlockArgument>(range.getTo()))
+      times = times * func.getSizes().getSizes()[size.getArgNumber() - func.getBufferCount()];
+  }
+  return times;
+}
+
+Expr lower::countOperations(uop::FuncOp func) {
+  // From what is stored, tested and carried back to its operands; addresses are not followed.
+  llvm::SetVector<Value> needed;
+  func.walk([&](Operation *op) {
+    if (auto store = dyn_cast<uop::StoreOp>(op)) {
+      needed.insert(store.getValue());
+      if (store.getGate())
+        needed.insert(store.getGate());
+    } else if (isa<uop::YieldOp>(op)) {
+      needed.insert(op->operand_begin(), op->operand_end());
+    }
+  });
+  Expr total = 0;
+  for (size_t i = 0; i < needed.size(); ++i) {
+    Operation *op = needed[i].getDefiningOp();
+    if (!op)
+      continue;
+    if (auto load = dyn_cast<uop::LoadOp>(op)) {
+      if (load.getGate())
+        needed.insert(load.getGate());
+      continue;
+    }
+    needed.insert(op->operand_begin(), op->operand_end());
+    auto alu = dyn_cast<uop::AluOp>(op);
+    bool conversion = alu && (alu.getKind().getValue() == Alu::CAST || alu.getKind().getValue() == Alu::BITCAST);
+    if ((!alu && !isa<uop::FmaOp>(op)) || conversion)
+      continue;
+    bool twice = isa<uop::FmaOp>(op) || alu.getKind().getValue() == Alu::MULACC;
+    total = total + timesOf(op, func) * int64_t(uop::lanesOf(op->getResult(0).getType())) * (twice ? 2 : 1);
+  }
+  for (Expr groups : func.getGrid().getSizes())
+    total = total * groups;
+  for (int64_t items : func.getLocal())
+    total = total * items;
+  return total;
+}
+
+static void visit(Operation *op, llvm::SetVector<Operation *> &seen) {
+  if (!seen.insert(op))
+    return;
+  for (Value operand : op->getOperands())
+    if (Operation *source = operand.getDefiningOp())
+      visit(source, seen);
+}
+
+Expr lower::countBytes(kernel::FuncOp func) {
+  llvm::SetVector<Operation *> order;
+  for (auto store : func.getBody().getOps<kernel::StoreOp>())
+    visit(store, order);
+  Expr total = 0, widest = 0;
+  Value last;
+  for (Operation *op : order) {
+    Value buffer;
+    if (auto load = dyn_cast<kernel::LoadOp>(op))
+      buffer = load.getBuffer();
+    else if (auto store = dyn_cast<kernel::StoreOp>(op))
+      buffer = store.getBuffer();
+    else
+      continue;
+    if (buffer != last) {
+      total = total + widest;
+      widest = 0;
+      last = buffer;
+    }
+    Expr size = op->getAttrOfType<TrackerAttr>("tracker").getValue().realSize();
+    int64_t width = byteSize(cast<kernel::BufferType>(buffer.getType()).getElement());
+    widest = view::maximum(widest, size * width);
+  }
+  return total + widest;
+}

@@ -1,0 +1,17 @@
+//===- Estimate.h - What one launch costs, as tinygrad counts ----------------===//
+#pragma once
+
+#include "ir/kernel/Kernel.h"
+#include "ir/uop/UOp.h"
+
+namespace kiln::lower {
+
+/// Arithmetic operations of a whole launch: every ALU op times the trip counts around it, a multiply-add twice; ops that
+/// only feed addresses are left out, those that feed a gate are not.
+view::Expr countOperations(uop::FuncOp func);
+
+/// Bytes of the buffers that a launch touches: for each run of neighbouring loads and stores of one buffer (from the
+/// stores down, each once) the elements that its widest view reaches.
+view::Expr countBytes(kernel::FuncOp func);
+
+} // namespace kiln::lower

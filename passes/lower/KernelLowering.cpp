@@ -1,0 +1,460 @@
+//===- KernelLowering.cpp - Axes, scopes and index math ----------------------------===//
+
+#include "passes/lower/KernelLowering.h"
+
+#include "passes/lower/Estimate.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+using namespace kiln;
+using namespace kiln::lower;
+using namespace mlir;
+using kernel::AxisKind;
+using view::Expr;
+
+/// Index math is int32 where every index and every step towards one fits.
+static bool fitsInt32(kernel::FuncOp func) {
+  bool fits = true;
+  auto check = [&](Expr expr) { fits &= expr.max() <= INT32_MAX && expr.min() >= INT32_MIN; };
+  for (Expr size : func.getDomain().getSizes())
+    check(size);
+  func.walk([&](Operation *op) {
+    auto tracker = op->getAttrOfType<TrackerAttr>("tracker");
+    if (!tracker)
+      return;
+    check(tracker.getValue().at().index);
+    for (const view::View &view : tracker.getValue().views())
+      check(view.size());
+  });
+  for (Attribute axis : func.getAxes())
+    check(cast<kernel::AxisAttr>(axis).getSize().getValue());
+  for (Expr index : func.getIndex().getSizes())
+    check(index);
+  for (int64_t elements : func.getScratch())
+    fits &= elements <= INT32_MAX / 1024;
+  return fits;
+}
+
+KernelLowering::KernelLowering(kernel::FuncOp func)
+    : func_(func), builder_(func), loc_(func.getLoc()), axes_(func.getLoopAxes()),
+      fuseMultiplyAdd_(!func.getOpts().empty()) {
+  indexType_ = builder_.getIntegerType(fitsInt32(func) ? 32 : 64);
+  for (kernel::AxisAttr axis : axes_) {
+    axisCount_ = std::max<size_t>(axisCount_, axis.getId() + 1);
+    if (axis.getKind() == AxisKind::Lane)
+      lane_ = axis.getId();
+  }
+  for (auto [index, size] : llvm::zip(func.getIndex().getSizes(), func.getDomain().getSizes())) {
+    Expr inside = view::less(index, size);
+    if (!inside.isConst(1) && index.kind() != Expr::Kind::Var)
+      guards_.push_back(inside);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Axes
+//===----------------------------------------------------------------------===//
+
+void KernelLowering::addVariables(Expr expr, AxisSet &axes) const {
+  expr.forEachVariable([&](Expr variable) {
+    if (int64_t id = kernel::loopAxisOf(variable); id >= 0)
+      axes.set(id);
+  });
+}
+
+AxisSet KernelLowering::axesOfTracker(const view::ShapeTracker &tracker) const {
+  AxisSet axes = none();
+  view::Index where = tracker.at(kernel::positionOf(func_, tracker));
+  addVariables(where.index, axes);
+  addVariables(where.valid, axes);
+  // A point outside the domain is not read, so a guard on an axis that is read counts too.
+  for (Expr guard : guards_) {
+    AxisSet guarded = none();
+    addVariables(guard, guarded);
+    if (guarded.anyCommon(axes))
+      axes |= guarded;
+  }
+  return axes;
+}
+
+const AxisSet &KernelLowering::axesOf(Value value) {
+  if (auto known = axesOf_.find(value); known != axesOf_.end())
+    return known->second;
+  AxisSet axes = none();
+  Operation *op = value.getDefiningOp();
+  if (auto tracker = op->getAttrOfType<TrackerAttr>("tracker"))
+    axes = axesOfTracker(tracker.getValue());
+  for (Value operand : op->getOperands())
+    if (operand.getDefiningOp())
+      axes |= axesOf(operand);
+  if (auto reduce = dyn_cast<kernel::ReduceOp>(op))
+    for (int64_t axis : reduce.getAxes())
+      axes.reset(axis);
+  return axesOf_[value] = axes;
+}
+
+static kernel::AxisAttr find(ArrayRef<kernel::AxisAttr> axes, int64_t id) {
+  return *llvm::find_if(axes, [&](kernel::AxisAttr axis) { return axis.getId() == id; });
+}
+
+bool KernelLowering::isBound(int64_t axis) const {
+  Expr variable = kernel::loopVariable(find(axes_, axis));
+  return llvm::any_of(scopes_, [&](const std::unique_ptr<Scope> &scope) {
+    return scope->variables.contains(variable) || scope->substitutions.contains(variable);
+  });
+}
+
+bool KernelLowering::isUnrolled(int64_t axis) const {
+  AxisKind kind = find(axes_, axis).getKind();
+  return (kind == AxisKind::Upcast || kind == AxisKind::Lane) && !isBound(axis);
+}
+
+SmallVector<int64_t> KernelLowering::unrolledAxes(const AxisSet &axes) const {
+  SmallVector<int64_t> unrolled;
+  for (kernel::AxisAttr axis : axes_)
+    if (axes.test(axis.getId()) && axis.getId() != lane_ && isUnrolled(axis.getId()))
+      unrolled.push_back(axis.getId());
+  return unrolled;
+}
+
+bool KernelLowering::hasLanes(const AxisSet &axes) const { return lane_ >= 0 && axes.test(lane_) && isUnrolled(lane_); }
+
+int64_t KernelLowering::sizeOf(int64_t axis) const { return find(axes_, axis).getSize().getValue().constant(); }
+
+//===----------------------------------------------------------------------===//
+// Scopes
+//===----------------------------------------------------------------------===//
+
+size_t KernelLowering::depthOf(Expr expr) const {
+  size_t depth = 0;
+  expr.forEachVariable([&](Expr variable) {
+    for (size_t scope = scopes_.size(); scope-- > depth;)
+      if (scopes_[scope]->variables.contains(variable)) {
+        depth = scope;
+        return;
+      }
+  });
+  return depth;
+}
+
+size_t KernelLowering::depthOf(const AxisSet &axes) const {
+  size_t depth = 0;
+  for (unsigned axis : axes.set_bits()) {
+    Expr variable = kernel::loopVariable(find(axes_, axis));
+    for (size_t scope = scopes_.size(); scope-- > depth;) {
+      if (scopes_[scope]->variables.contains(variable) || scopes_[scope]->substitutions.contains(variable)) {
+        depth = scope;
+        break;
+      }
+    }
+  }
+  return depth;
+}
+
+OpBuilder &KernelLowering::at(size_t depth) {
+  Scope &scope = *scopes_[depth];
+  if (scope.before)
+    builder_.setInsertionPoint(scope.before);
+  else
+    builder_.setInsertionPointToEnd(scope.block);
+  return builder_;
+}
+
+void KernelLowering::inScope(size_t depth, llvm::function_ref<void()> body) {
+  std::vector<std::unique_ptr<Scope>> inner(std::make_move_iterator(scopes_.begin() + depth + 1),
+                                            std::make_move_iterator(scopes_.end()));
+  scopes_.resize(depth + 1);
+  body();
+  scopes_.insert(scopes_.end(), std::make_move_iterator(inner.begin()), std::make_move_iterator(inner.end()));
+}
+
+uop::RangeOp KernelLowering::openLoop(int64_t axis, ValueRange inits, bool reduce) {
+  kernel::AxisAttr attr = find(axes_, axis);
+  Value from = constant(indexType_, 0), to = index(attr.getSize().getValue());
+  auto range = uop::RangeOp::create(here(), loc_, from, to, inits, nextLoop_++, reduce);
+  auto scope = std::make_unique<Scope>();
+  scope->block = &range.getBody().front();
+  scope->variables[kernel::loopVariable(attr)] = range.getIndex();
+  scope->outerBefore = std::exchange(scopes_.back()->before, range);
+  scopes_.push_back(std::move(scope));
+  return range;
+}
+
+void KernelLowering::closeLoop(ValueRange yields) {
+  uop::YieldOp::create(here(), loc_, yields);
+  Operation *outerBefore = scopes_.back()->outerBefore;
+  scopes_.pop_back();
+  scopes_.back()->before = outerBefore;
+}
+
+void KernelLowering::atEdges(llvm::function_ref<void()> body) {
+  // A guard grows along every axis, so it holds for all unrolled points when it does for the last one.
+  SmallVector<Expr> tests, guards;
+  for (Expr guard : guards_) {
+    AxisSet axes = none();
+    addVariables(guard, axes);
+    bool ready = llvm::all_of(axes.set_bits(), [&](unsigned axis) { return isBound(axis) || isUnrolled(axis); });
+    bool known = llvm::any_of(scopes_, [&](const auto &scope) { return scope->known.contains(guard); });
+    if (!ready || known)
+      continue;
+    SmallVector<int64_t> unrolled, last;
+    for (unsigned axis : axes.set_bits())
+      if (isUnrolled(axis)) {
+        unrolled.push_back(axis);
+        last.push_back(sizeOf(axis) - 1);
+      }
+    guards.push_back(guard);
+    tests.push_back(resolve(fix(guard, unrolled, last)));
+  }
+  Expr test = view::logicalAnd(tests);
+  if (test.isConst(1)) {
+    scopes_.back()->known.insert(guards.begin(), guards.end());
+    return body();
+  }
+  Value condition = index(test);
+  auto branch = uop::IfOp::create(here(), loc_, condition);
+  for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()}) {
+    auto scope = std::make_unique<Scope>();
+    scope->block = &region->emplaceBlock();
+    if (region == &branch.getThenRegion())
+      scope->known.insert(guards.begin(), guards.end());
+    scope->outerBefore = std::exchange(scopes_.back()->before, branch);
+    scopes_.push_back(std::move(scope));
+    body();
+    closeLoop({});
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Index math
+//===----------------------------------------------------------------------===//
+
+Expr KernelLowering::resolve(Expr expr) const {
+  for (const std::unique_ptr<Scope> &scope : llvm::reverse(scopes_))
+    if (!scope->substitutions.empty())
+      expr = expr.substitute(scope->substitutions);
+  return expr;
+}
+
+Expr KernelLowering::fix(Expr expr, ArrayRef<int64_t> axes, ArrayRef<int64_t> point) const {
+  if (axes.empty())
+    return expr;
+  llvm::DenseMap<Expr, Expr> values;
+  for (auto [axis, at] : llvm::zip(axes, point))
+    values[kernel::loopVariable(find(axes_, axis))] = at;
+  return expr.substitute(values);
+}
+
+view::Index KernelLowering::fix(view::Index where, ArrayRef<int64_t> axes, ArrayRef<int64_t> point) const {
+  return {fix(where.index, axes, point), fix(where.valid, axes, point)};
+}
+
+Expr KernelLowering::atLane(Expr expr, int64_t lane) const { return fix(expr, lane_, lane); }
+
+bool KernelLowering::dependsOnLane(Expr expr) const {
+  if (lane_ < 0)
+    return false;
+  AxisSet axes = none();
+  addVariables(expr, axes);
+  return hasLanes(axes);
+}
+
+bool KernelLowering::lanesAreNeighbours(Expr index) const {
+  Expr first = atLane(index, 0);
+  for (int64_t lane = 1; lane < sizeOf(lane_); ++lane)
+    if (!(atLane(index, lane) - first).isConst(lane))
+      return false;
+  return true;
+}
+
+Expr KernelLowering::guardOf(const AxisSet &axes) const {
+  SmallVector<Expr> terms;
+  for (Expr guard : guards_) {
+    AxisSet guarded = none();
+    addVariables(guard, guarded);
+    bool known = llvm::any_of(
+        scopes_, [&](const std::unique_ptr<Scope> &scope) { return scope->known.contains(guard); });
+    if (!known && guarded.anyCommon(axes))
+      terms.push_back(guard);
+  }
+  return view::logicalAnd(terms);
+}
+
+view::Index KernelLowering::indexAt(const view::ShapeTracker &tracker) const {
+  view::Index where = tracker.at(kernel::positionOf(func_, tracker));
+  AxisSet axes = none();
+  addVariables(where.index, axes);
+  addVariables(where.valid, axes);
+  Expr valid = resolve(view::logicalAnd({where.valid, guardOf(axes)}));
+  return {view::simplifyUnder(resolve(where.index), valid), valid};
+}
+
+Value KernelLowering::constant(TypedAttr value) {
+  Value &known = constants_[value];
+  if (!known) {
+    OpBuilder::InsertionGuard guard(builder_);
+    builder_.setInsertionPointToStart(&out_.getBody().front());
+    if (constants_.size() > 1)
+      for (auto &[attr, other] : constants_)
+        if (other)
+          builder_.setInsertionPointAfterValue(other);
+    known = uop::ConstOp::create(builder_, loc_, value);
+  }
+  return known;
+}
+
+Value KernelLowering::constant(Type type, int64_t value) { return constant(builder_.getIntegerAttr(type, value)); }
+
+Value KernelLowering::index(Expr expr) {
+  if (expr.isConst())
+    return constant(indexType_, expr.constant());
+  size_t depth = depthOf(expr);
+  if (expr.kind() == Expr::Kind::Var)
+    return scopes_[depth]->variables.at(expr);
+  if (Value known = scopes_[depth]->indices.lookup(expr))
+    return known;
+  Value value = indexOp(expr, depth);
+  return scopes_[depth]->indices[expr] = value;
+}
+
+Value KernelLowering::indexOp(Expr expr, size_t depth) {
+  Type boolean = builder_.getI1Type();
+  SmallVector<Expr> operands(expr.operands());
+  auto fold = [&](Alu kind, Type type) {
+    // Outer terms first: what does not change in a loop is summed before it.
+    llvm::stable_sort(operands, [&](Expr a, Expr b) { return depthOf(a) < depthOf(b); });
+    Value value = index(operands.front());
+    for (size_t i = 1; i < operands.size(); ++i) {
+      size_t where = 0;
+      for (size_t j = 0; j <= i; ++j)
+        where = std::max(where, depthOf(operands[j]));
+      Value next = index(operands[i]);
+      value = alu(kind, {value, next}, type, where);
+    }
+    return value;
+  };
+  auto binary = [&](Alu kind, Type type) {
+    Value a = index(operands[0]), b = index(operands[1]);
+    return alu(kind, {a, b}, type, depth);
+  };
+  bool natural = operands[0].min() >= 0 && operands[1].min() > 0;
+  switch (expr.kind()) {
+  case Expr::Kind::Add:
+    return fold(Alu::ADD, indexType_);
+  case Expr::Kind::And:
+    return fold(Alu::AND, boolean);
+  case Expr::Kind::Mul:
+    return binary(Alu::MUL, indexType_);
+  case Expr::Kind::FloorDiv:
+    return binary(natural ? Alu::IDIV : Alu::FLOORDIV, indexType_);
+  case Expr::Kind::Mod:
+    return binary(natural ? Alu::MOD : Alu::FLOORMOD, indexType_);
+  case Expr::Kind::Min:
+    return binary(Alu::MIN, indexType_);
+  case Expr::Kind::Max:
+    return binary(Alu::MAX, indexType_);
+  case Expr::Kind::Less:
+    return binary(Alu::CMPLT, boolean);
+  case Expr::Kind::Const:
+  case Expr::Kind::Var:
+    break;
+  }
+  llvm_unreachable("constants and variables have values already");
+}
+
+Value KernelLowering::laneCondition(Expr expr, size_t depth) {
+  int64_t lanes = sizeOf(lane_);
+  SmallVector<Value> values;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    Expr one = atLane(expr, lane);
+    values.push_back(one.isConst() ? constant(builder_.getI1Type(), one.constant()) : index(one));
+  }
+  return uop::VectorizeOp::create(at(depth), loc_, VectorType::get({lanes}, builder_.getI1Type()), values);
+}
+
+//===----------------------------------------------------------------------===//
+// The function
+//===----------------------------------------------------------------------===//
+
+void KernelLowering::createFunction() {
+  SmallVector<Type> types;
+  for (Type type : func_.getArgumentTypes())
+    types.push_back(uop::PtrType::get(builder_.getContext(), cast<kernel::BufferType>(type).getElement(),
+                                      uop::Memory::Global));
+  types.append(func_.getSizes().getSizes().size(), indexType_);
+  DimsAttr nothing = DimsAttr::get(builder_.getContext(), {});
+  ExprAttr zero = ExprAttr::get(builder_.getContext(), 0);
+  out_ = uop::FuncOp::create(builder_, loc_, func_.getName(), builder_.getFunctionType(types, {}), nullptr, nullptr,
+                             func_.getSizesAttr(), nothing, builder_.getDenseI64ArrayAttr({}), zero, zero);
+  Block *body = builder_.createBlock(&out_.getBody());
+  for (Type type : types)
+    body->addArgument(type, loc_);
+  scopes_.push_back(std::make_unique<Scope>());
+  scopes_.back()->block = body;
+  for (auto [index, argument] : llvm::enumerate(func_.getBody().getArguments()))
+    pointers_[argument] = body->getArgument(index);
+  for (auto [index, symbol] : llvm::enumerate(func_.getSizes().getSizes()))
+    scopes_.back()->variables[symbol] = body->getArgument(func_.getNumArguments() + index);
+}
+
+void KernelLowering::bindParallelAxes() {
+  SmallVector<Expr> grid;
+  SmallVector<int64_t> local;
+  auto bind = [&](kernel::AxisAttr axis, uop::SpecialKind kind, int64_t dimension) {
+    auto kindAttr = uop::SpecialKindAttr::get(builder_.getContext(), kind);
+    scopes_.front()->variables[kernel::loopVariable(axis)] = uop::SpecialOp::create(
+        at(0), loc_, indexType_, kindAttr, builder_.getI64IntegerAttr(dimension), axis.getSize());
+  };
+  for (kernel::AxisAttr axis : axes_)
+    if (axis.getKind() == AxisKind::Group || axis.getKind() == AxisKind::Chunk) {
+      bind(axis, axis.getKind() == AxisKind::Group ? uop::SpecialKind::Group : uop::SpecialKind::Chunk, grid.size());
+      grid.push_back(axis.getSize().getValue());
+      local.push_back(1);
+    }
+  size_t dimension = 0;
+  for (kernel::AxisAttr axis : axes_)
+    if (axis.getKind() == AxisKind::Item) {
+      if (dimension == grid.size()) {
+        grid.push_back(1);
+        local.push_back(1);
+      }
+      bind(axis, uop::SpecialKind::Local, dimension);
+      local[dimension++] = axis.getSize().getValue().constant();
+    }
+  out_.setGridAttr(DimsAttr::get(builder_.getContext(), grid));
+  out_.setLocal(local);
+}
+
+void KernelLowering::emitStores() {
+  // Stores that walk the same loops share them.
+  llvm::MapVector<ArrayAttr, SmallVector<kernel::StoreOp>> nests;
+  for (auto store : func_.getBody().getOps<kernel::StoreOp>()) {
+    AxisSet axes = axesOfTracker(store.getTracker().getValue());
+    axes |= axesOf(store.getValue());
+    SmallVector<int64_t> loops;
+    for (kernel::AxisAttr axis : axes_)
+      if (axis.getKind() == AxisKind::Loop && axes.test(axis.getId()))
+        loops.push_back(axis.getId());
+    nests[builder_.getI64ArrayAttr(loops)].push_back(store);
+  }
+  for (auto &[loops, stores] : nests) {
+    for (auto axis : loops.getAsValueRange<IntegerAttr>())
+      openLoop(axis.getSExtValue(), {}, /*reduce=*/false);
+    atEdges([&, &stores = stores] {
+      for (kernel::StoreOp store : stores)
+        emitStore(store);
+    });
+    for (size_t i = 0; i < loops.size(); ++i)
+      closeLoop({});
+  }
+}
+
+uop::FuncOp KernelLowering::run() {
+  createFunction();
+  bindParallelAxes();
+  emitStores();
+  uop::YieldOp::create(at(0), loc_);
+  out_.setOperationsAttr(ExprAttr::get(builder_.getContext(), countOperations(out_)));
+  out_.setBytesAttr(ExprAttr::get(builder_.getContext(), countBytes(func_)));
+  return out_;
+}

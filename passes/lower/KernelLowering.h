@@ -1,0 +1,148 @@
+//===- KernelLowering.h - Write a kernel as loops and vectors --------------------===//
+//
+// A kernel says what is computed at one point of its domain and in which order the points are walked. Lowering opens the
+// loops and puts every value into the outermost one in which all the axes that it depends on are open: what does not
+// change in a loop is computed before it, by construction.
+//
+// A value that depends on unrolled axes is several values, one for each of their points: a Tile. One axis may be vector
+// lanes: then each of them is a vector.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ir/kernel/Kernel.h"
+#include "ir/uop/UOp.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/MapVector.h"
+
+#include <memory>
+
+namespace kiln::lower {
+
+/// A set of loop axes, by id.
+using AxisSet = llvm::SmallBitVector;
+
+/// The uops of one kernel value in one scope.
+struct Tile {
+  llvm::SmallVector<int64_t> axes;        ///< the unrolled axes, lanes apart, in loop order
+  llvm::SmallVector<mlir::Value> values;  ///< row-major over `axes`
+  bool lanes = false;                     ///< each value is a vector over the lane axis
+};
+
+/// A place where code goes: the body of the kernel, a loop or a branch.
+struct Scope {
+  mlir::Block *block;
+  mlir::Operation *before = nullptr;                    ///< code goes before this op: the loop that is open inside
+  llvm::DenseMap<view::Expr, mlir::Value> variables;    ///< variables bound here
+  llvm::DenseMap<view::Expr, view::Expr> substitutions; ///< loop variables that are expressions of others here
+  llvm::DenseMap<mlir::Value, Tile> tiles;              ///< kernel values computed here
+  llvm::DenseMap<view::Expr, mlir::Value> indices;      ///< index math computed here
+  llvm::DenseMap<mlir::Value, mlir::Value> splats;      ///< vectors filled with a scalar
+  llvm::DenseSet<mlir::Operation *> filled;             ///< stages whose memory is filled here
+  llvm::DenseSet<view::Expr> known;                     ///< guards that hold from here on
+  mlir::Operation *outerBefore = nullptr;               ///< what `before` of the scope around was until this one opened
+};
+
+class KernelLowering {
+public:
+  explicit KernelLowering(kernel::FuncOp func);
+  /// Writes the uop function after the kernel and returns it.
+  uop::FuncOp run();
+
+private:
+  // Axes.
+  AxisSet none() const { return AxisSet(axisCount_); }
+  void addVariables(view::Expr expr, AxisSet &axes) const;
+  AxisSet axesOfTracker(const view::ShapeTracker &tracker) const;
+  const AxisSet &axesOf(mlir::Value value);
+  bool isBound(int64_t axis) const;
+  bool isUnrolled(int64_t axis) const;
+  llvm::SmallVector<int64_t> unrolledAxes(const AxisSet &axes) const;
+  bool hasLanes(const AxisSet &axes) const;
+  int64_t sizeOf(int64_t axis) const;
+
+  // Scopes.
+  size_t depthOf(const AxisSet &axes) const;
+  size_t depthOf(view::Expr expr) const;
+  /// The builder, set to the end of the code so far of a scope.
+  mlir::OpBuilder &at(size_t depth);
+  mlir::OpBuilder &here() { return at(scopes_.size() - 1); }
+  /// Runs `body` with only the scopes up to `depth` open: its code goes before the loop that is open there.
+  void inScope(size_t depth, llvm::function_ref<void()> body);
+  /// Opens a loop over `axis` inside the innermost scope.
+  uop::RangeOp openLoop(int64_t axis, mlir::ValueRange inits, bool reduce);
+  void closeLoop(mlir::ValueRange yields);
+  /// Runs `body` once, or, where guards remain, under a test in two copies: one inside the domain, one at its edge.
+  void atEdges(llvm::function_ref<void()> body);
+
+  // Values.
+  Tile emit(mlir::Value value);
+  Tile emitAlu(kernel::AluOp alu);
+  Tile emitLoad(kernel::LoadOp load);
+  /// Loads for every unrolled point of an index.
+  Tile emitMemory(mlir::Value pointer, view::Index where, const AxisSet &axes, mlir::Type element, size_t depth);
+  mlir::Value loadLanes(mlir::Value pointer, view::Index where, mlir::Type element, size_t depth);
+  mlir::Value loadOne(mlir::Value pointer, view::Index where, mlir::Type result, mlir::Value gate, size_t depth);
+  void storeTile(const Tile &tile, mlir::Value pointer, view::Index where, const AxisSet &axes);
+  void storeLanes(mlir::Value vector, mlir::Value pointer, view::Index where);
+  /// Whether lane l of an index is lane 0 plus l.
+  bool lanesAreNeighbours(view::Expr index) const;
+  bool dependsOnLane(view::Expr expr) const;
+  Tile emitReduce(kernel::ReduceOp reduce);
+  Tile emitStage(kernel::StageOp stage);
+  Tile emitValid(kernel::ValidOp valid);
+  void emitStore(kernel::StoreOp store);
+  void fillStages(size_t depth);
+  void fillStage(kernel::StageOp stage);
+  void fillTogether(kernel::StageOp stage);
+  size_t stageDepth(kernel::StageOp stage);
+  bool isLocal(kernel::StageOp stage);
+  mlir::Value stageMemory(kernel::StageOp stage);
+  view::Expr stageIndex(kernel::StageOp stage);
+  /// A tile's value at a point of `axes`, of which the tile's axes are a subset; a vector where `lanes`.
+  mlir::Value pick(const Tile &tile, llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> point, bool lanes,
+                   size_t depth);
+  mlir::Value alu(Alu kind, mlir::ValueRange operands, mlir::Type result, size_t depth);
+  mlir::Value foldLanes(Alu kind, mlir::Value vector);
+  mlir::Value splat(mlir::Value scalar, size_t depth);
+  mlir::Type withLanes(mlir::Type element) const;
+
+  // Index math.
+  view::Expr resolve(view::Expr expr) const;
+  view::Expr fix(view::Expr expr, llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> point) const;
+  view::Index fix(view::Index where, llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> point) const;
+  view::Expr atLane(view::Expr expr, int64_t lane) const;
+  /// An expression as a value: an index, or a bool for a comparison or conjunction.
+  mlir::Value index(view::Expr expr);
+  mlir::Value indexOp(view::Expr expr, size_t depth);
+  /// A condition that differs by lane, as a vector of bools.
+  mlir::Value laneCondition(view::Expr expr, size_t depth);
+  mlir::Value constant(mlir::TypedAttr value);
+  mlir::Value constant(mlir::Type type, int64_t value);
+  view::Expr guardOf(const AxisSet &axes) const;
+  view::Index indexAt(const view::ShapeTracker &tracker) const;
+
+  void createFunction();
+  void bindParallelAxes();
+  void emitStores();
+
+  kernel::FuncOp func_;
+  mlir::OpBuilder builder_;
+  uop::FuncOp out_;
+  mlir::Location loc_;
+  mlir::Type indexType_;
+  size_t axisCount_ = 0;
+  int64_t lane_ = -1;
+  int64_t nextLoop_ = 0;
+  llvm::SmallVector<kernel::AxisAttr> axes_; // in loop order
+  std::vector<std::unique_ptr<Scope>> scopes_;
+  llvm::DenseMap<mlir::Value, AxisSet> axesOf_;
+  llvm::DenseMap<mlir::Value, mlir::Value> pointers_; // buffer argument → pointer argument
+  llvm::DenseMap<mlir::Operation *, mlir::Value> stageMemory_;
+  bool fuseMultiplyAdd_;
+  llvm::SmallVector<view::Expr> guards_;              // 0/1 over loop variables: inside the domain
+  llvm::MapVector<mlir::Attribute, mlir::Value> constants_;
+};
+
+} // namespace kiln::lower

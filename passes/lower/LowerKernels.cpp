@@ -1,0 +1,54 @@
+//===- LowerKernels.cpp - Write each kernel as one item's code ----------------------===//
+// Stage: lower (kernel → uop).  Everything that was decided about a kernel becomes loops, vectors and index math here;
+// nothing is decided any more.
+// Expects: opts applied.   Guarantees: a uop.func for every kernel under its name, and launches that know their grid and
+// what they cost.
+// Position: last of the MLIR stages.
+//===----------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+
+#include "passes/lower/KernelLowering.h"
+
+using namespace kiln;
+using namespace mlir;
+using view::Expr;
+
+namespace kiln {
+#define GEN_PASS_DEF_LOWERKERNELS
+#include "passes/Passes.h.inc"
+} // namespace kiln
+
+/// The values of the sizes that a launch passes, by symbol.
+static void completeLaunch(host::LaunchOp launch, uop::FuncOp func) {
+  OpBuilder builder(launch);
+  Location loc = launch.getLoc();
+  auto evaluate = [&](Expr expr) -> Value {
+    if (expr.isConst())
+      return arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(expr.constant()));
+    SmallVector<Value> values;
+    expr.forEachVariable([&](Expr symbol) {
+      auto symbols = func.getSizes().getSizes();
+      values.push_back(launch.getSizes()[llvm::find(symbols, symbol) - symbols.begin()]);
+    });
+    return host::EvalOp::create(builder, loc, builder.getI64Type(), ExprAttr::get(builder.getContext(), expr), values);
+  };
+  SmallVector<Value> grid = llvm::map_to_vector(func.getGrid().getSizes(), evaluate);
+  launch.getGridMutable().assign(grid);
+  launch.getOperationsMutable().assign(evaluate(func.getOperations().getValue()));
+  launch.getBytesMutable().assign(evaluate(func.getBytes().getValue()));
+}
+
+namespace {
+struct LowerKernels : impl::LowerKernelsBase<LowerKernels> {
+  void runOnOperation() override {
+    llvm::StringMap<uop::FuncOp> lowered;
+    for (auto func : llvm::make_early_inc_range(getOperation().getOps<kernel::FuncOp>())) {
+      uop::FuncOp out = lower::KernelLowering(func).run();
+      lowered[out.getName()] = out;
+      func.erase();
+    }
+    getOperation().walk([&](host::LaunchOp launch) { completeLaunch(launch, lowered.at(launch.getKernel())); });
+  }
+};
+} // namespace

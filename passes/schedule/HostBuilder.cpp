@@ -1,0 +1,527 @@
+//===- HostBuilder.cpp - Write the host program of a graph --------------------------===//
+// A block of the graph becomes a straight list of launches, a control-flow op an scf op around such lists. Inside a
+// region every value has memory of its own that the region frees; what it yields passes to whoever runs the region.
+//===----------------------------------------------------------------------===//
+
+#include "passes/schedule/HostBuilder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/ScopeExit.h"
+
+using namespace kiln;
+using namespace kiln::schedule;
+using namespace mlir;
+using view::Expr;
+
+StringAttr KernelTable::add(kernel::FuncOp func) {
+  std::string text;
+  llvm::raw_string_ostream(text) << func;
+  if (auto known = byText_.find(text); known != byText_.end()) {
+    func.erase();
+    return known->second;
+  }
+  std::string name = kernelName(func);
+  if (unsigned repeats = uses_[name]++)
+    name += "n" + std::to_string(repeats);
+  func.setName(name);
+  return byText_[text] = func.getNameAttr();
+}
+
+static RankedTensorType typeOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()); }
+
+namespace {
+
+/// The dims of a tensor type that are symbols which the type is the first to name.
+struct OwnDim {
+  unsigned value; // position among the op's tensors
+  unsigned axis;
+  Expr symbol;
+};
+
+/// What is known at a place in the program; a region's scope begins as a copy of the one around it.
+struct Scope {
+  llvm::DenseMap<Expr, Value> sizes;   // symbol → i64
+  llvm::DenseMap<Value, Value> memory; // tensor → slice
+  llvm::SetVector<Value> owned;        // slices that the block allocated and must free or yield
+  bool region = false;
+};
+
+class HostBuilder {
+public:
+  HostBuilder(func::FuncOp main, ArrayRef<SymbolAttr> symbols, bool classic)
+      : main_(main), symbols_(symbols), classic_(classic), builder_(main) {}
+  void build();
+
+private:
+  void emitBlock(Block &block, Scope &scope);
+  void emitGroup(const KernelGroup &group, Block &block, Scope &scope);
+  void emitIf(graph::IfOp op, Block &block, Scope &scope);
+  void emitLoop(graph::LoopOp op, Block &block, Scope &scope);
+  void emitControl(Operation *op, Block &block, Scope &scope);
+  /// The slice of a tensor that is memory.
+  Value memoryOf(Value tensor, Block &block, Scope &scope);
+  /// The slices that a region's values pass on: memory of their own, in order.
+  SmallVector<Value> yieldMemory(ValueRange values, Block &block, Scope &scope);
+  Value size(Expr expr, Block &block, Scope &scope);
+  Value bytesOf(RankedTensorType type, Block &block, Scope &scope);
+  Value allocate(Value tensor, Block &block, Scope &scope);
+  Value number(int64_t value) { return arith::ConstantOp::create(builder_, loc_, builder_.getI64IntegerAttr(value)); }
+  Value truth(Value i64) { return arith::CmpIOp::create(builder_, loc_, arith::CmpIPredicate::ne, i64, number(0)); }
+  SmallVector<OwnDim> ownDims(TypeRange types, const Scope &scope);
+  bool isMemory(Value tensor, Block &block);
+  int64_t weightIndex(graph::WeightOp weight);
+  void giveOutputsMemory();
+
+  func::FuncOp main_;
+  ArrayRef<SymbolAttr> symbols_;
+  bool classic_;
+  OpBuilder builder_;
+  Location loc_ = builder_.getUnknownLoc();
+  KernelTable kernels_;
+  llvm::DenseMap<Block *, Realization> realizations_;
+  llvm::DenseMap<Value, const KernelGroup *> writer_;
+  llvm::DenseMap<Value, int64_t> outputIndex_; // base tensor → output that it is
+  llvm::DenseMap<Expr, Operation *> binder_;   // symbol → the op that binds it, other than inputs
+  SmallVector<Attribute> weights_;
+  llvm::DenseMap<Operation *, int64_t> weightIndex_;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Sizes and memory
+//===----------------------------------------------------------------------===//
+
+Value HostBuilder::size(Expr expr, Block &block, Scope &scope) {
+  if (expr.isConst())
+    return number(expr.constant());
+  SmallVector<Value> values;
+  expr.forEachVariable([&](Expr symbol) {
+    if (!scope.sizes.contains(symbol))
+      emitControl(binder_.at(symbol), block, scope);
+    values.push_back(scope.sizes.at(symbol));
+  });
+  if (expr.kind() == Expr::Kind::Var)
+    return values.front();
+  return host::EvalOp::create(builder_, loc_, builder_.getI64Type(), ExprAttr::get(builder_.getContext(), expr),
+                              values);
+}
+
+Value HostBuilder::bytesOf(RankedTensorType type, Block &block, Scope &scope) {
+  return size(view::product(shapeOf(type)) * int64_t(byteSize(type.getElementType())), block, scope);
+}
+
+bool HostBuilder::isMemory(Value tensor, Block &block) {
+  Operation *op = tensor.getDefiningOp();
+  if (!op || isa<graph::WeightOp, graph::IfOp, graph::LoopOp>(op))
+    return true;
+  if (isa<graph::ConstOp, graph::SizeOp>(op))
+    return false;
+  return op->getBlock() != &block || realizations_[&block].realized.contains(tensor);
+}
+
+int64_t HostBuilder::weightIndex(graph::WeightOp weight) {
+  auto [slot, fresh] = weightIndex_.try_emplace(weight, weights_.size());
+  if (fresh)
+    weights_.push_back(
+        host::WeightAttr::get(builder_.getContext(), weight.getName(), typeOf(weight.getResult()), weight.getData()));
+  return slot->second;
+}
+
+Value HostBuilder::memoryOf(Value tensor, Block &block, Scope &scope) {
+  if (Value known = scope.memory.lookup(tensor))
+    return known;
+  Type sliceType = host::SliceType::get(builder_.getContext());
+  if (auto weight = tensor.getDefiningOp<graph::WeightOp>())
+    return scope.memory[tensor] =
+               host::WeightOp::create(builder_, loc_, sliceType, builder_.getI64IntegerAttr(weightIndex(weight)));
+  if (isa_and_nonnull<graph::IfOp, graph::LoopOp>(tensor.getDefiningOp()))
+    emitControl(tensor.getDefiningOp(), block, scope);
+  else
+    emitGroup(*writer_.at(tensor), block, scope);
+  return scope.memory.at(tensor);
+}
+
+Value HostBuilder::allocate(Value tensor, Block &block, Scope &scope) {
+  Type sliceType = host::SliceType::get(builder_.getContext());
+  Value slice;
+  if (auto output = outputIndex_.find(tensor); output != outputIndex_.end()) {
+    SmallVector<Value> dims;
+    for (Expr dim : shapeOf(typeOf(tensor)))
+      dims.push_back(size(dim, block, scope));
+    // The port's shape, where the tensor is the same elements under another one.
+    RankedTensorType port = cast<RankedTensorType>(main_.getResultTypes()[output->second]);
+    dims.clear();
+    for (Expr dim : shapeOf(port))
+      dims.push_back(size(dim, block, scope));
+    slice = host::OutputOp::create(builder_, loc_, sliceType, builder_.getI64IntegerAttr(output->second), dims);
+  } else {
+    slice = host::AllocOp::create(builder_, loc_, sliceType, bytesOf(typeOf(tensor), block, scope));
+    if (scope.region)
+      scope.owned.insert(slice);
+  }
+  return scope.memory[tensor] = slice;
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+/// The source nodes of a kernel, as tinygrad prints them: ['dot', 'add'].
+static std::string originOf(kernel::FuncOp func) {
+  llvm::SetVector<StringRef> names;
+  func.walk([&](Operation *op) {
+    if (auto name = dyn_cast<NameLoc>(op->getLoc()); name && !isa<kernel::LoadOp, kernel::ConstOp, kernel::FuncOp>(op))
+      names.insert(name.getName());
+  });
+  std::string text = "[";
+  for (StringRef name : names)
+    text += (text.size() > 1 ? ", '" : "'") + name.str() + "'";
+  return text + "]";
+}
+
+void HostBuilder::emitGroup(const KernelGroup &group, Block &block, Scope &scope) {
+  if (scope.memory.contains(group.outputs.front()))
+    return;
+  OpBuilder beside(main_);
+  BuiltKernel kernel = buildKernel(beside, group, [&](Value tensor) { return isMemory(tensor, block); }, classic_);
+  std::string origin = originOf(kernel.func);
+  ArrayRef<Expr> symbols = kernel.func.getSizes().getSizes();
+  SmallVector<Value> buffers, sizes;
+  for (Value tensor : ArrayRef<Value>(kernel.buffers).drop_front(group.outputs.size()))
+    memoryOf(tensor, block, scope);
+  for (Value output : group.outputs)
+    allocate(output, block, scope);
+  for (Value tensor : kernel.buffers)
+    buffers.push_back(memoryOf(tensor, block, scope));
+  for (Expr symbol : symbols)
+    sizes.push_back(size(symbol, block, scope));
+  StringAttr name = kernels_.add(kernel.func);
+  Value none = number(0);
+  host::LaunchOp::create(builder_, loc_, FlatSymbolRefAttr::get(name), buffers, sizes, ValueRange(), none, none,
+                         builder_.getStringAttr(origin));
+}
+
+void HostBuilder::emitBlock(Block &block, Scope &scope) {
+  Realization &realization = realizations_[&block] = realize(block, classic_);
+  for (const KernelGroup &group : realization.groups)
+    for (Value output : group.outputs)
+      writer_[output] = &group;
+  // A symbol that is no input's is bound by the first op whose results name it.
+  Scope known = scope;
+  for (Operation &op : block) {
+    if (auto bind = dyn_cast<graph::BindOp>(op)) {
+      SymbolAttr symbol = bind.getSymbol();
+      binder_[Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax())] = &op;
+    } else if (isa<graph::IfOp, graph::LoopOp>(op)) {
+      for (const OwnDim &dim : ownDims(op.getResultTypes(), known)) {
+        binder_[dim.symbol] = &op;
+        known.sizes[dim.symbol] = nullptr;
+      }
+    }
+  }
+  for (const KernelGroup &group : realization.groups)
+    emitGroup(group, block, scope);
+  for (Operation &op : block)
+    if (isa<graph::IfOp, graph::LoopOp, graph::BindOp>(op))
+      emitControl(&op, block, scope);
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+SmallVector<OwnDim> HostBuilder::ownDims(TypeRange types, const Scope &scope) {
+  SmallVector<OwnDim> own;
+  for (auto [position, type] : llvm::enumerate(types))
+    for (auto [axis, dim] : llvm::enumerate(shapeOf(cast<RankedTensorType>(type))))
+      if (dim.kind() == Expr::Kind::Var && !scope.sizes.contains(dim) &&
+          llvm::none_of(own, [&](const OwnDim &other) { return other.symbol == dim; }))
+        own.push_back({unsigned(position), unsigned(axis), dim});
+  return own;
+}
+
+void HostBuilder::emitControl(Operation *op, Block &block, Scope &scope) {
+  if (auto branch = dyn_cast<graph::IfOp>(op))
+    return emitIf(branch, block, scope);
+  if (auto loop = dyn_cast<graph::LoopOp>(op))
+    return emitLoop(loop, block, scope);
+  auto bind = cast<graph::BindOp>(op);
+  SymbolAttr attr = bind.getSymbol();
+  Expr symbol = Expr::variable(attr.getName(), attr.getMin(), attr.getMax());
+  if (scope.sizes.contains(symbol))
+    return;
+  Value from = memoryOf(edgeOf(bind.getValue()).base, block, scope);
+  Value value = host::ReadOp::create(builder_, loc_, builder_.getI64Type(), from,
+                                     TypeAttr::get(typeOf(bind.getValue()).getElementType()));
+  auto within = [&](arith::CmpIPredicate predicate, int64_t bound) {
+    return arith::CmpIOp::create(builder_, loc_, predicate, value, number(bound)).getResult();
+  };
+  Value fits = arith::AndIOp::create(builder_, loc_, within(arith::CmpIPredicate::sge, attr.getMin()),
+                                     within(arith::CmpIPredicate::sle, attr.getMax()));
+  std::string message = "the size '" + attr.getName().str() + "' is data and not between " +
+                        std::to_string(attr.getMin()) + " and " + std::to_string(attr.getMax());
+  host::CheckOp::create(builder_, loc_, fits, builder_.getStringAttr(message));
+  scope.sizes[symbol] = value;
+}
+
+SmallVector<Value> HostBuilder::yieldMemory(ValueRange values, Block &block, Scope &scope) {
+  SmallVector<Value> slices;
+  llvm::DenseSet<Value> given;
+  for (Value value : values) {
+    Value slice = memoryOf(edgeOf(value).base, block, scope);
+    if (!scope.owned.contains(slice) || !given.insert(slice).second) {
+      // Memory of the surroundings, or yielded twice: a copy of its own.
+      Value bytes = bytesOf(typeOf(value), block, scope);
+      Value copy = host::AllocOp::create(builder_, loc_, slice.getType(), bytes);
+      host::CopyOp::create(builder_, loc_, copy, slice, bytes);
+      given.insert(copy);
+      slice = copy;
+    }
+    slices.push_back(slice);
+  }
+  return slices;
+}
+
+void HostBuilder::emitIf(graph::IfOp op, Block &block, Scope &scope) {
+  if (op.getNumResults() && scope.memory.contains(op.getResult(0)))
+    return;
+  Value from = memoryOf(edgeOf(op.getCondition()).base, block, scope);
+  Value condition =
+      truth(host::ReadOp::create(builder_, loc_, builder_.getI64Type(), from, TypeAttr::get(builder_.getI1Type())));
+  // Both regions may read what the block has computed: it must be there before either runs.
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands()) {
+      Value base = edgeOf(operand).base;
+      if (base.getParentBlock() == &block && isMemory(base, block))
+        memoryOf(base, block, scope);
+    }
+  });
+  SmallVector<OwnDim> own = ownDims(op.getResultTypes(), scope);
+  SmallVector<Type> types(op.getNumResults(), host::SliceType::get(builder_.getContext()));
+  types.append(own.size(), builder_.getI64Type());
+  auto branch = scf::IfOp::create(builder_, loc_, types, condition, /*addThenBlock=*/true, /*addElseBlock=*/true);
+  for (auto [region, target] : {std::pair(&op.getThenRegion(), &branch.getThenRegion()),
+                                std::pair(&op.getElseRegion(), &branch.getElseRegion())}) {
+    OpBuilder::InsertionGuard guard(builder_);
+    builder_.setInsertionPointToEnd(&target->front());
+    Block &body = region->front();
+    Scope inner = scope;
+    inner.region = true;
+    inner.owned.clear();
+    emitBlock(body, inner);
+    ValueRange values = cast<graph::YieldOp>(body.getTerminator()).getValues();
+    SmallVector<Value> results = yieldMemory(values, body, inner);
+    for (Value slice : inner.owned)
+      if (!llvm::is_contained(results, slice))
+        host::FreeOp::create(builder_, loc_, slice);
+    for (const OwnDim &dim : own)
+      results.push_back(size(shapeOf(typeOf(values[dim.value]))[dim.axis], body, inner));
+    scf::YieldOp::create(builder_, loc_, results);
+  }
+  for (auto [result, slice] : llvm::zip(op.getResults(), branch.getResults())) {
+    scope.memory[result] = slice;
+    if (scope.region)
+      scope.owned.insert(slice);
+  }
+  for (auto [dim, value] : llvm::zip(own, branch.getResults().drop_front(op.getNumResults())))
+    scope.sizes[dim.symbol] = value;
+}
+
+void HostBuilder::emitLoop(graph::LoopOp op, Block &block, Scope &scope) {
+  if (op.getNumResults() && scope.memory.contains(op.getResult(0)))
+    return;
+  MLIRContext *context = builder_.getContext();
+  Type sliceType = host::SliceType::get(context), i64 = builder_.getI64Type();
+  Block &body = op.getBody().front();
+  size_t carried = op.getInits().size(), scans = op.getNumResults() - carried;
+  auto readScalar = [&](Value tensor, Type dtype) -> Value {
+    return host::ReadOp::create(builder_, loc_, i64, memoryOf(edgeOf(tensor).base, block, scope), TypeAttr::get(dtype));
+  };
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands()) {
+      Value base = edgeOf(operand).base;
+      if (base.getParentBlock() == &block && isMemory(base, block))
+        memoryOf(base, block, scope);
+    }
+  });
+  Value trips = op.getTrips() ? readScalar(op.getTrips(), typeOf(op.getTrips()).getElementType())
+                              : number(std::numeric_limits<int64_t>::max());
+  Value condition = op.getCondition() ? readScalar(op.getCondition(), builder_.getI1Type()) : number(1);
+
+  // State: iteration, condition, carried slices, the carried tensors' own dims, then (memory, room) of each scan
+  // output.
+  TypeRange arguments = TypeRange(body.getArgumentTypes()).drop_front();
+  SmallVector<OwnDim> own = ownDims(arguments, scope);
+  SmallVector<Value> state{number(0), condition};
+  for (Value init : op.getInits()) {
+    Value bytes = bytesOf(typeOf(init), block, scope);
+    Value copy = host::AllocOp::create(builder_, loc_, sliceType, bytes);
+    host::CopyOp::create(builder_, loc_, copy, memoryOf(edgeOf(init).base, block, scope), bytes);
+    state.push_back(copy);
+  }
+  for (const OwnDim &dim : own)
+    state.push_back(size(shapeOf(typeOf(op.getInits()[dim.value]))[dim.axis], block, scope));
+  Value iteration = host::AllocOp::create(builder_, loc_, sliceType, number(8));
+  for (size_t i = 0; i < scans; ++i) {
+    state.push_back(host::AllocOp::create(builder_, loc_, sliceType, number(0)));
+    state.push_back(number(0)); // bytes of room
+  }
+  size_t firstOwn = 2 + carried, firstScan = firstOwn + own.size();
+  // A scan output's other dims must be known after the loop too, so they are read there as they are in the last
+  // iteration.
+  SmallVector<Type> types = llvm::map_to_vector(state, [](Value value) { return value.getType(); });
+  auto loop = scf::WhileOp::create(builder_, loc_, types, state);
+  SmallVector<Location> locations(types.size(), loc_);
+  {
+    OpBuilder::InsertionGuard guard(builder_);
+    Block *before = builder_.createBlock(&loop.getBefore(), {}, types, locations);
+    Value more = arith::CmpIOp::create(builder_, loc_, arith::CmpIPredicate::slt, before->getArgument(0), trips);
+    more = arith::AndIOp::create(builder_, loc_, more, truth(before->getArgument(1)));
+    scf::ConditionOp::create(builder_, loc_, more, before->getArguments());
+
+    Block *after = builder_.createBlock(&loop.getAfter(), {}, types, locations);
+    Scope inner = scope;
+    inner.region = true;
+    inner.owned.clear();
+    host::WriteOp::create(builder_, loc_, iteration, TypeAttr::get(i64), after->getArgument(0));
+    inner.memory[body.getArgument(0)] = iteration;
+    for (size_t i = 0; i < carried; ++i)
+      inner.memory[body.getArgument(i + 1)] = after->getArgument(2 + i);
+    for (auto [i, dim] : llvm::enumerate(own))
+      inner.sizes[dim.symbol] = after->getArgument(firstOwn + i);
+    emitBlock(body, inner);
+
+    ValueRange values = cast<graph::YieldOp>(body.getTerminator()).getValues();
+    Value nextCondition = host::ReadOp::create(builder_, loc_, i64, memoryOf(edgeOf(values[0]).base, body, inner),
+                                               TypeAttr::get(builder_.getI1Type()));
+    SmallVector<Value> next{arith::AddIOp::create(builder_, loc_, after->getArgument(0), number(1)), nextCondition};
+    SmallVector<Value> slices = yieldMemory(values.slice(1, carried), body, inner);
+    next.append(slices);
+    for (const OwnDim &dim : own)
+      next.push_back(size(shapeOf(typeOf(values[1 + dim.value]))[dim.axis], body, inner));
+    for (size_t i = 0; i < scans; ++i) {
+      Value element = values[1 + carried + i];
+      Value bytes = bytesOf(typeOf(element), body, inner);
+      Value memory = after->getArgument(firstScan + 2 * i), room = after->getArgument(firstScan + 2 * i + 1);
+      Value used = arith::MulIOp::create(builder_, loc_, after->getArgument(0), bytes);
+      Value needed = arith::AddIOp::create(builder_, loc_, used, bytes);
+      Value full = arith::CmpIOp::create(builder_, loc_, arith::CmpIPredicate::sgt, needed, room);
+      auto grown = scf::IfOp::create(builder_, loc_, TypeRange{sliceType, i64}, full, true, true);
+      OpBuilder::InsertionGuard inside(builder_);
+      builder_.setInsertionPointToEnd(&grown.getThenRegion().front());
+      Value doubled = arith::MulIOp::create(builder_, loc_, needed, number(2));
+      Value larger = host::AllocOp::create(builder_, loc_, sliceType, doubled);
+      host::CopyOp::create(builder_, loc_, larger, memory, used);
+      host::FreeOp::create(builder_, loc_, memory);
+      scf::YieldOp::create(builder_, loc_, ValueRange{larger, doubled});
+      builder_.setInsertionPointToEnd(&grown.getElseRegion().front());
+      scf::YieldOp::create(builder_, loc_, ValueRange{memory, room});
+      builder_.setInsertionPointAfter(grown);
+      Value place = host::OffsetOp::create(builder_, loc_, sliceType, grown.getResult(0), used);
+      host::CopyOp::create(builder_, loc_, place, memoryOf(edgeOf(element).base, body, inner), bytes);
+      next.push_back(grown.getResult(0));
+      next.push_back(grown.getResult(1));
+      builder_.setInsertionPointToEnd(after);
+    }
+    for (Value slice : inner.owned)
+      if (!llvm::is_contained(slices, slice))
+        host::FreeOp::create(builder_, loc_, slice);
+    for (size_t i = 0; i < carried; ++i)
+      host::FreeOp::create(builder_, loc_, after->getArgument(2 + i));
+    scf::YieldOp::create(builder_, loc_, next);
+  }
+  host::FreeOp::create(builder_, loc_, iteration);
+  // Symbols of the results: a carried tensor's dims as they are at the end, a scan output's first dim the trip count.
+  for (const OwnDim &dim : ownDims(op.getResultTypes(), scope)) {
+    if (dim.value >= carried) {
+      scope.sizes[dim.symbol] = loop.getResult(0);
+      continue;
+    }
+    auto same =
+        llvm::find_if(own, [&](const OwnDim &other) { return other.value == dim.value && other.axis == dim.axis; });
+    assert(same != own.end() && "a result's dim changes only where the body's argument does");
+    scope.sizes[dim.symbol] = loop.getResult(firstOwn + (same - own.begin()));
+  }
+  for (size_t i = 0; i < op.getNumResults(); ++i) {
+    Value slice = loop.getResult(i < carried ? 2 + i : firstScan + 2 * (i - carried));
+    scope.memory[op.getResult(i)] = slice;
+    if (scope.region)
+      scope.owned.insert(slice);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The program
+//===----------------------------------------------------------------------===//
+
+/// Every value that leaves a block must be computed in it, in order, and leave it once: what is not gets a copy.
+static void giveMemoryToYields(Block &block, bool onlyOnce) {
+  Operation *terminator = block.getTerminator();
+  OpBuilder builder(terminator);
+  llvm::DenseSet<Value> seen;
+  for (OpOperand &operand : terminator->getOpOperands()) {
+    Edge edge = edgeOf(operand.get());
+    Operation *op = edge.base.getDefiningOp();
+    bool computed = isa_and_nonnull<graph::AluOp, graph::ReduceOp, graph::ContiguousOp>(op) && op->getBlock() == &block;
+    bool isControl = isa_and_nonnull<graph::IfOp, graph::LoopOp>(op) && !onlyOnce;
+    bool fresh = seen.insert(edge.base).second || !onlyOnce;
+    if ((computed || isControl) && fresh && edge.tracker.isContiguous())
+      continue;
+    auto copy = graph::ContiguousOp::create(builder, operand.get().getLoc(), operand.get().getType(), operand.get());
+    seen.insert(copy);
+    operand.set(copy);
+  }
+}
+
+void HostBuilder::giveOutputsMemory() {
+  main_.walk([&](Operation *op) {
+    if (isa<graph::IfOp, graph::LoopOp>(op))
+      for (Region &region : op->getRegions())
+        giveMemoryToYields(region.front(), /*onlyOnce=*/false);
+  });
+  giveMemoryToYields(main_.getBody().front(), /*onlyOnce=*/true);
+}
+
+static ArrayAttr portsOf(Builder &builder, TypeRange types, llvm::function_ref<DictionaryAttr(unsigned)> attrs) {
+  SmallVector<Attribute> ports;
+  for (auto [index, type] : llvm::enumerate(types)) {
+    DictionaryAttr dict = attrs(index);
+    auto name = dict ? dict.getAs<StringAttr>(graph::kNameAttr) : StringAttr();
+    auto value = dict ? dict.getAs<ElementsAttr>(graph::kValueAttr) : ElementsAttr();
+    ports.push_back(
+        host::PortAttr::get(builder.getContext(), name ? name.getValue() : "", cast<RankedTensorType>(type), value));
+  }
+  return builder.getArrayAttr(ports);
+}
+
+void HostBuilder::build() {
+  giveOutputsMemory();
+  Block &block = main_.getBody().front();
+  ArrayAttr none = builder_.getArrayAttr({});
+  SmallVector<Attribute> symbols(symbols_.begin(), symbols_.end());
+  auto program = host::ProgramOp::create(
+      builder_, loc_, main_.getName(),
+      portsOf(builder_, main_.getArgumentTypes(), [&](unsigned i) { return main_.getArgAttrDict(i); }),
+      portsOf(builder_, main_.getResultTypes(), [&](unsigned i) { return main_.getResultAttrDict(i); }), none,
+      builder_.getArrayAttr(symbols));
+  Block *body = builder_.createBlock(&program.getBody());
+  Scope scope;
+  for (SymbolAttr symbol : symbols_)
+    scope.sizes[Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax())] =
+        body->addArgument(builder_.getI64Type(), loc_);
+  for (auto [index, argument] : llvm::enumerate(main_.getArguments()))
+    scope.memory[argument] = host::InputOp::create(builder_, loc_, host::SliceType::get(builder_.getContext()),
+                                                   builder_.getI64IntegerAttr(index));
+  for (auto [index, value] : llvm::enumerate(block.getTerminator()->getOperands()))
+    outputIndex_[edgeOf(value).base] = index;
+  emitBlock(block, scope);
+  host::DoneOp::create(builder_, loc_);
+  program.setWeightsAttr(builder_.getArrayAttr(weights_));
+  main_.erase();
+}
+
+void schedule::buildHostProgram(func::FuncOp main, ArrayRef<SymbolAttr> symbols, bool classic) {
+  HostBuilder(main, symbols, classic).build();
+}

@@ -1,0 +1,26 @@
+//===- HostBuilder.h - Write the host program of a graph ---------------------------===//
+#pragma once
+
+#include "passes/schedule/KernelBuilder.h"
+
+#include "ir/host/Host.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace kiln::schedule {
+
+/// Names kernels as tinygrad does: equal kernels are one, and repeats of a name get n1, n2, …
+class KernelTable {
+public:
+  /// Gives `func` its name; where an equal kernel is known, erases `func` and returns that one's name.
+  mlir::StringAttr add(kernel::FuncOp func);
+
+private:
+  llvm::StringMap<mlir::StringAttr> byText_;
+  llvm::StringMap<unsigned> uses_;
+};
+
+/// Writes `host.program` and the kernels that it launches into the function's module, before the function.
+void buildHostProgram(mlir::func::FuncOp main, llvm::ArrayRef<SymbolAttr> symbols, bool classic);
+
+} // namespace kiln::schedule

@@ -1,0 +1,195 @@
+//===- KernelBuilder.cpp - Write one kernel for a group of tensors ----------------===//
+// Walks from the group's outputs to memory. The walk carries the view from the kernel's domain to the tensor at hand: a
+// view on an edge is put on top of it, an element-wise op passes it on, and a load ends with it. At the group's reduce
+// it must be the reduce's own shape; what lies above the reduce is read over the whole domain.
+//===----------------------------------------------------------------------===//
+
+#include "passes/schedule/KernelBuilder.h"
+
+#include "ir/kernel/Normalize.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace kiln;
+using namespace kiln::schedule;
+using namespace mlir;
+using view::Expr;
+using view::ShapeTracker;
+
+static Type elementOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()).getElementType(); }
+
+static bool isMasked(const ShapeTracker &tracker) {
+  return llvm::any_of(tracker.views(), [](const view::View &view) { return view.mask().has_value(); });
+}
+
+namespace {
+class KernelBuilder {
+public:
+  KernelBuilder(OpBuilder &builder, const KernelGroup &group, llvm::function_ref<bool(Value)> isMemory, bool classic)
+      : builder_(builder), group_(group), isMemory_(isMemory), classic_(classic) {}
+  BuiltKernel build();
+
+private:
+  Value compute(Value tensor, const ShapeTracker &tracker);
+  Value computeOp(Operation *op, const ShapeTracker &tracker);
+  Value computeReduce(graph::ReduceOp reduce, const ShapeTracker &tracker);
+  Value load(Value tensor, const ShapeTracker &tracker);
+  Value masked(Value value, const ShapeTracker &tracker);
+  void addSymbols(const ShapeTracker &tracker);
+  void addSymbols(Expr expr);
+  TrackerAttr attr(const ShapeTracker &tracker) { return TrackerAttr::get(builder_.getContext(), tracker); }
+
+  OpBuilder &builder_;
+  const KernelGroup &group_;
+  llvm::function_ref<bool(Value)> isMemory_;
+  bool classic_;
+  kernel::FuncOp func_;
+  SmallVector<Value> buffers_;
+  view::Shape domain_;  // every axis, the reduced ones too
+  view::Shape outside_; // the domain with reduced axes of size 1
+  llvm::SetVector<Expr> symbols_;
+  std::vector<std::tuple<Value, ShapeTracker, Value>> computed_;
+};
+} // namespace
+
+void KernelBuilder::addSymbols(Expr expr) {
+  expr.forEachVariable([&](Expr variable) { symbols_.insert(variable); });
+}
+
+void KernelBuilder::addSymbols(const ShapeTracker &tracker) {
+  for (const view::View &view : tracker.views()) {
+    for (Expr expr : llvm::concat<const Expr>(view.shape(), view.strides()))
+      addSymbols(expr);
+    addSymbols(view.offset());
+    if (view.mask())
+      for (const view::Range &range : *view.mask()) {
+        addSymbols(range.begin);
+        addSymbols(range.end);
+      }
+  }
+}
+
+Value KernelBuilder::masked(Value value, const ShapeTracker &tracker) {
+  Location loc = value.getLoc();
+  Value valid = kernel::ValidOp::create(builder_, loc, builder_.getI1Type(), attr(tracker));
+  Value zero = kernel::ConstOp::create(builder_, loc, cast<TypedAttr>(builder_.getZeroAttr(value.getType())));
+  return kernel::AluOp::create(builder_, loc, value.getType(), AluKindAttr::get(builder_.getContext(), Alu::WHERE),
+                               ValueRange{valid, value, zero});
+}
+
+Value KernelBuilder::load(Value tensor, const ShapeTracker &tracker) {
+  Type element = elementOf(tensor);
+  auto found = llvm::find(buffers_, tensor);
+  unsigned index = found - buffers_.begin();
+  if (found == buffers_.end()) {
+    buffers_.push_back(tensor);
+    func_.getBody().addArgument(kernel::BufferType::get(builder_.getContext(), element), func_.getLoc());
+  }
+  return kernel::LoadOp::create(builder_, tensor.getLoc(), element, func_.getBody().getArgument(index), attr(tracker));
+}
+
+Value KernelBuilder::compute(Value tensor, const ShapeTracker &tracker) {
+  for (auto &[known, at, value] : computed_)
+    if (known == tensor && at == tracker)
+      return value;
+  Edge edge = edgeOf(tensor);
+  ShapeTracker through = edge.tracker.compose(tracker).simplify();
+  addSymbols(through);
+  bool isOutput = llvm::is_contained(group_.outputs, edge.base);
+  Value value;
+  Operation *op = edge.base.getDefiningOp();
+  if (!isOutput && isMemory_(edge.base))
+    value = load(edge.base, through);
+  else if (auto constant = llvm::dyn_cast_or_null<graph::ConstOp>(op)) {
+    value = kernel::ConstOp::create(builder_, edge.base.getLoc(), constant.getValue());
+    if (isMasked(through))
+      value = masked(value, through);
+  } else if (auto size = llvm::dyn_cast_or_null<graph::SizeOp>(op)) {
+    addSymbols(size.getSize().getValue());
+    value = kernel::SizeOp::create(builder_, size.getLoc(), elementOf(edge.base), size.getSizeAttr());
+    if (isMasked(through))
+      value = masked(value, through);
+  } else if (!classic_ && isMasked(through) && !isPadSafe(edge.base, {}))
+    value = masked(computeOp(op, through), through);
+  else
+    value = computeOp(op, through);
+  computed_.push_back({tensor, tracker, value});
+  return value;
+}
+
+Value KernelBuilder::computeOp(Operation *op, const ShapeTracker &tracker) {
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case([&](graph::ReduceOp reduce) { return computeReduce(reduce, tracker); })
+      .Case([&](graph::ContiguousOp copy) { return compute(copy.getInput(), tracker); })
+      .Case([&](graph::AluOp alu) {
+        SmallVector<Value> operands;
+        for (Value operand : alu->getOperands())
+          operands.push_back(compute(operand, tracker));
+        return kernel::AluOp::create(builder_, alu.getLoc(), elementOf(alu.getResult()), alu.getKindAttr(), operands);
+      });
+}
+
+Value KernelBuilder::computeReduce(graph::ReduceOp reduce, const ShapeTracker &tracker) {
+  assert(reduce == group_.reduce && "a kernel finishes one reduce");
+  assert(tracker.isContiguous() && "a reduce is read in its own order");
+  Value input = compute(reduce.getInput(), ShapeTracker::contiguous(domain_));
+  return kernel::ReduceOp::create(builder_, reduce.getLoc(), input.getType(), reduce.getKindAttr(), input,
+                                  reduce.getAxesAttr());
+}
+
+BuiltKernel KernelBuilder::build() {
+  MLIRContext *context = builder_.getContext();
+  domain_ = shapeOf(group_.reduce ? group_.reduce.getInput() : group_.outputs.front());
+  outside_ = group_.reduce ? shapeOf(group_.reduce.getResult()) : domain_;
+
+  SmallVector<Attribute> axes;
+  SmallVector<Expr> index;
+  for (auto [id, size] : llvm::enumerate(domain_)) {
+    axes.push_back(kernel::AxisAttr::get(context, id, ExprAttr::get(context, size), kernel::AxisKind::Loop));
+    index.push_back(kernel::loopVariable(id, size));
+    addSymbols(size);
+  }
+  // A kernel is known by what it computes: where it comes from belongs to the launch.
+  Location loc = builder_.getUnknownLoc();
+  func_ = kernel::FuncOp::create(builder_, loc, "kernel", builder_.getFunctionType({}, {}), nullptr, nullptr,
+                                 DimsAttr::get(context, domain_), builder_.getArrayAttr(axes),
+                                 DimsAttr::get(context, index), DimsAttr::get(context, {}), builder_.getArrayAttr({}),
+                                 builder_.getDenseI64ArrayAttr({}));
+  OpBuilder::InsertionGuard guard(builder_);
+  builder_.createBlock(&func_.getBody());
+  for (Value output : group_.outputs) {
+    buffers_.push_back(output);
+    func_.getBody().addArgument(kernel::BufferType::get(context, elementOf(output)), loc);
+  }
+  ShapeTracker outside = ShapeTracker::contiguous(outside_);
+  SmallVector<Value> results;
+  for (Value output : group_.outputs)
+    results.push_back(compute(output, outside));
+  for (auto [position, value] : llvm::enumerate(results))
+    kernel::StoreOp::create(builder_, value.getLoc(), value, func_.getBody().getArgument(position), attr(outside));
+  func_.setFunctionType(builder_.getFunctionType(func_.getBody().getArgumentTypes(), {}));
+  func_.setSizesAttr(DimsAttr::get(context, symbols_.getArrayRef()));
+  return {func_, buffers_};
+}
+
+BuiltKernel schedule::buildKernel(OpBuilder &builder, const KernelGroup &group,
+                                  llvm::function_ref<bool(Value)> isMemory, bool classic) {
+  return KernelBuilder(builder, group, isMemory, classic).build();
+}
+
+std::string schedule::kernelName(kernel::FuncOp func) {
+  kernel::Normalization plan = kernel::planNormalization(func);
+  std::string name = plan.reduced ? "r" : "E";
+  size_t outputs = llvm::range_size(func.getBody().getOps<kernel::StoreOp>());
+  if (outputs > 1)
+    name += std::to_string(outputs);
+  for (Expr size : plan.sizes) {
+    name += '_';
+    for (char c : size.render()) // a symbolic size keeps its letters and digits
+      if (llvm::isAlnum(c))
+        name += c;
+  }
+  return plan.sizes.empty() ? name + "_" : name;
+}

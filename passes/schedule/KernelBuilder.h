@@ -1,0 +1,24 @@
+//===- KernelBuilder.h - Write one kernel for a group of tensors ----------------===//
+#pragma once
+
+#include "passes/schedule/Realize.h"
+
+#include "ir/kernel/Kernel.h"
+
+namespace kiln::schedule {
+
+/// A kernel and what its buffer arguments are: the group's outputs, then the tensors that it reads.
+struct BuiltKernel {
+  kernel::FuncOp func;
+  llvm::SmallVector<mlir::Value> buffers;
+};
+
+/// Writes the kernel of `group` at the builder's insertion point, named "kernel". `isMemory` says which tensors a
+/// kernel may read from memory; all others are computed in it.
+BuiltKernel buildKernel(mlir::OpBuilder &builder, const KernelGroup &group,
+                        llvm::function_ref<bool(mlir::Value)> isMemory, bool classic);
+
+/// tinygrad's name of a kernel without its suffix: r_2, r_4_3, E_15.
+std::string kernelName(kernel::FuncOp func);
+
+} // namespace kiln::schedule

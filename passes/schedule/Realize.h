@@ -1,0 +1,43 @@
+//===- Realize.h - Which tensors get memory ---------------------------------===//
+//
+// A kernel ends where a tensor is written to memory, so the partition of a graph into kernels is the set of tensors
+// that are realized. Everything else is computed inside the kernels that read it.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ir/graph/Graph.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace kiln::schedule {
+
+/// A tensor seen through the view on an edge, if there is one.
+struct Edge {
+  mlir::Value base;
+  view::ShapeTracker tracker; ///< from the reader's shape to the base's elements
+};
+Edge edgeOf(mlir::Value value);
+
+/// The kernels of one block: each writes `outputs`, which share one reduce (null: none) and one iteration space.
+struct KernelGroup {
+  llvm::SmallVector<mlir::Value> outputs;
+  graph::ReduceOp reduce;
+};
+
+struct Realization {
+  /// Tensors that are written by a kernel, in the order in which the graph computes them.
+  llvm::SetVector<mlir::Value> realized;
+  /// In an order in which every kernel comes after those that it reads from.
+  llvm::SmallVector<KernelGroup> groups;
+};
+
+/// Whether every op from `value` down to memory gives 0 for zeros, so that padding may be moved to the loads.
+bool isPadSafe(mlir::Value value, const llvm::SetVector<mlir::Value> &realized);
+
+/// Decides for the ops directly in `block`. `classic` follows tinygrad v0.9.2's rules; otherwise padding never
+/// realizes.
+Realization realize(mlir::Block &block, bool classic);
+
+} // namespace kiln::schedule

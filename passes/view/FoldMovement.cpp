@@ -1,0 +1,92 @@
+//===- FoldMovement.cpp - Turn movement into views ---------------------------===//
+// Stage: view (graph → graph).  A reshape, a transpose or a pad computes nothing: it says which element of its input
+// each element of its result is. A ShapeTracker says the same of a whole chain, so the chain costs no kernel and no
+// memory. Expects: movement ops anywhere.   Guarantees: none is left; no view reads a view; a view of one number is the
+// number, unless it is masked. Position: first, because the scheduler and everything after it know only views.
+//===----------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+
+#include "ir/graph/Graph.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace kiln;
+using namespace mlir;
+using view::Expr;
+using view::ShapeTracker;
+
+namespace kiln {
+#define GEN_PASS_DEF_FOLDMOVEMENT
+#include "passes/Passes.h.inc"
+} // namespace kiln
+
+/// The tracker of a movement op's result over its input's tracker; nullopt for any other op.
+static std::optional<ShapeTracker> moved(Operation *op, const ShapeTracker &from) {
+  return llvm::TypeSwitch<Operation *, std::optional<ShapeTracker>>(op)
+      .Case([&](graph::ReshapeOp reshape) { return from.reshape(shapeOf(reshape.getResult())); })
+      .Case([&](graph::ExpandOp expand) { return from.expand(shapeOf(expand.getResult())); })
+      .Case([&](graph::PermuteOp permute) { return from.permute(permute.getOrder()); })
+      .Case([&](graph::FlipOp flip) { return from.flip(flip.getAxes()); })
+      .Case([&](graph::PadOp pad) {
+        SmallVector<std::pair<Expr, Expr>> amounts;
+        for (auto [low, high] : llvm::zip(pad.getLow().getSizes(), pad.getHigh().getSizes()))
+          amounts.push_back({low, high});
+        return from.pad(amounts);
+      })
+      .Case([&](graph::ShrinkOp shrink) {
+        SmallVector<view::Range> ranges;
+        for (auto [begin, end] : llvm::zip(shrink.getBegin().getSizes(), shrink.getEnd().getSizes()))
+          ranges.push_back({begin, end});
+        return from.shrink(ranges);
+      })
+      .Case([&](graph::ViewOp view) { return from.compose(view.getTracker().getValue()); })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+static bool isMasked(const ShapeTracker &tracker) {
+  return llvm::any_of(tracker.views(), [](const view::View &view) { return view.mask().has_value(); });
+}
+
+namespace {
+struct FoldMovement : impl::FoldMovementBase<FoldMovement> {
+  void runOnOperation() override {
+    SmallVector<Operation *> movements;
+    getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isa<graph::ReshapeOp, graph::ExpandOp, graph::PermuteOp, graph::FlipOp, graph::PadOp, graph::ShrinkOp,
+              graph::ViewOp>(op))
+        movements.push_back(op);
+    });
+    // In order, so that an op's input is folded before the op itself.
+    for (Operation *op : movements)
+      fold(op);
+    for (Operation *op : llvm::reverse(movements))
+      if (op->use_empty())
+        op->erase();
+  }
+
+  void fold(Operation *op) {
+    Value base = op->getOperand(0);
+    ShapeTracker from = ShapeTracker::contiguous(shapeOf(base));
+    if (auto view = base.getDefiningOp<graph::ViewOp>()) {
+      from = view.getTracker().getValue();
+      base = view.getInput();
+    }
+    ShapeTracker tracker = moved(op, from)->simplify();
+    Value result = op->getResult(0);
+    OpBuilder builder(op);
+    auto constant = base.getDefiningOp<graph::ConstOp>();
+    if (constant && !isMasked(tracker)) {
+      result.replaceAllUsesWith(graph::ConstOp::create(builder, op->getLoc(), result.getType(), constant.getValue()));
+      return;
+    }
+    if (tracker.isContiguous() && base.getType() == result.getType()) {
+      result.replaceAllUsesWith(base);
+      return;
+    }
+    auto attr = TrackerAttr::get(builder.getContext(), tracker);
+    result.replaceAllUsesWith(graph::ViewOp::create(builder, op->getLoc(), result.getType(), base, attr));
+  }
+};
+} // namespace

@@ -1,0 +1,133 @@
+#include "view/Expr.h"
+
+#include <catch2/catch.hpp>
+
+#include <thread>
+
+using namespace kiln::view;
+
+static Expr var(const char *name, int64_t min, int64_t max) { return Expr::variable(name, min, max); }
+
+TEST_CASE("equal expressions are one node, in whatever order they were built") {
+  Expr b = var("b", 1, 8), s = var("s", 0, 512);
+  CHECK(b + s == s + b);
+  CHECK(b * s * Expr(48) == Expr(48) * s * b);
+  CHECK((b + Expr(1)) * s == s + s * b);
+  CHECK(var("b", 1, 8) == b);
+  CHECK(var("b", 1, 9) != b);
+  CHECK(Expr(3) + Expr(4) == Expr(7));
+  CHECK(Expr(INT64_MAX) == Expr(INT64_MAX));
+}
+
+TEST_CASE("threads that build the same expression get the same node") {
+  std::vector<std::thread> threads;
+  std::vector<Expr> results(8);
+  for (size_t i = 0; i < results.size(); ++i)
+    threads.emplace_back([&results, i] {
+      for (int n = 0; n < 200; ++n)
+        results[i] = mod(floorDiv(var("threaded", 0, 1000) * Expr(3) + var("other", 0, n + 5), 7), 5);
+    });
+  for (std::thread &t : threads)
+    t.join();
+  for (Expr e : results)
+    CHECK(e == results[0]);
+}
+
+TEST_CASE("bounds follow from the operands") {
+  Expr x = var("x", 2, 9), y = var("y", -3, 4);
+  CHECK((x * Expr(-2) + y).min() == -21);
+  CHECK((x * Expr(-2) + y).max() == 0);
+  CHECK((x * y).min() == -27);
+  CHECK(floorDiv(y, 2).min() == -2);
+  CHECK(mod(y, 5).max() == 4);
+  CHECK(minimum(x, y).max() == 4);
+  Expr huge = var("huge", 0, INT64_MAX);
+  CHECK((huge * Expr(4)).max() == INT64_MAX);
+  CHECK((huge * Expr(-4) - huge).min() == -INT64_MAX);
+}
+
+TEST_CASE("an index that stays below a symbolic size divides away") {
+  Expr n = var("n", 0, 512), b = var("b", 0, 64);
+  Expr i = Expr::variable("i", 0, n - Expr(1)), j = Expr::variable("j", 0, b - Expr(1));
+  CHECK((n - i).min() == 1);
+  CHECK(floorDiv(j * n + i, n) == j);
+  CHECK(mod(j * n + i, n) == i);
+  CHECK(floorDiv((j * n + i) * Expr(48) + var("k", 0, 47), 48) == j * n + i);
+  CHECK(less(i, n).isConst(1));
+  CHECK(less(j * n + i, b * n).isConst(1));
+}
+
+TEST_CASE("division and modulo simplify through what divides what") {
+  Expr x = var("x", 0, 15), y = var("y", 0, 3);
+  CHECK(floorDiv(x * Expr(4) + y, 4) == x);
+  CHECK(mod(x * Expr(4) + y, 4) == y);
+  CHECK(floorDiv(x * Expr(4) + y, 8) == floorDiv(x, 2));
+  CHECK(mod(floorDiv(x, 4), 4) == floorDiv(x, 4));
+  CHECK(floorDiv(x, 4) * Expr(4) + mod(x, 4) == x);
+  CHECK(floorDiv(x + Expr(20), 5) - floorDiv(x, 5) == Expr(4));
+  CHECK(floorDiv(Expr(-7), 2) == Expr(-4));
+  CHECK(mod(Expr(-7), 3) == Expr(2));
+  CHECK(ceilDiv(x, 16).max() == 1);
+}
+
+TEST_CASE("symbols divide as polynomials") {
+  Expr b = var("b", 0, 64), s = var("s", 0, 512), past = var("past", 0, 512);
+  CHECK(*exactQuotient(b * s * Expr(48), s * Expr(6)) == b * Expr(8));
+  CHECK(*exactQuotient((past + s) * b, past + s) == b);
+  CHECK(!exactQuotient(b * s, s * s));
+  CHECK(floorDiv(b * (past + s), b) == past + s);
+}
+
+TEST_CASE("comparisons have one form") {
+  Expr x = var("x", 0, 15), y = var("y", 0, 3), n = var("n", 0, 99);
+  CHECK(greaterEqual(x, 1).render() == "((x*-1)<0)");
+  CHECK(less(x * Expr(4) + y, 8) == less(x, 2));
+  CHECK(less(floorDiv(x, 4), 2) == less(x, 8));
+  CHECK(less(x, n).render() == "(x<n)");
+  CHECK(less(x - n, 0) == less(x, n));
+  CHECK(logicalAnd({less(x, 3), less(x, 5), less(x, 3)}) == less(x, 3));
+  CHECK(logicalAnd({less(x, 3), greaterEqual(x, 5)}).isConst(0));
+  CHECK(logicalAnd({}).isConst(1));
+}
+
+TEST_CASE("what a condition implies simplifies what stands under it") {
+  Expr x = var("x", 0, 15), y = var("y", 0, 15);
+  CHECK(simplifyUnder(mod(x, 8), less(x, 6)) == x);
+  CHECK(simplifyUnder(floorDiv(x, 8), greaterEqual(x, 8)).isConst(1));
+  CHECK(simplifyUnder(mod(x + y, 16), less(x + y, 10)) == x + y);
+  CHECK(simplifyUnder(x, less(y, 3)) == x);
+}
+
+TEST_CASE("substitution replaces variables and simplifies again") {
+  Expr n = var("n", 0, 512), i = Expr::variable("i", 0, n - Expr(1));
+  Expr e = floorDiv(i, 8) + n;
+  CHECK(e.substitute({{n, Expr(8)}}) == Expr(8));
+  CHECK(e.evaluate({{n, 20}, {i, 17}}) == 22);
+  CHECK(!e.evaluate({{n, 20}}));
+  CHECK(!floorDiv(Expr(7), n).evaluate({{n, 0}}));
+}
+
+TEST_CASE("expressions print and read back") {
+  Expr x = var("x", 0, 15), n = var("n", 0, kMaxDim), odd = var("batch size/2", 1, 4);
+  Expr i = Expr::variable("i", 0, n - Expr(1));
+  Expr cases[] = {
+      x, n,     odd,        Expr(-5),          i + odd,       x * n * Expr(-3) + Expr(1),          floorDiv(x, 3),
+      i, x - n, less(x, n), mod(x + n, 7) - i, minimum(x, n), logicalAnd({less(x, 3), less(n, 9)})};
+  for (Expr e : cases) {
+    INFO(e.print());
+    llvm::Expected<Expr> again = Expr::parse(e.print());
+    REQUIRE(bool(again));
+    CHECK(*again == e);
+  }
+  CHECK((x * Expr(80) + Expr(-16)).render() == "((x*80)+-16)");
+  CHECK(*Expr::parse(" 2*n - 3 ") == n * Expr(2) - Expr(3));
+}
+
+TEST_CASE("what is no expression is refused with its place") {
+  for (const char *text : {"", "(", "1+", "x{3..1}", "x{0..", "min(1)", "1 2", "\"open", "99999999999999999999"}) {
+    INFO(text);
+    llvm::Expected<Expr> e = Expr::parse(text);
+    REQUIRE(!e);
+    CHECK(llvm::toString(e.takeError()).find("column") != std::string::npos);
+  }
+}

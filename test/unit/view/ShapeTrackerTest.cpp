@@ -1,0 +1,120 @@
+#include "view/ShapeTracker.h"
+
+#include <catch2/catch.hpp>
+
+using namespace kiln::view;
+
+static ShapeTracker tracker(const char *text) { return llvm::cantFail(ShapeTracker::parse(text)); }
+
+TEST_CASE("a view is canonical") {
+  CHECK(View::make({2, 1, 3}).strides() == llvm::ArrayRef<Expr>({3, 0, 1}));
+  CHECK(View::make({2, 3}, Shape{3, 1}, 0, llvm::SmallVector<Range>{{0, 2}, {0, 3}}).contiguous());
+  // One element left of an axis: it stands still there.
+  View one = View::make({4, 3}, Shape{3, 1}, 0, llvm::SmallVector<Range>{{2, 3}, {0, 3}});
+  CHECK(one.strides()[0].isConst(0));
+  CHECK(one.offset().isConst(6));
+  CHECK(View::make({4, 0}).contiguous());
+}
+
+TEST_CASE("movements stay one view where they can") {
+  ShapeTracker st = ShapeTracker::contiguous({2, 3, 4});
+  CHECK(st.permute({0, 2, 1}).reshape({8, 3}).print() == "(2,4,3):(12,1,4) -> (8,3):(3,1)");
+  CHECK(st.permute({1, 0, 2}).reshape({3, 2, 2, 2}).print() == "(3,2,2,2):(4,12,2,1)");
+  CHECK(st.flip({1}).print() == "(2,3,4):(12,-4,1)+8");
+  CHECK(st.pad({{1, 0}, {0, 0}, {0, 2}}).print() == "(3,3,6):(12,4,1)+-12?[1:3,0:3,0:4]");
+  CHECK(st.shrink({{1, 2}, {0, 3}, {2, 4}}).print() == "(1,3,2):(0,4,1)+14");
+  CHECK(st.stride({1, -2, 3}).print() == "(2,2,2):(12,-8,3)+8");
+  CHECK(st.reshape({2, 3, 4, 1}).expand({2, 3, 4, 5}).print() == "(2,3,4,5):(12,4,1,0)");
+}
+
+TEST_CASE("views that can be one are merged, wherever they stand") {
+  CHECK(tracker("(2,3):(1,2) -> (3,2):(1,3)").simplify().print() == "(3,2):(2,1)");
+  CHECK(tracker("(2,4,3):(12,1,4) -> (8,3):(3,1)").simplify().views().size() == 2);
+  CHECK(tracker("(2,3):(1,2) -> (3,2):(1,3) -> (6):(1)").simplify().isContiguous());
+}
+
+TEST_CASE("index and validity of an element") {
+  ShapeTracker st = ShapeTracker::contiguous({4}).pad({{1, 2}}).reshape({7, 1}).expand({7, 3});
+  CHECK(st.at().index.render() == "(-1+idx0)");
+  CHECK(st.at().valid.render() == "(((idx0*-1)<0) and (idx0<5))");
+  CHECK(st.at({2, 1}).index.isConst(1));
+  CHECK(st.at({0, 1}).valid.isConst(0));
+  CHECK(st.realSize().isConst(6));
+}
+
+TEST_CASE("strides of the whole map") {
+  ShapeTracker st = tracker("(2,3):(1,2) -> (6):(1)");
+  CHECK(!st.realStrides()[0]);
+  ShapeTracker padded = ShapeTracker::contiguous({2, 3}).pad({{0, 0}, {1, 0}});
+  CHECK(*padded.realStrides()[0] == Expr(3));
+  CHECK(!padded.realStrides()[1]);
+  CHECK(*padded.realStrides(/*ignoreValid=*/true)[1] == Expr(1));
+  CHECK(tracker("(2,3):(3,1)+5").isConsecutive());
+}
+
+TEST_CASE("symbolic dims reshape, pad and slice") {
+  Expr b = Expr::variable("batch", 0, 64), s = Expr::variable("seq", 0, 512), past = Expr::variable("past", 0, 512);
+  ShapeTracker flat = ShapeTracker::contiguous({b * s, 48});
+  CHECK(flat.reshape({b, s, 48}).isContiguous());
+  CHECK(flat.reshape({b, s, 6, 8}).permute({0, 2, 1, 3}).views().size() == 1);
+  ShapeTracker heads = flat.reshape({b, s, 6, 8}).permute({0, 2, 1, 3});
+  CHECK(heads.permute({0, 2, 1, 3}).reshape({b * s, 48}).isContiguous());
+  CHECK(heads.reshape({b * Expr(6), s, 8}).views().size() == 2);
+  ShapeTracker padded = ShapeTracker::contiguous({s, 48}).pad({{past, 0}, {0, 0}});
+  CHECK(padded.reshape({past + s, 6, 8}).views().size() == 1);
+  CHECK(padded.shrink({{past, past + s}, {0, 48}}).isContiguous());
+  CHECK(padded.at().valid.render() == "(past<(1+idx0))");
+}
+
+TEST_CASE("a chain of symbolic views gives the index without division") {
+  Expr b = Expr::variable("batch", 0, 64), s = Expr::variable("seq", 0, 512);
+  View inner = View::make({b, s, 48}, Shape{48, b * Expr(48), 1}), outer = View::make({b * s, 48});
+  ShapeTracker st({inner, outer});
+  CHECK(st.reshape({b, s, 48}).simplify().views().size() == 1);
+  CHECK(st.reshape({b, s, 48}).at().index ==
+        inner
+            .at({Expr::variable("idx0", 0, b - Expr(1)), Expr::variable("idx1", 0, s - Expr(1)),
+                 Expr::variable("idx2", 0, 47)})
+            .index);
+}
+
+TEST_CASE("binding symbols gives the static tracker") {
+  Expr n = Expr::variable("n", 0, 64);
+  ShapeTracker st = ShapeTracker::contiguous({n, 4}).pad({{1, n}, {0, 0}}).flip({0});
+  CHECK(st.substitute({{n, Expr(3)}}) == ShapeTracker::contiguous({3, 4}).pad({{1, 3}, {0, 0}}).flip({0}));
+}
+
+TEST_CASE("a movement that loses nothing can be undone") {
+  ShapeTracker st = ShapeTracker::contiguous({2, 3, 4}).permute({2, 0, 1}).flip({0});
+  CHECK(st.compose(*st.invert({2, 3, 4})).isContiguous());
+  CHECK(!ShapeTracker::contiguous({2, 1}).expand({2, 3}).invert({2}));
+}
+
+TEST_CASE("the vector width is the run of neighbours at aligned addresses") {
+  ShapeTracker st = ShapeTracker::contiguous({4, 8});
+  CHECK(st.vectorWidth(1, 4) == 4);
+  CHECK(st.vectorWidth(1, 16) == 8);
+  CHECK(st.vectorWidth(0, 4) == 1);
+  CHECK(st.shrink({{0, 4}, {2, 8}}).vectorWidth(1, 4) == 2);
+  CHECK(st.pad({{0, 0}, {4, 4}}).vectorWidth(1, 8) == 4);
+  CHECK(st.pad({{0, 0}, {1, 1}}).vectorWidth(1, 8) == 1);
+}
+
+TEST_CASE("trackers print, render and read back") {
+  for (const char *text : {"(2,3):(3,1)", "():()", "():()+3", "(2,3):(-3,1)+3?[0:1,1:3]", "(4):(2) -> (2,2):(2,1)"}) {
+    INFO(text);
+    ShapeTracker st = tracker(text);
+    CHECK(llvm::cantFail(ShapeTracker::parse(st.print())) == st);
+    CHECK(hash_value(tracker(text)) == hash_value(st));
+  }
+  CHECK(tracker("(2):(1)").render() ==
+        "ShapeTracker(views=(View(shape=(2,), strides=(1,), offset=0, mask=None, contiguous=True),))");
+  CHECK(tracker("(3):(1)+-1?[1:3]").render() ==
+        "ShapeTracker(views=(View(shape=(3,), strides=(1,), offset=-1, mask=((1, 3),), contiguous=False),))");
+  for (const char *text : {"", "(2)", "(2):()", "(-1):(1)", "(2):(1)?[0:1,0:1]", "(2):(1) ->", "(2):(1) x"}) {
+    INFO(text);
+    llvm::Expected<ShapeTracker> st = ShapeTracker::parse(text);
+    CHECK(!st);
+    llvm::consumeError(st.takeError());
+  }
+}

@@ -1,0 +1,52 @@
+//===- Main.cpp - kiln-golden: is kiln what the reference data say? ------===//
+//
+//   kiln-golden shapetracker|symbolic FILE
+//
+// Checks every case of FILE through the compiler's own code, prints each mismatch in a line and ends with
+// "N passed, M failed"; the exit status is 1 if one failed or none was there. test/golden/README.md describes the
+// files.
+//
+//===----------------------------------------------------------------------===//
+#include "tools/kiln-golden/Report.h"
+
+#include <CLI/CLI.hpp>
+
+#include <fstream>
+#include <functional>
+#include <iostream>
+
+using namespace kiln::golden;
+
+int main(int argc, char **argv) {
+  CLI::App app("Checks the compiler against figures of the reference");
+  app.require_subcommand(1);
+  std::string path;
+  std::function<void(const Json &, Report &)> check;
+  auto kind = [&](const char *name, const char *help, auto function) {
+    CLI::App *command = app.add_subcommand(name, help);
+    command->add_option("file", path, "the data, JSON")->required();
+    command->callback([&check, function] { check = function; });
+  };
+  kind("shapetracker", "views, merges and index expressions", checkShapeTrackers);
+  kind("symbolic", "the simplifier of symbolic integers", checkSymbolic);
+  CLI11_PARSE(app, argc, argv);
+
+  std::ifstream stream(path);
+  if (!stream) {
+    std::cerr << "kiln-golden: " << path << ": cannot be opened\n";
+    return 1;
+  }
+  Json file = Json::parse(stream, nullptr, /*allow_exceptions=*/false);
+  if (file.is_discarded()) {
+    std::cerr << "kiln-golden: " << path << ": is no JSON\n";
+    return 1;
+  }
+  Report report;
+  try {
+    check(file, report);
+  } catch (const Json::exception &e) {
+    report.mismatch(std::string("malformed: ") + e.what());
+    report.end();
+  }
+  return report.finish();
+}

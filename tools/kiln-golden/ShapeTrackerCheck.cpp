@@ -1,0 +1,297 @@
+//===- ShapeTrackerCheck.cpp - Views against the reference's -------------===//
+//
+// Each case is a chain of movements. Kiln's tracker must read the same buffer element at every position (by brute force
+// over the reference's views), have the same views or fewer, and index expressions of no more nodes.
+//
+//===----------------------------------------------------------------------===//
+#include "tools/kiln-golden/Report.h"
+#include "view/ShapeTracker.h"
+
+using namespace kiln::golden;
+using namespace kiln::view;
+
+namespace {
+
+using Numbers = std::vector<int64_t>;
+
+Shape toShape(const Json &numbers) {
+  Shape shape;
+  for (const Json &n : numbers)
+    shape.push_back(n.get<int64_t>());
+  return shape;
+}
+
+llvm::SmallVector<Range, 4> toRanges(const Json &pairs) {
+  llvm::SmallVector<Range, 4> ranges;
+  for (const Json &p : pairs)
+    ranges.push_back({p.at(0).get<int64_t>(), p.at(1).get<int64_t>()});
+  return ranges;
+}
+
+View toView(const Json &v) {
+  Shape strides = toShape(v.at("strides"));
+  if (v.at("mask").is_null())
+    return View::make(toShape(v.at("shape")), strides, v.at("offset").get<int64_t>());
+  return View::make(toShape(v.at("shape")), strides, v.at("offset").get<int64_t>(), toRanges(v.at("mask")));
+}
+
+/// Is kiln's view the reference's, field by field?
+bool isSame(const View &view, const Json &v) {
+  if (view.shape() != llvm::ArrayRef<Expr>(toShape(v.at("shape"))) ||
+      view.strides() != llvm::ArrayRef<Expr>(toShape(v.at("strides"))) ||
+      !view.offset().isConst(v.at("offset").get<int64_t>()) || view.contiguous() != v.at("contiguous").get<bool>() ||
+      view.mask().has_value() == v.at("mask").is_null())
+    return false;
+  return !view.mask() || *view.mask() == llvm::ArrayRef<Range>(toRanges(v.at("mask")));
+}
+
+std::optional<ShapeTracker> apply(const ShapeTracker &st, const Json &op, Report &report) {
+  std::string name = op.at(0);
+  const Json &arg = op.at(1);
+  if (name == "reshape")
+    return st.reshape(toShape(arg));
+  if (name == "permute")
+    return st.permute(arg.get<Numbers>());
+  if (name == "expand")
+    return st.expand(toShape(arg));
+  if (name == "pad") {
+    llvm::SmallVector<std::pair<Expr, Expr>, 4> amounts;
+    for (Range r : toRanges(arg))
+      amounts.push_back({r.begin, r.end});
+    return st.pad(amounts);
+  }
+  if (name == "shrink")
+    return st.shrink(toRanges(arg));
+  if (name == "flip")
+    return st.flip(arg.get<Numbers>());
+  if (name == "stride")
+    return st.stride(arg.get<Numbers>());
+  report.mismatch("unknown op '" + name + "'");
+  return std::nullopt;
+}
+
+/// A view as plain numbers, so that the judge shares nothing with what it judges.
+struct PlainView {
+  Numbers shape, strides;
+  int64_t offset = 0;
+  std::vector<std::pair<int64_t, int64_t>> mask;
+
+  /// The flat index at a flat logical position, -1 where masked.
+  int64_t at(int64_t position) const {
+    int64_t index = offset;
+    for (size_t i = shape.size(); i-- > 0; position /= shape[i]) {
+      int64_t here = position % shape[i];
+      if (!mask.empty() && (here < mask[i].first || here >= mask[i].second))
+        return -1;
+      index += here * strides[i];
+    }
+    return index;
+  }
+};
+
+using PlainViews = std::vector<PlainView>;
+
+PlainViews toPlain(llvm::ArrayRef<View> views) {
+  PlainViews result;
+  for (const View &view : views) {
+    PlainView plain;
+    for (auto [size, stride] : llvm::zip(view.shape(), view.strides())) {
+      plain.shape.push_back(size.constant());
+      plain.strides.push_back(stride.constant());
+    }
+    plain.offset = view.offset().constant();
+    if (std::optional<llvm::ArrayRef<Range>> mask = view.mask())
+      for (Range r : *mask)
+        plain.mask.push_back({r.begin.constant(), r.end.constant()});
+    result.push_back(std::move(plain));
+  }
+  return result;
+}
+
+PlainView toPlain(const Json &v) {
+  PlainView plain{v.at("shape"), v.at("strides"), v.at("offset"), {}};
+  if (!v.at("mask").is_null())
+    plain.mask = v.at("mask").get<std::vector<std::pair<int64_t, int64_t>>>();
+  return plain;
+}
+
+int64_t sizeOf(const Numbers &shape) {
+  int64_t size = 1;
+  for (int64_t s : shape)
+    size *= s;
+  return size;
+}
+
+/// The buffer index of every element in row-major order, -1 where masked.
+Numbers indicesOf(const PlainViews &views) {
+  Numbers indices(sizeOf(views.back().shape));
+  for (size_t i = 0; i < indices.size(); ++i) {
+    indices[i] = int64_t(i);
+    for (size_t v = views.size(); v-- > 0 && indices[i] >= 0;)
+      indices[i] = views[v].at(indices[i]);
+  }
+  return indices;
+}
+
+/// The same by evaluating the index expressions.
+Numbers indicesOf(const ShapeTracker &st) {
+  Shape position;
+  Numbers shape;
+  for (Expr size : st.shape()) {
+    shape.push_back(size.constant());
+    position.push_back(
+        Expr::variable("idx" + std::to_string(position.size()), 0, std::max<int64_t>(size.constant() - 1, 0)));
+  }
+  Index here = st.at();
+  Numbers indices(sizeOf(shape));
+  for (size_t i = 0; i < indices.size(); ++i) {
+    llvm::DenseMap<Expr, int64_t> values;
+    int64_t left = int64_t(i);
+    for (size_t d = shape.size(); d-- > 0; left /= shape[d])
+      if (!position[d].isConst())
+        values[position[d]] = left % shape[d];
+    bool valid = here.valid.evaluate(values).value_or(0);
+    indices[i] = valid ? here.index.evaluate(values).value_or(-2) : -1;
+  }
+  return indices;
+}
+
+void expectIndices(const char *what, const Numbers &want, const Numbers &got, Report &report) {
+  if (want == got)
+    return;
+  size_t i = std::mismatch(want.begin(), want.end(), got.begin(), got.end()).first - want.begin();
+  report.mismatch(std::string(what) + ": element " + std::to_string(i) + " is not at the right index");
+}
+
+/// Where the reference knows no stride, kiln's must hold between all valid neighbours, and no neighbour may differ in
+/// validity.
+bool strideHolds(const Numbers &indices, llvm::ArrayRef<Expr> shape, unsigned axis, int64_t stride) {
+  int64_t step = 1;
+  for (Expr size : shape.drop_front(axis + 1))
+    step *= size.constant();
+  int64_t size = shape[axis].constant();
+  for (int64_t i = 0; i + step < int64_t(indices.size()); ++i) {
+    if (i / step % size == size - 1)
+      continue;
+    int64_t a = indices[i], b = indices[i + step];
+    if ((a < 0) != (b < 0) || (a >= 0 && b - a != stride))
+      return false;
+  }
+  return true;
+}
+
+void checkStrides(const char *what, const ShapeTracker &st, const Json &want, const Numbers &indices, Report &report) {
+  auto got = st.realStrides();
+  if (got.size() != want.size())
+    return report.mismatch(std::string(what) + ": wrong number of axes");
+  for (unsigned i = 0; i < got.size(); ++i) {
+    bool good = want[i].is_null() ? !got[i] || strideHolds(indices, st.shape(), i, got[i]->constant())
+                                  : got[i] && got[i]->isConst(want[i].get<int64_t>());
+    if (!good)
+      report.mismatch(std::string(what) + ": axis " + std::to_string(i) + " is " +
+                      (got[i] ? got[i]->render() : "none") + ", not " + want[i].dump());
+  }
+}
+
+void checkViews(const char *what, const ShapeTracker &st, const Json &want, Report &report) {
+  if (st.views().size() < want.size())
+    return;
+  bool same = st.views().size() == want.size();
+  for (size_t i = 0; same && i < want.size(); ++i)
+    same = isSame(st.views()[i], want[i]);
+  if (!same)
+    report.mismatch(std::string(what) + ": " + st.print() + " is not " + want.dump());
+}
+
+template <typename T> void expectEqual(const char *what, const T &got, const Json &want, Report &report) {
+  if (Json(got) != want)
+    report.mismatch(std::string(what) + " is " + Json(got).dump() + ", not " + want.dump());
+}
+
+void expectNoLarger(const char *what, Expr got, const Json &c, Report &report) {
+  if (c.contains(what) && countNodes(got.render()) > countNodes(c.at(what)))
+    report.mismatch(std::string(what) + " " + got.render() + " has more nodes than " + c.at(what).get<std::string>());
+}
+
+void checkCase(const Json &c, Report &report) {
+  report.expectFields(c,
+                      {"shape", "ops", "final_shape", "views", "simplified", "real_strides", "real_strides_simplified",
+                       "size", "real_size", "contiguous", "consecutive", "idx_expr", "valid_expr", "indices"});
+  ShapeTracker st = ShapeTracker::contiguous(toShape(c.at("shape")));
+  for (const Json &op : c.at("ops")) {
+    std::optional<ShapeTracker> next = apply(st, op, report);
+    if (!next)
+      return;
+    st = *next;
+  }
+  if (st.shape() != llvm::ArrayRef<Expr>(toShape(c.at("final_shape"))))
+    return report.mismatch("the shape is not " + c.at("final_shape").dump());
+  ShapeTracker simple = st.simplify();
+  checkViews("views", st, c.at("views"), report);
+  checkViews("simplified", simple, c.at("simplified"), report);
+
+  PlainViews reference;
+  for (const Json &v : c.at("views"))
+    reference.push_back(toPlain(v));
+  Numbers indices = indicesOf(reference);
+  if (c.contains("indices"))
+    expectIndices("the reference", c.at("indices"), indices, report);
+  expectIndices("views", indices, indicesOf(toPlain(st.views())), report);
+  expectIndices("simplified", indices, indicesOf(toPlain(simple.views())), report);
+  expectIndices("index of views", indices, indicesOf(st), report);
+  expectIndices("index of simplified", indices, indicesOf(simple), report);
+
+  checkStrides("real_strides", st, c.at("real_strides"), indices, report);
+  checkStrides("real_strides_simplified", simple, c.at("real_strides_simplified"), indices, report);
+  expectEqual("size", st.size().constant(), c.at("size"), report);
+  expectEqual("real_size", st.realSize().constant(), c.at("real_size"), report);
+  expectEqual("contiguous", st.isContiguous(), c.at("contiguous"), report);
+  expectEqual("consecutive", st.isConsecutive(), c.at("consecutive"), report);
+  expectNoLarger("idx_expr", st.at().index, c, report);
+  expectNoLarger("valid_expr", st.at().valid, c, report);
+  llvm::Expected<ShapeTracker> again = ShapeTracker::parse(st.print());
+  if (!again)
+    report.mismatch(llvm::toString(again.takeError()));
+  else if (*again != st)
+    report.mismatch(st.print() + " reads back as " + again->print());
+}
+
+void checkMerge(const Json &c, Report &report) {
+  report.expectFields(c, {"left", "right", "merged"});
+  for (const char *side : {"left", "right"})
+    report.expectFields(c.at(side), {"shape", "strides", "offset", "mask", "contiguous"});
+  View left = toView(c.at("left")), right = toView(c.at("right"));
+  if (!isSame(left, c.at("left")) || !isSame(right, c.at("right")))
+    report.mismatch("a view is not canonical");
+  std::optional<View> merged = merge(left, right);
+  if (!merged) {
+    if (!c.at("merged").is_null())
+      report.mismatch("not merged, but could be " + c.at("merged").dump());
+    return;
+  }
+  Numbers indices = indicesOf(PlainViews{toPlain(c.at("left")), toPlain(c.at("right"))});
+  expectIndices("merged", indices, indicesOf(toPlain(*merged)), report);
+  if (!c.at("merged").is_null() && !isSame(*merged, c.at("merged")))
+    expectIndices("the reference", indices, indicesOf({toPlain(c.at("merged"))}), report);
+}
+
+} // namespace
+
+void kiln::golden::checkShapeTrackers(const Json &file, Report &report) {
+  for (const auto &item : file.items())
+    if (item.key() != "source" && item.key() != "commit" && item.key() != "cases" && item.key() != "merges") {
+      report.begin("file");
+      report.mismatch("unknown field '" + item.key() + "'");
+      report.end();
+    }
+  auto each = [&](const char *list, auto check) {
+    size_t number = 0;
+    for (const Json &c : file.value(list, Json::array())) {
+      report.begin(std::string(list) + " " + std::to_string(number++));
+      check(c, report);
+      report.end();
+    }
+  };
+  each("cases", checkCase);
+  each("merges", checkMerge);
+}
