@@ -33,6 +33,15 @@ void Symbols::forget(size_t count) {
     used_.pop_back();
 }
 
+bool Symbols::isNewer(Expr size, size_t count) const {
+  bool newer = false;
+  size.forEachVariable([&](Expr variable) {
+    const auto *place = used_.find(variable.name().str());
+    newer |= size_t(place - used_.begin()) >= count;
+  });
+  return newer;
+}
+
 llvm::Expected<Expr> Symbols::parse(llvm::StringRef text) {
   llvm::Expected<Expr> parsed = Expr::parse(text);
   if (!parsed)

@@ -33,6 +33,8 @@ public:
   /// The number of symbols used so far; forget() drops those that came after such a moment.
   size_t count() const { return used_.size(); }
   void forget(size_t count);
+  /// True where the expression holds a symbol that came after such a moment.
+  bool isNewer(view::Expr size, size_t count) const;
 
   /// The symbols used so far, in order of first use, as the module's kiln.symbols.
   mlir::ArrayAttr attribute(mlir::MLIRContext *context) const;

@@ -1,6 +1,7 @@
 //===- Activation.cpp - Activations and softmaxes ---------------------------===//
 #include "import/onnx/Registry.h"
 
+using namespace kiln;
 using namespace kiln::import;
 using namespace kiln::import::onnx;
 using mlir::Value;
@@ -14,7 +15,7 @@ static Value mish(Node &n, TensorBuilder &b) { return b.mish(n.input(0)); }
 static Value relu(Node &n, TensorBuilder &b) { return b.relu(n.input(0)); }
 static Value softplus(Node &n, TensorBuilder &b) { return b.softplus(n.input(0)); }
 static Value softsign(Node &n, TensorBuilder &b) { return b.softsign(n.input(0)); }
-static Value tanh(Node &n, TensorBuilder &b) { return b.tanh(n.input(0)); }
+static Value hyperbolicTangent(Node &n, TensorBuilder &b) { return b.tanh(n.input(0)); }
 
 static Value selu(Node &n, TensorBuilder &b) {
   return b.selu(n.input(0), n.real("alpha", 1.67326319217681884765625), n.real("gamma", 1.05070102214813232421875));
@@ -46,7 +47,8 @@ static Value thresholdedRelu(Node &n, TensorBuilder &b) {
 static Value shrink(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   double lambda = n.real("lambd", 0.5), bias = n.real("bias", 0);
-  return b.where(b.less(x, -lambda), b.add(x, bias), b.where(b.greater(x, lambda), b.sub(x, bias), b.constantLike(x, 0)));
+  return b.where(b.less(x, -lambda), b.add(x, bias),
+                 b.where(b.greater(x, lambda), b.sub(x, bias), b.constantLike(x, 0)));
 }
 
 static Value prelu(Node &n, TensorBuilder &b) {
@@ -74,12 +76,12 @@ static Value hardmax(Node &n, TensorBuilder &b) {
     axis = 1;
   if (!rows || !b.normalizeAxis(axis, b.rank(rows)))
     return {};
-  Value hot = b.oneHot(b.argMax(rows, axis, /*keepDims=*/false, b.int64()), b.dim(rows, axis), axis, 1, b.constant(0, b.element(x)),
-                       b.element(x));
+  Value hot = b.oneHot(b.argMax(rows, axis, /*keepDims=*/false, b.int64()), b.dim(rows, axis), axis, 1,
+                       b.constant(0, b.element(x)), b.element(x));
   return b.reshape(hot, b.shape(x));
 }
 
-void onnx::addActivations(Registry &r) {
+void kiln::import::onnx::addActivations(Registry &r) {
   r.add("Celu", 12, celu);
   r.add("Elu", 7, elu);
   r.add("Gelu", 20, gelu);
@@ -98,6 +100,6 @@ void onnx::addActivations(Registry &r) {
   r.add("Softplus", 7, softplus);
   r.add("Softsign", 7, softsign);
   r.add("Swish", 24, swish);
-  r.add("Tanh", 7, tanh);
+  r.add("Tanh", 7, hyperbolicTangent);
   r.add("ThresholdedRelu", 10, thresholdedRelu);
 }

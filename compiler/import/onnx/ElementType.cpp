@@ -1,6 +1,7 @@
 #include "import/onnx/ElementType.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
 
 #include <onnx-ml.pb.h>
 
@@ -8,7 +9,7 @@ using namespace kiln::import;
 using namespace mlir;
 using Tensor = ::onnx::TensorProto;
 
-Type onnx::elementType(MLIRContext *context, int32_t dataType) {
+Type kiln::import::onnx::elementType(MLIRContext *context, int32_t dataType) {
   Builder builder(context);
   switch (dataType) {
   case Tensor::BOOL:
@@ -42,7 +43,7 @@ Type onnx::elementType(MLIRContext *context, int32_t dataType) {
   }
 }
 
-std::string onnx::dataTypeName(int32_t dataType) {
+std::string kiln::import::onnx::dataTypeName(int32_t dataType) {
   if (::onnx::TensorProto_DataType_IsValid(dataType))
     return ::onnx::TensorProto_DataType_Name(static_cast<::onnx::TensorProto_DataType>(dataType));
   return std::to_string(dataType);

@@ -79,7 +79,7 @@ static Tensor mod(Node &n, TensorBuilder &b) {
 }
 
 /// The result has the base's dtype, whatever the exponent's.
-static Value pow(Node &n, TensorBuilder &b) {
+static Value power(Node &n, TensorBuilder &b) {
   Value base = n.input(0), exponent = n.input(1);
   if (!base || !exponent)
     return {};
@@ -151,47 +151,47 @@ static Tensor castLike(Node &n, TensorBuilder &b) {
   return castTo(n, b, like ? like.element() : mlir::Type());
 }
 
-static Value sinh(Node &n, TensorBuilder &b) {
+static Value hyperbolicSine(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   return b.mul(b.sub(b.exp(x), b.exp(b.neg(x))), 0.5);
 }
 
-static Value cosh(Node &n, TensorBuilder &b) {
+static Value hyperbolicCosine(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   return b.mul(b.add(b.exp(x), b.exp(b.neg(x))), 0.5);
 }
 
 /// Of |x|, with the sign put back: for a negative x the sum would cancel.
-static Value asinh(Node &n, TensorBuilder &b) {
+static Value areaSine(Node &n, TensorBuilder &b) {
   Value x = n.input(0), size = b.abs(x);
   return b.mul(b.sign(x), b.log(b.add(size, b.sqrt(b.add(b.square(size), 1)))));
 }
 
-static Value acosh(Node &n, TensorBuilder &b) {
+static Value areaCosine(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   return b.log(b.add(x, b.sqrt(b.sub(b.square(x), 1))));
 }
 
-static Value atanh(Node &n, TensorBuilder &b) {
+static Value areaTangent(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   return b.mul(b.log(b.div(b.add(x, 1), b.sub(1, x))), 0.5);
 }
 
-static Value tan(Node &n, TensorBuilder &b) {
+static Value tangent(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   return b.div(b.sin(x), b.cos(x));
 }
 
-void onnx::addElementwise(Registry &r) {
+void kiln::import::onnx::addElementwise(Registry &r) {
   using B = TensorBuilder;
   r.add("Abs", 7, unary(&B::abs));
-  r.add("Acosh", 9, acosh);
-  r.add("Asinh", 9, asinh);
-  r.add("Atanh", 9, atanh);
+  r.add("Acosh", 9, areaCosine);
+  r.add("Asinh", 9, areaSine);
+  r.add("Atanh", 9, areaTangent);
   r.add("BitwiseNot", 18, unary(&B::bitNot));
   r.add("Ceil", 7, unary(&B::ceil));
   r.add("Cos", 7, unary(&B::cos));
-  r.add("Cosh", 9, cosh);
+  r.add("Cosh", 9, hyperbolicCosine);
   r.add("Erf", 9, unary(&B::erf));
   r.add("Exp", 7, unary(&B::exp));
   r.add("Floor", 7, unary(&B::floor));
@@ -204,9 +204,9 @@ void onnx::addElementwise(Registry &r) {
   r.add("Round", 11, unary(&B::roundHalfEven));
   r.add("Sign", 9, unary(&B::sign));
   r.add("Sin", 7, unary(&B::sin));
-  r.add("Sinh", 9, sinh);
+  r.add("Sinh", 9, hyperbolicSine);
   r.add("Sqrt", 7, unary(&B::sqrt));
-  r.add("Tan", 7, tan);
+  r.add("Tan", 7, tangent);
 
   r.add("Add", 7, binary(&B::add, foldAdd));
   r.add("BitwiseAnd", 18, binary(&B::bitAnd));
@@ -216,7 +216,7 @@ void onnx::addElementwise(Registry &r) {
   r.add("Div", 7, binary(&B::div, foldDiv));
   r.add("Mod", 10, mod);
   r.add("Mul", 7, binary(&B::mul, foldMul));
-  r.add("Pow", 7, pow);
+  r.add("Pow", 7, power);
   r.add("Sub", 7, binary(&B::sub, foldSub));
   r.add("Max", 7, variadic(&B::maximum, foldMax));
   r.add("Mean", 7, mean);

@@ -5,7 +5,7 @@ using namespace kiln::import::onnx;
 using Operands = llvm::ArrayRef<Expr>;
 using Result = std::optional<Expr>;
 
-bool onnx::fitsInto(Expr element, mlir::Type type) {
+bool kiln::import::onnx::fitsInto(Expr element, mlir::Type type) {
   if (!element.isConst())
     return true;
   int64_t value = element.constant();
@@ -32,7 +32,7 @@ static std::optional<llvm::SmallVector<int64_t>> commonShape(llvm::ArrayRef<cons
   return common;
 }
 
-Tensor onnx::foldElementwise(Node &node, mlir::Type element, ElementFunction function) {
+Tensor kiln::import::onnx::foldElementwise(Node &node, mlir::Type element, ElementFunction function) {
   llvm::SmallVector<const Tensor *> inputs;
   for (int i = 0; i < node.numInputs(); ++i) {
     inputs.push_back(&node.tensor(i));
@@ -67,7 +67,7 @@ Tensor onnx::foldElementwise(Node &node, mlir::Type element, ElementFunction fun
   return Tensor(element, *shape, std::move(results));
 }
 
-Tensor onnx::foldReshape(const Tensor &tensor, llvm::ArrayRef<Expr> shape) {
+Tensor kiln::import::onnx::foldReshape(const Tensor &tensor, llvm::ArrayRef<Expr> shape) {
   if (!tensor.elements)
     return {};
   llvm::SmallVector<int64_t> sizes;
@@ -81,13 +81,13 @@ Tensor onnx::foldReshape(const Tensor &tensor, llvm::ArrayRef<Expr> shape) {
   return result;
 }
 
-Result onnx::foldAdd(Operands x) { return x[0] + x[1]; }
-Result onnx::foldSub(Operands x) { return x[0] - x[1]; }
-Result onnx::foldMul(Operands x) { return x[0] * x[1]; }
-Result onnx::foldMin(Operands x) { return view::minimum(x[0], x[1]); }
-Result onnx::foldMax(Operands x) { return view::maximum(x[0], x[1]); }
+Result kiln::import::onnx::foldAdd(Operands x) { return x[0] + x[1]; }
+Result kiln::import::onnx::foldSub(Operands x) { return x[0] - x[1]; }
+Result kiln::import::onnx::foldMul(Operands x) { return x[0] * x[1]; }
+Result kiln::import::onnx::foldMin(Operands x) { return view::minimum(x[0], x[1]); }
+Result kiln::import::onnx::foldMax(Operands x) { return view::maximum(x[0], x[1]); }
 
-Result onnx::foldDiv(Operands x) {
+Result kiln::import::onnx::foldDiv(Operands x) {
   if (x[0].isConst() && x[1].isConst() && x[1].constant() != 0)
     return Expr(x[0].constant() / x[1].constant());
   if (x[0].min() >= 0 && x[1].min() > 0)
@@ -95,13 +95,13 @@ Result onnx::foldDiv(Operands x) {
   return std::nullopt;
 }
 
-Result onnx::foldMod(Operands x) {
+Result kiln::import::onnx::foldMod(Operands x) {
   if (x[1].min() > 0)
     return view::mod(x[0], x[1]);
   return std::nullopt;
 }
 
-Result onnx::foldEqual(Operands x) {
+Result kiln::import::onnx::foldEqual(Operands x) {
   if (view::provablyEqual(x[0], x[1]))
     return Expr(1);
   if (view::provablyLess(x[0], x[1]) || view::provablyLess(x[1], x[0]))
@@ -109,7 +109,7 @@ Result onnx::foldEqual(Operands x) {
   return std::nullopt;
 }
 
-Result onnx::foldLess(Operands x) {
+Result kiln::import::onnx::foldLess(Operands x) {
   if (view::provablyLess(x[0], x[1]))
     return Expr(1);
   if (view::provablyLessEqual(x[1], x[0]))
@@ -117,7 +117,7 @@ Result onnx::foldLess(Operands x) {
   return std::nullopt;
 }
 
-Result onnx::foldLessEqual(Operands x) {
+Result kiln::import::onnx::foldLessEqual(Operands x) {
   if (view::provablyLessEqual(x[0], x[1]))
     return Expr(1);
   if (view::provablyLess(x[1], x[0]))
@@ -125,7 +125,7 @@ Result onnx::foldLessEqual(Operands x) {
   return std::nullopt;
 }
 
-Result onnx::foldWhere(Operands x) {
+Result kiln::import::onnx::foldWhere(Operands x) {
   if (!x[0].isConst())
     return std::nullopt;
   return x[0].isConst(0) ? x[2] : x[1];

@@ -8,8 +8,8 @@ namespace kiln::import::onnx {
 /// One element of a result from those of the operands; nullopt where it cannot be said at import.
 using ElementFunction = std::optional<view::Expr> (*)(llvm::ArrayRef<view::Expr> operands);
 
-/// An element-wise function of the node's inputs, broadcast, as a tensor of this dtype. Null where an input's elements are
-/// not known, an element has no value that the dtype holds, or the shapes do not fit.
+/// An element-wise function of the node's inputs, broadcast, as a tensor of this dtype. Null where an input's elements
+/// are not known, an element has no value that the dtype holds, or the shapes do not fit.
 Tensor foldElementwise(Node &node, mlir::Type element, ElementFunction function);
 
 /// The same elements, in row-major order, under a shape that has as many; null where they are not known.

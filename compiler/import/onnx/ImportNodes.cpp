@@ -11,7 +11,8 @@ using namespace kiln::import::onnx;
 using llvm::StringRef;
 using llvm::Twine;
 
-/// Functions that call functions multiply; a file of a few kilobytes can ask for more nodes than there are atoms.
+/// Functions that call functions multiply, as loops in loops do while their bodies are tried; a file of a few kilobytes
+/// can ask for more nodes than there are atoms.
 static constexpr size_t kMostNodes = 10'000'000;
 static constexpr size_t kMostCalls = 100;
 
@@ -34,8 +35,7 @@ llvm::Error Importer::importGraph(const ::onnx::GraphProto &graph, Scope &scope)
     llvm::Expected<Constant> constant = file_.constant(builder_.getContext(), initializer);
     if (!constant)
       return constant.takeError();
-    if (!scope.define(initializer.name(),
-                      Tensor(constant->type, constant->data, scope.prefix() + initializer.name())))
+    if (!scope.define(initializer.name(), Tensor(constant->type, constant->data, scope.prefix() + initializer.name())))
       return failure("initializer " + quoted(initializer.name()) + " has the name of an input",
                      "give it a name of its own");
   }
@@ -49,7 +49,8 @@ llvm::Error Importer::importNodes(const Nodes &nodes, Scope &scope) {
   for (unsigned index : *order) {
     const ::onnx::NodeProto &node = nodes[index];
     if (++numNodes_ > kMostNodes)
-      return failure("the model's functions make over " + Twine(kMostNodes) + " nodes", "use smaller functions");
+      return failure("the model has over " + Twine(kMostNodes) + " nodes, its functions and loops unfolded",
+                     "nest them less");
     std::string name = node.name().empty() ? node.op_type() + "_" + std::to_string(index) : node.name();
     if (llvm::Error error = importNode(node, scope.prefix() + name, scope))
       return failure(nodeName(node, index) + ": " + llvm::toString(std::move(error)));

@@ -4,6 +4,7 @@
 #include "import/onnx/ElementType.h"
 #include "support/Error.h"
 
+#include "mlir/IR/Iterators.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 

@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace kiln::import::onnx {
 
@@ -26,8 +27,8 @@ public:
   const ImportOptions &options() const { return options_; }
   Symbols &symbols() { return symbols_; }
 
-  /// The tensor as data. Constants are made once, at the head of the function. `isNamed`: the tensor is an entry of a scope,
-  /// so what is made of it can be found again.
+  /// The tensor as data. Constants are made once, at the head of the function. `isNamed`: the tensor is an entry of a
+  /// scope, so what is made of it can be found again.
   mlir::Value materialize(const Tensor &tensor, Scope &scope, TensorBuilder &b, bool isNamed);
   /// A new symbol, bound here to an int64 scalar; null values give 0.
   view::Expr bind(llvm::StringRef name, mlir::Value scalar, TensorBuilder &b);

@@ -2,7 +2,7 @@
 
 #include "support/Error.h"
 
-#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Endian.h"
 
 using namespace kiln;
@@ -73,8 +73,7 @@ public:
         if (!message(field.content, edge->to, inner, depth + 1))
           return false;
         appendBytes(out, field.number, inner);
-      } else if (kind == Message::Tensor && field.type == Bytes &&
-                 (field.number == RawData || field.number == list)) {
+      } else if (kind == Message::Tensor && field.type == Bytes && (field.number == RawData || field.number == list)) {
         appendBytes(out, RawData, encode(field.content));
       } else {
         out += field.whole;
@@ -173,7 +172,7 @@ private:
 
 } // namespace
 
-llvm::Expected<std::string> onnx::liftTensorData(llvm::StringRef file) {
+llvm::Expected<std::string> kiln::import::onnx::liftTensorData(llvm::StringRef file) {
   Walk walk(file);
   std::string lifted;
   if (!walk.message(file, Message::Model, lifted, 0))
@@ -181,6 +180,6 @@ llvm::Expected<std::string> onnx::liftTensorData(llvm::StringRef file) {
   return lifted;
 }
 
-FileRange onnx::decodeRange(llvm::StringRef rawData) {
+FileRange kiln::import::onnx::decodeRange(llvm::StringRef rawData) {
   return {llvm::support::endian::read64le(rawData.data()), llvm::support::endian::read64le(rawData.data() + 8)};
 }

@@ -93,7 +93,8 @@ llvm::Expected<ModelFile::Bytes> ModelFile::externalBytes(const ::onnx::TensorPr
                    Twine(wanted));
   if (offset > file->size() || wanted > file->size() - offset)
     return failure("external data " + quoted(path) + " ends at byte " + Twine(file->size()) + ", before byte " +
-                   Twine(offset) + " + " + Twine(wanted), "is the file whole?");
+                       Twine(offset) + " + " + Twine(wanted),
+                   "is the file whole?");
   return Bytes{location, offset, file->substr(offset, wanted)};
 }
 
@@ -136,11 +137,11 @@ llvm::Expected<Constant> ModelFile::constant(mlir::MLIRContext *context, const :
   if (element.isInteger(1) && llvm::any_of(bytes.bytes, [](char c) { return c != 0 && c != 1; }))
     return fail(failure("a bool is neither 0 nor 1"));
   std::array<uint8_t, 32> hash = llvm::SHA256::hash(llvm::arrayRefFromStringRef(bytes.bytes));
-  return Constant{type, graph::FileAttr::get(context, bytes.file, bytes.offset, *size,
-                                             llvm::toHex(hash, /*LowerCase=*/true))};
+  return Constant{
+      type, graph::FileAttr::get(context, bytes.file, bytes.offset, *size, llvm::toHex(hash, /*LowerCase=*/true))};
 }
 
-llvm::Expected<int64_t> onnx::checkedByteSize(mlir::RankedTensorType type, int64_t limit) {
+llvm::Expected<int64_t> kiln::import::onnx::checkedByteSize(mlir::RankedTensorType type, int64_t limit) {
   int64_t bytes = byteSize(type.getElementType());
   bool overflow = false, empty = false;
   for (view::Expr size : shapeOf(type)) {
@@ -150,12 +151,13 @@ llvm::Expected<int64_t> onnx::checkedByteSize(mlir::RankedTensorType type, int64
     overflow |= __builtin_mul_overflow(bytes, std::max<int64_t>(least, 1), &bytes);
   }
   if (overflow || bytes > limit)
-    return failure("a tensor of " + (overflow ? "over 2^63" : Twine(bytes).str()) + " bytes is past the memory limit of " +
-                   Twine(limit), "raise the limit if the machine has the memory");
+    return failure("a tensor of " + (overflow ? "over 2^63" : Twine(bytes).str()) +
+                       " bytes is past the memory limit of " + Twine(limit),
+                   "raise the limit if the machine has the memory");
   return empty ? 0 : bytes;
 }
 
-std::string onnx::quoted(StringRef text) {
+std::string kiln::import::onnx::quoted(StringRef text) {
   constexpr size_t most = 120;
   std::string shown = "'";
   for (char c : text.take_front(most))

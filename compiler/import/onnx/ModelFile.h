@@ -4,9 +4,9 @@
 #include "import/Import.h"
 #include "import/onnx/LiftTensorData.h"
 
+#include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "mlir/IR/BuiltinAttributes.h"
 
 #include <onnx-ml.pb.h>
 

@@ -1,7 +1,7 @@
 //===- Node.h - One node, as its operator's importer sees it ----------------===//
 //
-// Errors are sticky, as TensorBuilder's are: what a model lacks is noted, something harmless is given back, and the importer
-// ends with one line about the first cause.
+// Errors are sticky, as TensorBuilder's are: what a model lacks is noted, something harmless is given back, and the
+// importer ends with one line about the first cause.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -48,8 +48,8 @@ public:
 
   /// The input's elements, where they are known at import.
   const Elements *elements(int index);
-  /// The input's elements as sizes. Those that are data are read at run time: each becomes a symbol of its own, bound here.
-  /// Null, and a failure noted, where the input is no list of integers of known length.
+  /// The input's elements as sizes. Those that are data are read at run time: each becomes a symbol of its own, bound
+  /// here. Null, and a failure noted, where the input is no list of integers of known length.
   std::optional<Elements> sizes(int index);
   /// Constant integers; a failure is noted, with `what` the input is called, where they are not known at import.
   std::optional<llvm::SmallVector<int64_t>> integers(int index, llvm::StringRef what);

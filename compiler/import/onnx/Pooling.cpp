@@ -2,6 +2,7 @@
 #include "import/onnx/Registry.h"
 #include "import/onnx/WindowAttributes.h"
 
+using namespace kiln;
 using namespace kiln::import;
 using namespace kiln::import::onnx;
 using mlir::Value;
@@ -58,7 +59,8 @@ static Tensor lpPool(Node &n, TensorBuilder &b) {
     size *= extent;
   if (ceilMode)
     return n.fail("attribute 'ceil_mode' of LpPool is not supported", "pad the input");
-  return norm(b, x, p, [&](Value powers) { return b.mul(b.averagePool(powers, *window, /*countPadding=*/true), size); });
+  return norm(b, x, p,
+              [&](Value powers) { return b.mul(b.averagePool(powers, *window, /*countPadding=*/true), size); });
 }
 
 static Value globalAveragePool(Node &n, TensorBuilder &b) {
@@ -79,7 +81,7 @@ static Tensor globalLpPool(Node &n, TensorBuilder &b) {
   return norm(b, x, p, [&](Value powers) { return b.sum(powers, spatialAxes(b, x), /*keepDims=*/true); });
 }
 
-void onnx::addPooling(Registry &r) {
+void kiln::import::onnx::addPooling(Registry &r) {
   r.add("AveragePool", 7, averagePool);
   r.add("GlobalAveragePool", 7, globalAveragePool);
   r.add("GlobalLpPool", 7, globalLpPool);

@@ -2,6 +2,7 @@
 #include "import/onnx/Registry.h"
 #include "import/onnx/WindowAttributes.h"
 
+using namespace kiln;
 using namespace kiln::import;
 using namespace kiln::import::onnx;
 using mlir::Value;
@@ -39,12 +40,13 @@ static Value conv(Node &n, TensorBuilder &b) {
   return window ? b.conv(x, weight, bias, *window, groups) : Value();
 }
 
-/// output_shape, and auto_pad's SAME, say what the result is to be; the padding is what that takes away. What is missing
-/// after that is added at the end.
+/// output_shape, and auto_pad's SAME, say what the result is to be; the padding is what that takes away. What is
+/// missing after that is added at the end.
 static bool padToOutput(Node &n, Value x, Window &window, llvm::ArrayRef<Expr> output, bool moreBefore,
                         llvm::MutableArrayRef<int64_t> outputPad) {
   for (auto [i, kernel] : llvm::enumerate(window.kernel)) {
-    Expr full = (TensorBuilder::dim(x, 2 + i) - 1) * window.strides[i] + (kernel - 1) * window.dilations[i] + 1 + outputPad[i];
+    Expr full =
+        (TensorBuilder::dim(x, 2 + i) - 1) * window.strides[i] + (kernel - 1) * window.dilations[i] + 1 + outputPad[i];
     Expr total = full - output[i];
     if (!total.isConst()) {
       n.fail("the padding " + total.print() + " is not known at import", "fix the sizes with --dim");
@@ -70,14 +72,16 @@ static Tensor convTranspose(Node &n, TensorBuilder &b) {
   size_t spatial = window->kernel.size();
   if (outputPad.empty())
     outputPad.assign(spatial, 0);
-  if (outputPad.size() != spatial || llvm::any_of(outputPad, [](int64_t pad) { return pad < 0 || pad > view::kMaxDim; }))
+  if (outputPad.size() != spatial ||
+      llvm::any_of(outputPad, [](int64_t pad) { return pad < 0 || pad > view::kMaxDim; }))
     return n.fail("attribute 'output_padding' does not fit", "it needs one number from 0 on for each spatial axis");
   llvm::SmallVector<Expr> output(outputShape.begin(), outputShape.end());
   if (same && output.empty())
     for (size_t i = 0; i < spatial; ++i)
       output.push_back(b.dim(x, 2 + i) * window->strides[i]);
   if (!output.empty()) {
-    if (output.size() != spatial || llvm::any_of(output, [](Expr size) { return size.max() < 0 || size.min() > view::kMaxDim; }))
+    if (output.size() != spatial ||
+        llvm::any_of(output, [](Expr size) { return size.max() < 0 || size.min() > view::kMaxDim; }))
       return n.fail("attribute 'output_shape' does not fit", "it needs one size for each spatial axis");
     if (!padToOutput(n, x, *window, output, autoPad != "SAME_UPPER", outputPad))
       return {};
@@ -85,7 +89,7 @@ static Tensor convTranspose(Node &n, TensorBuilder &b) {
   return b.convTranspose(x, weight, bias, *window, groups, outputPad);
 }
 
-void onnx::addProducts(Registry &r) {
+void kiln::import::onnx::addProducts(Registry &r) {
   r.add("Conv", 7, conv);
   r.add("ConvTranspose", 7, convTranspose);
   r.add("Gemm", 7, gemm);

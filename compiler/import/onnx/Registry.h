@@ -1,11 +1,12 @@
 //===- Registry.h - The table of operators ----------------------------------===//
 //
-// An operator is a row: domain, name, the first opset that has it, and the function that imports it. What differs between
-// opsets is that function's affair (Node::opset). docs/adding-an-op.md adds one.
+// An operator is a row: domain, name, the first opset that has it, and the function that imports it. What differs
+// between opsets is that function's affair (Node::opset). docs/adding-an-op.md adds one.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "import/onnx/Importer.h"
 #include "import/onnx/Node.h"
 
 #include <functional>

@@ -1,7 +1,8 @@
 //===- Tensor.h - What a name in an ONNX graph stands for -------------------===//
 //
-// Exporters compute shapes with tensors: Shape, Gather, Mul, Concat, Reshape. Such values are carried here as expressions
-// over the model's symbols, beside or instead of an op, so that Reshape gets batch*seq and not a number read at run time.
+// Exporters compute shapes with tensors: Shape, Gather, Mul, Concat, Reshape. Such values are carried here as
+// expressions over the model's symbols, beside or instead of an op, so that Reshape gets batch*seq and not a number
+// read at run time.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

@@ -44,12 +44,12 @@ static void collectReads(const ::onnx::NodeProto &node, llvm::StringSet<> &reads
   }
 }
 
-std::string onnx::nodeName(const ::onnx::NodeProto &node, unsigned index) {
+std::string kiln::import::onnx::nodeName(const ::onnx::NodeProto &node, unsigned index) {
   std::string name = node.name().empty() ? node.op_type() + "_" + std::to_string(index) : node.name();
   return "node " + quoted(name) + " (" + node.op_type() + ")";
 }
 
-llvm::Expected<llvm::SmallVector<unsigned>> onnx::topologicalOrder(const Nodes &nodes) {
+llvm::Expected<llvm::SmallVector<unsigned>> kiln::import::onnx::topologicalOrder(const Nodes &nodes) {
   llvm::StringMap<unsigned> makers;
   for (int i = 0; i < nodes.size(); ++i)
     for (const std::string &output : nodes[i].output())
@@ -85,7 +85,8 @@ llvm::Expected<llvm::SmallVector<unsigned>> onnx::topologicalOrder(const Nodes &
   if (order.size() == size_t(nodes.size()))
     return order;
   // What is left waits for a cycle; a walk back over what waits ends up on one.
-  unsigned node = std::find_if(missing.begin(), missing.end(), [](unsigned count) { return count > 0; }) - missing.begin();
+  unsigned node =
+      std::find_if(missing.begin(), missing.end(), [](unsigned count) { return count > 0; }) - missing.begin();
   std::vector<bool> seen(nodes.size());
   while (!seen[node]) {
     seen[node] = true;
@@ -97,6 +98,5 @@ llvm::Expected<llvm::SmallVector<unsigned>> onnx::topologicalOrder(const Nodes &
         break;
       }
   }
-  return failure(nodeName(nodes[node], node) + ": its inputs depend on its own output",
-                 "break the cycle");
+  return failure(nodeName(nodes[node], node) + ": its inputs depend on its own output", "break the cycle");
 }

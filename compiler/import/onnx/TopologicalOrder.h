@@ -8,8 +8,8 @@
 
 namespace kiln::import::onnx {
 
-/// The indices of the nodes in an order in which every name is made before it is read; the given order, if it is one. Names
-/// that none of the nodes makes are left to the caller. Fails on a cycle and on a name made twice.
+/// The indices of the nodes in an order in which every name is made before it is read; the given order, if it is one.
+/// Names that none of the nodes makes are left to the caller. Fails on a cycle and on a name made twice.
 llvm::Expected<llvm::SmallVector<unsigned>>
 topologicalOrder(const google::protobuf::RepeatedPtrField<::onnx::NodeProto> &nodes);
 

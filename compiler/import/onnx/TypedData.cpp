@@ -15,7 +15,7 @@ static void appendNumber(std::string &bytes, uint64_t bits, unsigned width) {
     bytes.push_back(static_cast<char>(bits >> (8 * i)));
 }
 
-DenseElementsAttr onnx::denseFromBytes(RankedTensorType type, llvm::StringRef bytes) {
+DenseElementsAttr kiln::import::onnx::denseFromBytes(RankedTensorType type, llvm::StringRef bytes) {
   if (type.getElementType().isInteger(1)) {
     SmallVector<bool> values;
     for (char byte : bytes)
@@ -25,7 +25,8 @@ DenseElementsAttr onnx::denseFromBytes(RankedTensorType type, llvm::StringRef by
   return DenseElementsAttr::getFromRawBuffer(type, llvm::ArrayRef(bytes.data(), bytes.size()));
 }
 
-llvm::Expected<DenseElementsAttr> onnx::denseFromNumbers(RankedTensorType type, const ::onnx::TensorProto &tensor) {
+llvm::Expected<DenseElementsAttr> kiln::import::onnx::denseFromNumbers(RankedTensorType type,
+                                                                       const ::onnx::TensorProto &tensor) {
   using Proto = ::onnx::TensorProto;
   unsigned width = byteSize(type.getElementType());
   std::string bytes;

@@ -2,6 +2,9 @@
 
 #include "import/onnx/ModelFile.h"
 
+#include "llvm/ADT/StringExtras.h"
+
+using namespace kiln;
 using namespace kiln::import;
 using namespace kiln::import::onnx;
 using llvm::Twine;
@@ -11,7 +14,8 @@ static bool padToSame(Node &n, mlir::Value x, Window &window, bool upper) {
   for (auto [i, kernel] : llvm::enumerate(window.kernel)) {
     int64_t stride = window.strides[i], span = (kernel - 1) * window.dilations[i] + 1;
     Expr size = TensorBuilder::dim(x, 2 + i);
-    Expr total = stride == 1 ? Expr(span - 1) : view::maximum((view::ceilDiv(size, stride) - 1) * stride + span - size, 0);
+    Expr total =
+        stride == 1 ? Expr(span - 1) : view::maximum((view::ceilDiv(size, stride) - 1) * stride + span - size, 0);
     if (!total.isConst()) {
       n.fail("attribute 'auto_pad' needs to know the size " + size.print(), "fix it with --dim");
       return false;
@@ -23,7 +27,7 @@ static bool padToSame(Node &n, mlir::Value x, Window &window, bool upper) {
   return true;
 }
 
-std::optional<Window> onnx::readWindow(Node &n, mlir::Value x, llvm::ArrayRef<Expr> kernel) {
+std::optional<Window> kiln::import::onnx::readWindow(Node &n, mlir::Value x, llvm::ArrayRef<Expr> kernel) {
   Window window;
   window.kernel = n.integers("kernel_shape");
   window.strides = n.integers("strides");
@@ -53,13 +57,15 @@ std::optional<Window> onnx::readWindow(Node &n, mlir::Value x, llvm::ArrayRef<Ex
   } else if (window.kernel.empty()) {
     return fail("attribute 'kernel_shape' is missing");
   }
-  auto complete = [&](llvm::SmallVector<int64_t> &numbers, llvm::StringRef name, int64_t count, int64_t missing, int64_t least) {
+  auto complete = [&](llvm::SmallVector<int64_t> &numbers, llvm::StringRef name, int64_t count, int64_t missing,
+                      int64_t least) {
     if (numbers.empty())
       numbers.assign(count, missing);
     bool fits = int64_t(numbers.size()) == count &&
                 llvm::all_of(numbers, [&](int64_t number) { return number >= least && number <= view::kMaxDim; });
     if (!fits)
-      n.fail("attribute '" + name + "' is [" + llvm::join(llvm::map_range(numbers, [](int64_t i) { return std::to_string(i); }), ", ") + "]",
+      n.fail("attribute '" + name + "' is [" +
+                 llvm::join(llvm::map_range(numbers, [](int64_t i) { return std::to_string(i); }), ", ") + "]",
              Twine(count) + " numbers from " + Twine(least) + " on are needed for " + Twine(spatial) + " spatial axes");
     return fits;
   };
