@@ -51,6 +51,10 @@ llvm::Expected<Expr> Symbols::parse(llvm::StringRef text) {
   return parsed->substitute(values);
 }
 
+llvm::SmallVector<llvm::StringRef> Symbols::names() const {
+  return llvm::map_to_vector(used_, [](const auto &entry) { return llvm::StringRef(entry.first); });
+}
+
 mlir::ArrayAttr Symbols::attribute(mlir::MLIRContext *context) const {
   llvm::SmallVector<mlir::Attribute> attributes;
   for (const auto &[name, bounds] : used_)

@@ -36,7 +36,10 @@ public:
   /// True where the expression holds a symbol that came after such a moment.
   bool isNewer(view::Expr size, size_t count) const;
 
-  /// The symbols used so far, in order of first use, as the module's kiln.symbols.
+  /// The symbols used so far, in order of first use.
+  llvm::SmallVector<llvm::StringRef> names() const;
+
+  /// The same with their bounds, as the module's kiln.symbols.
   mlir::ArrayAttr attribute(mlir::MLIRContext *context) const;
 
 private:

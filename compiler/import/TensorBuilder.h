@@ -242,6 +242,8 @@ public:
   llvm::SmallVector<Value> split(Value x, int64_t axis, Sizes sizes);
   /// numpy's tile.
   Value tile(Value x, Sizes counts);
+  /// The same tensor, in memory of its own.
+  Value contiguous(Value x);
   /// Every element `count` times in a row along an axis.
   Value repeatInterleave(Value x, int64_t axis, Expr count);
   /// `count` zeros between neighbours along an axis.

@@ -1,8 +1,7 @@
 //===- TensorBuilderArithmetic.cpp - Element-wise functions ------------------===//
 #include "import/DType.h"
 #include "import/TensorBuilder.h"
-
-#include "llvm/ADT/APSInt.h"
+#include "ir/base/Evaluate.h"
 
 using namespace kiln;
 using namespace kiln::import;
@@ -77,6 +76,20 @@ static Value unchanged(Alu kind, ArrayRef<Value> operands) {
   return commutes && neutral(operands[0]) ? operands[1] : Value();
 }
 
+/// The result of an operation on numbers alone, repeated ones included.
+static TypedAttr foldedNumber(Alu kind, ArrayRef<Value> operands) {
+  SmallVector<Scalar> numbers;
+  for (Value operand : operands) {
+    TypedAttr number = constantValue(operand);
+    if (!number)
+      return {};
+    numbers.push_back(Scalar::of(number));
+  }
+  DType type = aluInfo(kind).rule == AluRule::Compare ? DType::Bool : numbers.back().dtype;
+  std::optional<Scalar> result = evaluateAlu(kind, numbers, type);
+  return result ? result->attribute(operands[0].getContext()) : TypedAttr();
+}
+
 Value TensorBuilder::alu(Alu kind, ArrayRef<Operand> operands) {
   Value first;
   for (const Operand &operand : operands) {
@@ -103,13 +116,8 @@ Value TensorBuilder::alu(Alu kind, ArrayRef<Operand> operands) {
   }
   if (!broadcast(values))
     return {};
-  if (kind == Alu::NEG)
-    if (TypedAttr number = constantValue(values[0])) {
-      auto integer = dyn_cast<IntegerAttr>(number);
-      return constant(integer ? TypedAttr(IntegerAttr::get(integer.getType(), -integer.getValue()))
-                              : FloatAttr::get(number.getType(), -cast<FloatAttr>(number).getValue()),
-                      shape(values[0]));
-    }
+  if (TypedAttr number = foldedNumber(kind, values))
+    return constant(number, shape(values[0]));
   if (Value same = unchanged(kind, values))
     return same;
   return graph::AluOp::create(builder_, location_, kind, values);
@@ -119,36 +127,11 @@ Value TensorBuilder::floatAlu(Alu kind, Value x) { return alu(kind, {x}); }
 
 Value TensorBuilder::round(Alu kind, Value x) { return isFloat(x) ? alu(kind, {x}) : x; }
 
-static TypedAttr convert(TypedAttr number, Type element) {
-  auto integer = dyn_cast<IntegerAttr>(number);
-  bool isUnsigned = integer && (integer.getType().isUnsignedInteger() || integer.getType().isInteger(1));
-  if (auto type = dyn_cast<FloatType>(element)) {
-    APFloat value(type.getFloatSemantics());
-    bool lost;
-    if (integer)
-      value.convertFromAPInt(integer.getValue(), !isUnsigned, APFloat::rmNearestTiesToEven);
-    else
-      (value = cast<FloatAttr>(number).getValue())
-          .convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &lost);
-    return FloatAttr::get(element, value);
-  }
-  unsigned width = element.getIntOrFloatBitWidth();
-  if (integer)
-    return IntegerAttr::get(element,
-                            isUnsigned ? integer.getValue().zextOrTrunc(width) : integer.getValue().sextOrTrunc(width));
-  llvm::APSInt value(width, element.isUnsignedInteger());
-  bool exact;
-  cast<FloatAttr>(number).getValue().convertToInteger(value, APFloat::rmTowardZero, &exact);
-  return IntegerAttr::get(element, value);
-}
-
 Value TensorBuilder::cast(Value x, Type element) {
   if (!x || TensorBuilder::element(x) == element)
     return x;
-  if (element.isInteger(1))
-    return notEqual(x, 0);
   if (TypedAttr number = constantValue(x))
-    return constant(convert(number, element), shape(x));
+    return constant(castScalar(Scalar::of(number), *dtypeOf(element)).attribute(builder_.getContext()), shape(x));
   return graph::AluOp::create(builder_, location_, Alu::CAST, x, element);
 }
 

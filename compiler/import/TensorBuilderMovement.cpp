@@ -239,3 +239,7 @@ Value TensorBuilder::repeatInterleave(Value x, int64_t axis, Expr count) {
   merged[*at] = merged[*at] * count;
   return reshape(expand(unsqueeze(x, {*at + 1}), repeated), merged);
 }
+
+Value TensorBuilder::contiguous(Value x) {
+  return x ? Value(graph::ContiguousOp::create(builder_, location_, x.getType(), x)) : x;
+}

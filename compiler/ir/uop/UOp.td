@@ -76,7 +76,7 @@ def YieldOp : UOp<"yield", [Pure, Terminator, ReturnLike]> {
   let summary = "ends a body; in a range, gives the carried values of the next iteration";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
-  let builders = [OpBuilder<(ins), [{}]>];
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
 }
 
 def ConstOp : PureUOp<"const", [AllTypesMatch<["value", "result"]>]> {
