@@ -47,6 +47,8 @@ private:
   /// The element that lane 0 touches.
   static int64_t index(const Instruction &instruction, const Item &item);
   static bool isOpen(const Instruction &instruction, const Item &item, uint32_t lane);
+  /// Every item up to its next barrier or its end; whether any waits.
+  std::optional<bool> runPhase();
   /// Checks one element's access and gives its bytes; null where it is an error.
   char *touch(const Instruction &instruction, const Item &item, int64_t element, bool writes);
   bool fail(const Item &item, const llvm::Twine &what);
@@ -59,6 +61,10 @@ private:
   Position group_{};
   uint32_t groupNumber_ = 0, phase_ = 0;
   std::string error_;
+  /// A read of what nothing had written. If another item writes it before the next barrier it is a race, and told as
+  /// one.
+  std::string unwritten_;
+  bool isRace_ = false;
 };
 
 } // namespace
@@ -141,22 +147,35 @@ bool Launch::runGroup() {
         writeIndex(&item.frame[special.slot], group_[special.axis], special.isWide);
   }
   for (phase_ = 0;; ++phase_) {
-    const Item *first = nullptr, *ended = nullptr, *waiting = nullptr;
-    for (Item &item : items_) {
-      Stop stop = runItem(item);
-      if (stop == Stop::Failure)
-        return false;
-      (stop == Stop::End ? ended : waiting) = &item;
-      if (!first)
-        first = &item;
-      if (ended && waiting)
-        return fail(*waiting, "waits at a barrier that item " + describe(ended->position) + " does not reach");
-      if (item.at != first->at)
-        return fail(item, "waits at another barrier than item " + describe(first->position));
+    std::optional<bool> waits = runPhase();
+    if (!unwritten_.empty() && !isRace_) {
+      error_ = unwritten_;
+      return false;
     }
-    if (ended)
+    if (!waits)
+      return false;
+    if (!*waits)
       return true;
   }
+}
+
+std::optional<bool> Launch::runPhase() {
+  const Item *ended = nullptr, *waiting = nullptr;
+  for (Item &item : items_) {
+    Stop stop = runItem(item);
+    if (stop == Stop::Failure)
+      return std::nullopt;
+    (stop == Stop::End ? ended : waiting) = &item;
+    if (ended && waiting) {
+      fail(*waiting, "waits at a barrier that item " + describe(ended->position) + " does not reach");
+      return std::nullopt;
+    }
+    if (item.at != items_.front().at) {
+      fail(item, "waits at another barrier than item " + describe(items_.front().position));
+      return std::nullopt;
+    }
+  }
+  return waiting != nullptr;
 }
 
 //===----------------------------------------------------------------------===//
@@ -286,9 +305,11 @@ char *Launch::touch(const Instruction &instruction, const Item &item, int64_t el
   }
   if (writes) {
     room.isWritten[position] = true;
-  } else if (!room.isWritten[position]) {
+  } else if (!room.isWritten[position] && unwritten_.empty()) {
     fail(item, "reads element " + llvm::Twine(element) + " of '" + memory.name + "', which nothing has written");
-    return nullptr;
+    unwritten_ = error_;
+    if (memory.kind == uop::Memory::Register)
+      return nullptr;
   }
   return room.data + position * memory.elementBytes;
 }
@@ -308,6 +329,7 @@ bool Launch::fail(const Item &item, const llvm::Twine &what) {
 }
 
 char *Launch::failRace(const Item &item, const UopMemory &memory, int64_t element, bool writes, const Actor &other) {
+  isRace_ = true;
   std::string who = other.group == groupNumber_ ? "item " + describe(items_[other.item].position)
                                                 : "an item of group number " + std::to_string(other.group);
   fail(item, (writes ? "writes element " : "reads element ") + llvm::Twine(element) + " of '" + memory.name +

@@ -254,11 +254,12 @@ TEST_CASE("with a barrier the items of a group see what the others wrote") {
 }
 
 TEST_CASE("without the barrier the race is reported, whoever runs first") {
-  // Item 0 reads before item 1 has run; item 3, summing, would read after all have.
+  // Item 0 reads before item 1 has run; items 1 to 3, summing, would read after item 0 has.
   Kernel early(groupSum(""));
   std::vector<int32_t> out(2), a{1, 2, 3, 4, 5, 6, 7, 8};
   CHECK(early.launch({buffer(out), buffer(a)}, {2}) ==
-        "kernel 'k': item (0, 0, 0) of group (0, 0, 0) reads element 1 of 'smem0', which nothing has written");
+        "kernel 'k': item (1, 0, 0) of group (0, 0, 0) writes element 1 of 'smem0', which item (0, 0, 0) read with no "
+        "barrier between: a race");
   std::string text = groupSum("");
   text.replace(text.find("cmpeq %l, %zero"), 15, "cmplt %zero, %l");
   Kernel late(text);
