@@ -35,7 +35,7 @@ static llvm::StringRef violation(llvm::StringRef stage, Operation *op) {
 }
 
 namespace {
-struct MarkStage : impl::MarkStageBase<MarkStage> {
+struct MarkStage : kiln::impl::MarkStageBase<MarkStage> {
   using Base::Base;
 
   void runOnOperation() override {

@@ -61,6 +61,8 @@ private:
   llvm::SmallVector<int64_t> unrolledAxes(const AxisSet &axes) const;
   bool hasLanes(const AxisSet &axes) const;
   int64_t sizeOf(int64_t axis) const;
+  kernel::AxisAttr axisOf(int64_t id) const;
+  view::Expr variableOf(int64_t axis) const { return kernel::loopVariable(axisOf(axis)); }
 
   // Scopes.
   size_t depthOf(const AxisSet &axes) const;

@@ -40,7 +40,7 @@ static void completeLaunch(host::LaunchOp launch, uop::FuncOp func) {
 }
 
 namespace {
-struct LowerKernels : impl::LowerKernelsBase<LowerKernels> {
+struct LowerKernels : kiln::impl::LowerKernelsBase<LowerKernels> {
   void runOnOperation() override {
     llvm::StringMap<uop::FuncOp> lowered;
     for (auto func : llvm::make_early_inc_range(getOperation().getOps<kernel::FuncOp>())) {

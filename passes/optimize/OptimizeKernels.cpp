@@ -10,7 +10,7 @@ namespace kiln {
 } // namespace kiln
 
 namespace {
-struct OptimizeKernels : impl::OptimizeKernelsBase<OptimizeKernels> {
+struct OptimizeKernels : kiln::impl::OptimizeKernelsBase<OptimizeKernels> {
   using Base::Base;
   void runOnOperation() override {}
 };

@@ -30,7 +30,7 @@ struct Temporary {
   int64_t offset = 0;
 };
 
-struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
+struct PlanMemory : kiln::impl::PlanMemoryBase<PlanMemory> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<host::ProgramOp>())
       plan(program);
@@ -84,7 +84,9 @@ void PlanMemory::plan(host::ProgramOp program) {
   for (Temporary &temporary : temporaries)
     if (temporary.bytes >= 0)
       order.push_back(&temporary);
-  llvm::stable_sort(order, [](Temporary *a, Temporary *b) { return a->bytes > b->bytes; });
+  llvm::sort(order, [](Temporary *a, Temporary *b) {
+    return a->bytes != b->bytes ? a->bytes > b->bytes : a->first < b->first;
+  });
   int64_t peak = 0;
   for (Temporary *temporary : order) {
     temporary->offset = lowestFit(*temporary, placed);
