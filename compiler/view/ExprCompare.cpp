@@ -75,12 +75,16 @@ static Expr lessThanConstant(SmallVector<Term, 8> terms, int64_t bound) {
       Expr e = scaled(t.rest, t.coefficient);
       restLow = addLo(restLow, e.min()), restHigh = addHi(restHigh, e.max());
     }
-    if (restLow < 0 || restHigh >= g)
+    if (isInfinite(restLow) || isInfinite(restHigh))
       continue;
-    int64_t quotient = floorDivide(bound, g), over = floorModulo(bound, g);
-    if (over == 0 || restLow >= over)
+    // With the rest moved up to begin at 0, it reaches up to `span` over a multiple of g.
+    int64_t span = addHi(restHigh, -restLow), moved = addHi(bound, -restLow);
+    if (span >= g || isInfinite(moved))
+      continue;
+    int64_t quotient = floorDivide(moved, g), over = floorModulo(moved, g);
+    if (over == 0)
       return lessThanConstant(multiple, quotient);
-    if (restHigh < over)
+    if (span < over)
       return lessThanConstant(multiple, quotient + 1);
   }
   SmallVector<Expr, 8> parts;

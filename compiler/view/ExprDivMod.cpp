@@ -207,7 +207,7 @@ static Expr moduloOfSum(Expr a, int64_t b) {
   }
   for (int64_t factor : sharedFactors(kept, b))
     if (std::optional<Cut> cut = cutAt(kept, constant, factor))
-      best = lighter(best, mod(cut->multiple, b / factor) * Expr(factor) + cut->rest);
+      best = lighter(mod(cut->multiple, b / factor) * Expr(factor) + cut->rest, best);
   return best;
 }
 
