@@ -175,7 +175,7 @@ static Expr multiplyTerms(Term a, Term b) {
   return rest.isConst() ? rest * Expr(coefficient) : scaled(rest, coefficient);
 }
 
-Expr kiln::view::operator*(Expr a, Expr b) {
+Expr kiln::view::symbolicProduct(Expr a, Expr b) {
   if (a.isConst() && b.isConst())
     return saturatingMul(a.constant(), b.constant());
   if (a.isConst())
@@ -201,7 +201,7 @@ Expr kiln::view::operator*(Expr a, Expr b) {
   return multiplyTerms(splitTerm(a), splitTerm(b));
 }
 
-Expr kiln::view::operator+(Expr a, Expr b) {
+Expr kiln::view::symbolicSum(Expr a, Expr b) {
   if (a.isConst() && b.isConst())
     return saturatingAdd(a.constant(), b.constant(), 0);
   if (b.isConst(0))
@@ -209,14 +209,6 @@ Expr kiln::view::operator+(Expr a, Expr b) {
   if (a.isConst(0))
     return b;
   return sum({a, b});
-}
-
-Expr kiln::view::operator-(Expr a) { return a * Expr(-1); }
-
-Expr kiln::view::operator-(Expr a, Expr b) {
-  if (a == b)
-    return 0;
-  return a + -b;
 }
 
 Expr kiln::view::product(ArrayRef<Expr> factors) {

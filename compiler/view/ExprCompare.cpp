@@ -18,8 +18,6 @@ using llvm::SmallVector;
 using Kind = Expr::Kind;
 
 bool kiln::view::provablyEqual(Expr a, Expr b) { return a == b || (a - b).isConst(0); }
-bool kiln::view::provablyLess(Expr a, Expr b) { return a != b && (b - a).min() > 0; }
-bool kiln::view::provablyLessEqual(Expr a, Expr b) { return a == b || (b - a).min() >= 0; }
 
 /// The sum of the terms is less than `bound`, an all-constant right side.
 static Expr lessThanConstant(SmallVector<Term, 8> terms, int64_t bound) {

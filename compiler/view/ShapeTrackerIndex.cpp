@@ -31,7 +31,7 @@ Index ShapeTracker::at(ArrayRef<Expr> position) const {
   Index here = views_.back().at(position);
   for (const View &view : llvm::reverse(ArrayRef(views_).drop_back())) {
     if (here.valid.isConst(0))
-      return {0, 0};
+      break;
     View inner = withFewestAxes(view);
     Shape coordinates(inner.shape().size());
     Expr size = 1;
@@ -42,7 +42,7 @@ Index ShapeTracker::at(ArrayRef<Expr> position) const {
     Index next = inner.at(coordinates);
     here = {next.index, logicalAnd({here.valid, next.valid})};
   }
-  return here;
+  return here.valid.isConst(0) ? Index{0, 0} : here;
 }
 
 Index ShapeTracker::at() const { return at(axisVariables(shape())); }
