@@ -4,6 +4,7 @@
 // before it, which division and remainder take apart again, axis by axis.
 //
 //===----------------------------------------------------------------------===//
+#include "view/ExprNode.h"
 #include "view/ViewImpl.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -42,7 +43,13 @@ Index ShapeTracker::at(ArrayRef<Expr> position) const {
     Index next = inner.at(coordinates);
     here = {next.index, logicalAnd({here.valid, next.valid})};
   }
-  return here.valid.isConst(0) ? Index{0, 0} : here;
+  if (here.valid.isConst(0))
+    return {0, 0};
+  // Where padding surrounds what has no element, there is something to ask for, yet a size is 0: the answer is "not
+  // valid", and finding it must not divide by 0.
+  if (llvm::any_of(llvm::drop_begin(views_), [](const View &v) { return v.mask().has_value(); }))
+    here = {guardDivisors(here.index), guardDivisors(here.valid)};
+  return here;
 }
 
 Index ShapeTracker::at() const { return at(axisVariables(shape())); }
