@@ -11,7 +11,7 @@ constexpr char kAddKernel[] = R"(
   uop.func @E_n(%out: !uop.ptr<f32, global>, %a: !uop.ptr<f32, global>, %b: !uop.ptr<f32, global>, %n: i32)
       attributes {sizes = #kiln.dims<["n{0..1000}"]>, grid = #kiln.dims<["n{0..1000}"]>, local = array<i64: 1>,
                   operations = #kiln.expr<"n{0..1000}">, bytes = #kiln.expr<0>} {
-    %i = uop.special chunk 0 #kiln.expr<"n{0..1000}"> : i32
+    %i = uop.special chunk 0 <"n{0..1000}"> : i32
     %zero = uop.const 0 : i32
     %x = uop.load %a[%i : i32] : !uop.ptr<f32, global> -> f32
     %y = uop.load %b[%zero : i32] : !uop.ptr<f32, global> -> f32
@@ -20,7 +20,7 @@ constexpr char kAddKernel[] = R"(
     uop.yield
   })";
 constexpr char kPort[] = "tensor<?xf32, #kiln.dims<[\"n{0..1000}\"]>>";
-constexpr char kSymbol[] = "#kiln.symbol<n, 0 to 1000, default 4>";
+constexpr char kSymbol[] = "#kiln.symbol<\"n\", 0 to 1000, default 4>";
 } // namespace
 
 TEST_CASE("a model with a symbol, a weight and a stored default") {
