@@ -20,6 +20,28 @@ Expr Symbols::symbol(llvm::StringRef name) {
   return Expr::variable(name, bounds.min, bounds.max);
 }
 
+Expr Symbols::fresh(llvm::StringRef name, SymbolBounds bounds) {
+  std::string unique = name.str();
+  for (unsigned i = 1; used_.contains(unique); ++i)
+    unique = (name + "." + llvm::Twine(i)).str();
+  used_.insert({unique, bounds});
+  return Expr::variable(unique, bounds.min, bounds.max);
+}
+
+void Symbols::forget(size_t count) {
+  while (used_.size() > count)
+    used_.pop_back();
+}
+
+bool Symbols::isNewer(Expr size, size_t count) const {
+  bool newer = false;
+  size.forEachVariable([&](Expr variable) {
+    const auto *place = used_.find(variable.name().str());
+    newer |= size_t(place - used_.begin()) >= count;
+  });
+  return newer;
+}
+
 llvm::Expected<Expr> Symbols::parse(llvm::StringRef text) {
   llvm::Expected<Expr> parsed = Expr::parse(text);
   if (!parsed)
