@@ -40,7 +40,7 @@ llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options
   std::unique_ptr<Model> model(new Model(options));
   if (!llvm::StringRef(options.model).ends_with(".mlir")) {
     llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> module =
-        import::importJson(model->context_, options.model, options.import);
+        import::importModel(model->context_, options.model, options.import);
     if (!module)
       return module.takeError();
     model->module_ = std::move(*module);
