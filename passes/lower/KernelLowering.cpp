@@ -22,8 +22,9 @@ static bool fitsInt32(kernel::FuncOp func) {
     auto tracker = op->getAttrOfType<TrackerAttr>("tracker");
     if (!tracker)
       return;
-    check(tracker.getValue().at().index);
-    for (const view::View &view : tracker.getValue().views())
+    view::ShapeTracker value = tracker.getValue();
+    check(value.at().index);
+    for (const view::View &view : value.views())
       check(view.size());
   });
   for (Attribute axis : func.getAxes())
