@@ -24,9 +24,8 @@ namespace {
 /// One object's code; freed with this.
 class LoadedObject {
 public:
-  static llvm::Expected<std::unique_ptr<LoadedObject>> load(std::shared_ptr<orc::LLJIT> jit,
-                                                            std::unique_ptr<llvm::MemoryBuffer> object,
-                                                            const RuntimeSymbols &symbols);
+  static llvm::Expected<std::unique_ptr<LoadedObject>>
+  load(std::shared_ptr<orc::LLJIT> jit, std::unique_ptr<llvm::MemoryBuffer> object, const RuntimeSymbols &symbols);
   ~LoadedObject() { llvm::cantFail(jit_->getExecutionSession().removeJITDylib(library_)); }
 
   llvm::Expected<void *> find(llvm::StringRef name) {
