@@ -2,6 +2,7 @@
 #include "bind.h"
 
 #include "dtype.h"
+#include "size.h"
 
 #include <inttypes.h>
 
@@ -81,20 +82,40 @@ static kiln_status bind_input(const kiln_model *model, const kiln_tensor *inputs
   return KILN_OK;
 }
 
+/* Sizes like "past + seq", once every symbol is bound. */
+static kiln_status check_computed(const kiln_model *model, const kiln_tensor *tensor, const kiln_port *port,
+                                  const int64_t *sizes, kiln_text *cause) {
+  for (int32_t axis = 0; axis < port->rank; axis++) {
+    const kiln_dim *dim = &port->dims[axis];
+    int64_t size;
+    if (dim->size >= 0 || dim->symbol >= 0)
+      continue;
+    bool known = kiln_evaluate_size(model, dim->text, sizes, &size);
+    if (known && size == tensor->dims[axis])
+      continue;
+    kiln_text_add(cause, "input '%s': axis %" PRId32 " (%s): ", port->name, axis, dim->text);
+    if (known)
+      kiln_text_add(cause, "wanted the size %" PRId64 ", given %" PRId64, size, tensor->dims[axis]);
+    else
+      kiln_text_add(cause, "its size cannot be computed");
+    return KILN_INVALID_ARGUMENT;
+  }
+  return KILN_OK;
+}
+
 kiln_status kiln_bind(const kiln_model *model, const kiln_tensor *inputs, int64_t *sizes, int32_t *bad,
                       kiln_text *cause) {
+  kiln_status status = KILN_OK;
   for (int32_t i = 0; i < model->symbol_count; i++)
     sizes[i] = -1;
-  for (int32_t i = 0; inputs && i < model->input_count; i++)
-    if (kiln_input_given(&model->inputs[i], &inputs[i])) {
-      kiln_status status = bind_input(model, inputs, i, sizes, cause);
-      if (status) {
-        *bad = i;
-        return status;
-      }
-    }
+  for (int32_t i = 0; inputs && i < model->input_count && !status; i++)
+    if (kiln_input_given(&model->inputs[i], &inputs[i]))
+      status = bind_input(model, inputs, *bad = i, sizes, cause);
   for (int32_t i = 0; i < model->symbol_count; i++)
     if (sizes[i] < 0)
       sizes[i] = model->symbols[i].value;
-  return KILN_OK;
+  for (int32_t i = 0; inputs && i < model->input_count && !status; i++)
+    if (kiln_input_given(&model->inputs[i], &inputs[i]))
+      status = check_computed(model, &inputs[ *bad = i], &model->inputs[i], sizes, cause);
+  return status;
 }

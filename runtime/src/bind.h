@@ -10,8 +10,8 @@
 bool kiln_input_given(const kiln_port *port, const kiln_tensor *tensor);
 
 /* Checks every given input against its port and binds the symbols: sizes[i] is symbol i's size, its `value` where no
- * given input has it. `inputs` may be NULL: none is given. Sizes that are computed ("past + seq") are left to the host
- * program. On failure `cause` gets one line and *bad the input's index. */
+ * given input has it. `inputs` may be NULL: none is given. On failure `cause` gets one line and *bad the input's index.
+ */
 kiln_status kiln_bind(const kiln_model *model, const kiln_tensor *inputs, int64_t *sizes, int32_t *bad,
                       kiln_text *cause);
 

@@ -11,7 +11,7 @@
 static void *map_host(kiln_context *context, const void *data) {
   if (!context->device->map_host || (uintptr_t)data % KILN_HOST_ALIGNMENT != 0)
     return NULL;
-  return context->device->map_host(context->state, (void *)(uintptr_t)data);
+  return context->device->map_host(context->state, (void *)data);
 }
 
 kiln_status kiln_rt_input(kiln_context *context, int32_t index, kiln_slice *slice) {

@@ -14,7 +14,7 @@ static kiln_status place(kiln_context *context, int32_t index, const void *data)
   const kiln_device *device = context->device;
   kiln_slice *slice = &context->weights[index];
   if (device->map_host && (uintptr_t)data % KILN_HOST_ALIGNMENT == 0)
-    slice->memory = device->map_host(context->state, (void *)(uintptr_t)data);
+    slice->memory = device->map_host(context->state, (void *)data);
   if (slice->memory)
     return KILN_OK;
   kiln_block *copy = &context->weight_copies[index];

@@ -21,11 +21,6 @@ void kiln_print_tensor(FILE *file, const char *name, const kiln_tensor *tensor);
  * on every machine; tensors with different streams are independent. */
 void kiln_random_fill(kiln_tensor *tensor, uint64_t seed, uint64_t stream);
 
-/* The size that dims of inputs and outputs declare ("2 * seq + 1"): numbers, symbols, + - * // % min() max() and
- * parentheses; // and % round down. `sizes` has the symbols' sizes. KILN_INVALID_ARGUMENT where the text is no such
- * expression, divides by zero or overflows. */
-kiln_status kiln_evaluate_size(const kiln_model *model, const char *text, const int64_t *sizes, int64_t *size);
-
 /* The model of a program that is linked with kiln_main. */
 extern const kiln_model kiln_the_model;
 

@@ -29,7 +29,9 @@ typedef struct kiln_slice {
   int64_t offset; /* bytes */
 } kiln_slice;
 
-/* One dimension of an input or output. */
+/* One dimension of an input or output. An input's size that is neither fixed nor a symbol is checked against its text,
+ * an expression of numbers and symbols' names with + - * // % min() max() and parentheses, where // and % round down.
+ */
 typedef struct kiln_dim {
   const char *text; /* as declared: "3", "batch", "past + seq" */
   int64_t size;     /* the fixed size, or -1 */

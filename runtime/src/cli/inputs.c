@@ -2,6 +2,7 @@
 #include "../bind.h"
 #include "../context.h"
 #include "../dtype.h"
+#include "../size.h"
 #include "cli.h"
 #include "kiln/npy.h"
 
@@ -21,26 +22,6 @@ static kiln_status read_files(const kiln_model *model, const kiln_args *args, ki
   return KILN_OK;
 }
 
-/* The sizes that kiln_bind leaves to the host program ("past + seq") are checked here too, where the file's name is
- * known. */
-static kiln_status check_computed(const kiln_model *model, const kiln_args *args, const kiln_tensor *tensors,
-                                  const int64_t *sizes, kiln_text *cause) {
-  for (int32_t i = 0; i < model->input_count; i++)
-    for (int32_t axis = 0; args->files[i] && axis < model->inputs[i].rank; axis++) {
-      const kiln_dim *dim = &model->inputs[i].dims[axis];
-      int64_t size;
-      if (dim->size >= 0 || dim->symbol >= 0 || kiln_evaluate_size(model, dim->text, sizes, &size) ||
-          size == tensors[i].dims[axis])
-        continue;
-      kiln_text_add(cause,
-                    "%s: input '%s': axis %" PRId32 " (%s): wanted the size %" PRId64 ", given %" PRId64
-                    "; --list shows what the model takes",
-                    args->files[i], model->inputs[i].name, axis, dim->text, size, tensors[i].dims[axis]);
-      return KILN_INVALID_ARGUMENT;
-    }
-  return KILN_OK;
-}
-
 static kiln_status fill(const kiln_model *model, int32_t index, uint64_t seed, const int64_t *sizes,
                         kiln_tensor *tensor, kiln_text *cause) {
   const kiln_port *port = &model->inputs[index];
@@ -49,7 +30,7 @@ static kiln_status fill(const kiln_model *model, int32_t index, uint64_t seed, c
   for (int32_t axis = 0; axis < port->rank; axis++) {
     const kiln_dim *dim = &port->dims[axis];
     tensor->dims[axis] = dim->size >= 0 ? dim->size : dim->symbol >= 0 ? sizes[dim->symbol] : -1;
-    if (tensor->dims[axis] < 0 && kiln_evaluate_size(model, dim->text, sizes, &tensor->dims[axis]))
+    if (tensor->dims[axis] < 0 && !kiln_evaluate_size(model, dim->text, sizes, &tensor->dims[axis]))
       tensor->dims[axis] = -1;
   }
   int64_t count = kiln_element_count(tensor->dtype, tensor->rank, tensor->dims);
@@ -102,8 +83,6 @@ kiln_status kiln_cli_inputs(const kiln_model *model, const kiln_args *args, kiln
   kiln_status status = read_files(model, args, tensors, cause);
   if (!status && (status = kiln_bind(model, tensors, sizes, &bad, &mismatch)))
     kiln_text_add(cause, "%s: %s; --list shows what the model takes", args->files[bad], error);
-  if (!status)
-    status = check_computed(model, args, tensors, sizes, cause);
   if (!status)
     status = fill_missing(model, args, sizes, tensors, wrong_use, cause);
   free(sizes);

@@ -7,14 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char magic[] = "\x93NUMPY";
+static const char magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 
 /* The type codes, in the order of kiln_dtype. NumPy knows no bfloat16 and saves it as two raw bytes. */
 static const char codes[KILN_DTYPE_COUNT][3] = {"b1", "i1", "u1", "i2", "u2", "i4", "u4",
                                                 "i8", "u8", "f2", "V2", "f4", "f8"};
 
 kiln_status kiln_npy_locate(const uint8_t *prefix, size_t count, size_t *begin, size_t *end, kiln_text *cause) {
-  if (count < 10 || memcmp(prefix, magic, 6) != 0) {
+  if (count < 10 || memcmp(prefix, magic, sizeof magic) != 0) {
     kiln_text_add(cause, "no .npy file; save the array with numpy.save");
     return KILN_IO_ERROR;
   }
@@ -151,7 +151,9 @@ kiln_status kiln_npy_parse_header(const char *text, size_t count, kiln_npy_heade
 }
 
 size_t kiln_npy_format_header(const kiln_tensor *tensor, char *bytes, size_t room) {
-  memcpy(bytes, "\x93NUMPY\x01\x00", 8);
+  memcpy(bytes, magic, sizeof magic);
+  bytes[6] = 1;
+  bytes[7] = 0;
   kiln_text text = kiln_text_in(bytes + 10, room - 10);
   bool single = kiln_dtype_size(tensor->dtype) == 1;
   kiln_text_add(&text, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", single ? '|' : '<',

@@ -75,7 +75,7 @@ static int needed_digits(const void *element, kiln_dtype dtype, int *exponent) {
     if (digits == 16 || reads_back(text, element, dtype))
       break;
   }
-  *exponent = atoi(strchr(text, 'e') + 1);
+  *exponent = (int)strtol(strchr(text, 'e') + 1, NULL, 10);
   return digits;
 }
 

@@ -24,7 +24,9 @@ template <typename T> std::string printed(kiln_dtype dtype, std::vector<int64_t>
   return all.substr(all.find('\n') + 1);
 }
 
-std::string floats(std::vector<float> values) { return printed<float>(KILN_FLOAT32, {int64_t(values.size())}, values); }
+std::string floats(const std::vector<float> &values) {
+  return printed<float>(KILN_FLOAT32, {int64_t(values.size())}, values);
+}
 
 } // namespace
 

@@ -1,4 +1,6 @@
-#include "kiln/cli.h"
+extern "C" {
+#include "runtime/src/size.h"
+}
 
 #include <catch2/catch.hpp>
 
@@ -8,12 +10,13 @@ namespace {
 
 /// The value of `text` with past = 5, seq = 3 and max_length = 10, or "error".
 std::string valueOf(const std::string &text) {
-  static const kiln_symbol symbols[] = {{"past", 0, 9, 1}, {"seq", 0, 9, 1}, {"max_length", 0, 99, 1}};
+  static const kiln_symbol symbols[] = {
+      {"past", 0, 9, 1}, {"seq", 0, 9, 1}, {"max_length", 0, 99, 1}, {"past seq", 0, 99, 1}, {"[k]", 0, 9, 1}};
   kiln_model model = {};
   model.symbols = symbols;
-  model.symbol_count = 3;
-  int64_t sizes[] = {5, 3, 10}, size;
-  return kiln_evaluate_size(&model, text.c_str(), sizes, &size) ? "error" : std::to_string(size);
+  model.symbol_count = 5;
+  int64_t sizes[] = {5, 3, 10, 77, 4}, size;
+  return kiln_evaluate_size(&model, text.c_str(), sizes, &size) ? std::to_string(size) : "error";
 }
 
 } // namespace
@@ -22,6 +25,8 @@ TEST_CASE("numbers and symbols") {
   CHECK(valueOf("12") == "12");
   CHECK(valueOf(" past ") == "5");
   CHECK(valueOf("max_length") == "10");
+  CHECK(valueOf("past seq + past") == "82");
+  CHECK(valueOf("2*[k]+-1") == "7");
 }
 
 TEST_CASE("operators bind as in arithmetic") {
@@ -48,7 +53,7 @@ TEST_CASE("min and max") {
 
 TEST_CASE("what is no size") {
   for (const char *text :
-       {"", "batch", "past +", "past seq", "(past", "past)", "min(past", "past // 0", "past % (seq-3)",
+       {"", "batch", "past +", "seq past", "pasts", "(past", "past)", "min(past", "past // 0", "past % (seq-3)",
         "9223372036854775807 + 1", "9223372036854775808", "past * 9223372036854775807", "&"}) {
     INFO(text);
     CHECK(valueOf(text) == "error");

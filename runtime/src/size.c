@@ -1,8 +1,7 @@
 /*===- size.c - Sizes as they are declared -------------------------------===*/
-#include "kiln/cli.h"
+#include "size.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <string.h>
 
 #define MOST_DEPTH 64
@@ -37,19 +36,22 @@ static bool extremum(parser *p, bool largest, int64_t *value) {
   return take(p, ")");
 }
 
-static bool name(parser *p, int64_t *value) {
-  const char *begin = p->at;
-  while (isalnum((unsigned char)*p->at) || *p->at == '_' || *p->at == '.')
-    p->at++;
-  size_t length = (size_t)(p->at - begin);
-  for (int32_t i = 0; i < p->model->symbol_count; i++)
-    if (strlen(p->model->symbols[i].name) == length && memcmp(p->model->symbols[i].name, begin, length) == 0) {
-      *value = p->sizes[i];
-      return true;
-    }
-  if (length == 3 && (memcmp(begin, "max", 3) == 0 || memcmp(begin, "min", 3) == 0))
-    return extremum(p, begin[1] == 'a', value);
-  return false;
+static bool continues_name(char c) { return isalnum((unsigned char)c) || c == '_' || c == '.'; }
+
+/* The longest symbol that stands here. A symbol's name may hold anything, so names are not split off first. */
+static bool symbol(parser *p, int64_t *value) {
+  size_t longest = 0;
+  for (int32_t i = 0; i < p->model->symbol_count; i++) {
+    const char *name = p->model->symbols[i].name;
+    size_t length = strlen(name);
+    if (length <= longest || strncmp(p->at, name, length) != 0 ||
+        (continues_name(name[length - 1]) && continues_name(p->at[length])))
+      continue;
+    longest = length;
+    *value = p->sizes[i];
+  }
+  p->at += longest;
+  return longest > 0;
 }
 
 static bool atom(parser *p, int64_t *value) {
@@ -58,7 +60,8 @@ static bool atom(parser *p, int64_t *value) {
   if (take(p, "-"))
     return p->depth++ < MOST_DEPTH && atom(p, value) && !__builtin_sub_overflow(0, *value, value);
   if (!isdigit((unsigned char)*p->at))
-    return name(p, value);
+    return symbol(p, value) || (take(p, "min") && extremum(p, false, value)) ||
+           (take(p, "max") && extremum(p, true, value));
   for (*value = 0; isdigit((unsigned char)*p->at); p->at++)
     if (__builtin_mul_overflow(*value, 10, value) || __builtin_add_overflow(*value, *p->at - '0', value))
       return false;
@@ -108,10 +111,10 @@ static bool sum(parser *p, int64_t *value) {
     }
 }
 
-kiln_status kiln_evaluate_size(const kiln_model *model, const char *text, const int64_t *sizes, int64_t *size) {
+bool kiln_evaluate_size(const kiln_model *model, const char *text, const int64_t *sizes, int64_t *size) {
   parser p = {model, sizes, text, 0};
   if (!sum(&p, size))
-    return KILN_INVALID_ARGUMENT;
+    return false;
   p.at += strspn(p.at, " ");
-  return *p.at ? KILN_INVALID_ARGUMENT : KILN_OK;
+  return !*p.at;
 }
