@@ -1,12 +1,17 @@
 #include "render/Jit.h"
 
+#include "render/LlvmEmit.h"
 #include "render/LlvmKernel.h"
+#include "render/WeightData.h"
 
+#include "kiln/program.h"
+#include "support/Error.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -19,9 +24,8 @@ namespace {
 /// One object's code; freed with this.
 class LoadedObject {
 public:
-  static llvm::Expected<std::unique_ptr<LoadedObject>> load(std::shared_ptr<orc::LLJIT> jit,
-                                                            std::unique_ptr<llvm::MemoryBuffer> object,
-                                                            const RuntimeSymbols &symbols);
+  static llvm::Expected<std::unique_ptr<LoadedObject>>
+  load(std::shared_ptr<orc::LLJIT> jit, std::unique_ptr<llvm::MemoryBuffer> object, const RuntimeSymbols &symbols);
   ~LoadedObject() { llvm::cantFail(jit_->getExecutionSession().removeJITDylib(library_)); }
 
   llvm::Expected<void *> find(llvm::StringRef name) {
@@ -47,6 +51,36 @@ public:
 private:
   std::unique_ptr<LoadedObject> object_;
   Entry entry_;
+};
+
+class JitModel final : public target::LoadedModel {
+public:
+  JitModel(std::unique_ptr<llvm::WritableMemoryBuffer> weights, std::unique_ptr<LoadedObject> object,
+           const kiln_model *model)
+      : weights_(std::move(weights)), object_(std::move(object)), model_(model) {}
+  const kiln_model &model() const override { return *model_; }
+
+private:
+  std::unique_ptr<llvm::WritableMemoryBuffer> weights_;
+  std::unique_ptr<LoadedObject> object_;
+  const kiln_model *model_;
+};
+
+/// A stream into memory of a fixed size.
+class FixedStream final : public llvm::raw_ostream {
+public:
+  explicit FixedStream(llvm::MutableArrayRef<char> room) : raw_ostream(/*unbuffered=*/true), room_(room) {}
+
+private:
+  void write_impl(const char *data, size_t bytes) override {
+    assert(bytes <= room_.size() - used_);
+    memcpy(room_.data() + used_, data, bytes);
+    used_ += bytes;
+  }
+  uint64_t current_pos() const override { return used_; }
+
+  llvm::MutableArrayRef<char> room_;
+  size_t used_ = 0;
 };
 
 } // namespace
@@ -117,4 +151,35 @@ llvm::Expected<std::unique_ptr<target::LoadedKernel>> Jit::load(uop::FuncOp kern
   if (!address)
     return address.takeError();
   return std::make_unique<JitKernel>(std::move(*object), reinterpret_cast<JitKernel::Entry>(*address));
+}
+
+llvm::Expected<std::unique_ptr<target::LoadedModel>> Jit::loadModel(const ModelTables &tables, llvm::StringRef name,
+                                                                    llvm::StringRef folder, llvm::StringRef device,
+                                                                    llvm::ArrayRef<char> code) {
+  std::unique_ptr<llvm::WritableMemoryBuffer> weights = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(
+      tables.weightBytes, "weights", llvm::Align(KILN_ALIGNMENT));
+  if (!weights)
+    return failure(name + ": no memory for " + llvm::Twine(tables.weightBytes) + " bytes of weights");
+  FixedStream data(weights->getBuffer());
+  if (llvm::Error error = writeWeights(tables, folder, data))
+    return error;
+  ProgramOptions options;
+  options.name = name.str();
+  options.device = device.str();
+  options.code = code;
+  options.weights = WeightPlacement::External;
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream out(bytes);
+  if (llvm::Error error = emitProgram(tables, cpu_, level_, options, LlvmFile::Object, folder, out))
+    return error;
+  RuntimeSymbols symbols = symbols_;
+  symbols[kWeightSymbol] = weights->getBufferStart();
+  llvm::Expected<std::unique_ptr<LoadedObject>> object = LoadedObject::load(
+      jit_, std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), name, false), symbols);
+  if (!object)
+    return object.takeError();
+  llvm::Expected<void *> model = (*object)->find(options.symbol);
+  if (!model)
+    return model.takeError();
+  return std::make_unique<JitModel>(std::move(weights), std::move(*object), static_cast<const kiln_model *>(*model));
 }
