@@ -55,7 +55,7 @@ Value KernelLowering::pick(const Tile &tile, ArrayRef<int64_t> axes, ArrayRef<in
 }
 
 Tile KernelLowering::emit(Value value) {
-  size_t depth = depthOf(axesOf(value));
+  size_t depth = placeOf(axesOf(value));
   if (auto known = scopes_[depth]->tiles.find(value); known != scopes_[depth]->tiles.end())
     return known->second;
   Tile tile = llvm::TypeSwitch<Operation *, Tile>(value.getDefiningOp())
@@ -76,7 +76,7 @@ Tile KernelLowering::emit(Value value) {
 
 Tile KernelLowering::emitAlu(kernel::AluOp op) {
   const AxisSet &axes = axesOf(op);
-  size_t depth = depthOf(axes);
+  size_t depth = placeOf(axes);
   SmallVector<Tile> operands;
   for (Value operand : op->getOperands())
     operands.push_back(emit(operand));
@@ -137,12 +137,12 @@ Tile KernelLowering::emitMemory(Value pointer, view::Index where, const AxisSet 
 Tile KernelLowering::emitLoad(kernel::LoadOp load) {
   const AxisSet &axes = axesOf(load);
   return emitMemory(pointers_.at(load.getBuffer()), indexAt(load.getTracker().getValue()), axes,
-                    load.getResult().getType(), depthOf(axes));
+                    load.getResult().getType(), placeOf(axes));
 }
 
 Tile KernelLowering::emitValid(kernel::ValidOp op) {
   const AxisSet &axes = axesOf(op);
-  size_t depth = depthOf(axes);
+  size_t depth = placeOf(axes);
   Expr valid = indexAt(op.getTracker().getValue()).valid;
   Tile tile{unrolledAxes(axes), {}, hasLanes(axes)};
   forEachPoint(sizesOf(tile.axes, [&](int64_t axis) { return sizeOf(axis); }), [&](ArrayRef<int64_t> point) {
@@ -237,7 +237,7 @@ static kernel::AluOp productOf(kernel::ReduceOp reduce) {
 
 Tile KernelLowering::emitReduce(kernel::ReduceOp reduce) {
   Tile result;
-  inScope(depthOf(axesOf(reduce)), [&] {
+  inScope(placeOf(axesOf(reduce)), [&] {
     Alu kind = reduce.getKind().getValue();
     Type element = reduce.getResult().getType();
     const AxisSet inputAxes = axesOf(reduce.getInput());
@@ -370,7 +370,7 @@ Tile KernelLowering::emitStage(kernel::StageOp stage) {
   fillStages(stageDepth(stage));
   const AxisSet &axes = axesOf(stage);
   return emitMemory(stageMemory(stage), {resolve(stageIndex(stage)), 1}, axes, stage.getResult().getType(),
-                    depthOf(axes));
+                    placeOf(axes));
 }
 
 void KernelLowering::fillStages(size_t depth) {

@@ -152,6 +152,19 @@ size_t KernelLowering::depthOf(const AxisSet &axes) const {
   return depth;
 }
 
+size_t KernelLowering::placeOf(const AxisSet &axes) const {
+  // Inside a branch that knows a guard, what the guard is about stays there: outside, it would need the test.
+  size_t depth = depthOf(axes);
+  for (size_t scope = depth + 1; scope < scopes_.size(); ++scope)
+    for (Expr guard : scopes_[scope]->known) {
+      AxisSet guarded = none();
+      addVariables(guard, guarded);
+      if (guarded.anyCommon(axes))
+        depth = scope;
+    }
+  return depth;
+}
+
 OpBuilder &KernelLowering::at(size_t depth) {
   Scope &scope = *scopes_[depth];
   if (scope.before)

@@ -67,6 +67,8 @@ private:
   // Scopes.
   size_t depthOf(const AxisSet &axes) const;
   size_t depthOf(view::Expr expr) const;
+  /// Where a value over these axes is computed: the outermost scope that binds them and knows what it relies on.
+  size_t placeOf(const AxisSet &axes) const;
   /// The builder, set to the end of the code so far of a scope.
   mlir::OpBuilder &at(size_t depth);
   mlir::OpBuilder &here() { return at(scopes_.size() - 1); }
