@@ -102,6 +102,10 @@ static llvm::Error understand(CommandLine &line, const Texts &texts) {
   CompileOptions &compile = line.compile;
   if (llvm::Error error = checkDevice(compile.pipeline.device))
     return error;
+  llvm::Expected<target::Target> target = describeTarget(compile.pipeline.device, compile.pipeline.cpu);
+  if (!target)
+    return target.takeError();
+  compile.pipeline.target = *target;
   if (compile.level > 3)
     return usageError("-O" + llvm::Twine(compile.level) + ": no such level", "give -O0 to -O3");
   if (texts.schedule != "classic" && texts.schedule != "default")

@@ -1,6 +1,7 @@
 #include "Devices.h"
 
 #include "support/Error.h"
+#include "target/Cpu.h"
 
 #include "kiln/program.h"
 
@@ -24,6 +25,18 @@ llvm::Error driver::checkDevice(llvm::StringRef name) {
     known += (known.empty() ? "" : ", ") + std::string((*device)->name);
   }
   return usageError("--device " + name + ": no such device", "devices are " + known);
+}
+
+llvm::Expected<target::Target> driver::describeTarget(llvm::StringRef device, llvm::StringRef cpu) {
+  if (device != "cpu")
+    return target::Target();
+  llvm::Expected<target::Cpu> found = target::describeCpu(cpu);
+  if (!found)
+    return found.takeError();
+  return target::Target{.vectorBits = found->vectorBits,
+                        .vectorRegisters = found->vectorRegisters,
+                        .l2Bytes = found->l2Bytes,
+                        .l3Bytes = found->l3Bytes};
 }
 
 void driver::listDevices(llvm::raw_ostream &out) {
