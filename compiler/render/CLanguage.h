@@ -1,7 +1,7 @@
 //===- CLanguage.h - What one C-family language spells in its own way --------===//
 //
-// Every device that takes source text renders with CStyle; a device is one of these tables. Patterns use $c for what the
-// comment beside them names.
+// Every device that takes source text renders with CStyle; a device is one of these tables. Patterns use $c for what
+// the comment beside them names.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -21,13 +21,13 @@ struct AluSpelling {
 
 /// Vectors as values of the language. Without any, and for other lane counts, a vector is rendered as its lanes.
 struct VectorSpelling {
-  llvm::ArrayRef<unsigned> lanes;  ///< the counts that there are types for; empty: the language has no vectors
-  llvm::StringLiteral type = "";   ///< $t element, $n lanes
-  llvm::StringLiteral make = "";   ///< $t type, $x the lanes, comma separated, or one for all
-  llvm::StringLiteral lane = "";   ///< $x vector, $l lane in hexadecimal
-  llvm::StringLiteral load = "";   ///< $n lanes, $p pointer to the first
-  llvm::StringLiteral store = "";  ///< $n lanes, $p pointer to the first, $x value
-  llvm::StringLiteral cast = "";   ///< $t type, $x value; for conversions that lose nothing but precision
+  llvm::ArrayRef<unsigned> lanes; ///< the counts that there are types for; empty: the language has no vectors
+  llvm::StringLiteral type = "";  ///< $t element, $n lanes
+  llvm::StringLiteral make = "";  ///< $t type, $x the lanes, comma separated, or one for all
+  llvm::StringLiteral lane = "";  ///< $x vector, $l lane in hexadecimal
+  llvm::StringLiteral load = "";  ///< $n lanes, $p pointer to the first
+  llvm::StringLiteral store = ""; ///< $n lanes, $p pointer to the first, $x value
+  llvm::StringLiteral cast = "";  ///< $t type, $x value; for conversions that lose nothing but precision
 };
 
 struct CLanguage {

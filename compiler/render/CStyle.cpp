@@ -124,7 +124,7 @@ std::string KernelRenderer::typeName(mlir::Type type) const {
   if (!isWhole(type))
     return element;
   return fillPattern(language_.vectors.type,
-              [&](char key) { return key == 't' ? element : std::to_string(uop::lanesOf(type)); });
+                     [&](char key) { return key == 't' ? element : std::to_string(uop::lanesOf(type)); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -158,8 +158,9 @@ std::string KernelRenderer::lane(unsigned index, unsigned lane) const {
     return value.texts[lane];
   if (!row(index).type || !isWhole(row(index).type))
     return value.texts[0];
-  return fillPattern(language_.vectors.lane,
-              [&](char key) { return key == 'x' ? value.texts[0] : llvm::utohexstr(lane, /*LowerCase=*/false); });
+  return fillPattern(language_.vectors.lane, [&](char key) {
+    return key == 'x' ? value.texts[0] : llvm::utohexstr(lane, /*LowerCase=*/false);
+  });
 }
 
 std::string KernelRenderer::whole(unsigned index) const {
@@ -167,7 +168,7 @@ std::string KernelRenderer::whole(unsigned index) const {
   if (value.texts.size() == 1)
     return value.texts[0];
   return fillPattern(language_.vectors.make,
-              [&](char key) { return key == 't' ? typeName(row(index).type) : llvm::join(value.texts, ","); });
+                     [&](char key) { return key == 't' ? typeName(row(index).type) : llvm::join(value.texts, ","); });
 }
 
 Operand KernelRenderer::operand(unsigned index, unsigned at) const {
@@ -182,9 +183,8 @@ bool KernelRenderer::mayInline(unsigned index, llvm::ArrayRef<std::string> texts
     return true;
   if (uses_[index] > 1)
     return false;
-  bool isCheap = !isFloat(dtypeOf(uop.type)) && !llvm::any_of(texts, [](llvm::StringRef text) {
-    return text.contains("kiln_");
-  });
+  bool isCheap =
+      !isFloat(dtypeOf(uop.type)) && !llvm::any_of(texts, [](llvm::StringRef text) { return text.contains("kiln_"); });
   if (useDepths_[index] > depths_[index] && !isCheap)
     return false;
   auto nesting = [](llvm::StringRef text) {
@@ -260,7 +260,7 @@ std::optional<std::string> KernelRenderer::wholeVector(const LinearUOp &uop) {
     auto lanes = llvm::map_to_vector(llvm::ArrayRef(uop.sources).take_front(isSplat ? 1 : uop.sources.size()),
                                      [&](unsigned source) { return lane(source, 0); });
     return fillPattern(language_.vectors.make,
-                [&](char key) { return key == 't' ? typeName(uop.type) : llvm::join(lanes, ","); });
+                       [&](char key) { return key == 't' ? typeName(uop.type) : llvm::join(lanes, ","); });
   }
   if (!llvm::all_of(uop.sources, [&](unsigned source) { return isWhole(row(source).type); }))
     return std::nullopt;
@@ -274,6 +274,8 @@ std::optional<std::string> KernelRenderer::wholeVector(const LinearUOp &uop) {
     return spelling_.pattern(kind, dtype, operands);
   }
   case LinearKind::Fma:
+    if (!isFloat(dtype))
+      return std::nullopt;
     return spelling_.fma(dtype, llvm::map_to_vector(operands, [](const std::string &text) { return Operand{text}; }));
   case LinearKind::Cast:
     if (!Spelling::isPlainCast(dtypeOf(row(uop.sources[0]).type), dtype))
@@ -298,7 +300,7 @@ void KernelRenderer::value(unsigned index) {
     return declare(index, isCast ? "cast" : "alu", texts);
   if (isWhole(uop.type)) {
     std::string made = fillPattern(language_.vectors.make,
-                            [&](char key) { return key == 't' ? typeName(uop.type) : llvm::join(texts, ","); });
+                                   [&](char key) { return key == 't' ? typeName(uop.type) : llvm::join(texts, ","); });
     return declare(index, isCast ? "cast" : "alu", made);
   }
   give(index, isCast ? "cast" : "alu", std::move(texts));
@@ -335,7 +337,7 @@ void KernelRenderer::load(unsigned index) {
   };
   if (isWhole(uop.type) && isScalarGate) {
     std::string text = fillPattern(language_.vectors.load,
-                            [&](char key) { return key == 'n' ? std::to_string(lanes) : pointer(uop); });
+                                   [&](char key) { return key == 'n' ? std::to_string(lanes) : pointer(uop); });
     return declare(index, "val", choose(text, 0, isGated ? whole(uop.sources[2]) : ""));
   }
   llvm::SmallVector<std::string> texts;
@@ -343,7 +345,7 @@ void KernelRenderer::load(unsigned index) {
     texts.push_back(choose(element(uop, at), at, isGated ? lane(uop.sources[2], at) : ""));
   if (isWhole(uop.type))
     texts = {fillPattern(language_.vectors.make,
-                  [&](char key) { return key == 't' ? typeName(uop.type) : llvm::join(texts, ","); })};
+                         [&](char key) { return key == 't' ? typeName(uop.type) : llvm::join(texts, ","); })};
   declare(index, "val", texts);
 }
 
@@ -359,10 +361,8 @@ void KernelRenderer::store(const LinearUOp &uop) {
   };
   if (isWhole(type) && (!isGated || uop::lanesOf(row(uop.sources[3]).type) == 1))
     return emit(0, fillPattern(language_.vectors.store, [&](char key) {
-                     return key == 'n'   ? std::to_string(lanes)
-                            : key == 'p' ? pointer(uop)
-                                         : whole(uop.sources[2]);
-                   }));
+                  return key == 'n' ? std::to_string(lanes) : key == 'p' ? pointer(uop) : whole(uop.sources[2]);
+                }));
   for (unsigned at = 0; at < lanes; ++at)
     emit(at, element(uop, at) + " = " + lane(uop.sources[2], at) + ";");
 }
@@ -396,7 +396,7 @@ void KernelRenderer::define(unsigned index) {
     auto op = llvm::cast<uop::SpecialOp>(uop.op);
     std::string name = fresh(specialName(op).substr(0, specialName(op).find_first_of("0123456789")));
     std::string text = fillPattern(language_.specials[static_cast<unsigned>(op.getKind())],
-                            [&](char) { return std::to_string(op.getAxis()); });
+                                   [&](char) { return std::to_string(op.getAxis()); });
     assert(!text.empty() && "lowered for a device with other axes of a launch");
     values_[index] = {{name}};
     line(typeName(uop.type) + " " + name + " = " + text + "; /* " + op.getSize().getValue().render() + " */");
@@ -466,8 +466,8 @@ void KernelRenderer::render(unsigned index) {
   case LinearKind::Range: {
     std::string name = fresh("ridx");
     values_[index] = {{name}};
-    line("for (" + typeName(uop.type) + " " + name + " = " + stripParens(lane(uop.sources[0], 0)) + "; " + name + " < " +
-         lane(uop.sources[1], 0) + "; " + name + "++) {");
+    line("for (" + typeName(uop.type) + " " + name + " = " + stripParens(lane(uop.sources[0], 0)) + "; " + name +
+         " < " + lane(uop.sources[1], 0) + "; " + name + "++) {");
     ++depth_;
     return;
   }
@@ -500,9 +500,10 @@ void KernelRenderer::render(unsigned index) {
 std::string KernelRenderer::run() {
   for (auto [index, uop] : llvm::enumerate(program_.rows))
     if ((uop.kind == LinearKind::DefineGlobal || uop.kind == LinearKind::DefineVar) && !uses_[index])
-      line("(void)" + (uop.kind == LinearKind::DefineGlobal ? "data" + std::to_string(uop.number)
-                       : language_.sizeParameter.empty()    ? sizeName(program_, uop.number)
-                                                            : "size" + std::to_string(uop.number)) +
+      line("(void)" +
+           (uop.kind == LinearKind::DefineGlobal ? "data" + std::to_string(uop.number)
+            : language_.sizeParameter.empty()    ? sizeName(program_, uop.number)
+                                                 : "size" + std::to_string(uop.number)) +
            ";");
   for (unsigned index = 0; index < program_.rows.size();) {
     if (row(index).kind == LinearKind::Phi) {
@@ -525,9 +526,8 @@ std::string render::renderSource(const CLanguage &language, llvm::ArrayRef<uop::
   bool usesDouble = false;
   for (uop::FuncOp kernel : kernels) {
     LinearProgram program = linearize(kernel);
-    usesDouble |= llvm::any_of(program.rows, [](const LinearUOp &uop) {
-      return uop.type && dtypeOf(uop.type) == Dtype::F64;
-    });
+    usesDouble |=
+        llvm::any_of(program.rows, [](const LinearUOp &uop) { return uop.type && dtypeOf(uop.type) == Dtype::F64; });
     text += "\n" + renderKernel(language, program, functions);
   }
   return (language.fileHead + (usesDouble ? language.doubleHead : "") + "\n" + functions.definitions()).str() +

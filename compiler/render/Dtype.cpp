@@ -16,8 +16,8 @@ struct Row {
 
 static const Row &row(Dtype dtype) {
   static constexpr Row rows[kDtypes] = {
-      {"bool", "KILN_BOOL", 8, Class::Bool},      {"i8", "KILN_INT8", 8, Class::Signed},
-      {"u8", "KILN_UINT8", 8, Class::Unsigned},   {"i16", "KILN_INT16", 16, Class::Signed},
+      {"bool", "KILN_BOOL", 8, Class::Bool},       {"i8", "KILN_INT8", 8, Class::Signed},
+      {"u8", "KILN_UINT8", 8, Class::Unsigned},    {"i16", "KILN_INT16", 16, Class::Signed},
       {"u16", "KILN_UINT16", 16, Class::Unsigned}, {"i32", "KILN_INT32", 32, Class::Signed},
       {"u32", "KILN_UINT32", 32, Class::Unsigned}, {"i64", "KILN_INT64", 64, Class::Signed},
       {"u64", "KILN_UINT64", 64, Class::Unsigned}, {"f16", "KILN_FLOAT16", 16, Class::Float},

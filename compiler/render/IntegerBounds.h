@@ -1,7 +1,8 @@
 //===- IntegerBounds.h - Intervals of integer uops -------------------------------===//
 //
-// Integers wrap. Where the bounds of loops, sizes and constants prove that an operation does not, a renderer may say so:
-// LLVM then widens loop counters and folds index math into addresses, and C needs no detour around undefined behaviour.
+// Integers wrap. Where the bounds of loops, sizes and constants prove that an operation does not, a renderer may say
+// so: LLVM then widens loop counters and folds index math into addresses, and C needs no detour around undefined
+// behaviour.
 //
 //===-----------------------------------------------------------------------------===//
 #pragma once

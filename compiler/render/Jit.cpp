@@ -24,9 +24,8 @@ namespace {
 /// One object's code; freed with this.
 class LoadedObject {
 public:
-  static llvm::Expected<std::unique_ptr<LoadedObject>> load(std::shared_ptr<orc::LLJIT> jit,
-                                                            std::unique_ptr<llvm::MemoryBuffer> object,
-                                                            const RuntimeSymbols &symbols);
+  static llvm::Expected<std::unique_ptr<LoadedObject>>
+  load(std::shared_ptr<orc::LLJIT> jit, std::unique_ptr<llvm::MemoryBuffer> object, const RuntimeSymbols &symbols);
   ~LoadedObject() { llvm::cantFail(jit_->getExecutionSession().removeJITDylib(library_)); }
 
   llvm::Expected<void *> find(llvm::StringRef name) {
@@ -155,7 +154,8 @@ llvm::Expected<std::unique_ptr<target::LoadedKernel>> Jit::load(uop::FuncOp kern
 }
 
 llvm::Expected<std::unique_ptr<target::LoadedModel>> Jit::loadModel(const ModelTables &tables, llvm::StringRef name,
-                                                                    llvm::StringRef folder) {
+                                                                    llvm::StringRef folder, llvm::StringRef device,
+                                                                    llvm::ArrayRef<char> code) {
   std::unique_ptr<llvm::WritableMemoryBuffer> weights = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(
       tables.weightBytes, "weights", llvm::Align(KILN_ALIGNMENT));
   if (!weights)
@@ -165,6 +165,8 @@ llvm::Expected<std::unique_ptr<target::LoadedModel>> Jit::loadModel(const ModelT
     return error;
   ProgramOptions options;
   options.name = name.str();
+  options.device = device.str();
+  options.code = code;
   options.weights = WeightPlacement::External;
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);

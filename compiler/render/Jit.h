@@ -25,10 +25,11 @@ public:
 
   llvm::Expected<std::unique_ptr<target::LoadedKernel>> load(uop::FuncOp kernel) override;
 
-  /// A whole model for the device "cpu", its weights read into memory. `name` is for messages; paths of weights are
-  /// relative to `folder`.
+  /// A whole model, its weights read into memory. `name` is for messages; paths of weights are relative to `folder`. For
+  /// a device other than "cpu", `code` has its kernels; it is copied.
   llvm::Expected<std::unique_ptr<target::LoadedModel>> loadModel(const ModelTables &tables, llvm::StringRef name,
-                                                                 llvm::StringRef folder);
+                                                                 llvm::StringRef folder, llvm::StringRef device = "cpu",
+                                                                 llvm::ArrayRef<char> code = {});
 
 private:
   Jit(target::Cpu cpu, target::OptLevel level, RuntimeSymbols symbols, std::shared_ptr<llvm::orc::LLJIT> jit);

@@ -107,9 +107,9 @@ void Linearizer::head() {
   }
   out_.function.walk([&](DefineOp op) {
     if (live_.contains(op))
-      rows_[op] = append(op.getType().getMemory() == Memory::Local ? LinearKind::DefineLocal
-                                                                    : LinearKind::DefineRegister,
-                         op.getType(), {}, op);
+      rows_[op] =
+          append(op.getType().getMemory() == Memory::Local ? LinearKind::DefineLocal : LinearKind::DefineRegister,
+                 op.getType(), {}, op);
   });
   constants();
   specials();
@@ -182,9 +182,8 @@ void Linearizer::body(mlir::Block &block) {
 void Linearizer::value(Operation *op, LinearKind kind) {
   Value result = op->getResult(0);
   if (live_.contains(result))
-    rows_[result] = append(kind, result.getType(), llvm::map_to_vector(op->getOperands(), [&](Value operand) {
-                             return rowOf(operand);
-                           }), op);
+    rows_[result] = append(kind, result.getType(),
+                           llvm::map_to_vector(op->getOperands(), [&](Value operand) { return rowOf(operand); }), op);
 }
 
 static LinearKind kindOf(AluOp op) {
@@ -252,12 +251,12 @@ void Linearizer::range(RangeOp range) {
     if (std::optional<unsigned> outer = outerAccumulator(range, index))
       accumulators[index] = *outer;
     else
-      accumulators[index] = append(LinearKind::DefineAcc, carried.getType(), {rowOf(range.getInits()[index])}, range,
-                                   accumulators_++);
+      accumulators[index] =
+          append(LinearKind::DefineAcc, carried.getType(), {rowOf(range.getInits()[index])}, range, accumulators_++);
     rows_[carried] = accumulators[index];
   }
-  unsigned row = append(LinearKind::Range, range.getIndex().getType(), {rowOf(range.getFrom()), rowOf(range.getTo())},
-                        range);
+  unsigned row =
+      append(LinearKind::Range, range.getIndex().getType(), {rowOf(range.getFrom()), rowOf(range.getTo())}, range);
   rows_[range.getIndex()] = row;
   for (unsigned index = 0; index < range.getInits().size(); ++index)
     if (live_.contains(range.getCarried()[index]))
@@ -268,18 +267,16 @@ void Linearizer::range(RangeOp range) {
   // An accumulator that a range further in continues is assigned there: its PHI is the innermost's.
   auto isContinuedInside = [&](unsigned index) {
     auto inner = range.getYield().getValues()[index].getDefiningOp<RangeOp>();
-    return inner && inner->getParentOp() == range &&
-           rows_.contains(range.getYield().getValues()[index]) &&
+    return inner && inner->getParentOp() == range && rows_.contains(range.getYield().getValues()[index]) &&
            out_.rows[rowOf(range.getYield().getValues()[index])].sources[0] == accumulators[index];
   };
   for (unsigned index = 0; index < range.getInits().size(); ++index) {
     if (!live_.contains(range.getCarried()[index]))
       continue;
     Value next = range.getYield().getValues()[index];
-    rows_[range.getResult(index)] = isContinuedInside(index)
-                                        ? rowOf(next)
-                                        : append(LinearKind::Phi, next.getType(),
-                                                 {accumulators[index], rowOf(next)}, range);
+    rows_[range.getResult(index)] =
+        isContinuedInside(index) ? rowOf(next)
+                                 : append(LinearKind::Phi, next.getType(), {accumulators[index], rowOf(next)}, range);
   }
   append(LinearKind::EndRange, {}, {row}, range);
 }

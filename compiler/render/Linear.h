@@ -41,9 +41,9 @@ enum class LinearKind {
 
 struct LinearUOp {
   LinearKind kind;
-  mlir::Type type;                         ///< of the result; null where there is none
-  llvm::SmallVector<unsigned, 4> sources;  ///< rows; only DefineAcc names later ones
-  mlir::Operation *op = nullptr;           ///< the uop; null for arguments
+  mlir::Type type;                        ///< of the result; null where there is none
+  llvm::SmallVector<unsigned, 4> sources; ///< rows; only DefineAcc names later ones
+  mlir::Operation *op = nullptr;          ///< the uop; null for arguments
   unsigned number = 0;
 };
 

@@ -10,8 +10,8 @@ using namespace kiln::render;
 
 static llvm::StringRef nameOf(LinearKind kind) {
   static constexpr llvm::StringLiteral names[] = {
-      "DEFINE_GLOBAL", "DEFINE_VAR", "DEFINE_LOCAL", "DEFINE_REG", "CONST", "SPECIAL", "DEFINE_ACC", "RANGE",
-      "LOAD",          "ALU",        "ALU",          "CAST",       "BITCAST", "VECTORIZE", "GEP",    "PHI",
+      "DEFINE_GLOBAL", "DEFINE_VAR", "DEFINE_LOCAL", "DEFINE_REG", "CONST",   "SPECIAL",   "DEFINE_ACC", "RANGE",
+      "LOAD",          "ALU",        "ALU",          "CAST",       "BITCAST", "VECTORIZE", "GEP",        "PHI",
       "ENDRANGE",      "IF",         "ELSE",         "ENDIF",      "BARRIER", "STORE"};
   static_assert(std::size(names) == static_cast<size_t>(LinearKind::Store) + 1);
   return names[static_cast<size_t>(kind)];
@@ -74,8 +74,8 @@ std::string render::listing(const LinearProgram &program) {
     std::string sources;
     for (unsigned source : uop.sources) {
       const LinearUOp &parent = program.rows[source];
-      std::string name = parent.kind == LinearKind::Const ? "'" + argumentText(program, parent) + "'"
-                                                          : std::to_string(source);
+      std::string name =
+          parent.kind == LinearKind::Const ? "'" + argumentText(program, parent) + "'" : std::to_string(source);
       sources += (sources.empty() ? "" : ", ") + name;
     }
     os << llvm::formatv("{0,4} UOps.{1,-15}: {2,-25} {3,-32} {4}\n", row, nameOf(uop.kind), dtypeText(uop.type),

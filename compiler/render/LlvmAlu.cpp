@@ -50,9 +50,9 @@ Value *LlvmAlu::fma(mlir::Type type, Value *a, Value *b, Value *c) {
     return emitInteger(Alu::MULACC, type, {a, b, c}, {});
   // Two f16 or bf16 multiply exactly in f32; one f64 addition then leaves a single rounding.
   mlir::Type wide = isNarrow(type) ? mlir::Type(mlir::Float64Type::get(type.getContext())) : type;
-  Value *result = b_.CreateIntrinsic(Intrinsic::fma, {withLanesOf(registerType(b_.getContext(), wide), a->getType())},
-                                     {float_.convert(a, type, wide), float_.convert(b, type, wide),
-                                      float_.convert(c, type, wide)});
+  Value *result =
+      b_.CreateIntrinsic(Intrinsic::fma, {withLanesOf(registerType(b_.getContext(), wide), a->getType())},
+                         {float_.convert(a, type, wide), float_.convert(b, type, wide), float_.convert(c, type, wide)});
   return float_.convert(result, wide, type);
 }
 
@@ -300,8 +300,8 @@ Value *LlvmAlu::shift(Alu kind, bool isSigned, Value *a, Value *amount) {
   }
   Value *shifted = kind == Alu::SHL ? b_.CreateShl(a, amount) : b_.CreateLShr(a, amount);
   // The width itself needs no room of its own in an i1: there every amount but 0 is past it.
-  Value *inside = width == 1 ? b_.CreateICmpEQ(amount, integer(amount, 0))
-                             : b_.CreateICmpULT(amount, integer(amount, width));
+  Value *inside =
+      width == 1 ? b_.CreateICmpEQ(amount, integer(amount, 0)) : b_.CreateICmpULT(amount, integer(amount, width));
   return b_.CreateSelect(inside, shifted, integer(a, 0));
 }
 

@@ -42,8 +42,8 @@ Value *LlvmFloat::narrowToOdd(Value *twice) {
   Value *magnitude = b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, twice);
   Value *nearest = b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, back);
   Value *further = b_.CreateFCmpOGT(magnitude, nearest);
-  Value *neighbour = b_.CreateSelect(further, b_.CreateAdd(word, constant(type, 1)),
-                                     b_.CreateSub(word, constant(type, 1)));
+  Value *neighbour =
+      b_.CreateSelect(further, b_.CreateAdd(word, constant(type, 1)), b_.CreateSub(word, constant(type, 1)));
   // A value that rounds to zero keeps its sign: the neighbour away from zero is 1, and "further" holds there.
   word = b_.CreateSelect(b_.CreateAnd(even, inexact), neighbour, word);
   return b_.CreateBitCast(word, single->getType());
@@ -94,7 +94,8 @@ Value *LlvmFloat::narrowToHalf(Value *single) {
   llvm::Type *type = word->getType();
   Value *magnitude = b_.CreateAnd(word, constant(type, 0x7fffffff));
   Value *sign = b_.CreateAnd(b_.CreateLShr(word, constant(type, 16)), constant(type, 0x8000));
-  // Normal: change the bias, then round the 13 bits that go, halves to even; a carry runs into the exponent as it should.
+  // Normal: change the bias, then round the 13 bits that go, halves to even; a carry runs into the exponent as it
+  // should.
   Value *last = b_.CreateAnd(b_.CreateLShr(magnitude, constant(type, 13)), constant(type, 1));
   Value *biased = b_.CreateSub(magnitude, constant(type, uint64_t(127 - 15) << 23));
   Value *normal = b_.CreateLShr(b_.CreateAdd(biased, b_.CreateAdd(last, constant(type, 0xfff))), constant(type, 13));

@@ -134,8 +134,8 @@ void KernelRenderer::render(mlir::Operation &op) {
             uop::SpecialOp>([&](auto typed) { render(typed); })
       .Case([&](uop::ConstOp c) { values_[c] = constantOf(context_, c.getValue()); })
       .Case([&](uop::FmaOp f) {
-        values_[f] = alu_.fma(mlir::getElementTypeOrSelf(f.getType()), value(f.getA()), value(f.getB()),
-                              value(f.getC()));
+        values_[f] =
+            alu_.fma(mlir::getElementTypeOrSelf(f.getType()), value(f.getA()), value(f.getB()), value(f.getC()));
       })
       .Case([&](uop::GepOp g) { values_[g] = b_.CreateExtractElement(value(g.getVector()), g.getLane()); })
       .Case<uop::YieldOp>([](auto) {})   // its owner reads the values
@@ -163,8 +163,9 @@ void KernelRenderer::render(uop::RangeOp op) {
   b_.SetInsertPoint(body);
   render(op.getBody().front());
   std::optional<Interval> start = bounds_.of(op.getFrom());
-  Value *next = b_.CreateAdd(index, llvm::ConstantInt::get(index->getType(), 1), "", /*HasNUW=*/start && start->min >= 0,
-                             /*HasNSW=*/true);
+  Value *next =
+      b_.CreateAdd(index, llvm::ConstantInt::get(index->getType(), 1), "", /*HasNUW=*/start && start->min >= 0,
+                   /*HasNSW=*/true);
   index->addIncoming(next, b_.GetInsertBlock());
   for (auto [phi, yielded] : llvm::zip(carried, op.getYield().getValues()))
     phi->addIncoming(value(yielded), b_.GetInsertBlock());
@@ -281,7 +282,8 @@ void KernelRenderer::render(uop::StoreOp op) {
 
 void KernelRenderer::render(uop::AluOp op) {
   Alu kind = op.getKind().getValue();
-  llvm::SmallVector<Value *, 3> operands = llvm::map_to_vector<3>(op.getOperands(), [&](mlir::Value v) { return value(v); });
+  llvm::SmallVector<Value *, 3> operands =
+      llvm::map_to_vector<3>(op.getOperands(), [&](mlir::Value v) { return value(v); });
   mlir::Type from = mlir::getElementTypeOrSelf(op.getOperands()[kind == Alu::WHERE ? 1 : 0]);
   AluFacts facts;
   if (llvm::isa<mlir::IntegerType>(from)) {

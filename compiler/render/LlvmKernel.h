@@ -1,7 +1,7 @@
 //===- LlvmKernel.h - A uop.func as an LLVM function ------------------------------===//
 //
-// Stage: render (uop → LLVM IR).  LLVM IR is built directly: the uops are as low as it is, so a second dialect in between
-// would only cost compile time.
+// Stage: render (uop → LLVM IR).  LLVM IR is built directly: the uops are as low as it is, so a second dialect in
+// between would only cost compile time.
 //
 //===------------------------------------------------------------------------------===//
 #pragma once

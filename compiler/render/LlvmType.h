@@ -1,7 +1,8 @@
 //===- LlvmType.h - Dtypes as LLVM holds them ---------------------------------===//
 //
-// Registers and memory differ in one case: a bool is an i1 in a register and one byte, 0 or 1, in memory. bf16 is an i16
-// everywhere, since CPUs without instructions for it would call a library that many systems lack; f16 is LLVM's half.
+// Registers and memory differ in one case: a bool is an i1 in a register and one byte, 0 or 1, in memory. bf16 is an
+// i16 everywhere, since CPUs without instructions for it would call a library that many systems lack; f16 is LLVM's
+// half.
 //
 //===--------------------------------------------------------------------------===//
 #pragma once

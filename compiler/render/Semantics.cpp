@@ -9,8 +9,8 @@ using namespace kiln;
 using namespace kiln::render;
 
 // In the patterns: $f the function's name, $a the argument's type, $t the result's, $w the unsigned type as wide as the
-// result, $b the result's bits, $l $h its least and greatest value, $p 2 to the power of its value bits as the argument's
-// literal, $n its least value as such a literal, $i the unsigned 32-bit type, $s what math functions end in.
+// result, $b the result's bits, $l $h its least and greatest value, $p 2 to the power of its value bits as the
+// argument's literal, $n its least value as such a literal, $i the unsigned 32-bit type, $s what math functions end in.
 namespace {
 
 struct Row {
@@ -63,12 +63,10 @@ constexpr Row kRows[] = {
     {Alu::SHR, isUnsignedInteger, "static inline $t $f($t a, $t b) { return b < $b ? a >> b : 0; }\n"},
     {Alu::POW, isSignedInteger,
      "static inline $t $f($t a, $t b) {\n"
-     "  if (b < 0)\n"
-     "    return a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0;\n"
      "  $w r = 1, p = ($w)a;\n"
-     "  for ($w n = ($w)b; n != 0; n >>= 1, p = ($w)(p*p))\n"
+     "  for ($w n = b < 0 ? ($w)(0-($w)b) : ($w)b; n != 0; n >>= 1, p = ($w)(p*p))\n"
      "    r = n & 1 ? ($w)(r*p) : r;\n"
-     "  return ($t)r;\n"
+     "  return b >= 0 ? ($t)r : ($t)r == 1 || ($t)r == -1 ? ($t)r : 0; /* else 1 over it, truncated */\n"
      "}\n"},
     {Alu::POW, isUnsignedInteger,
      "static inline $t $f($t a, $t b) {\n"
@@ -98,12 +96,11 @@ constexpr Row kRows[] = {
      "}\n"},
 };
 
-constexpr llvm::StringLiteral kFloatToInteger =
-    "static inline $t $f($a x) {\n"
-    "  if (x != x)\n"
-    "    return 0;\n"
-    "  return x < $n ? $l : x >= $p ? $h : ($t)x;\n"
-    "}\n";
+constexpr llvm::StringLiteral kFloatToInteger = "static inline $t $f($a x) {\n"
+                                                "  if (x != x)\n"
+                                                "    return 0;\n"
+                                                "  return x < $n ? $l : x >= $p ? $h : ($t)x;\n"
+                                                "}\n";
 
 constexpr llvm::StringLiteral kHalfToFloat =
     "static inline $t $f($a x) {\n"
@@ -134,38 +131,34 @@ constexpr llvm::StringLiteral kFloatToHalf =
     "  return ($t)(sign | (u.bits-0x38000000+0xfff+(u.bits >> 13 & 1)) >> 13);\n"
     "}\n";
 
-constexpr llvm::StringLiteral kBrainToFloat =
-    "static inline $t $f($a x) {\n"
-    "  union { $i bits; $t value; } u;\n"
-    "  u.bits = ($i)x << 16;\n"
-    "  return u.value;\n"
-    "}\n";
+constexpr llvm::StringLiteral kBrainToFloat = "static inline $t $f($a x) {\n"
+                                              "  union { $i bits; $t value; } u;\n"
+                                              "  u.bits = ($i)x << 16;\n"
+                                              "  return u.value;\n"
+                                              "}\n";
 
-constexpr llvm::StringLiteral kFloatToBrain =
-    "static inline $t $f($a x) {\n"
-    "  union { $a value; $i bits; } u;\n"
-    "  u.value = x;\n"
-    "  if (x != x)\n"
-    "    return ($t)(u.bits >> 16 | 0x40);\n"
-    "  return ($t)((u.bits+0x7fff+(u.bits >> 16 & 1)) >> 16);\n"
-    "}\n";
+constexpr llvm::StringLiteral kFloatToBrain = "static inline $t $f($a x) {\n"
+                                              "  union { $a value; $i bits; } u;\n"
+                                              "  u.value = x;\n"
+                                              "  if (x != x)\n"
+                                              "    return ($t)(u.bits >> 16 | 0x40);\n"
+                                              "  return ($t)((u.bits+0x7fff+(u.bits >> 16 & 1)) >> 16);\n"
+                                              "}\n";
 
 // The nearest float would be rounded a second time; one with an odd last bit where it is not exact is rounded rightly.
-constexpr llvm::StringLiteral kDoubleToOddFloat =
-    "static inline $t $f($a x) {\n"
-    "  union { $t value; $i bits; } u;\n"
-    "  u.value = ($t)x;\n"
-    "  if (x == x && u.value != x && !(u.bits & 1))\n"
-    "    u.bits += (u.value > x) == (x > 0) ? -1 : 1;\n"
-    "  return u.value;\n"
-    "}\n";
+constexpr llvm::StringLiteral kDoubleToOddFloat = "static inline $t $f($a x) {\n"
+                                                  "  union { $t value; $i bits; } u;\n"
+                                                  "  u.value = ($t)x;\n"
+                                                  "  if (x == x && u.value != x && !(u.bits & 1))\n"
+                                                  "    u.bits += (u.value > x) == (x > 0) ? -1 : 1;\n"
+                                                  "  return u.value;\n"
+                                                  "}\n";
 
-constexpr llvm::StringLiteral kReinterpret =
-    "static inline $t $f($a x) {\n"
-    "  union { $a from; $t to; } u;\n"
-    "  u.from = x;\n"
-    "  return u.to;\n"
-    "}\n";
+constexpr llvm::StringLiteral kReinterpret = "static inline $t $f($a x) {\n"
+                                             "  union { $a from; $t to; } u;\n"
+                                             "  u.from = x;\n"
+                                             "  return u.to;\n"
+                                             "}\n";
 
 } // namespace
 

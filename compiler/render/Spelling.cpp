@@ -81,18 +81,33 @@ std::string Spelling::call(Alu kind, Dtype dtype, llvm::ArrayRef<Operand> operan
   return text + ")";
 }
 
+/// Bool is an integer of one bit whose sums saturate.
 std::string Spelling::boolean(Alu kind, llvm::ArrayRef<Operand> operands) const {
+  auto texts = llvm::map_to_vector(operands, [](const Operand &o) { return o.text; });
   switch (kind) {
   case Alu::NEG:
-    return operands[0].text;
+  case Alu::RECIP:
+    return texts[0];
   case Alu::ADD:
   case Alu::MAX:
-    return pattern(Alu::OR, Dtype::Bool, {operands[0].text, operands[1].text});
+    return pattern(Alu::OR, Dtype::Bool, texts);
   case Alu::MUL:
   case Alu::MIN:
-    return pattern(Alu::AND, Dtype::Bool, {operands[0].text, operands[1].text});
+  case Alu::FDIV:
+  case Alu::IDIV:
+  case Alu::FLOORDIV:
+    return pattern(Alu::AND, Dtype::Bool, texts);
+  case Alu::MOD:
+  case Alu::FLOORMOD:
+  case Alu::SHL:
+  case Alu::SHR:
+    return "(" + texts[0] + "&!" + texts[1] + ")";
+  case Alu::POW:
+    return "(" + texts[0] + "|!" + texts[1] + ")";
+  case Alu::MULACC:
+    return "((" + texts[0] + "&" + texts[1] + ")|" + texts[2] + ")";
   default:
-    return pattern(kind, Dtype::Bool, llvm::map_to_vector(operands, [](const Operand &o) { return o.text; }));
+    return pattern(kind, Dtype::Bool, texts);
   }
 }
 
@@ -100,12 +115,34 @@ std::string Spelling::boolean(Alu kind, llvm::ArrayRef<Operand> operands) const 
 std::string Spelling::widened(Alu kind, Dtype dtype, llvm::ArrayRef<Operand> operands) {
   auto wide = llvm::map_to_vector(operands, [&](const Operand &operand) {
     if (auto number = llvm::dyn_cast_or_null<mlir::FloatAttr>(operand.constant))
-      return Operand{constant(mlir::FloatAttr::get(mlir::Float32Type::get(number.getContext()),
-                                                   number.getValueAsDouble()))};
+      return Operand{
+          constant(mlir::FloatAttr::get(mlir::Float32Type::get(number.getContext()), number.getValueAsDouble()))};
     return Operand{cast(dtype, Dtype::F32, operand.text)};
   });
   std::string text = alu(kind, Dtype::F32, wide);
   return aluInfo(kind).rule == AluRule::Compare ? text : cast(Dtype::F32, dtype, text);
+}
+
+/// Whether the operation is a function of reals, which takes an integer to double and back.
+static bool isReal(Alu kind) {
+  switch (kind) {
+  case Alu::SQRT:
+  case Alu::EXP2:
+  case Alu::LOG2:
+  case Alu::EXP:
+  case Alu::LOG:
+  case Alu::SIN:
+  case Alu::COS:
+  case Alu::TANH:
+  case Alu::ERF:
+    return true;
+  default:
+    return false;
+  }
+}
+
+static bool isRounding(Alu kind) {
+  return kind == Alu::FLOOR || kind == Alu::CEIL || kind == Alu::ROUND || kind == Alu::TRUNC;
 }
 
 /// A comparison that the dtype's range decides; compilers warn of it, so it is written as its answer.
@@ -121,6 +158,10 @@ static std::optional<bool> decided(Alu kind, Dtype dtype, llvm::ArrayRef<Operand
 }
 
 std::string Spelling::alu(Alu kind, Dtype dtype, llvm::ArrayRef<Operand> operands) {
+  if (!isFloat(dtype) && isRounding(kind))
+    return operands[0].text;
+  if (!isFloat(dtype) && isReal(kind))
+    return cast(Dtype::F64, dtype, alu(kind, Dtype::F64, Operand{cast(dtype, Dtype::F64, operands[0].text)}));
   if (dtype == Dtype::Bool)
     return boolean(kind, operands);
   auto texts = llvm::map_to_vector(operands, [](const Operand &o) { return o.text; });
@@ -136,6 +177,12 @@ std::string Spelling::alu(Alu kind, Dtype dtype, llvm::ArrayRef<Operand> operand
   };
   std::optional<llvm::APInt> second = operands.size() > 1 ? integerOf(operands[1]) : std::nullopt;
   switch (kind) {
+  case Alu::RECIP:
+    if (isFloat(dtype))
+      return pattern(kind, dtype, texts);
+    return call(Alu::IDIV, dtype, {Operand{"1"}, operands[0]});
+  case Alu::FDIV:
+    return isFloat(dtype) ? pattern(kind, dtype, texts) : alu(Alu::IDIV, dtype, operands);
   case Alu::IDIV:
   case Alu::MOD:
     if (second && !second->isZero() && !(isSignedInteger(dtype) && second->isAllOnes()))
@@ -165,14 +212,18 @@ std::string Spelling::alu(Alu kind, Dtype dtype, llvm::ArrayRef<Operand> operand
 }
 
 std::string Spelling::fma(Dtype dtype, llvm::ArrayRef<Operand> operands) {
+  if (!isFloat(dtype))
+    return alu(Alu::MULACC, dtype, operands);
   if (isSmallFloat(dtype)) {
-    // A product of two halves is exact in float; what the sum loses there is rounded once more.
-    auto wide = llvm::map_to_vector(operands, [&](const Operand &o) { return Operand{cast(dtype, Dtype::F32, o.text)}; });
-    return cast(Dtype::F32, dtype, fma(Dtype::F32, wide));
+    // The product of two 16-bit floats is exact in double.
+    auto wide =
+        llvm::map_to_vector(operands, [&](const Operand &o) { return Operand{cast(dtype, Dtype::F64, o.text)}; });
+    return cast(Dtype::F64, dtype, fma(Dtype::F64, wide));
   }
-  return ("fma" + mathSuffix(language_, dtype) + "(" + stripParens(operands[0].text) + "," +
-          stripParens(operands[1].text) + "," + stripParens(operands[2].text) + ")")
-      .str();
+  std::string text = ("fma" + mathSuffix(language_, dtype) + "(").str();
+  for (auto [index, operand] : llvm::enumerate(operands))
+    text += (index ? "," : "") + stripParens(operand.text).str();
+  return text + ")";
 }
 
 std::string Spelling::cast(Dtype from, Dtype to, const std::string &text) {

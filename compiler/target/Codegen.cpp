@@ -52,13 +52,12 @@ void target::optimize(llvm::Module &module, llvm::TargetMachine &machine, OptLev
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  llvm::ModulePassManager passes = level == 0 ? builder.buildO0DefaultPipeline(levels[0])
-                                              : builder.buildPerModuleDefaultPipeline(levels[level]);
+  llvm::ModulePassManager passes =
+      level == 0 ? builder.buildO0DefaultPipeline(levels[0]) : builder.buildPerModuleDefaultPipeline(levels[level]);
   passes.run(module, modules);
 }
 
-void target::emit(llvm::Module &module, llvm::TargetMachine &machine, MachineFile file,
-                  llvm::raw_pwrite_stream &out) {
+void target::emit(llvm::Module &module, llvm::TargetMachine &machine, MachineFile file, llvm::raw_pwrite_stream &out) {
   llvm::legacy::PassManager passes;
   bool refused = machine.addPassesToEmitFile(passes, out, nullptr,
                                              file == MachineFile::Object ? llvm::CodeGenFileType::ObjectFile

@@ -83,7 +83,8 @@ llvm::Expected<Cpu> target::describeCpu(llvm::StringRef name) {
     return failure("LLVM has no code generator for " + cpu.triple);
   std::unique_ptr<llvm::MCSubtargetInfo> baseline(target->createMCSubtargetInfo(triple, "", ""));
   if (!baseline->isCPUStringValid(cpu.name))
-    return usageError("no CPU '" + name + "' is known", "`llc -mcpu=help` lists LLVM's names; 'native' is this machine");
+    return usageError("no CPU '" + name + "' is known",
+                      "`llc -mcpu=help` lists LLVM's names; 'native' is this machine");
   std::unique_ptr<llvm::MCSubtargetInfo> info(target->createMCSubtargetInfo(triple, cpu.name, cpu.features));
   describeVectors(cpu, *info, *baseline);
   return cpu;

@@ -20,12 +20,12 @@ struct Cpu {
   std::string name;     ///< LLVM's: znver3, x86-64-v3
   std::string features; ///< beyond what the name says, as LLVM takes them: "+avx2,-avx512f"; "" for a named CPU
 
-  unsigned vectorBits = 128;    ///< the widest vector
+  unsigned vectorBits = 128;     ///< the widest vector
   unsigned vectorRegisters = 16; ///< how many of them
-  bool fma = false;             ///< a fused multiply-add is one instruction
-  bool half = false;            ///< conversions between f16 and f32 are instructions
+  bool fma = false;              ///< a fused multiply-add is one instruction
+  bool half = false;             ///< conversions between f16 and f32 are instructions
 
-  int64_t l1Bytes = 32 << 10; ///< data cache of a core
+  int64_t l1Bytes = 32 << 10;  ///< data cache of a core
   int64_t l2Bytes = 512 << 10; ///< of a core
   int64_t l3Bytes = 8 << 20;   ///< shared
 

@@ -197,8 +197,8 @@ void KernelLowering::emitStore(kernel::StoreOp store) {
   // Items and groups that do not choose the place would all write it: the first does.
   SmallVector<Expr> conditions{where.valid};
   for (kernel::AxisAttr axis : func_.getLoopAxes()) {
-    bool parallel = axis.getKind() != AxisKind::Loop && axis.getKind() != AxisKind::Upcast &&
-                    axis.getKind() != AxisKind::Lane;
+    bool parallel =
+        axis.getKind() != AxisKind::Loop && axis.getKind() != AxisKind::Upcast && axis.getKind() != AxisKind::Lane;
     if (parallel && !axes.test(axis.getId()))
       conditions.push_back(view::less(kernel::loopVariable(axis), 1));
   }
@@ -335,8 +335,8 @@ Value KernelLowering::stageMemory(kernel::StageOp stage) {
     OpBuilder::InsertionGuard guard(builder_);
     builder_.setInsertionPointToStart(&out_.getBody().front());
     Type type = uop::PtrType::get(builder_.getContext(), stage.getResult().getType(), space);
-    memory = uop::DefineOp::create(builder_, loc_, type, builder_.getStringAttr(name),
-                                   builder_.getI64IntegerAttr(elements));
+    memory =
+        uop::DefineOp::create(builder_, loc_, type, builder_.getStringAttr(name), builder_.getI64IntegerAttr(elements));
   }
   return memory;
 }

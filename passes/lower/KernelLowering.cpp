@@ -22,8 +22,9 @@ static bool fitsInt32(kernel::FuncOp func) {
     auto tracker = op->getAttrOfType<TrackerAttr>("tracker");
     if (!tracker)
       return;
-    check(tracker.getValue().at().index);
-    for (const view::View &view : tracker.getValue().views())
+    view::ShapeTracker value = tracker.getValue();
+    check(value.at().index);
+    for (const view::View &view : value.views())
       check(view.size());
   });
   for (Attribute axis : func.getAxes())
@@ -272,8 +273,8 @@ Expr KernelLowering::guardOf(const AxisSet &axes) const {
   for (Expr guard : guards_) {
     AxisSet guarded = none();
     addVariables(guard, guarded);
-    bool known = llvm::any_of(
-        scopes_, [&](const std::unique_ptr<Scope> &scope) { return scope->known.contains(guard); });
+    bool known =
+        llvm::any_of(scopes_, [&](const std::unique_ptr<Scope> &scope) { return scope->known.contains(guard); });
     if (!known && guarded.anyCommon(axes))
       terms.push_back(guard);
   }
@@ -378,8 +379,8 @@ Value KernelLowering::laneCondition(Expr expr, size_t depth) {
 void KernelLowering::createFunction() {
   SmallVector<Type> types;
   for (Type type : func_.getArgumentTypes())
-    types.push_back(uop::PtrType::get(builder_.getContext(), cast<kernel::BufferType>(type).getElement(),
-                                      uop::Memory::Global));
+    types.push_back(
+        uop::PtrType::get(builder_.getContext(), cast<kernel::BufferType>(type).getElement(), uop::Memory::Global));
   types.append(func_.getSizes().getSizes().size(), indexType_);
   DimsAttr nothing = DimsAttr::get(builder_.getContext(), {});
   ExprAttr zero = ExprAttr::get(builder_.getContext(), 0);

@@ -1,8 +1,8 @@
-/*===- cpu.c - Kernels that are functions of this process ----------------===*/
+/*===- cpu.c - Kernels that are functions of this process ------------===*/
 #define _GNU_SOURCE /* madvise */
 #include "cpu.h"
 
-#include "features.h"
+#include "cpu_features.h"
 #include "pool.h"
 
 #include <stdio.h>

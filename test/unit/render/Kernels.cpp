@@ -20,20 +20,23 @@ test::Module::Module(llvm::StringRef text) : context_(std::make_unique<mlir::MLI
   REQUIRE(module_);
 }
 
-llvm::SmallVector<uop::FuncOp> test::Module::kernels() const { return llvm::to_vector((*module_).getOps<uop::FuncOp>()); }
+llvm::SmallVector<uop::FuncOp> test::Module::kernels() const {
+  return llvm::to_vector((*module_).getOps<uop::FuncOp>());
+}
 
 host::ProgramOp test::Module::program() const { return *(*module_).getOps<host::ProgramOp>().begin(); }
 
 std::string test::kernelText(llvm::StringRef name, llvm::StringRef arguments, llvm::StringRef body,
                              llvm::StringRef sizes) {
   return ("uop.func @" + name + "(" + arguments + ") attributes {sizes = #kiln.dims<[" + sizes +
-          "]>, grid = #kiln.dims<[]>, local = array<i64>, operations = #kiln.expr<0>, bytes = #kiln.expr<0>} {\n" + body +
-          "\nuop.yield\n}\n")
+          "]>, grid = #kiln.dims<[]>, local = array<i64>, operations = #kiln.expr<0>, bytes = #kiln.expr<0>} {\n" +
+          body + "\nuop.yield\n}\n")
       .str();
 }
 
-#define HEAD "attributes {sizes = #kiln.dims<[]>, grid = #kiln.dims<[]>, local = array<i64>, " \
-             "operations = #kiln.expr<0>, bytes = #kiln.expr<0>}"
+#define HEAD                                                                                                           \
+  "attributes {sizes = #kiln.dims<[]>, grid = #kiln.dims<[]>, local = array<i64>, "                                    \
+  "operations = #kiln.expr<0>, bytes = #kiln.expr<0>}"
 
 const llvm::StringLiteral test::kDot = R"(
 uop.func @r_2(%0: !uop.ptr<i32, global>, %1: !uop.ptr<i32, global>, %2: !uop.ptr<i32, global>) )" HEAD R"( {

@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -93,6 +94,24 @@ TEST_CASE("results do not depend on the number of threads") {
     REQUIRE(c.run({floats(many.data(), {64, 3}), none}, y) == KILN_OK);
     CHECK(values(y) == values(want));
   }
+}
+
+TEST_CASE("two threads run one model with two contexts") {
+  bool good[2] = {true, true};
+  auto work = [&](int index) {
+    Context c(affine_model, 2);
+    std::vector<float> x(64 * 3, float(index + 1));
+    for (int i = 0; i < 200; i++) {
+      kiln_tensor y = {};
+      good[index] &= c.run({floats(x.data(), {64, 3}), none}, y) == KILN_OK;
+      good[index] &= values(y) == std::vector<float>(64, 111.0f * float(index + 1) + 6);
+    }
+  };
+  std::thread other(work, 1);
+  work(0);
+  other.join();
+  CHECK(good[0]);
+  CHECK(good[1]);
 }
 
 TEST_CASE("a result goes to the caller's memory, aligned or not") {

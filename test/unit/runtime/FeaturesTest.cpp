@@ -1,5 +1,5 @@
 extern "C" {
-#include "runtime/device/cpu/features.h"
+#include "runtime/device/cpu/cpu_features.h"
 }
 #include "affine.h"
 

@@ -141,6 +141,30 @@ TEST_CASE("weights come from a file, wherever in it they lie") {
   CHECK(runWith(weightFile(R"("unused":{"dtype":"F8_E4M3","shape":[12],"data_offsets":[0,12]},)" + good)) == "327");
 }
 
+TEST_CASE("weights beyond 2 GB are mapped, not read") {
+  TempFolder folder;
+  const int64_t padding = int64_t(3) << 30;
+  std::string header = R"({"padding":{"dtype":"U8","shape":[)" + std::to_string(padding) + R"(],"data_offsets":[0,)" +
+                       std::to_string(padding) + R"(]},"layer.weight":{"dtype":"F32","shape":[3],"data_offsets":[)" +
+                       std::to_string(padding) + "," + std::to_string(padding + 12) + "]}}";
+  header.resize((header.size() + 63) / 64 * 64 - 8, ' ');
+  std::string path = folder.write("large.safetensors", fileOf(header, ""));
+  std::filesystem::resize_file(path, 8 + header.size() + size_t(padding)); // a hole, which takes no room
+  std::ofstream(path, std::ios::binary | std::ios::app).write(reinterpret_cast<const char *>(weight), sizeof weight);
+  kiln_options options = {};
+  options.weights_path = path.c_str();
+  kiln_context *context;
+  char error[300] = "";
+  kiln_status status = kiln_context_create(&affine_model_without_weights, &options, &context, error, sizeof error);
+  INFO(error);
+  REQUIRE(status == KILN_OK);
+  float x[] = {1, 2, 3};
+  kiln_tensor inputs[] = {{x, KILN_FLOAT32, 2, {1, 3}}, {}}, y = {};
+  REQUIRE(kiln_run(context, inputs, &y) == KILN_OK);
+  CHECK(*static_cast<float *>(y.data) == 327);
+  kiln_context_destroy(context);
+}
+
 TEST_CASE("a weights file that does not fit") {
   CHECK(runWith(weightFile("")) == "weight 'layer.weight' is missing");
   CHECK(runWith(weightFile(R"("layer.weight":{"dtype":"F32","shape":[3,1],"data_offsets":[0,12]})")) ==

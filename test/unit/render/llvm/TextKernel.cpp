@@ -55,9 +55,8 @@ static void compile(uop::FuncOp function, const target::Cpu &cpu,
 
 std::string TextKernel::llvm() {
   std::string text;
-  compile(function(), cpu_, [&](llvm::Module &module, llvm::TargetMachine &) {
-    llvm::raw_string_ostream(text) << module;
-  });
+  compile(function(), cpu_,
+          [&](llvm::Module &module, llvm::TargetMachine &) { llvm::raw_string_ostream(text) << module; });
   return text;
 }
 

@@ -1,13 +1,13 @@
-/*===- features.c - What this machine's CPU can do -----------------------===*/
+/*===- cpu_features.c - What this machine's CPU can do -------------------===*/
 #define _GNU_SOURCE /* syscall */
-#include "features.h"
+#include "cpu_features.h"
 
 #include <stdint.h>
 #include <string.h>
 
 typedef struct feature {
-  const char *name; /* LLVM's */
-  uint8_t word;     /* of read_words */
+  char name[20]; /* LLVM's; no pointer, so that a table of them needs no relocations */
+  uint8_t word;  /* of read_words */
   uint8_t bit;
   uint8_t state; /* what the system must save of it: an index of `states` */
 } feature;

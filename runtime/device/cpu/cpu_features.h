@@ -1,6 +1,6 @@
-/*===- features.h - What this machine's CPU can do -----------------------===*/
-#ifndef KILN_DEVICE_CPU_FEATURES_H
-#define KILN_DEVICE_CPU_FEATURES_H
+/*===- cpu_features.h - What this machine's CPU can do -------------------===*/
+#ifndef KILN_DEVICE_CPU_CPU_FEATURES_H
+#define KILN_DEVICE_CPU_CPU_FEATURES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,51 @@
+//===- Symbols.h - The named sizes of a model -------------------------------===//
+//
+// A size that is not known yet is an expression over symbols. A symbol's bounds and default come from --dim if given,
+// else from the file, else they are 0 to 2^31-1 and 1.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "import/Import.h"
+#include "view/Expr.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace kiln::import {
+
+class Symbols {
+public:
+  explicit Symbols(const ImportOptions &options) : options_(options) {}
+
+  /// What the file says of a symbol; --dim overrides it. To be called before the symbol's first use.
+  void declare(llvm::StringRef name, SymbolBounds bounds) { declared_[name] = bounds; }
+
+  /// The symbol of this name: a constant where its bounds leave one value.
+  view::Expr symbol(llvm::StringRef name);
+
+  /// A new symbol, named `name` or, where there is such a one, name.1, name.2 …
+  view::Expr fresh(llvm::StringRef name, SymbolBounds bounds);
+
+  /// Reads a size such as "batch*seq" or "past+1", its names replaced by symbols.
+  llvm::Expected<view::Expr> parse(llvm::StringRef text);
+
+  /// The number of symbols used so far; forget() drops those that came after such a moment.
+  size_t count() const { return used_.size(); }
+  void forget(size_t count);
+  /// True where the expression holds a symbol that came after such a moment.
+  bool isNewer(view::Expr size, size_t count) const;
+
+  /// The symbols used so far, in order of first use.
+  llvm::SmallVector<llvm::StringRef> names() const;
+
+  /// The same with their bounds, as the module's kiln.symbols.
+  mlir::ArrayAttr attribute(mlir::MLIRContext *context) const;
+
+private:
+  const ImportOptions &options_;
+  llvm::StringMap<SymbolBounds> declared_;
+  llvm::MapVector<std::string, SymbolBounds, llvm::StringMap<unsigned>> used_;
+};
+
+} // namespace kiln::import

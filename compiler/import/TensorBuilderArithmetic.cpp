@@ -1,0 +1,257 @@
+//===- TensorBuilderArithmetic.cpp - Element-wise functions ------------------===//
+#include "import/DType.h"
+#include "import/TensorBuilder.h"
+#include "ir/base/Evaluate.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace mlir;
+using llvm::Twine;
+
+static TypedAttr constantValue(Value x) {
+  auto op = x.getDefiningOp<graph::ConstOp>();
+  return op ? op.getValue() : TypedAttr();
+}
+
+static bool isNumber(Value x, int64_t number) {
+  TypedAttr value = constantValue(x);
+  return value && value == Operand(number).number(value.getType());
+}
+
+/// What a row takes beside what verifyAlu checks, in words; empty when `element` suits it.
+static llvm::StringRef unsuitable(Alu kind, Type element) {
+  switch (kind) {
+  case Alu::RECIP:
+  case Alu::SQRT:
+  case Alu::EXP2:
+  case Alu::LOG2:
+  case Alu::EXP:
+  case Alu::LOG:
+  case Alu::SIN:
+  case Alu::COS:
+  case Alu::TANH:
+  case Alu::ERF:
+  case Alu::FLOOR:
+  case Alu::CEIL:
+  case Alu::ROUND:
+  case Alu::TRUNC:
+  case Alu::FDIV:
+    return isa<FloatType>(element) ? "" : "floats";
+  case Alu::AND:
+  case Alu::OR:
+  case Alu::XOR:
+  case Alu::SHL:
+  case Alu::SHR:
+  case Alu::IDIV:
+    return isa<IntegerType>(element) ? "" : "integers";
+  default:
+    return "";
+  }
+}
+
+/// The operand that the operation returns unchanged, if there is one: x+0 of integers, x·1, x/1.
+static Value unchanged(Alu kind, ArrayRef<Value> operands) {
+  if (operands.size() != 2)
+    return {};
+  bool isInteger = isa<IntegerType>(TensorBuilder::element(operands[0]));
+  auto neutral = [&](Value x) {
+    switch (kind) {
+    case Alu::ADD:
+    case Alu::OR:
+    case Alu::XOR:
+    case Alu::SHL:
+    case Alu::SHR:
+      return isInteger && isNumber(x, 0);
+    case Alu::MUL:
+    case Alu::FDIV:
+    case Alu::IDIV:
+      return isNumber(x, 1);
+    default:
+      return false;
+    }
+  };
+  bool commutes = llvm::is_contained({Alu::ADD, Alu::OR, Alu::XOR, Alu::MUL}, kind);
+  if (neutral(operands[1]))
+    return operands[0];
+  return commutes && neutral(operands[0]) ? operands[1] : Value();
+}
+
+/// The result of an operation on numbers alone, repeated ones included.
+static TypedAttr foldedNumber(Alu kind, ArrayRef<Value> operands) {
+  SmallVector<Scalar> numbers;
+  for (Value operand : operands) {
+    TypedAttr number = constantValue(operand);
+    if (!number)
+      return {};
+    numbers.push_back(Scalar::of(number));
+  }
+  DType type = aluInfo(kind).rule == AluRule::Compare ? DType::Bool : numbers.back().dtype;
+  std::optional<Scalar> result = evaluateAlu(kind, numbers, type);
+  return result ? result->attribute(operands[0].getContext()) : TypedAttr();
+}
+
+Value TensorBuilder::alu(Alu kind, ArrayRef<Operand> operands) {
+  Value first;
+  for (const Operand &operand : operands) {
+    if (operand.isNumber())
+      continue;
+    Value tensor = operand.tensor();
+    if (!tensor)
+      return {};
+    if (first && element(first) != element(tensor))
+      return fail(stringifyAlu(kind) + " of " + dtypeName(element(first)) + " and " + dtypeName(element(tensor)),
+                  "cast one of them");
+    first = tensor;
+  }
+  if (!first)
+    return fail(stringifyAlu(kind) + " of numbers alone", "one operand must be a tensor");
+  if (llvm::StringRef needs = unsuitable(kind, element(first)); !needs.empty())
+    return fail(stringifyAlu(kind) + " of " + dtypeName(element(first)) + " needs " + needs, "cast it");
+  SmallVector<Value> values;
+  for (const Operand &operand : operands) {
+    Value value = operand.isNumber() ? constant(operand, element(first)) : operand.tensor();
+    if (!value)
+      return {};
+    values.push_back(value);
+  }
+  if (!broadcast(values))
+    return {};
+  if (TypedAttr number = foldedNumber(kind, values))
+    return constant(number, shape(values[0]));
+  if (Value same = unchanged(kind, values))
+    return same;
+  return graph::AluOp::create(builder_, location_, kind, values);
+}
+
+Value TensorBuilder::floatAlu(Alu kind, Value x) { return alu(kind, {x}); }
+
+Value TensorBuilder::round(Alu kind, Value x) { return isFloat(x) ? alu(kind, {x}) : x; }
+
+Value TensorBuilder::cast(Value x, Type element) {
+  if (!x || TensorBuilder::element(x) == element)
+    return x;
+  if (TypedAttr number = constantValue(x))
+    return constant(castScalar(Scalar::of(number), *dtypeOf(element)).attribute(builder_.getContext()), shape(x));
+  return graph::AluOp::create(builder_, location_, Alu::CAST, x, element);
+}
+
+Value TensorBuilder::bitcast(Value x, Type element) {
+  if (!x || TensorBuilder::element(x) == element)
+    return x;
+  if (TensorBuilder::element(x).getIntOrFloatBitWidth() != element.getIntOrFloatBitWidth())
+    return fail("bitcast of " + dtypeName(TensorBuilder::element(x)) + " to " + dtypeName(element),
+                "both must have as many bits");
+  return graph::AluOp::create(builder_, location_, Alu::BITCAST, x, element);
+}
+
+Value TensorBuilder::sub(Operand a, Operand b) {
+  if (!b.isNumber())
+    return add(a, neg(b.tensor()));
+  if (a.isNumber() || !a.tensor())
+    return add(a, b);
+  Value subtrahend = constant(b, element(a.tensor()));
+  return add(a, neg(subtrahend));
+}
+
+Value TensorBuilder::div(Operand a, Operand b) {
+  Value tensor = a.isNumber() ? b.tensor() : a.tensor();
+  return alu(isFloat(tensor) ? Alu::FDIV : Alu::IDIV, {a, b});
+}
+
+Value TensorBuilder::pow(Operand a, Operand b) {
+  if (Value base = a.tensor()) {
+    TypedAttr exponent;
+    if (b.isNumber())
+      exponent = b.number(element(base));
+    else if (b.tensor() && rank(b.tensor()) <= rank(base))
+      exponent = constantValue(b.tensor());
+    auto is = [&](int64_t number) {
+      return exponent && exponent == Operand(number).number(exponent.getType()) &&
+             exponent.getType() == element(base) && (b.isNumber() || shape(b.tensor()).empty());
+    };
+    if (is(1))
+      return base;
+    if (is(2))
+      return square(base);
+    if (is(3))
+      return mul(square(base), base);
+  }
+  return alu(Alu::POW, {a, b});
+}
+
+Value TensorBuilder::bitNot(Value x) {
+  if (!x)
+    return {};
+  if (isBool(x))
+    return logicalNot(x);
+  auto type = dyn_cast<IntegerType>(element(x));
+  if (!type)
+    return fail("bitwise not of " + dtypeName(element(x)) + " needs integers", "cast it");
+  return bitXor(x, constant(IntegerAttr::get(type, APInt::getAllOnes(type.getWidth()))));
+}
+
+Value TensorBuilder::abs(Value x) {
+  if (!x || isBool(x) || element(x).isUnsignedInteger())
+    return x;
+  // 0 - x, not -x, where x is not positive: the absolute value of -0 is 0.
+  return where(greater(x, 0), x, sub(constantLike(x, 0), x));
+}
+
+Value TensorBuilder::sign(Value x) {
+  if (!x || isBool(x))
+    return x;
+  if (element(x).isUnsignedInteger())
+    return where(notEqual(x, 0), 1, constantLike(x, 0));
+  return where(less(x, 0), -1, where(greater(x, 0), 1, x));
+}
+
+Value TensorBuilder::clip(Value x, std::optional<Operand> low, std::optional<Operand> high) {
+  if (low)
+    x = maximum(x, *low);
+  return high ? minimum(x, *high) : x;
+}
+
+Value TensorBuilder::greaterEqual(Operand a, Operand b) {
+  Value tensor = a.isNumber() ? b.tensor() : a.tensor();
+  // Of floats, not(a < b) would hold for a NaN.
+  return isFloat(tensor) ? bitOr(greater(a, b), equal(a, b)) : logicalNot(less(a, b));
+}
+
+Value TensorBuilder::logicalNot(Value x) { return bitXor(cast(x, boolType()), 1); }
+
+Value TensorBuilder::isNaN(Value x) {
+  if (!x || isFloat(x))
+    return notEqual(x, x);
+  return constant(0, boolType(), shape(x));
+}
+
+Value TensorBuilder::isInf(Value x, bool negative, bool positive) {
+  Value none = x ? constant(0, boolType(), shape(x)) : Value();
+  if (!isFloat(x) || (!negative && !positive))
+    return none;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (!negative)
+    return equal(x, infinity);
+  return positive ? bitOr(equal(x, infinity), equal(x, -infinity)) : equal(x, -infinity);
+}
+
+Value TensorBuilder::where(Value condition, Operand a, Operand b) {
+  Value typed = a.isNumber() ? b.tensor() : a.tensor();
+  if (!condition || !typed || (!b.isNumber() && !b.tensor()))
+    return {};
+  if (!isBool(condition))
+    return fail("where's condition is " + dtypeName(element(condition)), "cast it to bool");
+  if (!b.isNumber() && element(b.tensor()) != element(typed))
+    return fail("where of " + dtypeName(element(typed)) + " and " + dtypeName(element(b.tensor())), "cast one of them");
+  SmallVector<Value> values{condition};
+  for (const Operand &branch : {a, b}) {
+    values.push_back(branch.isNumber() ? constant(branch, element(typed)) : branch.tensor());
+    if (!values.back())
+      return {};
+  }
+  if (!broadcast(values))
+    return {};
+  if (TypedAttr number = constantValue(condition))
+    return values[isNumber(condition, 1) ? 1 : 2];
+  return graph::AluOp::create(builder_, location_, Alu::WHERE, values);
+}

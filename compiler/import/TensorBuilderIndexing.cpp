@@ -1,0 +1,123 @@
+//===- TensorBuilderIndexing.cpp - Index tensors, gather, triangles ----------===//
+#include "import/DType.h"
+#include "import/TensorBuilder.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace mlir;
+using llvm::Twine;
+using view::provablyEqual;
+
+/// Where a length is not known, positions are tens of blocks of this many.
+static constexpr int64_t blockLength = 256;
+
+Value TensorBuilder::arange(Expr count, Type element) {
+  auto type = dyn_cast<IntegerType>(element);
+  if (!type)
+    return fail("positions as " + dtypeName(element), "make them integers and cast");
+  std::optional<int64_t> known = count.asConst();
+  if (known && *known <= 4 * blockLength) {
+    SmallVector<APInt> numbers;
+    for (int64_t i = 0; i < *known; ++i)
+      numbers.emplace_back(type.getWidth(), uint64_t(i), /*isSigned=*/false, /*implicitTrunc=*/true);
+    return weight("positions", DenseElementsAttr::get(tensorType({count}, element), numbers));
+  }
+  // Block number times the block's length, plus the place within the block.
+  Expr blocks = view::ceilDiv(count, blockLength);
+  Value block;
+  if (known) {
+    block = arange(blocks, element);
+  } else {
+    // Row i of the lower triangle has i ones.
+    Value below = logicalNot(triangle(blocks, blocks, 0));
+    block = reduce(Alu::ADD, cast(below, element), {1}, /*keepDims=*/false);
+  }
+  Value positions = add(mul(unsqueeze(block, {1}), blockLength), arange(blockLength, element));
+  return narrow(reshape(positions, {blocks * blockLength}), 0, 0, count);
+}
+
+Value TensorBuilder::gather(Value x, Value indices, int64_t axis) {
+  std::optional<int64_t> at = normalizeAxis(axis, rank(x));
+  if (!x || !indices || !at)
+    return {};
+  if (!isInteger(indices))
+    return fail("indices of dtype " + dtypeName(element(indices)), "cast them to int64");
+  Shape from = shape(x), to(from.begin(), from.begin() + *at);
+  to.append(shape(indices));
+  to.append(from.begin() + *at + 1, from.end());
+  if (!fits(to))
+    return {};
+  return graph::GatherOp::create(builder_, location_, tensorType(to, element(x)), x, indices,
+                                 builder_.getI64IntegerAttr(*at));
+}
+
+Value TensorBuilder::gatherElements(Value x, Value indices, int64_t axis) {
+  std::optional<int64_t> at = normalizeAxis(axis, rank(x));
+  if (!x || !indices || !at)
+    return {};
+  if (rank(indices) != rank(x) || !isInteger(indices))
+    return fail("indices " + describe(shape(indices)) + " of dtype " + dtypeName(element(indices)) + " for " +
+                    describe(shape(x)),
+                "they are integers and have as many axes");
+  // The place in the flattened tensor.
+  Value place = constant(0, int64(), {});
+  Expr step = 1;
+  for (int64_t i = rank(x) - 1; i >= 0; --i) {
+    Value along;
+    if (i == *at) {
+      Value index = cast(indices, int64());
+      along = where(less(index, 0), add(index, size(dim(x, i))), index);
+    } else {
+      Shape sizes(rank(x), Expr(1));
+      sizes[i] = dim(indices, i);
+      along = reshape(arange(dim(indices, i), int64()), sizes);
+    }
+    place = add(mul(along, size(step)), place);
+    step = step * dim(x, i);
+  }
+  return gather(reshape(x, {step}), place, 0);
+}
+
+Value TensorBuilder::oneHot(Value indices, Expr depth, int64_t axis, Operand on, Operand off, Type element) {
+  std::optional<int64_t> at = normalizeAxis(axis, rank(indices) + 1);
+  if (!indices || !at)
+    return {};
+  if (!isInteger(indices))
+    return fail("indices of dtype " + dtypeName(TensorBuilder::element(indices)), "cast them to int64");
+  Shape sizes(rank(indices) + 1, Expr(1));
+  sizes[*at] = depth;
+  Value positions = reshape(arange(depth, int64()), sizes), index = cast(indices, int64());
+  if (!TensorBuilder::element(indices).isUnsignedInteger())
+    index = where(less(index, 0), add(index, size(depth)), index);
+  Value hot = equal(unsqueeze(index, {*at}), positions);
+  return where(hot, on.isNumber() ? constant(on, element) : on.tensor(), off);
+}
+
+Value TensorBuilder::triangle(Expr rows, Expr columns, Expr diagonal) {
+  if (diagonal.max() <= 0 && !diagonal.isConst(0)) // the rest of the other triangle, turned
+    return logicalNot(transpose(triangle(columns, rows, 1 - diagonal), 0, 1));
+  if (diagonal.min() < 0)
+    return fail("a triangle from diagonal " + diagonal.print(), "its sign must be known");
+  // Rows of a pattern (gap, ones, gap), each row one shorter than the pattern, so that it moves right row by row.
+  Expr period = view::sum({diagonal, columns, rows});
+  Value pattern = pad(constant(1, boolType(), {columns}), {diagonal}, {rows});
+  Value moved = reshape(expand(pattern, {rows, period}), {rows * period});
+  moved = reshape(narrow(moved, 0, 0, rows * (period - 1)), {rows, period - 1});
+  return narrow(moved, 1, 0, columns);
+}
+
+Value TensorBuilder::tril(Value x, int64_t diagonal) {
+  if (!x)
+    return {};
+  if (rank(x) < 2)
+    return fail("a triangle of " + describe(shape(x)), "it needs two axes");
+  return where(logicalNot(triangle(dim(x, -2), dim(x, -1), diagonal + 1)), x, 0);
+}
+
+Value TensorBuilder::triu(Value x, int64_t diagonal) {
+  if (!x)
+    return {};
+  if (rank(x) < 2)
+    return fail("a triangle of " + describe(shape(x)), "it needs two axes");
+  return where(triangle(dim(x, -2), dim(x, -1), diagonal), x, 0);
+}

@@ -1,0 +1,245 @@
+//===- TensorBuilderMovement.cpp - Reshape, permute, expand, broadcast -------===//
+#include "import/TensorBuilder.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace mlir;
+using llvm::Twine;
+using view::provablyEqual;
+
+static bool sameShape(ArrayRef<Expr> a, ArrayRef<Expr> b) {
+  return a.size() == b.size() &&
+         llvm::all_of(llvm::zip(a, b), [](auto pair) { return provablyEqual(std::get<0>(pair), std::get<1>(pair)); });
+}
+
+/// A movement of a number repeated is that number repeated.
+static graph::ConstOp asConstant(Value x) { return x.getDefiningOp<graph::ConstOp>(); }
+
+/// `total`'s factors divided by `known`'s: sizes that occur in both cancel, so that [batch, seq, 48] over 48 is
+/// batch·seq.
+static Expr quotient(ArrayRef<Expr> total, ArrayRef<Expr> known) {
+  SmallVector<Expr> rest(total), divisors;
+  int64_t number = 1, divisor = 1;
+  for (Expr size : known) {
+    auto *same = llvm::find_if(rest, [&](Expr factor) { return !size.isConst() && provablyEqual(factor, size); });
+    if (same != rest.end())
+      rest.erase(same);
+    else if (size.isConst())
+      divisor *= size.constant();
+    else
+      divisors.push_back(size);
+  }
+  SmallVector<Expr> symbolic;
+  for (Expr size : rest) {
+    if (size.isConst())
+      number *= size.constant();
+    else
+      symbolic.push_back(size);
+  }
+  if (divisor == 0 || !divisors.empty() || number % divisor != 0)
+    return divisor == 0 ? Expr(0) : view::floorDiv(view::product(total), view::product(known));
+  symbolic.insert(symbolic.begin(), number / divisor);
+  return view::product(symbolic);
+}
+
+Value TensorBuilder::reshape(Value x, Sizes sizes) {
+  if (!x)
+    return {};
+  Shape from = shape(x), to(sizes);
+  auto *open = llvm::find_if(to, [](Expr size) { return size.isConst(-1); });
+  if (!fits(from))
+    return {};
+  if (open != to.end()) {
+    Shape known(to);
+    known.erase(known.begin() + (open - to.begin()));
+    if (!fits(known))
+      return {};
+    *open = quotient(from, known);
+  }
+  if (llvm::any_of(to, [](Expr size) { return size.max() < 0; }))
+    return fail("cannot reshape " + describe(from) + " to " + describe(sizes), "at most one size may be -1");
+  if (sameShape(from, to))
+    return x;
+  if (!fits(to))
+    return {};
+  if (!provablyEqual(view::product(from), view::product(to)))
+    return fail("cannot reshape " + describe(from) + " to " + describe(sizes) + ": " + view::product(from).print() +
+                    " elements are not " + view::product(to).print(),
+                "the number of elements must stay the same");
+  if (graph::ConstOp op = asConstant(x))
+    return constant(op.getValue(), to);
+  return graph::ReshapeOp::create(builder_, location_, tensorType(to, element(x)), x);
+}
+
+Value TensorBuilder::permute(Value x, Axes order) {
+  if (!x)
+    return {};
+  if (int64_t(order.size()) != rank(x))
+    return fail("a permutation of " + Twine(order.size()) + " axes does not fit " + describe(shape(x)),
+                "name every axis once");
+  if (!normalizeAxes(order, rank(x)))
+    return {};
+  SmallVector<int64_t> axes;
+  Shape to;
+  for (int64_t axis : order) {
+    axes.push_back(axis < 0 ? axis + rank(x) : axis);
+    to.push_back(shape(x)[axes.back()]);
+  }
+  if (llvm::is_sorted(axes))
+    return x;
+  if (graph::ConstOp op = asConstant(x))
+    return constant(op.getValue(), to);
+  return graph::PermuteOp::create(builder_, location_, x, axes);
+}
+
+Value TensorBuilder::transpose(Value x, int64_t a, int64_t b) {
+  if (!x)
+    return {};
+  std::optional<int64_t> first = normalizeAxis(a, rank(x)), second = normalizeAxis(b, rank(x));
+  if (!first || !second)
+    return {};
+  SmallVector<int64_t> order = allAxes(x);
+  std::swap(order[*first], order[*second]);
+  return permute(x, order);
+}
+
+Value TensorBuilder::expand(Value x, Sizes sizes) {
+  if (!x)
+    return {};
+  Shape from = shape(x), to(sizes);
+  if (from.size() > to.size())
+    to.insert(to.begin(), from.size() - to.size(), Expr(1));
+  from.insert(from.begin(), to.size() - from.size(), Expr(1));
+  for (auto [before, after] : llvm::zip(from, to)) {
+    if (after.isConst(1))
+      after = before;
+    if (!before.isConst(1) && !provablyEqual(before, after))
+      return fail("cannot expand " + describe(shape(x)) + " to " + describe(sizes) + ": " + before.print() +
+                      " is neither 1 nor " + after.print(),
+                  "only axes of size 1 expand");
+    if (after.max() < 0)
+      return fail("cannot expand " + describe(shape(x)) + " to " + describe(sizes), "sizes are not negative");
+  }
+  if (!fits(to))
+    return {};
+  x = reshape(x, from);
+  if (sameShape(from, to))
+    return x;
+  if (graph::ConstOp op = asConstant(x))
+    return constant(op.getValue(), to);
+  return graph::ExpandOp::create(builder_, location_, tensorType(to, element(x)), x);
+}
+
+std::optional<Shape> TensorBuilder::broadcastShape(ArrayRef<Shape> shapes) {
+  Shape result;
+  for (const Shape &sizes : shapes) {
+    if (sizes.size() > result.size())
+      result.insert(result.begin(), sizes.size() - result.size(), Expr(1));
+    for (auto [size, common] : llvm::zip(llvm::reverse(sizes), llvm::reverse(result))) {
+      if (common.isConst(1))
+        common = size;
+      if (!size.isConst(1) && !provablyEqual(size, common)) {
+        fail("cannot broadcast " + describe(sizes) + " with " + describe(result) + ": " + size.print() + " and " +
+                 common.print() + " differ",
+             "sizes must be equal or 1");
+        return std::nullopt;
+      }
+    }
+  }
+  return result;
+}
+
+bool TensorBuilder::broadcast(llvm::MutableArrayRef<Value> tensors) {
+  SmallVector<Shape> shapes;
+  for (Value tensor : tensors) {
+    if (!tensor)
+      return false;
+    shapes.push_back(shape(tensor));
+  }
+  std::optional<Shape> common = broadcastShape(shapes);
+  if (!common)
+    return false;
+  for (Value &tensor : tensors)
+    if (!(tensor = expand(tensor, *common)))
+      return false;
+  return true;
+}
+
+Value TensorBuilder::squeeze(Value x, Axes axes) {
+  std::optional<SmallVector<int64_t>> dropped = normalizeAxes(axes, rank(x));
+  if (!x || !dropped)
+    return {};
+  Shape to;
+  for (auto [axis, size] : llvm::enumerate(shape(x))) {
+    if (!llvm::is_contained(*dropped, int64_t(axis)))
+      to.push_back(size);
+    else if (!size.isConst(1))
+      return fail("cannot squeeze axis " + Twine(axis) + " of " + describe(shape(x)), "its size is not 1");
+  }
+  return reshape(x, to);
+}
+
+Value TensorBuilder::unsqueeze(Value x, Axes axes) {
+  std::optional<SmallVector<int64_t>> added = normalizeAxes(axes, rank(x) + int64_t(axes.size()));
+  if (!x || !added)
+    return {};
+  Shape to = shape(x);
+  for (int64_t axis : *added)
+    to.insert(to.begin() + axis, Expr(1));
+  return reshape(x, to);
+}
+
+Value TensorBuilder::flatten(Value x, int64_t axis) {
+  int64_t at = axis < 0 ? axis + rank(x) : axis;
+  if (!x)
+    return {};
+  if (at < 0 || at > rank(x))
+    return fail("axis " + Twine(axis) + " is out of range for a tensor of rank " + Twine(rank(x)));
+  Shape sizes = shape(x);
+  return reshape(x, {view::product(Sizes(sizes).take_front(at)), view::product(Sizes(sizes).drop_front(at))});
+}
+
+Value TensorBuilder::flip(Value x, Axes axes) {
+  std::optional<SmallVector<int64_t>> reversed = normalizeAxes(axes, rank(x));
+  if (!x || !reversed)
+    return {};
+  llvm::erase_if(*reversed, [&](int64_t axis) { return dim(x, axis).isConst(1); });
+  if (reversed->empty() || asConstant(x))
+    return x;
+  return graph::FlipOp::create(builder_, location_, x, *reversed);
+}
+
+Value TensorBuilder::tile(Value x, Sizes counts) {
+  if (!x)
+    return {};
+  if (int64_t(counts.size()) > rank(x)) {
+    Shape padded = shape(x);
+    padded.insert(padded.begin(), counts.size() - padded.size(), Expr(1));
+    x = reshape(x, padded);
+  }
+  Shape split, repeated, merged;
+  int64_t lead = rank(x) - int64_t(counts.size());
+  for (auto [axis, size] : llvm::enumerate(shape(x))) {
+    Expr count = int64_t(axis) < lead ? Expr(1) : counts[axis - lead];
+    if (count.max() < 0)
+      return fail("a tensor is repeated " + count.print() + " times", "counts are not negative");
+    split.append({Expr(1), size});
+    repeated.append({count, size});
+    merged.push_back(count * size);
+  }
+  return reshape(expand(reshape(x, split), repeated), merged);
+}
+
+Value TensorBuilder::repeatInterleave(Value x, int64_t axis, Expr count) {
+  std::optional<int64_t> at = normalizeAxis(axis, rank(x));
+  if (!x || !at)
+    return {};
+  Shape repeated = shape(x), merged = repeated;
+  repeated.insert(repeated.begin() + *at + 1, count);
+  merged[*at] = merged[*at] * count;
+  return reshape(expand(unsqueeze(x, {*at + 1}), repeated), merged);
+}
+
+Value TensorBuilder::contiguous(Value x) {
+  return x ? Value(graph::ContiguousOp::create(builder_, location_, x.getType(), x)) : x;
+}

@@ -1,0 +1,73 @@
+//===- TensorBuilderNormalisation.cpp - Softmax and the norms ----------------===//
+#include "import/DType.h"
+#include "import/TensorBuilder.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace mlir;
+using llvm::Twine;
+using view::provablyEqual;
+
+Value TensorBuilder::softmax(Value x, int64_t axis) {
+  Value wide = widen(x), powers = exp(sub(wide, max(wide, {axis}, /*keepDims=*/true)));
+  // One division a row, not one an element.
+  return narrowLike(mul(powers, recip(sum(powers, {axis}, /*keepDims=*/true))), element(x));
+}
+
+Value TensorBuilder::logSoftmax(Value x, int64_t axis) {
+  Value wide = widen(x), shifted = sub(wide, max(wide, {axis}, /*keepDims=*/true));
+  return narrowLike(sub(shifted, log(sum(exp(shifted), {axis}, /*keepDims=*/true))), element(x));
+}
+
+Value TensorBuilder::normalize(Value x, Axes axes, double epsilon) {
+  Value centered = sub(x, mean(x, axes, /*keepDims=*/true));
+  return mul(centered, rsqrt(add(mean(square(centered), axes, /*keepDims=*/true), epsilon)));
+}
+
+static Value affine(TensorBuilder &builder, Value x, Value scale, Value bias) {
+  if (scale)
+    x = builder.mul(x, scale);
+  return bias ? builder.add(x, bias) : x;
+}
+
+Value TensorBuilder::layerNorm(Value x, Axes axes, double epsilon, Value scale, Value bias) {
+  return narrowLike(affine(*this, normalize(widen(x), axes, epsilon), widen(scale), widen(bias)), element(x));
+}
+
+Value TensorBuilder::rmsNorm(Value x, Axes axes, double epsilon, Value scale) {
+  Value wide = widen(x), power = mean(square(wide), axes, /*keepDims=*/true);
+  return narrowLike(affine(*this, mul(wide, rsqrt(add(power, epsilon))), widen(scale), {}), element(x));
+}
+
+Value TensorBuilder::perChannel(Value x, Value channel) {
+  if (!x || !channel)
+    return {};
+  if (rank(x) < 2 || rank(channel) != 1 || !provablyEqual(dim(channel, 0), dim(x, 1)))
+    return fail(describe(shape(channel)) + " is not one number for each channel of " + describe(shape(x)),
+                "channels are axis 1");
+  Shape sizes(rank(x) - 1, Expr(1));
+  sizes.front() = dim(channel, 0);
+  return reshape(channel, sizes);
+}
+
+Value TensorBuilder::batchNorm(Value x, Value scale, Value bias, Value mean, Value variance, double epsilon) {
+  Value wide = widen(x);
+  auto channel = [&](Value tensor) { return perChannel(wide, widen(tensor)); };
+  Value factor = mul(channel(scale), rsqrt(add(channel(variance), epsilon)));
+  return narrowLike(add(mul(sub(wide, channel(mean)), factor), channel(bias)), element(x));
+}
+
+Value TensorBuilder::instanceNorm(Value x, Value scale, Value bias, double epsilon) {
+  return x ? groupNorm(x, dim(x, 1).asConst().value_or(0), scale, bias, epsilon) : Value();
+}
+
+Value TensorBuilder::groupNorm(Value x, int64_t groups, Value scale, Value bias, double epsilon) {
+  if (!x)
+    return {};
+  if (rank(x) < 3 || groups < 1 || !provablyEqual(view::floorDiv(dim(x, 1), groups) * groups, dim(x, 1)))
+    return fail("the channels of " + describe(shape(x)) + " do not divide into " + Twine(groups) + " groups");
+  Value wide = widen(x), normal = normalize(reshape(wide, {dim(x, 0), groups, -1}), {-1}, epsilon);
+  Value result = reshape(normal, shape(x));
+  Value factor = scale ? perChannel(x, widen(scale)) : Value(), offset = bias ? perChannel(x, widen(bias)) : Value();
+  return ok() ? narrowLike(affine(*this, result, factor, offset), element(x)) : Value();
+}

@@ -1,0 +1,184 @@
+//===- TensorBuilderPooling.cpp - Sliding windows, made of movement alone ----===//
+#include "import/TensorBuilder.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace mlir;
+using llvm::Twine;
+
+namespace {
+/// How the windows of one axis are cut out: windows that overlap come from copies of the axis, each one dilation longer
+/// than the axis, so that copy i is shifted by i dilations; the others are consecutive pieces.
+struct Cut {
+  Expr size, kernel, count;
+  int64_t stride, dilation;
+  bool overlaps;
+  Expr padding; ///< zeros at the end, which no window shows
+  Expr copies;
+};
+} // namespace
+
+static Cut planCut(Expr size, Expr kernel, int64_t stride, int64_t dilation) {
+  Cut cut{size, kernel, view::floorDiv(size - (kernel - 1) * dilation - 1, stride) + 1, stride, dilation, true, 0, 1};
+  cut.overlaps = (kernel * dilation - stride).max() > 0;
+  if (!cut.overlaps) {
+    Expr missing = cut.count * stride - size;
+    cut.padding = missing.min() >= 0 ? missing : view::maximum(missing, 0);
+  } else if (size.isConst() && kernel.isConst()) {
+    cut.copies = view::ceilDiv(kernel * (size + dilation), size);
+  } else {
+    // Long enough that one copy more than the kernel holds all of them, whatever the sizes.
+    cut.padding = kernel * dilation;
+    cut.copies = kernel + 1;
+  }
+  return cut;
+}
+
+Value TensorBuilder::windows(Value x, Sizes kernel, Axes strides, Axes dilations) {
+  if (!x)
+    return {};
+  int64_t spatial = kernel.size(), lead = rank(x) - spatial;
+  if (lead < 0)
+    return fail("windows over " + Twine(spatial) + " axes do not fit " + describe(shape(x)));
+  SmallVector<Cut> cuts;
+  for (int64_t i = 0; i < spatial; ++i) {
+    cuts.push_back(
+        planCut(dim(x, lead + i), kernel[i], strides.empty() ? 1 : strides[i], dilations.empty() ? 1 : dilations[i]));
+    if (cuts.back().count.max() <= 0)
+      return fail("a window of " + kernel[i].print() + " elements, " + Twine(cuts.back().dilation) +
+                      " apart, does not fit an axis of size " + dim(x, lead + i).print(),
+                  "pad the axis or shrink the window");
+  }
+  Shape head(ArrayRef<Expr>(shape(x)).take_front(lead));
+  // Each step treats all axes at once: few views come of few reshapes.
+  auto sizes = [&](llvm::function_ref<void(const Cut &, Shape &)> append) {
+    Shape result(head);
+    for (const Cut &cut : cuts)
+      append(cut, result);
+    return result;
+  };
+  auto firsts = [&](Value tensor, Sizes end) { return shrink(tensor, Shape(end.size(), Expr(0)), end); };
+  Shape none(rank(x), Expr(0)), padding(lead, Expr(0)), copies(lead, Expr(1));
+  for (const Cut &cut : cuts) {
+    padding.push_back(cut.padding);
+    copies.push_back(cut.copies);
+  }
+  x = tile(pad(x, none, padding), copies);
+  auto row = [](const Cut &cut) { return cut.size + cut.dilation + cut.padding; };
+  x = firsts(x, sizes([&](const Cut &cut, Shape &to) {
+               to.push_back(cut.overlaps ? cut.kernel * row(cut) : cut.count * cut.stride);
+             }));
+  x = reshape(x, sizes([&](const Cut &cut, Shape &to) {
+                to.append(cut.overlaps ? Shape{cut.kernel, row(cut)} : Shape{cut.count, cut.stride});
+              }));
+  x = firsts(x, sizes([&](const Cut &cut, Shape &to) {
+               to.append(cut.overlaps ? Shape{cut.kernel, cut.count * cut.stride}
+                                      : Shape{cut.count, cut.kernel * cut.dilation});
+             }));
+  x = reshape(x, sizes([&](const Cut &cut, Shape &to) {
+                to.append(cut.overlaps ? Shape{cut.kernel, cut.count, cut.stride}
+                                       : Shape{cut.count, cut.kernel, cut.dilation});
+              }));
+  x = firsts(x, sizes([&](const Cut &cut, Shape &to) {
+               to.append(cut.overlaps ? Shape{cut.kernel, cut.count, 1} : Shape{cut.count, cut.kernel, 1});
+             }));
+  x = reshape(x, sizes([&](const Cut &cut, Shape &to) {
+                to.append(cut.overlaps ? Shape{cut.kernel, cut.count} : Shape{cut.count, cut.kernel});
+              }));
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, lead));
+  for (auto [i, cut] : llvm::enumerate(cuts))
+    order.push_back(lead + 2 * i + (cut.overlaps ? 1 : 0));
+  for (auto [i, cut] : llvm::enumerate(cuts))
+    order.push_back(lead + 2 * i + (cut.overlaps ? 0 : 1));
+  return permute(x, order);
+}
+
+std::optional<Window> TensorBuilder::complete(Window window, int64_t spatial) {
+  auto fill = [&](SmallVector<int64_t> &numbers, int64_t missing, int64_t least, llvm::StringRef what) {
+    if (numbers.empty())
+      numbers.assign(spatial, missing);
+    if (int64_t(numbers.size()) != spatial)
+      fail(Twine(numbers.size()) + " " + what + " for " + Twine(spatial) + " spatial axes", "give one an axis");
+    for (int64_t number : numbers)
+      if (number < least || number > view::kMaxDim)
+        fail("one of the " + what + " is " + Twine(number), "the least is " + Twine(least));
+  };
+  fill(window.kernel, 1, 1, "kernel sizes");
+  fill(window.strides, 1, 1, "strides");
+  fill(window.dilations, 1, 1, "dilations");
+  fill(window.padLow, 0, 0, "pads");
+  fill(window.padHigh, 0, 0, "pads");
+  return ok() ? std::optional<Window>(std::move(window)) : std::nullopt;
+}
+
+Expr TensorBuilder::ceilPadding(const Window &window, size_t axis, Expr size) {
+  if (!window.ceilMode)
+    return 0;
+  int64_t stride = window.strides[axis], span = window.dilations[axis] * (window.kernel[axis] - 1) + 1;
+  Expr begin = size + window.padLow[axis], padded = begin + window.padHigh[axis];
+  Expr count = view::minimum(view::ceilDiv(padded - span, stride) + 1, view::ceilDiv(begin, stride));
+  return view::maximum((count - 1) * stride + span - padded, 0);
+}
+
+/// Pads of the whole tensor from those of its spatial axes.
+static Shape withLeadingZeros(int64_t rank, ArrayRef<int64_t> amounts) {
+  Shape result(rank - int64_t(amounts.size()), Expr(0));
+  result.append(amounts.begin(), amounts.end());
+  return result;
+}
+
+static Shape kernelSizes(const Window &window) { return Shape(window.kernel.begin(), window.kernel.end()); }
+
+static SmallVector<int64_t> trailing(int64_t count) {
+  return llvm::map_to_vector(llvm::seq<int64_t>(0, count), [&](int64_t i) { return i - count; });
+}
+
+Value TensorBuilder::maxPool(Value x, const Window &given) {
+  int64_t spatial = given.kernel.size();
+  std::optional<Window> window = complete(given, spatial);
+  if (!x || !window)
+    return {};
+  if (rank(x) < spatial)
+    return fail("a pool over " + Twine(spatial) + " axes does not fit " + describe(shape(x)));
+  Shape low = withLeadingZeros(rank(x), window->padLow), high = withLeadingZeros(rank(x), window->padHigh);
+  for (int64_t i = 0, lead = rank(x) - spatial; i < spatial; ++i)
+    high[lead + i] = high[lead + i] + ceilPadding(*window, i, dim(x, lead + i));
+  Value lowest = constant(graph::reductionIdentity(Alu::MAX, element(x)));
+  Value view = windows(pad(x, low, high, lowest), kernelSizes(*window), window->strides, window->dilations);
+  return reduce(Alu::MAX, view, trailing(spatial), /*keepDims=*/false);
+}
+
+Value TensorBuilder::averagePool(Value x, const Window &given, bool countPadding) {
+  int64_t spatial = given.kernel.size();
+  std::optional<Window> window = complete(given, spatial);
+  if (!x || !window)
+    return {};
+  if (rank(x) < spatial)
+    return fail("a pool over " + Twine(spatial) + " axes does not fit " + describe(shape(x)));
+  Shape low = withLeadingZeros(rank(x), window->padLow), high = withLeadingZeros(rank(x), window->padHigh);
+  Shape none(rank(x), Expr(0)), extra = none;
+  for (int64_t i = 0, lead = rank(x) - spatial; i < spatial; ++i)
+    extra[lead + i] = ceilPadding(*window, i, dim(x, lead + i));
+  auto sums = [&](Value tensor) {
+    Value padded = pad(pad(tensor, low, high), none, extra);
+    Value view = windows(padded, kernelSizes(*window), window->strides, window->dilations);
+    return reduce(Alu::ADD, view, trailing(spatial), /*keepDims=*/false);
+  };
+  auto isZero = [](ArrayRef<Expr> pads) { return llvm::all_of(pads, [](Expr pad) { return pad.isConst(0); }); };
+  Value total = sums(widen(x));
+  if (total && !isFloat(total))
+    total = cast(total, float32());
+  if (!total)
+    return {};
+  Type type = element(total);
+  if (isZero(extra) && (countPadding || (isZero(low) && isZero(high))))
+    return narrowLike(mul(total, reciprocal(view::product(kernelSizes(*window)), type)), element(x));
+  // How many elements of each window count: the sum of ones, padded as x is where the padding does not count.
+  Shape counted(rank(x), Expr(1));
+  for (int64_t axis = rank(x) - spatial; axis < rank(x); ++axis)
+    counted[axis] = countPadding ? dim(x, axis) + low[axis] + high[axis] : dim(x, axis);
+  if (countPadding)
+    low = high = none;
+  Value counts = sums(constant(1, type, counted));
+  return narrowLike(div(total, counts), element(x));
+}

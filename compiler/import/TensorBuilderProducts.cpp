@@ -1,0 +1,135 @@
+//===- TensorBuilderProducts.cpp - Matrix products and convolutions ----------===//
+#include "import/TensorBuilder.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace mlir;
+using llvm::Twine;
+using view::provablyEqual;
+
+Value TensorBuilder::matmul(Value a, Value b) {
+  if (!a || !b)
+    return {};
+  if (rank(a) == 0 || rank(b) == 0)
+    return fail("a matrix product of a scalar", "multiply instead");
+  Expr inner = dim(b, rank(b) == 1 ? -1 : -2);
+  if (!provablyEqual(dim(a, -1), inner))
+    return fail("cannot multiply " + describe(shape(a)) + " and " + describe(shape(b)) + ": " + dim(a, -1).print() +
+                    " and " + inner.print() + " differ",
+                "the last size of the first must be the last but one of the second");
+  Type type = element(a);
+  if (rank(b) > 1)
+    b = transpose(b, -1, -2);
+  if (rank(a) > 1 && rank(b) > 1) {
+    a = unsqueeze(a, {-2});
+    b = unsqueeze(b, {-3});
+  }
+  return narrowLike(reduce(Alu::ADD, mul(widen(a), widen(b)), {-1}, /*keepDims=*/false), type);
+}
+
+Value TensorBuilder::conv(Value x, Value w, Value bias, Window window, int64_t groups) {
+  if (!x || !w)
+    return {};
+  int64_t spatial = rank(x) - 2;
+  auto misfit = [&](const Twine &why) {
+    return fail("a convolution of " + describe(shape(x)) + " by " + describe(shape(w)) + " in " + Twine(groups) +
+                " groups: " + why);
+  };
+  if (spatial < 1 || rank(w) != rank(x))
+    return misfit("both need a batch or output axis, a channel axis and as many spatial axes");
+  Expr channels = dim(w, 1), outputs = dim(w, 0);
+  if (groups < 1 || !provablyEqual(dim(x, 1), channels * groups))
+    return misfit("the input has not " + Twine(groups) + " times the weight's channels");
+  if (!provablyEqual(view::floorDiv(outputs, groups) * groups, outputs))
+    return misfit("the outputs do not divide into the groups");
+  if (bias && (rank(bias) != 1 || !provablyEqual(dim(bias, 0), outputs)))
+    return misfit("the bias is " + describe(shape(bias)));
+  window.kernel.clear();
+  for (int64_t i = 0; i < spatial; ++i) {
+    if (!dim(w, 2 + i).isConst())
+      return misfit("the kernel's sizes must be known");
+    window.kernel.push_back(dim(w, 2 + i).constant());
+  }
+  std::optional<Window> full = complete(window, spatial);
+  if (!full)
+    return {};
+
+  Shape low(2, Expr(0)), high = low, kernel(full->kernel.begin(), full->kernel.end());
+  low.append(full->padLow.begin(), full->padLow.end());
+  high.append(full->padHigh.begin(), full->padHigh.end());
+  Type type = element(x);
+  Value view = windows(pad(widen(x), low, high), kernel, full->strides, full->dilations);
+  if (!view)
+    return {};
+  // [n, g·cin, o…, k…] and [g·cout, cin, k…] meet as [n, g, cout, o…, cin, k…].
+  Shape sizes = shape(view), taps(1, channels);
+  taps.append(kernel.begin(), kernel.end());
+  Expr perGroup = view::floorDiv(outputs, groups);
+  Shape out(ArrayRef<Expr>(sizes).slice(2, spatial)), grouped{sizes[0], groups, channels, 1};
+  grouped.append(sizes.begin() + 2, sizes.end());
+  SmallVector<int64_t> order{0, 1, 3};
+  for (int64_t i = 0; i < spatial; ++i)
+    order.push_back(4 + i);
+  order.push_back(2);
+  for (int64_t i = 0; i < spatial; ++i)
+    order.push_back(4 + spatial + i);
+  Shape weights{1, groups, perGroup};
+  weights.append(spatial, Expr(1));
+  weights.append(taps.begin(), taps.end());
+  SmallVector<int64_t> summed;
+  for (int64_t i = -1 - spatial; i < 0; ++i)
+    summed.push_back(i);
+  Value product = mul(permute(reshape(view, grouped), order), reshape(widen(w), weights));
+  Shape result{sizes[0], outputs};
+  result.append(out.begin(), out.end());
+  Value y = reshape(reduce(Alu::ADD, product, summed, /*keepDims=*/false), result);
+  if (bias)
+    y = add(y, perChannel(y, widen(bias)));
+  return narrowLike(y, type);
+}
+
+Value TensorBuilder::convTranspose(Value x, Value w, Value bias, Window window, int64_t groups, Axes outputPad) {
+  if (!x || !w)
+    return {};
+  int64_t spatial = rank(x) - 2;
+  auto misfit = [&](const Twine &why) {
+    return fail("a transposed convolution of " + describe(shape(x)) + " by " + describe(shape(w)) + " in " +
+                Twine(groups) + " groups: " + why);
+  };
+  if (spatial < 1 || rank(w) != rank(x))
+    return misfit("both need as many axes, three or more");
+  if (!provablyEqual(dim(x, 1), dim(w, 0)))
+    return misfit("the channels differ");
+  if (groups < 1 || !provablyEqual(view::floorDiv(dim(w, 0), groups) * groups, dim(w, 0)))
+    return misfit("the channels do not divide into the groups");
+  for (int64_t i = 0; i < spatial; ++i)
+    if (!dim(w, 2 + i).isConst())
+      return misfit("the kernel's sizes must be known");
+  window.kernel =
+      llvm::map_to_vector(ArrayRef<Expr>(shape(w)).drop_front(2), [](Expr size) { return size.constant(); });
+  std::optional<Window> full = complete(window, spatial);
+  if (!full)
+    return {};
+  if (!outputPad.empty() && int64_t(outputPad.size()) != spatial)
+    return misfit("one output padding an axis is needed");
+
+  // It is the convolution of the spread-out input by the turned kernel.
+  Shape kernel(full->kernel.begin(), full->kernel.end());
+  Expr channels = view::floorDiv(dim(w, 0), groups), outputs = dim(w, 1);
+  Shape grouped{groups, channels, outputs}, swapped{outputs * groups, channels};
+  grouped.append(kernel.begin(), kernel.end());
+  swapped.append(kernel.begin(), kernel.end());
+  SmallVector<int64_t> turned;
+  Shape low(2, Expr(0)), high = low;
+  for (int64_t i = 0; i < spatial; ++i) {
+    int64_t reach = full->dilations[i] * (full->kernel[i] - 1);
+    turned.push_back(2 + i);
+    low.push_back(reach - full->padLow[i]);
+    high.push_back(reach - full->padHigh[i] + (outputPad.empty() ? 0 : outputPad[i]));
+    x = interleaveZeros(x, 2 + i, full->strides[i] - 1);
+  }
+  w = flip(reshape(transpose(reshape(w, grouped), 1, 2), swapped), turned);
+  Window plain;
+  plain.dilations = full->dilations;
+  return conv(pad(x, low, high), w, bias, plain, groups);
+}

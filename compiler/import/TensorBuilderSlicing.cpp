@@ -1,0 +1,263 @@
+//===- TensorBuilderSlicing.cpp - Parts of tensors, and tensors of parts -----===//
+#include "import/DType.h"
+#include "import/TensorBuilder.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace mlir;
+using llvm::Twine;
+using view::provablyEqual;
+
+static bool allZero(ArrayRef<Expr> amounts) {
+  return llvm::all_of(amounts, [](Expr amount) { return amount.isConst(0); });
+}
+
+Value TensorBuilder::shrink(Value x, Sizes begin, Sizes end) {
+  if (!x)
+    return {};
+  Shape from = shape(x), to;
+  if (begin.size() != from.size() || end.size() != from.size())
+    return fail("bounds of " + Twine(begin.size()) + " axes do not fit " + describe(from));
+  bool whole = true;
+  for (auto [size, low, high] : llvm::zip(from, begin, end)) {
+    if (low.max() < 0 || (size - high).max() < 0 || (high - low).max() < 0)
+      return fail("elements " + low.print() + " to " + high.print() + " are not within an axis of size " +
+                  size.print());
+    whole = whole && low.isConst(0) && provablyEqual(high, size);
+    to.push_back(high - low);
+  }
+  if (whole)
+    return x;
+  if (auto op = x.getDefiningOp<graph::ConstOp>())
+    return constant(op.getValue(), to);
+  return graph::ShrinkOp::create(builder_, location_, x, begin, end);
+}
+
+Value TensorBuilder::narrow(Value x, int64_t axis, Expr begin, Expr end) {
+  std::optional<int64_t> at = normalizeAxis(axis, rank(x));
+  if (!x || !at)
+    return {};
+  Shape low(rank(x), Expr(0)), high = shape(x);
+  low[*at] = begin;
+  high[*at] = end;
+  return shrink(x, low, high);
+}
+
+Value TensorBuilder::pad(Value x, Sizes low, Sizes high, std::optional<Operand> fill) {
+  if (!x)
+    return {};
+  if (int64_t(low.size()) != rank(x) || int64_t(high.size()) != rank(x))
+    return fail("pads of " + Twine(low.size()) + " axes do not fit " + describe(shape(x)));
+  Shape before(low), after(high), begin(rank(x), Expr(0)), end, padded;
+  for (auto [axis, size] : llvm::enumerate(shape(x))) {
+    auto take = [](Expr &amount) {
+      int64_t taken = amount.isConst() && amount.constant() < 0 ? -amount.constant() : 0;
+      amount = taken ? Expr(0) : amount;
+      return Expr(taken);
+    };
+    begin[axis] = take(before[axis]);
+    Expr cut = take(after[axis]);
+    padded.push_back(view::sum({size, before[axis], after[axis]}));
+    end.push_back(padded.back() - cut);
+  }
+  if (!fits(padded))
+    return {};
+  if (allZero(before) && allZero(after))
+    return shrink(x, begin, end);
+  Value value = fill && fill->isNumber() ? constant(*fill, element(x)) : fill ? fill->tensor() : Value();
+  if (fill && !value)
+    return {};
+  TypedAttr zero = builder_.getZeroAttr(element(x));
+  auto isZero = [&](Value tensor) {
+    auto op = tensor.getDefiningOp<graph::ConstOp>();
+    return op && op.getValue() == zero;
+  };
+  bool plain = !value || isZero(value);
+  if (plain && isZero(x))
+    return shrink(constant(zero, padded), begin, end);
+  Value result = graph::PadOp::create(builder_, location_, x, before, after);
+  if (!plain) {
+    Value inside = pad(constant(1, boolType(), shape(x)), before, after);
+    result = where(inside, result, value);
+  }
+  return shrink(result, begin, end);
+}
+
+Value TensorBuilder::pad(Value x, Axes low, Axes high, PadMode mode) {
+  if (!x)
+    return {};
+  if (int64_t(low.size()) != rank(x) || int64_t(high.size()) != rank(x))
+    return fail("pads of " + Twine(low.size()) + " axes do not fit " + describe(shape(x)));
+  auto amounts = [](Axes pads) { return llvm::map_to_vector(pads, [](int64_t amount) { return Expr(amount); }); };
+  if (mode == PadMode::Constant)
+    return pad(x, amounts(low), amounts(high));
+  for (int64_t axis : allAxes(x)) {
+    int64_t before = std::max<int64_t>(low[axis], 0), after = std::max<int64_t>(high[axis], 0);
+    Expr size = dim(x, axis);
+    if (before == 0 && after == 0)
+      continue;
+    if (mode == PadMode::Edge || size.isConst(1)) {
+      Shape first = shape(x), last = first;
+      first[axis] = before;
+      last[axis] = after;
+      x = concat({expand(narrow(x, axis, 0, 1), first), x, expand(narrow(x, axis, size - 1, size), last)}, axis);
+      continue;
+    }
+    if (!size.isConst() || size.isConst(0))
+      return fail("cannot reflect or wrap an axis of size " + size.print(), "the size must be known and not 0");
+    // Both are periodic: of the axis itself, or of the axis followed by its inner part backwards.
+    int64_t period = size.constant();
+    Value block = x;
+    if (mode == PadMode::Reflect && period > 2) {
+      block = concat({x, flip(narrow(x, axis, 1, size - 1), {axis})}, axis);
+      period = 2 * size.constant() - 2;
+    }
+    int64_t blocksBefore = llvm::divideCeil(before, period), blocksAfter = llvm::divideCeil(after, period);
+    Shape counts(rank(x), Expr(1));
+    counts[axis] = blocksBefore + 1 + blocksAfter;
+    int64_t begin = blocksBefore * period - before;
+    x = narrow(tile(block, counts), axis, begin, begin + before + size.constant() + after);
+  }
+  Shape before, after;
+  for (auto [l, h] : llvm::zip(low, high)) {
+    before.push_back(std::min<int64_t>(l, 0));
+    after.push_back(std::min<int64_t>(h, 0));
+  }
+  return pad(x, before, after);
+}
+
+Value TensorBuilder::stride(Value x, int64_t axis, int64_t step) {
+  std::optional<int64_t> at = normalizeAxis(axis, rank(x));
+  if (!x || !at)
+    return {};
+  if (step <= 0)
+    return fail("a stride of " + Twine(step), "strides are positive");
+  if (step == 1)
+    return x;
+  Expr size = dim(x, *at), count = view::ceilDiv(size, step);
+  Shape none(rank(x), Expr(0)), extra = none, split = shape(x), merged = split;
+  extra[*at] = count * step - size;
+  split[*at] = count;
+  split.insert(split.begin() + *at + 1, Expr(step));
+  merged[*at] = count;
+  return reshape(narrow(reshape(pad(x, none, extra), split), *at + 1, 0, 1), merged);
+}
+
+/// numpy's reading of a bound: from the end when negative, and kept within [low, high].
+static Expr clampBound(Expr bound, Expr size, Expr low, Expr high) {
+  if (bound.isConst() && bound.constant() < 0)
+    bound = bound.constant() <= -view::kMaxDim ? low : size + bound;
+  return view::maximum(view::minimum(bound, high), low);
+}
+
+Value TensorBuilder::slice(Value x, int64_t axis, Slice slice) {
+  std::optional<int64_t> at = normalizeAxis(axis, rank(x));
+  if (!x || !at)
+    return {};
+  Expr size = dim(x, *at), begin, end;
+  if (slice.step == 0)
+    return fail("a slice with step 0", "steps are positive or negative");
+  if (slice.step > 0) {
+    begin = slice.begin ? clampBound(*slice.begin, size, 0, size) : Expr(0);
+    end = slice.end ? clampBound(*slice.end, size, 0, size) : size;
+    end = (end - begin).min() >= 0 ? end : view::maximum(begin, end);
+    return stride(narrow(x, *at, begin, end), *at, slice.step);
+  }
+  // The elements that a negative step meets, in their own order, then backwards.
+  begin = slice.end ? clampBound(*slice.end, size, -1, size - 1) + 1 : Expr(0);
+  end = slice.begin ? clampBound(*slice.begin, size, -1, size - 1) + 1 : size;
+  end = (end - begin).min() >= 0 ? end : view::maximum(begin, end);
+  int64_t step = slice.step == INT64_MIN ? INT64_MAX : -slice.step;
+  return stride(flip(narrow(x, *at, begin, end), {*at}), *at, step);
+}
+
+Value TensorBuilder::slice(Value x, ArrayRef<Slice> slices) {
+  if (x && int64_t(slices.size()) > rank(x))
+    return fail("a slice of " + Twine(slices.size()) + " axes does not fit " + describe(shape(x)));
+  for (auto [axis, part] : llvm::enumerate(slices))
+    x = slice(x, int64_t(axis), part);
+  return x;
+}
+
+Value TensorBuilder::concat(ArrayRef<Value> tensors, int64_t axis) {
+  if (tensors.empty())
+    return fail("a concatenation of nothing");
+  if (llvm::is_contained(tensors, Value()))
+    return {};
+  Value first = tensors.front();
+  std::optional<int64_t> at = normalizeAxis(axis, rank(first));
+  if (!at)
+    return {};
+  Expr total = 0;
+  for (Value tensor : tensors) {
+    Shape wanted = shape(first), given = shape(tensor);
+    bool same = wanted.size() == given.size();
+    for (int64_t i = 0; same && i < rank(first); ++i)
+      same = i == *at || provablyEqual(wanted[i], given[i]);
+    if (!same)
+      return fail("cannot concatenate " + describe(wanted) + " and " + describe(given) + " along axis " + Twine(*at),
+                  "the other sizes must be equal");
+    if (element(tensor) != element(first))
+      return fail("cannot concatenate " + dtypeName(element(first)) + " and " + dtypeName(element(tensor)),
+                  "cast one of them");
+    total = total + given[*at];
+  }
+  // Each part is chosen where it lies, not added to the others' zeros: a sum would turn -0 into 0.
+  Value result;
+  Expr offset = 0;
+  for (Value tensor : tensors) {
+    Expr size = dim(tensor, *at);
+    if (size.isConst(0) && tensors.size() > 1)
+      continue;
+    Shape low(rank(first), Expr(0)), high = low;
+    low[*at] = offset;
+    offset = offset + size;
+    high[*at] = total - offset;
+    Value padded = pad(tensor, low, high);
+    if (result)
+      padded = where(pad(constant(1, boolType(), shape(tensor)), low, high), padded, result);
+    result = padded;
+  }
+  return result ? result : first;
+}
+
+Value TensorBuilder::stack(ArrayRef<Value> tensors, int64_t axis) {
+  SmallVector<Value> parts;
+  for (Value tensor : tensors)
+    parts.push_back(unsqueeze(tensor, {axis}));
+  return concat(parts, axis);
+}
+
+SmallVector<Value> TensorBuilder::split(Value x, int64_t axis, Sizes sizes) {
+  if (!x)
+    return {};
+  std::optional<int64_t> at = normalizeAxis(axis, rank(x));
+  if (!at)
+    return {};
+  if (!provablyEqual(view::sum(sizes), dim(x, *at))) {
+    fail("parts of " + describe(sizes) + " do not make up an axis of size " + dim(x, *at).print());
+    return {};
+  }
+  SmallVector<Value> parts;
+  Expr offset = 0;
+  for (Expr size : sizes) {
+    parts.push_back(narrow(x, *at, offset, offset + size));
+    if (!parts.back())
+      return {};
+    offset = offset + size;
+  }
+  return parts;
+}
+
+Value TensorBuilder::interleaveZeros(Value x, int64_t axis, int64_t count) {
+  std::optional<int64_t> at = normalizeAxis(axis, rank(x));
+  if (!x || !at)
+    return {};
+  if (count <= 0)
+    return x;
+  Shape none(rank(x) + 1, Expr(0)), zeros = none, merged = shape(x);
+  zeros[*at + 1] = count;
+  merged[*at] = merged[*at] * Expr(count + 1);
+  Value spread = reshape(pad(unsqueeze(x, {*at + 1}), none, zeros), merged);
+  return narrow(spread, *at, 0, merged[*at] - count);
+}

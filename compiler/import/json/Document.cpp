@@ -1,0 +1,42 @@
+#include "import/json/Document.h"
+
+#include "support/Error.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace kiln::import::json;
+using llvm::Twine;
+
+/// "line 3, column 7" of a byte position, counted from 1.
+static std::string lineAndColumn(llvm::StringRef text, size_t position) {
+  llvm::StringRef before = text.take_front(position ? position - 1 : 0);
+  size_t lineStart = before.rfind('\n');
+  size_t column = before.size() - (lineStart == llvm::StringRef::npos ? 0 : lineStart + 1) + 1;
+  return ("line " + Twine(before.count('\n') + 1) + ", column " + Twine(column)).str();
+}
+
+llvm::Expected<Json> kiln::import::json::readDocument(llvm::StringRef path, int64_t memoryLimit) {
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (!buffer)
+    return failure(path + ": " + buffer.getError().message(), "give the path of a graph's .json file");
+  llvm::StringRef text = (*buffer)->getBuffer();
+  if (int64_t(text.size()) > memoryLimit)
+    return failure(path + ": " + Twine(text.size()) + " bytes are more than the limit of " + Twine(memoryLimit),
+                   "keep weights in .npy or .safetensors files");
+  Json document;
+  try {
+    document = Json::parse(text.begin(), text.end());
+  } catch (const Json::parse_error &error) {
+    if (error.byte > text.size())
+      return failure(path + ": " + lineAndColumn(text, text.size() + 1) + ": the text ends within the document",
+                     "the file is truncated");
+    return failure(path + ": " + lineAndColumn(text, error.byte) + ": this is no JSON", "correct the text there");
+  } catch (const Json::exception &error) { // a number that no double holds
+    return failure(path + ": " + llvm::StringRef(error.what()));
+  }
+  if (llvm::Error error = checkSchema(document))
+    return failure(path + ": " + llvm::toString(std::move(error)));
+  return document;
+}

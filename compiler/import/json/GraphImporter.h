@@ -1,0 +1,63 @@
+//===- GraphImporter.h - A checked document becomes a module -----------------===//
+#pragma once
+
+#include "import/Import.h"
+#include "import/Symbols.h"
+#include "import/TensorBuilder.h"
+#include "import/json/Document.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace kiln::import::json {
+
+class GraphImporter {
+public:
+  /// `folder` is where weight files are looked for.
+  GraphImporter(mlir::MLIRContext &context, const Json &document, llvm::StringRef folder, const ImportOptions &options);
+
+  /// Errors do not name the document's file.
+  llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> import();
+
+private:
+  enum class Progress { Waiting, Open, Done };
+  /// A value's maker: a node, or nothing where it is an input or weight.
+  struct Definition {
+    mlir::Value value;
+    std::optional<size_t> node;
+  };
+
+  llvm::Error declareSymbols();
+  llvm::Error readInputs();
+  llvm::Error readWeights();
+  llvm::Error readWeight(const Json &weight);
+  llvm::Expected<mlir::Value> inlineWeight(const Json &weight);
+  llvm::Expected<mlir::Value> fileWeight(const Json &weight);
+  llvm::Error indexNodes();
+  llvm::Error importNodes();
+  llvm::Error importNode(size_t index);
+  llvm::Error cycleThrough(llvm::ArrayRef<size_t> open, size_t again) const;
+  llvm::Error finish();
+  llvm::Error checkSymbolsAreInputSizes();
+
+  llvm::Error define(llvm::StringRef name, Definition definition);
+  llvm::Expected<Shape> readShape(const Json &sizes);
+  llvm::Expected<mlir::Type> readDType(const Json &holder) const;
+  mlir::Location locationOf(llvm::StringRef name) const;
+  std::string nodeName(size_t index) const;
+  /// "node 'NAME' (OP): CAUSE".
+  llvm::Error inNode(size_t index, llvm::Error error) const;
+
+  mlir::MLIRContext &context_;
+  const Json &document_;
+  std::string folder_;
+  const ImportOptions &options_;
+  Symbols symbols_;
+  mlir::OwningOpRef<mlir::ModuleOp> module_;
+  mlir::func::FuncOp function_;
+  mlir::OpBuilder opBuilder_;
+  TensorBuilder builder_;
+  llvm::StringMap<Definition> definitions_;
+  llvm::SmallVector<mlir::Attribute> inputAttributes_;
+};
+
+} // namespace kiln::import::json

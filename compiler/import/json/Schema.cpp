@@ -1,0 +1,74 @@
+//===- Schema.cpp - Check a document against the embedded schema -------------===//
+#include "import/json/Document.h"
+#include "import/json/SchemaText.h"
+#include "support/Error.h"
+
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validation_results.hpp>
+#include <valijson/validator.hpp>
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace kiln::import::json;
+using valijson::adapters::NlohmannJsonAdapter;
+
+namespace {
+struct CompiledSchema {
+  Json text = Json::parse(schemaText);
+  valijson::Schema schema;
+  CompiledSchema() { valijson::SchemaParser().populateSchema(NlohmannJsonAdapter(text), schema); }
+};
+} // namespace
+
+/// The subschema for a step of a path (a property's name or "0"), past any $ref.
+static const Json *descend(const Json &root, const Json *schema, const std::string &step) {
+  const Json *next = nullptr;
+  if (schema->contains("properties") && (*schema)["properties"].contains(step))
+    next = &(*schema)["properties"][step];
+  else if (schema->contains("items"))
+    next = &(*schema)["items"];
+  else if (schema->contains("additionalProperties") && (*schema)["additionalProperties"].is_object())
+    next = &(*schema)["additionalProperties"];
+  if (next && next->contains("$ref"))
+    next = &root[Json::json_pointer((*next)["$ref"].get<std::string>().substr(1))];
+  return next;
+}
+
+/// valijson names constraints; the description in the schema says what a reader wants to know.
+static std::string explain(const valijson::ValidationResults::Error &error, const Json &schema, const Json &document) {
+  std::string place;
+  const Json *wanted = &schema, *value = &document;
+  for (const std::string &bracketed : llvm::ArrayRef(error.context).drop_front()) {
+    std::string step = llvm::StringRef(bracketed).trim("[]").str();
+    wanted = wanted ? descend(schema, wanted, step) : nullptr;
+    bool index = value->is_array();
+    place += index ? "[" + step + "]" : (place.empty() ? "" : ".") + step;
+    value = index ? &(*value)[std::stoul(step)] : &(*value)[step];
+  }
+  std::string text = place.empty() ? "" : place + ": ";
+  llvm::StringRef cause = error.description;
+  if (size_t quote = cause.find('\''); cause.starts_with("Missing required property") && quote != cause.npos)
+    return text + "the property " + cause.substr(quote).rtrim(".").str() + " is missing";
+  if (cause.starts_with("Object contains a property")) {
+    llvm::StringRef name = cause.substr(cause.find(": ")).trim(": .");
+    return text + "there is no property " + name.str();
+  }
+  std::string found = value->dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+  if (found.size() > 40)
+    found = found.substr(0, 37) + "...";
+  std::string description = wanted ? wanted->value("description", cause.str()) : cause.str();
+  return text + found + " is not what is wanted: " + description;
+}
+
+llvm::Error kiln::import::json::checkSchema(const Json &document) {
+  static const CompiledSchema compiled;
+  valijson::ValidationResults results;
+  NlohmannJsonAdapter adapter(document);
+  if (valijson::Validator().validate(compiled.schema, adapter, &results))
+    return llvm::Error::success();
+  valijson::ValidationResults::Error first;
+  results.popError(first);
+  return failure(explain(first, compiled.text, document));
+}

@@ -1,0 +1,32 @@
+//===- GraphInterpreter.h - What a model means -----------------------------===//
+//
+// Runs the imported graph, before any pass, on the host: the judge of `kiln verify`, of fuzzing and of constant
+// folding. Nothing here is shared with the passes that it judges but the ALU table. Float reductions accumulate in
+// double, so that its own error is a few roundings a result however long the sum.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "interp/HostTensor.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/Error.h"
+
+#include <string>
+
+namespace kiln::interp {
+
+struct GraphInterpreterOptions {
+  /// The model's file: named in errors, and the folder that files of weights are relative to.
+  std::string modelPath;
+  /// No tensor may take more bytes.
+  int64_t memoryLimit = int64_t(16) << 30;
+};
+
+/// Runs func @main. `inputs` are in declared order, as many as the function has arguments; an absent one takes its
+/// stored default. The symbols are bound from the inputs' dims. Fails where an input does not fit its declaration, a
+/// bound value is outside its bounds, a gather's index is out of range, or a weight's file is missing or changed.
+llvm::Expected<std::vector<HostTensor>> interpretGraph(mlir::ModuleOp module, llvm::ArrayRef<HostTensor> inputs,
+                                                       const GraphInterpreterOptions &options = {});
+
+} // namespace kiln::interp

@@ -1,0 +1,57 @@
+#include "interp/WeightData.h"
+
+#include "support/Error.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SHA256.h"
+
+using namespace kiln;
+using namespace kiln::interp;
+
+llvm::Expected<TensorRef> interp::elementsTensor(mlir::DenseElementsAttr elements) {
+  std::optional<DType> dtype = dtypeOf(elements.getElementType());
+  if (!dtype)
+    return failure("its dtype is none that kiln computes in");
+  llvm::ArrayRef<int64_t> dims = elements.getType().getShape();
+  bool isSplat = elements.isSplat();
+  auto bytes = std::make_shared<std::vector<char>>();
+  if (*dtype == DType::Bool) {
+    // However MLIR packs them.
+    if (isSplat)
+      bytes->push_back(elements.getSplatValue<bool>());
+    else
+      bytes->assign(elements.value_begin<bool>(), elements.value_end<bool>());
+  } else {
+    bytes->assign(elements.getRawData().begin(), elements.getRawData().end());
+  }
+  bytes->reserve(1); // an address also for no elements
+  Strided map = Strided::rowMajor(dims);
+  if (isSplat)
+    map.strides.assign(dims.size(), 0);
+  return LazyTensor::held(*dtype, std::shared_ptr<const char>(bytes, bytes->data()), std::move(map));
+}
+
+llvm::Expected<TensorRef> interp::fileTensor(graph::FileAttr file, DType dtype, llvm::ArrayRef<int64_t> dims,
+                                             llvm::StringRef folder) {
+  llvm::SmallString<128> path(folder);
+  llvm::sys::path::append(path, file.getPath());
+  // A slice past the end would be mapped all the same, and fault when read.
+  auto whole = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!whole)
+    return failure("cannot read '" + path + "': " + whole.getError().message(),
+                   "keep the weights' file beside the model");
+  llvm::StringRef bytes = (*whole)->getBuffer();
+  if (file.getOffset() < 0 || uint64_t(file.getOffset()) > bytes.size() ||
+      uint64_t(file.getBytes()) > bytes.size() - file.getOffset())
+    return failure("'" + path + "' ends before byte " + llvm::Twine(file.getOffset() + file.getBytes()),
+                   "fetch the file again");
+  bytes = bytes.substr(file.getOffset(), file.getBytes());
+  std::string hash = llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(bytes)), /*LowerCase=*/true);
+  if (!file.getHash().equals_insensitive(hash))
+    return failure("'" + path + "' has changed since the model was imported", "import the model again");
+  std::shared_ptr<llvm::MemoryBuffer> buffer = std::move(*whole);
+  return LazyTensor::held(dtype, std::shared_ptr<const char>(buffer, bytes.data()), Strided::rowMajor(dims));
+}
