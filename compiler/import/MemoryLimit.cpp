@@ -19,8 +19,7 @@ llvm::Expected<int64_t> kiln::import::byteCount(llvm::ArrayRef<int64_t> shape, m
     return 0;
   if (!tooMany && bytes <= limit)
     return bytes;
-  std::string sizes =
-      llvm::join(llvm::map_range(shape, [](int64_t size) { return std::to_string(size); }), ", ");
+  std::string sizes = llvm::join(llvm::map_range(shape, [](int64_t size) { return std::to_string(size); }), ", ");
   return failure("a tensor [" + sizes + "] of " + dtypeName(element) + " takes more than the memory limit of " +
                      Twine(limit) + " bytes",
                  "make it smaller or raise the limit");

@@ -1,10 +1,10 @@
 //===- MemoryLimit.h - Refuse sizes before anything is allocated -------------===//
 #pragma once
 
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/Support/Error.h"
 #include "mlir/IR/Types.h"
 #include "view/ShapeTracker.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
 
 namespace kiln::import {
 

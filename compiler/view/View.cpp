@@ -97,8 +97,8 @@ View View::expand(ArrayRef<Expr> shape) const {
     if (!mask_)
       continue;
     Range r = (*mask_)[i];
-    bool there = r.begin.isConst(0) && r.end.isConst(1);
-    mask.push_back(shape[i] == shape_[i] ? r : there ? Range{0, shape[i]} : Range{0, 0});
+    // The one element is there or not; with symbols that may be open.
+    mask.push_back(shape[i] == shape_[i] ? r : Range{0, shape[i] * maximum(0, r.end - r.begin)});
   }
   return make(shape, strides_, offset_, mask_ ? std::optional<ArrayRef<Range>>(mask) : std::nullopt);
 }

@@ -6,6 +6,7 @@
 
 using namespace kiln;
 using namespace kiln::import;
+using namespace kiln::import::json;
 using llvm::Twine;
 
 /// "line 3, column 7" of a byte position, counted from 1.
@@ -16,7 +17,7 @@ static std::string lineAndColumn(llvm::StringRef text, size_t position) {
   return ("line " + Twine(before.count('\n') + 1) + ", column " + Twine(column)).str();
 }
 
-llvm::Expected<Json> kiln::import::readDocument(llvm::StringRef path, int64_t memoryLimit) {
+llvm::Expected<Json> kiln::import::json::readDocument(llvm::StringRef path, int64_t memoryLimit) {
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
   if (!buffer)
     return failure(path + ": " + buffer.getError().message(), "give the path of a graph's .json file");

@@ -6,14 +6,15 @@
 #include "import/json/Operators.h"
 #include "support/Error.h"
 
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Path.h"
-#include "llvm/ADT/StringSet.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Path.h"
 
 using namespace kiln;
 using namespace kiln::import;
+using namespace kiln::import::json;
 using namespace mlir;
 using llvm::StringRef;
 using llvm::Twine;

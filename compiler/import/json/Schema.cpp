@@ -11,6 +11,7 @@
 
 using namespace kiln;
 using namespace kiln::import;
+using namespace kiln::import::json;
 using valijson::adapters::NlohmannJsonAdapter;
 
 namespace {
@@ -61,7 +62,7 @@ static std::string explain(const valijson::ValidationResults::Error &error, cons
   return text + found + " is not what is wanted: " + description;
 }
 
-llvm::Error kiln::import::checkSchema(const Json &document) {
+llvm::Error kiln::import::json::checkSchema(const Json &document) {
   static const CompiledSchema compiled;
   valijson::ValidationResults results;
   NlohmannJsonAdapter adapter(document);
