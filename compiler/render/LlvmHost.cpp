@@ -195,6 +195,7 @@ void HostRenderer::render(mlir::Operation &op) {
       .Case([&](host::InputOp i) { values_[i] = callForSlice("kiln_rt_input", {b_.getInt32(i.getIndex())}); })
       .Case([&](host::WeightOp w) { values_[w] = callForSlice("kiln_rt_weight", {b_.getInt32(w.getIndex())}); })
       .Case([&](host::OutputOp o) {
+        assert(o.getDims().size() == tables_.outputs[o.getIndex()].dims.size() && "an output is given all its dims");
         Value *dims = fill(sizesRoom_, values(o.getDims()), b_.getInt64Ty());
         values_[o] = callForSlice("kiln_rt_output", {b_.getInt32(o.getIndex()), dims});
       })

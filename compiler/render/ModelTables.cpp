@@ -11,7 +11,7 @@ using namespace kiln::render;
 static std::vector<DimEntry> describeDims(mlir::RankedTensorType type, const std::vector<SymbolEntry> &symbols) {
   std::vector<DimEntry> dims;
   for (view::Expr size : shapeOf(type)) {
-    DimEntry dim{stripParens(size.render()).str(), -1, -1};
+    DimEntry dim{size, stripParens(size.render()).str(), -1, -1};
     if (size.isConst())
       dim.size = size.constant();
     if (size.kind() == view::Expr::Kind::Var)

@@ -15,6 +15,7 @@
 namespace kiln::render {
 
 struct DimEntry {
+  view::Expr value;
   std::string text; ///< "3", "batch", "past + seq"
   int64_t size;     ///< -1 where it is not fixed
   int32_t symbol;   ///< -1 where it is no symbol by itself
