@@ -127,6 +127,13 @@ private:
   view::Expr guardOf(const AxisSet &axes) const;
   view::Index indexAt(const view::ShapeTracker &tracker) const;
 
+  /// Whether a reduce's input is 0 at points outside the domain, so that a sum needs no guard there.
+  bool vanishesOutside(mlir::Value value, const AxisSet &over);
+  /// The running totals' place in memory.
+  view::Expr heldIndex(kernel::ReduceOp reduce);
+  view::Expr memoryIndex(llvm::ArrayRef<int64_t> axes, bool perChunk);
+  void emitNest(llvm::ArrayRef<kernel::StoreOp> stores);
+
   void createFunction();
   void bindParallelAxes();
   void emitStores();
@@ -144,6 +151,8 @@ private:
   llvm::DenseMap<mlir::Value, AxisSet> axesOf_;
   llvm::DenseMap<mlir::Value, mlir::Value> pointers_; // buffer argument → pointer argument
   llvm::DenseMap<mlir::Operation *, mlir::Value> stageMemory_;
+  kernel::ReduceOp held_;                   ///< the reduce whose totals are held in memory; null: none
+  llvm::SmallVector<int64_t> heldLoops_;    ///< its loops that stand outside loops of its result
   bool fuseMultiplyAdd_;
   llvm::SmallVector<view::Expr> guards_; // 0/1 over loop variables: inside the domain
   llvm::MapVector<mlir::Attribute, mlir::Value> constants_;

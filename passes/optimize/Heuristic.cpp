@@ -159,12 +159,25 @@ void Chooser::chooseProduct(const Product &product) {
   add(OptKind::UPCAST, m, tileRows);
   if (!large)
     return;
+  // A panel's columns of one register tile stay in L1 while the rows pass by: long sums are cut, totals held between.
+  size_t outer = *llvm::min_element(reduced_);
+  int64_t inside = depth / std::max<int64_t>(1, fixedSize(outer)), most = target_.l1Bytes / 2 / (bytes * width);
+  int64_t cuts = llvm::divideCeil(depth, most), step = llvm::divideCeil(fixedSize(outer), cuts);
+  bool cut = cuts > 1 && step < fixedSize(outer);
+  if (cut) {
+    depth = step * inside;
+    add(OptKind::SWAP, m, outer); // columns, the cut sum, rows
+  }
   int64_t panelColumns = std::max<int64_t>(1, target_.l3Bytes / 2 / (depth * bytes * width));
   int64_t panelRows = std::max<int64_t>(1, target_.l2Bytes / 2 / (depth * bytes * tileRows));
   add(OptKind::TILE, n, std::min<int64_t>(panelColumns, llvm::divideCeil(columns, width)));
   add(OptKind::TILE, m, std::min<int64_t>(panelRows, llvm::divideCeil(rows, tileRows)));
-  add(OptKind::STAGE, n, product.columns.buffer);
+  if (cut)
+    add(OptKind::TILE, outer, step);
+  add(OptKind::STAGE, cut ? outer : n, product.columns.buffer);
   add(OptKind::STAGE, m, product.rows.buffer);
+  if (cut)
+    add(OptKind::STAGE, outer, stores_.front().buffer);
 }
 
 void Chooser::chooseLanes() {

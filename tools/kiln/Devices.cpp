@@ -35,6 +35,7 @@ llvm::Expected<target::Target> driver::describeTarget(llvm::StringRef device, ll
     return found.takeError();
   return target::Target{.vectorBits = found->vectorBits,
                         .vectorRegisters = found->vectorRegisters,
+                        .l1Bytes = found->l1Bytes,
                         .l2Bytes = found->l2Bytes,
                         .l3Bytes = found->l3Bytes};
 }
