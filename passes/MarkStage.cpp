@@ -1,6 +1,6 @@
 //===- MarkStage.cpp - Note which stage a module has passed, and check what it guarantees ----===//
-// Every stage ends with this pass, so that a dump knows where to go on from and a stage that breaks its promise is found where
-// it does, not where the next one trips over it.
+// Every stage ends with this pass, so that a dump knows where to go on from and a stage that breaks its promise is
+// found where it does, not where the next one trips over it.
 //===----------------------------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
@@ -35,7 +35,7 @@ static llvm::StringRef violation(llvm::StringRef stage, Operation *op) {
 }
 
 namespace {
-struct MarkStage : impl::MarkStageBase<MarkStage> {
+struct MarkStage : kiln::impl::MarkStageBase<MarkStage> {
   using Base::Base;
 
   void runOnOperation() override {

@@ -36,8 +36,12 @@ def OptimizeKernels : Pass<"kiln-optimize-kernels", "::mlir::ModuleOp"> {
   let summary = "choose each kernel's opts and apply them";
   let options = [Option<"noOpt", "no-opt", "bool", "false", "leave every kernel as it is">,
                  Option<"opts", "opts", "std::string", "", "opts by hand, a line a kernel: NAME: UPCAST 0 4, …">,
-                 Option<"device", "device", "std::string", "\"cpu\"", "whose table the heuristic reads">,
-                 Option<"cpu", "mcpu", "std::string", "", "the CPU, as LLVM names it; empty: the host's">];
+                 Option<"vectorBits", "vector-bits", "int64_t", "0", "the target's widest vector">,
+                 Option<"vectorRegisters", "vector-registers", "int64_t", "0", "how many of them">,
+                 Option<"l2Bytes", "l2-bytes", "int64_t", "0", "the cache of one core">,
+                 Option<"l3Bytes", "l3-bytes", "int64_t", "0", "the cache that cores share">,
+                 Option<"maxItems", "max-items", "int64_t", "0", "items of a work group; 0: no groups">,
+                 Option<"localBytes", "local-bytes", "int64_t", "0", "local memory of a work group">];
 }
 
 def PlanMemory : Pass<"kiln-plan-memory", "::mlir::ModuleOp"> {

@@ -41,8 +41,12 @@ void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &
     OptimizeKernelsOptions optimize;
     optimize.noOpt = options.noOpt;
     optimize.opts = options.opts;
-    optimize.device = options.device;
-    optimize.cpu = options.cpu;
+    optimize.vectorBits = options.target.vectorBits;
+    optimize.vectorRegisters = options.target.vectorRegisters;
+    optimize.l2Bytes = options.target.l2Bytes;
+    optimize.l3Bytes = options.target.l3Bytes;
+    optimize.maxItems = options.target.maxItems;
+    optimize.localBytes = options.target.localBytes;
     manager.addPass(createOptimizeKernels(optimize));
     manager.addPass(createPlanMemory());
     break;

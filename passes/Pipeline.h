@@ -1,6 +1,8 @@
 //===- Pipeline.h - The stages in order --------------------------------------------===//
 #pragma once
 
+#include "target/Target.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringRef.h"
@@ -17,11 +19,12 @@ llvm::StringRef stageName(Stage stage);
 std::optional<Stage> stageByName(llvm::StringRef name);
 
 struct PipelineOptions {
-  bool classic = false; ///< --schedule=classic
-  bool noOpt = false;   ///< NOOPT=1, --no-opt
-  std::string opts;     ///< --opts: the text of an opts file; empty: the heuristic decides
+  bool classic = false;  ///< --schedule=classic
+  bool noOpt = false;    ///< NOOPT=1, --no-opt
+  std::string opts;      ///< --opts: the text of an opts file; empty: the heuristic decides
   std::string device = "cpu";
-  std::string cpu; ///< --mcpu; empty: the host's
+  std::string cpu;       ///< --mcpu; empty: this machine's
+  target::Target target; ///< what the device is like, as far as opts depend on it
 };
 
 /// The stage after which `module` stands: the module's attribute `kiln.stage`, which every stage writes.

@@ -24,11 +24,23 @@ public:
   /// The symbol of this name: a constant where its bounds leave one value.
   view::Expr symbol(llvm::StringRef name);
 
+  /// A new symbol, named `name` or, where there is such a one, name.1, name.2 …
+  view::Expr fresh(llvm::StringRef name, SymbolBounds bounds);
+
   /// Reads a size such as "batch*seq" or "past+1", its names replaced by symbols.
   llvm::Expected<view::Expr> parse(llvm::StringRef text);
 
+  /// The number of symbols used so far; forget() drops those that came after such a moment.
+  size_t count() const { return used_.size(); }
+  void forget(size_t count);
+  /// True where the expression holds a symbol that came after such a moment.
+  bool isNewer(view::Expr size, size_t count) const;
+
   /// The symbols used so far, in order of first use.
   llvm::SmallVector<llvm::StringRef> names() const;
+
+  /// A wrong use where --dim names what no size of the model is called; to be asked after the last use of symbol().
+  llvm::Error checkDims() const;
 
   /// The same with their bounds, as the module's kiln.symbols.
   mlir::ArrayAttr attribute(mlir::MLIRContext *context) const;
@@ -36,6 +48,7 @@ public:
 private:
   const ImportOptions &options_;
   llvm::StringMap<SymbolBounds> declared_;
+  llvm::SmallVector<std::string> asked_; ///< what symbol() was asked for, also where --dim made it a number
   llvm::MapVector<std::string, SymbolBounds, llvm::StringMap<unsigned>> used_;
 };
 

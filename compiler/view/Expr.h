@@ -95,6 +95,17 @@ private:
     return reinterpret_cast<const ExprNode *>((static_cast<uintptr_t>(value) << 1) | 1);
   }
   static const ExprNode *wideConstant(int64_t value);
+  friend Expr operator+(Expr a, Expr b);
+  friend Expr operator-(Expr a, Expr b);
+  friend Expr operator-(Expr a);
+  friend Expr operator*(Expr a, Expr b);
+  friend Expr floorDiv(Expr a, Expr b);
+  friend Expr mod(Expr a, Expr b);
+  friend bool provablyLess(Expr a, Expr b);
+  friend bool provablyLessEqual(Expr a, Expr b);
+  static bool areTagged(Expr a, Expr b) {
+    return reinterpret_cast<uintptr_t>(a.node_) & reinterpret_cast<uintptr_t>(b.node_) & 1;
+  }
   bool isTagged() const { return reinterpret_cast<uintptr_t>(node_) & 1; }
   int64_t untagged() const { return reinterpret_cast<intptr_t>(node_) >> 1; }
   Kind nodeKind() const;
@@ -105,17 +116,41 @@ private:
   const ExprNode *node_;
 };
 
-Expr operator+(Expr a, Expr b);
-Expr operator-(Expr a, Expr b);
-Expr operator-(Expr a);
-Expr operator*(Expr a, Expr b);
+// What is known at compile time is computed in place: static shapes are most of all shapes.
+Expr symbolicSum(Expr a, Expr b);
+Expr symbolicProduct(Expr a, Expr b);
+Expr symbolicFloorDiv(Expr a, Expr b);
+Expr symbolicMod(Expr a, Expr b);
+
+inline Expr operator+(Expr a, Expr b) {
+  return Expr::areTagged(a, b) ? Expr(a.untagged() + b.untagged()) : symbolicSum(a, b);
+}
+inline Expr operator*(Expr a, Expr b) {
+  int64_t r;
+  return Expr::areTagged(a, b) && !__builtin_mul_overflow(a.untagged(), b.untagged(), &r) ? Expr(r)
+                                                                                          : symbolicProduct(a, b);
+}
+inline Expr operator-(Expr a) { return a.isTagged() ? Expr(-a.untagged()) : symbolicProduct(a, -1); }
+inline Expr operator-(Expr a, Expr b) {
+  return Expr::areTagged(a, b) ? Expr(a.untagged() - b.untagged()) : a == b ? Expr() : symbolicSum(a, -b);
+}
 /// Sum of any number of terms, as one node.
 Expr sum(llvm::ArrayRef<Expr> terms);
 /// Product; 1 when empty. The element count of a shape.
 Expr product(llvm::ArrayRef<Expr> factors);
-Expr floorDiv(Expr a, Expr b);
+inline Expr floorDiv(Expr a, Expr b) {
+  if (!Expr::areTagged(a, b) || b.untagged() <= 0)
+    return symbolicFloorDiv(a, b);
+  int64_t x = a.untagged(), y = b.untagged();
+  return x / y - (x % y < 0);
+}
 Expr ceilDiv(Expr a, Expr b);
-Expr mod(Expr a, Expr b);
+inline Expr mod(Expr a, Expr b) {
+  if (!Expr::areTagged(a, b) || b.untagged() <= 0)
+    return symbolicMod(a, b);
+  int64_t r = a.untagged() % b.untagged();
+  return r < 0 ? r + b.untagged() : r;
+}
 Expr minimum(Expr a, Expr b);
 Expr maximum(Expr a, Expr b);
 /// 1 where a < b, else 0.
@@ -127,8 +162,12 @@ Expr logicalAnd(llvm::ArrayRef<Expr> terms);
 /// True where a == b for every value of the variables, as far as the simplifier can prove it.
 bool provablyEqual(Expr a, Expr b);
 /// True where a < b (a <= b) for every value of the variables, as far as bounds can prove it.
-bool provablyLess(Expr a, Expr b);
-bool provablyLessEqual(Expr a, Expr b);
+inline bool provablyLess(Expr a, Expr b) {
+  return Expr::areTagged(a, b) ? a.untagged() < b.untagged() : a != b && (b - a).min() > 0;
+}
+inline bool provablyLessEqual(Expr a, Expr b) {
+  return Expr::areTagged(a, b) ? a.untagged() <= b.untagged() : a == b || (b - a).min() >= 0;
+}
 /// The quotient where b divides a without remainder as a polynomial (b not 0), else nullopt: (b*s*48) / (s*6) = b*8.
 std::optional<Expr> exactQuotient(Expr a, Expr b);
 

@@ -18,8 +18,6 @@ using llvm::SmallVector;
 using Kind = Expr::Kind;
 
 bool kiln::view::provablyEqual(Expr a, Expr b) { return a == b || (a - b).isConst(0); }
-bool kiln::view::provablyLess(Expr a, Expr b) { return a != b && (b - a).min() > 0; }
-bool kiln::view::provablyLessEqual(Expr a, Expr b) { return a == b || (b - a).min() >= 0; }
 
 /// The sum of the terms is less than `bound`, an all-constant right side.
 static Expr lessThanConstant(SmallVector<Term, 8> terms, int64_t bound) {
@@ -75,12 +73,16 @@ static Expr lessThanConstant(SmallVector<Term, 8> terms, int64_t bound) {
       Expr e = scaled(t.rest, t.coefficient);
       restLow = addLo(restLow, e.min()), restHigh = addHi(restHigh, e.max());
     }
-    if (restLow < 0 || restHigh >= g)
+    if (isInfinite(restLow) || isInfinite(restHigh))
       continue;
-    int64_t quotient = floorDivide(bound, g), over = floorModulo(bound, g);
-    if (over == 0 || restLow >= over)
+    // With the rest moved up to begin at 0, it reaches up to `span` over a multiple of g.
+    int64_t span = addHi(restHigh, -restLow), moved = addHi(bound, -restLow);
+    if (span >= g || isInfinite(moved))
+      continue;
+    int64_t quotient = floorDivide(moved, g), over = floorModulo(moved, g);
+    if (over == 0)
       return lessThanConstant(multiple, quotient);
-    if (restHigh < over)
+    if (span < over)
       return lessThanConstant(multiple, quotient + 1);
   }
   SmallVector<Expr, 8> parts;

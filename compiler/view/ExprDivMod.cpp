@@ -91,8 +91,11 @@ static Expr divideSum(Expr a, int64_t b) {
     outConstant = constant / b, constant = 0;
   if (rest.empty())
     return join(out, saturatingAdd(outConstant, floorDivide(constant, b), 0));
-  if (int64_t least = join(rest, constant).min(); least < 0 && !isInfinite(least)) {
+  // The least numerator that is not negative, as far as its constant can be moved.
+  if (int64_t least = join(rest, constant).min(); !isInfinite(least)) {
     int64_t low = floorDivide(least, b);
+    if (low > 0)
+      low = std::max<int64_t>(std::min(low, floorDivide(constant, b)), 0);
     constant = saturatingAdd(constant, saturatingMul(-low, b), 0);
     outConstant = saturatingAdd(outConstant, low, 0);
   }
@@ -115,7 +118,7 @@ static Expr divideSum(Expr a, int64_t b) {
     if (factor <= 1 || b % factor != 0)
       continue;
     Expr nested = floorDiv(divideSum(whole, factor), b / factor);
-    if (nested.weight() <= best.weight())
+    if (nested.weight() < best.weight())
       best = nested;
     break;
   }
@@ -207,7 +210,7 @@ static Expr moduloOfSum(Expr a, int64_t b) {
   }
   for (int64_t factor : sharedFactors(kept, b))
     if (std::optional<Cut> cut = cutAt(kept, constant, factor))
-      best = lighter(best, mod(cut->multiple, b / factor) * Expr(factor) + cut->rest);
+      best = lighter(mod(cut->multiple, b / factor) * Expr(factor) + cut->rest, best);
   return best;
 }
 
@@ -251,7 +254,7 @@ static Expr moduloByConstant(Expr a, int64_t b) {
 /// Is 0 <= a < b wherever b is no 0?
 static bool isRemainderOf(Expr a, Expr b) { return a.min() >= 0 && provablyLess(a, b); }
 
-Expr kiln::view::floorDiv(Expr a, Expr b) {
+Expr kiln::view::symbolicFloorDiv(Expr a, Expr b) {
   if (b.isConst())
     return divideByConstant(a, b.constant());
   if (a == b)
@@ -264,7 +267,7 @@ Expr kiln::view::floorDiv(Expr a, Expr b) {
   return quotient + intern(Kind::FloorDiv, {remainder, b});
 }
 
-Expr kiln::view::mod(Expr a, Expr b) {
+Expr kiln::view::symbolicMod(Expr a, Expr b) {
   if (b.isConst())
     return moduloByConstant(a, b.constant());
   if (a == b || a.isConst(0))

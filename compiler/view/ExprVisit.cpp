@@ -65,6 +65,27 @@ Expr Expr::substitute(const DenseMap<Expr, Expr> &values) const {
   return values.empty() ? *this : substituted(*this, values, done);
 }
 
+static Expr guarded(Expr e, DenseMap<Expr, Expr> &done) {
+  if (e.isConst() || e.kind() == Kind::Var)
+    return e;
+  if (auto it = done.find(e); it != done.end())
+    return it->second;
+  SmallVector<Expr, 8> operands;
+  for (Expr operand : e.operands())
+    operands.push_back(guarded(operand, done));
+  bool divides = e.kind() == Kind::FloorDiv || e.kind() == Kind::Mod;
+  if (divides && !operands[1].isConst() && operands[1].min() <= 0)
+    operands[1] = maximum(operands[1], 1);
+  Expr result = ArrayRef(operands) == e.operands() ? e : rebuild(e.kind(), operands);
+  done.try_emplace(e, result);
+  return result;
+}
+
+Expr kiln::view::guardSymbolicDivisors(Expr e) {
+  DenseMap<Expr, Expr> done;
+  return guarded(e, done);
+}
+
 using Values = DenseMap<Expr, int64_t>;
 using MaybeValues = DenseMap<Expr, std::optional<int64_t>>;
 

@@ -4,6 +4,7 @@
 // before it, which division and remainder take apart again, axis by axis.
 //
 //===----------------------------------------------------------------------===//
+#include "view/ExprNode.h"
 #include "view/ViewImpl.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -31,7 +32,7 @@ Index ShapeTracker::at(ArrayRef<Expr> position) const {
   Index here = views_.back().at(position);
   for (const View &view : llvm::reverse(ArrayRef(views_).drop_back())) {
     if (here.valid.isConst(0))
-      return {0, 0};
+      break;
     View inner = withFewestAxes(view);
     Shape coordinates(inner.shape().size());
     Expr size = 1;
@@ -42,6 +43,12 @@ Index ShapeTracker::at(ArrayRef<Expr> position) const {
     Index next = inner.at(coordinates);
     here = {next.index, logicalAnd({here.valid, next.valid})};
   }
+  if (here.valid.isConst(0))
+    return {0, 0};
+  // Where padding surrounds what has no element, there is something to ask for, yet a size is 0: the answer is "not
+  // valid", and finding it must not divide by 0.
+  if (llvm::any_of(llvm::drop_begin(views_), [](const View &v) { return v.mask().has_value(); }))
+    here = {guardDivisors(here.index), guardDivisors(here.valid)};
   return here;
 }
 

@@ -1,4 +1,5 @@
 //===- View.cpp - One strided map and the movements that stay one --------===//
+#include "view/ExprNode.h"
 #include "view/ViewImpl.h"
 
 #include <numeric>
@@ -64,6 +65,13 @@ View View::make(ArrayRef<Expr> shape, std::optional<ArrayRef<Expr>> strides, Exp
       }
     }
   }
+  // Where a symbol that divides is 0 there is no element, but the view must still have a value.
+  view.offset_ = guardDivisors(view.offset_);
+  for (Expr &stride : view.strides_)
+    stride = guardDivisors(stride);
+  if (view.mask_)
+    for (Range &r : *view.mask_)
+      r = {guardDivisors(r.begin), guardDivisors(r.end)};
   view.contiguous_ = !view.mask_ && view.offset_.isConst(0) && view.strides_ == rowMajor;
   return view;
 }
@@ -97,8 +105,8 @@ View View::expand(ArrayRef<Expr> shape) const {
     if (!mask_)
       continue;
     Range r = (*mask_)[i];
-    bool there = r.begin.isConst(0) && r.end.isConst(1);
-    mask.push_back(shape[i] == shape_[i] ? r : there ? Range{0, shape[i]} : Range{0, 0});
+    // The one element is there or not; with symbols that may be open.
+    mask.push_back(shape[i] == shape_[i] ? r : Range{0, shape[i] * maximum(0, r.end - r.begin)});
   }
   return make(shape, strides_, offset_, mask_ ? std::optional<ArrayRef<Range>>(mask) : std::nullopt);
 }

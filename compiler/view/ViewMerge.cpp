@@ -32,6 +32,18 @@ namespace {
 struct Reach {
   Expr least, greatest;
 };
+
+/// Row d: what the coordinate of inner axis d gains by one step along each outer axis.
+class Steps {
+public:
+  Steps(size_t innerRank, size_t outerRank) : outerRank_(outerRank), all_(innerRank * outerRank, Expr(0)) {}
+  llvm::MutableArrayRef<Expr> row(size_t d) { return llvm::MutableArrayRef(all_).slice(d * outerRank_, outerRank_); }
+  ArrayRef<Expr> row(size_t d) const { return ArrayRef(all_).slice(d * outerRank_, outerRank_); }
+
+private:
+  size_t outerRank_;
+  SmallVector<Expr, 16> all_;
+};
 } // namespace
 
 /// The range of base + sum of coefficient * (0 <= axis < size). False where the sign of a coefficient is unknown.
@@ -54,7 +66,7 @@ static bool boundLinear(Expr base, ArrayRef<Expr> coefficients, ArrayRef<Expr> s
 static std::optional<View> mergeWithin(const View &inner, const View &outer, int retries);
 
 /// Carries the inner mask over to the outer axes. `projected` is the outer mask it gives; false where it has none.
-static bool projectMask(const View &inner, ArrayRef<Expr> origin, ArrayRef<Shape> steps, ArrayRef<Reach> reached,
+static bool projectMask(const View &inner, ArrayRef<Expr> origin, const Steps &steps, ArrayRef<Reach> reached,
                         SmallVectorImpl<Range> &projected) {
   bool complete = true;
   for (size_t d = 0; d < inner.shape().size(); ++d) {
@@ -62,7 +74,8 @@ static bool projectMask(const View &inner, ArrayRef<Expr> origin, ArrayRef<Shape
     if (provablyLessEqual(begin, reached[d].least) && provablyLess(reached[d].greatest, end))
       continue;
     auto moves = [](Expr step) { return !step.isConst(0); };
-    int64_t movers = llvm::count_if(steps[d], moves);
+    ArrayRef<Expr> row = steps.row(d);
+    int64_t movers = llvm::count_if(row, moves);
     if (movers == 0) {
       // The coordinate is constant: it is masked off as a whole or, with symbols, unknown.
       bool masked = provablyLess(origin[d], begin) || provablyLessEqual(end, origin[d]);
@@ -72,8 +85,8 @@ static bool projectMask(const View &inner, ArrayRef<Expr> origin, ArrayRef<Shape
         complete = false;
       continue;
     }
-    size_t axis = llvm::find_if(steps[d], moves) - steps[d].begin();
-    Expr step = steps[d][axis];
+    size_t axis = llvm::find_if(row, moves) - row.begin();
+    Expr step = row[axis];
     if (movers > 1 || !step.isConst()) {
       complete = false;
       continue;
@@ -92,8 +105,7 @@ static std::optional<View> mergeUnmasked(const View &inner, const View &outer, i
   ArrayRef<Expr> innerShape = inner.shape(), outerShape = outer.shape();
   Shape rowMajor = rowMajorStrides(innerShape);
   Shape origin = coordinates(innerShape, rowMajor, outer.offset());
-  // Row d: what the coordinate of inner axis d gains by one step along each outer axis.
-  SmallVector<Shape, 4> steps(innerShape.size(), Shape(outerShape.size(), Expr(0)));
+  Steps steps(innerShape.size(), outerShape.size());
   Shape strides(outerShape.size(), Expr(0));
   for (unsigned axis = 0; axis < outerShape.size(); ++axis) {
     if (outer.strides()[axis].isConst(0))
@@ -103,7 +115,7 @@ static std::optional<View> mergeUnmasked(const View &inner, const View &outer, i
       Expr step = next[d] - origin[d];
       if (step.isConst(0))
         continue;
-      steps[d][axis] = step;
+      steps.row(d)[axis] = step;
       strides[axis] = strides[axis] + step * inner.strides()[d];
     }
   }
@@ -114,7 +126,7 @@ static std::optional<View> mergeUnmasked(const View &inner, const View &outer, i
   Expr size = 1, base = 0;
   bool open = false;
   for (size_t d = innerShape.size(); d-- > 0;) {
-    for (auto [sum, step] : llvm::zip(group, steps[d]))
+    for (auto [sum, step] : llvm::zip(group, steps.row(d)))
       sum = sum + step * size;
     base = base + origin[d] * size;
     size = size * innerShape[d];

@@ -64,7 +64,11 @@ static Fit fit(Expr a, Expr b) {
 
 std::optional<SmallVector<Range, 4>> kiln::view::reshapeMask(ArrayRef<Range> mask, ArrayRef<Expr> oldShape,
                                                              ArrayRef<Expr> newShape) {
-  if (llvm::any_of(mask, [](Range r) { return provablyLessEqual(r.end, r.begin); }))
+  // No axis is left to say that everything is masked off.
+  bool nothing = llvm::any_of(mask, [](Range r) { return provablyLessEqual(r.end, r.begin); });
+  if (nothing && newShape.empty())
+    return std::nullopt;
+  if (nothing)
     return SmallVector<Range, 4>(newShape.size(), Range{0, 0});
   FromInside olds{oldShape}, news{newShape};
   auto nextRange = [&] {
@@ -116,10 +120,10 @@ std::optional<SmallVector<Range, 4>> kiln::view::reshapeMask(ArrayRef<Range> mas
       return std::nullopt;
     }
   }
-  // Outer axes of size 1 that no new axis covers.
-  for (Range r : mask)
-    if (!r.begin.isConst(0) || !r.end.isConst(1))
-      return SmallVector<Range, 4>(newShape.size(), Range{0, 0});
+  // Outer axes of size 1 that no new axis covers: whether they are masked off must be known.
+  auto whole = [](Range r) { return r.begin.isConst(0) && r.end.isConst(1); };
+  if (!whole(range) || !llvm::all_of(mask, whole))
+    return std::nullopt;
   return SmallVector<Range, 4>(result.rbegin(), result.rend());
 }
 
@@ -159,9 +163,6 @@ std::optional<View> View::reshape(ArrayRef<Expr> shape) const {
          "a reshape keeps the number of elements");
   if (contiguous_)
     return make(shape);
-  // A scalar has no axis to say that it is masked.
-  if (shape.empty() && mask_ && llvm::any_of(*mask_, [](Range r) { return r.begin == r.end; }))
-    return std::nullopt;
   std::optional<Shape> strides = reshapeStrides(mergeAxes(*this), shape);
   if (!strides)
     return std::nullopt;

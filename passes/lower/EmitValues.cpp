@@ -55,7 +55,7 @@ Value KernelLowering::pick(const Tile &tile, ArrayRef<int64_t> axes, ArrayRef<in
 }
 
 Tile KernelLowering::emit(Value value) {
-  size_t depth = depthOf(axesOf(value));
+  size_t depth = placeOf(axesOf(value));
   if (auto known = scopes_[depth]->tiles.find(value); known != scopes_[depth]->tiles.end())
     return known->second;
   Tile tile = llvm::TypeSwitch<Operation *, Tile>(value.getDefiningOp())
@@ -76,7 +76,7 @@ Tile KernelLowering::emit(Value value) {
 
 Tile KernelLowering::emitAlu(kernel::AluOp op) {
   const AxisSet &axes = axesOf(op);
-  size_t depth = depthOf(axes);
+  size_t depth = placeOf(axes);
   SmallVector<Tile> operands;
   for (Value operand : op->getOperands())
     operands.push_back(emit(operand));
@@ -137,12 +137,12 @@ Tile KernelLowering::emitMemory(Value pointer, view::Index where, const AxisSet 
 Tile KernelLowering::emitLoad(kernel::LoadOp load) {
   const AxisSet &axes = axesOf(load);
   return emitMemory(pointers_.at(load.getBuffer()), indexAt(load.getTracker().getValue()), axes,
-                    load.getResult().getType(), depthOf(axes));
+                    load.getResult().getType(), placeOf(axes));
 }
 
 Tile KernelLowering::emitValid(kernel::ValidOp op) {
   const AxisSet &axes = axesOf(op);
-  size_t depth = depthOf(axes);
+  size_t depth = placeOf(axes);
   Expr valid = indexAt(op.getTracker().getValue()).valid;
   Tile tile{unrolledAxes(axes), {}, hasLanes(axes)};
   forEachPoint(sizesOf(tile.axes, [&](int64_t axis) { return sizeOf(axis); }), [&](ArrayRef<int64_t> point) {
@@ -197,8 +197,8 @@ void KernelLowering::emitStore(kernel::StoreOp store) {
   // Items and groups that do not choose the place would all write it: the first does.
   SmallVector<Expr> conditions{where.valid};
   for (kernel::AxisAttr axis : func_.getLoopAxes()) {
-    bool parallel = axis.getKind() != AxisKind::Loop && axis.getKind() != AxisKind::Upcast &&
-                    axis.getKind() != AxisKind::Lane;
+    bool parallel =
+        axis.getKind() != AxisKind::Loop && axis.getKind() != AxisKind::Upcast && axis.getKind() != AxisKind::Lane;
     if (parallel && !axes.test(axis.getId()))
       conditions.push_back(view::less(kernel::loopVariable(axis), 1));
   }
@@ -237,7 +237,7 @@ static kernel::AluOp productOf(kernel::ReduceOp reduce) {
 
 Tile KernelLowering::emitReduce(kernel::ReduceOp reduce) {
   Tile result;
-  inScope(depthOf(axesOf(reduce)), [&] {
+  inScope(placeOf(axesOf(reduce)), [&] {
     Alu kind = reduce.getKind().getValue();
     Type element = reduce.getResult().getType();
     const AxisSet inputAxes = axesOf(reduce.getInput());
@@ -272,8 +272,11 @@ Tile KernelLowering::emitReduce(kernel::ReduceOp reduce) {
     Expr guard = resolve(guardOf(over));
     kernel::AluOp product = fuseMultiplyAdd_ && guard.isConst(1) ? productOf(reduce) : nullptr;
     SmallVector<Tile> inputs;
-    for (Value input : product ? ValueRange(product->getOperands()) : ValueRange(reduce.getInput()))
-      inputs.push_back(emit(input));
+    SmallVector<Value> operands{reduce.getInput()};
+    if (product)
+      operands.assign(product->operand_begin(), product->operand_end());
+    for (Value operand : operands)
+      inputs.push_back(emit(operand));
     size_t depth = scopes_.size() - 1;
     SmallVector<int64_t> allAxes(result.axes);
     allAxes.append(unrolled);
@@ -287,7 +290,7 @@ Tile KernelLowering::emitReduce(kernel::ReduceOp reduce) {
         for (const Tile &input : inputs)
           values.push_back(pick(input, allAxes, point, lanes, depth));
         if (product) {
-          sum = uop::FmaOp::create(here(), loc_, values[0], values[1], sum);
+          sum = uop::FmaOp::create(here(), loc_, sum.getType(), values[0], values[1], sum);
           return;
         }
         Expr inside = fix(guard, allAxes, point);
@@ -331,9 +334,9 @@ Value KernelLowering::stageMemory(kernel::StageOp stage) {
     std::string name = (isLocal(stage) ? "smem" : "tile") + std::to_string(stageMemory_.size() - 1);
     OpBuilder::InsertionGuard guard(builder_);
     builder_.setInsertionPointToStart(&out_.getBody().front());
-    memory = uop::DefineOp::create(builder_, loc_,
-                                   uop::PtrType::get(builder_.getContext(), stage.getResult().getType(), space),
-                                   builder_.getStringAttr(name), builder_.getI64IntegerAttr(elements));
+    Type type = uop::PtrType::get(builder_.getContext(), stage.getResult().getType(), space);
+    memory =
+        uop::DefineOp::create(builder_, loc_, type, builder_.getStringAttr(name), builder_.getI64IntegerAttr(elements));
   }
   return memory;
 }
@@ -341,9 +344,9 @@ Value KernelLowering::stageMemory(kernel::StageOp stage) {
 Expr KernelLowering::stageIndex(kernel::StageOp stage) {
   Expr index = 0;
   int64_t elements = 1;
-  for (int64_t axis : llvm::reverse(stage.getAxes())) {
-    index = index + kernel::loopVariable(find_if(axes_, [&](kernel::AxisAttr a) { return a.getId() == axis; })[0]) *
-                        elements;
+  ArrayRef<int64_t> axes = stage.getAxes();
+  for (int64_t axis : llvm::reverse(axes)) {
+    index = index + variableOf(axis) * elements;
     elements *= sizeOf(axis);
   }
   if (!stage.getBuffer())
@@ -367,7 +370,7 @@ Tile KernelLowering::emitStage(kernel::StageOp stage) {
   fillStages(stageDepth(stage));
   const AxisSet &axes = axesOf(stage);
   return emitMemory(stageMemory(stage), {resolve(stageIndex(stage)), 1}, axes, stage.getResult().getType(),
-                    depthOf(axes));
+                    placeOf(axes));
 }
 
 void KernelLowering::fillStages(size_t depth) {
@@ -430,8 +433,7 @@ void KernelLowering::fillTogether(kernel::StageOp stage) {
   scope->variables[turn] = range.getIndex();
   Expr element = turn * items + item, rest = element;
   for (int64_t axis : llvm::reverse(stage.getAxes())) {
-    Expr variable = kernel::loopVariable(*llvm::find_if(axes_, [&](auto a) { return a.getId() == axis; }));
-    scope->substitutions[variable] = view::mod(rest, sizeOf(axis));
+    scope->substitutions[variableOf(axis)] = view::mod(rest, sizeOf(axis));
     rest = view::floorDiv(rest, sizeOf(axis));
   }
   scope->outerBefore = std::exchange(scopes_.back()->before, range);

@@ -6,8 +6,8 @@
 
 namespace kiln::lower {
 
-/// Arithmetic operations of a whole launch: every ALU op times the trip counts around it, a multiply-add twice; ops that
-/// only feed addresses are left out, those that feed a gate are not.
+/// Arithmetic operations of a whole launch: every ALU op times the trip counts around it, a multiply-add twice; ops
+/// that only feed addresses are left out, those that feed a gate are not.
 view::Expr countOperations(uop::FuncOp func);
 
 /// Bytes of the buffers that a launch touches: for each run of neighbouring loads and stores of one buffer (from the

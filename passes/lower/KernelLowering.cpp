@@ -22,8 +22,9 @@ static bool fitsInt32(kernel::FuncOp func) {
     auto tracker = op->getAttrOfType<TrackerAttr>("tracker");
     if (!tracker)
       return;
-    check(tracker.getValue().at().index);
-    for (const view::View &view : tracker.getValue().views())
+    view::ShapeTracker value = tracker.getValue();
+    check(value.at().index);
+    for (const view::View &view : value.views())
       check(view.size());
   });
   for (Attribute axis : func.getAxes())
@@ -93,19 +94,19 @@ const AxisSet &KernelLowering::axesOf(Value value) {
   return axesOf_[value] = axes;
 }
 
-static kernel::AxisAttr find(ArrayRef<kernel::AxisAttr> axes, int64_t id) {
-  return *llvm::find_if(axes, [&](kernel::AxisAttr axis) { return axis.getId() == id; });
+kernel::AxisAttr KernelLowering::axisOf(int64_t id) const {
+  return *llvm::find_if(axes_, [&](kernel::AxisAttr axis) { return axis.getId() == id; });
 }
 
 bool KernelLowering::isBound(int64_t axis) const {
-  Expr variable = kernel::loopVariable(find(axes_, axis));
+  Expr variable = variableOf(axis);
   return llvm::any_of(scopes_, [&](const std::unique_ptr<Scope> &scope) {
     return scope->variables.contains(variable) || scope->substitutions.contains(variable);
   });
 }
 
 bool KernelLowering::isUnrolled(int64_t axis) const {
-  AxisKind kind = find(axes_, axis).getKind();
+  AxisKind kind = axisOf(axis).getKind();
   return (kind == AxisKind::Upcast || kind == AxisKind::Lane) && !isBound(axis);
 }
 
@@ -119,7 +120,7 @@ SmallVector<int64_t> KernelLowering::unrolledAxes(const AxisSet &axes) const {
 
 bool KernelLowering::hasLanes(const AxisSet &axes) const { return lane_ >= 0 && axes.test(lane_) && isUnrolled(lane_); }
 
-int64_t KernelLowering::sizeOf(int64_t axis) const { return find(axes_, axis).getSize().getValue().constant(); }
+int64_t KernelLowering::sizeOf(int64_t axis) const { return axisOf(axis).getSize().getValue().constant(); }
 
 //===----------------------------------------------------------------------===//
 // Scopes
@@ -140,7 +141,7 @@ size_t KernelLowering::depthOf(Expr expr) const {
 size_t KernelLowering::depthOf(const AxisSet &axes) const {
   size_t depth = 0;
   for (unsigned axis : axes.set_bits()) {
-    Expr variable = kernel::loopVariable(find(axes_, axis));
+    Expr variable = variableOf(axis);
     for (size_t scope = scopes_.size(); scope-- > depth;) {
       if (scopes_[scope]->variables.contains(variable) || scopes_[scope]->substitutions.contains(variable)) {
         depth = scope;
@@ -148,6 +149,19 @@ size_t KernelLowering::depthOf(const AxisSet &axes) const {
       }
     }
   }
+  return depth;
+}
+
+size_t KernelLowering::placeOf(const AxisSet &axes) const {
+  // Inside a branch that knows a guard, what the guard is about stays there: outside, it would need the test.
+  size_t depth = depthOf(axes);
+  for (size_t scope = depth + 1; scope < scopes_.size(); ++scope)
+    for (Expr guard : scopes_[scope]->known) {
+      AxisSet guarded = none();
+      addVariables(guard, guarded);
+      if (guarded.anyCommon(axes))
+        depth = scope;
+    }
   return depth;
 }
 
@@ -169,7 +183,7 @@ void KernelLowering::inScope(size_t depth, llvm::function_ref<void()> body) {
 }
 
 uop::RangeOp KernelLowering::openLoop(int64_t axis, ValueRange inits, bool reduce) {
-  kernel::AxisAttr attr = find(axes_, axis);
+  kernel::AxisAttr attr = axisOf(axis);
   Value from = constant(indexType_, 0), to = index(attr.getSize().getValue());
   auto range = uop::RangeOp::create(here(), loc_, from, to, inits, nextLoop_++, reduce);
   auto scope = std::make_unique<Scope>();
@@ -241,7 +255,7 @@ Expr KernelLowering::fix(Expr expr, ArrayRef<int64_t> axes, ArrayRef<int64_t> po
     return expr;
   llvm::DenseMap<Expr, Expr> values;
   for (auto [axis, at] : llvm::zip(axes, point))
-    values[kernel::loopVariable(find(axes_, axis))] = at;
+    values[variableOf(axis)] = at;
   return expr.substitute(values);
 }
 
@@ -272,8 +286,8 @@ Expr KernelLowering::guardOf(const AxisSet &axes) const {
   for (Expr guard : guards_) {
     AxisSet guarded = none();
     addVariables(guard, guarded);
-    bool known = llvm::any_of(
-        scopes_, [&](const std::unique_ptr<Scope> &scope) { return scope->known.contains(guard); });
+    bool known =
+        llvm::any_of(scopes_, [&](const std::unique_ptr<Scope> &scope) { return scope->known.contains(guard); });
     if (!known && guarded.anyCommon(axes))
       terms.push_back(guard);
   }
@@ -298,7 +312,7 @@ Value KernelLowering::constant(TypedAttr value) {
       for (auto &[attr, other] : constants_)
         if (other)
           builder_.setInsertionPointAfterValue(other);
-    known = uop::ConstOp::create(builder_, loc_, value);
+    known = uop::ConstOp::create(builder_, loc_, value.getType(), value);
   }
   return known;
 }
@@ -322,15 +336,14 @@ Value KernelLowering::indexOp(Expr expr, size_t depth) {
   SmallVector<Expr> operands(expr.operands());
   auto fold = [&](Alu kind, Type type) {
     // Outer terms first: what does not change in a loop is summed before it.
-    llvm::stable_sort(operands, [&](Expr a, Expr b) { return depthOf(a) < depthOf(b); });
-    Value value = index(operands.front());
-    for (size_t i = 1; i < operands.size(); ++i) {
-      size_t where = 0;
-      for (size_t j = 0; j <= i; ++j)
-        where = std::max(where, depthOf(operands[j]));
-      Value next = index(operands[i]);
-      value = alu(kind, {value, next}, type, where);
-    }
+    Value value;
+    for (size_t where = 0; where <= depth; ++where)
+      for (Expr operand : operands) {
+        if (depthOf(operand) != where)
+          continue;
+        Value next = index(operand);
+        value = value ? alu(kind, {value, next}, type, where) : next;
+      }
     return value;
   };
   auto binary = [&](Alu kind, Type type) {
@@ -379,8 +392,8 @@ Value KernelLowering::laneCondition(Expr expr, size_t depth) {
 void KernelLowering::createFunction() {
   SmallVector<Type> types;
   for (Type type : func_.getArgumentTypes())
-    types.push_back(uop::PtrType::get(builder_.getContext(), cast<kernel::BufferType>(type).getElement(),
-                                      uop::Memory::Global));
+    types.push_back(
+        uop::PtrType::get(builder_.getContext(), cast<kernel::BufferType>(type).getElement(), uop::Memory::Global));
   types.append(func_.getSizes().getSizes().size(), indexType_);
   DimsAttr nothing = DimsAttr::get(builder_.getContext(), {});
   ExprAttr zero = ExprAttr::get(builder_.getContext(), 0);

@@ -1,8 +1,8 @@
 //===- KernelLowering.h - Write a kernel as loops and vectors --------------------===//
 //
-// A kernel says what is computed at one point of its domain and in which order the points are walked. Lowering opens the
-// loops and puts every value into the outermost one in which all the axes that it depends on are open: what does not
-// change in a loop is computed before it, by construction.
+// A kernel says what is computed at one point of its domain and in which order the points are walked. Lowering opens
+// the loops and puts every value into the outermost one in which all the axes that it depends on are open: what does
+// not change in a loop is computed before it, by construction.
 //
 // A value that depends on unrolled axes is several values, one for each of their points: a Tile. One axis may be vector
 // lanes: then each of them is a vector.
@@ -25,9 +25,9 @@ using AxisSet = llvm::SmallBitVector;
 
 /// The uops of one kernel value in one scope.
 struct Tile {
-  llvm::SmallVector<int64_t> axes;        ///< the unrolled axes, lanes apart, in loop order
-  llvm::SmallVector<mlir::Value> values;  ///< row-major over `axes`
-  bool lanes = false;                     ///< each value is a vector over the lane axis
+  llvm::SmallVector<int64_t> axes;       ///< the unrolled axes, lanes apart, in loop order
+  llvm::SmallVector<mlir::Value> values; ///< row-major over `axes`
+  bool lanes = false;                    ///< each value is a vector over the lane axis
 };
 
 /// A place where code goes: the body of the kernel, a loop or a branch.
@@ -61,10 +61,14 @@ private:
   llvm::SmallVector<int64_t> unrolledAxes(const AxisSet &axes) const;
   bool hasLanes(const AxisSet &axes) const;
   int64_t sizeOf(int64_t axis) const;
+  kernel::AxisAttr axisOf(int64_t id) const;
+  view::Expr variableOf(int64_t axis) const { return kernel::loopVariable(axisOf(axis)); }
 
   // Scopes.
   size_t depthOf(const AxisSet &axes) const;
   size_t depthOf(view::Expr expr) const;
+  /// Where a value over these axes is computed: the outermost scope that binds them and knows what it relies on.
+  size_t placeOf(const AxisSet &axes) const;
   /// The builder, set to the end of the code so far of a scope.
   mlir::OpBuilder &at(size_t depth);
   mlir::OpBuilder &here() { return at(scopes_.size() - 1); }
@@ -141,7 +145,7 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> pointers_; // buffer argument → pointer argument
   llvm::DenseMap<mlir::Operation *, mlir::Value> stageMemory_;
   bool fuseMultiplyAdd_;
-  llvm::SmallVector<view::Expr> guards_;              // 0/1 over loop variables: inside the domain
+  llvm::SmallVector<view::Expr> guards_; // 0/1 over loop variables: inside the domain
   llvm::MapVector<mlir::Attribute, mlir::Value> constants_;
 };
 

@@ -1,9 +1,8 @@
 //===- LowerKernels.cpp - Write each kernel as one item's code ----------------------===//
 // Stage: lower (kernel → uop).  Everything that was decided about a kernel becomes loops, vectors and index math here;
 // nothing is decided any more.
-// Expects: opts applied.   Guarantees: a uop.func for every kernel under its name, and launches that know their grid and
-// what they cost.
-// Position: last of the MLIR stages.
+// Expects: opts applied.   Guarantees: a uop.func for every kernel under its name, and launches that know their grid
+// and what they cost. Position: last of the MLIR stages.
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
@@ -40,7 +39,7 @@ static void completeLaunch(host::LaunchOp launch, uop::FuncOp func) {
 }
 
 namespace {
-struct LowerKernels : impl::LowerKernelsBase<LowerKernels> {
+struct LowerKernels : kiln::impl::LowerKernelsBase<LowerKernels> {
   void runOnOperation() override {
     llvm::StringMap<uop::FuncOp> lowered;
     for (auto func : llvm::make_early_inc_range(getOperation().getOps<kernel::FuncOp>())) {

@@ -17,7 +17,7 @@ namespace kiln {
 } // namespace kiln
 
 namespace {
-struct NormalizeAxes : impl::NormalizeAxesBase<NormalizeAxes> {
+struct NormalizeAxes : kiln::impl::NormalizeAxesBase<NormalizeAxes> {
   void runOnOperation() override {
     for (auto func : getOperation().getOps<kernel::FuncOp>())
       if (func.getOpts().empty())

@@ -1,17 +1,105 @@
 //===- OptimizeKernels.cpp - Choose each kernel's opts and apply them ----------------===//
+// Stage: optimize (kernel → kernel).  The order in which a kernel walks its domain decides how fast it is. A list of
+// opts is chosen, by hand or from the kernel's structure, and applied one by one; the list stays on the kernel as data.
+// Expects: normalized axes.   Guarantees: axes, index and stages say all that lower needs; launches pass the scratch
+// memory that stages want.
+// Position: before the memory is planned, because stages ask for memory.
+//===----------------------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
 
+#include "passes/optimize/ApplyOpts.h"
+#include "passes/optimize/Heuristic.h"
+
+#include "support/Error.h"
+
 using namespace kiln;
+using namespace mlir;
+using view::Expr;
 
 namespace kiln {
 #define GEN_PASS_DEF_OPTIMIZEKERNELS
 #include "passes/Passes.h.inc"
 } // namespace kiln
 
+/// Launches pass a buffer for each scratch argument: a share for every chunk.
+static void passScratch(host::LaunchOp launch, kernel::FuncOp func) {
+  if (func.getScratch().empty())
+    return;
+  OpBuilder builder(launch);
+  Expr chunks = 1;
+  for (kernel::AxisAttr axis : func.getLoopAxes())
+    if (axis.getKind() == kernel::AxisKind::Chunk)
+      chunks = chunks * axis.getSize().getValue();
+  size_t first = func.getNumArguments() - func.getScratch().size();
+  for (auto [index, elements] : llvm::enumerate(func.getScratch())) {
+    Type element = cast<kernel::BufferType>(func.getArgument(first + index).getType()).getElement();
+    Expr bytes = chunks * (elements * int64_t(byteSize(element)));
+    SmallVector<Value> values;
+    bytes.forEachVariable([&](Expr symbol) {
+      auto symbols = func.getSizes().getSizes();
+      values.push_back(launch.getSizes()[llvm::find(symbols, symbol) - symbols.begin()]);
+    });
+    Value size;
+    if (bytes.isConst())
+      size = arith::ConstantOp::create(builder, launch.getLoc(), builder.getI64IntegerAttr(bytes.constant()));
+    else
+      size = host::EvalOp::create(builder, launch.getLoc(), builder.getI64Type(),
+                                  ExprAttr::get(builder.getContext(), bytes), values);
+    Value slice = host::AllocOp::create(builder, launch.getLoc(), host::SliceType::get(builder.getContext()), size);
+    launch.getBuffersMutable().append(slice);
+    if (!isa<host::ProgramOp>(launch->getParentOp())) {
+      builder.setInsertionPointAfter(launch);
+      host::FreeOp::create(builder, launch.getLoc(), slice);
+      builder.setInsertionPoint(launch);
+    }
+  }
+}
+
 namespace {
-struct OptimizeKernels : impl::OptimizeKernelsBase<OptimizeKernels> {
+struct OptimizeKernels : kiln::impl::OptimizeKernelsBase<OptimizeKernels> {
   using Base::Base;
-  void runOnOperation() override {}
+
+  void runOnOperation() override {
+    target::Target target{vectorBits, vectorRegisters, l2Bytes, l3Bytes, maxItems, localBytes};
+    llvm::StringMap<kernel::FuncOp> kernels;
+    for (auto func : getOperation().getOps<kernel::FuncOp>()) {
+      kernels[func.getName()] = func;
+      if (!func.getOpts().empty())
+        continue;
+      llvm::Expected<SmallVector<kernel::OptAttr>> opts = optsOf(func, target);
+      llvm::Error error = opts ? apply(func, *opts) : opts.takeError();
+      if (error) {
+        func.emitError() << llvm::toString(std::move(error));
+        return signalPassFailure();
+      }
+    }
+    SmallVector<host::LaunchOp> launches;
+    getOperation().walk([&](host::LaunchOp launch) { launches.push_back(launch); });
+    for (host::LaunchOp launch : launches)
+      if (auto func = kernels.find(launch.getKernel()); func != kernels.end())
+        passScratch(launch, func->second);
+  }
+
+  llvm::Error apply(kernel::FuncOp func, ArrayRef<kernel::OptAttr> opts) {
+    for (kernel::OptAttr opt : opts)
+      if (llvm::Error error = optimize::applyOpt(func, opt))
+        return failure("kernel " + func.getName() + ": " + llvm::toString(std::move(error)));
+    return llvm::Error::success();
+  }
+
+  /// By hand where the opts text has a line for the kernel, else by the heuristic.
+  llvm::Expected<SmallVector<kernel::OptAttr>> optsOf(kernel::FuncOp func, const target::Target &target) {
+    SmallVector<llvm::StringRef> lines;
+    llvm::StringRef(opts).split(lines, '\n', -1, /*KeepEmpty=*/false);
+    for (llvm::StringRef line : lines) {
+      auto [name, list] = line.split(':');
+      if (name.trim() == func.getName())
+        return optimize::parseOpts(&getContext(), list);
+    }
+    if (noOpt)
+      return SmallVector<kernel::OptAttr>();
+    return optimize::chooseOpts(func, target);
+  }
 };
 } // namespace

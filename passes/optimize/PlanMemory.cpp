@@ -1,9 +1,9 @@
 //===- PlanMemory.cpp - Place temporaries in one arena --------------------------===//
-// Stage: optimize (host → host).  A temporary lives from the launch that writes it to the last that reads it; two that do not
-// live at once may have the same bytes. Lifetimes are known now, so the program asks for memory once, not once a tensor.
-// Expects: host.alloc for every temporary at the top of the program.   Guarantees: none is left there; each temporary is an
-// offset into one arena, aligned to 128 bytes. Sizes that depend on symbols are placed at run time, one after the other.
-// Position: last, because opts declare scratch and may split kernels.
+// Stage: optimize (host → host).  A temporary lives from the launch that writes it to the last that reads it; two that
+// do not live at once may have the same bytes. Lifetimes are known now, so the program asks for memory once, not once a
+// tensor. Expects: host.alloc for every temporary at the top of the program.   Guarantees: none is left there; each
+// temporary is an offset into one arena, aligned to 128 bytes. Sizes that depend on symbols are placed at run time, one
+// after the other. Position: last, because opts declare scratch and may split kernels.
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
@@ -30,7 +30,7 @@ struct Temporary {
   int64_t offset = 0;
 };
 
-struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
+struct PlanMemory : kiln::impl::PlanMemoryBase<PlanMemory> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<host::ProgramOp>())
       plan(program);
@@ -84,14 +84,16 @@ void PlanMemory::plan(host::ProgramOp program) {
   for (Temporary &temporary : temporaries)
     if (temporary.bytes >= 0)
       order.push_back(&temporary);
-  llvm::stable_sort(order, [](Temporary *a, Temporary *b) { return a->bytes > b->bytes; });
+  llvm::sort(order, [](Temporary *a, Temporary *b) {
+    return a->bytes != b->bytes ? a->bytes > b->bytes : a->first < b->first;
+  });
   int64_t peak = 0;
   for (Temporary *temporary : order) {
     temporary->offset = lowestFit(*temporary, placed);
     peak = std::max(peak, int64_t(llvm::alignTo(temporary->offset + temporary->bytes, kAlignment)));
-    placed.insert(llvm::upper_bound(placed, temporary,
-                                    [](Temporary *a, Temporary *b) { return a->offset < b->offset; }),
-                  temporary);
+    placed.insert(
+        llvm::upper_bound(placed, temporary, [](Temporary *a, Temporary *b) { return a->offset < b->offset; }),
+        temporary);
   }
 
   // One arena, at the place of the first temporary whose size is computed last: sizes are computed before any launch.

@@ -18,7 +18,7 @@ namespace kiln {
 } // namespace kiln
 
 namespace {
-struct FormKernels : impl::FormKernelsBase<FormKernels> {
+struct FormKernels : kiln::impl::FormKernelsBase<FormKernels> {
   using Base::Base;
 
   void runOnOperation() override {

@@ -10,6 +10,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace kiln;
@@ -42,7 +43,7 @@ private:
   TrackerAttr attr(const ShapeTracker &tracker) { return TrackerAttr::get(builder_.getContext(), tracker); }
 
   OpBuilder &builder_;
-  const KernelGroup &group_;
+  KernelGroup group_;
   llvm::function_ref<bool(Value)> isMemory_;
   bool classic_;
   kernel::FuncOp func_;
@@ -60,21 +61,23 @@ void KernelBuilder::addSymbols(Expr expr) {
 
 void KernelBuilder::addSymbols(const ShapeTracker &tracker) {
   for (const view::View &view : tracker.views()) {
-    for (Expr expr : llvm::concat<const Expr>(view.shape(), view.strides()))
-      addSymbols(expr);
+    for (Expr size : view.shape())
+      addSymbols(size);
+    for (Expr stride : view.strides())
+      addSymbols(stride);
     addSymbols(view.offset());
-    if (view.mask())
-      for (const view::Range &range : *view.mask()) {
-        addSymbols(range.begin);
-        addSymbols(range.end);
-      }
+    std::optional<ArrayRef<view::Range>> mask = view.mask();
+    for (const view::Range &range : mask.value_or(ArrayRef<view::Range>())) {
+      addSymbols(range.begin);
+      addSymbols(range.end);
+    }
   }
 }
 
 Value KernelBuilder::masked(Value value, const ShapeTracker &tracker) {
   Location loc = value.getLoc();
   Value valid = kernel::ValidOp::create(builder_, loc, builder_.getI1Type(), attr(tracker));
-  Value zero = kernel::ConstOp::create(builder_, loc, cast<TypedAttr>(builder_.getZeroAttr(value.getType())));
+  Value zero = kernel::ConstOp::create(builder_, loc, value.getType(), builder_.getZeroAttr(value.getType()));
   return kernel::AluOp::create(builder_, loc, value.getType(), AluKindAttr::get(builder_.getContext(), Alu::WHERE),
                                ValueRange{valid, value, zero});
 }
@@ -103,7 +106,7 @@ Value KernelBuilder::compute(Value tensor, const ShapeTracker &tracker) {
   if (!isOutput && isMemory_(edge.base))
     value = load(edge.base, through);
   else if (auto constant = llvm::dyn_cast_or_null<graph::ConstOp>(op)) {
-    value = kernel::ConstOp::create(builder_, edge.base.getLoc(), constant.getValue());
+    value = kernel::ConstOp::create(builder_, edge.base.getLoc(), elementOf(edge.base), constant.getValue());
     if (isMasked(through))
       value = masked(value, through);
   } else if (auto size = llvm::dyn_cast_or_null<graph::SizeOp>(op)) {

@@ -238,7 +238,7 @@ Realization Realizer::run() {
           roots.push_back(edgeOf(operand));
     });
   }
-  for (const Edge &root : roots)
+  for (Edge &root : roots)
     if (isComputed(root.base) && root.base.getParentBlock() == &block_)
       realized_.insert(root.base);
   for (const Edge &root : roots)

@@ -50,7 +50,7 @@ static bool isMasked(const ShapeTracker &tracker) {
 }
 
 namespace {
-struct FoldMovement : impl::FoldMovementBase<FoldMovement> {
+struct FoldMovement : kiln::impl::FoldMovementBase<FoldMovement> {
   void runOnOperation() override {
     SmallVector<Operation *> movements;
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {

@@ -192,7 +192,7 @@ def YieldOp : GraphOp<"yield", [Pure, Terminator, ReturnLike]> {
   let summary = "what a region gives";
   let arguments = (ins Variadic<Tensor>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
-  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
+  let builders = [OpBuilder<(ins), [{ /* no values */ }]>];
 }
 
 def IfOp : GraphOp<"if", [SingleBlock, RecursiveMemoryEffects]> {

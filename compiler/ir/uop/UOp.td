@@ -76,7 +76,7 @@ def YieldOp : UOp<"yield", [Pure, Terminator, ReturnLike]> {
   let summary = "ends a body; in a range, gives the carried values of the next iteration";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
-  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
+  let builders = [OpBuilder<(ins), [{ /* no values */ }]>];
 }
 
 def ConstOp : PureUOp<"const", [AllTypesMatch<["value", "result"]>]> {

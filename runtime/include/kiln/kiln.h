@@ -60,6 +60,7 @@ typedef struct kiln_options {
   int32_t debug;            /* 2 and more: a line a launch to `log` */
   void (*log)(void *user, const char *line);
   void *log_user;
+  const char *device; /* which machine of the model's device, by a part of its name; NULL: the first */
 } kiln_options;
 
 /* `options` may be NULL. On failure *context is NULL and, where `error` is not NULL, up to error_bytes of the cause are

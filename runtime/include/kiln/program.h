@@ -16,7 +16,12 @@ extern "C" {
 
 #define KILN_ABI_VERSION 1
 #define KILN_MAX_GRID 3
-#define KILN_ALIGNMENT 64 /* of every slice that the compiler places, in bytes */
+/* In bytes: of every slice that the compiler places in an arena, and of all memory that the runtime allocates. It is
+ * what most OpenCL devices want of a sub-buffer. */
+#define KILN_ALIGNMENT 128
+/* In bytes: of inputs, outputs and weights that are used where the caller or a file has them; others are copied. So no
+ * slice that a kernel sees begins at a smaller alignment. */
+#define KILN_HOST_ALIGNMENT 64
 
 /* Memory of the model's device. What `memory` is, only the device knows: on the CPU, a pointer to the first byte. */
 typedef struct kiln_slice {
@@ -24,7 +29,9 @@ typedef struct kiln_slice {
   int64_t offset; /* bytes */
 } kiln_slice;
 
-/* One dimension of an input or output. */
+/* One dimension of an input or output. An input's size that is neither fixed nor a symbol is checked against its text,
+ * an expression of numbers and symbols' names with + - * // % min() max() and parentheses, where // and % round down.
+ */
 typedef struct kiln_dim {
   const char *text; /* as declared: "3", "batch", "past + seq" */
   int64_t size;     /* the fixed size, or -1 */

@@ -1,0 +1,99 @@
+//===- Activation.cpp - Activations and softmaxes ---------------------------===//
+#include "import/onnx/Registry.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace kiln::import::onnx;
+using mlir::Value;
+
+static Value elu(Node &n, TensorBuilder &b) { return b.elu(n.input(0), n.real("alpha", 1)); }
+static Value celu(Node &n, TensorBuilder &b) { return b.celu(n.input(0), n.real("alpha", 1)); }
+static Value leakyRelu(Node &n, TensorBuilder &b) { return b.leakyRelu(n.input(0), n.real("alpha", 0.01f)); }
+static Value sigmoid(Node &n, TensorBuilder &b) { return b.sigmoid(n.input(0)); }
+static Value hardSwish(Node &n, TensorBuilder &b) { return b.hardSwish(n.input(0)); }
+static Value mish(Node &n, TensorBuilder &b) { return b.mish(n.input(0)); }
+static Value relu(Node &n, TensorBuilder &b) { return b.relu(n.input(0)); }
+static Value softplus(Node &n, TensorBuilder &b) { return b.softplus(n.input(0)); }
+static Value softsign(Node &n, TensorBuilder &b) { return b.softsign(n.input(0)); }
+static Value hyperbolicTangent(Node &n, TensorBuilder &b) { return b.tanh(n.input(0)); }
+
+static Value selu(Node &n, TensorBuilder &b) {
+  return b.selu(n.input(0), n.real("alpha", 1.67326319217681884765625), n.real("gamma", 1.05070102214813232421875));
+}
+
+static Value hardSigmoid(Node &n, TensorBuilder &b) {
+  return b.hardSigmoid(n.input(0), n.real("alpha", 0.2f), n.real("beta", 0.5));
+}
+
+static Tensor gelu(Node &n, TensorBuilder &b) {
+  std::string kind = n.string("approximate", "none");
+  if (kind == "none")
+    return b.gelu(n.input(0));
+  if (kind == "tanh")
+    return b.geluTanh(n.input(0));
+  return n.fail("attribute 'approximate' is " + quoted(kind), "it is none or tanh");
+}
+
+static Value thresholdedRelu(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  return b.where(b.greater(x, n.real("alpha", 1)), x, 0);
+}
+
+static Value shrink(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  double lambda = n.real("lambd", 0.5), bias = n.real("bias", 0);
+  return b.where(b.less(x, -lambda), b.add(x, bias),
+                 b.where(b.greater(x, lambda), b.sub(x, bias), b.constantLike(x, 0)));
+}
+
+static Value prelu(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  return b.where(b.less(x, 0), b.mul(x, n.input(1)), x);
+}
+
+/// Before opset 13 the axes from `axis` on are one.
+static auto overAxis(Value (TensorBuilder::*function)(Value, int64_t)) {
+  return [function](Node &n, TensorBuilder &b) -> Value {
+    Value x = n.input(0);
+    int64_t axis = n.integer("axis", n.opset() < 13 ? 1 : -1);
+    if (n.opset() >= 13)
+      return (b.*function)(x, axis);
+    return b.reshape((b.*function)(b.flatten(x, axis), 1), b.shape(x));
+  };
+}
+
+/// One at the first largest element, zeros elsewhere.
+static Value hardmax(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  int64_t axis = n.integer("axis", n.opset() < 13 ? 1 : -1);
+  Value rows = n.opset() < 13 ? b.flatten(x, axis) : x;
+  if (n.opset() < 13)
+    axis = 1;
+  if (!rows || !b.normalizeAxis(axis, b.rank(rows)))
+    return {};
+  Value hot = b.oneHot(b.argMax(rows, axis, /*keepDims=*/false, b.int64()), b.dim(rows, axis), axis, 1,
+                       b.constant(0, b.element(x)), b.element(x));
+  return b.reshape(hot, b.shape(x));
+}
+
+void kiln::import::onnx::addActivations(Registry &r) {
+  r.add("Celu", 12, celu);
+  r.add("Elu", 7, elu);
+  r.add("Gelu", 20, gelu);
+  r.add("HardSigmoid", 7, hardSigmoid);
+  r.add("HardSwish", 14, hardSwish);
+  r.add("Hardmax", 7, hardmax);
+  r.add("LeakyRelu", 7, leakyRelu);
+  r.add("LogSoftmax", 7, overAxis(&TensorBuilder::logSoftmax));
+  r.add("Mish", 18, mish);
+  r.add("PRelu", 7, prelu);
+  r.add("Relu", 7, relu);
+  r.add("Selu", 7, selu);
+  r.add("Shrink", 9, shrink);
+  r.add("Sigmoid", 7, sigmoid);
+  r.add("Softmax", 7, overAxis(&TensorBuilder::softmax));
+  r.add("Softplus", 7, softplus);
+  r.add("Softsign", 7, softsign);
+  r.add("Tanh", 7, hyperbolicTangent);
+  r.add("ThresholdedRelu", 10, thresholdedRelu);
+}

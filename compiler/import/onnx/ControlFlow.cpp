@@ -1,0 +1,308 @@
+//===- ControlFlow.cpp - If and Loop ----------------------------------------===//
+//
+// A region's results have the sizes of what it yields where those are known outside: the same in both branches, or the
+// same in every iteration. Elsewhere they are new symbols, bound when the region ends.
+//
+//===----------------------------------------------------------------------===//
+#include "import/DType.h"
+#include "import/onnx/Importer.h"
+#include "import/onnx/ModelFile.h"
+#include "import/onnx/Registry.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace kiln::import::onnx;
+using llvm::Twine;
+using mlir::Value;
+
+namespace {
+/// A region that is not part of an op yet, and what it yields.
+struct Body {
+  std::unique_ptr<mlir::Region> region = std::make_unique<mlir::Region>();
+  llvm::SmallVector<Tensor> outputs;
+  llvm::SmallVector<Value> yields; ///< the outputs as data
+};
+} // namespace
+
+static bool checkInputs(Node &n, const ::onnx::GraphProto &graph, llvm::StringRef name, size_t wanted) {
+  if (size_t(graph.input_size()) == wanted)
+    return true;
+  n.fail("graph '" + name + "' has " + Twine(graph.input_size()) + " inputs where " + Twine(wanted) + " are needed");
+  return false;
+}
+
+/// A graph at the insertion point; `scope` knows its inputs. Nothing after a failure, which is noted.
+static std::optional<llvm::SmallVector<Tensor>> importGraph(Node &n, const ::onnx::GraphProto &graph, Scope &scope) {
+  if (llvm::Error error = n.importer().importGraph(graph, scope)) {
+    n.builder().fail(std::move(error));
+    return std::nullopt;
+  }
+  llvm::Expected<llvm::SmallVector<Tensor>> outputs = n.importer().outputs(graph, scope);
+  if (!outputs) {
+    n.builder().fail(outputs.takeError());
+    return std::nullopt;
+  }
+  return std::move(*outputs);
+}
+
+/// A graph as the body's region; false after a failure.
+static bool importBody(Node &n, const ::onnx::GraphProto &graph, Scope &scope, Body &body) {
+  mlir::OpBuilder::InsertionGuard guard(n.builder().builder());
+  n.builder().builder().setInsertionPointToEnd(&body.region->front());
+  std::optional<llvm::SmallVector<Tensor>> outputs = importGraph(n, graph, scope);
+  if (!outputs)
+    return false;
+  body.outputs = *outputs;
+  for (const Tensor &output : body.outputs)
+    body.yields.push_back(n.importer().materialize(output, scope, n.builder(), /*isNamed=*/false));
+  return n.builder().ok();
+}
+
+static void yield(TensorBuilder &b, Body &body) {
+  mlir::OpBuilder::InsertionGuard guard(b.builder());
+  b.builder().setInsertionPointToEnd(&body.region->front());
+  graph::YieldOp::create(b.builder(), b.location(), body.yields);
+}
+
+/// "[2, batch] of int64".
+static std::string describe(Value tensor) {
+  return kiln::import::describe(shapeOf(tensor)) + " of " + dtypeName(TensorBuilder::element(tensor));
+}
+
+static bool isOneOf(const Tensor &tensor, mlir::Type element) {
+  return tensor.element() == element && tensor.type.hasStaticShape() && tensor.type.getNumElements() == 1;
+}
+
+static std::string resultName(Node &n, size_t index) {
+  bool named = index < size_t(n.proto().output_size()) && !n.proto().output(index).empty();
+  return n.scope().prefix() + (named ? n.proto().output(index) : n.op().str() + "_result" + std::to_string(index));
+}
+
+/// A new symbol for an axis of `name`, within these bounds.
+static Expr freshSize(Node &n, const std::string &name, size_t axis, int64_t min, int64_t max) {
+  SymbolBounds bounds;
+  bounds.min = std::max<int64_t>(min, 0);
+  bounds.max = std::clamp(max, bounds.min, bounds.max);
+  bounds.value = std::clamp(bounds.value, bounds.min, bounds.max);
+  return n.importer().symbols().fresh(name + ".dim" + std::to_string(axis), bounds);
+}
+
+//===----------------------------------------------------------------------===//
+// If
+//===----------------------------------------------------------------------===//
+
+static Tensors ifOperator(Node &n, TensorBuilder &b) {
+  const ::onnx::GraphProto *branches[] = {n.graph("then_branch"), n.graph("else_branch")};
+  const Tensor &condition = n.tensor(0);
+  if (!condition || !branches[0] || !branches[1])
+    return {};
+  if (!isOneOf(condition, b.boolType()))
+    return n.fail("the condition is " + kiln::import::describe(condition.shape()) + " of " +
+                      dtypeName(condition.element()),
+                  "it is one bool"),
+           Tensors();
+  if (!checkInputs(n, *branches[0], "then_branch", 0) || !checkInputs(n, *branches[1], "else_branch", 0))
+    return {};
+
+  // A condition that is known, such as one on a rank, leaves one branch.
+  if (condition.elements && condition.elements->front().isConst()) {
+    Scope scope(n.scope());
+    std::optional<llvm::SmallVector<Tensor>> outputs =
+        importGraph(n, *branches[condition.elements->front().isConst(0) ? 1 : 0], scope);
+    return outputs ? Tensors(outputs->begin(), outputs->end()) : Tensors();
+  }
+
+  Value chosen = b.reshape(n.input(0), {});
+  Body bodies[2];
+  for (auto [body, graph] : llvm::zip(bodies, branches)) {
+    body.region->emplaceBlock();
+    Scope scope(n.scope());
+    if (!importBody(n, *graph, scope, body))
+      return {};
+    yield(b, body);
+  }
+  llvm::ArrayRef<Value> first = bodies[0].yields, second = bodies[1].yields;
+  if (first.size() != second.size())
+    return n.fail("its branches have " + Twine(first.size()) + " and " + Twine(second.size()) + " outputs",
+                  "they need as many"),
+           Tensors();
+  llvm::SmallVector<mlir::Type> types;
+  for (size_t i = 0; i < first.size(); ++i) {
+    if (b.element(first[i]) != b.element(second[i]) || b.rank(first[i]) != b.rank(second[i]))
+      return n.fail("output " + Twine(i) + " is " + describe(first[i]) + " in one branch and " + describe(second[i]) +
+                        " in the other",
+                    "rank and dtype have to be the same"),
+             Tensors();
+    Shape shape;
+    for (auto [axis, one, other] : llvm::enumerate(b.shape(first[i]), b.shape(second[i])))
+      shape.push_back(view::provablyEqual(one, other)
+                          ? one
+                          : freshSize(n, resultName(n, i), axis, std::min(one.min(), other.min()),
+                                      std::max(one.max(), other.max())));
+    types.push_back(tensorType(shape, b.element(first[i])));
+  }
+  auto op = graph::IfOp::create(b.builder(), b.location(), types, chosen);
+  op.getThenRegion().takeBody(*bodies[0].region);
+  op.getElseRegion().takeBody(*bodies[1].region);
+  return Tensors(op->result_begin(), op->result_end());
+}
+
+//===----------------------------------------------------------------------===//
+// Loop
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A Loop while its body is being found out: which axes of its carried tensors change, no one knows before the body is
+/// imported.
+class LoopImport {
+public:
+  LoopImport(Node &n, TensorBuilder &b, const ::onnx::GraphProto &graph) : n_(n), b_(b), graph_(graph) {}
+
+  Tensors run();
+
+private:
+  /// Imports the body with the axes that are known to change as symbols; false after a failure.
+  bool importOnce();
+  /// Compares what the body yields with what it is given; false after a failure. `settled_` says whether they agree.
+  bool compare();
+  std::optional<mlir::Type> scanType(size_t index);
+
+  Node &n_;
+  TensorBuilder &b_;
+  const ::onnx::GraphProto &graph_;
+  llvm::SmallVector<Value> inits_;
+  llvm::SmallVector<llvm::SmallVector<bool>> changes_; ///< for each axis of each carried tensor
+  Body body_;
+  size_t symbolsBefore_ = 0;
+  bool settled_ = false;
+};
+} // namespace
+
+bool LoopImport::importOnce() {
+  n_.importer().symbols().forget(symbolsBefore_);
+  body_ = Body();
+  mlir::Block &block = body_.region->emplaceBlock();
+  Scope scope(n_.scope());
+  auto define = [&](int index, Tensor tensor) {
+    const std::string &name = graph_.input(index).name();
+    if (!scope.define(name, std::move(tensor)))
+      n_.fail("the body's input " + quoted(name) + " is given twice", "give every input a name of its own");
+  };
+  define(0, Value(block.addArgument(mlir::RankedTensorType::get({}, b_.int64()), b_.location())));
+  // The body only runs while the condition holds.
+  define(1, Tensor(b_.boolType(), {}, {Expr(1)}));
+  for (auto [i, init] : llvm::enumerate(inits_)) {
+    Shape shape = b_.shape(init);
+    const std::string &name = graph_.input(2 + i).name();
+    for (auto [axis, size] : llvm::enumerate(shape))
+      if (changes_[i][axis])
+        size = freshSize(n_, n_.scope().prefix() + name, axis, 0, view::kMaxDim);
+    define(2 + i, Value(block.addArgument(tensorType(shape, b_.element(init)), b_.location())));
+  }
+  return b_.ok() && importBody(n_, graph_, scope, body_);
+}
+
+bool LoopImport::compare() {
+  settled_ = true;
+  for (size_t i = 0; i < inits_.size(); ++i) {
+    Value given = body_.region->front().getArgument(1 + i), next = body_.yields[1 + i];
+    if (b_.element(given) != b_.element(next) || b_.rank(given) != b_.rank(next))
+      return n_.fail("carried tensor " + Twine(i) + " is " + describe(given) + " and becomes " + describe(next),
+                     "rank and dtype have to stay the same"),
+             false;
+    for (auto [axis, before, after] : llvm::enumerate(b_.shape(given), b_.shape(next)))
+      if (!changes_[i][axis] && !view::provablyEqual(before, after)) {
+        changes_[i][axis] = true;
+        settled_ = false;
+      }
+  }
+  return true;
+}
+
+std::optional<mlir::Type> LoopImport::scanType(size_t index) {
+  Value slice = body_.yields[1 + index];
+  Shape shape = b_.shape(slice);
+  for (Expr size : shape)
+    if (n_.importer().symbols().isNewer(size, symbolsBefore_)) {
+      n_.fail("scan output " + Twine(index - inits_.size()) + " has slices of size " + size.print() +
+                  ", which changes between iterations",
+              "every iteration has to give a slice of one size");
+      return std::nullopt;
+    }
+  shape.insert(shape.begin(), freshSize(n_, resultName(n_, index), 0, 0, view::kMaxDim));
+  return tensorType(shape, b_.element(slice));
+}
+
+Tensors LoopImport::run() {
+  inits_ = n_.inputs(2);
+  if (!b_.ok() || !checkInputs(n_, graph_, "body", 2 + inits_.size()))
+    return {};
+  if (graph_.output_size() < int(1 + inits_.size()))
+    return n_.fail("graph 'body' has " + Twine(graph_.output_size()) + " outputs where the condition and " +
+                   Twine(inits_.size()) + " carried tensors are needed"),
+           Tensors();
+  Value trips, condition;
+  if (n_.has(0)) {
+    if (!isOneOf(n_.tensor(0), b_.int64()))
+      return n_.fail("the trip count is " + describe(n_.input(0)), "it is one int64"), Tensors();
+    trips = b_.reshape(n_.input(0), {});
+  }
+  if (n_.has(1)) {
+    if (!isOneOf(n_.tensor(1), b_.boolType()))
+      return n_.fail("the condition is " + describe(n_.input(1)), "it is one bool"), Tensors();
+    condition = b_.reshape(n_.input(1), {});
+  }
+
+  for (Value init : inits_)
+    changes_.emplace_back(b_.rank(init), false);
+  symbolsBefore_ = n_.importer().symbols().count();
+  while (!settled_)
+    if (!importOnce() || !compare())
+      return {};
+
+  const Tensor &next = body_.outputs[0];
+  if (!isOneOf(next, b_.boolType()))
+    return n_.fail("the body's condition is " + describe(body_.yields[0]), "it is one bool"), Tensors();
+  auto isTrue = [](const Tensor &tensor) { return tensor.elements && tensor.elements->front().isConst(1); };
+  bool counts = !condition || (isTrue(n_.tensor(1)) && isTrue(next));
+  if (counts && !trips)
+    return n_.fail("it never ends", "give it a trip count or a condition that changes"), Tensors();
+  {
+    mlir::OpBuilder::InsertionGuard guard(b_.builder());
+    b_.builder().setInsertionPointToEnd(&body_.region->front());
+    // Without a condition at the start, the body's one has no effect.
+    body_.yields[0] = counts ? b_.constant(1, b_.boolType()) : b_.reshape(body_.yields[0], {});
+    if (counts)
+      condition = Value();
+  }
+  yield(b_, body_);
+
+  llvm::SmallVector<mlir::Type> types;
+  for (size_t i = 0; i + 1 < body_.yields.size(); ++i) {
+    if (i >= inits_.size()) {
+      std::optional<mlir::Type> type = scanType(i);
+      if (!type)
+        return {};
+      types.push_back(*type);
+      continue;
+    }
+    Shape shape = b_.shape(inits_[i]);
+    for (auto [axis, size] : llvm::enumerate(shape))
+      if (changes_[i][axis])
+        size = freshSize(n_, resultName(n_, i), axis, 0, view::kMaxDim);
+    types.push_back(tensorType(shape, b_.element(inits_[i])));
+  }
+  auto op = graph::LoopOp::create(b_.builder(), b_.location(), types, trips, condition, inits_);
+  op.getBody().takeBody(*body_.region);
+  return Tensors(op->result_begin(), op->result_end());
+}
+
+static Tensors loopOperator(Node &n, TensorBuilder &b) {
+  const ::onnx::GraphProto *graph = n.graph("body");
+  return graph ? LoopImport(n, b, *graph).run() : Tensors();
+}
+
+void kiln::import::onnx::addControlFlow(Registry &r) {
+  r.add("If", 7, ifOperator);
+  r.add("Loop", 7, loopOperator);
+}

@@ -1,0 +1,240 @@
+//===- Elementwise.cpp - Arithmetic, comparison, logic, casts ---------------===//
+#include "import/onnx/ElementType.h"
+#include "import/onnx/Fold.h"
+#include "import/onnx/Registry.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace kiln::import::onnx;
+using mlir::Value;
+
+using Unary = Value (TensorBuilder::*)(Value);
+using Binary = Value (TensorBuilder::*)(Operand, Operand);
+
+static auto unary(Unary function) {
+  return [function](Node &n, TensorBuilder &b) { return (b.*function)(n.input(0)); };
+}
+
+/// A binary function, and what it is of integers known at import.
+static auto binary(Binary function, ElementFunction fold = nullptr) {
+  return [function, fold](Node &n, TensorBuilder &b) -> Tensor {
+    if (n.numInputs() != 2)
+      return n.fail("it takes 2 inputs, not " + llvm::Twine(n.numInputs()));
+    if (fold)
+      if (Tensor folded = foldElementwise(n, n.tensor(0).type ? n.tensor(0).element() : b.int64(), fold))
+        return folded;
+    return (b.*function)(n.input(0), n.input(1));
+  };
+}
+
+static auto comparison(Binary function, ElementFunction fold) {
+  return [function, fold](Node &n, TensorBuilder &b) -> Tensor {
+    if (n.numInputs() != 2)
+      return n.fail("it takes 2 inputs, not " + llvm::Twine(n.numInputs()));
+    if (Tensor folded = foldElementwise(n, b.boolType(), fold))
+      return folded;
+    return (b.*function)(n.input(0), n.input(1));
+  };
+}
+
+/// And, Or and Xor are of bools alone; the table's rows take integers too.
+static auto logical(Binary function) {
+  return [function](Node &n, TensorBuilder &b) -> Tensor {
+    Value x = n.input(0), y = n.input(1);
+    if (x && y && (!b.isBool(x) || !b.isBool(y)))
+      return n.fail("its inputs are not bool", "cast them");
+    return (b.*function)(x, y);
+  };
+}
+
+/// Any number of inputs, taken together from the left.
+static auto variadic(Binary function, ElementFunction fold = nullptr) {
+  return [function, fold](Node &n, TensorBuilder &b) -> Tensor {
+    if (fold && n.numInputs() == 2)
+      if (Tensor folded = foldElementwise(n, n.tensor(0).type ? n.tensor(0).element() : b.int64(), fold))
+        return folded;
+    Value result = n.input(0);
+    for (int i = 1; i < n.numInputs(); ++i)
+      result = (b.*function)(result, n.input(i));
+    return result;
+  };
+}
+
+static Value mean(Node &n, TensorBuilder &b) {
+  Value sum = n.input(0);
+  for (int i = 1; i < n.numInputs(); ++i)
+    sum = b.add(sum, n.input(i));
+  return b.div(sum, n.numInputs());
+}
+
+static Tensor mod(Node &n, TensorBuilder &b) {
+  bool truncates = n.flag("fmod", false);
+  if (!truncates && n.has(0) && n.has(1))
+    if (Tensor folded = foldElementwise(n, n.tensor(0).type ? n.tensor(0).element() : b.int64(), foldMod))
+      return folded;
+  Value x = n.input(0), y = n.input(1);
+  if (!truncates && b.isFloat(x))
+    return n.fail("attribute 'fmod' is 0 with floats", "floats need fmod=1");
+  return truncates ? b.truncMod(x, y) : b.floorMod(x, y);
+}
+
+/// The result has the base's dtype, whatever the exponent's.
+static Value power(Node &n, TensorBuilder &b) {
+  Value base = n.input(0), exponent = n.input(1);
+  if (!base || !exponent)
+    return {};
+  mlir::Type type = b.element(base);
+  if (!b.isFloat(base) && b.isFloat(exponent))
+    return b.cast(b.pow(b.cast(base, b.element(exponent)), exponent), type);
+  return b.pow(base, b.cast(exponent, type));
+}
+
+static Tensor bitShift(Node &n, TensorBuilder &b) {
+  std::string direction = n.string("direction", "");
+  if (direction == "LEFT")
+    return b.shiftLeft(n.input(0), n.input(1));
+  if (direction == "RIGHT")
+    return b.shiftRight(n.input(0), n.input(1));
+  return n.fail("attribute 'direction' is " + quoted(direction), "it is LEFT or RIGHT");
+}
+
+static Value isInf(Node &n, TensorBuilder &b) {
+  return b.isInf(n.input(0), n.flag("detect_negative", true), n.flag("detect_positive", true));
+}
+
+static Tensor where(Node &n, TensorBuilder &b) {
+  if (n.numInputs() == 3)
+    if (const Tensor &chosen = n.tensor(1))
+      if (Tensor folded = foldElementwise(n, chosen.element(), foldWhere))
+        return folded;
+  return b.where(n.input(0), n.input(1), n.input(2));
+}
+
+static Value clip(Node &n, TensorBuilder &b) {
+  std::optional<Operand> low, high;
+  if (n.opset() < 11) {
+    if (n.hasAttr("min"))
+      low = n.real("min", 0);
+    if (n.hasAttr("max"))
+      high = n.real("max", 0);
+  } else {
+    if (n.has(1))
+      low = n.input(1);
+    if (n.has(2))
+      high = n.input(2);
+  }
+  return b.clip(n.input(0), low, high);
+}
+
+static Tensor castTo(Node &n, TensorBuilder &b, mlir::Type element) {
+  const Tensor &input = n.tensor(0);
+  if (!input || !element)
+    return {};
+  bool isNumber = element.isInteger() && !element.isInteger(1);
+  if (input.elements && isNumber && llvm::all_of(*input.elements, [&](Expr e) { return fitsInto(e, element); }))
+    return Tensor(element, input.type.getShape(), *input.elements);
+  return b.cast(n.input(0), element);
+}
+
+static Tensor cast(Node &n, TensorBuilder &b) {
+  int64_t to = n.integer("to");
+  n.ignore({"saturate", "round_mode"}); // of 8-bit floats
+  mlir::Type element = elementType(n.importer().builder().getContext(), to);
+  if (!element)
+    return n.fail("dtype " + dataTypeName(to) + " is not supported");
+  return castTo(n, b, element);
+}
+
+static Tensor castLike(Node &n, TensorBuilder &b) {
+  n.ignore({"saturate", "round_mode"});
+  const Tensor &like = n.tensor(1);
+  return castTo(n, b, like ? like.element() : mlir::Type());
+}
+
+static Value hyperbolicSine(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  return b.mul(b.sub(b.exp(x), b.exp(b.neg(x))), 0.5);
+}
+
+static Value hyperbolicCosine(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  return b.mul(b.add(b.exp(x), b.exp(b.neg(x))), 0.5);
+}
+
+/// Of |x|, with the sign put back: for a negative x the sum would cancel.
+static Value areaSine(Node &n, TensorBuilder &b) {
+  Value x = n.input(0), size = b.abs(x);
+  return b.mul(b.sign(x), b.log(b.add(size, b.sqrt(b.add(b.square(size), 1)))));
+}
+
+static Value areaCosine(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  return b.log(b.add(x, b.sqrt(b.sub(b.square(x), 1))));
+}
+
+static Value areaTangent(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  return b.mul(b.log(b.div(b.add(x, 1), b.sub(1, x))), 0.5);
+}
+
+static Value tangent(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  return b.div(b.sin(x), b.cos(x));
+}
+
+void kiln::import::onnx::addElementwise(Registry &r) {
+  using B = TensorBuilder;
+  r.add("Abs", 7, unary(&B::abs));
+  r.add("Acosh", 9, areaCosine);
+  r.add("Asinh", 9, areaSine);
+  r.add("Atanh", 9, areaTangent);
+  r.add("BitwiseNot", 18, unary(&B::bitNot));
+  r.add("Ceil", 7, unary(&B::ceil));
+  r.add("Cos", 7, unary(&B::cos));
+  r.add("Cosh", 9, hyperbolicCosine);
+  r.add("Erf", 9, unary(&B::erf));
+  r.add("Exp", 7, unary(&B::exp));
+  r.add("Floor", 7, unary(&B::floor));
+  r.add("IsInf", 10, isInf);
+  r.add("IsNaN", 9, unary(&B::isNaN));
+  r.add("Log", 7, unary(&B::log));
+  r.add("Neg", 7, unary(&B::neg));
+  r.add("Not", 7, unary(&B::logicalNot));
+  r.add("Reciprocal", 7, unary(&B::recip));
+  r.add("Round", 11, unary(&B::roundHalfEven));
+  r.add("Sign", 9, unary(&B::sign));
+  r.add("Sin", 7, unary(&B::sin));
+  r.add("Sinh", 9, hyperbolicSine);
+  r.add("Sqrt", 7, unary(&B::sqrt));
+  r.add("Tan", 7, tangent);
+
+  r.add("Add", 7, binary(&B::add, foldAdd));
+  r.add("BitwiseAnd", 18, binary(&B::bitAnd));
+  r.add("BitwiseOr", 18, binary(&B::bitOr));
+  r.add("BitwiseXor", 18, binary(&B::bitXor));
+  r.add("BitShift", 11, bitShift);
+  r.add("Div", 7, binary(&B::div, foldDiv));
+  r.add("Mod", 10, mod);
+  r.add("Mul", 7, binary(&B::mul, foldMul));
+  r.add("Pow", 7, power);
+  r.add("Sub", 7, binary(&B::sub, foldSub));
+  r.add("Max", 7, variadic(&B::maximum, foldMax));
+  r.add("Mean", 7, mean);
+  r.add("Min", 7, variadic(&B::minimum, foldMin));
+  r.add("Sum", 7, variadic(&B::add));
+
+  r.add("And", 7, logical(&B::bitAnd));
+  r.add("Or", 7, logical(&B::bitOr));
+  r.add("Xor", 7, logical(&B::bitXor));
+  r.add("Equal", 7, comparison(&B::equal, foldEqual));
+  r.add("Greater", 7, comparison(&B::greater, [](llvm::ArrayRef<Expr> x) { return foldLess({x[1], x[0]}); }));
+  r.add("GreaterOrEqual", 12,
+        comparison(&B::greaterEqual, [](llvm::ArrayRef<Expr> x) { return foldLessEqual({x[1], x[0]}); }));
+  r.add("Less", 7, comparison(&B::less, foldLess));
+  r.add("LessOrEqual", 12, comparison(&B::lessEqual, foldLessEqual));
+  r.add("Where", 9, where);
+
+  r.add("Cast", 7, cast);
+  r.add("CastLike", 15, castLike);
+  r.add("Clip", 7, clip);
+}

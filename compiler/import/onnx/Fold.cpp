@@ -1,0 +1,132 @@
+#include "import/onnx/Fold.h"
+
+using namespace kiln::import;
+using namespace kiln::import::onnx;
+using Operands = llvm::ArrayRef<Expr>;
+using Result = std::optional<Expr>;
+
+bool kiln::import::onnx::fitsInto(Expr element, mlir::Type type) {
+  if (!element.isConst())
+    return true;
+  int64_t value = element.constant();
+  // Expressions saturate near int64's ends: what came so far may be no true sum or product.
+  if (value <= -(int64_t(1) << 62) || value >= (int64_t(1) << 62))
+    return false;
+  return bool(Operand(value).number(type));
+}
+
+/// numpy's common shape; nullopt where there is none.
+static std::optional<llvm::SmallVector<int64_t>> commonShape(llvm::ArrayRef<const Tensor *> tensors) {
+  llvm::SmallVector<int64_t> common;
+  for (const Tensor *tensor : tensors) {
+    llvm::ArrayRef<int64_t> shape = tensor->type.getShape();
+    if (shape.size() > common.size())
+      common.insert(common.begin(), shape.size() - common.size(), 1);
+    for (auto [size, known] : llvm::zip(llvm::reverse(shape), llvm::reverse(common))) {
+      if (known == 1)
+        known = size;
+      else if (size != 1 && size != known)
+        return std::nullopt;
+    }
+  }
+  return common;
+}
+
+Tensor kiln::import::onnx::foldElementwise(Node &node, mlir::Type element, ElementFunction function) {
+  llvm::SmallVector<const Tensor *> inputs;
+  for (int i = 0; i < node.numInputs(); ++i) {
+    inputs.push_back(&node.tensor(i));
+    if (!*inputs.back() || !inputs.back()->elements)
+      return {};
+  }
+  std::optional<llvm::SmallVector<int64_t>> shape = commonShape(inputs);
+  if (!shape)
+    return {};
+  int64_t count = mlir::ShapedType::getNumElements(*shape);
+  if (count > kMostElements)
+    return {};
+  Elements results;
+  for (int64_t i = 0; i < count; ++i) {
+    llvm::SmallVector<Expr> operands;
+    for (const Tensor *input : inputs) {
+      llvm::ArrayRef<int64_t> own = input->type.getShape();
+      int64_t rest = i, position = 0, step = 1;
+      for (size_t axis = 0; axis < own.size(); ++axis) {
+        int64_t size = own[own.size() - 1 - axis], whole = (*shape)[shape->size() - 1 - axis];
+        position += (size == 1 ? 0 : rest % whole) * step;
+        rest /= whole;
+        step *= size;
+      }
+      operands.push_back((*input->elements)[position]);
+    }
+    Result result = function(operands);
+    if (!result || !fitsInto(*result, element))
+      return {};
+    results.push_back(*result);
+  }
+  return Tensor(element, *shape, std::move(results));
+}
+
+Tensor kiln::import::onnx::foldReshape(const Tensor &tensor, llvm::ArrayRef<Expr> shape) {
+  if (!tensor.elements)
+    return {};
+  llvm::SmallVector<int64_t> sizes;
+  for (Expr size : shape) {
+    if (!size.isConst())
+      return {};
+    sizes.push_back(size.constant());
+  }
+  Tensor result(tensor.element(), sizes, *tensor.elements);
+  result.name = tensor.name;
+  return result;
+}
+
+Result kiln::import::onnx::foldAdd(Operands x) { return x[0] + x[1]; }
+Result kiln::import::onnx::foldSub(Operands x) { return x[0] - x[1]; }
+Result kiln::import::onnx::foldMul(Operands x) { return x[0] * x[1]; }
+Result kiln::import::onnx::foldMin(Operands x) { return view::minimum(x[0], x[1]); }
+Result kiln::import::onnx::foldMax(Operands x) { return view::maximum(x[0], x[1]); }
+
+Result kiln::import::onnx::foldDiv(Operands x) {
+  if (x[0].isConst() && x[1].isConst() && x[1].constant() != 0)
+    return Expr(x[0].constant() / x[1].constant());
+  if (x[0].min() >= 0 && x[1].min() > 0)
+    return view::floorDiv(x[0], x[1]);
+  return std::nullopt;
+}
+
+Result kiln::import::onnx::foldMod(Operands x) {
+  if (x[1].min() > 0)
+    return view::mod(x[0], x[1]);
+  return std::nullopt;
+}
+
+Result kiln::import::onnx::foldEqual(Operands x) {
+  if (view::provablyEqual(x[0], x[1]))
+    return Expr(1);
+  if (view::provablyLess(x[0], x[1]) || view::provablyLess(x[1], x[0]))
+    return Expr(0);
+  return std::nullopt;
+}
+
+Result kiln::import::onnx::foldLess(Operands x) {
+  if (view::provablyLess(x[0], x[1]))
+    return Expr(1);
+  if (view::provablyLessEqual(x[1], x[0]))
+    return Expr(0);
+  return std::nullopt;
+}
+
+Result kiln::import::onnx::foldLessEqual(Operands x) {
+  if (view::provablyLessEqual(x[0], x[1]))
+    return Expr(1);
+  if (view::provablyLess(x[1], x[0]))
+    return Expr(0);
+  return std::nullopt;
+}
+
+Result kiln::import::onnx::foldWhere(Operands x) {
+  if (!x[0].isConst())
+    return std::nullopt;
+  return x[0].isConst(0) ? x[2] : x[1];
+}

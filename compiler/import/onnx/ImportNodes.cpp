@@ -1,0 +1,175 @@
+//===- ImportNodes.cpp - Graphs, nodes and calls ----------------------------===//
+#include "import/MemoryLimit.h"
+#include "import/onnx/Importer.h"
+#include "import/onnx/Node.h"
+#include "import/onnx/Registry.h"
+#include "import/onnx/TopologicalOrder.h"
+#include "support/Error.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace kiln::import::onnx;
+using llvm::StringRef;
+using llvm::Twine;
+
+/// Functions that call functions multiply, as loops in loops do while their bodies are tried; a file of a few kilobytes
+/// can ask for more nodes than there are atoms.
+static constexpr size_t kMostNodes = 10'000'000;
+static constexpr size_t kMostCalls = 100;
+
+llvm::Error Importer::importGraph(const ::onnx::GraphProto &graph, Scope &scope) {
+  if (graph.sparse_initializer_size() > 0)
+    return failure("initializer " + quoted(graph.sparse_initializer(0).values().name()) + " is sparse",
+                   "store it dense");
+  bool isMain = &graph == &file_.model().graph();
+  bool haveDefaults = isMain && file_.model().ir_version() >= 4;
+  llvm::StringSet<> inputs;
+  for (const ::onnx::ValueInfoProto &input : graph.input())
+    inputs.insert(input.name());
+  llvm::StringSet<> names;
+  for (const ::onnx::TensorProto &initializer : graph.initializer()) {
+    if (!names.insert(initializer.name()).second)
+      return failure("initializer " + quoted(initializer.name()) + " is given twice",
+                     "give every initializer a name of its own");
+    if (haveDefaults && inputs.contains(initializer.name()))
+      continue;
+    llvm::Expected<Constant> constant = file_.constant(builder_.getContext(), initializer);
+    if (!constant)
+      return constant.takeError();
+    if (!scope.define(initializer.name(), Tensor(constant->type, constant->data, scope.prefix() + initializer.name())))
+      return failure("initializer " + quoted(initializer.name()) + " has the name of an input",
+                     "give it a name of its own");
+  }
+  return importNodes(graph.node(), scope);
+}
+
+llvm::Error Importer::importNodes(const Nodes &nodes, Scope &scope) {
+  llvm::Expected<llvm::SmallVector<unsigned>> order = topologicalOrder(nodes);
+  if (!order)
+    return order.takeError();
+  for (unsigned index : *order) {
+    const ::onnx::NodeProto &node = nodes[index];
+    if (++numNodes_ > kMostNodes)
+      return failure("the model has over " + Twine(kMostNodes) + " nodes, its functions and loops unfolded",
+                     "nest them less");
+    std::string name = node.name().empty() ? node.op_type() + "_" + std::to_string(index) : node.name();
+    if (llvm::Error error = importNode(node, scope.prefix() + name, scope))
+      return failure(nodeName(node, index) + ": " + llvm::toString(std::move(error)));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Importer::importNode(const ::onnx::NodeProto &node, const std::string &name, Scope &scope) {
+  if (const ::onnx::FunctionProto *called = function(node))
+    return importCall(node, name, *called, scope);
+  return importOperator(node, name, scope);
+}
+
+llvm::Error Importer::importOperator(const ::onnx::NodeProto &proto, const std::string &name, Scope &scope) {
+  const Registry &registry = Registry::all();
+  const Registry::Row *row = registry.find(proto.domain(), proto.op_type());
+  if (!row) {
+    if (!registry.hasDomain(proto.domain()))
+      return failure("operator domain " + quoted(proto.domain()) + " is not known",
+                     "export the model with ONNX's own operators, or define it as a function of the model");
+    return failure("operator " + quoted(proto.op_type()) + " is not supported",
+                   "express it by others; the README lists those that are");
+  }
+  int64_t opset = scope.opset(proto.domain());
+  if (opset == 0)
+    return failure("the model imports no opset of domain " + quoted(proto.domain()), "add it to opset_import");
+  if (opset < row->since)
+    return failure(quoted(proto.op_type()) + " came with opset " + Twine(row->since) + "; the model imports " +
+                       Twine(opset),
+                   "export the model with a newer opset");
+  TensorBuilder b(builder_, mlir::NameLoc::get(builder_.getStringAttr(name)));
+  Node node(*this, scope, proto, b);
+  Tensors results = row->import(node, b);
+  if (llvm::Error error = b.takeError())
+    return error;
+  if (StringRef unread = node.unread(); !unread.empty())
+    return failure("attribute " + quoted(unread) + " is not known in opset " + Twine(opset), "remove it");
+  return defineOutputs(proto, results, scope);
+}
+
+llvm::Error Importer::defineOutputs(const ::onnx::NodeProto &node, llvm::ArrayRef<Tensor> results, Scope &scope) {
+  if (node.output_size() > int(results.size()))
+    return failure("it has " + Twine(node.output_size()) + " outputs where the operator gives " +
+                   Twine(results.size()));
+  for (auto [name, result] : llvm::zip_first(node.output(), results)) {
+    if (name.empty())
+      continue;
+    assert(result && "an importer without a failure gives every output");
+    if (llvm::Error error = checkMemory(result.shape(), result.element(), options_.memoryLimit))
+      return error;
+    if (!scope.define(name, result))
+      return failure("output " + quoted(name) + " is made twice", "give every output a name of its own");
+  }
+  return llvm::Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Functions of the model
+//===----------------------------------------------------------------------===//
+
+static std::string functionKey(StringRef domain, StringRef name, StringRef overload) {
+  return ((domain == "ai.onnx" ? "" : domain) + "\n" + name + "\n" + overload).str();
+}
+
+llvm::Error Importer::indexFunctions() {
+  for (const ::onnx::FunctionProto &function : file_.model().functions())
+    if (!functions_.try_emplace(functionKey(function.domain(), function.name(), function.overload()), &function).second)
+      return failure("function " + quoted(function.name()) + " is defined twice", "give each a name of its own");
+  return llvm::Error::success();
+}
+
+const ::onnx::FunctionProto *Importer::function(const ::onnx::NodeProto &node) const {
+  return functions_.lookup(functionKey(node.domain(), node.op_type(), node.overload()));
+}
+
+llvm::Error Importer::importCall(const ::onnx::NodeProto &node, const std::string &name,
+                                 const ::onnx::FunctionProto &function, Scope &scope) {
+  if (llvm::is_contained(calls_, &function))
+    return failure("function " + quoted(function.name()) + " calls itself", "use a Loop");
+  if (calls_.size() >= kMostCalls)
+    return failure("functions call each other over " + Twine(kMostCalls) + " deep", "nest them less");
+  if (node.input_size() > function.input_size() || node.output_size() > function.output_size())
+    return failure("the function has " + Twine(function.input_size()) + " inputs and " + Twine(function.output_size()) +
+                   " outputs, the call " + Twine(node.input_size()) + " and " + Twine(node.output_size()));
+  Scope inner(name + "/");
+  for (const ::onnx::OperatorSetIdProto &import : function.opset_import())
+    inner.setOpset(import.domain(), import.version());
+  for (int i = 0; i < function.input_size(); ++i) {
+    Tensor argument; // a null one stands for an input that the call leaves out
+    if (i < node.input_size() && !node.input(i).empty()) {
+      const Tensor *found = scope.find(node.input(i));
+      if (!found)
+        return failure("input " + quoted(node.input(i)) + " is undefined", "no node, input or initializer gives it");
+      argument = *found;
+    }
+    if (!inner.define(function.input(i), std::move(argument)))
+      return failure("parameter " + quoted(function.input(i)) + " is given twice");
+  }
+  for (const ::onnx::AttributeProto &standard : function.attribute_proto())
+    inner.setArgument(standard.name(), &standard);
+  for (const ::onnx::AttributeProto &given : node.attribute()) {
+    // A call within a function can hand on an attribute of its own call.
+    const ::onnx::AttributeProto *argument =
+        given.ref_attr_name().empty() ? &given : scope.argument(given.ref_attr_name());
+    if (argument)
+      inner.setArgument(given.name(), argument);
+  }
+  calls_.push_back(&function);
+  llvm::Error error = importNodes(function.node(), inner);
+  calls_.pop_back();
+  if (error)
+    return error;
+  llvm::SmallVector<Tensor> results;
+  for (const std::string &output : function.output()) {
+    const Tensor *found = inner.find(output);
+    if (!found || !*found)
+      return failure("the function's output " + quoted(output) + " is undefined", "no node of it gives it");
+    results.push_back(*found);
+  }
+  return defineOutputs(node, results, scope);
+}

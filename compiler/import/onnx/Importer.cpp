@@ -1,0 +1,306 @@
+#include "import/onnx/Importer.h"
+
+#include "import/DType.h"
+#include "import/MemoryLimit.h"
+#include "import/onnx/ElementType.h"
+#include "support/Error.h"
+
+#include "mlir/IR/Iterators.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace kiln::import::onnx;
+using llvm::StringRef;
+using llvm::Twine;
+using view::Expr;
+
+/// The opsets of ONNX's own domain whose differences the operators' importers know.
+static constexpr int64_t kFirstOpset = 7, kLastOpset = 28;
+static constexpr int64_t kFirstIrVersion = 3;
+
+/// The error with the file before it; whose fault it is stays the same.
+static llvm::Error inFile(StringRef path, llvm::Error error) {
+  return llvm::handleErrors(std::move(error), [&](const UserError &given) {
+    return llvm::make_error<UserError>(given.kind(), (path + ": " + given.text()).str());
+  });
+}
+
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> kiln::import::importOnnx(mlir::MLIRContext &context, StringRef path,
+                                                                           const ImportOptions &options) {
+  llvm::Expected<std::unique_ptr<ModelFile>> file = ModelFile::open(path, options.memoryLimit);
+  if (!file)
+    return file.takeError();
+  llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> module = Importer(context, **file, options).run();
+  if (!module)
+    return inFile(path, module.takeError());
+  return module;
+}
+
+/// What nothing reads is dropped: shape arithmetic that became expressions, a Dropout's mask.
+static void eraseDeadOps(mlir::ModuleOp module) {
+  module.walk<mlir::WalkOrder::PostOrder, mlir::ReverseIterator>([](mlir::Operation *op) {
+    if (mlir::isOpTriviallyDead(op))
+      op->erase();
+  });
+}
+
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> Importer::run() {
+  const ::onnx::ModelProto &model = file_.model();
+  if (!model.has_graph() || model.graph().output_size() == 0)
+    return failure("the model has no output", "name a graph output");
+  Scope scope;
+  if (llvm::Error error = checkVersions(scope))
+    return error;
+  if (llvm::Error error = indexFunctions())
+    return error;
+
+  mlir::Location location =
+      mlir::NameLoc::get(builder_.getStringAttr(model.graph().name().empty() ? "main" : model.graph().name()));
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(location);
+  builder_.setInsertionPointToEnd(module->getBody());
+  auto function = mlir::func::FuncOp::create(builder_, location, "main", builder_.getFunctionType({}, {}));
+  entry_ = function.addEntryBlock();
+  builder_.setInsertionPointToEnd(entry_);
+  if (llvm::Error error = importInputs(model.graph(), scope, function))
+    return error;
+  if (llvm::Error error = symbols_.checkDims())
+    return error;
+  if (llvm::Error error = importGraph(model.graph(), scope))
+    return error;
+  if (llvm::Error error = importOutputs(model.graph(), scope, function))
+    return error;
+  eraseDeadOps(*module);
+  (*module)->setAttr(graph::kSymbolsAttr, symbols_.attribute(builder_.getContext()));
+  std::string diagnostic;
+  mlir::ScopedDiagnosticHandler handler(builder_.getContext(), [&](mlir::Diagnostic &given) {
+    if (diagnostic.empty())
+      llvm::raw_string_ostream(diagnostic) << given.getLocation() << ": " << given;
+    return mlir::success();
+  });
+  if (failed(mlir::verify(*module)))
+    return failure("the imported graph is not valid: " + diagnostic, "this is a bug of kiln; please report it");
+  return module;
+}
+
+llvm::Error Importer::checkVersions(Scope &scope) {
+  const ::onnx::ModelProto &model = file_.model();
+  if (model.ir_version() < kFirstIrVersion || model.ir_version() > ::onnx::IR_VERSION)
+    return failure("IR version " + Twine(model.ir_version()) + " is not known",
+                   "export the model with a version from " + Twine(kFirstIrVersion) + " to " +
+                       Twine(int(::onnx::IR_VERSION)));
+  for (const ::onnx::OperatorSetIdProto &import : model.opset_import())
+    scope.setOpset(import.domain(), import.version());
+  if (int64_t version = scope.opset(""); version && (version < kFirstOpset || version > kLastOpset))
+    return failure("opset " + Twine(version) + " is not known",
+                   "export the model with an opset from " + Twine(kFirstOpset) + " to " + Twine(kLastOpset));
+  return llvm::Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Inputs and outputs
+//===----------------------------------------------------------------------===//
+
+void Importer::findPlainSymbols(const ::onnx::GraphProto &graph) {
+  for (const ::onnx::ValueInfoProto &input : graph.input())
+    for (const auto &dim : input.type().tensor_type().shape().dim()) {
+      llvm::Expected<Expr> size = Expr::parse(dim.dim_param());
+      if (size && size->kind() == Expr::Kind::Var)
+        plainSymbols_.insert(size->name());
+      llvm::consumeError(size.takeError());
+    }
+}
+
+/// "past + seq" is that sum where past and seq are sizes of inputs themselves; elsewhere it is but a name.
+static bool isExpressionOver(StringRef text, const llvm::StringSet<> &symbols) {
+  llvm::Expected<Expr> size = Expr::parse(text);
+  if (!size) {
+    llvm::consumeError(size.takeError());
+    return false;
+  }
+  bool known = true;
+  size->forEachVariable([&](Expr variable) { known &= symbols.contains(variable.name()); });
+  return known;
+}
+
+llvm::Expected<view::Shape> Importer::inputShape(const ::onnx::ValueInfoProto &input) {
+  view::Shape shape;
+  for (const auto &dim : input.type().tensor_type().shape().dim()) {
+    StringRef name = dim.dim_param();
+    Expr size = -1;
+    if (dim.has_dim_value()) {
+      size = dim.dim_value();
+    } else if (!name.empty() && isExpressionOver(name, plainSymbols_)) {
+      llvm::Expected<Expr> parsed = symbols_.parse(name);
+      if (!parsed)
+        return parsed.takeError();
+      size = *parsed;
+    } else if (!name.empty()) {
+      size = symbols_.symbol(name);
+    }
+    // Some exporters write -1 for a size that is not known.
+    if (size.isConst() && size.constant() < 0)
+      size = symbols_.symbol((input.name() + ".dim" + Twine(shape.size())).str());
+    shape.push_back(size);
+  }
+  return shape;
+}
+
+llvm::Error Importer::importInputs(const ::onnx::GraphProto &graph, Scope &scope, mlir::func::FuncOp function) {
+  // Before IR version 4 every initializer had to be an input too; since then such an input has a default.
+  bool haveDefaults = file_.model().ir_version() >= 4;
+  llvm::StringMap<const ::onnx::TensorProto *> initializers;
+  for (const ::onnx::TensorProto &initializer : graph.initializer())
+    initializers[initializer.name()] = &initializer;
+  findPlainSymbols(graph);
+  for (const ::onnx::ValueInfoProto &input : graph.input()) {
+    auto initializer = initializers.find(input.name());
+    bool hasInitializer = initializer != initializers.end();
+    if (hasInitializer && !haveDefaults)
+      continue;
+    auto fail = [&](const Twine &cause, const Twine &remedy = "") {
+      return failure("input " + quoted(input.name()) + ": " + cause, remedy);
+    };
+    if (input.name().empty())
+      return fail("it has no name", "name it");
+    if (!input.type().has_tensor_type())
+      return fail("it is no tensor", "only tensors can be inputs");
+    mlir::Type element = elementType(builder_.getContext(), input.type().tensor_type().elem_type());
+    if (!element)
+      return fail("dtype " + dataTypeName(input.type().tensor_type().elem_type()) + " is not supported");
+    if (!input.type().tensor_type().has_shape())
+      return fail("its rank is not known", "export the model with the input's shape; sizes may be symbolic");
+    llvm::Expected<view::Shape> shape = inputShape(input);
+    if (!shape)
+      return fail(llvm::toString(shape.takeError()));
+    mlir::RankedTensorType type = tensorType(*shape, element);
+    if (llvm::Error error = checkMemory(*shape, element, options_.memoryLimit))
+      return fail(llvm::toString(std::move(error)));
+    unsigned index = function.getNumArguments();
+    mlir::DictionaryAttr name =
+        builder_.getDictionaryAttr(builder_.getNamedAttr(graph::kNameAttr, builder_.getStringAttr(input.name())));
+    if (failed(function.insertArgument(index, type, name, mlir::NameLoc::get(builder_.getStringAttr(input.name())))))
+      return fail("it cannot be an argument");
+    if (hasInitializer) {
+      llvm::Expected<Constant> value = file_.constant(builder_.getContext(), *initializer->second);
+      if (!value)
+        return value.takeError();
+      if (value->type != type)
+        return fail("its stored default has another shape or dtype");
+      function.setArgAttr(index, graph::kValueAttr, value->data);
+    }
+    if (!scope.define(input.name(), mlir::Value(function.getArgument(index))))
+      return fail("the name is given twice", "give every input a name of its own");
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Importer::importOutputs(const ::onnx::GraphProto &graph, Scope &scope, mlir::func::FuncOp function) {
+  llvm::Expected<llvm::SmallVector<Tensor>> results = outputs(graph, scope);
+  if (!results)
+    return results.takeError();
+  llvm::SmallVector<mlir::Value> values;
+  llvm::SmallVector<mlir::Attribute> attributes;
+  llvm::StringSet<> names;
+  TensorBuilder b(builder_, function.getLoc());
+  for (auto [result, declared] : llvm::zip(*results, graph.output())) {
+    if (!names.insert(declared.name()).second)
+      return failure("output " + quoted(declared.name()) + " is given twice", "give every output a name of its own");
+    if (int32_t dataType = declared.type().tensor_type().elem_type();
+        dataType && elementType(builder_.getContext(), dataType) != result.element())
+      return failure("output " + quoted(declared.name()) + " is declared as " + dataTypeName(dataType) +
+                     " but computed as " + dtypeName(result.element()));
+    b.setLocation(mlir::NameLoc::get(builder_.getStringAttr(declared.name())));
+    values.push_back(materialize(result, scope, b, /*isNamed=*/false));
+    attributes.push_back(
+        builder_.getDictionaryAttr(builder_.getNamedAttr(graph::kNameAttr, builder_.getStringAttr(declared.name()))));
+  }
+  if (llvm::Error error = b.takeError())
+    return error;
+  mlir::func::ReturnOp::create(builder_, function.getLoc(), values);
+  function.setType(builder_.getFunctionType(function.getArgumentTypes(), mlir::TypeRange(mlir::ValueRange(values))));
+  function.setAllResultAttrs(attributes);
+  return llvm::Error::success();
+}
+
+llvm::Expected<llvm::SmallVector<Tensor>> Importer::outputs(const ::onnx::GraphProto &graph, Scope &scope) {
+  llvm::SmallVector<Tensor> tensors;
+  for (const ::onnx::ValueInfoProto &output : graph.output()) {
+    const Tensor *found = scope.find(output.name());
+    if (!found || !*found)
+      return failure("output " + quoted(output.name()) + " is undefined", "no node, input or initializer gives it");
+    tensors.push_back(*found);
+  }
+  return tensors;
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors as data
+//===----------------------------------------------------------------------===//
+
+std::string Importer::uniqueWeightName(const std::string &name) {
+  std::string unique = name.empty() ? "constant" : name;
+  for (unsigned i = 1; !weightNames_.insert(unique).second; ++i)
+    unique = name + "." + std::to_string(i);
+  return unique;
+}
+
+/// The dense elements of a tensor whose elements are all known numbers; null where they are not.
+static mlir::DenseElementsAttr denseFromElements(const Tensor &tensor) {
+  unsigned width = tensor.element().getIntOrFloatBitWidth();
+  llvm::SmallVector<llvm::APInt> values;
+  for (Expr element : *tensor.elements) {
+    std::optional<int64_t> value = element.asConst();
+    if (!value)
+      return {};
+    values.push_back(llvm::APInt(width, uint64_t(*value), /*isSigned=*/true, /*implicitTrunc=*/true));
+  }
+  return mlir::DenseElementsAttr::get(tensor.type, values);
+}
+
+mlir::Value Importer::materialize(const Tensor &tensor, Scope &scope, TensorBuilder &b, bool isNamed) {
+  if (tensor.value)
+    return tensor.value;
+  mlir::Attribute data = tensor.data;
+  if (!data)
+    data = denseFromElements(tensor);
+  if (data) {
+    mlir::Value &made = constants_[{data, tensor.type}];
+    if (made)
+      return made;
+    mlir::OpBuilder::InsertionGuard guard(builder_);
+    if (lastConstant_)
+      builder_.setInsertionPointAfter(lastConstant_);
+    else
+      builder_.setInsertionPointToStart(entry_);
+    std::string name = tensor.name.empty() ? "constant" : tensor.name;
+    TensorBuilder head(builder_, mlir::NameLoc::get(builder_.getStringAttr(name)));
+    auto dense = llvm::dyn_cast<mlir::DenseElementsAttr>(data);
+    if (dense && dense.isSplat() && dense.getNumElements() > 0)
+      made = head.weight(name, dense);
+    else
+      made = graph::WeightOp::create(builder_, head.location(), tensor.type, uniqueWeightName(name), data);
+    lastConstant_ = made.getDefiningOp();
+    return made;
+  }
+  if (mlir::Value made = isNamed ? scope.made(&tensor) : mlir::Value())
+    return made;
+  llvm::SmallVector<mlir::Value> scalars;
+  for (Expr element : *tensor.elements)
+    scalars.push_back(b.unsqueeze(b.cast(b.size(element), tensor.element()), {0}));
+  mlir::Value made = b.reshape(b.concat(scalars, 0), tensor.shape());
+  if (isNamed && made)
+    scope.setMade(&tensor, made);
+  return made;
+}
+
+Expr Importer::bind(StringRef name, mlir::Value scalar, TensorBuilder &b) {
+  if (!scalar)
+    return 0;
+  SymbolBounds bounds;
+  Expr symbol = symbols_.fresh(name, bounds);
+  auto attribute = SymbolAttr::get(builder_.getContext(), symbol.name(), bounds.min, bounds.max, bounds.value);
+  graph::BindOp::create(builder_, b.location(), attribute, scalar);
+  return symbol;
+}

@@ -1,0 +1,76 @@
+//===- Importer.h - An ONNX model becomes a graph module --------------------===//
+#pragma once
+
+#include "import/Symbols.h"
+#include "import/TensorBuilder.h"
+#include "import/onnx/ModelFile.h"
+#include "import/onnx/Scope.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace kiln::import::onnx {
+
+/// Walks the model once and builds its module. Errors name the nodes on the way, but not the file.
+class Importer {
+public:
+  Importer(mlir::MLIRContext &context, ModelFile &file, const ImportOptions &options)
+      : file_(file), options_(options), builder_(&context), symbols_(options) {}
+
+  llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> run();
+
+  // For operators
+
+  mlir::OpBuilder &builder() { return builder_; }
+  ModelFile &file() { return file_; }
+  const ImportOptions &options() const { return options_; }
+  Symbols &symbols() { return symbols_; }
+
+  /// The tensor as data. Constants are made once, at the head of the function. `isNamed`: the tensor is an entry of a
+  /// scope, so what is made of it can be found again.
+  mlir::Value materialize(const Tensor &tensor, Scope &scope, TensorBuilder &b, bool isNamed);
+  /// A new symbol, bound here to an int64 scalar; null values give 0.
+  view::Expr bind(llvm::StringRef name, mlir::Value scalar, TensorBuilder &b);
+
+  /// Imports a graph's initializers and nodes at the insertion point; its inputs are already in the scope.
+  llvm::Error importGraph(const ::onnx::GraphProto &graph, Scope &scope);
+  /// The graph's outputs, in order.
+  llvm::Expected<llvm::SmallVector<Tensor>> outputs(const ::onnx::GraphProto &graph, Scope &scope);
+
+private:
+  using Nodes = google::protobuf::RepeatedPtrField<::onnx::NodeProto>;
+
+  llvm::Error checkVersions(Scope &scope);
+  llvm::Error indexFunctions();
+  llvm::Error importInputs(const ::onnx::GraphProto &graph, Scope &scope, mlir::func::FuncOp function);
+  llvm::Expected<view::Shape> inputShape(const ::onnx::ValueInfoProto &input);
+  void findPlainSymbols(const ::onnx::GraphProto &graph);
+  llvm::Error importOutputs(const ::onnx::GraphProto &graph, Scope &scope, mlir::func::FuncOp function);
+
+  llvm::Error importNodes(const Nodes &nodes, Scope &scope);
+  llvm::Error importNode(const ::onnx::NodeProto &node, const std::string &name, Scope &scope);
+  llvm::Error importOperator(const ::onnx::NodeProto &node, const std::string &name, Scope &scope);
+  llvm::Error importCall(const ::onnx::NodeProto &node, const std::string &name, const ::onnx::FunctionProto &function,
+                         Scope &scope);
+  llvm::Error defineOutputs(const ::onnx::NodeProto &node, llvm::ArrayRef<Tensor> results, Scope &scope);
+  const ::onnx::FunctionProto *function(const ::onnx::NodeProto &node) const;
+  std::string uniqueWeightName(const std::string &name);
+
+  ModelFile &file_;
+  const ImportOptions &options_;
+  mlir::OpBuilder builder_;
+  Symbols symbols_;
+  llvm::StringSet<> plainSymbols_; ///< names that are the whole of some input's dim
+
+  mlir::Block *entry_ = nullptr;
+  mlir::Operation *lastConstant_ = nullptr;
+  llvm::DenseMap<std::pair<mlir::Attribute, mlir::Type>, mlir::Value> constants_;
+  llvm::StringSet<> weightNames_;
+
+  llvm::StringMap<const ::onnx::FunctionProto *> functions_;
+  llvm::SmallVector<const ::onnx::FunctionProto *> calls_; ///< those that are being inlined, outermost first
+  size_t numNodes_ = 0;
+};
+
+} // namespace kiln::import::onnx

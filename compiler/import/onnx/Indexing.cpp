@@ -1,0 +1,179 @@
+//===- Indexing.cpp - Slices and gathers ------------------------------------===//
+#include "import/onnx/Fold.h"
+#include "import/onnx/ModelFile.h"
+#include "import/onnx/Registry.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace kiln::import::onnx;
+using llvm::Twine;
+using mlir::Value;
+
+namespace {
+struct Bounds {
+  Elements begin, end;
+  llvm::SmallVector<int64_t> axes, steps;
+};
+} // namespace
+
+/// What Slice's attributes (before opset 10) or inputs say; nullopt after a failure.
+static std::optional<Bounds> boundsOf(Node &n) {
+  Bounds bounds;
+  std::optional<llvm::SmallVector<int64_t>> axes, steps;
+  if (n.opset() < 10) {
+    for (int64_t begin : n.integers("starts"))
+      bounds.begin.push_back(begin);
+    for (int64_t end : n.integers("ends"))
+      bounds.end.push_back(end);
+    if (n.hasAttr("axes"))
+      axes = n.integers("axes");
+  } else {
+    std::optional<Elements> begin = n.sizes(1), end = n.sizes(2);
+    if (!begin || !end)
+      return std::nullopt;
+    bounds.begin = *begin;
+    bounds.end = *end;
+    if (n.has(3) && !(axes = n.integers(3, "axes")))
+      return std::nullopt;
+    if (n.has(4) && !(steps = n.integers(4, "steps")))
+      return std::nullopt;
+  }
+  size_t count = bounds.begin.size();
+  bounds.axes = axes ? *axes : llvm::to_vector(llvm::seq<int64_t>(0, count));
+  bounds.steps = steps ? *steps : llvm::SmallVector<int64_t>(count, 1);
+  if (bounds.end.size() != count || bounds.axes.size() != count || bounds.steps.size() != count) {
+    n.fail("starts, ends, axes and steps differ in length");
+    return std::nullopt;
+  }
+  return bounds;
+}
+
+/// One element of a list known at import, or several.
+static Tensor sliceElements(const Tensor &input, const Bounds &bounds) {
+  int64_t size = input.elements->size(), step = bounds.steps[0];
+  if (!bounds.begin[0].isConst() || !bounds.end[0].isConst() || step == 0 || step == INT64_MIN)
+    return {};
+  auto within = [&](int64_t bound, int64_t low, int64_t high) {
+    return std::clamp(bound < 0 ? std::max(bound, -size - 1) + size : bound, low, high);
+  };
+  int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
+  int64_t begin = within(bounds.begin[0].constant(), low, high), end = within(bounds.end[0].constant(), low, high);
+  Elements elements;
+  for (int64_t i = begin; step > 0 ? i < end : i > end; i += std::clamp(step, -size - 1, size + 1))
+    elements.push_back((*input.elements)[i]);
+  return Tensor(input.element(), {int64_t(elements.size())}, elements);
+}
+
+static Tensor slice(Node &n, TensorBuilder &b) {
+  const Tensor &input = n.tensor(0);
+  std::optional<Bounds> bounds = boundsOf(n);
+  if (!input || !bounds)
+    return {};
+  if (input.elements && input.type.getRank() == 1 && bounds->axes.size() == 1)
+    if (Tensor folded = sliceElements(input, *bounds))
+      return folded;
+  Value x = n.input(0);
+  if (!b.normalizeAxes(bounds->axes, b.rank(x)))
+    return {};
+  for (auto [begin, end, axis, step] : llvm::zip(bounds->begin, bounds->end, bounds->axes, bounds->steps)) {
+    for (Expr bound : {begin, end})
+      if (!bound.isConst() && bound.min() < 0 && bound.max() >= 0)
+        return n.fail("the bound " + bound.print() + " may be negative, which counts from the end",
+                      "bound its sizes with --dim");
+    // ONNX's "to the end" and "from the end" are numbers past any size.
+    Slice part{begin, end, step};
+    if (step > 0 && end.isConst() && end.constant() >= view::kMaxDim)
+      part.end = std::nullopt;
+    if (step < 0 && begin.isConst() && begin.constant() >= view::kMaxDim)
+      part.begin = std::nullopt;
+    x = b.slice(x, axis, part);
+  }
+  return x;
+}
+
+static Tensor gather(Node &n, TensorBuilder &b) {
+  int64_t axis = n.integer("axis", 0);
+  const Tensor &input = n.tensor(0), &indices = n.tensor(1);
+  if (!input || !indices)
+    return {};
+  if (input.elements && input.type.getRank() == 1 && indices.elements && (axis == 0 || axis == -1)) {
+    int64_t size = input.elements->size();
+    Elements elements;
+    for (Expr index : *indices.elements) {
+      if (!index.isConst())
+        break;
+      int64_t at = index.constant() < 0 ? index.constant() + size : index.constant();
+      if (at < 0 || at >= size)
+        return n.fail("index " + Twine(index.constant()) + " is out of range for an axis of size " + Twine(size));
+      elements.push_back((*input.elements)[at]);
+    }
+    if (elements.size() == indices.elements->size())
+      return Tensor(input.element(), indices.type.getShape(), elements);
+  }
+  // One element known at import is a slice: no index is read at run time.
+  if (indices.elements && indices.elements->size() == 1 && input.type.getRank() > 0) {
+    Value x = n.input(0);
+    std::optional<int64_t> at = b.normalizeAxis(axis, b.rank(x));
+    if (!at)
+      return {};
+    Expr index = indices.elements->front(), size = b.dim(x, *at);
+    if (index.max() < 0)
+      index = index + size;
+    if (index.min() >= 0 && view::provablyLess(index, size)) {
+      Shape to = b.shape(x), between = indices.shape();
+      to.erase(to.begin() + *at);
+      to.insert(to.begin() + *at, between.begin(), between.end());
+      return b.reshape(b.narrow(x, *at, index, index + 1), to);
+    }
+  }
+  return b.gather(n.input(0), n.input(1), axis);
+}
+
+static Value gatherElements(Node &n, TensorBuilder &b) {
+  return b.gatherElements(n.input(0), n.input(1), n.integer("axis", 0));
+}
+
+static Tensor oneHot(Node &n, TensorBuilder &b) {
+  int64_t axis = n.integer("axis", -1);
+  Value indices = n.input(0), values = n.input(2);
+  const Tensor &given = n.tensor(1);
+  if (!indices || !values || !given)
+    return {};
+  std::optional<Elements> depth;
+  if (std::optional<double> number = n.number(1); number && *number >= 0 && *number <= double(view::kMaxDim))
+    depth = Elements{int64_t(*number)};
+  else
+    depth = n.sizes(1);
+  if (!depth)
+    return {};
+  if (depth->size() != 1 || b.rank(values) != 1 || !b.dim(values, 0).isConst(2))
+    return n.fail("depth or values have the wrong shape", "depth is one number, values are two");
+  if (!b.isInteger(indices))
+    indices = b.cast(indices, b.int64());
+  Value off = b.reshape(b.narrow(values, 0, 0, 1), {}), on = b.reshape(b.narrow(values, 0, 1, 2), {});
+  if (!off || !on)
+    return {};
+  return b.oneHot(indices, depth->front(), axis, on, off, b.element(values));
+}
+
+static Tensor trilu(Node &n, TensorBuilder &b) {
+  bool upper = n.flag("upper", true);
+  int64_t diagonal = 0;
+  if (n.has(1)) {
+    std::optional<llvm::SmallVector<int64_t>> k = n.integers(1, "diagonal");
+    if (!k)
+      return {};
+    if (k->size() != 1 || std::abs(k->front()) > view::kMaxDim)
+      return n.fail("input 'k' is no diagonal");
+    diagonal = k->front();
+  }
+  return upper ? b.triu(n.input(0), diagonal) : b.tril(n.input(0), diagonal);
+}
+
+void kiln::import::onnx::addIndexing(Registry &r) {
+  r.add("Gather", 7, gather);
+  r.add("GatherElements", 11, gatherElements);
+  r.add("OneHot", 9, oneHot);
+  r.add("Slice", 7, slice);
+  r.add("Trilu", 14, trilu);
+}

@@ -1,0 +1,151 @@
+#include "import/onnx/ModelFile.h"
+
+#include "import/MemoryLimit.h"
+#include "import/onnx/ElementType.h"
+#include "import/onnx/TypedData.h"
+#include "ir/graph/Graph.h"
+#include "support/Error.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SHA256.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace kiln::import::onnx;
+using llvm::StringRef;
+using llvm::Twine;
+
+using BufferOrError = llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>>;
+
+static BufferOrError mapFile(const Twine &path) {
+  return llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+}
+
+llvm::Expected<std::unique_ptr<ModelFile>> ModelFile::open(StringRef path, int64_t memoryLimit) {
+  BufferOrError buffer = mapFile(path);
+  if (!buffer)
+    return failure(path + ": cannot be read: " + buffer.getError().message());
+  auto file = std::make_unique<ModelFile>();
+  file->path_ = llvm::sys::path::filename(path);
+  file->folder_ = llvm::sys::path::parent_path(path).str();
+  if (file->folder_.empty())
+    file->folder_ = ".";
+  file->memoryLimit_ = memoryLimit;
+  StringRef bytes = (*buffer)->getBuffer();
+  file->files_[file->path_] = std::move(*buffer);
+
+  llvm::Expected<std::string> lifted = liftTensorData(bytes);
+  if (!lifted)
+    return failure(path + ": " + llvm::toString(lifted.takeError()), "is it an ONNX file, and is it whole?");
+  if (lifted->size() > INT_MAX)
+    return failure(path + ": over 2 GB without its tensors' data", "store the tensors as raw or external data");
+  if (!file->model_.ParseFromArray(lifted->data(), lifted->size()))
+    return failure(path + ": corrupt ONNX: its fields make no model", "is it an ONNX file, and is it whole?");
+  return file;
+}
+
+llvm::Expected<StringRef> ModelFile::map(StringRef relative) {
+  auto [entry, isNew] = files_.try_emplace(relative);
+  if (isNew) {
+    llvm::SmallString<256> joined(folder_), real, realFolder;
+    llvm::sys::path::append(joined, relative);
+    std::error_code unreadable = llvm::sys::fs::real_path(joined, real);
+    if (!unreadable)
+      unreadable = llvm::sys::fs::real_path(folder_, realFolder);
+    BufferOrError buffer = unreadable ? BufferOrError(unreadable) : mapFile(real);
+    if (buffer) {
+      realFolder += llvm::sys::path::get_separator();
+      if (!StringRef(real).starts_with(realFolder))
+        buffer = std::make_error_code(std::errc::permission_denied);
+    }
+    if (!buffer) {
+      std::string cause = buffer.getError().message();
+      files_.erase(entry);
+      return failure("external data " + quoted(relative) + " cannot be read: " + cause,
+                     "it has to lie in the model's folder");
+    }
+    entry->second = std::move(*buffer);
+  }
+  return entry->second->getBuffer();
+}
+
+llvm::Expected<ModelFile::Bytes> ModelFile::externalBytes(const ::onnx::TensorProto &tensor, uint64_t wanted) {
+  std::string location;
+  uint64_t offset = 0, length = wanted;
+  for (const ::onnx::StringStringEntryProto &entry : tensor.external_data()) {
+    uint64_t *number = entry.key() == "offset" ? &offset : entry.key() == "length" ? &length : nullptr;
+    if (entry.key() == "location")
+      location = entry.value();
+    else if (number && StringRef(entry.value()).getAsInteger(10, *number))
+      return failure("external data's " + entry.key() + " " + quoted(entry.value()) + " is no number of bytes");
+  }
+  StringRef path = location;
+  bool leaves = llvm::sys::path::is_absolute(path) ||
+                llvm::is_contained(llvm::make_range(llvm::sys::path::begin(path), llvm::sys::path::end(path)), "..");
+  if (leaves || path.empty() || path.contains('\0'))
+    return failure("external data " + quoted(path) + " is outside the model's folder", "move it beside the model");
+  llvm::Expected<StringRef> file = map(path);
+  if (!file)
+    return file.takeError();
+  if (length != wanted)
+    return failure("external data " + quoted(path) + " gives " + Twine(length) + " bytes where the shape needs " +
+                   Twine(wanted));
+  if (offset > file->size() || wanted > file->size() - offset)
+    return failure("external data " + quoted(path) + " ends at byte " + Twine(file->size()) + ", before byte " +
+                       Twine(offset) + " + " + Twine(wanted),
+                   "is the file whole?");
+  return Bytes{location, offset, file->substr(offset, wanted)};
+}
+
+llvm::Expected<Constant> ModelFile::constant(mlir::MLIRContext *context, const ::onnx::TensorProto &tensor) {
+  auto fail = [&](llvm::Error error) {
+    return failure("tensor " + quoted(tensor.name()) + ": " + llvm::toString(std::move(error)));
+  };
+  mlir::Type element = elementType(context, tensor.data_type());
+  if (!element)
+    return fail(failure("dtype " + dataTypeName(tensor.data_type()) + " is not supported"));
+  if (tensor.has_segment())
+    return fail(failure("data in segments is not supported", "store it in one piece"));
+  for (int64_t size : tensor.dims())
+    if (size < 0)
+      return fail(failure("a size is negative: " + Twine(size)));
+  auto type = mlir::RankedTensorType::get(llvm::ArrayRef(tensor.dims().data(), tensor.dims_size()), element);
+  llvm::Expected<int64_t> size = byteCount(type.getShape(), element, memoryLimit_);
+  if (!size)
+    return fail(size.takeError());
+
+  Bytes bytes{path_, 0, {}};
+  if (tensor.data_location() == ::onnx::TensorProto::EXTERNAL) {
+    llvm::Expected<Bytes> external = externalBytes(tensor, *size);
+    if (!external)
+      return fail(external.takeError());
+    bytes = *external;
+  } else if (tensor.has_raw_data()) {
+    FileRange range = decodeRange(tensor.raw_data());
+    bytes = {path_, range.offset, files_[path_]->getBuffer().substr(range.offset, range.bytes)};
+  } else {
+    llvm::Expected<mlir::DenseElementsAttr> numbers = denseFromNumbers(type, tensor);
+    if (!numbers)
+      return fail(numbers.takeError());
+    return Constant{type, *numbers};
+  }
+  if (bytes.bytes.size() != uint64_t(*size))
+    return fail(failure("its data has " + Twine(bytes.bytes.size()) + " bytes where its shape needs " + Twine(*size)));
+  if (*size <= kMostDenseBytes)
+    return Constant{type, denseFromBytes(type, bytes.bytes)};
+  if (element.isInteger(1) && llvm::any_of(bytes.bytes, [](char c) { return c != 0 && c != 1; }))
+    return fail(failure("a bool is neither 0 nor 1"));
+  std::array<uint8_t, 32> hash = llvm::SHA256::hash(llvm::arrayRefFromStringRef(bytes.bytes));
+  return Constant{
+      type, graph::FileAttr::get(context, bytes.file, bytes.offset, *size, llvm::toHex(hash, /*LowerCase=*/true))};
+}
+
+std::string kiln::import::onnx::quoted(StringRef text) {
+  constexpr size_t most = 120;
+  std::string shown = "'";
+  for (char c : text.take_front(most))
+    shown += static_cast<unsigned char>(c) < ' ' || c == 127 ? '?' : c;
+  return shown + (text.size() > most ? "...'" : "'");
+}

@@ -1,0 +1,282 @@
+//===- Movement.cpp - Reshape, transpose, concat, split, pad, tile … --------===//
+#include "import/onnx/Fold.h"
+#include "import/onnx/ModelFile.h"
+#include "import/onnx/Registry.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace kiln::import::onnx;
+using llvm::Twine;
+using mlir::Value;
+
+static Tensor identity(Node &n, TensorBuilder &) { return n.tensor(0); }
+
+/// The input under another shape; where its elements are known, no op is made.
+static Tensor reshaped(Node &n, TensorBuilder &b, llvm::ArrayRef<Expr> shape) {
+  if (Tensor folded = foldReshape(n.tensor(0), shape))
+    return folded;
+  return b.reshape(n.input(0), shape);
+}
+
+static Tensor reshape(Node &n, TensorBuilder &b) {
+  bool zeroIsZero = n.flag("allowzero", false);
+  const Tensor &input = n.tensor(0);
+  std::optional<Elements> sizes = n.sizes(1);
+  if (!input || !sizes)
+    return {};
+  Shape from = input.shape(), to;
+  Expr known = 1;
+  int open = -1;
+  for (auto [axis, size] : llvm::enumerate(*sizes)) {
+    if (size.isConst(0) && !zeroIsZero) {
+      if (axis >= from.size())
+        return n.fail("the shape's size " + Twine(axis) + " is 0 but the input is " + describe(from),
+                      "a 0 copies the input's size");
+      size = from[axis];
+    } else if (size.isConst(-1)) {
+      open = axis;
+    }
+    to.push_back(size);
+    known = size.isConst(-1) ? known : known * size;
+  }
+  // TensorBuilder finds the open size; only a tensor that is no op needs it here.
+  if (input.elements && open >= 0 && known.isConst() && known.constant() > 0)
+    to[open] = view::floorDiv(int64_t(input.elements->size()), known);
+  if (input.elements && llvm::all_of(to, [](Expr size) { return size.isConst() && size.constant() >= 0; }) &&
+      view::product(to).isConst(input.elements->size()))
+    return reshaped(n, b, to);
+  return b.reshape(n.input(0), to);
+}
+
+static Tensor flatten(Node &n, TensorBuilder &b) { return b.flatten(n.input(0), n.integer("axis", 1)); }
+
+/// Axes are an attribute before opset 13, an input since.
+static std::optional<llvm::SmallVector<int64_t>> axesOf(Node &n) {
+  if (n.opset() < 13)
+    return n.integers("axes");
+  return n.has(1) ? n.integers(1, "axes") : llvm::SmallVector<int64_t>();
+}
+
+static Tensor squeeze(Node &n, TensorBuilder &b) {
+  std::optional<llvm::SmallVector<int64_t>> axes = axesOf(n);
+  const Tensor &input = n.tensor(0);
+  if (!axes || !input)
+    return {};
+  Shape shape = input.shape();
+  bool every = n.opset() < 13 ? !n.hasAttr("axes") : !n.has(1);
+  if (every) {
+    for (auto [axis, size] : llvm::enumerate(shape))
+      if (size.isConst(1))
+        axes->push_back(axis);
+  }
+  std::optional<llvm::SmallVector<int64_t>> dropped = b.normalizeAxes(*axes, shape.size());
+  if (!dropped)
+    return {};
+  Shape to;
+  for (auto [axis, size] : llvm::enumerate(shape)) {
+    if (!llvm::is_contained(*dropped, int64_t(axis)))
+      to.push_back(size);
+    else if (!size.isConst(1))
+      return n.fail("cannot squeeze axis " + Twine(axis) + " of " + describe(shape), "its size is not 1");
+  }
+  return reshaped(n, b, to);
+}
+
+static Tensor unsqueeze(Node &n, TensorBuilder &b) {
+  std::optional<llvm::SmallVector<int64_t>> axes = axesOf(n);
+  const Tensor &input = n.tensor(0);
+  if (!axes || !input)
+    return {};
+  Shape to = input.shape();
+  std::optional<llvm::SmallVector<int64_t>> added = b.normalizeAxes(*axes, to.size() + axes->size());
+  if (!added)
+    return {};
+  for (int64_t axis : *added)
+    to.insert(to.begin() + axis, Expr(1));
+  return reshaped(n, b, to);
+}
+
+static Tensor expand(Node &n, TensorBuilder &b) {
+  const Tensor &input = n.tensor(0);
+  std::optional<Elements> sizes = n.sizes(1);
+  if (!input || !sizes)
+    return {};
+  int64_t count = 1;
+  llvm::SmallVector<int64_t> shape;
+  for (Expr size : *sizes) {
+    bool small = size.isConst() && size.constant() >= 0 && size.constant() <= kMostElements && count <= kMostElements;
+    count = small ? count * size.constant() : kMostElements + 1;
+    shape.push_back(small ? size.constant() : 0);
+  }
+  if (input.elements && input.elements->size() == 1 && count <= kMostElements &&
+      shape.size() >= size_t(input.type.getRank()))
+    return Tensor(input.element(), shape, Elements(count, input.elements->front()));
+  return b.expand(n.input(0), *sizes);
+}
+
+static Tensor transpose(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  llvm::SmallVector<int64_t> order = n.integers("perm");
+  if (!n.hasAttr("perm"))
+    order = llvm::to_vector(llvm::reverse(b.allAxes(x)));
+  return b.permute(x, order);
+}
+
+static Tensor concat(Node &n, TensorBuilder &b) {
+  int64_t axis = n.integer("axis");
+  Elements elements;
+  bool known = n.numInputs() > 0 && (axis == 0 || axis == -1);
+  for (int i = 0; known && i < n.numInputs(); ++i) {
+    const Tensor &input = n.tensor(i);
+    known = input && input.elements && input.type.getRank() == 1 && input.element() == n.tensor(0).element();
+    if (known)
+      elements.append(*input.elements);
+  }
+  if (known && int64_t(elements.size()) <= kMostElements)
+    return Tensor(n.tensor(0).element(), {int64_t(elements.size())}, elements);
+  return b.concat(n.inputs(), axis);
+}
+
+/// Parts of given sizes (an attribute before opset 13, an input since), or as many equal ones as there are outputs; the
+/// last is smaller where they do not come out even.
+static Tensors split(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  int64_t axis = n.integer("axis", 0), outputs = n.proto().output_size();
+  std::optional<int64_t> at = b.normalizeAxis(axis, b.rank(x));
+  if (n.opset() >= 18 && n.hasAttr("num_outputs") && n.integer("num_outputs") != outputs)
+    return n.fail("attribute 'num_outputs' is " + Twine(n.integer("num_outputs")) + " but the node has " +
+                  Twine(outputs) + " outputs"),
+           Tensors();
+  std::optional<Elements> sizes = Elements();
+  if (n.opset() < 13)
+    for (int64_t size : n.integers("split"))
+      sizes->push_back(size);
+  else if (n.has(1))
+    sizes = n.sizes(1);
+  if (!x || !at || !sizes)
+    return {};
+  Expr size = b.dim(x, *at);
+  if (sizes->empty() && outputs > 0) {
+    Expr part = view::ceilDiv(size, outputs);
+    if (n.opset() < 18 && !view::provablyEqual(part * outputs, size))
+      return n.fail("an axis of size " + size.print() + " does not split into " + Twine(outputs) + " equal parts"),
+             Tensors();
+    sizes->assign(outputs - 1, part);
+    sizes->push_back(size - part * (outputs - 1));
+  }
+  if (llvm::any_of(*sizes, [](Expr part) { return part.max() < 0; }))
+    return n.fail("a part has a negative size"), Tensors();
+  llvm::SmallVector<Value> parts = b.split(x, axis, *sizes);
+  return Tensors(parts.begin(), parts.end());
+}
+
+static Tensor tile(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  std::optional<Elements> counts = n.sizes(1);
+  if (!x || !counts)
+    return {};
+  if (int64_t(counts->size()) != b.rank(x))
+    return n.fail(Twine(counts->size()) + " repeats for " + describe(b.shape(x)), "give one an axis");
+  return b.tile(x, *counts);
+}
+
+/// Amounts before each axis, then after each, as an attribute before opset 11 and an input since.
+static Tensor pad(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  std::string mode = n.string("mode", "constant");
+  std::optional<Elements> amounts = Elements();
+  std::optional<Operand> fill;
+  if (n.opset() < 11) {
+    for (int64_t amount : n.integers("pads"))
+      amounts->push_back(amount);
+    fill = n.real("value", 0);
+  } else {
+    const Elements *known = n.elements(1);
+    if (!known)
+      return n.fail("the pads are not known at import", "they have to be constants or sizes");
+    amounts = *known;
+    if (n.has(2))
+      fill = n.input(2);
+  }
+  if (!x)
+    return {};
+  int64_t rank = b.rank(x);
+  std::optional<llvm::SmallVector<int64_t>> axes = b.allAxes(x);
+  if (n.opset() >= 18 && n.has(3))
+    axes = n.integers(3, "axes");
+  if (!axes)
+    return {};
+  if (amounts->size() != 2 * axes->size())
+    return n.fail(Twine(amounts->size()) + " pads for " + Twine(axes->size()) + " axes", "give two an axis");
+  Shape low(rank, Expr(0)), high = low;
+  for (auto [i, given] : llvm::enumerate(*axes)) {
+    std::optional<int64_t> axis = b.normalizeAxis(given, rank);
+    if (!axis)
+      return {};
+    low[*axis] = (*amounts)[i];
+    high[*axis] = (*amounts)[axes->size() + i];
+  }
+  // A scalar may come as a list of one.
+  if (fill && !fill->isNumber())
+    fill = b.reshape(fill->tensor(), {});
+  if (mode == "constant")
+    return fill && !fill->isNumber() && !fill->tensor() ? Value() : b.pad(x, low, high, fill);
+  llvm::SmallVector<int64_t> before, after;
+  for (Expr amount : llvm::concat<Expr>(low, high)) {
+    if (!amount.isConst())
+      return n.fail("the pad " + amount.print() + " is not known at import", "fix it with --dim");
+    (before.size() < size_t(rank) ? before : after).push_back(amount.constant());
+  }
+  if (mode == "reflect")
+    return b.pad(x, before, after, PadMode::Reflect);
+  if (mode == "edge")
+    return b.pad(x, before, after, PadMode::Edge);
+  if (mode == "wrap")
+    return b.pad(x, before, after, PadMode::Wrap);
+  return n.fail("attribute 'mode' is " + quoted(mode), "it is constant, reflect, edge or wrap");
+}
+
+static Tensor depthToSpace(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  int64_t block = n.integer("blocksize");
+  std::string mode = n.string("mode", "DCR");
+  if (!x)
+    return {};
+  if (b.rank(x) != 4 || block < 1 || block > view::kMaxDim)
+    return n.fail("blocks of " + Twine(block) + " in " + describe(b.shape(x)), "it needs [n, c, h, w]");
+  if (mode != "DCR" && mode != "CRD")
+    return n.fail("attribute 'mode' is " + quoted(mode), "it is DCR or CRD");
+  Expr depth = view::floorDiv(b.dim(x, 1), Expr(block) * block), height = b.dim(x, 2), width = b.dim(x, 3);
+  Value parts = mode == "DCR"
+                    ? b.permute(b.reshape(x, {b.dim(x, 0), block, block, depth, height, width}), {0, 3, 4, 1, 5, 2})
+                    : b.permute(b.reshape(x, {b.dim(x, 0), depth, block, block, height, width}), {0, 1, 4, 2, 5, 3});
+  return b.reshape(parts, {b.dim(x, 0), depth, height * block, width * block});
+}
+
+static Tensor spaceToDepth(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  int64_t block = n.integer("blocksize");
+  if (!x)
+    return {};
+  if (b.rank(x) != 4 || block < 1 || block > view::kMaxDim)
+    return n.fail("blocks of " + Twine(block) + " in " + describe(b.shape(x)), "it needs [n, c, h, w]");
+  Expr height = view::floorDiv(b.dim(x, 2), block), width = view::floorDiv(b.dim(x, 3), block);
+  Value parts = b.reshape(x, {b.dim(x, 0), b.dim(x, 1), height, block, width, block});
+  return b.reshape(b.permute(parts, {0, 3, 5, 1, 2, 4}), {b.dim(x, 0), b.dim(x, 1) * (block * block), height, width});
+}
+
+void kiln::import::onnx::addMovement(Registry &r) {
+  r.add("Concat", 7, concat);
+  r.add("DepthToSpace", 7, depthToSpace);
+  r.add("Expand", 8, expand);
+  r.add("Flatten", 7, flatten);
+  r.add("Identity", 7, identity);
+  r.add("Pad", 7, pad);
+  r.add("Reshape", 7, reshape);
+  r.add("SpaceToDepth", 7, spaceToDepth);
+  r.add("Split", 7, split);
+  r.add("Squeeze", 7, squeeze);
+  r.add("Tile", 7, tile);
+  r.add("Transpose", 7, transpose);
+  r.add("Unsqueeze", 7, unsqueeze);
+}

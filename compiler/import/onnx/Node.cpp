@@ -1,0 +1,205 @@
+#include "import/onnx/Node.h"
+
+#include "import/onnx/Importer.h"
+#include "support/Error.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace kiln::import::onnx;
+using Attribute = ::onnx::AttributeProto;
+using llvm::StringRef;
+using llvm::Twine;
+
+Node::Node(Importer &importer, Scope &scope, const ::onnx::NodeProto &proto, TensorBuilder &builder)
+    : importer_(importer), scope_(scope), proto_(proto), builder_(builder) {
+  llvm::StringSet<> names;
+  for (const Attribute &given : proto.attribute()) {
+    if (!names.insert(given.name()).second)
+      fail("attribute " + quoted(given.name()) + " is given twice");
+    // In a function, an attribute can stand for one of the call's; if the call has none, it is absent.
+    if (given.ref_attr_name().empty())
+      attributes_.push_back({&given, false});
+    else if (const Attribute *argument = scope.argument(given.ref_attr_name()))
+      references_[given.name()] = argument;
+  }
+}
+
+Tensor Node::fail(const Twine &cause, const Twine &remedy) {
+  builder_.fail(cause, remedy);
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Inputs
+//===----------------------------------------------------------------------===//
+
+bool Node::has(int index) const {
+  if (index >= numInputs() || proto_.input(index).empty())
+    return false;
+  // A function's parameter that its call leaves out is a name without a tensor.
+  const Tensor *found = scope_.find(proto_.input(index));
+  return !found || *found;
+}
+
+const Tensor &Node::tensor(int index) {
+  static const Tensor none;
+  if (!has(index)) {
+    fail("input " + Twine(index) + " is missing");
+    return none;
+  }
+  if (const Tensor *found = scope_.find(proto_.input(index)))
+    return *found;
+  fail("input " + quoted(proto_.input(index)) + " is undefined", "no node, input or initializer gives it");
+  return none;
+}
+
+mlir::Value Node::input(int index) {
+  const Tensor &found = tensor(index);
+  return found ? importer_.materialize(found, scope_, builder_, /*isNamed=*/true) : mlir::Value();
+}
+
+llvm::SmallVector<mlir::Value> Node::inputs(int first) {
+  llvm::SmallVector<mlir::Value> values;
+  for (int i = first; i < numInputs(); ++i)
+    values.push_back(input(i));
+  return values;
+}
+
+mlir::Value Node::asValue(const Tensor &tensor) {
+  return tensor ? importer_.materialize(tensor, scope_, builder_, /*isNamed=*/false) : mlir::Value();
+}
+
+const Elements *Node::elements(int index) {
+  const Tensor &found = tensor(index);
+  return found.elements ? &*found.elements : nullptr;
+}
+
+std::optional<Elements> Node::sizes(int index) {
+  const Tensor &found = tensor(index);
+  if (!found)
+    return std::nullopt;
+  if (found.elements)
+    return found.elements;
+  if (!found.type.hasStaticShape() || found.type.getNumElements() > kMostElements || !found.element().isInteger()) {
+    fail("input " + quoted(proto_.input(index)) + " gives sizes but is no short list of integers");
+    return std::nullopt;
+  }
+  mlir::Value list = builder_.reshape(input(index), {found.type.getNumElements()});
+  Elements sizes;
+  for (int64_t i = 0, count = found.type.getNumElements(); i < count; ++i) {
+    std::string name = scope_.prefix() + proto_.input(index) + (count == 1 ? "" : "." + std::to_string(i));
+    mlir::Value scalar = builder_.reshape(builder_.narrow(list, 0, i, i + 1), {});
+    sizes.push_back(importer_.bind(name, builder_.cast(scalar, builder_.int64()), builder_));
+  }
+  return sizes;
+}
+
+std::optional<llvm::SmallVector<int64_t>> Node::integers(int index, StringRef what) {
+  const Elements *known = elements(index);
+  llvm::SmallVector<int64_t> numbers;
+  if (known)
+    for (view::Expr element : *known)
+      if (std::optional<int64_t> value = element.asConst())
+        numbers.push_back(*value);
+  if (known && numbers.size() == known->size())
+    return numbers;
+  fail("the " + what + " " + quoted(has(index) ? proto_.input(index) : "") + " are not known at import",
+       known ? "fix the sizes they depend on with --dim" : "they have to be constants");
+  return std::nullopt;
+}
+
+mlir::DenseElementsAttr Node::dense(int index) {
+  return llvm::dyn_cast_or_null<mlir::DenseElementsAttr>(tensor(index).data);
+}
+
+std::optional<double> Node::number(int index) {
+  mlir::DenseElementsAttr data = dense(index);
+  if (!data || data.getNumElements() != 1)
+    return std::nullopt;
+  mlir::Attribute element = *data.value_begin<mlir::Attribute>();
+  if (auto real = llvm::dyn_cast<mlir::FloatAttr>(element))
+    return real.getValueAsDouble();
+  auto integer = llvm::cast<mlir::IntegerAttr>(element);
+  bool isUnsigned = integer.getType().isUnsignedInteger() || integer.getType().isInteger(1);
+  return integer.getValue().roundToDouble(!isUnsigned);
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+const Attribute *Node::attribute(StringRef name) {
+  for (auto &[given, isRead] : attributes_) {
+    if (given->name() != name)
+      continue;
+    isRead = true;
+    return given;
+  }
+  return references_.lookup(name);
+}
+
+const Attribute *Node::attribute(StringRef name, Attribute::AttributeType type) {
+  const Attribute *found = attribute(name);
+  if (!found || found->type() == type)
+    return found;
+  fail("attribute " + quoted(name) + " is of type " + ::onnx::AttributeProto_AttributeType_Name(found->type()) +
+       " where " + ::onnx::AttributeProto_AttributeType_Name(type) + " is needed");
+  return nullptr;
+}
+
+int64_t Node::integer(StringRef name, int64_t otherwise) {
+  const Attribute *found = attribute(name, Attribute::INT);
+  return found ? found->i() : otherwise;
+}
+
+int64_t Node::integer(StringRef name) {
+  if (!hasAttr(name))
+    fail("attribute " + quoted(name) + " is missing");
+  return integer(name, 0);
+}
+
+double Node::real(StringRef name, double otherwise) {
+  const Attribute *found = attribute(name, Attribute::FLOAT);
+  return found ? found->f() : otherwise;
+}
+
+std::string Node::string(StringRef name, StringRef otherwise) {
+  const Attribute *found = attribute(name, Attribute::STRING);
+  return found ? found->s() : otherwise.str();
+}
+
+llvm::SmallVector<int64_t> Node::integers(StringRef name) {
+  const Attribute *found = attribute(name, Attribute::INTS);
+  return found ? llvm::SmallVector<int64_t>(found->ints().begin(), found->ints().end()) : llvm::SmallVector<int64_t>();
+}
+
+std::optional<llvm::SmallVector<double>> Node::reals(StringRef name) {
+  const Attribute *found = attribute(name, Attribute::FLOATS);
+  if (!found)
+    return std::nullopt;
+  return llvm::SmallVector<double>(found->floats().begin(), found->floats().end());
+}
+
+const ::onnx::TensorProto *Node::tensorAttr(StringRef name) {
+  const Attribute *found = attribute(name, Attribute::TENSOR);
+  return found ? &found->t() : nullptr;
+}
+
+const ::onnx::GraphProto *Node::graph(StringRef name) {
+  if (!hasAttr(name))
+    fail("attribute " + quoted(name) + " is missing");
+  const Attribute *found = attribute(name, Attribute::GRAPH);
+  return found ? &found->g() : nullptr;
+}
+
+void Node::ignore(std::initializer_list<StringRef> names) {
+  for (StringRef name : names)
+    attribute(name);
+}
+
+StringRef Node::unread() const {
+  for (const auto &[given, isRead] : attributes_)
+    if (!isRead)
+      return given->name();
+  return {};
+}

@@ -1,0 +1,92 @@
+//===- Node.h - One node, as its operator's importer sees it ----------------===//
+//
+// Errors are sticky, as TensorBuilder's are: what a model lacks is noted, something harmless is given back, and the
+// importer ends with one line about the first cause.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "import/TensorBuilder.h"
+#include "import/onnx/Scope.h"
+
+#include "llvm/ADT/StringSet.h"
+
+#include <onnx-ml.pb.h>
+
+namespace kiln::import::onnx {
+
+class Importer;
+
+class Node {
+public:
+  Node(Importer &importer, Scope &scope, const ::onnx::NodeProto &proto, TensorBuilder &builder);
+
+  const ::onnx::NodeProto &proto() const { return proto_; }
+  llvm::StringRef op() const { return proto_.op_type(); }
+  /// The version of the operator's domain that the model imports.
+  int64_t opset() const { return scope_.opset(proto_.domain()); }
+  Importer &importer() { return importer_; }
+  Scope &scope() { return scope_; }
+  TensorBuilder &builder() { return builder_; }
+
+  /// Notes the cause and gives back nothing.
+  Tensor fail(const llvm::Twine &cause, const llvm::Twine &remedy = "");
+
+  // Inputs. An optional one may be absent: left out at the end, or named "".
+
+  int numInputs() const { return proto_.input_size(); }
+  bool has(int index) const;
+  /// Null, and a failure noted, where it is absent.
+  const Tensor &tensor(int index);
+  /// The input as data; null, and a failure noted, where it is absent.
+  mlir::Value input(int index);
+  /// The input as data, or null where it is absent.
+  mlir::Value optionalInput(int index) { return has(index) ? input(index) : mlir::Value(); }
+  /// All inputs from `first` on, as data.
+  llvm::SmallVector<mlir::Value> inputs(int first = 0);
+  mlir::Value asValue(const Tensor &tensor);
+
+  /// The input's elements, where they are known at import.
+  const Elements *elements(int index);
+  /// The input's elements as sizes. Those that are data are read at run time: each becomes a symbol of its own, bound
+  /// here. Null, and a failure noted, where the input is no list of integers of known length.
+  std::optional<Elements> sizes(int index);
+  /// Constant integers; a failure is noted, with `what` the input is called, where they are not known at import.
+  std::optional<llvm::SmallVector<int64_t>> integers(int index, llvm::StringRef what);
+  /// The number that a constant of one element holds.
+  std::optional<double> number(int index);
+  /// The constant elements of an input.
+  mlir::DenseElementsAttr dense(int index);
+
+  // Attributes. One of another type than asked for is a failure. What is never asked for is one as well: see unread().
+
+  bool hasAttr(llvm::StringRef name) { return attribute(name) != nullptr; }
+  int64_t integer(llvm::StringRef name, int64_t otherwise);
+  /// Notes a failure where it is absent.
+  int64_t integer(llvm::StringRef name);
+  bool flag(llvm::StringRef name, bool otherwise) { return integer(name, otherwise) != 0; }
+  double real(llvm::StringRef name, double otherwise);
+  std::string string(llvm::StringRef name, llvm::StringRef otherwise);
+  llvm::SmallVector<int64_t> integers(llvm::StringRef name);
+  std::optional<llvm::SmallVector<double>> reals(llvm::StringRef name);
+  const ::onnx::TensorProto *tensorAttr(llvm::StringRef name);
+  /// Notes a failure where it is absent.
+  const ::onnx::GraphProto *graph(llvm::StringRef name);
+  /// Marks attributes as known to the operator and without effect here.
+  void ignore(std::initializer_list<llvm::StringRef> names);
+  /// An attribute that the importer never asked for, or "": the operator has none of that name.
+  llvm::StringRef unread() const;
+
+private:
+  const ::onnx::AttributeProto *attribute(llvm::StringRef name);
+  const ::onnx::AttributeProto *attribute(llvm::StringRef name, ::onnx::AttributeProto::AttributeType type);
+
+  Importer &importer_;
+  Scope &scope_;
+  const ::onnx::NodeProto &proto_;
+  TensorBuilder &builder_;
+  llvm::SmallVector<std::pair<const ::onnx::AttributeProto *, bool>> attributes_; ///< and whether it was read
+  llvm::StringMap<const ::onnx::AttributeProto *> references_;                    ///< a function call's attributes
+};
+
+} // namespace kiln::import::onnx

@@ -1,0 +1,120 @@
+//===- Normalization.cpp - Batch, layer, instance and other norms -----------===//
+#include "import/onnx/Registry.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace kiln::import::onnx;
+using mlir::Value;
+
+static Tensor batchNormalization(Node &n, TensorBuilder &b) {
+  double epsilon = n.real("epsilon", 1e-5f);
+  n.ignore({"momentum"}); // of training
+  if (n.opset() >= 14 && n.flag("training_mode", false))
+    return n.fail("attribute 'training_mode' is 1", "export the model for inference");
+  if (n.opset() < 9 && !n.flag("spatial", true))
+    return n.fail("attribute 'spatial' is 0, which is not supported", "normalise each channel");
+  return b.batchNorm(n.input(0), n.input(1), n.input(2), n.input(3), n.input(4), epsilon);
+}
+
+static llvm::SmallVector<int64_t> axesFrom(int64_t first, int64_t rank) {
+  return llvm::to_vector(llvm::seq<int64_t>(first, rank));
+}
+
+/// Y, and where they are asked for the mean and 1/√(variance + epsilon).
+static Tensors layerNormalization(Node &n, TensorBuilder &b) {
+  double epsilon = n.real("epsilon", 1e-5f);
+  int64_t axis = n.integer("axis", -1);
+  n.ignore({"stash_type"}); // half precision is widened to float32 in any case
+  Value x = n.input(0), scale = n.input(1), bias = n.optionalInput(2);
+  std::optional<int64_t> first = b.normalizeAxis(axis, b.rank(x));
+  if (!x || !first)
+    return {};
+  llvm::SmallVector<int64_t> axes = axesFrom(*first, b.rank(x));
+  Tensors results{b.layerNorm(x, axes, epsilon, scale, bias)};
+  if (n.proto().output_size() > 1) {
+    Value wide = b.isFloat(x) ? b.cast(x, b.accumulator(b.element(x))) : x;
+    results.push_back(b.mean(wide, axes, /*keepDims=*/true));
+    results.push_back(b.rsqrt(b.add(b.var(wide, axes, /*keepDims=*/true, /*correction=*/0), epsilon)));
+  }
+  return results;
+}
+
+static Value rmsNormalization(Node &n, TensorBuilder &b) {
+  double epsilon = n.real("epsilon", 1e-5f);
+  int64_t axis = n.integer("axis", -1);
+  n.ignore({"stash_type"});
+  Value x = n.input(0), scale = n.input(1);
+  std::optional<int64_t> first = b.normalizeAxis(axis, b.rank(x));
+  return x && first ? b.rmsNorm(x, axesFrom(*first, b.rank(x)), epsilon, scale) : Value();
+}
+
+static Value instanceNormalization(Node &n, TensorBuilder &b) {
+  return b.instanceNorm(n.input(0), n.input(1), n.input(2), n.real("epsilon", 1e-5f));
+}
+
+/// Scale and bias are one a group before opset 21, one a channel since.
+static Tensor groupNormalization(Node &n, TensorBuilder &b) {
+  Value x = n.input(0), scale = n.input(1), bias = n.input(2);
+  int64_t groups = n.integer("num_groups");
+  double epsilon = n.real("epsilon", 1e-5f);
+  n.ignore({"stash_type"});
+  if (!x || !scale || !bias)
+    return {};
+  if (groups < 1)
+    return n.fail("attribute 'num_groups' is " + llvm::Twine(groups), "it is 1 or more");
+  if (n.opset() < 21) {
+    Expr perGroup = view::floorDiv(b.dim(x, 1), groups);
+    scale = b.repeatInterleave(scale, 0, perGroup);
+    bias = b.repeatInterleave(bias, 0, perGroup);
+  }
+  return b.groupNorm(x, groups, scale, bias, epsilon);
+}
+
+/// x / (Σ |x|^p)^(1/p); where the norm is 0, 0.
+static Tensor lpNormalization(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  int64_t axis = n.integer("axis", -1), p = n.integer("p", 2);
+  if (p != 1 && p != 2)
+    return n.fail("attribute 'p' is " + llvm::Twine(p), "it is 1 or 2");
+  Value norm = p == 1 ? b.l1(x, {axis}, /*keepDims=*/true) : b.l2(x, {axis}, /*keepDims=*/true);
+  return b.where(b.equal(norm, 0), b.constantLike(x, 0), b.div(x, norm));
+}
+
+static Value meanVarianceNormalization(Node &n, TensorBuilder &b) {
+  llvm::SmallVector<int64_t> axes = n.integers("axes");
+  if (axes.empty())
+    axes = {0, 2, 3};
+  Value x = n.input(0);
+  Value centred = b.sub(x, b.mean(x, axes, /*keepDims=*/true));
+  return b.div(centred, b.add(b.stddev(x, axes, /*keepDims=*/true, /*correction=*/0), 1e-9));
+}
+
+/// x / (bias + alpha/size · Σ x²)^beta, the sum over `size` neighbouring channels.
+static Tensor lrn(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  double alpha = n.real("alpha", 1e-4f), beta = n.real("beta", 0.75), bias = n.real("bias", 1);
+  int64_t size = n.integer("size");
+  if (!x)
+    return {};
+  if (size < 1 || size > view::kMaxDim || b.rank(x) < 2)
+    return n.fail("attribute 'size' is " + llvm::Twine(size) + " for " + describe(b.shape(x)),
+                  "it is 1 or more, over the channel axis");
+  Window window;
+  window.kernel = {size};
+  window.padLow = {(size - 1) / 2};
+  window.padHigh = {size - 1 - (size - 1) / 2};
+  Value channelsLast = b.transpose(b.square(x), 1, -1);
+  Value mean = b.transpose(b.averagePool(channelsLast, window, /*countPadding=*/true), 1, -1);
+  return b.div(x, b.pow(b.add(b.mul(mean, alpha), bias), beta));
+}
+
+void kiln::import::onnx::addNormalizations(Registry &r) {
+  r.add("BatchNormalization", 7, batchNormalization);
+  r.add("GroupNormalization", 18, groupNormalization);
+  r.add("InstanceNormalization", 7, instanceNormalization);
+  r.add("LayerNormalization", 17, layerNormalization);
+  r.add("LpNormalization", 7, lpNormalization);
+  r.add("LRN", 7, lrn);
+  r.add("MeanVarianceNormalization", 9, meanVarianceNormalization);
+  r.add("RMSNormalization", 23, rmsNormalization);
+}

@@ -1,0 +1,91 @@
+//===- Pooling.cpp - Pools over windows and over all ------------------------===//
+#include "import/onnx/Registry.h"
+#include "import/onnx/WindowAttributes.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace kiln::import::onnx;
+using mlir::Value;
+
+static Tensor maxPool(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  bool ceilMode = n.flag("ceil_mode", false);
+  n.ignore({"storage_order"}); // of the second output
+  std::optional<Window> window = readWindow(n, x);
+  if (!window)
+    return {};
+  window->ceilMode = ceilMode;
+  return b.maxPool(x, *window);
+}
+
+static Tensor averagePool(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  bool ceilMode = n.flag("ceil_mode", false), countPadding = n.flag("count_include_pad", false);
+  std::optional<Window> window = readWindow(n, x);
+  if (!window)
+    return {};
+  window->ceilMode = ceilMode;
+  return b.averagePool(x, *window, countPadding);
+}
+
+static llvm::SmallVector<int64_t> spatialAxes(TensorBuilder &b, Value x) {
+  llvm::SmallVector<int64_t> axes = b.allAxes(x);
+  axes.erase(axes.begin(), axes.begin() + std::min<size_t>(axes.size(), 2));
+  return axes;
+}
+
+/// (Σ |x|^p)^(1/p), of what `sum` adds up.
+static Value norm(TensorBuilder &b, Value x, int64_t p, llvm::function_ref<Value(Value)> sum) {
+  if (p == 1)
+    return sum(b.abs(x));
+  if (p == 2)
+    return b.sqrt(sum(b.square(x)));
+  return b.pow(sum(b.pow(b.abs(x), p)), 1.0 / double(p));
+}
+
+static Tensor lpPool(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  int64_t p = n.integer("p", 2);
+  bool ceilMode = n.flag("ceil_mode", false);
+  std::optional<Window> window = readWindow(n, x);
+  if (!window)
+    return {};
+  if (p < 1)
+    return n.fail("attribute 'p' is " + llvm::Twine(p), "it is 1 or more");
+  window->ceilMode = ceilMode;
+  // A sum over a window is its mean, padding counted, times its size.
+  int64_t size = 1;
+  for (int64_t extent : window->kernel)
+    size *= extent;
+  if (ceilMode)
+    return n.fail("attribute 'ceil_mode' of LpPool is not supported", "pad the input");
+  return norm(b, x, p,
+              [&](Value powers) { return b.mul(b.averagePool(powers, *window, /*countPadding=*/true), size); });
+}
+
+static Value globalAveragePool(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  return b.mean(x, spatialAxes(b, x), /*keepDims=*/true);
+}
+
+static Value globalMaxPool(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  return b.max(x, spatialAxes(b, x), /*keepDims=*/true);
+}
+
+static Tensor globalLpPool(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  int64_t p = n.integer("p", 2);
+  if (p < 1)
+    return n.fail("attribute 'p' is " + llvm::Twine(p), "it is 1 or more");
+  return norm(b, x, p, [&](Value powers) { return b.sum(powers, spatialAxes(b, x), /*keepDims=*/true); });
+}
+
+void kiln::import::onnx::addPooling(Registry &r) {
+  r.add("AveragePool", 7, averagePool);
+  r.add("GlobalAveragePool", 7, globalAveragePool);
+  r.add("GlobalLpPool", 7, globalLpPool);
+  r.add("GlobalMaxPool", 7, globalMaxPool);
+  r.add("LpPool", 7, lpPool);
+  r.add("MaxPool", 7, maxPool);
+}

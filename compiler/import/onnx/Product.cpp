@@ -1,0 +1,97 @@
+//===- Product.cpp - Matrix products and convolutions -----------------------===//
+#include "import/onnx/Registry.h"
+#include "import/onnx/WindowAttributes.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace kiln::import::onnx;
+using mlir::Value;
+
+static Value matmul(Node &n, TensorBuilder &b) { return b.matmul(n.input(0), n.input(1)); }
+
+/// alpha · A·B + beta · C, in which C broadcasts to the product.
+static Tensor gemm(Node &n, TensorBuilder &b) {
+  double alpha = n.real("alpha", 1), beta = n.real("beta", 1);
+  bool turnFirst = n.flag("transA", false), turnSecond = n.flag("transB", false);
+  Value x = n.input(0), y = n.input(1), sum = n.optionalInput(2);
+  if (!x || !y)
+    return {};
+  if (b.rank(x) != 2 || b.rank(y) != 2)
+    return n.fail("its inputs are " + describe(b.shape(x)) + " and " + describe(b.shape(y)), "both must be matrices");
+  Value product = b.matmul(turnFirst ? b.transpose(x, 0, 1) : x, turnSecond ? b.transpose(y, 0, 1) : y);
+  if (product && alpha != 1)
+    product = b.mul(product, alpha);
+  if (!sum || beta == 0)
+    return product;
+  if (beta != 1)
+    sum = b.mul(sum, beta);
+  return b.add(product, b.expand(sum, b.shape(product)));
+}
+
+static llvm::SmallVector<Expr> kernelOf(TensorBuilder &b, Value weight) {
+  Shape shape = b.shape(weight);
+  return {shape.begin() + std::min<size_t>(shape.size(), 2), shape.end()};
+}
+
+static Value conv(Node &n, TensorBuilder &b) {
+  Value x = n.input(0), weight = n.input(1), bias = n.optionalInput(2);
+  int64_t groups = n.integer("group", 1);
+  std::optional<Window> window = readWindow(n, x, kernelOf(b, weight));
+  return window ? b.conv(x, weight, bias, *window, groups) : Value();
+}
+
+/// output_shape, and auto_pad's SAME, say what the result is to be; the padding is what that takes away. What is
+/// missing after that is added at the end.
+static bool padToOutput(Node &n, Value x, Window &window, llvm::ArrayRef<Expr> output, bool moreBefore,
+                        llvm::MutableArrayRef<int64_t> outputPad) {
+  for (auto [i, kernel] : llvm::enumerate(window.kernel)) {
+    Expr full =
+        (TensorBuilder::dim(x, 2 + i) - 1) * window.strides[i] + (kernel - 1) * window.dilations[i] + 1 + outputPad[i];
+    Expr total = full - output[i];
+    if (!total.isConst()) {
+      n.fail("the padding " + total.print() + " is not known at import", "fix the sizes with --dim");
+      return false;
+    }
+    int64_t taken = std::max<int64_t>(total.constant(), 0);
+    outputPad[i] += taken - total.constant();
+    window.padLow[i] = moreBefore ? taken - taken / 2 : taken / 2;
+    window.padHigh[i] = taken - window.padLow[i];
+  }
+  return true;
+}
+
+static Tensor convTranspose(Node &n, TensorBuilder &b) {
+  Value x = n.input(0), weight = n.input(1), bias = n.optionalInput(2);
+  int64_t groups = n.integer("group", 1);
+  llvm::SmallVector<int64_t> outputPad = n.integers("output_padding"), outputShape = n.integers("output_shape");
+  std::string autoPad = n.string("auto_pad", "NOTSET");
+  bool same = autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER";
+  std::optional<Window> window = readWindow(n, x, kernelOf(b, weight));
+  if (!window)
+    return {};
+  size_t spatial = window->kernel.size();
+  if (outputPad.empty())
+    outputPad.assign(spatial, 0);
+  if (outputPad.size() != spatial ||
+      llvm::any_of(outputPad, [](int64_t pad) { return pad < 0 || pad > view::kMaxDim; }))
+    return n.fail("attribute 'output_padding' does not fit", "it needs one number from 0 on for each spatial axis");
+  llvm::SmallVector<Expr> output(outputShape.begin(), outputShape.end());
+  if (same && output.empty())
+    for (size_t i = 0; i < spatial; ++i)
+      output.push_back(b.dim(x, 2 + i) * window->strides[i]);
+  if (!output.empty()) {
+    if (output.size() != spatial ||
+        llvm::any_of(output, [](Expr size) { return size.max() < 0 || size.min() > view::kMaxDim; }))
+      return n.fail("attribute 'output_shape' does not fit", "it needs one size for each spatial axis");
+    if (!padToOutput(n, x, *window, output, autoPad != "SAME_UPPER", outputPad))
+      return {};
+  }
+  return b.convTranspose(x, weight, bias, *window, groups, outputPad);
+}
+
+void kiln::import::onnx::addProducts(Registry &r) {
+  r.add("Conv", 7, conv);
+  r.add("ConvTranspose", 7, convTranspose);
+  r.add("Gemm", 7, gemm);
+  r.add("MatMul", 7, matmul);
+}

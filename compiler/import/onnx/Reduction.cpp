@@ -1,0 +1,98 @@
+//===- Reduction.cpp - Reductions along axes --------------------------------===//
+#include "import/onnx/Fold.h"
+#include "import/onnx/Registry.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace kiln::import::onnx;
+using mlir::Value;
+
+/// The axes: an attribute, or from opset `byInput` on an input. None given are all, or with noop_with_empty_axes none.
+static std::optional<llvm::SmallVector<int64_t>> reducedAxes(Node &n, TensorBuilder &b, Value x, int64_t byInput) {
+  std::optional<llvm::SmallVector<int64_t>> axes = llvm::SmallVector<int64_t>();
+  bool keepsAll = false;
+  if (n.opset() < byInput) {
+    axes = n.integers("axes");
+  } else {
+    keepsAll = n.flag("noop_with_empty_axes", false);
+    if (n.has(1))
+      axes = n.integers(1, "axes");
+  }
+  if (axes && axes->empty() && !keepsAll)
+    return b.allAxes(x);
+  return axes;
+}
+
+using Reduce = Value (*)(TensorBuilder &b, Value x, llvm::ArrayRef<int64_t> axes, bool keepDims);
+
+/// A reduction, and what it is of a list of integers known at import.
+static auto reduction(int64_t byInput, Reduce function, ElementFunction fold = nullptr) {
+  return [=](Node &n, TensorBuilder &b) -> Tensor {
+    const Tensor &input = n.tensor(0);
+    bool keepDims = n.flag("keepdims", true);
+    if (!input)
+      return {};
+    if (fold && input.elements && input.type.getRank() == 1 && !input.elements->empty()) {
+      Value none;
+      std::optional<llvm::SmallVector<int64_t>> axes = reducedAxes(n, b, none, byInput);
+      bool overAll = axes && (axes->size() == 1 ? (*axes)[0] == 0 || (*axes)[0] == -1 : axes->empty());
+      std::optional<Expr> result = input.elements->front();
+      for (Expr element : llvm::drop_begin(*input.elements))
+        if (result)
+          result = fold({*result, element});
+      bool keepsAll = axes && axes->empty() && n.flag("noop_with_empty_axes", false);
+      if (overAll && !keepsAll && result)
+        return Tensor(input.element(), keepDims ? llvm::ArrayRef<int64_t>(1) : llvm::ArrayRef<int64_t>(), {*result});
+    }
+    Value x = n.input(0);
+    std::optional<llvm::SmallVector<int64_t>> axes = reducedAxes(n, b, x, byInput);
+    if (!axes)
+      return {};
+    // Narrow integers are summed in wider ones, but ONNX keeps the dtype.
+    return b.cast(function(b, x, *axes, keepDims), input.element());
+  };
+}
+
+static auto argExtreme(Value (TensorBuilder::*function)(Value, int64_t, bool, mlir::Type, bool)) {
+  return [function](Node &n, TensorBuilder &b) {
+    return (b.*function)(n.input(0), n.integer("axis", 0), n.flag("keepdims", true), b.int64(),
+                         n.flag("select_last_index", false));
+  };
+}
+
+static Tensor cumSum(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  bool exclusive = n.flag("exclusive", false), reverse = n.flag("reverse", false);
+  std::optional<llvm::SmallVector<int64_t>> axis = n.integers(1, "axis");
+  if (!axis)
+    return {};
+  if (axis->size() != 1)
+    return n.fail("input 'axis' has " + llvm::Twine(axis->size()) + " elements", "it is one number");
+  return x ? b.cast(b.cumsum(x, axis->front(), exclusive, reverse), b.element(x)) : Value();
+}
+
+using Axes = llvm::ArrayRef<int64_t>;
+using B = TensorBuilder;
+
+void kiln::import::onnx::addReductions(Registry &r) {
+  r.add("ReduceL1", 7, reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.l1(x, axes, keep); }));
+  r.add("ReduceL2", 7, reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.l2(x, axes, keep); }));
+  r.add("ReduceLogSum", 7,
+        reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.log(b.sum(x, axes, keep)); }));
+  r.add("ReduceLogSumExp", 7,
+        reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.logSumExp(x, axes, keep); }));
+  r.add("ReduceMax", 7,
+        reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.max(x, axes, keep); }, foldMax));
+  r.add("ReduceMean", 7, reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.mean(x, axes, keep); }));
+  r.add("ReduceMin", 7,
+        reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.min(x, axes, keep); }, foldMin));
+  r.add("ReduceProd", 7,
+        reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.prod(x, axes, keep); }, foldMul));
+  r.add("ReduceSum", 7,
+        reduction(13, [](B &b, Value x, Axes axes, bool keep) { return b.sum(x, axes, keep); }, foldAdd));
+  r.add("ReduceSumSquare", 7,
+        reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.sumSquares(x, axes, keep); }));
+  r.add("ArgMax", 7, argExtreme(&B::argMax));
+  r.add("ArgMin", 7, argExtreme(&B::argMin));
+  r.add("CumSum", 11, cumSum);
+}

@@ -1,0 +1,35 @@
+#include "import/onnx/Registry.h"
+
+using namespace kiln::import::onnx;
+
+const Registry &Registry::all() {
+  static const Registry registry = [] {
+    Registry r;
+    addActivations(r);
+    addControlFlow(r);
+    addElementwise(r);
+    addIndexing(r);
+    addMovement(r);
+    addNormalizations(r);
+    addPooling(r);
+    addProducts(r);
+    addReductions(r);
+    addShapes(r);
+    return r;
+  }();
+  return registry;
+}
+
+std::string Registry::key(llvm::StringRef domain, llvm::StringRef name) {
+  return ((domain == "ai.onnx" ? "" : domain) + ":" + name).str();
+}
+
+const Registry::Row *Registry::find(llvm::StringRef domain, llvm::StringRef name) const {
+  auto found = rows_.find(key(domain, name));
+  return found == rows_.end() ? nullptr : &found->second;
+}
+
+bool Registry::hasDomain(llvm::StringRef domain) const {
+  std::string prefix = key(domain, "");
+  return llvm::any_of(rows_, [&](const auto &row) { return row.first().starts_with(prefix); });
+}

@@ -1,0 +1,63 @@
+//===- Registry.h - The table of operators ----------------------------------===//
+//
+// An operator is a row: domain, name, the first opset that has it, and the function that imports it. What differs
+// between opsets is that function's affair (Node::opset). docs/adding-an-op.md adds one.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "import/onnx/Importer.h"
+#include "import/onnx/Node.h"
+
+#include <functional>
+
+namespace kiln::import::onnx {
+
+using Tensors = llvm::SmallVector<Tensor, 1>;
+
+/// Gives the node's outputs in order. Null tensors, or none, after a failure.
+using ImportOperator = std::function<Tensors(Node &node, TensorBuilder &b)>;
+
+class Registry {
+public:
+  /// All operators.
+  static const Registry &all();
+
+  /// `import` is called with (Node &, TensorBuilder &) and gives a Tensor, a Value or Tensors.
+  template <typename F> void add(llvm::StringRef domain, llvm::StringRef name, int64_t since, F import) {
+    rows_[key(domain, name)] = {since, [import](Node &node, TensorBuilder &b) -> Tensors {
+                                  if constexpr (std::is_convertible_v<decltype(import(node, b)), Tensor>)
+                                    return {Tensor(import(node, b))};
+                                  else
+                                    return import(node, b);
+                                }};
+  }
+  /// An operator of ONNX's own domain.
+  template <typename F> void add(llvm::StringRef name, int64_t since, F import) { add("", name, since, import); }
+
+  struct Row {
+    int64_t since;
+    ImportOperator import;
+  };
+  /// Null where there is no such operator.
+  const Row *find(llvm::StringRef domain, llvm::StringRef name) const;
+  bool hasDomain(llvm::StringRef domain) const;
+
+private:
+  static std::string key(llvm::StringRef domain, llvm::StringRef name);
+  llvm::StringMap<Row> rows_;
+};
+
+// The families, a file each.
+void addActivations(Registry &registry);
+void addControlFlow(Registry &registry);
+void addElementwise(Registry &registry);
+void addIndexing(Registry &registry);
+void addMovement(Registry &registry);
+void addNormalizations(Registry &registry);
+void addPooling(Registry &registry);
+void addProducts(Registry &registry);
+void addReductions(Registry &registry);
+void addShapes(Registry &registry);
+
+} // namespace kiln::import::onnx

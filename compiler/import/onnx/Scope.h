@@ -1,0 +1,48 @@
+//===- Scope.h - The names that a node can see ------------------------------===//
+#pragma once
+
+#include "import/onnx/Tensor.h"
+
+#include "llvm/ADT/StringMap.h"
+
+#include <onnx-ml.pb.h>
+
+namespace kiln::import::onnx {
+
+/// The names of one graph. An If's or Loop's graph sees those around it; a function sees its arguments alone.
+class Scope {
+public:
+  /// `prefix` stands before the names of nodes, symbols and weights: the calls on the way here.
+  explicit Scope(std::string prefix = "") : prefix_(std::move(prefix)) {}
+  /// A graph within a graph.
+  explicit Scope(Scope &parent) : parent_(&parent), prefix_(parent.prefix_) {}
+
+  /// False where this graph has made the name before.
+  bool define(llvm::StringRef name, Tensor tensor) { return names_.try_emplace(name, std::move(tensor)).second; }
+  /// Null where there is no such name.
+  const Tensor *find(llvm::StringRef name) const;
+
+  /// What a tensor that is no op yet became in this graph or one around it; null if nothing.
+  mlir::Value made(const Tensor *tensor) const;
+  void setMade(const Tensor *tensor, mlir::Value value) { made_[tensor] = value; }
+
+  /// The imported version of a domain ("" and "ai.onnx" are one); 0 where it is not imported.
+  int64_t opset(llvm::StringRef domain) const;
+  void setOpset(llvm::StringRef domain, int64_t version);
+
+  /// In a function: the caller's attribute (or the function's default) of this name, or null.
+  const ::onnx::AttributeProto *argument(llvm::StringRef name) const;
+  void setArgument(llvm::StringRef name, const ::onnx::AttributeProto *attribute) { arguments_[name] = attribute; }
+
+  const std::string &prefix() const { return prefix_; }
+
+private:
+  const Scope *parent_ = nullptr;
+  std::string prefix_;
+  llvm::StringMap<Tensor> names_;
+  llvm::DenseMap<const Tensor *, mlir::Value> made_;
+  llvm::StringMap<int64_t> opsets_;
+  llvm::StringMap<const ::onnx::AttributeProto *> arguments_;
+};
+
+} // namespace kiln::import::onnx

@@ -1,0 +1,167 @@
+//===- Shape.cpp - Shapes, constants and ranges -----------------------------===//
+#include "import/DType.h"
+#include "import/onnx/ElementType.h"
+#include "import/onnx/Fold.h"
+#include "import/onnx/Importer.h"
+#include "import/onnx/Registry.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace kiln::import::onnx;
+using llvm::Twine;
+using mlir::Value;
+
+/// The input's sizes from axis `start` to `end`.
+static Tensor shape(Node &n, TensorBuilder &b) {
+  int64_t start = n.integer("start", 0), end = n.integer("end", INT64_MAX);
+  const Tensor &input = n.tensor(0);
+  if (!input)
+    return {};
+  Shape sizes = input.shape();
+  int64_t rank = sizes.size();
+  auto within = [&](int64_t axis) {
+    return std::clamp(axis < 0 ? std::max(axis, -rank) + rank : axis, int64_t(0), rank);
+  };
+  start = within(start);
+  end = std::max(within(end), start);
+  return Tensor(b.int64(), {end - start}, Elements(sizes.begin() + start, sizes.begin() + end));
+}
+
+static Tensor size(Node &n, TensorBuilder &b) {
+  const Tensor &input = n.tensor(0);
+  return input ? Tensor(b.int64(), {}, {view::product(input.shape())}) : Tensor();
+}
+
+static Tensor constantOf(Node &n, const ::onnx::TensorProto &proto, llvm::StringRef name) {
+  llvm::Expected<Constant> constant = n.importer().file().constant(n.importer().builder().getContext(), proto);
+  if (!constant)
+    return n.builder().fail(constant.takeError()), Tensor();
+  return Tensor(constant->type, constant->data, name);
+}
+
+template <typename T>
+static Tensor numbers(mlir::Type element, llvm::ArrayRef<T> values, bool isList, llvm::StringRef name) {
+  llvm::SmallVector<int64_t> shape;
+  if (isList)
+    shape.push_back(values.size());
+  auto type = mlir::RankedTensorType::get(shape, element);
+  return Tensor(type, mlir::DenseElementsAttr::get(type, values), name);
+}
+
+static Tensor constant(Node &n, TensorBuilder &b) {
+  std::string name = n.scope().prefix() + (n.proto().output_size() ? n.proto().output(0) : "");
+  if (n.hasAttr("value"))
+    if (const ::onnx::TensorProto *proto = n.tensorAttr("value"))
+      return constantOf(n, *proto, name);
+  if (n.hasAttr("value_int"))
+    return numbers<int64_t>(b.int64(), {n.integer("value_int", 0)}, false, name);
+  if (n.hasAttr("value_ints"))
+    return numbers<int64_t>(b.int64(), n.integers("value_ints"), true, name);
+  if (n.hasAttr("value_float"))
+    return numbers<float>(b.float32(), {float(n.real("value_float", 0))}, false, name);
+  if (std::optional<llvm::SmallVector<double>> values = n.reals("value_floats"))
+    return numbers<float>(b.float32(), llvm::SmallVector<float>(values->begin(), values->end()), true, name);
+  if (n.hasAttr("value_string") || n.hasAttr("value_strings"))
+    return n.fail("strings are not supported");
+  if (n.hasAttr("sparse_value"))
+    return n.fail("attribute 'sparse_value' is not supported", "store the value dense");
+  return n.fail("attribute 'value' is missing");
+}
+
+static Tensor constantOfShape(Node &n, TensorBuilder &b) {
+  mlir::TypedAttr value = mlir::FloatAttr::get(b.float32(), 0);
+  if (const ::onnx::TensorProto *proto = n.tensorAttr("value")) {
+    Tensor given = constantOf(n, *proto, "");
+    auto dense = llvm::dyn_cast_or_null<mlir::DenseElementsAttr>(given.data);
+    if (!given)
+      return {};
+    if (!dense || dense.getNumElements() != 1)
+      return n.fail("attribute 'value' has not one element");
+    value = *dense.value_begin<mlir::TypedAttr>();
+  }
+  std::optional<Elements> sizes = n.sizes(0);
+  if (!sizes)
+    return {};
+  for (Expr size : *sizes)
+    if (size.max() < 0)
+      return n.fail("a size is " + size.print(), "sizes are not negative");
+  return b.constant(value, *sizes);
+}
+
+/// start, start + delta … before limit. The number of elements has to be a size, so of floats all must be constants.
+static Tensor range(Node &n, TensorBuilder &b) {
+  const Tensor &first = n.tensor(0);
+  if (!first || !n.tensor(1) || !n.tensor(2))
+    return {};
+  if (first.element() != n.tensor(1).element() || first.element() != n.tensor(2).element())
+    return n.fail("its inputs differ in dtype", "cast them");
+  if (llvm::isa<mlir::FloatType>(first.element())) {
+    std::optional<double> start = n.number(0), limit = n.number(1), delta = n.number(2);
+    if (!start || !limit || !delta)
+      return n.fail("the bounds are floats that are not known at import", "they have to be constants");
+    double count = *delta == 0 ? -1 : std::max(std::ceil((*limit - *start) / *delta), 0.0);
+    if (!(count >= 0 && count <= double(view::kMaxDim)))
+      return n.fail("the range has no finite length");
+    return b.add(b.mul(b.arange(int64_t(count), first.element()), *delta), *start);
+  }
+  std::optional<Elements> start = n.sizes(0), limit = n.sizes(1);
+  std::optional<llvm::SmallVector<int64_t>> delta = n.integers(2, "step");
+  if (!start || !limit || !delta)
+    return {};
+  if (start->size() != 1 || limit->size() != 1 || delta->size() != 1 || delta->front() == 0 ||
+      delta->front() == INT64_MIN)
+    return n.fail("start, limit and step are not single numbers, the step not 0");
+  int64_t step = delta->front();
+  Expr span = step > 0 ? limit->front() - start->front() : start->front() - limit->front();
+  Expr count = view::maximum(view::ceilDiv(span, std::abs(step)), 0);
+  if (count.isConst() && count.constant() <= kMostElements) {
+    Elements elements;
+    for (int64_t i = 0; i < count.constant(); ++i)
+      elements.push_back(start->front() + i * step);
+    return Tensor(first.element(), {count.constant()}, elements);
+  }
+  Value steps = b.mul(b.arange(count, first.element()), step);
+  return b.add(steps, b.cast(b.size(start->front()), first.element()));
+}
+
+/// In inference it is the identity; the mask says that nothing was dropped.
+static Tensors dropout(Node &n, TensorBuilder &b) {
+  n.ignore({"ratio", "seed"});
+  const Tensor &input = n.tensor(0);
+  if (!input)
+    return {};
+  if (n.opset() >= 12 && n.has(2) && n.number(2) != 0.0)
+    return n.fail("its training mode is not known to be off", "export the model for inference"), Tensors();
+  if (n.proto().output_size() < 2)
+    return {input};
+  return {input, b.constant(1, n.opset() < 10 ? input.element() : b.boolType(), input.shape())};
+}
+
+/// Ones on a diagonal of a matrix of the input's shape.
+static Tensor eyeLike(Node &n, TensorBuilder &b) {
+  const Tensor &input = n.tensor(0);
+  int64_t diagonal = n.integer("k", 0);
+  mlir::Type element = input ? input.element() : mlir::Type();
+  if (n.hasAttr("dtype")) {
+    element = elementType(n.importer().builder().getContext(), n.integer("dtype"));
+    if (!element)
+      return n.fail("dtype " + dataTypeName(n.integer("dtype")) + " is not supported");
+  }
+  if (!input)
+    return {};
+  if (input.type.getRank() != 2 || std::abs(diagonal) > view::kMaxDim)
+    return n.fail("its input is " + describe(input.shape()), "it must be a matrix");
+  Shape shape = input.shape();
+  Value from = b.triangle(shape[0], shape[1], diagonal), after = b.triangle(shape[0], shape[1], diagonal + 1);
+  return b.cast(b.bitXor(from, after), element);
+}
+
+void kiln::import::onnx::addShapes(Registry &r) {
+  r.add("Constant", 7, constant);
+  r.add("ConstantOfShape", 9, constantOfShape);
+  r.add("Dropout", 7, dropout);
+  r.add("EyeLike", 9, eyeLike);
+  r.add("Range", 11, range);
+  r.add("Shape", 7, shape);
+  r.add("Size", 7, size);
+}

@@ -1,0 +1,49 @@
+//===- Tensor.h - What a name in an ONNX graph stands for -------------------===//
+//
+// Exporters compute shapes with tensors: Shape, Gather, Mul, Concat, Reshape. Such values are carried here as
+// expressions over the model's symbols, beside or instead of an op, so that Reshape gets batch*seq and not a number
+// read at run time.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ir/base/Base.h"
+
+#include "mlir/IR/OpDefinition.h"
+
+#include <optional>
+
+namespace kiln::import::onnx {
+
+/// Row-major elements of an integer or bool tensor, as expressions.
+using Elements = llvm::SmallVector<view::Expr, 4>;
+
+/// More elements than this are not carried.
+inline constexpr int64_t kMostElements = 1024;
+
+struct Tensor {
+  Tensor() = default;
+  Tensor(mlir::Value made)
+      : type(made ? llvm::cast<mlir::RankedTensorType>(made.getType()) : mlir::RankedTensorType()), value(made) {}
+  template <typename Op>
+    requires std::is_base_of_v<mlir::OpState, Op>
+  Tensor(Op op) : Tensor(op->getResult(0)) {}
+  /// A constant: dense elements or a #graph.file. `name` is what the weight will be called.
+  Tensor(mlir::RankedTensorType type, mlir::Attribute data, llvm::StringRef name);
+  /// A tensor known by its elements, which must be as many as `shape` says.
+  Tensor(mlir::Type element, llvm::ArrayRef<int64_t> shape, Elements elements)
+      : type(mlir::RankedTensorType::get(shape, element)), elements(std::move(elements)) {}
+
+  mlir::RankedTensorType type;
+  /// Null until something reads the tensor as data.
+  mlir::Value value;
+  std::optional<Elements> elements;
+  mlir::Attribute data;
+  std::string name;
+
+  explicit operator bool() const { return bool(type); }
+  mlir::Type element() const { return type.getElementType(); }
+  view::Shape shape() const { return shapeOf(type); }
+};
+
+} // namespace kiln::import::onnx

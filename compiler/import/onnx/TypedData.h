@@ -1,0 +1,19 @@
+//===- TypedData.h - Numbers of a file as dense elements --------------------===//
+#pragma once
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/Support/Error.h"
+
+#include <onnx-ml.pb.h>
+
+namespace kiln::import::onnx {
+
+/// Little-endian, row-major elements; as many bytes as `type` has. A bool takes a byte.
+mlir::DenseElementsAttr denseFromBytes(mlir::RankedTensorType type, llvm::StringRef bytes);
+
+/// The numbers in the *_data field that ONNX prescribes for the tensor's dtype; fails when they are not as many as
+/// `type` has elements.
+llvm::Expected<mlir::DenseElementsAttr> denseFromNumbers(mlir::RankedTensorType type,
+                                                         const ::onnx::TensorProto &tensor);
+
+} // namespace kiln::import::onnx

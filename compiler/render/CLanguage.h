@@ -1,0 +1,64 @@
+//===- CLanguage.h - What one C-family language spells in its own way --------===//
+//
+// Every device that takes source text renders with CStyle; a device is one of these tables. Patterns use $c for what
+// the comment beside them names.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ir/base/Alu.h"
+#include "render/Dtype.h"
+
+#include "llvm/ADT/ArrayRef.h"
+
+namespace kiln::render {
+
+/// A row of Alu.def that the language spells otherwise; the operands' placeholders are Alu.def's.
+struct AluSpelling {
+  Alu kind;
+  llvm::StringLiteral pattern;
+};
+
+/// Vectors as values of the language. Without any, and for other lane counts, a vector is rendered as its lanes.
+struct VectorSpelling {
+  llvm::ArrayRef<unsigned> lanes; ///< the counts that there are types for; empty: the language has no vectors
+  llvm::StringLiteral type = "";  ///< $t element, $n lanes
+  llvm::StringLiteral make = "";  ///< $t type, $x the lanes, comma separated, or one for all
+  llvm::StringLiteral lane = "";  ///< $x vector, $l lane in hexadecimal
+  llvm::StringLiteral load = "";  ///< $n lanes, $p pointer to the first
+  llvm::StringLiteral store = ""; ///< $n lanes, $p pointer to the first, $x value
+  llvm::StringLiteral cast = "";  ///< $t type, $x value; for conversions that lose nothing but precision
+};
+
+struct CLanguage {
+  /// The type of a value, and of an element in a buffer. Half and bfloat16 are their bits in both: arithmetic on them
+  /// widens to float.
+  std::array<llvm::StringLiteral, kDtypes> values, memory;
+
+  llvm::StringLiteral fileHead;        ///< begins a file, after its comment
+  llvm::StringLiteral doubleHead = ""; ///< follows where a kernel computes with doubles
+  llvm::StringLiteral kernelPrefix = "";
+  llvm::StringLiteral globalQualifier = "", localQualifier = ""; ///< of what a pointer points to, with a space after
+  llvm::StringLiteral aligned;                                   ///< of memory that a kernel defines, 64 bytes
+  llvm::StringLiteral barrier = "";                              ///< a statement; "" where a group has one item
+  /// The expression for a special ($a: the axis), by SpecialKind; "" where the device has none.
+  std::array<llvm::StringLiteral, 3> specials;
+  llvm::StringLiteral chunkParameter = ""; ///< the parameter that a kernel with a chunk special takes
+  llvm::StringLiteral sizeParameter = "";  ///< the type in which sizes come; "" for the type in which they are used
+  llvm::StringLiteral longSuffix;          ///< of a 64-bit literal
+  llvm::StringLiteral floatMath;           ///< what float's math functions end in
+  llvm::ArrayRef<AluSpelling> alus;
+  VectorSpelling vectors;
+
+  llvm::StringRef value(Dtype dtype) const { return values[static_cast<unsigned>(dtype)]; }
+  llvm::StringRef element(Dtype dtype) const { return memory[static_cast<unsigned>(dtype)]; }
+  /// The pattern of an operation, its own or Alu.def's.
+  llvm::StringRef alu(Alu kind) const;
+  /// Whether the language has a type for vectors of this many lanes.
+  bool hasVector(Dtype dtype, unsigned lanes) const;
+};
+
+/// C11, without vectors: any compiler's.
+extern const CLanguage kC11;
+
+} // namespace kiln::render

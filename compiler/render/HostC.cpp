@@ -1,0 +1,207 @@
+#include "render/HostC.h"
+
+#include "render/CStyle.h"
+#include "render/Pattern.h"
+#include "render/Spelling.h"
+#include "render/WeightData.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace kiln;
+using namespace kiln::render;
+
+namespace {
+
+/// Writes the tables of kiln/program.h.
+class TableWriter {
+public:
+  explicit TableWriter(const HostCOptions &options) : options_(options), functions_(kC11) {}
+
+  llvm::Expected<std::string> run(const ModelTables &tables);
+
+private:
+  /// Defines an array and gives its name; NULL where there is nothing in it.
+  std::string array(llvm::StringRef type, llvm::StringRef name, llvm::ArrayRef<std::string> rows,
+                    llvm::StringRef separator = ",\n  ");
+  std::string ports(llvm::StringRef name, llvm::ArrayRef<PortEntry> entries);
+  std::string elements(llvm::StringRef name, mlir::ElementsAttr value);
+  std::string symbols(llvm::ArrayRef<SymbolEntry> entries);
+  std::string weights(llvm::ArrayRef<WeightEntry> entries);
+  std::string kernels(llvm::ArrayRef<KernelEntry> entries);
+  llvm::Expected<std::string> weightData(const ModelTables &tables);
+  std::string code();
+
+  const HostCOptions &options_;
+  SemanticFunctions functions_;
+  std::string text_;
+};
+
+} // namespace
+
+std::string TableWriter::array(llvm::StringRef type, llvm::StringRef name, llvm::ArrayRef<std::string> rows,
+                               llvm::StringRef separator) {
+  if (rows.empty())
+    return "NULL";
+  bool isTable = separator.contains('\n');
+  text_ += ("static const " + type + " " + name + "[] = {" + (isTable ? "\n  " : "") + llvm::join(rows, separator) +
+            (isTable ? ",\n" : "") + "};\n")
+               .str();
+  return name.str();
+}
+
+std::string TableWriter::elements(llvm::StringRef name, mlir::ElementsAttr value) {
+  Dtype dtype = dtypeOf(value.getElementType());
+  Spelling spelling(kC11, functions_);
+  std::vector<std::string> texts;
+  for (mlir::Attribute element : value.getValues<mlir::Attribute>())
+    texts.push_back(spelling.constant(llvm::cast<mlir::TypedAttr>(element)));
+  if (texts.empty())
+    texts.push_back("0"); // C has no empty arrays, and NULL would mean that there is no default
+  std::string type = ("_Alignas(KILN_HOST_ALIGNMENT) " + kC11.element(dtype)).str();
+  return array(type, name, texts, texts.size() > 16 ? ",\n  " : ", ");
+}
+
+std::string TableWriter::ports(llvm::StringRef name, llvm::ArrayRef<PortEntry> entries) {
+  llvm::SmallVector<std::string> rows;
+  for (auto [index, port] : llvm::enumerate(entries)) {
+    std::string prefix = (name.drop_back() + llvm::Twine(index)).str(); // input0, output0
+    auto dims = llvm::map_to_vector(port.dims, [](const DimEntry &dim) -> std::string {
+      return llvm::formatv("{{{0}, {1}, {2}}", stringLiteral(dim.text), dim.size, dim.symbol);
+    });
+    std::string dimsName = array("kiln_dim", prefix + "_dims", dims, ", ");
+    std::string value = port.value ? elements(prefix + "_value", port.value) : "NULL";
+    rows.push_back(llvm::formatv("{{{0}, {1}, {2}, {3}, {4}}", stringLiteral(port.name), runtimeName(port.dtype),
+                                 port.dims.size(), dimsName, value));
+  }
+  return array("kiln_port", name, rows);
+}
+
+std::string TableWriter::symbols(llvm::ArrayRef<SymbolEntry> entries) {
+  auto number = [](int64_t value) {
+    return integerLiteral(kC11, Dtype::I64, llvm::APInt(64, value, /*isSigned=*/true));
+  };
+  return array("kiln_symbol", "symbols", llvm::map_to_vector(entries, [&](const SymbolEntry &entry) -> std::string {
+                 return llvm::formatv("{{{0}, {1}, {2}, {3}}", stringLiteral(entry.name), number(entry.min),
+                                      number(entry.max), number(entry.value));
+               }));
+}
+
+std::string TableWriter::weights(llvm::ArrayRef<WeightEntry> entries) {
+  llvm::SmallVector<std::string> rows;
+  for (auto [index, entry] : llvm::enumerate(entries)) {
+    auto dims = llvm::map_to_vector(entry.dims, [](int64_t size) { return std::to_string(size); });
+    std::string dimsName = array("int64_t", "weight" + std::to_string(index) + "_dims", dims, ", ");
+    rows.push_back(llvm::formatv("{{{0}, {1}, {2}, {3}, {4}, {5}}", stringLiteral(entry.name), runtimeName(entry.dtype),
+                                 entry.dims.size(), dimsName, entry.offset, entry.bytes));
+  }
+  return array("kiln_weight", "weights", rows);
+}
+
+/// The kernels, declared static first, and for each a function of the form that kiln_kernel.entry has.
+std::string TableWriter::kernels(llvm::ArrayRef<KernelEntry> entries) {
+  bool onHost = options_.device == "c";
+  llvm::SmallVector<std::string> rows;
+  for (const KernelEntry &entry : entries) {
+    uop::FuncOp function = entry.function;
+    std::string name = identifier(function.getSymName()), trampoline = "NULL";
+    if (onHost) {
+      LinearProgram program = linearize(function);
+      llvm::SmallVector<std::string> arguments;
+      for (int32_t index = 0; index < entry.buffers; ++index)
+        arguments.push_back("buffers[" + std::to_string(index) + "]");
+      for (int32_t index = 0; index < entry.sizes; ++index)
+        arguments.push_back(("(" + kC11.value(dtypeOf(function.getArgumentTypes()[entry.buffers + index])) + ")sizes[" +
+                             llvm::Twine(index) + "]")
+                                .str());
+      bool usesChunk = kernelSignature(kC11, program).find(kC11.chunkParameter) != std::string::npos;
+      if (usesChunk)
+        arguments.push_back("chunk");
+      trampoline = "enter_" + name;
+      text_ += "static " + kernelSignature(kC11, program) + ";\n" + renderKernel(kC11, program, functions_) +
+               "static void " + trampoline + "(void *const *buffers, const int64_t *sizes, int64_t chunk) {\n" +
+               (entry.buffers ? "" : "  (void)buffers;\n") + (entry.sizes ? "" : "  (void)sizes;\n") +
+               (usesChunk ? "" : "  (void)chunk;\n") + "  " + name + "(" + llvm::join(arguments, ", ") + ");\n}\n\n";
+    }
+    rows.push_back(llvm::formatv("{{{0}, {1}, {2}, {3}, {{{4}, {5}, {6}}}", stringLiteral(function.getSymName()),
+                                 entry.buffers, entry.sizes, trampoline, entry.local[0], entry.local[1],
+                                 entry.local[2]));
+  }
+  return array("kiln_kernel", "kernels", rows);
+}
+
+llvm::Expected<std::string> TableWriter::weightData(const ModelTables &tables) {
+  if (tables.weights.empty() || options_.weightsInFile)
+    return "NULL";
+  if (!weightsInSource(tables)) {
+    text_ += "extern const unsigned char " + options_.weightSymbol + "[];\n";
+    return options_.weightSymbol;
+  }
+  std::string bytes;
+  llvm::raw_string_ostream stream(bytes);
+  if (llvm::Error error = writeWeights(tables, options_.folder, stream))
+    return error;
+  auto numbers = llvm::map_to_vector(bytes, [](unsigned char byte) { return std::to_string(byte); });
+  if (numbers.empty())
+    numbers.push_back("0");
+  return array("_Alignas(KILN_ALIGNMENT) unsigned char", "weight_data", numbers, ", ");
+}
+
+std::string TableWriter::code() {
+  if (options_.code.empty())
+    return "NULL";
+  text_ += "static const char code[] =";
+  for (llvm::StringRef rest = options_.code; !rest.empty();) {
+    size_t end = std::min(rest.find('\n'), rest.size() - 1) + 1;
+    text_ += "\n  " + stringLiteral(rest.take_front(end));
+    rest = rest.drop_front(end);
+  }
+  text_ += ";\n";
+  return "code";
+}
+
+llvm::Expected<std::string> TableWriter::run(const ModelTables &tables) {
+  std::string kernelTable = kernels(tables.kernels);
+  text_ += renderRunFunction(tables, functions_) + "\n";
+  std::string inputs = ports("inputs", tables.inputs), outputs = ports("outputs", tables.outputs);
+  std::string symbolTable = symbols(tables.symbols), weightTable = weights(tables.weights), codeName = code();
+  llvm::Expected<std::string> data = weightData(tables);
+  if (!data)
+    return data.takeError();
+  auto field = [&](llvm::StringRef name, const llvm::Twine &value) {
+    text_ += ("  ." + name + " = " + value + ",\n").str();
+  };
+  text_ += "\nextern const kiln_model " + options_.symbol + ";\nconst kiln_model " + options_.symbol + " = {\n";
+  field("abi", "KILN_ABI_VERSION");
+  field("name", stringLiteral(options_.name));
+  field("device", stringLiteral(options_.device));
+  field("features", "\"\"");
+  field("inputs", inputs);
+  field("outputs", outputs);
+  field("symbols", symbolTable);
+  field("weights", weightTable);
+  field("kernels", kernelTable);
+  field("input_count", llvm::Twine(tables.inputs.size()));
+  field("output_count", llvm::Twine(tables.outputs.size()));
+  field("symbol_count", llvm::Twine(tables.symbols.size()));
+  field("weight_count", llvm::Twine(tables.weights.size()));
+  field("kernel_count", llvm::Twine(tables.kernels.size()));
+  field("code", codeName);
+  field("code_bytes", llvm::Twine(options_.code.size()));
+  field("weight_data", *data);
+  field("weight_bytes", llvm::Twine(tables.weightBytes));
+  field("run", "run");
+  text_ += "};\n";
+  // A comment cannot be left from within: of the model's name only what is no asterisk.
+  std::string name = options_.name;
+  llvm::replace(name, '*', '_');
+  return ("/* " + name + ", compiled by kiln for the device " + options_.device +
+          ".\n * Compile with -std=c11 -O2 -fwrapv -ffp-contract=off, link libm and kiln's runtime. */\n" +
+          kC11.fileHead + "\n#include \"kiln/program.h\"\n\n" + functions_.definitions() + text_)
+      .str();
+}
+
+llvm::Expected<std::string> render::renderHostC(const ModelTables &tables, const HostCOptions &options) {
+  return TableWriter(options).run(tables);
+}

@@ -1,0 +1,44 @@
+//===- HostC.h - A whole model as one C file ----------------------------------===//
+//
+// Stage: render (host and uop → C11).  The file defines one constant kiln_model: tables, host program and, on device c,
+// the kernels. All else in it is static, so models can be linked together. It needs the runtime's headers and is clean
+// under
+//   -std=c11 -Wall -Wextra -fwrapv -ffp-contract=off
+// of gcc and clang; without -fwrapv integers that overflow are undefined, without -ffp-contract=off gcc fuses products
+// and sums.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "render/ModelTables.h"
+#include "render/Semantics.h"
+
+#include "llvm/Support/Error.h"
+
+namespace kiln::render {
+
+struct HostCOptions {
+  std::string name;                              ///< of the model
+  std::string symbol = "kiln_the_model";         ///< what the kiln_model is called
+  std::string device = "c";                      ///< kernels are rendered for "c"; others' come as `code`
+  std::string code;                              ///< the device's source or binary
+  std::string folder;                            ///< of the model: where weights' files are
+  bool weightsInFile = false;                    ///< no weight data: it is named at run time
+  std::string weightSymbol = "kiln_the_weights"; ///< see weightsInSource
+};
+
+/// Data up to this size is written into the source.
+inline constexpr int64_t kMostWeightBytesInSource = 4096;
+
+/// Whether the source holds the weights. Where not, and there are some, it declares `extern const unsigned char
+/// kiln_the_weights[]`, which is to be defined elsewhere: tables.weightBytes bytes, aligned to KILN_ALIGNMENT.
+inline bool weightsInSource(const ModelTables &tables) { return tables.weightBytes <= kMostWeightBytesInSource; }
+
+/// An error is one of reading weights.
+llvm::Expected<std::string> renderHostC(const ModelTables &tables, const HostCOptions &options);
+
+/// The host program alone: the definition of `static kiln_status run(kiln_context *, const int64_t *)` and of what it
+/// needs. The functions that it calls are noted in `functions`.
+std::string renderRunFunction(const ModelTables &tables, SemanticFunctions &functions);
+
+} // namespace kiln::render

@@ -1,0 +1,315 @@
+#include "render/HostC.h"
+
+#include "render/Pattern.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace kiln;
+using namespace kiln::render;
+using mlir::Operation;
+using mlir::Value;
+namespace arith = mlir::arith;
+namespace scf = mlir::scf;
+
+namespace {
+
+/// Writes one statement an op. A value that an op computes is a constant of its own; what control flow gives is a
+/// variable, declared before the statement that assigns it.
+class RunRenderer {
+public:
+  RunRenderer(const ModelTables &tables, SemanticFunctions &functions) : tables_(tables), functions_(functions) {}
+
+  std::string run();
+
+private:
+  void block(mlir::Block &block);
+  void render(Operation *op);
+  void branch(scf::IfOp op);
+  void loop(scf::WhileOp op);
+  void launch(host::LaunchOp op);
+  std::string arithmetic(Operation *op);
+  std::string size(view::Expr expr, const llvm::DenseMap<view::Expr, std::string> &variables);
+
+  const std::string &text(Value value) const { return names_.find(value)->second; }
+  std::string list(mlir::ValueRange values, llvm::StringRef otherwise = "") const;
+  std::string dtype(mlir::Type type) const { return runtimeName(dtypeOf(type)).str(); }
+
+  /// A fresh name for the value.
+  const std::string &name(Value value);
+  static llvm::StringRef typeName(mlir::Type type) {
+    return llvm::isa<host::SliceType>(type) ? "kiln_slice" : type.isInteger(1) ? "_Bool" : "int64_t";
+  }
+  void define(Operation *op, const llvm::Twine &text);
+  void declare(mlir::ValueRange values);
+  void assign(mlir::ValueRange to, mlir::ValueRange from);
+
+  void line(const llvm::Twine &text) { body_ += std::string(2 * depth_, ' ') + text.str() + "\n"; }
+  /// A call of the runtime; another status than KILN_OK ends the run.
+  void call(const llvm::Twine &function, const llvm::Twine &arguments) {
+    line("if ((status = kiln_rt_" + function + "(context, " + arguments + ")) != KILN_OK)");
+    line("  return status;");
+  }
+  void callForSlice(Operation *op, const llvm::Twine &function, const llvm::Twine &arguments) {
+    line("kiln_slice " + name(op->getResult(0)) + ";");
+    call(function, arguments + ", &" + text(op->getResult(0)));
+  }
+
+  const ModelTables &tables_;
+  SemanticFunctions &functions_;
+  llvm::DenseMap<Value, std::string> names_;
+  unsigned slices_ = 0, numbers_ = 0;
+  std::string launches_, body_;
+  unsigned launchCount_ = 0;
+  unsigned depth_ = 1;
+};
+
+} // namespace
+
+const std::string &RunRenderer::name(Value value) {
+  bool isSlice = llvm::isa<host::SliceType>(value.getType());
+  return names_[value] = isSlice ? "slice" + std::to_string(slices_++) : "n" + std::to_string(numbers_++);
+}
+
+std::string RunRenderer::list(mlir::ValueRange values, llvm::StringRef otherwise) const {
+  if (values.empty())
+    return otherwise.str();
+  return llvm::join(llvm::map_range(values, [&](Value value) { return text(value); }), ", ");
+}
+
+void RunRenderer::define(Operation *op, const llvm::Twine &text) {
+  if (!op->use_empty())
+    line("const " + typeName(op->getResult(0).getType()) + " " + name(op->getResult(0)) + " = " + text + ";");
+}
+
+void RunRenderer::declare(mlir::ValueRange values) {
+  for (Value value : values) {
+    bool isSlice = llvm::isa<host::SliceType>(value.getType());
+    line(typeName(value.getType()) + " " + name(value) + " = " + (isSlice ? "{NULL, 0}" : "0") + ";");
+  }
+}
+
+void RunRenderer::assign(mlir::ValueRange to, mlir::ValueRange from) {
+  for (auto [variable, value] : llvm::zip_equal(to, from))
+    line(text(variable) + " = " + text(value) + ";");
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+std::string RunRenderer::size(view::Expr expr, const llvm::DenseMap<view::Expr, std::string> &variables) {
+  using Kind = view::Expr::Kind;
+  auto operands = llvm::map_to_vector(expr.operands(), [&](view::Expr operand) { return size(operand, variables); });
+  auto call = [&](Alu kind) {
+    return functions_.call(kind, Dtype::I64) + "(" + stripParens(operands[0]).str() + ", " +
+           stripParens(operands[1]).str() + ")";
+  };
+  auto infix = [&](llvm::StringRef sign) { return "(" + llvm::join(operands, sign) + ")"; };
+  // Where nothing is negative, C's division floors.
+  auto isPlain = [&] { return expr.operands()[0].min() >= 0 && expr.operands()[1].min() > 0; };
+  switch (expr.kind()) {
+  case Kind::Const:
+    return integerLiteral(kC11, Dtype::I64, llvm::APInt(64, expr.constant(), /*isSigned=*/true));
+  case Kind::Var:
+    return variables.at(expr);
+  case Kind::Add:
+    return infix("+");
+  case Kind::Mul:
+    return infix("*");
+  case Kind::FloorDiv:
+    return isPlain() ? infix("/") : call(Alu::FLOORDIV);
+  case Kind::Mod:
+    return isPlain() ? infix("%") : call(Alu::FLOORMOD);
+  case Kind::Min:
+    return call(Alu::MIN);
+  case Kind::Max:
+    return call(Alu::MAX);
+  case Kind::Less:
+    return infix("<");
+  case Kind::And:
+    return infix("&");
+  }
+  llvm_unreachable("every kind is handled");
+}
+
+static llvm::StringRef comparison(arith::CmpIPredicate predicate) {
+  switch (predicate) {
+  case arith::CmpIPredicate::eq:
+    return "==";
+  case arith::CmpIPredicate::ne:
+    return "!=";
+  case arith::CmpIPredicate::slt:
+    return "<";
+  case arith::CmpIPredicate::sle:
+    return "<=";
+  case arith::CmpIPredicate::sgt:
+    return ">";
+  case arith::CmpIPredicate::sge:
+    return ">=";
+  default:
+    llvm_unreachable("sizes are signed");
+  }
+}
+
+std::string RunRenderer::arithmetic(Operation *op) {
+  auto operand = [&](unsigned index) { return text(op->getOperand(index)); };
+  auto infix = [&](llvm::StringRef sign) { return (operand(0) + " " + sign + " " + operand(1)).str(); };
+  auto call = [&](Alu kind) { return functions_.call(kind, Dtype::I64) + "(" + operand(0) + ", " + operand(1) + ")"; };
+  return llvm::TypeSwitch<Operation *, std::string>(op)
+      .Case([&](arith::ConstantOp constant) {
+        auto value = llvm::cast<mlir::IntegerAttr>(constant.getValue()).getValue();
+        return integerLiteral(kC11, dtypeOf(constant.getType()), value);
+      })
+      .Case([&](arith::AddIOp) { return infix("+"); })
+      .Case([&](arith::SubIOp) { return infix("-"); })
+      .Case([&](arith::MulIOp) { return infix("*"); })
+      .Case([&](arith::DivSIOp) { return call(Alu::IDIV); })
+      .Case([&](arith::RemSIOp) { return call(Alu::MOD); })
+      .Case([&](arith::FloorDivSIOp) { return call(Alu::FLOORDIV); })
+      .Case([&](arith::MaxSIOp) { return call(Alu::MAX); })
+      .Case([&](arith::MinSIOp) { return call(Alu::MIN); })
+      .Case([&](arith::AndIOp) { return infix("&"); })
+      .Case([&](arith::OrIOp) { return infix("|"); })
+      .Case([&](arith::XOrIOp) { return infix("^"); })
+      .Case([&](arith::CmpIOp compare) { return infix(comparison(compare.getPredicate())); })
+      .Case([&](arith::SelectOp) { return operand(0) + " ? " + operand(1) + " : " + operand(2); })
+      .Case([&](arith::ExtUIOp) { return operand(0); })
+      .Case([&](arith::ExtSIOp) { return "-(int64_t)" + operand(0); }) // of a bool
+      .Case([&](arith::TruncIOp) { return operand(0) + " & 1"; })      // to a bool
+      .DefaultUnreachable("a host program has host, scf and arith ops");
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+void RunRenderer::launch(host::LaunchOp op) {
+  launches_ += "  {" + std::to_string(tables_.kernelIndex.lookup(op.getKernel())) + ", " +
+               stringLiteral(op.getOrigin()) + "},\n";
+  auto array = [&](llvm::StringRef type, llvm::StringRef name, mlir::ValueRange values) -> std::string {
+    if (values.empty())
+      return "NULL";
+    line("const " + type + " " + name + "[] = {" + list(values) + "};");
+    return name.str();
+  };
+  line("{");
+  ++depth_;
+  std::string buffers = array("kiln_slice", "buffers", op.getBuffers());
+  std::string sizes = array("int64_t", "sizes_", op.getSizes());
+  std::string grid = list(op.getGrid());
+  for (size_t axis = op.getGrid().size(); axis < 3; ++axis)
+    grid += grid.empty() ? "1" : ", 1";
+  line("const int64_t grid[KILN_MAX_GRID] = {" + grid + "};");
+  line("const int64_t estimates[2] = {" + text(op.getOperations()) + ", " + text(op.getBytes()) + "};");
+  call("launch", "&launches[" + llvm::Twine(launchCount_++) + "], " + buffers + ", " + sizes + ", grid, estimates");
+  --depth_;
+  line("}");
+}
+
+void RunRenderer::branch(scf::IfOp op) {
+  declare(op.getResults());
+  line("if (" + text(op.getCondition()) + ") {");
+  ++depth_;
+  block(op.getThenRegion().front());
+  assign(op.getResults(), op.thenYield().getOperands());
+  if (!op.getElseRegion().empty()) {
+    --depth_;
+    line("} else {");
+    ++depth_;
+    block(op.getElseRegion().front());
+    assign(op.getResults(), op.elseYield().getOperands());
+  }
+  --depth_;
+  line("}");
+}
+
+void RunRenderer::loop(scf::WhileOp op) {
+  mlir::Block &before = op.getBefore().front(), &after = op.getAfter().front();
+  declare(before.getArguments());
+  assign(before.getArguments(), op.getInits());
+  declare(op.getResults());
+  for (auto [argument, result] : llvm::zip_equal(after.getArguments(), op.getResults()))
+    names_[argument] = text(result);
+  line("for (;;) {");
+  ++depth_;
+  block(before);
+  scf::ConditionOp condition = op.getConditionOp();
+  assign(op.getResults(), condition.getArgs());
+  line("if (!" + text(condition.getCondition()) + ")");
+  line("  break;");
+  block(after);
+  assign(before.getArguments(), op.getYieldOp().getOperands());
+  --depth_;
+  line("}");
+}
+
+void RunRenderer::block(mlir::Block &block) {
+  for (Operation &op : block.without_terminator())
+    render(&op);
+}
+
+void RunRenderer::render(Operation *op) {
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](scf::IfOp op) { branch(op); })
+      .Case([&](scf::WhileOp op) { loop(op); })
+      .Case([&](host::LaunchOp op) { launch(op); })
+      .Case([&](host::EvalOp op) {
+        llvm::DenseMap<view::Expr, std::string> variables;
+        unsigned next = 0;
+        op.getExpr().getValue().forEachVariable(
+            [&](view::Expr variable) { variables[variable] = text(op.getValues()[next++]); });
+        define(op, stripParens(size(op.getExpr().getValue(), variables)));
+      })
+      .Case([&](host::InputOp op) { callForSlice(op, "input", llvm::Twine(op.getIndex())); })
+      .Case([&](host::WeightOp op) { callForSlice(op, "weight", llvm::Twine(op.getIndex())); })
+      .Case([&](host::OutputOp op) {
+        std::string dims = op.getDims().empty() ? "NULL" : "(const int64_t[]){" + list(op.getDims()) + "}";
+        callForSlice(op, "output", llvm::Twine(op.getIndex()) + ", " + dims);
+      })
+      .Case([&](host::ArenaOp op) { callForSlice(op, "arena", text(op.getBytes())); })
+      .Case([&](host::AllocOp op) { callForSlice(op, "alloc", text(op.getBytes())); })
+      .Case([&](host::FreeOp op) { call("free", text(op.getSlice())); })
+      .Case([&](host::OffsetOp op) {
+        const std::string from = text(op.getSlice());
+        define(op, "{" + from + ".memory, " + from + ".offset+" + text(op.getBytes()) + "}");
+      })
+      .Case([&](host::CopyOp op) {
+        call("copy", text(op.getTo()) + ", " + text(op.getFrom()) + ", " + text(op.getBytes()));
+      })
+      .Case([&](host::ReadOp op) {
+        line("int64_t " + name(op) + ";");
+        call("read", text(op.getFrom()) + ", " + dtype(op.getDtype()) + ", &" + text(op));
+      })
+      .Case([&](host::WriteOp op) {
+        call("write", text(op.getTo()) + ", " + dtype(op.getDtype()) + ", " + text(op.getValue()));
+      })
+      .Case([&](host::CheckOp op) {
+        line("if (!" + text(op.getCondition()) + ")");
+        line("  return kiln_rt_fail(context, " + stringLiteral(op.getMessage()) + ");");
+      })
+      .Default([&](Operation *op) { define(op, arithmetic(op)); });
+}
+
+std::string RunRenderer::run() {
+  mlir::Block &body = tables_.program->getRegion(0).front();
+  for (auto [index, symbol] : llvm::enumerate(body.getArguments()))
+    if (!symbol.use_empty())
+      line("const int64_t " + name(symbol) + " = sizes[" + llvm::Twine(index) + "]; /* " +
+           identifier(tables_.symbols[index].name) + " */");
+  block(body);
+  line("return status;");
+  std::string text;
+  if (launchCount_)
+    text = "static const kiln_launch_info launches[] = {\n" + launches_ + "};\n\n";
+  return text +
+         "static kiln_status run(kiln_context *context, const int64_t *sizes) {\n  kiln_status status = KILN_OK;\n"
+         "  (void)context;\n  (void)sizes;\n" +
+         body_ + "}\n";
+}
+
+std::string render::renderRunFunction(const ModelTables &tables, SemanticFunctions &functions) {
+  return RunRenderer(tables, functions).run();
+}

@@ -1,0 +1,185 @@
+#include "render/Jit.h"
+
+#include "render/LlvmEmit.h"
+#include "render/LlvmKernel.h"
+#include "render/WeightData.h"
+
+#include "kiln/program.h"
+#include "support/Error.h"
+#include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
+#include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace kiln;
+using namespace kiln::render;
+namespace orc = llvm::orc;
+
+namespace {
+
+/// One object's code; freed with this.
+class LoadedObject {
+public:
+  static llvm::Expected<std::unique_ptr<LoadedObject>>
+  load(std::shared_ptr<orc::LLJIT> jit, std::unique_ptr<llvm::MemoryBuffer> object, const RuntimeSymbols &symbols);
+  ~LoadedObject() { llvm::cantFail(jit_->getExecutionSession().removeJITDylib(library_)); }
+
+  llvm::Expected<void *> find(llvm::StringRef name) {
+    llvm::Expected<orc::ExecutorAddr> address = jit_->lookup(library_, name);
+    if (!address)
+      return address.takeError();
+    return address->toPtr<void *>();
+  }
+
+private:
+  LoadedObject(std::shared_ptr<orc::LLJIT> jit, orc::JITDylib &library) : jit_(std::move(jit)), library_(library) {}
+
+  std::shared_ptr<orc::LLJIT> jit_;
+  orc::JITDylib &library_;
+};
+
+class JitKernel final : public target::LoadedKernel {
+public:
+  using Entry = void (*)(void *const *, const int64_t *, int64_t);
+  JitKernel(std::unique_ptr<LoadedObject> object, Entry entry) : object_(std::move(object)), entry_(entry) {}
+  void run(void *const *buffers, const int64_t *sizes, int64_t chunk) const override { entry_(buffers, sizes, chunk); }
+
+private:
+  std::unique_ptr<LoadedObject> object_;
+  Entry entry_;
+};
+
+class JitModel final : public target::LoadedModel {
+public:
+  JitModel(std::unique_ptr<llvm::WritableMemoryBuffer> weights, std::unique_ptr<LoadedObject> object,
+           const kiln_model *model)
+      : weights_(std::move(weights)), object_(std::move(object)), model_(model) {}
+  const kiln_model &model() const override { return *model_; }
+
+private:
+  std::unique_ptr<llvm::WritableMemoryBuffer> weights_;
+  std::unique_ptr<LoadedObject> object_;
+  const kiln_model *model_;
+};
+
+/// A stream into memory of a fixed size.
+class FixedStream final : public llvm::raw_ostream {
+public:
+  explicit FixedStream(llvm::MutableArrayRef<char> room) : raw_ostream(/*unbuffered=*/true), room_(room) {}
+
+private:
+  void write_impl(const char *data, size_t bytes) override {
+    assert(bytes <= room_.size() - used_);
+    memcpy(room_.data() + used_, data, bytes);
+    used_ += bytes;
+  }
+  uint64_t current_pos() const override { return used_; }
+
+  llvm::MutableArrayRef<char> room_;
+  size_t used_ = 0;
+};
+
+} // namespace
+
+llvm::Expected<std::unique_ptr<LoadedObject>> LoadedObject::load(std::shared_ptr<orc::LLJIT> jit,
+                                                                 std::unique_ptr<llvm::MemoryBuffer> object,
+                                                                 const RuntimeSymbols &symbols) {
+  // Every object is a library of its own, so that two models may both define kiln_the_model.
+  static std::atomic<unsigned> count = 0;
+  orc::JITDylib &library = jit->getExecutionSession().createBareJITDylib("kiln." + std::to_string(count++));
+  std::unique_ptr<LoadedObject> loaded(new LoadedObject(jit, library));
+  orc::SymbolMap map;
+  for (const llvm::StringMapEntry<void *> &symbol : symbols)
+    map[jit->mangleAndIntern(symbol.first())] = {orc::ExecutorAddr::fromPtr(symbol.second),
+                                                 llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+  if (llvm::Error error = library.define(orc::absoluteSymbols(std::move(map))))
+    return error;
+  // libm and libc.
+  llvm::Expected<std::unique_ptr<orc::DynamicLibrarySearchGenerator>> process =
+      orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(jit->getDataLayout().getGlobalPrefix());
+  if (!process)
+    return process.takeError();
+  library.addGenerator(std::move(*process));
+  if (llvm::Error error = jit->addObjectFile(library, std::move(object)))
+    return error;
+  return loaded;
+}
+
+Jit::Jit(target::Cpu cpu, target::OptLevel level, RuntimeSymbols symbols, std::shared_ptr<orc::LLJIT> jit)
+    : cpu_(std::move(cpu)), level_(level), symbols_(std::move(symbols)), jit_(std::move(jit)) {}
+
+Jit::~Jit() = default;
+
+llvm::Expected<std::unique_ptr<Jit>> Jit::create(const target::Cpu &cpu, target::OptLevel level,
+                                                 RuntimeSymbols symbols) {
+  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine = target::makeTargetMachine(cpu, level);
+  if (!machine)
+    return machine.takeError();
+  llvm::Expected<std::unique_ptr<orc::LLJIT>> jit =
+      orc::LLJITBuilder()
+          .setJITTargetMachineBuilder(orc::JITTargetMachineBuilder(llvm::Triple(cpu.triple)))
+          .setDataLayout((*machine)->createDataLayout())
+          .create();
+  if (!jit)
+    return jit.takeError();
+  return std::unique_ptr<Jit>(new Jit(cpu, level, std::move(symbols), std::move(*jit)));
+}
+
+llvm::Expected<std::unique_ptr<target::LoadedKernel>> Jit::load(uop::FuncOp kernel) {
+  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine = target::makeTargetMachine(cpu_, level_);
+  if (!machine)
+    return machine.takeError();
+  llvm::LLVMContext context;
+  llvm::Module module(kernel.getSymName(), context);
+  target::configure(module, **machine);
+  llvm::Function *entry = renderKernel(kernel, cpu_, module);
+  entry->setLinkage(llvm::GlobalValue::ExternalLinkage);
+  std::string name = entry->getName().str();
+  target::optimize(module, **machine, level_);
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream out(bytes);
+  target::emit(module, **machine, target::MachineFile::Object, out);
+  llvm::Expected<std::unique_ptr<LoadedObject>> object = LoadedObject::load(
+      jit_, std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), name, false), symbols_);
+  if (!object)
+    return object.takeError();
+  llvm::Expected<void *> address = (*object)->find(name);
+  if (!address)
+    return address.takeError();
+  return std::make_unique<JitKernel>(std::move(*object), reinterpret_cast<JitKernel::Entry>(*address));
+}
+
+llvm::Expected<std::unique_ptr<target::LoadedModel>> Jit::loadModel(const ModelTables &tables, llvm::StringRef name,
+                                                                    llvm::StringRef folder, llvm::StringRef device,
+                                                                    llvm::ArrayRef<char> code) {
+  std::unique_ptr<llvm::WritableMemoryBuffer> weights = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(
+      tables.weightBytes, "weights", llvm::Align(KILN_ALIGNMENT));
+  if (!weights)
+    return failure(name + ": no memory for " + llvm::Twine(tables.weightBytes) + " bytes of weights");
+  FixedStream data(weights->getBuffer());
+  if (llvm::Error error = writeWeights(tables, folder, data))
+    return error;
+  ProgramOptions options;
+  options.name = name.str();
+  options.device = device.str();
+  options.code = code;
+  options.weights = WeightPlacement::External;
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream out(bytes);
+  if (llvm::Error error = emitProgram(tables, cpu_, level_, options, LlvmFile::Object, folder, out))
+    return error;
+  RuntimeSymbols symbols = symbols_;
+  symbols[kWeightSymbol] = weights->getBufferStart();
+  llvm::Expected<std::unique_ptr<LoadedObject>> object = LoadedObject::load(
+      jit_, std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), name, false), symbols);
+  if (!object)
+    return object.takeError();
+  llvm::Expected<void *> model = (*object)->find(options.symbol);
+  if (!model)
+    return model.takeError();
+  return std::make_unique<JitModel>(std::move(weights), std::move(*object), static_cast<const kiln_model *>(*model));
+}

@@ -1,0 +1,376 @@
+#include "render/LlvmHost.h"
+
+#include "render/LlvmAlu.h"
+
+#include "kiln/program.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/IR/Module.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace kiln;
+using namespace kiln::render;
+using llvm::BasicBlock;
+using llvm::Value;
+using view::Expr;
+
+namespace {
+
+class HostRenderer {
+public:
+  HostRenderer(const ModelTables &tables, llvm::Module &module)
+      : tables_(tables), module_(module), context_(module.getContext()), b_(context_), alu_(b_, /*nativeHalf=*/false) {}
+
+  llvm::Function *run();
+
+private:
+  void render(mlir::Block &block);
+  void render(mlir::Operation &op);
+  void render(host::LaunchOp op);
+  void render(host::CheckOp op);
+  void render(mlir::scf::IfOp op);
+  void render(mlir::scf::WhileOp op);
+  bool renderArith(mlir::Operation &op);
+  Value *renderSize(Expr expr, llvm::DenseMap<Expr, Value *> &known);
+
+  /// Calls the runtime; another status than KILN_OK ends the run.
+  void call(llvm::StringRef name, llvm::ArrayRef<Value *> arguments);
+  void endUnlessOk(Value *status);
+  /// Calls a function whose last parameter receives a slice.
+  Value *callForSlice(llvm::StringRef name, llvm::ArrayRef<Value *> arguments);
+  /// Room in the frame, shared by all calls that need as much or less.
+  Value *fill(llvm::AllocaInst *&room, llvm::ArrayRef<Value *> values, llvm::Type *type);
+  llvm::AllocaInst *reserve(llvm::Type *type, unsigned count);
+
+  BasicBlock *newBlock(llvm::StringRef name) { return BasicBlock::Create(context_, name, function_); }
+  Value *value(mlir::Value v) { return values_.lookup(v); }
+  llvm::SmallVector<Value *> values(mlir::ValueRange range) {
+    return llvm::map_to_vector(range, [&](mlir::Value v) { return value(v); });
+  }
+  Value *memoryOf(Value *slice) { return b_.CreateExtractValue(slice, 0); }
+  Value *offsetOf(Value *slice) { return b_.CreateExtractValue(slice, 1); }
+  llvm::Type *typeOf(mlir::Type type) {
+    return llvm::isa<host::SliceType>(type) ? static_cast<llvm::Type *>(sliceType_) : registerType(context_, type);
+  }
+  Value *dtype(mlir::Type type) { return b_.getInt32(static_cast<int32_t>(dtypeOf(type))); }
+
+  const ModelTables &tables_;
+  llvm::Module &module_;
+  llvm::LLVMContext &context_;
+  llvm::IRBuilder<> b_;
+  LlvmAlu alu_;
+  llvm::StructType *sliceType_ = nullptr;
+  llvm::Function *function_ = nullptr;
+  Value *runContext_ = nullptr;
+  llvm::PHINode *status_ = nullptr; // of the block that ends a failed run
+  llvm::AllocaInst *sliceRoom_ = nullptr, *slicesRoom_ = nullptr, *sizesRoom_ = nullptr, *gridRoom_ = nullptr,
+                   *estimatesRoom_ = nullptr, *numberRoom_ = nullptr;
+  llvm::DenseMap<mlir::Value, Value *> values_;
+};
+
+} // namespace
+
+llvm::Function *render::renderHost(const ModelTables &tables, llvm::Module &module) {
+  return HostRenderer(tables, module).run();
+}
+
+//===----------------------------------------------------------------------===//
+// Frame
+//===----------------------------------------------------------------------===//
+
+llvm::AllocaInst *HostRenderer::reserve(llvm::Type *type, unsigned count) {
+  return b_.CreateAlloca(llvm::ArrayType::get(type, std::max(count, 1u)));
+}
+
+llvm::Function *HostRenderer::run() {
+  sliceType_ = llvm::StructType::get(b_.getPtrTy(), b_.getInt64Ty());
+  llvm::Type *parameters[] = {b_.getPtrTy(), b_.getPtrTy()};
+  function_ = llvm::Function::Create(llvm::FunctionType::get(b_.getInt32Ty(), parameters, false),
+                                     llvm::GlobalValue::InternalLinkage, "run", module_);
+  function_->setDoesNotThrow();
+  runContext_ = function_->getArg(0);
+  BasicBlock *entry = newBlock("entry"), *failed = newBlock("failed");
+  b_.SetInsertPoint(failed);
+  status_ = b_.CreatePHI(b_.getInt32Ty(), 4);
+  b_.CreateRet(status_);
+
+  b_.SetInsertPoint(entry);
+  unsigned buffers = 0, sizes = KILN_MAX_RANK;
+  for (const KernelEntry &kernel : tables_.kernels) {
+    buffers = std::max<unsigned>(buffers, kernel.buffers);
+    sizes = std::max<unsigned>(sizes, kernel.sizes);
+  }
+  sliceRoom_ = reserve(sliceType_, 1);
+  slicesRoom_ = reserve(sliceType_, buffers);
+  sizesRoom_ = reserve(b_.getInt64Ty(), sizes);
+  gridRoom_ = reserve(b_.getInt64Ty(), KILN_MAX_GRID);
+  estimatesRoom_ = reserve(b_.getInt64Ty(), 2);
+  numberRoom_ = reserve(b_.getInt64Ty(), 1);
+  mlir::Block &body = tables_.program->getRegion(0).front();
+  for (auto [index, symbol] : llvm::enumerate(body.getArguments()))
+    values_[symbol] = b_.CreateLoad(
+        b_.getInt64Ty(), b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), function_->getArg(1), index));
+  render(body);
+  b_.CreateRet(b_.getInt32(KILN_OK));
+  if (status_->getNumIncomingValues() == 0)
+    failed->eraseFromParent();
+  return function_;
+}
+
+Value *HostRenderer::fill(llvm::AllocaInst *&room, llvm::ArrayRef<Value *> values, llvm::Type *type) {
+  for (auto [index, value] : llvm::enumerate(values))
+    b_.CreateStore(value, b_.CreateConstInBoundsGEP1_64(type, room, index));
+  return room;
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+void HostRenderer::endUnlessOk(Value *status) {
+  status_->addIncoming(status, b_.GetInsertBlock());
+  BasicBlock *next = newBlock("next");
+  Value *ok = b_.CreateICmpEQ(status, b_.getInt32(KILN_OK));
+  b_.CreateCondBr(ok, next, status_->getParent());
+  b_.SetInsertPoint(next);
+}
+
+void HostRenderer::call(llvm::StringRef name, llvm::ArrayRef<Value *> arguments) {
+  llvm::SmallVector<Value *> all = {runContext_};
+  llvm::append_range(all, arguments);
+  llvm::SmallVector<llvm::Type *> types = llvm::map_to_vector(all, [](Value *v) { return v->getType(); });
+  llvm::FunctionCallee callee =
+      module_.getOrInsertFunction(name, llvm::FunctionType::get(b_.getInt32Ty(), types, false));
+  endUnlessOk(b_.CreateCall(callee, all));
+}
+
+Value *HostRenderer::callForSlice(llvm::StringRef name, llvm::ArrayRef<Value *> arguments) {
+  llvm::SmallVector<Value *> all(arguments);
+  all.push_back(sliceRoom_);
+  call(name, all);
+  return b_.CreateLoad(sliceType_, sliceRoom_);
+}
+
+void HostRenderer::render(host::LaunchOp op) {
+  int32_t index = tables_.kernelIndex.at(op.getKernel());
+  llvm::Constant *info = llvm::ConstantStruct::getAnon(
+      {b_.getInt32(index), b_.CreateGlobalString(op.getOrigin(), "origin")});
+  auto *global = new llvm::GlobalVariable(module_, info->getType(), /*isConstant=*/true,
+                                          llvm::GlobalValue::PrivateLinkage, info, "launch");
+  llvm::SmallVector<Value *> grid = values(op.getGrid());
+  grid.resize(KILN_MAX_GRID, b_.getInt64(1));
+  llvm::Type *number = b_.getInt64Ty();
+  call("kiln_rt_launch",
+       {global, fill(slicesRoom_, values(op.getBuffers()), sliceType_), fill(sizesRoom_, values(op.getSizes()), number),
+        fill(gridRoom_, grid, number), fill(estimatesRoom_, {value(op.getOperations()), value(op.getBytes())}, number)});
+}
+
+void HostRenderer::render(host::CheckOp op) {
+  BasicBlock *fails = newBlock("check"), *after = newBlock("checked");
+  b_.CreateCondBr(value(op.getCondition()), after, fails);
+  b_.SetInsertPoint(fails);
+  call("kiln_rt_fail", {b_.CreateGlobalString(op.getMessage(), "message")});
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+void HostRenderer::render(mlir::Block &block) {
+  for (mlir::Operation &op : block)
+    render(op);
+}
+
+void HostRenderer::render(mlir::Operation &op) {
+  llvm::TypeSwitch<mlir::Operation *>(&op)
+      .Case<host::LaunchOp, host::CheckOp, mlir::scf::IfOp, mlir::scf::WhileOp>([&](auto typed) { render(typed); })
+      .Case([&](host::EvalOp e) {
+        llvm::DenseMap<Expr, Value *> known;
+        unsigned next = 0;
+        e.getExpr().getValue().forEachVariable([&](Expr symbol) { known[symbol] = value(e.getValues()[next++]); });
+        values_[e] = renderSize(e.getExpr().getValue(), known);
+      })
+      .Case([&](host::InputOp i) { values_[i] = callForSlice("kiln_rt_input", {b_.getInt32(i.getIndex())}); })
+      .Case([&](host::WeightOp w) { values_[w] = callForSlice("kiln_rt_weight", {b_.getInt32(w.getIndex())}); })
+      .Case([&](host::OutputOp o) {
+        assert(o.getDims().size() == tables_.outputs[o.getIndex()].dims.size() && "an output is given all its dims");
+        Value *dims = fill(sizesRoom_, values(o.getDims()), b_.getInt64Ty());
+        values_[o] = callForSlice("kiln_rt_output", {b_.getInt32(o.getIndex()), dims});
+      })
+      .Case([&](host::ArenaOp a) { values_[a] = callForSlice("kiln_rt_arena", {value(a.getBytes())}); })
+      .Case([&](host::AllocOp a) { values_[a] = callForSlice("kiln_rt_alloc", {value(a.getBytes())}); })
+      .Case([&](host::FreeOp f) {
+        Value *slice = value(f.getSlice());
+        call("kiln_rt_free", {memoryOf(slice), offsetOf(slice)});
+      })
+      .Case([&](host::OffsetOp o) {
+        Value *slice = value(o.getSlice());
+        values_[o] = b_.CreateInsertValue(slice, b_.CreateAdd(offsetOf(slice), value(o.getBytes())), 1);
+      })
+      .Case([&](host::CopyOp c) {
+        Value *to = value(c.getTo()), *from = value(c.getFrom());
+        call("kiln_rt_copy", {memoryOf(to), offsetOf(to), memoryOf(from), offsetOf(from), value(c.getBytes())});
+      })
+      .Case([&](host::ReadOp r) {
+        Value *from = value(r.getFrom());
+        call("kiln_rt_read", {memoryOf(from), offsetOf(from), dtype(r.getDtype()), numberRoom_});
+        values_[r] = b_.CreateLoad(b_.getInt64Ty(), numberRoom_);
+      })
+      .Case([&](host::WriteOp w) {
+        Value *to = value(w.getTo());
+        call("kiln_rt_write", {memoryOf(to), offsetOf(to), dtype(w.getDtype()), value(w.getValue())});
+      })
+      .Case<host::DoneOp, mlir::scf::YieldOp, mlir::scf::ConditionOp>([](auto) {}) // their owners read the values
+      .Default([&](mlir::Operation *other) {
+        bool known = renderArith(*other);
+        assert(known && "a host program has host, scf and arith ops");
+        (void)known;
+      });
+}
+
+/// Arithmetic on i64 and i1. What LLVM leaves undefined (x/0) has Alu.def's value.
+bool HostRenderer::renderArith(mlir::Operation &op) {
+  namespace arith = mlir::arith;
+  if (auto constant = llvm::dyn_cast<arith::ConstantOp>(op)) {
+    values_[constant] = constantOf(context_, constant.getValue());
+    return true;
+  }
+  if (op.getNumResults() != 1)
+    return false;
+  llvm::SmallVector<Value *> operands = values(op.getOperands());
+  mlir::Type type = op.getOperand(0).getType();
+  auto row = [&](Alu kind) { return alu_.emit(kind, type, op.getResult(0).getType(), operands); };
+  llvm::Type *result = typeOf(op.getResult(0).getType());
+  Value *made =
+      llvm::TypeSwitch<mlir::Operation *, Value *>(&op)
+          .Case([&](arith::AddIOp) { return row(Alu::ADD); })
+          .Case([&](arith::SubIOp) { return b_.CreateSub(operands[0], operands[1]); })
+          .Case([&](arith::MulIOp) { return row(Alu::MUL); })
+          .Case([&](arith::DivSIOp) { return row(Alu::IDIV); })
+          .Case([&](arith::FloorDivSIOp) { return row(Alu::FLOORDIV); })
+          .Case([&](arith::RemSIOp) { return row(Alu::MOD); })
+          .Case([&](arith::MaxSIOp) { return row(Alu::MAX); })
+          .Case([&](arith::MinSIOp) { return row(Alu::MIN); })
+          .Case([&](arith::AndIOp) { return row(Alu::AND); })
+          .Case([&](arith::OrIOp) { return row(Alu::OR); })
+          .Case([&](arith::XOrIOp) { return row(Alu::XOR); })
+          .Case([&](arith::SelectOp) { return b_.CreateSelect(operands[0], operands[1], operands[2]); })
+          .Case([&](arith::ExtUIOp) { return b_.CreateZExt(operands[0], result); })
+          .Case([&](arith::ExtSIOp) { return b_.CreateSExt(operands[0], result); })
+          .Case([&](arith::TruncIOp) { return b_.CreateTrunc(operands[0], result); })
+          .Case([&](arith::CmpIOp compare) {
+            static constexpr llvm::CmpInst::Predicate predicates[] = {
+                llvm::CmpInst::ICMP_EQ,  llvm::CmpInst::ICMP_NE,  llvm::CmpInst::ICMP_SLT, llvm::CmpInst::ICMP_SLE,
+                llvm::CmpInst::ICMP_SGT, llvm::CmpInst::ICMP_SGE, llvm::CmpInst::ICMP_ULT, llvm::CmpInst::ICMP_ULE,
+                llvm::CmpInst::ICMP_UGT, llvm::CmpInst::ICMP_UGE}; // in the order of arith::CmpIPredicate
+            return b_.CreateICmp(predicates[static_cast<unsigned>(compare.getPredicate())], operands[0], operands[1]);
+          })
+          .Default([](mlir::Operation *) { return nullptr; });
+  values_[op.getResult(0)] = made;
+  return made;
+}
+
+/// The value of a size; `known` holds the variables' values and takes every part that is computed.
+Value *HostRenderer::renderSize(Expr expr, llvm::DenseMap<Expr, Value *> &known) {
+  if (expr.isConst())
+    return b_.getInt64(expr.constant());
+  if (Value *done = known.lookup(expr))
+    return done;
+  mlir::Type number = mlir::IntegerType::get(tables_.program->getContext(), 64);
+  auto row = [&](Alu kind, Value *a, Value *b, AluFacts facts = {}) {
+    return alu_.emit(kind, number, number, {a, b}, facts);
+  };
+  llvm::SmallVector<Value *> operands;
+  for (Expr operand : expr.operands())
+    operands.push_back(renderSize(operand, known));
+  Value *result = operands[0];
+  auto fold = [&](Alu kind) {
+    for (Value *operand : llvm::drop_begin(operands))
+      result = row(kind, result, operand);
+  };
+  switch (expr.kind()) {
+  case Expr::Kind::Add:
+    fold(Alu::ADD);
+    break;
+  case Expr::Kind::Mul:
+    fold(Alu::MUL);
+    break;
+  case Expr::Kind::Min:
+    fold(Alu::MIN);
+    break;
+  case Expr::Kind::Max:
+    fold(Alu::MAX);
+    break;
+  case Expr::Kind::And:
+    fold(Alu::AND);
+    break;
+  case Expr::Kind::FloorDiv:
+  case Expr::Kind::Mod: {
+    AluFacts facts;
+    facts.nonNegative = expr.operands()[0].min() >= 0 && expr.operands()[1].min() >= 0;
+    facts.divisorNonZero = expr.operands()[1].min() > 0;
+    result = row(expr.kind() == Expr::Kind::Mod ? Alu::FLOORMOD : Alu::FLOORDIV, operands[0], operands[1], facts);
+    break;
+  }
+  case Expr::Kind::Less:
+    result = b_.CreateZExt(b_.CreateICmpSLT(operands[0], operands[1]), b_.getInt64Ty());
+    break;
+  case Expr::Kind::Const:
+  case Expr::Kind::Var:
+    llvm_unreachable("a constant was handled, and every variable has a value");
+  }
+  return known[expr] = result;
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+void HostRenderer::render(mlir::scf::IfOp op) {
+  BasicBlock *blocks[2] = {newBlock("then"), newBlock("else")}, *after = newBlock("endif");
+  b_.CreateCondBr(value(op.getCondition()), blocks[0], blocks[1]);
+  llvm::SmallVector<Value *> yielded[2];
+  for (unsigned side = 0; side < 2; ++side) {
+    b_.SetInsertPoint(blocks[side]);
+    if (mlir::Region &region = op->getRegion(side); !region.empty()) {
+      render(region.front());
+      yielded[side] = values(region.front().getTerminator()->getOperands());
+    }
+    blocks[side] = b_.GetInsertBlock();
+    b_.CreateBr(after);
+  }
+  b_.SetInsertPoint(after);
+  for (auto [index, result] : llvm::enumerate(op.getResults())) {
+    llvm::PHINode *phi = b_.CreatePHI(typeOf(result.getType()), 2);
+    for (unsigned side = 0; side < 2; ++side)
+      phi->addIncoming(yielded[side][index], blocks[side]);
+    values_[result] = phi;
+  }
+}
+
+void HostRenderer::render(mlir::scf::WhileOp op) {
+  BasicBlock *before = b_.GetInsertBlock(), *header = newBlock("while"), *body = newBlock("do"),
+             *after = newBlock("done");
+  b_.CreateBr(header);
+  b_.SetInsertPoint(header);
+  llvm::SmallVector<llvm::PHINode *> carried;
+  for (auto [argument, init] : llvm::zip(op.getBeforeArguments(), op.getInits())) {
+    llvm::PHINode *phi = b_.CreatePHI(typeOf(argument.getType()), 2);
+    phi->addIncoming(value(init), before);
+    values_[argument] = phi;
+    carried.push_back(phi);
+  }
+  render(op.getBefore().front());
+  mlir::scf::ConditionOp condition = op.getConditionOp();
+  for (auto [argument, result, passed] : llvm::zip(op.getAfterArguments(), op.getResults(), condition.getArgs()))
+    values_[argument] = values_[result] = value(passed);
+  b_.CreateCondBr(value(condition.getCondition()), body, after);
+  b_.SetInsertPoint(body);
+  render(op.getAfter().front());
+  for (auto [phi, yielded] : llvm::zip(carried, op.getYieldOp().getOperands()))
+    phi->addIncoming(value(yielded), b_.GetInsertBlock());
+  b_.CreateBr(header);
+  b_.SetInsertPoint(after);
+}

@@ -1,0 +1,311 @@
+#include "render/LlvmKernel.h"
+
+#include "render/IntegerBounds.h"
+#include "render/LlvmAlu.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/IR/Module.h"
+
+using namespace kiln;
+using namespace kiln::render;
+using llvm::BasicBlock;
+using llvm::Value;
+
+namespace {
+
+class KernelRenderer {
+public:
+  KernelRenderer(uop::FuncOp kernel, const target::Cpu &cpu, llvm::Module &module)
+      : kernel_(kernel), module_(module), context_(module.getContext()), b_(context_), alu_(b_, cpu.half) {}
+
+  llvm::Function *run();
+
+private:
+  llvm::Function *declareKernel();
+  llvm::Function *renderEntry(llvm::Function *body);
+
+  void render(mlir::Block &block);
+  void render(mlir::Operation &op);
+  void render(uop::RangeOp op);
+  void render(uop::IfOp op);
+  void render(uop::LoadOp op);
+  void render(uop::StoreOp op);
+  void render(uop::DefineOp op);
+  void render(uop::AluOp op);
+  void render(uop::VectorizeOp op);
+  void render(uop::SpecialOp op);
+
+  Value *address(mlir::Value pointer, mlir::Value index, bool inBounds);
+  Value *loadFrom(uop::LoadOp op, Value *address);
+  void under(Value *condition, llvm::function_ref<void()> body);
+  BasicBlock *newBlock(llvm::StringRef name) { return BasicBlock::Create(context_, name, function_); }
+
+  Value *value(mlir::Value v) { return values_.lookup(v); }
+  llvm::Type *elementInMemory(mlir::Value pointer) {
+    return memoryType(context_, llvm::cast<uop::PtrType>(pointer.getType()).getElement());
+  }
+  llvm::Align alignment(mlir::Value pointer) {
+    return llvm::Align(byteSize(llvm::cast<uop::PtrType>(pointer.getType()).getElement()));
+  }
+
+  uop::FuncOp kernel_;
+  llvm::Module &module_;
+  llvm::LLVMContext &context_;
+  llvm::IRBuilder<> b_;
+  LlvmAlu alu_;
+  IntegerBounds bounds_;
+  llvm::Function *function_ = nullptr;
+  Value *chunk_ = nullptr;
+  llvm::DenseMap<mlir::Value, Value *> values_;
+};
+
+} // namespace
+
+llvm::Function *render::renderKernel(uop::FuncOp kernel, const target::Cpu &cpu, llvm::Module &module) {
+  return KernelRenderer(kernel, cpu, module).run();
+}
+
+llvm::Function *KernelRenderer::run() {
+  function_ = declareKernel();
+  b_.SetInsertPoint(newBlock("entry"));
+  render(kernel_.getBody().front());
+  b_.CreateRetVoid();
+  return renderEntry(function_);
+}
+
+llvm::Function *KernelRenderer::declareKernel() {
+  llvm::SmallVector<llvm::Type *> types;
+  for (mlir::Type type : kernel_.getArgumentTypes())
+    types.push_back(llvm::isa<uop::PtrType>(type) ? b_.getPtrTy() : registerType(context_, type));
+  types.push_back(b_.getInt64Ty());
+  auto *function = llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), types, false),
+                                          llvm::GlobalValue::InternalLinkage, kernel_.getSymName(), module_);
+  function->setDoesNotThrow();
+  function->addFnAttr(llvm::Attribute::NoInline); // it keeps its arguments' attributes and its name in a profile
+  for (auto [index, argument] : llvm::enumerate(kernel_.getBody().getArguments())) {
+    values_[argument] = function->getArg(index);
+    function->addParamAttr(index, llvm::Attribute::NoUndef);
+    if (!llvm::isa<uop::PtrType>(argument.getType()))
+      continue;
+    // Not nonnull: a tensor without elements may have no memory.
+    function->addParamAttr(index, llvm::Attribute::NoAlias);
+    function->addParamAttr(index, llvm::Attribute::getWithCaptureInfo(context_, llvm::CaptureInfo::none()));
+    function->addParamAttr(index, llvm::Attribute::getWithAlignment(context_, alignment(argument)));
+    if (!kernel_.writes(index))
+      function->addParamAttr(index, llvm::Attribute::ReadOnly);
+  }
+  chunk_ = function->getArg(types.size() - 1);
+  return function;
+}
+
+llvm::Function *KernelRenderer::renderEntry(llvm::Function *body) {
+  llvm::Type *types[] = {b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty()};
+  auto *entry = llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), types, false),
+                                       llvm::GlobalValue::InternalLinkage, body->getName() + ".entry", module_);
+  entry->setDoesNotThrow();
+  b_.SetInsertPoint(BasicBlock::Create(context_, "entry", entry));
+  llvm::SmallVector<Value *> arguments;
+  unsigned buffers = kernel_.getBufferCount();
+  for (auto [index, type] : llvm::enumerate(body->getFunctionType()->params().drop_back())) {
+    bool isBuffer = index < buffers;
+    llvm::Type *slot = isBuffer ? type : b_.getInt64Ty();
+    Value *address = b_.CreateConstInBoundsGEP1_64(slot, entry->getArg(!isBuffer), isBuffer ? index : index - buffers);
+    Value *loaded = b_.CreateLoad(slot, address);
+    arguments.push_back(isBuffer ? loaded : b_.CreateTrunc(loaded, type));
+  }
+  arguments.push_back(entry->getArg(2));
+  b_.CreateCall(body, arguments)->setTailCall();
+  b_.CreateRetVoid();
+  return entry;
+}
+
+//===----------------------------------------------------------------------===//
+// Structure
+//===----------------------------------------------------------------------===//
+
+void KernelRenderer::render(mlir::Block &block) {
+  for (mlir::Operation &op : block)
+    render(op);
+}
+
+void KernelRenderer::render(mlir::Operation &op) {
+  llvm::TypeSwitch<mlir::Operation *>(&op)
+      .Case<uop::RangeOp, uop::IfOp, uop::LoadOp, uop::StoreOp, uop::DefineOp, uop::AluOp, uop::VectorizeOp,
+            uop::SpecialOp>([&](auto typed) { render(typed); })
+      .Case([&](uop::ConstOp c) { values_[c] = constantOf(context_, c.getValue()); })
+      .Case([&](uop::FmaOp f) {
+        values_[f] =
+            alu_.fma(mlir::getElementTypeOrSelf(f.getType()), value(f.getA()), value(f.getB()), value(f.getC()));
+      })
+      .Case([&](uop::GepOp g) { values_[g] = b_.CreateExtractElement(value(g.getVector()), g.getLane()); })
+      .Case<uop::YieldOp>([](auto) {})   // its owner reads the values
+      .Case<uop::BarrierOp>([](auto) {}) // a group of one item waits for nobody
+      .Default([](mlir::Operation *unknown) { llvm_unreachable("every uop is rendered"); });
+}
+
+void KernelRenderer::render(uop::RangeOp op) {
+  Value *from = value(op.getFrom()), *to = value(op.getTo());
+  BasicBlock *before = b_.GetInsertBlock();
+  BasicBlock *header = newBlock("range"), *body = newBlock("body"), *after = newBlock("after");
+  b_.CreateBr(header);
+  b_.SetInsertPoint(header);
+  llvm::PHINode *index = b_.CreatePHI(from->getType(), 2, "i");
+  index->addIncoming(from, before);
+  values_[op.getIndex()] = index;
+  llvm::SmallVector<llvm::PHINode *> carried;
+  for (auto [argument, init, result] : llvm::zip(op.getCarried(), op.getInits(), op.getResults())) {
+    llvm::PHINode *phi = b_.CreatePHI(value(init)->getType(), 2);
+    phi->addIncoming(value(init), before);
+    values_[argument] = values_[result] = phi;
+    carried.push_back(phi);
+  }
+  b_.CreateCondBr(b_.CreateICmpSLT(index, to), body, after);
+  b_.SetInsertPoint(body);
+  render(op.getBody().front());
+  std::optional<Interval> start = bounds_.of(op.getFrom());
+  Value *next =
+      b_.CreateAdd(index, llvm::ConstantInt::get(index->getType(), 1), "", /*HasNUW=*/start && start->min >= 0,
+                   /*HasNSW=*/true);
+  index->addIncoming(next, b_.GetInsertBlock());
+  for (auto [phi, yielded] : llvm::zip(carried, op.getYield().getValues()))
+    phi->addIncoming(value(yielded), b_.GetInsertBlock());
+  b_.CreateBr(header);
+  b_.SetInsertPoint(after);
+}
+
+void KernelRenderer::under(Value *condition, llvm::function_ref<void()> body) {
+  BasicBlock *inside = newBlock("then"), *after = newBlock("endif");
+  b_.CreateCondBr(condition, inside, after);
+  b_.SetInsertPoint(inside);
+  body();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+}
+
+void KernelRenderer::render(uop::IfOp op) {
+  Value *condition = value(op.getCondition());
+  under(condition, [&] { render(op.getThenRegion().front()); });
+  if (!op.getElseRegion().empty())
+    under(b_.CreateNot(condition), [&] { render(op.getElseRegion().front()); });
+}
+
+void KernelRenderer::render(uop::SpecialOp op) {
+  assert(op.getKind() == uop::SpecialKind::Chunk && op.getAxis() == 0 && "a CPU's launch has one axis, of chunks");
+  values_[op] = b_.CreateTrunc(chunk_, registerType(context_, op.getType()), "chunk", /*IsNUW=*/true, /*IsNSW=*/true);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+void KernelRenderer::render(uop::DefineOp op) {
+  BasicBlock &entry = function_->getEntryBlock();
+  llvm::IRBuilder<> top(&entry, entry.begin());
+  auto *type = llvm::ArrayType::get(elementInMemory(op), op.getElements());
+  llvm::AllocaInst *memory = top.CreateAlloca(type, nullptr, op.getName());
+  memory->setAlignment(llvm::Align(64));
+  values_[op] = memory;
+}
+
+Value *KernelRenderer::address(mlir::Value pointer, mlir::Value index, bool inBounds) {
+  llvm::GEPNoWrapFlags flags;
+  if (inBounds) {
+    std::optional<Interval> range = bounds_.of(index);
+    flags = llvm::GEPNoWrapFlags::inBounds();
+    if (range && range->min >= 0)
+      flags |= llvm::GEPNoWrapFlags::noUnsignedWrap();
+  }
+  return b_.CreateGEP(elementInMemory(pointer), value(pointer), value(index), "", flags);
+}
+
+/// Reads a value, all of it; a bool's byte becomes an i1.
+Value *KernelRenderer::loadFrom(uop::LoadOp op, Value *address) {
+  llvm::Type *type = memoryType(context_, op.getType());
+  llvm::LoadInst *load = b_.CreateAlignedLoad(type, address, alignment(op.getPointer()));
+  if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(op.getPointer());
+      argument && !kernel_.writes(argument.getArgNumber()))
+    load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
+  if (type == registerType(context_, op.getType()))
+    return load;
+  return b_.CreateICmpNE(load, llvm::Constant::getNullValue(type));
+}
+
+void KernelRenderer::render(uop::LoadOp op) {
+  if (!op.getGate()) {
+    values_[op] = loadFrom(op, address(op.getPointer(), op.getIndex(), /*inBounds=*/true));
+    return;
+  }
+  Value *gate = value(op.getGate()), *otherwise = value(op.getOtherwise());
+  if (gate->getType()->isVectorTy()) {
+    llvm::Type *type = memoryType(context_, op.getType());
+    bool isBool = type != otherwise->getType();
+    Value *fill = isBool ? b_.CreateZExt(otherwise, type) : otherwise;
+    // Lanes that are not read may lie outside the buffer, the first one too.
+    Value *loaded = b_.CreateMaskedLoad(type, address(op.getPointer(), op.getIndex(), /*inBounds=*/false),
+                                        alignment(op.getPointer()), gate, fill);
+    values_[op] = isBool ? b_.CreateICmpNE(loaded, llvm::Constant::getNullValue(type)) : loaded;
+    return;
+  }
+  BasicBlock *before = b_.GetInsertBlock(), *inside = nullptr;
+  Value *loaded = nullptr;
+  under(gate, [&] {
+    loaded = loadFrom(op, address(op.getPointer(), op.getIndex(), /*inBounds=*/true));
+    inside = b_.GetInsertBlock();
+  });
+  llvm::PHINode *phi = b_.CreatePHI(loaded->getType(), 2);
+  phi->addIncoming(otherwise, before);
+  phi->addIncoming(loaded, inside);
+  values_[op] = phi;
+}
+
+void KernelRenderer::render(uop::StoreOp op) {
+  Value *stored = value(op.getValue());
+  llvm::Type *type = memoryType(context_, op.getValue().getType());
+  if (type != stored->getType())
+    stored = b_.CreateZExt(stored, type);
+  Value *gate = op.getGate() ? value(op.getGate()) : nullptr;
+  llvm::Align align = alignment(op.getPointer());
+  auto store = [&] {
+    b_.CreateAlignedStore(stored, address(op.getPointer(), op.getIndex(), /*inBounds=*/true), align);
+  };
+  if (!gate)
+    store();
+  else if (gate->getType()->isVectorTy())
+    b_.CreateMaskedStore(stored, address(op.getPointer(), op.getIndex(), /*inBounds=*/false), align, gate);
+  else
+    under(gate, store);
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+void KernelRenderer::render(uop::AluOp op) {
+  Alu kind = op.getKind().getValue();
+  llvm::SmallVector<Value *, 3> operands =
+      llvm::map_to_vector<3>(op.getOperands(), [&](mlir::Value v) { return value(v); });
+  mlir::Type from = mlir::getElementTypeOrSelf(op.getOperands()[kind == Alu::WHERE ? 1 : 0]);
+  AluFacts facts;
+  if (llvm::isa<mlir::IntegerType>(from)) {
+    auto atLeast = [&](mlir::Value v, int64_t least) {
+      std::optional<Interval> range = bounds_.of(v);
+      return range && range->min >= least;
+    };
+    facts.noWrap = bounds_.cannotWrap(op);
+    facts.nonNegative = llvm::all_of(op.getOperands(), [&](mlir::Value v) { return atLeast(v, 0); });
+    facts.divisorNonZero = op.getNumOperands() == 2 && atLeast(op.getOperands()[1], 1);
+  }
+  values_[op] = alu_.emit(kind, from, mlir::getElementTypeOrSelf(op.getType()), operands, facts);
+}
+
+void KernelRenderer::render(uop::VectorizeOp op) {
+  auto *type = llvm::cast<llvm::FixedVectorType>(registerType(context_, op.getType()));
+  if (op.getLanes().size() == 1) {
+    values_[op] = b_.CreateVectorSplat(type->getElementCount(), value(op.getLanes()[0]));
+    return;
+  }
+  Value *vector = llvm::PoisonValue::get(type);
+  for (auto [lane, scalar] : llvm::enumerate(op.getLanes()))
+    vector = b_.CreateInsertElement(vector, value(scalar), lane);
+  values_[op] = vector;
+}

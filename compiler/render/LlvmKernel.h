@@ -1,0 +1,25 @@
+//===- LlvmKernel.h - A uop.func as an LLVM function ------------------------------===//
+//
+// Stage: render (uop → LLVM IR).  LLVM IR is built directly: the uops are as low as it is, so a second dialect in
+// between would only cost compile time.
+//
+//===------------------------------------------------------------------------------===//
+#pragma once
+
+#include "ir/uop/UOp.h"
+#include "target/Cpu.h"
+
+namespace llvm {
+class Function;
+class Module;
+} // namespace llvm
+
+namespace kiln::render {
+
+/// Adds the kernel and returns its entry, a function of internal linkage named as kiln_kernel.entry is called:
+///   void (ptr buffers, ptr sizes, i64 chunk)
+/// The kernel itself is a second function, which takes the pointers, sizes and the chunk as arguments. Expects one work
+/// item a group. The module has the CPU's layout (target::configure).
+llvm::Function *renderKernel(uop::FuncOp kernel, const target::Cpu &cpu, llvm::Module &module);
+
+} // namespace kiln::render

@@ -1,0 +1,137 @@
+#include "render/LlvmProgram.h"
+
+#include "render/LlvmHost.h"
+#include "render/LlvmKernel.h"
+#include "render/WeightData.h"
+
+#include "kiln/program.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+
+using namespace kiln;
+using namespace kiln::render;
+using llvm::Constant;
+
+namespace {
+
+/// Writes structs of program.h as constants. Their members are in the header's order; LLVM lays them out as C does.
+class TableWriter {
+public:
+  TableWriter(llvm::Module &module) : module_(module), b_(module.getContext()) {}
+
+  Constant *number(int32_t value) { return b_.getInt32(value); }
+  Constant *wide(int64_t value) { return b_.getInt64(value); }
+  Constant *null() { return llvm::ConstantPointerNull::get(b_.getPtrTy()); }
+  Constant *dtype(Dtype value) { return number(static_cast<int32_t>(value)); }
+  Constant *text(llvm::StringRef value) { return b_.CreateGlobalString(value, "text", 0, &module_); }
+  Constant *record(llvm::ArrayRef<Constant *> members) { return llvm::ConstantStruct::getAnon(members); }
+
+  Constant *global(Constant *content, llvm::StringRef name, unsigned alignment = 0) {
+    auto *made = new llvm::GlobalVariable(module_, content->getType(), /*isConstant=*/true,
+                                          llvm::GlobalValue::PrivateLinkage, content, name);
+    made->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+    if (alignment)
+      made->setAlignment(llvm::Align(alignment));
+    return made;
+  }
+  /// A pointer to the first of the entries; null where there is none.
+  Constant *array(llvm::ArrayRef<Constant *> entries, llvm::StringRef name) {
+    if (entries.empty())
+      return null();
+    auto *type = llvm::ArrayType::get(entries.front()->getType(), entries.size());
+    return global(llvm::ConstantArray::get(type, entries), name);
+  }
+  Constant *bytes(llvm::StringRef content, llvm::StringRef name, unsigned alignment) {
+    return global(llvm::ConstantDataArray::getString(module_.getContext(), content, /*AddNull=*/false), name, alignment);
+  }
+
+  Constant *ports(llvm::ArrayRef<PortEntry> entries, llvm::StringRef name) {
+    return array(llvm::map_to_vector(entries, [&](const PortEntry &entry) { return port(entry); }), name);
+  }
+  Constant *symbols(llvm::ArrayRef<SymbolEntry> entries);
+  Constant *weights(llvm::ArrayRef<WeightEntry> entries);
+  Constant *kernels(llvm::ArrayRef<KernelEntry> entries, llvm::ArrayRef<Constant *> functions);
+
+private:
+  Constant *port(const PortEntry &entry);
+
+  llvm::Module &module_;
+  llvm::IRBuilder<> b_;
+};
+
+} // namespace
+
+Constant *TableWriter::port(const PortEntry &entry) {
+  Constant *dims = array(llvm::map_to_vector(entry.dims, [&](const DimEntry &dim) {
+    return record({text(dim.text), wide(dim.size), number(dim.symbol)});
+  }), "dims");
+  Constant *value = null();
+  if (entry.value) {
+    std::string content;
+    llvm::raw_string_ostream out(content);
+    writeElements(entry.value, out);
+    value = bytes(content, "default", KILN_ALIGNMENT);
+  }
+  return record({text(entry.name), dtype(entry.dtype), number(entry.dims.size()), dims, value});
+}
+
+Constant *TableWriter::symbols(llvm::ArrayRef<SymbolEntry> entries) {
+  return array(llvm::map_to_vector(entries, [&](const SymbolEntry &entry) {
+    return record({text(entry.name), wide(entry.min), wide(entry.max), wide(entry.value)});
+  }), "symbols");
+}
+
+Constant *TableWriter::weights(llvm::ArrayRef<WeightEntry> entries) {
+  return array(llvm::map_to_vector(entries, [&](const WeightEntry &entry) {
+    Constant *dims = array(llvm::map_to_vector(entry.dims, [&](int64_t size) { return wide(size); }), "dims");
+    return record({text(entry.name), dtype(entry.dtype), number(entry.dims.size()), dims, wide(entry.offset),
+                   wide(entry.bytes)});
+  }), "weights");
+}
+
+Constant *TableWriter::kernels(llvm::ArrayRef<KernelEntry> entries, llvm::ArrayRef<Constant *> functions) {
+  llvm::SmallVector<Constant *> rows;
+  for (auto [entry, function] : llvm::zip(entries, functions)) {
+    uop::FuncOp kernel = entry.function;
+    auto *local = llvm::ConstantDataArray::get(module_.getContext(), llvm::ArrayRef<int64_t>(entry.local));
+    rows.push_back(record({text(kernel.getSymName()), number(entry.buffers), number(entry.sizes), function, local}));
+  }
+  return array(rows, "kernels");
+}
+
+static Constant *placeWeights(WeightPlacement placement, llvm::Module &module) {
+  llvm::Type *type = llvm::ArrayType::get(llvm::Type::getInt8Ty(module.getContext()), 0);
+  if (placement == WeightPlacement::Absent)
+    return llvm::ConstantPointerNull::get(llvm::PointerType::get(module.getContext(), 0));
+  bool external = placement == WeightPlacement::External;
+  auto *data = new llvm::GlobalVariable(module, type, /*isConstant=*/true,
+                                        external ? llvm::GlobalValue::ExternalLinkage
+                                                 : llvm::GlobalValue::InternalLinkage,
+                                        external ? nullptr : llvm::Constant::getNullValue(type), kWeightSymbol);
+  data->setAlignment(llvm::Align(KILN_ALIGNMENT));
+  if (!external)
+    data->setSection(kWeightSection);
+  return data;
+}
+
+void render::renderProgram(const ModelTables &tables, const target::Cpu &cpu, const ProgramOptions &options,
+                           llvm::Module &module) {
+  TableWriter write(module);
+  bool onHost = options.device == "cpu";
+  llvm::SmallVector<Constant *> entries;
+  for (const KernelEntry &kernel : tables.kernels)
+    entries.push_back(onHost ? static_cast<Constant *>(renderKernel(kernel.function, cpu, module)) : write.null());
+  WeightPlacement placement = tables.weights.empty() ? WeightPlacement::Absent : options.weights;
+  llvm::StringRef code(options.code.data(), options.code.size());
+  Constant *model = write.record(
+      {write.number(KILN_ABI_VERSION), write.text(options.name), write.text(options.device),
+       write.text(llvm::join(cpu.required, ",")), write.ports(tables.inputs, "inputs"),
+       write.ports(tables.outputs, "outputs"), write.symbols(tables.symbols), write.weights(tables.weights),
+       write.kernels(tables.kernels, entries), write.number(tables.inputs.size()), write.number(tables.outputs.size()),
+       write.number(tables.symbols.size()), write.number(tables.weights.size()), write.number(tables.kernels.size()),
+       code.empty() ? write.null() : write.bytes(code, "code", KILN_ALIGNMENT), write.wide(code.size()),
+       placeWeights(placement, module), write.wide(tables.weightBytes), renderHost(tables, module)});
+  new llvm::GlobalVariable(module, model->getType(), /*isConstant=*/true, llvm::GlobalValue::ExternalLinkage, model,
+                           options.symbol);
+}

@@ -1,0 +1,39 @@
+//===- LlvmProgram.h - A whole model as an LLVM module ------------------------------------===//
+//
+// Stage: render (host and uop → LLVM IR).  The module defines one constant kiln_model: tables, host program and, on the
+// CPU, kernels. Weight data never passes through LLVM: the module has an empty section for it, which package fills, or
+// refers to memory that a JIT names.
+//
+//===--------------------------------------------------------------------------------------===//
+#pragma once
+
+#include "render/ModelTables.h"
+#include "target/Cpu.h"
+
+namespace llvm {
+class Module;
+}
+
+namespace kiln::render {
+
+enum class WeightPlacement {
+  Section,  ///< in this object's section kWeightSection, to be filled
+  External, ///< memory that the symbol kWeightSymbol is
+  Absent,   ///< in a file that is named at run time
+};
+inline constexpr char kWeightSection[] = ".lrodata.kiln"; ///< "l": may lie further than 2 GB from code
+inline constexpr char kWeightSymbol[] = "kiln_the_weights";
+
+struct ProgramOptions {
+  std::string name;                       ///< of the model
+  std::string symbol = "kiln_the_model";  ///< what the kiln_model is called
+  std::string device = "cpu";             ///< kernels are rendered for "cpu"; others' come as `code`
+  llvm::ArrayRef<char> code;              ///< the device's source or binary
+  WeightPlacement weights = WeightPlacement::Section;
+};
+
+/// Fills an empty module that has its layout (target::configure).
+void renderProgram(const ModelTables &tables, const target::Cpu &cpu, const ProgramOptions &options,
+                   llvm::Module &module);
+
+} // namespace kiln::render

@@ -1,0 +1,56 @@
+#include "render/ModelTables.h"
+
+#include "render/Pattern.h"
+
+#include "kiln/program.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace kiln;
+using namespace kiln::render;
+
+static std::vector<DimEntry> describeDims(mlir::RankedTensorType type, const std::vector<SymbolEntry> &symbols) {
+  std::vector<DimEntry> dims;
+  for (view::Expr size : shapeOf(type)) {
+    DimEntry dim{size, stripParens(size.render()).str(), -1, -1};
+    if (size.isConst())
+      dim.size = size.constant();
+    if (size.kind() == view::Expr::Kind::Var)
+      for (auto [index, symbol] : llvm::enumerate(symbols))
+        if (symbol.name == size.name())
+          dim.symbol = index;
+    dims.push_back(std::move(dim));
+  }
+  return dims;
+}
+
+static PortEntry describePort(host::PortAttr port, const std::vector<SymbolEntry> &symbols) {
+  return {port.getName().str(), dtypeOf(port.getType().getElementType()), describeDims(port.getType(), symbols),
+          port.getValue()};
+}
+
+ModelTables render::modelTables(mlir::ModuleOp module) {
+  ModelTables tables;
+  tables.program = *module.getOps<host::ProgramOp>().begin();
+  for (auto symbol : tables.program.getSymbols().getAsRange<SymbolAttr>())
+    tables.symbols.push_back({symbol.getName().str(), symbol.getMin(), symbol.getMax(), symbol.getValue()});
+  for (auto port : tables.program.getInputs().getAsRange<host::PortAttr>())
+    tables.inputs.push_back(describePort(port, tables.symbols));
+  for (auto port : tables.program.getOutputs().getAsRange<host::PortAttr>())
+    tables.outputs.push_back(describePort(port, tables.symbols));
+  for (auto weight : tables.program.getWeights().getAsRange<host::WeightAttr>()) {
+    mlir::RankedTensorType type = weight.getType();
+    int64_t bytes = type.getNumElements() * byteSize(type.getElementType());
+    int64_t offset = llvm::alignTo(tables.weightBytes, KILN_ALIGNMENT);
+    tables.weights.push_back({weight.getName().str(), dtypeOf(type.getElementType()), type.getShape().vec(), offset,
+                              bytes, weight.getData()});
+    tables.weightBytes = offset + bytes;
+  }
+  for (uop::FuncOp kernel : module.getOps<uop::FuncOp>()) {
+    std::array<int64_t, 3> local = {1, 1, 1};
+    llvm::copy(kernel.getLocal(), local.begin());
+    tables.kernelIndex[kernel.getSymName()] = tables.kernels.size();
+    tables.kernels.push_back({kernel, int32_t(kernel.getBufferCount()),
+                              int32_t(kernel.getSizes().getSizes().size()), local});
+  }
+  return tables;
+}

@@ -1,0 +1,63 @@
+//===- ModelTables.h - What kiln/program.h says of a model, as plain data -------------===//
+//
+// The host program is rendered to LLVM IR or to C, and the header of an artefact names the same inputs and outputs: all
+// three write these tables.
+//
+//===----------------------------------------------------------------------------------===//
+#pragma once
+
+#include "ir/host/Host.h"
+#include "ir/uop/UOp.h"
+#include "render/Dtype.h"
+
+#include "llvm/ADT/StringMap.h"
+
+namespace kiln::render {
+
+struct DimEntry {
+  view::Expr value;
+  std::string text; ///< "3", "batch", "past + seq"
+  int64_t size;     ///< -1 where it is not fixed
+  int32_t symbol;   ///< -1 where it is no symbol by itself
+};
+
+struct PortEntry {
+  std::string name;
+  Dtype dtype;
+  std::vector<DimEntry> dims;
+  mlir::ElementsAttr value; ///< an input's stored default, or null
+};
+
+struct SymbolEntry {
+  std::string name;
+  int64_t min, max, value;
+};
+
+struct WeightEntry {
+  std::string name;
+  Dtype dtype;
+  std::vector<int64_t> dims;
+  int64_t offset, bytes; ///< in the model's weight data, in which every weight is aligned to KILN_ALIGNMENT
+  mlir::Attribute data;  ///< dense elements or a #graph.file
+};
+
+struct KernelEntry {
+  uop::FuncOp function;
+  int32_t buffers, sizes;
+  std::array<int64_t, 3> local;
+};
+
+struct ModelTables {
+  host::ProgramOp program;
+  std::vector<PortEntry> inputs, outputs;
+  std::vector<SymbolEntry> symbols;
+  std::vector<WeightEntry> weights;
+  int64_t weightBytes = 0;
+  std::vector<KernelEntry> kernels;         ///< the module's, in its order
+  llvm::StringMap<int32_t> kernelIndex;     ///< by symbol name
+};
+
+/// Of a module that holds one host.program and the kernels that it launches.
+ModelTables modelTables(mlir::ModuleOp module);
+
+} // namespace kiln::render

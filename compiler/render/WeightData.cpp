@@ -1,0 +1,90 @@
+#include "render/WeightData.h"
+
+#include "ir/graph/Graph.h"
+#include "support/Error.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SHA256.h"
+
+using namespace kiln;
+using namespace kiln::render;
+
+void render::writeElements(mlir::ElementsAttr elements, llvm::raw_ostream &out) {
+  mlir::Type element = elements.getElementType();
+  if (element.isInteger(1)) {
+    for (bool bit : elements.getValues<bool>())
+      out << char(bit);
+    return;
+  }
+  if (auto resource = llvm::dyn_cast<mlir::DenseResourceElementsAttr>(elements)) {
+    llvm::ArrayRef<char> data = resource.getData();
+    out.write(data.data(), data.size());
+    return;
+  }
+  auto dense = llvm::cast<mlir::DenseElementsAttr>(elements);
+  llvm::ArrayRef<char> data = dense.getRawData();
+  for (int64_t copies = dense.isSplat() ? dense.getNumElements() : 1; copies > 0; --copies)
+    out.write(data.data(), data.size());
+}
+
+static llvm::Error copyFile(const WeightEntry &weight, graph::FileAttr file, llvm::StringRef folder,
+                            llvm::raw_ostream &out) {
+  llvm::SmallString<256> path(folder);
+  llvm::sys::path::append(path, file.getPath());
+  auto fail = [&](const llvm::Twine &cause, const llvm::Twine &remedy = "") {
+    return failure(path + ": weight '" + weight.name + "': " + cause, remedy);
+  };
+  if (file.getBytes() != weight.bytes)
+    return fail("has " + llvm::Twine(file.getBytes()) + " bytes where its shape needs " + llvm::Twine(weight.bytes));
+  llvm::Expected<llvm::sys::fs::file_t> handle = llvm::sys::fs::openNativeFileForRead(path);
+  if (!handle)
+    return fail(llvm::toString(handle.takeError()));
+  llvm::SHA256 hash;
+  std::vector<char> piece(std::min<int64_t>(weight.bytes, 1 << 20));
+  int64_t done = 0;
+  llvm::Error error = llvm::Error::success();
+  while (done < weight.bytes) {
+    size_t wanted = std::min<int64_t>(piece.size(), weight.bytes - done);
+    llvm::Expected<size_t> got = llvm::sys::fs::readNativeFileSlice(
+        *handle, llvm::MutableArrayRef<char>(piece.data(), wanted), file.getOffset() + done);
+    if (!got) {
+      error = llvm::joinErrors(std::move(error), got.takeError());
+      break;
+    }
+    if (*got == 0)
+      break;
+    hash.update(llvm::ArrayRef(reinterpret_cast<uint8_t *>(piece.data()), *got));
+    out.write(piece.data(), *got);
+    done += *got;
+  }
+  llvm::sys::fs::closeFile(*handle);
+  if (error)
+    return fail(llvm::toString(std::move(error)));
+  if (done < weight.bytes)
+    return fail("the file ends before byte " + llvm::Twine(file.getOffset() + weight.bytes));
+  if (llvm::toHex(hash.final(), /*LowerCase=*/true) != file.getHash().lower())
+    return fail("its bytes have changed since the model was imported", "import the model again");
+  return llvm::Error::success();
+}
+
+llvm::Error render::writeWeight(const WeightEntry &weight, llvm::StringRef folder, llvm::raw_ostream &out) {
+  if (auto file = llvm::dyn_cast<graph::FileAttr>(weight.data))
+    return copyFile(weight, file, folder, out);
+  writeElements(llvm::cast<mlir::ElementsAttr>(weight.data), out);
+  return llvm::Error::success();
+}
+
+llvm::Error render::writeWeights(const ModelTables &tables, llvm::StringRef folder, llvm::raw_ostream &out) {
+  int64_t at = 0;
+  for (const WeightEntry &weight : tables.weights) {
+    out.write_zeros(weight.offset - at);
+    if (llvm::Error error = writeWeight(weight, folder, out))
+      return error;
+    at = weight.offset + weight.bytes;
+  }
+  return llvm::Error::success();
+}

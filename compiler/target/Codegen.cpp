@@ -1,0 +1,68 @@
+#include "target/Codegen.h"
+
+#include "support/Error.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Target/TargetOptions.h"
+
+using namespace kiln;
+
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>> target::makeTargetMachine(const Cpu &cpu, OptLevel level) {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  llvm::InitializeNativeTargetAsmParser();
+  std::string error;
+  llvm::Triple triple(cpu.triple);
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return failure("LLVM has no code generator for " + cpu.triple);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict; // contraction exists only as uop.fma
+  options.FunctionSections = true;                    // so that a linker drops what is not used
+  options.DataSections = true;
+  std::optional<llvm::CodeGenOptLevel> effort = llvm::CodeGenOpt::getLevel(level);
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, cpu.name, cpu.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small, effort.value()));
+}
+
+void target::configure(llvm::Module &module, const llvm::TargetMachine &machine) {
+  module.setTargetTriple(machine.getTargetTriple());
+  module.setDataLayout(machine.createDataLayout());
+  module.setPICLevel(llvm::PICLevel::BigPIC);
+}
+
+void target::optimize(llvm::Module &module, llvm::TargetMachine &machine, OptLevel level) {
+  assert(!llvm::verifyModule(module, &llvm::errs()) && "kiln made invalid LLVM IR");
+  const llvm::OptimizationLevel levels[] = {llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
+                                            llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.SLPVectorization = level >= 2;
+  llvm::PassBuilder builder(&machine, tuning);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::ModulePassManager passes =
+      level == 0 ? builder.buildO0DefaultPipeline(levels[0]) : builder.buildPerModuleDefaultPipeline(levels[level]);
+  passes.run(module, modules);
+}
+
+void target::emit(llvm::Module &module, llvm::TargetMachine &machine, MachineFile file, llvm::raw_pwrite_stream &out) {
+  llvm::legacy::PassManager passes;
+  bool refused = machine.addPassesToEmitFile(passes, out, nullptr,
+                                             file == MachineFile::Object ? llvm::CodeGenFileType::ObjectFile
+                                                                         : llvm::CodeGenFileType::AssemblyFile);
+  assert(!refused && "every target kiln uses writes objects and assembly");
+  (void)refused;
+  passes.run(module);
+}

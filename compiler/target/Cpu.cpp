@@ -1,0 +1,91 @@
+#include "target/Cpu.h"
+
+#include "support/Error.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/SubtargetFeature.h"
+
+#include <unistd.h>
+
+using namespace kiln;
+using namespace kiln::target;
+
+/// Instruction sets that LLVM's code generator picks from for plain arithmetic. Features that it never uses unasked
+/// (AES, random numbers, cache control) would only narrow where the program runs.
+static constexpr llvm::StringLiteral kUsed[] = {
+    // x86
+    "sse3", "ssse3", "sse4.1", "sse4.2", "sse4a", "popcnt", "lzcnt", "bmi", "bmi2", "tbm", "movbe", "adx", "cx16",
+    "avx", "avx2", "fma", "fma4", "xop", "f16c", "avxvnni", "avxvnniint8", "avxvnniint16", "avxifma", "avxneconvert",
+    "gfni", "avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl", "avx512ifma", "avx512vbmi", "avx512vbmi2",
+    "avx512vnni", "avx512bitalg", "avx512vpopcntdq", "avx512bf16", "avx512fp16",
+    // Arm
+    "neon", "fullfp16", "dotprod", "bf16", "i8mm", "sve", "sve2", "lse"};
+
+static std::string hostFeatures() {
+  llvm::StringMap<bool> map = llvm::sys::getHostCPUFeatures();
+  std::vector<std::string> names;
+  for (const llvm::StringMapEntry<bool> &entry : map)
+    names.push_back((entry.second ? "+" : "-") + entry.first().str());
+  llvm::sort(names, [](llvm::StringRef a, llvm::StringRef b) { return a.drop_front() < b.drop_front(); });
+  return llvm::join(names, ",");
+}
+
+static void measureCaches(Cpu &cpu) {
+  auto measure = [](int name, int64_t &bytes) {
+    if (long value = sysconf(name); value > 0)
+      bytes = value;
+  };
+#ifdef _SC_LEVEL1_DCACHE_SIZE
+  measure(_SC_LEVEL1_DCACHE_SIZE, cpu.l1Bytes);
+  measure(_SC_LEVEL2_CACHE_SIZE, cpu.l2Bytes);
+  measure(_SC_LEVEL3_CACHE_SIZE, cpu.l3Bytes);
+#endif
+}
+
+static void describeVectors(Cpu &cpu, const llvm::MCSubtargetInfo &info, const llvm::MCSubtargetInfo &baseline) {
+  auto has = [&](llvm::StringRef feature) { return info.checkFeatures("+" + feature.str()); };
+  const llvm::Triple &triple = info.getTargetTriple();
+  for (const llvm::SubtargetFeatureKV &feature : info.getAllProcessorFeatures())
+    if (info.hasFeature(feature.Value) && !baseline.hasFeature(feature.Value) &&
+        llvm::is_contained(kUsed, llvm::StringRef(feature.Key)))
+      cpu.required.push_back(feature.Key);
+  llvm::sort(cpu.required);
+  if (triple.isX86()) {
+    cpu.fma = has("fma") || has("fma4");
+    cpu.half = has("f16c");
+    cpu.vectorBits = has("avx512f") ? 512 : has("avx") ? 256 : 128;
+    cpu.vectorRegisters = has("avx512f") ? 32 : triple.isArch64Bit() ? 16 : 8;
+  } else if (triple.isAArch64()) {
+    cpu.fma = cpu.half = true;
+    cpu.vectorRegisters = 32;
+  }
+}
+
+llvm::Expected<Cpu> target::describeCpu(llvm::StringRef name) {
+  llvm::InitializeNativeTarget();
+  bool native = name.empty() || name == "native";
+  Cpu cpu;
+  cpu.triple = llvm::sys::getDefaultTargetTriple();
+  cpu.name = native ? llvm::sys::getHostCPUName().str() : name.str();
+  if (native) {
+    cpu.features = hostFeatures();
+    measureCaches(cpu);
+  }
+  llvm::Triple triple(cpu.triple);
+  std::string error;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return failure("LLVM has no code generator for " + cpu.triple);
+  std::unique_ptr<llvm::MCSubtargetInfo> baseline(target->createMCSubtargetInfo(triple, "", ""));
+  if (!baseline->isCPUStringValid(cpu.name))
+    return usageError("no CPU '" + name + "' is known",
+                      "`llc -mcpu=help` lists LLVM's names; 'native' is this machine");
+  std::unique_ptr<llvm::MCSubtargetInfo> info(target->createMCSubtargetInfo(triple, cpu.name, cpu.features));
+  describeVectors(cpu, *info, *baseline);
+  return cpu;
+}

@@ -1,0 +1,288 @@
+//===- ApplyOpts.cpp - What each opt does to a kernel ------------------------------===//
+// An opt changes how the domain is walked, never what is computed: a split replaces an axis by an outer and an inner
+// one in every index expression, a stage puts memory between a load and its readers.
+//===----------------------------------------------------------------------------===//
+
+#include "passes/optimize/ApplyOpts.h"
+
+#include "support/Error.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/SmallSet.h"
+
+using namespace kiln;
+using namespace kiln::kernel;
+using namespace mlir;
+using view::Expr;
+
+static llvm::Error refuse(OptAttr opt, const llvm::Twine &cause) {
+  return failure("opt " + stringifyOptKind(opt.getKind()) + " " + llvm::Twine(opt.getAxis()) + " " +
+                 llvm::Twine(opt.getAmount()) + ": " + cause);
+}
+
+namespace {
+/// The axes of a kernel while they are being changed.
+class Axes {
+public:
+  explicit Axes(FuncOp func) : func_(func), list_(func.getLoopAxes()) {}
+
+  size_t positionOf(int64_t id) const {
+    return llvm::find_if(list_, [&](AxisAttr axis) { return axis.getId() == id; }) - list_.begin();
+  }
+  bool isReduced(int64_t id) const {
+    bool reduced = false;
+    func_->walk([&](ReduceOp reduce) { reduced |= llvm::is_contained(reduce.getAxes(), id); });
+    return reduced;
+  }
+  AxisAttr operator[](size_t position) const { return list_[position]; }
+  size_t size() const { return list_.size(); }
+  void swap(size_t a, size_t b) { std::swap(list_[a], list_[b]); }
+  void setKind(int64_t id, AxisKind kind) {
+    AxisAttr &axis = list_[positionOf(id)];
+    axis = AxisAttr::get(func_.getContext(), id, axis.getSize(), kind);
+  }
+  /// The first loop of the innermost reduction; spatial tiles go before it.
+  size_t firstReduced() const {
+    for (size_t i = 0; i < list_.size(); ++i)
+      if (list_[i].getKind() == AxisKind::Loop && isReduced(list_[i].getId()))
+        return i;
+    return list_.size();
+  }
+  /// Splits axis `id` into an outer part of its name and an inner one of `inner` points, put at `position`.
+  int64_t split(int64_t id, int64_t inner, AxisKind kind, size_t position);
+  void write();
+
+private:
+  mutable FuncOp func_;
+  SmallVector<AxisAttr> list_;
+};
+} // namespace
+
+int64_t Axes::split(int64_t id, int64_t inner, AxisKind kind, size_t position) {
+  MLIRContext *context = func_.getContext();
+  AxisAttr &axis = list_[positionOf(id)];
+  int64_t fresh = 0;
+  for (AxisAttr other : list_)
+    fresh = std::max(fresh, other.getId() + 1);
+  Expr size = axis.getSize().getValue(), outer = view::ceilDiv(size, inner);
+  llvm::DenseMap<Expr, Expr> parts;
+  parts[loopVariable(id, size)] = loopVariable(id, outer) * inner + loopVariable(fresh, inner);
+  axis = AxisAttr::get(context, id, ExprAttr::get(context, outer), axis.getKind());
+  list_.insert(list_.begin() + position, AxisAttr::get(context, fresh, ExprAttr::get(context, inner), kind));
+  SmallVector<Expr> index;
+  for (Expr expr : func_.getIndex().getSizes())
+    index.push_back(expr.substitute(parts));
+  func_.setIndexAttr(DimsAttr::get(context, index));
+  for (auto reduce : func_.getBody().getOps<ReduceOp>())
+    if (llvm::is_contained(reduce.getAxes(), id)) {
+      SmallVector<int64_t> axes(reduce.getAxes());
+      axes.push_back(fresh);
+      reduce.setAxes(axes);
+    }
+  return fresh;
+}
+
+void Axes::write() {
+  SmallVector<Attribute> axes(list_.begin(), list_.end());
+  func_.setAxesAttr(ArrayAttr::get(func_.getContext(), axes));
+}
+
+/// The loop axes that a value depends on.
+static llvm::SmallSet<int64_t, 8> axesOf(FuncOp func, Value value) {
+  llvm::SmallSet<int64_t, 8> axes;
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return axes;
+  for (Value operand : op->getOperands())
+    for (int64_t axis : axesOf(func, operand))
+      axes.insert(axis);
+  if (auto tracker = op->getAttrOfType<TrackerAttr>("tracker")) {
+    view::Index where = tracker.getValue().at(positionOf(func, tracker.getValue()));
+    for (Expr expr : {where.index, where.valid})
+      expr.forEachVariable([&](Expr variable) {
+        if (int64_t id = loopAxisOf(variable); id >= 0)
+          axes.insert(id);
+      });
+  }
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    for (int64_t axis : reduce.getAxes())
+      axes.erase(axis);
+  return axes;
+}
+
+/// Axes in the order in which a stage's memory is laid out: loops from the outside in, then unrolled points, lanes
+/// last.
+static SmallVector<int64_t> layoutOrder(const Axes &axes, llvm::function_ref<bool(AxisAttr)> wanted) {
+  SmallVector<int64_t> order;
+  for (AxisKind kind : {AxisKind::Loop, AxisKind::Item, AxisKind::Upcast, AxisKind::Lane})
+    for (size_t i = 0; i < axes.size(); ++i)
+      if (axes[i].getKind() == kind && wanted(axes[i]))
+        order.push_back(axes[i].getId());
+  return order;
+}
+
+static bool hasItems(const Axes &axes) {
+  for (size_t i = 0; i < axes.size(); ++i)
+    if (axes[i].getKind() == AxisKind::Item)
+      return true;
+  return false;
+}
+
+static llvm::Error stage(FuncOp func, OptAttr opt, const Axes &axes) {
+  if (opt.getAmount() < 0 || opt.getAmount() >= func.getNumArguments())
+    return refuse(opt, "the kernel has no such buffer");
+  SmallVector<LoadOp> loads;
+  for (auto load : func.getBody().getOps<LoadOp>())
+    if (load.getBuffer() == func.getArgument(opt.getAmount()))
+      loads.push_back(load);
+  if (loads.size() != 1)
+    return refuse(opt, "the buffer is read in " + llvm::Twine(loads.size()) + " places, not one");
+  LoadOp load = loads.front();
+  size_t place = axes.positionOf(opt.getAxis());
+  auto depends = axesOf(func, load.getResult());
+  SmallVector<int64_t> order = layoutOrder(axes, [&](AxisAttr axis) {
+    if (!depends.contains(axis.getId()))
+      return false;
+    return axis.getKind() != AxisKind::Loop || axes.positionOf(axis.getId()) > place;
+  });
+  int64_t elements = 1;
+  for (int64_t axis : order) {
+    Expr size = func.getLoopAxis(axis).getSize().getValue();
+    if (!size.isConst())
+      return refuse(opt, "a staged axis has no fixed size");
+    elements *= size.constant();
+  }
+  OpBuilder builder(func.getContext());
+  builder.setInsertionPointAfter(load);
+  Value scratch;
+  if (!hasItems(axes)) {
+    // Scratch is a buffer of the launch, so that the memory planner places it.
+    auto type = BufferType::get(func.getContext(), load.getResult().getType());
+    scratch = func.getBody().addArgument(type, func.getLoc());
+    func.setFunctionType(builder.getFunctionType(func.getBody().getArgumentTypes(), {}));
+    SmallVector<int64_t> sizes(func.getScratch());
+    sizes.push_back(elements);
+    func.setScratch(sizes);
+  }
+  auto staged = StageOp::create(builder, load.getLoc(), load.getResult().getType(), load.getResult(), scratch,
+                                builder.getDenseI64ArrayAttr(order));
+  load.getResult().replaceAllUsesExcept(staged.getResult(), staged);
+  return llvm::Error::success();
+}
+
+/// The partial results of a reduce, one an item of axis `group`, meet in local memory and are reduced again.
+static llvm::Error meetInLocalMemory(FuncOp func, OptAttr opt, const Axes &axes, int64_t group) {
+  for (auto reduce : llvm::make_early_inc_range(func.getBody().getOps<ReduceOp>())) {
+    if (!llvm::is_contained(reduce.getAxes(), group))
+      continue;
+    SmallVector<int64_t> own;
+    for (int64_t axis : reduce.getAxes())
+      if (axis != group)
+        own.push_back(axis);
+    OpBuilder builder(reduce);
+    auto partial = ReduceOp::create(builder, reduce.getLoc(), reduce.getResult().getType(), reduce.getKindAttr(),
+                                    reduce.getInput(), builder.getDenseI64ArrayAttr(own));
+    auto depends = axesOf(func, partial.getResult());
+    SmallVector<int64_t> order = layoutOrder(
+        axes, [&](AxisAttr axis) { return depends.contains(axis.getId()) && axis.getKind() != AxisKind::Loop; });
+    auto staged = StageOp::create(builder, reduce.getLoc(), partial.getResult().getType(), partial.getResult(), Value(),
+                                  builder.getDenseI64ArrayAttr(order));
+    reduce.getInputMutable().assign(staged.getResult());
+    reduce.setAxes({group});
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error optimize::applyOpt(FuncOp func, OptAttr opt) {
+  Axes axes(func);
+  int64_t id = opt.getAxis(), amount = opt.getAmount();
+  size_t position = axes.positionOf(id);
+  if (position == axes.size())
+    return refuse(opt, "the kernel has no axis " + llvm::Twine(id));
+  AxisAttr axis = axes[position];
+  bool splits = opt.getKind() != OptKind::STAGE && opt.getKind() != OptKind::SWAP && opt.getKind() != OptKind::GLOBAL;
+  if (splits && amount < 1)
+    return refuse(opt, "the amount must be 1 or more");
+  if (splits && axis.getKind() != AxisKind::Loop && axis.getKind() != AxisKind::Group)
+    return refuse(opt, "the axis is no loop any more");
+  bool reduced = axes.isReduced(id);
+  switch (opt.getKind()) {
+  case OptKind::UPCAST:
+  case OptKind::UNROLL:
+    if (reduced != (opt.getKind() == OptKind::UNROLL))
+      return refuse(opt, reduced ? "the axis is reduced: UNROLL it" : "the axis is not reduced: UPCAST it");
+    axes.split(id, amount, AxisKind::Upcast, axes.size());
+    break;
+  case OptKind::VECTOR:
+    for (size_t i = 0; i < axes.size(); ++i)
+      if (axes[i].getKind() == AxisKind::Lane)
+        return refuse(opt, "an axis is lanes already");
+    axes.split(id, amount, AxisKind::Lane, axes.size());
+    break;
+  case OptKind::TILE:
+    axes.split(id, amount, AxisKind::Loop, reduced ? axes.size() : axes.firstReduced());
+    break;
+  case OptKind::THREAD: {
+    if (reduced)
+      return refuse(opt, "the axis is reduced: its chunks would write the same element");
+    if (!axis.getSize().getValue().isConst())
+      return refuse(opt, "the axis has no fixed size");
+    int64_t each = llvm::divideCeil(axis.getSize().getValue().constant(), amount);
+    axes.split(id, each, AxisKind::Loop, position + 1);
+    axes.setKind(id, AxisKind::Chunk);
+    break;
+  }
+  case OptKind::LOCAL:
+    if (reduced)
+      return refuse(opt, "the axis is reduced: GROUP it");
+    axes.split(id, amount, AxisKind::Item, axes.size());
+    break;
+  case OptKind::GLOBAL:
+    if (reduced)
+      return refuse(opt, "the axis is reduced: its groups would write the same element");
+    axes.setKind(id, AxisKind::Group);
+    break;
+  case OptKind::GROUP: {
+    if (!reduced)
+      return refuse(opt, "the axis is not reduced");
+    int64_t group = axes.split(id, amount, AxisKind::Item, axes.size());
+    axes.write();
+    if (llvm::Error error = meetInLocalMemory(func, opt, axes, group))
+      return error;
+    break;
+  }
+  case OptKind::SWAP: {
+    size_t other = axes.positionOf(amount);
+    if (other == axes.size())
+      return refuse(opt, "the kernel has no axis " + llvm::Twine(amount));
+    axes.swap(position, other);
+    break;
+  }
+  case OptKind::STAGE:
+    if (llvm::Error error = stage(func, opt, axes))
+      return error;
+    break;
+  }
+  axes.write();
+  SmallVector<Attribute> opts(func.getOpts().begin(), func.getOpts().end());
+  opts.push_back(opt);
+  func.setOptsAttr(ArrayAttr::get(func.getContext(), opts));
+  return llvm::Error::success();
+}
+
+llvm::Expected<SmallVector<OptAttr>> optimize::parseOpts(MLIRContext *context, llvm::StringRef text) {
+  SmallVector<OptAttr> opts;
+  SmallVector<llvm::StringRef> parts;
+  text.split(parts, ',', -1, /*KeepEmpty=*/false);
+  for (llvm::StringRef part : parts) {
+    SmallVector<llvm::StringRef, 3> words;
+    part.split(words, ' ', -1, /*KeepEmpty=*/false);
+    int64_t axis, amount;
+    std::optional<OptKind> kind = words.empty() ? std::nullopt : symbolizeOptKind(words[0]);
+    if (!kind || words.size() != 3 || words[1].getAsInteger(10, axis) || words[2].getAsInteger(10, amount))
+      return failure("'" + part.trim() + "' is no opt", "write KIND AXIS AMOUNT, for example UPCAST 0 4");
+    opts.push_back(OptAttr::get(context, *kind, axis, amount));
+  }
+  return opts;
+}

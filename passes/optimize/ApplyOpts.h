@@ -1,0 +1,17 @@
+//===- ApplyOpts.h - What each opt does to a kernel ------------------------------===//
+#pragma once
+
+#include "ir/kernel/Kernel.h"
+
+#include "llvm/Support/Error.h"
+
+namespace kiln::optimize {
+
+/// Applies one opt and appends it to the kernel's list. An opt that does not fit the kernel is an error that says why
+/// and leaves the kernel as it was.
+llvm::Error applyOpt(kernel::FuncOp func, kernel::OptAttr opt);
+
+/// Reads "UPCAST 0 4, VECTOR 1 16".
+llvm::Expected<llvm::SmallVector<kernel::OptAttr>> parseOpts(mlir::MLIRContext *context, llvm::StringRef text);
+
+} // namespace kiln::optimize

@@ -1,0 +1,126 @@
+/*===- cpu.c - Kernels that are functions of this process ------------===*/
+#define _GNU_SOURCE /* madvise */
+#include "cpu.h"
+
+#include "cpu_features.h"
+#include "pool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define HUGE_PAGE ((size_t)2 << 20)
+
+typedef struct cpu_state {
+  const kiln_model *model;
+  kiln_pool *pool;
+  void **pointers; /* a launch's buffers */
+} cpu_state;
+
+static void cpu_close(void *opaque) {
+  cpu_state *state = opaque;
+  if (state->pool)
+    kiln_pool_destroy(state->pool);
+  free(state->pointers);
+  free(state);
+}
+
+static kiln_status cpu_open(const kiln_model *model, const kiln_options *options, void **opaque, char *error,
+                            size_t error_bytes) {
+  char missing[256];
+  if (model->features && kiln_cpu_lacks(model->features, missing, sizeof missing)) {
+    snprintf(error, error_bytes, "this CPU lacks %s; compile for it with --mcpu", missing);
+    return KILN_UNAVAILABLE;
+  }
+  int32_t most = 1;
+  for (int32_t i = 0; i < model->kernel_count; i++)
+    if (model->kernels[i].buffers > most)
+      most = model->kernels[i].buffers;
+  cpu_state *state = calloc(1, sizeof *state);
+  if (state) {
+    state->model = model;
+    state->pointers = calloc((size_t)most, sizeof *state->pointers);
+    state->pool = kiln_pool_create(options->threads);
+  }
+  if (!state || !state->pointers || !state->pool) {
+    if (state)
+      cpu_close(state);
+    snprintf(error, error_bytes, "no memory for the device");
+    return KILN_OUT_OF_MEMORY;
+  }
+  *opaque = state;
+  return KILN_OK;
+}
+
+/* Large blocks ask for huge pages: a product that walks a panel column by column misses the page table's cache else. */
+static void *cpu_alloc(void *opaque, int64_t bytes) {
+  (void)opaque;
+  if (bytes < 0 || (uint64_t)bytes > PTRDIFF_MAX - HUGE_PAGE)
+    return NULL;
+  size_t alignment = (size_t)bytes >= 2 * HUGE_PAGE ? HUGE_PAGE : KILN_ALIGNMENT;
+  size_t rounded = ((size_t)bytes + alignment - 1) / alignment * alignment;
+  void *memory = aligned_alloc(alignment, rounded ? rounded : alignment);
+#ifdef MADV_HUGEPAGE
+  if (memory && alignment == HUGE_PAGE)
+    madvise(memory, rounded, MADV_HUGEPAGE);
+#endif
+  return memory;
+}
+
+static void cpu_free(void *opaque, void *memory) {
+  (void)opaque;
+  free(memory);
+}
+
+static char *bytes_of(kiln_slice slice) { return (char *)slice.memory + slice.offset; }
+
+static kiln_status cpu_write(void *opaque, kiln_slice to, const void *from, int64_t bytes) {
+  (void)opaque;
+  memcpy(bytes_of(to), from, (size_t)bytes);
+  return KILN_OK;
+}
+
+static kiln_status cpu_read(void *opaque, void *to, kiln_slice from, int64_t bytes) {
+  (void)opaque;
+  memcpy(to, bytes_of(from), (size_t)bytes);
+  return KILN_OK;
+}
+
+static kiln_status cpu_copy(void *opaque, kiln_slice to, kiln_slice from, int64_t bytes) {
+  (void)opaque;
+  memmove(bytes_of(to), bytes_of(from), (size_t)bytes);
+  return KILN_OK;
+}
+
+static kiln_status cpu_launch(void *opaque, int32_t kernel, const kiln_slice *buffers, const int64_t *sizes,
+                              const int64_t grid[KILN_MAX_GRID]) {
+  cpu_state *state = opaque;
+  const kiln_kernel *launched = &state->model->kernels[kernel];
+  for (int32_t i = 0; i < launched->buffers; i++)
+    state->pointers[i] = bytes_of(buffers[i]);
+  kiln_pool_run(state->pool, launched->entry, state->pointers, sizes, grid[0] * grid[1] * grid[2]);
+  return KILN_OK;
+}
+
+static void *cpu_map_host(void *opaque, void *data) {
+  (void)opaque;
+  return data;
+}
+
+#define CPU_DEVICE(NAME)                                                                                               \
+  {                                                                                                                    \
+      .name = NAME,                                                                                                    \
+      .open = cpu_open,                                                                                                \
+      .close = cpu_close,                                                                                              \
+      .alloc = cpu_alloc,                                                                                              \
+      .free = cpu_free,                                                                                                \
+      .write = cpu_write,                                                                                              \
+      .read = cpu_read,                                                                                                \
+      .copy = cpu_copy,                                                                                                \
+      .launch = cpu_launch,                                                                                            \
+      .map_host = cpu_map_host,                                                                                        \
+  }
+
+const kiln_device kiln_device_cpu = CPU_DEVICE("cpu");
+const kiln_device kiln_device_c = CPU_DEVICE("c");

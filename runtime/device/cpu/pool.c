@@ -1,0 +1,200 @@
+/*===- pool.c - The chunks of a launch over a few threads ----------------===
+ *
+ * A model launches kernels back to back, microseconds apart, so a thread that has no work spins for a while before it
+ * sleeps, and a launch costs no system call while the threads are awake.
+ *
+ * All that threads compete for is one word, `ticket`: the launch's number in its upper half, the chunks that nobody has
+ * taken in its lower. Taking a chunk is to lower it by one with a compare-and-swap. A thread that wakes late finds
+ * either no chunk left or one of a later launch; it reads the launch's fields only after it has taken a chunk, and
+ * until it has finished that chunk the launch cannot end, so the fields hold still.
+ *
+ * Chunks come from shapes and each writes what no other does, so results do not depend on who runs which.
+ *
+ *===---------------------------------------------------------------------===*/
+#define _GNU_SOURCE /* sched_getaffinity */
+#include "pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define MOST_THREADS 1024
+#define SPINS 4000 /* tens of microseconds */
+#define STACK_BYTES                                                                                                    \
+  ((size_t)8 << 20) /* kernels keep tiles there, and libraries' defaults can be as small as 128 KB                     \
+                     */
+
+struct kiln_pool {
+  kiln_chunk_entry entry;
+  void *const *buffers;
+  const int64_t *sizes;
+  int64_t first; /* of the chunks in `ticket` */
+  uint32_t chunks;
+
+  _Alignas(128) _Atomic uint64_t ticket;
+  _Alignas(128) _Atomic uint32_t unfinished; /* chunks, taken or not */
+  _Alignas(128) _Atomic int32_t sleepers;
+  _Atomic bool caller_sleeps, stop;
+
+  pthread_mutex_t mutex;
+  pthread_cond_t work, done;
+  int32_t wanted, started; /* threads beside the caller's */
+  pthread_t threads[];
+};
+
+static void pause_briefly(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+static bool has_work(const kiln_pool *pool) { return (uint32_t)atomic_load(&pool->ticket) != 0; }
+
+/* Takes chunks and runs them until none is left. */
+static void work(kiln_pool *pool) {
+  uint64_t ticket = atomic_load(&pool->ticket);
+  while ((uint32_t)ticket != 0) {
+    if (!atomic_compare_exchange_weak(&pool->ticket, &ticket, ticket - 1))
+      continue;
+    pool->entry(pool->buffers, pool->sizes, pool->first + (pool->chunks - (uint32_t)ticket));
+    if (atomic_fetch_sub(&pool->unfinished, 1) == 1 && atomic_load(&pool->caller_sleeps)) {
+      pthread_mutex_lock(&pool->mutex);
+      pthread_cond_signal(&pool->done);
+      pthread_mutex_unlock(&pool->mutex);
+    }
+    ticket = atomic_load(&pool->ticket);
+  }
+}
+
+static void *worker(void *argument) {
+  kiln_pool *pool = argument;
+  while (!atomic_load(&pool->stop)) {
+    for (int spin = 0; spin < SPINS && !has_work(pool); spin++)
+      pause_briefly();
+    if (!has_work(pool)) {
+      pthread_mutex_lock(&pool->mutex);
+      atomic_fetch_add(&pool->sleepers, 1);
+      while (!has_work(pool) && !atomic_load(&pool->stop))
+        pthread_cond_wait(&pool->work, &pool->mutex);
+      atomic_fetch_sub(&pool->sleepers, 1);
+      pthread_mutex_unlock(&pool->mutex);
+    }
+    work(pool);
+  }
+  return NULL;
+}
+
+static void start_threads(kiln_pool *pool) {
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) == 0) {
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    while (pool->started < pool->wanted &&
+           pthread_create(&pool->threads[pool->started], &attributes, worker, pool) == 0)
+      pool->started++;
+    pthread_attr_destroy(&attributes);
+  }
+  pool->wanted = pool->started;
+}
+
+static void wake(kiln_pool *pool, uint32_t chunks) {
+  int32_t sleepers = atomic_load(&pool->sleepers);
+  if (sleepers == 0)
+    return;
+  pthread_mutex_lock(&pool->mutex);
+  if (chunks > (uint32_t)sleepers)
+    pthread_cond_broadcast(&pool->work);
+  else
+    for (uint32_t i = 1; i < chunks; i++) /* the caller takes one itself */
+      pthread_cond_signal(&pool->work);
+  pthread_mutex_unlock(&pool->mutex);
+}
+
+static void wait_for_all(kiln_pool *pool) {
+  for (int spin = 0; spin < SPINS; spin++) {
+    if (atomic_load(&pool->unfinished) == 0)
+      return;
+    pause_briefly();
+  }
+  pthread_mutex_lock(&pool->mutex);
+  atomic_store(&pool->caller_sleeps, true);
+  while (atomic_load(&pool->unfinished) != 0)
+    pthread_cond_wait(&pool->done, &pool->mutex);
+  atomic_store(&pool->caller_sleeps, false);
+  pthread_mutex_unlock(&pool->mutex);
+}
+
+static void run_some(kiln_pool *pool, int64_t first, uint32_t chunks) {
+  pool->first = first;
+  pool->chunks = chunks;
+  atomic_store(&pool->unfinished, chunks);
+  uint64_t launch = (atomic_load(&pool->ticket) >> 32) + 1;
+  atomic_store(&pool->ticket, launch << 32 | chunks);
+  wake(pool, chunks);
+  work(pool);
+  wait_for_all(pool);
+}
+
+void kiln_pool_run(kiln_pool *pool, kiln_chunk_entry entry, void *const *buffers, const int64_t *sizes,
+                   int64_t chunks) {
+  if (chunks > 1 && pool->started < pool->wanted)
+    start_threads(pool);
+  if (chunks <= 1 || pool->started == 0) {
+    for (int64_t chunk = 0; chunk < chunks; chunk++)
+      entry(buffers, sizes, chunk);
+    return;
+  }
+  pool->entry = entry;
+  pool->buffers = buffers;
+  pool->sizes = sizes;
+  for (int64_t first = 0; first < chunks;) {
+    int64_t rest = chunks - first, some = rest < INT32_MAX ? rest : INT32_MAX;
+    run_some(pool, first, (uint32_t)some);
+    first += some;
+  }
+}
+
+static int32_t available_threads(void) {
+#ifdef __linux__
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0)
+    return CPU_COUNT(&set);
+#endif
+  long count = sysconf(_SC_NPROCESSORS_ONLN);
+  return count > 0 && count < MOST_THREADS ? (int32_t)count : 1;
+}
+
+kiln_pool *kiln_pool_create(int32_t threads) {
+  if (threads <= 0)
+    threads = available_threads();
+  if (threads > MOST_THREADS)
+    threads = MOST_THREADS;
+  size_t bytes = sizeof(kiln_pool) + (size_t)threads * sizeof(pthread_t);
+  kiln_pool *pool = aligned_alloc(_Alignof(kiln_pool), (bytes + 127) / 128 * 128);
+  if (!pool)
+    return NULL;
+  *pool = (kiln_pool){.wanted = threads - 1};
+  pthread_mutex_init(&pool->mutex, NULL);
+  pthread_cond_init(&pool->work, NULL);
+  pthread_cond_init(&pool->done, NULL);
+  return pool;
+}
+
+void kiln_pool_destroy(kiln_pool *pool) {
+  pthread_mutex_lock(&pool->mutex);
+  atomic_store(&pool->stop, true);
+  pthread_cond_broadcast(&pool->work);
+  pthread_mutex_unlock(&pool->mutex);
+  for (int32_t i = 0; i < pool->started; i++)
+    pthread_join(pool->threads[i], NULL);
+  pthread_cond_destroy(&pool->done);
+  pthread_cond_destroy(&pool->work);
+  pthread_mutex_destroy(&pool->mutex);
+  free(pool);
+}
+
+int32_t kiln_pool_threads(const kiln_pool *pool) { return pool->started + 1; }

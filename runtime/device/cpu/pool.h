@@ -1,0 +1,23 @@
+/*===- pool.h - The chunks of a launch over a few threads ----------------===*/
+#ifndef KILN_DEVICE_CPU_POOL_H
+#define KILN_DEVICE_CPU_POOL_H
+
+#include <stdint.h>
+
+typedef struct kiln_pool kiln_pool;
+
+typedef void (*kiln_chunk_entry)(void *const *buffers, const int64_t *sizes, int64_t chunk);
+
+/* A pool of `threads` threads, the caller's included; 0: as many as the process may run on. The others start with the
+ * first launch of more than one chunk; where the system refuses one, fewer do the work. NULL: out of memory. */
+kiln_pool *kiln_pool_create(int32_t threads);
+void kiln_pool_destroy(kiln_pool *pool);
+
+/* Runs entry(buffers, sizes, chunk) for 0 <= chunk < chunks, in any order and side by side, and returns when all are
+ * done. One caller at a time. */
+void kiln_pool_run(kiln_pool *pool, kiln_chunk_entry entry, void *const *buffers, const int64_t *sizes, int64_t chunks);
+
+/* What the pool has now, the caller's included. */
+int32_t kiln_pool_threads(const kiln_pool *pool);
+
+#endif

@@ -1,0 +1,30 @@
+/*===- cli.h - The command line of a compiled model, and its parts -------===*/
+#ifndef KILN_CLI_H
+#define KILN_CLI_H
+
+#include "kiln/program.h"
+
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Does what `PROGRAM --help` tells. argv[0] names the program in errors. Returns the exit status: 0, 1 for a failure, 2
+ * for wrong use. Results go to standard output, errors (one line) and the log of DEBUG to standard error. */
+int kiln_cli_main(const kiln_model *model, int argc, char **argv);
+
+/* "NAME: float32 [2, 3]", then the values as NumPy prints them, those of a large tensor summarised. */
+void kiln_print_tensor(FILE *file, const char *name, const kiln_tensor *tensor);
+
+/* Fills tensor->data (the caller's) from `seed` and `stream`: floats in [-1, 1), integers from 0 to 9, bools. The same
+ * on every machine; tensors with different streams are independent. */
+void kiln_random_fill(kiln_tensor *tensor, uint64_t seed, uint64_t stream);
+
+/* The model of a program that is linked with kiln_main. */
+extern const kiln_model kiln_the_model;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

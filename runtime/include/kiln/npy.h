@@ -1,0 +1,26 @@
+/*===- npy.h - Tensors in NumPy's file format ----------------------------===*/
+#ifndef KILN_NPY_H
+#define KILN_NPY_H
+
+#include "kiln/kiln.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Reads versions 1 to 3, of either byte order and of C or Fortran order; bfloat16 is the raw '<V2' that NumPy makes of
+ * it. tensor->data is memory at KILN_ALIGNMENT for free(). On failure tensor->data is NULL and up to error_bytes of the
+ * cause are written to `error`: one line without the path. A file never makes it allocate more than twice what the file
+ * holds. */
+kiln_status kiln_npy_read(const char *path, kiln_tensor *tensor, char *error, size_t error_bytes);
+
+/* The same from memory. */
+kiln_status kiln_npy_parse(const void *bytes, size_t count, kiln_tensor *tensor, char *error, size_t error_bytes);
+
+/* Writes version 1. The file appears under `path` whole or not at all. */
+kiln_status kiln_npy_write(const char *path, const kiln_tensor *tensor, char *error, size_t error_bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

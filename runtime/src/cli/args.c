@@ -1,0 +1,119 @@
+/*===- args.c - The command line as data ---------------------------------===*/
+#include "args.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_RUNS 100
+
+/* The value of an option: "--name=VALUE", or the next argument where `separate` allows it. */
+typedef struct option {
+  const char *name;
+  enum { NO_VALUE, MAY_HAVE_VALUE, HAS_VALUE } kind;
+} option;
+
+static const option options[] = {
+    {"--input", HAS_VALUE},   {"--output-dir", HAS_VALUE}, {"--random", MAY_HAVE_VALUE}, {"--bench", MAY_HAVE_VALUE},
+    {"--threads", HAS_VALUE}, {"--weights", HAS_VALUE},    {"--list", NO_VALUE},         {"--help", NO_VALUE},
+};
+
+static kiln_status wrong(kiln_text *cause, const char *what, const char *remedy) {
+  kiln_text_add(cause, "%s: %s", what, remedy);
+  return KILN_INVALID_ARGUMENT;
+}
+
+static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *value) {
+  char *end;
+  errno = 0;
+  *value = strtoull(text, &end, 10);
+  return text[0] >= '0' && text[0] <= '9' && !*end && errno == 0 && *value >= least && *value <= most;
+}
+
+static kiln_status set_file(const kiln_model *model, kiln_args *args, int32_t index, const char *file,
+                            kiln_text *cause) {
+  if (args->files[index]) {
+    kiln_text_add(cause, "%s: input '%s' has a file already, %s; give each once", file, model->inputs[index].name,
+                  args->files[index]);
+    return KILN_INVALID_ARGUMENT;
+  }
+  args->files[index] = file;
+  return KILN_OK;
+}
+
+/* NAME=FILE. Names may hold a '=', so the model's are compared instead of the text split. */
+static kiln_status name_input(const kiln_model *model, kiln_args *args, const char *value, kiln_text *cause) {
+  for (int32_t i = 0; i < model->input_count; i++) {
+    size_t length = strlen(model->inputs[i].name);
+    if (strncmp(value, model->inputs[i].name, length) == 0 && value[length] == '=')
+      return set_file(model, args, i, value + length + 1, cause);
+  }
+  return wrong(cause, value,
+               strchr(value, '=') ? "no input has this name; --list shows the names" : "wanted --input NAME=FILE");
+}
+
+static kiln_status set_option(const kiln_model *model, kiln_args *args, const char *name, const char *value,
+                              kiln_text *cause) {
+  uint64_t count;
+  if (strcmp(name, "--input") == 0)
+    return name_input(model, args, value, cause);
+  if (strcmp(name, "--output-dir") == 0)
+    args->output_dir = value;
+  else if (strcmp(name, "--weights") == 0)
+    args->weights = value;
+  else if (strcmp(name, "--list") == 0)
+    args->list = true;
+  else if (strcmp(name, "--help") == 0)
+    args->help = true;
+  else if (strcmp(name, "--random") == 0) {
+    args->random = true;
+    if (value && !number(value, 0, UINT64_MAX, &args->seed))
+      return wrong(cause, value, "wanted --random=SEED, a whole number");
+  } else if (strcmp(name, "--bench") == 0) {
+    count = DEFAULT_RUNS;
+    if (value && !number(value, 1, 1000000000, &count))
+      return wrong(cause, value, "wanted --bench=N, at least 1 run");
+    args->bench = (int32_t)count;
+  } else {
+    if (!number(value, 1, 1024, &count))
+      return wrong(cause, value, "wanted --threads N, from 1 to 1024");
+    args->threads = (int32_t)count;
+  }
+  return KILN_OK;
+}
+
+static const option *find_option(const char *argument, size_t length) {
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+    if (strlen(options[i].name) == length && memcmp(options[i].name, argument, length) == 0)
+      return &options[i];
+  return NULL;
+}
+
+kiln_status kiln_args_parse(const kiln_model *model, int argc, char **argv, kiln_args *args, kiln_text *cause) {
+  int32_t position = 0;
+  bool only_files = false;
+  kiln_status status = KILN_OK;
+  for (int i = 1; i < argc && !status; i++) {
+    const char *argument = argv[i];
+    if (!only_files && strcmp(argument, "--") == 0) {
+      only_files = true;
+    } else if (only_files || argument[0] != '-') {
+      status = position < model->input_count
+                   ? set_file(model, args, position++, argument, cause)
+                   : wrong(cause, argument, "one file more than the model has inputs; --list shows them");
+    } else {
+      size_t length = strcspn(argument, "=");
+      const option *found = find_option(argument, length);
+      const char *value = argument[length] ? argument + length + 1 : NULL;
+      if (!found)
+        return wrong(cause, argument, "no such option; see --help");
+      if (value && found->kind == NO_VALUE)
+        return wrong(cause, argument, "this option takes no value");
+      if (!value && found->kind == HAS_VALUE && ++i >= argc)
+        return wrong(cause, argument, "this option wants a value; see --help");
+      status = set_option(model, args, found->name, !value && found->kind == HAS_VALUE ? argv[i] : value, cause);
+    }
+  }
+  return status;
+}

@@ -1,0 +1,46 @@
+/*===- bench.c - How long a run takes ------------------------------------===*/
+#include "../clock.h"
+#include "cli.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MOST_WARM_UPS 10
+
+static int compare(const void *a, const void *b) {
+  double left = *(const double *)a, right = *(const double *)b;
+  return (left > right) - (left < right);
+}
+
+static void report(double *seconds, int32_t runs) {
+  qsort(seconds, (size_t)runs, sizeof *seconds, compare);
+  double median = (seconds[(runs - 1) / 2] + seconds[runs / 2]) / 2;
+  printf("median %.3f ms, min %.3f ms over %" PRId32 " runs\n", median * 1e3, seconds[0] * 1e3, runs);
+}
+
+kiln_status kiln_cli_bench(kiln_context *context, int32_t output_count, const kiln_tensor *inputs, int32_t runs,
+                           kiln_text *cause) {
+  double *seconds = calloc((size_t)runs, sizeof *seconds);
+  kiln_tensor *outputs = calloc((size_t)output_count + 1, sizeof *outputs);
+  kiln_status status = KILN_OK;
+  if (!seconds || !outputs) {
+    kiln_text_add(cause, "no memory to time %" PRId32 " runs", runs);
+    status = KILN_OUT_OF_MEMORY;
+  }
+  int32_t warm_ups = runs < MOST_WARM_UPS ? runs : MOST_WARM_UPS;
+  for (int32_t i = -warm_ups; i < runs && !status; i++) {
+    for (int32_t output = 0; output < output_count; output++)
+      outputs[output].data = NULL;
+    double begin = kiln_seconds();
+    if ((status = kiln_run(context, inputs, outputs)))
+      kiln_text_add(cause, "%s", kiln_context_error(context));
+    if (i >= 0)
+      seconds[i] = kiln_seconds() - begin;
+  }
+  if (!status)
+    report(seconds, runs);
+  free(outputs);
+  free(seconds);
+  return status;
+}

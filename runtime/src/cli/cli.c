@@ -1,0 +1,97 @@
+/*===- cli.c - The command line of a compiled model ----------------------===*/
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_WRONG_USE = 2 };
+
+static void log_line(void *user, const char *line) {
+  (void)user;
+  fprintf(stderr, "%s\n", line);
+}
+
+static kiln_options options_of(const kiln_args *args) {
+  const char *debug = getenv("DEBUG");
+  return (kiln_options){
+      .threads = args->threads,
+      .weights_path = args->weights,
+      .debug = debug ? (int32_t)strtol(debug, NULL, 10) : 0,
+      .log = log_line,
+      .device = getenv("KILN_OPENCL_DEVICE"),
+  };
+}
+
+static kiln_status run_with(kiln_context *context, const kiln_model *model, const kiln_args *args,
+                            const kiln_tensor *inputs, kiln_tensor *outputs, kiln_text *cause) {
+  kiln_status status = kiln_run(context, inputs, outputs);
+  if (status) {
+    kiln_text_add(cause, "%s", kiln_context_error(context));
+    return status;
+  }
+  for (int32_t i = 0; i < model->output_count; i++)
+    kiln_print_tensor(stdout, model->outputs[i].name, &outputs[i]);
+  if (args->output_dir && (status = kiln_cli_write(model, args->output_dir, outputs, cause)))
+    return status;
+  return args->bench ? kiln_cli_bench(context, model->output_count, inputs, args->bench, cause) : KILN_OK;
+}
+
+static kiln_status run(const kiln_model *model, const kiln_args *args, kiln_tensor *inputs, kiln_tensor *outputs,
+                       bool *wrong_use, kiln_text *cause) {
+  char error[KILN_TEXT_BYTES];
+  kiln_status status = kiln_cli_inputs(model, args, inputs, wrong_use, cause);
+  if (status)
+    return status;
+  if (model->weight_count > 0 && !model->weight_data && !args->weights) {
+    kiln_text_add(cause, "the weights are not part of this program; name their file with --weights FILE");
+    *wrong_use = true;
+    return KILN_INVALID_ARGUMENT;
+  }
+  kiln_options options = options_of(args);
+  kiln_context *context;
+  if ((status = kiln_context_create(model, &options, &context, error, sizeof error))) {
+    kiln_text_add(cause, "%s", error);
+    return status;
+  }
+  status = run_with(context, model, args, inputs, outputs, cause);
+  kiln_context_destroy(context);
+  if (!status && fflush(stdout) != 0) {
+    kiln_text_add(cause, "standard output cannot be written");
+    return KILN_IO_ERROR;
+  }
+  return status;
+}
+
+static const char *base_name(const char *path) {
+  const char *slash = path ? strrchr(path, '/') : NULL;
+  return slash ? slash + 1 : path ? path : "kiln";
+}
+
+int kiln_cli_main(const kiln_model *model, int argc, char **argv) {
+  const char *program = base_name(argc > 0 ? argv[0] : NULL);
+  char line[2 * KILN_TEXT_BYTES];
+  kiln_text cause = kiln_text_in(line, sizeof line);
+  size_t inputs_room = (size_t)model->input_count + 1, outputs_room = (size_t)model->output_count + 1;
+  kiln_args args = {.files = calloc(inputs_room, sizeof *args.files)};
+  kiln_tensor *inputs = calloc(inputs_room, sizeof *inputs), *outputs = calloc(outputs_room, sizeof *outputs);
+  kiln_status status = KILN_OUT_OF_MEMORY;
+  bool wrong_use = false;
+  if (!args.files || !inputs || !outputs)
+    kiln_text_add(&cause, "no memory for the names of the inputs");
+  else if ((status = kiln_args_parse(model, argc, argv, &args, &cause)))
+    wrong_use = true;
+  else if (args.help)
+    kiln_cli_help(model, program);
+  else if (args.list)
+    kiln_cli_list(model);
+  else
+    status = run(model, &args, inputs, outputs, &wrong_use, &cause);
+  if (status)
+    fprintf(stderr, "%s: %s\n", program, line);
+  for (int32_t i = 0; inputs && i < model->input_count; i++)
+    free(inputs[i].data);
+  free(outputs);
+  free(inputs);
+  free((void *)args.files);
+  return status == KILN_OK ? EXIT_SUCCESS : wrong_use ? EXIT_WRONG_USE : EXIT_FAILURE;
+}

@@ -1,0 +1,40 @@
+/*===- list.c - What a program takes and gives ---------------------------===*/
+#include "cli.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static void list_ports(const char *kind, const kiln_port *ports, int32_t count) {
+  for (int32_t i = 0; i < count; i++) {
+    char line[KILN_TEXT_BYTES];
+    kiln_text text = kiln_text_in(line, sizeof line);
+    kiln_text_add_port(&text, &ports[i]);
+    printf("%s %s: %s%s\n", kind, ports[i].name, line, ports[i].value ? ", has a default" : "");
+  }
+}
+
+void kiln_cli_list(const kiln_model *model) {
+  list_ports("input", model->inputs, model->input_count);
+  list_ports("output", model->outputs, model->output_count);
+  for (int32_t i = 0; i < model->symbol_count; i++) {
+    const kiln_symbol *symbol = &model->symbols[i];
+    printf("symbol %s: %" PRId64 " to %" PRId64 ", at random %" PRId64 "\n", symbol->name, symbol->min, symbol->max,
+           symbol->value);
+  }
+}
+
+void kiln_cli_help(const kiln_model *model, const char *program) {
+  printf("usage: %s [INPUT.npy ...] [options]\n"
+         "Runs the model %s. Files are its inputs in declared order; those that have a default may be left out.\n\n",
+         program, model->name);
+  fputs("  --input NAME=FILE  an input by its name\n"
+        "  --output-dir DIR   write output_0.npy, output_1.npy ... there\n"
+        "  --random[=SEED]    fill the inputs that are not given\n"
+        "  --bench[=N]        time N runs (100), with --random where inputs are missing\n"
+        "  --threads N        CPU threads (one a core)\n"
+        "  --weights FILE     take the weights from a safetensors file\n"
+        "  --list             names, dtypes and shapes of inputs and outputs\n"
+        "  --help             this text\n\n"
+        "DEBUG=2 in the environment logs every launch. Exit status: 0, 1 for a failure, 2 for wrong use.\n",
+        stdout);
+}

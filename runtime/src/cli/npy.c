@@ -1,0 +1,203 @@
+/*===- npy.c - Tensors in NumPy's file format ----------------------------===*/
+#define _POSIX_C_SOURCE 200809L
+#include "kiln/npy.h"
+
+#include "../dtype.h"
+#include "kiln/program.h"
+#include "npy_header.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A source of bytes: a file, or memory where `file` is NULL. */
+typedef struct source {
+  FILE *file;
+  const uint8_t *at;
+  size_t left; /* in memory; of a regular file, what it holds from here on; SIZE_MAX where nobody can tell */
+} source;
+
+static size_t read_some(source *from, void *to, size_t count) {
+  if (from->file)
+    return fread(to, 1, count, from->file);
+  if (count > from->left)
+    count = from->left;
+  memcpy(to, from->at, count);
+  from->at += count;
+  from->left -= count;
+  return count;
+}
+
+static kiln_status fail(kiln_text *cause, kiln_status status, const char *text) {
+  kiln_text_add(cause, "%s", text);
+  return status;
+}
+
+static kiln_status read_header(source *from, kiln_npy_header *header, kiln_text *cause) {
+  uint8_t prefix[KILN_NPY_PREFIX_BYTES];
+  size_t begin = 10, end = 0, count = read_some(from, prefix, begin);
+  if (count == begin && prefix[6] > 1)
+    count += read_some(from, prefix + begin, sizeof prefix - begin);
+  kiln_status status = kiln_npy_locate(prefix, count, &begin, &end, cause);
+  if (status)
+    return status;
+  char *text = malloc(end - begin + 1);
+  if (!text)
+    return fail(cause, KILN_OUT_OF_MEMORY, "no memory for its header");
+  if (read_some(from, text, end - begin) == end - begin)
+    status = kiln_npy_parse_header(text, end - begin, header, cause);
+  else
+    status = fail(cause, KILN_IO_ERROR, "the file ends within its header");
+  free(text);
+  if (!status && from->left != SIZE_MAX && from->file)
+    from->left = from->left > end ? from->left - end : 0;
+  return status;
+}
+
+static void *allocate(size_t bytes) {
+  if (bytes > SIZE_MAX - KILN_ALIGNMENT)
+    return NULL;
+  size_t rounded = (bytes + KILN_ALIGNMENT - 1) / KILN_ALIGNMENT * KILN_ALIGNMENT;
+  return aligned_alloc(KILN_ALIGNMENT, rounded ? rounded : KILN_ALIGNMENT);
+}
+
+/* Reads `wanted` bytes. Of a source whose length nobody can tell, room for them is made as they come. */
+static kiln_status read_data(source *from, size_t wanted, uint8_t **data, kiln_text *cause) {
+  size_t room = from->left == SIZE_MAX && wanted > 65536 ? 65536 : wanted, has = 0;
+  if (from->left < wanted) {
+    kiln_text_add(cause, "the data end after %zu of %zu bytes", from->left, wanted);
+    return KILN_IO_ERROR;
+  }
+  uint8_t *memory = allocate(room);
+  while (memory && (has += read_some(from, memory + has, room - has)) == room && room < wanted) {
+    room = room > wanted / 2 ? wanted : room * 2;
+    uint8_t *grown = allocate(room);
+    if (grown)
+      memcpy(grown, memory, has);
+    free(memory);
+    memory = grown;
+  }
+  if (!memory) {
+    kiln_text_add(cause, "no memory for %zu bytes", wanted);
+    return KILN_OUT_OF_MEMORY;
+  }
+  if (has < wanted) {
+    free(memory);
+    kiln_text_add(cause, "the data end after %zu of %zu bytes", has, wanted);
+    return KILN_IO_ERROR;
+  }
+  *data = memory;
+  return KILN_OK;
+}
+
+static void swap_bytes(uint8_t *data, int64_t count, size_t size) {
+  for (int64_t i = 0; i < count; i++, data += size)
+    for (size_t j = 0; j < size / 2; j++) {
+      uint8_t saved = data[j];
+      data[j] = data[size - 1 - j];
+      data[size - 1 - j] = saved;
+    }
+}
+
+/* From the first axis fastest to the last axis fastest. */
+static kiln_status reorder(const kiln_npy_header *header, uint8_t **data, kiln_text *cause) {
+  const kiln_tensor *tensor = &header->tensor;
+  size_t size = kiln_dtype_size(tensor->dtype);
+  uint8_t *ordered = allocate((size_t)header->count * size);
+  if (!ordered)
+    return fail(cause, KILN_OUT_OF_MEMORY, "no memory to bring it from Fortran's order to C's");
+  int64_t index[KILN_MAX_RANK] = {0};
+  for (int64_t i = 0; i < header->count; i++) {
+    int64_t from = 0;
+    for (int32_t axis = tensor->rank; axis-- > 0;)
+      from = from * tensor->dims[axis] + index[axis];
+    memcpy(ordered + (size_t)i * size, *data + (size_t)from * size, size);
+    for (int32_t axis = tensor->rank; axis-- > 0 && ++index[axis] == tensor->dims[axis];)
+      index[axis] = 0;
+  }
+  free(*data);
+  *data = ordered;
+  return KILN_OK;
+}
+
+static kiln_status read_tensor(source *from, kiln_tensor *tensor, kiln_text *cause) {
+  kiln_npy_header header;
+  uint8_t *data = NULL;
+  kiln_status status = read_header(from, &header, cause);
+  if (status)
+    return status;
+  size_t size = kiln_dtype_size(header.tensor.dtype);
+  if ((status = read_data(from, (size_t)header.count * size, &data, cause)))
+    return status;
+  if (header.swapped)
+    swap_bytes(data, header.count, size);
+  if (header.tensor.dtype == KILN_BOOL)
+    for (int64_t i = 0; i < header.count; i++)
+      data[i] = data[i] != 0;
+  if (header.fortran && header.tensor.rank > 1 && (status = reorder(&header, &data, cause))) {
+    free(data);
+    return status;
+  }
+  *tensor = header.tensor;
+  tensor->data = data;
+  return KILN_OK;
+}
+
+kiln_status kiln_npy_parse(const void *bytes, size_t count, kiln_tensor *tensor, char *error, size_t error_bytes) {
+  kiln_text cause = kiln_text_in(error, error_bytes);
+  source from = {NULL, bytes, count};
+  *tensor = (kiln_tensor){0};
+  return read_tensor(&from, tensor, &cause);
+}
+
+kiln_status kiln_npy_read(const char *path, kiln_tensor *tensor, char *error, size_t error_bytes) {
+  kiln_text cause = kiln_text_in(error, error_bytes);
+  *tensor = (kiln_tensor){0};
+  struct stat status = {0};
+  FILE *file = fopen(path, "rb");
+  if (!file)
+    return fail(&cause, KILN_IO_ERROR, strerror(errno));
+  source from = {file, NULL, SIZE_MAX};
+  if (fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode))
+    from.left = (size_t)status.st_size;
+  kiln_status result =
+      S_ISDIR(status.st_mode) ? fail(&cause, KILN_IO_ERROR, "is a folder") : read_tensor(&from, tensor, &cause);
+  fclose(file);
+  return result;
+}
+
+static bool write_tensor(FILE *file, const kiln_tensor *tensor) {
+  char header[512];
+  size_t length = kiln_npy_format_header(tensor, header, sizeof header);
+  size_t bytes = (size_t)kiln_element_count(tensor->dtype, tensor->rank, tensor->dims) * kiln_dtype_size(tensor->dtype);
+  return fwrite(header, 1, length, file) == length && (bytes == 0 || fwrite(tensor->data, 1, bytes, file) == bytes);
+}
+
+kiln_status kiln_npy_write(const char *path, const kiln_tensor *tensor, char *error, size_t error_bytes) {
+  kiln_text cause = kiln_text_in(error, error_bytes);
+  size_t room = strlen(path) + 32;
+  char *temporary = malloc(room);
+  if (!temporary)
+    return fail(&cause, KILN_OUT_OF_MEMORY, "no memory for its name");
+  snprintf(temporary, room, "%s.%ld.tmp", path, (long)getpid());
+  FILE *file = fopen(temporary, "wb");
+  bool good = file && write_tensor(file, tensor);
+  int error_number = errno;
+  if (file && fclose(file) != 0 && good) {
+    good = false;
+    error_number = errno;
+  }
+  if (good && rename(temporary, path) != 0) {
+    good = false;
+    error_number = errno;
+  }
+  if (!good && file)
+    unlink(temporary);
+  free(temporary);
+  return good ? KILN_OK : fail(&cause, KILN_IO_ERROR, strerror(error_number));
+}

@@ -1,0 +1,172 @@
+/*===- npy_header.c - The dictionary before the data ---------------------===*/
+#include "npy_header.h"
+
+#include "../dtype.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
+
+/* The type codes, in the order of kiln_dtype. NumPy knows no bfloat16 and saves it as two raw bytes. */
+static const char codes[KILN_DTYPE_COUNT][3] = {"b1", "i1", "u1", "i2", "u2", "i4", "u4",
+                                                "i8", "u8", "f2", "V2", "f4", "f8"};
+
+kiln_status kiln_npy_locate(const uint8_t *prefix, size_t count, size_t *begin, size_t *end, kiln_text *cause) {
+  if (count < 10 || memcmp(prefix, magic, sizeof magic) != 0) {
+    kiln_text_add(cause, "no .npy file; save the array with numpy.save");
+    return KILN_IO_ERROR;
+  }
+  if (prefix[6] < 1 || prefix[6] > 3) {
+    kiln_text_add(cause, "version %d of the .npy format is unknown", prefix[6]);
+    return KILN_IO_ERROR;
+  }
+  *begin = prefix[6] == 1 ? 10 : 12;
+  uint32_t length = (uint32_t)(prefix[8] | prefix[9] << 8);
+  if (*begin == 12 && count >= 12)
+    length |= (uint32_t)prefix[10] << 16 | (uint32_t)prefix[11] << 24;
+  if (*begin > count || length > KILN_NPY_MOST_HEADER_BYTES) {
+    kiln_text_add(cause, "the .npy header is corrupt");
+    return KILN_IO_ERROR;
+  }
+  *end = *begin + length;
+  return KILN_OK;
+}
+
+/* A cursor over the dictionary, which is a literal of Python's with three keys. */
+typedef struct cursor {
+  const char *at, *end;
+} cursor;
+
+static bool take(cursor *c, char wanted) {
+  while (c->at < c->end && (*c->at == ' ' || *c->at == '\n' || *c->at == '\t'))
+    c->at++;
+  if (c->at == c->end || *c->at != wanted)
+    return false;
+  c->at++;
+  return true;
+}
+
+static bool take_word(cursor *c, const char *word) {
+  size_t length = strlen(word);
+  cursor saved = *c;
+  if (take(c, word[0]) && (size_t)(c->end - c->at) >= length - 1 && memcmp(c->at, word + 1, length - 1) == 0) {
+    c->at += length - 1;
+    return true;
+  }
+  *c = saved;
+  return false;
+}
+
+static bool take_string(cursor *c, char text[16]) {
+  char quote = '\'';
+  if (!take(c, quote) && !take(c, quote = '"'))
+    return false;
+  size_t length = 0;
+  for (; c->at < c->end && *c->at != quote; c->at++) {
+    if (length == 15)
+      return false;
+    text[length++] = *c->at;
+  }
+  text[length] = 0;
+  return take(c, quote);
+}
+
+static bool take_size(cursor *c, int64_t *size) {
+  *size = 0;
+  const char *digits = NULL;
+  while (c->at < c->end && *c->at == ' ')
+    c->at++;
+  for (digits = c->at; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++)
+    if (__builtin_mul_overflow(*size, 10, size) || __builtin_add_overflow(*size, *c->at - '0', size))
+      return false;
+  bool any = c->at > digits;
+  if (c->at < c->end && *c->at == 'L') /* what Python 2 wrote */
+    c->at++;
+  return any;
+}
+
+static bool take_shape(cursor *c, kiln_tensor *tensor) {
+  if (!take(c, '('))
+    return false;
+  for (tensor->rank = 0; !take(c, ')'); tensor->rank++) {
+    int64_t size;
+    if (!take_size(c, &size))
+      return false;
+    if (tensor->rank < KILN_MAX_RANK)
+      tensor->dims[tensor->rank] = size;
+    if (!take(c, ','))
+      return take(c, ')') && ++tensor->rank;
+  }
+  return true;
+}
+
+static kiln_status set_type(const char *descr, kiln_npy_header *header, kiln_text *cause) {
+  char order = descr[0];
+  for (int i = 0; order && strchr("<>|=", order) && i < KILN_DTYPE_COUNT; i++)
+    if (strcmp(descr + 1, codes[i]) == 0) {
+      header->tensor.dtype = (kiln_dtype)i;
+      header->swapped = order == '>';
+      return KILN_OK;
+    }
+  kiln_text_add(cause, "the array's dtype '%s' is unknown; convert it with numpy.ndarray.astype", descr);
+  return KILN_IO_ERROR;
+}
+
+kiln_status kiln_npy_parse_header(const char *text, size_t count, kiln_npy_header *header, kiln_text *cause) {
+  *header = (kiln_npy_header){0};
+  cursor c = {text, text + count};
+  char descr[16] = "", key[16];
+  bool has_shape = false, has_order = false, good = take(&c, '{');
+  while (good && !take(&c, '}')) {
+    good = take_string(&c, key) && take(&c, ':');
+    if (good && strcmp(key, "descr") == 0)
+      good = take_string(&c, descr);
+    else if (good && strcmp(key, "fortran_order") == 0)
+      good = has_order = (header->fortran = take_word(&c, "True")) || take_word(&c, "False");
+    else if (good && strcmp(key, "shape") == 0)
+      good = has_shape = take_shape(&c, &header->tensor);
+    else
+      good = false;
+    take(&c, ',');
+  }
+  if (!good || !descr[0] || !has_shape || !has_order) {
+    kiln_text_add(cause, "the .npy header is corrupt, or its dtype is a record");
+    return KILN_IO_ERROR;
+  }
+  if (header->tensor.rank > KILN_MAX_RANK) {
+    kiln_text_add(cause, "the array has %" PRId32 " axes; wanted at most %d", header->tensor.rank, KILN_MAX_RANK);
+    return KILN_IO_ERROR;
+  }
+  kiln_status status = set_type(descr, header, cause);
+  if (status)
+    return status;
+  header->count = kiln_element_count(header->tensor.dtype, header->tensor.rank, header->tensor.dims);
+  if (header->count < 0) {
+    kiln_text_add(cause, "the array's shape is too large");
+    return KILN_IO_ERROR;
+  }
+  return KILN_OK;
+}
+
+size_t kiln_npy_format_header(const kiln_tensor *tensor, char *bytes, size_t room) {
+  memcpy(bytes, magic, sizeof magic);
+  bytes[6] = 1;
+  bytes[7] = 0;
+  kiln_text text = kiln_text_in(bytes + 10, room - 10);
+  bool single = kiln_dtype_size(tensor->dtype) == 1;
+  kiln_text_add(&text, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", single ? '|' : '<',
+                codes[tensor->dtype]);
+  for (int32_t axis = 0; axis < tensor->rank; axis++)
+    kiln_text_add(&text, "%s%" PRId64 "%s", axis ? " " : "", tensor->dims[axis],
+                  axis + 1 < tensor->rank || axis == 0 ? "," : "");
+  kiln_text_add(&text, "), }");
+  do
+    kiln_text_add(&text, " ");
+  while ((10 + text.length + 1) % 64 != 0);
+  kiln_text_add(&text, "\n");
+  bytes[8] = (char)(text.length & 0xff);
+  bytes[9] = (char)(text.length >> 8);
+  return 10 + text.length;
+}

@@ -1,0 +1,201 @@
+/*===- context.c - Make, use up and end what a run needs -----------------===*/
+#include "context.h"
+
+#include "bind.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+int32_t kiln_input_count(const kiln_model *model) { return model->input_count; }
+int32_t kiln_output_count(const kiln_model *model) { return model->output_count; }
+const char *kiln_context_error(const kiln_context *context) { return context->error; }
+
+kiln_status kiln_fail(kiln_context *context, kiln_status status, const char *format, ...) {
+  kiln_text text = kiln_text_in(context->error, sizeof context->error);
+  va_list arguments;
+  va_start(arguments, format);
+  kiln_text_add_list(&text, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+kiln_status kiln_fail_device(kiln_context *context, kiln_status status, const char *what) {
+  const char *cause = context->device->error ? context->device->error(context->state) : "";
+  if (!cause || !cause[0])
+    cause = status == KILN_OUT_OF_MEMORY ? "out of memory" : "the device failed";
+  return kiln_fail(context, status, "%s: %s", what, cause);
+}
+
+void kiln_log(kiln_context *context, const char *line) {
+  if (context->options.log)
+    context->options.log(context->options.log_user, line);
+}
+
+void *kiln_host_alloc(int64_t bytes) {
+  if (bytes < 0 || bytes > INT64_MAX - KILN_ALIGNMENT || (uint64_t)bytes > SIZE_MAX - KILN_ALIGNMENT)
+    return NULL;
+  size_t rounded = ((size_t)bytes + KILN_ALIGNMENT - 1) / KILN_ALIGNMENT * KILN_ALIGNMENT;
+  return aligned_alloc(KILN_ALIGNMENT, rounded ? rounded : KILN_ALIGNMENT);
+}
+
+kiln_status kiln_block_reserve(kiln_context *context, kiln_block *block, int64_t bytes, const char *what) {
+  if (block->memory && block->bytes >= bytes)
+    return KILN_OK;
+  kiln_block_release(context, block);
+  if (bytes >= 0)
+    block->memory = context->device->alloc(context->state, bytes ? bytes : 1);
+  if (!block->memory)
+    return kiln_fail(context, KILN_OUT_OF_MEMORY, "%s: no memory for %" PRId64 " bytes on device '%s'", what, bytes,
+                     context->device->name);
+  block->bytes = bytes;
+  context->device_bytes += bytes;
+  return KILN_OK;
+}
+
+void kiln_block_release(kiln_context *context, kiln_block *block) {
+  if (block->memory) {
+    context->device->free(context->state, block->memory);
+    context->device_bytes -= block->bytes;
+  }
+  *block = (kiln_block){NULL, 0};
+}
+
+static const kiln_device *find_device(const char *name) {
+  for (const kiln_device *const *device = kiln_devices(); *device; device++)
+    if (strcmp((*device)->name, name) == 0)
+      return *device;
+  return NULL;
+}
+
+/* Zeroed room for `count` items; never NULL for want of items. */
+static void *array_of(int32_t count, size_t size) { return calloc(count > 0 ? (size_t)count : 1, size); }
+
+static kiln_status open_context(kiln_context *context) {
+  const kiln_model *model = context->model;
+  if (model->abi != KILN_ABI_VERSION)
+    return kiln_fail(context, KILN_UNAVAILABLE,
+                     "%s: made for runtime interface %" PRIu32 ", this is %d; compile it again", model->name,
+                     model->abi, KILN_ABI_VERSION);
+  context->device = find_device(model->device);
+  if (!context->device)
+    return kiln_fail(context, KILN_UNAVAILABLE, "device '%s' is not linked into this program", model->device);
+  context->sizes = array_of(model->symbol_count, sizeof *context->sizes);
+  context->input_states = array_of(model->input_count, sizeof *context->input_states);
+  context->output_states = array_of(model->output_count, sizeof *context->output_states);
+  context->weights = array_of(model->weight_count, sizeof *context->weights);
+  context->weight_copies = array_of(model->weight_count, sizeof *context->weight_copies);
+  if (!context->sizes || !context->input_states || !context->output_states || !context->weights ||
+      !context->weight_copies)
+    return kiln_fail(context, KILN_OUT_OF_MEMORY, "no memory for the context");
+  kiln_status status =
+      context->device->open(model, &context->options, &context->state, context->error, sizeof context->error);
+  if (status) {
+    context->state = NULL;
+    return status;
+  }
+  if (context->options.debug >= 1) {
+    char line[128];
+    kiln_text text = kiln_text_in(line, sizeof line);
+    kiln_text_add(&text, "opened device %s", context->device->name);
+    kiln_log(context, line);
+  }
+  return kiln_weights_open(context);
+}
+
+kiln_status kiln_context_create(const kiln_model *model, const kiln_options *options, kiln_context **context,
+                                char *error, size_t error_bytes) {
+  *context = NULL;
+  kiln_text cause = kiln_text_in(error, error ? error_bytes : 0);
+  kiln_context *made = calloc(1, sizeof *made);
+  if (!made) {
+    kiln_text_add(&cause, "no memory for the context");
+    return KILN_OUT_OF_MEMORY;
+  }
+  made->model = model;
+  if (options)
+    made->options = *options;
+  kiln_status status = open_context(made);
+  if (status) {
+    kiln_text_add(&cause, "%s", made->error);
+    kiln_context_destroy(made);
+    return status;
+  }
+  /* The strings of `options` are the caller's, and were needed only here. */
+  made->options.weights_path = made->options.device = NULL;
+  *context = made;
+  return KILN_OK;
+}
+
+void kiln_context_destroy(kiln_context *context) {
+  if (!context)
+    return;
+  const kiln_model *model = context->model;
+  if (context->state) {
+    kiln_temporaries_release(context);
+    kiln_block_release(context, &context->arena);
+    for (int32_t i = 0; i < model->input_count; i++)
+      kiln_block_release(context, &context->input_states[i].copy);
+    for (int32_t i = 0; i < model->output_count; i++) {
+      kiln_block_release(context, &context->output_states[i].copy);
+      free(context->output_states[i].own.memory);
+    }
+    kiln_weights_close(context);
+    context->device->close(context->state);
+  }
+  free(context->temporaries);
+  free(context->weight_copies);
+  free(context->weights);
+  free(context->output_states);
+  free(context->input_states);
+  free(context->sizes);
+  free(context);
+}
+
+/* Every input has its data, or a default. */
+static kiln_status check_given(kiln_context *context) {
+  for (int32_t i = 0; i < context->model->input_count; i++) {
+    const kiln_port *port = &context->model->inputs[i];
+    if (kiln_input_given(port, context->inputs ? &context->inputs[i] : NULL) || port->value)
+      continue;
+    kiln_text cause = kiln_text_in(context->error, sizeof context->error);
+    kiln_text_add(&cause, "input '%s': wanted ", port->name);
+    kiln_text_add_port(&cause, port);
+    kiln_text_add(&cause, ", given none");
+    return KILN_INVALID_ARGUMENT;
+  }
+  return KILN_OK;
+}
+
+static kiln_status run(kiln_context *context) {
+  kiln_text cause = kiln_text_in(context->error, sizeof context->error);
+  int32_t bad;
+  kiln_status status = kiln_bind(context->model, context->inputs, context->sizes, &bad, &cause);
+  if (!status)
+    status = check_given(context);
+  if (!status)
+    status = context->model->run(context, context->sizes);
+  if (!status)
+    return kiln_outputs_finish(context);
+  if (!context->error[0])
+    kiln_fail(context, status,
+              status == KILN_INDEX_ERROR ? "a data-dependent index was out of range" : "the program stopped");
+  if (context->device->synchronize) /* the caller may free the inputs now */
+    context->device->synchronize(context->state);
+  return status;
+}
+
+kiln_status kiln_run(kiln_context *context, const kiln_tensor *inputs, kiln_tensor *outputs) {
+  context->error[0] = 0;
+  context->inputs = inputs;
+  context->outputs = outputs;
+  for (int32_t i = 0; i < context->model->input_count; i++)
+    context->input_states[i].ready = false;
+  for (int32_t i = 0; i < context->model->output_count; i++)
+    context->output_states[i].ready = false;
+  kiln_status status = run(context);
+  kiln_temporaries_release(context);
+  context->inputs = NULL;
+  context->outputs = NULL;
+  return status;
+}

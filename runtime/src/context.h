@@ -1,0 +1,86 @@
+/*===- context.h - What a run keeps between its calls --------------------===*/
+#ifndef KILN_SRC_CONTEXT_H
+#define KILN_SRC_CONTEXT_H
+
+#include "kiln/program.h"
+#include "safetensors.h"
+
+#include <stdbool.h>
+
+/* Memory of the device that is kept from run to run and replaced when it is too small. */
+typedef struct kiln_block {
+  void *memory;
+  int64_t bytes;
+} kiln_block;
+
+typedef struct kiln_input_state {
+  kiln_slice slice;
+  bool ready;      /* `slice` holds this run's input */
+  kiln_block copy; /* where the device cannot use the caller's memory */
+} kiln_input_state;
+
+typedef struct kiln_output_state {
+  bool ready;
+  kiln_slice slice;
+  int64_t dims[KILN_MAX_RANK];
+  int64_t bytes;
+  void *host;      /* where the caller finds the result: its own memory or `own` */
+  bool in_place;   /* the device writes `host` itself */
+  kiln_block own;  /* host memory of the context */
+  kiln_block copy; /* memory of the device */
+} kiln_output_state;
+
+/* A kiln_rt_alloc of this run. A freed one serves a later call of the same run. */
+typedef struct kiln_temporary {
+  kiln_block block;
+  bool used;
+} kiln_temporary;
+
+struct kiln_context {
+  const kiln_model *model;
+  const kiln_device *device;
+  void *state;
+  kiln_options options;
+  char error[512];
+
+  const kiln_tensor *inputs; /* of the run; NULL between runs or where none is given */
+  kiln_tensor *outputs;
+  int64_t *sizes;
+  kiln_input_state *input_states;
+  kiln_output_state *output_states;
+  kiln_block arena;
+  kiln_temporary *temporaries;
+  int32_t temporary_count, temporary_room;
+
+  kiln_safetensors file; /* mapped while the context lives */
+  kiln_slice *weights;
+  kiln_block *weight_copies;
+
+  int64_t device_bytes; /* allocated now */
+  int32_t launches;
+  double seconds; /* spent in launches while they are logged */
+};
+
+/* Sets the context's error and returns `status`. */
+kiln_status kiln_fail(kiln_context *context, kiln_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same with what the device has to say. `what` names the operation and its object. */
+kiln_status kiln_fail_device(kiln_context *context, kiln_status status, const char *what);
+void kiln_log(kiln_context *context, const char *line);
+
+/* Makes `block` at least `bytes` long; what it held is lost when it grows. */
+kiln_status kiln_block_reserve(kiln_context *context, kiln_block *block, int64_t bytes, const char *what);
+void kiln_block_release(kiln_context *context, kiln_block *block);
+
+/* Finds every weight, in the model or in options.weights_path, and puts it where the device can read it. */
+kiln_status kiln_weights_open(kiln_context *context);
+void kiln_weights_close(kiln_context *context);
+
+/* kiln_rt_output's results to the caller. */
+kiln_status kiln_outputs_finish(kiln_context *context);
+void kiln_temporaries_release(kiln_context *context);
+
+/* Memory of the host at KILN_ALIGNMENT, for free(). */
+void *kiln_host_alloc(int64_t bytes);
+
+#endif

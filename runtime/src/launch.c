@@ -1,0 +1,46 @@
+/*===- launch.c - What a host program calls: kernels ---------------------===*/
+#include "clock.h"
+#include "context.h"
+#include "text.h"
+
+#include <ctype.h>
+
+/* The columns of tinygrad's DEBUG=2, which people's eyes and scripts know. */
+static void log_launch(kiln_context *context, const kiln_launch_info *info, const int64_t estimates[2],
+                       double seconds) {
+  const kiln_kernel *kernel = &context->model->kernels[info->kernel];
+  char device[8] = "", line[KILN_TEXT_BYTES];
+  for (int i = 0; i < 7 && context->device->name[i]; i++)
+    device[i] = (char)toupper((unsigned char)context->device->name[i]);
+  context->launches++;
+  context->seconds += seconds;
+  bool slow = seconds > 0.01;
+  double per_giga = 1e-9 / (seconds > 0 ? seconds : 1e-20);
+  kiln_text text = kiln_text_in(line, sizeof line);
+  kiln_text_add(&text, "*** %-7s %4d %-38s arg %3d mem %5.2f GB ", device, (int)context->launches, kernel->name,
+                (int)kernel->buffers, (double)context->device_bytes * 1e-9);
+  kiln_text_add(&text, "tm %9.2f%s/%9.2fms (%8.2f GFLOPS, %7.2f GB/s)", seconds * (slow ? 1e3 : 1e6),
+                slow ? "ms" : "us", context->seconds * 1e3, (double)estimates[0] * per_giga,
+                (double)estimates[1] * per_giga);
+  if (info->origin && info->origin[0])
+    kiln_text_add(&text, " %s", info->origin);
+  kiln_log(context, line);
+}
+
+kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, const kiln_slice *buffers,
+                           const int64_t *sizes, const int64_t grid[KILN_MAX_GRID], const int64_t estimates[2]) {
+  for (int axis = 0; axis < KILN_MAX_GRID; axis++)
+    if (grid[axis] <= 0)
+      return KILN_OK;
+  const kiln_device *device = context->device;
+  bool logged = context->options.debug >= 2;
+  double begin = logged ? kiln_seconds() : 0;
+  kiln_status status = device->launch(context->state, info->kernel, buffers, sizes, grid);
+  if (!status && logged && device->synchronize)
+    status = device->synchronize(context->state);
+  if (status)
+    return kiln_fail_device(context, status, context->model->kernels[info->kernel].name);
+  if (logged)
+    log_launch(context, info, estimates, kiln_seconds() - begin);
+  return KILN_OK;
+}

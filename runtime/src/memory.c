@@ -1,0 +1,78 @@
+/*===- memory.c - What a host program calls: memory ----------------------===*/
+#include "context.h"
+#include "dtype.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+kiln_status kiln_rt_arena(kiln_context *context, int64_t bytes, kiln_slice *slice) {
+  kiln_status status = kiln_block_reserve(context, &context->arena, bytes, "arena");
+  *slice = (kiln_slice){context->arena.memory, 0};
+  return status;
+}
+
+kiln_status kiln_rt_alloc(kiln_context *context, int64_t bytes, kiln_slice *slice) {
+  kiln_temporary *found = NULL;
+  for (int32_t i = 0; i < context->temporary_count; i++) {
+    kiln_temporary *each = &context->temporaries[i];
+    if (!each->used && each->block.bytes >= bytes && (!found || each->block.bytes < found->block.bytes))
+      found = each;
+  }
+  if (!found) {
+    if (context->temporary_count == context->temporary_room) {
+      int32_t room = context->temporary_room ? context->temporary_room * 2 : 16;
+      kiln_temporary *grown = realloc(context->temporaries, (size_t)room * sizeof *grown);
+      if (!grown)
+        return kiln_fail(context, KILN_OUT_OF_MEMORY, "no memory for a list of %" PRId32 " temporaries", room);
+      context->temporaries = grown;
+      context->temporary_room = room;
+    }
+    found = &context->temporaries[context->temporary_count];
+    *found = (kiln_temporary){{NULL, 0}, false};
+    kiln_status status = kiln_block_reserve(context, &found->block, bytes, "temporary");
+    if (status)
+      return status;
+    context->temporary_count++;
+  }
+  found->used = true;
+  *slice = (kiln_slice){found->block.memory, 0};
+  return KILN_OK;
+}
+
+kiln_status kiln_rt_free(kiln_context *context, kiln_slice slice) {
+  for (int32_t i = 0; i < context->temporary_count; i++)
+    if (context->temporaries[i].block.memory == slice.memory && context->temporaries[i].used) {
+      context->temporaries[i].used = false;
+      return KILN_OK;
+    }
+  return kiln_fail(context, KILN_INVALID_ARGUMENT, "the program freed memory that it does not hold");
+}
+
+void kiln_temporaries_release(kiln_context *context) {
+  for (int32_t i = 0; i < context->temporary_count; i++)
+    kiln_block_release(context, &context->temporaries[i].block);
+  context->temporary_count = 0;
+}
+
+kiln_status kiln_rt_copy(kiln_context *context, kiln_slice to, kiln_slice from, int64_t bytes) {
+  if (bytes == 0)
+    return KILN_OK;
+  kiln_status status = context->device->copy(context->state, to, from, bytes);
+  return status ? kiln_fail_device(context, status, "copy") : KILN_OK;
+}
+
+kiln_status kiln_rt_read(kiln_context *context, kiln_slice from, kiln_dtype dtype, int64_t *value) {
+  uint64_t element = 0;
+  kiln_status status = context->device->read(context->state, &element, from, (int64_t)kiln_dtype_size(dtype));
+  if (status)
+    return kiln_fail_device(context, status, "read");
+  *value = kiln_load_int(&element, dtype);
+  return KILN_OK;
+}
+
+kiln_status kiln_rt_write(kiln_context *context, kiln_slice to, kiln_dtype dtype, int64_t value) {
+  uint64_t element = 0;
+  kiln_store_int(&element, dtype, value);
+  kiln_status status = context->device->write(context->state, to, &element, (int64_t)kiln_dtype_size(dtype));
+  return status ? kiln_fail_device(context, status, "write") : KILN_OK;
+}

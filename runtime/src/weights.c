@@ -1,0 +1,124 @@
+/*===- weights.c - From the model or a file to the device ----------------===*/
+#include "context.h"
+
+#include "dtype.h"
+#include "text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A weight's host bytes go to the device: in place where that can be, else as a copy. */
+static kiln_status place(kiln_context *context, int32_t index, const void *data) {
+  const kiln_weight *weight = &context->model->weights[index];
+  const kiln_device *device = context->device;
+  kiln_slice *slice = &context->weights[index];
+  if (device->map_host && (uintptr_t)data % KILN_HOST_ALIGNMENT == 0)
+    slice->memory = device->map_host(context->state, (void *)data);
+  if (slice->memory)
+    return KILN_OK;
+  kiln_block *copy = &context->weight_copies[index];
+  kiln_status status = kiln_block_reserve(context, copy, weight->bytes, weight->name);
+  if (status)
+    return status;
+  slice->memory = copy->memory;
+  if (weight->bytes > 0)
+    status = device->write(context->state, *slice, data, weight->bytes);
+  return status ? kiln_fail_device(context, status, weight->name) : KILN_OK;
+}
+
+static kiln_status from_model(kiln_context *context) {
+  const kiln_model *model = context->model;
+  kiln_status status = KILN_OK;
+  for (int32_t i = 0; i < model->weight_count && !status; i++)
+    status = place(context, i, (const char *)model->weight_data + model->weights[i].offset);
+  return status;
+}
+
+typedef struct named_weight {
+  const char *name;
+  int32_t index;
+} named_weight;
+
+static int compare_names(const void *a, const void *b) {
+  return strcmp(((const named_weight *)a)->name, ((const named_weight *)b)->name);
+}
+
+/* What visiting a file needs: the model's weights sorted by name, so that each of the file's is found quickly. */
+typedef struct file_visit {
+  kiln_context *context;
+  const char *path;
+  named_weight *names;
+} file_visit;
+
+static kiln_status place_entry(file_visit *visit, const kiln_safetensors_entry *entry, int32_t index) {
+  const kiln_weight *weight = &visit->context->model->weights[index];
+  kiln_dtype dtype;
+  bool known = kiln_safetensors_dtype(entry->dtype, &dtype);
+  bool same = known && dtype == weight->dtype && entry->rank == weight->rank && entry->bytes == weight->bytes;
+  for (int32_t axis = 0; same && axis < weight->rank; axis++)
+    same = entry->dims[axis] == weight->dims[axis];
+  if (!same) {
+    kiln_text cause = kiln_text_in(visit->context->error, sizeof visit->context->error);
+    kiln_tensor want = {NULL, weight->dtype, weight->rank, {0}}, has = {NULL, dtype, entry->rank, {0}};
+    memcpy(want.dims, weight->dims, (size_t)weight->rank * sizeof *want.dims);
+    memcpy(has.dims, entry->dims, sizeof has.dims);
+    kiln_text_add(&cause, "%s: weight '%s': wanted ", visit->path, weight->name);
+    kiln_text_add_tensor(&cause, &want);
+    kiln_text_add(&cause, ", given ");
+    if (known)
+      kiln_text_add_tensor(&cause, &has);
+    else
+      kiln_text_add(&cause, "the dtype %s", entry->dtype);
+    kiln_text_add(&cause, " in %" PRId64 " bytes", entry->bytes);
+    return KILN_IO_ERROR;
+  }
+  if (visit->context->weights[index].memory)
+    return kiln_fail(visit->context, KILN_IO_ERROR, "%s: weight '%s' is there twice", visit->path, weight->name);
+  return place(visit->context, index, entry->data);
+}
+
+static kiln_status visit_entry(void *user, const kiln_safetensors_entry *entry) {
+  file_visit *visit = user;
+  int32_t count = visit->context->model->weight_count;
+  named_weight key = {entry->name, 0};
+  const named_weight *found = bsearch(&key, visit->names, (size_t)count, sizeof key, compare_names);
+  return found ? place_entry(visit, entry, found->index) : KILN_OK; /* a file may hold more than a model needs */
+}
+
+static kiln_status from_file(kiln_context *context, const char *path) {
+  const kiln_model *model = context->model;
+  kiln_text cause = kiln_text_in(context->error, sizeof context->error);
+  kiln_status status = kiln_safetensors_open(path, &context->file, &cause);
+  if (status)
+    return status;
+  file_visit visit = {context, path, calloc((size_t)model->weight_count, sizeof(named_weight))};
+  if (!visit.names)
+    return kiln_fail(context, KILN_OUT_OF_MEMORY, "no memory for %" PRId32 " weights", model->weight_count);
+  for (int32_t i = 0; i < model->weight_count; i++)
+    visit.names[i] = (named_weight){model->weights[i].name, i};
+  qsort(visit.names, (size_t)model->weight_count, sizeof *visit.names, compare_names);
+  status = kiln_safetensors_each(&context->file, visit_entry, &visit, &cause);
+  free(visit.names);
+  for (int32_t i = 0; i < model->weight_count && !status; i++)
+    if (!context->weights[i].memory)
+      status = kiln_fail(context, KILN_IO_ERROR, "%s: weight '%s' is missing", path, model->weights[i].name);
+  return status;
+}
+
+kiln_status kiln_weights_open(kiln_context *context) {
+  const kiln_model *model = context->model;
+  if (model->weight_count == 0)
+    return KILN_OK;
+  if (context->options.weights_path)
+    return from_file(context, context->options.weights_path);
+  if (model->weight_data)
+    return from_model(context);
+  return kiln_fail(context, KILN_INVALID_ARGUMENT, "the weights are not part of this program; name their file");
+}
+
+void kiln_weights_close(kiln_context *context) {
+  for (int32_t i = 0; i < context->model->weight_count; i++)
+    kiln_block_release(context, &context->weight_copies[i]);
+  kiln_safetensors_close(&context->file);
+}

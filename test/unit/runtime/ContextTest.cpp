@@ -1,0 +1,224 @@
+#include "affine.h"
+
+#include "runtime/device/cpu/cpu.h"
+
+#include <catch2/catch.hpp>
+
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+/// A context over `model`; its creation must succeed.
+struct Context {
+  kiln_context *context = nullptr;
+
+  explicit Context(const kiln_model &model = affine_model, int threads = 1) {
+    kiln_options options = {};
+    options.threads = threads;
+    char error[256];
+    INFO(error);
+    REQUIRE(kiln_context_create(&model, &options, &context, error, sizeof error) == KILN_OK);
+  }
+  ~Context() { kiln_context_destroy(context); }
+
+  kiln_status run(const std::vector<kiln_tensor> &inputs, kiln_tensor &output) {
+    return kiln_run(context, inputs.data(), &output);
+  }
+  std::string error() const { return kiln_context_error(context); }
+};
+
+kiln_tensor floats(float *data, std::vector<int64_t> dims) {
+  kiln_tensor tensor = {data, KILN_FLOAT32, int32_t(dims.size()), {}};
+  std::copy(dims.begin(), dims.end(), tensor.dims);
+  return tensor;
+}
+
+alignas(64) float rows[] = {1, 2, 3, 4, 5, 6};
+const kiln_tensor none = {};
+
+std::vector<float> values(const kiln_tensor &tensor) {
+  const float *data = static_cast<const float *>(tensor.data);
+  return {data, data + tensor.dims[0]};
+}
+
+} // namespace
+
+TEST_CASE("a model runs with a symbol, a weight, an arena and a default") {
+  Context c;
+  kiln_tensor y = {};
+  REQUIRE(c.run({floats(rows, {2, 3}), none}, y) == KILN_OK);
+  CHECK(y.dtype == KILN_FLOAT32);
+  CHECK(y.rank == 1);
+  CHECK(values(y) == std::vector<float>{327, 660});
+}
+
+TEST_CASE("a given input takes the place of the default") {
+  Context c;
+  alignas(64) float bias[] = {0, 0, 0};
+  kiln_tensor y = {};
+  REQUIRE(c.run({floats(rows, {2, 3}), floats(bias, {3})}, y) == KILN_OK);
+  CHECK(values(y) == std::vector<float>{321, 654});
+}
+
+TEST_CASE("one context runs at several sizes, and outputs of the context are valid until the next run") {
+  Context c;
+  std::vector<float> many(64 * 3, 1.0f);
+  for (int64_t batch : {1, 64, 3}) {
+    kiln_tensor y = {};
+    REQUIRE(c.run({floats(many.data(), {batch, 3}), none}, y) == KILN_OK);
+    CHECK(values(y) == std::vector<float>(size_t(batch), 117.0f));
+  }
+}
+
+TEST_CASE("input memory need not be aligned") {
+  Context c;
+  alignas(64) float shifted[7] = {0, 1, 2, 3, 4, 5, 6};
+  kiln_tensor y = {};
+  REQUIRE(c.run({floats(shifted + 1, {2, 3}), none}, y) == KILN_OK);
+  CHECK(values(y) == std::vector<float>{327, 660});
+}
+
+TEST_CASE("results do not depend on the number of threads") {
+  std::vector<float> many(64 * 3);
+  for (size_t i = 0; i < many.size(); i++)
+    many[i] = float(i) * 0.37f;
+  Context alone(affine_model, 1);
+  kiln_tensor want = {};
+  REQUIRE(alone.run({floats(many.data(), {64, 3}), none}, want) == KILN_OK);
+  for (int threads : {0, 2, 3, 8}) {
+    Context c(affine_model, threads);
+    kiln_tensor y = {};
+    REQUIRE(c.run({floats(many.data(), {64, 3}), none}, y) == KILN_OK);
+    CHECK(values(y) == values(want));
+  }
+}
+
+TEST_CASE("two threads run one model with two contexts") {
+  bool good[2] = {true, true};
+  auto work = [&](int index) {
+    Context c(affine_model, 2);
+    std::vector<float> x(64 * 3, float(index + 1));
+    for (int i = 0; i < 200; i++) {
+      kiln_tensor y = {};
+      good[index] &= c.run({floats(x.data(), {64, 3}), none}, y) == KILN_OK;
+      good[index] &= values(y) == std::vector<float>(64, 111.0f * float(index + 1) + 6);
+    }
+  };
+  std::thread other(work, 1);
+  work(0);
+  other.join();
+  CHECK(good[0]);
+  CHECK(good[1]);
+}
+
+TEST_CASE("a result goes to the caller's memory, aligned or not") {
+  Context c;
+  alignas(64) float room[9];
+  for (int shift : {0, 1}) {
+    std::fill(std::begin(room), std::end(room), -1.0f);
+    kiln_tensor y = floats(room + shift, {2, 2});
+    REQUIRE(c.run({floats(rows, {2, 3}), none}, y) == KILN_OK);
+    CHECK(y.data == room + shift);
+    CHECK(y.rank == 1);
+    CHECK(values(y) == std::vector<float>{327, 660});
+    CHECK(room[shift + 2] == -1.0f);
+  }
+}
+
+TEST_CASE("a result may replace the input that it comes from") {
+  Context c;
+  alignas(64) float shared[] = {1, 2, 3, 4, 5, 6};
+  kiln_tensor y = floats(shared, {6});
+  REQUIRE(c.run({floats(shared, {2, 3}), none}, y) == KILN_OK);
+  CHECK(values(y) == std::vector<float>{327, 660});
+}
+
+TEST_CASE("too little room for an output") {
+  Context c;
+  float room[1];
+  kiln_tensor y = floats(room, {1});
+  CHECK(c.run({floats(rows, {2, 3}), none}, y) == KILN_INVALID_ARGUMENT);
+  CHECK(c.error() == "output 'y': wanted room for 2 elements, given room for 1");
+}
+
+TEST_CASE("inputs that do not fit say what was wanted and what was given") {
+  Context c;
+  kiln_tensor y = {}, x = floats(rows, {2, 3});
+  auto fails = [&](kiln_tensor first, kiln_tensor second = none) {
+    CHECK(c.run({first, second}, y) == KILN_INVALID_ARGUMENT);
+    return c.error();
+  };
+  CHECK(fails(none) == "input 'x': wanted float32 [batch, 3], given none");
+  CHECK(fails(floats(rows, {6})) == "input 'x': wanted float32 [batch, 3], given float32 [6]");
+  CHECK(fails(floats(rows, {3, 2})) == "input 'x': wanted float32 [batch, 3], given float32 [3, 2]");
+  CHECK(fails(x, floats(rows, {2})) == "input 'bias': wanted float32 [3], given float32 [2]");
+  CHECK(fails(floats(rows, {0, 3})) == "input 'x': axis 0 (batch): wanted a size from 1 to 64, given 0");
+  CHECK(fails(floats(rows, {65, 3})) == "input 'x': axis 0 (batch): wanted a size from 1 to 64, given 65");
+  CHECK(fails(floats(rows, {-1, 3})) == "input 'x': the sizes of float32 [-1, 3] are negative or too large");
+  kiln_tensor integers = x;
+  integers.dtype = KILN_INT64;
+  CHECK(fails(integers) == "input 'x': wanted float32 [batch, 3], given int64 [2, 3]");
+  kiln_tensor deep = x;
+  deep.rank = 9;
+  CHECK(fails(deep) == "input 'x': wanted float32 [batch, 3], given a tensor of rank 9");
+}
+
+TEST_CASE("an error is gone after the next run that succeeds") {
+  Context c;
+  kiln_tensor y = {};
+  CHECK(c.run({none, none}, y) == KILN_INVALID_ARGUMENT);
+  CHECK(c.run({floats(rows, {2, 3}), none}, y) == KILN_OK);
+  CHECK(c.error().empty());
+}
+
+TEST_CASE("a launch is logged in tinygrad's columns") {
+  std::vector<std::string> lines;
+  kiln_options options = {};
+  options.threads = 1;
+  options.debug = 2;
+  options.log = [](void *user, const char *line) { static_cast<std::vector<std::string> *>(user)->push_back(line); };
+  options.log_user = &lines;
+  kiln_context *context;
+  REQUIRE(kiln_context_create(&affine_model, &options, &context, nullptr, 0) == KILN_OK);
+  kiln_tensor inputs[] = {floats(rows, {2, 3}), none}, y = {};
+  REQUIRE(kiln_run(context, inputs, &y) == KILN_OK);
+  kiln_context_destroy(context);
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[0] == "opened device cpu");
+  using Catch::Matchers::Matches;
+  CHECK_THAT(lines[1], Matches(R"(\*\*\* CPU        1 E_3 {36}arg   3 mem  0\.00 GB tm [ 0-9]{6}\.\d\d[um]s/)"
+                               R"([ 0-9]{6}\.\d\dms \([ 0-9]{5}\.\d\d GFLOPS, [ 0-9]{4}\.\d\d GB/s\) \['mul'\])"));
+  CHECK_THAT(lines[2], Matches(R"(\*\*\* CPU        2 r_3 .*\['add', 'sum'\])"));
+}
+
+TEST_CASE("a program without the model's device says so") {
+  kiln_model model = affine_model;
+  model.device = "abacus";
+  kiln_context *context;
+  char error[100];
+  CHECK(kiln_context_create(&model, nullptr, &context, error, sizeof error) == KILN_UNAVAILABLE);
+  CHECK(context == nullptr);
+  CHECK(std::string(error) == "device 'abacus' is not linked into this program");
+}
+
+TEST_CASE("a model of another runtime is refused, and a short error buffer is enough") {
+  kiln_model model = affine_model;
+  model.abi = 99;
+  kiln_context *context;
+  char error[16];
+  CHECK(kiln_context_create(&model, nullptr, &context, error, sizeof error) == KILN_UNAVAILABLE);
+  CHECK(std::string(error) == "affine: made fo");
+  CHECK(kiln_context_create(&model, nullptr, &context, nullptr, 0) == KILN_UNAVAILABLE);
+}
+
+TEST_CASE("two names, one device") {
+  kiln_model model = affine_model;
+  model.device = "c";
+  Context c(model);
+  kiln_tensor y = {};
+  REQUIRE(c.run({floats(rows, {2, 3}), none}, y) == KILN_OK);
+  CHECK(values(y) == std::vector<float>{327, 660});
+}

@@ -1,0 +1,238 @@
+// What a host program calls, each on its own: models here are nothing but a `run`.
+#include "runtime/device/cpu/cpu.h"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+
+namespace {
+
+kiln_model modelOf(kiln_status (*run)(kiln_context *, const int64_t *)) {
+  kiln_model model = {};
+  model.abi = KILN_ABI_VERSION;
+  model.name = "test";
+  model.device = "cpu";
+  model.run = run;
+  return model;
+}
+
+struct Outcome {
+  kiln_status status;
+  std::string error;
+};
+
+Outcome runOnce(const kiln_model &model, const kiln_tensor *inputs = nullptr, kiln_tensor *outputs = nullptr) {
+  kiln_context *context;
+  REQUIRE(kiln_context_create(&model, nullptr, &context, nullptr, 0) == KILN_OK);
+  kiln_status status = kiln_run(context, inputs, outputs);
+  Outcome outcome = {status, kiln_context_error(context)};
+  kiln_context_destroy(context);
+  return outcome;
+}
+
+Outcome runOnce(kiln_status (*run)(kiln_context *, const int64_t *)) { return runOnce(modelOf(run)); }
+
+kiln_slice at(kiln_slice slice, int64_t offset) { return {slice.memory, slice.offset + offset}; }
+
+} // namespace
+
+TEST_CASE("an element that is written reads back, in every dtype") {
+  CHECK(runOnce([](kiln_context *c, const int64_t *) {
+          kiln_slice arena;
+          CHECK(kiln_rt_arena(c, 64, &arena) == KILN_OK);
+          for (int dtype = KILN_INT8; dtype <= KILN_FLOAT64; dtype++) {
+            int64_t value = 0;
+            CHECK(kiln_rt_write(c, at(arena, 8), kiln_dtype(dtype), 100) == KILN_OK);
+            CHECK(kiln_rt_read(c, at(arena, 8), kiln_dtype(dtype), &value) == KILN_OK);
+            CHECK(value == 100);
+          }
+          return KILN_OK;
+        }).status == KILN_OK);
+}
+
+TEST_CASE("reading truncates and saturates floats, keeps signs, and makes bools 0 or 1") {
+  runOnce([](kiln_context *c, const int64_t *) {
+    kiln_slice arena;
+    int64_t value;
+    CHECK(kiln_rt_arena(c, 8, &arena) == KILN_OK);
+    auto readFloat = [&](double number) {
+      std::memcpy(arena.memory, &number, 8);
+      CHECK(kiln_rt_read(c, arena, KILN_FLOAT64, &value) == KILN_OK);
+      return value;
+    };
+    CHECK(readFloat(-2.9) == -2);
+    CHECK(readFloat(1e30) == INT64_MAX);
+    CHECK(readFloat(-1e30) == INT64_MIN);
+    CHECK(readFloat(NAN) == 0);
+    CHECK(kiln_rt_write(c, arena, KILN_INT16, -5) == KILN_OK);
+    CHECK(kiln_rt_read(c, arena, KILN_INT16, &value) == KILN_OK);
+    CHECK(value == -5);
+    CHECK(kiln_rt_read(c, arena, KILN_UINT16, &value) == KILN_OK);
+    CHECK(value == 65531);
+    CHECK(kiln_rt_write(c, arena, KILN_BOOL, 2) == KILN_OK);
+    CHECK(static_cast<char *>(arena.memory)[0] == 1);
+    return KILN_OK;
+  });
+}
+
+TEST_CASE("the arena grows from run to run and is aligned") {
+  kiln_model model = modelOf([](kiln_context *c, const int64_t *) {
+    for (int64_t bytes : {0, 100, 1 << 23}) {
+      kiln_slice arena;
+      CHECK(kiln_rt_arena(c, bytes, &arena) == KILN_OK);
+      CHECK(reinterpret_cast<uintptr_t>(arena.memory) % KILN_ALIGNMENT == 0);
+      std::memset(arena.memory, 1, size_t(bytes));
+    }
+    return KILN_OK;
+  });
+  CHECK(runOnce(model).status == KILN_OK);
+}
+
+TEST_CASE("sizes that no machine has are no memory, not a crash") {
+  Outcome outcome = runOnce([](kiln_context *c, const int64_t *) {
+    kiln_slice arena;
+    return kiln_rt_arena(c, INT64_MAX, &arena);
+  });
+  CHECK(outcome.status == KILN_OUT_OF_MEMORY);
+  CHECK(outcome.error == "arena: no memory for 9223372036854775807 bytes on device 'cpu'");
+}
+
+TEST_CASE("freed temporaries serve again, live ones stay apart, the rest is freed with the run") {
+  CHECK(runOnce([](kiln_context *c, const int64_t *) {
+          kiln_slice a, b, again, larger;
+          CHECK(kiln_rt_alloc(c, 100, &a) == KILN_OK);
+          CHECK(kiln_rt_alloc(c, 100, &b) == KILN_OK);
+          CHECK(a.memory != b.memory);
+          CHECK(kiln_rt_free(c, a) == KILN_OK);
+          CHECK(kiln_rt_alloc(c, 60, &again) == KILN_OK);
+          CHECK(again.memory == a.memory);
+          CHECK(kiln_rt_free(c, again) == KILN_OK);
+          CHECK(kiln_rt_alloc(c, 200, &larger) == KILN_OK);
+          CHECK(larger.memory != a.memory);
+          for (int i = 0; i < 100; i++)
+            CHECK(kiln_rt_alloc(c, 8, &a) == KILN_OK);
+          return KILN_OK;
+        }).status == KILN_OK);
+}
+
+TEST_CASE("freeing twice is an error") {
+  Outcome outcome = runOnce([](kiln_context *c, const int64_t *) {
+    kiln_slice a;
+    CHECK(kiln_rt_alloc(c, 100, &a) == KILN_OK);
+    CHECK(kiln_rt_free(c, a) == KILN_OK);
+    return kiln_rt_free(c, a);
+  });
+  CHECK(outcome.status == KILN_INVALID_ARGUMENT);
+  CHECK(outcome.error == "the program freed memory that it does not hold");
+}
+
+TEST_CASE("copies may overlap and may be empty") {
+  runOnce([](kiln_context *c, const int64_t *) {
+    kiln_slice arena;
+    CHECK(kiln_rt_arena(c, 8, &arena) == KILN_OK);
+    std::memcpy(arena.memory, "abcdefg", 8);
+    CHECK(kiln_rt_copy(c, at(arena, 1), arena, 6) == KILN_OK);
+    CHECK(std::string(static_cast<char *>(arena.memory)) == "aabcdef");
+    CHECK(kiln_rt_copy(c, at(arena, 1), arena, 0) == KILN_OK);
+    return KILN_OK;
+  });
+}
+
+TEST_CASE("an empty grid launches nothing") {
+  static bool called;
+  static kiln_kernel kernel = {"E", 0, 0, [](void *const *, const int64_t *, int64_t) { called = true; }, {1, 1, 1}};
+  kiln_model model = modelOf([](kiln_context *c, const int64_t *sizes) {
+    kiln_launch_info info = {0, nullptr};
+    int64_t grid[] = {4, 0, 1}, estimates[] = {0, 0};
+    return kiln_rt_launch(c, &info, nullptr, sizes, grid, estimates);
+  });
+  model.kernels = &kernel;
+  model.kernel_count = 1;
+  called = false;
+  CHECK(runOnce(model).status == KILN_OK);
+  CHECK_FALSE(called);
+}
+
+TEST_CASE("a run's own status becomes the call's, with a cause") {
+  Outcome outcome = runOnce([](kiln_context *, const int64_t *) { return KILN_INDEX_ERROR; });
+  CHECK(outcome.status == KILN_INDEX_ERROR);
+  CHECK(outcome.error == "a data-dependent index was out of range");
+}
+
+TEST_CASE("a program that leaves an output out fails") {
+  static const kiln_port port = {"y", KILN_INT32, 0, nullptr, nullptr};
+  kiln_model model = modelOf([](kiln_context *, const int64_t *) { return KILN_OK; });
+  model.outputs = &port;
+  model.output_count = 1;
+  kiln_tensor y = {};
+  Outcome outcome = runOnce(model, nullptr, &y);
+  CHECK(outcome.status == KILN_DEVICE_ERROR);
+  CHECK(outcome.error == "output 'y': the program made none");
+}
+
+namespace {
+const kiln_dim dims[] = {{"past", -1, 0}, {"past + seq", -1, -1}};
+const kiln_dim seqDims[] = {{"seq", -1, 1}};
+const kiln_dim pastDims[] = {{"past", -1, 0}};
+const kiln_port ports[] = {{"cache", KILN_INT8, 2, dims, nullptr},
+                           {"ids", KILN_INT8, 1, seqDims, nullptr},
+                           {"mask", KILN_INT8, 1, pastDims, nullptr}};
+const kiln_symbol symbols[] = {{"past", 0, 8, 1}, {"seq", 1, 8, 1}, {"trips", 0, 100, 42}};
+
+kiln_model symbolic() {
+  kiln_model model = modelOf([](kiln_context *c, const int64_t *sizes) {
+    kiln_slice cache;
+    CHECK(kiln_rt_input(c, 0, &cache) == KILN_OK);
+    CHECK(sizes[2] == 42); // bound by no input: its value
+    return KILN_OK;
+  });
+  model.inputs = ports;
+  model.input_count = 3;
+  model.symbols = symbols;
+  model.symbol_count = 3;
+  return model;
+}
+
+Outcome runSymbolic(int64_t past, int64_t total, int64_t seq, int64_t mask) {
+  int8_t data[64] = {};
+  kiln_tensor inputs[] = {{past * total ? data : nullptr, KILN_INT8, 2, {past, total}},
+                          {data, KILN_INT8, 1, {seq}},
+                          {mask ? data : nullptr, KILN_INT8, 1, {mask}}};
+  kiln_model model = symbolic();
+  return runOnce(model, inputs);
+}
+} // namespace
+
+TEST_CASE("a computed size is checked once all symbols are bound") {
+  CHECK(runSymbolic(2, 5, 3, 2).status == KILN_OK);
+  Outcome outcome = runSymbolic(2, 6, 3, 2);
+  CHECK(outcome.status == KILN_INVALID_ARGUMENT);
+  CHECK(outcome.error == "input 'cache': axis 1 (past + seq): wanted the size 5, given 6");
+}
+
+TEST_CASE("a size that cannot be computed is an error, not a guess") {
+  static const kiln_dim odd[] = {{"len(x)", -1, -1}};
+  static const kiln_port port = {"x", KILN_INT8, 1, odd, nullptr};
+  kiln_model model = modelOf([](kiln_context *, const int64_t *) { return KILN_OK; });
+  model.inputs = &port;
+  model.input_count = 1;
+  int8_t data[4] = {};
+  kiln_tensor x = {data, KILN_INT8, 1, {4}};
+  CHECK(runOnce(model, &x).error == "input 'x': axis 0 (len(x)): its size cannot be computed");
+}
+
+TEST_CASE("a program can end with a cause of its own") {
+  Outcome outcome = runOnce([](kiln_context *c, const int64_t *) { return kiln_rt_fail(c, "100% wrong"); });
+  CHECK(outcome.status == KILN_INVALID_ARGUMENT);
+  CHECK(outcome.error == "100% wrong");
+}
+
+TEST_CASE("a symbol has one size") {
+  CHECK(runSymbolic(2, 5, 3, 1).error ==
+        "input 'mask': axis 0 (past): wanted the size 2 that it has in 'cache', given 1");
+}
+
+TEST_CASE("an empty input needs no memory") { CHECK(runSymbolic(0, 3, 3, 0).status == KILN_OK); }

@@ -1,0 +1,85 @@
+#include "kiln/kiln.h"
+
+extern "C" {
+#include "runtime/device/cpu/pool.h"
+}
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+namespace {
+
+void count(void *const *buffers, const int64_t *, int64_t chunk) {
+  static_cast<std::atomic<int> *>(buffers[0])[chunk]++;
+}
+
+/// Runs `chunks` chunks and tells whether each ran once.
+bool eachRunsOnce(kiln_pool *pool, int64_t chunks) {
+  std::vector<std::atomic<int>> counts(static_cast<size_t>(chunks));
+  void *buffers[] = {counts.data()};
+  kiln_pool_run(pool, count, buffers, nullptr, chunks);
+  for (std::atomic<int> &each : counts)
+    if (each != 1)
+      return false;
+  return true;
+}
+
+} // namespace
+
+TEST_CASE("every chunk runs once, whatever the numbers of threads and chunks") {
+  for (int threads : {1, 2, 3, 7}) {
+    kiln_pool *pool = kiln_pool_create(threads);
+    for (int64_t chunks : {0, 1, 2, 3, 100, 1000})
+      CHECK(eachRunsOnce(pool, chunks));
+    kiln_pool_destroy(pool);
+  }
+}
+
+TEST_CASE("launches back to back do not mix") {
+  kiln_pool *pool = kiln_pool_create(4);
+  bool good = true;
+  for (int launch = 0; launch < 5000; launch++)
+    good &= eachRunsOnce(pool, 1 + launch % 9);
+  CHECK(good);
+  kiln_pool_destroy(pool);
+}
+
+TEST_CASE("threads that sleep wake up again") {
+  kiln_pool *pool = kiln_pool_create(3);
+  for (int i = 0; i < 5; i++) {
+    CHECK(eachRunsOnce(pool, 50));
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  kiln_pool_destroy(pool);
+}
+
+TEST_CASE("the caller sleeps through long chunks") {
+  kiln_pool *pool = kiln_pool_create(2);
+  std::atomic<int> done{0};
+  void *buffers[] = {&done};
+  kiln_pool_run(
+      pool,
+      [](void *const *buffers, const int64_t *, int64_t chunk) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(chunk * 30));
+        ++*static_cast<std::atomic<int> *>(buffers[0]);
+      },
+      buffers, nullptr, 3);
+  CHECK(done == 3);
+  kiln_pool_destroy(pool);
+}
+
+TEST_CASE("one thread starts no other, and others start only for work that can be shared") {
+  kiln_pool *alone = kiln_pool_create(1), *several = kiln_pool_create(3);
+  CHECK(eachRunsOnce(alone, 10));
+  CHECK(kiln_pool_threads(alone) == 1);
+  CHECK(eachRunsOnce(several, 1));
+  CHECK(kiln_pool_threads(several) == 1);
+  CHECK(eachRunsOnce(several, 2));
+  CHECK(kiln_pool_threads(several) == 3);
+  kiln_pool_destroy(alone);
+  kiln_pool_destroy(several);
+}

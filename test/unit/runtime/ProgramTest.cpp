@@ -1,0 +1,183 @@
+// A compiled model as its user meets it: the program of the model written by hand, run in a shell.
+#include "TempFolder.h"
+#include "kiln/npy.h"
+
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+#include <string>
+#include <sys/wait.h>
+#include <vector>
+
+namespace {
+
+struct Ran {
+  int status;
+  std::string out, err;
+};
+
+class Program : public TempFolder {
+public:
+  /// Runs the program in the folder.
+  Ran operator()(const std::string &arguments, const std::string &environment = "") const {
+    std::string command =
+        "cd '" + *this / "" + "' && " + environment + " " + KILN_TEST_PROGRAM + " " + arguments + " >out.txt 2>err.txt";
+    int status = std::system(command.c_str());
+    Ran ran = {WEXITSTATUS(status), read(*this / "out.txt"), read(*this / "err.txt")};
+    std::filesystem::remove(*this / "out.txt");
+    std::filesystem::remove(*this / "err.txt");
+    return ran;
+  }
+
+  void save(const std::string &name, std::vector<float> values, std::vector<int64_t> dims,
+            kiln_dtype dtype = KILN_FLOAT32) const {
+    kiln_tensor tensor = {values.data(), dtype, int32_t(dims.size()), {}};
+    std::copy(dims.begin(), dims.end(), tensor.dims);
+    REQUIRE(kiln_npy_write((*this / name).c_str(), &tensor, nullptr, 0) == KILN_OK);
+  }
+};
+
+const std::vector<float> rows = {1, 2, 3, 4, 5, 6};
+
+} // namespace
+
+TEST_CASE("files are inputs in declared order, results are printed") {
+  Program run;
+  run.save("x.npy", rows, {2, 3});
+  run.save("bias.npy", {0, 0, 0}, {3});
+  Ran ran = run("x.npy");
+  CHECK(ran.status == 0);
+  CHECK(ran.out == "y: float32 [2]\n[327. 660.]\n");
+  CHECK(ran.err.empty());
+  CHECK(run("x.npy bias.npy").out == "y: float32 [2]\n[321. 654.]\n");
+  CHECK(run("-- x.npy bias.npy").out == "y: float32 [2]\n[321. 654.]\n");
+}
+
+TEST_CASE("inputs go by name too") {
+  Program run;
+  run.save("x.npy", rows, {2, 3});
+  run.save("bias.npy", {0, 0, 0}, {3});
+  CHECK(run("--input bias=bias.npy --input=x=x.npy").out == "y: float32 [2]\n[321. 654.]\n");
+  CHECK(run("--input bias=bias.npy x.npy").out == "y: float32 [2]\n[321. 654.]\n");
+}
+
+TEST_CASE("results go to a folder that is made for them") {
+  Program run;
+  run.save("x.npy", rows, {2, 3});
+  CHECK(run("x.npy --output-dir a/b").status == 0);
+  kiln_tensor y;
+  REQUIRE(kiln_npy_read((run / "a/b/output_0.npy").c_str(), &y, nullptr, 0) == KILN_OK);
+  CHECK(y.dims[0] == 2);
+  CHECK(static_cast<float *>(y.data)[1] == 660);
+  free(y.data);
+}
+
+TEST_CASE("names, dtypes and shapes are listed") {
+  CHECK(Program()("--list").out == "input x: float32 [batch, 3]\n"
+                                   "input bias: float32 [3], has a default\n"
+                                   "output y: float32 [batch]\n"
+                                   "symbol batch: 1 to 64, at random 2\n");
+}
+
+TEST_CASE("help names every option") {
+  Ran ran = Program()("--help");
+  CHECK(ran.status == 0);
+  for (const char *option : {"--input NAME=FILE", "--output-dir DIR", "--random[=SEED]", "--bench[=N]", "--threads N",
+                             "--weights FILE", "--list", "--help"})
+    CHECK_THAT(ran.out, Catch::Matchers::Contains(option));
+}
+
+TEST_CASE("random inputs depend on the seed alone") {
+  Program run;
+  std::string one = run("--random").out;
+  CHECK_THAT(one, Catch::Matchers::StartsWith("y: float32 [2]\n["));
+  CHECK(run("--random=0 --threads 3").out == one);
+  CHECK(run("--random=1").out != one);
+}
+
+TEST_CASE("a benchmark's last line has a fixed form") {
+  Ran ran = Program()("--bench=7");
+  CHECK(ran.status == 0);
+  CHECK_THAT(ran.out, Catch::Matchers::Matches("y: float32 \\[2\\]\n.*\n"
+                                               "median \\d+\\.\\d{3} ms, min \\d+\\.\\d{3} ms over 7 runs\n"));
+  CHECK_THAT(Program()("--bench").out, Catch::Matchers::EndsWith("over 100 runs\n"));
+}
+
+TEST_CASE("DEBUG logs launches to standard error") {
+  Ran ran = Program()("--random", "DEBUG=2");
+  CHECK_THAT(ran.err, Catch::Matchers::Contains("*** CPU        1 E_3 "));
+  CHECK(ran.out == Program()("--random").out);
+}
+
+TEST_CASE("wrong use is one line and status 2") {
+  Program run;
+  run.save("x.npy", rows, {2, 3});
+  auto fails = [&](const std::string &arguments) {
+    Ran ran = run(arguments);
+    CHECK(ran.status == 2);
+    CHECK(ran.out.empty());
+    return ran.err;
+  };
+  CHECK(fails("") ==
+        "affine: input 'x': wanted float32 [batch, 3], given none; give it with --input x=FILE.npy, or all "
+        "with --random\n");
+  CHECK(fails("--frob") == "affine: --frob: no such option; see --help\n");
+  CHECK(fails("-x") == "affine: -x: no such option; see --help\n");
+  CHECK(fails("x.npy x.npy x.npy") == "affine: x.npy: one file more than the model has inputs; --list shows them\n");
+  CHECK(fails("x.npy --input x=other.npy") ==
+        "affine: other.npy: input 'x' has a file already, x.npy; give each once\n");
+  CHECK(fails("--input z=x.npy") == "affine: z=x.npy: no input has this name; --list shows the names\n");
+  CHECK(fails("--input x.npy") == "affine: x.npy: wanted --input NAME=FILE\n");
+  CHECK(fails("--input") == "affine: --input: this option wants a value; see --help\n");
+  CHECK(fails("--list=3") == "affine: --list=3: this option takes no value\n");
+  CHECK(fails("--threads 0") == "affine: 0: wanted --threads N, from 1 to 1024\n");
+  CHECK(fails("--threads=2x") == "affine: 2x: wanted --threads N, from 1 to 1024\n");
+  CHECK(fails("--bench=0") == "affine: 0: wanted --bench=N, at least 1 run\n");
+  CHECK(fails("--random=-1") == "affine: -1: wanted --random=SEED, a whole number\n");
+}
+
+TEST_CASE("a failure is one line with the file, and status 1") {
+  Program run;
+  run.save("x.npy", rows, {2, 3});
+  run.save("long.npy", rows, {6});
+  run.save("int.npy", rows, {2, 3}, KILN_INT32);
+  run.save("many.npy", std::vector<float>(65 * 3), {65, 3});
+  run.write("text.npy", "hello");
+  auto fails = [&](const std::string &arguments) {
+    Ran ran = run(arguments);
+    CHECK(ran.status == 1);
+    CHECK(ran.out.empty());
+    return ran.err;
+  };
+  CHECK(fails("none.npy") == "affine: none.npy: No such file or directory\n");
+  CHECK(fails("text.npy") == "affine: text.npy: no .npy file; save the array with numpy.save\n");
+  CHECK(fails("long.npy") == "affine: long.npy: input 'x': wanted float32 [batch, 3], given float32 [6]; --list shows "
+                             "what the model takes\n");
+  CHECK(fails("int.npy") == "affine: int.npy: input 'x': wanted float32 [batch, 3], given int32 [2, 3]; --list shows "
+                            "what the model takes\n");
+  CHECK(fails("many.npy") ==
+        "affine: many.npy: input 'x': axis 0 (batch): wanted a size from 1 to 64, given 65; --list "
+        "shows what the model takes\n");
+  CHECK(fails("x.npy --weights none") == "affine: none: No such file or directory\n");
+}
+
+TEST_CASE("results that cannot be written") {
+  Program run;
+  run.save("x.npy", rows, {2, 3});
+  run.write("file", "");
+  std::filesystem::create_directories(run / "taken/output_0.npy");
+  CHECK(run("x.npy --output-dir file").err == "affine: file: cannot make the folder: Not a directory\n");
+  CHECK(run("x.npy --output-dir file/below").err == "affine: file/below: cannot make the folder: Not a directory\n");
+  CHECK(run("x.npy --output-dir ''").err == "affine: : cannot make the folder: its name is empty\n");
+  Ran ran = run("x.npy --output-dir taken");
+  CHECK(ran.status == 1);
+  CHECK(ran.err == "affine: taken/output_0.npy: cannot be written: Is a directory\n");
+  CHECK(std::distance(std::filesystem::directory_iterator(run / "taken"), {}) == 1);
+}
+
+TEST_CASE("a full standard output is a failure") {
+  Program run;
+  std::string command = std::string(KILN_TEST_PROGRAM) + " --random >/dev/full 2>'" + run / "err" + "'";
+  CHECK(WEXITSTATUS(std::system(command.c_str())) == 1);
+  CHECK(run.read(run / "err") == "affine: standard output cannot be written\n");
+}

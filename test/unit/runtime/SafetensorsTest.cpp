@@ -1,0 +1,195 @@
+#include "TempFolder.h"
+#include "affine.h"
+
+extern "C" {
+#include "runtime/src/safetensors.h"
+}
+
+#include <catch2/catch.hpp>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace {
+
+std::string fileOf(const std::string &header, const std::string &data) {
+  uint64_t length = header.size();
+  return std::string(reinterpret_cast<char *>(&length), 8) + header + data;
+}
+
+/// The names and dims in `bytes`, one a line, then the error.
+std::string listed(const std::string &bytes) {
+  char error[300] = "";
+  kiln_text cause = kiln_text_in(error, sizeof error);
+  kiln_safetensors file;
+  std::string lines;
+  std::vector<char> exact(bytes.begin(), bytes.end()); // so that a sanitizer sees a step past the end
+  if (kiln_safetensors_over(exact.data(), exact.size(), &file, &cause) == KILN_OK)
+    kiln_safetensors_each(
+        &file,
+        [](void *user, const kiln_safetensors_entry *entry) {
+          std::string &lines = *static_cast<std::string *>(user);
+          lines += std::string(entry->name) + " " + entry->dtype;
+          for (int32_t axis = 0; axis < entry->rank; axis++)
+            lines += " " + std::to_string(entry->dims[axis]);
+          lines += " '" + std::string(entry->data, size_t(entry->bytes)) + "'\n";
+          return KILN_OK;
+        },
+        &lines, &cause);
+  return lines + error;
+}
+
+const std::string twoTensors = R"({"__metadata__":{"format":"pt","nested":{"a":[1,"}"]}},)"
+                               R"("a":{"dtype":"U8","shape":[2,1],"data_offsets":[0,2]},)"
+                               R"( "b" : { "data_offsets" : [2, 5], "extra": null, "shape" : [], "dtype" : "I8" } })";
+
+} // namespace
+
+TEST_CASE("tensors are listed with their data, metadata is skipped") {
+  CHECK(listed(fileOf(twoTensors + "   ", "hello")) == "a U8 2 1 'he'\nb I8 'llo'\n");
+  CHECK(listed(fileOf("{}", "")).empty());
+}
+
+TEST_CASE("names are decoded") {
+  CHECK(listed(fileOf(R"({"\u00e9\ud83d\ude00\"\\\/\t":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}})", "")) ==
+        "\u00e9\U0001F600\"\\/\t U8 0 ''\n");
+}
+
+TEST_CASE("a header that ends anywhere is an error") {
+  for (size_t length = 0; length < twoTensors.size(); length++)
+    CHECK_THAT(listed(fileOf(twoTensors.substr(0, length), "hello")),
+               Catch::Matchers::Contains("corrupt") || Catch::Matchers::Contains("no safetensors file"));
+}
+
+TEST_CASE("a header with any byte changed is read or refused, never trusted") {
+  for (size_t i = 0; i < twoTensors.size(); i++)
+    for (char byte : {'\0', '"', '\\', '{', ']', '9', '\xff'}) {
+      std::string changed = twoTensors;
+      changed[i] = byte;
+      CHECK(listed(fileOf(changed, "hello")).size() < 300);
+    }
+}
+
+TEST_CASE("lengths that cannot be") {
+  std::string whole = fileOf(twoTensors, "hello");
+  for (size_t length = 0; length < 8 + twoTensors.size(); length++)
+    CHECK(listed(whole.substr(0, length)) == "no safetensors file, or a truncated one");
+  std::string huge = whole;
+  std::memset(huge.data(), 0xff, 8);
+  CHECK(listed(huge) == "no safetensors file, or a truncated one");
+}
+
+TEST_CASE("data must lie within the file") {
+  using Catch::Matchers::EndsWith;
+  auto one = [](const std::string &range) {
+    return listed(fileOf(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":)" + range + "}}", "hello"));
+  };
+  CHECK_THAT(one("[4,6]"), EndsWith(", at tensor 'a'"));
+  CHECK_THAT(one("[3,2]"), EndsWith(", at tensor 'a'"));
+  CHECK_THAT(one("[0]"), EndsWith(", at tensor 'a'"));
+  CHECK_THAT(one("[0,18446744073709551616]"), EndsWith(", at tensor 'a'"));
+  CHECK_THAT(one("[-1,2]"), EndsWith(", at tensor 'a'"));
+  CHECK(one("[3,5]") == "a U8 2 'lo'\n");
+}
+
+TEST_CASE("nesting as deep as the file is long") {
+  std::string deep = R"({"__metadata__":)" + std::string(1 << 20, '[');
+  CHECK_THAT(listed(fileOf(deep, "")), Catch::Matchers::Contains("corrupt"));
+  CHECK(listed(fileOf(deep + std::string(1 << 20, ']') + "}", "")).empty());
+}
+
+namespace {
+
+const float weight[] = {1, 10, 100};
+
+std::string weightFile(const std::string &entry, size_t padding = 0) {
+  return fileOf("{" + entry + "}" + std::string(padding, ' '),
+                std::string(reinterpret_cast<const char *>(weight), sizeof weight));
+}
+
+const std::string good = R"("layer.weight":{"dtype":"F32","shape":[3],"data_offsets":[0,12]})";
+
+/// Runs the model with this weights file; the result's first element, or the error after the path.
+std::string runWith(const std::string &bytes) {
+  TempFolder folder;
+  std::string path = folder.write("w.safetensors", bytes);
+  kiln_options options = {};
+  options.threads = 1;
+  options.weights_path = path.c_str();
+  kiln_context *context;
+  char error[400];
+  kiln_status status = kiln_context_create(&affine_model_without_weights, &options, &context, error, sizeof error);
+  if (status) {
+    CHECK(status == KILN_IO_ERROR);
+    CHECK(std::string(error).substr(0, path.size() + 2) == path + ": ");
+    return std::string(error).substr(path.size() + 2);
+  }
+  float x[] = {1, 2, 3};
+  kiln_tensor inputs[] = {{x, KILN_FLOAT32, 2, {1, 3}}, {}}, y = {};
+  REQUIRE(kiln_run(context, inputs, &y) == KILN_OK);
+  std::string text = std::to_string(int(*static_cast<float *>(y.data)));
+  kiln_context_destroy(context);
+  return text;
+}
+
+} // namespace
+
+TEST_CASE("weights come from a file, wherever in it they lie") {
+  for (size_t padding = 0; padding < 64; padding += 3)
+    CHECK(runWith(weightFile(good, padding)) == "327");
+  CHECK(runWith(weightFile(R"("unused":{"dtype":"F8_E4M3","shape":[12],"data_offsets":[0,12]},)" + good)) == "327");
+}
+
+TEST_CASE("weights beyond 2 GB are mapped, not read") {
+  TempFolder folder;
+  const int64_t padding = int64_t(3) << 30;
+  std::string header = R"({"padding":{"dtype":"U8","shape":[)" + std::to_string(padding) + R"(],"data_offsets":[0,)" +
+                       std::to_string(padding) + R"(]},"layer.weight":{"dtype":"F32","shape":[3],"data_offsets":[)" +
+                       std::to_string(padding) + "," + std::to_string(padding + 12) + "]}}";
+  header.resize((header.size() + 63) / 64 * 64 - 8, ' ');
+  std::string path = folder.write("large.safetensors", fileOf(header, ""));
+  std::filesystem::resize_file(path, 8 + header.size() + size_t(padding)); // a hole, which takes no room
+  std::ofstream(path, std::ios::binary | std::ios::app).write(reinterpret_cast<const char *>(weight), sizeof weight);
+  kiln_options options = {};
+  options.weights_path = path.c_str();
+  kiln_context *context;
+  char error[300] = "";
+  kiln_status status = kiln_context_create(&affine_model_without_weights, &options, &context, error, sizeof error);
+  INFO(error);
+  REQUIRE(status == KILN_OK);
+  float x[] = {1, 2, 3};
+  kiln_tensor inputs[] = {{x, KILN_FLOAT32, 2, {1, 3}}, {}}, y = {};
+  REQUIRE(kiln_run(context, inputs, &y) == KILN_OK);
+  CHECK(*static_cast<float *>(y.data) == 327);
+  kiln_context_destroy(context);
+}
+
+TEST_CASE("a weights file that does not fit") {
+  CHECK(runWith(weightFile("")) == "weight 'layer.weight' is missing");
+  CHECK(runWith(weightFile(R"("layer.weight":{"dtype":"F32","shape":[3,1],"data_offsets":[0,12]})")) ==
+        "weight 'layer.weight': wanted float32 [3], given float32 [3, 1] in 12 bytes");
+  CHECK(runWith(weightFile(R"("layer.weight":{"dtype":"F32","shape":[3],"data_offsets":[0,8]})")) ==
+        "weight 'layer.weight': wanted float32 [3], given float32 [3] in 8 bytes");
+  CHECK(runWith(weightFile(R"("layer.weight":{"dtype":"F4","shape":[3],"data_offsets":[0,12]})")) ==
+        "weight 'layer.weight': wanted float32 [3], given the dtype F4 in 12 bytes");
+  CHECK(runWith(weightFile(good + "," + good)) == "weight 'layer.weight' is there twice");
+  CHECK(runWith("") == "the file is empty");
+  CHECK(runWith("1234567") == "no safetensors file, or a truncated one");
+  CHECK(runWith(weightFile(good + ",")) == "the header is corrupt after 66 bytes, at tensor 'layer.weight'");
+}
+
+TEST_CASE("weights files that cannot be opened") {
+  kiln_options options = {};
+  kiln_context *context;
+  char error[100];
+  CHECK(kiln_context_create(&affine_model_without_weights, &options, &context, error, sizeof error) ==
+        KILN_INVALID_ARGUMENT);
+  CHECK(std::string(error) == "the weights are not part of this program; name their file");
+  options.weights_path = "/none/such";
+  CHECK(kiln_context_create(&affine_model_without_weights, &options, &context, error, sizeof error) == KILN_IO_ERROR);
+  CHECK(std::string(error) == "/none/such: No such file or directory");
+  options.weights_path = "/";
+  CHECK(kiln_context_create(&affine_model_without_weights, &options, &context, error, sizeof error) == KILN_IO_ERROR);
+  CHECK(std::string(error) == "/: not a regular file");
+}

@@ -1,0 +1,39 @@
+#include "Diagnostics.h"
+
+#include "support/Error.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Location.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace kiln;
+using namespace kiln::driver;
+
+/// "node 'conv1': " or "12:3: "; "" where nothing is known.
+static std::string place(mlir::Location location) {
+  if (auto name = llvm::dyn_cast<mlir::NameLoc>(location))
+    return ("node '" + name.getName().getValue() + "': ").str();
+  if (auto line = llvm::dyn_cast<mlir::FileLineColLoc>(location))
+    return std::to_string(line.getLine()) + ":" + std::to_string(line.getColumn()) + ": ";
+  if (auto fused = llvm::dyn_cast<mlir::FusedLoc>(location))
+    for (mlir::Location part : fused.getLocations())
+      if (std::string text = place(part); !text.empty())
+        return text;
+  return "";
+}
+
+Diagnostics::Diagnostics(mlir::MLIRContext &context)
+    : handler_(&context, [this](mlir::Diagnostic &diagnostic) {
+        if (first_.empty() && diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
+          first_ = place(diagnostic.getLocation()) + diagnostic.str();
+      }) {}
+
+llvm::Error Diagnostics::take(llvm::StringRef file, llvm::StringRef otherwise) {
+  std::string text = std::exchange(first_, "");
+  if (text.empty())
+    text = otherwise.str();
+  // One line, whatever a verifier quotes.
+  llvm::SmallVector<llvm::StringRef> lines;
+  llvm::SplitString(text, lines, "\r\n");
+  return failure(file + ": " + llvm::join(lines, " "));
+}

@@ -1,0 +1,22 @@
+//===- Diagnostics.h - What MLIR reports, as kiln's errors --------------------===//
+#pragma once
+
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/Error.h"
+
+namespace kiln::driver {
+
+/// While it lives, a context's errors are kept instead of printed. Warnings and remarks are dropped.
+class Diagnostics {
+public:
+  explicit Diagnostics(mlir::MLIRContext &context);
+
+  /// The first error since the last call as one line about `file`; `otherwise` where there was none.
+  llvm::Error take(llvm::StringRef file, llvm::StringRef otherwise);
+
+private:
+  std::string first_;
+  mlir::ScopedDiagnosticHandler handler_;
+};
+
+} // namespace kiln::driver

@@ -1,0 +1,40 @@
+//===- Options.h - What the command line says, as data ------------------------===//
+#pragma once
+
+#include "import/Import.h"
+#include "passes/Pipeline.h"
+
+#include <string>
+#include <vector>
+
+namespace kiln::driver {
+
+/// What `kiln compile` writes: --emit.
+enum class Emit { Exe, Obj, Import, View, Schedule, Optimize, Lower, Render, Llvm, Asm };
+
+/// How a model is compiled, whatever is made of it.
+struct CompileOptions {
+  std::string model; ///< an ONNX or JSON file, or the dump of a stage
+  import::ImportOptions import;
+  PipelineOptions pipeline; ///< also names the device and the CPU
+  unsigned level = 2;       ///< -O: of the code generator
+  int debug = 0;            ///< DEBUG, --debug: see Debug.h
+};
+
+struct ArtefactOptions {
+  Emit emit = Emit::Exe;
+  std::string output;      ///< "": the model's name for a program or object, standard output for text
+  std::string weightsPath; ///< where weights go that are to stay out of the artefact; "": into it
+  bool isStatic = false;   ///< a program that needs no shared library
+};
+
+struct RunOptions {
+  /// Those of the program that `compile` would make; see kiln/cli.h.
+  std::vector<std::string> arguments;
+};
+
+struct VerifyOptions {
+  double relative = 1e-3, absolute = 1e-5;
+};
+
+} // namespace kiln::driver
