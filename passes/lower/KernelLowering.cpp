@@ -164,10 +164,10 @@ size_t KernelLowering::depthOf(const AxisSet &axes) const {
 }
 
 size_t KernelLowering::placeOf(const AxisSet &axes) const {
-  // Inside a branch that knows a guard, what the guard is about stays there: outside, it would need the test.
+  // In a branch that tests a guard, what the guard is about stays there: each of the two copies runs when it is needed.
   size_t depth = depthOf(axes);
   for (size_t scope = depth + 1; scope < scopes_.size(); ++scope)
-    for (Expr guard : scopes_[scope]->known) {
+    for (Expr guard : scopes_[scope]->tested) {
       AxisSet guarded = none();
       addVariables(guard, guarded);
       if (guarded.anyCommon(axes))
@@ -219,7 +219,8 @@ void KernelLowering::atEdges(llvm::function_ref<void()> body) {
     AxisSet axes = none();
     addVariables(guard, axes);
     bool ready = llvm::all_of(axes.set_bits(), [&](unsigned axis) { return isBound(axis) || isUnrolled(axis); });
-    bool known = llvm::any_of(scopes_, [&](const auto &scope) { return scope->known.contains(guard); });
+    bool known = llvm::any_of(
+        scopes_, [&](const auto &scope) { return llvm::is_contained(scope->tested, guard); });
     if (!ready || known)
       continue;
     SmallVector<int64_t> unrolled, last;
@@ -233,7 +234,11 @@ void KernelLowering::atEdges(llvm::function_ref<void()> body) {
   }
   Expr test = view::logicalAnd(tests);
   if (test.isConst(1)) {
-    scopes_.back()->known.insert(guards.begin(), guards.end());
+    Scope &scope = *scopes_.back();
+    if (!guards.empty()) {
+      scope.tested = guards;
+      scope.inside = true;
+    }
     return body();
   }
   Value condition = index(test);
@@ -241,8 +246,8 @@ void KernelLowering::atEdges(llvm::function_ref<void()> body) {
   for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()}) {
     auto scope = std::make_unique<Scope>();
     scope->block = &region->emplaceBlock();
-    if (region == &branch.getThenRegion())
-      scope->known.insert(guards.begin(), guards.end());
+    scope->tested = guards;
+    scope->inside = region == &branch.getThenRegion();
     scope->outerBefore = std::exchange(scopes_.back()->before, branch);
     scopes_.push_back(std::move(scope));
     body();
@@ -297,8 +302,9 @@ Expr KernelLowering::guardOf(const AxisSet &axes) const {
   for (Expr guard : guards_) {
     AxisSet guarded = none();
     addVariables(guard, guarded);
-    bool known =
-        llvm::any_of(scopes_, [&](const std::unique_ptr<Scope> &scope) { return scope->known.contains(guard); });
+    bool known = llvm::any_of(scopes_, [&](const std::unique_ptr<Scope> &scope) {
+      return scope->inside && llvm::is_contained(scope->tested, guard);
+    });
     if (!known && guarded.anyCommon(axes))
       terms.push_back(guard);
   }

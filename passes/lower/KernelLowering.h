@@ -40,7 +40,8 @@ struct Scope {
   llvm::DenseMap<view::Expr, mlir::Value> indices;      ///< index math computed here
   llvm::DenseMap<mlir::Value, mlir::Value> splats;      ///< vectors filled with a scalar
   llvm::DenseSet<mlir::Operation *> filled;             ///< stages whose memory is filled here
-  llvm::DenseSet<view::Expr> known;                     ///< guards that hold from here on
+  llvm::SmallVector<view::Expr> tested;                 ///< guards that this branch depends on
+  bool inside = false;                                  ///< the tested guards hold here
   mlir::Operation *outerBefore = nullptr;               ///< what `before` of the scope around was until this one opened
 };
 

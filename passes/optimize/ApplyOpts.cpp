@@ -42,12 +42,13 @@ public:
     AxisAttr &axis = list_[positionOf(id)];
     axis = AxisAttr::get(func_.getContext(), id, axis.getSize(), kind);
   }
-  /// The first loop of the innermost reduction; spatial tiles go before it.
-  size_t firstReduced() const {
+  /// Behind the last loop that is not reduced: where the tiles of such loops go.
+  size_t behindLastKept() const {
+    size_t position = 0;
     for (size_t i = 0; i < list_.size(); ++i)
-      if (list_[i].getKind() == AxisKind::Loop && isReduced(list_[i].getId()))
-        return i;
-    return list_.size();
+      if (list_[i].getKind() == AxisKind::Loop && !isReduced(list_[i].getId()))
+        position = i + 1;
+    return position;
   }
   /// Splits axis `id` into an outer part of its name and an inner one of `inner` points, put at `position`.
   int64_t split(int64_t id, int64_t inner, AxisKind kind, size_t position);
@@ -254,7 +255,7 @@ llvm::Error optimize::applyOpt(FuncOp func, OptAttr opt) {
     axes.split(id, amount, AxisKind::Lane, axes.size());
     break;
   case OptKind::TILE:
-    axes.split(id, amount, AxisKind::Loop, reduced ? axes.size() : axes.firstReduced());
+    axes.split(id, amount, AxisKind::Loop, reduced ? axes.size() : axes.behindLastKept());
     break;
   case OptKind::THREAD: {
     if (reduced)
