@@ -219,8 +219,7 @@ void KernelLowering::atEdges(llvm::function_ref<void()> body) {
     AxisSet axes = none();
     addVariables(guard, axes);
     bool ready = llvm::all_of(axes.set_bits(), [&](unsigned axis) { return isBound(axis) || isUnrolled(axis); });
-    bool known = llvm::any_of(
-        scopes_, [&](const auto &scope) { return llvm::is_contained(scope->tested, guard); });
+    bool known = llvm::any_of(scopes_, [&](const auto &scope) { return llvm::is_contained(scope->tested, guard); });
     if (!ready || known)
       continue;
     SmallVector<int64_t> unrolled, last;
@@ -463,8 +462,7 @@ void KernelLowering::emitStores() {
     axes |= axesOf(store.getValue());
     SmallVector<int64_t> loops;
     for (kernel::AxisAttr axis : axes_)
-      if (axis.getKind() == AxisKind::Loop &&
-          (axes.test(axis.getId()) || llvm::is_contained(heldLoops_, axis.getId())))
+      if (axis.getKind() == AxisKind::Loop && (axes.test(axis.getId()) || llvm::is_contained(heldLoops_, axis.getId())))
         loops.push_back(axis.getId());
     nests[builder_.getI64ArrayAttr(loops)].push_back(store);
   }

@@ -152,8 +152,8 @@ private:
   llvm::DenseMap<mlir::Value, AxisSet> axesOf_;
   llvm::DenseMap<mlir::Value, mlir::Value> pointers_; // buffer argument → pointer argument
   llvm::DenseMap<mlir::Operation *, mlir::Value> stageMemory_;
-  kernel::ReduceOp held_;                   ///< the reduce whose totals are held in memory; null: none
-  llvm::SmallVector<int64_t> heldLoops_;    ///< its loops that stand outside loops of its result
+  kernel::ReduceOp held_;                ///< the reduce whose totals are held in memory; null: none
+  llvm::SmallVector<int64_t> heldLoops_; ///< its loops that stand outside loops of its result
   bool fuseMultiplyAdd_;
   llvm::SmallVector<view::Expr> guards_; // 0/1 over loop variables: inside the domain
   llvm::MapVector<mlir::Attribute, mlir::Value> constants_;

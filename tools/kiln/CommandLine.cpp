@@ -12,10 +12,11 @@
 using namespace kiln;
 using namespace kiln::driver;
 
-static const std::map<std::string, Emit> kEmits = {
-    {"exe", Emit::Exe},           {"obj", Emit::Obj},           {"import", Emit::Import}, {"view", Emit::View},
-    {"schedule", Emit::Schedule}, {"optimize", Emit::Optimize}, {"lower", Emit::Lower},   {"render", Emit::Render},
-    {"llvm", Emit::Llvm},         {"asm", Emit::Asm}};
+static const std::map<std::string, Emit> kEmits = {{"exe", Emit::Exe},           {"obj", Emit::Obj},
+                                                   {"import", Emit::Import},     {"view", Emit::View},
+                                                   {"schedule", Emit::Schedule}, {"optimize", Emit::Optimize},
+                                                   {"lower", Emit::Lower},       {"render", Emit::Render},
+                                                   {"llvm", Emit::Llvm},         {"asm", Emit::Asm}};
 
 static constexpr char kExamples[] = R"(Examples:
   kiln compile model.onnx -o model && ./model input.npy    a program, and a run of it

@@ -32,8 +32,7 @@ llvm::Error driver::writeFile(llvm::StringRef path, llvm::function_ref<llvm::Err
     return failed ? cannotWrite(path, failed.message()) : finish(path, out, write(out));
   }
 
-  llvm::Expected<fs::TempFile> file =
-      fs::TempFile::create(path + ".%%%%%%", fs::all_read | fs::all_write, fs::OF_None);
+  llvm::Expected<fs::TempFile> file = fs::TempFile::create(path + ".%%%%%%", fs::all_read | fs::all_write, fs::OF_None);
   if (!file)
     return cannotWrite(path, llvm::toString(file.takeError()));
   llvm::raw_fd_ostream out(file->FD, /*shouldClose=*/false);
