@@ -145,12 +145,14 @@ Value TensorBuilder::bitcast(Value x, Type element) {
 }
 
 Value TensorBuilder::sub(Operand a, Operand b) {
+  // Negated after it is broadcast, as the reference does: a kernel that makes b then stores b, not -b.
+  if (a.tensor() && b.tensor()) {
+    Value values[] = {a.tensor(), b.tensor()};
+    return broadcast(values) ? add(values[0], neg(values[1])) : Value();
+  }
   if (!b.isNumber())
     return add(a, neg(b.tensor()));
-  if (a.isNumber() || !a.tensor())
-    return add(a, b);
-  Value subtrahend = constant(b, element(a.tensor()));
-  return add(a, neg(subtrahend));
+  return a.tensor() ? add(a, neg(constant(b, element(a.tensor())))) : add(a, b);
 }
 
 Value TensorBuilder::div(Operand a, Operand b) {

@@ -62,6 +62,7 @@ llvm::Expected<target::Target> driver::describeTarget(const DeviceEntry &device,
     return found.takeError();
   return target::Target{.vectorBits = found->vectorBits,
                         .vectorRegisters = found->vectorRegisters,
+                        .l1Bytes = found->l1Bytes,
                         .l2Bytes = found->l2Bytes,
                         .l3Bytes = found->l3Bytes};
 }

@@ -137,3 +137,39 @@ TEST_CASE("positions, triangles, running sums and windows of symbolic size") {
   CHECK(numbers(results[6]) == Numbers{1});
   CHECK(numbers(results[7]) == Numbers{4, 5});
 }
+
+static std::vector<HostTensor> runSample(const std::string &name, llvm::ArrayRef<HostTensor> inputs) {
+  Context context;
+  std::string path = KILN_SAMPLES "/" + name + "/graph.json";
+  Module module = importFile(context, path);
+  return runModule(module, path, inputs);
+}
+
+static HostTensor counting(llvm::ArrayRef<int64_t> dims) {
+  HostTensor tensor = HostTensor::zeros(DType::F32, dims);
+  auto *data = reinterpret_cast<float *>(tensor.bytes.data());
+  for (int64_t i = 0; i < kiln::interp::elementCount(dims); ++i)
+    data[i] = float(i % 7) / 8;
+  return tensor;
+}
+
+TEST_CASE("each row of the batch sample is a distribution") {
+  for (int64_t batch : {1, 3, 17}) {
+    Numbers y = numbers(runSample("batch", counting({batch, 6}))[0]);
+    REQUIRE(y.size() == size_t(batch * 4));
+    for (int64_t row = 0; row < batch; ++row)
+      CHECK(y[4 * row] + y[4 * row + 1] + y[4 * row + 2] + y[4 * row + 3] == Approx(1));
+  }
+}
+
+TEST_CASE("the cache sample gives the same rows at once and one after the other") {
+  HostTensor nothing = HostTensor::zeros(DType::F32, {1, 0, 8}), rows = counting({1, 2, 8});
+  auto atOnce = runSample("cache", {rows, nothing, nothing});
+  std::vector<float> values = rows.elements<float>().vec();
+  auto first = runSample("cache", {floats({1, 1, 8}, {values.begin(), values.begin() + 8}), nothing, nothing});
+  auto second = runSample("cache", {floats({1, 1, 8}, {values.begin() + 8, values.end()}), first[1], first[2]});
+  Numbers oneByOne = numbers(first[0]), last = numbers(second[0]);
+  oneByOne.insert(oneByOne.end(), last.begin(), last.end());
+  CHECK(near(oneByOne, numbers(atOnce[0])));
+  CHECK(dims(second[1]) == Dims{1, 2, 8});
+}

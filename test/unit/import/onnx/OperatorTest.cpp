@@ -14,7 +14,7 @@ public:
     model.input("x", dims).output("y");
     node = &model.node(op, {"x"}, {"y"});
   }
-  Case &with(const std::string &name, int64_t value) { return setInt(*node, name, value), *this; }
+  Case &with(const std::string &name, std::integral auto value) { return setInt(*node, name, value), *this; }
   Case &with(const std::string &name, std::initializer_list<int64_t> values) {
     return setInts(*node, name, values), *this;
   }
