@@ -101,9 +101,10 @@ static int environment(const char *name) {
 
 static llvm::Error understand(CommandLine &line, const Texts &texts) {
   CompileOptions &compile = line.compile;
-  if (llvm::Error error = checkDevice(compile.pipeline.device))
-    return error;
-  llvm::Expected<target::Target> target = describeTarget(compile.pipeline.device, compile.pipeline.cpu);
+  llvm::Expected<const DeviceEntry *> device = findDevice(compile.pipeline.device);
+  if (!device)
+    return device.takeError();
+  llvm::Expected<target::Target> target = describeTarget(**device, compile.pipeline.cpu);
   if (!target)
     return target.takeError();
   compile.pipeline.target = *target;

@@ -9,12 +9,19 @@
 
 #include "passes/Pipeline.h"
 
+#include "llvm/Support/Error.h"
+
 namespace kiln::driver {
+
+class Rendering;
 
 inline constexpr int kDebugKernels = 3, kDebugSource = 4, kDebugUOps = 5, kDebugMachineCode = 6, kDebugRewrites = 7;
 
 /// What this level shows once a stage has run.
 void printStage(mlir::ModuleOp module, Stage stage, int debug);
+
+/// What this level shows of stage render.
+llvm::Error printRendering(const Rendering &rendering, int debug);
 
 /// Has the manager print the module after every pass that changes it.
 void printRewrites(mlir::PassManager &passes);
