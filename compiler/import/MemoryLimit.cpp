@@ -14,7 +14,7 @@ llvm::Expected<int64_t> kiln::import::byteCount(llvm::ArrayRef<int64_t> shape, m
   int64_t bytes = byteSize(element);
   bool tooMany = false;
   for (int64_t size : shape)
-    tooMany = llvm::MulOverflow(bytes, size, bytes) || tooMany;
+    tooMany = size < 0 || llvm::MulOverflow(bytes, size, bytes) || tooMany;
   if (llvm::is_contained(shape, 0))
     return 0;
   if (!tooMany && bytes <= limit)

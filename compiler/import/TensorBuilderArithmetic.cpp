@@ -107,6 +107,9 @@ Value TensorBuilder::alu(Alu kind, ArrayRef<Operand> operands) {
     return fail(stringifyAlu(kind) + " of numbers alone", "one operand must be a tensor");
   if (llvm::StringRef needs = unsuitable(kind, element(first)); !needs.empty())
     return fail(stringifyAlu(kind) + " of " + dtypeName(element(first)) + " needs " + needs, "cast it");
+  DType type = *dtypeOf(element(first));
+  if (!aluLoop(kind, type, aluInfo(kind).rule == AluRule::Compare ? DType::Bool : type))
+    return fail(stringifyAlu(kind) + " of " + dtypeName(element(first)) + " has no meaning", "cast it");
   SmallVector<Value> values;
   for (const Operand &operand : operands) {
     Value value = operand.isNumber() ? constant(operand, element(first)) : operand.tensor();
@@ -239,6 +242,8 @@ Value TensorBuilder::isInf(Value x, bool negative, bool positive) {
 
 Value TensorBuilder::where(Value condition, Operand a, Operand b) {
   Value typed = a.isNumber() ? b.tensor() : a.tensor();
+  if (a.isNumber() && b.isNumber())
+    return fail("where of two numbers", "one of them must be a tensor");
   if (!condition || !typed || (!b.isNumber() && !b.tensor()))
     return {};
   if (!isBool(condition))

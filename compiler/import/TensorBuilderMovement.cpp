@@ -227,7 +227,7 @@ Value TensorBuilder::tile(Value x, Sizes counts) {
     repeated.append({count, size});
     merged.push_back(count * size);
   }
-  return reshape(expand(reshape(x, split), repeated), merged);
+  return fits(repeated) ? reshape(expand(reshape(x, split), repeated), merged) : Value();
 }
 
 Value TensorBuilder::repeatInterleave(Value x, int64_t axis, Expr count) {

@@ -19,7 +19,7 @@ TEST_CASE("a missing file") {
   llvm::Expected<Module> module = kiln::import::importJson(context, "/nonexistent/graph.json", {});
   REQUIRE_FALSE(bool(module));
   CHECK(llvm::toString(module.takeError()) ==
-        "/nonexistent/graph.json: No such file or directory; give the path of a graph's .json file");
+        "/nonexistent/graph.json: cannot be read: No such file or directory; give the path of a graph");
 }
 
 TEST_CASE("truncated and malformed text, by line and column") {
@@ -27,6 +27,12 @@ TEST_CASE("truncated and malformed text, by line and column") {
         "graph.json: line 2, column 14: the text ends within the document; the file is truncated");
   CHECK(importError("{\n  \"inputs\": }") == "graph.json: line 2, column 13: this is no JSON; correct the text there");
   CHECK(importError("") == "graph.json: line 1, column 1: the text ends within the document; the file is truncated");
+}
+
+TEST_CASE("text that nests without end, and numbers without bound") {
+  CHECK(importError(std::string(1000000, '[')) ==
+        "graph.json: line 1, column 65: lists nest more than 64 deep; a tensor has fewer axes");
+  CHECK_THAT(importError(R"({"inputs": 1e999})"), Contains("a number is larger than any float64"));
 }
 
 TEST_CASE("a document that the schema does not allow, by its place") {
@@ -113,6 +119,8 @@ TEST_CASE("dtypes that do not fit") {
   CHECK_THAT(nodeError(R"({"op": "cast", "inputs": ["x"], "dtype": "int8", "output": "i"},
                           {"op": "exp", "inputs": ["i"], "output": "y"})"),
              Contains("exp of int8 needs floats; cast it"));
+  CHECK_THAT(nodeError(R"({"op": "threefry", "inputs": ["x", "x"], "output": "y"})"), Contains("threefry of float32"));
+  CHECK_THAT(nodeError(R"({"op": "where", "inputs": ["x", 1, 2], "output": "y"})"), Contains("where of two numbers"));
   CHECK_THAT(nodeError(R"({"op": "and", "inputs": ["x", "x"], "output": "y"})"),
              Contains("and of float32 needs integers"));
 }
@@ -125,6 +133,8 @@ TEST_CASE("inline data that does not fill its shape") {
         "graph.json: input 'x': a list of 2 stands where 3 are wanted; nest the numbers as the shape says");
   CHECK(error(R"("dtype": "int32", "shape": [2, 2], "value": [1, 2, 3])") ==
         "graph.json: input 'x': 3 numbers are not the 4 of [2, 2]; give as many as the shape says");
+  CHECK(error(R"("dtype": "int32", "shape": ["n", 3], "value": [[1, 2]])") ==
+        "graph.json: input 'x': the value has 2 elements where the shape says 3; nest the numbers as the shape says");
   CHECK(error(R"("dtype": "int8", "shape": [], "value": 200)") ==
         "graph.json: input 'x': 200 is no int8; give a number that the dtype can hold");
   CHECK(error(R"("dtype": "int32", "shape": [1], "value": ["one"])") ==
