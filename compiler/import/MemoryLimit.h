@@ -1,17 +1,17 @@
 //===- MemoryLimit.h - Refuse sizes before anything is allocated -------------===//
 #pragma once
 
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/Support/Error.h"
 #include "mlir/IR/Types.h"
 #include "view/ShapeTracker.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
 
 namespace kiln::import {
 
 /// The bytes of a tensor of this shape; an error when they are more than `limit`, however large the sizes are.
 llvm::Expected<int64_t> byteCount(llvm::ArrayRef<int64_t> shape, mlir::Type element, int64_t limit);
 
-/// The same for a shape with symbols, each at its least value.
+/// The same for a shape with symbols, each at its least value but 0: what is large beside an empty axis is large.
 llvm::Error checkMemory(llvm::ArrayRef<view::Expr> shape, mlir::Type element, int64_t limit);
 
 } // namespace kiln::import

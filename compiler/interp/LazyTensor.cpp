@@ -125,8 +125,20 @@ template <Alu Row, class T> static std::vector<char> reduceTiles(const LazyTenso
       A *base = totals.get() + walk.base(slots);
       int64_t run = walk.trailingRun([&](size_t axis) { return slots.strides[axis] == 0; });
       for (int64_t i = 0, end = walk.count(); i < end; i += run) {
+        // Several chains, so that an addition need not wait for the one before.
+        constexpr int64_t kChains = 8;
+        int64_t j = i;
         A total = base[offsets[i]];
-        for (int64_t j = i; j < i + run; ++j)
+        if (run >= 2 * kChains) {
+          A chains[kChains];
+          std::fill_n(chains, kChains, identity<Row, A>());
+          for (; j + kChains <= i + run; j += kChains)
+            for (int64_t chain = 0; chain < kChains; ++chain)
+              chains[chain] = aluElement<Row>(chains[chain], convertElement<A>(elements[j + chain]));
+          for (A chain : chains)
+            total = aluElement<Row>(total, chain);
+        }
+        for (; j < i + run; ++j)
           total = aluElement<Row>(total, convertElement<A>(elements[j]));
         base[offsets[i]] = total;
       }

@@ -91,9 +91,27 @@ size_t TileEvaluator::add(const LazyTensor &tensor, const TileWalk &walk) {
   return index_[&tensor] = steps_.size() - 1;
 }
 
-template <class T> static void pick(void *to, const void *from, const std::vector<int64_t> &offsets, int64_t count) {
-  for (int64_t i = 0; i < count; ++i)
-    static_cast<T *>(to)[i] = static_cast<const T *>(from)[offsets[i]];
+/// Elements row by row: `row` neighbours in the tile lie `stride` apart in the array.
+template <class T>
+static void pick(void *to, const void *from, const std::vector<int64_t> &offsets, int64_t row, int64_t stride,
+                 int64_t count) {
+  constexpr int64_t kShort = 8;
+  if (row < kShort) {
+    for (int64_t i = 0; i < count; ++i)
+      static_cast<T *>(to)[i] = static_cast<const T *>(from)[offsets[i]];
+    return;
+  }
+  for (int64_t i = 0; i < count; i += row) {
+    T *target = static_cast<T *>(to) + i;
+    const T *source = static_cast<const T *>(from) + offsets[i];
+    if (stride == 1)
+      std::copy_n(source, row, target);
+    else if (stride == 0)
+      std::fill_n(target, row, *source);
+    else
+      for (int64_t j = 0; j < row; ++j)
+        target[j] = source[j * stride];
+  }
 }
 
 const void *TileEvaluator::read(Step &leaf, const TileWalk &walk) {
@@ -108,18 +126,21 @@ const void *TileEvaluator::read(Step &leaf, const TileWalk &walk) {
     leaf.filled = base;
     count = walk.capacity();
   }
+  // A tile may end within a row only where that is all it has.
+  int64_t row = std::min(walk.row(), count);
+  int64_t stride = leaf.tensor->map.strides.empty() ? 0 : leaf.tensor->map.strides.back();
   switch (bytes) {
   case 1:
-    pick<uint8_t>(leaf.room.data(), from, leaf.offsets, count);
+    pick<uint8_t>(leaf.room.data(), from, leaf.offsets, row, stride, count);
     break;
   case 2:
-    pick<uint16_t>(leaf.room.data(), from, leaf.offsets, count);
+    pick<uint16_t>(leaf.room.data(), from, leaf.offsets, row, stride, count);
     break;
   case 4:
-    pick<uint32_t>(leaf.room.data(), from, leaf.offsets, count);
+    pick<uint32_t>(leaf.room.data(), from, leaf.offsets, row, stride, count);
     break;
   default:
-    pick<uint64_t>(leaf.room.data(), from, leaf.offsets, count);
+    pick<uint64_t>(leaf.room.data(), from, leaf.offsets, row, stride, count);
   }
   return leaf.room.data();
 }

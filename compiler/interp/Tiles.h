@@ -21,6 +21,8 @@ public:
   /// Positions in this tile, and at most in any.
   int64_t count() const;
   int64_t capacity() const { return chunk_ * inner_; }
+  /// Positions along the last axis in a full tile.
+  int64_t row() const { return dims_.empty() ? 1 : split_ + 1 == dims_.size() ? chunk_ : dims_.back(); }
   /// The element of the tile's first position.
   int64_t base(const Strided &map) const;
   /// The elements of a full tile's positions, less the base.

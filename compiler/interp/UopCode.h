@@ -18,6 +18,7 @@ enum class Opcode : uint8_t {
   Alu,         // result = loop(a, b, c), lane by lane
   Copy,        // result = a, `bytes` long
   Fill,        // every lane of result = a
+  PlainLoad,   // result = memory[a], of one lane, from global memory that the kernel only reads
   Load,        // result = memory[a …], where gate b holds, else c
   Store,       // memory[a …] = c where gate b holds
   Enter,       // result = a; to `target` unless result < b

@@ -175,7 +175,12 @@ llvm::Error Decoder::one(uop::LoadOp op) {
   load.result = result;
   if (op.getOtherwise())
     load.c = slot(op.getOtherwise());
-  return access(load, op.getResult(), op.getPointer(), op.getIndex(), op.getGate());
+  if (llvm::Error error = access(load, op.getResult(), op.getPointer(), op.getIndex(), op.getGate()))
+    return error;
+  const UopMemory &memory = code_.memories[load.memory];
+  if (memory.kind == uop::Memory::Global && !memory.isWritten && load.lanes == 1 && !load.gateLanes)
+    load.op = Opcode::PlainLoad;
+  return llvm::Error::success();
 }
 
 llvm::Error Decoder::one(uop::StoreOp op) {

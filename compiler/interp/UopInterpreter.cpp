@@ -202,6 +202,19 @@ Stop Launch::runItem(Item &item) {
       for (uint32_t lane = 0; lane < instruction.lanes; ++lane)
         std::memcpy(frame + instruction.result + lane * instruction.bytes, frame + instruction.a, instruction.bytes);
       break;
+    case Opcode::PlainLoad: {
+      const Room &room = rooms_[instruction.memory];
+      int64_t element = index(instruction, item);
+      if (uint64_t(element) >= uint64_t(room.elements)) {
+        touch(instruction, item, element, /*writes=*/false);
+        return Stop::Failure;
+      }
+      if (instruction.bytes == 4)
+        std::memcpy(frame + instruction.result, room.data + element * 4, 4);
+      else
+        std::memcpy(frame + instruction.result, room.data + element * instruction.bytes, instruction.bytes);
+      break;
+    }
     case Opcode::Load:
       if (!load(instruction, item))
         return Stop::Failure;

@@ -11,7 +11,7 @@ using namespace kiln::render;
 static std::vector<DimEntry> describeDims(mlir::RankedTensorType type, const std::vector<SymbolEntry> &symbols) {
   std::vector<DimEntry> dims;
   for (view::Expr size : shapeOf(type)) {
-    DimEntry dim{stripParens(size.render()).str(), -1, -1};
+    DimEntry dim{size, stripParens(size.render()).str(), -1, -1};
     if (size.isConst())
       dim.size = size.constant();
     if (size.kind() == view::Expr::Kind::Var)
@@ -49,8 +49,8 @@ ModelTables render::modelTables(mlir::ModuleOp module) {
     std::array<int64_t, 3> local = {1, 1, 1};
     llvm::copy(kernel.getLocal(), local.begin());
     tables.kernelIndex[kernel.getSymName()] = tables.kernels.size();
-    tables.kernels.push_back({kernel, int32_t(kernel.getBufferCount()),
-                              int32_t(kernel.getSizes().getSizes().size()), local});
+    tables.kernels.push_back(
+        {kernel, int32_t(kernel.getBufferCount()), int32_t(kernel.getSizes().getSizes().size()), local});
   }
   return tables;
 }

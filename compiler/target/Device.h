@@ -1,8 +1,8 @@
 //===- Device.h - The devices that a compiler is built with ---------------------===//
 //
-// A device's compiler half is one value: what the device is called, what it is like, and how its kernels become text. No
-// device registers itself: whoever builds a compiler puts the devices that it wants into a Devices table, so one that
-// lives outside the tree is added in the same way.
+// A device's compiler half is one value: what the device is called, what it is like, and how its kernels become text.
+// No device registers itself: whoever builds a compiler puts the devices that it wants into a Devices table, so one
+// that lives outside the tree is added in the same way.
 //
 //===----------------------------------------------------------------------------===//
 #pragma once
@@ -20,8 +20,8 @@ namespace kiln::target {
 struct Device {
   std::string name; ///< what --device says, and kiln_model.device
   Target target;    ///< without a machine at hand: modest numbers that hold for most
-  /// The text of kernels that the device's runtime compiles: kiln_model.code. Null where kernels are code of the host's,
-  /// compiled with the host program.
+  /// The text of kernels that the device's runtime compiles: kiln_model.code. Null where kernels are code of the
+  /// host's, compiled with the host program.
   std::function<std::string(llvm::ArrayRef<uop::FuncOp>)> source;
 };
 

@@ -61,7 +61,12 @@ static bool propagate(const Inequality &inequality, Facts &facts) {
 }
 
 /// `e` with the expressions of `from` standing for tighter ones, simplified, and turned back.
-static Expr through(Expr e, const DenseMap<Expr, Expr> &there, const DenseMap<Expr, Expr> &back) {
+static Expr through(Expr e, const DenseMap<Expr, Expr> &there, DenseMap<Expr, Expr> back) {
+  // A variable is another one when its limit changes.
+  e.forEachVariable([&](Expr variable) {
+    if (Expr moved = variable.substitute(there); moved != variable && !there.contains(variable))
+      back.try_emplace(moved, variable);
+  });
   return e.substitute(there).substitute(back);
 }
 

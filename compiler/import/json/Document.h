@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace kiln::import {
+namespace kiln::import::json {
 
 using Json = nlohmann::json;
 
@@ -17,4 +17,4 @@ llvm::Expected<Json> readDocument(llvm::StringRef path, int64_t memoryLimit);
 /// Checks a document against the schema; the error says where in the document, and what is wanted there.
 llvm::Error checkSchema(const Json &document);
 
-} // namespace kiln::import
+} // namespace kiln::import::json

@@ -2,6 +2,7 @@
 #include "import/json/Operators.h"
 
 using namespace kiln::import;
+using namespace kiln::import::json;
 
 using Unary = mlir::Value (TensorBuilder::*)(mlir::Value);
 using Binary = mlir::Value (TensorBuilder::*)(Operand, Operand);
@@ -30,7 +31,7 @@ static Results gelu(Node &node) {
   return approximate ? node.b.geluTanh(node.tensor(0)) : node.b.gelu(node.tensor(0));
 }
 
-llvm::ArrayRef<Operator> kiln::import::elementwiseOperators() {
+llvm::ArrayRef<Operator> kiln::import::json::elementwiseOperators() {
   using T = TensorBuilder;
   static const Operator table[] = {
       {"sub", 2, 2, {}, binary<&T::sub>},
@@ -52,26 +53,36 @@ llvm::ArrayRef<Operator> kiln::import::elementwiseOperators() {
       {"square", 1, 1, {}, unary<&T::square>},
       {"rsqrt", 1, 1, {}, unary<&T::rsqrt>},
       {"clip", 1, 1, {"low", "high"}, clip},
-      {"cast", 1, 1, {"dtype"}, [](Node &n) -> Results {
+      {"cast",
+       1,
+       1,
+       {"dtype"},
+       [](Node &n) -> Results {
          mlir::Type type = n.dtype("dtype");
          return type ? n.b.cast(n.tensor(0), type) : mlir::Value();
        }},
-      {"bitcast", 1, 1, {"dtype"}, [](Node &n) -> Results {
+      {"bitcast",
+       1,
+       1,
+       {"dtype"},
+       [](Node &n) -> Results {
          mlir::Type type = n.dtype("dtype");
          return type ? n.b.bitcast(n.tensor(0), type) : mlir::Value();
        }},
-      {"where", 3, 3, {}, [](Node &n) -> Results {
-         return n.b.where(n.tensor(0), n.operand(1), n.operand(2));
-       }},
+      {"where", 3, 3, {}, [](Node &n) -> Results { return n.b.where(n.tensor(0), n.operand(1), n.operand(2)); }},
       {"relu", 1, 1, {}, unary<&T::relu>},
-      {"leaky_relu", 1, 1, {"alpha"}, [](Node &n) -> Results {
-         return n.b.leakyRelu(n.tensor(0), n.number("alpha", 0.01));
-       }},
+      {"leaky_relu",
+       1,
+       1,
+       {"alpha"},
+       [](Node &n) -> Results { return n.b.leakyRelu(n.tensor(0), n.number("alpha", 0.01)); }},
       {"elu", 1, 1, {"alpha"}, [](Node &n) -> Results { return n.b.elu(n.tensor(0), n.number("alpha", 1)); }},
       {"sigmoid", 1, 1, {}, unary<&T::sigmoid>},
-      {"hard_sigmoid", 1, 1, {"alpha", "beta"}, [](Node &n) -> Results {
-         return n.b.hardSigmoid(n.tensor(0), n.number("alpha", 0.2), n.number("beta", 0.5));
-       }},
+      {"hard_sigmoid",
+       1,
+       1,
+       {"alpha", "beta"},
+       [](Node &n) -> Results { return n.b.hardSigmoid(n.tensor(0), n.number("alpha", 0.2), n.number("beta", 0.5)); }},
       {"hard_swish", 1, 1, {}, unary<&T::hardSwish>},
       {"silu", 1, 1, {}, unary<&T::silu>},
       {"gelu", 1, 1, {"approximate"}, gelu},

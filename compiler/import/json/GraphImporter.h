@@ -8,7 +8,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
-namespace kiln::import {
+namespace kiln::import::json {
 
 class GraphImporter {
 public:
@@ -60,4 +60,4 @@ private:
   llvm::SmallVector<mlir::Attribute> inputAttributes_;
 };
 
-} // namespace kiln::import
+} // namespace kiln::import::json

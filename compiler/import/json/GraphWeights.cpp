@@ -9,6 +9,7 @@
 
 using namespace kiln;
 using namespace kiln::import;
+using namespace kiln::import::json;
 using namespace mlir;
 using llvm::StringRef;
 using llvm::Twine;
@@ -77,11 +78,13 @@ llvm::Expected<Value> GraphImporter::fileWeight(const Json &weight) {
   Shape shape(stored->shape.begin(), stored->shape.end());
   if (weight.contains("shape") &&
       ArrayRef<int64_t>(stored->shape) != ArrayRef(weight["shape"].get<std::vector<int64_t>>()))
-    return failure(path + " holds " + describe(shape) + ", not " + weight["shape"].dump(), "correct the weight's shape");
+    return failure(path + " holds " + describe(shape) + ", not " + weight["shape"].dump(),
+                   "correct the weight's shape");
   if (stored->columnMajor)
     std::reverse(shape.begin(), shape.end());
   graph::FileAttr data = fileReference(&context_, path, (*file)->getMemBufferRef(), stored->offset, stored->bytes);
-  Value value = graph::WeightOp::create(opBuilder_, builder_.location(), tensorType(shape, stored->element), name, data);
+  Value value =
+      graph::WeightOp::create(opBuilder_, builder_.location(), tensorType(shape, stored->element), name, data);
   if (!stored->columnMajor)
     return value;
   SmallVector<int64_t> reversed = TensorBuilder::allAxes(value);

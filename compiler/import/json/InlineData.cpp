@@ -8,10 +8,11 @@
 
 using namespace kiln;
 using namespace kiln::import;
+using namespace kiln::import::json;
 using namespace mlir;
 using llvm::Twine;
 
-SmallVector<int64_t> kiln::import::nestingShape(const Json &value) {
+SmallVector<int64_t> kiln::import::json::nestingShape(const Json &value) {
   SmallVector<int64_t> shape;
   for (const Json *level = &value; level->is_array(); level = &level->front()) {
     shape.push_back(level->size());
@@ -21,7 +22,7 @@ SmallVector<int64_t> kiln::import::nestingShape(const Json &value) {
   return shape;
 }
 
-llvm::Expected<TypedAttr> kiln::import::readNumber(const Json &value, Type element) {
+llvm::Expected<TypedAttr> kiln::import::json::readNumber(const Json &value, Type element) {
   TypedAttr number;
   if (value.is_boolean())
     number = Operand(int64_t(value.get<bool>())).number(element);
@@ -58,8 +59,8 @@ static llvm::Error flatten(const Json &value, ArrayRef<int64_t> shape, std::vect
   return llvm::Error::success();
 }
 
-llvm::Expected<DenseElementsAttr> kiln::import::readInlineData(const Json &value, ArrayRef<int64_t> shape,
-                                                               Type element) {
+llvm::Expected<DenseElementsAttr> kiln::import::json::readInlineData(const Json &value, ArrayRef<int64_t> shape,
+                                                                     Type element) {
   auto type = RankedTensorType::get(shape, element);
   int64_t count = type.getNumElements();
   std::vector<const Json *> numbers;

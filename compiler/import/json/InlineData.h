@@ -5,7 +5,7 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 
-namespace kiln::import {
+namespace kiln::import::json {
 
 /// The shape that the nesting of lists shows; a number has none.
 llvm::SmallVector<int64_t> nestingShape(const Json &value);
@@ -18,4 +18,4 @@ llvm::Expected<mlir::DenseElementsAttr> readInlineData(const Json &value, llvm::
 /// One number, "inf", "-inf" or "nan" in the dtype.
 llvm::Expected<mlir::TypedAttr> readNumber(const Json &value, mlir::Type element);
 
-} // namespace kiln::import
+} // namespace kiln::import::json

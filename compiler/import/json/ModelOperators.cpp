@@ -5,6 +5,7 @@
 
 using namespace kiln;
 using namespace kiln::import;
+using namespace kiln::import::json;
 using mlir::Value;
 
 static llvm::SmallVector<int64_t> normAxes(Node &node) {
@@ -13,7 +14,7 @@ static llvm::SmallVector<int64_t> normAxes(Node &node) {
 
 static Results linear(Node &node) {
   Value product = node.b.matmul(node.tensor(0), node.tensor(1));
-  return node.inputs() > 2 ? node.b.add(product, node.tensor(2)) : product;
+  return node.inputs() > 2 ? node.b.add(product, node.operand(2)) : product;
 }
 
 static Results layerNorm(Node &node) {
@@ -55,14 +56,16 @@ static Results attention(Node &node) {
   return b.matmul(b.softmax(scores, -1), v);
 }
 
-llvm::ArrayRef<Operator> kiln::import::modelOperators() {
+llvm::ArrayRef<Operator> kiln::import::json::modelOperators() {
   static const Operator table[] = {
       {"matmul", 2, 2, {}, [](Node &n) -> Results { return n.b.matmul(n.tensor(0), n.tensor(1)); }},
       {"linear", 2, 3, {}, linear},
       {"softmax", 1, 1, {"axis"}, [](Node &n) -> Results { return n.b.softmax(n.tensor(0), n.integer("axis", -1)); }},
-      {"log_softmax", 1, 1, {"axis"}, [](Node &n) -> Results {
-         return n.b.logSoftmax(n.tensor(0), n.integer("axis", -1));
-       }},
+      {"log_softmax",
+       1,
+       1,
+       {"axis"},
+       [](Node &n) -> Results { return n.b.logSoftmax(n.tensor(0), n.integer("axis", -1)); }},
       {"layernorm", 1, 3, {"axes", "epsilon"}, layerNorm},
       {"rmsnorm", 1, 2, {"axes", "epsilon"}, rmsNorm},
       {"batchnorm", 5, 5, {"epsilon"}, batchNorm},

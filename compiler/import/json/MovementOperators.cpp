@@ -2,6 +2,7 @@
 #include "import/json/Operators.h"
 
 using namespace kiln::import;
+using namespace kiln::import::json;
 using mlir::Value;
 
 static Results pad(Node &node) {
@@ -17,9 +18,10 @@ static Results pad(Node &node) {
         return node.b.fail("a pad of " + size.print() + " in mode " + mode, "only constant pads may be symbolic");
       to->push_back(size.constant());
     }
-  return node.b.pad(x, before, after, mode == "reflect" ? PadMode::Reflect
-                                      : mode == "edge"  ? PadMode::Edge
-                                                        : PadMode::Wrap);
+  return node.b.pad(x, before, after,
+                    mode == "reflect" ? PadMode::Reflect
+                    : mode == "edge"  ? PadMode::Edge
+                                      : PadMode::Wrap);
 }
 
 static llvm::SmallVector<Value> allTensors(Node &node) {
@@ -69,49 +71,67 @@ static Results full(Node &node) {
   return node.b.ok() ? node.b.constant(value.value_or(Operand(0)), type, sizes) : Value();
 }
 
-llvm::ArrayRef<Operator> kiln::import::movementOperators() {
+llvm::ArrayRef<Operator> kiln::import::json::movementOperators() {
   static const Operator table[] = {
       {"reshape", 1, 1, {"shape"}, [](Node &n) -> Results { return n.b.reshape(n.tensor(0), n.sizes("shape")); }},
       {"permute", 1, 1, {"order"}, [](Node &n) -> Results { return n.b.permute(n.tensor(0), n.integers("order")); }},
       {"transpose", 1, 1, {"axes"}, transpose},
       {"expand", 1, 1, {"shape"}, [](Node &n) -> Results { return n.b.expand(n.tensor(0), n.sizes("shape")); }},
       {"squeeze", 1, 1, {"axes"}, squeeze},
-      {"unsqueeze", 1, 1, {"axes"}, [](Node &n) -> Results {
-         return n.b.unsqueeze(n.tensor(0), n.integers("axes"));
-       }},
+      {"unsqueeze", 1, 1, {"axes"}, [](Node &n) -> Results { return n.b.unsqueeze(n.tensor(0), n.integers("axes")); }},
       {"flatten", 1, 1, {"axis"}, [](Node &n) -> Results { return n.b.flatten(n.tensor(0), n.integer("axis", 1)); }},
       {"flip", 1, 1, {"axes"}, [](Node &n) -> Results { return n.b.flip(n.tensor(0), n.axes(n.tensor(0))); }},
-      {"shrink", 1, 1, {"bounds"}, [](Node &n) -> Results {
+      {"shrink",
+       1,
+       1,
+       {"bounds"},
+       [](Node &n) -> Results {
          auto [begin, end] = n.pairs("bounds");
          return n.b.shrink(n.tensor(0), begin, end);
        }},
       {"slice", 1, 1, {"slices"}, [](Node &n) -> Results { return n.b.slice(n.tensor(0), n.slices()); }},
       {"pad", 1, 1, {"pads", "mode", "value"}, pad},
       {"tile", 1, 1, {"counts"}, [](Node &n) -> Results { return n.b.tile(n.tensor(0), n.sizes("counts")); }},
-      {"concat", 1, Operator::any, {"axis"}, [](Node &n) -> Results {
-         return n.b.concat(allTensors(n), n.integer("axis"));
-       }},
-      {"stack", 1, Operator::any, {"axis"}, [](Node &n) -> Results {
-         return n.b.stack(allTensors(n), n.integer("axis", 0));
-       }},
+      {"concat",
+       1,
+       Operator::any,
+       {"axis"},
+       [](Node &n) -> Results { return n.b.concat(allTensors(n), n.integer("axis")); }},
+      {"stack",
+       1,
+       Operator::any,
+       {"axis"},
+       [](Node &n) -> Results { return n.b.stack(allTensors(n), n.integer("axis", 0)); }},
       {"split", 1, 1, {"axis", "sizes"}, split},
       {"contiguous", 1, 1, {}, [](Node &n) -> Results { return n.b.contiguous(n.tensor(0)); }},
-      {"gather", 2, 2, {"axis"}, [](Node &n) -> Results {
-         return n.b.gather(n.tensor(0), n.tensor(1), n.integer("axis", 0));
-       }},
-      {"gather_elements", 2, 2, {"axis"}, [](Node &n) -> Results {
-         return n.b.gatherElements(n.tensor(0), n.tensor(1), n.integer("axis", 0));
-       }},
+      {"gather",
+       2,
+       2,
+       {"axis"},
+       [](Node &n) -> Results { return n.b.gather(n.tensor(0), n.tensor(1), n.integer("axis", 0)); }},
+      {"gather_elements",
+       2,
+       2,
+       {"axis"},
+       [](Node &n) -> Results { return n.b.gatherElements(n.tensor(0), n.tensor(1), n.integer("axis", 0)); }},
       {"one_hot", 1, 1, {"depth", "axis", "dtype"}, oneHot},
       {"tril", 1, 1, {"diagonal"}, [](Node &n) -> Results { return n.b.tril(n.tensor(0), n.integer("diagonal", 0)); }},
       {"triu", 1, 1, {"diagonal"}, [](Node &n) -> Results { return n.b.triu(n.tensor(0), n.integer("diagonal", 0)); }},
       {"full", 0, 0, {"shape", "dtype", "value"}, full},
-      {"arange", 0, 0, {"size", "dtype"}, [](Node &n) -> Results {
+      {"arange",
+       0,
+       0,
+       {"size", "dtype"},
+       [](Node &n) -> Results {
          Expr size = n.size("size");
          mlir::Type type = n.dtype("dtype", n.b.int32());
          return n.b.ok() ? n.b.arange(size, type) : Value();
        }},
-      {"size", 0, 0, {"size", "dtype"}, [](Node &n) -> Results {
+      {"size",
+       0,
+       0,
+       {"size", "dtype"},
+       [](Node &n) -> Results {
          Expr size = n.size("size");
          mlir::Type type = n.dtype("dtype", n.b.int64());
          return n.b.ok() ? n.b.cast(n.b.size(size), type) : Value();

@@ -6,6 +6,7 @@
 
 using namespace kiln;
 using namespace kiln::import;
+using namespace kiln::import::json;
 using namespace mlir;
 using llvm::StringRef;
 using llvm::Twine;

@@ -5,9 +5,10 @@
 #include "import/TensorBuilder.h"
 #include "import/json/Document.h"
 
-namespace kiln::import {
+namespace kiln::import::json {
 
-/// Reads inputs and attributes; what does not fit is kept as the builder's failure, and a null or default value returned.
+/// Reads inputs and attributes; what does not fit is kept as the builder's failure, and a null or default value
+/// returned.
 class Node {
 public:
   Node(const Json &json, TensorBuilder &builder, Symbols &symbols, llvm::StringRef name,
@@ -54,4 +55,4 @@ private:
   llvm::ArrayRef<mlir::Value> tensors_;
 };
 
-} // namespace kiln::import
+} // namespace kiln::import::json

@@ -14,6 +14,7 @@
 
 using namespace kiln;
 using namespace kiln::import;
+using namespace kiln::import::json;
 using llvm::StringRef;
 using llvm::Twine;
 
@@ -23,9 +24,11 @@ static StringRef valueOf(StringRef header, StringRef key) {
   return at == StringRef::npos ? StringRef() : header.substr(at + key.size() + 3).ltrim();
 }
 
-llvm::Expected<StoredTensor> kiln::import::findNpyTensor(mlir::MLIRContext *context, StringRef file,
-                                                         int64_t memoryLimit) {
-  auto corrupt = [](const Twine &why) { return failure("this is no .npy file: " + why, "write it again with numpy.save"); };
+llvm::Expected<StoredTensor> kiln::import::json::findNpyTensor(mlir::MLIRContext *context, StringRef file,
+                                                               int64_t memoryLimit) {
+  auto corrupt = [](const Twine &why) {
+    return failure("this is no .npy file: " + why, "write it again with numpy.save");
+  };
   if (!file.starts_with("\x93NUMPY") || file.size() < 10)
     return corrupt("it does not begin as one");
   unsigned lengthBytes = file[6] == 1 ? 2 : 4;

@@ -4,6 +4,7 @@
 
 using namespace kiln;
 using namespace kiln::import;
+using namespace kiln::import::json;
 using namespace mlir;
 using llvm::StringRef;
 using llvm::Twine;
@@ -29,7 +30,7 @@ static bool isPrimitive(Alu kind) {
   return rule == AluRule::Same || rule == AluRule::Compare;
 }
 
-std::vector<std::string> kiln::import::operatorNames() {
+std::vector<std::string> kiln::import::json::operatorNames() {
   std::vector<std::string> names;
   for (ArrayRef<Operator> family : families())
     for (const Operator &row : family)
@@ -56,9 +57,9 @@ static std::string suggest(StringRef op) {
 static bool checkInputs(Node &node, unsigned least, unsigned most) {
   if (node.inputs() >= least && node.inputs() <= most)
     return true;
-  std::string wanted = least == most              ? std::to_string(least)
+  std::string wanted = least == most           ? std::to_string(least)
                        : most == Operator::any ? std::to_string(least) + " or more"
-                                                  : std::to_string(least) + " to " + std::to_string(most);
+                                               : std::to_string(least) + " to " + std::to_string(most);
   node.b.fail("there are " + Twine(node.inputs()) + " inputs", "the operator takes " + wanted);
   return false;
 }
@@ -74,7 +75,7 @@ static bool checkAttributes(Node &node, const Json &json, ArrayRef<StringLiteral
   return true;
 }
 
-SmallVector<Value> kiln::import::buildOperator(StringRef op, const Json &json, Node &node) {
+SmallVector<Value> kiln::import::json::buildOperator(StringRef op, const Json &json, Node &node) {
   SmallVector<Value> results;
   if (const Operator *row = findOperator(op)) {
     if (!checkInputs(node, row->minInputs, row->maxInputs) || !checkAttributes(node, json, row->attributes))

@@ -8,7 +8,7 @@
 
 #include "import/json/Node.h"
 
-namespace kiln::import {
+namespace kiln::import::json {
 
 /// One result, or several; a null one stands for a failure that the builder keeps.
 struct Results {
@@ -35,8 +35,8 @@ llvm::ArrayRef<Operator> modelOperators();
 /// Calls `visit` with the name of every operator, sorted.
 std::vector<std::string> operatorNames();
 
-/// Checks the node's inputs and attributes against its row and builds it. The results are as many as the outputs that the
-/// node names, or the builder keeps a failure.
+/// Checks the node's inputs and attributes against its row and builds it. The results are as many as the outputs that
+/// the node names, or the builder keeps a failure.
 llvm::SmallVector<mlir::Value> buildOperator(llvm::StringRef op, const Json &json, Node &node);
 
-} // namespace kiln::import
+} // namespace kiln::import::json

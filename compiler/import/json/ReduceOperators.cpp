@@ -3,6 +3,7 @@
 
 using namespace kiln;
 using namespace kiln::import;
+using namespace kiln::import::json;
 using mlir::Value;
 
 using Reduction = Value (TensorBuilder::*)(Value, llvm::ArrayRef<int64_t>, bool);
@@ -37,7 +38,7 @@ static Results cumsum(Node &node) {
   return node.b.cumsum(node.tensor(0), node.integer("axis"), node.flag("exclusive"), node.flag("reverse"));
 }
 
-llvm::ArrayRef<Operator> kiln::import::reduceOperators() {
+llvm::ArrayRef<Operator> kiln::import::json::reduceOperators() {
   using T = TensorBuilder;
   static const Operator table[] = {
       {"reduce", 1, 1, {"kind", "axes", "keepdims"}, reduce},

@@ -1,7 +1,7 @@
 //===- Safetensors.cpp - Many named tensors in one file ----------------------===//
 //
-// Eight bytes of the header's length, the header as JSON {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]},
-// …}, then the data that the offsets count from.
+// Eight bytes of the header's length, the header as JSON {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0,
+// 24]}, …}, then the data that the offsets count from.
 //
 //===----------------------------------------------------------------------===//
 #include "import/DType.h"
@@ -15,6 +15,7 @@
 
 using namespace kiln;
 using namespace kiln::import;
+using namespace kiln::import::json;
 using llvm::StringRef;
 using llvm::Twine;
 
@@ -56,8 +57,8 @@ static bool readEntry(mlir::MLIRContext *context, const Json &entry, StoredTenso
   return true;
 }
 
-llvm::Expected<StoredTensor> kiln::import::findSafetensor(mlir::MLIRContext *context, StringRef file, StringRef name,
-                                                          int64_t memoryLimit) {
+llvm::Expected<StoredTensor> kiln::import::json::findSafetensor(mlir::MLIRContext *context, StringRef file,
+                                                                StringRef name, int64_t memoryLimit) {
   if (file.size() < 8)
     return corrupt("it is shorter than its header");
   uint64_t length = llvm::support::endian::read64le(file.data());

@@ -1,6 +1,5 @@
 //===- Schema.cpp - Check a document against the embedded schema -------------===//
 #include "import/json/Document.h"
-#include "import/json/SchemaText.h"
 #include "support/Error.h"
 
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
@@ -11,7 +10,12 @@
 
 using namespace kiln;
 using namespace kiln::import;
+using namespace kiln::import::json;
 using valijson::adapters::NlohmannJsonAdapter;
+
+static constexpr char schemaText[] =
+#include "import/json/GraphSchema.inc"
+    ;
 
 namespace {
 struct CompiledSchema {
@@ -61,7 +65,7 @@ static std::string explain(const valijson::ValidationResults::Error &error, cons
   return text + found + " is not what is wanted: " + description;
 }
 
-llvm::Error kiln::import::checkSchema(const Json &document) {
+llvm::Error kiln::import::json::checkSchema(const Json &document) {
   static const CompiledSchema compiled;
   valijson::ValidationResults results;
   NlohmannJsonAdapter adapter(document);

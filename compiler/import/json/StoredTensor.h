@@ -1,12 +1,12 @@
 //===- StoredTensor.h - Where a tensor lies in an .npy or .safetensors file ---===//
 #pragma once
 
+#include "mlir/IR/Types.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
-#include "mlir/IR/Types.h"
 
-namespace kiln::import {
+namespace kiln::import::json {
 
 /// Little-endian elements without gaps; offset and bytes lie within the file.
 struct StoredTensor {
@@ -21,4 +21,4 @@ llvm::Expected<StoredTensor> findNpyTensor(mlir::MLIRContext *context, llvm::Str
 llvm::Expected<StoredTensor> findSafetensor(mlir::MLIRContext *context, llvm::StringRef file, llvm::StringRef name,
                                             int64_t memoryLimit);
 
-} // namespace kiln::import
+} // namespace kiln::import::json

@@ -2,15 +2,16 @@
 #include "import/json/Operators.h"
 
 using namespace kiln::import;
+using namespace kiln::import::json;
 using mlir::Value;
 
 /// x must have `spatial` axes after batch and channel.
 static Value spatialInput(Node &node, int64_t spatial) {
   Value x = node.tensor(0);
   if (x && TensorBuilder::rank(x) != spatial + 2)
-    return node.b.fail("the input is " + describe(TensorBuilder::shape(x)),
-                       "it must have " + llvm::Twine(spatial + 2) + " axes: batch, channel and " + llvm::Twine(spatial) +
-                           " spatial ones");
+    return node.b.fail("the input is " + describe(TensorBuilder::shape(x)), "it must have " + llvm::Twine(spatial + 2) +
+                                                                                " axes: batch, channel and " +
+                                                                                llvm::Twine(spatial) + " spatial ones");
   return x;
 }
 
@@ -41,20 +42,13 @@ template <int spatial> static Results averagePool(Node &node) {
   return hasKernel<spatial>(node) ? node.b.averagePool(x, node.window(), node.flag("count_padding", true)) : Value();
 }
 
-llvm::ArrayRef<Operator> kiln::import::windowOperators() {
+llvm::ArrayRef<Operator> kiln::import::json::windowOperators() {
 #define KILN_SPATIAL(n)                                                                                                \
   {"conv" #n "d", 2, 3, {"strides", "dilations", "pads", "groups"}, conv<n>},                                          \
-      {"conv_transpose" #n "d",                                                                                        \
-       2,                                                                                                              \
-       3,                                                                                                              \
-       {"strides", "dilations", "pads", "groups", "output_pads"},                                                      \
-       convTranspose<n>},                                                                                              \
-      {"max_pool" #n "d", 1, 1, {"kernel", "strides", "dilations", "pads", "ceil_mode"}, maxPool<n>},                  \
-      {"avg_pool" #n "d",                                                                                              \
-       1,                                                                                                              \
-       1,                                                                                                              \
-       {"kernel", "strides", "dilations", "pads", "ceil_mode", "count_padding"},                                       \
-       averagePool<n>}
+      {"conv_transpose" #n "d", 2, 3, {"strides", "dilations", "pads", "groups", "output_pads"}, convTranspose<n>},    \
+      {"max_pool" #n "d", 1, 1, {"kernel", "strides", "dilations", "pads", "ceil_mode"}, maxPool<n>}, {                \
+    "avg_pool" #n "d", 1, 1, {"kernel", "strides", "dilations", "pads", "ceil_mode", "count_padding"}, averagePool<n>  \
+  }
   static const Operator table[] = {KILN_SPATIAL(1), KILN_SPATIAL(2), KILN_SPATIAL(3)};
 #undef KILN_SPATIAL
   return table;

@@ -37,14 +37,16 @@ typedef struct staged {
   char *before, *after; /* the copy's bytes, before and after the launch, in one piece of memory */
 } staged;
 
-/* Keeps what the launch being made uses. */
+/* Keeps what the launch being made uses. From the last to the first: NVIDIA's driver 580 crashes where sub-buffers that
+ * overlap are released by rising offset after a kernel used one of them beside the whole buffer. */
 static void release_subs(opencl_state *state, block *of, int64_t launch) {
   int kept = 0;
+  for (int i = of->sub_count; i-- > 0;)
+    if (of->subs[i].launch != launch)
+      state->api.clReleaseMemObject(of->subs[i].buffer);
   for (int i = 0; i < of->sub_count; i++)
     if (of->subs[i].launch == launch)
       of->subs[kept++] = of->subs[i];
-    else
-      state->api.clReleaseMemObject(of->subs[i].buffer);
   of->sub_count = kept;
 }
 

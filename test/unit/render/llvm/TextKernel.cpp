@@ -69,8 +69,8 @@ std::string TextKernel::assembly() {
   return text.str().str();
 }
 
-void TextKernel::run(std::initializer_list<void *> buffers, std::initializer_list<int64_t> sizes, int64_t chunk) {
+void TextKernel::run(llvm::ArrayRef<void *> buffers, llvm::ArrayRef<int64_t> sizes, int64_t chunk) {
   if (!loaded_)
     loaded_ = llvm::cantFail(llvm::cantFail(render::Jit::create(cpu_, 3))->load(function()));
-  loaded_->run(std::data(buffers), std::data(sizes), chunk);
+  loaded_->run(buffers.data(), sizes.data(), chunk);
 }

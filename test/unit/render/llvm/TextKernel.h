@@ -22,7 +22,7 @@ public:
   /// The same as assembly.
   std::string assembly();
   /// Compiles on first use, then runs chunk `chunk`.
-  void run(std::initializer_list<void *> buffers, std::initializer_list<int64_t> sizes = {}, int64_t chunk = 0);
+  void run(llvm::ArrayRef<void *> buffers, llvm::ArrayRef<int64_t> sizes = {}, int64_t chunk = 0);
 
 private:
   mlir::MLIRContext context_;

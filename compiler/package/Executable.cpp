@@ -1,0 +1,41 @@
+#include "package/Executable.h"
+
+#include "package/OutputFile.h"
+#include "package/Spawn.h"
+#include "support/Error.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace kiln;
+using namespace kiln::package;
+namespace fs = llvm::sys::fs;
+
+llvm::Expected<std::string> package::findRuntime(llvm::StringRef executable) {
+  llvm::SmallString<128> folder(llvm::sys::path::parent_path(llvm::sys::path::parent_path(executable)));
+  llvm::sys::path::append(folder, "lib", "kiln");
+  if (!fs::is_directory(folder))
+    return failure(folder + ": the runtime's libraries are not there", "build or install kiln as a whole");
+  return folder.str().str();
+}
+
+llvm::Error package::linkExecutable(llvm::ArrayRef<std::string> objects, const LinkOptions &options,
+                                    llvm::StringRef output) {
+  llvm::Expected<TemporaryFile> program = TemporaryFile::beside(output, "");
+  if (!program)
+    return program.takeError();
+  std::vector<std::string> arguments = {"-o", program->path().str(), "-Wl,--gc-sections", "-Wl,--build-id=none"};
+  if (options.isStatic)
+    arguments.push_back("-static");
+  if (options.strip)
+    arguments.push_back("-s");
+  llvm::append_range(arguments, objects);
+  // The libraries name one another in a circle: the program's start is in one, the devices that it opens in another.
+  arguments.push_back("-Wl,--start-group");
+  for (std::string library : {std::string("main"), std::string("cli"), std::string("npy"), std::string("runtime"),
+                              "devices_" + options.device, "device_" + options.device})
+    arguments.push_back(options.runtimeFolder + "/libkiln_" + library + ".a");
+  llvm::append_range(arguments, llvm::ArrayRef<std::string>{"-Wl,--end-group", "-pthread", "-lm"});
+  if (llvm::Error error = spawnCompiler(options.compiler, arguments, "", output, "link"))
+    return error;
+  return program->moveTo(output);
+}

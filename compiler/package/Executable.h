@@ -1,0 +1,33 @@
+//===- Executable.h - An object and the runtime become a program -----------------------===//
+//
+// Stage: package.  The system's C compiler links, since it alone knows where its start files and libc are. The program
+// depends on libc and libm, or with isStatic on nothing, and its bytes are the same for the same inputs.
+//
+//===-----------------------------------------------------------------------------------===//
+#pragma once
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <string>
+
+namespace kiln::package {
+
+struct LinkOptions {
+  std::string compiler = "cc"; ///< a path, or a name that is looked for in PATH
+  std::string runtimeFolder;   ///< where the runtime's libraries are
+  std::string device = "cpu";  ///< whose libraries: libkiln_devices_NAME.a and libkiln_device_NAME.a
+  bool isStatic = false;
+  bool strip = true;
+};
+
+/// The folder of the runtime's libraries: lib/kiln beside the folder of the running program `executable`. An
+/// installation without it is an error.
+llvm::Expected<std::string> findRuntime(llvm::StringRef executable);
+
+/// Links `objects` to the program `output`, which appears whole or not at all. The error has the linker's first
+/// complaint.
+llvm::Error linkExecutable(llvm::ArrayRef<std::string> objects, const LinkOptions &options, llvm::StringRef output);
+
+} // namespace kiln::package

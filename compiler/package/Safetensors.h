@@ -1,0 +1,33 @@
+//===- Safetensors.h - Weights in a file of their own ------------------------------------===//
+//
+// The format of https://github.com/huggingface/safetensors: a header in JSON, then the tensors' bytes without gaps. The
+// runtime maps such a file (`--weights=FILE`).
+//
+//===-------------------------------------------------------------------------------------===//
+#pragma once
+
+#include "kiln/kiln.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace kiln::package {
+
+struct SafetensorsEntry {
+  std::string name;
+  kiln_dtype dtype;
+  std::vector<int64_t> dims;
+  int64_t bytes;
+  std::function<llvm::Error(llvm::raw_ostream &)> write; ///< gives `bytes` bytes
+};
+
+/// Writes the file. Tensors whose size is a multiple of KILN_HOST_ALIGNMENT come first, so that they begin where the
+/// runtime can use them in place; the others are small.
+llvm::Error writeSafetensors(llvm::ArrayRef<SafetensorsEntry> tensors, llvm::raw_ostream &out);
+
+} // namespace kiln::package

@@ -1,0 +1,132 @@
+#include "Folder.h"
+#include "SumModel.h"
+
+#include "package/Executable.h"
+#include "package/OutputFile.h"
+#include "package/Safetensors.h"
+#include "render/LlvmEmit.h"
+#include "render/WeightData.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SHA256.h"
+
+using namespace kiln;
+using kiln::test::Folder;
+using kiln::test::TextModel;
+
+static constexpr char kDense[] = "dense<[10.0, 20.0, 30.0]> : tensor<3xf32>";
+
+static llvm::Error writeObject(TextModel &model, const std::string &path, llvm::StringRef folder = "",
+                               render::WeightPlacement placement = render::WeightPlacement::Section) {
+  render::ProgramOptions options;
+  options.name = "sum";
+  options.weights = placement;
+  return package::writeFile(path, [&](llvm::raw_ostream &out) {
+    return render::emitProgram(model.tables(), llvm::cantFail(target::describeCpu("")), 2, options,
+                               render::LlvmFile::Object, folder, out);
+  });
+}
+
+static llvm::Error link(const std::string &object, const std::string &output, bool isStatic = false) {
+  package::LinkOptions options;
+  options.runtimeFolder = KILN_TEST_RUNTIME;
+  options.isStatic = isStatic;
+  return package::linkExecutable({object}, options, output);
+}
+
+TEST_CASE("a program depends on libc and libm, and computes") {
+  Folder folder;
+  TextModel model = test::sumModel(kDense, "");
+  REQUIRE(!writeObject(model, folder.path("sum.o")));
+  REQUIRE(!link(folder.path("sum.o"), folder.path("sum")));
+  CHECK(folder.files() == 2);
+  REQUIRE(folder.shell("./sum > out.txt") == 0);
+  CHECK(folder.read("out.txt").find("11.5 22.5 33.5") != std::string::npos);
+  REQUIRE(folder.shell("ldd ./sum | grep -v 'linux-vdso\\|libc.so\\|libm.so\\|ld-linux' > ldd.txt; true") == 0);
+  CHECK(folder.read("ldd.txt") == "");
+  CHECK(folder.read("sum").size() < 100 * 1024);
+}
+
+TEST_CASE("a static program depends on nothing") {
+  Folder folder;
+  TextModel model = test::sumModel(kDense, "");
+  REQUIRE(!writeObject(model, folder.path("sum.o")));
+  REQUIRE(!link(folder.path("sum.o"), folder.path("sum"), /*isStatic=*/true));
+  CHECK(folder.shell("./sum > out.txt && ! ldd ./sum > /dev/null 2>&1") == 0);
+  CHECK(folder.read("out.txt").find("11.5 22.5 33.5") != std::string::npos);
+}
+
+TEST_CASE("two builds in two places are the same bytes") {
+  Folder one, two;
+  for (const Folder *folder : {&one, &two}) {
+    TextModel model = test::sumModel(kDense, "");
+    REQUIRE(!writeObject(model, folder->path("sum.o")));
+    REQUIRE(!link(folder->path("sum.o"), folder->path("sum")));
+  }
+  CHECK(one.read("sum.o") == two.read("sum.o"));
+  CHECK(one.read("sum") == two.read("sum"));
+}
+
+TEST_CASE("weights come from a file, and the file's content is checked") {
+  Folder folder;
+  float data[] = {0, 10, 20, 30};
+  folder.write("data.bin", llvm::StringRef(reinterpret_cast<char *>(data), sizeof(data)));
+  auto hash = llvm::SHA256::hash(llvm::ArrayRef(reinterpret_cast<uint8_t *>(data + 1), 12));
+  std::string reference = "#graph.file<\"data.bin\", 4, 12, \"" + llvm::toHex(hash, /*LowerCase=*/true) + "\">";
+  TextModel model = test::sumModel(reference, folder.path(""));
+  REQUIRE(!writeObject(model, folder.path("sum.o"), folder.path("")));
+  REQUIRE(!link(folder.path("sum.o"), folder.path("sum")));
+  REQUIRE(folder.shell("./sum > out.txt") == 0);
+  CHECK(folder.read("out.txt").find("11.5 22.5 33.5") != std::string::npos);
+
+  data[2] = 21;
+  folder.write("data.bin", llvm::StringRef(reinterpret_cast<char *>(data), sizeof(data)));
+  std::string path = folder.path("data.bin");
+  CHECK(llvm::toString(writeObject(model, folder.path("other.o"), folder.path(""))) ==
+        path + ": weight 'v': its bytes have changed since the model was imported; import the model again");
+  folder.write("data.bin", "short");
+  CHECK(llvm::toString(writeObject(model, folder.path("other.o"), folder.path(""))) ==
+        path + ": weight 'v': the file ends before byte 16");
+  REQUIRE(folder.shell("rm data.bin") == 0);
+  CHECK(llvm::toString(writeObject(model, folder.path("other.o"), folder.path(""))) ==
+        path + ": weight 'v': No such file or directory");
+  CHECK(folder.read("other.o") == "(no file)");
+}
+
+TEST_CASE("weights may stay in a safetensors file") {
+  Folder folder;
+  TextModel model = test::sumModel(kDense, "");
+  REQUIRE(!writeObject(model, folder.path("sum.o"), "", render::WeightPlacement::Absent));
+  REQUIRE(!link(folder.path("sum.o"), folder.path("sum")));
+  std::vector<package::SafetensorsEntry> entries;
+  render::ModelTables tables = model.tables();
+  for (const render::WeightEntry &weight : tables.weights)
+    entries.push_back({weight.name, static_cast<kiln_dtype>(weight.dtype), weight.dims, weight.bytes,
+                       [&](llvm::raw_ostream &out) { return render::writeWeight(weight, "", out); }});
+  REQUIRE(!package::writeFile(folder.path("w.safetensors"),
+                              [&](llvm::raw_ostream &out) { return package::writeSafetensors(entries, out); }));
+  REQUIRE(folder.shell("./sum --weights w.safetensors > out.txt") == 0);
+  CHECK(folder.read("out.txt").find("11.5 22.5 33.5") != std::string::npos);
+  CHECK(folder.shell("./sum > /dev/null 2>&1") != 0);
+}
+
+TEST_CASE("a link that fails names the linker's complaint and leaves no file") {
+  Folder folder;
+  folder.write("bad.o", "no object at all");
+  std::string message = llvm::toString(link(folder.path("bad.o"), folder.path("bad")));
+  CHECK(message.find(folder.path("bad") + ": cannot link: ") == 0);
+  CHECK(message.find("bad.o") != std::string::npos);
+  CHECK(message.find('\n') == std::string::npos);
+  CHECK(folder.files() == 1);
+
+  package::LinkOptions options;
+  options.compiler = "no-such-compiler";
+  CHECK(llvm::toString(package::linkExecutable({folder.path("bad.o")}, options, folder.path("bad")))
+            .find("no C compiler 'no-such-compiler' is in PATH; ") != std::string::npos);
+}
+
+TEST_CASE("an installation without the runtime is named") {
+  Folder folder;
+  CHECK(llvm::toString(package::findRuntime(folder.path("bin/kiln")).takeError()) ==
+        folder.path("lib/kiln") + ": the runtime's libraries are not there; build or install kiln as a whole");
+}

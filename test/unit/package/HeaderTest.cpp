@@ -1,0 +1,78 @@
+#include "Folder.h"
+#include "SumModel.h"
+
+#include "render/CHeader.h"
+#include "render/LlvmEmit.h"
+
+#include "package/OutputFile.h"
+
+using namespace kiln;
+using kiln::test::Folder;
+using kiln::test::TextModel;
+
+static std::string compile(const char *compiler) {
+  return std::string(compiler) + " -Wall -Wextra -Wpedantic -Werror -I " KILN_TEST_INCLUDE " ";
+}
+
+TEST_CASE("a C program runs a model through its header") {
+  Folder folder;
+  TextModel model = test::sumModel("dense<[10.0, 20.0, 30.0]> : tensor<3xf32>", "");
+  render::ProgramOptions options;
+  options.symbol = "my_sum";
+  REQUIRE(!package::writeFile(folder.path("sum.o"), [&](llvm::raw_ostream &out) {
+    return render::emitProgram(model.tables(), llvm::cantFail(target::describeCpu("")), 2, options,
+                               render::LlvmFile::Object, "", out);
+  }));
+  folder.write("sum.h", render::modelHeader(model.tables(), "sum", "my_sum"));
+  folder.write("main.c", R"(
+    #include "sum.h"
+    #include <stdio.h>
+    int main(void) {
+      kiln_context *context;
+      if (kiln_context_create(&my_sum, NULL, &context, NULL, 0))
+        return 1;
+      const float a[3] = {100, 200, 300}, *sum;
+      int64_t dims[1];
+      if (sum_run(context, a, &sum, dims))
+        return 1;
+      printf("%g %g %g of %d, ", sum[0], sum[1], sum[2], (int)dims[0]);
+      if (sum_run(context, NULL, &sum, NULL))
+        return 1;
+      printf("%g\n", sum[0]);
+      kiln_context_destroy(context);
+      return 0;
+    })");
+  std::string libraries = std::string(" " KILN_TEST_RUNTIME) + "/libkiln_runtime.a " KILN_TEST_RUNTIME
+                                                               "/libkiln_devices_cpu.a " KILN_TEST_RUNTIME
+                                                               "/libkiln_device_cpu.a -pthread -lm";
+  REQUIRE(folder.shell(compile("cc -std=c11") + "main.c sum.o -o main" + libraries) == 0);
+  REQUIRE(folder.shell("./main > out.txt") == 0);
+  CHECK(folder.read("out.txt") == "110.5 220.5 330.5 of 3, 11.5\n");
+}
+
+TEST_CASE("a header of awkward names and computed sizes is C and C++") {
+  Folder folder;
+  TextModel model(R"(
+    host.program @model attributes {
+        inputs = [#host.port<"int", tensor<?x?xf16, #kiln.dims<["n", "n*3+m"]>>>, #host.port<"a/b", tensor<i1>>,
+                  #host.port<"a.b", tensor<2xui8>>, #host.port<"1st */", tensor<4xbf16>>, #host.port<"", tensor<f64>>],
+        outputs = [#host.port<"context", tensor<i64>>, #host.port<"n", tensor<?xi16, #kiln.dims<["m//2"]>>>],
+        weights = [], symbols = [#kiln.symbol<"n", 0 to 100, default 1>, #kiln.symbol<"m", 0 to 9, default 2>]} {
+    ^bb0(%n: i64, %m: i64):
+      host.done
+    })");
+  folder.write("odd.h", render::modelHeader(model.tables(), "3d-net", "kiln_the_model"));
+  folder.write("use.c", R"(
+    #include "odd.h"
+    kiln_status use(kiln_context *c, const uint16_t *x, const uint8_t *y, const double *z) {
+      const int64_t *first;
+      const int16_t *second;
+      int64_t dims[1];
+      return _3d_net_run(c, 3, 4, x, y, y, x, z, &first, NULL, &second, dims);
+    })");
+  CHECK(folder.shell(compile("cc -std=c11") + "-c use.c -o use.o") == 0);
+  CHECK(folder.shell(compile("clang-22 -std=c11") + "-c use.c -o use.o") == 0);
+  CHECK(folder.shell(compile("c++ -std=c++17 -x c++") + "-c use.c -o use.o") == 0);
+  INFO(folder.read("odd.h"));
+  CHECK(folder.read("odd.h").find("dims[1] = m + (n * 3);") != std::string::npos);
+}

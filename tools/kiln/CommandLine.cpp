@@ -1,0 +1,184 @@
+#include "CommandLine.h"
+
+#include "Devices.h"
+#include "DimOption.h"
+#include "support/Error.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <CLI/CLI.hpp>
+
+using namespace kiln;
+using namespace kiln::driver;
+
+static const std::map<std::string, Emit> kEmits = {{"exe", Emit::Exe},           {"obj", Emit::Obj},
+                                                   {"import", Emit::Import},     {"view", Emit::View},
+                                                   {"schedule", Emit::Schedule}, {"optimize", Emit::Optimize},
+                                                   {"lower", Emit::Lower},       {"render", Emit::Render},
+                                                   {"llvm", Emit::Llvm},         {"asm", Emit::Asm}};
+
+static constexpr char kExamples[] = R"(Examples:
+  kiln compile model.onnx -o model && ./model input.npy    a program, and a run of it
+  kiln compile graph.json --emit schedule                  the kernels, before they are optimised
+  kiln compile model.onnx --device c --emit render         the C that device 'c' compiles
+  kiln compile model.onnx --dim batch=1..64,default=8      sizes that the model leaves open
+  kiln run graph.json --input x=x.npy --output-dir out     compile in memory and run
+  kiln verify samples/mnist                                compare with the stored results
+  DEBUG=4 NOOPT=1 kiln run graph.json                      show every kernel's tree and source, unoptimised
+
+DEBUG=1..7 and NOOPT=1 in the environment do what --debug and --no-opt do. Exit status: 0, 1 for a failure, 2 for
+wrong use.
+)";
+
+namespace {
+
+/// What CLI11 fills and what has yet to be understood.
+struct Texts {
+  std::vector<std::string> dims, inputs, named;
+  std::string opts, schedule = "default", outputDir, random, bench, weights;
+  int threads = 0;
+  bool list = false;
+};
+
+} // namespace
+
+static void addCompileOptions(CLI::App &app, CommandLine &line, Texts &texts, const std::string &what) {
+  CompileOptions &compile = line.compile;
+  app.add_option("MODEL", compile.model, what)->required();
+  app.add_option("--device", compile.pipeline.device, "where kernels run; see `kiln devices` (cpu)")->type_name("D");
+  app.add_option("--mcpu", compile.pipeline.cpu, "the CPU to make code for, as LLVM names it (this machine's)")
+      ->type_name("CPU");
+  app.add_option("-O", compile.level, "how hard the code generator tries, 0 to 3 (2)")->type_name("N");
+  app.add_flag("--no-opt", compile.pipeline.noOpt, "leave every kernel as it was scheduled");
+  app.add_option("--schedule", texts.schedule, "classic: tinygrad v0.9.2's rules; or default")->type_name("S");
+  app.add_option("--dim", texts.dims, "a size that the model leaves open: NAME=VALUE or NAME=LO..HI,default=V")
+      ->type_name("DIM")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--opts", texts.opts, "a file of opts, a line a kernel")->type_name("FILE");
+  app.add_option("--debug", compile.debug, "show more, 1 to 7, as DEBUG does")->type_name("N");
+}
+
+static void addRunOptions(CLI::App &app, Texts &texts) {
+  app.add_option("INPUT", texts.inputs, ".npy files, the inputs in declared order");
+  app.add_option("--input", texts.named, "an input by its name")
+      ->type_name("NAME=FILE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--output-dir", texts.outputDir, "write output_0.npy, output_1.npy ... there")->type_name("DIR");
+  app.add_flag("--random{0}", texts.random, "fill the inputs that are not given: --random=SEED");
+  app.add_flag("--bench{100}", texts.bench, "time N runs: --bench=N");
+  app.add_option("--threads", texts.threads, "CPU threads (one a core)")->type_name("N");
+  app.add_flag("--list", texts.list, "names, dtypes and shapes of inputs and outputs");
+}
+
+static std::vector<std::string> runArguments(const Texts &texts) {
+  std::vector<std::string> arguments;
+  auto add = [&](const std::string &name, const std::string &value) {
+    if (!value.empty())
+      arguments.push_back(name + "=" + value);
+  };
+  for (const std::string &input : texts.named)
+    add("--input", input);
+  add("--output-dir", texts.outputDir);
+  add("--random", texts.random);
+  add("--bench", texts.bench);
+  if (texts.threads != 0)
+    add("--threads", std::to_string(texts.threads));
+  if (texts.list)
+    arguments.push_back("--list");
+  arguments.push_back("--");
+  llvm::append_range(arguments, texts.inputs);
+  return arguments;
+}
+
+/// What an environment variable says as a number; 0 where it says nothing.
+static int environment(const char *name) {
+  const char *text = getenv(name);
+  return text ? atoi(text) : 0;
+}
+
+static llvm::Error understand(CommandLine &line, const Texts &texts) {
+  CompileOptions &compile = line.compile;
+  llvm::Expected<const DeviceEntry *> device = findDevice(compile.pipeline.device);
+  if (!device)
+    return device.takeError();
+  llvm::Expected<target::Target> target = describeTarget(**device, compile.pipeline.cpu);
+  if (!target)
+    return target.takeError();
+  compile.pipeline.target = *target;
+  if (compile.level > 3)
+    return usageError("-O" + llvm::Twine(compile.level) + ": no such level", "give -O0 to -O3");
+  if (texts.schedule != "classic" && texts.schedule != "default")
+    return usageError("--schedule " + texts.schedule + ": no such policy", "give classic or default");
+  compile.pipeline.classic = texts.schedule == "classic";
+  for (const std::string &dim : texts.dims)
+    if (llvm::Error error = parseDim(dim, compile.import.dims))
+      return error;
+  if (!texts.opts.empty()) {
+    auto file = llvm::MemoryBuffer::getFile(texts.opts, /*IsText=*/true);
+    if (!file)
+      return failure(texts.opts + ": cannot be read: " + file.getError().message());
+    compile.pipeline.opts = (*file)->getBuffer().str();
+  }
+  line.run.arguments = runArguments(texts);
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, char **argv) {
+  CommandLine line;
+  Texts texts;
+  line.compile.debug = environment("DEBUG");
+  line.compile.pipeline.noOpt = environment("NOOPT") != 0;
+
+  CLI::App app("kiln turns a model file into a program.", "kiln");
+  app.set_version_flag("--version", "kiln " KILN_VERSION);
+  app.footer(kExamples);
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+
+  CLI::App &compile = *app.add_subcommand("compile", "make a program, an object, or the text of a stage");
+  addCompileOptions(compile, line, texts, "an ONNX or JSON file, or the dump of a stage (.mlir)");
+  compile.add_option("-o", line.artefact.output, "where it goes (a program: the model's name; text: standard output)")
+      ->type_name("OUT");
+  compile
+      .add_option("--emit", line.artefact.emit,
+                  "exe, obj, a stage (import view schedule optimize lower render), llvm or asm (exe)")
+      ->type_name("KIND")
+      ->transform(CLI::Transformer(kEmits).description(""));
+  compile.add_option("--weights", line.artefact.weightsPath, "put the weights there, a safetensors file")
+      ->type_name("FILE");
+  compile.add_flag("--static", line.artefact.isStatic, "a program that needs no shared library");
+
+  CLI::App &run = *app.add_subcommand("run", "compile in memory and run");
+  addCompileOptions(run, line, texts, "an ONNX or JSON file, or the dump of a stage (.mlir)");
+  addRunOptions(run, texts);
+
+  CLI::App &verify = *app.add_subcommand("verify", "compare with stored results, or with the graph interpreter's");
+  addCompileOptions(verify, line, texts, "a model's file, or a folder of a model and its inputs and outputs");
+  verify.add_option("--rtol", line.verify.relative, "the largest relative error (1e-3)");
+  verify.add_option("--atol", line.verify.absolute, "the largest absolute error (1e-5)");
+
+  CLI::App &devices = *app.add_subcommand("devices", "what kiln compiles for, and what this machine has of it");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp &) {
+    const std::vector<CLI::App *> chosen = app.get_subcommands();
+    llvm::outs() << (chosen.empty() ? app.help() : chosen.front()->help("kiln"));
+    return std::nullopt;
+  } catch (const CLI::CallForVersion &) {
+    llvm::outs() << app.version() << "\n";
+    return std::nullopt;
+  } catch (const CLI::ParseError &error) {
+    const std::vector<CLI::App *> chosen = app.get_subcommands();
+    std::string command = chosen.empty() ? "kiln" : "kiln " + chosen.front()->get_name();
+    return usageError(error.what(), "see " + command + " --help");
+  }
+  line.command = run ? Command::Run : verify ? Command::Verify : devices ? Command::Devices : Command::Compile;
+  if (line.command != Command::Devices)
+    if (llvm::Error error = understand(line, texts))
+      return error;
+  return line;
+}

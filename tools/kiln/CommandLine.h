@@ -1,0 +1,24 @@
+//===- CommandLine.h - From argv to options -----------------------------------===//
+#pragma once
+
+#include "Options.h"
+
+#include <optional>
+
+namespace kiln::driver {
+
+enum class Command { Compile, Run, Verify, Devices };
+
+struct CommandLine {
+  Command command = Command::Compile;
+  CompileOptions compile;
+  ArtefactOptions artefact;
+  RunOptions run;
+  VerifyOptions verify;
+};
+
+/// Reads the command line and, of the environment, DEBUG and NOOPT. Nothing where help or the version was asked for and
+/// has been printed; a usage error, or a failure to read a file that an option names.
+llvm::Expected<std::optional<CommandLine>> parseCommandLine(int argc, char **argv);
+
+} // namespace kiln::driver

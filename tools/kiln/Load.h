@@ -1,0 +1,12 @@
+//===- Load.h - A model in this process ---------------------------------------===//
+#pragma once
+
+#include "Model.h"
+#include "target/KernelRunner.h"
+
+namespace kiln::driver {
+
+/// Takes the model through the stages that are left and makes it callable. It outlives `model`.
+llvm::Expected<std::unique_ptr<target::LoadedModel>> load(Model &model, const CompileOptions &options);
+
+} // namespace kiln::driver

@@ -1,0 +1,87 @@
+#include "Model.h"
+
+#include "Debug.h"
+#include "support/Error.h"
+
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace kiln;
+using namespace kiln::driver;
+
+static constexpr llvm::StringLiteral kSourceAttr = "kiln.source";
+
+static mlir::MLIRContext::Threading threading(const CompileOptions &options) {
+  // MLIR prints the IR between passes only where one thread runs them.
+  return options.debug >= kDebugRewrites ? mlir::MLIRContext::Threading::DISABLED
+                                         : mlir::MLIRContext::Threading::ENABLED;
+}
+
+static mlir::DialectRegistry dialects() {
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  return registry;
+}
+
+Model::Model(const CompileOptions &options)
+    : options_(options), context_(dialects(), threading(options)), diagnostics_(context_) {
+  context_.loadAllAvailableDialects();
+}
+
+llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options) {
+  llvm::sys::fs::file_status status;
+  if (std::error_code failed = llvm::sys::fs::status(options.model, status))
+    return failure(options.model + ": cannot be read: " + failed.message());
+  if (status.type() == llvm::sys::fs::file_type::directory_file)
+    return failure(options.model + ": is a folder", "name a model's file");
+
+  std::unique_ptr<Model> model(new Model(options));
+  if (!llvm::StringRef(options.model).ends_with(".mlir")) {
+    llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> module =
+        import::importModel(model->context_, options.model, options.import);
+    if (!module)
+      return module.takeError();
+    model->module_ = std::move(*module);
+    auto text = [&](llvm::StringRef value) { return mlir::StringAttr::get(&model->context_, value); };
+    model->module()->setAttr("kiln.stage", text(stageName(Stage::Import)));
+    model->module()->setAttr(kSourceAttr, text(options.model));
+    return model;
+  }
+  if (!options.import.dims.empty())
+    return usageError(options.model + ": sizes are fixed when a model is imported", "give --dim with the model's file");
+  model->module_ = mlir::parseSourceFile<mlir::ModuleOp>(options.model, &model->context_);
+  if (!model->module_)
+    return model->diagnostics_.take(options.model, "no module that MLIR can read");
+  return model;
+}
+
+llvm::Error Model::advance(Stage last) {
+  for (Stage next = Stage::View; next <= last; next = static_cast<Stage>(static_cast<int>(next) + 1)) {
+    if (next <= stage())
+      continue;
+    mlir::PassManager passes(&context_);
+    addStage(passes, next, options_.pipeline);
+    if (options_.debug >= kDebugRewrites)
+      printRewrites(passes);
+    if (mlir::failed(passes.run(module())))
+      return diagnostics_.take(source(), "stage " + stageName(next).str() + " failed");
+    printStage(module(), next, options_.debug);
+  }
+  return llvm::Error::success();
+}
+
+llvm::StringRef Model::source() const {
+  auto attribute = module()->getAttrOfType<mlir::StringAttr>(kSourceAttr);
+  return attribute ? attribute.getValue() : llvm::StringRef(options_.model);
+}
+
+llvm::StringRef Model::name() const { return llvm::sys::path::filename(source()); }
+llvm::StringRef Model::folder() const { return llvm::sys::path::parent_path(source()); }
+
+void Model::print(llvm::raw_ostream &out) const {
+  // Locations name the source nodes, which later stages hand on to the launches.
+  module()->print(out, mlir::OpPrintingFlags().enableDebugInfo());
+  out << "\n";
+}

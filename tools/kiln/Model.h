@@ -1,0 +1,44 @@
+//===- Model.h - A model on its way through the stages ------------------------===//
+#pragma once
+
+#include "Diagnostics.h"
+#include "Options.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <memory>
+
+namespace kiln::driver {
+
+class Model {
+public:
+  /// Imports a model file, or parses a dump, which stands after the stage that its attribute kiln.stage names.
+  static llvm::Expected<std::unique_ptr<Model>> open(const CompileOptions &options);
+
+  /// Runs the passes of the stages that are left up to and with `stage`, one of View to Lower.
+  llvm::Error advance(Stage stage);
+
+  mlir::ModuleOp module() const { return *module_; }
+  Stage stage() const { return stageOf(module()); }
+
+  /// The file that was imported, also where this began with a dump of a later stage.
+  llvm::StringRef source() const;
+  /// What artefacts call it: the source's file name.
+  llvm::StringRef name() const;
+  /// Paths of weights are relative to it.
+  llvm::StringRef folder() const;
+
+  /// The module in a form that `open` reads back.
+  void print(llvm::raw_ostream &out) const;
+
+private:
+  explicit Model(const CompileOptions &options);
+
+  const CompileOptions &options_;
+  mlir::MLIRContext context_;
+  Diagnostics diagnostics_;
+  mlir::OwningOpRef<mlir::ModuleOp> module_;
+};
+
+} // namespace kiln::driver

@@ -1,0 +1,65 @@
+//===- main.cpp - kiln: from a model file to a running binary -----------------===//
+
+#include "CommandLine.h"
+#include "Compile.h"
+#include "Devices.h"
+#include "Run.h"
+#include "Verify.h"
+#include "support/Error.h"
+
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace kiln;
+using namespace kiln::driver;
+
+static llvm::Expected<int> execute(int argc, char **argv) {
+  llvm::Expected<std::optional<CommandLine>> line = parseCommandLine(argc, argv);
+  if (!line)
+    return line.takeError();
+  if (!*line)
+    return EXIT_SUCCESS;
+  // The runtime is C that reads its level from the environment, as in the programs that kiln makes.
+  setenv("DEBUG", std::to_string((*line)->compile.debug).c_str(), /*overwrite=*/1);
+
+  switch ((*line)->command) {
+  case Command::Compile:
+    if (llvm::Error error = compile((*line)->compile, (*line)->artefact))
+      return error;
+    return EXIT_SUCCESS;
+  case Command::Run:
+    return run((*line)->compile, (*line)->run);
+  case Command::Verify: {
+    llvm::Expected<bool> agrees = verify((*line)->compile, (*line)->verify);
+    if (!agrees)
+      return agrees.takeError();
+    return *agrees ? EXIT_SUCCESS : EXIT_FAILURE;
+  }
+  case Command::Devices:
+    listDevices(llvm::outs());
+    return EXIT_SUCCESS;
+  }
+  llvm_unreachable("every command is handled");
+}
+
+/// Prints the error in one line and gives its exit status.
+static int report(llvm::Error error) {
+  ErrorKind kind = ErrorKind::Failure;
+  std::string text;
+  llvm::handleAllErrors(
+      std::move(error),
+      [&](const UserError &user) {
+        kind = user.kind();
+        text = user.text();
+      },
+      [&](const llvm::ErrorInfoBase &other) { text = other.message(); });
+  llvm::replace(text, '\n', ' ');
+  llvm::errs() << "kiln: " << text << "\n";
+  return kind == ErrorKind::Usage ? 2 : EXIT_FAILURE;
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  llvm::Expected<int> status = execute(argc, argv);
+  return status ? *status : report(status.takeError());
+}
