@@ -14,7 +14,7 @@ llvm::Expected<int64_t> kiln::import::byteCount(llvm::ArrayRef<int64_t> shape, m
   int64_t bytes = byteSize(element);
   bool tooMany = false;
   for (int64_t size : shape)
-    tooMany = llvm::MulOverflow(bytes, size, bytes) || tooMany;
+    tooMany = size < 0 || llvm::MulOverflow(bytes, size, bytes) || tooMany;
   if (llvm::is_contained(shape, 0))
     return 0;
   if (!tooMany && bytes <= limit)
@@ -28,6 +28,6 @@ llvm::Expected<int64_t> kiln::import::byteCount(llvm::ArrayRef<int64_t> shape, m
 llvm::Error kiln::import::checkMemory(llvm::ArrayRef<view::Expr> shape, mlir::Type element, int64_t limit) {
   llvm::SmallVector<int64_t> least;
   for (view::Expr size : shape)
-    least.push_back(std::max<int64_t>(size.min(), 0));
+    least.push_back(size.isConst() ? size.constant() : std::max<int64_t>(size.min(), 1));
   return byteCount(least, element, limit).takeError();
 }

@@ -1,14 +1,18 @@
 #include "import/Symbols.h"
 
 #include "ir/base/Base.h"
+#include "support/Error.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace kiln;
 using namespace kiln::import;
 using view::Expr;
 
 Expr Symbols::symbol(llvm::StringRef name) {
+  if (!llvm::is_contained(asked_, name))
+    asked_.push_back(name.str());
   SymbolBounds bounds;
   if (auto given = declared_.find(name); given != declared_.end())
     bounds = given->second;
@@ -53,6 +57,14 @@ llvm::Expected<Expr> Symbols::parse(llvm::StringRef text) {
 
 llvm::SmallVector<llvm::StringRef> Symbols::names() const {
   return llvm::map_to_vector(used_, [](const auto &entry) { return llvm::StringRef(entry.first); });
+}
+
+llvm::Error Symbols::checkDims() const {
+  for (const auto &dim : options_.dims)
+    if (!llvm::is_contained(asked_, dim.first()))
+      return usageError("--dim names '" + dim.first() + "', which is no size of the model",
+                        asked_.empty() ? "it has none" : "it has " + llvm::join(asked_, ", "));
+  return llvm::Error::success();
 }
 
 mlir::ArrayAttr Symbols::attribute(mlir::MLIRContext *context) const {

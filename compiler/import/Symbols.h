@@ -39,12 +39,16 @@ public:
   /// The symbols used so far, in order of first use.
   llvm::SmallVector<llvm::StringRef> names() const;
 
+  /// A wrong use where --dim names what no size of the model is called; to be asked after the last use of symbol().
+  llvm::Error checkDims() const;
+
   /// The same with their bounds, as the module's kiln.symbols.
   mlir::ArrayAttr attribute(mlir::MLIRContext *context) const;
 
 private:
   const ImportOptions &options_;
   llvm::StringMap<SymbolBounds> declared_;
+  llvm::SmallVector<std::string> asked_; ///< what symbol() was asked for, also where --dim made it a number
   llvm::MapVector<std::string, SymbolBounds, llvm::StringMap<unsigned>> used_;
 };
 

@@ -113,14 +113,18 @@ std::optional<SmallVector<int64_t>> TensorBuilder::normalizeAxes(Axes axes, int6
 
 SmallVector<int64_t> TensorBuilder::allAxes(Value x) { return llvm::to_vector(llvm::seq<int64_t>(0, rank(x))); }
 
-/// Element counts must fit in 63 bits, or index math would overflow.
 bool TensorBuilder::fits(Sizes shape) {
   int64_t count = 1;
-  for (Expr size : shape)
-    if (size.isConst() && size.constant() != 0 && llvm::MulOverflow(count, size.constant(), count)) {
-      fail("a tensor of shape " + describe(shape) + " has more than 2^63 elements");
+  for (Expr size : shape) {
+    if (size.max() < 0) {
+      fail("a tensor of shape " + describe(shape), "sizes are not negative");
       return false;
     }
+    if (size.isConst() && size.constant() != 0 && llvm::MulOverflow(count, size.constant(), count)) {
+      fail("a tensor of shape " + describe(shape) + " has more than 2^63 elements", "make it smaller");
+      return false;
+    }
+  }
   return true;
 }
 

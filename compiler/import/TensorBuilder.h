@@ -337,6 +337,7 @@ private:
   std::optional<Window> complete(Window window, int64_t spatial);
   /// What ceil mode adds after the explicit padding of one axis.
   static Expr ceilPadding(const Window &window, size_t axis, Expr size);
+  /// Sizes are not negative and the number of elements is below 2^63; fails otherwise.
   bool fits(Sizes shape);
 
   mlir::OpBuilder &builder_;

@@ -107,6 +107,9 @@ Value TensorBuilder::alu(Alu kind, ArrayRef<Operand> operands) {
     return fail(stringifyAlu(kind) + " of numbers alone", "one operand must be a tensor");
   if (llvm::StringRef needs = unsuitable(kind, element(first)); !needs.empty())
     return fail(stringifyAlu(kind) + " of " + dtypeName(element(first)) + " needs " + needs, "cast it");
+  DType type = *dtypeOf(element(first));
+  if (!aluLoop(kind, type, aluInfo(kind).rule == AluRule::Compare ? DType::Bool : type))
+    return fail(stringifyAlu(kind) + " of " + dtypeName(element(first)) + " has no meaning", "cast it");
   SmallVector<Value> values;
   for (const Operand &operand : operands) {
     Value value = operand.isNumber() ? constant(operand, element(first)) : operand.tensor();
@@ -145,12 +148,14 @@ Value TensorBuilder::bitcast(Value x, Type element) {
 }
 
 Value TensorBuilder::sub(Operand a, Operand b) {
+  // Negated after it is broadcast, as the reference does: a kernel that makes b then stores b, not -b.
+  if (a.tensor() && b.tensor()) {
+    Value values[] = {a.tensor(), b.tensor()};
+    return broadcast(values) ? add(values[0], neg(values[1])) : Value();
+  }
   if (!b.isNumber())
     return add(a, neg(b.tensor()));
-  if (a.isNumber() || !a.tensor())
-    return add(a, b);
-  Value subtrahend = constant(b, element(a.tensor()));
-  return add(a, neg(subtrahend));
+  return a.tensor() ? add(a, neg(constant(b, element(a.tensor())))) : add(a, b);
 }
 
 Value TensorBuilder::div(Operand a, Operand b) {
@@ -237,6 +242,8 @@ Value TensorBuilder::isInf(Value x, bool negative, bool positive) {
 
 Value TensorBuilder::where(Value condition, Operand a, Operand b) {
   Value typed = a.isNumber() ? b.tensor() : a.tensor();
+  if (a.isNumber() && b.isNumber())
+    return fail("where of two numbers", "one of them must be a tensor");
   if (!condition || !typed || (!b.isNumber() && !b.tensor()))
     return {};
   if (!isBool(condition))

@@ -15,6 +15,8 @@ Value TensorBuilder::arange(Expr count, Type element) {
   auto type = dyn_cast<IntegerType>(element);
   if (!type)
     return fail("positions as " + dtypeName(element), "make them integers and cast");
+  if (!fits(count))
+    return {};
   std::optional<int64_t> known = count.asConst();
   if (known && *known <= 4 * blockLength) {
     SmallVector<APInt> numbers;
@@ -100,18 +102,23 @@ Value TensorBuilder::triangle(Expr rows, Expr columns, Expr diagonal) {
     return fail("a triangle from diagonal " + diagonal.print(), "its sign must be known");
   // Rows of a pattern (gap, ones, gap), each row one shorter than the pattern, so that it moves right row by row.
   Expr period = view::sum({diagonal, columns, rows});
+  if (!fits({rows, period}))
+    return {};
   Value pattern = pad(constant(1, boolType(), {columns}), {diagonal}, {rows});
   Value moved = reshape(expand(pattern, {rows, period}), {rows * period});
   moved = reshape(narrow(moved, 0, 0, rows * (period - 1)), {rows, period - 1});
   return narrow(moved, 1, 0, columns);
 }
 
+/// Beyond the largest size of an axis, diagonals are all alike.
+static Expr diagonalWithin(int64_t diagonal) { return std::clamp(diagonal, -view::kMaxDim, view::kMaxDim); }
+
 Value TensorBuilder::tril(Value x, int64_t diagonal) {
   if (!x)
     return {};
   if (rank(x) < 2)
     return fail("a triangle of " + describe(shape(x)), "it needs two axes");
-  return where(logicalNot(triangle(dim(x, -2), dim(x, -1), diagonal + 1)), x, 0);
+  return where(logicalNot(triangle(dim(x, -2), dim(x, -1), diagonalWithin(diagonal) + 1)), x, 0);
 }
 
 Value TensorBuilder::triu(Value x, int64_t diagonal) {
@@ -119,5 +126,5 @@ Value TensorBuilder::triu(Value x, int64_t diagonal) {
     return {};
   if (rank(x) < 2)
     return fail("a triangle of " + describe(shape(x)), "it needs two axes");
-  return where(triangle(dim(x, -2), dim(x, -1), diagonal), x, 0);
+  return where(triangle(dim(x, -2), dim(x, -1), diagonalWithin(diagonal)), x, 0);
 }

@@ -139,8 +139,8 @@ std::optional<Shape> TensorBuilder::broadcastShape(ArrayRef<Shape> shapes) {
       if (common.isConst(1))
         common = size;
       if (!size.isConst(1) && !provablyEqual(size, common)) {
-        fail("cannot broadcast " + describe(sizes) + " with " + describe(result) + ": " + size.print() + " and " +
-                 common.print() + " differ",
+        fail("cannot broadcast " + describe(result) + " with " + describe(sizes) + ": " + common.print() + " and " +
+                 size.print() + " differ",
              "sizes must be equal or 1");
         return std::nullopt;
       }
@@ -227,7 +227,7 @@ Value TensorBuilder::tile(Value x, Sizes counts) {
     repeated.append({count, size});
     merged.push_back(count * size);
   }
-  return reshape(expand(reshape(x, split), repeated), merged);
+  return fits(repeated) ? reshape(expand(reshape(x, split), repeated), merged) : Value();
 }
 
 Value TensorBuilder::repeatInterleave(Value x, int64_t axis, Expr count) {

@@ -63,8 +63,10 @@ Value TensorBuilder::windows(Value x, Sizes kernel, Axes strides, Axes dilations
     padding.push_back(cut.padding);
     copies.push_back(cut.copies);
   }
-  x = tile(pad(x, none, padding), copies);
   auto row = [](const Cut &cut) { return cut.size + cut.dilation + cut.padding; };
+  if (!fits(sizes([&](const Cut &cut, Shape &to) { to.append({cut.kernel, row(cut)}); })))
+    return {};
+  x = tile(pad(x, none, padding), copies);
   x = firsts(x, sizes([&](const Cut &cut, Shape &to) {
                to.push_back(cut.overlaps ? cut.kernel * row(cut) : cut.count * cut.stride);
              }));

@@ -135,6 +135,8 @@ Value TensorBuilder::stride(Value x, int64_t axis, int64_t step) {
   if (step == 1)
     return x;
   Expr size = dim(x, *at), count = view::ceilDiv(size, step);
+  if (size.min() >= 1 && size.max() <= step)
+    return narrow(x, *at, 0, 1);
   Shape none(rank(x), Expr(0)), extra = none, split = shape(x), merged = split;
   extra[*at] = count * step - size;
   split[*at] = count;

@@ -512,7 +512,12 @@ std::string KernelRenderer::run() {
     }
     render(index++);
   }
-  return (language_.kernelPrefix + kernelSignature(language_, program_) + " {\n" + body_ + "}\n").str();
+  uop::FuncOp function = program_.function;
+  std::string attribute = fillPattern(language_.groupAttribute, [&](char axis) {
+    llvm::ArrayRef<int64_t> local = function.getLocal();
+    return std::to_string(size_t(axis - '0') < local.size() ? local[axis - '0'] : 1);
+  });
+  return (language_.kernelPrefix + attribute + kernelSignature(language_, program_) + " {\n" + body_ + "}\n").str();
 }
 
 std::string render::renderKernel(const CLanguage &language, const LinearProgram &program,

@@ -30,7 +30,8 @@ Expr intern(Expr::Kind kind, llvm::ArrayRef<Expr> operands);
 bool isLimited(Expr e);
 
 /// e with every symbolic divisor that may be 0 replaced by its maximum with 1.
-Expr guardDivisors(Expr e);
+Expr guardSymbolicDivisors(Expr e);
+inline Expr guardDivisors(Expr e) { return e.isConst() ? e : guardSymbolicDivisors(e); }
 
 /// A total order that depends on names and structure only, so that output is the same in every run. Constants come
 /// last.

@@ -81,7 +81,7 @@ static Expr guarded(Expr e, DenseMap<Expr, Expr> &done) {
   return result;
 }
 
-Expr kiln::view::guardDivisors(Expr e) {
+Expr kiln::view::guardSymbolicDivisors(Expr e) {
   DenseMap<Expr, Expr> done;
   return guarded(e, done);
 }

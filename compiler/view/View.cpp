@@ -1,4 +1,5 @@
 //===- View.cpp - One strided map and the movements that stay one --------===//
+#include "view/ExprNode.h"
 #include "view/ViewImpl.h"
 
 #include <numeric>
@@ -64,6 +65,13 @@ View View::make(ArrayRef<Expr> shape, std::optional<ArrayRef<Expr>> strides, Exp
       }
     }
   }
+  // Where a symbol that divides is 0 there is no element, but the view must still have a value.
+  view.offset_ = guardDivisors(view.offset_);
+  for (Expr &stride : view.strides_)
+    stride = guardDivisors(stride);
+  if (view.mask_)
+    for (Range &r : *view.mask_)
+      r = {guardDivisors(r.begin), guardDivisors(r.end)};
   view.contiguous_ = !view.mask_ && view.offset_.isConst(0) && view.strides_ == rowMajor;
   return view;
 }

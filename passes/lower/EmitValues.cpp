@@ -55,7 +55,7 @@ Value KernelLowering::pick(const Tile &tile, ArrayRef<int64_t> axes, ArrayRef<in
 }
 
 Tile KernelLowering::emit(Value value) {
-  size_t depth = depthOf(axesOf(value));
+  size_t depth = placeOf(axesOf(value));
   if (auto known = scopes_[depth]->tiles.find(value); known != scopes_[depth]->tiles.end())
     return known->second;
   Tile tile = llvm::TypeSwitch<Operation *, Tile>(value.getDefiningOp())
@@ -76,7 +76,7 @@ Tile KernelLowering::emit(Value value) {
 
 Tile KernelLowering::emitAlu(kernel::AluOp op) {
   const AxisSet &axes = axesOf(op);
-  size_t depth = depthOf(axes);
+  size_t depth = placeOf(axes);
   SmallVector<Tile> operands;
   for (Value operand : op->getOperands())
     operands.push_back(emit(operand));
@@ -137,12 +137,12 @@ Tile KernelLowering::emitMemory(Value pointer, view::Index where, const AxisSet 
 Tile KernelLowering::emitLoad(kernel::LoadOp load) {
   const AxisSet &axes = axesOf(load);
   return emitMemory(pointers_.at(load.getBuffer()), indexAt(load.getTracker().getValue()), axes,
-                    load.getResult().getType(), depthOf(axes));
+                    load.getResult().getType(), placeOf(axes));
 }
 
 Tile KernelLowering::emitValid(kernel::ValidOp op) {
   const AxisSet &axes = axesOf(op);
-  size_t depth = depthOf(axes);
+  size_t depth = placeOf(axes);
   Expr valid = indexAt(op.getTracker().getValue()).valid;
   Tile tile{unrolledAxes(axes), {}, hasLanes(axes)};
   forEachPoint(sizesOf(tile.axes, [&](int64_t axis) { return sizeOf(axis); }), [&](ArrayRef<int64_t> point) {
@@ -237,7 +237,7 @@ static kernel::AluOp productOf(kernel::ReduceOp reduce) {
 
 Tile KernelLowering::emitReduce(kernel::ReduceOp reduce) {
   Tile result;
-  inScope(depthOf(axesOf(reduce)), [&] {
+  inScope(placeOf(axesOf(reduce)), [&] {
     Alu kind = reduce.getKind().getValue();
     Type element = reduce.getResult().getType();
     const AxisSet inputAxes = axesOf(reduce.getInput());
@@ -250,8 +250,8 @@ Tile KernelLowering::emitReduce(kernel::ReduceOp reduce) {
         continue;
       over.set(id);
       kept.reset(id);
-      bool isLane = id == lane_ && lanes;
-      if (isLane)
+      bool isLane = id == lane_ && lanes, isHeld = reduce == held_ && llvm::is_contained(heldLoops_, id);
+      if (isLane || isHeld)
         continue;
       (isUnrolled(id) ? unrolled : loops).push_back(id);
     }
@@ -264,12 +264,20 @@ Tile KernelLowering::emitReduce(kernel::ReduceOp reduce) {
     if (lanes)
       identity = splat(identity, 0);
     SmallVector<Value> carried(count, identity);
+    if (reduce == held_ && !heldLoops_.empty()) {
+      // Totals so far: none in the first step.
+      SmallVector<Expr> steps;
+      for (int64_t axis : heldLoops_)
+        steps.push_back(variableOf(axis));
+      view::Index where = {heldIndex(reduce), view::greaterEqual(view::sum(steps), 1)};
+      carried = emitMemory(pointers_.at(reduce.getBuffer()), where, axesOf(reduce), element, scopes_.size() - 1).values;
+    }
     SmallVector<uop::RangeOp> ranges;
     for (int64_t axis : loops) {
       ranges.push_back(openLoop(axis, carried, /*reduce=*/true));
       carried.assign(ranges.back().getCarried().begin(), ranges.back().getCarried().end());
     }
-    Expr guard = resolve(guardOf(over));
+    Expr guard = kind == Alu::ADD && vanishesOutside(reduce.getInput(), over) ? Expr(1) : resolve(guardOf(over));
     kernel::AluOp product = fuseMultiplyAdd_ && guard.isConst(1) ? productOf(reduce) : nullptr;
     SmallVector<Tile> inputs;
     SmallVector<Value> operands{reduce.getInput()};
@@ -341,15 +349,36 @@ Value KernelLowering::stageMemory(kernel::StageOp stage) {
   return memory;
 }
 
+bool KernelLowering::vanishesOutside(Value value, const AxisSet &over) {
+  Operation *op = value.getDefiningOp();
+  if (isa<kernel::LoadOp>(op)) {
+    // Gated by every guard on an axis that it reads.
+    AxisSet read = axesOf(value);
+    return read.anyCommon(over);
+  }
+  if (auto stage = dyn_cast<kernel::StageOp>(op))
+    return vanishesOutside(stage.getInput(), over);
+  auto product = dyn_cast<kernel::AluOp>(op);
+  return product && product.getKind().getValue() == Alu::MUL && vanishesOutside(product->getOperand(0), over) &&
+         vanishesOutside(product->getOperand(1), over);
+}
+
+Expr KernelLowering::heldIndex(kernel::ReduceOp reduce) {
+  return resolve(memoryIndex(reduce.getHeld(), /*perChunk=*/true));
+}
+
 Expr KernelLowering::stageIndex(kernel::StageOp stage) {
+  return memoryIndex(stage.getAxes(), /*perChunk=*/stage.getBuffer() != nullptr);
+}
+
+Expr KernelLowering::memoryIndex(ArrayRef<int64_t> axes, bool perChunk) {
   Expr index = 0;
   int64_t elements = 1;
-  ArrayRef<int64_t> axes = stage.getAxes();
   for (int64_t axis : llvm::reverse(axes)) {
     index = index + variableOf(axis) * elements;
     elements *= sizeOf(axis);
   }
-  if (!stage.getBuffer())
+  if (!perChunk)
     return index;
   // Each chunk has scratch of its own.
   Expr chunk = 0;
@@ -370,7 +399,7 @@ Tile KernelLowering::emitStage(kernel::StageOp stage) {
   fillStages(stageDepth(stage));
   const AxisSet &axes = axesOf(stage);
   return emitMemory(stageMemory(stage), {resolve(stageIndex(stage)), 1}, axes, stage.getResult().getType(),
-                    depthOf(axes));
+                    placeOf(axes));
 }
 
 void KernelLowering::fillStages(size_t depth) {

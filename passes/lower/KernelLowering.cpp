@@ -45,9 +45,23 @@ KernelLowering::KernelLowering(kernel::FuncOp func)
     if (axis.getKind() == AxisKind::Lane)
       lane_ = axis.getId();
   }
+  for (auto reduce : func.getBody().getOps<kernel::ReduceOp>()) {
+    if (!reduce.getBuffer())
+      continue;
+    held_ = reduce;
+    bool outside = false; // whether a loop of the result comes further in
+    for (kernel::AxisAttr axis : llvm::reverse(axes_)) {
+      outside |= axis.getKind() == AxisKind::Loop && llvm::is_contained(reduce.getHeld(), axis.getId());
+      if (outside && axis.getKind() == AxisKind::Loop && llvm::is_contained(reduce.getAxes(), axis.getId()))
+        heldLoops_.push_back(axis.getId());
+    }
+  }
   for (auto [index, size] : llvm::zip(func.getIndex().getSizes(), func.getDomain().getSizes())) {
+    // An axis that was never split cannot leave the domain: its loop runs to the domain's size.
+    bool whole = index.kind() == Expr::Kind::Var &&
+                 view::provablyEqual(axisOf(kernel::loopAxisOf(index)).getSize().getValue(), size);
     Expr inside = view::less(index, size);
-    if (!inside.isConst(1) && index.kind() != Expr::Kind::Var)
+    if (!whole && !inside.isConst(1))
       guards_.push_back(inside);
   }
 }
@@ -152,6 +166,19 @@ size_t KernelLowering::depthOf(const AxisSet &axes) const {
   return depth;
 }
 
+size_t KernelLowering::placeOf(const AxisSet &axes) const {
+  // In a branch that tests a guard, what the guard is about stays there: each of the two copies runs when it is needed.
+  size_t depth = depthOf(axes);
+  for (size_t scope = depth + 1; scope < scopes_.size(); ++scope)
+    for (Expr guard : scopes_[scope]->tested) {
+      AxisSet guarded = none();
+      addVariables(guard, guarded);
+      if (guarded.anyCommon(axes))
+        depth = scope;
+    }
+  return depth;
+}
+
 OpBuilder &KernelLowering::at(size_t depth) {
   Scope &scope = *scopes_[depth];
   if (scope.before)
@@ -195,7 +222,7 @@ void KernelLowering::atEdges(llvm::function_ref<void()> body) {
     AxisSet axes = none();
     addVariables(guard, axes);
     bool ready = llvm::all_of(axes.set_bits(), [&](unsigned axis) { return isBound(axis) || isUnrolled(axis); });
-    bool known = llvm::any_of(scopes_, [&](const auto &scope) { return scope->known.contains(guard); });
+    bool known = llvm::any_of(scopes_, [&](const auto &scope) { return llvm::is_contained(scope->tested, guard); });
     if (!ready || known)
       continue;
     SmallVector<int64_t> unrolled, last;
@@ -209,7 +236,11 @@ void KernelLowering::atEdges(llvm::function_ref<void()> body) {
   }
   Expr test = view::logicalAnd(tests);
   if (test.isConst(1)) {
-    scopes_.back()->known.insert(guards.begin(), guards.end());
+    Scope &scope = *scopes_.back();
+    if (!guards.empty()) {
+      scope.tested = guards;
+      scope.inside = true;
+    }
     return body();
   }
   Value condition = index(test);
@@ -217,8 +248,8 @@ void KernelLowering::atEdges(llvm::function_ref<void()> body) {
   for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()}) {
     auto scope = std::make_unique<Scope>();
     scope->block = &region->emplaceBlock();
-    if (region == &branch.getThenRegion())
-      scope->known.insert(guards.begin(), guards.end());
+    scope->tested = guards;
+    scope->inside = region == &branch.getThenRegion();
     scope->outerBefore = std::exchange(scopes_.back()->before, branch);
     scopes_.push_back(std::move(scope));
     body();
@@ -273,8 +304,9 @@ Expr KernelLowering::guardOf(const AxisSet &axes) const {
   for (Expr guard : guards_) {
     AxisSet guarded = none();
     addVariables(guard, guarded);
-    bool known =
-        llvm::any_of(scopes_, [&](const std::unique_ptr<Scope> &scope) { return scope->known.contains(guard); });
+    bool known = llvm::any_of(scopes_, [&](const std::unique_ptr<Scope> &scope) {
+      return scope->inside && llvm::is_contained(scope->tested, guard);
+    });
     if (!known && guarded.anyCommon(axes))
       terms.push_back(guard);
   }
@@ -433,19 +465,46 @@ void KernelLowering::emitStores() {
     axes |= axesOf(store.getValue());
     SmallVector<int64_t> loops;
     for (kernel::AxisAttr axis : axes_)
-      if (axis.getKind() == AxisKind::Loop && axes.test(axis.getId()))
+      if (axis.getKind() == AxisKind::Loop && (axes.test(axis.getId()) || llvm::is_contained(heldLoops_, axis.getId())))
         loops.push_back(axis.getId());
     nests[builder_.getI64ArrayAttr(loops)].push_back(store);
   }
   for (auto &[loops, stores] : nests) {
     for (auto axis : loops.getAsValueRange<IntegerAttr>())
       openLoop(axis.getSExtValue(), {}, /*reduce=*/false);
-    atEdges([&, &stores = stores] {
-      for (kernel::StoreOp store : stores)
-        emitStore(store);
-    });
+    atEdges([&, &stores = stores] { emitNest(stores); });
     for (size_t i = 0; i < loops.size(); ++i)
       closeLoop({});
+  }
+}
+
+void KernelLowering::emitNest(ArrayRef<kernel::StoreOp> stores) {
+  auto storeAll = [&] {
+    for (kernel::StoreOp store : stores)
+      emitStore(store);
+  };
+  if (heldLoops_.empty())
+    return storeAll();
+  // Totals go back to memory until the last step of the held loops completes them.
+  Tile totals = emit(held_.getResult());
+  SmallVector<Expr> last;
+  for (int64_t axis : heldLoops_)
+    last.push_back(view::greaterEqual(variableOf(axis), axisOf(axis).getSize().getValue() - 1));
+  Expr isLast = view::logicalAnd(last);
+  if (isLast.isConst(1))
+    return storeAll();
+  Value complete = index(isLast);
+  auto branch = uop::IfOp::create(here(), loc_, complete);
+  for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()}) {
+    auto scope = std::make_unique<Scope>();
+    scope->block = &region->emplaceBlock();
+    scope->outerBefore = std::exchange(scopes_.back()->before, branch);
+    scopes_.push_back(std::move(scope));
+    if (region == &branch.getThenRegion())
+      storeAll();
+    else
+      storeTile(totals, pointers_.at(held_.getBuffer()), {heldIndex(held_), 1}, axesOf(held_.getResult()));
+    closeLoop({});
   }
 }
 

@@ -40,7 +40,8 @@ struct Scope {
   llvm::DenseMap<view::Expr, mlir::Value> indices;      ///< index math computed here
   llvm::DenseMap<mlir::Value, mlir::Value> splats;      ///< vectors filled with a scalar
   llvm::DenseSet<mlir::Operation *> filled;             ///< stages whose memory is filled here
-  llvm::DenseSet<view::Expr> known;                     ///< guards that hold from here on
+  llvm::SmallVector<view::Expr> tested;                 ///< guards that this branch depends on
+  bool inside = false;                                  ///< the tested guards hold here
   mlir::Operation *outerBefore = nullptr;               ///< what `before` of the scope around was until this one opened
 };
 
@@ -67,6 +68,8 @@ private:
   // Scopes.
   size_t depthOf(const AxisSet &axes) const;
   size_t depthOf(view::Expr expr) const;
+  /// Where a value over these axes is computed: the outermost scope that binds them and knows what it relies on.
+  size_t placeOf(const AxisSet &axes) const;
   /// The builder, set to the end of the code so far of a scope.
   mlir::OpBuilder &at(size_t depth);
   mlir::OpBuilder &here() { return at(scopes_.size() - 1); }
@@ -125,6 +128,13 @@ private:
   view::Expr guardOf(const AxisSet &axes) const;
   view::Index indexAt(const view::ShapeTracker &tracker) const;
 
+  /// Whether a reduce's input is 0 at points outside the domain, so that a sum needs no guard there.
+  bool vanishesOutside(mlir::Value value, const AxisSet &over);
+  /// The running totals' place in memory.
+  view::Expr heldIndex(kernel::ReduceOp reduce);
+  view::Expr memoryIndex(llvm::ArrayRef<int64_t> axes, bool perChunk);
+  void emitNest(llvm::ArrayRef<kernel::StoreOp> stores);
+
   void createFunction();
   void bindParallelAxes();
   void emitStores();
@@ -142,6 +152,8 @@ private:
   llvm::DenseMap<mlir::Value, AxisSet> axesOf_;
   llvm::DenseMap<mlir::Value, mlir::Value> pointers_; // buffer argument → pointer argument
   llvm::DenseMap<mlir::Operation *, mlir::Value> stageMemory_;
+  kernel::ReduceOp held_;                ///< the reduce whose totals are held in memory; null: none
+  llvm::SmallVector<int64_t> heldLoops_; ///< its loops that stand outside loops of its result
   bool fuseMultiplyAdd_;
   llvm::SmallVector<view::Expr> guards_; // 0/1 over loop variables: inside the domain
   llvm::MapVector<mlir::Attribute, mlir::Value> constants_;

@@ -130,6 +130,11 @@ static int64_t bestTile(int64_t size, int64_t most) {
   return best;
 }
 
+/// `count` cut into as few parts of at most `most` as possible, all of about one size.
+static int64_t evenPart(int64_t count, int64_t most) {
+  return llvm::divideCeil(count, llvm::divideCeil(count, std::max<int64_t>(1, most)));
+}
+
 static int64_t elementBits(FuncOp func) {
   StoreOp store = *func.getBody().getOps<StoreOp>().begin();
   return store.getValue().getType().getIntOrFloatBitWidth();
@@ -159,12 +164,23 @@ void Chooser::chooseProduct(const Product &product) {
   add(OptKind::UPCAST, m, tileRows);
   if (!large)
     return;
-  int64_t panelColumns = std::max<int64_t>(1, target_.l3Bytes / 2 / (depth * bytes * width));
-  int64_t panelRows = std::max<int64_t>(1, target_.l2Bytes / 2 / (depth * bytes * tileRows));
-  add(OptKind::TILE, n, std::min<int64_t>(panelColumns, llvm::divideCeil(columns, width)));
-  add(OptKind::TILE, m, std::min<int64_t>(panelRows, llvm::divideCeil(rows, tileRows)));
-  add(OptKind::STAGE, n, product.columns.buffer);
+  // A panel's columns of one register tile stay in L1 while the rows pass by: long sums are cut, totals held between.
+  size_t outer = *llvm::min_element(reduced_);
+  int64_t inside = depth / std::max<int64_t>(1, fixedSize(outer)), most = target_.l1Bytes / 2 / (bytes * width);
+  int64_t step = evenPart(fixedSize(outer), most / inside);
+  bool cut = step < fixedSize(outer);
+  if (cut) {
+    depth = step * inside;
+    add(OptKind::SWAP, m, outer); // columns, the cut sum, rows
+  }
+  add(OptKind::TILE, n, evenPart(llvm::divideCeil(columns, width), target_.l3Bytes / 2 / (depth * bytes * width)));
+  add(OptKind::TILE, m, evenPart(llvm::divideCeil(rows, tileRows), target_.l2Bytes / 2 / (depth * bytes * tileRows)));
+  if (cut)
+    add(OptKind::TILE, outer, step);
+  add(OptKind::STAGE, cut ? outer : n, product.columns.buffer);
   add(OptKind::STAGE, m, product.rows.buffer);
+  if (cut)
+    add(OptKind::STAGE, outer, stores_.front().buffer);
 }
 
 void Chooser::chooseLanes() {

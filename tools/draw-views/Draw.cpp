@@ -12,6 +12,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace kiln::docs;
 using namespace kiln::view;
@@ -33,15 +34,27 @@ public:
     height_ = std::max(height_, y);
   }
 
+  static std::string colour(int64_t element, int64_t count, bool pale) {
+    // Around the colour wheel, without the last sixth, which looks like the first.
+    double hue = count > 0 ? 5.0 * double(element) / double(count) : 0, strength = pale ? 12 : 62;
+    int base = pale ? 240 : 190;
+    std::string text = "#";
+    for (double peak : {0.0, 2.0, 4.0}) {
+      double away = std::min(std::abs(hue - peak), 6 - std::abs(hue - peak));
+      int value = base + int(strength * std::clamp(2 - away, 0.0, 1.0)) - int(strength / 3);
+      text += llvm::utohexstr(unsigned(std::clamp(value, 0, 255)), /*LowerCase=*/true, 2);
+    }
+    return text;
+  }
+
   /// An element of the buffer; -1 for a hollow cell.
   void cell(int x, int y, int64_t element, int64_t count, bool pale) {
-    int64_t hue = count > 0 && element >= 0 ? element * 300 / count : 0;
     os_ << "<rect x=\"" << x << "\" y=\"" << y << "\" width=\"" << kCell - 3 << "\" height=\"" << kCell - 3
         << "\" rx=\"4\" ";
     if (element < 0) {
       os_ << "fill=\"none\" stroke=\"#999\" stroke-dasharray=\"3 3\"/>\n";
     } else {
-      os_ << "fill=\"hsl(" << hue << "," << (pale ? "30%,92%" : "65%,78%") << ")\" stroke=\"#555\"/>\n";
+      os_ << "fill=\"" << colour(element, count, pale) << "\" stroke=\"" << (pale ? "#ccc" : "#555") << "\"/>\n";
       os_ << "<text x=\"" << x + (kCell - 3) / 2 << "\" y=\"" << y + kCell / 2 + 4
           << "\" font-size=\"13\" text-anchor=\"middle\" fill=\"" << (pale ? "#aaa" : "#222") << "\">" << element
           << "</text>\n";

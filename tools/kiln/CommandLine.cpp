@@ -12,10 +12,11 @@
 using namespace kiln;
 using namespace kiln::driver;
 
-static const std::map<std::string, Emit> kEmits = {
-    {"exe", Emit::Exe},           {"obj", Emit::Obj},           {"import", Emit::Import}, {"view", Emit::View},
-    {"schedule", Emit::Schedule}, {"optimize", Emit::Optimize}, {"lower", Emit::Lower},   {"render", Emit::Render},
-    {"llvm", Emit::Llvm},         {"asm", Emit::Asm}};
+static const std::map<std::string, Emit> kEmits = {{"exe", Emit::Exe},           {"obj", Emit::Obj},
+                                                   {"import", Emit::Import},     {"view", Emit::View},
+                                                   {"schedule", Emit::Schedule}, {"optimize", Emit::Optimize},
+                                                   {"lower", Emit::Lower},       {"render", Emit::Render},
+                                                   {"llvm", Emit::Llvm},         {"asm", Emit::Asm}};
 
 static constexpr char kExamples[] = R"(Examples:
   kiln compile model.onnx -o model && ./model input.npy    a program, and a run of it
@@ -100,8 +101,13 @@ static int environment(const char *name) {
 
 static llvm::Error understand(CommandLine &line, const Texts &texts) {
   CompileOptions &compile = line.compile;
-  if (llvm::Error error = checkDevice(compile.pipeline.device))
-    return error;
+  llvm::Expected<const DeviceEntry *> device = findDevice(compile.pipeline.device);
+  if (!device)
+    return device.takeError();
+  llvm::Expected<target::Target> target = describeTarget(**device, compile.pipeline.cpu);
+  if (!target)
+    return target.takeError();
+  compile.pipeline.target = *target;
   if (compile.level > 3)
     return usageError("-O" + llvm::Twine(compile.level) + ": no such level", "give -O0 to -O3");
   if (texts.schedule != "classic" && texts.schedule != "default")

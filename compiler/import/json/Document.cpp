@@ -17,14 +17,37 @@ static std::string lineAndColumn(llvm::StringRef text, size_t position) {
   return ("line " + Twine(before.count('\n') + 1) + ", column " + Twine(column)).str();
 }
 
+/// Lists and objects nest; readers of them call themselves, and a stack is finite.
+static constexpr int mostDepth = 64;
+
+static size_t findTooDeep(llvm::StringRef text) {
+  int depth = 0;
+  bool inString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (inString && c == '\\')
+      ++i;
+    else if (c == '"')
+      inString = !inString;
+    else if (!inString && (c == '[' || c == '{') && ++depth > mostDepth)
+      return i;
+    else if (!inString && (c == ']' || c == '}'))
+      --depth;
+  }
+  return llvm::StringRef::npos;
+}
+
 llvm::Expected<Json> kiln::import::json::readDocument(llvm::StringRef path, int64_t memoryLimit) {
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
   if (!buffer)
-    return failure(path + ": " + buffer.getError().message(), "give the path of a graph's .json file");
+    return failure(path + ": cannot be read: " + buffer.getError().message(), "give the path of a graph");
   llvm::StringRef text = (*buffer)->getBuffer();
   if (int64_t(text.size()) > memoryLimit)
     return failure(path + ": " + Twine(text.size()) + " bytes are more than the limit of " + Twine(memoryLimit),
                    "keep weights in .npy or .safetensors files");
+  if (size_t at = findTooDeep(text); at != text.npos)
+    return failure(path + ": " + lineAndColumn(text, at + 1) + ": lists nest more than " + Twine(mostDepth) + " deep",
+                   "a tensor has fewer axes");
   Json document;
   try {
     document = Json::parse(text.begin(), text.end());
@@ -33,8 +56,8 @@ llvm::Expected<Json> kiln::import::json::readDocument(llvm::StringRef path, int6
       return failure(path + ": " + lineAndColumn(text, text.size() + 1) + ": the text ends within the document",
                      "the file is truncated");
     return failure(path + ": " + lineAndColumn(text, error.byte) + ": this is no JSON", "correct the text there");
-  } catch (const Json::exception &error) { // a number that no double holds
-    return failure(path + ": " + llvm::StringRef(error.what()));
+  } catch (const Json::out_of_range &) {
+    return failure(path + ": a number is larger than any float64", "write \"inf\" where infinity is meant");
   }
   if (llvm::Error error = checkSchema(document))
     return failure(path + ": " + llvm::toString(std::move(error)));

@@ -112,6 +112,10 @@ llvm::Error GraphImporter::readInputs() {
         return inInput(failure("the value has " + Twine(sizes.size()) + " axes where the shape " + describe(*shape) +
                                    " has " + Twine(shape->size()),
                                "nest the numbers as the shape says"));
+      for (auto [size, given] : llvm::zip(*shape, sizes))
+        if (size.min() > given || size.max() < given)
+          return inInput(failure("the value has " + Twine(given) + " elements where the shape says " + size.print(),
+                                 "nest the numbers as the shape says"));
       llvm::Expected<DenseElementsAttr> value = readInlineData(input["value"], sizes, *element);
       if (!value)
         return inInput(value.takeError());
@@ -127,8 +131,9 @@ llvm::Error GraphImporter::readInputs() {
 /// Remembers which node makes each tensor.
 llvm::Error GraphImporter::indexNodes() {
   for (const auto &[index, node] : llvm::enumerate(document_["nodes"])) {
-    if (node.contains("output") == node.contains("outputs"))
-      return inNode(index, failure("it has " + Twine(node.contains("output") ? "both output and outputs" : "no output"),
+    bool one = node.contains("output"), many = node.contains("outputs") && !node["outputs"].empty();
+    if (one == node.contains("outputs") || (!one && !many))
+      return inNode(index, failure("it has " + Twine(one ? "both output and outputs" : "no output"),
                                    "name the result in output, or the results in outputs"));
     if (node.contains("output")) {
       if (llvm::Error error = define(node["output"].get_ref<const std::string &>(), {Value(), index}))
@@ -202,6 +207,7 @@ llvm::Error GraphImporter::importNode(size_t index) {
   if (llvm::Error error = builder_.takeError())
     return error;
   for (auto [position, result] : llvm::enumerate(results)) {
+    assert(result && "a null result comes with a failure");
     if (llvm::Error error = checkMemory(shapeOf(result), TensorBuilder::element(result), options_.memoryLimit))
       return error;
     const Json &output = json.contains("output") ? json["output"] : json["outputs"][position];
@@ -259,7 +265,7 @@ llvm::Error GraphImporter::finish() {
 
 llvm::Expected<OwningOpRef<ModuleOp>> GraphImporter::import() {
   module_ = ModuleOp::create(UnknownLoc::get(&context_));
-  if (document_.contains("name"))
+  if (!document_.value("name", "").empty())
     module_->setName(document_["name"].get_ref<const std::string &>());
   opBuilder_.setInsertionPointToEnd(module_->getBody());
   function_ = func::FuncOp::create(opBuilder_, module_->getLoc(), "main", opBuilder_.getFunctionType({}, {}));

@@ -14,7 +14,7 @@ static llvm::SmallVector<int64_t> normAxes(Node &node) {
 
 static Results linear(Node &node) {
   Value product = node.b.matmul(node.tensor(0), node.tensor(1));
-  return node.inputs() > 2 ? node.b.add(product, node.tensor(2)) : product;
+  return node.inputs() > 2 ? node.b.add(product, node.operand(2)) : product;
 }
 
 static Results layerNorm(Node &node) {

@@ -1,6 +1,5 @@
 //===- Schema.cpp - Check a document against the embedded schema -------------===//
 #include "import/json/Document.h"
-#include "import/json/SchemaText.h"
 #include "support/Error.h"
 
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
@@ -13,6 +12,10 @@ using namespace kiln;
 using namespace kiln::import;
 using namespace kiln::import::json;
 using valijson::adapters::NlohmannJsonAdapter;
+
+static constexpr char schemaText[] =
+#include "import/json/GraphSchema.inc"
+    ;
 
 namespace {
 struct CompiledSchema {

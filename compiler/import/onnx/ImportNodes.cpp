@@ -1,4 +1,5 @@
 //===- ImportNodes.cpp - Graphs, nodes and calls ----------------------------===//
+#include "import/MemoryLimit.h"
 #include "import/onnx/Importer.h"
 #include "import/onnx/Node.h"
 #include "import/onnx/Registry.h"
@@ -99,8 +100,8 @@ llvm::Error Importer::defineOutputs(const ::onnx::NodeProto &node, llvm::ArrayRe
     if (name.empty())
       continue;
     assert(result && "an importer without a failure gives every output");
-    if (llvm::Expected<int64_t> bytes = checkedByteSize(result.type, options_.memoryLimit); !bytes)
-      return bytes.takeError();
+    if (llvm::Error error = checkMemory(result.shape(), result.element(), options_.memoryLimit))
+      return error;
     if (!scope.define(name, result))
       return failure("output " + quoted(name) + " is made twice", "give every output a name of its own");
   }

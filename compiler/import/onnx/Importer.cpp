@@ -1,6 +1,7 @@
 #include "import/onnx/Importer.h"
 
 #include "import/DType.h"
+#include "import/MemoryLimit.h"
 #include "import/onnx/ElementType.h"
 #include "support/Error.h"
 
@@ -19,6 +20,13 @@ using view::Expr;
 static constexpr int64_t kFirstOpset = 7, kLastOpset = 28;
 static constexpr int64_t kFirstIrVersion = 3;
 
+/// The error with the file before it; whose fault it is stays the same.
+static llvm::Error inFile(StringRef path, llvm::Error error) {
+  return llvm::handleErrors(std::move(error), [&](const UserError &given) {
+    return llvm::make_error<UserError>(given.kind(), (path + ": " + given.text()).str());
+  });
+}
+
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> kiln::import::importOnnx(mlir::MLIRContext &context, StringRef path,
                                                                            const ImportOptions &options) {
   llvm::Expected<std::unique_ptr<ModelFile>> file = ModelFile::open(path, options.memoryLimit);
@@ -26,7 +34,7 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> kiln::import::importOnnx(mlir:
     return file.takeError();
   llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> module = Importer(context, **file, options).run();
   if (!module)
-    return failure(path + ": " + llvm::toString(module.takeError()));
+    return inFile(path, module.takeError());
   return module;
 }
 
@@ -56,6 +64,8 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> Importer::run() {
   entry_ = function.addEntryBlock();
   builder_.setInsertionPointToEnd(entry_);
   if (llvm::Error error = importInputs(model.graph(), scope, function))
+    return error;
+  if (llvm::Error error = symbols_.checkDims())
     return error;
   if (llvm::Error error = importGraph(model.graph(), scope))
     return error;
@@ -165,8 +175,8 @@ llvm::Error Importer::importInputs(const ::onnx::GraphProto &graph, Scope &scope
     if (!shape)
       return fail(llvm::toString(shape.takeError()));
     mlir::RankedTensorType type = tensorType(*shape, element);
-    if (llvm::Expected<int64_t> bytes = checkedByteSize(type, options_.memoryLimit); !bytes)
-      return fail(llvm::toString(bytes.takeError()));
+    if (llvm::Error error = checkMemory(*shape, element, options_.memoryLimit))
+      return fail(llvm::toString(std::move(error)));
     unsigned index = function.getNumArguments();
     mlir::DictionaryAttr name =
         builder_.getDictionaryAttr(builder_.getNamedAttr(graph::kNameAttr, builder_.getStringAttr(input.name())));

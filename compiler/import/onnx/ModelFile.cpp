@@ -1,5 +1,6 @@
 #include "import/onnx/ModelFile.h"
 
+#include "import/MemoryLimit.h"
 #include "import/onnx/ElementType.h"
 #include "import/onnx/TypedData.h"
 #include "ir/graph/Graph.h"
@@ -111,7 +112,7 @@ llvm::Expected<Constant> ModelFile::constant(mlir::MLIRContext *context, const :
     if (size < 0)
       return fail(failure("a size is negative: " + Twine(size)));
   auto type = mlir::RankedTensorType::get(llvm::ArrayRef(tensor.dims().data(), tensor.dims_size()), element);
-  llvm::Expected<int64_t> size = checkedByteSize(type, memoryLimit_);
+  llvm::Expected<int64_t> size = byteCount(type.getShape(), element, memoryLimit_);
   if (!size)
     return fail(size.takeError());
 
@@ -139,22 +140,6 @@ llvm::Expected<Constant> ModelFile::constant(mlir::MLIRContext *context, const :
   std::array<uint8_t, 32> hash = llvm::SHA256::hash(llvm::arrayRefFromStringRef(bytes.bytes));
   return Constant{
       type, graph::FileAttr::get(context, bytes.file, bytes.offset, *size, llvm::toHex(hash, /*LowerCase=*/true))};
-}
-
-llvm::Expected<int64_t> kiln::import::onnx::checkedByteSize(mlir::RankedTensorType type, int64_t limit) {
-  int64_t bytes = byteSize(type.getElementType());
-  bool overflow = false, empty = false;
-  for (view::Expr size : shapeOf(type)) {
-    int64_t least = std::max<int64_t>(size.min(), 0);
-    empty |= least == 0;
-    // Symbols may be 0: what they multiply still has to be a size.
-    overflow |= __builtin_mul_overflow(bytes, std::max<int64_t>(least, 1), &bytes);
-  }
-  if (overflow || bytes > limit)
-    return failure("a tensor of " + (overflow ? "over 2^63" : Twine(bytes).str()) +
-                       " bytes is past the memory limit of " + Twine(limit),
-                   "raise the limit if the machine has the memory");
-  return empty ? 0 : bytes;
 }
 
 std::string kiln::import::onnx::quoted(StringRef text) {

@@ -47,10 +47,7 @@ private:
   llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>> files_;
 };
 
-/// The bytes of a tensor of this shape; fails past `limit`. Symbolic sizes count with their lower bounds.
-llvm::Expected<int64_t> checkedByteSize(mlir::RankedTensorType type, int64_t limit);
-
-/// "TEXT", shortened and without control characters, to be quoted in an error's one line.
+/// 'TEXT', shortened and without control characters, to be quoted in an error's one line.
 std::string quoted(llvm::StringRef text);
 
 } // namespace kiln::import::onnx

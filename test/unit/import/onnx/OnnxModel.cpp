@@ -1,5 +1,6 @@
 #include "OnnxModel.h"
 
+#include "interp/GraphInterpreter.h"
 #include "ir/graph/Graph.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -7,6 +8,8 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <catch2/catch.hpp>
 
 #include <fstream>
 
@@ -109,7 +112,46 @@ void kiln::test::setInts(::onnx::NodeProto &node, const std::string &name, std::
   return *add(node, name, Attribute::GRAPH).mutable_g();
 }
 
-std::string OnnxModel::import(const ImportOptions &options) const { return importBytes(bytes(), options); }
+//===----------------------------------------------------------------------===//
+// Import
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A model file in a folder of its own, which goes with it, and the context that it is imported into.
+class ModelOnDisk {
+public:
+  explicit ModelOnDisk(const std::string &bytes) : folder_(makeFolder()) { writeFile(path(), bytes); }
+  ~ModelOnDisk() { llvm::sys::fs::remove_directories(folder_); }
+  std::string path() const { return folder_ + "/model.onnx"; }
+
+private:
+  std::string folder_;
+};
+
+class Context : public mlir::MLIRContext {
+public:
+  Context() : MLIRContext(Threading::DISABLED) {
+    loadDialect<mlir::func::FuncDialect, KilnDialect, graph::GraphDialect>();
+  }
+};
+} // namespace
+
+static std::string importText(const std::string &path, const ImportOptions &options, bool withLocations) {
+  Context context;
+  llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> module = import::importOnnx(context, path, options);
+  if (!module) {
+    std::string text = llvm::toString(module.takeError());
+    // The file is named as it was given; only its name is the same in every run.
+    if (llvm::StringRef(text).starts_with(path))
+      text.erase(0, llvm::sys::path::parent_path(path).size() + 1);
+    return "error: " + text;
+  }
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  mlir::OpPrintingFlags flags;
+  (*module)->print(stream, withLocations ? flags.enableDebugInfo() : flags);
+  return text;
+}
 
 std::string kiln::test::makeFolder() {
   llvm::SmallString<128> folder;
@@ -121,24 +163,54 @@ void kiln::test::writeFile(const std::string &path, const std::string &bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-std::string kiln::test::importBytes(const std::string &bytes, const ImportOptions &options, const std::string &given) {
-  std::string folder = given.empty() ? makeFolder() : given;
-  writeFile(folder + "/model.onnx", bytes);
-  std::string text = importFile(folder + "/model.onnx", options);
-  if (given.empty())
-    llvm::sys::fs::remove_directories(folder);
-  // Errors name the file as it was given.
-  size_t at = text.find(folder + "/");
-  return at == std::string::npos ? text : text.erase(at, folder.size() + 1);
+std::string kiln::test::importFile(const std::string &path, const ImportOptions &options) {
+  return importText(path, options, /*withLocations=*/false);
 }
 
-std::string kiln::test::importFile(const std::string &path, const ImportOptions &options) {
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  context.loadDialect<mlir::func::FuncDialect, KilnDialect, graph::GraphDialect>();
-  llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> module = import::importOnnx(context, path, options);
+std::string kiln::test::importBytes(const std::string &bytes, const ImportOptions &options) {
+  return importFile(ModelOnDisk(bytes).path(), options);
+}
+
+std::string kiln::test::importWithLocations(const std::string &bytes) {
+  return importText(ModelOnDisk(bytes).path(), {}, /*withLocations=*/true);
+}
+
+std::string OnnxModel::import(const ImportOptions &options) const { return importBytes(bytes(), options); }
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+HostTensor kiln::test::floatTensor(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<float> values) {
+  return HostTensor::of(DType::F32, dims, values);
+}
+HostTensor kiln::test::intTensor(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> values) {
+  return HostTensor::of(DType::I64, dims, values);
+}
+HostTensor kiln::test::boolTensor(llvm::ArrayRef<int64_t> dims, std::vector<char> values) {
+  return HostTensor::of(DType::Bool, dims, llvm::ArrayRef(values));
+}
+
+std::vector<HostTensor> OnnxModel::run(llvm::ArrayRef<HostTensor> inputs) const {
+  ModelOnDisk file(bytes());
+  Context context;
+  llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> module = import::importOnnx(context, file.path(), {});
   if (!module)
-    return "error: " + llvm::toString(module.takeError());
-  std::string text;
-  llvm::raw_string_ostream(text) << **module;
-  return text;
+    FAIL(llvm::toString(module.takeError()));
+  llvm::Expected<std::vector<HostTensor>> outputs = interp::interpretGraph(**module, inputs, {file.path()});
+  if (!outputs)
+    FAIL(llvm::toString(outputs.takeError()));
+  return std::move(*outputs);
+}
+
+std::vector<float> OnnxModel::runFloats(llvm::ArrayRef<HostTensor> inputs) const {
+  HostTensor first = run(inputs).front();
+  REQUIRE(first.dtype == DType::F32);
+  return first.elements<float>();
+}
+
+std::vector<int64_t> OnnxModel::runInts(llvm::ArrayRef<HostTensor> inputs) const {
+  HostTensor first = run(inputs).front();
+  REQUIRE(first.dtype == DType::I64);
+  return first.elements<int64_t>();
 }

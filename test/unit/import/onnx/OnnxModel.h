@@ -2,12 +2,16 @@
 #pragma once
 
 #include "import/Import.h"
+#include "interp/HostTensor.h"
 
 #include "llvm/ADT/ArrayRef.h"
 
 #include <onnx-ml.pb.h>
 
 namespace kiln::test {
+
+using import::ImportOptions;
+using interp::HostTensor;
 
 /// A model of one graph, written down in few words.
 class OnnxModel {
@@ -38,9 +42,17 @@ public:
   /// its own.
   std::string import(const ImportOptions &options = {}) const;
   std::string bytes() const { return proto.SerializeAsString(); }
+
+  /// The outputs that the interpreter computes; fails the test where it cannot.
+  std::vector<HostTensor> run(llvm::ArrayRef<HostTensor> inputs) const;
+  /// The elements of the first one.
+  std::vector<float> runFloats(llvm::ArrayRef<HostTensor> inputs) const;
+  std::vector<int64_t> runInts(llvm::ArrayRef<HostTensor> inputs) const;
 };
 
-using import::ImportOptions;
+HostTensor floatTensor(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<float> values);
+HostTensor intTensor(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> values);
+HostTensor boolTensor(llvm::ArrayRef<int64_t> dims, std::vector<char> values);
 
 ::onnx::NodeProto &addNode(::onnx::GraphProto &graph, const std::string &op, std::initializer_list<std::string> inputs,
                            std::initializer_list<std::string> outputs);
@@ -52,8 +64,10 @@ void setString(::onnx::NodeProto &node, const std::string &name, const std::stri
 void setTensor(::onnx::TensorProto &tensor, const std::string &name, llvm::ArrayRef<int64_t> dims,
                llvm::ArrayRef<int64_t> values);
 
-/// A model file's bytes, imported from model.onnx in `folder` (a new one where empty).
-std::string importBytes(const std::string &bytes, const ImportOptions &options = {}, const std::string &folder = "");
+/// A model file's bytes, imported.
+std::string importBytes(const std::string &bytes, const ImportOptions &options = {});
+/// The same, each op with its location.
+std::string importWithLocations(const std::string &bytes);
 /// A file of the tree, imported.
 std::string importFile(const std::string &path, const ImportOptions &options = {});
 /// A new, empty folder below the system's temporary one.

@@ -1,0 +1,124 @@
+#include "JsonRun.h"
+
+using Catch::Matchers::Contains;
+using Numbers = std::vector<double>;
+
+static std::string littleEndian(uint64_t value, int bytes) {
+  std::string text;
+  for (int i = 0; i < bytes; ++i)
+    text += char(value >> (8 * i));
+  return text;
+}
+
+/// An .npy file, version 1.
+static std::string npy(const std::string &descr, const std::string &order, const std::string &shape,
+                       const std::string &data) {
+  std::string header = "{'descr': '" + descr + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }\n";
+  return std::string("\x93NUMPY\x01\0", 8) + littleEndian(header.size(), 2) + header + data;
+}
+
+static std::string int32s(std::initializer_list<int> numbers) {
+  std::string data;
+  for (int number : numbers)
+    data += littleEndian(uint32_t(number), 4);
+  return data;
+}
+
+static std::string withWeight(const std::string &weight) {
+  return R"({"inputs": [], "weights": [{"name": "w", )" + weight + R"(}], "nodes": [], "outputs": ["w"]})";
+}
+
+static Numbers load(const Folder &folder, const std::string &weight) {
+  Context context;
+  std::string path = folder.write("graph.json", withWeight(weight));
+  Module module = importFile(context, path);
+  return numbers(runModule(module, path)[0]);
+}
+
+static std::string loadError(const Folder &folder, const std::string &weight,
+                             const kiln::import::ImportOptions &options = {}) {
+  Context context;
+  std::string path = folder.write("graph.json", withWeight(weight));
+  llvm::Expected<Module> module = kiln::import::importJson(context, path, options);
+  REQUIRE_FALSE(bool(module));
+  return llvm::toString(module.takeError()).substr(path.size());
+}
+
+TEST_CASE("a weight stays in its .npy file") {
+  Folder folder;
+  folder.write("w.npy", npy("<i4", "False", "(2, 2)", int32s({1, 2, 3, 4})));
+  CHECK(load(folder, R"("file": "w.npy")") == Numbers{1, 2, 3, 4});
+  CHECK(load(folder, R"("file": "w.npy", "dtype": "int32", "shape": [2, 2])") == Numbers{1, 2, 3, 4});
+  Context context;
+  Module module = importFile(context, folder.file("graph.json"));
+  module->walk([](kiln::graph::WeightOp op) {
+    auto file = llvm::cast<kiln::graph::FileAttr>(op.getData());
+    CHECK(file.getPath() == "w.npy");
+    CHECK(file.getBytes() == 16);
+    CHECK(file.getHash().size() == 64);
+  });
+}
+
+TEST_CASE("numpy's column-major arrays are read as such") {
+  Folder folder;
+  folder.write("w.npy", npy("<i4", "True", "(2, 3)", int32s({1, 4, 2, 5, 3, 6})));
+  CHECK(load(folder, R"("file": "w.npy")") == Numbers{1, 2, 3, 4, 5, 6});
+}
+
+TEST_CASE("a tensor of a .safetensors file") {
+  Folder folder;
+  std::string header = R"({"a":{"dtype":"I32","shape":[1],"data_offsets":[0,4]},)"
+                       R"("b":{"dtype":"I32","shape":[2],"data_offsets":[4,12]},)"
+                       R"("c":{"dtype":"I32","shape":[3],"data_offsets":[4,12]}})";
+  folder.write("w.safetensors", littleEndian(header.size(), 8) + header + int32s({7, 8, 9}));
+  CHECK(load(folder, R"("file": "w.safetensors", "tensor": "b")") == Numbers{8, 9});
+  CHECK(loadError(folder, R"("file": "w.safetensors", "tensor": "d")") ==
+        ": weight 'w': w.safetensors: it has no tensor 'd'; name one that it holds");
+  CHECK_THAT(loadError(folder, R"("file": "w.safetensors", "tensor": "c")"),
+             Contains("the file is truncated or corrupt"));
+  CHECK_THAT(loadError(folder, R"("file": "w.safetensors")"), Contains("the attribute 'tensor' is missing"));
+  folder.write("short.safetensors", littleEndian(1 << 20, 8) + "{}");
+  CHECK_THAT(loadError(folder, R"("file": "short.safetensors", "tensor": "a")"), Contains("shorter than its header"));
+}
+
+TEST_CASE("files that hold something else") {
+  Folder folder;
+  folder.write("w.npy", npy("<i4", "False", "(4,)", int32s({1, 2})));
+  CHECK(loadError(folder, R"("file": "w.npy")") ==
+        ": weight 'w': w.npy: it holds 8 bytes of data where its shape needs 16; the file is truncated");
+  folder.write("v.npy", npy("<i4", "False", "(2,)", int32s({1, 2})));
+  CHECK_THAT(loadError(folder, R"("file": "v.npy", "dtype": "float32")"), Contains("v.npy holds int32, not float32"));
+  CHECK_THAT(loadError(folder, R"("file": "v.npy", "shape": [3])"), Contains("v.npy holds [2], not [3]"));
+  folder.write("big.npy", npy(">i4", "False", "(2,)", int32s({1, 2})));
+  CHECK_THAT(loadError(folder, R"("file": "big.npy")"), Contains("its elements are '>i4'"));
+  folder.write("no.npy", "hello");
+  CHECK_THAT(loadError(folder, R"("file": "no.npy")"), Contains("this is no .npy file"));
+  folder.write("cut.npy", npy("<i4", "False", "(2,)", "").substr(0, 20));
+  CHECK_THAT(loadError(folder, R"("file": "cut.npy")"), Contains("its header is cut off"));
+}
+
+TEST_CASE("a shape past the memory limit is refused by its header") {
+  Folder folder;
+  folder.write("w.npy", npy("<f4", "False", "(4294967296, 4294967296)", ""));
+  CHECK_THAT(loadError(folder, R"("file": "w.npy")"), Contains("takes more than the memory limit"));
+}
+
+TEST_CASE("weight files outside the model's folder, or not there") {
+  Folder folder, other;
+  std::string secret = other.write("w.npy", npy("<i4", "False", "()", int32s({1})));
+  CHECK(loadError(folder, R"("file": ")" + secret + "\"") ==
+        ": weight 'w': the weight file " + secret + " is outside the model's folder; name it relative to the model");
+  CHECK_THAT(loadError(folder, R"("file": "../w.npy")"),
+             Contains("the weight file ../w.npy is outside the model's folder"));
+  REQUIRE_FALSE(llvm::sys::fs::create_link(secret, folder.file("link.npy")));
+  CHECK_THAT(loadError(folder, R"("file": "link.npy")"), Contains("outside the model's folder"));
+  CHECK_THAT(loadError(folder, R"("file": "gone.npy")"), Contains("cannot be read: No such file"));
+}
+
+TEST_CASE("a weight says in one way what it is") {
+  Folder folder;
+  CHECK_THAT(loadError(folder, R"("dtype": "int8")"), Contains("it has neither a value nor a file"));
+  CHECK_THAT(loadError(folder, R"("value": 1, "file": "w.npy")"), Contains("it has both a value and a file"));
+  CHECK_THAT(loadError(folder, R"("value": 1)"), Contains("an inline value needs a dtype and a shape"));
+  CHECK_THAT(loadError(folder, R"("file": "w.bin")"), Contains("neither .npy nor .safetensors"));
+}

@@ -1,0 +1,161 @@
+#include "OnnxModel.h"
+
+#include <catch2/catch.hpp>
+
+using namespace kiln::test;
+using Catch::Contains;
+using Catch::StartsWith;
+using Proto = ::onnx::TensorProto;
+
+static void addOutput(::onnx::GraphProto &graph, const std::string &name) { graph.add_output()->set_name(name); }
+static void addInput(::onnx::GraphProto &graph, const std::string &name) { graph.add_input()->set_name(name); }
+
+/// y = c ? op1(x) : op2(x), x [n, 3].
+static OnnxModel ifModel(const std::string &first, const std::string &second) {
+  OnnxModel model;
+  model.input("c", {}, Proto::BOOL).input("x", {"n", 3}).output("y");
+  ::onnx::NodeProto &node = model.node("If", {"c"}, {"y"});
+  node.set_name("choose");
+  for (auto [name, op] : {std::pair("then_branch", first), std::pair("else_branch", second)}) {
+    ::onnx::GraphProto &graph = setGraph(node, name);
+    addNode(graph, op, {"x"}, {"r"});
+    addOutput(graph, "r");
+  }
+  return model;
+}
+
+TEST_CASE("If's branches read values from above") {
+  std::string text = ifModel("Exp", "Neg").import();
+  CHECK_THAT(text, Contains("graph.if %arg0 : tensor<i1> -> (tensor<?x3xf32, #kiln.dims<[\"n\", 3]>>)"));
+  CHECK_THAT(text, Contains("graph.alu exp %arg1") && Contains("graph.alu neg %arg1"));
+}
+
+TEST_CASE("a size in which the branches differ is a symbol of the result's own") {
+  OnnxModel model = ifModel("Exp", "Concat");
+  ::onnx::NodeProto &concat = *model.graph().mutable_node(0)->mutable_attribute(1)->mutable_g()->mutable_node(0);
+  concat.add_input("x");
+  setInt(concat, "axis", 1);
+  std::string text = model.import();
+  CHECK_THAT(text, Contains("-> (tensor<?x?xf32, #kiln.dims<[\"n\", \"y.dim1{3..6}\"]>>)"));
+  CHECK_THAT(text, Contains("#kiln.symbol<y.dim1, 3 to 6, default 3>"));
+}
+
+TEST_CASE("branches of different rank, dtype or number are an error") {
+  OnnxModel rank = ifModel("Exp", "ReduceSum");
+  setInt(*rank.graph().mutable_node(0)->mutable_attribute(1)->mutable_g()->mutable_node(0), "keepdims", 0);
+  CHECK_THAT(rank.import(),
+             StartsWith("error: model.onnx: node 'choose' (If): output 0 is [n, 3] of float32 in one branch and "
+                        "[] of float32 in the other; "));
+  CHECK_THAT(ifModel("Exp", "Shape").import(), Contains("[2] of int64 in the other"));
+  OnnxModel count = ifModel("Exp", "Neg");
+  addOutput(*count.graph().mutable_node(0)->mutable_attribute(0)->mutable_g(), "r");
+  CHECK_THAT(count.import(), Contains("its branches have 2 and 1 outputs"));
+}
+
+TEST_CASE("an error within a branch names both nodes") {
+  OnnxModel model = ifModel("Exp", "Relu");
+  model.graph().mutable_node(0)->mutable_attribute(1)->mutable_g()->mutable_node(0)->set_input(0, "none");
+  CHECK_THAT(model.import(),
+             StartsWith("error: model.onnx: node 'choose' (If): node 'Relu_0' (Relu): input 'none' is undefined"));
+}
+
+TEST_CASE("a known condition leaves one branch") {
+  OnnxModel model = ifModel("Exp", "Neg");
+  model.node("Shape", {"x"}, {"s"});
+  model.ints("limit", {5}, true).ints("axis", {1}, true);
+  model.node("Gather", {"s", "axis"}, {"width"});
+  model.node("Less", {"width", "limit"}, {"k"});
+  model.graph().mutable_node(0)->set_input(0, "k");
+  CHECK_THAT(model.import(), !Contains("graph.if") && Contains("graph.alu exp") && !Contains("graph.alu neg"));
+}
+
+/// Multiplies x [n] by 2 while its sum is below 100, at most m times; y is the last x and s the sums.
+static OnnxModel loopModel() {
+  OnnxModel model;
+  model.input("m", {}, Proto::INT64).input("x", {"n"}).output("y").output("s").floats("two", {}, {2});
+  ::onnx::NodeProto &node = model.node("Loop", {"m", "", "x"}, {"y", "s"});
+  node.set_name("loop");
+  ::onnx::GraphProto &body = setGraph(node, "body");
+  addInput(body, "i");
+  addInput(body, "c");
+  addInput(body, "v");
+  addNode(body, "Mul", {"v", "two"}, {"w"});
+  addNode(body, "ReduceSum", {"w"}, {"sum"});
+  addNode(body, "Identity", {"c"}, {"again"});
+  for (const char *name : {"again", "w", "sum"})
+    addOutput(body, name);
+  return model;
+}
+
+TEST_CASE("a counted Loop with a carried tensor and a scan output") {
+  OnnxModel model = loopModel();
+  std::string text = model.import();
+  CHECK_THAT(text,
+             Contains("graph.loop trips(%arg0 : tensor<i64>) carry(%arg1 : tensor<?xf32, #kiln.dims<[\"n\"]>>) -> "
+                      "(tensor<?xf32, #kiln.dims<[\"n\"]>>, tensor<?x1xf32, #kiln.dims<[\"s.dim0\", 1]>>)"));
+  CHECK_THAT(text, Contains("#kiln.symbol<s.dim0, 0 to 2147483647, default 1>"));
+  CHECK(model.runFloats({intTensor({}, {3}), floatTensor({2}, {1, 2})}) == std::vector<float>{8, 16});
+}
+
+TEST_CASE("a Loop's condition is data") {
+  OnnxModel model = loopModel();
+  model.floats("limit", {}, {20});
+  model.graph().mutable_node(0)->set_input(1, "start");
+  model.node("Not", {"stop"}, {"start"});
+  model.input("stop", {}, Proto::BOOL);
+  ::onnx::GraphProto &body = *model.graph().mutable_node(0)->mutable_attribute(0)->mutable_g();
+  body.mutable_node(2)->Clear();
+  body.mutable_node(2)->set_op_type("Less");
+  for (const char *name : {"total", "limit"})
+    body.mutable_node(2)->add_input(name);
+  body.mutable_node(2)->add_output("again");
+  setInt(addNode(body, "ReduceSum", {"w"}, {"total"}), "keepdims", 0);
+  CHECK_THAT(model.import(), Contains("graph.loop trips(%arg0 : tensor<i64>) while("));
+  auto result = [&](bool stop) {
+    return model.runFloats({intTensor({}, {9}), floatTensor({2}, {1, 2}), boolTensor({}, {stop})});
+  };
+  CHECK(result(false) == std::vector<float>{8, 16});
+  CHECK(result(true) == std::vector<float>{1, 2});
+}
+
+TEST_CASE("a carried tensor that grows has symbols of its own within and after") {
+  OnnxModel model = loopModel();
+  ::onnx::NodeProto &grow = *model.graph().mutable_node(0)->mutable_attribute(0)->mutable_g()->mutable_node(0);
+  grow.set_op_type("Concat");
+  setInt(grow, "axis", 0);
+  grow.set_input(1, "one");
+  model.floats("one", {1}, {1});
+  std::string text = model.import();
+  CHECK_THAT(text, Contains("-> (tensor<?xf32, #kiln.dims<[\"y.dim0\"]>>, "));
+  CHECK_THAT(text, Contains("tensor<?xf32, #kiln.dims<[\"v.dim0\"]>>"));
+  CHECK_THAT(text, Contains("#kiln.dims<[\"v.dim0+1\"]>"));
+  CHECK(model.runFloats({intTensor({}, {2}), floatTensor({1}, {7})}) == std::vector<float>{7, 1, 1});
+}
+
+TEST_CASE("scan slices of changing size are an error") {
+  OnnxModel model = loopModel();
+  ::onnx::GraphProto &body = *model.graph().mutable_node(0)->mutable_attribute(0)->mutable_g();
+  body.mutable_node(0)->set_op_type("Concat");
+  setInt(*body.mutable_node(0), "axis", 0);
+  body.mutable_node(0)->set_input(1, "one");
+  model.floats("one", {1}, {1});
+  body.mutable_output(2)->set_name("w");
+  CHECK_THAT(model.import(), Contains("node 'loop' (Loop): scan output 0 has slices of size v.dim0+1, which changes"));
+}
+
+TEST_CASE("a Loop that never ends is an error") {
+  OnnxModel model = loopModel();
+  model.graph().mutable_node(0)->set_input(0, "");
+  CHECK_THAT(model.import(), StartsWith("error: model.onnx: node 'loop' (Loop): it never ends; "));
+}
+
+TEST_CASE("a body that does not fit the Loop is an error") {
+  OnnxModel inputs = loopModel();
+  addInput(*inputs.graph().mutable_node(0)->mutable_attribute(0)->mutable_g(), "extra");
+  CHECK_THAT(inputs.import(), Contains("graph 'body' has 4 inputs where 3 are needed"));
+  OnnxModel dtype = loopModel();
+  ::onnx::NodeProto &cast = *dtype.graph().mutable_node(0)->mutable_attribute(0)->mutable_g()->mutable_node(0);
+  cast.set_op_type("Shape");
+  cast.mutable_input()->RemoveLast();
+  CHECK_THAT(dtype.import(), Contains("carried tensor 0 is [n] of float32 and becomes [1] of int64"));
+}

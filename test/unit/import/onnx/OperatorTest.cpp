@@ -1,0 +1,301 @@
+#include "OnnxModel.h"
+
+#include <catch2/catch.hpp>
+
+using namespace kiln::test;
+using Catch::Contains;
+using Floats = std::vector<float>;
+using Ints = std::vector<int64_t>;
+
+/// A node of one float input x and one output y; more inputs are initializers.
+class Case {
+public:
+  Case(int64_t opset, const std::string &op, OnnxModel::Dims dims) : model(opset), op(op) {
+    model.input("x", dims).output("y");
+    node = &model.node(op, {"x"}, {"y"});
+  }
+  Case &with(const std::string &name, std::integral auto value) { return setInt(*node, name, value), *this; }
+  Case &with(const std::string &name, std::initializer_list<int64_t> values) {
+    return setInts(*node, name, values), *this;
+  }
+  Case &with(const std::string &name, const char *value) { return setString(*node, name, value), *this; }
+  Case &with(const std::string &name, float value) { return setFloat(*node, name, value), *this; }
+  Case &ints(llvm::ArrayRef<int64_t> values, bool isScalar = false) {
+    std::string name = "i" + std::to_string(node->input_size());
+    node->add_input(name);
+    model.ints(name, values, isScalar);
+    return *this;
+  }
+  Case &floats(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<float> values) {
+    std::string name = "f" + std::to_string(node->input_size());
+    node->add_input(name);
+    model.floats(name, dims, values);
+    return *this;
+  }
+  Case &none() { return node->add_input(""), *this; }
+  Floats on(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<float> values) {
+    return model.runFloats({floatTensor(dims, values)});
+  }
+  std::string import() { return model.import(); }
+
+  OnnxModel model;
+  std::string op;
+  ::onnx::NodeProto *node;
+};
+
+static Floats rounded(Floats values) {
+  for (float &value : values)
+    value = std::round(value * 1000) / 1000;
+  return values;
+}
+
+//===----------------------------------------------------------------------===//
+// Opset differences
+//===----------------------------------------------------------------------===//
+
+TEST_CASE("Softmax before opset 13 takes the axes from its axis on as one") {
+  Floats x{0, 1, 2, 3};
+  CHECK(rounded(Case(11, "Softmax", {1, 2, 2}).on({1, 2, 2}, x)) == Floats{0.032f, 0.087f, 0.237f, 0.644f});
+  CHECK(rounded(Case(13, "Softmax", {1, 2, 2}).on({1, 2, 2}, x)) == Floats{0.269f, 0.731f, 0.269f, 0.731f});
+}
+
+TEST_CASE("Clip's bounds are attributes before opset 11, inputs since") {
+  CHECK(Case(7, "Clip", {3}).with("min", 0.0f).with("max", 1.0f).on({3}, {-1, 0.5, 2}) == Floats{0, 0.5, 1});
+  CHECK(Case(11, "Clip", {3}).floats({}, {0}).floats({}, {1}).on({3}, {-1, 0.5, 2}) == Floats{0, 0.5, 1});
+  CHECK(Case(11, "Clip", {3}).none().floats({}, {1}).on({3}, {-1, 0.5, 2}) == Floats{-1, 0.5, 1});
+  CHECK_THAT(Case(11, "Clip", {3}).with("min", 0.0f).import(), Contains("attribute 'min' is not known in opset 11"));
+}
+
+TEST_CASE("ReduceSum's axes are an attribute before opset 13, an input since") {
+  Floats x{1, 2, 3, 4};
+  CHECK(Case(11, "ReduceSum", {2, 2}).with("axes", {1}).on({2, 2}, x) == Floats{3, 7});
+  CHECK(Case(13, "ReduceSum", {2, 2}).ints({-2}).on({2, 2}, x) == Floats{4, 6});
+  CHECK(Case(13, "ReduceSum", {2, 2}).on({2, 2}, x) == Floats{10});
+  CHECK(Case(13, "ReduceSum", {2, 2}).with("noop_with_empty_axes", 1).on({2, 2}, x) == x);
+  CHECK_THAT(Case(13, "ReduceSum", {2, 2}).with("axes", {1}).import(),
+             Contains("attribute 'axes' is not known in opset 13"));
+}
+
+TEST_CASE("ReduceMax keeps its axes as an attribute up to opset 17") {
+  CHECK(Case(17, "ReduceMax", {2, 2}).with("axes", {0}).with("keepdims", 0).on({2, 2}, {1, 5, 3, 2}) == Floats{3, 5});
+  CHECK(Case(18, "ReduceMax", {2, 2}).ints({0}).with("keepdims", 0).on({2, 2}, {1, 5, 3, 2}) == Floats{3, 5});
+}
+
+TEST_CASE("Squeeze's and Unsqueeze's axes are attributes before opset 13") {
+  CHECK_THAT(Case(11, "Squeeze", {1, 3, 1}).with("axes", {0}).import(), Contains("to tensor<3x1xf32>"));
+  CHECK_THAT(Case(13, "Squeeze", {1, 3, 1}).ints({-1}).import(), Contains("to tensor<1x3xf32>"));
+  CHECK_THAT(Case(13, "Squeeze", {1, 3, 1}).import(), Contains("to tensor<3xf32>"));
+  CHECK_THAT(Case(11, "Unsqueeze", {3}).with("axes", {0, 2}).import(), Contains("to tensor<1x3x1xf32>"));
+  CHECK_THAT(Case(13, "Unsqueeze", {3}).ints({-1}).import(), Contains("to tensor<3x1xf32>"));
+}
+
+TEST_CASE("Slice's bounds are attributes before opset 10, inputs since") {
+  Floats x{0, 1, 2, 3, 4};
+  CHECK(Case(9, "Slice", {5}).with("starts", {1}).with("ends", {-1}).on({5}, x) == Floats{1, 2, 3});
+  CHECK(Case(10, "Slice", {5}).ints({1}).ints({100}).on({5}, x) == Floats{1, 2, 3, 4});
+  CHECK(Case(10, "Slice", {5}).ints({4}).ints({INT64_MIN}).ints({0}).ints({-2}).on({5}, x) == Floats{4, 2, 0});
+}
+
+TEST_CASE("Pad's amounts are an attribute before opset 11, an input since; its axes came with opset 18") {
+  CHECK(Case(10, "Pad", {2}).with("pads", {1, 1}).with("value", 7.0f).on({2}, {1, 2}) == Floats{7, 1, 2, 7});
+  CHECK(Case(11, "Pad", {2}).ints({1, 0}).floats({}, {7}).on({2}, {1, 2}) == Floats{7, 1, 2});
+  CHECK(Case(18, "Pad", {1, 2}).ints({0, 1}).none().ints({1}).on({1, 2}, {1, 2}) == Floats{1, 2, 0});
+  CHECK(Case(11, "Pad", {3}).ints({2, 1}).with("mode", "reflect").on({3}, {1, 2, 3}) == Floats{3, 2, 1, 2, 3, 2});
+  CHECK(Case(11, "Pad", {3}).ints({1, 2}).with("mode", "edge").on({3}, {1, 2, 3}) == Floats{1, 1, 2, 3, 3, 3});
+  CHECK(Case(11, "Pad", {3}).ints({-1, 0}).on({3}, {1, 2, 3}) == Floats{2, 3});
+}
+
+TEST_CASE("Split by sizes, into equal parts, and with a smaller last part") {
+  auto split = [](int64_t opset, llvm::ArrayRef<int64_t> input, std::initializer_list<int64_t> attribute, int outputs) {
+    Case c(opset, "Split", {5});
+    if (attribute.size())
+      c.with("split", attribute);
+    if (!input.empty())
+      c.ints(input);
+    for (int i = 1; i < outputs; ++i) {
+      c.node->add_output("y" + std::to_string(i));
+      c.model.output("y" + std::to_string(i));
+    }
+    if (opset >= 18 && input.empty())
+      c.with("num_outputs", outputs);
+    return c;
+  };
+  CHECK(split(11, {}, {2, 3}, 2).on({5}, {1, 2, 3, 4, 5}) == Floats{1, 2});
+  CHECK(split(13, {4, 1}, {}, 2).on({5}, {1, 2, 3, 4, 5}) == Floats{1, 2, 3, 4});
+  CHECK(split(18, {}, {}, 2).on({5}, {1, 2, 3, 4, 5}) == Floats{1, 2, 3});
+  CHECK_THAT(split(13, {}, {}, 2).import(), Contains("an axis of size 5 does not split into 2 equal parts"));
+  CHECK_THAT(split(13, {4, 2}, {}, 2).import(), Contains("do not make up an axis of size 5"));
+}
+
+TEST_CASE("Dropout is the identity; its mask is true") {
+  Case c(13, "Dropout", {2});
+  c.node->add_output("mask");
+  c.model.output("mask");
+  std::vector<HostTensor> outputs = c.model.run({floatTensor({2}, {1, 2})});
+  CHECK(outputs[0].elements<float>() == llvm::ArrayRef<float>({1, 2}));
+  CHECK(outputs[1].bytes == std::vector<char>{1, 1});
+}
+
+TEST_CASE("GroupNormalization's scale is one a group before opset 21, one a channel since") {
+  Floats x{1, 3, 2, 6};
+  CHECK(rounded(Case(18, "GroupNormalization", {1, 4, 1})
+                    .with("num_groups", 2)
+                    .floats({2}, {1, 2})
+                    .floats({2}, {0, 1})
+                    .on({1, 4, 1}, x)) == Floats{-1, 1, -1, 3});
+  CHECK(rounded(Case(21, "GroupNormalization", {1, 4, 1})
+                    .with("num_groups", 2)
+                    .floats({4}, {1, 1, 2, 2})
+                    .floats({4}, {0, 0, 1, 1})
+                    .on({1, 4, 1}, x)) == Floats{-1, 1, -1, 3});
+}
+
+//===----------------------------------------------------------------------===//
+// Windows
+//===----------------------------------------------------------------------===//
+
+TEST_CASE("Conv with strides, pads, groups and a bias") {
+  Floats x{1, 2, 3, 4, 5};
+  CHECK(Case(11, "Conv", {1, 1, 5})
+            .floats({1, 1, 2}, {1, 10})
+            .with("strides", {2})
+            .with("pads", {1, 0})
+            .on({1, 1, 5}, x) == Floats{10, 32, 54});
+  CHECK(Case(11, "Conv", {1, 2, 2})
+            .floats({2, 1, 1}, {1, 10})
+            .floats({2}, {0.5, 0.25})
+            .with("group", 2)
+            .on({1, 2, 2}, {1, 2, 3, 4}) == Floats{1.5, 2.5, 30.25, 40.25});
+}
+
+TEST_CASE("auto_pad puts the odd padding after or before") {
+  auto conv = [](const char *pad) {
+    return Case(11, "Conv", {1, 1, 3}).floats({1, 1, 2}, {1, 10}).with("auto_pad", pad).on({1, 1, 3}, {1, 2, 3});
+  };
+  CHECK(conv("SAME_UPPER") == Floats{21, 32, 3});
+  CHECK(conv("SAME_LOWER") == Floats{10, 21, 32});
+  CHECK(conv("VALID") == Floats{21, 32});
+  CHECK_THAT(Case(11, "Conv", {1, 1, 3}).floats({1, 1, 2}, {1, 10}).with("auto_pad", "SOME").import(),
+             Contains("attribute 'auto_pad' is 'SOME'; it is NOTSET, VALID, SAME_UPPER or SAME_LOWER"));
+}
+
+TEST_CASE("window attributes that cannot be") {
+  auto conv = [] { return Case(11, "Conv", {1, 1, 3}).floats({1, 1, 2}, {1, 10}); };
+  CHECK_THAT(conv().with("strides", {0}).import(),
+             Contains("attribute 'strides' is [0]; 1 numbers from 1 on are needed"));
+  CHECK_THAT(conv().with("pads", {-1, 0}).import(), Contains("attribute 'pads' is [-1, 0]; "));
+  CHECK_THAT(conv().with("dilations", {1, 1}).import(), Contains("attribute 'dilations' is [1, 1]; "));
+  CHECK_THAT(conv().with("kernel_shape", {3}).import(), Contains("attribute 'kernel_shape' is not the weight's shape"));
+  CHECK_THAT(conv().with("group", 0).import(), Contains("in 0 groups"));
+  CHECK_THAT(conv().with("dilations", {int64_t(1) << 40}).import(),
+             Contains("attribute 'dilations' is [1099511627776]; "));
+  CHECK_THAT(Case(11, "MaxPool", {1, 1, 3}).import(), Contains("attribute 'kernel_shape' is missing"));
+}
+
+TEST_CASE("ConvTranspose with strides and output_shape") {
+  CHECK(Case(11, "ConvTranspose", {1, 1, 2}).floats({1, 1, 2}, {1, 10}).with("strides", {2}).on({1, 1, 2}, {1, 2}) ==
+        Floats{1, 10, 2, 20});
+  CHECK(Case(11, "ConvTranspose", {1, 1, 2})
+            .floats({1, 1, 2}, {1, 10})
+            .with("strides", {2})
+            .with("output_shape", {3})
+            .on({1, 1, 2}, {1, 2}) == Floats{10, 2, 20});
+  CHECK(Case(11, "ConvTranspose", {1, 1, 2})
+            .floats({1, 1, 2}, {1, 10})
+            .with("strides", {2})
+            .with("output_padding", {1})
+            .on({1, 1, 2}, {1, 2}) == Floats{1, 10, 2, 20, 0});
+}
+
+TEST_CASE("pools, with ceil_mode and with and without counting the padding") {
+  Floats x{1, 5, 2, 4};
+  CHECK(Case(10, "MaxPool", {1, 1, 4})
+            .with("kernel_shape", {3})
+            .with("strides", {2})
+            .with("ceil_mode", 1)
+            .on({1, 1, 4}, x) == Floats{5, 4});
+  CHECK(Case(10, "AveragePool", {1, 1, 4})
+            .with("kernel_shape", {2})
+            .with("strides", {2})
+            .with("pads", {1, 1})
+            .on({1, 1, 4}, x) == Floats{1, 3.5, 4});
+  CHECK(Case(10, "AveragePool", {1, 1, 4})
+            .with("kernel_shape", {2})
+            .with("strides", {2})
+            .with("pads", {1, 1})
+            .with("count_include_pad", 1)
+            .on({1, 1, 4}, x) == Floats{0.5, 3.5, 2});
+  CHECK(Case(10, "GlobalAveragePool", {1, 2, 2}).on({1, 2, 2}, x) == Floats{3, 3});
+}
+
+//===----------------------------------------------------------------------===//
+// The rest, one check each
+//===----------------------------------------------------------------------===//
+
+TEST_CASE("Gemm with alpha, beta and transposes") {
+  CHECK(Case(11, "Gemm", {2, 1})
+            .floats({2, 2}, {1, 2, 3, 4})
+            .floats({1}, {1})
+            .with("alpha", 2.0f)
+            .with("beta", 0.5f)
+            .with("transA", 1)
+            .with("transB", 1)
+            .on({2, 1}, {1, 10}) == Floats{42.5, 86.5});
+  CHECK_THAT(Case(11, "Gemm", {2, 1, 1}).floats({2, 2}, {1, 2, 3, 4}).import(), Contains("both must be matrices"));
+}
+
+TEST_CASE("Gather by a constant is a slice, else a gather; negative indices count from the end") {
+  Case constant = Case(13, "Gather", {3, 2}).ints({-1}, /*isScalar=*/true);
+  CHECK_THAT(constant.import(), !Contains("graph.gather"));
+  CHECK(constant.on({3, 2}, {1, 2, 3, 4, 5, 6}) == Floats{5, 6});
+  CHECK(Case(13, "Gather", {3, 2}).ints({2, -3}).on({3, 2}, {1, 2, 3, 4, 5, 6}) == Floats{5, 6, 1, 2});
+}
+
+TEST_CASE("Div and Mod of integers; Pow across dtypes") {
+  OnnxModel model;
+  model.input("x", {2}, ::onnx::TensorProto::INT64).output("y").ints("three", {3}, true);
+  model.node("Mod", {"x", "three"}, {"y"});
+  CHECK(model.runInts({intTensor({2}, {-7, 7})}) == Ints{2, 1});
+  model.graph().mutable_node(0)->set_op_type("Div");
+  CHECK(model.runInts({intTensor({2}, {-7, 7})}) == Ints{-2, 2});
+  CHECK(Case(13, "Pow", {2}).ints({3}, true).on({2}, {2, -2}) == Floats{8, -8});
+}
+
+TEST_CASE("integers keep their dtype in sums and means") {
+  OnnxModel model(17);
+  model.input("x", {2}, ::onnx::TensorProto::INT8).output("y");
+  model.node("ReduceMean", {"x"}, {"y"});
+  CHECK_THAT(model.import(), Contains("-> (tensor<1xi8>"));
+}
+
+TEST_CASE("LayerNormalization gives its mean and inverse deviation where they are asked for") {
+  Case c = Case(17, "LayerNormalization", {2}).floats({2}, {1, 1});
+  c.node->add_output("mean");
+  c.model.output("mean");
+  std::vector<HostTensor> outputs = c.model.run({floatTensor({2}, {1, 3})});
+  CHECK(rounded(outputs[0].elements<float>()) == Floats{-1, 1});
+  CHECK(outputs[1].elements<float>() == llvm::ArrayRef<float>({2}));
+}
+
+TEST_CASE("ArgMax takes the first of equals, or the last") {
+  OnnxModel model;
+  model.input("x", {3}).output("y");
+  ::onnx::NodeProto &node = model.node("ArgMax", {"x"}, {"y"});
+  CHECK(model.runInts({floatTensor({3}, {1, 2, 2})}) == Ints{1});
+  setInt(node, "select_last_index", 1);
+  CHECK(model.runInts({floatTensor({3}, {1, 2, 2})}) == Ints{2});
+}
+
+TEST_CASE("a training BatchNormalization and an unknown mode are refused") {
+  CHECK_THAT(Case(14, "BatchNormalization", {1, 1, 1})
+                 .floats({1}, {1})
+                 .floats({1}, {0})
+                 .floats({1}, {0})
+                 .floats({1}, {1})
+                 .with("training_mode", 1)
+                 .import(),
+             Contains("attribute 'training_mode' is 1; export the model for inference"));
+  CHECK_THAT(Case(20, "Gelu", {1}).with("approximate", "x").import(),
+             Contains("attribute 'approximate' is 'x'; it is none or tanh"));
+  CHECK_THAT(Case(13, "Cast", {1}).with("to", 8).import(), Contains("dtype STRING is not supported"));
+}

@@ -1,0 +1,136 @@
+#include "OnnxModel.h"
+
+#include <catch2/catch.hpp>
+
+using namespace kiln::test;
+using Catch::Contains;
+
+TEST_CASE("a dim_param is a symbol, an expression over others their expression") {
+  OnnxModel model;
+  model.input("x", {"past + seq", 4}).input("p", {"past"}).input("s", {"seq"}).output("y");
+  model.node("Relu", {"x"}, {"y"});
+  std::string text = model.import();
+  CHECK_THAT(text, Contains("tensor<?x4xf32, #kiln.dims<[\"past+seq\", 4]>>") ||
+                       Contains("tensor<?x4xf32, #kiln.dims<[\"seq+past\", 4]>>"));
+  CHECK_THAT(text, Contains("#kiln.symbol<past, 0 to 2147483647, default 1>"));
+}
+
+TEST_CASE("an expression over names that no input has is a name") {
+  OnnxModel model;
+  model.input("x", {"a + b"}).output("y");
+  model.node("Relu", {"x"}, {"y"});
+  CHECK_THAT(model.import(), Contains("#kiln.symbol<\"a + b\", "));
+}
+
+TEST_CASE("an anonymous dim gets a name of its own") {
+  OnnxModel model;
+  model.input("x", {2, ""}).input("z", {-1}).output("y");
+  model.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(1)->Clear();
+  model.node("Relu", {"x"}, {"y"});
+  CHECK_THAT(model.import(), Contains("#kiln.dims<[2, \"x.dim1\"]>") && Contains("#kiln.dims<[\"z.dim0\"]>"));
+}
+
+TEST_CASE("--dim bounds a symbol or makes it a number") {
+  OnnxModel model;
+  model.input("x", {"batch", 3}).output("y");
+  model.node("Relu", {"x"}, {"y"});
+  ImportOptions options;
+  options.dims["batch"] = {2, 8, 4};
+  CHECK_THAT(model.import(options), Contains("#kiln.symbol<batch, 2 to 8, default 4>"));
+  options.dims["batch"] = {5, 5, 5};
+  CHECK_THAT(model.import(options), Contains("tensor<5x3xf32>") && Contains("kiln.symbols = []"));
+}
+
+TEST_CASE("--dim of a size that the model has not is an error that names those it has") {
+  OnnxModel model;
+  model.input("x", {"batch", "seq"}).output("y");
+  model.node("Relu", {"x"}, {"y"});
+  ImportOptions options;
+  options.dims["bach"] = {2, 2, 2};
+  CHECK(model.import(options) ==
+        "error: model.onnx: --dim names 'bach', which is no size of the model; it has batch, seq");
+}
+
+/// x [batch, seq, 48] reshaped by what exporters make of x.reshape(batch * seq, 48).
+TEST_CASE("shape arithmetic stays symbolic") {
+  OnnxModel model;
+  model.input("x", {"batch", "seq", 48}).output("y").ints("zero", {0}, true).ints("one", {1}, true).ints("axis", {0});
+  model.ints("width", {48});
+  model.node("Shape", {"x"}, {"shape"});
+  model.node("Gather", {"shape", "zero"}, {"batch"});
+  model.node("Gather", {"shape", "one"}, {"seq"});
+  model.node("Mul", {"batch", "seq"}, {"rows"});
+  model.node("Unsqueeze", {"rows", "axis"}, {"rows1"});
+  setInt(model.node("Concat", {"rows1", "width"}, {"target"}), "axis", 0);
+  model.node("Reshape", {"x", "target"}, {"y"});
+  std::string text = model.import();
+  CHECK_THAT(text, Contains("-> (tensor<?x48xf32, #kiln.dims<[\"batch*seq\", 48]>>"));
+  CHECK_THAT(text, !Contains("graph.size") && !Contains("graph.gather"));
+}
+
+TEST_CASE("a size that is read as data is an op") {
+  OnnxModel model;
+  model.input("x", {"n"}).output("y");
+  model.node("Size", {"x"}, {"count"});
+  setInt(model.node("Cast", {"count"}, {"f"}), "to", 1);
+  model.node("Div", {"x", "f"}, {"y"});
+  CHECK_THAT(model.import(), Contains("graph.size <\"n\"> : tensor<i64>"));
+}
+
+TEST_CASE("a list of sizes read as data holds each of them") {
+  OnnxModel model;
+  model.input("x", {"n", 3}).output("y");
+  model.node("Shape", {"x"}, {"y"});
+  CHECK(model.runInts({floatTensor({2, 3}, {1, 2, 3, 4, 5, 6})}) == std::vector<int64_t>{2, 3});
+}
+
+TEST_CASE("Reshape: 0 copies, -1 is what is left, allowzero is zero") {
+  OnnxModel model;
+  model.input("x", {"n", 4, 6}).output("y").ints("shape", {0, -1, 3});
+  model.node("Reshape", {"x", "shape"}, {"y"});
+  CHECK_THAT(model.import(), Contains("#kiln.dims<[\"n\", 8, 3]>"));
+  OnnxModel empty;
+  empty.input("x", {0, 4}).output("y").ints("shape", {4, 0});
+  setInt(empty.node("Reshape", {"x", "shape"}, {"y"}), "allowzero", 1);
+  CHECK_THAT(empty.import(), Contains("tensor<4x0xf32>"));
+  OnnxModel misfit;
+  misfit.input("x", {2, 4}).output("y").ints("shape", {3, -1});
+  misfit.node("Reshape", {"x", "shape"}, {"y"});
+  CHECK_THAT(misfit.import(), Contains("error: ") && Contains("cannot reshape [2, 4] to [3, -1]"));
+}
+
+TEST_CASE("a shape that is data is bound at run time") {
+  OnnxModel model;
+  model.input("x", {6}).input("shape", {2}, ::onnx::TensorProto::INT64).output("y");
+  model.node("ConstantOfShape", {"shape"}, {"y"});
+  std::string text = model.import();
+  CHECK_THAT(text, Contains("graph.bind <shape.0, 0 to 2147483647, default 1>"));
+  CHECK_THAT(text, Contains("#kiln.dims<[\"shape.0\", \"shape.1\"]>"));
+}
+
+TEST_CASE("Where(Equal(shape, -1), ones, shape), as exporters write Expand") {
+  OnnxModel model;
+  model.input("x", {1, 3}).input("z", {"n"}).output("y").ints("minus", {-1}).ints("ones", {1, 1}).ints("three", {3});
+  model.node("Shape", {"z"}, {"n"});
+  setInt(model.node("Concat", {"n", "three"}, {"shape"}), "axis", 0);
+  model.node("Equal", {"shape", "minus"}, {"open"});
+  model.node("Where", {"open", "ones", "shape"}, {"target"});
+  model.node("Expand", {"x", "target"}, {"y"});
+  CHECK_THAT(model.import(), Contains("#kiln.dims<[\"n\", 3]>") && !Contains("cmpeq"));
+}
+
+TEST_CASE("Slice of a symbolic axis from its end") {
+  OnnxModel model;
+  model.input("x", {"n", 4}).output("y").ints("from", {-3}).ints("to", {INT64_MAX}).ints("axes", {1});
+  model.node("Slice", {"x", "from", "to", "axes"}, {"y"});
+  CHECK_THAT(model.import(), Contains("graph.shrink") && Contains("#kiln.dims<[\"n\", 3]>"));
+}
+
+TEST_CASE("Range over a size") {
+  OnnxModel model;
+  model.input("x", {"n"}).output("y").ints("zero", {0}, true).ints("one", {1}, true);
+  model.node("Size", {"x"}, {"n"});
+  model.node("Range", {"zero", "n", "one"}, {"y"});
+  CHECK_THAT(model.import(), Contains("-> (tensor<?xi64, #kiln.dims<[\"n\"]>>"));
+  CHECK(model.runInts({floatTensor({4}, {1, 1, 1, 1})}) == std::vector<int64_t>{0, 1, 2, 3});
+}
