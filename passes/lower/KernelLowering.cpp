@@ -57,8 +57,11 @@ KernelLowering::KernelLowering(kernel::FuncOp func)
     }
   }
   for (auto [index, size] : llvm::zip(func.getIndex().getSizes(), func.getDomain().getSizes())) {
+    // An axis that was never split cannot leave the domain: its loop runs to the domain's size.
+    bool whole = index.kind() == Expr::Kind::Var &&
+                 view::provablyEqual(axisOf(kernel::loopAxisOf(index)).getSize().getValue(), size);
     Expr inside = view::less(index, size);
-    if (!inside.isConst(1) && index.kind() != Expr::Kind::Var)
+    if (!whole && !inside.isConst(1))
       guards_.push_back(inside);
   }
 }
