@@ -43,6 +43,8 @@ llvm::Error driver::checkArtefact(const CompileOptions &options, const ArtefactO
   std::string output = outputPath(options, artefact);
   if (output == "-")
     return usageError("-o -: a program or object goes to a file", "name one");
+  if (llvm::sys::fs::exists(output) && !llvm::sys::fs::is_regular_file(output) && !llvm::sys::fs::is_directory(output))
+    return failure(output + ": cannot be written: it is no regular file", "name another place with -o");
   if (llvm::sys::fs::equivalent(output, options.model))
     return usageError(output + ": is the model itself", "name another file with -o");
   return llvm::Error::success();
