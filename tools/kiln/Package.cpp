@@ -81,12 +81,15 @@ llvm::Error driver::packageObject(const Rendering &rendering, const ArtefactOpti
   if (!artefact.weightsPath.empty())
     if (llvm::Error error = writeWeightsFile(rendering, artefact.weightsPath))
       return error;
-  if (llvm::Error error = package::writeFile(header, [&](llvm::raw_ostream &out) {
-        out << render::modelHeader(rendering.tables(), name, symbol);
-        return llvm::Error::success();
-      }))
+  if (llvm::Error error = rendering.object(output, symbol, placement(artefact)))
     return error;
-  return rendering.object(output, symbol, placement(artefact));
+  llvm::Error error = package::writeFile(header, [&](llvm::raw_ostream &out) {
+    out << render::modelHeader(rendering.tables(), name, symbol);
+    return llvm::Error::success();
+  });
+  if (error)
+    llvm::sys::fs::remove(output);
+  return error;
 }
 
 llvm::Error driver::packageProgram(const Rendering &rendering, const ArtefactOptions &artefact) {
