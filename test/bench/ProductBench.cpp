@@ -91,19 +91,20 @@ int main(int count, char **arguments) {
   }
   const char *runs = count > 3 ? arguments[3] : "30";
   size_t most = count > 4 ? strtoul(arguments[4], nullptr, 10) : std::size(kProducts);
-  printf("%-24s %10s %10s %8s\n", "product", "GFLOP/s", "peak", "ratio");
-  for (size_t index = 0; index < std::min(most, std::size(kProducts)); ++index) {
+  most = std::min(most, std::size(kProducts));
+  double rates[std::size(kProducts)], peak = measurePeak();
+  for (size_t index = 0; index < most; ++index) {
     const Product &product = kProducts[index];
-    // Before and after: the clock may have moved meanwhile.
-    double peak = measurePeak();
     double seconds = timeProduct(arguments[1], std::string(arguments[2]) + "/" + product.graph, runs);
-    peak = std::max(peak, measurePeak());
     if (seconds <= 0) {
       fprintf(stderr, "%s: kiln printed no time\n", product.name);
       return 1;
     }
-    double rate = product.operations / seconds * 1e-9;
-    printf("%-24s %10.1f %10.1f %7.0f%%\n", product.name, rate, peak, 100 * rate / peak);
+    rates[index] = product.operations / seconds * 1e-9;
+    peak = std::max(peak, measurePeak()); // again: the clock may have moved meanwhile
   }
+  printf("one core's multiply-add peak: %.1f GFLOP/s\n", peak);
+  for (size_t index = 0; index < most; ++index)
+    printf("%-24s %8.1f GFLOP/s %5.0f %%\n", kProducts[index].name, rates[index], 100 * rates[index] / peak);
   return 0;
 }
