@@ -4,16 +4,16 @@
 // has points outside is asked once for the whole group (its last item is 3), so all items meet at the same barriers.
 // CHECK: uop.func @r_10_6{{.*}}local = array<i64: 4>
 // CHECK: %[[MEM:.*]] = uop.define "smem0" 12 : <f32, local>
-// CHECK: %[[GROUP:.*]] = uop.special {{ *}}group 0
-// CHECK: %[[INSIDE:.*]] = uop.alu {{ *}}cmplt %[[GROUP]]
+// CHECK: %[[GROUP:.*]] = uop.special group 0
+// CHECK: %[[INSIDE:.*]] = uop.alu cmplt %[[GROUP]]
 // CHECK: uop.if %[[INSIDE]] {
 // CHECK: uop.range
 // CHECK: uop.barrier
-// CHECK-NEXT: uop.range
+// CHECK: uop.range %
 // CHECK-NOT: gate
 // CHECK: uop.store %{{.*}}, %[[MEM]]
 // CHECK: uop.barrier
-// CHECK-NEXT: uop.range
+// CHECK: uop.range %
 // CHECK: uop.load %[[MEM]]
 // CHECK: } else {
 // CHECK: uop.barrier
