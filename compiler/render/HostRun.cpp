@@ -33,7 +33,6 @@ private:
   std::string arithmetic(Operation *op);
   std::string size(view::Expr expr, const llvm::DenseMap<view::Expr, std::string> &variables);
 
-  /// By value: naming another value may move the names.
   std::string text(Value value) const { return names_.find(value)->second; }
   std::string list(mlir::ValueRange values, llvm::StringRef otherwise = "") const;
   std::string dtype(mlir::Type type) const { return runtimeName(dtypeOf(type)).str(); }

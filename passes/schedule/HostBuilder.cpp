@@ -517,9 +517,8 @@ void HostBuilder::build() {
   SmallVector<SymbolAttr> bound;
   for (SymbolAttr symbol : symbols_) {
     Expr size = Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax());
-    if (llvm::any_of(main_.getArgumentTypes(), [&](Type type) {
-          return llvm::is_contained(shapeOf(cast<RankedTensorType>(type)), size);
-        }))
+    if (llvm::any_of(main_.getArgumentTypes(),
+                     [&](Type type) { return llvm::is_contained(shapeOf(cast<RankedTensorType>(type)), size); }))
       bound.push_back(symbol);
   }
   SmallVector<Attribute> symbols(bound.begin(), bound.end());

@@ -2,13 +2,10 @@
 
 #include "Debug.h"
 #include "Render.h"
-#include "package/OutputFile.h"
 #include "render/Jit.h"
 #include "support/Error.h"
 
 #include "kiln/program.h"
-
-#include "llvm/Support/Path.h"
 
 #include <dlfcn.h>
 
@@ -51,10 +48,7 @@ private:
 
 /// Has the C compiler make a shared library and loads it; its file is gone again when this returns.
 static llvm::Expected<std::unique_ptr<target::LoadedModel>> loadLibrary(const Rendering &rendering) {
-  llvm::SmallString<128> place;
-  llvm::sys::path::system_temp_directory(/*erasedOnReboot=*/true, place);
-  llvm::sys::path::append(place, "kiln");
-  llvm::Expected<package::TemporaryFile> file = package::TemporaryFile::beside(place, ".so");
+  llvm::Expected<package::TemporaryFile> file = temporaryFile(".so");
   if (!file)
     return file.takeError();
   if (llvm::Error error = rendering.sharedLibrary(file->path()))

@@ -43,6 +43,8 @@ llvm::Error driver::checkArtefact(const CompileOptions &options, const ArtefactO
   std::string output = outputPath(options, artefact);
   if (output == "-")
     return usageError("-o -: a program or object goes to a file", "name one");
+  if (llvm::sys::fs::exists(output) && !llvm::sys::fs::is_regular_file(output) && !llvm::sys::fs::is_directory(output))
+    return failure(output + ": cannot be written: it is no regular file", "name another place with -o");
   if (llvm::sys::fs::equivalent(output, options.model))
     return usageError(output + ": is the model itself", "name another file with -o");
   return llvm::Error::success();
@@ -79,12 +81,15 @@ llvm::Error driver::packageObject(const Rendering &rendering, const ArtefactOpti
   if (!artefact.weightsPath.empty())
     if (llvm::Error error = writeWeightsFile(rendering, artefact.weightsPath))
       return error;
-  if (llvm::Error error = package::writeFile(header, [&](llvm::raw_ostream &out) {
-        out << render::modelHeader(rendering.tables(), name, symbol);
-        return llvm::Error::success();
-      }))
+  if (llvm::Error error = rendering.object(output, symbol, placement(artefact)))
     return error;
-  return rendering.object(output, symbol, placement(artefact));
+  llvm::Error error = package::writeFile(header, [&](llvm::raw_ostream &out) {
+    out << render::modelHeader(rendering.tables(), name, symbol);
+    return llvm::Error::success();
+  });
+  if (error)
+    llvm::sys::fs::remove(output);
+  return error;
 }
 
 llvm::Error driver::packageProgram(const Rendering &rendering, const ArtefactOptions &artefact) {

@@ -120,6 +120,14 @@ llvm::Error Rendering::compileC(llvm::StringRef output, llvm::StringRef symbol, 
   return package::compileC(*source, *options, output);
 }
 
+static llvm::Error copyFile(llvm::StringRef path, llvm::raw_ostream &out) {
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!file)
+    return failure(path + ": cannot be read: " + file.getError().message());
+  out << (*file)->getBuffer();
+  return llvm::Error::success();
+}
+
 llvm::Error Rendering::assembly(llvm::raw_ostream &out) const {
   if (!device_.isC) {
     std::string code = this->code();
@@ -127,25 +135,24 @@ llvm::Error Rendering::assembly(llvm::raw_ostream &out) const {
                                programOptions(*this, kProgramSymbol, code, render::WeightPlacement::Section),
                                render::LlvmFile::Assembly, model_.folder(), out);
   }
-  llvm::SmallString<128> place;
-  llvm::sys::path::system_temp_directory(/*erasedOnReboot=*/true, place);
-  llvm::sys::path::append(place, "kiln");
-  llvm::Expected<package::TemporaryFile> file = package::TemporaryFile::beside(place, ".s");
+  llvm::Expected<package::TemporaryFile> file = temporaryFile(".s");
   if (!file)
     return file.takeError();
   if (llvm::Error error =
           compileC(file->path(), kProgramSymbol, package::CResult::Assembly, render::WeightPlacement::Section))
     return error;
-  auto text = llvm::MemoryBuffer::getFile(file->path(), /*IsText=*/true);
-  if (!text)
-    return failure(file->path() + ": cannot be read: " + text.getError().message());
-  out << (*text)->getBuffer();
-  return llvm::Error::success();
+  return copyFile(file->path(), out);
 }
 
 llvm::Error Rendering::object(llvm::StringRef output, llvm::StringRef symbol, render::WeightPlacement weights) const {
-  if (device_.isC)
-    return compileC(output, symbol, package::CResult::Object, weights);
+  if (device_.isC) {
+    llvm::Expected<package::TemporaryFile> file = package::TemporaryFile::beside(output, ".o");
+    if (!file)
+      return file.takeError();
+    if (llvm::Error error = compileC(file->path(), symbol, package::CResult::Object, weights))
+      return error;
+    return package::writeFile(output, [&](llvm::raw_ostream &out) { return copyFile(file->path(), out); });
+  }
   std::string code = this->code();
   return package::writeFile(output, [&](llvm::raw_ostream &out) {
     return render::emitProgram(tables_, cpu_, options_.level, programOptions(*this, symbol, code, weights),
@@ -155,6 +162,13 @@ llvm::Error Rendering::object(llvm::StringRef output, llvm::StringRef symbol, re
 
 llvm::Error Rendering::sharedLibrary(llvm::StringRef output) const {
   return compileC(output, kProgramSymbol, package::CResult::SharedLibrary, render::WeightPlacement::Section);
+}
+
+llvm::Expected<package::TemporaryFile> driver::temporaryFile(llvm::StringRef suffix) {
+  llvm::SmallString<128> place;
+  llvm::sys::path::system_temp_directory(/*erasedOnReboot=*/true, place);
+  llvm::sys::path::append(place, "kiln");
+  return package::TemporaryFile::beside(place, suffix);
 }
 
 std::string driver::runningProgram() {

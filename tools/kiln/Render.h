@@ -9,6 +9,7 @@
 #include "Devices.h"
 #include "Model.h"
 #include "package/CSource.h"
+#include "package/OutputFile.h"
 #include "render/LlvmProgram.h"
 #include "render/ModelTables.h"
 #include "target/Cpu.h"
@@ -55,6 +56,9 @@ private:
   target::Cpu cpu_;
   render::ModelTables tables_;
 };
+
+/// A new file in the system's folder for such.
+llvm::Expected<package::TemporaryFile> temporaryFile(llvm::StringRef suffix);
 
 /// The path of this program: the runtime's libraries are found from there.
 std::string runningProgram();

@@ -135,7 +135,7 @@ def AluOp : PureKernelOp<"alu"> {
   let summary = "one element-wise operation";
   let arguments = (ins AluKindAttr:$kind, Variadic<AnyType>:$operands);
   let results = (outs AnyType:$result);
-  let assemblyFormat = "$kind $operands attr-dict `:` functional-type($operands, $result)";
+  let assemblyFormat = "custom<AluRow>($kind) $operands attr-dict `:` functional-type($operands, $result)";
   let hasVerifier = 1;
 }
 
@@ -149,7 +149,7 @@ def ReduceOp : PureKernelOp<"reduce", [AllTypesMatch<["input", "result"]>]> {
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$held);
   let results = (outs AnyType:$result);
   let assemblyFormat = [{
-    $kind $input `over` $axes (`held` $held^)? (`in` $buffer^ `:` type($buffer))? attr-dict `:` type($input)
+    custom<AluRow>($kind) $input `over` $axes (`held` $held^)? (`in` $buffer^ `:` type($buffer))? attr-dict `:` type($input)
   }];
   let builders = [OpBuilder<(ins "::mlir::Value":$input, "::kiln::AluKindAttr":$kind,
                                  "::mlir::DenseI64ArrayAttr":$axes),

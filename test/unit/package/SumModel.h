@@ -1,7 +1,7 @@
 //===- SumModel.h - The model that the artefacts' tests package -----------------===//
 #pragma once
 
-#include "TextModel.h"
+#include "test/unit/render/llvm/TextModel.h"
 
 namespace kiln::test {
 

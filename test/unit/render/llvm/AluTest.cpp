@@ -17,15 +17,59 @@ template <class T> std::vector<T> corners() {
     return {false, true};
   else if constexpr (isFloatElement<T>) {
     std::vector<T> values;
-    for (double value : {0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -2.5, 7.0, -7.5, 3.25, 0.1, 1e-3, 1e5, -1e10, 3e38, 6e-8, 1e-40,
-                         65504.0, 65519.0, 65520.0, 1.00048828125, 33.0, 2147483648.0, 1e300, double(INFINITY), -double(INFINITY),
+    for (double value : {0.0,
+                         -0.0,
+                         1.0,
+                         -1.0,
+                         0.5,
+                         2.0,
+                         -2.5,
+                         7.0,
+                         -7.5,
+                         3.25,
+                         0.1,
+                         1e-3,
+                         1e5,
+                         -1e10,
+                         3e38,
+                         6e-8,
+                         1e-40,
+                         65504.0,
+                         65519.0,
+                         65520.0,
+                         1.00048828125,
+                         33.0,
+                         2147483648.0,
+                         1e300,
+                         double(INFINITY),
+                         -double(INFINITY),
                          double(NAN)})
       values.push_back(convertElement<T>(value));
     return values;
   } else {
     using Limits = std::numeric_limits<T>;
-    return {0, 1, T(-1), 2, T(-2), 3, 7, T(-7), 8, 15, 16, 31, 32, 33, 63, 64, 100, Limits::min(), T(Limits::min() + 1),
-            Limits::max(), T(Limits::max() - 1), T(Limits::max() / 3)};
+    return {0,
+            1,
+            T(-1),
+            2,
+            T(-2),
+            3,
+            7,
+            T(-7),
+            8,
+            15,
+            16,
+            31,
+            32,
+            33,
+            63,
+            64,
+            100,
+            Limits::min(),
+            T(Limits::min() + 1),
+            Limits::max(),
+            T(Limits::max() - 1),
+            T(Limits::max() / 3)};
   }
 }
 
@@ -104,8 +148,9 @@ TextKernel makeKernel(const std::vector<Row> &rows, DType dtype, unsigned lanes,
     body += loadText(i, i == 3 ? DType::Bool : dtype, lanes);
   for (size_t i = 0; i < rows.size(); ++i) {
     std::string value = "%r" + std::to_string(i);
-    body += value + " = " + rows[i].uop + "\nuop.store " + value + ", %out" + std::to_string(i) + "[%at : i32] : " +
-            typeName(rows[i].result, lanes) + ", !uop.ptr<" + dtypeName(rows[i].result).str() + ", global>\n";
+    body += value + " = " + rows[i].uop + "\nuop.store " + value + ", %out" + std::to_string(i) +
+            "[%at : i32] : " + typeName(rows[i].result, lanes) + ", !uop.ptr<" + dtypeName(rows[i].result).str() +
+            ", global>\n";
   }
   return TextKernel(arguments, body + "uop.yield\n}", cpu);
 }
