@@ -46,18 +46,18 @@ Value TensorBuilder::reshape(Value x, Sizes sizes) {
   if (!x)
     return {};
   Shape from = shape(x), to(sizes);
-  auto *open = llvm::find_if(to, [](Expr size) { return size.isConst(-1); });
+  auto isOpen = [](Expr size) { return size.isConst(-1); };
+  if (llvm::count_if(to, isOpen) > 1)
+    return fail("cannot reshape " + describe(from) + " to " + describe(sizes), "at most one size may be -1");
   if (!fits(from))
     return {};
-  if (open != to.end()) {
+  if (auto *open = llvm::find_if(to, isOpen); open != to.end()) {
     Shape known(to);
     known.erase(known.begin() + (open - to.begin()));
     if (!fits(known))
       return {};
     *open = quotient(from, known);
   }
-  if (llvm::any_of(to, [](Expr size) { return size.max() < 0; }))
-    return fail("cannot reshape " + describe(from) + " to " + describe(sizes), "at most one size may be -1");
   if (sameShape(from, to))
     return x;
   if (!fits(to))

@@ -277,7 +277,10 @@ Tile KernelLowering::emitReduce(kernel::ReduceOp reduce) {
       ranges.push_back(openLoop(axis, carried, /*reduce=*/true));
       carried.assign(ranges.back().getCarried().begin(), ranges.back().getCarried().end());
     }
-    Expr guard = kind == Alu::ADD && vanishesOutside(reduce.getInput(), over) ? Expr(1) : resolve(guardOf(over));
+    // A guard about an axis that the input does not depend on any more was settled by a reduce further in.
+    AxisSet among = inputAxes;
+    among |= over;
+    Expr guard = kind == Alu::ADD && vanishesOutside(reduce.getInput(), over) ? Expr(1) : resolve(guardOf(over, among));
     kernel::AluOp product = fuseMultiplyAdd_ && guard.isConst(1) ? productOf(reduce) : nullptr;
     SmallVector<Tile> inputs;
     SmallVector<Value> operands{reduce.getInput()};
@@ -380,10 +383,10 @@ Expr KernelLowering::memoryIndex(ArrayRef<int64_t> axes, bool perChunk) {
   }
   if (!perChunk)
     return index;
-  // Each chunk has scratch of its own.
+  // Each chunk, or work group, has scratch of its own.
   Expr chunk = 0;
   for (kernel::AxisAttr axis : axes_)
-    if (axis.getKind() == AxisKind::Chunk)
+    if (axis.getKind() == AxisKind::Chunk || axis.getKind() == AxisKind::Group)
       chunk = chunk * axis.getSize().getValue() + kernel::loopVariable(axis);
   return index + chunk * elements;
 }

@@ -216,7 +216,8 @@ void KernelLowering::closeLoop(ValueRange yields) {
 }
 
 void KernelLowering::atEdges(llvm::function_ref<void()> body) {
-  // A guard grows along every axis, so it holds for all unrolled points when it does for the last one.
+  // A guard grows along every axis, so it holds for all unrolled points, and for all items, when it does for the last.
+  bool meets = llvm::any_of(func_.getBody().getOps<kernel::StageOp>(), [&](auto stage) { return isLocal(stage); });
   SmallVector<Expr> tests, guards;
   for (Expr guard : guards_) {
     AxisSet axes = none();
@@ -225,14 +226,14 @@ void KernelLowering::atEdges(llvm::function_ref<void()> body) {
     bool known = llvm::any_of(scopes_, [&](const auto &scope) { return llvm::is_contained(scope->tested, guard); });
     if (!ready || known)
       continue;
-    SmallVector<int64_t> unrolled, last;
+    SmallVector<int64_t> several, last;
     for (unsigned axis : axes.set_bits())
-      if (isUnrolled(axis)) {
-        unrolled.push_back(axis);
+      if (isUnrolled(axis) || (meets && axisOf(axis).getKind() == AxisKind::Item)) {
+        several.push_back(axis);
         last.push_back(sizeOf(axis) - 1);
       }
     guards.push_back(guard);
-    tests.push_back(resolve(fix(guard, unrolled, last)));
+    tests.push_back(resolve(fix(guard, several, last)));
   }
   Expr test = view::logicalAnd(tests);
   if (test.isConst(1)) {
@@ -299,7 +300,9 @@ bool KernelLowering::lanesAreNeighbours(Expr index) const {
   return true;
 }
 
-Expr KernelLowering::guardOf(const AxisSet &axes) const {
+Expr KernelLowering::guardOf(const AxisSet &axes) const { return guardOf(axes, AxisSet(axisCount_, true)); }
+
+Expr KernelLowering::guardOf(const AxisSet &axes, const AxisSet &among) const {
   SmallVector<Expr> terms;
   for (Expr guard : guards_) {
     AxisSet guarded = none();
@@ -307,7 +310,7 @@ Expr KernelLowering::guardOf(const AxisSet &axes) const {
     bool known = llvm::any_of(scopes_, [&](const std::unique_ptr<Scope> &scope) {
       return scope->inside && llvm::is_contained(scope->tested, guard);
     });
-    if (!known && guarded.anyCommon(axes))
+    if (!known && guarded.anyCommon(axes) && !guarded.test(among))
       terms.push_back(guard);
   }
   return view::logicalAnd(terms);

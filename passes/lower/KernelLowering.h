@@ -79,6 +79,7 @@ private:
   uop::RangeOp openLoop(int64_t axis, mlir::ValueRange inits, bool reduce);
   void closeLoop(mlir::ValueRange yields);
   /// Runs `body` once, or, where guards remain, under a test in two copies: one inside the domain, one at its edge.
+  /// All items of a group take the same copy, because they meet at barriers.
   void atEdges(llvm::function_ref<void()> body);
 
   // Values.
@@ -125,7 +126,10 @@ private:
   mlir::Value laneCondition(view::Expr expr, size_t depth);
   mlir::Value constant(mlir::TypedAttr value);
   mlir::Value constant(mlir::Type type, int64_t value);
+  /// The guards that still need a test, of those about one of `axes`.
   view::Expr guardOf(const AxisSet &axes) const;
+  /// The same, of those that are about axes `among` only.
+  view::Expr guardOf(const AxisSet &axes, const AxisSet &among) const;
   view::Index indexAt(const view::ShapeTracker &tracker) const;
 
   /// Whether a reduce's input is 0 at points outside the domain, so that a sum needs no guard there.

@@ -162,8 +162,20 @@ static SmallVector<int64_t> insideOf(FuncOp func, const Axes &axes, size_t place
   });
 }
 
+/// Whether memory is laid out already over an axis, which then can be split no more.
+static bool isHeldOver(FuncOp func, int64_t id) {
+  for (Operation &op : func.getBody().front()) {
+    auto reduce = dyn_cast<ReduceOp>(op);
+    if ((isa<StageOp>(op) || (reduce && reduce.getBuffer())) && axesOf(func, op.getResult(0)).contains(id))
+      return true;
+  }
+  return false;
+}
+
 /// Holds the running totals of the one reduce over the opt's axis.
 static llvm::Error holdTotals(FuncOp func, OptAttr opt, const Axes &axes) {
+  if (hasItems(axes))
+    return refuse(opt, "the items of a group would share the totals: they are in registers already");
   SmallVector<ReduceOp> reduces(func.getBody().getOps<ReduceOp>());
   if (reduces.size() != 1 || !llvm::is_contained(reduces.front().getAxes(), opt.getAxis()))
     return refuse(opt, "the kernel has not just one reduce, over this axis");
@@ -240,6 +252,13 @@ llvm::Error optimize::applyOpt(FuncOp func, OptAttr opt) {
     return refuse(opt, "the amount must be 1 or more");
   if (splits && axis.getKind() != AxisKind::Loop && axis.getKind() != AxisKind::Group)
     return refuse(opt, "the axis is no loop any more");
+  // Points past the end of a part would be those of the next part, and computed twice.
+  Expr size = axis.getSize().getValue();
+  bool isPart = id >= int64_t(func.getDomain().getSizes().size());
+  if (splits && isPart && !(size.isConst() && size.constant() % amount == 0))
+    return refuse(opt, "the axis is a part of another, of " + size.print() + " points: the amount must divide them");
+  if (splits && isHeldOver(func, id))
+    return refuse(opt, "memory is laid out over the axis already: splits come before STAGE and GROUP");
   bool reduced = axes.isReduced(id);
   switch (opt.getKind()) {
   case OptKind::UPCAST:

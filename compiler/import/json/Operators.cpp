@@ -43,6 +43,11 @@ std::vector<std::string> kiln::import::json::operatorNames() {
   return names;
 }
 
+std::vector<std::string> kiln::import::json::attributesOf(StringRef op) {
+  const Operator *row = findOperator(op);
+  return row ? std::vector<std::string>(row->attributes.begin(), row->attributes.end()) : std::vector<std::string>();
+}
+
 static std::string suggest(StringRef op) {
   std::string best;
   unsigned bestDistance = 3;

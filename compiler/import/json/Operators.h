@@ -32,8 +32,10 @@ llvm::ArrayRef<Operator> reduceOperators();
 llvm::ArrayRef<Operator> windowOperators();
 llvm::ArrayRef<Operator> modelOperators();
 
-/// Calls `visit` with the name of every operator, sorted.
+/// The name of every operator, sorted.
 std::vector<std::string> operatorNames();
+/// The attributes that an operator knows.
+std::vector<std::string> attributesOf(llvm::StringRef op);
 
 /// Checks the node's inputs and attributes against its row and builds it. The results are as many as the outputs that
 /// the node names, or the builder keeps a failure.

@@ -178,9 +178,15 @@ TEST_CASE("two symbols do not broadcast against each other") {
              Contains("node 'y' (add): cannot broadcast [batch, 3] with [seq, 3]: batch and seq differ"));
 }
 
-TEST_CASE("the manual has every operator") {
+TEST_CASE("the manual and the schema have every operator and attribute") {
   auto manual = llvm::MemoryBuffer::getFile(KILN_DOCS "/json-graph.md");
   REQUIRE(bool(manual));
-  for (const std::string &name : kiln::import::json::operatorNames())
+  for (const std::string &name : kiln::import::json::operatorNames()) {
     CHECK_THAT((*manual)->getBuffer().str(), Contains("`" + name + "`"));
+    for (const std::string &attribute : kiln::import::json::attributesOf(name)) {
+      CHECK_THAT((*manual)->getBuffer().str(), Contains("`" + attribute + "`"));
+      std::string error = nodeError(R"({"op": ")" + name + R"(", "inputs": [], ")" + attribute + R"(": null})");
+      CHECK_THAT(error, Contains("nodes[0]." + attribute + ": null is not what is wanted"));
+    }
+  }
 }
