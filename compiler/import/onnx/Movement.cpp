@@ -30,7 +30,8 @@ static Tensor reshape(Node &n, TensorBuilder &b) {
   Shape from = input.shape(), to;
   Expr known = 1;
   int open = -1;
-  for (auto [axis, size] : llvm::enumerate(*sizes)) {
+  for (auto [axis, given] : llvm::enumerate(*sizes)) {
+    Expr size = given;
     if (size.isConst(0) && !zeroIsZero) {
       if (axis >= from.size())
         return n.fail("the shape's size " + Twine(axis) + " is 0 but the input is " + describe(from),
