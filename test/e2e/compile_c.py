@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""warnings.py KILN COMPILER...: the C of every model of the suite is clean under the compilers' warnings."""
+"""compile_c.py KILN COMPILER...: the C of every model of the suite is clean under the compilers' warnings."""
 
 import os
 import subprocess
