@@ -88,6 +88,8 @@ void RunRenderer::declare(mlir::ValueRange values) {
   for (Value value : values) {
     bool isSlice = llvm::isa<host::SliceType>(value.getType());
     line(typeName(value.getType()) + " " + name(value) + " = " + (isSlice ? "{NULL, 0}" : "0") + ";");
+    if (value.use_empty())
+      line("(void)" + text(value) + ";");
   }
 }
 

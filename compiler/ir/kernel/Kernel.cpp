@@ -84,6 +84,8 @@ AxisAttr FuncOp::getLoopAxis(int64_t id) {
 }
 
 LogicalResult FuncOp::verify() {
+  if (getBody().getOps<StoreOp>().empty())
+    return emitOpError("stores nothing");
   if (getDomain().getSizes().size() != getIndex().getSizes().size())
     return emitOpError("needs an index expression for each axis of the domain");
   llvm::DenseSet<int64_t> ids;
