@@ -17,8 +17,18 @@ static bool isMovement(Operation *op) {
   return isa<graph::ReshapeOp, graph::ExpandOp, graph::PermuteOp, graph::FlipOp, graph::PadOp, graph::ShrinkOp>(op);
 }
 
+/// What a launch and its kernel do not agree on.
+static llvm::StringRef violation(host::LaunchOp launch, const SymbolTable &symbols) {
+  auto kernel = symbols.lookup<FunctionOpInterface>(launch.getKernel());
+  if (!kernel)
+    return "a launch names no kernel";
+  size_t buffers =
+      llvm::count_if(kernel.getArgumentTypes(), [](Type type) { return isa<kernel::BufferType, uop::PtrType>(type); });
+  return launch.getBuffers().size() == buffers ? "" : "a launch does not pass the buffers that its kernel takes";
+}
+
 /// What `op` breaks of the stage's guarantees; empty when nothing.
-static llvm::StringRef violation(llvm::StringRef stage, Operation *op) {
+static llvm::StringRef violation(llvm::StringRef stage, Operation *op, const SymbolTable &symbols) {
   llvm::StringRef dialect = op->getName().getDialectNamespace();
   if (stage == "view") {
     if (isMovement(op))
@@ -31,6 +41,8 @@ static llvm::StringRef violation(llvm::StringRef stage, Operation *op) {
       return "a tensor op is left";
   if (stage == "lower" && dialect == "kernel")
     return "a kernel is not lowered";
+  if (auto launch = dyn_cast<host::LaunchOp>(op))
+    return violation(launch, symbols);
   return "";
 }
 
@@ -39,8 +51,9 @@ struct MarkStage : kiln::impl::MarkStageBase<MarkStage> {
   using Base::Base;
 
   void runOnOperation() override {
+    SymbolTable symbols(getOperation());
     WalkResult checked = getOperation().walk([&](Operation *op) {
-      llvm::StringRef wrong = violation(stage, op);
+      llvm::StringRef wrong = violation(stage, op, symbols);
       if (wrong.empty())
         return WalkResult::advance();
       op->emitError() << "after stage " << stage << ": " << wrong;

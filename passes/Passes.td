@@ -38,6 +38,7 @@ def OptimizeKernels : Pass<"kiln-optimize-kernels", "::mlir::ModuleOp"> {
                  Option<"opts", "opts", "std::string", "", "opts by hand, a line a kernel: NAME: UPCAST 0 4, …">,
                  Option<"vectorBits", "vector-bits", "int64_t", "0", "the target's widest vector">,
                  Option<"vectorRegisters", "vector-registers", "int64_t", "0", "how many of them">,
+                 Option<"l1Bytes", "l1-bytes", "int64_t", "0", "the first data cache of one core">,
                  Option<"l2Bytes", "l2-bytes", "int64_t", "0", "the cache of one core">,
                  Option<"l3Bytes", "l3-bytes", "int64_t", "0", "the cache that cores share">,
                  Option<"maxItems", "max-items", "int64_t", "0", "items of a work group; 0: no groups">,

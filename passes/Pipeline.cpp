@@ -43,6 +43,7 @@ void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &
     optimize.opts = options.opts;
     optimize.vectorBits = options.target.vectorBits;
     optimize.vectorRegisters = options.target.vectorRegisters;
+    optimize.l1Bytes = options.target.l1Bytes;
     optimize.l2Bytes = options.target.l2Bytes;
     optimize.l3Bytes = options.target.l3Bytes;
     optimize.maxItems = options.target.maxItems;

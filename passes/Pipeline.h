@@ -19,9 +19,9 @@ llvm::StringRef stageName(Stage stage);
 std::optional<Stage> stageByName(llvm::StringRef name);
 
 struct PipelineOptions {
-  bool classic = false;  ///< --schedule=classic
-  bool noOpt = false;    ///< NOOPT=1, --no-opt
-  std::string opts;      ///< --opts: the text of an opts file; empty: the heuristic decides
+  bool classic = false; ///< --schedule=classic
+  bool noOpt = false;   ///< NOOPT=1, --no-opt
+  std::string opts;     ///< --opts: the text of an opts file; empty: the heuristic decides
   std::string device = "cpu";
   std::string cpu;       ///< --mcpu; empty: this machine's
   target::Target target; ///< what the device is like, as far as opts depend on it

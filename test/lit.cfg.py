@@ -34,6 +34,7 @@ config.environment["PATH"] = os.pathsep.join([config.kiln_bin, config.llvm_bin, 
 config.substitutions += [
     ("%kiln-opt", os.path.join(config.kiln_bin, "kiln-opt")),
     ("%kiln", os.path.join(config.kiln_bin, "kiln")),
+    ("%runtime", os.path.join(os.path.dirname(config.kiln_bin), "lib", "kiln")),
     ("%samples", os.path.join(os.path.dirname(source), "samples")),
     ("%python", shlex.quote(sys.executable)),
 ]

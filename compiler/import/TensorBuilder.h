@@ -163,6 +163,15 @@ public:
   Value sin(Value x) { return floatAlu(Alu::SIN, x); }
   Value cos(Value x) { return floatAlu(Alu::COS, x); }
   Value tanh(Value x) { return floatAlu(Alu::TANH, x); }
+  Value tan(Value x) { return div(sin(x), cos(x)); }
+  Value asin(Value x);
+  Value acos(Value x);
+  Value atan(Value x);
+  Value sinh(Value x);
+  Value cosh(Value x);
+  Value asinh(Value x);
+  Value acosh(Value x);
+  Value atanh(Value x);
   Value erf(Value x) { return floatAlu(Alu::ERF, x); }
   /// Integers are already rounded: these return them as they are.
   Value floor(Value x) { return round(Alu::FLOOR, x); }

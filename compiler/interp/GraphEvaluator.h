@@ -48,7 +48,7 @@ private:
   Results many(graph::IfOp op);
   Results many(graph::LoopOp op);
 
-  Result tracked(TensorRef tensor, const view::View &view);
+  Result tracked(const TensorRef &tensor, const view::View &view);
   /// The dims of a tensor type, which must be known by now.
   llvm::Expected<Dims> dimsOf(mlir::Value value) { return symbols_.evaluate(shapeOf(value)); }
   /// The operand as an array.

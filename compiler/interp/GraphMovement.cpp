@@ -134,13 +134,13 @@ GraphEvaluator::Result GraphEvaluator::one(graph::ViewOp op) {
   for (const view::View &view : tracker.views()) {
     if (!tensor)
       return tensor;
-    tensor = tracked(std::move(*tensor), view);
+    tensor = tracked(*tensor, view);
   }
   return tensor;
 }
 
 /// One strided map with a mask over the tensor's elements in row-major order.
-GraphEvaluator::Result GraphEvaluator::tracked(TensorRef tensor, const view::View &view) {
+GraphEvaluator::Result GraphEvaluator::tracked(const TensorRef &tensor, const view::View &view) {
   if (llvm::Error error = holdRowMajor(*tensor, limit_))
     return std::move(error);
   llvm::Expected<Dims> dims = symbols_.evaluate(view.shape());

@@ -60,6 +60,7 @@ private:
   std::vector<Item> items_;
   Position group_{};
   uint32_t groupNumber_ = 0, phase_ = 0;
+  bool hasOthers_ = false; // more than one item in the whole launch
   std::string error_;
   /// A read of what nothing had written. If another item writes it before the next barrier it is a race, and told as
   /// one.
@@ -121,6 +122,7 @@ Launch::Launch(const UopCode &code, llvm::ArrayRef<UopBuffer> buffers, llvm::Arr
 }
 
 llvm::Error Launch::run(const Position &grid) {
+  hasOthers_ = items_.size() > 1 || grid != Position{1, 1, 1};
   for (group_[2] = 0; group_[2] < grid[2]; ++group_[2])
     for (group_[1] = 0; group_[1] < grid[1]; ++group_[1])
       for (group_[0] = 0; group_[0] < grid[0]; ++group_[0]) {
@@ -301,7 +303,7 @@ char *Launch::touch(const Instruction &instruction, const Item &item, int64_t el
     return nullptr;
   }
   if (memory.kind == uop::Memory::Global) {
-    if (memory.isWritten) {
+    if (memory.isWritten && hasOthers_) {
       Actor actor{groupNumber_, phase_, item.number, writes};
       if (std::optional<Actor> other = room.global[element].note(actor))
         return failRace(item, memory, element, writes, *other);

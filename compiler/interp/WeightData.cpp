@@ -53,5 +53,6 @@ llvm::Expected<TensorRef> interp::fileTensor(graph::FileAttr file, DType dtype, 
   if (!file.getHash().equals_insensitive(hash))
     return failure("'" + path + "' has changed since the model was imported", "import the model again");
   std::shared_ptr<llvm::MemoryBuffer> buffer = std::move(*whole);
-  return LazyTensor::held(dtype, std::shared_ptr<const char>(buffer, bytes.data()), Strided::rowMajor(dims));
+  return LazyTensor::held(dtype, std::shared_ptr<const char>(buffer, buffer->getBufferStart() + file.getOffset()),
+                          Strided::rowMajor(dims));
 }

@@ -1,12 +1,10 @@
 #include "package/Executable.h"
 
 #include "package/OutputFile.h"
+#include "package/Spawn.h"
 #include "support/Error.h"
-#include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Program.h"
 
 using namespace kiln;
 using namespace kiln::package;
@@ -20,40 +18,8 @@ llvm::Expected<std::string> package::findRuntime(llvm::StringRef executable) {
   return folder.str().str();
 }
 
-/// What a compiler or linker complained of first: the line with "error", else the first line.
-static std::string firstComplaint(llvm::StringRef output) {
-  llvm::SmallVector<llvm::StringRef> lines;
-  output.split(lines, '\n', -1, /*KeepEmpty=*/false);
-  for (llvm::StringRef line : lines)
-    if (line.contains("error") || line.contains("undefined"))
-      return line.trim().str();
-  return lines.empty() ? "it gave no reason" : lines.front().trim().str();
-}
-
-static llvm::Error run(const std::string &program, llvm::ArrayRef<std::string> arguments, llvm::StringRef output) {
-  llvm::Expected<TemporaryFile> complaints = TemporaryFile::beside(output, ".log");
-  if (!complaints)
-    return complaints.takeError();
-  llvm::SmallVector<llvm::StringRef> command = {program};
-  llvm::append_range(command, arguments);
-  std::string cause;
-  int status = llvm::sys::ExecuteAndWait(program, command, /*Env=*/std::nullopt,
-                                         /*Redirects=*/{llvm::StringRef(), complaints->path(), complaints->path()},
-                                         /*SecondsToWait=*/0, /*MemoryLimit=*/0, &cause);
-  if (status == 0)
-    return llvm::Error::success();
-  if (status < 0)
-    return failure(output + ": cannot link: " + program + ": " + cause);
-  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> text = llvm::MemoryBuffer::getFile(complaints->path());
-  return failure(output + ": cannot link: " + (text ? firstComplaint((*text)->getBuffer()) : "it gave no reason"));
-}
-
 llvm::Error package::linkExecutable(llvm::ArrayRef<std::string> objects, const LinkOptions &options,
                                     llvm::StringRef output) {
-  llvm::ErrorOr<std::string> compiler = llvm::sys::findProgramByName(options.compiler);
-  if (!compiler)
-    return failure(output + ": cannot link: no C compiler '" + options.compiler + "' is in PATH",
-                   "install one, or make an object with --emit obj");
   llvm::Expected<TemporaryFile> program = TemporaryFile::beside(output, "");
   if (!program)
     return program.takeError();
@@ -69,7 +35,7 @@ llvm::Error package::linkExecutable(llvm::ArrayRef<std::string> objects, const L
                               "devices_" + options.device, "device_" + options.device})
     arguments.push_back(options.runtimeFolder + "/libkiln_" + library + ".a");
   llvm::append_range(arguments, llvm::ArrayRef<std::string>{"-Wl,--end-group", "-pthread", "-lm"});
-  if (llvm::Error error = run(*compiler, arguments, output))
+  if (llvm::Error error = spawnCompiler(options.compiler, arguments, "", output, "link"))
     return error;
   return program->moveTo(output);
 }

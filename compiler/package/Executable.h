@@ -15,9 +15,9 @@
 namespace kiln::package {
 
 struct LinkOptions {
-  std::string compiler = "cc";      ///< a path, or a name that is looked for in PATH
-  std::string runtimeFolder;        ///< where the runtime's libraries are
-  std::string device = "cpu";       ///< whose libraries: libkiln_devices_NAME.a and libkiln_device_NAME.a
+  std::string compiler = "cc"; ///< a path, or a name that is looked for in PATH
+  std::string runtimeFolder;   ///< where the runtime's libraries are
+  std::string device = "cpu";  ///< whose libraries: libkiln_devices_NAME.a and libkiln_device_NAME.a
   bool isStatic = false;
   bool strip = true;
 };

@@ -10,8 +10,8 @@
 
 namespace kiln::render {
 
-/// The header as text. `name` is the model's; names of inputs, outputs and symbols become C identifiers, each one's own.
-/// `symbol` is the object's kiln_model.
+/// The header as text. `name` is the model's; names of inputs, outputs and symbols become C identifiers, each one's
+/// own. `symbol` is the object's kiln_model.
 std::string modelHeader(const ModelTables &tables, llvm::StringRef name, llvm::StringRef symbol);
 
 } // namespace kiln::render

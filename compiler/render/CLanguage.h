@@ -38,6 +38,7 @@ struct CLanguage {
   llvm::StringLiteral fileHead;        ///< begins a file, after its comment
   llvm::StringLiteral doubleHead = ""; ///< follows where a kernel computes with doubles
   llvm::StringLiteral kernelPrefix = "";
+  llvm::StringLiteral groupAttribute = ""; ///< follows the prefix; $0 $1 $2: the items of a group along each axis
   llvm::StringLiteral globalQualifier = "", localQualifier = ""; ///< of what a pointer points to, with a space after
   llvm::StringLiteral aligned;                                   ///< of memory that a kernel defines, 64 bytes
   llvm::StringLiteral barrier = "";                              ///< a statement; "" where a group has one item

@@ -3,6 +3,7 @@
 #include "render/Pattern.h"
 #include "render/Spelling.h"
 
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -27,6 +28,7 @@ public:
       : language_(language), program_(program), spelling_(language, functions), values_(program.rows.size()),
         depths_(program.rows.size()) {
     countUses();
+    findUsedLanes();
   }
 
   std::string run();
@@ -37,6 +39,7 @@ private:
   std::string typeName(mlir::Type type) const;
 
   void countUses();
+  void findUsedLanes();
   void render(unsigned index);
   void define(unsigned index);
   void load(unsigned index);
@@ -68,6 +71,7 @@ private:
   std::vector<unsigned> depths_; ///< the loops around each row
   std::vector<unsigned> uses_;
   std::vector<unsigned> useDepths_; ///< of the deepest use
+  std::vector<llvm::BitVector> usedLanes_;
   llvm::StringMap<unsigned> counters_;
   std::string body_;
   unsigned depth_ = 1;
@@ -152,6 +156,36 @@ void KernelRenderer::countUses() {
   }
 }
 
+static bool isComputed(LinearKind kind) {
+  return kind == LinearKind::Load || kind == LinearKind::Alu || kind == LinearKind::Fma || kind == LinearKind::Cast ||
+         kind == LinearKind::Bitcast || kind == LinearKind::Vectorize || kind == LinearKind::Gep;
+}
+
+/// Compilers warn of variables that nothing reads, so a lane that nothing reads gets none.
+void KernelRenderer::findUsedLanes() {
+  for (const LinearUOp &uop : program_.rows)
+    usedLanes_.emplace_back(uop.type ? uop::lanesOf(uop.type) : 1, !isComputed(uop.kind));
+  for (unsigned index = program_.rows.size(); index-- > 0;) {
+    const LinearUOp &uop = row(index);
+    llvm::BitVector &used = usedLanes_[index];
+    if (used.none())
+      continue;
+    if (uop.type && isWhole(uop.type))
+      used.set();
+    for (auto [position, source] : llvm::enumerate(uop.sources)) {
+      llvm::BitVector &needed = usedLanes_[source];
+      if (uop.kind == LinearKind::Gep)
+        needed.set(llvm::cast<uop::GepOp>(uop.op).getLane());
+      else if (uop.kind == LinearKind::Vectorize && !used[position])
+        continue;
+      else if (isComputed(uop.kind) && needed.size() == used.size())
+        needed |= used;
+      else
+        needed.set();
+    }
+  }
+}
+
 std::string KernelRenderer::lane(unsigned index, unsigned lane) const {
   const Value &value = values_[index];
   if (value.texts.size() > 1)
@@ -209,6 +243,8 @@ void KernelRenderer::declare(unsigned index, llvm::StringRef prefix, llvm::Array
   Value value;
   for (auto [at, text] : llvm::enumerate(texts)) {
     value.texts.push_back(texts.size() == 1 ? name : name + "_" + std::to_string(at));
+    if (texts.size() > 1 && !usedLanes_[index][at])
+      continue;
     line(typeName(row(index).type) + " " + value.texts.back() + " = " + text + ";");
   }
   values_[index] = std::move(value);
@@ -228,6 +264,10 @@ static bool stripsParens(const LinearUOp &uop, const LinearUOp &source, unsigned
 
 /// One lane of a row that computes.
 std::string KernelRenderer::scalar(const LinearUOp &uop, unsigned at) {
+  if (uop.kind == LinearKind::Vectorize)
+    return lane(uop.sources[at], 0);
+  if (uop.kind == LinearKind::Gep)
+    return lane(uop.sources[0], llvm::cast<uop::GepOp>(uop.op).getLane());
   llvm::SmallVector<Operand> operands;
   for (auto [position, source] : llvm::enumerate(uop.sources)) {
     operands.push_back(operand(source, at));
@@ -242,12 +282,8 @@ std::string KernelRenderer::scalar(const LinearUOp &uop, unsigned at) {
     return spelling_.fma(to, operands);
   case LinearKind::Cast:
     return spelling_.cast(from, to, operands[0].text);
-  case LinearKind::Bitcast:
-    return spelling_.bitcast(from, to, operands[0].text);
-  case LinearKind::Vectorize:
-    return lane(uop.sources[at], 0);
   default:
-    return lane(uop.sources[0], llvm::cast<uop::GepOp>(uop.op).getLane());
+    return spelling_.bitcast(from, to, operands[0].text);
   }
 }
 
@@ -294,7 +330,7 @@ void KernelRenderer::value(unsigned index) {
     texts.push_back(std::move(*text));
   else
     for (unsigned at = 0; at < uop::lanesOf(uop.type); ++at)
-      texts.push_back(scalar(uop, at));
+      texts.push_back(usedLanes_[index][at] ? scalar(uop, at) : "");
   // One vector's text, read lane by lane, would be computed once a lane.
   if (texts.size() == 1 && isWhole(uop.type))
     return declare(index, isCast ? "cast" : "alu", texts);
@@ -342,7 +378,7 @@ void KernelRenderer::load(unsigned index) {
   }
   llvm::SmallVector<std::string> texts;
   for (unsigned at = 0; at < lanes; ++at)
-    texts.push_back(choose(element(uop, at), at, isGated ? lane(uop.sources[2], at) : ""));
+    texts.push_back(usedLanes_[index][at] ? choose(element(uop, at), at, isGated ? lane(uop.sources[2], at) : "") : "");
   if (isWhole(uop.type))
     texts = {fillPattern(language_.vectors.make,
                          [&](char key) { return key == 't' ? typeName(uop.type) : llvm::join(texts, ","); })};
@@ -424,19 +460,27 @@ unsigned KernelRenderer::phis(unsigned first) {
     bool crossesLanes = uop.kind == LinearKind::Gep || uop.kind == LinearKind::Vectorize;
     return crossesLanes || llvm::any_of(uop.sources, [&](unsigned source) { return self(self, source); });
   };
+  llvm::DenseMap<unsigned, Value> computed; // by PHI; the value itself keeps its name
   for (unsigned index = first; index < end; ++index) {
     unsigned value = row(index).sources[1];
-    if (reads(reads, value))
-      declare(value, "phi", llvm::SmallVector<std::string>(values_[value].texts));
+    if (reads(reads, value)) {
+      Value kept = values_[value];
+      declare(value, "phi", kept.texts);
+      computed[index] = std::exchange(values_[value], kept);
+    }
     assigned.push_back(row(index).sources[0]);
   }
   for (unsigned index = first; index < end; ++index) {
-    auto [accumulator, value] = std::pair(row(index).sources[0], row(index).sources[1]);
+    unsigned accumulator = row(index).sources[0], value = row(index).sources[1];
+    Value kept = values_[value];
+    if (computed.contains(index))
+      values_[value] = computed[index];
     if (isWhole(row(index).type))
       line(whole(accumulator) + " = " + whole(value) + ";");
     else
       for (unsigned at = 0; at < uop::lanesOf(row(index).type); ++at)
         line(lane(accumulator, at) + " = " + lane(value, at) + ";");
+    values_[value] = kept;
     values_[index] = values_[accumulator];
   }
   return end;
@@ -510,9 +554,16 @@ std::string KernelRenderer::run() {
       index = phis(index);
       continue;
     }
-    render(index++);
+    if (usedLanes_[index].any())
+      render(index);
+    ++index;
   }
-  return (language_.kernelPrefix + kernelSignature(language_, program_) + " {\n" + body_ + "}\n").str();
+  uop::FuncOp function = program_.function;
+  std::string attribute = fillPattern(language_.groupAttribute, [&](char axis) {
+    llvm::ArrayRef<int64_t> local = function.getLocal();
+    return std::to_string(size_t(axis - '0') < local.size() ? local[axis - '0'] : 1);
+  });
+  return (language_.kernelPrefix + attribute + kernelSignature(language_, program_) + " {\n" + body_ + "}\n").str();
 }
 
 std::string render::renderKernel(const CLanguage &language, const LinearProgram &program,

@@ -12,10 +12,14 @@
 
 #include "render/ModelTables.h"
 #include "render/Semantics.h"
+#include "target/Device.h"
 
 #include "llvm/Support/Error.h"
 
 namespace kiln::render {
+
+/// The device "c": any compiler's C, so one element at a time and one chunk after another.
+inline target::Device cDevice() { return {.name = "c", .target = {}, .source = nullptr}; }
 
 struct HostCOptions {
   std::string name;                              ///< of the model

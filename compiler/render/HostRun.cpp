@@ -33,12 +33,12 @@ private:
   std::string arithmetic(Operation *op);
   std::string size(view::Expr expr, const llvm::DenseMap<view::Expr, std::string> &variables);
 
-  const std::string &text(Value value) const { return names_.find(value)->second; }
+  std::string text(Value value) const { return names_.find(value)->second; }
   std::string list(mlir::ValueRange values, llvm::StringRef otherwise = "") const;
   std::string dtype(mlir::Type type) const { return runtimeName(dtypeOf(type)).str(); }
 
   /// A fresh name for the value.
-  const std::string &name(Value value);
+  std::string name(Value value);
   static llvm::StringRef typeName(mlir::Type type) {
     return llvm::isa<host::SliceType>(type) ? "kiln_slice" : type.isInteger(1) ? "_Bool" : "int64_t";
   }
@@ -68,7 +68,7 @@ private:
 
 } // namespace
 
-const std::string &RunRenderer::name(Value value) {
+std::string RunRenderer::name(Value value) {
   bool isSlice = llvm::isa<host::SliceType>(value.getType());
   return names_[value] = isSlice ? "slice" + std::to_string(slices_++) : "n" + std::to_string(numbers_++);
 }

@@ -156,8 +156,8 @@ llvm::Expected<std::unique_ptr<target::LoadedKernel>> Jit::load(uop::FuncOp kern
 llvm::Expected<std::unique_ptr<target::LoadedModel>> Jit::loadModel(const ModelTables &tables, llvm::StringRef name,
                                                                     llvm::StringRef folder, llvm::StringRef device,
                                                                     llvm::ArrayRef<char> code) {
-  std::unique_ptr<llvm::WritableMemoryBuffer> weights = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(
-      tables.weightBytes, "weights", llvm::Align(KILN_ALIGNMENT));
+  std::unique_ptr<llvm::WritableMemoryBuffer> weights =
+      llvm::WritableMemoryBuffer::getNewUninitMemBuffer(tables.weightBytes, "weights", llvm::Align(KILN_ALIGNMENT));
   if (!weights)
     return failure(name + ": no memory for " + llvm::Twine(tables.weightBytes) + " bytes of weights");
   FixedStream data(weights->getBuffer());
@@ -174,8 +174,8 @@ llvm::Expected<std::unique_ptr<target::LoadedModel>> Jit::loadModel(const ModelT
     return error;
   RuntimeSymbols symbols = symbols_;
   symbols[kWeightSymbol] = weights->getBufferStart();
-  llvm::Expected<std::unique_ptr<LoadedObject>> object = LoadedObject::load(
-      jit_, std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), name, false), symbols);
+  llvm::Expected<std::unique_ptr<LoadedObject>> object =
+      LoadedObject::load(jit_, std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), name, false), symbols);
   if (!object)
     return object.takeError();
   llvm::Expected<void *> model = (*object)->find(options.symbol);

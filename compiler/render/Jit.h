@@ -25,8 +25,8 @@ public:
 
   llvm::Expected<std::unique_ptr<target::LoadedKernel>> load(uop::FuncOp kernel) override;
 
-  /// A whole model, its weights read into memory. `name` is for messages; paths of weights are relative to `folder`. For
-  /// a device other than "cpu", `code` has its kernels; it is copied.
+  /// A whole model, its weights read into memory. `name` is for messages; paths of weights are relative to `folder`.
+  /// For a device other than "cpu", `code` has its kernels; it is copied.
   llvm::Expected<std::unique_ptr<target::LoadedModel>> loadModel(const ModelTables &tables, llvm::StringRef name,
                                                                  llvm::StringRef folder, llvm::StringRef device = "cpu",
                                                                  llvm::ArrayRef<char> code = {});

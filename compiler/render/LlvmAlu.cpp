@@ -81,8 +81,7 @@ Value *LlvmAlu::cast(Value *value, mlir::Type from, mlir::Type to) {
   }
   if (!isReal(to))
     return isSigned(from) ? b_.CreateSExtOrTrunc(value, target) : b_.CreateZExtOrTrunc(value, target);
-  // Every integer of up to 53 bits is an f64, so a narrow float is rounded to once.
-  mlir::Type step = isNarrow(to) ? mlir::Type(mlir::Float64Type::get(to.getContext())) : to;
+  mlir::Type step = isNarrow(to) ? mlir::Type(mlir::Float32Type::get(to.getContext())) : to;
   llvm::Type *stepType = withLanesOf(registerType(b_.getContext(), step), value->getType());
   Value *real = isSigned(from) ? b_.CreateSIToFP(value, stepType) : b_.CreateUIToFP(value, stepType);
   return float_.convert(real, step, to);
@@ -172,9 +171,16 @@ Value *LlvmAlu::emitFloat(Alu kind, mlir::Type type, llvm::ArrayRef<Value *> ope
   case Alu::POW:
     return binary(Intrinsic::pow);
   case Alu::MAX:
-    return binary(Intrinsic::maximum);
-  case Alu::MIN:
-    return binary(Intrinsic::minimum);
+  case Alu::MIN: {
+    // Which zero the result has is open; without the flag LLVM orders them, with more instructions.
+    llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
+    b_.setFastMathFlags([] {
+      llvm::FastMathFlags flags;
+      flags.setNoSignedZeros();
+      return flags;
+    }());
+    return binary(kind == Alu::MAX ? Intrinsic::maximum : Intrinsic::minimum);
+  }
   case Alu::CMPLT:
     return b_.CreateFCmpOLT(a, b);
   case Alu::CMPNE:
@@ -243,9 +249,37 @@ Value *LlvmAlu::emitInteger(Alu kind, mlir::Type type, llvm::ArrayRef<Value *> o
     return shift(kind, hasSign, a, b);
   case Alu::THREEFRY:
     return threefry(a, b);
+  case Alu::POW:
+    return power(hasSign, a, b);
+  case Alu::SQRT:
+  case Alu::EXP2:
+  case Alu::LOG2:
+  case Alu::EXP:
+  case Alu::LOG:
+  case Alu::SIN:
+  case Alu::COS:
+  case Alu::TANH:
+  case Alu::ERF: {
+    mlir::Type real = mlir::Float64Type::get(type.getContext());
+    return cast(emitFloat(kind, real, {cast(a, type, real)}), real, type);
+  }
   default:
     llvm_unreachable("the row is not one of integers");
   }
+}
+
+/// The wrapping product, by squaring; of a negative exponent, 1 IDIV the product.
+Value *LlvmAlu::power(bool isSigned, Value *base, Value *exponent) {
+  Value *zero = integer(base, 0), *one = integer(base, 1), *result = one, *square = base;
+  Value *isNegative = isSigned ? b_.CreateICmpSLT(exponent, zero) : nullptr;
+  Value *left = isSigned ? b_.CreateSelect(isNegative, b_.CreateNeg(exponent), exponent) : exponent;
+  for (unsigned bit = 0; bit < base->getType()->getScalarSizeInBits(); ++bit) {
+    if (bit)
+      square = b_.CreateMul(square, square);
+    Value *isSet = b_.CreateICmpNE(b_.CreateAnd(b_.CreateLShr(left, bit), one), zero);
+    result = b_.CreateSelect(isSet, b_.CreateMul(result, square), result);
+  }
+  return isSigned ? b_.CreateSelect(isNegative, divide(Alu::IDIV, isSigned, one, result, {}), result) : result;
 }
 
 /// IDIV and MOD: the divisor is replaced where LLVM's instruction has no result.
@@ -306,23 +340,23 @@ Value *LlvmAlu::shift(Alu kind, bool isSigned, Value *a, Value *amount) {
 }
 
 /// Threefry-2x32 with 20 rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011): the counter's two
-/// words are the halves of the first operand; the key is the second operand's low word, then 0, as tinygrad has it.
+/// words are the halves of the first operand, low first, the key's those of the second.
 Value *LlvmAlu::threefry(Value *counter, Value *key) {
   static constexpr unsigned rotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
   llvm::Type *word = withLanesOf(b_.getInt32Ty(), counter->getType());
   auto constant = [&](uint64_t value) { return llvm::ConstantInt::get(word, value); };
-  Value *low = b_.CreateTrunc(key, word);
-  Value *keys[3] = {constant(0), b_.CreateXor(low, constant(0x1BD11BDA)), low};
-  Value *x = b_.CreateAdd(b_.CreateTrunc(counter, word), keys[2]);
-  Value *y = b_.CreateAdd(b_.CreateTrunc(b_.CreateLShr(counter, 32), word), keys[0]);
+  Value *keys[3] = {b_.CreateTrunc(key, word), b_.CreateTrunc(b_.CreateLShr(key, 32), word), nullptr};
+  keys[2] = b_.CreateXor(b_.CreateXor(keys[0], keys[1]), constant(0x1BD11BDA));
+  Value *x = b_.CreateAdd(b_.CreateTrunc(counter, word), keys[0]);
+  Value *y = b_.CreateAdd(b_.CreateTrunc(b_.CreateLShr(counter, 32), word), keys[1]);
   for (unsigned round = 0; round < 5; ++round) {
     for (unsigned amount : rotations[round % 2]) {
       x = b_.CreateAdd(x, y);
       Value *rotated = b_.CreateIntrinsic(Intrinsic::fshl, {word}, {y, y, constant(amount)});
       y = b_.CreateXor(rotated, x);
     }
-    x = b_.CreateAdd(x, keys[round % 3]);
-    y = b_.CreateAdd(y, b_.CreateAdd(keys[(round + 1) % 3], constant(round + 1)));
+    x = b_.CreateAdd(x, keys[(round + 1) % 3]);
+    y = b_.CreateAdd(y, b_.CreateAdd(keys[(round + 2) % 3], constant(round + 1)));
   }
   Value *high = b_.CreateShl(b_.CreateZExt(y, counter->getType()), 32);
   return b_.CreateOr(high, b_.CreateZExt(x, counter->getType()));

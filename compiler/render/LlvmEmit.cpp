@@ -33,6 +33,7 @@ llvm::Error render::emitProgram(const ModelTables &tables, const target::Cpu &cp
     out << code.str();
     return llvm::Error::success();
   }
-  return target::fillSection(code.str(), kWeightSection, tables.weightBytes,
-                             [&](llvm::raw_ostream &to) { return writeWeights(tables, folder, to); }, out);
+  return target::fillSection(
+      code.str(), kWeightSection, tables.weightBytes,
+      [&](llvm::raw_ostream &to) { return writeWeights(tables, folder, to); }, out);
 }

@@ -3,10 +3,10 @@
 #include "render/LlvmAlu.h"
 
 #include "kiln/program.h"
-#include "llvm/ADT/TypeSwitch.h"
-#include "llvm/IR/Module.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/IR/Module.h"
 
 using namespace kiln;
 using namespace kiln::render;
@@ -108,8 +108,8 @@ llvm::Function *HostRenderer::run() {
   numberRoom_ = reserve(b_.getInt64Ty(), 1);
   mlir::Block &body = tables_.program->getRegion(0).front();
   for (auto [index, symbol] : llvm::enumerate(body.getArguments()))
-    values_[symbol] = b_.CreateLoad(
-        b_.getInt64Ty(), b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), function_->getArg(1), index));
+    values_[symbol] =
+        b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), function_->getArg(1), index));
   render(body);
   b_.CreateRet(b_.getInt32(KILN_OK));
   if (status_->getNumIncomingValues() == 0)
@@ -153,16 +153,16 @@ Value *HostRenderer::callForSlice(llvm::StringRef name, llvm::ArrayRef<Value *> 
 
 void HostRenderer::render(host::LaunchOp op) {
   int32_t index = tables_.kernelIndex.at(op.getKernel());
-  llvm::Constant *info = llvm::ConstantStruct::getAnon(
-      {b_.getInt32(index), b_.CreateGlobalString(op.getOrigin(), "origin")});
+  llvm::Constant *info =
+      llvm::ConstantStruct::getAnon({b_.getInt32(index), b_.CreateGlobalString(op.getOrigin(), "origin")});
   auto *global = new llvm::GlobalVariable(module_, info->getType(), /*isConstant=*/true,
                                           llvm::GlobalValue::PrivateLinkage, info, "launch");
   llvm::SmallVector<Value *> grid = values(op.getGrid());
   grid.resize(KILN_MAX_GRID, b_.getInt64(1));
   llvm::Type *number = b_.getInt64Ty();
-  call("kiln_rt_launch",
-       {global, fill(slicesRoom_, values(op.getBuffers()), sliceType_), fill(sizesRoom_, values(op.getSizes()), number),
-        fill(gridRoom_, grid, number), fill(estimatesRoom_, {value(op.getOperations()), value(op.getBytes())}, number)});
+  call("kiln_rt_launch", {global, fill(slicesRoom_, values(op.getBuffers()), sliceType_),
+                          fill(sizesRoom_, values(op.getSizes()), number), fill(gridRoom_, grid, number),
+                          fill(estimatesRoom_, {value(op.getOperations()), value(op.getBytes())}, number)});
 }
 
 void HostRenderer::render(host::CheckOp op) {

@@ -43,7 +43,8 @@ public:
     return global(llvm::ConstantArray::get(type, entries), name);
   }
   Constant *bytes(llvm::StringRef content, llvm::StringRef name, unsigned alignment) {
-    return global(llvm::ConstantDataArray::getString(module_.getContext(), content, /*AddNull=*/false), name, alignment);
+    return global(llvm::ConstantDataArray::getString(module_.getContext(), content, /*AddNull=*/false), name,
+                  alignment);
   }
 
   Constant *ports(llvm::ArrayRef<PortEntry> entries, llvm::StringRef name) {
@@ -63,9 +64,11 @@ private:
 } // namespace
 
 Constant *TableWriter::port(const PortEntry &entry) {
-  Constant *dims = array(llvm::map_to_vector(entry.dims, [&](const DimEntry &dim) {
-    return record({text(dim.text), wide(dim.size), number(dim.symbol)});
-  }), "dims");
+  Constant *dims = array(llvm::map_to_vector(entry.dims,
+                                             [&](const DimEntry &dim) {
+                                               return record({text(dim.text), wide(dim.size), number(dim.symbol)});
+                                             }),
+                         "dims");
   Constant *value = null();
   if (entry.value) {
     std::string content;
@@ -77,17 +80,24 @@ Constant *TableWriter::port(const PortEntry &entry) {
 }
 
 Constant *TableWriter::symbols(llvm::ArrayRef<SymbolEntry> entries) {
-  return array(llvm::map_to_vector(entries, [&](const SymbolEntry &entry) {
-    return record({text(entry.name), wide(entry.min), wide(entry.max), wide(entry.value)});
-  }), "symbols");
+  return array(llvm::map_to_vector(entries,
+                                   [&](const SymbolEntry &entry) {
+                                     return record(
+                                         {text(entry.name), wide(entry.min), wide(entry.max), wide(entry.value)});
+                                   }),
+               "symbols");
 }
 
 Constant *TableWriter::weights(llvm::ArrayRef<WeightEntry> entries) {
-  return array(llvm::map_to_vector(entries, [&](const WeightEntry &entry) {
-    Constant *dims = array(llvm::map_to_vector(entry.dims, [&](int64_t size) { return wide(size); }), "dims");
-    return record({text(entry.name), dtype(entry.dtype), number(entry.dims.size()), dims, wide(entry.offset),
-                   wide(entry.bytes)});
-  }), "weights");
+  return array(llvm::map_to_vector(entries,
+                                   [&](const WeightEntry &entry) {
+                                     Constant *dims = array(
+                                         llvm::map_to_vector(entry.dims, [&](int64_t size) { return wide(size); }),
+                                         "dims");
+                                     return record({text(entry.name), dtype(entry.dtype), number(entry.dims.size()),
+                                                    dims, wide(entry.offset), wide(entry.bytes)});
+                                   }),
+               "weights");
 }
 
 Constant *TableWriter::kernels(llvm::ArrayRef<KernelEntry> entries, llvm::ArrayRef<Constant *> functions) {
@@ -105,10 +115,10 @@ static Constant *placeWeights(WeightPlacement placement, llvm::Module &module) {
   if (placement == WeightPlacement::Absent)
     return llvm::ConstantPointerNull::get(llvm::PointerType::get(module.getContext(), 0));
   bool external = placement == WeightPlacement::External;
-  auto *data = new llvm::GlobalVariable(module, type, /*isConstant=*/true,
-                                        external ? llvm::GlobalValue::ExternalLinkage
-                                                 : llvm::GlobalValue::InternalLinkage,
-                                        external ? nullptr : llvm::Constant::getNullValue(type), kWeightSymbol);
+  auto *data =
+      new llvm::GlobalVariable(module, type, /*isConstant=*/true,
+                               external ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage,
+                               external ? nullptr : llvm::Constant::getNullValue(type), kWeightSymbol);
   data->setAlignment(llvm::Align(KILN_ALIGNMENT));
   if (!external)
     data->setSection(kWeightSection);

@@ -25,10 +25,10 @@ inline constexpr char kWeightSection[] = ".lrodata.kiln"; ///< "l": may lie furt
 inline constexpr char kWeightSymbol[] = "kiln_the_weights";
 
 struct ProgramOptions {
-  std::string name;                       ///< of the model
-  std::string symbol = "kiln_the_model";  ///< what the kiln_model is called
-  std::string device = "cpu";             ///< kernels are rendered for "cpu"; others' come as `code`
-  llvm::ArrayRef<char> code;              ///< the device's source or binary
+  std::string name;                      ///< of the model
+  std::string symbol = "kiln_the_model"; ///< what the kiln_model is called
+  std::string device = "cpu";            ///< kernels are rendered for "cpu"; others' come as `code`
+  llvm::ArrayRef<char> code;             ///< the device's source or binary
   WeightPlacement weights = WeightPlacement::Section;
 };
 

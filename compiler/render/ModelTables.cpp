@@ -49,8 +49,8 @@ ModelTables render::modelTables(mlir::ModuleOp module) {
     std::array<int64_t, 3> local = {1, 1, 1};
     llvm::copy(kernel.getLocal(), local.begin());
     tables.kernelIndex[kernel.getSymName()] = tables.kernels.size();
-    tables.kernels.push_back({kernel, int32_t(kernel.getBufferCount()),
-                              int32_t(kernel.getSizes().getSizes().size()), local});
+    tables.kernels.push_back(
+        {kernel, int32_t(kernel.getBufferCount()), int32_t(kernel.getSizes().getSizes().size()), local});
   }
   return tables;
 }

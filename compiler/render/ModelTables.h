@@ -53,8 +53,8 @@ struct ModelTables {
   std::vector<SymbolEntry> symbols;
   std::vector<WeightEntry> weights;
   int64_t weightBytes = 0;
-  std::vector<KernelEntry> kernels;         ///< the module's, in its order
-  llvm::StringMap<int32_t> kernelIndex;     ///< by symbol name
+  std::vector<KernelEntry> kernels;     ///< the module's, in its order
+  llvm::StringMap<int32_t> kernelIndex; ///< by symbol name
 };
 
 /// Of a module that holds one host.program and the kernels that it launches.

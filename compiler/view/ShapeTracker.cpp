@@ -68,9 +68,16 @@ ShapeTracker ShapeTracker::simplify() const {
 
 ShapeTracker ShapeTracker::compose(const ShapeTracker &outer) const {
   ShapeTracker result = *this;
+  auto &views = result.views_;
   for (const View &view : outer.views_) {
-    result.views_.push_back(view);
-    result = result.simplify();
+    views.push_back(view);
+    while (views.size() > 1) {
+      std::optional<View> merged = merge(views[views.size() - 2], views.back());
+      if (!merged)
+        break;
+      views.pop_back();
+      views.back() = std::move(*merged);
+    }
   }
   return result;
 }

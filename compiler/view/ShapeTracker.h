@@ -82,7 +82,8 @@ public:
   llvm::ArrayRef<View> views() const { return views_; }
   llvm::ArrayRef<Expr> shape() const { return views_.back().shape(); }
   Expr size() const { return views_.back().size(); }
-  /// Elements of the buffer that the index can reach: the largest index + 1, the mask left out of account.
+  /// Elements of the buffer that the index can reach: the largest index + 1, the mask left out of account. An upper
+  /// bound, over the shape's symbols; 0 where nothing is ever valid.
   Expr realSize() const;
   /// One view, and that contiguous.
   bool isContiguous() const;
@@ -98,7 +99,7 @@ public:
   ShapeTracker shrink(llvm::ArrayRef<Range> ranges) const;
   ShapeTracker flip(llvm::ArrayRef<int64_t> axes) const;
   ShapeTracker stride(llvm::ArrayRef<int64_t> steps) const;
-  /// `outer`'s views on top of these: a view of a view.
+  /// `outer`'s views on top of these, each merged with what is below it where that is possible: a view of a view.
   ShapeTracker compose(const ShapeTracker &outer) const;
   /// Merges neighbouring views until none merges.
   ShapeTracker simplify() const;

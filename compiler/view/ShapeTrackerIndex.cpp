@@ -54,16 +54,29 @@ Index ShapeTracker::at(ArrayRef<Expr> position) const {
 
 Index ShapeTracker::at() const { return at(axisVariables(shape())); }
 
+/// The greatest value of `index` over the axes, as an expression over the shape's symbols alone.
+static Expr greatest(Expr index, ArrayRef<Expr> axes) {
+  if (!isLimited(index))
+    return index.max();
+  auto terms = [](const Expr &e) { return e.kind() == Expr::Kind::Add ? e.operands() : ArrayRef(e); };
+  Expr bound = boundSum(terms(index), /*above=*/true).value_or(index);
+  SmallVector<Expr, 8> parts;
+  for (Expr term : terms(bound)) {
+    bool moves = false;
+    term.forEachVariable([&](Expr v) { moves |= llvm::is_contained(axes, v); });
+    parts.push_back(moves ? Expr(term.max()) : term);
+  }
+  return sum(parts);
+}
+
 Expr ShapeTracker::realSize() const {
   if (hasZero(shape()))
     return 0;
   Index here = at();
   if (here.valid.isConst(0))
     return 0;
-  // The last element of symbolic axes is itself symbolic.
-  if (here.index.max() == here.index.min())
-    return here.index + Expr(1);
-  return Expr(here.index.max()) + Expr(1);
+  Shape position = axisVariables(shape());
+  return greatest(here.index, position) + Expr(1);
 }
 
 bool ShapeTracker::isContiguous() const { return views_.size() == 1 && views_[0].contiguous(); }

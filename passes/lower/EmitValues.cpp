@@ -250,8 +250,8 @@ Tile KernelLowering::emitReduce(kernel::ReduceOp reduce) {
         continue;
       over.set(id);
       kept.reset(id);
-      bool isLane = id == lane_ && lanes;
-      if (isLane)
+      bool isLane = id == lane_ && lanes, isHeld = reduce == held_ && llvm::is_contained(heldLoops_, id);
+      if (isLane || isHeld)
         continue;
       (isUnrolled(id) ? unrolled : loops).push_back(id);
     }
@@ -264,12 +264,23 @@ Tile KernelLowering::emitReduce(kernel::ReduceOp reduce) {
     if (lanes)
       identity = splat(identity, 0);
     SmallVector<Value> carried(count, identity);
+    if (reduce == held_ && !heldLoops_.empty()) {
+      // Totals so far: none in the first step.
+      SmallVector<Expr> steps;
+      for (int64_t axis : heldLoops_)
+        steps.push_back(variableOf(axis));
+      view::Index where = {heldIndex(reduce), view::greaterEqual(view::sum(steps), 1)};
+      carried = emitMemory(pointers_.at(reduce.getBuffer()), where, axesOf(reduce), element, scopes_.size() - 1).values;
+    }
     SmallVector<uop::RangeOp> ranges;
     for (int64_t axis : loops) {
       ranges.push_back(openLoop(axis, carried, /*reduce=*/true));
       carried.assign(ranges.back().getCarried().begin(), ranges.back().getCarried().end());
     }
-    Expr guard = resolve(guardOf(over));
+    // A guard about an axis that the input does not depend on any more was settled by a reduce further in.
+    AxisSet among = inputAxes;
+    among |= over;
+    Expr guard = kind == Alu::ADD && vanishesOutside(reduce.getInput(), over) ? Expr(1) : resolve(guardOf(over, among));
     kernel::AluOp product = fuseMultiplyAdd_ && guard.isConst(1) ? productOf(reduce) : nullptr;
     SmallVector<Tile> inputs;
     SmallVector<Value> operands{reduce.getInput()};
@@ -341,20 +352,41 @@ Value KernelLowering::stageMemory(kernel::StageOp stage) {
   return memory;
 }
 
+bool KernelLowering::vanishesOutside(Value value, const AxisSet &over) {
+  Operation *op = value.getDefiningOp();
+  if (isa<kernel::LoadOp>(op)) {
+    // Gated by every guard on an axis that it reads.
+    AxisSet read = axesOf(value);
+    return read.anyCommon(over);
+  }
+  if (auto stage = dyn_cast<kernel::StageOp>(op))
+    return vanishesOutside(stage.getInput(), over);
+  auto product = dyn_cast<kernel::AluOp>(op);
+  return product && product.getKind().getValue() == Alu::MUL && vanishesOutside(product->getOperand(0), over) &&
+         vanishesOutside(product->getOperand(1), over);
+}
+
+Expr KernelLowering::heldIndex(kernel::ReduceOp reduce) {
+  return resolve(memoryIndex(reduce.getHeld(), /*perChunk=*/true));
+}
+
 Expr KernelLowering::stageIndex(kernel::StageOp stage) {
+  return memoryIndex(stage.getAxes(), /*perChunk=*/stage.getBuffer() != nullptr);
+}
+
+Expr KernelLowering::memoryIndex(ArrayRef<int64_t> axes, bool perChunk) {
   Expr index = 0;
   int64_t elements = 1;
-  ArrayRef<int64_t> axes = stage.getAxes();
   for (int64_t axis : llvm::reverse(axes)) {
     index = index + variableOf(axis) * elements;
     elements *= sizeOf(axis);
   }
-  if (!stage.getBuffer())
+  if (!perChunk)
     return index;
-  // Each chunk has scratch of its own.
+  // Each chunk, or work group, has scratch of its own.
   Expr chunk = 0;
   for (kernel::AxisAttr axis : axes_)
-    if (axis.getKind() == AxisKind::Chunk)
+    if (axis.getKind() == AxisKind::Chunk || axis.getKind() == AxisKind::Group)
       chunk = chunk * axis.getSize().getValue() + kernel::loopVariable(axis);
   return index + chunk * elements;
 }

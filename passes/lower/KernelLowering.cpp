@@ -45,9 +45,23 @@ KernelLowering::KernelLowering(kernel::FuncOp func)
     if (axis.getKind() == AxisKind::Lane)
       lane_ = axis.getId();
   }
+  for (auto reduce : func.getBody().getOps<kernel::ReduceOp>()) {
+    if (!reduce.getBuffer())
+      continue;
+    held_ = reduce;
+    bool outside = false; // whether a loop of the result comes further in
+    for (kernel::AxisAttr axis : llvm::reverse(axes_)) {
+      outside |= axis.getKind() == AxisKind::Loop && llvm::is_contained(reduce.getHeld(), axis.getId());
+      if (outside && axis.getKind() == AxisKind::Loop && llvm::is_contained(reduce.getAxes(), axis.getId()))
+        heldLoops_.push_back(axis.getId());
+    }
+  }
   for (auto [index, size] : llvm::zip(func.getIndex().getSizes(), func.getDomain().getSizes())) {
+    // An axis that was never split cannot leave the domain: its loop runs to the domain's size.
+    bool whole = index.kind() == Expr::Kind::Var &&
+                 view::provablyEqual(axisOf(kernel::loopAxisOf(index)).getSize().getValue(), size);
     Expr inside = view::less(index, size);
-    if (!inside.isConst(1) && index.kind() != Expr::Kind::Var)
+    if (!whole && !inside.isConst(1))
       guards_.push_back(inside);
   }
 }
@@ -153,10 +167,10 @@ size_t KernelLowering::depthOf(const AxisSet &axes) const {
 }
 
 size_t KernelLowering::placeOf(const AxisSet &axes) const {
-  // Inside a branch that knows a guard, what the guard is about stays there: outside, it would need the test.
+  // In a branch that tests a guard, what the guard is about stays there: each of the two copies runs when it is needed.
   size_t depth = depthOf(axes);
   for (size_t scope = depth + 1; scope < scopes_.size(); ++scope)
-    for (Expr guard : scopes_[scope]->known) {
+    for (Expr guard : scopes_[scope]->tested) {
       AxisSet guarded = none();
       addVariables(guard, guarded);
       if (guarded.anyCommon(axes))
@@ -202,27 +216,32 @@ void KernelLowering::closeLoop(ValueRange yields) {
 }
 
 void KernelLowering::atEdges(llvm::function_ref<void()> body) {
-  // A guard grows along every axis, so it holds for all unrolled points when it does for the last one.
+  // A guard grows along every axis, so it holds for all unrolled points, and for all items, when it does for the last.
+  bool meets = llvm::any_of(func_.getBody().getOps<kernel::StageOp>(), [&](auto stage) { return isLocal(stage); });
   SmallVector<Expr> tests, guards;
   for (Expr guard : guards_) {
     AxisSet axes = none();
     addVariables(guard, axes);
     bool ready = llvm::all_of(axes.set_bits(), [&](unsigned axis) { return isBound(axis) || isUnrolled(axis); });
-    bool known = llvm::any_of(scopes_, [&](const auto &scope) { return scope->known.contains(guard); });
+    bool known = llvm::any_of(scopes_, [&](const auto &scope) { return llvm::is_contained(scope->tested, guard); });
     if (!ready || known)
       continue;
-    SmallVector<int64_t> unrolled, last;
+    SmallVector<int64_t> several, last;
     for (unsigned axis : axes.set_bits())
-      if (isUnrolled(axis)) {
-        unrolled.push_back(axis);
+      if (isUnrolled(axis) || (meets && axisOf(axis).getKind() == AxisKind::Item)) {
+        several.push_back(axis);
         last.push_back(sizeOf(axis) - 1);
       }
     guards.push_back(guard);
-    tests.push_back(resolve(fix(guard, unrolled, last)));
+    tests.push_back(resolve(fix(guard, several, last)));
   }
   Expr test = view::logicalAnd(tests);
   if (test.isConst(1)) {
-    scopes_.back()->known.insert(guards.begin(), guards.end());
+    Scope &scope = *scopes_.back();
+    if (!guards.empty()) {
+      scope.tested = guards;
+      scope.inside = true;
+    }
     return body();
   }
   Value condition = index(test);
@@ -230,8 +249,8 @@ void KernelLowering::atEdges(llvm::function_ref<void()> body) {
   for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()}) {
     auto scope = std::make_unique<Scope>();
     scope->block = &region->emplaceBlock();
-    if (region == &branch.getThenRegion())
-      scope->known.insert(guards.begin(), guards.end());
+    scope->tested = guards;
+    scope->inside = region == &branch.getThenRegion();
     scope->outerBefore = std::exchange(scopes_.back()->before, branch);
     scopes_.push_back(std::move(scope));
     body();
@@ -281,14 +300,17 @@ bool KernelLowering::lanesAreNeighbours(Expr index) const {
   return true;
 }
 
-Expr KernelLowering::guardOf(const AxisSet &axes) const {
+Expr KernelLowering::guardOf(const AxisSet &axes) const { return guardOf(axes, AxisSet(axisCount_, true)); }
+
+Expr KernelLowering::guardOf(const AxisSet &axes, const AxisSet &among) const {
   SmallVector<Expr> terms;
   for (Expr guard : guards_) {
     AxisSet guarded = none();
     addVariables(guard, guarded);
-    bool known =
-        llvm::any_of(scopes_, [&](const std::unique_ptr<Scope> &scope) { return scope->known.contains(guard); });
-    if (!known && guarded.anyCommon(axes))
+    bool known = llvm::any_of(scopes_, [&](const std::unique_ptr<Scope> &scope) {
+      return scope->inside && llvm::is_contained(scope->tested, guard);
+    });
+    if (!known && guarded.anyCommon(axes) && !guarded.test(among))
       terms.push_back(guard);
   }
   return view::logicalAnd(terms);
@@ -446,19 +468,46 @@ void KernelLowering::emitStores() {
     axes |= axesOf(store.getValue());
     SmallVector<int64_t> loops;
     for (kernel::AxisAttr axis : axes_)
-      if (axis.getKind() == AxisKind::Loop && axes.test(axis.getId()))
+      if (axis.getKind() == AxisKind::Loop && (axes.test(axis.getId()) || llvm::is_contained(heldLoops_, axis.getId())))
         loops.push_back(axis.getId());
     nests[builder_.getI64ArrayAttr(loops)].push_back(store);
   }
   for (auto &[loops, stores] : nests) {
     for (auto axis : loops.getAsValueRange<IntegerAttr>())
       openLoop(axis.getSExtValue(), {}, /*reduce=*/false);
-    atEdges([&, &stores = stores] {
-      for (kernel::StoreOp store : stores)
-        emitStore(store);
-    });
+    atEdges([&, &stores = stores] { emitNest(stores); });
     for (size_t i = 0; i < loops.size(); ++i)
       closeLoop({});
+  }
+}
+
+void KernelLowering::emitNest(ArrayRef<kernel::StoreOp> stores) {
+  auto storeAll = [&] {
+    for (kernel::StoreOp store : stores)
+      emitStore(store);
+  };
+  if (heldLoops_.empty())
+    return storeAll();
+  // Totals go back to memory until the last step of the held loops completes them.
+  Tile totals = emit(held_.getResult());
+  SmallVector<Expr> last;
+  for (int64_t axis : heldLoops_)
+    last.push_back(view::greaterEqual(variableOf(axis), axisOf(axis).getSize().getValue() - 1));
+  Expr isLast = view::logicalAnd(last);
+  if (isLast.isConst(1))
+    return storeAll();
+  Value complete = index(isLast);
+  auto branch = uop::IfOp::create(here(), loc_, complete);
+  for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()}) {
+    auto scope = std::make_unique<Scope>();
+    scope->block = &region->emplaceBlock();
+    scope->outerBefore = std::exchange(scopes_.back()->before, branch);
+    scopes_.push_back(std::move(scope));
+    if (region == &branch.getThenRegion())
+      storeAll();
+    else
+      storeTile(totals, pointers_.at(held_.getBuffer()), {heldIndex(held_), 1}, axesOf(held_.getResult()));
+    closeLoop({});
   }
 }
 

@@ -40,7 +40,8 @@ struct Scope {
   llvm::DenseMap<view::Expr, mlir::Value> indices;      ///< index math computed here
   llvm::DenseMap<mlir::Value, mlir::Value> splats;      ///< vectors filled with a scalar
   llvm::DenseSet<mlir::Operation *> filled;             ///< stages whose memory is filled here
-  llvm::DenseSet<view::Expr> known;                     ///< guards that hold from here on
+  llvm::SmallVector<view::Expr> tested;                 ///< guards that this branch depends on
+  bool inside = false;                                  ///< the tested guards hold here
   mlir::Operation *outerBefore = nullptr;               ///< what `before` of the scope around was until this one opened
 };
 
@@ -78,6 +79,7 @@ private:
   uop::RangeOp openLoop(int64_t axis, mlir::ValueRange inits, bool reduce);
   void closeLoop(mlir::ValueRange yields);
   /// Runs `body` once, or, where guards remain, under a test in two copies: one inside the domain, one at its edge.
+  /// All items of a group take the same copy, because they meet at barriers.
   void atEdges(llvm::function_ref<void()> body);
 
   // Values.
@@ -124,8 +126,18 @@ private:
   mlir::Value laneCondition(view::Expr expr, size_t depth);
   mlir::Value constant(mlir::TypedAttr value);
   mlir::Value constant(mlir::Type type, int64_t value);
+  /// The guards that still need a test, of those about one of `axes`.
   view::Expr guardOf(const AxisSet &axes) const;
+  /// The same, of those that are about axes `among` only.
+  view::Expr guardOf(const AxisSet &axes, const AxisSet &among) const;
   view::Index indexAt(const view::ShapeTracker &tracker) const;
+
+  /// Whether a reduce's input is 0 at points outside the domain, so that a sum needs no guard there.
+  bool vanishesOutside(mlir::Value value, const AxisSet &over);
+  /// The running totals' place in memory.
+  view::Expr heldIndex(kernel::ReduceOp reduce);
+  view::Expr memoryIndex(llvm::ArrayRef<int64_t> axes, bool perChunk);
+  void emitNest(llvm::ArrayRef<kernel::StoreOp> stores);
 
   void createFunction();
   void bindParallelAxes();
@@ -144,6 +156,8 @@ private:
   llvm::DenseMap<mlir::Value, AxisSet> axesOf_;
   llvm::DenseMap<mlir::Value, mlir::Value> pointers_; // buffer argument → pointer argument
   llvm::DenseMap<mlir::Operation *, mlir::Value> stageMemory_;
+  kernel::ReduceOp held_;                ///< the reduce whose totals are held in memory; null: none
+  llvm::SmallVector<int64_t> heldLoops_; ///< its loops that stand outside loops of its result
   bool fuseMultiplyAdd_;
   llvm::SmallVector<view::Expr> guards_; // 0/1 over loop variables: inside the domain
   llvm::MapVector<mlir::Attribute, mlir::Value> constants_;

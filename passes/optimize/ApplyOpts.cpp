@@ -42,12 +42,13 @@ public:
     AxisAttr &axis = list_[positionOf(id)];
     axis = AxisAttr::get(func_.getContext(), id, axis.getSize(), kind);
   }
-  /// The first loop of the innermost reduction; spatial tiles go before it.
-  size_t firstReduced() const {
+  /// Behind the last loop that is not reduced: where the tiles of such loops go.
+  size_t behindLastKept() const {
+    size_t position = 0;
     for (size_t i = 0; i < list_.size(); ++i)
-      if (list_[i].getKind() == AxisKind::Loop && isReduced(list_[i].getId()))
-        return i;
-    return list_.size();
+      if (list_[i].getKind() == AxisKind::Loop && !isReduced(list_[i].getId()))
+        position = i + 1;
+    return position;
   }
   /// Splits axis `id` into an outer part of its name and an inner one of `inner` points, put at `position`.
   int64_t split(int64_t id, int64_t inner, AxisKind kind, size_t position);
@@ -129,9 +130,71 @@ static bool hasItems(const Axes &axes) {
   return false;
 }
 
+/// A scratch buffer of the launch, so that the memory planner places it.
+static Value addScratch(FuncOp func, Type element, int64_t elements) {
+  Builder builder(func.getContext());
+  Value scratch = func.getBody().addArgument(BufferType::get(func.getContext(), element), func.getLoc());
+  func.setFunctionType(builder.getFunctionType(func.getBody().getArgumentTypes(), {}));
+  SmallVector<int64_t> sizes(func.getScratch());
+  sizes.push_back(elements);
+  func.setScratch(sizes);
+  return scratch;
+}
+
+/// The elements of memory over these axes; nullopt when one has no fixed size.
+static std::optional<int64_t> elementsOver(FuncOp func, ArrayRef<int64_t> axes) {
+  int64_t elements = 1;
+  for (int64_t axis : axes) {
+    Expr size = func.getLoopAxis(axis).getSize().getValue();
+    if (!size.isConst())
+      return std::nullopt;
+    elements *= size.constant();
+  }
+  return elements;
+}
+
+/// What a value depends on, of the axes that axis `place` has inside it, in the order of a stage's memory.
+static SmallVector<int64_t> insideOf(FuncOp func, const Axes &axes, size_t place, Value value) {
+  auto depends = axesOf(func, value);
+  return layoutOrder(axes, [&](AxisAttr axis) {
+    return depends.contains(axis.getId()) &&
+           (axis.getKind() != AxisKind::Loop || axes.positionOf(axis.getId()) > place);
+  });
+}
+
+/// Whether memory is laid out already over an axis, which then can be split no more.
+static bool isHeldOver(FuncOp func, int64_t id) {
+  for (Operation &op : func.getBody().front()) {
+    auto reduce = dyn_cast<ReduceOp>(op);
+    if ((isa<StageOp>(op) || (reduce && reduce.getBuffer())) && axesOf(func, op.getResult(0)).contains(id))
+      return true;
+  }
+  return false;
+}
+
+/// Holds the running totals of the one reduce over the opt's axis.
+static llvm::Error holdTotals(FuncOp func, OptAttr opt, const Axes &axes) {
+  if (hasItems(axes))
+    return refuse(opt, "the items of a group would share the totals: they are in registers already");
+  SmallVector<ReduceOp> reduces(func.getBody().getOps<ReduceOp>());
+  if (reduces.size() != 1 || !llvm::is_contained(reduces.front().getAxes(), opt.getAxis()))
+    return refuse(opt, "the kernel has not just one reduce, over this axis");
+  ReduceOp reduce = reduces.front();
+  SmallVector<int64_t> held = insideOf(func, axes, axes.positionOf(opt.getAxis()), reduce.getResult());
+  std::optional<int64_t> elements = elementsOver(func, held);
+  if (!elements)
+    return refuse(opt, "a staged axis has no fixed size");
+  reduce.getBufferMutable().assign(addScratch(func, reduce.getResult().getType(), *elements));
+  reduce.setHeld(held);
+  return llvm::Error::success();
+}
+
 static llvm::Error stage(FuncOp func, OptAttr opt, const Axes &axes) {
   if (opt.getAmount() < 0 || opt.getAmount() >= func.getNumArguments())
     return refuse(opt, "the kernel has no such buffer");
+  for (auto store : func.getBody().getOps<StoreOp>())
+    if (store.getBuffer() == func.getArgument(opt.getAmount()))
+      return holdTotals(func, opt, axes);
   SmallVector<LoadOp> loads;
   for (auto load : func.getBody().getOps<LoadOp>())
     if (load.getBuffer() == func.getArgument(opt.getAmount()))
@@ -139,32 +202,15 @@ static llvm::Error stage(FuncOp func, OptAttr opt, const Axes &axes) {
   if (loads.size() != 1)
     return refuse(opt, "the buffer is read in " + llvm::Twine(loads.size()) + " places, not one");
   LoadOp load = loads.front();
-  size_t place = axes.positionOf(opt.getAxis());
-  auto depends = axesOf(func, load.getResult());
-  SmallVector<int64_t> order = layoutOrder(axes, [&](AxisAttr axis) {
-    if (!depends.contains(axis.getId()))
-      return false;
-    return axis.getKind() != AxisKind::Loop || axes.positionOf(axis.getId()) > place;
-  });
-  int64_t elements = 1;
-  for (int64_t axis : order) {
-    Expr size = func.getLoopAxis(axis).getSize().getValue();
-    if (!size.isConst())
-      return refuse(opt, "a staged axis has no fixed size");
-    elements *= size.constant();
-  }
+  SmallVector<int64_t> order = insideOf(func, axes, axes.positionOf(opt.getAxis()), load.getResult());
+  std::optional<int64_t> elements = elementsOver(func, order);
+  if (!elements)
+    return refuse(opt, "a staged axis has no fixed size");
   OpBuilder builder(func.getContext());
   builder.setInsertionPointAfter(load);
   Value scratch;
-  if (!hasItems(axes)) {
-    // Scratch is a buffer of the launch, so that the memory planner places it.
-    auto type = BufferType::get(func.getContext(), load.getResult().getType());
-    scratch = func.getBody().addArgument(type, func.getLoc());
-    func.setFunctionType(builder.getFunctionType(func.getBody().getArgumentTypes(), {}));
-    SmallVector<int64_t> sizes(func.getScratch());
-    sizes.push_back(elements);
-    func.setScratch(sizes);
-  }
+  if (!hasItems(axes))
+    scratch = addScratch(func, load.getResult().getType(), *elements);
   auto staged = StageOp::create(builder, load.getLoc(), load.getResult().getType(), load.getResult(), scratch,
                                 builder.getDenseI64ArrayAttr(order));
   load.getResult().replaceAllUsesExcept(staged.getResult(), staged);
@@ -181,8 +227,8 @@ static llvm::Error meetInLocalMemory(FuncOp func, OptAttr opt, const Axes &axes,
       if (axis != group)
         own.push_back(axis);
     OpBuilder builder(reduce);
-    auto partial = ReduceOp::create(builder, reduce.getLoc(), reduce.getResult().getType(), reduce.getKindAttr(),
-                                    reduce.getInput(), builder.getDenseI64ArrayAttr(own));
+    auto partial = ReduceOp::create(builder, reduce.getLoc(), reduce.getInput(), reduce.getKindAttr(),
+                                    builder.getDenseI64ArrayAttr(own));
     auto depends = axesOf(func, partial.getResult());
     SmallVector<int64_t> order = layoutOrder(
         axes, [&](AxisAttr axis) { return depends.contains(axis.getId()) && axis.getKind() != AxisKind::Loop; });
@@ -206,6 +252,13 @@ llvm::Error optimize::applyOpt(FuncOp func, OptAttr opt) {
     return refuse(opt, "the amount must be 1 or more");
   if (splits && axis.getKind() != AxisKind::Loop && axis.getKind() != AxisKind::Group)
     return refuse(opt, "the axis is no loop any more");
+  // Points past the end of a part would be those of the next part, and computed twice.
+  Expr size = axis.getSize().getValue();
+  bool isPart = id >= int64_t(func.getDomain().getSizes().size());
+  if (splits && isPart && !(size.isConst() && size.constant() % amount == 0))
+    return refuse(opt, "the axis is a part of another, of " + size.print() + " points: the amount must divide them");
+  if (splits && isHeldOver(func, id))
+    return refuse(opt, "memory is laid out over the axis already: splits come before STAGE and GROUP");
   bool reduced = axes.isReduced(id);
   switch (opt.getKind()) {
   case OptKind::UPCAST:
@@ -221,7 +274,7 @@ llvm::Error optimize::applyOpt(FuncOp func, OptAttr opt) {
     axes.split(id, amount, AxisKind::Lane, axes.size());
     break;
   case OptKind::TILE:
-    axes.split(id, amount, AxisKind::Loop, reduced ? axes.size() : axes.firstReduced());
+    axes.split(id, amount, AxisKind::Loop, reduced ? axes.size() : axes.behindLastKept());
     break;
   case OptKind::THREAD: {
     if (reduced)

@@ -40,6 +40,7 @@ public:
 private:
   Access accessOf(Operation *op, Value buffer);
   std::optional<Product> findProduct();
+  std::optional<size_t> placeOfColumns(const Product &product, int64_t width);
   void chooseProduct(const Product &product);
   void chooseLanes();
   void chooseChunks(ArrayRef<size_t> candidates);
@@ -130,9 +131,36 @@ static int64_t bestTile(int64_t size, int64_t most) {
   return best;
 }
 
+/// `count` cut into as few parts of at most `most` as possible, all of about one size.
+static int64_t evenPart(int64_t count, int64_t most) {
+  return llvm::divideCeil(count, llvm::divideCeil(count, std::max<int64_t>(1, most)));
+}
+
 static int64_t elementBits(FuncOp func) {
   StoreOp store = *func.getBody().getOps<StoreOp>().begin();
   return store.getValue().getType().getIntOrFloatBitWidth();
+}
+
+/// The axis inside which columns that are no plain vectors in memory are staged; none where they are, or do not fit.
+std::optional<size_t> Chooser::placeOfColumns(const Product &product, int64_t width) {
+  auto tracker = product.columns.op->getAttrOfType<TrackerAttr>("tracker").getValue();
+  bool isPlain = product.columns.isContiguous(product.n) && tracker.at().valid.isConst(1);
+  int64_t bytes = width * elementBits(func_) / 8;
+  std::optional<size_t> last, around; // kept axes in loop order once m and n have changed places
+  for (size_t axis = 0; axis < product.columns.strides.size(); ++axis) {
+    if (reduced_.contains(axis)) {
+      if (fixedSize(axis) < 1)
+        return std::nullopt;
+      bytes *= fixedSize(axis);
+      continue;
+    }
+    around = last;
+    last = axis == product.m ? product.n : axis;
+  }
+  bool rowsInside = product.m < product.n && last == product.n;
+  if (isPlain || !rowsInside || bytes > target_.l2Bytes / 2)
+    return std::nullopt;
+  return around;
 }
 
 void Chooser::chooseProduct(const Product &product) {
@@ -144,7 +172,10 @@ void Chooser::chooseProduct(const Product &product) {
   for (size_t axis : reduced_)
     depth *= std::max<int64_t>(fixedSize(axis), 1);
   // Two vectors a row: the accumulators fill the registers, less two for the columns and one for the row.
-  int64_t width = columns >= 2 * lanes ? 2 * lanes : lanes;
+  // One where the second would mostly be past the end.
+  auto padded = [&](int64_t part) { return llvm::divideCeil(columns, part) * part; };
+  bool two = columns >= 2 * lanes && 10 * padded(2 * lanes) <= 11 * padded(lanes);
+  int64_t width = two ? 2 * lanes : lanes;
   int64_t tileRows = bestTile(rows, (target_.vectorRegisters - 4) / (width / lanes));
   if (columns < lanes)
     return chooseLanes();
@@ -153,18 +184,34 @@ void Chooser::chooseProduct(const Product &product) {
   // Large operands are held in cache in the order in which the register tile reads them.
   int64_t bytes = elementBits(func_) / 8;
   bool large = rows * columns * depth >= (int64_t(1) << 21) && rows >= 4 * tileRows && columns >= 4 * width;
-  if (large && m < n)
+  // So are the columns of small ones that are gated or scattered: each is then read so once, not once a tile of rows.
+  std::optional<size_t> around = large ? std::nullopt : placeOfColumns(product, width);
+  bool columnsOutside = m < n && (large || around);
+  if (columnsOutside)
     add(OptKind::SWAP, m, n);
   add(OptKind::VECTOR, n, width);
   add(OptKind::UPCAST, m, tileRows);
+  if (around)
+    add(OptKind::STAGE, *around, product.columns.buffer);
   if (!large)
     return;
-  int64_t panelColumns = std::max<int64_t>(1, target_.l3Bytes / 2 / (depth * bytes * width));
-  int64_t panelRows = std::max<int64_t>(1, target_.l2Bytes / 2 / (depth * bytes * tileRows));
-  add(OptKind::TILE, n, std::min<int64_t>(panelColumns, llvm::divideCeil(columns, width)));
-  add(OptKind::TILE, m, std::min<int64_t>(panelRows, llvm::divideCeil(rows, tileRows)));
-  add(OptKind::STAGE, n, product.columns.buffer);
+  // A panel's columns of one register tile stay in L1 while the rows pass by: long sums are cut, totals held between.
+  size_t outer = *llvm::min_element(reduced_);
+  int64_t inside = depth / std::max<int64_t>(1, fixedSize(outer)), most = target_.l1Bytes / 2 / (bytes * width);
+  int64_t step = evenPart(fixedSize(outer), most / inside);
+  bool cut = step < fixedSize(outer);
+  if (cut) {
+    depth = step * inside;
+    add(OptKind::SWAP, m, outer); // columns, the cut sum, rows
+  }
+  add(OptKind::TILE, n, evenPart(llvm::divideCeil(columns, width), target_.l3Bytes / 2 / (depth * bytes * width)));
+  add(OptKind::TILE, m, evenPart(llvm::divideCeil(rows, tileRows), target_.l2Bytes / 2 / (depth * bytes * tileRows)));
+  if (cut)
+    add(OptKind::TILE, outer, step);
+  add(OptKind::STAGE, cut ? outer : n, product.columns.buffer);
   add(OptKind::STAGE, m, product.rows.buffer);
+  if (cut)
+    add(OptKind::STAGE, outer, stores_.front().buffer);
 }
 
 void Chooser::chooseLanes() {

@@ -22,14 +22,14 @@ namespace kiln {
 #include "passes/Passes.h.inc"
 } // namespace kiln
 
-/// Launches pass a buffer for each scratch argument: a share for every chunk.
+/// Launches pass a buffer for each scratch argument: a share for every chunk or work group.
 static void passScratch(host::LaunchOp launch, kernel::FuncOp func) {
   if (func.getScratch().empty())
     return;
   OpBuilder builder(launch);
   Expr chunks = 1;
   for (kernel::AxisAttr axis : func.getLoopAxes())
-    if (axis.getKind() == kernel::AxisKind::Chunk)
+    if (axis.getKind() == kernel::AxisKind::Chunk || axis.getKind() == kernel::AxisKind::Group)
       chunks = chunks * axis.getSize().getValue();
   size_t first = func.getNumArguments() - func.getScratch().size();
   for (auto [index, elements] : llvm::enumerate(func.getScratch())) {
@@ -61,7 +61,7 @@ struct OptimizeKernels : kiln::impl::OptimizeKernelsBase<OptimizeKernels> {
   using Base::Base;
 
   void runOnOperation() override {
-    target::Target target{vectorBits, vectorRegisters, l2Bytes, l3Bytes, maxItems, localBytes};
+    target::Target target{vectorBits, vectorRegisters, l1Bytes, l2Bytes, l3Bytes, maxItems, localBytes};
     llvm::StringMap<kernel::FuncOp> kernels;
     for (auto func : getOperation().getOps<kernel::FuncOp>()) {
       kernels[func.getName()] = func;

@@ -475,11 +475,24 @@ static void giveMemoryToYields(Block &block, bool onlyOnce) {
   }
 }
 
+/// What control flow reads must be memory, in order: numbers and views that move elements get a copy.
+static void giveMemoryToOperands(Operation *op) {
+  OpBuilder builder(op);
+  for (OpOperand &operand : op->getOpOperands()) {
+    Edge edge = edgeOf(operand.get());
+    bool number = isa_and_nonnull<graph::ConstOp, graph::SizeOp>(edge.base.getDefiningOp());
+    if (number || !edge.tracker.isContiguous())
+      operand.set(graph::ContiguousOp::create(builder, operand.get().getLoc(), operand.get().getType(), operand.get()));
+  }
+}
+
 void HostBuilder::giveOutputsMemory() {
   main_.walk([&](Operation *op) {
-    if (isa<graph::IfOp, graph::LoopOp>(op))
-      for (Region &region : op->getRegions())
-        giveMemoryToYields(region.front(), /*onlyOnce=*/false);
+    if (!isa<graph::IfOp, graph::LoopOp, graph::BindOp>(op))
+      return;
+    giveMemoryToOperands(op);
+    for (Region &region : op->getRegions())
+      giveMemoryToYields(region.front(), /*onlyOnce=*/false);
   });
   giveMemoryToYields(main_.getBody().front(), /*onlyOnce=*/true);
 }
@@ -500,7 +513,15 @@ void HostBuilder::build() {
   giveOutputsMemory();
   Block &block = main_.getBody().front();
   ArrayAttr none = builder_.getArrayAttr({});
-  SmallVector<Attribute> symbols(symbols_.begin(), symbols_.end());
+  // Inputs bind the symbols that are dims of theirs; control flow binds the others where it makes them.
+  SmallVector<SymbolAttr> bound;
+  for (SymbolAttr symbol : symbols_) {
+    Expr size = Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax());
+    if (llvm::any_of(main_.getArgumentTypes(),
+                     [&](Type type) { return llvm::is_contained(shapeOf(cast<RankedTensorType>(type)), size); }))
+      bound.push_back(symbol);
+  }
+  SmallVector<Attribute> symbols(bound.begin(), bound.end());
   auto program = host::ProgramOp::create(
       builder_, loc_, main_.getName(),
       portsOf(builder_, main_.getArgumentTypes(), [&](unsigned i) { return main_.getArgAttrDict(i); }),
@@ -508,7 +529,7 @@ void HostBuilder::build() {
       builder_.getArrayAttr(symbols));
   Block *body = builder_.createBlock(&program.getBody());
   Scope scope;
-  for (SymbolAttr symbol : symbols_)
+  for (SymbolAttr symbol : bound)
     scope.sizes[Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax())] =
         body->addArgument(builder_.getI64Type(), loc_);
   for (auto [index, argument] : llvm::enumerate(main_.getArguments()))

@@ -138,8 +138,7 @@ Value KernelBuilder::computeReduce(graph::ReduceOp reduce, const ShapeTracker &t
   assert(reduce == group_.reduce && "a kernel finishes one reduce");
   assert(tracker.isContiguous() && "a reduce is read in its own order");
   Value input = compute(reduce.getInput(), ShapeTracker::contiguous(domain_));
-  return kernel::ReduceOp::create(builder_, reduce.getLoc(), input.getType(), reduce.getKindAttr(), input,
-                                  reduce.getAxesAttr());
+  return kernel::ReduceOp::create(builder_, reduce.getLoc(), input, reduce.getKindAttr(), reduce.getAxesAttr());
 }
 
 BuiltKernel KernelBuilder::build() {

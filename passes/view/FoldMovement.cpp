@@ -10,6 +10,8 @@
 #include "ir/graph/Graph.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Iterators.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace kiln;
@@ -61,9 +63,11 @@ struct FoldMovement : kiln::impl::FoldMovementBase<FoldMovement> {
     // In order, so that an op's input is folded before the op itself.
     for (Operation *op : movements)
       fold(op);
-    for (Operation *op : llvm::reverse(movements))
-      if (op->use_empty())
+    // The views of a chain's inner steps go too, and whatever fed only them.
+    getOperation().walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+      if (isOpTriviallyDead(op))
         op->erase();
+    });
   }
 
   void fold(Operation *op) {

@@ -12,10 +12,11 @@
 using namespace kiln;
 using namespace kiln::driver;
 
-static const std::map<std::string, Emit> kEmits = {
-    {"exe", Emit::Exe},           {"obj", Emit::Obj},           {"import", Emit::Import}, {"view", Emit::View},
-    {"schedule", Emit::Schedule}, {"optimize", Emit::Optimize}, {"lower", Emit::Lower},   {"render", Emit::Render},
-    {"llvm", Emit::Llvm},         {"asm", Emit::Asm}};
+static constexpr std::pair<llvm::StringLiteral, Emit> kEmits[] = {
+    {"exe", Emit::Exe},     {"obj", Emit::Obj},           {"import", Emit::Import},
+    {"view", Emit::View},   {"schedule", Emit::Schedule}, {"optimize", Emit::Optimize},
+    {"lower", Emit::Lower}, {"render", Emit::Render},     {"llvm", Emit::Llvm},
+    {"asm", Emit::Asm}};
 
 static constexpr char kExamples[] = R"(Examples:
   kiln compile model.onnx -o model && ./model input.npy    a program, and a run of it
@@ -35,9 +36,16 @@ namespace {
 /// What CLI11 fills and what has yet to be understood.
 struct Texts {
   std::vector<std::string> dims, inputs, named;
-  std::string opts, schedule = "default", outputDir, random, bench, weights;
+  std::string emit = "exe", opts, schedule = "default", outputDir, random, bench;
   int threads = 0;
   bool list = false;
+};
+
+/// CLI11 shows what a flag without a value stands for; the description does.
+struct Formatter final : CLI::Formatter {
+  std::string make_option_name(const CLI::Option *option, bool isPositional) const override {
+    return llvm::StringRef(CLI::Formatter::make_option_name(option, isPositional)).split('{').first.str();
+  }
 };
 
 } // namespace
@@ -66,8 +74,8 @@ static void addRunOptions(CLI::App &app, Texts &texts) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--output-dir", texts.outputDir, "write output_0.npy, output_1.npy ... there")->type_name("DIR");
-  app.add_flag("--random{0}", texts.random, "fill the inputs that are not given: --random=SEED");
-  app.add_flag("--bench{100}", texts.bench, "time N runs: --bench=N");
+  app.add_flag("--random{0}", texts.random, "fill the inputs that are not given; also --random=SEED");
+  app.add_flag("--bench{100}", texts.bench, "time 100 runs; also --bench=N");
   app.add_option("--threads", texts.threads, "CPU threads (one a core)")->type_name("N");
   app.add_flag("--list", texts.list, "names, dtypes and shapes of inputs and outputs");
 }
@@ -92,6 +100,16 @@ static std::vector<std::string> runArguments(const Texts &texts) {
   return arguments;
 }
 
+static llvm::Expected<Emit> parseEmit(llvm::StringRef text) {
+  std::string known;
+  for (const auto &[name, emit] : kEmits) {
+    if (text == name)
+      return emit;
+    known += (known.empty() ? "" : ", ") + name.str();
+  }
+  return usageError("--emit " + text + ": no such kind", "kinds are " + known);
+}
+
 /// What an environment variable says as a number; 0 where it says nothing.
 static int environment(const char *name) {
   const char *text = getenv(name);
@@ -100,9 +118,10 @@ static int environment(const char *name) {
 
 static llvm::Error understand(CommandLine &line, const Texts &texts) {
   CompileOptions &compile = line.compile;
-  if (llvm::Error error = checkDevice(compile.pipeline.device))
-    return error;
-  llvm::Expected<target::Target> target = describeTarget(compile.pipeline.device, compile.pipeline.cpu);
+  llvm::Expected<const DeviceEntry *> device = findDevice(compile.pipeline.device);
+  if (!device)
+    return device.takeError();
+  llvm::Expected<target::Target> target = describeTarget(**device, compile.pipeline.cpu);
   if (!target)
     return target.takeError();
   compile.pipeline.target = *target;
@@ -120,6 +139,10 @@ static llvm::Error understand(CommandLine &line, const Texts &texts) {
       return failure(texts.opts + ": cannot be read: " + file.getError().message());
     compile.pipeline.opts = (*file)->getBuffer().str();
   }
+  llvm::Expected<Emit> emit = parseEmit(texts.emit);
+  if (!emit)
+    return emit.takeError();
+  line.artefact.emit = *emit;
   line.run.arguments = runArguments(texts);
   return llvm::Error::success();
 }
@@ -133,7 +156,8 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
   CLI::App app("kiln turns a model file into a program.", "kiln");
   app.set_version_flag("--version", "kiln " KILN_VERSION);
   app.footer(kExamples);
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);
+  app.formatter(std::make_shared<Formatter>());
   app.get_formatter()->column_width(34);
 
   CLI::App &compile = *app.add_subcommand("compile", "make a program, an object, or the text of a stage");
@@ -141,10 +165,9 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
   compile.add_option("-o", line.artefact.output, "where it goes (a program: the model's name; text: standard output)")
       ->type_name("OUT");
   compile
-      .add_option("--emit", line.artefact.emit,
+      .add_option("--emit", texts.emit,
                   "exe, obj, a stage (import view schedule optimize lower render), llvm or asm (exe)")
-      ->type_name("KIND")
-      ->transform(CLI::Transformer(kEmits).description(""));
+      ->type_name("KIND");
   compile.add_option("--weights", line.artefact.weightsPath, "put the weights there, a safetensors file")
       ->type_name("FILE");
   compile.add_flag("--static", line.artefact.isStatic, "a program that needs no shared library");
@@ -160,6 +183,10 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
 
   CLI::App &devices = *app.add_subcommand("devices", "what kiln compiles for, and what this machine has of it");
 
+  // CLI11 would say that a command is missing where an unknown one is given.
+  auto isGiven = [&](const CLI::App *command) { return command->get_name() == argv[1]; };
+  if (argc > 1 && argv[1][0] != '-' && llvm::none_of(app.get_subcommands([](CLI::App *) { return true; }), isGiven))
+    return usageError(llvm::Twine(argv[1]) + ": no such command", "commands are compile, run, verify and devices");
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp &) {
@@ -174,6 +201,8 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
     std::string command = chosen.empty() ? "kiln" : "kiln " + chosen.front()->get_name();
     return usageError(error.what(), "see " + command + " --help");
   }
+  if (app.get_subcommands().empty())
+    return usageError("no command", "commands are compile, run, verify and devices; see kiln --help");
   line.command = run ? Command::Run : verify ? Command::Verify : devices ? Command::Devices : Command::Compile;
   if (line.command != Command::Devices)
     if (llvm::Error error = understand(line, texts))

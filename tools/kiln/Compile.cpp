@@ -1,7 +1,10 @@
 #include "Compile.h"
 
+#include "Debug.h"
 #include "Model.h"
-#include "OutputFile.h"
+#include "Package.h"
+#include "Render.h"
+#include "package/OutputFile.h"
 #include "support/Error.h"
 
 using namespace kiln;
@@ -25,7 +28,14 @@ static std::optional<Stage> emittedStage(Emit emit) {
   }
 }
 
+static llvm::Error emitText(llvm::StringRef path, llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write) {
+  return package::writeFile(path.empty() ? "-" : path, write);
+}
+
 llvm::Error driver::compile(const CompileOptions &options, const ArtefactOptions &artefact) {
+  if (llvm::Error error = checkArtefact(options, artefact))
+    return error;
+
   // import: a file becomes a graph of tensor ops; a dump goes on from its stage.
   llvm::Expected<std::unique_ptr<Model>> opened = Model::open(options);
   if (!opened)
@@ -41,12 +51,24 @@ llvm::Error driver::compile(const CompileOptions &options, const ArtefactOptions
   if (llvm::Error error = model.advance(wanted.value_or(Stage::Lower)))
     return error;
   if (wanted)
-    return writeFile(artefact.output, [&](llvm::raw_ostream &out) {
+    return emitText(artefact.output, [&](llvm::raw_ostream &out) {
       model.print(out);
       return llvm::Error::success();
     });
 
-  // render: one source or object for the device, one for the host.
-  // package: what the user asked for.
-  return llvm::Error::success();
+  // render: kernels become the device's text or code, the host program with them.
+  llvm::Expected<Rendering> rendering = Rendering::create(model, options);
+  if (!rendering)
+    return rendering.takeError();
+  if (llvm::Error error = printRendering(*rendering, options.debug))
+    return error;
+  if (artefact.emit == Emit::Render)
+    return emitText(artefact.output, [&](llvm::raw_ostream &out) { return rendering->source(out); });
+  if (artefact.emit == Emit::Llvm)
+    return emitText(artefact.output, [&](llvm::raw_ostream &out) { return rendering->llvmText(out); });
+  if (artefact.emit == Emit::Asm)
+    return emitText(artefact.output, [&](llvm::raw_ostream &out) { return rendering->assembly(out); });
+
+  // package: an object with its header, or a program.
+  return artefact.emit == Emit::Obj ? packageObject(*rendering, artefact) : packageProgram(*rendering, artefact);
 }

@@ -1,5 +1,6 @@
 #include "Debug.h"
 
+#include "Render.h"
 #include "ir/kernel/Kernel.h"
 #include "ir/uop/UOp.h"
 #include "render/Listing.h"
@@ -37,6 +38,13 @@ void driver::printStage(mlir::ModuleOp module, Stage stage, int debug) {
   if (stage == Stage::Lower && debug >= kDebugUOps)
     for (uop::FuncOp function : module.getOps<uop::FuncOp>())
       llvm::errs() << function.getSymName() << "\n" << render::listing(function);
+}
+
+llvm::Error driver::printRendering(const Rendering &rendering, int debug) {
+  if (debug >= kDebugSource)
+    if (llvm::Error error = rendering.source(llvm::errs()))
+      return error;
+  return debug >= kDebugMachineCode ? rendering.assembly(llvm::errs()) : llvm::Error::success();
 }
 
 void driver::printRewrites(mlir::PassManager &passes) {

@@ -1,20 +1,27 @@
 //===- Debug.h - What DEBUG=n shows of the compiler ---------------------------===//
 //
-// The levels are tinygrad's: 1 devices opened and 2 a line a launch (both from the runtime), 3 kernels as trees and their
-// opts, 4 their source, 5 their trees as scheduled and their uops, 6 their machine code, 7 the module after every pass.
-// All of it goes to standard error.
+// The levels are tinygrad's: 1 devices opened and 2 a line a launch (both from the runtime), 3 kernels as trees and
+// their opts, 4 their source, 5 their trees as scheduled and their uops, 6 their machine code, 7 the module after every
+// pass. All of it goes to standard error.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
 #include "passes/Pipeline.h"
 
+#include "llvm/Support/Error.h"
+
 namespace kiln::driver {
+
+class Rendering;
 
 inline constexpr int kDebugKernels = 3, kDebugSource = 4, kDebugUOps = 5, kDebugMachineCode = 6, kDebugRewrites = 7;
 
 /// What this level shows once a stage has run.
 void printStage(mlir::ModuleOp module, Stage stage, int debug);
+
+/// What this level shows of stage render.
+llvm::Error printRendering(const Rendering &rendering, int debug);
 
 /// Has the manager print the module after every pass that changes it.
 void printRewrites(mlir::PassManager &passes);

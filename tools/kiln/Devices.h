@@ -1,20 +1,33 @@
 //===- Devices.h - The devices that kiln compiles for and runs on -------------===//
 #pragma once
 
-#include "target/Target.h"
+#include "target/Device.h"
 
-#include "llvm/ADT/StringRef.h"
+#include "kiln/program.h"
+
 #include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace kiln::driver {
 
-/// Usage error, with the devices that there are, where none has this name.
-llvm::Error checkDevice(llvm::StringRef name);
+/// A device as kiln has it: the compiler's half and the runtime's.
+struct DeviceEntry {
+  target::Device compiler;
+  const kiln_device *runtime;
+  llvm::StringRef summary;
+  /// Kernels and host program become one C file, which a C compiler compiles; else LLVM compiles the host program.
+  bool isC = false;
+  /// Only kiln itself runs this device: no program can be made for it.
+  bool isInternal = false;
+};
+
+/// The device of this name; a usage error that lists the devices where there is none.
+llvm::Expected<const DeviceEntry *> findDevice(llvm::StringRef name);
 
 /// What a device is like; `cpu` is what --mcpu says.
-llvm::Expected<target::Target> describeTarget(llvm::StringRef device, llvm::StringRef cpu);
+llvm::Expected<target::Target> describeTarget(const DeviceEntry &device, llvm::StringRef cpu);
 
-/// `kiln devices`: a line a device, and whether this machine has it.
+/// `kiln devices`: a line a device, and what this machine has of it.
 void listDevices(llvm::raw_ostream &out);
 
 } // namespace kiln::driver

@@ -1,9 +1,13 @@
 #include "Load.h"
 
-#include "Devices.h"
+#include "Debug.h"
+#include "Render.h"
 #include "render/Jit.h"
+#include "support/Error.h"
 
 #include "kiln/program.h"
+
+#include <dlfcn.h>
 
 using namespace kiln;
 using namespace kiln::driver;
@@ -26,18 +30,53 @@ static render::RuntimeSymbols runtimeSymbols() {
   return symbols;
 }
 
+namespace {
+
+/// A model in a shared library.
+class LibraryModel final : public target::LoadedModel {
+public:
+  LibraryModel(void *library, const kiln_model *model) : library_(library), model_(model) {}
+  ~LibraryModel() override { dlclose(library_); }
+  const kiln_model &model() const override { return *model_; }
+
+private:
+  void *library_;
+  const kiln_model *model_;
+};
+
+} // namespace
+
+/// Has the C compiler make a shared library and loads it; its file is gone again when this returns.
+static llvm::Expected<std::unique_ptr<target::LoadedModel>> loadLibrary(const Rendering &rendering) {
+  llvm::Expected<package::TemporaryFile> file = temporaryFile(".so");
+  if (!file)
+    return file.takeError();
+  if (llvm::Error error = rendering.sharedLibrary(file->path()))
+    return error;
+  void *library = dlopen(file->path().str().c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    return failure(rendering.model().source() + ": cannot be loaded: " + dlerror());
+  auto *model = static_cast<const kiln_model *>(dlsym(library, "kiln_the_model"));
+  return std::make_unique<LibraryModel>(library, model);
+}
+
 llvm::Expected<std::unique_ptr<target::LoadedModel>> driver::load(Model &model, const CompileOptions &options) {
   // view, schedule, optimize, lower
   if (llvm::Error error = model.advance(Stage::Lower))
     return error;
 
   // render
-  llvm::Expected<target::Cpu> cpu = target::describeCpu(options.pipeline.cpu);
-  if (!cpu)
-    return cpu.takeError();
-  render::ModelTables tables = render::modelTables(model.module());
-  llvm::Expected<std::unique_ptr<render::Jit>> jit = render::Jit::create(*cpu, options.level, runtimeSymbols());
+  llvm::Expected<Rendering> rendering = Rendering::create(model, options);
+  if (!rendering)
+    return rendering.takeError();
+  if (llvm::Error error = printRendering(*rendering, options.debug))
+    return error;
+  if (rendering->device().isC)
+    return loadLibrary(*rendering);
+  llvm::Expected<std::unique_ptr<render::Jit>> jit =
+      render::Jit::create(rendering->cpu(), options.level, runtimeSymbols());
   if (!jit)
     return jit.takeError();
-  return (*jit)->loadModel(tables, model.name(), model.folder(), options.pipeline.device, {});
+  std::string code = rendering->code();
+  return (*jit)->loadModel(rendering->tables(), model.name(), model.folder(), rendering->device().compiler.name, code);
 }

@@ -1,6 +1,7 @@
 #include "Model.h"
 
 #include "Debug.h"
+#include "passes/Passes.h"
 #include "support/Error.h"
 
 #include "mlir/Parser/Parser.h"
@@ -54,7 +55,33 @@ llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options
   model->module_ = mlir::parseSourceFile<mlir::ModuleOp>(options.model, &model->context_);
   if (!model->module_)
     return model->diagnostics_.take(options.model, "no module that MLIR can read");
+  if (llvm::Error error = model->checkDump())
+    return error;
   return model;
+}
+
+llvm::Error Model::checkDump() {
+  auto wrong = [&](const llvm::Twine &cause) {
+    return failure(options_.model + ": " + cause, "give a dump that `kiln compile --emit STAGE` wrote");
+  };
+  auto mark = module()->getAttrOfType<mlir::StringAttr>("kiln.stage");
+  std::optional<Stage> stage = mark ? stageByName(mark.getValue()) : std::nullopt;
+  if (!stage || *stage > Stage::Lower)
+    return wrong("its attribute kiln.stage names no stage");
+  if (!module()->getAttrOfType<mlir::ArrayAttr>(graph::kSymbolsAttr))
+    return wrong("its attribute kiln.symbols is missing");
+  bool isGraph = *stage < Stage::Schedule;
+  if (isGraph && !module().lookupSymbol<mlir::func::FuncOp>("main"))
+    return wrong("it has no func.func @main");
+  if (!isGraph && !llvm::hasSingleElement(module().getOps<host::ProgramOp>()))
+    return wrong("it has not one host.program");
+  // A later stage relies on what this one guarantees.
+  MarkStageOptions promise;
+  promise.stage = mark.getValue();
+  mlir::PassManager passes(&context_);
+  passes.addPass(createMarkStage(promise));
+  return mlir::succeeded(passes.run(module())) ? llvm::Error::success()
+                                               : diagnostics_.take(options_.model, "it is not what its stage promises");
 }
 
 llvm::Error Model::advance(Stage last) {

@@ -34,6 +34,8 @@ public:
 
 private:
   explicit Model(const CompileOptions &options);
+  /// Whether a module that was parsed could be a stage's.
+  llvm::Error checkDump();
 
   const CompileOptions &options_;
   mlir::MLIRContext context_;

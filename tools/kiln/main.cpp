@@ -4,6 +4,7 @@
 #include "Compile.h"
 #include "Devices.h"
 #include "Run.h"
+#include "Verify.h"
 #include "support/Error.h"
 
 #include "llvm/Support/InitLLVM.h"
@@ -28,8 +29,12 @@ static llvm::Expected<int> execute(int argc, char **argv) {
     return EXIT_SUCCESS;
   case Command::Run:
     return run((*line)->compile, (*line)->run);
-  case Command::Verify:
-    return EXIT_SUCCESS;
+  case Command::Verify: {
+    llvm::Expected<bool> agrees = verify((*line)->compile, (*line)->verify);
+    if (!agrees)
+      return agrees.takeError();
+    return *agrees ? EXIT_SUCCESS : EXIT_FAILURE;
+  }
   case Command::Devices:
     listDevices(llvm::outs());
     return EXIT_SUCCESS;

@@ -288,5 +288,7 @@ llvm::Expected<OwningOpRef<ModuleOp>> kiln::import::importJson(MLIRContext &cont
   llvm::Expected<OwningOpRef<ModuleOp>> module = importer.import();
   if (!module)
     return failure(path + ": " + llvm::toString(module.takeError()));
+  if (llvm::Error error = importer.checkDims())
+    return error;
   return module;
 }

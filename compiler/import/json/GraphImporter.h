@@ -17,6 +17,8 @@ public:
 
   /// Errors do not name the document's file.
   llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> import();
+  /// See Symbols; after import.
+  llvm::Error checkDims() const { return symbols_.checkDims(); }
 
 private:
   enum class Progress { Waiting, Open, Done };

@@ -243,18 +243,25 @@ Tensors LoopImport::run() {
            Tensors();
   Value trips, condition;
   if (n_.has(0)) {
+    if (!n_.tensor(0))
+      return {};
     if (!isOneOf(n_.tensor(0), b_.int64()))
       return n_.fail("the trip count is " + describe(n_.input(0)), "it is one int64"), Tensors();
     trips = b_.reshape(n_.input(0), {});
   }
   if (n_.has(1)) {
+    if (!n_.tensor(1))
+      return {};
     if (!isOneOf(n_.tensor(1), b_.boolType()))
       return n_.fail("the condition is " + describe(n_.input(1)), "it is one bool"), Tensors();
     condition = b_.reshape(n_.input(1), {});
   }
 
-  for (Value init : inits_)
+  for (auto [index, init] : llvm::enumerate(inits_)) {
+    if (!init)
+      return n_.fail("carried tensor " + Twine(index) + " has no initial value", "name one"), Tensors();
     changes_.emplace_back(b_.rank(init), false);
+  }
   symbolsBefore_ = n_.importer().symbols().count();
   while (!settled_)
     if (!importOnce() || !compare())

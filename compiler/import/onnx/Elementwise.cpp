@@ -11,8 +11,15 @@ using mlir::Value;
 using Unary = Value (TensorBuilder::*)(Value);
 using Binary = Value (TensorBuilder::*)(Operand, Operand);
 
-static auto unary(Unary function) {
-  return [function](Node &n, TensorBuilder &b) { return (b.*function)(n.input(0)); };
+/// A function, and what it is of integers known at import.
+static auto unary(Unary function, ElementFunction fold = nullptr) {
+  return [function, fold](Node &n, TensorBuilder &b) -> Tensor {
+    const Tensor &input = n.tensor(0);
+    if (fold && input)
+      if (Tensor folded = foldElementwise(n, input.element(), fold))
+        return folded;
+    return (b.*function)(n.input(0));
+  };
 }
 
 /// A binary function, and what it is of integers known at import.
@@ -38,8 +45,11 @@ static auto comparison(Binary function, ElementFunction fold) {
 }
 
 /// And, Or and Xor are of bools alone; the table's rows take integers too.
-static auto logical(Binary function) {
-  return [function](Node &n, TensorBuilder &b) -> Tensor {
+static auto logical(Binary function, ElementFunction fold) {
+  return [function, fold](Node &n, TensorBuilder &b) -> Tensor {
+    if (n.numInputs() == 2)
+      if (Tensor folded = foldElementwise(n, b.boolType(), fold))
+        return folded;
     Value x = n.input(0), y = n.input(1);
     if (x && y && (!b.isBool(x) || !b.isBool(y)))
       return n.fail("its inputs are not bool", "cast them");
@@ -151,62 +161,34 @@ static Tensor castLike(Node &n, TensorBuilder &b) {
   return castTo(n, b, like ? like.element() : mlir::Type());
 }
 
-static Value hyperbolicSine(Node &n, TensorBuilder &b) {
-  Value x = n.input(0);
-  return b.mul(b.sub(b.exp(x), b.exp(b.neg(x))), 0.5);
-}
-
-static Value hyperbolicCosine(Node &n, TensorBuilder &b) {
-  Value x = n.input(0);
-  return b.mul(b.add(b.exp(x), b.exp(b.neg(x))), 0.5);
-}
-
-/// Of |x|, with the sign put back: for a negative x the sum would cancel.
-static Value areaSine(Node &n, TensorBuilder &b) {
-  Value x = n.input(0), size = b.abs(x);
-  return b.mul(b.sign(x), b.log(b.add(size, b.sqrt(b.add(b.square(size), 1)))));
-}
-
-static Value areaCosine(Node &n, TensorBuilder &b) {
-  Value x = n.input(0);
-  return b.log(b.add(x, b.sqrt(b.sub(b.square(x), 1))));
-}
-
-static Value areaTangent(Node &n, TensorBuilder &b) {
-  Value x = n.input(0);
-  return b.mul(b.log(b.div(b.add(x, 1), b.sub(1, x))), 0.5);
-}
-
-static Value tangent(Node &n, TensorBuilder &b) {
-  Value x = n.input(0);
-  return b.div(b.sin(x), b.cos(x));
-}
-
 void kiln::import::onnx::addElementwise(Registry &r) {
   using B = TensorBuilder;
-  r.add("Abs", 7, unary(&B::abs));
-  r.add("Acosh", 9, areaCosine);
-  r.add("Asinh", 9, areaSine);
-  r.add("Atanh", 9, areaTangent);
+  r.add("Abs", 7, unary(&B::abs, foldAbs));
+  r.add("Acos", 7, unary(&B::acos));
+  r.add("Acosh", 9, unary(&B::acosh));
+  r.add("Asin", 7, unary(&B::asin));
+  r.add("Asinh", 9, unary(&B::asinh));
+  r.add("Atan", 7, unary(&B::atan));
+  r.add("Atanh", 9, unary(&B::atanh));
   r.add("BitwiseNot", 18, unary(&B::bitNot));
   r.add("Ceil", 7, unary(&B::ceil));
   r.add("Cos", 7, unary(&B::cos));
-  r.add("Cosh", 9, hyperbolicCosine);
+  r.add("Cosh", 9, unary(&B::cosh));
   r.add("Erf", 9, unary(&B::erf));
   r.add("Exp", 7, unary(&B::exp));
   r.add("Floor", 7, unary(&B::floor));
   r.add("IsInf", 10, isInf);
   r.add("IsNaN", 9, unary(&B::isNaN));
   r.add("Log", 7, unary(&B::log));
-  r.add("Neg", 7, unary(&B::neg));
-  r.add("Not", 7, unary(&B::logicalNot));
+  r.add("Neg", 7, unary(&B::neg, foldNeg));
+  r.add("Not", 7, unary(&B::logicalNot, foldNot));
   r.add("Reciprocal", 7, unary(&B::recip));
   r.add("Round", 11, unary(&B::roundHalfEven));
   r.add("Sign", 9, unary(&B::sign));
   r.add("Sin", 7, unary(&B::sin));
-  r.add("Sinh", 9, hyperbolicSine);
+  r.add("Sinh", 9, unary(&B::sinh));
   r.add("Sqrt", 7, unary(&B::sqrt));
-  r.add("Tan", 7, tangent);
+  r.add("Tan", 7, unary(&B::tan));
 
   r.add("Add", 7, binary(&B::add, foldAdd));
   r.add("BitwiseAnd", 18, binary(&B::bitAnd));
@@ -223,9 +205,9 @@ void kiln::import::onnx::addElementwise(Registry &r) {
   r.add("Min", 7, variadic(&B::minimum, foldMin));
   r.add("Sum", 7, variadic(&B::add));
 
-  r.add("And", 7, logical(&B::bitAnd));
-  r.add("Or", 7, logical(&B::bitOr));
-  r.add("Xor", 7, logical(&B::bitXor));
+  r.add("And", 7, logical(&B::bitAnd, foldMin));
+  r.add("Or", 7, logical(&B::bitOr, foldMax));
+  r.add("Xor", 7, logical(&B::bitXor, foldNotEqual));
   r.add("Equal", 7, comparison(&B::equal, foldEqual));
   r.add("Greater", 7, comparison(&B::greater, [](llvm::ArrayRef<Expr> x) { return foldLess({x[1], x[0]}); }));
   r.add("GreaterOrEqual", 12,

@@ -101,6 +101,15 @@ Result kiln::import::onnx::foldMod(Operands x) {
   return std::nullopt;
 }
 
+Result kiln::import::onnx::foldAbs(Operands x) { return view::maximum(x[0], -x[0]); }
+Result kiln::import::onnx::foldNeg(Operands x) { return -x[0]; }
+Result kiln::import::onnx::foldNot(Operands x) { return Expr(1) - x[0]; }
+
+Result kiln::import::onnx::foldNotEqual(Operands x) {
+  Result equal = foldEqual(x);
+  return equal ? foldNot(*equal) : std::nullopt;
+}
+
 Result kiln::import::onnx::foldEqual(Operands x) {
   if (view::provablyEqual(x[0], x[1]))
     return Expr(1);

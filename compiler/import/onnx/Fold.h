@@ -27,6 +27,11 @@ std::optional<view::Expr> foldDiv(llvm::ArrayRef<view::Expr> x);
 std::optional<view::Expr> foldMod(llvm::ArrayRef<view::Expr> x);
 std::optional<view::Expr> foldMin(llvm::ArrayRef<view::Expr> x);
 std::optional<view::Expr> foldMax(llvm::ArrayRef<view::Expr> x);
+std::optional<view::Expr> foldAbs(llvm::ArrayRef<view::Expr> x);
+std::optional<view::Expr> foldNeg(llvm::ArrayRef<view::Expr> x);
+/// Of a bool.
+std::optional<view::Expr> foldNot(llvm::ArrayRef<view::Expr> x);
+std::optional<view::Expr> foldNotEqual(llvm::ArrayRef<view::Expr> x);
 std::optional<view::Expr> foldEqual(llvm::ArrayRef<view::Expr> x);
 std::optional<view::Expr> foldLess(llvm::ArrayRef<view::Expr> x);
 std::optional<view::Expr> foldLessEqual(llvm::ArrayRef<view::Expr> x);

@@ -14,7 +14,7 @@ using llvm::Twine;
 
 /// Functions that call functions multiply, as loops in loops do while their bodies are tried; a file of a few kilobytes
 /// can ask for more nodes than there are atoms.
-static constexpr size_t kMostNodes = 10'000'000;
+static constexpr size_t kMostNodes = 1'000'000;
 static constexpr size_t kMostCalls = 100;
 
 llvm::Error Importer::importGraph(const ::onnx::GraphProto &graph, Scope &scope) {

@@ -21,13 +21,17 @@ static Tensor reshaped(Node &n, TensorBuilder &b, llvm::ArrayRef<Expr> shape) {
 static Tensor reshape(Node &n, TensorBuilder &b) {
   bool zeroIsZero = n.flag("allowzero", false);
   const Tensor &input = n.tensor(0);
-  std::optional<Elements> sizes = n.sizes(1);
-  if (!input || !sizes)
+  if (!input || !n.tensor(1))
     return {};
+  const Elements *sizes = n.elements(1);
+  if (!sizes)
+    return n.fail("the shape " + quoted(n.proto().input(1)) + " is not known at import",
+                  "it has to be a constant or made of sizes");
   Shape from = input.shape(), to;
   Expr known = 1;
   int open = -1;
-  for (auto [axis, size] : llvm::enumerate(*sizes)) {
+  for (auto [axis, given] : llvm::enumerate(*sizes)) {
+    Expr size = given;
     if (size.isConst(0) && !zeroIsZero) {
       if (axis >= from.size())
         return n.fail("the shape's size " + Twine(axis) + " is 0 but the input is " + describe(from),
@@ -256,13 +260,17 @@ static Tensor depthToSpace(Node &n, TensorBuilder &b) {
 static Tensor spaceToDepth(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   int64_t block = n.integer("blocksize");
+  std::string mode = n.opset() < 28 ? "DCR" : n.string("mode", "DCR");
   if (!x)
     return {};
   if (b.rank(x) != 4 || block < 1 || block > view::kMaxDim)
     return n.fail("blocks of " + Twine(block) + " in " + describe(b.shape(x)), "it needs [n, c, h, w]");
+  if (mode != "DCR" && mode != "CRD")
+    return n.fail("attribute 'mode' is " + quoted(mode), "it is DCR or CRD");
   Expr height = view::floorDiv(b.dim(x, 2), block), width = view::floorDiv(b.dim(x, 3), block);
   Value parts = b.reshape(x, {b.dim(x, 0), b.dim(x, 1), height, block, width, block});
-  return b.reshape(b.permute(parts, {0, 3, 5, 1, 2, 4}), {b.dim(x, 0), b.dim(x, 1) * (block * block), height, width});
+  parts = mode == "DCR" ? b.permute(parts, {0, 3, 5, 1, 2, 4}) : b.permute(parts, {0, 1, 3, 5, 2, 4});
+  return b.reshape(parts, {b.dim(x, 0), b.dim(x, 1) * block * block, height, width});
 }
 
 void kiln::import::onnx::addMovement(Registry &r) {

@@ -85,6 +85,14 @@ static Tensor constantOfShape(Node &n, TensorBuilder &b) {
   for (Expr size : *sizes)
     if (size.max() < 0)
       return n.fail("a size is " + size.print(), "sizes are not negative");
+  // A list of equal integers may be a shape, as in expansions of LayerNormalization.
+  auto integer = llvm::dyn_cast<mlir::IntegerAttr>(value);
+  if (integer && sizes->size() == 1 && sizes->front().isConst() && sizes->front().constant() <= kMostElements) {
+    int64_t count = sizes->front().constant();
+    auto repeated = mlir::RankedTensorType::get({count}, integer.getType());
+    return Tensor(repeated, mlir::DenseElementsAttr::get(repeated, llvm::SmallVector<mlir::Attribute>(count, integer)),
+                  "");
+  }
   return b.constant(value, *sizes);
 }
 

@@ -78,7 +78,7 @@ template <class T> T remainderTruncated(T x, T y) {
 }
 
 template <class T> T powerOfInteger(T base, T exponent) {
-  uint64_t result = 1, square = uint64_t(base);
+  uint64_t result = 1, square = uint64_t(int64_t(base));
   uint64_t left = exponent < T(0) ? 0 - uint64_t(exponent) : uint64_t(exponent);
   for (; left; left >>= 1, square *= square)
     if (left & 1)

@@ -33,6 +33,16 @@ AsmPrinter &kiln::operator<<(AsmPrinter &printer, Alu kind) {
   return printer;
 }
 
+ParseResult kiln::parseAluRow(AsmParser &parser, AluKindAttr &row) {
+  FailureOr<Alu> kind = FieldParser<Alu>::parse(parser);
+  if (failed(kind))
+    return failure();
+  row = AluKindAttr::get(parser.getContext(), *kind);
+  return success();
+}
+
+void kiln::printAluRow(AsmPrinter &printer, Operation *, AluKindAttr row) { printer << row.getValue(); }
+
 /// Reads a number or a quoted expression.
 static FailureOr<view::Expr> parseSize(AsmParser &parser) {
   int64_t number;

@@ -27,6 +27,10 @@ inline llvm::hash_code hash_value(Alu kind) { return llvm::hash_value(static_cas
 
 namespace kiln {
 
+/// How ops write their row of the table: its bare mnemonic.
+mlir::ParseResult parseAluRow(mlir::AsmParser &parser, AluKindAttr &row);
+void printAluRow(mlir::AsmPrinter &printer, mlir::Operation *op, AluKindAttr row);
+
 /// The sizes of a tensor's dims: constants, and what the encoding says of the dynamic ones.
 view::Shape shapeOf(mlir::RankedTensorType type);
 inline view::Shape shapeOf(mlir::Value tensor) { return shapeOf(llvm::cast<mlir::RankedTensorType>(tensor.getType())); }

@@ -140,7 +140,7 @@ def AluOp : PureGraphOp<"alu"> {
   let summary = "one element-wise operation on tensors of one shape";
   let arguments = (ins AluKindAttr:$kind, Variadic<Tensor>:$operands);
   let results = (outs Tensor:$result);
-  let assemblyFormat = "$kind $operands attr-dict `:` functional-type($operands, $result)";
+  let assemblyFormat = "custom<AluRow>($kind) $operands attr-dict `:` functional-type($operands, $result)";
   let hasVerifier = 1;
   let builders = [
     // The result's dtype follows from the operands by the row's rule; not for CAST and BITCAST.
@@ -153,7 +153,7 @@ def ReduceOp : PureGraphOp<"reduce"> {
   let description = [{Floats accumulate in their own dtype; an empty axis gives the operation's identity.}];
   let arguments = (ins AluKindAttr:$kind, Tensor:$input, DenseI64ArrayAttr:$axes);
   let results = (outs Tensor:$result);
-  let assemblyFormat = "$kind $input $axes attr-dict `:` type($input) `to` type($result)";
+  let assemblyFormat = "custom<AluRow>($kind) $input $axes attr-dict `:` type($input) `to` type($result)";
   let hasVerifier = 1;
   let builders = [OpBuilder<(ins "::kiln::Alu":$kind, "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$axes)>];
 }

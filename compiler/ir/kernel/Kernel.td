@@ -64,7 +64,8 @@ def OptAttr : AttrDef<KernelDialect, "Opt"> {
     LOCAL a n    splits off n items of the work group           GLOBAL a 0  a's points are work groups
     GROUP a n    splits a reduced axis over n items, whose partial results meet in local memory
     THREAD a n   splits a into n chunks                         SWAP a b    exchanges two axes in loop order
-    STAGE a b    holds what is read of buffer b inside axis a in memory of its own, in the order in which it is used
+    STAGE a b    holds what is read of buffer b inside axis a in memory of its own, in the order in which it is used;
+                 for an output b, the running totals of the reduce over a
   }];
   let parameters = (ins EnumParameter<OptEnum>:$kind, "int64_t":$axis, "int64_t":$amount);
   let assemblyFormat = "`<` $kind `,` $axis `,` $amount `>`";
@@ -134,15 +135,26 @@ def AluOp : PureKernelOp<"alu"> {
   let summary = "one element-wise operation";
   let arguments = (ins AluKindAttr:$kind, Variadic<AnyType>:$operands);
   let results = (outs AnyType:$result);
-  let assemblyFormat = "$kind $operands attr-dict `:` functional-type($operands, $result)";
+  let assemblyFormat = "custom<AluRow>($kind) $operands attr-dict `:` functional-type($operands, $result)";
   let hasVerifier = 1;
 }
 
 def ReduceOp : PureKernelOp<"reduce", [AllTypesMatch<["input", "result"]>]> {
   let summary = "ADD, MUL, MAX or MIN of the input over every point of loop axes";
-  let arguments = (ins AluKindAttr:$kind, AnyType:$input, DenseI64ArrayAttr:$axes);
+  let description = [{
+    With `buffer`, reduced loops may stand outside loops of the result: between their iterations the running totals are held
+    in that scratch buffer, row-major over the axes `held`.
+  }];
+  let arguments = (ins AluKindAttr:$kind, AnyType:$input, DenseI64ArrayAttr:$axes, Optional<BufferType>:$buffer,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$held);
   let results = (outs AnyType:$result);
-  let assemblyFormat = "$kind $input `over` $axes attr-dict `:` type($input)";
+  let assemblyFormat = [{
+    custom<AluRow>($kind) $input `over` $axes (`held` $held^)? (`in` $buffer^ `:` type($buffer))? attr-dict `:` type($input)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::kiln::AluKindAttr":$kind,
+                                 "::mlir::DenseI64ArrayAttr":$axes),
+    [{ build($_builder, $_state, input.getType(), kind, input, axes, ::mlir::Value(),
+             $_builder.getDenseI64ArrayAttr({})); }]>];
   let hasVerifier = 1;
 }
 

@@ -149,7 +149,7 @@ def AluOp : PureUOp<"alu"> {
   let summary = "one element-wise operation on scalars, or on vectors of equal lanes";
   let arguments = (ins AluKindAttr:$kind, Variadic<AnyType>:$operands);
   let results = (outs AnyType:$result);
-  let assemblyFormat = "$kind $operands attr-dict `:` functional-type($operands, $result)";
+  let assemblyFormat = "custom<AluRow>($kind) $operands attr-dict `:` functional-type($operands, $result)";
   let hasVerifier = 1;
 }
 

@@ -12,13 +12,13 @@
 using kiln::DType;
 using kiln::interp::HostTensor;
 
-inline HostTensor f32(llvm::ArrayRef<int64_t> dims, std::vector<float> elements) {
+inline HostTensor f32(llvm::ArrayRef<int64_t> dims, const std::vector<float> &elements) {
   return HostTensor::of<float>(DType::F32, dims, elements);
 }
-inline HostTensor i32(llvm::ArrayRef<int64_t> dims, std::vector<int32_t> elements) {
+inline HostTensor i32(llvm::ArrayRef<int64_t> dims, const std::vector<int32_t> &elements) {
   return HostTensor::of<int32_t>(DType::I32, dims, elements);
 }
-inline HostTensor i64(llvm::ArrayRef<int64_t> dims, std::vector<int64_t> elements) {
+inline HostTensor i64(llvm::ArrayRef<int64_t> dims, const std::vector<int64_t> &elements) {
   return HostTensor::of<int64_t>(DType::I64, dims, elements);
 }
 inline HostTensor boolean(bool value) { return HostTensor::of<bool>(DType::Bool, {}, value); }

@@ -26,7 +26,8 @@ struct Kernel {
     programs = std::move(*decoded);
   }
   /// "" where the launch succeeds.
-  std::string launch(std::vector<UopBuffer> buffers, std::vector<int64_t> grid = {1}, std::vector<int64_t> sizes = {}) {
+  std::string launch(const std::vector<UopBuffer> &buffers, const std::vector<int64_t> &grid = {1},
+                     const std::vector<int64_t> &sizes = {}) {
     return llvm::toString(programs.front().launch(buffers, sizes, grid));
   }
 };

@@ -1,61 +1,13 @@
 // Models as C: compiled by gcc and clang with every warning an error, and run by the real runtime.
-#include "CompiledC.h"
-#include "Kernels.h"
+#include "RunModel.h"
 
 #include "render/HostC.h"
-
-#include "kiln/program.h"
 
 #include <catch2/catch.hpp>
 
 using namespace kiln;
 
-static std::string sourceOf(const std::string &text, render::HostCOptions options = {}) {
-  test::Module module(text);
-  options.name = "model";
-  return llvm::cantFail(render::renderHostC(render::modelTables(*module), options));
-}
-
 namespace {
-
-class Model {
-public:
-  Model(llvm::StringRef compiler, llvm::StringRef source)
-      : compiled_(compiler, source, {std::string("-I") + KILN_RUNTIME_INCLUDE}),
-        model_(*static_cast<const kiln_model *>(compiled_.address("kiln_the_model"))) {
-    char error[256] = "";
-    kiln_options options = {};
-    options.threads = 1;
-    kiln_status status = kiln_context_create(&model_, &options, &context_, error, sizeof error);
-    INFO(error);
-    REQUIRE(status == KILN_OK);
-  }
-  ~Model() { kiln_context_destroy(context_); }
-
-  const kiln_model &operator*() const { return model_; }
-
-  /// Runs with one-dimensional inputs, those not given by their defaults; gives the first output.
-  template <class T> std::vector<T> run(std::vector<std::vector<T>> inputs, kiln_dtype dtype) {
-    std::vector<kiln_tensor> given(model_.input_count), made(model_.output_count);
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      inputs[i].reserve(1); // an empty tensor is given too
-      given[i] = {inputs[i].data(), dtype, 1, {int64_t(inputs[i].size())}};
-    }
-    status_ = kiln_run(context_, given.data(), made.data());
-    if (status_ != KILN_OK)
-      return {};
-    const T *data = static_cast<const T *>(made[0].data);
-    return {data, data + (made[0].rank ? made[0].dims[0] : 1)};
-  }
-  kiln_status status() const { return status_; }
-  std::string error() const { return kiln_context_error(context_); }
-
-private:
-  test::CompiledC compiled_;
-  const kiln_model &model_;
-  kiln_context *context_ = nullptr;
-  kiln_status status_ = KILN_OK;
-};
 
 // Adds b[0] to every a, a chunk an element.
 constexpr llvm::StringLiteral kAdd = R"(
@@ -79,10 +31,27 @@ std::string addModel(llvm::StringRef attributes, llvm::StringRef body) {
       .str();
 }
 
+/// Runs and gives the first output.
+std::vector<float> runFloats(test::RunModel &model, const std::vector<std::vector<float>> &inputs) {
+  std::vector<test::Tensor> given;
+  for (const std::vector<float> &input : inputs)
+    given.push_back(test::tensor(KILN_FLOAT32, input));
+  kiln_status status = model.run(given);
+  INFO(model.error());
+  REQUIRE(status == KILN_OK);
+  return model.output<float>(0);
+}
+
+std::string sourceOf(const std::string &text, render::HostCOptions options) {
+  test::Module module(text);
+  options.name = "model";
+  return llvm::cantFail(render::renderHostC(render::modelTables(*module), options));
+}
+
 } // namespace
 
 TEST_CASE("the dot product as a whole C file") {
-  std::string source = sourceOf((test::kDot + R"(
+  std::string text = (test::kDot + R"(
 host.program @model attributes {
     inputs = [#host.port<"a", tensor<2xi32>, dense<[1, 2]> : tensor<2xi32>>,
               #host.port<"b", tensor<2xi32>, dense<[3, 4]> : tensor<2xi32>>],
@@ -95,21 +64,24 @@ host.program @model attributes {
   host.launch @r_2(%out, %a, %b) sizes() grid() estimates(%four, %bytes) from "['dot']"
   host.done
 })")
-                                    .str());
-  CHECK(llvm::StringRef(source).contains(R"(
+                         .str();
+  for (const test::Setup &setup : test::setups()) {
+    test::RunModel model(setup, text);
+    CHECK(llvm::StringRef(model.source()).contains(R"(
 static void r_2(int* restrict data0, const int* restrict data1, const int* restrict data2);
 void r_2(int* restrict data0, const int* restrict data1, const int* restrict data2) {
   int acc0 = 0;
 )"));
-  for (llvm::StringRef compiler : test::kCompilers) {
-    Model model(compiler, source);
-    CHECK(model.run<int32_t>({}, KILN_INT32) == std::vector<int32_t>{11});
-    CHECK(model.run<int32_t>({{5, 6}, {7, 8}}, KILN_INT32) == std::vector<int32_t>{83});
+    REQUIRE(model.run({}) == KILN_OK);
+    CHECK(model.output<int32_t>(0) == std::vector<int32_t>{11});
+    REQUIRE(model.run({test::tensor<int32_t>(KILN_INT32, {5, 6}), test::tensor<int32_t>(KILN_INT32, {7, 8})}) ==
+            KILN_OK);
+    CHECK(model.output<int32_t>(0) == std::vector<int32_t>{83});
   }
 }
 
 TEST_CASE("a size that comes with the inputs, and a weight") {
-  std::string source = sourceOf(
+  std::string text =
       addModel(("inputs = [#host.port<\"a\", " + kVector + ">], outputs = [#host.port<\"sum\", " + kVector + R"(>],
     weights = [#host.weight<"pad", tensor<3xi8>, dense<[1, 2, 3]> : tensor<3xi8>>,
                #host.weight<"w", tensor<1xf32>, dense<2.5> : tensor<1xf32>>])")
@@ -119,25 +91,26 @@ TEST_CASE("a size that comes with the inputs, and a weight") {
   %w = host.weight 1
   %out = host.output 0 dims(%n)
   %ops = host.eval <"n{0..1000}*2">(%n)
-  host.launch @E_n(%out, %a, %w) sizes(%n) grid(%n) estimates(%ops, %ops) from "['add']")"));
-  for (llvm::StringRef compiler : test::kCompilers) {
-    Model model(compiler, source);
-    CHECK(model.run<float>({{1, 2, 3}}, KILN_FLOAT32) == std::vector<float>{3.5, 4.5, 5.5});
-    CHECK(model.run<float>({{}}, KILN_FLOAT32).empty());
-    CHECK(model.run<float>({{7}}, KILN_FLOAT32) == std::vector<float>{9.5});
-    CHECK(std::string((*model).symbols[0].name) == "n");
-    CHECK((*model).weights[1].offset == KILN_ALIGNMENT);
+  host.launch @E_n(%out, %a, %w) sizes(%n) grid(%n) estimates(%ops, %ops) from "['add']")");
+  for (const test::Setup &setup : test::setups()) {
+    test::RunModel model(setup, text);
+    CHECK(runFloats(model, {{1, 2, 3}}) == std::vector<float>{3.5, 4.5, 5.5});
+    CHECK(runFloats(model, {{}}).empty());
+    CHECK(runFloats(model, {{7}}) == std::vector<float>{9.5});
+    CHECK(std::string(model.model().symbols[0].name) == "n");
+    CHECK(model.model().weights[1].offset == KILN_ALIGNMENT);
   }
 }
 
 TEST_CASE("a loop whose trip count is data, a branch, a check that can fail") {
-  std::string source = sourceOf(addModel(("inputs = [#host.port<\"a\", " + kVector + R"(>,
+  std::string text = addModel(("inputs = [#host.port<\"a\", " + kVector + R"(>,
               #host.port<"trips", tensor<1xf32>, dense<3.0> : tensor<1xf32>>],
-    outputs = [#host.port<"sum", )" + kVector +
-                                          R"(>],
+    outputs = [#host.port<"sum", )" +
+                               kVector +
+                               R"(>],
     weights = [#host.weight<"w", tensor<1xf32>, dense<1.0> : tensor<1xf32>>])")
-                                             .str(),
-                                         R"(
+                                  .str(),
+                              R"(
   %a = host.input 0
   %w = host.weight 0
   %out = host.output 0 dims(%n)
@@ -169,21 +142,21 @@ TEST_CASE("a loop whose trip count is data, a branch, a check that can fail") {
   } else {
     scf.yield %a : !host.slice
   }
-  host.copy %out, %from, %bytes)"));
-  for (llvm::StringRef compiler : test::kCompilers) {
-    Model model(compiler, source);
-    CHECK(model.run<float>({{1, 2, 3}}, KILN_FLOAT32) == std::vector<float>{4, 5, 6});
-    CHECK(model.run<float>({{1, 2, 3}, {2}}, KILN_FLOAT32) == std::vector<float>{1, 2, 3});
-    model.run<float>({{1}, {11}}, KILN_FLOAT32);
-    CHECK(model.status() == KILN_INVALID_ARGUMENT);
+  host.copy %out, %from, %bytes)");
+  for (const test::Setup &setup : test::setups()) {
+    test::RunModel model(setup, text);
+    CHECK(runFloats(model, {{1, 2, 3}}) == std::vector<float>{4, 5, 6});
+    CHECK(runFloats(model, {{1, 2, 3}, {2}}) == std::vector<float>{1, 2, 3});
+    CHECK(model.run({test::tensor<float>(KILN_FLOAT32, {1}), test::tensor<float>(KILN_FLOAT32, {11})}) ==
+          KILN_INVALID_ARGUMENT);
     CHECK(llvm::StringRef(model.error()).contains("more than ten \"trips\""));
   }
 }
 
 TEST_CASE("sizes divide as Python does, negative ones too") {
-  std::string source = sourceOf(addModel(R"(inputs = [#host.port<"a", tensor<1xi64>>],
+  std::string text = addModel(R"(inputs = [#host.port<"a", tensor<1xi64>>],
     outputs = [#host.port<"b", tensor<4xi64>>], weights = [])",
-                                         R"--(
+                              R"--(
   %a = host.input 0
   %x = host.read %a i64
   %four = arith.constant 4 : i64
@@ -199,20 +172,21 @@ TEST_CASE("sizes divide as Python does, negative ones too") {
   %out2 = host.offset %out1, %eight
   host.write %out2 i64 %max
   %out3 = host.offset %out2, %eight
-  host.write %out3 i64 %c)--"));
-  for (llvm::StringRef compiler : test::kCompilers) {
-    Model model(compiler, source);
-    CHECK(model.run<int64_t>({{-7}}, KILN_INT64) == std::vector<int64_t>{-2, 1, 4, -7});
+  host.write %out3 i64 %c)--");
+  for (const test::Setup &setup : test::setups()) {
+    test::RunModel model(setup, text);
+    REQUIRE(model.run({test::tensor<int64_t>(KILN_INT64, {-7})}) == KILN_OK);
+    CHECK(model.output<int64_t>(0) == std::vector<int64_t>{-2, 1, 4, -7});
   }
 }
 
 TEST_CASE("large weights are no literals") {
   std::string weight = R"(inputs = [], outputs = [],
     weights = [#host.weight<"w", tensor<2000xf32>, dense<1.0> : tensor<2000xf32>>])";
-  std::string source = sourceOf(addModel(weight, ""));
+  render::HostCOptions options;
+  std::string source = sourceOf(addModel(weight, ""), options);
   CHECK(llvm::StringRef(source).contains("extern const unsigned char kiln_the_weights[];"));
   CHECK(llvm::StringRef(source).contains(".weight_data = kiln_the_weights,"));
-  render::HostCOptions options;
   options.weightsInFile = true;
   CHECK(llvm::StringRef(sourceOf(addModel(weight, ""), options)).contains(".weight_data = NULL,"));
 }
@@ -220,7 +194,8 @@ TEST_CASE("large weights are no literals") {
 TEST_CASE("a device that loads source gets it as it is") {
   render::HostCOptions options;
   options.device = "other";
-  options.code = "line \"one\"\nline two ?" "?/\n\\";
+  options.code = "line \"one\"\nline two ?"
+                 "?/\n\\";
   std::string source = sourceOf(addModel("inputs = [], outputs = [], weights = []", ""), options);
   for (llvm::StringRef compiler : test::kCompilers) {
     test::CompiledC compiled(compiler, source, {std::string("-I") + KILN_RUNTIME_INCLUDE});

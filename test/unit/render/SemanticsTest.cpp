@@ -1,8 +1,7 @@
-// What Alu.def decides and C leaves open, computed by rendered C that gcc and clang compiled without a warning.
-#include "CompiledC.h"
-#include "Kernels.h"
+// What Alu.def decides and C leaves open, computed on every device that takes source.
+#include "RunModel.h"
 
-#include "render/CStyle.h"
+#include "llvm/ADT/StringSwitch.h"
 
 #include <catch2/catch.hpp>
 
@@ -46,7 +45,22 @@ std::string elementwise(llvm::StringRef name, llvm::StringRef kind, llvm::ArrayR
                               "\nuop.yield\n}");
 }
 
-template <class T> std::string print(const T &value) { return Catch::Detail::stringify(value); }
+kiln_dtype dtypeNamed(llvm::StringRef type) {
+  return llvm::StringSwitch<kiln_dtype>(type)
+      .Case("i1", KILN_BOOL)
+      .Case("i8", KILN_INT8)
+      .Case("ui8", KILN_UINT8)
+      .Case("i16", KILN_INT16)
+      .Case("ui16", KILN_UINT16)
+      .Case("i32", KILN_INT32)
+      .Case("ui32", KILN_UINT32)
+      .Case("i64", KILN_INT64)
+      .Case("ui64", KILN_UINT64)
+      .Case("f16", KILN_FLOAT16)
+      .Case("bf16", KILN_BFLOAT16)
+      .Case("f32", KILN_FLOAT32)
+      .Case("f64", KILN_FLOAT64);
+}
 
 template <class R> bool same(R a, R b) {
   if constexpr (std::is_floating_point_v<R>)
@@ -60,20 +74,37 @@ template <class T> struct Row {
   T a, b, want;
 };
 
-/// Kernels of one operation each, with what they must compute; one file for all of a test.
+/// One model of many operations: each a kernel with inputs and an output of its own.
 class Suite {
 public:
   /// `Result` and the operands are what lies in memory.
   template <class Result, class... Operands>
   void check(llvm::StringRef kind, llvm::ArrayRef<llvm::StringRef> types, llvm::StringRef resultType,
              std::vector<Result> want, std::vector<Operands>... operands) {
-    std::string name = "E_" + std::to_string(checks_.size());
-    text_ += elementwise(name, kind, types, resultType, want.size());
-    checks_.push_back([=, what = kind.str() + " to " + resultType.str()](const test::CompiledC &compiled) {
-      std::vector<Result> got(want.size());
-      compiled.function<void(Result *, const Operands *...)>(name.c_str())(got.data(), operands.data()...);
+    unsigned number = checks_.size();
+    kernels_ += elementwise("E_" + std::to_string(number), kind, types, resultType, want.size());
+    std::string out = "%y" + std::to_string(number), buffers = out;
+    auto port = [&](llvm::StringRef type) {
+      return "#host.port<\"p\", tensor<" + std::to_string(want.size()) + "x" + type.str() + ">>";
+    };
+    outputs_ += (number ? ", " : "") + port(resultType);
+    for (llvm::StringRef type : types) {
+      std::string input = std::to_string(inputCount_++);
+      inputs_ += (inputs_.empty() ? "" : ", ") + port(type);
+      body_ += "%x" + input + " = host.input " + input + "\n";
+      buffers += ", %x" + input;
+    }
+    body_ += "%n" + std::to_string(number) + " = arith.constant " + std::to_string(want.size()) + " : i64\n" + out +
+             " = host.output " + std::to_string(number) + " dims(%n" + std::to_string(number) + ")\nhost.launch @E_" +
+             std::to_string(number) + "(" + buffers + ") sizes() grid() estimates(%zero, %zero) from \"\"\n";
+    auto type = types.begin();
+    (given_.push_back(test::tensor(dtypeNamed(*type++), operands)), ...);
+    checks_.push_back([=, what = kind.str() + " to " + resultType.str()](const test::RunModel &model) {
+      std::vector<Result> got = model.output<Result>(number);
+      REQUIRE(got.size() == want.size());
       for (size_t i = 0; i < want.size(); ++i) {
-        INFO(what << ", row " << i << ": got " << print(got[i]) << ", want " << print(want[i]));
+        INFO(what << ", row " << i << ": got " << Catch::Detail::stringify(got[i]) << ", want "
+                  << Catch::Detail::stringify(want[i]));
         CHECK(same(got[i], want[i]));
       }
     });
@@ -91,21 +122,25 @@ public:
     check<R>("cast", {kTypeName<T>}, kTypeName<R>, want, from);
   }
 
-  /// Computes every row under every compiler.
   void run() const {
-    test::Module module(text_);
-    std::string source = render::renderSource(render::kC11, module.kernels());
-    for (llvm::StringRef compiler : test::kCompilers) {
-      INFO(compiler.str());
-      test::CompiledC compiled(compiler, source);
+    std::string text = kernels_ + "host.program @model attributes {inputs = [" + inputs_ + "], outputs = [" + outputs_ +
+                       "], weights = [], symbols = []} {\n%zero = arith.constant 0 : i64\n" + body_ + "host.done\n}\n";
+    for (const test::Setup &setup : test::setups()) {
+      INFO(setup.device.name << " by " << setup.compiler.str());
+      test::RunModel model(setup, text);
+      kiln_status status = model.run(given_);
+      INFO(model.error());
+      REQUIRE(status == KILN_OK);
       for (auto &check : checks_)
-        check(compiled);
+        check(model);
     }
   }
 
 private:
-  std::string text_;
-  std::vector<std::function<void(const test::CompiledC &)>> checks_;
+  std::string kernels_, inputs_, outputs_, body_;
+  unsigned inputCount_ = 0;
+  std::vector<test::Tensor> given_;
+  std::vector<std::function<void(const test::RunModel &)>> checks_;
 };
 
 constexpr int32_t kLeast = std::numeric_limits<int32_t>::min(), kMost = std::numeric_limits<int32_t>::max();

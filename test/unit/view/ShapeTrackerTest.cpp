@@ -42,6 +42,13 @@ TEST_CASE("index and validity of an element") {
   CHECK(st.realSize().isConst(6));
 }
 
+TEST_CASE("the size of the buffer behind symbolic dims is symbolic") {
+  Expr n = Expr::variable("n", 0, 64), m = Expr::variable("m", 0, 64);
+  CHECK(ShapeTracker::contiguous({n, 4}).realSize() == n * Expr(4));
+  CHECK(ShapeTracker::contiguous({n, m}).permute({1, 0}).flip({0}).realSize() == n * m);
+  CHECK(ShapeTracker::contiguous({n, m}).expand({n, m}).realSize() == n * m);
+}
+
 TEST_CASE("strides of the whole map") {
   ShapeTracker st = tracker("(2,3):(1,2) -> (6):(1)");
   CHECK(!st.realStrides()[0]);

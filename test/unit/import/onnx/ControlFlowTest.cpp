@@ -27,7 +27,7 @@ static OnnxModel ifModel(const std::string &first, const std::string &second) {
 TEST_CASE("If's branches read values from above") {
   std::string text = ifModel("Exp", "Neg").import();
   CHECK_THAT(text, Contains("graph.if %arg0 : tensor<i1> -> (tensor<?x3xf32, #kiln.dims<[\"n\", 3]>>)"));
-  CHECK_THAT(text, Contains("graph.alu exp %arg1") && Contains("graph.alu neg %arg1"));
+  CHECK_THAT(text, Contains(" exp %arg1") && Contains(" neg %arg1"));
 }
 
 TEST_CASE("a size in which the branches differ is a symbol of the result's own") {
@@ -37,7 +37,7 @@ TEST_CASE("a size in which the branches differ is a symbol of the result's own")
   setInt(concat, "axis", 1);
   std::string text = model.import();
   CHECK_THAT(text, Contains("-> (tensor<?x?xf32, #kiln.dims<[\"n\", \"y.dim1{3..6}\"]>>)"));
-  CHECK_THAT(text, Contains("#kiln.symbol<y.dim1, 3 to 6, default 3>"));
+  CHECK_THAT(text, Contains("#kiln.symbol<\"y.dim1\", 3 to 6, default 3>"));
 }
 
 TEST_CASE("branches of different rank, dtype or number are an error") {
@@ -66,7 +66,7 @@ TEST_CASE("a known condition leaves one branch") {
   model.node("Gather", {"s", "axis"}, {"width"});
   model.node("Less", {"width", "limit"}, {"k"});
   model.graph().mutable_node(0)->set_input(0, "k");
-  CHECK_THAT(model.import(), !Contains("graph.if") && Contains("graph.alu exp") && !Contains("graph.alu neg"));
+  CHECK_THAT(model.import(), !Contains("graph.if") && Contains(" exp %arg1") && !Contains(" neg %arg1"));
 }
 
 /// Multiplies x [n] by 2 while its sum is below 100, at most m times; y is the last x and s the sums.
@@ -93,7 +93,7 @@ TEST_CASE("a counted Loop with a carried tensor and a scan output") {
   CHECK_THAT(text,
              Contains("graph.loop trips(%arg0 : tensor<i64>) carry(%arg1 : tensor<?xf32, #kiln.dims<[\"n\"]>>) -> "
                       "(tensor<?xf32, #kiln.dims<[\"n\"]>>, tensor<?x1xf32, #kiln.dims<[\"s.dim0\", 1]>>)"));
-  CHECK_THAT(text, Contains("#kiln.symbol<s.dim0, 0 to 2147483647, default 1>"));
+  CHECK_THAT(text, Contains("#kiln.symbol<\"s.dim0\", 0 to 2147483647, default 1>"));
   CHECK(model.runFloats({intTensor({}, {3}), floatTensor({2}, {1, 2})}) == std::vector<float>{8, 16});
 }
 
@@ -128,7 +128,7 @@ TEST_CASE("a carried tensor that grows has symbols of its own within and after")
   std::string text = model.import();
   CHECK_THAT(text, Contains("-> (tensor<?xf32, #kiln.dims<[\"y.dim0\"]>>, "));
   CHECK_THAT(text, Contains("tensor<?xf32, #kiln.dims<[\"v.dim0\"]>>"));
-  CHECK_THAT(text, Contains("#kiln.dims<[\"v.dim0+1\"]>"));
+  CHECK_THAT(text, Contains("#kiln.dims<[\"(v.dim0+1)\"]>"));
   CHECK(model.runFloats({intTensor({}, {2}), floatTensor({1}, {7})}) == std::vector<float>{7, 1, 1});
 }
 
@@ -140,7 +140,8 @@ TEST_CASE("scan slices of changing size are an error") {
   body.mutable_node(0)->set_input(1, "one");
   model.floats("one", {1}, {1});
   body.mutable_output(2)->set_name("w");
-  CHECK_THAT(model.import(), Contains("node 'loop' (Loop): scan output 0 has slices of size v.dim0+1, which changes"));
+  CHECK_THAT(model.import(),
+             Contains("node 'loop' (Loop): scan output 0 has slices of size (v.dim0+1), which changes"));
 }
 
 TEST_CASE("a Loop that never ends is an error") {

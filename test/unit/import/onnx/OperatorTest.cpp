@@ -10,37 +10,36 @@ using Ints = std::vector<int64_t>;
 /// A node of one float input x and one output y; more inputs are initializers.
 class Case {
 public:
-  Case(int64_t opset, const std::string &op, OnnxModel::Dims dims) : model(opset), op(op) {
+  Case(int64_t opset, const std::string &op, OnnxModel::Dims dims) : model(opset) {
     model.input("x", dims).output("y");
-    node = &model.node(op, {"x"}, {"y"});
+    model.node(op, {"x"}, {"y"});
   }
-  Case &with(const std::string &name, int64_t value) { return setInt(*node, name, value), *this; }
+  Case &with(const std::string &name, std::integral auto value) { return setInt(node(), name, value), *this; }
   Case &with(const std::string &name, std::initializer_list<int64_t> values) {
-    return setInts(*node, name, values), *this;
+    return setInts(node(), name, values), *this;
   }
-  Case &with(const std::string &name, const char *value) { return setString(*node, name, value), *this; }
-  Case &with(const std::string &name, float value) { return setFloat(*node, name, value), *this; }
+  Case &with(const std::string &name, const char *value) { return setString(node(), name, value), *this; }
+  Case &with(const std::string &name, float value) { return setFloat(node(), name, value), *this; }
   Case &ints(llvm::ArrayRef<int64_t> values, bool isScalar = false) {
-    std::string name = "i" + std::to_string(node->input_size());
-    node->add_input(name);
+    std::string name = "i" + std::to_string(node().input_size());
+    node().add_input(name);
     model.ints(name, values, isScalar);
     return *this;
   }
   Case &floats(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<float> values) {
-    std::string name = "f" + std::to_string(node->input_size());
-    node->add_input(name);
+    std::string name = "f" + std::to_string(node().input_size());
+    node().add_input(name);
     model.floats(name, dims, values);
     return *this;
   }
-  Case &none() { return node->add_input(""), *this; }
+  Case &none() { return node().add_input(""), *this; }
   Floats on(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<float> values) {
     return model.runFloats({floatTensor(dims, values)});
   }
   std::string import() { return model.import(); }
 
   OnnxModel model;
-  std::string op;
-  ::onnx::NodeProto *node;
+  ::onnx::NodeProto &node() { return *model.graph().mutable_node(0); }
 };
 
 static Floats rounded(Floats values) {
@@ -113,7 +112,7 @@ TEST_CASE("Split by sizes, into equal parts, and with a smaller last part") {
     if (!input.empty())
       c.ints(input);
     for (int i = 1; i < outputs; ++i) {
-      c.node->add_output("y" + std::to_string(i));
+      c.node().add_output("y" + std::to_string(i));
       c.model.output("y" + std::to_string(i));
     }
     if (opset >= 18 && input.empty())
@@ -129,7 +128,7 @@ TEST_CASE("Split by sizes, into equal parts, and with a smaller last part") {
 
 TEST_CASE("Dropout is the identity; its mask is true") {
   Case c(13, "Dropout", {2});
-  c.node->add_output("mask");
+  c.node().add_output("mask");
   c.model.output("mask");
   std::vector<HostTensor> outputs = c.model.run({floatTensor({2}, {1, 2})});
   CHECK(outputs[0].elements<float>() == llvm::ArrayRef<float>({1, 2}));
@@ -270,7 +269,7 @@ TEST_CASE("integers keep their dtype in sums and means") {
 
 TEST_CASE("LayerNormalization gives its mean and inverse deviation where they are asked for") {
   Case c = Case(17, "LayerNormalization", {2}).floats({2}, {1, 1});
-  c.node->add_output("mean");
+  c.node().add_output("mean");
   c.model.output("mean");
   std::vector<HostTensor> outputs = c.model.run({floatTensor({2}, {1, 3})});
   CHECK(rounded(outputs[0].elements<float>()) == Floats{-1, 1});
@@ -284,6 +283,20 @@ TEST_CASE("ArgMax takes the first of equals, or the last") {
   CHECK(model.runInts({floatTensor({3}, {1, 2, 2})}) == Ints{1});
   setInt(node, "select_last_index", 1);
   CHECK(model.runInts({floatTensor({3}, {1, 2, 2})}) == Ints{2});
+}
+
+TEST_CASE("angles and hyperbolic functions") {
+  auto apply = [](const char *op, llvm::ArrayRef<float> x) { return Case(13, op, {3}).on({3}, x); };
+  auto near = [](Floats got, Floats want) {
+    REQUIRE(got.size() == want.size());
+    for (auto [g, w] : llvm::zip(got, want))
+      CHECK(g == Approx(w).epsilon(1e-6).margin(1e-7));
+  };
+  near(apply("Atan", {-0.5, 3, 1e30f}), {-0.4636476f, 1.2490458f, 1.5707963f});
+  near(apply("Asin", {-1, 0.25, 1}), {-1.5707963f, 0.2526802f, 1.5707963f});
+  near(apply("Acos", {-1, 0.25, 1}), {3.1415927f, 1.3181161f, 0});
+  near(apply("Asinh", {-100, 0, 2}), {-5.2983424f, 0, 1.4436355f});
+  near(apply("Tan", {-1, 0, 1.5}), {-1.5574077f, 0, 14.10142f});
 }
 
 TEST_CASE("a training BatchNormalization and an unknown mode are refused") {

@@ -65,7 +65,7 @@ TEST_CASE("nodes in any order are sorted") {
   model.input("x", {2}).output("y");
   model.node("Exp", {"h"}, {"y"});
   model.node("Relu", {"x"}, {"h"});
-  CHECK_THAT(model.import(), Contains("graph.alu max") && Contains("graph.alu exp"));
+  CHECK_THAT(model.import(), Contains(" max %arg0") && Contains(" exp %1"));
 }
 
 TEST_CASE("a cycle is an error that names a node on it") {
@@ -74,7 +74,8 @@ TEST_CASE("a cycle is an error that names a node on it") {
   model.node("Exp", {"b"}, {"y"});
   model.node("Add", {"x", "b"}, {"a"}).set_name("on");
   model.node("Relu", {"a"}, {"b"});
-  CHECK(model.import() == "error: model.onnx: node 'on' (Add): its inputs depend on its own output; break the cycle");
+  CHECK(model.import() ==
+        "error: model.onnx: node 'Relu_2' (Relu): its inputs depend on its own output; break the cycle");
 }
 
 TEST_CASE("unknown operators, domains, opsets and IR versions") {
@@ -216,7 +217,7 @@ static OnnxModel callingModel(const std::string &name) {
 TEST_CASE("a function of the model is inlined, with the call's name before its nodes'") {
   OnnxModel model = callingModel("Leaky");
   addNode(addFunction(model, "Leaky"), "Relu");
-  CHECK_THAT(importWithLocations(model.bytes()), Contains("graph.alu max") && Contains("loc(\"call/Relu_0\")"));
+  CHECK_THAT(importWithLocations(model.bytes()), Contains(" max %arg0") && Contains("loc(\"call/Relu_0\")"));
 }
 
 TEST_CASE("a function's node takes attributes of the call, or the function's defaults") {
@@ -248,7 +249,7 @@ TEST_CASE("an input that a call leaves out is absent within") {
   model.graph().mutable_node(0)->add_input("");
   model.graph().mutable_node(0)->add_input("top");
   model.floats("top", {}, {6});
-  CHECK_THAT(model.import(), Contains("graph.alu min") && !Contains("graph.alu max"));
+  CHECK_THAT(model.import(), Contains(" min %arg0") && !Contains(" max %arg0"));
 }
 
 TEST_CASE("a function does not see the names around its call") {

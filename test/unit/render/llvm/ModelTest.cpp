@@ -26,10 +26,12 @@ constexpr char kSymbol[] = "#kiln.symbol<\"n\", 0 to 1000, default 4>";
 TEST_CASE("a model with a symbol, a weight and a stored default") {
   TextModel model(std::string(kAddKernel) + R"(
     host.program @model attributes {
-        inputs = [#host.port<"a", )" + kPort + R"(>], outputs = [#host.port<"sum", )" + kPort + R"(>],
+        inputs = [#host.port<"a", )" +
+                  kPort + R"(>], outputs = [#host.port<"sum", )" + kPort + R"(>],
         weights = [#host.weight<"pad", tensor<3xi8>, dense<[1, 2, 3]> : tensor<3xi8>>,
                    #host.weight<"w", tensor<1xf32>, dense<2.5> : tensor<1xf32>>],
-        symbols = [)" + kSymbol + R"(]} {
+        symbols = [)" +
+                  kSymbol + R"(]} {
     ^bb0(%n: i64):
       %a = host.input 0
       %w = host.weight 1
@@ -46,9 +48,12 @@ TEST_CASE("a model with a symbol, a weight and a stored default") {
 TEST_CASE("a loop of the host program: the trip count is data, memory is carried") {
   TextModel model(std::string(kAddKernel) + R"(
     host.program @model attributes {
-        inputs = [#host.port<"a", )" + kPort + R"(>, #host.port<"trips", tensor<1xi64>, dense<3> : tensor<1xi64>>],
-        outputs = [#host.port<"sum", )" + kPort + R"(>],
-        weights = [#host.weight<"w", tensor<1xf32>, dense<1.0> : tensor<1xf32>>], symbols = [)" + kSymbol + R"(]} {
+        inputs = [#host.port<"a", )" +
+                  kPort + R"(>, #host.port<"trips", tensor<1xi64>, dense<3> : tensor<1xi64>>],
+        outputs = [#host.port<"sum", )" +
+                  kPort + R"(>],
+        weights = [#host.weight<"w", tensor<1xf32>, dense<1.0> : tensor<1xf32>>], symbols = [)" +
+                  kSymbol + R"(]} {
     ^bb0(%n: i64):
       %a = host.input 0
       %w = host.weight 0
@@ -94,7 +99,8 @@ TEST_CASE("the tables of a model read through the runtime's header") {
         outputs = [#host.port<"z", tensor<?x4xi1, #kiln.dims<["n{0..1000}", 4]>>>],
         weights = [#host.weight<"a", tensor<3xi8>, dense<[1, 2, 3]> : tensor<3xi8>>,
                    #host.weight<"b", tensor<2x1xf32>, dense<[[2.5], [3.5]]> : tensor<2x1xf32>>],
-        symbols = [)" + kSymbol + R"(]} {
+        symbols = [)" +
+                 kSymbol + R"(]} {
     ^bb0(%n: i64):
       host.done
     })");
@@ -145,9 +151,11 @@ TEST_CASE("the tables of a model read through the runtime's header") {
 TEST_CASE("two models are loaded at once") {
   auto text = [](const char *value) {
     return std::string(kAddKernel) + R"(
-    host.program @model attributes {inputs = [#host.port<"a", )" + kPort + R"(>], outputs = [#host.port<"s", )" + kPort +
+    host.program @model attributes {inputs = [#host.port<"a", )" +
+           kPort + R"(>], outputs = [#host.port<"s", )" + kPort +
            R"(>], weights = [#host.weight<"w", tensor<1xf32>, dense<)" + value + R"(> : tensor<1xf32>>],
-        symbols = [)" + kSymbol + R"(]} {
+        symbols = [)" +
+           kSymbol + R"(]} {
     ^bb0(%n: i64):
       %a = host.input 0
       %w = host.weight 0

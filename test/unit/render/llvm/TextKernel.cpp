@@ -42,20 +42,20 @@ TextKernel::TextKernel(llvm::StringRef arguments, llvm::StringRef body, llvm::St
 
 uop::FuncOp TextKernel::function() { return *module_->getOps<uop::FuncOp>().begin(); }
 
-static void compile(uop::FuncOp function, const target::Cpu &cpu,
+static void compile(uop::FuncOp function, const target::Cpu &cpu, target::OptLevel level,
                     llvm::function_ref<void(llvm::Module &, llvm::TargetMachine &)> use) {
-  std::unique_ptr<llvm::TargetMachine> machine = llvm::cantFail(target::makeTargetMachine(cpu, 3));
+  std::unique_ptr<llvm::TargetMachine> machine = llvm::cantFail(target::makeTargetMachine(cpu, level));
   llvm::LLVMContext context;
   llvm::Module module("kernel", context);
   target::configure(module, *machine);
   render::renderKernel(function, cpu, module)->setLinkage(llvm::GlobalValue::ExternalLinkage);
-  target::optimize(module, *machine, 3);
+  target::optimize(module, *machine, level);
   use(module, *machine);
 }
 
-std::string TextKernel::llvm() {
+std::string TextKernel::llvm(target::OptLevel level) {
   std::string text;
-  compile(function(), cpu_,
+  compile(function(), cpu_, level,
           [&](llvm::Module &module, llvm::TargetMachine &) { llvm::raw_string_ostream(text) << module; });
   return text;
 }
@@ -63,14 +63,14 @@ std::string TextKernel::llvm() {
 std::string TextKernel::assembly() {
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream out(text);
-  compile(function(), cpu_, [&](llvm::Module &module, llvm::TargetMachine &machine) {
+  compile(function(), cpu_, 3, [&](llvm::Module &module, llvm::TargetMachine &machine) {
     target::emit(module, machine, target::MachineFile::Assembly, out);
   });
   return text.str().str();
 }
 
-void TextKernel::run(std::initializer_list<void *> buffers, std::initializer_list<int64_t> sizes, int64_t chunk) {
+void TextKernel::run(llvm::ArrayRef<void *> buffers, llvm::ArrayRef<int64_t> sizes, int64_t chunk) {
   if (!loaded_)
     loaded_ = llvm::cantFail(llvm::cantFail(render::Jit::create(cpu_, 3))->load(function()));
-  loaded_->run(std::data(buffers), std::data(sizes), chunk);
+  loaded_->run(buffers.data(), sizes.data(), chunk);
 }

@@ -17,12 +17,10 @@ public:
   TextKernel(llvm::StringRef arguments, llvm::StringRef body, llvm::StringRef cpu = "");
 
   uop::FuncOp function();
-  /// The optimised LLVM IR.
-  std::string llvm();
-  /// The same as assembly.
+  std::string llvm(target::OptLevel level = 3);
   std::string assembly();
   /// Compiles on first use, then runs chunk `chunk`.
-  void run(std::initializer_list<void *> buffers, std::initializer_list<int64_t> sizes = {}, int64_t chunk = 0);
+  void run(llvm::ArrayRef<void *> buffers, llvm::ArrayRef<int64_t> sizes = {}, int64_t chunk = 0);
 
 private:
   mlir::MLIRContext context_;

@@ -1,0 +1,45 @@
+#include "import/onnx/TensorFile.h"
+
+#include "import/MemoryLimit.h"
+#include "import/onnx/ElementType.h"
+#include "import/onnx/TypedData.h"
+#include "support/Error.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace kiln;
+using namespace kiln::import;
+
+llvm::Expected<mlir::DenseElementsAttr> import::readTensorFile(mlir::MLIRContext *context, llvm::StringRef path,
+                                                               int64_t memoryLimit) {
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return failure(path + ": cannot be read: " + buffer.getError().message());
+  ::onnx::TensorProto tensor;
+  size_t size = (*buffer)->getBufferSize();
+  if (size > INT_MAX || !tensor.ParseFromArray((*buffer)->getBufferStart(), static_cast<int>(size)))
+    return failure(path + ": no ONNX tensor", "is the file whole?");
+  mlir::Type element = onnx::elementType(context, tensor.data_type());
+  if (!element)
+    return failure(path + ": dtype " + onnx::dataTypeName(tensor.data_type()) + " is not supported");
+  if (tensor.has_segment() || tensor.data_location() == ::onnx::TensorProto::EXTERNAL)
+    return failure(path + ": its data lie elsewhere", "store the tensor in one file");
+  llvm::ArrayRef<int64_t> shape(tensor.dims().data(), tensor.dims_size());
+  if (llvm::any_of(shape, [](int64_t dim) { return dim < 0; }))
+    return failure(path + ": a size is negative");
+  llvm::Expected<int64_t> bytes = byteCount(shape, element, memoryLimit);
+  if (!bytes)
+    return failure(path + ": " + llvm::toString(bytes.takeError()));
+  auto type = mlir::RankedTensorType::get(shape, element);
+  if (!tensor.has_raw_data()) {
+    llvm::Expected<mlir::DenseElementsAttr> numbers = onnx::denseFromNumbers(type, tensor);
+    if (!numbers)
+      return failure(path + ": " + llvm::toString(numbers.takeError()));
+    return *numbers;
+  }
+  if (tensor.raw_data().size() != static_cast<size_t>(*bytes))
+    return failure(path + ": its data has " + llvm::Twine(tensor.raw_data().size()) + " bytes where its shape needs " +
+                   llvm::Twine(*bytes));
+  return onnx::denseFromBytes(type, tensor.raw_data());
+}

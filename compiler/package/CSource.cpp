@@ -1,0 +1,65 @@
+#include "package/CSource.h"
+
+#include "package/OutputFile.h"
+#include "package/Spawn.h"
+
+#include "kiln/program.h"
+
+using namespace kiln;
+using namespace kiln::package;
+
+/// Weights are no C literals: the assembler copies them from the file into a section that may lie further than 2 GB
+/// from the code.
+static void includeWeights(llvm::StringRef file, llvm::raw_ostream &out) {
+  out << "#ifdef __x86_64__\n#define KILN_SECTION \".lrodata.kiln,\\\"al\\\"\"\n#else\n"
+      << "#define KILN_SECTION \".rodata.kiln,\\\"a\\\"\"\n#endif\n"
+      << "__asm__(\".pushsection \" KILN_SECTION \",%progbits\\n.globl kiln_the_weights\\n.balign " << KILN_ALIGNMENT
+      << "\\nkiln_the_weights:\\n.incbin \\\"";
+  // Once for C, once for the assembler.
+  for (char c : file)
+    if (c == '"' || c == '\\')
+      out << "\\\\\\" << c;
+    else
+      out << c;
+  out << "\\\"\\n.popsection\\n\");\n";
+}
+
+llvm::Error package::compileC(llvm::StringRef source, const CSourceOptions &options, llvm::StringRef output) {
+  llvm::Expected<TemporaryFile> text = TemporaryFile::beside(output, ".c");
+  if (!text)
+    return text.takeError();
+  llvm::Error written = text->fill([&](llvm::raw_ostream &out) {
+    out << source;
+    if (!options.weightsFile.empty())
+      includeWeights(options.weightsFile, out);
+    return llvm::Error::success();
+  });
+  if (written)
+    return written;
+  // The source comes as standard input, so that no file's name gets into the bytes.
+  std::vector<std::string> arguments = {"-std=c11",
+                                        "-O" + std::to_string(options.level),
+                                        "-fwrapv",
+                                        "-ffp-contract=off",
+                                        "-ffunction-sections",
+                                        "-fdata-sections",
+                                        "-fPIC",
+                                        "-I" + options.includeFolder};
+  switch (options.result) {
+  case CResult::Object:
+    arguments.push_back("-c");
+    break;
+  case CResult::Assembly:
+    arguments.push_back("-S");
+    break;
+  case CResult::SharedLibrary:
+    arguments.push_back("-shared");
+    break;
+  }
+  for (llvm::StringRef argument :
+       {llvm::StringRef("-o"), output, llvm::StringRef("-x"), llvm::StringRef("c"), llvm::StringRef("-")})
+    arguments.push_back(argument.str());
+  if (options.result == CResult::SharedLibrary)
+    arguments.push_back("-lm");
+  return spawnCompiler(options.compiler, arguments, text->path(), output, "compile");
+}

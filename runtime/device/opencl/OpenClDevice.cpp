@@ -1,0 +1,43 @@
+#include "runtime/device/opencl/OpenClDevice.h"
+
+#include "render/CStyle.h"
+
+using namespace kiln;
+using namespace kiln::render;
+
+static constexpr unsigned kLanes[] = {2, 4, 8, 16};
+static constexpr AluSpelling kAlus[] = {{Alu::BITCAST, "as_$t($0)"}};
+
+const CLanguage opencl::kOpenClC = {
+    .values = {"bool", "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "ushort", "ushort", "float",
+               "double"},
+    // A kernel's arguments may not point to bool.
+    .memory = {"uchar", "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "ushort", "ushort", "float",
+               "double"},
+    .fileHead = "#pragma OPENCL FP_CONTRACT OFF\n",
+    .doubleHead = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n",
+    .kernelPrefix = "__kernel ",
+    .groupAttribute = "__attribute__((reqd_work_group_size($0, $1, $2))) ",
+    .globalQualifier = "__global ",
+    .localQualifier = "__local ",
+    .aligned = "__attribute__((aligned(64))) ",
+    .barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
+    .specials = {"get_group_id($a)", "get_local_id($a)", ""},
+    .sizeParameter = "long",
+    .longSuffix = "l",
+    .floatMath = "",
+    .alus = kAlus,
+    .vectors = {.lanes = kLanes,
+                .type = "$t$n",
+                .make = "($t)($x)",
+                .lane = "$x.s$l",
+                .load = "vload$n(0, $p)",
+                .store = "vstore$n($x, 0, $p);",
+                .cast = "convert_$t($x)"},
+};
+
+target::Device opencl::device() {
+  return {.name = "opencl",
+          .target = {.maxItems = 256, .localBytes = 32 << 10},
+          .source = [](llvm::ArrayRef<uop::FuncOp> kernels) { return renderSource(kOpenClC, kernels); }};
+}

@@ -1,0 +1,21 @@
+#!/usr/bin/env python3
+"""npy.py OUT DESCR SHAPE [NUMBER...]: writes a .npy file; the numbers are repeated until the shape is filled."""
+
+import itertools
+import struct
+import sys
+
+FORMATS = {"<i4": "i", "<i8": "q", "<f4": "f", "<f8": "d", "|b1": "?"}
+
+out, descr, shape, *numbers = sys.argv[1:]
+sizes = [int(size) for size in shape.split(",") if size]
+count = 1
+for size in sizes:
+    count *= size
+header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({''.join(f'{size}, ' for size in sizes)}), }}"
+header += " " * (-(len(header) + 11) % 64) + "\n"
+convert = float if "f" in descr else int
+values = itertools.islice(itertools.cycle([convert(number) for number in numbers] or [0]), count)
+with open(out, "wb") as file:
+    file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+    file.write(struct.pack(f"<{count}{FORMATS[descr]}", *values))

@@ -1,0 +1,22 @@
+#!/usr/bin/env python3
+"""status.py STATUS COMMAND...: runs the command, which must end with this status, print nothing on standard output and
+one line on standard error that begins with the program's name. Prints that line."""
+
+import os
+import subprocess
+import sys
+
+status, *command = sys.argv[1:]
+run = subprocess.run(command, capture_output=True, text=True)
+lines = run.stderr.splitlines()
+print(*lines, sep="\n")
+problems = []
+if run.returncode != int(status):
+    problems.append(f"status {run.returncode}, wanted {status}")
+if run.stdout:
+    problems.append(f"standard output: {run.stdout}")
+if len(lines) != 1 or not lines[0].startswith(os.path.basename(command[0]) + ": "):
+    problems.append("standard error is not one line of the program's")
+for problem in problems:
+    print(f"status.py: {problem}", file=sys.stderr)
+sys.exit(1 if problems else 0)

@@ -1,0 +1,15 @@
+// RUN: %kiln-opt %s --kiln-optimize-kernels="opts='E_10: UPCAST 0 4'" --kiln-stage-lower | FileCheck %s
+
+// 10 in steps of 4: one test chooses between a copy without gates and one with them.
+// CHECK: uop.range
+// CHECK: uop.if %{{.*}} {
+// CHECK-NOT: gate
+// CHECK: } else {
+// CHECK: uop.store {{.*}} gate
+kernel.func @E_10(%out: !kernel.buffer<f32>, %x: !kernel.buffer<f32>)
+    attributes {axes = [#kernel.axis<0, <10>, loop>], domain = #kiln.dims<[10]>, index = #kiln.dims<["_x0{0..9}"]>,
+                opts = [], scratch = array<i64>, sizes = #kiln.dims<[]>} {
+  %0 = kernel.load %x <"(10):(1)"> : <f32> -> f32
+  %1 = kernel.alu neg %0 : (f32) -> f32
+  kernel.store %1, %out <"(10):(1)"> : f32, <f32>
+}

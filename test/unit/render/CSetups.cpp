@@ -1,0 +1,8 @@
+#include "RunModel.h"
+
+#include "render/HostC.h"
+
+const std::vector<kiln::test::Setup> &kiln::test::setups() {
+  static const std::vector<Setup> setups = {{render::cDevice(), "gcc"}, {render::cDevice(), "clang-22"}};
+  return setups;
+}

@@ -1,0 +1,96 @@
+#include "Compare.h"
+
+#include "kiln/kiln.h"
+
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cmath>
+
+using namespace kiln;
+using namespace kiln::driver;
+using interp::HostTensor;
+
+std::string driver::describe(const HostTensor &tensor) {
+  std::string text = kiln_dtype_name(static_cast<kiln_dtype>(tensor.dtype));
+  llvm::raw_string_ostream out(text);
+  out << " [";
+  llvm::interleaveComma(tensor.dims, out);
+  out << "]";
+  return text;
+}
+
+/// The numbers of a float's dtype, counted from 0: neighbours differ by 1, and the zeros are one.
+template <class Bits> static int64_t place(Bits bits) {
+  constexpr Bits sign = Bits(1) << (8 * sizeof(Bits) - 1);
+  auto magnitude = static_cast<int64_t>(static_cast<Bits>(bits & ~sign));
+  return bits & sign ? -magnitude : magnitude;
+}
+
+template <class T> static long double wide(T value) {
+  if constexpr (std::is_arithmetic_v<T>)
+    return value;
+  else
+    return static_cast<float>(value);
+}
+
+template <class T> static double ulpsBetween(T got, T wanted) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<double>(std::abs(wide(got) - wide(wanted)));
+  else {
+    using Bits = std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
+    return static_cast<double>(std::abs(static_cast<long double>(place(std::bit_cast<Bits>(got))) -
+                                        static_cast<long double>(place(std::bit_cast<Bits>(wanted)))));
+  }
+}
+
+static std::string indexText(int64_t position, llvm::ArrayRef<int64_t> dims) {
+  llvm::SmallVector<int64_t> index(dims.size());
+  for (size_t axis = dims.size(); axis-- > 0; position /= dims[axis])
+    index[axis] = position % dims[axis];
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  out << "[";
+  llvm::interleaveComma(index, out);
+  out << "]";
+  return text;
+}
+
+template <class T>
+static void compareElements(const HostTensor &gotTensor, const HostTensor &wantedTensor, const VerifyOptions &options,
+                            Comparison &result) {
+  llvm::ArrayRef<T> got = gotTensor.elements<T>(), wanted = wantedTensor.elements<T>();
+  int64_t wrong = 0, first = -1;
+  for (size_t i = 0; i < got.size(); ++i) {
+    long double have = wide(got[i]), want = wide(wanted[i]);
+    bool same = have == want || (std::isnan(have) && std::isnan(want));
+    if (!same && std::isfinite(have) && std::isfinite(want)) {
+      long double error = std::abs(have - want);
+      result.absolute = std::max(result.absolute, static_cast<double>(error));
+      if (want != 0)
+        result.relative = std::max(result.relative, static_cast<double>(error / std::abs(want)));
+      result.ulps = std::max(result.ulps, ulpsBetween(got[i], wanted[i]));
+      same = error <= options.absolute + options.relative * std::abs(want);
+    }
+    if (!same && wrong++ == 0)
+      first = static_cast<int64_t>(i);
+  }
+  if (wrong == 0) {
+    result.equal = true;
+    return;
+  }
+  llvm::raw_string_ostream(result.mismatch)
+      << wrong << " of " << got.size() << " elements differ, first at " << indexText(first, gotTensor.dims) << ": got "
+      << llvm::format("%.9Lg", wide(got[first])) << ", wanted " << llvm::format("%.9Lg", wide(wanted[first]));
+}
+
+Comparison driver::compare(const HostTensor &got, const HostTensor &wanted, const VerifyOptions &options) {
+  Comparison result;
+  if (got.dtype != wanted.dtype || got.dims != wanted.dims) {
+    result.mismatch = "wanted " + describe(wanted);
+    return result;
+  }
+  withElement(got.dtype,
+              [&](auto tag) { compareElements<typename decltype(tag)::Type>(got, wanted, options, result); });
+  return result;
+}

@@ -1,0 +1,22 @@
+//===- Compare.h - How far one tensor is from another -------------------------===//
+#pragma once
+
+#include "Options.h"
+#include "interp/HostTensor.h"
+
+namespace kiln::driver {
+
+struct Comparison {
+  bool equal = false;   ///< within the tolerances everywhere, a NaN only where a NaN is wanted
+  std::string mismatch; ///< what differs: "dtype float32, wanted float64", or the worst element; "" where equal
+  /// The largest errors over the elements that are finite in both; 0 where there is none. `ulps` counts the dtype's
+  /// numbers between the two; for integers it is the absolute error.
+  double absolute = 0, relative = 0, ulps = 0;
+};
+
+Comparison compare(const interp::HostTensor &got, const interp::HostTensor &wanted, const VerifyOptions &options);
+
+/// "float32 [2, 3]"
+std::string describe(const interp::HostTensor &tensor);
+
+} // namespace kiln::driver

@@ -1,0 +1,131 @@
+#include "InterpDevice.h"
+
+#include "Diagnostics.h"
+#include "interp/UopInterpreter.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Parser/Parser.h"
+#include "passes/Pipeline.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cstdio>
+#include <cstring>
+
+using namespace kiln;
+using namespace kiln::driver;
+
+namespace {
+
+/// What a slice's memory points to.
+struct Block {
+  std::vector<char> bytes;
+};
+
+struct State {
+  std::vector<interp::UopProgram> programs;
+  const kiln_model *model;
+  std::string error;
+};
+
+} // namespace
+
+std::string driver::interpSource(llvm::ArrayRef<uop::FuncOp> kernels) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  for (uop::FuncOp kernel : kernels) {
+    kernel->print(out, mlir::OpPrintingFlags().useLocalScope());
+    out << "\n";
+  }
+  return text;
+}
+
+static State &stateOf(void *opaque) { return *static_cast<State *>(opaque); }
+static char *bytesOf(kiln_slice slice) { return static_cast<Block *>(slice.memory)->bytes.data() + slice.offset; }
+
+static llvm::Error decode(const kiln_model &model, State &state) {
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  Diagnostics diagnostics(context);
+  llvm::StringRef text(static_cast<const char *>(model.code), model.code_bytes);
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  if (!module)
+    return diagnostics.take("kernels", "no module");
+  llvm::Expected<std::vector<interp::UopProgram>> programs = interp::decodeUops(*module);
+  if (!programs)
+    return programs.takeError();
+  state.programs = std::move(*programs);
+  return llvm::Error::success();
+}
+
+static kiln_status open(const kiln_model *model, const kiln_options *, void **opaque, char *error, size_t errorBytes) {
+  auto state = std::make_unique<State>();
+  state->model = model;
+  if (llvm::Error failed = decode(*model, *state)) {
+    snprintf(error, errorBytes, "%s", llvm::toString(std::move(failed)).c_str());
+    return KILN_DEVICE_ERROR;
+  }
+  *opaque = state.release();
+  return KILN_OK;
+}
+
+static void close(void *opaque) { delete &stateOf(opaque); }
+
+static void *allocate(void *, int64_t bytes) {
+  if (bytes < 0 || static_cast<size_t>(bytes) > std::vector<char>().max_size())
+    return nullptr;
+  return new Block{std::vector<char>(static_cast<size_t>(bytes))};
+}
+
+static void release(void *, void *memory) { delete static_cast<Block *>(memory); }
+
+static kiln_status write(void *, kiln_slice to, const void *from, int64_t bytes) {
+  memcpy(bytesOf(to), from, static_cast<size_t>(bytes));
+  return KILN_OK;
+}
+
+static kiln_status read(void *, void *to, kiln_slice from, int64_t bytes) {
+  memcpy(to, bytesOf(from), static_cast<size_t>(bytes));
+  return KILN_OK;
+}
+
+static kiln_status copy(void *, kiln_slice to, kiln_slice from, int64_t bytes) {
+  memmove(bytesOf(to), bytesOf(from), static_cast<size_t>(bytes));
+  return KILN_OK;
+}
+
+static kiln_status launch(void *opaque, int32_t kernel, const kiln_slice *buffers, const int64_t *sizes,
+                          const int64_t grid[KILN_MAX_GRID]) {
+  State &state = stateOf(opaque);
+  const kiln_kernel &called = state.model->kernels[kernel];
+  std::vector<interp::UopBuffer> memory;
+  for (const kiln_slice &slice : llvm::ArrayRef(buffers, called.buffers))
+    memory.push_back(
+        {bytesOf(slice), static_cast<int64_t>(static_cast<Block *>(slice.memory)->bytes.size()) - slice.offset});
+  llvm::Error failed =
+      state.programs[kernel].launch(memory, llvm::ArrayRef(sizes, called.sizes), llvm::ArrayRef(grid, KILN_MAX_GRID));
+  if (!failed)
+    return KILN_OK;
+  state.error = llvm::toString(std::move(failed));
+  return KILN_DEVICE_ERROR;
+}
+
+static const char *lastError(void *opaque) { return stateOf(opaque).error.c_str(); }
+
+const kiln_device driver::kiln_device_interp = {
+    .name = "interp",
+    .open = open,
+    .close = close,
+    .alloc = allocate,
+    .free = release,
+    .write = write,
+    .read = read,
+    .copy = copy,
+    .launch = launch,
+    .synchronize = nullptr,
+    .error = lastError,
+    .map_host = nullptr,
+};

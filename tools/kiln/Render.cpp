@@ -1,0 +1,176 @@
+#include "Render.h"
+
+#include "package/CSource.h"
+#include "package/Executable.h"
+#include "package/OutputFile.h"
+#include "render/HostC.h"
+#include "render/Listing.h"
+#include "render/LlvmEmit.h"
+#include "render/WeightData.h"
+#include "support/Error.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+using namespace kiln;
+using namespace kiln::driver;
+
+Rendering::Rendering(const Model &model, const CompileOptions &options, const DeviceEntry &device, target::Cpu cpu)
+    : model_(model), options_(options), device_(device), cpu_(std::move(cpu)),
+      tables_(render::modelTables(model.module())) {}
+
+llvm::Expected<Rendering> Rendering::create(const Model &model, const CompileOptions &options) {
+  llvm::Expected<const DeviceEntry *> device = findDevice(options.pipeline.device);
+  if (!device)
+    return device.takeError();
+  if ((*device)->isC && !options.pipeline.cpu.empty())
+    return usageError("--mcpu " + options.pipeline.cpu + ": the C compiler chooses the CPU of device " +
+                          options.pipeline.device,
+                      "leave it out, or use device cpu");
+  llvm::Expected<target::Cpu> cpu = target::describeCpu(options.pipeline.cpu);
+  if (!cpu)
+    return cpu.takeError();
+  return Rendering(model, options, **device, std::move(*cpu));
+}
+
+std::string Rendering::code() const {
+  if (!device_.compiler.source)
+    return "";
+  std::vector<uop::FuncOp> kernels;
+  for (const render::KernelEntry &kernel : tables_.kernels)
+    kernels.push_back(kernel.function);
+  return device_.compiler.source(kernels);
+}
+
+llvm::Expected<std::string> Rendering::sourceC(llvm::StringRef symbol, render::WeightPlacement weights) const {
+  render::HostCOptions options;
+  options.name = model_.name();
+  options.symbol = symbol;
+  options.folder = model_.folder();
+  options.weightsInFile = weights == render::WeightPlacement::Absent;
+  return render::renderHostC(tables_, options);
+}
+
+static render::ProgramOptions programOptions(const Rendering &rendering, llvm::StringRef symbol, llvm::StringRef code,
+                                             render::WeightPlacement weights) {
+  render::ProgramOptions options;
+  options.name = rendering.model().name();
+  options.symbol = symbol;
+  options.device = rendering.device().compiler.name;
+  options.code = llvm::ArrayRef(code.data(), code.size());
+  options.weights = weights;
+  return options;
+}
+
+llvm::Error Rendering::source(llvm::raw_ostream &out) const {
+  if (device_.isC) {
+    llvm::Expected<std::string> text = sourceC(kProgramSymbol, render::WeightPlacement::Section);
+    if (!text)
+      return text.takeError();
+    out << *text;
+    return llvm::Error::success();
+  }
+  if (!device_.compiler.source)
+    return llvmText(out);
+  out << code();
+  return llvm::Error::success();
+}
+
+llvm::Error Rendering::llvmText(llvm::raw_ostream &out) const {
+  if (device_.isC)
+    return usageError("--emit llvm: the device " + device_.compiler.name + " does not go through LLVM",
+                      "use --emit render, or the device cpu");
+  std::string code = this->code();
+  return render::emitProgram(tables_, cpu_, options_.level,
+                             programOptions(*this, kProgramSymbol, code, render::WeightPlacement::Section),
+                             render::LlvmFile::Text, model_.folder(), out);
+}
+
+static llvm::Expected<package::CSourceOptions> cOptions(const CompileOptions &options) {
+  llvm::Expected<std::string> runtime = package::findRuntime(runningProgram());
+  if (!runtime)
+    return runtime.takeError();
+  package::CSourceOptions result;
+  result.includeFolder = *runtime + "/include";
+  result.level = options.level;
+  return result;
+}
+
+llvm::Error Rendering::compileC(llvm::StringRef output, llvm::StringRef symbol, package::CResult result,
+                                render::WeightPlacement weights) const {
+  llvm::Expected<package::CSourceOptions> options = cOptions(options_);
+  if (!options)
+    return options.takeError();
+  options->result = result;
+  llvm::Expected<std::string> source = sourceC(symbol, weights);
+  if (!source)
+    return source.takeError();
+  bool needsWeights = weights == render::WeightPlacement::Section && !render::weightsInSource(tables_) &&
+                      result != package::CResult::Assembly;
+  if (!needsWeights)
+    return package::compileC(*source, *options, output);
+  llvm::Expected<package::TemporaryFile> data = package::TemporaryFile::beside(output, ".weights");
+  if (!data)
+    return data.takeError();
+  if (llvm::Error error =
+          data->fill([&](llvm::raw_ostream &out) { return render::writeWeights(tables_, model_.folder(), out); }))
+    return error;
+  options->weightsFile = data->path();
+  return package::compileC(*source, *options, output);
+}
+
+static llvm::Error copyFile(llvm::StringRef path, llvm::raw_ostream &out) {
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!file)
+    return failure(path + ": cannot be read: " + file.getError().message());
+  out << (*file)->getBuffer();
+  return llvm::Error::success();
+}
+
+llvm::Error Rendering::assembly(llvm::raw_ostream &out) const {
+  if (!device_.isC) {
+    std::string code = this->code();
+    return render::emitProgram(tables_, cpu_, options_.level,
+                               programOptions(*this, kProgramSymbol, code, render::WeightPlacement::Section),
+                               render::LlvmFile::Assembly, model_.folder(), out);
+  }
+  llvm::Expected<package::TemporaryFile> file = temporaryFile(".s");
+  if (!file)
+    return file.takeError();
+  if (llvm::Error error =
+          compileC(file->path(), kProgramSymbol, package::CResult::Assembly, render::WeightPlacement::Section))
+    return error;
+  return copyFile(file->path(), out);
+}
+
+llvm::Error Rendering::object(llvm::StringRef output, llvm::StringRef symbol, render::WeightPlacement weights) const {
+  if (device_.isC) {
+    llvm::Expected<package::TemporaryFile> file = package::TemporaryFile::beside(output, ".o");
+    if (!file)
+      return file.takeError();
+    if (llvm::Error error = compileC(file->path(), symbol, package::CResult::Object, weights))
+      return error;
+    return package::writeFile(output, [&](llvm::raw_ostream &out) { return copyFile(file->path(), out); });
+  }
+  std::string code = this->code();
+  return package::writeFile(output, [&](llvm::raw_ostream &out) {
+    return render::emitProgram(tables_, cpu_, options_.level, programOptions(*this, symbol, code, weights),
+                               render::LlvmFile::Object, model_.folder(), out);
+  });
+}
+
+llvm::Error Rendering::sharedLibrary(llvm::StringRef output) const {
+  return compileC(output, kProgramSymbol, package::CResult::SharedLibrary, render::WeightPlacement::Section);
+}
+
+llvm::Expected<package::TemporaryFile> driver::temporaryFile(llvm::StringRef suffix) {
+  llvm::SmallString<128> place;
+  llvm::sys::path::system_temp_directory(/*erasedOnReboot=*/true, place);
+  llvm::sys::path::append(place, "kiln");
+  return package::TemporaryFile::beside(place, suffix);
+}
+
+std::string driver::runningProgram() {
+  return llvm::sys::fs::getMainExecutable(nullptr, reinterpret_cast<void *>(&runningProgram));
+}

@@ -1,0 +1,66 @@
+//===- Render.h - A lowered model as text or machine code ---------------------===//
+//
+// Stage: render.  The device's own text where it compiles kernels itself; around it, or with the kernels in it, a host
+// program through LLVM or as C.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "Devices.h"
+#include "Model.h"
+#include "package/CSource.h"
+#include "package/OutputFile.h"
+#include "render/LlvmProgram.h"
+#include "render/ModelTables.h"
+#include "target/Cpu.h"
+
+namespace kiln::driver {
+
+/// What a program calls its kiln_model: see kiln/cli.h.
+inline constexpr llvm::StringLiteral kProgramSymbol = "kiln_the_model";
+
+class Rendering {
+public:
+  /// `model` stands after stage lower and outlives this.
+  static llvm::Expected<Rendering> create(const Model &model, const CompileOptions &options);
+
+  const Model &model() const { return model_; }
+  const CompileOptions &options() const { return options_; }
+  const DeviceEntry &device() const { return device_; }
+  const target::Cpu &cpu() const { return cpu_; }
+  const render::ModelTables &tables() const { return tables_; }
+  /// kiln_model.code: the kernels as the device's runtime takes them; "" where they are code of the host's.
+  std::string code() const;
+
+  /// What --emit render shows: the source of a device that has one, else LLVM IR or C of the whole model.
+  llvm::Error source(llvm::raw_ostream &out) const;
+  /// Optimised LLVM IR of what the host runs.
+  llvm::Error llvmText(llvm::raw_ostream &out) const;
+  /// Assembly of what the host runs.
+  llvm::Error assembly(llvm::raw_ostream &out) const;
+  /// An object whose kiln_model is called `symbol`, as the new file `output`.
+  llvm::Error object(llvm::StringRef output, llvm::StringRef symbol, render::WeightPlacement weights) const;
+  /// For a device that isC: a library whose kiln_model is kiln_the_model and which leaves the runtime's functions to
+  /// this process, as the new file `output`.
+  llvm::Error sharedLibrary(llvm::StringRef output) const;
+
+private:
+  Rendering(const Model &model, const CompileOptions &options, const DeviceEntry &device, target::Cpu cpu);
+  llvm::Expected<std::string> sourceC(llvm::StringRef symbol, render::WeightPlacement weights) const;
+  llvm::Error compileC(llvm::StringRef output, llvm::StringRef symbol, package::CResult result,
+                       render::WeightPlacement weights) const;
+
+  const Model &model_;
+  const CompileOptions &options_;
+  const DeviceEntry &device_;
+  target::Cpu cpu_;
+  render::ModelTables tables_;
+};
+
+/// A new file in the system's folder for such.
+llvm::Expected<package::TemporaryFile> temporaryFile(llvm::StringRef suffix);
+
+/// The path of this program: the runtime's libraries are found from there.
+std::string runningProgram();
+
+} // namespace kiln::driver

@@ -1,0 +1,131 @@
+#include "StoredCase.h"
+
+#include "import/onnx/TensorFile.h"
+#include "render/WeightData.h"
+#include "support/Error.h"
+
+#include "kiln/npy.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <map>
+
+using namespace kiln;
+using namespace kiln::driver;
+using interp::HostTensor;
+namespace fs = llvm::sys::fs;
+namespace path = llvm::sys::path;
+
+/// The names in a folder, sorted; none where it cannot be read.
+static std::vector<std::string> entries(llvm::StringRef folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder.empty() ? "." : folder, error), end; !error && entry != end;
+       entry.increment(error))
+    names.push_back(path::filename(entry->path()).str());
+  llvm::sort(names);
+  return names;
+}
+
+static std::string inFolder(llvm::StringRef folder, llvm::StringRef name) {
+  llvm::SmallString<128> joined(folder);
+  path::append(joined, name);
+  return joined.str().str();
+}
+
+llvm::Expected<std::string> driver::findModel(llvm::StringRef given) {
+  if (!fs::is_directory(given))
+    return given.str();
+  std::vector<std::string> models;
+  for (const std::string &name : entries(given)) {
+    if (name == "model.onnx" || name == "graph.json")
+      return inFolder(given, name);
+    llvm::StringRef extension = path::extension(name);
+    if (extension == ".onnx" || extension == ".json")
+      models.push_back(name);
+  }
+  if (models.size() == 1)
+    return inFolder(given, models.front());
+  return failure(given + ": " +
+                     (models.empty() ? "holds no model" : "holds several models: " + llvm::join(models, ", ")),
+                 "name the model's file");
+}
+
+static llvm::Expected<HostTensor> readNpy(const std::string &file) {
+  char error[256];
+  kiln_tensor read;
+  if (kiln_npy_read(file.c_str(), &read, error, sizeof error))
+    return failure(file + ": " + error);
+  HostTensor tensor = HostTensor::zeros(static_cast<DType>(read.dtype), llvm::ArrayRef(read.dims, read.rank));
+  memcpy(tensor.bytes.data(), read.data, tensor.bytes.size());
+  free(read.data);
+  return tensor;
+}
+
+static llvm::Expected<HostTensor> readPb(const std::string &file, int64_t memoryLimit) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  llvm::Expected<mlir::DenseElementsAttr> read = import::readTensorFile(&context, file, memoryLimit);
+  if (!read)
+    return read.takeError();
+  HostTensor tensor{*dtypeOf(read->getElementType()), interp::Dims(read->getType().getShape()), {}};
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream out(bytes);
+  render::writeElements(*read, out);
+  tensor.bytes.assign(bytes.begin(), bytes.end());
+  return tensor;
+}
+
+/// The tensors KIND_0.EXT, KIND_1.EXT … of a folder.
+static llvm::Expected<std::vector<HostTensor>> readAll(llvm::StringRef folder, llvm::StringRef kind,
+                                                       llvm::StringRef extension, int64_t memoryLimit) {
+  std::map<unsigned, std::string> numbered;
+  for (const std::string &name : entries(folder)) {
+    llvm::StringRef rest = name;
+    unsigned number;
+    if (rest.consume_front(kind) && rest.consume_front("_") && rest.consume_back(extension) &&
+        !rest.getAsInteger(10, number))
+      numbered[number] = inFolder(folder, name);
+  }
+  std::vector<HostTensor> tensors;
+  for (const auto &[number, file] : numbered) {
+    if (number != tensors.size())
+      return failure(file + ": there is no " + kind + "_" + llvm::Twine(tensors.size()) + extension + " before it",
+                     "number the files from 0");
+    llvm::Expected<HostTensor> tensor = extension == ".pb" ? readPb(file, memoryLimit) : readNpy(file);
+    if (!tensor)
+      return tensor.takeError();
+    tensors.push_back(std::move(*tensor));
+  }
+  return tensors;
+}
+
+static llvm::Error addCase(llvm::StringRef folder, llvm::StringRef extension, int64_t memoryLimit,
+                           std::vector<StoredCase> &cases) {
+  StoredCase found{.folder = folder.str(), .inputs = {}, .outputs = {}};
+  for (auto [kind, tensors] : {std::pair("input", &found.inputs), std::pair("output", &found.outputs)}) {
+    llvm::Expected<std::vector<HostTensor>> read = readAll(folder, kind, extension, memoryLimit);
+    if (!read)
+      return read.takeError();
+    *tensors = std::move(*read);
+  }
+  if (found.outputs.empty() && !found.inputs.empty())
+    return failure(inFolder(folder, ("output_0" + extension).str()) + ": is not there, but inputs are",
+                   "store the outputs too, or take the inputs away");
+  if (!found.outputs.empty())
+    cases.push_back(std::move(found));
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::vector<StoredCase>> driver::findCases(llvm::StringRef folder, int64_t memoryLimit) {
+  std::vector<StoredCase> cases;
+  if (llvm::Error error = addCase(folder, ".npy", memoryLimit, cases))
+    return error;
+  for (const std::string &name : entries(folder))
+    if (llvm::StringRef(name).starts_with("test_data_set_"))
+      if (llvm::Error error = addCase(inFolder(folder, name), ".pb", memoryLimit, cases))
+        return error;
+  return cases;
+}

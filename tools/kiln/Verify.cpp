@@ -1,0 +1,167 @@
+#include "Verify.h"
+
+#include "Compare.h"
+#include "Load.h"
+#include "StoredCase.h"
+#include "interp/GraphInterpreter.h"
+#include "ir/graph/Graph.h"
+#include "support/Error.h"
+
+#include "kiln/cli.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace kiln;
+using namespace kiln::driver;
+using interp::HostTensor;
+
+static kiln_tensor viewOf(HostTensor &tensor) {
+  kiln_tensor view = {};
+  view.data = tensor.bytes.data();
+  view.dtype = static_cast<kiln_dtype>(tensor.dtype);
+  view.rank = static_cast<int32_t>(tensor.dims.size());
+  llvm::copy(tensor.dims, view.dims);
+  return view;
+}
+
+static void printLine(void *, const char *line) { llvm::errs() << line << "\n"; }
+
+static llvm::Expected<std::vector<HostTensor>> runModel(const kiln_model &model, std::vector<HostTensor> &inputs,
+                                                        int debug) {
+  std::vector<kiln_tensor> given(model.input_count), outputs(model.output_count);
+  for (auto [tensor, input] : llvm::zip(given, inputs)) {
+    if (input.dims.size() > KILN_MAX_RANK)
+      return failure("an input has rank " + llvm::Twine(input.dims.size()) + ", more than the runtime has axes");
+    if (!input.isAbsent())
+      tensor = viewOf(input);
+  }
+  kiln_options options = {};
+  options.debug = debug;
+  options.log = printLine;
+  options.device = getenv("KILN_OPENCL_DEVICE");
+  char error[512];
+  kiln_context *context;
+  if (kiln_context_create(&model, &options, &context, error, sizeof error))
+    return failure(llvm::Twine(error));
+  std::unique_ptr<kiln_context, decltype(&kiln_context_destroy)> owner(context, kiln_context_destroy);
+  if (kiln_run(context, given.data(), outputs.data()))
+    return failure(llvm::Twine(kiln_context_error(context)));
+  std::vector<HostTensor> results;
+  for (const kiln_tensor &output : outputs) {
+    HostTensor result = HostTensor::zeros(static_cast<DType>(output.dtype), llvm::ArrayRef(output.dims, output.rank));
+    if (!result.bytes.empty())
+      memcpy(result.bytes.data(), output.data, result.bytes.size());
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+/// Inputs at random, each size at its symbol's default; absent where the model has a stored default.
+static llvm::Expected<std::vector<HostTensor>> randomInputs(mlir::ModuleOp graph) {
+  llvm::StringMap<int64_t> defaults;
+  for (auto symbol : graph->getAttrOfType<mlir::ArrayAttr>(graph::kSymbolsAttr).getAsRange<SymbolAttr>())
+    defaults[symbol.getName()] = symbol.getValue();
+  auto main = graph.lookupSymbol<mlir::func::FuncOp>("main");
+  std::vector<HostTensor> inputs;
+  for (mlir::BlockArgument input : main.getArguments()) {
+    if (main.getArgAttr(input.getArgNumber(), graph::kValueAttr)) {
+      inputs.emplace_back();
+      continue;
+    }
+    interp::Dims dims;
+    for (view::Expr size : shapeOf(input)) {
+      llvm::DenseMap<view::Expr, int64_t> values;
+      size.forEachVariable([&](view::Expr variable) { values[variable] = defaults.lookup(variable.name()); });
+      std::optional<int64_t> value = size.evaluate(values);
+      if (!value || *value < 0)
+        return failure("input " + llvm::Twine(input.getArgNumber()) + ": its size " + size.print() + " has no value",
+                       "give defaults with --dim");
+      dims.push_back(*value);
+    }
+    auto element = mlir::cast<mlir::RankedTensorType>(input.getType()).getElementType();
+    HostTensor &tensor = inputs.emplace_back(HostTensor::zeros(*dtypeOf(element), dims));
+    kiln_tensor view = viewOf(tensor);
+    kiln_random_fill(&view, /*seed=*/0, input.getArgNumber());
+  }
+  return inputs;
+}
+
+/// Prints a line an output. How many outputs differ.
+static unsigned report(const kiln_model &model, const std::vector<HostTensor> &got,
+                       const std::vector<HostTensor> &wanted, const VerifyOptions &options) {
+  unsigned wrong = 0;
+  for (auto [index, pair] : llvm::enumerate(llvm::zip(got, wanted))) {
+    auto &[have, want] = pair;
+    Comparison result = compare(have, want, options);
+    llvm::outs() << model.outputs[index].name << ": " << describe(have) << ", largest error "
+                 << llvm::format("%.3g absolute, %.3g relative, %.0f ULP: ", result.absolute, result.relative,
+                                 result.ulps)
+                 << (result.equal ? "ok" : result.mismatch) << "\n";
+    wrong += !result.equal;
+  }
+  return wrong;
+}
+
+llvm::Expected<bool> driver::verify(const CompileOptions &given, const VerifyOptions &verify) {
+  CompileOptions options = given;
+  llvm::Expected<std::string> path = findModel(given.model);
+  if (!path)
+    return path.takeError();
+  options.model = *path;
+  llvm::Expected<std::vector<StoredCase>> cases =
+      findCases(llvm::sys::path::parent_path(options.model), options.import.memoryLimit);
+  if (!cases)
+    return cases.takeError();
+
+  llvm::Expected<std::unique_ptr<Model>> model = Model::open(options);
+  if (!model)
+    return model.takeError();
+  bool isRandom = cases->empty();
+  if (isRandom && (*model)->stage() != Stage::Import)
+    return failure(options.model + ": nothing is stored to compare with, and only graphs can be interpreted",
+                   "verify the model's file");
+  mlir::OwningOpRef<mlir::ModuleOp> graph = (*model)->module().clone();
+  llvm::Expected<std::unique_ptr<target::LoadedModel>> loaded = load(**model, options);
+  if (!loaded)
+    return loaded.takeError();
+  const kiln_model &code = (*loaded)->model();
+
+  auto inModel = [&](llvm::Error error) { return failure(options.model + ": " + llvm::toString(std::move(error))); };
+  if (isRandom) {
+    llvm::Expected<std::vector<HostTensor>> inputs = randomInputs(*graph);
+    if (!inputs)
+      return inModel(inputs.takeError());
+    interp::GraphInterpreterOptions judge{.modelPath = (*model)->source().str(),
+                                          .memoryLimit = options.import.memoryLimit};
+    llvm::Expected<std::vector<HostTensor>> outputs = interp::interpretGraph(*graph, *inputs, judge);
+    if (!outputs)
+      return outputs.takeError();
+    llvm::outs() << options.model << ": random inputs, against the graph interpreter\n";
+    cases->push_back({"", std::move(*inputs), std::move(*outputs)});
+  }
+
+  unsigned wrong = 0, compared = 0;
+  for (StoredCase &stored : *cases) {
+    if (!isRandom)
+      llvm::outs() << options.model << ": stored in " << (stored.folder.empty() ? "." : stored.folder) << "\n";
+    if (stored.inputs.size() > static_cast<size_t>(code.input_count))
+      return failure(stored.folder + ": has " + llvm::Twine(stored.inputs.size()) + " inputs where the model takes " +
+                     llvm::Twine(code.input_count));
+    if (stored.outputs.size() != static_cast<size_t>(code.output_count)) {
+      llvm::outs() << "the model has " << code.output_count << " outputs, stored are " << stored.outputs.size() << "\n";
+      ++wrong;
+      continue;
+    }
+    llvm::Expected<std::vector<HostTensor>> outputs = runModel(code, stored.inputs, options.debug);
+    if (!outputs)
+      return inModel(outputs.takeError());
+    wrong += report(code, *outputs, stored.outputs, verify);
+    compared += outputs->size();
+  }
+  llvm::outs() << (wrong ? "FAILED" : "verified") << " on " << options.pipeline.device << ": " << compared - wrong
+               << " of " << compared << " outputs agree\n";
+  return wrong == 0;
+}

@@ -1,0 +1,12 @@
+//===- Verify.h - kiln verify: is what a device computes right? ---------------===//
+#pragma once
+
+#include "Options.h"
+
+namespace kiln::driver {
+
+/// Runs the model on stored inputs and compares with the stored outputs; where nothing is stored, on random inputs, and
+/// compares with the graph interpreter. Prints a line an output. False where something differs.
+llvm::Expected<bool> verify(const CompileOptions &options, const VerifyOptions &verify);
+
+} // namespace kiln::driver
