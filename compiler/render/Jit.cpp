@@ -9,10 +9,7 @@
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
-#include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/Module.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Target/TargetMachine.h"
 
 using namespace kiln;
@@ -21,11 +18,11 @@ namespace orc = llvm::orc;
 
 namespace {
 
-/// One object's code; freed with this.
+/// The code of objects that refer to one another; freed with this.
 class LoadedObject {
 public:
   static llvm::Expected<std::unique_ptr<LoadedObject>>
-  load(std::shared_ptr<orc::LLJIT> jit, std::unique_ptr<llvm::MemoryBuffer> object, const RuntimeSymbols &symbols);
+  load(std::shared_ptr<orc::LLJIT> jit, std::vector<ObjectBuffer> objects, const RuntimeSymbols &symbols);
   ~LoadedObject() { llvm::cantFail(jit_->getExecutionSession().removeJITDylib(library_)); }
 
   llvm::Expected<void *> find(llvm::StringRef name) {
@@ -85,10 +82,9 @@ private:
 
 } // namespace
 
-llvm::Expected<std::unique_ptr<LoadedObject>> LoadedObject::load(std::shared_ptr<orc::LLJIT> jit,
-                                                                 std::unique_ptr<llvm::MemoryBuffer> object,
-                                                                 const RuntimeSymbols &symbols) {
-  // Every object is a library of its own, so that two models may both define kiln_the_model.
+llvm::Expected<std::unique_ptr<LoadedObject>>
+LoadedObject::load(std::shared_ptr<orc::LLJIT> jit, std::vector<ObjectBuffer> objects, const RuntimeSymbols &symbols) {
+  // A library of their own, so that two models may both define kiln_the_model.
   static std::atomic<unsigned> count = 0;
   orc::JITDylib &library = jit->getExecutionSession().createBareJITDylib("kiln." + std::to_string(count++));
   std::unique_ptr<LoadedObject> loaded(new LoadedObject(jit, library));
@@ -104,8 +100,9 @@ llvm::Expected<std::unique_ptr<LoadedObject>> LoadedObject::load(std::shared_ptr
   if (!process)
     return process.takeError();
   library.addGenerator(std::move(*process));
-  if (llvm::Error error = jit->addObjectFile(library, std::move(object)))
-    return error;
+  for (ObjectBuffer &object : objects)
+    if (llvm::Error error = jit->addObjectFile(library, std::move(object)))
+      return error;
   return loaded;
 }
 
@@ -130,24 +127,15 @@ llvm::Expected<std::unique_ptr<Jit>> Jit::create(const target::Cpu &cpu, target:
 }
 
 llvm::Expected<std::unique_ptr<target::LoadedKernel>> Jit::load(uop::FuncOp kernel) {
-  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine = target::makeTargetMachine(cpu_, level_);
-  if (!machine)
-    return machine.takeError();
-  llvm::LLVMContext context;
-  llvm::Module module(kernel.getSymName(), context);
-  target::configure(module, **machine);
-  llvm::Function *entry = renderKernel(kernel, cpu_, module);
-  entry->setLinkage(llvm::GlobalValue::ExternalLinkage);
-  std::string name = entry->getName().str();
-  target::optimize(module, **machine, level_);
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream out(bytes);
-  target::emit(module, **machine, target::MachineFile::Object, out);
-  llvm::Expected<std::unique_ptr<LoadedObject>> object = LoadedObject::load(
-      jit_, std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), name, false), symbols_);
+  llvm::Expected<ObjectBuffer> code = compileKernel(kernel, cpu_, level_);
+  if (!code)
+    return code.takeError();
+  std::vector<ObjectBuffer> objects;
+  objects.push_back(std::move(*code));
+  llvm::Expected<std::unique_ptr<LoadedObject>> object = LoadedObject::load(jit_, std::move(objects), symbols_);
   if (!object)
     return object.takeError();
-  llvm::Expected<void *> address = (*object)->find(name);
+  llvm::Expected<void *> address = (*object)->find(entryName(kernel));
   if (!address)
     return address.takeError();
   return std::make_unique<JitKernel>(std::move(*object), reinterpret_cast<JitKernel::Entry>(*address));
@@ -168,14 +156,12 @@ llvm::Expected<std::unique_ptr<target::LoadedModel>> Jit::loadModel(const ModelT
   options.device = device.str();
   options.code = code;
   options.weights = WeightPlacement::External;
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream out(bytes);
-  if (llvm::Error error = emitProgram(tables, cpu_, level_, options, LlvmFile::Object, folder, out))
-    return error;
+  llvm::Expected<std::vector<ObjectBuffer>> parts = compileParts(tables, cpu_, level_, options);
+  if (!parts)
+    return parts.takeError();
   RuntimeSymbols symbols = symbols_;
   symbols[kWeightSymbol] = weights->getBufferStart();
-  llvm::Expected<std::unique_ptr<LoadedObject>> object =
-      LoadedObject::load(jit_, std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), name, false), symbols);
+  llvm::Expected<std::unique_ptr<LoadedObject>> object = LoadedObject::load(jit_, std::move(*parts), symbols);
   if (!object)
     return object.takeError();
   llvm::Expected<void *> model = (*object)->find(options.symbol);

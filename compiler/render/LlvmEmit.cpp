@@ -1,39 +1,146 @@
 #include "render/LlvmEmit.h"
 
+#include "render/LlvmKernel.h"
 #include "render/WeightData.h"
 #include "target/ObjectSection.h"
 
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Object/ArchiveWriter.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/ThreadPool.h"
 #include "llvm/Target/TargetMachine.h"
 
 using namespace kiln;
 using namespace kiln::render;
 
-llvm::Error render::emitProgram(const ModelTables &tables, const target::Cpu &cpu, target::OptLevel level,
-                                const ProgramOptions &options, LlvmFile file, llvm::StringRef folder,
-                                llvm::raw_ostream &out) {
+using Bytes = llvm::SmallVector<char, 0>;
+using Fill = llvm::function_ref<void(llvm::Module &)>;
+
+/// Has `fill` write a module, optimises it and hands it to `use`.
+static llvm::Error compile(llvm::StringRef name, const target::Cpu &cpu, target::OptLevel level, Fill fill,
+                           llvm::function_ref<void(llvm::Module &, llvm::TargetMachine &)> use) {
   llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine = target::makeTargetMachine(cpu, level);
   if (!machine)
     return machine.takeError();
   llvm::LLVMContext context;
-  llvm::Module module(options.name, context);
+  llvm::Module module(name, context);
   target::configure(module, **machine);
-  renderProgram(tables, cpu, options, module);
+  fill(module);
   target::optimize(module, **machine, level);
-  if (file == LlvmFile::Text) {
-    out << module;
-    return llvm::Error::success();
-  }
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream code(bytes);
-  bool isObject = file == LlvmFile::Object;
-  target::emit(module, **machine, isObject ? target::MachineFile::Object : target::MachineFile::Assembly, code);
-  if (!isObject || tables.weights.empty() || options.weights != WeightPlacement::Section) {
-    out << code.str();
+  use(module, **machine);
+  return llvm::Error::success();
+}
+
+static llvm::Expected<Bytes> compileTo(target::MachineFile file, llvm::StringRef name, const target::Cpu &cpu,
+                                       target::OptLevel level, Fill fill) {
+  Bytes bytes;
+  if (llvm::Error error = compile(name, cpu, level, fill, [&](llvm::Module &module, llvm::TargetMachine &machine) {
+        llvm::raw_svector_ostream out(bytes);
+        target::emit(module, machine, file, out);
+      }))
+    return error;
+  return bytes;
+}
+
+static llvm::Expected<Bytes> compileKernelTo(target::MachineFile file, uop::FuncOp kernel, const target::Cpu &cpu,
+                                             target::OptLevel level) {
+  return compileTo(file, kernel.getSymName(), cpu, level,
+                   [&](llvm::Module &module) { shareEntry(renderKernel(kernel, cpu, module)); });
+}
+
+static ObjectBuffer makeBuffer(Bytes bytes, llvm::StringRef name) {
+  return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), name, /*RequiresNullTerminator=*/false);
+}
+
+llvm::Expected<ObjectBuffer> render::compileKernel(uop::FuncOp kernel, const target::Cpu &cpu, target::OptLevel level) {
+  llvm::Expected<Bytes> bytes = compileKernelTo(target::MachineFile::Object, kernel, cpu, level);
+  if (!bytes)
+    return bytes.takeError();
+  return makeBuffer(std::move(*bytes), kernel.getSymName());
+}
+
+llvm::Expected<std::string> render::kernelAssembly(uop::FuncOp kernel, const target::Cpu &cpu, target::OptLevel level) {
+  llvm::Expected<Bytes> bytes = compileKernelTo(target::MachineFile::Assembly, kernel, cpu, level);
+  if (!bytes)
+    return bytes.takeError();
+  return std::string(bytes->begin(), bytes->end());
+}
+
+/// Writes an object, its section of weights filled where the options want them there.
+static llvm::Error writeObject(llvm::StringRef object, const ModelTables &tables, const ProgramOptions &options,
+                               llvm::StringRef folder, llvm::raw_ostream &out) {
+  if (tables.weights.empty() || options.weights != WeightPlacement::Section) {
+    out << object;
     return llvm::Error::success();
   }
   return target::fillSection(
-      code.str(), kWeightSection, tables.weightBytes,
+      object, kWeightSection, tables.weightBytes,
       [&](llvm::raw_ostream &to) { return writeWeights(tables, folder, to); }, out);
+}
+
+llvm::Error render::emitProgram(const ModelTables &tables, const target::Cpu &cpu, target::OptLevel level,
+                                const ProgramOptions &options, LlvmFile file, llvm::StringRef folder,
+                                llvm::raw_ostream &out) {
+  auto fill = [&](llvm::Module &module) { renderProgram(tables, cpu, options, module); };
+  if (file == LlvmFile::Text)
+    return compile(options.name, cpu, level, fill, [&](llvm::Module &module, llvm::TargetMachine &) { out << module; });
+  bool isObject = file == LlvmFile::Object;
+  llvm::Expected<Bytes> bytes =
+      compileTo(isObject ? target::MachineFile::Object : target::MachineFile::Assembly, options.name, cpu, level, fill);
+  if (!bytes)
+    return bytes.takeError();
+  llvm::StringRef text(bytes->data(), bytes->size());
+  if (isObject)
+    return writeObject(text, tables, options, folder, out);
+  out << text;
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::vector<ObjectBuffer>> render::compileParts(const ModelTables &tables, const target::Cpu &cpu,
+                                                               target::OptLevel level, const ProgramOptions &options) {
+  ProgramOptions separate = options;
+  separate.separateKernels = true;
+  llvm::ArrayRef<KernelEntry> kernels;
+  if (options.device == "cpu")
+    kernels = tables.kernels;
+  std::vector<ObjectBuffer> parts(1 + kernels.size());
+  llvm::Error failed = llvm::Error::success();
+  std::mutex lock;
+  auto keep = [&](size_t index, llvm::Expected<ObjectBuffer> part) {
+    std::lock_guard<std::mutex> guard(lock);
+    if (part)
+      parts[index] = std::move(*part);
+    else
+      failed = llvm::joinErrors(std::move(failed), part.takeError());
+  };
+  llvm::DefaultThreadPool pool(llvm::hardware_concurrency());
+  for (size_t index = 0; index < kernels.size(); ++index)
+    pool.async([&, index] { keep(index + 1, compileKernel(kernels[index].function, cpu, level)); });
+  llvm::Expected<Bytes> host = compileTo(target::MachineFile::Object, options.name, cpu, level,
+                                         [&](llvm::Module &module) { renderProgram(tables, cpu, separate, module); });
+  if (host)
+    keep(0, makeBuffer(std::move(*host), options.name));
+  else
+    keep(0, host.takeError());
+  pool.wait();
+  if (failed)
+    return failed;
+  return std::move(parts);
+}
+
+llvm::Error render::emitParts(const ModelTables &tables, const target::Cpu &cpu, target::OptLevel level,
+                              const ProgramOptions &options, llvm::StringRef folder, llvm::raw_ostream &host,
+                              llvm::raw_ostream &kernels) {
+  llvm::Expected<std::vector<ObjectBuffer>> parts = compileParts(tables, cpu, level, options);
+  if (!parts)
+    return parts.takeError();
+  std::vector<llvm::NewArchiveMember> members;
+  for (const ObjectBuffer &part : llvm::drop_begin(*parts))
+    members.emplace_back(part->getMemBufferRef());
+  if (llvm::Error error = llvm::writeArchiveToStream(kernels, members, llvm::SymtabWritingMode::NormalSymtab,
+                                                     llvm::object::Archive::K_GNU, /*Deterministic=*/true,
+                                                     /*Thin=*/false))
+    return error;
+  return writeObject(parts->front()->getBuffer(), tables, options, folder, host);
 }

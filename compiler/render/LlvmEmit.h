@@ -4,6 +4,8 @@
 #include "render/LlvmProgram.h"
 #include "target/Codegen.h"
 
+#include "llvm/Support/MemoryBuffer.h"
+
 namespace kiln::render {
 
 enum class LlvmFile {
@@ -16,5 +18,23 @@ enum class LlvmFile {
 /// CPU, level and options, on any machine.
 llvm::Error emitProgram(const ModelTables &tables, const target::Cpu &cpu, target::OptLevel level,
                         const ProgramOptions &options, LlvmFile file, llvm::StringRef folder, llvm::raw_ostream &out);
+
+/// The same model as two files for one link, its kernels compiled side by side: an object with the host program, the
+/// tables and the weights, and an archive of an object a kernel (empty, where the kernels are not the host's code).
+llvm::Error emitParts(const ModelTables &tables, const target::Cpu &cpu, target::OptLevel level,
+                      const ProgramOptions &options, llvm::StringRef folder, llvm::raw_ostream &host,
+                      llvm::raw_ostream &kernels);
+
+using ObjectBuffer = std::unique_ptr<llvm::MemoryBuffer>;
+
+/// The parts in memory, host program first; weights are not in them.
+llvm::Expected<std::vector<ObjectBuffer>> compileParts(const ModelTables &tables, const target::Cpu &cpu,
+                                                       target::OptLevel level, const ProgramOptions &options);
+
+/// One kernel with its shared entry as an object.
+llvm::Expected<ObjectBuffer> compileKernel(uop::FuncOp kernel, const target::Cpu &cpu, target::OptLevel level);
+
+/// One kernel as assembly: what a listing shows.
+llvm::Expected<std::string> kernelAssembly(uop::FuncOp kernel, const target::Cpu &cpu, target::OptLevel level);
 
 } // namespace kiln::render

@@ -65,6 +65,28 @@ llvm::Function *render::renderKernel(uop::FuncOp kernel, const target::Cpu &cpu,
   return KernelRenderer(kernel, cpu, module).run();
 }
 
+std::string render::entryName(uop::FuncOp kernel) { return (kernel.getSymName() + ".entry").str(); }
+
+void render::shareEntry(llvm::Function *entry) {
+  entry->setLinkage(llvm::GlobalValue::ExternalLinkage);
+  entry->setVisibility(llvm::GlobalValue::HiddenVisibility);
+}
+
+static llvm::Function *makeEntry(uop::FuncOp kernel, llvm::Module &module) {
+  llvm::IRBuilder<> builder(module.getContext());
+  llvm::Type *types[] = {builder.getPtrTy(), builder.getPtrTy(), builder.getInt64Ty()};
+  auto *entry = llvm::Function::Create(llvm::FunctionType::get(builder.getVoidTy(), types, false),
+                                       llvm::GlobalValue::InternalLinkage, entryName(kernel), module);
+  entry->setDoesNotThrow();
+  return entry;
+}
+
+llvm::Function *render::declareEntry(uop::FuncOp kernel, llvm::Module &module) {
+  llvm::Function *entry = makeEntry(kernel, module);
+  shareEntry(entry);
+  return entry;
+}
+
 llvm::Function *KernelRenderer::run() {
   function_ = declareKernel();
   b_.SetInsertPoint(newBlock("entry"));
@@ -99,10 +121,7 @@ llvm::Function *KernelRenderer::declareKernel() {
 }
 
 llvm::Function *KernelRenderer::renderEntry(llvm::Function *body) {
-  llvm::Type *types[] = {b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty()};
-  auto *entry = llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), types, false),
-                                       llvm::GlobalValue::InternalLinkage, body->getName() + ".entry", module_);
-  entry->setDoesNotThrow();
+  llvm::Function *entry = makeEntry(kernel_, module_);
   b_.SetInsertPoint(BasicBlock::Create(context_, "entry", entry));
   llvm::SmallVector<Value *> arguments;
   unsigned buffers = kernel_.getBufferCount();

@@ -22,4 +22,12 @@ namespace kiln::render {
 /// item a group. The module has the CPU's layout (target::configure).
 llvm::Function *renderKernel(uop::FuncOp kernel, const target::Cpu &cpu, llvm::Module &module);
 
+/// What the entry is called: NAME.entry, which no name in C can be.
+std::string entryName(uop::FuncOp kernel);
+
+/// Makes an entry visible to the other objects of the same program or library, and to no more.
+void shareEntry(llvm::Function *entry);
+/// The shared entry of a kernel that another object defines.
+llvm::Function *declareEntry(uop::FuncOp kernel, llvm::Module &module);
+
 } // namespace kiln::render

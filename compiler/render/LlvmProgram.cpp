@@ -128,10 +128,15 @@ static Constant *placeWeights(WeightPlacement placement, llvm::Module &module) {
 void render::renderProgram(const ModelTables &tables, const target::Cpu &cpu, const ProgramOptions &options,
                            llvm::Module &module) {
   TableWriter write(module);
-  bool onHost = options.device == "cpu";
   llvm::SmallVector<Constant *> entries;
-  for (const KernelEntry &kernel : tables.kernels)
-    entries.push_back(onHost ? static_cast<Constant *>(renderKernel(kernel.function, cpu, module)) : write.null());
+  for (const KernelEntry &kernel : tables.kernels) {
+    if (options.device != "cpu")
+      entries.push_back(write.null());
+    else if (options.separateKernels)
+      entries.push_back(declareEntry(kernel.function, module));
+    else
+      entries.push_back(renderKernel(kernel.function, cpu, module));
+  }
   WeightPlacement placement = tables.weights.empty() ? WeightPlacement::Absent : options.weights;
   llvm::StringRef code(options.code.data(), options.code.size());
   Constant *model = write.record(

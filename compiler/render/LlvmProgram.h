@@ -30,6 +30,7 @@ struct ProgramOptions {
   std::string device = "cpu";            ///< kernels are rendered for "cpu"; others' come as `code`
   llvm::ArrayRef<char> code;             ///< the device's source or binary
   WeightPlacement weights = WeightPlacement::Section;
+  bool separateKernels = false; ///< kernels are objects of their own, whose entries are only declared here
 };
 
 /// Fills an empty module that has its layout (target::configure).

@@ -108,7 +108,15 @@ llvm::Error driver::packageProgram(const Rendering &rendering, const ArtefactOpt
   llvm::Expected<package::TemporaryFile> object = package::TemporaryFile::beside(output, ".o");
   if (!object)
     return object.takeError();
-  if (llvm::Error error = rendering.object(object->path(), kProgramSymbol, placement(artefact)))
+  if (!rendering.hasHostKernels()) {
+    if (llvm::Error error = rendering.object(object->path(), kProgramSymbol, placement(artefact)))
+      return error;
+    return package::linkExecutable({object->path().str()}, link, output);
+  }
+  llvm::Expected<package::TemporaryFile> kernels = package::TemporaryFile::beside(output, ".a");
+  if (!kernels)
+    return kernels.takeError();
+  if (llvm::Error error = rendering.parts(object->path(), kernels->path(), kProgramSymbol, placement(artefact)))
     return error;
-  return package::linkExecutable({object->path().str()}, link, output);
+  return package::linkExecutable({object->path().str(), kernels->path().str()}, link, output);
 }

@@ -160,6 +160,18 @@ llvm::Error Rendering::object(llvm::StringRef output, llvm::StringRef symbol, re
   });
 }
 
+bool Rendering::hasHostKernels() const { return !device_.isC && !device_.compiler.source && !tables_.kernels.empty(); }
+
+llvm::Error Rendering::parts(llvm::StringRef object, llvm::StringRef kernels, llvm::StringRef symbol,
+                             render::WeightPlacement weights) const {
+  return package::writeFile(object, [&](llvm::raw_ostream &host) {
+    return package::writeFile(kernels, [&](llvm::raw_ostream &archive) {
+      return render::emitParts(tables_, cpu_, options_.level, programOptions(*this, symbol, "", weights),
+                               model_.folder(), host, archive);
+    });
+  });
+}
+
 llvm::Error Rendering::sharedLibrary(llvm::StringRef output) const {
   return compileC(output, kProgramSymbol, package::CResult::SharedLibrary, render::WeightPlacement::Section);
 }

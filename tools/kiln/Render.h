@@ -40,6 +40,11 @@ public:
   llvm::Error assembly(llvm::raw_ostream &out) const;
   /// An object whose kiln_model is called `symbol`, as the new file `output`.
   llvm::Error object(llvm::StringRef output, llvm::StringRef symbol, render::WeightPlacement weights) const;
+  /// Whether LLVM makes the host's code of kernels.
+  bool hasHostKernels() const;
+  /// Where hasHostKernels: the same as an object and an archive of kernels, which is compiled faster.
+  llvm::Error parts(llvm::StringRef object, llvm::StringRef kernels, llvm::StringRef symbol,
+                    render::WeightPlacement weights) const;
   /// For a device that isC: a library whose kiln_model is kiln_the_model and which leaves the runtime's functions to
   /// this process, as the new file `output`.
   llvm::Error sharedLibrary(llvm::StringRef output) const;

@@ -67,6 +67,26 @@ TEST_CASE("two builds in two places are the same bytes") {
   CHECK(one.read("sum") == two.read("sum"));
 }
 
+TEST_CASE("a program may be linked from a host object and an archive of kernels") {
+  std::string built[2];
+  for (std::string &bytes : built) {
+    Folder folder;
+    TextModel model = test::sumModel(kDense, "");
+    REQUIRE(!package::writeFile(folder.path("host.o"), [&](llvm::raw_ostream &host) {
+      return package::writeFile(folder.path("kernels.a"), [&](llvm::raw_ostream &kernels) {
+        return render::emitParts(model.tables(), llvm::cantFail(target::describeCpu("")), 2, {}, "", host, kernels);
+      });
+    }));
+    package::LinkOptions options;
+    options.runtimeFolder = KILN_TEST_RUNTIME;
+    REQUIRE(!package::linkExecutable({folder.path("host.o"), folder.path("kernels.a")}, options, folder.path("sum")));
+    REQUIRE(folder.shell("./sum > out.txt") == 0);
+    CHECK(folder.read("out.txt").find("11.5 22.5 33.5") != std::string::npos);
+    bytes = folder.read("sum");
+  }
+  CHECK(built[0] == built[1]);
+}
+
 TEST_CASE("weights come from a file, and the file's content is checked") {
   Folder folder;
   float data[] = {0, 10, 20, 30};
