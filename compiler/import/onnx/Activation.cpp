@@ -34,6 +34,11 @@ static Tensor gelu(Node &n, TensorBuilder &b) {
   return n.fail("attribute 'approximate' is " + quoted(kind), "it is none or tanh");
 }
 
+static Value swish(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  return b.mul(x, b.sigmoid(b.mul(x, n.real("alpha", 1))));
+}
+
 static Value thresholdedRelu(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   return b.where(b.greater(x, n.real("alpha", 1)), x, 0);
@@ -94,6 +99,7 @@ void kiln::import::onnx::addActivations(Registry &r) {
   r.add("Softmax", 7, overAxis(&TensorBuilder::softmax));
   r.add("Softplus", 7, softplus);
   r.add("Softsign", 7, softsign);
+  r.add("Swish", 24, swish);
   r.add("Tanh", 7, hyperbolicTangent);
   r.add("ThresholdedRelu", 10, thresholdedRelu);
 }

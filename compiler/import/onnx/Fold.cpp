@@ -88,6 +88,8 @@ Result kiln::import::onnx::foldMin(Operands x) { return view::minimum(x[0], x[1]
 Result kiln::import::onnx::foldMax(Operands x) { return view::maximum(x[0], x[1]); }
 
 Result kiln::import::onnx::foldDiv(Operands x) {
+  if (x[1].isConst(-1)) // int64's least number has no opposite
+    return -x[0];
   if (x[0].isConst() && x[1].isConst() && x[1].constant() != 0)
     return Expr(x[0].constant() / x[1].constant());
   if (x[0].min() >= 0 && x[1].min() > 0)

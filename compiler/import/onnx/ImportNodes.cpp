@@ -6,6 +6,8 @@
 #include "import/onnx/TopologicalOrder.h"
 #include "support/Error.h"
 
+#include "llvm/Support/SaveAndRestore.h"
+
 using namespace kiln;
 using namespace kiln::import;
 using namespace kiln::import::onnx;
@@ -15,7 +17,8 @@ using llvm::Twine;
 /// Functions that call functions multiply, as loops in loops do while their bodies are tried; a file of a few kilobytes
 /// can ask for more nodes than there are atoms.
 static constexpr size_t kMostNodes = 1'000'000;
-static constexpr size_t kMostCalls = 100;
+/// Of graphs in nodes and of calls: each is a few frames on the stack.
+static constexpr size_t kMostDepth = 200;
 
 llvm::Error Importer::importGraph(const ::onnx::GraphProto &graph, Scope &scope) {
   if (graph.sparse_initializer_size() > 0)
@@ -44,6 +47,9 @@ llvm::Error Importer::importGraph(const ::onnx::GraphProto &graph, Scope &scope)
 }
 
 llvm::Error Importer::importNodes(const Nodes &nodes, Scope &scope) {
+  llvm::SaveAndRestore deeper(depth_, depth_ + 1);
+  if (depth_ > kMostDepth)
+    return failure("graphs and calls nest over " + Twine(kMostDepth) + " deep", "nest them less");
   llvm::Expected<llvm::SmallVector<unsigned>> order = topologicalOrder(nodes);
   if (!order)
     return order.takeError();
@@ -73,7 +79,7 @@ llvm::Error Importer::importOperator(const ::onnx::NodeProto &proto, const std::
       return failure("operator domain " + quoted(proto.domain()) + " is not known",
                      "export the model with ONNX's own operators, or define it as a function of the model");
     return failure("operator " + quoted(proto.op_type()) + " is not supported",
-                   "express it by others; the README lists those that are");
+                   "express it by those of docs/onnx-operators.md");
   }
   int64_t opset = scope.opset(proto.domain());
   if (opset == 0)
@@ -131,8 +137,6 @@ llvm::Error Importer::importCall(const ::onnx::NodeProto &node, const std::strin
                                  const ::onnx::FunctionProto &function, Scope &scope) {
   if (llvm::is_contained(calls_, &function))
     return failure("function " + quoted(function.name()) + " calls itself", "use a Loop");
-  if (calls_.size() >= kMostCalls)
-    return failure("functions call each other over " + Twine(kMostCalls) + " deep", "nest them less");
   if (node.input_size() > function.input_size() || node.output_size() > function.output_size())
     return failure("the function has " + Twine(function.input_size()) + " inputs and " + Twine(function.output_size()) +
                    " outputs, the call " + Twine(node.input_size()) + " and " + Twine(node.output_size()));

@@ -71,6 +71,7 @@ private:
   llvm::StringMap<const ::onnx::FunctionProto *> functions_;
   llvm::SmallVector<const ::onnx::FunctionProto *> calls_; ///< those that are being inlined, outermost first
   size_t numNodes_ = 0;
+  size_t depth_ = 0; ///< of the graphs and calls around the node
 };
 
 } // namespace kiln::import::onnx

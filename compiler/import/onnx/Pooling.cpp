@@ -54,9 +54,9 @@ static Tensor lpPool(Node &n, TensorBuilder &b) {
     return n.fail("attribute 'p' is " + llvm::Twine(p), "it is 1 or more");
   window->ceilMode = ceilMode;
   // A sum over a window is its mean, padding counted, times its size.
-  int64_t size = 1;
+  double size = 1;
   for (int64_t extent : window->kernel)
-    size *= extent;
+    size *= double(extent);
   if (ceilMode)
     return n.fail("attribute 'ceil_mode' of LpPool is not supported", "pad the input");
   return norm(b, x, p,

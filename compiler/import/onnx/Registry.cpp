@@ -33,3 +33,11 @@ bool Registry::hasDomain(llvm::StringRef domain) const {
   std::string prefix = key(domain, "");
   return llvm::any_of(rows_, [&](const auto &row) { return row.first().starts_with(prefix); });
 }
+
+std::vector<std::string> Registry::names() const {
+  std::vector<std::string> names;
+  for (const auto &row : rows_)
+    names.push_back(row.first().ltrim(':').str());
+  llvm::sort(names);
+  return names;
+}

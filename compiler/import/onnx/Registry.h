@@ -42,6 +42,8 @@ public:
   /// Null where there is no such operator.
   const Row *find(llvm::StringRef domain, llvm::StringRef name) const;
   bool hasDomain(llvm::StringRef domain) const;
+  /// All operators by name, sorted; those of other domains as "domain:Name".
+  std::vector<std::string> names() const;
 
 private:
   static std::string key(llvm::StringRef domain, llvm::StringRef name);

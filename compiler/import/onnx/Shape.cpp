@@ -120,13 +120,17 @@ static Tensor range(Node &n, TensorBuilder &b) {
       delta->front() == INT64_MIN)
     return n.fail("start, limit and step are not single numbers, the step not 0");
   int64_t step = delta->front();
+  if (!fitsInto(start->front(), b.int64()) || !fitsInto(limit->front(), b.int64()))
+    return n.fail("the range from " + start->front().print() + " to " + limit->front().print() + " is too long",
+                  "bounds are within 2^62 of 0");
   Expr span = step > 0 ? limit->front() - start->front() : start->front() - limit->front();
   Expr count = view::maximum(view::ceilDiv(span, std::abs(step)), 0);
   if (count.isConst() && count.constant() <= kMostElements) {
     Elements elements;
     for (int64_t i = 0; i < count.constant(); ++i)
-      elements.push_back(start->front() + i * step);
-    return Tensor(first.element(), {count.constant()}, elements);
+      elements.push_back(start->front() + Expr(i) * step);
+    if (llvm::all_of(elements, [&](Expr element) { return fitsInto(element, first.element()); }))
+      return Tensor(first.element(), {count.constant()}, elements);
   }
   Value steps = b.mul(b.arange(count, first.element()), step);
   return b.add(steps, b.cast(b.size(start->front()), first.element()));

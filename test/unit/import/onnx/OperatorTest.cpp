@@ -299,6 +299,11 @@ TEST_CASE("angles and hyperbolic functions") {
   near(apply("Tan", {-1, 0, 1.5}), {-1.5574077f, 0, 14.10142f});
 }
 
+TEST_CASE("Swish, with and without alpha") {
+  CHECK(rounded(Case(24, "Swish", {2}).on({2}, {0, 1})) == Floats{0, 0.731f});
+  CHECK(rounded(Case(24, "Swish", {2}).with("alpha", 2.0f).on({2}, {0, 1})) == Floats{0, 0.881f});
+}
+
 TEST_CASE("a training BatchNormalization and an unknown mode are refused") {
   CHECK_THAT(Case(14, "BatchNormalization", {1, 1, 1})
                  .floats({1}, {1})

@@ -141,3 +141,14 @@ TEST_CASE("Range over a size") {
   CHECK_THAT(model.import(), Contains("-> (tensor<?xi64, #kiln.dims<[\"n\"]>>"));
   CHECK(model.runInts({floatTensor({4}, {1, 1, 1, 1})}) == std::vector<int64_t>{0, 1, 2, 3});
 }
+
+TEST_CASE("integer arithmetic at import does not overflow") {
+  OnnxModel model;
+  model.output("y").ints("least", {INT64_MIN}).ints("minus", {-1});
+  model.node("Div", {"least", "minus"}, {"y"});
+  CHECK(model.runInts({}) == std::vector<int64_t>{INT64_MIN});
+  OnnxModel range;
+  range.output("y").ints("from", {INT64_MIN}, true).ints("to", {INT64_MAX}, true).ints("by", {INT64_MAX}, true);
+  range.node("Range", {"from", "to", "by"}, {"y"});
+  CHECK_THAT(range.import(), Contains("is too long; bounds are within 2^62 of 0"));
+}

@@ -276,3 +276,11 @@ TEST_CASE("functions that multiply without end are an error") {
   }
   CHECK_THAT(model.import(), Contains("the model has over 1000000 nodes"));
 }
+
+TEST_CASE("calls that nest too deep are an error") {
+  OnnxModel model = callingModel("f0");
+  for (int i = 0; i < 300; ++i)
+    addNode(addFunction(model, "f" + std::to_string(i)), i == 299 ? "Relu" : "f" + std::to_string(i + 1),
+            i == 299 ? "" : "local");
+  CHECK_THAT(model.import(), Contains("graphs and calls nest over 200 deep; nest them less"));
+}
