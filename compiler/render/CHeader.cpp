@@ -166,15 +166,15 @@ std::string Scope::add(llvm::StringRef name) {
   return made;
 }
 
-static llvm::StringRef typeInC(Dtype dtype) {
-  static constexpr llvm::StringLiteral names[kDtypes] = {"uint8_t",  "int8_t",   "uint8_t", "int16_t",  "uint16_t",
+static llvm::StringRef typeInC(DType dtype) {
+  static constexpr llvm::StringLiteral names[kDTypes] = {"uint8_t",  "int8_t",   "uint8_t", "int16_t",  "uint16_t",
                                                          "int32_t",  "uint32_t", "int64_t", "uint64_t", "uint16_t",
                                                          "uint16_t", "float",    "double"};
   return names[static_cast<unsigned>(dtype)];
 }
 
-static llvm::StringRef nameOf(Dtype dtype) {
-  static constexpr llvm::StringLiteral names[kDtypes] = {"bool",     "int8",    "uint8",  "int16",  "uint16",
+static llvm::StringRef nameOf(DType dtype) {
+  static constexpr llvm::StringLiteral names[kDTypes] = {"bool",     "int8",    "uint8",  "int16",  "uint16",
                                                          "int32",    "uint32",  "int64",  "uint64", "float16",
                                                          "bfloat16", "float32", "float64"};
   return names[static_cast<unsigned>(dtype)];

@@ -12,8 +12,8 @@ llvm::StringRef CLanguage::alu(Alu kind) const {
   return aluInfo(kind).c;
 }
 
-bool CLanguage::hasVector(Dtype dtype, unsigned lanes) const {
-  return dtype != Dtype::Bool && !isSmallFloat(dtype) && llvm::is_contained(vectors.lanes, lanes);
+bool CLanguage::hasVector(DType dtype, unsigned lanes) const {
+  return dtype != DType::Bool && !isSmallFloat(dtype) && llvm::is_contained(vectors.lanes, lanes);
 }
 
 const CLanguage render::kC11 = {

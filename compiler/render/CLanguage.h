@@ -7,7 +7,7 @@
 #pragma once
 
 #include "ir/base/Alu.h"
-#include "render/Dtype.h"
+#include "render/DTypeNames.h"
 
 #include "llvm/ADT/ArrayRef.h"
 
@@ -33,7 +33,7 @@ struct VectorSpelling {
 struct CLanguage {
   /// The type of a value, and of an element in a buffer. Half and bfloat16 are their bits in both: arithmetic on them
   /// widens to float.
-  std::array<llvm::StringLiteral, kDtypes> values, memory;
+  std::array<llvm::StringLiteral, kDTypes> values, memory;
 
   llvm::StringLiteral fileHead;        ///< begins a file, after its comment
   llvm::StringLiteral doubleHead = ""; ///< follows where a kernel computes with doubles
@@ -51,12 +51,12 @@ struct CLanguage {
   llvm::ArrayRef<AluSpelling> alus;
   VectorSpelling vectors;
 
-  llvm::StringRef value(Dtype dtype) const { return values[static_cast<unsigned>(dtype)]; }
-  llvm::StringRef element(Dtype dtype) const { return memory[static_cast<unsigned>(dtype)]; }
+  llvm::StringRef value(DType dtype) const { return values[static_cast<unsigned>(dtype)]; }
+  llvm::StringRef element(DType dtype) const { return memory[static_cast<unsigned>(dtype)]; }
   /// The pattern of an operation, its own or Alu.def's.
   llvm::StringRef alu(Alu kind) const;
   /// Whether the language has a type for vectors of this many lanes.
-  bool hasVector(Dtype dtype, unsigned lanes) const;
+  bool hasVector(DType dtype, unsigned lanes) const;
 };
 
 /// C11, without vectors: any compiler's.

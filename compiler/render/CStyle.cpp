@@ -2,8 +2,8 @@
 
 #include "render/Pattern.h"
 #include "render/Spelling.h"
+#include "render/Uses.h"
 
-#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -13,8 +13,9 @@ using namespace kiln::render;
 
 namespace {
 
-/// clang reads 256 nested brackets; an expression is cut well before.
+/// clang reads 256 nested brackets; an expression is cut well before, and before copying it around takes long.
 constexpr unsigned kMaxNesting = 64;
+constexpr size_t kMaxLength = 1000;
 
 /// A row's value: one text, or one a lane where the language has no such vector.
 struct Value {
@@ -26,20 +27,15 @@ class KernelRenderer {
 public:
   KernelRenderer(const CLanguage &language, const LinearProgram &program, SemanticFunctions &functions)
       : language_(language), program_(program), spelling_(language, functions), values_(program.rows.size()),
-        depths_(program.rows.size()) {
-    countUses();
-    findUsedLanes();
-  }
+        uses_(findUses(program, [&](mlir::Type type) { return isWhole(type); })) {}
 
   std::string run();
 
 private:
   const LinearUOp &row(unsigned index) const { return program_.rows[index]; }
-  bool isWhole(mlir::Type type) const { return language_.hasVector(dtypeOf(type), uop::lanesOf(type)); }
+  bool isWhole(mlir::Type type) const { return language_.hasVector(scalarDType(type), uop::lanesOf(type)); }
   std::string typeName(mlir::Type type) const;
 
-  void countUses();
-  void findUsedLanes();
   void render(unsigned index);
   void define(unsigned index);
   void load(unsigned index);
@@ -68,10 +64,7 @@ private:
   const LinearProgram &program_;
   Spelling spelling_;
   std::vector<Value> values_;
-  std::vector<unsigned> depths_; ///< the loops around each row
-  std::vector<unsigned> uses_;
-  std::vector<unsigned> useDepths_; ///< of the deepest use
-  std::vector<llvm::BitVector> usedLanes_;
+  Uses uses_;
   llvm::StringMap<unsigned> counters_;
   std::string body_;
   unsigned depth_ = 1;
@@ -95,24 +88,19 @@ static std::string sizeName(const LinearProgram &program, unsigned number) {
   return name;
 }
 
-static bool usesChunk(const LinearProgram &program) {
-  return llvm::any_of(program.rows, [](const LinearUOp &uop) {
-    return uop.kind == LinearKind::Special && llvm::cast<uop::SpecialOp>(uop.op).getKind() == uop::SpecialKind::Chunk;
-  });
-}
-
 std::string render::kernelSignature(const CLanguage &language, const LinearProgram &program) {
   llvm::SmallVector<std::string> parameters;
   uop::FuncOp function = program.function;
   for (const LinearUOp &uop : program.rows) {
     if (uop.kind == LinearKind::DefineGlobal) {
       llvm::StringRef constness = function.writes(uop.number) ? "" : "const ";
-      parameters.push_back((constness + language.globalQualifier + language.element(dtypeOf(uop.type)) +
+      parameters.push_back((constness + language.globalQualifier + language.element(scalarDType(uop.type)) +
                             "* restrict data" + llvm::Twine(uop.number))
                                .str());
     } else if (uop.kind == LinearKind::DefineVar) {
       bool isConverted = !language.sizeParameter.empty();
-      llvm::StringRef type = isConverted ? llvm::StringRef(language.sizeParameter) : language.value(dtypeOf(uop.type));
+      llvm::StringRef type =
+          isConverted ? llvm::StringRef(language.sizeParameter) : language.value(scalarDType(uop.type));
       parameters.push_back(
           ("const " + type + " " + (isConverted ? "size" + std::to_string(uop.number) : sizeName(program, uop.number)))
               .str());
@@ -124,7 +112,7 @@ std::string render::kernelSignature(const CLanguage &language, const LinearProgr
 }
 
 std::string KernelRenderer::typeName(mlir::Type type) const {
-  std::string element = language_.value(dtypeOf(type)).str();
+  std::string element = language_.value(scalarDType(type)).str();
   if (!isWhole(type))
     return element;
   return fillPattern(language_.vectors.type,
@@ -134,57 +122,6 @@ std::string KernelRenderer::typeName(mlir::Type type) const {
 //===----------------------------------------------------------------------===//
 // Values
 //===----------------------------------------------------------------------===//
-
-/// A scalar that a vector repeats, and a value used in a deeper loop, count as used more than once.
-void KernelRenderer::countUses() {
-  uses_.assign(program_.rows.size(), 0);
-  useDepths_.assign(program_.rows.size(), 0);
-  unsigned depth = 0;
-  for (auto [index, uop] : llvm::enumerate(program_.rows)) {
-    if (uop.kind == LinearKind::EndRange)
-      --depth;
-    depths_[index] = depth;
-    mlir::Type type = uop.kind == LinearKind::Store ? row(uop.sources[2]).type : uop.type;
-    bool repeats = type && uop::lanesOf(type) > 1 && uop.kind != LinearKind::Vectorize;
-    for (unsigned source : uop.sources) {
-      bool isScalar = row(source).type && uop::lanesOf(row(source).type) == 1;
-      uses_[source] += repeats && isScalar ? 2 : 1;
-      useDepths_[source] = std::max(useDepths_[source], depth);
-    }
-    if (uop.kind == LinearKind::Range)
-      ++depth;
-  }
-}
-
-static bool isComputed(LinearKind kind) {
-  return kind == LinearKind::Load || kind == LinearKind::Alu || kind == LinearKind::Fma || kind == LinearKind::Cast ||
-         kind == LinearKind::Bitcast || kind == LinearKind::Vectorize || kind == LinearKind::Gep;
-}
-
-/// Compilers warn of variables that nothing reads, so a lane that nothing reads gets none.
-void KernelRenderer::findUsedLanes() {
-  for (const LinearUOp &uop : program_.rows)
-    usedLanes_.emplace_back(uop.type ? uop::lanesOf(uop.type) : 1, !isComputed(uop.kind));
-  for (unsigned index = program_.rows.size(); index-- > 0;) {
-    const LinearUOp &uop = row(index);
-    llvm::BitVector &used = usedLanes_[index];
-    if (used.none())
-      continue;
-    if (uop.type && isWhole(uop.type))
-      used.set();
-    for (auto [position, source] : llvm::enumerate(uop.sources)) {
-      llvm::BitVector &needed = usedLanes_[source];
-      if (uop.kind == LinearKind::Gep)
-        needed.set(llvm::cast<uop::GepOp>(uop.op).getLane());
-      else if (uop.kind == LinearKind::Vectorize && !used[position])
-        continue;
-      else if (isComputed(uop.kind) && needed.size() == used.size())
-        needed |= used;
-      else
-        needed.set();
-    }
-  }
-}
 
 std::string KernelRenderer::lane(unsigned index, unsigned lane) const {
   const Value &value = values_[index];
@@ -215,11 +152,11 @@ bool KernelRenderer::mayInline(unsigned index, llvm::ArrayRef<std::string> texts
   const LinearUOp &uop = row(index);
   if (uop.kind == LinearKind::Gep)
     return true;
-  if (uses_[index] > 1)
+  if (uses_.counts[index] > 1)
     return false;
-  bool isCheap =
-      !isFloat(dtypeOf(uop.type)) && !llvm::any_of(texts, [](llvm::StringRef text) { return text.contains("kiln_"); });
-  if (useDepths_[index] > depths_[index] && !isCheap)
+  bool isCheap = !isFloat(scalarDType(uop.type)) &&
+                 !llvm::any_of(texts, [](llvm::StringRef text) { return text.contains("kiln_"); });
+  if (uses_.useDepths[index] > uses_.depths[index] && !isCheap)
     return false;
   auto nesting = [](llvm::StringRef text) {
     unsigned depth = 0, most = 0;
@@ -229,7 +166,8 @@ bool KernelRenderer::mayInline(unsigned index, llvm::ArrayRef<std::string> texts
     }
     return most;
   };
-  return llvm::all_of(texts, [&](llvm::StringRef text) { return nesting(text) < kMaxNesting; });
+  return llvm::all_of(texts,
+                      [&](llvm::StringRef text) { return text.size() < kMaxLength && nesting(text) < kMaxNesting; });
 }
 
 void KernelRenderer::give(unsigned index, llvm::StringRef prefix, llvm::SmallVector<std::string, 1> texts) {
@@ -243,7 +181,7 @@ void KernelRenderer::declare(unsigned index, llvm::StringRef prefix, llvm::Array
   Value value;
   for (auto [at, text] : llvm::enumerate(texts)) {
     value.texts.push_back(texts.size() == 1 ? name : name + "_" + std::to_string(at));
-    if (texts.size() > 1 && !usedLanes_[index][at])
+    if (texts.size() > 1 && !uses_.lanes[index][at])
       continue;
     line(typeName(row(index).type) + " " + value.texts.back() + " = " + text + ";");
   }
@@ -257,7 +195,7 @@ static bool stripsParens(const LinearUOp &uop, const LinearUOp &source, unsigned
   if (kind != llvm::cast<uop::AluOp>(source.op).getKind().getValue())
     return false;
   // a+(b+c) is another sum than (a+b)+c where sums are rounded.
-  if (position > 0 && isFloat(dtypeOf(uop.type)))
+  if (position > 0 && isFloat(scalarDType(uop.type)))
     return false;
   return kind == Alu::ADD || kind == Alu::MUL || kind == Alu::XOR;
 }
@@ -274,7 +212,7 @@ std::string KernelRenderer::scalar(const LinearUOp &uop, unsigned at) {
     if (stripsParens(uop, row(source), position))
       operands.back().text = stripParens(operands.back().text).str();
   }
-  Dtype from = dtypeOf(row(uop.sources.back()).type), to = dtypeOf(uop.type);
+  DType from = scalarDType(row(uop.sources.back()).type), to = scalarDType(uop.type);
   switch (uop.kind) {
   case LinearKind::Alu:
     return spelling_.alu(llvm::cast<uop::AluOp>(uop.op).getKind().getValue(), from, operands);
@@ -301,7 +239,7 @@ std::optional<std::string> KernelRenderer::wholeVector(const LinearUOp &uop) {
   if (!llvm::all_of(uop.sources, [&](unsigned source) { return isWhole(row(source).type); }))
     return std::nullopt;
   auto operands = llvm::map_to_vector(uop.sources, [&](unsigned source) { return whole(source); });
-  Dtype dtype = dtypeOf(uop.type);
+  DType dtype = scalarDType(uop.type);
   switch (uop.kind) {
   case LinearKind::Alu: {
     Alu kind = llvm::cast<uop::AluOp>(uop.op).getKind().getValue();
@@ -314,7 +252,7 @@ std::optional<std::string> KernelRenderer::wholeVector(const LinearUOp &uop) {
       return std::nullopt;
     return spelling_.fma(dtype, llvm::map_to_vector(operands, [](const std::string &text) { return Operand{text}; }));
   case LinearKind::Cast:
-    if (!Spelling::isPlainCast(dtypeOf(row(uop.sources[0]).type), dtype))
+    if (!Spelling::isPlainCast(scalarDType(row(uop.sources[0]).type), dtype))
       return std::nullopt;
     return fillPattern(language_.vectors.cast, [&](char key) { return key == 't' ? typeName(uop.type) : operands[0]; });
   default:
@@ -330,7 +268,7 @@ void KernelRenderer::value(unsigned index) {
     texts.push_back(std::move(*text));
   else
     for (unsigned at = 0; at < uop::lanesOf(uop.type); ++at)
-      texts.push_back(usedLanes_[index][at] ? scalar(uop, at) : "");
+      texts.push_back(uses_.lanes[index][at] ? scalar(uop, at) : "");
   // One vector's text, read lane by lane, would be computed once a lane.
   if (texts.size() == 1 && isWhole(uop.type))
     return declare(index, isCast ? "cast" : "alu", texts);
@@ -378,7 +316,8 @@ void KernelRenderer::load(unsigned index) {
   }
   llvm::SmallVector<std::string> texts;
   for (unsigned at = 0; at < lanes; ++at)
-    texts.push_back(usedLanes_[index][at] ? choose(element(uop, at), at, isGated ? lane(uop.sources[2], at) : "") : "");
+    texts.push_back(uses_.lanes[index][at] ? choose(element(uop, at), at, isGated ? lane(uop.sources[2], at) : "")
+                                           : "");
   if (isWhole(uop.type))
     texts = {fillPattern(language_.vectors.make,
                          [&](char key) { return key == 't' ? typeName(uop.type) : llvm::join(texts, ","); })};
@@ -413,7 +352,7 @@ void KernelRenderer::define(unsigned index) {
   case LinearKind::DefineVar: {
     std::string name = sizeName(program_, uop.number);
     values_[index] = {{name}};
-    if (!language_.sizeParameter.empty() && uses_[index])
+    if (!language_.sizeParameter.empty() && uses_.counts[index])
       line(typeName(uop.type) + " " + name + " = size" + llvm::Twine(uop.number) + ";");
     return;
   }
@@ -424,7 +363,7 @@ void KernelRenderer::define(unsigned index) {
     values_[index] = {{name}};
     llvm::StringRef qualifier =
         uop.kind == LinearKind::DefineLocal ? llvm::StringRef(language_.localQualifier) : llvm::StringRef();
-    line(qualifier + language_.aligned + language_.element(dtypeOf(uop.type)) + " " + name + "[" +
+    line(qualifier + language_.aligned + language_.element(scalarDType(uop.type)) + " " + name + "[" +
          llvm::Twine(op.getElements()) + "];");
     return;
   }
@@ -475,11 +414,13 @@ unsigned KernelRenderer::phis(unsigned first) {
     Value kept = values_[value];
     if (computed.contains(index))
       values_[value] = computed[index];
-    if (isWhole(row(index).type))
-      line(whole(accumulator) + " = " + whole(value) + ";");
-    else
-      for (unsigned at = 0; at < uop::lanesOf(row(index).type); ++at)
-        line(lane(accumulator, at) + " = " + lane(value, at) + ";");
+    bool isOne = isWhole(row(index).type);
+    for (unsigned at = 0; at < (isOne ? 1 : uop::lanesOf(row(index).type)); ++at) {
+      std::string to = isOne ? whole(accumulator) : lane(accumulator, at),
+                  from = isOne ? whole(value) : lane(value, at);
+      if (to != from)
+        line(to + " = " + from + ";");
+    }
     values_[value] = kept;
     values_[index] = values_[accumulator];
   }
@@ -543,7 +484,7 @@ void KernelRenderer::render(unsigned index) {
 
 std::string KernelRenderer::run() {
   for (auto [index, uop] : llvm::enumerate(program_.rows))
-    if ((uop.kind == LinearKind::DefineGlobal || uop.kind == LinearKind::DefineVar) && !uses_[index])
+    if ((uop.kind == LinearKind::DefineGlobal || uop.kind == LinearKind::DefineVar) && !uses_.counts[index])
       line("(void)" +
            (uop.kind == LinearKind::DefineGlobal ? "data" + std::to_string(uop.number)
             : language_.sizeParameter.empty()    ? sizeName(program_, uop.number)
@@ -554,7 +495,7 @@ std::string KernelRenderer::run() {
       index = phis(index);
       continue;
     }
-    if (usedLanes_[index].any())
+    if (uses_.lanes[index].any())
       render(index);
     ++index;
   }
@@ -577,8 +518,8 @@ std::string render::renderSource(const CLanguage &language, llvm::ArrayRef<uop::
   bool usesDouble = false;
   for (uop::FuncOp kernel : kernels) {
     LinearProgram program = linearize(kernel);
-    usesDouble |=
-        llvm::any_of(program.rows, [](const LinearUOp &uop) { return uop.type && dtypeOf(uop.type) == Dtype::F64; });
+    usesDouble |= llvm::any_of(program.rows,
+                               [](const LinearUOp &uop) { return uop.type && scalarDType(uop.type) == DType::F64; });
     text += "\n" + renderKernel(language, program, functions);
   }
   return (language.fileHead + (usesDouble ? language.doubleHead : "") + "\n" + functions.definitions()).str() +

@@ -52,7 +52,7 @@ std::string TableWriter::array(llvm::StringRef type, llvm::StringRef name, llvm:
 }
 
 std::string TableWriter::elements(llvm::StringRef name, mlir::ElementsAttr value) {
-  Dtype dtype = dtypeOf(value.getElementType());
+  DType dtype = scalarDType(value.getElementType());
   Spelling spelling(kC11, functions_);
   std::vector<std::string> texts;
   for (mlir::Attribute element : value.getValues<mlir::Attribute>())
@@ -80,7 +80,7 @@ std::string TableWriter::ports(llvm::StringRef name, llvm::ArrayRef<PortEntry> e
 
 std::string TableWriter::symbols(llvm::ArrayRef<SymbolEntry> entries) {
   auto number = [](int64_t value) {
-    return integerLiteral(kC11, Dtype::I64, llvm::APInt(64, value, /*isSigned=*/true));
+    return integerLiteral(kC11, DType::I64, llvm::APInt(64, value, /*isSigned=*/true));
   };
   return array("kiln_symbol", "symbols", llvm::map_to_vector(entries, [&](const SymbolEntry &entry) -> std::string {
                  return llvm::formatv("{{{0}, {1}, {2}, {3}}", stringLiteral(entry.name), number(entry.min),
@@ -112,17 +112,17 @@ std::string TableWriter::kernels(llvm::ArrayRef<KernelEntry> entries) {
       for (int32_t index = 0; index < entry.buffers; ++index)
         arguments.push_back("buffers[" + std::to_string(index) + "]");
       for (int32_t index = 0; index < entry.sizes; ++index)
-        arguments.push_back(("(" + kC11.value(dtypeOf(function.getArgumentTypes()[entry.buffers + index])) + ")sizes[" +
-                             llvm::Twine(index) + "]")
+        arguments.push_back(("(" + kC11.value(scalarDType(function.getArgumentTypes()[entry.buffers + index])) +
+                             ")sizes[" + llvm::Twine(index) + "]")
                                 .str());
-      bool usesChunk = kernelSignature(kC11, program).find(kC11.chunkParameter) != std::string::npos;
-      if (usesChunk)
+      bool takesChunk = usesChunk(program);
+      if (takesChunk)
         arguments.push_back("chunk");
       trampoline = "enter_" + name;
       text_ += "static " + kernelSignature(kC11, program) + ";\n" + renderKernel(kC11, program, functions_) +
                "static void " + trampoline + "(void *const *buffers, const int64_t *sizes, int64_t chunk) {\n" +
                (entry.buffers ? "" : "  (void)buffers;\n") + (entry.sizes ? "" : "  (void)sizes;\n") +
-               (usesChunk ? "" : "  (void)chunk;\n") + "  " + name + "(" + llvm::join(arguments, ", ") + ");\n}\n\n";
+               (takesChunk ? "" : "  (void)chunk;\n") + "  " + name + "(" + llvm::join(arguments, ", ") + ");\n}\n\n";
     }
     rows.push_back(llvm::formatv("{{{0}, {1}, {2}, {3}, {{{4}, {5}, {6}}}", stringLiteral(function.getSymName()),
                                  entry.buffers, entry.sizes, trampoline, entry.local[0], entry.local[1],

@@ -35,7 +35,7 @@ private:
 
   std::string text(Value value) const { return names_.find(value)->second; }
   std::string list(mlir::ValueRange values, llvm::StringRef otherwise = "") const;
-  std::string dtype(mlir::Type type) const { return runtimeName(dtypeOf(type)).str(); }
+  std::string dtype(mlir::Type type) const { return runtimeName(scalarDType(type)).str(); }
 
   /// A fresh name for the value.
   std::string name(Value value);
@@ -106,7 +106,7 @@ std::string RunRenderer::size(view::Expr expr, const llvm::DenseMap<view::Expr, 
   using Kind = view::Expr::Kind;
   auto operands = llvm::map_to_vector(expr.operands(), [&](view::Expr operand) { return size(operand, variables); });
   auto call = [&](Alu kind) {
-    return functions_.call(kind, Dtype::I64) + "(" + stripParens(operands[0]).str() + ", " +
+    return functions_.call(kind, DType::I64) + "(" + stripParens(operands[0]).str() + ", " +
            stripParens(operands[1]).str() + ")";
   };
   auto infix = [&](llvm::StringRef sign) { return "(" + llvm::join(operands, sign) + ")"; };
@@ -114,7 +114,7 @@ std::string RunRenderer::size(view::Expr expr, const llvm::DenseMap<view::Expr, 
   auto isPlain = [&] { return expr.operands()[0].min() >= 0 && expr.operands()[1].min() > 0; };
   switch (expr.kind()) {
   case Kind::Const:
-    return integerLiteral(kC11, Dtype::I64, llvm::APInt(64, expr.constant(), /*isSigned=*/true));
+    return integerLiteral(kC11, DType::I64, llvm::APInt(64, expr.constant(), /*isSigned=*/true));
   case Kind::Var:
     return variables.at(expr);
   case Kind::Add:
@@ -159,11 +159,11 @@ static llvm::StringRef comparison(arith::CmpIPredicate predicate) {
 std::string RunRenderer::arithmetic(Operation *op) {
   auto operand = [&](unsigned index) { return text(op->getOperand(index)); };
   auto infix = [&](llvm::StringRef sign) { return (operand(0) + " " + sign + " " + operand(1)).str(); };
-  auto call = [&](Alu kind) { return functions_.call(kind, Dtype::I64) + "(" + operand(0) + ", " + operand(1) + ")"; };
+  auto call = [&](Alu kind) { return functions_.call(kind, DType::I64) + "(" + operand(0) + ", " + operand(1) + ")"; };
   return llvm::TypeSwitch<Operation *, std::string>(op)
       .Case([&](arith::ConstantOp constant) {
         auto value = llvm::cast<mlir::IntegerAttr>(constant.getValue()).getValue();
-        return integerLiteral(kC11, dtypeOf(constant.getType()), value);
+        return integerLiteral(kC11, scalarDType(constant.getType()), value);
       })
       .Case([&](arith::AddIOp) { return infix("+"); })
       .Case([&](arith::SubIOp) { return infix("-"); })

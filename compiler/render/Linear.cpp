@@ -296,4 +296,10 @@ std::string render::specialName(uop::SpecialOp op) {
   return (prefixes[static_cast<uint32_t>(op.getKind())] + llvm::Twine(op.getAxis())).str();
 }
 
+bool render::usesChunk(const LinearProgram &program) {
+  return llvm::any_of(program.rows, [](const LinearUOp &uop) {
+    return uop.kind == LinearKind::Special && llvm::cast<uop::SpecialOp>(uop.op).getKind() == uop::SpecialKind::Chunk;
+  });
+}
+
 LinearProgram render::linearize(FuncOp function) { return Linearizer(function).run(); }

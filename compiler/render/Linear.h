@@ -54,6 +54,9 @@ struct LinearProgram {
 
 LinearProgram linearize(uop::FuncOp function);
 
+/// Whether the kernel asks which chunk of its launch it runs.
+bool usesChunk(const LinearProgram &program);
+
 /// "gidx0", "lidx1", "chunk0": the name of a special, in listings and in source.
 std::string specialName(uop::SpecialOp op);
 

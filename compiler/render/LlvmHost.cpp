@@ -52,7 +52,7 @@ private:
   llvm::Type *typeOf(mlir::Type type) {
     return llvm::isa<host::SliceType>(type) ? static_cast<llvm::Type *>(sliceType_) : registerType(context_, type);
   }
-  Value *dtype(mlir::Type type) { return b_.getInt32(static_cast<int32_t>(dtypeOf(type))); }
+  Value *dtype(mlir::Type type) { return b_.getInt32(static_cast<int32_t>(scalarDType(type))); }
 
   const ModelTables &tables_;
   llvm::Module &module_;

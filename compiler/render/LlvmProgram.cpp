@@ -23,7 +23,7 @@ public:
   Constant *number(int32_t value) { return b_.getInt32(value); }
   Constant *wide(int64_t value) { return b_.getInt64(value); }
   Constant *null() { return llvm::ConstantPointerNull::get(b_.getPtrTy()); }
-  Constant *dtype(Dtype value) { return number(static_cast<int32_t>(value)); }
+  Constant *dtype(DType value) { return number(static_cast<int32_t>(value)); }
   Constant *text(llvm::StringRef value) { return b_.CreateGlobalString(value, "text", 0, &module_); }
   Constant *record(llvm::ArrayRef<Constant *> members) { return llvm::ConstantStruct::getAnon(members); }
 

@@ -24,7 +24,7 @@ static std::vector<DimEntry> describeDims(mlir::RankedTensorType type, const std
 }
 
 static PortEntry describePort(host::PortAttr port, const std::vector<SymbolEntry> &symbols) {
-  return {port.getName().str(), dtypeOf(port.getType().getElementType()), describeDims(port.getType(), symbols),
+  return {port.getName().str(), scalarDType(port.getType().getElementType()), describeDims(port.getType(), symbols),
           port.getValue()};
 }
 
@@ -41,7 +41,7 @@ ModelTables render::modelTables(mlir::ModuleOp module) {
     mlir::RankedTensorType type = weight.getType();
     int64_t bytes = type.getNumElements() * byteSize(type.getElementType());
     int64_t offset = llvm::alignTo(tables.weightBytes, KILN_ALIGNMENT);
-    tables.weights.push_back({weight.getName().str(), dtypeOf(type.getElementType()), type.getShape().vec(), offset,
+    tables.weights.push_back({weight.getName().str(), scalarDType(type.getElementType()), type.getShape().vec(), offset,
                               bytes, weight.getData()});
     tables.weightBytes = offset + bytes;
   }

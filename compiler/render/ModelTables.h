@@ -8,7 +8,7 @@
 
 #include "ir/host/Host.h"
 #include "ir/uop/UOp.h"
-#include "render/Dtype.h"
+#include "render/DTypeNames.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -23,7 +23,7 @@ struct DimEntry {
 
 struct PortEntry {
   std::string name;
-  Dtype dtype;
+  DType dtype;
   std::vector<DimEntry> dims;
   mlir::ElementsAttr value; ///< an input's stored default, or null
 };
@@ -35,7 +35,7 @@ struct SymbolEntry {
 
 struct WeightEntry {
   std::string name;
-  Dtype dtype;
+  DType dtype;
   std::vector<int64_t> dims;
   int64_t offset, bytes; ///< in the model's weight data, in which every weight is aligned to KILN_ALIGNMENT
   mlir::Attribute data;  ///< dense elements or a #graph.file

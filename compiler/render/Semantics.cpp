@@ -15,7 +15,7 @@ namespace {
 
 struct Row {
   Alu kind;
-  bool (*takes)(Dtype);
+  bool (*takes)(DType);
   llvm::StringLiteral pattern;
 };
 
@@ -162,21 +162,21 @@ constexpr llvm::StringLiteral kReinterpret = "static inline $t $f($a x) {\n"
 
 } // namespace
 
-static Dtype unsignedAs(Dtype dtype) {
+static DType unsignedAs(DType dtype) {
   switch (bitWidth(dtype)) {
   case 8:
-    return Dtype::U8;
+    return DType::U8;
   case 16:
-    return Dtype::U16;
+    return DType::U16;
   case 32:
-    return Dtype::U32;
+    return DType::U32;
   default:
-    return Dtype::U64;
+    return DType::U64;
   }
 }
 
-std::string render::integerLiteral(const CLanguage &language, Dtype dtype, const llvm::APInt &value) {
-  if (dtype == Dtype::Bool)
+std::string render::integerLiteral(const CLanguage &language, DType dtype, const llvm::APInt &value) {
+  if (dtype == DType::Bool)
     return value.isZero() ? "0" : "1";
   llvm::SmallString<24> digits;
   if (!isSignedInteger(dtype)) {
@@ -198,11 +198,11 @@ std::string render::integerLiteral(const CLanguage &language, Dtype dtype, const
   return value.isNegative() ? ("(" + digits + ")").str() : digits.str().str();
 }
 
-llvm::StringRef render::mathSuffix(const CLanguage &language, Dtype dtype) {
-  return dtype == Dtype::F32 ? llvm::StringRef(language.floatMath) : "";
+llvm::StringRef render::mathSuffix(const CLanguage &language, DType dtype) {
+  return dtype == DType::F32 ? llvm::StringRef(language.floatMath) : "";
 }
 
-std::string SemanticFunctions::define(std::string name, llvm::StringRef pattern, Dtype from, Dtype to) {
+std::string SemanticFunctions::define(std::string name, llvm::StringRef pattern, DType from, DType to) {
   for (auto &[known, text] : functions_)
     if (known == name)
       return name;
@@ -214,7 +214,7 @@ std::string SemanticFunctions::define(std::string name, llvm::StringRef pattern,
   auto asFloat = [&](const llvm::APInt &value) {
     llvm::SmallString<24> digits;
     value.toString(digits, 10, /*Signed=*/true);
-    return (digits + (from == Dtype::F32 ? ".0f" : ".0")).str();
+    return (digits + (from == DType::F32 ? ".0f" : ".0")).str();
   };
   std::string text = fillPattern(pattern, [&](char key) -> std::string {
     switch (key) {
@@ -237,7 +237,7 @@ std::string SemanticFunctions::define(std::string name, llvm::StringRef pattern,
     case 'p':
       return asFloat(greatest().zext(bits + 2) + 1);
     case 'i':
-      return language_.value(Dtype::U32).str();
+      return language_.value(DType::U32).str();
     default:
       assert(key == 's' && "a pattern has an unknown placeholder");
       return mathSuffix(language_, to).str();
@@ -247,7 +247,7 @@ std::string SemanticFunctions::define(std::string name, llvm::StringRef pattern,
   return name;
 }
 
-std::string SemanticFunctions::call(Alu kind, Dtype dtype) {
+std::string SemanticFunctions::call(Alu kind, DType dtype) {
   std::string name = ("kiln_" + aluInfo(kind).mnemonic + "_" + shortName(dtype)).str();
   for (const Row &row : kRows)
     if (row.kind == kind && row.takes(dtype))
@@ -255,22 +255,22 @@ std::string SemanticFunctions::call(Alu kind, Dtype dtype) {
   llvm_unreachable("the operation means nothing in this dtype");
 }
 
-std::string SemanticFunctions::cast(Dtype from, Dtype to) {
+std::string SemanticFunctions::cast(DType from, DType to) {
   std::string name = ("kiln_" + shortName(from) + "_to_" + shortName(to)).str();
-  if (from == Dtype::F16)
+  if (from == DType::F16)
     return define(name, kHalfToFloat, from, to);
-  if (from == Dtype::BF16)
+  if (from == DType::BF16)
     return define(name, kBrainToFloat, from, to);
-  if (to == Dtype::F16)
+  if (to == DType::F16)
     return define(name, kFloatToHalf, from, to);
-  if (to == Dtype::BF16)
+  if (to == DType::BF16)
     return define(name, kFloatToBrain, from, to);
-  if (to == Dtype::F32)
+  if (to == DType::F32)
     return define(name + "_odd", kDoubleToOddFloat, from, to);
   return define(name, kFloatToInteger, from, to);
 }
 
-std::string SemanticFunctions::bitcast(Dtype from, Dtype to) {
+std::string SemanticFunctions::bitcast(DType from, DType to) {
   return define(("kiln_" + shortName(from) + "_as_" + shortName(to)).str(), kReinterpret, from, to);
 }
 

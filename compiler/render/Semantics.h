@@ -17,9 +17,9 @@
 namespace kiln::render {
 
 /// A literal of an integer dtype or bool; negative ones stand in parentheses.
-std::string integerLiteral(const CLanguage &language, Dtype dtype, const llvm::APInt &value);
+std::string integerLiteral(const CLanguage &language, DType dtype, const llvm::APInt &value);
 /// "f" or what the language's functions for the dtype end in.
-llvm::StringRef mathSuffix(const CLanguage &language, Dtype dtype);
+llvm::StringRef mathSuffix(const CLanguage &language, DType dtype);
 
 /// The functions that the kernels of one file call, in order of first use.
 class SemanticFunctions {
@@ -27,16 +27,16 @@ public:
   explicit SemanticFunctions(const CLanguage &language) : language_(language) {}
 
   /// The name of the function that computes `kind` in `dtype`; it has as many parameters as the row's arity.
-  std::string call(Alu kind, Dtype dtype);
+  std::string call(Alu kind, DType dtype);
   /// The name of the function that converts or reinterprets.
-  std::string cast(Dtype from, Dtype to);
-  std::string bitcast(Dtype from, Dtype to);
+  std::string cast(DType from, DType to);
+  std::string bitcast(DType from, DType to);
 
   /// Their definitions, an empty line after each.
   std::string definitions() const;
 
 private:
-  std::string define(std::string name, llvm::StringRef pattern, Dtype from, Dtype to);
+  std::string define(std::string name, llvm::StringRef pattern, DType from, DType to);
 
   const CLanguage &language_;
   std::vector<std::pair<std::string, std::string>> functions_; // name, definition

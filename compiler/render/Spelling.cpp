@@ -16,7 +16,7 @@ static std::optional<llvm::APInt> integerOf(const Operand &operand) {
 }
 
 std::string Spelling::constant(mlir::TypedAttr value) const {
-  Dtype dtype = dtypeOf(value.getType());
+  DType dtype = scalarDType(value.getType());
   if (auto integer = llvm::dyn_cast<mlir::IntegerAttr>(value))
     return integerLiteral(language_, dtype, integer.getValue());
   llvm::APFloat number = llvm::cast<mlir::FloatAttr>(value).getValue();
@@ -26,11 +26,11 @@ std::string Spelling::constant(mlir::TypedAttr value) const {
     return "NAN";
   std::string text = number.isInfinity() ? (number.isNegative() ? "-INFINITY" : "INFINITY")
                                          : floatText(llvm::cast<mlir::FloatAttr>(value).getValueAsDouble()) +
-                                               (dtype == Dtype::F32 ? "f" : "");
+                                               (dtype == DType::F32 ? "f" : "");
   return number.isNegative() ? "(" + text + ")" : text;
 }
 
-std::string Spelling::pattern(Alu kind, Dtype dtype, llvm::ArrayRef<std::string> operands) const {
+std::string Spelling::pattern(Alu kind, DType dtype, llvm::ArrayRef<std::string> operands) const {
   return fillPattern(language_.alu(kind), [&](char key) -> std::string {
     if (llvm::isDigit(key))
       return operands[key - '0'];
@@ -38,7 +38,7 @@ std::string Spelling::pattern(Alu kind, Dtype dtype, llvm::ArrayRef<std::string>
   });
 }
 
-bool Spelling::isPlain(Alu kind, Dtype dtype) {
+bool Spelling::isPlain(Alu kind, DType dtype) {
   switch (kind) {
   case Alu::ADD:
   case Alu::MUL:
@@ -70,11 +70,11 @@ bool Spelling::isPlain(Alu kind, Dtype dtype) {
   }
 }
 
-bool Spelling::isPlainCast(Dtype from, Dtype to) {
+bool Spelling::isPlainCast(DType from, DType to) {
   return !isSmallFloat(from) && !isSmallFloat(to) && !(isFloat(from) && isInteger(to));
 }
 
-std::string Spelling::call(Alu kind, Dtype dtype, llvm::ArrayRef<Operand> operands) {
+std::string Spelling::call(Alu kind, DType dtype, llvm::ArrayRef<Operand> operands) {
   std::string text = functions_.call(kind, dtype) + "(";
   for (auto [index, operand] : llvm::enumerate(operands))
     text += (index ? "," : "") + stripParens(operand.text).str();
@@ -90,13 +90,13 @@ std::string Spelling::boolean(Alu kind, llvm::ArrayRef<Operand> operands) const 
     return texts[0];
   case Alu::ADD:
   case Alu::MAX:
-    return pattern(Alu::OR, Dtype::Bool, texts);
+    return pattern(Alu::OR, DType::Bool, texts);
   case Alu::MUL:
   case Alu::MIN:
   case Alu::FDIV:
   case Alu::IDIV:
   case Alu::FLOORDIV:
-    return pattern(Alu::AND, Dtype::Bool, texts);
+    return pattern(Alu::AND, DType::Bool, texts);
   case Alu::MOD:
   case Alu::FLOORMOD:
   case Alu::SHL:
@@ -107,20 +107,20 @@ std::string Spelling::boolean(Alu kind, llvm::ArrayRef<Operand> operands) const 
   case Alu::MULACC:
     return "((" + texts[0] + "&" + texts[1] + ")|" + texts[2] + ")";
   default:
-    return pattern(kind, Dtype::Bool, texts);
+    return pattern(kind, DType::Bool, texts);
   }
 }
 
 /// Arithmetic on half and bfloat16 is float arithmetic, rounded once.
-std::string Spelling::widened(Alu kind, Dtype dtype, llvm::ArrayRef<Operand> operands) {
+std::string Spelling::widened(Alu kind, DType dtype, llvm::ArrayRef<Operand> operands) {
   auto wide = llvm::map_to_vector(operands, [&](const Operand &operand) {
     if (auto number = llvm::dyn_cast_or_null<mlir::FloatAttr>(operand.constant))
       return Operand{
           constant(mlir::FloatAttr::get(mlir::Float32Type::get(number.getContext()), number.getValueAsDouble()))};
-    return Operand{cast(dtype, Dtype::F32, operand.text)};
+    return Operand{cast(dtype, DType::F32, operand.text)};
   });
-  std::string text = alu(kind, Dtype::F32, wide);
-  return aluInfo(kind).rule == AluRule::Compare ? text : cast(Dtype::F32, dtype, text);
+  std::string text = alu(kind, DType::F32, wide);
+  return aluInfo(kind).rule == AluRule::Compare ? text : cast(DType::F32, dtype, text);
 }
 
 /// Whether the operation is a function of reals, which takes an integer to double and back.
@@ -146,7 +146,7 @@ static bool isRounding(Alu kind) {
 }
 
 /// A comparison that the dtype's range decides; compilers warn of it, so it is written as its answer.
-static std::optional<bool> decided(Alu kind, Dtype dtype, llvm::ArrayRef<Operand> operands) {
+static std::optional<bool> decided(Alu kind, DType dtype, llvm::ArrayRef<Operand> operands) {
   if (kind != Alu::CMPLT || !isInteger(dtype))
     return std::nullopt;
   std::optional<llvm::APInt> left = integerOf(operands[0]), right = integerOf(operands[1]);
@@ -157,12 +157,12 @@ static std::optional<bool> decided(Alu kind, Dtype dtype, llvm::ArrayRef<Operand
   return std::nullopt;
 }
 
-std::string Spelling::alu(Alu kind, Dtype dtype, llvm::ArrayRef<Operand> operands) {
+std::string Spelling::alu(Alu kind, DType dtype, llvm::ArrayRef<Operand> operands) {
   if (!isFloat(dtype) && isRounding(kind))
     return operands[0].text;
   if (!isFloat(dtype) && isReal(kind))
-    return cast(Dtype::F64, dtype, alu(kind, Dtype::F64, Operand{cast(dtype, Dtype::F64, operands[0].text)}));
-  if (dtype == Dtype::Bool)
+    return cast(DType::F64, dtype, alu(kind, DType::F64, Operand{cast(dtype, DType::F64, operands[0].text)}));
+  if (dtype == DType::Bool)
     return boolean(kind, operands);
   auto texts = llvm::map_to_vector(operands, [](const Operand &o) { return o.text; });
   if (kind == Alu::WHERE)
@@ -211,14 +211,14 @@ std::string Spelling::alu(Alu kind, Dtype dtype, llvm::ArrayRef<Operand> operand
   }
 }
 
-std::string Spelling::fma(Dtype dtype, llvm::ArrayRef<Operand> operands) {
+std::string Spelling::fma(DType dtype, llvm::ArrayRef<Operand> operands) {
   if (!isFloat(dtype))
     return alu(Alu::MULACC, dtype, operands);
   if (isSmallFloat(dtype)) {
     // The product of two 16-bit floats is exact in double.
     auto wide =
-        llvm::map_to_vector(operands, [&](const Operand &o) { return Operand{cast(dtype, Dtype::F64, o.text)}; });
-    return cast(Dtype::F64, dtype, fma(Dtype::F64, wide));
+        llvm::map_to_vector(operands, [&](const Operand &o) { return Operand{cast(dtype, DType::F64, o.text)}; });
+    return cast(DType::F64, dtype, fma(DType::F64, wide));
   }
   std::string text = ("fma" + mathSuffix(language_, dtype) + "(").str();
   for (auto [index, operand] : llvm::enumerate(operands))
@@ -226,24 +226,26 @@ std::string Spelling::fma(Dtype dtype, llvm::ArrayRef<Operand> operands) {
   return text + ")";
 }
 
-std::string Spelling::cast(Dtype from, Dtype to, const std::string &text) {
+std::string Spelling::cast(DType from, DType to, const std::string &text) {
   if (from == to)
     return text;
-  auto call = [&](Dtype from, Dtype to, llvm::StringRef argument) {
+  auto call = [&](DType from, DType to, llvm::StringRef argument) {
     return functions_.cast(from, to) + "(" + stripParens(argument).str() + ")";
   };
   if (isSmallFloat(from))
-    return cast(Dtype::F32, to, call(from, Dtype::F32, text));
-  if (from == Dtype::F64 && isSmallFloat(to))
-    return call(Dtype::F32, to, call(Dtype::F64, Dtype::F32, text));
+    return cast(DType::F32, to, call(from, DType::F32, text));
+  if (from == DType::F64 && isSmallFloat(to))
+    return call(DType::F32, to, call(DType::F64, DType::F32, text));
   if (isSmallFloat(to))
-    return call(Dtype::F32, to, cast(from, Dtype::F32, text));
+    return call(DType::F32, to, cast(from, DType::F32, text));
+  if (to == DType::Bool) // compilers distrust arithmetic that is converted to bool
+    return "(" + text + "!=0)";
   if (!isPlainCast(from, to))
     return call(from, to, text);
   return ("(" + language_.value(to) + ")(" + text + ")").str();
 }
 
-std::string Spelling::bitcast(Dtype from, Dtype to, const std::string &text) {
+std::string Spelling::bitcast(DType from, DType to, const std::string &text) {
   if (language_.value(from) == language_.value(to))
     return text;
   if (llvm::StringRef pattern = language_.alu(Alu::BITCAST); !pattern.empty())

@@ -19,22 +19,22 @@ public:
 
   std::string constant(mlir::TypedAttr value) const;
   /// `dtype` is the operands' (of WHERE, the last two's). The result stands in parentheses or is a call or a cast.
-  std::string alu(Alu kind, Dtype dtype, llvm::ArrayRef<Operand> operands);
-  std::string fma(Dtype dtype, llvm::ArrayRef<Operand> operands);
-  std::string cast(Dtype from, Dtype to, const std::string &text);
-  std::string bitcast(Dtype from, Dtype to, const std::string &text);
+  std::string alu(Alu kind, DType dtype, llvm::ArrayRef<Operand> operands);
+  std::string fma(DType dtype, llvm::ArrayRef<Operand> operands);
+  std::string cast(DType from, DType to, const std::string &text);
+  std::string bitcast(DType from, DType to, const std::string &text);
 
   /// Whether the operation's pattern is its whole meaning in `dtype`, so that it holds for vectors too.
-  static bool isPlain(Alu kind, Dtype dtype);
+  static bool isPlain(Alu kind, DType dtype);
   /// Whether C's own conversion has the meaning of CAST.
-  static bool isPlainCast(Dtype from, Dtype to);
+  static bool isPlainCast(DType from, DType to);
   /// The pattern filled in, without regard to what C leaves open.
-  std::string pattern(Alu kind, Dtype dtype, llvm::ArrayRef<std::string> operands) const;
+  std::string pattern(Alu kind, DType dtype, llvm::ArrayRef<std::string> operands) const;
 
 private:
-  std::string call(Alu kind, Dtype dtype, llvm::ArrayRef<Operand> operands);
+  std::string call(Alu kind, DType dtype, llvm::ArrayRef<Operand> operands);
   std::string boolean(Alu kind, llvm::ArrayRef<Operand> operands) const;
-  std::string widened(Alu kind, Dtype dtype, llvm::ArrayRef<Operand> operands);
+  std::string widened(Alu kind, DType dtype, llvm::ArrayRef<Operand> operands);
 
   const CLanguage &language_;
   SemanticFunctions &functions_;

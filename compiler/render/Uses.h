@@ -1,0 +1,26 @@
+//===- Uses.h - How often, how deep and in which lanes values are used ----------===//
+//
+// It decides what a rendered kernel names: a value that is used once stands where it is used, one that nothing reads is
+// not written at all.
+//
+//===----------------------------------------------------------------------------===//
+#pragma once
+
+#include "render/Linear.h"
+
+#include "llvm/ADT/BitVector.h"
+
+namespace kiln::render {
+
+/// Each by row.
+struct Uses {
+  std::vector<unsigned> counts;       ///< a scalar that a vector op repeats for its lanes counts twice
+  std::vector<unsigned> depths;       ///< the loops around the row
+  std::vector<unsigned> useDepths;    ///< the loops around its deepest use
+  std::vector<llvm::BitVector> lanes; ///< those that something reads; of what is no value, one that is set
+};
+
+/// `isWhole` says which vector types are one value in the source: all their lanes are read together.
+Uses findUses(const LinearProgram &program, llvm::function_ref<bool(mlir::Type)> isWhole);
+
+} // namespace kiln::render
