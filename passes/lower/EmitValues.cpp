@@ -33,6 +33,12 @@ static SmallVector<int64_t> sizesOf(ArrayRef<int64_t> axes, llvm::function_ref<i
 Type KernelLowering::withLanes(Type element) const { return VectorType::get({sizeOf(lane_)}, element); }
 
 Value KernelLowering::alu(Alu kind, ValueRange operands, Type result, size_t depth) {
+  // Only a NaN differs from itself; C compilers warn of the comparison.
+  bool compares = kind == Alu::CMPLT || kind == Alu::CMPNE || kind == Alu::CMPEQ;
+  if (compares && operands[0] == operands[1] && !isa<FloatType>(getElementTypeOrSelf(operands[0]))) {
+    Value same = constant(builder_.getI1Type(), kind == Alu::CMPEQ);
+    return isa<VectorType>(result) ? splat(same, depth) : same;
+  }
   return uop::AluOp::create(at(depth), loc_, result, AluKindAttr::get(builder_.getContext(), kind), operands);
 }
 

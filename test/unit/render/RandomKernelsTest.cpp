@@ -93,8 +93,12 @@ private:
     auto a = values_[below(values_.size())];
     DType dtype = a.first;
     switch (below(8)) {
-    case 0:
-      return alu(kCompare[below(std::size(kCompare))], {a, valueOf(dtype)}, DType::Bool);
+    case 0: {
+      auto b = valueOf(dtype);
+      if (b.second == a.second && !isFloat(dtype)) // lowering folds it; compilers warn of it
+        return;
+      return alu(kCompare[below(std::size(kCompare))], {a, b}, DType::Bool);
+    }
     case 1:
       return alu("where", {valueOf(DType::Bool), a, valueOf(dtype)}, dtype);
     case 2:
@@ -200,7 +204,7 @@ TEST_CASE("random arithmetic has the interpreter's bits") {
           buffers.push_back({bytes.data(), int64_t(bytes.size())});
       llvm::Error error = programs[k].launch(buffers, {}, {});
       INFO(kernel.text);
-      REQUIRE_FALSE(error);
+      REQUIRE_FALSE(static_cast<bool>(error));
       std::string name = "E_" + std::to_string(k);
       compiled.function<void(void *, void *, void *, void *, void *, void *, void *)>(name.c_str())(
           made[0].data(), made[1].data(), made[2].data(), given[0].data(), given[1].data(), given[2].data(),
