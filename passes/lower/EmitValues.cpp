@@ -51,12 +51,16 @@ Value KernelLowering::splat(Value scalar, size_t depth) {
   return known;
 }
 
-Value KernelLowering::pick(const Tile &tile, ArrayRef<int64_t> axes, ArrayRef<int64_t> point, bool lanes,
-                           size_t depth) {
+size_t KernelLowering::positionIn(const Tile &tile, ArrayRef<int64_t> axes, ArrayRef<int64_t> point) const {
   size_t position = 0;
   for (int64_t axis : tile.axes)
     position = position * sizeOf(axis) + point[llvm::find(axes, axis) - axes.begin()];
-  Value value = tile.values[position];
+  return position;
+}
+
+Value KernelLowering::pick(const Tile &tile, ArrayRef<int64_t> axes, ArrayRef<int64_t> point, bool lanes,
+                           size_t depth) {
+  Value value = tile.values[positionIn(tile, axes, point)];
   return lanes && !tile.lanes ? splat(value, depth) : value;
 }
 
@@ -111,19 +115,27 @@ Value KernelLowering::loadOne(Value pointer, view::Index where, Type result, Val
   return uop::LoadOp::create(at(depth), loc_, result, pointer, at0, gate, otherwise);
 }
 
-Value KernelLowering::loadLanes(Value pointer, view::Index where, Type element, size_t depth) {
+Value KernelLowering::gateOf(Expr valid, Value inside, size_t depth) {
+  if (valid.isConst(1))
+    return inside;
+  Value gate = index(valid);
+  return inside ? alu(Alu::AND, {gate, inside}, builder_.getI1Type(), depth) : gate;
+}
+
+Value KernelLowering::loadLanes(Value pointer, view::Index where, Type element, size_t depth, Value inside) {
   int64_t lanes = sizeOf(lane_);
   if (lanesAreNeighbours(where.index)) {
     Value gate;
-    if (!where.valid.isConst(1))
-      gate = dependsOnLane(where.valid) ? laneCondition(where.valid, depth) : index(where.valid);
+    if (!dependsOnLane(where.valid))
+      gate = gateOf(where.valid, inside, depth);
+    else if (gate = laneCondition(where.valid, depth); inside)
+      gate = alu(Alu::AND, {gate, splat(inside, depth)}, gate.getType(), depth);
     return loadOne(pointer, {atLane(where.index, 0), where.valid}, withLanes(element), gate, depth);
   }
   SmallVector<Value> values;
   for (int64_t lane = 0; lane < lanes; ++lane) {
     view::Index one = {atLane(where.index, lane), atLane(where.valid, lane)};
-    Value gate = one.valid.isConst(1) ? Value() : index(one.valid);
-    values.push_back(loadOne(pointer, one, element, gate, depth));
+    values.push_back(loadOne(pointer, one, element, gateOf(one.valid, inside, depth), depth));
   }
   return uop::VectorizeOp::create(at(depth), loc_, withLanes(element), values);
 }
@@ -134,16 +146,92 @@ Tile KernelLowering::emitMemory(Value pointer, view::Index where, const AxisSet 
     view::Index one = fix(where, tile.axes, point);
     if (tile.lanes)
       return tile.values.push_back(loadLanes(pointer, one, element, depth));
-    Value gate = one.valid.isConst(1) ? Value() : index(one.valid);
-    tile.values.push_back(loadOne(pointer, one, element, gate, depth));
+    tile.values.push_back(loadOne(pointer, one, element, gateOf(one.valid, {}, depth), depth));
   });
   return tile;
 }
 
 Tile KernelLowering::emitLoad(kernel::LoadOp load) {
+  if (load.getRow())
+    return emitGather(load);
   const AxisSet &axes = axesOf(load);
   return emitMemory(pointers_.at(load.getBuffer()), indexAt(load.getTracker().getValue()), axes,
                     load.getResult().getType(), placeOf(axes));
+}
+
+SmallVector<KernelLowering::Row> KernelLowering::rowsOf(const Tile &given, Expr size, size_t depth) {
+  auto known = cast<IntegerType>(getElementTypeOrSelf(given.values.front().getType()));
+  bool isSigned = !known.isUnsignedInteger() && known.getWidth() > 1;
+  unsigned width = std::max(known.getWidth(), indexType_.getIntOrFloatBitWidth());
+  Type wide = builder_.getIntegerType(width), natural = builder_.getIntegerType(width, /*isSigned=*/false);
+  auto lanes = [&](Type type) { return given.lanes ? withLanes(type) : type; };
+  auto cast = [&](Value value, Type type) {
+    return getElementTypeOrSelf(value) == type ? value : alu(Alu::CAST, value, lanes(type), depth);
+  };
+  auto number = [&](Expr expr, Type type) {
+    Value value = expr.isConst() ? constant(type, expr.constant()) : index(expr);
+    if (value.getType() != type)
+      value = alu(Alu::CAST, value, type, depthOf(expr));
+    return given.lanes ? splat(value, depth) : value;
+  };
+  SmallVector<Row> rows;
+  for (Value row : given.values) {
+    if (isSigned) {
+      row = cast(row, wide);
+      Value isNegative = alu(Alu::CMPLT, {row, number(0, wide)}, lanes(builder_.getI1Type()), depth);
+      Value fromEnd = alu(Alu::ADD, {row, number(size, wide)}, row.getType(), depth);
+      row = alu(Alu::WHERE, {isNegative, fromEnd, row}, row.getType(), depth);
+    }
+    // As a natural number, what is still negative is past the end too.
+    Value inside = alu(Alu::CMPLT, {cast(row, natural), number(size, natural)}, lanes(builder_.getI1Type()), depth);
+    row = cast(row, indexType_);
+    for (int64_t lane = 0; lane < (given.lanes ? sizeOf(lane_) : 1); ++lane) {
+      auto take = [&](Value from) {
+        Type element = getElementTypeOrSelf(from);
+        return given.lanes
+                   ? uop::GepOp::create(at(depth), loc_, element, from, builder_.getI64IntegerAttr(lane)).getResult()
+                   : from;
+      };
+      Expr variable = kernel::rowVariable(size, nextRow_++);
+      scopes_[depth]->variables[variable] = take(row);
+      rows.push_back({variable, take(inside)});
+    }
+  }
+  return rows;
+}
+
+Tile KernelLowering::emitGather(kernel::LoadOp load) {
+  const AxisSet axes = axesOf(load);
+  size_t depth = placeOf(axes), rowDepth = placeOf(axesOf(load.getRow()));
+  Tile given = emit(load.getRow());
+  view::ShapeTracker tracker = load.getTracker().getValue();
+  Expr size = tracker.shape().back();
+  SmallVector<Row> rows = rowsOf(given, size, rowDepth);
+  view::Index where = indexAt(tracker, axes);
+  Value pointer = pointers_.at(load.getBuffer());
+  Type element = load.getResult().getType();
+  auto choose = [&](view::Index from, const Row &row) {
+    llvm::DenseMap<Expr, Expr> values{{kernel::rowVariable(size), row.variable}};
+    return view::Index{from.index.substitute(values), from.valid.substitute(values)};
+  };
+  Tile tile{unrolledAxes(axes), {}, hasLanes(axes)};
+  forEachPoint(sizesOf(tile.axes, [&](int64_t axis) { return sizeOf(axis); }), [&](ArrayRef<int64_t> point) {
+    view::Index one = fix(where, tile.axes, point);
+    ArrayRef<Row> chosen =
+        ArrayRef<Row>(rows).slice(positionIn(given, tile.axes, point) * (rows.size() / given.values.size()));
+    if (tile.lanes && !given.lanes)
+      return tile.values.push_back(loadLanes(pointer, choose(one, chosen[0]), element, depth, chosen[0].inside));
+    SmallVector<Value> values;
+    for (int64_t lane = 0; lane < (tile.lanes ? sizeOf(lane_) : 1); ++lane) {
+      view::Index at = choose(one, chosen[lane]);
+      if (tile.lanes)
+        at = {atLane(at.index, lane), atLane(at.valid, lane)};
+      values.push_back(loadOne(pointer, at, element, gateOf(at.valid, chosen[lane].inside, depth), depth));
+    }
+    tile.values.push_back(tile.lanes ? uop::VectorizeOp::create(at(depth), loc_, withLanes(element), values).getResult()
+                                     : values.front());
+  });
+  return tile;
 }
 
 Tile KernelLowering::emitValid(kernel::ValidOp op) {

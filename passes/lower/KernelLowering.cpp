@@ -316,9 +316,8 @@ Expr KernelLowering::guardOf(const AxisSet &axes, const AxisSet &among) const {
   return view::logicalAnd(terms);
 }
 
-view::Index KernelLowering::indexAt(const view::ShapeTracker &tracker) const {
+view::Index KernelLowering::indexAt(const view::ShapeTracker &tracker, AxisSet axes) const {
   view::Index where = tracker.at(kernel::positionOf(func_, tracker));
-  AxisSet axes = none();
   addVariables(where.index, axes);
   addVariables(where.valid, axes);
   Expr valid = resolve(view::logicalAnd({where.valid, guardOf(axes)}));

@@ -86,9 +86,21 @@ private:
   Tile emit(mlir::Value value);
   Tile emitAlu(kernel::AluOp alu);
   Tile emitLoad(kernel::LoadOp load);
+  Tile emitGather(kernel::LoadOp load);
+  /// A row that is data as a variable of index math, and whether there is such a row.
+  struct Row {
+    view::Expr variable;
+    mlir::Value inside;
+  };
+  /// The rows, of `size`, that a tile gives: one a value, or one a lane of each value.
+  llvm::SmallVector<Row> rowsOf(const Tile &given, view::Expr size, size_t depth);
   /// Loads for every unrolled point of an index.
   Tile emitMemory(mlir::Value pointer, view::Index where, const AxisSet &axes, mlir::Type element, size_t depth);
-  mlir::Value loadLanes(mlir::Value pointer, view::Index where, mlir::Type element, size_t depth);
+  /// With `inside`, a bool, nothing is read where it is false.
+  mlir::Value loadLanes(mlir::Value pointer, view::Index where, mlir::Type element, size_t depth,
+                        mlir::Value inside = {});
+  /// `valid` and `inside` as a gate; null where nothing is gated.
+  mlir::Value gateOf(view::Expr valid, mlir::Value inside, size_t depth);
   mlir::Value loadOne(mlir::Value pointer, view::Index where, mlir::Type result, mlir::Value gate, size_t depth);
   void storeTile(const Tile &tile, mlir::Value pointer, view::Index where, const AxisSet &axes);
   void storeLanes(mlir::Value vector, mlir::Value pointer, view::Index where);
@@ -106,6 +118,8 @@ private:
   bool isLocal(kernel::StageOp stage);
   mlir::Value stageMemory(kernel::StageOp stage);
   view::Expr stageIndex(kernel::StageOp stage);
+  /// Which of a tile's values is the one at a point of `axes`.
+  size_t positionIn(const Tile &tile, llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> point) const;
   /// A tile's value at a point of `axes`, of which the tile's axes are a subset; a vector where `lanes`.
   mlir::Value pick(const Tile &tile, llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> point, bool lanes,
                    size_t depth);
@@ -130,7 +144,9 @@ private:
   view::Expr guardOf(const AxisSet &axes) const;
   /// The same, of those that are about axes `among` only.
   view::Expr guardOf(const AxisSet &axes, const AxisSet &among) const;
-  view::Index indexAt(const view::ShapeTracker &tracker) const;
+  /// Where a tracker reads, gated by the guards about what it moves along and about `axes`.
+  view::Index indexAt(const view::ShapeTracker &tracker, AxisSet axes) const;
+  view::Index indexAt(const view::ShapeTracker &tracker) const { return indexAt(tracker, none()); }
 
   /// Whether a reduce's input is 0 at points outside the domain, so that a sum needs no guard there.
   bool vanishesOutside(mlir::Value value, const AxisSet &over);
@@ -151,6 +167,7 @@ private:
   size_t axisCount_ = 0;
   int64_t lane_ = -1;
   int64_t nextLoop_ = 0;
+  int64_t nextRow_ = 1;                      // 0 stands for any row
   llvm::SmallVector<kernel::AxisAttr> axes_; // in loop order
   std::vector<std::unique_ptr<Scope>> scopes_;
   llvm::DenseMap<mlir::Value, AxisSet> axesOf_;
