@@ -30,6 +30,9 @@ struct Tile {
   bool lanes = false;                    ///< each value is a vector over the lane axis
 };
 
+/// Calls `visit` with every point of axes of these sizes, in row-major order.
+void forEachPoint(llvm::ArrayRef<int64_t> sizes, llvm::function_ref<void(llvm::ArrayRef<int64_t>)> visit);
+
 /// A place where code goes: the body of the kernel, a loop or a branch.
 struct Scope {
   mlir::Block *block;
@@ -62,6 +65,7 @@ private:
   llvm::SmallVector<int64_t> unrolledAxes(const AxisSet &axes) const;
   bool hasLanes(const AxisSet &axes) const;
   int64_t sizeOf(int64_t axis) const;
+  llvm::SmallVector<int64_t> sizesOf(llvm::ArrayRef<int64_t> axes) const;
   kernel::AxisAttr axisOf(int64_t id) const;
   view::Expr variableOf(int64_t axis) const { return kernel::loopVariable(axisOf(axis)); }
 
@@ -136,8 +140,8 @@ private:
   /// An expression as a value: an index, or a bool for a comparison or conjunction.
   mlir::Value index(view::Expr expr);
   mlir::Value indexOp(view::Expr expr, size_t depth);
-  /// A condition that differs by lane, as a vector of bools.
-  mlir::Value laneCondition(view::Expr expr, size_t depth);
+  /// A condition that differs by lane, as a vector of bools; and `inside`, a bool, where it is given.
+  mlir::Value laneCondition(view::Expr expr, size_t depth, mlir::Value inside = {});
   mlir::Value constant(mlir::TypedAttr value);
   mlir::Value constant(mlir::Type type, int64_t value);
   /// The guards that still need a test, of those about one of `axes`.

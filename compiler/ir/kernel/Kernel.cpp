@@ -129,10 +129,12 @@ static LogicalResult verifyTracker(Operation *op, ArrayRef<Expr> shape) {
 LogicalResult LoadOp::verify() {
   if (getResult().getType() != getBuffer().getType().getElement())
     return emitOpError("gives another dtype than the buffer's");
-  ArrayRef<Expr> shape = getTracker().getValue().shape();
+  view::Shape shape(getTracker().getValue().shape());
   if (getRow() && shape.empty())
     return emitOpError("chooses a row along no axis");
-  return verifyTracker(*this, getRow() ? shape.drop_back() : shape);
+  if (getRow())
+    shape.pop_back();
+  return verifyTracker(*this, shape);
 }
 
 LogicalResult StoreOp::verify() {
