@@ -14,6 +14,7 @@ struct Target {
   int64_t l3Bytes = 0;    ///< the cache that cores share
   int64_t maxItems = 0;   ///< of a work group; 0: no groups, launches are cut into chunks
   int64_t localBytes = 0; ///< local memory of a work group
+  int64_t maxChunks = 0;  ///< that a launch is worth being cut into; 0: it is never cut
 };
 
 } // namespace kiln::target

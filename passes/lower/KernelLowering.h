@@ -89,6 +89,7 @@ private:
   // Values.
   Tile emit(mlir::Value value);
   Tile emitAlu(kernel::AluOp alu);
+  Tile emitIota(kernel::IotaOp op);
   Tile emitLoad(kernel::LoadOp load);
   Tile emitGather(kernel::LoadOp load);
   /// A row that is data as a variable of index math, and whether there is such a row.

@@ -24,6 +24,10 @@ Edge schedule::edgeOf(Value value) {
   return {value, ShapeTracker::contiguous(shapeOf(value))};
 }
 
+bool schedule::isNumber(Value value) {
+  return isa_and_nonnull<graph::ConstOp, graph::SizeOp, graph::IotaOp>(value.getDefiningOp());
+}
+
 /// Ops that a kernel computes; everything else is memory when a kernel reads it, or a number.
 static bool isComputed(Value value) {
   return value.getDefiningOp<graph::AluOp>() || value.getDefiningOp<graph::ReduceOp>() ||

@@ -20,6 +20,9 @@ struct Edge {
 };
 Edge edgeOf(mlir::Value value);
 
+/// What a kernel knows without reading memory.
+bool isNumber(mlir::Value value);
+
 /// The kernels of one block: each writes `outputs`, which share one reduce (null: none) and one iteration space.
 struct KernelGroup {
   llvm::SmallVector<mlir::Value> outputs;

@@ -14,11 +14,14 @@
 using namespace kiln;
 using namespace kiln::driver;
 
+/// More than most machines have cores, so that uneven chunks even out.
+static constexpr int64_t kMostChunks = 32;
+
 /// The one place that names every device.
 static llvm::ArrayRef<DeviceEntry> devices() {
   static const std::vector<DeviceEntry> entries = {
       {.compiler = {"cpu", {}, nullptr}, .runtime = &kiln_device_cpu, .summary = "this machine's CPU, through LLVM"},
-      {.compiler = {"c", {}, nullptr},
+      {.compiler = {"c", {.maxChunks = kMostChunks}, nullptr},
        .runtime = &kiln_device_c,
        .summary = "any CPU, through a C compiler",
        .isC = true},
@@ -64,7 +67,8 @@ llvm::Expected<target::Target> driver::describeTarget(const DeviceEntry &device,
                         .vectorRegisters = found->vectorRegisters,
                         .l1Bytes = found->l1Bytes,
                         .l2Bytes = found->l2Bytes,
-                        .l3Bytes = found->l3Bytes};
+                        .l3Bytes = found->l3Bytes,
+                        .maxChunks = kMostChunks};
 }
 
 #ifdef KILN_HAS_OPENCL
