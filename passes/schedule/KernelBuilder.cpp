@@ -138,7 +138,10 @@ Value KernelBuilder::computeReduce(graph::ReduceOp reduce, const ShapeTracker &t
   assert(reduce == group_.reduce && "a kernel finishes one reduce");
   assert(tracker.isContiguous() && "a reduce is read in its own order");
   Value input = compute(reduce.getInput(), ShapeTracker::contiguous(domain_));
-  return kernel::ReduceOp::create(builder_, reduce.getLoc(), input, reduce.getKindAttr(), reduce.getAxesAttr());
+  SmallVector<int64_t> axes(reduce.getAxes());
+  llvm::sort(axes);
+  return kernel::ReduceOp::create(builder_, reduce.getLoc(), input, reduce.getKindAttr(),
+                                  builder_.getDenseI64ArrayAttr(axes));
 }
 
 BuiltKernel KernelBuilder::build() {

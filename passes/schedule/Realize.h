@@ -27,7 +27,7 @@ struct KernelGroup {
 };
 
 struct Realization {
-  /// Tensors that are written by a kernel, in the order in which the graph computes them.
+  /// Tensors that are written by a kernel, outputs first.
   llvm::SetVector<mlir::Value> realized;
   /// In an order in which every kernel comes after those that it reads from.
   llvm::SmallVector<KernelGroup> groups;

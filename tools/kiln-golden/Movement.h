@@ -12,7 +12,8 @@ llvm::SmallVector<view::Range, 4> toRanges(const Json &pairs);
 /// Whether kiln's view has the reference's shape, strides, offset and mask.
 bool isSameMap(const view::View &view, const Json &reference);
 
-/// `st` after one movement: reshape, permute, expand, pad, shrink, flip, stride. nullopt, with a mismatch, for any other.
+/// `st` after one movement: reshape, permute, expand, pad, shrink, flip, stride. nullopt, with a mismatch, for any
+/// other.
 std::optional<view::ShapeTracker> applyMovement(const view::ShapeTracker &st, const std::string &name, const Json &arg,
                                                 Report &report);
 

@@ -14,9 +14,9 @@ using namespace kiln;
 using namespace kiln::golden;
 
 static constexpr std::pair<llvm::StringLiteral, DType> kDTypeNames[] = {
-    {"bool", DType::Bool},    {"int8", DType::I8},      {"uint8", DType::U8},     {"int16", DType::I16},
-    {"uint16", DType::U16},   {"int32", DType::I32},    {"uint32", DType::U32},   {"int64", DType::I64},
-    {"uint64", DType::U64},   {"float16", DType::F16},  {"bfloat16", DType::BF16}, {"float32", DType::F32},
+    {"bool", DType::Bool},  {"int8", DType::I8},     {"uint8", DType::U8},      {"int16", DType::I16},
+    {"uint16", DType::U16}, {"int32", DType::I32},   {"uint32", DType::U32},    {"int64", DType::I64},
+    {"uint64", DType::U64}, {"float16", DType::F16}, {"bfloat16", DType::BF16}, {"float32", DType::F32},
     {"float64", DType::F64}};
 
 std::optional<DType> golden::dtypeByName(llvm::StringRef name) {

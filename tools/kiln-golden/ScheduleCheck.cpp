@@ -11,6 +11,7 @@
 
 #include "ir/host/Host.h"
 #include "ir/uop/UOp.h"
+#include "kiln/program.h"
 #include "passes/Pipeline.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -200,7 +201,6 @@ void ScheduleComparison::checkOutputs() {
 
 /// The reference allocates each buffer by itself; in one arena each begins at an aligned offset.
 void ScheduleComparison::checkPlan() {
-  constexpr uint64_t kAlignment = 64;
   const Json &plan = program_.at("memory_planner");
   report_.expectFields(plan, {"before_bytes", "after_bytes", "before_bufs", "after_bufs", "reuse"});
   std::map<std::string, int64_t> temporaries;
@@ -213,7 +213,7 @@ void ScheduleComparison::checkPlan() {
     if (plan.at("reuse").contains(name))
       continue;
     after += bytes;
-    aligned += int64_t(llvm::alignTo(bytes, kAlignment));
+    aligned += int64_t(llvm::alignTo(bytes, KILN_ALIGNMENT));
   }
   expectEqual("bytes of temporaries", before, plan.at("before_bytes"));
   expectEqual("the number of temporaries", temporaries.size(), plan.at("before_bufs"));
@@ -260,10 +260,10 @@ void ScheduleComparison::checkEstimates() {
 }
 
 void ScheduleComparison::run() {
-  report_.expectFields(program_, {"name", "inputs", "nodes", "outputs", "notes", "family", "primitives",
-                                  "primitive_outputs", "shapes", "outputs_buf", "memory_planner", "num_items",
-                                  "num_kernels", "kernels", "total_op_estimate", "total_mem_estimate", "cuda_noopt",
-                                  "opt"});
+  report_.expectFields(program_,
+                       {"name", "inputs", "nodes", "outputs", "notes", "family", "primitives", "primitive_outputs",
+                        "shapes", "outputs_buf", "memory_planner", "num_items", "num_kernels", "kernels",
+                        "total_op_estimate", "total_mem_estimate", "cuda_noopt", "opt"});
   built_ = buildProgram(program_, context_, report_);
   if (!built_)
     return;
