@@ -74,6 +74,7 @@ Tile KernelLowering::emit(Value value) {
                   .Case([&](kernel::AluOp op) { return emitAlu(op); })
                   .Case([&](kernel::LoadOp op) { return emitLoad(op); })
                   .Case([&](kernel::ValidOp op) { return emitValid(op); })
+                  .Case([&](kernel::IndexOp op) { return emitIndex(op); })
                   .Case([&](kernel::ReduceOp op) { return emitReduce(op); })
                   .Case([&](kernel::StageOp op) { return emitStage(op); });
   scopes_[depth]->tiles[value] = tile;
@@ -156,6 +157,28 @@ Tile KernelLowering::emitValid(kernel::ValidOp op) {
     if (tile.lanes)
       return tile.values.push_back(laneCondition(one, depth));
     tile.values.push_back(one.isConst() ? constant(builder_.getI1Type(), one.constant()) : index(one));
+  });
+  return tile;
+}
+
+Tile KernelLowering::emitIndex(kernel::IndexOp op) {
+  const AxisSet &axes = axesOf(op);
+  size_t depth = placeOf(axes);
+  Expr where = indexAt(op.getTracker().getValue()).index;
+  Type element = op.getResult().getType();
+  Tile tile{unrolledAxes(axes), {}, hasLanes(axes)};
+  auto number = [&](Expr expr) {
+    Value value = expr.isConst() ? constant(indexType_, expr.constant()) : index(expr);
+    return element == indexType_ ? value : alu(Alu::CAST, value, element, depth);
+  };
+  forEachPoint(sizesOf(tile.axes, [&](int64_t axis) { return sizeOf(axis); }), [&](ArrayRef<int64_t> point) {
+    Expr one = fix(where, tile.axes, point);
+    if (!tile.lanes)
+      return tile.values.push_back(number(one));
+    SmallVector<Value> values;
+    for (int64_t lane = 0; lane < sizeOf(lane_); ++lane)
+      values.push_back(number(atLane(one, lane)));
+    tile.values.push_back(uop::VectorizeOp::create(at(depth), loc_, withLanes(element), values));
   });
   return tile;
 }

@@ -51,7 +51,7 @@ private:
   view::Shape domain_;  // every axis, the reduced ones too
   view::Shape outside_; // the domain with reduced axes of size 1
   llvm::SetVector<Expr> symbols_;
-  std::vector<std::tuple<Value, ShapeTracker, Value>> computed_;
+  llvm::DenseMap<Value, std::vector<std::pair<ShapeTracker, Value>>> computed_; // a tensor through a view
 };
 } // namespace
 
@@ -84,7 +84,8 @@ Value KernelBuilder::masked(Value value, const ShapeTracker &tracker) {
 
 Value KernelBuilder::load(Value tensor, const ShapeTracker &tracker) {
   Type element = elementOf(tensor);
-  auto found = llvm::find(buffers_, tensor);
+  // What an assign of this kernel overwrites is one buffer with what it writes.
+  const auto *found = llvm::find_if(buffers_, [&](Value buffer) { return memoryOf(buffer) == memoryOf(tensor); });
   unsigned index = found - buffers_.begin();
   if (found == buffers_.end()) {
     buffers_.push_back(tensor);
@@ -94,11 +95,11 @@ Value KernelBuilder::load(Value tensor, const ShapeTracker &tracker) {
 }
 
 Value KernelBuilder::compute(Value tensor, const ShapeTracker &tracker) {
-  for (auto &[known, at, value] : computed_)
-    if (known == tensor && at == tracker)
-      return value;
   Edge edge = edgeOf(tensor);
   ShapeTracker through = edge.tracker.compose(tracker).simplify();
+  for (auto &[known, at] : computed_[edge.base])
+    if (known == through)
+      return at;
   addSymbols(through);
   bool isOutput = llvm::is_contained(group_.outputs, edge.base);
   Value value;
@@ -118,7 +119,7 @@ Value KernelBuilder::compute(Value tensor, const ShapeTracker &tracker) {
     value = masked(computeOp(op, through), through);
   else
     value = computeOp(op, through);
-  computed_.push_back({tensor, tracker, value});
+  computed_[edge.base].push_back({through, value});
   return value;
 }
 
@@ -126,6 +127,7 @@ Value KernelBuilder::computeOp(Operation *op, const ShapeTracker &tracker) {
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case([&](graph::ReduceOp reduce) { return computeReduce(reduce, tracker); })
       .Case([&](graph::ContiguousOp copy) { return compute(copy.getInput(), tracker); })
+      .Case([&](graph::AssignOp assign) { return compute(assign.getValue(), tracker); })
       .Case([&](graph::AluOp alu) {
         SmallVector<Value> operands;
         for (Value operand : alu->getOperands())

@@ -24,10 +24,16 @@ Edge schedule::edgeOf(Value value) {
   return {value, ShapeTracker::contiguous(shapeOf(value))};
 }
 
+Value schedule::memoryOf(Value tensor) {
+  auto assign = tensor.getDefiningOp<graph::AssignOp>();
+  return assign ? Value(assign.getTarget()) : tensor;
+}
+
 /// Ops that a kernel computes; everything else is memory when a kernel reads it, or a number.
 static bool isComputed(Value value) {
   return value.getDefiningOp<graph::AluOp>() || value.getDefiningOp<graph::ReduceOp>() ||
-         value.getDefiningOp<graph::GatherOp>() || value.getDefiningOp<graph::ContiguousOp>();
+         value.getDefiningOp<graph::GatherOp>() || value.getDefiningOp<graph::ContiguousOp>() ||
+         value.getDefiningOp<graph::AssignOp>();
 }
 
 /// What an op reads when it is part of a kernel.
@@ -92,6 +98,8 @@ private:
   void collect(Value root, llvm::SetVector<Value> &group);
   /// Whether several outputs can share the kernel of `reduce`; adds to them what can be finished there too.
   bool isolate(Value reduce, llvm::SetVector<Value> &group);
+  /// Whether an assign among the outputs of a kernel overwrites what another output is computed from.
+  bool overwritesWhatIsRead(const llvm::SetVector<Value> &outputs);
   Value lastOfChain(Value reduce);
   /// Breadth first: a kernel follows the last that it reads from.
   SmallVector<KernelGroup *> inOrder(llvm::MapVector<Value, KernelGroup> &groups);
@@ -136,7 +144,7 @@ bool Realizer::enter(const Edge &edge) {
     padded_.insert(base);
   if (!all_.insert(base))
     return false;
-  if (base.getDefiningOp<graph::ContiguousOp>())
+  if (isa<graph::ContiguousOp, graph::AssignOp>(base.getDefiningOp()))
     realized_.insert(base);
   return true;
 }
@@ -236,6 +244,24 @@ bool Realizer::isolate(Value reduce, llvm::SetVector<Value> &group) {
   return true;
 }
 
+bool Realizer::overwritesWhatIsRead(const llvm::SetVector<Value> &outputs) {
+  for (Value output : outputs) {
+    SmallVector<Value> above{output};
+    llvm::DenseSet<Value> known;
+    while (!above.empty())
+      for (const Edge &edge : sourcesOf(above.pop_back_val())) {
+        if (!known.insert(edge.base).second)
+          continue;
+        for (Value other : outputs)
+          if (other != output && other.getDefiningOp<graph::AssignOp>() && memoryOf(other) == edge.base)
+            return true;
+        if (!realized_.contains(edge.base))
+          above.push_back(edge.base);
+      }
+  }
+  return false;
+}
+
 Value Realizer::lastOfChain(Value reduce) {
   Value last = reduce;
   ShapeTracker st = ShapeTracker::contiguous(shapeOf(reduce));
@@ -267,6 +293,10 @@ void Realizer::pairReduce(Value reduce) {
   bool forced = group.contains(reduce) || group.empty();
   if (!forced && group.size() > 1)
     forced = !isolate(reduce, group);
+  if (!forced && overwritesWhatIsRead(group)) {
+    forced = true;
+    canChase = false;
+  }
   if (forced) {
     group.clear();
     group.insert(canChase ? lastOfChain(reduce) : reduce);
@@ -280,6 +310,8 @@ Realization Realizer::run() {
   SmallVector<Edge> roots;
   // What leaves the block, and what ops with regions or sizes read, is memory.
   for (Operation &op : block_) {
+    if (auto assign = dyn_cast<graph::AssignOp>(op))
+      roots.push_back(edgeOf(assign.getResult()));
     bool reads = op.hasTrait<OpTrait::IsTerminator>() || isa<graph::IfOp, graph::LoopOp, graph::BindOp>(op);
     if (!reads)
       continue;
@@ -317,40 +349,52 @@ Realization Realizer::run() {
 }
 
 SmallVector<KernelGroup *> Realizer::inOrder(llvm::MapVector<Value, KernelGroup> &groups) {
-  llvm::DenseMap<Value, KernelGroup *> writer;
+  llvm::DenseMap<Value, KernelGroup *> writer, overwriter;
   for (auto &[key, group] : groups)
-    for (Value output : group.outputs)
+    for (Value output : group.outputs) {
       writer[output] = &group;
-  llvm::DenseMap<KernelGroup *, SmallVector<KernelGroup *>> readers;
+      if (output.getDefiningOp<graph::AssignOp>())
+        overwriter[memoryOf(output)] = &group;
+    }
+  llvm::DenseMap<KernelGroup *, SmallVector<KernelGroup *>> next;
   llvm::DenseMap<KernelGroup *, unsigned> missing; // kernels still to come before this one
-  std::deque<KernelGroup *> ready;
+  auto addEdge = [&](KernelGroup *from, KernelGroup *to) {
+    next[from].push_back(to);
+    ++missing[to];
+  };
   for (auto &[key, group] : groups) {
-    llvm::SetVector<KernelGroup *> writers;
+    llvm::SetVector<KernelGroup *> before, after;
     SmallVector<Value> above(group.outputs.begin(), group.outputs.end());
     llvm::DenseSet<Value> known;
     while (!above.empty())
       for (const Edge &edge : sourcesOf(above.pop_back_val())) {
         if (!known.insert(edge.base).second)
           continue;
-        KernelGroup *other = writer.lookup(edge.base);
-        if (other && other != &group)
-          writers.insert(other);
+        KernelGroup *written = writer.lookup(edge.base), *overwritten = overwriter.lookup(edge.base);
+        if (written && written != &group)
+          before.insert(written);
         else
           above.push_back(edge.base);
+        if (overwritten && overwritten != &group)
+          after.insert(overwritten);
       }
-    for (KernelGroup *other : writers)
-      readers[other].push_back(&group);
-    missing[&group] = writers.size();
-    if (writers.empty())
-      ready.push_back(&group);
+    for (KernelGroup *other : before)
+      addEdge(other, &group);
+    for (KernelGroup *other : after)
+      addEdge(&group, other);
   }
+  std::deque<KernelGroup *> ready;
+  for (auto &[key, group] : groups)
+    if (!missing.lookup(&group))
+      ready.push_back(&group);
   SmallVector<KernelGroup *> order;
   for (; !ready.empty(); ready.pop_front()) {
     order.push_back(ready.front());
-    for (KernelGroup *reader : readers[ready.front()])
+    for (KernelGroup *reader : next[ready.front()])
       if (--missing[reader] == 0)
         ready.push_back(reader);
   }
+  assert(order.size() == groups.size() && "no kernel waits for itself");
   return order;
 }
 

@@ -20,6 +20,9 @@ struct Edge {
 };
 Edge edgeOf(mlir::Value value);
 
+/// The tensor in whose memory `tensor` is held: an assign's target, else itself.
+mlir::Value memoryOf(mlir::Value tensor);
+
 /// The kernels of one block: each writes `outputs`, which share one reduce (null: none) and one iteration space.
 struct KernelGroup {
   llvm::SmallVector<mlir::Value> outputs;

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "tools/kiln-golden/Program.h"
 
+#include "tools/kiln-golden/ForcedRealizes.h"
 #include "tools/kiln-golden/Movement.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -159,6 +160,8 @@ mlir::Value ProgramBuilder::emit(const Json &primitive) {
   if (op == "REDUCE_SUM" || op == "REDUCE_MAX")
     return graph::ReduceOp::create(builder_, loc_, op == "REDUCE_SUM" ? Alu::ADD : Alu::MAX, sources[0],
                                    primitive.at("axis").get<std::vector<int64_t>>());
+  if (op == "ASSIGN" && sources.size() == 2)
+    return graph::AssignOp::create(builder_, loc_, type, sources[0], sources[1]);
   if (op == "CONTIGUOUS")
     return graph::ContiguousOp::create(builder_, loc_, type, sources[0]);
   return emitAlu(op, sources, type);
@@ -204,6 +207,9 @@ std::optional<Program> ProgramBuilder::build() {
     main.setArgAttr(index, graph::kNameAttr, builder_.getStringAttr(input.at("name").get<std::string>()));
   }
   const Json &primitives = program_.at("primitives");
+  std::optional<std::set<int64_t>> forced = findForcedRealizes(program_, report_);
+  if (!forced)
+    return std::nullopt;
   for (const Json &primitive : primitives) {
     mlir::Value value = emit(primitive);
     if (!value)
@@ -212,9 +218,13 @@ std::optional<Program> ProgramBuilder::build() {
       fail("primitive " + primitive.at("id").dump() + " has another type");
       return std::nullopt;
     }
+    if (forced->count(primitive.at("id")))
+      value = graph::ContiguousOp::create(builder_, loc_, value.getType(), value);
     values_[primitive.at("id")] = value;
     if (llvm::isa<mlir::BlockArgument>(value))
       result.inputs[primitive.at("id")] = primitive.at("name");
+    if (auto assign = value.getDefiningOp<graph::AssignOp>())
+      result.inputs[primitive.at("id")] = result.inputs.at(primitive.at("src").at(0));
   }
 
   llvm::SetVector<int64_t> results;

@@ -28,7 +28,7 @@ struct Program {
   std::vector<ProgramOutput> outputs;
   /// The primitives that `main` returns, in order: what the outputs see, each once, inputs left out.
   std::vector<int64_t> results;
-  /// The primitives that are inputs: their names.
+  /// The primitives that are inputs, or held where an input is: the inputs' names.
   std::map<int64_t, std::string> inputs;
 };
 
