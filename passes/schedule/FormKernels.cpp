@@ -8,6 +8,8 @@
 #include "passes/Passes.h"
 
 #include "passes/schedule/HostBuilder.h"
+#include "passes/schedule/SeparateAssigns.h"
+#include "passes/schedule/SplitReduces.h"
 
 using namespace kiln;
 using namespace mlir;
@@ -29,6 +31,10 @@ struct FormKernels : kiln::impl::FormKernelsBase<FormKernels> {
     if (auto list = getOperation()->getAttrOfType<ArrayAttr>(graph::kSymbolsAttr))
       for (Attribute symbol : list)
         symbols.push_back(cast<SymbolAttr>(symbol));
+    if (failed(schedule::separateAssigns(main)))
+      return signalPassFailure();
+    if (classic)
+      schedule::splitReduces(main);
     schedule::buildHostProgram(main, symbols, classic);
   }
 };

@@ -56,6 +56,8 @@ public:
 
 private:
   void emitBlock(Block &block, Scope &scope);
+  /// Classic: what is held contiguous anyway is part of its memory, not a copy. Null where a kernel is needed.
+  Value sliceOf(const KernelGroup &group, Block &block, Scope &scope);
   void emitGroup(const KernelGroup &group, Block &block, Scope &scope);
   void emitIf(graph::IfOp op, Block &block, Scope &scope);
   void emitLoop(graph::LoopOp op, Block &block, Scope &scope);
@@ -145,6 +147,8 @@ Value HostBuilder::memoryOf(Value tensor, Block &block, Scope &scope) {
 
 Value HostBuilder::allocate(Value tensor, Block &block, Scope &scope) {
   Type sliceType = host::SliceType::get(builder_.getContext());
+  if (tensor.getDefiningOp<graph::AssignOp>())
+    return scope.memory[tensor] = memoryOf(schedule::memoryOf(tensor), block, scope);
   Value slice;
   if (auto output = outputIndex_.find(tensor); output != outputIndex_.end()) {
     SmallVector<Value> dims;
@@ -183,9 +187,30 @@ static std::string originOf(kernel::FuncOp func) {
   return text + "]";
 }
 
+Value HostBuilder::sliceOf(const KernelGroup &group, Block &block, Scope &scope) {
+  auto copy = group.outputs.front().getDefiningOp<graph::ContiguousOp>();
+  if (!classic_ || !copy || group.outputs.size() > 1 || outputIndex_.contains(copy.getResult()))
+    return nullptr;
+  Edge edge = edgeOf(copy.getInput());
+  bool isGiven = isa<BlockArgument>(edge.base) || edge.base.getDefiningOp<graph::WeightOp>();
+  bool isOverwritten = llvm::any_of(edge.base.getUsers(), [&](Operation *user) {
+    auto assign = dyn_cast<graph::AssignOp>(user);
+    return assign && assign.getTarget() == edge.base;
+  });
+  if (!isGiven || isOverwritten || !edge.tracker.isConsecutive())
+    return nullptr;
+  Expr offset = edge.tracker.views().front().offset() * int64_t(byteSize(typeOf(edge.base).getElementType()));
+  Value base = memoryOf(edge.base, block, scope);
+  return host::OffsetOp::create(builder_, loc_, base.getType(), base, size(offset, block, scope));
+}
+
 void HostBuilder::emitGroup(const KernelGroup &group, Block &block, Scope &scope) {
   if (scope.memory.contains(group.outputs.front()))
     return;
+  if (Value slice = sliceOf(group, block, scope)) {
+    scope.memory[group.outputs.front()] = slice;
+    return;
+  }
   OpBuilder beside(main_);
   BuiltKernel kernel = buildKernel(beside, group, [&](Value tensor) { return isMemory(tensor, block); }, classic_);
   std::string origin = originOf(kernel.func);

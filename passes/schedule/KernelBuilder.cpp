@@ -52,7 +52,7 @@ private:
   view::Shape domain_;  // every axis, the reduced ones too
   view::Shape outside_; // the domain with reduced axes of size 1
   llvm::SetVector<Expr> symbols_;
-  std::vector<std::tuple<Value, ShapeTracker, Value>> computed_;
+  llvm::DenseMap<Value, std::vector<std::pair<ShapeTracker, Value>>> computed_; // a tensor through a view
 };
 } // namespace
 
@@ -85,7 +85,8 @@ Value KernelBuilder::masked(Value value, const ShapeTracker &tracker) {
 
 Value KernelBuilder::load(Value tensor, const ShapeTracker &tracker, Value row) {
   Type element = elementOf(tensor);
-  auto found = llvm::find(buffers_, tensor);
+  // What an assign of this kernel overwrites is one buffer with what it writes.
+  const auto *found = llvm::find_if(buffers_, [&](Value buffer) { return memoryOf(buffer) == memoryOf(tensor); });
   unsigned index = found - buffers_.begin();
   if (found == buffers_.end()) {
     buffers_.push_back(tensor);
@@ -96,11 +97,11 @@ Value KernelBuilder::load(Value tensor, const ShapeTracker &tracker, Value row) 
 }
 
 Value KernelBuilder::compute(Value tensor, const ShapeTracker &tracker) {
-  for (auto &[known, at, value] : computed_)
-    if (known == tensor && at == tracker)
-      return value;
   Edge edge = edgeOf(tensor);
   ShapeTracker through = edge.tracker.compose(tracker).simplify();
+  for (auto &[known, at] : computed_[edge.base])
+    if (known == through)
+      return at;
   addSymbols(through);
   bool isOutput = llvm::is_contained(group_.outputs, edge.base);
   Value value;
@@ -120,7 +121,7 @@ Value KernelBuilder::compute(Value tensor, const ShapeTracker &tracker) {
     value = masked(computeOp(op, through), through);
   else
     value = computeOp(op, through);
-  computed_.push_back({tensor, tracker, value});
+  computed_[edge.base].push_back({through, value});
   return value;
 }
 
@@ -129,6 +130,7 @@ Value KernelBuilder::computeOp(Operation *op, const ShapeTracker &tracker) {
       .Case([&](graph::ReduceOp reduce) { return computeReduce(reduce, tracker); })
       .Case([&](graph::ContiguousOp copy) { return compute(copy.getInput(), tracker); })
       .Case([&](graph::GatherOp gather) { return computeGather(gather, tracker); })
+      .Case([&](graph::AssignOp assign) { return compute(assign.getValue(), tracker); })
       .Case([&](graph::AluOp alu) {
         SmallVector<Value> operands;
         for (Value operand : alu->getOperands())
@@ -190,7 +192,10 @@ Value KernelBuilder::computeReduce(graph::ReduceOp reduce, const ShapeTracker &t
   assert(reduce == group_.reduce && "a kernel finishes one reduce");
   assert(tracker.isContiguous() && "a reduce is read in its own order");
   Value input = compute(reduce.getInput(), ShapeTracker::contiguous(domain_));
-  return kernel::ReduceOp::create(builder_, reduce.getLoc(), input, reduce.getKindAttr(), reduce.getAxesAttr());
+  SmallVector<int64_t> axes(reduce.getAxes());
+  llvm::sort(axes);
+  return kernel::ReduceOp::create(builder_, reduce.getLoc(), input, reduce.getKindAttr(),
+                                  builder_.getDenseI64ArrayAttr(axes));
 }
 
 BuiltKernel KernelBuilder::build() {
