@@ -295,10 +295,9 @@ mlir::Value Importer::materialize(const Tensor &tensor, Scope &scope, TensorBuil
   return made;
 }
 
-Expr Importer::bind(StringRef name, mlir::Value scalar, TensorBuilder &b) {
+Expr Importer::bind(StringRef name, mlir::Value scalar, TensorBuilder &b, SymbolBounds bounds) {
   if (!scalar)
     return 0;
-  SymbolBounds bounds;
   Expr symbol = symbols_.fresh(name, bounds);
   auto attribute = SymbolAttr::get(builder_.getContext(), symbol.name(), bounds.min, bounds.max, bounds.value);
   graph::BindOp::create(builder_, b.location(), attribute, scalar);

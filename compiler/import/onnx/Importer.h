@@ -31,7 +31,7 @@ public:
   /// scope, so what is made of it can be found again.
   mlir::Value materialize(const Tensor &tensor, Scope &scope, TensorBuilder &b, bool isNamed);
   /// A new symbol, bound here to an int64 scalar; null values give 0.
-  view::Expr bind(llvm::StringRef name, mlir::Value scalar, TensorBuilder &b);
+  view::Expr bind(llvm::StringRef name, mlir::Value scalar, TensorBuilder &b, SymbolBounds bounds = {});
 
   /// Imports a graph's initializers and nodes at the insertion point; its inputs are already in the scope.
   llvm::Error importGraph(const ::onnx::GraphProto &graph, Scope &scope);

@@ -180,6 +180,12 @@ std::optional<llvm::SmallVector<double>> Node::reals(StringRef name) {
   return llvm::SmallVector<double>(found->floats().begin(), found->floats().end());
 }
 
+llvm::SmallVector<std::string> Node::strings(StringRef name) {
+  const Attribute *found = attribute(name, Attribute::STRINGS);
+  return found ? llvm::SmallVector<std::string>(found->strings().begin(), found->strings().end())
+               : llvm::SmallVector<std::string>();
+}
+
 const ::onnx::TensorProto *Node::tensorAttr(StringRef name) {
   const Attribute *found = attribute(name, Attribute::TENSOR);
   return found ? &found->t() : nullptr;

@@ -69,6 +69,7 @@ public:
   std::string string(llvm::StringRef name, llvm::StringRef otherwise);
   llvm::SmallVector<int64_t> integers(llvm::StringRef name);
   std::optional<llvm::SmallVector<double>> reals(llvm::StringRef name);
+  llvm::SmallVector<std::string> strings(llvm::StringRef name);
   const ::onnx::TensorProto *tensorAttr(llvm::StringRef name);
   /// Notes a failure where it is absent.
   const ::onnx::GraphProto *graph(llvm::StringRef name);

@@ -13,6 +13,7 @@ const Registry &Registry::all() {
     addNormalizations(r);
     addPooling(r);
     addProducts(r);
+    addRecurrent(r);
     addReductions(r);
     addShapes(r);
     return r;
