@@ -55,6 +55,8 @@ public:
   std::optional<llvm::SmallVector<int64_t>> integers(int index, llvm::StringRef what);
   /// The number that a constant of one element holds.
   std::optional<double> number(int index);
+  /// Constant numbers; as integers() is.
+  std::optional<llvm::SmallVector<double>> reals(int index, llvm::StringRef what);
   /// The constant elements of an input.
   mlir::DenseElementsAttr dense(int index);
 

@@ -15,6 +15,7 @@ const Registry &Registry::all() {
     addProducts(r);
     addRecurrent(r);
     addReductions(r);
+    addResizing(r);
     addShapes(r);
     return r;
   }();

@@ -61,6 +61,7 @@ void addPooling(Registry &registry);
 void addProducts(Registry &registry);
 void addRecurrent(Registry &registry);
 void addReductions(Registry &registry);
+void addResizing(Registry &registry);
 void addShapes(Registry &registry);
 
 } // namespace kiln::import::onnx
