@@ -59,7 +59,8 @@ static bool keepsZero(Alu kind) {
 }
 
 bool schedule::isPadSafe(Value value, const llvm::SetVector<Value> &realized) {
-  if (realized.contains(value))
+  // A gather's loads are gated themselves, whatever the indices are.
+  if (realized.contains(value) || value.getDefiningOp<graph::GatherOp>())
     return true;
   if (auto alu = value.getDefiningOp<graph::AluOp>())
     if (!keepsZero(alu.getKind().getValue()))
@@ -107,6 +108,10 @@ void Realizer::visit(Edge edge) {
     return;
   if (base.getDefiningOp<graph::ContiguousOp>())
     realized_.insert(base);
+  // No view passes a gather: what it reads from is memory, its indices are operands like any other.
+  if (auto gather = base.getDefiningOp<graph::GatherOp>())
+    if (Value table = edgeOf(gather.getInput()).base; isComputed(table))
+      realized_.insert(table);
   for (const Edge &source : sourcesOf(base)) {
     if (isComputed(source.base))
       children_[source.base].insert(base);
