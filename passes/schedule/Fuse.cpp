@@ -136,12 +136,20 @@ static double pointsOver(graph::ReduceOp reduce) {
   return points;
 }
 
-/// A sum of products of two tensors that are not mere numbers.
+/// A sum of products of two tensors, each of which stands still along an axis of the result that the other moves along:
+/// what a register tile can be made for.
 static bool isProduct(graph::ReduceOp reduce) {
   auto mul = edgeOf(reduce.getInput()).base.getDefiningOp<graph::AluOp>();
-  return reduce.getKind().getValue() == Alu::ADD && mul && mul.getKind().getValue() == Alu::MUL &&
-         llvm::none_of(mul->getOperands(),
-                       [](Value operand) { return edgeOf(operand).base.getDefiningOp<graph::ConstOp>(); });
+  if (reduce.getKind().getValue() != Alu::ADD || !mul || mul.getKind().getValue() != Alu::MUL)
+    return false;
+  ShapeTracker around = edgeOf(reduce.getInput()).tracker;
+  llvm::SmallBitVector moves[2];
+  for (unsigned side : {0, 1}) {
+    moves[side] = axesOf(edgeOf(mul->getOperand(side)).tracker.compose(around).simplify());
+    for (int64_t axis : reduce.getAxes())
+      moves[side].reset(axis);
+  }
+  return moves[0].test(moves[1]) && moves[1].test(moves[0]);
 }
 
 void Fuser::findCones() {
