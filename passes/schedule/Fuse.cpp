@@ -83,8 +83,8 @@ struct Cone {
 /// A place at which a tensor that has no memory is computed.
 struct Use {
   unsigned kernel;
-  ShapeTracker tracker;          ///< from the kernel's domain
-  Operation *inside;             ///< the innermost reduce in whose loops it is computed; null: none
+  ShapeTracker tracker;       ///< from the kernel's domain
+  Operation *inside;          ///< the innermost reduce in whose loops it is computed; null: none
   SmallVector<int64_t> loops; ///< that reduce's axes
 
   bool operator==(const Use &) const = default;
@@ -212,14 +212,19 @@ bool Fuser::isCheaperInside(Value value) {
   graph::ReduceOp reduce = reduceOf(value);
   double elements = elementsOf(value), operations = operationsFor(value), own = operations;
   const Cone &cone = cones_[reduce ? edgeOf(reduce.getInput()).base : value];
-  double reads = 0;
-  for (Value source : cone.sources)
-    reads += bytesOf(source);
+  // A reduce among the sources joins a kernel of this tensor's own, and needs memory where it is read again and again.
+  double reads = 0, totals = 0, launches = 0;
+  for (Value source : cone.sources) {
+    bool isTotal = isHere(source) && reduceOf(source) && !realized_.contains(source) && !reduce;
+    (isTotal ? totals : reads) += bytesOf(source);
+    launches += isTotal;
+  }
   llvm::SmallSetVector<unsigned, 4> kernels;
-  double inside = 0;
+  double inside = 0, times = 0;
   for (const Use &use : uses) {
     Kernel &kernel = kernels_[use.kernel];
-    double times = timesOf(use), rate = rates_.opsPerNs;
+    double rate = rates_.opsPerNs, once = timesOf(use);
+    times += once;
     if (reduce) {
       // One product a kernel gets a register tile, and no kernel that holds other reduces.
       bool tiles = isProduct(reduce) && kernel.reduces == 0 && use.tracker.isContiguous();
@@ -228,16 +233,18 @@ bool Fuser::isCheaperInside(Value value) {
       else
         inside += kernel.productOperations * (1 / rates_.opsPerNs - 1 / rates_.productOpsPerNs);
       // Each of its elements is one row's work: few rows leave most of a wide device idle.
-      double idle = std::max(0.0, double(rates_.units) / std::max(times, 1.0) - 1);
-      if (times < kernel.points)
-        inside += idle * (reads / rates_.bytesPerNs + times * operations / rate);
+      double idle = std::max(0.0, double(rates_.units) / std::max(once, 1.0) - 1);
+      if (once < kernel.points)
+        inside += idle * (reads / rates_.bytesPerNs + once * operations / rate);
     }
-    inside += times * operations / rate;
+    inside += once * operations / rate;
     kernels.insert(use.kernel);
   }
   bool tiles = reduce && isProduct(reduce);
   double outside = elements * own / (tiles ? rates_.productOpsPerNs : rates_.opsPerNs) + rates_.launchNs;
   double moved = bytesOf(value);
+  if (times > elements)
+    inside += launches * rates_.launchNs + totals * (1 + kernels.size()) / rates_.bytesPerNs;
   inside += reads * kernels.size() / rates_.bytesPerNs;
   outside += (reads + moved * (1 + kernels.size())) / rates_.bytesPerNs;
   return inside <= outside;
