@@ -109,10 +109,12 @@ void PlanMemory::plan(host::ProgramOp program) {
       continue;
     Value bytes = temporary.alloc.getBytes();
     Operation *defines = bytes.getDefiningOp();
-    bool early = llvm::all_of(defines->getOperands(), [](Value value) { return isa<BlockArgument>(value); });
+    bool isSymbol = !defines; // a size that is one of the program's own
+    bool early =
+        isSymbol || llvm::all_of(defines->getOperands(), [](Value value) { return isa<BlockArgument>(value); });
     if (!early)
       continue; // a size that is data: stays on the heap
-    if (!defines->isBeforeInBlock(&*builder.getInsertionPoint()))
+    if (!isSymbol && !defines->isBeforeInBlock(&*builder.getInsertionPoint()))
       defines->moveBefore(&body, builder.getInsertionPoint());
     offsets[temporary.alloc] = total;
     Value mask = number(-kAlignment), rounded = arith::AddIOp::create(builder, loc, bytes, number(kAlignment - 1));
