@@ -207,6 +207,10 @@ Value Folder::fold(Alu kind, ArrayRef<Value> operands, Type type) {
     return foldAdd(a, b, type);
   case Alu::MUL:
     return foldMul(a, b, type);
+  case Alu::NEG:
+    if (auto product = matchNumber(a, Alu::MUL); product && !type.isInteger(1))
+      return make(Alu::MUL, {product->x, constant(evaluate(Alu::NEG, {product->number}, type))}, type);
+    return nullptr;
   case Alu::WHERE:
     if (numbers[0])
       return isNumber(numbers[0], 0) ? operands[2] : operands[1];
