@@ -246,6 +246,7 @@ void ScheduleComparison::checkEstimates() {
   for (size_t i = 0; i < std::min(names.size(), cuda.size()); ++i) {
     report_.expectFields(cuda[i], {"name", "function_name", "op_estimate", "mem_estimate", "lds_estimate",
                                    "global_size", "local_size", "uops"});
+    expectEqual("the kernel with estimates", names[i], cuda[i].at("name"));
     auto func = built_->module->lookupSymbol<uop::FuncOp>(names[i]);
     int64_t ops = func.getOperations().getValue().constant();
     int64_t want = cuda[i].at("op_estimate");
@@ -262,6 +263,10 @@ void ScheduleComparison::run() {
                        {"name", "inputs", "nodes", "outputs", "notes", "family", "primitives", "primitive_outputs",
                         "shapes", "outputs_buf", "memory_planner", "num_items", "num_kernels", "kernels",
                         "total_op_estimate", "total_mem_estimate", "cuda_noopt", "opt"});
+  for (const Json &node : program_.at("nodes"))
+    report_.expectFields(node, {"op", "inputs", "output", "attrs"});
+  for (const Json &tensor : program_.at("shapes"))
+    report_.expectFields(tensor, {"shape", "dtype"});
   built_ = buildProgram(program_, context_, report_);
   if (!built_)
     return;
