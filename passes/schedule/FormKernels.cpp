@@ -27,12 +27,6 @@ struct FormKernels : kiln::impl::FormKernelsBase<FormKernels> {
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!main)
       return;
-    WalkResult known = main.walk([](graph::GatherOp gather) {
-      gather.emitError("gather reads at indices that are data, which kernels cannot do yet");
-      return WalkResult::interrupt();
-    });
-    if (known.wasInterrupted())
-      return signalPassFailure();
     SmallVector<SymbolAttr> symbols;
     if (auto list = getOperation()->getAttrOfType<ArrayAttr>(graph::kSymbolsAttr))
       for (Attribute symbol : list)

@@ -176,7 +176,9 @@ Value HostBuilder::allocate(Value tensor, Block &block, Scope &scope) {
 static std::string originOf(kernel::FuncOp func) {
   llvm::SetVector<StringRef> names;
   func.walk([&](Operation *op) {
-    if (auto name = dyn_cast<NameLoc>(op->getLoc()); name && !isa<kernel::LoadOp, kernel::ConstOp, kernel::FuncOp>(op))
+    auto load = dyn_cast<kernel::LoadOp>(op);
+    bool computes = !isa<kernel::ConstOp, kernel::FuncOp>(op) && !(load && !load.getRow());
+    if (auto name = dyn_cast<NameLoc>(op->getLoc()); name && computes)
       names.insert(name.getName());
   });
   std::string text = "[";
@@ -489,7 +491,8 @@ static void giveMemoryToYields(Block &block, bool onlyOnce) {
   for (OpOperand &operand : terminator->getOpOperands()) {
     Edge edge = edgeOf(operand.get());
     Operation *op = edge.base.getDefiningOp();
-    bool computed = isa_and_nonnull<graph::AluOp, graph::ReduceOp, graph::ContiguousOp>(op) && op->getBlock() == &block;
+    bool computed = isa_and_nonnull<graph::AluOp, graph::ReduceOp, graph::GatherOp, graph::ContiguousOp>(op) &&
+                    op->getBlock() == &block;
     bool isControl = isa_and_nonnull<graph::IfOp, graph::LoopOp>(op) && !onlyOnce;
     bool fresh = seen.insert(edge.base).second || !onlyOnce;
     if ((computed || isControl) && fresh && edge.tracker.isContiguous())
@@ -500,22 +503,25 @@ static void giveMemoryToYields(Block &block, bool onlyOnce) {
   }
 }
 
-/// What control flow reads must be memory, in order: numbers and views that move elements get a copy.
-static void giveMemoryToOperands(Operation *op) {
-  OpBuilder builder(op);
-  for (OpOperand &operand : op->getOpOperands()) {
-    Edge edge = edgeOf(operand.get());
-    bool number = isa_and_nonnull<graph::ConstOp, graph::SizeOp>(edge.base.getDefiningOp());
-    if (number || !edge.tracker.isContiguous())
-      operand.set(graph::ContiguousOp::create(builder, operand.get().getLoc(), operand.get().getType(), operand.get()));
-  }
+/// What control flow reads must be memory, in order, and what a gather reads from must be memory, through any view:
+/// numbers, and for control flow views that move elements, get a copy.
+static void giveMemoryTo(OpOperand &operand, bool inOrder) {
+  Edge edge = edgeOf(operand.get());
+  bool number = isa_and_nonnull<graph::ConstOp, graph::SizeOp>(edge.base.getDefiningOp());
+  if (!number && !(inOrder && !edge.tracker.isContiguous()))
+    return;
+  OpBuilder builder(operand.getOwner());
+  operand.set(graph::ContiguousOp::create(builder, operand.get().getLoc(), operand.get().getType(), operand.get()));
 }
 
 void HostBuilder::giveOutputsMemory() {
   main_.walk([&](Operation *op) {
+    if (auto gather = dyn_cast<graph::GatherOp>(op))
+      return giveMemoryTo(gather.getInputMutable(), /*inOrder=*/false);
     if (!isa<graph::IfOp, graph::LoopOp, graph::BindOp>(op))
       return;
-    giveMemoryToOperands(op);
+    for (OpOperand &operand : op->getOpOperands())
+      giveMemoryTo(operand, /*inOrder=*/true);
     for (Region &region : op->getRegions())
       giveMemoryToYields(region.front(), /*onlyOnce=*/false);
   });

@@ -36,7 +36,8 @@ private:
   Value compute(Value tensor, const ShapeTracker &tracker);
   Value computeOp(Operation *op, const ShapeTracker &tracker);
   Value computeReduce(graph::ReduceOp reduce, const ShapeTracker &tracker);
-  Value load(Value tensor, const ShapeTracker &tracker);
+  Value computeGather(graph::GatherOp gather, const ShapeTracker &tracker);
+  Value load(Value tensor, const ShapeTracker &tracker, Value row = {});
   Value masked(Value value, const ShapeTracker &tracker);
   void addSymbols(const ShapeTracker &tracker);
   void addSymbols(Expr expr);
@@ -82,7 +83,7 @@ Value KernelBuilder::masked(Value value, const ShapeTracker &tracker) {
                                ValueRange{valid, value, zero});
 }
 
-Value KernelBuilder::load(Value tensor, const ShapeTracker &tracker) {
+Value KernelBuilder::load(Value tensor, const ShapeTracker &tracker, Value row) {
   Type element = elementOf(tensor);
   // What an assign of this kernel overwrites is one buffer with what it writes.
   const auto *found = llvm::find_if(buffers_, [&](Value buffer) { return memoryOf(buffer) == memoryOf(tensor); });
@@ -91,7 +92,8 @@ Value KernelBuilder::load(Value tensor, const ShapeTracker &tracker) {
     buffers_.push_back(tensor);
     func_.getBody().addArgument(kernel::BufferType::get(builder_.getContext(), element), func_.getLoc());
   }
-  return kernel::LoadOp::create(builder_, tensor.getLoc(), element, func_.getBody().getArgument(index), attr(tracker));
+  return kernel::LoadOp::create(builder_, tensor.getLoc(), element, func_.getBody().getArgument(index), attr(tracker),
+                                row);
 }
 
 Value KernelBuilder::compute(Value tensor, const ShapeTracker &tracker) {
@@ -127,6 +129,7 @@ Value KernelBuilder::computeOp(Operation *op, const ShapeTracker &tracker) {
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case([&](graph::ReduceOp reduce) { return computeReduce(reduce, tracker); })
       .Case([&](graph::ContiguousOp copy) { return compute(copy.getInput(), tracker); })
+      .Case([&](graph::GatherOp gather) { return computeGather(gather, tracker); })
       .Case([&](graph::AssignOp assign) { return compute(assign.getValue(), tracker); })
       .Case([&](graph::AluOp alu) {
         SmallVector<Value> operands;
@@ -134,6 +137,55 @@ Value KernelBuilder::computeOp(Operation *op, const ShapeTracker &tracker) {
           operands.push_back(compute(operand, tracker));
         return kernel::AluOp::create(builder_, alu.getLoc(), elementOf(alu.getResult()), alu.getKindAttr(), operands);
       });
+}
+
+/// A tracker with one more axis, the last, of `size`: at each of its positions what `tracker` reads is a row of `size`.
+static ShapeTracker withRows(const ShapeTracker &tracker, Expr size) {
+  SmallVector<view::View> views;
+  for (const view::View &view : tracker.views()) {
+    view::Shape shape(view.shape()), strides;
+    for (Expr stride : view.strides())
+      strides.push_back(stride * size);
+    shape.push_back(size);
+    strides.push_back(1);
+    std::optional<SmallVector<view::Range>> mask;
+    if (view.mask()) {
+      mask.emplace(*view.mask());
+      mask->push_back({0, size});
+    }
+    views.push_back(view::View::make(shape, strides, view.offset() * size, mask));
+  }
+  return ShapeTracker(views);
+}
+
+Value KernelBuilder::computeGather(graph::GatherOp gather, const ShapeTracker &tracker) {
+  // Result axes: those before the gathered one, the indices', those after it.
+  view::Shape from = shapeOf(gather.getInput()), result = shapeOf(gather.getResult());
+  view::Shape chosen = shapeOf(gather.getIndices());
+  size_t axis = gather.getAxis(), after = from.size() - axis - 1;
+  view::Shape among(result.size(), 1), between;
+  llvm::copy(chosen, among.begin() + axis);
+  ShapeTracker ofIndices = ShapeTracker::contiguous(chosen).reshape(among).expand(result);
+  Value row = compute(gather.getIndices(), ofIndices.compose(tracker).simplify());
+  // The input with the gathered axis last and an axis of size 1 for each of the indices'.
+  Edge edge = edgeOf(gather.getInput());
+  SmallVector<int64_t> order;
+  for (size_t i = 0; i < from.size(); ++i)
+    if (i != axis)
+      order.push_back(i);
+  order.push_back(axis);
+  between.append(from.begin(), from.begin() + axis);
+  between.append(chosen.size(), 1);
+  between.append(from.end() - after, from.end());
+  between.push_back(from[axis]);
+  view::Shape whole = result;
+  whole.push_back(from[axis]);
+  ShapeTracker table = edge.tracker.permute(order).reshape(between).expand(whole);
+  table = table.compose(withRows(tracker, from[axis])).simplify();
+  addSymbols(table);
+  Value value = load(edge.base, table, row);
+  value.getDefiningOp()->setLoc(gather.getLoc());
+  return value;
 }
 
 Value KernelBuilder::computeReduce(graph::ReduceOp reduce, const ShapeTracker &tracker) {

@@ -69,7 +69,8 @@ bool schedule::isPadSafe(Value value, const llvm::SetVector<Value> &realized) {
   llvm::DenseSet<Value> known;
   while (!open.empty()) {
     Value next = open.pop_back_val();
-    if (realized.contains(next) || !known.insert(next).second)
+    // A gather's loads are gated themselves, whatever the indices are.
+    if (realized.contains(next) || next.getDefiningOp<graph::GatherOp>() || !known.insert(next).second)
       continue;
     if (auto alu = next.getDefiningOp<graph::AluOp>())
       if (!keepsZero(alu.getKind().getValue()))
@@ -146,6 +147,10 @@ bool Realizer::enter(const Edge &edge) {
     return false;
   if (isa<graph::ContiguousOp, graph::AssignOp>(base.getDefiningOp()))
     realized_.insert(base);
+  // No view passes a gather: what it reads from is memory, its indices are operands like any other.
+  if (auto gather = base.getDefiningOp<graph::GatherOp>())
+    if (Value table = edgeOf(gather.getInput()).base; isHere(table))
+      realized_.insert(table);
   return true;
 }
 

@@ -34,7 +34,7 @@ Model::Model(const CompileOptions &options)
 llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options) {
   llvm::sys::fs::file_status status;
   if (std::error_code failed = llvm::sys::fs::status(options.model, status))
-    return failure(options.model + ": cannot be read: " + failed.message());
+    return failure(options.model + ": cannot be read: " + failed.message(), "name a model's file");
   if (status.type() == llvm::sys::fs::file_type::directory_file)
     return failure(options.model + ": is a folder", "name a model's file");
 

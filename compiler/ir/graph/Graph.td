@@ -181,7 +181,7 @@ def GatherOp : PureGraphOp<"gather"> {
   let summary = "elements along one axis at indices that are data";
   let description = [{
     result[a…, i…, b…] = input[a…, indices[i…], b…] with `axis` the number of a's. A negative index counts from the end; one out
-    of range reads 0 and sets the run's index error.
+    of range reads 0.
   }];
   let arguments = (ins Tensor:$input, Tensor:$indices, I64Attr:$axis);
   let results = (outs Tensor:$result);

@@ -38,6 +38,7 @@ const CLanguage opencl::kOpenClC = {
 
 target::Device opencl::device() {
   return {.name = "opencl",
+          .summary = "OpenCL, through its own compiler",
           .target = {.maxItems = 256, .localBytes = 32 << 10},
           .source = [](llvm::ArrayRef<uop::FuncOp> kernels) { return renderSource(kOpenClC, kernels); }};
 }
