@@ -6,6 +6,8 @@
 
 #include "passes/schedule/KernelBuilder.h"
 
+#include "passes/schedule/Domain.h"
+
 #include "ir/kernel/Normalize.h"
 
 #include "mlir/IR/Builders.h"
@@ -29,7 +31,8 @@ namespace {
 class KernelBuilder {
 public:
   KernelBuilder(OpBuilder &builder, const KernelGroup &group, llvm::function_ref<bool(Value)> isMemory, bool classic)
-      : builder_(builder), group_(group), isMemory_(isMemory), classic_(classic) {}
+      : builder_(builder), group_(group), isMemory_(isMemory), classic_(classic),
+        domain_(shapeOf(group_.reduce ? group_.reduce.getInput() : group_.outputs.front())) {}
   BuiltKernel build();
 
 private:
@@ -39,6 +42,7 @@ private:
   Value computeGather(graph::GatherOp gather, const ShapeTracker &tracker);
   Value load(Value tensor, const ShapeTracker &tracker, Value row = {});
   Value masked(Value value, const ShapeTracker &tracker);
+  void widenViews();
   void addSymbols(const ShapeTracker &tracker);
   void addSymbols(Expr expr);
   TrackerAttr attr(const ShapeTracker &tracker) { return TrackerAttr::get(builder_.getContext(), tracker); }
@@ -49,8 +53,7 @@ private:
   bool classic_;
   kernel::FuncOp func_;
   SmallVector<Value> buffers_;
-  view::Shape domain_;  // every axis, the reduced ones too
-  view::Shape outside_; // the domain with reduced axes of size 1
+  Domain domain_;
   llvm::SetVector<Expr> symbols_;
   llvm::DenseMap<Value, std::vector<std::pair<ShapeTracker, Value>>> computed_; // a tensor through a view
 };
@@ -100,7 +103,7 @@ Value KernelBuilder::compute(Value tensor, const ShapeTracker &tracker) {
   Edge edge = edgeOf(tensor);
   ShapeTracker through = edge.tracker.compose(tracker).simplify();
   for (auto &[known, at] : computed_[edge.base])
-    if (known == through)
+    if (domain_.widen(known) == domain_.widen(through))
       return at;
   addSymbols(through);
   bool isOutput = llvm::is_contained(group_.outputs, edge.base);
@@ -139,25 +142,6 @@ Value KernelBuilder::computeOp(Operation *op, const ShapeTracker &tracker) {
       });
 }
 
-/// A tracker with one more axis, the last, of `size`: at each of its positions what `tracker` reads is a row of `size`.
-static ShapeTracker withRows(const ShapeTracker &tracker, Expr size) {
-  SmallVector<view::View> views;
-  for (const view::View &view : tracker.views()) {
-    view::Shape shape(view.shape()), strides;
-    for (Expr stride : view.strides())
-      strides.push_back(stride * size);
-    shape.push_back(size);
-    strides.push_back(1);
-    std::optional<SmallVector<view::Range>> mask;
-    if (view.mask()) {
-      mask.emplace(*view.mask());
-      mask->push_back({0, size});
-    }
-    views.push_back(view::View::make(shape, strides, view.offset() * size, mask));
-  }
-  return ShapeTracker(views);
-}
-
 Value KernelBuilder::computeGather(graph::GatherOp gather, const ShapeTracker &tracker) {
   // Result axes: those before the gathered one, the indices', those after it.
   view::Shape from = shapeOf(gather.getInput()), result = shapeOf(gather.getResult());
@@ -181,7 +165,7 @@ Value KernelBuilder::computeGather(graph::GatherOp gather, const ShapeTracker &t
   view::Shape whole = result;
   whole.push_back(from[axis]);
   ShapeTracker table = edge.tracker.permute(order).reshape(between).expand(whole);
-  table = table.compose(withRows(tracker, from[axis])).simplify();
+  table = table.compose(withInnerAxes(tracker, from[axis])).simplify();
   addSymbols(table);
   Value value = load(edge.base, table, row);
   value.getDefiningOp()->setLoc(gather.getLoc());
@@ -189,32 +173,39 @@ Value KernelBuilder::computeGather(graph::GatherOp gather, const ShapeTracker &t
 }
 
 Value KernelBuilder::computeReduce(graph::ReduceOp reduce, const ShapeTracker &tracker) {
-  assert(reduce == group_.reduce && "a kernel finishes one reduce");
-  assert(tracker.isContiguous() && "a reduce is read in its own order");
-  Value input = compute(reduce.getInput(), ShapeTracker::contiguous(domain_));
-  SmallVector<int64_t> axes(reduce.getAxes());
-  llvm::sort(axes);
+  Domain::Reduced reduced = domain_.enter(reduce, tracker);
+  Value input = compute(reduce.getInput(), reduced.input);
   return kernel::ReduceOp::create(builder_, reduce.getLoc(), input, reduce.getKindAttr(),
-                                  builder_.getDenseI64ArrayAttr(axes));
+                                  builder_.getDenseI64ArrayAttr(reduced.axes));
+}
+
+/// Brings every view to the domain's full rank.
+void KernelBuilder::widenViews() {
+  func_.walk([&](Operation *op) {
+    auto known = op->getAttrOfType<TrackerAttr>("tracker");
+    if (!known)
+      return;
+    ShapeTracker tracker = known.getValue();
+    auto gathers = dyn_cast<kernel::LoadOp>(op);
+    if (!gathers || !gathers.getRow()) {
+      op->setAttr("tracker", attr(domain_.widen(tracker)));
+      return;
+    }
+    view::Shape shape(tracker.shape()); // the rows stay last
+    Expr rows = shape.pop_back_val();
+    shape.resize(domain_.sizes().size(), 1);
+    shape.push_back(rows);
+    op->setAttr("tracker", attr(tracker.reshape(shape)));
+  });
 }
 
 BuiltKernel KernelBuilder::build() {
   MLIRContext *context = builder_.getContext();
-  domain_ = shapeOf(group_.reduce ? group_.reduce.getInput() : group_.outputs.front());
-  outside_ = group_.reduce ? shapeOf(group_.reduce.getResult()) : domain_;
-
-  SmallVector<Attribute> axes;
-  SmallVector<Expr> index;
-  for (auto [id, size] : llvm::enumerate(domain_)) {
-    axes.push_back(kernel::AxisAttr::get(context, id, ExprAttr::get(context, size), kernel::AxisKind::Loop));
-    index.push_back(kernel::loopVariable(id, size));
-    addSymbols(size);
-  }
   // A kernel is known by what it computes: where it comes from belongs to the launch.
   Location loc = builder_.getUnknownLoc();
-  func_ = kernel::FuncOp::create(builder_, loc, "kernel", builder_.getFunctionType({}, {}), nullptr, nullptr,
-                                 DimsAttr::get(context, domain_), builder_.getArrayAttr(axes),
-                                 DimsAttr::get(context, index), DimsAttr::get(context, {}), builder_.getArrayAttr({}),
+  DimsAttr none = DimsAttr::get(context, {});
+  func_ = kernel::FuncOp::create(builder_, loc, "kernel", builder_.getFunctionType({}, {}), nullptr, nullptr, none,
+                                 builder_.getArrayAttr({}), none, none, builder_.getArrayAttr({}),
                                  builder_.getDenseI64ArrayAttr({}));
   OpBuilder::InsertionGuard guard(builder_);
   builder_.createBlock(&func_.getBody());
@@ -222,12 +213,25 @@ BuiltKernel KernelBuilder::build() {
     buffers_.push_back(output);
     func_.getBody().addArgument(kernel::BufferType::get(context, elementOf(output)), loc);
   }
-  ShapeTracker outside = ShapeTracker::contiguous(outside_);
+  ShapeTracker outside =
+      ShapeTracker::contiguous(shapeOf(group_.reduce ? group_.reduce.getResult() : group_.outputs.front()));
   SmallVector<Value> results;
   for (Value output : group_.outputs)
     results.push_back(compute(output, outside));
   for (auto [position, value] : llvm::enumerate(results))
     kernel::StoreOp::create(builder_, value.getLoc(), value, func_.getBody().getArgument(position), attr(outside));
+  widenViews();
+
+  SmallVector<Attribute> axes;
+  SmallVector<Expr> index;
+  for (auto [id, size] : llvm::enumerate(domain_.sizes())) {
+    axes.push_back(kernel::AxisAttr::get(context, id, ExprAttr::get(context, size), kernel::AxisKind::Loop));
+    index.push_back(kernel::loopVariable(id, size));
+    addSymbols(size);
+  }
+  func_.setDomainAttr(DimsAttr::get(context, domain_.sizes()));
+  func_.setAxesAttr(builder_.getArrayAttr(axes));
+  func_.setIndexAttr(DimsAttr::get(context, index));
   func_.setFunctionType(builder_.getFunctionType(func_.getBody().getArgumentTypes(), {}));
   func_.setSizesAttr(DimsAttr::get(context, symbols_.getArrayRef()));
   return {func_, buffers_};
