@@ -170,7 +170,7 @@ void checkMerge(const Json &c, Report &report) {
   Numbers indices = indicesOf(PlainViews{toPlain(c.at("left")), toPlain(c.at("right"))});
   expectIndices("merged", indices, indicesOf(toPlain(*merged)), report);
   if (!c.at("merged").is_null() && !isSame(*merged, c.at("merged")))
-    expectIndices("the reference", indices, indicesOf({toPlain(c.at("merged"))}), report);
+    expectIndices("the reference", indices, indicesOf(PlainViews{toPlain(c.at("merged"))}), report);
 }
 
 } // namespace
