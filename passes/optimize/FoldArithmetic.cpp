@@ -207,6 +207,19 @@ Value Folder::fold(Alu kind, ArrayRef<Value> operands, Type type) {
     return foldAdd(a, b, type);
   case Alu::MUL:
     return foldMul(a, b, type);
+  case Alu::MAX:
+  case Alu::MIN:
+    if (a == b)
+      return a;
+    if (auto bound = matchNumber(a, kind); bound && numberOf(b))
+      return make(kind, {bound->x, constant(evaluate(kind, {bound->number, numberOf(b)}, type))}, type);
+    return nullptr;
+  case Alu::NEG:
+    if (auto negated = match(a, Alu::NEG))
+      return negated->first;
+    if (auto product = matchNumber(a, Alu::MUL); product && !type.isInteger(1))
+      return make(Alu::MUL, {product->x, constant(evaluate(Alu::NEG, {product->number}, type))}, type);
+    return nullptr;
   case Alu::WHERE:
     if (numbers[0])
       return isNumber(numbers[0], 0) ? operands[2] : operands[1];

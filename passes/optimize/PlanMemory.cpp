@@ -108,13 +108,12 @@ void PlanMemory::plan(host::ProgramOp program) {
     if (temporary.bytes >= 0)
       continue;
     Value bytes = temporary.alloc.getBytes();
-    Operation *defines = bytes.getDefiningOp();
-    bool isSymbol = !defines; // a size that is one of the program's own
+    Operation *defines = bytes.getDefiningOp(); // null: the size is a symbol itself
     bool early =
-        isSymbol || llvm::all_of(defines->getOperands(), [](Value value) { return isa<BlockArgument>(value); });
+        !defines || llvm::all_of(defines->getOperands(), [](Value value) { return isa<BlockArgument>(value); });
     if (!early)
       continue; // a size that is data: stays on the heap
-    if (!isSymbol && !defines->isBeforeInBlock(&*builder.getInsertionPoint()))
+    if (defines && !defines->isBeforeInBlock(&*builder.getInsertionPoint()))
       defines->moveBefore(&body, builder.getInsertionPoint());
     offsets[temporary.alloc] = total;
     Value mask = number(-kAlignment), rounded = arith::AddIOp::create(builder, loc, bytes, number(kAlignment - 1));

@@ -4,39 +4,46 @@
 //===----------------------------------------------------------------------===//
 #include "tools/kiln-golden/ForcedRealizes.h"
 
+#include <algorithm>
 #include <map>
 
 using namespace kiln::golden;
 
-/// The op that gives a node's value.
-static std::string lastOp(const std::string &node) {
-  static const std::map<std::string, std::string> kLastOps = {{"add", "ADD"},
-                                                              {"sub", "ADD"},
-                                                              {"mul", "MUL"},
-                                                              {"div", "MUL"},
-                                                              {"square", "MUL"},
-                                                              {"neg", "NEG"},
-                                                              {"sqrt", "SQRT"},
-                                                              {"recip", "RECIP"},
-                                                              {"exp", "EXP2"},
-                                                              {"log", "MUL"},
-                                                              {"sin", "SIN"},
-                                                              {"relu", "MAX"},
-                                                              {"sigmoid", "RECIP"},
-                                                              {"tanh", "ADD"},
-                                                              {"silu", "MUL"},
-                                                              {"where", "WHERE"},
-                                                              {"cast", "CAST"},
-                                                              {"transpose", "PERMUTE"},
-                                                              {"permute", "PERMUTE"},
-                                                              {"reshape", "RESHAPE"},
-                                                              {"expand", "EXPAND"},
-                                                              {"shrink", "SHRINK"},
-                                                              {"pad", "PAD"},
-                                                              {"flip", "STRIDE"},
-                                                              {"contiguous", "CONTIGUOUS"}};
+/// The ops of which one gives a node's value, for nodes that use it once. A `maximum` is a WHERE in a WHERE.
+static std::set<std::string> lastOps(const std::string &node) {
+  static const std::map<std::string, std::set<std::string>> kLastOps = {
+      {"add", {"ADD"}},
+      {"sub", {"ADD"}},
+      {"linear", {"ADD"}},
+      {"mul", {"MUL"}},
+      {"div", {"MUL"}},
+      {"square", {"MUL"}},
+      {"mean", {"MUL"}},
+      {"log", {"MUL"}},
+      {"neg", {"NEG"}},
+      {"sqrt", {"SQRT"}},
+      {"rsqrt", {"SQRT"}},
+      {"recip", {"RECIP"}},
+      {"sigmoid", {"RECIP"}},
+      {"exp", {"EXP2"}},
+      {"sin", {"SIN"}},
+      {"relu", {"MAX"}},
+      {"where", {"WHERE"}},
+      {"maximum", {"WHERE"}},
+      {"cast", {"CAST"}},
+      {"sum", {"REDUCE_SUM", "RESHAPE"}},
+      {"max", {"REDUCE_MAX", "RESHAPE"}},
+      {"transpose", {"PERMUTE"}},
+      {"permute", {"PERMUTE"}},
+      {"reshape", {"RESHAPE"}},
+      {"expand", {"EXPAND"}},
+      {"shrink", {"SHRINK"}},
+      {"pad", {"PAD"}},
+      {"flip", {"STRIDE"}},
+      {"contiguous", {"CONTIGUOUS"}},
+  };
   auto found = kLastOps.find(node);
-  return found != kLastOps.end() ? found->second : "";
+  return found != kLastOps.end() ? found->second : std::set<std::string>();
 }
 
 namespace {
@@ -57,11 +64,13 @@ public:
 
   /// The value of a node; nullopt where it is not found.
   std::optional<int64_t> follow(const Json &node) {
-    std::string op = lastOp(node.at("op"));
+    std::set<std::string> ops = lastOps(node.at("op"));
     const Json &type = program_.at("shapes").at(node.at("output").get<std::string>());
     for (const auto &[id, primitive] : byId_) {
-      if (op.empty() || primitive->at("op") != op || primitive->at("shape") != type.at("shape") ||
+      if (!ops.count(primitive->at("op")) || primitive->at("shape") != type.at("shape") ||
           primitive->at("dtype") != type.at("dtype"))
+        continue;
+      if (node.at("op") == "maximum" && byId_.at(primitive->at("src").at(2))->at("op") != "WHERE")
         continue;
       bool readsAll = true;
       for (const Json &input : node.at("inputs"))
@@ -75,6 +84,7 @@ public:
     return std::nullopt;
   }
 
+  bool isInput(int64_t id) const { return byId_.at(id)->at("op") == "INPUT"; }
   void note(const Json &node, int64_t id) { known_[node.at("output")] = id; }
 
 private:
@@ -103,9 +113,15 @@ private:
 std::optional<std::set<int64_t>> kiln::golden::findForcedRealizes(const Json &program, Report &report) {
   std::set<int64_t> forced;
   NodeValues values(program);
+  auto count = [&](const char *list, const char *op) {
+    const Json &all = program.at(list);
+    return std::count_if(all.begin(), all.end(), [&](const Json &entry) { return entry.at("op") == op; });
+  };
+  auto calls = count("primitives", "CONTIGUOUS"), marks = count("nodes", "contiguous");
   for (const Json &node : program.at("nodes")) {
     std::optional<int64_t> value = values.follow(node);
-    if (node.at("op") != "contiguous" || value)
+    bool isMarked = node.at("op") == "contiguous" && calls < marks; // one of them has no call
+    if (!isMarked || value)
       continue;
     std::optional<int64_t> input = values.valueOf(node.at("inputs").at(0));
     if (!input) {
@@ -113,8 +129,9 @@ std::optional<std::set<int64_t>> kiln::golden::findForcedRealizes(const Json &pr
                       ", which is made contiguous, is not found");
       return std::nullopt;
     }
-    forced.insert(*input);
     values.note(node, *input);
+    if (!values.isInput(*input)) // which is memory already
+      forced.insert(*input);
   }
   return forced;
 }

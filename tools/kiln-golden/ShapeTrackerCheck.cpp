@@ -5,13 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 #include "tools/kiln-golden/Movement.h"
+#include "tools/kiln-golden/PlainViews.h"
 
 using namespace kiln::golden;
 using namespace kiln::view;
 
 namespace {
-
-using Numbers = std::vector<int64_t>;
 
 View toView(const Json &v) {
   Shape strides = toShape(v.at("strides"));
@@ -23,69 +22,6 @@ View toView(const Json &v) {
 /// Is kiln's view the reference's, field by field?
 bool isSame(const View &view, const Json &v) {
   return isSameMap(view, v) && view.contiguous() == v.at("contiguous").get<bool>();
-}
-
-/// A view as plain numbers, so that the judge shares nothing with what it judges.
-struct PlainView {
-  Numbers shape, strides;
-  int64_t offset = 0;
-  std::vector<std::pair<int64_t, int64_t>> mask;
-
-  /// The flat index at a flat logical position, -1 where masked.
-  int64_t at(int64_t position) const {
-    int64_t index = offset;
-    for (size_t i = shape.size(); i-- > 0; position /= shape[i]) {
-      int64_t here = position % shape[i];
-      if (!mask.empty() && (here < mask[i].first || here >= mask[i].second))
-        return -1;
-      index += here * strides[i];
-    }
-    return index;
-  }
-};
-
-using PlainViews = std::vector<PlainView>;
-
-PlainViews toPlain(llvm::ArrayRef<View> views) {
-  PlainViews result;
-  for (const View &view : views) {
-    PlainView plain;
-    for (auto [size, stride] : llvm::zip(view.shape(), view.strides())) {
-      plain.shape.push_back(size.constant());
-      plain.strides.push_back(stride.constant());
-    }
-    plain.offset = view.offset().constant();
-    if (std::optional<llvm::ArrayRef<Range>> mask = view.mask())
-      for (Range r : *mask)
-        plain.mask.push_back({r.begin.constant(), r.end.constant()});
-    result.push_back(std::move(plain));
-  }
-  return result;
-}
-
-PlainView toPlain(const Json &v) {
-  PlainView plain{v.at("shape"), v.at("strides"), v.at("offset"), {}};
-  if (!v.at("mask").is_null())
-    plain.mask = v.at("mask").get<std::vector<std::pair<int64_t, int64_t>>>();
-  return plain;
-}
-
-int64_t sizeOf(const Numbers &shape) {
-  int64_t size = 1;
-  for (int64_t s : shape)
-    size *= s;
-  return size;
-}
-
-/// The buffer index of every element in row-major order, -1 where masked.
-Numbers indicesOf(const PlainViews &views) {
-  Numbers indices(sizeOf(views.back().shape));
-  for (size_t i = 0; i < indices.size(); ++i) {
-    indices[i] = int64_t(i);
-    for (size_t v = views.size(); v-- > 0 && indices[i] >= 0;)
-      indices[i] = views[v].at(indices[i]);
-  }
-  return indices;
 }
 
 /// The same by evaluating the index expressions.
@@ -234,7 +170,7 @@ void checkMerge(const Json &c, Report &report) {
   Numbers indices = indicesOf(PlainViews{toPlain(c.at("left")), toPlain(c.at("right"))});
   expectIndices("merged", indices, indicesOf(toPlain(*merged)), report);
   if (!c.at("merged").is_null() && !isSame(*merged, c.at("merged")))
-    expectIndices("the reference", indices, indicesOf({toPlain(c.at("merged"))}), report);
+    expectIndices("the reference", indices, indicesOf(PlainViews{toPlain(c.at("merged"))}), report);
 }
 
 } // namespace
