@@ -28,8 +28,18 @@ def FormKernels : Pass<"kiln-form-kernels", "::mlir::ModuleOp"> {
 // optimize: kernel → kernel
 //===----------------------------------------------------------------------===//
 
+def CollapseSums : Pass<"kiln-collapse-sums", "::mlir::ModuleOp"> {
+  let summary = "turn sums of one number over a range into a product";
+}
+
 def NormalizeAxes : Pass<"kiln-normalize-axes", "::mlir::ModuleOp"> {
   let summary = "reduced axes last, no axis of size 1, neighbours that every view walks as one merged";
+}
+
+def FoldArithmetic : Pass<"kiln-fold-arithmetic", "::mlir::ModuleOp"> {
+  let summary = "compute what is known of a kernel's arithmetic";
+  let options = [Option<"reals", "reals", "bool", "false",
+                        "take floats for real numbers: reassociate, and cancel what is subtracted from itself">];
 }
 
 def OptimizeKernels : Pass<"kiln-optimize-kernels", "::mlir::ModuleOp"> {

@@ -37,7 +37,11 @@ void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &
     break;
   }
   case Stage::Optimize: {
+    manager.addPass(createCollapseSums());
     manager.addPass(createNormalizeAxes());
+    FoldArithmeticOptions fold;
+    fold.reals = options.classic;
+    manager.addPass(createFoldArithmetic(fold));
     OptimizeKernelsOptions optimize;
     optimize.noOpt = options.noOpt;
     optimize.opts = options.opts;

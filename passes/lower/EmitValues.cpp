@@ -13,8 +13,7 @@ using namespace mlir;
 using kernel::AxisKind;
 using view::Expr;
 
-/// Calls `visit` with every point of axes of these sizes, in row-major order.
-static void forEachPoint(ArrayRef<int64_t> sizes, llvm::function_ref<void(ArrayRef<int64_t>)> visit) {
+void lower::forEachPoint(ArrayRef<int64_t> sizes, llvm::function_ref<void(ArrayRef<int64_t>)> visit) {
   SmallVector<int64_t> point(sizes.size());
   while (true) {
     visit(point);
@@ -24,10 +23,6 @@ static void forEachPoint(ArrayRef<int64_t> sizes, llvm::function_ref<void(ArrayR
     if (axis < 0)
       return;
   }
-}
-
-static SmallVector<int64_t> sizesOf(ArrayRef<int64_t> axes, llvm::function_ref<int64_t(int64_t)> size) {
-  return llvm::map_to_vector(axes, [&](int64_t axis) { return size(axis); });
 }
 
 Type KernelLowering::withLanes(Type element) const { return VectorType::get({sizeOf(lane_)}, element); }
@@ -51,12 +46,16 @@ Value KernelLowering::splat(Value scalar, size_t depth) {
   return known;
 }
 
-Value KernelLowering::pick(const Tile &tile, ArrayRef<int64_t> axes, ArrayRef<int64_t> point, bool lanes,
-                           size_t depth) {
+size_t KernelLowering::positionIn(const Tile &tile, ArrayRef<int64_t> axes, ArrayRef<int64_t> point) const {
   size_t position = 0;
   for (int64_t axis : tile.axes)
     position = position * sizeOf(axis) + point[llvm::find(axes, axis) - axes.begin()];
-  Value value = tile.values[position];
+  return position;
+}
+
+Value KernelLowering::pick(const Tile &tile, ArrayRef<int64_t> axes, ArrayRef<int64_t> point, bool lanes,
+                           size_t depth) {
+  Value value = tile.values[positionIn(tile, axes, point)];
   return lanes && !tile.lanes ? splat(value, depth) : value;
 }
 
@@ -74,6 +73,7 @@ Tile KernelLowering::emit(Value value) {
                   .Case([&](kernel::AluOp op) { return emitAlu(op); })
                   .Case([&](kernel::LoadOp op) { return emitLoad(op); })
                   .Case([&](kernel::ValidOp op) { return emitValid(op); })
+                  .Case([&](kernel::IndexOp op) { return emitIndex(op); })
                   .Case([&](kernel::ReduceOp op) { return emitReduce(op); })
                   .Case([&](kernel::StageOp op) { return emitStage(op); });
   scopes_[depth]->tiles[value] = tile;
@@ -88,128 +88,13 @@ Tile KernelLowering::emitAlu(kernel::AluOp op) {
     operands.push_back(emit(operand));
   Tile tile{unrolledAxes(axes), {}, hasLanes(axes)};
   Type element = op.getResult().getType(), type = tile.lanes ? withLanes(element) : element;
-  forEachPoint(sizesOf(tile.axes, [&](int64_t axis) { return sizeOf(axis); }), [&](ArrayRef<int64_t> point) {
+  forEachPoint(sizesOf(tile.axes), [&](ArrayRef<int64_t> point) {
     SmallVector<Value> values;
     for (const Tile &operand : operands)
       values.push_back(pick(operand, tile.axes, point, tile.lanes, depth));
     tile.values.push_back(alu(op.getKind().getValue(), values, type, depth));
   });
   return tile;
-}
-
-//===----------------------------------------------------------------------===//
-// Loads and stores
-//===----------------------------------------------------------------------===//
-
-Value KernelLowering::loadOne(Value pointer, view::Index where, Type result, Value gate, size_t depth) {
-  Value at0 = index(where.index), otherwise;
-  if (gate) {
-    otherwise = constant(cast<TypedAttr>(builder_.getZeroAttr(getElementTypeOrSelf(result))));
-    if (isa<VectorType>(result))
-      otherwise = splat(otherwise, depth);
-  }
-  return uop::LoadOp::create(at(depth), loc_, result, pointer, at0, gate, otherwise);
-}
-
-Value KernelLowering::loadLanes(Value pointer, view::Index where, Type element, size_t depth) {
-  int64_t lanes = sizeOf(lane_);
-  if (lanesAreNeighbours(where.index)) {
-    Value gate;
-    if (!where.valid.isConst(1))
-      gate = dependsOnLane(where.valid) ? laneCondition(where.valid, depth) : index(where.valid);
-    return loadOne(pointer, {atLane(where.index, 0), where.valid}, withLanes(element), gate, depth);
-  }
-  SmallVector<Value> values;
-  for (int64_t lane = 0; lane < lanes; ++lane) {
-    view::Index one = {atLane(where.index, lane), atLane(where.valid, lane)};
-    Value gate = one.valid.isConst(1) ? Value() : index(one.valid);
-    values.push_back(loadOne(pointer, one, element, gate, depth));
-  }
-  return uop::VectorizeOp::create(at(depth), loc_, withLanes(element), values);
-}
-
-Tile KernelLowering::emitMemory(Value pointer, view::Index where, const AxisSet &axes, Type element, size_t depth) {
-  Tile tile{unrolledAxes(axes), {}, hasLanes(axes)};
-  forEachPoint(sizesOf(tile.axes, [&](int64_t axis) { return sizeOf(axis); }), [&](ArrayRef<int64_t> point) {
-    view::Index one = fix(where, tile.axes, point);
-    if (tile.lanes)
-      return tile.values.push_back(loadLanes(pointer, one, element, depth));
-    Value gate = one.valid.isConst(1) ? Value() : index(one.valid);
-    tile.values.push_back(loadOne(pointer, one, element, gate, depth));
-  });
-  return tile;
-}
-
-Tile KernelLowering::emitLoad(kernel::LoadOp load) {
-  const AxisSet &axes = axesOf(load);
-  return emitMemory(pointers_.at(load.getBuffer()), indexAt(load.getTracker().getValue()), axes,
-                    load.getResult().getType(), placeOf(axes));
-}
-
-Tile KernelLowering::emitValid(kernel::ValidOp op) {
-  const AxisSet &axes = axesOf(op);
-  size_t depth = placeOf(axes);
-  Expr valid = indexAt(op.getTracker().getValue()).valid;
-  Tile tile{unrolledAxes(axes), {}, hasLanes(axes)};
-  forEachPoint(sizesOf(tile.axes, [&](int64_t axis) { return sizeOf(axis); }), [&](ArrayRef<int64_t> point) {
-    Expr one = fix(valid, tile.axes, point);
-    if (tile.lanes)
-      return tile.values.push_back(laneCondition(one, depth));
-    tile.values.push_back(one.isConst() ? constant(builder_.getI1Type(), one.constant()) : index(one));
-  });
-  return tile;
-}
-
-void KernelLowering::storeLanes(Value vector, Value pointer, view::Index where) {
-  size_t depth = scopes_.size() - 1;
-  if (lanesAreNeighbours(where.index)) {
-    Value gate;
-    if (!where.valid.isConst(1))
-      gate = dependsOnLane(where.valid) ? laneCondition(where.valid, depth) : index(where.valid);
-    Value at0 = index(atLane(where.index, 0));
-    uop::StoreOp::create(here(), loc_, vector, pointer, at0, gate);
-    return;
-  }
-  Type element = getElementTypeOrSelf(vector.getType());
-  for (int64_t lane = 0; lane < sizeOf(lane_); ++lane) {
-    Expr valid = atLane(where.valid, lane);
-    Value gate = valid.isConst(1) ? Value() : index(valid);
-    Value at0 = index(atLane(where.index, lane));
-    Value one = uop::GepOp::create(here(), loc_, element, vector, builder_.getI64IntegerAttr(lane));
-    uop::StoreOp::create(here(), loc_, one, pointer, at0, gate);
-  }
-}
-
-void KernelLowering::storeTile(const Tile &tile, Value pointer, view::Index where, const AxisSet &axes) {
-  SmallVector<int64_t> unrolled = unrolledAxes(axes);
-  bool lanes = hasLanes(axes);
-  forEachPoint(sizesOf(unrolled, [&](int64_t axis) { return sizeOf(axis); }), [&](ArrayRef<int64_t> point) {
-    view::Index one = fix(where, unrolled, point);
-    Value value = pick(tile, unrolled, point, lanes, scopes_.size() - 1);
-    if (one.valid.isConst(0))
-      return;
-    if (lanes)
-      return storeLanes(value, pointer, one);
-    Value gate = one.valid.isConst(1) ? Value() : index(one.valid), at0 = index(one.index);
-    uop::StoreOp::create(here(), loc_, value, pointer, at0, gate);
-  });
-}
-
-void KernelLowering::emitStore(kernel::StoreOp store) {
-  AxisSet axes = axesOfTracker(store.getTracker().getValue());
-  axes |= axesOf(store.getValue());
-  Tile tile = emit(store.getValue());
-  view::Index where = indexAt(store.getTracker().getValue());
-  // Items and groups that do not choose the place would all write it: the first does.
-  SmallVector<Expr> conditions{where.valid};
-  for (kernel::AxisAttr axis : func_.getLoopAxes()) {
-    bool parallel =
-        axis.getKind() != AxisKind::Loop && axis.getKind() != AxisKind::Upcast && axis.getKind() != AxisKind::Lane;
-    if (parallel && !axes.test(axis.getId()))
-      conditions.push_back(view::less(kernel::loopVariable(axis), 1));
-  }
-  where.valid = view::logicalAnd(conditions);
-  storeTile(tile, pointers_.at(store.getBuffer()), where, axes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -262,7 +147,7 @@ Tile KernelLowering::emitReduce(kernel::ReduceOp reduce) {
       (isUnrolled(id) ? unrolled : loops).push_back(id);
     }
     result.axes = unrolledAxes(kept);
-    SmallVector<int64_t> sizes = sizesOf(result.axes, [&](int64_t axis) { return sizeOf(axis); });
+    SmallVector<int64_t> sizes = sizesOf(result.axes);
     int64_t count = 1;
     for (int64_t size : sizes)
       count *= size;
@@ -300,7 +185,7 @@ Tile KernelLowering::emitReduce(kernel::ReduceOp reduce) {
     size_t next = 0;
     forEachPoint(sizes, [&](ArrayRef<int64_t> keptPoint) {
       Value sum = carried[next];
-      forEachPoint(sizesOf(unrolled, [&](int64_t axis) { return sizeOf(axis); }), [&](ArrayRef<int64_t> overPoint) {
+      forEachPoint(sizesOf(unrolled), [&](ArrayRef<int64_t> overPoint) {
         SmallVector<int64_t> point(keptPoint);
         point.append(overPoint.begin(), overPoint.end());
         SmallVector<Value> values;

@@ -74,10 +74,11 @@ Expr lower::countBytes(kernel::FuncOp func) {
   Expr total = 0, widest = 0;
   Value last;
   for (Operation *op : order) {
-    Value buffer;
-    if (auto load = dyn_cast<kernel::LoadOp>(op))
+    Value buffer, row;
+    if (auto load = dyn_cast<kernel::LoadOp>(op)) {
       buffer = load.getBuffer();
-    else if (auto store = dyn_cast<kernel::StoreOp>(op))
+      row = load.getRow();
+    } else if (auto store = dyn_cast<kernel::StoreOp>(op))
       buffer = store.getBuffer();
     else
       continue;
@@ -86,7 +87,10 @@ Expr lower::countBytes(kernel::FuncOp func) {
       widest = 0;
       last = buffer;
     }
-    Expr size = op->getAttrOfType<TrackerAttr>("tracker").getValue().realSize();
+    view::ShapeTracker tracker = op->getAttrOfType<TrackerAttr>("tracker").getValue();
+    Expr size = tracker.realSize();
+    if (row) // of a table, one element a point
+      size = view::minimum(size, view::product(tracker.shape().drop_back()));
     int64_t width = byteSize(cast<kernel::BufferType>(buffer.getType()).getElement());
     widest = view::maximum(widest, size * width);
   }

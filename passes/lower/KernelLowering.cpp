@@ -136,6 +136,10 @@ bool KernelLowering::hasLanes(const AxisSet &axes) const { return lane_ >= 0 && 
 
 int64_t KernelLowering::sizeOf(int64_t axis) const { return axisOf(axis).getSize().getValue().constant(); }
 
+SmallVector<int64_t> KernelLowering::sizesOf(ArrayRef<int64_t> axes) const {
+  return llvm::map_to_vector(axes, [&](int64_t axis) { return sizeOf(axis); });
+}
+
 //===----------------------------------------------------------------------===//
 // Scopes
 //===----------------------------------------------------------------------===//
@@ -316,9 +320,8 @@ Expr KernelLowering::guardOf(const AxisSet &axes, const AxisSet &among) const {
   return view::logicalAnd(terms);
 }
 
-view::Index KernelLowering::indexAt(const view::ShapeTracker &tracker) const {
+view::Index KernelLowering::indexAt(const view::ShapeTracker &tracker, AxisSet axes) const {
   view::Index where = tracker.at(kernel::positionOf(func_, tracker));
-  AxisSet axes = none();
   addVariables(where.index, axes);
   addVariables(where.valid, axes);
   Expr valid = resolve(view::logicalAnd({where.valid, guardOf(axes)}));
@@ -397,14 +400,21 @@ Value KernelLowering::indexOp(Expr expr, size_t depth) {
   llvm_unreachable("constants and variables have values already");
 }
 
-Value KernelLowering::laneCondition(Expr expr, size_t depth) {
+Value KernelLowering::laneCondition(Expr expr, size_t depth, Value inside) {
   int64_t lanes = sizeOf(lane_);
+  Type boolean = builder_.getI1Type();
+  llvm::DenseMap<Expr, Value> known;
   SmallVector<Value> values;
   for (int64_t lane = 0; lane < lanes; ++lane) {
     Expr one = atLane(expr, lane);
-    values.push_back(one.isConst() ? constant(builder_.getI1Type(), one.constant()) : index(one));
+    Value &value = known[one];
+    if (!value && one.isConst())
+      value = inside && one.isConst(1) ? inside : constant(boolean, one.constant());
+    else if (!value)
+      value = inside ? alu(Alu::AND, {index(one), inside}, boolean, depth) : index(one);
+    values.push_back(value);
   }
-  return uop::VectorizeOp::create(at(depth), loc_, VectorType::get({lanes}, builder_.getI1Type()), values);
+  return uop::VectorizeOp::create(at(depth), loc_, VectorType::get({lanes}, boolean), values);
 }
 
 //===----------------------------------------------------------------------===//

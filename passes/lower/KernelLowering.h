@@ -30,6 +30,9 @@ struct Tile {
   bool lanes = false;                    ///< each value is a vector over the lane axis
 };
 
+/// Calls `visit` with every point of axes of these sizes, in row-major order.
+void forEachPoint(llvm::ArrayRef<int64_t> sizes, llvm::function_ref<void(llvm::ArrayRef<int64_t>)> visit);
+
 /// A place where code goes: the body of the kernel, a loop or a branch.
 struct Scope {
   mlir::Block *block;
@@ -62,6 +65,7 @@ private:
   llvm::SmallVector<int64_t> unrolledAxes(const AxisSet &axes) const;
   bool hasLanes(const AxisSet &axes) const;
   int64_t sizeOf(int64_t axis) const;
+  llvm::SmallVector<int64_t> sizesOf(llvm::ArrayRef<int64_t> axes) const;
   kernel::AxisAttr axisOf(int64_t id) const;
   view::Expr variableOf(int64_t axis) const { return kernel::loopVariable(axisOf(axis)); }
 
@@ -86,9 +90,21 @@ private:
   Tile emit(mlir::Value value);
   Tile emitAlu(kernel::AluOp alu);
   Tile emitLoad(kernel::LoadOp load);
+  Tile emitGather(kernel::LoadOp load);
+  /// A row that is data as a variable of index math, and whether there is such a row.
+  struct Row {
+    view::Expr variable;
+    mlir::Value inside;
+  };
+  /// The rows, of `size`, that a tile gives: one a value, or one a lane of each value.
+  llvm::SmallVector<Row> rowsOf(const Tile &given, view::Expr size, size_t depth);
   /// Loads for every unrolled point of an index.
   Tile emitMemory(mlir::Value pointer, view::Index where, const AxisSet &axes, mlir::Type element, size_t depth);
-  mlir::Value loadLanes(mlir::Value pointer, view::Index where, mlir::Type element, size_t depth);
+  /// With `inside`, a bool, nothing is read where it is false.
+  mlir::Value loadLanes(mlir::Value pointer, view::Index where, mlir::Type element, size_t depth,
+                        mlir::Value inside = {});
+  /// `valid` and `inside` as a gate; null where nothing is gated.
+  mlir::Value gateOf(view::Expr valid, mlir::Value inside, size_t depth);
   mlir::Value loadOne(mlir::Value pointer, view::Index where, mlir::Type result, mlir::Value gate, size_t depth);
   void storeTile(const Tile &tile, mlir::Value pointer, view::Index where, const AxisSet &axes);
   void storeLanes(mlir::Value vector, mlir::Value pointer, view::Index where);
@@ -98,6 +114,7 @@ private:
   Tile emitReduce(kernel::ReduceOp reduce);
   Tile emitStage(kernel::StageOp stage);
   Tile emitValid(kernel::ValidOp valid);
+  Tile emitIndex(kernel::IndexOp op);
   void emitStore(kernel::StoreOp store);
   void fillStages(size_t depth);
   void fillStage(kernel::StageOp stage);
@@ -106,6 +123,8 @@ private:
   bool isLocal(kernel::StageOp stage);
   mlir::Value stageMemory(kernel::StageOp stage);
   view::Expr stageIndex(kernel::StageOp stage);
+  /// Which of a tile's values is the one at a point of `axes`.
+  size_t positionIn(const Tile &tile, llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> point) const;
   /// A tile's value at a point of `axes`, of which the tile's axes are a subset; a vector where `lanes`.
   mlir::Value pick(const Tile &tile, llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> point, bool lanes,
                    size_t depth);
@@ -122,15 +141,17 @@ private:
   /// An expression as a value: an index, or a bool for a comparison or conjunction.
   mlir::Value index(view::Expr expr);
   mlir::Value indexOp(view::Expr expr, size_t depth);
-  /// A condition that differs by lane, as a vector of bools.
-  mlir::Value laneCondition(view::Expr expr, size_t depth);
+  /// A condition that differs by lane, as a vector of bools; and `inside`, a bool, where it is given.
+  mlir::Value laneCondition(view::Expr expr, size_t depth, mlir::Value inside = {});
   mlir::Value constant(mlir::TypedAttr value);
   mlir::Value constant(mlir::Type type, int64_t value);
   /// The guards that still need a test, of those about one of `axes`.
   view::Expr guardOf(const AxisSet &axes) const;
   /// The same, of those that are about axes `among` only.
   view::Expr guardOf(const AxisSet &axes, const AxisSet &among) const;
-  view::Index indexAt(const view::ShapeTracker &tracker) const;
+  /// Where a tracker reads, gated by the guards about what it moves along and about `axes`.
+  view::Index indexAt(const view::ShapeTracker &tracker, AxisSet axes) const;
+  view::Index indexAt(const view::ShapeTracker &tracker) const { return indexAt(tracker, none()); }
 
   /// Whether a reduce's input is 0 at points outside the domain, so that a sum needs no guard there.
   bool vanishesOutside(mlir::Value value, const AxisSet &over);
@@ -151,6 +172,7 @@ private:
   size_t axisCount_ = 0;
   int64_t lane_ = -1;
   int64_t nextLoop_ = 0;
+  int64_t nextRow_ = 1;                      // 0 stands for any row
   llvm::SmallVector<kernel::AxisAttr> axes_; // in loop order
   std::vector<std::unique_ptr<Scope>> scopes_;
   llvm::DenseMap<mlir::Value, AxisSet> axesOf_;

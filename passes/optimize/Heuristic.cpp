@@ -8,6 +8,7 @@
 #include "passes/optimize/Heuristic.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace kiln;
 using namespace kiln::kernel;
@@ -66,11 +67,36 @@ private:
 
 } // namespace
 
+/// Whether a value differs along an axis of a domain without opts.
+static bool dependsOn(Value value, size_t axis) {
+  llvm::SetVector<Value> work;
+  work.insert(value);
+  for (size_t i = 0; i < work.size(); ++i) {
+    Operation *op = work[i].getDefiningOp();
+    auto reduce = dyn_cast_or_null<ReduceOp>(op);
+    if (!op || (reduce && llvm::is_contained(reduce.getAxes(), axis)))
+      continue;
+    if (auto tracker = op->getAttrOfType<TrackerAttr>("tracker")) {
+      auto stride = tracker.getValue().realStrides()[axis];
+      if (!stride || !stride->isConst(0))
+        return true;
+    }
+    work.insert(op->operand_begin(), op->operand_end());
+  }
+  return false;
+}
+
 Access Chooser::accessOf(Operation *op, Value buffer) {
   auto tracker = op->getAttrOfType<TrackerAttr>("tracker").getValue();
   auto strides = tracker.realStrides(/*ignoreValid=*/true);
-  return {op, cast<BlockArgument>(buffer).getArgNumber(),
-          SmallVector<std::optional<Expr>, 4>(strides.begin(), strides.end())};
+  Access access{op, cast<BlockArgument>(buffer).getArgNumber(), {}};
+  access.strides.append(strides.begin(), strides.begin() + func_.getDomain().getSizes().size());
+  // Along the axes that choose its row a load moves by no stride.
+  if (auto load = dyn_cast<LoadOp>(op); load && load.getRow())
+    for (auto [axis, stride] : llvm::enumerate(access.strides))
+      if (dependsOn(load.getRow(), axis))
+        stride = std::nullopt;
+  return access;
 }
 
 /// The one load that a value is made of by element-wise ops; null when there are several, or none.

@@ -8,6 +8,8 @@
 #include "passes/Passes.h"
 
 #include "passes/schedule/HostBuilder.h"
+#include "passes/schedule/SeparateAssigns.h"
+#include "passes/schedule/SplitReduces.h"
 
 using namespace kiln;
 using namespace mlir;
@@ -25,16 +27,14 @@ struct FormKernels : kiln::impl::FormKernelsBase<FormKernels> {
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!main)
       return;
-    WalkResult known = main.walk([](graph::GatherOp gather) {
-      gather.emitError("gather reads at indices that are data, which kernels cannot do yet");
-      return WalkResult::interrupt();
-    });
-    if (known.wasInterrupted())
-      return signalPassFailure();
     SmallVector<SymbolAttr> symbols;
     if (auto list = getOperation()->getAttrOfType<ArrayAttr>(graph::kSymbolsAttr))
       for (Attribute symbol : list)
         symbols.push_back(cast<SymbolAttr>(symbol));
+    if (failed(schedule::separateAssigns(main)))
+      return signalPassFailure();
+    if (classic)
+      schedule::splitReduces(main);
     schedule::buildHostProgram(main, symbols, classic);
   }
 };

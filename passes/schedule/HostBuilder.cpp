@@ -56,6 +56,8 @@ public:
 
 private:
   void emitBlock(Block &block, Scope &scope);
+  /// Classic: what is held contiguous anyway is part of its memory, not a copy. Null where a kernel is needed.
+  Value sliceOf(const KernelGroup &group, Block &block, Scope &scope);
   void emitGroup(const KernelGroup &group, Block &block, Scope &scope);
   void emitIf(graph::IfOp op, Block &block, Scope &scope);
   void emitLoop(graph::LoopOp op, Block &block, Scope &scope);
@@ -145,6 +147,8 @@ Value HostBuilder::memoryOf(Value tensor, Block &block, Scope &scope) {
 
 Value HostBuilder::allocate(Value tensor, Block &block, Scope &scope) {
   Type sliceType = host::SliceType::get(builder_.getContext());
+  if (tensor.getDefiningOp<graph::AssignOp>())
+    return scope.memory[tensor] = memoryOf(schedule::memoryOf(tensor), block, scope);
   Value slice;
   if (auto output = outputIndex_.find(tensor); output != outputIndex_.end()) {
     SmallVector<Value> dims;
@@ -172,7 +176,9 @@ Value HostBuilder::allocate(Value tensor, Block &block, Scope &scope) {
 static std::string originOf(kernel::FuncOp func) {
   llvm::SetVector<StringRef> names;
   func.walk([&](Operation *op) {
-    if (auto name = dyn_cast<NameLoc>(op->getLoc()); name && !isa<kernel::LoadOp, kernel::ConstOp, kernel::FuncOp>(op))
+    auto load = dyn_cast<kernel::LoadOp>(op);
+    bool computes = !isa<kernel::ConstOp, kernel::FuncOp>(op) && !(load && !load.getRow());
+    if (auto name = dyn_cast<NameLoc>(op->getLoc()); name && computes)
       names.insert(name.getName());
   });
   std::string text = "[";
@@ -181,9 +187,30 @@ static std::string originOf(kernel::FuncOp func) {
   return text + "]";
 }
 
+Value HostBuilder::sliceOf(const KernelGroup &group, Block &block, Scope &scope) {
+  auto copy = group.outputs.front().getDefiningOp<graph::ContiguousOp>();
+  if (!classic_ || !copy || group.outputs.size() > 1 || outputIndex_.contains(copy.getResult()))
+    return nullptr;
+  Edge edge = edgeOf(copy.getInput());
+  bool isGiven = isa<BlockArgument>(edge.base) || edge.base.getDefiningOp<graph::WeightOp>();
+  bool isOverwritten = llvm::any_of(edge.base.getUsers(), [&](Operation *user) {
+    auto assign = dyn_cast<graph::AssignOp>(user);
+    return assign && assign.getTarget() == edge.base;
+  });
+  if (!isGiven || isOverwritten || !edge.tracker.isConsecutive())
+    return nullptr;
+  Expr offset = edge.tracker.views().front().offset() * int64_t(byteSize(typeOf(edge.base).getElementType()));
+  Value base = memoryOf(edge.base, block, scope);
+  return host::OffsetOp::create(builder_, loc_, base.getType(), base, size(offset, block, scope));
+}
+
 void HostBuilder::emitGroup(const KernelGroup &group, Block &block, Scope &scope) {
   if (scope.memory.contains(group.outputs.front()))
     return;
+  if (Value slice = sliceOf(group, block, scope)) {
+    scope.memory[group.outputs.front()] = slice;
+    return;
+  }
   OpBuilder beside(main_);
   BuiltKernel kernel = buildKernel(beside, group, [&](Value tensor) { return isMemory(tensor, block); }, classic_);
   std::string origin = originOf(kernel.func);
@@ -464,7 +491,8 @@ static void giveMemoryToYields(Block &block, bool onlyOnce) {
   for (OpOperand &operand : terminator->getOpOperands()) {
     Edge edge = edgeOf(operand.get());
     Operation *op = edge.base.getDefiningOp();
-    bool computed = isa_and_nonnull<graph::AluOp, graph::ReduceOp, graph::ContiguousOp>(op) && op->getBlock() == &block;
+    bool computed = isa_and_nonnull<graph::AluOp, graph::ReduceOp, graph::GatherOp, graph::ContiguousOp>(op) &&
+                    op->getBlock() == &block;
     bool isControl = isa_and_nonnull<graph::IfOp, graph::LoopOp>(op) && !onlyOnce;
     bool fresh = seen.insert(edge.base).second || !onlyOnce;
     if ((computed || isControl) && fresh && edge.tracker.isContiguous())
@@ -475,22 +503,25 @@ static void giveMemoryToYields(Block &block, bool onlyOnce) {
   }
 }
 
-/// What control flow reads must be memory, in order: numbers and views that move elements get a copy.
-static void giveMemoryToOperands(Operation *op) {
-  OpBuilder builder(op);
-  for (OpOperand &operand : op->getOpOperands()) {
-    Edge edge = edgeOf(operand.get());
-    bool number = isa_and_nonnull<graph::ConstOp, graph::SizeOp>(edge.base.getDefiningOp());
-    if (number || !edge.tracker.isContiguous())
-      operand.set(graph::ContiguousOp::create(builder, operand.get().getLoc(), operand.get().getType(), operand.get()));
-  }
+/// What control flow reads must be memory, in order, and what a gather reads from must be memory, through any view:
+/// numbers, and for control flow views that move elements, get a copy.
+static void giveMemoryTo(OpOperand &operand, bool inOrder) {
+  Edge edge = edgeOf(operand.get());
+  bool number = isa_and_nonnull<graph::ConstOp, graph::SizeOp>(edge.base.getDefiningOp());
+  if (!number && !(inOrder && !edge.tracker.isContiguous()))
+    return;
+  OpBuilder builder(operand.getOwner());
+  operand.set(graph::ContiguousOp::create(builder, operand.get().getLoc(), operand.get().getType(), operand.get()));
 }
 
 void HostBuilder::giveOutputsMemory() {
   main_.walk([&](Operation *op) {
+    if (auto gather = dyn_cast<graph::GatherOp>(op))
+      return giveMemoryTo(gather.getInputMutable(), /*inOrder=*/false);
     if (!isa<graph::IfOp, graph::LoopOp, graph::BindOp>(op))
       return;
-    giveMemoryToOperands(op);
+    for (OpOperand &operand : op->getOpOperands())
+      giveMemoryTo(operand, /*inOrder=*/true);
     for (Region &region : op->getRegions())
       giveMemoryToYields(region.front(), /*onlyOnce=*/false);
   });

@@ -36,7 +36,8 @@ private:
   Value compute(Value tensor, const ShapeTracker &tracker);
   Value computeOp(Operation *op, const ShapeTracker &tracker);
   Value computeReduce(graph::ReduceOp reduce, const ShapeTracker &tracker);
-  Value load(Value tensor, const ShapeTracker &tracker);
+  Value computeGather(graph::GatherOp gather, const ShapeTracker &tracker);
+  Value load(Value tensor, const ShapeTracker &tracker, Value row = {});
   Value masked(Value value, const ShapeTracker &tracker);
   void addSymbols(const ShapeTracker &tracker);
   void addSymbols(Expr expr);
@@ -51,7 +52,7 @@ private:
   view::Shape domain_;  // every axis, the reduced ones too
   view::Shape outside_; // the domain with reduced axes of size 1
   llvm::SetVector<Expr> symbols_;
-  std::vector<std::tuple<Value, ShapeTracker, Value>> computed_;
+  llvm::DenseMap<Value, std::vector<std::pair<ShapeTracker, Value>>> computed_; // a tensor through a view
 };
 } // namespace
 
@@ -82,23 +83,25 @@ Value KernelBuilder::masked(Value value, const ShapeTracker &tracker) {
                                ValueRange{valid, value, zero});
 }
 
-Value KernelBuilder::load(Value tensor, const ShapeTracker &tracker) {
+Value KernelBuilder::load(Value tensor, const ShapeTracker &tracker, Value row) {
   Type element = elementOf(tensor);
-  auto found = llvm::find(buffers_, tensor);
+  // What an assign of this kernel overwrites is one buffer with what it writes.
+  const auto *found = llvm::find_if(buffers_, [&](Value buffer) { return memoryOf(buffer) == memoryOf(tensor); });
   unsigned index = found - buffers_.begin();
   if (found == buffers_.end()) {
     buffers_.push_back(tensor);
     func_.getBody().addArgument(kernel::BufferType::get(builder_.getContext(), element), func_.getLoc());
   }
-  return kernel::LoadOp::create(builder_, tensor.getLoc(), element, func_.getBody().getArgument(index), attr(tracker));
+  return kernel::LoadOp::create(builder_, tensor.getLoc(), element, func_.getBody().getArgument(index), attr(tracker),
+                                row);
 }
 
 Value KernelBuilder::compute(Value tensor, const ShapeTracker &tracker) {
-  for (auto &[known, at, value] : computed_)
-    if (known == tensor && at == tracker)
-      return value;
   Edge edge = edgeOf(tensor);
   ShapeTracker through = edge.tracker.compose(tracker).simplify();
+  for (auto &[known, at] : computed_[edge.base])
+    if (known == through)
+      return at;
   addSymbols(through);
   bool isOutput = llvm::is_contained(group_.outputs, edge.base);
   Value value;
@@ -118,7 +121,7 @@ Value KernelBuilder::compute(Value tensor, const ShapeTracker &tracker) {
     value = masked(computeOp(op, through), through);
   else
     value = computeOp(op, through);
-  computed_.push_back({tensor, tracker, value});
+  computed_[edge.base].push_back({through, value});
   return value;
 }
 
@@ -126,6 +129,8 @@ Value KernelBuilder::computeOp(Operation *op, const ShapeTracker &tracker) {
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case([&](graph::ReduceOp reduce) { return computeReduce(reduce, tracker); })
       .Case([&](graph::ContiguousOp copy) { return compute(copy.getInput(), tracker); })
+      .Case([&](graph::GatherOp gather) { return computeGather(gather, tracker); })
+      .Case([&](graph::AssignOp assign) { return compute(assign.getValue(), tracker); })
       .Case([&](graph::AluOp alu) {
         SmallVector<Value> operands;
         for (Value operand : alu->getOperands())
@@ -134,11 +139,63 @@ Value KernelBuilder::computeOp(Operation *op, const ShapeTracker &tracker) {
       });
 }
 
+/// A tracker with one more axis, the last, of `size`: at each of its positions what `tracker` reads is a row of `size`.
+static ShapeTracker withRows(const ShapeTracker &tracker, Expr size) {
+  SmallVector<view::View> views;
+  for (const view::View &view : tracker.views()) {
+    view::Shape shape(view.shape()), strides;
+    for (Expr stride : view.strides())
+      strides.push_back(stride * size);
+    shape.push_back(size);
+    strides.push_back(1);
+    std::optional<SmallVector<view::Range>> mask;
+    if (view.mask()) {
+      mask.emplace(*view.mask());
+      mask->push_back({0, size});
+    }
+    views.push_back(view::View::make(shape, strides, view.offset() * size, mask));
+  }
+  return ShapeTracker(views);
+}
+
+Value KernelBuilder::computeGather(graph::GatherOp gather, const ShapeTracker &tracker) {
+  // Result axes: those before the gathered one, the indices', those after it.
+  view::Shape from = shapeOf(gather.getInput()), result = shapeOf(gather.getResult());
+  view::Shape chosen = shapeOf(gather.getIndices());
+  size_t axis = gather.getAxis(), after = from.size() - axis - 1;
+  view::Shape among(result.size(), 1), between;
+  llvm::copy(chosen, among.begin() + axis);
+  ShapeTracker ofIndices = ShapeTracker::contiguous(chosen).reshape(among).expand(result);
+  Value row = compute(gather.getIndices(), ofIndices.compose(tracker).simplify());
+  // The input with the gathered axis last and an axis of size 1 for each of the indices'.
+  Edge edge = edgeOf(gather.getInput());
+  SmallVector<int64_t> order;
+  for (size_t i = 0; i < from.size(); ++i)
+    if (i != axis)
+      order.push_back(i);
+  order.push_back(axis);
+  between.append(from.begin(), from.begin() + axis);
+  between.append(chosen.size(), 1);
+  between.append(from.end() - after, from.end());
+  between.push_back(from[axis]);
+  view::Shape whole = result;
+  whole.push_back(from[axis]);
+  ShapeTracker table = edge.tracker.permute(order).reshape(between).expand(whole);
+  table = table.compose(withRows(tracker, from[axis])).simplify();
+  addSymbols(table);
+  Value value = load(edge.base, table, row);
+  value.getDefiningOp()->setLoc(gather.getLoc());
+  return value;
+}
+
 Value KernelBuilder::computeReduce(graph::ReduceOp reduce, const ShapeTracker &tracker) {
   assert(reduce == group_.reduce && "a kernel finishes one reduce");
   assert(tracker.isContiguous() && "a reduce is read in its own order");
   Value input = compute(reduce.getInput(), ShapeTracker::contiguous(domain_));
-  return kernel::ReduceOp::create(builder_, reduce.getLoc(), input, reduce.getKindAttr(), reduce.getAxesAttr());
+  SmallVector<int64_t> axes(reduce.getAxes());
+  llvm::sort(axes);
+  return kernel::ReduceOp::create(builder_, reduce.getLoc(), input, reduce.getKindAttr(),
+                                  builder_.getDenseI64ArrayAttr(axes));
 }
 
 BuiltKernel KernelBuilder::build() {

@@ -20,6 +20,9 @@ struct Edge {
 };
 Edge edgeOf(mlir::Value value);
 
+/// The tensor in whose memory `tensor` is held: an assign's target, else itself.
+mlir::Value memoryOf(mlir::Value tensor);
+
 /// The kernels of one block: each writes `outputs`, which share one reduce (null: none) and one iteration space.
 struct KernelGroup {
   llvm::SmallVector<mlir::Value> outputs;
@@ -27,7 +30,7 @@ struct KernelGroup {
 };
 
 struct Realization {
-  /// Tensors that are written by a kernel, in the order in which the graph computes them.
+  /// Tensors that are written by a kernel, outputs first.
   llvm::SetVector<mlir::Value> realized;
   /// In an order in which every kernel comes after those that it reads from.
   llvm::SmallVector<KernelGroup> groups;

@@ -4,8 +4,7 @@
 // over the reference's views), have the same views or fewer, and index expressions of no more nodes.
 //
 //===----------------------------------------------------------------------===//
-#include "tools/kiln-golden/Report.h"
-#include "view/ShapeTracker.h"
+#include "tools/kiln-golden/Movement.h"
 
 using namespace kiln::golden;
 using namespace kiln::view;
@@ -13,20 +12,6 @@ using namespace kiln::view;
 namespace {
 
 using Numbers = std::vector<int64_t>;
-
-Shape toShape(const Json &numbers) {
-  Shape shape;
-  for (const Json &n : numbers)
-    shape.push_back(n.get<int64_t>());
-  return shape;
-}
-
-llvm::SmallVector<Range, 4> toRanges(const Json &pairs) {
-  llvm::SmallVector<Range, 4> ranges;
-  for (const Json &p : pairs)
-    ranges.push_back({p.at(0).get<int64_t>(), p.at(1).get<int64_t>()});
-  return ranges;
-}
 
 View toView(const Json &v) {
   Shape strides = toShape(v.at("strides"));
@@ -37,37 +22,7 @@ View toView(const Json &v) {
 
 /// Is kiln's view the reference's, field by field?
 bool isSame(const View &view, const Json &v) {
-  if (view.shape() != llvm::ArrayRef<Expr>(toShape(v.at("shape"))) ||
-      view.strides() != llvm::ArrayRef<Expr>(toShape(v.at("strides"))) ||
-      !view.offset().isConst(v.at("offset").get<int64_t>()) || view.contiguous() != v.at("contiguous").get<bool>() ||
-      view.mask().has_value() == v.at("mask").is_null())
-    return false;
-  return !view.mask() || *view.mask() == llvm::ArrayRef<Range>(toRanges(v.at("mask")));
-}
-
-std::optional<ShapeTracker> apply(const ShapeTracker &st, const Json &op, Report &report) {
-  std::string name = op.at(0);
-  const Json &arg = op.at(1);
-  if (name == "reshape")
-    return st.reshape(toShape(arg));
-  if (name == "permute")
-    return st.permute(arg.get<Numbers>());
-  if (name == "expand")
-    return st.expand(toShape(arg));
-  if (name == "pad") {
-    llvm::SmallVector<std::pair<Expr, Expr>, 4> amounts;
-    for (Range r : toRanges(arg))
-      amounts.push_back({r.begin, r.end});
-    return st.pad(amounts);
-  }
-  if (name == "shrink")
-    return st.shrink(toRanges(arg));
-  if (name == "flip")
-    return st.flip(arg.get<Numbers>());
-  if (name == "stride")
-    return st.stride(arg.get<Numbers>());
-  report.mismatch("unknown op '" + name + "'");
-  return std::nullopt;
+  return isSameMap(view, v) && view.contiguous() == v.at("contiguous").get<bool>();
 }
 
 /// A view as plain numbers, so that the judge shares nothing with what it judges.
@@ -226,7 +181,7 @@ void checkCase(const Json &c, Report &report) {
                        "size", "real_size", "contiguous", "consecutive", "idx_expr", "valid_expr", "indices"});
   ShapeTracker st = ShapeTracker::contiguous(toShape(c.at("shape")));
   for (const Json &op : c.at("ops")) {
-    std::optional<ShapeTracker> next = apply(st, op, report);
+    std::optional<ShapeTracker> next = applyMovement(st, op.at(0), op.at(1), report);
     if (!next)
       return;
     st = *next;

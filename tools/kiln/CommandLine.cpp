@@ -187,6 +187,7 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
   addCompileOptions(verify, line, texts, "a model's file, or a folder of a model and its inputs and outputs");
   verify.add_option("--rtol", line.verify.relative, "the largest relative error (1e-3)");
   verify.add_option("--atol", line.verify.absolute, "the largest absolute error (1e-5)");
+  verify.add_flag("--graph", line.verify.interpretsGraph, "interpret the graph as imported; compile nothing");
 
   CLI::App &devices = *app.add_subcommand("devices", "what kiln compiles for, and what this machine has of it");
 

@@ -35,6 +35,7 @@ struct RunOptions {
 
 struct VerifyOptions {
   double relative = 1e-3, absolute = 1e-5;
+  bool interpretsGraph = false; ///< --graph: judge the import, before any pass, not a device
 };
 
 } // namespace kiln::driver

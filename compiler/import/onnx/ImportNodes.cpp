@@ -91,6 +91,8 @@ llvm::Error Importer::importOperator(const ::onnx::NodeProto &proto, const std::
   TensorBuilder b(builder_, mlir::NameLoc::get(builder_.getStringAttr(name)));
   Node node(*this, scope, proto, b);
   Tensors results = row->import(node, b);
+  if (!differing_)
+    differing_ = b.differing();
   if (llvm::Error error = b.takeError())
     return error;
   if (StringRef unread = node.unread(); !unread.empty())

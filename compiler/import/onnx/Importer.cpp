@@ -32,10 +32,18 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> kiln::import::importOnnx(mlir:
   llvm::Expected<std::unique_ptr<ModelFile>> file = ModelFile::open(path, options.memoryLimit);
   if (!file)
     return file.takeError();
-  llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> module = Importer(context, **file, options).run();
-  if (!module)
-    return inFile(path, module.takeError());
-  return module;
+  // What a node says of the sizes may hold from the first node on, so the import begins anew with what was learnt.
+  SymbolLimits limits;
+  while (true) {
+    Importer importer(context, **file, options, limits);
+    llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> module = importer.run();
+    if (module)
+      return module;
+    std::optional<std::pair<Expr, Expr>> differing = importer.differing();
+    if (!differing || !limitToEqual(differing->first, differing->second, limits))
+      return inFile(path, module.takeError());
+    llvm::consumeError(module.takeError());
+  }
 }
 
 /// What nothing reads is dropped: shape arithmetic that became expressions, a Dropout's mask.
@@ -297,10 +305,9 @@ mlir::Value Importer::materialize(const Tensor &tensor, Scope &scope, TensorBuil
   return made;
 }
 
-Expr Importer::bind(StringRef name, mlir::Value scalar, TensorBuilder &b) {
+Expr Importer::bind(StringRef name, mlir::Value scalar, TensorBuilder &b, SymbolBounds bounds) {
   if (!scalar)
     return 0;
-  SymbolBounds bounds;
   Expr symbol = symbols_.fresh(name, bounds);
   auto attribute = SymbolAttr::get(builder_.getContext(), symbol.name(), bounds.min, bounds.max, bounds.value);
   graph::BindOp::create(builder_, b.location(), attribute, scalar);

@@ -112,16 +112,29 @@ mlir::DenseElementsAttr Node::dense(int index) {
   return llvm::dyn_cast_or_null<mlir::DenseElementsAttr>(tensor(index).data);
 }
 
-std::optional<double> Node::number(int index) {
-  mlir::DenseElementsAttr data = dense(index);
-  if (!data || data.getNumElements() != 1)
-    return std::nullopt;
-  mlir::Attribute element = *data.value_begin<mlir::Attribute>();
+static double numberOf(mlir::Attribute element) {
   if (auto real = llvm::dyn_cast<mlir::FloatAttr>(element))
     return real.getValueAsDouble();
   auto integer = llvm::cast<mlir::IntegerAttr>(element);
   bool isUnsigned = integer.getType().isUnsignedInteger() || integer.getType().isInteger(1);
   return integer.getValue().roundToDouble(!isUnsigned);
+}
+
+std::optional<double> Node::number(int index) {
+  mlir::DenseElementsAttr data = dense(index);
+  if (!data || data.getNumElements() != 1)
+    return std::nullopt;
+  return numberOf(*data.value_begin<mlir::Attribute>());
+}
+
+std::optional<llvm::SmallVector<double>> Node::reals(int index, StringRef what) {
+  mlir::DenseElementsAttr data = dense(index);
+  if (!data) {
+    fail("the " + what + " " + quoted(has(index) ? proto_.input(index) : "") + " are not known at import",
+         "they have to be constants");
+    return std::nullopt;
+  }
+  return llvm::map_to_vector(data.getValues<mlir::Attribute>(), numberOf);
 }
 
 //===----------------------------------------------------------------------===//
@@ -179,6 +192,12 @@ std::optional<llvm::SmallVector<double>> Node::reals(StringRef name) {
   if (!found)
     return std::nullopt;
   return llvm::SmallVector<double>(found->floats().begin(), found->floats().end());
+}
+
+llvm::SmallVector<std::string> Node::strings(StringRef name) {
+  const Attribute *found = attribute(name, Attribute::STRINGS);
+  return found ? llvm::SmallVector<std::string>(found->strings().begin(), found->strings().end())
+               : llvm::SmallVector<std::string>();
 }
 
 const ::onnx::TensorProto *Node::tensorAttr(StringRef name) {

@@ -165,11 +165,23 @@ def ContiguousOp : PureGraphOp<"contiguous", [AllTypesMatch<["input", "result"]>
   let assemblyFormat = "$input attr-dict `:` type($input)";
 }
 
+def AssignOp : GraphOp<"assign", [AllTypesMatch<["target", "value", "result"]>, MemoryEffects<[MemWrite]>]> {
+  let summary = "a tensor written into the memory of an input";
+  let description = [{
+    The result is `value`, held where `target` was. Whoever else reads `target` reads what it was before. An input is assigned
+    to once at most.
+  }];
+  let arguments = (ins Tensor:$target, Tensor:$value);
+  let results = (outs Tensor:$result);
+  let assemblyFormat = "$value `to` $target attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
 def GatherOp : PureGraphOp<"gather"> {
   let summary = "elements along one axis at indices that are data";
   let description = [{
     result[a…, i…, b…] = input[a…, indices[i…], b…] with `axis` the number of a's. A negative index counts from the end; one out
-    of range reads 0 and sets the run's index error.
+    of range reads 0.
   }];
   let arguments = (ins Tensor:$input, Tensor:$indices, I64Attr:$axis);
   let results = (outs Tensor:$result);

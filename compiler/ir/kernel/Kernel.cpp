@@ -47,10 +47,16 @@ int64_t kernel::loopAxisOf(Expr variable) {
   return name.consume_front(kLoopPrefix) && !name.getAsInteger(10, id) ? id : -1;
 }
 
+Expr kernel::rowVariable(Expr size, int64_t number) {
+  return Expr::variable(("_row" + llvm::Twine(number)).str(), 0, view::maximum(size - 1, 0));
+}
+
 SmallVector<Expr> kernel::positionOf(FuncOp func, const view::ShapeTracker &tracker) {
   SmallVector<Expr> position;
   for (auto [size, index] : llvm::zip(tracker.shape(), func.getIndex().getSizes()))
     position.push_back(size.isConst(1) ? Expr(0) : index);
+  if (tracker.shape().size() > position.size())
+    position.push_back(rowVariable(tracker.shape().back()));
   return position;
 }
 
@@ -108,12 +114,12 @@ LogicalResult FuncOp::verify() {
 // What the body's ops guarantee
 //===----------------------------------------------------------------------===//
 
-static LogicalResult verifyTracker(Operation *op, const view::ShapeTracker &tracker) {
+static LogicalResult verifyTracker(Operation *op, ArrayRef<Expr> shape) {
   auto func = op->getParentOfType<FuncOp>();
   ArrayRef<Expr> domain = func.getDomain().getSizes();
-  if (tracker.shape().size() != domain.size())
-    return op->emitOpError() << "the view has rank " << tracker.shape().size() << ", the domain " << domain.size();
-  for (auto [size, wanted] : llvm::zip(tracker.shape(), domain))
+  if (shape.size() != domain.size())
+    return op->emitOpError() << "the view has rank " << shape.size() << ", the domain " << domain.size();
+  for (auto [size, wanted] : llvm::zip(shape, domain))
     if (!size.isConst(1) && !view::provablyEqual(size, wanted))
       return op->emitOpError() << "the view's size " << size.render() << " is neither the domain's " << wanted.render()
                                << " nor 1";
@@ -123,13 +129,18 @@ static LogicalResult verifyTracker(Operation *op, const view::ShapeTracker &trac
 LogicalResult LoadOp::verify() {
   if (getResult().getType() != getBuffer().getType().getElement())
     return emitOpError("gives another dtype than the buffer's");
-  return verifyTracker(*this, getTracker().getValue());
+  view::Shape shape(getTracker().getValue().shape());
+  if (getRow() && shape.empty())
+    return emitOpError("chooses a row along no axis");
+  if (getRow())
+    shape.pop_back();
+  return verifyTracker(*this, shape);
 }
 
 LogicalResult StoreOp::verify() {
   if (getValue().getType() != getBuffer().getType().getElement())
     return emitOpError("stores another dtype than the buffer's");
-  return verifyTracker(*this, getTracker().getValue());
+  return verifyTracker(*this, getTracker().getValue().shape());
 }
 
 LogicalResult AluOp::verify() {

@@ -110,10 +110,17 @@ def ConstOp : PureKernelOp<"const", [AllTypesMatch<["value", "result"]>]> {
 
 def LoadOp : KernelOp<"load", [MemoryEffects<[MemRead]>]> {
   let summary = "the element of a buffer that this point of the domain reads through a view; 0 where it is masked";
-  let description = [{The view has the domain's rank; an axis that it does not depend on may have size 1.}];
-  let arguments = (ins BufferType:$buffer, TrackerAttr:$tracker);
+  let description = [{
+    The view has the domain's rank; an axis that it does not depend on may have size 1. With `row` it has one axis more, the
+    last, along which `row` says which element is read: a negative one counts from the end, one out of range reads 0.
+  }];
+  let arguments = (ins BufferType:$buffer, TrackerAttr:$tracker, Optional<AnyInteger>:$row);
   let results = (outs AnyType:$result);
-  let assemblyFormat = "$buffer $tracker attr-dict `:` type($buffer) `->` type($result)";
+  let assemblyFormat = [{
+    $buffer $tracker (`row` $row^ `:` type($row))? attr-dict `:` type($buffer) `->` type($result)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Type":$element, "::mlir::Value":$buffer, "::kiln::TrackerAttr":$tracker),
+                            [{ build($_builder, $_state, element, buffer, tracker, ::mlir::Value()); }]>];
   let hasVerifier = 1;
 }
 
@@ -122,6 +129,13 @@ def ValidOp : PureKernelOp<"valid"> {
   let arguments = (ins TrackerAttr:$tracker);
   let results = (outs I1:$result);
   let assemblyFormat = "$tracker attr-dict";
+}
+
+def IndexOp : PureKernelOp<"index"> {
+  let summary = "where a view reads at this point, as a number: the index, not what is there";
+  let arguments = (ins TrackerAttr:$tracker);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$tracker attr-dict `:` type($result)";
 }
 
 def SizeOp : PureKernelOp<"size"> {

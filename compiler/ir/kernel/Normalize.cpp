@@ -77,7 +77,12 @@ void kernel::applyNormalization(FuncOp func, const Normalization &plan) {
     auto attr = op->getAttrOfType<TrackerAttr>("tracker");
     if (!attr)
       return;
-    ShapeTracker tracker = attr.getValue().permute(order);
+    ShapeTracker tracker = attr.getValue();
+    bool choosesRow = tracker.shape().size() > rank;
+    SmallVector<int64_t> ordered = order;
+    if (choosesRow)
+      ordered.push_back(rank);
+    tracker = tracker.permute(ordered);
     view::Shape shape;
     size_t next = 0;
     for (const auto &group : plan.merged) {
@@ -86,6 +91,8 @@ void kernel::applyNormalization(FuncOp func, const Normalization &plan) {
         size = size * tracker.shape()[next++];
       shape.push_back(size);
     }
+    if (choosesRow)
+      shape.push_back(tracker.shape().back());
     op->setAttr("tracker", TrackerAttr::get(context, tracker.reshape(shape).simplify()));
   });
   SmallVector<Attribute> axes;

@@ -1,0 +1,226 @@
+//===- EmitMemory.cpp - Loads, gathers and stores ---------------------------------===//
+
+#include "passes/lower/KernelLowering.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+using namespace kiln;
+using namespace kiln::lower;
+using namespace mlir;
+using kernel::AxisKind;
+using view::Expr;
+
+Value KernelLowering::loadOne(Value pointer, view::Index where, Type result, Value gate, size_t depth) {
+  Value at0 = index(where.index), otherwise;
+  if (gate) {
+    otherwise = constant(cast<TypedAttr>(builder_.getZeroAttr(getElementTypeOrSelf(result))));
+    if (isa<VectorType>(result))
+      otherwise = splat(otherwise, depth);
+  }
+  return uop::LoadOp::create(at(depth), loc_, result, pointer, at0, gate, otherwise);
+}
+
+Value KernelLowering::gateOf(Expr valid, Value inside, size_t depth) {
+  if (valid.isConst(1))
+    return inside;
+  Type boolean = builder_.getI1Type();
+  Value gate = valid.isConst() ? constant(boolean, valid.constant()) : index(valid);
+  return inside ? alu(Alu::AND, {gate, inside}, boolean, depth) : gate;
+}
+
+Value KernelLowering::loadLanes(Value pointer, view::Index where, Type element, size_t depth, Value inside) {
+  int64_t lanes = sizeOf(lane_);
+  if (lanesAreNeighbours(where.index)) {
+    Value gate =
+        dependsOnLane(where.valid) ? laneCondition(where.valid, depth, inside) : gateOf(where.valid, inside, depth);
+    return loadOne(pointer, {atLane(where.index, 0), where.valid}, withLanes(element), gate, depth);
+  }
+  SmallVector<Value> values;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    view::Index one = {atLane(where.index, lane), atLane(where.valid, lane)};
+    values.push_back(loadOne(pointer, one, element, gateOf(one.valid, inside, depth), depth));
+  }
+  return uop::VectorizeOp::create(at(depth), loc_, withLanes(element), values);
+}
+
+Tile KernelLowering::emitMemory(Value pointer, view::Index where, const AxisSet &axes, Type element, size_t depth) {
+  Tile tile{unrolledAxes(axes), {}, hasLanes(axes)};
+  forEachPoint(sizesOf(tile.axes), [&](ArrayRef<int64_t> point) {
+    view::Index one = fix(where, tile.axes, point);
+    if (tile.lanes)
+      return tile.values.push_back(loadLanes(pointer, one, element, depth));
+    tile.values.push_back(loadOne(pointer, one, element, gateOf(one.valid, {}, depth), depth));
+  });
+  return tile;
+}
+
+Tile KernelLowering::emitLoad(kernel::LoadOp load) {
+  if (load.getRow())
+    return emitGather(load);
+  const AxisSet &axes = axesOf(load);
+  return emitMemory(pointers_.at(load.getBuffer()), indexAt(load.getTracker().getValue()), axes,
+                    load.getResult().getType(), placeOf(axes));
+}
+
+SmallVector<KernelLowering::Row> KernelLowering::rowsOf(const Tile &given, Expr size, size_t depth) {
+  auto known = cast<IntegerType>(getElementTypeOrSelf(given.values.front().getType()));
+  bool isSigned = !known.isUnsignedInteger() && known.getWidth() > 1;
+  unsigned width = std::max(known.getWidth(), indexType_.getIntOrFloatBitWidth());
+  Type wide = builder_.getIntegerType(width), natural = builder_.getIntegerType(width, /*isSigned=*/false);
+  auto lanes = [&](Type type) { return given.lanes ? withLanes(type) : type; };
+  auto cast = [&](Value value, Type type) {
+    return getElementTypeOrSelf(value) == type ? value : alu(Alu::CAST, value, lanes(type), depth);
+  };
+  auto number = [&](Expr expr, Type type) {
+    Value value = expr.isConst() ? constant(type, expr.constant()) : index(expr);
+    if (value.getType() != type)
+      value = alu(Alu::CAST, value, type, depthOf(expr));
+    return given.lanes ? splat(value, depth) : value;
+  };
+  SmallVector<Row> rows;
+  for (Value row : given.values) {
+    if (isSigned) {
+      row = cast(row, wide);
+      Value isNegative = alu(Alu::CMPLT, {row, number(0, wide)}, lanes(builder_.getI1Type()), depth);
+      Value fromEnd = alu(Alu::ADD, {row, number(size, wide)}, row.getType(), depth);
+      row = alu(Alu::WHERE, {isNegative, fromEnd, row}, row.getType(), depth);
+    }
+    // As a natural number, what is still negative is past the end too.
+    Value inside = alu(Alu::CMPLT, {cast(row, natural), number(size, natural)}, lanes(builder_.getI1Type()), depth);
+    row = cast(row, indexType_);
+    for (int64_t lane = 0; lane < (given.lanes ? sizeOf(lane_) : 1); ++lane) {
+      auto take = [&](Value from) {
+        Type element = getElementTypeOrSelf(from);
+        return given.lanes
+                   ? uop::GepOp::create(at(depth), loc_, element, from, builder_.getI64IntegerAttr(lane)).getResult()
+                   : from;
+      };
+      Expr variable = kernel::rowVariable(size, nextRow_++);
+      scopes_[depth]->variables[variable] = take(row);
+      rows.push_back({variable, take(inside)});
+    }
+  }
+  return rows;
+}
+
+Tile KernelLowering::emitGather(kernel::LoadOp load) {
+  const AxisSet axes = axesOf(load);
+  size_t depth = placeOf(axes), rowDepth = placeOf(axesOf(load.getRow()));
+  Tile given = emit(load.getRow());
+  view::ShapeTracker tracker = load.getTracker().getValue();
+  Expr size = tracker.shape().back();
+  SmallVector<Row> rows = rowsOf(given, size, rowDepth);
+  view::Index where = indexAt(tracker, axes);
+  Value pointer = pointers_.at(load.getBuffer());
+  Type element = load.getResult().getType();
+  auto choose = [&](view::Index from, const Row &row) {
+    llvm::DenseMap<Expr, Expr> values{{kernel::rowVariable(size), row.variable}};
+    return view::Index{from.index.substitute(values), from.valid.substitute(values)};
+  };
+  Tile tile{unrolledAxes(axes), {}, hasLanes(axes)};
+  forEachPoint(sizesOf(tile.axes), [&](ArrayRef<int64_t> point) {
+    view::Index one = fix(where, tile.axes, point);
+    ArrayRef<Row> chosen =
+        ArrayRef<Row>(rows).slice(positionIn(given, tile.axes, point) * (rows.size() / given.values.size()));
+    if (tile.lanes && !given.lanes)
+      return tile.values.push_back(loadLanes(pointer, choose(one, chosen[0]), element, depth, chosen[0].inside));
+    SmallVector<Value> values;
+    for (int64_t lane = 0; lane < (tile.lanes ? sizeOf(lane_) : 1); ++lane) {
+      view::Index at = choose(one, chosen[lane]);
+      if (tile.lanes)
+        at = {atLane(at.index, lane), atLane(at.valid, lane)};
+      values.push_back(loadOne(pointer, at, element, gateOf(at.valid, chosen[lane].inside, depth), depth));
+    }
+    tile.values.push_back(tile.lanes ? uop::VectorizeOp::create(at(depth), loc_, withLanes(element), values).getResult()
+                                     : values.front());
+  });
+  return tile;
+}
+
+Tile KernelLowering::emitValid(kernel::ValidOp op) {
+  const AxisSet &axes = axesOf(op);
+  size_t depth = placeOf(axes);
+  Expr valid = indexAt(op.getTracker().getValue()).valid;
+  Tile tile{unrolledAxes(axes), {}, hasLanes(axes)};
+  forEachPoint(sizesOf(tile.axes), [&](ArrayRef<int64_t> point) {
+    Expr one = fix(valid, tile.axes, point);
+    if (tile.lanes)
+      return tile.values.push_back(laneCondition(one, depth));
+    tile.values.push_back(one.isConst() ? constant(builder_.getI1Type(), one.constant()) : index(one));
+  });
+  return tile;
+}
+
+Tile KernelLowering::emitIndex(kernel::IndexOp op) {
+  const AxisSet &axes = axesOf(op);
+  size_t depth = placeOf(axes);
+  Expr where = indexAt(op.getTracker().getValue()).index;
+  Type element = op.getResult().getType();
+  Tile tile{unrolledAxes(axes), {}, hasLanes(axes)};
+  auto number = [&](Expr expr) {
+    Value value = expr.isConst() ? constant(indexType_, expr.constant()) : index(expr);
+    return element == indexType_ ? value : alu(Alu::CAST, value, element, depth);
+  };
+  forEachPoint(sizesOf(tile.axes), [&](ArrayRef<int64_t> point) {
+    Expr one = fix(where, tile.axes, point);
+    if (!tile.lanes)
+      return tile.values.push_back(number(one));
+    SmallVector<Value> values;
+    for (int64_t lane = 0; lane < sizeOf(lane_); ++lane)
+      values.push_back(number(atLane(one, lane)));
+    tile.values.push_back(uop::VectorizeOp::create(at(depth), loc_, withLanes(element), values));
+  });
+  return tile;
+}
+
+void KernelLowering::storeLanes(Value vector, Value pointer, view::Index where) {
+  size_t depth = scopes_.size() - 1;
+  if (lanesAreNeighbours(where.index)) {
+    Value gate;
+    if (!where.valid.isConst(1))
+      gate = dependsOnLane(where.valid) ? laneCondition(where.valid, depth) : index(where.valid);
+    Value at0 = index(atLane(where.index, 0));
+    uop::StoreOp::create(here(), loc_, vector, pointer, at0, gate);
+    return;
+  }
+  Type element = getElementTypeOrSelf(vector.getType());
+  for (int64_t lane = 0; lane < sizeOf(lane_); ++lane) {
+    Expr valid = atLane(where.valid, lane);
+    Value gate = valid.isConst(1) ? Value() : index(valid);
+    Value at0 = index(atLane(where.index, lane));
+    Value one = uop::GepOp::create(here(), loc_, element, vector, builder_.getI64IntegerAttr(lane));
+    uop::StoreOp::create(here(), loc_, one, pointer, at0, gate);
+  }
+}
+
+void KernelLowering::storeTile(const Tile &tile, Value pointer, view::Index where, const AxisSet &axes) {
+  SmallVector<int64_t> unrolled = unrolledAxes(axes);
+  bool lanes = hasLanes(axes);
+  forEachPoint(sizesOf(unrolled), [&](ArrayRef<int64_t> point) {
+    view::Index one = fix(where, unrolled, point);
+    Value value = pick(tile, unrolled, point, lanes, scopes_.size() - 1);
+    if (one.valid.isConst(0))
+      return;
+    if (lanes)
+      return storeLanes(value, pointer, one);
+    Value gate = one.valid.isConst(1) ? Value() : index(one.valid), at0 = index(one.index);
+    uop::StoreOp::create(here(), loc_, value, pointer, at0, gate);
+  });
+}
+
+void KernelLowering::emitStore(kernel::StoreOp store) {
+  AxisSet axes = axesOfTracker(store.getTracker().getValue());
+  axes |= axesOf(store.getValue());
+  Tile tile = emit(store.getValue());
+  view::Index where = indexAt(store.getTracker().getValue());
+  // Items and groups that do not choose the place would all write it: the first does.
+  SmallVector<Expr> conditions{where.valid};
+  for (kernel::AxisAttr axis : func_.getLoopAxes()) {
+    bool parallel =
+        axis.getKind() != AxisKind::Loop && axis.getKind() != AxisKind::Upcast && axis.getKind() != AxisKind::Lane;
+    if (parallel && !axes.test(axis.getId()))
+      conditions.push_back(view::less(kernel::loopVariable(axis), 1));
+  }
+  where.valid = view::logicalAnd(conditions);
+  storeTile(tile, pointers_.at(store.getBuffer()), where, axes);
+}
