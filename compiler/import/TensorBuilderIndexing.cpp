@@ -25,7 +25,7 @@ Value TensorBuilder::arange(Expr count, Type element) {
     return weight("positions", DenseElementsAttr::get(tensorType({count}, element), numbers));
   }
   // Block number times the block's length, plus the place within the block.
-  Expr blocks = view::ceilDiv(count, blockLength);
+  Expr blocks = view::floorDiv(count + (blockLength - 1), blockLength);
   Value block;
   if (known) {
     block = arange(blocks, element);
