@@ -10,12 +10,45 @@ using namespace kiln;
 using namespace kiln::import;
 using view::Expr;
 
+/// max where `size` is k·symbol + c and at most `most`, k positive: then the symbol is at most that.
+static std::optional<std::pair<llvm::StringRef, int64_t>> limitOf(Expr size, int64_t most) {
+  llvm::SmallVector<Expr, 2> variables;
+  size.forEachVariable([&](Expr variable) { variables.push_back(variable); });
+  if (variables.size() != 1)
+    return std::nullopt;
+  std::optional<int64_t> zero = size.evaluate({{variables[0], 0}}), one = size.evaluate({{variables[0], 1}});
+  if (!zero || !one || *one <= *zero || size != variables[0] * (*one - *zero) + *zero || most < *zero)
+    return std::nullopt;
+  return std::pair(variables[0].name(), (most - *zero) / (*one - *zero));
+}
+
+bool kiln::import::limitToEqual(Expr a, Expr b, SymbolLimits &limits) {
+  for (auto [cut, whole] : {std::pair(a, b), std::pair(b, a)}) {
+    if (cut.kind() != Expr::Kind::Min || !llvm::is_contained(cut.operands(), whole))
+      continue;
+    Expr most = cut.operands()[cut.operands()[0] == whole ? 1 : 0];
+    std::optional<std::pair<llvm::StringRef, int64_t>> limit;
+    if (most.isConst())
+      limit = limitOf(whole, most.constant());
+    if (!limit)
+      continue;
+    auto [known, isNew] = limits.try_emplace(limit->first, limit->second);
+    if (isNew || limit->second < known->second) {
+      known->second = limit->second;
+      return true;
+    }
+  }
+  return false;
+}
+
 Expr Symbols::symbol(llvm::StringRef name) {
   if (!llvm::is_contained(asked_, name))
     asked_.push_back(name.str());
   SymbolBounds bounds;
   if (auto given = declared_.find(name); given != declared_.end())
     bounds = given->second;
+  if (auto limit = limits_.find(name); limit != limits_.end())
+    bounds.max = std::min(bounds.max, limit->second);
   if (auto given = options_.dims.find(name); given != options_.dims.end())
     bounds = given->second;
   if (bounds.min == bounds.max)

@@ -14,9 +14,18 @@
 
 namespace kiln::import {
 
+/// The most that named sizes can be for the model to make sense, whatever it is run with.
+using SymbolLimits = llvm::StringMap<int64_t>;
+
+/// Two sizes have to be equal: where one is the other cut off at a number, as a table of positions is, the other's
+/// symbol is no larger. Adds that to `limits`; false where nothing follows that they do not say.
+bool limitToEqual(view::Expr a, view::Expr b, SymbolLimits &limits);
+
 class Symbols {
 public:
-  explicit Symbols(const ImportOptions &options) : options_(options) {}
+  /// What --dim says of a symbol goes before `limits`.
+  explicit Symbols(const ImportOptions &options, const SymbolLimits &limits = {})
+      : options_(options), limits_(limits) {}
 
   /// What the file says of a symbol; --dim overrides it. To be called before the symbol's first use.
   void declare(llvm::StringRef name, SymbolBounds bounds) { declared_[name] = bounds; }
@@ -47,6 +56,7 @@ public:
 
 private:
   const ImportOptions &options_;
+  const SymbolLimits limits_;
   llvm::StringMap<SymbolBounds> declared_;
   llvm::SmallVector<std::string> asked_; ///< what symbol() was asked for, also where --dim made it a number
   llvm::MapVector<std::string, SymbolBounds, llvm::StringMap<unsigned>> used_;

@@ -57,11 +57,17 @@ Value TensorBuilder::fail(llvm::Error error) {
   return {};
 }
 
+void TensorBuilder::noteDiffering(Expr a, Expr b) {
+  if (ok())
+    differing_ = {a, b};
+}
+
 llvm::Error TensorBuilder::takeError() {
   if (cause_.empty())
     return llvm::Error::success();
   std::string cause;
   std::swap(cause, cause_);
+  differing_.reset();
   return failure(cause);
 }
 

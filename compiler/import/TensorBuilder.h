@@ -87,6 +87,8 @@ public:
   /// Keeps an error made elsewhere, as fail does.
   Value fail(llvm::Error error);
   bool ok() const { return cause_.empty(); }
+  /// Where the kept cause is that two sizes are not provably equal: those.
+  std::optional<std::pair<Expr, Expr>> differing() const { return differing_; }
   /// The first failure since the last call, or success; the builder is ready for the next node.
   llvm::Error takeError();
 
@@ -320,6 +322,9 @@ public:
   Value gather(Value x, Value indices, int64_t axis);
   /// result[i…] = x[i… with indices[i…] at `axis`]; indices has x's rank.
   Value gatherElements(Value x, Value indices, int64_t axis);
+  /// result[b…, i…, r…] = x[b…, indices[b…, i…], r…] with `batch` axes b…: the last axis of indices holds places along
+  /// the axes of x after those.
+  Value gatherND(Value x, Value indices, int64_t batch);
   /// A new axis of size `depth` at `axis` of the result, `on` at the index and `off` elsewhere, in `element`.
   Value oneHot(Value indices, Expr depth, int64_t axis, Operand on, Operand off, Type element);
   /// bool [rows, columns]: true where column − row ≥ diagonal.
@@ -349,9 +354,12 @@ private:
   /// Sizes are not negative and the number of elements is below 2^63; fails otherwise.
   bool fits(Sizes shape);
 
+  void noteDiffering(Expr a, Expr b);
+
   mlir::OpBuilder &builder_;
   mlir::Location location_;
   std::string cause_;
+  std::optional<std::pair<Expr, Expr>> differing_;
 };
 
 /// "[2, batch, 3]", for errors.

@@ -58,6 +58,43 @@ Value TensorBuilder::gatherElements(Value x, Value indices, int64_t axis) {
   return gather(reshape(x, {step}), place, 0);
 }
 
+Value TensorBuilder::gatherND(Value x, Value indices, int64_t batch) {
+  if (!x || !indices)
+    return {};
+  std::optional<int64_t> places = rank(indices) ? dim(indices, -1).asConst() : std::nullopt;
+  bool fits = isInteger(indices) && batch >= 0 && batch < rank(indices) && places && batch + *places <= rank(x);
+  for (int64_t i = 0; fits && i < batch; ++i)
+    fits = provablyEqual(dim(x, i), dim(indices, i));
+  if (!fits)
+    return fail("indices " + describe(shape(indices)) + " of dtype " + dtypeName(element(indices)) + " for " +
+                    describe(shape(x)) + " with " + Twine(batch) + " batch axes",
+                "they are integers, and their last size is a number of axes");
+  // The place in x with its batch axes and the indexed ones flattened.
+  Shape from = shape(x), among(shape(indices));
+  among.pop_back();
+  Sizes rest = Sizes(from).drop_front(batch + *places);
+  Value place = constant(0, int64(), among);
+  Expr step = 1;
+  for (int64_t i = *places - 1; i >= 0; --i) {
+    Expr size = from[batch + i];
+    Value index = cast(reshape(narrow(indices, -1, i, i + 1), among), int64());
+    index = where(less(index, 0), add(index, this->size(size)), index);
+    place = add(mul(index, this->size(step)), place);
+    step = step * size;
+  }
+  if (batch > 0) {
+    Shape sizes(among.begin(), among.begin() + batch);
+    Value first = reshape(arange(view::product(sizes), int64()), sizes);
+    while (first && rank(first) < int64_t(among.size()))
+      first = unsqueeze(first, {rank(first)});
+    place = add(mul(first, this->size(step)), place);
+    step = step * view::product(sizes);
+  }
+  Shape flat{step};
+  flat.append(rest.begin(), rest.end());
+  return gather(reshape(x, flat), place, 0);
+}
+
 Value TensorBuilder::oneHot(Value indices, Expr depth, int64_t axis, Operand on, Operand off, Type element) {
   std::optional<int64_t> at = normalizeAxis(axis, rank(indices) + 1);
   if (!indices || !at)
@@ -79,10 +116,11 @@ Value TensorBuilder::triangle(Expr rows, Expr columns, Expr diagonal) {
   if (diagonal.min() < 0)
     return fail("a triangle from diagonal " + diagonal.print(), "its sign must be known");
   // Rows of a pattern (gap, ones, gap), each row one shorter than the pattern, so that it moves right row by row.
-  Expr period = view::sum({diagonal, columns, rows});
+  Expr gap = rows.min() > 0 ? rows : rows + 1; // also without rows and columns a row has an element to lose
+  Expr period = view::sum({diagonal, columns, gap});
   if (!fits({rows, period}))
     return {};
-  Value pattern = pad(constant(1, boolType(), {columns}), {diagonal}, {rows});
+  Value pattern = pad(constant(1, boolType(), {columns}), {diagonal}, {gap});
   Value moved = reshape(expand(pattern, {rows, period}), {rows * period});
   moved = reshape(narrow(moved, 0, 0, rows * (period - 1)), {rows, period - 1});
   return narrow(moved, 1, 0, columns);

@@ -113,10 +113,12 @@ Value TensorBuilder::expand(Value x, Sizes sizes) {
   for (auto [before, after] : llvm::zip(from, to)) {
     if (after.isConst(1))
       after = before;
-    if (!before.isConst(1) && !provablyEqual(before, after))
+    if (!before.isConst(1) && !provablyEqual(before, after)) {
+      noteDiffering(before, after);
       return fail("cannot expand " + describe(shape(x)) + " to " + describe(sizes) + ": " + before.print() +
                       " is neither 1 nor " + after.print(),
                   "only axes of size 1 expand");
+    }
     if (after.max() < 0)
       return fail("cannot expand " + describe(shape(x)) + " to " + describe(sizes), "sizes are not negative");
   }
@@ -139,6 +141,7 @@ std::optional<Shape> TensorBuilder::broadcastShape(ArrayRef<Shape> shapes) {
       if (common.isConst(1))
         common = size;
       if (!size.isConst(1) && !provablyEqual(size, common)) {
+        noteDiffering(size, common);
         fail("cannot broadcast " + describe(result) + " with " + describe(sizes) + ": " + common.print() + " and " +
                  size.print() + " differ",
              "sizes must be equal or 1");

@@ -31,6 +31,10 @@ bool isLimited(Expr e);
 
 /// e with every symbolic divisor that may be 0 replaced by its maximum with 1.
 Expr guardSymbolicDivisors(Expr e);
+
+/// The expression that comes of building this one anew from its leaves, until nothing changes. Which form a quotient
+/// takes can depend on the order in which its parts became known; a settled one is what reading its text gives.
+Expr settled(Expr e);
 inline Expr guardDivisors(Expr e) { return e.isConst() ? e : guardSymbolicDivisors(e); }
 
 /// A total order that depends on names and structure only, so that output is the same in every run. Constants come

@@ -82,4 +82,4 @@ static std::string toText(Expr e, bool forReference) {
 }
 
 std::string Expr::render() const { return toText(*this, true); }
-std::string Expr::print() const { return toText(*this, false); }
+std::string Expr::print() const { return toText(settled(*this), false); }

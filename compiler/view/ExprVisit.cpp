@@ -86,6 +86,36 @@ Expr kiln::view::guardSymbolicDivisors(Expr e) {
   return guarded(e, done);
 }
 
+static Expr rebuilt(Expr e, DenseMap<Expr, Expr> &done) {
+  if (e.isConst() || (e.kind() == Kind::Var && !e.limit()))
+    return e;
+  if (auto it = done.find(e); it != done.end())
+    return it->second;
+  SmallVector<Expr, 8> operands;
+  Expr result = e;
+  if (e.kind() == Kind::Var) {
+    result = Expr::variable(e.name(), e.min(), rebuilt(*e.limit(), done));
+  } else {
+    for (Expr operand : e.operands())
+      operands.push_back(rebuilt(operand, done));
+    result = rebuild(e.kind(), operands);
+  }
+  done.try_emplace(e, result);
+  return result;
+}
+
+Expr kiln::view::settled(Expr e) {
+  constexpr int kMostRounds = 8;
+  for (int round = 0; round < kMostRounds; ++round) {
+    DenseMap<Expr, Expr> done;
+    Expr next = rebuilt(e, done);
+    if (next == e)
+      break;
+    e = next;
+  }
+  return e;
+}
+
 using Values = DenseMap<Expr, int64_t>;
 using MaybeValues = DenseMap<Expr, std::optional<int64_t>>;
 

@@ -70,41 +70,13 @@ Tile KernelLowering::emit(Value value) {
                     Type type = op.getResult().getType();
                     return Tile{{}, {type == indexType_ ? size : alu(Alu::CAST, size, type, depth)}};
                   })
-                  .Case([&](kernel::IotaOp op) { return emitIota(op); })
                   .Case([&](kernel::AluOp op) { return emitAlu(op); })
                   .Case([&](kernel::LoadOp op) { return emitLoad(op); })
                   .Case([&](kernel::ValidOp op) { return emitValid(op); })
+                  .Case([&](kernel::IndexOp op) { return emitIndex(op); })
                   .Case([&](kernel::ReduceOp op) { return emitReduce(op); })
                   .Case([&](kernel::StageOp op) { return emitStage(op); });
   scopes_[depth]->tiles[value] = tile;
-  return tile;
-}
-
-Tile KernelLowering::emitIota(kernel::IotaOp op) {
-  const AxisSet axes = axesOf(op);
-  size_t depth = placeOf(axes);
-  Type element = op.getResult().getType();
-  Expr number = indexAt(op.getTracker().getValue()).index;
-  Tile tile{unrolledAxes(axes), {}, hasLanes(axes)};
-  auto valueOf = [&](Expr one) {
-    if (one.isConst())
-      return constant(
-          builder_.getIntegerAttr(element, APInt(element.getIntOrFloatBitWidth(), one.constant(), false, true)));
-    Value value = index(one);
-    return element == indexType_ ? value : alu(Alu::CAST, value, element, depth);
-  };
-  forEachPoint(sizesOf(tile.axes), [&](ArrayRef<int64_t> point) {
-    Expr one = fix(number, tile.axes, point);
-    if (!tile.lanes)
-      return tile.values.push_back(valueOf(one));
-    SmallVector<Value> values;
-    for (int64_t lane = 0; lane < sizeOf(lane_); ++lane)
-      values.push_back(valueOf(lanesAreNeighbours(one) ? Expr(lane) : atLane(one, lane)));
-    Value vector = uop::VectorizeOp::create(at(depth), loc_, withLanes(element), values);
-    if (Expr first = atLane(one, 0); lanesAreNeighbours(one) && !first.isConst(0))
-      vector = alu(Alu::ADD, {splat(valueOf(first), depth), vector}, vector.getType(), depth);
-    tile.values.push_back(vector);
-  });
   return tile;
 }
 

@@ -92,7 +92,6 @@ private:
   // Values.
   Tile emit(mlir::Value value);
   Tile emitAlu(kernel::AluOp alu);
-  Tile emitIota(kernel::IotaOp op);
   Tile emitLoad(kernel::LoadOp load);
   Tile emitGather(kernel::LoadOp load);
   /// A row that is data as a variable of index math, and whether there is such a row.
@@ -118,6 +117,7 @@ private:
   Tile emitReduce(kernel::ReduceOp reduce);
   Tile emitStage(kernel::StageOp stage);
   Tile emitValid(kernel::ValidOp valid);
+  Tile emitIndex(kernel::IndexOp op);
   void emitStore(kernel::StoreOp store);
   void fillStages(size_t depth);
   void fillStage(kernel::StageOp stage);

@@ -56,6 +56,31 @@ static void passScratch(host::LaunchOp launch, kernel::FuncOp func) {
   }
 }
 
+/// A group of more items, or with more local memory, than the device has would fail only when it is launched.
+static llvm::Error checkGroup(kernel::FuncOp func, const target::Target &target) {
+  if (target.maxItems == 0)
+    return llvm::Error::success();
+  int64_t items = 1, bytes = 0;
+  for (kernel::AxisAttr axis : func.getLoopAxes())
+    if (axis.getKind() == kernel::AxisKind::Item)
+      items *= axis.getSize().getValue().constant();
+  for (auto stage : func.getBody().getOps<kernel::StageOp>()) {
+    int64_t elements = items > 1 && !stage.getBuffer() ? 1 : 0;
+    for (int64_t axis : stage.getAxes())
+      elements *= func.getLoopAxis(axis).getSize().getValue().constant();
+    bytes += elements * int64_t(byteSize(stage.getResult().getType()));
+  }
+  if (items > target.maxItems)
+    return failure("kernel " + func.getName() + ": its groups have " + llvm::Twine(items) + " items, the device's " +
+                       llvm::Twine(target.maxItems) + " at most",
+                   "split by less with LOCAL or GROUP");
+  if (bytes > target.localBytes)
+    return failure("kernel " + func.getName() + ": its groups want " + llvm::Twine(bytes) +
+                       " bytes of local memory, the device has " + llvm::Twine(target.localBytes),
+                   "split by less with LOCAL or GROUP, or STAGE less");
+  return llvm::Error::success();
+}
+
 namespace {
 struct OptimizeKernels : kiln::impl::OptimizeKernelsBase<OptimizeKernels> {
   using Base::Base;
@@ -69,6 +94,8 @@ struct OptimizeKernels : kiln::impl::OptimizeKernelsBase<OptimizeKernels> {
         continue;
       llvm::Expected<SmallVector<kernel::OptAttr>> opts = optsOf(func, target);
       llvm::Error error = opts ? apply(func, *opts) : opts.takeError();
+      if (!error)
+        error = checkGroup(func, target);
       if (error) {
         func.emitError() << llvm::toString(std::move(error));
         return signalPassFailure();

@@ -108,11 +108,12 @@ void PlanMemory::plan(host::ProgramOp program) {
     if (temporary.bytes >= 0)
       continue;
     Value bytes = temporary.alloc.getBytes();
-    Operation *defines = bytes.getDefiningOp();
-    bool early = llvm::all_of(defines->getOperands(), [](Value value) { return isa<BlockArgument>(value); });
+    Operation *defines = bytes.getDefiningOp(); // null: the size is a symbol itself
+    bool early =
+        !defines || llvm::all_of(defines->getOperands(), [](Value value) { return isa<BlockArgument>(value); });
     if (!early)
       continue; // a size that is data: stays on the heap
-    if (!defines->isBeforeInBlock(&*builder.getInsertionPoint()))
+    if (defines && !defines->isBeforeInBlock(&*builder.getInsertionPoint()))
       defines->moveBefore(&body, builder.getInsertionPoint());
     offsets[temporary.alloc] = total;
     Value mask = number(-kAlignment), rounded = arith::AddIOp::create(builder, loc, bytes, number(kAlignment - 1));

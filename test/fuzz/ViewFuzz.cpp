@@ -24,7 +24,7 @@ static void readExpr(llvm::StringRef text) {
   llvm::Expected<Expr> again = Expr::parse(e->print());
   require(bool(again) || e->weight() > 200);
   if (again)
-    require(*again == *e || e->weight() > 200);
+    require(again->print() == e->print() || e->weight() > 200);
   else
     llvm::consumeError(again.takeError());
 }

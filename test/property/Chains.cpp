@@ -278,7 +278,7 @@ std::string kiln::test::checkChain(const Chain &chain) {
   llvm::Expected<ShapeTracker> again = ShapeTracker::parse(tracker.print());
   if (!again)
     return llvm::toString(again.takeError());
-  if (*again != tracker || hash_value(*again) != hash_value(tracker))
+  if (again->print() != tracker.print())
     return "the tracker prints as " + tracker.print() + " and reads back as " + again->print();
 
   if (std::any_of(elements.begin(), elements.end(), [](int64_t e) { return e >= 0; })) {

@@ -35,9 +35,9 @@ namespace {
 
 /// What CLI11 fills and what has yet to be understood.
 struct Texts {
-  std::vector<std::string> dims, inputs, named;
-  std::string emit = "exe", opts, schedule = "default", outputDir, random, bench;
-  int threads = 0;
+  std::vector<std::string> dims, inputs, named, at;
+  std::string emit = "exe", opts, schedule = "default", outputDir, random, bench, threads;
+  std::optional<double> memoryLimit; ///< in GiB
   bool list = false;
 };
 
@@ -63,6 +63,8 @@ static void addCompileOptions(CLI::App &app, CommandLine &line, Texts &texts, co
       ->type_name("DIM")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--memory-limit", texts.memoryLimit, "the largest tensor that is not refused, in GiB (16)")
+      ->type_name("GIB");
   app.add_option("--opts", texts.opts, "a file of opts, a line a kernel")->type_name("FILE");
   app.add_option("--debug", compile.debug, "show more, 1 to 7, as DEBUG does")->type_name("N");
 }
@@ -91,8 +93,7 @@ static std::vector<std::string> runArguments(const Texts &texts) {
   add("--output-dir", texts.outputDir);
   add("--random", texts.random);
   add("--bench", texts.bench);
-  if (texts.threads != 0)
-    add("--threads", std::to_string(texts.threads));
+  add("--threads", texts.threads);
   if (texts.list)
     arguments.push_back("--list");
   arguments.push_back("--");
@@ -133,11 +134,23 @@ static llvm::Error understand(CommandLine &line, const Texts &texts) {
   for (const std::string &dim : texts.dims)
     if (llvm::Error error = parseDim(dim, compile.import.dims))
       return error;
+  if (!(line.verify.relative >= 0 && line.verify.absolute >= 0))
+    return usageError("--rtol, --atol: a tolerance is negative or no number", "give 0 or more");
+  if (texts.memoryLimit && !(*texts.memoryLimit > 0))
+    return usageError("--memory-limit: no tensor is so small", "give more than 0 GiB");
+  if (texts.memoryLimit)
+    compile.import.memoryLimit = static_cast<int64_t>(std::min(*texts.memoryLimit, 0x1p32) * 0x1p30);
   if (!texts.opts.empty()) {
     auto file = llvm::MemoryBuffer::getFile(texts.opts, /*IsText=*/true);
     if (!file)
       return failure(texts.opts + ": cannot be read: " + file.getError().message());
     compile.pipeline.opts = (*file)->getBuffer().str();
+  }
+  for (const std::string &text : texts.at) {
+    llvm::Expected<Sizes> sizes = parseSizes(text);
+    if (!sizes)
+      return sizes.takeError();
+    line.verify.at.push_back(std::move(*sizes));
   }
   llvm::Expected<Emit> emit = parseEmit(texts.emit);
   if (!emit)
@@ -180,6 +193,12 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
   addCompileOptions(verify, line, texts, "a model's file, or a folder of a model and its inputs and outputs");
   verify.add_option("--rtol", line.verify.relative, "the largest relative error (1e-3)");
   verify.add_option("--atol", line.verify.absolute, "the largest absolute error (1e-5)");
+  verify
+      .add_option("--at", texts.at, "also with random inputs of these sizes, against the graph interpreter; repeatable")
+      ->type_name("NAME=SIZE,...")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  verify.add_flag("--graph", line.verify.interpretsGraph, "interpret the graph as imported; compile nothing");
 
   CLI::App &devices = *app.add_subcommand("devices", "what kiln compiles for, and what this machine has of it");
 

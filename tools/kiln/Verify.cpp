@@ -2,6 +2,7 @@
 
 #include "Compare.h"
 #include "Load.h"
+#include "RandomInputs.h"
 #include "StoredCase.h"
 #include "interp/GraphInterpreter.h"
 #include "ir/graph/Graph.h"
@@ -59,44 +60,28 @@ static llvm::Expected<std::vector<HostTensor>> runModel(const kiln_model &model,
   return results;
 }
 
-/// Inputs at random, each size at its symbol's default; absent where the model has a stored default.
-static llvm::Expected<std::vector<HostTensor>> randomInputs(mlir::ModuleOp graph) {
-  llvm::StringMap<int64_t> defaults;
-  for (auto symbol : graph->getAttrOfType<mlir::ArrayAttr>(graph::kSymbolsAttr).getAsRange<SymbolAttr>())
-    defaults[symbol.getName()] = symbol.getValue();
-  auto main = graph.lookupSymbol<mlir::func::FuncOp>("main");
-  std::vector<HostTensor> inputs;
-  for (mlir::BlockArgument input : main.getArguments()) {
-    if (main.getArgAttr(input.getArgNumber(), graph::kValueAttr)) {
-      inputs.emplace_back();
-      continue;
-    }
-    interp::Dims dims;
-    for (view::Expr size : shapeOf(input)) {
-      llvm::DenseMap<view::Expr, int64_t> values;
-      size.forEachVariable([&](view::Expr variable) { values[variable] = defaults.lookup(variable.name()); });
-      std::optional<int64_t> value = size.evaluate(values);
-      if (!value || *value < 0)
-        return failure("input " + llvm::Twine(input.getArgNumber()) + ": its size " + size.print() + " has no value",
-                       "give defaults with --dim");
-      dims.push_back(*value);
-    }
-    auto element = mlir::cast<mlir::RankedTensorType>(input.getType()).getElementType();
-    HostTensor &tensor = inputs.emplace_back(HostTensor::zeros(*dtypeOf(element), dims));
-    kiln_tensor view = viewOf(tensor);
-    kiln_random_fill(&view, /*seed=*/0, input.getArgNumber());
-  }
-  return inputs;
+/// The names of a graph's outputs, in order.
+static std::vector<std::string> outputNames(mlir::func::FuncOp main) {
+  std::vector<std::string> names;
+  for (unsigned i = 0; i < main.getNumResults(); ++i)
+    names.push_back(main.getResultAttrOfType<mlir::StringAttr>(i, graph::kNameAttr).str());
+  return names;
+}
+
+static std::vector<std::string> outputNames(const kiln_model &model) {
+  std::vector<std::string> names;
+  for (int32_t i = 0; i < model.output_count; ++i)
+    names.push_back(model.outputs[i].name);
+  return names;
 }
 
 /// Prints a line an output. How many outputs differ.
-static unsigned report(const kiln_model &model, const std::vector<HostTensor> &got,
+static unsigned report(llvm::ArrayRef<std::string> names, const std::vector<HostTensor> &got,
                        const std::vector<HostTensor> &wanted, const VerifyOptions &options) {
   unsigned wrong = 0;
-  for (auto [index, pair] : llvm::enumerate(llvm::zip(got, wanted))) {
-    auto &[have, want] = pair;
+  for (auto [name, have, want] : llvm::zip(names, got, wanted)) {
     Comparison result = compare(have, want, options);
-    llvm::outs() << model.outputs[index].name << ": " << describe(have) << ", largest error "
+    llvm::outs() << name << ": " << describe(have) << ", largest error "
                  << llvm::format("%.3g absolute, %.3g relative, %.0f ULP: ", result.absolute, result.relative,
                                  result.ulps)
                  << (result.equal ? "ok" : result.mismatch) << "\n";
@@ -119,49 +104,72 @@ llvm::Expected<bool> driver::verify(const CompileOptions &given, const VerifyOpt
   llvm::Expected<std::unique_ptr<Model>> model = Model::open(options);
   if (!model)
     return model.takeError();
-  bool isRandom = cases->empty();
-  if (isRandom && (*model)->stage() != Stage::Import)
-    return failure(options.model + ": nothing is stored to compare with, and only graphs can be interpreted",
+  bool isGraph = (*model)->stage() == Stage::Import;
+  std::vector<Sizes> random = verify.at;
+  if (random.empty() && cases->empty())
+    random.emplace_back();
+  if ((!random.empty() || verify.interpretsGraph) && !isGraph)
+    return failure(options.model + (random.empty() ? ": only graphs can be interpreted"
+                                                   : ": nothing is stored to compare with, and only graphs can be "
+                                                     "interpreted"),
                    "verify the model's file");
+  if (!random.empty() && verify.interpretsGraph)
+    return failure(options.model + ": nothing is stored to compare with", "store input_0.npy … and output_0.npy …");
   mlir::OwningOpRef<mlir::ModuleOp> graph = (*model)->module().clone();
-  llvm::Expected<std::unique_ptr<target::LoadedModel>> loaded = load(**model, options);
-  if (!loaded)
-    return loaded.takeError();
-  const kiln_model &code = (*loaded)->model();
+  std::unique_ptr<target::LoadedModel> loaded;
+  if (!verify.interpretsGraph) {
+    llvm::Expected<std::unique_ptr<target::LoadedModel>> made = load(**model, options);
+    if (!made)
+      return made.takeError();
+    loaded = std::move(*made);
+  }
+  auto main = graph->lookupSymbol<mlir::func::FuncOp>("main");
+  std::vector<std::string> names = loaded ? outputNames(loaded->model()) : outputNames(main);
+  size_t inputCount = loaded ? loaded->model().input_count : main.getNumArguments();
 
   auto inModel = [&](llvm::Error error) { return failure(options.model + ": " + llvm::toString(std::move(error))); };
-  if (isRandom) {
-    llvm::Expected<std::vector<HostTensor>> inputs = randomInputs(*graph);
-    if (!inputs)
-      return inModel(inputs.takeError());
+  auto interpret = [&](const std::vector<HostTensor> &inputs) {
     interp::GraphInterpreterOptions judge{.modelPath = (*model)->source().str(),
                                           .memoryLimit = options.import.memoryLimit};
-    llvm::Expected<std::vector<HostTensor>> outputs = interp::interpretGraph(*graph, *inputs, judge);
+    return interp::interpretGraph(*graph, inputs, judge);
+  };
+  ptrdiff_t storedCount = cases->size();
+  for (const Sizes &sizes : random) {
+    llvm::Expected<std::vector<HostTensor>> inputs = randomInputs(*graph, sizes);
+    if (!inputs)
+      return inputs.takeError();
+    llvm::Expected<std::vector<HostTensor>> outputs = interpret(*inputs);
     if (!outputs)
       return outputs.takeError();
-    llvm::outs() << options.model << ": random inputs, against the graph interpreter\n";
     cases->push_back({"", std::move(*inputs), std::move(*outputs)});
   }
 
   unsigned wrong = 0, compared = 0;
   for (StoredCase &stored : *cases) {
-    if (!isRandom)
-      llvm::outs() << options.model << ": stored in " << (stored.folder.empty() ? "." : stored.folder) << "\n";
-    if (stored.inputs.size() > static_cast<size_t>(code.input_count))
+    bool isStored = &stored - cases->data() < storedCount;
+    llvm::outs() << options.model << ": "
+                 << (!isStored               ? "random inputs, against the graph interpreter"
+                     : stored.folder.empty() ? "stored in ."
+                                             : "stored in " + stored.folder)
+                 << "\n";
+    if (stored.inputs.size() > inputCount)
       return failure(stored.folder + ": has " + llvm::Twine(stored.inputs.size()) + " inputs where the model takes " +
-                     llvm::Twine(code.input_count));
-    if (stored.outputs.size() != static_cast<size_t>(code.output_count)) {
-      llvm::outs() << "the model has " << code.output_count << " outputs, stored are " << stored.outputs.size() << "\n";
+                     llvm::Twine(inputCount));
+    if (stored.outputs.size() != names.size()) {
+      llvm::outs() << "the model has " << names.size() << " outputs, stored are " << stored.outputs.size() << "\n";
       ++wrong;
       continue;
     }
-    llvm::Expected<std::vector<HostTensor>> outputs = runModel(code, stored.inputs, options.debug);
+    stored.inputs.resize(inputCount);
+    llvm::Expected<std::vector<HostTensor>> outputs =
+        loaded ? runModel(loaded->model(), stored.inputs, options.debug) : interpret(stored.inputs);
     if (!outputs)
       return inModel(outputs.takeError());
-    wrong += report(code, *outputs, stored.outputs, verify);
+    wrong += report(names, *outputs, stored.outputs, verify);
     compared += outputs->size();
   }
-  llvm::outs() << (wrong ? "FAILED" : "verified") << " on " << options.pipeline.device << ": " << compared - wrong
-               << " of " << compared << " outputs agree\n";
+  llvm::outs() << (wrong ? "FAILED" : "verified") << " on "
+               << (loaded ? options.pipeline.device : "the graph interpreter") << ": " << compared - wrong << " of "
+               << compared << " outputs agree\n";
   return wrong == 0;
 }

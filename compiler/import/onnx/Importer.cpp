@@ -32,10 +32,18 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> kiln::import::importOnnx(mlir:
   llvm::Expected<std::unique_ptr<ModelFile>> file = ModelFile::open(path, options.memoryLimit);
   if (!file)
     return file.takeError();
-  llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> module = Importer(context, **file, options).run();
-  if (!module)
-    return inFile(path, module.takeError());
-  return module;
+  // What a node says of the sizes may hold from the first node on, so the import begins anew with what was learnt.
+  SymbolLimits limits;
+  while (true) {
+    Importer importer(context, **file, options, limits);
+    llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> module = importer.run();
+    if (module)
+      return module;
+    std::optional<std::pair<Expr, Expr>> differing = importer.differing();
+    if (!differing || !limitToEqual(differing->first, differing->second, limits))
+      return inFile(path, module.takeError());
+    llvm::consumeError(module.takeError());
+  }
 }
 
 /// What nothing reads is dropped: shape arithmetic that became expressions, a Dropout's mask.
@@ -168,7 +176,8 @@ llvm::Error Importer::importInputs(const ::onnx::GraphProto &graph, Scope &scope
       return fail("it is no tensor", "only tensors can be inputs");
     mlir::Type element = elementType(builder_.getContext(), input.type().tensor_type().elem_type());
     if (!element)
-      return fail("dtype " + dataTypeName(input.type().tensor_type().elem_type()) + " is not supported");
+      return fail("dtype " + dataTypeName(input.type().tensor_type().elem_type()) + " is not supported",
+                  "dtypes are " + dtypeNames());
     if (!input.type().tensor_type().has_shape())
       return fail("its rank is not known", "export the model with the input's shape; sizes may be symbolic");
     llvm::Expected<view::Shape> shape = inputShape(input);
@@ -187,7 +196,7 @@ llvm::Error Importer::importInputs(const ::onnx::GraphProto &graph, Scope &scope
       if (!value)
         return value.takeError();
       if (value->type != type)
-        return fail("its stored default has another shape or dtype");
+        return fail("its stored default has another shape or dtype", "store one of the input's own");
       function.setArgAttr(index, graph::kValueAttr, value->data);
     }
     if (!scope.define(input.name(), mlir::Value(function.getArgument(index))))
@@ -210,7 +219,8 @@ llvm::Error Importer::importOutputs(const ::onnx::GraphProto &graph, Scope &scop
     if (int32_t dataType = declared.type().tensor_type().elem_type();
         dataType && elementType(builder_.getContext(), dataType) != result.element())
       return failure("output " + quoted(declared.name()) + " is declared as " + dataTypeName(dataType) +
-                     " but computed as " + dtypeName(result.element()));
+                         " but computed as " + dtypeName(result.element()),
+                     "declare it so, or cast it");
     b.setLocation(mlir::NameLoc::get(builder_.getStringAttr(declared.name())));
     values.push_back(materialize(result, scope, b, /*isNamed=*/false));
     attributes.push_back(
@@ -295,10 +305,9 @@ mlir::Value Importer::materialize(const Tensor &tensor, Scope &scope, TensorBuil
   return made;
 }
 
-Expr Importer::bind(StringRef name, mlir::Value scalar, TensorBuilder &b) {
+Expr Importer::bind(StringRef name, mlir::Value scalar, TensorBuilder &b, SymbolBounds bounds) {
   if (!scalar)
     return 0;
-  SymbolBounds bounds;
   Expr symbol = symbols_.fresh(name, bounds);
   auto attribute = SymbolAttr::get(builder_.getContext(), symbol.name(), bounds.min, bounds.max, bounds.value);
   graph::BindOp::create(builder_, b.location(), attribute, scalar);

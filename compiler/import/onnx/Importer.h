@@ -15,10 +15,12 @@ namespace kiln::import::onnx {
 /// Walks the model once and builds its module. Errors name the nodes on the way, but not the file.
 class Importer {
 public:
-  Importer(mlir::MLIRContext &context, ModelFile &file, const ImportOptions &options)
-      : file_(file), options_(options), builder_(&context), symbols_(options) {}
+  Importer(mlir::MLIRContext &context, ModelFile &file, const ImportOptions &options, const SymbolLimits &limits)
+      : file_(file), options_(options), builder_(&context), symbols_(options, limits) {}
 
   llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> run();
+  /// After a failure because two sizes are not provably equal: those.
+  std::optional<std::pair<view::Expr, view::Expr>> differing() const { return differing_; }
 
   // For operators
 
@@ -31,7 +33,7 @@ public:
   /// scope, so what is made of it can be found again.
   mlir::Value materialize(const Tensor &tensor, Scope &scope, TensorBuilder &b, bool isNamed);
   /// A new symbol, bound here to an int64 scalar; null values give 0.
-  view::Expr bind(llvm::StringRef name, mlir::Value scalar, TensorBuilder &b);
+  view::Expr bind(llvm::StringRef name, mlir::Value scalar, TensorBuilder &b, SymbolBounds bounds = {});
 
   /// Imports a graph's initializers and nodes at the insertion point; its inputs are already in the scope.
   llvm::Error importGraph(const ::onnx::GraphProto &graph, Scope &scope);
@@ -61,6 +63,7 @@ private:
   const ImportOptions &options_;
   mlir::OpBuilder builder_;
   Symbols symbols_;
+  std::optional<std::pair<view::Expr, view::Expr>> differing_;
   llvm::StringSet<> plainSymbols_; ///< names that are the whole of some input's dim
 
   mlir::Block *entry_ = nullptr;

@@ -133,6 +133,11 @@ static Value gatherElements(Node &n, TensorBuilder &b) {
   return b.gatherElements(n.input(0), n.input(1), n.integer("axis", 0));
 }
 
+static Value gatherND(Node &n, TensorBuilder &b) {
+  int64_t batch = n.opset() < 12 ? 0 : n.integer("batch_dims", 0);
+  return b.gatherND(n.input(0), n.input(1), batch);
+}
+
 static Tensor oneHot(Node &n, TensorBuilder &b) {
   int64_t axis = n.integer("axis", -1);
   Value indices = n.input(0), values = n.input(2);
@@ -173,6 +178,7 @@ static Tensor trilu(Node &n, TensorBuilder &b) {
 void kiln::import::onnx::addIndexing(Registry &r) {
   r.add("Gather", 7, gather);
   r.add("GatherElements", 11, gatherElements);
+  r.add("GatherND", 11, gatherND);
   r.add("OneHot", 9, oneHot);
   r.add("Slice", 7, slice);
   r.add("Trilu", 14, trilu);

@@ -55,6 +55,8 @@ public:
   std::optional<llvm::SmallVector<int64_t>> integers(int index, llvm::StringRef what);
   /// The number that a constant of one element holds.
   std::optional<double> number(int index);
+  /// Constant numbers; as integers() is.
+  std::optional<llvm::SmallVector<double>> reals(int index, llvm::StringRef what);
   /// The constant elements of an input.
   mlir::DenseElementsAttr dense(int index);
 
@@ -69,6 +71,7 @@ public:
   std::string string(llvm::StringRef name, llvm::StringRef otherwise);
   llvm::SmallVector<int64_t> integers(llvm::StringRef name);
   std::optional<llvm::SmallVector<double>> reals(llvm::StringRef name);
+  llvm::SmallVector<std::string> strings(llvm::StringRef name);
   const ::onnx::TensorProto *tensorAttr(llvm::StringRef name);
   /// Notes a failure where it is absent.
   const ::onnx::GraphProto *graph(llvm::StringRef name);

@@ -13,7 +13,9 @@ const Registry &Registry::all() {
     addNormalizations(r);
     addPooling(r);
     addProducts(r);
+    addRecurrent(r);
     addReductions(r);
+    addResizing(r);
     addShapes(r);
     return r;
   }();

@@ -59,7 +59,9 @@ void addMovement(Registry &registry);
 void addNormalizations(Registry &registry);
 void addPooling(Registry &registry);
 void addProducts(Registry &registry);
+void addRecurrent(Registry &registry);
 void addReductions(Registry &registry);
+void addResizing(Registry &registry);
 void addShapes(Registry &registry);
 
 } // namespace kiln::import::onnx

@@ -132,10 +132,10 @@ def ValidOp : PureKernelOp<"valid"> {
   let assemblyFormat = "$tracker attr-dict";
 }
 
-def IotaOp : PureKernelOp<"iota"> {
-  let summary = "the number of the element that this point reads through a view; where it is masked, any";
+def IndexOp : PureKernelOp<"index"> {
+  let summary = "where a view reads at this point, as a number: the index, not what is there";
   let arguments = (ins TrackerAttr:$tracker);
-  let results = (outs AnyInteger:$result);
+  let results = (outs AnyType:$result);
   let assemblyFormat = "$tracker attr-dict `:` type($result)";
 }
 

@@ -2,7 +2,7 @@
 
 // Beside the positions there are zeros.
 // CHECK: kernel.func @E_6
-// CHECK: %[[I:.*]] = kernel.iota <"(6):(1)+-1?[1:5]"> : i32
+// CHECK: %[[I:.*]] = kernel.index <"(6):(1)+-1?[1:5]"> : i32
 // CHECK: %[[VALID:.*]] = kernel.valid <"(6):(1)+-1?[1:5]">
 // CHECK: %[[ZERO:.*]] = kernel.const 0
 // CHECK: kernel.alu where %[[VALID]], %[[I]], %[[ZERO]]

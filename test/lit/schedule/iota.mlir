@@ -3,7 +3,7 @@
 // Positions are no memory: each point of a kernel knows its own, through whatever view. One-hot is a comparison.
 // CHECK: kernel.func @E_4_10(%arg0: !kernel.buffer<f32>, %arg1: !kernel.buffer<i64>)
 // CHECK: %[[AT:.*]] = kernel.load %arg1
-// CHECK: %[[I:.*]] = kernel.iota <"(4,10):(0,1)"> : i64
+// CHECK: %[[I:.*]] = kernel.index <"(4,10):(0,1)"> : i64
 // CHECK: kernel.alu cmpeq %[[AT]], %[[I]]
 // CHECK-NOT: kernel.func
 func.func @main(%at: tensor<4xi64>) -> tensor<4x10xf32> {

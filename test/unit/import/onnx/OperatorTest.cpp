@@ -250,6 +250,24 @@ TEST_CASE("Gather by a constant is a slice, else a gather; negative indices coun
   CHECK(Case(13, "Gather", {3, 2}).ints({2, -3}).on({3, 2}, {1, 2, 3, 4, 5, 6}) == Floats{5, 6, 1, 2});
 }
 
+TEST_CASE("GatherND reads elements, rows, and those of its batch") {
+  auto gather = [](llvm::ArrayRef<int64_t> dims, std::vector<int64_t> indices, int batch) {
+    OnnxModel model(13);
+    model.input("x", {2, 2, 2}).output("y");
+    setTensor(*model.graph().add_initializer(), "i", dims, indices);
+    setInt(model.node("GatherND", {"x", "i"}, {"y"}), "batch_dims", batch);
+    return model.runFloats({floatTensor({2, 2, 2}, {0, 1, 2, 3, 4, 5, 6, 7})});
+  };
+  CHECK(gather({2, 3}, {0, 1, 0, 1, -1, 1}, 0) == Floats{2, 7});
+  CHECK(gather({1, 2}, {1, 0}, 0) == Floats{4, 5});
+  CHECK(gather({2, 1}, {1, 0}, 1) == Floats{2, 3, 4, 5});
+  CHECK(gather({2, 3, 1}, {0, 1, 1, 1, 0, 0}, 1) == Floats{0, 1, 2, 3, 2, 3, 6, 7, 4, 5, 4, 5});
+}
+
+TEST_CASE("GatherND refuses more places than there are axes") {
+  CHECK_THAT(Case(13, "GatherND", {2, 2}).ints({0, 0, 0}).import(), Contains("for [2, 2] with 0 batch axes"));
+}
+
 TEST_CASE("Div and Mod of integers; Pow across dtypes") {
   OnnxModel model;
   model.input("x", {2}, ::onnx::TensorProto::INT64).output("y").ints("three", {3}, true);

@@ -152,3 +152,32 @@ TEST_CASE("integer arithmetic at import does not overflow") {
   range.node("Range", {"from", "to", "by"}, {"y"});
   CHECK_THAT(range.import(), Contains("is too long; bounds are within 2^62 of 0"));
 }
+
+/// x [batch, seq] and a table of positions cut at seq: x + table[:, :seq].
+static OnnxModel positions(int64_t length, OnnxModel::Dims dims) {
+  OnnxModel model;
+  model.input("x", dims).output("y").ints("zero", {0}).ints("axis", {1});
+  std::vector<float> table(length, 1.0f);
+  model.floats("table", {1, length}, table);
+  setInt(model.node("Shape", {"x"}, {"seq"}), "start", 1);
+  model.node("Slice", {"table", "zero", "seq", "axis"}, {"part"});
+  model.node("Add", {"x", "part"}, {"y"});
+  return model;
+}
+
+TEST_CASE("a table that is cut at a size bounds it") {
+  OnnxModel model = positions(3, {"batch", "seq"});
+  CHECK_THAT(model.import(),
+             Contains("#kiln.symbol<\"seq\", 0 to 3, default 1>") && Contains("\"batch\", 0 to 2147483647"));
+  CHECK(model.runFloats({floatTensor({1, 3}, {1, 2, 3})}) == std::vector<float>{2, 3, 4});
+}
+
+TEST_CASE("--dim decides against a table that is too short") {
+  ImportOptions options;
+  options.dims["seq"] = {0, 8, 1};
+  CHECK_THAT(positions(3, {"batch", "seq"}).import(options), Contains("cannot broadcast"));
+}
+
+TEST_CASE("the sizes of which a table's cut is made are bounded only where there is one") {
+  CHECK_THAT(positions(3, {"batch", 4}).import(), Contains("cannot broadcast"));
+}

@@ -1,0 +1,40 @@
+//===- Resample.h - An axis at places between its elements ------------------===//
+//
+// Resizing treats one axis after another. Where the places repeat (twice the size, two thirds …), an axis is a product
+// of windows with a few weights, and no index is ever read; elsewhere elements are gathered at computed places.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "import/TensorBuilder.h"
+
+namespace kiln::import {
+
+enum class Interpolation { Nearest, Linear, Cubic };
+/// Which neighbour is the nearest.
+enum class Rounding { HalfDown, HalfUp, Floor, Ceil };
+
+/// Where element o of the result lies in the input: (slope·o + offset) / divisor, exactly.
+struct AxisPlaces {
+  Expr slope, offset, divisor;
+  /// Instead, for sizes that are known: from the first to the second of these, parts of the way along the input.
+  std::optional<std::pair<double, double>> crop;
+};
+
+struct Resampling {
+  Interpolation interpolation = Interpolation::Nearest;
+  Rounding rounding = Rounding::HalfDown;
+  double cubic = -0.75; ///< Keys' a
+  /// Where the result is smaller, an element is made of more neighbours; `scale` is by how much it is.
+  bool antialias = false;
+  /// Neighbours outside the input do not count, where else they are its first or last element.
+  bool excludeOutside = false;
+  /// Places outside the input give this.
+  std::optional<double> extrapolation;
+};
+
+/// x with `count` elements along an axis. `scale` is the result's size over the input's, where antialias needs it.
+mlir::Value resample(TensorBuilder &b, mlir::Value x, int64_t axis, Expr count, const AxisPlaces &places,
+                     const Resampling &how, double scale);
+
+} // namespace kiln::import

@@ -1,0 +1,356 @@
+//===- Recurrent.cpp - RNN, GRU and LSTM ------------------------------------===//
+//
+// A loop over time. What the input adds to the gates does not depend on the state, so it is one product before the
+// loop; in an iteration, all gates of all directions are one product with the state. A reversed direction runs forward
+// over the flipped input, both directions as one batch of two.
+//
+//===----------------------------------------------------------------------===//
+#include "import/onnx/CountedLoop.h"
+#include "import/onnx/ModelFile.h"
+#include "import/onnx/Registry.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace kiln::import::onnx;
+using llvm::StringRef;
+using llvm::Twine;
+using mlir::Value;
+
+namespace {
+
+/// An activation function, its numbers as its ONNX operator has them unless the node gives others.
+struct ActivationKind {
+  StringRef name; ///< in lower case; models write it as they like
+  bool hasAlpha, hasBeta;
+  double alpha, beta;
+  Value (*apply)(TensorBuilder &b, Value x, double alpha, double beta);
+};
+
+#define ACTIVATION(expression) [](TensorBuilder &b, Value x, double alpha, double beta) -> Value { return expression; }
+constexpr ActivationKind kActivations[] = {
+    {"relu", false, false, 0, 0, ACTIVATION(b.relu(x))},
+    {"tanh", false, false, 0, 0, ACTIVATION(b.tanh(x))},
+    {"sigmoid", false, false, 0, 0, ACTIVATION(b.sigmoid(x))},
+    {"softsign", false, false, 0, 0, ACTIVATION(b.softsign(x))},
+    {"softplus", false, false, 0, 0, ACTIVATION(b.softplus(x))},
+    {"affine", true, true, 1, 0, ACTIVATION(b.add(b.mul(x, alpha), beta))},
+    {"leakyrelu", true, false, 0.01f, 0, ACTIVATION(b.leakyRelu(x, alpha))},
+    {"thresholdedrelu", true, false, 1, 0, ACTIVATION(b.where(b.less(x, alpha), b.constantLike(x, 0), x))},
+    {"scaledtanh", true, true, 1, 1, ACTIVATION(b.mul(b.tanh(b.mul(x, beta)), alpha))},
+    {"hardsigmoid", true, true, 0.2f, 0.5, ACTIVATION(b.hardSigmoid(x, alpha, beta))},
+    {"elu", true, false, 1, 0, ACTIVATION(b.elu(x, alpha))},
+};
+#undef ACTIVATION
+
+struct Activation {
+  const ActivationKind *kind;
+  double alpha, beta;
+
+  Value apply(TensorBuilder &b, Value x) const { return kind->apply(b, x, alpha, beta); }
+  bool operator==(const Activation &) const = default;
+};
+
+/// What the three have in common. Tensors of a step are [direction, batch, …].
+class Recurrence {
+public:
+  /// `standard`: the activations of a direction unless attributes name others.
+  Recurrence(Node &n, TensorBuilder &b, int64_t gates, llvm::ArrayRef<StringRef> standard);
+
+  /// False after a failure.
+  bool ok() const { return b.ok() && x_; }
+
+  /// One step: the state (hidden, and cell if there is one) from the one before and what the input adds to the gates.
+  using Step = llvm::function_ref<llvm::SmallVector<Value>(Value gates, llvm::ArrayRef<Value> state)>;
+  /// Y, then the last state. `separate`: the gates whose recurrent bias `step` adds itself.
+  Tensors run(llvm::ArrayRef<Value> initial, Step step, int64_t separate = 0);
+
+  /// An initial state as [direction, batch, hidden]: zeros where the input is absent.
+  Value initial(int input);
+  /// state · Rᵀ for gates [first, first + count).
+  Value recurrent(Value state, int64_t first, int64_t count);
+  /// Row vectors [direction, 1, count·hidden] of an input [direction, …·hidden], from the gate `first` on.
+  Value rows(Value vectors, int64_t first, int64_t count);
+  Value gate(Value gates, int64_t index);
+  /// The activation of this place in each direction's list, after clipping.
+  Value activate(size_t place, Value x);
+
+  Value bias() const { return bias_; }
+  int64_t numGates() const { return gates_; }
+
+private:
+  void readDirection();
+  void readActivations(llvm::ArrayRef<StringRef> standard);
+  void readInputs();
+  bool expect(int input, Value tensor, llvm::ArrayRef<Expr> shape);
+  /// [time, direction, batch, gates·hidden].
+  Value inputGates(int64_t separate);
+  /// bool [direction, batch, 1]: the sequence is not over at this step.
+  Value isWithin(Value number);
+  Value toStep(Value perNode) { return isBatchFirst_ ? b.permute(perNode, {1, 0, 2}) : perNode; }
+
+  Node &n;
+  TensorBuilder &b;
+  int64_t gates_;
+  llvm::SmallVector<bool> reversed_; ///< a direction each
+  llvm::SmallVector<llvm::SmallVector<Activation>> activations_;
+  std::optional<double> clip_;
+  bool isBatchFirst_ = false;
+  Value x_; ///< [time, batch, input]
+  Value weight_, recurrence_, bias_, lengths_;
+  Expr time_, batch_, hidden_, directions_;
+};
+
+} // namespace
+
+Recurrence::Recurrence(Node &n, TensorBuilder &b, int64_t gates, llvm::ArrayRef<StringRef> standard)
+    : n(n), b(b), gates_(gates) {
+  readDirection();
+  readActivations(standard);
+  if (n.hasAttr("clip"))
+    clip_ = n.real("clip", 0);
+  if (n.opset() >= 14)
+    isBatchFirst_ = n.flag("layout", false);
+  if (b.ok())
+    readInputs();
+}
+
+void Recurrence::readDirection() {
+  std::string direction = n.string("direction", "forward");
+  if (direction == "forward")
+    reversed_ = {false};
+  else if (direction == "reverse")
+    reversed_ = {true};
+  else if (direction == "bidirectional")
+    reversed_ = {false, true};
+  else
+    n.fail("attribute 'direction' is " + quoted(direction), "it is forward, reverse or bidirectional");
+  directions_ = int64_t(reversed_.size());
+}
+
+void Recurrence::readActivations(llvm::ArrayRef<StringRef> standard) {
+  llvm::SmallVector<std::string> names = n.strings("activations");
+  llvm::SmallVector<double> alphas = n.reals("activation_alpha").value_or(llvm::SmallVector<double>());
+  llvm::SmallVector<double> betas = n.reals("activation_beta").value_or(llvm::SmallVector<double>());
+  size_t wanted = standard.size() * reversed_.size();
+  if (names.empty())
+    for (size_t i = 0; i < wanted; ++i)
+      names.push_back(standard[i % standard.size()].str());
+  if (names.size() != wanted) {
+    n.fail("attribute 'activations' names " + Twine(names.size()), Twine(standard.size()) + " a direction are needed");
+    return;
+  }
+  // The numbers belong to those activations that have any, in order.
+  const double *alpha = alphas.begin(), *beta = betas.begin();
+  for (size_t i = 0; i < wanted; ++i) {
+    if (i % standard.size() == 0)
+      activations_.emplace_back();
+    const ActivationKind *kind = llvm::find_if(
+        kActivations, [&](const ActivationKind &known) { return StringRef(names[i]).lower() == known.name; });
+    if (kind == std::end(kActivations)) {
+      n.fail("activation " + quoted(names[i]) + " is not known", "use one that the operator's definition lists");
+      return;
+    }
+    Activation activation{kind, kind->alpha, kind->beta};
+    if (kind->hasAlpha && alpha != alphas.end())
+      activation.alpha = *alpha++;
+    if (kind->hasBeta && beta != betas.end())
+      activation.beta = *beta++;
+    activations_.back().push_back(activation);
+  }
+}
+
+bool Recurrence::expect(int input, Value tensor, llvm::ArrayRef<Expr> wanted) {
+  Shape given = b.shape(tensor);
+  bool same = !tensor || (given.size() == wanted.size() && llvm::all_of(llvm::zip(given, wanted), [](auto pair) {
+                            return view::provablyEqual(std::get<0>(pair), std::get<1>(pair));
+                          }));
+  if (!same)
+    n.fail("input " + Twine(input) + " is " + describe(given), "it must be " + describe(wanted));
+  return same;
+}
+
+void Recurrence::readInputs() {
+  Value x = n.input(0), weight = n.input(1), recurrence = n.input(2), bias = n.optionalInput(3);
+  Value lengths = n.optionalInput(4);
+  if (!b.ok())
+    return;
+  if (b.rank(x) != 3 || b.rank(recurrence) != 3) {
+    n.fail("its inputs are " + describe(b.shape(x)) + " and " + describe(b.shape(recurrence)),
+           "the input and the weights have three axes");
+    return;
+  }
+  if (isBatchFirst_)
+    x = b.transpose(x, 0, 1);
+  time_ = b.dim(x, 0);
+  batch_ = b.dim(x, 1);
+  hidden_ = b.dim(recurrence, 2);
+  if (n.hasAttr("hidden_size") && !view::provablyEqual(hidden_, n.integer("hidden_size"))) {
+    n.fail("attribute 'hidden_size' is " + Twine(n.integer("hidden_size")) + " but the weights are " +
+           describe(b.shape(recurrence)));
+    return;
+  }
+  Expr rows = hidden_ * gates_;
+  if (!expect(1, weight, {directions_, rows, b.dim(x, 2)}) || !expect(2, recurrence, {directions_, rows, hidden_}) ||
+      !expect(3, bias, {directions_, rows * 2}) || !expect(4, lengths, {batch_}))
+    return;
+  weight_ = weight;
+  recurrence_ = recurrence;
+  bias_ = bias;
+  lengths_ = lengths;
+  x_ = x;
+}
+
+Value Recurrence::initial(int input) {
+  Value given = toStep(n.optionalInput(input));
+  Shape shape{directions_, batch_, hidden_};
+  if (!given)
+    return b.constant(0, b.element(x_), shape);
+  return expect(input, given, shape) ? given : Value();
+}
+
+Value Recurrence::rows(Value vectors, int64_t first, int64_t count) {
+  return b.unsqueeze(b.narrow(vectors, 1, hidden_ * first, hidden_ * (first + count)), {1});
+}
+
+Value Recurrence::recurrent(Value state, int64_t first, int64_t count) {
+  return b.matmul(state, b.transpose(b.narrow(recurrence_, 1, hidden_ * first, hidden_ * (first + count)), 1, 2));
+}
+
+Value Recurrence::gate(Value gates, int64_t index) {
+  return b.narrow(gates, -1, hidden_ * index, hidden_ * (index + 1));
+}
+
+Value Recurrence::inputGates(int64_t separate) {
+  Value x = b.unsqueeze(x_, {1});
+  if (reversed_.size() == 2)
+    x = b.stack({x_, b.flip(x_, {0})}, 1);
+  else if (reversed_[0])
+    x = b.flip(x, {0});
+  Value gates = b.matmul(x, b.transpose(weight_, 1, 2));
+  if (!bias_)
+    return gates;
+  Value sum = rows(bias_, 0, gates_);
+  Value recurrent = rows(bias_, gates_, gates_ - separate);
+  if (separate)
+    recurrent = b.pad(recurrent, {0, 0, 0}, {0, 0, hidden_ * separate});
+  return b.add(gates, b.add(sum, recurrent));
+}
+
+Value Recurrence::isWithin(Value number) {
+  Value left = b.sub(b.size(time_ - 1), number);
+  llvm::SmallVector<Value> steps;
+  for (bool reversed : reversed_)
+    steps.push_back(reversed ? left : number);
+  Value step = b.unsqueeze(b.stack(steps, 0), {1});
+  return b.unsqueeze(b.less(step, b.unsqueeze(b.cast(lengths_, b.int64()), {0})), {2});
+}
+
+Tensors Recurrence::run(llvm::ArrayRef<Value> initial, Step step, int64_t separate) {
+  Value gates = inputGates(separate);
+  bool wantsAll = n.proto().output_size() > 0 && !n.proto().output(0).empty();
+  llvm::SmallVector<Value> results = countedLoop(n, time_, initial, [&](const Iteration &iteration) {
+    Value now = b.narrow(gates, 0, iteration.index, iteration.index + 1);
+    now = b.reshape(now, {directions_, batch_, hidden_ * gates_});
+    llvm::SmallVector<Value> state = step(now, iteration.carried);
+    IterationResult result{state, {}};
+    Value hidden = state.empty() ? Value() : state[0];
+    if (lengths_) {
+      // A sequence that is over, or, reversed, has not begun, keeps its state.
+      Value within = isWithin(iteration.number);
+      for (auto [next, before] : llvm::zip(result.carried, iteration.carried))
+        next = b.where(within, next, before);
+      hidden = b.where(within, hidden, 0);
+    }
+    if (wantsAll)
+      result.slices.push_back(hidden);
+    return result;
+  });
+  if (results.empty())
+    return {};
+  Tensors outputs;
+  Value all = wantsAll ? results.back() : Value();
+  if (all && reversed_.size() == 2)
+    all = b.concat({b.narrow(all, 1, 0, 1), b.flip(b.narrow(all, 1, 1, 2), {0})}, 1);
+  else if (all && reversed_[0])
+    all = b.flip(all, {0});
+  outputs.push_back(all && isBatchFirst_ ? b.permute(all, {2, 0, 1, 3}) : all);
+  for (Value state : llvm::ArrayRef(results).take_front(initial.size()))
+    outputs.push_back(toStep(state));
+  return outputs;
+}
+
+Value Recurrence::activate(size_t place, Value x) {
+  if (clip_)
+    x = b.clip(x, -*clip_, *clip_);
+  const Activation &first = activations_.front()[place], &last = activations_.back()[place];
+  if (first == last)
+    return first.apply(b, x);
+  return b.concat({first.apply(b, b.narrow(x, 0, 0, 1)), last.apply(b, b.narrow(x, 0, 1, 2))}, 0);
+}
+
+//===----------------------------------------------------------------------===//
+// The three operators
+//===----------------------------------------------------------------------===//
+
+static Tensors rnn(Node &n, TensorBuilder &b) {
+  Recurrence r(n, b, 1, {"Tanh"});
+  if (!r.ok())
+    return {};
+  return r.run({r.initial(5)}, [&](Value gates, llvm::ArrayRef<Value> state) {
+    return llvm::SmallVector<Value>{r.activate(0, b.add(gates, r.recurrent(state[0], 0, 1)))};
+  });
+}
+
+/// Gates: update, reset, hidden.
+static Tensors gru(Node &n, TensorBuilder &b) {
+  bool resetsAfter = n.flag("linear_before_reset", false);
+  Recurrence r(n, b, 3, {"Sigmoid", "Tanh"});
+  if (!r.ok())
+    return {};
+  Value hiddenBias = resetsAfter && r.bias() ? r.rows(r.bias(), 5, 1) : Value();
+  auto step = [&](Value gates, llvm::ArrayRef<Value> state) {
+    Value before = state[0], product = r.recurrent(before, 0, resetsAfter ? 3 : 2);
+    Value update = r.activate(0, b.add(r.gate(gates, 0), r.gate(product, 0)));
+    Value reset = r.activate(0, b.add(r.gate(gates, 1), r.gate(product, 1)));
+    Value memory;
+    if (resetsAfter) {
+      memory = r.gate(product, 2);
+      memory = b.mul(reset, hiddenBias ? b.add(memory, hiddenBias) : memory);
+    } else {
+      memory = r.recurrent(b.mul(reset, before), 2, 1);
+    }
+    Value hidden = r.activate(1, b.add(r.gate(gates, 2), memory));
+    return llvm::SmallVector<Value>{b.add(b.mul(b.sub(1, update), hidden), b.mul(update, before))};
+  };
+  return r.run({r.initial(5)}, step, resetsAfter ? 1 : 0);
+}
+
+/// Gates: input, output, forget, cell; peepholes: input, output, forget.
+static Tensors lstm(Node &n, TensorBuilder &b) {
+  bool coupled = n.flag("input_forget", false);
+  Recurrence r(n, b, 4, {"Sigmoid", "Tanh", "Tanh"});
+  Value peepholes = n.optionalInput(7);
+  if (!r.ok())
+    return {};
+  Value hidden = r.initial(5), cell = r.initial(6);
+  auto step = [&](Value gates, llvm::ArrayRef<Value> state) {
+    Value before = state[1];
+    Value sum = b.add(gates, r.recurrent(state[0], 0, 4));
+    auto peeped = [&](int64_t index, Value cell) {
+      Value gate = r.gate(sum, index);
+      return peepholes ? b.add(gate, b.mul(cell, r.rows(peepholes, index, 1))) : gate;
+    };
+    Value input = r.activate(0, peeped(0, before));
+    Value forget = coupled ? b.sub(1, input) : r.activate(0, peeped(2, before));
+    Value cell = b.add(b.mul(forget, before), b.mul(input, r.activate(1, r.gate(sum, 3))));
+    Value output = r.activate(0, peeped(1, cell));
+    return llvm::SmallVector<Value>{b.mul(output, r.activate(2, cell)), cell};
+  };
+  return r.run({hidden, cell}, step);
+}
+
+void kiln::import::onnx::addRecurrent(Registry &r) {
+  r.add("GRU", 7, gru);
+  r.add("LSTM", 7, lstm);
+  r.add("RNN", 7, rnn);
+}

@@ -1,0 +1,218 @@
+// RNN, GRU and LSTM of one unit and one input feature, against the equations of their definition on plain numbers.
+#include "OnnxModel.h"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+using namespace kiln::test;
+using Catch::Contains;
+using Floats = std::vector<float>;
+
+namespace {
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+/// What the tests vary; weights are W[g] = 0.5 + g/4, R[g] = 0.25 + g/8, Wb[g] = g/10, Rb[g] = 0.3, for gate g.
+struct Unit {
+  double clip = INFINITY;
+  bool coupled = false, peepholes = false, resetsAfter = false;
+  double hidden = 0, cell = 0;
+
+  double w(int gate) const { return 0.5 + gate / 4.0; }
+  double r(int gate) const { return 0.25 + gate / 8.0; }
+  double wb(int gate) const { return gate / 10.0; }
+  static constexpr double rb = 0.3;
+  double clipped(double x) const { return std::clamp(x, -clip, clip); }
+  double sum(int gate, double x, double h) const { return x * w(gate) + h * r(gate) + wb(gate) + rb; }
+
+  double lstm(double x) {
+    double p = peepholes ? 0.7 : 0, h = hidden;
+    double input = sigmoid(clipped(sum(0, x, h) + p * cell));
+    double forget = coupled ? 1 - input : sigmoid(clipped(sum(2, x, h) + p * cell));
+    cell = forget * cell + input * std::tanh(clipped(sum(3, x, h)));
+    return hidden = sigmoid(clipped(sum(1, x, h) + p * cell)) * std::tanh(clipped(cell));
+  }
+  double gru(double x) {
+    double update = sigmoid(sum(0, x, hidden)), reset = sigmoid(sum(1, x, hidden));
+    double memory = resetsAfter ? reset * (hidden * r(2) + rb) : reset * hidden * r(2) + rb;
+    double fresh = std::tanh(x * w(2) + wb(2) + memory);
+    return hidden = (1 - update) * fresh + update * hidden;
+  }
+  double rnn(double x) { return hidden = std::tanh(sum(0, x, hidden)); }
+};
+
+/// A model of one such node whose input is [3, 1, 1].
+struct Model {
+  OnnxModel model{14};
+  std::string op;
+
+  Model(const std::string &op, int gates, int directions = 1, OnnxModel::Dims dims = {3, 1, 1}) : op(op) {
+    model.input("x", dims);
+    for (const char *name : {"y", "last", "cell"})
+      if (op == "LSTM" || name != std::string("cell"))
+        model.output(name);
+    model.node(op, {"x", "w", "r", "b"}, {"y", "last"});
+    if (op == "LSTM")
+      node().add_output("cell");
+    Unit unit;
+    Floats w, r, b;
+    for (int d = 0; d < directions; ++d) {
+      for (int g = 0; g < gates; ++g) {
+        w.push_back(unit.w(g));
+        r.push_back(unit.r(g));
+        b.push_back(unit.wb(g));
+      }
+      b.insert(b.end(), gates, Unit::rb);
+    }
+    model.floats("w", {directions, gates, 1}, w);
+    model.floats("r", {directions, gates, 1}, r);
+    model.floats("b", {directions, 2 * gates}, b);
+  }
+  ::onnx::NodeProto &node() { return *model.graph().mutable_node(0); }
+  /// Input `index` is an initializer.
+  Model &with(int index, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<float> values) {
+    while (node().input_size() < index)
+      node().add_input("");
+    node().add_input("i" + std::to_string(index));
+    model.floats("i" + std::to_string(index), dims, values);
+    return *this;
+  }
+  Floats y(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<float> x) { return model.runFloats({floatTensor(dims, x)}); }
+};
+
+Floats three(double (Unit::*step)(double), Unit unit, Floats x) {
+  Floats y;
+  for (float value : x)
+    y.push_back((unit.*step)(value));
+  return y;
+}
+
+void checkClose(const Floats &got, const Floats &want) {
+  REQUIRE(got.size() == want.size());
+  for (size_t i = 0; i < got.size(); ++i)
+    CHECK(got[i] == Approx(want[i]).margin(1e-6));
+}
+
+const Floats kX{1, -2, 0.5};
+} // namespace
+
+TEST_CASE("LSTM follows its equations") { checkClose(Model("LSTM", 4).y({3, 1, 1}, kX), three(&Unit::lstm, {}, kX)); }
+TEST_CASE("GRU follows its equations") { checkClose(Model("GRU", 3).y({3, 1, 1}, kX), three(&Unit::gru, {}, kX)); }
+TEST_CASE("RNN follows its equations") { checkClose(Model("RNN", 1).y({3, 1, 1}, kX), three(&Unit::rnn, {}, kX)); }
+
+TEST_CASE("An LSTM's last states are its second and third outputs") {
+  Model m("LSTM", 4);
+  std::vector<HostTensor> outputs = m.model.run({floatTensor({3, 1, 1}, kX)});
+  Unit unit;
+  for (float x : kX)
+    unit.lstm(x);
+  REQUIRE(outputs.size() == 3);
+  CHECK(outputs[1].dims == kiln::interp::Dims{1, 1, 1});
+  CHECK(outputs[1].elements<float>()[0] == Approx(unit.hidden));
+  CHECK(outputs[2].elements<float>()[0] == Approx(unit.cell));
+}
+
+TEST_CASE("An LSTM takes initial states and peepholes") {
+  Model m("LSTM", 4);
+  m.with(5, {1, 1, 1}, {0.4f}).with(6, {1, 1, 1}, {-0.6f}).with(7, {1, 3}, {0.7f, 0.7f, 0.7f});
+  checkClose(m.y({3, 1, 1}, kX), three(&Unit::lstm, {.peepholes = true, .hidden = 0.4, .cell = -0.6}, kX));
+}
+
+TEST_CASE("input_forget makes the forget gate what the input gate leaves") {
+  Model m("LSTM", 4);
+  setInt(m.node(), "input_forget", 1);
+  checkClose(m.y({3, 1, 1}, kX), three(&Unit::lstm, {.coupled = true}, kX));
+}
+
+TEST_CASE("clip bounds what the activations are given") {
+  Model m("LSTM", 4);
+  setFloat(m.node(), "clip", 0.25f);
+  checkClose(m.y({3, 1, 1}, kX), three(&Unit::lstm, {.clip = 0.25}, kX));
+}
+
+TEST_CASE("linear_before_reset resets after the product and its bias") {
+  Model m("GRU", 3);
+  setInt(m.node(), "linear_before_reset", 1);
+  checkClose(m.y({3, 1, 1}, kX), three(&Unit::gru, {.resetsAfter = true}, kX));
+}
+
+TEST_CASE("A reversed direction begins at the end") {
+  Model m("GRU", 3);
+  setString(m.node(), "direction", "reverse");
+  Floats backwards = three(&Unit::gru, {}, {kX.rbegin(), kX.rend()});
+  checkClose(m.y({3, 1, 1}, kX), {backwards.rbegin(), backwards.rend()});
+}
+
+TEST_CASE("Both directions stand side by side, each with its activations") {
+  Model m("RNN", 1, 2);
+  setString(m.node(), "direction", "bidirectional");
+  ::onnx::AttributeProto &names = *m.node().add_attribute();
+  names.set_name("activations");
+  names.set_type(::onnx::AttributeProto::STRINGS);
+  names.add_strings("tanh");
+  names.add_strings("Affine");
+  ::onnx::AttributeProto &alpha = *m.node().add_attribute();
+  alpha.set_name("activation_alpha");
+  alpha.set_type(::onnx::AttributeProto::FLOATS);
+  alpha.add_floats(0.5f); // of Affine: Tanh has none
+  Floats forward = three(&Unit::rnn, {}, kX), y;
+  double h = 0, backward[3];
+  for (int t = 2; t >= 0; --t)
+    backward[t] = h = 0.5 * Unit().sum(0, kX[t], h);
+  for (int t = 0; t < 3; ++t)
+    y.insert(y.end(), {forward[t], float(backward[t])});
+  checkClose(m.y({3, 1, 1}, kX), y);
+}
+
+TEST_CASE("layout 1 has the batch first") {
+  Model m("RNN", 1, 1, {2, 3, 1});
+  setInt(m.node(), "layout", 1);
+  Floats y = three(&Unit::rnn, {}, kX), second = three(&Unit::rnn, {}, {3, 4, 5});
+  y.insert(y.end(), second.begin(), second.end());
+  checkClose(m.y({2, 3, 1}, {1, -2, 0.5, 3, 4, 5}), y);
+}
+
+TEST_CASE("A sequence that is over keeps its state and gives zeros") {
+  for (const char *direction : {"forward", "reverse"}) {
+    Model m("RNN", 1);
+    setString(m.node(), "direction", direction);
+    m.node().add_input("lengths");
+    ::onnx::TensorProto &lengths = *m.model.graph().add_initializer();
+    lengths.set_name("lengths");
+    lengths.set_data_type(::onnx::TensorProto::INT32);
+    lengths.add_dims(1);
+    lengths.add_int32_data(2);
+    std::vector<HostTensor> outputs = m.model.run({floatTensor({3, 1, 1}, kX)});
+    bool forward = direction == std::string("forward");
+    Floats two = three(&Unit::rnn, {}, forward ? Floats{1, -2} : Floats{-2, 1});
+    CHECK(outputs[0].elements<float>()[0] == Approx(two[forward ? 0 : 1]));
+    CHECK(outputs[0].elements<float>()[1] == Approx(two[forward ? 1 : 0]));
+    CHECK(outputs[0].elements<float>()[2] == 0);
+    CHECK(outputs[1].elements<float>()[0] == Approx(two[1]));
+  }
+}
+
+TEST_CASE("A symbolic time runs at any length") {
+  Model m("GRU", 3, 1, {"time", 1, 1});
+  CHECK(m.y({0, 1, 1}, {}).empty());
+  checkClose(m.y({1, 1, 1}, {2}), three(&Unit::gru, {}, {2}));
+  checkClose(m.y({3, 1, 1}, kX), three(&Unit::gru, {}, kX));
+}
+
+TEST_CASE("One step needs no loop") {
+  Model m("LSTM", 4, 1, {1, 1, 1});
+  CHECK_THAT(m.model.import(), !Contains("graph.loop"));
+  checkClose(m.y({1, 1, 1}, {2}), three(&Unit::lstm, {}, {2}));
+}
+
+TEST_CASE("Weights of the wrong shape are refused") {
+  Model m("LSTM", 3);
+  CHECK_THAT(m.model.import(), Contains("input 1 is [1, 3, 1]; it must be [1, 4, 1]"));
+}
+
+TEST_CASE("An unknown activation or direction is refused") {
+  Model m("RNN", 1);
+  setString(m.node(), "direction", "sideways");
+  CHECK_THAT(m.model.import(), Contains("attribute 'direction' is 'sideways'"));
+}

@@ -1,0 +1,139 @@
+#include "OnnxModel.h"
+
+#include <catch2/catch.hpp>
+
+using namespace kiln::test;
+using Catch::Contains;
+using Floats = std::vector<float>;
+using Sizes = std::vector<int64_t>;
+
+/// A Resize of one axis by `scale`, or to `size`.
+struct Resize {
+  OnnxModel model{19};
+
+  explicit Resize(float scale, OnnxModel::Dims dims, int64_t opset = 19) : model(opset) {
+    model.input("x", dims).output("y").floats("scales", {1}, {scale});
+    model.node("Resize", {"x", "", "scales"}, {"y"});
+  }
+  Resize(Sizes size, OnnxModel::Dims dims) {
+    model.input("x", dims).output("y").ints("size", size);
+    model.node("Resize", {"x", "", "", "size"}, {"y"});
+  }
+  ::onnx::NodeProto &node() { return *model.graph().mutable_node(0); }
+  Resize &with(const std::string &name, const char *value) { return setString(node(), name, value), *this; }
+  Resize &with(const std::string &name, int value) { return setInt(node(), name, value), *this; }
+  Resize &linear() { return with("mode", "linear"); }
+  Resize &coordinates(const char *mode) { return with("coordinate_transformation_mode", mode); }
+  Floats on(Floats x) { return model.runFloats({floatTensor({int64_t(x.size())}, x)}); }
+};
+
+static Floats rounded(Floats values) {
+  for (float &value : values)
+    value = std::round(value * 1000) / 1000;
+  return values;
+}
+
+TEST_CASE("Twice the size, nearest, is a repetition") {
+  Resize twice(2, {2});
+  CHECK(twice.on({1, 2}) == Floats{1, 1, 2, 2});
+  CHECK_THAT(twice.model.import(), !Contains("graph.gather") && Contains("graph.expand"));
+}
+
+TEST_CASE("Half the size, nearest, is every other element") {
+  Resize half(0.5f, {4});
+  CHECK(half.coordinates("asymmetric").on({1, 2, 3, 4}) == Floats{1, 3});
+  CHECK_THAT(half.model.import(), !Contains("graph.gather"));
+}
+
+TEST_CASE("Twice the size, linear, reads no index and repeats the edges") {
+  Resize twice = Resize(2, {3}).linear();
+  CHECK(twice.on({0, 4, 8}) == Floats{0, 1, 3, 5, 7, 8});
+  CHECK_THAT(twice.model.import(), !Contains("graph.gather"));
+}
+
+TEST_CASE("A symbolic size is doubled symbolically") {
+  Resize twice = Resize(2, {"n"}).linear().coordinates("pytorch_half_pixel");
+  CHECK_THAT(twice.model.import(), !Contains("graph.gather") && Contains("(n*2)"));
+  CHECK(twice.on({5}) == Floats{5, 5});
+  CHECK(twice.on({0, 4, 8}) == Floats{0, 1, 3, 5, 7, 8});
+}
+
+TEST_CASE("Two thirds of a symbolic size") {
+  Resize part = Resize(0.75f, {"n"}).linear();
+  CHECK(rounded(part.on({0, 6, 12, 18, 24})) == Floats{1, 9, 17});
+  CHECK(rounded(part.on({0, 6, 12, 18})) == Floats{1, 9, 17});
+}
+
+TEST_CASE("A scale that does not come out even gathers") {
+  CHECK(Resize(0.6f, {5}).coordinates("asymmetric").on({0, 1, 2, 3, 4}) == Floats{0, 2, 3});
+  CHECK(Resize(0.6f, {"n"}).coordinates("asymmetric").on({0, 1, 2, 3, 4}) == Floats{0, 2, 3});
+}
+
+TEST_CASE("The corners of a symbolic size meet") {
+  Resize four = Resize(Sizes{4}, {"n"}).linear().coordinates("align_corners");
+  CHECK(rounded(four.on({0, 3})) == Floats{0, 1, 2, 3});
+  CHECK(rounded(four.on({0, 3, 9})) == Floats{0, 2, 5, 9});
+}
+
+TEST_CASE("Roundings differ at ties") {
+  auto at = [](const char *rounding) {
+    return Resize(Sizes{4}, {2}).coordinates("asymmetric").with("nearest_mode", rounding).on({0, 1});
+  };
+  CHECK(at("round_prefer_floor") == Floats{0, 0, 1, 1});
+  CHECK(at("round_prefer_ceil") == Floats{0, 1, 1, 1});
+  CHECK(at("floor") == Floats{0, 0, 1, 1});
+  CHECK(at("ceil") == Floats{0, 1, 1, 1});
+}
+
+TEST_CASE("Cubic goes through the elements and beyond them") {
+  Resize twice = Resize(2, {4}).with("mode", "cubic").coordinates("asymmetric");
+  // Half way: -0.09375, 0.59375, 0.59375, -0.09375.
+  CHECK(rounded(twice.on({0, 0, 1, 1})) == Floats{0, -0.094f, 0, 0.5f, 1, 1.094f, 1, 1});
+}
+
+TEST_CASE("antialias weighs all that an element covers") {
+  CHECK(rounded(Resize(0.5f, {4}).linear().with("antialias", 1).on({0, 4, 8, 12})) == Floats{2.5f, 9.5f});
+  CHECK(Resize(0.5f, {4}).linear().on({0, 4, 8, 12}) == Floats{2, 10});
+}
+
+TEST_CASE("Only some axes are resized; the ratio can be kept") {
+  OnnxModel model(18);
+  model.input("x", {1, 2, 4}).output("y").ints("size", {3, 4});
+  ::onnx::NodeProto &node = model.node("Resize", {"x", "", "", "size"}, {"y"});
+  setInts(node, "axes", {-1, 1});
+  setString(node, "keep_aspect_ratio_policy", "not_larger");
+  std::vector<HostTensor> outputs = model.run({floatTensor({1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8})});
+  CHECK(outputs[0].dims == kiln::interp::Dims{1, 2, 3});
+}
+
+TEST_CASE("Opset 10 has scales alone and rounds down; 11 and 12 know tf_half_pixel_for_nn") {
+  OnnxModel model(10);
+  model.input("x", {2}).output("y").floats("scales", {1}, {1.5f});
+  model.node("Resize", {"x", "scales"}, {"y"});
+  CHECK(model.runFloats({floatTensor({2}, {1, 2})}) == Floats{1, 1, 2});
+  CHECK(Resize(0.5f, {4}, 11).coordinates("tf_half_pixel_for_nn").on({1, 2, 3, 4}) == Floats{2, 4});
+  CHECK_THAT(Resize(0.5f, {4}, 13).coordinates("tf_half_pixel_for_nn").model.import(),
+             Contains("it is one of half_pixel, "));
+}
+
+TEST_CASE("Upsample's scales are an attribute before opset 9, and it ends with opset 10") {
+  OnnxModel model(7);
+  model.input("x", {2}).output("y");
+  ::onnx::AttributeProto &scales = *model.node("Upsample", {"x"}, {"y"}).add_attribute();
+  scales.set_name("scales");
+  scales.set_type(::onnx::AttributeProto::FLOATS);
+  scales.add_floats(2);
+  CHECK(model.runFloats({floatTensor({2}, {1, 2})}) == Floats{1, 1, 2, 2});
+  OnnxModel late(10);
+  late.input("x", {2}).output("y").floats("scales", {1}, {2});
+  late.node("Upsample", {"x", "scales"}, {"y"});
+  CHECK_THAT(late.import(), Contains("use Resize"));
+}
+
+TEST_CASE("Resize without scales and sizes, or too many of them, is refused") {
+  OnnxModel model(13);
+  model.input("x", {2}).output("y");
+  model.node("Resize", {"x"}, {"y"});
+  CHECK_THAT(model.import(), Contains("there are neither scales nor sizes"));
+  CHECK_THAT(Resize(Sizes{2, 2}, {2}).model.import(), Contains("2 sizes or scales for 1 axes"));
+}
