@@ -470,6 +470,11 @@ void KernelLowering::bindParallelAxes() {
   out_.setLocal(local);
 }
 
+bool KernelLowering::isReduced(int64_t axis) {
+  return llvm::any_of(func_.getBody().getOps<kernel::ReduceOp>(),
+                      [&](kernel::ReduceOp reduce) { return llvm::is_contained(reduce.getAxes(), axis); });
+}
+
 void KernelLowering::emitStores() {
   // Stores that walk the same loops share them.
   llvm::MapVector<ArrayAttr, SmallVector<kernel::StoreOp>> nests;
@@ -483,11 +488,22 @@ void KernelLowering::emitStores() {
     nests[builder_.getI64ArrayAttr(loops)].push_back(store);
   }
   for (auto &[loops, stores] : nests) {
-    for (auto axis : loops.getAsValueRange<IntegerAttr>())
-      openLoop(axis.getSExtValue(), {}, /*reduce=*/false);
-    atEdges([&, &stores = stores] { emitNest(stores); });
-    for (size_t i = 0; i < loops.size(); ++i)
-      closeLoop({});
+    // A loop that a reduce walks too begins a nest of its own: what is tested about it does not hold in the reduce,
+    // whose place is before it, behind the tests about the loops around.
+    SmallVector<int64_t> outer, inner;
+    for (auto axis : loops.getAsValueRange<IntegerAttr>()) {
+      bool isShared = isReduced(axis.getSExtValue()) && !llvm::is_contained(heldLoops_, axis.getSExtValue());
+      (isShared || !inner.empty() ? inner : outer).push_back(axis.getSExtValue());
+    }
+    auto walk = [&](ArrayRef<int64_t> axes, llvm::function_ref<void()> body) {
+      for (int64_t axis : axes)
+        openLoop(axis, {}, /*reduce=*/false);
+      atEdges(body);
+      for (size_t i = 0; i < axes.size(); ++i)
+        closeLoop({});
+    };
+    auto emit = [&, &stores = stores] { emitNest(stores); };
+    walk(outer, [&] { inner.empty() ? emit() : walk(inner, emit); });
   }
 }
 

@@ -162,6 +162,7 @@ private:
 
   void createFunction();
   void bindParallelAxes();
+  bool isReduced(int64_t axis);
   void emitStores();
 
   kernel::FuncOp func_;
