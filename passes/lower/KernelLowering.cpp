@@ -442,6 +442,35 @@ void KernelLowering::createFunction() {
     scopes_.back()->variables[symbol] = body->getArgument(func_.getNumArguments() + index);
 }
 
+/// A launch counts its chunks in one row, of which each chunk axis is a part.
+void KernelLowering::bindChunks(SmallVector<Expr> &grid, SmallVector<int64_t> &local) {
+  SmallVector<kernel::AxisAttr> chunks;
+  Expr total = 1;
+  for (kernel::AxisAttr axis : axes_)
+    if (axis.getKind() == AxisKind::Chunk) {
+      chunks.push_back(axis);
+      total = total * axis.getSize().getValue();
+    }
+  if (chunks.empty())
+    return;
+  Expr chunk = chunks.size() == 1 ? kernel::loopVariable(chunks.front())
+                                  : Expr::variable("_chunk", 0, std::max<int64_t>(total.max() - 1, 0));
+  auto kind = uop::SpecialKindAttr::get(builder_.getContext(), uop::SpecialKind::Chunk);
+  scopes_.front()->variables[chunk] =
+      uop::SpecialOp::create(at(0), loc_, indexType_, kind, builder_.getI64IntegerAttr(grid.size()),
+                             ExprAttr::get(builder_.getContext(), total));
+  grid.push_back(total);
+  local.push_back(1);
+  if (chunks.size() == 1)
+    return;
+  for (kernel::AxisAttr axis : llvm::reverse(chunks)) {
+    Expr size = axis.getSize().getValue();
+    scopes_.front()->substitutions[kernel::loopVariable(axis)] =
+        axis == chunks.front() ? chunk : view::mod(chunk, size);
+    chunk = view::floorDiv(chunk, size);
+  }
+}
+
 void KernelLowering::bindParallelAxes() {
   SmallVector<Expr> grid;
   SmallVector<int64_t> local;
@@ -451,11 +480,12 @@ void KernelLowering::bindParallelAxes() {
         at(0), loc_, indexType_, kindAttr, builder_.getI64IntegerAttr(dimension), axis.getSize());
   };
   for (kernel::AxisAttr axis : axes_)
-    if (axis.getKind() == AxisKind::Group || axis.getKind() == AxisKind::Chunk) {
-      bind(axis, axis.getKind() == AxisKind::Group ? uop::SpecialKind::Group : uop::SpecialKind::Chunk, grid.size());
+    if (axis.getKind() == AxisKind::Group) {
+      bind(axis, uop::SpecialKind::Group, grid.size());
       grid.push_back(axis.getSize().getValue());
       local.push_back(1);
     }
+  bindChunks(grid, local);
   size_t dimension = 0;
   for (kernel::AxisAttr axis : axes_)
     if (axis.getKind() == AxisKind::Item) {

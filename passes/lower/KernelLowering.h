@@ -162,6 +162,7 @@ private:
 
   void createFunction();
   void bindParallelAxes();
+  void bindChunks(llvm::SmallVector<view::Expr> &grid, llvm::SmallVector<int64_t> &local);
   bool isReduced(int64_t axis);
   void emitStores();
 
