@@ -25,7 +25,7 @@ Value TensorBuilder::arange(Expr count, Type element) {
     return weight("positions", DenseElementsAttr::get(tensorType({count}, element), numbers));
   }
   // Block number times the block's length, plus the place within the block.
-  Expr blocks = view::ceilDiv(count, blockLength);
+  Expr blocks = view::floorDiv(count + (blockLength - 1), blockLength);
   Value block;
   if (known) {
     block = arange(blocks, element);
@@ -138,10 +138,11 @@ Value TensorBuilder::triangle(Expr rows, Expr columns, Expr diagonal) {
   if (diagonal.min() < 0)
     return fail("a triangle from diagonal " + diagonal.print(), "its sign must be known");
   // Rows of a pattern (gap, ones, gap), each row one shorter than the pattern, so that it moves right row by row.
-  Expr period = view::sum({diagonal, columns, rows});
+  Expr gap = rows.min() > 0 ? rows : rows + 1; // also without rows and columns a row has an element to lose
+  Expr period = view::sum({diagonal, columns, gap});
   if (!fits({rows, period}))
     return {};
-  Value pattern = pad(constant(1, boolType(), {columns}), {diagonal}, {rows});
+  Value pattern = pad(constant(1, boolType(), {columns}), {diagonal}, {gap});
   Value moved = reshape(expand(pattern, {rows, period}), {rows * period});
   moved = reshape(narrow(moved, 0, 0, rows * (period - 1)), {rows, period - 1});
   return narrow(moved, 1, 0, columns);

@@ -45,6 +45,14 @@ ShapeTracker schedule::withInnerAxes(const ShapeTracker &tracker, llvm::ArrayRef
   return ShapeTracker(views);
 }
 
+ShapeTracker schedule::indicesOf(graph::GatherOp gather, const ShapeTracker &tracker) {
+  // Result axes: those before the gathered one, the indices', those after it.
+  view::Shape result = shapeOf(gather.getResult()), indices = shapeOf(gather.getIndices());
+  view::Shape among(result.size(), 1);
+  llvm::copy(indices, among.begin() + gather.getAxis());
+  return ShapeTracker::contiguous(indices).reshape(among).expand(result).compose(tracker).simplify();
+}
+
 ShapeTracker Domain::widen(const ShapeTracker &tracker) const {
   if (tracker.shape().size() == sizes_.size())
     return tracker;

@@ -43,4 +43,7 @@ llvm::SmallBitVector axesOf(const view::ShapeTracker &tracker);
 /// the e-th block of `sizes`, in row-major order.
 view::ShapeTracker withInnerAxes(const view::ShapeTracker &tracker, llvm::ArrayRef<view::Expr> sizes);
 
+/// Where a gather reads its indices, when its result is read through `tracker`.
+view::ShapeTracker indicesOf(graph::GatherOp gather, const view::ShapeTracker &tracker);
+
 } // namespace kiln::schedule

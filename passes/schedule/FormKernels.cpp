@@ -35,7 +35,8 @@ struct FormKernels : kiln::impl::FormKernelsBase<FormKernels> {
       return signalPassFailure();
     if (classic)
       schedule::splitReduces(main);
-    schedule::buildHostProgram(main, symbols, classic);
+    target::Rates rates{bytesPerNs, opsPerNs, productOpsPerNs, launchNs, units};
+    schedule::buildHostProgram(main, symbols, {classic, rates});
   }
 };
 } // namespace

@@ -5,6 +5,8 @@
 
 #include "passes/schedule/HostBuilder.h"
 
+#include "passes/schedule/Fuse.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
@@ -50,8 +52,8 @@ struct Scope {
 
 class HostBuilder {
 public:
-  HostBuilder(func::FuncOp main, ArrayRef<SymbolAttr> symbols, bool classic)
-      : main_(main), symbols_(symbols), classic_(classic), builder_(main) {}
+  HostBuilder(func::FuncOp main, ArrayRef<SymbolAttr> symbols, const Policy &policy)
+      : main_(main), symbols_(symbols), policy_(policy), builder_(main) {}
   void build();
 
 private:
@@ -78,7 +80,7 @@ private:
 
   func::FuncOp main_;
   ArrayRef<SymbolAttr> symbols_;
-  bool classic_;
+  const Policy &policy_;
   OpBuilder builder_;
   Location loc_ = builder_.getUnknownLoc();
   KernelTable kernels_;
@@ -189,7 +191,7 @@ static std::string originOf(kernel::FuncOp func) {
 
 Value HostBuilder::sliceOf(const KernelGroup &group, Block &block, Scope &scope) {
   auto copy = group.outputs.front().getDefiningOp<graph::ContiguousOp>();
-  if (!classic_ || !copy || group.outputs.size() > 1 || outputIndex_.contains(copy.getResult()))
+  if (!policy_.classic || !copy || group.outputs.size() > 1 || outputIndex_.contains(copy.getResult()))
     return nullptr;
   Edge edge = edgeOf(copy.getInput());
   bool isGiven = isa<BlockArgument>(edge.base) || edge.base.getDefiningOp<graph::WeightOp>();
@@ -212,7 +214,8 @@ void HostBuilder::emitGroup(const KernelGroup &group, Block &block, Scope &scope
     return;
   }
   OpBuilder beside(main_);
-  BuiltKernel kernel = buildKernel(beside, group, [&](Value tensor) { return isMemory(tensor, block); }, classic_);
+  BuiltKernel kernel =
+      buildKernel(beside, group, [&](Value tensor) { return isMemory(tensor, block); }, policy_.classic);
   std::string origin = originOf(kernel.func);
   ArrayRef<Expr> symbols = kernel.func.getSizes().getSizes();
   SmallVector<Value> buffers, sizes;
@@ -231,7 +234,7 @@ void HostBuilder::emitGroup(const KernelGroup &group, Block &block, Scope &scope
 }
 
 void HostBuilder::emitBlock(Block &block, Scope &scope) {
-  Realization &realization = realizations_[&block] = realize(block, classic_);
+  Realization &realization = realizations_[&block] = policy_.classic ? realize(block) : fuse(block, policy_.rates);
   for (const KernelGroup &group : realization.groups)
     for (Value output : group.outputs)
       writer_[output] = &group;
@@ -574,6 +577,6 @@ void HostBuilder::build() {
   main_.erase();
 }
 
-void schedule::buildHostProgram(func::FuncOp main, ArrayRef<SymbolAttr> symbols, bool classic) {
-  HostBuilder(main, symbols, classic).build();
+void schedule::buildHostProgram(func::FuncOp main, ArrayRef<SymbolAttr> symbols, const Policy &policy) {
+  HostBuilder(main, symbols, policy).build();
 }

@@ -143,14 +143,11 @@ Value KernelBuilder::computeOp(Operation *op, const ShapeTracker &tracker) {
 }
 
 Value KernelBuilder::computeGather(graph::GatherOp gather, const ShapeTracker &tracker) {
-  // Result axes: those before the gathered one, the indices', those after it.
   view::Shape from = shapeOf(gather.getInput()), result = shapeOf(gather.getResult());
   view::Shape chosen = shapeOf(gather.getIndices());
   size_t axis = gather.getAxis(), after = from.size() - axis - 1;
-  view::Shape among(result.size(), 1), between;
-  llvm::copy(chosen, among.begin() + axis);
-  ShapeTracker ofIndices = ShapeTracker::contiguous(chosen).reshape(among).expand(result);
-  Value row = compute(gather.getIndices(), ofIndices.compose(tracker).simplify());
+  view::Shape between;
+  Value row = compute(gather.getIndices(), indicesOf(gather, tracker));
   // The input with the gathered axis last and an axis of size 1 for each of the indices'.
   Edge edge = edgeOf(gather.getInput());
   SmallVector<int64_t> order;

@@ -2,7 +2,7 @@
 // The rules of tinygrad v0.9.2, in three steps over the graph seen as bases (tensors that are computed) and edges
 // (views):
 //   1. Results of the block, tensors that control flow reads or makes, and bases that a view expands are realized;
-//      classic: also bases that a view pads unless the padding can move to the loads or is cut off again.
+//      so are bases that a view pads, unless the padding can move to the loads or is cut off again.
 //   2. Every reduce is paired with the realized tensors that it can be finished in: those reached through element-wise
 //      ops and views that keep its elements in order. Where the pairing is not clean, the reduce itself is realized, or
 //      the last of the chain of single readers behind it.
@@ -29,20 +29,35 @@ Value schedule::memoryOf(Value tensor) {
   return assign ? Value(assign.getTarget()) : tensor;
 }
 
-/// Ops that a kernel computes; everything else is memory when a kernel reads it, or a number.
-static bool isComputed(Value value) {
+bool schedule::isComputed(Value value) {
   return value.getDefiningOp<graph::AluOp>() || value.getDefiningOp<graph::ReduceOp>() ||
          value.getDefiningOp<graph::GatherOp>() || value.getDefiningOp<graph::ContiguousOp>() ||
          value.getDefiningOp<graph::AssignOp>();
 }
 
-/// What an op reads when it is part of a kernel.
-static SmallVector<Edge> sourcesOf(Value value) {
+SmallVector<Edge> schedule::sourcesOf(Value value) {
   SmallVector<Edge> sources;
   if (isComputed(value))
     for (Value operand : value.getDefiningOp()->getOperands())
       sources.push_back(edgeOf(operand));
   return sources;
+}
+
+SmallVector<Edge> schedule::rootsOf(Block &block) {
+  SmallVector<Edge> roots;
+  for (Operation &op : block) {
+    if (auto assign = dyn_cast<graph::AssignOp>(op))
+      roots.push_back(edgeOf(assign.getResult()));
+    bool reads = op.hasTrait<OpTrait::IsTerminator>() || isa<graph::IfOp, graph::LoopOp, graph::BindOp>(op);
+    if (!reads)
+      continue;
+    op.walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (operand.getParentBlock() == &block)
+          roots.push_back(edgeOf(operand));
+    });
+  }
+  return roots;
 }
 
 static bool keepsZero(Alu kind) {
@@ -84,7 +99,7 @@ bool schedule::isPadSafe(Value value, const llvm::SetVector<Value> &realized) {
 namespace {
 class Realizer {
 public:
-  Realizer(Block &block, bool classic) : block_(block), classic_(classic) {}
+  explicit Realizer(Block &block) : block_(block) {}
   Realization run();
 
 private:
@@ -103,12 +118,10 @@ private:
   bool overwritesWhatIsRead(const llvm::SetVector<Value> &outputs);
   Value lastOfChain(Value reduce);
   /// Breadth first: a kernel follows the last that it reads from.
-  SmallVector<KernelGroup *> inOrder(llvm::MapVector<Value, KernelGroup> &groups);
   /// The tracker through which `reader` reads `base`; nullopt when it does so through several.
   std::optional<ShapeTracker> onlyEdge(Value reader, Value base);
 
   Block &block_;
-  bool classic_;
   llvm::SetVector<Value> all_;    // reachable bases, outputs first
   llvm::SetVector<Value> padded_; // bases that a view pads
   llvm::SetVector<Value> realized_;
@@ -312,29 +325,15 @@ void Realizer::pairReduce(Value reduce) {
 }
 
 Realization Realizer::run() {
-  SmallVector<Edge> roots;
-  // What leaves the block, and what ops with regions or sizes read, is memory.
-  for (Operation &op : block_) {
-    if (auto assign = dyn_cast<graph::AssignOp>(op))
-      roots.push_back(edgeOf(assign.getResult()));
-    bool reads = op.hasTrait<OpTrait::IsTerminator>() || isa<graph::IfOp, graph::LoopOp, graph::BindOp>(op);
-    if (!reads)
-      continue;
-    op.walk([&](Operation *inner) {
-      for (Value operand : inner->getOperands())
-        if (operand.getParentBlock() == &block_)
-          roots.push_back(edgeOf(operand));
-    });
-  }
+  SmallVector<Edge> roots = rootsOf(block_);
   for (Edge &root : roots)
     if (isHere(root.base))
       realized_.insert(root.base);
   for (const Edge &root : roots)
     visit(root);
-  if (classic_)
-    for (Value base : padded_)
-      if (!isPadSafe(base, realized_))
-        realized_.insert(base);
+  for (Value base : padded_)
+    if (!isPadSafe(base, realized_))
+      realized_.insert(base);
   for (Value base : llvm::to_vector(all_))
     if (isReduce(base) && !realized_.contains(base))
       pairReduce(base);
@@ -353,7 +352,7 @@ Realization Realizer::run() {
   return result;
 }
 
-SmallVector<KernelGroup *> Realizer::inOrder(llvm::MapVector<Value, KernelGroup> &groups) {
+SmallVector<KernelGroup *> schedule::inOrder(llvm::MapVector<Value, KernelGroup> &groups) {
   llvm::DenseMap<Value, KernelGroup *> writer, overwriter;
   for (auto &[key, group] : groups)
     for (Value output : group.outputs) {
@@ -403,4 +402,4 @@ SmallVector<KernelGroup *> Realizer::inOrder(llvm::MapVector<Value, KernelGroup>
   return order;
 }
 
-Realization schedule::realize(Block &block, bool classic) { return Realizer(block, classic).run(); }
+Realization schedule::realize(Block &block) { return Realizer(block).run(); }

@@ -35,7 +35,7 @@ namespace {
 
 /// What CLI11 fills and what has yet to be understood.
 struct Texts {
-  std::vector<std::string> dims, inputs, named;
+  std::vector<std::string> dims, inputs, named, at;
   std::string emit = "exe", opts, schedule = "default", outputDir, random, bench, threads;
   std::optional<double> memoryLimit; ///< in GiB
   bool list = false;
@@ -146,6 +146,12 @@ static llvm::Error understand(CommandLine &line, const Texts &texts) {
       return failure(texts.opts + ": cannot be read: " + file.getError().message());
     compile.pipeline.opts = (*file)->getBuffer().str();
   }
+  for (const std::string &text : texts.at) {
+    llvm::Expected<Sizes> sizes = parseSizes(text);
+    if (!sizes)
+      return sizes.takeError();
+    line.verify.at.push_back(std::move(*sizes));
+  }
   llvm::Expected<Emit> emit = parseEmit(texts.emit);
   if (!emit)
     return emit.takeError();
@@ -187,6 +193,11 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
   addCompileOptions(verify, line, texts, "a model's file, or a folder of a model and its inputs and outputs");
   verify.add_option("--rtol", line.verify.relative, "the largest relative error (1e-3)");
   verify.add_option("--atol", line.verify.absolute, "the largest absolute error (1e-5)");
+  verify
+      .add_option("--at", texts.at, "also with random inputs of these sizes, against the graph interpreter; repeatable")
+      ->type_name("NAME=SIZE,...")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verify.add_flag("--graph", line.verify.interpretsGraph, "interpret the graph as imported; compile nothing");
 
   CLI::App &devices = *app.add_subcommand("devices", "what kiln compiles for, and what this machine has of it");

@@ -1,6 +1,7 @@
 //===- Options.h - What the command line says, as data ------------------------===//
 #pragma once
 
+#include "RandomInputs.h"
 #include "import/Import.h"
 #include "passes/Pipeline.h"
 
@@ -35,6 +36,7 @@ struct RunOptions {
 
 struct VerifyOptions {
   double relative = 1e-3, absolute = 1e-5;
+  std::vector<Sizes> at;        ///< --at: at each of these, random inputs against the graph interpreter
   bool interpretsGraph = false; ///< --graph: judge the import, before any pass, not a device
 };
 

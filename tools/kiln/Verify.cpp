@@ -2,6 +2,7 @@
 
 #include "Compare.h"
 #include "Load.h"
+#include "RandomInputs.h"
 #include "StoredCase.h"
 #include "interp/GraphInterpreter.h"
 #include "ir/graph/Graph.h"
@@ -59,36 +60,6 @@ static llvm::Expected<std::vector<HostTensor>> runModel(const kiln_model &model,
   return results;
 }
 
-/// Inputs at random, each size at its symbol's default; absent where the model has a stored default.
-static llvm::Expected<std::vector<HostTensor>> randomInputs(mlir::ModuleOp graph) {
-  llvm::StringMap<int64_t> defaults;
-  for (auto symbol : graph->getAttrOfType<mlir::ArrayAttr>(graph::kSymbolsAttr).getAsRange<SymbolAttr>())
-    defaults[symbol.getName()] = symbol.getValue();
-  auto main = graph.lookupSymbol<mlir::func::FuncOp>("main");
-  std::vector<HostTensor> inputs;
-  for (mlir::BlockArgument input : main.getArguments()) {
-    if (main.getArgAttr(input.getArgNumber(), graph::kValueAttr)) {
-      inputs.emplace_back();
-      continue;
-    }
-    interp::Dims dims;
-    for (view::Expr size : shapeOf(input)) {
-      llvm::DenseMap<view::Expr, int64_t> values;
-      size.forEachVariable([&](view::Expr variable) { values[variable] = defaults.lookup(variable.name()); });
-      std::optional<int64_t> value = size.evaluate(values);
-      if (!value || *value < 0)
-        return failure("input " + llvm::Twine(input.getArgNumber()) + ": its size " + size.print() + " has no value",
-                       "give defaults with --dim");
-      dims.push_back(*value);
-    }
-    auto element = mlir::cast<mlir::RankedTensorType>(input.getType()).getElementType();
-    HostTensor &tensor = inputs.emplace_back(HostTensor::zeros(*dtypeOf(element), dims));
-    kiln_tensor view = viewOf(tensor);
-    kiln_random_fill(&view, /*seed=*/0, input.getArgNumber());
-  }
-  return inputs;
-}
-
 /// The names of a graph's outputs, in order.
 static std::vector<std::string> outputNames(mlir::func::FuncOp main) {
   std::vector<std::string> names;
@@ -133,11 +104,16 @@ llvm::Expected<bool> driver::verify(const CompileOptions &given, const VerifyOpt
   llvm::Expected<std::unique_ptr<Model>> model = Model::open(options);
   if (!model)
     return model.takeError();
-  bool isRandom = cases->empty();
   bool isGraph = (*model)->stage() == Stage::Import;
-  if ((isRandom || verify.interpretsGraph) && !isGraph)
-    return failure(options.model + ": only graphs can be interpreted", "verify the model's file");
-  if (isRandom && verify.interpretsGraph)
+  std::vector<Sizes> random = verify.at;
+  if (random.empty() && cases->empty())
+    random.emplace_back();
+  if ((!random.empty() || verify.interpretsGraph) && !isGraph)
+    return failure(options.model + (random.empty() ? ": only graphs can be interpreted"
+                                                   : ": nothing is stored to compare with, and only graphs can be "
+                                                     "interpreted"),
+                   "verify the model's file");
+  if (!random.empty() && verify.interpretsGraph)
     return failure(options.model + ": nothing is stored to compare with", "store input_0.npy … and output_0.npy …");
   mlir::OwningOpRef<mlir::ModuleOp> graph = (*model)->module().clone();
   std::unique_ptr<target::LoadedModel> loaded;
@@ -157,21 +133,25 @@ llvm::Expected<bool> driver::verify(const CompileOptions &given, const VerifyOpt
                                           .memoryLimit = options.import.memoryLimit};
     return interp::interpretGraph(*graph, inputs, judge);
   };
-  if (isRandom) {
-    llvm::Expected<std::vector<HostTensor>> inputs = randomInputs(*graph);
+  ptrdiff_t storedCount = cases->size();
+  for (const Sizes &sizes : random) {
+    llvm::Expected<std::vector<HostTensor>> inputs = randomInputs(*graph, sizes);
     if (!inputs)
-      return inModel(inputs.takeError());
+      return inputs.takeError();
     llvm::Expected<std::vector<HostTensor>> outputs = interpret(*inputs);
     if (!outputs)
       return outputs.takeError();
-    llvm::outs() << options.model << ": random inputs, against the graph interpreter\n";
     cases->push_back({"", std::move(*inputs), std::move(*outputs)});
   }
 
   unsigned wrong = 0, compared = 0;
   for (StoredCase &stored : *cases) {
-    if (!isRandom)
-      llvm::outs() << options.model << ": stored in " << (stored.folder.empty() ? "." : stored.folder) << "\n";
+    bool isStored = &stored - cases->data() < storedCount;
+    llvm::outs() << options.model << ": "
+                 << (!isStored               ? "random inputs, against the graph interpreter"
+                     : stored.folder.empty() ? "stored in ."
+                                             : "stored in " + stored.folder)
+                 << "\n";
     if (stored.inputs.size() > inputCount)
       return failure(stored.folder + ": has " + llvm::Twine(stored.inputs.size()) + " inputs where the model takes " +
                      llvm::Twine(inputCount));

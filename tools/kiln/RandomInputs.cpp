@@ -1,0 +1,73 @@
+#include "RandomInputs.h"
+
+#include "ir/graph/Graph.h"
+#include "support/Error.h"
+
+#include "kiln/cli.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace kiln;
+using namespace kiln::driver;
+using interp::HostTensor;
+
+llvm::Expected<Sizes> driver::parseSizes(llvm::StringRef text) {
+  Sizes sizes;
+  for (llvm::StringRef part : llvm::split(text, ',')) {
+    auto [name, value] = part.rsplit('=');
+    int64_t size;
+    if (name.empty() || value.getAsInteger(10, size) || size < 0 || !sizes.try_emplace(name, size).second)
+      return usageError("--at " + text + ": '" + part + "' is no name and size", "give NAME=SIZE,NAME=SIZE");
+  }
+  return sizes;
+}
+
+/// The value of every symbol of the graph.
+static llvm::Expected<llvm::DenseMap<view::Expr, int64_t>> symbolValues(mlir::ModuleOp graph, const Sizes &sizes) {
+  llvm::DenseMap<view::Expr, int64_t> values;
+  llvm::StringSet<> known;
+  for (auto symbol : graph->getAttrOfType<mlir::ArrayAttr>(graph::kSymbolsAttr).getAsRange<SymbolAttr>()) {
+    auto given = sizes.find(symbol.getName());
+    int64_t value = given == sizes.end() ? symbol.getValue() : given->second;
+    values[view::Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax())] = value;
+    known.insert(symbol.getName());
+  }
+  for (const auto &size : sizes)
+    if (!known.contains(size.first()))
+      return usageError("--at names '" + size.first() + "', which is no size of the model");
+  return values;
+}
+
+llvm::Expected<std::vector<HostTensor>> driver::randomInputs(mlir::ModuleOp graph, const Sizes &sizes) {
+  llvm::Expected<llvm::DenseMap<view::Expr, int64_t>> values = symbolValues(graph, sizes);
+  if (!values)
+    return values.takeError();
+  auto main = graph.lookupSymbol<mlir::func::FuncOp>("main");
+  std::vector<HostTensor> inputs;
+  for (mlir::BlockArgument input : main.getArguments()) {
+    if (main.getArgAttr(input.getArgNumber(), graph::kValueAttr)) {
+      inputs.emplace_back();
+      continue;
+    }
+    interp::Dims dims;
+    for (view::Expr size : shapeOf(input)) {
+      std::optional<int64_t> value = size.evaluate(*values);
+      if (!value || *value < 0)
+        return failure("input " + llvm::Twine(input.getArgNumber()) + ": its size " + size.print() + " has no value",
+                       "give it with --at, or a default with --dim");
+      dims.push_back(*value);
+    }
+    auto element = mlir::cast<mlir::RankedTensorType>(input.getType()).getElementType();
+    HostTensor &tensor = inputs.emplace_back(HostTensor::zeros(*dtypeOf(element), dims));
+    kiln_tensor view = {};
+    view.data = tensor.bytes.data();
+    view.dtype = static_cast<kiln_dtype>(tensor.dtype);
+    view.rank = static_cast<int32_t>(dims.size());
+    llvm::copy(dims, view.dims);
+    // A sum of products that cancel keeps no digits to compare, so most of the numbers are positive.
+    kiln_random_fill(&view, /*seed=*/0, input.getArgNumber(), /*mean=*/0.5);
+  }
+  return inputs;
+}
