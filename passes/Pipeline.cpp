@@ -38,6 +38,7 @@ void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &
     schedule.productOpsPerNs = options.target.rates.productOpsPerNs;
     schedule.launchNs = options.target.rates.launchNs;
     schedule.units = options.target.rates.units;
+    schedule.tileReuse = options.target.rates.tileReuse;
     manager.addPass(createFormKernels(schedule));
     break;
   }

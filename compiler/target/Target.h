@@ -5,6 +5,10 @@
 
 namespace kiln::target {
 
+/// Sums of products of this many points hold their operands in cache in the order in which they are used, so that each
+/// element is computed once.
+inline constexpr int64_t kStagedProduct = int64_t(1) << 21;
+
 /// What a device takes for what, roughly: enough to choose between two ways to cut a graph into kernels.
 struct Rates {
   double bytesPerNs = 10;      ///< between memory and the device
@@ -12,6 +16,7 @@ struct Rates {
   double productOpsPerNs = 60; ///< multiplications and additions of a sum of products
   double launchNs = 200;       ///< to begin and end a kernel
   int64_t units = 1;           ///< how many rows of a reduction it works on at once
+  double tileReuse = 8;        ///< how often a register tile uses an operand's element that it has at hand
 };
 
 /// The numbers that choosing opts depends on. A device without vectors, groups or caches leaves them 0.

@@ -189,6 +189,21 @@ static llvm::Error holdTotals(FuncOp func, OptAttr opt, const Axes &axes) {
   return llvm::Error::success();
 }
 
+/// What is computed from a load alone, and once for each of its elements: that is held, rather than the load.
+static Value computedFrom(LoadOp load) {
+  Value value = load.getResult();
+  while (value.hasOneUse()) {
+    auto user = dyn_cast<AluOp>(*value.getUsers().begin());
+    bool isAlone = user && llvm::all_of(user->getOperands(), [&](Value operand) {
+                     return operand == value || isa<ConstOp>(operand.getDefiningOp());
+                   });
+    if (!isAlone)
+      break;
+    value = user.getResult();
+  }
+  return value;
+}
+
 static llvm::Error stage(FuncOp func, OptAttr opt, const Axes &axes) {
   if (opt.getAmount() < 0 || opt.getAmount() >= func.getNumArguments())
     return refuse(opt, "the kernel has no such buffer");
@@ -206,14 +221,15 @@ static llvm::Error stage(FuncOp func, OptAttr opt, const Axes &axes) {
   std::optional<int64_t> elements = elementsOver(func, order);
   if (!elements)
     return refuse(opt, "a staged axis has no fixed size");
+  Value value = computedFrom(load);
   OpBuilder builder(func.getContext());
-  builder.setInsertionPointAfter(load);
+  builder.setInsertionPointAfterValue(value);
   Value scratch;
   if (!hasItems(axes))
-    scratch = addScratch(func, load.getResult().getType(), *elements);
-  auto staged = StageOp::create(builder, load.getLoc(), load.getResult().getType(), load.getResult(), scratch,
-                                builder.getDenseI64ArrayAttr(order));
-  load.getResult().replaceAllUsesExcept(staged.getResult(), staged);
+    scratch = addScratch(func, value.getType(), *elements);
+  auto staged =
+      StageOp::create(builder, load.getLoc(), value.getType(), value, scratch, builder.getDenseI64ArrayAttr(order));
+  value.replaceAllUsesExcept(staged.getResult(), staged);
   return llvm::Error::success();
 }
 

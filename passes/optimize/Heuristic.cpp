@@ -209,7 +209,7 @@ void Chooser::chooseProduct(const Product &product) {
 
   // Large operands are held in cache in the order in which the register tile reads them.
   int64_t bytes = elementBits(func_) / 8;
-  bool large = rows * columns * depth >= (int64_t(1) << 21) && rows >= 4 * tileRows && columns >= 4 * width;
+  bool large = rows * columns * depth >= target::kStagedProduct && rows >= 4 * tileRows && columns >= 4 * width;
   // So are the columns of small ones that are gated or scattered: each is then read so once, not once a tile of rows.
   std::optional<size_t> around = large ? std::nullopt : placeOfColumns(product, width);
   bool columnsOutside = m < n && (large || around);
