@@ -44,6 +44,13 @@ function(kiln_program name)
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} ${ARG_LINK})
 endfunction()
 
+# kiln_device(NAME COMPILER_LIBRARY): a device that drivers can have. The library defines kiln::NAME::device(); the runtime
+# libraries kiln_device_NAME and kiln_devices_NAME hold its runtime and the device table of its programs.
+function(kiln_device name library)
+  set_property(GLOBAL PROPERTY KILN_DEVICE_${name} ${library})
+  set_property(GLOBAL APPEND PROPERTY KILN_DEVICES ${name})
+endfunction()
+
 # kiln_tablegen(FOLDER_PREFIX FILE.td DIALECT): the .inc files of a dialect; the target is KilnDIALECTIncGen.
 function(kiln_dialect_tablegen td dialect prefix)
   set(LLVM_TARGET_DEFINITIONS ${td})

@@ -21,15 +21,30 @@ def FormKernels : Pass<"kiln-form-kernels", "::mlir::ModuleOp"> {
   let summary = "partition the graph into kernels and write the host program that launches them";
   let dependentDialects = ["::kiln::kernel::KernelDialect", "::kiln::host::HostDialect",
                            "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
-  let options = [Option<"classic", "classic", "bool", "false", "tinygrad v0.9.2's rules">];
+  let options = [Option<"classic", "classic", "bool", "false", "tinygrad v0.9.2's rules">,
+                 Option<"bytesPerNs", "bytes-per-ns", "double", "10", "between memory and the device">,
+                 Option<"opsPerNs", "ops-per-ns", "double", "10", "element-wise operations">,
+                 Option<"productOpsPerNs", "product-ops-per-ns", "double", "60", "those of a sum of products">,
+                 Option<"launchNs", "launch-ns", "double", "200", "to begin and end a kernel">,
+                 Option<"units", "units", "int64_t", "1", "rows of a reduction that the device works on at once">];
 }
 
 //===----------------------------------------------------------------------===//
 // optimize: kernel → kernel
 //===----------------------------------------------------------------------===//
 
+def CollapseSums : Pass<"kiln-collapse-sums", "::mlir::ModuleOp"> {
+  let summary = "turn sums of one number over a range into a product";
+}
+
 def NormalizeAxes : Pass<"kiln-normalize-axes", "::mlir::ModuleOp"> {
   let summary = "reduced axes last, no axis of size 1, neighbours that every view walks as one merged";
+}
+
+def FoldArithmetic : Pass<"kiln-fold-arithmetic", "::mlir::ModuleOp"> {
+  let summary = "compute what is known of a kernel's arithmetic";
+  let options = [Option<"reals", "reals", "bool", "false",
+                        "take floats for real numbers: reassociate, and cancel what is subtracted from itself">];
 }
 
 def OptimizeKernels : Pass<"kiln-optimize-kernels", "::mlir::ModuleOp"> {

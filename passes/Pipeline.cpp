@@ -33,11 +33,20 @@ void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &
   case Stage::Schedule: {
     FormKernelsOptions schedule;
     schedule.classic = options.classic;
+    schedule.bytesPerNs = options.target.rates.bytesPerNs;
+    schedule.opsPerNs = options.target.rates.opsPerNs;
+    schedule.productOpsPerNs = options.target.rates.productOpsPerNs;
+    schedule.launchNs = options.target.rates.launchNs;
+    schedule.units = options.target.rates.units;
     manager.addPass(createFormKernels(schedule));
     break;
   }
   case Stage::Optimize: {
+    manager.addPass(createCollapseSums());
     manager.addPass(createNormalizeAxes());
+    FoldArithmeticOptions fold;
+    fold.reals = options.classic;
+    manager.addPass(createFoldArithmetic(fold));
     OptimizeKernelsOptions optimize;
     optimize.noOpt = options.noOpt;
     optimize.opts = options.opts;

@@ -22,7 +22,7 @@ llvm::Expected<int64_t> kiln::import::byteCount(llvm::ArrayRef<int64_t> shape, m
   std::string sizes = llvm::join(llvm::map_range(shape, [](int64_t size) { return std::to_string(size); }), ", ");
   return failure("a tensor [" + sizes + "] of " + dtypeName(element) + " takes more than the memory limit of " +
                      Twine(limit) + " bytes",
-                 "make it smaller or raise the limit");
+                 "make it smaller, or raise the limit with --memory-limit");
 }
 
 llvm::Error kiln::import::checkMemory(llvm::ArrayRef<view::Expr> shape, mlir::Type element, int64_t limit) {

@@ -34,6 +34,7 @@ GraphEvaluator::Result GraphEvaluator::one(graph::ReduceOp op) {
 }
 
 GraphEvaluator::Result GraphEvaluator::one(graph::ContiguousOp op) { return rowMajor(op.getInput()); }
+GraphEvaluator::Result GraphEvaluator::one(graph::AssignOp op) { return rowMajor(op.getValue()); }
 
 GraphEvaluator::Result GraphEvaluator::one(graph::GatherOp op) {
   Result input = rowMajor(op.getInput());

@@ -43,6 +43,7 @@ private:
   Result one(graph::AluOp op);
   Result one(graph::ReduceOp op);
   Result one(graph::ContiguousOp op);
+  Result one(graph::AssignOp op);
   Result one(graph::GatherOp op);
   Results many(graph::BindOp op);
   Results many(graph::IfOp op);

@@ -100,7 +100,7 @@ GraphEvaluator::Results GraphEvaluator::evaluate(Operation *op) {
       .Case<graph::BindOp, graph::IfOp, graph::LoopOp>([&](auto known) { return many(known); })
       .Case<graph::ConstOp, graph::WeightOp, graph::SizeOp, graph::ReshapeOp, graph::PermuteOp, graph::ExpandOp,
             graph::PadOp, graph::ShrinkOp, graph::FlipOp, graph::ViewOp, graph::AluOp, graph::ReduceOp,
-            graph::ContiguousOp, graph::GatherOp>([&](auto known) -> Results {
+            graph::ContiguousOp, graph::AssignOp, graph::GatherOp>([&](auto known) -> Results {
         Result result = one(known);
         if (!result)
           return result.takeError();

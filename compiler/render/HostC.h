@@ -19,7 +19,9 @@
 namespace kiln::render {
 
 /// The device "c": any compiler's C, so one element at a time and one chunk after another.
-inline target::Device cDevice() { return {.name = "c", .target = {}, .source = nullptr}; }
+inline target::Device cDevice() {
+  return {.name = "c", .summary = "any CPU, through a C compiler", .target = {}, .source = nullptr};
+}
 
 struct HostCOptions {
   std::string name;                              ///< of the model

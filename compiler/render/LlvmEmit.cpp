@@ -102,7 +102,7 @@ llvm::Expected<std::vector<ObjectBuffer>> render::compileParts(const ModelTables
   ProgramOptions separate = options;
   separate.separateKernels = true;
   llvm::ArrayRef<KernelEntry> kernels;
-  if (options.device == "cpu")
+  if (options.code.empty())
     kernels = tables.kernels;
   std::vector<ObjectBuffer> parts(1 + kernels.size());
   llvm::Error failed = llvm::Error::success();

@@ -130,7 +130,7 @@ void render::renderProgram(const ModelTables &tables, const target::Cpu &cpu, co
   TableWriter write(module);
   llvm::SmallVector<Constant *> entries;
   for (const KernelEntry &kernel : tables.kernels) {
-    if (options.device != "cpu")
+    if (!options.code.empty())
       entries.push_back(write.null());
     else if (options.separateKernels)
       entries.push_back(declareEntry(kernel.function, module));

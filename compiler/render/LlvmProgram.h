@@ -27,8 +27,8 @@ inline constexpr char kWeightSymbol[] = "kiln_the_weights";
 struct ProgramOptions {
   std::string name;                      ///< of the model
   std::string symbol = "kiln_the_model"; ///< what the kiln_model is called
-  std::string device = "cpu";            ///< kernels are rendered for "cpu"; others' come as `code`
-  llvm::ArrayRef<char> code;             ///< the device's source or binary
+  std::string device = "cpu";            ///< kiln_model.device
+  llvm::ArrayRef<char> code;             ///< the device's source or binary; empty: kernels are code of the host's
   WeightPlacement weights = WeightPlacement::Section;
   bool separateKernels = false; ///< kernels are objects of their own, whose entries are only declared here
 };

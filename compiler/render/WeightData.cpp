@@ -42,7 +42,8 @@ static llvm::Error copyFile(const WeightEntry &weight, graph::FileAttr file, llv
     return fail("has " + llvm::Twine(file.getBytes()) + " bytes where its shape needs " + llvm::Twine(weight.bytes));
   llvm::Expected<llvm::sys::fs::file_t> handle = llvm::sys::fs::openNativeFileForRead(path);
   if (!handle)
-    return fail(llvm::toString(handle.takeError()));
+    return fail("cannot be read: " + llvm::toString(handle.takeError()),
+                "keep it where the model is, or beside the dump");
   llvm::SHA256 hash;
   std::vector<char> piece(std::min<int64_t>(weight.bytes, 1 << 20));
   int64_t done = 0;

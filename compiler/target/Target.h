@@ -5,6 +5,15 @@
 
 namespace kiln::target {
 
+/// What a device takes for what, roughly: enough to choose between two ways to cut a graph into kernels.
+struct Rates {
+  double bytesPerNs = 10;      ///< between memory and the device
+  double opsPerNs = 10;        ///< element-wise operations, all of its units together
+  double productOpsPerNs = 60; ///< multiplications and additions of a sum of products
+  double launchNs = 200;       ///< to begin and end a kernel
+  int64_t units = 1;           ///< how many rows of a reduction it works on at once
+};
+
 /// The numbers that choosing opts depends on. A device without vectors, groups or caches leaves them 0.
 struct Target {
   int64_t vectorBits = 0;      ///< the widest vector
@@ -14,6 +23,7 @@ struct Target {
   int64_t l3Bytes = 0;    ///< the cache that cores share
   int64_t maxItems = 0;   ///< of a work group; 0: no groups, launches are cut into chunks
   int64_t localBytes = 0; ///< local memory of a work group
+  Rates rates{};
 };
 
 } // namespace kiln::target

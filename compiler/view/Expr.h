@@ -92,7 +92,7 @@ private:
 
   static bool fitsTag(int64_t value) { return value >= -(int64_t(1) << 62) && value < (int64_t(1) << 62); }
   static const ExprNode *tagged(int64_t value) {
-    return reinterpret_cast<const ExprNode *>((static_cast<uintptr_t>(value) << 1) | 1);
+    return reinterpret_cast<const ExprNode *>((static_cast<uintptr_t>(value) << 1) | 1); // NOLINT(*-no-int-to-ptr)
   }
   static const ExprNode *wideConstant(int64_t value);
   friend Expr operator+(Expr a, Expr b);

@@ -151,6 +151,28 @@ Tile KernelLowering::emitValid(kernel::ValidOp op) {
   return tile;
 }
 
+Tile KernelLowering::emitIndex(kernel::IndexOp op) {
+  const AxisSet &axes = axesOf(op);
+  size_t depth = placeOf(axes);
+  Expr where = indexAt(op.getTracker().getValue()).index;
+  Type element = op.getResult().getType();
+  Tile tile{unrolledAxes(axes), {}, hasLanes(axes)};
+  auto number = [&](Expr expr) {
+    Value value = expr.isConst() ? constant(indexType_, expr.constant()) : index(expr);
+    return element == indexType_ ? value : alu(Alu::CAST, value, element, depth);
+  };
+  forEachPoint(sizesOf(tile.axes), [&](ArrayRef<int64_t> point) {
+    Expr one = fix(where, tile.axes, point);
+    if (!tile.lanes)
+      return tile.values.push_back(number(one));
+    SmallVector<Value> values;
+    for (int64_t lane = 0; lane < sizeOf(lane_); ++lane)
+      values.push_back(number(atLane(one, lane)));
+    tile.values.push_back(uop::VectorizeOp::create(at(depth), loc_, withLanes(element), values));
+  });
+  return tile;
+}
+
 void KernelLowering::storeLanes(Value vector, Value pointer, view::Index where) {
   size_t depth = scopes_.size() - 1;
   if (lanesAreNeighbours(where.index)) {

@@ -73,6 +73,7 @@ Tile KernelLowering::emit(Value value) {
                   .Case([&](kernel::AluOp op) { return emitAlu(op); })
                   .Case([&](kernel::LoadOp op) { return emitLoad(op); })
                   .Case([&](kernel::ValidOp op) { return emitValid(op); })
+                  .Case([&](kernel::IndexOp op) { return emitIndex(op); })
                   .Case([&](kernel::ReduceOp op) { return emitReduce(op); })
                   .Case([&](kernel::StageOp op) { return emitStage(op); });
   scopes_[depth]->tiles[value] = tile;

@@ -72,7 +72,7 @@ Expr lower::countBytes(kernel::FuncOp func) {
   for (auto store : func.getBody().getOps<kernel::StoreOp>())
     visit(store, order);
   Expr total = 0, widest = 0;
-  Value last;
+  std::pair<Value, bool> last; // a buffer, and whether it is read
   for (Operation *op : order) {
     Value buffer, row;
     if (auto load = dyn_cast<kernel::LoadOp>(op)) {
@@ -82,10 +82,11 @@ Expr lower::countBytes(kernel::FuncOp func) {
       buffer = store.getBuffer();
     else
       continue;
-    if (buffer != last) {
+    std::pair<Value, bool> run(buffer, isa<kernel::LoadOp>(op));
+    if (run != last) {
       total = total + widest;
       widest = 0;
-      last = buffer;
+      last = run;
     }
     view::ShapeTracker tracker = op->getAttrOfType<TrackerAttr>("tracker").getValue();
     Expr size = tracker.realSize();

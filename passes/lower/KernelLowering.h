@@ -114,6 +114,7 @@ private:
   Tile emitReduce(kernel::ReduceOp reduce);
   Tile emitStage(kernel::StageOp stage);
   Tile emitValid(kernel::ValidOp valid);
+  Tile emitIndex(kernel::IndexOp op);
   void emitStore(kernel::StoreOp store);
   void fillStages(size_t depth);
   void fillStage(kernel::StageOp stage);

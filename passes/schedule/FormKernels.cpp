@@ -8,6 +8,8 @@
 #include "passes/Passes.h"
 
 #include "passes/schedule/HostBuilder.h"
+#include "passes/schedule/SeparateAssigns.h"
+#include "passes/schedule/SplitReduces.h"
 
 using namespace kiln;
 using namespace mlir;
@@ -29,7 +31,12 @@ struct FormKernels : kiln::impl::FormKernelsBase<FormKernels> {
     if (auto list = getOperation()->getAttrOfType<ArrayAttr>(graph::kSymbolsAttr))
       for (Attribute symbol : list)
         symbols.push_back(cast<SymbolAttr>(symbol));
-    schedule::buildHostProgram(main, symbols, classic);
+    if (failed(schedule::separateAssigns(main)))
+      return signalPassFailure();
+    if (classic)
+      schedule::splitReduces(main);
+    target::Rates rates{bytesPerNs, opsPerNs, productOpsPerNs, launchNs, units};
+    schedule::buildHostProgram(main, symbols, {classic, rates});
   }
 };
 } // namespace

@@ -5,6 +5,8 @@
 
 #include "passes/schedule/HostBuilder.h"
 
+#include "passes/schedule/Fuse.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
@@ -50,12 +52,14 @@ struct Scope {
 
 class HostBuilder {
 public:
-  HostBuilder(func::FuncOp main, ArrayRef<SymbolAttr> symbols, bool classic)
-      : main_(main), symbols_(symbols), classic_(classic), builder_(main) {}
+  HostBuilder(func::FuncOp main, ArrayRef<SymbolAttr> symbols, const Policy &policy)
+      : main_(main), symbols_(symbols), policy_(policy), builder_(main) {}
   void build();
 
 private:
   void emitBlock(Block &block, Scope &scope);
+  /// Classic: what is held contiguous anyway is part of its memory, not a copy. Null where a kernel is needed.
+  Value sliceOf(const KernelGroup &group, Block &block, Scope &scope);
   void emitGroup(const KernelGroup &group, Block &block, Scope &scope);
   void emitIf(graph::IfOp op, Block &block, Scope &scope);
   void emitLoop(graph::LoopOp op, Block &block, Scope &scope);
@@ -76,7 +80,7 @@ private:
 
   func::FuncOp main_;
   ArrayRef<SymbolAttr> symbols_;
-  bool classic_;
+  const Policy &policy_;
   OpBuilder builder_;
   Location loc_ = builder_.getUnknownLoc();
   KernelTable kernels_;
@@ -145,6 +149,8 @@ Value HostBuilder::memoryOf(Value tensor, Block &block, Scope &scope) {
 
 Value HostBuilder::allocate(Value tensor, Block &block, Scope &scope) {
   Type sliceType = host::SliceType::get(builder_.getContext());
+  if (tensor.getDefiningOp<graph::AssignOp>())
+    return scope.memory[tensor] = memoryOf(schedule::memoryOf(tensor), block, scope);
   Value slice;
   if (auto output = outputIndex_.find(tensor); output != outputIndex_.end()) {
     SmallVector<Value> dims;
@@ -183,11 +189,33 @@ static std::string originOf(kernel::FuncOp func) {
   return text + "]";
 }
 
+Value HostBuilder::sliceOf(const KernelGroup &group, Block &block, Scope &scope) {
+  auto copy = group.outputs.front().getDefiningOp<graph::ContiguousOp>();
+  if (!policy_.classic || !copy || group.outputs.size() > 1 || outputIndex_.contains(copy.getResult()))
+    return nullptr;
+  Edge edge = edgeOf(copy.getInput());
+  bool isGiven = isa<BlockArgument>(edge.base) || edge.base.getDefiningOp<graph::WeightOp>();
+  bool isOverwritten = llvm::any_of(edge.base.getUsers(), [&](Operation *user) {
+    auto assign = dyn_cast<graph::AssignOp>(user);
+    return assign && assign.getTarget() == edge.base;
+  });
+  if (!isGiven || isOverwritten || !edge.tracker.isConsecutive())
+    return nullptr;
+  Expr offset = edge.tracker.views().front().offset() * int64_t(byteSize(typeOf(edge.base).getElementType()));
+  Value base = memoryOf(edge.base, block, scope);
+  return host::OffsetOp::create(builder_, loc_, base.getType(), base, size(offset, block, scope));
+}
+
 void HostBuilder::emitGroup(const KernelGroup &group, Block &block, Scope &scope) {
   if (scope.memory.contains(group.outputs.front()))
     return;
+  if (Value slice = sliceOf(group, block, scope)) {
+    scope.memory[group.outputs.front()] = slice;
+    return;
+  }
   OpBuilder beside(main_);
-  BuiltKernel kernel = buildKernel(beside, group, [&](Value tensor) { return isMemory(tensor, block); }, classic_);
+  BuiltKernel kernel =
+      buildKernel(beside, group, [&](Value tensor) { return isMemory(tensor, block); }, policy_.classic);
   std::string origin = originOf(kernel.func);
   ArrayRef<Expr> symbols = kernel.func.getSizes().getSizes();
   SmallVector<Value> buffers, sizes;
@@ -206,7 +234,7 @@ void HostBuilder::emitGroup(const KernelGroup &group, Block &block, Scope &scope
 }
 
 void HostBuilder::emitBlock(Block &block, Scope &scope) {
-  Realization &realization = realizations_[&block] = realize(block, classic_);
+  Realization &realization = realizations_[&block] = policy_.classic ? realize(block) : fuse(block, policy_.rates);
   for (const KernelGroup &group : realization.groups)
     for (Value output : group.outputs)
       writer_[output] = &group;
@@ -549,6 +577,6 @@ void HostBuilder::build() {
   main_.erase();
 }
 
-void schedule::buildHostProgram(func::FuncOp main, ArrayRef<SymbolAttr> symbols, bool classic) {
-  HostBuilder(main, symbols, classic).build();
+void schedule::buildHostProgram(func::FuncOp main, ArrayRef<SymbolAttr> symbols, const Policy &policy) {
+  HostBuilder(main, symbols, policy).build();
 }

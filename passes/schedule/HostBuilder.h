@@ -3,6 +3,8 @@
 
 #include "passes/schedule/KernelBuilder.h"
 
+#include "target/Target.h"
+
 #include "ir/host/Host.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,7 +22,13 @@ private:
   llvm::StringMap<unsigned> uses_;
 };
 
+/// How a graph is cut into kernels.
+struct Policy {
+  bool classic = false;  ///< tinygrad v0.9.2's rules
+  target::Rates rates{}; ///< else: what the device takes for what
+};
+
 /// Writes `host.program` and the kernels that it launches into the function's module, before the function.
-void buildHostProgram(mlir::func::FuncOp main, llvm::ArrayRef<SymbolAttr> symbols, bool classic);
+void buildHostProgram(mlir::func::FuncOp main, llvm::ArrayRef<SymbolAttr> symbols, const Policy &policy);
 
 } // namespace kiln::schedule

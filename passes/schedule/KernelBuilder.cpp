@@ -6,6 +6,8 @@
 
 #include "passes/schedule/KernelBuilder.h"
 
+#include "passes/schedule/Domain.h"
+
 #include "ir/kernel/Normalize.h"
 
 #include "mlir/IR/Builders.h"
@@ -29,7 +31,8 @@ namespace {
 class KernelBuilder {
 public:
   KernelBuilder(OpBuilder &builder, const KernelGroup &group, llvm::function_ref<bool(Value)> isMemory, bool classic)
-      : builder_(builder), group_(group), isMemory_(isMemory), classic_(classic) {}
+      : builder_(builder), group_(group), isMemory_(isMemory), classic_(classic),
+        domain_(shapeOf(group_.reduce ? group_.reduce.getInput() : group_.outputs.front())) {}
   BuiltKernel build();
 
 private:
@@ -39,6 +42,7 @@ private:
   Value computeGather(graph::GatherOp gather, const ShapeTracker &tracker);
   Value load(Value tensor, const ShapeTracker &tracker, Value row = {});
   Value masked(Value value, const ShapeTracker &tracker);
+  void widenViews();
   void addSymbols(const ShapeTracker &tracker);
   void addSymbols(Expr expr);
   TrackerAttr attr(const ShapeTracker &tracker) { return TrackerAttr::get(builder_.getContext(), tracker); }
@@ -49,10 +53,9 @@ private:
   bool classic_;
   kernel::FuncOp func_;
   SmallVector<Value> buffers_;
-  view::Shape domain_;  // every axis, the reduced ones too
-  view::Shape outside_; // the domain with reduced axes of size 1
+  Domain domain_;
   llvm::SetVector<Expr> symbols_;
-  std::vector<std::tuple<Value, ShapeTracker, Value>> computed_;
+  llvm::DenseMap<Value, std::vector<std::pair<ShapeTracker, Value>>> computed_; // a tensor through a view
 };
 } // namespace
 
@@ -85,7 +88,8 @@ Value KernelBuilder::masked(Value value, const ShapeTracker &tracker) {
 
 Value KernelBuilder::load(Value tensor, const ShapeTracker &tracker, Value row) {
   Type element = elementOf(tensor);
-  auto found = llvm::find(buffers_, tensor);
+  // What an assign of this kernel overwrites is one buffer with what it writes.
+  const auto *found = llvm::find_if(buffers_, [&](Value buffer) { return memoryOf(buffer) == memoryOf(tensor); });
   unsigned index = found - buffers_.begin();
   if (found == buffers_.end()) {
     buffers_.push_back(tensor);
@@ -96,11 +100,11 @@ Value KernelBuilder::load(Value tensor, const ShapeTracker &tracker, Value row) 
 }
 
 Value KernelBuilder::compute(Value tensor, const ShapeTracker &tracker) {
-  for (auto &[known, at, value] : computed_)
-    if (known == tensor && at == tracker)
-      return value;
   Edge edge = edgeOf(tensor);
   ShapeTracker through = edge.tracker.compose(tracker).simplify();
+  for (auto &[known, at] : computed_[edge.base])
+    if (domain_.widen(known) == domain_.widen(through))
+      return at;
   addSymbols(through);
   bool isOutput = llvm::is_contained(group_.outputs, edge.base);
   Value value;
@@ -120,7 +124,7 @@ Value KernelBuilder::compute(Value tensor, const ShapeTracker &tracker) {
     value = masked(computeOp(op, through), through);
   else
     value = computeOp(op, through);
-  computed_.push_back({tensor, tracker, value});
+  computed_[edge.base].push_back({through, value});
   return value;
 }
 
@@ -129,6 +133,7 @@ Value KernelBuilder::computeOp(Operation *op, const ShapeTracker &tracker) {
       .Case([&](graph::ReduceOp reduce) { return computeReduce(reduce, tracker); })
       .Case([&](graph::ContiguousOp copy) { return compute(copy.getInput(), tracker); })
       .Case([&](graph::GatherOp gather) { return computeGather(gather, tracker); })
+      .Case([&](graph::AssignOp assign) { return compute(assign.getValue(), tracker); })
       .Case([&](graph::AluOp alu) {
         SmallVector<Value> operands;
         for (Value operand : alu->getOperands())
@@ -137,34 +142,12 @@ Value KernelBuilder::computeOp(Operation *op, const ShapeTracker &tracker) {
       });
 }
 
-/// A tracker with one more axis, the last, of `size`: at each of its positions what `tracker` reads is a row of `size`.
-static ShapeTracker withRows(const ShapeTracker &tracker, Expr size) {
-  SmallVector<view::View> views;
-  for (const view::View &view : tracker.views()) {
-    view::Shape shape(view.shape()), strides;
-    for (Expr stride : view.strides())
-      strides.push_back(stride * size);
-    shape.push_back(size);
-    strides.push_back(1);
-    std::optional<SmallVector<view::Range>> mask;
-    if (view.mask()) {
-      mask.emplace(*view.mask());
-      mask->push_back({0, size});
-    }
-    views.push_back(view::View::make(shape, strides, view.offset() * size, mask));
-  }
-  return ShapeTracker(views);
-}
-
 Value KernelBuilder::computeGather(graph::GatherOp gather, const ShapeTracker &tracker) {
-  // Result axes: those before the gathered one, the indices', those after it.
   view::Shape from = shapeOf(gather.getInput()), result = shapeOf(gather.getResult());
   view::Shape chosen = shapeOf(gather.getIndices());
   size_t axis = gather.getAxis(), after = from.size() - axis - 1;
-  view::Shape among(result.size(), 1), between;
-  llvm::copy(chosen, among.begin() + axis);
-  ShapeTracker ofIndices = ShapeTracker::contiguous(chosen).reshape(among).expand(result);
-  Value row = compute(gather.getIndices(), ofIndices.compose(tracker).simplify());
+  view::Shape between;
+  Value row = compute(gather.getIndices(), indicesOf(gather, tracker));
   // The input with the gathered axis last and an axis of size 1 for each of the indices'.
   Edge edge = edgeOf(gather.getInput());
   SmallVector<int64_t> order;
@@ -179,7 +162,7 @@ Value KernelBuilder::computeGather(graph::GatherOp gather, const ShapeTracker &t
   view::Shape whole = result;
   whole.push_back(from[axis]);
   ShapeTracker table = edge.tracker.permute(order).reshape(between).expand(whole);
-  table = table.compose(withRows(tracker, from[axis])).simplify();
+  table = table.compose(withInnerAxes(tracker, from[axis])).simplify();
   addSymbols(table);
   Value value = load(edge.base, table, row);
   value.getDefiningOp()->setLoc(gather.getLoc());
@@ -187,29 +170,39 @@ Value KernelBuilder::computeGather(graph::GatherOp gather, const ShapeTracker &t
 }
 
 Value KernelBuilder::computeReduce(graph::ReduceOp reduce, const ShapeTracker &tracker) {
-  assert(reduce == group_.reduce && "a kernel finishes one reduce");
-  assert(tracker.isContiguous() && "a reduce is read in its own order");
-  Value input = compute(reduce.getInput(), ShapeTracker::contiguous(domain_));
-  return kernel::ReduceOp::create(builder_, reduce.getLoc(), input, reduce.getKindAttr(), reduce.getAxesAttr());
+  Domain::Reduced reduced = domain_.enter(reduce, tracker);
+  Value input = compute(reduce.getInput(), reduced.input);
+  return kernel::ReduceOp::create(builder_, reduce.getLoc(), input, reduce.getKindAttr(),
+                                  builder_.getDenseI64ArrayAttr(reduced.axes));
+}
+
+/// Brings every view to the domain's full rank.
+void KernelBuilder::widenViews() {
+  func_.walk([&](Operation *op) {
+    auto known = op->getAttrOfType<TrackerAttr>("tracker");
+    if (!known)
+      return;
+    ShapeTracker tracker = known.getValue();
+    auto gathers = dyn_cast<kernel::LoadOp>(op);
+    if (!gathers || !gathers.getRow()) {
+      op->setAttr("tracker", attr(domain_.widen(tracker)));
+      return;
+    }
+    view::Shape shape(tracker.shape()); // the rows stay last
+    Expr rows = shape.pop_back_val();
+    shape.resize(domain_.sizes().size(), 1);
+    shape.push_back(rows);
+    op->setAttr("tracker", attr(tracker.reshape(shape)));
+  });
 }
 
 BuiltKernel KernelBuilder::build() {
   MLIRContext *context = builder_.getContext();
-  domain_ = shapeOf(group_.reduce ? group_.reduce.getInput() : group_.outputs.front());
-  outside_ = group_.reduce ? shapeOf(group_.reduce.getResult()) : domain_;
-
-  SmallVector<Attribute> axes;
-  SmallVector<Expr> index;
-  for (auto [id, size] : llvm::enumerate(domain_)) {
-    axes.push_back(kernel::AxisAttr::get(context, id, ExprAttr::get(context, size), kernel::AxisKind::Loop));
-    index.push_back(kernel::loopVariable(id, size));
-    addSymbols(size);
-  }
   // A kernel is known by what it computes: where it comes from belongs to the launch.
   Location loc = builder_.getUnknownLoc();
-  func_ = kernel::FuncOp::create(builder_, loc, "kernel", builder_.getFunctionType({}, {}), nullptr, nullptr,
-                                 DimsAttr::get(context, domain_), builder_.getArrayAttr(axes),
-                                 DimsAttr::get(context, index), DimsAttr::get(context, {}), builder_.getArrayAttr({}),
+  DimsAttr none = DimsAttr::get(context, {});
+  func_ = kernel::FuncOp::create(builder_, loc, "kernel", builder_.getFunctionType({}, {}), nullptr, nullptr, none,
+                                 builder_.getArrayAttr({}), none, none, builder_.getArrayAttr({}),
                                  builder_.getDenseI64ArrayAttr({}));
   OpBuilder::InsertionGuard guard(builder_);
   builder_.createBlock(&func_.getBody());
@@ -217,12 +210,25 @@ BuiltKernel KernelBuilder::build() {
     buffers_.push_back(output);
     func_.getBody().addArgument(kernel::BufferType::get(context, elementOf(output)), loc);
   }
-  ShapeTracker outside = ShapeTracker::contiguous(outside_);
+  ShapeTracker outside =
+      ShapeTracker::contiguous(shapeOf(group_.reduce ? group_.reduce.getResult() : group_.outputs.front()));
   SmallVector<Value> results;
   for (Value output : group_.outputs)
     results.push_back(compute(output, outside));
   for (auto [position, value] : llvm::enumerate(results))
     kernel::StoreOp::create(builder_, value.getLoc(), value, func_.getBody().getArgument(position), attr(outside));
+  widenViews();
+
+  SmallVector<Attribute> axes;
+  SmallVector<Expr> index;
+  for (auto [id, size] : llvm::enumerate(domain_.sizes())) {
+    axes.push_back(kernel::AxisAttr::get(context, id, ExprAttr::get(context, size), kernel::AxisKind::Loop));
+    index.push_back(kernel::loopVariable(id, size));
+    addSymbols(size);
+  }
+  func_.setDomainAttr(DimsAttr::get(context, domain_.sizes()));
+  func_.setAxesAttr(builder_.getArrayAttr(axes));
+  func_.setIndexAttr(DimsAttr::get(context, index));
   func_.setFunctionType(builder_.getFunctionType(func_.getBody().getArgumentTypes(), {}));
   func_.setSizesAttr(DimsAttr::get(context, symbols_.getArrayRef()));
   return {func_, buffers_};

@@ -2,7 +2,7 @@
 // The rules of tinygrad v0.9.2, in three steps over the graph seen as bases (tensors that are computed) and edges
 // (views):
 //   1. Results of the block, tensors that control flow reads or makes, and bases that a view expands are realized;
-//      classic: also bases that a view pads unless the padding can move to the loads or is cut off again.
+//      so are bases that a view pads, unless the padding can move to the loads or is cut off again.
 //   2. Every reduce is paired with the realized tensors that it can be finished in: those reached through element-wise
 //      ops and views that keep its elements in order. Where the pairing is not clean, the reduce itself is realized, or
 //      the last of the chain of single readers behind it.
@@ -11,7 +11,7 @@
 
 #include "passes/schedule/Realize.h"
 
-#include <functional>
+#include <deque>
 
 using namespace kiln;
 using namespace kiln::schedule;
@@ -24,19 +24,40 @@ Edge schedule::edgeOf(Value value) {
   return {value, ShapeTracker::contiguous(shapeOf(value))};
 }
 
-/// Ops that a kernel computes; everything else is memory when a kernel reads it, or a number.
-static bool isComputed(Value value) {
-  return value.getDefiningOp<graph::AluOp>() || value.getDefiningOp<graph::ReduceOp>() ||
-         value.getDefiningOp<graph::GatherOp>() || value.getDefiningOp<graph::ContiguousOp>();
+Value schedule::memoryOf(Value tensor) {
+  auto assign = tensor.getDefiningOp<graph::AssignOp>();
+  return assign ? Value(assign.getTarget()) : tensor;
 }
 
-/// What an op reads when it is part of a kernel.
-static SmallVector<Edge> sourcesOf(Value value) {
+bool schedule::isComputed(Value value) {
+  return value.getDefiningOp<graph::AluOp>() || value.getDefiningOp<graph::ReduceOp>() ||
+         value.getDefiningOp<graph::GatherOp>() || value.getDefiningOp<graph::ContiguousOp>() ||
+         value.getDefiningOp<graph::AssignOp>();
+}
+
+SmallVector<Edge> schedule::sourcesOf(Value value) {
   SmallVector<Edge> sources;
   if (isComputed(value))
     for (Value operand : value.getDefiningOp()->getOperands())
       sources.push_back(edgeOf(operand));
   return sources;
+}
+
+SmallVector<Edge> schedule::rootsOf(Block &block) {
+  SmallVector<Edge> roots;
+  for (Operation &op : block) {
+    if (auto assign = dyn_cast<graph::AssignOp>(op))
+      roots.push_back(edgeOf(assign.getResult()));
+    bool reads = op.hasTrait<OpTrait::IsTerminator>() || isa<graph::IfOp, graph::LoopOp, graph::BindOp>(op);
+    if (!reads)
+      continue;
+    op.walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (operand.getParentBlock() == &block)
+          roots.push_back(edgeOf(operand));
+    });
+  }
+  return roots;
 }
 
 static bool keepsZero(Alu kind) {
@@ -59,63 +80,109 @@ static bool keepsZero(Alu kind) {
 }
 
 bool schedule::isPadSafe(Value value, const llvm::SetVector<Value> &realized) {
-  // A gather's loads are gated themselves, whatever the indices are.
-  if (realized.contains(value) || value.getDefiningOp<graph::GatherOp>())
-    return true;
-  if (auto alu = value.getDefiningOp<graph::AluOp>())
-    if (!keepsZero(alu.getKind().getValue()))
-      return false;
-  return llvm::all_of(sourcesOf(value), [&](const Edge &edge) { return isPadSafe(edge.base, realized); });
+  SmallVector<Value> open{value};
+  llvm::DenseSet<Value> known;
+  while (!open.empty()) {
+    Value next = open.pop_back_val();
+    // A gather's loads are gated themselves, whatever the indices are.
+    if (realized.contains(next) || next.getDefiningOp<graph::GatherOp>() || !known.insert(next).second)
+      continue;
+    if (auto alu = next.getDefiningOp<graph::AluOp>())
+      if (!keepsZero(alu.getKind().getValue()))
+        return false;
+    for (const Edge &source : sourcesOf(next))
+      open.push_back(source.base);
+  }
+  return true;
 }
 
 namespace {
 class Realizer {
 public:
-  Realizer(Block &block, bool classic) : block_(block), classic_(classic) {}
+  explicit Realizer(Block &block) : block_(block) {}
   Realization run();
 
 private:
-  void visit(Edge edge);
+  /// Whether a kernel of this block computes the tensor.
+  bool isHere(Value value) const { return isComputed(value) && value.getParentBlock() == &block_; }
+  /// Notes an edge; whether its base is new.
+  bool enter(const Edge &edge);
+  void visit(const Edge &root);
   void pairReduce(Value reduce);
-  /// Collects the realized tensors behind `from`, reached with tracker `st` since the reduce; puts the reduce itself in
-  /// `group` where the way is not clean.
-  void collect(Value from, ShapeTracker st, Value reduce, llvm::SetVector<Value> &group,
-               std::vector<std::pair<Value, ShapeTracker>> &seen);
-  bool isCleanMultiOutput(Value reduce, llvm::SetVector<Value> &group);
+  /// Collects the realized tensors that `root` reaches through element-wise ops; with `root` itself where the way to
+  /// one is not clean.
+  void collect(Value root, llvm::SetVector<Value> &group);
+  /// Whether several outputs can share the kernel of `reduce`; adds to them what can be finished there too.
+  bool isolate(Value reduce, llvm::SetVector<Value> &group);
+  /// Whether an assign among the outputs of a kernel overwrites what another output is computed from.
+  bool overwritesWhatIsRead(const llvm::SetVector<Value> &outputs);
   Value lastOfChain(Value reduce);
+  /// Breadth first: a kernel follows the last that it reads from.
   /// The tracker through which `reader` reads `base`; nullopt when it does so through several.
   std::optional<ShapeTracker> onlyEdge(Value reader, Value base);
 
   Block &block_;
-  bool classic_;
-  llvm::SetVector<Value> all_; // reachable bases, outputs first
+  llvm::SetVector<Value> all_;    // reachable bases, outputs first
+  llvm::SetVector<Value> padded_; // bases that a view pads
   llvm::SetVector<Value> realized_;
   llvm::MapVector<Value, llvm::SetVector<Value>> children_;
   llvm::DenseMap<Value, Value> reduceOf_; // realized tensor → the reduce that its kernel finishes
 };
 } // namespace
 
-void Realizer::visit(Edge edge) {
+static bool isMasked(const ShapeTracker &tracker) {
+  return llvm::any_of(tracker.views(), [](const view::View &view) { return view.mask().has_value(); });
+}
+
+/// One view whose mask leaves no more elements than `elements`: padding, not an expansion.
+static bool isPlainPad(const ShapeTracker &tracker, view::Expr elements) {
+  if (tracker.views().size() != 1 || !isMasked(tracker))
+    return false;
+  std::optional<ArrayRef<view::Range>> mask = tracker.views().front().mask();
+  view::Expr unmasked = 1;
+  for (const view::Range &range : *mask)
+    unmasked = unmasked * (range.end - range.begin);
+  return (unmasked - elements).max() <= 0;
+}
+
+bool Realizer::enter(const Edge &edge) {
   Value base = edge.base;
-  if (!isComputed(base))
-    return;
-  ArrayRef<view::View> views = edge.tracker.views();
-  bool masked = llvm::any_of(views, [](const view::View &view) { return view.mask().has_value(); });
-  view::Expr before = view::product(shapeOf(base));
-  if (!(masked && views.size() == 1) && (edge.tracker.size() - before).max() > 0)
+  if (!isHere(base))
+    return false;
+  view::Expr elements = view::product(shapeOf(base));
+  if (isPlainPad(edge.tracker, elements))
+    padded_.insert(base);
+  else if ((edge.tracker.size() - elements).max() > 0)
     realized_.insert(base);
+  else if (isMasked(edge.tracker))
+    padded_.insert(base);
   if (!all_.insert(base))
-    return;
-  if (base.getDefiningOp<graph::ContiguousOp>())
+    return false;
+  if (isa<graph::ContiguousOp, graph::AssignOp>(base.getDefiningOp()))
     realized_.insert(base);
   // No view passes a gather: what it reads from is memory, its indices are operands like any other.
   if (auto gather = base.getDefiningOp<graph::GatherOp>())
-    if (Value table = edgeOf(gather.getInput()).base; isComputed(table))
+    if (Value table = edgeOf(gather.getInput()).base; isHere(table))
       realized_.insert(table);
-  for (const Edge &source : sourcesOf(base)) {
-    if (isComputed(source.base))
-      children_[source.base].insert(base);
-    visit(source);
+  return true;
+}
+
+void Realizer::visit(const Edge &root) {
+  SmallVector<std::pair<Value, unsigned>> path; // a base, and how many of its sources are visited
+  if (enter(root))
+    path.push_back({root.base, 0});
+  while (!path.empty()) {
+    auto &[reader, next] = path.back();
+    Operation *op = reader.getDefiningOp();
+    if (next == op->getNumOperands()) {
+      path.pop_back();
+      continue;
+    }
+    Edge source = edgeOf(op->getOperand(next++));
+    if (isHere(source.base))
+      children_[source.base].insert(reader);
+    if (enter(source))
+      path.push_back({source.base, 0});
   }
 }
 
@@ -133,60 +200,84 @@ std::optional<ShapeTracker> Realizer::onlyEdge(Value reader, Value base) {
 
 static bool isReduce(Value value) { return value.getDefiningOp<graph::ReduceOp>() != nullptr; }
 
-void Realizer::collect(Value from, ShapeTracker st, Value reduce, llvm::SetVector<Value> &group,
-                       std::vector<std::pair<Value, ShapeTracker>> &seen) {
-  std::pair<Value, ShapeTracker> key(from, st);
-  if (llvm::is_contained(seen, key))
-    return;
-  seen.push_back(key);
-  if (realized_.contains(from)) {
-    if (!st.isContiguous() || !view::provablyEqual(st.size(), view::product(shapeOf(reduce))) ||
-        reduceOf_.contains(from))
-      group.insert(reduce);
-    group.insert(from);
-    return;
-  }
-  for (Value child : children_[from]) {
-    std::optional<ShapeTracker> edge = onlyEdge(child, from);
-    if (isReduce(child) || child.getDefiningOp<graph::GatherOp>() || !edge) {
-      group.insert(reduce);
+void Realizer::collect(Value root, llvm::SetVector<Value> &group) {
+  struct Step {
+    Value at;
+    ShapeTracker tracker; // from here to the root
+    unsigned next = 0;    // child to visit
+  };
+  llvm::DenseMap<Value, SmallVector<ShapeTracker, 1>> seen;
+  std::vector<Step> path;
+  auto enter = [&](Value at, const ShapeTracker &tracker) {
+    SmallVector<ShapeTracker, 1> &trackers = seen[at];
+    if (llvm::is_contained(trackers, tracker))
+      return;
+    trackers.push_back(tracker);
+    if (!realized_.contains(at) || at == root) {
+      path.push_back({at, tracker});
       return;
     }
-    collect(child, st.compose(*edge).simplify(), reduce, group, seen);
+    if (!tracker.isContiguous() || !view::provablyEqual(tracker.size(), view::product(shapeOf(root))) ||
+        reduceOf_.contains(at))
+      group.insert(root);
+    group.insert(at);
+  };
+  enter(root, ShapeTracker::contiguous(shapeOf(root)));
+  while (!path.empty()) {
+    Step &step = path.back();
+    const llvm::SetVector<Value> &children = children_[step.at];
+    if (step.next == children.size()) {
+      path.pop_back();
+      continue;
+    }
+    Value child = children[step.next++];
+    std::optional<ShapeTracker> edge = onlyEdge(child, step.at);
+    if (isReduce(child) || child.getDefiningOp<graph::GatherOp>() || !edge) {
+      group.insert(root);
+      path.pop_back();
+      continue;
+    }
+    enter(child, step.tracker.compose(*edge).simplify());
   }
 }
 
-bool Realizer::isCleanMultiOutput(Value reduce, llvm::SetVector<Value> &group) {
-  // One reduce a kernel: what the outputs compute besides must not need another.
+bool Realizer::isolate(Value reduce, llvm::SetVector<Value> &group) {
+  // One reduce a kernel: nothing that the outputs are computed from, on the way from memory, may be another.
   SmallVector<Value> above(group.begin(), group.end());
-  llvm::DenseSet<Value> seen;
+  llvm::DenseSet<Value> known;
   while (!above.empty()) {
     Value value = above.pop_back_val();
     if (isReduce(value))
       return false;
     for (const Edge &edge : sourcesOf(value))
-      if (isComputed(edge.base) && edge.base != reduce && seen.insert(edge.base).second)
+      if (isHere(edge.base) && edge.base != reduce && known.insert(edge.base).second)
         above.push_back(edge.base);
   }
-  // Realized tensors behind the outputs join the kernel when everything behind has the same elements.
-  SmallVector<Value> below(group.begin(), group.end());
-  llvm::SetVector<Value> joining;
-  seen.clear();
-  while (!below.empty()) {
-    Value value = below.pop_back_val();
-    if (isReduce(value) || reduceOf_.contains(value) ||
-        !view::provablyEqual(view::product(shapeOf(value)), view::product(shapeOf(reduce)))) {
-      joining.clear();
-      break;
-    }
-    if (realized_.contains(value))
-      joining.insert(value);
-    for (Value child : children_[value])
-      if (seen.insert(child).second)
-        below.push_back(child);
-  }
-  group.insert(joining.begin(), joining.end());
+  // What is reached from the outputs as they were from the reduce joins them, if all of it is reached so.
+  llvm::SetVector<Value> behind;
+  for (Value output : group)
+    collect(output, behind);
+  if (llvm::none_of(group, [&](Value output) { return behind.contains(output); }))
+    group.insert(behind.begin(), behind.end());
   return true;
+}
+
+bool Realizer::overwritesWhatIsRead(const llvm::SetVector<Value> &outputs) {
+  for (Value output : outputs) {
+    SmallVector<Value> above{output};
+    llvm::DenseSet<Value> known;
+    while (!above.empty())
+      for (const Edge &edge : sourcesOf(above.pop_back_val())) {
+        if (!known.insert(edge.base).second)
+          continue;
+        for (Value other : outputs)
+          if (other != output && other.getDefiningOp<graph::AssignOp>() && memoryOf(other) == edge.base)
+            return true;
+        if (!realized_.contains(edge.base))
+          above.push_back(edge.base);
+      }
+  }
+  return false;
 }
 
 Value Realizer::lastOfChain(Value reduce) {
@@ -215,12 +306,15 @@ Value Realizer::lastOfChain(Value reduce) {
 
 void Realizer::pairReduce(Value reduce) {
   llvm::SetVector<Value> group;
-  std::vector<std::pair<Value, ShapeTracker>> seen;
-  collect(reduce, ShapeTracker::contiguous(shapeOf(reduce)), reduce, group, seen);
+  collect(reduce, group);
   bool canChase = llvm::none_of(group, [&](Value value) { return reduceOf_.contains(value); });
   bool forced = group.contains(reduce) || group.empty();
   if (!forced && group.size() > 1)
-    forced = !isCleanMultiOutput(reduce, group);
+    forced = !isolate(reduce, group);
+  if (!forced && overwritesWhatIsRead(group)) {
+    forced = true;
+    canChase = false;
+  }
   if (forced) {
     group.clear();
     group.insert(canChase ? lastOfChain(reduce) : reduce);
@@ -231,77 +325,81 @@ void Realizer::pairReduce(Value reduce) {
 }
 
 Realization Realizer::run() {
-  SmallVector<Edge> roots;
-  // What leaves the block, and what ops with regions or sizes read, is memory.
-  for (Operation &op : block_) {
-    bool reads = op.hasTrait<OpTrait::IsTerminator>() || isa<graph::IfOp, graph::LoopOp, graph::BindOp>(op);
-    if (!reads)
-      continue;
-    op.walk([&](Operation *inner) {
-      for (Value operand : inner->getOperands())
-        if (operand.getParentBlock() == &block_)
-          roots.push_back(edgeOf(operand));
-    });
-  }
+  SmallVector<Edge> roots = rootsOf(block_);
   for (Edge &root : roots)
-    if (isComputed(root.base) && root.base.getParentBlock() == &block_)
+    if (isHere(root.base))
       realized_.insert(root.base);
   for (const Edge &root : roots)
     visit(root);
-  if (classic_)
-    for (Value base : all_)
-      for (const Edge &edge : sourcesOf(base)) {
-        bool masked = llvm::any_of(edge.tracker.views(), [](const view::View &v) { return v.mask().has_value(); });
-        if (masked && isComputed(edge.base) && !realized_.contains(edge.base) && !isPadSafe(edge.base, realized_))
-          realized_.insert(edge.base);
-      }
+  for (Value base : padded_)
+    if (!isPadSafe(base, realized_))
+      realized_.insert(base);
   for (Value base : llvm::to_vector(all_))
     if (isReduce(base) && !realized_.contains(base))
       pairReduce(base);
-    else if (isReduce(base))
-      reduceOf_[base] = base;
 
-  Realization result;
   llvm::MapVector<Value, KernelGroup> groups;
-  for (Operation &op : block_)
-    for (Value value : op.getResults()) {
-      if (!realized_.contains(value) || !isComputed(value))
-        continue;
-      result.realized.insert(value);
-      Value reduce = reduceOf_.lookup(value);
-      KernelGroup &group = groups[reduce ? reduce : value];
-      group.outputs.push_back(value);
-      if (reduce)
-        group.reduce = reduce.getDefiningOp<graph::ReduceOp>();
-    }
-  // Each kernel after those that it reads from; apart from that, in the order of the graph.
-  llvm::DenseMap<Value, KernelGroup *> writer;
-  for (auto &[key, group] : groups)
-    for (Value output : group.outputs)
-      writer[output] = &group;
-  llvm::DenseSet<KernelGroup *> placed;
-  std::function<void(KernelGroup &)> place = [&](KernelGroup &group) {
-    if (!placed.insert(&group).second)
-      return;
-    llvm::DenseSet<Value> seen;
-    std::function<void(Value)> placeWriters = [&](Value value) {
-      for (const Edge &edge : sourcesOf(value)) {
-        if (!seen.insert(edge.base).second)
-          continue;
-        KernelGroup *other = writer.lookup(edge.base);
-        if (other && other != &group)
-          place(*other);
-        else
-          placeWriters(edge.base);
-      }
-    };
-    for (Value output : group.outputs)
-      placeWriters(output);
-    result.groups.push_back(group);
-  };
-  for (auto &[key, group] : groups)
-    place(group);
+  for (Value value : realized_) {
+    Value reduce = reduceOf_.lookup(value);
+    KernelGroup &group = groups[reduce ? reduce : value];
+    group.outputs.push_back(value);
+    group.reduce = (reduce ? reduce : value).getDefiningOp<graph::ReduceOp>();
+  }
+  Realization result;
+  result.realized = realized_;
+  for (KernelGroup *group : inOrder(groups))
+    result.groups.push_back(*group);
   return result;
 }
 
-Realization schedule::realize(Block &block, bool classic) { return Realizer(block, classic).run(); }
+SmallVector<KernelGroup *> schedule::inOrder(llvm::MapVector<Value, KernelGroup> &groups) {
+  llvm::DenseMap<Value, KernelGroup *> writer, overwriter;
+  for (auto &[key, group] : groups)
+    for (Value output : group.outputs) {
+      writer[output] = &group;
+      if (output.getDefiningOp<graph::AssignOp>())
+        overwriter[memoryOf(output)] = &group;
+    }
+  llvm::DenseMap<KernelGroup *, SmallVector<KernelGroup *>> next;
+  llvm::DenseMap<KernelGroup *, unsigned> missing; // kernels still to come before this one
+  auto addEdge = [&](KernelGroup *from, KernelGroup *to) {
+    next[from].push_back(to);
+    ++missing[to];
+  };
+  for (auto &[key, group] : groups) {
+    llvm::SetVector<KernelGroup *> before, after;
+    SmallVector<Value> above(group.outputs.begin(), group.outputs.end());
+    llvm::DenseSet<Value> known;
+    while (!above.empty())
+      for (const Edge &edge : sourcesOf(above.pop_back_val())) {
+        if (!known.insert(edge.base).second)
+          continue;
+        KernelGroup *written = writer.lookup(edge.base), *overwritten = overwriter.lookup(edge.base);
+        if (written && written != &group)
+          before.insert(written);
+        else
+          above.push_back(edge.base);
+        if (overwritten && overwritten != &group)
+          after.insert(overwritten);
+      }
+    for (KernelGroup *other : before)
+      addEdge(other, &group);
+    for (KernelGroup *other : after)
+      addEdge(&group, other);
+  }
+  std::deque<KernelGroup *> ready;
+  for (auto &[key, group] : groups)
+    if (!missing.lookup(&group))
+      ready.push_back(&group);
+  SmallVector<KernelGroup *> order;
+  for (; !ready.empty(); ready.pop_front()) {
+    order.push_back(ready.front());
+    for (KernelGroup *reader : next[ready.front()])
+      if (--missing[reader] == 0)
+        ready.push_back(reader);
+  }
+  assert(order.size() == groups.size() && "no kernel waits for itself");
+  return order;
+}
+
+Realization schedule::realize(Block &block) { return Realizer(block).run(); }

@@ -20,6 +20,18 @@ struct Edge {
 };
 Edge edgeOf(mlir::Value value);
 
+/// The tensor in whose memory `tensor` is held: an assign's target, else itself.
+mlir::Value memoryOf(mlir::Value tensor);
+
+/// Ops that a kernel computes; everything else is memory when a kernel reads it, or a number.
+bool isComputed(mlir::Value value);
+
+/// What an op reads when it is part of a kernel.
+llvm::SmallVector<Edge> sourcesOf(mlir::Value value);
+
+/// What leaves the block, and what ops with regions or sizes read: memory, whatever the policy.
+llvm::SmallVector<Edge> rootsOf(mlir::Block &block);
+
 /// The kernels of one block: each writes `outputs`, which share one reduce (null: none) and one iteration space.
 struct KernelGroup {
   llvm::SmallVector<mlir::Value> outputs;
@@ -27,7 +39,7 @@ struct KernelGroup {
 };
 
 struct Realization {
-  /// Tensors that are written by a kernel, in the order in which the graph computes them.
+  /// Tensors that are written by a kernel, outputs first.
   llvm::SetVector<mlir::Value> realized;
   /// In an order in which every kernel comes after those that it reads from.
   llvm::SmallVector<KernelGroup> groups;
@@ -36,8 +48,10 @@ struct Realization {
 /// Whether every op from `value` down to memory gives 0 for zeros, so that padding may be moved to the loads.
 bool isPadSafe(mlir::Value value, const llvm::SetVector<mlir::Value> &realized);
 
-/// Decides for the ops directly in `block`. `classic` follows tinygrad v0.9.2's rules; otherwise padding never
-/// realizes.
-Realization realize(mlir::Block &block, bool classic);
+/// Every kernel after those that it reads from, and before those that overwrite what it reads.
+llvm::SmallVector<KernelGroup *> inOrder(llvm::MapVector<mlir::Value, KernelGroup> &groups);
+
+/// The classic policy, tinygrad v0.9.2's rules, for the ops directly in `block`.
+Realization realize(mlir::Block &block);
 
 } // namespace kiln::schedule

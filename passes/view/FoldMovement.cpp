@@ -2,7 +2,8 @@
 // Stage: view (graph → graph).  A reshape, a transpose or a pad computes nothing: it says which element of its input
 // each element of its result is. A ShapeTracker says the same of a whole chain, so the chain costs no kernel and no
 // memory. Expects: movement ops anywhere.   Guarantees: none is left; no view reads a view; a view of one number is the
-// number, unless it is masked. Position: first, because the scheduler and everything after it know only views.
+// number, unless it is masked; no reduce is over an axis of size 1. Position: first, because the scheduler and
+// everything after it know only views.
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
@@ -57,17 +58,31 @@ struct FoldMovement : kiln::impl::FoldMovementBase<FoldMovement> {
     SmallVector<Operation *> movements;
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isa<graph::ReshapeOp, graph::ExpandOp, graph::PermuteOp, graph::FlipOp, graph::PadOp, graph::ShrinkOp,
-              graph::ViewOp>(op))
+              graph::ViewOp, graph::ReduceOp>(op))
         movements.push_back(op);
     });
     // In order, so that an op's input is folded before the op itself.
     for (Operation *op : movements)
-      fold(op);
+      if (auto reduce = dyn_cast<graph::ReduceOp>(op))
+        foldAxes(reduce);
+      else
+        fold(op);
     // The views of a chain's inner steps go too, and whatever fed only them.
     getOperation().walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
       if (isOpTriviallyDead(op))
         op->erase();
     });
+  }
+
+  /// An axis of size 1 has nothing to combine; a reduce of such axes alone is its input.
+  void foldAxes(graph::ReduceOp reduce) {
+    view::Shape shape = shapeOf(reduce.getInput());
+    SmallVector<int64_t> axes(reduce.getAxes());
+    llvm::erase_if(axes, [&](int64_t axis) { return shape[axis].isConst(1); });
+    if (axes.empty())
+      reduce.getResult().replaceAllUsesWith(reduce.getInput());
+    else
+      reduce.setAxes(axes);
   }
 
   void fold(Operation *op) {

@@ -43,7 +43,7 @@ kiln_status kiln_safetensors_open(const char *path, kiln_safetensors *file, kiln
   struct stat status;
   int descriptor = open(path, O_RDONLY | O_CLOEXEC);
   if (descriptor < 0 || fstat(descriptor, &status) != 0) {
-    kiln_text_add(cause, "%s", strerror(errno));
+    kiln_text_add(cause, "cannot be read: %s", strerror(errno));
     if (descriptor >= 0)
       close(descriptor);
     return KILN_IO_ERROR;

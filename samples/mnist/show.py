@@ -35,7 +35,7 @@ def rank(scores):
     low, high = min(scores), max(scores)
     for digit, score in enumerate(scores):
         bar = "#" * round(30 * (score - low) / (high - low or 1))
-        print(f"  {digit} {score:10.4f}  {bar}{'  <- the digit' if digit == best else ''}")
+        print(f"  {digit} {score:8.2f}  {bar}{'  <- the digit' if digit == best else ''}")
 
 
 def main():

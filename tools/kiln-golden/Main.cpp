@@ -1,6 +1,6 @@
 //===- Main.cpp - kiln-golden: is kiln what the reference data say? ------===//
 //
-//   kiln-golden shapetracker|symbolic FILE
+//   kiln-golden shapetracker|symbolic|schedule FILE
 //
 // Checks every case of FILE through the compiler's own code, prints each mismatch in a line and ends with
 // "N passed, M failed"; the exit status is 1 if one failed or none was there. test/golden/README.md describes the
@@ -29,6 +29,7 @@ int main(int argc, char **argv) {
   };
   kind("shapetracker", "views, merges and index expressions", checkShapeTrackers);
   kind("symbolic", "the simplifier of symbolic integers", checkSymbolic);
+  kind("schedule", "kernels, estimates and memory of the classic policy", checkSchedules);
   CLI11_PARSE(app, argc, argv);
 
   std::ifstream stream(path);

@@ -13,8 +13,10 @@ void Report::begin(std::string name) {
 
 void Report::mismatch(const std::string &what) {
   bad_ = true;
-  std::cout << name_ << ": " << what << "\n";
+  note(what);
 }
+
+void Report::note(const std::string &what) { std::cout << name_ << ": " << what << "\n"; }
 
 void Report::expectFields(const Json &object, std::initializer_list<const char *> known) {
   for (const auto &item : object.items())

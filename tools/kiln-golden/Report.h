@@ -17,6 +17,9 @@ public:
   /// Begins a case; `name` starts its lines.
   void begin(std::string name);
   void mismatch(const std::string &what);
+  /// Prints a line that is no mismatch.
+  void note(const std::string &what);
+  bool isBad() const { return bad_; }
   /// A mismatch for every field of `object` that `known` lacks.
   void expectFields(const Json &object, std::initializer_list<const char *> known);
   /// Ends the case.
@@ -36,5 +39,6 @@ unsigned countNodes(const std::string &rendered);
 /// Each checks one file; a case that cannot be read is a mismatch of that case.
 void checkShapeTrackers(const Json &file, Report &report);
 void checkSymbolic(const Json &file, Report &report);
+void checkSchedules(const Json &file, Report &report);
 
 } // namespace kiln::golden

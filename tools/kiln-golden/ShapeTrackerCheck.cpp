@@ -4,29 +4,13 @@
 // over the reference's views), have the same views or fewer, and index expressions of no more nodes.
 //
 //===----------------------------------------------------------------------===//
-#include "tools/kiln-golden/Report.h"
-#include "view/ShapeTracker.h"
+#include "tools/kiln-golden/Movement.h"
+#include "tools/kiln-golden/PlainViews.h"
 
 using namespace kiln::golden;
 using namespace kiln::view;
 
 namespace {
-
-using Numbers = std::vector<int64_t>;
-
-Shape toShape(const Json &numbers) {
-  Shape shape;
-  for (const Json &n : numbers)
-    shape.push_back(n.get<int64_t>());
-  return shape;
-}
-
-llvm::SmallVector<Range, 4> toRanges(const Json &pairs) {
-  llvm::SmallVector<Range, 4> ranges;
-  for (const Json &p : pairs)
-    ranges.push_back({p.at(0).get<int64_t>(), p.at(1).get<int64_t>()});
-  return ranges;
-}
 
 View toView(const Json &v) {
   Shape strides = toShape(v.at("strides"));
@@ -37,100 +21,7 @@ View toView(const Json &v) {
 
 /// Is kiln's view the reference's, field by field?
 bool isSame(const View &view, const Json &v) {
-  if (view.shape() != llvm::ArrayRef<Expr>(toShape(v.at("shape"))) ||
-      view.strides() != llvm::ArrayRef<Expr>(toShape(v.at("strides"))) ||
-      !view.offset().isConst(v.at("offset").get<int64_t>()) || view.contiguous() != v.at("contiguous").get<bool>() ||
-      view.mask().has_value() == v.at("mask").is_null())
-    return false;
-  return !view.mask() || *view.mask() == llvm::ArrayRef<Range>(toRanges(v.at("mask")));
-}
-
-std::optional<ShapeTracker> apply(const ShapeTracker &st, const Json &op, Report &report) {
-  std::string name = op.at(0);
-  const Json &arg = op.at(1);
-  if (name == "reshape")
-    return st.reshape(toShape(arg));
-  if (name == "permute")
-    return st.permute(arg.get<Numbers>());
-  if (name == "expand")
-    return st.expand(toShape(arg));
-  if (name == "pad") {
-    llvm::SmallVector<std::pair<Expr, Expr>, 4> amounts;
-    for (Range r : toRanges(arg))
-      amounts.push_back({r.begin, r.end});
-    return st.pad(amounts);
-  }
-  if (name == "shrink")
-    return st.shrink(toRanges(arg));
-  if (name == "flip")
-    return st.flip(arg.get<Numbers>());
-  if (name == "stride")
-    return st.stride(arg.get<Numbers>());
-  report.mismatch("unknown op '" + name + "'");
-  return std::nullopt;
-}
-
-/// A view as plain numbers, so that the judge shares nothing with what it judges.
-struct PlainView {
-  Numbers shape, strides;
-  int64_t offset = 0;
-  std::vector<std::pair<int64_t, int64_t>> mask;
-
-  /// The flat index at a flat logical position, -1 where masked.
-  int64_t at(int64_t position) const {
-    int64_t index = offset;
-    for (size_t i = shape.size(); i-- > 0; position /= shape[i]) {
-      int64_t here = position % shape[i];
-      if (!mask.empty() && (here < mask[i].first || here >= mask[i].second))
-        return -1;
-      index += here * strides[i];
-    }
-    return index;
-  }
-};
-
-using PlainViews = std::vector<PlainView>;
-
-PlainViews toPlain(llvm::ArrayRef<View> views) {
-  PlainViews result;
-  for (const View &view : views) {
-    PlainView plain;
-    for (auto [size, stride] : llvm::zip(view.shape(), view.strides())) {
-      plain.shape.push_back(size.constant());
-      plain.strides.push_back(stride.constant());
-    }
-    plain.offset = view.offset().constant();
-    if (std::optional<llvm::ArrayRef<Range>> mask = view.mask())
-      for (Range r : *mask)
-        plain.mask.push_back({r.begin.constant(), r.end.constant()});
-    result.push_back(std::move(plain));
-  }
-  return result;
-}
-
-PlainView toPlain(const Json &v) {
-  PlainView plain{v.at("shape"), v.at("strides"), v.at("offset"), {}};
-  if (!v.at("mask").is_null())
-    plain.mask = v.at("mask").get<std::vector<std::pair<int64_t, int64_t>>>();
-  return plain;
-}
-
-int64_t sizeOf(const Numbers &shape) {
-  int64_t size = 1;
-  for (int64_t s : shape)
-    size *= s;
-  return size;
-}
-
-/// The buffer index of every element in row-major order, -1 where masked.
-Numbers indicesOf(const PlainViews &views) {
-  Numbers indices(sizeOf(views.back().shape));
-  for (size_t i = 0; i < indices.size(); ++i) {
-    indices[i] = int64_t(i);
-    for (size_t v = views.size(); v-- > 0 && indices[i] >= 0;)
-      indices[i] = views[v].at(indices[i]);
-  }
-  return indices;
+  return isSameMap(view, v) && view.contiguous() == v.at("contiguous").get<bool>();
 }
 
 /// The same by evaluating the index expressions.
@@ -226,7 +117,7 @@ void checkCase(const Json &c, Report &report) {
                        "size", "real_size", "contiguous", "consecutive", "idx_expr", "valid_expr", "indices"});
   ShapeTracker st = ShapeTracker::contiguous(toShape(c.at("shape")));
   for (const Json &op : c.at("ops")) {
-    std::optional<ShapeTracker> next = apply(st, op, report);
+    std::optional<ShapeTracker> next = applyMovement(st, op.at(0), op.at(1), report);
     if (!next)
       return;
     st = *next;
@@ -279,7 +170,7 @@ void checkMerge(const Json &c, Report &report) {
   Numbers indices = indicesOf(PlainViews{toPlain(c.at("left")), toPlain(c.at("right"))});
   expectIndices("merged", indices, indicesOf(toPlain(*merged)), report);
   if (!c.at("merged").is_null() && !isSame(*merged, c.at("merged")))
-    expectIndices("the reference", indices, indicesOf({toPlain(c.at("merged"))}), report);
+    expectIndices("the reference", indices, indicesOf(PlainViews{toPlain(c.at("merged"))}), report);
 }
 
 } // namespace

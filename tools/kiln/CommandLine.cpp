@@ -35,9 +35,15 @@ namespace {
 
 /// What CLI11 fills and what has yet to be understood.
 struct Texts {
+<<<<<<< HEAD
+  std::vector<std::string> dims, inputs, named;
+  std::string emit = "exe", opts, schedule = "default", outputDir, random, bench, threads;
+  std::optional<double> memoryLimit; ///< in GiB
+=======
   std::vector<std::string> dims, inputs, named, at;
   std::string emit = "exe", opts, schedule = "default", outputDir, random, bench;
   int threads = 0;
+>>>>>>> refs/heads/ops
   bool list = false;
 };
 
@@ -63,6 +69,8 @@ static void addCompileOptions(CLI::App &app, CommandLine &line, Texts &texts, co
       ->type_name("DIM")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--memory-limit", texts.memoryLimit, "the largest tensor that is not refused, in GiB (16)")
+      ->type_name("GIB");
   app.add_option("--opts", texts.opts, "a file of opts, a line a kernel")->type_name("FILE");
   app.add_option("--debug", compile.debug, "show more, 1 to 7, as DEBUG does")->type_name("N");
 }
@@ -91,8 +99,7 @@ static std::vector<std::string> runArguments(const Texts &texts) {
   add("--output-dir", texts.outputDir);
   add("--random", texts.random);
   add("--bench", texts.bench);
-  if (texts.threads != 0)
-    add("--threads", std::to_string(texts.threads));
+  add("--threads", texts.threads);
   if (texts.list)
     arguments.push_back("--list");
   arguments.push_back("--");
@@ -133,6 +140,12 @@ static llvm::Error understand(CommandLine &line, const Texts &texts) {
   for (const std::string &dim : texts.dims)
     if (llvm::Error error = parseDim(dim, compile.import.dims))
       return error;
+  if (!(line.verify.relative >= 0 && line.verify.absolute >= 0))
+    return usageError("--rtol, --atol: a tolerance is negative or no number", "give 0 or more");
+  if (texts.memoryLimit && !(*texts.memoryLimit > 0))
+    return usageError("--memory-limit: no tensor is so small", "give more than 0 GiB");
+  if (texts.memoryLimit)
+    compile.import.memoryLimit = static_cast<int64_t>(std::min(*texts.memoryLimit, 0x1p32) * 0x1p30);
   if (!texts.opts.empty()) {
     auto file = llvm::MemoryBuffer::getFile(texts.opts, /*IsText=*/true);
     if (!file)

@@ -1,38 +1,41 @@
 #include "Devices.h"
 
 #include "InterpDevice.h"
+#include "render/HostC.h"
 #include "runtime/device/cpu/cpu.h"
 #include "support/Error.h"
 #include "target/Cpu.h"
-#ifdef KILN_HAS_OPENCL
-#include "runtime/device/opencl/OpenClDevice.h"
-#include "runtime/device/opencl/opencl.h"
-#endif
 
 #include "llvm/ADT/StringExtras.h"
 
 using namespace kiln;
 using namespace kiln::driver;
 
-/// The one place that names every device.
+// Every device that kiln_device() declares, a line KILN_DEVICE(NAME) each.
+#define KILN_DEVICE(NAME)                                                                                              \
+  extern "C" const kiln_device kiln_device_##NAME;                                                                     \
+  namespace kiln::NAME {                                                                                               \
+  target::Device device();                                                                                             \
+  }
+#include "tools/kiln/DeviceTable.inc"
+#undef KILN_DEVICE
+
 static llvm::ArrayRef<DeviceEntry> devices() {
   static const std::vector<DeviceEntry> entries = {
-      {.compiler = {"cpu", {}, nullptr}, .runtime = &kiln_device_cpu, .summary = "this machine's CPU, through LLVM"},
-      {.compiler = {"c", {}, nullptr},
-       .runtime = &kiln_device_c,
-       .summary = "any CPU, through a C compiler",
-       .isC = true},
-#ifdef KILN_HAS_OPENCL
-      {.compiler = opencl::device(), .runtime = &kiln_device_opencl, .summary = "OpenCL, through its own compiler"},
-#endif
-      {.compiler = {"interp", {}, interpSource},
+      {.compiler = {"cpu", "this machine's CPU, through LLVM", {}, nullptr}, .runtime = &kiln_device_cpu},
+      {.compiler = render::cDevice(), .runtime = &kiln_device_c, .isC = true},
+#define KILN_DEVICE(NAME) {.compiler = kiln::NAME::device(), .runtime = &kiln_device_##NAME},
+#include "tools/kiln/DeviceTable.inc"
+#undef KILN_DEVICE
+      {.compiler =
+           {"interp", "the interpreter of uops, which reports races; for kiln run and kiln verify", {}, interpSource},
        .runtime = &kiln_device_interp,
-       .summary = "the interpreter of uops, which reports races; for kiln run and kiln verify",
        .isInternal = true},
   };
   return entries;
 }
 
+/// What every program has of its own, kiln has with all devices.
 const kiln_device *const *kiln_devices() {
   static const std::vector<const kiln_device *> table = [] {
     std::vector<const kiln_device *> pointers;
@@ -55,7 +58,8 @@ llvm::Expected<const DeviceEntry *> driver::findDevice(llvm::StringRef name) {
 }
 
 llvm::Expected<target::Target> driver::describeTarget(const DeviceEntry &device, llvm::StringRef cpu) {
-  if (device.compiler.name != "cpu")
+  bool isHost = !device.isC && !device.compiler.source;
+  if (!isHost)
     return device.compiler.target;
   llvm::Expected<target::Cpu> found = target::describeCpu(cpu);
   if (!found)
@@ -67,26 +71,22 @@ llvm::Expected<target::Target> driver::describeTarget(const DeviceEntry &device,
                         .l3Bytes = found->l3Bytes};
 }
 
-#ifdef KILN_HAS_OPENCL
-static void listOpenCl(llvm::raw_ostream &out) {
+static void listFound(const kiln_device &device, llvm::raw_ostream &out) {
   char error[256] = "";
   auto print = [](void *user, const char *name) {
     *static_cast<llvm::raw_ostream *>(user) << "          " << name << "\n";
   };
-  if (kiln_opencl_list(print, &out, error, sizeof error))
+  if (device.list(print, &out, error, sizeof error))
     out << "          not on this machine: " << error << "\n";
 }
-#endif
 
 void driver::listDevices(llvm::raw_ostream &out) {
   for (const DeviceEntry &entry : devices()) {
-    out << llvm::left_justify(entry.compiler.name, 10) << entry.summary << "\n";
+    out << llvm::left_justify(entry.compiler.name, 10) << entry.compiler.summary << "\n";
     if (entry.runtime == &kiln_device_cpu)
       if (llvm::Expected<target::Cpu> cpu = target::describeCpu(""))
         out << "          " << cpu->name << ", vectors of " << cpu->vectorBits << " bits\n";
-#ifdef KILN_HAS_OPENCL
-    if (entry.runtime == &kiln_device_opencl)
-      listOpenCl(out);
-#endif
+    if (entry.runtime->list)
+      listFound(*entry.runtime, out);
   }
 }

@@ -14,7 +14,6 @@ namespace kiln::driver {
 struct DeviceEntry {
   target::Device compiler;
   const kiln_device *runtime;
-  llvm::StringRef summary;
   /// Kernels and host program become one C file, which a C compiler compiles; else LLVM compiles the host program.
   bool isC = false;
   /// Only kiln itself runs this device: no program can be made for it.

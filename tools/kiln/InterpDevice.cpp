@@ -128,4 +128,5 @@ const kiln_device driver::kiln_device_interp = {
     .synchronize = nullptr,
     .error = lastError,
     .map_host = nullptr,
+    .list = nullptr,
 };

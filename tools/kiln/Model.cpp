@@ -34,7 +34,7 @@ Model::Model(const CompileOptions &options)
 llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options) {
   llvm::sys::fs::file_status status;
   if (std::error_code failed = llvm::sys::fs::status(options.model, status))
-    return failure(options.model + ": cannot be read: " + failed.message());
+    return failure(options.model + ": cannot be read: " + failed.message(), "name a model's file");
   if (status.type() == llvm::sys::fs::file_type::directory_file)
     return failure(options.model + ": is a folder", "name a model's file");
 
@@ -48,6 +48,7 @@ llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options
     auto text = [&](llvm::StringRef value) { return mlir::StringAttr::get(&model->context_, value); };
     model->module()->setAttr("kiln.stage", text(stageName(Stage::Import)));
     model->module()->setAttr(kSourceAttr, text(options.model));
+    model->source_ = options.model;
     return model;
   }
   if (!options.import.dims.empty())
@@ -57,6 +58,7 @@ llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options
     return model->diagnostics_.take(options.model, "no module that MLIR can read");
   if (llvm::Error error = model->checkDump())
     return error;
+  model->findSource();
   return model;
 }
 
@@ -99,9 +101,16 @@ llvm::Error Model::advance(Stage last) {
   return llvm::Error::success();
 }
 
-llvm::StringRef Model::source() const {
+void Model::findSource() {
   auto attribute = module()->getAttrOfType<mlir::StringAttr>(kSourceAttr);
-  return attribute ? attribute.getValue() : llvm::StringRef(options_.model);
+  std::string named = attribute ? attribute.getValue().str() : options_.model;
+  source_ = named;
+  for (llvm::StringRef place : {llvm::StringRef(named), llvm::sys::path::filename(named)}) {
+    llvm::SmallString<256> beside(llvm::sys::path::parent_path(options_.model));
+    llvm::sys::path::append(beside, place);
+    if (!llvm::sys::fs::exists(source_) && llvm::sys::fs::exists(beside))
+      source_ = beside.str();
+  }
 }
 
 llvm::StringRef Model::name() const { return llvm::sys::path::filename(source()); }

@@ -22,8 +22,9 @@ public:
   mlir::ModuleOp module() const { return *module_; }
   Stage stage() const { return stageOf(module()); }
 
-  /// The file that was imported, also where this began with a dump of a later stage.
-  llvm::StringRef source() const;
+  /// The file that was imported, also where this began with a dump of a later stage. A dump names it as it was named
+  /// then; where that leads to no file from here, it is looked for beside the dump.
+  llvm::StringRef source() const { return source_; }
   /// What artefacts call it: the source's file name.
   llvm::StringRef name() const;
   /// Paths of weights are relative to it.
@@ -36,11 +37,13 @@ private:
   explicit Model(const CompileOptions &options);
   /// Whether a module that was parsed could be a stage's.
   llvm::Error checkDump();
+  void findSource();
 
   const CompileOptions &options_;
   mlir::MLIRContext context_;
   Diagnostics diagnostics_;
   mlir::OwningOpRef<mlir::ModuleOp> module_;
+  std::string source_;
 };
 
 } // namespace kiln::driver

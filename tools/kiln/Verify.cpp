@@ -60,6 +60,40 @@ static llvm::Expected<std::vector<HostTensor>> runModel(const kiln_model &model,
   return results;
 }
 
+<<<<<<< HEAD
+/// Inputs at random, each size at its symbol's default; absent where the model has a stored default.
+static llvm::Expected<std::vector<HostTensor>> randomInputs(mlir::ModuleOp graph) {
+  llvm::StringMap<int64_t> defaults;
+  for (auto symbol : graph->getAttrOfType<mlir::ArrayAttr>(graph::kSymbolsAttr).getAsRange<SymbolAttr>())
+    defaults[symbol.getName()] = symbol.getValue();
+  auto main = graph.lookupSymbol<mlir::func::FuncOp>("main");
+  std::vector<HostTensor> inputs;
+  for (mlir::BlockArgument input : main.getArguments()) {
+    if (main.getArgAttr(input.getArgNumber(), graph::kValueAttr)) {
+      inputs.emplace_back();
+      continue;
+    }
+    interp::Dims dims;
+    for (view::Expr size : shapeOf(input)) {
+      llvm::DenseMap<view::Expr, int64_t> values;
+      size.forEachVariable([&](view::Expr variable) { values[variable] = defaults.lookup(variable.name()); });
+      std::optional<int64_t> value = size.evaluate(values);
+      if (!value || *value < 0)
+        return failure("input " + llvm::Twine(input.getArgNumber()) + ": its size " + size.print() + " has no value",
+                       "give defaults with --dim");
+      dims.push_back(*value);
+    }
+    auto element = mlir::cast<mlir::RankedTensorType>(input.getType()).getElementType();
+    HostTensor &tensor = inputs.emplace_back(HostTensor::zeros(*dtypeOf(element), dims));
+    kiln_tensor view = viewOf(tensor);
+    // A sum of products that cancel keeps no digits to compare, so most of the numbers are positive.
+    kiln_random_fill(&view, /*seed=*/0, input.getArgNumber(), /*mean=*/0.5);
+  }
+  return inputs;
+}
+
+=======
+>>>>>>> refs/heads/ops
 /// The names of a graph's outputs, in order.
 static std::vector<std::string> outputNames(mlir::func::FuncOp main) {
   std::vector<std::string> names;

@@ -58,8 +58,20 @@ static int report(llvm::Error error) {
   return kind == ErrorKind::Usage ? 2 : EXIT_FAILURE;
 }
 
+/// LLVM would abort where standard output cannot be written.
+static llvm::Error flushOutput() {
+  llvm::outs().flush();
+  std::error_code failed = llvm::outs().error();
+  llvm::outs().clear_error();
+  return failed ? failure("standard output: cannot be written: " + failed.message(), "send it elsewhere")
+                : llvm::Error::success();
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   llvm::Expected<int> status = execute(argc, argv);
-  return status ? *status : report(status.takeError());
+  llvm::Error flushed = flushOutput();
+  if (!status)
+    return llvm::consumeError(std::move(flushed)), report(status.takeError());
+  return flushed ? report(std::move(flushed)) : *status;
 }

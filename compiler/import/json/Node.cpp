@@ -34,7 +34,7 @@ Value Node::tensor(size_t index) {
 
 bool Node::require(StringRef key) {
   if (!has(key))
-    b.fail("the attribute '" + key + "' is missing");
+    b.fail("the attribute '" + key + "' is missing", "docs/json-graph.md says what it is");
   return has(key);
 }
 

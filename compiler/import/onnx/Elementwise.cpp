@@ -1,4 +1,5 @@
 //===- Elementwise.cpp - Arithmetic, comparison, logic, casts ---------------===//
+#include "import/DType.h"
 #include "import/onnx/ElementType.h"
 #include "import/onnx/Fold.h"
 #include "import/onnx/Registry.h"
@@ -26,7 +27,7 @@ static auto unary(Unary function, ElementFunction fold = nullptr) {
 static auto binary(Binary function, ElementFunction fold = nullptr) {
   return [function, fold](Node &n, TensorBuilder &b) -> Tensor {
     if (n.numInputs() != 2)
-      return n.fail("it takes 2 inputs, not " + llvm::Twine(n.numInputs()));
+      return n.fail("it has " + llvm::Twine(n.numInputs()) + " inputs", "the operator takes 2");
     if (fold)
       if (Tensor folded = foldElementwise(n, n.tensor(0).type ? n.tensor(0).element() : b.int64(), fold))
         return folded;
@@ -37,7 +38,7 @@ static auto binary(Binary function, ElementFunction fold = nullptr) {
 static auto comparison(Binary function, ElementFunction fold) {
   return [function, fold](Node &n, TensorBuilder &b) -> Tensor {
     if (n.numInputs() != 2)
-      return n.fail("it takes 2 inputs, not " + llvm::Twine(n.numInputs()));
+      return n.fail("it has " + llvm::Twine(n.numInputs()) + " inputs", "the operator takes 2");
     if (Tensor folded = foldElementwise(n, b.boolType(), fold))
       return folded;
     return (b.*function)(n.input(0), n.input(1));
@@ -151,7 +152,7 @@ static Tensor cast(Node &n, TensorBuilder &b) {
   n.ignore({"saturate", "round_mode"}); // of 8-bit floats
   mlir::Type element = elementType(n.importer().builder().getContext(), to);
   if (!element)
-    return n.fail("dtype " + dataTypeName(to) + " is not supported");
+    return n.fail("dtype " + dataTypeName(to) + " is not supported", "dtypes are " + dtypeNames());
   return castTo(n, b, element);
 }
 

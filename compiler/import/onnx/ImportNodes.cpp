@@ -102,8 +102,8 @@ llvm::Error Importer::importOperator(const ::onnx::NodeProto &proto, const std::
 
 llvm::Error Importer::defineOutputs(const ::onnx::NodeProto &node, llvm::ArrayRef<Tensor> results, Scope &scope) {
   if (node.output_size() > int(results.size()))
-    return failure("it has " + Twine(node.output_size()) + " outputs where the operator gives " +
-                   Twine(results.size()));
+    return failure("it has " + Twine(node.output_size()) + " outputs where the operator gives " + Twine(results.size()),
+                   "leave the others out");
   for (auto [name, result] : llvm::zip_first(node.output(), results)) {
     if (name.empty())
       continue;
@@ -141,7 +141,8 @@ llvm::Error Importer::importCall(const ::onnx::NodeProto &node, const std::strin
     return failure("function " + quoted(function.name()) + " calls itself", "use a Loop");
   if (node.input_size() > function.input_size() || node.output_size() > function.output_size())
     return failure("the function has " + Twine(function.input_size()) + " inputs and " + Twine(function.output_size()) +
-                   " outputs, the call " + Twine(node.input_size()) + " and " + Twine(node.output_size()));
+                       " outputs, the call " + Twine(node.input_size()) + " and " + Twine(node.output_size()),
+                   "make them agree");
   Scope inner(name + "/");
   for (const ::onnx::OperatorSetIdProto &import : function.opset_import())
     inner.setOpset(import.domain(), import.version());
@@ -154,7 +155,7 @@ llvm::Error Importer::importCall(const ::onnx::NodeProto &node, const std::strin
       argument = *found;
     }
     if (!inner.define(function.input(i), std::move(argument)))
-      return failure("parameter " + quoted(function.input(i)) + " is given twice");
+      return failure("parameter " + quoted(function.input(i)) + " is given twice", "give each a name of its own");
   }
   for (const ::onnx::AttributeProto &standard : function.attribute_proto())
     inner.setArgument(standard.name(), &standard);

@@ -176,7 +176,8 @@ llvm::Error Importer::importInputs(const ::onnx::GraphProto &graph, Scope &scope
       return fail("it is no tensor", "only tensors can be inputs");
     mlir::Type element = elementType(builder_.getContext(), input.type().tensor_type().elem_type());
     if (!element)
-      return fail("dtype " + dataTypeName(input.type().tensor_type().elem_type()) + " is not supported");
+      return fail("dtype " + dataTypeName(input.type().tensor_type().elem_type()) + " is not supported",
+                  "dtypes are " + dtypeNames());
     if (!input.type().tensor_type().has_shape())
       return fail("its rank is not known", "export the model with the input's shape; sizes may be symbolic");
     llvm::Expected<view::Shape> shape = inputShape(input);
@@ -195,7 +196,7 @@ llvm::Error Importer::importInputs(const ::onnx::GraphProto &graph, Scope &scope
       if (!value)
         return value.takeError();
       if (value->type != type)
-        return fail("its stored default has another shape or dtype");
+        return fail("its stored default has another shape or dtype", "store one of the input's own");
       function.setArgAttr(index, graph::kValueAttr, value->data);
     }
     if (!scope.define(input.name(), mlir::Value(function.getArgument(index))))
@@ -218,7 +219,8 @@ llvm::Error Importer::importOutputs(const ::onnx::GraphProto &graph, Scope &scop
     if (int32_t dataType = declared.type().tensor_type().elem_type();
         dataType && elementType(builder_.getContext(), dataType) != result.element())
       return failure("output " + quoted(declared.name()) + " is declared as " + dataTypeName(dataType) +
-                     " but computed as " + dtypeName(result.element()));
+                         " but computed as " + dtypeName(result.element()),
+                     "declare it so, or cast it");
     b.setLocation(mlir::NameLoc::get(builder_.getStringAttr(declared.name())));
     values.push_back(materialize(result, scope, b, /*isNamed=*/false));
     attributes.push_back(

@@ -1,5 +1,6 @@
 #include "import/onnx/ModelFile.h"
 
+#include "import/DType.h"
 #include "import/MemoryLimit.h"
 #include "import/onnx/ElementType.h"
 #include "import/onnx/TypedData.h"
@@ -79,7 +80,8 @@ llvm::Expected<ModelFile::Bytes> ModelFile::externalBytes(const ::onnx::TensorPr
     if (entry.key() == "location")
       location = entry.value();
     else if (number && StringRef(entry.value()).getAsInteger(10, *number))
-      return failure("external data's " + entry.key() + " " + quoted(entry.value()) + " is no number of bytes");
+      return failure("external data's " + entry.key() + " " + quoted(entry.value()) + " is no number of bytes",
+                     "give a whole number");
   }
   StringRef path = location;
   bool leaves = llvm::sys::path::is_absolute(path) ||
@@ -91,7 +93,8 @@ llvm::Expected<ModelFile::Bytes> ModelFile::externalBytes(const ::onnx::TensorPr
     return file.takeError();
   if (length != wanted)
     return failure("external data " + quoted(path) + " gives " + Twine(length) + " bytes where the shape needs " +
-                   Twine(wanted));
+                       Twine(wanted),
+                   "correct the one or the other");
   if (offset > file->size() || wanted > file->size() - offset)
     return failure("external data " + quoted(path) + " ends at byte " + Twine(file->size()) + ", before byte " +
                        Twine(offset) + " + " + Twine(wanted),
@@ -105,12 +108,13 @@ llvm::Expected<Constant> ModelFile::constant(mlir::MLIRContext *context, const :
   };
   mlir::Type element = elementType(context, tensor.data_type());
   if (!element)
-    return fail(failure("dtype " + dataTypeName(tensor.data_type()) + " is not supported"));
+    return fail(
+        failure("dtype " + dataTypeName(tensor.data_type()) + " is not supported", "dtypes are " + dtypeNames()));
   if (tensor.has_segment())
     return fail(failure("data in segments is not supported", "store it in one piece"));
   for (int64_t size : tensor.dims())
     if (size < 0)
-      return fail(failure("a size is negative: " + Twine(size)));
+      return fail(failure("a size is negative: " + Twine(size), "sizes count elements"));
   auto type = mlir::RankedTensorType::get(llvm::ArrayRef(tensor.dims().data(), tensor.dims_size()), element);
   llvm::Expected<int64_t> size = byteCount(type.getShape(), element, memoryLimit_);
   if (!size)
@@ -132,11 +136,12 @@ llvm::Expected<Constant> ModelFile::constant(mlir::MLIRContext *context, const :
     return Constant{type, *numbers};
   }
   if (bytes.bytes.size() != uint64_t(*size))
-    return fail(failure("its data has " + Twine(bytes.bytes.size()) + " bytes where its shape needs " + Twine(*size)));
+    return fail(failure("its data has " + Twine(bytes.bytes.size()) + " bytes where its shape needs " + Twine(*size),
+                        "is the file whole?"));
   if (*size <= kMostDenseBytes)
     return Constant{type, denseFromBytes(type, bytes.bytes)};
   if (element.isInteger(1) && llvm::any_of(bytes.bytes, [](char c) { return c != 0 && c != 1; }))
-    return fail(failure("a bool is neither 0 nor 1"));
+    return fail(failure("a bool is neither 0 nor 1", "store it as a byte of one of them"));
   std::array<uint8_t, 32> hash = llvm::SHA256::hash(llvm::arrayRefFromStringRef(bytes.bytes));
   return Constant{
       type, graph::FileAttr::get(context, bytes.file, bytes.offset, *size, llvm::toHex(hash, /*LowerCase=*/true))};

@@ -15,7 +15,7 @@ Node::Node(Importer &importer, Scope &scope, const ::onnx::NodeProto &proto, Ten
   llvm::StringSet<> names;
   for (const Attribute &given : proto.attribute()) {
     if (!names.insert(given.name()).second)
-      fail("attribute " + quoted(given.name()) + " is given twice");
+      fail("attribute " + quoted(given.name()) + " is given twice", "give it once");
     // In a function, an attribute can stand for one of the call's; if the call has none, it is absent.
     if (given.ref_attr_name().empty())
       attributes_.push_back({&given, false});
@@ -44,7 +44,7 @@ bool Node::has(int index) const {
 const Tensor &Node::tensor(int index) {
   static const Tensor none;
   if (!has(index)) {
-    fail("input " + Twine(index) + " is missing");
+    fail("input " + Twine(index) + " is missing", "the operator needs it");
     return none;
   }
   if (const Tensor *found = scope_.find(proto_.input(index)))
@@ -81,7 +81,7 @@ std::optional<Elements> Node::sizes(int index) {
   if (found.elements)
     return found.elements;
   if (!found.type.hasStaticShape() || found.type.getNumElements() > kMostElements || !found.element().isInteger()) {
-    fail("input " + quoted(proto_.input(index)) + " gives sizes but is no short list of integers");
+    fail("input " + quoted(proto_.input(index)) + " gives sizes but is no short list of integers", "give it as one");
     return std::nullopt;
   }
   mlir::Value list = builder_.reshape(input(index), {found.type.getNumElements()});
@@ -156,7 +156,8 @@ const Attribute *Node::attribute(StringRef name, Attribute::AttributeType type) 
   if (!found || found->type() == type)
     return found;
   fail("attribute " + quoted(name) + " is of type " + ::onnx::AttributeProto_AttributeType_Name(found->type()) +
-       " where " + ::onnx::AttributeProto_AttributeType_Name(type) + " is needed");
+           " where " + ::onnx::AttributeProto_AttributeType_Name(type) + " is needed",
+       "give it that type");
   return nullptr;
 }
 
@@ -167,7 +168,7 @@ int64_t Node::integer(StringRef name, int64_t otherwise) {
 
 int64_t Node::integer(StringRef name) {
   if (!hasAttr(name))
-    fail("attribute " + quoted(name) + " is missing");
+    fail("attribute " + quoted(name) + " is missing", "the operator needs it");
   return integer(name, 0);
 }
 
@@ -206,7 +207,7 @@ const ::onnx::TensorProto *Node::tensorAttr(StringRef name) {
 
 const ::onnx::GraphProto *Node::graph(StringRef name) {
   if (!hasAttr(name))
-    fail("attribute " + quoted(name) + " is missing");
+    fail("attribute " + quoted(name) + " is missing", "the operator needs it");
   const Attribute *found = attribute(name, Attribute::GRAPH);
   return found ? &found->g() : nullptr;
 }

@@ -62,10 +62,10 @@ static Tensor constant(Node &n, TensorBuilder &b) {
   if (std::optional<llvm::SmallVector<double>> values = n.reals("value_floats"))
     return numbers<float>(b.float32(), llvm::SmallVector<float>(values->begin(), values->end()), true, name);
   if (n.hasAttr("value_string") || n.hasAttr("value_strings"))
-    return n.fail("strings are not supported");
+    return n.fail("strings are not supported", "dtypes are " + dtypeNames());
   if (n.hasAttr("sparse_value"))
     return n.fail("attribute 'sparse_value' is not supported", "store the value dense");
-  return n.fail("attribute 'value' is missing");
+  return n.fail("attribute 'value' is missing", "the operator needs it");
 }
 
 static Tensor constantOfShape(Node &n, TensorBuilder &b) {
@@ -76,7 +76,7 @@ static Tensor constantOfShape(Node &n, TensorBuilder &b) {
     if (!given)
       return {};
     if (!dense || dense.getNumElements() != 1)
-      return n.fail("attribute 'value' has not one element");
+      return n.fail("attribute 'value' has not one element", "it is the element to repeat");
     value = *dense.value_begin<mlir::TypedAttr>();
   }
   std::optional<Elements> sizes = n.sizes(0);
@@ -109,7 +109,7 @@ static Tensor range(Node &n, TensorBuilder &b) {
       return n.fail("the bounds are floats that are not known at import", "they have to be constants");
     double count = *delta == 0 ? -1 : std::max(std::ceil((*limit - *start) / *delta), 0.0);
     if (!(count >= 0 && count <= double(view::kMaxDim)))
-      return n.fail("the range has no finite length");
+      return n.fail("the range has no finite length", "limit and step decide it");
     return b.add(b.mul(b.arange(int64_t(count), first.element()), *delta), *start);
   }
   std::optional<Elements> start = n.sizes(0), limit = n.sizes(1);
@@ -157,7 +157,7 @@ static Tensor eyeLike(Node &n, TensorBuilder &b) {
   if (n.hasAttr("dtype")) {
     element = elementType(n.importer().builder().getContext(), n.integer("dtype"));
     if (!element)
-      return n.fail("dtype " + dataTypeName(n.integer("dtype")) + " is not supported");
+      return n.fail("dtype " + dataTypeName(n.integer("dtype")) + " is not supported", "dtypes are " + dtypeNames());
   }
   if (!input)
     return {};

@@ -1,5 +1,6 @@
 #include "import/onnx/TensorFile.h"
 
+#include "import/DType.h"
 #include "import/MemoryLimit.h"
 #include "import/onnx/ElementType.h"
 #include "import/onnx/TypedData.h"
@@ -22,12 +23,13 @@ llvm::Expected<mlir::DenseElementsAttr> import::readTensorFile(mlir::MLIRContext
     return failure(path + ": no ONNX tensor", "is the file whole?");
   mlir::Type element = onnx::elementType(context, tensor.data_type());
   if (!element)
-    return failure(path + ": dtype " + onnx::dataTypeName(tensor.data_type()) + " is not supported");
+    return failure(path + ": dtype " + onnx::dataTypeName(tensor.data_type()) + " is not supported",
+                   "dtypes are " + dtypeNames());
   if (tensor.has_segment() || tensor.data_location() == ::onnx::TensorProto::EXTERNAL)
     return failure(path + ": its data lie elsewhere", "store the tensor in one file");
   llvm::ArrayRef<int64_t> shape(tensor.dims().data(), tensor.dims_size());
   if (llvm::any_of(shape, [](int64_t dim) { return dim < 0; }))
-    return failure(path + ": a size is negative");
+    return failure(path + ": a size is negative", "sizes count elements");
   llvm::Expected<int64_t> bytes = byteCount(shape, element, memoryLimit);
   if (!bytes)
     return failure(path + ": " + llvm::toString(bytes.takeError()));
@@ -40,6 +42,7 @@ llvm::Expected<mlir::DenseElementsAttr> import::readTensorFile(mlir::MLIRContext
   }
   if (tensor.raw_data().size() != static_cast<size_t>(*bytes))
     return failure(path + ": its data has " + llvm::Twine(tensor.raw_data().size()) + " bytes where its shape needs " +
-                   llvm::Twine(*bytes));
+                       llvm::Twine(*bytes),
+                   "is the file whole?");
   return onnx::denseFromBytes(type, tensor.raw_data());
 }

@@ -55,6 +55,7 @@ llvm::Expected<DenseElementsAttr> kiln::import::onnx::denseFromNumbers(RankedTen
     append(tensor.int32_data());
   }
   if (count != type.getNumElements())
-    return failure("its data has " + Twine(count) + " numbers where its shape needs " + Twine(type.getNumElements()));
+    return failure("its data has " + Twine(count) + " numbers where its shape needs " + Twine(type.getNumElements()),
+                   "is the file whole?");
   return denseFromBytes(type, bytes);
 }

@@ -53,9 +53,9 @@ std::optional<Window> kiln::import::onnx::readWindow(Node &n, mlir::Value x, llv
     if (window.kernel.empty())
       window.kernel = sizes;
     else if (window.kernel != sizes)
-      return fail("attribute 'kernel_shape' is not the weight's shape");
+      return fail("attribute 'kernel_shape' is not the weight's shape", "leave it out");
   } else if (window.kernel.empty()) {
-    return fail("attribute 'kernel_shape' is missing");
+    return fail("attribute 'kernel_shape' is missing", "the operator needs it");
   }
   auto complete = [&](llvm::SmallVector<int64_t> &numbers, llvm::StringRef name, int64_t count, int64_t missing,
                       int64_t least) {

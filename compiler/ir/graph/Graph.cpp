@@ -2,6 +2,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace kiln;
@@ -221,6 +222,16 @@ LogicalResult ReduceOp::verify() {
   for (int64_t axis : getAxes())
     shape[axis] = 1;
   return success(succeeded(expectShape(*this, shape)) && succeeded(expectSameElement(*this, getInput())));
+}
+
+LogicalResult AssignOp::verify() {
+  auto target = dyn_cast<BlockArgument>(getTarget());
+  if (!target || !isa<FunctionOpInterface>(target.getOwner()->getParentOp()))
+    return emitOpError("the target must be an input");
+  for (Operation *user : target.getUsers())
+    if (auto other = dyn_cast<AssignOp>(user); other && other != *this && other.getTarget() == target)
+      return emitOpError("the input is assigned to twice");
+  return success();
 }
 
 LogicalResult GatherOp::verify() {

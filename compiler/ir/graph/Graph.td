@@ -165,6 +165,18 @@ def ContiguousOp : PureGraphOp<"contiguous", [AllTypesMatch<["input", "result"]>
   let assemblyFormat = "$input attr-dict `:` type($input)";
 }
 
+def AssignOp : GraphOp<"assign", [AllTypesMatch<["target", "value", "result"]>, MemoryEffects<[MemWrite]>]> {
+  let summary = "a tensor written into the memory of an input";
+  let description = [{
+    The result is `value`, held where `target` was. Whoever else reads `target` reads what it was before. An input is assigned
+    to once at most.
+  }];
+  let arguments = (ins Tensor:$target, Tensor:$value);
+  let results = (outs Tensor:$result);
+  let assemblyFormat = "$value `to` $target attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
 def GatherOp : PureGraphOp<"gather"> {
   let summary = "elements along one axis at indices that are data";
   let description = [{

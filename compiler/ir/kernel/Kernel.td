@@ -131,6 +131,13 @@ def ValidOp : PureKernelOp<"valid"> {
   let assemblyFormat = "$tracker attr-dict";
 }
 
+def IndexOp : PureKernelOp<"index"> {
+  let summary = "where a view reads at this point, as a number: the index, not what is there";
+  let arguments = (ins TrackerAttr:$tracker);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$tracker attr-dict `:` type($result)";
+}
+
 def SizeOp : PureKernelOp<"size"> {
   let summary = "an expression over symbols and domain axes as data";
   let arguments = (ins ExprAttr:$size);

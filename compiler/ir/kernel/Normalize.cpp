@@ -25,6 +25,13 @@ static llvm::DenseSet<int64_t> reducedAxes(FuncOp func) {
   return reduced;
 }
 
+/// Whether every reduce runs over both axes or neither.
+static bool areReducedTogether(FuncOp func, int64_t a, int64_t b) {
+  return llvm::all_of(func.getBody().getOps<ReduceOp>(), [&](ReduceOp reduce) {
+    return llvm::is_contained(reduce.getAxes(), a) == llvm::is_contained(reduce.getAxes(), b);
+  });
+}
+
 /// Whether axis `inner` continues `outer` in a view: one step of outer is a whole row of inner.
 static bool continues(const ShapeTracker &tracker, int64_t outer, int64_t inner) {
   auto strides = tracker.realStrides();
@@ -51,7 +58,7 @@ Normalization kernel::planNormalization(FuncOp func) {
     bool merges = !plan.merged.empty();
     if (merges) {
       int64_t before = plan.merged.back().back();
-      merges = reduced.contains(before) == reduced.contains(axis) &&
+      merges = areReducedTogether(func, before, axis) &&
                llvm::all_of(trackers, [&](TrackerAttr tracker) { return continues(tracker.getValue(), before, axis); });
     }
     if (merges) {
@@ -64,6 +71,15 @@ Normalization kernel::planNormalization(FuncOp func) {
     }
   }
   return plan;
+}
+
+/// The merged axes that stand for these.
+static SmallVector<int64_t> axesAfter(const Normalization &plan, ArrayRef<int64_t> axes) {
+  SmallVector<int64_t> after;
+  for (auto [id, group] : llvm::enumerate(plan.merged))
+    if (llvm::is_contained(axes, group.front()))
+      after.push_back(id);
+  return after;
 }
 
 void kernel::applyNormalization(FuncOp func, const Normalization &plan) {
@@ -97,17 +113,14 @@ void kernel::applyNormalization(FuncOp func, const Normalization &plan) {
   });
   SmallVector<Attribute> axes;
   SmallVector<Expr> index;
-  SmallVector<int64_t> last;
   for (auto [id, size] : llvm::enumerate(plan.sizes)) {
     axes.push_back(AxisAttr::get(context, id, ExprAttr::get(context, size), AxisKind::Loop));
     index.push_back(loopVariable(id, size));
-    if (id + plan.reduced >= plan.sizes.size())
-      last.push_back(id);
   }
   Builder builder(context);
   func.setDomainAttr(DimsAttr::get(context, plan.sizes));
   func.setIndexAttr(DimsAttr::get(context, index));
   func.setAxesAttr(builder.getArrayAttr(axes));
   for (auto reduce : func.getBody().getOps<ReduceOp>())
-    reduce.setAxes(last);
+    reduce.setAxes(axesAfter(plan, reduce.getAxes()));
 }

@@ -63,6 +63,7 @@ std::string TreePrinter::label(Operation *op) {
                ", dtype=" + listingName(constant.getResult().getType()).str() + ")";
       })
       .Case([&](ValidOp valid) { return "VALID " + valid.getTracker().getValue().render(); })
+      .Case([&](IndexOp index) { return "INDEX " + index.getTracker().getValue().render(); })
       .Case([&](SizeOp size) { return "SIZE " + size.getSize().getValue().render(); })
       .Case([&](ReduceOp reduce) {
         std::string name =

@@ -90,7 +90,7 @@ def SpecialOp : PureUOp<"special"> {
   let summary = "the index of this item along one axis of the launch";
   let arguments = (ins SpecialKindAttr:$kind, I64Attr:$axis, ExprAttr:$size);
   let results = (outs IndexInteger:$result);
-  let assemblyFormat = "$kind $axis $size attr-dict `:` type($result)";
+  let assemblyFormat = "`` $kind $axis $size attr-dict `:` type($result)"; // the enum prints a space of its own
 }
 
 def RangeOp : UOp<"range", [RecursiveMemoryEffects, SingleBlock]> {

@@ -195,6 +195,7 @@ static void *opencl_map_host(void *opaque, void *data) {
       .synchronize = opencl_synchronize,                                                                               \
       .error = opencl_error,                                                                                           \
       .map_host = opencl_map_host,                                                                                     \
+      .list = kiln_opencl_list,                                                                                        \
   }
 
 const kiln_device kiln_device_opencl = OPENCL_DEVICE("opencl", open_shared);

@@ -17,9 +17,9 @@ int kiln_cli_main(const kiln_model *model, int argc, char **argv);
 /* "NAME: float32 [2, 3]", then the values as NumPy prints them, those of a large tensor summarised. */
 void kiln_print_tensor(FILE *file, const char *name, const kiln_tensor *tensor);
 
-/* Fills tensor->data (the caller's) from `seed` and `stream`: floats in [-1, 1), integers from 0 to 9, bools. The same
- * on every machine; tensors with different streams are independent. */
-void kiln_random_fill(kiln_tensor *tensor, uint64_t seed, uint64_t stream);
+/* Fills tensor->data (the caller's) from `seed` and `stream`: floats in [mean - 1, mean + 1), integers from 0 to 9,
+ * bools. The same on every machine; tensors with different streams are independent. */
+void kiln_random_fill(kiln_tensor *tensor, uint64_t seed, uint64_t stream, double mean);
 
 /* The model of a program that is linked with kiln_main. */
 extern const kiln_model kiln_the_model;

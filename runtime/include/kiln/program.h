@@ -136,6 +136,8 @@ typedef struct kiln_device {
   kiln_status (*synchronize)(void *state);    /* optional: devices whose launch returns when it is done */
   const char *(*error)(void *state);          /* optional: the cause of the last failure */
   void *(*map_host)(void *state, void *data); /* optional: host memory used in place, as the CPU does */
+  /* Optional: calls `visit` with what this machine has of the device; needs no state. */
+  kiln_status (*list)(void (*visit)(void *user, const char *name), void *user, char *error, size_t error_bytes);
 } kiln_device;
 
 /* NULL-terminated; defined once a program, by what the compiler links. */

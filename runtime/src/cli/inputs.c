@@ -46,7 +46,7 @@ static kiln_status fill(const kiln_model *model, int32_t index, uint64_t seed, c
     kiln_text_add_tensor(cause, tensor);
     return KILN_OUT_OF_MEMORY;
   }
-  kiln_random_fill(tensor, seed, (uint64_t)index);
+  kiln_random_fill(tensor, seed, (uint64_t)index, /*mean=*/0);
   return KILN_OK;
 }
 

@@ -160,8 +160,10 @@ kiln_status kiln_npy_read(const char *path, kiln_tensor *tensor, char *error, si
   *tensor = (kiln_tensor){0};
   struct stat status = {0};
   FILE *file = fopen(path, "rb");
-  if (!file)
-    return fail(&cause, KILN_IO_ERROR, strerror(errno));
+  if (!file) {
+    kiln_text_add(&cause, "cannot be read: %s", strerror(errno));
+    return KILN_IO_ERROR;
+  }
   source from = {file, NULL, SIZE_MAX};
   if (fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode))
     from.left = (size_t)status.st_size;

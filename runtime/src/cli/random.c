@@ -10,7 +10,7 @@ static uint64_t mix(uint64_t x) {
   return x ^ x >> 31;
 }
 
-void kiln_random_fill(kiln_tensor *tensor, uint64_t seed, uint64_t stream) {
+void kiln_random_fill(kiln_tensor *tensor, uint64_t seed, uint64_t stream, double mean) {
   int64_t count = kiln_element_count(tensor->dtype, tensor->rank, tensor->dims);
   size_t size = kiln_dtype_size(tensor->dtype);
   uint64_t start = mix(mix(seed) ^ stream);
@@ -18,7 +18,7 @@ void kiln_random_fill(kiln_tensor *tensor, uint64_t seed, uint64_t stream) {
     uint64_t bits = mix(start ^ (uint64_t)i);
     void *element = (char *)tensor->data + (size_t)i * size;
     if (kiln_dtype_is_float(tensor->dtype))
-      kiln_store_float(element, tensor->dtype, (double)(int32_t)(bits >> 32) * 0x1p-31 * (1 - 0x1p-24));
+      kiln_store_float(element, tensor->dtype, mean + (double)(int32_t)(bits >> 32) * 0x1p-31 * (1 - 0x1p-24));
     else
       kiln_store_int(element, tensor->dtype, (int64_t)(bits >> 32) % (tensor->dtype == KILN_BOOL ? 2 : 10));
   }

@@ -1,4 +1,4 @@
-// RUN: %kiln-opt %s --kiln-stage-view --kiln-form-kernels --kiln-plan-memory | FileCheck %s
+// RUN: %kiln-opt %s --kiln-stage-view --kiln-form-kernels=classic --kiln-plan-memory | FileCheck %s
 
 // Three temporaries in a chain of expanded sums need room for two at once.
 // CHECK: %[[BYTES:.*]] = arith.constant 256 : i64

@@ -3,10 +3,10 @@
 // No view passes a gather: what is computed is memory before it is gathered from, and so is a number.
 // CHECK: kernel.func @E_30
 // CHECK: kernel.alu exp
-// CHECK: kernel.func @E_4(
-// CHECK: kernel.load {{.*}}<"(4,10):(0,3)+1"> row
 // CHECK: kernel.func @E_2
 // CHECK: kernel.const 1.0
+// CHECK: kernel.func @E_4(
+// CHECK: kernel.load {{.*}}<"(4,10):(0,3)+1"> row
 // CHECK: kernel.func @E_4n1
 // CHECK: kernel.load {{.*}}<"(4,2):(0,1)"> row
 // CHECK-NOT: kernel.func

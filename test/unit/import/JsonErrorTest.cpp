@@ -152,7 +152,7 @@ TEST_CASE("sizes past the memory limit, however large") {
                        options);
   };
   CHECK(error("512, 1024") == "graph.json: input 'x': a tensor [512, 1024] of float32 takes more than the memory limit "
-                              "of 1048576 bytes; make it smaller or raise the limit");
+                              "of 1048576 bytes; make it smaller, or raise the limit with --memory-limit");
   CHECK_THAT(error("4294967296, 4294967296"), Contains("takes more than the memory limit"));
   CHECK_THAT(error("1", R"({"op": "expand", "inputs": ["x"], "shape": [1000000], "output": "y"})"),
              Contains("node 'y' (expand): a tensor [1000000] of float32 takes more"));

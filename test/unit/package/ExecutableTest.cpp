@@ -109,7 +109,8 @@ TEST_CASE("weights come from a file, and the file's content is checked") {
         path + ": weight 'v': the file ends before byte 16");
   REQUIRE(folder.shell("rm data.bin") == 0);
   CHECK(llvm::toString(writeObject(model, folder.path("other.o"), folder.path(""))) ==
-        path + ": weight 'v': No such file or directory");
+        path +
+            ": weight 'v': cannot be read: No such file or directory; keep it where the model is, or beside the dump");
   CHECK(folder.read("other.o") == "(no file)");
 }
 

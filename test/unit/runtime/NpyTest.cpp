@@ -173,7 +173,7 @@ TEST_CASE("files that cannot be read") {
   kiln_tensor tensor;
   char error[100];
   CHECK(kiln_npy_read((folder / "none.npy").c_str(), &tensor, error, sizeof error) == KILN_IO_ERROR);
-  CHECK(std::string(error) == "No such file or directory");
+  CHECK(std::string(error) == "cannot be read: No such file or directory");
   CHECK(kiln_npy_read((folder / "").c_str(), &tensor, error, sizeof error) == KILN_IO_ERROR);
   CHECK(std::string(error) == "is a folder");
 }

@@ -188,7 +188,7 @@ TEST_CASE("weights files that cannot be opened") {
   CHECK(std::string(error) == "the weights are not part of this program; name their file");
   options.weights_path = "/none/such";
   CHECK(kiln_context_create(&affine_model_without_weights, &options, &context, error, sizeof error) == KILN_IO_ERROR);
-  CHECK(std::string(error) == "/none/such: No such file or directory");
+  CHECK(std::string(error) == "/none/such: cannot be read: No such file or directory");
   options.weights_path = "/";
   CHECK(kiln_context_create(&affine_model_without_weights, &options, &context, error, sizeof error) == KILN_IO_ERROR);
   CHECK(std::string(error) == "/: not a regular file");

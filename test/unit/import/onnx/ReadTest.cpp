@@ -138,11 +138,11 @@ TEST_CASE("data that does not fill its shape is refused") {
   Proto raw = tensorOf(Proto::FLOAT, {4});
   raw.set_raw_data(std::string(15, '\0'));
   CHECK(addingModel(raw, {4}).import() ==
-        "error: model.onnx: tensor 'w': its data has 15 bytes where its shape needs 16");
+        "error: model.onnx: tensor 'w': its data has 15 bytes where its shape needs 16; is the file whole?");
   Proto numbers = tensorOf(Proto::INT32, {4});
   numbers.add_int32_data(1);
   CHECK(addingModel(numbers, {4}).import() ==
-        "error: model.onnx: tensor 'w': its data has 1 numbers where its shape needs 4");
+        "error: model.onnx: tensor 'w': its data has 1 numbers where its shape needs 4; is the file whole?");
 }
 
 TEST_CASE("sizes past the memory limit are refused, however they multiply") {

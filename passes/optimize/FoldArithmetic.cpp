@@ -1,0 +1,252 @@
+//===- FoldArithmetic.cpp - What is known of a kernel's arithmetic ---------------===//
+// Stage: optimize (kernel → kernel).  Composite operators leave constants that meet only when they share a kernel:
+// x·2·(-1/ln 2), max(x, x). Each is an operation a point. What holds for every value is always done; what holds for
+// real numbers only, such as (x+a)+b = x+(a+b), is asked for: rounding, infinities and NaN can differ. Expects: kernels
+// without opts.   Guarantees: no op has only constants; no dead arithmetic. Position: before opts, which count
+// operations.
+//===----------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+
+#include "ir/base/Evaluate.h"
+#include "ir/kernel/Kernel.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+
+#include <cmath>
+
+using namespace kiln;
+using namespace mlir;
+using view::Expr;
+using view::ShapeTracker;
+
+namespace kiln {
+#define GEN_PASS_DEF_FOLDARITHMETIC
+#include "passes/Passes.h.inc"
+} // namespace kiln
+
+namespace {
+/// A value as x·factor or x + addend; x itself with factor 1 or addend 0.
+struct Term {
+  Value x;
+  TypedAttr number;
+};
+
+class Folder {
+public:
+  Folder(kernel::FuncOp func, bool reals) : func_(func), reals_(reals), builder_(func) {}
+  void run();
+
+private:
+  /// The value of a row on operands, by a rule; null where none applies.
+  Value fold(Alu kind, ArrayRef<Value> operands, Type type);
+  Value foldAdd(Value a, Value b, Type type);
+  Value foldMul(Value a, Value b, Type type);
+  Value make(Alu kind, ArrayRef<Value> operands, Type type);
+  Value constant(TypedAttr number) { return kernel::ConstOp::create(builder_, loc_, number.getType(), number); }
+  TypedAttr evaluate(Alu kind, ArrayRef<TypedAttr> operands, Type type);
+  /// Whether the laws of real numbers hold: always for integers, which wrap, and for floats where that is asked for.
+  bool isRing(Type type) const { return isa<IntegerType>(type) ? !type.isInteger(1) : reals_; }
+  Term asProduct(Value value);
+  Value offsetIndex(Value index, TypedAttr factor, TypedAttr addend);
+
+  kernel::FuncOp func_;
+  bool reals_;
+  OpBuilder builder_;
+  Location loc_ = builder_.getUnknownLoc();
+};
+
+struct FoldArithmetic : kiln::impl::FoldArithmeticBase<FoldArithmetic> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    for (auto func : getOperation().getOps<kernel::FuncOp>())
+      if (func.getOpts().empty())
+        Folder(func, reals).run();
+  }
+};
+} // namespace
+
+static TypedAttr numberOf(Value value) {
+  auto constant = value.getDefiningOp<kernel::ConstOp>();
+  return constant ? constant.getValue() : TypedAttr();
+}
+
+static bool isNumber(TypedAttr attr, int64_t number) {
+  if (auto integer = dyn_cast_or_null<IntegerAttr>(attr))
+    return integer.getValue() == llvm::APInt(integer.getValue().getBitWidth(), number, true, true);
+  auto real = dyn_cast_or_null<FloatAttr>(attr);
+  return real && real.getValueAsDouble() == double(number);
+}
+
+/// The operands of a row where `value` is that row.
+static std::optional<std::pair<Value, Value>> match(Value value, Alu kind) {
+  auto alu = value.getDefiningOp<kernel::AluOp>();
+  if (!alu || alu.getKind().getValue() != kind)
+    return std::nullopt;
+  Value second = alu->getNumOperands() > 1 ? alu->getOperand(1) : Value();
+  return std::pair(alu->getOperand(0), second);
+}
+
+/// The other operand and the number where `value` is this commutative row of something and a number.
+static std::optional<Term> matchNumber(Value value, Alu kind) {
+  auto operands = match(value, kind);
+  if (!operands)
+    return std::nullopt;
+  if (TypedAttr number = numberOf(operands->second))
+    return Term{operands->first, number};
+  if (TypedAttr number = numberOf(operands->first))
+    return Term{operands->second, number};
+  return std::nullopt;
+}
+
+static TypedAttr small(Type type, int64_t number) {
+  if (isa<FloatType>(type))
+    return FloatAttr::get(type, double(number));
+  return IntegerAttr::get(type, number);
+}
+
+TypedAttr Folder::evaluate(Alu kind, ArrayRef<TypedAttr> operands, Type type) {
+  SmallVector<Scalar> scalars = llvm::map_to_vector(operands, [](TypedAttr attr) { return Scalar::of(attr); });
+  std::optional<DType> dtype = dtypeOf(type);
+  std::optional<Scalar> result = dtype ? evaluateAlu(kind, scalars, *dtype) : std::nullopt;
+  return result ? result->attribute(func_.getContext()) : TypedAttr();
+}
+
+Value Folder::make(Alu kind, ArrayRef<Value> operands, Type type) {
+  if (Value known = fold(kind, operands, type))
+    return known;
+  return kernel::AluOp::create(builder_, loc_, type, AluKindAttr::get(func_.getContext(), kind), operands);
+}
+
+/// A factor that joins another must neither overflow nor vanish where the two in turn would not.
+static bool isOrdinary(TypedAttr attr) {
+  auto real = dyn_cast_or_null<FloatAttr>(attr);
+  return attr && (!real || real.getValue().isNormal());
+}
+
+Term Folder::asProduct(Value value) {
+  if (auto product = matchNumber(value, Alu::MUL); product && isOrdinary(product->number))
+    return *product;
+  return {value, small(value.getType(), 1)};
+}
+
+Value Folder::offsetIndex(Value value, TypedAttr factor, TypedAttr addend) {
+  auto index = value.getDefiningOp<kernel::IndexOp>();
+  if (!index || !isa<IntegerType>(value.getType()))
+    return nullptr;
+  ShapeTracker tracker = index.getTracker().getValue();
+  if (tracker.views().size() != 1)
+    return nullptr;
+  auto number = [](TypedAttr attr) {
+    llvm::APInt bits = cast<IntegerAttr>(attr).getValue();
+    return attr.getType().isUnsignedInteger() ? int64_t(bits.getZExtValue()) : bits.getSExtValue();
+  };
+  const view::View &view = tracker.views().front();
+  Expr times = number(factor), plus = number(addend);
+  view::Shape strides(view.strides());
+  for (Expr &stride : strides)
+    stride = stride * times;
+  ShapeTracker moved({view::View::make(view.shape(), ArrayRef<Expr>(strides), view.offset() * times + plus)});
+  return kernel::IndexOp::create(builder_, loc_, value.getType(), TrackerAttr::get(func_.getContext(), moved));
+}
+
+Value Folder::foldAdd(Value a, Value b, Type type) {
+  TypedAttr addend = numberOf(b);
+  if (!isRing(type))
+    return nullptr;
+  if (isNumber(addend, 0))
+    return a;
+  if (addend) {
+    if (Value moved = offsetIndex(a, small(type, 1), addend))
+      return moved;
+    if (auto sum = matchNumber(a, Alu::ADD))
+      return make(Alu::ADD, {sum->x, constant(evaluate(Alu::ADD, {sum->number, addend}, type))}, type);
+    return nullptr;
+  }
+  for (auto [one, other] : {std::pair(a, b), std::pair(b, a)})
+    if (auto negated = match(other, Alu::NEG); negated && negated->first == one)
+      return constant(small(type, 0));
+  Term left = asProduct(a), right = asProduct(b);
+  bool scaled = left.x != a || right.x != b; // x + x stays a sum
+  if (left.x == right.x && scaled)
+    return make(Alu::MUL, {left.x, constant(evaluate(Alu::ADD, {left.number, right.number}, type))}, type);
+  return nullptr;
+}
+
+Value Folder::foldMul(Value a, Value b, Type type) {
+  TypedAttr factor = numberOf(b);
+  if (!factor)
+    return nullptr;
+  if (isNumber(factor, 1) && !type.isInteger(1))
+    return a;
+  if (!isRing(type))
+    return nullptr;
+  if (isNumber(factor, 0))
+    return b;
+  if (Value moved = offsetIndex(a, factor, small(type, 0)))
+    return moved;
+  auto product = matchNumber(a, Alu::MUL);
+  TypedAttr both = product ? evaluate(Alu::MUL, {product->number, factor}, type) : TypedAttr();
+  return isOrdinary(both) ? make(Alu::MUL, {product->x, constant(both)}, type) : Value();
+}
+
+Value Folder::fold(Alu kind, ArrayRef<Value> operands, Type type) {
+  SmallVector<TypedAttr> numbers = llvm::map_to_vector(operands, numberOf);
+  if (llvm::all_of(numbers, [](TypedAttr attr) { return bool(attr); }))
+    if (TypedAttr known = evaluate(kind, numbers, type))
+      return constant(known);
+  Value a = operands.front(), b = operands.back();
+  bool swapped = operands.size() == 2 && numbers[0]; // a number comes second
+  if (swapped)
+    std::swap(a, b);
+  bool isFloat = isa<FloatType>(operands.front().getType());
+  switch (kind) {
+  case Alu::ADD:
+    return foldAdd(a, b, type);
+  case Alu::MUL:
+    return foldMul(a, b, type);
+  case Alu::MAX:
+  case Alu::MIN:
+    if (a == b)
+      return a;
+    if (auto bound = matchNumber(a, kind); bound && numberOf(b))
+      return make(kind, {bound->x, constant(evaluate(kind, {bound->number, numberOf(b)}, type))}, type);
+    return nullptr;
+  case Alu::NEG:
+    if (auto negated = match(a, Alu::NEG))
+      return negated->first;
+    if (auto product = matchNumber(a, Alu::MUL); product && !type.isInteger(1))
+      return make(Alu::MUL, {product->x, constant(evaluate(Alu::NEG, {product->number}, type))}, type);
+    return nullptr;
+  case Alu::WHERE:
+    if (numbers[0])
+      return isNumber(numbers[0], 0) ? operands[2] : operands[1];
+    return operands[1] == operands[2] ? operands[1] : Value();
+  case Alu::CMPLT:
+    return operands[0] == operands[1] ? constant(small(type, 0)) : Value();
+  case Alu::CMPNE:
+  case Alu::CMPEQ:
+    // A NaN differs from itself.
+    return operands[0] == operands[1] && (!isFloat || reals_) ? constant(small(type, kind == Alu::CMPEQ)) : Value();
+  default:
+    return nullptr;
+  }
+}
+
+void Folder::run() {
+  for (Operation &op : llvm::make_early_inc_range(func_.getBody().front())) {
+    auto alu = dyn_cast<kernel::AluOp>(op);
+    if (!alu)
+      continue;
+    builder_.setInsertionPoint(alu);
+    loc_ = alu.getLoc();
+    SmallVector<Value> operands(alu->getOperands());
+    if (Value known = fold(alu.getKind().getValue(), operands, alu.getResult().getType()))
+      alu.getResult().replaceAllUsesWith(known);
+  }
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(func_.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}

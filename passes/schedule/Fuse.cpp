@@ -1,0 +1,365 @@
+//===- Fuse.cpp - Which tensors get memory, by what it costs -------------------------===//
+// Goes from the results of a block back to its inputs. At each tensor it is known in which kernels, and at how many
+// points of each, it would be computed if it got no memory; so the two ways to compute it can be compared:
+//   inside its readers: its operations as often as the loops around need it, and what it reads once a kernel;
+//   in a kernel of its own: its operations and reads once, a launch, and its elements written once and read again.
+// A tensor is charged with all element-wise operations behind it down to memory or a reduce, as they would move with
+// it.
+//===----------------------------------------------------------------------------===//
+
+#include "passes/schedule/Fuse.h"
+
+#include "passes/schedule/Domain.h"
+
+using namespace kiln;
+using namespace kiln::schedule;
+using namespace mlir;
+using view::Expr;
+using view::ShapeTracker;
+
+/// A tensor needed at more places than these gets memory.
+static constexpr size_t kMostUses = 16;
+/// Sizes that are not known yet count as this, or as the nearest that their bounds allow.
+static constexpr int64_t kTypicalSize = 16;
+
+static double numberOf(Expr expr) {
+  if (expr.isConst())
+    return expr.constant();
+  llvm::DenseMap<Expr, int64_t> values;
+  expr.forEachVariable(
+      [&](Expr symbol) { values[symbol] = std::clamp<int64_t>(kTypicalSize, symbol.min(), symbol.max()); });
+  return expr.evaluate(values).value_or(1);
+}
+
+static double elementsOf(Value tensor) {
+  double elements = 1;
+  for (Expr size : shapeOf(tensor))
+    elements *= numberOf(size);
+  return elements;
+}
+
+static double bytesOf(Value tensor) {
+  return elementsOf(tensor) * byteSize(cast<RankedTensorType>(tensor.getType()).getElementType());
+}
+
+/// What an operation costs beside an addition.
+static double operationsOf(Alu kind) {
+  switch (kind) {
+  case Alu::CAST:
+  case Alu::BITCAST:
+    return 0.5;
+  case Alu::FDIV:
+  case Alu::IDIV:
+  case Alu::MOD:
+  case Alu::FLOORDIV:
+  case Alu::FLOORMOD:
+  case Alu::RECIP:
+  case Alu::SQRT:
+    return 4;
+  case Alu::EXP:
+  case Alu::EXP2:
+  case Alu::LOG:
+  case Alu::LOG2:
+  case Alu::SIN:
+  case Alu::COS:
+  case Alu::TANH:
+  case Alu::ERF:
+  case Alu::POW:
+  case Alu::THREEFRY:
+    return 20;
+  default:
+    return 1;
+  }
+}
+
+namespace {
+
+/// The element-wise operations an element takes, down to memory and reduces, and what these are.
+struct Cone {
+  double operations = 0;
+  llvm::SmallSetVector<Value, 8> sources;
+};
+
+/// A place at which a tensor that has no memory is computed.
+struct Use {
+  unsigned kernel;
+  ShapeTracker tracker;       ///< from the kernel's domain
+  Operation *inside;          ///< the innermost reduce in whose loops it is computed; null: none
+  SmallVector<int64_t> loops; ///< that reduce's axes
+
+  bool operator==(const Use &) const = default;
+};
+
+/// A kernel while its contents are being decided.
+struct Kernel {
+  Domain domain;
+  double points; ///< of what it writes
+  unsigned reduces = 0;
+  double productOperations = 0; ///< of the product that a register tile can be made for, if there is one
+};
+
+class Fuser {
+public:
+  Fuser(Block &block, const target::Rates &rates) : block_(block), rates_(rates) {}
+  Realization run();
+
+private:
+  bool isHere(Value value) const { return isComputed(value) && value.getParentBlock() == &block_; }
+  void findCones();
+  void realize(Value value);
+  void decide(Value value);
+  bool isCheaperInside(Value value);
+  void giveUsesToOperands(Value value);
+  /// `use` is the reader's, or its loops with the view of its input.
+  void addUse(const Edge &edge, Use use);
+  double timesOf(const Use &use) const;
+  double operationsFor(Value value);
+  Value anchorOf(Value output);
+
+  Block &block_;
+  const target::Rates &rates_;
+  llvm::SetVector<Value> realized_;
+  llvm::DenseMap<Value, Cone> cones_;
+  llvm::DenseMap<Value, std::vector<Use>> uses_;
+  std::vector<Kernel> kernels_;
+};
+
+} // namespace
+
+static graph::ReduceOp reduceOf(Value value) { return value.getDefiningOp<graph::ReduceOp>(); }
+
+static double pointsOver(graph::ReduceOp reduce) {
+  double points = 1;
+  view::Shape input = shapeOf(reduce.getInput());
+  for (int64_t axis : reduce.getAxes())
+    points *= numberOf(input[axis]);
+  return points;
+}
+
+/// A sum of products of two tensors, each of which stands still along an axis of the result that the other moves along:
+/// what a register tile can be made for.
+static bool isProduct(graph::ReduceOp reduce) {
+  auto mul = edgeOf(reduce.getInput()).base.getDefiningOp<graph::AluOp>();
+  if (reduce.getKind().getValue() != Alu::ADD || !mul || mul.getKind().getValue() != Alu::MUL)
+    return false;
+  ShapeTracker around = edgeOf(reduce.getInput()).tracker;
+  llvm::SmallBitVector moves[2];
+  for (unsigned side : {0, 1}) {
+    moves[side] = axesOf(edgeOf(mul->getOperand(side)).tracker.compose(around).simplify());
+    for (int64_t axis : reduce.getAxes())
+      moves[side].reset(axis);
+  }
+  return moves[0].test(moves[1]) && moves[1].test(moves[0]);
+}
+
+void Fuser::findCones() {
+  for (Operation &op : block_)
+    for (Value value : op.getResults()) {
+      if (!isHere(value))
+        continue;
+      Cone cone;
+      if (auto alu = dyn_cast<graph::AluOp>(op))
+        cone.operations = operationsOf(alu.getKind().getValue());
+      for (const Edge &edge : sourcesOf(value)) {
+        if (isa_and_nonnull<graph::ConstOp, graph::SizeOp>(edge.base.getDefiningOp()))
+          continue;
+        bool isBoundary = !isHere(edge.base) || reduceOf(edge.base) || realized_.contains(edge.base);
+        if (isBoundary) {
+          cone.sources.insert(edge.base);
+          continue;
+        }
+        const Cone &inner = cones_[edge.base];
+        cone.operations = std::min(cone.operations + inner.operations, 1e6);
+        if (cone.sources.size() <= kMostUses)
+          cone.sources.insert(inner.sources.begin(), inner.sources.end());
+      }
+      cones_[value] = std::move(cone);
+    }
+}
+
+/// How often a kernel computes what it reads through the use's view: the axes that it does not move along are walked
+/// again and again where they lie outside of one that it moves along.
+double Fuser::timesOf(const Use &use) const {
+  const Domain &domain = kernels_[use.kernel].domain;
+  llvm::SmallBitVector moves = axesOf(use.tracker);
+  moves.resize(domain.sizes().size());
+  double times = 1, open = 1;
+  for (bool reduced : {false, true})
+    for (auto [axis, size] : llvm::enumerate(domain.sizes())) {
+      if (domain.isReduced(axis) != reduced)
+        continue;
+      // A reduced axis belongs to its own loop: it is open only for what moves along it.
+      if (!reduced || moves.test(axis))
+        open *= numberOf(size);
+      if (moves.test(axis))
+        times = open;
+    }
+  return times;
+}
+
+/// Operations for one element.
+double Fuser::operationsFor(Value value) {
+  graph::ReduceOp reduce = reduceOf(value);
+  if (!reduce)
+    return cones_[value].operations;
+  return pointsOver(reduce) * (1 + cones_[edgeOf(reduce.getInput()).base].operations);
+}
+
+bool Fuser::isCheaperInside(Value value) {
+  ArrayRef<Use> uses = uses_[value];
+  if (uses.size() > kMostUses)
+    return false;
+  graph::ReduceOp reduce = reduceOf(value);
+  double elements = elementsOf(value), operations = operationsFor(value), own = operations;
+  const Cone &cone = cones_[reduce ? edgeOf(reduce.getInput()).base : value];
+  // A reduce among the sources joins a kernel of this tensor's own, and needs memory where it is read again and again.
+  double reads = 0, totals = 0, launches = 0;
+  for (Value source : cone.sources) {
+    bool isTotal = isHere(source) && reduceOf(source) && !realized_.contains(source) && !reduce;
+    (isTotal ? totals : reads) += bytesOf(source);
+    launches += isTotal;
+  }
+  llvm::SmallSetVector<unsigned, 4> kernels;
+  double inside = 0, times = 0;
+  for (const Use &use : uses) {
+    Kernel &kernel = kernels_[use.kernel];
+    double rate = rates_.opsPerNs, once = timesOf(use);
+    times += once;
+    if (reduce) {
+      // One product a kernel gets a register tile, and no kernel that holds other reduces.
+      bool tiles = isProduct(reduce) && kernel.reduces == 0 && use.tracker.isContiguous();
+      if (tiles)
+        rate = rates_.productOpsPerNs;
+      else
+        inside += kernel.productOperations * (1 / rates_.opsPerNs - 1 / rates_.productOpsPerNs);
+      // Each of its elements is one row's work: few rows leave most of a wide device idle.
+      double idle = std::max(0.0, double(rates_.units) / std::max(once, 1.0) - 1);
+      if (once < kernel.points)
+        inside += idle * (reads / rates_.bytesPerNs + once * operations / rate);
+    }
+    inside += once * operations / rate;
+    kernels.insert(use.kernel);
+  }
+  bool tiles = reduce && isProduct(reduce);
+  double outside = elements * own / (tiles ? rates_.productOpsPerNs : rates_.opsPerNs) + rates_.launchNs;
+  double moved = bytesOf(value);
+  if (times > elements)
+    inside += launches * rates_.launchNs + totals * (1 + kernels.size()) / rates_.bytesPerNs;
+  inside += reads * kernels.size() / rates_.bytesPerNs;
+  outside += (reads + moved * (1 + kernels.size())) / rates_.bytesPerNs;
+  return inside <= outside;
+}
+
+void Fuser::addUse(const Edge &edge, Use use) {
+  if (!isHere(edge.base) || realized_.contains(edge.base))
+    return;
+  use.tracker = edge.tracker.compose(use.tracker).simplify();
+  // What stands still in the loops of a reduce is computed before them.
+  llvm::SmallBitVector moves = axesOf(use.tracker);
+  if (llvm::none_of(use.loops, [&](int64_t axis) { return axis < int64_t(moves.size()) && moves.test(axis); })) {
+    use.inside = nullptr;
+    use.loops.clear();
+  }
+  std::vector<Use> &uses = uses_[edge.base];
+  if (uses.size() <= kMostUses && !llvm::is_contained(uses, use))
+    uses.push_back(std::move(use));
+}
+
+void Fuser::giveUsesToOperands(Value value) {
+  std::vector<Use> uses = uses_[value];
+  graph::ReduceOp reduce = reduceOf(value);
+  auto gather = value.getDefiningOp<graph::GatherOp>();
+  for (const Use &use : uses) {
+    if (reduce) {
+      Kernel &kernel = kernels_[use.kernel];
+      Domain::Reduced reduced = kernel.domain.enter(reduce, use.tracker);
+      bool isFirst = kernel.reduces++ == 0;
+      if (isFirst && isProduct(reduce) && use.tracker.isContiguous())
+        kernel.productOperations = elementsOf(value) * operationsFor(value);
+      addUse(edgeOf(reduce.getInput()), {use.kernel, reduced.input, reduce, reduced.axes});
+    } else if (gather) {
+      addUse(edgeOf(gather.getIndices()), {use.kernel, indicesOf(gather, use.tracker), use.inside, use.loops});
+    } else {
+      for (Value operand : value.getDefiningOp()->getOperands())
+        addUse(edgeOf(operand), use);
+    }
+  }
+}
+
+void Fuser::realize(Value value) {
+  realized_.insert(value);
+  uses_[value] = {Use{unsigned(kernels_.size()), ShapeTracker::contiguous(shapeOf(value)), nullptr, {}}};
+  kernels_.push_back({Domain(shapeOf(value)), elementsOf(value)});
+}
+
+/// The reduce whose elements an output has in their own order, so that its loops are the kernel's; null: none.
+Value Fuser::anchorOf(Value output) {
+  SmallVector<Value> open{output};
+  llvm::SmallDenseSet<Value> known;
+  Value best;
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    if (auto reduce = reduceOf(value)) {
+      auto work = [&](Value v) { return pointsOver(reduceOf(v)) * (isProduct(reduceOf(v)) ? 2 : 1); };
+      if (!best || work(value) > work(best))
+        best = value;
+      continue;
+    }
+    if (value.getDefiningOp<graph::GatherOp>())
+      continue;
+    for (const Edge &edge : sourcesOf(value)) {
+      bool inOrder = edge.tracker.isContiguous() && isHere(edge.base) && !realized_.contains(edge.base) &&
+                     view::provablyEqual(edge.tracker.size(), view::product(shapeOf(edge.base)));
+      if (inOrder && known.insert(edge.base).second)
+        open.push_back(edge.base);
+    }
+  }
+  return best;
+}
+
+Realization Fuser::run() {
+  for (const Edge &root : rootsOf(block_))
+    if (isHere(root.base))
+      realized_.insert(root.base);
+  for (Operation &op : block_) {
+    if (isa<graph::ContiguousOp, graph::AssignOp>(op))
+      realized_.insert(op.getResult(0));
+    if (auto gather = dyn_cast<graph::GatherOp>(op))
+      if (Value table = edgeOf(gather.getInput()).base; isHere(table))
+        realized_.insert(table);
+  }
+  findCones();
+  llvm::SetVector<Value> needed = realized_;
+  SmallVector<Value> values;
+  for (Operation &op : block_)
+    for (Value value : op.getResults())
+      if (isHere(value))
+        values.push_back(value);
+  // Users come after what they use, so backwards every use of a tensor is known before the tensor.
+  for (Value value : llvm::reverse(values)) {
+    bool isUsed = uses_.contains(value);
+    if (!needed.contains(value) && !isUsed)
+      continue;
+    if (needed.contains(value) || !isCheaperInside(value))
+      realize(value);
+    giveUsesToOperands(value);
+  }
+  // In the order of the graph.
+  llvm::MapVector<Value, KernelGroup> groups;
+  Realization result;
+  for (Value value : values) {
+    if (!realized_.contains(value) || !uses_.contains(value))
+      continue;
+    result.realized.insert(value);
+    Value anchor = anchorOf(value);
+    KernelGroup &group = groups[value];
+    group.outputs.push_back(value);
+    if (anchor)
+      group.reduce = reduceOf(anchor);
+  }
+  for (KernelGroup *group : inOrder(groups))
+    result.groups.push_back(*group);
+  return result;
+}
+
+Realization schedule::fuse(Block &block, const target::Rates &rates) { return Fuser(block, rates).run(); }

@@ -1,0 +1,14 @@
+//===- Fuse.h - Which tensors get memory, by what it costs -----------------------===//
+#pragma once
+
+#include "passes/schedule/Realize.h"
+
+#include "target/Target.h"
+
+namespace kiln::schedule {
+
+/// The default policy: from the results backwards, each tensor is computed inside the kernels that read it where that
+/// takes less time than a kernel, a write and reads of its own.
+Realization fuse(mlir::Block &block, const target::Rates &rates);
+
+} // namespace kiln::schedule

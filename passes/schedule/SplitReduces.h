@@ -1,0 +1,12 @@
+//===- SplitReduces.h - Large reduces in two steps --------------------------===//
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace kiln::schedule {
+
+/// Where a reduce combines at least 32768 elements into one, splits off part of one of its axes: a first reduce keeps
+/// that part, a second combines it. tinygrad v0.9.2's choice of axis and part.
+void splitReduces(mlir::func::FuncOp main);
+
+} // namespace kiln::schedule

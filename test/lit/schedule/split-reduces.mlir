@@ -1,0 +1,14 @@
+// RUN: %kiln-opt %s --kiln-stage-view --kiln-form-kernels=classic=true | FileCheck %s
+
+// 131072 elements to one: 256 parts of 512, then the parts. The part comes from the first axis that divides, not from
+// one that repeats its elements.
+// CHECK: host.launch @r_256_512_2(
+// CHECK: host.launch @r_256(
+// CHECK-NOT: host.launch
+// CHECK: kernel.func @r_256_512_2
+// CHECK: kernel.load %{{.*}} <"(512,2,256):(0,1,2)
+func.func @main(%x: tensor<1x512xf32>) -> tensor<1x1xf32> {
+  %0 = graph.expand %x : tensor<1x512xf32> to tensor<512x512xf32>
+  %1 = graph.reduce add %0 [0, 1] : tensor<512x512xf32> to tensor<1x1xf32>
+  return %1 : tensor<1x1xf32>
+}
