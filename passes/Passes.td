@@ -26,7 +26,8 @@ def FormKernels : Pass<"kiln-form-kernels", "::mlir::ModuleOp"> {
                  Option<"opsPerNs", "ops-per-ns", "double", "10", "element-wise operations">,
                  Option<"productOpsPerNs", "product-ops-per-ns", "double", "60", "those of a sum of products">,
                  Option<"launchNs", "launch-ns", "double", "200", "to begin and end a kernel">,
-                 Option<"units", "units", "int64_t", "1", "rows of a reduction that the device works on at once">];
+                 Option<"units", "units", "int64_t", "1", "rows of a reduction that the device works on at once">,
+                 Option<"tileReuse", "tile-reuse", "double", "8", "uses of an operand's element in a register tile">];
 }
 
 //===----------------------------------------------------------------------===//
@@ -57,7 +58,8 @@ def OptimizeKernels : Pass<"kiln-optimize-kernels", "::mlir::ModuleOp"> {
                  Option<"l2Bytes", "l2-bytes", "int64_t", "0", "the cache of one core">,
                  Option<"l3Bytes", "l3-bytes", "int64_t", "0", "the cache that cores share">,
                  Option<"maxItems", "max-items", "int64_t", "0", "items of a work group; 0: no groups">,
-                 Option<"localBytes", "local-bytes", "int64_t", "0", "local memory of a work group">];
+                 Option<"localBytes", "local-bytes", "int64_t", "0", "local memory of a work group">,
+                 Option<"maxChunks", "max-chunks", "int64_t", "0", "chunks of a launch; 0: launches are not cut">];
 }
 
 def PlanMemory : Pass<"kiln-plan-memory", "::mlir::ModuleOp"> {

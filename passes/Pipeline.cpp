@@ -38,6 +38,7 @@ void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &
     schedule.productOpsPerNs = options.target.rates.productOpsPerNs;
     schedule.launchNs = options.target.rates.launchNs;
     schedule.units = options.target.rates.units;
+    schedule.tileReuse = options.target.rates.tileReuse;
     manager.addPass(createFormKernels(schedule));
     break;
   }
@@ -57,6 +58,7 @@ void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &
     optimize.l3Bytes = options.target.l3Bytes;
     optimize.maxItems = options.target.maxItems;
     optimize.localBytes = options.target.localBytes;
+    optimize.maxChunks = options.target.maxChunks;
     manager.addPass(createOptimizeKernels(optimize));
     manager.addPass(createPlanMemory());
     break;

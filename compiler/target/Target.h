@@ -5,6 +5,10 @@
 
 namespace kiln::target {
 
+/// Sums of products of this many points hold their operands in cache in the order in which they are used, so that each
+/// element is computed once.
+inline constexpr int64_t kStagedProduct = int64_t(1) << 21;
+
 /// What a device takes for what, roughly: enough to choose between two ways to cut a graph into kernels.
 struct Rates {
   double bytesPerNs = 10;      ///< between memory and the device
@@ -12,7 +16,11 @@ struct Rates {
   double productOpsPerNs = 60; ///< multiplications and additions of a sum of products
   double launchNs = 200;       ///< to begin and end a kernel
   int64_t units = 1;           ///< how many rows of a reduction it works on at once
+  double tileReuse = 8;        ///< how often a register tile uses an operand's element that it has at hand
 };
+
+/// More than most machines have cores, so that uneven chunks even out.
+inline constexpr int64_t kMostChunks = 32;
 
 /// The numbers that choosing opts depends on. A device without vectors, groups or caches leaves them 0.
 struct Target {
@@ -23,6 +31,7 @@ struct Target {
   int64_t l3Bytes = 0;    ///< the cache that cores share
   int64_t maxItems = 0;   ///< of a work group; 0: no groups, launches are cut into chunks
   int64_t localBytes = 0; ///< local memory of a work group
+  int64_t maxChunks = 0;  ///< that a launch is worth being cut into; 0: it is never cut
   Rates rates{};
 };
 

@@ -189,6 +189,21 @@ static llvm::Error holdTotals(FuncOp func, OptAttr opt, const Axes &axes) {
   return llvm::Error::success();
 }
 
+/// What is computed from a load alone, and once for each of its elements: that is held, rather than the load.
+static Value computedFrom(LoadOp load) {
+  Value value = load.getResult();
+  while (value.hasOneUse()) {
+    auto user = dyn_cast<AluOp>(*value.getUsers().begin());
+    bool isAlone = user && llvm::all_of(user->getOperands(), [&](Value operand) {
+                     return operand == value || isa<ConstOp>(operand.getDefiningOp());
+                   });
+    if (!isAlone)
+      break;
+    value = user.getResult();
+  }
+  return value;
+}
+
 static llvm::Error stage(FuncOp func, OptAttr opt, const Axes &axes) {
   if (opt.getAmount() < 0 || opt.getAmount() >= func.getNumArguments())
     return refuse(opt, "the kernel has no such buffer");
@@ -206,14 +221,15 @@ static llvm::Error stage(FuncOp func, OptAttr opt, const Axes &axes) {
   std::optional<int64_t> elements = elementsOver(func, order);
   if (!elements)
     return refuse(opt, "a staged axis has no fixed size");
+  Value value = computedFrom(load);
   OpBuilder builder(func.getContext());
-  builder.setInsertionPointAfter(load);
+  builder.setInsertionPointAfterValue(value);
   Value scratch;
   if (!hasItems(axes))
-    scratch = addScratch(func, load.getResult().getType(), *elements);
-  auto staged = StageOp::create(builder, load.getLoc(), load.getResult().getType(), load.getResult(), scratch,
-                                builder.getDenseI64ArrayAttr(order));
-  load.getResult().replaceAllUsesExcept(staged.getResult(), staged);
+    scratch = addScratch(func, value.getType(), *elements);
+  auto staged =
+      StageOp::create(builder, load.getLoc(), value.getType(), value, scratch, builder.getDenseI64ArrayAttr(order));
+  value.replaceAllUsesExcept(staged.getResult(), staged);
   return llvm::Error::success();
 }
 
@@ -247,7 +263,8 @@ llvm::Error optimize::applyOpt(FuncOp func, OptAttr opt) {
   if (position == axes.size())
     return refuse(opt, "the kernel has no axis " + llvm::Twine(id));
   AxisAttr axis = axes[position];
-  bool splits = opt.getKind() != OptKind::STAGE && opt.getKind() != OptKind::SWAP && opt.getKind() != OptKind::GLOBAL;
+  bool wholeAxis = opt.getKind() == OptKind::GLOBAL || (opt.getKind() == OptKind::THREAD && amount == 0);
+  bool splits = opt.getKind() != OptKind::STAGE && opt.getKind() != OptKind::SWAP && !wholeAxis;
   if (splits && amount < 1)
     return refuse(opt, "the amount must be 1 or more");
   if (splits && axis.getKind() != AxisKind::Loop && axis.getKind() != AxisKind::Group)
@@ -279,8 +296,14 @@ llvm::Error optimize::applyOpt(FuncOp func, OptAttr opt) {
   case OptKind::THREAD: {
     if (reduced)
       return refuse(opt, "the axis is reduced: its chunks would write the same element");
+    if (amount == 0) {
+      if (axis.getKind() != AxisKind::Loop)
+        return refuse(opt, "the axis is no loop any more");
+      axes.setKind(id, AxisKind::Chunk);
+      break;
+    }
     if (!axis.getSize().getValue().isConst())
-      return refuse(opt, "the axis has no fixed size");
+      return refuse(opt, "the axis has no fixed size: TILE it, and THREAD it by 0");
     int64_t each = llvm::divideCeil(axis.getSize().getValue().constant(), amount);
     axes.split(id, each, AxisKind::Loop, position + 1);
     axes.setKind(id, AxisKind::Chunk);

@@ -108,11 +108,7 @@ void PlanMemory::plan(host::ProgramOp program) {
     if (temporary.bytes >= 0)
       continue;
     Value bytes = temporary.alloc.getBytes();
-<<<<<<< HEAD
     Operation *defines = bytes.getDefiningOp(); // null: the size is a symbol itself
-=======
-    Operation *defines = bytes.getDefiningOp(); // none: a symbol itself
->>>>>>> refs/heads/ops
     bool early =
         !defines || llvm::all_of(defines->getOperands(), [](Value value) { return isa<BlockArgument>(value); });
     if (!early)

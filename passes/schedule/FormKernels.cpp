@@ -35,7 +35,7 @@ struct FormKernels : kiln::impl::FormKernelsBase<FormKernels> {
       return signalPassFailure();
     if (classic)
       schedule::splitReduces(main);
-    target::Rates rates{bytesPerNs, opsPerNs, productOpsPerNs, launchNs, units};
+    target::Rates rates{bytesPerNs, opsPerNs, productOpsPerNs, launchNs, units, tileReuse};
     schedule::buildHostProgram(main, symbols, {classic, rates});
   }
 };

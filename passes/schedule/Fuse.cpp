@@ -10,6 +10,7 @@
 #include "passes/schedule/Fuse.h"
 
 #include "passes/schedule/Domain.h"
+#include "passes/schedule/MergeKernels.h"
 
 using namespace kiln;
 using namespace kiln::schedule;
@@ -95,7 +96,8 @@ struct Kernel {
   Domain domain;
   double points; ///< of what it writes
   unsigned reduces = 0;
-  double productOperations = 0; ///< of the product that a register tile can be made for, if there is one
+  Operation *product = nullptr; ///< the sum that a register tile can be made for
+  double productOperations = 0;
 };
 
 class Fuser {
@@ -136,9 +138,12 @@ static double pointsOver(graph::ReduceOp reduce) {
   return points;
 }
 
-/// A sum of products of two tensors, each of which stands still along an axis of the result that the other moves along:
-/// what a register tile can be made for.
-static bool isProduct(graph::ReduceOp reduce) {
+/// Of the kernel's product.
+static double pointsOf(const Kernel &kernel) {
+  return kernel.points * pointsOver(cast<graph::ReduceOp>(kernel.product));
+}
+
+bool schedule::isProduct(graph::ReduceOp reduce) {
   auto mul = edgeOf(reduce.getInput()).base.getDefiningOp<graph::AluOp>();
   if (reduce.getKind().getValue() != Alu::ADD || !mul || mul.getKind().getValue() != Alu::MUL)
     return false;
@@ -161,7 +166,7 @@ void Fuser::findCones() {
       if (auto alu = dyn_cast<graph::AluOp>(op))
         cone.operations = operationsOf(alu.getKind().getValue());
       for (const Edge &edge : sourcesOf(value)) {
-        if (isa_and_nonnull<graph::ConstOp, graph::SizeOp>(edge.base.getDefiningOp()))
+        if (isNumber(edge.base))
           continue;
         bool isBoundary = !isHere(edge.base) || reduceOf(edge.base) || realized_.contains(edge.base);
         if (isBoundary) {
@@ -224,6 +229,11 @@ bool Fuser::isCheaperInside(Value value) {
   for (const Use &use : uses) {
     Kernel &kernel = kernels_[use.kernel];
     double rate = rates_.opsPerNs, once = timesOf(use);
+    if (use.inside && use.inside == kernel.product) {
+      // A register tile computes an operand's element for several products; staged, all of them share it.
+      bool isStaged = rates_.tileReuse > 1 && pointsOf(kernel) >= target::kStagedProduct;
+      once = isStaged ? elements : std::max(elements, once / rates_.tileReuse);
+    }
     times += once;
     if (reduce) {
       // One product a kernel gets a register tile, and no kernel that holds other reduces.
@@ -274,8 +284,10 @@ void Fuser::giveUsesToOperands(Value value) {
       Kernel &kernel = kernels_[use.kernel];
       Domain::Reduced reduced = kernel.domain.enter(reduce, use.tracker);
       bool isFirst = kernel.reduces++ == 0;
-      if (isFirst && isProduct(reduce) && use.tracker.isContiguous())
+      if (isFirst && isProduct(reduce) && use.tracker.isContiguous()) {
+        kernel.product = reduce;
         kernel.productOperations = elementsOf(value) * operationsFor(value);
+      }
       addUse(edgeOf(reduce.getInput()), {use.kernel, reduced.input, reduce, reduced.axes});
     } else if (gather) {
       addUse(edgeOf(gather.getIndices()), {use.kernel, indicesOf(gather, use.tracker), use.inside, use.loops});
@@ -357,6 +369,7 @@ Realization Fuser::run() {
     if (anchor)
       group.reduce = reduceOf(anchor);
   }
+  mergeKernels(groups, result.realized);
   for (KernelGroup *group : inOrder(groups))
     result.groups.push_back(*group);
   return result;

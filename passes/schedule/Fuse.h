@@ -11,4 +11,8 @@ namespace kiln::schedule {
 /// takes less time than a kernel, a write and reads of its own.
 Realization fuse(mlir::Block &block, const target::Rates &rates);
 
+/// A sum of products of two tensors, each of which stands still along an axis of the result that the other moves along:
+/// what a register tile can be made for.
+bool isProduct(graph::ReduceOp reduce);
+
 } // namespace kiln::schedule

@@ -35,15 +35,9 @@ namespace {
 
 /// What CLI11 fills and what has yet to be understood.
 struct Texts {
-<<<<<<< HEAD
-  std::vector<std::string> dims, inputs, named;
+  std::vector<std::string> dims, inputs, named, at;
   std::string emit = "exe", opts, schedule = "default", outputDir, random, bench, threads;
   std::optional<double> memoryLimit; ///< in GiB
-=======
-  std::vector<std::string> dims, inputs, named, at;
-  std::string emit = "exe", opts, schedule = "default", outputDir, random, bench;
-  int threads = 0;
->>>>>>> refs/heads/ops
   bool list = false;
 };
 

@@ -60,40 +60,6 @@ static llvm::Expected<std::vector<HostTensor>> runModel(const kiln_model &model,
   return results;
 }
 
-<<<<<<< HEAD
-/// Inputs at random, each size at its symbol's default; absent where the model has a stored default.
-static llvm::Expected<std::vector<HostTensor>> randomInputs(mlir::ModuleOp graph) {
-  llvm::StringMap<int64_t> defaults;
-  for (auto symbol : graph->getAttrOfType<mlir::ArrayAttr>(graph::kSymbolsAttr).getAsRange<SymbolAttr>())
-    defaults[symbol.getName()] = symbol.getValue();
-  auto main = graph.lookupSymbol<mlir::func::FuncOp>("main");
-  std::vector<HostTensor> inputs;
-  for (mlir::BlockArgument input : main.getArguments()) {
-    if (main.getArgAttr(input.getArgNumber(), graph::kValueAttr)) {
-      inputs.emplace_back();
-      continue;
-    }
-    interp::Dims dims;
-    for (view::Expr size : shapeOf(input)) {
-      llvm::DenseMap<view::Expr, int64_t> values;
-      size.forEachVariable([&](view::Expr variable) { values[variable] = defaults.lookup(variable.name()); });
-      std::optional<int64_t> value = size.evaluate(values);
-      if (!value || *value < 0)
-        return failure("input " + llvm::Twine(input.getArgNumber()) + ": its size " + size.print() + " has no value",
-                       "give defaults with --dim");
-      dims.push_back(*value);
-    }
-    auto element = mlir::cast<mlir::RankedTensorType>(input.getType()).getElementType();
-    HostTensor &tensor = inputs.emplace_back(HostTensor::zeros(*dtypeOf(element), dims));
-    kiln_tensor view = viewOf(tensor);
-    // A sum of products that cancel keeps no digits to compare, so most of the numbers are positive.
-    kiln_random_fill(&view, /*seed=*/0, input.getArgNumber(), /*mean=*/0.5);
-  }
-  return inputs;
-}
-
-=======
->>>>>>> refs/heads/ops
 /// The names of a graph's outputs, in order.
 static std::vector<std::string> outputNames(mlir::func::FuncOp main) {
   std::vector<std::string> names;
@@ -143,7 +109,10 @@ llvm::Expected<bool> driver::verify(const CompileOptions &given, const VerifyOpt
   if (random.empty() && cases->empty())
     random.emplace_back();
   if ((!random.empty() || verify.interpretsGraph) && !isGraph)
-    return failure(options.model + ": only graphs can be interpreted", "verify the model's file");
+    return failure(options.model + (random.empty() ? ": only graphs can be interpreted"
+                                                   : ": nothing is stored to compare with, and only graphs can be "
+                                                     "interpreted"),
+                   "verify the model's file");
   if (!random.empty() && verify.interpretsGraph)
     return failure(options.model + ": nothing is stored to compare with", "store input_0.npy … and output_0.npy …");
   mlir::OwningOpRef<mlir::ModuleOp> graph = (*model)->module().clone();

@@ -66,6 +66,13 @@ def SizeOp : PureGraphOp<"size"> {
   let assemblyFormat = "$size attr-dict `:` type($result)";
 }
 
+def IotaOp : PureGraphOp<"iota"> {
+  let summary = "0, 1, 2 … along the one axis of an integer tensor, wrapping at the dtype's end";
+  let results = (outs Tensor:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Movement: what the view stage folds away
 //===----------------------------------------------------------------------===//

@@ -39,9 +39,13 @@ const CLanguage opencl::kOpenClC = {
 target::Device opencl::device() {
   return {.name = "opencl",
           .summary = "OpenCL, through its own compiler",
-          .target =
-              {.maxItems = 256,
-               .localBytes = 32 << 10,
-               .rates = {.bytesPerNs = 300, .opsPerNs = 5000, .productOpsPerNs = 5000, .launchNs = 5000, .units = 32}},
+          .target = {.maxItems = 256,
+                     .localBytes = 32 << 10,
+                     .rates = {.bytesPerNs = 300,
+                               .opsPerNs = 5000,
+                               .productOpsPerNs = 5000,
+                               .launchNs = 5000,
+                               .units = 32,
+                               .tileReuse = 1}},
           .source = [](llvm::ArrayRef<uop::FuncOp> kernels) { return renderSource(kOpenClC, kernels); }};
 }

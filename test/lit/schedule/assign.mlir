@@ -1,4 +1,4 @@
-// RUN: %kiln-opt %s --kiln-stage-view --kiln-form-kernels --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: %kiln-opt %s --kiln-stage-view --kiln-form-kernels=classic=true --split-input-file --verify-diagnostics | FileCheck %s
 
 // In place: one kernel, one buffer for what it reads and writes.
 // CHECK-LABEL: host.program @main

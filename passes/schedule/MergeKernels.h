@@ -1,0 +1,12 @@
+//===- MergeKernels.h - Kernels that walk the same memory together ----------------===//
+#pragma once
+
+#include "passes/schedule/Realize.h"
+
+namespace kiln::schedule {
+
+/// Puts kernels of one iteration space that read the same tensor, and do not wait for each other, into one: the tensor
+/// is read once. `groups` is keyed by its first output; merged groups go.
+void mergeKernels(llvm::MapVector<mlir::Value, KernelGroup> &groups, const llvm::SetVector<mlir::Value> &realized);
+
+} // namespace kiln::schedule
