@@ -3,6 +3,7 @@
 #include "ir/host/Host.h"
 #include "ir/uop/UOp.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace kiln;
