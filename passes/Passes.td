@@ -58,7 +58,8 @@ def OptimizeKernels : Pass<"kiln-optimize-kernels", "::mlir::ModuleOp"> {
                  Option<"l2Bytes", "l2-bytes", "int64_t", "0", "the cache of one core">,
                  Option<"l3Bytes", "l3-bytes", "int64_t", "0", "the cache that cores share">,
                  Option<"maxItems", "max-items", "int64_t", "0", "items of a work group; 0: no groups">,
-                 Option<"localBytes", "local-bytes", "int64_t", "0", "local memory of a work group">];
+                 Option<"localBytes", "local-bytes", "int64_t", "0", "local memory of a work group">,
+                 Option<"maxChunks", "max-chunks", "int64_t", "0", "chunks of a launch; 0: launches are not cut">];
 }
 
 def PlanMemory : Pass<"kiln-plan-memory", "::mlir::ModuleOp"> {

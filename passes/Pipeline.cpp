@@ -58,6 +58,7 @@ void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &
     optimize.l3Bytes = options.target.l3Bytes;
     optimize.maxItems = options.target.maxItems;
     optimize.localBytes = options.target.localBytes;
+    optimize.maxChunks = options.target.maxChunks;
     manager.addPass(createOptimizeKernels(optimize));
     manager.addPass(createPlanMemory());
     break;

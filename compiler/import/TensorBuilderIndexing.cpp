@@ -8,34 +8,12 @@ using namespace mlir;
 using llvm::Twine;
 using view::provablyEqual;
 
-/// Where a length is not known, positions are tens of blocks of this many.
-static constexpr int64_t blockLength = 256;
-
 Value TensorBuilder::arange(Expr count, Type element) {
-  auto type = dyn_cast<IntegerType>(element);
-  if (!type)
+  if (!isa<IntegerType>(element) || element.isInteger(1))
     return fail("positions as " + dtypeName(element), "make them integers and cast");
   if (!fits(count))
     return {};
-  std::optional<int64_t> known = count.asConst();
-  if (known && *known <= 4 * blockLength) {
-    SmallVector<APInt> numbers;
-    for (int64_t i = 0; i < *known; ++i)
-      numbers.emplace_back(type.getWidth(), uint64_t(i), /*isSigned=*/false, /*implicitTrunc=*/true);
-    return weight("positions", DenseElementsAttr::get(tensorType({count}, element), numbers));
-  }
-  // Block number times the block's length, plus the place within the block.
-  Expr blocks = view::floorDiv(count + (blockLength - 1), blockLength);
-  Value block;
-  if (known) {
-    block = arange(blocks, element);
-  } else {
-    // Row i of the lower triangle has i ones.
-    Value below = logicalNot(triangle(blocks, blocks, 0));
-    block = reduce(Alu::ADD, cast(below, element), {1}, /*keepDims=*/false);
-  }
-  Value positions = add(mul(unsqueeze(block, {1}), blockLength), arange(blockLength, element));
-  return narrow(reshape(positions, {blocks * blockLength}), 0, 0, count);
+  return graph::IotaOp::create(builder_, location_, tensorType({count}, element));
 }
 
 Value TensorBuilder::gather(Value x, Value indices, int64_t axis) {

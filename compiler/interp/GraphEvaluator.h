@@ -33,6 +33,7 @@ private:
   Result one(graph::ConstOp op);
   Result one(graph::WeightOp op);
   Result one(graph::SizeOp op);
+  Result one(graph::IotaOp op);
   Result one(graph::ReshapeOp op);
   Result one(graph::PermuteOp op);
   Result one(graph::ExpandOp op);

@@ -38,6 +38,23 @@ GraphEvaluator::Result GraphEvaluator::one(graph::SizeOp op) {
   return LazyTensor::splat(castScalar(Scalar::of(DType::I64, *size), dtypeOfTensor(op.getResult())), *dims);
 }
 
+GraphEvaluator::Result GraphEvaluator::one(graph::IotaOp op) {
+  llvm::Expected<Dims> dims = dimsOf(op.getResult());
+  if (!dims)
+    return dims.takeError();
+  DType dtype = dtypeOfTensor(op.getResult());
+  int64_t count = elementCount(*dims);
+  llvm::Expected<std::shared_ptr<char>> memory = allocate(count, byteSize(dtype), limit_);
+  if (!memory)
+    return memory.takeError();
+  AluLoop narrow = aluLoop(Alu::CAST, DType::I64, dtype);
+  for (int64_t i = 0; i < count; ++i) {
+    const void *number = &i;
+    narrow(&number, memory->get() + i * byteSize(dtype), 1);
+  }
+  return LazyTensor::held(dtype, std::move(*memory), Strided::rowMajor(*dims));
+}
+
 GraphEvaluator::Result GraphEvaluator::one(graph::ReshapeOp op) {
   llvm::Expected<Dims> dims = dimsOf(op.getResult());
   if (!dims)

@@ -20,7 +20,10 @@ namespace kiln::render {
 
 /// The device "c": any compiler's C, so one element at a time and one chunk after another.
 inline target::Device cDevice() {
-  return {.name = "c", .summary = "any CPU, through a C compiler", .target = {}, .source = nullptr};
+  return {.name = "c",
+          .summary = "any CPU, through a C compiler",
+          .target = {.maxChunks = target::kMostChunks},
+          .source = nullptr};
 }
 
 struct HostCOptions {

@@ -19,6 +19,9 @@ struct Rates {
   double tileReuse = 8;        ///< how often a register tile uses an operand's element that it has at hand
 };
 
+/// More than most machines have cores, so that uneven chunks even out.
+inline constexpr int64_t kMostChunks = 32;
+
 /// The numbers that choosing opts depends on. A device without vectors, groups or caches leaves them 0.
 struct Target {
   int64_t vectorBits = 0;      ///< the widest vector
@@ -28,6 +31,7 @@ struct Target {
   int64_t l3Bytes = 0;    ///< the cache that cores share
   int64_t maxItems = 0;   ///< of a work group; 0: no groups, launches are cut into chunks
   int64_t localBytes = 0; ///< local memory of a work group
+  int64_t maxChunks = 0;  ///< that a launch is worth being cut into; 0: it is never cut
   Rates rates{};
 };
 

@@ -263,7 +263,8 @@ llvm::Error optimize::applyOpt(FuncOp func, OptAttr opt) {
   if (position == axes.size())
     return refuse(opt, "the kernel has no axis " + llvm::Twine(id));
   AxisAttr axis = axes[position];
-  bool splits = opt.getKind() != OptKind::STAGE && opt.getKind() != OptKind::SWAP && opt.getKind() != OptKind::GLOBAL;
+  bool wholeAxis = opt.getKind() == OptKind::GLOBAL || (opt.getKind() == OptKind::THREAD && amount == 0);
+  bool splits = opt.getKind() != OptKind::STAGE && opt.getKind() != OptKind::SWAP && !wholeAxis;
   if (splits && amount < 1)
     return refuse(opt, "the amount must be 1 or more");
   if (splits && axis.getKind() != AxisKind::Loop && axis.getKind() != AxisKind::Group)
@@ -295,8 +296,14 @@ llvm::Error optimize::applyOpt(FuncOp func, OptAttr opt) {
   case OptKind::THREAD: {
     if (reduced)
       return refuse(opt, "the axis is reduced: its chunks would write the same element");
+    if (amount == 0) {
+      if (axis.getKind() != AxisKind::Loop)
+        return refuse(opt, "the axis is no loop any more");
+      axes.setKind(id, AxisKind::Chunk);
+      break;
+    }
     if (!axis.getSize().getValue().isConst())
-      return refuse(opt, "the axis has no fixed size");
+      return refuse(opt, "the axis has no fixed size: TILE it, and THREAD it by 0");
     int64_t each = llvm::divideCeil(axis.getSize().getValue().constant(), amount);
     axes.split(id, each, AxisKind::Loop, position + 1);
     axes.setKind(id, AxisKind::Chunk);

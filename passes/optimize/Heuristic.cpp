@@ -7,13 +7,22 @@
 
 #include "passes/optimize/Heuristic.h"
 
+#include "passes/optimize/Work.h"
+
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace kiln;
 using namespace kiln::kernel;
+using kiln::optimize::nanosecondsOf;
 using namespace mlir;
 using view::Expr;
+
+/// What a chunk should take: long beside the microseconds in which threads wake.
+static constexpr double kChunkNanoseconds = 50'000;
+static constexpr unsigned kMostChunkAxes = 2;
+/// Chunks of a large product pack the columns each for itself: with fewer rows than this they would do little else.
+static constexpr int64_t kChunkRows = 512;
 
 namespace {
 
@@ -42,15 +51,27 @@ private:
   Access accessOf(Operation *op, Value buffer);
   std::optional<Product> findProduct();
   std::optional<size_t> placeOfColumns(const Product &product, int64_t width);
-  void chooseProduct(const Product &product);
+  /// False where the product is too small for a register tile, or not of fixed size.
+  bool chooseProduct(const Product &product);
   void chooseLanes();
-  void chooseChunks(ArrayRef<size_t> candidates);
+  /// Cuts axes of known size, from the best down, until the work of each chunk is about kChunkNanoseconds.
+  void chooseChunks(ArrayRef<size_t> axes);
+  /// Cuts the first axis of unknown size; before any other opt.
+  void chooseSymbolicChunks();
+  /// The kept axes in loop order, other than `without`.
+  SmallVector<size_t> keptAxes(ArrayRef<size_t> without = {}) const;
+  /// The id of the loop that is left of an axis after chooseChunks.
+  int64_t loopOf(size_t axis) const { return loopOf_.contains(axis) ? loopOf_.lookup(axis) : axis; }
   void chooseGroups();
   void add(OptKind kind, int64_t axis, int64_t amount) {
     opts_.push_back(OptAttr::get(func_.getContext(), kind, axis, amount));
-    bool splits = kind != OptKind::SWAP && kind != OptKind::STAGE && kind != OptKind::GLOBAL;
-    if (splits)
-      ++nextAxis_;
+    bool wholeAxis = kind == OptKind::GLOBAL || (kind == OptKind::THREAD && amount == 0);
+    bool splits = kind != OptKind::SWAP && kind != OptKind::STAGE && !wholeAxis;
+    if (!splits)
+      return;
+    ++nextAxis_;
+    if (int64_t &count = countOf_[axis]; kind != OptKind::THREAD && count > 0)
+      count = llvm::divideCeil(count, amount);
   }
   int64_t fixedSize(size_t axis) const {
     Expr size = func_.getDomain().getSizes()[axis];
@@ -63,6 +84,9 @@ private:
   SmallVector<Access> loads_, stores_;
   llvm::SmallDenseSet<size_t> reduced_;
   int64_t nextAxis_ = 0;
+  SmallVector<int64_t> countOf_; ///< the points of each axis that splits have left; -1: not known
+  llvm::DenseMap<size_t, int64_t> loopOf_;
+  double chunks_ = 0; ///< that are still worth making
 };
 
 } // namespace
@@ -189,11 +213,11 @@ std::optional<size_t> Chooser::placeOfColumns(const Product &product, int64_t wi
   return around;
 }
 
-void Chooser::chooseProduct(const Product &product) {
+bool Chooser::chooseProduct(const Product &product) {
   int64_t lanes = target_.vectorBits / elementBits(func_);
   int64_t rows = fixedSize(product.m), columns = fixedSize(product.n);
-  if (rows < 0 || columns < 0)
-    return chooseLanes();
+  if (rows < 0 || columns < lanes)
+    return false;
   int64_t depth = 1;
   for (size_t axis : reduced_)
     depth *= std::max<int64_t>(fixedSize(axis), 1);
@@ -203,8 +227,6 @@ void Chooser::chooseProduct(const Product &product) {
   bool two = columns >= 2 * lanes && 10 * padded(2 * lanes) <= 11 * padded(lanes);
   int64_t width = two ? 2 * lanes : lanes;
   int64_t tileRows = bestTile(rows, (target_.vectorRegisters - 4) / (width / lanes));
-  if (columns < lanes)
-    return chooseLanes();
   int64_t m = product.m, n = product.n;
 
   // Large operands are held in cache in the order in which the register tile reads them.
@@ -217,10 +239,15 @@ void Chooser::chooseProduct(const Product &product) {
     add(OptKind::SWAP, m, n);
   add(OptKind::VECTOR, n, width);
   add(OptKind::UPCAST, m, tileRows);
-  if (around)
-    add(OptKind::STAGE, *around, product.columns.buffer);
-  if (!large)
-    return;
+  SmallVector<size_t> others = keptAxes({product.m, product.n});
+  if (!large) {
+    others.append({product.n, product.m});
+    chooseChunks(others);
+    if (around)
+      add(OptKind::STAGE, loopOf(*around), product.columns.buffer);
+    return true;
+  }
+  chooseChunks(others);
   // A panel's columns of one register tile stay in L1 while the rows pass by: long sums are cut, totals held between.
   size_t outer = *llvm::min_element(reduced_);
   int64_t inside = depth / std::max<int64_t>(1, fixedSize(outer)), most = target_.l1Bytes / 2 / (bytes * width);
@@ -231,13 +258,17 @@ void Chooser::chooseProduct(const Product &product) {
     add(OptKind::SWAP, m, outer); // columns, the cut sum, rows
   }
   add(OptKind::TILE, n, evenPart(llvm::divideCeil(columns, width), target_.l3Bytes / 2 / (depth * bytes * width)));
-  add(OptKind::TILE, m, evenPart(llvm::divideCeil(rows, tileRows), target_.l2Bytes / 2 / (depth * bytes * tileRows)));
+  chunks_ = std::min(chunks_, double(rows / kChunkRows));
+  int64_t chunkRows = llvm::divideCeil(countOf_[m], std::max<int64_t>(1, int64_t(chunks_)));
+  add(OptKind::TILE, m, evenPart(chunkRows, target_.l2Bytes / 2 / (depth * bytes * tileRows)));
+  chooseChunks({product.m});
   if (cut)
     add(OptKind::TILE, outer, step);
   add(OptKind::STAGE, cut ? outer : n, product.columns.buffer);
-  add(OptKind::STAGE, m, product.rows.buffer);
+  add(OptKind::STAGE, loopOf(m), product.rows.buffer);
   if (cut)
     add(OptKind::STAGE, outer, stores_.front().buffer);
+  return true;
 }
 
 void Chooser::chooseLanes() {
@@ -245,6 +276,8 @@ void Chooser::chooseLanes() {
   // The axis along which most of memory is contiguous.
   size_t rank = func_.getDomain().getSizes().size();
   int64_t best = -1, bestCount = 0;
+  if (lanes < 2)
+    return;
   for (size_t axis = 0; axis < rank; ++axis) {
     if (fixedSize(axis) < lanes)
       continue;
@@ -256,7 +289,7 @@ void Chooser::chooseLanes() {
       bestCount = count;
     }
   }
-  if (best < 0 || lanes < 2)
+  if (best < 0)
     return;
   // A sum over lanes has one accumulator a lane: four vectors of them hide the addition's latency.
   int64_t vectors = reduced_.contains(best) ? 4 : 2;
@@ -264,6 +297,63 @@ void Chooser::chooseLanes() {
     vectors /= 2;
   add(OptKind::VECTOR, best, vectors * lanes);
 }
+
+//===----------------------------------------------------------------------===//
+// Chunks
+//===----------------------------------------------------------------------===//
+
+SmallVector<size_t> Chooser::keptAxes(ArrayRef<size_t> without) const {
+  SmallVector<size_t> kept;
+  for (size_t axis = 0; axis < func_.getDomain().getSizes().size(); ++axis)
+    if (!reduced_.contains(axis) && !llvm::is_contained(without, axis))
+      kept.push_back(axis);
+  return kept;
+}
+
+/// Into how many parts of one size an axis is cut, `most` at most and not less than half of that where it can be.
+static int64_t evenParts(int64_t count, int64_t most) {
+  if (most < 2)
+    return 1;
+  if (count <= most)
+    return count;
+  for (int64_t parts = most; 2 * parts > most; --parts)
+    if (count % parts == 0)
+      return parts;
+  return llvm::divideCeil(count, llvm::divideCeil(count, most));
+}
+
+void Chooser::chooseChunks(ArrayRef<size_t> axes) {
+  for (size_t axis : axes) {
+    int64_t parts = countOf_[axis] < 0 ? 1 : evenParts(countOf_[axis], int64_t(chunks_));
+    if (parts < 2 || loopOf_.size() == kMostChunkAxes)
+      continue;
+    bool wholeAxis = parts == countOf_[axis];
+    loopOf_[axis] = wholeAxis ? int64_t(axis) : nextAxis_;
+    add(OptKind::THREAD, axis, wholeAxis ? 0 : parts);
+    chunks_ /= parts;
+  }
+}
+
+void Chooser::chooseSymbolicChunks() {
+  SmallVector<size_t> kept = keptAxes();
+  auto axis = llvm::find_if(kept, [&](size_t axis) { return countOf_[axis] < 0; });
+  if (axis == kept.end())
+    return;
+  // The number of chunks follows the axis, each of as many points as are worth one.
+  double each = kChunkNanoseconds / std::max(1.0, nanosecondsOf(func_, target_));
+  loopOf_[*axis] = *axis;
+  if (each >= 2) {
+    loopOf_[*axis] = nextAxis_;
+    add(OptKind::TILE, *axis, int64_t(std::min(each, 0x1p30)));
+    for (auto other = kept.end() - 1; other != axis; --other) // back to where the axis was
+      add(OptKind::SWAP, loopOf_[*axis], *other);
+  }
+  add(OptKind::THREAD, *axis, 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
 
 void Chooser::chooseGroups() {
   // A GPU: one item an output element, neighbours along the contiguous axis in one group.
@@ -294,6 +384,8 @@ SmallVector<OptAttr> Chooser::choose() {
         reduced_.insert(axis);
   }
   nextAxis_ = func_.getAxes().size();
+  for (size_t axis = 0; axis < func_.getDomain().getSizes().size(); ++axis)
+    countOf_.push_back(fixedSize(axis));
   bool empty = llvm::any_of(func_.getDomain().getSizes(), [](Expr size) { return size.isConst(0); });
   if (empty)
     return {};
@@ -301,12 +393,17 @@ SmallVector<OptAttr> Chooser::choose() {
     chooseGroups();
     return opts_;
   }
-  if (target_.vectorBits < elementBits(func_) * 2)
-    return {};
-  if (std::optional<Product> product = findProduct())
-    chooseProduct(*product);
-  else
+  if (target_.maxChunks > 0)
+    chunks_ = std::min(double(target_.maxChunks), nanosecondsOf(func_, target_) / kChunkNanoseconds);
+  if (target_.maxChunks > 0 && chunks_ < 2)
+    chooseSymbolicChunks();
+  bool hasVectors = target_.vectorBits >= elementBits(func_) * 2;
+  std::optional<Product> product = hasVectors ? findProduct() : std::nullopt;
+  if (product && chooseProduct(*product))
+    return opts_;
+  if (hasVectors)
     chooseLanes();
+  chooseChunks(keptAxes());
   return opts_;
 }
 

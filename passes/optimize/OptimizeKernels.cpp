@@ -61,7 +61,7 @@ struct OptimizeKernels : kiln::impl::OptimizeKernelsBase<OptimizeKernels> {
   using Base::Base;
 
   void runOnOperation() override {
-    target::Target target{vectorBits, vectorRegisters, l1Bytes, l2Bytes, l3Bytes, maxItems, localBytes};
+    target::Target target{vectorBits, vectorRegisters, l1Bytes, l2Bytes, l3Bytes, maxItems, localBytes, maxChunks};
     llvm::StringMap<kernel::FuncOp> kernels;
     for (auto func : getOperation().getOps<kernel::FuncOp>()) {
       kernels[func.getName()] = func;

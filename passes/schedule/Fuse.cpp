@@ -166,7 +166,7 @@ void Fuser::findCones() {
       if (auto alu = dyn_cast<graph::AluOp>(op))
         cone.operations = operationsOf(alu.getKind().getValue());
       for (const Edge &edge : sourcesOf(value)) {
-        if (isa_and_nonnull<graph::ConstOp, graph::SizeOp>(edge.base.getDefiningOp()))
+        if (isNumber(edge.base))
           continue;
         bool isBoundary = !isHere(edge.base) || reduceOf(edge.base) || realized_.contains(edge.base);
         if (isBoundary) {

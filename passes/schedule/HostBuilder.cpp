@@ -120,7 +120,7 @@ bool HostBuilder::isMemory(Value tensor, Block &block) {
   Operation *op = tensor.getDefiningOp();
   if (!op || isa<graph::WeightOp, graph::IfOp, graph::LoopOp>(op))
     return true;
-  if (isa<graph::ConstOp, graph::SizeOp>(op))
+  if (isNumber(tensor))
     return false;
   return op->getBlock() != &block || realizations_[&block].realized.contains(tensor);
 }
@@ -515,8 +515,7 @@ static void giveMemoryToYields(Block &block, bool onlyOnce) {
 /// numbers, and for control flow views that move elements, get a copy.
 static void giveMemoryTo(OpOperand &operand, bool inOrder) {
   Edge edge = edgeOf(operand.get());
-  bool number = isa_and_nonnull<graph::ConstOp, graph::SizeOp>(edge.base.getDefiningOp());
-  if (!number && !(inOrder && !edge.tracker.isContiguous()))
+  if (!isNumber(edge.base) && !(inOrder && !edge.tracker.isContiguous()))
     return;
   OpBuilder builder(operand.getOwner());
   operand.set(graph::ContiguousOp::create(builder, operand.get().getLoc(), operand.get().getType(), operand.get()));

@@ -120,6 +120,10 @@ Value KernelBuilder::compute(Value tensor, const ShapeTracker &tracker) {
     value = kernel::SizeOp::create(builder_, size.getLoc(), elementOf(edge.base), size.getSizeAttr());
     if (isMasked(through))
       value = masked(value, through);
+  } else if (llvm::isa_and_nonnull<graph::IotaOp>(op)) {
+    value = kernel::IndexOp::create(builder_, op->getLoc(), elementOf(edge.base), attr(through));
+    if (isMasked(through))
+      value = masked(value, through);
   } else if (!classic_ && isMasked(through) && !isPadSafe(edge.base, {}))
     value = masked(computeOp(op, through), through);
   else

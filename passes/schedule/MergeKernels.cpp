@@ -34,7 +34,7 @@ static llvm::SetVector<Value> readsOf(const KernelGroup &group, const llvm::SetV
           isComputed(edge.base) && !realized.contains(edge.base) && edge.base.getParentBlock() == block;
       if (isComputedHere)
         open.push_back(edge.base);
-      else if (!isa_and_nonnull<graph::ConstOp, graph::SizeOp>(edge.base.getDefiningOp()))
+      else if (!isNumber(edge.base))
         reads.insert(edge.base);
     }
   return reads;

@@ -29,6 +29,10 @@ Value schedule::memoryOf(Value tensor) {
   return assign ? Value(assign.getTarget()) : tensor;
 }
 
+bool schedule::isNumber(Value value) {
+  return isa_and_nonnull<graph::ConstOp, graph::SizeOp, graph::IotaOp>(value.getDefiningOp());
+}
+
 bool schedule::isComputed(Value value) {
   return value.getDefiningOp<graph::AluOp>() || value.getDefiningOp<graph::ReduceOp>() ||
          value.getDefiningOp<graph::GatherOp>() || value.getDefiningOp<graph::ContiguousOp>() ||

@@ -32,6 +32,9 @@ llvm::SmallVector<Edge> sourcesOf(mlir::Value value);
 /// What leaves the block, and what ops with regions or sizes read: memory, whatever the policy.
 llvm::SmallVector<Edge> rootsOf(mlir::Block &block);
 
+/// What a kernel knows without reading memory.
+bool isNumber(mlir::Value value);
+
 /// The kernels of one block: each writes `outputs`, which share one reduce (null: none) and one iteration space.
 struct KernelGroup {
   llvm::SmallVector<mlir::Value> outputs;

@@ -68,7 +68,8 @@ llvm::Expected<target::Target> driver::describeTarget(const DeviceEntry &device,
                         .vectorRegisters = found->vectorRegisters,
                         .l1Bytes = found->l1Bytes,
                         .l2Bytes = found->l2Bytes,
-                        .l3Bytes = found->l3Bytes};
+                        .l3Bytes = found->l3Bytes,
+                        .maxChunks = target::kMostChunks};
 }
 
 static void listFound(const kiln_device &device, llvm::raw_ostream &out) {

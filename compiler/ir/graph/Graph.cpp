@@ -57,6 +57,13 @@ static LogicalResult expectAxes(Operation *op, ArrayRef<int64_t> axes, size_t ra
   return success();
 }
 
+LogicalResult IotaOp::verify() {
+  Type element = elementOf(getResult());
+  if (shapeOf(getResult()).size() != 1 || !isa<IntegerType>(element) || element.isInteger(1))
+    return emitOpError("gives integers along one axis");
+  return success();
+}
+
 LogicalResult ConstOp::verify() {
   if (getValue().getType() != getResult().getType().getElementType())
     return emitOpError("the number's dtype is not the tensor's");

@@ -63,7 +63,8 @@ def OptAttr : AttrDef<KernelDialect, "Opt"> {
     VECTOR a n   splits off n points that are vector lanes      TILE a n    splits off an inner loop of n points
     LOCAL a n    splits off n items of the work group           GLOBAL a 0  a's points are work groups
     GROUP a n    splits a reduced axis over n items, whose partial results meet in local memory
-    THREAD a n   splits a into n chunks                         SWAP a b    exchanges two axes in loop order
+    THREAD a n   splits a into n chunks; 0: a's points are chunks
+    SWAP a b     exchanges two axes in loop order
     STAGE a b    holds what is read of buffer b inside axis a in memory of its own, in the order in which it is used;
                  for an output b, the running totals of the reduce over a
   }];

@@ -85,9 +85,9 @@ TEST_CASE("index tensors") {
   CHECK(numbersOf("full", {}, R"("shape": [2], "dtype": "int8", "value": -3)") == Numbers{-3, -3});
 }
 
-TEST_CASE("positions of a long axis come in blocks") {
-  Numbers positions = numbersOf("arange", {}, R"("size": 3000)");
-  REQUIRE(positions.size() == 3000);
-  for (int i = 0; i < 3000; ++i)
-    CHECK(positions[i] == i);
+TEST_CASE("positions wrap at their dtype's end") {
+  Numbers positions = numbersOf("arange", {}, R"("size": 300, "dtype": "int8")");
+  REQUIRE(positions.size() == 300);
+  for (int i = 0; i < 300; ++i)
+    CHECK(positions[i] == int8_t(i));
 }
