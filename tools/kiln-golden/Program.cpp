@@ -267,7 +267,7 @@ void golden::writePrograms(const Json &file, const std::string &folder, Report &
       module->setAttr("kiln.stage", builder.getStringAttr(stageName(Stage::Import)));
       module->setAttr(graph::kSymbolsAttr, builder.getArrayAttr({}));
       std::error_code failed;
-      llvm::raw_fd_ostream out(folder + "/" + name + ".mlir", failed);
+      llvm::raw_fd_ostream out((llvm::Twine(folder) + "/" + name + ".mlir").str(), failed);
       if (failed)
         report.mismatch("cannot be written: " + failed.message());
       else
