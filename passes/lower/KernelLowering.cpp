@@ -200,13 +200,43 @@ void KernelLowering::inScope(size_t depth, llvm::function_ref<void()> body) {
   scopes_.insert(scopes_.end(), std::make_move_iterator(inner.begin()), std::make_move_iterator(inner.end()));
 }
 
+Expr KernelLowering::endOf(int64_t axis, SmallVector<Expr> &settled, Expr &trips) {
+  Expr end = axisOf(axis).getSize().getValue(), variable = variableOf(axis);
+  // Items that meet at barriers walk the same loops, and the last step of a held loop is known by its number.
+  bool isShared = llvm::any_of(axes_, [](kernel::AxisAttr other) { return other.getKind() == AxisKind::Item; });
+  if (isShared || llvm::is_contained(heldLoops_, axis))
+    return end;
+  for (auto [index, size] : llvm::zip(func_.getIndex().getSizes(), func_.getDomain().getSizes())) {
+    Expr guard = view::less(index, size), rest = fix(index, axis, 0);
+    if (!llvm::is_contained(guards_, guard) || !view::provablyEqual(index - rest, variable))
+      continue;
+    AxisSet around = none();
+    addVariables(rest, around);
+    if (!llvm::all_of(around.set_bits(), [&](unsigned other) { return isBound(other); }))
+      continue;
+    end = view::minimum(end, resolve(size - rest));
+    settled.push_back(guard);
+    Expr parts = 1;
+    for (unsigned other : around.set_bits())
+      parts = parts * axisOf(other).getSize().getValue();
+    trips = view::ceilDiv(size, view::maximum(parts, 1));
+  }
+  return end;
+}
+
 uop::RangeOp KernelLowering::openLoop(int64_t axis, ValueRange inits, bool reduce) {
   kernel::AxisAttr attr = axisOf(axis);
-  Value from = constant(indexType_, 0), to = index(attr.getSize().getValue());
+  SmallVector<Expr> settled;
+  Expr trips;
+  Value from = constant(indexType_, 0), to = index(endOf(axis, settled, trips));
   auto range = uop::RangeOp::create(here(), loc_, from, to, inits, nextLoop_++, reduce);
+  if (!settled.empty())
+    trips_[range] = trips;
   auto scope = std::make_unique<Scope>();
   scope->block = &range.getBody().front();
   scope->variables[kernel::loopVariable(attr)] = range.getIndex();
+  scope->tested = settled;
+  scope->inside = !settled.empty();
   scope->outerBefore = std::exchange(scopes_.back()->before, range);
   scopes_.push_back(std::move(scope));
   return range;
@@ -572,7 +602,7 @@ uop::FuncOp KernelLowering::run() {
   bindParallelAxes();
   emitStores();
   uop::YieldOp::create(at(0), loc_);
-  out_.setOperationsAttr(ExprAttr::get(builder_.getContext(), countOperations(out_)));
+  out_.setOperationsAttr(ExprAttr::get(builder_.getContext(), countOperations(out_, trips_)));
   out_.setBytesAttr(ExprAttr::get(builder_.getContext(), countBytes(func_)));
   return out_;
 }
