@@ -9,9 +9,6 @@ namespace kiln::target {
 /// element is computed once.
 inline constexpr int64_t kStagedProduct = int64_t(1) << 21;
 
-/// Into how many chunks a launch on a CPU is cut at most: more than most have cores, so that uneven ones even out.
-inline constexpr int64_t kMostChunks = 32;
-
 /// What a device takes for what, roughly: enough to choose between two ways to cut a graph into kernels.
 struct Rates {
   double bytesPerNs = 10;      ///< between memory and the device
@@ -21,6 +18,9 @@ struct Rates {
   int64_t units = 1;           ///< how many rows of a reduction it works on at once
   double tileReuse = 8;        ///< how often a register tile uses an operand's element that it has at hand
 };
+
+/// More than most machines have cores, so that uneven chunks even out.
+inline constexpr int64_t kMostChunks = 32;
 
 /// The numbers that choosing opts depends on. A device without vectors, groups or caches leaves them 0.
 struct Target {

@@ -152,27 +152,31 @@ Tile KernelLowering::emitValid(kernel::ValidOp op) {
 }
 
 Tile KernelLowering::emitIndex(kernel::IndexOp op) {
-  const AxisSet &axes = axesOf(op);
+  const AxisSet axes = axesOf(op);
   size_t depth = placeOf(axes);
-  Expr where = indexAt(op.getTracker().getValue()).index;
   Type element = op.getResult().getType();
+  Expr number = indexAt(op.getTracker().getValue()).index;
+  bool isInteger = isa<IntegerType>(element);
   Tile tile{unrolledAxes(axes), {}, hasLanes(axes)};
-  auto number = [&](Expr expr) {
-    Value value = expr.isConst() ? constant(indexType_, expr.constant()) : index(expr);
+  auto valueOf = [&](Expr one) {
+    if (one.isConst() && isInteger)
+      return constant(
+          builder_.getIntegerAttr(element, APInt(element.getIntOrFloatBitWidth(), one.constant(), false, true)));
+    Value value = one.isConst() ? constant(indexType_, one.constant()) : index(one);
     return element == indexType_ ? value : alu(Alu::CAST, value, element, depth);
   };
   forEachPoint(sizesOf(tile.axes), [&](ArrayRef<int64_t> point) {
-    Expr one = fix(where, tile.axes, point);
+    Expr one = fix(number, tile.axes, point);
     if (!tile.lanes)
-      return tile.values.push_back(number(one));
-    // Neighbours: the first one's index and 0, 1, 2 …
-    bool neighbours = lanesAreNeighbours(one);
+      return tile.values.push_back(valueOf(one));
+    // The first of neighbours, plus 0, 1, 2, …: floats would round the sum.
+    bool steps = isInteger && lanesAreNeighbours(one);
     SmallVector<Value> values;
     for (int64_t lane = 0; lane < sizeOf(lane_); ++lane)
-      values.push_back(number(neighbours ? Expr(lane) : atLane(one, lane)));
+      values.push_back(valueOf(steps ? Expr(lane) : atLane(one, lane)));
     Value vector = uop::VectorizeOp::create(at(depth), loc_, withLanes(element), values);
-    if (neighbours)
-      vector = alu(Alu::ADD, {splat(number(atLane(one, 0)), depth), vector}, vector.getType(), depth);
+    if (Expr first = atLane(one, 0); steps && !first.isConst(0))
+      vector = alu(Alu::ADD, {splat(valueOf(first), depth), vector}, vector.getType(), depth);
     tile.values.push_back(vector);
   });
   return tile;
@@ -224,7 +228,7 @@ void KernelLowering::emitStore(kernel::StoreOp store) {
     bool parallel =
         axis.getKind() != AxisKind::Loop && axis.getKind() != AxisKind::Upcast && axis.getKind() != AxisKind::Lane;
     if (parallel && !axes.test(axis.getId()))
-      conditions.push_back(view::less(kernel::loopVariable(axis), 1));
+      conditions.push_back(view::less(resolve(kernel::loopVariable(axis)), 1));
   }
   where.valid = view::logicalAnd(conditions);
   storeTile(tile, pointers_.at(store.getBuffer()), where, axes);

@@ -95,6 +95,15 @@ Expr lower::countBytes(kernel::FuncOp func) {
     }
     view::ShapeTracker tracker = op->getAttrOfType<TrackerAttr>("tracker").getValue();
     Expr size = tracker.realSize();
+    if (!tracker.size().isConst()) {
+      // The index of a masked view over symbols has no close bound; no view reads more than one element a point.
+      Expr points = 1;
+      auto strides = tracker.realStrides(/*ignoreValid=*/true);
+      for (auto [axis, stride] : llvm::enumerate(strides))
+        if (!stride || !stride->isConst(0))
+          points = points * tracker.shape()[axis];
+      size = view::minimum(size, points);
+    }
     if (row) // of a table, one element a point
       size = view::minimum(size, view::product(tracker.shape().drop_back()));
     int64_t width = byteSize(cast<kernel::BufferType>(buffer.getType()).getElement());

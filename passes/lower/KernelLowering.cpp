@@ -472,6 +472,35 @@ void KernelLowering::createFunction() {
     scopes_.back()->variables[symbol] = body->getArgument(func_.getNumArguments() + index);
 }
 
+/// A launch counts its chunks in one row, of which each chunk axis is a part.
+void KernelLowering::bindChunks(SmallVector<Expr> &grid, SmallVector<int64_t> &local) {
+  SmallVector<kernel::AxisAttr> chunks;
+  Expr total = 1;
+  for (kernel::AxisAttr axis : axes_)
+    if (axis.getKind() == AxisKind::Chunk) {
+      chunks.push_back(axis);
+      total = total * axis.getSize().getValue();
+    }
+  if (chunks.empty())
+    return;
+  Expr chunk = chunks.size() == 1 ? kernel::loopVariable(chunks.front())
+                                  : Expr::variable("_chunk", 0, std::max<int64_t>(total.max() - 1, 0));
+  auto kind = uop::SpecialKindAttr::get(builder_.getContext(), uop::SpecialKind::Chunk);
+  scopes_.front()->variables[chunk] =
+      uop::SpecialOp::create(at(0), loc_, indexType_, kind, builder_.getI64IntegerAttr(grid.size()),
+                             ExprAttr::get(builder_.getContext(), total));
+  grid.push_back(total);
+  local.push_back(1);
+  if (chunks.size() == 1)
+    return;
+  for (kernel::AxisAttr axis : llvm::reverse(chunks)) {
+    Expr size = axis.getSize().getValue();
+    scopes_.front()->substitutions[kernel::loopVariable(axis)] =
+        axis == chunks.front() ? chunk : view::mod(chunk, size);
+    chunk = view::floorDiv(chunk, size);
+  }
+}
+
 void KernelLowering::bindParallelAxes() {
   SmallVector<Expr> grid;
   SmallVector<int64_t> local;
@@ -481,11 +510,12 @@ void KernelLowering::bindParallelAxes() {
         at(0), loc_, indexType_, kindAttr, builder_.getI64IntegerAttr(dimension), axis.getSize());
   };
   for (kernel::AxisAttr axis : axes_)
-    if (axis.getKind() == AxisKind::Group || axis.getKind() == AxisKind::Chunk) {
-      bind(axis, axis.getKind() == AxisKind::Group ? uop::SpecialKind::Group : uop::SpecialKind::Chunk, grid.size());
+    if (axis.getKind() == AxisKind::Group) {
+      bind(axis, uop::SpecialKind::Group, grid.size());
       grid.push_back(axis.getSize().getValue());
       local.push_back(1);
     }
+  bindChunks(grid, local);
   size_t dimension = 0;
   for (kernel::AxisAttr axis : axes_)
     if (axis.getKind() == AxisKind::Item) {
@@ -498,6 +528,11 @@ void KernelLowering::bindParallelAxes() {
     }
   out_.setGridAttr(DimsAttr::get(builder_.getContext(), grid));
   out_.setLocal(local);
+}
+
+bool KernelLowering::isReduced(int64_t axis) {
+  return llvm::any_of(func_.getBody().getOps<kernel::ReduceOp>(),
+                      [&](kernel::ReduceOp reduce) { return llvm::is_contained(reduce.getAxes(), axis); });
 }
 
 void KernelLowering::emitStores() {
@@ -513,11 +548,22 @@ void KernelLowering::emitStores() {
     nests[builder_.getI64ArrayAttr(loops)].push_back(store);
   }
   for (auto &[loops, stores] : nests) {
-    for (auto axis : loops.getAsValueRange<IntegerAttr>())
-      openLoop(axis.getSExtValue(), {}, /*reduce=*/false);
-    atEdges([&, &stores = stores] { emitNest(stores); });
-    for (size_t i = 0; i < loops.size(); ++i)
-      closeLoop({});
+    // A loop that a reduce walks too begins a nest of its own: what is tested about it does not hold in the reduce,
+    // whose place is before it, behind the tests about the loops around.
+    SmallVector<int64_t> outer, inner;
+    for (auto axis : loops.getAsValueRange<IntegerAttr>()) {
+      bool isShared = isReduced(axis.getSExtValue()) && !llvm::is_contained(heldLoops_, axis.getSExtValue());
+      (isShared || !inner.empty() ? inner : outer).push_back(axis.getSExtValue());
+    }
+    auto walk = [&](ArrayRef<int64_t> axes, llvm::function_ref<void()> body) {
+      for (int64_t axis : axes)
+        openLoop(axis, {}, /*reduce=*/false);
+      atEdges(body);
+      for (size_t i = 0; i < axes.size(); ++i)
+        closeLoop({});
+    };
+    auto emit = [&, &stores = stores] { emitNest(stores); };
+    walk(outer, [&] { inner.empty() ? emit() : walk(inner, emit); });
   }
 }
 

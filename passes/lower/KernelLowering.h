@@ -165,6 +165,8 @@ private:
 
   void createFunction();
   void bindParallelAxes();
+  void bindChunks(llvm::SmallVector<view::Expr> &grid, llvm::SmallVector<int64_t> &local);
+  bool isReduced(int64_t axis);
   void emitStores();
 
   kernel::FuncOp func_;

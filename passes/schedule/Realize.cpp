@@ -24,13 +24,13 @@ Edge schedule::edgeOf(Value value) {
   return {value, ShapeTracker::contiguous(shapeOf(value))};
 }
 
-bool schedule::isNumber(Value value) {
-  return isa_and_nonnull<graph::ConstOp, graph::SizeOp, graph::IotaOp>(value.getDefiningOp());
-}
-
 Value schedule::memoryOf(Value tensor) {
   auto assign = tensor.getDefiningOp<graph::AssignOp>();
   return assign ? Value(assign.getTarget()) : tensor;
+}
+
+bool schedule::isNumber(Value value) {
+  return isa_and_nonnull<graph::ConstOp, graph::SizeOp, graph::IotaOp>(value.getDefiningOp());
 }
 
 bool schedule::isComputed(Value value) {
@@ -154,9 +154,7 @@ bool Realizer::enter(const Edge &edge) {
   if (!isHere(base))
     return false;
   view::Expr elements = view::product(shapeOf(base));
-  if (isPlainPad(edge.tracker, elements))
-    padded_.insert(base);
-  else if ((edge.tracker.size() - elements).max() > 0)
+  if ((edge.tracker.size() - elements).max() > 0 && !isPlainPad(edge.tracker, elements))
     realized_.insert(base);
   else if (isMasked(edge.tracker))
     padded_.insert(base);

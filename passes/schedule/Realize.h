@@ -20,9 +20,6 @@ struct Edge {
 };
 Edge edgeOf(mlir::Value value);
 
-/// What a kernel knows without reading memory.
-bool isNumber(mlir::Value value);
-
 /// The tensor in whose memory `tensor` is held: an assign's target, else itself.
 mlir::Value memoryOf(mlir::Value tensor);
 
@@ -34,6 +31,9 @@ llvm::SmallVector<Edge> sourcesOf(mlir::Value value);
 
 /// What leaves the block, and what ops with regions or sizes read: memory, whatever the policy.
 llvm::SmallVector<Edge> rootsOf(mlir::Block &block);
+
+/// What a kernel knows without reading memory.
+bool isNumber(mlir::Value value);
 
 /// The kernels of one block: each writes `outputs`, which share one reduce (null: none) and one iteration space.
 struct KernelGroup {
