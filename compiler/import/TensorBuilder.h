@@ -297,6 +297,8 @@ public:
   /// [..., spatial…] to [..., windows…, kernel…] of the unpadded input.
   Value windows(Value x, Sizes kernel, Axes strides, Axes dilations);
   Value maxPool(Value x, const Window &window);
+  /// Where in x, flattened, each window's first largest element lies, as int64.
+  Value maxPoolIndices(Value x, const Window &window);
   /// `countPadding`: the padding counts as zeros of the mean.
   Value averagePool(Value x, const Window &window, bool countPadding);
 
@@ -349,6 +351,8 @@ private:
   std::optional<Expr> countAlong(Value x, Axes axes);
   /// The window with defaults filled in, if it suits `spatial` axes.
   std::optional<Window> complete(Window window, int64_t spatial);
+  /// The windows of a pool, `fill` around x.
+  Value poolWindows(Value x, const Window &window, mlir::TypedAttr fill);
   /// What ceil mode adds after the explicit padding of one axis.
   static Expr ceilPadding(const Window &window, size_t axis, Expr size);
   /// Sizes are not negative and the number of elements is below 2^63; fails otherwise.

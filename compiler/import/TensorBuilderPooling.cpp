@@ -135,7 +135,7 @@ static SmallVector<int64_t> trailing(int64_t count) {
   return llvm::map_to_vector(llvm::seq<int64_t>(0, count), [&](int64_t i) { return i - count; });
 }
 
-Value TensorBuilder::maxPool(Value x, const Window &given) {
+Value TensorBuilder::poolWindows(Value x, const Window &given, TypedAttr fill) {
   int64_t spatial = given.kernel.size();
   std::optional<Window> window = complete(given, spatial);
   if (!x || !window)
@@ -145,9 +145,27 @@ Value TensorBuilder::maxPool(Value x, const Window &given) {
   Shape low = withLeadingZeros(rank(x), window->padLow), high = withLeadingZeros(rank(x), window->padHigh);
   for (int64_t i = 0, lead = rank(x) - spatial; i < spatial; ++i)
     high[lead + i] = high[lead + i] + ceilPadding(*window, i, dim(x, lead + i));
-  Value lowest = constant(graph::reductionIdentity(Alu::MAX, element(x)));
-  Value view = windows(pad(x, low, high, lowest), kernelSizes(*window), window->strides, window->dilations);
-  return reduce(Alu::MAX, view, trailing(spatial), /*keepDims=*/false);
+  return windows(pad(x, low, high, constant(fill)), kernelSizes(*window), window->strides, window->dilations);
+}
+
+Value TensorBuilder::maxPool(Value x, const Window &window) {
+  if (!x)
+    return {};
+  Value view = poolWindows(x, window, graph::reductionIdentity(Alu::MAX, element(x)));
+  return reduce(Alu::MAX, view, trailing(window.kernel.size()), /*keepDims=*/false);
+}
+
+Value TensorBuilder::maxPoolIndices(Value x, const Window &window) {
+  if (!x)
+    return {};
+  SmallVector<int64_t> axes = trailing(window.kernel.size());
+  TypedAttr never = graph::reductionIdentity(Alu::MIN, int64());
+  Value view = poolWindows(x, window, graph::reductionIdentity(Alu::MAX, element(x)));
+  Value found = equal(view, reduce(Alu::MAX, view, axes, /*keepDims=*/true));
+  if (isFloat(x))
+    found = bitOr(found, isNaN(view));
+  Value places = reshape(arange(view::product(shape(x)), int64()), shape(x));
+  return reduce(Alu::MIN, where(found, poolWindows(places, window, never), constant(never)), axes, /*keepDims=*/false);
 }
 
 Value TensorBuilder::averagePool(Value x, const Window &given, bool countPadding) {

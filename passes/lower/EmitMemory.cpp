@@ -228,7 +228,7 @@ void KernelLowering::emitStore(kernel::StoreOp store) {
     bool parallel =
         axis.getKind() != AxisKind::Loop && axis.getKind() != AxisKind::Upcast && axis.getKind() != AxisKind::Lane;
     if (parallel && !axes.test(axis.getId()))
-      conditions.push_back(view::less(kernel::loopVariable(axis), 1));
+      conditions.push_back(view::less(resolve(kernel::loopVariable(axis)), 1));
   }
   where.valid = view::logicalAnd(conditions);
   storeTile(tile, pointers_.at(store.getBuffer()), where, axes);

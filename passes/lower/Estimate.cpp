@@ -7,13 +7,18 @@ using namespace kiln::lower;
 using namespace mlir;
 using view::Expr;
 
-/// How often `op` runs: the trip counts of the ranges around it. Ranges run from 0, their ends are constants or sizes.
-static Expr timesOf(Operation *op, uop::FuncOp func) {
+/// How often `op` runs: the trip counts of the ranges around it. Ranges run from 0, their ends are constants or sizes
+/// where `trips` does not say otherwise.
+static Expr timesOf(Operation *op, uop::FuncOp func, const TripCounts &trips) {
   Expr times = 1;
   for (Operation *parent = op->getParentOp(); parent != func; parent = parent->getParentOp()) {
     auto range = dyn_cast<uop::RangeOp>(parent);
     if (!range)
       continue;
+    if (auto known = trips.find(range); known != trips.end()) {
+      times = times * known->second;
+      continue;
+    }
     if (auto constant = range.getTo().getDefiningOp<uop::ConstOp>())
       times = times * cast<IntegerAttr>(constant.getValue()).getInt();
     else if (auto size = dyn_cast<BlockArgument>(range.getTo()))
@@ -22,7 +27,7 @@ static Expr timesOf(Operation *op, uop::FuncOp func) {
   return times;
 }
 
-Expr lower::countOperations(uop::FuncOp func) {
+Expr lower::countOperations(uop::FuncOp func, const TripCounts &trips) {
   // From what is stored, tested and carried back to its operands; addresses are not followed.
   llvm::SetVector<Value> needed;
   func.walk([&](Operation *op) {
@@ -50,7 +55,7 @@ Expr lower::countOperations(uop::FuncOp func) {
     if ((!alu && !isa<uop::FmaOp>(op)) || conversion)
       continue;
     bool twice = isa<uop::FmaOp>(op) || alu.getKind().getValue() == Alu::MULACC;
-    total = total + timesOf(op, func) * int64_t(uop::lanesOf(op->getResult(0).getType())) * (twice ? 2 : 1);
+    total = total + timesOf(op, func, trips) * int64_t(uop::lanesOf(op->getResult(0).getType())) * (twice ? 2 : 1);
   }
   for (Expr groups : func.getGrid().getSizes())
     total = total * groups;
@@ -90,6 +95,15 @@ Expr lower::countBytes(kernel::FuncOp func) {
     }
     view::ShapeTracker tracker = op->getAttrOfType<TrackerAttr>("tracker").getValue();
     Expr size = tracker.realSize();
+    if (!tracker.size().isConst()) {
+      // The index of a masked view over symbols has no close bound; no view reads more than one element a point.
+      Expr points = 1;
+      auto strides = tracker.realStrides(/*ignoreValid=*/true);
+      for (auto [axis, stride] : llvm::enumerate(strides))
+        if (!stride || !stride->isConst(0))
+          points = points * tracker.shape()[axis];
+      size = view::minimum(size, points);
+    }
     if (row) // of a table, one element a point
       size = view::minimum(size, view::product(tracker.shape().drop_back()));
     int64_t width = byteSize(cast<kernel::BufferType>(buffer.getType()).getElement());

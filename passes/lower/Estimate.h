@@ -6,9 +6,12 @@
 
 namespace kiln::lower {
 
+/// How often ranges run whose end is neither a constant nor a size.
+using TripCounts = llvm::DenseMap<mlir::Operation *, view::Expr>;
+
 /// Arithmetic operations of a whole launch: every ALU op times the trip counts around it, a multiply-add twice; ops
 /// that only feed addresses are left out, those that feed a gate are not.
-view::Expr countOperations(uop::FuncOp func);
+view::Expr countOperations(uop::FuncOp func, const TripCounts &trips);
 
 /// Bytes of the buffers that a launch touches: for each run of neighbouring loads and stores of one buffer (from the
 /// stores down, each once) the elements that its widest view reaches.

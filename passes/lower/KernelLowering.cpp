@@ -200,13 +200,43 @@ void KernelLowering::inScope(size_t depth, llvm::function_ref<void()> body) {
   scopes_.insert(scopes_.end(), std::make_move_iterator(inner.begin()), std::make_move_iterator(inner.end()));
 }
 
+Expr KernelLowering::endOf(int64_t axis, SmallVector<Expr> &settled, Expr &trips) {
+  Expr end = axisOf(axis).getSize().getValue(), variable = variableOf(axis);
+  // Items that meet at barriers walk the same loops, and the last step of a held loop is known by its number.
+  bool isShared = llvm::any_of(axes_, [](kernel::AxisAttr other) { return other.getKind() == AxisKind::Item; });
+  if (isShared || llvm::is_contained(heldLoops_, axis))
+    return end;
+  for (auto [index, size] : llvm::zip(func_.getIndex().getSizes(), func_.getDomain().getSizes())) {
+    Expr guard = view::less(index, size), rest = fix(index, axis, 0);
+    if (!llvm::is_contained(guards_, guard) || !view::provablyEqual(index - rest, variable))
+      continue;
+    AxisSet around = none();
+    addVariables(rest, around);
+    if (!llvm::all_of(around.set_bits(), [&](unsigned other) { return isBound(other); }))
+      continue;
+    end = view::minimum(end, resolve(size - rest));
+    settled.push_back(guard);
+    Expr parts = 1;
+    for (unsigned other : around.set_bits())
+      parts = parts * axisOf(other).getSize().getValue();
+    trips = view::ceilDiv(size, view::maximum(parts, 1));
+  }
+  return end;
+}
+
 uop::RangeOp KernelLowering::openLoop(int64_t axis, ValueRange inits, bool reduce) {
   kernel::AxisAttr attr = axisOf(axis);
-  Value from = constant(indexType_, 0), to = index(attr.getSize().getValue());
+  SmallVector<Expr> settled;
+  Expr trips;
+  Value from = constant(indexType_, 0), to = index(endOf(axis, settled, trips));
   auto range = uop::RangeOp::create(here(), loc_, from, to, inits, nextLoop_++, reduce);
+  if (!settled.empty())
+    trips_[range] = trips;
   auto scope = std::make_unique<Scope>();
   scope->block = &range.getBody().front();
   scope->variables[kernel::loopVariable(attr)] = range.getIndex();
+  scope->tested = settled;
+  scope->inside = !settled.empty();
   scope->outerBefore = std::exchange(scopes_.back()->before, range);
   scopes_.push_back(std::move(scope));
   return range;
@@ -442,6 +472,35 @@ void KernelLowering::createFunction() {
     scopes_.back()->variables[symbol] = body->getArgument(func_.getNumArguments() + index);
 }
 
+/// A launch counts its chunks in one row, of which each chunk axis is a part.
+void KernelLowering::bindChunks(SmallVector<Expr> &grid, SmallVector<int64_t> &local) {
+  SmallVector<kernel::AxisAttr> chunks;
+  Expr total = 1;
+  for (kernel::AxisAttr axis : axes_)
+    if (axis.getKind() == AxisKind::Chunk) {
+      chunks.push_back(axis);
+      total = total * axis.getSize().getValue();
+    }
+  if (chunks.empty())
+    return;
+  Expr chunk = chunks.size() == 1 ? kernel::loopVariable(chunks.front())
+                                  : Expr::variable("_chunk", 0, std::max<int64_t>(total.max() - 1, 0));
+  auto kind = uop::SpecialKindAttr::get(builder_.getContext(), uop::SpecialKind::Chunk);
+  scopes_.front()->variables[chunk] =
+      uop::SpecialOp::create(at(0), loc_, indexType_, kind, builder_.getI64IntegerAttr(grid.size()),
+                             ExprAttr::get(builder_.getContext(), total));
+  grid.push_back(total);
+  local.push_back(1);
+  if (chunks.size() == 1)
+    return;
+  for (kernel::AxisAttr axis : llvm::reverse(chunks)) {
+    Expr size = axis.getSize().getValue();
+    scopes_.front()->substitutions[kernel::loopVariable(axis)] =
+        axis == chunks.front() ? chunk : view::mod(chunk, size);
+    chunk = view::floorDiv(chunk, size);
+  }
+}
+
 void KernelLowering::bindParallelAxes() {
   SmallVector<Expr> grid;
   SmallVector<int64_t> local;
@@ -451,11 +510,12 @@ void KernelLowering::bindParallelAxes() {
         at(0), loc_, indexType_, kindAttr, builder_.getI64IntegerAttr(dimension), axis.getSize());
   };
   for (kernel::AxisAttr axis : axes_)
-    if (axis.getKind() == AxisKind::Group || axis.getKind() == AxisKind::Chunk) {
-      bind(axis, axis.getKind() == AxisKind::Group ? uop::SpecialKind::Group : uop::SpecialKind::Chunk, grid.size());
+    if (axis.getKind() == AxisKind::Group) {
+      bind(axis, uop::SpecialKind::Group, grid.size());
       grid.push_back(axis.getSize().getValue());
       local.push_back(1);
     }
+  bindChunks(grid, local);
   size_t dimension = 0;
   for (kernel::AxisAttr axis : axes_)
     if (axis.getKind() == AxisKind::Item) {
@@ -468,6 +528,11 @@ void KernelLowering::bindParallelAxes() {
     }
   out_.setGridAttr(DimsAttr::get(builder_.getContext(), grid));
   out_.setLocal(local);
+}
+
+bool KernelLowering::isReduced(int64_t axis) {
+  return llvm::any_of(func_.getBody().getOps<kernel::ReduceOp>(),
+                      [&](kernel::ReduceOp reduce) { return llvm::is_contained(reduce.getAxes(), axis); });
 }
 
 void KernelLowering::emitStores() {
@@ -483,11 +548,22 @@ void KernelLowering::emitStores() {
     nests[builder_.getI64ArrayAttr(loops)].push_back(store);
   }
   for (auto &[loops, stores] : nests) {
-    for (auto axis : loops.getAsValueRange<IntegerAttr>())
-      openLoop(axis.getSExtValue(), {}, /*reduce=*/false);
-    atEdges([&, &stores = stores] { emitNest(stores); });
-    for (size_t i = 0; i < loops.size(); ++i)
-      closeLoop({});
+    // A loop that a reduce walks too begins a nest of its own: what is tested about it does not hold in the reduce,
+    // whose place is before it, behind the tests about the loops around.
+    SmallVector<int64_t> outer, inner;
+    for (auto axis : loops.getAsValueRange<IntegerAttr>()) {
+      bool isShared = isReduced(axis.getSExtValue()) && !llvm::is_contained(heldLoops_, axis.getSExtValue());
+      (isShared || !inner.empty() ? inner : outer).push_back(axis.getSExtValue());
+    }
+    auto walk = [&](ArrayRef<int64_t> axes, llvm::function_ref<void()> body) {
+      for (int64_t axis : axes)
+        openLoop(axis, {}, /*reduce=*/false);
+      atEdges(body);
+      for (size_t i = 0; i < axes.size(); ++i)
+        closeLoop({});
+    };
+    auto emit = [&, &stores = stores] { emitNest(stores); };
+    walk(outer, [&] { inner.empty() ? emit() : walk(inner, emit); });
   }
 }
 
@@ -526,7 +602,7 @@ uop::FuncOp KernelLowering::run() {
   bindParallelAxes();
   emitStores();
   uop::YieldOp::create(at(0), loc_);
-  out_.setOperationsAttr(ExprAttr::get(builder_.getContext(), countOperations(out_)));
+  out_.setOperationsAttr(ExprAttr::get(builder_.getContext(), countOperations(out_, trips_)));
   out_.setBytesAttr(ExprAttr::get(builder_.getContext(), countBytes(func_)));
   return out_;
 }

@@ -79,6 +79,9 @@ private:
   mlir::OpBuilder &here() { return at(scopes_.size() - 1); }
   /// Runs `body` with only the scopes up to `depth` open: its code goes before the loop that is open there.
   void inScope(size_t depth, llvm::function_ref<void()> body);
+  /// Where a loop over `axis` ends: at the axis' size, or before it where the domain ends, which settles a guard; then
+  /// `trips` is how often the loop runs, taking all its instances alike.
+  view::Expr endOf(int64_t axis, llvm::SmallVector<view::Expr> &settled, view::Expr &trips);
   /// Opens a loop over `axis` inside the innermost scope.
   uop::RangeOp openLoop(int64_t axis, mlir::ValueRange inits, bool reduce);
   void closeLoop(mlir::ValueRange yields);
@@ -162,6 +165,8 @@ private:
 
   void createFunction();
   void bindParallelAxes();
+  void bindChunks(llvm::SmallVector<view::Expr> &grid, llvm::SmallVector<int64_t> &local);
+  bool isReduced(int64_t axis);
   void emitStores();
 
   kernel::FuncOp func_;
@@ -172,8 +177,9 @@ private:
   size_t axisCount_ = 0;
   int64_t lane_ = -1;
   int64_t nextLoop_ = 0;
-  int64_t nextRow_ = 1;                      // 0 stands for any row
-  llvm::SmallVector<kernel::AxisAttr> axes_; // in loop order
+  llvm::DenseMap<mlir::Operation *, view::Expr> trips_; ///< of the loops that end where the domain does
+  int64_t nextRow_ = 1;                                 // 0 stands for any row
+  llvm::SmallVector<kernel::AxisAttr> axes_;            // in loop order
   std::vector<std::unique_ptr<Scope>> scopes_;
   llvm::DenseMap<mlir::Value, AxisSet> axesOf_;
   llvm::DenseMap<mlir::Value, mlir::Value> pointers_; // buffer argument → pointer argument

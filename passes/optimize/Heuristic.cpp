@@ -50,7 +50,12 @@ public:
 private:
   Access accessOf(Operation *op, Value buffer);
   std::optional<Product> findProduct();
-  std::optional<size_t> placeOfColumns(const Product &product, int64_t width);
+  /// Where columns are staged, and in how many bytes.
+  struct Panel {
+    size_t around;
+    int64_t bytes;
+  };
+  std::optional<Panel> panelOfColumns(const Product &product, int64_t width);
   /// False where the product is too small for a register tile, or not of fixed size.
   bool chooseProduct(const Product &product);
   void chooseLanes();
@@ -191,8 +196,8 @@ static int64_t elementBits(FuncOp func) {
   return store.getValue().getType().getIntOrFloatBitWidth();
 }
 
-/// The axis inside which columns that are no plain vectors in memory are staged; none where they are, or do not fit.
-std::optional<size_t> Chooser::placeOfColumns(const Product &product, int64_t width) {
+/// The panel of columns that are no plain vectors in memory; none where they are, or do not fit.
+std::optional<Chooser::Panel> Chooser::panelOfColumns(const Product &product, int64_t width) {
   auto tracker = product.columns.op->getAttrOfType<TrackerAttr>("tracker").getValue();
   bool isPlain = product.columns.isContiguous(product.n) && tracker.at().valid.isConst(1);
   int64_t bytes = width * elementBits(func_) / 8;
@@ -208,9 +213,9 @@ std::optional<size_t> Chooser::placeOfColumns(const Product &product, int64_t wi
     last = axis == product.m ? product.n : axis;
   }
   bool rowsInside = product.m < product.n && last == product.n;
-  if (isPlain || !rowsInside || bytes > target_.l2Bytes / 2)
+  if (isPlain || !rowsInside || !around || bytes > target_.l2Bytes / 2)
     return std::nullopt;
-  return around;
+  return Panel{*around, bytes};
 }
 
 bool Chooser::chooseProduct(const Product &product) {
@@ -233,8 +238,8 @@ bool Chooser::chooseProduct(const Product &product) {
   int64_t bytes = elementBits(func_) / 8;
   bool large = rows * columns * depth >= target::kStagedProduct && rows >= 4 * tileRows && columns >= 4 * width;
   // So are the columns of small ones that are gated or scattered: each is then read so once, not once a tile of rows.
-  std::optional<size_t> around = large ? std::nullopt : placeOfColumns(product, width);
-  bool columnsOutside = m < n && (large || around);
+  std::optional<Panel> panel = large ? std::nullopt : panelOfColumns(product, width);
+  bool columnsOutside = m < n && (large || panel);
   if (columnsOutside)
     add(OptKind::SWAP, m, n);
   add(OptKind::VECTOR, n, width);
@@ -242,9 +247,11 @@ bool Chooser::chooseProduct(const Product &product) {
   SmallVector<size_t> others = keptAxes({product.m, product.n});
   if (!large) {
     others.append({product.n, product.m});
+    if (panel) // the chunks' panels stay in cache together
+      chunks_ = std::min(chunks_, double(target_.l2Bytes / 2 / panel->bytes));
     chooseChunks(others);
-    if (around)
-      add(OptKind::STAGE, loopOf(*around), product.columns.buffer);
+    if (panel)
+      add(OptKind::STAGE, loopOf(panel->around), product.columns.buffer);
     return true;
   }
   chooseChunks(others);
@@ -258,7 +265,7 @@ bool Chooser::chooseProduct(const Product &product) {
     add(OptKind::SWAP, m, outer); // columns, the cut sum, rows
   }
   add(OptKind::TILE, n, evenPart(llvm::divideCeil(columns, width), target_.l3Bytes / 2 / (depth * bytes * width)));
-  chunks_ = std::min(chunks_, double(rows / kChunkRows));
+  chunks_ = std::min(chunks_, double(llvm::divideNearest(rows, kChunkRows)));
   int64_t chunkRows = llvm::divideCeil(countOf_[m], std::max<int64_t>(1, int64_t(chunks_)));
   add(OptKind::TILE, m, evenPart(chunkRows, target_.l2Bytes / 2 / (depth * bytes * tileRows)));
   chooseChunks({product.m});
@@ -339,14 +346,15 @@ void Chooser::chooseSymbolicChunks() {
   auto axis = llvm::find_if(kept, [&](size_t axis) { return countOf_[axis] < 0; });
   if (axis == kept.end())
     return;
-  // The number of chunks follows the axis, each of as many points as are worth one.
+  // The number of chunks follows the axis, each of as many points as are worth one. Where other axes are walked inside
+  // it, a second loop over its points costs more than chunks bring, unless each point is worth a chunk.
   double each = kChunkNanoseconds / std::max(1.0, nanosecondsOf(func_, target_));
+  if (each >= 2 && kept.size() > 1)
+    return;
   loopOf_[*axis] = *axis;
   if (each >= 2) {
     loopOf_[*axis] = nextAxis_;
     add(OptKind::TILE, *axis, int64_t(std::min(each, 0x1p30)));
-    for (auto other = kept.end() - 1; other != axis; --other) // back to where the axis was
-      add(OptKind::SWAP, loopOf_[*axis], *other);
   }
   add(OptKind::THREAD, *axis, 0);
 }

@@ -191,7 +191,7 @@ static std::string originOf(kernel::FuncOp func) {
 
 Value HostBuilder::sliceOf(const KernelGroup &group, Block &block, Scope &scope) {
   auto copy = group.outputs.front().getDefiningOp<graph::ContiguousOp>();
-  if (!policy_.classic || !copy || group.outputs.size() > 1 || outputIndex_.contains(copy.getResult()))
+  if (!policy_.classic || !copy || group.outputs.size() > 1)
     return nullptr;
   Edge edge = edgeOf(copy.getInput());
   bool isGiven = isa<BlockArgument>(edge.base) || edge.base.getDefiningOp<graph::WeightOp>();
@@ -210,7 +210,12 @@ void HostBuilder::emitGroup(const KernelGroup &group, Block &block, Scope &scope
   if (scope.memory.contains(group.outputs.front()))
     return;
   if (Value slice = sliceOf(group, block, scope)) {
-    scope.memory[group.outputs.front()] = slice;
+    Value tensor = group.outputs.front();
+    if (outputIndex_.contains(tensor)) {
+      Value output = allocate(tensor, block, scope);
+      host::CopyOp::create(builder_, loc_, output, slice, bytesOf(typeOf(tensor), block, scope));
+    }
+    scope.memory[tensor] = slice;
     return;
   }
   OpBuilder beside(main_);

@@ -154,9 +154,7 @@ bool Realizer::enter(const Edge &edge) {
   if (!isHere(base))
     return false;
   view::Expr elements = view::product(shapeOf(base));
-  if (isPlainPad(edge.tracker, elements))
-    padded_.insert(base);
-  else if ((edge.tracker.size() - elements).max() > 0)
+  if ((edge.tracker.size() - elements).max() > 0 && !isPlainPad(edge.tracker, elements))
     realized_.insert(base);
   else if (isMasked(edge.tracker))
     padded_.insert(base);

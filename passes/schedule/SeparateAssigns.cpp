@@ -34,13 +34,13 @@ static bool readsInPlace(Value value, Value target) {
   return true;
 }
 
-/// Everything computed from `value`, not through `except`.
+/// Every op computed from `value`, not through `except`. What leaves the block is no computation.
 static llvm::DenseSet<Operation *> readersOf(Value value, Operation *except) {
   llvm::DenseSet<Operation *> readers;
   SmallVector<Value> open{value};
   while (!open.empty())
     for (Operation *user : open.pop_back_val().getUsers())
-      if (user != except && readers.insert(user).second)
+      if (user != except && !user->hasTrait<OpTrait::IsTerminator>() && readers.insert(user).second)
         open.append(user->result_begin(), user->result_end());
   return readers;
 }

@@ -63,7 +63,11 @@ static void split(graph::ReduceOp reduce, const Edge &edge, Split split) {
                                  TrackerAttr::get(builder.getContext(), st));
   };
   Alu kind = reduce.getKind().getValue();
-  Value first = graph::ReduceOp::create(builder, loc, kind, view(edge.base, tracker), reduce.getAxes());
+  SmallVector<int64_t> axes(reduce.getAxes());
+  llvm::erase_if(axes, [&](int64_t axis) { return tracker.shape()[axis].isConst(1); }); // all of it was split off
+  Value first = view(edge.base, tracker);
+  if (!axes.empty())
+    first = graph::ReduceOp::create(builder, loc, kind, first, axes);
   Value second = graph::ReduceOp::create(builder, loc, kind, first, {int64_t(shape.size()) - 1});
   Value whole = view(second, ShapeTracker::contiguous(shapeOf(second)).reshape(shapeOf(type)).simplify());
   // Readers see the second reduce through one view.

@@ -1,10 +1,11 @@
 //===- Main.cpp - kiln-golden: is kiln what the reference data say? ------===//
 //
 //   kiln-golden shapetracker|symbolic|schedule FILE
+//   kiln-golden programs FILE FOLDER
 //
 // Checks every case of FILE through the compiler's own code, prints each mismatch in a line and ends with
 // "N passed, M failed"; the exit status is 1 if one failed or none was there. test/golden/README.md describes the
-// files.
+// files. The last form writes each program of a schedule file as a dump of the import stage, FOLDER/NAME.mlir.
 //
 //===----------------------------------------------------------------------===//
 #include "tools/kiln-golden/Report.h"
@@ -30,6 +31,11 @@ int main(int argc, char **argv) {
   kind("shapetracker", "views, merges and index expressions", checkShapeTrackers);
   kind("symbolic", "the simplifier of symbolic integers", checkSymbolic);
   kind("schedule", "kernels, estimates and memory of the classic policy", checkSchedules);
+  std::string folder;
+  CLI::App *programs = app.add_subcommand("programs", "write the programs of a schedule file as graphs");
+  programs->add_option("file", path, "the data, JSON")->required();
+  programs->add_option("folder", folder, "where the graphs go")->required();
+  programs->callback([&] { check = [&](const Json &file, Report &report) { writePrograms(file, folder, report); }; });
   CLI11_PARSE(app, argc, argv);
 
   std::ifstream stream(path);

@@ -7,9 +7,12 @@
 #include "tools/kiln-golden/ForcedRealizes.h"
 #include "tools/kiln-golden/Movement.h"
 
+#include "passes/Pipeline.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace kiln;
 using namespace kiln::golden;
@@ -248,4 +251,28 @@ std::optional<Program> ProgramBuilder::build() {
 
 std::optional<Program> golden::buildProgram(const Json &program, mlir::MLIRContext &context, Report &report) {
   return ProgramBuilder(program, context, report).build();
+}
+
+void golden::writePrograms(const Json &file, const std::string &folder, Report &report) {
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  mlir::MLIRContext context(registry);
+  context.loadAllAvailableDialects();
+  for (const Json &json : file.at("programs")) {
+    std::string name = json.at("name");
+    report.begin(name);
+    if (std::optional<Program> program = buildProgram(json, context, report)) {
+      mlir::Builder builder(&context);
+      mlir::ModuleOp module = *program->module;
+      module->setAttr("kiln.stage", builder.getStringAttr(stageName(Stage::Import)));
+      module->setAttr(graph::kSymbolsAttr, builder.getArrayAttr({}));
+      std::error_code failed;
+      llvm::raw_fd_ostream out((llvm::Twine(folder) + "/" + name + ".mlir").str(), failed);
+      if (failed)
+        report.mismatch("cannot be written: " + failed.message());
+      else
+        module->print(out);
+    }
+    report.end();
+  }
 }

@@ -40,5 +40,7 @@ unsigned countNodes(const std::string &rendered);
 void checkShapeTrackers(const Json &file, Report &report);
 void checkSymbolic(const Json &file, Report &report);
 void checkSchedules(const Json &file, Report &report);
+/// Writes each program as a dump of the import stage.
+void writePrograms(const Json &file, const std::string &folder, Report &report);
 
 } // namespace kiln::golden

@@ -186,6 +186,7 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
   compile.add_option("--weights", line.artefact.weightsPath, "put the weights there, a safetensors file")
       ->type_name("FILE");
   compile.add_flag("--static", line.artefact.isStatic, "a program that needs no shared library");
+  compile.add_flag("--stats", line.artefact.showsStats, "also print kernels, FLOPs, bytes and memory");
 
   CLI::App &run = *app.add_subcommand("run", "compile in memory and run");
   addCompileOptions(run, line, texts, "an ONNX or JSON file, or the dump of a stage (.mlir)");

@@ -4,6 +4,7 @@
 #include "Model.h"
 #include "Package.h"
 #include "Render.h"
+#include "Stats.h"
 #include "package/OutputFile.h"
 #include "support/Error.h"
 
@@ -45,6 +46,9 @@ llvm::Error driver::compile(const CompileOptions &options, const ArtefactOptions
   // view: movement folds into views.  schedule: kernels, and the host program that launches them.
   // optimize: opts and the memory plan.  lower: kernels become loops of uops.
   std::optional<Stage> wanted = emittedStage(artefact.emit);
+  if (wanted && artefact.showsStats)
+    return usageError("--stats counts lowered kernels, --emit " + stageName(*wanted) + " stops before",
+                      "leave one of them out");
   if (wanted && *wanted < model.stage())
     return usageError(options.model + ": has passed stage " + stageName(model.stage()) + " already",
                       "ask for this stage or a later one");
@@ -55,6 +59,9 @@ llvm::Error driver::compile(const CompileOptions &options, const ArtefactOptions
       model.print(out);
       return llvm::Error::success();
     });
+
+  if (artefact.showsStats)
+    printStats(model.module(), llvm::outs());
 
   // render: kernels become the device's text or code, the host program with them.
   llvm::Expected<Rendering> rendering = Rendering::create(model, options);

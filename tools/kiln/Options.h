@@ -27,6 +27,7 @@ struct ArtefactOptions {
   std::string output;      ///< "": the model's name for a program or object, standard output for text
   std::string weightsPath; ///< where weights go that are to stay out of the artefact; "": into it
   bool isStatic = false;   ///< a program that needs no shared library
+  bool showsStats = false; ///< --stats: what the model does, in numbers, on standard output
 };
 
 struct RunOptions {

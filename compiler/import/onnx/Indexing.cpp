@@ -1,5 +1,6 @@
 //===- Indexing.cpp - Slices and gathers ------------------------------------===//
 #include "import/onnx/Fold.h"
+#include "import/onnx/Importer.h"
 #include "import/onnx/ModelFile.h"
 #include "import/onnx/Registry.h"
 
@@ -147,6 +148,9 @@ static Tensor oneHot(Node &n, TensorBuilder &b) {
   std::optional<Elements> depth;
   if (std::optional<double> number = n.number(1); number && *number >= 0 && *number <= double(view::kMaxDim))
     depth = Elements{int64_t(*number)};
+  else if (b.isFloat(n.input(1)))
+    depth = Elements{
+        n.importer().bind(n.scope().prefix() + n.proto().input(1), b.cast(b.reshape(n.input(1), {}), b.int64()), b)};
   else
     depth = n.sizes(1);
   if (!depth)

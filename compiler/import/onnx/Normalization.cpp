@@ -6,14 +6,27 @@ using namespace kiln::import;
 using namespace kiln::import::onnx;
 using mlir::Value;
 
-static Tensor batchNormalization(Node &n, TensorBuilder &b) {
-  double epsilon = n.real("epsilon", 1e-5f);
-  n.ignore({"momentum"}); // of training
-  if (n.opset() >= 14 && n.flag("training_mode", false))
-    return n.fail("attribute 'training_mode' is 1", "export the model for inference");
+/// In training, by the statistics of this batch. Then come the running ones and, before opset 14, the batch's own.
+static Tensors batchNormalization(Node &n, TensorBuilder &b) {
+  double epsilon = n.real("epsilon", 1e-5f), momentum = n.real("momentum", 0.9f);
+  bool trains = n.opset() >= 14 ? n.flag("training_mode", false) : n.proto().output_size() > 1;
   if (n.opset() < 9 && !n.flag("spatial", true))
-    return n.fail("attribute 'spatial' is 0, which is not supported", "normalise each channel");
-  return b.batchNorm(n.input(0), n.input(1), n.input(2), n.input(3), n.input(4), epsilon);
+    return n.fail("attribute 'spatial' is 0, which is not supported", "normalise each channel"), Tensors();
+  Value x = n.input(0), scale = n.input(1), bias = n.input(2), mean = n.input(3), variance = n.input(4);
+  if (!trains)
+    return {b.batchNorm(x, scale, bias, mean, variance, epsilon)};
+  if (!x || !mean || !variance)
+    return {};
+  llvm::SmallVector<int64_t> axes = b.allAxes(x);
+  if (axes.size() < 2)
+    return n.fail("its input is " + describe(b.shape(x)), "it needs a batch and a channel axis"), Tensors();
+  axes.erase(axes.begin() + 1);
+  Value wide = b.cast(x, b.accumulator(b.element(x)));
+  Value batchMean = b.cast(b.mean(wide, axes), b.element(mean));
+  Value batchVariance = b.cast(b.var(wide, axes, /*keepDims=*/false, /*correction=*/0), b.element(variance));
+  auto running = [&](Value before, Value now) { return b.add(b.mul(before, momentum), b.mul(now, 1 - momentum)); };
+  return {b.batchNorm(x, scale, bias, batchMean, batchVariance, epsilon), running(mean, batchMean),
+          running(variance, batchVariance), batchMean, batchVariance};
 }
 
 static llvm::SmallVector<int64_t> axesFrom(int64_t first, int64_t rank) {

@@ -7,15 +7,38 @@ using namespace kiln::import;
 using namespace kiln::import::onnx;
 using mlir::Value;
 
-static Tensor maxPool(Node &n, TensorBuilder &b) {
+/// Places in x flattened with its spatial axes the other way round.
+static Value columnMajor(TensorBuilder &b, Value x, Value places) {
+  Value rest = places, turned;
+  Expr step = 1;
+  Shape shape = b.shape(x);
+  for (Expr size : llvm::ArrayRef(shape).drop_front(2))
+    step = step * size;
+  for (Expr size : llvm::reverse(llvm::ArrayRef(shape).drop_front(2))) {
+    // The last axis of x is the slowest now.
+    step = view::floorDiv(step, size);
+    Value along = b.mul(b.floorMod(rest, b.size(size)), b.size(step));
+    turned = turned ? b.add(turned, along) : along;
+    rest = b.floorDiv(rest, b.size(size));
+  }
+  Expr area = view::product(llvm::ArrayRef(shape).drop_front(2));
+  return b.add(b.mul(rest, b.size(area)), turned);
+}
+
+/// The maxima, and where they are asked for their places in the flattened input.
+static Tensors maxPool(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
-  bool ceilMode = n.flag("ceil_mode", false);
-  n.ignore({"storage_order"}); // of the second output
+  bool ceilMode = n.flag("ceil_mode", false), isColumnMajor = n.opset() >= 8 && n.flag("storage_order", false);
   std::optional<Window> window = readWindow(n, x);
   if (!window)
     return {};
   window->ceilMode = ceilMode;
-  return b.maxPool(x, *window);
+  Tensors results{b.maxPool(x, *window)};
+  if (n.opset() >= 8 && n.proto().output_size() > 1) {
+    Value places = b.maxPoolIndices(x, *window);
+    results.push_back(isColumnMajor ? columnMajor(b, x, places) : places);
+  }
+  return results;
 }
 
 static Tensor averagePool(Node &n, TensorBuilder &b) {

@@ -96,7 +96,19 @@ static Tensor constantOfShape(Node &n, TensorBuilder &b) {
   return b.constant(value, *sizes);
 }
 
-/// start, start + delta … before limit. The number of elements has to be a size, so of floats all must be constants.
+/// start, start + delta … before limit, where they are data: how many there are is read at run time.
+static Tensor countedRange(Node &n, TensorBuilder &b) {
+  Value first = b.reshape(n.input(0), {}), limit = b.reshape(n.input(1), {}), delta = b.reshape(n.input(2), {});
+  if (!first || !limit || !delta)
+    return {};
+  mlir::Type element = b.element(first), real = b.isFloat(first) ? element : b.builder().getF64Type();
+  Value steps = b.div(b.sub(b.cast(limit, real), b.cast(first, real)), b.cast(delta, real));
+  Value length = b.maximum(b.cast(b.ceil(steps), b.int64()), 0);
+  Expr count = n.importer().bind(n.scope().prefix() + n.proto().output(0) + ".length", length, b);
+  return b.add(b.mul(b.cast(b.arange(count, b.int64()), element), delta), first);
+}
+
+/// start, start + delta … before limit.
 static Tensor range(Node &n, TensorBuilder &b) {
   const Tensor &first = n.tensor(0);
   if (!first || !n.tensor(1) || !n.tensor(2))
@@ -106,12 +118,15 @@ static Tensor range(Node &n, TensorBuilder &b) {
   if (llvm::isa<mlir::FloatType>(first.element())) {
     std::optional<double> start = n.number(0), limit = n.number(1), delta = n.number(2);
     if (!start || !limit || !delta)
-      return n.fail("the bounds are floats that are not known at import", "they have to be constants");
+      return countedRange(n, b);
     double count = *delta == 0 ? -1 : std::max(std::ceil((*limit - *start) / *delta), 0.0);
     if (!(count >= 0 && count <= double(view::kMaxDim)))
       return n.fail("the range has no finite length", "limit and step decide it");
     return b.add(b.mul(b.arange(int64_t(count), first.element()), *delta), *start);
   }
+  const Elements *deltas = n.elements(2);
+  if (!deltas || (deltas->size() == 1 && !deltas->front().isConst()))
+    return countedRange(n, b);
   std::optional<Elements> start = n.sizes(0), limit = n.sizes(1);
   std::optional<llvm::SmallVector<int64_t>> delta = n.integers(2, "step");
   if (!start || !limit || !delta)

@@ -233,7 +233,8 @@ def LoopOp : GraphOp<"loop", [SingleBlock, RecursiveMemoryEffects, AttrSizedOper
     Runs while the iteration number is below `trips` (an int64 scalar, or absent) and the condition holds (a bool scalar, or
     absent). Body arguments: the iteration number (int64 scalar), then the carried tensors. The body yields the next condition
     (bool scalar), the next carried tensors, then one slice an iteration for each scan output. Results: the carried tensors
-    after the last iteration, then the scan outputs, stacked along a new first axis whose size is a symbol of the result's own.
+    after the last iteration, then the scan outputs, stacked along a new first axis: the number of iterations, where it is
+    known, else a symbol of the result's own.
     A carried tensor whose dims change has symbols of its own in the body's argument, bound on entry to each iteration, and in
     the result, bound on exit.
   }];

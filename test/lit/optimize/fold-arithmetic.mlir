@@ -1,5 +1,5 @@
-// RUN: %kiln-opt %s --kiln-stage-view --kiln-form-kernels --kiln-fold-arithmetic | FileCheck %s --check-prefix=ALWAYS
-// RUN: %kiln-opt %s --kiln-stage-view --kiln-form-kernels --kiln-fold-arithmetic=reals=true | FileCheck %s --check-prefix=REALS
+// RUN: %kiln-opt %s --kiln-stage-view --kiln-form-kernels=classic=true --kiln-fold-arithmetic | FileCheck %s --check-prefix=ALWAYS
+// RUN: %kiln-opt %s --kiln-stage-view --kiln-form-kernels=classic=true --kiln-fold-arithmetic=reals=true | FileCheck %s --check-prefix=REALS
 
 // Two factors are one for real numbers; floats round twice, so by default they stay two. Integers wrap, so two are one.
 // ALWAYS-LABEL: kernel.func @E_3(

@@ -1,7 +1,7 @@
 // RUN: %kiln-opt %s --kiln-stage-view --kiln-form-kernels=classic --kiln-plan-memory | FileCheck %s
 
 // Three temporaries in a chain of expanded sums need room for two at once.
-// CHECK: %[[BYTES:.*]] = arith.constant 256 : i64
+// CHECK: %[[BYTES:.*]] = arith.constant 128 : i64
 // CHECK: host.arena %[[BYTES]]
 // CHECK-NOT: host.alloc
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {

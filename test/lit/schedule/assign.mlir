@@ -55,6 +55,19 @@ func.func @main(%w: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// Old and new value that only leave together need no copy of the old one.
+// CHECK-LABEL: host.program @main
+// CHECK-NOT: host.alloc
+// CHECK: host.done
+func.func @main(%w: tensor<4xf32>, %g: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = graph.alu add %w, %g : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = graph.assign %0 to %w : tensor<4xf32>
+  %2 = graph.alu neg %w : (tensor<4xf32>) -> tensor<4xf32>
+  return %1, %2 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
 func.func @main(%w: tensor<2xf32> {graph.value = dense<[1.0, 2.0]> : tensor<2xf32>}, %g: tensor<2xf32>) {
   // expected-error@+1 {{an input with a stored default cannot be assigned to}}
   %0 = graph.assign %g to %w : tensor<2xf32>

@@ -322,16 +322,59 @@ TEST_CASE("Swish, with and without alpha") {
   CHECK(rounded(Case(24, "Swish", {2}).with("alpha", 2.0f).on({2}, {0, 1})) == Floats{0, 0.881f});
 }
 
-TEST_CASE("a training BatchNormalization and an unknown mode are refused") {
-  CHECK_THAT(Case(14, "BatchNormalization", {1, 1, 1})
-                 .floats({1}, {1})
-                 .floats({1}, {0})
-                 .floats({1}, {0})
-                 .floats({1}, {1})
-                 .with("training_mode", 1)
-                 .import(),
-             Contains("attribute 'training_mode' is 1; export the model for inference"));
+TEST_CASE("an unknown mode or dtype is refused") {
   CHECK_THAT(Case(20, "Gelu", {1}).with("approximate", "x").import(),
              Contains("attribute 'approximate' is 'x'; it is none or tanh"));
   CHECK_THAT(Case(13, "Cast", {1}).with("to", 8).import(), Contains("dtype STRING is not supported"));
+}
+
+TEST_CASE("MaxPool says where its maxima lie, the first of equals, by rows or by columns") {
+  auto places = [](int order) {
+    OnnxModel model(12);
+    model.input("x", {1, 2, 2, 3}).output("y").output("places");
+    ::onnx::NodeProto &node = model.node("MaxPool", {"x"}, {"y", "places"});
+    setInts(node, "kernel_shape", {2, 2});
+    setInts(node, "pads", {0, 0, 0, 1});
+    setInt(node, "storage_order", order);
+    std::vector<HostTensor> outputs = model.run({floatTensor({1, 2, 2, 3}, {1, 5, 2, 4, 5, 3, 0, 0, 0, 0, 0, -1})});
+    llvm::ArrayRef<int64_t> elements = outputs[1].elements<int64_t>();
+    return Ints(elements.begin(), elements.end());
+  };
+  CHECK(places(0) == Ints{1, 1, 5, 6, 7, 8});
+  CHECK(places(1) == Ints{2, 2, 5, 6, 8, 10});
+}
+
+TEST_CASE("BatchNormalization in training is by the batch and moves the running statistics") {
+  OnnxModel model(15);
+  model.input("x", {2, 1, 2}).floats("one", {1}, {1}).floats("zero", {1}, {0}).floats("mean", {1}, {10});
+  for (const char *name : {"y", "runningMean", "runningVariance"})
+    model.output(name);
+  ::onnx::NodeProto &node =
+      model.node("BatchNormalization", {"x", "one", "zero", "mean", "one"}, {"y", "runningMean", "runningVariance"});
+  setInt(node, "training_mode", 1);
+  setFloat(node, "momentum", 0.5f);
+  setFloat(node, "epsilon", 0.0f);
+  std::vector<HostTensor> outputs = model.run({floatTensor({2, 1, 2}, {2, 4, 6, 8})});
+  CHECK(outputs[0].elements<float>()[3] == Approx(3 / std::sqrt(5)));
+  CHECK(outputs[1].elements<float>()[0] == 7.5f);
+  CHECK(outputs[2].elements<float>()[0] == 3);
+}
+
+TEST_CASE("Range and OneHot may be as long as data says") {
+  OnnxModel model(13);
+  model.input("x", {}).output("y").floats("start", {}, {1}).floats("step", {}, {0.5f});
+  model.node("Range", {"start", "x", "step"}, {"y"});
+  CHECK(model.runFloats({floatTensor({}, {2.25f})}) == Floats{1, 1.5f, 2});
+  CHECK(model.runFloats({floatTensor({}, {0})}).empty());
+  OnnxModel hot(13);
+  hot.input("depth", {}).output("y").ints("i", {1}).floats("values", {2}, {0, 1});
+  hot.node("OneHot", {"i", "depth", "values"}, {"y"});
+  CHECK(hot.runFloats({floatTensor({}, {3})}) == Floats{0, 1, 0});
+}
+
+TEST_CASE("Range by a step that is data") {
+  OnnxModel model(13);
+  model.input("step", {}, ::onnx::TensorProto::INT64).output("y").ints("a", {7}, true).ints("b", {2}, true);
+  model.node("Range", {"a", "b", "step"}, {"y"});
+  CHECK(model.runInts({intTensor({}, {-2})}) == Ints{7, 5, 3});
 }

@@ -181,3 +181,11 @@ TEST_CASE("--dim decides against a table that is too short") {
 TEST_CASE("the sizes of which a table's cut is made are bounded only where there is one") {
   CHECK_THAT(positions(3, {"batch", 4}).import(), Contains("cannot broadcast"));
 }
+
+TEST_CASE("a triangle of a symbolic size may be of none") {
+  OnnxModel model;
+  model.input("x", {"n", "n"}).output("y");
+  model.node("Trilu", {"x"}, {"y"});
+  CHECK(model.runFloats({floatTensor({0, 0}, {})}).empty());
+  CHECK(model.runFloats({floatTensor({2, 2}, {1, 2, 3, 4})}) == std::vector<float>{1, 2, 0, 4});
+}

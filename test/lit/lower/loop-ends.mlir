@@ -1,0 +1,18 @@
+// RUN: %kiln-opt %s --kiln-optimize-kernels="opts='E_n: TILE 0 64, THREAD 0 0'" --kiln-stage-lower | FileCheck %s
+
+// Chunks of 64 points of an axis of unknown size. The last chunk's loop ends where the domain does, without a test inside.
+// CHECK: uop.func @E_n({{.*}}, %[[N:arg2]]: i32)
+// CHECK: %[[CHUNK:.*]] = uop.special chunk
+// CHECK: %[[PASSED:.*]] = uop.alu mul %[[CHUNK]]
+// CHECK: %[[REST:.*]] = uop.alu add %[[PASSED]], %[[N]]
+// CHECK: %[[END:.*]] = uop.alu min %[[REST]]
+// CHECK: uop.range %{{.*}} = %{{.*}} to %[[END]]
+// CHECK-NOT: uop.if
+// CHECK-NOT: gate
+kernel.func @E_n(%out: !kernel.buffer<f32>, %x: !kernel.buffer<f32>)
+    attributes {axes = [#kernel.axis<0, <"n">, loop>], domain = #kiln.dims<["n"]>, index = #kiln.dims<["_x0{0..2147483646}"]>,
+                opts = [], scratch = array<i64>, sizes = #kiln.dims<["n"]>} {
+  %0 = kernel.load %x <"(n):(1)"> : <f32> -> f32
+  %1 = kernel.alu neg %0 : (f32) -> f32
+  kernel.store %1, %out <"(n):(1)"> : f32, <f32>
+}

@@ -1,0 +1,113 @@
+"""random_graphs.py KILN [--count N] [--seed S] [-- OPTION...]
+
+Random graphs, some with a symbolic first dim, compiled and compared with the graph interpreter on random inputs. Each
+graph has a seed of its own, printed where it fails: --seed S --count 1 writes and runs that one alone. What follows "--"
+goes to `kiln verify`, for example --schedule classic or --device c.
+"""
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+UNARY = ["neg", "sqrt", "exp", "relu", "square", "abs", "sigmoid", "sin"]
+BINARY = ["add", "mul", "sub", "maximum", "minimum"]
+ROWS = ["softmax", "log_softmax", "layernorm", "rmsnorm", "cumsum"]
+
+
+class Graph:
+    """A graph as it grows. The sizes of `shapes` are numbers; the symbolic dim stands as the number in `symbol`."""
+
+    def __init__(self, chance):
+        self.chance = chance
+        self.nodes, self.inputs, self.shapes = [], [], {}
+        self.symbol = 11 if chance.random() < 0.5 else None
+        for i in range(chance.randint(1, 3)):
+            shape = [chance.randint(1, 7) for _ in range(chance.randint(1, 3))]
+            if self.symbol:
+                shape[0] = self.symbol
+            self.inputs.append({"name": f"x{i}", "dtype": "float32", "shape": self.written(shape)})
+            self.shapes[f"x{i}"] = shape
+        for _ in range(chance.randint(3, 12)):
+            self.grow()
+
+    def written(self, shape):
+        return ["n" if size == self.symbol else size for size in shape]
+
+    def node(self, op, inputs, shape, **attributes):
+        name = f"t{len(self.nodes)}"
+        self.nodes.append({"op": op, "inputs": inputs, "output": name, **attributes})
+        self.shapes[name] = shape
+        return name
+
+    def grow(self):
+        chance = self.chance
+        a = chance.choice(list(self.shapes))
+        shape = self.shapes[a]
+        axis = chance.randrange(len(shape))
+        kind = chance.randrange(10)
+        if kind == 0:
+            self.node(chance.choice(UNARY), [self.node("abs", [a], shape)], shape)
+        elif kind <= 2:
+            same = [b for b in self.shapes if self.shapes[b] == shape]
+            self.node(chance.choice(BINARY), [a, chance.choice(same)], shape)
+        elif kind == 3:
+            keep = chance.random() < 0.7 or len(shape) == 1
+            reduced = [1 if i == axis else size for i, size in enumerate(shape) if keep or i != axis]
+            total = self.node(chance.choice(["sum", "mean", "max", "min"]), [a], reduced, axes=[axis], keepdims=keep)
+            if keep and chance.random() < 0.6:
+                self.node(chance.choice(BINARY), [a, total], shape)
+        elif kind == 4:
+            order = chance.sample(range(len(shape)), len(shape))
+            self.node("permute", [a], [shape[i] for i in order], order=order)
+        elif kind == 5:
+            pads = [[chance.randint(0, 2), chance.randint(0, 2)] if size != self.symbol else [0, 0] for size in shape]
+            self.node("pad", [a], [size + low + high for size, (low, high) in zip(shape, pads)], pads=pads)
+        elif kind == 6:
+            bounds = [[0, "n"] if size == self.symbol else sorted([chance.randint(0, size - 1), size]) for size in shape]
+            self.node("shrink", [a], [self.symbol if end == "n" else end - begin for begin, end in bounds], bounds=bounds)
+        elif kind == 7:
+            self.node("flip", [a], shape, axes=[axis])
+        elif kind == 8:
+            op = chance.choice(ROWS)
+            where = {"axis": axis} if op in ("softmax", "log_softmax", "cumsum") else {"axes": [axis]}
+            self.node(op, [a], shape, **where)
+        elif len(shape) >= 2:
+            turned = self.node("transpose", [a], shape[:-2] + [shape[-1], shape[-2]])
+            self.node("matmul", [a, turned], shape[:-1] + [shape[-2]])
+
+    def document(self):
+        used = {name for node in self.nodes for name in node["inputs"]}
+        outputs = [node["output"] for node in self.nodes if node["output"] not in used]
+        return {"inputs": self.inputs, "nodes": self.nodes, "outputs": outputs[-4:]}
+
+
+def main():
+    rest = sys.argv[sys.argv.index("--") + 1:] if "--" in sys.argv else []
+    parser = argparse.ArgumentParser()
+    parser.add_argument("kiln")
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args(sys.argv[1:len(sys.argv) - len(rest) - bool(rest)])
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(given.seed, given.seed + given.count):
+            graph = Graph(random.Random(seed))
+            path = os.path.join(folder, f"graph{seed}.json")
+            with open(path, "w") as file:
+                json.dump(graph.document(), file)
+            sizes = ["--at", "n=1", "--at", "n=5"] if graph.symbol else []
+            command = [given.kiln, "verify", path, "--atol", "1e-4", *sizes, *rest]
+            result = subprocess.run(command, capture_output=True, text=True)
+            if result.returncode:
+                failed += 1
+                print(f"seed {seed}: {json.dumps(graph.document())}\n{result.stdout[-800:]}{result.stderr[-800:]}")
+            os.remove(path)
+    print(f"seeds {given.seed} to {given.seed + given.count - 1}: {failed} failed")
+    sys.exit(failed != 0)
+
+
+if __name__ == "__main__":
+    main()

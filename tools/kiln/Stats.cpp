@@ -1,0 +1,64 @@
+#include "Stats.h"
+
+#include "ir/host/Host.h"
+#include "ir/uop/UOp.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace kiln;
+using namespace kiln::driver;
+using view::Expr;
+
+static constexpr double kKilo = 1e3, kMega = 1e6;
+
+static int64_t weightBytes(host::ProgramOp program) {
+  int64_t bytes = 0;
+  for (auto weight : program.getWeights().getAsRange<host::WeightAttr>())
+    bytes += weight.getType().getNumElements() * byteSize(weight.getType().getElementType());
+  return bytes;
+}
+
+void driver::printStats(mlir::ModuleOp module, llvm::raw_ostream &out) {
+  llvm::StringMap<int64_t> defaults;
+  auto number = [&](Expr expr) -> double {
+    llvm::DenseMap<Expr, int64_t> values;
+    expr.forEachVariable([&](Expr symbol) {
+      auto known = defaults.find(symbol.name());
+      values[symbol] = known == defaults.end() ? std::max<int64_t>(symbol.min(), 1) : known->second;
+    });
+    return expr.evaluate(values).value_or(0);
+  };
+  for (auto program : module.getOps<host::ProgramOp>()) {
+    std::string sizes;
+    for (auto symbol : program.getSymbols().getAsRange<SymbolAttr>()) {
+      defaults[symbol.getName()] = symbol.getValue();
+      sizes += (sizes.empty() ? " at " : ", ") + symbol.getName().str() + " = " + std::to_string(symbol.getValue());
+    }
+    double operations = 0, bytes = 0;
+    size_t launches = 0;
+    llvm::StringSet<> kernels;
+    out << llvm::formatv("{0,-32}{1,14}{2,14}  {3}\n", "kernel", "kFLOP", "kB", "from");
+    program.walk([&](host::LaunchOp launch) {
+      auto kernel = module.lookupSymbol<uop::FuncOp>(launch.getKernel());
+      double ops = number(kernel.getOperations().getValue()), moved = number(kernel.getBytes().getValue());
+      out << llvm::formatv("{0,-32}{1,14:F3}{2,14:F3}  {3}\n", launch.getKernel(), ops / kKilo, moved / kKilo,
+                           launch.getOrigin());
+      operations += ops;
+      bytes += moved;
+      ++launches;
+      kernels.insert(launch.getKernel());
+    });
+    out << llvm::formatv("{0} launches of {1} kernels, {2:F3} MFLOP, {3:F3} MB moved{4}\n", launches, kernels.size(),
+                         operations / kMega, bytes / kMega, sizes);
+    double peak = 0, live = 0;
+    program.walk([&](host::ArenaOp arena) {
+      if (auto planned = arena->getAttrOfType<mlir::IntegerAttr>("peak"))
+        peak += planned.getInt();
+      if (auto bound = arena->getAttrOfType<mlir::IntegerAttr>("live"))
+        live += bound.getInt();
+    });
+    out << llvm::formatv("temporaries {0:F3} kB, of which at most {1:F3} kB live at once; weights {2:F3} kB\n",
+                         peak / kKilo, live / kKilo, weightBytes(program) / kKilo);
+  }
+}

@@ -1,0 +1,12 @@
+//===- Stats.h - What a compiled model does, in numbers -------------------------===//
+#pragma once
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace kiln::driver {
+
+/// Prints the launches of a module that has been lowered, with the source nodes of each, and its memory. Sizes that are
+/// known at run time only count as their symbols' defaults; launches in control flow count once.
+void printStats(mlir::ModuleOp module, llvm::raw_ostream &out);
+
+} // namespace kiln::driver
