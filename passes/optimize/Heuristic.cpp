@@ -50,6 +50,9 @@ public:
 private:
   Access accessOf(Operation *op, Value buffer);
   std::optional<Product> findProduct();
+  bool isReadOnce(const Access &access) const {
+    return llvm::count_if(loads_, [&](const Access &load) { return load.buffer == access.buffer; }) == 1;
+  }
   /// Where columns are staged, and in how many bytes.
   struct Panel {
     size_t around;
@@ -236,9 +239,12 @@ bool Chooser::chooseProduct(const Product &product) {
 
   // Large operands are held in cache in the order in which the register tile reads them.
   int64_t bytes = elementBits(func_) / 8;
-  bool large = rows * columns * depth >= target::kStagedProduct && rows >= 4 * tileRows && columns >= 4 * width;
+  // A stage holds what one load reads.
+  bool stages = isReadOnce(product.rows) && isReadOnce(product.columns);
+  bool large =
+      stages && rows * columns * depth >= target::kStagedProduct && rows >= 4 * tileRows && columns >= 4 * width;
   // So are the columns of small ones that are gated or scattered: each is then read so once, not once a tile of rows.
-  std::optional<Panel> panel = large ? std::nullopt : panelOfColumns(product, width);
+  std::optional<Panel> panel = large || !stages ? std::nullopt : panelOfColumns(product, width);
   bool columnsOutside = m < n && (large || panel);
   if (columnsOutside)
     add(OptKind::SWAP, m, n);
