@@ -114,7 +114,9 @@ static llvm::Expected<Emit> parseEmit(llvm::StringRef text) {
 /// What an environment variable says as a number; 0 where it says nothing.
 static int environment(const char *name) {
   const char *text = getenv(name);
-  return text ? atoi(text) : 0;
+  int value = 0;
+  llvm::StringRef(text ? text : "").getAsInteger(10, value);
+  return value;
 }
 
 static llvm::Error understand(CommandLine &line, const Texts &texts) {
