@@ -6,9 +6,11 @@
 //   range   := expr ":" expr
 //
 //===----------------------------------------------------------------------===//
+#include "view/ExprNode.h"
 #include "view/ExprParse.h"
 #include "view/ViewImpl.h"
 
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -46,6 +48,15 @@ std::string ShapeTracker::render() const {
   return text;
 }
 
+/// The view that reading its text gives: what is known of settled sizes may bring it to a simpler form.
+static View settledView(const View &view) {
+  auto all = [](ArrayRef<Expr> exprs) { return llvm::map_to_vector<4>(exprs, settled); };
+  std::optional<SmallVector<Range, 4>> mask;
+  if (view.mask())
+    mask = llvm::map_to_vector<4>(*view.mask(), [](Range r) { return Range{settled(r.begin), settled(r.end)}; });
+  return View::make(all(view.shape()), all(view.strides()), settled(view.offset()), mask);
+}
+
 std::string ShapeTracker::print() const {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -56,7 +67,8 @@ std::string ShapeTracker::print() const {
   };
   llvm::interleave(
       views_, os,
-      [&](const View &view) {
+      [&](const View &given) {
+        View view = settledView(given);
         tuple(view.shape());
         os << ':';
         tuple(view.strides());
