@@ -105,17 +105,12 @@ llvm::Error GraphImporter::readInputs() {
     NamedAttrList attributes;
     attributes.set(graph::kNameAttr, opBuilder_.getStringAttr(name));
     if (input.contains("value")) {
-      SmallVector<int64_t> sizes = nestingShape(input["value"]);
-      if (llvm::all_of(*shape, [](Expr size) { return size.isConst(); }))
-        sizes = llvm::map_to_vector(*shape, [](Expr size) { return size.constant(); });
-      else if (sizes.size() != shape->size())
-        return inInput(failure("the value has " + Twine(sizes.size()) + " axes where the shape " + describe(*shape) +
-                                   " has " + Twine(shape->size()),
-                               "nest the numbers as the shape says"));
-      for (auto [size, given] : llvm::zip(*shape, sizes))
-        if (size.min() > given || size.max() < given)
-          return inInput(failure("the value has " + Twine(given) + " elements where the shape says " + size.print(),
-                                 "nest the numbers as the shape says"));
+      // A run that gives no input has no other sizes to go by than the shape's.
+      for (Expr size : *shape)
+        if (!size.isConst())
+          return inInput(failure("a value's shape is fixed, but its size " + size.print() + " is not",
+                                 "write the size as a number, or fix it with --dim"));
+      auto sizes = llvm::map_to_vector(*shape, [](Expr size) { return size.constant(); });
       llvm::Expected<DenseElementsAttr> value = readInlineData(input["value"], sizes, *element);
       if (!value)
         return inInput(value.takeError());

@@ -12,16 +12,6 @@ using namespace kiln::import::json;
 using namespace mlir;
 using llvm::Twine;
 
-SmallVector<int64_t> kiln::import::json::nestingShape(const Json &value) {
-  SmallVector<int64_t> shape;
-  for (const Json *level = &value; level->is_array(); level = &level->front()) {
-    shape.push_back(level->size());
-    if (level->empty())
-      break;
-  }
-  return shape;
-}
-
 llvm::Expected<TypedAttr> kiln::import::json::readNumber(const Json &value, Type element) {
   TypedAttr number;
   if (value.is_boolean())

@@ -7,9 +7,6 @@
 
 namespace kiln::import::json {
 
-/// The shape that the nesting of lists shows; a number has none.
-llvm::SmallVector<int64_t> nestingShape(const Json &value);
-
 /// The numbers as a tensor: nested as the shape says, or one flat list, or one number for every element. The caller has
 /// checked that the shape may be allocated.
 llvm::Expected<mlir::DenseElementsAttr> readInlineData(const Json &value, llvm::ArrayRef<int64_t> shape,

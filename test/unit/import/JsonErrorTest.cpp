@@ -134,7 +134,8 @@ TEST_CASE("inline data that does not fill its shape") {
   CHECK(error(R"("dtype": "int32", "shape": [2, 2], "value": [1, 2, 3])") ==
         "graph.json: input 'x': 3 numbers are not the 4 of [2, 2]; give as many as the shape says");
   CHECK(error(R"("dtype": "int32", "shape": ["n", 3], "value": [[1, 2]])") ==
-        "graph.json: input 'x': the value has 2 elements where the shape says 3; nest the numbers as the shape says");
+        "graph.json: input 'x': a value's shape is fixed, but its size n is not; write the size as a number, or fix it "
+        "with --dim");
   CHECK(error(R"("dtype": "int8", "shape": [], "value": 200)") ==
         "graph.json: input 'x': 200 is no int8; give a number that the dtype can hold");
   CHECK(error(R"("dtype": "int32", "shape": [1], "value": ["one"])") ==
