@@ -24,7 +24,7 @@ Value KernelLowering::gateOf(Expr valid, Value inside, size_t depth) {
   if (valid.isConst(1))
     return inside;
   Type boolean = builder_.getI1Type();
-  Value gate = valid.isConst() ? constant(boolean, valid.constant()) : index(valid);
+  Value gate = condition(valid);
   return inside ? alu(Alu::AND, {gate, inside}, boolean, depth) : gate;
 }
 
@@ -187,7 +187,7 @@ void KernelLowering::storeLanes(Value vector, Value pointer, view::Index where) 
   if (lanesAreNeighbours(where.index)) {
     Value gate;
     if (!where.valid.isConst(1))
-      gate = dependsOnLane(where.valid) ? laneCondition(where.valid, depth) : index(where.valid);
+      gate = dependsOnLane(where.valid) ? laneCondition(where.valid, depth) : condition(where.valid);
     Value at0 = index(atLane(where.index, 0));
     uop::StoreOp::create(here(), loc_, vector, pointer, at0, gate);
     return;
@@ -195,7 +195,7 @@ void KernelLowering::storeLanes(Value vector, Value pointer, view::Index where) 
   Type element = getElementTypeOrSelf(vector.getType());
   for (int64_t lane = 0; lane < sizeOf(lane_); ++lane) {
     Expr valid = atLane(where.valid, lane);
-    Value gate = valid.isConst(1) ? Value() : index(valid);
+    Value gate = valid.isConst(1) ? Value() : condition(valid);
     Value at0 = index(atLane(where.index, lane));
     Value one = uop::GepOp::create(here(), loc_, element, vector, builder_.getI64IntegerAttr(lane));
     uop::StoreOp::create(here(), loc_, one, pointer, at0, gate);
@@ -212,7 +212,7 @@ void KernelLowering::storeTile(const Tile &tile, Value pointer, view::Index wher
       return;
     if (lanes)
       return storeLanes(value, pointer, one);
-    Value gate = one.valid.isConst(1) ? Value() : index(one.valid), at0 = index(one.index);
+    Value gate = one.valid.isConst(1) ? Value() : condition(one.valid), at0 = index(one.index);
     uop::StoreOp::create(here(), loc_, value, pointer, at0, gate);
   });
 }

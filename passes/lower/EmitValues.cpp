@@ -197,8 +197,8 @@ Tile KernelLowering::emitReduce(kernel::ReduceOp reduce) {
         }
         Expr inside = fix(guard, allAxes, point);
         if (!inside.isConst(1)) {
-          Value condition = lanes ? laneCondition(inside, depth) : index(inside);
-          values[0] = alu(Alu::WHERE, {condition, values[0], identity}, values[0].getType(), depth);
+          Value isInside = lanes ? laneCondition(inside, depth) : condition(inside);
+          values[0] = alu(Alu::WHERE, {isInside, values[0], identity}, values[0].getType(), depth);
         }
         sum = alu(kind, {sum, values[0]}, sum.getType(), depth);
       });

@@ -278,8 +278,7 @@ void KernelLowering::atEdges(llvm::function_ref<void()> body) {
     }
     return body();
   }
-  Value condition = index(test);
-  auto branch = uop::IfOp::create(here(), loc_, condition);
+  auto branch = uop::IfOp::create(here(), loc_, condition(test));
   for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()}) {
     auto scope = std::make_unique<Scope>();
     scope->block = &region->emplaceBlock();
@@ -373,6 +372,10 @@ Value KernelLowering::constant(TypedAttr value) {
 }
 
 Value KernelLowering::constant(Type type, int64_t value) { return constant(builder_.getIntegerAttr(type, value)); }
+
+Value KernelLowering::condition(Expr expr) {
+  return expr.isConst() ? constant(builder_.getI1Type(), expr.constant()) : index(expr);
+}
 
 Value KernelLowering::index(Expr expr) {
   if (expr.isConst())
@@ -582,7 +585,7 @@ void KernelLowering::emitNest(ArrayRef<kernel::StoreOp> stores) {
   Expr isLast = view::logicalAnd(last);
   if (isLast.isConst(1))
     return storeAll();
-  Value complete = index(isLast);
+  Value complete = condition(isLast);
   auto branch = uop::IfOp::create(here(), loc_, complete);
   for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()}) {
     auto scope = std::make_unique<Scope>();

@@ -143,6 +143,8 @@ private:
   view::Expr atLane(view::Expr expr, int64_t lane) const;
   /// An expression as a value: an index, or a bool for a comparison or conjunction.
   mlir::Value index(view::Expr expr);
+  /// A comparison or conjunction as a bool, where it is a constant too.
+  mlir::Value condition(view::Expr expr);
   mlir::Value indexOp(view::Expr expr, size_t depth);
   /// A condition that differs by lane, as a vector of bools; and `inside`, a bool, where it is given.
   mlir::Value laneCondition(view::Expr expr, size_t depth, mlir::Value inside = {});
