@@ -278,7 +278,8 @@ void KernelLowering::atEdges(llvm::function_ref<void()> body) {
     }
     return body();
   }
-  auto branch = uop::IfOp::create(here(), loc_, condition(test));
+  Value isInside = condition(test);
+  auto branch = uop::IfOp::create(here(), loc_, isInside);
   for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()}) {
     auto scope = std::make_unique<Scope>();
     scope->block = &region->emplaceBlock();

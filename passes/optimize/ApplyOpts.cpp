@@ -89,14 +89,17 @@ void Axes::write() {
   func_.setAxesAttr(ArrayAttr::get(func_.getContext(), axes));
 }
 
-/// The loop axes that a value depends on.
-static llvm::SmallSet<int64_t, 8> axesOf(FuncOp func, Value value) {
-  llvm::SmallSet<int64_t, 8> axes;
+using AxisIds = llvm::SmallSet<int64_t, 8>;
+
+static AxisIds axesOf(FuncOp func, Value value, llvm::DenseMap<Operation *, AxisIds> &known) {
+  AxisIds axes;
   Operation *op = value.getDefiningOp();
   if (!op)
     return axes;
+  if (auto found = known.find(op); found != known.end())
+    return found->second;
   for (Value operand : op->getOperands())
-    for (int64_t axis : axesOf(func, operand))
+    for (int64_t axis : axesOf(func, operand, known))
       axes.insert(axis);
   if (auto tracker = op->getAttrOfType<TrackerAttr>("tracker")) {
     view::Index where = tracker.getValue().at(positionOf(func, tracker.getValue()));
@@ -109,7 +112,13 @@ static llvm::SmallSet<int64_t, 8> axesOf(FuncOp func, Value value) {
   if (auto reduce = dyn_cast<ReduceOp>(op))
     for (int64_t axis : reduce.getAxes())
       axes.erase(axis);
-  return axes;
+  return known[op] = axes;
+}
+
+/// The loop axes that a value depends on.
+static AxisIds axesOf(FuncOp func, Value value) {
+  llvm::DenseMap<Operation *, AxisIds> known;
+  return axesOf(func, value, known);
 }
 
 /// Axes in the order in which a stage's memory is laid out: loops from the outside in, then unrolled points, lanes
@@ -267,6 +276,8 @@ llvm::Error optimize::applyOpt(FuncOp func, OptAttr opt) {
   bool splits = opt.getKind() != OptKind::STAGE && opt.getKind() != OptKind::SWAP && !wholeAxis;
   if (splits && amount < 1)
     return refuse(opt, "the amount must be 1 or more");
+  if (wholeAxis && axis.getKind() != AxisKind::Loop)
+    return refuse(opt, "the axis is no loop any more");
   if (splits && axis.getKind() != AxisKind::Loop && axis.getKind() != AxisKind::Group)
     return refuse(opt, "the axis is no loop any more");
   // Points past the end of a part would be those of the next part, and computed twice.

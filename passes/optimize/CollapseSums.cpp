@@ -150,6 +150,10 @@ void CollapseSums::collapse(kernel::FuncOp func, kernel::ReduceOp reduce) {
   std::optional<Linear> linear = count ? linearIn(*count, position) : std::nullopt;
   if (!linear)
     return;
+  // Bools add as "or"; none of an infinite number is 0, the product is NaN.
+  auto real = dyn_cast<FloatAttr>(summed->number);
+  if (reduce.getResult().getType().isInteger(1) || (real && !real.getValue().isFinite()))
+    return;
   for (auto [size, factor] : llvm::zip(shape, linear->factors))
     if (factor.isConst(0))
       size = 1;

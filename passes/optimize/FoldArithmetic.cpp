@@ -144,7 +144,12 @@ Value Folder::offsetIndex(Value value, TypedAttr factor, TypedAttr addend) {
     return attr.getType().isUnsignedInteger() ? int64_t(bits.getZExtValue()) : bits.getSExtValue();
   };
   const view::View &view = tracker.views().front();
-  Expr times = number(factor), plus = number(addend);
+  // The program's integers wrap, sizes do not: only what stays small is the same as both.
+  constexpr int64_t kMost = int64_t(1) << 31;
+  Expr times = number(factor), plus = number(addend), where = tracker.at().index;
+  for (Expr part : {times, plus, where})
+    if (part.max() > kMost || part.min() < -kMost)
+      return nullptr;
   view::Shape strides(view.strides());
   for (Expr &stride : strides)
     stride = stride * times;

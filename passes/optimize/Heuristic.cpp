@@ -136,16 +136,17 @@ Access Chooser::accessOf(Operation *op, Value buffer) {
 
 /// The one load that a value is made of by element-wise ops; null when there are several, or none.
 static LoadOp onlyLoadOf(Value value) {
-  SmallVector<Value> work{value};
+  llvm::SetVector<Value> work;
+  work.insert(value);
   llvm::DenseSet<Operation *> loads;
-  while (!work.empty()) {
-    Operation *op = work.pop_back_val().getDefiningOp();
+  for (size_t i = 0; i < work.size(); ++i) {
+    Operation *op = work[i].getDefiningOp();
     if (isa<LoadOp>(op))
       loads.insert(op);
     else if (isa<ReduceOp>(op))
       return nullptr;
     else
-      work.append(op->operand_begin(), op->operand_end());
+      work.insert(op->operand_begin(), op->operand_end());
   }
   return loads.size() == 1 ? cast<LoadOp>(*loads.begin()) : nullptr;
 }

@@ -94,6 +94,11 @@ bool schedule::isPadSafe(Value value, const llvm::SetVector<Value> &realized) {
     if (auto alu = next.getDefiningOp<graph::AluOp>())
       if (!keepsZero(alu.getKind().getValue()))
         return false;
+    // Of no elements, only a sum is 0.
+    if (auto reduce = next.getDefiningOp<graph::ReduceOp>(); reduce && reduce.getKind().getValue() != Alu::ADD)
+      for (int64_t axis : reduce.getAxes())
+        if (shapeOf(reduce.getInput())[axis].min() < 1)
+          return false;
     for (const Edge &source : sourcesOf(next))
       open.push_back(source.base);
   }

@@ -72,12 +72,40 @@ static void separate(graph::AssignOp assign) {
     use->set(copy);
 }
 
+static bool readsFrom(Value value, Value target) {
+  llvm::SetVector<Value> open;
+  open.insert(value);
+  for (size_t i = 0; i < open.size(); ++i) {
+    if (open[i] == target)
+      return true;
+    Operation *op = open[i].getDefiningOp();
+    if (op && !isa<graph::ContiguousOp>(op))
+      open.insert(op->operand_begin(), op->operand_end());
+  }
+  return false;
+}
+
+/// Two tensors that are each computed from the other's old value: one of the new values is held until both are there.
+static void separatePairs(ArrayRef<graph::AssignOp> assigns) {
+  for (graph::AssignOp a : assigns)
+    for (graph::AssignOp b : assigns) {
+      bool crosses = a != b && readsFrom(a.getValue(), b.getTarget()) && readsFrom(b.getValue(), a.getTarget());
+      if (!crosses)
+        continue;
+      OpBuilder builder(a);
+      a.getValueMutable().assign(
+          graph::ContiguousOp::create(builder, a.getLoc(), a.getTarget().getType(), a.getValue()));
+    }
+}
+
 LogicalResult schedule::separateAssigns(func::FuncOp main) {
-  for (auto assign : llvm::to_vector(main.getBody().front().getOps<graph::AssignOp>())) {
+  auto assigns = llvm::to_vector(main.getBody().front().getOps<graph::AssignOp>());
+  for (graph::AssignOp assign : assigns) {
     unsigned input = cast<BlockArgument>(assign.getTarget()).getArgNumber();
     if (main.getArgAttr(input, graph::kValueAttr))
       return assign.emitError("an input with a stored default cannot be assigned to");
     separate(assign);
   }
+  separatePairs(assigns);
   return success();
 }

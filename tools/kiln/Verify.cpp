@@ -113,6 +113,8 @@ llvm::Expected<bool> driver::verify(const CompileOptions &given, const VerifyOpt
                                                    : ": nothing is stored to compare with, and only graphs can be "
                                                      "interpreted"),
                    "verify the model's file");
+  if (!verify.at.empty() && verify.interpretsGraph)
+    return usageError("--at and --graph both ask for the interpreter", "leave one of them out");
   if (!random.empty() && verify.interpretsGraph)
     return failure(options.model + ": nothing is stored to compare with", "store input_0.npy … and output_0.npy …");
   mlir::OwningOpRef<mlir::ModuleOp> graph = (*model)->module().clone();

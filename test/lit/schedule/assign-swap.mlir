@@ -1,0 +1,16 @@
+// RUN: %kiln-opt %s --kiln-stage-view --kiln-stage-schedule | FileCheck %s
+
+// Each is computed from the other's old value: one new value is held until both are there.
+// CHECK: %[[A:.*]] = host.input 0
+// CHECK: %[[B:.*]] = host.input 1
+// CHECK: %[[HELD:.*]] = host.alloc
+// CHECK: host.launch @{{.*}}(%[[HELD]], %[[B]])
+// CHECK: host.launch @{{.*}}(%[[B]], %[[A]])
+// CHECK: host.launch @{{.*}}(%[[A]], %[[HELD]])
+func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) {
+  %0 = graph.alu neg %b : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = graph.assign %0 to %a : tensor<4xf32>
+  %2 = graph.alu sqrt %a : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = graph.assign %2 to %b : tensor<4xf32>
+  return
+}
