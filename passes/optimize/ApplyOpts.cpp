@@ -243,7 +243,7 @@ static llvm::Error stage(FuncOp func, OptAttr opt, const Axes &axes) {
 }
 
 /// The partial results of a reduce, one an item of axis `group`, meet in local memory and are reduced again.
-static llvm::Error meetInLocalMemory(FuncOp func, OptAttr opt, const Axes &axes, int64_t group) {
+static void meetInLocalMemory(FuncOp func, const Axes &axes, int64_t group) {
   for (auto reduce : llvm::make_early_inc_range(func.getBody().getOps<ReduceOp>())) {
     if (!llvm::is_contained(reduce.getAxes(), group))
       continue;
@@ -262,7 +262,6 @@ static llvm::Error meetInLocalMemory(FuncOp func, OptAttr opt, const Axes &axes,
     reduce.getInputMutable().assign(staged.getResult());
     reduce.setAxes({group});
   }
-  return llvm::Error::success();
 }
 
 llvm::Error optimize::applyOpt(FuncOp func, OptAttr opt) {
@@ -335,8 +334,7 @@ llvm::Error optimize::applyOpt(FuncOp func, OptAttr opt) {
       return refuse(opt, "the axis is not reduced");
     int64_t group = axes.split(id, amount, AxisKind::Item, axes.size());
     axes.write();
-    if (llvm::Error error = meetInLocalMemory(func, opt, axes, group))
-      return error;
+    meetInLocalMemory(func, axes, group);
     break;
   }
   case OptKind::SWAP: {

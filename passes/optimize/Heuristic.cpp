@@ -414,9 +414,8 @@ void Chooser::chooseGroups() {
     return;
   size_t last = axes.back();
   int64_t items = std::min<int64_t>(target_.maxItems, 64);
-  if (shared)
-    ; // the items are taken
-  else if (fixedSize(last) < 0 || fixedSize(last) >= items)
+  bool areItemsFree = !shared;
+  if (areItemsFree && (fixedSize(last) < 0 || fixedSize(last) >= items))
     add(OptKind::LOCAL, last, items);
   for (size_t axis : axes)
     add(OptKind::GLOBAL, axis, 0);

@@ -126,7 +126,6 @@ private:
   /// Whether an assign among the outputs of a kernel overwrites what another output is computed from.
   bool overwritesWhatIsRead(const llvm::SetVector<Value> &outputs);
   Value lastOfChain(Value reduce);
-  /// Breadth first: a kernel follows the last that it reads from.
   /// The tracker through which `reader` reads `base`; nullopt when it does so through several.
   std::optional<ShapeTracker> onlyEdge(Value reader, Value base);
 
@@ -359,6 +358,7 @@ Realization Realizer::run() {
   return result;
 }
 
+// Breadth first: a kernel follows the last that it reads from.
 SmallVector<KernelGroup *> schedule::inOrder(llvm::MapVector<Value, KernelGroup> &groups) {
   llvm::DenseMap<Value, KernelGroup *> writer, overwriter;
   for (auto &[key, group] : groups)

@@ -42,7 +42,7 @@ struct KernelGroup {
 };
 
 struct Realization {
-  /// Tensors that are written by a kernel, outputs first.
+  /// Tensors that are written by a kernel.
   llvm::SetVector<mlir::Value> realized;
   /// In an order in which every kernel comes after those that it reads from.
   llvm::SmallVector<KernelGroup> groups;
