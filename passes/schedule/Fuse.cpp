@@ -124,6 +124,7 @@ private:
   llvm::DenseMap<Value, Cone> cones_;
   llvm::DenseMap<Value, std::vector<Use>> uses_;
   std::vector<Kernel> kernels_;
+  llvm::DenseMap<Value, Placement> placements_;
 };
 
 } // namespace
@@ -212,8 +213,10 @@ double Fuser::operationsFor(Value value) {
 
 bool Fuser::isCheaperInside(Value value) {
   ArrayRef<Use> uses = uses_[value];
-  if (uses.size() > kMostUses)
+  if (uses.size() > kMostUses) {
+    placements_[value] = {host::Reason::Uses};
     return false;
+  }
   graph::ReduceOp reduce = reduceOf(value);
   double elements = elementsOf(value), operations = operationsFor(value), own = operations;
   const Cone &cone = cones_[reduce ? edgeOf(reduce.getInput()).base : value];
@@ -257,7 +260,10 @@ bool Fuser::isCheaperInside(Value value) {
     inside += launches * rates_.launchNs + totals * (1 + kernels.size()) / rates_.bytesPerNs;
   inside += reads * kernels.size() / rates_.bytesPerNs;
   outside += (reads + moved * (1 + kernels.size())) / rates_.bytesPerNs;
-  return inside <= outside;
+  bool isInside = inside <= outside;
+  placements_[value] = {isInside ? host::Reason::Inside : host::Reason::Cost, std::llround(inside),
+                        std::llround(outside), unsigned(kernels.size())};
+  return isInside;
 }
 
 void Fuser::addUse(const Edge &edge, Use use) {
@@ -369,6 +375,7 @@ Realization Fuser::run() {
     if (anchor)
       group.reduce = reduceOf(anchor);
   }
+  result.placements = std::move(placements_);
   mergeKernels(groups, result.realized);
   for (KernelGroup *group : inOrder(groups))
     result.groups.push_back(*group);
