@@ -4,7 +4,7 @@ using namespace kiln;
 
 std::string kiln::didYouMean(llvm::StringRef given, llvm::ArrayRef<llvm::StringRef> names, llvm::StringRef otherwise) {
   // A third of the letters may be wrong, and at least one.
-  unsigned distance = std::max<unsigned>(1, given.size() / 3) + 1;
+  unsigned distance = (given.size() + 2) / 3 + 1;
   llvm::StringRef best;
   for (llvm::StringRef name : names) {
     // A name in another case is as good as found.

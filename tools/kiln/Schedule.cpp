@@ -48,14 +48,32 @@ llvm::ArrayRef<const Launch *> Schedule::readers(host::TensorAttr tensor) const 
   return found == readers_.end() ? llvm::ArrayRef<const Launch *>() : llvm::ArrayRef(found->second);
 }
 
+/// A size as the model writes it: its symbols without their bounds.
+static std::string written(view::Expr size) {
+  std::string text = size.render();
+  return text.front() == '(' ? text.substr(1, text.size() - 2) : text;
+}
+
+/// "192*batch*(past+seq)"
+static std::string writtenBytes(view::Shape shape, int64_t elementBytes) {
+  std::string symbolic;
+  for (view::Expr size : shape) {
+    if (size.isConst())
+      elementBytes *= size.constant();
+    else
+      symbolic += "*" + (size.kind() == view::Expr::Kind::Mul ? written(size) : size.render());
+  }
+  return elementBytes ? std::to_string(elementBytes) + symbolic : "0";
+}
+
 std::string driver::describe(mlir::RankedTensorType type) {
   std::optional<DType> dtype = dtypeOf(type.getElementType());
   view::Shape shape = shapeOf(type);
   std::string text = kiln_dtype_name(static_cast<kiln_dtype>(*dtype)) + std::string(" [");
   for (auto [axis, size] : llvm::enumerate(shape))
-    text += (axis ? ", " : "") + size.render();
-  view::Expr bytes = view::product(shape) * int64_t(byteSize(*dtype));
-  return text + "], " + bytes.render() + (bytes.isConst(1) ? " byte" : " bytes");
+    text += (axis ? ", " : "") + written(size);
+  std::string bytes = writtenBytes(shape, byteSize(*dtype));
+  return text + "], " + bytes + (bytes == "1" ? " byte" : " bytes");
 }
 
 /// "350 ns", "1.2 µs", "3.4 ms"

@@ -52,7 +52,7 @@ static kiln_status read_header(source *from, kiln_npy_header *header, kiln_text 
   if (read_some(from, text, end - begin) == end - begin)
     status = kiln_npy_parse_header(text, end - begin, header, cause);
   else
-    status = fail(cause, KILN_IO_ERROR, "the file ends within its header");
+    status = fail(cause, KILN_IO_ERROR, "the file ends within its header; save the array again");
   free(text);
   if (!status && from->left != SIZE_MAX && from->file)
     from->left = from->left > end ? from->left - end : 0;

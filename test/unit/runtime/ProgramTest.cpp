@@ -149,7 +149,7 @@ TEST_CASE("a failure is one line with the file, and status 1") {
     CHECK(ran.out.empty());
     return ran.err;
   };
-  CHECK(fails("none.npy") == "affine: none.npy: cannot be read: No such file or directory\n");
+  CHECK(fails("none.npy") == "affine: none.npy: cannot be read: No such file or directory; name a .npy file\n");
   CHECK(fails("text.npy") == "affine: text.npy: no .npy file; save the array with numpy.save\n");
   CHECK(fails("long.npy") == "affine: long.npy: input 'x': wanted float32 [batch, 3], given float32 [6]; --list shows "
                              "what the model takes\n");
