@@ -121,7 +121,7 @@ void Drawing::drawEdges(const Launch &launch, Nodes &nodes) {
     for (host::TensorAttr made : launch.madeOf(position)) {
       const std::string &to = nodes[keyOf(made)].id;
       if (isHere)
-        edge(nodes[keyOf(tensor)].id, to, "color = gray");
+        edge(nodes[keyOf(tensor)].id, to, "color = dimgray");
       else
         edge(sourceOf(tensor), to, "label = " + quoted(label(tensor.getType())));
     }

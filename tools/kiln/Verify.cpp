@@ -154,6 +154,11 @@ llvm::Expected<bool> driver::verify(const CompileOptions &given, const VerifyOpt
   unsigned wrong = 0, compared = 0;
   for (StoredCase &stored : *cases) {
     bool isStored = &stored - cases->data() < storedCount;
+    std::string folder = stored.folder.empty() ? "." : stored.folder;
+    for (size_t i = stored.inputs.size(); isStored && i < inputCount; ++i)
+      if (!hasDefault(i))
+        return failure(folder + ": holds output_0 and no input_" + llvm::Twine(i) + ", which the model needs",
+                       "store it, or take the outputs away");
     llvm::outs() << options.model << ": "
                  << (!isStored               ? "random inputs, against the graph interpreter"
                      : stored.folder.empty() ? "stored in ."
@@ -167,11 +172,6 @@ llvm::Expected<bool> driver::verify(const CompileOptions &given, const VerifyOpt
       ++wrong;
       continue;
     }
-    std::string folder = stored.folder.empty() ? "." : stored.folder;
-    for (size_t i = stored.inputs.size(); isStored && i < inputCount; ++i)
-      if (!hasDefault(i))
-        return failure(folder + ": holds output_0 and no input_" + llvm::Twine(i) + ", which the model needs",
-                       "store it, or take the outputs away");
     stored.inputs.resize(inputCount);
     llvm::Expected<std::vector<HostTensor>> outputs =
         loaded ? runModel(loaded->model(), stored.inputs, options.debug) : interpret(stored.inputs);
