@@ -24,7 +24,7 @@ static constexpr char kExamples[] = R"(Examples:
   kiln compile graph.json --emit schedule                  the kernels, before they are optimised
   kiln compile model.onnx --device c --emit render         the C that device 'c' compiles
   kiln compile model.onnx --dim batch=1..64,default=8      sizes that the model leaves open
-  kiln compile model.onnx --why conv1                       which kernels compute a node, and why
+  kiln compile model.onnx --why conv1                      which kernels compute a node, and why
   kiln run graph.json --input x=x.npy --output-dir out     compile in memory and run
   kiln verify samples/mnist                                compare with the stored results
   DEBUG=4 NOOPT=1 kiln run graph.json                      show every kernel's tree and source, unoptimised
@@ -197,11 +197,7 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
   compile.add_flag("--static", line.artefact.isStatic, "a program that needs no shared library");
   compile.add_flag("--stats", line.artefact.showsStats, "also print kernels, FLOPs, bytes and memory");
 
-  compile
-      .add_option(
-          "--why", line.artefact.why,
-          "print which kernels compute a node or tensor, and why what it gives is in memory or not; repeatable, and "
-          "* stands for any letters")
+  compile.add_option("--why", line.artefact.why, "print which kernels compute a node or tensor, and why; repeatable")
       ->type_name("NODE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

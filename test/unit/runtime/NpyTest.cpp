@@ -161,11 +161,15 @@ TEST_CASE("what is no such file, and what kiln has no type for") {
         "the array's dtype '<c8' is unknown; convert it with numpy.ndarray.astype");
   CHECK(errorOf(npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "1234")) ==
         "the .npy header is corrupt, or its dtype is a record; save one array of numbers");
-  CHECK(errorOf(npy("|i1", "(1, 1, 1, 1, 1, 1, 1, 1, 1)", "1")) == "the array has 9 axes where a tensor has 8 at most; reshape it");
+  CHECK(errorOf(npy("|i1", "(1, 1, 1, 1, 1, 1, 1, 1, 1)", "1")) ==
+        "the array has 9 axes where a tensor has 8 at most; reshape it");
   CHECK(errorOf(npy("<f8", "(4611686018427387904, 4)", "")) == "the array's shape is too large; save the array again");
-  CHECK(errorOf(npy("<f8", "(99999999999999999999,)", "")) == "the .npy header is corrupt, or its dtype is a record; save one array of numbers");
-  CHECK(errorOf(npy("<f8", "(-1,)", "")) == "the .npy header is corrupt, or its dtype is a record; save one array of numbers");
-  CHECK(errorOf(npy("<f8", "(1000000000000,)", "12345678")) == "the data end after 8 of 8000000000000 bytes; save the array again");
+  CHECK(errorOf(npy("<f8", "(99999999999999999999,)", "")) ==
+        "the .npy header is corrupt, or its dtype is a record; save one array of numbers");
+  CHECK(errorOf(npy("<f8", "(-1,)", "")) ==
+        "the .npy header is corrupt, or its dtype is a record; save one array of numbers");
+  CHECK(errorOf(npy("<f8", "(1000000000000,)", "12345678")) ==
+        "the data end after 8 of 8000000000000 bytes; save the array again");
 }
 
 TEST_CASE("files that cannot be read") {
