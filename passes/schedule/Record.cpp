@@ -163,7 +163,8 @@ ArrayAttr Recorder::record(const KernelGroup &group, const Realization &realizat
     else if (!isRead && decided != realization.placements.end()) {
       const Placement &why = decided->second;
       placement = host::PlacementAttr::get(builder.getContext(), why.reason, why.insideNs, why.ownNs, why.readers);
-    }
+    } else if (isOutput) // neither what reads it nor a choice of the policy's, so a bound on kernels
+      placement = host::PlacementAttr::get(builder.getContext(), host::Reason::Limit, 0, 0, 0);
     tensors.push_back(host::TensorAttr::get(builder.getContext(), node, opName(tensor, isRead), entry.operands,
                                             llvm::to_vector(namesOf(tensor, entry.views).getAsRange<StringAttr>()),
                                             cast<RankedTensorType>(tensor.getType()),

@@ -5,6 +5,7 @@
 #include "Model.h"
 #include "Package.h"
 #include "Render.h"
+#include "Schedule.h"
 #include "Stats.h"
 #include "Why.h"
 #include "package/OutputFile.h"
@@ -88,8 +89,10 @@ llvm::Error driver::compile(const CompileOptions &options, const ArtefactOptions
       model.print(out);
       return llvm::Error::success();
     });
-  if (artefact.showsStats)
+  if (artefact.showsStats) {
     printStats(model.module(), llvm::outs());
+    printPlacements(model.module(), llvm::outs());
+  }
   if (artefact.onlyInspects)
     return llvm::Error::success();
 

@@ -28,12 +28,13 @@ llvm::SmallVector<host::TensorAttr> Launch::madeOf(size_t position) const {
 
 Schedule::Schedule(mlir::ModuleOp module) {
   llvm::StringMap<unsigned> uses;
-  module.walk([&](host::LaunchOp op) {
-    Launch &launch = launches_.emplace_back(Launch{op.getKernel().str(), {}});
-    ++uses[launch.name];
-    if (mlir::ArrayAttr tensors = op.getTensorsAttr())
-      launch.tensors = llvm::to_vector(tensors.getAsRange<host::TensorAttr>());
-  });
+  for (auto program : module.getOps<host::ProgramOp>())
+    program.walk([&](host::LaunchOp op) {
+      Launch &launch = launches_.emplace_back(Launch{op.getKernel().str(), {}});
+      ++uses[launch.name];
+      if (mlir::ArrayAttr tensors = op.getTensorsAttr())
+        launch.tensors = llvm::to_vector(tensors.getAsRange<host::TensorAttr>());
+    });
   for (auto [number, launch] : llvm::enumerate(launches_)) {
     if (uses[launch.name] > 1)
       launch.name += " (launch " + std::to_string(number + 1) + ")";
@@ -100,6 +101,8 @@ std::string driver::reason(host::TensorAttr tensor) {
     return times("would take", "");
   case Reason::Uses:
     return "it would be computed again in too many places";
+  case Reason::Limit:
+    return "a kernel computes so much at once, and reads so many tensors, at most";
   case Reason::Output:
     return "an output of the model";
   case Reason::Control:
@@ -120,4 +123,13 @@ std::string driver::reason(host::TensorAttr tensor) {
     return "its kernel has one reduce, and not all that reads this could be computed in its loops";
   }
   llvm_unreachable("every reason has its sentence");
+}
+
+void driver::printPlacements(mlir::ModuleOp module, llvm::raw_ostream &out) {
+  Schedule schedule(module);
+  for (const Launch &launch : schedule.launches())
+    for (host::TensorAttr tensor : launch.tensors)
+      if (Launch::writes(tensor))
+        out << llvm::formatv("{0,-32}writes '{1}', {2}: {3}\n", launch.name, tensor.getNode(),
+                             describe(tensor.getType()), reason(tensor));
 }

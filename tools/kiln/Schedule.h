@@ -9,6 +9,7 @@
 #include "ir/host/Host.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <string>
 #include <vector>
@@ -40,6 +41,9 @@ private:
   std::vector<Launch> launches_;
   llvm::DenseMap<int64_t, llvm::SmallVector<const Launch *>> readers_;
 };
+
+/// Prints what each launch writes to memory, and why.
+void printPlacements(mlir::ModuleOp module, llvm::raw_ostream &out);
 
 /// "float32 [batch, 4], 16*batch bytes"
 std::string describe(mlir::RankedTensorType type);

@@ -1,6 +1,6 @@
 #include "Stats.h"
 
-#include "Schedule.h"
+#include "ir/host/Host.h"
 #include "ir/uop/UOp.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -17,15 +17,6 @@ static int64_t weightBytes(host::ProgramOp program) {
   for (auto weight : program.getWeights().getAsRange<host::WeightAttr>())
     bytes += weight.getType().getNumElements() * byteSize(weight.getType().getElementType());
   return bytes;
-}
-
-/// What each launch writes, and why.
-static void printMemory(const Schedule &schedule, llvm::raw_ostream &out) {
-  for (const Launch &launch : schedule.launches())
-    for (host::TensorAttr tensor : launch.tensors)
-      if (Launch::writes(tensor))
-        out << llvm::formatv("{0,-32}writes '{1}', {2}: {3}\n", launch.name, tensor.getNode(),
-                             describe(tensor.getType()), reason(tensor));
 }
 
 void driver::printStats(mlir::ModuleOp module, llvm::raw_ostream &out) {
@@ -69,6 +60,5 @@ void driver::printStats(mlir::ModuleOp module, llvm::raw_ostream &out) {
     });
     out << llvm::formatv("temporaries {0:F3} kB, of which at most {1:F3} kB live at once; weights {2:F3} kB\n",
                          peak / kKilo, live / kKilo, weightBytes(program) / kKilo);
-    printMemory(Schedule(module), out);
   }
 }

@@ -53,7 +53,8 @@ def ReasonEnum : I32EnumAttr<"Reason", "why a tensor is where it is", [
   I32EnumAttrCase<"Copy", 8, "copy">,         // the graph asks for a copy in order
   I32EnumAttrCase<"Expanded", 9, "expanded">, // classic: a reader repeats its elements
   I32EnumAttrCase<"Padded", 10, "padded">,    // classic: a reader pads it where zeros would not stay zeros
-  I32EnumAttrCase<"Reduce", 11, "reduce">     // classic: its readers cannot all be finished in the kernel of a reduce
+  I32EnumAttrCase<"Reduce", 11, "reduce">,    // classic: its readers cannot all be finished in the kernel of a reduce
+  I32EnumAttrCase<"Limit", 12, "limit">       // its readers' kernel would be too deep, or read too many tensors
 ]> {
   let cppNamespace = "::kiln::host";
   let genSpecializedAttr = 0;
