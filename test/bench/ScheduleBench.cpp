@@ -1,7 +1,7 @@
 //===- ScheduleBench.cpp - How the compiler's passes grow with the graph ------------------===//
-// `ScheduleBench [LARGEST [MOST]]` takes graphs of 100, 1,000 … LARGEST nodes (10,000) through the stages and prints
-// the processor seconds of each, and what a node times the logarithm of the nodes costs beside a graph of a tenth: 1
-// where the cost grows as n log n, 10 where it grows as n². Fails where the schedule stage's exceeds MOST.
+// `ScheduleBench [LARGEST [MOST [classic]]]` takes graphs of 100, 1,000 … LARGEST nodes (10,000) through the stages and
+// prints the processor seconds of each, and what a node times the logarithm of the nodes costs beside a graph of a
+// tenth: 1 where the cost grows as n log n, 10 where it grows as n². Fails where the schedule stage's exceeds MOST.
 //===------------------------------------------------------------------------------------===//
 #include "import/TensorBuilder.h"
 #include "passes/Pipeline.h"
@@ -123,10 +123,11 @@ constexpr Shape kShapes[] = {{"chain", chain},       {"layers", layers}, {"wide"
                              {"residual", residual}, {"shared", shared}, {"sums", sums}};
 
 /// Processor time, so that a busy machine does not count.
-double seconds(mlir::ModuleOp module, Stage stage) {
+double seconds(mlir::ModuleOp module, Stage stage, bool isClassic) {
   mlir::PassManager passes(module.getContext());
   PipelineOptions options;
   options.noOpt = true;
+  options.classic = isClassic;
   addStage(passes, stage, options);
   std::clock_t begin = std::clock();
   if (mlir::failed(passes.run(module)))
@@ -152,10 +153,11 @@ int main(int count, char **arguments) {
       Module module = shape.build(growing);
       double times[3];
       for (auto [time, stage] : llvm::zip(times, stages))
-        time = seconds(*module, stage);
+        time = seconds(*module, stage, count > 3);
       double each = times[1] / (nodes * std::log(nodes)), growth = before > 0 ? each / before : 1;
       llvm::outs() << llvm::formatv("{0,-9}{1,9:F0}{2,10:F3}{3,10:F3}{4,10:F3}{5,14:F2}\n", shape.name, nodes, times[0],
                                     times[1], times[2], growth);
+      llvm::outs().flush();
       isSlow |= growth > most;
       before = each;
     }
