@@ -13,6 +13,7 @@
 #include "kiln/plan.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <map>
@@ -72,6 +73,36 @@ static int64_t liveBytes(ArrayRef<Temporary> temporaries, ArrayRef<int64_t> byte
   return most;
 }
 
+/// Calls `visit` with every op that uses the memory, under whatever name; false where one frees it, as control flow
+/// does with what it takes over.
+static bool visitUses(Value memory, llvm::function_ref<void(Operation *)> visit) {
+  llvm::SetVector<Value> names;
+  names.insert(memory);
+  for (size_t i = 0; i < names.size(); ++i)
+    for (OpOperand &use : names[i].getUses()) {
+      Operation *user = use.getOwner();
+      unsigned number = use.getOperandNumber();
+      if (isa<host::FreeOp>(user))
+        return false;
+      visit(user);
+      if (auto loop = dyn_cast<scf::WhileOp>(user)) {
+        names.insert(loop.getBeforeArguments()[number]);
+      } else if (isa<scf::ConditionOp>(user)) {
+        auto around = cast<scf::WhileOp>(user->getParentOp());
+        names.insert(around.getAfterArguments()[number - 1]);
+        names.insert(around.getResult(number - 1));
+      } else if (isa<scf::YieldOp>(user)) {
+        if (auto around = dyn_cast<scf::WhileOp>(user->getParentOp()))
+          names.insert(around.getBeforeArguments()[number]);
+        else
+          names.insert(user->getParentOp()->getResult(number));
+      } else if (auto part = dyn_cast<host::OffsetOp>(user)) {
+        names.insert(part);
+      }
+    }
+  return true;
+}
+
 /// The temporaries that the program has from its start on, with their lifetimes.
 static std::vector<Temporary> temporariesOf(host::ProgramOp program) {
   Block &body = program.getBody().front();
@@ -84,13 +115,10 @@ static std::vector<Temporary> temporariesOf(host::ProgramOp program) {
     if (!bytes)
       continue; // a size that is data stays on the heap
     Temporary temporary{alloc, *bytes, {position[alloc], position[alloc]}};
-    bool freed = false;
-    for (Operation *user : alloc->getUsers()) {
-      // Memory that control flow takes over is freed by the program itself.
-      freed |= isa<host::FreeOp, scf::WhileOp>(user) && user->getBlock() == &body;
+    bool isFreed = !visitUses(alloc, [&](Operation *user) {
       temporary.lives.last = std::max(temporary.lives.last, position[body.findAncestorOpInBlock(*user)]);
-    }
-    if (!freed)
+    });
+    if (!isFreed)
       temporaries.push_back(temporary);
   }
   return temporaries;
