@@ -1,11 +1,12 @@
 //===- PlanMemory.cpp - Place temporaries in one arena --------------------------===//
 // Stage: optimize (host → host).  A temporary lives from the launch that writes it to the last that reads it; two that
 // do not live at once may have the same bytes. Lifetimes are known now, so the program asks for memory once, not once a
-// tensor. Expects: host.alloc for every temporary at the top of the program.   Guarantees: none is left there; all lie
-// in one arena, aligned to 64 bytes: at offsets that are numbers, or where sizes are expressions over the program's
-// symbols, at those that kiln/plan.h finds for the sizes of the run. Sizes that are data stay on the heap. The arena
-// notes its `peak` and the most bytes that `live` at one time, each tensor's rounded up to the alignment, which no plan
-// can do without; both at the symbols' defaults. Position: last, because opts declare scratch and may split kernels.
+// tensor. Expects: host.alloc for every temporary.   Guarantees: all whose size is known at the program's start, and
+// that no loop carries from step to step, lie in one arena, aligned to 64 bytes: at offsets that are numbers, or where
+// sizes are expressions over the program's symbols, at those that kiln/plan.h finds for the sizes of the run. The
+// others stay on the heap. The arena notes its `peak` and the most bytes that `live` at one time, each tensor's rounded
+// up to the alignment, which no plan can do without; both at the symbols' defaults. Position: last, because opts
+// declare scratch and may split kernels.
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
@@ -47,14 +48,16 @@ struct PlanMemory : kiln::impl::PlanMemoryBase<PlanMemory> {
 static std::optional<Expr> bytesOf(Value bytes, host::ProgramOp program) {
   if (auto constant = bytes.getDefiningOp<arith::ConstantOp>())
     return Expr(cast<IntegerAttr>(constant.getValue()).getInt());
-  auto symbolOf = [&](Value value) {
-    auto symbol = cast<SymbolAttr>(program.getSymbols()[cast<BlockArgument>(value).getArgNumber()]);
-    return Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax());
+  auto isSymbol = [&](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && argument.getOwner() == &program.getBody().front();
   };
-  if (isa<BlockArgument>(bytes))
-    return symbolOf(bytes);
+  if (isSymbol(bytes)) {
+    auto symbol = cast<SymbolAttr>(program.getSymbols()[cast<BlockArgument>(bytes).getArgNumber()]);
+    return Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax());
+  }
   auto eval = bytes.getDefiningOp<host::EvalOp>();
-  if (!eval || !llvm::all_of(eval.getValues(), [](Value value) { return isa<BlockArgument>(value); }))
+  if (!eval || !llvm::all_of(eval.getValues(), isSymbol))
     return std::nullopt;
   return eval.getExpr().getValue();
 }
@@ -73,18 +76,31 @@ static int64_t liveBytes(ArrayRef<Temporary> temporaries, ArrayRef<int64_t> byte
   return most;
 }
 
-/// Calls `visit` with every op that uses the memory, under whatever name; false where one frees it, as control flow
-/// does with what it takes over.
-static bool visitUses(Value memory, llvm::function_ref<void(Operation *)> visit) {
+/// Where each op stands in the program, and where the last op inside it does.
+using Spans = llvm::DenseMap<Operation *, std::pair<int32_t, int32_t>>;
+
+static void number(Block &block, Spans &spans, int32_t &next) {
+  for (Operation &op : block) {
+    int32_t begin = next++;
+    for (Region &region : op.getRegions())
+      for (Block &inner : region)
+        number(inner, spans, next);
+    spans[&op] = {begin, next - 1};
+  }
+}
+
+/// Every op that uses the memory, under whatever name; nullopt where control flow takes it over and frees it.
+static std::optional<llvm::SetVector<Operation *>> usersOf(host::AllocOp alloc) {
   llvm::SetVector<Value> names;
-  names.insert(memory);
+  llvm::SetVector<Operation *> users;
+  names.insert(alloc);
   for (size_t i = 0; i < names.size(); ++i)
     for (OpOperand &use : names[i].getUses()) {
       Operation *user = use.getOwner();
       unsigned number = use.getOperandNumber();
-      if (isa<host::FreeOp>(user))
-        return false;
-      visit(user);
+      if (isa<host::FreeOp>(user) && (i > 0 || user->getBlock() != alloc->getBlock()))
+        return std::nullopt;
+      users.insert(user);
       if (auto loop = dyn_cast<scf::WhileOp>(user)) {
         names.insert(loop.getBeforeArguments()[number]);
       } else if (isa<scf::ConditionOp>(user)) {
@@ -100,27 +116,30 @@ static bool visitUses(Value memory, llvm::function_ref<void(Operation *)> visit)
         names.insert(part);
       }
     }
-  return true;
+  return users;
 }
 
-/// The temporaries that the program has from its start on, with their lifetimes.
+/// What can be placed before the program runs. Memory of a region holds its value within one run of the region, so it
+/// may share bytes with what the region does not need meanwhile.
 static std::vector<Temporary> temporariesOf(host::ProgramOp program) {
-  Block &body = program.getBody().front();
-  llvm::DenseMap<Operation *, int32_t> position;
-  for (auto [index, op] : llvm::enumerate(body))
-    position[&op] = index;
+  Spans spans;
+  int32_t next = 0;
+  number(program.getBody().front(), spans, next);
   std::vector<Temporary> temporaries;
-  for (auto alloc : body.getOps<host::AllocOp>()) {
+  program.walk([&](host::AllocOp alloc) {
     std::optional<Expr> bytes = bytesOf(alloc.getBytes(), program);
-    if (!bytes)
-      continue; // a size that is data stays on the heap
-    Temporary temporary{alloc, *bytes, {position[alloc], position[alloc]}};
-    bool isFreed = !visitUses(alloc, [&](Operation *user) {
-      temporary.lives.last = std::max(temporary.lives.last, position[body.findAncestorOpInBlock(*user)]);
-    });
-    if (!isFreed)
-      temporaries.push_back(temporary);
-  }
+    std::optional<llvm::SetVector<Operation *>> users = usersOf(alloc);
+    if (!bytes || !users)
+      return;
+    Temporary temporary{alloc, *bytes, {spans[alloc].first, spans[alloc].first}};
+    for (Operation *user : *users) {
+      Operation *here = alloc->getBlock()->findAncestorOpInBlock(*user);
+      if (!here)
+        return; // it leaves the region
+      temporary.lives.last = std::max(temporary.lives.last, spans[here].second);
+    }
+    temporaries.push_back(temporary);
+  });
   return temporaries;
 }
 
@@ -189,6 +208,9 @@ void PlanMemory::plan(host::ProgramOp program) {
   arena->setAttr("live", builder.getI64IntegerAttr(liveBytes(temporaries, bytes)));
   for (auto [temporary, slice] : llvm::zip(temporaries, slices)) {
     Operation *size = temporary.alloc.getBytes().getDefiningOp();
+    for (Operation *user : llvm::make_early_inc_range(temporary.alloc->getUsers()))
+      if (isa<host::FreeOp>(user))
+        user->erase();
     temporary.alloc.getResult().replaceAllUsesWith(slice);
     temporary.alloc.erase();
     if (size && size->use_empty())
