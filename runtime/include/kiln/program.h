@@ -17,11 +17,10 @@ extern "C" {
 
 #define KILN_ABI_VERSION 2
 #define KILN_MAX_GRID 3
-/* In bytes: of every slice that the compiler places in an arena, and of all memory that the runtime allocates. It is
- * what most OpenCL devices want of a sub-buffer. */
+/* In bytes: of all memory that the runtime allocates. */
 #define KILN_ALIGNMENT 128
-/* In bytes: of inputs, outputs and weights that are used where the caller or a file has them; others are copied. So no
- * slice that a kernel sees begins at a smaller alignment. */
+/* In bytes: of inputs, outputs and weights that are used where the caller or a file has them; others are copied. What
+ * lies within such memory, as a row of a loop's output does, begins at a multiple of its element's size. */
 #define KILN_HOST_ALIGNMENT 64
 
 /* Memory of the model's device. What `memory` is, only the device knows: on the CPU, a pointer to the first byte. */
