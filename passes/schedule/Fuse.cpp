@@ -21,11 +21,15 @@ using view::ShapeTracker;
 
 /// A tensor needed at more places than these gets memory.
 static constexpr size_t kMostUses = 16;
+/// A tensor computed from more memory than this gets memory: devices have bounded parameter lists.
+static constexpr size_t kMostSources = 64;
+
 namespace {
 
 /// The element-wise operations an element takes, down to memory and reduces, and what these are.
 struct Cone {
   double operations = 0;
+  int depth = 1; ///< through reduces too
   llvm::SmallSetVector<Value, 8> sources;
 };
 
@@ -123,16 +127,19 @@ void Fuser::findCones() {
       for (const Edge &edge : sourcesOf(value)) {
         if (isNumber(edge.base))
           continue;
-        bool isBoundary = !isHere(edge.base) || reduceOf(edge.base) || realized_.contains(edge.base);
-        if (isBoundary) {
+        bool isMemory = !isHere(edge.base) || realized_.contains(edge.base);
+        if (!isMemory)
+          cone.depth = std::max(cone.depth, cones_[edge.base].depth + 1);
+        if (isMemory || reduceOf(edge.base)) {
           cone.sources.insert(edge.base);
           continue;
         }
         const Cone &inner = cones_[edge.base];
         cone.operations = std::min(cone.operations + inner.operations, 1e6);
-        if (cone.sources.size() <= kMostUses)
-          cone.sources.insert(inner.sources.begin(), inner.sources.end());
+        cone.sources.insert(inner.sources.begin(), inner.sources.end());
       }
+      if (cone.sources.size() > kMostSources || cone.depth > kMostDepth)
+        realized_.insert(value);
       cones_[value] = std::move(cone);
     }
 }

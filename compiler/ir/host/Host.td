@@ -93,6 +93,15 @@ def ArenaOp : HostOp<"arena"> {
   let assemblyFormat = "$bytes attr-dict";
 }
 
+def PlanOp : HostOp<"plan"> {
+  let summary = "memory in the context's arena for temporaries, placed once their sizes are known";
+  let description = [{Temporary i holds its value from step first[i] to step last[i]: two that live apart may share bytes.}];
+  let arguments = (ins Variadic<I64>:$bytes, DenseI32ArrayAttr:$first, DenseI32ArrayAttr:$last);
+  let results = (outs Variadic<SliceType>:$slices);
+  let assemblyFormat = "$bytes `first` $first `last` $last attr-dict `:` type($slices)";
+  let hasVerifier = 1;
+}
+
 def OffsetOp : HostOp<"offset", [Pure]> {
   let summary = "the slice that begins this many bytes further";
   let arguments = (ins SliceType:$slice, I64:$bytes);
