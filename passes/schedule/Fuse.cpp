@@ -77,6 +77,7 @@ private:
   llvm::DenseMap<Value, Cone> cones_;
   llvm::DenseMap<Value, std::vector<Use>> uses_;
   std::vector<Kernel> kernels_;
+  llvm::DenseMap<Value, Placement> placements_;
 };
 
 } // namespace
@@ -177,11 +178,15 @@ double Fuser::operationsFor(Value value) {
 
 bool Fuser::isCheaperInside(Value value) {
   ArrayRef<Use> uses = uses_[value];
-  if (uses.size() > kMostUses)
+  if (uses.size() > kMostUses) {
+    placements_[value] = {host::Reason::Uses};
     return false;
+  }
   graph::ReduceOp reduce = reduceOf(value);
-  if (llvm::all_of(uses, [](const Use &use) { return use.isScore; }))
+  if (llvm::all_of(uses, [](const Use &use) { return use.isScore; })) {
+    placements_[value] = {host::Reason::Score};
     return true;
+  }
   double elements = elementsOf(value), operations = operationsFor(value), own = operations;
   const Cone &cone = cones_[reduce ? edgeOf(reduce.getInput()).base : value];
   // A reduce among the sources joins a kernel of this tensor's own, and needs memory where it is read again and again.
@@ -224,7 +229,10 @@ bool Fuser::isCheaperInside(Value value) {
     inside += launches * rates_.launchNs + totals * (1 + kernels.size()) / rates_.bytesPerNs;
   inside += reads * kernels.size() / rates_.bytesPerNs;
   outside += (reads + moved * (1 + kernels.size())) / rates_.bytesPerNs;
-  return inside <= outside;
+  bool isInside = inside <= outside;
+  placements_[value] = {isInside ? host::Reason::Inside : host::Reason::Cost, std::llround(inside),
+                        std::llround(outside), unsigned(kernels.size())};
+  return isInside;
 }
 
 void Fuser::addUse(const Edge &edge, Use use) {
@@ -338,6 +346,7 @@ Realization Fuser::run() {
     if (anchor)
       group.reduce = reduceOf(anchor);
   }
+  result.placements = std::move(placements_);
   mergeKernels(groups, result.realized);
   for (KernelGroup *group : inOrder(groups))
     result.groups.push_back(*group);
