@@ -26,7 +26,7 @@ def FormKernels : Pass<"kiln-form-kernels", "::mlir::ModuleOp"> {
                  Option<"opsPerNs", "ops-per-ns", "double", "10", "element-wise operations">,
                  Option<"productOpsPerNs", "product-ops-per-ns", "double", "60", "those of a sum of products">,
                  Option<"launchNs", "launch-ns", "double", "200", "to begin and end a kernel">,
-                 Option<"units", "units", "int64_t", "1", "rows of a reduction that the device works on at once">,
+                 Option<"units", "units", "double", "1", "rows of a reduction that the device works on at once">,
                  Option<"tileReuse", "tile-reuse", "double", "8", "uses of an operand's element in a register tile">];
 }
 

@@ -30,6 +30,7 @@ private:
   void branch(scf::IfOp op);
   void loop(scf::WhileOp op);
   void launch(host::LaunchOp op);
+  void plan(host::PlanOp op);
   std::string arithmetic(Operation *op);
   std::string size(view::Expr expr, const llvm::DenseMap<view::Expr, std::string> &variables);
 
@@ -211,6 +212,19 @@ void RunRenderer::launch(host::LaunchOp op) {
   line("}");
 }
 
+void RunRenderer::plan(host::PlanOp op) {
+  llvm::SmallVector<std::string> lifetimes;
+  for (auto [first, last] : llvm::zip(op.getFirst(), op.getLast()))
+    lifetimes.push_back(("{" + llvm::Twine(first) + ", " + llvm::Twine(last) + "}").str());
+  std::string count = std::to_string(lifetimes.size());
+  line("static const kiln_lifetime lifetimes[] = {" + llvm::join(lifetimes, ", ") + "};");
+  line("const int64_t temporary_bytes[] = {" + list(op.getBytes()) + "};");
+  line("kiln_slice temporaries[" + count + "];");
+  call("plan", "lifetimes, " + count + ", temporary_bytes, temporaries");
+  for (auto [index, slice] : llvm::enumerate(op.getSlices()))
+    line("const kiln_slice " + name(slice) + " = temporaries[" + llvm::Twine(index) + "];");
+}
+
 void RunRenderer::branch(scf::IfOp op) {
   declare(op.getResults());
   line("if (" + text(op.getCondition()) + ") {");
@@ -272,6 +286,7 @@ void RunRenderer::render(Operation *op) {
         callForSlice(op, "output", llvm::Twine(op.getIndex()) + ", " + dims);
       })
       .Case([&](host::ArenaOp op) { callForSlice(op, "arena", text(op.getBytes())); })
+      .Case([&](host::PlanOp op) { plan(op); })
       .Case([&](host::AllocOp op) { callForSlice(op, "alloc", text(op.getBytes())); })
       .Case([&](host::FreeOp op) { call("free", text(op.getSlice())); })
       .Case([&](host::OffsetOp op) {

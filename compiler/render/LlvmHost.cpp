@@ -27,6 +27,7 @@ private:
   void render(mlir::Block &block);
   void render(mlir::Operation &op);
   void render(host::LaunchOp op);
+  void render(host::PlanOp op);
   void render(host::CheckOp op);
   void render(mlir::scf::IfOp op);
   void render(mlir::scf::WhileOp op);
@@ -100,6 +101,10 @@ llvm::Function *HostRenderer::run() {
     buffers = std::max<unsigned>(buffers, kernel.buffers);
     sizes = std::max<unsigned>(sizes, kernel.sizes);
   }
+  host::ProgramOp(tables_.program).walk([&](host::PlanOp plan) {
+    buffers = std::max<unsigned>(buffers, plan.getNumResults());
+    sizes = std::max<unsigned>(sizes, plan.getNumResults());
+  });
   sliceRoom_ = reserve(sliceType_, 1);
   slicesRoom_ = reserve(sliceType_, buffers);
   sizesRoom_ = reserve(b_.getInt64Ty(), sizes);
@@ -165,6 +170,20 @@ void HostRenderer::render(host::LaunchOp op) {
                           fill(estimatesRoom_, {value(op.getOperations()), value(op.getBytes())}, number)});
 }
 
+void HostRenderer::render(host::PlanOp op) {
+  llvm::StructType *lifetime = llvm::StructType::get(b_.getInt32Ty(), b_.getInt32Ty());
+  llvm::SmallVector<llvm::Constant *> rows;
+  for (auto [first, last] : llvm::zip(op.getFirst(), op.getLast()))
+    rows.push_back(llvm::ConstantStruct::get(lifetime, {b_.getInt32(first), b_.getInt32(last)}));
+  llvm::Constant *table = llvm::ConstantArray::get(llvm::ArrayType::get(lifetime, rows.size()), rows);
+  auto *global = new llvm::GlobalVariable(module_, table->getType(), /*isConstant=*/true,
+                                          llvm::GlobalValue::PrivateLinkage, table, "lifetimes");
+  call("kiln_rt_plan",
+       {global, b_.getInt32(rows.size()), fill(sizesRoom_, values(op.getBytes()), b_.getInt64Ty()), slicesRoom_});
+  for (auto [index, slice] : llvm::enumerate(op.getSlices()))
+    values_[slice] = b_.CreateLoad(sliceType_, b_.CreateConstInBoundsGEP1_64(sliceType_, slicesRoom_, index));
+}
+
 void HostRenderer::render(host::CheckOp op) {
   BasicBlock *fails = newBlock("check"), *after = newBlock("checked");
   b_.CreateCondBr(value(op.getCondition()), after, fails);
@@ -200,6 +219,7 @@ void HostRenderer::render(mlir::Operation &op) {
         values_[o] = callForSlice("kiln_rt_output", {b_.getInt32(o.getIndex()), dims});
       })
       .Case([&](host::ArenaOp a) { values_[a] = callForSlice("kiln_rt_arena", {value(a.getBytes())}); })
+      .Case([&](host::PlanOp p) { render(p); })
       .Case([&](host::AllocOp a) { values_[a] = callForSlice("kiln_rt_alloc", {value(a.getBytes())}); })
       .Case([&](host::FreeOp f) {
         Value *slice = value(f.getSlice());

@@ -1,21 +1,23 @@
 //===- PlanMemory.cpp - Place temporaries in one arena --------------------------===//
 // Stage: optimize (host → host).  A temporary lives from the launch that writes it to the last that reads it; two that
 // do not live at once may have the same bytes. Lifetimes are known now, so the program asks for memory once, not once a
-// tensor. Expects: host.alloc for every temporary at the top of the program.   Guarantees: none is left there; each
-// temporary is an offset into one arena, aligned to 64 bytes: a number, or an expression over the sizes that the
-// program knows from the start. Sizes that are data stay on the heap. The arena notes its `peak` and the most bytes
-// that `live` at one time, which no plan can do without, both at the symbols' defaults. Position: last, because opts
+// tensor. Expects: host.alloc for every temporary.   Guarantees: all whose size is known at the program's start, and
+// that no loop carries from step to step, lie in one arena, aligned to 64 bytes: at offsets that are numbers, or where
+// sizes are expressions over the program's symbols, at those that kiln/plan.h finds for the sizes of the run. The
+// others stay on the heap. The arena notes its `peak` and the most bytes that `live` at one time, each tensor's rounded
+// up to the alignment, which no plan can do without; both at the symbols' defaults. Position: last, because opts
 // declare scratch and may split kernels.
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
 
+#include "kiln/plan.h"
+
 #include "mlir/IR/Builders.h"
-#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <map>
-#include <numeric>
 
 using namespace kiln;
 using namespace mlir;
@@ -26,16 +28,11 @@ namespace kiln {
 #include "passes/Passes.h.inc"
 } // namespace kiln
 
-static constexpr int64_t kAlignment = 64;
-
 namespace {
-/// Memory for `coefficient` times `unit` bytes, over the program's symbols, from launch `first` to launch `last`.
 struct Temporary {
   host::AllocOp alloc;
-  int64_t coefficient;
-  Expr unit;
-  int64_t first, last;
-  int64_t offset = 0; ///< in units, within the memory of all temporaries of this unit
+  Expr bytes; ///< over the program's symbols
+  kiln_lifetime lives;
 };
 
 struct PlanMemory : kiln::impl::PlanMemoryBase<PlanMemory> {
@@ -51,71 +48,27 @@ struct PlanMemory : kiln::impl::PlanMemoryBase<PlanMemory> {
 static std::optional<Expr> bytesOf(Value bytes, host::ProgramOp program) {
   if (auto constant = bytes.getDefiningOp<arith::ConstantOp>())
     return Expr(cast<IntegerAttr>(constant.getValue()).getInt());
-  auto symbolOf = [&](Value value) {
-    auto symbol = cast<SymbolAttr>(program.getSymbols()[cast<BlockArgument>(value).getArgNumber()]);
-    return Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax());
+  auto isSymbol = [&](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && argument.getOwner() == &program.getBody().front();
   };
-  if (isa<BlockArgument>(bytes))
-    return symbolOf(bytes);
+  if (isSymbol(bytes)) {
+    auto symbol = cast<SymbolAttr>(program.getSymbols()[cast<BlockArgument>(bytes).getArgNumber()]);
+    return Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax());
+  }
   auto eval = bytes.getDefiningOp<host::EvalOp>();
-  if (!eval || !llvm::all_of(eval.getValues(), [](Value value) { return isa<BlockArgument>(value); }))
+  if (!eval || !llvm::all_of(eval.getValues(), isSymbol))
     return std::nullopt;
   return eval.getExpr().getValue();
 }
 
-/// The largest number that divides an expression whatever its symbols are.
-static int64_t divisorOf(Expr expr) {
-  if (expr.isConst())
-    return std::max<int64_t>(expr.constant(), 1);
-  if (expr.kind() == Expr::Kind::Mul && expr.operands()[1].isConst())
-    return std::abs(expr.operands()[1].constant());
-  if (expr.kind() != Expr::Kind::Add)
-    return 1;
-  int64_t divisor = 0;
-  for (Expr term : expr.operands())
-    divisor = std::gcd(divisor, divisorOf(term));
-  return divisor;
-}
-
-/// The lowest offset at which `wanted` overlaps none of `placed` that lives at the same time.
-static int64_t lowestFit(const Temporary &wanted, ArrayRef<Temporary *> placed) {
-  int64_t offset = 0;
-  for (const Temporary *other : placed) { // in order of offset
-    bool together = other->first <= wanted.last && wanted.first <= other->last;
-    if (!together)
-      continue;
-    if (offset + wanted.coefficient <= other->offset)
-      break;
-    offset = std::max(offset, int64_t(llvm::alignTo(other->offset + other->coefficient, kAlignment)));
-  }
-  return offset;
-}
-
-/// Gives each temporary its offset; returns how many units all of them need.
-static int64_t place(SmallVector<Temporary *> order) {
-  // Largest first: small ones fill the gaps.
-  llvm::sort(order, [](Temporary *a, Temporary *b) {
-    return a->coefficient != b->coefficient ? a->coefficient > b->coefficient : a->first < b->first;
-  });
-  std::vector<Temporary *> placed;
-  int64_t peak = 0;
-  for (Temporary *temporary : order) {
-    temporary->offset = lowestFit(*temporary, placed);
-    peak = std::max(peak, int64_t(llvm::alignTo(temporary->offset + temporary->coefficient, kAlignment)));
-    placed.insert(
-        llvm::upper_bound(placed, temporary, [](Temporary *a, Temporary *b) { return a->offset < b->offset; }),
-        temporary);
-  }
-  return peak;
-}
-
 /// The most bytes that live at one time: no plan needs less.
-static int64_t liveBytes(ArrayRef<Temporary> temporaries, llvm::function_ref<int64_t(Expr)> number) {
+static int64_t liveBytes(ArrayRef<Temporary> temporaries, ArrayRef<int64_t> bytes) {
   std::map<int64_t, int64_t> changes;
-  for (const Temporary &temporary : temporaries) {
-    int64_t bytes = temporary.coefficient * number(temporary.unit);
-    changes[temporary.first] += bytes;
-    changes[temporary.last + 1] -= bytes;
+  for (auto [temporary, size] : llvm::zip(temporaries, bytes)) {
+    int64_t room = llvm::alignTo(size, KILN_PLAN_ALIGNMENT);
+    changes[temporary.lives.first] += room;
+    changes[temporary.lives.last + 1] -= room;
   }
   int64_t live = 0, most = 0;
   for (auto [at, change] : changes)
@@ -123,44 +76,78 @@ static int64_t liveBytes(ArrayRef<Temporary> temporaries, llvm::function_ref<int
   return most;
 }
 
-void PlanMemory::plan(host::ProgramOp program) {
-  Block &body = program.getBody().front();
-  llvm::DenseMap<Operation *, int64_t> position;
-  for (auto [index, op] : llvm::enumerate(body))
-    position[&op] = index;
-  std::vector<Temporary> temporaries;
-  for (auto alloc : body.getOps<host::AllocOp>()) {
-    std::optional<Expr> bytes = bytesOf(alloc.getBytes(), program);
-    if (!bytes)
-      continue; // a size that is data stays on the heap
-    int64_t coefficient = divisorOf(*bytes);
-    Expr unit = bytes->isConst() ? Expr(1) : view::floorDiv(*bytes, coefficient);
-    Temporary temporary{alloc, coefficient, unit, position[alloc], position[alloc]};
-    bool freed = false;
-    for (Operation *user : alloc->getUsers()) {
-      // Memory that control flow takes over is freed by the program itself.
-      freed |= isa<host::FreeOp, scf::WhileOp>(user) && user->getBlock() == &body;
-      temporary.last = std::max(temporary.last, position[body.findAncestorOpInBlock(*user)]);
-    }
-    if (!freed)
-      temporaries.push_back(temporary);
+/// Where each op stands in the program, and where the last op inside it does.
+using Spans = llvm::DenseMap<Operation *, std::pair<int32_t, int32_t>>;
+
+static void number(Block &block, Spans &spans, int32_t &next) {
+  for (Operation &op : block) {
+    int32_t begin = next++;
+    for (Region &region : op.getRegions())
+      for (Block &inner : region)
+        number(inner, spans, next);
+    spans[&op] = {begin, next - 1};
   }
+}
+
+/// Every op that uses the memory, under whatever name; nullopt where control flow takes it over and frees it.
+static std::optional<llvm::SetVector<Operation *>> usersOf(host::AllocOp alloc) {
+  llvm::SetVector<Value> names;
+  llvm::SetVector<Operation *> users;
+  names.insert(alloc);
+  for (size_t i = 0; i < names.size(); ++i)
+    for (OpOperand &use : names[i].getUses()) {
+      Operation *user = use.getOwner();
+      unsigned number = use.getOperandNumber();
+      if (isa<host::FreeOp>(user) && (i > 0 || user->getBlock() != alloc->getBlock()))
+        return std::nullopt;
+      users.insert(user);
+      if (auto loop = dyn_cast<scf::WhileOp>(user)) {
+        names.insert(loop.getBeforeArguments()[number]);
+      } else if (isa<scf::ConditionOp>(user)) {
+        auto around = cast<scf::WhileOp>(user->getParentOp());
+        names.insert(around.getAfterArguments()[number - 1]);
+        names.insert(around.getResult(number - 1));
+      } else if (isa<scf::YieldOp>(user)) {
+        if (auto around = dyn_cast<scf::WhileOp>(user->getParentOp()))
+          names.insert(around.getBeforeArguments()[number]);
+        else
+          names.insert(user->getParentOp()->getResult(number));
+      } else if (auto part = dyn_cast<host::OffsetOp>(user)) {
+        names.insert(part);
+      }
+    }
+  return users;
+}
+
+/// What can be placed before the program runs. Memory of a region holds its value within one run of the region, so it
+/// may share bytes with what the region does not need meanwhile.
+static std::vector<Temporary> temporariesOf(host::ProgramOp program) {
+  Spans spans;
+  int32_t next = 0;
+  number(program.getBody().front(), spans, next);
+  std::vector<Temporary> temporaries;
+  program.walk([&](host::AllocOp alloc) {
+    std::optional<Expr> bytes = bytesOf(alloc.getBytes(), program);
+    std::optional<llvm::SetVector<Operation *>> users = usersOf(alloc);
+    if (!bytes || !users)
+      return;
+    Temporary temporary{alloc, *bytes, {spans[alloc].first, spans[alloc].first}};
+    for (Operation *user : *users) {
+      Operation *here = alloc->getBlock()->findAncestorOpInBlock(*user);
+      if (!here)
+        return; // it leaves the region
+      temporary.lives.last = std::max(temporary.lives.last, spans[here].second);
+    }
+    temporaries.push_back(temporary);
+  });
+  return temporaries;
+}
+
+void PlanMemory::plan(host::ProgramOp program) {
+  std::vector<Temporary> temporaries = temporariesOf(program);
   if (temporaries.empty())
     return;
-
-  // What grows with the same sizes shares memory; the offsets are then right for all of them.
-  llvm::MapVector<Expr, SmallVector<Temporary *>> byUnit;
-  for (Temporary &temporary : temporaries)
-    byUnit[temporary.unit].push_back(&temporary);
-  llvm::DenseMap<Expr, Expr> begins;
-  Expr total = 0;
-  for (auto &[unit, members] : byUnit) {
-    begins[unit] = total;
-    total = total + unit * place(members);
-  }
-
-  OpBuilder builder(&body, body.begin());
-  Location loc = program.getLoc();
+  Block &body = program.getBody().front();
   llvm::DenseMap<Expr, Value> symbols;
   llvm::DenseMap<Expr, int64_t> defaults;
   for (auto [index, attr] : llvm::enumerate(program.getSymbols().getAsRange<SymbolAttr>())) {
@@ -168,25 +155,65 @@ void PlanMemory::plan(host::ProgramOp program) {
     symbols[symbol] = body.getArgument(index);
     defaults[symbol] = attr.getValue();
   }
+  SmallVector<kiln_lifetime> lifetimes;
+  SmallVector<int32_t> first, last;
+  SmallVector<int64_t> bytes, offsets(temporaries.size());
+  for (const Temporary &temporary : temporaries) {
+    lifetimes.push_back(temporary.lives);
+    first.push_back(temporary.lives.first);
+    last.push_back(temporary.lives.last);
+    bytes.push_back(temporary.bytes.evaluate(defaults).value_or(0));
+  }
+  int64_t peak = kiln_plan(lifetimes.data(), lifetimes.size(), bytes.data(), offsets.data());
+  if (peak < 0) {
+    program.emitError() << temporaries.size() << " temporaries are more than 2^63 bytes";
+    return signalPassFailure();
+  }
+
+  OpBuilder builder(&body, body.begin());
+  Location loc = program.getLoc();
+  Type sliceType = host::SliceType::get(&getContext());
   auto emit = [&](Expr expr) -> Value {
     if (expr.isConst())
       return arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(expr.constant()));
     SmallVector<Value> values;
     expr.forEachVariable([&](Expr symbol) { values.push_back(symbols.at(symbol)); });
+    if (expr.kind() == Expr::Kind::Var)
+      return values.front();
     return host::EvalOp::create(builder, loc, builder.getI64Type(), ExprAttr::get(&getContext(), expr), values);
   };
-  auto number = [&](Expr expr) { return expr.evaluate(defaults).value_or(0); };
-  auto arena = host::ArenaOp::create(builder, loc, host::SliceType::get(&getContext()), emit(total));
-  arena->setAttr("peak", builder.getI64IntegerAttr(number(total)));
-  arena->setAttr("live", builder.getI64IntegerAttr(liveBytes(temporaries, number)));
-  for (Temporary &temporary : temporaries) {
-    builder.setInsertionPoint(temporary.alloc);
-    Value offset = emit(begins[temporary.unit] + temporary.unit * temporary.offset);
-    Value slice = host::OffsetOp::create(builder, loc, arena.getType(), arena, offset);
-    Operation *bytes = temporary.alloc.getBytes().getDefiningOp();
+  Operation *arena;
+  SmallVector<Value> slices;
+  if (llvm::all_of(temporaries, [](const Temporary &temporary) { return temporary.bytes.isConst(); })) {
+    arena = host::ArenaOp::create(builder, loc, sliceType, emit(peak));
+    for (auto [temporary, offset] : llvm::zip(temporaries, offsets)) {
+      builder.setInsertionPoint(temporary.alloc);
+      slices.push_back(host::OffsetOp::create(builder, loc, sliceType, arena->getResult(0), emit(offset)));
+    }
+  } else {
+    llvm::DenseMap<Expr, Value> sizes;
+    SmallVector<Value> wanted;
+    for (const Temporary &temporary : temporaries) {
+      auto [slot, fresh] = sizes.try_emplace(temporary.bytes);
+      if (fresh)
+        slot->second = emit(temporary.bytes);
+      wanted.push_back(slot->second);
+    }
+    SmallVector<Type> types(temporaries.size(), sliceType);
+    arena = host::PlanOp::create(builder, loc, types, wanted, builder.getDenseI32ArrayAttr(first),
+                                 builder.getDenseI32ArrayAttr(last));
+    slices.append(arena->result_begin(), arena->result_end());
+  }
+  arena->setAttr("peak", builder.getI64IntegerAttr(peak));
+  arena->setAttr("live", builder.getI64IntegerAttr(liveBytes(temporaries, bytes)));
+  for (auto [temporary, slice] : llvm::zip(temporaries, slices)) {
+    Operation *size = temporary.alloc.getBytes().getDefiningOp();
+    for (Operation *user : llvm::make_early_inc_range(temporary.alloc->getUsers()))
+      if (isa<host::FreeOp>(user))
+        user->erase();
     temporary.alloc.getResult().replaceAllUsesWith(slice);
     temporary.alloc.erase();
-    if (bytes && bytes->use_empty())
-      bytes->erase();
+    if (size && size->use_empty())
+      size->erase();
   }
 }

@@ -9,6 +9,7 @@
 
 #include "passes/schedule/Fuse.h"
 
+#include "passes/schedule/Cost.h"
 #include "passes/schedule/Domain.h"
 #include "passes/schedule/MergeKernels.h"
 
@@ -20,64 +21,15 @@ using view::ShapeTracker;
 
 /// A tensor needed at more places than these gets memory.
 static constexpr size_t kMostUses = 16;
-/// Sizes that are not known yet count as this, or as the nearest that their bounds allow.
-static constexpr int64_t kTypicalSize = 16;
-
-static double numberOf(Expr expr) {
-  if (expr.isConst())
-    return expr.constant();
-  llvm::DenseMap<Expr, int64_t> values;
-  expr.forEachVariable(
-      [&](Expr symbol) { values[symbol] = std::clamp<int64_t>(kTypicalSize, symbol.min(), symbol.max()); });
-  return expr.evaluate(values).value_or(1);
-}
-
-static double elementsOf(Value tensor) {
-  double elements = 1;
-  for (Expr size : shapeOf(tensor))
-    elements *= numberOf(size);
-  return elements;
-}
-
-static double bytesOf(Value tensor) {
-  return elementsOf(tensor) * byteSize(cast<RankedTensorType>(tensor.getType()).getElementType());
-}
-
-/// What an operation costs beside an addition.
-static double operationsOf(Alu kind) {
-  switch (kind) {
-  case Alu::CAST:
-  case Alu::BITCAST:
-    return 0.5;
-  case Alu::FDIV:
-  case Alu::IDIV:
-  case Alu::MOD:
-  case Alu::FLOORDIV:
-  case Alu::FLOORMOD:
-  case Alu::RECIP:
-  case Alu::SQRT:
-    return 4;
-  case Alu::EXP:
-  case Alu::EXP2:
-  case Alu::LOG:
-  case Alu::LOG2:
-  case Alu::SIN:
-  case Alu::COS:
-  case Alu::TANH:
-  case Alu::ERF:
-  case Alu::POW:
-  case Alu::THREEFRY:
-    return 20;
-  default:
-    return 1;
-  }
-}
+/// A tensor computed from more memory than this gets memory: devices have bounded parameter lists.
+static constexpr size_t kMostSources = 64;
 
 namespace {
 
 /// The element-wise operations an element takes, down to memory and reduces, and what these are.
 struct Cone {
   double operations = 0;
+  int depth = 1; ///< through reduces too
   llvm::SmallSetVector<Value, 8> sources;
 };
 
@@ -87,6 +39,7 @@ struct Use {
   ShapeTracker tracker;       ///< from the kernel's domain
   Operation *inside;          ///< the innermost reduce in whose loops it is computed; null: none
   SmallVector<int64_t> loops; ///< that reduce's axes
+  bool isScore = false;       ///< for the scores of a sum, which are computed there whatever it takes
 
   bool operator==(const Use &) const = default;
 };
@@ -131,11 +84,17 @@ private:
 
 static graph::ReduceOp reduceOf(Value value) { return value.getDefiningOp<graph::ReduceOp>(); }
 
+static double elementsOf(Value tensor) { return elementsOf(shapeOf(tensor)); }
+
+static double bytesOf(Value tensor) {
+  return elementsOf(tensor) * byteSize(cast<RankedTensorType>(tensor.getType()).getElementType());
+}
+
 static double pointsOver(graph::ReduceOp reduce) {
   double points = 1;
   view::Shape input = shapeOf(reduce.getInput());
   for (int64_t axis : reduce.getAxes())
-    points *= numberOf(input[axis]);
+    points *= typicalSize(input[axis]);
   return points;
 }
 
@@ -146,7 +105,7 @@ static double pointsOf(const Kernel &kernel) {
 
 bool schedule::isProduct(graph::ReduceOp reduce) {
   auto mul = edgeOf(reduce.getInput()).base.getDefiningOp<graph::AluOp>();
-  if (reduce.getKind().getValue() != Alu::ADD || !mul || mul.getKind().getValue() != Alu::MUL)
+  if (reduce.getKind().getValue() != Alu::ADD || reduce.getScore() || !mul || mul.getKind().getValue() != Alu::MUL)
     return false;
   ShapeTracker around = edgeOf(reduce.getInput()).tracker;
   llvm::SmallBitVector moves[2];
@@ -169,16 +128,19 @@ void Fuser::findCones() {
       for (const Edge &edge : sourcesOf(value)) {
         if (isNumber(edge.base))
           continue;
-        bool isBoundary = !isHere(edge.base) || reduceOf(edge.base) || realized_.contains(edge.base);
-        if (isBoundary) {
+        bool isMemory = !isHere(edge.base) || realized_.contains(edge.base);
+        if (!isMemory)
+          cone.depth = std::max(cone.depth, cones_[edge.base].depth + 1);
+        if (isMemory || reduceOf(edge.base)) {
           cone.sources.insert(edge.base);
           continue;
         }
         const Cone &inner = cones_[edge.base];
         cone.operations = std::min(cone.operations + inner.operations, 1e6);
-        if (cone.sources.size() <= kMostUses)
-          cone.sources.insert(inner.sources.begin(), inner.sources.end());
+        cone.sources.insert(inner.sources.begin(), inner.sources.end());
       }
+      if (cone.sources.size() > kMostSources || cone.depth > kMostDepth)
+        realized_.insert(value);
       cones_[value] = std::move(cone);
     }
 }
@@ -196,7 +158,7 @@ double Fuser::timesOf(const Use &use) const {
         continue;
       // A reduced axis belongs to its own loop: it is open only for what moves along it.
       if (!reduced || moves.test(axis))
-        open *= numberOf(size);
+        open *= typicalSize(size);
       if (moves.test(axis))
         times = open;
     }
@@ -208,7 +170,10 @@ double Fuser::operationsFor(Value value) {
   graph::ReduceOp reduce = reduceOf(value);
   if (!reduce)
     return cones_[value].operations;
-  return pointsOver(reduce) * (1 + cones_[edgeOf(reduce.getInput()).base].operations);
+  double each = 1;
+  for (const Edge &edge : sourcesOf(value))
+    each += cones_[edge.base].operations;
+  return pointsOver(reduce) * each;
 }
 
 bool Fuser::isCheaperInside(Value value) {
@@ -218,6 +183,10 @@ bool Fuser::isCheaperInside(Value value) {
     return false;
   }
   graph::ReduceOp reduce = reduceOf(value);
+  if (llvm::all_of(uses, [](const Use &use) { return use.isScore; })) {
+    placements_[value] = {host::Reason::Score};
+    return true;
+  }
   double elements = elementsOf(value), operations = operationsFor(value), own = operations;
   const Cone &cone = cones_[reduce ? edgeOf(reduce.getInput()).base : value];
   // A reduce among the sources joins a kernel of this tensor's own, and needs memory where it is read again and again.
@@ -295,6 +264,8 @@ void Fuser::giveUsesToOperands(Value value) {
         kernel.productOperations = elementsOf(value) * operationsFor(value);
       }
       addUse(edgeOf(reduce.getInput()), {use.kernel, reduced.input, reduce, reduced.axes});
+      if (reduce.getScore())
+        addUse(edgeOf(reduce.getScore()), {use.kernel, reduced.input, reduce, reduced.axes, /*isScore=*/true});
     } else if (gather) {
       addUse(edgeOf(gather.getIndices()), {use.kernel, indicesOf(gather, use.tracker), use.inside, use.loops});
     } else {

@@ -45,10 +45,29 @@ struct OwnDim {
   Expr symbol;
 };
 
+/// What of a loop needs no copy.
+struct LoopPlan {
+  struct Scan {
+    Value element;          ///< what an iteration adds
+    bool isWhole = false;   ///< its sizes are known before the loop, and `whole` has room for all of it
+    bool isInPlace = false; ///< the kernel that computes the element writes it there
+    Value whole, bytes;     ///< the memory, and how much of it an element takes
+    size_t state = 0;       ///< otherwise its position in the loop's state
+  };
+  LoopPlan(graph::LoopOp op, llvm::function_ref<bool(Expr)> isKnown);
+
+  size_t carried;
+  /// Carried tensors that are an element of a whole scan output: they stay there, and nobody frees them.
+  llvm::SmallBitVector borrows;
+  SmallVector<Scan> scans;
+};
+
 /// What is known at a place in the program; a region's scope begins as a copy of the one around it.
 struct Scope {
   llvm::DenseMap<Expr, Value> sizes;   // symbol → i64
   llvm::DenseMap<Value, Value> memory; // tensor → slice
+  llvm::DenseMap<Value, Value> places; // tensor → the slice that its kernel writes to, where it is chosen beforehand
+  llvm::DenseMap<Value, Value> counts; // a loop's iteration number → i64
   llvm::SetVector<Value> owned;        // slices that the block allocated and must free or yield
   bool region = false;
 };
@@ -61,7 +80,7 @@ public:
 
 private:
   void emitBlock(Block &block, Scope &scope);
-  /// Classic: what is held contiguous anyway is part of its memory, not a copy. Null where a kernel is needed.
+  /// What is held contiguous anyway is part of its memory, not a copy. Null where a kernel is needed.
   Value sliceOf(const KernelGroup &group, Block &block, Scope &scope);
   void emitGroup(const KernelGroup &group, Block &block, Scope &scope);
   void emitIf(graph::IfOp op, Block &block, Scope &scope);
@@ -74,9 +93,13 @@ private:
   Value size(Expr expr, Block &block, Scope &scope);
   Value bytesOf(RankedTensorType type, Block &block, Scope &scope);
   Value allocate(Value tensor, Block &block, Scope &scope);
+  /// The value of an integer or bool scalar: read from memory, unless the host knows it.
+  Value read(Value tensor, Block &block, Scope &scope);
   Value number(int64_t value) { return arith::ConstantOp::create(builder_, loc_, builder_.getI64IntegerAttr(value)); }
   Value truth(Value i64) { return arith::CmpIOp::create(builder_, loc_, arith::CmpIPredicate::ne, i64, number(0)); }
   SmallVector<OwnDim> ownDims(TypeRange types, const Scope &scope);
+  /// Makes room for one more element of `bytes` in a scan output; gives its place.
+  Value growScan(Value &memory, Value &room, Value iteration, Value bytes);
   bool isMemory(Value tensor, Block &block);
   int64_t weightIndex(graph::WeightOp weight);
   void giveOutputsMemory();
@@ -155,7 +178,9 @@ Value HostBuilder::allocate(Value tensor, Block &block, Scope &scope) {
   Type sliceType = host::SliceType::get(builder_.getContext());
   if (tensor.getDefiningOp<graph::AssignOp>())
     return scope.memory[tensor] = memoryOf(schedule::memoryOf(tensor), block, scope);
-  Value slice;
+  Value slice = scope.places.lookup(tensor);
+  if (slice)
+    return scope.memory[tensor] = slice;
   if (auto output = outputIndex_.find(tensor); output != outputIndex_.end()) {
     SmallVector<Value> dims;
     for (Expr dim : shapeOf(typeOf(tensor)))
@@ -172,6 +197,26 @@ Value HostBuilder::allocate(Value tensor, Block &block, Scope &scope) {
       scope.owned.insert(slice);
   }
   return scope.memory[tensor] = slice;
+}
+
+/// A scalar whose value the host knows without reading memory.
+static bool isKnownScalar(Value tensor) {
+  Edge edge = edgeOf(tensor);
+  return isa_and_nonnull<graph::ConstOp, graph::SizeOp>(edge.base.getDefiningOp()) && edge.tracker.isContiguous();
+}
+
+Value HostBuilder::read(Value tensor, Block &block, Scope &scope) {
+  Value base = edgeOf(tensor).base;
+  if (Value count = scope.counts.lookup(base))
+    return count;
+  if (isKnownScalar(tensor)) {
+    if (auto size = base.getDefiningOp<graph::SizeOp>())
+      return this->size(size.getSize().getValue(), block, scope);
+    auto value = cast<IntegerAttr>(base.getDefiningOp<graph::ConstOp>().getValue());
+    return number(value.getType().isInteger(1) ? value.getValue().getZExtValue() : value.getValue().getSExtValue());
+  }
+  return host::ReadOp::create(builder_, loc_, builder_.getI64Type(), memoryOf(base, block, scope),
+                              TypeAttr::get(typeOf(tensor).getElementType()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -193,17 +238,21 @@ static std::string originOf(kernel::FuncOp func) {
   return text + "]";
 }
 
+/// Whether an assign writes into the tensor's memory.
+static bool isOverwritten(Value tensor) {
+  return llvm::any_of(tensor.getUsers(), [&](Operation *user) {
+    auto assign = dyn_cast<graph::AssignOp>(user);
+    return assign && assign.getTarget() == tensor;
+  });
+}
+
 Value HostBuilder::sliceOf(const KernelGroup &group, Block &block, Scope &scope) {
   auto copy = group.outputs.front().getDefiningOp<graph::ContiguousOp>();
-  if (!policy_.classic || !copy || group.outputs.size() > 1)
+  if (!copy || group.outputs.size() > 1 || scope.places.contains(copy))
     return nullptr;
   Edge edge = edgeOf(copy.getInput());
   bool isGiven = isa<BlockArgument>(edge.base) || edge.base.getDefiningOp<graph::WeightOp>();
-  bool isOverwritten = llvm::any_of(edge.base.getUsers(), [&](Operation *user) {
-    auto assign = dyn_cast<graph::AssignOp>(user);
-    return assign && assign.getTarget() == edge.base;
-  });
-  if (!isGiven || isOverwritten || !edge.tracker.isConsecutive())
+  if (!isGiven || isOverwritten(edge.base) || !edge.tracker.isConsecutive())
     return nullptr;
   Expr offset = edge.tracker.views().front().offset() * int64_t(byteSize(typeOf(edge.base).getElementType()));
   Value base = memoryOf(edge.base, block, scope);
@@ -291,9 +340,7 @@ void HostBuilder::emitControl(Operation *op, Block &block, Scope &scope) {
   Expr symbol = Expr::variable(attr.getName(), attr.getMin(), attr.getMax());
   if (scope.sizes.contains(symbol))
     return;
-  Value from = memoryOf(edgeOf(bind.getValue()).base, block, scope);
-  Value value = host::ReadOp::create(builder_, loc_, builder_.getI64Type(), from,
-                                     TypeAttr::get(typeOf(bind.getValue()).getElementType()));
+  Value value = read(bind.getValue(), block, scope);
   auto within = [&](arith::CmpIPredicate predicate, int64_t bound) {
     return arith::CmpIOp::create(builder_, loc_, predicate, value, number(bound)).getResult();
   };
@@ -368,16 +415,65 @@ void HostBuilder::emitIf(graph::IfOp op, Block &block, Scope &scope) {
     scope.sizes[dim.symbol] = value;
 }
 
+/// Whether the host alone asks for a tensor's value.
+static bool isReadByHostOnly(Value tensor) {
+  return llvm::all_of(tensor.getUsers(), [](Operation *user) {
+    return isa<graph::BindOp>(user) || (isa<graph::ViewOp>(user) && isReadByHostOnly(user->getResult(0)));
+  });
+}
+
+LoopPlan::LoopPlan(graph::LoopOp op, llvm::function_ref<bool(Expr)> isKnown)
+    : carried(op.getInits().size()), borrows(carried), scans(op.getNumResults() - carried) {
+  Block &body = op.getBody().front();
+  ValueRange values = cast<graph::YieldOp>(body.getTerminator()).getValues();
+  llvm::DenseSet<Value> placed;
+  for (auto [i, scan] : llvm::enumerate(scans)) {
+    scan.element = values[1 + carried + i];
+    RankedTensorType type = typeOf(op.getResult(carried + i));
+    scan.isWhole = llvm::all_of(shapeOf(type), isKnown);
+    Edge edge = edgeOf(scan.element);
+    SmallVector<size_t> alsoCarried;
+    for (size_t k = 0; k < carried; ++k)
+      if (edgeOf(values[1 + k]).base == edge.base)
+        alsoCarried.push_back(k);
+    bool mayBorrow = scan.isWhole &&
+                     llvm::none_of(alsoCarried, [&](size_t k) { return isOverwritten(edgeOf(op.getInits()[k]).base); });
+    scan.isInPlace = isComputed(edge.base) && edge.base.getParentBlock() == &body &&
+                     llvm::all_of(shapeOf(typeOf(scan.element)), isKnown) && (alsoCarried.empty() || mayBorrow) &&
+                     placed.insert(edge.base).second;
+    if (scan.isInPlace)
+      for (size_t k : alsoCarried)
+        borrows.set(k);
+  }
+}
+
+Value HostBuilder::growScan(Value &memory, Value &room, Value iteration, Value bytes) {
+  Type sliceType = host::SliceType::get(builder_.getContext());
+  Value used = arith::MulIOp::create(builder_, loc_, iteration, bytes);
+  Value needed = arith::AddIOp::create(builder_, loc_, used, bytes);
+  Value full = arith::CmpIOp::create(builder_, loc_, arith::CmpIPredicate::sgt, needed, room);
+  auto grown = scf::IfOp::create(builder_, loc_, TypeRange{sliceType, builder_.getI64Type()}, full, true, true);
+  OpBuilder::InsertionGuard inside(builder_);
+  builder_.setInsertionPointToEnd(&grown.getThenRegion().front());
+  Value doubled = arith::MulIOp::create(builder_, loc_, needed, number(2));
+  Value larger = host::AllocOp::create(builder_, loc_, sliceType, doubled);
+  host::CopyOp::create(builder_, loc_, larger, memory, used);
+  host::FreeOp::create(builder_, loc_, memory);
+  scf::YieldOp::create(builder_, loc_, ValueRange{larger, doubled});
+  builder_.setInsertionPointToEnd(&grown.getElseRegion().front());
+  scf::YieldOp::create(builder_, loc_, ValueRange{memory, room});
+  builder_.setInsertionPointAfter(grown);
+  memory = grown.getResult(0);
+  room = grown.getResult(1);
+  return host::OffsetOp::create(builder_, loc_, sliceType, memory, used);
+}
+
 void HostBuilder::emitLoop(graph::LoopOp op, Block &block, Scope &scope) {
   if (op.getNumResults() && scope.memory.contains(op.getResult(0)))
     return;
   MLIRContext *context = builder_.getContext();
   Type sliceType = host::SliceType::get(context), i64 = builder_.getI64Type();
   Block &body = op.getBody().front();
-  size_t carried = op.getInits().size(), scans = op.getNumResults() - carried;
-  auto readScalar = [&](Value tensor, Type dtype) -> Value {
-    return host::ReadOp::create(builder_, loc_, i64, memoryOf(edgeOf(tensor).base, block, scope), TypeAttr::get(dtype));
-  };
   op->walk([&](Operation *inner) {
     for (Value operand : inner->getOperands()) {
       Value base = edgeOf(operand).base;
@@ -385,29 +481,47 @@ void HostBuilder::emitLoop(graph::LoopOp op, Block &block, Scope &scope) {
         memoryOf(base, block, scope);
     }
   });
-  Value trips = op.getTrips() ? readScalar(op.getTrips(), typeOf(op.getTrips()).getElementType())
-                              : number(std::numeric_limits<int64_t>::max());
-  Value condition = op.getCondition() ? readScalar(op.getCondition(), builder_.getI1Type()) : number(1);
+  LoopPlan plan(op, [&](Expr size) {
+    bool isKnown = true;
+    size.forEachVariable([&](Expr symbol) { isKnown &= scope.sizes.contains(symbol); });
+    return isKnown;
+  });
+  size_t carried = plan.carried;
+  Value trips = op.getTrips() ? read(op.getTrips(), block, scope) : number(std::numeric_limits<int64_t>::max());
+  Value condition = op.getCondition() ? read(op.getCondition(), block, scope) : number(1);
 
   // State: iteration, condition, carried slices, the carried tensors' own dims, then (memory, room) of each scan
-  // output.
+  // output whose length is not known.
   TypeRange arguments = TypeRange(body.getArgumentTypes()).drop_front();
   SmallVector<OwnDim> own = ownDims(arguments, scope);
   SmallVector<Value> state{number(0), condition};
-  for (Value init : op.getInits()) {
-    Value bytes = bytesOf(typeOf(init), block, scope);
-    Value copy = host::AllocOp::create(builder_, loc_, sliceType, bytes);
-    host::CopyOp::create(builder_, loc_, copy, memoryOf(edgeOf(init).base, block, scope), bytes);
-    state.push_back(copy);
+  for (auto [i, init] : llvm::enumerate(op.getInits())) {
+    Value memory = memoryOf(edgeOf(init).base, block, scope);
+    if (!plan.borrows.test(i)) {
+      Value bytes = bytesOf(typeOf(init), block, scope);
+      Value copy = host::AllocOp::create(builder_, loc_, sliceType, bytes);
+      host::CopyOp::create(builder_, loc_, copy, memory, bytes);
+      memory = copy;
+    }
+    state.push_back(memory);
   }
   for (const OwnDim &dim : own)
     state.push_back(size(shapeOf(typeOf(op.getInits()[dim.value]))[dim.axis], block, scope));
-  Value iteration = host::AllocOp::create(builder_, loc_, sliceType, number(8));
-  for (size_t i = 0; i < scans; ++i) {
+  Value iteration;
+  if (!isReadByHostOnly(body.getArgument(0)))
+    iteration = host::AllocOp::create(builder_, loc_, sliceType, number(8));
+  size_t firstOwn = 2 + carried;
+  for (auto [i, scan] : llvm::enumerate(plan.scans)) {
+    RankedTensorType type = typeOf(op.getResult(carried + i));
+    if (scan.isWhole) {
+      scan.whole = host::AllocOp::create(builder_, loc_, sliceType, bytesOf(type, block, scope));
+      scan.bytes = bytesOf(typeOf(scan.element), block, scope);
+      continue;
+    }
+    scan.state = state.size();
     state.push_back(host::AllocOp::create(builder_, loc_, sliceType, number(0)));
     state.push_back(number(0)); // bytes of room
   }
-  size_t firstOwn = 2 + carried, firstScan = firstOwn + own.size();
   // A scan output's other dims must be known after the loop too, so they are read there as they are in the last
   // iteration.
   SmallVector<Type> types = llvm::map_to_vector(state, [](Value value) { return value.getType(); });
@@ -421,57 +535,63 @@ void HostBuilder::emitLoop(graph::LoopOp op, Block &block, Scope &scope) {
     scf::ConditionOp::create(builder_, loc_, more, before->getArguments());
 
     Block *after = builder_.createBlock(&loop.getAfter(), {}, types, locations);
+    Value count = after->getArgument(0);
     Scope inner = scope;
     inner.region = true;
     inner.owned.clear();
-    host::WriteOp::create(builder_, loc_, iteration, TypeAttr::get(i64), after->getArgument(0));
-    inner.memory[body.getArgument(0)] = iteration;
+    inner.counts[body.getArgument(0)] = count;
+    if (iteration) {
+      host::WriteOp::create(builder_, loc_, iteration, TypeAttr::get(i64), count);
+      inner.memory[body.getArgument(0)] = iteration;
+    }
     for (size_t i = 0; i < carried; ++i)
       inner.memory[body.getArgument(i + 1)] = after->getArgument(2 + i);
     for (auto [i, dim] : llvm::enumerate(own))
       inner.sizes[dim.symbol] = after->getArgument(firstOwn + i);
+    SmallVector<Value> next(types.size());
+    auto placeOf = [&](LoopPlan::Scan &scan) -> Value {
+      if (scan.isWhole) {
+        Value offset = arith::MulIOp::create(builder_, loc_, count, scan.bytes);
+        return host::OffsetOp::create(builder_, loc_, sliceType, scan.whole, offset);
+      }
+      Value bytes = bytesOf(typeOf(scan.element), body, inner);
+      next[scan.state] = after->getArgument(scan.state);
+      next[scan.state + 1] = after->getArgument(scan.state + 1);
+      return growScan(next[scan.state], next[scan.state + 1], count, bytes);
+    };
+    for (LoopPlan::Scan &scan : plan.scans)
+      if (scan.isInPlace)
+        inner.places[edgeOf(scan.element).base] = placeOf(scan);
     emitBlock(body, inner);
 
     ValueRange values = cast<graph::YieldOp>(body.getTerminator()).getValues();
-    Value nextCondition = host::ReadOp::create(builder_, loc_, i64, memoryOf(edgeOf(values[0]).base, body, inner),
-                                               TypeAttr::get(builder_.getI1Type()));
-    SmallVector<Value> next{arith::AddIOp::create(builder_, loc_, after->getArgument(0), number(1)), nextCondition};
-    SmallVector<Value> slices = yieldMemory(values.slice(1, carried), body, inner);
-    next.append(slices);
-    for (const OwnDim &dim : own)
-      next.push_back(size(shapeOf(typeOf(values[1 + dim.value]))[dim.axis], body, inner));
-    for (size_t i = 0; i < scans; ++i) {
-      Value element = values[1 + carried + i];
-      Value bytes = bytesOf(typeOf(element), body, inner);
-      Value memory = after->getArgument(firstScan + 2 * i), room = after->getArgument(firstScan + 2 * i + 1);
-      Value used = arith::MulIOp::create(builder_, loc_, after->getArgument(0), bytes);
-      Value needed = arith::AddIOp::create(builder_, loc_, used, bytes);
-      Value full = arith::CmpIOp::create(builder_, loc_, arith::CmpIPredicate::sgt, needed, room);
-      auto grown = scf::IfOp::create(builder_, loc_, TypeRange{sliceType, i64}, full, true, true);
-      OpBuilder::InsertionGuard inside(builder_);
-      builder_.setInsertionPointToEnd(&grown.getThenRegion().front());
-      Value doubled = arith::MulIOp::create(builder_, loc_, needed, number(2));
-      Value larger = host::AllocOp::create(builder_, loc_, sliceType, doubled);
-      host::CopyOp::create(builder_, loc_, larger, memory, used);
-      host::FreeOp::create(builder_, loc_, memory);
-      scf::YieldOp::create(builder_, loc_, ValueRange{larger, doubled});
-      builder_.setInsertionPointToEnd(&grown.getElseRegion().front());
-      scf::YieldOp::create(builder_, loc_, ValueRange{memory, room});
-      builder_.setInsertionPointAfter(grown);
-      Value place = host::OffsetOp::create(builder_, loc_, sliceType, grown.getResult(0), used);
-      host::CopyOp::create(builder_, loc_, place, memoryOf(edgeOf(element).base, body, inner), bytes);
-      next.push_back(grown.getResult(0));
-      next.push_back(grown.getResult(1));
-      builder_.setInsertionPointToEnd(after);
+    next[1] = read(values[0], body, inner);
+    next[0] = arith::AddIOp::create(builder_, loc_, count, number(1));
+    SmallVector<Value> passed;
+    for (size_t i = 0; i < carried; ++i)
+      if (!plan.borrows.test(i))
+        passed.push_back(values[1 + i]);
+    SmallVector<Value> slices = yieldMemory(passed, body, inner);
+    for (size_t i = 0, at = 0; i < carried; ++i)
+      next[2 + i] = plan.borrows.test(i) ? memoryOf(edgeOf(values[1 + i]).base, body, inner) : slices[at++];
+    for (auto [i, dim] : llvm::enumerate(own))
+      next[firstOwn + i] = size(shapeOf(typeOf(values[1 + dim.value]))[dim.axis], body, inner);
+    for (LoopPlan::Scan &scan : plan.scans) {
+      if (scan.isInPlace)
+        continue;
+      Value place = placeOf(scan), from = memoryOf(edgeOf(scan.element).base, body, inner);
+      host::CopyOp::create(builder_, loc_, place, from, bytesOf(typeOf(scan.element), body, inner));
     }
     for (Value slice : inner.owned)
       if (!llvm::is_contained(slices, slice))
         host::FreeOp::create(builder_, loc_, slice);
     for (size_t i = 0; i < carried; ++i)
-      host::FreeOp::create(builder_, loc_, after->getArgument(2 + i));
+      if (!plan.borrows.test(i))
+        host::FreeOp::create(builder_, loc_, after->getArgument(2 + i));
     scf::YieldOp::create(builder_, loc_, next);
   }
-  host::FreeOp::create(builder_, loc_, iteration);
+  if (iteration)
+    host::FreeOp::create(builder_, loc_, iteration);
   // Symbols of the results: a carried tensor's dims as they are at the end, a scan output's first dim the trip count.
   for (const OwnDim &dim : ownDims(op.getResultTypes(), scope)) {
     if (dim.value >= carried) {
@@ -483,9 +603,22 @@ void HostBuilder::emitLoop(graph::LoopOp op, Block &block, Scope &scope) {
     assert(same != own.end() && "a result's dim changes only where the body's argument does");
     scope.sizes[dim.symbol] = loop.getResult(firstOwn + (same - own.begin()));
   }
-  for (size_t i = 0; i < op.getNumResults(); ++i) {
-    Value slice = loop.getResult(i < carried ? 2 + i : firstScan + 2 * (i - carried));
-    scope.memory[op.getResult(i)] = slice;
+  for (auto [i, result] : llvm::enumerate(op.getResults())) {
+    Value slice;
+    if (i < carried) {
+      slice = loop.getResult(2 + i);
+    } else {
+      LoopPlan::Scan &scan = plan.scans[i - carried];
+      slice = scan.isWhole ? scan.whole : Value(loop.getResult(scan.state));
+    }
+    if (scope.region && i < carried && plan.borrows.test(i)) {
+      // Part of a scan output, which the region frees by itself.
+      Value bytes = bytesOf(typeOf(result), block, scope);
+      Value copy = host::AllocOp::create(builder_, loc_, sliceType, bytes);
+      host::CopyOp::create(builder_, loc_, copy, slice, bytes);
+      slice = copy;
+    }
+    scope.memory[result] = slice;
     if (scope.region)
       scope.owned.insert(slice);
   }
@@ -500,7 +633,10 @@ static void giveMemoryToYields(Block &block, bool onlyOnce) {
   Operation *terminator = block.getTerminator();
   OpBuilder builder(terminator);
   llvm::DenseSet<Value> seen;
+  bool hasCondition = isa<graph::LoopOp>(block.getParentOp());
   for (OpOperand &operand : terminator->getOpOperands()) {
+    if (hasCondition && operand.getOperandNumber() == 0 && isKnownScalar(operand.get()))
+      continue;
     Edge edge = edgeOf(operand.get());
     Operation *op = edge.base.getDefiningOp();
     bool computed = isa_and_nonnull<graph::AluOp, graph::ReduceOp, graph::GatherOp, graph::ContiguousOp>(op) &&
@@ -531,8 +667,11 @@ void HostBuilder::giveOutputsMemory() {
       return giveMemoryTo(gather.getInputMutable(), /*inOrder=*/false);
     if (!isa<graph::IfOp, graph::LoopOp, graph::BindOp>(op))
       return;
+    // A loop's trips and condition come first, and the host may know them.
+    size_t scalars = isa<graph::LoopOp>(op) ? op->getNumOperands() - cast<graph::LoopOp>(op).getInits().size() : 0;
     for (OpOperand &operand : op->getOpOperands())
-      giveMemoryTo(operand, /*inOrder=*/true);
+      if (operand.getOperandNumber() >= scalars || !isKnownScalar(operand.get()))
+        giveMemoryTo(operand, /*inOrder=*/true);
     for (Region &region : op->getRegions())
       giveMemoryToYields(region.front(), /*onlyOnce=*/false);
   });

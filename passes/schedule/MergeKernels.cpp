@@ -1,3 +1,10 @@
+//===- MergeKernels.cpp - Kernels that walk the same memory together --------------===//
+// Two kernels may become one where neither waits for the other. To know that of any two takes more than the graph's
+// size; so each kernel has a level, the kernels on the longest way to it from the inputs, and two are known to be
+// independent where they have one level, or where nothing waits for the earlier one yet. Merging two of one level
+// changes no level, so one pass in order is enough.
+//===----------------------------------------------------------------------------===//
+
 #include "passes/schedule/MergeKernels.h"
 
 #include "passes/schedule/Fuse.h"
@@ -8,16 +15,20 @@ using namespace mlir;
 
 /// A kernel with more outputs asks for more registers than a device has.
 static constexpr size_t kMostOutputs = 8;
+/// Kernels that a further one is compared with, of those that share a tensor and the loops with it.
+static constexpr size_t kMostCompared = 8;
 
 namespace {
 
 /// A kernel among those of its block.
 struct Node {
   KernelGroup *group;
-  llvm::SetVector<Value> reads; ///< memory
-  llvm::SmallBitVector before;  ///< the kernels that it waits for
-  bool isMerged = false;        ///< into another
+  int64_t level = 0;
+  bool isWaitedFor = false; ///< by a kernel so far
 };
+
+/// The loops over a tensor: its shape and the axes that are reduced.
+using Walk = std::pair<Attribute, Attribute>;
 
 } // namespace
 
@@ -40,75 +51,82 @@ static llvm::SetVector<Value> readsOf(const KernelGroup &group, const llvm::SetV
   return reads;
 }
 
-/// Whether two kernels have the same loops, none of them a product's, whose register tile has room for one only.
-static bool walkTogether(KernelGroup &a, KernelGroup &b) {
-  if (a.outputs.size() + b.outputs.size() > kMostOutputs || !a.reduce != !b.reduce)
-    return false;
-  for (KernelGroup *group : {&a, &b})
-    for (Value output : group->outputs)
-      if (!isa<graph::AluOp, graph::ReduceOp>(output.getDefiningOp()))
-        return false;
-  if (!a.reduce)
-    return shapeOf(a.outputs.front()) == shapeOf(b.outputs.front());
-  return shapeOf(a.reduce.getInput()) == shapeOf(b.reduce.getInput()) && a.reduce.getAxes() == b.reduce.getAxes() &&
-         !isProduct(a.reduce) && !isProduct(b.reduce);
+/// What the loops of a kernel go over; null where they are a product's, whose register tile has room for one only.
+static Value walkedBy(KernelGroup &group) {
+  for (Value output : group.outputs)
+    if (!isa<graph::AluOp, graph::ReduceOp>(output.getDefiningOp()))
+      return nullptr;
+  if (!group.reduce)
+    return group.outputs.front();
+  return isProduct(group.reduce) ? Value() : Value(group.reduce.getInput());
 }
 
-static bool shareReads(const Node &a, const Node &b) {
-  // What both read should be as large as what they walk.
-  Value walked = a.group->reduce ? a.group->reduce.getInput() : a.group->outputs.front();
-  return llvm::any_of(a.reads, [&](Value read) {
-    return b.reads.contains(read) && view::provablyEqual(view::product(shapeOf(read)), view::product(shapeOf(walked)));
-  });
+static Walk walkOf(KernelGroup &group, Value walked) {
+  Attribute axes = group.reduce ? Attribute(group.reduce.getAxesAttr()) : UnitAttr::get(walked.getContext());
+  return {DimsAttr::get(walked.getContext(), shapeOf(walked)), axes};
 }
 
 void schedule::mergeKernels(llvm::MapVector<Value, KernelGroup> &groups, const llvm::SetVector<Value> &realized) {
   std::vector<Node> nodes;
   llvm::DenseMap<Value, size_t> writer;
-  llvm::DenseMap<Value, SmallVector<size_t>> readers; // of memory, among the kernels so far
+  llvm::DenseMap<Value, SmallVector<size_t>> readers;                    // of memory, among the kernels so far
+  llvm::DenseMap<std::pair<Value, Walk>, SmallVector<size_t>> mergeable; // readers of a tensor as large as the walk
+  llvm::DenseSet<Value> gone;
   for (KernelGroup *group : inOrder(groups)) {
-    size_t at = nodes.size();
-    Node &node = nodes.emplace_back(Node{group, readsOf(*group, realized), llvm::SmallBitVector(groups.size())});
+    Node node{group};
     auto waitFor = [&](size_t other) {
-      node.before |= nodes[other].before;
-      node.before.set(other);
+      node.level = std::max(node.level, nodes[other].level + 1);
+      nodes[other].isWaitedFor = true;
     };
-    for (Value read : node.reads)
+    llvm::SetVector<Value> reads = readsOf(*group, realized);
+    for (Value read : reads)
       if (auto written = writer.find(read); written != writer.end())
         waitFor(written->second);
     for (Value output : group->outputs)
       if (auto assign = output.getDefiningOp<graph::AssignOp>())
         for (size_t reader : readers[assign.getTarget()]) // of the old value
           waitFor(reader);
-    for (Value output : group->outputs)
-      writer[output] = at;
-    // A kernel before this one that it does not wait for.
-    llvm::SetVector<size_t> candidates;
-    for (Value read : node.reads)
-      candidates.insert(readers[read].begin(), readers[read].end());
-    for (size_t other : candidates) {
-      Node &first = nodes[other];
-      if (node.before.test(other) || !walkTogether(*first.group, *group) || !shareReads(first, node))
+
+    size_t at = nodes.size();
+    SmallVector<std::pair<Value, Walk>> keys;
+    if (Value walked = walkedBy(*group)) {
+      Walk walk = walkOf(*group, walked);
+      // What both read should be as large as what they walk.
+      for (Value read : reads)
+        if (view::provablyEqual(view::product(shapeOf(read)), view::product(shapeOf(walked))))
+          keys.push_back({read, walk});
+    }
+    auto fits = [&](size_t other) {
+      const Node &first = nodes[other];
+      bool isIndependent = first.level == node.level || (!first.isWaitedFor && first.level < node.level);
+      return isIndependent && first.group->outputs.size() + group->outputs.size() <= kMostOutputs;
+    };
+    for (const auto &key : keys) {
+      const SmallVector<size_t> &candidates = mergeable[key];
+      const auto *found = llvm::find_if(candidates, fits);
+      if (found == candidates.end())
         continue;
+      at = *found;
+      Node &first = nodes[at];
       first.group->outputs.append(group->outputs.begin(), group->outputs.end());
-      first.reads.insert(node.reads.begin(), node.reads.end());
-      node.isMerged = true;
-      for (Value output : group->outputs)
-        writer[output] = other;
-      // Whoever waits for the first now waits for all that this one waits for.
-      llvm::SmallBitVector before = node.before;
-      first.before |= before;
-      for (Node &later : nodes)
-        if (&later != &first && later.before.test(other))
-          later.before |= before;
+      first.level = node.level;
+      gone.insert(group->outputs.front());
       break;
     }
-    for (Value read : node.reads)
-      readers[read].push_back(writer[group->outputs.front()]);
+    if (at == nodes.size())
+      nodes.push_back(node);
+    for (const auto &key : keys) {
+      SmallVector<size_t> &candidates = mergeable[key];
+      if (llvm::is_contained(candidates, at))
+        continue;
+      if (candidates.size() == kMostCompared)
+        candidates.erase(candidates.begin());
+      candidates.push_back(at);
+    }
+    for (Value read : reads)
+      readers[read].push_back(at);
+    for (Value output : group->outputs)
+      writer[output] = at;
   }
-  llvm::DenseSet<Value> gone;
-  for (Node &node : nodes)
-    if (node.isMerged)
-      gone.insert(node.group->outputs.front());
   groups.remove_if([&](auto &entry) { return gone.contains(entry.first); });
 }

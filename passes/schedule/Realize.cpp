@@ -121,6 +121,8 @@ private:
   /// Notes an edge; whether its base is new.
   bool enter(const Edge &edge);
   void visit(const Edge &root);
+  /// Cuts what would be nested too deeply.
+  void limitDepth();
   void pairReduce(Value reduce);
   /// Collects the realized tensors that `root` reaches through element-wise ops; with `root` itself where the way to
   /// one is not clean.
@@ -195,6 +197,22 @@ void Realizer::visit(const Edge &root) {
     if (enter(source))
       path.push_back({source.base, 0});
   }
+}
+
+void Realizer::limitDepth() {
+  llvm::DenseMap<Value, int> depths;
+  for (Operation &op : block_)
+    for (Value value : op.getResults()) {
+      if (!isHere(value) || realized_.contains(value))
+        continue;
+      int &depth = depths[value] = 1;
+      for (const Edge &source : sourcesOf(value))
+        depth = std::max(depth, depths.lookup(source.base) + 1);
+      if (depth <= kMostDepth || !all_.contains(value))
+        continue;
+      realized_.insert(value);
+      depth = 0;
+    }
 }
 
 std::optional<ShapeTracker> Realizer::onlyEdge(Value reader, Value base) {
@@ -345,6 +363,7 @@ Realization Realizer::run() {
   for (Value base : padded_)
     if (!isPadSafe(base, realized_))
       realize(base, host::Reason::Padded);
+  limitDepth();
   for (Value base : llvm::to_vector(all_))
     if (isReduce(base) && !realized_.contains(base))
       pairReduce(base);

@@ -36,6 +36,9 @@ llvm::SmallVector<Edge> rootsOf(mlir::Block &block);
 /// What a kernel knows without reading memory.
 bool isNumber(mlir::Value value);
 
+/// A tensor computed by more operations than this, one inside the other, gets memory: kernels are walked recursively.
+inline constexpr int kMostDepth = 1000;
+
 /// The kernels of one block: each writes `outputs`, which share one reduce (null: none) and one iteration space.
 struct KernelGroup {
   llvm::SmallVector<mlir::Value> outputs;

@@ -143,6 +143,7 @@ void kiln_context_destroy(kiln_context *context) {
     kiln_weights_close(context);
     context->device->close(context->state);
   }
+  free(context->planned);
   free(context->temporaries);
   free(context->weight_copies);
   free(context->weights);

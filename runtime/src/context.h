@@ -49,6 +49,9 @@ struct kiln_context {
   kiln_input_state *input_states;
   kiln_output_state *output_states;
   kiln_block arena;
+  int64_t *planned; /* of kiln_rt_plan: the sizes, then the offsets */
+  int32_t planned_count;
+  int64_t planned_bytes;
   kiln_temporary *temporaries;
   int32_t temporary_count, temporary_room;
 

@@ -4,10 +4,38 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 kiln_status kiln_rt_arena(kiln_context *context, int64_t bytes, kiln_slice *slice) {
   kiln_status status = kiln_block_reserve(context, &context->arena, bytes, "arena");
   *slice = (kiln_slice){context->arena.memory, 0};
+  return status;
+}
+
+static kiln_status make_plan(kiln_context *context, const kiln_lifetime *lifetimes, int32_t count,
+                             const int64_t *bytes) {
+  size_t size = (size_t)count * sizeof *bytes;
+  free(context->planned);
+  context->planned_count = 0;
+  context->planned = malloc(size ? 2 * size : 1);
+  context->planned_bytes = context->planned ? kiln_plan(lifetimes, count, bytes, context->planned + count) : -1;
+  if (context->planned_bytes < 0)
+    return kiln_fail(context, KILN_OUT_OF_MEMORY, "no memory for %" PRId32 " temporaries of these sizes", count);
+  memcpy(context->planned, bytes, size);
+  context->planned_count = count;
+  return KILN_OK;
+}
+
+kiln_status kiln_rt_plan(kiln_context *context, const kiln_lifetime *lifetimes, int32_t count, const int64_t *bytes,
+                         kiln_slice *slices) {
+  bool known = context->planned && context->planned_count == count &&
+               memcmp(context->planned, bytes, (size_t)count * sizeof *bytes) == 0;
+  kiln_status status = known ? KILN_OK : make_plan(context, lifetimes, count, bytes);
+  kiln_slice arena;
+  if (!status)
+    status = kiln_rt_arena(context, context->planned_bytes, &arena);
+  for (int32_t i = 0; !status && i < count; i++)
+    slices[i] = (kiln_slice){arena.memory, context->planned[count + i]};
   return status;
 }
 

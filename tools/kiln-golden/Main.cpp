@@ -1,6 +1,6 @@
 //===- Main.cpp - kiln-golden: is kiln what the reference data say? ------===//
 //
-//   kiln-golden shapetracker|symbolic|schedule FILE
+//   kiln-golden shapetracker|symbolic|schedule|bytes FILE
 //   kiln-golden programs FILE FOLDER
 //
 // Checks every case of FILE through the compiler's own code, prints each mismatch in a line and ends with
@@ -31,6 +31,7 @@ int main(int argc, char **argv) {
   kind("shapetracker", "views, merges and index expressions", checkShapeTrackers);
   kind("symbolic", "the simplifier of symbolic integers", checkSymbolic);
   kind("schedule", "kernels, estimates and memory of the classic policy", checkSchedules);
+  kind("bytes", "bytes moved under both policies; by default no more", compareBytes);
   std::string folder;
   CLI::App *programs = app.add_subcommand("programs", "write the programs of a schedule file as graphs");
   programs->add_option("file", path, "the data, JSON")->required();

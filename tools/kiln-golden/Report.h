@@ -40,6 +40,8 @@ unsigned countNodes(const std::string &rendered);
 void checkShapeTrackers(const Json &file, Report &report);
 void checkSymbolic(const Json &file, Report &report);
 void checkSchedules(const Json &file, Report &report);
+/// Prints what each program of a schedule file moves under both policies; a mismatch where the default moves more.
+void compareBytes(const Json &file, Report &report);
 /// Writes each program as a dump of the import stage.
 void writePrograms(const Json &file, const std::string &folder, Report &report);
 

@@ -3,6 +3,7 @@
 #include "Devices.h"
 #include "DimOption.h"
 #include "GraphDrawing.h"
+#include "RatesOption.h"
 #include "support/Error.h"
 
 #include "llvm/Support/MemoryBuffer.h"
@@ -38,7 +39,7 @@ namespace {
 /// What CLI11 fills and what has yet to be understood.
 struct Texts {
   std::vector<std::string> dims, inputs, named, at;
-  std::string emit, opts, schedule = "default", outputDir, random, bench, threads;
+  std::string emit, opts, schedule = "default", rates, outputDir, random, bench, threads;
   std::optional<double> memoryLimit; ///< in GiB
   bool list = false;
 };
@@ -61,6 +62,8 @@ static void addCompileOptions(CLI::App &app, CommandLine &line, Texts &texts, co
   app.add_option("-O", compile.level, "how hard the code generator tries, 0 to 3 (2)")->type_name("N");
   app.add_flag("--no-opt", compile.pipeline.noOpt, "leave every kernel as it was scheduled");
   app.add_option("--schedule", texts.schedule, "classic: tinygrad v0.9.2's rules; or default")->type_name("S");
+  app.add_option("--rates", texts.rates, "what the device can do, where the schedule asks: ops-per-ns=N,units=N...")
+      ->type_name("RATES");
   app.add_option("--dim", texts.dims, "a size that the model leaves open: NAME=VALUE or NAME=LO..HI,default=V")
       ->type_name("DIM")
       ->expected(1)
@@ -130,6 +133,8 @@ static llvm::Error understand(CommandLine &line, const Texts &texts) {
   if (!target)
     return target.takeError();
   compile.pipeline.target = *target;
+  if (llvm::Error error = parseRates(texts.rates, compile.pipeline.target.rates))
+    return error;
   if (compile.level > 3)
     return usageError("-O" + llvm::Twine(compile.level) + ": no such level", "give -O0 to -O3");
   if (texts.schedule != "classic" && texts.schedule != "default")

@@ -103,6 +103,8 @@ std::string driver::reason(host::TensorAttr tensor) {
     return "it would be computed again in too many places";
   case Reason::Limit:
     return "a kernel computes so much at once, and reads so many tensors, at most";
+  case Reason::Score:
+    return "the sum over its softmax walks once, and uses each score when it is computed";
   case Reason::Output:
     return "an output of the model";
   case Reason::Control:

@@ -52,7 +52,9 @@ void driver::printStats(mlir::ModuleOp module, llvm::raw_ostream &out) {
     out << llvm::formatv("{0} launches of {1} kernels, {2:F3} MFLOP, {3:F3} MB moved{4}\n", launches, kernels.size(),
                          operations / kMega, bytes / kMega, sizes);
     double peak = 0, live = 0;
-    program.walk([&](host::ArenaOp arena) {
+    program.walk([&](mlir::Operation *arena) {
+      if (!llvm::isa<host::ArenaOp, host::PlanOp>(arena))
+        return;
       if (auto planned = arena->getAttrOfType<mlir::IntegerAttr>("peak"))
         peak += planned.getInt();
       if (auto bound = arena->getAttrOfType<mlir::IntegerAttr>("live"))

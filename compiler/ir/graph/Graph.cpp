@@ -212,17 +212,24 @@ LogicalResult AluOp::verify() {
   return success();
 }
 
-void ReduceOp::build(OpBuilder &builder, OperationState &state, Alu kind, Value input, ArrayRef<int64_t> axes) {
+void ReduceOp::build(OpBuilder &builder, OperationState &state, Alu kind, Value input, ArrayRef<int64_t> axes,
+                     Value score) {
   view::Shape shape = shapeOf(input);
   for (int64_t axis : axes)
     shape[axis] = 1;
-  build(builder, state, tensorType(shape, elementOf(input)), AluKindAttr::get(builder.getContext(), kind), input, axes);
+  build(builder, state, tensorType(shape, elementOf(input)), AluKindAttr::get(builder.getContext(), kind), input, score,
+        axes);
 }
 
 LogicalResult ReduceOp::verify() {
   Alu kind = getKind().getValue();
   if (kind != Alu::ADD && kind != Alu::MUL && kind != Alu::MAX && kind != Alu::MIN)
     return emitOpError() << stringifyAlu(kind) << " is no reduction";
+  bool isScored = getScore() != nullptr;
+  if (isScored && (kind != Alu::ADD || !isa<FloatType>(elementOf(getInput()))))
+    return emitOpError("only a sum of floats has scores");
+  if (isScored && getScore().getType() != getInput().getType())
+    return emitOpError("the scores are of another type than the input");
   view::Shape shape = shapeOf(getInput());
   if (failed(expectAxes(*this, getAxes(), shape.size())))
     return failure();

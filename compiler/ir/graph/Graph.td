@@ -157,12 +157,18 @@ def AluOp : PureGraphOp<"alu"> {
 
 def ReduceOp : PureGraphOp<"reduce"> {
   let summary = "ADD, MUL, MAX or MIN over axes, which stay as size 1";
-  let description = [{Floats accumulate in their own dtype; an empty axis gives the operation's identity.}];
-  let arguments = (ins AluKindAttr:$kind, Tensor:$input, DenseI64ArrayAttr:$axes);
+  let description = [{
+    Floats accumulate in their own dtype; an empty axis gives the operation's identity. With `score`, of the input's type, a
+    sum weighs each input by exp(its score - the largest score of the same sum).
+  }];
+  let arguments = (ins AluKindAttr:$kind, Tensor:$input, Optional<Tensor>:$score, DenseI64ArrayAttr:$axes);
   let results = (outs Tensor:$result);
-  let assemblyFormat = "custom<AluRow>($kind) $input $axes attr-dict `:` type($input) `to` type($result)";
+  let assemblyFormat = [{
+    custom<AluRow>($kind) $input (`scored` `by` $score^ `:` type($score))? $axes attr-dict `:` type($input) `to` type($result)
+  }];
   let hasVerifier = 1;
-  let builders = [OpBuilder<(ins "::kiln::Alu":$kind, "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$axes)>];
+  let builders = [OpBuilder<(ins "::kiln::Alu":$kind, "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$axes,
+                                 CArg<"::mlir::Value", "{}">:$score)>];
 }
 
 def ContiguousOp : PureGraphOp<"contiguous", [AllTypesMatch<["input", "result"]>]> {

@@ -57,6 +57,13 @@ LogicalResult ProgramOp::verify() {
   return success();
 }
 
+LogicalResult PlanOp::verify() {
+  for (size_t count : {getFirst().size(), getLast().size(), size_t(getNumResults())})
+    if (count != getBytes().size())
+      return emitOpError("needs a size, two steps and a result for each temporary");
+  return success();
+}
+
 LogicalResult EvalOp::verify() {
   size_t variables = 0;
   getExpr().getValue().forEachVariable([&](view::Expr) { ++variables; });

@@ -54,7 +54,8 @@ def ReasonEnum : I32EnumAttr<"Reason", "why a tensor is where it is", [
   I32EnumAttrCase<"Expanded", 9, "expanded">, // classic: a reader repeats its elements
   I32EnumAttrCase<"Padded", 10, "padded">,    // classic: a reader pads it where zeros would not stay zeros
   I32EnumAttrCase<"Reduce", 11, "reduce">,    // classic: its readers cannot all be finished in the kernel of a reduce
-  I32EnumAttrCase<"Limit", 12, "limit">       // its readers' kernel would be too deep, or read too many tensors
+  I32EnumAttrCase<"Limit", 12, "limit">,      // its readers' kernel would be too deep, or read too many tensors
+  I32EnumAttrCase<"Score", 13, "score">       // in a register: a sum over a softmax uses the score that it has just computed
 ]> {
   let cppNamespace = "::kiln::host";
   let genSpecializedAttr = 0;
@@ -142,6 +143,15 @@ def ArenaOp : HostOp<"arena"> {
   let arguments = (ins I64:$bytes);
   let results = (outs SliceType:$result);
   let assemblyFormat = "$bytes attr-dict";
+}
+
+def PlanOp : HostOp<"plan"> {
+  let summary = "memory in the context's arena for temporaries, placed once their sizes are known";
+  let description = [{Temporary i holds its value from step first[i] to step last[i]: two that live apart may share bytes.}];
+  let arguments = (ins Variadic<I64>:$bytes, DenseI32ArrayAttr:$first, DenseI32ArrayAttr:$last);
+  let results = (outs Variadic<SliceType>:$slices);
+  let assemblyFormat = "$bytes `first` $first `last` $last attr-dict `:` type($slices)";
+  let hasVerifier = 1;
 }
 
 def OffsetOp : HostOp<"offset", [Pure]> {

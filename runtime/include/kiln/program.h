@@ -9,18 +9,18 @@
 #define KILN_PROGRAM_H
 
 #include "kiln/kiln.h"
+#include "kiln/plan.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define KILN_ABI_VERSION 1
+#define KILN_ABI_VERSION 2
 #define KILN_MAX_GRID 3
-/* In bytes: of every slice that the compiler places in an arena, and of all memory that the runtime allocates. It is
- * what most OpenCL devices want of a sub-buffer. */
+/* In bytes: of all memory that the runtime allocates. */
 #define KILN_ALIGNMENT 128
-/* In bytes: of inputs, outputs and weights that are used where the caller or a file has them; others are copied. So no
- * slice that a kernel sees begins at a smaller alignment. */
+/* In bytes: of inputs, outputs and weights that are used where the caller or a file has them; others are copied. What
+ * lies within such memory, as a row of a loop's output does, begins at a multiple of its element's size. */
 #define KILN_HOST_ALIGNMENT 64
 
 /* Memory of the model's device. What `memory` is, only the device knows: on the CPU, a pointer to the first byte. */
@@ -101,6 +101,10 @@ kiln_status kiln_rt_weight(kiln_context *context, int32_t index, kiln_slice *sli
 kiln_status kiln_rt_output(kiln_context *context, int32_t index, const int64_t *dims, kiln_slice *slice);
 /* The context's arena, at least `bytes` long; it is kept from run to run. One call a run. */
 kiln_status kiln_rt_arena(kiln_context *context, int64_t bytes, kiln_slice *slice);
+/* Memory in the arena for `count` temporaries of these sizes, in the order of `lifetimes`; the plan is kept while the
+ * sizes stay. Instead of kiln_rt_arena, where sizes are symbols. */
+kiln_status kiln_rt_plan(kiln_context *context, const kiln_lifetime *lifetimes, int32_t count, const int64_t *bytes,
+                         kiln_slice *slices);
 /* Memory for a value whose lifetime control flow decides; freed by kiln_rt_free or at the end of the run. */
 kiln_status kiln_rt_alloc(kiln_context *context, int64_t bytes, kiln_slice *slice);
 kiln_status kiln_rt_free(kiln_context *context, kiln_slice slice);

@@ -1,7 +1,7 @@
 // RUN: %kiln-opt %s --kiln-stage-view --kiln-form-kernels --kiln-plan-memory | FileCheck %s
 
 // A temporary of one byte an element: its size is the symbol itself.
-// CHECK: host.arena
+// CHECK: host.plan %arg0 first
 // CHECK-NOT: host.alloc
 module attributes {kiln.symbols = [#kiln.symbol<"n", 0 to 100, default 1>]} {
   func.func @main(%x: tensor<?xf32, #kiln.dims<["n{0..100}"]>>) -> tensor<4x?xi1, #kiln.dims<[4, "n{0..100}"]>> {

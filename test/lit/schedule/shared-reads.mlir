@@ -28,3 +28,19 @@ func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4x4xf32>, tensor<4x
   %6 = graph.alu add %5, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %0, %3, %6 : tensor<4xf32>, tensor<4x4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// One that waits for a third kernel joins one that nothing waits for.
+// CHECK-LABEL: host.program @main
+// CHECK-COUNT-2: host.launch
+// CHECK-NOT: host.launch
+func.func @main(%x: tensor<4x8xf32>, %w: tensor<4x8x16xf32>) -> (tensor<4x1xf32>, tensor<4x1xf32>) {
+  %0 = graph.reduce add %x [1] : tensor<4x8xf32> to tensor<4x1xf32>
+  %1 = graph.reduce max %w [2] : tensor<4x8x16xf32> to tensor<4x8x1xf32>
+  %2 = graph.contiguous %1 : tensor<4x8x1xf32>
+  %3 = graph.reshape %2 : tensor<4x8x1xf32> to tensor<4x8xf32>
+  %4 = graph.alu mul %3, %x : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %5 = graph.reduce max %4 [1] : tensor<4x8xf32> to tensor<4x1xf32>
+  return %0, %5 : tensor<4x1xf32>, tensor<4x1xf32>
+}

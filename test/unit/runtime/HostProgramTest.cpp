@@ -78,6 +78,28 @@ TEST_CASE("reading truncates and saturates floats, keeps signs, and makes bools 
   });
 }
 
+TEST_CASE("a plan follows the sizes from run to run") {
+  static const kiln_lifetime lifetimes[] = {{0, 1}, {1, 2}, {2, 3}};
+  auto run = [](kiln_context *c, const int64_t *) {
+    auto plan = [&](int64_t bytes, kiln_slice *slices) {
+      const int64_t sizes[] = {bytes, bytes, bytes};
+      return kiln_rt_plan(c, lifetimes, 3, sizes, slices);
+    };
+    kiln_slice slices[3];
+    for (int64_t bytes : {64, 64, 640, 100, 0}) {
+      CHECK(plan(bytes, slices) == KILN_OK);
+      int64_t apart = slices[1].offset - slices[0].offset;
+      CHECK((apart < 0 ? -apart : apart) == (bytes + 63) / 64 * 64);
+      CHECK(slices[2].offset == slices[0].offset);
+      std::memset(static_cast<char *>(slices[1].memory) + slices[1].offset, 1, size_t(bytes));
+    }
+    return plan(INT64_MAX / 2, slices);
+  };
+  Outcome outcome = runOnce(run);
+  CHECK(outcome.status == KILN_OUT_OF_MEMORY);
+  CHECK(outcome.error == "no memory for 3 temporaries of these sizes");
+}
+
 TEST_CASE("the arena grows from run to run and is aligned") {
   kiln_model model = modelOf([](kiln_context *c, const int64_t *) {
     for (int64_t bytes : {0, 100, 1 << 23}) {

@@ -1,0 +1,31 @@
+/*===- plan.h - Place tensors in one arena by their lifetimes ------------===
+ *
+ * Where every size is a number, the compiler plans; where sizes are symbols, the program does, once for each set of
+ * sizes that it runs with. Both call this, so what the compiler prints of a plan is what the program uses.
+ *
+ *===---------------------------------------------------------------------===*/
+#ifndef KILN_PLAN_H
+#define KILN_PLAN_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* In bytes: of every tensor's offset. */
+#define KILN_PLAN_ALIGNMENT 64
+
+/* The steps of a program during which a tensor holds its value, the first and the last included. */
+typedef struct kiln_lifetime {
+  int32_t first, last;
+} kiln_lifetime;
+
+/* Gives each of `count` tensors of `bytes` an offset, so that no two share a byte at one step. Returns how many bytes
+ * the arena must have; -1 where a size is negative, the sum passes 2^63 or there is no memory to plan with. */
+int64_t kiln_plan(const kiln_lifetime *lifetimes, int32_t count, const int64_t *bytes, int64_t *offsets);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
