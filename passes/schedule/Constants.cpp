@@ -78,6 +78,19 @@ bool Constants::add(Operation *op) {
   return (isSource || isKnown) && values_.insert(result).second;
 }
 
+SmallVector<Operation *> Constants::eraseIfDead(Operation *op) {
+  SmallVector<Operation *> behind;
+  if (!isOpTriviallyDead(op))
+    return behind;
+  for (Value operand : op->getOperands())
+    if (Operation *maker = operand.getDefiningOp(); maker && !llvm::is_contained(behind, maker))
+      behind.push_back(maker);
+  for (Value result : op->getResults())
+    values_.erase(result);
+  op->erase();
+  return behind;
+}
+
 Value schedule::tensorOf(OpBuilder &builder, Location loc, const Edge &edge) {
   RankedTensorType base = cast<RankedTensorType>(edge.base.getType());
   RankedTensorType type = tensorType(edge.tracker.shape(), base.getElementType());

@@ -25,6 +25,8 @@ public:
   bool isConstant(mlir::Value tensor) const { return contains(edgeOf(tensor).base); }
   /// Notes an op that was made since; whether its result is constant. A number is so unasked.
   bool add(mlir::Operation *op);
+  /// Erases the op if nothing reads it any more; gives the ops whose results it read.
+  llvm::SmallVector<mlir::Operation *> eraseIfDead(mlir::Operation *op);
 
 private:
   llvm::DenseSet<mlir::Value> values_;

@@ -24,7 +24,7 @@ namespace kiln {
 namespace {
 class Folder {
 public:
-  explicit Folder(func::FuncOp main) : constants_(main), builder_(main.getContext()) {}
+  explicit Folder(func::FuncOp main) : constants_(main), builder_(main.getContext(), &made_) {}
 
   void fold(graph::AluOp root);
 
@@ -45,9 +45,18 @@ private:
   static bool isOnlyReader(Value operand);
   /// Whether the weights behind a constant are read for it alone, and are no smaller: it can take their place.
   bool canReplaceWeights(Value constant);
+  /// A number as one element that a view repeats, which moves along no axis.
+  Edge standing(const Edge &constant);
   Value row(Alu kind, ArrayRef<Value> operands, Location loc);
 
+  /// What was made on the way to a result, or to none.
+  struct Made : OpBuilder::Listener {
+    void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override { ops.push_back(op); }
+    SmallVector<Operation *> ops;
+  };
+
   Constants constants_;
+  Made made_;
   OpBuilder builder_;
   Location loc_ = builder_.getUnknownLoc(); ///< of the factor
   Block *block_ = nullptr;
@@ -69,6 +78,16 @@ std::optional<std::pair<Value, Value>> Folder::split(graph::AluOp row) {
   if (constants_.isConstant(a) == constants_.isConstant(b))
     return std::nullopt;
   return constants_.isConstant(a) ? std::pair(a, b) : std::pair(b, a);
+}
+
+Edge Folder::standing(const Edge &constant) {
+  auto number = constant.base.getDefiningOp<graph::ConstOp>();
+  if (!number || movesOf(constant).any())
+    return constant;
+  view::Shape shape(constant.tracker.shape()), one(shape.size(), 1);
+  Value element =
+      graph::ConstOp::create(builder_, loc_, tensorType(one, number.getValue().getType()), number.getValue());
+  return {element, ShapeTracker::contiguous(one).expand(shape)};
 }
 
 Value Folder::row(Alu kind, ArrayRef<Value> operands, Location loc) {
@@ -143,7 +162,8 @@ Value Folder::scaledSum(graph::ReduceOp sum, const Edge &scale) {
   Value weight = scaledWeight(factors->first, {scale.base, *at});
   if (!weight)
     return {};
-  Value scaled = row(Alu::MUL, {factors->second, weight}, product.getLoc());
+  // The product is the factor's node from here on, the sum its own: the launch names both.
+  Value scaled = row(Alu::MUL, {factors->second, weight}, loc_);
   Value input = tensorOf(builder_, product.getLoc(), {scaled, edge.tracker});
   return graph::ReduceOp::create(builder_, sum.getLoc(), sum.getResult().getType(), sum.getKindAttr(), input,
                                  sum.getAxesAttr());
@@ -186,7 +206,7 @@ Value Folder::shifted(Value tensor, const Edge &addend) {
   std::optional<Edge> both = combined(Alu::ADD, edgeOf(parts->first), {addend.base, *at});
   if (!both)
     return {};
-  Value result = row(Alu::ADD, {parts->second, tensorOf(builder_, loc_, *both)}, add.getLoc());
+  Value result = row(Alu::ADD, {parts->second, tensorOf(builder_, loc_, *both)}, loc_);
   return tensorOf(builder_, add.getLoc(), {result, edge.tracker});
 }
 
@@ -210,9 +230,17 @@ void Folder::fold(graph::AluOp root) {
       return;
     constant = *factor;
   }
+  constant = standing(constant);
   Value result = kind == Alu::ADD ? shifted(parts->second, constant) : scaled(parts->second, constant);
   if (result)
     replaceByEdge(root.getResult(), edgeOf(result));
+  // What is dead is no reader.
+  for (Operation *op : llvm::reverse(made_.ops))
+    constants_.eraseIfDead(op);
+  made_.ops.clear();
+  llvm::SetVector<Operation *> open;
+  for (open.insert(root); !open.empty();)
+    open.insert_range(constants_.eraseIfDead(open.pop_back_val()));
 }
 
 namespace {

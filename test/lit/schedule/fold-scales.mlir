@@ -63,6 +63,27 @@ func.func @main(%x: tensor<?x3xf32, #kiln.dims<["batch{0..100}", 3]>>) -> tensor
 
 // -----
 
+// A number is a factor too.
+// CHECK-LABEL: module
+// CHECK: %[[W:.*]] = graph.weight "w"
+// CHECK: %[[HALF:.*]] = graph.const 5.000000e-01 : f32 : tensor<4x3xf32>
+// CHECK: %[[WS:.*]] = graph.alu mul %[[W]], %[[HALF]]
+// CHECK: graph.alu mul %arg0, %[[WS]]
+// CHECK: %[[SUM:.*]] = graph.reduce add
+// CHECK-NEXT: return %[[SUM]]
+module {
+func.func @main(%x: tensor<4x3xf32>) -> tensor<4x1xf32> {
+  %w = graph.weight "w" : tensor<4x3xf32> = dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0], [1.0, 1.0, 1.0]]> : tensor<4x3xf32>
+  %half = graph.const 0.5 : f32 : tensor<4x1xf32>
+  %p = graph.alu mul %x, %w : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+  %sum = graph.reduce add %p [1] : tensor<4x3xf32> to tensor<4x1xf32>
+  %y = graph.alu mul %sum, %half : (tensor<4x1xf32>, tensor<4x1xf32>) -> tensor<4x1xf32>
+  return %y : tensor<4x1xf32>
+}
+}
+
+// -----
+
 // What another op reads stays as it was: the sum would be computed twice.
 // CHECK-LABEL: module
 // CHECK: %[[SUM:.*]] = graph.reduce add
