@@ -97,15 +97,23 @@ bool RecipeMaker::rejectWhatGrows() {
         ++readers[op];
       }
   }
-  SmallVector<Operation *> rejected;
+  llvm::DenseSet<Operation *> rejected;
   for (auto [result, own] : llvm::zip(results_, weights)) {
     double replaced = 0;
-    for (Operation *weight : own)
+    int64_t most = 0; // of all that is replaced, if nothing else reads it
+    for (Operation *weight : own) {
+      most += packedBytes(weight->getResult(0));
       replaced += double(packedBytes(weight->getResult(0))) / readers[weight];
-    if (replaced == 0 || replaced < double(packedBytes(result)))
-      rejected.push_back(result.getDefiningOp());
+    }
+    if (replaced > 0 && replaced >= double(packedBytes(result)))
+      continue;
+    rejected.insert(result.getDefiningOp());
+    // What is too large on the way to it is so for good; a long chain need not be taken back step by step.
+    for (Operation *op : coneOf(result))
+      if (isFolded(op) && packedBytes(op->getResult(0)) > most)
+        rejected.insert(op);
   }
-  folded_.remove_if([&](Operation *op) { return llvm::is_contained(rejected, op); });
+  folded_.remove_if([&](Operation *op) { return rejected.contains(op); });
   return !rejected.empty();
 }
 
