@@ -74,9 +74,11 @@ LogicalResult WeightOp::verify() {
   auto type = getResult().getType();
   if (auto dense = dyn_cast<DenseElementsAttr>(getData()))
     return dense.getType() == type ? success() : emitOpError() << "the data is " << dense.getType();
+  if (isa<RecipeAttr>(getData()))
+    return type.hasStaticShape() ? success() : emitOpError("a recipe makes tensors of fixed sizes");
   auto file = dyn_cast<FileAttr>(getData());
   if (!file)
-    return emitOpError("data is neither dense elements nor a file");
+    return emitOpError("data is neither dense elements nor a file nor a recipe");
   if (!type.hasStaticShape() || file.getBytes() != type.getNumElements() * int64_t(byteSize(type.getElementType())))
     return emitOpError() << file.getBytes() << " bytes do not make " << type;
   return success();

@@ -42,6 +42,14 @@ def FileAttr : AttrDef<GraphDialect, "File"> {
   let assemblyFormat = "`<` $path `,` $offset `,` $bytes `,` $hash `>`";
 }
 
+def RecipeAttr : AttrDef<GraphDialect, "Recipe"> {
+  let mnemonic = "recipe";
+  let summary = "bytes that are computed at compile time: an output of a model without inputs";
+  let description = [{The model is a module in the module that holds the weight, by its symbol name.}];
+  let parameters = (ins StringRefParameter<"of the module">:$model, "int64_t":$output);
+  let assemblyFormat = "`<` $model `,` $output `>`";
+}
+
 def ConstOp : PureGraphOp<"const"> {
   let summary = "a tensor whose every element is one number";
   let arguments = (ins TypedAttrInterface:$value);
@@ -52,7 +60,7 @@ def ConstOp : PureGraphOp<"const"> {
 
 def WeightOp : PureGraphOp<"weight"> {
   let summary = "a constant tensor, by its data or by where its data is";
-  let description = [{`data` is a dense elements attribute (small) or a `#graph.file`.}];
+  let description = [{`data` is a dense elements attribute (small), a `#graph.file` or a `#graph.recipe`.}];
   let arguments = (ins StrAttr:$name, AnyAttr:$data);
   let results = (outs Tensor:$result);
   let assemblyFormat = "$name attr-dict `:` type($result) `=` $data";

@@ -36,7 +36,7 @@ def PortAttr : AttrDef<HostDialect, "Port"> {
 
 def WeightAttr : AttrDef<HostDialect, "Weight"> {
   let mnemonic = "weight";
-  let summary = "a constant tensor: name, type, and its data (dense elements or a #graph.file)";
+  let summary = "a constant tensor: name, type, and its data (dense elements, a #graph.file or a #graph.recipe)";
   let parameters = (ins StringRefParameter<>:$name, "::mlir::RankedTensorType":$type, "::mlir::Attribute":$data);
   let assemblyFormat = "`<` $name `,` $type `,` $data `>`";
 }
