@@ -60,6 +60,8 @@ void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &
     optimize.localBytes = options.target.localBytes;
     optimize.maxChunks = options.target.maxChunks;
     manager.addPass(createOptimizeKernels(optimize));
+    if (!options.classic) // whose kernels stay as the reference has them
+      manager.addPass(createReuseInputs());
     manager.addPass(createPlanMemory());
     break;
   }
