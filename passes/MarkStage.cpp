@@ -18,8 +18,8 @@ static bool isMovement(Operation *op) {
 }
 
 /// What a launch and its kernel do not agree on.
-static llvm::StringRef violation(host::LaunchOp launch, const SymbolTable &symbols) {
-  auto kernel = symbols.lookup<FunctionOpInterface>(launch.getKernel());
+static llvm::StringRef violation(host::LaunchOp launch, SymbolTableCollection &symbols) {
+  auto kernel = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(launch, launch.getKernelAttr());
   if (!kernel)
     return "a launch names no kernel";
   size_t buffers =
@@ -27,8 +27,27 @@ static llvm::StringRef violation(host::LaunchOp launch, const SymbolTable &symbo
   return launch.getBuffers().size() == buffers ? "" : "a launch does not pass the buffers that its kernel takes";
 }
 
+/// What a weight and the recipe that it names do not agree on.
+static llvm::StringRef violation(host::ProgramOp program, SymbolTableCollection &symbols) {
+  for (auto weight : program.getWeights().getAsRange<host::WeightAttr>()) {
+    auto data = dyn_cast<graph::RecipeAttr>(weight.getData());
+    if (!data)
+      continue;
+    auto recipe =
+        symbols.lookupNearestSymbolFrom<ModuleOp>(program, StringAttr::get(program.getContext(), data.getModel()));
+    if (!recipe || recipe.getOps<host::ProgramOp>().empty())
+      return "a weight's recipe is no module with a program";
+    ArrayAttr outputs = (*recipe.getOps<host::ProgramOp>().begin()).getOutputs();
+    bool makesIt = data.getOutput() >= 0 && data.getOutput() < int64_t(outputs.size()) &&
+                   cast<host::PortAttr>(outputs[data.getOutput()]).getType() == weight.getType();
+    if (!makesIt)
+      return "a weight's recipe does not make it";
+  }
+  return "";
+}
+
 /// What `op` breaks of the stage's guarantees; empty when nothing.
-static llvm::StringRef violation(llvm::StringRef stage, Operation *op, const SymbolTable &symbols) {
+static llvm::StringRef violation(llvm::StringRef stage, Operation *op, SymbolTableCollection &symbols) {
   llvm::StringRef dialect = op->getName().getDialectNamespace();
   if (stage == "view") {
     if (isMovement(op))
@@ -43,6 +62,8 @@ static llvm::StringRef violation(llvm::StringRef stage, Operation *op, const Sym
     return "a kernel is not lowered";
   if (auto launch = dyn_cast<host::LaunchOp>(op))
     return violation(launch, symbols);
+  if (auto program = dyn_cast<host::ProgramOp>(op))
+    return violation(program, symbols);
   return "";
 }
 
@@ -51,7 +72,7 @@ struct MarkStage : kiln::impl::MarkStageBase<MarkStage> {
   using Base::Base;
 
   void runOnOperation() override {
-    SymbolTable symbols(getOperation());
+    SymbolTableCollection symbols;
     WalkResult checked = getOperation().walk([&](Operation *op) {
       llvm::StringRef wrong = violation(stage, op, symbols);
       if (wrong.empty())

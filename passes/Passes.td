@@ -17,6 +17,21 @@ def FoldMovement : Pass<"kiln-fold-movement", "::mlir::ModuleOp"> {
 // schedule: graph → host + kernel
 //===----------------------------------------------------------------------===//
 
+def ShrinkConstants : Pass<"kiln-shrink-constants", "::mlir::ModuleOp"> {
+  let summary = "compute what is constant only at the points where it differs";
+  let dependentDialects = ["::kiln::graph::GraphDialect"];
+}
+
+def FoldScales : Pass<"kiln-fold-scales", "::mlir::ModuleOp"> {
+  let summary = "move constant factors into the weights of the sums that they stand behind";
+  let dependentDialects = ["::kiln::graph::GraphDialect"];
+}
+
+def MakeRecipes : Pass<"kiln-make-recipes", "::mlir::ModuleOp"> {
+  let summary = "make a weight of each tensor that is known at compile time, and a module that computes it";
+  let dependentDialects = ["::kiln::graph::GraphDialect", "::mlir::func::FuncDialect"];
+}
+
 def FormKernels : Pass<"kiln-form-kernels", "::mlir::ModuleOp"> {
   let summary = "partition the graph into kernels and write the host program that launches them";
   let dependentDialects = ["::kiln::kernel::KernelDialect", "::kiln::host::HostDialect",
@@ -26,7 +41,7 @@ def FormKernels : Pass<"kiln-form-kernels", "::mlir::ModuleOp"> {
                  Option<"opsPerNs", "ops-per-ns", "double", "10", "element-wise operations">,
                  Option<"productOpsPerNs", "product-ops-per-ns", "double", "60", "those of a sum of products">,
                  Option<"launchNs", "launch-ns", "double", "200", "to begin and end a kernel">,
-                 Option<"units", "units", "int64_t", "1", "rows of a reduction that the device works on at once">,
+                 Option<"units", "units", "double", "1", "rows of a reduction that the device works on at once">,
                  Option<"tileReuse", "tile-reuse", "double", "8", "uses of an operand's element in a register tile">];
 }
 

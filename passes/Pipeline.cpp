@@ -25,47 +25,69 @@ Stage kiln::stageOf(ModuleOp module) {
   return name ? stageByName(name.getValue()).value_or(Stage::Import) : Stage::Import;
 }
 
+static void addFormKernels(OpPassManager &manager, const PipelineOptions &options) {
+  FormKernelsOptions schedule;
+  schedule.classic = options.classic;
+  schedule.bytesPerNs = options.target.rates.bytesPerNs;
+  schedule.opsPerNs = options.target.rates.opsPerNs;
+  schedule.productOpsPerNs = options.target.rates.productOpsPerNs;
+  schedule.launchNs = options.target.rates.launchNs;
+  schedule.units = options.target.rates.units;
+  schedule.tileReuse = options.target.rates.tileReuse;
+  manager.addPass(createFormKernels(schedule));
+}
+
+static void addOptimize(OpPassManager &manager, const PipelineOptions &options) {
+  manager.addPass(createCollapseSums());
+  manager.addPass(createNormalizeAxes());
+  FoldArithmeticOptions fold;
+  fold.reals = options.classic;
+  manager.addPass(createFoldArithmetic(fold));
+  OptimizeKernelsOptions optimize;
+  optimize.noOpt = options.noOpt;
+  optimize.opts = options.opts;
+  optimize.vectorBits = options.target.vectorBits;
+  optimize.vectorRegisters = options.target.vectorRegisters;
+  optimize.l1Bytes = options.target.l1Bytes;
+  optimize.l2Bytes = options.target.l2Bytes;
+  optimize.l3Bytes = options.target.l3Bytes;
+  optimize.maxItems = options.target.maxItems;
+  optimize.localBytes = options.target.localBytes;
+  optimize.maxChunks = options.target.maxChunks;
+  manager.addPass(createOptimizeKernels(optimize));
+  if (!options.classic) // whose kernels stay as the reference has them
+    manager.addPass(createReuseInputs());
+  manager.addPass(createPlanMemory());
+}
+
+/// How recipes are compiled, whatever the model is compiled for: the bytes that they make are the same everywhere.
+static PipelineOptions recipeOptions() {
+  PipelineOptions options;
+  options.target = {
+      .vectorBits = 128, .vectorRegisters = 16, .l1Bytes = 32 << 10, .l2Bytes = 512 << 10, .l3Bytes = 8 << 20};
+  return options;
+}
+
 void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &options) {
   switch (stage) {
   case Stage::View:
     manager.addPass(createFoldMovement());
     break;
-  case Stage::Schedule: {
-    FormKernelsOptions schedule;
-    schedule.classic = options.classic;
-    schedule.bytesPerNs = options.target.rates.bytesPerNs;
-    schedule.opsPerNs = options.target.rates.opsPerNs;
-    schedule.productOpsPerNs = options.target.rates.productOpsPerNs;
-    schedule.launchNs = options.target.rates.launchNs;
-    schedule.units = options.target.rates.units;
-    schedule.tileReuse = options.target.rates.tileReuse;
-    manager.addPass(createFormKernels(schedule));
+  case Stage::Schedule:
+    if (!options.classic) {
+      manager.addPass(createShrinkConstants());
+      manager.addPass(createFoldScales());
+      manager.addPass(createMakeRecipes());
+      addFormKernels(manager.nest<ModuleOp>(), recipeOptions());
+    }
+    addFormKernels(manager, options);
     break;
-  }
-  case Stage::Optimize: {
-    manager.addPass(createCollapseSums());
-    manager.addPass(createNormalizeAxes());
-    FoldArithmeticOptions fold;
-    fold.reals = options.classic;
-    manager.addPass(createFoldArithmetic(fold));
-    OptimizeKernelsOptions optimize;
-    optimize.noOpt = options.noOpt;
-    optimize.opts = options.opts;
-    optimize.vectorBits = options.target.vectorBits;
-    optimize.vectorRegisters = options.target.vectorRegisters;
-    optimize.l1Bytes = options.target.l1Bytes;
-    optimize.l2Bytes = options.target.l2Bytes;
-    optimize.l3Bytes = options.target.l3Bytes;
-    optimize.maxItems = options.target.maxItems;
-    optimize.localBytes = options.target.localBytes;
-    optimize.maxChunks = options.target.maxChunks;
-    manager.addPass(createOptimizeKernels(optimize));
-    if (!options.classic) // whose kernels stay as the reference has them
-      manager.addPass(createReuseInputs());
-    manager.addPass(createPlanMemory());
+  case Stage::Optimize:
+    addOptimize(manager.nest<ModuleOp>(), recipeOptions());
+    addOptimize(manager, options);
     break;
-  }
   case Stage::Lower:
+    manager.nest<ModuleOp>().addPass(createLowerKernels());
     manager.addPass(createLowerKernels());
     break;
   default:

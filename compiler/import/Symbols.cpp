@@ -2,6 +2,7 @@
 
 #include "ir/base/Base.h"
 #include "support/Error.h"
+#include "support/Nearest.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"
@@ -98,6 +99,19 @@ llvm::Error Symbols::checkDims() const {
       return usageError("--dim names '" + dim.first() + "', which is no size of the model",
                         asked_.empty() ? "it has none" : "it has " + llvm::join(asked_, ", "));
   return llvm::Error::success();
+}
+
+llvm::Error Symbols::checkDeclared() const {
+  llvm::SmallVector<llvm::StringRef> unused;
+  for (const auto &declared : declared_)
+    if (!llvm::is_contained(asked_, declared.first()))
+      unused.push_back(declared.first());
+  if (unused.empty())
+    return llvm::Error::success();
+  llvm::StringRef name = *llvm::min_element(unused);
+  return failure(
+      "symbol '" + name + "' is in no size of the model",
+      didYouMean(name, llvm::to_vector_of<llvm::StringRef>(asked_), "use it in an input's shape, or remove it"));
 }
 
 mlir::ArrayAttr Symbols::attribute(mlir::MLIRContext *context) const {

@@ -29,8 +29,29 @@ GraphEvaluator::Result GraphEvaluator::one(graph::AluOp op) {
   return result;
 }
 
+/// `input` times exp(score - the largest along `axes`).
+static llvm::Expected<TensorRef> weigh(const TensorRef &input, const TensorRef &score, llvm::ArrayRef<int64_t> axes,
+                                       int64_t limit) {
+  llvm::Expected<TensorRef> largest = reduce(Alu::MAX, *score, axes, limit);
+  if (!largest)
+    return largest;
+  DType dtype = input->dtype;
+  TensorRef everywhere = LazyTensor::held(dtype, (*largest)->data, (*largest)->map.expand(input->dims));
+  TensorRef negative = LazyTensor::computed(dtype, aluLoop(Alu::NEG, dtype, dtype), {everywhere});
+  TensorRef below = LazyTensor::computed(dtype, aluLoop(Alu::ADD, dtype, dtype), {score, negative});
+  TensorRef weight = LazyTensor::computed(dtype, aluLoop(Alu::EXP, dtype, dtype), {below});
+  return LazyTensor::computed(dtype, aluLoop(Alu::MUL, dtype, dtype), {input, weight});
+}
+
 GraphEvaluator::Result GraphEvaluator::one(graph::ReduceOp op) {
-  return reduce(op.getKind().getValue(), *values_.at(op.getInput()), op.getAxes(), limit_);
+  TensorRef input = values_.at(op.getInput());
+  if (op.getScore()) {
+    Result weighed = weigh(input, values_.at(op.getScore()), op.getAxes(), limit_);
+    if (!weighed)
+      return weighed;
+    input = *weighed;
+  }
+  return reduce(op.getKind().getValue(), *input, op.getAxes(), limit_);
 }
 
 GraphEvaluator::Result GraphEvaluator::one(graph::ContiguousOp op) { return rowMajor(op.getInput()); }

@@ -9,7 +9,7 @@ using namespace kiln::package;
 namespace fs = llvm::sys::fs;
 
 static llvm::Error cannotWrite(llvm::StringRef path, std::error_code cause) {
-  return failure(path + ": cannot be written: " + cause.message(), "name another place with -o");
+  return failure(path + ": cannot be written: " + cause.message(), "name another place");
 }
 
 llvm::Expected<TemporaryFile> TemporaryFile::beside(llvm::StringRef output, llvm::StringRef suffix) {

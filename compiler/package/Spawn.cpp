@@ -19,27 +19,32 @@ static std::string firstComplaint(llvm::StringRef output) {
   return lines.empty() ? "it gave no reason" : lines.front().trim().str();
 }
 
+llvm::Error package::spawn(const std::string &program, llvm::ArrayRef<std::string> arguments, llvm::StringRef input,
+                           llvm::StringRef output, llvm::StringRef doWhat) {
+  llvm::Expected<TemporaryFile> complaints = TemporaryFile::beside(output, ".log");
+  if (!complaints)
+    return complaints.takeError();
+  llvm::SmallVector<llvm::StringRef> command = {program};
+  llvm::append_range(command, arguments);
+  std::string cause;
+  // An empty name is /dev/null.
+  int status = llvm::sys::ExecuteAndWait(program, command, /*Env=*/std::nullopt,
+                                         /*Redirects=*/{input, complaints->path(), complaints->path()},
+                                         /*SecondsToWait=*/0, /*MemoryLimit=*/0, &cause);
+  if (status == 0)
+    return llvm::Error::success();
+  if (status < 0)
+    return failure(output + ": cannot " + doWhat + ": " + program + ": " + cause);
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> text = llvm::MemoryBuffer::getFile(complaints->path());
+  return failure(output + ": cannot " + doWhat + ": " +
+                 (text ? firstComplaint((*text)->getBuffer()) : "it gave no reason"));
+}
+
 llvm::Error package::spawnCompiler(const std::string &compiler, llvm::ArrayRef<std::string> arguments,
                                    llvm::StringRef input, llvm::StringRef output, llvm::StringRef doWhat) {
   llvm::ErrorOr<std::string> program = llvm::sys::findProgramByName(compiler);
   if (!program)
     return failure(output + ": cannot " + doWhat + ": no C compiler '" + compiler + "' is in PATH",
                    "install one, or make an object for the device cpu with --emit obj");
-  llvm::Expected<TemporaryFile> complaints = TemporaryFile::beside(output, ".log");
-  if (!complaints)
-    return complaints.takeError();
-  llvm::SmallVector<llvm::StringRef> command = {*program};
-  llvm::append_range(command, arguments);
-  std::string cause;
-  // An empty name is /dev/null.
-  int status = llvm::sys::ExecuteAndWait(*program, command, /*Env=*/std::nullopt,
-                                         /*Redirects=*/{input, complaints->path(), complaints->path()},
-                                         /*SecondsToWait=*/0, /*MemoryLimit=*/0, &cause);
-  if (status == 0)
-    return llvm::Error::success();
-  if (status < 0)
-    return failure(output + ": cannot " + doWhat + ": " + *program + ": " + cause);
-  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> text = llvm::MemoryBuffer::getFile(complaints->path());
-  return failure(output + ": cannot " + doWhat + ": " +
-                 (text ? firstComplaint((*text)->getBuffer()) : "it gave no reason"));
+  return spawn(*program, arguments, input, output, doWhat);
 }

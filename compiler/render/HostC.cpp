@@ -140,7 +140,7 @@ llvm::Expected<std::string> TableWriter::weightData(const ModelTables &tables) {
   }
   std::string bytes;
   llvm::raw_string_ostream stream(bytes);
-  if (llvm::Error error = writeWeights(tables, options_.folder, stream))
+  if (llvm::Error error = writeWeights(tables, options_.weights, stream))
     return error;
   auto numbers = llvm::map_to_vector(bytes, [](unsigned char byte) { return std::to_string(byte); });
   if (numbers.empty())

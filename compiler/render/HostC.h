@@ -10,8 +10,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "render/ModelTables.h"
 #include "render/Semantics.h"
+#include "render/WeightData.h"
 #include "target/Device.h"
 
 #include "llvm/Support/Error.h"
@@ -31,7 +31,7 @@ struct HostCOptions {
   std::string symbol = "kiln_the_model";         ///< what the kiln_model is called
   std::string device = "c";                      ///< kernels are rendered for "c"; others' come as `code`
   std::string code;                              ///< the device's source or binary
-  std::string folder;                            ///< of the model: where weights' files are
+  WeightSource weights{""};                      ///< paths are relative to the model's folder
   bool weightsInFile = false;                    ///< no weight data: it is named at run time
   std::string weightSymbol = "kiln_the_weights"; ///< see weightsInSource
 };

@@ -63,23 +63,6 @@ private:
   const kiln_model *model_;
 };
 
-/// A stream into memory of a fixed size.
-class FixedStream final : public llvm::raw_ostream {
-public:
-  explicit FixedStream(llvm::MutableArrayRef<char> room) : raw_ostream(/*unbuffered=*/true), room_(room) {}
-
-private:
-  void write_impl(const char *data, size_t bytes) override {
-    assert(bytes <= room_.size() - used_);
-    memcpy(room_.data() + used_, data, bytes);
-    used_ += bytes;
-  }
-  uint64_t current_pos() const override { return used_; }
-
-  llvm::MutableArrayRef<char> room_;
-  size_t used_ = 0;
-};
-
 } // namespace
 
 llvm::Expected<std::unique_ptr<LoadedObject>>
@@ -142,14 +125,13 @@ llvm::Expected<std::unique_ptr<target::LoadedKernel>> Jit::load(uop::FuncOp kern
 }
 
 llvm::Expected<std::unique_ptr<target::LoadedModel>> Jit::loadModel(const ModelTables &tables, llvm::StringRef name,
-                                                                    llvm::StringRef folder, llvm::StringRef device,
+                                                                    const WeightSource &source, llvm::StringRef device,
                                                                     llvm::ArrayRef<char> code) {
   std::unique_ptr<llvm::WritableMemoryBuffer> weights =
       llvm::WritableMemoryBuffer::getNewUninitMemBuffer(tables.weightBytes, "weights", llvm::Align(KILN_ALIGNMENT));
   if (!weights)
     return failure(name + ": no memory for " + llvm::Twine(tables.weightBytes) + " bytes of weights");
-  FixedStream data(weights->getBuffer());
-  if (llvm::Error error = writeWeights(tables, folder, data))
+  if (llvm::Error error = readWeights(tables, source, weights->getBuffer()))
     return error;
   ProgramOptions options;
   options.name = name.str();

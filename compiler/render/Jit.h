@@ -1,7 +1,7 @@
 //===- Jit.h - Kernels and models in this process ----------------------------------===//
 #pragma once
 
-#include "render/ModelTables.h"
+#include "render/WeightData.h"
 #include "target/Codegen.h"
 #include "target/KernelRunner.h"
 
@@ -25,10 +25,11 @@ public:
 
   llvm::Expected<std::unique_ptr<target::LoadedKernel>> load(uop::FuncOp kernel) override;
 
-  /// A whole model, its weights read into memory. `name` is for messages; paths of weights are relative to `folder`.
+  /// A whole model, its weights read into memory. `name` is for messages.
   /// For a device other than "cpu", `code` has its kernels; it is copied.
   llvm::Expected<std::unique_ptr<target::LoadedModel>> loadModel(const ModelTables &tables, llvm::StringRef name,
-                                                                 llvm::StringRef folder, llvm::StringRef device = "cpu",
+                                                                 const WeightSource &source,
+                                                                 llvm::StringRef device = "cpu",
                                                                  llvm::ArrayRef<char> code = {});
 
 private:

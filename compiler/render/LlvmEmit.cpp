@@ -69,18 +69,18 @@ llvm::Expected<std::string> render::kernelAssembly(uop::FuncOp kernel, const tar
 
 /// Writes an object, its section of weights filled where the options want them there.
 static llvm::Error writeObject(llvm::StringRef object, const ModelTables &tables, const ProgramOptions &options,
-                               llvm::StringRef folder, llvm::raw_ostream &out) {
+                               const WeightSource &source, llvm::raw_ostream &out) {
   if (tables.weights.empty() || options.weights != WeightPlacement::Section) {
     out << object;
     return llvm::Error::success();
   }
   return target::fillSection(
       object, kWeightSection, tables.weightBytes,
-      [&](llvm::raw_ostream &to) { return writeWeights(tables, folder, to); }, out);
+      [&](llvm::raw_ostream &to) { return writeWeights(tables, source, to); }, out);
 }
 
 llvm::Error render::emitProgram(const ModelTables &tables, const target::Cpu &cpu, target::OptLevel level,
-                                const ProgramOptions &options, LlvmFile file, llvm::StringRef folder,
+                                const ProgramOptions &options, LlvmFile file, const WeightSource &source,
                                 llvm::raw_ostream &out) {
   auto fill = [&](llvm::Module &module) { renderProgram(tables, cpu, options, module); };
   if (file == LlvmFile::Text)
@@ -92,7 +92,7 @@ llvm::Error render::emitProgram(const ModelTables &tables, const target::Cpu &cp
     return bytes.takeError();
   llvm::StringRef text(bytes->data(), bytes->size());
   if (isObject)
-    return writeObject(text, tables, options, folder, out);
+    return writeObject(text, tables, options, source, out);
   out << text;
   return llvm::Error::success();
 }
@@ -130,7 +130,7 @@ llvm::Expected<std::vector<ObjectBuffer>> render::compileParts(const ModelTables
 }
 
 llvm::Error render::emitParts(const ModelTables &tables, const target::Cpu &cpu, target::OptLevel level,
-                              const ProgramOptions &options, llvm::StringRef folder, llvm::raw_ostream &host,
+                              const ProgramOptions &options, const WeightSource &source, llvm::raw_ostream &host,
                               llvm::raw_ostream &kernels) {
   llvm::Expected<std::vector<ObjectBuffer>> parts = compileParts(tables, cpu, level, options);
   if (!parts)
@@ -142,5 +142,5 @@ llvm::Error render::emitParts(const ModelTables &tables, const target::Cpu &cpu,
                                                      llvm::object::Archive::K_GNU, /*Deterministic=*/true,
                                                      /*Thin=*/false))
     return error;
-  return writeObject(parts->front()->getBuffer(), tables, options, folder, host);
+  return writeObject(parts->front()->getBuffer(), tables, options, source, host);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "render/LlvmProgram.h"
+#include "render/WeightData.h"
 #include "target/Codegen.h"
 
 #include "llvm/Support/MemoryBuffer.h"
@@ -14,15 +15,16 @@ enum class LlvmFile {
   Text,     ///< optimised LLVM IR, without them
 };
 
-/// Compiles a model. Paths of weights are relative to `folder`. The bytes written are the same for the same module,
+/// Compiles a model. The bytes written are the same for the same module,
 /// CPU, level and options, on any machine.
 llvm::Error emitProgram(const ModelTables &tables, const target::Cpu &cpu, target::OptLevel level,
-                        const ProgramOptions &options, LlvmFile file, llvm::StringRef folder, llvm::raw_ostream &out);
+                        const ProgramOptions &options, LlvmFile file, const WeightSource &source,
+                        llvm::raw_ostream &out);
 
 /// The same model as two files for one link, its kernels compiled side by side: an object with the host program, the
 /// tables and the weights, and an archive of an object a kernel (empty, where the kernels are not the host's code).
 llvm::Error emitParts(const ModelTables &tables, const target::Cpu &cpu, target::OptLevel level,
-                      const ProgramOptions &options, llvm::StringRef folder, llvm::raw_ostream &host,
+                      const ProgramOptions &options, const WeightSource &source, llvm::raw_ostream &host,
                       llvm::raw_ostream &kernels);
 
 using ObjectBuffer = std::unique_ptr<llvm::MemoryBuffer>;

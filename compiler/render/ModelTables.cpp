@@ -1,5 +1,6 @@
 #include "render/ModelTables.h"
 
+#include "ir/graph/Graph.h"
 #include "render/Pattern.h"
 
 #include "kiln/program.h"
@@ -30,6 +31,7 @@ static PortEntry describePort(host::PortAttr port, const std::vector<SymbolEntry
 
 ModelTables render::modelTables(mlir::ModuleOp module) {
   ModelTables tables;
+  mlir::SymbolTableCollection symbols;
   tables.program = *module.getOps<host::ProgramOp>().begin();
   for (auto symbol : tables.program.getSymbols().getAsRange<SymbolAttr>())
     tables.symbols.push_back({symbol.getName().str(), symbol.getMin(), symbol.getMax(), symbol.getValue()});
@@ -41,8 +43,16 @@ ModelTables render::modelTables(mlir::ModuleOp module) {
     mlir::RankedTensorType type = weight.getType();
     int64_t bytes = type.getNumElements() * byteSize(type.getElementType());
     int64_t offset = llvm::alignTo(tables.weightBytes, KILN_ALIGNMENT);
-    tables.weights.push_back({weight.getName().str(), scalarDType(type.getElementType()), type.getShape().vec(), offset,
-                              bytes, weight.getData()});
+    tables.weights.push_back({weight.getName().str(),
+                              scalarDType(type.getElementType()),
+                              type.getShape().vec(),
+                              offset,
+                              bytes,
+                              weight.getData(),
+                              {}});
+    if (auto recipe = llvm::dyn_cast<graph::RecipeAttr>(weight.getData()))
+      tables.weights.back().recipe = llvm::cast<mlir::ModuleOp>(
+          symbols.lookupSymbolIn(module, mlir::StringAttr::get(module.getContext(), recipe.getModel())));
     tables.weightBytes = offset + bytes;
   }
   for (uop::FuncOp kernel : module.getOps<uop::FuncOp>()) {

@@ -38,7 +38,8 @@ struct WeightEntry {
   DType dtype;
   std::vector<int64_t> dims;
   int64_t offset, bytes; ///< in the model's weight data, in which every weight is aligned to KILN_ALIGNMENT
-  mlir::Attribute data;  ///< dense elements or a #graph.file
+  mlir::Attribute data;  ///< dense elements, a #graph.file or a #graph.recipe
+  mlir::ModuleOp recipe; ///< of a #graph.recipe: the model that makes it
 };
 
 struct KernelEntry {

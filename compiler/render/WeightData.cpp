@@ -1,6 +1,7 @@
 #include "render/WeightData.h"
 
 #include "ir/graph/Graph.h"
+#include "render/RecipeRunner.h"
 #include "support/Error.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -12,6 +13,27 @@
 
 using namespace kiln;
 using namespace kiln::render;
+
+namespace {
+
+/// A stream into memory of a fixed size.
+class FixedStream final : public llvm::raw_ostream {
+public:
+  explicit FixedStream(llvm::MutableArrayRef<char> room) : raw_ostream(/*unbuffered=*/true), room_(room) {}
+
+private:
+  void write_impl(const char *data, size_t bytes) override {
+    assert(bytes <= room_.size() - used_);
+    memcpy(room_.data() + used_, data, bytes);
+    used_ += bytes;
+  }
+  uint64_t current_pos() const override { return used_; }
+
+  llvm::MutableArrayRef<char> room_;
+  size_t used_ = 0;
+};
+
+} // namespace
 
 void render::writeElements(mlir::ElementsAttr elements, llvm::raw_ostream &out) {
   mlir::Type element = elements.getElementType();
@@ -72,20 +94,37 @@ static llvm::Error copyFile(const WeightEntry &weight, graph::FileAttr file, llv
   return llvm::Error::success();
 }
 
-llvm::Error render::writeWeight(const WeightEntry &weight, llvm::StringRef folder, llvm::raw_ostream &out) {
+llvm::Error render::writeWeight(const WeightEntry &weight, const WeightSource &source, llvm::raw_ostream &out) {
   if (auto file = llvm::dyn_cast<graph::FileAttr>(weight.data))
-    return copyFile(weight, file, folder, out);
+    return copyFile(weight, file, source.folder, out);
+  if (weight.recipe) {
+    llvm::Expected<llvm::ArrayRef<char>> made = source.recipes->make(weight, source);
+    if (!made)
+      return made.takeError();
+    out.write(made->data(), made->size());
+    return llvm::Error::success();
+  }
   writeElements(llvm::cast<mlir::ElementsAttr>(weight.data), out);
   return llvm::Error::success();
 }
 
-llvm::Error render::writeWeights(const ModelTables &tables, llvm::StringRef folder, llvm::raw_ostream &out) {
+llvm::Error render::writeWeights(const ModelTables &tables, const WeightSource &source, llvm::raw_ostream &out) {
   int64_t at = 0;
   for (const WeightEntry &weight : tables.weights) {
     out.write_zeros(weight.offset - at);
-    if (llvm::Error error = writeWeight(weight, folder, out))
+    if (llvm::Error error = writeWeight(weight, source, out))
       return error;
     at = weight.offset + weight.bytes;
   }
   return llvm::Error::success();
+}
+
+llvm::Error render::readWeight(const WeightEntry &weight, const WeightSource &source, llvm::MutableArrayRef<char> to) {
+  FixedStream stream(to);
+  return writeWeight(weight, source, stream);
+}
+
+llvm::Error render::readWeights(const ModelTables &tables, const WeightSource &source, llvm::MutableArrayRef<char> to) {
+  FixedStream stream(to);
+  return writeWeights(tables, source, stream);
 }

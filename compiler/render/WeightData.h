@@ -1,7 +1,7 @@
 //===- WeightData.h - The bytes of constant tensors ------------------------------------===//
 //
-// A weight is a reference until a model is packaged. These functions read the data in pieces, so that memory use does
-// not grow with the weights.
+// A weight is a reference or a recipe until a model is packaged. These functions read the data in pieces, so that
+// memory use does not grow with the weights.
 //
 //===-----------------------------------------------------------------------------------===//
 #pragma once
@@ -11,16 +11,34 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <concepts>
+
 namespace kiln::render {
+
+class RecipeRunner;
 
 /// Writes the elements, row-major and little-endian; a bool takes one byte.
 void writeElements(mlir::ElementsAttr elements, llvm::raw_ostream &out);
 
-/// Writes the bytes of one weight. Paths of #graph.file are relative to `folder`. A file that is missing, short or
-/// changed since the import (by its hash) is an error.
-llvm::Error writeWeight(const WeightEntry &weight, llvm::StringRef folder, llvm::raw_ostream &out);
+/// Where bytes of weights come from.
+struct WeightSource {
+  template <class Path>
+    requires std::convertible_to<Path, llvm::StringRef>
+  WeightSource(const Path &folder, RecipeRunner *recipes = nullptr)
+      : folder(llvm::StringRef(folder).str()), recipes(recipes) {}
+
+  std::string folder;              ///< which paths of #graph.file are relative to
+  RecipeRunner *recipes = nullptr; ///< needed where a weight is a #graph.recipe
+};
+
+/// Writes the bytes of one weight. A file that is missing, short or changed since the import (by its hash) is an error.
+llvm::Error writeWeight(const WeightEntry &weight, const WeightSource &source, llvm::raw_ostream &out);
 
 /// Writes all weights at their offsets, zeros between them: tables.weightBytes bytes.
-llvm::Error writeWeights(const ModelTables &tables, llvm::StringRef folder, llvm::raw_ostream &out);
+llvm::Error writeWeights(const ModelTables &tables, const WeightSource &source, llvm::raw_ostream &out);
+
+/// The same into memory: weight.bytes and tables.weightBytes bytes.
+llvm::Error readWeight(const WeightEntry &weight, const WeightSource &source, llvm::MutableArrayRef<char> to);
+llvm::Error readWeights(const ModelTables &tables, const WeightSource &source, llvm::MutableArrayRef<char> to);
 
 } // namespace kiln::render

@@ -66,6 +66,10 @@ static void describeVectors(Cpu &cpu, const llvm::MCSubtargetInfo &info, const l
   }
 }
 
+llvm::StringRef target::baselineCpu() {
+  return llvm::Triple(llvm::sys::getDefaultTargetTriple()).getArch() == llvm::Triple::x86_64 ? "x86-64" : "generic";
+}
+
 llvm::Expected<Cpu> target::describeCpu(llvm::StringRef name) {
   llvm::InitializeNativeTarget();
   bool native = name.empty() || name == "native";

@@ -34,6 +34,10 @@ struct Cpu {
   std::vector<std::string> required;
 };
 
+/// LLVM's name of the least CPU of this machine's architecture: what code for it computes does not depend on the
+/// machine.
+llvm::StringRef baselineCpu();
+
 /// The CPU that LLVM calls `name`; "" and "native" mean this machine, whose caches are measured. Other CPUs get the
 /// defaults above. An unknown name is a usage error.
 llvm::Expected<Cpu> describeCpu(llvm::StringRef name);

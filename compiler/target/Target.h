@@ -9,13 +9,16 @@ namespace kiln::target {
 /// element is computed once.
 inline constexpr int64_t kStagedProduct = int64_t(1) << 21;
 
+/// The most sums that one thread or item adds up side by side, in registers.
+inline constexpr int64_t kMostTotals = 128;
+
 /// What a device takes for what, roughly: enough to choose between two ways to cut a graph into kernels.
 struct Rates {
   double bytesPerNs = 10;      ///< between memory and the device
   double opsPerNs = 10;        ///< element-wise operations, all of its units together
   double productOpsPerNs = 60; ///< multiplications and additions of a sum of products
   double launchNs = 200;       ///< to begin and end a kernel
-  int64_t units = 1;           ///< how many rows of a reduction it works on at once
+  double units = 1;            ///< how many rows of a reduction it works on at once
   double tileReuse = 8;        ///< how often a register tile uses an operand's element that it has at hand
 };
 

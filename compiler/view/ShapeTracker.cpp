@@ -93,21 +93,23 @@ std::optional<ShapeTracker> ShapeTracker::invert(ArrayRef<Expr> bufferShape) con
   return ShapeTracker(inverted).reshape(bufferShape);
 }
 
+View kiln::view::substitute(const View &view, const llvm::DenseMap<Expr, Expr> &values) {
+  Shape shape, strides;
+  SmallVector<Range, 4> mask;
+  for (Expr s : view.shape())
+    shape.push_back(s.substitute(values));
+  for (Expr s : view.strides())
+    strides.push_back(s.substitute(values));
+  std::optional<ArrayRef<Range>> old = view.mask();
+  for (Range r : old.value_or(ArrayRef<Range>()))
+    mask.push_back({r.begin.substitute(values), r.end.substitute(values)});
+  return View::make(shape, strides, view.offset().substitute(values), old ? std::optional<ArrayRef<Range>>(mask) : old);
+}
+
 ShapeTracker ShapeTracker::substitute(const llvm::DenseMap<Expr, Expr> &values) const {
   SmallVector<View, 1> views;
-  for (const View &view : views_) {
-    Shape shape, strides;
-    SmallVector<Range, 4> mask;
-    for (Expr s : view.shape())
-      shape.push_back(s.substitute(values));
-    for (Expr s : view.strides())
-      strides.push_back(s.substitute(values));
-    if (std::optional<ArrayRef<Range>> old = view.mask())
-      for (Range r : *old)
-        mask.push_back({r.begin.substitute(values), r.end.substitute(values)});
-    views.push_back(View::make(shape, strides, view.offset().substitute(values),
-                               view.mask() ? std::optional<ArrayRef<Range>>(mask) : std::nullopt));
-  }
+  for (const View &view : views_)
+    views.push_back(kiln::view::substitute(view, values));
   return ShapeTracker(views);
 }
 

@@ -25,6 +25,9 @@ llvm::SmallVector<MergedAxis, 4> mergeAxes(const View &view);
 std::optional<llvm::SmallVector<Range, 4>> reshapeMask(llvm::ArrayRef<Range> mask, llvm::ArrayRef<Expr> oldShape,
                                                        llvm::ArrayRef<Expr> newShape);
 
+/// Expressions for variables in all that the view is made of.
+View substitute(const View &view, const llvm::DenseMap<Expr, Expr> &values);
+
 /// The same map with as few axes as its strides allow.
 View withFewestAxes(const View &view);
 

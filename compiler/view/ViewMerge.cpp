@@ -107,10 +107,21 @@ static std::optional<View> mergeUnmasked(const View &inner, const View &outer, i
   Shape origin = coordinates(innerShape, rowMajor, outer.offset());
   Steps steps(innerShape.size(), outerShape.size());
   Shape strides(outerShape.size(), Expr(0));
+  bool isSymbolic = llvm::any_of(rowMajor, [](Expr stride) { return !stride.isConst(); });
   for (unsigned axis = 0; axis < outerShape.size(); ++axis) {
-    if (outer.strides()[axis].isConst(0))
+    Expr stride = outer.strides()[axis];
+    if (stride.isConst(0))
       continue;
-    Shape next = coordinates(innerShape, rowMajor, outer.offset() + outer.strides()[axis]);
+    // Of several ways to take a step apart any will do that stays within the axes: where a size may be 1, one row is as
+    // far as another axis' row.
+    const Expr *same = isSymbolic ? llvm::find(rowMajor, stride) : rowMajor.end();
+    if (same != rowMajor.end()) {
+      size_t d = same - rowMajor.begin();
+      steps.row(d)[axis] = 1;
+      strides[axis] = inner.strides()[d];
+      continue;
+    }
+    Shape next = coordinates(innerShape, rowMajor, outer.offset() + stride);
     for (size_t d = 0; d < innerShape.size(); ++d) {
       Expr step = next[d] - origin[d];
       if (step.isConst(0))
@@ -197,5 +208,18 @@ static std::optional<View> mergeWithin(const View &inner, const View &outer, int
 }
 
 std::optional<View> kiln::view::merge(const View &inner, const View &outer) {
-  return mergeWithin(inner, outer, kMostRetries);
+  if (std::optional<View> merged = mergeWithin(inner, outer, kMostRetries))
+    return merged;
+  // Where a size of the outer view is 0 nothing is read, so the proofs may take its sizes for positive.
+  llvm::DenseMap<Expr, Expr> positive, back;
+  for (Expr size : outer.shape())
+    if (size.kind() == Expr::Kind::Var && size.min() < 1 && size.max() > 1) {
+      Expr least = Expr::variable(size.name(), 1, size.max());
+      positive[size] = least;
+      back[least] = size;
+    }
+  if (positive.empty())
+    return std::nullopt;
+  std::optional<View> merged = mergeWithin(substitute(inner, positive), substitute(outer, positive), kMostRetries);
+  return merged ? std::optional(substitute(*merged, back)) : std::nullopt;
 }

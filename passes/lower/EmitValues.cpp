@@ -6,6 +6,7 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace kiln;
 using namespace kiln::lower;
@@ -98,124 +99,6 @@ Tile KernelLowering::emitAlu(kernel::AluOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Reductions
-//===----------------------------------------------------------------------===//
-
-Value KernelLowering::foldLanes(Alu kind, Value vector) {
-  size_t depth = scopes_.size() - 1;
-  Type element = getElementTypeOrSelf(vector.getType());
-  SmallVector<Value> values;
-  for (int64_t lane = 0; lane < sizeOf(lane_); ++lane)
-    values.push_back(uop::GepOp::create(here(), loc_, element, vector, builder_.getI64IntegerAttr(lane)));
-  // Pairs, then pairs of pairs: the rounding error grows with the logarithm.
-  while (values.size() > 1) {
-    SmallVector<Value> next;
-    for (size_t i = 0; i + 1 < values.size(); i += 2)
-      next.push_back(alu(kind, {values[i], values[i + 1]}, element, depth));
-    if (values.size() % 2)
-      next.push_back(values.back());
-    values = next;
-  }
-  return values.front();
-}
-
-/// The product that a sum may fold into one multiply-add, if the input is one.
-static kernel::AluOp productOf(kernel::ReduceOp reduce) {
-  auto product = reduce.getInput().getDefiningOp<kernel::AluOp>();
-  bool sum = reduce.getKind().getValue() == Alu::ADD && isa<FloatType>(reduce.getResult().getType());
-  return sum && product && product.getKind().getValue() == Alu::MUL && product->hasOneUse() ? product : nullptr;
-}
-
-Tile KernelLowering::emitReduce(kernel::ReduceOp reduce) {
-  Tile result;
-  inScope(placeOf(axesOf(reduce)), [&] {
-    Alu kind = reduce.getKind().getValue();
-    Type element = reduce.getResult().getType();
-    const AxisSet inputAxes = axesOf(reduce.getInput());
-    bool lanes = hasLanes(inputAxes);
-    AxisSet over = none(), kept = inputAxes;
-    SmallVector<int64_t> loops, unrolled;
-    for (kernel::AxisAttr axis : axes_) {
-      int64_t id = axis.getId();
-      if (!llvm::is_contained(reduce.getAxes(), id))
-        continue;
-      over.set(id);
-      kept.reset(id);
-      bool isLane = id == lane_ && lanes, isHeld = reduce == held_ && llvm::is_contained(heldLoops_, id);
-      if (isLane || isHeld)
-        continue;
-      (isUnrolled(id) ? unrolled : loops).push_back(id);
-    }
-    result.axes = unrolledAxes(kept);
-    SmallVector<int64_t> sizes = sizesOf(result.axes);
-    int64_t count = 1;
-    for (int64_t size : sizes)
-      count *= size;
-    Value identity = constant(graph::reductionIdentity(kind, element));
-    if (lanes)
-      identity = splat(identity, 0);
-    SmallVector<Value> carried(count, identity);
-    if (reduce == held_ && !heldLoops_.empty()) {
-      // Totals so far: none in the first step.
-      SmallVector<Expr> steps;
-      for (int64_t axis : heldLoops_)
-        steps.push_back(variableOf(axis));
-      view::Index where = {heldIndex(reduce), view::greaterEqual(view::sum(steps), 1)};
-      carried = emitMemory(pointers_.at(reduce.getBuffer()), where, axesOf(reduce), element, scopes_.size() - 1).values;
-    }
-    SmallVector<uop::RangeOp> ranges;
-    for (int64_t axis : loops) {
-      ranges.push_back(openLoop(axis, carried, /*reduce=*/true));
-      carried.assign(ranges.back().getCarried().begin(), ranges.back().getCarried().end());
-    }
-    // A guard about an axis that the input does not depend on any more was settled by a reduce further in.
-    AxisSet among = inputAxes;
-    among |= over;
-    Expr guard = kind == Alu::ADD && vanishesOutside(reduce.getInput(), over) ? Expr(1) : resolve(guardOf(over, among));
-    kernel::AluOp product = fuseMultiplyAdd_ && guard.isConst(1) ? productOf(reduce) : nullptr;
-    SmallVector<Tile> inputs;
-    SmallVector<Value> operands{reduce.getInput()};
-    if (product)
-      operands.assign(product->operand_begin(), product->operand_end());
-    for (Value operand : operands)
-      inputs.push_back(emit(operand));
-    size_t depth = scopes_.size() - 1;
-    SmallVector<int64_t> allAxes(result.axes);
-    allAxes.append(unrolled);
-    size_t next = 0;
-    forEachPoint(sizes, [&](ArrayRef<int64_t> keptPoint) {
-      Value sum = carried[next];
-      forEachPoint(sizesOf(unrolled), [&](ArrayRef<int64_t> overPoint) {
-        SmallVector<int64_t> point(keptPoint);
-        point.append(overPoint.begin(), overPoint.end());
-        SmallVector<Value> values;
-        for (const Tile &input : inputs)
-          values.push_back(pick(input, allAxes, point, lanes, depth));
-        if (product) {
-          sum = uop::FmaOp::create(here(), loc_, sum.getType(), values[0], values[1], sum);
-          return;
-        }
-        Expr inside = fix(guard, allAxes, point);
-        if (!inside.isConst(1)) {
-          Value isInside = lanes ? laneCondition(inside, depth) : condition(inside);
-          values[0] = alu(Alu::WHERE, {isInside, values[0], identity}, values[0].getType(), depth);
-        }
-        sum = alu(kind, {sum, values[0]}, sum.getType(), depth);
-      });
-      carried[next++] = sum;
-    });
-    for (uop::RangeOp range : llvm::reverse(ranges)) {
-      closeLoop(carried);
-      carried.assign(range.getResults().begin(), range.getResults().end());
-    }
-    result.lanes = lanes && !over.test(lane_);
-    for (Value value : carried)
-      result.values.push_back(lanes && !result.lanes ? foldLanes(kind, value) : value);
-  });
-  return result;
-}
-
-//===----------------------------------------------------------------------===//
 // Stages
 //===----------------------------------------------------------------------===//
 
@@ -301,6 +184,7 @@ void KernelLowering::fillStages(size_t depth) {
   for (auto stage : func_.getBody().getOps<kernel::StageOp>())
     if (stageDepth(stage) == depth && scopes_[depth]->filled.insert(stage).second)
       (isLocal(stage) ? local : own).push_back(stage);
+  llvm::SaveAndRestore roots(roots_);
   inScope(depth, [&] {
     for (kernel::StageOp stage : own)
       fillStage(stage);
@@ -316,6 +200,7 @@ void KernelLowering::fillStages(size_t depth) {
 }
 
 void KernelLowering::fillStage(kernel::StageOp stage) {
+  roots_ = {stage.getInput()};
   SmallVector<int64_t> loops;
   for (int64_t axis : stage.getAxes())
     if (!isBound(axis) && !isUnrolled(axis))
@@ -335,6 +220,7 @@ void KernelLowering::fillStage(kernel::StageOp stage) {
 
 void KernelLowering::fillTogether(kernel::StageOp stage) {
   // A partial result of each item: every item writes its own. Else the items share the elements out among them.
+  roots_ = {stage.getInput()};
   bool ownElement = llvm::all_of(stage.getAxes(), [&](int64_t axis) { return isBound(axis) || isUnrolled(axis); });
   if (ownElement)
     return fillStage(stage);

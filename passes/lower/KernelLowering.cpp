@@ -249,6 +249,19 @@ void KernelLowering::closeLoop(ValueRange yields) {
   scopes_.back()->before = outerBefore;
 }
 
+const Scope *KernelLowering::testOf(Expr guard) const {
+  AxisSet axes = none();
+  addVariables(guard, axes);
+  for (const std::unique_ptr<Scope> &scope : llvm::reverse(scopes_)) {
+    if (llvm::is_contained(scope->tested, guard))
+      return scope.get();
+    // A loop that is opened again for a reduce goes over points that were not tested.
+    if (llvm::any_of(axes.set_bits(), [&](unsigned axis) { return scope->variables.contains(variableOf(axis)); }))
+      return nullptr;
+  }
+  return nullptr;
+}
+
 void KernelLowering::atEdges(llvm::function_ref<void()> body) {
   // A guard grows along every axis, so it holds for all unrolled points, and for all items, when it does for the last.
   bool meets = llvm::any_of(func_.getBody().getOps<kernel::StageOp>(), [&](auto stage) { return isLocal(stage); });
@@ -257,8 +270,7 @@ void KernelLowering::atEdges(llvm::function_ref<void()> body) {
     AxisSet axes = none();
     addVariables(guard, axes);
     bool ready = llvm::all_of(axes.set_bits(), [&](unsigned axis) { return isBound(axis) || isUnrolled(axis); });
-    bool known = llvm::any_of(scopes_, [&](const auto &scope) { return llvm::is_contained(scope->tested, guard); });
-    if (!ready || known)
+    if (!ready || testOf(guard))
       continue;
     SmallVector<int64_t> several, last;
     for (unsigned axis : axes.set_bits())
@@ -341,9 +353,8 @@ Expr KernelLowering::guardOf(const AxisSet &axes, const AxisSet &among) const {
   for (Expr guard : guards_) {
     AxisSet guarded = none();
     addVariables(guard, guarded);
-    bool known = llvm::any_of(scopes_, [&](const std::unique_ptr<Scope> &scope) {
-      return scope->inside && llvm::is_contained(scope->tested, guard);
-    });
+    const Scope *test = testOf(guard);
+    bool known = test && test->inside;
     if (!known && guarded.anyCommon(axes) && !guarded.test(among))
       terms.push_back(guard);
   }
@@ -566,6 +577,7 @@ void KernelLowering::emitStores() {
       for (size_t i = 0; i < axes.size(); ++i)
         closeLoop({});
     };
+    roots_ = llvm::map_to_vector(stores, [](kernel::StoreOp store) { return store.getValue(); });
     auto emit = [&, &stores = stores] { emitNest(stores); };
     walk(outer, [&] { inner.empty() ? emit() : walk(inner, emit); });
   }

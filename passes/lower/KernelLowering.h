@@ -85,6 +85,8 @@ private:
   /// Opens a loop over `axis` inside the innermost scope.
   uop::RangeOp openLoop(int64_t axis, mlir::ValueRange inits, bool reduce);
   void closeLoop(mlir::ValueRange yields);
+  /// The scope that tests a guard about the loops that are open now; null: none.
+  const Scope *testOf(view::Expr guard) const;
   /// Runs `body` once, or, where guards remain, under a test in two copies: one inside the domain, one at its edge.
   /// All items of a group take the same copy, because they meet at barriers.
   void atEdges(llvm::function_ref<void()> body);
@@ -114,7 +116,6 @@ private:
   /// Whether lane l of an index is lane 0 plus l.
   bool lanesAreNeighbours(view::Expr index) const;
   bool dependsOnLane(view::Expr expr) const;
-  Tile emitReduce(kernel::ReduceOp reduce);
   Tile emitStage(kernel::StageOp stage);
   Tile emitValid(kernel::ValidOp valid);
   Tile emitIndex(kernel::IndexOp op);
@@ -132,7 +133,6 @@ private:
   mlir::Value pick(const Tile &tile, llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> point, bool lanes,
                    size_t depth);
   mlir::Value alu(Alu kind, mlir::ValueRange operands, mlir::Type result, size_t depth);
-  mlir::Value foldLanes(Alu kind, mlir::Value vector);
   mlir::Value splat(mlir::Value scalar, size_t depth);
   mlir::Type withLanes(mlir::Type element) const;
 
@@ -165,6 +165,32 @@ private:
   view::Expr memoryIndex(llvm::ArrayRef<int64_t> axes, bool perChunk);
   void emitNest(llvm::ArrayRef<kernel::StoreOp> stores);
 
+  // Reductions.
+  struct Reduced;
+  struct Largest;
+  struct Total;
+  Tile emitReduce(kernel::ReduceOp first);
+  /// The reduces that can share the loops of `reduce` from the scope `place`, itself first.
+  llvm::SmallVector<kernel::ReduceOp> walkedWith(kernel::ReduceOp reduce, size_t place);
+  /// The reduces that a value is computed from, and itself.
+  const llvm::SmallPtrSet<mlir::Operation *, 4> &reducesBehind(mlir::Value value);
+  Reduced reducedBy(kernel::ReduceOp reduce);
+  /// A tile of what is left of `axes`, filled with `identity`.
+  Tile filled(AxisSet axes, const Reduced &reduced, mlir::Value identity);
+  /// Where a reduced point is inside the domain, for a value over `axes`.
+  view::Expr guardOver(const Reduced &reduced, const AxisSet &axes);
+  /// `value` where `inside` holds, else the scalar `otherwise`.
+  mlir::Value within(view::Expr inside, mlir::Value value, mlir::Value otherwise);
+  mlir::Value finite(mlir::Value largest);
+  mlir::Value difference(mlir::Value a, mlir::Value b);
+  mlir::Value expOfDifference(mlir::Value a, mlir::Value b);
+  void advance(Largest &largest, const Reduced &reduced);
+  void accumulate(Total &total, const Reduced &reduced);
+  mlir::Value foldLanes(Alu kind, mlir::Value vector);
+  void finish(Total &total, const Reduced &reduced);
+  /// The totals that were held between iterations of the loops around.
+  llvm::SmallVector<mlir::Value> heldSoFar(kernel::ReduceOp reduce);
+
   void createFunction();
   void bindParallelAxes();
   void bindChunks(llvm::SmallVector<view::Expr> &grid, llvm::SmallVector<int64_t> &local);
@@ -186,6 +212,8 @@ private:
   llvm::DenseMap<mlir::Value, AxisSet> axesOf_;
   llvm::DenseMap<mlir::Value, mlir::Value> pointers_; // buffer argument → pointer argument
   llvm::DenseMap<mlir::Operation *, mlir::Value> stageMemory_;
+  llvm::DenseMap<mlir::Value, std::unique_ptr<llvm::SmallPtrSet<mlir::Operation *, 4>>> reducesBehind_;
+  llvm::SmallVector<mlir::Value> roots_; ///< what is being computed: the values of stores that share loops, or a stage's
   kernel::ReduceOp held_;                ///< the reduce whose totals are held in memory; null: none
   llvm::SmallVector<int64_t> heldLoops_; ///< its loops that stand outside loops of its result
   bool fuseMultiplyAdd_;

@@ -47,7 +47,8 @@ struct LowerKernels : kiln::impl::LowerKernelsBase<LowerKernels> {
       lowered[out.getName()] = out;
       func.erase();
     }
-    getOperation().walk([&](host::LaunchOp launch) { completeLaunch(launch, lowered.at(launch.getKernel())); });
+    for (auto program : getOperation().getOps<host::ProgramOp>())
+      program.walk([&](host::LaunchOp launch) { completeLaunch(launch, lowered.at(launch.getKernel())); });
   }
 };
 } // namespace

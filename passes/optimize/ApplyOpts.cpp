@@ -189,6 +189,8 @@ static llvm::Error holdTotals(FuncOp func, OptAttr opt, const Axes &axes) {
   if (reduces.size() != 1 || !llvm::is_contained(reduces.front().getAxes(), opt.getAxis()))
     return refuse(opt, "the kernel has not just one reduce, over this axis");
   ReduceOp reduce = reduces.front();
+  if (reduce.getScore())
+    return refuse(opt, "the largest score would be held beside the totals");
   SmallVector<int64_t> held = insideOf(func, axes, axes.positionOf(opt.getAxis()), reduce.getResult());
   std::optional<int64_t> elements = elementsOver(func, held);
   if (!elements)
@@ -332,6 +334,9 @@ llvm::Error optimize::applyOpt(FuncOp func, OptAttr opt) {
   case OptKind::GROUP: {
     if (!reduced)
       return refuse(opt, "the axis is not reduced");
+    for (auto reduce : func.getBody().getOps<ReduceOp>())
+      if (reduce.getScore() && llvm::is_contained(reduce.getAxes(), id))
+        return refuse(opt, "items would go by different largest scores");
     int64_t group = axes.split(id, amount, AxisKind::Item, axes.size());
     axes.write();
     meetInLocalMemory(func, axes, group);

@@ -134,7 +134,7 @@ static void dropAxis(kernel::FuncOp func, int64_t axis) {
 
 void CollapseSums::collapse(kernel::FuncOp func, kernel::ReduceOp reduce) {
   std::optional<MaskedNumber> summed = maskedNumber(reduce.getInput());
-  if (reduce.getKind().getValue() != Alu::ADD || reduce.getAxes().size() != 1 || !summed)
+  if (reduce.getKind().getValue() != Alu::ADD || reduce.getScore() || reduce.getAxes().size() != 1 || !summed)
     return;
   int64_t axis = reduce.getAxes().front();
   view::Shape shape(func.getDomain().getSizes()), position;

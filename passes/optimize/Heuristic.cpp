@@ -70,7 +70,9 @@ private:
   SmallVector<size_t> keptAxes(ArrayRef<size_t> without = {}) const;
   /// The id of the loop that is left of an axis after chooseChunks.
   int64_t loopOf(size_t axis) const { return loopOf_.contains(axis) ? loopOf_.lookup(axis) : axis; }
-  void chooseGroups();
+  void chooseGroups(ArrayRef<size_t> without);
+  /// Unrolls the axes along which a scored sum has several totals for one score, so that they share it. Those axes.
+  SmallVector<size_t> chooseTotals();
   /// The reduced axis over which a whole group sums up one element, and by how many items; none where elements are many
   /// enough to fill the device by themselves, or the sum is short.
   std::optional<std::pair<size_t, int64_t>> axisToShare();
@@ -157,7 +159,7 @@ std::optional<Product> Chooser::findProduct() {
     return std::nullopt;
   ReduceOp reduce = *reduces.begin();
   auto mul = reduce.getInput().getDefiningOp<AluOp>();
-  if (reduce.getKind().getValue() != Alu::ADD || !mul || mul.getKind().getValue() != Alu::MUL)
+  if (reduce.getKind().getValue() != Alu::ADD || reduce.getScore() || !mul || mul.getKind().getValue() != Alu::MUL)
     return std::nullopt;
   LoadOp a = onlyLoadOf(mul->getOperand(0)), b = onlyLoadOf(mul->getOperand(1));
   if (!a || !b || a == b)
@@ -315,6 +317,26 @@ void Chooser::chooseLanes() {
   add(OptKind::VECTOR, best, vectors * lanes);
 }
 
+SmallVector<size_t> Chooser::chooseTotals() {
+  SmallVector<size_t> axes;
+  int64_t totals = 1;
+  for (auto reduce : func_.getBody().getOps<ReduceOp>())
+    for (size_t axis = 0; reduce.getScore() && axis < func_.getDomain().getSizes().size(); ++axis)
+      if (dependsOn(reduce.getResult(), axis) && !dependsOn(reduce.getScore(), axis) &&
+          !llvm::is_contained(axes, axis)) {
+        axes.push_back(axis);
+        totals = fixedSize(axis) < 0 ? target::kMostTotals + 1 : totals * fixedSize(axis);
+      }
+  if (axes.empty() || totals > target::kMostTotals)
+    return {};
+  bool hasVectors = target_.vectorBits >= elementBits(func_) * 2;
+  for (size_t axis : axes) {
+    OptKind unroll = reduced_.contains(axis) ? OptKind::UNROLL : OptKind::UPCAST;
+    add(hasVectors && axis == axes.back() ? OptKind::VECTOR : unroll, axis, fixedSize(axis));
+  }
+  return axes;
+}
+
 //===----------------------------------------------------------------------===//
 // Chunks
 //===----------------------------------------------------------------------===//
@@ -399,12 +421,9 @@ std::optional<std::pair<size_t, int64_t>> Chooser::axisToShare() {
   return std::pair(*shared, items);
 }
 
-void Chooser::chooseGroups() {
+void Chooser::chooseGroups(ArrayRef<size_t> without) {
   // A GPU: one item an output element, neighbours along the contiguous axis in one group.
-  SmallVector<size_t> axes;
-  for (size_t axis = 0; axis < func_.getDomain().getSizes().size(); ++axis)
-    if (!reduced_.contains(axis))
-      axes.push_back(axis);
+  SmallVector<size_t> axes = keptAxes(without);
   if (axes.size() > 3)
     axes.erase(axes.begin(), axes.end() - 3);
   auto shared = axisToShare();
@@ -437,8 +456,9 @@ SmallVector<OptAttr> Chooser::choose() {
   bool empty = llvm::any_of(func_.getDomain().getSizes(), [](Expr size) { return size.isConst(0); });
   if (empty)
     return {};
+  SmallVector<size_t> totals = chooseTotals();
   if (target_.maxItems > 0) {
-    chooseGroups();
+    chooseGroups(totals);
     return opts_;
   }
   if (target_.maxChunks > 0)
@@ -449,9 +469,9 @@ SmallVector<OptAttr> Chooser::choose() {
   std::optional<Product> product = hasVectors ? findProduct() : std::nullopt;
   if (product && chooseProduct(*product))
     return opts_;
-  if (hasVectors)
+  if (hasVectors && totals.empty())
     chooseLanes();
-  chooseChunks(keptAxes());
+  chooseChunks(keptAxes(totals));
   return opts_;
 }
 

@@ -102,7 +102,8 @@ struct OptimizeKernels : kiln::impl::OptimizeKernelsBase<OptimizeKernels> {
       }
     }
     SmallVector<host::LaunchOp> launches;
-    getOperation().walk([&](host::LaunchOp launch) { launches.push_back(launch); });
+    for (auto program : getOperation().getOps<host::ProgramOp>())
+      program.walk([&](host::LaunchOp launch) { launches.push_back(launch); });
     for (host::LaunchOp launch : launches)
       if (auto func = kernels.find(launch.getKernel()); func != kernels.end())
         passScratch(launch, func->second);

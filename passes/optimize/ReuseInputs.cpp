@@ -84,10 +84,11 @@ struct ReuseInputs : kiln::impl::ReuseInputsBase<ReuseInputs> {
     for (auto func : getOperation().getOps<kernel::FuncOp>())
       kernels_[func.getName()] = func;
     SmallVector<host::LaunchOp> launches;
-    getOperation().walk([&](host::LaunchOp launch) {
-      ++uses_[launch.getKernel()];
-      launches.push_back(launch);
-    });
+    for (auto program : getOperation().getOps<host::ProgramOp>())
+      program.walk([&](host::LaunchOp launch) {
+        ++uses_[launch.getKernel()];
+        launches.push_back(launch);
+      });
     for (host::LaunchOp launch : launches)
       if (auto func = kernels_.find(launch.getKernel()); func != kernels_.end())
         reuse(launch, func->second);
@@ -144,10 +145,11 @@ struct ReuseInputs : kiln::impl::ReuseInputsBase<ReuseInputs> {
       func.erase();
       variant.setName(name);
     }
-    getOperation().walk([&](host::LaunchOp launch) {
-      if (StringAttr name = names.lookup(launch.getKernelAttr().getAttr()))
-        launch.setKernelAttr(FlatSymbolRefAttr::get(name));
-    });
+    for (auto program : getOperation().getOps<host::ProgramOp>())
+      program.walk([&](host::LaunchOp launch) {
+        if (StringAttr name = names.lookup(launch.getKernelAttr().getAttr()))
+          launch.setKernelAttr(FlatSymbolRefAttr::get(name));
+      });
   }
 
   llvm::StringMap<kernel::FuncOp> kernels_;

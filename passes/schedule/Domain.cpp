@@ -61,60 +61,62 @@ ShapeTracker Domain::widen(const ShapeTracker &tracker) const {
   return tracker.reshape(shape);
 }
 
-Domain::Reduced Domain::enter(graph::ReduceOp reduce, const ShapeTracker &tracker) {
-  ShapeTracker at = widen(tracker);
-  llvm::SmallBitVector used = axesOf(at);
-  view::Shape input = shapeOf(reduce.getInput());
-  llvm::SmallVector<int64_t> kept, over;
+ShapeTracker schedule::inputOf(graph::ReduceOp reduce, const ShapeTracker &tracker, llvm::ArrayRef<int64_t> axes) {
+  // The axes are cut to one point and replaced by the input's own.
+  view::Shape input = shapeOf(reduce.getInput()), inner;
+  llvm::SmallVector<int64_t> elements; // the input's axes, those reduced last
   for (size_t axis = 0; axis < input.size(); ++axis)
-    (llvm::is_contained(reduce.getAxes(), int64_t(axis)) ? over : kept).push_back(axis);
-
-  // The domain's axes that serve, each once; the reduce's own place first.
-  size_t before = sizes_.size();
-  llvm::SmallVector<int64_t> serves(before, -1); // domain axis → position in `over`
-  Reduced result{{}, at};
-  view::Shape inner;
-  for (auto [position, axis] : llvm::enumerate(over)) {
+    if (!llvm::is_contained(reduce.getAxes(), int64_t(axis)))
+      elements.push_back(axis);
+  for (int64_t axis : reduce.getAxes()) {
+    elements.push_back(axis);
     inner.push_back(input[axis]);
+  }
+  llvm::SmallVector<view::Range> cut;
+  llvm::SmallVector<int64_t> order;
+  for (auto [axis, size] : llvm::enumerate(tracker.shape())) {
+    const int64_t *place = llvm::find(axes, int64_t(axis));
+    bool isReplaced = place != axes.end();
+    cut.push_back({0, isReplaced ? Expr(1) : size});
+    order.push_back(isReplaced ? tracker.shape().size() + (place - axes.begin()) : axis);
+  }
+  order.append(axes.begin(), axes.end());
+  ShapeTracker whole = withInnerAxes(tracker.shrink(cut), inner).permute(order);
+  whole = whole.reshape(llvm::ArrayRef(whole.shape()).drop_back(axes.size()));
+  return ShapeTracker::contiguous(input).permute(elements).compose(whole).simplify();
+}
+
+Domain::Reduced Domain::enter(graph::ReduceOp reduce, const ShapeTracker &tracker) {
+  llvm::SmallBitVector used = axesOf(widen(tracker));
+  view::Shape input = shapeOf(reduce.getInput());
+  // The domain's axes that serve, each once: one that is reduced already, so that both may share its loop, else the
+  // reduce's own place, else the last that there is.
+  size_t before = sizes_.size();
+  llvm::SmallVector<int64_t> chosen;
+  for (int64_t axis : reduce.getAxes()) {
     auto fits = [&](size_t candidate) {
       bool isOwn = candidate == size_t(axis);
-      return candidate < before && !used.test(candidate) && serves[candidate] < 0 &&
+      return !used.test(candidate) && !llvm::is_contained(chosen, int64_t(candidate)) &&
              (isOwn || !sizes_[candidate].isConst(1)) && view::provablyEqual(sizes_[candidate], input[axis]);
     };
-    size_t chosen = fits(axis) ? axis : before;
-    for (size_t candidate = before; chosen == before && candidate-- > 0;)
-      if (fits(candidate))
-        chosen = candidate;
-    if (chosen == before) {
-      chosen = sizes_.size();
+    auto rank = [&](size_t candidate) {
+      bool isOwn = candidate == size_t(axis);
+      return std::tuple(reduced_.test(candidate), isOwn, candidate);
+    };
+    std::optional<size_t> best;
+    for (size_t candidate = 0; candidate < before; ++candidate)
+      if (fits(candidate) && (!best || rank(candidate) > rank(*best)))
+        best = candidate;
+    if (!best) {
+      best = sizes_.size();
       sizes_.push_back(input[axis]);
       reduced_.push_back(false);
-    } else {
-      serves[chosen] = position;
     }
-    reduced_.set(chosen);
-    result.axes.push_back(chosen);
+    chosen.push_back(*best);
   }
-
-  // The view: axes that serve stand still in the result, so they are cut to one point and replaced by the input's own.
-  llvm::SmallVector<view::Range> cut;
-  for (size_t axis = 0; axis < before; ++axis)
-    cut.push_back({0, serves[axis] >= 0 ? Expr(1) : at.shape()[axis]});
-  ShapeTracker whole = withInnerAxes(at.shrink(cut), inner);
-  llvm::SmallVector<int64_t> order, dropped;
-  for (size_t axis = 0; axis < before; ++axis) {
-    order.push_back(serves[axis] >= 0 ? before + serves[axis] : axis);
-    if (serves[axis] >= 0)
-      dropped.push_back(axis);
-  }
-  for (auto [position, axis] : llvm::enumerate(result.axes))
-    if (axis >= int64_t(before))
-      order.push_back(before + position);
-  order.append(dropped);
-  whole = whole.permute(order);
-  whole = whole.reshape(llvm::ArrayRef(whole.shape()).drop_back(dropped.size()));
-  kept.append(over);
-  result.input = ShapeTracker::contiguous(input).permute(kept).compose(whole).simplify();
+  for (int64_t axis : chosen)
+    reduced_.set(axis);
+  Reduced result{chosen, inputOf(reduce, widen(tracker), chosen)};
   llvm::sort(result.axes);
   return result;
 }

@@ -43,6 +43,10 @@ llvm::SmallBitVector axesOf(const view::ShapeTracker &tracker);
 /// the e-th block of `sizes`, in row-major order.
 view::ShapeTracker withInnerAxes(const view::ShapeTracker &tracker, llvm::ArrayRef<view::Expr> sizes);
 
+/// Where a reduce whose result is read through `tracker` reads its input, when `axes`, along which the result stands
+/// still, are walked for the reduce's own, in their order. Axes of size 1 take any size so.
+view::ShapeTracker inputOf(graph::ReduceOp reduce, const view::ShapeTracker &tracker, llvm::ArrayRef<int64_t> axes);
+
 /// Where a gather reads its indices, when its result is read through `tracker`.
 view::ShapeTracker indicesOf(graph::GatherOp gather, const view::ShapeTracker &tracker);
 

@@ -8,6 +8,7 @@
 #include "passes/Passes.h"
 
 #include "passes/schedule/HostBuilder.h"
+#include "passes/schedule/ScoreSums.h"
 #include "passes/schedule/SeparateAssigns.h"
 #include "passes/schedule/SplitReduces.h"
 
@@ -36,6 +37,8 @@ struct FormKernels : kiln::impl::FormKernelsBase<FormKernels> {
     if (classic)
       schedule::splitReduces(main);
     target::Rates rates{bytesPerNs, opsPerNs, productOpsPerNs, launchNs, units, tileReuse};
+    if (!classic)
+      schedule::scoreSums(main, rates);
     schedule::buildHostProgram(main, symbols, {classic, rates});
   }
 };

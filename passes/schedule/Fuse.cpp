@@ -9,6 +9,7 @@
 
 #include "passes/schedule/Fuse.h"
 
+#include "passes/schedule/Cost.h"
 #include "passes/schedule/Domain.h"
 #include "passes/schedule/MergeKernels.h"
 
@@ -22,58 +23,6 @@ using view::ShapeTracker;
 static constexpr size_t kMostUses = 16;
 /// A tensor computed from more memory than this gets memory: devices have bounded parameter lists.
 static constexpr size_t kMostSources = 64;
-/// Sizes that are not known yet count as this, or as the nearest that their bounds allow.
-static constexpr int64_t kTypicalSize = 16;
-
-static double numberOf(Expr expr) {
-  if (expr.isConst())
-    return expr.constant();
-  llvm::DenseMap<Expr, int64_t> values;
-  expr.forEachVariable(
-      [&](Expr symbol) { values[symbol] = std::clamp<int64_t>(kTypicalSize, symbol.min(), symbol.max()); });
-  return expr.evaluate(values).value_or(1);
-}
-
-static double elementsOf(Value tensor) {
-  double elements = 1;
-  for (Expr size : shapeOf(tensor))
-    elements *= numberOf(size);
-  return elements;
-}
-
-static double bytesOf(Value tensor) {
-  return elementsOf(tensor) * byteSize(cast<RankedTensorType>(tensor.getType()).getElementType());
-}
-
-/// What an operation costs beside an addition.
-static double operationsOf(Alu kind) {
-  switch (kind) {
-  case Alu::CAST:
-  case Alu::BITCAST:
-    return 0.5;
-  case Alu::FDIV:
-  case Alu::IDIV:
-  case Alu::MOD:
-  case Alu::FLOORDIV:
-  case Alu::FLOORMOD:
-  case Alu::RECIP:
-  case Alu::SQRT:
-    return 4;
-  case Alu::EXP:
-  case Alu::EXP2:
-  case Alu::LOG:
-  case Alu::LOG2:
-  case Alu::SIN:
-  case Alu::COS:
-  case Alu::TANH:
-  case Alu::ERF:
-  case Alu::POW:
-  case Alu::THREEFRY:
-    return 20;
-  default:
-    return 1;
-  }
-}
 
 namespace {
 
@@ -90,6 +39,7 @@ struct Use {
   ShapeTracker tracker;       ///< from the kernel's domain
   Operation *inside;          ///< the innermost reduce in whose loops it is computed; null: none
   SmallVector<int64_t> loops; ///< that reduce's axes
+  bool isScore = false;       ///< for the scores of a sum, which are computed there whatever it takes
 
   bool operator==(const Use &) const = default;
 };
@@ -127,17 +77,24 @@ private:
   llvm::DenseMap<Value, Cone> cones_;
   llvm::DenseMap<Value, std::vector<Use>> uses_;
   std::vector<Kernel> kernels_;
+  llvm::DenseMap<Value, Placement> placements_;
 };
 
 } // namespace
 
 static graph::ReduceOp reduceOf(Value value) { return value.getDefiningOp<graph::ReduceOp>(); }
 
+static double elementsOf(Value tensor) { return elementsOf(shapeOf(tensor)); }
+
+static double bytesOf(Value tensor) {
+  return elementsOf(tensor) * byteSize(cast<RankedTensorType>(tensor.getType()).getElementType());
+}
+
 static double pointsOver(graph::ReduceOp reduce) {
   double points = 1;
   view::Shape input = shapeOf(reduce.getInput());
   for (int64_t axis : reduce.getAxes())
-    points *= numberOf(input[axis]);
+    points *= typicalSize(input[axis]);
   return points;
 }
 
@@ -148,7 +105,7 @@ static double pointsOf(const Kernel &kernel) {
 
 bool schedule::isProduct(graph::ReduceOp reduce) {
   auto mul = edgeOf(reduce.getInput()).base.getDefiningOp<graph::AluOp>();
-  if (reduce.getKind().getValue() != Alu::ADD || !mul || mul.getKind().getValue() != Alu::MUL)
+  if (reduce.getKind().getValue() != Alu::ADD || reduce.getScore() || !mul || mul.getKind().getValue() != Alu::MUL)
     return false;
   ShapeTracker around = edgeOf(reduce.getInput()).tracker;
   llvm::SmallBitVector moves[2];
@@ -201,7 +158,7 @@ double Fuser::timesOf(const Use &use) const {
         continue;
       // A reduced axis belongs to its own loop: it is open only for what moves along it.
       if (!reduced || moves.test(axis))
-        open *= numberOf(size);
+        open *= typicalSize(size);
       if (moves.test(axis))
         times = open;
     }
@@ -213,14 +170,23 @@ double Fuser::operationsFor(Value value) {
   graph::ReduceOp reduce = reduceOf(value);
   if (!reduce)
     return cones_[value].operations;
-  return pointsOver(reduce) * (1 + cones_[edgeOf(reduce.getInput()).base].operations);
+  double each = 1;
+  for (const Edge &edge : sourcesOf(value))
+    each += cones_[edge.base].operations;
+  return pointsOver(reduce) * each;
 }
 
 bool Fuser::isCheaperInside(Value value) {
   ArrayRef<Use> uses = uses_[value];
-  if (uses.size() > kMostUses)
+  if (uses.size() > kMostUses) {
+    placements_[value] = {host::Reason::Uses};
     return false;
+  }
   graph::ReduceOp reduce = reduceOf(value);
+  if (llvm::all_of(uses, [](const Use &use) { return use.isScore; })) {
+    placements_[value] = {host::Reason::Score};
+    return true;
+  }
   double elements = elementsOf(value), operations = operationsFor(value), own = operations;
   const Cone &cone = cones_[reduce ? edgeOf(reduce.getInput()).base : value];
   // A reduce among the sources joins a kernel of this tensor's own, and needs memory where it is read again and again.
@@ -263,7 +229,10 @@ bool Fuser::isCheaperInside(Value value) {
     inside += launches * rates_.launchNs + totals * (1 + kernels.size()) / rates_.bytesPerNs;
   inside += reads * kernels.size() / rates_.bytesPerNs;
   outside += (reads + moved * (1 + kernels.size())) / rates_.bytesPerNs;
-  return inside <= outside;
+  bool isInside = inside <= outside;
+  placements_[value] = {isInside ? host::Reason::Inside : host::Reason::Cost, std::llround(inside),
+                        std::llround(outside), unsigned(kernels.size())};
+  return isInside;
 }
 
 void Fuser::addUse(const Edge &edge, Use use) {
@@ -295,6 +264,8 @@ void Fuser::giveUsesToOperands(Value value) {
         kernel.productOperations = elementsOf(value) * operationsFor(value);
       }
       addUse(edgeOf(reduce.getInput()), {use.kernel, reduced.input, reduce, reduced.axes});
+      if (reduce.getScore())
+        addUse(edgeOf(reduce.getScore()), {use.kernel, reduced.input, reduce, reduced.axes, /*isScore=*/true});
     } else if (gather) {
       addUse(edgeOf(gather.getIndices()), {use.kernel, indicesOf(gather, use.tracker), use.inside, use.loops});
     } else {
@@ -375,6 +346,7 @@ Realization Fuser::run() {
     if (anchor)
       group.reduce = reduceOf(anchor);
   }
+  result.placements = std::move(placements_);
   mergeKernels(groups, result.realized);
   for (KernelGroup *group : inOrder(groups))
     result.groups.push_back(*group);

@@ -6,11 +6,14 @@
 #include "passes/schedule/HostBuilder.h"
 
 #include "passes/schedule/Fuse.h"
+#include "passes/schedule/Record.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/ScopeExit.h"
+
+#include <map>
 
 using namespace kiln;
 using namespace kiln::schedule;
@@ -107,7 +110,8 @@ private:
   OpBuilder builder_;
   Location loc_ = builder_.getUnknownLoc();
   KernelTable kernels_;
-  llvm::DenseMap<Block *, Realization> realizations_;
+  Recorder recorder_;
+  std::map<Block *, Realization> realizations_; // its elements stay where they are while regions are added
   llvm::DenseMap<Value, const KernelGroup *> writer_;
   llvm::DenseMap<Value, int64_t> outputIndex_; // base tensor → output that it is
   llvm::DenseMap<Expr, Operation *> binder_;   // symbol → the op that binds it, other than inputs
@@ -268,8 +272,8 @@ void HostBuilder::emitGroup(const KernelGroup &group, Block &block, Scope &scope
     return;
   }
   OpBuilder beside(main_);
-  BuiltKernel kernel =
-      buildKernel(beside, group, [&](Value tensor) { return isMemory(tensor, block); }, policy_.classic);
+  auto isHeld = [&](Value tensor) { return isMemory(tensor, block); };
+  BuiltKernel kernel = buildKernel(beside, group, isHeld, policy_.classic);
   std::string origin = originOf(kernel.func);
   ArrayRef<Expr> symbols = kernel.func.getSizes().getSizes();
   SmallVector<Value> buffers, sizes;
@@ -284,7 +288,7 @@ void HostBuilder::emitGroup(const KernelGroup &group, Block &block, Scope &scope
   StringAttr name = kernels_.add(kernel.func);
   Value none = number(0);
   host::LaunchOp::create(builder_, loc_, FlatSymbolRefAttr::get(name), buffers, sizes, ValueRange(), none, none,
-                         builder_.getStringAttr(origin));
+                         builder_.getStringAttr(origin), recorder_.record(group, realizations_[&block], isHeld));
 }
 
 void HostBuilder::emitBlock(Block &block, Scope &scope) {
@@ -712,8 +716,11 @@ void HostBuilder::build() {
   for (auto [index, argument] : llvm::enumerate(main_.getArguments()))
     scope.memory[argument] = host::InputOp::create(builder_, loc_, host::SliceType::get(builder_.getContext()),
                                                    builder_.getI64IntegerAttr(index));
-  for (auto [index, value] : llvm::enumerate(block.getTerminator()->getOperands()))
+  for (auto [index, value] : llvm::enumerate(block.getTerminator()->getOperands())) {
     outputIndex_[edgeOf(value).base] = index;
+    if (auto name = main_.getResultAttrOfType<StringAttr>(index, graph::kNameAttr))
+      recorder_.nameOutput(edgeOf(value).base, name.getValue());
+  }
   emitBlock(block, scope);
   host::DoneOp::create(builder_, loc_);
   program.setWeightsAttr(builder_.getArrayAttr(weights_));

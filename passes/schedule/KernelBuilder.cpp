@@ -176,8 +176,9 @@ Value KernelBuilder::computeGather(graph::GatherOp gather, const ShapeTracker &t
 Value KernelBuilder::computeReduce(graph::ReduceOp reduce, const ShapeTracker &tracker) {
   Domain::Reduced reduced = domain_.enter(reduce, tracker);
   Value input = compute(reduce.getInput(), reduced.input);
+  Value score = reduce.getScore() ? compute(reduce.getScore(), reduced.input) : Value();
   return kernel::ReduceOp::create(builder_, reduce.getLoc(), input, reduce.getKindAttr(),
-                                  builder_.getDenseI64ArrayAttr(reduced.axes));
+                                  builder_.getDenseI64ArrayAttr(reduced.axes), score);
 }
 
 /// Brings every view to the domain's full rank.

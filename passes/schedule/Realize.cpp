@@ -112,6 +112,10 @@ public:
   Realization run();
 
 private:
+  void realize(Value value, host::Reason reason) {
+    if (realized_.insert(value))
+      placements_[value] = {reason};
+  }
   /// Whether a kernel of this block computes the tensor.
   bool isHere(Value value) const { return isComputed(value) && value.getParentBlock() == &block_; }
   /// Notes an edge; whether its base is new.
@@ -136,6 +140,7 @@ private:
   llvm::SetVector<Value> padded_; // bases that a view pads
   llvm::SetVector<Value> realized_;
   llvm::MapVector<Value, llvm::SetVector<Value>> children_;
+  llvm::DenseMap<Value, Placement> placements_;
   llvm::DenseMap<Value, Value> reduceOf_; // realized tensor → the reduce that its kernel finishes
 };
 } // namespace
@@ -161,7 +166,7 @@ bool Realizer::enter(const Edge &edge) {
     return false;
   view::Expr elements = view::product(shapeOf(base));
   if ((edge.tracker.size() - elements).max() > 0 && !isPlainPad(edge.tracker, elements))
-    realized_.insert(base);
+    realize(base, host::Reason::Expanded);
   else if (isMasked(edge.tracker))
     padded_.insert(base);
   if (!all_.insert(base))
@@ -342,7 +347,7 @@ void Realizer::pairReduce(Value reduce) {
   if (forced) {
     group.clear();
     group.insert(canChase ? lastOfChain(reduce) : reduce);
-    realized_.insert(group.front());
+    realize(group.front(), host::Reason::Reduce);
   }
   for (Value value : group)
     reduceOf_[value] = reduce;
@@ -357,7 +362,7 @@ Realization Realizer::run() {
     visit(root);
   for (Value base : padded_)
     if (!isPadSafe(base, realized_))
-      realized_.insert(base);
+      realize(base, host::Reason::Padded);
   limitDepth();
   for (Value base : llvm::to_vector(all_))
     if (isReduce(base) && !realized_.contains(base))
@@ -372,6 +377,7 @@ Realization Realizer::run() {
   }
   Realization result;
   result.realized = realized_;
+  result.placements = placements_;
   for (KernelGroup *group : inOrder(groups))
     result.groups.push_back(*group);
   return result;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "ir/graph/Graph.h"
+#include "ir/host/Host.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -44,9 +45,18 @@ struct KernelGroup {
   graph::ReduceOp reduce;
 };
 
+/// Why the policy put a tensor where it is; the times as in host.placement.
+struct Placement {
+  host::Reason reason;
+  int64_t insideNs = 0, ownNs = 0;
+  unsigned readers = 0;
+};
+
 struct Realization {
   /// Tensors that are written by a kernel.
   llvm::SetVector<mlir::Value> realized;
+  /// Of every tensor that the policy could have put elsewhere.
+  llvm::DenseMap<mlir::Value, Placement> placements;
   /// In an order in which every kernel comes after those that it reads from.
   llvm::SmallVector<KernelGroup> groups;
 };

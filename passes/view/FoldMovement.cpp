@@ -9,6 +9,7 @@
 #include "passes/Passes.h"
 
 #include "ir/graph/Graph.h"
+#include "ir/graph/Source.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Iterators.h"
@@ -52,6 +53,16 @@ static bool isMasked(const ShapeTracker &tracker) {
   return llvm::any_of(tracker.views(), [](const view::View &view) { return view.mask().has_value(); });
 }
 
+/// Where a node ends in movement that moves nothing, the model's name of what it gives is that of `base`.
+static void passOnName(Location from, Value base) {
+  Operation *op = base.getDefiningOp();
+  if (!op)
+    return;
+  auto made = graph::sourcesOf(op->getLoc()), moved = graph::sourcesOf(from);
+  if (made.size() == 1 && moved.size() == 1 && made[0].node == moved[0].node && !made[0].tensor)
+    op->setLoc(from);
+}
+
 namespace {
 struct FoldMovement : kiln::impl::FoldMovementBase<FoldMovement> {
   void runOnOperation() override {
@@ -87,10 +98,12 @@ struct FoldMovement : kiln::impl::FoldMovementBase<FoldMovement> {
 
   void fold(Operation *op) {
     Value base = op->getOperand(0);
+    Location loc = op->getLoc();
     ShapeTracker from = ShapeTracker::contiguous(shapeOf(base));
     if (auto view = base.getDefiningOp<graph::ViewOp>()) {
       from = view.getTracker().getValue();
       base = view.getInput();
+      loc = graph::foldLocations(view.getLoc(), loc);
     }
     ShapeTracker tracker = moved(op, from)->simplify();
     Value result = op->getResult(0);
@@ -101,11 +114,12 @@ struct FoldMovement : kiln::impl::FoldMovementBase<FoldMovement> {
       return;
     }
     if (tracker.isContiguous() && base.getType() == result.getType()) {
+      passOnName(op->getLoc(), base);
       result.replaceAllUsesWith(base);
       return;
     }
     auto attr = TrackerAttr::get(builder.getContext(), tracker);
-    result.replaceAllUsesWith(graph::ViewOp::create(builder, op->getLoc(), result.getType(), base, attr));
+    result.replaceAllUsesWith(graph::ViewOp::create(builder, loc, result.getType(), base, attr));
   }
 };
 } // namespace

@@ -1,6 +1,6 @@
 """random_graphs.py KILN [--count N] [--seed S] [-- OPTION...]
 
-Random graphs, some with a symbolic first dim, compiled and compared with the graph interpreter on random inputs. Each
+Random graphs, some with a symbolic first dim and some with weights, compiled and compared with the graph interpreter on random inputs. Each
 graph has a seed of its own, printed where it fails: --seed S --count 1 writes and runs that one alone. What follows "--"
 goes to `kiln verify`, for example --schedule classic or --device c.
 """
@@ -22,7 +22,7 @@ class Graph:
 
     def __init__(self, chance):
         self.chance = chance
-        self.nodes, self.inputs, self.shapes = [], [], {}
+        self.nodes, self.inputs, self.weights, self.shapes = [], [], [], {}
         self.symbol = 11 if chance.random() < 0.5 else None
         for i in range(chance.randint(1, 3)):
             shape = [chance.randint(1, 7) for _ in range(chance.randint(1, 3))]
@@ -30,6 +30,8 @@ class Graph:
                 shape[0] = self.symbol
             self.inputs.append({"name": f"x{i}", "dtype": "float32", "shape": self.written(shape)})
             self.shapes[f"x{i}"] = shape
+        for _ in range(chance.randint(0, 2)):
+            self.weight([chance.randint(1, 7) for _ in range(chance.randint(1, 3))])
         for _ in range(chance.randint(3, 12)):
             self.grow()
 
@@ -42,12 +44,27 @@ class Graph:
         self.shapes[name] = shape
         return name
 
+    def weight(self, shape):
+        def values(sizes):
+            return [values(sizes[1:]) for _ in range(sizes[0])] if sizes else round(self.chance.uniform(-2, 2), 3)
+
+        name = f"w{len(self.weights)}"
+        self.weights.append({"name": name, "dtype": "float32", "shape": shape, "value": values(shape)})
+        self.shapes[name] = shape
+        return name
+
+    def affine(self, tensor, shape):
+        """Factors and addends that are weights, along some of the axes, as a batch norm has them."""
+        for op in self.chance.choices(["add", "mul", "sub"], k=self.chance.randint(1, 3)):
+            along = [1 if size == self.symbol or self.chance.random() < 0.5 else size for size in shape]
+            tensor = self.node(op, [tensor, self.weight(along)], shape)
+
     def grow(self):
         chance = self.chance
         a = chance.choice(list(self.shapes))
         shape = self.shapes[a]
         axis = chance.randrange(len(shape))
-        kind = chance.randrange(10)
+        kind = chance.randrange(12)
         if kind == 0:
             self.node(chance.choice(UNARY), [self.node("abs", [a], shape)], shape)
         elif kind <= 2:
@@ -74,6 +91,12 @@ class Graph:
             op = chance.choice(ROWS)
             where = {"axis": axis} if op in ("softmax", "log_softmax", "cumsum") else {"axes": [axis]}
             self.node(op, [a], shape, **where)
+        elif kind == 9:
+            self.affine(a, shape)
+        elif kind == 10 and shape[-1] != self.symbol:
+            columns = chance.randint(1, 7)
+            product = self.node("matmul", [a, self.weight([shape[-1], columns])], shape[:-1] + [columns])
+            self.affine(product, shape[:-1] + [columns])
         elif len(shape) >= 2:
             turned = self.node("transpose", [a], shape[:-2] + [shape[-1], shape[-2]])
             self.node("matmul", [a, turned], shape[:-1] + [shape[-2]])
@@ -81,7 +104,7 @@ class Graph:
     def document(self):
         used = {name for node in self.nodes for name in node["inputs"]}
         outputs = [node["output"] for node in self.nodes if node["output"] not in used]
-        return {"inputs": self.inputs, "nodes": self.nodes, "outputs": outputs[-4:]}
+        return {"inputs": self.inputs, "weights": self.weights, "nodes": self.nodes, "outputs": outputs[-4:]}
 
 
 def main():

@@ -2,6 +2,8 @@
 
 #include "Devices.h"
 #include "DimOption.h"
+#include "GraphDrawing.h"
+#include "RatesOption.h"
 #include "support/Error.h"
 
 #include "llvm/Support/MemoryBuffer.h"
@@ -23,6 +25,7 @@ static constexpr char kExamples[] = R"(Examples:
   kiln compile graph.json --emit schedule                  the kernels, before they are optimised
   kiln compile model.onnx --device c --emit render         the C that device 'c' compiles
   kiln compile model.onnx --dim batch=1..64,default=8      sizes that the model leaves open
+  kiln compile model.onnx --why conv1                      which kernels compute a node, and why
   kiln run graph.json --input x=x.npy --output-dir out     compile in memory and run
   kiln verify samples/mnist                                compare with the stored results
   DEBUG=4 NOOPT=1 kiln run graph.json                      show every kernel's tree and source, unoptimised
@@ -36,7 +39,7 @@ namespace {
 /// What CLI11 fills and what has yet to be understood.
 struct Texts {
   std::vector<std::string> dims, inputs, named, at;
-  std::string emit = "exe", opts, schedule = "default", outputDir, random, bench, threads;
+  std::string emit, opts, schedule = "default", rates, outputDir, random, bench, threads;
   std::optional<double> memoryLimit; ///< in GiB
   bool list = false;
 };
@@ -59,6 +62,8 @@ static void addCompileOptions(CLI::App &app, CommandLine &line, Texts &texts, co
   app.add_option("-O", compile.level, "how hard the code generator tries, 0 to 3 (2)")->type_name("N");
   app.add_flag("--no-opt", compile.pipeline.noOpt, "leave every kernel as it was scheduled");
   app.add_option("--schedule", texts.schedule, "classic: tinygrad v0.9.2's rules; or default")->type_name("S");
+  app.add_option("--rates", texts.rates, "what the device can do, where the schedule asks: ops-per-ns=N,units=N...")
+      ->type_name("RATES");
   app.add_option("--dim", texts.dims, "a size that the model leaves open: NAME=VALUE or NAME=LO..HI,default=V")
       ->type_name("DIM")
       ->expected(1)
@@ -128,6 +133,8 @@ static llvm::Error understand(CommandLine &line, const Texts &texts) {
   if (!target)
     return target.takeError();
   compile.pipeline.target = *target;
+  if (llvm::Error error = parseRates(texts.rates, compile.pipeline.target.rates))
+    return error;
   if (compile.level > 3)
     return usageError("-O" + llvm::Twine(compile.level) + ": no such level", "give -O0 to -O3");
   if (texts.schedule != "classic" && texts.schedule != "default")
@@ -154,10 +161,17 @@ static llvm::Error understand(CommandLine &line, const Texts &texts) {
       return sizes.takeError();
     line.verify.at.push_back(std::move(*sizes));
   }
-  llvm::Expected<Emit> emit = parseEmit(texts.emit);
+  ArtefactOptions &artefact = line.artefact;
+  bool inspects = !artefact.why.empty() || !artefact.graphPath.empty();
+  artefact.onlyInspects =
+      inspects && texts.emit.empty() && artefact.output.empty() && artefact.weightsPath.empty() && !artefact.isStatic;
+  llvm::Expected<Emit> emit = parseEmit(texts.emit.empty() ? "exe" : texts.emit);
   if (!emit)
     return emit.takeError();
-  line.artefact.emit = *emit;
+  artefact.emit = *emit;
+  if (!artefact.graphPath.empty())
+    if (llvm::Error error = checkGraphPath(artefact.graphPath))
+      return error;
   line.run.arguments = runArguments(texts);
   return llvm::Error::success();
 }
@@ -187,6 +201,14 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
       ->type_name("FILE");
   compile.add_flag("--static", line.artefact.isStatic, "a program that needs no shared library");
   compile.add_flag("--stats", line.artefact.showsStats, "also print kernels, FLOPs, bytes and memory");
+
+  compile.add_option("--why", line.artefact.why, "print which kernels compute a node or tensor, and why; repeatable")
+      ->type_name("NODE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  compile
+      .add_option("--graph", line.artefact.graphPath, "draw the kernels round their nodes, by Graphviz: .dot or .svg")
+      ->type_name("FILE");
 
   CLI::App &run = *app.add_subcommand("run", "compile in memory and run");
   addCompileOptions(run, line, texts, "an ONNX or JSON file, or the dump of a stage (.mlir)");

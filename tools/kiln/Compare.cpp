@@ -87,6 +87,7 @@ static void compareElements(const HostTensor &gotTensor, const HostTensor &wante
 Comparison driver::compare(const HostTensor &got, const HostTensor &wanted, const VerifyOptions &options) {
   Comparison result;
   if (got.dtype != wanted.dtype || got.dims != wanted.dims) {
+    result.comparable = false;
     result.mismatch = "wanted " + describe(wanted);
     return result;
   }

@@ -7,8 +7,9 @@
 namespace kiln::driver {
 
 struct Comparison {
-  bool equal = false;   ///< within the tolerances everywhere, a NaN only where a NaN is wanted
-  std::string mismatch; ///< what differs: "dtype float32, wanted float64", or the worst element; "" where equal
+  bool comparable = true; ///< of one dtype and shape
+  bool equal = false;     ///< within the tolerances everywhere, a NaN only where a NaN is wanted
+  std::string mismatch;   ///< what differs: "dtype float32, wanted float64", or the worst element; "" where equal
   /// The largest errors over the elements that are finite in both; 0 where there is none. `ulps` counts the dtype's
   /// numbers between the two; for integers it is the absolute error.
   double absolute = 0, relative = 0, ulps = 0;

@@ -1,10 +1,13 @@
 #include "Compile.h"
 
 #include "Debug.h"
+#include "GraphDrawing.h"
 #include "Model.h"
 #include "Package.h"
 #include "Render.h"
+#include "Schedule.h"
 #include "Stats.h"
+#include "Why.h"
 #include "package/OutputFile.h"
 #include "support/Error.h"
 
@@ -29,13 +32,41 @@ static std::optional<Stage> emittedStage(Emit emit) {
   }
 }
 
+/// Whether the stage whose module is to be printed is still to come, and has what is asked for beside it.
+static llvm::Error checkStage(std::optional<Stage> wanted, const Model &model, llvm::StringRef path,
+                              const ArtefactOptions &artefact) {
+  if (!wanted)
+    return llvm::Error::success();
+  if (artefact.showsStats)
+    return usageError("--stats counts lowered kernels, --emit " + stageName(*wanted) + " stops before",
+                      "leave one of them out");
+  bool inspects = !artefact.why.empty() || !artefact.graphPath.empty();
+  if (inspects && *wanted < Stage::Schedule)
+    return usageError("--why and --graph speak of kernels, --emit " + stageName(*wanted) + " stops before",
+                      "leave one of them out");
+  if (*wanted < model.stage())
+    return usageError(path + ": has passed stage " + stageName(model.stage()) + " already",
+                      "ask for this stage or a later one");
+  return llvm::Error::success();
+}
+
+/// --why and --graph, of a model that has been scheduled.
+static llvm::Error inspect(const Model &model, const ArtefactOptions &artefact) {
+  if (!artefact.why.empty())
+    if (llvm::Error error = printWhy(model.module(), model.source(), artefact.why, llvm::outs()))
+      return error;
+  return artefact.graphPath.empty() ? llvm::Error::success()
+                                    : drawGraph(model.module(), model.name(), artefact.graphPath);
+}
+
 static llvm::Error emitText(llvm::StringRef path, llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write) {
   return package::writeFile(path.empty() ? "-" : path, write);
 }
 
 llvm::Error driver::compile(const CompileOptions &options, const ArtefactOptions &artefact) {
-  if (llvm::Error error = checkArtefact(options, artefact))
-    return error;
+  if (!artefact.onlyInspects)
+    if (llvm::Error error = checkArtefact(options, artefact))
+      return error;
 
   // import: a file becomes a graph of tensor ops; a dump goes on from its stage.
   llvm::Expected<std::unique_ptr<Model>> opened = Model::open(options);
@@ -46,22 +77,24 @@ llvm::Error driver::compile(const CompileOptions &options, const ArtefactOptions
   // view: movement folds into views.  schedule: kernels, and the host program that launches them.
   // optimize: opts and the memory plan.  lower: kernels become loops of uops.
   std::optional<Stage> wanted = emittedStage(artefact.emit);
-  if (wanted && artefact.showsStats)
-    return usageError("--stats counts lowered kernels, --emit " + stageName(*wanted) + " stops before",
-                      "leave one of them out");
-  if (wanted && *wanted < model.stage())
-    return usageError(options.model + ": has passed stage " + stageName(model.stage()) + " already",
-                      "ask for this stage or a later one");
-  if (llvm::Error error = model.advance(wanted.value_or(Stage::Lower)))
+  if (llvm::Error error = checkStage(wanted, model, options.model, artefact))
+    return error;
+  bool isScheduleEnough = artefact.onlyInspects && !artefact.showsStats;
+  if (llvm::Error error = model.advance(wanted.value_or(isScheduleEnough ? Stage::Schedule : Stage::Lower)))
+    return error;
+  if (llvm::Error error = inspect(model, artefact))
     return error;
   if (wanted)
     return emitText(artefact.output, [&](llvm::raw_ostream &out) {
       model.print(out);
       return llvm::Error::success();
     });
-
-  if (artefact.showsStats)
+  if (artefact.showsStats) {
     printStats(model.module(), llvm::outs());
+    printPlacements(model.module(), llvm::outs());
+  }
+  if (artefact.onlyInspects)
+    return llvm::Error::success();
 
   // render: kernels become the device's text or code, the host program with them.
   llvm::Expected<Rendering> rendering = Rendering::create(model, options);

@@ -1,6 +1,8 @@
 #include "Debug.h"
 
 #include "Render.h"
+#include "ir/graph/Graph.h"
+#include "ir/host/Host.h"
 #include "ir/kernel/Kernel.h"
 #include "ir/uop/UOp.h"
 #include "render/Listing.h"
@@ -28,7 +30,24 @@ static void printOpts(mlir::ModuleOp module) {
   }
 }
 
+/// A line a weight that is computed at compile time, with the kernels that compute it.
+static void printRecipes(mlir::ModuleOp module) {
+  for (auto program : module.getOps<host::ProgramOp>())
+    for (auto weight : program.getWeights().getAsRange<host::WeightAttr>()) {
+      auto data = llvm::dyn_cast<graph::RecipeAttr>(weight.getData());
+      if (!data)
+        continue;
+      auto recipe = module.lookupSymbol<mlir::ModuleOp>(data.getModel());
+      llvm::errs() << data.getModel() << " makes weight " << weight.getName() << " by";
+      recipe.walk(
+          [](host::LaunchOp launch) { llvm::errs() << " " << launch.getKernel() << " " << launch.getOrigin(); });
+      llvm::errs() << "\n";
+    }
+}
+
 void driver::printStage(mlir::ModuleOp module, Stage stage, int debug) {
+  if (stage == Stage::Schedule && debug >= kDebugKernels)
+    printRecipes(module);
   if (stage == Stage::Schedule && debug >= kDebugUOps)
     printTrees(module);
   if (stage == Stage::Optimize && debug >= kDebugKernels) {

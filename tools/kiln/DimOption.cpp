@@ -25,7 +25,9 @@ llvm::Error driver::parseDim(llvm::StringRef text, llvm::StringMap<import::Symbo
   bounds.value = std::clamp(bounds.value, bounds.min, std::max(bounds.min, bounds.max));
   if (!rest.empty() && (!rest.consume_front("default=") || rest.getAsInteger(10, bounds.value)))
     return wrong("'" + rest + "' is no default");
-  if (bounds.min < 0 || bounds.min > bounds.max || bounds.max > import::SymbolBounds().max)
+  if (bounds.min > bounds.max)
+    return wrong("the least size is above the largest");
+  if (bounds.min < 0 || bounds.max > import::SymbolBounds().max)
     return wrong("sizes lie between 0 and " + llvm::Twine(import::SymbolBounds().max));
   if (bounds.value < bounds.min || bounds.value > bounds.max)
     return wrong("the default lies outside the bounds");

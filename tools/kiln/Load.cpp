@@ -79,5 +79,6 @@ llvm::Expected<std::unique_ptr<target::LoadedModel>> driver::load(Model &model, 
   if (!jit)
     return jit.takeError();
   std::string code = rendering->code();
-  return (*jit)->loadModel(rendering->tables(), model.name(), model.folder(), rendering->device().compiler.name, code);
+  return (*jit)->loadModel(rendering->tables(), model.name(), rendering->weightSource(),
+                           rendering->device().compiler.name, code);
 }

@@ -24,10 +24,13 @@ struct CompileOptions {
 
 struct ArtefactOptions {
   Emit emit = Emit::Exe;
-  std::string output;      ///< "": the model's name for a program or object, standard output for text
-  std::string weightsPath; ///< where weights go that are to stay out of the artefact; "": into it
-  bool isStatic = false;   ///< a program that needs no shared library
-  bool showsStats = false; ///< --stats: what the model does, in numbers, on standard output
+  std::string output;           ///< "": the model's name for a program or object, standard output for text
+  std::string weightsPath;      ///< where weights go that are to stay out of the artefact; "": into it
+  bool isStatic = false;        ///< a program that needs no shared library
+  bool showsStats = false;      ///< --stats: what the model does, in numbers, on standard output
+  std::vector<std::string> why; ///< --why: nodes and tensors whose place in the schedule is printed
+  std::string graphPath;        ///< --graph: where a drawing of the schedule goes; "": none is made
+  bool onlyInspects = false;    ///< --why or --graph, and nothing that says what else to make
 };
 
 struct RunOptions {

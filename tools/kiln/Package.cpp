@@ -53,13 +53,12 @@ llvm::Error driver::checkArtefact(const CompileOptions &options, const ArtefactO
 static llvm::Error writeWeightsFile(const Rendering &rendering, const std::string &path) {
   std::vector<package::SafetensorsEntry> entries;
   for (const render::WeightEntry &weight : rendering.tables().weights)
-    entries.push_back({.name = weight.name,
-                       .dtype = static_cast<kiln_dtype>(weight.dtype),
-                       .dims = weight.dims,
-                       .bytes = weight.bytes,
-                       .write = [&](llvm::raw_ostream &out) {
-                         return render::writeWeight(weight, rendering.model().folder(), out);
-                       }});
+    entries.push_back(
+        {.name = weight.name,
+         .dtype = static_cast<kiln_dtype>(weight.dtype),
+         .dims = weight.dims,
+         .bytes = weight.bytes,
+         .write = [&](llvm::raw_ostream &out) { return render::writeWeight(weight, rendering.weightSource(), out); }});
   return package::writeFile(path, [&](llvm::raw_ostream &out) { return package::writeSafetensors(entries, out); });
 }
 

@@ -4,6 +4,7 @@
 #include "package/Executable.h"
 #include "package/OutputFile.h"
 #include "render/HostC.h"
+#include "render/Jit.h"
 #include "render/Listing.h"
 #include "render/LlvmEmit.h"
 #include "render/WeightData.h"
@@ -15,6 +16,9 @@
 
 using namespace kiln;
 using namespace kiln::driver;
+
+/// Recipes run once: compiling them well takes longer than it gains.
+static constexpr target::OptLevel kRecipeLevel = 1;
 
 Rendering::Rendering(const Model &model, const CompileOptions &options, const DeviceEntry &device, target::Cpu cpu)
     : model_(model), options_(options), device_(device), cpu_(std::move(cpu)),
@@ -31,7 +35,23 @@ llvm::Expected<Rendering> Rendering::create(const Model &model, const CompileOpt
   llvm::Expected<target::Cpu> cpu = target::describeCpu(options.pipeline.cpu);
   if (!cpu)
     return cpu.takeError();
-  return Rendering(model, options, **device, std::move(*cpu));
+  Rendering rendering(model, options, **device, std::move(*cpu));
+  if (llvm::Error error = rendering.prepareRecipes())
+    return error;
+  return rendering;
+}
+
+llvm::Error Rendering::prepareRecipes() {
+  if (llvm::none_of(tables_.weights, [](const render::WeightEntry &weight) { return weight.recipe; }))
+    return llvm::Error::success();
+  llvm::Expected<target::Cpu> cpu = target::describeCpu(target::baselineCpu());
+  if (!cpu)
+    return cpu.takeError();
+  llvm::Expected<std::unique_ptr<render::Jit>> jit = render::Jit::create(*cpu, kRecipeLevel);
+  if (!jit)
+    return jit.takeError();
+  recipes_ = std::make_unique<render::RecipeRunner>(std::move(*jit));
+  return llvm::Error::success();
 }
 
 std::string Rendering::code() const {
@@ -47,7 +67,7 @@ llvm::Expected<std::string> Rendering::sourceC(llvm::StringRef symbol, render::W
   render::HostCOptions options;
   options.name = model_.name();
   options.symbol = symbol;
-  options.folder = model_.folder();
+  options.weights = weightSource();
   options.weightsInFile = weights == render::WeightPlacement::Absent;
   return render::renderHostC(tables_, options);
 }
@@ -84,7 +104,7 @@ llvm::Error Rendering::llvmText(llvm::raw_ostream &out) const {
   std::string code = this->code();
   return render::emitProgram(tables_, cpu_, options_.level,
                              programOptions(*this, kProgramSymbol, code, render::WeightPlacement::Section),
-                             render::LlvmFile::Text, model_.folder(), out);
+                             render::LlvmFile::Text, weightSource(), out);
 }
 
 static llvm::Expected<package::CSourceOptions> cOptions(const CompileOptions &options) {
@@ -114,7 +134,7 @@ llvm::Error Rendering::compileC(llvm::StringRef output, llvm::StringRef symbol, 
   if (!data)
     return data.takeError();
   if (llvm::Error error =
-          data->fill([&](llvm::raw_ostream &out) { return render::writeWeights(tables_, model_.folder(), out); }))
+          data->fill([&](llvm::raw_ostream &out) { return render::writeWeights(tables_, weightSource(), out); }))
     return error;
   options->weightsFile = data->path();
   return package::compileC(*source, *options, output);
@@ -133,7 +153,7 @@ llvm::Error Rendering::assembly(llvm::raw_ostream &out) const {
     std::string code = this->code();
     return render::emitProgram(tables_, cpu_, options_.level,
                                programOptions(*this, kProgramSymbol, code, render::WeightPlacement::Section),
-                               render::LlvmFile::Assembly, model_.folder(), out);
+                               render::LlvmFile::Assembly, weightSource(), out);
   }
   llvm::Expected<package::TemporaryFile> file = temporaryFile(".s");
   if (!file)
@@ -156,7 +176,7 @@ llvm::Error Rendering::object(llvm::StringRef output, llvm::StringRef symbol, re
   std::string code = this->code();
   return package::writeFile(output, [&](llvm::raw_ostream &out) {
     return render::emitProgram(tables_, cpu_, options_.level, programOptions(*this, symbol, code, weights),
-                               render::LlvmFile::Object, model_.folder(), out);
+                               render::LlvmFile::Object, weightSource(), out);
   });
 }
 
@@ -167,7 +187,7 @@ llvm::Error Rendering::parts(llvm::StringRef object, llvm::StringRef kernels, ll
   return package::writeFile(object, [&](llvm::raw_ostream &host) {
     return package::writeFile(kernels, [&](llvm::raw_ostream &archive) {
       return render::emitParts(tables_, cpu_, options_.level, programOptions(*this, symbol, "", weights),
-                               model_.folder(), host, archive);
+                               weightSource(), host, archive);
     });
   });
 }

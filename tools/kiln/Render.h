@@ -11,7 +11,8 @@
 #include "package/CSource.h"
 #include "package/OutputFile.h"
 #include "render/LlvmProgram.h"
-#include "render/ModelTables.h"
+#include "render/RecipeRunner.h"
+#include "render/WeightData.h"
 #include "target/Cpu.h"
 
 namespace kiln::driver {
@@ -29,6 +30,8 @@ public:
   const DeviceEntry &device() const { return device_; }
   const target::Cpu &cpu() const { return cpu_; }
   const render::ModelTables &tables() const { return tables_; }
+  /// Where the bytes of the model's weights come from; recipes run in this process.
+  render::WeightSource weightSource() const { return {model_.folder(), recipes_.get()}; }
   /// kiln_model.code: the kernels as the device's runtime takes them; "" where they are code of the host's.
   std::string code() const;
 
@@ -51,6 +54,7 @@ public:
 
 private:
   Rendering(const Model &model, const CompileOptions &options, const DeviceEntry &device, target::Cpu cpu);
+  llvm::Error prepareRecipes();
   llvm::Expected<std::string> sourceC(llvm::StringRef symbol, render::WeightPlacement weights) const;
   llvm::Error compileC(llvm::StringRef output, llvm::StringRef symbol, package::CResult result,
                        render::WeightPlacement weights) const;
@@ -60,6 +64,7 @@ private:
   const DeviceEntry &device_;
   target::Cpu cpu_;
   render::ModelTables tables_;
+  std::unique_ptr<render::RecipeRunner> recipes_; ///< null where no weight is made by one
 };
 
 /// A new file in the system's folder for such.

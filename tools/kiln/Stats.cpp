@@ -1,5 +1,6 @@
 #include "Stats.h"
 
+#include "ir/graph/Graph.h"
 #include "ir/host/Host.h"
 #include "ir/uop/UOp.h"
 
@@ -12,11 +13,23 @@ using view::Expr;
 
 static constexpr double kKilo = 1e3, kMega = 1e6;
 
-static int64_t weightBytes(host::ProgramOp program) {
-  int64_t bytes = 0;
-  for (auto weight : program.getWeights().getAsRange<host::WeightAttr>())
-    bytes += weight.getType().getNumElements() * byteSize(weight.getType().getElementType());
-  return bytes;
+namespace {
+struct WeightCount {
+  int64_t weights = 0, bytes = 0, recipeWeights = 0, recipeBytes = 0;
+};
+} // namespace
+
+static WeightCount countWeights(host::ProgramOp program) {
+  WeightCount count;
+  for (auto weight : program.getWeights().getAsRange<host::WeightAttr>()) {
+    int64_t bytes = weight.getType().getNumElements() * byteSize(weight.getType().getElementType());
+    bool isRecipe = llvm::isa<graph::RecipeAttr>(weight.getData());
+    ++count.weights;
+    count.bytes += bytes;
+    count.recipeWeights += isRecipe;
+    count.recipeBytes += isRecipe ? bytes : 0;
+  }
+  return count;
 }
 
 void driver::printStats(mlir::ModuleOp module, llvm::raw_ostream &out) {
@@ -60,7 +73,11 @@ void driver::printStats(mlir::ModuleOp module, llvm::raw_ostream &out) {
       if (auto bound = arena->getAttrOfType<mlir::IntegerAttr>("live"))
         live += bound.getInt();
     });
+    WeightCount count = countWeights(program);
     out << llvm::formatv("temporaries {0:F3} kB, of which at most {1:F3} kB live at once; weights {2:F3} kB\n",
-                         peak / kKilo, live / kKilo, weightBytes(program) / kKilo);
+                         peak / kKilo, live / kKilo, count.bytes / kKilo);
+    out << llvm::formatv("{0} weights, {1} of them computed at compile time: {2:F3} kB by {3} recipes\n", count.weights,
+                         count.recipeWeights, count.recipeBytes / kKilo,
+                         llvm::range_size(module.getOps<mlir::ModuleOp>()));
   }
 }

@@ -81,10 +81,12 @@ static unsigned report(llvm::ArrayRef<std::string> names, const std::vector<Host
   unsigned wrong = 0;
   for (auto [name, have, want] : llvm::zip(names, got, wanted)) {
     Comparison result = compare(have, want, options);
-    llvm::outs() << name << ": " << describe(have) << ", largest error "
-                 << llvm::format("%.3g absolute, %.3g relative, %.0f ULP: ", result.absolute, result.relative,
-                                 result.ulps)
-                 << (result.equal ? "ok" : result.mismatch) << "\n";
+    llvm::outs() << name << ": " << describe(have);
+    if (result.comparable)
+      llvm::outs() << ", largest error "
+                   << llvm::format("%.3g absolute, %.3g relative, %.0f ULP", result.absolute, result.relative,
+                                   result.ulps);
+    llvm::outs() << ": " << (result.equal ? "ok" : result.mismatch) << "\n";
     wrong += !result.equal;
   }
   return wrong;
@@ -129,6 +131,9 @@ llvm::Expected<bool> driver::verify(const CompileOptions &given, const VerifyOpt
   std::vector<std::string> names = loaded ? outputNames(loaded->model()) : outputNames(main);
   size_t inputCount = loaded ? loaded->model().input_count : main.getNumArguments();
 
+  auto hasDefault = [&](size_t i) {
+    return loaded ? loaded->model().inputs[i].value != nullptr : main.getArgAttr(i, graph::kValueAttr) != nullptr;
+  };
   auto inModel = [&](llvm::Error error) { return failure(options.model + ": " + llvm::toString(std::move(error))); };
   auto interpret = [&](const std::vector<HostTensor> &inputs) {
     interp::GraphInterpreterOptions judge{.modelPath = (*model)->source().str(),
@@ -149,6 +154,11 @@ llvm::Expected<bool> driver::verify(const CompileOptions &given, const VerifyOpt
   unsigned wrong = 0, compared = 0;
   for (StoredCase &stored : *cases) {
     bool isStored = &stored - cases->data() < storedCount;
+    std::string folder = stored.folder.empty() ? "." : stored.folder;
+    for (size_t i = stored.inputs.size(); isStored && i < inputCount; ++i)
+      if (!hasDefault(i))
+        return failure(folder + ": holds output_0 and no input_" + llvm::Twine(i) + ", which the model needs",
+                       "store it, or take the outputs away");
     llvm::outs() << options.model << ": "
                  << (!isStored               ? "random inputs, against the graph interpreter"
                      : stored.folder.empty() ? "stored in ."

@@ -4,6 +4,7 @@
 #include "import/MemoryLimit.h"
 #include "import/json/InlineData.h"
 #include "import/json/Operators.h"
+#include "ir/graph/Source.h"
 #include "support/Error.h"
 
 #include "mlir/IR/Verifier.h"
@@ -77,10 +78,19 @@ llvm::Error GraphImporter::declareSymbols() {
     bounds.min = given.value("min", bounds.min);
     bounds.max = given.value("max", bounds.max);
     bounds.value = given.value("default", std::clamp(bounds.value, bounds.min, std::max(bounds.min, bounds.max)));
-    if (bounds.max > view::kMaxDim || bounds.min > bounds.max || bounds.value < bounds.min || bounds.value > bounds.max)
-      return failure("symbol '" + name + "': " + Twine(bounds.min) + " to " + Twine(bounds.max) + " with default " +
-                         Twine(bounds.value) + " are no bounds",
-                     "they must be ordered and end at " + Twine(view::kMaxDim));
+    auto wrong = [&](const Twine &cause, const Twine &remedy) {
+      return failure("symbol '" + name + "': " + cause, remedy);
+    };
+    if (bounds.min > bounds.max)
+      return wrong("the least size, " + Twine(bounds.min) + ", is above the largest, " + Twine(bounds.max),
+                   "give min and max in order");
+    if (bounds.max > view::kMaxDim)
+      return wrong("a size of " + Twine(bounds.max) + " is too large",
+                   "let max be " + Twine(view::kMaxDim) + " or less");
+    if (bounds.value < bounds.min || bounds.value > bounds.max)
+      return wrong("the default, " + Twine(bounds.value) + ", is not between " + Twine(bounds.min) + " and " +
+                       Twine(bounds.max),
+                   "give one that is");
     symbols_.declare(name, bounds);
   }
   return llvm::Error::success();
@@ -203,10 +213,14 @@ llvm::Error GraphImporter::importNode(size_t index) {
     return error;
   for (auto [position, result] : llvm::enumerate(results)) {
     assert(result && "a null result comes with a failure");
+    const Json &output = json.contains("output") ? json["output"] : json["outputs"][position];
+    StringRef tensor = output.get_ref<const std::string &>();
+    // What a node passes on keeps the name that it has.
+    if (Operation *made = result.getDefiningOp(); made && made->getLoc() == builder_.location())
+      made->setLoc(graph::locationOf({StringAttr::get(&context_, name), StringAttr::get(&context_, tensor)}));
     if (llvm::Error error = checkMemory(shapeOf(result), TensorBuilder::element(result), options_.memoryLimit))
       return error;
-    const Json &output = json.contains("output") ? json["output"] : json["outputs"][position];
-    definitions_[output.get_ref<const std::string &>()].value = result;
+    definitions_[tensor].value = result;
   }
   return llvm::Error::success();
 }
@@ -230,6 +244,8 @@ llvm::Error GraphImporter::finish() {
   if (outputs.empty())
     return failure("the graph has no output", "name one or more tensors in outputs");
   if (llvm::Error error = checkSymbolsAreInputSizes())
+    return error;
+  if (llvm::Error error = symbols_.checkDeclared())
     return error;
   SmallVector<Value> values;
   SmallVector<Attribute> attributes;

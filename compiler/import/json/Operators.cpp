@@ -1,5 +1,7 @@
 #include "import/json/Operators.h"
 
+#include "support/Nearest.h"
+
 #include "llvm/ADT/StringExtras.h"
 
 using namespace kiln;
@@ -48,17 +50,6 @@ std::vector<std::string> kiln::import::json::attributesOf(StringRef op) {
   return row ? std::vector<std::string>(row->attributes.begin(), row->attributes.end()) : std::vector<std::string>();
 }
 
-static std::string suggest(StringRef op) {
-  std::string best;
-  unsigned bestDistance = 3;
-  for (const std::string &name : operatorNames())
-    if (unsigned distance = op.edit_distance(name, /*AllowReplacements=*/true, bestDistance); distance < bestDistance) {
-      best = name;
-      bestDistance = distance;
-    }
-  return best.empty() ? "docs/json-graph.md lists the operators" : "did you mean '" + best + "'?";
-}
-
 static bool checkInputs(Node &node, unsigned least, unsigned most) {
   if (node.inputs() >= least && node.inputs() <= most)
     return true;
@@ -95,7 +86,9 @@ SmallVector<Value> kiln::import::json::buildOperator(StringRef op, const Json &j
       operands.push_back(node.operand(i));
     results = {node.b.alu(*kind, operands)};
   } else {
-    node.b.fail("unknown operator '" + op + "'", suggest(op));
+    std::vector<std::string> names = operatorNames();
+    node.b.fail("unknown operator '" + op + "'",
+                didYouMean(op, llvm::to_vector_of<StringRef>(names), "docs/json-graph.md lists the operators"));
     return {};
   }
   if (node.b.ok() && results.size() != node.outputs())

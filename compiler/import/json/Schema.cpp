@@ -1,6 +1,7 @@
 //===- Schema.cpp - Check a document against the embedded schema -------------===//
 #include "import/json/Document.h"
 #include "support/Error.h"
+#include "support/Nearest.h"
 
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
 #include <valijson/schema.hpp>
@@ -56,7 +57,12 @@ static std::string explain(const valijson::ValidationResults::Error &error, cons
     return text + "the property " + cause.substr(quote).rtrim(".").str() + " is missing";
   if (cause.starts_with("Object contains a property")) {
     llvm::StringRef name = cause.substr(cause.find(": ")).trim(": .");
-    return text + "there is no property " + name.str();
+    std::vector<llvm::StringRef> known;
+    if (wanted && wanted->contains("properties"))
+      for (const auto &property : (*wanted)["properties"].items())
+        known.push_back(property.key());
+    std::string remedy = didYouMean(name.trim('\''), known, "");
+    return text + "there is no property " + name.str() + (remedy.empty() ? "" : "; ") + remedy;
   }
   std::string found = value->dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
   if (found.size() > 40)

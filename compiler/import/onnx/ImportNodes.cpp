@@ -4,6 +4,7 @@
 #include "import/onnx/Node.h"
 #include "import/onnx/Registry.h"
 #include "import/onnx/TopologicalOrder.h"
+#include "ir/graph/Source.h"
 #include "support/Error.h"
 
 #include "llvm/Support/SaveAndRestore.h"
@@ -97,6 +98,11 @@ llvm::Error Importer::importOperator(const ::onnx::NodeProto &proto, const std::
     return error;
   if (StringRef unread = node.unread(); !unread.empty())
     return failure("attribute " + quoted(unread) + " is not known in opset " + Twine(opset), "remove it");
+  // What a node passes on, as Identity does, keeps the name that it has.
+  for (auto [output, result] : llvm::zip(proto.output(), results))
+    if (mlir::Operation *made = result.value ? result.value.getDefiningOp() : nullptr;
+        made && made->getLoc() == b.location())
+      made->setLoc(graph::locationOf({builder_.getStringAttr(name), builder_.getStringAttr(scope.prefix() + output)}));
   return defineOutputs(proto, results, scope);
 }
 

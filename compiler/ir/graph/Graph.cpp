@@ -74,9 +74,11 @@ LogicalResult WeightOp::verify() {
   auto type = getResult().getType();
   if (auto dense = dyn_cast<DenseElementsAttr>(getData()))
     return dense.getType() == type ? success() : emitOpError() << "the data is " << dense.getType();
+  if (isa<RecipeAttr>(getData()))
+    return type.hasStaticShape() ? success() : emitOpError("a recipe makes tensors of fixed sizes");
   auto file = dyn_cast<FileAttr>(getData());
   if (!file)
-    return emitOpError("data is neither dense elements nor a file");
+    return emitOpError("data is neither dense elements nor a file nor a recipe");
   if (!type.hasStaticShape() || file.getBytes() != type.getNumElements() * int64_t(byteSize(type.getElementType())))
     return emitOpError() << file.getBytes() << " bytes do not make " << type;
   return success();
@@ -212,17 +214,24 @@ LogicalResult AluOp::verify() {
   return success();
 }
 
-void ReduceOp::build(OpBuilder &builder, OperationState &state, Alu kind, Value input, ArrayRef<int64_t> axes) {
+void ReduceOp::build(OpBuilder &builder, OperationState &state, Alu kind, Value input, ArrayRef<int64_t> axes,
+                     Value score) {
   view::Shape shape = shapeOf(input);
   for (int64_t axis : axes)
     shape[axis] = 1;
-  build(builder, state, tensorType(shape, elementOf(input)), AluKindAttr::get(builder.getContext(), kind), input, axes);
+  build(builder, state, tensorType(shape, elementOf(input)), AluKindAttr::get(builder.getContext(), kind), input, score,
+        axes);
 }
 
 LogicalResult ReduceOp::verify() {
   Alu kind = getKind().getValue();
   if (kind != Alu::ADD && kind != Alu::MUL && kind != Alu::MAX && kind != Alu::MIN)
     return emitOpError() << stringifyAlu(kind) << " is no reduction";
+  bool isScored = getScore() != nullptr;
+  if (isScored && (kind != Alu::ADD || !isa<FloatType>(elementOf(getInput()))))
+    return emitOpError("only a sum of floats has scores");
+  if (isScored && getScore().getType() != getInput().getType())
+    return emitOpError("the scores are of another type than the input");
   view::Shape shape = shapeOf(getInput());
   if (failed(expectAxes(*this, getAxes(), shape.size())))
     return failure();

@@ -42,6 +42,14 @@ def FileAttr : AttrDef<GraphDialect, "File"> {
   let assemblyFormat = "`<` $path `,` $offset `,` $bytes `,` $hash `>`";
 }
 
+def RecipeAttr : AttrDef<GraphDialect, "Recipe"> {
+  let mnemonic = "recipe";
+  let summary = "bytes that are computed at compile time: an output of a model without inputs";
+  let description = [{The model is a module in the module that holds the weight, by its symbol name.}];
+  let parameters = (ins StringRefParameter<"of the module">:$model, "int64_t":$output);
+  let assemblyFormat = "`<` $model `,` $output `>`";
+}
+
 def ConstOp : PureGraphOp<"const"> {
   let summary = "a tensor whose every element is one number";
   let arguments = (ins TypedAttrInterface:$value);
@@ -52,7 +60,7 @@ def ConstOp : PureGraphOp<"const"> {
 
 def WeightOp : PureGraphOp<"weight"> {
   let summary = "a constant tensor, by its data or by where its data is";
-  let description = [{`data` is a dense elements attribute (small) or a `#graph.file`.}];
+  let description = [{`data` is a dense elements attribute (small), a `#graph.file` or a `#graph.recipe`.}];
   let arguments = (ins StrAttr:$name, AnyAttr:$data);
   let results = (outs Tensor:$result);
   let assemblyFormat = "$name attr-dict `:` type($result) `=` $data";
@@ -157,12 +165,18 @@ def AluOp : PureGraphOp<"alu"> {
 
 def ReduceOp : PureGraphOp<"reduce"> {
   let summary = "ADD, MUL, MAX or MIN over axes, which stay as size 1";
-  let description = [{Floats accumulate in their own dtype; an empty axis gives the operation's identity.}];
-  let arguments = (ins AluKindAttr:$kind, Tensor:$input, DenseI64ArrayAttr:$axes);
+  let description = [{
+    Floats accumulate in their own dtype; an empty axis gives the operation's identity. With `score`, of the input's type, a
+    sum weighs each input by exp(its score - the largest score of the same sum).
+  }];
+  let arguments = (ins AluKindAttr:$kind, Tensor:$input, Optional<Tensor>:$score, DenseI64ArrayAttr:$axes);
   let results = (outs Tensor:$result);
-  let assemblyFormat = "custom<AluRow>($kind) $input $axes attr-dict `:` type($input) `to` type($result)";
+  let assemblyFormat = [{
+    custom<AluRow>($kind) $input (`scored` `by` $score^ `:` type($score))? $axes attr-dict `:` type($input) `to` type($result)
+  }];
   let hasVerifier = 1;
-  let builders = [OpBuilder<(ins "::kiln::Alu":$kind, "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$axes)>];
+  let builders = [OpBuilder<(ins "::kiln::Alu":$kind, "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$axes,
+                                 CArg<"::mlir::Value", "{}">:$score)>];
 }
 
 def ContiguousOp : PureGraphOp<"contiguous", [AllTypesMatch<["input", "result"]>]> {

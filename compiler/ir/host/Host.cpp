@@ -9,6 +9,7 @@ using namespace kiln::host;
 using namespace mlir;
 
 #include "ir/host/HostDialect.cpp.inc"
+#include "ir/host/HostEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "ir/host/HostAttrs.cpp.inc"
 #define GET_TYPEDEF_CLASSES
@@ -16,7 +17,22 @@ using namespace mlir;
 #define GET_OP_CLASSES
 #include "ir/host/HostOps.cpp.inc"
 
+namespace {
+/// What the scheduler decided stands beside the module, not within the lines of its launches.
+struct Aliases : OpAsmDialectInterface {
+  using OpAsmDialectInterface::OpAsmDialectInterface;
+  AliasResult getAlias(Attribute attr, raw_ostream &out) const override {
+    auto list = dyn_cast<ArrayAttr>(attr);
+    if (!list || list.empty() || !isa<TensorAttr>(list[0]))
+      return AliasResult::NoAlias;
+    out << "tensors";
+    return AliasResult::FinalAlias;
+  }
+};
+} // namespace
+
 void HostDialect::initialize() {
+  addInterfaces<Aliases>();
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "ir/host/HostAttrs.cpp.inc"

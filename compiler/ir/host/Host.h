@@ -10,6 +10,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "ir/host/HostDialect.h.inc"
+#include "ir/host/HostEnums.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "ir/host/HostAttrs.h.inc"
 #define GET_TYPEDEF_CLASSES

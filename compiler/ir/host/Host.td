@@ -36,9 +36,61 @@ def PortAttr : AttrDef<HostDialect, "Port"> {
 
 def WeightAttr : AttrDef<HostDialect, "Weight"> {
   let mnemonic = "weight";
-  let summary = "a constant tensor: name, type, and its data (dense elements or a #graph.file)";
+  let summary = "a constant tensor: name, type, and its data (dense elements, a #graph.file or a #graph.recipe)";
   let parameters = (ins StringRefParameter<>:$name, "::mlir::RankedTensorType":$type, "::mlir::Attribute":$data);
   let assemblyFormat = "`<` $name `,` $type `,` $data `>`";
+}
+
+def ReasonEnum : I32EnumAttr<"Reason", "why a tensor is where it is", [
+  I32EnumAttrCase<"Inside", 0, "inside">,     // in a register: computed inside its readers it takes less time
+  I32EnumAttrCase<"Cost", 1, "cost">,         // in memory: in a kernel of its own it takes less time
+  I32EnumAttrCase<"Uses", 2, "uses">,         // it would be computed in too many places
+  I32EnumAttrCase<"Output", 3, "output">,     // of the model
+  I32EnumAttrCase<"Control", 4, "control">,   // control flow reads it, or passes it on
+  I32EnumAttrCase<"Size", 5, "size">,         // its value is a size of other tensors
+  I32EnumAttrCase<"Table", 6, "table">,       // a gather reads it by index
+  I32EnumAttrCase<"Assign", 7, "assign">,     // it replaces an input's value, in its memory
+  I32EnumAttrCase<"Copy", 8, "copy">,         // the graph asks for a copy in order
+  I32EnumAttrCase<"Expanded", 9, "expanded">, // classic: a reader repeats its elements
+  I32EnumAttrCase<"Padded", 10, "padded">,    // classic: a reader pads it where zeros would not stay zeros
+  I32EnumAttrCase<"Reduce", 11, "reduce">,    // classic: its readers cannot all be finished in the kernel of a reduce
+  I32EnumAttrCase<"Limit", 12, "limit">,      // its readers' kernel would be too deep, or read too many tensors
+  I32EnumAttrCase<"Score", 13, "score">       // in a register: a sum over a softmax uses the score that it has just computed
+]> {
+  let cppNamespace = "::kiln::host";
+  let genSpecializedAttr = 0;
+}
+
+def PlacementAttr : AttrDef<HostDialect, "Placement"> {
+  let mnemonic = "placement";
+  let summary = "why the scheduler put a tensor where it is: #host.placement<cost, 1200, 400, 2>";
+  let description = [{
+    `insideNs` and `ownNs` are what the device's rates take for the tensor inside the `readers` kernels that need it, and
+    in a kernel of its own with a write and reads: 0 where the reason is no such comparison.
+  }];
+  let parameters = (ins EnumParameter<ReasonEnum>:$reason, DefaultValuedParameter<"int64_t", "0">:$insideNs,
+                        DefaultValuedParameter<"int64_t", "0">:$ownNs, DefaultValuedParameter<"int64_t", "0">:$readers);
+  let assemblyFormat = "`<` $reason (`,` $insideNs `,` $ownNs `,` $readers^)? `>`";
+}
+
+def TensorAttr : AttrDef<HostDialect, "Tensor"> {
+  let mnemonic = "tensor";
+  let summary = "a tensor of the model that a launch computes or reads";
+  let description = [{
+    `node` is the source node that made it and `op` what it is there: a row of Alu.def, reduce and one, gather, copy,
+    assign; of a tensor that the launch only reads: input, weight, state (a loop's), if, loop, or load. `operands` are
+    positions in the launch's list. `names` are the model's names of it, of views of it and of the nodes that make such views.
+    `memory` is the same number wherever a launch writes or reads this tensor; 0: it is held in registers.
+  }];
+  let parameters = (ins StringRefParameter<>:$node, StringRefParameter<>:$op,
+                        OptionalArrayRefParameter<"int64_t">:$operands,
+                        OptionalArrayRefParameter<"::mlir::StringAttr">:$names, "::mlir::RankedTensorType":$type,
+                        DefaultValuedParameter<"int64_t", "0">:$memory,
+                        OptionalParameter<"::kiln::host::PlacementAttr">:$placement);
+  let assemblyFormat = [{
+    `<` $node `,` $op (`of` ` ` `[` $operands^ `]`)? (`named` ` ` `[` $names^ `]`)? `,` $type (`memory` $memory^)?
+    (`because` $placement^)? `>`
+  }];
 }
 
 def ProgramOp : HostOp<"program", [IsolatedFromAbove, Symbol, SingleBlock]> {
@@ -151,10 +203,12 @@ def LaunchOp : HostOp<"launch", [AttrSizedOperandSegments]> {
   let summary = "one launch of a kernel";
   let description = [{
     `grid`: groups (on a CPU, chunks) along up to three axes. `operations` and `bytes` estimate the launch; `origin` names the
-    source nodes, as ['dot'].
+    source nodes, as ['dot']. `tensors` is what the scheduler decided, for whoever asks: operands before what is made of
+    them. It is no part of what runs.
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<SliceType>:$buffers, Variadic<I64>:$sizes,
-                       Variadic<I64>:$grid, I64:$operations, I64:$bytes, StrAttr:$origin);
+                       Variadic<I64>:$grid, I64:$operations, I64:$bytes, StrAttr:$origin,
+                       OptionalAttr<TypedArrayAttrBase<TensorAttr, "tensors">>:$tensors);
   let assemblyFormat = [{
     $kernel `(` $buffers `)` `sizes` `(` $sizes `)` `grid` `(` $grid `)` `estimates` `(` $operations `,` $bytes `)`
     `from` $origin attr-dict

@@ -152,5 +152,9 @@ LogicalResult ReduceOp::verify() {
   for (int64_t axis : getAxes())
     if (!func.getLoopAxis(axis))
       return emitOpError() << "axis " << axis << " is no loop axis";
+  Value score = getScore();
+  if (score && (getKind().getValue() != Alu::ADD || !isa<FloatType>(score.getType()) ||
+                score.getType() != getInput().getType()))
+    return emitOpError("only a sum of floats has scores, of its input's dtype");
   return success();
 }

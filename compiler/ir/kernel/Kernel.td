@@ -154,21 +154,25 @@ def AluOp : PureKernelOp<"alu"> {
   let hasVerifier = 1;
 }
 
-def ReduceOp : PureKernelOp<"reduce", [AllTypesMatch<["input", "result"]>]> {
+def ReduceOp : PureKernelOp<"reduce", [AttrSizedOperandSegments, AllTypesMatch<["input", "result"]>]> {
   let summary = "ADD, MUL, MAX or MIN of the input over every point of loop axes";
   let description = [{
+    With `score`, a sum of floats weighs each input by exp(its score - the largest score of the same sum): a softmax that
+    is not divided by its total yet. One walk finds both, as what was summed is scaled down where a larger score comes.
+
     With `buffer`, reduced loops may stand outside loops of the result: between their iterations the running totals are held
     in that scratch buffer, row-major over the axes `held`.
   }];
-  let arguments = (ins AluKindAttr:$kind, AnyType:$input, DenseI64ArrayAttr:$axes, Optional<BufferType>:$buffer,
-                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$held);
+  let arguments = (ins AluKindAttr:$kind, AnyType:$input, Optional<AnyType>:$score, DenseI64ArrayAttr:$axes,
+                       Optional<BufferType>:$buffer, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$held);
   let results = (outs AnyType:$result);
   let assemblyFormat = [{
-    custom<AluRow>($kind) $input `over` $axes (`held` $held^)? (`in` $buffer^ `:` type($buffer))? attr-dict `:` type($input)
+    custom<AluRow>($kind) $input (`scored` `by` $score^ `:` type($score))? `over` $axes (`held` $held^)?
+    (`in` $buffer^ `:` type($buffer))? attr-dict `:` type($input)
   }];
   let builders = [OpBuilder<(ins "::mlir::Value":$input, "::kiln::AluKindAttr":$kind,
-                                 "::mlir::DenseI64ArrayAttr":$axes),
-    [{ build($_builder, $_state, input.getType(), kind, input, axes, ::mlir::Value(),
+                                 "::mlir::DenseI64ArrayAttr":$axes, CArg<"::mlir::Value", "{}">:$score),
+    [{ build($_builder, $_state, input.getType(), kind, input, score, axes, ::mlir::Value(),
              $_builder.getDenseI64ArrayAttr({})); }]>];
   let hasVerifier = 1;
 }

@@ -68,6 +68,8 @@ std::string TreePrinter::label(Operation *op) {
       .Case([&](ReduceOp reduce) {
         std::string name =
             reduce.getKind().getValue() == Alu::ADD ? "SUM" : aluInfo(reduce.getKind().getValue()).name.str();
+        if (reduce.getScore())
+          name += " scored";
         std::string axes;
         for (int64_t axis : reduce.getAxes())
           axes += std::to_string(axis) + (reduce.getAxes().size() == 1 ? "," : ", ");

@@ -52,7 +52,7 @@ static kiln_status read_header(source *from, kiln_npy_header *header, kiln_text 
   if (read_some(from, text, end - begin) == end - begin)
     status = kiln_npy_parse_header(text, end - begin, header, cause);
   else
-    status = fail(cause, KILN_IO_ERROR, "the file ends within its header");
+    status = fail(cause, KILN_IO_ERROR, "the file ends within its header; save the array again");
   free(text);
   if (!status && from->left != SIZE_MAX && from->file)
     from->left = from->left > end ? from->left - end : 0;
@@ -70,7 +70,7 @@ static void *allocate(size_t bytes) {
 static kiln_status read_data(source *from, size_t wanted, uint8_t **data, kiln_text *cause) {
   size_t room = from->left == SIZE_MAX && wanted > 65536 ? 65536 : wanted, has = 0;
   if (from->left < wanted) {
-    kiln_text_add(cause, "the data end after %zu of %zu bytes", from->left, wanted);
+    kiln_text_add(cause, "the data end after %zu of %zu bytes; save the array again", from->left, wanted);
     return KILN_IO_ERROR;
   }
   uint8_t *memory = allocate(room);
@@ -88,7 +88,7 @@ static kiln_status read_data(source *from, size_t wanted, uint8_t **data, kiln_t
   }
   if (has < wanted) {
     free(memory);
-    kiln_text_add(cause, "the data end after %zu of %zu bytes", has, wanted);
+    kiln_text_add(cause, "the data end after %zu of %zu bytes; save the array again", has, wanted);
     return KILN_IO_ERROR;
   }
   *data = memory;
@@ -161,14 +161,14 @@ kiln_status kiln_npy_read(const char *path, kiln_tensor *tensor, char *error, si
   struct stat status = {0};
   FILE *file = fopen(path, "rb");
   if (!file) {
-    kiln_text_add(&cause, "cannot be read: %s", strerror(errno));
+    kiln_text_add(&cause, "cannot be read: %s; name a .npy file", strerror(errno));
     return KILN_IO_ERROR;
   }
   source from = {file, NULL, SIZE_MAX};
   if (fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode))
     from.left = (size_t)status.st_size;
-  kiln_status result =
-      S_ISDIR(status.st_mode) ? fail(&cause, KILN_IO_ERROR, "is a folder") : read_tensor(&from, tensor, &cause);
+  kiln_status result = S_ISDIR(status.st_mode) ? fail(&cause, KILN_IO_ERROR, "is a folder; name a .npy file")
+                                               : read_tensor(&from, tensor, &cause);
   fclose(file);
   return result;
 }

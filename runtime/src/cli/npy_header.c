@@ -19,7 +19,7 @@ kiln_status kiln_npy_locate(const uint8_t *prefix, size_t count, size_t *begin, 
     return KILN_IO_ERROR;
   }
   if (prefix[6] < 1 || prefix[6] > 3) {
-    kiln_text_add(cause, "version %d of the .npy format is unknown", prefix[6]);
+    kiln_text_add(cause, "version %d of the .npy format is unknown; save the array with numpy.save", prefix[6]);
     return KILN_IO_ERROR;
   }
   *begin = prefix[6] == 1 ? 10 : 12;
@@ -27,7 +27,7 @@ kiln_status kiln_npy_locate(const uint8_t *prefix, size_t count, size_t *begin, 
   if (*begin == 12 && count >= 12)
     length |= (uint32_t)prefix[10] << 16 | (uint32_t)prefix[11] << 24;
   if (*begin > count || length > KILN_NPY_MOST_HEADER_BYTES) {
-    kiln_text_add(cause, "the .npy header is corrupt");
+    kiln_text_add(cause, "the .npy header is corrupt; save the array again");
     return KILN_IO_ERROR;
   }
   *end = *begin + length;
@@ -132,11 +132,12 @@ kiln_status kiln_npy_parse_header(const char *text, size_t count, kiln_npy_heade
     take(&c, ',');
   }
   if (!good || !descr[0] || !has_shape || !has_order) {
-    kiln_text_add(cause, "the .npy header is corrupt, or its dtype is a record");
+    kiln_text_add(cause, "the .npy header is corrupt, or its dtype is a record; save one array of numbers");
     return KILN_IO_ERROR;
   }
   if (header->tensor.rank > KILN_MAX_RANK) {
-    kiln_text_add(cause, "the array has %" PRId32 " axes; wanted at most %d", header->tensor.rank, KILN_MAX_RANK);
+    kiln_text_add(cause, "the array has %" PRId32 " axes where a tensor has %d at most; reshape it",
+                  header->tensor.rank, KILN_MAX_RANK);
     return KILN_IO_ERROR;
   }
   kiln_status status = set_type(descr, header, cause);
@@ -144,7 +145,7 @@ kiln_status kiln_npy_parse_header(const char *text, size_t count, kiln_npy_heade
     return status;
   header->count = kiln_element_count(header->tensor.dtype, header->tensor.rank, header->tensor.dims);
   if (header->count < 0) {
-    kiln_text_add(cause, "the array's shape is too large");
+    kiln_text_add(cause, "the array's shape is too large; save the array again");
     return KILN_IO_ERROR;
   }
   return KILN_OK;

@@ -38,14 +38,15 @@ kiln_status kiln_cli_write(const kiln_model *model, const char *folder, const ki
   snprintf(path, room, "%s", folder);
   kiln_status status = KILN_OK;
   if (!folder[0] || !make_folders(path)) {
-    kiln_text_add(cause, "%s: cannot make the folder: %s", folder, folder[0] ? strerror(errno) : "its name is empty");
+    kiln_text_add(cause, "%s: cannot make the folder: %s; give another --output-dir", folder,
+                  folder[0] ? strerror(errno) : "its name is empty");
     status = KILN_IO_ERROR;
   }
   for (int32_t i = 0; i < model->output_count && !status; i++) {
     char error[KILN_TEXT_BYTES];
     snprintf(path, room, "%s/output_%" PRId32 ".npy", folder, i);
     if ((status = kiln_npy_write(path, &outputs[i], error, sizeof error)))
-      kiln_text_add(cause, "%s: cannot be written: %s", path, error);
+      kiln_text_add(cause, "%s: cannot be written: %s; give another --output-dir", path, error);
   }
   free(path);
   return status;

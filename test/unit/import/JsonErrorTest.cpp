@@ -42,6 +42,8 @@ TEST_CASE("a document that the schema does not allow, by its place") {
         "graph.json: nodes[0].axes: 1 is not what is wanted: a list of integers");
   CHECK(importError(withNodes(R"({"op": "relu", "inputs": ["x"], "colour": 1, "output": "y"})")) ==
         "graph.json: nodes[0]: there is no property 'colour'");
+  CHECK(importError(withNodes(R"({"op": "relu", "inptus": ["x"], "output": "y"})")) ==
+        "graph.json: nodes[0]: there is no property 'inptus'; did you mean 'inputs'?");
   CHECK(importError(R"({"inputs": [{"name": "x", "dtype": "float32", "shape": [1.5]}], "nodes": [], "outputs": []})") ==
         "graph.json: inputs[0].shape[0]: 1.5 is not what is wanted: a size: an integer, or an expression such as "
         "\"batch*seq\"");
@@ -166,10 +168,25 @@ TEST_CASE("symbols that no run can know, or with impossible bounds") {
         "graph.json: the symbol 'n' is the size of no input's axis; give an input an axis of this size, or fix it with "
         "--dim n=N");
   CHECK_THAT(importError(R"({"symbols": {"n": {"min": 4, "max": 2}}, "inputs": [], "nodes": [], "outputs": []})"),
-             Contains("symbol 'n': 4 to 2"));
+             Contains("symbol 'n': the least size, 4, is above the largest, 2; give min and max in order"));
+  CHECK_THAT(importError(R"({"symbols": {"n": {"max": 4294967296}}, "inputs": [], "nodes": [], "outputs": []})"),
+             Contains("symbol 'n': a size of 4294967296 is too large; let max be 2147483647 or less"));
+  CHECK_THAT(importError(R"({"symbols": {"n": {"max": 4, "default": 5}}, "inputs": [], "nodes": [], "outputs": []})"),
+             Contains("symbol 'n': the default, 5, is not between 0 and 4; give one that is"));
   CHECK_THAT(
       importError(R"({"inputs": [{"name": "x", "dtype": "int8", "shape": ["n*"]}], "nodes": [], "outputs": []})"),
       Contains("input 'x'"));
+}
+
+TEST_CASE("a symbol that is declared must be some size's") {
+  auto error = [](const std::string &name) {
+    return importError(R"({"symbols": {")" + name + R"(": {"max": 8}},
+      "inputs": [{"name": "x", "dtype": "float32", "shape": ["batch"]}],
+      "nodes": [{"op": "relu", "inputs": ["x"], "output": "y"}], "outputs": ["y"]})");
+  };
+  CHECK(error("bacth") == "graph.json: symbol 'bacth' is in no size of the model; did you mean 'batch'?");
+  CHECK(error("depth") ==
+        "graph.json: symbol 'depth' is in no size of the model; use it in an input's shape, or remove it");
 }
 
 TEST_CASE("two symbols do not broadcast against each other") {

@@ -37,7 +37,7 @@ TEST_CASE("a place that cannot be written is named") {
   Folder folder;
   std::string path = folder.path("missing/out");
   CHECK(llvm::toString(package::writeFile(path, text(""))) ==
-        path + ": cannot be written: No such file or directory; name another place with -o");
+        path + ": cannot be written: No such file or directory; name another place");
   CHECK(llvm::toString(package::writeFile(folder.path(""), text(""))).find("Is a directory") != std::string::npos);
   CHECK(llvm::toString(package::writeFile("/dev/full", text("x"))).find("No space left") != std::string::npos);
 }

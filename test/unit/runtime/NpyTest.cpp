@@ -140,8 +140,8 @@ TEST_CASE("a truncated file is an error wherever it ends, from memory and from d
     CHECK(kiln_npy_read(folder.write("x.npy", part).c_str(), &tensor, again, sizeof again) == KILN_IO_ERROR);
     CHECK(error == again);
   }
-  CHECK(errorOf(whole.substr(0, whole.size() - 1)) == "the data end after 15 of 16 bytes");
-  CHECK(errorOf(whole.substr(0, 40)) == "the file ends within its header");
+  CHECK(errorOf(whole.substr(0, whole.size() - 1)) == "the data end after 15 of 16 bytes; save the array again");
+  CHECK(errorOf(whole.substr(0, 40)) == "the file ends within its header; save the array again");
 }
 
 TEST_CASE("a header with any byte changed is read or refused, never trusted") {
@@ -160,12 +160,16 @@ TEST_CASE("what is no such file, and what kiln has no type for") {
   CHECK(errorOf(npy("<c8", "(1,)", "12345678")) ==
         "the array's dtype '<c8' is unknown; convert it with numpy.ndarray.astype");
   CHECK(errorOf(npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "1234")) ==
-        "the .npy header is corrupt, or its dtype is a record");
-  CHECK(errorOf(npy("|i1", "(1, 1, 1, 1, 1, 1, 1, 1, 1)", "1")) == "the array has 9 axes; wanted at most 8");
-  CHECK(errorOf(npy("<f8", "(4611686018427387904, 4)", "")) == "the array's shape is too large");
-  CHECK(errorOf(npy("<f8", "(99999999999999999999,)", "")) == "the .npy header is corrupt, or its dtype is a record");
-  CHECK(errorOf(npy("<f8", "(-1,)", "")) == "the .npy header is corrupt, or its dtype is a record");
-  CHECK(errorOf(npy("<f8", "(1000000000000,)", "12345678")) == "the data end after 8 of 8000000000000 bytes");
+        "the .npy header is corrupt, or its dtype is a record; save one array of numbers");
+  CHECK(errorOf(npy("|i1", "(1, 1, 1, 1, 1, 1, 1, 1, 1)", "1")) ==
+        "the array has 9 axes where a tensor has 8 at most; reshape it");
+  CHECK(errorOf(npy("<f8", "(4611686018427387904, 4)", "")) == "the array's shape is too large; save the array again");
+  CHECK(errorOf(npy("<f8", "(99999999999999999999,)", "")) ==
+        "the .npy header is corrupt, or its dtype is a record; save one array of numbers");
+  CHECK(errorOf(npy("<f8", "(-1,)", "")) ==
+        "the .npy header is corrupt, or its dtype is a record; save one array of numbers");
+  CHECK(errorOf(npy("<f8", "(1000000000000,)", "12345678")) ==
+        "the data end after 8 of 8000000000000 bytes; save the array again");
 }
 
 TEST_CASE("files that cannot be read") {
@@ -173,9 +177,9 @@ TEST_CASE("files that cannot be read") {
   kiln_tensor tensor;
   char error[100];
   CHECK(kiln_npy_read((folder / "none.npy").c_str(), &tensor, error, sizeof error) == KILN_IO_ERROR);
-  CHECK(std::string(error) == "cannot be read: No such file or directory");
+  CHECK(std::string(error) == "cannot be read: No such file or directory; name a .npy file");
   CHECK(kiln_npy_read((folder / "").c_str(), &tensor, error, sizeof error) == KILN_IO_ERROR);
-  CHECK(std::string(error) == "is a folder");
+  CHECK(std::string(error) == "is a folder; name a .npy file");
 }
 
 TEST_CASE("a pipe reads, and one that lies about its size ends in an error") {
@@ -194,7 +198,7 @@ TEST_CASE("a pipe reads, and one that lies about its size ends in an error") {
     if (whole)
       CHECK(static_cast<float *>(tensor.data)[99999] == 2.5f);
     else
-      CHECK(std::string(error) == "the data end after 400000 of 4000000000000 bytes");
+      CHECK(std::string(error) == "the data end after 400000 of 4000000000000 bytes; save the array again");
     free(tensor.data);
   }
 }

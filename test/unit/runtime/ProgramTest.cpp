@@ -149,7 +149,7 @@ TEST_CASE("a failure is one line with the file, and status 1") {
     CHECK(ran.out.empty());
     return ran.err;
   };
-  CHECK(fails("none.npy") == "affine: none.npy: cannot be read: No such file or directory\n");
+  CHECK(fails("none.npy") == "affine: none.npy: cannot be read: No such file or directory; name a .npy file\n");
   CHECK(fails("text.npy") == "affine: text.npy: no .npy file; save the array with numpy.save\n");
   CHECK(fails("long.npy") == "affine: long.npy: input 'x': wanted float32 [batch, 3], given float32 [6]; --list shows "
                              "what the model takes\n");
@@ -166,12 +166,15 @@ TEST_CASE("results that cannot be written") {
   run.save("x.npy", rows, {2, 3});
   run.write("file", "");
   std::filesystem::create_directories(run / "taken/output_0.npy");
-  CHECK(run("x.npy --output-dir file").err == "affine: file: cannot make the folder: Not a directory\n");
-  CHECK(run("x.npy --output-dir file/below").err == "affine: file/below: cannot make the folder: Not a directory\n");
-  CHECK(run("x.npy --output-dir ''").err == "affine: : cannot make the folder: its name is empty\n");
+  CHECK(run("x.npy --output-dir file").err ==
+        "affine: file: cannot make the folder: Not a directory; give another --output-dir\n");
+  CHECK(run("x.npy --output-dir file/below").err ==
+        "affine: file/below: cannot make the folder: Not a directory; give another --output-dir\n");
+  CHECK(run("x.npy --output-dir ''").err ==
+        "affine: : cannot make the folder: its name is empty; give another --output-dir\n");
   Ran ran = run("x.npy --output-dir taken");
   CHECK(ran.status == 1);
-  CHECK(ran.err == "affine: taken/output_0.npy: cannot be written: Is a directory\n");
+  CHECK(ran.err == "affine: taken/output_0.npy: cannot be written: Is a directory; give another --output-dir\n");
   CHECK(std::distance(std::filesystem::directory_iterator(run / "taken"), {}) == 1);
 }
 

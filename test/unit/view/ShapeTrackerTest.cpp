@@ -31,6 +31,11 @@ TEST_CASE("views that can be one are merged, wherever they stand") {
   CHECK(tracker("(2,3):(1,2) -> (3,2):(1,3)").simplify().print() == "(3,2):(2,1)");
   CHECK(tracker("(2,4,3):(12,1,4) -> (8,3):(3,1)").simplify().views().size() == 2);
   CHECK(tracker("(2,3):(1,2) -> (3,2):(1,3) -> (6):(1)").simplify().isContiguous());
+  // Nothing is read where t is 0.
+  Expr s = Expr::variable("s", 0, 64), t = Expr::variable("t", 0, 64);
+  ShapeTracker rows = ShapeTracker::contiguous({2, s, 1}).expand({2, s, t});
+  ShapeTracker repeated = ShapeTracker::contiguous({2, s, t}).reshape({2, s, 1, t}).expand({2, s, 12, t});
+  CHECK(rows.compose(repeated).simplify() == rows.reshape({2, s, 1, t}).expand({2, s, 12, t}));
 }
 
 TEST_CASE("index and validity of an element") {

@@ -1,0 +1,330 @@
+//===- EmitReduce.cpp - Loops that reduce --------------------------------------===//
+// Reduces over the same axes of which none needs another share their loops: what they read is read once.
+//
+// A scored sum knows the largest score only at the end of its loops, so it goes by the largest so far: where a larger
+// one comes, what was summed is scaled down to it (Milakov and Gimelshein, Online normalizer calculation for softmax,
+// 2018).
+//===----------------------------------------------------------------------===//
+
+#include "passes/lower/KernelLowering.h"
+
+#include "ir/graph/Graph.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+using namespace kiln;
+using namespace kiln::lower;
+using namespace mlir;
+using view::Expr;
+
+/// The points that a nest of loops reduces.
+struct KernelLowering::Reduced {
+  AxisSet axes;
+  SmallVector<int64_t> loops, unrolled; ///< of them, lanes apart
+};
+
+/// The largest of some scores so far, for every unrolled point and lane that the scores are not reduced over.
+struct KernelLowering::Largest {
+  Value score;
+  Tile tile;
+  Tile decay;   ///< exp(the largest before this step - the largest now)
+  Tile weights; ///< exp(score - the largest now), for the reduced unrolled points too
+};
+
+/// What a reduce has put together so far, for every unrolled point and lane of its input that is not reduced; where
+/// lanes are reduced, for each lane apart.
+struct KernelLowering::Total {
+  kernel::ReduceOp reduce;
+  AxisSet inputAxes;
+  Tile tile;
+  Value identity;
+  Largest *largest = nullptr; ///< of its scores; null: it has none
+};
+
+const llvm::SmallPtrSet<Operation *, 4> &KernelLowering::reducesBehind(Value value) {
+  if (auto known = reducesBehind_.find(value); known != reducesBehind_.end())
+    return *known->second;
+  auto reduces = std::make_unique<llvm::SmallPtrSet<Operation *, 4>>();
+  if (Operation *op = value.getDefiningOp()) {
+    for (Value operand : op->getOperands())
+      reduces->insert_range(reducesBehind(operand));
+    if (isa<kernel::ReduceOp>(op))
+      reduces->insert(op);
+  }
+  return *(reducesBehind_[value] = std::move(reduces));
+}
+
+SmallVector<kernel::ReduceOp> KernelLowering::walkedWith(kernel::ReduceOp reduce, size_t place) {
+  SmallVector<kernel::ReduceOp> together{reduce};
+  for (auto other : func_.getBody().getOps<kernel::ReduceOp>()) {
+    bool isNeeded = llvm::any_of(roots_, [&](Value root) { return reducesBehind(root).contains(other); });
+    bool needsAnother = llvm::any_of(together, [&](kernel::ReduceOp member) {
+      return reducesBehind(other).contains(member) || reducesBehind(member).contains(other);
+    });
+    bool sharesLoops = other.getAxes() == reduce.getAxes() && placeOf(axesOf(other)) == place;
+    bool isHeld = other.getBuffer() || reduce.getBuffer();
+    if (isNeeded && !needsAnother && sharesLoops && !isHeld && !scopes_[place]->tiles.contains(other))
+      together.push_back(other);
+  }
+  return together;
+}
+
+KernelLowering::Reduced KernelLowering::reducedBy(kernel::ReduceOp reduce) {
+  Reduced reduced{none(), {}, {}};
+  for (kernel::AxisAttr axis : axes_) {
+    int64_t id = axis.getId();
+    if (!llvm::is_contained(reduce.getAxes(), id))
+      continue;
+    reduced.axes.set(id);
+    bool isHeld = reduce == held_ && llvm::is_contained(heldLoops_, id);
+    bool isOnePoint = axis.getSize().getValue().isConst(1);
+    if (isHeld || isOnePoint || (id == lane_ && isUnrolled(id)))
+      continue;
+    (isUnrolled(id) ? reduced.unrolled : reduced.loops).push_back(id);
+  }
+  return reduced;
+}
+
+Tile KernelLowering::filled(AxisSet axes, const Reduced &reduced, Value identity) {
+  Tile tile{{}, {}, hasLanes(axes)};
+  tile.axes = unrolledAxes(axes.reset(reduced.axes));
+  int64_t count = 1;
+  for (int64_t size : sizesOf(tile.axes))
+    count *= size;
+  tile.values.assign(count, tile.lanes ? splat(identity, 0) : identity);
+  return tile;
+}
+
+Expr KernelLowering::guardOver(const Reduced &reduced, const AxisSet &axes) {
+  // A guard about an axis that the input does not depend on any more was settled by a reduce further in.
+  AxisSet among = axes;
+  among |= reduced.axes;
+  return resolve(guardOf(reduced.axes, among));
+}
+
+Value KernelLowering::within(Expr inside, Value value, Value otherwise) {
+  if (inside.isConst(1))
+    return value;
+  size_t depth = scopes_.size() - 1;
+  bool lanes = isa<VectorType>(value.getType());
+  Value isInside = lanes ? laneCondition(inside, depth) : condition(inside);
+  return alu(Alu::WHERE, {isInside, value, lanes ? splat(otherwise, depth) : otherwise}, value.getType(), depth);
+}
+
+/// Exponents are taken from a finite number, so that rows that begin with -inf, as masked ones do, are no NaN.
+Value KernelLowering::finite(Value largest) {
+  size_t depth = scopes_.size() - 1;
+  auto element = cast<FloatType>(getElementTypeOrSelf(largest.getType()));
+  Value lowest = constant(FloatAttr::get(element, APFloat::getLargest(element.getFloatSemantics(), /*Negative=*/true)));
+  return alu(Alu::MAX, {largest, isa<VectorType>(largest.getType()) ? splat(lowest, depth) : lowest}, largest.getType(),
+             depth);
+}
+
+Value KernelLowering::difference(Value a, Value b) {
+  size_t depth = scopes_.size() - 1;
+  Type type = a.getType();
+  return alu(Alu::ADD, {a, alu(Alu::NEG, b, type, depth)}, type, depth);
+}
+
+Value KernelLowering::expOfDifference(Value a, Value b) {
+  size_t depth = scopes_.size() - 1;
+  Type type = a.getType();
+  return alu(Alu::EXP, difference(a, b), type, depth);
+}
+
+void KernelLowering::advance(Largest &largest, const Reduced &reduced) {
+  const AxisSet axes = axesOf(largest.score);
+  Expr guard = guardOver(reduced, axes);
+  Value lowest = constant(graph::reductionIdentity(Alu::MAX, largest.score.getType()));
+  Tile scores = emit(largest.score), &tile = largest.tile;
+  size_t depth = scopes_.size() - 1;
+  largest.decay = {tile.axes, {}, tile.lanes};
+  largest.weights = {tile.axes, {}, tile.lanes};
+  largest.weights.axes.append(reduced.unrolled);
+  const SmallVector<int64_t> &allAxes = largest.weights.axes;
+  size_t next = 0;
+  forEachPoint(sizesOf(tile.axes), [&](ArrayRef<int64_t> kept) {
+    SmallVector<Value> values;
+    Value before = tile.values[next], now = before;
+    forEachPoint(sizesOf(reduced.unrolled), [&](ArrayRef<int64_t> over) {
+      SmallVector<int64_t> point(kept);
+      point.append(over.begin(), over.end());
+      values.push_back(within(fix(guard, allAxes, point), pick(scores, allAxes, point, tile.lanes, depth), lowest));
+      now = alu(Alu::MAX, {now, values.back()}, now.getType(), depth);
+    });
+    Value reference = finite(now);
+    for (Value value : values)
+      largest.weights.values.push_back(expOfDifference(value, reference));
+    largest.decay.values.push_back(expOfDifference(finite(before), reference));
+    tile.values[next++] = now;
+  });
+}
+
+/// The product that a sum may fold into one multiply-add, if the input is one.
+static kernel::AluOp productOf(kernel::ReduceOp reduce) {
+  auto product = reduce.getInput().getDefiningOp<kernel::AluOp>();
+  bool sum = reduce.getKind().getValue() == Alu::ADD && isa<FloatType>(reduce.getResult().getType());
+  return sum && product && product.getKind().getValue() == Alu::MUL && product->hasOneUse() ? product : nullptr;
+}
+
+void KernelLowering::accumulate(Total &total, const Reduced &reduced) {
+  kernel::ReduceOp reduce = total.reduce;
+  Alu kind = reduce.getKind().getValue();
+  bool vanishes = kind == Alu::ADD && vanishesOutside(reduce.getInput(), reduced.axes);
+  Expr guard = vanishes ? Expr(1) : guardOver(reduced, total.inputAxes);
+  bool fuses = fuseMultiplyAdd_ && guard.isConst(1);
+  kernel::AluOp product = fuses && !total.largest ? productOf(reduce) : nullptr;
+  SmallVector<Value> operands{reduce.getInput()};
+  if (product)
+    operands.assign(product->operand_begin(), product->operand_end());
+  SmallVector<Tile> inputs;
+  for (Value operand : operands)
+    inputs.push_back(emit(operand));
+  size_t depth = scopes_.size() - 1;
+  bool lanes = total.tile.lanes;
+  SmallVector<int64_t> allAxes(total.tile.axes);
+  allAxes.append(reduced.unrolled);
+  size_t next = 0;
+  forEachPoint(sizesOf(total.tile.axes), [&](ArrayRef<int64_t> kept) {
+    Value &sum = total.tile.values[next++];
+    Type type = sum.getType();
+    if (total.largest)
+      sum = alu(Alu::MUL, {sum, pick(total.largest->decay, total.tile.axes, kept, lanes, depth)}, type, depth);
+    forEachPoint(sizesOf(reduced.unrolled), [&](ArrayRef<int64_t> over) {
+      SmallVector<int64_t> point(kept);
+      point.append(over.begin(), over.end());
+      SmallVector<Value> values;
+      for (const Tile &input : inputs)
+        values.push_back(pick(input, allAxes, point, lanes, depth));
+      values[0] = within(fix(guard, allAxes, point), values[0], total.identity);
+      if (total.largest)
+        values.push_back(pick(total.largest->weights, allAxes, point, lanes, depth));
+      if (values.size() == 1)
+        sum = alu(kind, {sum, values[0]}, type, depth);
+      else if (fuseMultiplyAdd_)
+        sum = uop::FmaOp::create(here(), loc_, type, values[0], values[1], sum);
+      else
+        sum = alu(Alu::ADD, {sum, alu(Alu::MUL, values, type, depth)}, type, depth);
+    });
+  });
+}
+
+Value KernelLowering::foldLanes(Alu kind, Value vector) {
+  size_t depth = scopes_.size() - 1;
+  Type element = getElementTypeOrSelf(vector.getType());
+  SmallVector<Value> values;
+  for (int64_t lane = 0; lane < sizeOf(lane_); ++lane)
+    values.push_back(uop::GepOp::create(here(), loc_, element, vector, builder_.getI64IntegerAttr(lane)));
+  // Pairs, then pairs of pairs: the rounding error grows with the logarithm.
+  while (values.size() > 1) {
+    SmallVector<Value> next;
+    for (size_t i = 0; i + 1 < values.size(); i += 2)
+      next.push_back(alu(kind, {values[i], values[i + 1]}, element, depth));
+    if (values.size() % 2)
+      next.push_back(values.back());
+    values = next;
+  }
+  return values.front();
+}
+
+void KernelLowering::finish(Total &total, const Reduced &reduced) {
+  bool foldsLanes = total.tile.lanes && reduced.axes.test(lane_);
+  size_t depth = scopes_.size() - 1, next = 0;
+  forEachPoint(sizesOf(total.tile.axes), [&](ArrayRef<int64_t> point) {
+    Value &sum = total.tile.values[next++];
+    Value largest;
+    if (total.largest)
+      largest = pick(total.largest->tile, total.tile.axes, point, total.tile.lanes, depth);
+    if (foldsLanes && largest) {
+      // Each lane went by a largest of its own.
+      Value one = foldLanes(Alu::MAX, largest);
+      Value decay = expOfDifference(finite(largest), splat(finite(one), depth));
+      sum = alu(Alu::MUL, {sum, decay}, sum.getType(), depth);
+      largest = one;
+    }
+    if (foldsLanes)
+      sum = foldLanes(total.reduce.getKind().getValue(), sum);
+    if (!largest)
+      return;
+    // 0, or NaN where the largest is infinite: there no difference to it is a number.
+    sum = alu(Alu::ADD, {sum, difference(largest, largest)}, sum.getType(), depth);
+  });
+  total.tile.lanes &= !foldsLanes;
+}
+
+Tile KernelLowering::emitReduce(kernel::ReduceOp first) {
+  size_t place = placeOf(axesOf(first));
+  SmallVector<kernel::ReduceOp> together = walkedWith(first, place);
+  std::vector<Total> totals;
+  inScope(place, [&] {
+    Reduced reduced = reducedBy(first);
+    std::vector<Largest> scores;
+    scores.reserve(together.size()); // totals point to them
+    for (kernel::ReduceOp reduce : together) {
+      Value identity = constant(graph::reductionIdentity(reduce.getKind().getValue(), reduce.getResult().getType()));
+      AxisSet axes = axesOf(reduce.getInput());
+      Total total{reduce, axes, {}, identity};
+      if (Value score = reduce.getScore()) {
+        total.inputAxes |= axesOf(score);
+        auto known = llvm::find_if(scores, [&](const Largest &other) { return other.score == score; });
+        if (known == scores.end()) {
+          Value lowest = constant(graph::reductionIdentity(Alu::MAX, score.getType()));
+          scores.push_back({score, filled(axesOf(score), reduced, lowest), {}, {}});
+          known = std::prev(scores.end());
+        }
+        total.largest = &*known;
+      }
+      total.tile = filled(total.inputAxes, reduced, identity);
+      totals.push_back(std::move(total));
+    }
+    if (first == held_ && !heldLoops_.empty())
+      totals.front().tile.values = heldSoFar(first);
+
+    SmallVector<Tile *> tiles;
+    for (Largest &largest : scores)
+      tiles.push_back(&largest.tile);
+    for (Total &total : totals)
+      tiles.push_back(&total.tile);
+    auto values = [&] {
+      SmallVector<Value> carried;
+      for (Tile *tile : tiles)
+        carried.append(tile->values);
+      return carried;
+    };
+    auto carry = [&](ValueRange from) {
+      for (Tile *tile : tiles) {
+        llvm::copy(from.take_front(tile->values.size()), tile->values.begin());
+        from = from.drop_front(tile->values.size());
+      }
+    };
+    SmallVector<uop::RangeOp> ranges;
+    for (int64_t axis : reduced.loops) {
+      ranges.push_back(openLoop(axis, values(), /*reduce=*/true));
+      carry(ranges.back().getCarried());
+    }
+    for (Largest &largest : scores)
+      advance(largest, reduced);
+    for (Total &total : totals)
+      accumulate(total, reduced);
+    for (uop::RangeOp range : llvm::reverse(ranges)) {
+      closeLoop(values());
+      carry(range.getResults());
+    }
+    for (Total &total : totals)
+      finish(total, reduced);
+  });
+  for (Total &total : totals)
+    scopes_[place]->tiles[total.reduce] = total.tile;
+  return totals.front().tile;
+}
+
+SmallVector<Value> KernelLowering::heldSoFar(kernel::ReduceOp reduce) {
+  // None in the first step.
+  SmallVector<Expr> steps;
+  for (int64_t axis : heldLoops_)
+    steps.push_back(variableOf(axis));
+  view::Index where = {heldIndex(reduce), view::greaterEqual(view::sum(steps), 1)};
+  return emitMemory(pointers_.at(reduce.getBuffer()), where, axesOf(reduce), reduce.getResult().getType(),
+                    scopes_.size() - 1)
+      .values;
+}

@@ -1,0 +1,193 @@
+//===- MakeRecipes.cpp - Weights that are computed at compile time -------------===//
+// Stage: schedule (graph → graph).  What is computed from weights alone is the same in every run. It becomes a weight
+// whose data is a recipe: a small model of its own, without inputs, which a module in this module holds. It goes
+// through the stages that are left as any model does and runs when the bytes of the weight are asked for, so that a
+// dump says all, and compiling takes no more memory than one recipe does.
+//   A package must not grow by it: weights that nothing else needs have to be no smaller than what takes their place,
+// so that a weight of 8 bits stays one where it is widened and a vector one where it is repeated. What fails that is
+// left to the kernels, and so are constants that are largest in the middle of their computation.
+// Expects: views folded, constants shrunk.   Guarantees: modules that only make weights, named recipe_0, recipe_1 …; a
+// weight that only they read is no weight of the model's. Position: after all that makes constants; before kernels are
+// formed, to which the results are weights like others.
+//===----------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+
+#include "passes/schedule/Constants.h"
+
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace kiln;
+using namespace kiln::schedule;
+using namespace mlir;
+
+namespace kiln {
+#define GEN_PASS_DEF_MAKERECIPES
+#include "passes/Passes.h.inc"
+} // namespace kiln
+
+namespace {
+class RecipeMaker {
+public:
+  RecipeMaker(ModuleOp module, func::FuncOp main);
+  void run();
+
+private:
+  /// Computed at compile time, as far as is known.
+  bool isFolded(Operation *op) const { return folded_.contains(op); }
+  /// Whether an op that stays reads the tensor, also through a view.
+  bool isReadOutside(Value tensor) const;
+  /// The ops behind a tensor, it and its weights included, views too.
+  llvm::SetVector<Operation *> coneOf(Value tensor) const;
+  /// Takes back what does not pay; whether there was any.
+  bool rejectWhatGrows();
+  std::string nameFor(const llvm::SetVector<Operation *> &cone);
+  void make(ArrayRef<Value> results, unsigned number);
+
+  ModuleOp module_;
+  func::FuncOp main_;
+  llvm::DenseMap<Operation *, unsigned> position_;
+  llvm::SetVector<Operation *> folded_; ///< ops that compute, in order
+  SmallVector<Value> results_;          ///< of them, what ops that stay read
+  llvm::StringSet<> names_;
+};
+} // namespace
+
+RecipeMaker::RecipeMaker(ModuleOp module, func::FuncOp main) : module_(module), main_(main) {
+  Constants constants(main);
+  main.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    position_[op] = position_.size();
+    if (auto weight = dyn_cast<graph::WeightOp>(op))
+      names_.insert(weight.getName());
+    bool computes = isa<graph::AluOp, graph::ReduceOp, graph::GatherOp, graph::ContiguousOp>(op);
+    if (computes && constants.contains(op->getResult(0)))
+      folded_.insert(op);
+  });
+}
+
+bool RecipeMaker::isReadOutside(Value tensor) const {
+  return llvm::any_of(tensor.getUsers(), [&](Operation *user) {
+    return isa<graph::ViewOp>(user) ? isReadOutside(user->getResult(0)) : !isFolded(user);
+  });
+}
+
+llvm::SetVector<Operation *> RecipeMaker::coneOf(Value tensor) const {
+  llvm::SetVector<Operation *> cone;
+  cone.insert(tensor.getDefiningOp());
+  for (size_t i = 0; i < cone.size(); ++i)
+    for (Value operand : cone[i]->getOperands())
+      cone.insert(operand.getDefiningOp());
+  return cone;
+}
+
+bool RecipeMaker::rejectWhatGrows() {
+  results_.clear();
+  for (Operation *op : folded_)
+    if (isReadOutside(op->getResult(0)))
+      results_.push_back(op->getResult(0));
+  // A weight counts where no op that stays reads it, a part for each result that it is read for.
+  llvm::DenseMap<Operation *, unsigned> readers;
+  std::vector<SmallVector<Operation *>> weights;
+  for (Value result : results_) {
+    SmallVector<Operation *> &own = weights.emplace_back();
+    for (Operation *op : coneOf(result))
+      if (isa<graph::WeightOp>(op) && !isReadOutside(op->getResult(0))) {
+        own.push_back(op);
+        ++readers[op];
+      }
+  }
+  llvm::DenseSet<Operation *> rejected;
+  for (auto [result, own] : llvm::zip(results_, weights)) {
+    double replaced = 0;
+    int64_t most = 0; // of all that is replaced, if nothing else reads it
+    for (Operation *weight : own) {
+      most += packedBytes(weight->getResult(0));
+      replaced += double(packedBytes(weight->getResult(0))) / readers[weight];
+    }
+    if (replaced > 0 && replaced >= double(packedBytes(result)))
+      continue;
+    rejected.insert(result.getDefiningOp());
+    // What is too large on the way to it is so for good; a long chain need not be taken back step by step.
+    for (Operation *op : coneOf(result))
+      if (isFolded(op) && packedBytes(op->getResult(0)) > most)
+        rejected.insert(op);
+  }
+  folded_.remove_if([&](Operation *op) { return rejected.contains(op); });
+  return !rejected.empty();
+}
+
+/// The name of the largest weight that is read, and that it is no longer that.
+std::string RecipeMaker::nameFor(const llvm::SetVector<Operation *> &cone) {
+  graph::WeightOp largest;
+  for (Operation *op : cone)
+    if (auto weight = dyn_cast<graph::WeightOp>(op))
+      if (!largest || packedBytes(weight.getResult()) > packedBytes(largest.getResult()))
+        largest = weight;
+  std::string base = largest.getName().str() + ".folded", name = base;
+  for (unsigned repeats = 1; !names_.insert(name).second; ++repeats)
+    name = base + std::to_string(repeats);
+  return name;
+}
+
+void RecipeMaker::make(ArrayRef<Value> results, unsigned number) {
+  llvm::SetVector<Operation *> all;
+  SmallVector<std::string> names;
+  for (Value result : results) {
+    llvm::SetVector<Operation *> cone = coneOf(result);
+    names.push_back(nameFor(cone));
+    all.insert_range(cone);
+  }
+  SmallVector<Operation *> ops = all.takeVector();
+  llvm::sort(ops, [&](Operation *a, Operation *b) { return position_.at(a) < position_.at(b); });
+
+  std::string name = "recipe_" + std::to_string(number);
+  OpBuilder builder(module_.getBodyRegion());
+  builder.setInsertionPointToEnd(module_.getBody());
+  auto model = ModuleOp::create(builder, results.front().getLoc(), name);
+  builder.setInsertionPointToStart(model.getBody());
+  auto main = func::FuncOp::create(builder, model.getLoc(), "main",
+                                   builder.getFunctionType({}, ValueRange(results).getTypes()));
+  builder.setInsertionPointToStart(main.addEntryBlock());
+  IRMapping copies;
+  for (Operation *op : ops)
+    builder.clone(*op, copies);
+  func::ReturnOp::create(builder, model.getLoc(),
+                         llvm::map_to_vector(results, [&](Value result) { return copies.lookup(result); }));
+  for (auto [index, value] : llvm::enumerate(results)) {
+    Value result = value;
+    main.setResultAttr(index, graph::kNameAttr, builder.getStringAttr(names[index]));
+    builder.setInsertionPoint(result.getDefiningOp());
+    auto weight =
+        graph::WeightOp::create(builder, result.getLoc(), result.getType(), names[index],
+                                graph::RecipeAttr::get(builder.getContext(), name, static_cast<int64_t>(index)));
+    result.replaceAllUsesWith(weight);
+  }
+}
+
+void RecipeMaker::run() {
+  while (rejectWhatGrows()) {
+  }
+  // Results that share something computed are made together.
+  llvm::EquivalenceClasses<Operation *> shared;
+  for (Value result : results_)
+    for (Operation *op : coneOf(result))
+      if (isFolded(op))
+        shared.unionSets(result.getDefiningOp(), op);
+  llvm::MapVector<Operation *, SmallVector<Value>> recipes;
+  for (Value result : results_)
+    recipes[shared.getLeaderValue(result.getDefiningOp())].push_back(result);
+  unsigned number = 0;
+  for (auto &[leader, results] : recipes)
+    make(results, number++);
+  eraseDead(main_);
+}
+
+namespace {
+struct MakeRecipes : kiln::impl::MakeRecipesBase<MakeRecipes> {
+  void runOnOperation() override {
+    if (auto main = getOperation().lookupSymbol<func::FuncOp>("main"))
+      RecipeMaker(getOperation(), main).run();
+  }
+};
+} // namespace

@@ -1,0 +1,32 @@
+//===- Record.h - What the scheduler decided, for whoever asks ---------------------===//
+//
+// A launch keeps the tensors that it computes and reads, the source nodes that they came from, and why each is in
+// memory or not. It is data beside the program: kernels, their names and what runs do not depend on it.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "passes/schedule/Realize.h"
+
+#include "ir/host/Host.h"
+
+namespace kiln::schedule {
+
+class Recorder {
+public:
+  /// Notes what the model calls an output that is held as `base`.
+  void nameOutput(mlir::Value base, llvm::StringRef name) { outputs_[base] = name.str(); }
+
+  /// What a launch of `group` computes and reads: host.launch's `tensors`.
+  mlir::ArrayAttr record(const KernelGroup &group, const Realization &realization,
+                         llvm::function_ref<bool(mlir::Value)> isMemory);
+
+private:
+  int64_t memoryIdOf(mlir::Value tensor) { return memory_.try_emplace(tensor, memory_.size() + 1).first->second; }
+  mlir::ArrayAttr namesOf(mlir::Value tensor, llvm::ArrayRef<mlir::Value> views);
+
+  llvm::DenseMap<mlir::Value, std::string> outputs_;
+  llvm::DenseMap<mlir::Value, int64_t> memory_;
+};
+
+} // namespace kiln::schedule

@@ -1,0 +1,14 @@
+//===- ScoreSums.h - Attention in one walk ----------------------------------===//
+#pragma once
+
+#include "target/Target.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace kiln::schedule {
+
+/// Sums over a softmax of products, as attention's are, become scored sums where computing the scores a second time, in
+/// the sum's own loops and not as a register tile, takes less time than moving them through memory.
+void scoreSums(mlir::func::FuncOp main, const target::Rates &rates);
+
+} // namespace kiln::schedule

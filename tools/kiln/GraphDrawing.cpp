@@ -1,0 +1,197 @@
+#include "GraphDrawing.h"
+
+#include "Schedule.h"
+#include "package/OutputFile.h"
+#include "package/Spawn.h"
+#include "support/Error.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+
+using namespace kiln;
+using namespace kiln::driver;
+using llvm::StringRef;
+
+/// A quoted string of Graphviz's.
+static std::string quoted(StringRef text) {
+  std::string result = "\"";
+  for (char c : llvm::json::fixUTF8(text)) {
+    if (c == '\n')
+      result += "\\n";
+    else if (c == '"' || c == '\\')
+      (result += '\\') += c;
+    else
+      result += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  }
+  return result + '"';
+}
+
+/// "float32 [3, 4], 48 bytes", on two lines.
+static std::string label(mlir::RankedTensorType type) {
+  std::string text = describe(type);
+  size_t at = text.rfind("], ");
+  return text.replace(at + 1, 2, "\n");
+}
+
+namespace {
+
+class Drawing {
+public:
+  Drawing(mlir::ModuleOp module, llvm::raw_ostream &out) : schedule_(module), out_(out) {
+    for (auto program : module.getOps<host::ProgramOp>())
+      for (auto port : program.getOutputs().getAsRange<host::PortAttr>())
+        outputs_.insert(port.getName());
+  }
+  void draw(StringRef name);
+
+private:
+  /// A source node within a launch.
+  struct Node {
+    std::string id;
+    llvm::SetVector<StringRef> ops;
+  };
+  using Nodes = llvm::MapVector<StringRef, Node>;
+
+  void drawLaunch(size_t number, const Launch &launch);
+  void drawMemory(host::TensorAttr tensor);
+  void drawEdges(const Launch &launch, Nodes &nodes);
+  /// The node that a memory's readers are joined to.
+  std::string sourceOf(host::TensorAttr tensor);
+  StringRef keyOf(host::TensorAttr tensor) { return tensor.getNode().empty() ? tensor.getOp() : tensor.getNode(); }
+  void edge(StringRef from, StringRef to, const std::string &attributes);
+
+  Schedule schedule_;
+  llvm::raw_ostream &out_;
+  llvm::StringSet<> outputs_;
+  std::vector<Nodes> launches_;
+  llvm::DenseMap<int64_t, std::string> writers_; ///< memory → the id of the node that writes it
+  llvm::SetVector<int64_t> memories_;            ///< that no launch writes, drawn so far
+  llvm::StringSet<> edges_;
+  unsigned count_ = 0;
+};
+
+} // namespace
+
+void Drawing::edge(StringRef from, StringRef to, const std::string &attributes) {
+  std::string text = (from + " -> " + to + " [" + attributes + "]").str();
+  if (from != to && edges_.insert(text).second)
+    out_ << "  " << text << ";\n";
+}
+
+void Drawing::drawLaunch(size_t number, const Launch &launch) {
+  Nodes &nodes = launches_.emplace_back();
+  for (host::TensorAttr tensor : launch.tensors) {
+    if (!Launch::computes(tensor))
+      continue;
+    Node &node = nodes[keyOf(tensor)];
+    if (node.id.empty())
+      node.id = "n" + std::to_string(++count_);
+    node.ops.insert(tensor.getOp());
+    if (tensor.getMemory())
+      writers_[tensor.getMemory()] = node.id;
+  }
+  out_ << "  subgraph cluster_" << number << " {\n    label = " << quoted(launch.name) << ";\n";
+  for (const auto &[name, node] : nodes)
+    out_ << "    " << node.id << " [label = " << quoted((name + "\n" + llvm::join(node.ops, ", ")).str()) << "];\n";
+  out_ << "  }\n";
+}
+
+void Drawing::drawMemory(host::TensorAttr tensor) {
+  if (writers_.contains(tensor.getMemory()) || !memories_.insert(tensor.getMemory()))
+    return;
+  StringRef name = keyOf(tensor), op = tensor.getOp();
+  std::string text = op == "input" || op == "weight" ? name.str() : (name + "\n" + op).str();
+  out_ << "  m" << tensor.getMemory() << " [shape = " << (op == "weight" ? "cylinder" : "ellipse")
+       << ", label = " << quoted(text) << "];\n";
+}
+
+std::string Drawing::sourceOf(host::TensorAttr tensor) {
+  auto writer = writers_.find(tensor.getMemory());
+  return writer == writers_.end() ? "m" + std::to_string(tensor.getMemory()) : writer->second;
+}
+
+void Drawing::drawEdges(const Launch &launch, Nodes &nodes) {
+  for (auto [position, tensor] : llvm::enumerate(launch.tensors)) {
+    bool isHere = Launch::computes(tensor);
+    for (host::TensorAttr made : launch.madeOf(position)) {
+      const std::string &to = nodes[keyOf(made)].id;
+      if (isHere)
+        edge(nodes[keyOf(tensor)].id, to, "color = dimgray");
+      else
+        edge(sourceOf(tensor), to, "label = " + quoted(label(tensor.getType())));
+    }
+    if (!isHere || !tensor.getMemory())
+      continue;
+    auto isOutput = [&](StringRef name) { return outputs_.contains(name); };
+    std::string output;
+    if (isOutput(tensor.getNode()))
+      output = tensor.getNode();
+    for (mlir::StringAttr name : tensor.getNames())
+      if (isOutput(name.getValue()))
+        output = name.getValue();
+    bool leaves = tensor.getPlacement() && tensor.getPlacement().getReason() == host::Reason::Output;
+    if (!leaves || output.empty())
+      continue;
+    std::string id = "o" + std::to_string(tensor.getMemory());
+    out_ << "  " << id << " [shape = ellipse, label = " << quoted(output) << "];\n";
+    edge(nodes[keyOf(tensor)].id, id, "label = " + quoted(label(tensor.getType())));
+  }
+}
+
+void Drawing::draw(StringRef name) {
+  out_ << "digraph " << quoted(name) << " {\n"
+       << "  graph [fontname = \"sans-serif\", style = filled, color = lightgray];\n"
+       << "  node [fontname = \"sans-serif\", shape = box, style = filled, fillcolor = white];\n"
+       << "  edge [fontname = \"sans-serif\", fontsize = 10];\n";
+  for (auto [number, launch] : llvm::enumerate(schedule_.launches()))
+    drawLaunch(number, launch);
+  for (const Launch &launch : schedule_.launches())
+    for (host::TensorAttr tensor : launch.tensors)
+      if (!Launch::computes(tensor))
+        drawMemory(tensor);
+  for (auto [launch, nodes] : llvm::zip(schedule_.launches(), launches_))
+    drawEdges(launch, nodes);
+  out_ << "}\n";
+}
+
+void driver::writeDot(mlir::ModuleOp module, StringRef name, llvm::raw_ostream &out) {
+  Drawing(module, out).draw(name);
+}
+
+static bool isSvg(StringRef path) { return path.ends_with(".svg"); }
+
+llvm::Error driver::checkGraphPath(StringRef path) {
+  if (isSvg(path) || path.ends_with(".dot") || path.ends_with(".gv"))
+    return llvm::Error::success();
+  return usageError("--graph " + path + ": no such kind of drawing", "end the name in .dot or .svg");
+}
+
+llvm::Error driver::drawGraph(mlir::ModuleOp module, StringRef name, StringRef path) {
+  auto write = [&](llvm::raw_ostream &out) {
+    writeDot(module, name, out);
+    return llvm::Error::success();
+  };
+  if (!isSvg(path))
+    return package::writeFile(path, write);
+  llvm::ErrorOr<std::string> dot = llvm::sys::findProgramByName("dot");
+  if (!dot)
+    return failure(path + ": cannot be drawn: there is no program 'dot' in PATH",
+                   "install graphviz, or give --graph a name that ends in .dot");
+  llvm::Expected<package::TemporaryFile> text = package::TemporaryFile::beside(path, ".dot");
+  if (!text)
+    return text.takeError();
+  if (llvm::Error error = text->fill(write))
+    return error;
+  llvm::Expected<package::TemporaryFile> drawn = package::TemporaryFile::beside(path, ".svg");
+  if (!drawn)
+    return drawn.takeError();
+  if (llvm::Error error =
+          package::spawn(*dot, {"-Tsvg", "-o", drawn->path().str(), text->path().str()}, "", path, "be drawn"))
+    return error;
+  return drawn->moveTo(path);
+}

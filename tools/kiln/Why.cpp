@@ -1,0 +1,183 @@
+#include "Why.h"
+
+#include "Schedule.h"
+#include "support/Error.h"
+#include "support/Nearest.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace kiln;
+using namespace kiln::driver;
+using llvm::StringRef;
+
+/// What a launch only reads is called by its kind: input 'x'.
+static std::string quoted(host::TensorAttr tensor) {
+  std::string name = "'" + tensor.getNode().str() + "'";
+  return tensor.getOp() == "input" || tensor.getOp() == "weight" ? tensor.getOp().str() + " " + name : name;
+}
+
+namespace {
+
+/// The names of a model's nodes and tensors, each with the node that computes it, or the memory that it is.
+class Names {
+public:
+  explicit Names(const Schedule &schedule);
+
+  /// The names that `pattern` stands for, in the model's order.
+  llvm::SmallVector<StringRef> matching(StringRef pattern) const;
+  /// The tensor of that name, or any of the node's.
+  host::TensorAttr tensor(StringRef name) const { return tensors_.lookup(name); }
+  std::vector<StringRef> all() const;
+
+private:
+  void add(StringRef name, host::TensorAttr tensor) {
+    if (!name.empty())
+      tensors_.try_emplace(name, tensor);
+  }
+  llvm::MapVector<StringRef, host::TensorAttr> tensors_;
+};
+
+} // namespace
+
+/// Nodes go before views of the same name, and what computes before what reads.
+Names::Names(const Schedule &schedule) {
+  for (bool computed : {true, false})
+    for (const Launch &launch : schedule.launches())
+      for (host::TensorAttr tensor : launch.tensors)
+        if (Launch::computes(tensor) == computed)
+          add(tensor.getNode(), tensor);
+  for (bool computed : {true, false})
+    for (const Launch &launch : schedule.launches())
+      for (host::TensorAttr tensor : launch.tensors)
+        if (Launch::computes(tensor) == computed)
+          for (mlir::StringAttr name : tensor.getNames())
+            add(name.getValue(), tensor);
+}
+
+static bool matches(StringRef name, StringRef pattern) {
+  llvm::SmallVector<StringRef> parts;
+  pattern.split(parts, '*');
+  if (!name.consume_front(parts.front()))
+    return false;
+  if (parts.size() == 1)
+    return name.empty();
+  for (StringRef part : llvm::ArrayRef(parts).drop_front().drop_back()) {
+    size_t found = name.find(part);
+    if (found == StringRef::npos)
+      return false;
+    name = name.drop_front(found + part.size());
+  }
+  return name.ends_with(parts.back());
+}
+
+llvm::SmallVector<StringRef> Names::matching(StringRef pattern) const {
+  if (tensors_.contains(pattern))
+    return {pattern};
+  llvm::SmallVector<StringRef> found;
+  if (pattern.contains('*'))
+    for (const auto &[name, tensor] : tensors_)
+      if (Launch::computes(tensor) && name == tensor.getNode() && matches(name, pattern))
+        found.push_back(name);
+  return found;
+}
+
+std::vector<StringRef> Names::all() const {
+  std::vector<StringRef> names;
+  for (const auto &[name, tensor] : tensors_)
+    names.push_back(name);
+  return names;
+}
+
+/// The other nodes that a launch computes.
+static std::string companions(const Launch &launch, StringRef node) {
+  llvm::SetVector<StringRef> others;
+  for (host::TensorAttr tensor : launch.tensors)
+    if (Launch::computes(tensor) && tensor.getNode() != node && !tensor.getNode().empty())
+      others.insert(tensor.getNode());
+  return others.empty() ? "" : " with '" + llvm::join(others, "', '") + "'";
+}
+
+static std::string readersOf(const Schedule &schedule, host::TensorAttr tensor) {
+  std::string text;
+  for (const Launch *launch : schedule.readers(tensor))
+    text += (text.empty() ? "; read by " : ", ") + launch->name;
+  return text;
+}
+
+/// What `node` is within one launch: a line for what it gives others or memory and for each reduce, and one for what is
+/// left.
+static void printPart(const Schedule &schedule, const Launch &launch, StringRef node, llvm::raw_ostream &out) {
+  out << "  " << launch.name << companions(launch, node) << "\n";
+  std::string inner;
+  for (auto [position, tensor] : llvm::enumerate(launch.tensors)) {
+    if (tensor.getNode() != node || !Launch::computes(tensor))
+      continue;
+    bool isGiven = llvm::any_of(launch.madeOf(position), [&](host::TensorAttr made) { return made.getNode() != node; });
+    if (!tensor.getMemory() && !isGiven && !tensor.getOp().starts_with("reduce")) {
+      inner += (inner.empty() ? "" : ", ") + tensor.getOp().str();
+      continue;
+    }
+    std::string why = reason(tensor);
+    out << "    " << tensor.getOp() << ": " << describe(tensor.getType())
+        << (tensor.getMemory() ? " in memory" : " in a register") << (why.empty() ? "" : ": ") << why;
+    if (tensor.getMemory())
+      out << readersOf(schedule, tensor);
+    out << "\n";
+  }
+  if (!inner.empty())
+    out << "    " << inner << ": in registers, for these\n";
+}
+
+static void printNode(const Schedule &schedule, StringRef node, llvm::raw_ostream &out) {
+  std::vector<const Launch *> parts;
+  for (const Launch &launch : schedule.launches())
+    if (llvm::any_of(launch.tensors,
+                     [&](host::TensorAttr tensor) { return Launch::computes(tensor) && tensor.getNode() == node; }))
+      parts.push_back(&launch);
+  out << "'" << node << "': computed in " << parts.size() << (parts.size() == 1 ? " launch\n" : " launches\n");
+  for (const Launch *launch : parts)
+    printPart(schedule, *launch, node, out);
+}
+
+static void printMemory(const Schedule &schedule, StringRef name, host::TensorAttr tensor, llvm::raw_ostream &out) {
+  bool isView = name != tensor.getNode();
+  out << "'" << name << "': no kernel computes it: ";
+  if (isView)
+    out << "it has the elements of " << quoted(tensor) << ", ";
+  else if (tensor.getOp() == "if" || tensor.getOp() == "loop")
+    out << "it is control flow and gives ";
+  else if (tensor.getOp() == "state")
+    out << "it is what a loop carries, ";
+  else if (tensor.getOp() == "load")
+    out << "it is a part of what is in memory already, ";
+  else
+    out << "it is " << (tensor.getOp() == "input" ? "an input, " : "a weight, ");
+  out << describe(tensor.getType()) << " in memory" << readersOf(schedule, tensor) << "\n";
+}
+
+llvm::Error driver::printWhy(mlir::ModuleOp module, StringRef model, llvm::ArrayRef<std::string> names,
+                             llvm::raw_ostream &out) {
+  Schedule schedule(module);
+  Names known(schedule);
+  if (known.all().empty())
+    return failure(model + ": --why: no launch says what it computes", "ask of the model's file");
+  for (const std::string &name : names) {
+    llvm::SmallVector<StringRef> found = known.matching(name);
+    if (found.empty())
+      return failure(model + ": --why " + name + ": no kernel computes or reads a node or tensor of this name",
+                     didYouMean(name, known.all(), "--stats lists the nodes that are left in kernels"));
+    for (StringRef one : found) {
+      host::TensorAttr tensor = known.tensor(one);
+      if (!Launch::computes(tensor)) {
+        printMemory(schedule, one, tensor, out);
+        continue;
+      }
+      if (one != tensor.getNode())
+        out << "'" << one << "': its elements are what '" << tensor.getNode() << "' computes\n";
+      printNode(schedule, tensor.getNode(), out);
+    }
+  }
+  return llvm::Error::success();
+}

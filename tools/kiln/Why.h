@@ -1,0 +1,18 @@
+//===- Why.h - Why a node is computed where it is: --why ---------------------------===//
+#pragma once
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <string>
+
+namespace kiln::driver {
+
+/// For each of `names`, a source node's or a tensor's, prints the kernels that compute it, where what it gives is held,
+/// and why. A `*` stands for any letters. `model` is what an error calls the model of `module`, which has been
+/// scheduled.
+llvm::Error printWhy(mlir::ModuleOp module, llvm::StringRef model, llvm::ArrayRef<std::string> names,
+                     llvm::raw_ostream &out);
+
+} // namespace kiln::driver
