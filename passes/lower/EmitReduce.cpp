@@ -61,7 +61,9 @@ SmallVector<kernel::ReduceOp> KernelLowering::walkedWith(kernel::ReduceOp reduce
     bool needsAnother = llvm::any_of(together, [&](kernel::ReduceOp member) {
       return reducesBehind(other).contains(member) || reducesBehind(member).contains(other);
     });
-    bool sharesLoops = other.getAxes() == reduce.getAxes() && placeOf(axesOf(other)) == place;
+    bool isReady =
+        llvm::all_of(axesOf(other).set_bits(), [&](unsigned axis) { return isBound(axis) || isUnrolled(axis); });
+    bool sharesLoops = other.getAxes() == reduce.getAxes() && isReady && placeOf(axesOf(other)) == place;
     bool isHeld = other.getBuffer() || reduce.getBuffer();
     if (isNeeded && !needsAnother && sharesLoops && !isHeld && !scopes_[place]->tiles.contains(other))
       together.push_back(other);

@@ -213,8 +213,9 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> pointers_; // buffer argument → pointer argument
   llvm::DenseMap<mlir::Operation *, mlir::Value> stageMemory_;
   llvm::DenseMap<mlir::Value, std::unique_ptr<llvm::SmallPtrSet<mlir::Operation *, 4>>> reducesBehind_;
-  llvm::SmallVector<mlir::Value> roots_; ///< what is being computed: the values of stores that share loops, or a stage's
-  kernel::ReduceOp held_;                ///< the reduce whose totals are held in memory; null: none
+  llvm::SmallVector<mlir::Value>
+      roots_;             ///< what is being computed: the values of stores that share loops, or a stage's
+  kernel::ReduceOp held_; ///< the reduce whose totals are held in memory; null: none
   llvm::SmallVector<int64_t> heldLoops_; ///< its loops that stand outside loops of its result
   bool fuseMultiplyAdd_;
   llvm::SmallVector<view::Expr> guards_; // 0/1 over loop variables: inside the domain

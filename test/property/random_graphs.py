@@ -1,8 +1,8 @@
 """random_graphs.py KILN [--count N] [--seed S] [-- OPTION...]
 
-Random graphs, some with a symbolic first dim and some with weights, compiled and compared with the graph interpreter on random inputs. Each
-graph has a seed of its own, printed where it fails: --seed S --count 1 writes and runs that one alone. What follows "--"
-goes to `kiln verify`, for example --schedule classic or --device c.
+Random graphs, some with a symbolic first dim and some with weights, compiled and compared with the graph interpreter on
+random inputs. Each graph has a seed of its own, printed where it fails: --seed S --count 1 writes and runs that one
+alone. What follows "--" goes to `kiln verify`, for example --schedule classic or --device c.
 """
 import argparse
 import json
@@ -64,7 +64,7 @@ class Graph:
         a = chance.choice(list(self.shapes))
         shape = self.shapes[a]
         axis = chance.randrange(len(shape))
-        kind = chance.randrange(12)
+        kind = chance.randrange(14)
         if kind == 0:
             self.node(chance.choice(UNARY), [self.node("abs", [a], shape)], shape)
         elif kind <= 2:
@@ -97,6 +97,13 @@ class Graph:
             columns = chance.randint(1, 7)
             product = self.node("matmul", [a, self.weight([shape[-1], columns])], shape[:-1] + [columns])
             self.affine(product, shape[:-1] + [columns])
+        elif kind == 11 and shape[axis] != self.symbol:
+            joined = [2 * size if i == axis else size for i, size in enumerate(shape)]
+            self.node("concat", [a, chance.choice([b for b in self.shapes if self.shapes[b] == shape])], joined, axis=axis)
+        elif kind == 12 and len(shape) >= 2 and shape[-1] != self.symbol:
+            small = self.node("sin", [a], shape)  # scores that no exponential takes out of range
+            values = chance.choice([b for b in self.shapes if self.shapes[b] == shape])
+            self.node("attention", [small, small, values], shape, causal=chance.random() < 0.5)
         elif len(shape) >= 2:
             turned = self.node("transpose", [a], shape[:-2] + [shape[-1], shape[-2]])
             self.node("matmul", [a, turned], shape[:-1] + [shape[-2]])
@@ -108,12 +115,13 @@ class Graph:
 
 
 def main():
-    rest = sys.argv[sys.argv.index("--") + 1:] if "--" in sys.argv else []
+    end = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    rest = sys.argv[end + 1:]
     parser = argparse.ArgumentParser()
     parser.add_argument("kiln")
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args(sys.argv[1:len(sys.argv) - len(rest) - bool(rest)])
+    given = parser.parse_args(sys.argv[1:end])
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(given.seed, given.seed + given.count):

@@ -153,8 +153,8 @@ LogicalResult ReduceOp::verify() {
     if (!func.getLoopAxis(axis))
       return emitOpError() << "axis " << axis << " is no loop axis";
   Value score = getScore();
-  if (score && (getKind().getValue() != Alu::ADD || !isa<FloatType>(score.getType()) ||
-                score.getType() != getInput().getType()))
+  if (score &&
+      (getKind().getValue() != Alu::ADD || !isa<FloatType>(score.getType()) || score.getType() != getInput().getType()))
     return emitOpError("only a sum of floats has scores, of its input's dtype");
   return success();
 }
