@@ -77,6 +77,10 @@ def OptimizeKernels : Pass<"kiln-optimize-kernels", "::mlir::ModuleOp"> {
                  Option<"maxChunks", "max-chunks", "int64_t", "0", "chunks of a launch; 0: launches are not cut">];
 }
 
+def ReuseInputs : Pass<"kiln-reuse-inputs", "::mlir::ModuleOp"> {
+  let summary = "write a result where an input that ends with it was";
+}
+
 def PlanMemory : Pass<"kiln-plan-memory", "::mlir::ModuleOp"> {
   let summary = "place temporaries in one arena by their lifetimes";
   let dependentDialects = ["::mlir::arith::ArithDialect"];

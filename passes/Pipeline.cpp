@@ -55,6 +55,8 @@ static void addOptimize(OpPassManager &manager, const PipelineOptions &options) 
   optimize.localBytes = options.target.localBytes;
   optimize.maxChunks = options.target.maxChunks;
   manager.addPass(createOptimizeKernels(optimize));
+  if (!options.classic) // whose kernels stay as the reference has them
+    manager.addPass(createReuseInputs());
   manager.addPass(createPlanMemory());
 }
 
