@@ -7,6 +7,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace kiln;
 using namespace kiln::driver;
@@ -23,12 +24,14 @@ namespace {
 /// The names of a model's nodes and tensors, each with the node that computes it, or the memory that it is.
 class Names {
 public:
-  explicit Names(const Schedule &schedule);
+  Names(mlir::ModuleOp module, const Schedule &schedule);
 
   /// The names that `pattern` stands for, in the model's order.
   llvm::SmallVector<StringRef> matching(StringRef pattern) const;
   /// The tensor of that name, or any of the node's.
   host::TensorAttr tensor(StringRef name) const { return tensors_.lookup(name); }
+  /// Whether a recipe computes a node of that name.
+  bool isMadeOnce(StringRef name) const { return madeOnce_.contains(name); }
   std::vector<StringRef> all() const;
 
 private:
@@ -37,12 +40,13 @@ private:
       tensors_.try_emplace(name, tensor);
   }
   llvm::MapVector<StringRef, host::TensorAttr> tensors_;
+  llvm::StringSet<> madeOnce_;
 };
 
 } // namespace
 
 /// Nodes go before views of the same name, and what computes before what reads.
-Names::Names(const Schedule &schedule) {
+Names::Names(mlir::ModuleOp module, const Schedule &schedule) {
   for (bool computed : {true, false})
     for (const Launch &launch : schedule.launches())
       for (host::TensorAttr tensor : launch.tensors)
@@ -54,6 +58,13 @@ Names::Names(const Schedule &schedule) {
         if (Launch::computes(tensor) == computed)
           for (mlir::StringAttr name : tensor.getNames())
             add(name.getValue(), tensor);
+  for (auto recipe : module.getOps<mlir::ModuleOp>()) {
+    Schedule once(recipe);
+    for (const Launch &launch : once.launches())
+      for (host::TensorAttr tensor : launch.tensors)
+        if (Launch::computes(tensor))
+          madeOnce_.insert(tensor.getNode());
+  }
 }
 
 static bool matches(StringRef name, StringRef pattern) {
@@ -73,7 +84,7 @@ static bool matches(StringRef name, StringRef pattern) {
 }
 
 llvm::SmallVector<StringRef> Names::matching(StringRef pattern) const {
-  if (tensors_.contains(pattern))
+  if (tensors_.contains(pattern) || isMadeOnce(pattern))
     return {pattern};
   llvm::SmallVector<StringRef> found;
   if (pattern.contains('*'))
@@ -160,7 +171,7 @@ static void printMemory(const Schedule &schedule, StringRef name, host::TensorAt
 llvm::Error driver::printWhy(mlir::ModuleOp module, StringRef model, llvm::ArrayRef<std::string> names,
                              llvm::raw_ostream &out) {
   Schedule schedule(module);
-  Names known(schedule);
+  Names known(module, schedule);
   if (known.all().empty())
     return failure(model + ": --why: no launch says what it computes", "ask of the model's file");
   for (const std::string &name : names) {
@@ -170,7 +181,12 @@ llvm::Error driver::printWhy(mlir::ModuleOp module, StringRef model, llvm::Array
                      didYouMean(name, known.all(), "--stats lists the nodes that are left in kernels"));
     for (StringRef one : found) {
       host::TensorAttr tensor = known.tensor(one);
-      if (!Launch::computes(tensor)) {
+      bool isComputed = tensor && Launch::computes(tensor);
+      if (!isComputed && known.isMadeOnce(one)) {
+        out << "'" << one << "': computed at compile time, from weights alone\n";
+        continue;
+      }
+      if (!isComputed) {
         printMemory(schedule, one, tensor, out);
         continue;
       }
