@@ -15,7 +15,7 @@ class TemporaryFile {
 public:
   /// `suffix` ends the name: ".o". A folder that cannot be written is an error which names `output`.
   static llvm::Expected<TemporaryFile> beside(llvm::StringRef output, llvm::StringRef suffix);
-  TemporaryFile(TemporaryFile &&other) : path_(std::move(other.path_)) { other.path_.clear(); }
+  TemporaryFile(TemporaryFile &&other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
   TemporaryFile &operator=(TemporaryFile &&) = delete;
   ~TemporaryFile();
 

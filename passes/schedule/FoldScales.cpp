@@ -165,7 +165,7 @@ Value Folder::scaledSum(graph::ReduceOp sum, const Edge &scale) {
   // The product is the factor's node from here on, the sum its own: the launch names both.
   Value scaled = row(Alu::MUL, {factors->second, weight}, loc_);
   Value input = tensorOf(builder_, product.getLoc(), {scaled, edge.tracker});
-  return graph::ReduceOp::create(builder_, sum.getLoc(), Alu::ADD, input, sum.getAxes());
+  return graph::ReduceOp::create(builder_, sum.getLoc(), Alu::ADD, input, sum.getAxes(), sum.getScore());
 }
 
 Value Folder::scaled(Value tensor, const Edge &scale) {

@@ -56,7 +56,7 @@ static std::string written(view::Expr size) {
 }
 
 /// "192*batch*(past+seq)"
-static std::string writtenBytes(view::Shape shape, int64_t elementBytes) {
+static std::string writtenBytes(llvm::ArrayRef<view::Expr> shape, int64_t elementBytes) {
   std::string symbolic;
   for (view::Expr size : shape) {
     if (size.isConst())
