@@ -60,22 +60,35 @@ static bool areEqual(Value a, Value b) {
          OperationEquivalence::isEquivalentTo(left, right, OperationEquivalence::IgnoreLocations);
 }
 
-/// Whether the launch is the last to use the memory, and nobody knows it under another name.
-static bool endsAt(host::AllocOp alloc, host::LaunchOp launch) {
-  return alloc->getBlock() == launch->getBlock() && llvm::all_of(alloc->getUsers(), [&](Operation *user) {
-           if (isa<host::FreeOp>(user) || user == launch)
-             return user->getBlock() == launch->getBlock();
-           Operation *here = launch->getBlock()->findAncestorOpInBlock(*user);
-           return isa<host::LaunchOp, host::CopyOp, host::ReadOp, host::WriteOp>(user) && here &&
-                  here->isBeforeInBlock(launch);
-         });
-}
+namespace {
+/// Who uses a temporary, seen from its own block.
+struct Uses {
+  Operation *first = nullptr, *last = nullptr;
+  SmallVector<Operation *, 1> frees;
+  bool isNamedOnce = true; ///< it goes to no slice or control flow that gives it another name
+  bool staysInBlock = true;
+};
+} // namespace
 
-static bool beginsAt(host::AllocOp alloc, host::LaunchOp launch) {
-  return alloc->getBlock() == launch->getBlock() && llvm::all_of(alloc->getUsers(), [&](Operation *user) {
-           Operation *here = launch->getBlock()->findAncestorOpInBlock(*user);
-           return here && (here == launch || launch->isBeforeInBlock(here));
-         });
+static Uses usesOf(host::AllocOp alloc) {
+  Uses uses;
+  Block *block = alloc->getBlock();
+  for (Operation *user : alloc->getUsers()) {
+    Operation *here = block->findAncestorOpInBlock(*user);
+    uses.staysInBlock &= here != nullptr;
+    if (!here)
+      continue;
+    if (isa<host::FreeOp>(user) && here == user) {
+      uses.frees.push_back(user);
+      continue;
+    }
+    uses.isNamedOnce &= isa<host::LaunchOp, host::CopyOp, host::ReadOp, host::WriteOp>(user);
+    if (!uses.first || here->isBeforeInBlock(uses.first))
+      uses.first = here;
+    if (!uses.last || uses.last->isBeforeInBlock(here))
+      uses.last = here;
+  }
+  return uses;
 }
 
 namespace {
@@ -86,7 +99,7 @@ struct ReuseInputs : kiln::impl::ReuseInputsBase<ReuseInputs> {
     SmallVector<host::LaunchOp> launches;
     for (auto program : getOperation().getOps<host::ProgramOp>())
       program.walk([&](host::LaunchOp launch) {
-        ++uses_[launch.getKernel()];
+        ++launches_[launch.getKernel()];
         launches.push_back(launch);
       });
     for (host::LaunchOp launch : launches)
@@ -95,24 +108,41 @@ struct ReuseInputs : kiln::impl::ReuseInputsBase<ReuseInputs> {
     rename();
   }
 
+  /// Kept up to date by hand: a tensor that each kernel of a long chain writes anew has users without end.
+  Uses &known(host::AllocOp alloc) {
+    auto [slot, fresh] = uses_.try_emplace(alloc);
+    if (fresh)
+      slot->second = usesOf(alloc);
+    return slot->second;
+  }
+
   void reuse(host::LaunchOp launch, kernel::FuncOp func) {
     auto output = launch.getBuffers().front().getDefiningOp<host::AllocOp>();
-    if (!output || !beginsAt(output, launch))
+    auto passesOnce = [&](host::AllocOp alloc) { return llvm::count(launch.getBuffers(), alloc.getResult()) == 1; };
+    if (!output || output->getBlock() != launch->getBlock() || !passesOnce(output))
+      return;
+    Uses after = known(output);
+    if (after.first != launch || !after.staysInBlock)
       return;
     for (unsigned input = 1; input < launch.getBuffers().size(); ++input) {
       auto from = launch.getBuffers()[input].getDefiningOp<host::AllocOp>();
-      if (!from || from == output || llvm::count(launch.getBuffers(), from.getResult()) != 1 ||
-          llvm::count(launch.getBuffers(), output.getResult()) != 1 || !endsAt(from, launch) ||
-          !areEqual(from.getBytes(), output.getBytes()) || !readsInPlace(func, input))
+      if (!from || from->getBlock() != launch->getBlock() || !passesOnce(from))
         continue;
-      for (Operation *user : llvm::make_early_inc_range(from->getUsers()))
-        if (isa<host::FreeOp>(user))
-          user->erase();
+      Uses &before = known(from);
+      bool endsHere = before.last == launch && before.isNamedOnce && before.staysInBlock;
+      if (!endsHere || !areEqual(from.getBytes(), output.getBytes()) || !readsInPlace(func, input))
+        continue;
+      for (Operation *free : before.frees)
+        free->erase();
+      before.last = after.last;
+      before.frees = after.frees;
+      before.isNamedOnce = after.isNamedOnce;
       launch.getBuffersMutable().erase(input);
       output.getResult().replaceAllUsesWith(from);
+      uses_.erase(output);
       output.erase();
       launch.setKernelAttr(FlatSymbolRefAttr::get(inPlace(func, input).getNameAttr()));
-      --uses_[func.getName()];
+      --launches_[func.getName()];
       return;
     }
   }
@@ -139,7 +169,7 @@ struct ReuseInputs : kiln::impl::ReuseInputsBase<ReuseInputs> {
     for (auto &[key, variant] : variants_) {
       auto func = cast<kernel::FuncOp>(key.first);
       bool isOnly = llvm::count_if(variants_, [&](auto &other) { return other.first.first == key.first; }) == 1;
-      if (uses_[func.getName()] > 0 || !isOnly)
+      if (launches_[func.getName()] > 0 || !isOnly)
         continue;
       StringAttr name = names[variant.getNameAttr()] = func.getNameAttr();
       func.erase();
@@ -153,7 +183,8 @@ struct ReuseInputs : kiln::impl::ReuseInputsBase<ReuseInputs> {
   }
 
   llvm::StringMap<kernel::FuncOp> kernels_;
-  llvm::StringMap<int> uses_; ///< launches
+  llvm::StringMap<int> launches_;          ///< of each kernel
+  llvm::DenseMap<Operation *, Uses> uses_; ///< of each temporary
   std::map<std::pair<Operation *, unsigned>, kernel::FuncOp> variants_;
 };
 } // namespace
