@@ -162,7 +162,10 @@ ArrayAttr Recorder::record(const KernelGroup &group, const Realization &realizat
       placement = host::PlacementAttr::get(builder.getContext(), *needed, 0, 0, 0);
     else if (!isRead && decided != realization.placements.end()) {
       const Placement &why = decided->second;
-      placement = host::PlacementAttr::get(builder.getContext(), why.reason, why.insideNs, why.ownNs, why.readers);
+      // Times print where they were compared, and a 0 is no time: it would not be printed and not read back.
+      auto time = [&](int64_t ns) { return why.readers ? std::max<int64_t>(ns, 1) : ns; };
+      placement =
+          host::PlacementAttr::get(builder.getContext(), why.reason, time(why.insideNs), time(why.ownNs), why.readers);
     } else if (isOutput) // neither what reads it nor a choice of the policy's, so a bound on kernels
       placement = host::PlacementAttr::get(builder.getContext(), host::Reason::Limit, 0, 0, 0);
     tensors.push_back(host::TensorAttr::get(builder.getContext(), node, opName(tensor, isRead), entry.operands,
