@@ -129,6 +129,8 @@ private:
   void collect(Value root, llvm::SetVector<Value> &group);
   /// Whether several outputs can share the kernel of `reduce`; adds to them what can be finished there too.
   bool isolate(Value reduce, llvm::SetVector<Value> &group);
+  /// Whether an output of a kernel needs what another kernel computes from another of its outputs.
+  bool waitsForItself(const llvm::SetVector<Value> &outputs);
   /// Whether an assign among the outputs of a kernel overwrites what another output is computed from.
   bool overwritesWhatIsRead(const llvm::SetVector<Value> &outputs);
   Value lastOfChain(Value reduce);
@@ -291,6 +293,24 @@ bool Realizer::isolate(Value reduce, llvm::SetVector<Value> &group) {
   return true;
 }
 
+bool Realizer::waitsForItself(const llvm::SetVector<Value> &outputs) {
+  // Memory that another kernel writes, as far as it is behind an output.
+  SmallVector<Value> above(outputs.begin(), outputs.end()), elsewhere;
+  llvm::DenseSet<Value> known(outputs.begin(), outputs.end()), knownElsewhere;
+  while (!above.empty())
+    for (const Edge &edge : sourcesOf(above.pop_back_val()))
+      if (isHere(edge.base) && known.insert(edge.base).second)
+        (realized_.contains(edge.base) ? elsewhere : above).push_back(edge.base);
+  while (!elsewhere.empty())
+    for (const Edge &edge : sourcesOf(elsewhere.pop_back_val())) {
+      if (outputs.contains(edge.base))
+        return true;
+      if (isHere(edge.base) && knownElsewhere.insert(edge.base).second)
+        elsewhere.push_back(edge.base);
+    }
+  return false;
+}
+
 bool Realizer::overwritesWhatIsRead(const llvm::SetVector<Value> &outputs) {
   for (Value output : outputs) {
     SmallVector<Value> above{output};
@@ -339,7 +359,7 @@ void Realizer::pairReduce(Value reduce) {
   bool canChase = llvm::none_of(group, [&](Value value) { return reduceOf_.contains(value); });
   bool forced = group.contains(reduce) || group.empty();
   if (!forced && group.size() > 1)
-    forced = !isolate(reduce, group);
+    forced = !isolate(reduce, group) || waitsForItself(group);
   if (!forced && overwritesWhatIsRead(group)) {
     forced = true;
     canChase = false;

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-UNARY = ["neg", "sqrt", "exp", "relu", "square", "abs", "sigmoid", "sin"]
+UNARY = ["neg", "sqrt", "exp", "relu", "square", "abs", "sigmoid", "tanh"]
 BINARY = ["add", "mul", "sub", "maximum", "minimum"]
 ROWS = ["softmax", "log_softmax", "layernorm", "rmsnorm", "cumsum"]
 
@@ -101,7 +101,7 @@ class Graph:
             joined = [2 * size if i == axis else size for i, size in enumerate(shape)]
             self.node("concat", [a, chance.choice([b for b in self.shapes if self.shapes[b] == shape])], joined, axis=axis)
         elif kind == 12 and len(shape) >= 2 and shape[-1] != self.symbol:
-            small = self.node("sin", [a], shape)  # scores that no exponential takes out of range
+            small = self.node("tanh", [a], shape)  # scores that no exponential takes out of range
             values = chance.choice([b for b in self.shapes if self.shapes[b] == shape])
             self.node("attention", [small, small, values], shape, causal=chance.random() < 0.5)
         elif len(shape) >= 2:
