@@ -23,7 +23,7 @@ class Graph:
     def __init__(self, chance):
         self.chance = chance
         self.nodes, self.inputs, self.weights, self.shapes = [], [], [], {}
-        self.symbol = 11 if chance.random() < 0.5 else None
+        self.symbol = 9973 if chance.random() < 0.5 else None
         for i in range(chance.randint(1, 3)):
             shape = [chance.randint(1, 7) for _ in range(chance.randint(1, 3))]
             if self.symbol:
@@ -33,6 +33,8 @@ class Graph:
         for _ in range(chance.randint(0, 2)):
             self.weight([chance.randint(1, 7) for _ in range(chance.randint(1, 3))])
         for _ in range(chance.randint(3, 12)):
+            self.grow()
+        while not self.nodes:
             self.grow()
 
     def written(self, shape):
