@@ -4,6 +4,8 @@
 
 #include "llvm/ADT/SmallVector.h"
 
+#include <cmath>
+
 using namespace kiln;
 
 llvm::Error driver::parseRates(llvm::StringRef text, target::Rates &rates) {
@@ -22,8 +24,8 @@ llvm::Error driver::parseRates(llvm::StringRef text, target::Rates &rates) {
     if (rate == std::end(known))
       return usageError("--rates " + part + ": no such rate",
                         "rates are bytes-per-ns, ops-per-ns, product-ops-per-ns, launch-ns, units and tile-reuse");
-    if (number.getAsDouble(value) || !(value > 0))
-      return usageError("--rates " + part + ": no number above 0", "write NAME=NUMBER, for example units=32");
+    if (number.getAsDouble(value) || !std::isfinite(value) || value <= 0)
+      return usageError("--rates " + part + ": no finite number above 0", "write NAME=NUMBER, for example units=32");
     *rate->second = value;
   }
   return llvm::Error::success();
