@@ -7,8 +7,8 @@ using namespace kiln::lower;
 using namespace mlir;
 using view::Expr;
 
-/// How often `op` runs: the trip counts of the ranges around it. Ranges run from 0, their ends are constants or sizes
-/// where `trips` does not say otherwise.
+/// How often `op` runs: the trip counts of the ranges around it, which run from 0 to a constant where `trips` says
+/// nothing.
 static Expr timesOf(Operation *op, uop::FuncOp func, const TripCounts &trips) {
   Expr times = 1;
   for (Operation *parent = op->getParentOp(); parent != func; parent = parent->getParentOp()) {
@@ -21,8 +21,6 @@ static Expr timesOf(Operation *op, uop::FuncOp func, const TripCounts &trips) {
     }
     if (auto constant = range.getTo().getDefiningOp<uop::ConstOp>())
       times = times * cast<IntegerAttr>(constant.getValue()).getInt();
-    else if (auto size = dyn_cast<BlockArgument>(range.getTo()))
-      times = times * func.getSizes().getSizes()[size.getArgNumber() - func.getBufferCount()];
   }
   return times;
 }

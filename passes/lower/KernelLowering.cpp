@@ -230,8 +230,7 @@ uop::RangeOp KernelLowering::openLoop(int64_t axis, ValueRange inits, bool reduc
   Expr trips;
   Value from = constant(indexType_, 0), to = index(endOf(axis, settled, trips));
   auto range = uop::RangeOp::create(here(), loc_, from, to, inits, nextLoop_++, reduce);
-  if (!settled.empty())
-    trips_[range] = trips;
+  trips_[range] = settled.empty() ? attr.getSize().getValue() : trips;
   auto scope = std::make_unique<Scope>();
   scope->block = &range.getBody().front();
   scope->variables[kernel::loopVariable(attr)] = range.getIndex();

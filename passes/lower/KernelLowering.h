@@ -205,7 +205,7 @@ private:
   size_t axisCount_ = 0;
   int64_t lane_ = -1;
   int64_t nextLoop_ = 0;
-  llvm::DenseMap<mlir::Operation *, view::Expr> trips_; ///< of the loops that end where the domain does
+  llvm::DenseMap<mlir::Operation *, view::Expr> trips_; ///< of loops over axes
   int64_t nextRow_ = 1;                                 // 0 stands for any row
   llvm::SmallVector<kernel::AxisAttr> axes_;            // in loop order
   std::vector<std::unique_ptr<Scope>> scopes_;

@@ -62,7 +62,10 @@ static void addCompileOptions(CLI::App &app, CommandLine &line, Texts &texts, co
   app.add_option("-O", compile.level, "how hard the code generator tries, 0 to 3 (2)")->type_name("N");
   app.add_flag("--no-opt", compile.pipeline.noOpt, "leave every kernel as it was scheduled");
   app.add_option("--schedule", texts.schedule, "classic: tinygrad v0.9.2's rules; or default")->type_name("S");
-  app.add_option("--rates", texts.rates, "what the device can do, where the schedule asks: ops-per-ns=N,units=N...")
+  app.add_option(
+         "--rates", texts.rates,
+         "what the device can do, for the schedule: bytes-per-ns=N, ops-per-ns=N, product-ops-per-ns=N, launch-ns=N, "
+         "units=N, tile-reuse=N, separated by commas")
       ->type_name("RATES");
   app.add_option("--dim", texts.dims, "a size that the model leaves open: NAME=VALUE or NAME=LO..HI,default=V")
       ->type_name("DIM")
