@@ -181,12 +181,16 @@ private:
   view::Expr guardOver(const Reduced &reduced, const AxisSet &axes);
   /// `value` where `inside` holds, else the scalar `otherwise`.
   mlir::Value within(view::Expr inside, mlir::Value value, mlir::Value otherwise);
+  /// A number to take exponents from: the largest score, or the least finite number where that is -inf.
   mlir::Value finite(mlir::Value largest);
   mlir::Value difference(mlir::Value a, mlir::Value b);
   mlir::Value expOfDifference(mlir::Value a, mlir::Value b);
+  /// Takes this step's scores into the largest so far, and gives the weights and the decay that totals need.
   void advance(Largest &largest, const Reduced &reduced);
+  /// Takes this step's inputs into a total.
   void accumulate(Total &total, const Reduced &reduced);
   mlir::Value foldLanes(Alu kind, mlir::Value vector);
+  /// Folds lanes that are reduced, after the loops.
   void finish(Total &total, const Reduced &reduced);
   /// The totals that were held between iterations of the loops around.
   llvm::SmallVector<mlir::Value> heldSoFar(kernel::ReduceOp reduce);

@@ -128,14 +128,14 @@ static ShapeTracker cutTo(const llvm::SmallBitVector &axes, const ShapeTracker &
   return tracker.shrink(ranges).simplify();
 }
 
-static bool mayBeEmpty(const ShapeTracker &tracker) {
+static bool isEmpty(const ShapeTracker &tracker) {
   return llvm::any_of(tracker.shape(), [](Expr size) { return size.max() < 1; });
 }
 
 std::optional<Edge> schedule::computeOnce(OpBuilder &builder, Location loc, Alu kind, ArrayRef<Edge> operands,
                                           Type element, Operation *&made) {
   view::Shape shape(operands.front().tracker.shape());
-  if (mayBeEmpty(operands.front().tracker))
+  if (isEmpty(operands.front().tracker))
     return std::nullopt;
   if (llvm::all_of(operands, [](const Edge &edge) { return numberOf(edge) != nullptr; })) {
     SmallVector<Scalar> numbers;
@@ -175,7 +175,7 @@ std::optional<Edge> schedule::computeOnce(OpBuilder &builder, Location loc, Alu 
 
 std::optional<ShapeTracker> schedule::pullBack(const ShapeTracker &tracker, const ShapeTracker &through,
                                                ArrayRef<Expr> base) {
-  if (isMasked(through) || mayBeEmpty(through))
+  if (isMasked(through) || isEmpty(through))
     return std::nullopt;
   llvm::SmallBitVector moves = axesOf(through), read = axesOf(tracker);
   if (read.test(moves))

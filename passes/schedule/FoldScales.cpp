@@ -63,7 +63,7 @@ private:
 };
 } // namespace
 
-/// Half precision could overflow in w·s where it did not in Σ x·w.
+/// Half precision could overflow in w·s where it did not in Σ x·w; wider floats do so far beyond what weights are.
 static bool isWide(Value tensor) {
   Type element = cast<RankedTensorType>(tensor.getType()).getElementType();
   return element.isF32() || element.isF64();

@@ -183,7 +183,7 @@ bool Fuser::isCheaperInside(Value value) {
     return false;
   }
   graph::ReduceOp reduce = reduceOf(value);
-  if (llvm::all_of(uses, [](const Use &use) { return use.isScore; })) {
+  if (!uses.empty() && llvm::all_of(uses, [](const Use &use) { return use.isScore; })) {
     placements_[value] = {host::Reason::Score};
     return true;
   }

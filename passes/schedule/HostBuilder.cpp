@@ -438,7 +438,7 @@ LoopPlan::LoopPlan(graph::LoopOp op, llvm::function_ref<bool(Expr)> isKnown)
         alsoCarried.push_back(k);
     bool mayBorrow = scan.isWhole &&
                      llvm::none_of(alsoCarried, [&](size_t k) { return isOverwritten(edgeOf(op.getInits()[k]).base); });
-    scan.isInPlace = isComputed(edge.base) && edge.base.getParentBlock() == &body &&
+    scan.isInPlace = isComputed(edge.base) && isWholeInOrder(edge) && edge.base.getParentBlock() == &body &&
                      llvm::all_of(shapeOf(typeOf(scan.element)), isKnown) && (alsoCarried.empty() || mayBorrow) &&
                      placed.insert(edge.base).second;
     if (scan.isInPlace)
@@ -643,7 +643,7 @@ static void giveMemoryToYields(Block &block, bool onlyOnce) {
                     op->getBlock() == &block;
     bool isControl = isa_and_nonnull<graph::IfOp, graph::LoopOp>(op) && !onlyOnce;
     bool fresh = seen.insert(edge.base).second || !onlyOnce;
-    if ((computed || isControl) && fresh && edge.tracker.isContiguous())
+    if ((computed || isControl) && fresh && isWholeInOrder(edge))
       continue;
     auto copy = graph::ContiguousOp::create(builder, operand.get().getLoc(), operand.get().getType(), operand.get());
     seen.insert(copy);
@@ -655,7 +655,7 @@ static void giveMemoryToYields(Block &block, bool onlyOnce) {
 /// numbers, and for control flow views that move elements, get a copy.
 static void giveMemoryTo(OpOperand &operand, bool inOrder) {
   Edge edge = edgeOf(operand.get());
-  if (!isNumber(edge.base) && !(inOrder && !edge.tracker.isContiguous()))
+  if (!isNumber(edge.base) && !(inOrder && !isWholeInOrder(edge)))
     return;
   OpBuilder builder(operand.getOwner());
   operand.set(graph::ContiguousOp::create(builder, operand.get().getLoc(), operand.get().getType(), operand.get()));

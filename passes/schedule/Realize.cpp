@@ -24,6 +24,10 @@ Edge schedule::edgeOf(Value value) {
   return {value, ShapeTracker::contiguous(shapeOf(value))};
 }
 
+bool schedule::isWholeInOrder(const Edge &edge) {
+  return edge.tracker.isContiguous() && view::provablyEqual(edge.tracker.size(), view::product(shapeOf(edge.base)));
+}
+
 Value schedule::memoryOf(Value tensor) {
   auto assign = tensor.getDefiningOp<graph::AssignOp>();
   return assign ? Value(assign.getTarget()) : tensor;

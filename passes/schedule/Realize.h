@@ -21,6 +21,10 @@ struct Edge {
 };
 Edge edgeOf(mlir::Value value);
 
+/// Whether the view shows every element of its base, in order: then the base's memory is the tensor's, whatever the
+/// shape.
+bool isWholeInOrder(const Edge &edge);
+
 /// The tensor in whose memory `tensor` is held: an assign's target, else itself.
 mlir::Value memoryOf(mlir::Value tensor);
 

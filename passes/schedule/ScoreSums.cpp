@@ -196,8 +196,7 @@ static void rewrite(ScoredSum &match) {
   auto times = [&](Value a, Value b) -> Value {
     if (!a)
       return b;
-    return graph::AluOp::create(builder, loc, a.getType(), AluKindAttr::get(builder.getContext(), Alu::MUL),
-                                ValueRange{a, b});
+    return graph::AluOp::create(builder, loc, Alu::MUL, {a, b});
   };
   Value weight;
   for (const Edge &factor : match.factors)
@@ -210,6 +209,18 @@ static void rewrite(ScoredSum &match) {
     cut.push_back({0, llvm::is_contained(sum.getAxes(), int64_t(axis)) ? Expr(1) : size});
   for (const Edge &factor : match.constant)
     result = times(result, view({factor.base, factor.tracker.shrink(cut).simplify()}));
+  // A sum of nothing is 0, where no largest score is, nor a share of the total.
+  Expr terms = 1;
+  for (int64_t axis : sum.getAxes())
+    terms = terms * shapeOf(sum.getInput())[axis];
+  if (terms.min() < 1) {
+    RankedTensorType count = tensorType(shapeOf(result), builder.getI64Type());
+    Value size = graph::SizeOp::create(builder, loc, count, ExprAttr::get(builder.getContext(), terms));
+    Value one = graph::ConstOp::create(builder, loc, count, builder.getI64IntegerAttr(1));
+    Value zero = graph::ConstOp::create(builder, loc, result.getType(), builder.getFloatAttr(element, 0));
+    Value isEmpty = graph::AluOp::create(builder, loc, Alu::CMPLT, {size, one});
+    result = graph::AluOp::create(builder, loc, Alu::WHERE, {isEmpty, zero, result});
+  }
   sum.getResult().replaceAllUsesWith(result);
   sum.erase();
 }
