@@ -27,9 +27,10 @@ StringAttr KernelTable::add(kernel::FuncOp func) {
     func.erase();
     return known->second;
   }
-  std::string name = kernelName(func);
-  if (unsigned repeats = uses_[name]++)
-    name += "n" + std::to_string(repeats);
+  std::string base = kernelName(func), name = base;
+  // The third kernel of one number, E_n2, may meet one of 2·n elements.
+  while (!names_.insert(name).second)
+    name = base + "n" + std::to_string(++repeats_[base]);
   func.setName(name);
   return byText_[text] = func.getNameAttr();
 }

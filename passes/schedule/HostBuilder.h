@@ -8,6 +8,8 @@
 #include "ir/host/Host.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace kiln::schedule {
 
@@ -19,7 +21,8 @@ public:
 
 private:
   llvm::StringMap<mlir::StringAttr> byText_;
-  llvm::StringMap<unsigned> uses_;
+  llvm::StringMap<unsigned> repeats_; ///< of a name, so far
+  llvm::StringSet<> names_;
 };
 
 /// How a graph is cut into kernels.

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-UNARY = ["neg", "sqrt", "exp", "relu", "square", "abs", "sigmoid", "tanh"]
+UNARY = ["neg", "exp", "relu", "square", "abs", "sigmoid", "tanh"]
 BINARY = ["add", "mul", "sub", "maximum", "minimum"]
 ROWS = ["softmax", "log_softmax", "layernorm", "rmsnorm", "cumsum"]
 
