@@ -35,10 +35,6 @@ bool schedule::isExact(Alu kind) {
   }
 }
 
-static bool isMasked(const ShapeTracker &tracker) {
-  return llvm::any_of(tracker.views(), [](const view::View &view) { return view.mask().has_value(); });
-}
-
 static graph::ConstOp numberOf(const Edge &edge) {
   return isMasked(edge.tracker) ? graph::ConstOp() : edge.base.getDefiningOp<graph::ConstOp>();
 }

@@ -183,12 +183,9 @@ Value HostBuilder::allocate(Value tensor, Block &block, Scope &scope) {
   if (slice)
     return scope.memory[tensor] = slice;
   if (auto output = outputIndex_.find(tensor); output != outputIndex_.end()) {
-    SmallVector<Value> dims;
-    for (Expr dim : shapeOf(typeOf(tensor)))
-      dims.push_back(size(dim, block, scope));
     // The port's shape, where the tensor is the same elements under another one.
     RankedTensorType port = cast<RankedTensorType>(main_.getResultTypes()[output->second]);
-    dims.clear();
+    SmallVector<Value> dims;
     for (Expr dim : shapeOf(port))
       dims.push_back(size(dim, block, scope));
     slice = host::OutputOp::create(builder_, loc_, sliceType, builder_.getI64IntegerAttr(output->second), dims);

@@ -23,10 +23,6 @@ using view::ShapeTracker;
 
 static Type elementOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()).getElementType(); }
 
-static bool isMasked(const ShapeTracker &tracker) {
-  return llvm::any_of(tracker.views(), [](const view::View &view) { return view.mask().has_value(); });
-}
-
 namespace {
 class KernelBuilder {
 public:

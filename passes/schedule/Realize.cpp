@@ -24,6 +24,10 @@ Edge schedule::edgeOf(Value value) {
   return {value, ShapeTracker::contiguous(shapeOf(value))};
 }
 
+bool schedule::isMasked(const ShapeTracker &tracker) {
+  return llvm::any_of(tracker.views(), [](const view::View &view) { return view.mask().has_value(); });
+}
+
 bool schedule::isWholeInOrder(const Edge &edge) {
   return edge.tracker.isContiguous() && view::provablyEqual(edge.tracker.size(), view::product(shapeOf(edge.base)));
 }
@@ -150,10 +154,6 @@ private:
   llvm::DenseMap<Value, Value> reduceOf_; // realized tensor → the reduce that its kernel finishes
 };
 } // namespace
-
-static bool isMasked(const ShapeTracker &tracker) {
-  return llvm::any_of(tracker.views(), [](const view::View &view) { return view.mask().has_value(); });
-}
 
 /// One view whose mask leaves no more elements than `elements`: padding, not an expansion.
 static bool isPlainPad(const ShapeTracker &tracker, view::Expr elements) {

@@ -21,6 +21,9 @@ struct Edge {
 };
 Edge edgeOf(mlir::Value value);
 
+/// Whether some of the elements may be padding, which reads nothing.
+bool isMasked(const view::ShapeTracker &tracker);
+
 /// Whether the view shows every element of its base, in order: then the base's memory is the tensor's, whatever the
 /// shape.
 bool isWholeInOrder(const Edge &edge);

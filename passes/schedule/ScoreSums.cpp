@@ -38,10 +38,6 @@ static graph::AluOp aluOf(Value value, Alu kind) {
   return alu && alu.getKind().getValue() == kind ? alu : nullptr;
 }
 
-static bool isMasked(const ShapeTracker &tracker) {
-  return llvm::any_of(tracker.views(), [](const view::View &view) { return view.mask().has_value(); });
-}
-
 static Edge through(Value operand, const ShapeTracker &tracker) {
   Edge edge = edgeOf(operand);
   return {edge.base, edge.tracker.compose(tracker).simplify()};

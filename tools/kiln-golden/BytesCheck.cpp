@@ -38,11 +38,13 @@ static std::optional<Moved> schedule(const Json &json, bool classic, mlir::MLIRC
     return std::nullopt;
   }
   Moved moved;
-  program->module->walk([&](host::LaunchOp launch) {
-    auto func = program->module->lookupSymbol<kernel::FuncOp>(launch.getKernel());
-    ++moved.launches;
-    moved.bytes += lower::countBytes(func).constant();
-  });
+  // Recipes are modules of their own, and run before the program does.
+  for (auto host : program->module->getOps<host::ProgramOp>())
+    host.walk([&](host::LaunchOp launch) {
+      auto func = program->module->lookupSymbol<kernel::FuncOp>(launch.getKernel());
+      ++moved.launches;
+      moved.bytes += lower::countBytes(func).constant();
+    });
   return moved;
 }
 
