@@ -1,0 +1,150 @@
+"""Who is timed: kiln's compiled program, and a peer in a process of its own. Both have the same face:
+
+guess()           about how many seconds a run takes
+turn(runs)        that many runs after each other: (the median seconds of one, CPU seconds of one)
+store(folder)     writes the outputs there
+facts             "first": seconds from the start to the first output, "peak": bytes resident at most, …
+"""
+
+import collections
+import json
+import os
+import re
+import subprocess
+import tempfile
+import threading
+import time
+
+WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")
+MEDIAN = re.compile(r"^median ([0-9.]+) ms", re.M)
+LIMIT = 900  # seconds for one thing asked
+SAMPLE = 0.005  # seconds between two looks at a process's memory
+
+Run = collections.namedtuple("Run", "output seconds cpu")
+
+
+class Failed(Exception):
+    """What a contestant said when it could not; one line."""
+
+
+def last_line(text):
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][:300] if lines else "ended without a word"
+
+
+def run(command, watch=None):
+    """Runs a command to its end; `watch`, a function of its process id, is called again and again meanwhile."""
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
+        begin = time.perf_counter()
+        process = subprocess.Popen(command, stdout=out, stderr=errors, stdin=subprocess.DEVNULL)
+        limit = threading.Timer(LIMIT, process.kill)
+        limit.start()
+        pid = 0
+        while not pid:  # Popen.wait() would not say how much CPU time it took
+            if watch:
+                watch(process.pid)
+                time.sleep(SAMPLE)
+            pid, status, usage = os.wait4(process.pid, os.WNOHANG if watch else 0)
+        seconds = time.perf_counter() - begin
+        limit.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        errors.seek(0)
+        if process.returncode < 0:
+            raise Failed(f"{os.path.basename(command[0])} ended by signal {-process.returncode} after {seconds:.0f} s")
+        if process.returncode:
+            raise Failed(last_line(errors.read()))
+        return Run(out.read(), seconds, usage.ru_utime + usage.ru_stime)
+
+
+def run_and_watch(command):
+    """(a Run, the most bytes that were resident). Not rusage's: that knows no less than the process that started it."""
+    peak = 0
+
+    def look(pid):
+        nonlocal peak
+        with open(f"/proc/{pid}/status", encoding="utf-8") as status:
+            found = re.search(r"^VmHWM:\s*(\d+)", status.read(), re.M)
+            peak = int(found.group(1)) * 1024 if found else peak  # a process that has ended has no memory
+
+    return run(command, look), peak
+
+
+class Program:
+    """A model that kiln compiled."""
+
+    WARM_UPS = 10  # of --bench, at most as many as runs
+    STARTS = 3
+    SLOW = 1  # second, from which one start is enough
+
+    def __init__(self, program, inputs, threads):
+        self.command = [program, *inputs, f"--threads={threads}"]
+        starts = [run(self.command)]
+        while len(starts) < self.STARTS and starts[-1].seconds < self.SLOW:
+            starts.append(run(self.command))
+        self.once = sorted(start.cpu for start in starts)[len(starts) // 2]
+        first = sorted(start.seconds for start in starts)[len(starts) // 2]
+        # Long enough to be looked at.
+        _, peak = run_and_watch([*self.command, f"--bench={max(1, min(100, int(1 / first)))}"])
+        self.facts = {"first": first, "peak": peak}
+
+    def guess(self):
+        return self.facts["first"]
+
+    def turn(self, runs):
+        bench = run([*self.command, f"--bench={runs}"])
+        cpu = (bench.cpu - self.once) / (runs + min(runs, self.WARM_UPS))
+        return float(MEDIAN.search(bench.output).group(1)) / 1000, cpu
+
+    def store(self, folder):
+        run([*self.command, "--output-dir", folder])
+
+    def close(self):
+        pass
+
+
+class Worker:
+    """A peer, held by worker.py."""
+
+    def __init__(self, python, name, model, threads):
+        self.log = tempfile.TemporaryFile("w+")
+        command = [python, WORKER, name, model, str(threads)]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True
+        )
+        self.facts = self.read()
+
+    def read(self):
+        line = self.process.stdout.readline()
+        if not line:
+            self.process.wait()
+            self.log.seek(0)
+            raise Failed(last_line(self.log.read()))
+        return json.loads(line)
+
+    def ask(self, **order):
+        try:
+            print(json.dumps(order), file=self.process.stdin, flush=True)
+        except BrokenPipeError:
+            pass  # read() says why
+        return self.read()
+
+    def guess(self):
+        return self.turn(2)[0]
+
+    def turn(self, runs):
+        took = self.ask(runs=runs)
+        return took["median"], took["cpu"]
+
+    def store(self, folder):
+        self.ask(store=folder)
+
+    def compare(self, folder):
+        """How far the outputs in `folder` are from its own."""
+        return self.ask(compare=folder)
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+        self.log.close()

@@ -1,0 +1,53 @@
+"""The two virtual environments of the benchmark: one exports models, one runs the peers. Both are made once.
+
+PyTorch on PyPI is built for CUDA and imports only where the CUDA libraries that it names are there, so they are installed
+without what runs on a GPU alone.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+EXPORTER = ("torch", "torchvision")
+EXPORTER_PLAIN = ("transformers", "onnx", "onnxscript", "numpy", "pillow")
+GPU_ONLY = ("triton", "cuda-bindings")
+REQUIREMENTS = "import importlib.metadata as m; print('\\n'.join(m.requires('torch')))"
+
+
+def pip(python, *arguments):
+    subprocess.run([python, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments], check=True)
+
+
+def fresh(folder):
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    return os.path.join(folder, "bin", "python")
+
+
+def needed_by_torch(lines):
+    """Of the requirements that torch declares, those that it cannot be imported without."""
+    plain = [line for line in lines if "extra ==" not in line]
+    return [line for line in plain if re.split(r"[\s<>=!~;\[]", line)[0] not in GPU_ONLY]
+
+
+def make_exporter(folder):
+    python = fresh(folder)
+    pip(python, "install", "--no-deps", *EXPORTER)
+    listed = subprocess.run([python, "-c", REQUIREMENTS], check=True, capture_output=True, text=True).stdout
+    pip(python, "install", *needed_by_torch(listed.splitlines()), *EXPORTER_PLAIN)
+
+
+def make_peers(folder, peers):
+    pip(fresh(folder), "install", "numpy", "onnx", *peers)
+
+
+def python_of(cache, name, make):
+    """The interpreter of environment `name` under `cache`; made by `make(folder)` where it is not there or not whole."""
+    folder = os.path.join(cache, name)
+    done = os.path.join(folder, "complete")
+    if not os.path.exists(done):
+        print(f"making the environment {folder}", file=sys.stderr)
+        make(folder)
+        with open(done, "w", encoding="ascii"):
+            pass
+    return os.path.join(folder, "bin", "python")

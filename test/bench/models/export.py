@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""export.py NAME BATCH DIR: one network as model.onnx, with its inputs and PyTorch's outputs as .npy files.
+
+Runs in the environment of environments.py that has torch. Exported as torch's users do: torch.onnx.export with its
+current exporter and its defaults, so weights lie beside the model.
+"""
+
+import os
+import sys
+
+import numpy
+import torch
+
+import networks
+import weights
+
+INPUT_SEED = 7
+
+
+def store(folder, kind, tensors):
+    for index, tensor in enumerate(tensors):
+        numpy.save(os.path.join(folder, f"{kind}_{index}.npy"), tensor.numpy())
+
+
+def main(name, batch, folder):
+    torch.manual_seed(weights.SEED)
+    model, make_inputs, names, dynamic = networks.NETWORKS[name]()
+    weights.settle(model, make_inputs)
+    torch.manual_seed(INPUT_SEED)
+    inputs = make_inputs(int(batch))
+    with torch.no_grad():
+        outputs = model(*inputs)
+        os.makedirs(folder, exist_ok=True)
+        torch.onnx.export(model, inputs, os.path.join(folder, "model.onnx"), input_names=names,
+                          dynamic_shapes=dynamic, dynamo=True, verbose=False)  # fmt: skip
+    store(folder, "input", inputs)
+    store(folder, "output", outputs if isinstance(outputs, tuple) else (outputs,))
+    print(torch.__version__)
+
+
+if len(sys.argv) != 4:
+    sys.exit(__doc__)
+main(*sys.argv[1:])

@@ -1,0 +1,69 @@
+"""Where the models of the benchmark come from: folders with model.onnx, input_0.npy … and output_0.npy …, which are
+exported once and kept, or given."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+
+import environments
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MNIST = os.path.join(HERE, "..", "..", "..", "samples", "mnist")
+EXPORTED = (
+    "resnet50",
+    "mobilenet_v2",
+    "mobilenet_v3",
+    "efficientnet_b0",
+    "convnext_tiny",
+    "squeezenet1_1",
+    "regnet_y_400mf",
+    "swin_t",
+    "vit_b_16",
+    "bert",
+    "distilbert",
+    "gpt2",
+    "gpt2_decode",
+    "whisper_tiny_encoder",
+    "lstm_speech",
+)
+NAMES = (*EXPORTED, "mnist")
+
+
+def digest(paths):
+    contents = hashlib.sha256()
+    for path in paths:
+        with open(path, "rb") as file:
+            contents.update(file.read())
+    return contents.hexdigest()
+
+
+def export(name, batch, folder, cache):
+    python = environments.python_of(cache, "exporter", environments.make_exporter)
+    command = [python, os.path.join(HERE, "export.py"), name, str(batch), folder]
+    made = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if made.returncode:
+        sys.exit(f"{name} cannot be exported:\n{made.stderr}")
+
+
+def folder_of(name, batch, cache):
+    """The folder of a model; None where it has no such batch."""
+    if os.path.exists(os.path.join(name, "model.onnx")):
+        return name if batch == 1 else None
+    if name == "mnist":
+        return MNIST if batch == 1 else None
+    folder = os.path.join(cache, "models", f"{name}-b{batch}")
+    recipe = digest([os.path.join(HERE, file) for file in ("export.py", "networks.py", "weights.py")])
+    stamp = os.path.join(folder, "recipe")
+    if os.path.exists(stamp):
+        with open(stamp, encoding="ascii") as file:
+            if file.read() == recipe:
+                return folder
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    print(f"exporting {name}, batch {batch}", file=sys.stderr)
+    export(name, batch, folder, cache)
+    with open(stamp, "w", encoding="ascii") as file:
+        file.write(recipe)
+    return folder

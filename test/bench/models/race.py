@@ -1,0 +1,118 @@
+"""Times kiln's program and its peers alternately on one model, after their outputs were compared.
+
+A machine is never quiet, so nobody is timed alone: a round is one turn of each, the turns of a round begin with another
+contestant each time, and a ratio is taken within a round. What is reported is the median of the rounds.
+"""
+
+import contextlib
+import os
+import statistics
+import tempfile
+import time
+
+from contestants import Failed, Program, Worker, run_and_watch
+
+TOLERANCE = 1e-3  # of the largest element of the outputs
+REST = 0.05  # seconds between turns, in which a peer's threads stop spinning
+
+
+def relative(difference):
+    """How far outputs are apart, of the largest element; raises what is wrong with them."""
+    if "error" in difference:
+        raise Failed(difference["error"])
+    apart = difference["apart"] / (difference["largest"] or 1)
+    if apart > TOLERANCE:
+        raise Failed(f"outputs differ by {apart:.1e} of the largest")
+    return apart
+
+
+def compile_model(kiln, folder, program, options):
+    """What is said of the compilation."""
+    command = [kiln, "compile", os.path.join(folder, "model.onnx"), "-o", program, *options]
+    compiled, peak = run_and_watch(command)
+    return {"seconds": compiled.seconds, "cpu": compiled.cpu, "peak": peak, "bytes": os.path.getsize(program)}
+
+
+def model_bytes(folder):
+    paths = (os.path.join(folder, name) for name in os.listdir(folder) if name.startswith("model.onnx"))
+    return sum(os.path.getsize(path) for path in paths)
+
+
+def runs_in(seconds_a_turn, seconds_a_run):
+    return max(1, min(200, int(seconds_a_turn / max(seconds_a_run, 1e-9))))
+
+
+def take_turns(contestants, rounds, seconds):
+    """({name: [(seconds, CPU seconds) of each round]}, {name: why it failed})"""
+    turns, failed, runs = {name: [] for name in contestants}, {}, {}
+
+    def try_to(name, act):
+        time.sleep(REST)
+        try:
+            return act()
+        except Failed as why:
+            failed[name] = str(why)
+            del turns[name]
+
+    for name, contestant in contestants.items():
+        runs[name] = runs_in(seconds, try_to(name, contestant.guess) or seconds)
+    for number in range(rounds):
+        names = list(turns)
+        shift = number % max(1, len(names))
+        for name in names[shift:] + names[:shift]:
+            if took := try_to(name, lambda: contestants[name].turn(runs[name])):
+                turns[name].append(took)
+    return turns, failed
+
+
+def summary(turns):
+    """For each contestant the median of its rounds, for a peer also that of its ratios to kiln in the same round; by the
+    clock and by CPU time."""
+    result = {}
+    for name, rounds in turns.items():
+        result[name] = {"rounds": rounds}
+        for index, (key, ratio) in enumerate((("seconds", "ratio"), ("cpu", "cpu_ratio"))):
+            took = [turn[index] for turn in rounds]
+            result[name][key] = statistics.median(took)
+            if name != "kiln" and "kiln" in turns:
+                pairs = zip(took, (turn[index] for turn in turns["kiln"]))
+                result[name][ratio] = statistics.median(theirs / ours for theirs, ours in pairs)
+    return result
+
+
+def input_files(folder):
+    names = [name for name in os.listdir(folder) if name.startswith("input_")]
+    return [os.path.join(folder, f"input_{index}.npy") for index in range(len(names))]
+
+
+def apart_from(reference, contestant, folder):
+    if isinstance(contestant, Worker) and not reference:
+        return relative(contestant.compare(folder))
+    if not reference:
+        return None  # no peers: nobody says what is right
+    with tempfile.TemporaryDirectory() as outputs:
+        contestant.store(outputs)
+        return relative(reference.compare(outputs))
+
+
+def race(folder, program, peers, python, threads, rounds, seconds):
+    """`program` is None where kiln failed. The first peer that runs is the reference: it is held against the outputs
+    stored with the model, all others against it. Returns {"facts": {name: …}, "times": {name: …}}; a contestant that
+    fails is not timed, and its facts are the error."""
+    facts, contestants, reference = {}, {}, None
+    starts = {name: lambda name=name: Worker(python, name, folder, threads) for name in peers}
+    if program:
+        starts["kiln"] = lambda: Program(program, input_files(folder), threads)
+    with contextlib.ExitStack() as stack:
+        for name, start in starts.items():
+            try:
+                contestant = stack.enter_context(contextlib.closing(start()))
+                facts[name] = {**contestant.facts, "apart": apart_from(reference, contestant, folder)}
+                if name != "kiln":
+                    reference = reference or contestant
+                contestants[name] = contestant
+            except Failed as why:
+                facts[name] = {"error": str(why)}
+        turns, failed = take_turns(contestants, rounds, seconds)
+    facts.update({name: {"error": why} for name, why in failed.items()})
+    return {"facts": facts, "times": summary(turns)}
