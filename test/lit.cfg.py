@@ -64,7 +64,11 @@ def has_avx512():
         return " avx512f" in cpuinfo.read()
 
 
-probes = {"opencl": has_opencl, "cuda": has_cuda, "avx512": has_avx512}
+def has_onnx():
+    return os.path.exists(os.path.join(source, "..", ".setup", "onnx"))
+
+
+probes = {"opencl": has_opencl, "cuda": has_cuda, "avx512": has_avx512, "onnx": has_onnx}
 for feature, probe in probes.items():
     if probe():
         config.available_features.add(feature)

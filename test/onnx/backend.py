@@ -1,0 +1,91 @@
+"""kiln as a backend of the onnx package.
+
+`prepare` compiles the model into a program, `run` runs the program: what is tested is what a user gets. The module has
+the form that onnx.backend.base asks for, so onnx's own test runner and whatever else drives a backend takes it as it is:
+
+    onnx.backend.test.BackendTest(backend, __name__)
+
+KILN names the compiler (kiln, on the path), KILN_DEVICE the device (cpu).
+"""
+
+import os
+import subprocess
+import tempfile
+
+import numpy
+import onnx
+import onnx.backend.base
+
+
+class Refused(Exception):
+    """kiln, or the program that it made, ended with its one line."""
+
+
+class Crashed(Exception):
+    """kiln, or the program that it made, ended in a way that it never may."""
+
+
+def call(command, folder):
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=600)
+    if done.returncode == 1 and done.stderr.count("\n") == 1:
+        raise Refused(done.stderr.strip())
+    if done.returncode:
+        raise Crashed(f"{command[0]} ended with status {done.returncode}: {done.stderr}")
+
+
+def with_dtype(array, value_info):
+    """A dtype that NumPy does not know is raw bytes in its file."""
+    if array.dtype.kind != "V":
+        return array
+    return array.view(onnx.helper.tensor_dtype_to_np_dtype(value_info.type.tensor_type.elem_type))
+
+
+class Program(onnx.backend.base.BackendRep):
+    """A model that has been compiled, in a folder of its own."""
+
+    def __init__(self, model):
+        stored = {tensor.name for tensor in model.graph.initializer}
+        # A caller may give a value for an initializer that is an input too, or leave all of them out.
+        self.inputs = [value.name for value in model.graph.input]
+        self.needed = [name for name in self.inputs if name not in stored]
+        self.outputs = list(model.graph.output)
+        self.owner = tempfile.TemporaryDirectory(prefix="kiln-onnx-")
+        self.folder = self.owner.name
+        onnx.save(model, os.path.join(self.folder, "model.onnx"))
+        compiler = os.path.abspath(os.environ["KILN"]) if "KILN" in os.environ else "kiln"
+        device = os.environ.get("KILN_DEVICE", "cpu")
+        call([compiler, "compile", "model.onnx", "-o", "model", "--device", device], self.folder)
+
+    def run(self, inputs, **_):
+        if not isinstance(inputs, dict):
+            names = self.needed if len(inputs) == len(self.needed) else self.inputs
+            inputs = dict(zip(names, inputs))
+        command = [os.path.join(self.folder, "model"), "--output-dir", "."]
+        for number, (name, value) in enumerate(inputs.items()):
+            if not isinstance(value, (numpy.ndarray, numpy.generic)):
+                raise Refused(f"an input of type {type(value).__name__} has no form in a file")
+            numpy.save(os.path.join(self.folder, f"input_{number}.npy"), value)
+            command.append(f"--input={name}=input_{number}.npy")
+        call(command, self.folder)
+        arrays = (numpy.load(os.path.join(self.folder, f"output_{i}.npy")) for i in range(len(self.outputs)))
+        return tuple(with_dtype(array, output) for array, output in zip(arrays, self.outputs))
+
+
+class KilnBackend(onnx.backend.base.Backend):
+    """The ordinary backend: a model, on the CPU."""
+
+    @classmethod
+    def prepare(cls, model, device="CPU", **kwargs):
+        super().prepare(model, device, **kwargs)
+        return Program(model)
+
+    @classmethod
+    def supports_device(cls, device):
+        return device.partition(":")[0] == "CPU"
+
+
+# What drives a backend takes a module as well as a class.
+is_compatible = KilnBackend.is_compatible
+prepare = KilnBackend.prepare
+run_model = KilnBackend.run_model
+supports_device = KilnBackend.supports_device
