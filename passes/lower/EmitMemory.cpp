@@ -29,14 +29,13 @@ Value KernelLowering::gateOf(Expr valid, Value inside, size_t depth) {
 }
 
 Value KernelLowering::loadLanes(Value pointer, view::Index where, Type element, size_t depth, Value inside) {
-  int64_t lanes = sizeOf(lane_);
   if (lanesAreNeighbours(where.index)) {
     Value gate =
         dependsOnLane(where.valid) ? laneCondition(where.valid, depth, inside) : gateOf(where.valid, inside, depth);
     return loadOne(pointer, {atLane(where.index, 0), where.valid}, withLanes(element), gate, depth);
   }
   SmallVector<Value> values;
-  for (int64_t lane = 0; lane < lanes; ++lane) {
+  for (int64_t lane = 0; lane < lanes(); ++lane) {
     view::Index one = {atLane(where.index, lane), atLane(where.valid, lane)};
     values.push_back(loadOne(pointer, one, element, gateOf(one.valid, inside, depth), depth));
   }
@@ -67,9 +66,9 @@ SmallVector<KernelLowering::Row> KernelLowering::rowsOf(const Tile &given, Expr 
   bool isSigned = !known.isUnsignedInteger() && known.getWidth() > 1;
   unsigned width = std::max(known.getWidth(), indexType_.getIntOrFloatBitWidth());
   Type wide = builder_.getIntegerType(width), natural = builder_.getIntegerType(width, /*isSigned=*/false);
-  auto lanes = [&](Type type) { return given.lanes ? withLanes(type) : type; };
+  auto typed = [&](Type type) { return given.lanes ? withLanes(type) : type; };
   auto cast = [&](Value value, Type type) {
-    return getElementTypeOrSelf(value) == type ? value : alu(Alu::CAST, value, lanes(type), depth);
+    return getElementTypeOrSelf(value) == type ? value : alu(Alu::CAST, value, typed(type), depth);
   };
   auto number = [&](Expr expr, Type type) {
     Value value = expr.isConst() ? constant(type, expr.constant()) : index(expr);
@@ -81,14 +80,14 @@ SmallVector<KernelLowering::Row> KernelLowering::rowsOf(const Tile &given, Expr 
   for (Value row : given.values) {
     if (isSigned) {
       row = cast(row, wide);
-      Value isNegative = alu(Alu::CMPLT, {row, number(0, wide)}, lanes(builder_.getI1Type()), depth);
+      Value isNegative = alu(Alu::CMPLT, {row, number(0, wide)}, typed(builder_.getI1Type()), depth);
       Value fromEnd = alu(Alu::ADD, {row, number(size, wide)}, row.getType(), depth);
       row = alu(Alu::WHERE, {isNegative, fromEnd, row}, row.getType(), depth);
     }
     // As a natural number, what is still negative is past the end too.
-    Value inside = alu(Alu::CMPLT, {cast(row, natural), number(size, natural)}, lanes(builder_.getI1Type()), depth);
+    Value inside = alu(Alu::CMPLT, {cast(row, natural), number(size, natural)}, typed(builder_.getI1Type()), depth);
     row = cast(row, indexType_);
-    for (int64_t lane = 0; lane < (given.lanes ? sizeOf(lane_) : 1); ++lane) {
+    for (int64_t lane = 0; lane < (given.lanes ? lanes() : 1); ++lane) {
       auto take = [&](Value from) {
         Type element = getElementTypeOrSelf(from);
         return given.lanes
@@ -125,7 +124,7 @@ Tile KernelLowering::emitGather(kernel::LoadOp load) {
     if (tile.lanes && !given.lanes)
       return tile.values.push_back(loadLanes(pointer, choose(one, chosen[0]), element, depth, chosen[0].inside));
     SmallVector<Value> values;
-    for (int64_t lane = 0; lane < (tile.lanes ? sizeOf(lane_) : 1); ++lane) {
+    for (int64_t lane = 0; lane < (tile.lanes ? lanes() : 1); ++lane) {
       view::Index at = choose(one, chosen[lane]);
       if (tile.lanes)
         at = {atLane(at.index, lane), atLane(at.valid, lane)};
@@ -172,7 +171,7 @@ Tile KernelLowering::emitIndex(kernel::IndexOp op) {
     // The first of neighbours, plus 0, 1, 2, …: floats would round the sum.
     bool steps = isInteger && lanesAreNeighbours(one);
     SmallVector<Value> values;
-    for (int64_t lane = 0; lane < sizeOf(lane_); ++lane)
+    for (int64_t lane = 0; lane < lanes(); ++lane)
       values.push_back(valueOf(steps ? Expr(lane) : atLane(one, lane)));
     Value vector = uop::VectorizeOp::create(at(depth), loc_, withLanes(element), values);
     if (Expr first = atLane(one, 0); steps && !first.isConst(0))
@@ -193,7 +192,7 @@ void KernelLowering::storeLanes(Value vector, Value pointer, view::Index where) 
     return;
   }
   Type element = getElementTypeOrSelf(vector.getType());
-  for (int64_t lane = 0; lane < sizeOf(lane_); ++lane) {
+  for (int64_t lane = 0; lane < lanes(); ++lane) {
     Expr valid = atLane(where.valid, lane);
     Value gate = valid.isConst(1) ? Value() : condition(valid);
     Value at0 = index(atLane(where.index, lane));

@@ -15,12 +15,14 @@
 using namespace kiln;
 using namespace kiln::lower;
 using namespace mlir;
+using kernel::AxisKind;
 using view::Expr;
 
 /// The points that a nest of loops reduces.
 struct KernelLowering::Reduced {
   AxisSet axes;
   SmallVector<int64_t> loops, unrolled; ///< of them, lanes apart
+  SmallVector<int64_t> items;           ///< of them, those that are the items of the group
 };
 
 /// The largest of some scores so far, for every unrolled point and lane that the scores are not reduced over.
@@ -57,31 +59,37 @@ const llvm::SmallPtrSet<Operation *, 4> &KernelLowering::reducesBehind(Value val
 SmallVector<kernel::ReduceOp> KernelLowering::walkedWith(kernel::ReduceOp reduce, size_t place) {
   SmallVector<kernel::ReduceOp> together{reduce};
   for (auto other : func_.getBody().getOps<kernel::ReduceOp>()) {
+    if (other.getAxes() != reduce.getAxes())
+      continue;
     bool isNeeded = llvm::any_of(roots_, [&](Value root) { return reducesBehind(root).contains(other); });
     bool needsAnother = llvm::any_of(together, [&](kernel::ReduceOp member) {
       return reducesBehind(other).contains(member) || reducesBehind(member).contains(other);
     });
     bool isReady =
         llvm::all_of(axesOf(other).set_bits(), [&](unsigned axis) { return isBound(axis) || isUnrolled(axis); });
-    bool sharesLoops = other.getAxes() == reduce.getAxes() && isReady && placeOf(axesOf(other)) == place;
+    bool sharesLoops = isReady && placeOf(axesOf(other)) == place;
     bool isHeld = other.getBuffer() || reduce.getBuffer();
-    if (isNeeded && !needsAnother && sharesLoops && !isHeld && !scopes_[place]->tiles.contains(other))
+    if (isNeeded && !needsAnother && sharesLoops && !isHeld && !scopes_[place]->tiles.contains(walked(other)))
       together.push_back(other);
   }
   return together;
 }
 
 KernelLowering::Reduced KernelLowering::reducedBy(kernel::ReduceOp reduce) {
-  Reduced reduced{none(), {}, {}};
-  for (kernel::AxisAttr axis : axes_) {
+  Reduced reduced{none(), {}, {}, {}};
+  for (kernel::AxisAttr axis : walk().axes) {
     int64_t id = axis.getId();
     if (!llvm::is_contained(reduce.getAxes(), id))
       continue;
     reduced.axes.set(id);
     bool isHeld = reduce == held_ && llvm::is_contained(heldLoops_, id);
     bool isOnePoint = axis.getSize().getValue().isConst(1);
-    if (isHeld || isOnePoint || (id == lane_ && isUnrolled(id)))
+    if (isHeld || isOnePoint || (id == walk().lane && isUnrolled(id)))
       continue;
+    if (axis.getKind() == AxisKind::Item) {
+      reduced.items.push_back(id);
+      continue;
+    }
     (isUnrolled(id) ? reduced.unrolled : reduced.loops).push_back(id);
   }
   return reduced;
@@ -215,7 +223,7 @@ Value KernelLowering::foldLanes(Alu kind, Value vector) {
   size_t depth = scopes_.size() - 1;
   Type element = getElementTypeOrSelf(vector.getType());
   SmallVector<Value> values;
-  for (int64_t lane = 0; lane < sizeOf(lane_); ++lane)
+  for (int64_t lane = 0; lane < lanes(); ++lane)
     values.push_back(uop::GepOp::create(here(), loc_, element, vector, builder_.getI64IntegerAttr(lane)));
   // Pairs, then pairs of pairs: the rounding error grows with the logarithm.
   while (values.size() > 1) {
@@ -230,7 +238,7 @@ Value KernelLowering::foldLanes(Alu kind, Value vector) {
 }
 
 void KernelLowering::finish(Total &total, const Reduced &reduced) {
-  bool foldsLanes = total.tile.lanes && reduced.axes.test(lane_);
+  bool foldsLanes = total.tile.lanes && reduced.axes.test(walk().lane);
   size_t depth = scopes_.size() - 1, next = 0;
   forEachPoint(sizesOf(total.tile.axes), [&](ArrayRef<int64_t> point) {
     Value &sum = total.tile.values[next++];
@@ -252,6 +260,57 @@ void KernelLowering::finish(Total &total, const Reduced &reduced) {
     sum = alu(Alu::ADD, {sum, difference(largest, largest)}, sum.getType(), depth);
   });
   total.tile.lanes &= !foldsLanes;
+}
+
+void KernelLowering::exchange(llvm::MutableArrayRef<Total> totals, const Reduced &reduced) {
+  // Memory for every item, and in it for every unrolled point and lane that is left.
+  struct Place {
+    Value memory;
+    Expr index;
+    AxisSet axes;
+  };
+  SmallVector<Place> places;
+  bool again = scopes_.size() > 1; // what the last iteration read must not be overwritten too early
+  if (again)
+    uop::BarrierOp::create(here(), loc_);
+  for (Total &total : totals) {
+    AxisSet axes = total.inputAxes;
+    axes.reset(reduced.axes);
+    SmallVector<int64_t> order;
+    for (kernel::AxisAttr axis : walk().axes)
+      if (axis.getKind() == AxisKind::Item &&
+          (axes.test(axis.getId()) || llvm::is_contained(reduced.items, axis.getId())))
+        order.push_back(axis.getId());
+    order.append(total.tile.axes);
+    if (total.tile.lanes)
+      order.push_back(walk().lane);
+    int64_t elements = 1;
+    for (int64_t size : sizesOf(order))
+      elements *= size;
+    Value memory = define(total.reduce.getResult().getType(), elements, uop::Memory::Local);
+    places.push_back({memory, rowMajor(order), axes});
+    storeTile(total.tile, memory, {resolve(places.back().index), 1}, axes);
+  }
+  uop::BarrierOp::create(here(), loc_);
+  for (auto [total, place] : llvm::zip(totals, places)) {
+    std::fill(total.tile.values.begin(), total.tile.values.end(),
+              total.tile.lanes ? splat(total.identity, 0) : total.identity);
+    SmallVector<uop::RangeOp> ranges;
+    for (int64_t axis : reduced.items) {
+      ranges.push_back(openLoop(axis, total.tile.values, /*reduce=*/true));
+      total.tile.values.assign(ranges.back().getCarried().begin(), ranges.back().getCarried().end());
+    }
+    size_t depth = scopes_.size() - 1;
+    Tile others =
+        emitMemory(place.memory, {resolve(place.index), 1}, place.axes, total.reduce.getResult().getType(), depth);
+    Alu kind = total.reduce.getKind().getValue();
+    for (auto [sum, other] : llvm::zip(total.tile.values, others.values))
+      sum = alu(kind, {sum, other}, sum.getType(), depth);
+    for (uop::RangeOp range : llvm::reverse(ranges)) {
+      closeLoop(total.tile.values);
+      total.tile.values.assign(range.getResults().begin(), range.getResults().end());
+    }
+  }
 }
 
 Tile KernelLowering::emitReduce(kernel::ReduceOp first) {
@@ -314,9 +373,11 @@ Tile KernelLowering::emitReduce(kernel::ReduceOp first) {
     }
     for (Total &total : totals)
       finish(total, reduced);
+    if (!reduced.items.empty())
+      exchange(totals, reduced);
   });
   for (Total &total : totals)
-    scopes_[place]->tiles[total.reduce] = total.tile;
+    scopes_[place]->tiles[walked(total.reduce)] = total.tile;
   return totals.front().tile;
 }
 

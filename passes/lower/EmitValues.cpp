@@ -26,7 +26,7 @@ void lower::forEachPoint(ArrayRef<int64_t> sizes, llvm::function_ref<void(ArrayR
   }
 }
 
-Type KernelLowering::withLanes(Type element) const { return VectorType::get({sizeOf(lane_)}, element); }
+Type KernelLowering::withLanes(Type element) const { return VectorType::get({lanes()}, element); }
 
 Value KernelLowering::alu(Alu kind, ValueRange operands, Type result, size_t depth) {
   // Only a NaN differs from itself; C compilers warn of the comparison.
@@ -62,7 +62,7 @@ Value KernelLowering::pick(const Tile &tile, ArrayRef<int64_t> axes, ArrayRef<in
 
 Tile KernelLowering::emit(Value value) {
   size_t depth = placeOf(axesOf(value));
-  if (auto known = scopes_[depth]->tiles.find(value); known != scopes_[depth]->tiles.end())
+  if (auto known = scopes_[depth]->tiles.find(walked(value)); known != scopes_[depth]->tiles.end())
     return known->second;
   Tile tile = llvm::TypeSwitch<Operation *, Tile>(value.getDefiningOp())
                   .Case([&](kernel::ConstOp op) { return Tile{{}, {constant(op.getValue())}}; })
@@ -77,7 +77,7 @@ Tile KernelLowering::emit(Value value) {
                   .Case([&](kernel::IndexOp op) { return emitIndex(op); })
                   .Case([&](kernel::ReduceOp op) { return emitReduce(op); })
                   .Case([&](kernel::StageOp op) { return emitStage(op); });
-  scopes_[depth]->tiles[value] = tile;
+  scopes_[depth]->tiles[walked(value)] = tile;
   return tile;
 }
 
@@ -103,26 +103,25 @@ Tile KernelLowering::emitAlu(kernel::AluOp op) {
 //===----------------------------------------------------------------------===//
 
 bool KernelLowering::isLocal(kernel::StageOp stage) {
-  return !stage.getBuffer() &&
-         llvm::any_of(axes_, [](kernel::AxisAttr axis) { return axis.getKind() == AxisKind::Item; });
+  return !stage.getBuffer() && llvm::any_of(axes_, [](auto axis) { return axis && axis.getKind() == AxisKind::Item; });
+}
+
+Value KernelLowering::define(Type element, int64_t elements, uop::Memory space) {
+  std::string name = (space == uop::Memory::Local ? "smem" : "tile") + std::to_string(memories_++);
+  OpBuilder::InsertionGuard guard(builder_);
+  builder_.setInsertionPointToStart(&out_.getBody().front());
+  Type type = uop::PtrType::get(builder_.getContext(), element, space);
+  return uop::DefineOp::create(builder_, loc_, type, builder_.getStringAttr(name),
+                               builder_.getI64IntegerAttr(elements));
 }
 
 Value KernelLowering::stageMemory(kernel::StageOp stage) {
   if (stage.getBuffer())
     return pointers_.at(stage.getBuffer());
   Value &memory = stageMemory_[stage];
-  if (!memory) {
-    int64_t elements = 1;
-    for (int64_t axis : stage.getAxes())
-      elements *= sizeOf(axis);
-    uop::Memory space = isLocal(stage) ? uop::Memory::Local : uop::Memory::Register;
-    std::string name = (isLocal(stage) ? "smem" : "tile") + std::to_string(stageMemory_.size() - 1);
-    OpBuilder::InsertionGuard guard(builder_);
-    builder_.setInsertionPointToStart(&out_.getBody().front());
-    Type type = uop::PtrType::get(builder_.getContext(), stage.getResult().getType(), space);
-    memory =
-        uop::DefineOp::create(builder_, loc_, type, builder_.getStringAttr(name), builder_.getI64IntegerAttr(elements));
-  }
+  if (!memory)
+    memory = define(stage.getResult().getType(), stage.getElements().constant(),
+                    isLocal(stage) ? uop::Memory::Local : uop::Memory::Register);
   return memory;
 }
 
@@ -133,43 +132,59 @@ bool KernelLowering::vanishesOutside(Value value, const AxisSet &over) {
     AxisSet read = axesOf(value);
     return read.anyCommon(over);
   }
-  if (auto stage = dyn_cast<kernel::StageOp>(op))
-    return vanishesOutside(stage.getInput(), over);
+  if (auto stage = dyn_cast<kernel::StageOp>(op)) {
+    // The same axes of the domain, as the stage walks them.
+    auto filler = llvm::find_if(walks_, [&](const LoweredWalk &other) { return other.stage == stage; });
+    AxisSet filled = none();
+    for (auto [index, own] : llvm::zip(walk().index, filler->index)) {
+      AxisSet read = none();
+      addVariables(index, read);
+      if (read.anyCommon(over))
+        addVariables(own, filled);
+    }
+    llvm::SaveAndRestore walk(walk_, unsigned(filler - walks_.begin()));
+    return vanishesOutside(stage.getInput(), filled);
+  }
   auto product = dyn_cast<kernel::AluOp>(op);
   return product && product.getKind().getValue() == Alu::MUL && vanishesOutside(product->getOperand(0), over) &&
          vanishesOutside(product->getOperand(1), over);
 }
 
+Expr KernelLowering::rowMajor(ArrayRef<int64_t> axes) {
+  Expr index = 0, elements = 1;
+  for (int64_t axis : llvm::reverse(axes)) {
+    index = index + variableOf(axis) * elements;
+    elements = elements * axisOf(axis).getSize().getValue();
+  }
+  return index;
+}
+
+Expr KernelLowering::shareOf(Expr elements) {
+  Expr chunk = 0;
+  for (kernel::AxisAttr axis : walks_.front().axes)
+    if (axis.getKind() == AxisKind::Chunk || axis.getKind() == AxisKind::Group)
+      chunk = chunk * axis.getSize().getValue() + kernel::loopVariable(axis);
+  return chunk * elements;
+}
+
 Expr KernelLowering::heldIndex(kernel::ReduceOp reduce) {
-  return resolve(memoryIndex(reduce.getHeld(), /*perChunk=*/true));
+  Expr elements = 1;
+  for (int64_t axis : reduce.getHeld())
+    elements = elements * axisOf(axis).getSize().getValue();
+  return resolve(rowMajor(reduce.getHeld()) + shareOf(elements));
 }
 
 Expr KernelLowering::stageIndex(kernel::StageOp stage) {
-  return memoryIndex(stage.getAxes(), /*perChunk=*/stage.getBuffer() != nullptr);
-}
-
-Expr KernelLowering::memoryIndex(ArrayRef<int64_t> axes, bool perChunk) {
-  Expr index = 0;
-  int64_t elements = 1;
-  for (int64_t axis : llvm::reverse(axes)) {
-    index = index + variableOf(axis) * elements;
-    elements *= sizeOf(axis);
-  }
-  if (!perChunk)
-    return index;
-  // Each chunk, or work group, has scratch of its own.
-  Expr chunk = 0;
-  for (kernel::AxisAttr axis : axes_)
-    if (axis.getKind() == AxisKind::Chunk || axis.getKind() == AxisKind::Group)
-      chunk = chunk * axis.getSize().getValue() + kernel::loopVariable(axis);
-  return index + chunk * elements;
+  Expr element = stage.elementAt(walk().index);
+  return stage.getBuffer() ? element + shareOf(stage.getElements()) : element;
 }
 
 size_t KernelLowering::stageDepth(kernel::StageOp stage) {
-  AxisSet outside = axesOf(stage);
-  for (int64_t axis : stage.getAxes())
-    outside.reset(axis);
-  return depthOf(outside);
+  AxisSet around = none();
+  for (Expr base : stage.getBase())
+    addVariables(base, around);
+  bool isReady = llvm::all_of(around.set_bits(), [&](unsigned axis) { return isBound(axis); });
+  return isReady ? depthOf(around) : scopes_.size();
 }
 
 Tile KernelLowering::emitStage(kernel::StageOp stage) {
@@ -185,53 +200,56 @@ void KernelLowering::fillStages(size_t depth) {
     if (stageDepth(stage) == depth && scopes_[depth]->filled.insert(stage).second)
       (isLocal(stage) ? local : own).push_back(stage);
   llvm::SaveAndRestore roots(roots_);
+  llvm::SaveAndRestore walk(walk_);
+  auto inWalkOf = [&](kernel::StageOp stage, llvm::function_ref<void()> fill) {
+    walk_ = llvm::find_if(walks_, [&](const LoweredWalk &other) { return other.stage == stage; }) - walks_.begin();
+    roots_ = {stage.getInput()};
+    fill();
+  };
   inScope(depth, [&] {
     for (kernel::StageOp stage : own)
-      fillStage(stage);
+      inWalkOf(stage, [&] { fillStage(stage); });
     if (local.empty())
       return;
     bool again = depth > 0; // what the last iteration read must not be overwritten too early
     if (again)
       uop::BarrierOp::create(here(), loc_);
     for (kernel::StageOp stage : local)
-      fillTogether(stage);
+      inWalkOf(stage, [&] { fillTogether(stage); });
     uop::BarrierOp::create(here(), loc_);
   });
 }
 
 void KernelLowering::fillStage(kernel::StageOp stage) {
-  roots_ = {stage.getInput()};
+  AxisSet axes = none();
+  for (size_t axis = 0; axis < walk().index.size(); ++axis)
+    if (kernel::dependsOn(stage, axis))
+      addVariables(walk().index[axis], axes);
+  for (auto reduce : func_.getBody().getOps<kernel::ReduceOp>())
+    for (int64_t axis : reduce.getAxes())
+      if (!axesOf(stage.getInput()).test(axis))
+        axes.reset(axis);
   SmallVector<int64_t> loops;
-  for (int64_t axis : stage.getAxes())
-    if (!isBound(axis) && !isUnrolled(axis))
-      loops.push_back(axis);
-  for (int64_t axis : loops)
-    openLoop(axis, {}, /*reduce=*/false);
-  atEdges([&] {
-    AxisSet axes = axesOf(stage);
-    for (int64_t axis : stage.getAxes())
-      axes.set(axis);
+  for (kernel::AxisAttr axis : walk().axes)
+    if (axis.getKind() == AxisKind::Loop && axes.test(axis.getId()))
+      loops.push_back(axis.getId());
+  inLoops(loops, [&] {
     Tile tile = emit(stage.getInput());
     storeTile(tile, stageMemory(stage), {resolve(stageIndex(stage)), 1}, axes);
   });
-  for (size_t i = 0; i < loops.size(); ++i)
-    closeLoop({});
 }
 
 void KernelLowering::fillTogether(kernel::StageOp stage) {
-  // A partial result of each item: every item writes its own. Else the items share the elements out among them.
-  roots_ = {stage.getInput()};
-  bool ownElement = llvm::all_of(stage.getAxes(), [&](int64_t axis) { return isBound(axis) || isUnrolled(axis); });
-  if (ownElement)
-    return fillStage(stage);
-  Expr item = 0;
+  // The items share the elements out among them: element = turn * items + item.
+  Expr item = 0, rest;
   int64_t items = 1, elements = 1;
-  for (kernel::AxisAttr axis : axes_)
+  for (kernel::AxisAttr axis : walks_.front().axes)
     if (axis.getKind() == AxisKind::Item) {
       item = item * axis.getSize().getValue() + kernel::loopVariable(axis);
       items *= axis.getSize().getValue().constant();
     }
-  for (int64_t axis : stage.getAxes())
+  SmallVector<int64_t> own = llvm::map_to_vector(walk().axes, [](kernel::AxisAttr axis) { return axis.getId(); });
+  for (int64_t axis : own)
     elements *= sizeOf(axis);
   int64_t turns = llvm::divideCeil(elements, items);
   Expr turn = Expr::variable("_turn", 0, turns - 1);
@@ -240,14 +258,16 @@ void KernelLowering::fillTogether(kernel::StageOp stage) {
   auto scope = std::make_unique<Scope>();
   scope->block = &range.getBody().front();
   scope->variables[turn] = range.getIndex();
-  Expr element = turn * items + item, rest = element;
-  for (int64_t axis : llvm::reverse(stage.getAxes())) {
+  Expr element = rest = turn * items + item;
+  bool isInOrder = view::provablyEqual(stageIndex(stage), rowMajor(own));
+  for (int64_t axis : llvm::reverse(own)) {
     scope->substitutions[variableOf(axis)] = view::mod(rest, sizeOf(axis));
     rest = view::floorDiv(rest, sizeOf(axis));
   }
   scope->outerBefore = std::exchange(scopes_.back()->before, range);
   scopes_.push_back(std::move(scope));
   Tile tile = emit(stage.getInput());
-  storeTile(tile, stageMemory(stage), {element, view::less(element, elements)}, none());
+  Expr place = isInOrder ? element : resolve(stageIndex(stage));
+  storeTile(tile, stageMemory(stage), {place, view::less(element, elements)}, none());
   closeLoop({});
 }

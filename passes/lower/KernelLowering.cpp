@@ -31,39 +31,52 @@ static bool fitsInt32(kernel::FuncOp func) {
     check(cast<kernel::AxisAttr>(axis).getSize().getValue());
   for (Expr index : func.getIndex().getSizes())
     check(index);
-  for (int64_t elements : func.getScratch())
-    fits &= elements <= INT32_MAX / 1024;
+  func.walk([&](kernel::StageOp stage) {
+    for (kernel::AxisAttr axis : stage.getLoopAxes())
+      check(axis.getSize().getValue());
+    for (Expr index : stage.getIndex().getSizes())
+      check(index);
+    check(stage.getElements());
+  });
+  for (Expr elements : func.getScratch().getSizes())
+    check(elements * 1024);
   return fits;
 }
 
 KernelLowering::KernelLowering(kernel::FuncOp func)
-    : func_(func), builder_(func), loc_(func.getLoc()), axes_(func.getLoopAxes()),
-      fuseMultiplyAdd_(!func.getOpts().empty()) {
+    : func_(func), builder_(func), loc_(func.getLoc()), fuseMultiplyAdd_(!func.getOpts().empty()) {
   indexType_ = builder_.getIntegerType(fitsInt32(func) ? 32 : 64);
-  for (kernel::AxisAttr axis : axes_) {
-    axisCount_ = std::max<size_t>(axisCount_, axis.getId() + 1);
-    if (axis.getKind() == AxisKind::Lane)
-      lane_ = axis.getId();
-  }
-  for (auto reduce : func.getBody().getOps<kernel::ReduceOp>()) {
-    if (!reduce.getBuffer())
-      continue;
-    held_ = reduce;
-    bool outside = false; // whether a loop of the result comes further in
-    for (kernel::AxisAttr axis : llvm::reverse(axes_)) {
-      outside |= axis.getKind() == AxisKind::Loop && llvm::is_contained(reduce.getHeld(), axis.getId());
-      if (outside && axis.getKind() == AxisKind::Loop && llvm::is_contained(reduce.getAxes(), axis.getId()))
-        heldLoops_.push_back(axis.getId());
+  for (kernel::Walk &walk : kernel::walksOf(func))
+    addWalk(std::move(walk));
+  for (auto reduce : func.getBody().getOps<kernel::ReduceOp>())
+    if (reduce.getBuffer()) {
+      held_ = reduce;
+      heldLoops_ = kernel::heldLoops(walks_.front(), reduce);
     }
+}
+
+void KernelLowering::addWalk(kernel::Walk walk) {
+  LoweredWalk lowered{std::move(walk), {}, -1};
+  for (kernel::AxisAttr axis : lowered.axes) {
+    size_t id = axis.getId();
+    if (id >= axes_.size()) {
+      axes_.resize(id + 1);
+      variables_.resize(id + 1);
+    }
+    axes_[id] = axis;
+    variables_[id] = kernel::loopVariable(axis);
+    if (axis.getKind() == AxisKind::Lane)
+      lowered.lane = axis.getId();
   }
-  for (auto [index, size] : llvm::zip(func.getIndex().getSizes(), func.getDomain().getSizes())) {
+  for (auto [index, size] : llvm::zip(lowered.index, func_.getDomain().getSizes())) {
     // An axis that was never split cannot leave the domain: its loop runs to the domain's size.
-    bool whole = index.kind() == Expr::Kind::Var &&
-                 view::provablyEqual(axisOf(kernel::loopAxisOf(index)).getSize().getValue(), size);
+    bool whole = index.kind() == Expr::Kind::Var && kernel::loopAxisOf(index) >= 0 &&
+                 view::provablyEqual(func_.getLoopAxis(kernel::loopAxisOf(index)).getSize().getValue(), size);
     Expr inside = view::less(index, size);
     if (!whole && !inside.isConst(1))
-      guards_.push_back(inside);
+      lowered.guards.push_back(inside);
   }
+  walks_.push_back(std::move(lowered));
 }
 
 //===----------------------------------------------------------------------===//
@@ -79,11 +92,11 @@ void KernelLowering::addVariables(Expr expr, AxisSet &axes) const {
 
 AxisSet KernelLowering::axesOfTracker(const view::ShapeTracker &tracker) const {
   AxisSet axes = none();
-  view::Index where = tracker.at(kernel::positionOf(func_, tracker));
+  view::Index where = tracker.at(kernel::positionOf(walk().index, tracker));
   addVariables(where.index, axes);
   addVariables(where.valid, axes);
   // A point outside the domain is not read, so a guard on an axis that is read counts too.
-  for (Expr guard : guards_) {
+  for (Expr guard : walk().guards) {
     AxisSet guarded = none();
     addVariables(guard, guarded);
     if (guarded.anyCommon(axes))
@@ -93,10 +106,18 @@ AxisSet KernelLowering::axesOfTracker(const view::ShapeTracker &tracker) const {
 }
 
 const AxisSet &KernelLowering::axesOf(Value value) {
-  if (auto known = axesOf_.find(value); known != axesOf_.end())
+  if (auto known = axesOf_.find(walked(value)); known != axesOf_.end())
     return known->second;
   AxisSet axes = none();
   Operation *op = value.getDefiningOp();
+  if (auto stage = dyn_cast<kernel::StageOp>(op)) {
+    for (auto [axis, base] : llvm::enumerate(stage.getBase())) {
+      addVariables(base, axes);
+      if (kernel::dependsOn(stage, axis))
+        addVariables(walk().index[axis], axes);
+    }
+    return axesOf_[walked(value)] = axes;
+  }
   if (auto tracker = op->getAttrOfType<TrackerAttr>("tracker"))
     axes = axesOfTracker(tracker.getValue());
   for (Value operand : op->getOperands())
@@ -105,11 +126,7 @@ const AxisSet &KernelLowering::axesOf(Value value) {
   if (auto reduce = dyn_cast<kernel::ReduceOp>(op))
     for (int64_t axis : reduce.getAxes())
       axes.reset(axis);
-  return axesOf_[value] = axes;
-}
-
-kernel::AxisAttr KernelLowering::axisOf(int64_t id) const {
-  return *llvm::find_if(axes_, [&](kernel::AxisAttr axis) { return axis.getId() == id; });
+  return axesOf_[walked(value)] = axes;
 }
 
 bool KernelLowering::isBound(int64_t axis) const {
@@ -126,13 +143,16 @@ bool KernelLowering::isUnrolled(int64_t axis) const {
 
 SmallVector<int64_t> KernelLowering::unrolledAxes(const AxisSet &axes) const {
   SmallVector<int64_t> unrolled;
-  for (kernel::AxisAttr axis : axes_)
-    if (axes.test(axis.getId()) && axis.getId() != lane_ && isUnrolled(axis.getId()))
+  for (kernel::AxisAttr axis : walk().axes)
+    if (axes.test(axis.getId()) && axis.getId() != walk().lane && isUnrolled(axis.getId()))
       unrolled.push_back(axis.getId());
   return unrolled;
 }
 
-bool KernelLowering::hasLanes(const AxisSet &axes) const { return lane_ >= 0 && axes.test(lane_) && isUnrolled(lane_); }
+bool KernelLowering::hasLanes(const AxisSet &axes) const {
+  int64_t lane = walk().lane;
+  return lane >= 0 && axes.test(lane) && isUnrolled(lane);
+}
 
 int64_t KernelLowering::sizeOf(int64_t axis) const { return axisOf(axis).getSize().getValue().constant(); }
 
@@ -200,15 +220,28 @@ void KernelLowering::inScope(size_t depth, llvm::function_ref<void()> body) {
   scopes_.insert(scopes_.end(), std::make_move_iterator(inner.begin()), std::make_move_iterator(inner.end()));
 }
 
+bool KernelLowering::mayEndEarly(int64_t axis) {
+  // Readers end their own loops where the domain does, so a stage need not be filled further in steps that are theirs.
+  // In others it might hold nothing where their lanes or unrolled points still read.
+  if (!walk().stage)
+    return true;
+  for (kernel::PartAttr part : kernel::StageOp(walk().stage).getParts()) {
+    Expr index = walk().index[part.getAxis()], variable = variableOf(axis);
+    if (view::provablyEqual(index - fix(index, axis, 0), variable * part.getStep()))
+      return view::provablyEqual(axisOf(axis).getSize().getValue(), part.getCount().getValue());
+  }
+  return true; // a reduced axis
+}
+
 Expr KernelLowering::endOf(int64_t axis, SmallVector<Expr> &settled, Expr &trips) {
   Expr end = axisOf(axis).getSize().getValue(), variable = variableOf(axis);
   // Items that meet at barriers walk the same loops, and the last step of a held loop is known by its number.
-  bool isShared = llvm::any_of(axes_, [](kernel::AxisAttr other) { return other.getKind() == AxisKind::Item; });
-  if (isShared || llvm::is_contained(heldLoops_, axis))
+  bool isShared = llvm::any_of(axes_, [](auto other) { return other && other.getKind() == AxisKind::Item; });
+  if (isShared || llvm::is_contained(heldLoops_, axis) || !mayEndEarly(axis))
     return end;
-  for (auto [index, size] : llvm::zip(func_.getIndex().getSizes(), func_.getDomain().getSizes())) {
+  for (auto [index, size] : llvm::zip(walk().index, func_.getDomain().getSizes())) {
     Expr guard = view::less(index, size), rest = fix(index, axis, 0);
-    if (!llvm::is_contained(guards_, guard) || !view::provablyEqual(index - rest, variable))
+    if (!llvm::is_contained(walk().guards, guard) || !view::provablyEqual(index - rest, variable))
       continue;
     AxisSet around = none();
     addVariables(rest, around);
@@ -261,11 +294,36 @@ const Scope *KernelLowering::testOf(Expr guard) const {
   return nullptr;
 }
 
+bool KernelLowering::holdsForReaders(Expr guard) const {
+  if (!walk().stage)
+    return false;
+  SmallVector<int64_t> own, last;
+  for (kernel::AxisAttr axis : walk().axes) {
+    Expr size = axis.getSize().getValue();
+    if (!size.isConst())
+      return false;
+    own.push_back(axis.getId());
+    last.push_back(size.constant() - 1);
+  }
+  Expr atEnd = resolve(fix(guard, own, last));
+  return llvm::any_of(scopes_, [&](const std::unique_ptr<Scope> &scope) {
+    return scope->inside && llvm::is_contained(scope->tests, atEnd);
+  });
+}
+
+bool KernelLowering::meetsInside() {
+  for (auto reduce : func_.getBody().getOps<kernel::ReduceOp>())
+    for (int64_t axis : reduce.getAxes())
+      if (axisOf(axis).getKind() == AxisKind::Item)
+        return true;
+  return llvm::any_of(func_.getBody().getOps<kernel::StageOp>(), [&](auto stage) { return isLocal(stage); });
+}
+
 void KernelLowering::atEdges(llvm::function_ref<void()> body) {
   // A guard grows along every axis, so it holds for all unrolled points, and for all items, when it does for the last.
-  bool meets = llvm::any_of(func_.getBody().getOps<kernel::StageOp>(), [&](auto stage) { return isLocal(stage); });
+  bool meets = meetsInside();
   SmallVector<Expr> tests, guards;
-  for (Expr guard : guards_) {
+  for (Expr guard : walk().guards) {
     AxisSet axes = none();
     addVariables(guard, axes);
     bool ready = llvm::all_of(axes.set_bits(), [&](unsigned axis) { return isBound(axis) || isUnrolled(axis); });
@@ -295,6 +353,7 @@ void KernelLowering::atEdges(llvm::function_ref<void()> body) {
     auto scope = std::make_unique<Scope>();
     scope->block = &region->emplaceBlock();
     scope->tested = guards;
+    scope->tests = tests;
     scope->inside = region == &branch.getThenRegion();
     scope->outerBefore = std::exchange(scopes_.back()->before, branch);
     scopes_.push_back(std::move(scope));
@@ -327,10 +386,10 @@ view::Index KernelLowering::fix(view::Index where, ArrayRef<int64_t> axes, Array
   return {fix(where.index, axes, point), fix(where.valid, axes, point)};
 }
 
-Expr KernelLowering::atLane(Expr expr, int64_t lane) const { return fix(expr, lane_, lane); }
+Expr KernelLowering::atLane(Expr expr, int64_t lane) const { return fix(expr, walk().lane, lane); }
 
 bool KernelLowering::dependsOnLane(Expr expr) const {
-  if (lane_ < 0)
+  if (walk().lane < 0)
     return false;
   AxisSet axes = none();
   addVariables(expr, axes);
@@ -339,21 +398,21 @@ bool KernelLowering::dependsOnLane(Expr expr) const {
 
 bool KernelLowering::lanesAreNeighbours(Expr index) const {
   Expr first = atLane(index, 0);
-  for (int64_t lane = 1; lane < sizeOf(lane_); ++lane)
+  for (int64_t lane = 1; lane < lanes(); ++lane)
     if (!(atLane(index, lane) - first).isConst(lane))
       return false;
   return true;
 }
 
-Expr KernelLowering::guardOf(const AxisSet &axes) const { return guardOf(axes, AxisSet(axisCount_, true)); }
+Expr KernelLowering::guardOf(const AxisSet &axes) const { return guardOf(axes, AxisSet(axes_.size(), true)); }
 
 Expr KernelLowering::guardOf(const AxisSet &axes, const AxisSet &among) const {
   SmallVector<Expr> terms;
-  for (Expr guard : guards_) {
+  for (Expr guard : walk().guards) {
     AxisSet guarded = none();
     addVariables(guard, guarded);
     const Scope *test = testOf(guard);
-    bool known = test && test->inside;
+    bool known = test ? test->inside : holdsForReaders(guard);
     if (!known && guarded.anyCommon(axes) && !guarded.test(among))
       terms.push_back(guard);
   }
@@ -361,7 +420,7 @@ Expr KernelLowering::guardOf(const AxisSet &axes, const AxisSet &among) const {
 }
 
 view::Index KernelLowering::indexAt(const view::ShapeTracker &tracker, AxisSet axes) const {
-  view::Index where = tracker.at(kernel::positionOf(func_, tracker));
+  view::Index where = tracker.at(kernel::positionOf(walk().index, tracker));
   addVariables(where.index, axes);
   addVariables(where.valid, axes);
   Expr valid = resolve(view::logicalAnd({where.valid, guardOf(axes)}));
@@ -445,11 +504,10 @@ Value KernelLowering::indexOp(Expr expr, size_t depth) {
 }
 
 Value KernelLowering::laneCondition(Expr expr, size_t depth, Value inside) {
-  int64_t lanes = sizeOf(lane_);
   Type boolean = builder_.getI1Type();
   llvm::DenseMap<Expr, Value> known;
   SmallVector<Value> values;
-  for (int64_t lane = 0; lane < lanes; ++lane) {
+  for (int64_t lane = 0; lane < lanes(); ++lane) {
     Expr one = atLane(expr, lane);
     Value &value = known[one];
     if (!value && one.isConst())
@@ -458,7 +516,7 @@ Value KernelLowering::laneCondition(Expr expr, size_t depth, Value inside) {
       value = inside ? alu(Alu::AND, {index(one), inside}, boolean, depth) : index(one);
     values.push_back(value);
   }
-  return uop::VectorizeOp::create(at(depth), loc_, VectorType::get({lanes}, boolean), values);
+  return uop::VectorizeOp::create(at(depth), loc_, VectorType::get({lanes()}, boolean), values);
 }
 
 //===----------------------------------------------------------------------===//
@@ -490,7 +548,7 @@ void KernelLowering::createFunction() {
 void KernelLowering::bindChunks(SmallVector<Expr> &grid, SmallVector<int64_t> &local) {
   SmallVector<kernel::AxisAttr> chunks;
   Expr total = 1;
-  for (kernel::AxisAttr axis : axes_)
+  for (kernel::AxisAttr axis : walk().axes)
     if (axis.getKind() == AxisKind::Chunk) {
       chunks.push_back(axis);
       total = total * axis.getSize().getValue();
@@ -523,7 +581,7 @@ void KernelLowering::bindParallelAxes() {
     scopes_.front()->variables[kernel::loopVariable(axis)] = uop::SpecialOp::create(
         at(0), loc_, indexType_, kindAttr, builder_.getI64IntegerAttr(dimension), axis.getSize());
   };
-  for (kernel::AxisAttr axis : axes_)
+  for (kernel::AxisAttr axis : walk().axes)
     if (axis.getKind() == AxisKind::Group) {
       bind(axis, uop::SpecialKind::Group, grid.size());
       grid.push_back(axis.getSize().getValue());
@@ -531,7 +589,7 @@ void KernelLowering::bindParallelAxes() {
     }
   bindChunks(grid, local);
   size_t dimension = 0;
-  for (kernel::AxisAttr axis : axes_)
+  for (kernel::AxisAttr axis : walk().axes)
     if (axis.getKind() == AxisKind::Item) {
       if (dimension == grid.size()) {
         grid.push_back(1);
@@ -556,30 +614,36 @@ void KernelLowering::emitStores() {
     AxisSet axes = axesOfTracker(store.getTracker().getValue());
     axes |= axesOf(store.getValue());
     SmallVector<int64_t> loops;
-    for (kernel::AxisAttr axis : axes_)
+    for (kernel::AxisAttr axis : walk().axes)
       if (axis.getKind() == AxisKind::Loop && (axes.test(axis.getId()) || llvm::is_contained(heldLoops_, axis.getId())))
         loops.push_back(axis.getId());
     nests[builder_.getI64ArrayAttr(loops)].push_back(store);
   }
   for (auto &[loops, stores] : nests) {
-    // A loop that a reduce walks too begins a nest of its own: what is tested about it does not hold in the reduce,
-    // whose place is before it, behind the tests about the loops around.
-    SmallVector<int64_t> outer, inner;
-    for (auto axis : loops.getAsValueRange<IntegerAttr>()) {
-      bool isShared = isReduced(axis.getSExtValue()) && !llvm::is_contained(heldLoops_, axis.getSExtValue());
-      (isShared || !inner.empty() ? inner : outer).push_back(axis.getSExtValue());
-    }
-    auto walk = [&](ArrayRef<int64_t> axes, llvm::function_ref<void()> body) {
-      for (int64_t axis : axes)
-        openLoop(axis, {}, /*reduce=*/false);
-      atEdges(body);
-      for (size_t i = 0; i < axes.size(); ++i)
-        closeLoop({});
-    };
     roots_ = llvm::map_to_vector(stores, [](kernel::StoreOp store) { return store.getValue(); });
-    auto emit = [&, &stores = stores] { emitNest(stores); };
-    walk(outer, [&] { inner.empty() ? emit() : walk(inner, emit); });
+    SmallVector<int64_t> ids;
+    for (auto axis : loops.getAsValueRange<IntegerAttr>())
+      ids.push_back(axis.getSExtValue());
+    inLoops(ids, [&, &stores = stores] { emitNest(stores); });
   }
+}
+
+void KernelLowering::inLoops(ArrayRef<int64_t> loops, llvm::function_ref<void()> body) {
+  // A loop that a reduce walks too begins a nest of its own: what is tested about it does not hold in the reduce,
+  // whose place is before it, behind the tests about the loops around.
+  SmallVector<int64_t> outer, inner;
+  for (int64_t axis : loops) {
+    bool isShared = isReduced(axis) && !llvm::is_contained(heldLoops_, axis);
+    (isShared || !inner.empty() ? inner : outer).push_back(axis);
+  }
+  auto nest = [&](ArrayRef<int64_t> axes, llvm::function_ref<void()> inside) {
+    for (int64_t axis : axes)
+      openLoop(axis, {}, /*reduce=*/false);
+    atEdges(inside);
+    for (size_t i = 0; i < axes.size(); ++i)
+      closeLoop({});
+  };
+  nest(outer, [&] { inner.empty() ? body() : nest(inner, body); });
 }
 
 void KernelLowering::emitNest(ArrayRef<kernel::StoreOp> stores) {

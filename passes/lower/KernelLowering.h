@@ -7,10 +7,13 @@
 // A value that depends on unrolled axes is several values, one for each of their points: a Tile. One axis may be vector
 // lanes: then each of them is a vector.
 //
+// A stage is filled by a walk of its own, in the scope in which the axes that its memory begins at are open; while that
+// code is written, the stage's walk is the current one.
+//
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "ir/kernel/Kernel.h"
+#include "ir/kernel/Walk.h"
 #include "ir/uop/UOp.h"
 
 #include "mlir/IR/Builders.h"
@@ -30,6 +33,9 @@ struct Tile {
   bool lanes = false;                    ///< each value is a vector over the lane axis
 };
 
+/// A kernel value as one of the walks computes it.
+using WalkedValue = std::pair<unsigned, mlir::Value>;
+
 /// Calls `visit` with every point of axes of these sizes, in row-major order.
 void forEachPoint(llvm::ArrayRef<int64_t> sizes, llvm::function_ref<void(llvm::ArrayRef<int64_t>)> visit);
 
@@ -39,11 +45,12 @@ struct Scope {
   mlir::Operation *before = nullptr;                    ///< code goes before this op: the loop that is open inside
   llvm::DenseMap<view::Expr, mlir::Value> variables;    ///< variables bound here
   llvm::DenseMap<view::Expr, view::Expr> substitutions; ///< loop variables that are expressions of others here
-  llvm::DenseMap<mlir::Value, Tile> tiles;              ///< kernel values computed here
+  llvm::DenseMap<WalkedValue, Tile> tiles;              ///< kernel values computed here
   llvm::DenseMap<view::Expr, mlir::Value> indices;      ///< index math computed here
   llvm::DenseMap<mlir::Value, mlir::Value> splats;      ///< vectors filled with a scalar
   llvm::DenseSet<mlir::Operation *> filled;             ///< stages whose memory is filled here
   llvm::SmallVector<view::Expr> tested;                 ///< guards that this branch depends on
+  llvm::SmallVector<view::Expr> tests;                  ///< what it asks for them, at their last points
   bool inside = false;                                  ///< the tested guards hold here
   mlir::Operation *outerBefore = nullptr;               ///< what `before` of the scope around was until this one opened
 };
@@ -55,8 +62,17 @@ public:
   uop::FuncOp run();
 
 private:
+  // Walks.
+  struct LoweredWalk : kernel::Walk {
+    llvm::SmallVector<view::Expr> guards; ///< 0/1 over loop variables: inside the domain
+    int64_t lane = -1;                    ///< the axis that is vector lanes; -1: none
+  };
+  void addWalk(kernel::Walk walk);
+  const LoweredWalk &walk() const { return walks_[walk_]; }
+  WalkedValue walked(mlir::Value value) const { return {walk_, value}; }
+
   // Axes.
-  AxisSet none() const { return AxisSet(axisCount_); }
+  AxisSet none() const { return AxisSet(axes_.size()); }
   void addVariables(view::Expr expr, AxisSet &axes) const;
   AxisSet axesOfTracker(const view::ShapeTracker &tracker) const;
   const AxisSet &axesOf(mlir::Value value);
@@ -65,9 +81,11 @@ private:
   llvm::SmallVector<int64_t> unrolledAxes(const AxisSet &axes) const;
   bool hasLanes(const AxisSet &axes) const;
   int64_t sizeOf(int64_t axis) const;
+  /// How many lanes a vector of the current walk has.
+  int64_t lanes() const { return sizeOf(walk().lane); }
   llvm::SmallVector<int64_t> sizesOf(llvm::ArrayRef<int64_t> axes) const;
-  kernel::AxisAttr axisOf(int64_t id) const;
-  view::Expr variableOf(int64_t axis) const { return kernel::loopVariable(axisOf(axis)); }
+  kernel::AxisAttr axisOf(int64_t id) const { return axes_[id]; }
+  view::Expr variableOf(int64_t axis) const { return variables_[axis]; }
 
   // Scopes.
   size_t depthOf(const AxisSet &axes) const;
@@ -82,11 +100,17 @@ private:
   /// Where a loop over `axis` ends: at the axis' size, or before it where the domain ends, which settles a guard; then
   /// `trips` is how often the loop runs, taking all its instances alike.
   view::Expr endOf(int64_t axis, llvm::SmallVector<view::Expr> &settled, view::Expr &trips);
+  /// Whether a loop of the current walk may end where the domain does.
+  bool mayEndEarly(int64_t axis);
   /// Opens a loop over `axis` inside the innermost scope.
   uop::RangeOp openLoop(int64_t axis, mlir::ValueRange inits, bool reduce);
   void closeLoop(mlir::ValueRange yields);
   /// The scope that tests a guard about the loops that are open now; null: none.
   const Scope *testOf(view::Expr guard) const;
+  /// Whether a guard of a stage's walk holds at all that it holds, because its readers' does.
+  bool holdsForReaders(view::Expr guard) const;
+  /// Whether the items of a group meet at barriers.
+  bool meetsInside();
   /// Runs `body` once, or, where guards remain, under a test in two copies: one inside the domain, one at its edge.
   /// All items of a group take the same copy, because they meet at barriers.
   void atEdges(llvm::function_ref<void()> body);
@@ -126,7 +150,12 @@ private:
   size_t stageDepth(kernel::StageOp stage);
   bool isLocal(kernel::StageOp stage);
   mlir::Value stageMemory(kernel::StageOp stage);
+  /// Memory of an item or a group, declared at the top.
+  mlir::Value define(mlir::Type element, int64_t elements, uop::Memory space);
+  /// Where the current walk finds its element in a stage's memory.
   view::Expr stageIndex(kernel::StageOp stage);
+  /// The share of scratch memory that belongs to this chunk, or work group, of `elements` each.
+  view::Expr shareOf(view::Expr elements);
   /// Which of a tile's values is the one at a point of `axes`.
   size_t positionIn(const Tile &tile, llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> point) const;
   /// A tile's value at a point of `axes`, of which the tile's axes are a subset; a vector where `lanes`.
@@ -162,7 +191,8 @@ private:
   bool vanishesOutside(mlir::Value value, const AxisSet &over);
   /// The running totals' place in memory.
   view::Expr heldIndex(kernel::ReduceOp reduce);
-  view::Expr memoryIndex(llvm::ArrayRef<int64_t> axes, bool perChunk);
+  /// Row-major over loop axes of fixed sizes.
+  view::Expr rowMajor(llvm::ArrayRef<int64_t> axes);
   void emitNest(llvm::ArrayRef<kernel::StoreOp> stores);
 
   // Reductions.
@@ -194,35 +224,40 @@ private:
   void finish(Total &total, const Reduced &reduced);
   /// The totals that were held between iterations of the loops around.
   llvm::SmallVector<mlir::Value> heldSoFar(kernel::ReduceOp reduce);
+  /// Sums up what the items of the group have, each of a part of the points, through local memory.
+  void exchange(llvm::MutableArrayRef<Total> totals, const Reduced &reduced);
 
   void createFunction();
   void bindParallelAxes();
   void bindChunks(llvm::SmallVector<view::Expr> &grid, llvm::SmallVector<int64_t> &local);
   bool isReduced(int64_t axis);
   void emitStores();
+  /// Runs `body` inside loops over these axes, and the tests of the guards about them.
+  void inLoops(llvm::ArrayRef<int64_t> loops, llvm::function_ref<void()> body);
 
   kernel::FuncOp func_;
   mlir::OpBuilder builder_;
   uop::FuncOp out_;
   mlir::Location loc_;
   mlir::Type indexType_;
-  size_t axisCount_ = 0;
-  int64_t lane_ = -1;
+  std::vector<LoweredWalk> walks_; // the kernel's own first
+  unsigned walk_ = 0;              // the one whose code is being written
   int64_t nextLoop_ = 0;
   llvm::DenseMap<mlir::Operation *, view::Expr> trips_; ///< of loops over axes
   int64_t nextRow_ = 1;                                 // 0 stands for any row
-  llvm::SmallVector<kernel::AxisAttr> axes_;            // in loop order
+  llvm::SmallVector<kernel::AxisAttr> axes_;            // of all walks, by id
+  llvm::SmallVector<view::Expr> variables_;             // of the axes, by id
   std::vector<std::unique_ptr<Scope>> scopes_;
-  llvm::DenseMap<mlir::Value, AxisSet> axesOf_;
+  llvm::DenseMap<WalkedValue, AxisSet> axesOf_;
   llvm::DenseMap<mlir::Value, mlir::Value> pointers_; // buffer argument → pointer argument
   llvm::DenseMap<mlir::Operation *, mlir::Value> stageMemory_;
+  int64_t memories_ = 0; // local and register memory so far
   llvm::DenseMap<mlir::Value, std::unique_ptr<llvm::SmallPtrSet<mlir::Operation *, 4>>> reducesBehind_;
   llvm::SmallVector<mlir::Value>
       roots_;             ///< what is being computed: the values of stores that share loops, or a stage's
   kernel::ReduceOp held_; ///< the reduce whose totals are held in memory; null: none
   llvm::SmallVector<int64_t> heldLoops_; ///< its loops that stand outside loops of its result
   bool fuseMultiplyAdd_;
-  llvm::SmallVector<view::Expr> guards_; // 0/1 over loop variables: inside the domain
   llvm::MapVector<mlir::Attribute, mlir::Value> constants_;
 };
 

@@ -77,7 +77,7 @@ private:
   /// enough to fill the device by themselves, or the sum is short.
   std::optional<std::pair<size_t, int64_t>> axisToShare();
   void add(OptKind kind, int64_t axis, int64_t amount) {
-    opts_.push_back(OptAttr::get(func_.getContext(), kind, axis, amount));
+    opts_.push_back(OptAttr::get(func_.getContext(), kind, axis, amount, /*isValue=*/false));
     bool wholeAxis = kind == OptKind::GLOBAL || (kind == OptKind::THREAD && amount == 0);
     bool splits = kind != OptKind::SWAP && kind != OptKind::STAGE && !wholeAxis;
     if (!splits)

@@ -24,17 +24,18 @@ namespace kiln {
 
 /// Launches pass a buffer for each scratch argument: a share for every chunk or work group.
 static void passScratch(host::LaunchOp launch, kernel::FuncOp func) {
-  if (func.getScratch().empty())
+  ArrayRef<Expr> scratch = func.getScratch().getSizes();
+  if (scratch.empty())
     return;
   OpBuilder builder(launch);
   Expr chunks = 1;
   for (kernel::AxisAttr axis : func.getLoopAxes())
     if (axis.getKind() == kernel::AxisKind::Chunk || axis.getKind() == kernel::AxisKind::Group)
       chunks = chunks * axis.getSize().getValue();
-  size_t first = func.getNumArguments() - func.getScratch().size();
-  for (auto [index, elements] : llvm::enumerate(func.getScratch())) {
+  size_t first = func.getNumArguments() - scratch.size();
+  for (auto [index, elements] : llvm::enumerate(scratch)) {
     Type element = cast<kernel::BufferType>(func.getArgument(first + index).getType()).getElement();
-    Expr bytes = chunks * (elements * int64_t(byteSize(element)));
+    Expr bytes = chunks * elements * int64_t(byteSize(element));
     SmallVector<Value> values;
     bytes.forEachVariable([&](Expr symbol) {
       auto symbols = func.getSizes().getSizes();
@@ -64,11 +65,13 @@ static llvm::Error checkGroup(kernel::FuncOp func, const target::Target &target)
   for (kernel::AxisAttr axis : func.getLoopAxes())
     if (axis.getKind() == kernel::AxisKind::Item)
       items *= axis.getSize().getValue().constant();
-  for (auto stage : func.getBody().getOps<kernel::StageOp>()) {
-    int64_t elements = items > 1 && !stage.getBuffer() ? 1 : 0;
-    for (int64_t axis : stage.getAxes())
-      elements *= func.getLoopAxis(axis).getSize().getValue().constant();
-    bytes += elements * int64_t(byteSize(stage.getResult().getType()));
+  for (auto stage : func.getBody().getOps<kernel::StageOp>())
+    if (items > 1 && !stage.getBuffer())
+      bytes += stage.getElements().max() * int64_t(byteSize(stage.getResult().getType()));
+  for (auto reduce : func.getBody().getOps<kernel::ReduceOp>()) {
+    bool meets = llvm::any_of(reduce.getAxes(),
+                              [&](int64_t axis) { return func.getLoopAxis(axis).getKind() == kernel::AxisKind::Item; });
+    bytes += meets ? items * int64_t(byteSize(reduce.getResult().getType())) : 0;
   }
   if (items > target.maxItems)
     return failure("kernel " + func.getName() + ": its groups have " + llvm::Twine(items) + " items, the device's " +

@@ -41,7 +41,8 @@ static bool readsInPlace(kernel::FuncOp func, unsigned input) {
   // Items that share a reduce come to the store at times of their own.
   bool isShared = llvm::any_of(func.getOpts().getAsRange<kernel::OptAttr>(),
                                [](kernel::OptAttr opt) { return opt.getKind() == kernel::OptKind::GROUP; });
-  if (isShared || !llvm::hasSingleElement(stores) || input + func.getScratch().size() >= func.getNumArguments())
+  if (isShared || !llvm::hasSingleElement(stores) ||
+      input + func.getScratch().getSizes().size() >= func.getNumArguments())
     return false;
   kernel::StoreOp store = *stores.begin();
   return store.getBuffer() == func.getArgument(0) && func.getArgument(0).hasOneUse() &&

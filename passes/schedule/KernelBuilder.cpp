@@ -203,8 +203,7 @@ BuiltKernel KernelBuilder::build() {
   Location loc = builder_.getUnknownLoc();
   DimsAttr none = DimsAttr::get(context, {});
   func_ = kernel::FuncOp::create(builder_, loc, "kernel", builder_.getFunctionType({}, {}), nullptr, nullptr, none,
-                                 builder_.getArrayAttr({}), none, none, builder_.getArrayAttr({}),
-                                 builder_.getDenseI64ArrayAttr({}));
+                                 builder_.getArrayAttr({}), none, none, builder_.getArrayAttr({}), none);
   OpBuilder::InsertionGuard guard(builder_);
   builder_.createBlock(&func_.getBody());
   for (Value output : group_.outputs) {

@@ -1,5 +1,7 @@
 #include "ir/kernel/Kernel.h"
 
+#include "ir/kernel/Walk.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
@@ -51,10 +53,10 @@ Expr kernel::rowVariable(Expr size, int64_t number) {
   return Expr::variable(("_row" + llvm::Twine(number)).str(), 0, view::maximum(size - 1, 0));
 }
 
-SmallVector<Expr> kernel::positionOf(FuncOp func, const view::ShapeTracker &tracker) {
+SmallVector<Expr> kernel::positionOf(ArrayRef<Expr> index, const view::ShapeTracker &tracker) {
   SmallVector<Expr> position;
-  for (auto [size, index] : llvm::zip(tracker.shape(), func.getIndex().getSizes()))
-    position.push_back(size.isConst(1) ? Expr(0) : index);
+  for (auto [size, at] : llvm::zip(tracker.shape(), index))
+    position.push_back(size.isConst(1) ? Expr(0) : at);
   if (tracker.shape().size() > position.size())
     position.push_back(rowVariable(tracker.shape().back()));
   return position;
@@ -83,10 +85,16 @@ SmallVector<AxisAttr> FuncOp::getLoopAxes() {
 }
 
 AxisAttr FuncOp::getLoopAxis(int64_t id) {
-  for (Attribute axis : getAxes())
-    if (cast<AxisAttr>(axis).getId() == id)
-      return cast<AxisAttr>(axis);
-  return nullptr;
+  auto find = [&](ArrayAttr axes) {
+    for (Attribute axis : axes)
+      if (cast<AxisAttr>(axis).getId() == id)
+        return cast<AxisAttr>(axis);
+    return AxisAttr();
+  };
+  AxisAttr axis = find(getAxes());
+  for (auto stage : getBody().getOps<StageOp>())
+    axis = axis ? axis : find(stage.getAxes());
+  return axis;
 }
 
 LogicalResult FuncOp::verify() {
@@ -94,19 +102,16 @@ LogicalResult FuncOp::verify() {
     return emitOpError("stores nothing");
   if (getDomain().getSizes().size() != getIndex().getSizes().size())
     return emitOpError("needs an index expression for each axis of the domain");
-  llvm::DenseSet<int64_t> ids;
-  for (AxisAttr axis : getLoopAxes())
-    if (!ids.insert(axis.getId()).second)
-      return emitOpError() << "has two loop axes " << axis.getId();
-  for (Expr index : getIndex().getSizes()) {
-    bool known = true;
-    index.forEachVariable([&](Expr variable) {
-      int64_t id = loopAxisOf(variable);
-      known &= id < 0 || ids.contains(id);
-    });
-    if (!known)
-      return emitOpError() << "index " << index.render() << " names no loop axis";
-  }
+  for (Expr index : getIndex().getSizes())
+    for (int64_t id : axesOf(index))
+      if (!getLoopAxis(id))
+        return emitOpError() << "index " << index.render() << " names no loop axis";
+  return success();
+}
+
+LogicalResult FuncOp::verifyRegions() {
+  if (std::optional<std::string> fault = faultOf(*this))
+    return emitOpError() << *fault;
   return success();
 }
 
@@ -156,5 +161,68 @@ LogicalResult ReduceOp::verify() {
   if (score &&
       (getKind().getValue() != Alu::ADD || !isa<FloatType>(score.getType()) || score.getType() != getInput().getType()))
     return emitOpError("only a sum of floats has scores, of its input's dtype");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// StageOp
+//===----------------------------------------------------------------------===//
+
+SmallVector<AxisAttr> StageOp::getLoopAxes() {
+  return llvm::map_to_vector(getAxes(), [](Attribute axis) { return cast<AxisAttr>(axis); });
+}
+
+SmallVector<PartAttr> StageOp::getParts() {
+  return llvm::map_to_vector(getLayout(), [](Attribute part) { return cast<PartAttr>(part); });
+}
+
+SmallVector<Expr> StageOp::getBase() {
+  llvm::DenseMap<Expr, Expr> begin;
+  for (AxisAttr axis : getLoopAxes())
+    begin[loopVariable(axis)] = 0;
+  return llvm::map_to_vector(getIndex().getSizes(), [&](Expr index) { return index.substitute(begin); });
+}
+
+Expr StageOp::getElements() {
+  Expr elements = 1;
+  for (PartAttr part : llvm::reverse(getParts()))
+    elements = (elements + part.getPad()) * part.getCount().getValue();
+  return elements;
+}
+
+Expr StageOp::reachAlong(int64_t axis) {
+  Expr reach = 1;
+  for (PartAttr part : getParts())
+    if (part.getAxis() == axis)
+      reach = reach + (part.getCount().getValue() - 1) * part.getStep();
+  return reach;
+}
+
+Expr StageOp::elementAt(ArrayRef<Expr> position) {
+  SmallVector<Expr> base = getBase();
+  SmallVector<PartAttr> parts = getParts();
+  Expr element = 0, stride = 1;
+  for (PartAttr part : llvm::reverse(parts)) {
+    int64_t axis = part.getAxis();
+    Expr count = part.getCount().getValue();
+    Expr at = view::floorDiv(position[axis] - base[axis], part.getStep());
+    bool isOutermost = llvm::none_of(
+        parts, [&](PartAttr other) { return other.getAxis() == axis && other.getStep() > part.getStep(); });
+    stride = stride + part.getPad();
+    element = element + (isOutermost ? at : view::mod(at, count)) * stride;
+    stride = stride * count;
+  }
+  return element;
+}
+
+LogicalResult StageOp::verify() {
+  size_t rank = (*this)->getParentOfType<FuncOp>().getDomain().getSizes().size();
+  if (getIndex().getSizes().size() != rank)
+    return emitOpError("needs an index expression for each axis of the domain");
+  for (PartAttr part : getParts())
+    if (part.getAxis() < 0 || part.getAxis() >= int64_t(rank) || part.getStep() < 1)
+      return emitOpError("lays memory out over what is no axis of the domain");
+  if (getBuffer() && getBuffer().getType().getElement() != getInput().getType())
+    return emitOpError("is held in memory of another dtype");
   return success();
 }

@@ -16,6 +16,9 @@ def KernelDialect : Dialect {
     reduces combine points along axes, stores write. How the domain is walked stands beside the expression: `axes` lists the
     loop axes from the outside in, `index` gives each domain axis as an expression over them. Before any opt the two are the
     same. Loop axis `id` is the variable _x<id>; domain axis i is _i<i>.
+
+    A value that is held in memory is a phase: a `stage` has a walk of its own over the part of the domain that it holds, so
+    its lanes and tiles need not be its readers'. Ids of loop axes are unique in the whole kernel.
   }];
   let dependentDialects = ["::kiln::KilnDialect"];
   let useDefaultAttributePrinterParser = 1;
@@ -44,6 +47,18 @@ def AxisAttr : AttrDef<KernelDialect, "Axis"> {
   let assemblyFormat = "`<` $id `,` $size `,` $kind `>`";
 }
 
+def PartAttr : AttrDef<KernelDialect, "Part"> {
+  let mnemonic = "part";
+  let summary = "a dimension of a stage's memory: #kernel.part<0, 32, 4>";
+  let description = [{
+    Where `local` is how far a point is from the beginning of what is held along the domain's axis `axis`, this dimension
+    counts (local floordiv step) mod count. `pad` elements follow each of its entries.
+  }];
+  let parameters = (ins "int64_t":$axis, "int64_t":$step, "::kiln::ExprAttr":$count,
+                        DefaultValuedParameter<"int64_t", "0">:$pad);
+  let assemblyFormat = "`<` $axis `,` $step `,` $count (`pad` $pad^)? `>`";
+}
+
 def OptEnum : I32EnumAttr<"OptKind", "an optimisation", [
   I32EnumAttrCase<"UPCAST", 0>, I32EnumAttrCase<"UNROLL", 1>, I32EnumAttrCase<"LOCAL", 2>, I32EnumAttrCase<"GROUP", 3>,
   I32EnumAttrCase<"THREAD", 4>, I32EnumAttrCase<"TILE", 5>, I32EnumAttrCase<"VECTOR", 6>, I32EnumAttrCase<"STAGE", 7>,
@@ -67,9 +82,12 @@ def OptAttr : AttrDef<KernelDialect, "Opt"> {
     SWAP a b     exchanges two axes in loop order
     STAGE a b    holds what is read of buffer b inside axis a in memory of its own, in the order in which it is used;
                  for an output b, the running totals of the reduce over a
+    STAGE a v3   holds value 3 inside axis a: the fourth of the kernel's operations, its stages not counted
+    STAGE - b    holds it for the whole launch
   }];
-  let parameters = (ins EnumParameter<OptEnum>:$kind, "int64_t":$axis, "int64_t":$amount);
-  let assemblyFormat = "`<` $kind `,` $axis `,` $amount `>`";
+  let parameters = (ins EnumParameter<OptEnum>:$kind, "int64_t":$axis, "int64_t":$amount,
+                        DefaultValuedParameter<"bool", "false">:$isValue);
+  let assemblyFormat = "`<` $kind `,` $axis `,` $amount (`value` $isValue^)? `>`";
 }
 
 def BufferType : TypeDef<KernelDialect, "Buffer"> {
@@ -82,22 +100,24 @@ def BufferType : TypeDef<KernelDialect, "Buffer"> {
 def FuncOp : KernelOp<"func", [FunctionOpInterface, IsolatedFromAbove, SingleBlock, NoTerminator]> {
   let summary = "one launch";
   let description = [{
-    Arguments: buffers, outputs first; scratch buffers that opts need come last (`scratch` counts them).
+    Arguments: buffers, outputs first; scratch buffers that opts need come last (`scratch` lists how many elements each has for one chunk).
     `sizes` lists the symbols that the kernel reads.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
                        OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
                        DimsAttr:$domain, TypedArrayAttrBase<AxisAttr, "axes">:$axes, DimsAttr:$index, DimsAttr:$sizes,
-                       TypedArrayAttrBase<OptAttr, "opts">:$opts, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$scratch);
+                       TypedArrayAttrBase<OptAttr, "opts">:$opts, DimsAttr:$scratch);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
     ::mlir::Region *getCallableRegion() { return &getBody(); }
-    /// The loop axes, outermost first.
+    /// The loop axes of the kernel's own walk, outermost first.
     ::llvm::SmallVector<AxisAttr> getLoopAxes();
+    /// A loop axis of any of its walks; null: there is none of that name.
     AxisAttr getLoopAxis(int64_t id);
   }];
 }
@@ -160,6 +180,8 @@ def ReduceOp : PureKernelOp<"reduce", [AttrSizedOperandSegments, AllTypesMatch<[
     With `score`, a sum of floats weighs each input by exp(its score - the largest score of the same sum): a softmax that
     is not divided by its total yet. One walk finds both, as what was summed is scaled down where a larger score comes.
 
+    Where one of the axes is the items of the group, each sums up its own points, and they exchange what they have.
+
     With `buffer`, reduced loops may stand outside loops of the result: between their iterations the running totals are held
     in that scratch buffer, row-major over the axes `held`.
   }];
@@ -178,14 +200,36 @@ def ReduceOp : PureKernelOp<"reduce", [AttrSizedOperandSegments, AllTypesMatch<[
 }
 
 def StageOp : KernelOp<"stage", [AllTypesMatch<["input", "result"]>]> {
-  let summary = "a value held in memory: computed for every point of `axes` before the first is used";
+  let summary = "a value held in memory: computed for a part of the domain before the first of it is used";
   let description = [{
-    The memory is row-major over `axes`. Where `buffer` is given it is that scratch buffer, private to a chunk; else it is
-    local memory, which the items of the group fill together, or, where no axis is an item's, registers.
+    `axes` and `index` are the stage's own walk, as the kernel's are its: domain axis i is at `index[i]`, over the stage's
+    own axes and those of its readers that stand around it. At 0 of its own axes lies the beginning of what is held, the
+    base; `layout` lists the dimensions of the memory from the outside in, each over one axis of the domain. A reader
+    at another point finds its element by its distance from the base.
+
+    Where `buffer` is given it is that scratch buffer, private to a chunk; else it is local memory, which the items of the
+    group fill together, or, where no axis is an item's, registers.
   }];
-  let arguments = (ins AnyType:$input, Optional<BufferType>:$buffer, DenseI64ArrayAttr:$axes);
+  let arguments = (ins AnyType:$input, Optional<BufferType>:$buffer, TypedArrayAttrBase<AxisAttr, "axes">:$axes,
+                       DimsAttr:$index, TypedArrayAttrBase<PartAttr, "parts">:$layout);
   let results = (outs AnyType:$result);
-  let assemblyFormat = "$input `over` $axes (`in` $buffer^ `:` type($buffer))? attr-dict `:` type($input)";
+  let assemblyFormat = [{
+    $input `walk` $axes `index` $index `layout` $layout (`in` $buffer^ `:` type($buffer))? attr-dict `:` type($input)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The stage's own loop axes, outermost first.
+    ::llvm::SmallVector<AxisAttr> getLoopAxes();
+    ::llvm::SmallVector<PartAttr> getParts();
+    /// Where what is held begins, for each axis of the domain, over the axes around the stage.
+    ::llvm::SmallVector<::kiln::view::Expr> getBase();
+    /// How many elements the memory has.
+    ::kiln::view::Expr getElements();
+    /// Where the element of a point of the domain is in memory.
+    ::kiln::view::Expr elementAt(::llvm::ArrayRef<::kiln::view::Expr> position);
+    /// How far from the base the memory reaches along an axis of the domain: 1 where it does not move along it.
+    ::kiln::view::Expr reachAlong(int64_t axis);
+  }];
 }
 
 def StoreOp : KernelOp<"store", [MemoryEffects<[MemWrite]>]> {

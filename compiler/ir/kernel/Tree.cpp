@@ -80,8 +80,8 @@ std::string TreePrinter::label(Operation *op) {
       .Case([&](StageOp stage) {
         std::string axes;
         llvm::raw_string_ostream(axes) << "STAGE over ";
-        for (int64_t axis : stage.getAxes())
-          axes += std::to_string(axis) + " ";
+        for (AxisAttr axis : stage.getLoopAxes())
+          axes += std::to_string(axis.getId()) + " ";
         axes.pop_back();
         return axes;
       })

@@ -13,7 +13,7 @@
 // CHECK: uop.load %arg2[{{.*}}] gate %[[INSIDE]]
 kernel.func @E_4_3(%out: !kernel.buffer<f32>, %at: !kernel.buffer<i64>, %x: !kernel.buffer<f32>)
     attributes {axes = [#kernel.axis<0, <4>, loop>, #kernel.axis<1, <3>, loop>], domain = #kiln.dims<[4, 3]>,
-                index = #kiln.dims<["_x0{0..3}", "_x1{0..2}"]>, opts = [], scratch = array<i64>, sizes = #kiln.dims<[]>} {
+                index = #kiln.dims<["_x0{0..3}", "_x1{0..2}"]>, opts = [], scratch = #kiln.dims<[]>, sizes = #kiln.dims<[]>} {
   %0 = kernel.load %at <"(4,1):(1,0)"> : <i64> -> i64
   %1 = kernel.load %x <"(4,3,10):(0,1,3)"> row %0 : i64 : <f32> -> f32
   kernel.store %1, %out <"(4,3):(3,1)"> : f32, <f32>
@@ -27,7 +27,7 @@ kernel.func @E_4_3(%out: !kernel.buffer<f32>, %at: !kernel.buffer<i64>, %x: !ker
 kernel.func @E_4_8(%out: !kernel.buffer<f32>, %at: !kernel.buffer<i32>, %x: !kernel.buffer<f32>)
     attributes {axes = [#kernel.axis<0, <4>, loop>, #kernel.axis<1, <8>, lane>], domain = #kiln.dims<[4, 8]>,
                 index = #kiln.dims<["_x0{0..3}", "_x1{0..7}"]>, opts = [#kernel.opt<VECTOR, 1, 8>],
-                scratch = array<i64>, sizes = #kiln.dims<[]>} {
+                scratch = #kiln.dims<[]>, sizes = #kiln.dims<[]>} {
   %0 = kernel.load %at <"(4,1):(1,0)"> : <i32> -> i32
   %1 = kernel.load %x <"(4,8,10):(0,1,8)"> row %0 : i32 : <f32> -> f32
   kernel.store %1, %out <"(4,8):(8,1)"> : f32, <f32>
@@ -42,7 +42,7 @@ kernel.func @E_4_8(%out: !kernel.buffer<f32>, %at: !kernel.buffer<i32>, %x: !ker
 // CHECK: uop.vectorize
 kernel.func @E_4(%out: !kernel.buffer<f32>, %at: !kernel.buffer<i32>, %x: !kernel.buffer<f32>)
     attributes {axes = [#kernel.axis<0, <4>, lane>], domain = #kiln.dims<[4]>, index = #kiln.dims<["_x0{0..3}"]>,
-                opts = [#kernel.opt<VECTOR, 0, 4>], scratch = array<i64>, sizes = #kiln.dims<[]>} {
+                opts = [#kernel.opt<VECTOR, 0, 4>], scratch = #kiln.dims<[]>, sizes = #kiln.dims<[]>} {
   %0 = kernel.load %at <"(4):(1)"> : <i32> -> i32
   %1 = kernel.load %x <"(4,10):(0,1)"> row %0 : i32 : <f32> -> f32
   kernel.store %1, %out <"(4):(1)"> : f32, <f32>

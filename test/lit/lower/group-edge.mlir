@@ -12,7 +12,7 @@
 // CHECK: uop.store
 kernel.func @r_10(%out: !kernel.buffer<f32>, %x: !kernel.buffer<f32>)
     attributes {axes = [#kernel.axis<0, <10>, loop>], domain = #kiln.dims<[10]>, index = #kiln.dims<["_x0{0..9}"]>,
-                opts = [], scratch = array<i64>, sizes = #kiln.dims<[]>} {
+                opts = [], scratch = #kiln.dims<[]>, sizes = #kiln.dims<[]>} {
   %0 = kernel.load %x <"(10):(1)"> : <f32> -> f32
   %1 = kernel.reduce max %0 over [0] : f32
   kernel.store %1, %out <"(1):(0)"> : f32, <f32>

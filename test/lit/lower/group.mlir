@@ -12,7 +12,7 @@
 // CHECK: uop.store %{{.*}}, %arg0{{.*}} gate
 kernel.func @r_64(%out: !kernel.buffer<f32>, %x: !kernel.buffer<f32>)
     attributes {axes = [#kernel.axis<0, <64>, loop>], domain = #kiln.dims<[64]>, index = #kiln.dims<["_x0{0..63}"]>,
-                opts = [], scratch = array<i64>, sizes = #kiln.dims<[]>} {
+                opts = [], scratch = #kiln.dims<[]>, sizes = #kiln.dims<[]>} {
   %0 = kernel.load %x <"(64):(1)"> : <f32> -> f32
   %1 = kernel.reduce add %0 over [0] : f32
   kernel.store %1, %out <"(1):(0)"> : f32, <f32>

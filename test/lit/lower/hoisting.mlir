@@ -9,7 +9,7 @@
 // CHECK: uop.load %arg1
 kernel.func @r_3_4(%out: !kernel.buffer<f32>, %x: !kernel.buffer<f32>, %y: !kernel.buffer<f32>)
     attributes {axes = [#kernel.axis<0, <3>, loop>, #kernel.axis<1, <4>, loop>], domain = #kiln.dims<[3, 4]>,
-                index = #kiln.dims<["_x0{0..2}", "_x1{0..3}"]>, opts = [], scratch = array<i64>, sizes = #kiln.dims<[]>} {
+                index = #kiln.dims<["_x0{0..2}", "_x1{0..3}"]>, opts = [], scratch = #kiln.dims<[]>, sizes = #kiln.dims<[]>} {
   %0 = kernel.load %x <"(3,4):(4,1)"> : <f32> -> f32
   %1 = kernel.load %y <"(3,1):(1,0)"> : <f32> -> f32
   %2 = kernel.alu sqrt %1 : (f32) -> f32

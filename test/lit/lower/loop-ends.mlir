@@ -11,7 +11,7 @@
 // CHECK-NOT: gate
 kernel.func @E_n(%out: !kernel.buffer<f32>, %x: !kernel.buffer<f32>)
     attributes {axes = [#kernel.axis<0, <"n">, loop>], domain = #kiln.dims<["n"]>, index = #kiln.dims<["_x0{0..2147483646}"]>,
-                opts = [], scratch = array<i64>, sizes = #kiln.dims<["n"]>} {
+                opts = [], scratch = #kiln.dims<[]>, sizes = #kiln.dims<["n"]>} {
   %0 = kernel.load %x <"(n):(1)"> : <f32> -> f32
   %1 = kernel.alu neg %0 : (f32) -> f32
   kernel.store %1, %out <"(n):(1)"> : f32, <f32>

@@ -27,7 +27,7 @@
 kernel.func @r_4_8_6(%out: !kernel.buffer<f32>, %s: !kernel.buffer<f32>, %v: !kernel.buffer<f32>)
     attributes {axes = [#kernel.axis<0, <4>, loop>, #kernel.axis<1, <8>, loop>, #kernel.axis<2, <6>, loop>],
                 domain = #kiln.dims<[4, 8, 6]>, index = #kiln.dims<["_x0{0..3}", "_x1{0..7}", "_x2{0..5}"]>,
-                opts = [], scratch = array<i64>, sizes = #kiln.dims<[]>} {
+                opts = [], scratch = #kiln.dims<[]>, sizes = #kiln.dims<[]>} {
   %0 = kernel.load %s <"(4,8,6):(6,0,1)"> : <f32> -> f32
   %1 = kernel.load %v <"(4,8,6):(0,1,8)"> : <f32> -> f32
   %2 = kernel.reduce add %1 scored by %0 : f32 over [2] : f32

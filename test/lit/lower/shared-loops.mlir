@@ -10,7 +10,7 @@
 kernel.func @r_4_6(%out: !kernel.buffer<f32>, %x: !kernel.buffer<f32>)
     attributes {axes = [#kernel.axis<0, <4>, loop>, #kernel.axis<1, <6>, loop>],
                 domain = #kiln.dims<[4, 6]>, index = #kiln.dims<["_x0{0..3}", "_x1{0..5}"]>,
-                opts = [], scratch = array<i64>, sizes = #kiln.dims<[]>} {
+                opts = [], scratch = #kiln.dims<[]>, sizes = #kiln.dims<[]>} {
   %0 = kernel.load %x <"(4,6):(6,1)"> : <f32> -> f32
   %1 = kernel.reduce add %0 over [1] : f32
   %2 = kernel.alu mul %0, %0 : (f32, f32) -> f32

@@ -9,7 +9,7 @@
 kernel.func @r_4_6_5(%out: !kernel.buffer<f32>, %x: !kernel.buffer<f32>, %y: !kernel.buffer<f32>)
     attributes {axes = [#kernel.axis<0, <4>, loop>, #kernel.axis<1, <6>, loop>, #kernel.axis<2, <5>, loop>],
                 domain = #kiln.dims<[4, 6, 5]>, index = #kiln.dims<["_x0{0..3}", "_x1{0..5}", "_x2{0..4}"]>,
-                opts = [], scratch = array<i64>, sizes = #kiln.dims<[]>} {
+                opts = [], scratch = #kiln.dims<[]>, sizes = #kiln.dims<[]>} {
   %0 = kernel.load %x <"(4,6,5):(30,5,1)"> : <f32> -> f32
   %1 = kernel.load %y <"(4,6,5):(6,1,0)"> : <f32> -> f32
   %2 = kernel.reduce add %0 over [1] : f32

@@ -7,7 +7,7 @@
 // CHECK-NEXT: kernel.store %[[AT]]
 kernel.func @range(%out: !kernel.buffer<i32>) attributes {
     domain = #kiln.dims<[16, 16]>, axes = [#kernel.axis<0, <16>, loop>, #kernel.axis<1, <16>, loop>],
-    index = #kiln.dims<["_x0{0..15}", "_x1{0..15}"]>, opts = [], scratch = array<i64>, sizes = #kiln.dims<[]>} {
+    index = #kiln.dims<["_x0{0..15}", "_x1{0..15}"]>, opts = [], scratch = #kiln.dims<[]>, sizes = #kiln.dims<[]>} {
   %valid = kernel.valid <"(17,31):(0,0)?[0:17,15:31] -> (16,16):(1,32)">
   %one = kernel.const 1 : i32
   %zero = kernel.const 0 : i32
@@ -23,7 +23,7 @@ kernel.func @range(%out: !kernel.buffer<i32>) attributes {
 // CHECK: kernel.reduce add
 kernel.func @bent(%out: !kernel.buffer<i32>) attributes {
     domain = #kiln.dims<[8, 8]>, axes = [#kernel.axis<0, <8>, loop>, #kernel.axis<1, <8>, loop>],
-    index = #kiln.dims<["_x0{0..7}", "_x1{0..7}"]>, opts = [], scratch = array<i64>, sizes = #kiln.dims<[]>} {
+    index = #kiln.dims<["_x0{0..7}", "_x1{0..7}"]>, opts = [], scratch = #kiln.dims<[]>, sizes = #kiln.dims<[]>} {
   %valid = kernel.valid <"(15):(0)?[10:15] -> (8,8):(1,1)">
   %one = kernel.const 1 : i32
   %zero = kernel.const 0 : i32

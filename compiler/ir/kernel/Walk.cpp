@@ -1,0 +1,241 @@
+#include "ir/kernel/Walk.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+using namespace kiln;
+using namespace kiln::kernel;
+using namespace mlir;
+using view::Expr;
+
+/// Values that one item holds side by side: more would not end in registers, and take long to write down.
+static constexpr int64_t kMaxUnrolled = 1024, kMaxLanes = 256;
+
+size_t Walk::positionOf(int64_t id) const {
+  return llvm::find_if(axes, [&](AxisAttr axis) { return axis.getId() == id; }) - axes.begin();
+}
+
+static void collect(Operation *op, llvm::SetVector<Operation *> &operations) {
+  if (!op || operations.contains(op))
+    return;
+  if (!isa<StageOp>(op))
+    for (Value operand : op->getOperands())
+      collect(operand.getDefiningOp(), operations);
+  operations.insert(op);
+}
+
+llvm::SetVector<Operation *> Walk::operations() const {
+  llvm::SetVector<Operation *> operations;
+  for (Value result : results)
+    collect(result.getDefiningOp(), operations);
+  return operations;
+}
+
+Walk kernel::walkOf(FuncOp func) {
+  Walk walk{nullptr, func.getLoopAxes(), SmallVector<Expr>(func.getIndex().getSizes()), {}};
+  for (auto store : func.getBody().getOps<StoreOp>())
+    walk.results.push_back(store.getValue());
+  return walk;
+}
+
+Walk kernel::walkOf(StageOp stage) {
+  return {stage, stage.getLoopAxes(), SmallVector<Expr>(stage.getIndex().getSizes()), {stage.getInput()}};
+}
+
+SmallVector<Walk> kernel::walksOf(FuncOp func) {
+  SmallVector<Walk> walks{walkOf(func)};
+  for (auto stage : func.getBody().getOps<StageOp>())
+    walks.push_back(walkOf(stage));
+  return walks;
+}
+
+//===----------------------------------------------------------------------===//
+// Dependence
+//===----------------------------------------------------------------------===//
+
+llvm::DenseSet<int64_t> kernel::axesOf(Expr expr) {
+  llvm::DenseSet<int64_t> axes;
+  expr.forEachVariable([&](Expr variable) {
+    if (int64_t id = loopAxisOf(variable); id >= 0)
+      axes.insert(id);
+  });
+  return axes;
+}
+
+bool kernel::dependsOn(StageOp stage, size_t domainAxis) {
+  return !stage.getIndex().getSizes()[domainAxis].isConst(0) ||
+         llvm::any_of(stage.getParts(), [&](PartAttr part) { return part.getAxis() == int64_t(domainAxis); });
+}
+
+llvm::DenseSet<int64_t> kernel::axesOf(const Walk &walk, Value value) {
+  llvm::DenseMap<Operation *, llvm::DenseSet<int64_t>> known;
+  auto visit = [&](auto &self, Operation *op) -> const llvm::DenseSet<int64_t> & {
+    if (auto found = known.find(op); found != known.end())
+      return found->second;
+    llvm::DenseSet<int64_t> axes;
+    auto add = [&](Expr expr) { axes.insert_range(axesOf(expr)); };
+    if (auto stage = dyn_cast<StageOp>(op)) {
+      for (auto [axis, base] : llvm::enumerate(stage.getBase())) {
+        add(base);
+        if (dependsOn(stage, axis))
+          add(walk.index[axis]);
+      }
+      return known[op] = axes;
+    }
+    for (Value operand : op->getOperands())
+      if (Operation *source = operand.getDefiningOp())
+        axes.insert_range(self(self, source));
+    if (auto tracker = op->getAttrOfType<TrackerAttr>("tracker")) {
+      view::Index where = tracker.getValue().at(positionOf(walk.index, tracker.getValue()));
+      add(where.index);
+      add(where.valid);
+    }
+    if (auto reduce = dyn_cast<ReduceOp>(op))
+      for (int64_t axis : reduce.getAxes())
+        axes.erase(axis);
+    return known[op] = axes;
+  };
+  return value.getDefiningOp() ? visit(visit, value.getDefiningOp()) : llvm::DenseSet<int64_t>();
+}
+
+SmallVector<int64_t> kernel::heldLoops(const Walk &walk, ReduceOp reduce) {
+  llvm::DenseSet<int64_t> kept = axesOf(walk, reduce.getResult());
+  SmallVector<int64_t> held;
+  bool outside = false; // whether a loop of the result comes further in
+  for (AxisAttr axis : llvm::reverse(walk.axes)) {
+    if (axis.getKind() != AxisKind::Loop)
+      continue;
+    outside |= kept.contains(axis.getId());
+    if (outside && llvm::is_contained(reduce.getAxes(), axis.getId()))
+      held.insert(held.begin(), axis.getId());
+  }
+  return held;
+}
+
+//===----------------------------------------------------------------------===//
+// What a kernel's walks have to be like
+//===----------------------------------------------------------------------===//
+
+static bool isParallel(AxisKind kind) { return kind == AxisKind::Group || kind == AxisKind::Chunk; }
+static bool isUnrolled(AxisKind kind) { return kind == AxisKind::Upcast || kind == AxisKind::Lane; }
+
+static bool hasItems(const Walk &walk) {
+  return llvm::any_of(walk.axes, [](AxisAttr axis) { return axis.getKind() == AxisKind::Item; });
+}
+
+/// The values side by side must be few, and lanes one axis.
+static std::optional<std::string> faultOfUnrolling(const Walk &walk) {
+  int64_t unrolled = 1, lanes = 1, laneAxes = 0;
+  for (AxisAttr axis : walk.axes) {
+    if (!isUnrolled(axis.getKind()))
+      continue;
+    Expr size = axis.getSize().getValue();
+    if (!size.isConst())
+      return "axis " + std::to_string(axis.getId()) + " has no fixed size, so that it cannot be unrolled";
+    bool isLane = axis.getKind() == AxisKind::Lane;
+    laneAxes += isLane;
+    int64_t &points = isLane ? lanes : unrolled;
+    points = std::min(points, kMaxUnrolled) * std::min<int64_t>(size.constant(), kMaxUnrolled + 1);
+  }
+  if (laneAxes > 1)
+    return std::string("an axis is lanes already");
+  if (unrolled > kMaxUnrolled)
+    return "more than " + std::to_string(kMaxUnrolled) + " points would be unrolled";
+  if (lanes > kMaxLanes)
+    return "a vector would have more than " + std::to_string(kMaxLanes) + " lanes";
+  return std::nullopt;
+}
+
+/// The reduces that end what depends on `axis` on the way from a value to the results of a walk; null among them:
+/// something that is stored, or held, still moves along it.
+static void collectReduces(Operation *value, int64_t axis, const llvm::SetVector<Operation *> &operations,
+                           llvm::SmallPtrSet<Operation *, 4> &reduces) {
+  for (Operation *user : value->getUsers()) {
+    auto reduce = dyn_cast<ReduceOp>(user);
+    if (reduce && llvm::is_contained(reduce.getAxes(), axis) && operations.contains(user))
+      reduces.insert(user);
+    else if (user->getNumResults() && !isa<StageOp>(user) && operations.contains(user))
+      collectReduces(user, axis, operations, reduces);
+    else
+      reduces.insert(nullptr);
+  }
+}
+
+/// Every element that a walk reads of a stage must be held, at a place that is known where it is filled.
+static std::optional<std::string> faultOfReading(const Walk &walk, const llvm::SetVector<Operation *> &operations,
+                                                 StageOp stage) {
+  SmallVector<Expr> base = stage.getBase();
+  llvm::DenseSet<int64_t> around;
+  if (walk.stage)
+    for (Expr expr : walk.stage.getBase())
+      around.insert_range(axesOf(expr));
+  for (auto [axis, begin] : llvm::enumerate(base)) {
+    for (int64_t id : axesOf(begin)) {
+      size_t position = walk.positionOf(id);
+      if (position == walk.axes.size() ? !around.contains(id) : isUnrolled(walk.axes[position].getKind()))
+        return "a stage would be filled inside axis " + std::to_string(id) +
+               ", which does not stand around its readers";
+      // A loop that is opened inside itself for another reduce would fill the memory that is being read.
+      llvm::SmallPtrSet<Operation *, 4> reduces;
+      collectReduces(stage, id, operations, reduces);
+      if (reduces.size() > 1)
+        return "a stage would be filled inside axis " + std::to_string(id) + ", which its readers go through apart";
+    }
+    if (!dependsOn(stage, axis))
+      continue;
+    Expr local = walk.index[axis] - begin;
+    if (local.min() < 0 || !view::provablyLess(local, stage.reachAlong(axis)))
+      return "along axis " + std::to_string(axis) + " of the domain a stage would be read where it holds nothing";
+  }
+  return std::nullopt;
+}
+
+static std::optional<std::string> faultOfReduce(const Walk &walk, ReduceOp reduce) {
+  for (int64_t axis : reduce.getAxes())
+    if (!walk.contains(axis))
+      return "a reduce over axis " + std::to_string(axis) + " would stand in another walk than the axis";
+  if (!reduce.getBuffer())
+    return std::nullopt;
+  SmallVector<int64_t> loops = heldLoops(walk, reduce);
+  if (loops.empty())
+    return std::nullopt;
+  if (hasItems(walk))
+    return std::string("the items of a group would share totals that are held");
+  for (int64_t id : axesOf(walk, reduce.getResult())) {
+    size_t position = walk.positionOf(id);
+    if (position == walk.axes.size() || isParallel(walk.axes[position].getKind()))
+      continue;
+    bool isInside = isUnrolled(walk.axes[position].getKind()) || position > walk.positionOf(loops.front());
+    if (isInside && !llvm::is_contained(reduce.getHeld(), id))
+      return "points along axis " + std::to_string(id) + " would share totals that are held";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> kernel::faultOf(FuncOp func) {
+  SmallVector<Walk> walks = walksOf(func);
+  llvm::DenseSet<int64_t> ids;
+  for (const Walk &walk : walks) {
+    if (auto fault = faultOfUnrolling(walk))
+      return fault;
+    for (AxisAttr axis : walk.axes) {
+      if (!ids.insert(axis.getId()).second)
+        return "there are two axes " + std::to_string(axis.getId());
+      if (walk.stage && (isParallel(axis.getKind()) || axis.getKind() == AxisKind::Item))
+        return "axis " + std::to_string(axis.getId()) + " of a stage cannot be cut into " +
+               stringifyAxisKind(axis.getKind()).str() + "s";
+    }
+    llvm::SetVector<Operation *> operations = walk.operations();
+    for (Operation *op : operations) {
+      std::optional<std::string> fault;
+      if (auto stage = dyn_cast<StageOp>(op))
+        fault = faultOfReading(walk, operations, stage);
+      else if (auto reduce = dyn_cast<ReduceOp>(op))
+        fault = faultOfReduce(walk, reduce);
+      if (fault)
+        return fault;
+    }
+    if (walk.stage && walk.stage.getBuffer() && hasItems(walks.front()))
+      return std::string("the items of a group would share the memory of a stage that is a chunk's");
+  }
+  return std::nullopt;
+}

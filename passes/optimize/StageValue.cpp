@@ -1,0 +1,275 @@
+//===- StageValue.cpp - Give a value of a kernel memory of its own --------------------===//
+// A value is held for the part of the domain that its readers go through inside one of their axes. The stage's walk
+// begins as a copy of theirs, under names of its own, so that later opts can change either without the other. Its
+// memory is laid out in the order in which the readers go: loops from the outside in, then unrolled points, lanes last.
+//===----------------------------------------------------------------------------===//
+
+#include "passes/optimize/StageValue.h"
+
+#include "support/Error.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+
+using namespace kiln;
+using namespace kiln::kernel;
+using namespace mlir;
+using view::Expr;
+
+using AxisIds = llvm::DenseSet<int64_t>;
+
+static llvm::Error refuse(const llvm::Twine &cause) { return kiln::failure(cause); }
+
+int64_t optimize::freshAxis(FuncOp func) {
+  int64_t fresh = 0;
+  for (const Walk &walk : walksOf(func))
+    for (AxisAttr axis : walk.axes)
+      fresh = std::max(fresh, axis.getId() + 1);
+  return fresh;
+}
+
+static bool hasItems(FuncOp func) {
+  return llvm::any_of(func.getLoopAxes(), [](AxisAttr axis) { return axis.getKind() == AxisKind::Item; });
+}
+
+/// Whether an axis of the readers is walked inside the place of a stage: the opt's axis and those around it are not.
+static bool isInside(const Walk &walk, size_t position, int64_t place) {
+  switch (walk.axes[position].getKind()) {
+  case AxisKind::Chunk:
+  case AxisKind::Group:
+    return place < 0;
+  case AxisKind::Loop:
+    return place < 0 || position > walk.positionOf(place);
+  case AxisKind::Item:
+  case AxisKind::Upcast:
+  case AxisKind::Lane:
+    return true;
+  }
+  llvm_unreachable("every kind of axis");
+}
+
+/// The positions of a walk's axes in the order in which memory is laid out over them.
+static SmallVector<size_t> layoutOrder(const Walk &walk) {
+  auto rank = [&](size_t position) {
+    AxisKind kind = walk.axes[position].getKind();
+    return kind == AxisKind::Lane ? 3 : kind == AxisKind::Upcast ? 2 : kind == AxisKind::Item ? 1 : 0;
+  };
+  auto order = llvm::to_vector(llvm::seq<size_t>(0, walk.axes.size()));
+  llvm::sort(order, [&](size_t a, size_t b) { return std::pair(rank(a), a) < std::pair(rank(b), b); });
+  return order;
+}
+
+/// A scratch buffer of the launch, so that the memory planner places it.
+static Value addScratch(FuncOp func, Type element, Expr elements) {
+  Builder builder(func.getContext());
+  Value scratch = func.getBody().addArgument(BufferType::get(func.getContext(), element), func.getLoc());
+  func.setFunctionType(builder.getFunctionType(func.getBody().getArgumentTypes(), {}));
+  SmallVector<Expr> sizes(func.getScratch().getSizes());
+  sizes.push_back(elements);
+  func.setScratchAttr(DimsAttr::get(func.getContext(), sizes));
+  return scratch;
+}
+
+//===----------------------------------------------------------------------===//
+// Running totals
+//===----------------------------------------------------------------------===//
+
+/// Holds the running totals of the one reduce over the opt's axis.
+static llvm::Error holdTotals(FuncOp func, const Walk &walk, int64_t place) {
+  SmallVector<ReduceOp> reduces(func.getBody().getOps<ReduceOp>());
+  if (reduces.size() != 1 || !llvm::is_contained(reduces.front().getAxes(), place))
+    return refuse("the kernel has not just one reduce, over this axis");
+  ReduceOp reduce = reduces.front();
+  if (hasItems(func))
+    return refuse("the items of a group would share totals that are held");
+  if (reduce.getScore())
+    return refuse("the largest score would be held beside the totals");
+  AxisIds kept = axesOf(walk, reduce.getResult());
+  SmallVector<int64_t> held;
+  Expr elements = 1;
+  for (size_t position : layoutOrder(walk)) {
+    AxisAttr axis = walk.axes[position];
+    if (!kept.contains(axis.getId()) || !isInside(walk, position, place))
+      continue;
+    held.push_back(axis.getId());
+    elements = elements * axis.getSize().getValue();
+  }
+  reduce.getBufferMutable().assign(addScratch(func, reduce.getResult().getType(), elements));
+  reduce.setHeld(held);
+  return llvm::Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+/// What is computed from a load alone, and once for each of its elements: that is held, rather than the load.
+static Value computedFrom(LoadOp load) {
+  Value value = load.getResult();
+  while (value.hasOneUse()) {
+    auto user = dyn_cast<AluOp>(*value.getUsers().begin());
+    bool isAlone = user && llvm::all_of(user->getOperands(), [&](Value operand) {
+                     return operand == value || isa<ConstOp>(operand.getDefiningOp());
+                   });
+    if (!isAlone)
+      break;
+    value = user.getResult();
+  }
+  return value;
+}
+
+static llvm::Expected<Value> valueOf(FuncOp func, OptAttr opt, const Walk &walk) {
+  llvm::SetVector<Operation *> computed = walk.operations();
+  if (opt.getIsValue()) {
+    int64_t number = 0;
+    for (Operation &op : func.getBody().front())
+      if (op.getNumResults() && !isa<StageOp>(op) && number++ == opt.getAmount()) {
+        if (!computed.contains(&op) || isa<ConstOp>(op))
+          return refuse("the value is not computed inside the axis");
+        return op.getResult(0);
+      }
+    return refuse("the kernel has no such value");
+  }
+  SmallVector<LoadOp> loads;
+  for (Operation *op : computed)
+    if (auto load = dyn_cast<LoadOp>(op); load && load.getBuffer() == func.getArgument(opt.getAmount()))
+      loads.push_back(load);
+  if (loads.size() != 1)
+    return refuse("the buffer is read in " + llvm::Twine(loads.size()) + " places, not one");
+  return computedFrom(loads.front());
+}
+
+namespace {
+/// The walk and the memory of a stage while they are made.
+struct Held {
+  SmallVector<Attribute> axes, layout;
+  SmallVector<Expr> index;
+  llvm::DenseMap<int64_t, int64_t> renamed; ///< the readers' axes inside
+};
+} // namespace
+
+/// The dimension of memory that a loop axis becomes.
+static llvm::Expected<PartAttr> partOf(const Walk &walk, AxisAttr axis) {
+  Expr variable = loopVariable(axis);
+  for (auto [domainAxis, index] : llvm::enumerate(walk.index)) {
+    if (!axesOf(index).contains(axis.getId()))
+      continue;
+    // The axis' last point lies size - 1 steps behind its first, whatever the others are at.
+    llvm::DenseMap<Expr, Expr> first{{variable, 0}}, second{{variable, 1}};
+    Expr step = axis.getSize().getValue().isConst(1) ? Expr(1) : index.substitute(second) - index.substitute(first);
+    if (step.isConst() && step.constant() > 0)
+      return PartAttr::get(axis.getContext(), domainAxis, step.constant(), axis.getSize(), 0);
+  }
+  return refuse("axis " + llvm::Twine(axis.getId()) + " does not go through the domain in even steps");
+}
+
+/// Points held along an axis of the domain are neighbours, or lie as far apart as all of a part around them.
+static llvm::Error checkParts(ArrayRef<Attribute> layout) {
+  llvm::DenseMap<int64_t, SmallVector<PartAttr>> along;
+  for (Attribute part : layout)
+    along[cast<PartAttr>(part).getAxis()].push_back(cast<PartAttr>(part));
+  for (auto &[axis, parts] : along) {
+    llvm::sort(parts, [](PartAttr a, PartAttr b) { return a.getStep() < b.getStep(); });
+    for (size_t i = 1; i < parts.size(); ++i)
+      if (!view::provablyEqual(parts[i - 1].getCount().getValue() * parts[i - 1].getStep(), parts[i].getStep()))
+        return refuse("the stage would hold scattered points of axis " + llvm::Twine(axis) + " of the domain");
+  }
+  return llvm::Error::success();
+}
+
+static llvm::Expected<Held> holdInside(FuncOp func, const Walk &walk, int64_t place, const AxisIds &kept,
+                                       const AxisIds &needed) {
+  Held held;
+  bool together = hasItems(func) && !walk.stage; // the items of a group share the elements out among them
+  llvm::DenseMap<Expr, Expr> own;
+  int64_t fresh = optimize::freshAxis(func);
+  for (size_t position : layoutOrder(walk)) {
+    AxisAttr axis = walk.axes[position];
+    if (!needed.contains(axis.getId()) || !isInside(walk, position, place))
+      continue;
+    bool staysUnrolled = axis.getKind() == AxisKind::Upcast || axis.getKind() == AxisKind::Lane;
+    auto copy = AxisAttr::get(func.getContext(), fresh++, axis.getSize(),
+                              staysUnrolled && !together ? axis.getKind() : AxisKind::Loop);
+    held.axes.push_back(copy);
+    held.renamed[axis.getId()] = copy.getId();
+    own[loopVariable(axis)] = loopVariable(copy);
+    if (!kept.contains(axis.getId()))
+      continue;
+    llvm::Expected<PartAttr> part = partOf(walk, axis);
+    if (!part)
+      return part.takeError();
+    held.layout.push_back(*part);
+  }
+  if (llvm::Error error = checkParts(held.layout))
+    return error;
+  for (Expr index : walk.index) {
+    bool isNeeded = llvm::any_of(axesOf(index), [&](int64_t axis) { return needed.contains(axis); });
+    held.index.push_back(isNeeded ? index.substitute(own) : Expr(0));
+  }
+  return held;
+}
+
+/// The axes of the reduces that a value is computed by, which go into the stage with it.
+static llvm::Expected<AxisIds> reducedFor(const Walk &walk, Value value, ArrayRef<ReduceOp> reduces, int64_t place) {
+  AxisIds axes;
+  Walk inside = walk;
+  inside.results = {value};
+  llvm::SetVector<Operation *> computed = inside.operations();
+  for (ReduceOp reduce : reduces) {
+    bool isOwn = reduce.getResult() == value ||
+                 llvm::all_of(reduce->getUsers(), [&](Operation *user) { return computed.contains(user); });
+    if (!isOwn)
+      return refuse("the value is computed from a sum that others read too: STAGE that first");
+    if (reduce.getBuffer())
+      return refuse("the value is computed from totals that are held");
+    for (int64_t axis : reduce.getAxes()) {
+      if (!isInside(walk, walk.positionOf(axis), place))
+        return refuse("the value is summed over axis " + llvm::Twine(axis) + ", which is not inside");
+      axes.insert(axis);
+    }
+  }
+  return axes;
+}
+
+llvm::Error optimize::stageValue(FuncOp func, OptAttr opt, const Walk &walk) {
+  int64_t place = opt.getAxis();
+  if (!opt.getIsValue()) {
+    if (opt.getAmount() < 0 || opt.getAmount() >= func.getNumArguments())
+      return refuse("the kernel has no such buffer");
+    for (auto store : func.getBody().getOps<StoreOp>())
+      if (store.getBuffer() == func.getArgument(opt.getAmount()))
+        return place < 0 || walk.stage ? refuse("totals are held inside an axis of the kernel's own")
+                                       : holdTotals(func, walk, place);
+  }
+  llvm::Expected<Value> found = valueOf(func, opt, walk);
+  if (!found)
+    return found.takeError();
+  Value value = *found;
+
+  Walk inside = walk;
+  inside.results = {value};
+  SmallVector<ReduceOp> reduces;
+  for (Operation *op : inside.operations())
+    if (auto reduce = dyn_cast<ReduceOp>(op))
+      reduces.push_back(reduce);
+  llvm::Expected<AxisIds> reduced = reducedFor(walk, value, reduces, place);
+  if (!reduced)
+    return reduced.takeError();
+  AxisIds kept = axesOf(walk, value), needed = kept;
+  needed.insert_range(*reduced);
+  llvm::Expected<Held> held = holdInside(func, walk, place, kept, needed);
+  if (!held)
+    return held.takeError();
+
+  for (ReduceOp reduce : reduces)
+    reduce.setAxes(llvm::map_to_vector(reduce.getAxes(), [&](int64_t axis) { return held->renamed.lookup(axis); }));
+  OpBuilder builder(func.getContext());
+  builder.setInsertionPointAfterValue(value);
+  auto stage =
+      StageOp::create(builder, value.getLoc(), value.getType(), value, Value(), builder.getArrayAttr(held->axes),
+                      DimsAttr::get(func.getContext(), held->index), builder.getArrayAttr(held->layout));
+  value.replaceAllUsesExcept(stage.getResult(), stage);
+  if (!hasItems(func))
+    stage.getBufferMutable().assign(addScratch(func, value.getType(), stage.getElements()));
+  return llvm::Error::success();
+}
