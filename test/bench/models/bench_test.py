@@ -14,6 +14,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TEST = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, HERE)
 import environments
+import kernels
+import operator_table
 import plot
 import race
 import table
@@ -28,7 +30,7 @@ def timed(seconds, ratio=None):
 def row(model, ratio):
     times = {"kiln": timed(0.1), "peer": timed(0.1 * ratio, ratio)} if ratio else {"peer": timed(0.2)}
     facts = {"peer": {"apart": 0, "first": 1.5, "version": "1"}}
-    built = {"seconds": 2.5, "bytes": 3000000, "peak": 200000000} if ratio else {"error": "no such operator"}
+    built = {"seconds": 2.5, "cpu": 1, "bytes": 3000000, "peak": 200000000} if ratio else {"error": "no such operator"}
     counts = {"1": {"times": times, "facts": facts}}
     return {"model": model, "batch": 1, "bytes": 2900000, "compile": built, "threads": counts}
 
@@ -42,6 +44,7 @@ def result(*rows):
         "kiln": "0",
         "rounds": 3,
         "versions": {},
+        "threads": 1,
         "libraries": {},
     }
     return {"about": about, "peers": ["peer"], "rows": list(rows)}
@@ -90,6 +93,7 @@ class Table(unittest.TestCase):
         page = "\n".join(table.page(result(row("small", 4), row("large", 1))))
         self.assertIn("| small | 100 | 400 |", page)
         self.assertIn("| large | 1.00 | 1.00 |", page)
+        self.assertIn("| small | 2.5 (1.0) | 200 | 3.0 | 2.9 | – | 1500 |", page)
         self.assertIn("| **geometric mean** | **2.00** | **2.00** |", page)
         self.assertNotIn("What failed", page)
 
@@ -106,6 +110,78 @@ class Table(unittest.TestCase):
         self.assertGreater(marks[1], marks[2])
 
 
+LIMITS = {
+    "threads": 2,
+    "gflops": 100,
+    "levels": [
+        {"name": "L2", "holds": 1000, "read": 50, "copy": 60},
+        {"name": "L3", "holds": 10000, "read": 20, "copy": 10},
+        {"name": "DRAM", "holds": 0, "read": 5, "copy": 6},
+    ],
+}
+STATS = """kernel                                   kFLOP            kB  from
+r_8                                      0.600         1.800  ['a', 'b']
+E_9                                      0.000        90.000  ['c']
+2 launches of 2 kernels, 0.001 MFLOP, 0.092 MB moved
+"""
+LOG = """opened device cpu
+*** CPU        1 r_8     arg   4 mem  0.00 GB tm      1.00us/     0.00ms (    0.60 GFLOPS,    1.80 GB/s) ['a', 'b']
+*** CPU        2 E_9     arg   2 mem  0.00 GB tm     20.00ms/    20.00ms (    0.00 GFLOPS,    0.00 GB/s) ['c']
+*** CPU        3 r_8     arg   4 mem  0.00 GB tm      3.00us/    20.00ms (    0.20 GFLOPS,    0.60 GB/s) ['a', 'b']
+*** CPU        4 E_9     arg   2 mem  0.00 GB tm     30.00ms/    50.00ms (    0.00 GFLOPS,    0.00 GB/s) ['c']
+"""
+
+
+class Kernels(unittest.TestCase):
+    def found(self):
+        return kernels.parse_launches(LOG, kernels.parse_stats(STATS), runs=2)
+
+    def test_a_log_of_two_runs(self):
+        last, first = self.found()[::-1], self.found()[0]
+        self.assertEqual((first["name"], first["launches"], first["seconds"]), ("E_9", 1, 0.025))
+        self.assertEqual((last[0]["operations"], last[0]["bytes"], last[0]["origin"]), (600, 1800, "['a', 'b']"))
+
+    def test_the_longer_of_two_limits(self):
+        product, move = {"operations": 1e6, "bytes": 1800}, {"operations": 1, "bytes": 1800}
+        self.assertEqual(kernels.limit(product, LIMITS), (1e-5, "FMA"))
+        self.assertEqual(kernels.limit(move, LIMITS), (1800 / 60e9, "L2"))  # each thread has one of its own
+        self.assertEqual(kernels.limit({**move, "bytes": 2400}, LIMITS)[1], "L3")
+        self.assertEqual(kernels.limit({**move, "bytes": 12000}, LIMITS), (12000 / 6e9, "DRAM"))
+
+    def test_the_better_of_two_measurements(self):
+        slow = {**LIMITS, "gflops": 7, "levels": [{**LIMITS["levels"][0], "read": 99}, *LIMITS["levels"][1:]]}
+        both = kernels.best({"2": LIMITS}, {"2": slow})["2"]
+        self.assertEqual((both["gflops"], both["levels"][0]["read"], both["levels"][0]["copy"]), (100, 99, 60))
+        self.assertEqual(both["levels"][1]["name"], "L3")
+        self.assertEqual(kernels.best({}, {"2": slow}), {"2": slow})
+
+    def test_the_page_and_the_picture(self):
+        model = {"model": "m", "threads": 2, "kernels": self.found()}
+        page = "\n".join(kernels.page({**result(), "limits": {"2": LIMITS}, "kernels": [model]}))
+        self.assertIn("| `E_9` | 1 | 100 % | 25000 | 0.0 | 0.0 | 0 % of DRAM | c |", page)
+        picture = "\n".join(plot.roofline(model, kernels.place(model["kernels"], LIMITS), LIMITS))
+        circles = xml.etree.ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}circle")
+        self.assertEqual(len(list(circles)), 1)  # a copy has no operations a byte
+
+    def test_what_limits_wants(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = kernels.build_limits(folder)
+            refused = subprocess.run([program, "0"], capture_output=True, text=True)
+        self.assertEqual((refused.returncode, refused.stderr), (2, "limits: 0: wanted 1 to 256 threads\n"))
+
+
+class Operators(unittest.TestCase):
+    def test_a_product_and_a_norm(self):
+        times = {"kiln": timed(0.002), "peer": {**timed(0.001, 0.5), "cpu": 0.0005}}
+        product = {"operator": "MatMul 2x3 3x4", "uses": 3, "operations": 4e6, "bytes": 8, "times": times, "errors": {}}
+        norm = {**product, "operator": "Softmax 8", "operations": 0, "bytes": 4e6, "errors": {"kiln": "too slow"}}
+        page = "\n".join(operator_table.page({**result(), "operators": [product, norm]}))
+        self.assertIn("| MatMul | 1 | 0.50 | 0.50 | 0.50 | 0.50 |", page)
+        self.assertIn("| MatMul 2x3 3x4 | 3 | 2.00 | 1.00 | 2.0 | 8.0 | 0.50 | 0.50 |", page)
+        self.assertIn("| Softmax 8 | 3 | 2.00 | 1.00 | 2.0 GB/s | 8.0 GB/s | 0.50 | 0.50 |", page)
+        self.assertIn("- kiln on Softmax 8: too slow", page)
+
+
 class Whole(unittest.TestCase):
     def test_a_run_goes_on_past_a_model_that_fails(self):
         with tempfile.TemporaryDirectory() as cache:
@@ -114,7 +190,15 @@ class Whole(unittest.TestCase):
             with open(os.path.join(broken, "model.onnx"), "wb") as file:
                 file.write(b"no model")
             models = [broken, "mnist", os.path.join(TEST, "models", "mobilenet_v3_tiny")]
-            options = ["--peers=", "--threads=1", "--rounds=1", "--seconds=0.001", "--machine=here", f"--kiln={KILN}"]
+            options = [
+                "--peers=",
+                "--parts=models",
+                "--threads=1",
+                "--rounds=1",
+                "--seconds=0.001",
+                "--machine=here",
+                f"--kiln={KILN}",
+            ]
             command = [sys.executable, os.path.join(HERE, "run"), *models, *options, f"--cache={cache}"]
             subprocess.run([*command, "--compile-option=--mcpu=x86-64"], check=True, capture_output=True)
             with open(os.path.join(cache, "results", "here.json"), encoding="utf-8") as file:

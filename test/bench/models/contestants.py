@@ -20,7 +20,7 @@ MEDIAN = re.compile(r"^median ([0-9.]+) ms", re.M)
 LIMIT = 900  # seconds for one thing asked
 SAMPLE = 0.005  # seconds between two looks at a process's memory
 
-Run = collections.namedtuple("Run", "output seconds cpu")
+Run = collections.namedtuple("Run", "output errors seconds cpu")
 
 
 class Failed(Exception):
@@ -32,11 +32,14 @@ def last_line(text):
     return lines[-1][:300] if lines else "ended without a word"
 
 
-def run(command, watch=None):
-    """Runs a command to its end; `watch`, a function of its process id, is called again and again meanwhile."""
+def run(command, watch=None, environment=None):
+    """Runs a command to its end; `watch`, a function of its process id, is called again and again meanwhile, and
+    `environment` is added to ours."""
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
         begin = time.perf_counter()
-        process = subprocess.Popen(command, stdout=out, stderr=errors, stdin=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            command, stdout=out, stderr=errors, stdin=subprocess.DEVNULL, env={**os.environ, **(environment or {})}
+        )
         limit = threading.Timer(LIMIT, process.kill)
         limit.start()
         pid = 0
@@ -54,7 +57,7 @@ def run(command, watch=None):
             raise Failed(f"{os.path.basename(command[0])} ended by signal {-process.returncode} after {seconds:.0f} s")
         if process.returncode:
             raise Failed(last_line(errors.read()))
-        return Run(out.read(), seconds, usage.ru_utime + usage.ru_stime)
+        return Run(out.read(), errors.read(), seconds, usage.ru_utime + usage.ru_stime)
 
 
 def run_and_watch(command):
@@ -85,16 +88,23 @@ class Program:
         self.once = sorted(start.cpu for start in starts)[len(starts) // 2]
         first = sorted(start.seconds for start in starts)[len(starts) // 2]
         # Long enough to be looked at.
-        _, peak = run_and_watch([*self.command, f"--bench={max(1, min(100, int(1 / first)))}"])
+        more = [f"--bench={min(100, int(1 / first))}"] if first < self.SLOW else []
+        _, peak = run_and_watch([*self.command, *more])
         self.facts = {"first": first, "peak": peak}
 
     def guess(self):
-        return self.facts["first"]
+        first = self.facts["first"]
+        return first if first > self.SLOW else self.turn(3)[0]
 
     def turn(self, runs):
         bench = run([*self.command, f"--bench={runs}"])
         cpu = (bench.cpu - self.once) / (runs + min(runs, self.WARM_UPS))
         return float(MEDIAN.search(bench.output).group(1)) / 1000, cpu
+
+    def launches(self, runs):
+        """(DEBUG=2's lines, of how many runs they are)"""
+        log = run([*self.command, f"--bench={runs}"], environment={"DEBUG": "2"}).errors
+        return log, 1 + min(runs, self.WARM_UPS) + runs
 
     def store(self, folder):
         run([*self.command, "--output-dir", folder])

@@ -1,7 +1,7 @@
 """The two virtual environments of the benchmark: one exports models, one runs the peers. Both are made once.
 
-PyTorch on PyPI is built for CUDA and imports only where the CUDA libraries that it names are there, so they are installed
-without what runs on a GPU alone.
+PyTorch on PyPI is built for CUDA and imports only where the CUDA libraries that it names are there, so they are
+installed, without what runs on a GPU alone.
 """
 
 import os
@@ -42,7 +42,7 @@ def make_peers(folder, peers):
 
 
 def python_of(cache, name, make):
-    """The interpreter of environment `name` under `cache`; made by `make(folder)` where it is not there or not whole."""
+    """The interpreter of environment `name` under `cache`, which `make(folder)` makes where it is not whole."""
     folder = os.path.join(cache, name)
     done = os.path.join(folder, "complete")
     if not os.path.exists(done):

@@ -27,10 +27,11 @@ def relative(difference):
 
 
 def compile_model(kiln, folder, program, options):
-    """What is said of the compilation."""
-    command = [kiln, "compile", os.path.join(folder, "model.onnx"), "-o", program, *options]
+    """(what a row says of the compilation, --stats)"""
+    command = [kiln, "compile", os.path.join(folder, "model.onnx"), "-o", program, "--stats", *options]
     compiled, peak = run_and_watch(command)
-    return {"seconds": compiled.seconds, "cpu": compiled.cpu, "peak": peak, "bytes": os.path.getsize(program)}
+    facts = {"seconds": compiled.seconds, "cpu": compiled.cpu, "peak": peak, "bytes": os.path.getsize(program)}
+    return facts, compiled.output
 
 
 def model_bytes(folder):
@@ -39,7 +40,7 @@ def model_bytes(folder):
 
 
 def runs_in(seconds_a_turn, seconds_a_run):
-    return max(1, min(200, int(seconds_a_turn / max(seconds_a_run, 1e-9))))
+    return max(1, min(10000, int(seconds_a_turn / max(seconds_a_run, 1e-9))))
 
 
 def take_turns(contestants, rounds, seconds):
@@ -66,8 +67,8 @@ def take_turns(contestants, rounds, seconds):
 
 
 def summary(turns):
-    """For each contestant the median of its rounds, for a peer also that of its ratios to kiln in the same round; by the
-    clock and by CPU time."""
+    """For each contestant the median of its rounds, for a peer also that of its ratios to kiln in the same round; by
+    the clock and by CPU time."""
     result = {}
     for name, rounds in turns.items():
         result[name] = {"rounds": rounds}
@@ -86,10 +87,11 @@ def input_files(folder):
 
 
 def apart_from(reference, contestant, folder):
-    if isinstance(contestant, Worker) and not reference:
-        return relative(contestant.compare(folder))
+    """How far the contestant's outputs are from the reference's, and the reference's from those stored; None where
+    there is nothing to compare with."""
     if not reference:
-        return None  # no peers: nobody says what is right
+        known = isinstance(contestant, Worker) and os.path.exists(os.path.join(folder, "output_0.npy"))
+        return relative(contestant.compare(folder)) if known else None
     with tempfile.TemporaryDirectory() as outputs:
         contestant.store(outputs)
         return relative(reference.compare(outputs))

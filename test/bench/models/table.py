@@ -77,14 +77,14 @@ def ratios(rows, peers):
 
 def around(rows, peers):
     """What is not a run: compilation, sizes, starts, memory, how far outputs are apart."""
-    heads = ["", "kiln compile, s", "its memory, MB", "program, MB", "model, MB"]
+    heads = ["", "kiln compile, s (CPU)", "its memory, MB", "program, MB", "model, MB"]
     heads += [f"{name} start to first output, ms" for name in ("kiln", *peers)]
     heads += [f"{name} memory, MB" for name in ("kiln", *peers)]
     heads += [f"{name} differs by" for name in ("kiln", *peers[1:])]
     body = []
     for row in rows:
         built = row["compile"]
-        cells = [f"{built['seconds']:.1f}" if "seconds" in built else "–"]
+        cells = [f"{built['seconds']:.1f} ({built['cpu']:.1f})" if "seconds" in built else "–"]
         cells += [megabytes(built.get("peak")), megabytes(built.get("bytes")), megabytes(row["bytes"])]
         cells += [duration(fact(row, name, "first")) for name in ("kiln", *peers)]
         cells += [megabytes(fact(row, name, "peak")) for name in ("kiln", *peers)]
@@ -116,7 +116,9 @@ def page(result):
         size = megabytes(about["libraries"].get(peer))
         yield f"{peer} {about['versions'].get(peer, '')}, whose shared libraries are {size} MB."
     yield f"Medians of {about['rounds']} rounds of alternating turns; fp32; a ratio above 1 says that kiln is faster."
-    yield f"Load average when it began: {about['load']:.1f}."
+    yield "Where the machine has more to do than it has cores, trust the ratios by CPU time on one thread, and none on"
+    yield "several: who waits by spinning takes turns with others' work."
+    yield f"Load average when it began: {about['load']:.0f}."
     yield ""
     yield f"![the ratios of each model]({about['machine']}.svg)"
     yield ""
