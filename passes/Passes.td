@@ -95,6 +95,14 @@ def LowerKernels : Pass<"kiln-lower-kernels", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kiln::uop::UOpDialect", "::mlir::arith::ArithDialect"];
 }
 
+def RewriteUOps : Pass<"kiln-rewrite-uops", "::mlir::ModuleOp"> {
+  let summary = "fit each kernel's uops to the device, by named sets of patterns";
+  let options = [ListOption<"lacks", "lacks", "std::string", "rows that the device does not have">,
+                 Option<"fma", "fma", "bool", "false", "the device has a multiply-add that rounds once">,
+                 Option<"isListed", "listed", "bool", "false", "leave uops as tinygrad v0.9.2 lists them">,
+                 Option<"log", "log", "bool", "false", "print each rewrite">];
+}
+
 //===----------------------------------------------------------------------===//
 // Between stages
 //===----------------------------------------------------------------------===//

@@ -65,7 +65,19 @@ static PipelineOptions recipeOptions() {
   PipelineOptions options;
   options.target = {
       .vectorBits = 128, .vectorRegisters = 16, .l1Bytes = 32 << 10, .l2Bytes = 512 << 10, .l3Bytes = 8 << 20};
+  llvm::append_range(options.target.lacks, target::kMathRows);
   return options;
+}
+
+static void addLower(OpPassManager &manager, const PipelineOptions &options) {
+  manager.addPass(createLowerKernels());
+  RewriteUOpsOptions rewrite;
+  for (Alu kind : options.target.lacks)
+    rewrite.lacks.push_back(stringifyAlu(kind).str());
+  rewrite.fma = options.target.fma;
+  rewrite.isListed = options.classic || options.noOpt;
+  rewrite.log = options.logsRewrites;
+  manager.addPass(createRewriteUOps(rewrite));
 }
 
 void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &options) {
@@ -87,8 +99,8 @@ void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &
     addOptimize(manager, options);
     break;
   case Stage::Lower:
-    manager.nest<ModuleOp>().addPass(createLowerKernels());
-    manager.addPass(createLowerKernels());
+    addLower(manager.nest<ModuleOp>(), recipeOptions());
+    addLower(manager, options);
     break;
   default:
     llvm_unreachable("not a stage of passes");

@@ -23,8 +23,9 @@ struct PipelineOptions {
   bool noOpt = false;   ///< NOOPT=1, --no-opt
   std::string opts;     ///< --opts: the text of an opts file; empty: the heuristic decides
   std::string device = "cpu";
-  std::string cpu;       ///< --mcpu; empty: this machine's
-  target::Target target; ///< what the device is like, as far as opts depend on it
+  std::string cpu;           ///< --mcpu; empty: this machine's
+  target::Target target;     ///< what the device is like, as far as opts depend on it
+  bool logsRewrites = false; ///< DEBUG=7: print each rewrite of a uop
 };
 
 /// The stage after which `module` stands: the module's attribute `kiln.stage`, which every stage writes.

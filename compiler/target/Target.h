@@ -1,7 +1,10 @@
 //===- Target.h - What a device is like, as far as kernels are shaped by it -----------===//
 #pragma once
 
+#include "ir/base/Alu.h"
+
 #include <cstdint>
+#include <vector>
 
 namespace kiln::target {
 
@@ -25,16 +28,22 @@ struct Rates {
 /// More than most machines have cores, so that uneven chunks even out.
 inline constexpr int64_t kMostChunks = 32;
 
+/// The rows that C's library computes: a device that has no more than that does better by arithmetic of its own.
+inline constexpr Alu kMathRows[] = {Alu::EXP, Alu::EXP2, Alu::LOG, Alu::LOG2, Alu::TANH,
+                                    Alu::ERF, Alu::SIN,  Alu::COS, Alu::POW};
+
 /// The numbers that choosing opts depends on. A device without vectors, groups or caches leaves them 0.
 struct Target {
   int64_t vectorBits = 0;      ///< the widest vector
   int64_t vectorRegisters = 0; ///< how many of them
   int64_t l1Bytes = 0;         ///< the data caches of one core
   int64_t l2Bytes = 0;
-  int64_t l3Bytes = 0;    ///< the cache that cores share
-  int64_t maxItems = 0;   ///< of a work group; 0: no groups, launches are cut into chunks
-  int64_t localBytes = 0; ///< local memory of a work group
-  int64_t maxChunks = 0;  ///< that a launch is worth being cut into; 0: it is never cut
+  int64_t l3Bytes = 0;      ///< the cache that cores share
+  int64_t maxItems = 0;     ///< of a work group; 0: no groups, launches are cut into chunks
+  int64_t localBytes = 0;   ///< local memory of a work group
+  int64_t maxChunks = 0;    ///< that a launch is worth being cut into; 0: it is never cut
+  bool fma = false;         ///< a multiply-add that rounds once is one operation
+  std::vector<Alu> lacks{}; ///< rows that are computed by others
   Rates rates{};
 };
 

@@ -91,7 +91,9 @@ llvm::Error Model::advance(Stage last) {
     if (next <= stage())
       continue;
     mlir::PassManager passes(&context_);
-    addStage(passes, next, options_.pipeline);
+    PipelineOptions pipeline = options_.pipeline;
+    pipeline.logsRewrites = options_.debug >= kDebugRewrites;
+    addStage(passes, next, pipeline);
     if (options_.debug >= kDebugRewrites)
       printRewrites(passes);
     if (mlir::failed(passes.run(module())))

@@ -1,0 +1,32 @@
+//===- RewriteLog.h - What a set of patterns did ---------------------------------===//
+#pragma once
+
+#include "passes/lower/Lanes.h"
+
+namespace kiln::lower {
+
+/// Tells `constants` of those that are erased and, where it is asked to, prints each rewrite: the kernel, set and
+/// pattern, the op before and the ops after.
+class RewriteListener final : public mlir::RewriterBase::Listener {
+public:
+  RewriteListener(uop::FuncOp func, llvm::StringRef set, Constants &constants, bool prints)
+      : func_(func), set_(set), constants_(constants), prints_(prints) {}
+
+  void notifyOperationErased(mlir::Operation *op) override;
+  void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint previous) override;
+  void notifyOperationModified(mlir::Operation *op) override;
+  void notifyPatternBegin(const mlir::Pattern &pattern, mlir::Operation *op) override;
+  void notifyPatternEnd(const mlir::Pattern &pattern, mlir::LogicalResult status) override;
+
+private:
+  void print(mlir::Operation *op, llvm::raw_ostream &out);
+
+  uop::FuncOp func_;
+  llvm::StringRef set_;
+  Constants &constants_;
+  bool prints_;
+  std::string before_;
+  llvm::SetVector<mlir::Operation *> after_;
+};
+
+} // namespace kiln::lower

@@ -1,0 +1,80 @@
+//===- RewriteUOps.cpp - Fit each kernel's uops to the device ------------------------===//
+// Stage: lower (uop → uop).  Lowering writes what a kernel computes, the same for every device. What a device does not
+// have, and what it has a better operation for, is said here, as sets of patterns that have names: DEBUG=7 shows which
+// pattern of which set changed which op into what.
+//   gates           loads, stores and branches whose condition is known
+//   vector          lanes that are taken from vectors and put back
+//   fold            arithmetic whose result is known
+// Expects: lowered kernels.   Guarantees: the same results. Position: after kernels
+// are written, so that how they were cut and walked changes no rounding; last, so that what is printed is what runs.
+//===---------------------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+
+#include "passes/lower/RewriteLog.h"
+#include "passes/lower/RewriteSets.h"
+
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace kiln;
+using namespace kiln::lower;
+using namespace mlir;
+
+namespace kiln {
+#define GEN_PASS_DEF_REWRITEUOPS
+#include "passes/Passes.h.inc"
+} // namespace kiln
+
+namespace {
+struct NamedSet {
+  llvm::StringLiteral name;
+  void (*add)(RewritePatternSet &, const RewriteContext &);
+};
+} // namespace
+
+/// In the order in which they are applied.
+static constexpr NamedSet kSets[] = {{"gates", addGatePatterns},
+                                     {"vector", addVectorPatterns},
+                                     {"fold", addFoldPatterns}};
+
+namespace {
+struct RewriteUOps : kiln::impl::RewriteUOpsBase<RewriteUOps> {
+  using Base::Base;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    for (const std::string &mnemonic : lacks) {
+      std::optional<Alu> kind = symbolizeAlu(mnemonic);
+      if (!kind)
+        return emitError(UnknownLoc::get(context), "no row is called '") << mnemonic << "'";
+      lacking_.push_back(*kind);
+    }
+    return success();
+  }
+
+  void rewrite(uop::FuncOp func) {
+    Constants constants(func);
+    RewriteContext context{constants, fma, lacking_};
+    for (const NamedSet &set : kSets) {
+      RewritePatternSet patterns(&getContext());
+      set.add(patterns, context);
+      RewriteListener listener(func, set.name, constants, log);
+      GreedyRewriteConfig config;
+      // Bottom up, so that a row that is matched with its operands is seen before them.
+      config.setUseTopDownTraversal(false)
+          .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled)
+          .enableFolding(false)
+          .enableConstantCSE(false)
+          .setListener(&listener);
+      (void)applyPatternsGreedily(func, std::move(patterns), config);
+    }
+  }
+
+  void runOnOperation() override {
+    if (!isListed)
+      for (auto func : getOperation().getOps<uop::FuncOp>())
+        rewrite(func);
+  }
+
+  SmallVector<Alu> lacking_;
+};
+} // namespace
