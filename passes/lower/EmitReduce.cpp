@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/lower/KernelLowering.h"
+#include "passes/lower/RewriteSets.h"
 
 #include "ir/graph/Graph.h"
 
@@ -170,26 +171,12 @@ void KernelLowering::advance(Largest &largest, const Reduced &reduced) {
   });
 }
 
-/// The product that a sum may fold into one multiply-add, if the input is one.
-static kernel::AluOp productOf(kernel::ReduceOp reduce) {
-  auto product = reduce.getInput().getDefiningOp<kernel::AluOp>();
-  bool sum = reduce.getKind().getValue() == Alu::ADD && isa<FloatType>(reduce.getResult().getType());
-  return sum && product && product.getKind().getValue() == Alu::MUL && product->hasOneUse() ? product : nullptr;
-}
-
 void KernelLowering::accumulate(Total &total, const Reduced &reduced) {
   kernel::ReduceOp reduce = total.reduce;
   Alu kind = reduce.getKind().getValue();
   bool vanishes = kind == Alu::ADD && vanishesOutside(reduce.getInput(), reduced.axes);
   Expr guard = vanishes ? Expr(1) : guardOver(reduced, total.inputAxes);
-  bool fuses = fuseMultiplyAdd_ && guard.isConst(1);
-  kernel::AluOp product = fuses && !total.largest ? productOf(reduce) : nullptr;
-  SmallVector<Value> operands{reduce.getInput()};
-  if (product)
-    operands.assign(product->operand_begin(), product->operand_end());
-  SmallVector<Tile> inputs;
-  for (Value operand : operands)
-    inputs.push_back(emit(operand));
+  Tile input = emit(reduce.getInput());
   size_t depth = scopes_.size() - 1;
   bool lanes = total.tile.lanes;
   SmallVector<int64_t> allAxes(total.tile.axes);
@@ -203,18 +190,12 @@ void KernelLowering::accumulate(Total &total, const Reduced &reduced) {
     forEachPoint(sizesOf(reduced.unrolled), [&](ArrayRef<int64_t> over) {
       SmallVector<int64_t> point(kept);
       point.append(over.begin(), over.end());
-      SmallVector<Value> values;
-      for (const Tile &input : inputs)
-        values.push_back(pick(input, allAxes, point, lanes, depth));
-      values[0] = within(fix(guard, allAxes, point), values[0], total.identity);
+      Value term = within(fix(guard, allAxes, point), pick(input, allAxes, point, lanes, depth), total.identity);
       if (total.largest)
-        values.push_back(pick(total.largest->weights, allAxes, point, lanes, depth));
-      if (values.size() == 1)
-        sum = alu(kind, {sum, values[0]}, type, depth);
-      else if (fuseMultiplyAdd_)
-        sum = uop::FmaOp::create(here(), loc_, type, values[0], values[1], sum);
-      else
-        sum = alu(Alu::ADD, {sum, alu(Alu::MUL, values, type, depth)}, type, depth);
+        term = alu(Alu::MUL, {term, pick(total.largest->weights, allAxes, point, lanes, depth)}, type, depth);
+      sum = alu(kind, {sum, term}, type, depth);
+      if (kind == Alu::ADD && isa<FloatType>(getElementTypeOrSelf(type)))
+        sum.getDefiningOp()->setAttr(kContract, builder_.getUnitAttr());
     });
   });
 }

@@ -43,8 +43,7 @@ static bool fitsInt32(kernel::FuncOp func) {
   return fits;
 }
 
-KernelLowering::KernelLowering(kernel::FuncOp func)
-    : func_(func), builder_(func), loc_(func.getLoc()), fuseMultiplyAdd_(!func.getOpts().empty()) {
+KernelLowering::KernelLowering(kernel::FuncOp func) : func_(func), builder_(func), loc_(func.getLoc()) {
   indexType_ = builder_.getIntegerType(fitsInt32(func) ? 32 : 64);
   for (kernel::Walk &walk : kernel::walksOf(func))
     addWalk(std::move(walk));

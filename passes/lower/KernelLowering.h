@@ -257,7 +257,6 @@ private:
       roots_;             ///< what is being computed: the values of stores that share loops, or a stage's
   kernel::ReduceOp held_; ///< the reduce whose totals are held in memory; null: none
   llvm::SmallVector<int64_t> heldLoops_; ///< its loops that stand outside loops of its result
-  bool fuseMultiplyAdd_;
   llvm::MapVector<mlir::Attribute, mlir::Value> constants_;
 };
 

@@ -69,7 +69,8 @@ llvm::Expected<target::Target> driver::describeTarget(const DeviceEntry &device,
                         .l1Bytes = found->l1Bytes,
                         .l2Bytes = found->l2Bytes,
                         .l3Bytes = found->l3Bytes,
-                        .maxChunks = target::kMostChunks};
+                        .maxChunks = target::kMostChunks,
+                        .fma = found->fma};
 }
 
 static void listFound(const kiln_device &device, llvm::raw_ostream &out) {

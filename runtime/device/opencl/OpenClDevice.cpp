@@ -41,6 +41,8 @@ target::Device opencl::device() {
           .summary = "OpenCL, through its own compiler",
           .target = {.maxItems = 256,
                      .localBytes = 32 << 10,
+                     .fma = true,
+                     .lacks = {},
                      .rates = {.bytesPerNs = 300,
                                .opsPerNs = 5000,
                                .productOpsPerNs = 5000,
