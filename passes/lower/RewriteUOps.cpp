@@ -2,11 +2,12 @@
 // Stage: lower (uop → uop).  Lowering writes what a kernel computes, the same for every device. What a device does not
 // have, and what it has a better operation for, is said here, as sets of patterns that have names: DEBUG=7 shows which
 // pattern of which set changed which op into what.
+//   transcendental  functions of reals that the device has not, as additions, products and bits
 //   fma             a product that is added to a running total and the addition, as one operation
 //   gates           loads, stores and branches whose condition is known
 //   vector          lanes that are taken from vectors and put back
 //   fold            arithmetic whose result is known
-// Expects: lowered kernels.   Guarantees: the same results, but for rounding of sums. Position: after kernels
+// Expects: lowered kernels.   Guarantees: no row on float32 or narrower that the device lacks. Position: after kernels
 // are written, so that how they were cut and walked changes no rounding; last, so that what is printed is what runs.
 //===---------------------------------------------------------------------------------===//
 
@@ -33,8 +34,9 @@ struct NamedSet {
 };
 } // namespace
 
-/// In the order in which they are applied.
-static constexpr NamedSet kSets[] = {{"fma", addFmaPatterns},
+/// In the order in which they are applied: a function's formula has products to fuse and constants to fold.
+static constexpr NamedSet kSets[] = {{"transcendental", addTranscendentalPatterns},
+                                     {"fma", addFmaPatterns},
                                      {"gates", addGatePatterns},
                                      {"vector", addVectorPatterns},
                                      {"fold", addFoldPatterns}};

@@ -70,7 +70,8 @@ llvm::Expected<target::Target> driver::describeTarget(const DeviceEntry &device,
                         .l2Bytes = found->l2Bytes,
                         .l3Bytes = found->l3Bytes,
                         .maxChunks = target::kMostChunks,
-                        .fma = found->fma};
+                        .fma = found->fma,
+                        .lacks = {std::begin(target::kMathRows), std::end(target::kMathRows)}};
 }
 
 static void listFound(const kiln_device &device, llvm::raw_ostream &out) {

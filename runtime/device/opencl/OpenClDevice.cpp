@@ -42,7 +42,7 @@ target::Device opencl::device() {
           .target = {.maxItems = 256,
                      .localBytes = 32 << 10,
                      .fma = true,
-                     .lacks = {},
+                     .lacks = {Alu::EXP, Alu::EXP2, Alu::LOG, Alu::LOG2, Alu::TANH, Alu::ERF},
                      .rates = {.bytesPerNs = 300,
                                .opsPerNs = 5000,
                                .productOpsPerNs = 5000,

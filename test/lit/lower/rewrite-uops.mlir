@@ -67,3 +67,23 @@ uop.func @apart(%o: !uop.ptr<f32, global>, %h: !uop.ptr<f16, global>)
   uop.store %v, %h[%zero : i32] : f16, !uop.ptr<f16, global>
   uop.yield
 }
+
+// What the device lacks is arithmetic, on as many lanes; wider floats stay.
+// CHECK-LABEL: uop.func @exponential
+// CHECK-NOT: uop.alu exp
+// CHECK: uop.alu exp %{{.*}} : (f64) -> f64
+// CHECK-NOT: uop.alu exp
+// CHECK: bitcast %{{.*}} : (vector<8xi32>) -> vector<8xf32>
+// LISTED-LABEL: uop.func @exponential
+// LISTED: uop.alu exp %{{.*}} : (vector<8xf32>)
+uop.func @exponential(%o: !uop.ptr<f32, global>, %d: !uop.ptr<f64, global>)
+    attributes {sizes = #kiln.dims<[]>, grid = #kiln.dims<[1]>, local = array<i64: 1>, operations = #kiln.expr<0>, bytes = #kiln.expr<0>} {
+  %zero = uop.const 0 : i32
+  %z = uop.load %d[%zero : i32] : !uop.ptr<f64, global> -> f64
+  %w = uop.alu exp %z : (f64) -> f64
+  uop.store %w, %d[%zero : i32] : f64, !uop.ptr<f64, global>
+  %x = uop.load %o[%zero : i32] : !uop.ptr<f32, global> -> vector<8xf32>
+  %y = uop.alu exp %x : (vector<8xf32>) -> vector<8xf32>
+  uop.store %y, %o[%zero : i32] : vector<8xf32>, !uop.ptr<f32, global>
+  uop.yield
+}

@@ -1,0 +1,100 @@
+//===- Exponential.cpp - e^x, 2^x and what is made of them ----------------------===//
+// A float holds its power of 2 in bits of its own. So e^x = 2^n·e^r, with n the nearest integer of x/ln 2 and r what is
+// left, up to half of ln 2 either way: a short polynomial is close enough there, and 2^n is an integer put into place.
+//
+// Rounding is by adding 1.5·2^23, which leaves no room for digits behind the point, and the integer in the low bits.
+// Where the polynomial's lowest terms carry most of the result they are added last, from the small to the large.
+//===------------------------------------------------------------------------------===//
+
+#include "passes/lower/Elementary.h"
+
+#include "passes/lower/Polynomials.h"
+
+#include <limits>
+
+using namespace kiln;
+using namespace kiln::lower;
+
+static constexpr double kRounder = 0x1.8p23;
+
+/// NaN stays NaN.
+static Lanes clamp(Lanes x, double low, double high) {
+  x = where(less(x, low), low, x);
+  return where(less(high, x), high, x);
+}
+
+static Lanes magnitude(Lanes x) { return (x.bits() & double(0x7fffffff)).asFloat(); }
+static Lanes withSignOf(Lanes x, Lanes signs) {
+  return (x.bits() | (signs.bits() & double(std::numeric_limits<int32_t>::min()))).asFloat();
+}
+
+namespace {
+/// A number as an integer and what is left: n and bits(n + 1.5·2^23), and r.
+struct Split {
+  Lanes count, countBits, rest;
+};
+} // namespace
+
+static Split splitByLn2(Lanes x) {
+  Lanes shifted = mulAdd(x, kLog2EHigh + kLog2ELow, kRounder);
+  Lanes count = shifted - kRounder;
+  Lanes rest = mulAdd(count, -kLn2Low, mulAdd(count, -kLn2High, x));
+  return {count, shifted.bits(), rest};
+}
+
+static Split splitByOne(Lanes x) {
+  Lanes shifted = x + kRounder;
+  Lanes count = shifted - kRounder;
+  return {count, shifted.bits(), x - count};
+}
+
+/// 2^n of the integers in bits(n + 1.5·2^23): they move to where the exponent stands, with its bias.
+static Lanes powerOf2(Lanes integers) { return ((integers + 127) << 23).asFloat(); }
+
+static constexpr int32_t kRounderBits = 0x4b400000;
+
+/// x·2^n. In two steps, so that neither factor overflows or is subnormal, though the result may.
+static Lanes scale(Lanes x, Lanes countBits) {
+  Lanes count = countBits - double(kRounderBits), half = count >> 1;
+  return x * powerOf2(half) * powerOf2(count - half);
+}
+
+/// e^r - 1 near 0.
+static Lanes expLess1Near0(Lanes r) { return mulAdd(polynomial(r, kExp), r * r, r); }
+
+Lanes lower::exp(Lanes x) {
+  Split split = splitByLn2(clamp(x, -104, 89));
+  return scale(expLess1Near0(split.rest) + 1, split.countBits);
+}
+
+Lanes lower::exp2(Lanes x) {
+  Split split = splitByOne(clamp(x, -151, 129));
+  return scale(mulAdd(polynomial(split.rest, kExp2), split.rest, 1), split.countBits);
+}
+
+/// By e^2x - 1, which is exact in the first digits also near 0: tanh x = (e^2x - 1) / (e^2x + 1).
+Lanes lower::tanh(Lanes x) {
+  Lanes size = magnitude(x);
+  size = where(less(10, size), 10, size); // 1 from here on, and NaN stays
+  Split split = splitByLn2(size + size);
+  Lanes power = powerOf2(split.countBits - double(kRounderBits));
+  Lanes less1 = mulAdd(expLess1Near0(split.rest), power, power - 1);
+  return withSignOf(less1 / (less1 + 2), x);
+}
+
+/// By e^-|x|, which is at most 1.
+Lanes lower::sigmoid(Lanes x) {
+  Lanes decay = exp(-magnitude(x));
+  return where(less(x, 0.0), decay, 1.0) / (decay + 1);
+}
+
+/// Near 0 as a polynomial times x; further out as 1 - e^-p, where p is smooth.
+Lanes lower::erf(Lanes x) {
+  Lanes size = magnitude(x), squared = size * size;
+  Lanes near = mulAdd(polynomial(squared, kErfNear), size, size);
+  size = where(less(4, size), 4, size);
+  Split split = splitByLn2(-polynomial(size, kErfFar));
+  Lanes power = powerOf2(split.countBits - double(kRounderBits));
+  Lanes far = mulAdd(-(expLess1Near0(split.rest) + 1), power, 1.0);
+  return withSignOf(where(less(size, 0.9), near, far), x);
+}
