@@ -24,7 +24,15 @@ static uop::AluOp onlyProductOf(Value value) {
   return product && product->hasOneUse() ? product : uop::AluOp();
 }
 
+/// Where the product stands, if the total is known there: lowering writes all products of a step before its sums, each
+/// behind the loads and splats that only it needs, which would otherwise all wait in registers.
 static Value fuse(LanesWriter &writer, uop::AluOp product, Value total) {
+  Block *block = writer.rewriter.getInsertionBlock();
+  Operation *made = total.getDefiningOp();
+  bool isKnown = !made || made->getBlock() != block || made->isBeforeInBlock(product);
+  OpBuilder::InsertionGuard guard(writer.rewriter);
+  if (product->getBlock() == block && isKnown)
+    writer.rewriter.setInsertionPoint(product);
   return uop::FmaOp::create(writer.rewriter, writer.loc, total.getType(), product.getOperand(0), product.getOperand(1),
                             total);
 }

@@ -31,12 +31,13 @@ namespace {
 struct NamedSet {
   llvm::StringLiteral name;
   void (*add)(RewritePatternSet &, const RewriteContext &);
+  bool isTopDown = false;
 };
 } // namespace
 
 /// In the order in which they are applied: a function's formula has products to fuse and constants to fold.
 static constexpr NamedSet kSets[] = {{"transcendental", addTranscendentalPatterns},
-                                     {"fma", addFmaPatterns},
+                                     {"fma", addFmaPatterns, /*isTopDown=*/true},
                                      {"gates", addGatePatterns},
                                      {"vector", addVectorPatterns},
                                      {"fold", addFoldPatterns}};
@@ -63,8 +64,8 @@ struct RewriteUOps : kiln::impl::RewriteUOpsBase<RewriteUOps> {
       set.add(patterns, context);
       RewriteListener listener(func, set.name, constants, log);
       GreedyRewriteConfig config;
-      // Bottom up, so that a row that is matched with its operands is seen before them.
-      config.setUseTopDownTraversal(false)
+      // Bottom up a row that is matched with its operands is seen before them, top down a total before what is added.
+      config.setUseTopDownTraversal(set.isTopDown)
           .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled)
           .enableFolding(false)
           .enableConstantCSE(false)

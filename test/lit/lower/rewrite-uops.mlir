@@ -87,3 +87,24 @@ uop.func @exponential(%o: !uop.ptr<f32, global>, %d: !uop.ptr<f64, global>)
   uop.store %y, %o[%zero : i32] : vector<8xf32>, !uop.ptr<f32, global>
   uop.yield
 }
+
+// A term is added where its product stood, before the operands of the next one are there.
+// CHECK-LABEL: uop.func @order
+// CHECK: uop.load
+// CHECK: %[[FIRST:.*]] = uop.fma
+// CHECK: uop.load
+// CHECK: uop.fma %{{.*}}, %{{.*}}, %[[FIRST]]
+uop.func @order(%o: !uop.ptr<f32, global>, %x: !uop.ptr<f32, global>)
+    attributes {sizes = #kiln.dims<[]>, grid = #kiln.dims<[1]>, local = array<i64: 1>, operations = #kiln.expr<0>, bytes = #kiln.expr<0>} {
+  %zero = uop.const 0 : i32
+  %one = uop.const 1 : i32
+  %none = uop.const 0.0 : f32
+  %a = uop.load %x[%zero : i32] : !uop.ptr<f32, global> -> f32
+  %p = uop.alu mul %a, %a : (f32, f32) -> f32
+  %b = uop.load %x[%one : i32] : !uop.ptr<f32, global> -> f32
+  %q = uop.alu mul %b, %b : (f32, f32) -> f32
+  %s = uop.alu add %none, %p {contract} : (f32, f32) -> f32
+  %t = uop.alu add %s, %q {contract} : (f32, f32) -> f32
+  uop.store %t, %o[%zero : i32] : f32, !uop.ptr<f32, global>
+  uop.yield
+}
