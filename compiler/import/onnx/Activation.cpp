@@ -18,7 +18,9 @@ static Value softsign(Node &n, TensorBuilder &b) { return b.softsign(n.input(0))
 static Value hyperbolicTangent(Node &n, TensorBuilder &b) { return b.tanh(n.input(0)); }
 
 static Value selu(Node &n, TensorBuilder &b) {
-  return b.selu(n.input(0), n.real("alpha", 1.67326319217681884765625), n.real("gamma", 1.05070102214813232421875));
+  bool isFirst = n.opset() < 6;
+  return b.selu(n.input(0), n.real("alpha", isFirst ? 1.6732f : 1.67326319217681884765625),
+                n.real("gamma", isFirst ? 1.0507f : 1.05070102214813232421875));
 }
 
 static Value hardSigmoid(Node &n, TensorBuilder &b) {
@@ -51,9 +53,12 @@ static Value shrink(Node &n, TensorBuilder &b) {
                  b.where(b.greater(x, lambda), b.sub(x, bias), b.constantLike(x, 0)));
 }
 
+/// Before opset 7 the slope is one number, or one a channel.
 static Value prelu(Node &n, TensorBuilder &b) {
-  Value x = n.input(0);
-  return b.where(b.less(x, 0), b.mul(x, n.input(1)), x);
+  Value x = n.input(0), slope = n.input(1);
+  if (n.opset() < 7 && b.rank(slope) == 1 && !b.dim(slope, 0).isConst(1))
+    slope = b.perChannel(x, slope);
+  return b.where(b.less(x, 0), b.mul(x, slope), x);
 }
 
 /// Before opset 13 the axes from `axis` on are one.
@@ -83,23 +88,23 @@ static Value hardmax(Node &n, TensorBuilder &b) {
 
 void kiln::import::onnx::addActivations(Registry &r) {
   r.add("Celu", 12, celu);
-  r.add("Elu", 7, elu);
+  r.add("Elu", 1, elu);
   r.add("Gelu", 20, gelu);
-  r.add("HardSigmoid", 7, hardSigmoid);
+  r.add("HardSigmoid", 1, hardSigmoid);
   r.add("HardSwish", 14, hardSwish);
-  r.add("Hardmax", 7, hardmax);
-  r.add("LeakyRelu", 7, leakyRelu);
-  r.add("LogSoftmax", 7, overAxis(&TensorBuilder::logSoftmax));
+  r.add("Hardmax", 1, hardmax);
+  r.add("LeakyRelu", 1, leakyRelu);
+  r.add("LogSoftmax", 1, overAxis(&TensorBuilder::logSoftmax));
   r.add("Mish", 18, mish);
-  r.add("PRelu", 7, prelu);
-  r.add("Relu", 7, relu);
-  r.add("Selu", 7, selu);
+  r.add("PRelu", 1, prelu);
+  r.add("Relu", 1, relu);
+  r.add("Selu", 1, selu);
   r.add("Shrink", 9, shrink);
-  r.add("Sigmoid", 7, sigmoid);
-  r.add("Softmax", 7, overAxis(&TensorBuilder::softmax));
-  r.add("Softplus", 7, softplus);
-  r.add("Softsign", 7, softsign);
+  r.add("Sigmoid", 1, sigmoid);
+  r.add("Softmax", 1, overAxis(&TensorBuilder::softmax));
+  r.add("Softplus", 1, softplus);
+  r.add("Softsign", 1, softsign);
   r.add("Swish", 24, swish);
-  r.add("Tanh", 7, hyperbolicTangent);
+  r.add("Tanh", 1, hyperbolicTangent);
   r.add("ThresholdedRelu", 10, thresholdedRelu);
 }

@@ -310,6 +310,6 @@ static Tensors loopOperator(Node &n, TensorBuilder &b) {
 }
 
 void kiln::import::onnx::addControlFlow(Registry &r) {
-  r.add("If", 7, ifOperator);
-  r.add("Loop", 7, loopOperator);
+  r.add("If", 1, ifOperator);
+  r.add("Loop", 1, loopOperator);
 }

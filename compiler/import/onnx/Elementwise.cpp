@@ -23,6 +23,20 @@ static auto unary(Unary function, ElementFunction fold = nullptr) {
   };
 }
 
+/// The second operand. Before opset 7 its axes lie beside the first's from `axis` on, and nothing else is broadcast
+/// than it.
+static Value secondOperand(Node &n, TensorBuilder &b) {
+  if (n.opset() >= 7 || !n.flag("broadcast", false) || !n.hasAttr("axis"))
+    return n.input(1);
+  Value x = n.input(0), y = n.input(1);
+  std::optional<int64_t> axis = b.normalizeAxis(n.integer("axis"), b.rank(x));
+  if (!x || !y || !axis)
+    return {};
+  Shape shape = b.shape(y);
+  shape.append(std::max<int64_t>(b.rank(x) - *axis - b.rank(y), 0), Expr(1));
+  return b.reshape(y, shape);
+}
+
 /// A binary function, and what it is of integers known at import.
 static auto binary(Binary function, ElementFunction fold = nullptr) {
   return [function, fold](Node &n, TensorBuilder &b) -> Tensor {
@@ -31,7 +45,7 @@ static auto binary(Binary function, ElementFunction fold = nullptr) {
     if (fold)
       if (Tensor folded = foldElementwise(n, n.tensor(0).type ? n.tensor(0).element() : b.int64(), fold))
         return folded;
-    return (b.*function)(n.input(0), n.input(1));
+    return (b.*function)(n.input(0), secondOperand(n, b));
   };
 }
 
@@ -51,7 +65,7 @@ static auto logical(Binary function, ElementFunction fold) {
     if (n.numInputs() == 2)
       if (Tensor folded = foldElementwise(n, b.boolType(), fold))
         return folded;
-    Value x = n.input(0), y = n.input(1);
+    Value x = n.input(0), y = secondOperand(n, b);
     if (x && y && (!b.isBool(x) || !b.isBool(y)))
       return n.fail("its inputs are not bool", "cast them");
     return (b.*function)(x, y);
@@ -91,7 +105,7 @@ static Tensor mod(Node &n, TensorBuilder &b) {
 
 /// The result has the base's dtype, whatever the exponent's.
 static Value power(Node &n, TensorBuilder &b) {
-  Value base = n.input(0), exponent = n.input(1);
+  Value base = n.input(0), exponent = secondOperand(n, b);
   if (!base || !exponent)
     return {};
   mlir::Type type = b.element(base);
@@ -147,8 +161,19 @@ static Tensor castTo(Node &n, TensorBuilder &b, mlir::Type element) {
   return b.cast(n.input(0), element);
 }
 
+/// The dtype to cast to: before opset 6 by its name.
+static int64_t targetOf(Node &n) {
+  if (n.opset() >= 6)
+    return n.integer("to");
+  ::onnx::TensorProto::DataType to = ::onnx::TensorProto::UNDEFINED;
+  std::string name = n.string("to", "");
+  if (!::onnx::TensorProto::DataType_Parse(name, &to))
+    n.fail("attribute 'to' is " + quoted(name), "it is the name of a dtype, as FLOAT");
+  return to;
+}
+
 static Tensor cast(Node &n, TensorBuilder &b) {
-  int64_t to = n.integer("to");
+  int64_t to = targetOf(n);
   n.ignore({"saturate", "round_mode"}); // of 8-bit floats
   mlir::Type element = elementType(n.importer().builder().getContext(), to);
   if (!element)
@@ -164,7 +189,7 @@ static Tensor castLike(Node &n, TensorBuilder &b) {
 
 void kiln::import::onnx::addElementwise(Registry &r) {
   using B = TensorBuilder;
-  r.add("Abs", 7, unary(&B::abs, foldAbs));
+  r.add("Abs", 1, unary(&B::abs, foldAbs));
   r.add("Acos", 7, unary(&B::acos));
   r.add("Acosh", 9, unary(&B::acosh));
   r.add("Asin", 7, unary(&B::asin));
@@ -172,52 +197,52 @@ void kiln::import::onnx::addElementwise(Registry &r) {
   r.add("Atan", 7, unary(&B::atan));
   r.add("Atanh", 9, unary(&B::atanh));
   r.add("BitwiseNot", 18, unary(&B::bitNot));
-  r.add("Ceil", 7, unary(&B::ceil));
+  r.add("Ceil", 1, unary(&B::ceil));
   r.add("Cos", 7, unary(&B::cos));
   r.add("Cosh", 9, unary(&B::cosh));
   r.add("Erf", 9, unary(&B::erf));
-  r.add("Exp", 7, unary(&B::exp));
-  r.add("Floor", 7, unary(&B::floor));
+  r.add("Exp", 1, unary(&B::exp));
+  r.add("Floor", 1, unary(&B::floor));
   r.add("IsInf", 10, isInf);
   r.add("IsNaN", 9, unary(&B::isNaN));
-  r.add("Log", 7, unary(&B::log));
-  r.add("Neg", 7, unary(&B::neg, foldNeg));
-  r.add("Not", 7, unary(&B::logicalNot, foldNot));
-  r.add("Reciprocal", 7, unary(&B::recip));
+  r.add("Log", 1, unary(&B::log));
+  r.add("Neg", 1, unary(&B::neg, foldNeg));
+  r.add("Not", 1, unary(&B::logicalNot, foldNot));
+  r.add("Reciprocal", 1, unary(&B::recip));
   r.add("Round", 11, unary(&B::roundHalfEven));
   r.add("Sign", 9, unary(&B::sign));
   r.add("Sin", 7, unary(&B::sin));
   r.add("Sinh", 9, unary(&B::sinh));
-  r.add("Sqrt", 7, unary(&B::sqrt));
+  r.add("Sqrt", 1, unary(&B::sqrt));
   r.add("Tan", 7, unary(&B::tan));
 
-  r.add("Add", 7, binary(&B::add, foldAdd));
+  r.add("Add", 1, binary(&B::add, foldAdd));
   r.add("BitwiseAnd", 18, binary(&B::bitAnd));
   r.add("BitwiseOr", 18, binary(&B::bitOr));
   r.add("BitwiseXor", 18, binary(&B::bitXor));
   r.add("BitShift", 11, bitShift);
-  r.add("Div", 7, binary(&B::div, foldDiv));
+  r.add("Div", 1, binary(&B::div, foldDiv));
   r.add("Mod", 10, mod);
-  r.add("Mul", 7, binary(&B::mul, foldMul));
-  r.add("Pow", 7, power);
-  r.add("Sub", 7, binary(&B::sub, foldSub));
-  r.add("Max", 7, variadic(&B::maximum, foldMax));
-  r.add("Mean", 7, mean);
-  r.add("Min", 7, variadic(&B::minimum, foldMin));
-  r.add("Sum", 7, variadic(&B::add));
+  r.add("Mul", 1, binary(&B::mul, foldMul));
+  r.add("Pow", 1, power);
+  r.add("Sub", 1, binary(&B::sub, foldSub));
+  r.add("Max", 1, variadic(&B::maximum, foldMax));
+  r.add("Mean", 1, mean);
+  r.add("Min", 1, variadic(&B::minimum, foldMin));
+  r.add("Sum", 1, variadic(&B::add));
 
-  r.add("And", 7, logical(&B::bitAnd, foldMin));
-  r.add("Or", 7, logical(&B::bitOr, foldMax));
-  r.add("Xor", 7, logical(&B::bitXor, foldNotEqual));
-  r.add("Equal", 7, comparison(&B::equal, foldEqual));
-  r.add("Greater", 7, comparison(&B::greater, [](llvm::ArrayRef<Expr> x) { return foldLess({x[1], x[0]}); }));
+  r.add("And", 1, logical(&B::bitAnd, foldMin));
+  r.add("Or", 1, logical(&B::bitOr, foldMax));
+  r.add("Xor", 1, logical(&B::bitXor, foldNotEqual));
+  r.add("Equal", 1, comparison(&B::equal, foldEqual));
+  r.add("Greater", 1, comparison(&B::greater, [](llvm::ArrayRef<Expr> x) { return foldLess({x[1], x[0]}); }));
   r.add("GreaterOrEqual", 12,
         comparison(&B::greaterEqual, [](llvm::ArrayRef<Expr> x) { return foldLessEqual({x[1], x[0]}); }));
-  r.add("Less", 7, comparison(&B::less, foldLess));
+  r.add("Less", 1, comparison(&B::less, foldLess));
   r.add("LessOrEqual", 12, comparison(&B::lessEqual, foldLessEqual));
   r.add("Where", 9, where);
 
-  r.add("Cast", 7, cast);
+  r.add("Cast", 1, cast);
   r.add("CastLike", 15, castLike);
-  r.add("Clip", 7, clip);
+  r.add("Clip", 1, clip);
 }

@@ -17,7 +17,7 @@ using llvm::Twine;
 using view::Expr;
 
 /// The opsets of ONNX's own domain whose differences the operators' importers know.
-static constexpr int64_t kFirstOpset = 7, kLastOpset = 28;
+static constexpr int64_t kFirstOpset = 1, kLastOpset = 28;
 static constexpr int64_t kFirstIrVersion = 3;
 
 /// The error with the file before it; whose fault it is stays the same.

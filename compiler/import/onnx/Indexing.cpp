@@ -180,10 +180,10 @@ static Tensor trilu(Node &n, TensorBuilder &b) {
 }
 
 void kiln::import::onnx::addIndexing(Registry &r) {
-  r.add("Gather", 7, gather);
+  r.add("Gather", 1, gather);
   r.add("GatherElements", 11, gatherElements);
   r.add("GatherND", 11, gatherND);
   r.add("OneHot", 9, oneHot);
-  r.add("Slice", 7, slice);
+  r.add("Slice", 1, slice);
   r.add("Trilu", 14, trilu);
 }

@@ -19,11 +19,16 @@ static Tensor reshaped(Node &n, TensorBuilder &b, llvm::ArrayRef<Expr> shape) {
 }
 
 static Tensor reshape(Node &n, TensorBuilder &b) {
-  bool zeroIsZero = n.flag("allowzero", false);
+  bool zeroIsZero = n.opset() >= 14 && n.flag("allowzero", false);
   const Tensor &input = n.tensor(0);
-  if (!input || !n.tensor(1))
+  Elements attribute; // before opset 5
+  const Elements *sizes = &attribute;
+  if (n.opset() < 5)
+    llvm::append_range(attribute, n.integers("shape"));
+  else
+    sizes = n.tensor(1) ? n.elements(1) : nullptr;
+  if (!input || (n.opset() >= 5 && !n.tensor(1)))
     return {};
-  const Elements *sizes = n.elements(1);
   if (!sizes)
     return n.fail("the shape " + quoted(n.proto().input(1)) + " is not known at import",
                   "it has to be a constant or made of sizes");
@@ -127,7 +132,7 @@ static Tensor transpose(Node &n, TensorBuilder &b) {
 }
 
 static Tensor concat(Node &n, TensorBuilder &b) {
-  int64_t axis = n.integer("axis");
+  int64_t axis = n.opset() < 4 ? n.integer("axis", 1) : n.integer("axis");
   Elements elements;
   bool known = n.numInputs() > 0 && (axis == 0 || axis == -1);
   for (int i = 0; known && i < n.numInputs(); ++i) {
@@ -141,8 +146,8 @@ static Tensor concat(Node &n, TensorBuilder &b) {
   return b.concat(n.inputs(), axis);
 }
 
-/// Parts of given sizes (an attribute before opset 13, an input since), or as many equal ones as there are outputs; the
-/// last is smaller where they do not come out even.
+/// Parts of given sizes (an attribute before opset 13, in the first opset and since 13 an input), or as many equal ones
+/// as there are outputs; the last is smaller where they do not come out even.
 static Tensors split(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   int64_t axis = n.integer("axis", 0), outputs = n.proto().output_size();
@@ -152,7 +157,7 @@ static Tensors split(Node &n, TensorBuilder &b) {
                   Twine(outputs) + " outputs"),
            Tensors();
   std::optional<Elements> sizes = Elements();
-  if (n.opset() < 13)
+  if (n.opset() < 13 && !(n.opset() < 2 && n.has(1)))
     for (int64_t size : n.integers("split"))
       sizes->push_back(size);
   else if (n.has(1))
@@ -174,11 +179,23 @@ static Tensors split(Node &n, TensorBuilder &b) {
   return Tensors(parts.begin(), parts.end());
 }
 
+/// A count an axis. Before opset 6: one count, and the axis that it is for.
 static Tensor tile(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   std::optional<Elements> counts = n.sizes(1);
   if (!x || !counts)
     return {};
+  if (n.opset() < 6) {
+    std::optional<llvm::SmallVector<int64_t>> axis = n.integers(2, "axis");
+    if (!axis)
+      return {};
+    std::optional<int64_t> at = axis->size() == 1 ? b.normalizeAxis(axis->front(), b.rank(x)) : std::nullopt;
+    if (!at || counts->size() != 1)
+      return n.fail("count and axis are not one number each");
+    Elements one(b.rank(x), Expr(1));
+    one[*at] = counts->front();
+    counts = one;
+  }
   if (int64_t(counts->size()) != b.rank(x))
     return n.fail(Twine(counts->size()) + " repeats for " + describe(b.shape(x)), "give one an axis");
   return b.tile(x, *counts);
@@ -191,7 +208,7 @@ static Tensor pad(Node &n, TensorBuilder &b) {
   std::optional<Elements> amounts = Elements();
   std::optional<Operand> fill;
   if (n.opset() < 11) {
-    for (int64_t amount : n.integers("pads"))
+    for (int64_t amount : n.integers(n.opset() < 2 ? "paddings" : "pads"))
       amounts->push_back(amount);
     fill = n.real("value", 0);
   } else {
@@ -274,17 +291,17 @@ static Tensor spaceToDepth(Node &n, TensorBuilder &b) {
 }
 
 void kiln::import::onnx::addMovement(Registry &r) {
-  r.add("Concat", 7, concat);
-  r.add("DepthToSpace", 7, depthToSpace);
+  r.add("Concat", 1, concat);
+  r.add("DepthToSpace", 1, depthToSpace);
   r.add("Expand", 8, expand);
-  r.add("Flatten", 7, flatten);
-  r.add("Identity", 7, identity);
-  r.add("Pad", 7, pad);
-  r.add("Reshape", 7, reshape);
-  r.add("SpaceToDepth", 7, spaceToDepth);
-  r.add("Split", 7, split);
-  r.add("Squeeze", 7, squeeze);
-  r.add("Tile", 7, tile);
-  r.add("Transpose", 7, transpose);
-  r.add("Unsqueeze", 7, unsqueeze);
+  r.add("Flatten", 1, flatten);
+  r.add("Identity", 1, identity);
+  r.add("Pad", 1, pad);
+  r.add("Reshape", 1, reshape);
+  r.add("SpaceToDepth", 1, spaceToDepth);
+  r.add("Split", 1, split);
+  r.add("Squeeze", 1, squeeze);
+  r.add("Tile", 1, tile);
+  r.add("Transpose", 1, transpose);
+  r.add("Unsqueeze", 1, unsqueeze);
 }

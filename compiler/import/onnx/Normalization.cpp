@@ -9,7 +9,9 @@ using mlir::Value;
 /// In training, by the statistics of this batch. Then come the running ones and, before opset 14, the batch's own.
 static Tensors batchNormalization(Node &n, TensorBuilder &b) {
   double epsilon = n.real("epsilon", 1e-5f), momentum = n.real("momentum", 0.9f);
-  bool trains = n.opset() >= 14 ? n.flag("training_mode", false) : n.proto().output_size() > 1;
+  bool trains = n.opset() < 7     ? !n.flag("is_test", false)
+                : n.opset() >= 14 ? n.flag("training_mode", false)
+                                  : n.proto().output_size() > 1;
   if (n.opset() < 9 && !n.flag("spatial", true))
     return n.fail("attribute 'spatial' is 0, which is not supported", "normalise each channel"), Tensors();
   Value x = n.input(0), scale = n.input(1), bias = n.input(2), mean = n.input(3), variance = n.input(4);
@@ -122,12 +124,12 @@ static Tensor lrn(Node &n, TensorBuilder &b) {
 }
 
 void kiln::import::onnx::addNormalizations(Registry &r) {
-  r.add("BatchNormalization", 7, batchNormalization);
+  r.add("BatchNormalization", 1, batchNormalization);
   r.add("GroupNormalization", 18, groupNormalization);
-  r.add("InstanceNormalization", 7, instanceNormalization);
+  r.add("InstanceNormalization", 1, instanceNormalization);
   r.add("LayerNormalization", 17, layerNormalization);
-  r.add("LpNormalization", 7, lpNormalization);
-  r.add("LRN", 7, lrn);
+  r.add("LpNormalization", 1, lpNormalization);
+  r.add("LRN", 1, lrn);
   r.add("MeanVarianceNormalization", 9, meanVarianceNormalization);
   r.add("RMSNormalization", 23, rmsNormalization);
 }

@@ -43,7 +43,7 @@ static Tensors maxPool(Node &n, TensorBuilder &b) {
 
 static Tensor averagePool(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
-  bool ceilMode = n.flag("ceil_mode", false), countPadding = n.flag("count_include_pad", false);
+  bool ceilMode = n.flag("ceil_mode", false), countPadding = n.opset() >= 7 && n.flag("count_include_pad", false);
   std::optional<Window> window = readWindow(n, x);
   if (!window)
     return {};
@@ -66,9 +66,17 @@ static Value norm(TensorBuilder &b, Value x, int64_t p, llvm::function_ref<Value
   return b.pow(sum(b.pow(b.abs(x), p)), 1.0 / double(p));
 }
 
+/// The norm's order, a float in the first opset.
+static int64_t orderOf(Node &n) {
+  if (n.opset() >= 2)
+    return n.integer("p", 2);
+  double p = n.real("p", 2);
+  return p == std::floor(p) && std::abs(p) < 1e9 ? int64_t(p) : 0;
+}
+
 static Tensor lpPool(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
-  int64_t p = n.integer("p", 2);
+  int64_t p = orderOf(n);
   bool ceilMode = n.flag("ceil_mode", false);
   std::optional<Window> window = readWindow(n, x);
   if (!window)
@@ -98,17 +106,17 @@ static Value globalMaxPool(Node &n, TensorBuilder &b) {
 
 static Tensor globalLpPool(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
-  int64_t p = n.integer("p", 2);
+  int64_t p = orderOf(n);
   if (p < 1)
     return n.fail("attribute 'p' is " + llvm::Twine(p), "it is 1 or more");
   return norm(b, x, p, [&](Value powers) { return b.sum(powers, spatialAxes(b, x), /*keepDims=*/true); });
 }
 
 void kiln::import::onnx::addPooling(Registry &r) {
-  r.add("AveragePool", 7, averagePool);
-  r.add("GlobalAveragePool", 7, globalAveragePool);
-  r.add("GlobalLpPool", 7, globalLpPool);
-  r.add("GlobalMaxPool", 7, globalMaxPool);
-  r.add("LpPool", 7, lpPool);
-  r.add("MaxPool", 7, maxPool);
+  r.add("AveragePool", 1, averagePool);
+  r.add("GlobalAveragePool", 1, globalAveragePool);
+  r.add("GlobalLpPool", 1, globalLpPool);
+  r.add("GlobalMaxPool", 1, globalMaxPool);
+  r.add("LpPool", 1, lpPool);
+  r.add("MaxPool", 1, maxPool);
 }

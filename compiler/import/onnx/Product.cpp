@@ -12,6 +12,8 @@ static Value matmul(Node &n, TensorBuilder &b) { return b.matmul(n.input(0), n.i
 /// alpha · A·B + beta · C, in which C broadcasts to the product.
 static Tensor gemm(Node &n, TensorBuilder &b) {
   double alpha = n.real("alpha", 1), beta = n.real("beta", 1);
+  if (n.opset() < 7)
+    n.ignore({"broadcast"}); // the sum broadcasts where it has to
   bool turnFirst = n.flag("transA", false), turnSecond = n.flag("transB", false);
   Value x = n.input(0), y = n.input(1), sum = n.optionalInput(2);
   if (!x || !y)
@@ -90,8 +92,8 @@ static Tensor convTranspose(Node &n, TensorBuilder &b) {
 }
 
 void kiln::import::onnx::addProducts(Registry &r) {
-  r.add("Conv", 7, conv);
-  r.add("ConvTranspose", 7, convTranspose);
-  r.add("Gemm", 7, gemm);
-  r.add("MatMul", 7, matmul);
+  r.add("Conv", 1, conv);
+  r.add("ConvTranspose", 1, convTranspose);
+  r.add("Gemm", 1, gemm);
+  r.add("MatMul", 1, matmul);
 }

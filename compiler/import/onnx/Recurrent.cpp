@@ -115,6 +115,8 @@ Recurrence::Recurrence(Node &n, TensorBuilder &b, int64_t gates, llvm::ArrayRef<
 }
 
 void Recurrence::readDirection() {
+  if (n.opset() < 7)
+    n.ignore({"output_sequence"}); // whether the first output is there says so too
   std::string direction = n.string("direction", "forward");
   if (direction == "forward")
     reversed_ = {false};
@@ -350,7 +352,7 @@ static Tensors lstm(Node &n, TensorBuilder &b) {
 }
 
 void kiln::import::onnx::addRecurrent(Registry &r) {
-  r.add("GRU", 7, gru);
-  r.add("LSTM", 7, lstm);
-  r.add("RNN", 7, rnn);
+  r.add("GRU", 1, gru);
+  r.add("LSTM", 1, lstm);
+  r.add("RNN", 1, rnn);
 }

@@ -75,24 +75,24 @@ using Axes = llvm::ArrayRef<int64_t>;
 using B = TensorBuilder;
 
 void kiln::import::onnx::addReductions(Registry &r) {
-  r.add("ReduceL1", 7, reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.l1(x, axes, keep); }));
-  r.add("ReduceL2", 7, reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.l2(x, axes, keep); }));
-  r.add("ReduceLogSum", 7,
+  r.add("ReduceL1", 1, reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.l1(x, axes, keep); }));
+  r.add("ReduceL2", 1, reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.l2(x, axes, keep); }));
+  r.add("ReduceLogSum", 1,
         reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.log(b.sum(x, axes, keep)); }));
-  r.add("ReduceLogSumExp", 7,
+  r.add("ReduceLogSumExp", 1,
         reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.logSumExp(x, axes, keep); }));
-  r.add("ReduceMax", 7,
+  r.add("ReduceMax", 1,
         reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.max(x, axes, keep); }, foldMax));
-  r.add("ReduceMean", 7, reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.mean(x, axes, keep); }));
-  r.add("ReduceMin", 7,
+  r.add("ReduceMean", 1, reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.mean(x, axes, keep); }));
+  r.add("ReduceMin", 1,
         reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.min(x, axes, keep); }, foldMin));
-  r.add("ReduceProd", 7,
+  r.add("ReduceProd", 1,
         reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.prod(x, axes, keep); }, foldMul));
-  r.add("ReduceSum", 7,
+  r.add("ReduceSum", 1,
         reduction(13, [](B &b, Value x, Axes axes, bool keep) { return b.sum(x, axes, keep); }, foldAdd));
-  r.add("ReduceSumSquare", 7,
+  r.add("ReduceSumSquare", 1,
         reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.sumSquares(x, axes, keep); }));
-  r.add("ArgMax", 7, argExtreme(&B::argMax));
-  r.add("ArgMin", 7, argExtreme(&B::argMin));
+  r.add("ArgMax", 1, argExtreme(&B::argMax));
+  r.add("ArgMin", 1, argExtreme(&B::argMin));
   r.add("CumSum", 11, cumSum);
 }

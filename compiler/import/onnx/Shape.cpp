@@ -157,6 +157,8 @@ static Tensors dropout(Node &n, TensorBuilder &b) {
   const Tensor &input = n.tensor(0);
   if (!input)
     return {};
+  if (n.opset() < 7 && !n.flag("is_test", false))
+    return n.fail("attribute 'is_test' is 0", "export the model for inference"), Tensors();
   if (n.opset() >= 12 && n.has(2) && n.number(2) != 0.0)
     return n.fail("its training mode is not known to be off", "export the model for inference"), Tensors();
   if (n.proto().output_size() < 2)
@@ -184,11 +186,11 @@ static Tensor eyeLike(Node &n, TensorBuilder &b) {
 }
 
 void kiln::import::onnx::addShapes(Registry &r) {
-  r.add("Constant", 7, constant);
+  r.add("Constant", 1, constant);
   r.add("ConstantOfShape", 9, constantOfShape);
-  r.add("Dropout", 7, dropout);
+  r.add("Dropout", 1, dropout);
   r.add("EyeLike", 9, eyeLike);
   r.add("Range", 11, range);
-  r.add("Shape", 7, shape);
-  r.add("Size", 7, size);
+  r.add("Shape", 1, shape);
+  r.add("Size", 1, size);
 }

@@ -58,6 +58,34 @@ TEST_CASE("Softmax before opset 13 takes the axes from its axis on as one") {
   CHECK(rounded(Case(13, "Softmax", {1, 2, 2}).on({1, 2, 2}, x)) == Floats{0.269f, 0.731f, 0.269f, 0.731f});
 }
 
+TEST_CASE("before opset 7 the second operand's axes lie where an attribute says") {
+  Floats x{0, 0, 10, 10};
+  auto add = [&](int64_t opset) { return Case(opset, "Add", {2, 2}).floats({2}, {1, 2}).with("broadcast", 1); };
+  CHECK(add(6).on({2, 2}, x) == Floats{1, 2, 11, 12});
+  CHECK(add(6).with("axis", 0).on({2, 2}, x) == Floats{1, 1, 12, 12});
+  CHECK(add(1).with("axis", 0).with("consumed_inputs", {0, 0}).on({2, 2}, x) == Floats{1, 1, 12, 12});
+  CHECK_THAT(add(7).import(), Contains("attribute 'broadcast' is not known in opset 7"));
+  CHECK_THAT(Case(6, "Relu", {1}).with("consumed_inputs", {0}).import(), Contains("is not known in opset 6"));
+}
+
+TEST_CASE("PRelu's slope is one a channel before opset 7") {
+  Floats x{-1, -1, -1, -1};
+  CHECK(Case(6, "PRelu", {1, 2, 2}).floats({2}, {2, 3}).on({1, 2, 2}, x) == Floats{-2, -2, -3, -3});
+  CHECK(Case(7, "PRelu", {1, 2, 2}).floats({2}, {2, 3}).on({1, 2, 2}, x) == Floats{-2, -3, -2, -3});
+}
+
+TEST_CASE("what the first opsets said otherwise") {
+  CHECK(Case(4, "Reshape", {4}).with("shape", {2, -1}).on({4}, {1, 2, 3, 4}) == Floats{1, 2, 3, 4});
+  CHECK(Case(1, "Pad", {2}).with("paddings", {1, 0}).on({2}, {1, 2}) == Floats{0, 1, 2});
+  CHECK(Case(5, "Tile", {1, 2}).ints({2}, true).ints({1}, true).on({1, 2}, {1, 2}) == Floats{1, 2, 1, 2});
+  CHECK(Case(5, "Cast", {1}).with("to", "FLOAT").on({1}, {1.5f}) == Floats{1.5f});
+  CHECK_THAT(Case(5, "Cast", {1}).with("to", "FLOATS").import(), Contains("attribute 'to' is 'FLOATS'"));
+  CHECK(Case(6, "Dropout", {1}).with("is_test", 1).on({1}, {3}) == Floats{3});
+  CHECK_THAT(Case(6, "Dropout", {1}).import(), Contains("attribute 'is_test' is 0"));
+  CHECK(Case(1, "GlobalLpPool", {1, 1, 2}).with("p", 1.0f).on({1, 1, 2}, {-3, 4}) == Floats{7});
+  CHECK(rounded(Case(5, "Selu", {1}).on({1}, {1})) == Floats{1.051f});
+}
+
 TEST_CASE("Clip's bounds are attributes before opset 11, inputs since") {
   CHECK(Case(7, "Clip", {3}).with("min", 0.0f).with("max", 1.0f).on({3}, {-1, 0.5, 2}) == Floats{0, 0.5, 1});
   CHECK(Case(11, "Clip", {3}).floats({}, {0}).floats({}, {1}).on({3}, {-1, 0.5, 2}) == Floats{0, 0.5, 1});
