@@ -205,6 +205,7 @@ class Whole(unittest.TestCase):
                 rows = json.load(file)["rows"]
         self.assertEqual([row["model"] for row in rows], ["broken", "mnist", "mobilenet_v3_tiny"])
         self.assertIn("model.onnx", rows[0]["compile"]["error"])
+        self.assertNotIn(broken, rows[0]["compile"]["error"])
         for row in rows[1:]:
             self.assertGreater(row["threads"]["1"]["times"]["kiln"]["seconds"], 0)
             self.assertGreater(row["threads"]["1"]["facts"]["kiln"]["peak"], 100000)

@@ -29,7 +29,10 @@ def relative(difference):
 def compile_model(kiln, folder, program, options):
     """(what a row says of the compilation, --stats)"""
     command = [kiln, "compile", os.path.join(folder, "model.onnx"), "-o", program, "--stats", *options]
-    compiled, peak = run_and_watch(command)
+    try:
+        compiled, peak = run_and_watch(command)
+    except Failed as why:
+        raise Failed(str(why).replace(os.path.join(folder, ""), "")) from None
     facts = {"seconds": compiled.seconds, "cpu": compiled.cpu, "peak": peak, "bytes": os.path.getsize(program)}
     return facts, compiled.output
 
