@@ -1,8 +1,50 @@
 #include "import/Import.h"
 
+#include "ir/graph/Graph.h"
+#include "ir/host/Host.h"
+#include "support/Error.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
 using namespace kiln;
+
+static llvm::Error checkRank(llvm::StringRef kind, llvm::StringRef name, mlir::Type type) {
+  int64_t rank = llvm::cast<mlir::RankedTensorType>(type).getRank();
+  if (rank <= host::kMaxPortRank)
+    return llvm::Error::success();
+  return failure(kind + " '" + name + "': it has " + llvm::Twine(rank) + " axes, more than the " +
+                     llvm::Twine(host::kMaxPortRank) + " of a program's inputs, outputs and weights",
+                 "reshape it to fewer");
+}
+
+llvm::Error import::checkPorts(mlir::ModuleOp module) {
+  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
+  if (main.getNumResults() == 0)
+    return failure("the model has no output", "let @main return one");
+  auto nameOf = [](mlir::StringAttr name) { return name ? name.getValue() : ""; };
+  for (auto [index, type] : llvm::enumerate(main.getArgumentTypes()))
+    if (llvm::Error error =
+            checkRank("input", nameOf(main.getArgAttrOfType<mlir::StringAttr>(index, graph::kNameAttr)), type))
+      return error;
+  for (auto [index, type] : llvm::enumerate(main.getResultTypes()))
+    if (llvm::Error error =
+            checkRank("output", nameOf(main.getResultAttrOfType<mlir::StringAttr>(index, graph::kNameAttr)), type))
+      return error;
+  llvm::Error weights = llvm::Error::success();
+  main.walk([&](graph::WeightOp weight) {
+    llvm::consumeError(std::move(weights));
+    weights = checkRank("weight", weight.getName(), weight.getType());
+    return weights ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+  });
+  return weights;
+}
 
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 kiln::import::importModel(mlir::MLIRContext &context, llvm::StringRef path, const ImportOptions &options) {
-  return path.ends_with(".json") ? importJson(context, path, options) : importOnnx(context, path, options);
+  auto module = path.ends_with(".json") ? importJson(context, path, options) : importOnnx(context, path, options);
+  if (!module)
+    return module;
+  if (llvm::Error error = checkPorts(**module))
+    return failure(path + ": " + llvm::toString(std::move(error)));
+  return module;
 }

@@ -34,6 +34,10 @@ struct ImportOptions {
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> importModel(mlir::MLIRContext &context, llvm::StringRef path,
                                                               const ImportOptions &options);
 
+/// What no artefact can have: a model without an output, and inputs, outputs or weights of more axes than the runtime's
+/// tables hold. For graphs of any source.
+llvm::Error checkPorts(mlir::ModuleOp module);
+
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> importOnnx(mlir::MLIRContext &context, llvm::StringRef path,
                                                              const ImportOptions &options);
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> importJson(mlir::MLIRContext &context, llvm::StringRef path,

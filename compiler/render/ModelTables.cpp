@@ -9,6 +9,8 @@
 using namespace kiln;
 using namespace kiln::render;
 
+static_assert(host::kMaxPortRank == KILN_MAX_RANK, "the runtime's tables hold what a program may have");
+
 static std::vector<DimEntry> describeDims(mlir::RankedTensorType type, const std::vector<SymbolEntry> &symbols) {
   std::vector<DimEntry> dims;
   for (view::Expr size : shapeOf(type)) {

@@ -97,7 +97,7 @@ bool RecipeMaker::rejectWhatGrows() {
         ++readers[op];
       }
   }
-  llvm::DenseSet<Operation *> rejected;
+  llvm::DenseSet<Operation *> rejected; // also what has more axes than a weight can have
   for (auto [result, own] : llvm::zip(results_, weights)) {
     double replaced = 0;
     int64_t most = 0; // of all that is replaced, if nothing else reads it
@@ -105,7 +105,8 @@ bool RecipeMaker::rejectWhatGrows() {
       most += packedBytes(weight->getResult(0));
       replaced += double(packedBytes(weight->getResult(0))) / readers[weight];
     }
-    if (replaced > 0 && replaced >= double(packedBytes(result)))
+    bool isWeight = cast<RankedTensorType>(result.getType()).getRank() <= host::kMaxPortRank;
+    if (isWeight && replaced > 0 && replaced >= double(packedBytes(result)))
       continue;
     rejected.insert(result.getDefiningOp());
     // What is too large on the way to it is so for good; a long chain need not be taken back step by step.

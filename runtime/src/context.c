@@ -71,6 +71,25 @@ static const kiln_device *find_device(const char *name) {
 /* Zeroed room for `count` items; never NULL for want of items. */
 static void *array_of(int32_t count, size_t size) { return calloc(count > 0 ? (size_t)count : 1, size); }
 
+/* Whether no tensor has more axes than the runtime's arrays. kiln makes no such model; one by hand may be. */
+static bool fits_tables(kiln_context *context) {
+  const kiln_model *model = context->model;
+  const char *name = NULL;
+  for (int32_t i = 0; i < model->input_count; i++)
+    if (model->inputs[i].rank < 0 || model->inputs[i].rank > KILN_MAX_RANK)
+      name = model->inputs[i].name;
+  for (int32_t i = 0; i < model->output_count; i++)
+    if (model->outputs[i].rank < 0 || model->outputs[i].rank > KILN_MAX_RANK)
+      name = model->outputs[i].name;
+  for (int32_t i = 0; i < model->weight_count; i++)
+    if (model->weights[i].rank < 0 || model->weights[i].rank > KILN_MAX_RANK)
+      name = model->weights[i].name;
+  if (name)
+    kiln_fail(context, KILN_UNAVAILABLE, "%s: '%s' has more than %d axes; compile the model again", model->name, name,
+              KILN_MAX_RANK);
+  return !name;
+}
+
 static kiln_status open_context(kiln_context *context) {
   const kiln_model *model = context->model;
   if (model->abi != KILN_ABI_VERSION)
@@ -80,6 +99,8 @@ static kiln_status open_context(kiln_context *context) {
   context->device = find_device(model->device);
   if (!context->device)
     return kiln_fail(context, KILN_UNAVAILABLE, "device '%s' is not linked into this program", model->device);
+  if (!fits_tables(context))
+    return KILN_UNAVAILABLE;
   context->sizes = array_of(model->symbol_count, sizeof *context->sizes);
   context->input_states = array_of(model->input_count, sizeof *context->input_states);
   context->output_states = array_of(model->output_count, sizeof *context->output_states);

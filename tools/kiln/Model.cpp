@@ -77,6 +77,9 @@ llvm::Error Model::checkDump() {
     return wrong("it has no func.func @main");
   if (!isGraph && !llvm::hasSingleElement(module().getOps<host::ProgramOp>()))
     return wrong("it has not one host.program");
+  if (isGraph)
+    if (llvm::Error error = import::checkPorts(module()))
+      return failure(options_.model + ": " + llvm::toString(std::move(error)));
   // A later stage relies on what this one guarantees.
   MarkStageOptions promise;
   promise.stage = mark.getValue();

@@ -147,8 +147,11 @@ llvm::Expected<view::Shape> Importer::inputShape(const ::onnx::ValueInfoProto &i
     } else if (!name.empty()) {
       size = symbols_.symbol(name);
     }
+    if (size.isConst() && size.constant() < -1)
+      return failure("the size " + Twine(size.constant()) + " is negative",
+                     "write -1, or a name, for a size that is not known");
     // Some exporters write -1 for a size that is not known.
-    if (size.isConst() && size.constant() < 0)
+    if (size.isConst(-1))
       size = symbols_.symbol((input.name() + ".dim" + Twine(shape.size())).str());
     shape.push_back(size);
   }

@@ -48,6 +48,12 @@ void HostDialect::initialize() {
 }
 
 LogicalResult ProgramOp::verify() {
+  auto isTooDeep = [](RankedTensorType type) { return type.getRank() > kMaxPortRank; };
+  auto port = [&](PortAttr attr) { return isTooDeep(attr.getType()); };
+  if (llvm::any_of(getInputs().getAsRange<PortAttr>(), port) ||
+      llvm::any_of(getOutputs().getAsRange<PortAttr>(), port) ||
+      llvm::any_of(getWeights().getAsRange<WeightAttr>(), [&](WeightAttr attr) { return isTooDeep(attr.getType()); }))
+    return emitOpError() << "has an input, output or weight of more than " << kMaxPortRank << " axes";
   Block &body = getBody().front();
   if (body.getNumArguments() != getSymbols().size())
     return emitOpError("needs a body argument for each symbol");

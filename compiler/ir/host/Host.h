@@ -9,6 +9,11 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+namespace kiln::host {
+/// The axes that an input, an output or a weight may have: what the tables of kiln/program.h hold.
+inline constexpr int64_t kMaxPortRank = 8;
+} // namespace kiln::host
+
 #include "ir/host/HostDialect.h.inc"
 #include "ir/host/HostEnums.h.inc"
 #define GET_ATTRDEF_CLASSES

@@ -214,6 +214,24 @@ TEST_CASE("a model of another runtime is refused, and a short error buffer is en
   CHECK(kiln_context_create(&model, nullptr, &context, nullptr, 0) == KILN_UNAVAILABLE);
 }
 
+TEST_CASE("a model with more axes than the runtime's arrays is refused") {
+  const kiln_port deep = {"deep", KILN_FLOAT32, KILN_MAX_RANK + 1, nullptr, nullptr};
+  const kiln_weight heavy = {"heavy", KILN_FLOAT32, -1, nullptr, 0, 0};
+  auto error = [](const kiln_model &model) {
+    kiln_context *context;
+    char text[100];
+    CHECK(kiln_context_create(&model, nullptr, &context, text, sizeof text) == KILN_UNAVAILABLE);
+    return std::string(text);
+  };
+  kiln_model input = affine_model, output = affine_model, weight = affine_model;
+  input.inputs = output.outputs = &deep;
+  input.input_count = output.output_count = 1;
+  weight.weights = &heavy;
+  CHECK(error(input) == "affine: 'deep' has more than 8 axes; compile the model again");
+  CHECK(error(output) == "affine: 'deep' has more than 8 axes; compile the model again");
+  CHECK(error(weight) == "affine: 'heavy' has more than 8 axes; compile the model again");
+}
+
 TEST_CASE("two names, one device") {
   kiln_model model = affine_model;
   model.device = "c";

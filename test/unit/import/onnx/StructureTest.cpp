@@ -27,6 +27,16 @@ TEST_CASE("names of inputs and outputs are kept") {
                                             "(tensor<2xf32> {graph.name = \"y\"})"));
 }
 
+TEST_CASE("a size of an input is no number below -1, which stands for an unknown one") {
+  OnnxModel model = reluModel();
+  auto *size = model.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0);
+  size->set_dim_value(-1);
+  CHECK_THAT(model.import(), Contains("x.dim0"));
+  size->set_dim_value(-3);
+  CHECK(model.import() ==
+        "error: model.onnx: input 'x': the size -3 is negative; write -1, or a name, for a size that is not known");
+}
+
 TEST_CASE("a model without outputs is none") {
   OnnxModel model = reluModel();
   model.graph().clear_output();
