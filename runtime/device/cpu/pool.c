@@ -10,12 +10,17 @@
  *
  * Chunks come from shapes and each writes what no other does, so results do not depend on who runs which.
  *
+ * The process is not ours. Its signals are for its own threads, so ours block them all. A fork copies the pool without
+ * its threads and with its locks as they happen to be: a child begins anew when it first runs something.
+ *
  *===---------------------------------------------------------------------===*/
-#define _GNU_SOURCE /* sched_getaffinity */
+#define _POSIX_C_SOURCE 200809L
 #include "pool.h"
 
+#include "cpu_count.h"
+
 #include <pthread.h>
-#include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -42,6 +47,7 @@ struct kiln_pool {
   pthread_mutex_t mutex;
   pthread_cond_t work, done;
   int32_t wanted, started; /* threads beside the caller's */
+  pid_t owner;             /* the process that the threads are in */
   pthread_t threads[];
 };
 
@@ -91,11 +97,15 @@ static void *worker(void *argument) {
 
 static void start_threads(kiln_pool *pool) {
   pthread_attr_t attributes;
+  sigset_t all, before;
+  sigfillset(&all);
   if (pthread_attr_init(&attributes) == 0) {
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* a new thread has its maker's */
     while (pool->started < pool->wanted &&
            pthread_create(&pool->threads[pool->started], &attributes, worker, pool) == 0)
       pool->started++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
   }
   pool->wanted = pool->started;
@@ -139,8 +149,18 @@ static void run_some(kiln_pool *pool, int64_t first, uint32_t chunks) {
   wait_for_all(pool);
 }
 
+/* Everything but how many threads are wanted. */
+static void reset(kiln_pool *pool, int32_t wanted) {
+  *pool = (kiln_pool){.wanted = wanted, .owner = getpid()};
+  pthread_mutex_init(&pool->mutex, NULL);
+  pthread_cond_init(&pool->work, NULL);
+  pthread_cond_init(&pool->done, NULL);
+}
+
 void kiln_pool_run(kiln_pool *pool, kiln_chunk_entry entry, void *const *buffers, const int64_t *sizes,
                    int64_t chunks) {
+  if (chunks > 1 && pool->wanted > 0 && pool->owner != getpid())
+    reset(pool, pool->wanted);
   if (chunks > 1 && pool->started < pool->wanted)
     start_threads(pool);
   if (chunks <= 1 || pool->started == 0) {
@@ -158,33 +178,23 @@ void kiln_pool_run(kiln_pool *pool, kiln_chunk_entry entry, void *const *buffers
   }
 }
 
-static int32_t available_threads(void) {
-#ifdef __linux__
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0)
-    return CPU_COUNT(&set);
-#endif
-  long count = sysconf(_SC_NPROCESSORS_ONLN);
-  return count > 0 && count < MOST_THREADS ? (int32_t)count : 1;
-}
-
 kiln_pool *kiln_pool_create(int32_t threads) {
   if (threads <= 0)
-    threads = available_threads();
+    threads = kiln_cpu_count();
   if (threads > MOST_THREADS)
     threads = MOST_THREADS;
   size_t bytes = sizeof(kiln_pool) + (size_t)threads * sizeof(pthread_t);
   kiln_pool *pool = aligned_alloc(_Alignof(kiln_pool), (bytes + 127) / 128 * 128);
-  if (!pool)
-    return NULL;
-  *pool = (kiln_pool){.wanted = threads - 1};
-  pthread_mutex_init(&pool->mutex, NULL);
-  pthread_cond_init(&pool->work, NULL);
-  pthread_cond_init(&pool->done, NULL);
+  if (pool)
+    reset(pool, threads - 1);
   return pool;
 }
 
 void kiln_pool_destroy(kiln_pool *pool) {
+  if (pool->owner != getpid()) { /* the threads and whoever holds the locks are in another process */
+    free(pool);
+    return;
+  }
   pthread_mutex_lock(&pool->mutex);
   atomic_store(&pool->stop, true);
   pthread_cond_broadcast(&pool->work);

@@ -8,7 +8,10 @@ extern "C" {
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace {
@@ -70,6 +73,50 @@ TEST_CASE("the caller sleeps through long chunks") {
       buffers, nullptr, 3);
   CHECK(done == 3);
   kiln_pool_destroy(pool);
+}
+
+TEST_CASE("signals are for the process's own threads") {
+  static std::atomic<bool> handledElsewhere, handled;
+  static thread_local bool isMine = false;
+  isMine = true;
+  auto before = std::signal(SIGUSR1, [](int) { (isMine ? handled : handledElsewhere) = true; });
+  sigset_t usr1, mask;
+  sigemptyset(&usr1);
+  sigaddset(&usr1, SIGUSR1);
+  kiln_pool *pool = kiln_pool_create(4);
+  CHECK(eachRunsOnce(pool, 20));
+  pthread_sigmask(SIG_BLOCK, nullptr, &mask);
+  CHECK(sigismember(&mask, SIGUSR1) == 0); // the caller's own mask is as it was
+  pthread_sigmask(SIG_BLOCK, &usr1, nullptr);
+  kill(getpid(), SIGUSR1);
+  for (int i = 0; i < 5; i++) {
+    CHECK(eachRunsOnce(pool, 20));
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  CHECK_FALSE(handledElsewhere);
+  pthread_sigmask(SIG_UNBLOCK, &usr1, nullptr);
+  CHECK(handled);
+  std::signal(SIGUSR1, before);
+  kiln_pool_destroy(pool);
+}
+
+TEST_CASE("a child of a fork has a pool of its own threads, and may end it") {
+  for (bool runs : {false, true}) {
+    kiln_pool *pool = kiln_pool_create(3);
+    CHECK(eachRunsOnce(pool, 50));
+    pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      bool good = !runs || (eachRunsOnce(pool, 50) && kiln_pool_threads(pool) == 3);
+      kiln_pool_destroy(pool);
+      _exit(good ? 0 : 1);
+    }
+    int status = -1;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+    CHECK(eachRunsOnce(pool, 50));
+    kiln_pool_destroy(pool);
+  }
 }
 
 TEST_CASE("one thread starts no other, and others start only for work that can be shared") {
