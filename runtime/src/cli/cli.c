@@ -55,10 +55,6 @@ static kiln_status run(const kiln_model *model, const kiln_args *args, kiln_tens
   }
   status = run_with(context, model, args, inputs, outputs, cause);
   kiln_context_destroy(context);
-  if (!status && fflush(stdout) != 0) {
-    kiln_text_add(cause, "standard output cannot be written");
-    return KILN_IO_ERROR;
-  }
   return status;
 }
 
@@ -86,6 +82,10 @@ int kiln_cli_main(const kiln_model *model, int argc, char **argv) {
     kiln_cli_list(model);
   else
     status = run(model, &args, inputs, outputs, &wrong_use, &cause);
+  if (!status && (fflush(stdout) != 0 || ferror(stdout))) {
+    kiln_text_add(&cause, "standard output cannot be written");
+    status = KILN_IO_ERROR;
+  }
   if (status)
     fprintf(stderr, "%s: %s\n", program, line);
   for (int32_t i = 0; inputs && i < model->input_count; i++)

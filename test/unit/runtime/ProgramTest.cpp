@@ -180,7 +180,9 @@ TEST_CASE("results that cannot be written") {
 
 TEST_CASE("a full standard output is a failure") {
   Program run;
-  std::string command = std::string(KILN_TEST_PROGRAM) + " --random >/dev/full 2>'" + run / "err" + "'";
-  CHECK(WEXITSTATUS(std::system(command.c_str())) == 1);
-  CHECK(run.read(run / "err") == "affine: standard output cannot be written\n");
+  for (const char *option : {"--random", "--list", "--help"}) {
+    std::string command = std::string(KILN_TEST_PROGRAM) + " " + option + " >/dev/full 2>'" + run / "err" + "'";
+    CHECK(WEXITSTATUS(std::system(command.c_str())) == 1);
+    CHECK(run.read(run / "err") == "affine: standard output cannot be written\n");
+  }
 }
