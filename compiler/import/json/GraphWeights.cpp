@@ -75,6 +75,9 @@ llvm::Expected<Value> GraphImporter::fileWeight(const Json &weight) {
       return failure(path + " holds " + dtypeName(stored->element) + ", not " + dtypeName(*element),
                      "correct the weight's dtype");
   }
+  if (stored->element.isInteger(1) &&
+      llvm::any_of(bytes.substr(stored->offset, stored->bytes), [](char c) { return c != 0 && c != 1; }))
+    return failure(path + ": a bool is neither 0 nor 1", "store it as a byte of one of them");
   Shape shape(stored->shape.begin(), stored->shape.end());
   if (weight.contains("shape") &&
       ArrayRef<int64_t>(stored->shape) != ArrayRef(weight["shape"].get<std::vector<int64_t>>()))
