@@ -263,8 +263,8 @@ void HeaderWriter::writeRun() {
   } else {
     out_ << '.';
   }
-  out_ << " An output points to memory of the context, valid until its next run; where the pointer to\n"
-          " * its dims is not NULL, they are written there.\n";
+  out_ << " An output points to memory of the context, valid until its next run, in which it may be an\n"
+          " * input; where the pointer to its dims is not NULL, they are written there.\n";
   for (auto [ports, names] : {std::pair(&tables_.inputs, &inputs_), std::pair(&tables_.outputs, &outputs_)})
     for (auto [port, name] : llvm::zip(*ports, *names)) {
       out_ << " *   " << name << ": " << inComment(describe(port));
@@ -292,7 +292,8 @@ void HeaderWriter::writeRun() {
     for (auto [axis, dim] : llvm::enumerate(port.dims))
       out_ << slot << "dims[" << axis << "] = " << stripParens(dimInC(dim.value)) << ";\n";
   }
-  out_ << "  kiln_status kiln_result = kiln_run(context, kiln_inputs, kiln_outputs);\n";
+  out_ << "  kiln_status kiln_result = kiln_run(context, kiln_inputs, " << inputs << ", kiln_outputs, " << outputs
+       << ");\n";
   for (auto [index, port] : llvm::enumerate(tables_.outputs)) {
     std::string slot = "kiln_outputs[" + std::to_string(index) + "].";
     const std::string &name = outputs_[index];

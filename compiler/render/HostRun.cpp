@@ -32,7 +32,7 @@ private:
   void launch(host::LaunchOp op);
   void plan(host::PlanOp op);
   std::string arithmetic(Operation *op);
-  std::string size(view::Expr expr, const llvm::DenseMap<view::Expr, std::string> &variables);
+  std::string size(view::Expr expr, const llvm::DenseMap<view::Expr, std::string> &variables, bool isEstimate);
 
   std::string text(Value value) const { return names_.find(value)->second; }
   std::string list(mlir::ValueRange values, llvm::StringRef otherwise = "") const;
@@ -44,6 +44,8 @@ private:
     return llvm::isa<host::SliceType>(type) ? "kiln_slice" : type.isInteger(1) ? "_Bool" : "int64_t";
   }
   void define(Operation *op, const llvm::Twine &text);
+  /// After a statement that computes sizes: ends the run where one wraps.
+  void endIfWrapped(llvm::StringRef message);
   void declare(mlir::ValueRange values);
   void assign(mlir::ValueRange to, mlir::ValueRange from);
 
@@ -64,6 +66,7 @@ private:
   unsigned slices_ = 0, numbers_ = 0;
   std::string launches_, body_;
   unsigned launchCount_ = 0;
+  bool mayWrap_ = false, notesWraps_ = false; // in a statement since the last endIfWrapped; in any
   unsigned depth_ = 1;
 };
 
@@ -85,6 +88,14 @@ void RunRenderer::define(Operation *op, const llvm::Twine &text) {
     line("const " + typeName(op->getResult(0).getType()) + " " + name(op->getResult(0)) + " = " + text + ";");
 }
 
+void RunRenderer::endIfWrapped(llvm::StringRef message) {
+  if (!std::exchange(mayWrap_, false))
+    return;
+  notesWraps_ = true;
+  line("if (wraps)");
+  line("  return kiln_rt_fail(context, KILN_INVALID_ARGUMENT, " + stringLiteral(message) + ");");
+}
+
 void RunRenderer::declare(mlir::ValueRange values) {
   for (Value value : values) {
     bool isSlice = llvm::isa<host::SliceType>(value.getType());
@@ -103,14 +114,23 @@ void RunRenderer::assign(mlir::ValueRange to, mlir::ValueRange from) {
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
-std::string RunRenderer::size(view::Expr expr, const llvm::DenseMap<view::Expr, std::string> &variables) {
+std::string RunRenderer::size(view::Expr expr, const llvm::DenseMap<view::Expr, std::string> &variables,
+                              bool isEstimate) {
   using Kind = view::Expr::Kind;
-  auto operands = llvm::map_to_vector(expr.operands(), [&](view::Expr operand) { return size(operand, variables); });
+  auto operands =
+      llvm::map_to_vector(expr.operands(), [&](view::Expr operand) { return size(operand, variables, isEstimate); });
   auto call = [&](Alu kind) {
     return functions_.call(kind, DType::I64) + "(" + stripParens(operands[0]).str() + ", " +
            stripParens(operands[1]).str() + ")";
   };
   auto infix = [&](llvm::StringRef sign) { return "(" + llvm::join(operands, sign) + ")"; };
+  auto checked = [&](llvm::StringRef function) {
+    mayWrap_ = true;
+    std::string result = operands[0];
+    for (const std::string &operand : llvm::drop_begin(operands))
+      result = ("kiln_size_" + function + "(" + stripParens(result) + ", " + stripParens(operand) + ", &wraps)").str();
+    return result;
+  };
   // Where nothing is negative, C's division floors.
   auto isPlain = [&] { return expr.operands()[0].min() >= 0 && expr.operands()[1].min() > 0; };
   switch (expr.kind()) {
@@ -119,9 +139,9 @@ std::string RunRenderer::size(view::Expr expr, const llvm::DenseMap<view::Expr, 
   case Kind::Var:
     return variables.at(expr);
   case Kind::Add:
-    return infix("+");
+    return mayWrap(expr) && !isEstimate ? checked("add") : infix("+");
   case Kind::Mul:
-    return infix("*");
+    return mayWrap(expr) && !isEstimate ? checked("mul") : infix("*");
   case Kind::FloorDiv:
     return isPlain() ? infix("/") : call(Alu::FLOORDIV);
   case Kind::Mod:
@@ -161,14 +181,18 @@ std::string RunRenderer::arithmetic(Operation *op) {
   auto operand = [&](unsigned index) { return text(op->getOperand(index)); };
   auto infix = [&](llvm::StringRef sign) { return (operand(0) + " " + sign + " " + operand(1)).str(); };
   auto call = [&](Alu kind) { return functions_.call(kind, DType::I64) + "(" + operand(0) + ", " + operand(1) + ")"; };
+  auto checked = [&](llvm::StringRef function) {
+    mayWrap_ = !op->use_empty();
+    return ("kiln_size_" + function + "(" + operand(0) + ", " + operand(1) + ", &wraps)").str();
+  };
   return llvm::TypeSwitch<Operation *, std::string>(op)
       .Case([&](arith::ConstantOp constant) {
         auto value = llvm::cast<mlir::IntegerAttr>(constant.getValue()).getValue();
         return integerLiteral(kC11, scalarDType(constant.getType()), value);
       })
-      .Case([&](arith::AddIOp) { return infix("+"); })
+      .Case([&](arith::AddIOp) { return checked("add"); })
       .Case([&](arith::SubIOp) { return infix("-"); })
-      .Case([&](arith::MulIOp) { return infix("*"); })
+      .Case([&](arith::MulIOp) { return checked("mul"); })
       .Case([&](arith::DivSIOp) { return call(Alu::IDIV); })
       .Case([&](arith::RemSIOp) { return call(Alu::MOD); })
       .Case([&](arith::FloorDivSIOp) { return call(Alu::FLOORDIV); })
@@ -277,7 +301,8 @@ void RunRenderer::render(Operation *op) {
         unsigned next = 0;
         op.getExpr().getValue().forEachVariable(
             [&](view::Expr variable) { variables[variable] = text(op.getValues()[next++]); });
-        define(op, stripParens(size(op.getExpr().getValue(), variables)));
+        define(op, stripParens(size(op.getExpr().getValue(), variables, isEstimate(op))));
+        endIfWrapped(wrapMessage(op.getExpr().getValue()));
       })
       .Case([&](host::InputOp op) { callForSlice(op, "input", llvm::Twine(op.getIndex())); })
       .Case([&](host::WeightOp op) { callForSlice(op, "weight", llvm::Twine(op.getIndex())); })
@@ -305,9 +330,12 @@ void RunRenderer::render(Operation *op) {
       })
       .Case([&](host::CheckOp op) {
         line("if (!" + text(op.getCondition()) + ")");
-        line("  return kiln_rt_fail(context, " + stringLiteral(op.getMessage()) + ");");
+        line("  return kiln_rt_fail(context, KILN_INDEX_ERROR, " + stringLiteral(op.getMessage()) + ");");
       })
-      .Default([&](Operation *op) { define(op, arithmetic(op)); });
+      .Default([&](Operation *op) {
+        define(op, arithmetic(op));
+        endIfWrapped(kLoopWrapMessage);
+      });
 }
 
 std::string RunRenderer::run() {
@@ -322,9 +350,8 @@ std::string RunRenderer::run() {
   if (launchCount_)
     text = "static const kiln_launch_info launches[] = {\n" + launches_ + "};\n\n";
   return text +
-         "static kiln_status run(kiln_context *context, const int64_t *sizes) {\n  kiln_status status = KILN_OK;\n"
-         "  (void)context;\n  (void)sizes;\n" +
-         body_ + "}\n";
+         "static kiln_status run(kiln_context *context, const int64_t *sizes) {\n  kiln_status status = KILN_OK;\n" +
+         (notesWraps_ ? "  int wraps = 0;\n" : "") + "  (void)context;\n  (void)sizes;\n" + body_ + "}\n";
 }
 
 std::string render::renderRunFunction(const ModelTables &tables, SemanticFunctions &functions) {

@@ -33,6 +33,10 @@ private:
   void render(mlir::scf::WhileOp op);
   bool renderArith(mlir::Operation &op);
   Value *renderSize(Expr expr, llvm::DenseMap<Expr, Value *> &known);
+  /// A sum or product; whether it wraps is noted for endIfWrapped.
+  Value *checked(Alu kind, Value *a, Value *b);
+  void endIfWrapped(const llvm::Twine &message);
+  void failUnless(Value *condition, kiln_status status, const llvm::Twine &message);
 
   /// Calls the runtime; another status than KILN_OK ends the run.
   void call(llvm::StringRef name, llvm::ArrayRef<Value *> arguments);
@@ -66,6 +70,7 @@ private:
   llvm::PHINode *status_ = nullptr; // of the block that ends a failed run
   llvm::AllocaInst *sliceRoom_ = nullptr, *slicesRoom_ = nullptr, *sizesRoom_ = nullptr, *gridRoom_ = nullptr,
                    *estimatesRoom_ = nullptr, *numberRoom_ = nullptr;
+  Value *wraps_ = nullptr; // whether something since the last endIfWrapped did; null: nothing can have
   llvm::DenseMap<mlir::Value, Value *> values_;
 };
 
@@ -184,14 +189,16 @@ void HostRenderer::render(host::PlanOp op) {
     values_[slice] = b_.CreateLoad(sliceType_, b_.CreateConstInBoundsGEP1_64(sliceType_, slicesRoom_, index));
 }
 
-void HostRenderer::render(host::CheckOp op) {
+void HostRenderer::failUnless(Value *condition, kiln_status status, const llvm::Twine &message) {
   BasicBlock *fails = newBlock("check"), *after = newBlock("checked");
-  b_.CreateCondBr(value(op.getCondition()), after, fails);
+  b_.CreateCondBr(condition, after, fails);
   b_.SetInsertPoint(fails);
-  call("kiln_rt_fail", {b_.CreateGlobalString(op.getMessage(), "message")});
+  call("kiln_rt_fail", {b_.getInt32(status), b_.CreateGlobalString(message.str(), "message")});
   b_.CreateBr(after);
   b_.SetInsertPoint(after);
 }
+
+void HostRenderer::render(host::CheckOp op) { failUnless(value(op.getCondition()), KILN_INDEX_ERROR, op.getMessage()); }
 
 //===----------------------------------------------------------------------===//
 // Ops
@@ -210,6 +217,9 @@ void HostRenderer::render(mlir::Operation &op) {
         unsigned next = 0;
         e.getExpr().getValue().forEachVariable([&](Expr symbol) { known[symbol] = value(e.getValues()[next++]); });
         values_[e] = renderSize(e.getExpr().getValue(), known);
+        if (isEstimate(e))
+          wraps_ = nullptr;
+        endIfWrapped(wrapMessage(e.getExpr().getValue()));
       })
       .Case([&](host::InputOp i) { values_[i] = callForSlice("kiln_rt_input", {b_.getInt32(i.getIndex())}); })
       .Case([&](host::WeightOp w) { values_[w] = callForSlice("kiln_rt_weight", {b_.getInt32(w.getIndex())}); })
@@ -247,7 +257,21 @@ void HostRenderer::render(mlir::Operation &op) {
         bool known = renderArith(*other);
         assert(known && "a host program has host, scf and arith ops");
         (void)known;
+        endIfWrapped(kLoopWrapMessage);
       });
+}
+
+Value *HostRenderer::checked(Alu kind, Value *a, Value *b) {
+  auto id = kind == Alu::MUL ? llvm::Intrinsic::smul_with_overflow : llvm::Intrinsic::sadd_with_overflow;
+  Value *both = b_.CreateBinaryIntrinsic(id, a, b);
+  Value *wraps = b_.CreateExtractValue(both, 1);
+  wraps_ = wraps_ ? b_.CreateOr(wraps_, wraps) : wraps;
+  return b_.CreateExtractValue(both, 0);
+}
+
+void HostRenderer::endIfWrapped(const llvm::Twine &message) {
+  if (Value *wraps = std::exchange(wraps_, nullptr))
+    failUnless(b_.CreateNot(wraps), KILN_INVALID_ARGUMENT, message);
 }
 
 /// Arithmetic on i64 and i1. What LLVM leaves undefined (x/0) has Alu.def's value.
@@ -265,9 +289,9 @@ bool HostRenderer::renderArith(mlir::Operation &op) {
   llvm::Type *result = typeOf(op.getResult(0).getType());
   Value *made =
       llvm::TypeSwitch<mlir::Operation *, Value *>(&op)
-          .Case([&](arith::AddIOp) { return row(Alu::ADD); })
+          .Case([&](arith::AddIOp) { return checked(Alu::ADD, operands[0], operands[1]); })
           .Case([&](arith::SubIOp) { return b_.CreateSub(operands[0], operands[1]); })
-          .Case([&](arith::MulIOp) { return row(Alu::MUL); })
+          .Case([&](arith::MulIOp) { return checked(Alu::MUL, operands[0], operands[1]); })
           .Case([&](arith::DivSIOp) { return row(Alu::IDIV); })
           .Case([&](arith::FloorDivSIOp) { return row(Alu::FLOORDIV); })
           .Case([&](arith::RemSIOp) { return row(Alu::MOD); })
@@ -308,7 +332,7 @@ Value *HostRenderer::renderSize(Expr expr, llvm::DenseMap<Expr, Value *> &known)
   Value *result = operands[0];
   auto fold = [&](Alu kind) {
     for (Value *operand : llvm::drop_begin(operands))
-      result = row(kind, result, operand);
+      result = mayWrap(expr) ? checked(kind, result, operand) : row(kind, result, operand);
   };
   switch (expr.kind()) {
   case Expr::Kind::Add:

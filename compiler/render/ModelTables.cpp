@@ -31,6 +31,25 @@ static PortEntry describePort(host::PortAttr port, const std::vector<SymbolEntry
           port.getValue()};
 }
 
+bool render::mayWrap(view::Expr size) {
+  // Bounds saturate.
+  bool isWithin = size.min() > std::numeric_limits<int64_t>::min() && size.max() < std::numeric_limits<int64_t>::max();
+  bool isSum = size.kind() == view::Expr::Kind::Add || size.kind() == view::Expr::Kind::Mul;
+  return isSum && !isWithin;
+}
+
+std::string render::wrapMessage(view::Expr size) {
+  return "the sizes together are too large: " + stripParens(size.render()).str() +
+         " passes 64 bits; run with smaller ones";
+}
+
+bool render::isEstimate(host::EvalOp eval) {
+  return llvm::all_of(eval->getUses(), [](mlir::OpOperand &use) {
+    auto launch = llvm::dyn_cast<host::LaunchOp>(use.getOwner());
+    return launch && (&use == &launch.getOperationsMutable() || &use == &launch.getBytesMutable());
+  });
+}
+
 ModelTables render::modelTables(mlir::ModuleOp module) {
   ModelTables tables;
   mlir::SymbolTableCollection symbols;

@@ -58,6 +58,16 @@ struct ModelTables {
   llvm::StringMap<int32_t> kernelIndex; ///< by symbol name
 };
 
+/// Whether a sum or product within the size may pass 64 bits for sizes of a run that are allowed each by itself, so
+/// that the program has to notice. Part by part: what is within its bounds for certain is computed without a test.
+bool mayWrap(view::Expr size);
+/// What the run then ends with.
+std::string wrapMessage(view::Expr size);
+inline constexpr llvm::StringLiteral kLoopWrapMessage =
+    "the sizes in a loop together pass 64 bits; run with smaller ones";
+/// Whether a size is but an estimate, for logs: it may wrap.
+bool isEstimate(host::EvalOp eval);
+
 /// Of a module that holds one host.program and the kernels that it launches.
 ModelTables modelTables(mlir::ModuleOp module);
 

@@ -92,6 +92,10 @@ private:
   /// The slices that a region's values pass on: memory of their own, in order.
   SmallVector<Value> yieldMemory(ValueRange values, Block &block, Scope &scope);
   Value size(Expr expr, Block &block, Scope &scope);
+  /// Ends the run where a size that stands for `symbol` is not within its bounds; it is from `min` to `max` anyway.
+  void checkBounds(Value size, int64_t min, int64_t max, Expr symbol, const Twine &origin);
+  /// The size of a tensor that control flow gives, which `symbol` stands for from then on.
+  Value boundedSize(Expr expr, Expr symbol, Block &block, Scope &scope);
   Value bytesOf(RankedTensorType type, Block &block, Scope &scope);
   Value allocate(Value tensor, Block &block, Scope &scope);
   /// The value of an integer or bool scalar: read from memory, unless the host knows it.
@@ -138,6 +142,26 @@ Value HostBuilder::size(Expr expr, Block &block, Scope &scope) {
     return values.front();
   return host::EvalOp::create(builder_, loc_, builder_.getI64Type(), ExprAttr::get(builder_.getContext(), expr),
                               values);
+}
+
+void HostBuilder::checkBounds(Value size, int64_t min, int64_t max, Expr symbol, const Twine &origin) {
+  if (min >= symbol.min() && max <= symbol.max())
+    return;
+  auto within = [&](arith::CmpIPredicate predicate, int64_t bound) {
+    return arith::CmpIOp::create(builder_, loc_, predicate, size, number(bound)).getResult();
+  };
+  Value fits = arith::AndIOp::create(builder_, loc_, within(arith::CmpIPredicate::sge, symbol.min()),
+                                     within(arith::CmpIPredicate::sle, symbol.max()));
+  std::string message = ("the size '" + symbol.render() + "' " + origin + " and not between " + Twine(symbol.min()) +
+                         " and " + Twine(symbol.max()))
+                            .str();
+  host::CheckOp::create(builder_, loc_, fits, builder_.getStringAttr(message));
+}
+
+Value HostBuilder::boundedSize(Expr expr, Expr symbol, Block &block, Scope &scope) {
+  Value value = size(expr, block, scope);
+  checkBounds(value, expr.min(), expr.max(), symbol, "is made by control flow");
+  return value;
 }
 
 Value HostBuilder::bytesOf(RankedTensorType type, Block &block, Scope &scope) {
@@ -339,14 +363,8 @@ void HostBuilder::emitControl(Operation *op, Block &block, Scope &scope) {
   if (scope.sizes.contains(symbol))
     return;
   Value value = read(bind.getValue(), block, scope);
-  auto within = [&](arith::CmpIPredicate predicate, int64_t bound) {
-    return arith::CmpIOp::create(builder_, loc_, predicate, value, number(bound)).getResult();
-  };
-  Value fits = arith::AndIOp::create(builder_, loc_, within(arith::CmpIPredicate::sge, attr.getMin()),
-                                     within(arith::CmpIPredicate::sle, attr.getMax()));
-  std::string message = "the size '" + attr.getName().str() + "' is data and not between " +
-                        std::to_string(attr.getMin()) + " and " + std::to_string(attr.getMax());
-  host::CheckOp::create(builder_, loc_, fits, builder_.getStringAttr(message));
+  constexpr std::numeric_limits<int64_t> any;
+  checkBounds(value, any.min(), any.max(), symbol, "is data");
   scope.sizes[symbol] = value;
 }
 
@@ -401,7 +419,7 @@ void HostBuilder::emitIf(graph::IfOp op, Block &block, Scope &scope) {
       if (!llvm::is_contained(results, slice))
         host::FreeOp::create(builder_, loc_, slice);
     for (const OwnDim &dim : own)
-      results.push_back(size(shapeOf(typeOf(values[dim.value]))[dim.axis], body, inner));
+      results.push_back(boundedSize(shapeOf(typeOf(values[dim.value]))[dim.axis], dim.symbol, body, inner));
     scf::YieldOp::create(builder_, loc_, results);
   }
   for (auto [result, slice] : llvm::zip(op.getResults(), branch.getResults())) {
@@ -504,7 +522,7 @@ void HostBuilder::emitLoop(graph::LoopOp op, Block &block, Scope &scope) {
     state.push_back(memory);
   }
   for (const OwnDim &dim : own)
-    state.push_back(size(shapeOf(typeOf(op.getInits()[dim.value]))[dim.axis], block, scope));
+    state.push_back(boundedSize(shapeOf(typeOf(op.getInits()[dim.value]))[dim.axis], dim.symbol, block, scope));
   Value iteration;
   if (!isReadByHostOnly(body.getArgument(0)))
     iteration = host::AllocOp::create(builder_, loc_, sliceType, number(8));
@@ -573,7 +591,7 @@ void HostBuilder::emitLoop(graph::LoopOp op, Block &block, Scope &scope) {
     for (size_t i = 0, at = 0; i < carried; ++i)
       next[2 + i] = plan.borrows.test(i) ? memoryOf(edgeOf(values[1 + i]).base, body, inner) : slices[at++];
     for (auto [i, dim] : llvm::enumerate(own))
-      next[firstOwn + i] = size(shapeOf(typeOf(values[1 + dim.value]))[dim.axis], body, inner);
+      next[firstOwn + i] = boundedSize(shapeOf(typeOf(values[1 + dim.value]))[dim.axis], dim.symbol, body, inner);
     for (LoopPlan::Scan &scan : plan.scans) {
       if (scan.isInPlace)
         continue;
@@ -594,6 +612,7 @@ void HostBuilder::emitLoop(graph::LoopOp op, Block &block, Scope &scope) {
   for (const OwnDim &dim : ownDims(op.getResultTypes(), scope)) {
     if (dim.value >= carried) {
       scope.sizes[dim.symbol] = loop.getResult(0);
+      checkBounds(loop.getResult(0), 0, std::numeric_limits<int64_t>::max(), dim.symbol, "is how often a loop ran");
       continue;
     }
     auto same =

@@ -39,8 +39,22 @@ void *kiln_host_alloc(int64_t bytes) {
   return aligned_alloc(KILN_ALIGNMENT, rounded ? rounded : KILN_ALIGNMENT);
 }
 
-kiln_status kiln_block_reserve(kiln_context *context, kiln_block *block, int64_t bytes, const char *what) {
+bool kiln_host_reserve(kiln_block *block, int64_t bytes) {
   if (block->memory && block->bytes >= bytes)
+    return true;
+  /* What grows once grows again: a cache by a step in every run. */
+  int64_t larger = block->bytes <= INT64_MAX / 2 ? block->bytes + block->bytes / 2 : 0;
+  free(block->memory);
+  *block = (kiln_block){kiln_host_alloc(larger > bytes ? larger : bytes), larger > bytes ? larger : bytes};
+  if (!block->memory && larger > bytes)
+    *block = (kiln_block){kiln_host_alloc(bytes), bytes};
+  if (!block->memory)
+    block->bytes = 0;
+  return block->memory;
+}
+
+kiln_status kiln_block_reserve(kiln_context *context, kiln_block *block, int64_t bytes, const char *what) {
+  if (block->memory && bytes >= 0 && block->bytes >= bytes)
     return KILN_OK;
   kiln_block_release(context, block);
   if (bytes >= 0)
@@ -134,9 +148,14 @@ kiln_status kiln_context_create(const kiln_model *model, const kiln_options *opt
     return KILN_OUT_OF_MEMORY;
   }
   made->model = model;
-  if (options)
-    made->options = *options;
-  kiln_status status = open_context(made);
+  kiln_status status = KILN_OK;
+  if (options && options->size < offsetof(kiln_options, threads) + sizeof options->threads)
+    status = kiln_fail(made, KILN_INVALID_ARGUMENT, "kiln_options.size is %zu; set it to sizeof(kiln_options)",
+                       options->size);
+  else if (options) /* of an older program, the members that it knows; of a newer one, those that are known here */
+    memcpy(&made->options, options, options->size < sizeof *options ? options->size : sizeof *options);
+  if (!status)
+    status = open_context(made);
   if (status) {
     kiln_text_add(&cause, "%s", made->error);
     kiln_context_destroy(made);
@@ -155,11 +174,14 @@ void kiln_context_destroy(kiln_context *context) {
   if (context->state) {
     kiln_temporaries_release(context);
     kiln_block_release(context, &context->arena);
-    for (int32_t i = 0; i < model->input_count; i++)
+    for (int32_t i = 0; i < model->input_count; i++) {
       kiln_block_release(context, &context->input_states[i].copy);
+      free(context->input_states[i].bools.memory);
+    }
     for (int32_t i = 0; i < model->output_count; i++) {
       kiln_block_release(context, &context->output_states[i].copy);
-      free(context->output_states[i].own.memory);
+      free(context->output_states[i].own[0].memory);
+      free(context->output_states[i].own[1].memory);
     }
     kiln_weights_close(context);
     context->device->close(context->state);
@@ -200,23 +222,36 @@ static kiln_status run(kiln_context *context) {
   if (!status)
     return kiln_outputs_finish(context);
   if (!context->error[0])
-    kiln_fail(context, status,
-              status == KILN_INDEX_ERROR ? "a data-dependent index was out of range" : "the program stopped");
+    kiln_fail(context, status, "the program stopped");
   if (context->device->synchronize) /* the caller may free the inputs now */
     context->device->synchronize(context->state);
   return status;
 }
 
-kiln_status kiln_run(kiln_context *context, const kiln_tensor *inputs, kiln_tensor *outputs) {
+static kiln_status check_count(kiln_context *context, const char *what, int32_t wanted, const kiln_tensor *given,
+                               int32_t count) {
+  if (count == wanted && (given || count == 0))
+    return KILN_OK;
+  return kiln_fail(context, KILN_INVALID_ARGUMENT, "%s: wanted %" PRId32 " %s, given %" PRId32, context->model->name,
+                   wanted, what, given ? count : 0);
+}
+
+kiln_status kiln_run(kiln_context *context, const kiln_tensor *inputs, int32_t input_count, kiln_tensor *outputs,
+                     int32_t output_count) {
   context->error[0] = 0;
-  context->inputs = inputs;
+  kiln_status counted = check_count(context, "outputs", context->model->output_count, outputs, output_count);
+  if (!counted && input_count != 0)
+    counted = check_count(context, "inputs", context->model->input_count, inputs, input_count);
+  if (counted)
+    return counted;
+  context->inputs = input_count ? inputs : NULL;
   context->outputs = outputs;
   for (int32_t i = 0; i < context->model->input_count; i++)
     context->input_states[i].ready = false;
   for (int32_t i = 0; i < context->model->output_count; i++)
     context->output_states[i].ready = false;
   kiln_status status = run(context);
-  kiln_temporaries_release(context);
+  kiln_temporaries_recycle(context);
   context->inputs = NULL;
   context->outputs = NULL;
   return status;

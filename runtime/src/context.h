@@ -15,8 +15,9 @@ typedef struct kiln_block {
 
 typedef struct kiln_input_state {
   kiln_slice slice;
-  bool ready;      /* `slice` holds this run's input */
-  kiln_block copy; /* where the device cannot use the caller's memory */
+  bool ready;       /* `slice` holds this run's input */
+  kiln_block copy;  /* where the device cannot use the caller's memory */
+  kiln_block bools; /* host memory: the caller's, each byte 0 or 1 */
 } kiln_input_state;
 
 typedef struct kiln_output_state {
@@ -24,16 +25,18 @@ typedef struct kiln_output_state {
   kiln_slice slice;
   int64_t dims[KILN_MAX_RANK];
   int64_t bytes;
-  void *host;      /* where the caller finds the result: its own memory or `own` */
-  bool in_place;   /* the device writes `host` itself */
-  kiln_block own;  /* host memory of the context */
-  kiln_block copy; /* memory of the device */
+  void *host;        /* where the caller finds the result: its own memory or `own`; NULL: chosen when the run ends */
+  bool in_place;     /* the device writes `host` itself */
+  kiln_block own[2]; /* host memory of the context: two, for runs that read what the last one gave */
+  int32_t turn;      /* of `own`: the one that holds the last result */
+  kiln_block copy;   /* memory of the device */
 } kiln_output_state;
 
-/* A kiln_rt_alloc of this run. A freed one serves a later call of the same run. */
+/* Memory of kiln_rt_alloc. It serves later calls once it is free, and is kept for the next run if this one used it. */
 typedef struct kiln_temporary {
   kiln_block block;
-  bool used;
+  bool used;    /* now */
+  bool touched; /* in this run */
 } kiln_temporary;
 
 struct kiln_context {
@@ -81,7 +84,12 @@ void kiln_weights_close(kiln_context *context);
 
 /* kiln_rt_output's results to the caller. */
 kiln_status kiln_outputs_finish(kiln_context *context);
+/* At a run's end: all are free, and those that it did not use go back to the device. */
+void kiln_temporaries_recycle(kiln_context *context);
 void kiln_temporaries_release(kiln_context *context);
+
+/* Makes `block`, of host memory, at least `bytes` long; what it held is lost when it grows. False: no memory. */
+bool kiln_host_reserve(kiln_block *block, int64_t bytes);
 
 /* Memory of the host at KILN_ALIGNMENT, for free(). */
 void *kiln_host_alloc(int64_t bytes);

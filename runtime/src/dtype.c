@@ -148,6 +148,13 @@ void kiln_store_int(void *data, kiln_dtype dtype, int64_t value) {
   memcpy(data, &value, kiln_dtype_size(dtype));
 }
 
+bool kiln_are_bools(const void *data, int64_t bytes) {
+  uint8_t bits = 0;
+  for (int64_t i = 0; i < bytes; i++)
+    bits |= ((const uint8_t *)data)[i];
+  return bits <= 1;
+}
+
 int64_t kiln_element_count(kiln_dtype dtype, int32_t rank, const int64_t *dims) {
   int64_t count = 1, bytes = (int64_t)kiln_dtype_size(dtype);
   bool empty = false;

@@ -4,6 +4,7 @@
 #include "text.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 
 /* The columns of tinygrad's DEBUG=2, which people's eyes and scripts know. */
 static void log_launch(kiln_context *context, const kiln_launch_info *info, const int64_t estimates[2],
@@ -32,6 +33,14 @@ kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, 
   for (int axis = 0; axis < KILN_MAX_GRID; axis++)
     if (grid[axis] <= 0)
       return KILN_OK;
+  int wraps = 0;
+  int64_t items = 1;
+  for (int axis = 0; axis < KILN_MAX_GRID; axis++)
+    items = kiln_size_mul(items, grid[axis], &wraps);
+  if (wraps)
+    return kiln_fail(context, KILN_INVALID_ARGUMENT,
+                     "%s: a grid of %" PRId64 " by %" PRId64 " by %" PRId64 " is too large",
+                     context->model->kernels[info->kernel].name, grid[0], grid[1], grid[2]);
   const kiln_device *device = context->device;
   bool logged = context->options.debug >= 2;
   double begin = logged ? kiln_seconds() : 0;

@@ -43,7 +43,7 @@ kiln_status kiln_rt_alloc(kiln_context *context, int64_t bytes, kiln_slice *slic
   kiln_temporary *found = NULL;
   for (int32_t i = 0; i < context->temporary_count; i++) {
     kiln_temporary *each = &context->temporaries[i];
-    if (!each->used && each->block.bytes >= bytes && (!found || each->block.bytes < found->block.bytes))
+    if (!each->used && bytes >= 0 && each->block.bytes >= bytes && (!found || each->block.bytes < found->block.bytes))
       found = each;
   }
   if (!found) {
@@ -56,13 +56,13 @@ kiln_status kiln_rt_alloc(kiln_context *context, int64_t bytes, kiln_slice *slic
       context->temporary_room = room;
     }
     found = &context->temporaries[context->temporary_count];
-    *found = (kiln_temporary){{NULL, 0}, false};
+    *found = (kiln_temporary){0};
     kiln_status status = kiln_block_reserve(context, &found->block, bytes, "temporary");
     if (status)
       return status;
     context->temporary_count++;
   }
-  found->used = true;
+  found->used = found->touched = true;
   *slice = (kiln_slice){found->block.memory, 0};
   return KILN_OK;
 }
@@ -74,6 +74,18 @@ kiln_status kiln_rt_free(kiln_context *context, kiln_slice slice) {
       return KILN_OK;
     }
   return kiln_fail(context, KILN_INVALID_ARGUMENT, "the program freed memory that it does not hold");
+}
+
+void kiln_temporaries_recycle(kiln_context *context) {
+  int32_t kept = 0;
+  for (int32_t i = 0; i < context->temporary_count; i++) {
+    kiln_temporary *each = &context->temporaries[i];
+    if (each->touched)
+      context->temporaries[kept++] = (kiln_temporary){.block = each->block};
+    else
+      kiln_block_release(context, &each->block);
+  }
+  context->temporary_count = kept;
 }
 
 void kiln_temporaries_release(kiln_context *context) {

@@ -29,6 +29,13 @@ kiln_status kiln_rt_input(kiln_context *context, int32_t index, kiln_slice *slic
     memcpy(dims, context->inputs[index].dims, sizeof dims);
   }
   int64_t bytes = kiln_element_count(port->dtype, port->rank, dims) * (int64_t)kiln_dtype_size(port->dtype);
+  if (port->dtype == KILN_BOOL && !kiln_are_bools(data, bytes)) {
+    if (!kiln_host_reserve(&state->bools, bytes))
+      return kiln_fail(context, KILN_OUT_OF_MEMORY, "input '%s': no memory for %" PRId64 " bytes", port->name, bytes);
+    for (int64_t i = 0; i < bytes; i++)
+      ((uint8_t *)state->bools.memory)[i] = ((const uint8_t *)data)[i] != 0;
+    data = state->bools.memory;
+  }
   void *mapped = data ? map_host(context, data) : NULL;
   state->slice = (kiln_slice){mapped, 0};
   if (!mapped) {
@@ -49,51 +56,68 @@ kiln_status kiln_rt_weight(kiln_context *context, int32_t index, kiln_slice *sli
   return KILN_OK;
 }
 
-/* Whether the caller's memory for output `index` shares a byte with a given input: then a kernel that writes the one
- * while another still reads the other would be wrong, and the result must go through memory of the context. */
-static bool overlaps_input(const kiln_context *context, int32_t index, int64_t bytes) {
-  uintptr_t begin = (uintptr_t)context->outputs[index].data, end = begin + (uintptr_t)bytes;
+static bool overlap(const void *left, int64_t left_bytes, const void *right, int64_t right_bytes) {
+  uintptr_t a = (uintptr_t)left, b = (uintptr_t)right;
+  return a < b + (uintptr_t)right_bytes && b < a + (uintptr_t)left_bytes;
+}
+
+/* Whether memory shares a byte with a given input: a kernel that writes the one while another still reads the other
+ * would be wrong. */
+static bool is_read(const kiln_context *context, const void *memory, int64_t bytes) {
   for (int32_t i = 0; context->inputs && i < context->model->input_count; i++) {
     const kiln_tensor *input = &context->inputs[i];
-    if (!input->data)
-      continue;
-    uintptr_t first = (uintptr_t)input->data;
-    uintptr_t last = first + (uintptr_t)(kiln_element_count(input->dtype, input->rank, input->dims) *
-                                         (int64_t)kiln_dtype_size(input->dtype));
-    if (begin < last && first < end)
+    if (input->data &&
+        overlap(memory, bytes, input->data,
+                kiln_element_count(input->dtype, input->rank, input->dims) * (int64_t)kiln_dtype_size(input->dtype)))
       return true;
   }
   return false;
 }
 
-/* Whether the caller's memory for output `index` has room for `count` elements. */
-static kiln_status check_room(kiln_context *context, int32_t index, int64_t count) {
-  const kiln_port *port = &context->model->outputs[index];
-  const kiln_tensor *tensor = &context->outputs[index];
-  if (tensor->rank < 0 || tensor->rank > KILN_MAX_RANK)
-    return kiln_fail(context, KILN_INVALID_ARGUMENT, "output '%s': given a tensor of rank %" PRId32, port->name,
-                     tensor->rank);
-  int64_t room = kiln_element_count(port->dtype, tensor->rank, tensor->dims);
-  if (room >= count)
-    return KILN_OK;
-  return kiln_fail(context, KILN_INVALID_ARGUMENT,
-                   "output '%s': wanted room for %" PRId64 " elements, given room for %" PRId64, port->name, count,
-                   room);
+/* Whether the caller's memory for output `index` has room for its bytes and is no other output's. */
+static kiln_status check_given(kiln_context *context, int32_t index) {
+  const kiln_model *model = context->model;
+  const kiln_output_state *state = &context->output_states[index];
+  int64_t room = context->outputs[index].capacity;
+  if (room < state->bytes)
+    return kiln_fail(context, KILN_INVALID_ARGUMENT,
+                     "output '%s': wanted room for %" PRId64 " bytes, given a capacity of %" PRId64,
+                     model->outputs[index].name, state->bytes, room);
+  for (int32_t i = 0; i < model->output_count; i++) {
+    const kiln_output_state *other = &context->output_states[i];
+    if (i != index && other->ready && other->host && overlap(state->host, state->bytes, other->host, other->bytes))
+      return kiln_fail(context, KILN_INVALID_ARGUMENT,
+                       "outputs '%s' and '%s': given memory that overlaps; give each its own", model->outputs[i].name,
+                       model->outputs[index].name);
+  }
+  return KILN_OK;
 }
 
-static kiln_status grow_host(kiln_context *context, kiln_block *block, int64_t bytes, const char *name) {
-  if (block->memory && block->bytes >= bytes)
-    return KILN_OK;
-  free(block->memory);
-  *block = (kiln_block){kiln_host_alloc(bytes), bytes};
-  if (block->memory)
-    return KILN_OK;
-  block->bytes = 0;
-  return kiln_fail(context, KILN_OUT_OF_MEMORY, "output '%s': no memory for %" PRId64 " bytes", name, bytes);
+static kiln_status reserve_own(kiln_context *context, int32_t index) {
+  kiln_output_state *state = &context->output_states[index];
+  kiln_block *own = &state->own[state->turn];
+  if (!kiln_host_reserve(own, state->bytes))
+    return kiln_fail(context, KILN_OUT_OF_MEMORY, "output '%s': no memory for %" PRId64 " bytes",
+                     context->model->outputs[index].name, state->bytes);
+  state->host = own->memory;
+  return KILN_OK;
+}
+
+/* Of the context's two memories for the output the one that no input lies in. Where inputs lie in both, none is touched
+ * before the run is over. */
+static kiln_status choose_own(kiln_context *context, int32_t index) {
+  kiln_output_state *state = &context->output_states[index];
+  for (int tried = 0; tried < 2; tried++, state->turn = !state->turn) {
+    const kiln_block *own = &state->own[state->turn];
+    if (!own->memory || !is_read(context, own->memory, own->bytes))
+      return reserve_own(context, index);
+  }
+  return KILN_OK;
 }
 
 kiln_status kiln_rt_output(kiln_context *context, int32_t index, const int64_t *dims, kiln_slice *slice) {
   const kiln_port *port = &context->model->outputs[index];
+  const kiln_tensor *given = &context->outputs[index];
   kiln_output_state *state = &context->output_states[index];
   int64_t count = kiln_element_count(port->dtype, port->rank, dims);
   if (count < 0)
@@ -101,15 +125,13 @@ kiln_status kiln_rt_output(kiln_context *context, int32_t index, const int64_t *
   for (int32_t axis = 0; axis < port->rank; axis++)
     state->dims[axis] = dims[axis];
   state->bytes = count * (int64_t)kiln_dtype_size(port->dtype);
-  state->host = context->outputs[index].data;
-  kiln_status status =
-      state->host ? check_room(context, index, count) : grow_host(context, &state->own, state->bytes, port->name);
+  bool callers = given->data && given->capacity != KILN_CONTEXT_MEMORY;
+  state->host = callers ? given->data : NULL;
+  kiln_status status = callers ? check_given(context, index) : choose_own(context, index);
   if (status)
     return status;
-  if (!state->host)
-    state->host = state->own.memory;
   void *mapped = NULL;
-  if (state->host == state->own.memory || !overlaps_input(context, index, state->bytes))
+  if (state->host && !(callers && is_read(context, state->host, state->bytes)))
     mapped = map_host(context, state->host);
   state->in_place = mapped != NULL;
   if (!mapped && (status = kiln_block_reserve(context, &state->copy, state->bytes, port->name)))
@@ -120,26 +142,34 @@ kiln_status kiln_rt_output(kiln_context *context, int32_t index, const int64_t *
   return KILN_OK;
 }
 
+static kiln_status synchronize(kiln_context *context) {
+  kiln_status status = context->device->synchronize ? context->device->synchronize(context->state) : KILN_OK;
+  return status ? kiln_fail_device(context, status, context->model->name) : KILN_OK;
+}
+
 kiln_status kiln_outputs_finish(kiln_context *context) {
   for (int32_t i = 0; i < context->model->output_count; i++) {
     const kiln_port *port = &context->model->outputs[i];
     kiln_output_state *state = &context->output_states[i];
     if (!state->ready)
       return kiln_fail(context, KILN_DEVICE_ERROR, "output '%s': the program made none", port->name);
+    kiln_status status = KILN_OK;
+    if (!state->host && ((status = synchronize(context)) || (status = reserve_own(context, i))))
+      return status;
     if (!state->in_place && state->bytes > 0) {
-      kiln_status status = context->device->read(context->state, state->host, state->slice, state->bytes);
+      status = context->device->read(context->state, state->host, state->slice, state->bytes);
       if (status)
         return kiln_fail_device(context, status, port->name);
     }
   }
-  if (context->device->synchronize) {
-    kiln_status status = context->device->synchronize(context->state);
-    if (status)
-      return kiln_fail_device(context, status, context->model->name);
-  }
+  kiln_status status = synchronize(context);
+  if (status)
+    return status;
   for (int32_t i = 0; i < context->model->output_count; i++) {
     const kiln_output_state *state = &context->output_states[i];
     kiln_tensor *tensor = &context->outputs[i];
+    if (tensor->data != state->host)
+      tensor->capacity = KILN_CONTEXT_MEMORY;
     tensor->data = state->host;
     tensor->dtype = context->model->outputs[i].dtype;
     tensor->rank = context->model->outputs[i].rank;
@@ -148,6 +178,6 @@ kiln_status kiln_outputs_finish(kiln_context *context) {
   return KILN_OK;
 }
 
-kiln_status kiln_rt_fail(kiln_context *context, const char *message) {
-  return kiln_fail(context, KILN_INVALID_ARGUMENT, "%s", message);
+kiln_status kiln_rt_fail(kiln_context *context, kiln_status status, const char *message) {
+  return kiln_fail(context, status, "%s", message);
 }

@@ -60,7 +60,7 @@ static kiln_status place_entry(file_visit *visit, const kiln_safetensors_entry *
     same = entry->dims[axis] == weight->dims[axis];
   if (!same) {
     kiln_text cause = kiln_text_in(visit->context->error, sizeof visit->context->error);
-    kiln_tensor want = {NULL, weight->dtype, weight->rank, {0}}, has = {NULL, dtype, entry->rank, {0}};
+    kiln_tensor want = {.dtype = weight->dtype, .rank = weight->rank}, has = {.dtype = dtype, .rank = entry->rank};
     memcpy(want.dims, weight->dims, (size_t)weight->rank * sizeof *want.dims);
     memcpy(has.dims, entry->dims, sizeof has.dims);
     kiln_text_add(&cause, "%s: weight '%s': wanted ", visit->path, weight->name);
@@ -75,6 +75,9 @@ static kiln_status place_entry(file_visit *visit, const kiln_safetensors_entry *
   }
   if (visit->context->weights[index].memory)
     return kiln_fail(visit->context, KILN_IO_ERROR, "%s: weight '%s' is there twice", visit->path, weight->name);
+  if (weight->dtype == KILN_BOOL && !kiln_are_bools(entry->data, entry->bytes))
+    return kiln_fail(visit->context, KILN_IO_ERROR, "%s: weight '%s': a bool is neither 0 nor 1", visit->path,
+                     weight->name);
   return place(visit->context, index, entry->data);
 }
 

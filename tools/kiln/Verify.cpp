@@ -40,6 +40,7 @@ static llvm::Expected<std::vector<HostTensor>> runModel(const kiln_model &model,
       tensor = viewOf(input);
   }
   kiln_options options = {};
+  options.size = sizeof options;
   options.debug = debug;
   options.log = printLine;
   options.device = getenv("KILN_OPENCL_DEVICE");
@@ -48,7 +49,7 @@ static llvm::Expected<std::vector<HostTensor>> runModel(const kiln_model &model,
   if (kiln_context_create(&model, &options, &context, error, sizeof error))
     return failure(llvm::Twine(error));
   std::unique_ptr<kiln_context, decltype(&kiln_context_destroy)> owner(context, kiln_context_destroy);
-  if (kiln_run(context, given.data(), outputs.data()))
+  if (kiln_run(context, given.data(), model.input_count, outputs.data(), model.output_count))
     return failure(llvm::Twine(kiln_context_error(context)));
   std::vector<HostTensor> results;
   for (const kiln_tensor &output : outputs) {

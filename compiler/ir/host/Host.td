@@ -111,6 +111,9 @@ def DoneOp : HostOp<"done", [Terminator]> {
 
 def EvalOp : HostOp<"eval", [Pure]> {
   let summary = "an expression over sizes; `values` are its variables' values in order of first occurrence";
+  let description = [{
+    Where a part of it passes 64 bits the run ends with KILN_INVALID_ARGUMENT, unless nothing but an estimate depends on it.
+  }];
   let arguments = (ins ExprAttr:$expr, Variadic<I64>:$values);
   let results = (outs I64:$result);
   let assemblyFormat = "$expr (`(` $values^ `)`)? attr-dict";
@@ -194,7 +197,7 @@ def WriteOp : HostOp<"write"> {
 }
 
 def CheckOp : HostOp<"check"> {
-  let summary = "ends the run with KILN_INVALID_ARGUMENT and this message unless the condition holds";
+  let summary = "ends the run with KILN_INDEX_ERROR and this message unless the condition holds";
   let arguments = (ins I1:$condition, StrAttr:$message);
   let assemblyFormat = "$condition $message attr-dict";
 }

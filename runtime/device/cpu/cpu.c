@@ -14,7 +14,9 @@
 
 typedef struct cpu_state {
   const kiln_model *model;
-  kiln_pool *pool;
+  kiln_pool *pool; /* NULL: the caller runs the chunks */
+  void (*run_tasks)(void *user, kiln_task task, void *argument, int64_t count);
+  void *tasks_user;
   void **pointers; /* a launch's buffers */
 } cpu_state;
 
@@ -41,9 +43,12 @@ static kiln_status cpu_open(const kiln_model *model, const kiln_options *options
   if (state) {
     state->model = model;
     state->pointers = calloc((size_t)most, sizeof *state->pointers);
-    state->pool = kiln_pool_create(options->threads);
+    state->run_tasks = options->run_tasks;
+    state->tasks_user = options->tasks_user;
+    if (!state->run_tasks)
+      state->pool = kiln_pool_create(options->threads);
   }
-  if (!state || !state->pointers || !state->pool) {
+  if (!state || !state->pointers || (!state->pool && !state->run_tasks)) {
     if (state)
       cpu_close(state);
     snprintf(error, error_bytes, "no memory for the device");
@@ -93,13 +98,30 @@ static kiln_status cpu_copy(void *opaque, kiln_slice to, kiln_slice from, int64_
   return KILN_OK;
 }
 
+typedef struct cpu_chunks {
+  const kiln_kernel *kernel;
+  void *const *buffers;
+  const int64_t *sizes;
+} cpu_chunks;
+
+static void run_chunk(void *argument, int64_t chunk) {
+  const cpu_chunks *chunks = argument;
+  chunks->kernel->entry(chunks->buffers, chunks->sizes, chunk);
+}
+
 static kiln_status cpu_launch(void *opaque, int32_t kernel, const kiln_slice *buffers, const int64_t *sizes,
                               const int64_t grid[KILN_MAX_GRID]) {
   cpu_state *state = opaque;
   const kiln_kernel *launched = &state->model->kernels[kernel];
   for (int32_t i = 0; i < launched->buffers; i++)
     state->pointers[i] = bytes_of(buffers[i]);
-  kiln_pool_run(state->pool, launched->entry, state->pointers, sizes, grid[0] * grid[1] * grid[2]);
+  int64_t count = grid[0] * grid[1] * grid[2];
+  if (state->pool)
+    kiln_pool_run(state->pool, launched->entry, state->pointers, sizes, count);
+  else if (count == 1)
+    launched->entry(state->pointers, sizes, 0);
+  else
+    state->run_tasks(state->tasks_user, run_chunk, &(cpu_chunks){launched, state->pointers, sizes}, count);
   return KILN_OK;
 }
 

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define KILN_ABI_VERSION 2
+#define KILN_ABI_VERSION 3
 #define KILN_MAX_GRID 3
 /* In bytes: of all memory that the runtime allocates. */
 #define KILN_ALIGNMENT 128
@@ -93,6 +93,18 @@ typedef struct kiln_launch_info {
   const char *origin; /* the source nodes: "['dot']" */
 } kiln_launch_info;
 
+/* Sizes are multiplied and added with these where their bounds let them pass 64 bits: then *wraps becomes 1. */
+static inline int64_t kiln_size_mul(int64_t a, int64_t b, int *wraps) {
+  int64_t product = (int64_t)((uint64_t)a * (uint64_t)b);
+  *wraps |= a == -1 ? b == INT64_MIN : a != 0 && product / a != b;
+  return product;
+}
+static inline int64_t kiln_size_add(int64_t a, int64_t b, int *wraps) {
+  int64_t sum = (int64_t)((uint64_t)a + (uint64_t)b);
+  *wraps |= ((a ^ sum) & (b ^ sum)) < 0;
+  return sum;
+}
+
 /* ---- what the host program calls; a status other than KILN_OK ends the run ---- */
 
 kiln_status kiln_rt_input(kiln_context *context, int32_t index, kiln_slice *slice);
@@ -113,8 +125,8 @@ kiln_status kiln_rt_copy(kiln_context *context, kiln_slice to, kiln_slice from, 
 kiln_status kiln_rt_read(kiln_context *context, kiln_slice from, kiln_dtype dtype, int64_t *value);
 /* Writes one element. */
 kiln_status kiln_rt_write(kiln_context *context, kiln_slice to, kiln_dtype dtype, int64_t value);
-/* Notes `message` as the cause and returns KILN_INVALID_ARGUMENT: a size that is data is out of its bounds. */
-kiln_status kiln_rt_fail(kiln_context *context, const char *message);
+/* Notes `message` as the cause and returns `status`. */
+kiln_status kiln_rt_fail(kiln_context *context, kiln_status status, const char *message);
 /* `grid`: items (CPU: chunks in grid[0]) or groups (GPU) an axis; an empty grid launches nothing. `estimates`:
  * arithmetic operations and bytes moved. */
 kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, const kiln_slice *buffers,

@@ -19,10 +19,10 @@ static void report(double *seconds, int32_t runs) {
   printf("median %.3f ms, min %.3f ms over %" PRId32 " runs\n", median * 1e3, seconds[0] * 1e3, runs);
 }
 
-kiln_status kiln_cli_bench(kiln_context *context, int32_t output_count, const kiln_tensor *inputs, int32_t runs,
+kiln_status kiln_cli_bench(kiln_context *context, const kiln_model *model, const kiln_tensor *inputs, int32_t runs,
                            kiln_text *cause) {
   double *seconds = calloc((size_t)runs, sizeof *seconds);
-  kiln_tensor *outputs = calloc((size_t)output_count + 1, sizeof *outputs);
+  kiln_tensor *outputs = calloc((size_t)model->output_count + 1, sizeof *outputs);
   kiln_status status = KILN_OK;
   if (!seconds || !outputs) {
     kiln_text_add(cause, "no memory to time %" PRId32 " runs", runs);
@@ -30,10 +30,8 @@ kiln_status kiln_cli_bench(kiln_context *context, int32_t output_count, const ki
   }
   int32_t warm_ups = runs < MOST_WARM_UPS ? runs : MOST_WARM_UPS;
   for (int32_t i = -warm_ups; i < runs && !status; i++) {
-    for (int32_t output = 0; output < output_count; output++)
-      outputs[output].data = NULL;
     double begin = kiln_seconds();
-    if ((status = kiln_run(context, inputs, outputs)))
+    if ((status = kiln_run(context, inputs, model->input_count, outputs, model->output_count)))
       kiln_text_add(cause, "%s", kiln_context_error(context));
     if (i >= 0)
       seconds[i] = kiln_seconds() - begin;

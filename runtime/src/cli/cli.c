@@ -14,6 +14,7 @@ static void log_line(void *user, const char *line) {
 static kiln_options options_of(const kiln_args *args) {
   const char *debug = getenv("DEBUG");
   return (kiln_options){
+      .size = sizeof(kiln_options),
       .threads = args->threads,
       .weights_path = args->weights,
       .debug = debug ? (int32_t)strtol(debug, NULL, 10) : 0,
@@ -24,7 +25,7 @@ static kiln_options options_of(const kiln_args *args) {
 
 static kiln_status run_with(kiln_context *context, const kiln_model *model, const kiln_args *args,
                             const kiln_tensor *inputs, kiln_tensor *outputs, kiln_text *cause) {
-  kiln_status status = kiln_run(context, inputs, outputs);
+  kiln_status status = kiln_run(context, inputs, model->input_count, outputs, model->output_count);
   if (status) {
     kiln_text_add(cause, "%s", kiln_context_error(context));
     return status;
@@ -33,7 +34,7 @@ static kiln_status run_with(kiln_context *context, const kiln_model *model, cons
     kiln_print_tensor(stdout, model->outputs[i].name, &outputs[i]);
   if (args->output_dir && (status = kiln_cli_write(model, args->output_dir, outputs, cause)))
     return status;
-  return args->bench ? kiln_cli_bench(context, model->output_count, inputs, args->bench, cause) : KILN_OK;
+  return args->bench ? kiln_cli_bench(context, model, inputs, args->bench, cause) : KILN_OK;
 }
 
 static kiln_status run(const kiln_model *model, const kiln_args *args, kiln_tensor *inputs, kiln_tensor *outputs,

@@ -17,7 +17,7 @@ kiln_status kiln_cli_inputs(const kiln_model *model, const kiln_args *args, kiln
 kiln_status kiln_cli_write(const kiln_model *model, const char *folder, const kiln_tensor *outputs, kiln_text *cause);
 
 /* Times `runs` runs and prints their median and minimum. */
-kiln_status kiln_cli_bench(kiln_context *context, int32_t output_count, const kiln_tensor *inputs, int32_t runs,
+kiln_status kiln_cli_bench(kiln_context *context, const kiln_model *model, const kiln_tensor *inputs, int32_t runs,
                            kiln_text *cause);
 
 void kiln_cli_list(const kiln_model *model);

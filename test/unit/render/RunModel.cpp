@@ -19,6 +19,7 @@ test::RunModel::RunModel(const Setup &setup, llvm::StringRef text) {
   model_ = static_cast<const kiln_model *>(compiled_->address("kiln_the_model"));
   char error[512] = "";
   kiln_options given = {};
+  given.size = sizeof given;
   given.threads = 1;
   kiln_status status = kiln_context_create(model_, &given, &context_, error, sizeof error);
   INFO(options.code);
@@ -33,7 +34,7 @@ kiln_status test::RunModel::run(std::vector<Tensor> inputs) {
   outputs_.assign(model_->output_count, kiln_tensor{});
   for (size_t i = 0; i < inputs.size(); ++i) {
     inputs[i].bytes.reserve(1); // an empty tensor is given too
-    given[i] = {inputs[i].bytes.data(), inputs[i].dtype, 1, {inputs[i].count}};
+    given[i] = {inputs[i].bytes.data(), inputs[i].dtype, 1, {inputs[i].count}, 0};
   }
-  return kiln_run(context_, given.data(), outputs_.data());
+  return kiln_run(context_, given.data(), model_->input_count, outputs_.data(), model_->output_count);
 }

@@ -17,6 +17,7 @@ struct Context {
 
   explicit Context(const kiln_model &model = affine_model, int threads = 1) {
     kiln_options options = {};
+    options.size = sizeof options;
     options.threads = threads;
     char error[256];
     INFO(error);
@@ -25,13 +26,13 @@ struct Context {
   ~Context() { kiln_context_destroy(context); }
 
   kiln_status run(const std::vector<kiln_tensor> &inputs, kiln_tensor &output) {
-    return kiln_run(context, inputs.data(), &output);
+    return kiln_run(context, inputs.data(), int32_t(inputs.size()), &output, 1);
   }
   std::string error() const { return kiln_context_error(context); }
 };
 
 kiln_tensor floats(float *data, std::vector<int64_t> dims) {
-  kiln_tensor tensor = {data, KILN_FLOAT32, int32_t(dims.size()), {}};
+  kiln_tensor tensor = {data, KILN_FLOAT32, int32_t(dims.size()), {}, 0};
   std::copy(dims.begin(), dims.end(), tensor.dims);
   return tensor;
 }
@@ -119,7 +120,8 @@ TEST_CASE("a result goes to the caller's memory, aligned or not") {
   alignas(64) float room[9];
   for (int shift : {0, 1}) {
     std::fill(std::begin(room), std::end(room), -1.0f);
-    kiln_tensor y = floats(room + shift, {2, 2});
+    kiln_tensor y = floats(room + shift, {});
+    y.capacity = 8;
     REQUIRE(c.run({floats(rows, {2, 3}), none}, y) == KILN_OK);
     CHECK(y.data == room + shift);
     CHECK(y.rank == 1);
@@ -131,17 +133,95 @@ TEST_CASE("a result goes to the caller's memory, aligned or not") {
 TEST_CASE("a result may replace the input that it comes from") {
   Context c;
   alignas(64) float shared[] = {1, 2, 3, 4, 5, 6};
-  kiln_tensor y = floats(shared, {6});
+  kiln_tensor y = floats(shared, {});
+  y.capacity = sizeof shared;
   REQUIRE(c.run({floats(shared, {2, 3}), none}, y) == KILN_OK);
   CHECK(values(y) == std::vector<float>{327, 660});
 }
 
-TEST_CASE("too little room for an output") {
+TEST_CASE("an output's room is its capacity in bytes, whatever its dims and dtype were") {
   Context c;
-  float room[1];
-  kiln_tensor y = floats(room, {1});
+  uint16_t room[4] = {1, 2, 3, 4};
+  kiln_tensor y = {room, KILN_FLOAT16, 1, {4}, 0};
   CHECK(c.run({floats(rows, {2, 3}), none}, y) == KILN_INVALID_ARGUMENT);
-  CHECK(c.error() == "output 'y': wanted room for 2 elements, given room for 1");
+  CHECK(c.error() == "output 'y': wanted room for 8 bytes, given a capacity of 0");
+  y.capacity = 7;
+  CHECK(c.run({floats(rows, {2, 3}), none}, y) == KILN_INVALID_ARGUMENT);
+  CHECK(c.error() == "output 'y': wanted room for 8 bytes, given a capacity of 7");
+  CHECK(room[0] == 1);
+  y.capacity = 8;
+  CHECK(c.run({floats(rows, {2, 3}), none}, y) == KILN_OK);
+  CHECK(y.dtype == KILN_FLOAT32);
+}
+
+TEST_CASE("the array of the outputs serves the next run, also with a larger batch") {
+  Context c;
+  std::vector<float> many(64 * 3, 1.0f);
+  kiln_tensor y = {};
+  for (int64_t batch : {1, 8, 64, 2}) {
+    REQUIRE(c.run({floats(many.data(), {batch, 3}), none}, y) == KILN_OK);
+    CHECK(y.capacity == KILN_CONTEXT_MEMORY);
+    CHECK(values(y) == std::vector<float>(size_t(batch), 117.0f));
+  }
+}
+
+TEST_CASE("the numbers of inputs and outputs are the model's") {
+  Context c;
+  kiln_tensor inputs[] = {floats(rows, {2, 3}), none, none}, y = {};
+  auto fails = [&](const kiln_tensor *given, int32_t count, kiln_tensor *made, int32_t results) {
+    CHECK(kiln_run(c.context, given, count, made, results) == KILN_INVALID_ARGUMENT);
+    return c.error();
+  };
+  CHECK(fails(inputs, 1, &y, 1) == "affine: wanted 2 inputs, given 1");
+  CHECK(fails(inputs, 3, &y, 1) == "affine: wanted 2 inputs, given 3");
+  CHECK(fails(nullptr, 2, &y, 1) == "affine: wanted 2 inputs, given 0");
+  CHECK(fails(inputs, 2, &y, 0) == "affine: wanted 1 outputs, given 0");
+  CHECK(fails(inputs, 2, nullptr, 1) == "affine: wanted 1 outputs, given 0");
+  CHECK(fails(nullptr, 0, &y, 1) == "input 'x': wanted float32 [batch, 3], given none");
+}
+
+TEST_CASE("options say which members they have") {
+  kiln_options options = {};
+  kiln_context *context;
+  char error[100];
+  CHECK(kiln_context_create(&affine_model, &options, &context, error, sizeof error) == KILN_INVALID_ARGUMENT);
+  CHECK(std::string(error) == "kiln_options.size is 0; set it to sizeof(kiln_options)");
+  // Of an older program: what lies behind its last member is not read.
+  options.size = offsetof(kiln_options, device);
+  options.device = reinterpret_cast<const char *>(1);
+  options.run_tasks = reinterpret_cast<decltype(options.run_tasks)>(1);
+  REQUIRE(kiln_context_create(&affine_model, &options, &context, error, sizeof error) == KILN_OK);
+  kiln_tensor inputs[] = {floats(rows, {2, 3}), none}, y = {};
+  CHECK(kiln_run(context, inputs, 2, &y, 1) == KILN_OK);
+  kiln_context_destroy(context);
+}
+
+TEST_CASE("the caller's threads run the chunks") {
+  struct Runner {
+    std::vector<int64_t> counts;
+    static void run(void *user, kiln_task task, void *argument, int64_t count) {
+      static_cast<Runner *>(user)->counts.push_back(count);
+      std::vector<std::thread> threads;
+      for (int64_t index = count; index-- > 0;)
+        threads.emplace_back(task, argument, index);
+      for (std::thread &thread : threads)
+        thread.join();
+    }
+  } runner;
+  kiln_options options = {};
+  options.size = sizeof options;
+  options.run_tasks = Runner::run;
+  options.tasks_user = &runner;
+  kiln_context *context;
+  REQUIRE(kiln_context_create(&affine_model, &options, &context, nullptr, 0) == KILN_OK);
+  kiln_tensor inputs[] = {floats(rows, {2, 3}), none}, y = {};
+  REQUIRE(kiln_run(context, inputs, 2, &y, 1) == KILN_OK);
+  CHECK(values(y) == std::vector<float>{327, 660});
+  CHECK(runner.counts == std::vector<int64_t>{2, 2});
+  inputs[0].dims[0] = 1; // one chunk is the calling thread's
+  REQUIRE(kiln_run(context, inputs, 2, &y, 1) == KILN_OK);
+  CHECK(runner.counts.size() == 2);
+  kiln_context_destroy(context);
 }
 
 TEST_CASE("inputs that do not fit say what was wanted and what was given") {
@@ -177,6 +257,7 @@ TEST_CASE("an error is gone after the next run that succeeds") {
 TEST_CASE("a launch is logged in tinygrad's columns") {
   std::vector<std::string> lines;
   kiln_options options = {};
+  options.size = sizeof options;
   options.threads = 1;
   options.debug = 2;
   options.log = [](void *user, const char *line) { static_cast<std::vector<std::string> *>(user)->push_back(line); };
@@ -184,7 +265,7 @@ TEST_CASE("a launch is logged in tinygrad's columns") {
   kiln_context *context;
   REQUIRE(kiln_context_create(&affine_model, &options, &context, nullptr, 0) == KILN_OK);
   kiln_tensor inputs[] = {floats(rows, {2, 3}), none}, y = {};
-  REQUIRE(kiln_run(context, inputs, &y) == KILN_OK);
+  REQUIRE(kiln_run(context, inputs, 2, &y, 1) == KILN_OK);
   kiln_context_destroy(context);
   REQUIRE(lines.size() == 3);
   CHECK(lines[0] == "opened device cpu");

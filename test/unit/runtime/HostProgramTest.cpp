@@ -1,12 +1,17 @@
 // What a host program calls, each on its own: models here are nothing but a `run`.
 #include "runtime/device/cpu/cpu.h"
 
+extern "C" {
+#include "runtime/src/context.h"
+}
+
 #include <catch2/catch.hpp>
 
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -27,7 +32,7 @@ struct Outcome {
 Outcome runOnce(const kiln_model &model, const kiln_tensor *inputs = nullptr, kiln_tensor *outputs = nullptr) {
   kiln_context *context;
   REQUIRE(kiln_context_create(&model, nullptr, &context, nullptr, 0) == KILN_OK);
-  kiln_status status = kiln_run(context, inputs, outputs);
+  kiln_status status = kiln_run(context, inputs, inputs ? model.input_count : 0, outputs, model.output_count);
   Outcome outcome = {status, kiln_context_error(context)};
   kiln_context_destroy(context);
   return outcome;
@@ -140,6 +145,84 @@ TEST_CASE("freed temporaries serve again, live ones stay apart, the rest is free
         }).status == KILN_OK);
 }
 
+TEST_CASE("a temporary of negative size is none that is free") {
+  Outcome outcome = runOnce([](kiln_context *c, const int64_t *) {
+    kiln_slice a;
+    CHECK(kiln_rt_alloc(c, 100, &a) == KILN_OK);
+    CHECK(kiln_rt_free(c, a) == KILN_OK);
+    return kiln_rt_alloc(c, -8, &a);
+  });
+  CHECK(outcome.status == KILN_OUT_OF_MEMORY);
+  CHECK(outcome.error == "temporary: no memory for -8 bytes on device 'cpu'");
+}
+
+TEST_CASE("an arena of negative size is not the last run's") {
+  Outcome outcome = runOnce([](kiln_context *c, const int64_t *) {
+    kiln_slice arena;
+    CHECK(kiln_rt_arena(c, 64, &arena) == KILN_OK);
+    return kiln_rt_arena(c, -64, &arena);
+  });
+  CHECK(outcome.status == KILN_OUT_OF_MEMORY);
+  CHECK(outcome.error == "arena: no memory for -64 bytes on device 'cpu'");
+}
+
+TEST_CASE("sizes that pass 64 bits are noticed") {
+  auto wraps = [](int64_t (*function)(int64_t, int64_t, int *), int64_t a, int64_t b, int64_t want) {
+    int wraps = 0;
+    CHECK(function(a, b, &wraps) == want);
+    return wraps != 0;
+  };
+  const int64_t least = INT64_MIN, most = INT64_MAX;
+  CHECK_FALSE(wraps(kiln_size_mul, 0, least, 0));
+  CHECK_FALSE(wraps(kiln_size_mul, -1, most, -most));
+  CHECK_FALSE(wraps(kiln_size_mul, int64_t(1) << 31, int64_t(1) << 31, int64_t(1) << 62));
+  CHECK_FALSE(wraps(kiln_size_mul, -(int64_t(1) << 31), int64_t(1) << 32, least));
+  CHECK(wraps(kiln_size_mul, -1, least, least));
+  CHECK(wraps(kiln_size_mul, least, -1, least));
+  CHECK(wraps(kiln_size_mul, int64_t(1) << 32, int64_t(1) << 32, 0));
+  CHECK(wraps(kiln_size_mul, int64_t(1) << 31, int64_t(1) << 32, least));
+  CHECK_FALSE(wraps(kiln_size_add, most, least, -1));
+  CHECK_FALSE(wraps(kiln_size_add, most, 0, most));
+  CHECK(wraps(kiln_size_add, most, 1, least));
+  CHECK(wraps(kiln_size_add, least, -1, most));
+}
+
+TEST_CASE("a grid of more items than 64 bits count is no launch") {
+  static kiln_kernel kernel = {"E", 0, 0, [](void *const *, const int64_t *, int64_t) {}, {1, 1, 1}};
+  kiln_model model = modelOf([](kiln_context *c, const int64_t *sizes) {
+    kiln_launch_info info = {0, nullptr};
+    int64_t grid[] = {int64_t(1) << 32, int64_t(1) << 31, 2}, estimates[] = {0, 0};
+    return kiln_rt_launch(c, &info, nullptr, sizes, grid, estimates);
+  });
+  model.kernels = &kernel;
+  model.kernel_count = 1;
+  Outcome outcome = runOnce(model);
+  CHECK(outcome.status == KILN_INVALID_ARGUMENT);
+  CHECK(outcome.error == "E: a grid of 4294967296 by 2147483648 by 2 is too large");
+}
+
+TEST_CASE("temporaries of one run serve the next, and go when it does not need them") {
+  static std::vector<void *> first, second;
+  static int64_t bytes;
+  kiln_model model = modelOf([](kiln_context *c, const int64_t *) {
+    kiln_slice a, b;
+    CHECK(kiln_rt_alloc(c, bytes, &a) == KILN_OK);
+    CHECK(kiln_rt_alloc(c, 2 * bytes, &b) == KILN_OK);
+    (first.empty() ? first : second) = {a.memory, b.memory};
+    return KILN_OK;
+  });
+  kiln_context *context;
+  REQUIRE(kiln_context_create(&model, nullptr, &context, nullptr, 0) == KILN_OK);
+  bytes = 100;
+  CHECK(kiln_run(context, nullptr, 0, nullptr, 0) == KILN_OK);
+  CHECK(kiln_run(context, nullptr, 0, nullptr, 0) == KILN_OK);
+  CHECK(second == first);
+  bytes = 5000;
+  CHECK(kiln_run(context, nullptr, 0, nullptr, 0) == KILN_OK);
+  CHECK(context->temporary_count == 2);
+  kiln_context_destroy(context);
+}
+
 TEST_CASE("freeing twice is an error") {
   Outcome outcome = runOnce([](kiln_context *c, const int64_t *) {
     kiln_slice a;
@@ -179,9 +262,9 @@ TEST_CASE("an empty grid launches nothing") {
 }
 
 TEST_CASE("a run's own status becomes the call's, with a cause") {
-  Outcome outcome = runOnce([](kiln_context *, const int64_t *) { return KILN_INDEX_ERROR; });
-  CHECK(outcome.status == KILN_INDEX_ERROR);
-  CHECK(outcome.error == "a data-dependent index was out of range");
+  Outcome outcome = runOnce([](kiln_context *, const int64_t *) { return KILN_DEVICE_ERROR; });
+  CHECK(outcome.status == KILN_DEVICE_ERROR);
+  CHECK(outcome.error == "the program stopped");
 }
 
 TEST_CASE("a program that leaves an output out fails") {
@@ -220,9 +303,9 @@ kiln_model symbolic() {
 
 Outcome runSymbolic(int64_t past, int64_t total, int64_t seq, int64_t mask) {
   int8_t data[64] = {};
-  kiln_tensor inputs[] = {{past * total ? data : nullptr, KILN_INT8, 2, {past, total}},
-                          {data, KILN_INT8, 1, {seq}},
-                          {mask ? data : nullptr, KILN_INT8, 1, {mask}}};
+  kiln_tensor inputs[] = {{past * total ? data : nullptr, KILN_INT8, 2, {past, total}, 0},
+                          {data, KILN_INT8, 1, {seq}, 0},
+                          {mask ? data : nullptr, KILN_INT8, 1, {mask}, 0}};
   kiln_model model = symbolic();
   return runOnce(model, inputs);
 }
@@ -242,13 +325,14 @@ TEST_CASE("a size that cannot be computed is an error, not a guess") {
   model.inputs = &port;
   model.input_count = 1;
   int8_t data[4] = {};
-  kiln_tensor x = {data, KILN_INT8, 1, {4}};
+  kiln_tensor x = {data, KILN_INT8, 1, {4}, 0};
   CHECK(runOnce(model, &x).error == "input 'x': axis 0 (len(x)): its size cannot be computed");
 }
 
 TEST_CASE("a program can end with a cause of its own") {
-  Outcome outcome = runOnce([](kiln_context *c, const int64_t *) { return kiln_rt_fail(c, "100% wrong"); });
-  CHECK(outcome.status == KILN_INVALID_ARGUMENT);
+  Outcome outcome =
+      runOnce([](kiln_context *c, const int64_t *) { return kiln_rt_fail(c, KILN_INDEX_ERROR, "100% wrong"); });
+  CHECK(outcome.status == KILN_INDEX_ERROR);
   CHECK(outcome.error == "100% wrong");
 }
 

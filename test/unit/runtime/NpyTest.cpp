@@ -104,7 +104,7 @@ TEST_CASE("every dtype and rank goes to a file and back") {
   alignas(8) char bytes[64 * 8] = {1, 0, 1, 1};
   for (int dtype = KILN_BOOL; dtype <= KILN_FLOAT64; dtype++)
     for (int rank = 0; rank <= KILN_MAX_RANK; rank++) {
-      kiln_tensor tensor = {bytes, kiln_dtype(dtype), rank, {2, 1, 2, 1, 2, 1, 2, 1}}, again;
+      kiln_tensor tensor = {bytes, kiln_dtype(dtype), rank, {2, 1, 2, 1, 2, 1, 2, 1}, 0}, again;
       char error[100] = "";
       INFO(error);
       REQUIRE(kiln_npy_write((folder / "x.npy").c_str(), &tensor, error, sizeof error) == KILN_OK);
@@ -121,7 +121,7 @@ TEST_CASE("every dtype and rank goes to a file and back") {
 TEST_CASE("what is written is what NumPy writes") {
   TempFolder folder;
   float data[] = {1, 2};
-  kiln_tensor tensor = {data, KILN_FLOAT32, 1, {2}};
+  kiln_tensor tensor = {data, KILN_FLOAT32, 1, {2}, 0};
   REQUIRE(kiln_npy_write((folder / "x.npy").c_str(), &tensor, nullptr, 0) == KILN_OK);
   std::string text = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }";
   CHECK(folder.read(folder / "x.npy") == std::string("\x93NUMPY\x01\x00\x76\x00", 10) + text +
@@ -207,7 +207,7 @@ TEST_CASE("a failed write leaves nothing behind") {
   TempFolder folder;
   std::filesystem::create_directory(folder / "taken.npy");
   float data[] = {1};
-  kiln_tensor tensor = {data, KILN_FLOAT32, 1, {1}};
+  kiln_tensor tensor = {data, KILN_FLOAT32, 1, {1}, 0};
   char error[100];
   CHECK(kiln_npy_write((folder / "none/x.npy").c_str(), &tensor, error, sizeof error) == KILN_IO_ERROR);
   CHECK(std::string(error) == "No such file or directory");

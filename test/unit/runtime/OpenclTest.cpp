@@ -69,14 +69,15 @@ std::vector<int32_t> run(const kiln_model &model, int64_t n, std::function<void(
   kiln_context *context = nullptr;
   char error[300] = "";
   kiln_options options = {};
+  options.size = sizeof options;
   kiln_status status = kiln_context_create(&model, &options, &context, error, sizeof error);
   INFO(error);
   REQUIRE(status == KILN_OK);
   std::vector<int32_t> x(size_t(n) + 1), y(size_t(n) + 1);
   std::iota(x.begin(), x.end(), 0);
-  kiln_tensor in = {x.data(), KILN_INT32, 1, {n}}, out = {y.data(), KILN_INT32, 1, {n}};
+  kiln_tensor in = {x.data(), KILN_INT32, 1, {n}, 0}, out = {y.data(), KILN_INT32, 1, {n}, 4 * n};
   program = std::move(body);
-  status = kiln_run(context, &in, &out);
+  status = kiln_run(context, &in, 1, &out, 1);
   INFO(kiln_context_error(context));
   CHECK(status == KILN_OK);
   kiln_context_destroy(context);
@@ -238,6 +239,7 @@ TEST_CASE("weights are on the device") {
 namespace {
 std::string createError(const kiln_model &model, const char *device, kiln_status want) {
   kiln_options options = {};
+  options.size = sizeof options;
   options.device = device;
   kiln_context *context;
   char error[400];
@@ -282,6 +284,7 @@ TEST_CASE("a device is picked by a part of its name") {
             &first, error, sizeof error) == KILN_OK);
   kiln_model model = modelFor("opencl");
   kiln_options options = {};
+  options.size = sizeof options;
   options.device = first.c_str();
   kiln_context *context;
   CHECK(kiln_context_create(&model, &options, &context, nullptr, 0) == KILN_OK);

@@ -12,7 +12,7 @@
 namespace {
 
 template <typename T> std::string printed(kiln_dtype dtype, std::vector<int64_t> dims, std::vector<T> values) {
-  kiln_tensor tensor = {values.data(), dtype, int32_t(dims.size()), {}};
+  kiln_tensor tensor = {values.data(), dtype, int32_t(dims.size()), {}, 0};
   std::copy(dims.begin(), dims.end(), tensor.dims);
   char *text = nullptr;
   size_t length = 0;
@@ -32,7 +32,7 @@ std::string floats(const std::vector<float> &values) {
 
 TEST_CASE("the title has name, dtype and shape") {
   float value = 1.5f;
-  kiln_tensor tensor = {&value, KILN_FLOAT32, 2, {1, 1}};
+  kiln_tensor tensor = {&value, KILN_FLOAT32, 2, {1, 1}, 0};
   char *text = nullptr;
   size_t length = 0;
   FILE *file = open_memstream(&text, &length);

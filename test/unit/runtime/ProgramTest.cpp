@@ -31,7 +31,7 @@ public:
 
   void save(const std::string &name, std::vector<float> values, std::vector<int64_t> dims,
             kiln_dtype dtype = KILN_FLOAT32) const {
-    kiln_tensor tensor = {values.data(), dtype, int32_t(dims.size()), {}};
+    kiln_tensor tensor = {values.data(), dtype, int32_t(dims.size()), {}, 0};
     std::copy(dims.begin(), dims.end(), tensor.dims);
     REQUIRE(kiln_npy_write((*this / name).c_str(), &tensor, nullptr, 0) == KILN_OK);
   }

@@ -13,7 +13,7 @@ namespace {
 
 std::vector<double> filled(kiln_dtype dtype, uint64_t seed, uint64_t stream, int64_t count = 1000, double mean = 0) {
   std::vector<char> bytes(size_t(count) * kiln_dtype_size(dtype));
-  kiln_tensor tensor = {bytes.data(), dtype, 1, {count}};
+  kiln_tensor tensor = {bytes.data(), dtype, 1, {count}, 0};
   kiln_random_fill(&tensor, seed, stream, mean);
   std::vector<double> values;
   for (int64_t i = 0; i < count; i++) {

@@ -108,6 +108,25 @@ std::string weightFile(const std::string &entry, size_t padding = 0) {
                 std::string(reinterpret_cast<const char *>(weight), sizeof weight));
 }
 
+/// Opens a model with three bools for weights.
+kiln_status openBools(const std::string &data, std::string &error) {
+  static const int64_t dims[] = {3};
+  static const kiln_weight bools = {"w", KILN_BOOL, 1, dims, 0, 3};
+  kiln_model model = affine_model_without_weights;
+  model.weights = &bools;
+  TempFolder folder;
+  std::string path = folder.write("w", fileOf(R"({"w":{"dtype":"BOOL","shape":[3],"data_offsets":[0,3]}})", data));
+  kiln_options options = {};
+  options.size = sizeof options;
+  options.weights_path = path.c_str();
+  kiln_context *context;
+  char text[300] = "";
+  kiln_status status = kiln_context_create(&model, &options, &context, text, sizeof text);
+  error = std::string(text).substr(std::min(std::strlen(text), path.size()));
+  kiln_context_destroy(context);
+  return status;
+}
+
 const std::string good = R"("layer.weight":{"dtype":"F32","shape":[3],"data_offsets":[0,12]})";
 
 /// Runs the model with this weights file; the result's first element, or the error after the path.
@@ -115,6 +134,7 @@ std::string runWith(const std::string &bytes) {
   TempFolder folder;
   std::string path = folder.write("w.safetensors", bytes);
   kiln_options options = {};
+  options.size = sizeof options;
   options.threads = 1;
   options.weights_path = path.c_str();
   kiln_context *context;
@@ -126,8 +146,8 @@ std::string runWith(const std::string &bytes) {
     return std::string(error).substr(path.size() + 2);
   }
   float x[] = {1, 2, 3};
-  kiln_tensor inputs[] = {{x, KILN_FLOAT32, 2, {1, 3}}, {}}, y = {};
-  REQUIRE(kiln_run(context, inputs, &y) == KILN_OK);
+  kiln_tensor inputs[] = {{x, KILN_FLOAT32, 2, {1, 3}, 0}, {}}, y = {};
+  REQUIRE(kiln_run(context, inputs, 2, &y, 1) == KILN_OK);
   std::string text = std::to_string(int(*static_cast<float *>(y.data)));
   kiln_context_destroy(context);
   return text;
@@ -152,6 +172,7 @@ TEST_CASE("weights beyond 2 GB are mapped, not read") {
   std::filesystem::resize_file(path, 8 + header.size() + size_t(padding)); // a hole, which takes no room
   std::ofstream(path, std::ios::binary | std::ios::app).write(reinterpret_cast<const char *>(weight), sizeof weight);
   kiln_options options = {};
+  options.size = sizeof options;
   options.weights_path = path.c_str();
   kiln_context *context;
   char error[300] = "";
@@ -159,8 +180,8 @@ TEST_CASE("weights beyond 2 GB are mapped, not read") {
   INFO(error);
   REQUIRE(status == KILN_OK);
   float x[] = {1, 2, 3};
-  kiln_tensor inputs[] = {{x, KILN_FLOAT32, 2, {1, 3}}, {}}, y = {};
-  REQUIRE(kiln_run(context, inputs, &y) == KILN_OK);
+  kiln_tensor inputs[] = {{x, KILN_FLOAT32, 2, {1, 3}, 0}, {}}, y = {};
+  REQUIRE(kiln_run(context, inputs, 2, &y, 1) == KILN_OK);
   CHECK(*static_cast<float *>(y.data) == 327);
   kiln_context_destroy(context);
 }
@@ -181,6 +202,7 @@ TEST_CASE("a weights file that does not fit") {
 
 TEST_CASE("weights files that cannot be opened") {
   kiln_options options = {};
+  options.size = sizeof options;
   kiln_context *context;
   char error[100];
   CHECK(kiln_context_create(&affine_model_without_weights, &options, &context, error, sizeof error) ==
@@ -192,4 +214,11 @@ TEST_CASE("weights files that cannot be opened") {
   options.weights_path = "/";
   CHECK(kiln_context_create(&affine_model_without_weights, &options, &context, error, sizeof error) == KILN_IO_ERROR);
   CHECK(std::string(error) == "/: not a regular file");
+}
+
+TEST_CASE("bools in a file are 0 or 1") {
+  std::string error;
+  CHECK(openBools(std::string("\0\1\1", 3), error) == KILN_OK);
+  CHECK(openBools(std::string("\0\2\1", 3), error) == KILN_IO_ERROR);
+  CHECK(error == ": weight 'w': a bool is neither 0 nor 1");
 }

@@ -50,6 +50,7 @@ const kiln_model &TextModel::model() {
 
 std::vector<float> TextModel::run(std::vector<std::vector<float>> inputs) {
   kiln_options options = {};
+  options.size = sizeof options;
   options.threads = 1;
   kiln_context *context = nullptr;
   char error[256] = "";
@@ -58,9 +59,9 @@ std::vector<float> TextModel::run(std::vector<std::vector<float>> inputs) {
   std::vector<kiln_tensor> given(model().input_count), made(model().output_count);
   for (size_t i = 0; i < inputs.size(); ++i) {
     inputs[i].reserve(1); // an empty tensor still is given
-    given[i] = {inputs[i].data(), KILN_FLOAT32, 1, {int64_t(inputs[i].size())}};
+    given[i] = {inputs[i].data(), KILN_FLOAT32, 1, {int64_t(inputs[i].size())}, 0};
   }
-  kiln_status status = kiln_run(context, given.data(), made.data());
+  kiln_status status = kiln_run(context, given.data(), model().input_count, made.data(), model().output_count);
   INFO(kiln_context_error(context));
   REQUIRE(status == KILN_OK);
   const float *data = static_cast<const float *>(made[0].data);
