@@ -20,11 +20,17 @@ typedef struct source {
   FILE *file;
   const uint8_t *at;
   size_t left; /* in memory; of a regular file, what it holds from here on; SIZE_MAX where nobody can tell */
+  int error;   /* errno of a read that failed; 0 where there was but no more to read */
 } source;
 
 static size_t read_some(source *from, void *to, size_t count) {
-  if (from->file)
-    return fread(to, 1, count, from->file);
+  if (from->file) {
+    errno = 0;
+    size_t has = fread(to, 1, count, from->file);
+    if (has < count)
+      from->error = errno;
+    return has;
+  }
   if (count > from->left)
     count = from->left;
   memcpy(to, from->at, count);
@@ -38,11 +44,22 @@ static kiln_status fail(kiln_text *cause, kiln_status status, const char *text) 
   return status;
 }
 
+/* The source has too few bytes. */
+static kiln_status fail_short(const source *from, kiln_text *cause, const char *text) {
+  if (from->error)
+    kiln_text_add(cause, "cannot be read: %s", strerror(from->error));
+  else
+    kiln_text_add(cause, "%s; save the array again", text);
+  return KILN_IO_ERROR;
+}
+
 static kiln_status read_header(source *from, kiln_npy_header *header, kiln_text *cause) {
   uint8_t prefix[KILN_NPY_PREFIX_BYTES];
   size_t begin = 10, end = 0, count = read_some(from, prefix, begin);
   if (count == begin && prefix[6] > 1)
     count += read_some(from, prefix + begin, sizeof prefix - begin);
+  if (from->error)
+    return fail_short(from, cause, "");
   kiln_status status = kiln_npy_locate(prefix, count, &begin, &end, cause);
   if (status)
     return status;
@@ -52,7 +69,7 @@ static kiln_status read_header(source *from, kiln_npy_header *header, kiln_text 
   if (read_some(from, text, end - begin) == end - begin)
     status = kiln_npy_parse_header(text, end - begin, header, cause);
   else
-    status = fail(cause, KILN_IO_ERROR, "the file ends within its header; save the array again");
+    status = fail_short(from, cause, "the file ends within its header");
   free(text);
   if (!status && from->left != SIZE_MAX && from->file)
     from->left = from->left > end ? from->left - end : 0;
@@ -88,8 +105,9 @@ static kiln_status read_data(source *from, size_t wanted, uint8_t **data, kiln_t
   }
   if (has < wanted) {
     free(memory);
-    kiln_text_add(cause, "the data end after %zu of %zu bytes; save the array again", has, wanted);
-    return KILN_IO_ERROR;
+    char text[80];
+    snprintf(text, sizeof text, "the data end after %zu of %zu bytes", has, wanted);
+    return fail_short(from, cause, text);
   }
   *data = memory;
   return KILN_OK;
@@ -150,7 +168,7 @@ static kiln_status read_tensor(source *from, kiln_tensor *tensor, kiln_text *cau
 
 kiln_status kiln_npy_parse(const void *bytes, size_t count, kiln_tensor *tensor, char *error, size_t error_bytes) {
   kiln_text cause = kiln_text_in(error, error_bytes);
-  source from = {NULL, bytes, count};
+  source from = {NULL, bytes, count, 0};
   *tensor = (kiln_tensor){0};
   return read_tensor(&from, tensor, &cause);
 }
@@ -164,7 +182,7 @@ kiln_status kiln_npy_read(const char *path, kiln_tensor *tensor, char *error, si
     kiln_text_add(&cause, "cannot be read: %s; name a .npy file", strerror(errno));
     return KILN_IO_ERROR;
   }
-  source from = {file, NULL, SIZE_MAX};
+  source from = {file, NULL, SIZE_MAX, 0};
   if (fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode))
     from.left = (size_t)status.st_size;
   kiln_status result = S_ISDIR(status.st_mode) ? fail(&cause, KILN_IO_ERROR, "is a folder; name a .npy file")
