@@ -77,6 +77,16 @@ def OptimizeKernels : Pass<"kiln-optimize-kernels", "::mlir::ModuleOp"> {
                  Option<"maxChunks", "max-chunks", "int64_t", "0", "chunks of a launch; 0: launches are not cut">];
 }
 
+def SplitLaunches : Pass<"kiln-split-launches", "::mlir::ModuleOp"> {
+  let summary = "make a kernel of each stage that all chunks share, and a weight of what is made of weights";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def PassScratch : Pass<"kiln-pass-scratch", "::mlir::ModuleOp"> {
+  let summary = "give launches the memory that their kernels' stages want";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def ReuseInputs : Pass<"kiln-reuse-inputs", "::mlir::ModuleOp"> {
   let summary = "write a result where an input that ends with it was";
 }

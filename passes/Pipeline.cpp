@@ -55,6 +55,9 @@ static void addOptimize(OpPassManager &manager, const PipelineOptions &options) 
   optimize.localBytes = options.target.localBytes;
   optimize.maxChunks = options.target.maxChunks;
   manager.addPass(createOptimizeKernels(optimize));
+  manager.addPass(createSplitLaunches());
+  manager.addPass(createOptimizeKernels(optimize)); // the kernels that splitting made
+  manager.addPass(createPassScratch());
   if (!options.classic) // whose kernels stay as the reference has them
     manager.addPass(createReuseInputs());
   manager.addPass(createPlanMemory());
@@ -95,8 +98,8 @@ void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &
     addFormKernels(manager, options);
     break;
   case Stage::Optimize:
+    addOptimize(manager, options); // which may make recipes of its own
     addOptimize(manager.nest<ModuleOp>(), recipeOptions());
-    addOptimize(manager, options);
     break;
   case Stage::Lower:
     addLower(manager.nest<ModuleOp>(), recipeOptions());

@@ -71,9 +71,14 @@ ModelTables render::modelTables(mlir::ModuleOp module) {
                               bytes,
                               weight.getData(),
                               {}});
-    if (auto recipe = llvm::dyn_cast<graph::RecipeAttr>(weight.getData()))
-      tables.weights.back().recipe = llvm::cast<mlir::ModuleOp>(
-          symbols.lookupSymbolIn(module, mlir::StringAttr::get(module.getContext(), recipe.getModel())));
+    if (auto recipe = llvm::dyn_cast<graph::RecipeAttr>(weight.getData())) {
+      // A recipe that takes another's result stands beside it.
+      mlir::StringAttr name = mlir::StringAttr::get(module.getContext(), recipe.getModel());
+      mlir::Operation *model = symbols.lookupSymbolIn(module, name);
+      if (!model)
+        model = symbols.lookupSymbolIn(module->getParentOp(), name);
+      tables.weights.back().recipe = llvm::cast<mlir::ModuleOp>(model);
+    }
     tables.weightBytes = offset + bytes;
   }
   for (uop::FuncOp kernel : module.getOps<uop::FuncOp>()) {

@@ -11,6 +11,8 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <cstring>
+
 using namespace kiln;
 using namespace kiln::render;
 
@@ -44,6 +46,9 @@ llvm::Error RecipeRunner::run(mlir::ModuleOp recipe, const WeightSource &source)
   llvm::DenseMap<mlir::Value, char *> slices;
   auto allocate = [&](mlir::Value slice, int64_t bytes, Memory &memory) -> llvm::Error {
     memory = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(bytes, "recipe", llvm::Align(KILN_ALIGNMENT));
+    // A packed weight may have elements that no point of its domain stores.
+    if (memory)
+      std::memset(memory->getBufferStart(), 0, bytes);
     if (!memory)
       return failure("no memory for " + llvm::Twine(bytes) + " bytes of constants");
     slices[slice] = memory->getBufferStart();

@@ -12,6 +12,8 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/SetVector.h"
 
+#include <limits>
+
 using namespace kiln;
 using namespace kiln::kernel;
 using kiln::optimize::nanosecondsOf;
@@ -23,6 +25,9 @@ static constexpr double kChunkNanoseconds = 50'000;
 static constexpr unsigned kMostChunkAxes = 2;
 /// Chunks of a large product pack the columns each for itself: with fewer rows than this they would do little else.
 static constexpr int64_t kChunkRows = 512;
+/// Lanes along an axis along which the result is not contiguous are stored one by one: sums of fewer terms would do
+/// little else.
+static constexpr int64_t kPackedDepth = 128;
 
 namespace {
 
@@ -40,16 +45,25 @@ struct Access {
 struct Product {
   Access rows, columns; ///< still along n, and along m
   size_t m, n;
+  bool packs = false; ///< the columns are a weight: they are packed before, so lanes can run along any n
+};
+
+/// A register tile: totals of `rows` rows and `vectors` vectors of columns.
+struct RegisterTile {
+  int64_t rows, vectors;
 };
 
 class Chooser {
 public:
-  Chooser(FuncOp func, const target::Target &target) : func_(func), target_(target) {}
+  Chooser(FuncOp func, const target::Target &target, const llvm::SmallBitVector &weights)
+      : func_(func), target_(target), weights_(weights) {}
   SmallVector<OptAttr> choose();
 
 private:
   Access accessOf(Operation *op, Value buffer);
   std::optional<Product> findProduct();
+  /// The axis of rows that a register tile goes along, if n is one of columns.
+  std::optional<size_t> rowsFor(const Access &rows, const Access &columns, bool packs) const;
   bool isReadOnce(const Access &access) const {
     return llvm::count_if(loads_, [&](const Access &load) { return load.buffer == access.buffer; }) == 1;
   }
@@ -61,6 +75,8 @@ private:
   std::optional<Panel> panelOfColumns(const Product &product, int64_t width);
   /// False where the product is too small for a register tile, or not of fixed size.
   bool chooseProduct(const Product &product);
+  /// The same with columns that are a weight, as long as the rows of one panel of columns stay in cache.
+  bool choosePacked(const Product &product);
   void chooseLanes();
   /// Cuts axes of known size, from the best down, until the work of each chunk is about kChunkNanoseconds.
   void chooseChunks(ArrayRef<size_t> axes);
@@ -93,6 +109,7 @@ private:
 
   mutable FuncOp func_;
   const target::Target &target_;
+  const llvm::SmallBitVector &weights_;
   SmallVector<OptAttr> opts_;
   SmallVector<Access> loads_, stores_;
   llvm::SmallDenseSet<size_t> reduced_;
@@ -165,23 +182,38 @@ std::optional<Product> Chooser::findProduct() {
   if (!a || !b || a == b)
     return std::nullopt;
   Access first = accessOf(a, a.getBuffer()), second = accessOf(b, b.getBuffer());
-  // Lanes run along n: the axis along which the result is contiguous, if it is one of the two kinds.
+  int64_t depth = 1;
+  for (size_t axis : reduced_)
+    depth *= std::max<int64_t>(fixedSize(axis), 1);
+  // Lanes run along n: columns that are packed before may run along any axis, others along the one along which the
+  // result is contiguous, if it is one of the two kinds.
   std::optional<Product> best;
   for (bool swapped : {false, true}) {
     const Access &rows = swapped ? second : first, &columns = swapped ? first : second;
+    bool packs = depth >= kPackedDepth && target_.maxItems == 0 && weights_.test(columns.buffer) &&
+                 !weights_.test(rows.buffer) && isReadOnce(columns);
     for (size_t n = 0; n < rows.strides.size(); ++n) {
-      if (reduced_.contains(n) || !rows.isStill(n) || columns.isStill(n) || !stores_.front().isContiguous(n))
+      bool isColumn = !reduced_.contains(n) && rows.isStill(n) && !columns.isStill(n);
+      if (!isColumn || !(packs || stores_.front().isContiguous(n)))
         continue;
-      std::optional<size_t> m;
-      for (size_t axis = 0; axis < rows.strides.size(); ++axis)
-        if (!reduced_.contains(axis) && columns.isStill(axis) && !rows.isStill(axis) &&
-            (!m || fixedSize(axis) > fixedSize(*m)))
-          m = axis;
-      if (m)
-        best = Product{rows, columns, *m, n};
+      std::optional<size_t> m = rowsFor(rows, columns, packs);
+      bool isBetter = !best || packs > best->packs || (packs == best->packs && fixedSize(n) >= fixedSize(best->n));
+      if (m && isBetter)
+        best = Product{rows, columns, *m, n, packs};
     }
   }
   return best;
+}
+
+std::optional<size_t> Chooser::rowsFor(const Access &rows, const Access &columns, bool packs) const {
+  std::optional<size_t> m;
+  for (size_t axis = 0; axis < rows.strides.size(); ++axis) {
+    bool isRow = !reduced_.contains(axis) && columns.isStill(axis) && !rows.isStill(axis);
+    // The innermost, whose elements are neighbours, where nothing else decides.
+    if (isRow && (packs || !m || fixedSize(axis) > fixedSize(*m)))
+      m = axis;
+  }
+  return m;
 }
 
 /// The number of rows, at most `most`, of a register tile over `size` rows. A step of the reduce loop loads a row's
@@ -227,7 +259,55 @@ std::optional<Chooser::Panel> Chooser::panelOfColumns(const Product &product, in
   return Panel{*around, bytes};
 }
 
+/// The register tile over rows × columns (in vectors) that takes the least time. A step of the sum's loop loads an
+/// element for each row and the vectors of columns, and multiplies and adds each with each; below some number of totals
+/// the additions wait for each other. A row that is masked is tested in each step. Points past the end are computed in
+/// vain.
+static RegisterTile bestTile(int64_t rows, int64_t vectors, int64_t registers, bool areMasked) {
+  constexpr double kLoadSteps = 0.25, kMaskSteps = 1.25, kTotalsInFlight = 14, kEdge = 1.05;
+  RegisterTile best{1, 1};
+  double least = std::numeric_limits<double>::infinity();
+  // Vectors of three registers are not what LLVM makes good code of, and of four no faster but where masks are fewer.
+  for (int64_t wide = 1; wide <= std::min<int64_t>(vectors, areMasked ? 4 : 2); wide *= 2)
+    for (int64_t tall = 1; tall * wide + wide + 1 <= registers && tall <= rows; ++tall) {
+      double step = std::max<double>(tall * wide, kTotalsInFlight) + kLoadSteps * (tall + wide);
+      step += areMasked ? kMaskSteps * tall : 0;
+      double time = step * llvm::divideCeil(rows, tall) * llvm::divideCeil(vectors, wide) * (rows % tall ? kEdge : 1);
+      if (time < least) {
+        least = time;
+        best = {tall, wide};
+      }
+    }
+  return best;
+}
+
+bool Chooser::choosePacked(const Product &product) {
+  int64_t lanes = target_.vectorBits / elementBits(func_), bytes = elementBits(func_) / 8;
+  int64_t rows = fixedSize(product.m), columns = fixedSize(product.n);
+  int64_t depth = 1;
+  for (size_t axis : reduced_)
+    depth *= fixedSize(axis);
+  SmallVector<size_t> kept = keptAxes(), others = keptAxes({product.m, product.n});
+  if (rows < 1 || columns < lanes || depth < 1 || (others.empty() && rows * depth * bytes > target_.l2Bytes))
+    return false;
+  auto tracker = product.rows.op->getAttrOfType<TrackerAttr>("tracker").getValue();
+  bool areMasked = !tracker.at().valid.isConst(1);
+  RegisterTile tile = bestTile(rows, llvm::divideCeil(columns, lanes), target_.vectorRegisters, areMasked);
+  if (kept.front() != product.n)
+    add(OptKind::SWAP, kept.front(), product.n);
+  add(OptKind::VECTOR, product.n, tile.vectors * lanes);
+  add(OptKind::UPCAST, product.m, tile.rows);
+  SmallVector<size_t> parallel{product.n};
+  parallel.append(others);
+  parallel.push_back(product.m);
+  chooseChunks(parallel);
+  add(OptKind::STAGE, -1, product.columns.buffer);
+  return true;
+}
+
 bool Chooser::chooseProduct(const Product &product) {
+  if (product.packs && choosePacked(product))
+    return true;
   int64_t lanes = target_.vectorBits / elementBits(func_);
   int64_t rows = fixedSize(product.m), columns = fixedSize(product.n);
   if (rows < 0 || columns < lanes)
@@ -283,7 +363,7 @@ bool Chooser::chooseProduct(const Product &product) {
   chooseChunks({product.m});
   if (cut)
     add(OptKind::TILE, outer, step);
-  add(OptKind::STAGE, cut ? outer : n, product.columns.buffer);
+  add(OptKind::STAGE, product.packs ? -1 : cut ? outer : n, product.columns.buffer);
   add(OptKind::STAGE, loopOf(m), product.rows.buffer);
   if (cut)
     add(OptKind::STAGE, outer, stores_.front().buffer);
@@ -475,6 +555,7 @@ SmallVector<OptAttr> Chooser::choose() {
   return opts_;
 }
 
-SmallVector<OptAttr> optimize::chooseOpts(FuncOp func, const target::Target &target) {
-  return Chooser(func, target).choose();
+SmallVector<OptAttr> optimize::chooseOpts(FuncOp func, const target::Target &target,
+                                          const llvm::SmallBitVector &weights) {
+  return Chooser(func, target, weights).choose();
 }

@@ -1,9 +1,8 @@
 //===- OptimizeKernels.cpp - Choose each kernel's opts and apply them ----------------===//
 // Stage: optimize (kernel → kernel).  The order in which a kernel walks its domain decides how fast it is. A list of
 // opts is chosen, by hand or from the kernel's structure, and applied one by one; the list stays on the kernel as data.
-// Expects: normalized axes.   Guarantees: axes, index and stages say all that lower needs; launches pass the scratch
-// memory that stages want.
-// Position: before the memory is planned, because stages ask for memory.
+// Expects: normalized axes.   Guarantees: axes, index and stages say all that lower needs.
+// Position: before launches are split, because that goes by the stages that opts make.
 //===----------------------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
@@ -21,41 +20,6 @@ namespace kiln {
 #define GEN_PASS_DEF_OPTIMIZEKERNELS
 #include "passes/Passes.h.inc"
 } // namespace kiln
-
-/// Launches pass a buffer for each scratch argument: a share for every chunk or work group.
-static void passScratch(host::LaunchOp launch, kernel::FuncOp func) {
-  ArrayRef<Expr> scratch = func.getScratch().getSizes();
-  if (scratch.empty())
-    return;
-  OpBuilder builder(launch);
-  Expr chunks = 1;
-  for (kernel::AxisAttr axis : func.getLoopAxes())
-    if (axis.getKind() == kernel::AxisKind::Chunk || axis.getKind() == kernel::AxisKind::Group)
-      chunks = chunks * axis.getSize().getValue();
-  size_t first = func.getNumArguments() - scratch.size();
-  for (auto [index, elements] : llvm::enumerate(scratch)) {
-    Type element = cast<kernel::BufferType>(func.getArgument(first + index).getType()).getElement();
-    Expr bytes = chunks * elements * int64_t(byteSize(element));
-    SmallVector<Value> values;
-    bytes.forEachVariable([&](Expr symbol) {
-      auto symbols = func.getSizes().getSizes();
-      values.push_back(launch.getSizes()[llvm::find(symbols, symbol) - symbols.begin()]);
-    });
-    Value size;
-    if (bytes.isConst())
-      size = arith::ConstantOp::create(builder, launch.getLoc(), builder.getI64IntegerAttr(bytes.constant()));
-    else
-      size = host::EvalOp::create(builder, launch.getLoc(), builder.getI64Type(),
-                                  ExprAttr::get(builder.getContext(), bytes), values);
-    Value slice = host::AllocOp::create(builder, launch.getLoc(), host::SliceType::get(builder.getContext()), size);
-    launch.getBuffersMutable().append(slice);
-    if (!isa<host::ProgramOp>(launch->getParentOp())) {
-      builder.setInsertionPointAfter(launch);
-      host::FreeOp::create(builder, launch.getLoc(), slice);
-      builder.setInsertionPoint(launch);
-    }
-  }
-}
 
 /// A group of more items, or with more local memory, than the device has would fail only when it is launched.
 static llvm::Error checkGroup(kernel::FuncOp func, const target::Target &target) {
@@ -84,15 +48,27 @@ static llvm::Error checkGroup(kernel::FuncOp func, const target::Target &target)
   return llvm::Error::success();
 }
 
+/// For each kernel, which of its buffers are weights wherever it is launched.
+static llvm::StringMap<llvm::SmallBitVector> weightsOf(ModuleOp module) {
+  llvm::StringMap<llvm::SmallBitVector> weights;
+  for (auto program : module.getOps<host::ProgramOp>())
+    program.walk([&](host::LaunchOp launch) {
+      auto [known, isNew] = weights.try_emplace(launch.getKernel(), launch.getBuffers().size(), true);
+      for (auto [index, buffer] : llvm::enumerate(launch.getBuffers()))
+        if (!buffer.getDefiningOp<host::WeightOp>())
+          known->second.reset(index);
+    });
+  return weights;
+}
+
 namespace {
 struct OptimizeKernels : kiln::impl::OptimizeKernelsBase<OptimizeKernels> {
   using Base::Base;
 
   void runOnOperation() override {
     target::Target target{vectorBits, vectorRegisters, l1Bytes, l2Bytes, l3Bytes, maxItems, localBytes, maxChunks};
-    llvm::StringMap<kernel::FuncOp> kernels;
+    weights_ = weightsOf(getOperation());
     for (auto func : getOperation().getOps<kernel::FuncOp>()) {
-      kernels[func.getName()] = func;
       if (!func.getOpts().empty())
         continue;
       llvm::Expected<SmallVector<kernel::OptAttr>> opts = optsOf(func, target);
@@ -104,12 +80,6 @@ struct OptimizeKernels : kiln::impl::OptimizeKernelsBase<OptimizeKernels> {
         return signalPassFailure();
       }
     }
-    SmallVector<host::LaunchOp> launches;
-    for (auto program : getOperation().getOps<host::ProgramOp>())
-      program.walk([&](host::LaunchOp launch) { launches.push_back(launch); });
-    for (host::LaunchOp launch : launches)
-      if (auto func = kernels.find(launch.getKernel()); func != kernels.end())
-        passScratch(launch, func->second);
   }
 
   llvm::Error apply(kernel::FuncOp func, ArrayRef<kernel::OptAttr> opts) {
@@ -130,7 +100,11 @@ struct OptimizeKernels : kiln::impl::OptimizeKernelsBase<OptimizeKernels> {
     }
     if (noOpt)
       return SmallVector<kernel::OptAttr>();
-    return optimize::chooseOpts(func, target);
+    llvm::SmallBitVector weights = weights_.lookup(func.getName());
+    weights.resize(func.getNumArguments());
+    return optimize::chooseOpts(func, target, weights);
   }
+
+  llvm::StringMap<llvm::SmallBitVector> weights_;
 };
 } // namespace

@@ -5,6 +5,8 @@
 
 #include "passes/schedule/HostBuilder.h"
 
+#include "ir/kernel/Normalize.h"
+
 #include "passes/schedule/Fuse.h"
 #include "passes/schedule/Record.h"
 
@@ -27,7 +29,7 @@ StringAttr KernelTable::add(kernel::FuncOp func) {
     func.erase();
     return known->second;
   }
-  std::string base = kernelName(func), name = base;
+  std::string base = kernel::nameOf(func), name = base;
   // The third kernel of one number, E_n2, may meet one of 2·n elements.
   while (!names_.insert(name).second)
     name = base + "n" + std::to_string(++repeats_[base]);

@@ -238,18 +238,3 @@ BuiltKernel schedule::buildKernel(OpBuilder &builder, const KernelGroup &group,
                                   llvm::function_ref<bool(Value)> isMemory, bool classic) {
   return KernelBuilder(builder, group, isMemory, classic).build();
 }
-
-std::string schedule::kernelName(kernel::FuncOp func) {
-  kernel::Normalization plan = kernel::planNormalization(func);
-  std::string name = plan.reduced ? "r" : "E";
-  size_t outputs = llvm::range_size(func.getBody().getOps<kernel::StoreOp>());
-  if (outputs > 1)
-    name += std::to_string(outputs);
-  for (Expr size : plan.sizes) {
-    name += '_';
-    for (char c : size.render()) // a symbolic size keeps its letters and digits
-      if (llvm::isAlnum(c))
-        name += c;
-  }
-  return plan.sizes.empty() ? name + "_" : name;
-}

@@ -18,7 +18,4 @@ struct BuiltKernel {
 BuiltKernel buildKernel(mlir::OpBuilder &builder, const KernelGroup &group,
                         llvm::function_ref<bool(mlir::Value)> isMemory, bool classic);
 
-/// tinygrad's name of a kernel without its suffix: r_2, r_4_3, E_15.
-std::string kernelName(kernel::FuncOp func);
-
 } // namespace kiln::schedule

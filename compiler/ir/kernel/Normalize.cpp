@@ -1,5 +1,7 @@
 #include "ir/kernel/Normalize.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
@@ -123,4 +125,19 @@ void kernel::applyNormalization(FuncOp func, const Normalization &plan) {
   func.setAxesAttr(builder.getArrayAttr(axes));
   for (auto reduce : func.getBody().getOps<ReduceOp>())
     reduce.setAxes(axesAfter(plan, reduce.getAxes()));
+}
+
+std::string kernel::nameOf(FuncOp func) {
+  Normalization plan = planNormalization(func);
+  std::string name = plan.reduced ? "r" : "E";
+  size_t outputs = llvm::range_size(func.getBody().getOps<StoreOp>());
+  if (outputs > 1)
+    name += std::to_string(outputs);
+  for (Expr size : plan.sizes) {
+    name += '_';
+    for (char c : size.render()) // a symbolic size keeps its letters and digits
+      if (llvm::isAlnum(c))
+        name += c;
+  }
+  return plan.sizes.empty() ? name + "_" : name;
 }

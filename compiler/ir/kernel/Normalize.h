@@ -3,6 +3,8 @@
 
 #include "ir/kernel/Kernel.h"
 
+#include <string>
+
 namespace kiln::kernel {
 
 /// The simplest domain on which a kernel's views are what they were: reduced axes last, no axis of size 1, neighbours
@@ -19,5 +21,9 @@ Normalization planNormalization(FuncOp func);
 
 /// Rewrites views, axes and reduces.
 void applyNormalization(FuncOp func, const Normalization &plan);
+
+/// What a kernel is called by itself, before repeats are told apart: r for a reduce, else E, outputs if there are
+/// several, and the sizes of its normalized domain: r_512_512_512.
+std::string nameOf(FuncOp func);
 
 } // namespace kiln::kernel

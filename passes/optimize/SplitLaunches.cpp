@@ -1,0 +1,417 @@
+//===- SplitLaunches.cpp - Give a stage that all chunks share a launch of its own ------===//
+// Stage: optimize (kernel → kernels).
+// A stage that begins at the same place for all chunks and groups would be filled by each of them for itself. As a
+// kernel of its own it is filled once, before: panels that threads share, and long sums in two launches. Where it is
+// made of weights alone, that launch is a recipe, so that weights are packed at compile time, in the order in which
+// their readers go.
+// Expects: opts applied.
+// Guarantees: no stage is the same for all chunks; what is made of weights alone is a weight, whose data is a recipe.
+// Position: after opts, which make stages; before scratch memory is passed, which such stages do not need.
+//===----------------------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+
+#include "ir/kernel/Normalize.h"
+#include "ir/kernel/Walk.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace kiln;
+using namespace kiln::kernel;
+using namespace mlir;
+using view::Expr;
+
+namespace kiln {
+#define GEN_PASS_DEF_SPLITLAUNCHES
+#include "passes/Passes.h.inc"
+} // namespace kiln
+
+//===----------------------------------------------------------------------===//
+// Views of packed memory
+//===----------------------------------------------------------------------===//
+
+/// The view through which a point of the domain finds its element in memory of this layout, which begins where the
+/// domain does.
+static view::ShapeTracker trackerOf(StageOp stage, ArrayRef<Expr> domain) {
+  SmallVector<PartAttr> parts = stage.getParts();
+  SmallVector<Expr> memory = llvm::map_to_vector(parts, [](PartAttr part) { return part.getCount().getValue(); });
+  // The parts of an axis side by side, the one with the largest step first, are the axis and what is past its end.
+  SmallVector<int64_t> order;
+  SmallVector<Expr> padded, shape;
+  SmallVector<view::Range> inside;
+  for (auto [axis, size] : llvm::enumerate(domain)) {
+    SmallVector<int64_t> own;
+    for (auto [position, part] : llvm::enumerate(parts))
+      if (part.getAxis() == int64_t(axis))
+        own.push_back(position);
+    llvm::sort(own, [&](int64_t a, int64_t b) { return parts[a].getStep() > parts[b].getStep(); });
+    order.append(own);
+    padded.push_back(own.empty() ? Expr(1) : stage.reachAlong(axis));
+    shape.push_back(own.empty() ? Expr(1) : size);
+    inside.push_back({0, shape.back()});
+  }
+  return view::ShapeTracker::contiguous(memory).permute(order).reshape(padded).shrink(inside).simplify();
+}
+
+/// A view of the kernel's domain as one of a domain of which only the axes that are `kept` have their size.
+static TrackerAttr narrowed(TrackerAttr tracker, const llvm::SmallBitVector &kept) {
+  view::ShapeTracker value = tracker.getValue();
+  SmallVector<view::Range> ranges;
+  for (auto [axis, size] : llvm::enumerate(value.shape()))
+    ranges.push_back({0, axis < kept.size() && !kept.test(axis) ? Expr(1) : size});
+  return TrackerAttr::get(tracker.getContext(), value.shrink(ranges).simplify());
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel that fills
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A stage that is a kernel of its own now.
+struct Producer {
+  mutable FuncOp func;          ///< writes the memory: argument 0
+  SmallVector<unsigned> inputs; ///< of the kernel that it was split from, which it reads
+  unsigned buffer;              ///< of that kernel, the memory
+  RankedTensorType type;        ///< of the memory; null: its size is an expression
+  Expr bytes;
+};
+
+class LaunchSplitter {
+public:
+  explicit LaunchSplitter(ModuleOp module);
+  void run();
+
+private:
+  bool isShared(FuncOp func, StageOp stage) const;
+  std::optional<Producer> split(FuncOp func, StageOp stage);
+  std::string freshName(FuncOp func);
+  void dropUnreadInputs(FuncOp func);
+  bool splitOne();
+  void fillBefore(host::LaunchOp launch, const Producer &producer);
+  /// The weights that the producer reads at a launch; nullopt where it reads anything else.
+  std::optional<SmallVector<host::WeightOp>> weightsOf(host::LaunchOp launch, ArrayRef<unsigned> inputs) const;
+  Value pack(host::LaunchOp launch, const Producer &producer, ArrayRef<host::WeightOp> weights);
+  void dropUnreadWeights(host::ProgramOp program);
+
+  ModuleOp module_;
+  llvm::StringMap<SmallVector<host::LaunchOp>> launches_;
+  llvm::StringSet<> names_;
+  llvm::DenseMap<Attribute, int64_t> packed_; ///< weights by the kernel and the weights that make them
+};
+} // namespace
+
+LaunchSplitter::LaunchSplitter(ModuleOp module) : module_(module) {
+  for (auto program : module.getOps<host::ProgramOp>())
+    program.walk([&](host::LaunchOp launch) { launches_[launch.getKernel()].push_back(launch); });
+  for (Operation &op : *module.getBody())
+    if (auto name = op.getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName()))
+      names_.insert(name);
+}
+
+std::optional<SmallVector<host::WeightOp>> LaunchSplitter::weightsOf(host::LaunchOp launch,
+                                                                     ArrayRef<unsigned> inputs) const {
+  SmallVector<host::WeightOp> weights;
+  for (unsigned input : inputs) {
+    auto weight = launch.getBuffers()[input].getDefiningOp<host::WeightOp>();
+    if (!weight)
+      return std::nullopt;
+    weights.push_back(weight);
+  }
+  return weights;
+}
+
+/// The buffers that the operations of a walk read.
+static SmallVector<unsigned> inputsOf(const Walk &walk) {
+  SmallVector<unsigned> inputs;
+  for (Operation *op : walk.operations())
+    if (auto load = dyn_cast<LoadOp>(op)) {
+      unsigned number = cast<BlockArgument>(load.getBuffer()).getArgNumber();
+      if (!llvm::is_contained(inputs, number))
+        inputs.push_back(number);
+    }
+  return inputs;
+}
+
+bool LaunchSplitter::isShared(FuncOp func, StageOp stage) const {
+  bool isPlain = stage.getBuffer() && llvm::all_of(stage.getBase(), [](Expr base) { return base.isConst(0); }) &&
+                 llvm::none_of(stage.getParts(), [](PartAttr part) { return part.getPad() > 0; });
+  Walk walk = walkOf(stage);
+  llvm::SetVector<Operation *> operations = walk.operations();
+  // What it reads of other stages would have to be in memory before.
+  bool isWhole = llvm::none_of(operations, [](Operation *op) { return isa<StageOp>(op); });
+  auto found = launches_.find(func.getName());
+  if (!isPlain || !isWhole || found == launches_.end())
+    return false;
+  bool isParallel = llvm::any_of(func.getLoopAxes(), [](AxisAttr axis) {
+    return axis.getKind() == AxisKind::Chunk || axis.getKind() == AxisKind::Group;
+  });
+  SmallVector<unsigned> inputs = inputsOf(walk);
+  return isParallel || (!inputs.empty() && llvm::all_of(found->second, [&](host::LaunchOp launch) {
+           return weightsOf(launch, inputs).has_value();
+         }));
+}
+
+std::string LaunchSplitter::freshName(FuncOp func) {
+  std::string base = nameOf(func), name = base;
+  for (int64_t repeats = 1; !names_.insert(name).second; ++repeats)
+    name = base + "n" + std::to_string(repeats);
+  return name;
+}
+
+/// The memory of a stage is no scratch of the kernel's any more, but an input like others: its number among them.
+static unsigned scratchToInput(FuncOp func, unsigned buffer) {
+  SmallVector<Expr> scratch(func.getScratch().getSizes());
+  unsigned first = func.getNumArguments() - scratch.size();
+  Block &body = func.getBody().front();
+  BlockArgument input = body.insertArgument(first, body.getArgument(buffer).getType(), func.getLoc());
+  body.getArgument(buffer + 1).replaceAllUsesWith(input);
+  body.eraseArgument(buffer + 1);
+  scratch.erase(scratch.begin() + (buffer - first));
+  Builder builder(func.getContext());
+  func.setScratchAttr(DimsAttr::get(func.getContext(), scratch));
+  func.setFunctionType(builder.getFunctionType(body.getArgumentTypes(), {}));
+  return first;
+}
+
+std::optional<Producer> LaunchSplitter::split(FuncOp func, StageOp stage) {
+  MLIRContext *context = func.getContext();
+  ArrayRef<Expr> domain = func.getDomain().getSizes();
+  Walk walk = walkOf(stage);
+  llvm::SetVector<Operation *> operations = walk.operations();
+  llvm::SmallBitVector kept(domain.size());
+  for (size_t axis = 0; axis < domain.size(); ++axis)
+    kept[axis] = dependsOn(stage, axis);
+  // Each reduce must go through whole axes of the domain, as those of a kernel without opts do.
+  llvm::DenseMap<Operation *, SmallVector<int64_t>> reduced;
+  for (Operation *op : operations)
+    if (auto reduce = dyn_cast<ReduceOp>(op))
+      for (auto [axis, index] : llvm::enumerate(walk.index)) {
+        auto ids = axesOf(index);
+        size_t count = llvm::count_if(ids, [&](int64_t id) { return llvm::is_contained(reduce.getAxes(), id); });
+        if (count > 0 && count < ids.size())
+          return std::nullopt;
+        if (count > 0)
+          reduced[op].push_back(axis);
+      }
+
+  OpBuilder builder(func);
+  auto producer = cast<FuncOp>(func->cloneWithoutRegions());
+  builder.insert(producer);
+  Block *body = builder.createBlock(&producer.getBody());
+  SmallVector<unsigned> inputs = inputsOf(walk);
+  IRMapping copies;
+  Value memory = body->addArgument(stage.getBuffer().getType(), func.getLoc());
+  for (unsigned input : inputs)
+    copies.map(func.getArgument(input), body->addArgument(func.getArgument(input).getType(), func.getLoc()));
+  SmallVector<Expr> sizes, index;
+  SmallVector<Attribute> axes;
+  for (auto [axis, size] : llvm::enumerate(domain)) {
+    sizes.push_back(kept.test(axis) ? size : Expr(1));
+    axes.push_back(AxisAttr::get(context, axis, ExprAttr::get(context, sizes.back()), AxisKind::Loop));
+    index.push_back(loopVariable(axis, sizes.back()));
+  }
+  producer.setDomainAttr(DimsAttr::get(context, sizes));
+  producer.setAxesAttr(builder.getArrayAttr(axes));
+  producer.setIndexAttr(DimsAttr::get(context, index));
+  producer.setOptsAttr(builder.getArrayAttr({}));
+  producer.setScratchAttr(DimsAttr::get(context, {}));
+  producer.setFunctionType(builder.getFunctionType(body->getArgumentTypes(), {}));
+  builder.setInsertionPointToStart(body);
+  for (Operation *op : operations) {
+    Operation *copy = builder.clone(*op, copies);
+    if (auto tracker = copy->getAttrOfType<TrackerAttr>("tracker"))
+      copy->setAttr("tracker", narrowed(tracker, kept));
+    if (auto reduce = dyn_cast<ReduceOp>(copy))
+      reduce.setAxes(reduced[op]);
+  }
+  auto tracker = TrackerAttr::get(context, trackerOf(stage, domain));
+  StoreOp::create(builder, stage.getLoc(), copies.lookup(stage.getInput()), memory, tracker);
+  applyNormalization(producer, planNormalization(producer));
+  producer.setName(freshName(producer));
+
+  Type element = stage.getInput().getType();
+  SmallVector<int64_t> shape;
+  for (PartAttr part : stage.getParts())
+    if (Expr count = part.getCount().getValue(); count.isConst())
+      shape.push_back(count.constant());
+  bool isFixed = shape.size() == stage.getParts().size();
+  Producer made{producer, inputs, cast<BlockArgument>(stage.getBuffer()).getArgNumber(),
+                isFixed ? RankedTensorType::get(shape, element) : nullptr,
+                stage.getElements() * int64_t(byteSize(element))};
+  // The readers load what the producer stored.
+  builder.setInsertionPoint(stage);
+  auto load = LoadOp::create(builder, stage.getLoc(), element, stage.getBuffer(), tracker);
+  stage.getResult().replaceAllUsesWith(load);
+  stage.erase();
+  made.buffer = scratchToInput(func, made.buffer);
+  return made;
+}
+
+//===----------------------------------------------------------------------===//
+// The host's side
+//===----------------------------------------------------------------------===//
+
+/// A module that makes one weight of others, as schedule's recipes are after that stage.
+Value LaunchSplitter::pack(host::LaunchOp launch, const Producer &producer, ArrayRef<host::WeightOp> weights) {
+  auto program = launch->getParentOfType<host::ProgramOp>();
+  OpBuilder builder(launch);
+  SmallVector<Attribute> key{FlatSymbolRefAttr::get(producer.func.getNameAttr())}, entries;
+  for (host::WeightOp weight : weights)
+    key.push_back(program.getWeights()[weight.getIndex()]);
+  auto [known, isNew] = packed_.try_emplace(builder.getArrayAttr(key), program.getWeights().size());
+  if (!isNew)
+    return host::WeightOp::create(builder, launch.getLoc(), host::SliceType::get(builder.getContext()), known->second);
+
+  std::string model, name;
+  for (int64_t number = 0; !names_.insert(model = "recipe_" + std::to_string(number)).second;)
+    ++number;
+  host::WeightOp first = weights.front();
+  auto weight = cast<host::WeightAttr>(program.getWeights()[first.getIndex()]);
+  auto isTaken = [&](Attribute other) { return cast<host::WeightAttr>(other).getName() == name; };
+  name = (weight.getName() + ".packed").str();
+  for (int64_t repeats = 1; llvm::any_of(program.getWeights(), isTaken); ++repeats)
+    name = (weight.getName() + ".packed" + llvm::Twine(repeats)).str();
+
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(module_.getBody());
+  auto recipe = ModuleOp::create(builder, launch.getLoc(), model);
+  builder.setInsertionPointToStart(recipe.getBody());
+  auto port = host::PortAttr::get(builder.getContext(), name, producer.type, nullptr);
+  auto made =
+      host::ProgramOp::create(builder, launch.getLoc(), "main", builder.getArrayAttr({}), builder.getArrayAttr({port}),
+                              builder.getArrayAttr(ArrayRef(key).drop_front()), builder.getArrayAttr({}));
+  auto func = cast<FuncOp>(builder.insert(producer.func->clone()));
+  builder.createBlock(&made.getBody());
+  Type slice = host::SliceType::get(builder.getContext());
+  SmallVector<Value> dims, buffers;
+  for (int64_t size : producer.type.getShape())
+    dims.push_back(arith::ConstantOp::create(builder, launch.getLoc(), builder.getI64IntegerAttr(size)));
+  buffers.push_back(host::OutputOp::create(builder, launch.getLoc(), slice, 0, dims));
+  for (size_t i = 0; i < weights.size(); ++i)
+    buffers.push_back(host::WeightOp::create(builder, launch.getLoc(), slice, i));
+  Value none = arith::ConstantOp::create(builder, launch.getLoc(), builder.getI64IntegerAttr(0));
+  host::LaunchOp::create(builder, launch.getLoc(), func.getName(), buffers, ValueRange(), ValueRange(), none, none,
+                         launch.getOrigin(), nullptr);
+  host::DoneOp::create(builder, launch.getLoc());
+
+  entries.append(program.getWeights().begin(), program.getWeights().end());
+  entries.push_back(host::WeightAttr::get(builder.getContext(), name, producer.type,
+                                          graph::RecipeAttr::get(builder.getContext(), model, 0)));
+  program.setWeightsAttr(builder.getArrayAttr(entries));
+  builder.setInsertionPoint(launch);
+  return host::WeightOp::create(builder, launch.getLoc(), slice, known->second);
+}
+
+static void addBuffer(host::LaunchOp launch, unsigned position, Value memory) {
+  SmallVector<Value> buffers(launch.getBuffers());
+  buffers.insert(buffers.begin() + position, memory);
+  launch.getBuffersMutable().assign(buffers);
+}
+
+void LaunchSplitter::fillBefore(host::LaunchOp launch, const Producer &producer) {
+  OpBuilder builder(launch);
+  Location loc = launch.getLoc();
+  std::optional<SmallVector<host::WeightOp>> weights = weightsOf(launch, producer.inputs);
+  unsigned position = producer.buffer;
+  if (weights && !weights->empty() && producer.type) {
+    addBuffer(launch, position, pack(launch, producer, *weights));
+    return;
+  }
+  SmallVector<Value> values;
+  producer.bytes.forEachVariable([&](Expr symbol) {
+    auto symbols = producer.func.getSizes().getSizes();
+    values.push_back(launch.getSizes()[llvm::find(symbols, symbol) - symbols.begin()]);
+  });
+  Value bytes =
+      producer.bytes.isConst()
+          ? arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(producer.bytes.constant())).getResult()
+          : host::EvalOp::create(builder, loc, builder.getI64Type(),
+                                 ExprAttr::get(builder.getContext(), producer.bytes), values);
+  Value memory = host::AllocOp::create(builder, loc, host::SliceType::get(builder.getContext()), bytes);
+  SmallVector<Value> buffers{memory};
+  for (unsigned input : producer.inputs)
+    buffers.push_back(launch.getBuffers()[input]);
+  auto filling = cast<host::LaunchOp>(builder.clone(*launch));
+  filling.setKernel(producer.func.getName());
+  filling.removeTensorsAttr();
+  filling.getBuffersMutable().assign(buffers);
+  addBuffer(launch, position, memory);
+  if (!isa<host::ProgramOp>(launch->getParentOp())) {
+    builder.setInsertionPointAfter(launch);
+    host::FreeOp::create(builder, loc, memory);
+  }
+}
+
+/// What only the stage read is no input of its kernel any more.
+void LaunchSplitter::dropUnreadInputs(FuncOp func) {
+  Block &body = func.getBody().front();
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
+    if (op.getNumResults() && op.use_empty())
+      op.erase();
+  for (unsigned input = func.getNumArguments(); input-- > 0;) {
+    if (!body.getArgument(input).use_empty())
+      continue;
+    body.eraseArgument(input);
+    for (host::LaunchOp launch : launches_.lookup(func.getName()))
+      launch.getBuffersMutable().erase(input);
+  }
+  func.setFunctionType(FunctionType::get(func.getContext(), body.getArgumentTypes(), {}));
+}
+
+/// What no launch reads any more is not packaged.
+void LaunchSplitter::dropUnreadWeights(host::ProgramOp program) {
+  llvm::SmallBitVector isRead(program.getWeights().size());
+  SmallVector<host::WeightOp> reads;
+  program.walk([&](host::WeightOp weight) {
+    if (weight->use_empty())
+      return weight.erase();
+    isRead.set(weight.getIndex());
+    reads.push_back(weight);
+  });
+  SmallVector<Attribute> weights;
+  SmallVector<int64_t> numbers(isRead.size());
+  for (unsigned index : isRead.set_bits()) {
+    numbers[index] = weights.size();
+    weights.push_back(program.getWeights()[index]);
+  }
+  for (host::WeightOp weight : reads)
+    weight.setIndex(numbers[weight.getIndex()]);
+  program.setWeightsAttr(ArrayAttr::get(program.getContext(), weights));
+}
+
+bool LaunchSplitter::splitOne() {
+  for (auto func : module_.getOps<FuncOp>())
+    for (auto stage : func.getBody().getOps<StageOp>()) {
+      if (!isShared(func, stage))
+        continue;
+      std::optional<Producer> producer = split(func, stage);
+      if (!producer)
+        continue;
+      for (host::LaunchOp launch : launches_.lookup(func.getName()))
+        fillBefore(launch, *producer);
+      dropUnreadInputs(func);
+      bool isLaunched = false;
+      for (auto program : module_.getOps<host::ProgramOp>())
+        program.walk([&](host::LaunchOp launch) { isLaunched |= launch.getKernel() == producer->func.getName(); });
+      if (!isLaunched)
+        producer->func.erase();
+      return true;
+    }
+  return false;
+}
+
+void LaunchSplitter::run() {
+  bool any = false;
+  while (splitOne())
+    any = true;
+  for (auto program : module_.getOps<host::ProgramOp>())
+    if (any)
+      dropUnreadWeights(program);
+}
+
+namespace {
+struct SplitLaunches : kiln::impl::SplitLaunchesBase<SplitLaunches> {
+  void runOnOperation() override { LaunchSplitter(getOperation()).run(); }
+};
+} // namespace
