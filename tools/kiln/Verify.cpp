@@ -3,12 +3,13 @@
 #include "Compare.h"
 #include "Load.h"
 #include "RandomInputs.h"
+#include "RunModel.h"
 #include "StoredCase.h"
 #include "interp/GraphInterpreter.h"
 #include "ir/graph/Graph.h"
 #include "support/Error.h"
 
-#include "kiln/cli.h"
+#include "kiln/program.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/Format.h"
@@ -18,48 +19,6 @@
 using namespace kiln;
 using namespace kiln::driver;
 using interp::HostTensor;
-
-static kiln_tensor viewOf(HostTensor &tensor) {
-  kiln_tensor view = {};
-  view.data = tensor.bytes.data();
-  view.dtype = static_cast<kiln_dtype>(tensor.dtype);
-  view.rank = static_cast<int32_t>(tensor.dims.size());
-  llvm::copy(tensor.dims, view.dims);
-  return view;
-}
-
-static void printLine(void *, const char *line) { llvm::errs() << line << "\n"; }
-
-static llvm::Expected<std::vector<HostTensor>> runModel(const kiln_model &model, std::vector<HostTensor> &inputs,
-                                                        int debug) {
-  std::vector<kiln_tensor> given(model.input_count), outputs(model.output_count);
-  for (auto [tensor, input] : llvm::zip(given, inputs)) {
-    if (input.dims.size() > KILN_MAX_RANK)
-      return failure("an input has rank " + llvm::Twine(input.dims.size()) + ", more than the runtime has axes");
-    if (!input.isAbsent())
-      tensor = viewOf(input);
-  }
-  kiln_options options = {};
-  options.size = sizeof options;
-  options.debug = debug;
-  options.log = printLine;
-  options.device = getenv("KILN_OPENCL_DEVICE");
-  char error[512];
-  kiln_context *context;
-  if (kiln_context_create(&model, &options, &context, error, sizeof error))
-    return failure(llvm::Twine(error));
-  std::unique_ptr<kiln_context, decltype(&kiln_context_destroy)> owner(context, kiln_context_destroy);
-  if (kiln_run(context, given.data(), model.input_count, outputs.data(), model.output_count))
-    return failure(llvm::Twine(kiln_context_error(context)));
-  std::vector<HostTensor> results;
-  for (const kiln_tensor &output : outputs) {
-    HostTensor result = HostTensor::zeros(static_cast<DType>(output.dtype), llvm::ArrayRef(output.dims, output.rank));
-    if (!result.bytes.empty())
-      memcpy(result.bytes.data(), output.data, result.bytes.size());
-    results.push_back(std::move(result));
-  }
-  return results;
-}
 
 /// The names of a graph's outputs, in order.
 static std::vector<std::string> outputNames(mlir::func::FuncOp main) {

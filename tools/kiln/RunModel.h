@@ -1,0 +1,19 @@
+//===- RunModel.h - A model that is loaded, run on tensors --------------------===//
+#pragma once
+
+#include "interp/HostTensor.h"
+
+#include "kiln/kiln.h"
+
+#include "llvm/Support/Error.h"
+
+#include <vector>
+
+namespace kiln::driver {
+
+/// Runs `model` once on its device, on inputs in declared order; an absent one takes its stored default. `debug` of 2
+/// and more prints a line per launch. The outputs in declared order.
+llvm::Expected<std::vector<interp::HostTensor>> runModel(const kiln_model &model,
+                                                         std::vector<interp::HostTensor> &inputs, int debug);
+
+} // namespace kiln::driver
