@@ -455,7 +455,8 @@ void Chooser::chooseChunks(ArrayRef<size_t> axes) {
 
 void Chooser::chooseSymbolicChunks() {
   SmallVector<size_t> kept = keptAxes();
-  auto axis = llvm::find_if(kept, [&](size_t axis) { return countOf_[axis] < 0; });
+  auto axis = llvm::find_if(
+      kept, [&](size_t axis) { return countOf_[axis] < 0 && func_.getDomain().getSizes()[axis].max() > 1; });
   if (axis == kept.end())
     return;
   // The number of chunks follows the axis, each of as many points as are worth one. Where other axes are walked inside
