@@ -11,6 +11,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,8 @@ struct ImportOptions {
   llvm::StringMap<SymbolBounds> dims;
   /// A tensor of more bytes than this is refused before anything is allocated.
   int64_t memoryLimit = int64_t(16) << 30;
+  /// Called with the path of every file that is read beside the model; may be empty.
+  std::function<void(llvm::StringRef path)> reads;
 };
 
 /// Reads `path`: JSON when it ends in .json, else ONNX. The context must have the func, graph and kiln dialects loaded.

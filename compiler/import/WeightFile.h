@@ -3,17 +3,12 @@
 
 #include "ir/graph/Graph.h"
 
-#include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
-
-#include <memory>
 
 namespace kiln::import {
 
-/// Maps a file that lies within `folder`, also after symbolic links are followed; `path` is relative to it.
-llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> openWithin(llvm::StringRef folder, llvm::StringRef path);
-
-/// The reference to bytes [offset, offset+bytes) of such a file, with their hash. They must lie within it.
+/// The reference to bytes [offset, offset+bytes) of `file`, with their hash. They must lie within it; `path` is
+/// relative to the model's folder.
 graph::FileAttr fileReference(mlir::MLIRContext *context, llvm::StringRef path, llvm::MemoryBufferRef file,
                               int64_t offset, int64_t bytes);
 

@@ -6,6 +6,9 @@
 #include "import/json/InlineData.h"
 #include "import/json/StoredTensor.h"
 #include "support/Error.h"
+#include "support/FolderFile.h"
+
+#include "llvm/Support/Path.h"
 
 using namespace kiln;
 using namespace kiln::import;
@@ -58,9 +61,13 @@ llvm::Expected<Value> GraphImporter::fileWeight(const Json &weight) {
   if (many != weight.contains("tensor"))
     return failure(many ? "the attribute 'tensor' is missing" : "an .npy file has no named tensors",
                    many ? "name the tensor in the .safetensors file" : "leave 'tensor' out");
-  auto file = openWithin(folder_, path);
+  auto file = mapInFolder(folder_, path);
   if (!file)
-    return file.takeError();
+    return failure("the weight file " + path + " " + llvm::toString(file.takeError()));
+  llvm::SmallString<128> place(folder_);
+  llvm::sys::path::append(place, path);
+  if (options_.reads)
+    options_.reads(place);
   StringRef bytes = (*file)->getBuffer();
   llvm::Expected<StoredTensor> stored =
       many ? findSafetensor(&context_, bytes, weight["tensor"].get_ref<const std::string &>(), options_.memoryLimit)

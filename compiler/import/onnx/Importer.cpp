@@ -29,7 +29,7 @@ static llvm::Error inFile(StringRef path, llvm::Error error) {
 
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> kiln::import::importOnnx(mlir::MLIRContext &context, StringRef path,
                                                                            const ImportOptions &options) {
-  llvm::Expected<std::unique_ptr<ModelFile>> file = ModelFile::open(path, options.memoryLimit);
+  llvm::Expected<std::unique_ptr<ModelFile>> file = ModelFile::open(path, options);
   if (!file)
     return file.takeError();
   // What a node says of the sizes may hold from the first node on, so the import begins anew with what was learnt.

@@ -6,9 +6,9 @@
 #include "import/onnx/TypedData.h"
 #include "ir/graph/Graph.h"
 #include "support/Error.h"
+#include "support/FolderFile.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
 
@@ -18,22 +18,14 @@ using namespace kiln::import::onnx;
 using llvm::StringRef;
 using llvm::Twine;
 
-using BufferOrError = llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>>;
-
-static BufferOrError mapFile(const Twine &path) {
-  return llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-}
-
-llvm::Expected<std::unique_ptr<ModelFile>> ModelFile::open(StringRef path, int64_t memoryLimit) {
-  BufferOrError buffer = mapFile(path);
+llvm::Expected<std::unique_ptr<ModelFile>> ModelFile::open(StringRef path, const ImportOptions &options) {
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer)
     return failure(path + ": cannot be read: " + buffer.getError().message());
   auto file = std::make_unique<ModelFile>();
   file->path_ = llvm::sys::path::filename(path);
   file->folder_ = llvm::sys::path::parent_path(path).str();
-  if (file->folder_.empty())
-    file->folder_ = ".";
-  file->memoryLimit_ = memoryLimit;
+  file->options_ = &options;
   StringRef bytes = (*buffer)->getBuffer();
   file->files_[file->path_] = std::move(*buffer);
 
@@ -50,24 +42,16 @@ llvm::Expected<std::unique_ptr<ModelFile>> ModelFile::open(StringRef path, int64
 llvm::Expected<StringRef> ModelFile::map(StringRef relative) {
   auto [entry, isNew] = files_.try_emplace(relative);
   if (isNew) {
-    llvm::SmallString<256> joined(folder_), real, realFolder;
-    llvm::sys::path::append(joined, relative);
-    std::error_code unreadable = llvm::sys::fs::real_path(joined, real);
-    if (!unreadable)
-      unreadable = llvm::sys::fs::real_path(folder_, realFolder);
-    BufferOrError buffer = unreadable ? BufferOrError(unreadable) : mapFile(real);
-    if (buffer) {
-      realFolder += llvm::sys::path::get_separator();
-      if (!StringRef(real).starts_with(realFolder))
-        buffer = std::make_error_code(std::errc::permission_denied);
-    }
+    llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> buffer = mapInFolder(folder_, relative);
     if (!buffer) {
-      std::string cause = buffer.getError().message();
       files_.erase(entry);
-      return failure("external data " + quoted(relative) + " cannot be read: " + cause,
-                     "it has to lie in the model's folder");
+      return failure("external data " + quoted(relative) + " " + llvm::toString(buffer.takeError()));
     }
     entry->second = std::move(*buffer);
+    llvm::SmallString<256> path(folder_);
+    llvm::sys::path::append(path, relative);
+    if (options_->reads)
+      options_->reads(path);
   }
   return entry->second->getBuffer();
 }
@@ -84,10 +68,6 @@ llvm::Expected<ModelFile::Bytes> ModelFile::externalBytes(const ::onnx::TensorPr
                      "give a whole number");
   }
   StringRef path = location;
-  bool leaves = llvm::sys::path::is_absolute(path) ||
-                llvm::is_contained(llvm::make_range(llvm::sys::path::begin(path), llvm::sys::path::end(path)), "..");
-  if (leaves || path.empty() || path.contains('\0'))
-    return failure("external data " + quoted(path) + " is outside the model's folder", "move it beside the model");
   llvm::Expected<StringRef> file = map(path);
   if (!file)
     return file.takeError();
@@ -116,7 +96,7 @@ llvm::Expected<Constant> ModelFile::constant(mlir::MLIRContext *context, const :
     if (size < 0)
       return fail(failure("a size is negative: " + Twine(size), "sizes count elements"));
   auto type = mlir::RankedTensorType::get(llvm::ArrayRef(tensor.dims().data(), tensor.dims_size()), element);
-  llvm::Expected<int64_t> size = byteCount(type.getShape(), element, memoryLimit_);
+  llvm::Expected<int64_t> size = byteCount(type.getShape(), element, options_->memoryLimit);
   if (!size)
     return fail(size.takeError());
 

@@ -20,7 +20,7 @@ struct Constant {
 
 class ModelFile {
 public:
-  static llvm::Expected<std::unique_ptr<ModelFile>> open(llvm::StringRef path, int64_t memoryLimit);
+  static llvm::Expected<std::unique_ptr<ModelFile>> open(llvm::StringRef path, const ImportOptions &options);
 
   const ::onnx::ModelProto &model() const { return model_; }
 
@@ -42,7 +42,7 @@ private:
   llvm::Expected<llvm::StringRef> map(llvm::StringRef relative);
 
   std::string path_, folder_;
-  int64_t memoryLimit_;
+  const ImportOptions *options_;
   ::onnx::ModelProto model_;
   llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>> files_;
 };

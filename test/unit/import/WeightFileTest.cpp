@@ -1,5 +1,7 @@
 #include "JsonRun.h"
 
+#include <sys/stat.h>
+
 using Catch::Matchers::Contains;
 using Numbers = std::vector<double>;
 
@@ -107,12 +109,30 @@ TEST_CASE("weight files outside the model's folder, or not there") {
   Folder folder, other;
   std::string secret = other.write("w.npy", npy("<i4", "False", "()", int32s({1})));
   CHECK(loadError(folder, R"("file": ")" + secret + "\"") ==
-        ": weight 'w': the weight file " + secret + " is outside the model's folder; name it relative to the model");
+        ": weight 'w': the weight file " + secret + " is outside the model's folder; move it beside the model");
   CHECK_THAT(loadError(folder, R"("file": "../w.npy")"),
              Contains("the weight file ../w.npy is outside the model's folder"));
   REQUIRE_FALSE(llvm::sys::fs::create_link(secret, folder.file("link.npy")));
   CHECK_THAT(loadError(folder, R"("file": "link.npy")"), Contains("outside the model's folder"));
   CHECK_THAT(loadError(folder, R"("file": "gone.npy")"), Contains("cannot be read: No such file"));
+}
+
+TEST_CASE("a weight file that is a pipe does not keep kiln waiting") {
+  Folder folder;
+  REQUIRE(mkfifo(folder.file("w.npy").c_str(), 0600) == 0);
+  CHECK_THAT(loadError(folder, R"("file": "w.npy")"), Contains("the weight file w.npy is no regular file"));
+}
+
+TEST_CASE("the files that are read are told") {
+  Folder folder;
+  folder.write("w.npy", npy("<i4", "False", "(2,)", int32s({1, 2})));
+  std::string path = folder.write("graph.json", withWeight(R"("file": "w.npy")"));
+  std::vector<std::string> read;
+  kiln::import::ImportOptions options;
+  options.reads = [&](llvm::StringRef file) { read.push_back(file.str()); };
+  Context context;
+  importFile(context, path, options);
+  CHECK(read == std::vector{folder.file("w.npy")});
 }
 
 TEST_CASE("a weight says in one way what it is") {

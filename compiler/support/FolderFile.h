@@ -1,0 +1,34 @@
+//===- FolderFile.h - Files that a model names in its own folder -----------------===//
+//
+// A model from elsewhere may name any file: with .., as an absolute path, or through a symbolic link, which can change
+// between a look and the opening. It may also name a pipe, whose opening waits, or a device that never ends. So the
+// kernel follows the path itself and never past the folder, and what it opened is what is judged and mapped.
+//
+//===------------------------------------------------------------------------------===//
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <memory>
+
+namespace kiln {
+
+/// Whether a name is, as written, that of no file in a folder: empty, absolute, or with a step "..".
+bool leavesFolder(llvm::StringRef name);
+
+enum class PathWalk {
+  ByKernel, ///< openat2, or BySteps where the kernel has none; links within the folder are followed
+  BySteps,  ///< one open a step; no link is followed
+};
+
+/// Maps the regular file `name` of `folder`; "" is the working folder. Nothing outside is opened. The error begins with
+/// what is wrong of the file, without its name: "is outside the model's folder; …".
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> mapInFolder(llvm::StringRef folder, llvm::StringRef name,
+                                                                PathWalk walk = PathWalk::ByKernel);
+
+/// Opens a regular file for reading. The error as above.
+llvm::Expected<int> openRegularFile(llvm::StringRef path);
+
+} // namespace kiln
