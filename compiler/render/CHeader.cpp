@@ -166,6 +166,9 @@ std::string Scope::add(llvm::StringRef name) {
   return made;
 }
 
+static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> kFirstLine = {"/* The model ",
+                                                                                   ", made by kiln. */"};
+
 static llvm::StringRef typeInC(DType dtype) {
   static constexpr llvm::StringLiteral names[kDTypes] = {"uint8_t",  "int8_t",   "uint8_t", "int16_t",  "uint16_t",
                                                          "int32_t",  "uint32_t", "int64_t", "uint64_t", "uint16_t",
@@ -310,7 +313,7 @@ void HeaderWriter::writeRun() {
 
 std::string HeaderWriter::write() {
   std::string guard = llvm::StringRef(prefix_).upper() + "_H";
-  out_ << "/* The model " << inComment(name_) << ", made by kiln. */\n#ifndef " << guard << "\n#define " << guard
+  out_ << kFirstLine.first << inComment(name_) << kFirstLine.second << "\n#ifndef " << guard << "\n#define " << guard
        << "\n\n#include \"kiln/kiln.h\"\n\n#include <string.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
        << "/* For kiln_context_create. */\nextern const kiln_model " << symbol_ << ";\n\n";
   writeRun();
@@ -320,4 +323,9 @@ std::string HeaderWriter::write() {
 
 std::string render::modelHeader(const ModelTables &tables, llvm::StringRef name, llvm::StringRef symbol) {
   return HeaderWriter(tables, name, symbol).write();
+}
+
+bool render::isModelHeader(llvm::StringRef text) {
+  llvm::StringRef line = text.split('\n').first;
+  return line.starts_with(kFirstLine.first) && line.ends_with(kFirstLine.second);
 }

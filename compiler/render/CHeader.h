@@ -14,4 +14,7 @@ namespace kiln::render {
 /// own. `symbol` is the object's kiln_model.
 std::string modelHeader(const ModelTables &tables, llvm::StringRef name, llvm::StringRef symbol);
 
+/// Whether a file's text is, by its first line, one that modelHeader made.
+bool isModelHeader(llvm::StringRef text);
+
 } // namespace kiln::render

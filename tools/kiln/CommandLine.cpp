@@ -39,7 +39,7 @@ namespace {
 /// What CLI11 fills and what has yet to be understood.
 struct Texts {
   std::vector<std::string> dims, inputs, named, at;
-  std::string emit, opts, schedule = "default", rates, outputDir, random, bench, threads;
+  std::string emit, schedule = "default", rates, outputDir, random, bench, threads;
   std::optional<double> memoryLimit; ///< in GiB
   bool list = false;
 };
@@ -73,7 +73,7 @@ static void addCompileOptions(CLI::App &app, CommandLine &line, Texts &texts, co
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--memory-limit", texts.memoryLimit, "the largest tensor that is not refused, in GiB (16)")
       ->type_name("GIB");
-  app.add_option("--opts", texts.opts, "a file of opts, a line a kernel")->type_name("FILE");
+  app.add_option("--opts", compile.optsPath, "a file of opts, a line a kernel")->type_name("FILE");
   app.add_option("--debug", compile.debug, "show more, 1 to 7, as DEBUG does")->type_name("N");
 }
 
@@ -152,10 +152,10 @@ static llvm::Error understand(CommandLine &line, const Texts &texts) {
     return usageError("--memory-limit: no tensor is so small", "give more than 0 GiB");
   if (texts.memoryLimit)
     compile.import.memoryLimit = static_cast<int64_t>(std::min(*texts.memoryLimit, 0x1p32) * 0x1p30);
-  if (!texts.opts.empty()) {
-    auto file = llvm::MemoryBuffer::getFile(texts.opts, /*IsText=*/true);
+  if (!compile.optsPath.empty()) {
+    auto file = llvm::MemoryBuffer::getFile(compile.optsPath, /*IsText=*/true);
     if (!file)
-      return failure(texts.opts + ": cannot be read: " + file.getError().message());
+      return failure(compile.optsPath + ": cannot be read: " + file.getError().message());
     compile.pipeline.opts = (*file)->getBuffer().str();
   }
   for (const std::string &text : texts.at) {

@@ -64,15 +64,16 @@ static llvm::Error emitText(llvm::StringRef path, llvm::function_ref<llvm::Error
 }
 
 llvm::Error driver::compile(const CompileOptions &options, const ArtefactOptions &artefact) {
-  if (!artefact.onlyInspects)
-    if (llvm::Error error = checkArtefact(options, artefact))
-      return error;
+  if (llvm::Error error = checkArtefact(options, artefact))
+    return error;
 
   // import: a file becomes a graph of tensor ops; a dump goes on from its stage.
   llvm::Expected<std::unique_ptr<Model>> opened = Model::open(options);
   if (!opened)
     return opened.takeError();
   Model &model = **opened;
+  if (llvm::Error error = checkOutputs(model, options, artefact))
+    return error;
 
   // view: movement folds into views.  schedule: kernels, and the host program that launches them.
   // optimize: opts and the memory plan.  lower: kernels become loops of uops.

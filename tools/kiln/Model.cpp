@@ -6,6 +6,7 @@
 
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -40,8 +41,10 @@ llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options
 
   std::unique_ptr<Model> model(new Model(options));
   if (!llvm::StringRef(options.model).ends_with(".mlir")) {
+    import::ImportOptions import = options.import;
+    import.reads = [&](llvm::StringRef path) { model->files_.push_back(path.str()); };
     llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> module =
-        import::importModel(model->context_, options.model, options.import);
+        import::importModel(model->context_, options.model, import);
     if (!module)
       return module.takeError();
     model->module_ = std::move(*module);
@@ -120,6 +123,21 @@ void Model::findSource() {
 
 llvm::StringRef Model::name() const { return llvm::sys::path::filename(source()); }
 llvm::StringRef Model::folder() const { return llvm::sys::path::parent_path(source()); }
+
+std::vector<std::string> Model::files() const {
+  std::vector<std::string> files = files_;
+  llvm::append_range(files, llvm::ArrayRef{options_.model, source_});
+  llvm::SetVector<llvm::StringRef> named;
+  module()->walk([&](mlir::Operation *op) {
+    op->getAttrDictionary().walk([&](graph::FileAttr file) { named.insert(file.getPath()); });
+  });
+  for (llvm::StringRef name : named) {
+    llvm::SmallString<256> path(folder());
+    llvm::sys::path::append(path, name);
+    files.push_back(path.str().str());
+  }
+  return files;
+}
 
 void Model::print(llvm::raw_ostream &out) const {
   // Locations name the source nodes, which later stages hand on to the launches.

@@ -30,6 +30,9 @@ public:
   /// Paths of weights are relative to it.
   llvm::StringRef folder() const;
 
+  /// The files that this was made of and that the weights' bytes will be read from.
+  std::vector<std::string> files() const;
+
   /// The module in a form that `open` reads back.
   void print(llvm::raw_ostream &out) const;
 
@@ -44,6 +47,7 @@ private:
   Diagnostics diagnostics_;
   mlir::OwningOpRef<mlir::ModuleOp> module_;
   std::string source_;
+  std::vector<std::string> files_; ///< what the import read
 };
 
 } // namespace kiln::driver

@@ -15,7 +15,8 @@ enum class Emit { Exe, Obj, Import, View, Schedule, Optimize, Lower, Render, Llv
 
 /// How a model is compiled, whatever is made of it.
 struct CompileOptions {
-  std::string model; ///< an ONNX or JSON file, or the dump of a stage
+  std::string model;    ///< an ONNX or JSON file, or the dump of a stage
+  std::string optsPath; ///< --opts: the file of pipeline.opts, or ""
   import::ImportOptions import;
   PipelineOptions pipeline; ///< also names the device and the CPU
   unsigned level = 2;       ///< -O: of the code generator

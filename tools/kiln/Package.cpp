@@ -1,5 +1,6 @@
 #include "Package.h"
 
+#include "Overwrite.h"
 #include "package/Executable.h"
 #include "package/OutputFile.h"
 #include "package/Safetensors.h"
@@ -22,13 +23,54 @@ static std::string outputPath(const CompileOptions &options, const ArtefactOptio
   return artefact.emit == Emit::Obj ? stem + ".o" : stem;
 }
 
+static bool isBinary(const ArtefactOptions &artefact) {
+  return artefact.emit == Emit::Exe || artefact.emit == Emit::Obj;
+}
+
+static std::string headerPath(llvm::StringRef object) {
+  llvm::SmallString<128> header(object);
+  llvm::sys::path::replace_extension(header, "h");
+  return header.str().str();
+}
+
+static std::vector<NamedFile> outputFiles(const CompileOptions &options, const ArtefactOptions &artefact) {
+  std::vector<NamedFile> files;
+  auto add = [&](const std::string &path, const char *what) {
+    if (!path.empty())
+      files.push_back({path, what});
+  };
+  add(artefact.graphPath, "--graph");
+  if (artefact.onlyInspects)
+    return files;
+  add(isBinary(artefact) ? outputPath(options, artefact) : artefact.output, "-o");
+  if (artefact.emit == Emit::Obj)
+    add(headerPath(outputPath(options, artefact)), "the object's header");
+  add(artefact.weightsPath, "--weights");
+  return files;
+}
+
+llvm::Error driver::checkOutputs(const Model &model, const CompileOptions &options, const ArtefactOptions &artefact) {
+  std::vector<NamedFile> inputs;
+  for (const std::string &file : model.files())
+    inputs.push_back({file, file == options.model ? "the model" : "a file of the model"});
+  return checkOverwrites(inputs, outputFiles(options, artefact));
+}
+
 llvm::Error driver::checkArtefact(const CompileOptions &options, const ArtefactOptions &artefact) {
-  bool isFile = artefact.emit == Emit::Exe || artefact.emit == Emit::Obj;
+  bool isFile = isBinary(artefact);
   if (artefact.isStatic && artefact.emit != Emit::Exe)
     return usageError("--static: only programs are linked", "leave it out, or leave out --emit");
   if (!isFile && !artefact.weightsPath.empty())
     return usageError("--weights " + artefact.weightsPath + ": text holds no weights", "use --emit exe or obj");
-  if (!isFile)
+  std::string output = outputPath(options, artefact);
+  if (artefact.emit == Emit::Obj && headerPath(output) == output)
+    return usageError(output + ": an object's header has this name", "let the object's name end in .o");
+  std::vector<NamedFile> inputs = {{options.model, "the model"}};
+  if (!options.optsPath.empty())
+    inputs.push_back({options.optsPath, "--opts"});
+  if (llvm::Error error = checkOverwrites(inputs, outputFiles(options, artefact)))
+    return error;
+  if (!isFile || artefact.onlyInspects)
     return llvm::Error::success();
 
   llvm::Expected<const DeviceEntry *> device = findDevice(options.pipeline.device);
@@ -40,14 +82,13 @@ llvm::Error driver::checkArtefact(const CompileOptions &options, const ArtefactO
   if (artefact.isStatic && (*device)->compiler.source)
     return usageError("--static: the device " + options.pipeline.device + " loads its driver at run time",
                       "leave it out, or use device cpu or c");
-  std::string output = outputPath(options, artefact);
   if (output == "-")
     return usageError("-o -: a program or object goes to a file", "name one");
   if (llvm::sys::fs::exists(output) && !llvm::sys::fs::is_regular_file(output) && !llvm::sys::fs::is_directory(output))
     return failure(output + ": cannot be written: it is no regular file", "name another place with -o");
-  if (llvm::sys::fs::equivalent(output, options.model))
-    return usageError(output + ": is the model itself", "name another file with -o");
-  return llvm::Error::success();
+  if (artefact.emit != Emit::Obj)
+    return llvm::Error::success();
+  return checkHeaderIsOurs(headerPath(output));
 }
 
 static llvm::Error writeWeightsFile(const Rendering &rendering, const std::string &path) {
@@ -72,17 +113,13 @@ llvm::Error driver::packageObject(const Rendering &rendering, const ArtefactOpti
   if (name.empty() || llvm::isDigit(name.front()))
     name.insert(0, "_");
   std::string symbol = name + "_model";
-  llvm::SmallString<128> header(output);
-  llvm::sys::path::replace_extension(header, "h");
-  if (header == output)
-    return usageError(output + ": an object's header has this name", "let the object's name end in .o");
 
   if (!artefact.weightsPath.empty())
     if (llvm::Error error = writeWeightsFile(rendering, artefact.weightsPath))
       return error;
   if (llvm::Error error = rendering.object(output, symbol, placement(artefact)))
     return error;
-  llvm::Error error = package::writeFile(header, [&](llvm::raw_ostream &out) {
+  llvm::Error error = package::writeFile(headerPath(output), [&](llvm::raw_ostream &out) {
     out << render::modelHeader(rendering.tables(), name, symbol);
     return llvm::Error::success();
   });

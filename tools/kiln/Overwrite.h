@@ -1,0 +1,28 @@
+//===- Overwrite.h - No output takes the place of an input ------------------------===//
+//
+// A command that ends well has replaced what lay at its outputs' names. So these may not be the model, nor a file that
+// the model refers to, nor one another, and a header that somebody wrote is not replaced by a generated one.
+//
+//===------------------------------------------------------------------------------===//
+#pragma once
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+
+#include <string>
+
+namespace kiln::driver {
+
+struct NamedFile {
+  std::string path;
+  std::string what; ///< in an error's words: "the model", "--weights"
+};
+
+/// A wrong use where an output is one of the inputs, or another output, by whatever name or link. Only regular files
+/// count: what goes to /dev/null takes no file's place.
+llvm::Error checkOverwrites(llvm::ArrayRef<NamedFile> inputs, llvm::ArrayRef<NamedFile> outputs);
+
+/// An error where `path` is a file that does not begin as a header that kiln made.
+llvm::Error checkHeaderIsOurs(llvm::StringRef path);
+
+} // namespace kiln::driver
