@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A source of bytes: a file, or memory where `file` is NULL. */
@@ -198,17 +199,35 @@ static bool write_tensor(FILE *file, const kiln_tensor *tensor) {
   return fwrite(header, 1, length, file) == length && (bytes == 0 || fwrite(tensor->data, 1, bytes, file) == bytes);
 }
 
+/* Makes a file of a name that nobody has, in `name`, whose end has room for it. A link that somebody put at a name that
+ * could be guessed is not followed. */
+static int create_beside(char *name, size_t room, const char *path) {
+  static const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  for (unsigned attempt = 0; attempt < 100; attempt++) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    uint64_t seed = (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)(uintptr_t)name ^ (uint64_t)getpid();
+    seed = (seed + attempt) * UINT64_C(0x9e3779b97f4a7c15);
+    snprintf(name, room, "%s.tmp-%08" PRIx32, path, (uint32_t)(seed >> 32));
+    int file = open(name, flags, 0666);
+    if (file >= 0 || errno != EEXIST)
+      return file;
+  }
+  return -1;
+}
+
 kiln_status kiln_npy_write(const char *path, const kiln_tensor *tensor, char *error, size_t error_bytes) {
   kiln_text cause = kiln_text_in(error, error_bytes);
   size_t room = strlen(path) + 32;
   char *temporary = malloc(room);
   if (!temporary)
     return fail(&cause, KILN_OUT_OF_MEMORY, "no memory for its name");
-  snprintf(temporary, room, "%s.%ld.tmp", path, (long)getpid());
-  FILE *file = fopen(temporary, "wb");
-  bool good = file && write_tensor(file, tensor);
+  int descriptor = create_beside(temporary, room, path);
+  FILE *file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
+  /* On the disk before it has its name: a machine that loses power has the old file or the new one. */
+  bool good = file && write_tensor(file, tensor) && fflush(file) == 0 && fsync(descriptor) == 0;
   int error_number = errno;
-  if (file && fclose(file) != 0 && good) {
+  if (file ? fclose(file) != 0 && good : descriptor >= 0 && close(descriptor) != 0) {
     good = false;
     error_number = errno;
   }
@@ -216,7 +235,7 @@ kiln_status kiln_npy_write(const char *path, const kiln_tensor *tensor, char *er
     good = false;
     error_number = errno;
   }
-  if (!good && file)
+  if (!good && descriptor >= 0)
     unlink(temporary);
   free(temporary);
   return good ? KILN_OK : fail(&cause, KILN_IO_ERROR, strerror(error_number));

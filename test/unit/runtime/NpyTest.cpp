@@ -215,3 +215,28 @@ TEST_CASE("a failed write leaves nothing behind") {
   CHECK(std::string(error) == "Is a directory");
   CHECK(folder.fileCount() == 1);
 }
+
+TEST_CASE("a write follows no link that was planted") {
+  TempFolder folder;
+  std::string path = folder / "x.npy", guess = path + "." + std::to_string(getpid()) + ".tmp";
+  std::string victim = folder.write("victim", "precious");
+  std::filesystem::create_symlink(victim, guess);
+  std::filesystem::create_symlink(victim, path);
+  float data[] = {1};
+  kiln_tensor tensor = {data, KILN_FLOAT32, 1, {1}, 0};
+  REQUIRE(kiln_npy_write(path.c_str(), &tensor, nullptr, 0) == KILN_OK);
+  CHECK(TempFolder::read(victim) == "precious");
+  CHECK_FALSE(std::filesystem::is_symlink(path));
+  CHECK(TempFolder::read(path).substr(1, 5) == "NUMPY");
+}
+
+TEST_CASE("what is written has the rights that the user's mask gives") {
+  TempFolder folder;
+  float data[] = {1};
+  kiln_tensor tensor = {data, KILN_FLOAT32, 1, {1}, 0};
+  mode_t mask = umask(0027);
+  kiln_status status = kiln_npy_write((folder / "x.npy").c_str(), &tensor, nullptr, 0);
+  umask(mask);
+  REQUIRE(status == KILN_OK);
+  CHECK(std::filesystem::status(folder / "x.npy").permissions() == std::filesystem::perms(0640));
+}
