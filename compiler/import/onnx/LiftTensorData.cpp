@@ -32,6 +32,8 @@ enum TensorField : uint64_t { DataType = 2, FloatData = 4, RawData = 9, DoubleDa
 enum DataTypeValue : uint64_t { Float = 1, Double = 11 };
 enum WireType { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
 
+constexpr size_t kRangeBytes = 16;
+
 /// protobuf refuses deeper nesting too.
 constexpr unsigned kMostDepth = 100;
 
@@ -108,6 +110,9 @@ private:
     uint64_t tag, length;
     if (!varint(rest, tag))
       return false;
+    // protobuf drops the bits above, and so would read another field here than this walk does.
+    if (tag > UINT32_MAX || tag >> 3 == 0)
+      return fail(start, "a field has no such number");
     field.number = tag >> 3;
     field.type = static_cast<WireType>(tag & 7);
     switch (field.type) {
@@ -155,7 +160,7 @@ private:
   }
 
   std::string encode(llvm::StringRef content) const {
-    std::string range(16, '\0');
+    std::string range(kRangeBytes, '\0');
     llvm::support::endian::write64le(range.data(), content.data() - file_.data());
     llvm::support::endian::write64le(range.data() + 8, content.size());
     return range;
@@ -180,6 +185,9 @@ llvm::Expected<std::string> kiln::import::onnx::liftTensorData(llvm::StringRef f
   return lifted;
 }
 
-FileRange kiln::import::onnx::decodeRange(llvm::StringRef rawData) {
-  return {llvm::support::endian::read64le(rawData.data()), llvm::support::endian::read64le(rawData.data() + 8)};
+std::optional<FileRange> kiln::import::onnx::decodeRange(llvm::StringRef rawData) {
+  if (rawData.size() != kRangeBytes)
+    return std::nullopt;
+  return FileRange{llvm::support::endian::read64le(rawData.data()),
+                   llvm::support::endian::read64le(rawData.data() + 8)};
 }

@@ -10,6 +10,7 @@
 #include "llvm/Support/Error.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace kiln::import::onnx {
@@ -24,6 +25,7 @@ struct FileRange {
 /// raw_data. Fails where `file` is no protobuf message.
 llvm::Expected<std::string> liftTensorData(llvm::StringRef file);
 
-FileRange decodeRange(llvm::StringRef rawData);
+/// Nothing where `rawData` has not this form: the tensor lies where the walk does not look for one.
+std::optional<FileRange> decodeRange(llvm::StringRef rawData);
 
 } // namespace kiln::import::onnx

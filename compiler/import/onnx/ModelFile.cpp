@@ -107,8 +107,10 @@ llvm::Expected<Constant> ModelFile::constant(mlir::MLIRContext *context, const :
       return fail(external.takeError());
     bytes = *external;
   } else if (tensor.has_raw_data()) {
-    FileRange range = decodeRange(tensor.raw_data());
-    bytes = {path_, range.offset, files_[path_]->getBuffer().substr(range.offset, range.bytes)};
+    std::optional<FileRange> range = decodeRange(tensor.raw_data());
+    if (!range)
+      return fail(failure("its data are in a place where no tensor is read", "make it an initializer"));
+    bytes = {path_, range->offset, files_[path_]->getBuffer().substr(range->offset, range->bytes)};
   } else {
     llvm::Expected<mlir::DenseElementsAttr> numbers = denseFromNumbers(type, tensor);
     if (!numbers)

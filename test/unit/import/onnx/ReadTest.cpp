@@ -66,7 +66,20 @@ TEST_CASE("a large initializer stays in its file") {
   size_t offset = bytes.find(std::string(1200, '\7'));
   CHECK_THAT(model.import(), Contains("#graph.file<\"model.onnx\", " + std::to_string(offset) +
                                       ", 1200, "
-                                      "\"f3fad95be3df0bbe920104af3d642dba915a9ff81dcfd477983e973b7bb4aacd"));
+                                      "\"d25fcada9853df103d9f4bb7524178a4fce6ddf3f3ea1aa83d0e4ab136192c52"));
+}
+
+TEST_CASE("a field's number that protobuf would cut is refused") {
+  // raw_data's tag with a bit more, which the walk would take for another field and copy.
+  llvm::StringRef beyond("\xca\x80\x80\x80\x10\x00", 6), zero("\x02\x00", 2);
+  for (llvm::StringRef bytes : {beyond, zero})
+    CHECK(llvm::toString(kiln::import::onnx::liftTensorData(bytes).takeError()) ==
+          "corrupt ONNX at byte 0: a field has no such number");
+}
+
+TEST_CASE("what the walk did not lift is no place in the file") {
+  CHECK_FALSE(kiln::import::onnx::decodeRange("123456789"));
+  CHECK(kiln::import::onnx::decodeRange(std::string(16, '\0')));
 }
 
 TEST_CASE("packed floats stay in their file too") {
