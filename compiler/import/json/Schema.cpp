@@ -45,7 +45,8 @@ static std::string explain(const valijson::ValidationResults::Error &error, cons
   std::string place;
   const Json *wanted = &schema, *value = &document;
   for (const std::string &bracketed : llvm::ArrayRef(error.context).drop_front()) {
-    std::string step = llvm::StringRef(bracketed).trim("[]").str();
+    // A name may have brackets of its own.
+    std::string step = llvm::StringRef(bracketed).drop_front().drop_back().str();
     wanted = wanted ? descend(schema, wanted, step) : nullptr;
     bool index = value->is_array();
     place += index ? "[" + step + "]" : (place.empty() ? "" : ".") + step;

@@ -49,6 +49,11 @@ TEST_CASE("a document that the schema does not allow, by its place") {
         "\"batch*seq\"");
 }
 
+TEST_CASE("a name with brackets is named whole") {
+  CHECK(importError(R"({"inputs": [], "nodes": [], "outputs": [], "symbols": {"[x]": {"min": "a"}}})").substr(0, 35) ==
+        "graph.json: symbols.[x].min: \"a\" is");
+}
+
 TEST_CASE("a graph that is none") {
   CHECK(nodeError(R"({"name": "first", "op": "add", "inputs": ["x", "b"], "output": "a"},
                      {"name": "second", "op": "relu", "inputs": ["a"], "output": "b"},
