@@ -7,6 +7,8 @@
 #include "import/json/Document.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 namespace kiln::import::json {
 
@@ -28,12 +30,19 @@ private:
     std::optional<size_t> node;
   };
 
+  /// A file beside the document, mapped once however many weights it holds.
+  struct WeightFile {
+    std::unique_ptr<llvm::MemoryBuffer> bytes;
+    Json header; ///< of a .safetensors file
+  };
+
   llvm::Error declareSymbols();
   llvm::Error readInputs();
   llvm::Error readWeights();
   llvm::Error readWeight(const Json &weight);
   llvm::Expected<mlir::Value> inlineWeight(const Json &weight);
   llvm::Expected<mlir::Value> fileWeight(const Json &weight);
+  llvm::Expected<const WeightFile *> openWeightFile(llvm::StringRef path);
   llvm::Error indexNodes();
   llvm::Error importNodes();
   llvm::Error importNode(size_t index);
@@ -53,6 +62,7 @@ private:
   const Json &document_;
   std::string folder_;
   const ImportOptions &options_;
+  llvm::StringMap<WeightFile> weightFiles_;
   Symbols symbols_;
   mlir::OwningOpRef<mlir::ModuleOp> module_;
   mlir::func::FuncOp function_;

@@ -53,6 +53,28 @@ llvm::Expected<Value> GraphImporter::inlineWeight(const Json &weight) {
   return builder_.weight(weight["name"].get_ref<const std::string &>(), *data);
 }
 
+llvm::Expected<const GraphImporter::WeightFile *> GraphImporter::openWeightFile(StringRef path) {
+  auto [entry, isNew] = weightFiles_.try_emplace(path);
+  WeightFile &file = entry->second;
+  if (!isNew)
+    return &file;
+  auto bytes = mapInFolder(folder_, path);
+  if (!bytes)
+    return failure("the weight file " + path + " " + llvm::toString(bytes.takeError()));
+  file.bytes = std::move(*bytes);
+  llvm::SmallString<128> place(folder_);
+  llvm::sys::path::append(place, path);
+  if (options_.reads)
+    options_.reads(place);
+  if (!path.ends_with(".safetensors"))
+    return &file;
+  llvm::Expected<Json> header = readSafetensorsHeader(file.bytes->getBuffer());
+  if (!header)
+    return failure(path + ": " + llvm::toString(header.takeError()));
+  file.header = std::move(*header);
+  return &file;
+}
+
 llvm::Expected<Value> GraphImporter::fileWeight(const Json &weight) {
   StringRef path = weight["file"].get_ref<const std::string &>(), name = weight["name"].get_ref<const std::string &>();
   bool many = path.ends_with(".safetensors");
@@ -61,16 +83,13 @@ llvm::Expected<Value> GraphImporter::fileWeight(const Json &weight) {
   if (many != weight.contains("tensor"))
     return failure(many ? "the attribute 'tensor' is missing" : "an .npy file has no named tensors",
                    many ? "name the tensor in the .safetensors file" : "leave 'tensor' out");
-  auto file = mapInFolder(folder_, path);
+  llvm::Expected<const WeightFile *> file = openWeightFile(path);
   if (!file)
-    return failure("the weight file " + path + " " + llvm::toString(file.takeError()));
-  llvm::SmallString<128> place(folder_);
-  llvm::sys::path::append(place, path);
-  if (options_.reads)
-    options_.reads(place);
-  StringRef bytes = (*file)->getBuffer();
+    return file.takeError();
+  StringRef bytes = (*file)->bytes->getBuffer();
   llvm::Expected<StoredTensor> stored =
-      many ? findSafetensor(&context_, bytes, weight["tensor"].get_ref<const std::string &>(), options_.memoryLimit)
+      many ? findSafetensor(&context_, bytes, (*file)->header, weight["tensor"].get_ref<const std::string &>(),
+                            options_.memoryLimit)
            : findNpyTensor(&context_, bytes, options_.memoryLimit);
   if (!stored)
     return failure(path + ": " + llvm::toString(stored.takeError()));
@@ -92,7 +111,8 @@ llvm::Expected<Value> GraphImporter::fileWeight(const Json &weight) {
                    "correct the weight's shape");
   if (stored->columnMajor)
     std::reverse(shape.begin(), shape.end());
-  graph::FileAttr data = fileReference(&context_, path, (*file)->getMemBufferRef(), stored->offset, stored->bytes);
+  graph::FileAttr data =
+      fileReference(&context_, path, (*file)->bytes->getMemBufferRef(), stored->offset, stored->bytes);
   Value value =
       graph::WeightOp::create(opBuilder_, builder_.location(), tensorType(shape, stored->element), name, data);
   if (!stored->columnMajor)

@@ -57,8 +57,7 @@ static bool readEntry(mlir::MLIRContext *context, const Json &entry, StoredTenso
   return true;
 }
 
-llvm::Expected<StoredTensor> kiln::import::json::findSafetensor(mlir::MLIRContext *context, StringRef file,
-                                                                StringRef name, int64_t memoryLimit) {
+llvm::Expected<Json> kiln::import::json::readSafetensorsHeader(StringRef file) {
   if (file.size() < 8)
     return corrupt("it is shorter than its header");
   uint64_t length = llvm::support::endian::read64le(file.data());
@@ -68,19 +67,25 @@ llvm::Expected<StoredTensor> kiln::import::json::findSafetensor(mlir::MLIRContex
   Json header = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
   if (!header.is_object())
     return corrupt("its header is no JSON object");
+  return header;
+}
+
+llvm::Expected<StoredTensor> kiln::import::json::findSafetensor(mlir::MLIRContext *context, StringRef file,
+                                                                const Json &header, StringRef name,
+                                                                int64_t memoryLimit) {
   if (!header.contains(name))
     return failure("it has no tensor '" + name + "'", "name one that it holds");
   StoredTensor tensor;
   uint64_t offsets[2];
-  if (!readEntry(context, header[name.str()], tensor, offsets))
+  if (!readEntry(context, header.at(name.str()), tensor, offsets))
     return corrupt("the entry of '" + name + "' is malformed");
   if (!tensor.element)
-    return failure("the tensor '" + name + "' is " + header[name.str()]["dtype"].get<std::string>(),
+    return failure("the tensor '" + name + "' is " + header.at(name.str()).at("dtype").get<std::string>(),
                    "store it as one of " + dtypeNames());
   llvm::Expected<int64_t> bytes = byteCount(tensor.shape, tensor.element, memoryLimit);
   if (!bytes)
     return bytes.takeError();
-  uint64_t data = file.size() - 8 - length;
+  uint64_t length = llvm::support::endian::read64le(file.data()), data = file.size() - 8 - length;
   if (offsets[1] < offsets[0] || offsets[1] - offsets[0] != uint64_t(*bytes) || offsets[1] > data)
     return failure("the tensor '" + name + "' lies at bytes " + Twine(offsets[0]) + " to " + Twine(offsets[1]) +
                        " of " + Twine(data) + ", but its shape needs " + Twine(*bytes),

@@ -1,6 +1,8 @@
 //===- StoredTensor.h - Where a tensor lies in an .npy or .safetensors file ---===//
 #pragma once
 
+#include "import/json/Document.h"
+
 #include "mlir/IR/Types.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -18,7 +20,10 @@ struct StoredTensor {
 
 /// `file` is the whole file. The data must be as long as the header says, and no longer than `memoryLimit`.
 llvm::Expected<StoredTensor> findNpyTensor(mlir::MLIRContext *context, llvm::StringRef file, int64_t memoryLimit);
-llvm::Expected<StoredTensor> findSafetensor(mlir::MLIRContext *context, llvm::StringRef file, llvm::StringRef name,
-                                            int64_t memoryLimit);
+
+/// The header of a .safetensors file, which is parsed once for all its tensors.
+llvm::Expected<Json> readSafetensorsHeader(llvm::StringRef file);
+llvm::Expected<StoredTensor> findSafetensor(mlir::MLIRContext *context, llvm::StringRef file, const Json &header,
+                                            llvm::StringRef name, int64_t memoryLimit);
 
 } // namespace kiln::import::json

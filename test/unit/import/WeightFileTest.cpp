@@ -123,6 +123,22 @@ TEST_CASE("a weight file that is a pipe does not keep kiln waiting") {
   CHECK_THAT(loadError(folder, R"("file": "w.npy")"), Contains("the weight file w.npy is no regular file"));
 }
 
+TEST_CASE("a file of many tensors is read once") {
+  Folder folder;
+  std::string header = R"({"a":{"dtype":"I32","shape":[1],"data_offsets":[0,4]},)"
+                       R"("b":{"dtype":"I32","shape":[1],"data_offsets":[4,8]}})";
+  folder.write("w.safetensors", littleEndian(header.size(), 8) + header + int32s({7, 8}));
+  std::string path = folder.write("graph.json", R"({"inputs": [], "nodes": [], "outputs": ["a", "b"], "weights": [
+      {"name": "a", "file": "w.safetensors", "tensor": "a"}, {"name": "b", "file": "w.safetensors", "tensor": "b"}]})");
+  int count = 0;
+  kiln::import::ImportOptions options;
+  options.reads = [&](llvm::StringRef) { ++count; };
+  Context context;
+  Module module = importFile(context, path, options);
+  CHECK(count == 1);
+  CHECK(numbers(runModule(module, path)[1]) == Numbers{8});
+}
+
 TEST_CASE("the files that are read are told") {
   Folder folder;
   folder.write("w.npy", npy("<i4", "False", "(2,)", int32s({1, 2})));
