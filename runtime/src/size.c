@@ -57,8 +57,11 @@ static bool symbol(parser *p, int64_t *value) {
 static bool atom(parser *p, int64_t *value) {
   if (take(p, "("))
     return sum(p, value) && take(p, ")");
-  if (take(p, "-"))
-    return p->depth++ < MOST_DEPTH && atom(p, value) && !__builtin_sub_overflow(0, *value, value);
+  if (take(p, "-")) {
+    bool good = p->depth++ < MOST_DEPTH && atom(p, value) && !__builtin_sub_overflow(0, *value, value);
+    p->depth--;
+    return good;
+  }
   if (!isdigit((unsigned char)*p->at))
     return symbol(p, value) || (take(p, "min") && extremum(p, false, value)) ||
            (take(p, "max") && extremum(p, true, value));

@@ -51,6 +51,13 @@ TEST_CASE("min and max") {
   CHECK(valueOf("max_length - max(1, 2)") == "8");
 }
 
+TEST_CASE("a sum of many negative numbers is not deep") {
+  std::string text = "1000";
+  for (int i = 0; i < 999; i++)
+    text += " + -1";
+  CHECK(valueOf(text.c_str()) == "1");
+}
+
 TEST_CASE("what is no size") {
   for (const char *text :
        {"", "batch", "past +", "seq past", "pasts", "(past", "past)", "min(past", "past // 0", "past % (seq-3)",
