@@ -1,7 +1,6 @@
 #include "import/WeightFile.h"
 
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/SHA256.h"
+#include "support/ContentHash.h"
 
 using namespace kiln;
 
@@ -9,6 +8,5 @@ graph::FileAttr kiln::import::fileReference(mlir::MLIRContext *context, llvm::St
                                             llvm::MemoryBufferRef file, int64_t offset, int64_t bytes) {
   llvm::StringRef data = file.getBuffer().substr(offset, bytes);
   assert(int64_t(data.size()) == bytes && "the bytes lie within the file");
-  auto hash = llvm::SHA256::hash(llvm::arrayRefFromStringRef(data));
-  return graph::FileAttr::get(context, path, offset, bytes, llvm::toHex(hash, /*LowerCase=*/true));
+  return graph::FileAttr::get(context, path, offset, bytes, contentHash(data));
 }

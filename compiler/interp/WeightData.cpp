@@ -1,12 +1,13 @@
 #include "interp/WeightData.h"
 
+#include "support/ContentHash.h"
 #include "support/Error.h"
+#include "support/FolderFile.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/SHA256.h"
 
 using namespace kiln;
 using namespace kiln::interp;
@@ -38,19 +39,19 @@ llvm::Expected<TensorRef> interp::fileTensor(graph::FileAttr file, DType dtype, 
                                              llvm::StringRef folder) {
   llvm::SmallString<128> path(folder);
   llvm::sys::path::append(path, file.getPath());
+  if (leavesFolder(file.getPath()))
+    return failure("'" + path + "' is outside the model's folder", "move it beside the model");
   // A slice past the end would be mapped all the same, and fault when read.
-  auto whole = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> whole = mapRegularFile(path);
   if (!whole)
-    return failure("cannot read '" + path + "': " + whole.getError().message(),
-                   "keep the weights' file beside the model");
+    return failure("'" + path + "' " + llvm::toString(whole.takeError()));
   llvm::StringRef bytes = (*whole)->getBuffer();
   if (file.getOffset() < 0 || uint64_t(file.getOffset()) > bytes.size() ||
       uint64_t(file.getBytes()) > bytes.size() - file.getOffset())
     return failure("'" + path + "' ends before byte " + llvm::Twine(file.getOffset() + file.getBytes()),
                    "fetch the file again");
   bytes = bytes.substr(file.getOffset(), file.getBytes());
-  std::string hash = llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(bytes)), /*LowerCase=*/true);
-  if (!file.getHash().equals_insensitive(hash))
+  if (!file.getHash().equals_insensitive(contentHash(bytes)))
     return failure("'" + path + "' has changed since the model was imported", "import the model again");
   std::shared_ptr<llvm::MemoryBuffer> buffer = std::move(*whole);
   return LazyTensor::held(dtype, std::shared_ptr<const char>(buffer, buffer->getBufferStart() + file.getOffset()),

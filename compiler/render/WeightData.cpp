@@ -2,14 +2,14 @@
 
 #include "ir/graph/Graph.h"
 #include "render/RecipeRunner.h"
+#include "support/ContentHash.h"
 #include "support/Error.h"
+#include "support/FolderFile.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/SHA256.h"
 
 using namespace kiln;
 using namespace kiln::render;
@@ -62,11 +62,13 @@ static llvm::Error copyFile(const WeightEntry &weight, graph::FileAttr file, llv
   };
   if (file.getBytes() != weight.bytes)
     return fail("has " + llvm::Twine(file.getBytes()) + " bytes where its shape needs " + llvm::Twine(weight.bytes));
-  llvm::Expected<llvm::sys::fs::file_t> handle = llvm::sys::fs::openNativeFileForRead(path);
+  // The model itself may be a link to elsewhere, so that only the name is judged; of what is there the hash decides.
+  if (leavesFolder(file.getPath()))
+    return fail("is outside the model's folder", "move it beside the model");
+  llvm::Expected<int> handle = openRegularFile(path);
   if (!handle)
-    return fail("cannot be read: " + llvm::toString(handle.takeError()),
-                "keep it where the model is, or beside the dump");
-  llvm::SHA256 hash;
+    return fail(llvm::toString(handle.takeError()));
+  ContentHash hash;
   std::vector<char> piece(std::min<int64_t>(weight.bytes, 1 << 20));
   int64_t done = 0;
   llvm::Error error = llvm::Error::success();
@@ -80,7 +82,7 @@ static llvm::Error copyFile(const WeightEntry &weight, graph::FileAttr file, llv
     }
     if (*got == 0)
       break;
-    hash.update(llvm::ArrayRef(reinterpret_cast<uint8_t *>(piece.data()), *got));
+    hash.update(llvm::StringRef(piece.data(), *got));
     out.write(piece.data(), *got);
     done += *got;
   }
@@ -89,7 +91,7 @@ static llvm::Error copyFile(const WeightEntry &weight, graph::FileAttr file, llv
     return fail(llvm::toString(std::move(error)));
   if (done < weight.bytes)
     return fail("the file ends before byte " + llvm::Twine(file.getOffset() + weight.bytes));
-  if (llvm::toHex(hash.final(), /*LowerCase=*/true) != file.getHash().lower())
+  if (!file.getHash().equals_insensitive(hash.digits()))
     return fail("its bytes have changed since the model was imported", "import the model again");
   return llvm::Error::success();
 }

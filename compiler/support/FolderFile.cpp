@@ -69,20 +69,8 @@ static int openByKernel(int folder, llvm::StringRef name) {
   return file < 0 && (errno == ENOSYS || errno == EPERM) ? openBySteps(folder, name) : static_cast<int>(file);
 }
 
-llvm::Expected<int> kiln::openRegularFile(llvm::StringRef path) {
-  return requireRegular(open(path.str().c_str(), kRead));
-}
-
-llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> kiln::mapInFolder(llvm::StringRef folder, llvm::StringRef name,
-                                                                      PathWalk walk) {
-  if (leavesFolder(name))
-    return outside();
-  int root = open(folder.empty() ? "." : folder.str().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (root < 0)
-    return unreadable(errno);
-  llvm::scope_exit closeRoot([&] { close(root); });
-  llvm::Expected<int> file =
-      requireRegular(walk == PathWalk::ByKernel ? openByKernel(root, name) : openBySteps(root, name));
+/// Takes what requireRegular gives, and closes it.
+static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> map(llvm::Expected<int> file, llvm::StringRef name) {
   if (!file)
     return file.takeError();
   llvm::scope_exit closeFile([&] { close(*file); });
@@ -93,4 +81,23 @@ llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> kiln::mapInFolder(llvm::Stri
   if (!buffer)
     return unreadable(buffer.getError().value());
   return std::move(*buffer);
+}
+
+llvm::Expected<int> kiln::openRegularFile(llvm::StringRef path) {
+  return requireRegular(open(path.str().c_str(), kRead));
+}
+
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> kiln::mapRegularFile(llvm::StringRef path) {
+  return map(openRegularFile(path), path);
+}
+
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> kiln::mapInFolder(llvm::StringRef folder, llvm::StringRef name,
+                                                                      PathWalk walk) {
+  if (leavesFolder(name))
+    return outside();
+  int root = open(folder.empty() ? "." : folder.str().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (root < 0)
+    return unreadable(errno);
+  llvm::scope_exit closeRoot([&] { close(root); });
+  return map(requireRegular(walk == PathWalk::ByKernel ? openByKernel(root, name) : openBySteps(root, name)), name);
 }

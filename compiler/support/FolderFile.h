@@ -28,7 +28,8 @@ enum class PathWalk {
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> mapInFolder(llvm::StringRef folder, llvm::StringRef name,
                                                                 PathWalk walk = PathWalk::ByKernel);
 
-/// Opens a regular file for reading. The error as above.
+/// Opens or maps a regular file, wherever it is. The error as above.
 llvm::Expected<int> openRegularFile(llvm::StringRef path);
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> mapRegularFile(llvm::StringRef path);
 
 } // namespace kiln

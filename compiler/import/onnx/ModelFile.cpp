@@ -5,12 +5,12 @@
 #include "import/onnx/ElementType.h"
 #include "import/onnx/TypedData.h"
 #include "ir/graph/Graph.h"
+#include "support/ContentHash.h"
 #include "support/Error.h"
 #include "support/FolderFile.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/SHA256.h"
 
 using namespace kiln;
 using namespace kiln::import;
@@ -124,9 +124,7 @@ llvm::Expected<Constant> ModelFile::constant(mlir::MLIRContext *context, const :
     return Constant{type, denseFromBytes(type, bytes.bytes)};
   if (element.isInteger(1) && llvm::any_of(bytes.bytes, [](char c) { return c != 0 && c != 1; }))
     return fail(failure("a bool is neither 0 nor 1", "store it as a byte of one of them"));
-  std::array<uint8_t, 32> hash = llvm::SHA256::hash(llvm::arrayRefFromStringRef(bytes.bytes));
-  return Constant{
-      type, graph::FileAttr::get(context, bytes.file, bytes.offset, *size, llvm::toHex(hash, /*LowerCase=*/true))};
+  return Constant{type, graph::FileAttr::get(context, bytes.file, bytes.offset, *size, contentHash(bytes.bytes))};
 }
 
 std::string kiln::import::onnx::quoted(StringRef text) {

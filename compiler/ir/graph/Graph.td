@@ -38,7 +38,7 @@ def FileAttr : AttrDef<GraphDialect, "File"> {
   let mnemonic = "file";
   let summary = "bytes of a file: little-endian, row-major";
   let parameters = (ins StringRefParameter<"relative to the model's folder">:$path, "int64_t":$offset,
-                        "int64_t":$bytes, StringRefParameter<"SHA-256 of the bytes, hexadecimal">:$hash);
+                        "int64_t":$bytes, StringRefParameter<"BLAKE3 of the bytes, hexadecimal">:$hash);
   let assemblyFormat = "`<` $path `,` $offset `,` $bytes `,` $hash `>`";
 }
 

@@ -197,17 +197,17 @@ TEST_CASE("a weight's file is read beside the model, and its hash checked") {
     llvm::raw_fd_ostream os(file, error);
     os.write(reinterpret_cast<const char *>(values.data()), values.size() * 4);
   };
-  // SHA-256 of the little-endian int32 2 and 3.
+  // BLAKE3 of the little-endian int32 2 and 3.
   const char *text = R"mlir(() -> tensor<2xi32> {
     %0 = graph.weight "w" : tensor<2xi32> = #graph.file<"w.bin", 4, 8,
-        "0c40fc912bea3d01b4dbad07de4c8cf177ac0c424bc11d622d2239c0e5988986"> loc("w")
+        "6f14f483ba957e2ea4a474b71468ec2bd2960f4da198553845c18221574dd3ca"> loc("w")
     return %0 : tensor<2xi32>
   })mlir";
   kiln::interp::GraphInterpreterOptions options{std::string(model)};
   std::string where = std::string(model) + ": node 'w' (weight): ", name = "'" + std::string(file) + "'";
 
   CHECK(graphError(text, {}, options) ==
-        where + "cannot read " + name + ": No such file or directory; keep the weights' file beside the model");
+        where + name + " cannot be read: No such file or directory; it has to lie in the model's folder");
   write({1, 2});
   CHECK(graphError(text, {}, options) == where + name + " ends before byte 12; fetch the file again");
   write({1, 2, 3});

@@ -6,9 +6,7 @@
 #include "package/Safetensors.h"
 #include "render/LlvmEmit.h"
 #include "render/WeightData.h"
-
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/SHA256.h"
+#include "support/ContentHash.h"
 
 using namespace kiln;
 using kiln::test::Folder;
@@ -91,8 +89,8 @@ TEST_CASE("weights come from a file, and the file's content is checked") {
   Folder folder;
   float data[] = {0, 10, 20, 30};
   folder.write("data.bin", llvm::StringRef(reinterpret_cast<char *>(data), sizeof(data)));
-  auto hash = llvm::SHA256::hash(llvm::ArrayRef(reinterpret_cast<uint8_t *>(data + 1), 12));
-  std::string reference = "#graph.file<\"data.bin\", 4, 12, \"" + llvm::toHex(hash, /*LowerCase=*/true) + "\">";
+  std::string hash = contentHash(llvm::StringRef(reinterpret_cast<char *>(data + 1), 12));
+  std::string reference = "#graph.file<\"data.bin\", 4, 12, \"" + hash + "\">";
   TextModel model = test::sumModel(reference, folder.path(""));
   REQUIRE(!writeObject(model, folder.path("sum.o"), folder.path("")));
   REQUIRE(!link(folder.path("sum.o"), folder.path("sum")));
@@ -109,8 +107,7 @@ TEST_CASE("weights come from a file, and the file's content is checked") {
         path + ": weight 'v': the file ends before byte 16");
   REQUIRE(folder.shell("rm data.bin") == 0);
   CHECK(llvm::toString(writeObject(model, folder.path("other.o"), folder.path(""))) ==
-        path +
-            ": weight 'v': cannot be read: No such file or directory; keep it where the model is, or beside the dump");
+        path + ": weight 'v': cannot be read: No such file or directory; it has to lie in the model's folder");
   CHECK(folder.read("other.o") == "(no file)");
 }
 

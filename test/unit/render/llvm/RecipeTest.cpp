@@ -133,7 +133,6 @@ TEST_CASE("what a recipe reads can be missing; the next recipe runs all the same
   llvm::Expected<std::vector<float>> made = recipes.make(0);
   REQUIRE_FALSE(static_cast<bool>(made));
   CHECK(llvm::toString(made.takeError()) ==
-        "nowhere.bin: weight 'a': cannot be read: No such file or directory; keep it "
-        "where the model is, or beside the dump");
+        "nowhere.bin: weight 'a': cannot be read: No such file or directory; it has to lie in the model's folder");
   CHECK(llvm::cantFail(recipes.make(1)) == std::vector<float>{10.5, 20.25});
 }
