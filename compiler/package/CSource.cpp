@@ -1,6 +1,5 @@
 #include "package/CSource.h"
 
-#include "package/OutputFile.h"
 #include "package/Spawn.h"
 
 #include "kiln/program.h"
@@ -14,24 +13,16 @@ static void includeWeights(llvm::StringRef file, llvm::raw_ostream &out) {
   out << "#ifdef __x86_64__\n#define KILN_SECTION \".lrodata.kiln,\\\"al\\\"\"\n#else\n"
       << "#define KILN_SECTION \".rodata.kiln,\\\"a\\\"\"\n#endif\n"
       << "__asm__(\".pushsection \" KILN_SECTION \",%progbits\\n.globl kiln_the_weights\\n.balign " << KILN_ALIGNMENT
-      << "\\nkiln_the_weights:\\n.incbin \\\"";
-  // Once for C, once for the assembler.
-  for (char c : file)
-    if (c == '"' || c == '\\')
-      out << "\\\\\\" << c;
-    else
-      out << c;
-  out << "\\\"\\n.popsection\\n\");\n";
+      << "\\nkiln_the_weights:\\n.incbin \\\"" << file << "\\\"\\n.popsection\\n\");\n";
 }
 
-llvm::Error package::compileC(llvm::StringRef source, const CSourceOptions &options, llvm::StringRef output) {
-  llvm::Expected<TemporaryFile> text = TemporaryFile::beside(output, ".c");
-  if (!text)
-    return text.takeError();
-  llvm::Error written = text->fill([&](llvm::raw_ostream &out) {
+llvm::Error package::compileC(llvm::StringRef source, const CSourceOptions &options, const StagedFile &to,
+                              llvm::StringRef name) {
+  static constexpr char kSource[] = "source.c";
+  llvm::Error written = to.fillPart(kSource, [&](llvm::raw_ostream &out) {
     out << source;
-    if (!options.weightsFile.empty())
-      includeWeights(options.weightsFile, out);
+    if (!options.weightsPart.empty())
+      includeWeights(options.weightsPart, out);
     return llvm::Error::success();
   });
   if (written)
@@ -57,9 +48,9 @@ llvm::Error package::compileC(llvm::StringRef source, const CSourceOptions &opti
     break;
   }
   for (llvm::StringRef argument :
-       {llvm::StringRef("-o"), output, llvm::StringRef("-x"), llvm::StringRef("c"), llvm::StringRef("-")})
+       {llvm::StringRef("-o"), name, llvm::StringRef("-x"), llvm::StringRef("c"), llvm::StringRef("-")})
     arguments.push_back(argument.str());
   if (options.result == CResult::SharedLibrary)
     arguments.push_back("-lm");
-  return spawnCompiler(options.compiler, arguments, text->path(), output, "compile");
+  return spawnCompiler(options.compiler, arguments, {.file = to, .doWhat = "compile", .input = kSource});
 }

@@ -1,6 +1,8 @@
 //===- CSource.h - A model's C file becomes machine code -------------------------------===//
 #pragma once
 
+#include "package/OutputFile.h"
+
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
@@ -15,10 +17,13 @@ struct CSourceOptions {
   std::string includeFolder;   ///< where kiln/program.h is
   unsigned level = 2;          ///< -O
   CResult result = CResult::Object;
-  std::string weightsFile; ///< the bytes of the symbol kiln_the_weights; "" where the source needs none
+  /// A part of the staged file: the bytes of the symbol kiln_the_weights; "" where the source needs none.
+  std::string weightsPart;
 };
 
-/// Compiles `source` to the file `output`. A shared library may leave the runtime's functions to whoever loads it.
-llvm::Error compileC(llvm::StringRef source, const CSourceOptions &options, llvm::StringRef output);
+/// Compiles `source` to the file `to`, or the part of it that `name` is. A shared library may leave the runtime's
+/// functions to whoever loads it.
+llvm::Error compileC(llvm::StringRef source, const CSourceOptions &options, const StagedFile &to,
+                     llvm::StringRef name = "output");
 
 } // namespace kiln::package

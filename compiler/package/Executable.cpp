@@ -1,6 +1,5 @@
 #include "package/Executable.h"
 
-#include "package/OutputFile.h"
 #include "package/Spawn.h"
 #include "support/Error.h"
 #include "llvm/Support/FileSystem.h"
@@ -19,11 +18,8 @@ llvm::Expected<std::string> package::findRuntime(llvm::StringRef executable) {
 }
 
 llvm::Error package::linkExecutable(llvm::ArrayRef<std::string> objects, const LinkOptions &options,
-                                    llvm::StringRef output) {
-  llvm::Expected<TemporaryFile> program = TemporaryFile::beside(output, "");
-  if (!program)
-    return program.takeError();
-  std::vector<std::string> arguments = {"-o", program->path().str(), "-Wl,--gc-sections", "-Wl,--build-id=none"};
+                                    const StagedFile &program) {
+  std::vector<std::string> arguments = {"-o", "output", "-Wl,--gc-sections", "-Wl,--build-id=none"};
   if (options.isStatic)
     arguments.push_back("-static");
   if (options.strip)
@@ -35,7 +31,5 @@ llvm::Error package::linkExecutable(llvm::ArrayRef<std::string> objects, const L
                               "devices_" + options.device, "device_" + options.device})
     arguments.push_back(options.runtimeFolder + "/libkiln_" + library + ".a");
   llvm::append_range(arguments, llvm::ArrayRef<std::string>{"-Wl,--end-group", "-pthread", "-lm"});
-  if (llvm::Error error = spawnCompiler(options.compiler, arguments, "", output, "link"))
-    return error;
-  return program->moveTo(output);
+  return spawnCompiler(options.compiler, arguments, {.file = program, .doWhat = "link"});
 }

@@ -6,6 +6,8 @@
 //===-----------------------------------------------------------------------------------===//
 #pragma once
 
+#include "package/OutputFile.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -26,8 +28,8 @@ struct LinkOptions {
 /// installation without it is an error.
 llvm::Expected<std::string> findRuntime(llvm::StringRef executable);
 
-/// Links `objects` to the program `output`, which appears whole or not at all. The error has the linker's first
+/// Links `objects`, parts of `program` or files by their paths, to `program`. The error has the linker's first
 /// complaint.
-llvm::Error linkExecutable(llvm::ArrayRef<std::string> objects, const LinkOptions &options, llvm::StringRef output);
+llvm::Error linkExecutable(llvm::ArrayRef<std::string> objects, const LinkOptions &options, const StagedFile &program);
 
 } // namespace kiln::package

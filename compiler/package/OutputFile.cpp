@@ -1,8 +1,13 @@
 #include "package/OutputFile.h"
 
+#include "package/Interrupt.h"
 #include "support/Error.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Signals.h"
+#include "llvm/Support/Path.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace kiln;
 using namespace kiln::package;
@@ -12,49 +17,47 @@ static llvm::Error cannotWrite(llvm::StringRef path, std::error_code cause) {
   return failure(path + ": cannot be written: " + cause.message(), "name another place");
 }
 
-llvm::Expected<TemporaryFile> TemporaryFile::beside(llvm::StringRef output, llvm::StringRef suffix) {
+static std::error_code lastError() { return std::error_code(errno, std::generic_category()); }
+
+StagedFile::StagedFile(llvm::StringRef output, llvm::StringRef folder) : output_(output), folder_(folder) {}
+
+static llvm::Expected<std::string> makeFolder(llvm::StringRef output, llvm::StringRef parent) {
+  std::string folder = (parent + "/kiln-tmp-XXXXXX").str();
+  Uninterrupted section;
+  if (!mkdtemp(folder.data()))
+    return cannotWrite(output, lastError());
+  section.removeAtInterrupt(folder);
+  return folder;
+}
+
+llvm::Expected<std::unique_ptr<StagedFile>> StagedFile::beside(llvm::StringRef output) {
   if (fs::is_directory(output))
     return cannotWrite(output, std::make_error_code(std::errc::is_a_directory));
-  llvm::SmallString<128> path;
-  int descriptor = -1;
-  if (std::error_code error = fs::createUniqueFile(output + ".tmp-%%%%%%%%" + suffix, descriptor, path))
+  llvm::SmallString<128> parent(llvm::sys::path::parent_path(output));
+  if (std::error_code error = fs::make_absolute(parent))
     return cannotWrite(output, error);
-  llvm::sys::RemoveFileOnSignal(path);
-  llvm::raw_fd_ostream(descriptor, /*shouldClose=*/true).close();
-  return TemporaryFile(path);
+  llvm::Expected<std::string> folder = makeFolder(output, parent);
+  if (!folder)
+    return folder.takeError();
+  return std::unique_ptr<StagedFile>(new StagedFile(output, *folder));
 }
 
-TemporaryFile::~TemporaryFile() {
-  if (path_.empty())
-    return;
-  fs::remove(path_);
-  llvm::sys::DontRemoveFileOnSignal(path_);
+llvm::Expected<std::unique_ptr<StagedFile>> StagedFile::temporary(llvm::StringRef name) {
+  llvm::SmallString<128> place;
+  llvm::sys::path::system_temp_directory(/*erasedOnReboot=*/true, place);
+  llvm::Expected<std::string> folder = makeFolder(name, place);
+  if (!folder)
+    return folder.takeError();
+  return std::unique_ptr<StagedFile>(new StagedFile(name, *folder));
 }
 
-llvm::Error TemporaryFile::fill(llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write) {
-  std::error_code error;
-  llvm::raw_fd_ostream out(path_, error);
-  if (error)
-    return cannotWrite(path_, error);
-  llvm::Error result = write(out);
-  out.close();
-  error = out.error();
-  out.clear_error();
-  if (result)
-    return result;
-  return error ? cannotWrite(path_, error) : llvm::Error::success();
+StagedFile::~StagedFile() {
+  Uninterrupted section;
+  fs::remove_directories(folder_);
+  section.keepAtInterrupt(folder_.str().str());
 }
 
-llvm::Error TemporaryFile::moveTo(llvm::StringRef output) {
-  if (std::error_code error = fs::rename(path_, output))
-    return cannotWrite(output, error);
-  llvm::sys::DontRemoveFileOnSignal(path_);
-  path_.clear();
-  return llvm::Error::success();
-}
-
-static llvm::Error writeTo(llvm::raw_fd_ostream &out, llvm::StringRef path,
-                           llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write) {
+static llvm::Error writeTo(llvm::raw_fd_ostream &out, llvm::StringRef path, Writer write) {
   llvm::Error result = write(out);
   out.flush();
   std::error_code error = out.error();
@@ -64,7 +67,21 @@ static llvm::Error writeTo(llvm::raw_fd_ostream &out, llvm::StringRef path,
   return error ? cannotWrite(path, error) : llvm::Error::success();
 }
 
-llvm::Error package::writeFile(llvm::StringRef path, llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write) {
+llvm::Error StagedFile::fillPart(llvm::StringRef name, Writer write) const {
+  std::error_code error;
+  llvm::raw_fd_ostream out(part(name), error, fs::CD_CreateNew);
+  return error ? cannotWrite(output_, error) : writeTo(out, output_, write);
+}
+
+llvm::Expected<StagedFile *> Outputs::add(llvm::StringRef path) {
+  llvm::Expected<std::unique_ptr<StagedFile>> file = StagedFile::beside(path);
+  if (!file)
+    return file.takeError();
+  files_.push_back(std::move(*file));
+  return files_.back().get();
+}
+
+llvm::Error Outputs::write(llvm::StringRef path, Writer write) {
   if (path == "-")
     return writeTo(llvm::outs(), "standard output", write);
   if (fs::exists(path) && !fs::is_regular_file(path) && !fs::is_directory(path)) {
@@ -72,14 +89,71 @@ llvm::Error package::writeFile(llvm::StringRef path, llvm::function_ref<llvm::Er
     llvm::raw_fd_ostream out(path, error);
     return error ? cannotWrite(path, error) : writeTo(out, path, write);
   }
-  llvm::Expected<TemporaryFile> file = TemporaryFile::beside(path, "");
-  if (!file)
-    return file.takeError();
-  if (llvm::Error error = file->fill(write))
+  llvm::Expected<StagedFile *> file = add(path);
+  return file ? (*file)->fill(write) : file.takeError();
+}
+
+/// Has the disk keep what a file or folder holds. Not every file system can.
+static std::error_code keepOnDisk(const std::string &path) {
+  int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return lastError();
+  std::error_code error = fsync(file) == 0 || errno == EINVAL || errno == EROFS ? std::error_code() : lastError();
+  close(file);
+  return error;
+}
+
+/// How a file got its name, and so how it loses it again.
+enum class Move { Placed, Exchanged, Replaced };
+
+static llvm::ErrorOr<Move> moveTo(const std::string &from, const std::string &to) {
+  struct stat status;
+  if (lstat(to.c_str(), &status) != 0)
+    return rename(from.c_str(), to.c_str()) == 0 ? llvm::ErrorOr<Move>(Move::Placed) : lastError();
+  if (S_ISDIR(status.st_mode))
+    return std::make_error_code(std::errc::is_a_directory);
+  if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0)
+    return Move::Exchanged;
+  // Not every file system can exchange.
+  return rename(from.c_str(), to.c_str()) == 0 ? llvm::ErrorOr<Move>(Move::Replaced) : lastError();
+}
+
+static void moveBack(const std::string &from, const std::string &to, Move move) {
+  if (move == Move::Exchanged)
+    renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE);
+  else if (move == Move::Placed)
+    rename(to.c_str(), from.c_str());
+}
+
+llvm::Error Outputs::commit() {
+  for (const std::unique_ptr<StagedFile> &file : files_)
+    if (std::error_code error = keepOnDisk(file->path()))
+      return cannotWrite(file->output(), error);
+  {
+    Uninterrupted section;
+    std::vector<Move> moves;
+    for (const std::unique_ptr<StagedFile> &file : files_) {
+      llvm::ErrorOr<Move> move = moveTo(file->path(), file->output().str());
+      if (!move) {
+        while (!moves.empty()) {
+          const StagedFile &moved = *files_[moves.size() - 1];
+          moveBack(moved.path(), moved.output().str(), moves.back());
+          moves.pop_back();
+        }
+        return cannotWrite(file->output(), move.getError());
+      }
+      moves.push_back(*move);
+    }
+  }
+  for (const std::unique_ptr<StagedFile> &file : files_)
+    keepOnDisk(llvm::sys::path::parent_path(file->folder()).str());
+  files_.clear();
+  return llvm::Error::success();
+}
+
+llvm::Error package::writeFile(llvm::StringRef path, Writer write) {
+  Outputs outputs;
+  if (llvm::Error error = outputs.write(path, write))
     return error;
-  // A temporary file is its owner's alone; an output has the rights that the user's mask gives.
-  unsigned mask = fs::getUmask();
-  if (std::error_code error = fs::setPermissions(file->path(), static_cast<fs::perms>(0666 & ~mask)))
-    return cannotWrite(path, error);
-  return file->moveTo(path);
+  return outputs.commit();
 }

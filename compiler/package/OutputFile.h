@@ -1,4 +1,11 @@
 //===- OutputFile.h - Files that appear whole or not at all -------------------------===//
+//
+// What a command makes is made in a folder of its own beside the place where it is to lie, and gets its name when all
+// of the command's outputs are whole and on the disk. The folder is open to its owner alone, so nobody can put a link
+// in the way, and its files have plain names whatever the output is called. A command that fails, or that a signal
+// ends, takes it away with all it holds; only SIGKILL and a loss of power leave it there.
+//
+//===--------------------------------------------------------------------------------===//
 #pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -7,31 +14,59 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <memory>
+#include <string>
+#include <vector>
+
 namespace kiln::package {
 
-/// The name of a new, empty file beside an output, which is removed at the end of its life, or when a signal ends the
-/// process.
-class TemporaryFile {
-public:
-  /// `suffix` ends the name: ".o". A folder that cannot be written is an error which names `output`.
-  static llvm::Expected<TemporaryFile> beside(llvm::StringRef output, llvm::StringRef suffix);
-  TemporaryFile(TemporaryFile &&other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
-  TemporaryFile &operator=(TemporaryFile &&) = delete;
-  ~TemporaryFile();
+using Writer = llvm::function_ref<llvm::Error(llvm::raw_fd_ostream &)>;
 
-  llvm::StringRef path() const { return path_; }
-  /// Opens the file, lets `write` fill it and closes it.
-  llvm::Error fill(llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write);
-  /// Gives the file its final name, replacing what is there.
-  llvm::Error moveTo(llvm::StringRef output);
+/// An output on its way, in a folder of its own that goes with it.
+class StagedFile {
+public:
+  /// Beside the file `output`. A folder that cannot be written is an error which names `output`.
+  static llvm::Expected<std::unique_ptr<StagedFile>> beside(llvm::StringRef output);
+  /// In the system's folder for temporary files: for what is used and never moved. `name` is what errors call it.
+  static llvm::Expected<std::unique_ptr<StagedFile>> temporary(llvm::StringRef name);
+  StagedFile(const StagedFile &) = delete;
+  StagedFile &operator=(const StagedFile &) = delete;
+  ~StagedFile();
+
+  llvm::StringRef output() const { return output_; }
+  llvm::StringRef folder() const { return folder_; }
+  /// Where the file is made. It is the only file of the folder that is kept.
+  std::string path() const { return part("output"); }
+  /// Where something is made that the output is made of. The name is plain.
+  std::string part(llvm::StringRef name) const { return (folder_ + "/" + name).str(); }
+
+  /// Makes the file, or one of its parts, of what `write` gives. Errors name the output.
+  llvm::Error fill(Writer write) const { return fillPart("output", write); }
+  llvm::Error fillPart(llvm::StringRef name, Writer write) const;
 
 private:
-  explicit TemporaryFile(llvm::StringRef path) : path_(path) {}
-  llvm::SmallString<128> path_; // empty: it has moved
+  StagedFile(llvm::StringRef output, llvm::StringRef folder);
+  std::string output_;
+  llvm::SmallString<128> folder_;
 };
 
-/// Writes `path` in whole; "-" is standard output, and a path that is no regular file (/dev/null, a pipe) is written to
-/// as it is. What cannot be written is an error that names `path`.
-llvm::Error writeFile(llvm::StringRef path, llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write);
+/// The outputs of one command.
+class Outputs {
+public:
+  /// A file that commit() moves to `path`, valid as long as this.
+  llvm::Expected<StagedFile *> add(llvm::StringRef path);
+  /// Adds a file of what `write` gives. "-" is standard output, and a path that is no regular file (/dev/null, a pipe)
+  /// is written to as it is, at once.
+  llvm::Error write(llvm::StringRef path, Writer write);
+  /// Gives all files their names, replacing what is there; a link is replaced, not followed. Where one cannot have its
+  /// name, none has.
+  llvm::Error commit();
+
+private:
+  std::vector<std::unique_ptr<StagedFile>> files_;
+};
+
+/// Writes one output.
+llvm::Error writeFile(llvm::StringRef path, Writer write);
 
 } // namespace kiln::package

@@ -1,50 +1,130 @@
 #include "package/Spawn.h"
 
-#include "package/OutputFile.h"
+#include "package/Interrupt.h"
 #include "support/Error.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
+
+#include <csignal>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace kiln;
 using namespace kiln::package;
 
-/// What a compiler or linker complained of first: the line with "error", else the first line.
+static constexpr char kComplaints[] = "complaints.log";
+
+/// What a compiler or linker complained of first. That the linker failed says nothing beside why it did.
 static std::string firstComplaint(llvm::StringRef output) {
   llvm::SmallVector<llvm::StringRef> lines;
   output.split(lines, '\n', -1, /*KeepEmpty=*/false);
   for (llvm::StringRef line : lines)
-    if (line.contains("error") || line.contains("undefined"))
+    if (!line.starts_with("collect2:") && (line.contains("error") || line.contains("undefined") ||
+                                           line.contains("failed") || line.contains("No space left")))
       return line.trim().str();
   return lines.empty() ? "it gave no reason" : lines.front().trim().str();
 }
 
-llvm::Error package::spawn(const std::string &program, llvm::ArrayRef<std::string> arguments, llvm::StringRef input,
-                           llvm::StringRef output, llvm::StringRef doWhat) {
-  llvm::Expected<TemporaryFile> complaints = TemporaryFile::beside(output, ".log");
-  if (!complaints)
-    return complaints.takeError();
-  llvm::SmallVector<llvm::StringRef> command = {program};
+namespace {
+
+/// The attributes and file actions of a posix_spawn.
+class Start {
+public:
+  explicit Start(const Job &job) {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawnattr_init(&attributes_);
+    posix_spawn_file_actions_addchdir_np(&actions_, job.file.folder().str().c_str());
+    posix_spawn_file_actions_addopen(&actions_, 0, job.input.empty() ? "/dev/null" : job.input.str().c_str(), O_RDONLY,
+                                     0);
+    posix_spawn_file_actions_addopen(&actions_, 1, kComplaints, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_adddup2(&actions_, 1, 2);
+    // What this process blocks or ignores is nothing to the program.
+    sigset_t none, usual;
+    sigemptyset(&none);
+    sigemptyset(&usual);
+    for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE})
+      sigaddset(&usual, signal);
+    posix_spawnattr_setsigmask(&attributes_, &none);
+    posix_spawnattr_setsigdefault(&attributes_, &usual);
+    posix_spawnattr_setpgroup(&attributes_, 0);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  }
+  ~Start() {
+    posix_spawnattr_destroy(&attributes_);
+    posix_spawn_file_actions_destroy(&actions_);
+  }
+  int run(pid_t &process, const char *program, char *const *arguments, char *const *environment) const {
+    return posix_spawn(&process, program, &actions_, &attributes_, arguments, environment);
+  }
+
+private:
+  posix_spawn_file_actions_t actions_;
+  posix_spawnattr_t attributes_;
+};
+
+} // namespace
+
+static std::vector<char *> pointers(std::vector<std::string> &texts) {
+  std::vector<char *> result;
+  for (std::string &text : texts)
+    result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+/// Starts the program and waits; the status of waitpid, or -1 with errno.
+static int runAndWait(const std::string &program, llvm::ArrayRef<std::string> arguments, const Job &job) {
+  std::vector<std::string> command = {program}, environment = {"TMPDIR=."};
   llvm::append_range(command, arguments);
-  std::string cause;
-  // An empty name is /dev/null.
-  int status = llvm::sys::ExecuteAndWait(program, command, /*Env=*/std::nullopt,
-                                         /*Redirects=*/{input, complaints->path(), complaints->path()},
-                                         /*SecondsToWait=*/0, /*MemoryLimit=*/0, &cause);
+  for (char **variable = environ; *variable; ++variable)
+    if (!llvm::StringRef(*variable).starts_with("TMPDIR="))
+      environment.push_back(*variable);
+  pid_t process = 0;
+  {
+    Uninterrupted section;
+    int error = Start(job).run(process, program.c_str(), pointers(command).data(), pointers(environment).data());
+    if (error) {
+      errno = error;
+      return -1;
+    }
+    section.killAtInterrupt(process);
+  }
+  int status = 0;
+  while (waitpid(process, &status, 0) < 0 && errno == EINTR)
+    ;
+  Uninterrupted().killAtInterrupt(0);
+  return status;
+}
+
+static llvm::Error cannot(const Job &job, const llvm::Twine &cause, const llvm::Twine &remedy = "") {
+  return failure(job.file.output() + ": cannot " + job.doWhat + ": " + cause, remedy);
+}
+
+llvm::Error package::spawn(const std::string &program, llvm::ArrayRef<std::string> arguments, const Job &job) {
+  llvm::ErrorOr<std::string> found = llvm::sys::findProgramByName(program);
+  if (!found)
+    return cannot(job, "no program '" + program + "' is in PATH");
+  llvm::SmallString<128> absolute(*found);
+  llvm::sys::fs::make_absolute(absolute);
+  int status = runAndWait(absolute.str().str(), arguments, job);
   if (status == 0)
     return llvm::Error::success();
   if (status < 0)
-    return failure(output + ": cannot " + doWhat + ": " + program + ": " + cause);
-  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> text = llvm::MemoryBuffer::getFile(complaints->path());
-  return failure(output + ": cannot " + doWhat + ": " +
-                 (text ? firstComplaint((*text)->getBuffer()) : "it gave no reason"));
+    return cannot(job, program + ": " + std::generic_category().message(errno));
+  if (WIFSIGNALED(status))
+    return cannot(job, program + " was ended by signal " + llvm::Twine(WTERMSIG(status)));
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> text = llvm::MemoryBuffer::getFile(job.file.part(kComplaints));
+  return cannot(job, text ? firstComplaint((*text)->getBuffer()) : "it gave no reason");
 }
 
-llvm::Error package::spawnCompiler(const std::string &compiler, llvm::ArrayRef<std::string> arguments,
-                                   llvm::StringRef input, llvm::StringRef output, llvm::StringRef doWhat) {
-  llvm::ErrorOr<std::string> program = llvm::sys::findProgramByName(compiler);
-  if (!program)
-    return failure(output + ": cannot " + doWhat + ": no C compiler '" + compiler + "' is in PATH",
-                   "install one, or make an object for the device cpu with --emit obj");
-  return spawn(*program, arguments, input, output, doWhat);
+llvm::Error package::spawnCompiler(const std::string &compiler, llvm::ArrayRef<std::string> arguments, const Job &job) {
+  if (!llvm::sys::findProgramByName(compiler))
+    return cannot(job, "no C compiler '" + compiler + "' is in PATH",
+                  "install one, or make an object for the device cpu with --emit obj");
+  return spawn(compiler, arguments, job);
 }

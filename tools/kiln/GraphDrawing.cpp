@@ -178,20 +178,16 @@ llvm::Error driver::drawGraph(mlir::ModuleOp module, StringRef name, StringRef p
   };
   if (!isSvg(path))
     return package::writeFile(path, write);
-  llvm::ErrorOr<std::string> dot = llvm::sys::findProgramByName("dot");
-  if (!dot)
+  if (!llvm::sys::findProgramByName("dot"))
     return failure(path + ": cannot be drawn: there is no program 'dot' in PATH",
                    "install graphviz, or give --graph a name that ends in .dot");
-  llvm::Expected<package::TemporaryFile> text = package::TemporaryFile::beside(path, ".dot");
-  if (!text)
-    return text.takeError();
-  if (llvm::Error error = text->fill(write))
+  package::Outputs outputs;
+  llvm::Expected<package::StagedFile *> drawing = outputs.add(path);
+  if (!drawing)
+    return drawing.takeError();
+  if (llvm::Error error = (*drawing)->fillPart("graph.dot", write))
     return error;
-  llvm::Expected<package::TemporaryFile> drawn = package::TemporaryFile::beside(path, ".svg");
-  if (!drawn)
-    return drawn.takeError();
-  if (llvm::Error error =
-          package::spawn(*dot, {"-Tsvg", "-o", drawn->path().str(), text->path().str()}, "", path, "be drawn"))
+  if (llvm::Error error = package::spawn("dot", {"-Tsvg", "-o", "output", "graph.dot"}, {**drawing, "be drawn"}))
     return error;
-  return drawn->moveTo(path);
+  return outputs.commit();
 }

@@ -49,12 +49,13 @@ private:
 
 /// Has the C compiler make a shared library and loads it; its file is gone again when this returns.
 static llvm::Expected<std::unique_ptr<target::LoadedModel>> loadLibrary(const Rendering &rendering) {
-  llvm::Expected<package::TemporaryFile> file = temporaryFile(".so");
+  llvm::Expected<std::unique_ptr<package::StagedFile>> file =
+      package::StagedFile::temporary(rendering.model().source());
   if (!file)
     return file.takeError();
-  if (llvm::Error error = rendering.sharedLibrary(file->path()))
+  if (llvm::Error error = rendering.sharedLibrary(**file))
     return error;
-  void *library = dlopen(file->path().str().c_str(), RTLD_NOW | RTLD_LOCAL);
+  void *library = dlopen((*file)->path().c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
     return failure(rendering.model().source() + ": cannot be loaded: " + dlerror());
   auto *model = static_cast<const kiln_model *>(dlsym(library, "kiln_the_model"));

@@ -84,14 +84,25 @@ llvm::Error driver::checkArtefact(const CompileOptions &options, const ArtefactO
                       "leave it out, or use device cpu or c");
   if (output == "-")
     return usageError("-o -: a program or object goes to a file", "name one");
-  if (llvm::sys::fs::exists(output) && !llvm::sys::fs::is_regular_file(output) && !llvm::sys::fs::is_directory(output))
-    return failure(output + ": cannot be written: it is no regular file", "name another place with -o");
+  if (artefact.weightsPath == "-")
+    return usageError("--weights -: weights go to a file", "name one");
+  auto isSpecial = [](const std::string &path) {
+    return llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path) && !llvm::sys::fs::is_directory(path);
+  };
+  for (const auto &[path, option] : {std::pair(output, "-o"), std::pair(artefact.weightsPath, "--weights")})
+    if (isSpecial(path))
+      return failure(path + ": cannot be written: it is no regular file",
+                     llvm::Twine("name another place with ") + option);
   if (artefact.emit != Emit::Obj)
     return llvm::Error::success();
   return checkHeaderIsOurs(headerPath(output));
 }
 
-static llvm::Error writeWeightsFile(const Rendering &rendering, const std::string &path) {
+/// Has the weights lie where they are asked for: in the artefact, or in a file of their own, which is written.
+static llvm::Expected<WeightsOf> placeWeights(const Rendering &rendering, const std::string &path,
+                                              package::Outputs &outputs) {
+  if (path.empty())
+    return WeightsOf(render::WeightPlacement::Section);
   std::vector<package::SafetensorsEntry> entries;
   for (const render::WeightEntry &weight : rendering.tables().weights)
     entries.push_back(
@@ -100,11 +111,11 @@ static llvm::Error writeWeightsFile(const Rendering &rendering, const std::strin
          .dims = weight.dims,
          .bytes = weight.bytes,
          .write = [&](llvm::raw_ostream &out) { return render::writeWeight(weight, rendering.weightSource(), out); }});
-  return package::writeFile(path, [&](llvm::raw_ostream &out) { return package::writeSafetensors(entries, out); });
-}
-
-static render::WeightPlacement placement(const ArtefactOptions &artefact) {
-  return artefact.weightsPath.empty() ? render::WeightPlacement::Section : render::WeightPlacement::Absent;
+  llvm::Error error =
+      outputs.write(path, [&](llvm::raw_ostream &out) { return package::writeSafetensors(entries, out); });
+  if (error)
+    return std::move(error);
+  return WeightsOf(render::WeightPlacement::Absent);
 }
 
 llvm::Error driver::packageObject(const Rendering &rendering, const ArtefactOptions &artefact) {
@@ -114,18 +125,20 @@ llvm::Error driver::packageObject(const Rendering &rendering, const ArtefactOpti
     name.insert(0, "_");
   std::string symbol = name + "_model";
 
-  if (!artefact.weightsPath.empty())
-    if (llvm::Error error = writeWeightsFile(rendering, artefact.weightsPath))
-      return error;
-  if (llvm::Error error = rendering.object(output, symbol, placement(artefact)))
+  package::Outputs outputs;
+  llvm::Expected<WeightsOf> weights = placeWeights(rendering, artefact.weightsPath, outputs);
+  if (!weights)
+    return weights.takeError();
+  llvm::Expected<package::StagedFile *> object = outputs.add(output);
+  if (!object)
+    return object.takeError();
+  if (llvm::Error error = rendering.object(**object, symbol, *weights))
     return error;
-  llvm::Error error = package::writeFile(headerPath(output), [&](llvm::raw_ostream &out) {
+  llvm::Error error = outputs.write(headerPath(output), [&](llvm::raw_ostream &out) {
     out << render::modelHeader(rendering.tables(), name, symbol);
     return llvm::Error::success();
   });
-  if (error)
-    llvm::sys::fs::remove(output);
-  return error;
+  return error ? std::move(error) : outputs.commit();
 }
 
 llvm::Error driver::packageProgram(const Rendering &rendering, const ArtefactOptions &artefact) {
@@ -138,21 +151,23 @@ llvm::Error driver::packageProgram(const Rendering &rendering, const ArtefactOpt
   link.device = rendering.device().isC ? "cpu" : rendering.device().compiler.name;
   link.isStatic = artefact.isStatic;
 
-  if (!artefact.weightsPath.empty())
-    if (llvm::Error error = writeWeightsFile(rendering, artefact.weightsPath))
-      return error;
-  llvm::Expected<package::TemporaryFile> object = package::TemporaryFile::beside(output, ".o");
-  if (!object)
-    return object.takeError();
+  package::Outputs outputs;
+  llvm::Expected<package::StagedFile *> program = outputs.add(output);
+  if (!program)
+    return program.takeError();
+  llvm::Expected<WeightsOf> weights = placeWeights(rendering, artefact.weightsPath, outputs);
+  if (!weights)
+    return weights.takeError();
+  std::vector<std::string> objects = {"host.o"};
   if (!rendering.hasHostKernels()) {
-    if (llvm::Error error = rendering.object(object->path(), kProgramSymbol, placement(artefact)))
+    if (llvm::Error error = rendering.object(**program, kProgramSymbol, *weights, objects.front()))
       return error;
-    return package::linkExecutable({object->path().str()}, link, output);
+  } else {
+    objects.push_back("kernels.a");
+    if (llvm::Error error = rendering.parts(**program, objects[0], objects[1], kProgramSymbol, *weights))
+      return error;
   }
-  llvm::Expected<package::TemporaryFile> kernels = package::TemporaryFile::beside(output, ".a");
-  if (!kernels)
-    return kernels.takeError();
-  if (llvm::Error error = rendering.parts(object->path(), kernels->path(), kProgramSymbol, placement(artefact)))
+  if (llvm::Error error = package::linkExecutable(objects, link, **program))
     return error;
-  return package::linkExecutable({object->path().str(), kernels->path().str()}, link, output);
+  return outputs.commit();
 }

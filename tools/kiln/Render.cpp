@@ -63,23 +63,23 @@ std::string Rendering::code() const {
   return device_.compiler.source(kernels);
 }
 
-llvm::Expected<std::string> Rendering::sourceC(llvm::StringRef symbol, render::WeightPlacement weights) const {
+llvm::Expected<std::string> Rendering::sourceC(llvm::StringRef symbol, const WeightsOf &weights) const {
   render::HostCOptions options;
   options.name = model_.name();
   options.symbol = symbol;
   options.weights = weightSource();
-  options.weightsInFile = weights == render::WeightPlacement::Absent;
+  options.weightsInFile = weights.placement == render::WeightPlacement::Absent;
   return render::renderHostC(tables_, options);
 }
 
 static render::ProgramOptions programOptions(const Rendering &rendering, llvm::StringRef symbol, llvm::StringRef code,
-                                             render::WeightPlacement weights) {
+                                             const WeightsOf &weights) {
   render::ProgramOptions options;
   options.name = rendering.model().name();
   options.symbol = symbol;
   options.device = rendering.device().compiler.name;
   options.code = llvm::ArrayRef(code.data(), code.size());
-  options.weights = weights;
+  options.weights = weights.placement;
   return options;
 }
 
@@ -117,8 +117,8 @@ static llvm::Expected<package::CSourceOptions> cOptions(const CompileOptions &op
   return result;
 }
 
-llvm::Error Rendering::compileC(llvm::StringRef output, llvm::StringRef symbol, package::CResult result,
-                                render::WeightPlacement weights) const {
+llvm::Error Rendering::compileC(const package::StagedFile &to, llvm::StringRef name, llvm::StringRef symbol,
+                                package::CResult result, const WeightsOf &weights) const {
   llvm::Expected<package::CSourceOptions> options = cOptions(options_);
   if (!options)
     return options.takeError();
@@ -126,18 +126,16 @@ llvm::Error Rendering::compileC(llvm::StringRef output, llvm::StringRef symbol, 
   llvm::Expected<std::string> source = sourceC(symbol, weights);
   if (!source)
     return source.takeError();
-  bool needsWeights = weights == render::WeightPlacement::Section && !render::weightsInSource(tables_) &&
+  bool needsWeights = weights.placement == render::WeightPlacement::Section && !render::weightsInSource(tables_) &&
                       result != package::CResult::Assembly;
-  if (!needsWeights)
-    return package::compileC(*source, *options, output);
-  llvm::Expected<package::TemporaryFile> data = package::TemporaryFile::beside(output, ".weights");
-  if (!data)
-    return data.takeError();
-  if (llvm::Error error =
-          data->fill([&](llvm::raw_ostream &out) { return render::writeWeights(tables_, weightSource(), out); }))
-    return error;
-  options->weightsFile = data->path();
-  return package::compileC(*source, *options, output);
+  if (needsWeights) {
+    options->weightsPart = "weights.bin";
+    if (llvm::Error error = to.fillPart(options->weightsPart, [&](llvm::raw_ostream &out) {
+          return render::writeWeights(tables_, weightSource(), out);
+        }))
+      return error;
+  }
+  return package::compileC(*source, *options, to, name);
 }
 
 static llvm::Error copyFile(llvm::StringRef path, llvm::raw_ostream &out) {
@@ -155,26 +153,21 @@ llvm::Error Rendering::assembly(llvm::raw_ostream &out) const {
                                programOptions(*this, kProgramSymbol, code, render::WeightPlacement::Section),
                                render::LlvmFile::Assembly, weightSource(), out);
   }
-  llvm::Expected<package::TemporaryFile> file = temporaryFile(".s");
+  llvm::Expected<std::unique_ptr<package::StagedFile>> file = package::StagedFile::temporary(model_.source());
   if (!file)
     return file.takeError();
   if (llvm::Error error =
-          compileC(file->path(), kProgramSymbol, package::CResult::Assembly, render::WeightPlacement::Section))
+          compileC(**file, "output", kProgramSymbol, package::CResult::Assembly, render::WeightPlacement::Section))
     return error;
-  return copyFile(file->path(), out);
+  return copyFile((*file)->path(), out);
 }
 
-llvm::Error Rendering::object(llvm::StringRef output, llvm::StringRef symbol, render::WeightPlacement weights) const {
-  if (device_.isC) {
-    llvm::Expected<package::TemporaryFile> file = package::TemporaryFile::beside(output, ".o");
-    if (!file)
-      return file.takeError();
-    if (llvm::Error error = compileC(file->path(), symbol, package::CResult::Object, weights))
-      return error;
-    return package::writeFile(output, [&](llvm::raw_ostream &out) { return copyFile(file->path(), out); });
-  }
+llvm::Error Rendering::object(const package::StagedFile &to, llvm::StringRef symbol, const WeightsOf &weights,
+                              llvm::StringRef name) const {
+  if (device_.isC)
+    return compileC(to, name, symbol, package::CResult::Object, weights);
   std::string code = this->code();
-  return package::writeFile(output, [&](llvm::raw_ostream &out) {
+  return to.fillPart(name, [&](llvm::raw_ostream &out) {
     return render::emitProgram(tables_, cpu_, options_.level, programOptions(*this, symbol, code, weights),
                                render::LlvmFile::Object, weightSource(), out);
   });
@@ -182,25 +175,18 @@ llvm::Error Rendering::object(llvm::StringRef output, llvm::StringRef symbol, re
 
 bool Rendering::hasHostKernels() const { return !device_.isC && !device_.compiler.source && !tables_.kernels.empty(); }
 
-llvm::Error Rendering::parts(llvm::StringRef object, llvm::StringRef kernels, llvm::StringRef symbol,
-                             render::WeightPlacement weights) const {
-  return package::writeFile(object, [&](llvm::raw_ostream &host) {
-    return package::writeFile(kernels, [&](llvm::raw_ostream &archive) {
+llvm::Error Rendering::parts(const package::StagedFile &to, llvm::StringRef object, llvm::StringRef kernels,
+                             llvm::StringRef symbol, const WeightsOf &weights) const {
+  return to.fillPart(object, [&](llvm::raw_ostream &host) {
+    return to.fillPart(kernels, [&](llvm::raw_ostream &archive) {
       return render::emitParts(tables_, cpu_, options_.level, programOptions(*this, symbol, "", weights),
                                weightSource(), host, archive);
     });
   });
 }
 
-llvm::Error Rendering::sharedLibrary(llvm::StringRef output) const {
-  return compileC(output, kProgramSymbol, package::CResult::SharedLibrary, render::WeightPlacement::Section);
-}
-
-llvm::Expected<package::TemporaryFile> driver::temporaryFile(llvm::StringRef suffix) {
-  llvm::SmallString<128> place;
-  llvm::sys::path::system_temp_directory(/*erasedOnReboot=*/true, place);
-  llvm::sys::path::append(place, "kiln");
-  return package::TemporaryFile::beside(place, suffix);
+llvm::Error Rendering::sharedLibrary(const package::StagedFile &to) const {
+  return compileC(to, "output", kProgramSymbol, package::CResult::SharedLibrary, render::WeightPlacement::Section);
 }
 
 std::string driver::runningProgram() {

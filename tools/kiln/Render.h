@@ -20,6 +20,14 @@ namespace kiln::driver {
 /// What a program calls its kiln_model: see kiln/cli.h.
 inline constexpr llvm::StringLiteral kProgramSymbol = "kiln_the_model";
 
+/// Where the weights of an artefact are.
+struct WeightsOf {
+  WeightsOf(render::WeightPlacement placement, std::string digest = "")
+      : placement(placement), digest(std::move(digest)) {}
+  render::WeightPlacement placement;
+  std::string digest; ///< of their file; "": they have none
+};
+
 class Rendering {
 public:
   /// `model` stands after stage lower and outlives this.
@@ -41,23 +49,25 @@ public:
   llvm::Error llvmText(llvm::raw_ostream &out) const;
   /// Assembly of what the host runs.
   llvm::Error assembly(llvm::raw_ostream &out) const;
-  /// An object whose kiln_model is called `symbol`, as the new file `output`.
-  llvm::Error object(llvm::StringRef output, llvm::StringRef symbol, render::WeightPlacement weights) const;
+  /// An object whose kiln_model is called `symbol`: the file `to`, or the part of it that `name` is.
+  llvm::Error object(const package::StagedFile &to, llvm::StringRef symbol, const WeightsOf &weights,
+                     llvm::StringRef name = "output") const;
   /// Whether LLVM makes the host's code of kernels.
   bool hasHostKernels() const;
-  /// Where hasHostKernels: the same as an object and an archive of kernels, which is compiled faster.
-  llvm::Error parts(llvm::StringRef object, llvm::StringRef kernels, llvm::StringRef symbol,
-                    render::WeightPlacement weights) const;
+  /// Where hasHostKernels: the same as two parts of `to`, an object and an archive of kernels, which is compiled
+  /// faster.
+  llvm::Error parts(const package::StagedFile &to, llvm::StringRef object, llvm::StringRef kernels,
+                    llvm::StringRef symbol, const WeightsOf &weights) const;
   /// For a device that isC: a library whose kiln_model is kiln_the_model and which leaves the runtime's functions to
-  /// this process, as the new file `output`.
-  llvm::Error sharedLibrary(llvm::StringRef output) const;
+  /// this process.
+  llvm::Error sharedLibrary(const package::StagedFile &to) const;
 
 private:
   Rendering(const Model &model, const CompileOptions &options, const DeviceEntry &device, target::Cpu cpu);
   llvm::Error prepareRecipes();
-  llvm::Expected<std::string> sourceC(llvm::StringRef symbol, render::WeightPlacement weights) const;
-  llvm::Error compileC(llvm::StringRef output, llvm::StringRef symbol, package::CResult result,
-                       render::WeightPlacement weights) const;
+  llvm::Expected<std::string> sourceC(llvm::StringRef symbol, const WeightsOf &weights) const;
+  llvm::Error compileC(const package::StagedFile &to, llvm::StringRef name, llvm::StringRef symbol,
+                       package::CResult result, const WeightsOf &weights) const;
 
   const Model &model_;
   const CompileOptions &options_;
@@ -66,9 +76,6 @@ private:
   render::ModelTables tables_;
   std::unique_ptr<render::RecipeRunner> recipes_; ///< null where no weight is made by one
 };
-
-/// A new file in the system's folder for such.
-llvm::Expected<package::TemporaryFile> temporaryFile(llvm::StringRef suffix);
 
 /// The path of this program: the runtime's libraries are found from there.
 std::string runningProgram();

@@ -5,6 +5,7 @@
 #include "Devices.h"
 #include "Run.h"
 #include "Verify.h"
+#include "package/Interrupt.h"
 #include "support/Error.h"
 
 #include "llvm/Support/InitLLVM.h"
@@ -72,6 +73,7 @@ int main(int argc, char **argv) {
   llvm::Expected<int> status = execute(argc, argv);
   llvm::Error flushed = flushOutput();
   if (!status)
+  package::endOnInterrupts();
     return llvm::consumeError(std::move(flushed)), report(status.takeError());
   return flushed ? report(std::move(flushed)) : *status;
 }

@@ -25,11 +25,22 @@ static llvm::Error writeObject(TextModel &model, const std::string &path, llvm::
   });
 }
 
+static llvm::Error link(llvm::ArrayRef<std::string> objects, const package::LinkOptions &options,
+                        const std::string &output) {
+  package::Outputs outputs;
+  llvm::Expected<package::StagedFile *> program = outputs.add(output);
+  if (!program)
+    return program.takeError();
+  if (llvm::Error error = package::linkExecutable(objects, options, **program))
+    return error;
+  return outputs.commit();
+}
+
 static llvm::Error link(const std::string &object, const std::string &output, bool isStatic = false) {
   package::LinkOptions options;
   options.runtimeFolder = KILN_TEST_RUNTIME;
   options.isStatic = isStatic;
-  return package::linkExecutable({object}, options, output);
+  return link({object}, options, output);
 }
 
 TEST_CASE("a program depends on libc and libm, and computes") {
@@ -77,7 +88,7 @@ TEST_CASE("a program may be linked from a host object and an archive of kernels"
     }));
     package::LinkOptions options;
     options.runtimeFolder = KILN_TEST_RUNTIME;
-    REQUIRE(!package::linkExecutable({folder.path("host.o"), folder.path("kernels.a")}, options, folder.path("sum")));
+    REQUIRE(!link({folder.path("host.o"), folder.path("kernels.a")}, options, folder.path("sum")));
     REQUIRE(folder.shell("./sum > out.txt") == 0);
     CHECK(folder.read("out.txt").find("11.5 22.5 33.5") != std::string::npos);
     bytes = folder.read("sum");
@@ -139,7 +150,7 @@ TEST_CASE("a link that fails names the linker's complaint and leaves no file") {
 
   package::LinkOptions options;
   options.compiler = "no-such-compiler";
-  CHECK(llvm::toString(package::linkExecutable({folder.path("bad.o")}, options, folder.path("bad")))
+  CHECK(llvm::toString(link({folder.path("bad.o")}, options, folder.path("bad")))
             .find("no C compiler 'no-such-compiler' is in PATH; ") != std::string::npos);
 }
 
