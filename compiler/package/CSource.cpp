@@ -12,7 +12,7 @@ using namespace kiln::package;
 static void includeWeights(llvm::StringRef file, llvm::raw_ostream &out) {
   out << "#ifdef __x86_64__\n#define KILN_SECTION \".lrodata.kiln,\\\"al\\\"\"\n#else\n"
       << "#define KILN_SECTION \".rodata.kiln,\\\"a\\\"\"\n#endif\n"
-      << "__asm__(\".pushsection \" KILN_SECTION \",%progbits\\n.globl kiln_the_weights\\n.balign " << KILN_ALIGNMENT
+      << "__asm__(\".pushsection \" KILN_SECTION \",%progbits\\n.balign " << KILN_ALIGNMENT
       << "\\nkiln_the_weights:\\n.incbin \\\"" << file << "\\\"\\n.popsection\\n\");\n";
 }
 

@@ -45,115 +45,20 @@ private:
 
 static constexpr llvm::StringRef kReserved[] = {
     // of C11 and C++20, and what the header's function itself names
-    "alignas",
-    "alignof",
-    "and",
-    "and_eq",
-    "asm",
-    "auto",
-    "bitand",
-    "bitor",
-    "bool",
-    "break",
-    "case",
-    "catch",
-    "char",
-    "char16_t",
-    "char32_t",
-    "char8_t",
-    "class",
-    "co_await",
-    "co_return",
-    "co_yield",
-    "compl",
-    "concept",
-    "const",
-    "const_cast",
-    "consteval",
-    "constexpr",
-    "constinit",
-    "continue",
-    "decltype",
-    "default",
-    "delete",
-    "do",
-    "double",
-    "dynamic_cast",
-    "else",
-    "enum",
-    "explicit",
-    "export",
-    "extern",
-    "false",
-    "float",
-    "for",
-    "friend",
-    "goto",
-    "if",
-    "inline",
-    "int",
-    "int16_t",
-    "int32_t",
-    "int64_t",
-    "int8_t",
-    "long",
-    "mutable",
-    "namespace",
-    "new",
-    "noexcept",
-    "not",
-    "not_eq",
-    "nullptr",
-    "operator",
-    "or",
-    "or_eq",
-    "private",
-    "protected",
-    "public",
-    "register",
-    "reinterpret_cast",
-    "requires",
-    "restrict",
-    "return",
-    "short",
-    "signed",
-    "sizeof",
-    "static",
-    "static_assert",
-    "static_cast",
-    "struct",
-    "switch",
-    "template",
-    "this",
-    "thread_local",
-    "throw",
-    "true",
-    "try",
-    "typedef",
-    "typeid",
-    "typename",
-    "uint16_t",
-    "uint32_t",
-    "uint64_t",
-    "uint8_t",
-    "union",
-    "unsigned",
-    "using",
-    "virtual",
-    "void",
-    "volatile",
-    "wchar_t",
-    "while",
-    "xor",
-    "xor_eq",
-    "NULL",
-    "context",
-    "kiln_status",
-    "kiln_tensor",
-    "kiln_run",
-    "kiln_context",
-    "kiln_inputs",
-    "kiln_outputs",
+    "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char",
+    "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return", "co_yield", "compl", "concept", "const",
+    "const_cast", "consteval", "constexpr", "constinit", "continue", "decltype", "default", "delete", "do", "double",
+    "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if",
+    "inline", "int", "int16_t", "int32_t", "int64_t", "int8_t", "long", "mutable", "namespace", "new", "noexcept",
+    "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public", "register",
+    "reinterpret_cast", "requires", "restrict", "return", "short", "signed", "sizeof", "static", "static_assert",
+    "static_cast", "struct", "switch", "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid",
+    "typename", "uint16_t", "uint32_t", "uint64_t", "uint8_t", "union", "unsigned", "using", "virtual", "void",
+    "volatile", "wchar_t", "while", "xor", "xor_eq",
+    // what a C library or a compiler in GNU mode may define as a macro
+    "NULL", "EOF", "I", "assert", "complex", "errno", "i386", "linux", "major", "max", "min", "minor", "noreturn",
+    "offsetof", "stderr", "stdin", "stdout", "unix", "vector", "pixel", "arm", "mips", "sparc", "context",
+    "kiln_status", "kiln_tensor", "kiln_run", "kiln_context", "kiln_inputs", "kiln_outputs", "kiln_none",
     "kiln_result"};
 
 std::string Scope::add(llvm::StringRef name) {
@@ -203,7 +108,7 @@ static std::string inComment(llvm::StringRef text) {
 
 HeaderWriter::HeaderWriter(const ModelTables &tables, llvm::StringRef name, llvm::StringRef symbol)
     : tables_(tables), name_(name), symbol_(symbol) {
-  prefix_ = Scope(kReserved).add(name);
+  prefix_ = headerName(name);
   Scope parameters(kReserved);
   for (const SymbolEntry &entry : tables.symbols)
     symbols_.push_back(parameters.add(entry.name));
@@ -286,7 +191,12 @@ void HeaderWriter::writeRun() {
   size_t inputs = tables_.inputs.size(), outputs = tables_.outputs.size();
   out_ << "  kiln_tensor kiln_inputs[" << std::max<size_t>(inputs, 1) << "];\n";
   out_ << "  kiln_tensor kiln_outputs[" << std::max<size_t>(outputs, 1) << "];\n";
-  out_ << "  memset(kiln_inputs, 0, sizeof kiln_inputs);\n  memset(kiln_outputs, 0, sizeof kiln_outputs);\n";
+  // Zeros, without a function's name that a parameter may have, and in a form that both C11 and C++ take.
+  out_ << "  static kiln_tensor kiln_none;\n";
+  for (size_t i = 0; i < std::max<size_t>(inputs, 1); ++i)
+    out_ << "  kiln_inputs[" << i << "] = kiln_none;\n";
+  for (size_t i = 0; i < std::max<size_t>(outputs, 1); ++i)
+    out_ << "  kiln_outputs[" << i << "] = kiln_none;\n";
   for (auto [index, port] : llvm::enumerate(tables_.inputs)) {
     std::string slot = "  kiln_inputs[" + std::to_string(index) + "].";
     out_ << slot << "data = (void *)" << inputs_[index] << ";\n";
@@ -314,7 +224,7 @@ void HeaderWriter::writeRun() {
 std::string HeaderWriter::write() {
   std::string guard = llvm::StringRef(prefix_).upper() + "_H";
   out_ << kFirstLine.first << inComment(name_) << kFirstLine.second << "\n#ifndef " << guard << "\n#define " << guard
-       << "\n\n#include \"kiln/kiln.h\"\n\n#include <string.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
+       << "\n\n#include \"kiln/kiln.h\"\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
        << "/* For kiln_context_create. */\nextern const kiln_model " << symbol_ << ";\n\n";
   writeRun();
   out_ << "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
@@ -323,6 +233,14 @@ std::string HeaderWriter::write() {
 
 std::string render::modelHeader(const ModelTables &tables, llvm::StringRef name, llvm::StringRef symbol) {
   return HeaderWriter(tables, name, symbol).write();
+}
+
+std::string render::headerName(llvm::StringRef text) {
+  std::string name = identifier(text);
+  if (name.empty() || llvm::isDigit(name.front()))
+    name.insert(0, "_");
+  // kiln_model and kiln_run are the runtime's.
+  return name == "kiln" ? "kiln_2" : name;
 }
 
 bool render::isModelHeader(llvm::StringRef text) {

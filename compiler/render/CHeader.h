@@ -14,6 +14,9 @@ namespace kiln::render {
 /// own. `symbol` is the object's kiln_model.
 std::string modelHeader(const ModelTables &tables, llvm::StringRef name, llvm::StringRef symbol);
 
+/// What the names of a model's header and its kiln_model begin with, for a model of any name: "net" of net_run.
+std::string headerName(llvm::StringRef text);
+
 /// Whether a file's text is, by its first line, one that modelHeader made.
 bool isModelHeader(llvm::StringRef text);
 

@@ -166,8 +166,8 @@ static llvm::Error understand(CommandLine &line, const Texts &texts) {
   }
   ArtefactOptions &artefact = line.artefact;
   bool inspects = !artefact.why.empty() || !artefact.graphPath.empty();
-  artefact.onlyInspects =
-      inspects && texts.emit.empty() && artefact.output.empty() && artefact.weightsPath.empty() && !artefact.isStatic;
+  artefact.onlyInspects = inspects && texts.emit.empty() && artefact.output.empty() && artefact.weightsPath.empty() &&
+                          artefact.name.empty() && !artefact.isStatic;
   llvm::Expected<Emit> emit = parseEmit(texts.emit.empty() ? "exe" : texts.emit);
   if (!emit)
     return emit.takeError();
@@ -231,6 +231,9 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
   CLI::App &devices = *app.add_subcommand("devices", "what kiln compiles for, and what this machine has of it");
 
   // CLI11 would say that a command is missing where an unknown one is given.
+  compile
+      .add_option("--name", line.artefact.name, "what the names in an object's header begin with (the object's name)")
+      ->type_name("NAME");
   auto isGiven = [&](const CLI::App *command) { return command->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && llvm::none_of(app.get_subcommands([](CLI::App *) { return true; }), isGiven))
     return usageError(llvm::Twine(argv[1]) + ": no such command", "commands are compile, run, verify and devices");

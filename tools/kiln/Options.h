@@ -27,6 +27,7 @@ struct ArtefactOptions {
   Emit emit = Emit::Exe;
   std::string output;           ///< "": the model's name for a program or object, standard output for text
   std::string weightsPath;      ///< where weights go that are to stay out of the artefact; "": into it
+  std::string name;             ///< --name: what the names in an object's header begin with; "": as the output's do
   bool isStatic = false;        ///< a program that needs no shared library
   bool showsStats = false;      ///< --stats: what the model does, in numbers, on standard output
   std::vector<std::string> why; ///< --why: nodes and tensors whose place in the schedule is printed

@@ -5,7 +5,6 @@
 #include "package/OutputFile.h"
 #include "package/Safetensors.h"
 #include "render/CHeader.h"
-#include "render/Pattern.h"
 #include "render/WeightData.h"
 #include "support/Error.h"
 
@@ -60,6 +59,11 @@ llvm::Error driver::checkArtefact(const CompileOptions &options, const ArtefactO
   bool isFile = isBinary(artefact);
   if (artefact.isStatic && artefact.emit != Emit::Exe)
     return usageError("--static: only programs are linked", "leave it out, or leave out --emit");
+  if (!artefact.name.empty() && artefact.emit != Emit::Obj)
+    return usageError("--name " + artefact.name + ": only an object's header has names", "use --emit obj");
+  if (!artefact.name.empty() && render::headerName(artefact.name) != artefact.name)
+    return usageError("--name " + artefact.name + ": no name that C functions can begin with",
+                      "use letters, digits and _, no digit first");
   if (!isFile && !artefact.weightsPath.empty())
     return usageError("--weights " + artefact.weightsPath + ": text holds no weights", "use --emit exe or obj");
   std::string output = outputPath(options, artefact);
@@ -120,9 +124,7 @@ static llvm::Expected<WeightsOf> placeWeights(const Rendering &rendering, const 
 
 llvm::Error driver::packageObject(const Rendering &rendering, const ArtefactOptions &artefact) {
   std::string output = outputPath(rendering.options(), artefact);
-  std::string name = render::identifier(llvm::sys::path::stem(output));
-  if (name.empty() || llvm::isDigit(name.front()))
-    name.insert(0, "_");
+  std::string name = render::headerName(artefact.name.empty() ? llvm::sys::path::stem(output).str() : artefact.name);
   std::string symbol = name + "_model";
 
   package::Outputs outputs;

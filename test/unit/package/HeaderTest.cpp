@@ -54,7 +54,8 @@ TEST_CASE("a header of awkward names and computed sizes is C and C++") {
   TextModel model(R"(
     host.program @model attributes {
         inputs = [#host.port<"int", tensor<?x?xf16, #kiln.dims<["n", "n*3+m"]>>>, #host.port<"a/b", tensor<i1>>,
-                  #host.port<"a.b", tensor<2xui8>>, #host.port<"1st */", tensor<4xbf16>>, #host.port<"", tensor<f64>>],
+                  #host.port<"a.b", tensor<2xui8>>, #host.port<"1st */", tensor<4xbf16>>, #host.port<"", tensor<f64>>, #host.port<"memset", tensor<f64>>,
+                  #host.port<"linux", tensor<f64>>],
         outputs = [#host.port<"context", tensor<i64>>, #host.port<"n", tensor<?xi16, #kiln.dims<["m//2"]>>>],
         weights = [], symbols = [#kiln.symbol<"n", 0 to 100, default 1>, #kiln.symbol<"m", 0 to 9, default 2>]} {
     ^bb0(%n: i64, %m: i64):
@@ -66,11 +67,19 @@ TEST_CASE("a header of awkward names and computed sizes is C and C++") {
       const int64_t *first;
       const int16_t *second;
       int64_t dims[1];
-      return _3d_net_run(c, 3, 4, x, y, y, x, z, &first, NULL, &second, dims);
+      return _3d_net_run(c, 3, 4, x, y, y, x, z, z, z, &first, NULL, &second, dims);
     })");
   CHECK(folder.shell(compile("cc -std=c11") + "-include odd.h -c use.c -o use.o") == 0);
+  CHECK(folder.shell(compile("cc -std=gnu11") + "-include odd.h -c use.c -o use.o") == 0);
   CHECK(folder.shell(compile("clang-22 -std=c11") + "-include odd.h -c use.c -o use.o") == 0);
   CHECK(folder.shell(compile("c++ -std=c++17 -x c++") + "-include odd.h -c use.c -o use.o") == 0);
   INFO(folder.read("odd.h"));
   CHECK(folder.read("odd.h").find("dims[1] = m + (n * 3);") != std::string::npos);
+}
+
+TEST_CASE("no model's names are the runtime's") {
+  CHECK(render::headerName("kiln") == "kiln_2");
+  CHECK(render::headerName("my-net.v2") == "my_net_v2");
+  CHECK(render::headerName("3d") == "_3d");
+  CHECK(render::headerName("") == "_");
 }
