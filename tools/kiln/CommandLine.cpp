@@ -5,6 +5,7 @@
 #include "GraphDrawing.h"
 #include "RatesOption.h"
 #include "support/Error.h"
+#include "support/Nearest.h"
 
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -119,12 +120,34 @@ static llvm::Expected<Emit> parseEmit(llvm::StringRef text) {
   return usageError("--emit " + text + ": no such kind", "kinds are " + known);
 }
 
-/// What an environment variable says as a number; 0 where it says nothing.
-static int environment(const char *name) {
+/// What an environment variable says as a number of 0 or more; 0 where it is not set.
+static llvm::Expected<int> environment(const char *name) {
   const char *text = getenv(name);
   int value = 0;
-  llvm::StringRef(text ? text : "").getAsInteger(10, value);
+  if (text && *text && (llvm::StringRef(text).getAsInteger(10, value) || value < 0))
+    return usageError(llvm::Twine(name) + "=" + text + ": no number of 0 or more", "correct the environment");
   return value;
+}
+
+/// Names what of the arguments an application takes no notice of: CLI11 lists it, last first and without a remedy.
+static llvm::Error unexpected(const CLI::App &app, int argc, char **argv, const std::string &help) {
+  std::vector<std::string> names;
+  for (const CLI::Option *option : app.get_options()) {
+    for (const std::string &name : option->get_lnames())
+      names.push_back("--" + name);
+    for (const std::string &name : option->get_snames())
+      names.push_back("-" + name);
+  }
+  std::vector<std::string> extra = app.remaining(/*recurse=*/true);
+  for (llvm::StringRef argument : llvm::ArrayRef(argv, argc).drop_front()) {
+    if (!llvm::is_contained(extra, argument.str()))
+      continue;
+    if (!argument.starts_with("-"))
+      return usageError(argument + ": one argument too many", help);
+    std::vector<llvm::StringRef> known(names.begin(), names.end());
+    return usageError(argument + ": no such option", didYouMean(argument.split('=').first, known, help));
+  }
+  return usageError("an argument was not expected", help);
 }
 
 static llvm::Error understand(CommandLine &line, const Texts &texts) {
@@ -182,11 +205,17 @@ static llvm::Error understand(CommandLine &line, const Texts &texts) {
 llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, char **argv) {
   CommandLine line;
   Texts texts;
-  line.compile.debug = environment("DEBUG");
-  line.compile.pipeline.noOpt = environment("NOOPT") != 0;
+  llvm::Expected<int> debug = environment("DEBUG");
+  if (!debug)
+    return debug.takeError();
+  llvm::Expected<int> noOpt = environment("NOOPT");
+  if (!noOpt)
+    return noOpt.takeError();
+  line.compile.debug = *debug;
+  line.compile.pipeline.noOpt = *noOpt != 0;
 
   CLI::App app("kiln turns a model file into a program.", "kiln");
-  app.set_version_flag("--version", "kiln " KILN_VERSION);
+  app.set_version_flag("-v,--version", "kiln " KILN_VERSION);
   app.footer(kExamples);
   app.require_subcommand(0, 1);
   app.formatter(std::make_shared<Formatter>());
@@ -202,6 +231,9 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
       ->type_name("KIND");
   compile.add_option("--weights", line.artefact.weightsPath, "put the weights there, a safetensors file")
       ->type_name("FILE");
+  compile
+      .add_option("--name", line.artefact.name, "what the names in an object's header begin with (the object's name)")
+      ->type_name("NAME");
   compile.add_flag("--static", line.artefact.isStatic, "a program that needs no shared library");
   compile.add_flag("--stats", line.artefact.showsStats, "also print kernels, FLOPs, bytes and memory");
 
@@ -230,13 +262,23 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
 
   CLI::App &devices = *app.add_subcommand("devices", "what kiln compiles for, and what this machine has of it");
 
+  // "help" and "help COMMAND" are what "--help" and "COMMAND --help" are.
+  std::vector<char *> arguments(argv, argv + argc);
+  char helpFlag[] = "--help";
+  if (argc > 1 && llvm::StringRef(argv[1]) == "help") {
+    arguments.erase(arguments.begin() + 1);
+    arguments.resize(std::min<size_t>(arguments.size(), 2));
+    arguments.push_back(helpFlag);
+  }
+  argc = static_cast<int>(arguments.size());
+  argv = arguments.data();
+
   // CLI11 would say that a command is missing where an unknown one is given.
-  compile
-      .add_option("--name", line.artefact.name, "what the names in an object's header begin with (the object's name)")
-      ->type_name("NAME");
   auto isGiven = [&](const CLI::App *command) { return command->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && llvm::none_of(app.get_subcommands([](CLI::App *) { return true; }), isGiven))
-    return usageError(llvm::Twine(argv[1]) + ": no such command", "commands are compile, run, verify and devices");
+    return usageError(
+        llvm::Twine(argv[1]) + ": no such command",
+        didYouMean(argv[1], {"compile", "run", "verify", "devices"}, "commands are compile, run, verify and devices"));
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp &) {
@@ -249,7 +291,10 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
   } catch (const CLI::ParseError &error) {
     const std::vector<CLI::App *> chosen = app.get_subcommands();
     std::string command = chosen.empty() ? "kiln" : "kiln " + chosen.front()->get_name();
-    return usageError(error.what(), "see " + command + " --help");
+    std::string help = "see " + command + " --help";
+    if (dynamic_cast<const CLI::ExtrasError *>(&error))
+      return unexpected(chosen.empty() ? app : *chosen.front(), argc, argv, help);
+    return usageError(error.what(), help);
   }
   if (app.get_subcommands().empty())
     return usageError("no command", "commands are compile, run, verify and devices; see kiln --help");

@@ -36,7 +36,7 @@ static bool isSame(const std::string &one, const std::string &other) {
 llvm::Error driver::checkOverwrites(llvm::ArrayRef<NamedFile> inputs, llvm::ArrayRef<NamedFile> outputs) {
   for (auto [index, output] : llvm::enumerate(outputs)) {
     for (const NamedFile &input : inputs)
-      if (isSame(output.path, input.path))
+      if (fs::exists(input.path) && isSame(output.path, input.path))
         return usageError(output.path + ": " + output.what + " would replace " + input.what, "name another file");
     for (const NamedFile &other : outputs.take_front(index))
       if (isSame(output.path, other.path))

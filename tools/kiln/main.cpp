@@ -8,7 +8,10 @@
 #include "package/Interrupt.h"
 #include "support/Error.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace kiln;
@@ -54,6 +57,10 @@ static int report(llvm::Error error) {
         text = user.text();
       },
       [&](const llvm::ErrorInfoBase &other) { text = other.message(); });
+  // Names from a model may hold anything, also what would move a terminal's cursor.
+  for (char &c : text)
+    if (llvm::isASCII(c) && !llvm::isPrint(c) && c != '\n')
+      c = '?';
   llvm::replace(text, '\n', ' ');
   llvm::errs() << "kiln: " << text << "\n";
   return kind == ErrorKind::Usage ? 2 : EXIT_FAILURE;
@@ -69,11 +76,12 @@ static llvm::Error flushOutput() {
 }
 
 int main(int argc, char **argv) {
+  package::endOnInterrupts();
   llvm::InitLLVM init(argc, argv);
+  llvm::setBugReportMsg("kiln crashed, which is a bug of kiln's. A report should have the command and the model.\n");
   llvm::Expected<int> status = execute(argc, argv);
   llvm::Error flushed = flushOutput();
   if (!status)
-  package::endOnInterrupts();
     return llvm::consumeError(std::move(flushed)), report(status.takeError());
   return flushed ? report(std::move(flushed)) : *status;
 }
