@@ -1,6 +1,8 @@
 #include "package/Safetensors.h"
 
 #include "kiln/program.h"
+#include "support/ContentHash.h"
+#include "support/Error.h"
 #include "llvm/Support/EndianStream.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MathExtras.h"
@@ -14,12 +16,41 @@ static llvm::StringRef dtypeName(kiln_dtype dtype) {
   return names[dtype];
 }
 
+static constexpr char kMetadata[] = "__metadata__";
+static const std::string kNoDigest(ContentHash::kDigits, '0');
+
+namespace {
+
+/// Hands on what it is given, and hashes it.
+class HashedStream final : public llvm::raw_ostream {
+public:
+  explicit HashedStream(llvm::raw_ostream &out) : out_(out) { SetBufferSize(1 << 16); }
+  ~HashedStream() override { flush(); }
+  std::string digest() {
+    flush();
+    return hash_.digits();
+  }
+
+private:
+  void write_impl(const char *data, size_t bytes) override {
+    hash_.update(llvm::StringRef(data, bytes));
+    out_.write(data, bytes);
+  }
+  uint64_t current_pos() const override { return out_.tell(); }
+
+  llvm::raw_ostream &out_;
+  ContentHash hash_;
+};
+
+} // namespace
+
 static std::string makeHeader(llvm::ArrayRef<const SafetensorsEntry *> order) {
   std::string header;
   llvm::raw_string_ostream text(header);
   llvm::json::OStream json(text);
   int64_t at = 0;
   json.object([&] {
+    json.attributeObject(kMetadata, [&] { json.attribute(KILN_DIGEST_KEY, kNoDigest); });
     for (const SafetensorsEntry *tensor : order)
       json.attributeObject(llvm::json::fixUTF8(tensor->name), [&] {
         json.attribute("dtype", dtypeName(tensor->dtype));
@@ -33,17 +64,25 @@ static std::string makeHeader(llvm::ArrayRef<const SafetensorsEntry *> order) {
   return header;
 }
 
-llvm::Error package::writeSafetensors(llvm::ArrayRef<SafetensorsEntry> tensors, llvm::raw_ostream &out) {
+llvm::Expected<std::string> package::writeSafetensors(llvm::ArrayRef<SafetensorsEntry> tensors,
+                                                      llvm::raw_pwrite_stream &out) {
   std::vector<const SafetensorsEntry *> order;
   for (bool aligned : {true, false})
     for (const SafetensorsEntry &tensor : tensors)
       if ((tensor.bytes % KILN_HOST_ALIGNMENT == 0) == aligned)
         order.push_back(&tensor);
+  if (llvm::any_of(order, [](const SafetensorsEntry *tensor) { return tensor->name == kMetadata; }))
+    return failure(llvm::Twine("weight '") + kMetadata + "': a safetensors file holds no tensor of this name",
+                   "leave --weights out, or rename it");
   std::string header = makeHeader(order);
-  llvm::support::endian::Writer(out, llvm::endianness::little).write<uint64_t>(header.size());
-  out << header;
+  HashedStream hashed(out);
+  llvm::support::endian::Writer(hashed, llvm::endianness::little).write<uint64_t>(header.size());
+  hashed << header;
   for (const SafetensorsEntry *tensor : order)
-    if (llvm::Error error = tensor->write(out))
-      return error;
-  return llvm::Error::success();
+    if (llvm::Error error = tensor->write(hashed))
+      return std::move(error);
+  std::string digest = hashed.digest();
+  // The metadata come first, so no tensor's name can look like them.
+  out.pwrite(digest.data(), digest.size(), 8 + header.find(kNoDigest));
+  return digest;
 }

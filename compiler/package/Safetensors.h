@@ -26,8 +26,8 @@ struct SafetensorsEntry {
   std::function<llvm::Error(llvm::raw_ostream &)> write; ///< gives `bytes` bytes
 };
 
-/// Writes the file. Tensors whose size is a multiple of KILN_HOST_ALIGNMENT come first, so that they begin where the
-/// runtime can use them in place; the others are small.
-llvm::Error writeSafetensors(llvm::ArrayRef<SafetensorsEntry> tensors, llvm::raw_ostream &out);
+/// Writes the file and gives its digest (KILN_DIGEST_KEY), which its metadata have. Tensors whose size is a multiple of
+/// KILN_HOST_ALIGNMENT come first, so that they begin where the runtime can use them in place; the others are small.
+llvm::Expected<std::string> writeSafetensors(llvm::ArrayRef<SafetensorsEntry> tensors, llvm::raw_pwrite_stream &out);
 
 } // namespace kiln::package

@@ -192,6 +192,8 @@ llvm::Expected<std::string> TableWriter::run(const ModelTables &tables) {
   field("weight_data", *data);
   field("weight_bytes", llvm::Twine(tables.weightBytes));
   field("run", "run");
+  if (!options_.weightsDigest.empty())
+    field("weights_digest", stringLiteral(options_.weightsDigest));
   text_ += "};\n";
   // A comment cannot be left from within: of the model's name only what is no asterisk.
   std::string name = options_.name;

@@ -33,6 +33,7 @@ struct HostCOptions {
   std::string code;                              ///< the device's source or binary
   WeightSource weights{""};                      ///< paths are relative to the model's folder
   bool weightsInFile = false;                    ///< no weight data: it is named at run time
+  std::string weightsDigest;                     ///< kiln_model.weights_digest; "": none
   std::string weightSymbol = "kiln_the_weights"; ///< see weightsInSource
 };
 

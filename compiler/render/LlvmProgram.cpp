@@ -139,14 +139,26 @@ void render::renderProgram(const ModelTables &tables, const target::Cpu &cpu, co
   }
   WeightPlacement placement = tables.weights.empty() ? WeightPlacement::Absent : options.weights;
   llvm::StringRef code(options.code.data(), options.code.size());
-  Constant *model = write.record(
-      {write.number(KILN_ABI_VERSION), write.text(options.name), write.text(options.device),
-       write.text(llvm::join(cpu.required, ",")), write.ports(tables.inputs, "inputs"),
-       write.ports(tables.outputs, "outputs"), write.symbols(tables.symbols), write.weights(tables.weights),
-       write.kernels(tables.kernels, entries), write.number(tables.inputs.size()), write.number(tables.outputs.size()),
-       write.number(tables.symbols.size()), write.number(tables.weights.size()), write.number(tables.kernels.size()),
-       code.empty() ? write.null() : write.bytes(code, "code", KILN_ALIGNMENT), write.wide(code.size()),
-       placeWeights(placement, module), write.wide(tables.weightBytes), renderHost(tables, module)});
+  Constant *model = write.record({write.number(KILN_ABI_VERSION),
+                                  write.text(options.name),
+                                  write.text(options.device),
+                                  write.text(llvm::join(cpu.required, ",")),
+                                  write.ports(tables.inputs, "inputs"),
+                                  write.ports(tables.outputs, "outputs"),
+                                  write.symbols(tables.symbols),
+                                  write.weights(tables.weights),
+                                  write.kernels(tables.kernels, entries),
+                                  write.number(tables.inputs.size()),
+                                  write.number(tables.outputs.size()),
+                                  write.number(tables.symbols.size()),
+                                  write.number(tables.weights.size()),
+                                  write.number(tables.kernels.size()),
+                                  code.empty() ? write.null() : write.bytes(code, "code", KILN_ALIGNMENT),
+                                  write.wide(code.size()),
+                                  placeWeights(placement, module),
+                                  write.wide(tables.weightBytes),
+                                  renderHost(tables, module),
+                                  options.weightsDigest.empty() ? write.null() : write.text(options.weightsDigest)});
   new llvm::GlobalVariable(module, model->getType(), /*isConstant=*/true, llvm::GlobalValue::ExternalLinkage, model,
                            options.symbol);
 }

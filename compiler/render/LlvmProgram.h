@@ -30,6 +30,7 @@ struct ProgramOptions {
   std::string device = "cpu";            ///< kiln_model.device
   llvm::ArrayRef<char> code;             ///< the device's source or binary; empty: kernels are code of the host's
   WeightPlacement weights = WeightPlacement::Section;
+  std::string weightsDigest;    ///< kiln_model.weights_digest; "": none
   bool separateKernels = false; ///< kernels are objects of their own, whose entries are only declared here
 };
 

@@ -151,3 +151,34 @@ kiln_status kiln_safetensors_each(const kiln_safetensors *file,
   free(name);
   return status;
 }
+
+/* The value in an object of strings; others are skipped. */
+static bool find_string(kiln_json *json, char *name, size_t name_bytes, const char *key, char *value, size_t bytes) {
+  if (!kiln_json_take(json, '{'))
+    return false;
+  do {
+    if (!kiln_json_string(json, name, name_bytes) || !kiln_json_take(json, ':'))
+      return false;
+    if (strcmp(name, key) == 0)
+      return kiln_json_peek(json) == '"' && kiln_json_string(json, value, bytes);
+    if (!kiln_json_skip(json))
+      return false;
+  } while (kiln_json_take(json, ','));
+  return false;
+}
+
+bool kiln_safetensors_metadata(const kiln_safetensors *file, const char *key, char *value, size_t bytes) {
+  kiln_json json = {file->header, file->header + file->header_bytes};
+  char *name = malloc(file->header_bytes);
+  bool found = false;
+  bool more = name && kiln_json_take(&json, '{');
+  while (more && kiln_json_string(&json, name, file->header_bytes) && kiln_json_take(&json, ':')) {
+    if (strcmp(name, "__metadata__") == 0) {
+      found = find_string(&json, name, file->header_bytes, key, value, bytes);
+      break;
+    }
+    more = kiln_json_skip(&json) && kiln_json_take(&json, ',');
+  }
+  free(name);
+  return found;
+}

@@ -39,6 +39,9 @@ kiln_status kiln_safetensors_each(const kiln_safetensors *file,
                                   kiln_status (*visit)(void *user, const kiln_safetensors_entry *entry), void *user,
                                   kiln_text *cause);
 
+/* The value of `key` in the file's metadata, or false where it has none that fits in `bytes` bytes. */
+bool kiln_safetensors_metadata(const kiln_safetensors *file, const char *key, char *value, size_t bytes);
+
 bool kiln_safetensors_dtype(const char *name, kiln_dtype *dtype);
 
 #endif

@@ -95,6 +95,14 @@ static kiln_status from_file(kiln_context *context, const char *path) {
   kiln_status status = kiln_safetensors_open(path, &context->file, &cause);
   if (status)
     return status;
+  char digest[80] = "";
+  if (model->weights_digest && (!kiln_safetensors_metadata(&context->file, KILN_DIGEST_KEY, digest, sizeof digest) ||
+                                strcmp(digest, model->weights_digest) != 0))
+    return kiln_fail(
+        context, KILN_IO_ERROR,
+        "%s: these are not the weights that were written with this program; name that file, or compile the "
+        "model again",
+        path);
   file_visit visit = {context, path, calloc((size_t)model->weight_count, sizeof(named_weight))};
   if (!visit.names)
     return kiln_fail(context, KILN_OUT_OF_MEMORY, "no memory for %" PRId32 " weights", model->weight_count);

@@ -115,11 +115,12 @@ static llvm::Expected<WeightsOf> placeWeights(const Rendering &rendering, const 
          .dims = weight.dims,
          .bytes = weight.bytes,
          .write = [&](llvm::raw_ostream &out) { return render::writeWeight(weight, rendering.weightSource(), out); }});
-  llvm::Error error =
-      outputs.write(path, [&](llvm::raw_ostream &out) { return package::writeSafetensors(entries, out); });
+  std::string digest;
+  llvm::Error error = outputs.write(
+      path, [&](llvm::raw_pwrite_stream &out) { return package::writeSafetensors(entries, out).moveInto(digest); });
   if (error)
     return std::move(error);
-  return WeightsOf(render::WeightPlacement::Absent);
+  return WeightsOf(render::WeightPlacement::Absent, digest);
 }
 
 llvm::Error driver::packageObject(const Rendering &rendering, const ArtefactOptions &artefact) {

@@ -69,6 +69,7 @@ llvm::Expected<std::string> Rendering::sourceC(llvm::StringRef symbol, const Wei
   options.symbol = symbol;
   options.weights = weightSource();
   options.weightsInFile = weights.placement == render::WeightPlacement::Absent;
+  options.weightsDigest = weights.digest;
   return render::renderHostC(tables_, options);
 }
 
@@ -80,6 +81,7 @@ static render::ProgramOptions programOptions(const Rendering &rendering, llvm::S
   options.device = rendering.device().compiler.name;
   options.code = llvm::ArrayRef(code.data(), code.size());
   options.weights = weights.placement;
+  options.weightsDigest = weights.digest;
   return options;
 }
 

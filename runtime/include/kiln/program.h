@@ -85,7 +85,12 @@ struct kiln_model {
   int64_t weight_bytes;
   /* The host program: reads its inputs with kiln_rt_input and the symbols from `sizes`, fills every output. */
   kiln_status (*run)(kiln_context *context, const int64_t *sizes);
+  const char *weights_digest; /* what its weights' file says of itself (KILN_DIGEST_KEY); NULL: any file will do */
 };
+
+/* In the metadata of a safetensors file that kiln wrote: the BLAKE3, in 64 hexadecimal digits, of the whole file with
+ * these digits as zeros. A program compares them with its own and so reads no weight to know its file. */
+#define KILN_DIGEST_KEY "kiln.digest"
 
 /* What one launch is: constant data beside the call. The estimates are of the whole launch, for logs. */
 typedef struct kiln_launch_info {

@@ -132,8 +132,9 @@ TEST_CASE("weights may stay in a safetensors file") {
   for (const render::WeightEntry &weight : tables.weights)
     entries.push_back({weight.name, static_cast<kiln_dtype>(weight.dtype), weight.dims, weight.bytes,
                        [&](llvm::raw_ostream &out) { return render::writeWeight(weight, "", out); }});
-  REQUIRE(!package::writeFile(folder.path("w.safetensors"),
-                              [&](llvm::raw_ostream &out) { return package::writeSafetensors(entries, out); }));
+  REQUIRE(!package::writeFile(folder.path("w.safetensors"), [&](llvm::raw_pwrite_stream &out) {
+    return package::writeSafetensors(entries, out).takeError();
+  }));
   REQUIRE(folder.shell("./sum --weights w.safetensors > out.txt") == 0);
   CHECK(folder.read("out.txt").find("11.5 22.5 33.5") != std::string::npos);
   CHECK(folder.shell("./sum > /dev/null 2>&1") != 0);

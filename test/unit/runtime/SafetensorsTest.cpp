@@ -222,3 +222,23 @@ TEST_CASE("bools in a file are 0 or 1") {
   CHECK(openBools(std::string("\0\2\1", 3), error) == KILN_IO_ERROR);
   CHECK(error == ": weight 'w': a bool is neither 0 nor 1");
 }
+
+TEST_CASE("metadata are found wherever they stand, and no crash where they are none") {
+  auto found = [](const std::string &header, const char *key) {
+    std::string bytes = fileOf(header, "");
+    char error[300], value[8] = "";
+    kiln_text cause = kiln_text_in(error, sizeof error);
+    kiln_safetensors file;
+    if (kiln_safetensors_over(bytes.data(), bytes.size(), &file, &cause) != KILN_OK ||
+        !kiln_safetensors_metadata(&file, key, value, sizeof value))
+      return std::string("none");
+    return std::string(value);
+  };
+  CHECK(found(R"({"__metadata__":{"k":"v"}})", "k") == "v");
+  CHECK(found(R"({"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"__metadata__":{"j":[{}],"k":"v"}})", "k") ==
+        "v");
+  for (const char *header :
+       {"{}", "[]", R"({"__metadata__":"k"})", R"({"__metadata__":{}})", R"({"__metadata__":{"k":1}})",
+        R"({"__metadata__":{"k":"too long"}})", R"({"__metadata__":{"k")", R"({"a":{"k":"v"}})"})
+    CHECK(found(header, "k") == "none");
+}
