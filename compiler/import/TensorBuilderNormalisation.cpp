@@ -9,9 +9,15 @@ using llvm::Twine;
 using view::provablyEqual;
 
 Value TensorBuilder::softmax(Value x, int64_t axis) {
-  Value wide = widen(x), powers = exp(sub(wide, max(wide, {axis}, /*keepDims=*/true)));
+  Value wide = widen(x);
+  // In half precision the powers and their sum round, as in ONNX's definition; the sum stays wide where it could
+  // overflow.
+  Value powers = widen(narrowLike(exp(sub(wide, max(wide, {axis}, /*keepDims=*/true))), element(x)));
+  Value total = sum(powers, {axis}, /*keepDims=*/true);
+  if (x && dim(x, axis).max() <= 65504)
+    total = widen(narrowLike(total, element(x)));
   // One division a row, not one an element.
-  return narrowLike(mul(powers, recip(sum(powers, {axis}, /*keepDims=*/true))), element(x));
+  return narrowLike(mul(powers, recip(total)), element(x));
 }
 
 Value TensorBuilder::logSoftmax(Value x, int64_t axis) {

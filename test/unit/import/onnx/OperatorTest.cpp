@@ -406,3 +406,13 @@ TEST_CASE("Range by a step that is data") {
   model.node("Range", {"a", "b", "step"}, {"y"});
   CHECK(model.runInts({intTensor({}, {-2})}) == Ints{7, 5, 3});
 }
+
+TEST_CASE("Softmax of half precision rounds its powers and their sum, as its definition does") {
+  OnnxModel model(13);
+  model.input("x", {3}).output("y");
+  setInt(model.node("Cast", {"x"}, {"half"}), "to", ::onnx::TensorProto::FLOAT16);
+  model.node("Softmax", {"half"}, {"weights"});
+  setInt(model.node("Cast", {"weights"}, {"y"}), "to", ::onnx::TensorProto::FLOAT);
+  // powers 0.60644531, 1, 1; their sum 2.60644531 rounds to 2.60546875
+  CHECK(model.runFloats({floatTensor({3}, {0, 0.5, 0.5})}) == Floats{0.232788086f, 0.383789062f, 0.383789062f});
+}
