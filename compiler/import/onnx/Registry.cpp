@@ -6,6 +6,7 @@ const Registry &Registry::all() {
   static const Registry registry = [] {
     Registry r;
     addActivations(r);
+    addAttention(r);
     addControlFlow(r);
     addElementwise(r);
     addIndexing(r);

@@ -52,6 +52,7 @@ private:
 
 // The families, a file each.
 void addActivations(Registry &registry);
+void addAttention(Registry &registry);
 void addControlFlow(Registry &registry);
 void addElementwise(Registry &registry);
 void addIndexing(Registry &registry);

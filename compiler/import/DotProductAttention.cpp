@@ -1,0 +1,130 @@
+#include "import/DotProductAttention.h"
+
+#include "import/DType.h"
+
+#include <cmath>
+
+using namespace kiln;
+using namespace kiln::import;
+using llvm::Twine;
+using mlir::Value;
+using view::provablyEqual;
+
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+static bool isHalf(mlir::Type type) { return type.isF16() || type.isBF16(); }
+
+/// x's rows by y's columns, y's heads being `groups` times fewer.
+static Value grouped(TensorBuilder &b, Value x, Value y, Expr groups) {
+  if (groups.isConst(1))
+    return b.matmul(x, y);
+  Shape sizes = b.shape(x);
+  Value split = b.reshape(x, {sizes[0], b.dim(y, 1), groups, sizes[2], sizes[3]});
+  return b.reshape(b.matmul(split, b.unsqueeze(y, {2})), {sizes[0], sizes[1], sizes[2], b.dim(y, -1)});
+}
+
+Value DotProductAttention::apply(TensorBuilder &b, Value q, Value k, Value v) {
+  if (!q || !k || !v)
+    return {};
+  if (b.rank(q) != 4 || b.rank(k) != 4 || b.rank(v) != 4)
+    return b.fail("queries " + describe(b.shape(q)) + ", keys " + describe(b.shape(k)) + " and values " +
+                      describe(b.shape(v)),
+                  "each is [batch, heads, length, size]");
+  mlir::Type type = b.element(q);
+  if (!b.isFloat(q) || b.element(k) != type)
+    return b.fail("queries of " + dtypeName(type) + " and keys of " + dtypeName(b.element(k)), "both are one float");
+  Expr heads = b.dim(q, 1), keyHeads = b.dim(k, 1), size = b.dim(q, 3);
+  Expr groups = provablyEqual(heads, keyHeads) ? Expr(1) : view::floorDiv(heads, keyHeads);
+  if (!provablyEqual(groups * keyHeads, heads) || !provablyEqual(b.dim(v, 1), keyHeads))
+    return b.fail(heads.print() + " heads of queries, " + keyHeads.print() + " of keys and " + b.dim(v, 1).print() +
+                      " of values",
+                  "keys and values have as many, queries a multiple");
+  if (!scale && !size.isConst())
+    return b.fail("the size " + size.print() + " of a head is not known at import", "fix it with --dim");
+  double factor = scale ? *scale : 1 / std::sqrt(double(size.constant()));
+  if (isHalf(type)) {
+    q = b.mul(q, std::sqrt(factor));
+    k = b.mul(k, std::sqrt(factor));
+  } else {
+    q = b.mul(q, factor);
+  }
+  raw = grouped(b, q, b.transpose(k, -1, -2), groups);
+  capped = softcap == 0 ? raw : b.mul(b.tanh(b.div(raw, softcap)), softcap);
+  biased = bias ? b.add(capped, bias) : capped;
+  if (allowed)
+    biased = b.where(allowed, biased, -kInfinity);
+
+  mlir::Type wide = softmaxType ? softmaxType : type;
+  Value scores = b.cast(biased, wide);
+  if (modifyScores)
+    scores = modifyScores(scores);
+  Value weights = b.softmax(scores, -1);
+  if (modifyProbabilities)
+    weights = modifyProbabilities(weights);
+  probabilities = b.cast(weights, type);
+  if (!keepsPrecision)
+    weights = probabilities;
+  Value result = b.cast(grouped(b, weights, b.cast(v, b.element(weights)), groups), type);
+  if (!mayBlind || !b.ok())
+    return result;
+  // Decided by the masks alone: a score may be infinite itself.
+  Value blind;
+  if (!bias) {
+    blind = b.logicalNot(b.max(allowed, {-1}, /*keepDims=*/true));
+  } else {
+    Value mask = allowed ? b.where(allowed, bias, -kInfinity) : bias;
+    blind = b.equal(b.max(mask, {-1}, /*keepDims=*/true), -kInfinity);
+  }
+  probabilities = b.where(blind, 0, probabilities);
+  return b.where(blind, 0, result);
+}
+
+Value kiln::import::distanceToKeys(TensorBuilder &b, Expr rows, Expr keys, Value offset) {
+  Value place = b.unsqueeze(b.arange(rows, b.int32()), {1});
+  if (offset) {
+    offset = b.cast(offset, b.int32());
+    if (b.rank(offset) == 1)
+      offset = b.unsqueeze(offset, {1, 2, 3});
+    place = b.add(place, offset);
+  }
+  return b.sub(place, b.arange(keys, b.int32()));
+}
+
+Value kiln::import::rotatePairs(TensorBuilder &b, Value x, Value cosines, Value sines, bool interleaved) {
+  if (!x || !cosines || !sines)
+    return {};
+  Expr size = b.dim(x, -1), half = view::floorDiv(size, 2);
+  if (!provablyEqual(half * 2, size) || !provablyEqual(b.dim(cosines, -1), half) ||
+      !provablyEqual(b.dim(sines, -1), half))
+    return b.fail("cosines " + describe(b.shape(cosines)) + " and sines " + describe(b.shape(sines)) +
+                      " rotate pairs along an axis of size " + size.print(),
+                  "it needs one of each a pair");
+  Value first, second;
+  if (interleaved) {
+    first = b.stride(x, -1, 2);
+    second = b.stride(b.narrow(x, -1, 1, size), -1, 2);
+  } else {
+    first = b.narrow(x, -1, 0, half);
+    second = b.narrow(x, -1, half, size);
+  }
+  Value real = b.sub(b.mul(cosines, first), b.mul(sines, second));
+  Value imaginary = b.add(b.mul(sines, first), b.mul(cosines, second));
+  return interleaved ? b.reshape(b.stack({real, imaginary}, -1), b.shape(x)) : b.concat({real, imaginary}, -1);
+}
+
+Value kiln::import::splitHeads(TensorBuilder &b, Value x, int64_t heads) {
+  if (!x)
+    return {};
+  Expr size = heads > 0 && b.rank(x) == 3 ? view::floorDiv(b.dim(x, 2), heads) : Expr(0);
+  if (heads < 1 || b.rank(x) != 3 || !provablyEqual(size * heads, b.dim(x, 2)))
+    return b.fail(describe(b.shape(x)) + " does not divide into " + Twine(heads) + " heads",
+                  "it is [batch, length, heads · size]");
+  return b.transpose(b.reshape(x, {b.dim(x, 0), b.dim(x, 1), heads, size}), 1, 2);
+}
+
+Value kiln::import::mergeHeads(TensorBuilder &b, Value x) {
+  if (!x)
+    return {};
+  Value rows = b.transpose(x, 1, 2);
+  return b.reshape(rows, {b.dim(rows, 0), b.dim(rows, 1), b.dim(rows, 2) * b.dim(rows, 3)});
+}
