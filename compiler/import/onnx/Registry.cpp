@@ -14,6 +14,7 @@ const Registry &Registry::all() {
     addNormalizations(r);
     addPooling(r);
     addProducts(r);
+    addQuantization(r);
     addRecurrent(r);
     addReductions(r);
     addResizing(r);

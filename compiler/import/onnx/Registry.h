@@ -60,6 +60,7 @@ void addMovement(Registry &registry);
 void addNormalizations(Registry &registry);
 void addPooling(Registry &registry);
 void addProducts(Registry &registry);
+void addQuantization(Registry &registry);
 void addRecurrent(Registry &registry);
 void addReductions(Registry &registry);
 void addResizing(Registry &registry);

@@ -1,0 +1,130 @@
+#include "OnnxModel.h"
+
+#include <catch2/catch.hpp>
+
+using namespace kiln::test;
+using Catch::Contains;
+using Floats = std::vector<float>;
+using Proto = ::onnx::TensorProto;
+
+/// y = the node of x and more inputs, which are initializers; integers are those of the dtype given.
+class QuantizedCase {
+public:
+  QuantizedCase(int64_t opset, const std::string &op, OnnxModel::Dims dims) : model_(opset) {
+    model_.input("x", dims).output("z");
+    setInt(addNode(model_.graph(), "Cast", {"x"}, {"i0"}), "to", Proto::FLOAT);
+    addNode(model_.graph(), op, {"i0"}, {"y"});
+    setInt(addNode(model_.graph(), "Cast", {"y"}, {"z"}), "to", Proto::FLOAT);
+  }
+  ::onnx::NodeProto &node() { return *model_.graph().mutable_node(1); }
+  /// The first input in another dtype.
+  QuantizedCase &as(int dtype) {
+    model_.graph().mutable_node(0)->mutable_attribute(0)->set_i(dtype);
+    return *this;
+  }
+  QuantizedCase &floats(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<float> values) {
+    model_.floats(next(), dims, values);
+    return *this;
+  }
+  QuantizedCase &ints(int dtype, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> values) {
+    std::string name = next();
+    setTensor(*model_.graph().add_initializer(), name + ".wide", dims, values);
+    setInt(addNode(model_.graph(), "Cast", {name + ".wide"}, {name}), "to", dtype);
+    return *this;
+  }
+  QuantizedCase &with(const std::string &name, int64_t value) { return setInt(node(), name, value), *this; }
+  Floats on(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<float> values) {
+    return model_.runFloats({floatTensor(dims, values)});
+  }
+  std::string import() { return model_.import(); }
+
+private:
+  std::string next() {
+    std::string name = "i" + std::to_string(node().input_size());
+    node().add_input(name);
+    return name;
+  }
+  OnnxModel model_;
+};
+
+TEST_CASE("QuantizeLinear rounds half to even and saturates") {
+  CHECK(QuantizedCase(10, "QuantizeLinear", {5}).floats({}, {2}).on({5}, {1, 3, 5, -1, 600}) ==
+        Floats{0, 2, 2, 0, 255});
+  CHECK(
+      QuantizedCase(10, "QuantizeLinear", {4}).floats({}, {2}).ints(Proto::INT8, {}, {-1}).on({4}, {1, 3, -600, 600}) ==
+      Floats{-1, 1, -128, 127});
+  CHECK(QuantizedCase(21, "QuantizeLinear", {2}).floats({}, {1}).ints(Proto::UINT16, {}, {65000}).on({2}, {535, 536}) ==
+        Floats{65535, 65535});
+  CHECK(QuantizedCase(21, "QuantizeLinear", {2}).floats({}, {1}).with("output_dtype", Proto::INT8).on({2}, {-3, 200}) ==
+        Floats{-3, 127});
+}
+
+TEST_CASE("QuantizeLinear's scales: one an index of an axis, or one a block") {
+  Floats x{1, 2, 3, 4, 5, 6};
+  CHECK(QuantizedCase(13, "QuantizeLinear", {2, 3}).floats({3}, {1, 2, 3}).on({2, 3}, x) == Floats{1, 1, 1, 4, 2, 2});
+  CHECK(QuantizedCase(13, "QuantizeLinear", {2, 3}).floats({2}, {1, 2}).with("axis", 0).on({2, 3}, x) ==
+        Floats{1, 2, 3, 2, 2, 3});
+  CHECK(QuantizedCase(21, "QuantizeLinear", {2, 3}).floats({2, 2}, {1, 2, 3, 4}).with("block_size", 2).on({2, 3}, x) ==
+        Floats{1, 2, 2, 1, 2, 2});
+  CHECK_THAT(QuantizedCase(13, "QuantizeLinear", {2, 3}).floats({2}, {1, 2}).import(),
+             Contains("a scale or zero point [2] along axis 1 of [2, 3]"));
+  CHECK_THAT(QuantizedCase(21, "QuantizeLinear", {2, 3}).floats({2, 3}, Floats(6)).with("block_size", 2).import(),
+             Contains("a scale or zero point [2, 3] for blocks of 2 along axis 1 of [2, 3]"));
+}
+
+TEST_CASE("DequantizeLinear takes the zero point away in integers") {
+  CHECK(QuantizedCase(10, "DequantizeLinear", {2})
+            .as(Proto::UINT8)
+            .floats({}, {0.5})
+            .ints(Proto::UINT8, {}, {200})
+            .on({2}, {0, 255}) == Floats{-100, 27.5});
+  CHECK_THAT(
+      QuantizedCase(10, "DequantizeLinear", {2}).as(Proto::UINT8).floats({}, {1}).ints(Proto::INT8, {}, {0}).import(),
+      Contains("a zero point of int8 for uint8"));
+}
+
+TEST_CASE("DynamicQuantizeLinear's range has 0 in it; of zeros alone the scale is not 0") {
+  auto scale = [](Floats x) {
+    QuantizedCase c(11, "DynamicQuantizeLinear", {3});
+    c.node().clear_output();
+    for (const char *name : {"q", "y", "zero"})
+      c.node().add_output(name);
+    return c.on({3}, x);
+  };
+  CHECK(scale({51, 102, 255}) == Floats{1});
+  CHECK(scale({-51, 0, 204}) == Floats{1});
+  CHECK(scale({0, 0, 0}) == Floats{1.0f / 255});
+}
+
+TEST_CASE("MatMulInteger and ConvInteger: padding is the zero point, zero points may be one an output") {
+  CHECK(QuantizedCase(10, "MatMulInteger", {2, 1})
+            .as(Proto::UINT8)
+            .ints(Proto::INT8, {1, 2}, {-3, 4})
+            .ints(Proto::UINT8, {2}, {1, 2})
+            .ints(Proto::INT8, {2}, {0, 1})
+            .on({2, 1}, {5, 7}) == Floats{-12, 12, -15, 15});
+  CHECK(QuantizedCase(10, "ConvInteger", {1, 1, 4})
+            .as(Proto::UINT8)
+            .ints(Proto::INT8, {2, 1, 3}, {1, 1, 1, 4, 4, 4})
+            .ints(Proto::UINT8, {}, {10})
+            .ints(Proto::INT8, {2}, {0, 3})
+            .on({1, 1, 4}, {11, 13, 10, 10}) == Floats{4, 3, 4, 3});
+  QuantizedCase padded(10, "ConvInteger", {1, 1, 1});
+  padded.as(Proto::UINT8).ints(Proto::INT8, {1, 1, 3}, {1, 1, 1}).ints(Proto::UINT8, {}, {10});
+  setInts(padded.node(), "pads", {1, 1});
+  CHECK(padded.on({1, 1, 1}, {13}) == Floats{3});
+}
+
+TEST_CASE("QLinearMatMul rounds before the zero point is added") {
+  // 3 · 0.5 is 1.5 and rounds to 2, plus 1; with the zero point added first, 2.5 would round to 2.
+  CHECK(QuantizedCase(10, "QLinearMatMul", {1, 1})
+            .as(Proto::UINT8)
+            .floats({}, {0.5})
+            .ints(Proto::UINT8, {}, {0})
+            .ints(Proto::INT8, {1, 1}, {1})
+            .floats({}, {1})
+            .ints(Proto::INT8, {}, {0})
+            .floats({}, {1})
+            .ints(Proto::UINT8, {}, {1})
+            .on({1, 1}, {3}) == Floats{3});
+}
