@@ -132,4 +132,7 @@ void kiln::import::onnx::addNormalizations(Registry &r) {
   r.add("LRN", 1, lrn);
   r.add("MeanVarianceNormalization", 9, meanVarianceNormalization);
   r.add("RMSNormalization", 23, rmsNormalization);
+  // What ONNX Runtime called it before, in ONNX's domain and in its own.
+  r.add("SimplifiedLayerNormalization", 7, rmsNormalization);
+  r.add("com.microsoft", "SimplifiedLayerNormalization", 1, rmsNormalization);
 }

@@ -10,6 +10,8 @@ const Registry &Registry::all() {
     addControlFlow(r);
     addElementwise(r);
     addIndexing(r);
+    addMicrosoft(r);
+    addMicrosoftQuantization(r);
     addMovement(r);
     addNormalizations(r);
     addPooling(r);

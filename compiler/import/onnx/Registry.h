@@ -56,6 +56,8 @@ void addAttention(Registry &registry);
 void addControlFlow(Registry &registry);
 void addElementwise(Registry &registry);
 void addIndexing(Registry &registry);
+void addMicrosoft(Registry &registry);
+void addMicrosoftQuantization(Registry &registry);
 void addMovement(Registry &registry);
 void addNormalizations(Registry &registry);
 void addPooling(Registry &registry);

@@ -210,3 +210,22 @@ TEST_CASE("SwiGLU gates by x·sigmoid(alpha·x)") {
   CHECK(Parts("SwiGLU", 28).input({2}, {0, 1}).input({2}, {5, 2}).rounded() == Floats{0, 1.462f});
   CHECK(Parts("SwiGLU", 28).input({2}, {0, 1}).input({2}, {5, 2}).with("alpha", 2.0f).rounded() == Floats{0, 1.762f});
 }
+
+TEST_CASE("com.microsoft's MultiHeadAttention takes queries, keys and values in one tensor, or the last two") {
+  Parts all("MultiHeadAttention", 17, "com.microsoft");
+  all.input({1, 2, 1, 3, 1}, {0, 0, 1, 0, 0, 3}).with("num_heads", 1);
+  CHECK(all.output() == Floats{2, 2});
+  Parts two("MultiHeadAttention", 17, "com.microsoft");
+  two.input({1, 1, 1}, {0}).input({1, 2, 1, 2, 1}, {0, 1, 0, 3}).with("num_heads", 1);
+  CHECK(two.output() == Floats{2});
+}
+
+TEST_CASE("com.microsoft's GroupQueryAttention refuses what it would leave out") {
+  auto refused = [](const char *name, int value) {
+    Parts parts("GroupQueryAttention", 17, "com.microsoft");
+    parts.input({1, 1, 3}, {0, 0, 1}).none().none().none().none().ints({1}, {0}).ints({}, {1});
+    return parts.with("num_heads", 1).with("kv_num_heads", 1).with(name, value).import();
+  };
+  CHECK_THAT(refused("smooth_softmax", 1), Contains("attribute 'smooth_softmax' is not supported"));
+  CHECK_THAT(refused("kv_num_heads", 2), Contains("is given twice"));
+}

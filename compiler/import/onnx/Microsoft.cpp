@@ -1,0 +1,303 @@
+//===- Microsoft.cpp - Operators that ONNX Runtime's exporters put into models ----===//
+//
+// The domain com.microsoft names what ONNX Runtime has fused: an activation with its bias, a norm with the sum before
+// it, attention with its projections' bias, masks and caches. Models keep those names, so they are taken apart again
+// here; what fits together then fuses by the scheduler's own rules. Their definition is what ONNX Runtime computes.
+//
+//===----------------------------------------------------------------------===//
+#include "import/DType.h"
+#include "import/DotProductAttention.h"
+#include "import/onnx/Importer.h"
+#include "import/onnx/Registry.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace kiln::import::onnx;
+using llvm::Twine;
+using mlir::Value;
+using view::provablyEqual;
+
+/// An input that is not supported where it is there; false after a failure.
+static bool isAbsent(Node &n, int index, llvm::StringRef what) {
+  if (n.has(index))
+    n.fail(what + " is not supported", "leave input " + Twine(index) + " out");
+  return !n.has(index);
+}
+
+//===----------------------------------------------------------------------===//
+// Activations, products and norms
+//===----------------------------------------------------------------------===//
+
+static Value gelu(Node &n, TensorBuilder &b) { return b.gelu(n.input(0)); }
+static Value biasGelu(Node &n, TensorBuilder &b) { return b.gelu(b.add(n.input(0), n.input(1))); }
+
+static Value fastGelu(Node &n, TensorBuilder &b) {
+  Value x = n.input(0), bias = n.optionalInput(1);
+  return b.geluTanh(bias ? b.add(x, bias) : x);
+}
+
+static Value quickGelu(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  return b.mul(x, b.sigmoid(b.mul(x, n.real("alpha", 1.702f))));
+}
+
+/// An operand of FusedMatMul: its first axis behind the batches, its last two exchanged, or both.
+static Value turned(TensorBuilder &b, Value x, bool batch, bool matrix) {
+  if (batch && b.rank(x) > 2) {
+    llvm::SmallVector<int64_t> order = b.allAxes(x);
+    std::rotate(order.begin(), order.begin() + 1, order.end() - 1);
+    x = b.permute(x, order);
+  }
+  return matrix && b.rank(x) > 1 ? b.transpose(x, -1, -2) : x;
+}
+
+static Value fusedMatmul(Node &n, TensorBuilder &b) {
+  Value x = turned(b, n.input(0), n.flag("transBatchA", false), n.flag("transA", false));
+  Value y = turned(b, n.input(1), n.flag("transBatchB", false), n.flag("transB", false));
+  double alpha = n.real("alpha", 1);
+  Value product = b.matmul(x, y);
+  return alpha == 1 ? product : b.mul(product, alpha);
+}
+
+/// The norm of a sum, and what it came from: the mean, 1/√(variance + epsilon), the sum.
+static Tensors skipNorm(Node &n, TensorBuilder &b, bool simplified) {
+  Value x = n.input(0), skip = n.input(1), scale = n.input(2);
+  Value shift = simplified ? Value() : n.optionalInput(3), bias = n.optionalInput(simplified ? 3 : 4);
+  double epsilon = n.real("epsilon", 1e-12f);
+  Value sum = b.add(x, skip);
+  if (bias)
+    sum = b.add(sum, bias);
+  if (!sum || !scale)
+    return {};
+  Value y = simplified ? b.rmsNorm(sum, {-1}, epsilon, scale) : b.layerNorm(sum, {-1}, epsilon, scale, shift);
+  Value wide = b.cast(sum, b.accumulator(b.element(sum)));
+  Value power = simplified ? b.mean(b.square(wide), {-1}, /*keepDims=*/true)
+                           : b.var(wide, {-1}, /*keepDims=*/true, /*correction=*/0);
+  return {y, b.mean(wide, {-1}, /*keepDims=*/true), b.rsqrt(b.add(power, epsilon)), sum};
+}
+
+static Tensors skipLayerNormalization(Node &n, TensorBuilder &b) { return skipNorm(n, b, /*simplified=*/false); }
+static Tensors skipSimplified(Node &n, TensorBuilder &b) { return skipNorm(n, b, /*simplified=*/true); }
+
+//===----------------------------------------------------------------------===//
+// Rotary embedding
+//===----------------------------------------------------------------------===//
+
+/// x [batch, heads, rows, size] rotated by the angles of its rows' positions [batch, rows] or [rows]; the tables are
+/// [positions, rotated/2].
+static Value rotateAt(TensorBuilder &b, Value x, Value positions, Value cosines, Value sines, bool interleaved) {
+  if (!x || !cosines || !sines || !positions)
+    return {};
+  auto angles = [&](Value table) {
+    Value rows = b.gather(table, positions, 0);
+    return b.rank(rows) == 3 ? b.unsqueeze(rows, {1}) : rows;
+  };
+  Expr size = b.dim(x, 3), part = b.dim(cosines, -1) * 2;
+  Value y = rotatePairs(b, b.narrow(x, 3, 0, part), angles(cosines), angles(sines), interleaved);
+  return provablyEqual(part, size) ? y : b.concat({y, b.narrow(x, 3, part, size)}, 3);
+}
+
+static Tensor rotaryEmbedding(Node &n, TensorBuilder &b) {
+  Value x = n.input(0), positions = n.input(1), cosines = n.input(2), sines = n.input(3);
+  int64_t heads = n.integer("num_heads", 0), rotated = n.integer("rotary_embedding_dim", 0);
+  bool interleaved = n.flag("interleaved", false);
+  double scale = n.real("scale", 1);
+  if (n.flag("is_packed_batching", false))
+    return n.fail("attribute 'is_packed_batching' is 1", "batches of one length are supported");
+  if (!x || !positions || !cosines || !sines)
+    return {};
+  bool isFlat = b.rank(x) == 3;
+  if (isFlat && heads == 0 && rotated == 0) {
+    std::optional<int64_t> count = view::floorDiv(b.dim(x, 2), b.dim(cosines, 1) * 2).asConst();
+    heads = count.value_or(0);
+  }
+  if (isFlat)
+    x = splitHeads(b, x, heads);
+  if (b.rank(positions) == 1) // where the first row is
+    positions = b.add(positions, b.arange(b.dim(x, 2), b.element(positions)));
+  Value y = rotateAt(b, x, positions, cosines, sines, interleaved);
+  if (scale != 1)
+    y = b.mul(y, scale);
+  return isFlat ? mergeHeads(b, y) : y;
+}
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+/// The part of a packed tensor [batch, length, heads, parts, size] as [batch, heads, length, size].
+static Value unpackPart(TensorBuilder &b, Value packed, int64_t part) {
+  return b.transpose(b.squeeze(b.narrow(packed, 3, part, part + 1), {3}), 1, 2);
+}
+
+static Value addBoth(TensorBuilder &b, Value x, Value y) { return x && y ? b.add(x, y) : x ? x : y; }
+
+/// What a mask of lengths or of zeros and ones adds to the scores [batch, heads, rows, keys].
+static Value paddingBias(Node &n, TensorBuilder &b, Value mask, Expr keys, mlir::Type type, double filtered) {
+  if (!mask)
+    return {};
+  Value seen;
+  if (b.rank(mask) == 1)
+    seen = b.less(b.arange(keys, b.element(mask)), b.unsqueeze(mask, {1, 2, 3}));
+  else if (b.rank(mask) == 2)
+    seen = b.unsqueeze(b.greater(mask, 0), {1, 2});
+  else if (b.rank(mask) == 3)
+    seen = b.unsqueeze(b.greater(mask, 0), {1});
+  else
+    return n.fail("a padding mask " + describe(b.shape(mask)), "it is [batch], [batch, keys] or [batch, rows, keys]")
+        .value;
+  return b.where(seen, b.constant(0.0, type), filtered);
+}
+
+static Tensors multiHeadAttention(Node &n, TensorBuilder &b) {
+  Value q = n.input(0), k = n.optionalInput(1), v = n.optionalInput(2), bias = n.optionalInput(3);
+  Value mask = n.optionalInput(4), scoreBias = n.optionalInput(5);
+  Value pastKey = n.optionalInput(6), pastValue = n.optionalInput(7);
+  int64_t heads = n.integer("num_heads");
+  double filtered = n.real("mask_filter_value", -10000);
+  bool isCausal = n.flag("unidirectional", false);
+  DotProductAttention op;
+  if (double scale = n.real("scale", 0))
+    op.scale = scale;
+  if (!isAbsent(n, 8, "a cache in a shared buffer") || !isAbsent(n, 9, "a cache of beams") || !q || !b.ok())
+    return {};
+  if (!pastKey != !pastValue)
+    return n.fail("it has a past of keys or of values alone", "give both"), Tensors();
+
+  if (b.rank(q) == 5) { // all three in one
+    k = unpackPart(b, q, 1);
+    v = unpackPart(b, q, 2);
+    q = unpackPart(b, q, 0);
+  } else {
+    if (bias) {
+      Expr size = b.dim(q, 2), keySize = b.rank(k) == 3 ? b.dim(k, 2) : size;
+      q = b.add(q, b.narrow(bias, 0, 0, size));
+      if (b.rank(k) == 3 && b.rank(v) == 3) {
+        k = b.add(k, b.narrow(bias, 0, size, size + keySize));
+        v = b.add(v, b.narrow(bias, 0, size + keySize, b.dim(bias, 0)));
+      }
+    }
+    q = splitHeads(b, q, heads);
+    if (b.rank(k) == 5) { // keys and values in one
+      v = unpackPart(b, k, 1);
+      k = unpackPart(b, k, 0);
+    } else if (b.rank(k) == 3) {
+      k = splitHeads(b, k, heads);
+      v = splitHeads(b, v, heads);
+    }
+  }
+  Expr past = b.dim(pastKey, 2);
+  if (pastKey) {
+    k = b.concat({pastKey, k}, 2);
+    v = b.concat({pastValue, v}, 2);
+  }
+  if (!q || !k || !v)
+    return {};
+  Expr rows = b.dim(q, 2), keys = b.dim(k, 2);
+  op.bias = addBoth(b, paddingBias(n, b, mask, keys, b.element(q), filtered), scoreBias);
+  if (isCausal)
+    op.allowed = b.greaterEqual(distanceToKeys(b, rows, keys, pastKey ? b.size(past) : Value()), 0);
+  Value y = op.apply(b, q, k, v);
+  return {mergeHeads(b, y), k, v, op.probabilities};
+}
+
+/// A cache of `total` keys: those of the past up to where the new ones begin, the new ones, zeros. Each batch has its
+/// own place.
+static Value extendCache(TensorBuilder &b, Value past, Value added, Expr total, Value begin, Value end) {
+  Value all = past ? b.concat({past, added}, 2) : added;
+  Expr kept = past ? b.dim(past, 2) : Expr(0);
+  Value place = b.arange(total, b.int32()), first = b.unsqueeze(begin, {1});
+  Value source = b.where(b.less(place, first), place, b.add(b.sub(place, first), b.cast(b.size(kept), b.int32())));
+  Value used = b.less(place, b.unsqueeze(end, {1}));
+  source = b.where(used, source, 0);
+  Value rows = b.gatherND(b.transpose(all, 1, 2), b.unsqueeze(source, {2}), 1);
+  return b.where(b.unsqueeze(used, {1, 3}), b.transpose(rows, 1, 2), 0);
+}
+
+static Tensors groupQueryAttention(Node &n, TensorBuilder &b) {
+  Value q = n.input(0), k = n.optionalInput(1), v = n.optionalInput(2);
+  Value pastKey = n.optionalInput(3), pastValue = n.optionalInput(4), lengths = n.input(5);
+  std::optional<Elements> totals = n.sizes(6);
+  Value cosines = n.optionalInput(7), sines = n.optionalInput(8), positions = n.optionalInput(9);
+  Value scoreBias = n.optionalInput(10);
+  int64_t heads = n.integer("num_heads"), keyHeads = n.integer("kv_num_heads");
+  int64_t window = n.integer("local_window_size", -1);
+  bool rotates = n.flag("do_rotary", false), interleaved = n.flag("rotary_interleaved", false);
+  bool isCausal = n.flag("causal", true);
+  DotProductAttention op;
+  if (double scale = n.real("scale", 0))
+    op.scale = scale;
+  op.softcap = n.real("softcap", 0);
+  n.ignore({"qk_norm_epsilon", "kv_cache_bit_width"}); // of inputs that are refused
+  for (llvm::StringRef name : {"smooth_softmax", "sliding_window_cache", "qk_output"})
+    if (n.integer(name, 0) > 0)
+      return n.fail("attribute " + quoted(name) + " is not supported", "leave it 0"), Tensors();
+  for (llvm::StringRef name : {"k_quant_type", "v_quant_type"})
+    if (n.string(name, "NONE") != "NONE")
+      return n.fail("attribute " + quoted(name) + " is not supported", "leave it NONE"), Tensors();
+  if (!isAbsent(n, 11, "a sink of the heads") || !isAbsent(n, 12, "a quantised cache") ||
+      !isAbsent(n, 13, "a quantised cache") || !isAbsent(n, 14, "a norm of the queries"))
+    return {};
+  if (!q || !lengths || !totals || totals->size() != 1 || !b.ok())
+    return {};
+  if (!pastKey != !pastValue || !k != !v)
+    return n.fail("it has keys or values alone", "give both"), Tensors();
+  if (heads < 1 || keyHeads < 1 || heads % keyHeads != 0)
+    return n.fail(Twine(heads) + " heads of queries and " + Twine(keyHeads) + " of keys",
+                  "the former are a multiple of the latter"),
+           Tensors();
+
+  if (!k) { // all three in one, side by side
+    q = splitHeads(b, q, heads + 2 * keyHeads);
+    v = b.narrow(q, 1, heads + keyHeads, heads + 2 * keyHeads);
+    k = b.narrow(q, 1, heads, heads + keyHeads);
+    q = b.narrow(q, 1, 0, heads);
+  } else {
+    q = splitHeads(b, q, heads);
+    k = splitHeads(b, k, keyHeads);
+    v = splitHeads(b, v, keyHeads);
+  }
+  if (!q || !k || !v)
+    return {};
+  // Each batch has its own number of keys: `end`, of which the rows are the last, from `begin` on. A first run begins
+  // at 0 whatever its padding.
+  Expr rows = b.dim(q, 2), total = totals->front(), keys = pastKey ? view::maximum(total, b.dim(pastKey, 2)) : total;
+  Value end = b.add(b.reshape(b.cast(lengths, b.int32()), {b.dim(q, 0)}), 1);
+  Value begin = b.constantLike(end, 0);
+  if (!provablyEqual(rows, total))
+    begin = b.where(b.equal(b.size(rows), b.size(total)), begin, b.sub(end, b.cast(b.size(rows), b.int32())));
+  if (rotates) {
+    if (!positions)
+      positions = b.add(b.unsqueeze(begin, {1}), b.arange(rows, b.int32()));
+    q = rotateAt(b, q, positions, cosines, sines, interleaved);
+    k = rotateAt(b, k, positions, cosines, sines, interleaved);
+  }
+  k = extendCache(b, pastKey, k, keys, begin, end);
+  v = extendCache(b, pastValue, v, keys, begin, end);
+  if (!k || !v)
+    return {};
+  Value distance = distanceToKeys(b, rows, keys, begin);
+  if (isCausal)
+    op.allowed = b.greaterEqual(distance, 0);
+  else
+    op.allowed = b.less(b.arange(keys, b.int32()), b.unsqueeze(end, {1, 2, 3}));
+  if (window >= 0)
+    op.allowed = b.bitAnd(op.allowed, b.less(distance, std::min(window, view::kMaxDim)));
+  op.bias = scoreBias;
+  Value y = op.apply(b, q, k, v);
+  return {mergeHeads(b, y), k, v};
+}
+
+void kiln::import::onnx::addMicrosoft(Registry &r) {
+  llvm::StringRef domain = "com.microsoft";
+  r.add(domain, "BiasGelu", 1, biasGelu);
+  r.add(domain, "FastGelu", 1, fastGelu);
+  r.add(domain, "FusedMatMul", 1, fusedMatmul);
+  r.add(domain, "Gelu", 1, gelu);
+  r.add(domain, "GroupQueryAttention", 1, groupQueryAttention);
+  r.add(domain, "MultiHeadAttention", 1, multiHeadAttention);
+  r.add(domain, "QuickGelu", 1, quickGelu);
+  r.add(domain, "RotaryEmbedding", 1, rotaryEmbedding);
+  r.add(domain, "SkipLayerNormalization", 1, skipLayerNormalization);
+  r.add(domain, "SkipSimplifiedLayerNormalization", 1, skipSimplified);
+}

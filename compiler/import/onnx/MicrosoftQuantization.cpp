@@ -1,0 +1,210 @@
+//===- MicrosoftQuantization.cpp - ONNX Runtime's quantised operators -------===//
+//
+// QLinearAdd and its kin say f(dequantised inputs), quantised: so they are written here. Products stay integer
+// products. A tensor comes with its scale and zero point behind it, the result's follow.
+//
+//===----------------------------------------------------------------------===//
+#include "import/DType.h"
+#include "import/Quantize.h"
+#include "import/onnx/Registry.h"
+#include "import/onnx/WindowAttributes.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace kiln::import::onnx;
+using llvm::Twine;
+using mlir::Value;
+using view::provablyEqual;
+
+/// A parameter of one element as a scalar.
+static Value scalar(TensorBuilder &b, Value x) { return x && b.rank(x) > 0 ? b.reshape(x, {}) : x; }
+
+/// The tensor at an input and the scale and zero point behind it.
+static Quantized quantized(Node &n, TensorBuilder &b, int index) {
+  return {n.input(index), scalar(b, n.input(index + 1)), scalar(b, n.optionalInput(index + 2))};
+}
+
+/// x by the scale and the zero point at these inputs, in the zero point's dtype or this one.
+static Value result(Node &n, TensorBuilder &b, Value x, int index, Value like) {
+  Value scale = scalar(b, n.input(index)), zero = scalar(b, n.optionalInput(index + 1));
+  if (!x || !scale || !like)
+    return {};
+  return quantize(b, x, scale, zero, b.element(zero ? zero : like));
+}
+
+static Value qlinearAdd(Node &n, TensorBuilder &b) {
+  Quantized x = quantized(n, b, 0), y = quantized(n, b, 3);
+  return result(n, b, b.add(dequantize(b, x), dequantize(b, y)), 6, x.values);
+}
+
+static Value qlinearMul(Node &n, TensorBuilder &b) {
+  Quantized x = quantized(n, b, 0), y = quantized(n, b, 3);
+  return result(n, b, b.mul(dequantize(b, x), dequantize(b, y)), 6, x.values);
+}
+
+static Value qlinearSigmoid(Node &n, TensorBuilder &b) {
+  Quantized x = quantized(n, b, 0);
+  return result(n, b, b.sigmoid(dequantize(b, x)), 3, x.values);
+}
+
+static Value qlinearLeakyRelu(Node &n, TensorBuilder &b) {
+  Quantized x = quantized(n, b, 0);
+  return result(n, b, b.leakyRelu(dequantize(b, x), n.real("alpha", 0.01f)), 3, x.values);
+}
+
+/// Before opset 13 the axes from `axis` on are one.
+static Value qlinearSoftmax(Node &n, TensorBuilder &b) {
+  Quantized x = quantized(n, b, 0);
+  int64_t opset = n.integer("opset"), axis = n.integer("axis", -1);
+  Value wide = dequantize(b, x);
+  Value y = opset >= 13 ? b.softmax(wide, axis) : b.reshape(b.softmax(b.flatten(wide, axis), 1), b.shape(wide));
+  return result(n, b, y, 3, x.values);
+}
+
+static Value qlinearGlobalAveragePool(Node &n, TensorBuilder &b) {
+  Quantized x = quantized(n, b, 0);
+  bool channelsLast = n.flag("channels_last", false);
+  llvm::SmallVector<int64_t> axes;
+  for (int64_t i = 1; i + 1 < b.rank(x.values); ++i)
+    axes.push_back(channelsLast ? i : i + 1);
+  return result(n, b, b.mean(dequantize(b, x), axes, /*keepDims=*/true), 3, x.values);
+}
+
+static Value qlinearAveragePool(Node &n, TensorBuilder &b) {
+  Quantized x = quantized(n, b, 0);
+  bool ceilMode = n.flag("ceil_mode", false), countPadding = n.flag("count_include_pad", false);
+  bool channelsLast = n.flag("channels_last", false);
+  Value wide = dequantize(b, x);
+  if (!wide)
+    return {};
+  llvm::SmallVector<int64_t> first = b.allAxes(wide), last = first; // where the channels are second, and where last
+  if (channelsLast && first.size() > 2) {
+    std::rotate(first.begin() + 1, first.end() - 1, first.end());
+    std::rotate(last.begin() + 1, last.begin() + 2, last.end());
+  }
+  wide = b.permute(wide, first);
+  std::optional<Window> window = readWindow(n, wide);
+  if (!window)
+    return {};
+  window->ceilMode = ceilMode;
+  return result(n, b, b.permute(b.averagePool(wide, *window, countPadding), last), 3, x.values);
+}
+
+static Value qlinearConcat(Node &n, TensorBuilder &b) {
+  llvm::SmallVector<Value> parts;
+  for (int i = 2; i + 2 < n.numInputs() || i == 2; i += 3)
+    parts.push_back(dequantize(b, quantized(n, b, i)));
+  return result(n, b, b.concat(parts, n.integer("axis")), 0, n.input(1));
+}
+
+static Value qlinearWhere(Node &n, TensorBuilder &b) {
+  Quantized x = quantized(n, b, 1), y = quantized(n, b, 4);
+  return result(n, b, b.where(n.input(0), dequantize(b, x), dequantize(b, y)), 7, x.values);
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// The sum of integer products in float32; the second operand's scale may be one a column.
+static Value scaled(TensorBuilder &b, Value sum, Value xScale, Value yScale) {
+  return b.mul(b.cast(sum, b.float32()), b.mul(scalar(b, xScale), yScale));
+}
+
+/// alpha · A·B + C, C in units of that product; float32 where the result has no scale.
+static Value qgemm(Node &n, TensorBuilder &b) {
+  Quantized x = quantized(n, b, 0);
+  Value y = n.input(3), yScale = n.input(4), yZero = n.optionalInput(5), bias = n.optionalInput(6);
+  double alpha = n.real("alpha", 1);
+  if (yScale && b.rank(yScale) == 1 && b.dim(yScale, 0).isConst(1))
+    yScale = scalar(b, yScale);
+  Value first = centred(b, x.values, x.zero);
+  if (n.flag("transA", false))
+    first = b.transpose(first, 0, 1);
+  if (n.flag("transB", false))
+    y = b.transpose(y, 0, 1);
+  Value sum = b.matmul(first, centred(b, y, yZero));
+  if (bias)
+    sum = b.add(sum, bias);
+  Value product = scaled(b, sum, x.scale, yScale);
+  if (alpha != 1)
+    product = b.mul(product, alpha);
+  return n.has(7) ? result(n, b, product, 7, x.values) : product;
+}
+
+/// A·B + bias of a float A, which is quantised by its own range.
+static Value dynamicQuantizeMatmul(Node &n, TensorBuilder &b) {
+  Quantized x = quantizeDynamically(b, n.input(0));
+  Value y = n.input(1), yScale = n.input(2), yZero = n.optionalInput(3), bias = n.optionalInput(4);
+  Value product = scaled(b, b.matmul(centred(b, x.values, x.zero), centred(b, y, yZero)), x.scale, yScale);
+  return bias ? b.add(product, bias) : product;
+}
+
+static Value matmulIntegerToFloat(Node &n, TensorBuilder &b) {
+  Value x = n.input(0), y = n.input(1), xScale = n.input(2), yScale = n.input(3);
+  Value xZero = scalar(b, n.optionalInput(4)), yZero = n.optionalInput(5), bias = n.optionalInput(6);
+  Value product = scaled(b, b.matmul(centred(b, x, xZero), centred(b, y, yZero)), xScale, yScale);
+  return bias ? b.add(product, bias) : product;
+}
+
+/// The numbers of `bits` bits that lie along the last axis of a uint8 tensor, the lowest first.
+static Value unpackBits(TensorBuilder &b, Value packed, int64_t bits) {
+  if (!packed || bits == 8)
+    return packed;
+  Shape sizes = b.shape(packed);
+  Value shifts = b.mul(b.arange(8 / bits, b.element(packed)), bits);
+  Value numbers = b.bitAnd(b.shiftRight(b.unsqueeze(packed, {-1}), shifts), (1 << bits) - 1);
+  sizes.back() = sizes.back() * (8 / bits);
+  return b.reshape(numbers, sizes);
+}
+
+/// A · Wᵀ + bias, W [columns, depth] in blocks along its rows, each with a scale and perhaps a zero point.
+static Tensor matmulNBits(Node &n, TensorBuilder &b) {
+  Value x = n.input(0), packed = n.input(1), scales = n.input(2), zeros = n.optionalInput(3), bias = n.optionalInput(5);
+  int64_t depth = n.integer("K"), columns = n.integer("N"), block = n.integer("block_size"),
+          bits = n.integer("bits", 4);
+  n.ignore({"accuracy_level"}); // what may be lost
+  if (n.integer("weight_prepacked", 0) != 0)
+    return n.fail("attribute 'weight_prepacked' is set", "store the weights as the operator defines them");
+  if (n.has(4))
+    return n.fail("an order of the groups is not supported", "leave input 4 out");
+  if (!x || !packed || !scales || !b.ok())
+    return {};
+  bool known = llvm::is_contained({2, 4, 8}, bits) && block >= 1 && depth >= 1 && columns >= 1 &&
+               std::max({block, depth, columns}) <= view::kMaxDim;
+  if (!known || !b.element(packed).isUnsignedInteger(8))
+    return n.fail("weights " + describe(b.shape(packed)) + " of " + dtypeName(b.element(packed)) + ", " + Twine(bits) +
+                      " bits wide",
+                  "they are uint8, of 2, 4 or 8 bits");
+  int64_t blocks = llvm::divideCeil(depth, block), zeroBytes = llvm::divideCeil(blocks * bits, 8);
+  int64_t packedBytes = llvm::divideCeil(blocks * block * bits, 8);
+  Value weights = unpackBits(b, b.reshape(packed, {columns, packedBytes}), bits);
+  scales = b.cast(b.reshape(scales, {columns, blocks}), b.float32());
+  Value zero;
+  if (zeros && b.isFloat(zeros))
+    zero = b.reshape(b.cast(zeros, b.float32()), {columns, blocks});
+  else if (zeros)
+    zero = b.cast(b.narrow(unpackBits(b, b.reshape(zeros, {columns, zeroBytes}), bits), 1, 0, blocks), b.float32());
+  auto spread = [&](Value parameter) { return b.narrow(b.repeatInterleave(parameter, 1, block), 1, 0, depth); };
+  weights = b.cast(b.narrow(weights, 1, 0, depth), b.float32());
+  weights = zero ? b.sub(weights, spread(zero)) : b.sub(weights, int64_t(1) << (bits - 1));
+  Value y = b.matmul(b.cast(x, b.float32()), b.transpose(b.mul(weights, spread(scales)), 0, 1));
+  return b.cast(bias ? b.add(y, b.cast(bias, b.float32())) : y, b.element(x));
+}
+
+void kiln::import::onnx::addMicrosoftQuantization(Registry &r) {
+  llvm::StringRef domain = "com.microsoft";
+  r.add(domain, "DynamicQuantizeMatMul", 1, dynamicQuantizeMatmul);
+  r.add(domain, "MatMulIntegerToFloat", 1, matmulIntegerToFloat);
+  r.add(domain, "MatMulNBits", 1, matmulNBits);
+  r.add(domain, "QGemm", 1, qgemm);
+  r.add(domain, "QLinearAdd", 1, qlinearAdd);
+  r.add(domain, "QLinearAveragePool", 1, qlinearAveragePool);
+  r.add(domain, "QLinearConcat", 1, qlinearConcat);
+  r.add(domain, "QLinearGlobalAveragePool", 1, qlinearGlobalAveragePool);
+  r.add(domain, "QLinearLeakyRelu", 1, qlinearLeakyRelu);
+  r.add(domain, "QLinearMul", 1, qlinearMul);
+  r.add(domain, "QLinearSigmoid", 1, qlinearSigmoid);
+  r.add(domain, "QLinearSoftmax", 1, qlinearSoftmax);
+  r.add(domain, "QLinearWhere", 1, qlinearWhere);
+}

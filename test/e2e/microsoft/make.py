@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""make.py [NAME...]: writes the models of this folder, with seeded inputs and what ONNX Runtime computes of them.
+
+Run by hand, with onnx, onnxruntime and numpy installed; its results are stored. Each model has a few operators of the
+domain com.microsoft, every result of theirs an output.
+"""
+
+import os
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import helper, numpy_helper
+
+MODELS = {}
+
+
+class Graph:
+    def __init__(self, name):
+        self.random = np.random.default_rng(sum(name.encode()))
+        self.nodes, self.inputs, self.initializers, self.outputs, self.feeds = [], [], [], [], {}
+
+    def normal(self, *shape):
+        return self.random.standard_normal(shape).astype(np.float32)
+
+    def bytes(self, *shape, dtype=np.uint8, low=None, high=None):
+        info = np.iinfo(dtype)
+        return self.random.integers(info.min if low is None else low, (info.max if high is None else high) + 1, shape, dtype)
+
+    def input(self, array):
+        name = f"x{len(self.inputs)}"
+        dtype = helper.np_dtype_to_tensor_dtype(array.dtype)
+        self.inputs.append(helper.make_tensor_value_info(name, dtype, array.shape))
+        self.feeds[name] = array
+        return name
+
+    def constant(self, array, dtype=None):
+        name = f"w{len(self.initializers)}"
+        self.initializers.append(numpy_helper.from_array(np.asarray(array, dtype), name))
+        return name
+
+    def f(self, value):
+        return self.constant(value, np.float32)
+
+    def u8(self, value):
+        return self.constant(value, np.uint8)
+
+    def node(self, op, inputs, outputs=1, domain="com.microsoft", keep=None, **attributes):
+        """The names of its results; `keep` are those that become outputs (all)."""
+        names = [f"n{len(self.nodes)}_{i}" for i in range(outputs)]
+        kept = [name if keep is None or i in keep else "" for i, name in enumerate(names)]
+        self.nodes.append(helper.make_node(op, inputs, kept, domain=domain, **attributes))
+        self.outputs += [name for name in kept if name]
+        return names[0]
+
+
+def model(function):
+    MODELS[function.__name__] = function
+    return function
+
+
+@model
+def activations(g):
+    x, bias = g.input(g.normal(2, 3, 8)), g.constant(g.normal(8))
+    g.node("Gelu", [x])
+    g.node("BiasGelu", [x, bias])
+    g.node("FastGelu", [x])
+    g.node("FastGelu", [x, bias])
+    g.node("QuickGelu", [x])
+    g.node("QuickGelu", [x], alpha=1.0)
+
+
+@model
+def products(g):
+    x, y = g.input(g.normal(2, 3, 4)), g.input(g.normal(2, 4, 5))
+    g.node("FusedMatMul", [x, y], alpha=0.5)
+    g.node("FusedMatMul", [x, g.constant(g.normal(2, 5, 4))], transB=1)
+    g.node("FusedMatMul", [x, g.constant(g.normal(2, 3, 5))], transA=1)
+    z = g.input(g.normal(3, 2, 4))
+    g.node("FusedMatMul", [z, y], transBatchA=1)
+    g.node("FusedMatMul", [x, g.constant(g.normal(4, 2, 5))], transBatchB=1)
+    g.node("FusedMatMul", [g.input(g.normal(4, 2, 3)), y], transBatchA=1, transA=1)
+
+
+@model
+def norms(g):
+    x, skip = g.input(g.normal(2, 3, 8)), g.input(g.normal(2, 3, 8))
+    scale, shift, bias = (g.constant(g.normal(8)) for _ in range(3))
+    g.node("SimplifiedLayerNormalization", [x, scale], domain="", axis=-1, epsilon=1e-5)
+    g.node("SkipLayerNormalization", [x, skip, scale, shift, bias], 4, keep=(0, 3), epsilon=1e-5)
+    g.node("SkipLayerNormalization", [x, g.constant(g.normal(3, 8)), scale])
+    g.node("SkipSimplifiedLayerNormalization", [x, skip, scale], 4, keep=(0, 3), epsilon=1e-5)
+    g.node("SkipSimplifiedLayerNormalization", [x, skip, scale, bias], epsilon=1e-5)
+
+
+@model
+def rotary_embedding(g):
+    x, flat = g.input(g.normal(2, 2, 3, 8)), g.input(g.normal(2, 3, 16))
+    angles = g.random.uniform(0, 6, (10, 4))
+    cosines, sines = g.f(np.cos(angles)), g.f(np.sin(angles))
+    rows = g.input(np.array([[1, 5, 2], [0, 9, 3]], np.int64))
+    g.node("RotaryEmbedding", [x, rows, cosines, sines])
+    g.node("RotaryEmbedding", [flat, rows, cosines, sines], interleaved=1)
+    g.node("RotaryEmbedding", [flat, g.constant([4], np.int64), cosines, sines])
+    part = [g.f(np.cos(angles[:, :2])), g.f(np.sin(angles[:, :2]))]
+    g.node("RotaryEmbedding", [flat, rows, *part], rotary_embedding_dim=4, num_heads=2)
+
+
+@model
+def multi_head_attention(g):
+    q, k, v = (g.input(g.normal(2, length, 8)) for length in (3, 4, 4))
+    bias, mask = g.constant(g.normal(24)), g.input(np.array([[1, 1, 0, 1], [1, 0, 0, 0]], np.int32))
+    g.node("MultiHeadAttention", [q, k, v], num_heads=2)
+    g.node("MultiHeadAttention", [q, k, v, bias, mask, g.constant(g.normal(1, 2, 3, 4))], num_heads=2, scale=0.3)
+    g.node("MultiHeadAttention", [q, k, v, "", g.constant([3, 1], np.int32)], num_heads=2)
+    past = [g.input(g.normal(2, 2, 2, 4)) for _ in range(2)]
+    own = [g.constant(g.normal(2, 3, 8)) for _ in range(2)]
+    g.node("MultiHeadAttention", [q, *own, bias, "", "", *past], 3, num_heads=2, unidirectional=1)
+
+
+@model
+def group_query_attention(g):
+    angles = g.random.uniform(0, 6, (12, 8))
+    tables = [g.f(np.cos(angles)), g.f(np.sin(angles))]
+    q, k, v = (g.input(g.normal(2, 3, width)) for width in (64, 32, 32))
+    heads = {"num_heads": 4, "kv_num_heads": 2}
+    first = [g.constant([2, 2], np.int32), g.constant(3, np.int32)]
+    g.node("GroupQueryAttention", [q, k, v, "", "", *first], 3, **heads)
+    g.node("GroupQueryAttention", [q, k, v, "", "", *first, *tables], do_rotary=1, local_window_size=2, **heads)
+    g.node("GroupQueryAttention", [g.input(g.normal(2, 3, 128)), "", "", "", "", *first], softcap=0.5, scale=0.2, **heads)
+    # One step behind caches that are filled differently far.
+    past = [g.input(g.normal(2, 2, 5, 16)) for _ in range(2)]
+    step = [g.input(g.normal(2, 1, width)) for width in (64, 32, 32)]
+    lengths = [g.input(np.array([5, 3], np.int32)), g.constant(6, np.int32)]
+    g.node("GroupQueryAttention", [*step, *past, *lengths, *tables], 3, do_rotary=1, rotary_interleaved=1, **heads)
+    g.node("GroupQueryAttention", [*step, *past, *lengths], 3, local_window_size=3, **heads)
+
+
+def weights_of_bits(g, bits, columns, depth, block):
+    blocks = -(-depth // block)
+    packed = g.u8(g.bytes(columns, blocks, block * bits // 8))
+    return packed, g.f(g.random.uniform(0.01, 0.1, columns * blocks)), g.u8(g.bytes(columns, -(-blocks * bits // 8)))
+
+
+@model
+def matmul_nbits(g):
+    x = g.input(g.normal(2, 3, 40))
+    for bits in (4, 8):
+        packed, scales, zeros = weights_of_bits(g, bits, 6, 40, 16)
+        sizes = {"K": 40, "N": 6, "bits": bits, "block_size": 16}
+        g.node("MatMulNBits", [x, packed, scales], **sizes)
+        g.node("MatMulNBits", [x, packed, scales, zeros, "", g.constant(g.normal(6))], **sizes)
+
+
+@model
+def integer_products(g):
+    x, q = g.input(g.normal(3, 8)), g.input(g.bytes(3, 8))
+    w, signed = g.u8(g.bytes(8, 5)), g.constant(g.bytes(8, 5, dtype=np.int8))
+    columns, bias = g.f(g.random.uniform(0.01, 0.1, 5)), g.constant(g.normal(5))
+    g.node("DynamicQuantizeMatMul", [x, w, g.f(0.05), g.u8(120), bias])
+    g.node("DynamicQuantizeMatMul", [x, signed, columns, g.constant(np.arange(5) - 2, np.int8)])
+    g.node("MatMulIntegerToFloat", [q, w, g.f(0.02), columns, g.u8(7), g.u8(np.arange(5) + 118), bias])
+    g.node("QGemm", [q, g.f(0.02), g.u8(7), signed, g.f(0.05), g.constant(0, np.int8),
+                     g.constant(g.bytes(5, dtype=np.int32, low=-900, high=900)), g.f(0.4), g.u8(99)])
+    g.node("QGemm", [q, g.f(0.02), g.u8(7), g.u8(g.bytes(5, 8)), columns, g.u8(np.full(5, 128))], transB=1)
+
+
+@model
+def quantized_elementwise(g):
+    x, y = g.input(g.bytes(2, 3, 8)), g.input(g.bytes(3, 8))
+    a, b, c = [x, g.f(0.031), g.u8(119)], [y, g.f(0.047), g.u8(131)], [g.f(0.083), g.u8(127)]
+    g.node("QLinearAdd", a + b + c)
+    g.node("QLinearMul", a + b + [g.f(0.17), g.u8(101)])
+    g.node("QLinearSigmoid", a + [g.f(1 / 256), g.u8(0)])
+    g.node("QLinearLeakyRelu", a + [g.f(0.021), g.u8(30)], alpha=0.1)
+    g.node("QLinearSoftmax", a + [g.f(1 / 256), g.u8(0)], opset=13, axis=-1)
+    signed = [g.input(g.bytes(2, 3, 8, dtype=np.int8)), g.f(0.031), g.constant(-9, np.int8)]
+    g.node("QLinearAdd", signed + signed + [g.f(0.083), g.constant(5, np.int8)])
+    chosen = g.input(g.bytes(2, 3, 8, high=1).astype(bool))
+    g.node("QLinearWhere", [chosen] + a + b + c)
+    g.node("QLinearConcat", c + a + [g.u8(g.bytes(2, 1, 8)), g.f(0.047), g.u8(131)], axis=1)
+    g.node("QuantizeLinear", [g.input(g.normal(2, 3)), g.f(0.0001), g.constant(30000, np.uint16)])
+    g.node("DequantizeLinear", [g.constant(g.bytes(2, 3, dtype=np.int16)), g.f([0.1, 0.2]), g.constant([5, 9], np.int16)], axis=0)
+
+
+@model
+def quantized_pools(g):
+    x, out = [g.input(g.bytes(1, 3, 5, 6)), g.f(0.031), g.u8(119)], [g.f(0.017), g.u8(127)]
+    g.node("QLinearGlobalAveragePool", x + out)
+    g.node("QLinearGlobalAveragePool", [g.input(g.bytes(1, 5, 6, 3)), *x[1:]] + out, channels_last=1)
+    g.node("QLinearAveragePool", x + out, kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1])
+
+
+def write(name, build):
+    g = Graph(name)
+    build(g)
+    outputs = [helper.make_empty_tensor_value_info(output) for output in g.outputs]
+    graph = helper.make_graph(g.nodes, name, g.inputs, outputs, g.initializers)
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    proto = helper.make_model(graph, ir_version=8, opset_imports=opsets)
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(proto.SerializeToString(), options, ["CPUExecutionProvider"])
+    results = session.run(None, g.feeds)
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
+    os.makedirs(folder, exist_ok=True)
+    onnx.save(proto, os.path.join(folder, "model.onnx"))
+    for kind, arrays in (("input", g.feeds.values()), ("output", results)):
+        for i, array in enumerate(arrays):
+            np.save(os.path.join(folder, f"{kind}_{i}.npy"), array)
+
+
+for name, build in MODELS.items():
+    if not sys.argv[1:] or name in sys.argv[1:]:
+        write(name, build)
