@@ -1,4 +1,4 @@
-//===- GraphControl.cpp - bind, if and loop ----------------------------- ===//
+//===- GraphControl.cpp - bind, check, if and loop ---------------------- ===//
 
 #include "interp/GraphEvaluator.h"
 #include "support/Error.h"
@@ -17,6 +17,15 @@ GraphEvaluator::Results GraphEvaluator::many(graph::BindOp op) {
   auto variable = view::Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax());
   if (llvm::Error error = symbols_.bind(variable, integerOf(*value)))
     return std::move(error);
+  return llvm::SmallVector<TensorRef>();
+}
+
+GraphEvaluator::Results GraphEvaluator::many(graph::CheckOp op) {
+  llvm::Expected<int64_t> holds = symbols_.evaluate(op.getCondition().getValue());
+  if (!holds)
+    return holds.takeError();
+  if (!*holds)
+    return failure(op.getMessage());
   return llvm::SmallVector<TensorRef>();
 }
 

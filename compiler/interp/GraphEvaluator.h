@@ -47,6 +47,7 @@ private:
   Result one(graph::AssignOp op);
   Result one(graph::GatherOp op);
   Results many(graph::BindOp op);
+  Results many(graph::CheckOp op);
   Results many(graph::IfOp op);
   Results many(graph::LoopOp op);
 

@@ -333,6 +333,10 @@ void HostBuilder::emitBlock(Block &block, Scope &scope) {
       }
     }
   }
+  // Before anything is read that a wrong size would put outside its memory.
+  for (graph::CheckOp check : block.getOps<graph::CheckOp>())
+    host::CheckOp::create(builder_, loc_, truth(size(check.getCondition().getValue(), block, scope)),
+                          check.getMessageAttr());
   for (const KernelGroup &group : realization.groups)
     emitGroup(group, block, scope);
   for (Operation &op : block)
@@ -686,8 +690,10 @@ void HostBuilder::giveOutputsMemory() {
       return giveMemoryTo(gather.getInputMutable(), /*inOrder=*/false);
     if (!isa<graph::IfOp, graph::LoopOp, graph::BindOp>(op))
       return;
-    // A loop's trips and condition come first, and the host may know them.
-    size_t scalars = isa<graph::LoopOp>(op) ? op->getNumOperands() - cast<graph::LoopOp>(op).getInits().size() : 0;
+    // A loop's trips and condition come first, and the host may know them, as it may what a symbol is bound to.
+    size_t scalars = isa<graph::BindOp>(op) ? 1 : 0;
+    if (auto loop = dyn_cast<graph::LoopOp>(op))
+      scalars = op->getNumOperands() - loop.getInits().size();
     for (OpOperand &operand : op->getOpOperands())
       if (operand.getOperandNumber() >= scalars || !isKnownScalar(operand.get()))
         giveMemoryTo(operand, /*inOrder=*/true);

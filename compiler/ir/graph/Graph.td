@@ -221,6 +221,16 @@ def BindOp : GraphOp<"bind"> {
   let assemblyFormat = "$symbol $value attr-dict `:` type($value)";
 }
 
+def CheckOp : GraphOp<"check"> {
+  let summary = "ends the run with this message unless the expression is other than 0";
+  let description = [{
+    What an importer took for true of sizes that are known only when the program runs. The host looks before it launches
+    what the block computes.
+  }];
+  let arguments = (ins ExprAttr:$condition, StrAttr:$message);
+  let assemblyFormat = "$condition $message attr-dict";
+}
+
 def YieldOp : GraphOp<"yield", [Pure, Terminator, ReturnLike]> {
   let summary = "what a region gives";
   let arguments = (ins Variadic<Tensor>:$values);
