@@ -57,6 +57,15 @@ Value TensorBuilder::fail(llvm::Error error) {
   return {};
 }
 
+bool TensorBuilder::check(Expr condition, const Twine &message) {
+  if (condition.isConst(0))
+    return fail(message), false;
+  if (!condition.isConst())
+    graph::CheckOp::create(builder_, location_, ExprAttr::get(builder_.getContext(), condition),
+                           builder_.getStringAttr(message));
+  return true;
+}
+
 void TensorBuilder::noteDiffering(Expr a, Expr b) {
   if (ok())
     differing_ = {a, b};

@@ -92,6 +92,9 @@ public:
   /// The first failure since the last call, or success; the builder is ready for the next node.
   llvm::Error takeError();
 
+  /// The run ends with this message where the condition is 0; fails where it is known to be.
+  bool check(Expr condition, const llvm::Twine &message);
+
   // What a tensor is. A null Value is a tensor of rank 0 and of null dtype.
 
   static Type element(Value x);
@@ -218,7 +221,8 @@ public:
 
   // Movement
 
-  /// One size may be -1: what the others leave.
+  /// One size may be -1: what the others leave. Where the numbers of elements are not provably equal but may be, the
+  /// run checks that they are.
   Value reshape(Value x, Sizes shape);
   Value permute(Value x, Axes order);
   Value transpose(Value x, int64_t a, int64_t b);
@@ -236,10 +240,12 @@ public:
   Value flip(Value x, Axes axes);
   /// Elements [begin, end) of each axis.
   Value shrink(Value x, Sizes begin, Sizes end);
-  /// Amounts before and after each axis; a negative constant takes elements away. The fill is 0 (false) unless given.
+  /// Amounts before and after each axis; a negative one takes elements away. The fill is 0 (false) unless given.
   Value pad(Value x, Sizes low, Sizes high, std::optional<Operand> fill = std::nullopt);
   /// Reflect (without the edge), edge and wrap repeat what is there; amounts are constants.
   Value pad(Value x, Axes low, Axes high, PadMode mode);
+  /// The same for amounts and sizes that only a run knows: each element is read at a computed place.
+  Value padByPlace(Value x, Sizes low, Sizes high, PadMode mode);
   /// One Slice an axis; missing trailing ones take the whole axis.
   Value slice(Value x, llvm::ArrayRef<Slice> slices);
   Value slice(Value x, int64_t axis, Slice slice);
@@ -329,11 +335,11 @@ public:
   Value gatherND(Value x, Value indices, int64_t batch);
   /// A new axis of size `depth` at `axis` of the result, `on` at the index and `off` elsewhere, in `element`.
   Value oneHot(Value indices, Expr depth, int64_t axis, Operand on, Operand off, Type element);
-  /// bool [rows, columns]: true where column − row ≥ diagonal.
+  /// bool [rows, columns], true where column − row ≥ diagonal.
   Value triangle(Expr rows, Expr columns, Expr diagonal);
   /// The lower (upper) triangle of the last two axes, zeros elsewhere.
-  Value tril(Value x, int64_t diagonal = 0);
-  Value triu(Value x, int64_t diagonal = 0);
+  Value tril(Value x, Expr diagonal = 0);
+  Value triu(Value x, Expr diagonal = 0);
 
 private:
   Value floatAlu(Alu kind, Value x);

@@ -113,8 +113,10 @@ Value TensorBuilder::oneHot(Value indices, Expr depth, int64_t axis, Operand on,
 Value TensorBuilder::triangle(Expr rows, Expr columns, Expr diagonal) {
   if (diagonal.max() <= 0 && !diagonal.isConst(0)) // the rest of the other triangle, turned
     return logicalNot(transpose(triangle(columns, rows, 1 - diagonal), 0, 1));
-  if (diagonal.min() < 0)
-    return fail("a triangle from diagonal " + diagonal.print(), "its sign must be known");
+  if (diagonal.min() < 0) {
+    Value row = unsqueeze(arange(rows, int64()), {1}), column = unsqueeze(arange(columns, int64()), {0});
+    return greaterEqual(sub(column, row), size(diagonal));
+  }
   // Rows of a pattern (gap, ones, gap), each row one shorter than the pattern, so that it moves right row by row.
   Expr gap = rows.min() > 0 ? rows : rows + 1; // also without rows and columns a row has an element to lose
   Expr period = view::sum({diagonal, columns, gap});
@@ -127,9 +129,11 @@ Value TensorBuilder::triangle(Expr rows, Expr columns, Expr diagonal) {
 }
 
 /// Beyond the largest size of an axis, diagonals are all alike.
-static Expr diagonalWithin(int64_t diagonal) { return std::clamp(diagonal, -view::kMaxDim, view::kMaxDim); }
+static Expr diagonalWithin(Expr diagonal) {
+  return view::maximum(view::minimum(diagonal, view::kMaxDim), -view::kMaxDim);
+}
 
-Value TensorBuilder::tril(Value x, int64_t diagonal) {
+Value TensorBuilder::tril(Value x, Expr diagonal) {
   if (!x)
     return {};
   if (rank(x) < 2)
@@ -137,7 +141,7 @@ Value TensorBuilder::tril(Value x, int64_t diagonal) {
   return where(logicalNot(triangle(dim(x, -2), dim(x, -1), diagonalWithin(diagonal) + 1)), x, 0);
 }
 
-Value TensorBuilder::triu(Value x, int64_t diagonal) {
+Value TensorBuilder::triu(Value x, Expr diagonal) {
   if (!x)
     return {};
   if (rank(x) < 2)

@@ -62,10 +62,17 @@ Value TensorBuilder::reshape(Value x, Sizes sizes) {
     return x;
   if (!fits(to))
     return {};
-  if (!provablyEqual(view::product(from), view::product(to)))
-    return fail("cannot reshape " + describe(from) + " to " + describe(sizes) + ": " + view::product(from).print() +
-                    " elements are not " + view::product(to).print(),
-                "the number of elements must stay the same");
+  Expr before = view::product(from), after = view::product(to);
+  if (!provablyEqual(before, after)) {
+    std::string cause = "cannot reshape " + describe(from) + " to " + describe(sizes) + ": " + before.print() +
+                        " elements are not " + after.print();
+    if (view::provablyLess(before, after) || view::provablyLess(after, before) || (before - after).asConst())
+      return fail(cause, "the number of elements must stay the same");
+    // As many as the result has, which is checked to be all of them.
+    check(view::logicalAnd({view::greaterEqual(before, after), view::greaterEqual(after, before)}), cause);
+    x = shrink(reshape(x, {before}), {Expr(0)}, {after});
+    return reshape(x, to);
+  }
   if (graph::ConstOp op = asConstant(x))
     return constant(op.getValue(), to);
   return graph::ReshapeOp::create(builder_, location_, tensorType(to, element(x)), x);

@@ -51,9 +51,9 @@ Value TensorBuilder::pad(Value x, Sizes low, Sizes high, std::optional<Operand> 
   Shape before(low), after(high), begin(rank(x), Expr(0)), end, padded;
   for (auto [axis, size] : llvm::enumerate(shape(x))) {
     auto take = [](Expr &amount) {
-      int64_t taken = amount.isConst() && amount.constant() < 0 ? -amount.constant() : 0;
-      amount = taken ? Expr(0) : amount;
-      return Expr(taken);
+      Expr taken = amount.min() < 0 ? view::maximum(-amount, 0) : Expr(0);
+      amount = amount.min() < 0 ? view::maximum(amount, 0) : amount;
+      return taken;
     };
     begin[axis] = take(before[axis]);
     Expr cut = take(after[axis]);
@@ -124,6 +124,31 @@ Value TensorBuilder::pad(Value x, Axes low, Axes high, PadMode mode) {
     after.push_back(std::min<int64_t>(h, 0));
   }
   return pad(x, before, after);
+}
+
+Value TensorBuilder::padByPlace(Value x, Sizes low, Sizes high, PadMode mode) {
+  if (!x)
+    return {};
+  if (int64_t(low.size()) != rank(x) || int64_t(high.size()) != rank(x))
+    return fail("pads of " + Twine(low.size()) + " axes do not fit " + describe(shape(x)));
+  for (int64_t axis : allAxes(x)) {
+    if (low[axis].isConst(0) && high[axis].isConst(0))
+      continue;
+    Expr size = dim(x, axis), count = view::maximum(view::sum({size, low[axis], high[axis]}), 0);
+    Value place = sub(arange(count, int64()), this->size(low[axis])), last = this->size(size - 1);
+    if (mode == PadMode::Edge) {
+      place = minimum(maximum(place, 0), last);
+    } else if (mode == PadMode::Wrap) {
+      place = floorMod(place, this->size(view::maximum(size, 1)));
+    } else {
+      // There and back again.
+      Value period = this->size(view::maximum(size * 2 - 2, 1));
+      place = floorMod(place, period);
+      place = minimum(place, sub(period, place));
+    }
+    x = gather(x, place, axis);
+  }
+  return x;
 }
 
 Value TensorBuilder::stride(Value x, int64_t axis, int64_t step) {

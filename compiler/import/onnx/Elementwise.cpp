@@ -98,9 +98,15 @@ static Tensor mod(Node &n, TensorBuilder &b) {
     if (Tensor folded = foldElementwise(n, n.tensor(0).type ? n.tensor(0).element() : b.int64(), foldMod))
       return folded;
   Value x = n.input(0), y = n.input(1);
-  if (!truncates && b.isFloat(x))
-    return n.fail("attribute 'fmod' is 0 with floats", "floats need fmod=1");
-  return truncates ? b.truncMod(x, y) : b.floorMod(x, y);
+  if (!b.isFloat(x) || !b.isFloat(y) || truncates)
+    return truncates ? b.truncMod(x, y) : b.floorMod(x, y);
+  if (n.opset() < 28)
+    return n.fail("attribute 'fmod' is 0 with floats", "before opset 28 floats need fmod=1");
+  // The divisor's sign, a zero's too; an infinite divisor is the remainder where the signs differ.
+  Value rest = b.truncMod(x, y), isBelow = b.less(y, 0);
+  Value zero = b.where(isBelow, b.constantLike(y, -0.0), b.constantLike(y, 0.0));
+  Value differs = b.notEqual(b.less(rest, 0), isBelow);
+  return b.where(b.equal(rest, 0), zero, b.where(differs, b.add(rest, y), rest));
 }
 
 /// The result has the base's dtype, whatever the exponent's.
@@ -187,6 +193,23 @@ static Tensor castLike(Node &n, TensorBuilder &b) {
   return castTo(n, b, like ? like.element() : mlir::Type());
 }
 
+static Tensor bitCast(Node &n, TensorBuilder &b) {
+  int64_t to = n.integer("to");
+  mlir::Type element = elementType(n.importer().builder().getContext(), to);
+  if (!element)
+    return n.fail("dtype " + dataTypeName(to) + " is not supported", "dtypes are " + dtypeNames());
+  Value x = n.input(0);
+  if (!x)
+    return {};
+  if (byteSize(element) != byteSize(b.element(x)))
+    return n.fail("the bits of " + dtypeName(b.element(x)) + " are not as many as those of " + dtypeName(element),
+                  "cast to a dtype of the same width");
+  // The bits of a bool are those of the number that it is.
+  if (b.isBool(x))
+    x = b.cast(x, b.builder().getIntegerType(8, /*isSigned=*/false));
+  return b.bitcast(x, element);
+}
+
 void kiln::import::onnx::addElementwise(Registry &r) {
   using B = TensorBuilder;
   r.add("Abs", 1, unary(&B::abs, foldAbs));
@@ -196,6 +219,7 @@ void kiln::import::onnx::addElementwise(Registry &r) {
   r.add("Asinh", 9, unary(&B::asinh));
   r.add("Atan", 7, unary(&B::atan));
   r.add("Atanh", 9, unary(&B::atanh));
+  r.add("BitCast", 26, bitCast);
   r.add("BitwiseNot", 18, unary(&B::bitNot));
   r.add("Ceil", 1, unary(&B::ceil));
   r.add("Cos", 7, unary(&B::cos));

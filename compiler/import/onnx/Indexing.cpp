@@ -1,4 +1,5 @@
 //===- Indexing.cpp - Slices and gathers ------------------------------------===//
+#include "import/onnx/DataSizes.h"
 #include "import/onnx/Fold.h"
 #include "import/onnx/Importer.h"
 #include "import/onnx/ModelFile.h"
@@ -65,7 +66,56 @@ static Tensor sliceElements(const Tensor &input, const Bounds &bounds) {
   return Tensor(input.element(), {int64_t(elements.size())}, elements);
 }
 
+/// A slice whose axes or steps are data: of each axis, elements at computed places.
+static Tensor sliceAtPlaces(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  int64_t rank = b.rank(x), most = view::kMaxDim;
+  std::optional<Elements> begins = n.numbers(1, -most, most, /*clamps=*/true),
+                          ends = n.numbers(2, -most, most, /*clamps=*/true), axes = Elements(), steps;
+  if (!x || !begins || !ends)
+    return {};
+  size_t count = begins->size();
+  if (n.has(3))
+    axes = axesInput(n, 3, "axis", rank);
+  else
+    llvm::append_range(*axes, llvm::seq<int64_t>(0, count));
+  steps = n.has(4) ? n.numbers(4, -most, most, /*clamps=*/true) : Elements(count, Expr(1));
+  if (!axes || !steps)
+    return {};
+  if (ends->size() != count || axes->size() != count || steps->size() != count)
+    return n.fail("starts, ends, axes and steps differ in length");
+  for (int64_t i = 0; i < rank; ++i) {
+    // What the list says of this axis; where it says nothing, all of it.
+    Expr size = b.dim(x, i), begin = 0, end = size, step = 1;
+    for (size_t j = 0; j < count; ++j) {
+      Expr isMeant = isEqual((*axes)[j], i);
+      begin = choose(isMeant, (*begins)[j], begin);
+      end = choose(isMeant, (*ends)[j], end);
+      step = choose(isMeant, (*steps)[j], step);
+    }
+    if (begin.isConst(0) && end == size && step.isConst(1))
+      continue;
+    step = n.named("step", step, -most, most);
+    if (!b.check(Expr(1) - isEqual(step, 0), "a slice has the step 0"))
+      return {};
+    Expr forward = view::less(0, step), low = forward - 1, high = size - 1 + forward;
+    auto within = [&](Expr bound) {
+      return view::maximum(view::minimum(bound + view::less(bound, 0) * size, high), low);
+    };
+    begin = n.named("begin", within(n.named("begin", begin, -most, most)), -1, most);
+    end = n.named("end", within(n.named("end", end, -most, most)), -1, most);
+    Expr span = choose(forward, end - begin, begin - end), stride = choose(forward, step, -step);
+    Expr length = n.named("length", view::ceilDiv(view::maximum(span, 0), view::maximum(stride, 1)));
+    Value places = b.add(b.mul(b.arange(length, b.int64()), b.size(step)), b.size(begin));
+    x = b.gather(x, places, i);
+  }
+  return x;
+}
+
 static Tensor slice(Node &n, TensorBuilder &b) {
+  auto isData = [&](int index) { return n.has(index) && n.tensor(index) && !n.elements(index); };
+  if (n.opset() >= 10 && (isData(3) || isData(4)))
+    return sliceAtPlaces(n, b);
   const Tensor &input = n.tensor(0);
   std::optional<Bounds> bounds = boundsOf(n);
   if (!input || !bounds)
@@ -165,14 +215,73 @@ static Tensor oneHot(Node &n, TensorBuilder &b) {
   return b.oneHot(indices, depth->front(), axis, on, off, b.element(values));
 }
 
+/// Of each sequence, the first elements backwards, as many as it has; the rest stays.
+static Tensor reverseSequence(Node &n, TensorBuilder &b) {
+  Value x = n.input(0), lengths = n.input(1);
+  int64_t time = n.integer("time_axis", 0), batch = n.integer("batch_axis", 1);
+  std::optional<int64_t> along = b.normalizeAxis(time, b.rank(x)), across = b.normalizeAxis(batch, b.rank(x));
+  if (!x || !lengths || !along || !across)
+    return {};
+  if (b.rank(lengths) != 1 || *along == *across)
+    return n.fail("lengths " + describe(b.shape(lengths)) + " for axes " + Twine(time) + " and " + Twine(batch),
+                  "they are a list, for two axes");
+  Shape steps(b.rank(x), Expr(1)), rows = steps;
+  steps[*along] = b.dim(x, *along);
+  rows[*across] = b.dim(x, *across);
+  Value step = b.reshape(b.arange(steps[*along], b.int64()), steps);
+  Value length = b.reshape(b.cast(lengths, b.int64()), rows);
+  Value from = b.where(b.less(step, length), b.sub(b.sub(length, 1), step), step);
+  return b.gatherElements(x, b.expand(from, b.shape(x)), *along);
+}
+
+/// The largest (or smallest) elements and where they are, in order; of equal ones the first comes first. An element's
+/// rank is the number of those before it in that order, so each pair along the axis is compared.
+static Tensors topK(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  int64_t axis = n.integer("axis", -1);
+  bool largest = n.opset() < 11 || n.flag("largest", true);
+  if (n.opset() >= 11)
+    n.ignore({"sorted"}); // in order is an order too
+  std::optional<int64_t> at = b.normalizeAxis(axis, b.rank(x));
+  std::optional<Elements> count = Elements();
+  if (n.opset() < 10)
+    count->push_back(n.integer("k"));
+  else
+    count = n.sizes(1);
+  if (!x || !at || !count)
+    return {};
+  if (count->size() != 1)
+    return n.fail("input 'K' is not one number"), Tensors();
+  Expr size = b.dim(x, *at), k = count->front();
+  if (!b.check(view::greaterEqual(size, k), "the " + k.print() + " largest of an axis of size " + size.print()))
+    return {};
+  Value last = b.transpose(x, *at, -1);
+  Value mine = b.unsqueeze(last, {-1}), other = b.unsqueeze(last, {-2}); // [..., i, 1] and [..., 1, j]
+  Value places = b.arange(size, b.int64());
+  Value isEarlier = b.less(b.unsqueeze(places, {0}), b.unsqueeze(places, {1}));
+  Value isBefore = largest ? b.less(mine, other) : b.less(other, mine);
+  if (b.isFloat(x)) // NaN is above all
+    isBefore = b.bitOr(isBefore, largest ? b.bitAnd(b.isNaN(other), b.logicalNot(b.isNaN(mine)))
+                                         : b.bitAnd(b.isNaN(mine), b.logicalNot(b.isNaN(other))));
+  Value isSame = b.equal(mine, other);
+  if (b.isFloat(x))
+    isSame = b.bitOr(isSame, b.bitAnd(b.isNaN(mine), b.isNaN(other)));
+  Value rank = b.sum(b.cast(b.bitOr(isBefore, b.bitAnd(isSame, isEarlier)), b.int64()), {-1});
+  // [..., k, i]: whether i is the one of rank k.
+  Value isChosen = b.equal(b.unsqueeze(rank, {-2}), b.unsqueeze(b.arange(k, b.int64()), {1}));
+  Value index = b.sum(b.where(isChosen, places, b.constant(0, b.int64())), {-1});
+  index = b.transpose(index, *at, -1);
+  return {b.gatherElements(x, index, *at), index};
+}
+
 static Tensor trilu(Node &n, TensorBuilder &b) {
   bool upper = n.flag("upper", true);
-  int64_t diagonal = 0;
+  Expr diagonal = 0;
   if (n.has(1)) {
-    std::optional<llvm::SmallVector<int64_t>> k = n.integers(1, "diagonal");
+    std::optional<Elements> k = n.numbers(1, -view::kMaxDim, view::kMaxDim, /*clamps=*/true);
     if (!k)
       return {};
-    if (k->size() != 1 || std::abs(k->front()) > view::kMaxDim)
+    if (k->size() != 1)
       return n.fail("input 'k' is no diagonal");
     diagonal = k->front();
   }
@@ -184,6 +293,8 @@ void kiln::import::onnx::addIndexing(Registry &r) {
   r.add("GatherElements", 11, gatherElements);
   r.add("GatherND", 11, gatherND);
   r.add("OneHot", 9, oneHot);
+  r.add("ReverseSequence", 10, reverseSequence);
   r.add("Slice", 1, slice);
+  r.add("TopK", 1, topK);
   r.add("Trilu", 14, trilu);
 }

@@ -1,7 +1,10 @@
 //===- Movement.cpp - Reshape, transpose, concat, split, pad, tile … --------===//
+#include "import/onnx/DataSizes.h"
 #include "import/onnx/Fold.h"
 #include "import/onnx/ModelFile.h"
 #include "import/onnx/Registry.h"
+
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace kiln;
 using namespace kiln::import;
@@ -18,6 +21,27 @@ static Tensor reshaped(Node &n, TensorBuilder &b, llvm::ArrayRef<Expr> shape) {
   return b.reshape(n.input(0), shape);
 }
 
+/// To a shape that is data, in which a size may be -1 or stand for the input's.
+static Tensor reshapeToData(Node &n, TensorBuilder &b, bool zeroIsZero) {
+  Value x = n.input(0);
+  std::optional<Elements> given = n.numbers(1, -1, view::kMaxDim);
+  if (!x || !given)
+    return {};
+  Shape from = b.shape(x), to;
+  Expr known = 1;
+  for (auto [axis, size] : llvm::enumerate(*given)) {
+    Expr wanted = size;
+    if (!zeroIsZero && axis < from.size())
+      wanted = choose(isEqual(size, 0), from[axis], size);
+    to.push_back(n.named("size", wanted, -1));
+    known = known * choose(view::less(to.back(), 0), 1, to.back());
+  }
+  Expr open = n.named("rest", view::floorDiv(view::product(from), view::maximum(known, 1)));
+  for (Expr &size : to)
+    size = n.named("size", choose(view::less(size, 0), open, size));
+  return b.reshape(x, to);
+}
+
 static Tensor reshape(Node &n, TensorBuilder &b) {
   bool zeroIsZero = n.opset() >= 14 && n.flag("allowzero", false);
   const Tensor &input = n.tensor(0);
@@ -30,8 +54,7 @@ static Tensor reshape(Node &n, TensorBuilder &b) {
   if (!input || (n.opset() >= 5 && !n.tensor(1)))
     return {};
   if (!sizes)
-    return n.fail("the shape " + quoted(n.proto().input(1)) + " is not known at import",
-                  "it has to be a constant or made of sizes");
+    return reshapeToData(n, b, zeroIsZero);
   Shape from = input.shape(), to;
   Expr known = 1;
   int open = -1;
@@ -66,7 +89,43 @@ static std::optional<llvm::SmallVector<int64_t>> axesOf(Node &n) {
   return n.has(1) ? n.integers(1, "axes") : llvm::SmallVector<int64_t>();
 }
 
+/// Whether axes are given as an input that is data.
+static bool areAxesData(Node &n) { return n.opset() >= 13 && n.has(1) && n.tensor(1) && !n.elements(1); }
+
+static Tensor squeezeByData(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  std::optional<Elements> axes = axesInput(n, 1, "axis", b.rank(x));
+  if (!x || !axes)
+    return {};
+  if (int64_t(axes->size()) > b.rank(x))
+    return n.fail(Twine(axes->size()) + " axes to squeeze in " + describe(b.shape(x)));
+  return b.reshape(x, shapeWithout(n, b.shape(x), namedAxes(*axes, b.rank(x)), axes->size()));
+}
+
+static Tensor unsqueezeByData(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  const Tensor &list = n.tensor(1);
+  if (!x || !list.type.hasStaticShape())
+    return n.fail("the number of axes is not known at import", "give their list a fixed length");
+  int64_t rank = b.rank(x) + list.type.getNumElements();
+  std::optional<Elements> axes = axesInput(n, 1, "axis", rank);
+  if (!axes)
+    return {};
+  Shape to;
+  Expr before = 0; // axes of x so far
+  for (Expr isNew : namedAxes(*axes, rank)) {
+    Expr size = isNew;
+    for (auto [i, own] : llvm::enumerate(b.shape(x)))
+      size = size + view::logicalAnd({isEqual(isNew, 0), isEqual(before, int64_t(i))}) * own;
+    before = before + (Expr(1) - isNew);
+    to.push_back(n.named("size", size));
+  }
+  return b.reshape(x, to);
+}
+
 static Tensor squeeze(Node &n, TensorBuilder &b) {
+  if (areAxesData(n))
+    return squeezeByData(n, b);
   std::optional<llvm::SmallVector<int64_t>> axes = axesOf(n);
   const Tensor &input = n.tensor(0);
   if (!axes || !input)
@@ -92,6 +151,8 @@ static Tensor squeeze(Node &n, TensorBuilder &b) {
 }
 
 static Tensor unsqueeze(Node &n, TensorBuilder &b) {
+  if (areAxesData(n))
+    return unsqueezeByData(n, b);
   std::optional<llvm::SmallVector<int64_t>> axes = axesOf(n);
   const Tensor &input = n.tensor(0);
   if (!axes || !input)
@@ -120,7 +181,20 @@ static Tensor expand(Node &n, TensorBuilder &b) {
   if (input.elements && input.elements->size() == 1 && count <= kMostElements &&
       shape.size() >= size_t(input.type.getRank()))
     return Tensor(input.element(), shape, Elements(count, input.elements->front()));
-  return b.expand(n.input(0), *sizes);
+  // A size that is data may be 1, for the input's own.
+  Value x = n.input(0);
+  Shape from = b.shape(x);
+  for (auto [own, size] : llvm::zip(llvm::reverse(from), llvm::reverse(*sizes))) {
+    if (size.isConst() || own.isConst(1) || view::provablyEqual(own, size))
+      continue;
+    if (!own.isConst())
+      continue;
+    if (!b.check(view::maximum(isEqual(size, 1), isEqual(size, own)),
+                 "cannot expand " + describe(from) + " to " + describe(*sizes)))
+      return {};
+    size = own;
+  }
+  return b.expand(x, *sizes);
 }
 
 static Tensor transpose(Node &n, TensorBuilder &b) {
@@ -175,6 +249,21 @@ static Tensors split(Node &n, TensorBuilder &b) {
   }
   if (llvm::any_of(*sizes, [](Expr part) { return part.max() < 0; }))
     return n.fail("a part has a negative size"), Tensors();
+  if (Expr total = view::sum(*sizes); !areKnown(*sizes) && !view::provablyEqual(total, size)) {
+    // The last part is what the others leave.
+    if (!b.check(isEqual(total, size),
+                 "parts of " + describe(*sizes) + " do not make up an axis of size " + size.print()))
+      return {};
+    Expr before = total - sizes->back();
+    sizes->back() = n.named("rest", view::maximum(size - before, 0));
+    Tensors parts;
+    Expr first = 0;
+    for (Expr part : *sizes) {
+      parts.push_back(b.narrow(x, *at, first, first + part));
+      first = first + part;
+    }
+    return parts;
+  }
   llvm::SmallVector<Value> parts = b.split(x, axis, *sizes);
   return Tensors(parts.begin(), parts.end());
 }
@@ -212,49 +301,80 @@ static Tensor pad(Node &n, TensorBuilder &b) {
       amounts->push_back(amount);
     fill = n.real("value", 0);
   } else {
-    const Elements *known = n.elements(1);
-    if (!known)
-      return n.fail("the pads are not known at import", "they have to be constants or sizes");
-    amounts = *known;
+    amounts = n.numbers(1, -view::kMaxDim, view::kMaxDim);
+    if (!amounts)
+      return {};
     if (n.has(2))
       fill = n.input(2);
   }
   if (!x)
     return {};
   int64_t rank = b.rank(x);
-  std::optional<llvm::SmallVector<int64_t>> axes = b.allAxes(x);
+  std::optional<Elements> axes = Elements();
+  llvm::append_range(*axes, b.allAxes(x));
   if (n.opset() >= 18 && n.has(3))
-    axes = n.integers(3, "axes");
+    axes = axesInput(n, 3, "axis", rank);
   if (!axes)
     return {};
   if (amounts->size() != 2 * axes->size())
     return n.fail(Twine(amounts->size()) + " pads for " + Twine(axes->size()) + " axes", "give two an axis");
   Shape low(rank, Expr(0)), high = low;
   for (auto [i, given] : llvm::enumerate(*axes)) {
-    std::optional<int64_t> axis = b.normalizeAxis(given, rank);
-    if (!axis)
-      return {};
-    low[*axis] = (*amounts)[i];
-    high[*axis] = (*amounts)[axes->size() + i];
+    for (int64_t axis = 0; axis < rank; ++axis) {
+      Expr isMeant = isEqual(given, axis);
+      low[axis] = choose(isMeant, (*amounts)[i], low[axis]);
+      high[axis] = choose(isMeant, (*amounts)[axes->size() + i], high[axis]);
+    }
   }
+  for (Expr &amount : llvm::concat<Expr>(low, high))
+    if (!areKnown(*axes))
+      amount = n.named("pad", amount, -view::kMaxDim, view::kMaxDim);
   // A scalar may come as a list of one.
   if (fill && !fill->isNumber())
     fill = b.reshape(fill->tensor(), {});
   if (mode == "constant")
     return fill && !fill->isNumber() && !fill->tensor() ? Value() : b.pad(x, low, high, fill);
-  llvm::SmallVector<int64_t> before, after;
-  for (Expr amount : llvm::concat<Expr>(low, high)) {
-    if (!amount.isConst())
-      return n.fail("the pad " + amount.print() + " is not known at import", "fix it with --dim");
-    (before.size() < size_t(rank) ? before : after).push_back(amount.constant());
+  std::optional<PadMode> repeats = llvm::StringSwitch<std::optional<PadMode>>(mode)
+                                       .Case("reflect", PadMode::Reflect)
+                                       .Case("edge", PadMode::Edge)
+                                       .Case("wrap", PadMode::Wrap)
+                                       .Default(std::nullopt);
+  if (!repeats)
+    return n.fail("attribute 'mode' is " + quoted(mode), "it is constant, reflect, edge or wrap");
+  bool sizesKnown = true;
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    bool isPadded = !low[axis].isConst(0) || !high[axis].isConst(0);
+    sizesKnown &= !isPadded || *repeats == PadMode::Edge || b.dim(x, axis).isConst();
   }
-  if (mode == "reflect")
-    return b.pad(x, before, after, PadMode::Reflect);
-  if (mode == "edge")
-    return b.pad(x, before, after, PadMode::Edge);
-  if (mode == "wrap")
-    return b.pad(x, before, after, PadMode::Wrap);
-  return n.fail("attribute 'mode' is " + quoted(mode), "it is constant, reflect, edge or wrap");
+  if (!areKnown(low) || !areKnown(high) || !sizesKnown)
+    return b.padByPlace(x, low, high, *repeats);
+  llvm::SmallVector<int64_t> before, after;
+  for (Expr amount : llvm::concat<Expr>(low, high))
+    (before.size() < size_t(rank) ? before : after).push_back(amount.constant());
+  return b.pad(x, before, after, *repeats);
+}
+
+/// The middle of the named axes, or zeros around them, to given sizes.
+static Tensor centerCropPad(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  std::optional<Elements> sizes = n.sizes(1);
+  llvm::SmallVector<int64_t> axes = n.hasAttr("axes") ? n.integers("axes") : b.allAxes(x);
+  if (!x || !sizes)
+    return {};
+  if (sizes->size() != axes.size())
+    return n.fail(Twine(sizes->size()) + " sizes for " + Twine(axes.size()) + " axes", "give one an axis");
+  for (auto [size, given] : llvm::zip(*sizes, axes)) {
+    std::optional<int64_t> axis = b.normalizeAxis(given, b.rank(x));
+    if (!axis)
+      return {};
+    Expr own = b.dim(x, *axis), more = view::maximum(size - own, 0), less = view::maximum(own - size, 0);
+    Shape low(b.rank(x), Expr(0)), high = low;
+    low[*axis] = view::floorDiv(more, 2);
+    high[*axis] = more - low[*axis];
+    Expr begin = view::floorDiv(less, 2);
+    x = b.narrow(b.pad(x, low, high), *axis, begin, begin + size);
+  }
+  return x;
 }
 
 static Tensor depthToSpace(Node &n, TensorBuilder &b) {
@@ -291,6 +411,7 @@ static Tensor spaceToDepth(Node &n, TensorBuilder &b) {
 }
 
 void kiln::import::onnx::addMovement(Registry &r) {
+  r.add("CenterCropPad", 18, centerCropPad);
   r.add("Concat", 1, concat);
   r.add("DepthToSpace", 1, depthToSpace);
   r.add("Expand", 8, expand);

@@ -74,7 +74,7 @@ const Elements *Node::elements(int index) {
   return found.elements ? &*found.elements : nullptr;
 }
 
-std::optional<Elements> Node::sizes(int index) {
+std::optional<Elements> Node::numbers(int index, int64_t min, int64_t max, bool clamps) {
   const Tensor &found = tensor(index);
   if (!found)
     return std::nullopt;
@@ -84,14 +84,33 @@ std::optional<Elements> Node::sizes(int index) {
     fail("input " + quoted(proto_.input(index)) + " gives sizes but is no short list of integers", "give it as one");
     return std::nullopt;
   }
-  mlir::Value list = builder_.reshape(input(index), {found.type.getNumElements()});
   Elements sizes;
+  if (found.type.getNumElements() == 0)
+    return sizes;
+  mlir::Value list = builder_.reshape(input(index), {found.type.getNumElements()});
   for (int64_t i = 0, count = found.type.getNumElements(); i < count; ++i) {
     std::string name = scope_.prefix() + proto_.input(index) + (count == 1 ? "" : "." + std::to_string(i));
     mlir::Value scalar = builder_.reshape(builder_.narrow(list, 0, i, i + 1), {});
-    sizes.push_back(importer_.bind(name, builder_.cast(scalar, builder_.int64()), builder_));
+    scalar = builder_.cast(scalar, builder_.int64());
+    if (clamps)
+      scalar = builder_.clip(scalar, Operand(min), Operand(max));
+    sizes.push_back(importer_.bind(name, scalar, builder_, {min, max, std::clamp<int64_t>(1, min, max)}));
   }
   return sizes;
+}
+
+view::Expr Node::named(StringRef what, view::Expr value, int64_t min, int64_t max) {
+  if (value.isConst() || value.kind() == view::Expr::Kind::Var)
+    return value;
+  min = std::max(min, value.min());
+  max = std::min(max, value.max());
+  if (min >= max) {
+    builder_.check(view::logicalAnd({view::greaterEqual(value, min), view::greaterEqual(min, value)}),
+                   "the " + what + " " + value.print() + " is not " + Twine(min));
+    return min;
+  }
+  std::string name = scope_.prefix() + (proto_.output_size() ? proto_.output(0) : proto_.op_type()) + "." + what.str();
+  return importer_.bind(name, builder_.size(value), builder_, {min, max, std::clamp<int64_t>(1, min, max)});
 }
 
 std::optional<llvm::SmallVector<int64_t>> Node::integers(int index, StringRef what) {

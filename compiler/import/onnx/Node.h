@@ -50,7 +50,13 @@ public:
   const Elements *elements(int index);
   /// The input's elements as sizes. Those that are data are read at run time: each becomes a symbol of its own, bound
   /// here. Null, and a failure noted, where the input is no list of integers of known length.
-  std::optional<Elements> sizes(int index);
+  std::optional<Elements> sizes(int index) { return numbers(index, 0, view::kMaxDim); }
+  /// The same for numbers from `min` to `max`. One that is data and outside them ends the run with an error, or, with
+  /// `clamps`, counts as the nearest of them.
+  std::optional<Elements> numbers(int index, int64_t min, int64_t max, bool clamps = false);
+  /// A symbol that has the value of an expression over what only a run knows; a constant and a symbol stay what they
+  /// are. A value outside the bounds ends the run with an error.
+  view::Expr named(llvm::StringRef what, view::Expr value, int64_t min = 0, int64_t max = view::kMaxDim);
   /// Constant integers; a failure is noted, with `what` the input is called, where they are not known at import.
   std::optional<llvm::SmallVector<int64_t>> integers(int index, llvm::StringRef what);
   /// The number that a constant of one element holds.

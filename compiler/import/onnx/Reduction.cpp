@@ -1,4 +1,5 @@
 //===- Reduction.cpp - Reductions along axes --------------------------------===//
+#include "import/onnx/DataSizes.h"
 #include "import/onnx/Fold.h"
 #include "import/onnx/Registry.h"
 
@@ -6,6 +7,8 @@ using namespace kiln;
 using namespace kiln::import;
 using namespace kiln::import::onnx;
 using mlir::Value;
+
+static bool isEmptyList(const Tensor &list) { return list.type.hasStaticShape() && list.type.getNumElements() == 0; }
 
 /// The axes: an attribute, or from opset `byInput` on an input. None given are all, or with noop_with_empty_axes none.
 static std::optional<llvm::SmallVector<int64_t>> reducedAxes(Node &n, TensorBuilder &b, Value x, int64_t byInput) {
@@ -15,7 +18,7 @@ static std::optional<llvm::SmallVector<int64_t>> reducedAxes(Node &n, TensorBuil
     axes = n.integers("axes");
   } else {
     keepsAll = n.flag("noop_with_empty_axes", false);
-    if (n.has(1))
+    if (n.has(1) && n.tensor(1) && !isEmptyList(n.tensor(1)))
       axes = n.integers(1, "axes");
   }
   if (axes && axes->empty() && !keepsAll)
@@ -24,6 +27,24 @@ static std::optional<llvm::SmallVector<int64_t>> reducedAxes(Node &n, TensorBuil
 }
 
 using Reduce = Value (*)(TensorBuilder &b, Value x, llvm::ArrayRef<int64_t> axes, bool keepDims);
+
+/// Over axes that are data, at least one.
+static Tensor reduceByData(Node &n, TensorBuilder &b, Value x, Reduce function, bool keepDims) {
+  n.ignore({"noop_with_empty_axes"});
+  std::optional<Elements> axes = axesInput(n, 1, "axis", b.rank(x));
+  if (!x || !axes)
+    return {};
+  int64_t rank = b.rank(x);
+  if (int64_t(axes->size()) > rank)
+    return n.fail(llvm::Twine(axes->size()) + " axes of " + describe(b.shape(x)), "name each once");
+  llvm::SmallVector<Expr> named = namedAxes(*axes, rank);
+  llvm::SmallVector<int64_t> inner;
+  for (int64_t i = 0; i < rank; ++i)
+    inner.push_back(2 * i + 1);
+  Shape shape = b.shape(x);
+  Value kept = b.cast(function(b, splitAxes(n, b, x, named), inner, /*keepDims=*/false), b.element(x));
+  return keepDims ? kept : b.reshape(kept, shapeWithout(n, shape, named, axes->size()));
+}
 
 /// A reduction, and what it is of a list of integers known at import.
 static auto reduction(int64_t byInput, Reduce function, ElementFunction fold = nullptr) {
@@ -45,6 +66,8 @@ static auto reduction(int64_t byInput, Reduce function, ElementFunction fold = n
         return Tensor(input.element(), keepDims ? llvm::ArrayRef<int64_t>(1) : llvm::ArrayRef<int64_t>(), {*result});
     }
     Value x = n.input(0);
+    if (n.opset() >= byInput && n.has(1) && n.tensor(1) && !n.elements(1) && !isEmptyList(n.tensor(1)))
+      return reduceByData(n, b, x, function, keepDims);
     std::optional<llvm::SmallVector<int64_t>> axes = reducedAxes(n, b, x, byInput);
     if (!axes)
       return {};
@@ -63,12 +86,46 @@ static auto argExtreme(Value (TensorBuilder::*function)(Value, int64_t, bool, ml
 static Tensor cumSum(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   bool exclusive = n.flag("exclusive", false), reverse = n.flag("reverse", false);
-  std::optional<llvm::SmallVector<int64_t>> axis = n.integers(1, "axis");
-  if (!axis)
+  std::optional<Elements> axis = axesInput(n, 1, "axis", b.rank(x));
+  if (!x || !axis)
     return {};
   if (axis->size() != 1)
     return n.fail("input 'axis' has " + llvm::Twine(axis->size()) + " elements", "it is one number");
-  return x ? b.cast(b.cumsum(x, axis->front(), exclusive, reverse), b.element(x)) : Value();
+  if (areKnown(*axis))
+    return b.cast(b.cumsum(x, axis->front().constant(), exclusive, reverse), b.element(x));
+  Value sums = b.cumsum(aroundAxis(n, b, x, axis->front()), 1, exclusive, reverse);
+  return b.cast(b.reshape(sums, b.shape(x)), b.element(x));
+}
+
+/// Running products along the last axis: of the window that ends at each element, with ones before the first.
+static Value productsAlong(TensorBuilder &b, Value x, int64_t axis, bool exclusive, bool reverse) {
+  if (!x)
+    return {};
+  if (reverse)
+    return b.flip(productsAlong(b, b.flip(x, {axis}), axis, exclusive, false), {axis});
+  Value last = b.cast(b.transpose(x, axis, -1), b.accumulator(b.element(x)));
+  Expr size = b.dim(last, -1);
+  if (size.isConst(0))
+    return x;
+  Shape none(b.rank(x), Expr(0)), before = none;
+  before.back() = exclusive ? size : size - 1;
+  Value windows = b.windows(b.pad(last, before, none, Operand(1)), {size}, {}, {});
+  Value products = b.narrow(b.reduce(Alu::MUL, windows, {-1}, /*keepDims=*/false), -1, 0, size);
+  return b.cast(b.transpose(products, axis, -1), b.element(x));
+}
+
+static Tensor cumProd(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  bool exclusive = n.flag("exclusive", false), reverse = n.flag("reverse", false);
+  std::optional<Elements> axis = axesInput(n, 1, "axis", b.rank(x));
+  if (!x || !axis)
+    return {};
+  if (axis->size() != 1)
+    return n.fail("input 'axis' has " + llvm::Twine(axis->size()) + " elements", "it is one number");
+  if (areKnown(*axis))
+    return productsAlong(b, x, axis->front().constant(), exclusive, reverse);
+  Value around = aroundAxis(n, b, x, axis->front());
+  return b.reshape(productsAlong(b, around, 1, exclusive, reverse), b.shape(x));
 }
 
 using Axes = llvm::ArrayRef<int64_t>;
@@ -94,5 +151,6 @@ void kiln::import::onnx::addReductions(Registry &r) {
         reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.sumSquares(x, axes, keep); }));
   r.add("ArgMax", 1, argExtreme(&B::argMax));
   r.add("ArgMin", 1, argExtreme(&B::argMin));
+  r.add("CumProd", 26, cumProd);
   r.add("CumSum", 11, cumSum);
 }

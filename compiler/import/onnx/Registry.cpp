@@ -8,8 +8,10 @@ const Registry &Registry::all() {
     addActivations(r);
     addAttention(r);
     addControlFlow(r);
+    addEinsum(r);
     addElementwise(r);
     addIndexing(r);
+    addLosses(r);
     addMicrosoft(r);
     addMicrosoftQuantization(r);
     addMovement(r);
@@ -21,6 +23,7 @@ const Registry &Registry::all() {
     addReductions(r);
     addResizing(r);
     addShapes(r);
+    addSignals(r);
     return r;
   }();
   return registry;

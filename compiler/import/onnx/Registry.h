@@ -54,8 +54,10 @@ private:
 void addActivations(Registry &registry);
 void addAttention(Registry &registry);
 void addControlFlow(Registry &registry);
+void addEinsum(Registry &registry);
 void addElementwise(Registry &registry);
 void addIndexing(Registry &registry);
+void addLosses(Registry &registry);
 void addMicrosoft(Registry &registry);
 void addMicrosoftQuantization(Registry &registry);
 void addMovement(Registry &registry);
@@ -67,5 +69,6 @@ void addRecurrent(Registry &registry);
 void addReductions(Registry &registry);
 void addResizing(Registry &registry);
 void addShapes(Registry &registry);
+void addSignals(Registry &registry);
 
 } // namespace kiln::import::onnx

@@ -1,0 +1,39 @@
+//===- DataSizes.h - Axes and sizes that are data ----------------------------===//
+//
+// An input that only steers shapes (axes to reduce, amounts to pad, a shape to take) may be known no sooner than the
+// program runs. Its elements then become symbols that the host reads (Node::numbers), and everything that follows from
+// them is an expression over those: a host's few instructions, while kernels see sizes as ever. Which axes a list names
+// decides no longer which axes an op has, but how long they are. An axis i of size d is split into two, of which one
+// has all its elements and the other is 1 long: outer·inner = d. Reducing the inner ones reduces what the list names.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "import/onnx/Node.h"
+
+namespace kiln::import::onnx {
+
+/// 1 where a == b, else 0.
+view::Expr isEqual(view::Expr a, view::Expr b);
+/// `a` where the condition (0/1) holds, else `b`.
+view::Expr choose(view::Expr condition, view::Expr a, view::Expr b);
+
+/// An input's elements as axes of a tensor of this rank, counted from the front. Null, and a failure noted, where they
+/// are no short list of integers or a constant one is out of range; what is data is checked when the program runs.
+std::optional<Elements> axesInput(Node &n, int index, llvm::StringRef what, int64_t rank);
+/// Whether all of them are numbers.
+bool areKnown(llvm::ArrayRef<view::Expr> numbers);
+
+/// For each of `rank` axes, whether the list names it: 0/1 expressions.
+llvm::SmallVector<view::Expr> namedAxes(llvm::ArrayRef<view::Expr> axes, int64_t rank);
+
+/// The input with each axis i split into outer i and inner i, of which the inner one is whole where `named` holds.
+mlir::Value splitAxes(Node &n, TensorBuilder &b, mlir::Value x, llvm::ArrayRef<view::Expr> named);
+
+/// The shape without the axes for which `dropped` holds, `count` in number.
+Shape shapeWithout(Node &n, llvm::ArrayRef<view::Expr> shape, llvm::ArrayRef<view::Expr> dropped, int64_t count);
+
+/// The input as [before, along, after] one axis that is data.
+mlir::Value aroundAxis(Node &n, TensorBuilder &b, mlir::Value x, view::Expr axis);
+
+} // namespace kiln::import::onnx

@@ -1,0 +1,90 @@
+#include "OnnxModel.h"
+
+#include <catch2/catch.hpp>
+
+using namespace kiln::test;
+using Floats = std::vector<float>;
+using Ints = llvm::ArrayRef<int64_t>;
+
+/// A node whose further inputs are lists of int64 that are given when it runs.
+class Steered {
+public:
+  Steered(int64_t opset, const std::string &op, OnnxModel::Dims dims) : model(opset) {
+    model.input("x", dims).output("y");
+    model.node(op, {"x"}, {"y"});
+  }
+  Steered &by(Ints values) {
+    std::string name = "i" + std::to_string(lists.size());
+    node().add_input(name);
+    model.input(name, {int(values.size())}, ::onnx::TensorProto::INT64);
+    lists.push_back(intTensor({int64_t(values.size())}, values));
+    return *this;
+  }
+  Steered &with(const std::string &name, int64_t value) { return setInt(node(), name, value), *this; }
+  Steered &withText(const std::string &name, const char *value) { return setString(node(), name, value), *this; }
+  HostTensor on(Ints dims, llvm::ArrayRef<float> values) {
+    std::vector<HostTensor> inputs{floatTensor(dims, values)};
+    inputs.insert(inputs.end(), lists.begin(), lists.end());
+    return model.run(inputs).front();
+  }
+  ::onnx::NodeProto &node() { return *model.graph().mutable_node(0); }
+
+  OnnxModel model;
+  std::vector<HostTensor> lists;
+};
+
+static void expect(const HostTensor &got, Ints dims, const Floats &values) {
+  CHECK(Ints(got.dims) == dims);
+  CHECK(Floats(got.elements<float>().begin(), got.elements<float>().end()) == values);
+}
+
+static const Floats kSix{1, 2, 3, 4, 5, 6};
+
+TEST_CASE("axes to reduce that are data") {
+  expect(Steered(18, "ReduceSum", {2, 3}).by({0}).on({2, 3}, kSix), {1, 3}, {5, 7, 9});
+  expect(Steered(18, "ReduceSum", {2, 3}).by({-1}).on({2, 3}, kSix), {2, 1}, {6, 15});
+  expect(Steered(18, "ReduceSum", {2, 3}).by({1}).with("keepdims", 0).on({2, 3}, kSix), {2}, {6, 15});
+  expect(Steered(18, "ReduceMax", {2, 3}).by({1, 0}).with("keepdims", 0).on({2, 3}, kSix), {}, {6});
+  expect(Steered(18, "ReduceMean", {2, 3}).by({}).on({2, 3}, kSix), {1, 1}, {3.5});
+}
+
+TEST_CASE("an axis to sum along that is data") {
+  expect(Steered(14, "CumSum", {2, 3}).by({0}).on({2, 3}, kSix), {2, 3}, {1, 2, 3, 5, 7, 9});
+  expect(Steered(14, "CumSum", {2, 3}).by({-1}).on({2, 3}, kSix), {2, 3}, {1, 3, 6, 4, 9, 15});
+  expect(Steered(26, "CumProd", {2, 3}).by({1}).on({2, 3}, kSix), {2, 3}, {1, 2, 6, 4, 20, 120});
+}
+
+TEST_CASE("a shape that is data, with sizes to be found") {
+  expect(Steered(14, "Reshape", {2, 3}).by({3, 2}).on({2, 3}, kSix), {3, 2}, kSix);
+  expect(Steered(14, "Reshape", {2, 3}).by({-1}).on({2, 3}, kSix), {6}, kSix);
+  expect(Steered(14, "Reshape", {2, 3}).by({0, 1, -1}).on({2, 3}, kSix), {2, 1, 3}, kSix);
+}
+
+TEST_CASE("axes of size 1 that are data") {
+  expect(Steered(13, "Unsqueeze", {2, 3}).by({0, -1}).on({2, 3}, kSix), {1, 2, 3, 1}, kSix);
+  expect(Steered(13, "Squeeze", {2, 1, 3}).by({1}).on({2, 1, 3}, kSix), {2, 3}, kSix);
+}
+
+TEST_CASE("slices whose bounds, axes and steps are data") {
+  expect(Steered(13, "Slice", {2, 3}).by({1}).by({3}).by({1}).by({1}).on({2, 3}, kSix), {2, 2}, {2, 3, 5, 6});
+  expect(Steered(13, "Slice", {2, 3}).by({-1}).by({INT64_MIN}).by({-1}).by({-2}).on({2, 3}, kSix), {2, 2},
+         {3, 1, 6, 4});
+  expect(Steered(13, "Slice", {2, 3}).by({0, 1}).by({1, INT64_MAX}).by({0, 1}).by({1, 1}).on({2, 3}, kSix), {1, 2},
+         {2, 3});
+}
+
+TEST_CASE("amounts to pad that are data") {
+  expect(Steered(18, "Pad", {3}).by({1, 2}).on({3}, {1, 2, 3}), {6}, {0, 1, 2, 3, 0, 0});
+  expect(Steered(18, "Pad", {3}).by({-1, 1}).on({3}, {1, 2, 3}), {3}, {2, 3, 0});
+  expect(Steered(18, "Pad", {3}).by({2, 1}).withText("mode", "reflect").on({3}, {1, 2, 3}), {6}, {3, 2, 1, 2, 3, 2});
+  expect(Steered(18, "Pad", {3}).by({1, 2}).withText("mode", "edge").on({3}, {1, 2, 3}), {6}, {1, 1, 2, 3, 3, 3});
+  expect(Steered(19, "Pad", {3}).by({1, 2}).withText("mode", "wrap").on({3}, {1, 2, 3}), {6}, {3, 1, 2, 3, 1, 2});
+}
+
+TEST_CASE("sizes and a diagonal that are data") {
+  expect(Steered(13, "Expand", {3, 1}).by({1, 2}).on({3, 1}, {1, 2, 3}), {3, 2}, {1, 1, 2, 2, 3, 3});
+  expect(Steered(18, "CenterCropPad", {3}).by({5}).on({3}, {1, 2, 3}), {5}, {0, 1, 2, 3, 0});
+  expect(Steered(18, "CenterCropPad", {4}).by({2}).on({4}, {1, 2, 3, 4}), {2}, {2, 3});
+  expect(Steered(14, "Trilu", {2, 2}).by({-1}).with("upper", 0).on({2, 2}, {1, 2, 3, 4}), {2, 2}, {0, 0, 3, 0});
+  expect(Steered(11, "TopK", {3}).by({2}).on({3}, {1, 3, 2}), {2}, {3, 2});
+}
