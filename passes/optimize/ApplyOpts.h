@@ -7,8 +7,8 @@
 
 namespace kiln::optimize {
 
-/// Applies one opt and appends it to the kernel's list. An opt that does not fit the kernel is an error that says why
-/// and leaves the kernel as it was.
+/// Applies one opt and appends it to the kernel's list. An opt that does not fit the kernel is an error that says why;
+/// what it leaves of the kernel is not to be used, so whoever goes on after an error tries the opt on a copy.
 llvm::Error applyOpt(kernel::FuncOp func, kernel::OptAttr opt);
 
 /// Reads "UPCAST 0 4, VECTOR 1 16".

@@ -45,7 +45,8 @@ struct Access {
 struct Product {
   Access rows, columns; ///< still along n, and along m
   size_t m, n;
-  bool packs = false; ///< the columns are a weight: they are packed before, so lanes can run along any n
+  bool packs = false;   ///< the columns are a weight: they are packed before, so lanes can run along any n
+  bool areLoads = true; ///< each operand is made of one load
 };
 
 /// A register tile: totals of `rows` rows and `vectors` vectors of columns.
@@ -170,6 +171,25 @@ static LoadOp onlyLoadOf(Value value) {
   return loads.size() == 1 ? cast<LoadOp>(*loads.begin()) : nullptr;
 }
 
+/// The load with the most elements of those that a value is made of by element-wise ops; null where a reduce is among
+/// these.
+static LoadOp widestLoadOf(Value value) {
+  llvm::SetVector<Value> work;
+  work.insert(value);
+  LoadOp widest;
+  auto sizeOf = [](LoadOp load) { return load.getTracker().getValue().realSize().max(); };
+  for (size_t i = 0; i < work.size(); ++i) {
+    Operation *op = work[i].getDefiningOp();
+    if (isa<ReduceOp>(op))
+      return nullptr;
+    if (auto load = dyn_cast<LoadOp>(op))
+      widest = !widest || sizeOf(load) > sizeOf(widest) ? load : widest;
+    else
+      work.insert(op->operand_begin(), op->operand_end());
+  }
+  return widest;
+}
+
 std::optional<Product> Chooser::findProduct() {
   auto reduces = func_.getBody().getOps<ReduceOp>();
   if (llvm::range_size(reduces) != 1)
@@ -179,9 +199,21 @@ std::optional<Product> Chooser::findProduct() {
   if (reduce.getKind().getValue() != Alu::ADD || reduce.getScore() || !mul || mul.getKind().getValue() != Alu::MUL)
     return std::nullopt;
   LoadOp a = onlyLoadOf(mul->getOperand(0)), b = onlyLoadOf(mul->getOperand(1));
+  bool areLoads = a && b;
+  // Rows beside columns that are packed before may be computed from several loads: a bias and a relu in front of the
+  // product.
+  a = a ? a : widestLoadOf(mul->getOperand(0));
+  b = b ? b : widestLoadOf(mul->getOperand(1));
   if (!a || !b || a == b)
     return std::nullopt;
   Access first = accessOf(a, a.getBuffer()), second = accessOf(b, b.getBuffer());
+  bool isAlone[] = {onlyLoadOf(mul->getOperand(0)) != nullptr, onlyLoadOf(mul->getOperand(1)) != nullptr};
+  for (size_t axis = 0; axis < first.strides.size(); ++axis) {
+    if (!isAlone[0] && dependsOn(mul->getOperand(0), axis) && first.isStill(axis))
+      first.strides[axis] = std::nullopt;
+    if (!isAlone[1] && dependsOn(mul->getOperand(1), axis) && second.isStill(axis))
+      second.strides[axis] = std::nullopt;
+  }
   int64_t depth = 1;
   for (size_t axis : reduced_)
     depth *= std::max<int64_t>(fixedSize(axis), 1);
@@ -191,15 +223,15 @@ std::optional<Product> Chooser::findProduct() {
   for (bool swapped : {false, true}) {
     const Access &rows = swapped ? second : first, &columns = swapped ? first : second;
     bool packs = depth >= kPackedDepth && target_.maxItems == 0 && weights_.test(columns.buffer) &&
-                 !weights_.test(rows.buffer) && isReadOnce(columns);
+                 !weights_.test(rows.buffer) && isReadOnce(columns) && isAlone[swapped ? 0 : 1];
     for (size_t n = 0; n < rows.strides.size(); ++n) {
       bool isColumn = !reduced_.contains(n) && rows.isStill(n) && !columns.isStill(n);
-      if (!isColumn || !(packs || stores_.front().isContiguous(n)))
+      if (!isColumn || !(packs || (areLoads && stores_.front().isContiguous(n))))
         continue;
       std::optional<size_t> m = rowsFor(rows, columns, packs);
       bool isBetter = !best || packs > best->packs || (packs == best->packs && fixedSize(n) >= fixedSize(best->n));
       if (m && isBetter)
-        best = Product{rows, columns, *m, n, packs};
+        best = Product{rows, columns, *m, n, packs, areLoads};
     }
   }
   return best;
@@ -308,6 +340,8 @@ bool Chooser::choosePacked(const Product &product) {
 bool Chooser::chooseProduct(const Product &product) {
   if (product.packs && choosePacked(product))
     return true;
+  if (!product.areLoads)
+    return false;
   int64_t lanes = target_.vectorBits / elementBits(func_);
   int64_t rows = fixedSize(product.m), columns = fixedSize(product.n);
   if (rows < 0 || columns < lanes)
