@@ -33,8 +33,11 @@ static llvm::StringRef violation(host::ProgramOp program, SymbolTableCollection 
     auto data = dyn_cast<graph::RecipeAttr>(weight.getData());
     if (!data)
       continue;
-    auto recipe =
-        symbols.lookupNearestSymbolFrom<ModuleOp>(program, StringAttr::get(program.getContext(), data.getModel()));
+    // Inside the module that has the weight, or, where that is a recipe of another's result, beside it.
+    auto name = StringAttr::get(program.getContext(), data.getModel());
+    auto recipe = symbols.lookupNearestSymbolFrom<ModuleOp>(program, name);
+    if (Operation *around = program->getParentOp()->getParentOp(); !recipe && around)
+      recipe = symbols.lookupNearestSymbolFrom<ModuleOp>(around, name);
     if (!recipe || recipe.getOps<host::ProgramOp>().empty())
       return "a weight's recipe is no module with a program";
     ArrayAttr outputs = (*recipe.getOps<host::ProgramOp>().begin()).getOutputs();
