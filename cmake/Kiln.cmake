@@ -45,7 +45,7 @@ function(kiln_program name)
 endfunction()
 
 # kiln_device(NAME COMPILER_LIBRARY): a device that drivers can have. The library defines kiln::NAME::device(); the runtime
-# libraries kiln_device_NAME and kiln_devices_NAME hold its runtime and the device table of its programs.
+# library kiln_device_NAME holds its runtime, the constant kiln_device_NAME.
 function(kiln_device name library)
   set_property(GLOBAL PROPERTY KILN_DEVICE_${name} ${library})
   set_property(GLOBAL APPEND PROPERTY KILN_DEVICES ${name})

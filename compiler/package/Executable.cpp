@@ -25,11 +25,9 @@ llvm::Error package::linkExecutable(llvm::ArrayRef<std::string> objects, const L
   if (options.strip)
     arguments.push_back("-s");
   llvm::append_range(arguments, objects);
-  // The libraries name one another in a circle: the program's start is in one, the devices that it opens in another.
-  arguments.push_back("-Wl,--start-group");
-  for (std::string library : {std::string("main"), std::string("cli"), std::string("npy"), std::string("runtime"),
-                              "devices_" + options.device, "device_" + options.device})
+  for (std::string library : {std::string("main"), std::string("cli"), std::string("npy"), "device_" + options.device,
+                              std::string("runtime")})
     arguments.push_back(options.runtimeFolder + "/libkiln_" + library + ".a");
-  llvm::append_range(arguments, llvm::ArrayRef<std::string>{"-Wl,--end-group", "-pthread", "-lm"});
+  llvm::append_range(arguments, llvm::ArrayRef<std::string>{"-pthread", "-lm"});
   return spawnCompiler(options.compiler, arguments, {.file = program, .doWhat = "link"});
 }

@@ -19,7 +19,7 @@ namespace kiln::package {
 struct LinkOptions {
   std::string compiler = "cc"; ///< a path, or a name that is looked for in PATH
   std::string runtimeFolder;   ///< where the runtime's libraries are
-  std::string device = "cpu";  ///< whose libraries: libkiln_devices_NAME.a and libkiln_device_NAME.a
+  std::string device = "cpu";  ///< whose library libkiln_device_NAME.a is linked
   bool isStatic = false;
   bool strip = true;
 };

@@ -172,10 +172,11 @@ llvm::Expected<std::string> TableWriter::run(const ModelTables &tables) {
   auto field = [&](llvm::StringRef name, const llvm::Twine &value) {
     text_ += ("  ." + name + " = " + value + ",\n").str();
   };
-  text_ += "\nextern const kiln_model " + options_.symbol + ";\nconst kiln_model " + options_.symbol + " = {\n";
+  text_ += "\nextern const kiln_device kiln_device_" + options_.device + ";\nextern const kiln_model " +
+           options_.symbol + ";\nconst kiln_model " + options_.symbol + " = {\n";
   field("abi", "KILN_ABI_VERSION");
   field("name", stringLiteral(options_.name));
-  field("device", stringLiteral(options_.device));
+  field("device", "&kiln_device_" + options_.device);
   field("features", "\"\"");
   field("inputs", inputs);
   field("outputs", outputs);

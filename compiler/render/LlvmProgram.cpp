@@ -35,6 +35,11 @@ public:
       made->setAlignment(llvm::Align(alignment));
     return made;
   }
+  /// What the runtime defines.
+  Constant *external(const llvm::Twine &name) {
+    return new llvm::GlobalVariable(module_, b_.getInt8Ty(), /*isConstant=*/true, llvm::GlobalValue::ExternalLinkage,
+                                    nullptr, name);
+  }
   /// A pointer to the first of the entries; null where there is none.
   Constant *array(llvm::ArrayRef<Constant *> entries, llvm::StringRef name) {
     if (entries.empty())
@@ -141,7 +146,7 @@ void render::renderProgram(const ModelTables &tables, const target::Cpu &cpu, co
   llvm::StringRef code(options.code.data(), options.code.size());
   Constant *model = write.record({write.number(KILN_ABI_VERSION),
                                   write.text(options.name),
-                                  write.text(options.device),
+                                  write.external("kiln_device_" + options.device),
                                   write.text(llvm::join(cpu.required, ",")),
                                   write.ports(tables.inputs, "inputs"),
                                   write.ports(tables.outputs, "outputs"),

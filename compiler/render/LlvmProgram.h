@@ -27,7 +27,7 @@ inline constexpr char kWeightSymbol[] = "kiln_the_weights";
 struct ProgramOptions {
   std::string name;                      ///< of the model
   std::string symbol = "kiln_the_model"; ///< what the kiln_model is called
-  std::string device = "cpu";            ///< kiln_model.device
+  std::string device = "cpu";            ///< NAME of the kiln_device_NAME that runs it
   llvm::ArrayRef<char> code;             ///< the device's source or binary; empty: kernels are code of the host's
   WeightPlacement weights = WeightPlacement::Section;
   std::string weightsDigest;    ///< kiln_model.weights_digest; "": none

@@ -17,7 +17,7 @@
 namespace kiln::target {
 
 struct Device {
-  std::string name;    ///< what --device says, and kiln_model.device
+  std::string name;    ///< what --device says; kiln_device_NAME is its half in the runtime
   std::string summary; ///< what `kiln devices` says of it
   Target target;       ///< without a machine at hand: modest numbers that hold for most. The CPU's where source is null
   /// The text of kernels that the device's runtime compiles: kiln_model.code. Null where kernels are code of the

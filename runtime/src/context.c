@@ -75,13 +75,6 @@ void kiln_block_release(kiln_context *context, kiln_block *block) {
   *block = (kiln_block){NULL, 0};
 }
 
-static const kiln_device *find_device(const char *name) {
-  for (const kiln_device *const *device = kiln_devices(); *device; device++)
-    if (strcmp((*device)->name, name) == 0)
-      return *device;
-  return NULL;
-}
-
 /* Zeroed room for `count` items; never NULL for want of items. */
 static void *array_of(int32_t count, size_t size) { return calloc(count > 0 ? (size_t)count : 1, size); }
 
@@ -110,9 +103,7 @@ static kiln_status open_context(kiln_context *context) {
     return kiln_fail(context, KILN_UNAVAILABLE,
                      "%s: made for runtime interface %" PRIu32 ", this is %d; compile it again", model->name,
                      model->abi, KILN_ABI_VERSION);
-  context->device = find_device(model->device);
-  if (!context->device)
-    return kiln_fail(context, KILN_UNAVAILABLE, "device '%s' is not linked into this program", model->device);
+  context->device = model->device;
   if (!fits_tables(context))
     return KILN_UNAVAILABLE;
   context->sizes = array_of(model->symbol_count, sizeof *context->sizes);

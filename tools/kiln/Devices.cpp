@@ -35,18 +35,6 @@ static llvm::ArrayRef<DeviceEntry> devices() {
   return entries;
 }
 
-/// What every program has of its own, kiln has with all devices.
-const kiln_device *const *kiln_devices() {
-  static const std::vector<const kiln_device *> table = [] {
-    std::vector<const kiln_device *> pointers;
-    for (const DeviceEntry &entry : devices())
-      pointers.push_back(entry.runtime);
-    pointers.push_back(nullptr);
-    return pointers;
-  }();
-  return table.data();
-}
-
 llvm::Expected<const DeviceEntry *> driver::findDevice(llvm::StringRef name) {
   std::vector<llvm::StringRef> known;
   for (const DeviceEntry &entry : devices()) {

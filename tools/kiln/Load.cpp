@@ -13,7 +13,7 @@ using namespace kiln;
 using namespace kiln::driver;
 
 /// What a host program calls.
-static render::RuntimeSymbols runtimeSymbols() {
+static render::RuntimeSymbols runtimeSymbols(const DeviceEntry &device) {
   render::RuntimeSymbols symbols;
   auto add = [&](llvm::StringRef name, auto *function) { symbols[name] = reinterpret_cast<void *>(function); };
   add("kiln_rt_input", kiln_rt_input);
@@ -28,6 +28,7 @@ static render::RuntimeSymbols runtimeSymbols() {
   add("kiln_rt_write", kiln_rt_write);
   add("kiln_rt_fail", kiln_rt_fail);
   add("kiln_rt_launch", kiln_rt_launch);
+  symbols["kiln_device_" + device.compiler.name] = const_cast<kiln_device *>(device.runtime);
   return symbols;
 }
 
@@ -76,7 +77,7 @@ llvm::Expected<std::unique_ptr<target::LoadedModel>> driver::load(Model &model, 
   if (rendering->device().isC)
     return loadLibrary(*rendering);
   llvm::Expected<std::unique_ptr<render::Jit>> jit =
-      render::Jit::create(rendering->cpu(), options.level, runtimeSymbols());
+      render::Jit::create(rendering->cpu(), options.level, runtimeSymbols(rendering->device()));
   if (!jit)
     return jit.takeError();
   std::string code = rendering->code();

@@ -15,13 +15,15 @@
 extern "C" {
 #endif
 
-#define KILN_ABI_VERSION 3
+#define KILN_ABI_VERSION 4
 #define KILN_MAX_GRID 3
 /* In bytes: of all memory that the runtime allocates. */
 #define KILN_ALIGNMENT 128
 /* In bytes: of inputs, outputs and weights that are used where the caller or a file has them; others are copied. What
  * lies within such memory, as a row of a loop's output does, begins at a multiple of its element's size. */
 #define KILN_HOST_ALIGNMENT 64
+
+typedef struct kiln_device kiln_device;
 
 /* Memory of the model's device. What `memory` is, only the device knows: on the CPU, a pointer to the first byte. */
 typedef struct kiln_slice {
@@ -69,9 +71,9 @@ typedef struct kiln_kernel {
 } kiln_kernel;
 
 struct kiln_model {
-  uint32_t abi;         /* KILN_ABI_VERSION */
-  const char *name;     /* of the model file */
-  const char *device;   /* "cpu", "c", "opencl" … */
+  uint32_t abi;     /* KILN_ABI_VERSION */
+  const char *name; /* of the model file */
+  const kiln_device *device;
   const char *features; /* what the code needs of the CPU, as LLVM names it, comma separated: "avx2,fma"; "" for any */
   const kiln_port *inputs;
   const kiln_port *outputs;
@@ -139,9 +141,9 @@ kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, 
 
 /* ---- a device ---- */
 
-/* The functions of a device. A device registers nothing: whoever makes the program links the devices that it needs and
- * names them in kiln_devices(). Memory is an opaque pointer; optional members may be NULL. */
-typedef struct kiln_device {
+/* The functions of a device, as a constant kiln_device_NAME that its models refer to, so that a program has the devices
+ * that its models need and no other. Memory is an opaque pointer; optional members may be NULL. */
+struct kiln_device {
   const char *name;
   /* `state` is the device's own, made by open and ended by close. `error` has error_bytes of room for the cause. */
   kiln_status (*open)(const kiln_model *model, const kiln_options *options, void **state, char *error,
@@ -159,10 +161,7 @@ typedef struct kiln_device {
   void *(*map_host)(void *state, void *data); /* optional: host memory used in place, as the CPU does */
   /* Optional: calls `visit` with what this machine has of the device; needs no state. */
   kiln_status (*list)(void (*visit)(void *user, const char *name), void *user, char *error, size_t error_bytes);
-} kiln_device;
-
-/* NULL-terminated; defined once a program, by what the compiler links. */
-const kiln_device *const *kiln_devices(void);
+};
 
 #ifdef __cplusplus
 }

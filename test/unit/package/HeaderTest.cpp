@@ -41,9 +41,9 @@ TEST_CASE("a C program runs a model through its header") {
       kiln_context_destroy(context);
       return 0;
     })");
-  std::string libraries = std::string(" " KILN_TEST_RUNTIME) + "/libkiln_runtime.a " KILN_TEST_RUNTIME
-                                                               "/libkiln_devices_cpu.a " KILN_TEST_RUNTIME
-                                                               "/libkiln_device_cpu.a -pthread -lm";
+  std::string libraries =
+      " " KILN_TEST_RUNTIME "/libkiln_device_cpu.a " KILN_TEST_RUNTIME "/libkiln_runtime.a -pthread "
+      "-lm";
   REQUIRE(folder.shell(compile("cc -std=c11") + "-include sum.h main.c sum.o -o main" + libraries) == 0);
   REQUIRE(folder.shell("./main > out.txt") == 0);
   CHECK(folder.read("out.txt") == "110.5 220.5 330.5 of 3, 11.5\n");

@@ -19,7 +19,7 @@ kiln_model modelOf(kiln_status (*run)(kiln_context *, const int64_t *)) {
   kiln_model model = {};
   model.abi = KILN_ABI_VERSION;
   model.name = "test";
-  model.device = "cpu";
+  model.device = &kiln_device_cpu;
   model.run = run;
   return model;
 }

@@ -8,14 +8,9 @@
 #include <string>
 #include <vector>
 
-const kiln_device *const *kiln_devices() {
-  static const kiln_device *const devices[] = {&kiln_device_opencl, &kiln_device_opencl_buffers, nullptr};
-  return devices;
-}
-
 namespace {
 
-const char *const deviceNames[] = {"opencl", "opencl-buffers"};
+const kiln_device *const devices[] = {&kiln_device_opencl, &kiln_device_opencl_buffers};
 
 /// False, with the reason, where the machine has no OpenCL device; ctest then reports the test as skipped.
 bool available() {
@@ -44,7 +39,7 @@ const kiln_dim dims[] = {{"n", -1, 0}};
 const kiln_port input = {"x", KILN_INT32, 1, dims, nullptr}, output = {"y", KILN_INT32, 1, dims, nullptr};
 const kiln_symbol symbol = {"n", 0, 1 << 20, 1};
 
-kiln_model modelFor(const char *device) {
+kiln_model modelFor(const kiln_device *device) {
   kiln_model model = {};
   model.abi = KILN_ABI_VERSION;
   model.name = "test";
@@ -118,7 +113,7 @@ std::vector<int32_t> counted(int64_t n, int32_t from) {
 TEST_CASE("a launch passes buffers, then sizes") {
   if (!available())
     return;
-  for (const char *device : deviceNames)
+  for (const kiln_device *device : devices)
     for (int64_t n : {1, 7, 1000})
       CHECK(run(modelFor(device), n, [](kiln_context *c, int64_t n) {
               Ends ends = endsOf(c, n);
@@ -129,7 +124,7 @@ TEST_CASE("a launch passes buffers, then sizes") {
 TEST_CASE("a grid counts groups, and a kernel says how large they are") {
   if (!available())
     return;
-  for (const char *device : deviceNames)
+  for (const kiln_device *device : devices)
     CHECK(run(modelFor(device), 8, [](kiln_context *c, int64_t n) {
             kiln_slice y = endsOf(c, n).y;
             const kiln_launch_info info = {1, nullptr};
@@ -141,7 +136,7 @@ TEST_CASE("a grid counts groups, and a kernel says how large they are") {
 TEST_CASE("slices of the arena, aligned and not") {
   if (!available())
     return;
-  for (const char *device : deviceNames)
+  for (const kiln_device *device : devices)
     for (int64_t step : {128, 1024, 4, 36, 132})
       CHECK(run(modelFor(device), 1, [step](kiln_context *c, int64_t n) {
               Ends ends = endsOf(c, n);
@@ -157,7 +152,7 @@ TEST_CASE("slices of the arena, aligned and not") {
 TEST_CASE("two staged slices of one launch keep each other's bytes") {
   if (!available())
     return;
-  for (const char *device : deviceNames)
+  for (const kiln_device *device : devices)
     CHECK(run(modelFor(device), 4, [](kiln_context *c, int64_t n) {
             Ends ends = endsOf(c, n);
             kiln_slice arena;
@@ -174,7 +169,7 @@ TEST_CASE("two staged slices of one launch keep each other's bytes") {
 TEST_CASE("offsets without end") {
   if (!available())
     return;
-  for (const char *device : deviceNames)
+  for (const kiln_device *device : devices)
     CHECK(run(modelFor(device), 1, [](kiln_context *c, int64_t n) {
             Ends ends = endsOf(c, n);
             kiln_slice arena;
@@ -189,7 +184,7 @@ TEST_CASE("offsets without end") {
 TEST_CASE("copies overlap, elements are written and read") {
   if (!available())
     return;
-  for (const char *device : deviceNames)
+  for (const kiln_device *device : devices)
     CHECK(run(modelFor(device), 6, [](kiln_context *c, int64_t n) {
             Ends ends = endsOf(c, n);
             kiln_slice memory;
@@ -209,7 +204,7 @@ TEST_CASE("copies overlap, elements are written and read") {
 TEST_CASE("empty tensors") {
   if (!available())
     return;
-  for (const char *device : deviceNames)
+  for (const kiln_device *device : devices)
     CHECK(run(modelFor(device), 0, [](kiln_context *c, int64_t n) {
             Ends ends = endsOf(c, n);
             add(c, ends.y, ends.x, 0, 1);
@@ -222,7 +217,7 @@ TEST_CASE("weights are on the device") {
   alignas(KILN_ALIGNMENT) static const int32_t data[] = {7, 8, 9};
   static const int64_t weightDims[] = {2};
   static const kiln_weight weight = {"w", KILN_INT32, 1, weightDims, 4, 8};
-  for (const char *device : deviceNames) {
+  for (const kiln_device *device : devices) {
     kiln_model model = modelFor(device);
     model.weights = &weight;
     model.weight_count = 1;
@@ -252,7 +247,7 @@ std::string createError(const kiln_model &model, const char *device, kiln_status
 TEST_CASE("code that does not compile shows the first line of the compiler's log") {
   if (!available())
     return;
-  kiln_model model = modelFor("opencl");
+  kiln_model model = modelFor(&kiln_device_opencl);
   model.code = "__kernel void add() { nonsense }";
   model.code_bytes = 32;
   std::string error = createError(model, nullptr, KILN_DEVICE_ERROR);
@@ -265,7 +260,7 @@ TEST_CASE("a kernel that the code lacks") {
   if (!available())
     return;
   static const kiln_kernel absent = {"absent", 0, 0, nullptr, {1, 1, 1}};
-  kiln_model model = modelFor("opencl");
+  kiln_model model = modelFor(&kiln_device_opencl);
   model.kernels = &absent;
   model.kernel_count = 1;
   CHECK(createError(model, nullptr, KILN_DEVICE_ERROR) == "absent: CL_INVALID_KERNEL_NAME");
@@ -282,7 +277,7 @@ TEST_CASE("a device is picked by a part of its name") {
               first = first.empty() ? name : first;
             },
             &first, error, sizeof error) == KILN_OK);
-  kiln_model model = modelFor("opencl");
+  kiln_model model = modelFor(&kiln_device_opencl);
   kiln_options options = {};
   options.size = sizeof options;
   options.device = first.c_str();

@@ -18,7 +18,7 @@ kiln_model modelOf(const char *name, kiln_status (*run)(kiln_context *, const in
   kiln_model model = {};
   model.abi = KILN_ABI_VERSION;
   model.name = name;
-  model.device = "cpu";
+  model.device = &kiln_device_cpu;
   model.symbols = symbols;
   model.symbol_count = 1;
   model.run = run;

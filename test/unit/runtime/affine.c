@@ -3,6 +3,8 @@
 
 #include "kiln/cli.h"
 
+extern const kiln_device kiln_device_cpu;
+
 static void product(void *const *buffers, const int64_t *sizes, int64_t chunk) {
   float *restrict data0 = buffers[0];
   const float *restrict data1 = buffers[1], *restrict data2 = buffers[2];
@@ -53,7 +55,7 @@ static const kiln_kernel kernels[] = {{"E_3", 3, 1, product, {1, 1, 1}}, {"r_3",
   {                                                                                                                    \
       .abi = KILN_ABI_VERSION,                                                                                         \
       .name = "affine",                                                                                                \
-      .device = "cpu",                                                                                                 \
+      .device = &kiln_device_cpu,                                                                                      \
       .features = "",                                                                                                  \
       .inputs = inputs,                                                                                                \
       .outputs = outputs,                                                                                              \

@@ -1,6 +1,8 @@
 // Models from text, compiled in this process and run by the real runtime.
 #include "TextModel.h"
 
+#include "runtime/device/cpu/cpu.h"
+
 #include <catch2/catch.hpp>
 
 using kiln::test::TextModel;
@@ -107,7 +109,7 @@ TEST_CASE("the tables of a model read through the runtime's header") {
   const kiln_model &model = text.model();
   CHECK(model.abi == KILN_ABI_VERSION);
   CHECK(std::string(model.name) == "text");
-  CHECK(std::string(model.device) == "cpu");
+  CHECK(model.device == &kiln_device_cpu);
   REQUIRE(model.input_count == 2);
   CHECK(std::string(model.inputs[0].name) == "x");
   CHECK(model.inputs[0].dtype == KILN_FLOAT16);

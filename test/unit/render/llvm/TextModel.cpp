@@ -1,6 +1,7 @@
 #include "TextModel.h"
 
 #include "ir/graph/Graph.h"
+#include "runtime/device/cpu/cpu.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -36,6 +37,7 @@ render::RuntimeSymbols test::runtimeSymbols() {
   KILN_SYMBOL(kiln_rt_fail);
   KILN_SYMBOL(kiln_rt_launch);
 #undef KILN_SYMBOL
+  symbols["kiln_device_cpu"] = const_cast<kiln_device *>(&kiln_device_cpu);
   return symbols;
 }
 
