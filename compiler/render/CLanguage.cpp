@@ -28,7 +28,7 @@ const CLanguage render::kC11 = {
                 "#pragma STDC FP_CONTRACT OFF\n"
                 "#endif\n",
     .aligned = "_Alignas(64) ",
-    .specials = {"", "", "chunk"},
+    .specials = {{{"", "", ""}, {"", "", ""}, {"chunk", "chunk", "chunk"}}},
     .chunkParameter = "int64_t chunk",
     .longSuffix = "ll",
     .floatMath = "f",

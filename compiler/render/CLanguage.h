@@ -30,6 +30,13 @@ struct VectorSpelling {
   llvm::StringLiteral cast = "";  ///< $t type, $x value; for conversions that lose nothing but precision
 };
 
+/// A conversion that the language has an instruction for: the definition of a function, by Semantics.cpp's
+/// placeholders.
+struct CastSpelling {
+  DType from, to;
+  llvm::StringLiteral definition;
+};
+
 struct CLanguage {
   /// The type of a value, and of an element in a buffer. Half and bfloat16 are their bits in both: arithmetic on them
   /// widens to float.
@@ -40,15 +47,18 @@ struct CLanguage {
   llvm::StringLiteral kernelPrefix = "";
   llvm::StringLiteral groupAttribute = ""; ///< follows the prefix; $0 $1 $2: the items of a group along each axis
   llvm::StringLiteral globalQualifier = "", localQualifier = ""; ///< of what a pointer points to, with a space after
+  llvm::StringLiteral restrictQualifier = "restrict";            ///< of a pointer
   llvm::StringLiteral aligned;                                   ///< of memory that a kernel defines, 64 bytes
   llvm::StringLiteral barrier = "";                              ///< a statement; "" where a group has one item
-  /// The expression for a special ($a: the axis), by SpecialKind; "" where the device has none.
-  std::array<llvm::StringLiteral, 3> specials;
+  /// The expression for a special, by SpecialKind and axis; "" where the device has none.
+  std::array<std::array<llvm::StringLiteral, 3>, 3> specials;
   llvm::StringLiteral chunkParameter = ""; ///< the parameter that a kernel with a chunk special takes
+  llvm::StringLiteral gridParameters = ""; ///< those that a kernel takes with groups along more than one axis
   llvm::StringLiteral sizeParameter = "";  ///< the type in which sizes come; "" for the type in which they are used
   llvm::StringLiteral longSuffix;          ///< of a 64-bit literal
   llvm::StringLiteral floatMath;           ///< what float's math functions end in
   llvm::ArrayRef<AluSpelling> alus;
+  llvm::ArrayRef<CastSpelling> casts = {};
   VectorSpelling vectors;
 
   llvm::StringRef value(DType dtype) const { return values[static_cast<unsigned>(dtype)]; }

@@ -94,8 +94,8 @@ std::string render::kernelSignature(const CLanguage &language, const LinearProgr
   for (const LinearUOp &uop : program.rows) {
     if (uop.kind == LinearKind::DefineGlobal) {
       llvm::StringRef constness = function.writes(uop.number) ? "" : "const ";
-      parameters.push_back((constness + language.globalQualifier + language.element(scalarDType(uop.type)) +
-                            "* restrict data" + llvm::Twine(uop.number))
+      parameters.push_back((constness + language.globalQualifier + language.element(scalarDType(uop.type)) + "* " +
+                            language.restrictQualifier + " data" + llvm::Twine(uop.number))
                                .str());
     } else if (uop.kind == LinearKind::DefineVar) {
       bool isConverted = !language.sizeParameter.empty();
@@ -108,6 +108,12 @@ std::string render::kernelSignature(const CLanguage &language, const LinearProgr
   }
   if (usesChunk(program))
     parameters.push_back(language.chunkParameter.str());
+  bool isPastOneAxis = llvm::any_of(program.rows, [](const LinearUOp &uop) {
+    auto special = llvm::dyn_cast_or_null<uop::SpecialOp>(uop.op);
+    return special && special.getKind() == uop::SpecialKind::Group && special.getAxis() > 0;
+  });
+  if (isPastOneAxis && !language.gridParameters.empty())
+    parameters.push_back(language.gridParameters.str());
   return "void " + identifier(function.getSymName()) + "(" + llvm::join(parameters, ", ") + ")";
 }
 
@@ -370,8 +376,7 @@ void KernelRenderer::define(unsigned index) {
   default: {
     auto op = llvm::cast<uop::SpecialOp>(uop.op);
     std::string name = fresh(specialName(op).substr(0, specialName(op).find_first_of("0123456789")));
-    std::string text = fillPattern(language_.specials[static_cast<unsigned>(op.getKind())],
-                                   [&](char) { return std::to_string(op.getAxis()); });
+    llvm::StringRef text = language_.specials[static_cast<unsigned>(op.getKind())][op.getAxis()];
     assert(!text.empty() && "lowered for a device with other axes of a launch");
     values_[index] = {{name}};
     line(typeName(uop.type) + " " + name + " = " + text + "; /* " + op.getSize().getValue().render() + " */");

@@ -257,6 +257,9 @@ std::string SemanticFunctions::call(Alu kind, DType dtype) {
 
 std::string SemanticFunctions::cast(DType from, DType to) {
   std::string name = ("kiln_" + shortName(from) + "_to_" + shortName(to)).str();
+  for (const CastSpelling &spelling : language_.casts)
+    if (spelling.from == from && spelling.to == to)
+      return define(name, spelling.definition, from, to);
   if (from == DType::F16)
     return define(name, kHalfToFloat, from, to);
   if (from == DType::BF16)
