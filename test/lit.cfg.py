@@ -2,6 +2,7 @@
 # `lit test/lit/view/fold-reshape.mlir` works too: it takes the programs of the folder build/, or of $KILN_BUILD.
 
 import ctypes
+import glob
 import os
 import shlex
 import sys
@@ -59,6 +60,17 @@ def has_cuda():
     return cuda.cuInit(0) == 0 and cuda.cuDeviceGetCount(ctypes.byref(devices)) == 0 and devices.value > 0
 
 
+# The compiler of CUDA's kernels, where tools/setup puts it, or anywhere else.
+def has_nvrtc():
+    installed = glob.glob(os.path.join(source, "..", ".setup", "cuda", "lib", "*", "site-packages", "nvidia", "*", "lib"))
+    for path in [*(os.path.join(folder, "libnvrtc.so.12") for folder in installed), "libnvrtc.so.12", "libnvrtc.so.13"]:
+        try:
+            return bool(ctypes.CDLL(path))
+        except OSError:
+            pass
+    return False
+
+
 def has_avx512():
     with open("/proc/cpuinfo") as cpuinfo:
         return " avx512f" in cpuinfo.read()
@@ -68,7 +80,7 @@ def has_onnx():
     return os.path.exists(os.path.join(source, "..", ".setup", "onnx"))
 
 
-probes = {"opencl": has_opencl, "cuda": has_cuda, "avx512": has_avx512, "onnx": has_onnx}
+probes = {"opencl": has_opencl, "cuda": has_cuda, "nvrtc": has_nvrtc, "avx512": has_avx512, "onnx": has_onnx}
 for feature, probe in probes.items():
     if probe():
         config.available_features.add(feature)

@@ -10,19 +10,30 @@
 #include "target/Target.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace kiln::target {
+
+/// The compiler of a device whose kernels are compiled with the model, not when the program runs. Both functions take
+/// the text of all kernels and the architectures that --gpu-arch names.
+struct SourceCompiler {
+  std::string archs; ///< where --gpu-arch does not say
+  std::function<llvm::Expected<std::string>(llvm::StringRef source, llvm::StringRef archs)> code; ///< kiln_model.code
+  std::function<llvm::Expected<std::string>(llvm::StringRef source, llvm::StringRef archs)> assembly; ///< as text
+};
 
 struct Device {
   std::string name;    ///< what --device says; kiln_device_NAME is its half in the runtime
   std::string summary; ///< what `kiln devices` says of it
   Target target;       ///< without a machine at hand: modest numbers that hold for most. The CPU's where source is null
-  /// The text of kernels that the device's runtime compiles: kiln_model.code. Null where kernels are code of the
-  /// host's, compiled with the host program.
+  /// The text of kernels. Null where kernels are code of the host's, compiled with the host program.
   std::function<std::string(llvm::ArrayRef<uop::FuncOp>)> source;
+  /// What makes kiln_model.code of the text; none where the device's runtime compiles the text itself.
+  std::optional<SourceCompiler> sourceCompiler{};
 };
 
 } // namespace kiln::target

@@ -60,6 +60,8 @@ static void addCompileOptions(CLI::App &app, CommandLine &line, Texts &texts, co
   app.add_option("--device", compile.pipeline.device, "where kernels run; see `kiln devices` (cpu)")->type_name("D");
   app.add_option("--mcpu", compile.pipeline.cpu, "the CPU to make code for, as LLVM names it (this machine's)")
       ->type_name("CPU");
+  app.add_option("--gpu-arch", compile.gpuArchs, "the GPUs to make code for, PTX for later ones beside (sm_80,sm_90a)")
+      ->type_name("ARCH,...");
   app.add_option("-O", compile.level, "how hard the code generator tries, 0 to 3 (2)")->type_name("N");
   app.add_flag("--no-opt", compile.pipeline.noOpt, "leave every kernel as it was scheduled");
   app.add_option("--schedule", texts.schedule, "classic: tinygrad v0.9.2's rules; or default")->type_name("S");

@@ -80,7 +80,9 @@ llvm::Expected<std::unique_ptr<target::LoadedModel>> driver::load(Model &model, 
       render::Jit::create(rendering->cpu(), options.level, runtimeSymbols(rendering->device()));
   if (!jit)
     return jit.takeError();
-  std::string code = rendering->code();
+  llvm::Expected<llvm::StringRef> code = rendering->code();
+  if (!code)
+    return code.takeError();
   return (*jit)->loadModel(rendering->tables(), model.name(), rendering->weightSource(),
-                           rendering->device().compiler.name, code);
+                           rendering->device().compiler.name, *code);
 }

@@ -19,6 +19,7 @@ struct CompileOptions {
   std::string optsPath; ///< --opts: the file of pipeline.opts, or ""
   import::ImportOptions import;
   PipelineOptions pipeline; ///< also names the device and the CPU
+  std::string gpuArchs;     ///< --gpu-arch: comma separated; "": the device's own choice
   unsigned level = 2;       ///< -O: of the code generator
   int debug = 0;            ///< DEBUG, --debug: see Debug.h
 };

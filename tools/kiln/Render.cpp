@@ -32,6 +32,10 @@ llvm::Expected<Rendering> Rendering::create(const Model &model, const CompileOpt
     return usageError("--mcpu " + options.pipeline.cpu + ": the C compiler chooses the CPU of device " +
                           options.pipeline.device,
                       "leave it out, or use device cpu");
+  if (!options.gpuArchs.empty() && !(*device)->compiler.sourceCompiler)
+    return usageError("--gpu-arch " + options.gpuArchs + ": device " + options.pipeline.device +
+                          " compiles for no architecture of GPUs",
+                      "leave it out, or use device cuda");
   llvm::Expected<target::Cpu> cpu = target::describeCpu(options.pipeline.cpu);
   if (!cpu)
     return cpu.takeError();
@@ -54,13 +58,26 @@ llvm::Error Rendering::prepareRecipes() {
   return llvm::Error::success();
 }
 
-std::string Rendering::code() const {
-  if (!device_.compiler.source)
-    return "";
+std::string Rendering::kernelText() const {
   std::vector<uop::FuncOp> kernels;
   for (const render::KernelEntry &kernel : tables_.kernels)
     kernels.push_back(kernel.function);
   return device_.compiler.source(kernels);
+}
+
+llvm::StringRef Rendering::gpuArchs() const {
+  return options_.gpuArchs.empty() ? device_.compiler.sourceCompiler->archs : options_.gpuArchs;
+}
+
+llvm::Expected<llvm::StringRef> Rendering::code() const {
+  if (code_ || !device_.compiler.source)
+    return code_ ? llvm::StringRef(*code_) : "";
+  llvm::Expected<std::string> code = kernelText();
+  if (code && device_.compiler.sourceCompiler)
+    code = device_.compiler.sourceCompiler->code(*code, gpuArchs());
+  if (!code)
+    return code.takeError();
+  return *(code_ = std::move(*code));
 }
 
 llvm::Expected<std::string> Rendering::sourceC(llvm::StringRef symbol, const WeightsOf &weights) const {
@@ -95,7 +112,7 @@ llvm::Error Rendering::source(llvm::raw_ostream &out) const {
   }
   if (!device_.compiler.source)
     return llvmText(out);
-  out << code();
+  out << kernelText();
   return llvm::Error::success();
 }
 
@@ -103,9 +120,11 @@ llvm::Error Rendering::llvmText(llvm::raw_ostream &out) const {
   if (device_.isC)
     return usageError("--emit llvm: the device " + device_.compiler.name + " does not go through LLVM",
                       "use --emit render, or the device cpu");
-  std::string code = this->code();
+  llvm::Expected<llvm::StringRef> code = this->code();
+  if (!code)
+    return code.takeError();
   return render::emitProgram(tables_, cpu_, options_.level,
-                             programOptions(*this, kProgramSymbol, code, render::WeightPlacement::Section),
+                             programOptions(*this, kProgramSymbol, *code, render::WeightPlacement::Section),
                              render::LlvmFile::Text, weightSource(), out);
 }
 
@@ -149,10 +168,19 @@ static llvm::Error copyFile(llvm::StringRef path, llvm::raw_ostream &out) {
 }
 
 llvm::Error Rendering::assembly(llvm::raw_ostream &out) const {
+  if (device_.compiler.sourceCompiler) {
+    llvm::Expected<std::string> text = device_.compiler.sourceCompiler->assembly(kernelText(), gpuArchs());
+    if (!text)
+      return text.takeError();
+    out << *text;
+    return llvm::Error::success();
+  }
   if (!device_.isC) {
-    std::string code = this->code();
+    llvm::Expected<llvm::StringRef> code = this->code();
+    if (!code)
+      return code.takeError();
     return render::emitProgram(tables_, cpu_, options_.level,
-                               programOptions(*this, kProgramSymbol, code, render::WeightPlacement::Section),
+                               programOptions(*this, kProgramSymbol, *code, render::WeightPlacement::Section),
                                render::LlvmFile::Assembly, weightSource(), out);
   }
   llvm::Expected<std::unique_ptr<package::StagedFile>> file = package::StagedFile::temporary(model_.source());
@@ -168,9 +196,11 @@ llvm::Error Rendering::object(const package::StagedFile &to, llvm::StringRef sym
                               llvm::StringRef name) const {
   if (device_.isC)
     return compileC(to, name, symbol, package::CResult::Object, weights);
-  std::string code = this->code();
+  llvm::Expected<llvm::StringRef> code = this->code();
+  if (!code)
+    return code.takeError();
   return to.fillPart(name, [&](llvm::raw_ostream &out) {
-    return render::emitProgram(tables_, cpu_, options_.level, programOptions(*this, symbol, code, weights),
+    return render::emitProgram(tables_, cpu_, options_.level, programOptions(*this, symbol, *code, weights),
                                render::LlvmFile::Object, weightSource(), out);
   });
 }

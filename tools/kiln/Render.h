@@ -40,14 +40,14 @@ public:
   const render::ModelTables &tables() const { return tables_; }
   /// Where the bytes of the model's weights come from; recipes run in this process.
   render::WeightSource weightSource() const { return {model_.folder(), recipes_.get()}; }
-  /// kiln_model.code: the kernels as the device's runtime takes them; "" where they are code of the host's.
-  std::string code() const;
+  /// kiln_model.code: the kernels as the device's runtime takes them; "" where they are code of the host's. Made once.
+  llvm::Expected<llvm::StringRef> code() const;
 
   /// What --emit render shows: the source of a device that has one, else LLVM IR or C of the whole model.
   llvm::Error source(llvm::raw_ostream &out) const;
   /// Optimised LLVM IR of what the host runs.
   llvm::Error llvmText(llvm::raw_ostream &out) const;
-  /// Assembly of what the host runs.
+  /// Assembly of what the host runs, or of what the device's compiler makes of the kernels.
   llvm::Error assembly(llvm::raw_ostream &out) const;
   /// An object whose kiln_model is called `symbol`: the file `to`, or the part of it that `name` is.
   llvm::Error object(const package::StagedFile &to, llvm::StringRef symbol, const WeightsOf &weights,
@@ -65,6 +65,9 @@ public:
 private:
   Rendering(const Model &model, const CompileOptions &options, const DeviceEntry &device, target::Cpu cpu);
   llvm::Error prepareRecipes();
+  std::string kernelText() const;
+  /// --gpu-arch or the device's own choice.
+  llvm::StringRef gpuArchs() const;
   llvm::Expected<std::string> sourceC(llvm::StringRef symbol, const WeightsOf &weights) const;
   llvm::Error compileC(const package::StagedFile &to, llvm::StringRef name, llvm::StringRef symbol,
                        package::CResult result, const WeightsOf &weights) const;
@@ -74,6 +77,7 @@ private:
   const DeviceEntry &device_;
   target::Cpu cpu_;
   render::ModelTables tables_;
+  mutable std::optional<std::string> code_;
   std::unique_ptr<render::RecipeRunner> recipes_; ///< null where no weight is made by one
 };
 

@@ -1,0 +1,18 @@
+//===- Compile.h - CUDA C++ to what a program carries --------------------------===//
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <string>
+
+namespace kiln::cuda {
+
+/// The source's machine code for each of `archs` ("sm_80,sm_90a"), and PTX for later GPUs: the bytes that image.h
+/// describes.
+llvm::Expected<std::string> compile(llvm::StringRef source, llvm::StringRef archs);
+
+/// The PTX that `compile` puts in.
+llvm::Expected<std::string> assemble(llvm::StringRef source, llvm::StringRef archs);
+
+} // namespace kiln::cuda

@@ -1,0 +1,73 @@
+#include "runtime/device/cuda/CudaDevice.h"
+
+#include "render/CStyle.h"
+#include "runtime/device/cuda/Compile.h"
+
+using namespace kiln;
+using namespace kiln::render;
+
+// NVRTC has no cuda_fp16.h of its own, and kiln asks for none: the conversions are one instruction each.
+static constexpr CastSpelling kCasts[] = {
+    {DType::F16, DType::F32,
+     "static inline $t $f($a x) {\n"
+     "  $t y;\n"
+     "  asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(y) : \"h\"(x));\n"
+     "  return y;\n"
+     "}\n"},
+    {DType::F32, DType::F16,
+     "static inline $t $f($a x) {\n"
+     "  $t y;\n"
+     "  asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(y) : \"f\"(x));\n"
+     "  return y;\n"
+     "}\n"},
+    {DType::F32, DType::BF16,
+     "static inline $t $f($a x) {\n"
+     "  $t y;\n"
+     "  asm(\"cvt.rn.bf16.f32 %0, %1;\" : \"=h\"(y) : \"f\"(x));\n"
+     "  return y;\n"
+     "}\n"},
+};
+
+const CLanguage cuda::kCudaC = {
+    .values = {"bool", "signed char", "unsigned char", "short", "unsigned short", "int", "unsigned int", "long long",
+               "unsigned long long", "unsigned short", "unsigned short", "float", "double"},
+    .memory = {"unsigned char", "signed char", "unsigned char", "short", "unsigned short", "int", "unsigned int",
+               "long long", "unsigned long long", "unsigned short", "unsigned short", "float", "double"},
+    // Contraction is turned off where NVRTC is called, for there is no pragma of it.
+    .fileHead = "#define INFINITY __int_as_float(0x7f800000)\n"
+                "#define NAN __int_as_float(0x7fc00000)\n",
+    .kernelPrefix = "extern \"C\" __global__ ",
+    .groupAttribute = "__launch_bounds__($0*$1*$2) ",
+    .localQualifier = "__shared__ ",
+    .restrictQualifier = "__restrict__",
+    .aligned = "__align__(64) ",
+    .barrier = "__syncthreads();",
+    .specials = {{{"blockIdx.x", "blockIdx.y+baseY", "blockIdx.z+baseZ"},
+                  {"threadIdx.x", "threadIdx.y", "threadIdx.z"},
+                  {"", "", ""}}},
+    // A grid that is too long along y or z is launched piece by piece.
+    .gridParameters = "const unsigned int baseY, const unsigned int baseZ",
+    .sizeParameter = "long long",
+    .longSuffix = "ll",
+    .floatMath = "f",
+    .alus = {},
+    .casts = kCasts,
+    .vectors = {},
+};
+
+target::Device cuda::device() {
+  return {.name = "cuda",
+          .summary = "NVIDIA GPUs, through NVRTC",
+          .target = {.maxItems = 1024,
+                     .localBytes = 48 << 10,
+                     .fma = true,
+                     .lacks = {std::begin(target::kMathRows), std::end(target::kMathRows)},
+                     .rates = {.bytesPerNs = 2500,
+                               .opsPerNs = 20000,
+                               .productOpsPerNs = 20000,
+                               .launchNs = 3000,
+                               .units = 132,
+                               .tileReuse = 1}},
+          .source = [](llvm::ArrayRef<uop::FuncOp> kernels) { return renderSource(kCudaC, kernels); },
+          .sourceCompiler = target::SourceCompiler{.archs = "sm_80,sm_90a", .code = compile, .assembly = assemble}};
+}

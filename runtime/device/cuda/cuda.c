@@ -1,0 +1,276 @@
+/*===- cuda.c - Kernels on NVIDIA's GPUs ---------------------------------===
+ *
+ * Memory is an address, so a slice is one too. Everything goes to one stream, in order: a write after a launch waits
+ * for it on the device, not on the host. The context is current only inside these functions, so that a program that
+ * uses CUDA itself, or several models, notices nothing.
+ *
+ *===---------------------------------------------------------------------===*/
+#include "cuda.h"
+
+#include "state.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What a grid may have along x, and along y and z. */
+#define MOST_GROUPS INT64_C(2147483647)
+#define MOST_GROUPS_BESIDE INT64_C(65535)
+
+kiln_status cuda_check(cuda_state *state, cuda_result code, const char *call) {
+  if (code == 0)
+    return KILN_OK;
+  char buffer[32];
+  snprintf(state->error, sizeof state->error, "%s: %s", call, cuda_error_name(&state->api, code, buffer));
+  return code == CUDA_OUT_OF_MEMORY ? KILN_OUT_OF_MEMORY : KILN_DEVICE_ERROR;
+}
+
+static void leave(cuda_state *state) {
+  cuda_context popped;
+  state->api.context_pop(&popped);
+}
+
+static kiln_status enter(cuda_state *state) {
+  return cuda_check(state, state->api.context_push(state->context), "cuCtxPushCurrent");
+}
+
+static void cuda_close(void *opaque) {
+  cuda_state *state = opaque;
+  const cuda_api *api = &state->api;
+  if (state->context && enter(state) == KILN_OK) {
+    if (state->stream) {
+      api->stream_synchronize(state->stream);
+      api->stream_destroy(state->stream);
+    }
+    if (state->module)
+      api->module_unload(state->module);
+    leave(state);
+  }
+  if (state->context)
+    api->context_release(state->device);
+  cuda_api_close(&state->api);
+  free(state->kernels);
+  free(state->parameters);
+  free(state->addresses);
+  free(state);
+}
+
+static kiln_status open_state(cuda_state *state, const kiln_options *options) {
+  if (!cuda_api_open(&state->api, state->error, sizeof state->error))
+    return KILN_UNAVAILABLE;
+  int32_t buffers = 0, sizes = 0;
+  for (int32_t i = 0; i < state->model->kernel_count; i++) {
+    const kiln_kernel *kernel = &state->model->kernels[i];
+    buffers = kernel->buffers > buffers ? kernel->buffers : buffers;
+    sizes = kernel->sizes > sizes ? kernel->sizes : sizes;
+  }
+  state->addresses = calloc((size_t)buffers + 1, sizeof *state->addresses);
+  state->parameters = calloc((size_t)buffers + (size_t)sizes + 2, sizeof *state->parameters);
+  if (!state->addresses || !state->parameters)
+    return cuda_check(state, CUDA_OUT_OF_MEMORY, "launches");
+  kiln_status status = cuda_choose_device(state, options->device);
+  if (!status)
+    status = cuda_check(state, state->api.context_retain(&state->context, state->device), "cuDevicePrimaryCtxRetain");
+  if (!status)
+    status = enter(state);
+  if (status)
+    return status;
+  status = cuda_check(state, state->api.stream_create(&state->stream, CUDA_STREAM_NON_BLOCKING), "cuStreamCreate");
+  if (!status)
+    status = cuda_load_kernels(state);
+  leave(state);
+  return status;
+}
+
+static kiln_status cuda_open(const kiln_model *model, const kiln_options *options, void **opaque, char *error,
+                             size_t error_bytes) {
+  cuda_state *state = calloc(1, sizeof *state);
+  if (!state) {
+    snprintf(error, error_bytes, "no memory for the device");
+    return KILN_OUT_OF_MEMORY;
+  }
+  state->model = model;
+  kiln_status status = open_state(state, options);
+  if (status) {
+    snprintf(error, error_bytes, "%s", state->error);
+    cuda_close(state);
+    return status;
+  }
+  *opaque = state;
+  return KILN_OK;
+}
+
+static cuda_address address(kiln_slice slice) {
+  return (cuda_address)(uintptr_t)slice.memory + (cuda_address)slice.offset;
+}
+
+static void *cuda_alloc(void *opaque, int64_t bytes) {
+  cuda_state *state = opaque;
+  cuda_address made = 0;
+  if (bytes < 0 || enter(state))
+    return NULL;
+  cuda_check(state, state->api.memory_alloc(&made, bytes ? (size_t)bytes : 1), "cuMemAlloc");
+  leave(state);
+  return (void *)(uintptr_t)made;
+}
+
+/* Waits for the device. */
+static void cuda_free(void *opaque, void *memory) {
+  cuda_state *state = opaque;
+  if (enter(state))
+    return;
+  state->api.stream_synchronize(state->stream);
+  state->api.memory_free((cuda_address)(uintptr_t)memory);
+  leave(state);
+}
+
+/* Waits for all launches; one that failed has its name told, as far as it is known. */
+static kiln_status wait(cuda_state *state) {
+  cuda_result code = state->api.stream_synchronize(state->stream);
+  const char *first = state->first, *last = state->last;
+  state->first = state->last = NULL;
+  char buffer[32];
+  if (!code || !first)
+    return cuda_check(state, code, "cuStreamSynchronize");
+  if (first == last)
+    snprintf(state->error, sizeof state->error, "kernel %s: %s", first, cuda_error_name(&state->api, code, buffer));
+  else
+    snprintf(state->error, sizeof state->error, "a kernel from %s to %s: %s; DEBUG=2 tells which", first, last,
+             cuda_error_name(&state->api, code, buffer));
+  return KILN_DEVICE_ERROR;
+}
+
+/* The driver has read all of `from` when this returns. */
+static kiln_status cuda_write(void *opaque, kiln_slice to, const void *from, int64_t bytes) {
+  cuda_state *state = opaque;
+  kiln_status status = bytes ? enter(state) : KILN_OK;
+  if (status || !bytes)
+    return status;
+  status = cuda_check(state, state->api.copy_in(address(to), from, (size_t)bytes, state->stream), "cuMemcpyHtoDAsync");
+  leave(state);
+  return status;
+}
+
+static kiln_status cuda_read(void *opaque, void *to, kiln_slice from, int64_t bytes) {
+  cuda_state *state = opaque;
+  kiln_status status = enter(state);
+  if (status)
+    return status;
+  /* What failed before is told as what it is, not as a failed copy. */
+  status = wait(state);
+  if (!status && bytes)
+    status =
+        cuda_check(state, state->api.copy_out(to, address(from), (size_t)bytes, state->stream), "cuMemcpyDtoHAsync");
+  if (!status)
+    status = wait(state);
+  leave(state);
+  return status;
+}
+
+/* Ranges that overlap go through memory between. */
+static kiln_status copy_overlapping(cuda_state *state, cuda_address to, cuda_address from, size_t bytes) {
+  cuda_address between = 0;
+  kiln_status status = cuda_check(state, state->api.memory_alloc(&between, bytes), "cuMemAlloc");
+  if (status)
+    return status;
+  cuda_result code = state->api.copy_within(between, from, bytes, state->stream);
+  if (!code)
+    code = state->api.copy_within(to, between, bytes, state->stream);
+  if (!code)
+    code = state->api.stream_synchronize(state->stream);
+  state->api.memory_free(between);
+  return cuda_check(state, code, "cuMemcpyDtoDAsync");
+}
+
+static kiln_status cuda_copy(void *opaque, kiln_slice to, kiln_slice from, int64_t bytes) {
+  cuda_state *state = opaque;
+  cuda_address begin = address(from), target = address(to);
+  cuda_address apart = begin < target ? target - begin : begin - target;
+  if (bytes == 0 || apart == 0)
+    return KILN_OK;
+  kiln_status status = enter(state);
+  if (status)
+    return status;
+  if (apart < (cuda_address)bytes)
+    status = copy_overlapping(state, target, begin, (size_t)bytes);
+  else
+    status =
+        cuda_check(state, state->api.copy_within(target, begin, (size_t)bytes, state->stream), "cuMemcpyDtoDAsync");
+  leave(state);
+  return status;
+}
+
+/* A grid that is too long along y or z is launched piece by piece; the kernel takes where its piece begins. */
+static kiln_status launch_pieces(cuda_state *state, int32_t kernel, const int64_t grid[KILN_MAX_GRID],
+                                 unsigned begin[2]) {
+  const int64_t *local = state->model->kernels[kernel].local;
+  for (int64_t z = 0; z < grid[2]; z += MOST_GROUPS_BESIDE)
+    for (int64_t y = 0; y < grid[1]; y += MOST_GROUPS_BESIDE) {
+      int64_t high = grid[1] - y < MOST_GROUPS_BESIDE ? grid[1] - y : MOST_GROUPS_BESIDE;
+      int64_t deep = grid[2] - z < MOST_GROUPS_BESIDE ? grid[2] - z : MOST_GROUPS_BESIDE;
+      begin[0] = (unsigned)y;
+      begin[1] = (unsigned)z;
+      cuda_result code = state->api.launch(state->kernels[kernel], (unsigned)grid[0], (unsigned)high, (unsigned)deep,
+                                           (unsigned)local[0], (unsigned)local[1], (unsigned)local[2], 0, state->stream,
+                                           state->parameters, NULL);
+      if (code)
+        return cuda_check(state, code, "cuLaunchKernel");
+    }
+  return KILN_OK;
+}
+
+static kiln_status cuda_launch(void *opaque, int32_t kernel, const kiln_slice *buffers, const int64_t *sizes,
+                               const int64_t grid[KILN_MAX_GRID]) {
+  cuda_state *state = opaque;
+  const kiln_kernel *launched = &state->model->kernels[kernel];
+  unsigned begin[2];
+  int32_t count = 0;
+  if (grid[0] > MOST_GROUPS || grid[1] > UINT32_MAX || grid[2] > UINT32_MAX) {
+    snprintf(state->error, sizeof state->error, "a grid of %" PRId64 " by %" PRId64 " by %" PRId64 " is too large",
+             grid[0], grid[1], grid[2]);
+    return KILN_INVALID_ARGUMENT;
+  }
+  for (int32_t i = 0; i < launched->buffers; i++) {
+    state->addresses[i] = address(buffers[i]);
+    state->parameters[count++] = &state->addresses[i];
+  }
+  for (int32_t i = 0; i < launched->sizes; i++)
+    state->parameters[count++] = (void *)&sizes[i];
+  state->parameters[count++] = &begin[0];
+  state->parameters[count++] = &begin[1];
+  kiln_status status = enter(state);
+  if (status)
+    return status;
+  status = launch_pieces(state, kernel, grid, begin);
+  leave(state);
+  state->last = launched->name;
+  state->first = state->first ? state->first : launched->name;
+  return status;
+}
+
+static kiln_status cuda_synchronize(void *opaque) {
+  cuda_state *state = opaque;
+  kiln_status status = enter(state);
+  if (status)
+    return status;
+  status = wait(state);
+  leave(state);
+  return status;
+}
+
+static const char *cuda_error(void *opaque) { return ((cuda_state *)opaque)->error; }
+
+const kiln_device kiln_device_cuda = {
+    .name = "cuda",
+    .open = cuda_open,
+    .close = cuda_close,
+    .alloc = cuda_alloc,
+    .free = cuda_free,
+    .write = cuda_write,
+    .read = cuda_read,
+    .copy = cuda_copy,
+    .launch = cuda_launch,
+    .synchronize = cuda_synchronize,
+    .error = cuda_error,
+    .list = kiln_cuda_list,
+};

@@ -1,0 +1,33 @@
+/*===- state.h - What an open CUDA device holds --------------------------===*/
+#ifndef KILN_DEVICE_CUDA_STATE_H
+#define KILN_DEVICE_CUDA_STATE_H
+
+#include "api.h"
+#include "kiln/program.h"
+
+typedef struct cuda_state {
+  cuda_api api;
+  const kiln_model *model;
+  cuda_device device;
+  int arch;             /* compute capability: major * 10 + minor */
+  char name[128];       /* "NVIDIA H100 (sm_90)" */
+  cuda_context context; /* the device's primary one, which the process shares; current only inside the functions here */
+  cuda_stream stream;
+  cuda_module module;
+  cuda_function *kernels;
+  void **parameters;        /* of a launch: pointers to its arguments */
+  cuda_address *addresses;  /* of a launch: the buffers */
+  const char *first, *last; /* the kernels that were launched since the device was last waited for; NULL: none */
+  char error[512];
+} cuda_state;
+
+/* KILN_OK for 0; else sets state->error from `call`'s name and the code. */
+kiln_status cuda_check(cuda_state *state, cuda_result code, const char *call);
+
+/* Picks the device: the first that has `wanted` (NULL: any) in its name. */
+kiln_status cuda_choose_device(cuda_state *state, const char *wanted);
+
+/* Loads from model->code what fits the device, and finds its kernels. The context is current. */
+kiln_status cuda_load_kernels(cuda_state *state);
+
+#endif
