@@ -36,13 +36,7 @@ def FormKernels : Pass<"kiln-form-kernels", "::mlir::ModuleOp"> {
   let summary = "partition the graph into kernels and write the host program that launches them";
   let dependentDialects = ["::kiln::kernel::KernelDialect", "::kiln::host::HostDialect",
                            "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
-  let options = [Option<"classic", "classic", "bool", "false", "tinygrad v0.9.2's rules">,
-                 Option<"bytesPerNs", "bytes-per-ns", "double", "10", "between memory and the device">,
-                 Option<"opsPerNs", "ops-per-ns", "double", "10", "element-wise operations">,
-                 Option<"productOpsPerNs", "product-ops-per-ns", "double", "60", "those of a sum of products">,
-                 Option<"launchNs", "launch-ns", "double", "200", "to begin and end a kernel">,
-                 Option<"units", "units", "double", "1", "rows of a reduction that the device works on at once">,
-                 Option<"tileReuse", "tile-reuse", "double", "8", "uses of an operand's element in a register tile">];
+  let options = [Option<"classic", "classic", "bool", "false", "tinygrad v0.9.2's rules">];
 }
 
 //===----------------------------------------------------------------------===//
@@ -66,15 +60,7 @@ def FoldArithmetic : Pass<"kiln-fold-arithmetic", "::mlir::ModuleOp"> {
 def OptimizeKernels : Pass<"kiln-optimize-kernels", "::mlir::ModuleOp"> {
   let summary = "choose each kernel's opts and apply them";
   let options = [Option<"noOpt", "no-opt", "bool", "false", "leave every kernel as it is">,
-                 Option<"opts", "opts", "std::string", "", "opts by hand, a line a kernel: NAME: UPCAST 0 4, …">,
-                 Option<"vectorBits", "vector-bits", "int64_t", "0", "the target's widest vector">,
-                 Option<"vectorRegisters", "vector-registers", "int64_t", "0", "how many of them">,
-                 Option<"l1Bytes", "l1-bytes", "int64_t", "0", "the first data cache of one core">,
-                 Option<"l2Bytes", "l2-bytes", "int64_t", "0", "the cache of one core">,
-                 Option<"l3Bytes", "l3-bytes", "int64_t", "0", "the cache that cores share">,
-                 Option<"maxItems", "max-items", "int64_t", "0", "items of a work group; 0: no groups">,
-                 Option<"localBytes", "local-bytes", "int64_t", "0", "local memory of a work group">,
-                 Option<"maxChunks", "max-chunks", "int64_t", "0", "chunks of a launch; 0: launches are not cut">];
+                 Option<"opts", "opts", "std::string", "", "opts by hand, a line a kernel: NAME: UPCAST 0 4, …">];
 }
 
 def SplitLaunches : Pass<"kiln-split-launches", "::mlir::ModuleOp"> {
@@ -107,9 +93,7 @@ def LowerKernels : Pass<"kiln-lower-kernels", "::mlir::ModuleOp"> {
 
 def RewriteUOps : Pass<"kiln-rewrite-uops", "::mlir::ModuleOp"> {
   let summary = "fit each kernel's uops to the device, by named sets of patterns";
-  let options = [ListOption<"lacks", "lacks", "std::string", "rows that the device does not have">,
-                 Option<"fma", "fma", "bool", "false", "the device has a multiply-add that rounds once">,
-                 Option<"isListed", "listed", "bool", "false", "leave uops as tinygrad v0.9.2 lists them">,
+  let options = [Option<"isListed", "listed", "bool", "false", "leave uops as tinygrad v0.9.2 lists them">,
                  Option<"log", "log", "bool", "false", "print each rewrite">];
 }
 

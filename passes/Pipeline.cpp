@@ -28,12 +28,6 @@ Stage kiln::stageOf(ModuleOp module) {
 static void addFormKernels(OpPassManager &manager, const PipelineOptions &options) {
   FormKernelsOptions schedule;
   schedule.classic = options.classic;
-  schedule.bytesPerNs = options.target.rates.bytesPerNs;
-  schedule.opsPerNs = options.target.rates.opsPerNs;
-  schedule.productOpsPerNs = options.target.rates.productOpsPerNs;
-  schedule.launchNs = options.target.rates.launchNs;
-  schedule.units = options.target.rates.units;
-  schedule.tileReuse = options.target.rates.tileReuse;
   manager.addPass(createFormKernels(schedule));
 }
 
@@ -46,14 +40,6 @@ static void addOptimize(OpPassManager &manager, const PipelineOptions &options) 
   OptimizeKernelsOptions optimize;
   optimize.noOpt = options.noOpt;
   optimize.opts = options.opts;
-  optimize.vectorBits = options.target.vectorBits;
-  optimize.vectorRegisters = options.target.vectorRegisters;
-  optimize.l1Bytes = options.target.l1Bytes;
-  optimize.l2Bytes = options.target.l2Bytes;
-  optimize.l3Bytes = options.target.l3Bytes;
-  optimize.maxItems = options.target.maxItems;
-  optimize.localBytes = options.target.localBytes;
-  optimize.maxChunks = options.target.maxChunks;
   manager.addPass(createOptimizeKernels(optimize));
   manager.addPass(createSplitLaunches());
   manager.addPass(createOptimizeKernels(optimize)); // the kernels that splitting made
@@ -63,21 +49,12 @@ static void addOptimize(OpPassManager &manager, const PipelineOptions &options) 
   manager.addPass(createPlanMemory());
 }
 
-/// How recipes are compiled, whatever the model is compiled for: the bytes that they make are the same everywhere.
-static PipelineOptions recipeOptions() {
-  PipelineOptions options;
-  options.target = {
-      .vectorBits = 128, .vectorRegisters = 16, .l1Bytes = 32 << 10, .l2Bytes = 512 << 10, .l3Bytes = 8 << 20};
-  llvm::append_range(options.target.lacks, target::kMathRows);
-  return options;
-}
+/// Recipes take no option: the bytes that they make are the same everywhere.
+static PipelineOptions recipeOptions() { return {}; }
 
 static void addLower(OpPassManager &manager, const PipelineOptions &options) {
   manager.addPass(createLowerKernels());
   RewriteUOpsOptions rewrite;
-  for (Alu kind : options.target.lacks)
-    rewrite.lacks.push_back(stringifyAlu(kind).str());
-  rewrite.fma = options.target.fma;
   rewrite.isListed = options.classic || options.noOpt;
   rewrite.log = options.logsRewrites;
   manager.addPass(createRewriteUOps(rewrite));

@@ -1,8 +1,6 @@
 //===- Pipeline.h - The stages in order --------------------------------------------===//
 #pragma once
 
-#include "target/Target.h"
-
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringRef.h"
@@ -18,13 +16,11 @@ enum class Stage { Import, View, Schedule, Optimize, Lower, Render, Package };
 llvm::StringRef stageName(Stage stage);
 std::optional<Stage> stageByName(llvm::StringRef name);
 
+/// What is chosen by hand. What the module is compiled for is an attribute of its own (ir/base/Target.h).
 struct PipelineOptions {
-  bool classic = false; ///< --schedule=classic
-  bool noOpt = false;   ///< NOOPT=1, --no-opt
-  std::string opts;     ///< --opts: the text of an opts file; empty: the heuristic decides
-  std::string device = "cpu";
-  std::string cpu;           ///< --mcpu; empty: this machine's
-  target::Target target;     ///< what the device is like, as far as opts depend on it
+  bool classic = false;      ///< --schedule=classic
+  bool noOpt = false;        ///< NOOPT=1, --no-opt
+  std::string opts;          ///< --opts: the text of an opts file; empty: the heuristic decides
   bool logsRewrites = false; ///< DEBUG=7: print each rewrite of a uop
 };
 

@@ -22,7 +22,9 @@ namespace kiln::render {
 inline target::Device cDevice() {
   return {.name = "c",
           .summary = "any CPU, through a C compiler",
-          .target = {.maxChunks = target::kMostChunks},
+          .target = R"(#kiln.target<device = "c", emulates = [f16, bf16], lacks = [threefry], chunks = 32,
+              rates = <bytes_per_ns = 10, ops_per_ns = 10, product_ops_per_ns = 60, launch_ns = 200, units = 1,
+                       tile_reuse = 8>>)",
           .source = nullptr};
 }
 

@@ -41,55 +41,61 @@ static void measureCaches(Cpu &cpu) {
       bytes = value;
   };
 #ifdef _SC_LEVEL1_DCACHE_SIZE
-  measure(_SC_LEVEL1_DCACHE_SIZE, cpu.l1Bytes);
-  measure(_SC_LEVEL2_CACHE_SIZE, cpu.l2Bytes);
-  measure(_SC_LEVEL3_CACHE_SIZE, cpu.l3Bytes);
+  measure(_SC_LEVEL1_DCACHE_SIZE, cpu.cacheBytes[0]);
+  measure(_SC_LEVEL2_CACHE_SIZE, cpu.cacheBytes[1]);
+  measure(_SC_LEVEL3_CACHE_SIZE, cpu.cacheBytes[2]);
 #endif
 }
 
-static void describeVectors(Cpu &cpu, const llvm::MCSubtargetInfo &info, const llvm::MCSubtargetInfo &baseline) {
-  auto has = [&](llvm::StringRef feature) { return info.checkFeatures("+" + feature.str()); };
-  const llvm::Triple &triple = info.getTargetTriple();
+/// The features in which two CPUs of a name differ, so that a machine that is what its name says has none.
+static std::string differences(const llvm::MCSubtargetInfo &info, const llvm::MCSubtargetInfo &named) {
+  std::vector<std::string> names;
   for (const llvm::SubtargetFeatureKV &feature : info.getAllProcessorFeatures())
-    if (info.hasFeature(feature.Value) && !baseline.hasFeature(feature.Value) &&
-        llvm::is_contained(kUsed, llvm::StringRef(feature.Key)))
-      cpu.required.push_back(feature.Key);
-  llvm::sort(cpu.required);
-  if (triple.isX86()) {
-    cpu.fma = has("fma") || has("fma4");
-    cpu.half = has("f16c");
-    cpu.vectorBits = has("avx512f") ? 512 : has("avx") ? 256 : 128;
-    cpu.vectorRegisters = has("avx512f") ? 32 : triple.isArch64Bit() ? 16 : 8;
-  } else if (triple.isAArch64()) {
-    cpu.fma = cpu.half = true;
-    cpu.vectorRegisters = 32;
-  }
+    if (bool has = info.hasFeature(feature.Value); has != named.hasFeature(feature.Value))
+      names.push_back((has ? "+" : "-") + std::string(feature.Key));
+  return llvm::join(names, ",");
 }
 
 llvm::StringRef target::baselineCpu() {
   return llvm::Triple(llvm::sys::getDefaultTargetTriple()).getArch() == llvm::Triple::x86_64 ? "x86-64" : "generic";
 }
 
-llvm::Expected<Cpu> target::describeCpu(llvm::StringRef name) {
+static std::unique_ptr<llvm::MCSubtargetInfo> subtargetOf(const llvm::Triple &triple, llvm::StringRef name,
+                                                          llvm::StringRef features) {
+  std::string error;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  return std::unique_ptr<llvm::MCSubtargetInfo>(target ? target->createMCSubtargetInfo(triple, name, features)
+                                                       : nullptr);
+}
+
+std::unique_ptr<llvm::MCSubtargetInfo> target::subtargetOf(const Cpu &cpu) {
+  return ::subtargetOf(llvm::Triple(cpu.triple), cpu.name, cpu.features);
+}
+
+llvm::Expected<Cpu> target::describeCpu(llvm::StringRef name, llvm::StringRef features) {
   llvm::InitializeNativeTarget();
   bool native = name.empty() || name == "native";
   Cpu cpu;
   cpu.triple = llvm::sys::getDefaultTargetTriple();
   cpu.name = native ? llvm::sys::getHostCPUName().str() : name.str();
-  if (native) {
-    cpu.features = hostFeatures();
-    measureCaches(cpu);
-  }
   llvm::Triple triple(cpu.triple);
-  std::string error;
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target)
+  std::unique_ptr<llvm::MCSubtargetInfo> baseline = ::subtargetOf(triple, "", "");
+  if (!baseline)
     return failure("LLVM has no code generator for " + cpu.triple);
-  std::unique_ptr<llvm::MCSubtargetInfo> baseline(target->createMCSubtargetInfo(triple, "", ""));
   if (!baseline->isCPUStringValid(cpu.name))
     return usageError("no CPU '" + name + "' is known",
                       "`llc -mcpu=help` lists LLVM's names; 'native' is this machine");
-  std::unique_ptr<llvm::MCSubtargetInfo> info(target->createMCSubtargetInfo(triple, cpu.name, cpu.features));
-  describeVectors(cpu, *info, *baseline);
+  cpu.features = features;
+  if (native) {
+    cpu.features = differences(*::subtargetOf(triple, cpu.name, hostFeatures()), *::subtargetOf(triple, cpu.name, ""));
+    measureCaches(cpu);
+  }
+  std::unique_ptr<llvm::MCSubtargetInfo> info = subtargetOf(cpu);
+  for (const llvm::SubtargetFeatureKV &feature : info->getAllProcessorFeatures())
+    if (info->hasFeature(feature.Value) && !baseline->hasFeature(feature.Value) &&
+        llvm::is_contained(kUsed, llvm::StringRef(feature.Key)))
+      cpu.required.push_back(feature.Key);
+  llvm::sort(cpu.required);
+  cpu.half = triple.isAArch64() || info->checkFeatures("+f16c");
   return cpu;
 }

@@ -9,25 +9,26 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
+
+namespace llvm {
+class MCSubtargetInfo;
+} // namespace llvm
 
 namespace kiln::target {
 
 struct Cpu {
   std::string triple;   ///< LLVM's: x86_64-pc-linux-gnu
   std::string name;     ///< LLVM's: znver3, x86-64-v3
-  std::string features; ///< beyond what the name says, as LLVM takes them: "+avx2,-avx512f"; "" for a named CPU
+  std::string features; ///< where they differ from what the name says, as LLVM takes them: "-avx512f,+f16c"
 
-  unsigned vectorBits = 128;     ///< the widest vector
-  unsigned vectorRegisters = 16; ///< how many of them
-  bool fma = false;              ///< a fused multiply-add is one instruction
-  bool half = false;             ///< conversions between f16 and f32 are instructions
-
-  int64_t l1Bytes = 32 << 10;  ///< data cache of a core
-  int64_t l2Bytes = 512 << 10; ///< of a core
-  int64_t l3Bytes = 8 << 20;   ///< shared
+  bool half = false; ///< conversions between f16 and f32 are instructions
+  /// The data caches: of a core, of a core, shared.
+  std::array<int64_t, 3> cacheBytes = {32 << 10, 512 << 10, 8 << 20};
 
   /// The features that code for this CPU may use and that not every CPU of the architecture has, sorted: what
   /// kiln_model.features lists.
@@ -38,8 +39,11 @@ struct Cpu {
 /// machine.
 llvm::StringRef baselineCpu();
 
-/// The CPU that LLVM calls `name`; "" and "native" mean this machine, whose caches are measured. Other CPUs get the
-/// defaults above. An unknown name is a usage error.
-llvm::Expected<Cpu> describeCpu(llvm::StringRef name);
+/// The CPU that LLVM calls `name`, with these features changed; "" and "native" mean this machine, whose features and
+/// caches are measured. Other CPUs get the defaults above. An unknown name is a usage error.
+llvm::Expected<Cpu> describeCpu(llvm::StringRef name, llvm::StringRef features = "");
+
+/// LLVM's account of what the CPU can do.
+std::unique_ptr<llvm::MCSubtargetInfo> subtargetOf(const Cpu &cpu);
 
 } // namespace kiln::target

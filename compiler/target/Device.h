@@ -29,7 +29,9 @@ struct SourceCompiler {
 struct Device {
   std::string name;    ///< what --device says; kiln_device_NAME is its half in the runtime
   std::string summary; ///< what `kiln devices` says of it
-  Target target;       ///< without a machine at hand: modest numbers that hold for most. The CPU's where source is null
+  /// What it is like, as a #kiln.target of MLIR's: without a machine at hand, modest numbers that hold for most. "" for
+  /// the CPU's.
+  std::string target;
   /// The text of kernels. Null where kernels are code of the host's, compiled with the host program.
   std::function<std::string(llvm::ArrayRef<uop::FuncOp>)> source;
   /// What makes kiln_model.code of the text; none where the device's runtime compiles the text itself.

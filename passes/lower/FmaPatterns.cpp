@@ -59,6 +59,6 @@ static Value fuseTermInside(uop::AluOp sum, LanesWriter &writer) {
 void lower::addFmaPatterns(RewritePatternSet &set, const RewriteContext &context) {
   static constexpr NamedRow kRows[] = {{"fuse-term", Alu::ADD, fuseTerm},
                                        {"fuse-term-inside", Alu::ADD, fuseTermInside}};
-  if (context.fma)
+  if (context.target.getFma())
     addRows(set, context, kRows);
 }

@@ -7,7 +7,7 @@ using namespace mlir;
 LogicalResult RowPattern::matchAndRewrite(uop::AluOp op, PatternRewriter &rewriter) const {
   if (op.getKind().getValue() != kind_)
     return failure();
-  LanesWriter writer{rewriter, op.getLoc(), context_.constants, context_.fma};
+  LanesWriter writer{rewriter, op.getLoc(), context_.constants, context_.target.getFma()};
   Value value = rewrite_(op, writer);
   if (!value)
     return failure();

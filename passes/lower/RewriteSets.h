@@ -6,6 +6,7 @@
 //===------------------------------------------------------------------------------===//
 #pragma once
 
+#include "ir/base/Target.h"
 #include "passes/lower/Lanes.h"
 
 namespace kiln::lower {
@@ -16,10 +17,7 @@ inline constexpr llvm::StringLiteral kContract = "contract";
 /// What patterns may ask for beside the op that they look at.
 struct RewriteContext {
   Constants &constants;
-  bool fma;                    ///< a multiply-add with one rounding is one operation of the device's
-  llvm::ArrayRef<Alu> lacking; ///< rows that the device does not have
-
-  bool lacks(Alu kind) const { return llvm::is_contained(lacking, kind); }
+  TargetAttr target;
 };
 
 void addFoldPatterns(mlir::RewritePatternSet &set, const RewriteContext &context);

@@ -46,19 +46,9 @@ namespace {
 struct RewriteUOps : kiln::impl::RewriteUOpsBase<RewriteUOps> {
   using Base::Base;
 
-  LogicalResult initialize(MLIRContext *context) override {
-    for (const std::string &mnemonic : lacks) {
-      std::optional<Alu> kind = symbolizeAlu(mnemonic);
-      if (!kind)
-        return emitError(UnknownLoc::get(context), "no row is called '") << mnemonic << "'";
-      lacking_.push_back(*kind);
-    }
-    return success();
-  }
-
-  void rewrite(uop::FuncOp func) {
+  void rewrite(uop::FuncOp func, TargetAttr target) {
     Constants constants(func);
-    RewriteContext context{constants, fma, lacking_};
+    RewriteContext context{constants, target};
     for (const NamedSet &set : kSets) {
       RewritePatternSet patterns(&getContext());
       set.add(patterns, context);
@@ -77,9 +67,7 @@ struct RewriteUOps : kiln::impl::RewriteUOpsBase<RewriteUOps> {
   void runOnOperation() override {
     if (!isListed)
       for (auto func : getOperation().getOps<uop::FuncOp>())
-        rewrite(func);
+        rewrite(func, targetOf(getOperation()));
   }
-
-  SmallVector<Alu> lacking_;
 };
 } // namespace

@@ -53,8 +53,8 @@ void lower::addTranscendentalPatterns(RewritePatternSet &set, const RewriteConte
       {"sin", Alu::SIN, ofOne<sin>},    {"cos", Alu::COS, ofOne<cos>},    {"pow", Alu::POW, ofTwo}};
   static constexpr NamedRow kSigmoid = {"sigmoid", Alu::RECIP, ofSigmoid};
   for (const NamedRow &row : kRows)
-    if (context.lacks(row.kind))
+    if (!context.target.isNative(row.kind))
       addRows(set, context, row);
-  if (context.lacks(Alu::EXP))
+  if (!context.target.isNative(Alu::EXP))
     addRows(set, context, kSigmoid);
 }

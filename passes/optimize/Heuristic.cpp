@@ -56,7 +56,7 @@ struct RegisterTile {
 
 class Chooser {
 public:
-  Chooser(FuncOp func, const target::Target &target, const llvm::SmallBitVector &weights)
+  Chooser(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights)
       : func_(func), target_(target), weights_(weights) {}
   SmallVector<OptAttr> choose();
 
@@ -109,7 +109,7 @@ private:
   }
 
   mutable FuncOp func_;
-  const target::Target &target_;
+  TargetAttr target_;
   const llvm::SmallBitVector &weights_;
   SmallVector<OptAttr> opts_;
   SmallVector<Access> loads_, stores_;
@@ -222,7 +222,7 @@ std::optional<Product> Chooser::findProduct() {
   std::optional<Product> best;
   for (bool swapped : {false, true}) {
     const Access &rows = swapped ? second : first, &columns = swapped ? first : second;
-    bool packs = depth >= kPackedDepth && target_.maxItems == 0 && weights_.test(columns.buffer) &&
+    bool packs = depth >= kPackedDepth && target_.maxItems() == 0 && weights_.test(columns.buffer) &&
                  !weights_.test(rows.buffer) && isReadOnce(columns) && isAlone[swapped ? 0 : 1];
     for (size_t n = 0; n < rows.strides.size(); ++n) {
       bool isColumn = !reduced_.contains(n) && rows.isStill(n) && !columns.isStill(n);
@@ -286,7 +286,7 @@ std::optional<Chooser::Panel> Chooser::panelOfColumns(const Product &product, in
     last = axis == product.m ? product.n : axis;
   }
   bool rowsInside = product.m < product.n && last == product.n;
-  if (isPlain || !rowsInside || !around || bytes > target_.l2Bytes / 2)
+  if (isPlain || !rowsInside || !around || bytes > target_.cacheBytes(2) / 2)
     return std::nullopt;
   return Panel{*around, bytes};
 }
@@ -314,17 +314,17 @@ static RegisterTile bestTile(int64_t rows, int64_t vectors, int64_t registers, b
 }
 
 bool Chooser::choosePacked(const Product &product) {
-  int64_t lanes = target_.vectorBits / elementBits(func_), bytes = elementBits(func_) / 8;
+  int64_t lanes = target_.vectorBits() / elementBits(func_), bytes = elementBits(func_) / 8;
   int64_t rows = fixedSize(product.m), columns = fixedSize(product.n);
   int64_t depth = 1;
   for (size_t axis : reduced_)
     depth *= fixedSize(axis);
   SmallVector<size_t> kept = keptAxes(), others = keptAxes({product.m, product.n});
-  if (rows < 1 || columns < lanes || depth < 1 || (others.empty() && rows * depth * bytes > target_.l2Bytes))
+  if (rows < 1 || columns < lanes || depth < 1 || (others.empty() && rows * depth * bytes > target_.cacheBytes(2)))
     return false;
   auto tracker = product.rows.op->getAttrOfType<TrackerAttr>("tracker").getValue();
   bool areMasked = !tracker.at().valid.isConst(1);
-  RegisterTile tile = bestTile(rows, llvm::divideCeil(columns, lanes), target_.vectorRegisters, areMasked);
+  RegisterTile tile = bestTile(rows, llvm::divideCeil(columns, lanes), target_.vectorRegisters(), areMasked);
   if (kept.front() != product.n)
     add(OptKind::SWAP, kept.front(), product.n);
   add(OptKind::VECTOR, product.n, tile.vectors * lanes);
@@ -342,7 +342,7 @@ bool Chooser::chooseProduct(const Product &product) {
     return true;
   if (!product.areLoads)
     return false;
-  int64_t lanes = target_.vectorBits / elementBits(func_);
+  int64_t lanes = target_.vectorBits() / elementBits(func_);
   int64_t rows = fixedSize(product.m), columns = fixedSize(product.n);
   if (rows < 0 || columns < lanes)
     return false;
@@ -354,7 +354,7 @@ bool Chooser::chooseProduct(const Product &product) {
   auto padded = [&](int64_t part) { return llvm::divideCeil(columns, part) * part; };
   bool two = columns >= 2 * lanes && 10 * padded(2 * lanes) <= 11 * padded(lanes);
   int64_t width = two ? 2 * lanes : lanes;
-  int64_t tileRows = bestTile(rows, (target_.vectorRegisters - 4) / (width / lanes));
+  int64_t tileRows = bestTile(rows, (target_.vectorRegisters() - 4) / (width / lanes));
   int64_t m = product.m, n = product.n;
 
   // Large operands are held in cache in the order in which the register tile reads them.
@@ -374,7 +374,7 @@ bool Chooser::chooseProduct(const Product &product) {
   if (!large) {
     others.append({product.n, product.m});
     if (panel) // the chunks' panels stay in cache together
-      chunks_ = std::min(chunks_, double(target_.l2Bytes / 2 / panel->bytes));
+      chunks_ = std::min(chunks_, double(target_.cacheBytes(2) / 2 / panel->bytes));
     chooseChunks(others);
     if (panel)
       add(OptKind::STAGE, loopOf(panel->around), product.columns.buffer);
@@ -383,17 +383,18 @@ bool Chooser::chooseProduct(const Product &product) {
   chooseChunks(others);
   // A panel's columns of one register tile stay in L1 while the rows pass by: long sums are cut, totals held between.
   size_t outer = *llvm::min_element(reduced_);
-  int64_t inside = depth / std::max<int64_t>(1, fixedSize(outer)), most = target_.l1Bytes / 2 / (bytes * width);
+  int64_t inside = depth / std::max<int64_t>(1, fixedSize(outer)), most = target_.cacheBytes(1) / 2 / (bytes * width);
   int64_t step = evenPart(fixedSize(outer), most / inside);
   bool cut = step < fixedSize(outer);
   if (cut) {
     depth = step * inside;
     add(OptKind::SWAP, m, outer); // columns, the cut sum, rows
   }
-  add(OptKind::TILE, n, evenPart(llvm::divideCeil(columns, width), target_.l3Bytes / 2 / (depth * bytes * width)));
+  add(OptKind::TILE, n,
+      evenPart(llvm::divideCeil(columns, width), target_.cacheBytes(3) / 2 / (depth * bytes * width)));
   chunks_ = std::min(chunks_, double(llvm::divideNearest(rows, kChunkRows)));
   int64_t chunkRows = llvm::divideCeil(countOf_[m], std::max<int64_t>(1, int64_t(chunks_)));
-  add(OptKind::TILE, m, evenPart(chunkRows, target_.l2Bytes / 2 / (depth * bytes * tileRows)));
+  add(OptKind::TILE, m, evenPart(chunkRows, target_.cacheBytes(2) / 2 / (depth * bytes * tileRows)));
   chooseChunks({product.m});
   if (cut)
     add(OptKind::TILE, outer, step);
@@ -405,7 +406,7 @@ bool Chooser::chooseProduct(const Product &product) {
 }
 
 void Chooser::chooseLanes() {
-  int64_t lanes = target_.vectorBits / elementBits(func_);
+  int64_t lanes = target_.vectorBits() / elementBits(func_);
   // The axis along which most of memory is contiguous.
   size_t rank = func_.getDomain().getSizes().size();
   int64_t best = -1, bestCount = 0;
@@ -443,7 +444,7 @@ SmallVector<size_t> Chooser::chooseTotals() {
       }
   if (axes.empty() || totals > target::kMostTotals)
     return {};
-  bool hasVectors = target_.vectorBits >= elementBits(func_) * 2;
+  bool hasVectors = target_.vectorBits() >= elementBits(func_) * 2;
   for (size_t axis : axes) {
     OptKind unroll = reduced_.contains(axis) ? OptKind::UNROLL : OptKind::UPCAST;
     add(hasVectors && axis == axes.back() ? OptKind::VECTOR : unroll, axis, fixedSize(axis));
@@ -530,7 +531,7 @@ std::optional<std::pair<size_t, int64_t>> Chooser::axisToShare() {
         std::pair(isContiguous(axis), fixedSize(axis)) > std::pair(isContiguous(*shared), fixedSize(*shared)))
       shared = axis;
   int64_t bytes = std::max<int64_t>(1, elementBits(func_) / 8);
-  int64_t items = llvm::bit_floor(uint64_t(std::min(target_.maxItems, target_.localBytes / bytes)));
+  int64_t items = llvm::bit_floor(uint64_t(std::min(target_.maxItems(), target_.localBytes() / bytes)));
   if (!shared || elements >= kFewElements || items < 2 || fixedSize(*shared) < 4 * items)
     return std::nullopt;
   return std::pair(*shared, items);
@@ -547,7 +548,7 @@ void Chooser::chooseGroups(ArrayRef<size_t> without) {
   if (axes.empty())
     return;
   size_t last = axes.back();
-  int64_t items = std::min<int64_t>(target_.maxItems, 64);
+  int64_t items = std::min<int64_t>(target_.maxItems(), 64);
   bool areItemsFree = !shared;
   if (areItemsFree && (fixedSize(last) < 0 || fixedSize(last) >= items))
     add(OptKind::LOCAL, last, items);
@@ -572,15 +573,15 @@ SmallVector<OptAttr> Chooser::choose() {
   if (empty)
     return {};
   SmallVector<size_t> totals = chooseTotals();
-  if (target_.maxItems > 0) {
+  if (target_.maxItems() > 0) {
     chooseGroups(totals);
     return opts_;
   }
-  if (target_.maxChunks > 0)
-    chunks_ = std::min(double(target_.maxChunks), nanosecondsOf(func_, target_) / kChunkNanoseconds);
-  if (target_.maxChunks > 0 && chunks_ < 2)
+  if (target_.getChunks() > 0)
+    chunks_ = std::min(double(target_.getChunks()), nanosecondsOf(func_, target_) / kChunkNanoseconds);
+  if (target_.getChunks() > 0 && chunks_ < 2)
     chooseSymbolicChunks();
-  bool hasVectors = target_.vectorBits >= elementBits(func_) * 2;
+  bool hasVectors = target_.vectorBits() >= elementBits(func_) * 2;
   std::optional<Product> product = hasVectors ? findProduct() : std::nullopt;
   if (product && chooseProduct(*product))
     return opts_;
@@ -590,7 +591,6 @@ SmallVector<OptAttr> Chooser::choose() {
   return opts_;
 }
 
-SmallVector<OptAttr> optimize::chooseOpts(FuncOp func, const target::Target &target,
-                                          const llvm::SmallBitVector &weights) {
+SmallVector<OptAttr> optimize::chooseOpts(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights) {
   return Chooser(func, target, weights).choose();
 }

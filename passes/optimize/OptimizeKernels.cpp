@@ -22,8 +22,8 @@ namespace kiln {
 } // namespace kiln
 
 /// A group of more items, or with more local memory, than the device has would fail only when it is launched.
-static llvm::Error checkGroup(kernel::FuncOp func, const target::Target &target) {
-  if (target.maxItems == 0)
+static llvm::Error checkGroup(kernel::FuncOp func, TargetAttr target) {
+  if (target.maxItems() == 0)
     return llvm::Error::success();
   int64_t items = 1, bytes = 0;
   for (kernel::AxisAttr axis : func.getLoopAxes())
@@ -37,13 +37,13 @@ static llvm::Error checkGroup(kernel::FuncOp func, const target::Target &target)
                               [&](int64_t axis) { return func.getLoopAxis(axis).getKind() == kernel::AxisKind::Item; });
     bytes += meets ? items * int64_t(byteSize(reduce.getResult().getType())) : 0;
   }
-  if (items > target.maxItems)
+  if (items > target.maxItems())
     return failure("kernel " + func.getName() + ": its groups have " + llvm::Twine(items) + " items, the device's " +
-                       llvm::Twine(target.maxItems) + " at most",
+                       llvm::Twine(target.maxItems()) + " at most",
                    "split by less with LOCAL or GROUP");
-  if (bytes > target.localBytes)
+  if (bytes > target.localBytes())
     return failure("kernel " + func.getName() + ": its groups want " + llvm::Twine(bytes) +
-                       " bytes of local memory, the device has " + llvm::Twine(target.localBytes),
+                       " bytes of local memory, the device has " + llvm::Twine(target.localBytes()),
                    "split by less with LOCAL or GROUP, or STAGE less");
   return llvm::Error::success();
 }
@@ -66,7 +66,7 @@ struct OptimizeKernels : kiln::impl::OptimizeKernelsBase<OptimizeKernels> {
   using Base::Base;
 
   void runOnOperation() override {
-    target::Target target{vectorBits, vectorRegisters, l1Bytes, l2Bytes, l3Bytes, maxItems, localBytes, maxChunks};
+    TargetAttr target = targetOf(getOperation());
     weights_ = weightsOf(getOperation());
     for (auto func : getOperation().getOps<kernel::FuncOp>()) {
       if (!func.getOpts().empty())
@@ -90,7 +90,7 @@ struct OptimizeKernels : kiln::impl::OptimizeKernelsBase<OptimizeKernels> {
   }
 
   /// By hand where the opts text has a line for the kernel, else by the heuristic.
-  llvm::Expected<SmallVector<kernel::OptAttr>> optsOf(kernel::FuncOp func, const target::Target &target) {
+  llvm::Expected<SmallVector<kernel::OptAttr>> optsOf(kernel::FuncOp func, TargetAttr target) {
     SmallVector<llvm::StringRef> lines;
     llvm::StringRef(opts).split(lines, '\n', -1, /*KeepEmpty=*/false);
     for (llvm::StringRef line : lines) {

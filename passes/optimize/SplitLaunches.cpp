@@ -13,6 +13,7 @@
 
 #include "ir/kernel/Normalize.h"
 #include "ir/kernel/Walk.h"
+#include "target/Target.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringSet.h"
@@ -276,6 +277,7 @@ Value LaunchSplitter::pack(host::LaunchOp launch, const Producer &producer, Arra
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(module_.getBody());
   auto recipe = ModuleOp::create(builder, launch.getLoc(), model);
+  recipe->setAttr(kTargetAttr, target::recipeTarget(builder.getContext()));
   builder.setInsertionPointToStart(recipe.getBody());
   auto port = host::PortAttr::get(builder.getContext(), name, producer.type, nullptr);
   auto made =

@@ -37,7 +37,7 @@ static double stepsOf(Alu kind) {
   }
 }
 
-double optimize::nanosecondsOf(FuncOp func, const target::Target &target) {
+double optimize::nanosecondsOf(FuncOp func, TargetAttr target) {
   ArrayRef<Expr> domain = func.getDomain().getSizes();
   llvm::DenseMap<Value, llvm::SmallBitVector> axesOf;
   double total = 0;
@@ -54,7 +54,7 @@ double optimize::nanosecondsOf(FuncOp func, const target::Target &target) {
     for (unsigned axis : axes.set_bits())
       points *= domain[axis].isConst() ? double(domain[axis].constant()) : 1.0;
     Type element = op.getNumResults() ? op.getResult(0).getType() : op.getOperand(0).getType();
-    double bits = element.getIntOrFloatBitWidth(), lanes = std::max(1.0, target.vectorBits / std::max(8.0, bits));
+    double bits = element.getIntOrFloatBitWidth(), lanes = std::max(1.0, target.vectorBits() / std::max(8.0, bits));
     if (auto tracker = op.getAttrOfType<TrackerAttr>("tracker"); tracker && isa<LoadOp, StoreOp>(op)) {
       Expr reached = tracker.getValue().realSize();
       double elements = reached.isConst() ? std::min(points, double(reached.constant())) : points;

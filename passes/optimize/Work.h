@@ -9,6 +9,6 @@ namespace kiln::optimize {
 /// Nanoseconds on one core, good for telling a kernel worth sharing out from one that is not: each op once for every
 /// point of the axes that it depends on, each element read and written once. An axis of unknown size counts as 1. For a
 /// kernel without opts.
-double nanosecondsOf(kernel::FuncOp func, const target::Target &target);
+double nanosecondsOf(kernel::FuncOp func, TargetAttr target);
 
 } // namespace kiln::optimize

@@ -36,7 +36,7 @@ struct FormKernels : kiln::impl::FormKernelsBase<FormKernels> {
       return signalPassFailure();
     if (classic)
       schedule::splitReduces(main);
-    target::Rates rates{bytesPerNs, opsPerNs, productOpsPerNs, launchNs, units, tileReuse};
+    RatesAttr rates = targetOf(getOperation()).getRates();
     if (!classic)
       schedule::scoreSums(main, rates);
     schedule::buildHostProgram(main, symbols, {classic, rates});

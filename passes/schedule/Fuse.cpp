@@ -55,7 +55,7 @@ struct Kernel {
 
 class Fuser {
 public:
-  Fuser(Block &block, const target::Rates &rates) : block_(block), rates_(rates) {}
+  Fuser(Block &block, RatesAttr rates) : block_(block), rates_(rates) {}
   Realization run();
 
 private:
@@ -72,7 +72,7 @@ private:
   Value anchorOf(Value output);
 
   Block &block_;
-  const target::Rates &rates_;
+  RatesAttr rates_;
   llvm::SetVector<Value> realized_;
   llvm::DenseMap<Value, Cone> cones_;
   llvm::DenseMap<Value, std::vector<Use>> uses_;
@@ -200,35 +200,35 @@ bool Fuser::isCheaperInside(Value value) {
   double inside = 0, times = 0;
   for (const Use &use : uses) {
     Kernel &kernel = kernels_[use.kernel];
-    double rate = rates_.opsPerNs, once = timesOf(use);
+    double rate = rates_.getOpsPerNs(), once = timesOf(use);
     if (use.inside && use.inside == kernel.product) {
       // A register tile computes an operand's element for several products; staged, all of them share it.
-      bool isStaged = rates_.tileReuse > 1 && pointsOf(kernel) >= target::kStagedProduct;
-      once = isStaged ? elements : std::max(elements, once / rates_.tileReuse);
+      bool isStaged = rates_.getTileReuse() > 1 && pointsOf(kernel) >= target::kStagedProduct;
+      once = isStaged ? elements : std::max(elements, once / rates_.getTileReuse());
     }
     times += once;
     if (reduce) {
       // One product a kernel gets a register tile, and no kernel that holds other reduces.
       bool tiles = isProduct(reduce) && kernel.reduces == 0 && use.tracker.isContiguous();
       if (tiles)
-        rate = rates_.productOpsPerNs;
+        rate = rates_.getProductOpsPerNs();
       else
-        inside += kernel.productOperations * (1 / rates_.opsPerNs - 1 / rates_.productOpsPerNs);
+        inside += kernel.productOperations * (1 / rates_.getOpsPerNs() - 1 / rates_.getProductOpsPerNs());
       // Each of its elements is one row's work: few rows leave most of a wide device idle.
-      double idle = std::max(0.0, double(rates_.units) / std::max(once, 1.0) - 1);
+      double idle = std::max(0.0, double(rates_.getUnits()) / std::max(once, 1.0) - 1);
       if (once < kernel.points)
-        inside += idle * (reads / rates_.bytesPerNs + once * operations / rate);
+        inside += idle * (reads / rates_.getBytesPerNs() + once * operations / rate);
     }
     inside += once * operations / rate;
     kernels.insert(use.kernel);
   }
   bool tiles = reduce && isProduct(reduce);
-  double outside = elements * own / (tiles ? rates_.productOpsPerNs : rates_.opsPerNs) + rates_.launchNs;
+  double outside = elements * own / (tiles ? rates_.getProductOpsPerNs() : rates_.getOpsPerNs()) + rates_.getLaunchNs();
   double moved = bytesOf(value);
   if (times > elements)
-    inside += launches * rates_.launchNs + totals * (1 + kernels.size()) / rates_.bytesPerNs;
-  inside += reads * kernels.size() / rates_.bytesPerNs;
-  outside += (reads + moved * (1 + kernels.size())) / rates_.bytesPerNs;
+    inside += launches * rates_.getLaunchNs() + totals * (1 + kernels.size()) / rates_.getBytesPerNs();
+  inside += reads * kernels.size() / rates_.getBytesPerNs();
+  outside += (reads + moved * (1 + kernels.size())) / rates_.getBytesPerNs();
   bool isInside = inside <= outside;
   placements_[value] = {isInside ? host::Reason::Inside : host::Reason::Cost, std::llround(inside),
                         std::llround(outside), unsigned(kernels.size())};
@@ -353,4 +353,4 @@ Realization Fuser::run() {
   return result;
 }
 
-Realization schedule::fuse(Block &block, const target::Rates &rates) { return Fuser(block, rates).run(); }
+Realization schedule::fuse(Block &block, RatesAttr rates) { return Fuser(block, rates).run(); }

@@ -9,7 +9,7 @@ namespace kiln::schedule {
 
 /// The default policy: from the results backwards, each tensor is computed inside the kernels that read it where that
 /// takes less time than a kernel, a write and reads of its own.
-Realization fuse(mlir::Block &block, const target::Rates &rates);
+Realization fuse(mlir::Block &block, RatesAttr rates);
 
 /// A sum of products of two tensors, each of which stands still along an axis of the result that the other moves along:
 /// what a register tile can be made for.

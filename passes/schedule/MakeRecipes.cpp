@@ -15,6 +15,8 @@
 
 #include "passes/schedule/Constants.h"
 
+#include "target/Target.h"
+
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -146,6 +148,7 @@ void RecipeMaker::make(ArrayRef<Value> results, unsigned number) {
   OpBuilder builder(module_.getBodyRegion());
   builder.setInsertionPointToEnd(module_.getBody());
   auto model = ModuleOp::create(builder, results.front().getLoc(), name);
+  model->setAttr(kTargetAttr, target::recipeTarget(builder.getContext()));
   builder.setInsertionPointToStart(model.getBody());
   auto main = func::FuncOp::create(builder, model.getLoc(), "main",
                                    builder.getFunctionType({}, ValueRange(results).getTypes()));

@@ -150,8 +150,7 @@ static graph::ReduceOp productBehind(const ScoredSum &match, llvm::SmallSetVecto
   return product && areReadersAmong(product.getResult(), ops) ? product : nullptr;
 }
 
-static bool isWorthwhile(ScoredSum &match, const llvm::SmallSetVector<Operation *, 8> &ops,
-                         const target::Rates &rates) {
+static bool isWorthwhile(ScoredSum &match, const llvm::SmallSetVector<Operation *, 8> &ops, RatesAttr rates) {
   graph::ReduceOp product = productBehind(match, ops);
   if (!product)
     return false;
@@ -172,11 +171,13 @@ static bool isWorthwhile(ScoredSum &match, const llvm::SmallSetVector<Operation 
   double exponential = operationsOf(Alu::EXP);
   double bytes = byteSize(match.sum.getResult().getType().getElementType());
   // Apart: the scores are written, read for the softmax, written, and read for the sum; three kernels.
-  double apart = scores * 2 * (terms + totals) / rates.productOpsPerNs + scores * exponential / rates.opsPerNs +
-                 4 * scores * bytes / rates.bytesPerNs + 3 * rates.launchNs;
+  double apart = scores * 2 * (terms + totals) / rates.getProductOpsPerNs() +
+                 scores * exponential / rates.getOpsPerNs() + 4 * scores * bytes / rates.getBytesPerNs() +
+                 3 * rates.getLaunchNs();
   // Together: an exponential more and the totals scaled, for each score.
-  double idle = std::max(1.0, double(rates.units) / rows);
-  double together = idle * scores * (2 * terms + 3 * totals + 2 * exponential) / rates.opsPerNs + rates.launchNs;
+  double idle = std::max(1.0, double(rates.getUnits()) / rows);
+  double together =
+      idle * scores * (2 * terms + 3 * totals + 2 * exponential) / rates.getOpsPerNs() + rates.getLaunchNs();
   return together < apart;
 }
 
@@ -221,7 +222,7 @@ static void rewrite(ScoredSum &match) {
   sum.erase();
 }
 
-void schedule::scoreSums(func::FuncOp main, const target::Rates &rates) {
+void schedule::scoreSums(func::FuncOp main, RatesAttr rates) {
   SmallVector<graph::ReduceOp> sums;
   main.walk([&](graph::ReduceOp reduce) { sums.push_back(reduce); });
   llvm::SmallDenseSet<Operation *> gone;

@@ -5,6 +5,7 @@
 //===--------------------------------------------------------------------------------===//
 
 #include "render/Jit.h"
+#include "target/Target.h"
 #include "test/unit/lower/MathKernel.h"
 
 #include "llvm/Support/Format.h"
@@ -45,7 +46,10 @@ static std::vector<float> operands(float low, float high) {
 }
 
 static double time(llvm::ArrayRef<const char *> rows, const target::Cpu &cpu, bool isRewritten, bool isSigned) {
-  MathKernel kernel(rows, DType::F32, kElements, cpu.vectorBits / 32, cpu.fma, isRewritten);
+  mlir::MLIRContext context;
+  context.loadDialect<KilnDialect>();
+  TargetAttr like = target::cpuTarget("cpu", cpu, &context);
+  MathKernel kernel(rows, DType::F32, kElements, like.vectorBits() / 32, like.getFma(), isRewritten);
   std::unique_ptr<render::Jit> jit = llvm::cantFail(render::Jit::create(cpu, 2));
   std::unique_ptr<target::LoadedKernel> loaded = llvm::cantFail(jit->load(kernel.function()));
   std::vector<float> x = operands(isSigned ? -4 : 0.1f, 8), y = operands(-4, 4);

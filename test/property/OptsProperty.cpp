@@ -109,14 +109,7 @@ private:
 llvm::Error GraphCheck::prepare() {
   compile_.model = path_;
   compile_.level = options_.level;
-  compile_.pipeline.device = options_.device;
-  llvm::Expected<const DeviceEntry *> device = findDevice(options_.device);
-  if (!device)
-    return device.takeError();
-  llvm::Expected<target::Target> target = describeTarget(**device, "");
-  if (!target)
-    return target.takeError();
-  compile_.pipeline.target = *target;
+  compile_.device = options_.device;
   llvm::Expected<std::unique_ptr<Model>> model = Model::open(compile_);
   if (!model)
     return model.takeError();

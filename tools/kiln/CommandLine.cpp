@@ -1,9 +1,8 @@
 #include "CommandLine.h"
 
-#include "Devices.h"
 #include "DimOption.h"
 #include "GraphDrawing.h"
-#include "RatesOption.h"
+#include "TargetOption.h"
 #include "support/Error.h"
 #include "support/Nearest.h"
 
@@ -57,8 +56,8 @@ struct Formatter final : CLI::Formatter {
 static void addCompileOptions(CLI::App &app, CommandLine &line, Texts &texts, const std::string &what) {
   CompileOptions &compile = line.compile;
   app.add_option("MODEL", compile.model, what)->required();
-  app.add_option("--device", compile.pipeline.device, "where kernels run; see `kiln devices` (cpu)")->type_name("D");
-  app.add_option("--mcpu", compile.pipeline.cpu, "the CPU to make code for, as LLVM names it (this machine's)")
+  app.add_option("--device", compile.device, "where kernels run; see `kiln devices` (cpu)")->type_name("D");
+  app.add_option("--mcpu", compile.cpu, "the CPU to make code for, as LLVM names it (this machine's)")
       ->type_name("CPU");
   app.add_option("--gpu-arch", compile.gpuArchs, "the GPUs to make code for, PTX for later ones beside (sm_80,sm_90a)")
       ->type_name("ARCH,...");
@@ -154,15 +153,12 @@ static llvm::Error unexpected(const CLI::App &app, int argc, char **argv, const 
 
 static llvm::Error understand(CommandLine &line, const Texts &texts) {
   CompileOptions &compile = line.compile;
-  llvm::Expected<const DeviceEntry *> device = findDevice(compile.pipeline.device);
-  if (!device)
-    return device.takeError();
-  llvm::Expected<target::Target> target = describeTarget(**device, compile.pipeline.cpu);
-  if (!target)
-    return target.takeError();
-  compile.pipeline.target = *target;
-  if (llvm::Error error = parseRates(texts.rates, compile.pipeline.target.rates))
+  if (llvm::Error error = checkTarget(compile.device, compile.cpu))
     return error;
+  llvm::Expected<Rates> rates = parseRates(texts.rates);
+  if (!rates)
+    return rates.takeError();
+  compile.rates = std::move(*rates);
   if (compile.level > 3)
     return usageError("-O" + llvm::Twine(compile.level) + ": no such level", "give -O0 to -O3");
   if (texts.schedule != "classic" && texts.schedule != "default")

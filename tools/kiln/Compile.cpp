@@ -8,6 +8,7 @@
 #include "Schedule.h"
 #include "Stats.h"
 #include "Why.h"
+#include "ir/base/Target.h"
 #include "package/OutputFile.h"
 #include "support/Error.h"
 
@@ -74,6 +75,9 @@ llvm::Error driver::compile(const CompileOptions &options, const ArtefactOptions
   Model &model = **opened;
   if (llvm::Error error = checkOutputs(model, options, artefact))
     return error;
+  if (!artefact.onlyInspects)
+    if (llvm::Error error = checkDevice(targetOf(model.module()).getDevice(), artefact))
+      return error;
 
   // view: movement folds into views.  schedule: kernels, and the host program that launches them.
   // optimize: opts and the memory plan.  lower: kernels become loops of uops.

@@ -23,8 +23,8 @@ struct DeviceEntry {
 /// The device of this name; a usage error that lists the devices where there is none.
 llvm::Expected<const DeviceEntry *> findDevice(llvm::StringRef name);
 
-/// What a device is like; `cpu` is what --mcpu says.
-llvm::Expected<target::Target> describeTarget(const DeviceEntry &device, llvm::StringRef cpu);
+/// What a device is like where `cpu` is the host's.
+TargetAttr describeTarget(const DeviceEntry &device, const target::Cpu &cpu, mlir::MLIRContext *context);
 
 /// `kiln devices`: a line a device, and what this machine has of it.
 void listDevices(llvm::raw_ostream &out);

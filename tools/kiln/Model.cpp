@@ -1,6 +1,7 @@
 #include "Model.h"
 
 #include "Debug.h"
+#include "TargetOption.h"
 #include "passes/Passes.h"
 #include "support/Error.h"
 
@@ -52,6 +53,8 @@ llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options
     model->module()->setAttr("kiln.stage", text(stageName(Stage::Import)));
     model->module()->setAttr(kSourceAttr, text(options.model));
     model->source_ = options.model;
+    if (llvm::Error error = setTarget(model->module(), options))
+      return error;
     return model;
   }
   if (!options.import.dims.empty())
@@ -60,6 +63,8 @@ llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options
   if (!model->module_)
     return model->diagnostics_.take(options.model, "no module that MLIR can read");
   if (llvm::Error error = model->checkDump())
+    return error;
+  if (llvm::Error error = setTarget(model->module(), options))
     return error;
   model->findSource();
   return model;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "RandomInputs.h"
+#include "RatesOption.h"
 #include "import/Import.h"
 #include "passes/Pipeline.h"
 
@@ -18,8 +19,11 @@ struct CompileOptions {
   std::string model;    ///< an ONNX or JSON file, or the dump of a stage
   std::string optsPath; ///< --opts: the file of pipeline.opts, or ""
   import::ImportOptions import;
-  PipelineOptions pipeline; ///< also names the device and the CPU
+  std::string device;       ///< --device; "": a dump's, else cpu
+  std::string cpu;          ///< --mcpu; "": a dump's, else this machine's
+  Rates rates;              ///< --rates: those that are not as the device says
   std::string gpuArchs;     ///< --gpu-arch: comma separated; "": the device's own choice
+  PipelineOptions pipeline; ///< what passes take
   unsigned level = 2;       ///< -O: of the code generator
   int debug = 0;            ///< DEBUG, --debug: see Debug.h
 };

@@ -55,6 +55,21 @@ llvm::Error driver::checkOutputs(const Model &model, const CompileOptions &optio
   return checkOverwrites(inputs, outputFiles(options, artefact));
 }
 
+llvm::Error driver::checkDevice(llvm::StringRef name, const ArtefactOptions &artefact) {
+  if (!isBinary(artefact))
+    return llvm::Error::success();
+  llvm::Expected<const DeviceEntry *> device = findDevice(name);
+  if (!device)
+    return device.takeError();
+  if ((*device)->isInternal)
+    return usageError("--device " + name + ": only kiln itself runs it",
+                      "use kiln run or kiln verify, or another device");
+  if (artefact.isStatic && (*device)->compiler.source)
+    return usageError("--static: the device " + name + " loads its driver at run time",
+                      "leave it out, or use device cpu or c");
+  return llvm::Error::success();
+}
+
 llvm::Error driver::checkArtefact(const CompileOptions &options, const ArtefactOptions &artefact) {
   bool isFile = isBinary(artefact);
   if (artefact.isStatic && artefact.emit != Emit::Exe)
@@ -77,15 +92,8 @@ llvm::Error driver::checkArtefact(const CompileOptions &options, const ArtefactO
   if (!isFile || artefact.onlyInspects)
     return llvm::Error::success();
 
-  llvm::Expected<const DeviceEntry *> device = findDevice(options.pipeline.device);
-  if (!device)
-    return device.takeError();
-  if ((*device)->isInternal)
-    return usageError("--device " + options.pipeline.device + ": only kiln itself runs it",
-                      "use kiln run or kiln verify, or another device");
-  if (artefact.isStatic && (*device)->compiler.source)
-    return usageError("--static: the device " + options.pipeline.device + " loads its driver at run time",
-                      "leave it out, or use device cpu or c");
+  if (llvm::Error error = checkDevice(options.device.empty() ? "cpu" : options.device, artefact))
+    return error;
   if (output == "-")
     return usageError("-o -: a program or object goes to a file", "name one");
   if (artefact.weightsPath == "-")

@@ -8,6 +8,8 @@ namespace kiln::driver {
 
 /// Usage errors that are known before anything is compiled.
 llvm::Error checkArtefact(const CompileOptions &options, const ArtefactOptions &artefact);
+/// Of these, what depends on the device: a dump has one of its own.
+llvm::Error checkDevice(llvm::StringRef name, const ArtefactOptions &artefact);
 
 /// A wrong use where one of these outputs would take the place of a file that the model was made of, or that holds its
 /// weights, or of opts.

@@ -1,14 +1,19 @@
 //===- RatesOption.h - --rates ------------------------------------------------===//
 #pragma once
 
-#include "target/Target.h"
+#include "ir/base/Target.h"
 
 #include "llvm/Support/Error.h"
 
+#include <utility>
+#include <vector>
+
 namespace kiln::driver {
 
-/// Reads NAME=NUMBER,NAME=NUMBER… into the rates of those names: bytes-per-ns, ops-per-ns, product-ops-per-ns,
-/// launch-ns, units, tile-reuse.
-llvm::Error parseRates(llvm::StringRef text, target::Rates &rates);
+/// Some of a target's rates: the names are of RatesAttr::names.
+using Rates = std::vector<std::pair<std::string, Rate>>;
+
+/// Reads NAME=NUMBER,NAME=NUMBER… ; a usage error where a name is none or a number not finite and above 0.
+llvm::Expected<Rates> parseRates(llvm::StringRef text);
 
 } // namespace kiln::driver

@@ -1,5 +1,6 @@
 #include "Render.h"
 
+#include "ir/base/Target.h"
 #include "package/CSource.h"
 #include "package/Executable.h"
 #include "package/OutputFile.h"
@@ -25,18 +26,15 @@ Rendering::Rendering(const Model &model, const CompileOptions &options, const De
       tables_(render::modelTables(model.module())) {}
 
 llvm::Expected<Rendering> Rendering::create(const Model &model, const CompileOptions &options) {
-  llvm::Expected<const DeviceEntry *> device = findDevice(options.pipeline.device);
+  TargetAttr target = targetOf(model.module());
+  llvm::Expected<const DeviceEntry *> device = findDevice(target.getDevice());
   if (!device)
     return device.takeError();
-  if ((*device)->isC && !options.pipeline.cpu.empty())
-    return usageError("--mcpu " + options.pipeline.cpu + ": the C compiler chooses the CPU of device " +
-                          options.pipeline.device,
-                      "leave it out, or use device cpu");
   if (!options.gpuArchs.empty() && !(*device)->compiler.sourceCompiler)
-    return usageError("--gpu-arch " + options.gpuArchs + ": device " + options.pipeline.device +
+    return usageError("--gpu-arch " + options.gpuArchs + ": device " + target.getDevice() +
                           " compiles for no architecture of GPUs",
                       "leave it out, or use device cuda");
-  llvm::Expected<target::Cpu> cpu = target::describeCpu(options.pipeline.cpu);
+  llvm::Expected<target::Cpu> cpu = target::describeCpu(target.getCpu(), target.getFeatures());
   if (!cpu)
     return cpu.takeError();
   Rendering rendering(model, options, **device, std::move(*cpu));

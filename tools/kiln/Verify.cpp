@@ -6,6 +6,7 @@
 #include "RunModel.h"
 #include "StoredCase.h"
 #include "interp/GraphInterpreter.h"
+#include "ir/base/Target.h"
 #include "ir/graph/Graph.h"
 #include "support/Error.h"
 
@@ -141,7 +142,7 @@ llvm::Expected<bool> driver::verify(const CompileOptions &given, const VerifyOpt
     compared += outputs->size();
   }
   llvm::outs() << (wrong ? "FAILED" : "verified") << " on "
-               << (loaded ? options.pipeline.device : "the graph interpreter") << ": " << compared - wrong << " of "
-               << compared << " outputs agree\n";
+               << (loaded ? targetOf((*model)->module()).getDevice() : "the graph interpreter") << ": "
+               << compared - wrong << " of " << compared << " outputs agree\n";
   return wrong == 0;
 }

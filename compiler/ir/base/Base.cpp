@@ -1,21 +1,90 @@
-#include "ir/base/Base.h"
+#include "ir/base/Target.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace kiln;
 using namespace mlir;
 
+/// How the lists of an attribute are written: in brackets.
+template <class T> static ParseResult parseList(AsmParser &parser, SmallVector<T> &list) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
+    FailureOr<T> element = FieldParser<T>::parse(parser);
+    if (failed(element))
+      return failure();
+    list.push_back(*element);
+    return success();
+  });
+}
+
+template <class T> static void printList(AsmPrinter &printer, ArrayRef<T> list) {
+  printer << '[';
+  printer.printStrippedAttrOrType(list);
+  printer << ']';
+}
+
 #include "ir/base/BaseDialect.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "ir/base/BaseAttrs.cpp.inc"
 
+// What is generated of Target.td has functions of the same names.
+#define generatedAttributeParser parseTargetPart
+#define generatedAttributePrinter printTargetPart
+#define GET_ATTRDEF_CLASSES
+#include "ir/base/TargetAttrs.cpp.inc"
+#undef generatedAttributeParser
+#undef generatedAttributePrinter
+
+namespace {
+/// A target is long: a module that has one names it.
+struct Aliases final : OpAsmDialectInterface {
+  using OpAsmDialectInterface::OpAsmDialectInterface;
+  AliasResult getAlias(Attribute attr, raw_ostream &out) const override {
+    if (!isa<TargetAttr>(attr))
+      return AliasResult::NoAlias;
+    out << "target";
+    return AliasResult::FinalAlias;
+  }
+};
+} // namespace
+
 void KilnDialect::initialize() {
+  addInterfaces<Aliases>();
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "ir/base/BaseAttrs.cpp.inc"
       >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "ir/base/TargetAttrs.cpp.inc"
+      >();
+}
+
+template <class... Attributes> static bool isOneOf(llvm::StringRef mnemonic) {
+  return ((mnemonic == Attributes::getMnemonic()) || ...);
+}
+
+Attribute KilnDialect::parseAttribute(DialectAsmParser &parser, Type type) const {
+  bool isOfTarget = isOneOf<
+#define GET_ATTRDEF_LIST
+#include "ir/base/TargetAttrs.cpp.inc"
+      >(parser.getFullSymbolSpec().take_while(llvm::isAlpha));
+  llvm::SMLoc where = parser.getCurrentLocation();
+  llvm::StringRef mnemonic;
+  Attribute attribute;
+  auto parse = isOfTarget ? parseTargetPart : generatedAttributeParser;
+  if (!parse(parser, &mnemonic, type, attribute).has_value())
+    parser.emitError(where) << "unknown attribute `" << mnemonic << "` in dialect `" << getNamespace() << "`";
+  return attribute;
+}
+
+void KilnDialect::printAttribute(Attribute attribute, DialectAsmPrinter &printer) const {
+  bool printed =
+      succeeded(generatedAttributePrinter(attribute, printer)) || succeeded(printTargetPart(attribute, printer));
+  assert(printed && "an attribute of no file");
+  (void)printed;
 }
 
 FailureOr<Alu> FieldParser<Alu>::parse(AsmParser &parser) {

@@ -12,7 +12,16 @@ def KilnDialect : Dialect {
   let name = "kiln";
   let cppNamespace = "::kiln";
   let summary = "attributes that every stage uses";
-  let useDefaultAttributePrinterParser = 1;
+  // Its attributes are those of this file and of Target.td, so its parser is written by hand.
+  let extraClassDeclaration = [{
+  /// Parse an attribute registered to this dialect.
+  ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser,
+                                   ::mlir::Type type) const override;
+
+  /// Print an attribute registered to this dialect.
+  void printAttribute(::mlir::Attribute attr,
+                      ::mlir::DialectAsmPrinter &os) const override;
+}];
 }
 
 class KilnAttr<string name, string mnemonic_, list<Trait> traits = []> : AttrDef<KilnDialect, name, traits> {

@@ -58,16 +58,11 @@ const CLanguage cuda::kCudaC = {
 target::Device cuda::device() {
   return {.name = "cuda",
           .summary = "NVIDIA GPUs, through NVRTC",
-          .target = {.maxItems = 1024,
-                     .localBytes = 48 << 10,
-                     .fma = true,
-                     .lacks = {std::begin(target::kMathRows), std::end(target::kMathRows)},
-                     .rates = {.bytesPerNs = 2500,
-                               .opsPerNs = 20000,
-                               .productOpsPerNs = 20000,
-                               .launchNs = 3000,
-                               .units = 132,
-                               .tileReuse = 1}},
+          .target = R"(#kiln.target<device = "cuda", stores = [f16, bf16],
+              lacks = [exp2, log2, exp, log, sin, cos, tanh, erf, pow, threefry], fma = true,
+              groups = <items = 1024, local_bytes = 49152>,
+              rates = <bytes_per_ns = 2500, ops_per_ns = 20000, product_ops_per_ns = 20000, launch_ns = 3000,
+                       units = 132, tile_reuse = 1>>)",
           .source = [](llvm::ArrayRef<uop::FuncOp> kernels) { return renderSource(kCudaC, kernels); },
           .sourceCompiler = target::SourceCompiler{.archs = "sm_80,sm_90a", .code = compile, .assembly = assemble}};
 }

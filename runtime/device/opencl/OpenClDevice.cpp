@@ -41,15 +41,10 @@ const CLanguage opencl::kOpenClC = {
 target::Device opencl::device() {
   return {.name = "opencl",
           .summary = "OpenCL, through its own compiler",
-          .target = {.maxItems = 256,
-                     .localBytes = 32 << 10,
-                     .fma = true,
-                     .lacks = {Alu::EXP, Alu::EXP2, Alu::LOG, Alu::LOG2, Alu::TANH, Alu::ERF},
-                     .rates = {.bytesPerNs = 300,
-                               .opsPerNs = 5000,
-                               .productOpsPerNs = 5000,
-                               .launchNs = 5000,
-                               .units = 32,
-                               .tileReuse = 1}},
+          .target = R"(#kiln.target<device = "opencl", stores = [f16, bf16],
+               lacks = [exp2, log2, exp, log, tanh, erf, threefry], fma = true,
+               groups = <items = 256, local_bytes = 32768>,
+               rates = <bytes_per_ns = 300, ops_per_ns = 5000, product_ops_per_ns = 5000, launch_ns = 5000, units = 32,
+                        tile_reuse = 1>>)",
           .source = [](llvm::ArrayRef<uop::FuncOp> kernels) { return renderSource(kOpenClC, kernels); }};
 }

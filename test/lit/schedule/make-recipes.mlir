@@ -7,14 +7,14 @@
 // CHECK-NOT: graph.weight "a"
 // CHECK-DAG: graph.weight "a.folded" : tensor<32xf32> = #graph.recipe<"recipe_0", 0>
 // CHECK-DAG: graph.weight "a.folded1" : tensor<32xf32> = #graph.recipe<"recipe_0", 1>
-// CHECK: module @recipe_0 {
+// CHECK: module @recipe_0 attributes {{.*}} {
 // CHECK: func.func @main() -> (tensor<32xf32> {graph.name = "a.folded"}, tensor<32xf32> {graph.name = "a.folded1"})
 // CHECK-DAG: graph.weight "a" {{.*}}dense
 // CHECK-DAG: graph.weight "b" {{.*}}dense
 // CHECK: graph.alu add
 // CHECK: graph.alu neg
 // CHECK: return
-// LAUNCHED: module @recipe_0 {
+// LAUNCHED: module @recipe_0 attributes {{.*}} {
 // LAUNCHED: host.program @main attributes {inputs = [], outputs = [#host.port<"a.folded", tensor<32xf32>>
 // LAUNCHED: host.launch
 module {

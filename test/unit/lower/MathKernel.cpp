@@ -104,12 +104,14 @@ MathKernel::MathKernel(llvm::ArrayRef<const char *> rows, DType dtype, int64_t e
     llvm::report_fatal_error("a test's kernel does not parse");
   if (!isRewritten)
     return;
-  RewriteUOpsOptions options;
-  for (Alu kind : target::kMathRows)
-    options.lacks.push_back(stringifyAlu(kind).str());
-  options.fma = fma;
+  std::string target =
+      R"(#kiln.target<device = "cpu", lacks = [exp2, log2, exp, log, sin, cos, tanh, erf, pow], fma = )";
+  target += fma ? "true" : "false";
+  target += ", rates = <bytes_per_ns = 10, ops_per_ns = 10, product_ops_per_ns = 60, launch_ns = 200, units = 1, "
+            "tile_reuse = 8>>";
+  (*module_)->setAttr(kTargetAttr, target::parseTarget(target, &context_));
   mlir::PassManager passes(&context_);
-  passes.addPass(createRewriteUOps(options));
+  passes.addPass(createRewriteUOps());
   if (failed(passes.run(*module_)))
     llvm::report_fatal_error("a test's kernel is not rewritten");
 }

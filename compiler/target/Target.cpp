@@ -1,0 +1,116 @@
+//===- Target.cpp - What LLVM's tables say, as a target -----------------------------===//
+//
+// A CPU is known by its features. Widths and registers follow from the widest vectors, native dtypes and rows from what
+// can be had without a call; instructions that multiply small matrices are rows of a table, by the feature that brings
+// them.
+//
+//===----------------------------------------------------------------------------------===//
+#include "target/Target.h"
+
+#include "ir/base/DType.h"
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/TargetParser/Triple.h"
+
+using namespace kiln;
+using namespace kiln::target;
+
+namespace {
+struct ProductRow {
+  llvm::StringLiteral feature, name;
+  DType a, b, sum;
+  int64_t m, n, k;
+};
+} // namespace
+
+// LLVM names features differently from one architecture to the next, but for "bf16" of Arm.
+static constexpr ProductRow kX86Products[] = {
+    {"avx512bf16", "vdpbf16ps", DType::BF16, DType::BF16, DType::F32, 1, 16, 2},
+    {"avx512vnni", "vpdpbusd", DType::U8, DType::I8, DType::I32, 1, 16, 4},
+    {"avx512vnni", "vpdpwssd", DType::I16, DType::I16, DType::I32, 1, 16, 2},
+    {"avxvnni", "vpdpbusd.ymm", DType::U8, DType::I8, DType::I32, 1, 8, 4},
+    {"amx-bf16", "tdpbf16ps", DType::BF16, DType::BF16, DType::F32, 16, 16, 32},
+    {"amx-fp16", "tdpfp16ps", DType::F16, DType::F16, DType::F32, 16, 16, 32},
+    {"amx-int8", "tdpbssd", DType::I8, DType::I8, DType::I32, 16, 16, 64},
+    {"amx-int8", "tdpbusd", DType::U8, DType::I8, DType::I32, 16, 16, 64},
+    {"amx-int8", "tdpbuud", DType::U8, DType::U8, DType::I32, 16, 16, 64},
+};
+static constexpr ProductRow kArmProducts[] = {
+    {"dotprod", "sdot", DType::I8, DType::I8, DType::I32, 1, 4, 4},
+    {"dotprod", "udot", DType::U8, DType::U8, DType::U32, 1, 4, 4},
+    {"i8mm", "smmla", DType::I8, DType::I8, DType::I32, 2, 2, 8},
+    {"i8mm", "ummla", DType::U8, DType::U8, DType::U32, 2, 2, 8},
+    {"bf16", "bfdot", DType::BF16, DType::BF16, DType::F32, 1, 4, 2},
+    {"bf16", "bfmmla", DType::BF16, DType::BF16, DType::F32, 2, 2, 4},
+};
+
+/// What no CPU has an instruction for.
+static constexpr Alu kCalls[] = {Alu::EXP2, Alu::LOG2, Alu::EXP, Alu::LOG, Alu::SIN,
+                                 Alu::COS,  Alu::TANH, Alu::ERF, Alu::POW, Alu::THREEFRY};
+static constexpr Alu kRoundings[] = {Alu::FLOOR, Alu::CEIL, Alu::ROUND, Alu::TRUNC};
+
+static llvm::SmallVector<CacheAttr> cachesOf(const Cpu &cpu, mlir::MLIRContext *context) {
+  llvm::SmallVector<CacheAttr> caches;
+  for (auto [level, bytes] : llvm::enumerate(cpu.cacheBytes))
+    caches.push_back(CacheAttr::get(context, bytes, /*shared=*/level + 1 == cpu.cacheBytes.size()));
+  return caches;
+}
+
+TargetAttr target::cpuTarget(llvm::StringRef device, const Cpu &cpu, mlir::MLIRContext *context) {
+  std::unique_ptr<llvm::MCSubtargetInfo> info = subtargetOf(cpu);
+  auto has = [&](llvm::StringRef feature) { return info->checkFeatures("+" + feature.str()); };
+  auto type = [&](DType dtype) { return elementType(context, dtype); };
+  const llvm::Triple &triple = info->getTargetTriple();
+  bool isArm = triple.isAArch64(), isX86 = triple.isX86(), isWide = isX86 && has("avx512f");
+
+  llvm::SmallVector<int64_t> widths = {128};
+  if (isWide || (isX86 && has("avx")))
+    widths.push_back(256);
+  if (isWide)
+    widths.push_back(512);
+  int64_t registers = isWide || isArm ? 32 : triple.isArch64Bit() ? 16 : 8;
+
+  llvm::SmallVector<ProductAttr> products;
+  auto addProducts = [&](llvm::ArrayRef<ProductRow> rows) {
+    for (const ProductRow &row : rows)
+      if (has(row.feature))
+        products.push_back(
+            ProductAttr::get(context, row.name, type(row.a), type(row.b), type(row.sum), row.m, row.n, row.k));
+  };
+  if (isX86)
+    addProducts(kX86Products);
+  if (isArm)
+    addProducts(kArmProducts);
+
+  llvm::SmallVector<mlir::Type> stores, emulates;
+  bool computesHalf = has(isArm ? "fullfp16" : "avx512fp16");
+  if (!computesHalf)
+    (cpu.half ? stores : emulates).push_back(type(DType::F16));
+  (has(isArm ? "bf16" : "avx512bf16") ? stores : emulates).push_back(type(DType::BF16));
+
+  llvm::SmallVector<Alu> lacks(std::begin(kCalls), std::end(kCalls));
+  if (isX86 && !has("sse4.1"))
+    llvm::append_range(lacks, kRoundings);
+
+  bool fma = isArm || (isX86 && (has("fma") || has("fma4")));
+  return TargetAttr::get(context, device, cpu.name, cpu.features, VectorsAttr::get(context, registers, widths),
+                         products, stores, emulates, lacks, fma, cachesOf(cpu, context), /*groups=*/{},
+                         /*chunks=*/kMostChunks,
+                         /*cores=*/1, RatesAttr::typical(context));
+}
+
+TargetAttr target::recipeTarget(mlir::MLIRContext *context) {
+  llvm::SmallVector<Alu> lacks(std::begin(kCalls), std::end(kCalls));
+  llvm::append_range(lacks, kRoundings);
+  return TargetAttr::get(
+      context, /*device=*/"cpu", /*cpu=*/"", /*features=*/"", VectorsAttr::get(context, 16, {128}),
+      /*products=*/{}, /*stores=*/{}, {elementType(context, DType::F16), elementType(context, DType::BF16)}, lacks,
+      /*fma=*/false, cachesOf(Cpu(), context), /*groups=*/{}, /*chunks=*/0, /*cores=*/1, RatesAttr::typical(context));
+}
+
+TargetAttr target::parseTarget(llvm::StringRef text, mlir::MLIRContext *context) {
+  auto target = llvm::dyn_cast_or_null<TargetAttr>(mlir::parseAttribute(text, context));
+  assert(target && "kiln wrote down a target that cannot be read");
+  return target;
+}

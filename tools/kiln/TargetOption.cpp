@@ -1,0 +1,87 @@
+#include "TargetOption.h"
+
+#include "Devices.h"
+#include "ir/base/Target.h"
+#include "support/Error.h"
+
+using namespace kiln;
+using namespace kiln::driver;
+
+static llvm::Error checkCpu(const DeviceEntry &device, llvm::StringRef cpu) {
+  if (!device.isC || cpu.empty())
+    return llvm::Error::success();
+  return usageError("--mcpu " + cpu + ": the C compiler chooses the CPU of device " + device.compiler.name,
+                    "leave it out, or use device cpu");
+}
+
+llvm::Error driver::checkTarget(llvm::StringRef device, llvm::StringRef cpu) {
+  llvm::Expected<const DeviceEntry *> entry = findDevice(device.empty() ? "cpu" : device);
+  if (!entry)
+    return entry.takeError();
+  if (llvm::Error error = checkCpu(**entry, cpu))
+    return error;
+  return target::describeCpu(cpu).takeError();
+}
+
+/// What is wanted of a dump that carries this target, or none: what no option says is as it was.
+static llvm::Expected<TargetAttr> wantedTarget(TargetAttr carried, const CompileOptions &options,
+                                               mlir::MLIRContext *context) {
+  llvm::StringRef name = !options.device.empty() ? options.device : carried ? carried.getDevice() : "cpu";
+  llvm::Expected<const DeviceEntry *> device = findDevice(name);
+  if (!device) {
+    if (!options.device.empty())
+      return device.takeError();
+    llvm::consumeError(device.takeError());
+    return failure(options.model + ": is for device " + name + ", which this kiln does not have",
+                   "`kiln devices` lists what it has");
+  }
+  if (llvm::Error error = checkCpu(**device, options.cpu))
+    return error;
+  bool keepsDevice = carried && carried.getDevice() == name;
+  TargetAttr target = carried;
+  if (!keepsDevice || !options.cpu.empty()) {
+    bool keepsCpu = carried && options.cpu.empty();
+    llvm::Expected<target::Cpu> cpu =
+        keepsCpu ? target::describeCpu(carried.getCpu(), carried.getFeatures()) : target::describeCpu(options.cpu);
+    if (!cpu)
+      return cpu.takeError();
+    target = describeTarget(**device, *cpu, context);
+    if (keepsDevice)
+      target = target.withRates(carried.getRates());
+  }
+  RatesAttr rates = target.getRates();
+  for (const auto &[rate, value] : options.rates)
+    rates = rates.with(rate, value);
+  return target.withRates(rates);
+}
+
+/// What a message calls the target's CPU.
+static std::string cpuOf(TargetAttr target) {
+  std::string features = target.getFeatures().empty() ? "" : (" with " + target.getFeatures()).str();
+  return target.getCpu().str() + features;
+}
+
+llvm::Error driver::setTarget(mlir::ModuleOp module, const CompileOptions &options) {
+  auto carried = module->getAttrOfType<TargetAttr>(kTargetAttr);
+  bool isFixed = stageOf(module) >= Stage::Schedule;
+  if (isFixed && !carried)
+    return failure(options.model + ": its attribute kiln.target is missing",
+                   "give a dump that `kiln compile --emit STAGE` wrote");
+  llvm::Expected<TargetAttr> wanted = wantedTarget(carried, options, module.getContext());
+  if (!wanted)
+    return wanted.takeError();
+  if (!isFixed) {
+    module->setAttr(kTargetAttr, *wanted);
+    return llvm::Error::success();
+  }
+  auto refuse = [&](const llvm::Twine &cause, llvm::StringRef option) {
+    return usageError(options.model + ": " + cause, "leave " + option + " out, or give it with the model's file");
+  };
+  if (wanted->getDevice() != carried.getDevice())
+    return refuse("its kernels are for device " + carried.getDevice() + ", not " + wanted->getDevice(), "--device");
+  if (wanted->getCpu() != carried.getCpu() || wanted->getFeatures() != carried.getFeatures())
+    return refuse("its kernels are for CPU " + cpuOf(carried) + ", not " + cpuOf(*wanted), "--mcpu");
+  if (wanted->getRates() != carried.getRates())
+    return refuse("its kernels were formed at other rates", "--rates");
+  return llvm::Error::success();
+}
