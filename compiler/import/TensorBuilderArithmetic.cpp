@@ -1,6 +1,8 @@
 //===- TensorBuilderArithmetic.cpp - Element-wise functions ------------------===//
 #include "import/DType.h"
+
 #include "import/TensorBuilder.h"
+#include "ir/base/AluTraits.h"
 #include "ir/base/Evaluate.h"
 
 using namespace kiln;
@@ -20,33 +22,18 @@ static bool isNumber(Value x, int64_t number) {
 
 /// What a row takes beside what verifyAlu checks, in words; empty when `element` suits it.
 static llvm::StringRef unsuitable(Alu kind, Type element) {
-  switch (kind) {
-  case Alu::RECIP:
-  case Alu::SQRT:
-  case Alu::EXP2:
-  case Alu::LOG2:
-  case Alu::EXP:
-  case Alu::LOG:
-  case Alu::SIN:
-  case Alu::COS:
-  case Alu::TANH:
-  case Alu::ERF:
-  case Alu::FLOOR:
-  case Alu::CEIL:
-  case Alu::ROUND:
-  case Alu::TRUNC:
-  case Alu::FDIV:
+  switch (aluTraits(kind).family) {
+  case AluClass::Function:
+    return kind == Alu::POW || isa<FloatType>(element) ? "" : "floats";
+  case AluClass::Real:
+  case AluClass::Rounding:
     return isa<FloatType>(element) ? "" : "floats";
-  case Alu::AND:
-  case Alu::OR:
-  case Alu::XOR:
-  case Alu::SHL:
-  case Alu::SHR:
-  case Alu::IDIV:
+  case AluClass::Integer:
     return isa<IntegerType>(element) ? "" : "integers";
-  default:
+  case AluClass::Plain:
     return "";
   }
+  llvm_unreachable("every class is handled");
 }
 
 /// The operand that the operation returns unchanged, if there is one: x+0 of integers, x·1, x/1.

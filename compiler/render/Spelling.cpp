@@ -1,5 +1,7 @@
 #include "render/Spelling.h"
 
+#include "ir/base/AluTraits.h"
+
 #include "render/Number.h"
 #include "render/Pattern.h"
 
@@ -125,25 +127,10 @@ std::string Spelling::widened(Alu kind, DType dtype, llvm::ArrayRef<Operand> ope
 
 /// Whether the operation is a function of reals, which takes an integer to double and back.
 static bool isReal(Alu kind) {
-  switch (kind) {
-  case Alu::SQRT:
-  case Alu::EXP2:
-  case Alu::LOG2:
-  case Alu::EXP:
-  case Alu::LOG:
-  case Alu::SIN:
-  case Alu::COS:
-  case Alu::TANH:
-  case Alu::ERF:
-    return true;
-  default:
-    return false;
-  }
+  return kind == Alu::SQRT || (aluTraits(kind).family == AluClass::Function && kind != Alu::POW);
 }
 
-static bool isRounding(Alu kind) {
-  return kind == Alu::FLOOR || kind == Alu::CEIL || kind == Alu::ROUND || kind == Alu::TRUNC;
-}
+static bool isRounding(Alu kind) { return aluTraits(kind).family == AluClass::Rounding; }
 
 /// A comparison that the dtype's range decides; compilers warn of it, so it is written as its answer.
 static std::optional<bool> decided(Alu kind, DType dtype, llvm::ArrayRef<Operand> operands) {

@@ -1,5 +1,7 @@
 #include "passes/optimize/Work.h"
 
+#include "ir/base/AluTraits.h"
+
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/SmallBitVector.h"
 
@@ -10,32 +12,6 @@ using view::Expr;
 
 // Of a core at about 4 GHz: two vectors of results a cycle; memory at 10 GB/s.
 static constexpr double kAluNanoseconds = 0.125, kByteNanoseconds = 0.1;
-
-/// In steps of simple arithmetic.
-static double stepsOf(Alu kind) {
-  switch (kind) {
-  case Alu::SIN:
-  case Alu::COS:
-  case Alu::EXP:
-  case Alu::EXP2:
-  case Alu::LOG:
-  case Alu::LOG2:
-  case Alu::ERF:
-  case Alu::TANH:
-  case Alu::POW:
-    return 20;
-  case Alu::RECIP:
-  case Alu::SQRT:
-  case Alu::FDIV:
-  case Alu::IDIV:
-  case Alu::MOD:
-  case Alu::FLOORDIV:
-  case Alu::FLOORMOD:
-    return 8;
-  default:
-    return 1;
-  }
-}
 
 double optimize::nanosecondsOf(FuncOp func, TargetAttr target) {
   ArrayRef<Expr> domain = func.getDomain().getSizes();
@@ -60,7 +36,7 @@ double optimize::nanosecondsOf(FuncOp func, TargetAttr target) {
       double elements = reached.isConst() ? std::min(points, double(reached.constant())) : points;
       total += elements * bits / 8 * kByteNanoseconds;
     } else if (auto alu = dyn_cast<AluOp>(op))
-      total += points * stepsOf(alu.getKind().getValue()) * kAluNanoseconds / lanes;
+      total += points * aluTraits(alu.getKind().getValue()).steps * kAluNanoseconds / lanes;
     else if (auto reduce = dyn_cast<ReduceOp>(op)) {
       total += points * kAluNanoseconds / lanes;
       for (int64_t axis : reduce.getAxes())

@@ -1,6 +1,8 @@
 //===- Constants.cpp - Tensors that are known at compile time --------------------===//
 #include "passes/schedule/Constants.h"
 
+#include "ir/base/AluTraits.h"
+
 #include "passes/schedule/Domain.h"
 
 #include "ir/base/Evaluate.h"
@@ -18,22 +20,7 @@ using view::ShapeTracker;
 /// Weights begin at multiples of this many bytes.
 static constexpr int64_t kWeightAlignment = 64;
 
-bool schedule::isExact(Alu kind) {
-  switch (kind) {
-  case Alu::EXP2:
-  case Alu::LOG2:
-  case Alu::EXP:
-  case Alu::LOG:
-  case Alu::SIN:
-  case Alu::COS:
-  case Alu::TANH:
-  case Alu::ERF:
-  case Alu::POW:
-    return false;
-  default:
-    return true;
-  }
-}
+bool schedule::isExact(Alu kind) { return aluTraits(kind).family != AluClass::Function; }
 
 static graph::ConstOp numberOf(const Edge &edge) {
   return isMasked(edge.tracker) ? graph::ConstOp() : edge.base.getDefiningOp<graph::ConstOp>();

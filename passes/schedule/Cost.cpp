@@ -1,5 +1,7 @@
 #include "passes/schedule/Cost.h"
 
+#include "ir/base/AluTraits.h"
+
 using namespace kiln;
 using view::Expr;
 
@@ -21,31 +23,4 @@ double schedule::elementsOf(llvm::ArrayRef<Expr> shape) {
   return elements;
 }
 
-double schedule::operationsOf(Alu kind) {
-  switch (kind) {
-  case Alu::CAST:
-  case Alu::BITCAST:
-    return 0.5;
-  case Alu::FDIV:
-  case Alu::IDIV:
-  case Alu::MOD:
-  case Alu::FLOORDIV:
-  case Alu::FLOORMOD:
-  case Alu::RECIP:
-  case Alu::SQRT:
-    return 4;
-  case Alu::EXP:
-  case Alu::EXP2:
-  case Alu::LOG:
-  case Alu::LOG2:
-  case Alu::SIN:
-  case Alu::COS:
-  case Alu::TANH:
-  case Alu::ERF:
-  case Alu::POW:
-  case Alu::THREEFRY:
-    return 20;
-  default:
-    return 1;
-  }
-}
+double schedule::operationsOf(Alu kind) { return aluTraits(kind).steps; }

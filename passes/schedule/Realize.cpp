@@ -11,6 +11,8 @@
 
 #include "passes/schedule/Realize.h"
 
+#include "ir/base/AluTraits.h"
+
 #include <deque>
 
 using namespace kiln;
@@ -72,25 +74,6 @@ SmallVector<Edge> schedule::rootsOf(Block &block) {
   return roots;
 }
 
-static bool keepsZero(Alu kind) {
-  switch (kind) {
-  case Alu::RECIP:
-  case Alu::EXP2:
-  case Alu::LOG2:
-  case Alu::EXP:
-  case Alu::LOG:
-  case Alu::COS:
-  case Alu::FDIV:
-  case Alu::IDIV:
-  case Alu::POW:
-  case Alu::CMPEQ:
-  case Alu::THREEFRY:
-    return false;
-  default:
-    return true;
-  }
-}
-
 bool schedule::isPadSafe(Value value, const llvm::SetVector<Value> &realized) {
   SmallVector<Value> open{value};
   llvm::DenseSet<Value> known;
@@ -100,7 +83,7 @@ bool schedule::isPadSafe(Value value, const llvm::SetVector<Value> &realized) {
     if (realized.contains(next) || next.getDefiningOp<graph::GatherOp>() || !known.insert(next).second)
       continue;
     if (auto alu = next.getDefiningOp<graph::AluOp>())
-      if (!keepsZero(alu.getKind().getValue()))
+      if (!aluTraits(alu.getKind().getValue()).keepsZero)
         return false;
     // Of no elements, only a sum is 0.
     if (auto reduce = next.getDefiningOp<graph::ReduceOp>(); reduce && reduce.getKind().getValue() != Alu::ADD)

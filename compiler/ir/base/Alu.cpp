@@ -1,4 +1,4 @@
-#include "ir/base/Alu.h"
+#include "ir/base/AluTraits.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
@@ -9,7 +9,15 @@ using namespace kiln;
 
 const AluInfo &kiln::aluInfo(Alu kind) {
   static constexpr AluInfo rows[] = {
-#define KILN_ALU(NAME, MNEMONIC, ARITY, RULE, C) {#NAME, #MNEMONIC, ARITY, AluRule::RULE, C},
+#define KILN_ALU(NAME, MNEMONIC, ARITY, RULE, CLASS, STEPS, ZERO, C) {#NAME, #MNEMONIC, ARITY, AluRule::RULE, C},
+#include "ir/base/Alu.def"
+  };
+  return rows[static_cast<uint32_t>(kind)];
+}
+
+const AluTraits &kiln::aluTraits(Alu kind) {
+  static constexpr AluTraits rows[] = {
+#define KILN_ALU(NAME, MNEMONIC, ARITY, RULE, CLASS, STEPS, ZERO, C) {AluClass::CLASS, STEPS, ZERO},
 #include "ir/base/Alu.def"
   };
   return rows[static_cast<uint32_t>(kind)];

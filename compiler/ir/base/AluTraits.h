@@ -1,0 +1,25 @@
+//===- AluTraits.h - What is known of the rows of Alu.def ------------------------===//
+#pragma once
+
+#include "ir/base/Alu.h"
+
+namespace kiln {
+
+/// What a row is defined for, and how closely.
+enum class AluClass {
+  Plain,
+  Function, ///< of real numbers, as a library rounds it: results differ from one to the next. POW of integers is exact
+  Real,     ///< of floats, rounded correctly
+  Rounding, ///< of floats, to an integer
+  Integer,  ///< of integers only
+};
+
+struct AluTraits {
+  AluClass family;
+  double steps;   ///< what it takes, in additions of vectors of f32
+  bool keepsZero; ///< whether it makes 0 of zeros
+};
+
+const AluTraits &aluTraits(Alu kind);
+
+} // namespace kiln
