@@ -1,7 +1,7 @@
 //===- Resize.cpp - Resize, and Upsample before it --------------------------===//
-#include "import/Resample.h"
 #include "import/onnx/ModelFile.h"
 #include "import/onnx/Registry.h"
+#include "import/onnx/ResizeByData.h"
 
 using namespace kiln;
 using namespace kiln::import;
@@ -14,17 +14,6 @@ namespace {
 /// even, the two say different things.
 struct Factor {
   Expr count, numerator, denominator;
-};
-
-/// Where elements of the result lie, as the attribute coordinate_transformation_mode has it.
-enum class Mode {
-  HalfPixel,
-  HalfPixelForNearest,
-  HalfPixelSymmetric,
-  PytorchHalfPixel,
-  AlignCorners,
-  Asymmetric,
-  Crop
 };
 } // namespace
 
@@ -71,18 +60,29 @@ static bool keepAspect(Node &n, llvm::ArrayRef<Expr> from, bool smallest, llvm::
   return true;
 }
 
+/// An input that is an empty list is none.
+static bool isGiven(Node &n, int index) {
+  return n.has(index) && !(n.tensor(index) && n.tensor(index).shape() == Shape{Expr(0)});
+}
+
+/// keep_aspect_ratio_policy, which opset 18 brought; nothing after a failure.
+static std::optional<std::string> policyOf(Node &n) {
+  std::string policy = n.opset() < 18 ? "stretch" : n.string("keep_aspect_ratio_policy", "stretch");
+  if (policy == "stretch" || policy == "not_larger" || policy == "not_smaller")
+    return policy;
+  n.fail("attribute 'keep_aspect_ratio_policy' is " + quoted(policy), "it is stretch, not_larger or not_smaller");
+  return std::nullopt;
+}
+
 /// The axes' factors, by scales (input or attribute) or sizes; nothing after a failure.
 static std::optional<llvm::SmallVector<Factor>> readFactors(Node &n, llvm::ArrayRef<Expr> from, int scalesInput) {
-  auto given = [&](int index) {
-    return n.has(index) && !(n.tensor(index) && n.tensor(index).shape() == Shape{Expr(0)});
-  };
   llvm::SmallVector<Factor> factors;
   auto expect = [&](size_t count) {
     if (count != from.size())
       n.fail(Twine(count) + " sizes or scales for " + Twine(from.size()) + " axes", "give one an axis");
     return count == from.size();
   };
-  if (scalesInput < 0 || given(scalesInput)) {
+  if (scalesInput < 0 || isGiven(n, scalesInput)) {
     std::optional<llvm::SmallVector<double>> scales =
         scalesInput < 0 ? n.reals("scales") : n.reals(scalesInput, "scales");
     if (!scales || !expect(scales->size()))
@@ -95,43 +95,39 @@ static std::optional<llvm::SmallVector<Factor>> readFactors(Node &n, llvm::Array
     }
     return factors;
   }
-  if (n.opset() < 11 || !given(3))
+  if (n.opset() < 11 || !isGiven(n, 3))
     return n.fail("there are neither scales nor sizes", "give one of them"), std::nullopt;
   std::optional<Elements> sizes = n.sizes(3);
   if (!sizes || !expect(sizes->size()))
     return std::nullopt;
   for (auto [size, wanted] : llvm::zip(from, *sizes))
     factors.push_back({wanted, wanted, size});
-  std::string policy = n.opset() < 18 ? "stretch" : n.string("keep_aspect_ratio_policy", "stretch");
-  if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller")
-    return n.fail("attribute 'keep_aspect_ratio_policy' is " + quoted(policy),
-                  "it is stretch, not_larger or not_smaller"),
-           std::nullopt;
-  if (policy != "stretch" && !keepAspect(n, from, policy == "not_larger", factors))
+  std::optional<std::string> policy = policyOf(n);
+  if (!policy || (*policy != "stretch" && !keepAspect(n, from, *policy == "not_larger", factors)))
     return std::nullopt;
   return factors;
 }
 
-static AxisPlaces placesOf(Mode mode, Expr size, const Factor &factor) {
+static AxisPlaces placesOf(ResizeMode mode, Expr size, const Factor &factor) {
   auto [count, p, q] = factor;
   switch (mode) {
-  case Mode::Asymmetric:
+  case ResizeMode::Asymmetric:
     return {q, 0, p, {}};
-  case Mode::AlignCorners:
+  case ResizeMode::AlignCorners:
     if (p == count && q == size)
       return {size - 1, 0, view::maximum(count - 1, 1), {}};
     return {(size - 1) * q, 0, view::maximum(size * p - q, 1), {}};
-  case Mode::HalfPixelForNearest:
+  case ResizeMode::HalfPixelForNearest:
     return {q * 2, q, p * 2, {}};
-  case Mode::HalfPixelSymmetric:
+  case ResizeMode::HalfPixelSymmetric:
     return {q * 2, p * (size - 1) - count * q + q, p * 2, {}};
-  case Mode::PytorchHalfPixel:
+  case ResizeMode::PytorchHalfPixel:
     // A single element is the first one. Where the axis grows it is the only one, so nothing has to be said.
     if (!(q - p).isConst() || (q - p).constant() > 0)
       return {q * 2, (q - p) * view::minimum(count - 1, 1), p * 2, {}};
     [[fallthrough]];
-  case Mode::HalfPixel:
-  case Mode::Crop:
+  case ResizeMode::HalfPixel:
+  case ResizeMode::Crop:
     return {q * 2, q - p, p * 2, {}};
   }
   llvm_unreachable("every mode is known");
@@ -158,7 +154,7 @@ static std::optional<Interpolation> interpolationOf(Node &n) {
 
 /// Each axis of `axes` in turn. Numbers other than floats are interpolated as float32.
 static Value resizeAxes(TensorBuilder &b, Value x, llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<Factor> factors,
-                        Mode mode, const Resampling &how, llvm::ArrayRef<double> crop) {
+                        ResizeMode mode, const Resampling &how, llvm::ArrayRef<double> crop) {
   mlir::Type element = b.element(x);
   bool widens = how.interpolation != Interpolation::Nearest && !b.isFloat(x);
   if (widens)
@@ -167,7 +163,7 @@ static Value resizeAxes(TensorBuilder &b, Value x, llvm::ArrayRef<int64_t> axes,
     const Factor &factor = factors[i];
     Expr size = b.dim(x, axis);
     AxisPlaces places = placesOf(mode, size, factor);
-    if (mode == Mode::Crop)
+    if (mode == ResizeMode::Crop)
       places.crop = std::pair(crop[i], crop[i + axes.size()]);
     bool isWhole = !places.crop || *places.crop == std::pair(0.0, 1.0);
     if (isWhole && factor.numerator == factor.denominator && view::provablyEqual(factor.count, size))
@@ -181,6 +177,38 @@ static Value resizeAxes(TensorBuilder &b, Value x, llvm::ArrayRef<int64_t> axes,
   return widens ? b.cast(x, element) : x;
 }
 
+/// Whether what a resize needs at import is known only when the program runs. Constant scales do with less than sizes.
+static bool isByData(Node &n, llvm::ArrayRef<Expr> from, int scalesInput, bool scalesNeedSizes, bool sizesNeedSizes) {
+  auto areKnown = [](llvm::ArrayRef<Expr> sizes) {
+    return llvm::all_of(sizes, [](Expr size) { return size.isConst() && !size.isConst(0); });
+  };
+  if (isGiven(n, scalesInput))
+    return !n.dense(scalesInput) || (scalesNeedSizes && !areKnown(from));
+  if (n.opset() < 11 || !isGiven(n, 3) || !sizesNeedSizes)
+    return false;
+  const Elements *sizes = n.elements(3);
+  return !sizes || !areKnown(*sizes) || !areKnown(from);
+}
+
+static Value byData(Node &n, Value x, llvm::ArrayRef<int64_t> axes, int scalesInput, ResizeMode mode,
+                    const Resampling &how) {
+  std::optional<llvm::SmallVector<AxisByData>> changes;
+  if (isGiven(n, scalesInput)) {
+    changes = axesByScales(n, x, axes, n.input(scalesInput));
+  } else {
+    std::optional<Elements> sizes = n.sizes(3);
+    std::optional<std::string> policy = policyOf(n);
+    if (!sizes || !policy)
+      return {};
+    if (sizes->size() != axes.size())
+      return n.builder().fail(Twine(sizes->size()) + " sizes or scales for " + Twine(axes.size()) + " axes",
+                              "give one an axis");
+    changes = axesBySizes(n, x, axes, *sizes, *policy);
+  }
+  Value region = mode == ResizeMode::Crop ? n.input(1) : Value();
+  return changes ? resizeByData(n, x, *changes, mode, how, region) : Value();
+}
+
 static Value resize(Node &n, TensorBuilder &b) {
   Resampling how;
   std::optional<Interpolation> interpolation = interpolationOf(n);
@@ -191,30 +219,31 @@ static Value resize(Node &n, TensorBuilder &b) {
   llvm::SmallVector<int64_t> axes = b.allAxes(x);
   if (n.opset() < 11) {
     how.rounding = Rounding::Floor;
+    if (isByData(n, b.shape(x), 1, false, false))
+      return byData(n, x, axes, 1, ResizeMode::Asymmetric, how);
     std::optional<llvm::SmallVector<Factor>> factors = readFactors(n, b.shape(x), 1);
-    return factors ? resizeAxes(b, x, axes, *factors, Mode::Asymmetric, how, {}) : Value();
+    return factors ? resizeAxes(b, x, axes, *factors, ResizeMode::Asymmetric, how, {}) : Value();
   }
   std::pair<llvm::StringRef, Rounding> roundings[] = {{"round_prefer_floor", Rounding::HalfDown},
                                                       {"round_prefer_ceil", Rounding::HalfUp},
                                                       {"floor", Rounding::Floor},
                                                       {"ceil", Rounding::Ceil}};
-  llvm::SmallVector<std::pair<llvm::StringRef, Mode>> modes{{"half_pixel", Mode::HalfPixel},
-                                                            {"pytorch_half_pixel", Mode::PytorchHalfPixel},
-                                                            {"align_corners", Mode::AlignCorners},
-                                                            {"asymmetric", Mode::Asymmetric},
-                                                            {"tf_crop_and_resize", Mode::Crop}};
+  llvm::SmallVector<std::pair<llvm::StringRef, ResizeMode>> modes{{"half_pixel", ResizeMode::HalfPixel},
+                                                                  {"pytorch_half_pixel", ResizeMode::PytorchHalfPixel},
+                                                                  {"align_corners", ResizeMode::AlignCorners},
+                                                                  {"asymmetric", ResizeMode::Asymmetric},
+                                                                  {"tf_crop_and_resize", ResizeMode::Crop}};
   if (n.opset() < 13)
-    modes.push_back({"tf_half_pixel_for_nn", Mode::HalfPixelForNearest});
+    modes.push_back({"tf_half_pixel_for_nn", ResizeMode::HalfPixelForNearest});
   if (n.opset() >= 19)
-    modes.push_back({"half_pixel_symmetric", Mode::HalfPixelSymmetric});
+    modes.push_back({"half_pixel_symmetric", ResizeMode::HalfPixelSymmetric});
   std::optional<Rounding> rounding = choose<Rounding>(n, "nearest_mode", "round_prefer_floor", roundings);
-  std::optional<Mode> mode = choose<Mode>(n, "coordinate_transformation_mode", "half_pixel", modes);
+  std::optional<ResizeMode> mode = choose<ResizeMode>(n, "coordinate_transformation_mode", "half_pixel", modes);
   how.cubic = n.real("cubic_coeff_a", -0.75);
   how.excludeOutside = n.flag("exclude_outside", false) && how.interpolation != Interpolation::Nearest;
   double extrapolation = n.real("extrapolation_value", 0);
   if (n.opset() >= 18) {
     how.antialias = n.flag("antialias", false) && how.interpolation != Interpolation::Nearest;
-    n.ignore({"keep_aspect_ratio_policy"}); // of sizes, where they are read
     if (n.hasAttr("axes"))
       axes = n.integers("axes");
   }
@@ -229,12 +258,21 @@ static Value resize(Node &n, TensorBuilder &b) {
     axis = *known;
     from.push_back(b.dim(x, axis));
   }
+  bool isCrop = *mode == ResizeMode::Crop;
+  if (isCrop)
+    how.extrapolation = extrapolation;
+  std::optional<std::string> policy = policyOf(n);
+  if (!policy)
+    return {};
+  bool placesNeedSizes = isCrop || how.excludeOutside,
+       allNeedSizes = placesNeedSizes || how.antialias || *policy != "stretch";
+  if ((isCrop && n.has(1) && !n.dense(1)) || isByData(n, from, 2, placesNeedSizes, allNeedSizes))
+    return byData(n, x, axes, 2, *mode, how);
   std::optional<llvm::SmallVector<Factor>> factors = readFactors(n, from, 2);
   if (!factors)
     return {};
   llvm::SmallVector<double> crop;
-  if (*mode == Mode::Crop) {
-    how.extrapolation = extrapolation;
+  if (isCrop) {
     std::optional<llvm::SmallVector<double>> corners = n.reals(1, "region");
     if (!corners)
       return {};
@@ -253,11 +291,13 @@ static Value upsample(Node &n, TensorBuilder &b) {
   std::optional<Interpolation> interpolation = interpolationOf(n);
   if (!x || !interpolation)
     return {};
-  std::optional<llvm::SmallVector<Factor>> factors = readFactors(n, b.shape(x), n.opset() < 9 ? -1 : 1);
   Resampling how;
   how.interpolation = *interpolation;
   how.rounding = Rounding::Floor;
-  return factors ? resizeAxes(b, x, b.allAxes(x), *factors, Mode::Asymmetric, how, {}) : Value();
+  if (n.opset() == 9 && isByData(n, b.shape(x), 1, false, false))
+    return byData(n, x, b.allAxes(x), 1, ResizeMode::Asymmetric, how);
+  std::optional<llvm::SmallVector<Factor>> factors = readFactors(n, b.shape(x), n.opset() < 9 ? -1 : 1);
+  return factors ? resizeAxes(b, x, b.allAxes(x), *factors, ResizeMode::Asymmetric, how, {}) : Value();
 }
 
 void kiln::import::onnx::addResizing(Registry &r) {

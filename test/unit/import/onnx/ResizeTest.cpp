@@ -137,3 +137,48 @@ TEST_CASE("Resize without scales and sizes, or too many of them, is refused") {
   CHECK_THAT(model.import(), Contains("there are neither scales nor sizes"));
   CHECK_THAT(Resize(Sizes{2, 2}, {2}).model.import(), Contains("2 sizes or scales for 1 axes"));
 }
+
+/// A Resize of one axis whose scale or size, and region, are inputs of the run.
+static Floats byData(const char *mode, std::initializer_list<std::pair<const char *, int>> flags, Floats x,
+                     Floats scales, Sizes sizes, Floats region = {}) {
+  OnnxModel model(19);
+  int count = int(x.size());
+  model.input("x", {count}).input("region", {int(region.size())}).input("scales", {int(scales.size())});
+  model.input("sizes", {int(sizes.size())}, ::onnx::TensorProto::INT64).output("y");
+  ::onnx::NodeProto &node = model.node("Resize", {"x", "region", "scales", "sizes"}, {"y"});
+  setString(node, "mode", "linear");
+  setString(node, "coordinate_transformation_mode", mode);
+  for (auto [name, value] : flags)
+    setInt(node, name, value);
+  return rounded(
+      model.runFloats({floatTensor({count}, x), floatTensor({int64_t(region.size())}, region),
+                       floatTensor({int64_t(scales.size())}, scales), intTensor({int64_t(sizes.size())}, sizes)}));
+}
+
+TEST_CASE("A scale that is data") {
+  CHECK(byData("half_pixel", {}, {0, 4, 8}, {2}, {}) == Floats{0, 1, 3, 5, 7, 8});
+  CHECK(byData("asymmetric", {}, {0, 1, 2, 3, 4}, {0.6f}, {}) == Floats{0, 1.667f, 3.333f});
+  CHECK(byData("align_corners", {}, {0, 3}, {2}, {}) == Floats{0, 1, 2, 3});
+  CHECK(byData("half_pixel", {{"antialias", 1}}, {0, 4, 8, 12}, {0.5f}, {}) == Floats{2.5f, 9.5f});
+}
+
+TEST_CASE("antialias of a size that is data") {
+  CHECK(byData("half_pixel", {{"antialias", 1}}, {0, 4, 8, 12}, {}, {2}) == Floats{2.5f, 9.5f});
+}
+
+TEST_CASE("A region that is data") {
+  CHECK(byData("tf_crop_and_resize", {}, {0, 10, 20}, {}, {3}, {0.5f, 1}) == Floats{10, 15, 20});
+  CHECK(byData("tf_crop_and_resize", {}, {1, 10, 20}, {}, {3}, {0.5f, 1.5f}) == Floats{10, 20, 0});
+  CHECK(byData("tf_crop_and_resize", {}, {0, 10, 20}, {}, {1}, {0, 1}) == Floats{10});
+}
+
+TEST_CASE("One ratio of sizes that are data") {
+  auto dims = [](const char *policy) {
+    OnnxModel model(18);
+    model.input("x", {2, 4}).input("size", {2}, ::onnx::TensorProto::INT64).output("y");
+    setString(model.node("Resize", {"x", "", "", "size"}, {"y"}), "keep_aspect_ratio_policy", policy);
+    return model.run({floatTensor({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}), intTensor({2}, {4, 6})})[0].dims;
+  };
+  CHECK(dims("not_larger") == kiln::interp::Dims{3, 6});
+  CHECK(dims("not_smaller") == kiln::interp::Dims{4, 8});
+}

@@ -1,0 +1,137 @@
+#include "import/Sample.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using mlir::Value;
+
+Value kiln::import::weightAt(TensorBuilder &b, Value distance, Interpolation interpolation, double cubic) {
+  Value x = b.abs(distance);
+  if (interpolation == Interpolation::Linear)
+    return b.maximum(b.sub(1, x), 0);
+  double a = cubic;
+  Value inner = b.add(b.mul(b.mul(b.sub(b.mul(x, a + 2), a + 3), x), x), 1);
+  Value outer = b.sub(b.mul(b.add(b.mul(b.sub(b.mul(x, a), 5 * a), x), 8 * a), x), 4 * a);
+  return b.where(b.lessEqual(x, 1), inner, b.where(b.less(x, 2), outer, 0));
+}
+
+/// x as [1…, its dims, 1…] with `before` axes in front and `after` behind.
+static Value between(TensorBuilder &b, Value x, int64_t before, int64_t after) {
+  Shape shape(before, Expr(1));
+  shape.append(b.shape(x));
+  shape.append(after, Expr(1));
+  return b.reshape(x, shape);
+}
+
+static Value nearest(TensorBuilder &b, Value place, Rounding rounding) {
+  switch (rounding) {
+  case Rounding::HalfDown:
+    return b.ceil(b.sub(place, 0.5));
+  case Rounding::HalfUp:
+    return b.floor(b.add(place, 0.5));
+  case Rounding::Floor:
+    return b.floor(place);
+  case Rounding::Ceil:
+    return b.ceil(place);
+  }
+  llvm_unreachable("every rounding is known");
+}
+
+Value kiln::import::resampleAt(TensorBuilder &b, Value x, int64_t axis, Value places, Expr taps, const Resampling &how,
+                               Value scale) {
+  if (!x || !places)
+    return {};
+  int64_t after = b.rank(x) - axis - 1;
+  Value last = b.size(b.dim(x, axis) - 1), lastPlace = b.cast(last, b.element(places));
+  auto within = [&](Value index) { return b.minimum(b.maximum(b.cast(index, b.int64()), 0), last); };
+  Value result;
+  if (how.interpolation == Interpolation::Nearest) {
+    result = b.gather(x, within(nearest(b, places, how.rounding)), axis);
+  } else {
+    Value place = b.unsqueeze(places, {1}), reach = b.cast(b.size(taps), b.element(places));
+    // The first of the neighbours: as many lie before the place as after it.
+    Value tap = b.cast(b.unsqueeze(b.arange(taps, b.int64()), {0}), b.element(places));
+    Value first = b.add(b.floor(b.sub(place, b.mul(reach, 0.5))), 1);
+    Value index = b.add(first, tap), distance = b.sub(index, place);
+    Value weight = weightAt(b, scale ? b.mul(distance, scale) : distance, how.interpolation, how.cubic);
+    if (how.excludeOutside)
+      weight = b.where(b.bitAnd(b.greaterEqual(index, 0), b.lessEqual(index, lastPlace)), weight, 0);
+    Value sum = b.sum(weight, {1}, /*keepDims=*/true);
+    weight = b.where(b.equal(sum, 0), 0, b.div(weight, sum));
+    Value neighbours = b.gather(x, within(index), axis);
+    result = b.sum(b.mul(neighbours, b.cast(between(b, weight, axis, after), b.element(x))), {axis + 1});
+  }
+  if (!how.extrapolation)
+    return result;
+  Value isInside = b.bitAnd(b.greaterEqual(places, 0), b.lessEqual(places, lastPlace));
+  return b.where(between(b, isInside, axis, after), result, *how.extrapolation);
+}
+
+/// The place mirrored at the borders until it is between them.
+static Value reflect(TensorBuilder &b, Value place, Value low, Value high) {
+  Value range = b.sub(high, low), period = b.mul(range, 2);
+  Value way = b.floorMod(b.sub(place, low), b.where(b.greater(period, 0), period, 1));
+  return b.add(low, b.where(b.greater(way, range), b.sub(period, way), way));
+}
+
+Neighbours kiln::import::neighboursAt(TensorBuilder &b, Value x, Value images, llvm::ArrayRef<Value> places,
+                                      const Sampling &how) {
+  if (!x || llvm::is_contained(places, Value()))
+    return {};
+  int64_t axes = places.size(), rank = b.rank(places[0]);
+  mlir::Type real = b.element(places[0]);
+  int64_t taps = how.interpolation == Interpolation::Nearest ? 1 : how.interpolation == Interpolation::Linear ? 2 : 4;
+  Value row, isInside;
+  Neighbours result;
+  for (auto [i, given] : llvm::enumerate(places)) {
+    Value size = b.size(b.dim(x, 2 + i)), last = b.cast(b.sub(size, 1), real);
+    Value low = b.constant(how.alignCorners ? 0.0 : -0.5, real), high = how.alignCorners ? last : b.add(last, 0.5);
+    auto isBeyond = [&](Value place) { return b.bitOr(b.less(place, low), b.less(high, place)); };
+    Value place = how.interpolation == Interpolation::Nearest ? b.roundHalfEven(given) : Value(given);
+    if (how.outside == Outside::Border)
+      place = b.where(isBeyond(place), b.minimum(b.maximum(place, 0), last), place);
+    else if (how.outside == Outside::Reflection)
+      place = b.where(isBeyond(place), reflect(b, place, low, high), place);
+    Value index = between(b, place, 0, axes);
+    if (taps > 1) {
+      Shape along(rank + axes, Expr(1));
+      along[rank + i] = taps;
+      Value at = index, tap = b.cast(b.reshape(b.arange(taps, b.int64()), along), real);
+      index = b.add(b.floor(at), b.sub(tap, taps / 2 - 1));
+      Value share = weightAt(b, b.sub(index, at), how.interpolation, -0.75);
+      result.weights = result.weights ? b.mul(result.weights, share) : share;
+    }
+    if (how.outside == Outside::Zeros) {
+      Value fits = b.bitAnd(b.greaterEqual(index, 0), b.lessEqual(index, last));
+      isInside = isInside ? b.bitAnd(isInside, fits) : fits;
+    } else if (how.outside == Outside::Reflection) {
+      index = b.trunc(b.where(isBeyond(index), reflect(b, index, low, high), index));
+    }
+    Value step = b.minimum(b.maximum(b.cast(index, b.int64()), 0), b.sub(size, 1));
+    row = row ? b.add(b.mul(row, size), step) : step;
+  }
+  // Where in x, flattened: image, channel, and then the row that the places name.
+  Shape batch(rank + axes, Expr(1)), channel = batch;
+  batch[0] = b.dim(x, 0);
+  channel[1] = b.dim(x, 1);
+  Value image = images ? between(b, images, 0, axes) : b.reshape(b.arange(batch[0], b.int64()), batch);
+  image = b.add(b.mul(image, b.size(channel[1])), b.reshape(b.arange(channel[1], b.int64()), channel));
+  Shape from = b.shape(x);
+  Expr pixels = view::product(TensorBuilder::Sizes(from).drop_front(2));
+  result.values = b.gather(b.reshape(x, {view::product(from)}), b.add(b.mul(image, b.size(pixels)), row), 0);
+  if (isInside)
+    result.values = b.where(isInside, result.values, 0);
+  if (result.weights)
+    result.weights = b.cast(result.weights, b.element(x));
+  return result;
+}
+
+Value kiln::import::sample(TensorBuilder &b, Value x, llvm::ArrayRef<Value> places, const Sampling &how) {
+  Neighbours neighbours = neighboursAt(b, x, {}, places, how);
+  if (!neighbours.values)
+    return {};
+  int64_t rank = b.rank(neighbours.values), axes = places.size();
+  llvm::SmallVector<int64_t> behind = llvm::to_vector(llvm::seq<int64_t>(rank - axes, rank));
+  if (!neighbours.weights)
+    return b.squeeze(neighbours.values, behind);
+  return b.sum(b.mul(neighbours.values, neighbours.weights), behind);
+}

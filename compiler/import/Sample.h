@@ -1,0 +1,47 @@
+//===- Sample.h - Elements at places that are data ---------------------------===//
+//
+// Where a result's elements lie in the input may be known no sooner than the program runs: a grid that is an input,
+// scales that are. Then each takes its neighbours by index and weighs them by how far away they are. How many
+// neighbours there are is a size, so the neighbours are axes and their weighted sum is a reduction.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "import/Resample.h"
+
+namespace kiln::import {
+
+/// The share of what lies `distance` (floats) away: a triangle's, or Keys' with its a.
+mlir::Value weightAt(TensorBuilder &b, mlir::Value distance, Interpolation interpolation, double cubic);
+
+/// x with elements along `axis` at `places` ([count] of float64), each from `taps` neighbours. `scale` (a float64
+/// scalar, null: 1) is by how much antialias spreads a neighbour's share.
+mlir::Value resampleAt(TensorBuilder &b, mlir::Value x, int64_t axis, mlir::Value places, Expr taps,
+                       const Resampling &how, mlir::Value scale);
+
+/// What lies outside the input.
+enum class Outside { Zeros, Border, Reflection };
+
+struct Sampling {
+  Interpolation interpolation = Interpolation::Linear;
+  Outside outside = Outside::Zeros;
+  /// The outermost elements' middles are the input's border; else the border goes around their outer half.
+  bool alignCorners = false;
+};
+
+/// What places are near to: their values, 0 where they are outside and count as zeros, and their shares, null where
+/// each has one neighbour. Behind the axes of the places stands one axis of neighbours for each axis of x that is
+/// sampled.
+struct Neighbours {
+  mlir::Value values, weights;
+};
+
+/// Of x [n, c, d1…dk] at places along each of d1…dk: floats, in elements, whose shapes broadcast to [m, c, o…].
+/// `images` (int64, [m, 1, …], as many axes) says which of x's n each of the m is; null: its own.
+Neighbours neighboursAt(TensorBuilder &b, mlir::Value x, mlir::Value images, llvm::ArrayRef<mlir::Value> places,
+                        const Sampling &how);
+
+/// x [n, c, d1…dk] at places, interpolated: [n, c, o…].
+mlir::Value sample(TensorBuilder &b, mlir::Value x, llvm::ArrayRef<mlir::Value> places, const Sampling &how);
+
+} // namespace kiln::import

@@ -1,0 +1,41 @@
+//===- ResizeByData.h - Resize by scales, regions and sizes that are data ----===//
+#pragma once
+
+#include "import/Sample.h"
+#include "import/onnx/Node.h"
+
+namespace kiln::import::onnx {
+
+/// Where elements of the result lie, as the attribute coordinate_transformation_mode has it.
+enum class ResizeMode {
+  HalfPixel,
+  HalfPixelForNearest,
+  HalfPixelSymmetric,
+  PytorchHalfPixel,
+  AlignCorners,
+  Asymmetric,
+  Crop
+};
+
+/// An axis of the input that changes: by a factor (a float64 scalar), to a size.
+struct AxisByData {
+  int64_t axis;
+  mlir::Value scale;
+  Expr count;
+};
+
+/// The axes' factors and sizes by an input of scales, one an axis.
+std::optional<llvm::SmallVector<AxisByData>> axesByScales(Node &n, mlir::Value x, llvm::ArrayRef<int64_t> axes,
+                                                          mlir::Value scales);
+
+/// The same by sizes. Where the policy (keep_aspect_ratio_policy) is another than stretch, the smallest or the largest
+/// factor is that of all axes.
+std::optional<llvm::SmallVector<AxisByData>> axesBySizes(Node &n, mlir::Value x, llvm::ArrayRef<int64_t> axes,
+                                                         llvm::ArrayRef<Expr> sizes, llvm::StringRef policy);
+
+/// The input resized along these axes. `region` (floats, all begins and then all ends) is null but for
+/// ResizeMode::Crop.
+mlir::Value resizeByData(Node &n, mlir::Value x, llvm::ArrayRef<AxisByData> axes, ResizeMode mode,
+                         const Resampling &how, mlir::Value region);
+
+} // namespace kiln::import::onnx
