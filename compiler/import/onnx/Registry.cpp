@@ -22,8 +22,11 @@ const Registry &Registry::all() {
     addRecurrent(r);
     addReductions(r);
     addResizing(r);
+    addSampling(r);
     addShapes(r);
     addSignals(r);
+    addTraining(r);
+    addUnfolding(r);
     return r;
   }();
   return registry;

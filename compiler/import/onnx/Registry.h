@@ -68,7 +68,10 @@ void addQuantization(Registry &registry);
 void addRecurrent(Registry &registry);
 void addReductions(Registry &registry);
 void addResizing(Registry &registry);
+void addSampling(Registry &registry);
 void addShapes(Registry &registry);
 void addSignals(Registry &registry);
+void addTraining(Registry &registry);
+void addUnfolding(Registry &registry);
 
 } // namespace kiln::import::onnx
