@@ -13,6 +13,8 @@
 #include "passes/schedule/Domain.h"
 #include "passes/schedule/MergeKernels.h"
 
+#include <limits>
+
 using namespace kiln;
 using namespace kiln::schedule;
 using namespace mlir;
@@ -23,6 +25,8 @@ using view::ShapeTracker;
 static constexpr size_t kMostUses = 16;
 /// A tensor computed from more memory than this gets memory: devices have bounded parameter lists.
 static constexpr size_t kMostSources = 64;
+/// A row's element serves several vectors of columns, but takes as long to compute as a whole vector does.
+static constexpr double kNumberReuse = 0.25;
 
 namespace {
 
@@ -68,6 +72,7 @@ private:
   /// `use` is the reader's, or its loops with the view of its input.
   void addUse(const Edge &edge, Use use);
   double timesOf(const Use &use) const;
+  double tileReuse(const Use &use) const;
   double operationsFor(Value value);
   Value anchorOf(Value output);
 
@@ -115,6 +120,14 @@ bool schedule::isProduct(graph::ReduceOp reduce) {
       moves[side].reset(axis);
   }
   return moves[0].test(moves[1]) && moves[1].test(moves[0]);
+}
+
+/// Whether an operand of a product is a weight.
+static bool readsWeight(graph::ReduceOp product) {
+  Operation *mul = edgeOf(product.getInput()).base.getDefiningOp();
+  return llvm::any_of(mul->getOperands(), [](Value operand) {
+    return isa_and_nonnull<graph::WeightOp>(edgeOf(operand).base.getDefiningOp());
+  });
 }
 
 void Fuser::findCones() {
@@ -176,6 +189,18 @@ double Fuser::operationsFor(Value value) {
   return pointsOver(reduce) * each;
 }
 
+/// For how many products the kernel's product computes an operand's element once, in steps of a vector's arithmetic.
+double Fuser::tileReuse(const Use &use) const {
+  const Kernel &kernel = kernels_[use.kernel];
+  if (rates_.getTileReuse() <= 1)
+    return 1;
+  // Beside a weight, which is packed before the program runs, the other operand is read where it is, number by number.
+  // Without one both operands of a large product are staged.
+  if (readsWeight(cast<graph::ReduceOp>(kernel.product)))
+    return rates_.getTileReuse() * kNumberReuse;
+  return pointsOf(kernel) >= target::kStagedProduct ? std::numeric_limits<double>::infinity() : rates_.getTileReuse();
+}
+
 bool Fuser::isCheaperInside(Value value) {
   ArrayRef<Use> uses = uses_[value];
   if (uses.size() > kMostUses) {
@@ -201,11 +226,8 @@ bool Fuser::isCheaperInside(Value value) {
   for (const Use &use : uses) {
     Kernel &kernel = kernels_[use.kernel];
     double rate = rates_.getOpsPerNs(), once = timesOf(use);
-    if (use.inside && use.inside == kernel.product) {
-      // A register tile computes an operand's element for several products; staged, all of them share it.
-      bool isStaged = rates_.getTileReuse() > 1 && pointsOf(kernel) >= target::kStagedProduct;
-      once = isStaged ? elements : std::max(elements, once / rates_.getTileReuse());
-    }
+    if (use.inside && use.inside == kernel.product)
+      once = std::max(elements, once / tileReuse(use));
     times += once;
     if (reduce) {
       // One product a kernel gets a register tile, and no kernel that holds other reduces.
