@@ -47,6 +47,11 @@ def CollapseSums : Pass<"kiln-collapse-sums", "::mlir::ModuleOp"> {
   let summary = "turn sums of one number over a range into a product";
 }
 
+def AssignLayouts : Pass<"kiln-assign-layouts", "::mlir::ModuleOp"> {
+  let summary = "choose the order in which temporaries lie in memory, and the zeros around them";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def NormalizeAxes : Pass<"kiln-normalize-axes", "::mlir::ModuleOp"> {
   let summary = "reduced axes last, no axis of size 1, neighbours that every view walks as one merged";
 }

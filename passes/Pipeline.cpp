@@ -75,6 +75,8 @@ void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &
     addFormKernels(manager, options);
     break;
   case Stage::Optimize:
+    if (!options.classic && !options.noOpt)
+      manager.addPass(createAssignLayouts());
     addOptimize(manager, options); // which may make recipes of its own
     addOptimize(manager.nest<ModuleOp>(), recipeOptions());
     break;

@@ -311,6 +311,7 @@ void RunRenderer::render(Operation *op) {
         callForSlice(op, "output", llvm::Twine(op.getIndex()) + ", " + dims);
       })
       .Case([&](host::ArenaOp op) { callForSlice(op, "arena", text(op.getBytes())); })
+      .Case([&](host::ZerosOp op) { callForSlice(op, "zeros", text(op.getBytes())); })
       .Case([&](host::PlanOp op) { plan(op); })
       .Case([&](host::AllocOp op) { callForSlice(op, "alloc", text(op.getBytes())); })
       .Case([&](host::FreeOp op) { call("free", text(op.getSlice())); })

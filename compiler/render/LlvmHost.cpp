@@ -229,6 +229,7 @@ void HostRenderer::render(mlir::Operation &op) {
         values_[o] = callForSlice("kiln_rt_output", {b_.getInt32(o.getIndex()), dims});
       })
       .Case([&](host::ArenaOp a) { values_[a] = callForSlice("kiln_rt_arena", {value(a.getBytes())}); })
+      .Case([&](host::ZerosOp z) { values_[z] = callForSlice("kiln_rt_zeros", {value(z.getBytes())}); })
       .Case([&](host::PlanOp p) { render(p); })
       .Case([&](host::AllocOp a) { values_[a] = callForSlice("kiln_rt_alloc", {value(a.getBytes())}); })
       .Case([&](host::FreeOp f) {

@@ -7,6 +7,7 @@
 
 #include "passes/optimize/Heuristic.h"
 
+#include "passes/optimize/Product.h"
 #include "passes/optimize/Work.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -16,7 +17,9 @@
 
 using namespace kiln;
 using namespace kiln::kernel;
+using kiln::optimize::Access;
 using kiln::optimize::nanosecondsOf;
+using kiln::optimize::Product;
 using namespace mlir;
 using view::Expr;
 
@@ -25,29 +28,8 @@ static constexpr double kChunkNanoseconds = 50'000;
 static constexpr unsigned kMostChunkAxes = 2;
 /// Chunks of a large product pack the columns each for itself: with fewer rows than this they would do little else.
 static constexpr int64_t kChunkRows = 512;
-/// Lanes along an axis along which the result is not contiguous are stored one by one: sums of fewer terms would do
-/// little else.
-static constexpr int64_t kPackedDepth = 128;
 
 namespace {
-
-/// How one load or store moves along each axis of the domain.
-struct Access {
-  Operation *op;
-  unsigned buffer;
-  SmallVector<std::optional<Expr>, 4> strides;
-
-  bool isStill(size_t axis) const { return strides[axis] && strides[axis]->isConst(0); }
-  bool isContiguous(size_t axis) const { return strides[axis] && strides[axis]->isConst(1); }
-};
-
-/// A sum over `k` of products of an operand that moves along `m` and one that moves along `n`.
-struct Product {
-  Access rows, columns; ///< still along n, and along m
-  size_t m, n;
-  bool packs = false;   ///< the columns are a weight: they are packed before, so lanes can run along any n
-  bool areLoads = true; ///< each operand is made of one load
-};
 
 /// A register tile: totals of `rows` rows and `vectors` vectors of columns.
 struct RegisterTile {
@@ -61,10 +43,6 @@ public:
   SmallVector<OptAttr> choose();
 
 private:
-  Access accessOf(Operation *op, Value buffer);
-  std::optional<Product> findProduct();
-  /// The axis of rows that a register tile goes along, if n is one of columns.
-  std::optional<size_t> rowsFor(const Access &rows, const Access &columns, bool packs) const;
   bool isReadOnce(const Access &access) const {
     return llvm::count_if(loads_, [&](const Access &load) { return load.buffer == access.buffer; }) == 1;
   }
@@ -121,132 +99,6 @@ private:
 };
 
 } // namespace
-
-/// Whether a value differs along an axis of a domain without opts.
-static bool dependsOn(Value value, size_t axis) {
-  llvm::SetVector<Value> work;
-  work.insert(value);
-  for (size_t i = 0; i < work.size(); ++i) {
-    Operation *op = work[i].getDefiningOp();
-    auto reduce = dyn_cast_or_null<ReduceOp>(op);
-    if (!op || (reduce && llvm::is_contained(reduce.getAxes(), axis)))
-      continue;
-    if (auto tracker = op->getAttrOfType<TrackerAttr>("tracker")) {
-      auto stride = tracker.getValue().realStrides()[axis];
-      if (!stride || !stride->isConst(0))
-        return true;
-    }
-    work.insert(op->operand_begin(), op->operand_end());
-  }
-  return false;
-}
-
-Access Chooser::accessOf(Operation *op, Value buffer) {
-  auto tracker = op->getAttrOfType<TrackerAttr>("tracker").getValue();
-  auto strides = tracker.realStrides(/*ignoreValid=*/true);
-  Access access{op, cast<BlockArgument>(buffer).getArgNumber(), {}};
-  access.strides.append(strides.begin(), strides.begin() + func_.getDomain().getSizes().size());
-  // Along the axes that choose its row a load moves by no stride.
-  if (auto load = dyn_cast<LoadOp>(op); load && load.getRow())
-    for (auto [axis, stride] : llvm::enumerate(access.strides))
-      if (dependsOn(load.getRow(), axis))
-        stride = std::nullopt;
-  return access;
-}
-
-/// The one load that a value is made of by element-wise ops; null when there are several, or none.
-static LoadOp onlyLoadOf(Value value) {
-  llvm::SetVector<Value> work;
-  work.insert(value);
-  llvm::DenseSet<Operation *> loads;
-  for (size_t i = 0; i < work.size(); ++i) {
-    Operation *op = work[i].getDefiningOp();
-    if (isa<LoadOp>(op))
-      loads.insert(op);
-    else if (isa<ReduceOp>(op))
-      return nullptr;
-    else
-      work.insert(op->operand_begin(), op->operand_end());
-  }
-  return loads.size() == 1 ? cast<LoadOp>(*loads.begin()) : nullptr;
-}
-
-/// The load with the most elements of those that a value is made of by element-wise ops; null where a reduce is among
-/// these.
-static LoadOp widestLoadOf(Value value) {
-  llvm::SetVector<Value> work;
-  work.insert(value);
-  LoadOp widest;
-  auto sizeOf = [](LoadOp load) { return load.getTracker().getValue().realSize().max(); };
-  for (size_t i = 0; i < work.size(); ++i) {
-    Operation *op = work[i].getDefiningOp();
-    if (isa<ReduceOp>(op))
-      return nullptr;
-    if (auto load = dyn_cast<LoadOp>(op))
-      widest = !widest || sizeOf(load) > sizeOf(widest) ? load : widest;
-    else
-      work.insert(op->operand_begin(), op->operand_end());
-  }
-  return widest;
-}
-
-std::optional<Product> Chooser::findProduct() {
-  auto reduces = func_.getBody().getOps<ReduceOp>();
-  if (llvm::range_size(reduces) != 1)
-    return std::nullopt;
-  ReduceOp reduce = *reduces.begin();
-  auto mul = reduce.getInput().getDefiningOp<AluOp>();
-  if (reduce.getKind().getValue() != Alu::ADD || reduce.getScore() || !mul || mul.getKind().getValue() != Alu::MUL)
-    return std::nullopt;
-  LoadOp a = onlyLoadOf(mul->getOperand(0)), b = onlyLoadOf(mul->getOperand(1));
-  bool areLoads = a && b;
-  // Rows beside columns that are packed before may be computed from several loads: a bias and a relu in front of the
-  // product.
-  a = a ? a : widestLoadOf(mul->getOperand(0));
-  b = b ? b : widestLoadOf(mul->getOperand(1));
-  if (!a || !b || a == b)
-    return std::nullopt;
-  Access first = accessOf(a, a.getBuffer()), second = accessOf(b, b.getBuffer());
-  bool isAlone[] = {onlyLoadOf(mul->getOperand(0)) != nullptr, onlyLoadOf(mul->getOperand(1)) != nullptr};
-  for (size_t axis = 0; axis < first.strides.size(); ++axis) {
-    if (!isAlone[0] && dependsOn(mul->getOperand(0), axis) && first.isStill(axis))
-      first.strides[axis] = std::nullopt;
-    if (!isAlone[1] && dependsOn(mul->getOperand(1), axis) && second.isStill(axis))
-      second.strides[axis] = std::nullopt;
-  }
-  int64_t depth = 1;
-  for (size_t axis : reduced_)
-    depth *= std::max<int64_t>(fixedSize(axis), 1);
-  // Lanes run along n: columns that are packed before may run along any axis, others along the one along which the
-  // result is contiguous, if it is one of the two kinds.
-  std::optional<Product> best;
-  for (bool swapped : {false, true}) {
-    const Access &rows = swapped ? second : first, &columns = swapped ? first : second;
-    bool packs = depth >= kPackedDepth && target_.maxItems() == 0 && weights_.test(columns.buffer) &&
-                 !weights_.test(rows.buffer) && isReadOnce(columns) && isAlone[swapped ? 0 : 1];
-    for (size_t n = 0; n < rows.strides.size(); ++n) {
-      bool isColumn = !reduced_.contains(n) && rows.isStill(n) && !columns.isStill(n);
-      if (!isColumn || !(packs || (areLoads && stores_.front().isContiguous(n))))
-        continue;
-      std::optional<size_t> m = rowsFor(rows, columns, packs);
-      bool isBetter = !best || packs > best->packs || (packs == best->packs && fixedSize(n) >= fixedSize(best->n));
-      if (m && isBetter)
-        best = Product{rows, columns, *m, n, packs, areLoads};
-    }
-  }
-  return best;
-}
-
-std::optional<size_t> Chooser::rowsFor(const Access &rows, const Access &columns, bool packs) const {
-  std::optional<size_t> m;
-  for (size_t axis = 0; axis < rows.strides.size(); ++axis) {
-    bool isRow = !reduced_.contains(axis) && columns.isStill(axis) && !rows.isStill(axis);
-    // The innermost, whose elements are neighbours, where nothing else decides.
-    if (isRow && (packs || !m || fixedSize(axis) > fixedSize(*m)))
-      m = axis;
-  }
-  return m;
-}
 
 /// The number of rows, at most `most`, of a register tile over `size` rows. A step of the reduce loop loads a row's
 /// element for each row and the columns once, so its cost goes with rows + 1; rows past the end are computed in vain.
@@ -437,7 +289,7 @@ SmallVector<size_t> Chooser::chooseTotals() {
   int64_t totals = 1;
   for (auto reduce : func_.getBody().getOps<ReduceOp>())
     for (size_t axis = 0; reduce.getScore() && axis < func_.getDomain().getSizes().size(); ++axis)
-      if (dependsOn(reduce.getResult(), axis) && !dependsOn(reduce.getScore(), axis) &&
+      if (optimize::dependsOn(reduce.getResult(), axis) && !optimize::dependsOn(reduce.getScore(), axis) &&
           !llvm::is_contained(axes, axis)) {
         axes.push_back(axis);
         totals = fixedSize(axis) < 0 ? target::kMostTotals + 1 : totals * fixedSize(axis);
@@ -559,9 +411,9 @@ void Chooser::chooseGroups(ArrayRef<size_t> without) {
 SmallVector<OptAttr> Chooser::choose() {
   for (Operation &op : func_.getBody().front()) {
     if (auto load = dyn_cast<LoadOp>(op))
-      loads_.push_back(accessOf(load, load.getBuffer()));
+      loads_.push_back(optimize::accessOf(load));
     if (auto store = dyn_cast<StoreOp>(op))
-      stores_.push_back(accessOf(store, store.getBuffer()));
+      stores_.push_back(optimize::accessOf(store));
     if (auto reduce = dyn_cast<ReduceOp>(op))
       for (int64_t axis : reduce.getAxes())
         reduced_.insert(axis);
@@ -582,7 +434,7 @@ SmallVector<OptAttr> Chooser::choose() {
   if (target_.getChunks() > 0 && chunks_ < 2)
     chooseSymbolicChunks();
   bool hasVectors = target_.vectorBits() >= elementBits(func_) * 2;
-  std::optional<Product> product = hasVectors ? findProduct() : std::nullopt;
+  std::optional<Product> product = hasVectors ? optimize::findProduct(func_, target_, weights_) : std::nullopt;
   if (product && chooseProduct(*product))
     return opts_;
   if (hasVectors && totals.empty())

@@ -143,8 +143,59 @@ static std::vector<Temporary> temporariesOf(host::ProgramOp program) {
   return temporaries;
 }
 
+/// Puts tensors that lie among zeros into memory of their own, which only those with zeros at the same places share:
+/// zeros are there before the first run, and nobody writes them.
+static void planHalos(host::ProgramOp program, std::vector<Temporary> &temporaries) {
+  struct Slot {
+    Attribute halo;
+    int64_t bytes, offset;
+    int32_t last;
+  };
+  std::vector<Slot> slots;
+  int64_t total = 0;
+  SmallVector<std::pair<host::AllocOp, int64_t>> placed;
+  for (Temporary &temporary : temporaries) {
+    Attribute halo = temporary.alloc.getHaloAttr();
+    if (!halo)
+      continue;
+    int64_t bytes = temporary.bytes.constant();
+    auto slot = llvm::find_if(slots, [&](const Slot &other) {
+      return other.halo == halo && other.bytes == bytes && other.last < temporary.lives.first;
+    });
+    if (slot == slots.end()) {
+      slots.push_back({halo, bytes, total, 0});
+      slot = std::prev(slots.end());
+      total += llvm::alignTo(bytes, KILN_PLAN_ALIGNMENT);
+    }
+    slot->last = temporary.lives.last;
+    placed.push_back({temporary.alloc, slot->offset});
+  }
+  if (placed.empty())
+    return;
+  llvm::erase_if(temporaries, [](Temporary &temporary) { return bool(temporary.alloc.getHaloAttr()); });
+  Block &body = program.getBody().front();
+  OpBuilder builder(&body, body.begin());
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(builder, program.getLoc(), builder.getI64IntegerAttr(value));
+  };
+  Type sliceType = host::SliceType::get(program.getContext());
+  auto zeros = host::ZerosOp::create(builder, program.getLoc(), sliceType, number(total));
+  zeros->setAttr("peak", builder.getI64IntegerAttr(total));
+  zeros->setAttr("live", builder.getI64IntegerAttr(total));
+  for (auto [alloc, offset] : placed) {
+    builder.setInsertionPoint(alloc);
+    Operation *size = alloc.getBytes().getDefiningOp();
+    alloc.getResult().replaceAllUsesWith(
+        host::OffsetOp::create(builder, program.getLoc(), sliceType, zeros, number(offset)));
+    alloc.erase();
+    if (size->use_empty())
+      size->erase();
+  }
+}
+
 void PlanMemory::plan(host::ProgramOp program) {
   std::vector<Temporary> temporaries = temporariesOf(program);
+  planHalos(program, temporaries);
   if (temporaries.empty())
     return;
   Block &body = program.getBody().front();

@@ -131,7 +131,8 @@ struct ReuseInputs : kiln::impl::ReuseInputsBase<ReuseInputs> {
         continue;
       Uses &before = known(from);
       bool endsHere = before.last == launch && before.isNamedOnce && before.staysInBlock;
-      if (!endsHere || !areEqual(from.getBytes(), output.getBytes()) || !readsInPlace(func, input))
+      bool isEqual = areEqual(from.getBytes(), output.getBytes()) && from.getHaloAttr() == output.getHaloAttr();
+      if (!endsHere || !isEqual || !readsInPlace(func, input))
         continue;
       for (Operation *free : before.frees)
         free->erase();

@@ -165,6 +165,7 @@ void kiln_context_destroy(kiln_context *context) {
   if (context->state) {
     kiln_temporaries_release(context);
     kiln_block_release(context, &context->arena);
+    kiln_block_release(context, &context->zeros);
     for (int32_t i = 0; i < model->input_count; i++) {
       kiln_block_release(context, &context->input_states[i].copy);
       free(context->input_states[i].bools.memory);

@@ -52,6 +52,7 @@ struct kiln_context {
   kiln_input_state *input_states;
   kiln_output_state *output_states;
   kiln_block arena;
+  kiln_block zeros; /* tensors that lie among zeros, which are written once */
   int64_t *planned; /* of kiln_rt_plan: the sizes, then the offsets */
   int32_t planned_count;
   int64_t planned_bytes;

@@ -12,6 +12,22 @@ kiln_status kiln_rt_arena(kiln_context *context, int64_t bytes, kiln_slice *slic
   return status;
 }
 
+kiln_status kiln_rt_zeros(kiln_context *context, int64_t bytes, kiln_slice *slice) {
+  static const char zeros[1 << 16];
+  bool known = context->zeros.memory && context->zeros.bytes >= bytes;
+  kiln_status status = kiln_block_reserve(context, &context->zeros, bytes, "tensors among zeros");
+  *slice = (kiln_slice){context->zeros.memory, 0};
+  for (int64_t done = 0; !status && !known && done < bytes; done += (int64_t)sizeof zeros) {
+    int64_t rest = bytes - done, count = rest < (int64_t)sizeof zeros ? rest : (int64_t)sizeof zeros;
+    status = context->device->write(context->state, (kiln_slice){slice->memory, done}, zeros, count);
+    if (status) {
+      kiln_block_release(context, &context->zeros);
+      return kiln_fail_device(context, status, "write");
+    }
+  }
+  return status;
+}
+
 static kiln_status make_plan(kiln_context *context, const kiln_lifetime *lifetimes, int32_t count,
                              const int64_t *bytes) {
   size_t size = (size_t)count * sizeof *bytes;

@@ -20,6 +20,7 @@ static render::RuntimeSymbols runtimeSymbols(const DeviceEntry &device) {
   add("kiln_rt_weight", kiln_rt_weight);
   add("kiln_rt_output", kiln_rt_output);
   add("kiln_rt_arena", kiln_rt_arena);
+  add("kiln_rt_zeros", kiln_rt_zeros);
   add("kiln_rt_plan", kiln_rt_plan);
   add("kiln_rt_alloc", kiln_rt_alloc);
   add("kiln_rt_free", kiln_rt_free);

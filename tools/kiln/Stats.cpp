@@ -66,7 +66,7 @@ void driver::printStats(mlir::ModuleOp module, llvm::raw_ostream &out) {
                          operations / kMega, bytes / kMega, sizes);
     double peak = 0, live = 0;
     program.walk([&](mlir::Operation *arena) {
-      if (!llvm::isa<host::ArenaOp, host::PlanOp>(arena))
+      if (!llvm::isa<host::ArenaOp, host::ZerosOp, host::PlanOp>(arena))
         return;
       if (auto planned = arena->getAttrOfType<mlir::IntegerAttr>("peak"))
         peak += planned.getInt();

@@ -148,6 +148,13 @@ def ArenaOp : HostOp<"arena"> {
   let assemblyFormat = "$bytes attr-dict";
 }
 
+def ZerosOp : HostOp<"zeros"> {
+  let summary = "the context's second arena, at least this many bytes: zero but for what runs have written";
+  let arguments = (ins I64:$bytes);
+  let results = (outs SliceType:$result);
+  let assemblyFormat = "$bytes attr-dict";
+}
+
 def PlanOp : HostOp<"plan"> {
   let summary = "memory in the context's arena for temporaries, placed once their sizes are known";
   let description = [{Temporary i holds its value from step first[i] to step last[i]: two that live apart may share bytes.}];
@@ -166,9 +173,13 @@ def OffsetOp : HostOp<"offset", [Pure]> {
 
 def AllocOp : HostOp<"alloc"> {
   let summary = "memory for a value whose lifetime control flow decides";
-  let arguments = (ins I64:$bytes);
+  let description = [{
+    `halo`: the value lies among zeros that nobody writes. Where it is equal for two of one size, the zeros are at the same
+    places.
+  }];
+  let arguments = (ins I64:$bytes, OptionalAttr<DenseI64ArrayAttr>:$halo);
   let results = (outs SliceType:$result);
-  let assemblyFormat = "$bytes attr-dict";
+  let assemblyFormat = "$bytes (`halo` $halo^)? attr-dict";
 }
 
 def FreeOp : HostOp<"free"> {

@@ -47,12 +47,15 @@ static bool continues(const ShapeTracker &tracker, int64_t outer, int64_t inner)
   return view::provablyEqual(*strides[outer], tracker.shape()[inner] * *strides[inner]);
 }
 
-Normalization kernel::planNormalization(FuncOp func) {
+Normalization kernel::planNormalization(FuncOp func, ArrayRef<int64_t> order) {
   ArrayRef<Expr> domain = func.getDomain().getSizes();
+  auto given = llvm::to_vector(llvm::seq<int64_t>(0, domain.size()));
+  if (order.empty())
+    order = given;
   llvm::DenseSet<int64_t> reduced = reducedAxes(func);
   Normalization plan;
   for (bool wanted : {false, true})
-    for (size_t axis = 0; axis < domain.size(); ++axis)
+    for (int64_t axis : order)
       if (reduced.contains(axis) == wanted && !domain[axis].isConst(1))
         plan.order.push_back(axis);
   SmallVector<TrackerAttr> trackers = trackersOf(func);

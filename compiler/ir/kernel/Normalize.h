@@ -16,8 +16,8 @@ struct Normalization {
   unsigned reduced = 0;                                 ///< how many of the last new axes are reduced
 };
 
-/// For a kernel to which no opt has been applied.
-Normalization planNormalization(FuncOp func);
+/// For a kernel to which no opt has been applied. `order`: the axes in the order wanted, the domain's by default.
+Normalization planNormalization(FuncOp func, llvm::ArrayRef<int64_t> order = {});
 
 /// Rewrites views, axes and reduces.
 void applyNormalization(FuncOp func, const Normalization &plan);

@@ -58,6 +58,25 @@ TEST_CASE("an element that is written reads back, in every dtype") {
         }).status == KILN_OK);
 }
 
+TEST_CASE("the second arena is zero at first and keeps what a run writes") {
+  kiln_model model = modelOf([](kiln_context *c, const int64_t *) {
+    kiln_slice zeros;
+    int64_t before = 0, last = 0;
+    CHECK(kiln_rt_zeros(c, 200'000, &zeros) == KILN_OK);
+    CHECK(kiln_rt_read(c, at(zeros, 8), KILN_INT64, &before) == KILN_OK);
+    CHECK(kiln_rt_read(c, at(zeros, 199'992), KILN_INT64, &last) == KILN_OK);
+    CHECK(last == 0);
+    static int64_t runs = 0;
+    CHECK(before == runs++);
+    return kiln_rt_write(c, at(zeros, 8), KILN_INT64, before + 1);
+  });
+  kiln_context *context;
+  REQUIRE(kiln_context_create(&model, nullptr, &context, nullptr, 0) == KILN_OK);
+  CHECK(kiln_run(context, nullptr, 0, nullptr, 0) == KILN_OK);
+  CHECK(kiln_run(context, nullptr, 0, nullptr, 0) == KILN_OK);
+  kiln_context_destroy(context);
+}
+
 TEST_CASE("reading truncates and saturates floats, keeps signs, and makes bools 0 or 1") {
   runOnce([](kiln_context *c, const int64_t *) {
     kiln_slice arena;

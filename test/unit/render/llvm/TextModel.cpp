@@ -28,6 +28,7 @@ render::RuntimeSymbols test::runtimeSymbols() {
   KILN_SYMBOL(kiln_rt_weight);
   KILN_SYMBOL(kiln_rt_output);
   KILN_SYMBOL(kiln_rt_arena);
+  KILN_SYMBOL(kiln_rt_zeros);
   KILN_SYMBOL(kiln_rt_plan);
   KILN_SYMBOL(kiln_rt_alloc);
   KILN_SYMBOL(kiln_rt_free);

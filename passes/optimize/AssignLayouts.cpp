@@ -1,0 +1,349 @@
+//===- AssignLayouts.cpp - Choose how temporaries lie in memory ------------------------===//
+// Stage: optimize (host + kernels → host + kernels).
+// A product whose columns are a weight wants its lanes along them, and so its result contiguous there: a convolution's
+// output channels, which the model keeps outermost. What follows goes best along the same axis, and the next product
+// reads its sum in a row. So each temporary's order in memory is its writer's choice, as a view on the store; readers'
+// views are strided to match. Where readers pad, the tensor lies among zeros, which nobody ever writes: then no sum has
+// to ask whether it is inside.
+// Expects: kernels without opts, on the domains that schedule gave them.
+// Guarantees: no reader's view got longer; axes of kernels that were changed stand in memory's order.
+// Position: before axes are normalized, while each is still one axis of a tensor.
+//===----------------------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+
+#include "passes/optimize/Layout.h"
+#include "passes/optimize/Product.h"
+
+#include "ir/kernel/Normalize.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace kiln;
+using namespace kiln::kernel;
+using namespace mlir;
+using optimize::Layout;
+using view::Expr;
+using view::ShapeTracker;
+
+namespace kiln {
+#define GEN_PASS_DEF_ASSIGNLAYOUTS
+#include "passes/Passes.h.inc"
+} // namespace kiln
+
+/// Zeros around a tensor may be as many elements as itself.
+static constexpr int64_t kMostGrowth = 2;
+
+namespace {
+/// A place where a launch hands a tensor to its kernel.
+struct Place {
+  host::LaunchOp launch;
+  unsigned buffer;
+};
+
+/// A temporary that may lie in another order than its row-major one.
+struct Tensor {
+  Place writer;
+  SmallVector<Place> readers;
+  Layout layout;
+};
+
+class LayoutAssigner {
+public:
+  LayoutAssigner(ModuleOp module, host::ProgramOp program, TargetAttr target)
+      : module_(module), program_(program), target_(target) {}
+  void run();
+
+private:
+  FuncOp kernelOf(host::LaunchOp launch) const { return kernels_.lookup(launch.getKernel()); }
+  void findTensors();
+  std::optional<Tensor> tensorOf(host::AllocOp alloc) const;
+  /// The axis of the kernel's domain along which its result should be contiguous.
+  std::optional<size_t> laneAxis(host::LaunchOp launch) const;
+  void choose(Value memory, Tensor &tensor);
+  void addHalo(Tensor &tensor);
+  /// The tracker of a load or store at a launch, by the layouts that are chosen so far; nullopt where there is none.
+  std::optional<ShapeTracker> trackerAt(host::LaunchOp launch, Operation *access) const;
+  bool suits(const Tensor &tensor, const Layout &layout) const;
+  void rewrite(host::LaunchOp launch);
+  void growMemory();
+
+  ModuleOp module_;
+  host::ProgramOp program_;
+  TargetAttr target_;
+  llvm::MapVector<Value, Tensor> tensors_;
+  llvm::DenseMap<std::pair<Attribute, Attribute>, StringAttr> rewritten_;
+  llvm::StringMap<FuncOp> kernels_;
+};
+} // namespace
+
+static Value bufferOf(Operation *access) {
+  if (auto load = dyn_cast<LoadOp>(access))
+    return load.getBuffer();
+  if (auto store = dyn_cast<StoreOp>(access))
+    return store.getBuffer();
+  return nullptr;
+}
+
+/// Which of a launch's buffers are weights.
+static llvm::SmallBitVector weightsOf(host::LaunchOp launch) {
+  llvm::SmallBitVector weights(launch.getBuffers().size());
+  for (auto [number, buffer] : llvm::enumerate(launch.getBuffers()))
+    weights[number] = bool(buffer.getDefiningOp<host::WeightOp>());
+  return weights;
+}
+
+static ShapeTracker trackerOf(Operation *access) { return access->getAttrOfType<TrackerAttr>("tracker").getValue(); }
+
+/// The loads and stores of one of a kernel's buffers.
+static SmallVector<Operation *> accessesOf(FuncOp func, unsigned buffer) {
+  SmallVector<Operation *> accesses;
+  for (Operation &op : func.getBody().front())
+    if (Value used = bufferOf(&op); used && used == func.getArgument(buffer))
+      accesses.push_back(&op);
+  return accesses;
+}
+
+std::optional<Tensor> LayoutAssigner::tensorOf(host::AllocOp alloc) const {
+  auto bytes = alloc.getBytes().getDefiningOp<arith::ConstantOp>();
+  Tensor tensor;
+  for (OpOperand &use : alloc->getUses()) {
+    auto launch = dyn_cast<host::LaunchOp>(use.getOwner());
+    if (!launch || launch->getParentOp() != program_)
+      return std::nullopt;
+    Place place{launch, use.getOperandNumber() - launch.getBuffers().getBeginOperandIndex()};
+    SmallVector<Operation *> accesses = accessesOf(kernelOf(launch), place.buffer);
+    bool stores = llvm::any_of(accesses, llvm::IsaPred<StoreOp>);
+    bool gathers = llvm::any_of(accesses, [](Operation *op) { return isa<LoadOp>(op) && cast<LoadOp>(op).getRow(); });
+    if (gathers || (stores && (accesses.size() != 1 || tensor.writer.launch)))
+      return std::nullopt;
+    if (stores)
+      tensor.writer = place;
+    else
+      tensor.readers.push_back(place);
+  }
+  if (!bytes || !tensor.writer.launch)
+    return std::nullopt;
+  auto store = cast<StoreOp>(accessesOf(kernelOf(tensor.writer.launch), tensor.writer.buffer).front());
+  ShapeTracker tracker = trackerOf(store);
+  SmallVector<int64_t> shape;
+  for (Expr size : tracker.shape()) {
+    if (!size.isConst())
+      return std::nullopt;
+    if (size.constant() > 1)
+      shape.push_back(size.constant());
+  }
+  if (!tracker.isContiguous() || shape.empty())
+    return std::nullopt;
+  tensor.layout = Layout::rowMajor(shape);
+  return tensor;
+}
+
+void LayoutAssigner::findTensors() {
+  for (auto alloc : program_.getBody().front().getOps<host::AllocOp>())
+    if (std::optional<Tensor> tensor = tensorOf(alloc))
+      tensors_[alloc] = *tensor;
+}
+
+std::optional<ShapeTracker> LayoutAssigner::trackerAt(host::LaunchOp launch, Operation *access) const {
+  Value memory = launch.getBuffers()[cast<BlockArgument>(bufferOf(access)).getArgNumber()];
+  auto known = tensors_.find(memory);
+  if (known == tensors_.end() || known->second.layout.isRowMajor())
+    return std::nullopt;
+  return optimize::relaid(trackerOf(access), known->second.layout);
+}
+
+bool LayoutAssigner::suits(const Tensor &tensor, const Layout &layout) const {
+  return llvm::all_of(tensor.readers, [&](const Place &reader) {
+    return llvm::all_of(accessesOf(kernelOf(reader.launch), reader.buffer), [&](Operation *access) {
+      ShapeTracker before = trackerOf(access);
+      std::optional<ShapeTracker> after = optimize::relaid(before, layout);
+      return after && after->views().size() <= before.views().size();
+    });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Choosing
+//===----------------------------------------------------------------------===//
+
+std::optional<size_t> LayoutAssigner::laneAxis(host::LaunchOp launch) const {
+  FuncOp func = kernelOf(launch);
+  if (auto product = optimize::findProduct(func, target_, weightsOf(launch), /*relays=*/true);
+      product && product->packs)
+    return product->n;
+  // Else the one along which the most of what it reads is contiguous.
+  std::optional<size_t> best;
+  double most = 0;
+  for (auto load : func.getBody().getOps<LoadOp>()) {
+    std::optional<ShapeTracker> tracker = trackerAt(launch, load);
+    if (!tracker)
+      continue;
+    for (auto [axis, stride] : llvm::enumerate(tracker->realStrides(/*ignoreValid=*/true)))
+      if (double elements = tracker->realSize().max(); stride && stride->isConst(1) && elements > most) {
+        best = axis;
+        most = elements;
+      }
+  }
+  return best;
+}
+
+void LayoutAssigner::choose(Value memory, Tensor &tensor) {
+  std::optional<size_t> lanes = laneAxis(tensor.writer.launch);
+  if (!lanes)
+    return;
+  ShapeTracker stored = trackerOf(accessesOf(kernelOf(tensor.writer.launch), tensor.writer.buffer).front());
+  int64_t inner = -1, next = 0;
+  for (auto [axis, size] : llvm::enumerate(stored.shape())) {
+    if (size.isConst(1))
+      continue;
+    if (axis == *lanes)
+      inner = next;
+    ++next;
+  }
+  if (inner < 0 || inner + 1 == next)
+    return;
+  Layout wanted = tensor.layout;
+  wanted.order.erase(llvm::find(wanted.order, inner));
+  wanted.order.push_back(inner);
+  if (suits(tensor, wanted))
+    tensor.layout = wanted;
+}
+
+void LayoutAssigner::addHalo(Tensor &tensor) {
+  Layout wanted = tensor.layout;
+  for (const Place &reader : tensor.readers) {
+    FuncOp func = kernelOf(reader.launch);
+    if (func.getBody().getOps<ReduceOp>().empty())
+      continue;
+    for (Operation *access : accessesOf(func, reader.buffer))
+      if (auto halo = optimize::haloFor(trackerOf(access), wanted.shape))
+        for (auto [room, needed] : llvm::zip(wanted.halo, *halo)) {
+          room.before = std::max(room.before, needed.before);
+          room.after = std::max(room.after, needed.after);
+        }
+  }
+  if (wanted.elements() <= kMostGrowth * tensor.layout.elements() && suits(tensor, wanted))
+    tensor.layout = wanted;
+}
+
+//===----------------------------------------------------------------------===//
+// Rewriting
+//===----------------------------------------------------------------------===//
+
+/// The axes of a kernel in the order in which its result lies in memory, then those that are reduced in the order in
+/// which the largest tensor does that it reads; weights can be packed as they are read.
+static SmallVector<int64_t> memoryOrder(FuncOp func, const llvm::SmallBitVector &weights) {
+  auto order = llvm::to_vector(llvm::seq<int64_t>(0, func.getDomain().getSizes().size()));
+  LoadOp widest;
+  for (auto load : func.getBody().getOps<LoadOp>())
+    if (!weights.test(cast<BlockArgument>(load.getBuffer()).getArgNumber()) &&
+        (!widest || trackerOf(load).realSize().max() > trackerOf(widest).realSize().max()))
+      widest = load;
+  auto outermostFirst = [&](const ShapeTracker &tracker) {
+    auto strides = tracker.realStrides(/*ignoreValid=*/true);
+    auto strideOf = [&](int64_t axis) -> int64_t {
+      return strides[axis] && strides[axis]->isConst() ? strides[axis]->constant() : 0;
+    };
+    SmallVector<std::pair<int64_t, size_t>> keys;
+    for (auto [position, axis] : llvm::enumerate(order))
+      keys.push_back({-strideOf(axis), position});
+    llvm::sort(keys);
+    order = llvm::map_to_vector(keys, [before = order](const auto &key) { return before[key.second]; });
+  };
+  if (widest)
+    outermostFirst(trackerOf(widest));
+  llvm::SmallDenseSet<int64_t> reduced;
+  for (auto reduce : func.getBody().getOps<ReduceOp>())
+    reduced.insert(reduce.getAxes().begin(), reduce.getAxes().end());
+  SmallVector<int64_t> inner;
+  for (int64_t axis : order)
+    if (reduced.contains(axis))
+      inner.push_back(axis);
+  llvm::erase_if(order, [&](int64_t axis) { return reduced.contains(axis); });
+  outermostFirst(trackerOf(*func.getBody().getOps<StoreOp>().begin()));
+  order.append(inner);
+  return order;
+}
+
+void LayoutAssigner::rewrite(host::LaunchOp launch) {
+  FuncOp func = kernelOf(launch);
+  SmallVector<Attribute> trackers;
+  bool isChanged = false;
+  for (Operation &op : func.getBody().front()) {
+    if (!bufferOf(&op))
+      continue;
+    std::optional<ShapeTracker> tracker = trackerAt(launch, &op);
+    isChanged |= tracker.has_value();
+    trackers.push_back(TrackerAttr::get(func.getContext(), tracker ? *tracker : trackerOf(&op)));
+  }
+  if (!isChanged)
+    return;
+  std::pair<Attribute, Attribute> key(launch.getKernelAttr(), ArrayAttr::get(func.getContext(), trackers));
+  StringAttr &name = rewritten_[key];
+  if (!name) {
+    OpBuilder builder(func);
+    auto copy = cast<FuncOp>(builder.clone(*func));
+    size_t next = 0;
+    for (Operation &op : copy.getBody().front())
+      if (bufferOf(&op))
+        op.setAttr("tracker", trackers[next++]);
+    applyNormalization(copy, planNormalization(copy, memoryOrder(copy, weightsOf(launch))));
+    std::string base = nameOf(copy), fresh = base;
+    for (int64_t repeats = 1; !kernels_.try_emplace(fresh, copy).second; ++repeats)
+      fresh = base + "n" + std::to_string(repeats);
+    copy.setName(fresh);
+    name = copy.getNameAttr();
+  }
+  launch.setKernel(name);
+}
+
+void LayoutAssigner::growMemory() {
+  for (auto &[memory, tensor] : tensors_) {
+    if (!tensor.layout.hasHalo())
+      continue;
+    auto alloc = memory.getDefiningOp<host::AllocOp>();
+    auto store = accessesOf(kernelOf(tensor.writer.launch), tensor.writer.buffer).front();
+    int64_t bytes = tensor.layout.elements() * int64_t(byteSize(cast<StoreOp>(store).getValue().getType()));
+    OpBuilder builder(alloc);
+    alloc.getBytesMutable().assign(
+        arith::ConstantOp::create(builder, alloc.getLoc(), builder.getI64IntegerAttr(bytes)));
+    SmallVector<int64_t> key(tensor.layout.strides());
+    for (Layout::Room room : tensor.layout.halo)
+      key.append({room.before, room.after});
+    alloc.setHaloAttr(builder.getDenseI64ArrayAttr(key));
+  }
+}
+
+void LayoutAssigner::run() {
+  for (auto func : module_.getOps<FuncOp>())
+    kernels_[func.getName()] = func;
+  findTensors();
+  for (auto &[memory, tensor] : tensors_)
+    choose(memory, tensor);
+  for (auto &[memory, tensor] : tensors_)
+    addHalo(tensor);
+  growMemory();
+  SmallVector<host::LaunchOp> launches(program_.getBody().front().getOps<host::LaunchOp>());
+  for (host::LaunchOp launch : launches)
+    rewrite(launch);
+  llvm::StringSet<> launched;
+  module_.walk([&](host::LaunchOp launch) { launched.insert(launch.getKernel()); });
+  for (auto func : llvm::make_early_inc_range(module_.getOps<FuncOp>()))
+    if (!launched.contains(func.getName()))
+      func.erase();
+}
+
+namespace {
+struct AssignLayouts : kiln::impl::AssignLayoutsBase<AssignLayouts> {
+  void runOnOperation() override {
+    TargetAttr target = targetOf(getOperation());
+    if (target.vectorBits() == 0 || target.maxItems() > 0)
+      return;
+    for (auto program : llvm::make_early_inc_range(getOperation().getOps<host::ProgramOp>()))
+      LayoutAssigner(getOperation(), program, target).run();
+  }
+};
+} // namespace

@@ -1,0 +1,163 @@
+//===- Product.cpp - Sums of products, and how their operands move -----------------===//
+
+#include "passes/optimize/Product.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace kiln;
+using namespace kiln::kernel;
+using namespace mlir;
+using kiln::optimize::Access;
+using kiln::optimize::Product;
+using view::Expr;
+
+/// Lanes along an axis along which the result is not contiguous are stored one by one: sums of fewer terms would do
+/// little else.
+static constexpr int64_t kPackedDepth = 128;
+
+static int64_t fixedSize(Expr size) { return size.isConst() ? size.constant() : -1; }
+
+bool optimize::dependsOn(Value value, size_t axis) {
+  llvm::SetVector<Value> work;
+  work.insert(value);
+  for (size_t i = 0; i < work.size(); ++i) {
+    Operation *op = work[i].getDefiningOp();
+    auto reduce = dyn_cast_or_null<ReduceOp>(op);
+    if (!op || (reduce && llvm::is_contained(reduce.getAxes(), axis)))
+      continue;
+    if (auto tracker = op->getAttrOfType<TrackerAttr>("tracker")) {
+      auto stride = tracker.getValue().realStrides()[axis];
+      if (!stride || !stride->isConst(0))
+        return true;
+    }
+    work.insert(op->operand_begin(), op->operand_end());
+  }
+  return false;
+}
+
+static Access accessOf(Operation *op, Value buffer) {
+  size_t rank = op->getParentOfType<FuncOp>().getDomain().getSizes().size();
+  auto strides = op->getAttrOfType<TrackerAttr>("tracker").getValue().realStrides(/*ignoreValid=*/true);
+  Access access{op, cast<BlockArgument>(buffer).getArgNumber(), {}};
+  access.strides.append(strides.begin(), strides.begin() + rank);
+  return access;
+}
+
+Access optimize::accessOf(StoreOp store) { return ::accessOf(store, store.getBuffer()); }
+
+Access optimize::accessOf(LoadOp load) {
+  Access access = ::accessOf(load, load.getBuffer());
+  // Along the axes that choose its row a load moves by no stride.
+  for (auto [axis, stride] : llvm::enumerate(access.strides))
+    if (load.getRow() && dependsOn(load.getRow(), axis))
+      stride = std::nullopt;
+  return access;
+}
+
+/// The one load that a value is made of by element-wise ops; null when there are several, or none.
+static LoadOp onlyLoadOf(Value value) {
+  llvm::SetVector<Value> work;
+  work.insert(value);
+  llvm::DenseSet<Operation *> loads;
+  for (size_t i = 0; i < work.size(); ++i) {
+    Operation *op = work[i].getDefiningOp();
+    if (isa<LoadOp>(op))
+      loads.insert(op);
+    else if (isa<ReduceOp>(op))
+      return nullptr;
+    else
+      work.insert(op->operand_begin(), op->operand_end());
+  }
+  return loads.size() == 1 ? cast<LoadOp>(*loads.begin()) : nullptr;
+}
+
+/// The load with the most elements of those that a value is made of by element-wise ops; null where a reduce is among
+/// these.
+static LoadOp widestLoadOf(Value value) {
+  llvm::SetVector<Value> work;
+  work.insert(value);
+  LoadOp widest;
+  auto sizeOf = [](LoadOp load) { return load.getTracker().getValue().realSize().max(); };
+  for (size_t i = 0; i < work.size(); ++i) {
+    Operation *op = work[i].getDefiningOp();
+    if (isa<ReduceOp>(op))
+      return nullptr;
+    if (auto load = dyn_cast<LoadOp>(op))
+      widest = !widest || sizeOf(load) > sizeOf(widest) ? load : widest;
+    else
+      work.insert(op->operand_begin(), op->operand_end());
+  }
+  return widest;
+}
+
+/// The axis of rows that a register tile goes along, if some other is one of columns.
+static std::optional<size_t> rowsFor(const Access &rows, const Access &columns, const llvm::SmallBitVector &reduced,
+                                     ArrayRef<Expr> domain, bool packs) {
+  std::optional<size_t> m;
+  for (size_t axis = 0; axis < rows.strides.size(); ++axis) {
+    bool isRow = !reduced.test(axis) && columns.isStill(axis) && !rows.isStill(axis);
+    // The innermost, whose elements are neighbours, where nothing else decides.
+    if (isRow && (packs || !m || fixedSize(domain[axis]) > fixedSize(domain[*m])))
+      m = axis;
+  }
+  return m;
+}
+
+std::optional<Product> optimize::findProduct(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights,
+                                             bool relays) {
+  auto reduces = func.getBody().getOps<ReduceOp>();
+  if (llvm::range_size(reduces) != 1)
+    return std::nullopt;
+  ReduceOp reduce = *reduces.begin();
+  auto mul = reduce.getInput().getDefiningOp<AluOp>();
+  if (reduce.getKind().getValue() != Alu::ADD || reduce.getScore() || !mul || mul.getKind().getValue() != Alu::MUL)
+    return std::nullopt;
+  LoadOp a = onlyLoadOf(mul->getOperand(0)), b = onlyLoadOf(mul->getOperand(1));
+  bool areLoads = a && b;
+  // Rows beside columns that are packed before may be computed from several loads: a bias and a relu in front of the
+  // product.
+  a = a ? a : widestLoadOf(mul->getOperand(0));
+  b = b ? b : widestLoadOf(mul->getOperand(1));
+  if (!a || !b || a == b)
+    return std::nullopt;
+  Access first = accessOf(a), second = accessOf(b);
+  bool isAlone[] = {onlyLoadOf(mul->getOperand(0)) != nullptr, onlyLoadOf(mul->getOperand(1)) != nullptr};
+  for (size_t axis = 0; axis < first.strides.size(); ++axis) {
+    if (!isAlone[0] && dependsOn(mul->getOperand(0), axis) && first.isStill(axis))
+      first.strides[axis] = std::nullopt;
+    if (!isAlone[1] && dependsOn(mul->getOperand(1), axis) && second.isStill(axis))
+      second.strides[axis] = std::nullopt;
+  }
+  ArrayRef<Expr> domain = func.getDomain().getSizes();
+  llvm::SmallBitVector reduced(domain.size());
+  int64_t depth = 1;
+  for (int64_t axis : reduce.getAxes()) {
+    reduced.set(axis);
+    depth *= std::max<int64_t>(fixedSize(domain[axis]), 1);
+  }
+  auto isReadOnce = [&](const Access &access) {
+    return llvm::count_if(func.getBody().getOps<LoadOp>(),
+                          [&](LoadOp load) { return load.getBuffer() == func.getArgument(access.buffer); }) == 1;
+  };
+  Access store = accessOf(*func.getBody().getOps<StoreOp>().begin());
+  // Lanes run along n: columns that are packed before may run along any axis, others along the one along which the
+  // result is contiguous, if it is one of the two kinds.
+  std::optional<Product> best;
+  for (bool swapped : {false, true}) {
+    const Access &rows = swapped ? second : first, &columns = swapped ? first : second;
+    bool canPack = target.maxItems() == 0 && weights.test(columns.buffer) && !weights.test(rows.buffer) &&
+                   isReadOnce(columns) && isAlone[swapped ? 0 : 1];
+    for (size_t n = 0; n < rows.strides.size(); ++n) {
+      bool isColumn = !reduced.test(n) && rows.isStill(n) && !columns.isStill(n);
+      bool packs = canPack && (depth >= kPackedDepth || relays || store.isContiguous(n));
+      if (!isColumn || !(packs || (areLoads && store.isContiguous(n))))
+        continue;
+      std::optional<size_t> m = rowsFor(rows, columns, reduced, domain, packs);
+      bool isBetter =
+          !best || packs > best->packs || (packs == best->packs && fixedSize(domain[n]) >= fixedSize(domain[best->n]));
+      if (m && isBetter)
+        best = Product{rows, columns, *m, n, packs, areLoads};
+    }
+  }
+  return best;
+}

@@ -1,0 +1,40 @@
+//===- Product.h - Sums of products, and how their operands move -----------------===//
+#pragma once
+
+#include "ir/base/Target.h"
+#include "ir/kernel/Kernel.h"
+
+#include "llvm/ADT/SmallBitVector.h"
+
+namespace kiln::optimize {
+
+/// How one load or store moves along each axis of the domain of a kernel without opts.
+struct Access {
+  mlir::Operation *op;
+  unsigned buffer;
+  llvm::SmallVector<std::optional<view::Expr>, 4> strides; ///< nullopt: it moves by no stride
+
+  bool isStill(size_t axis) const { return strides[axis] && strides[axis]->isConst(0); }
+  bool isContiguous(size_t axis) const { return strides[axis] && strides[axis]->isConst(1); }
+};
+
+Access accessOf(kernel::LoadOp load);
+Access accessOf(kernel::StoreOp store);
+
+/// Whether a value differs along an axis of the domain of a kernel without opts.
+bool dependsOn(mlir::Value value, size_t axis);
+
+/// A sum of products of an operand that moves along `m` and one that moves along `n`: what a register tile is for.
+struct Product {
+  Access rows, columns; ///< still along n, and along m
+  size_t m, n;
+  bool packs = false;   ///< the columns are a weight: they are packed before, so lanes can run along any n
+  bool areLoads = true; ///< each operand is made of one load
+};
+
+/// The product that is a kernel's only reduce, if there is one. `weights` says which buffers are the same in every run.
+/// `relays`: the result can be laid out such that it is contiguous along n.
+std::optional<Product> findProduct(kernel::FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights,
+                                   bool relays = false);
+
+} // namespace kiln::optimize
