@@ -42,6 +42,8 @@ function(kiln_program name)
   add_executable(${name} ${ARG_SOURCES})
   kiln_warnings(${name})
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} ${ARG_LINK})
+  # Hardened as the programs that kiln makes are.
+  target_link_options(${name} PRIVATE -pie LINKER:-z,relro,-z,now,-z,noexecstack)
 endfunction()
 
 # kiln_device(NAME COMPILER_LIBRARY): a device that drivers can have. The library defines kiln::NAME::device(); the runtime

@@ -4,6 +4,7 @@
 import ctypes
 import glob
 import os
+import platform
 import shlex
 import sys
 
@@ -79,6 +80,8 @@ def has_avx512():
 def has_onnx():
     return os.path.exists(os.path.join(source, "..", ".setup", "onnx"))
 
+
+config.available_features.add(platform.machine())
 
 probes = {"opencl": has_opencl, "cuda": has_cuda, "nvrtc": has_nvrtc, "avx512": has_avx512, "onnx": has_onnx}
 for feature, probe in probes.items():

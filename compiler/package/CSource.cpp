@@ -36,6 +36,9 @@ llvm::Error package::compileC(llvm::StringRef source, const CSourceOptions &opti
                                         "-fdata-sections",
                                         "-fPIC",
                                         "-I" + options.includeFolder};
+#ifdef __x86_64__
+  arguments.push_back("-fcf-protection=full");
+#endif
   switch (options.result) {
   case CResult::Object:
     arguments.push_back("-c");

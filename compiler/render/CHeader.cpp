@@ -1,9 +1,11 @@
 #include "render/CHeader.h"
 
+#include "render/EntryPoints.h"
 #include "render/Pattern.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace kiln;
@@ -27,15 +29,21 @@ private:
 
 class HeaderWriter {
 public:
-  HeaderWriter(const ModelTables &tables, llvm::StringRef name, llvm::StringRef symbol);
-  std::string write();
+  HeaderWriter(const ModelTables &tables, llvm::StringRef name);
+  std::string write(llvm::StringRef types);
 
 private:
+  void writeEntryPoints();
+  void writeCounts();
+  void describeParameters();
+  void writeParameters(llvm::StringRef outputType, llvm::StringRef afterOutput);
+  void writeInputs();
   void writeRun();
+  void writeRunInto();
   std::string dimInC(Expr size);
 
   const ModelTables &tables_;
-  std::string name_, prefix_, symbol_;
+  std::string name_, prefix_;
   std::vector<std::string> symbols_, inputs_, outputs_;
   std::string text_;
   llvm::raw_string_ostream out_{text_};
@@ -58,8 +66,8 @@ static constexpr llvm::StringRef kReserved[] = {
     // what a C library or a compiler in GNU mode may define as a macro
     "NULL", "EOF", "I", "assert", "complex", "errno", "i386", "linux", "major", "max", "min", "minor", "noreturn",
     "offsetof", "stderr", "stdin", "stdout", "unix", "vector", "pixel", "arm", "mips", "sparc", "context",
-    "kiln_status", "kiln_tensor", "kiln_run", "kiln_context", "kiln_inputs", "kiln_outputs", "kiln_none",
-    "kiln_result"};
+    "kiln_status", "kiln_tensor", "kiln_context", "kiln_inputs", "kiln_outputs", "kiln_none", "kiln_result", "axis",
+    "INT64_MAX"};
 
 std::string Scope::add(llvm::StringRef name) {
   std::string base = identifier(name);
@@ -106,8 +114,7 @@ static std::string inComment(llvm::StringRef text) {
   return result;
 }
 
-HeaderWriter::HeaderWriter(const ModelTables &tables, llvm::StringRef name, llvm::StringRef symbol)
-    : tables_(tables), name_(name), symbol_(symbol) {
+HeaderWriter::HeaderWriter(const ModelTables &tables, llvm::StringRef name) : tables_(tables), name_(name) {
   prefix_ = headerName(name);
   Scope parameters(kReserved);
   for (const SymbolEntry &entry : tables.symbols)
@@ -117,6 +124,7 @@ HeaderWriter::HeaderWriter(const ModelTables &tables, llvm::StringRef name, llvm
   for (const PortEntry &entry : tables.outputs) {
     outputs_.push_back(parameters.add(entry.name));
     parameters.add(outputs_.back() + "_dims");
+    parameters.add(outputs_.back() + "_room");
   }
 }
 
@@ -161,18 +169,34 @@ std::string HeaderWriter::dimInC(Expr size) {
   llvm_unreachable("constants and variables are handled above");
 }
 
-void HeaderWriter::writeRun() {
-  out_ << "/* Runs the model";
-  if (!tables_.symbols.empty()) {
-    out_ << " for these sizes:\n";
-    for (auto [entry, name] : llvm::zip(tables_.symbols, symbols_))
-      out_ << " *   " << name << ": " << entry.min << " to " << entry.max << '\n';
-    out_ << " *";
-  } else {
-    out_ << '.';
+void HeaderWriter::writeEntryPoints() {
+  for (const EntryPoint &entry : entryPoints()) {
+    if (!entry.comment.empty())
+      out_ << "/* " << entry.comment << " */\n";
+    out_ << entry.result << prefix_ << '_' << entry.suffix << '(' << entry.parameters << ");\n";
   }
-  out_ << " An output points to memory of the context, valid until its next run, in which it may be an\n"
-          " * input; where the pointer to its dims is not NULL, they are written there.\n";
+  out_ << "\n/* In an object, for the functions of kiln/kiln.h. */\nextern const kiln_model " << modelSymbol(prefix_)
+       << ";\n\n";
+}
+
+/// How many elements there are where a shape is fixed, so that the caller's memory may be an array.
+void HeaderWriter::writeCounts() {
+  Scope macros({});
+  for (auto [ports, names] : {std::pair(&tables_.inputs, &inputs_), std::pair(&tables_.outputs, &outputs_)})
+    for (auto [port, name] : llvm::zip(*ports, *names)) {
+      int64_t count = 1;
+      bool wraps = llvm::any_of(
+          port.dims, [&](const DimEntry &dim) { return dim.size < 0 || llvm::MulOverflow(count, dim.size, count); });
+      std::string macro = macros.add(llvm::StringRef(prefix_ + "_" + name).upper() + "_ELEMENTS");
+      if (!wraps)
+        out_ << "#define " << macro << ' ' << count << '\n';
+    }
+  out_ << '\n';
+}
+
+void HeaderWriter::describeParameters() {
+  for (auto [entry, name] : llvm::zip(tables_.symbols, symbols_))
+    out_ << " *   " << name << ": " << entry.min << " to " << entry.max << '\n';
   for (auto [ports, names] : {std::pair(&tables_.inputs, &inputs_), std::pair(&tables_.outputs, &outputs_)})
     for (auto [port, name] : llvm::zip(*ports, *names)) {
       out_ << " *   " << name << ": " << inComment(describe(port));
@@ -180,22 +204,32 @@ void HeaderWriter::writeRun() {
         out_ << " (" << inComment(port.name) << ")";
       out_ << '\n';
     }
-  out_ << " */\nstatic inline kiln_status " << prefix_ << "_run(kiln_context *context";
+}
+
+/// "(kiln_context *context, …)"; an output is a pointer of this type, and what is behind it, where $ is its name.
+void HeaderWriter::writeParameters(llvm::StringRef outputType, llvm::StringRef afterOutput) {
+  auto withType = [](llvm::StringRef pattern, const PortEntry &port, llvm::StringRef name) {
+    return fillPattern(pattern, [&](char c) { return c == 't' ? typeInC(port.dtype).str() : name.str(); });
+  };
+  out_ << "(kiln_context *context";
   for (const std::string &name : symbols_)
     out_ << ", int64_t " << name;
   for (auto [port, name] : llvm::zip(tables_.inputs, inputs_))
     out_ << ", const " << typeInC(port.dtype) << " *" << name;
   for (auto [port, name] : llvm::zip(tables_.outputs, outputs_))
-    out_ << ", const " << typeInC(port.dtype) << " **" << name << ", int64_t *" << name << "_dims";
+    out_ << ", " << withType(outputType, port, name) << name << withType(afterOutput, port, name);
   out_ << ") {\n";
-  size_t inputs = tables_.inputs.size(), outputs = tables_.outputs.size();
-  out_ << "  kiln_tensor kiln_inputs[" << std::max<size_t>(inputs, 1) << "];\n";
-  out_ << "  kiln_tensor kiln_outputs[" << std::max<size_t>(outputs, 1) << "];\n";
+}
+
+void HeaderWriter::writeInputs() {
+  size_t inputs = std::max<size_t>(tables_.inputs.size(), 1), outputs = std::max<size_t>(tables_.outputs.size(), 1);
+  out_ << "  kiln_tensor kiln_inputs[" << inputs << "];\n";
+  out_ << "  kiln_tensor kiln_outputs[" << outputs << "];\n";
   // Zeros, without a function's name that a parameter may have, and in a form that both C11 and C++ take.
   out_ << "  static kiln_tensor kiln_none;\n";
-  for (size_t i = 0; i < std::max<size_t>(inputs, 1); ++i)
+  for (size_t i = 0; i < inputs; ++i)
     out_ << "  kiln_inputs[" << i << "] = kiln_none;\n";
-  for (size_t i = 0; i < std::max<size_t>(outputs, 1); ++i)
+  for (size_t i = 0; i < outputs; ++i)
     out_ << "  kiln_outputs[" << i << "] = kiln_none;\n";
   for (auto [index, port] : llvm::enumerate(tables_.inputs)) {
     std::string slot = "  kiln_inputs[" + std::to_string(index) + "].";
@@ -205,8 +239,18 @@ void HeaderWriter::writeRun() {
     for (auto [axis, dim] : llvm::enumerate(port.dims))
       out_ << slot << "dims[" << axis << "] = " << stripParens(dimInC(dim.value)) << ";\n";
   }
-  out_ << "  kiln_status kiln_result = kiln_run(context, kiln_inputs, " << inputs << ", kiln_outputs, " << outputs
-       << ");\n";
+}
+
+void HeaderWriter::writeRun() {
+  out_ << "/* Runs the model. Outputs come to lie in memory of the context, valid until its next run, in which they "
+          "may\n"
+          " * be inputs. Where the pointer to an output's dims is not NULL, they are written there.\n";
+  describeParameters();
+  out_ << " */\nstatic inline kiln_status " << prefix_ << "_run";
+  writeParameters("const $t **", ", int64_t *$n_dims");
+  writeInputs();
+  out_ << "  kiln_status kiln_result = " << prefix_ << "_run_tensors(context, kiln_inputs, " << tables_.inputs.size()
+       << ", kiln_outputs, " << tables_.outputs.size() << ");\n";
   for (auto [index, port] : llvm::enumerate(tables_.outputs)) {
     std::string slot = "kiln_outputs[" + std::to_string(index) + "].";
     const std::string &name = outputs_[index];
@@ -218,21 +262,50 @@ void HeaderWriter::writeRun() {
     out_ << "  for (int axis = 0; " << name << "_dims && axis < " << port.dims.size() << "; axis++)\n    " << name
          << "_dims[axis] = " << slot << "dims[axis];\n";
   }
+  out_ << "  return kiln_result;\n}\n\n";
+}
+
+void HeaderWriter::writeRunInto() {
+  out_ << "/* The same with results in the caller's memory, which has room for so many elements. */\n"
+          "static inline kiln_status "
+       << prefix_ << "_run_into";
+  writeParameters("$t *", ", int64_t $n_room, int64_t *$n_dims");
+  writeInputs();
+  for (auto [index, port] : llvm::enumerate(tables_.outputs)) {
+    std::string slot = "  kiln_outputs[" + std::to_string(index) + "].";
+    const std::string &name = outputs_[index];
+    out_ << slot << "data = " << name << ";\n";
+    out_ << slot << "capacity = " << name << "_room > INT64_MAX / " << byteSize(port.dtype) << " ? INT64_MAX : " << name
+         << "_room * " << byteSize(port.dtype) << ";\n";
+  }
+  out_ << "  kiln_status kiln_result = " << prefix_ << "_run_tensors(context, kiln_inputs, " << tables_.inputs.size()
+       << ", kiln_outputs, " << tables_.outputs.size() << ");\n";
+  for (auto [index, port] : llvm::enumerate(tables_.outputs)) {
+    const std::string &name = outputs_[index];
+    if (port.dims.empty())
+      out_ << "  (void)" << name << "_dims;\n";
+    else
+      out_ << "  for (int axis = 0; " << name << "_dims && !kiln_result && axis < " << port.dims.size()
+           << "; axis++)\n    " << name << "_dims[axis] = kiln_outputs[" << index << "].dims[axis];\n";
+  }
   out_ << "  return kiln_result;\n}\n";
 }
 
-std::string HeaderWriter::write() {
+std::string HeaderWriter::write(llvm::StringRef types) {
   std::string guard = llvm::StringRef(prefix_).upper() + "_H";
   out_ << kFirstLine.first << inComment(name_) << kFirstLine.second << "\n#ifndef " << guard << "\n#define " << guard
-       << "\n\n#include \"kiln/kiln.h\"\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
-       << "/* For kiln_context_create. */\nextern const kiln_model " << symbol_ << ";\n\n";
+       << "\n\n"
+       << types << "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+  writeEntryPoints();
+  writeCounts();
   writeRun();
+  writeRunInto();
   out_ << "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
   return text_;
 }
 
-std::string render::modelHeader(const ModelTables &tables, llvm::StringRef name, llvm::StringRef symbol) {
-  return HeaderWriter(tables, name, symbol).write();
+std::string render::modelHeader(const ModelTables &tables, llvm::StringRef name, llvm::StringRef types) {
+  return HeaderWriter(tables, name).write(types);
 }
 
 std::string render::headerName(llvm::StringRef text) {
@@ -241,9 +314,4 @@ std::string render::headerName(llvm::StringRef text) {
     name.insert(0, "_");
   // kiln_model and kiln_run are the runtime's.
   return name == "kiln" ? "kiln_2" : name;
-}
-
-bool render::isModelHeader(llvm::StringRef text) {
-  llvm::StringRef line = text.split('\n').first;
-  return line.starts_with(kFirstLine.first) && line.ends_with(kFirstLine.second);
 }

@@ -1,7 +1,8 @@
-//===- CHeader.h - The typed C header of an object -------------------------------------===//
+//===- CHeader.h - The typed C header of a model ---------------------------------------===//
 //
-// What a C or C++ program includes beside kiln/kiln.h to run one model: its constant and one function that takes the
-// inputs as typed pointers and the symbols as numbers.
+// What a C or C++ program includes to run one model, and all that it includes: the runtime's types are written into it.
+// It declares the model's functions (EntryPoints.h) and defines two that take the inputs as typed pointers and the
+// symbols as numbers.
 //
 //===-----------------------------------------------------------------------------------===//
 #pragma once
@@ -11,13 +12,13 @@
 namespace kiln::render {
 
 /// The header as text. `name` is the model's; names of inputs, outputs and symbols become C identifiers, each one's
-/// own. `symbol` is the object's kiln_model.
-std::string modelHeader(const ModelTables &tables, llvm::StringRef name, llvm::StringRef symbol);
+/// own. `types` is the text of kiln/types.h.
+std::string modelHeader(const ModelTables &tables, llvm::StringRef name, llvm::StringRef types);
 
-/// What the names of a model's header and its kiln_model begin with, for a model of any name: "net" of net_run.
+/// What the names of a model's header and its functions begin with, for a model of any name: "net" of net_run.
 std::string headerName(llvm::StringRef text);
 
-/// Whether a file's text is, by its first line, one that modelHeader made.
-bool isModelHeader(llvm::StringRef text);
+/// What a model's kiln_model is called, where its functions begin with `prefix`.
+inline std::string modelSymbol(llvm::StringRef prefix) { return (prefix + "_model").str(); }
 
 } // namespace kiln::render

@@ -1,6 +1,7 @@
 #include "render/HostC.h"
 
 #include "render/CStyle.h"
+#include "render/EntryPoints.h"
 #include "render/Pattern.h"
 #include "render/Spelling.h"
 #include "render/WeightData.h"
@@ -30,8 +31,10 @@ private:
   std::string symbols(llvm::ArrayRef<SymbolEntry> entries);
   std::string weights(llvm::ArrayRef<WeightEntry> entries);
   std::string kernels(llvm::ArrayRef<KernelEntry> entries);
+  std::string words(llvm::StringRef bytes);
   llvm::Expected<std::string> weightData(const ModelTables &tables);
   std::string code();
+  void entryPoints();
 
   const HostCOptions &options_;
   SemanticFunctions functions_;
@@ -131,10 +134,26 @@ std::string TableWriter::kernels(llvm::ArrayRef<KernelEntry> entries) {
   return array("kiln_kernel", "kernels", rows);
 }
 
+/// Many weights are numbers of eight bytes, which are fewer for the compiler to read.
+std::string TableWriter::words(llvm::StringRef bytes) {
+  text_ += "#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__\n"
+           "#error the weights are in little-endian order\n#endif\n"
+           "static const _Alignas(KILN_ALIGNMENT) uint64_t weight_data[] = {";
+  llvm::raw_string_ostream out(text_);
+  for (size_t at = 0; at < bytes.size(); at += 8) {
+    uint64_t word = 0;
+    for (size_t i = 0; i < 8 && at + i < bytes.size(); ++i)
+      word |= uint64_t(static_cast<unsigned char>(bytes[at + i])) << 8 * i;
+    out << (at == 0 ? "\n0x" : at % 64 == 0 ? ",\n0x" : ",0x") << llvm::utohexstr(word, /*LowerCase=*/true);
+  }
+  out << "};\n";
+  return "weight_data";
+}
+
 llvm::Expected<std::string> TableWriter::weightData(const ModelTables &tables) {
   if (tables.weights.empty() || options_.weightsInFile)
     return "NULL";
-  if (!weightsInSource(tables)) {
+  if (!weightsInSource(tables) && !options_.isSelfContained) {
     text_ += "extern const unsigned char " + options_.weightSymbol + "[];\n";
     return options_.weightSymbol;
   }
@@ -142,6 +161,8 @@ llvm::Expected<std::string> TableWriter::weightData(const ModelTables &tables) {
   llvm::raw_string_ostream stream(bytes);
   if (llvm::Error error = writeWeights(tables, options_.weights, stream))
     return error;
+  if (!weightsInSource(tables))
+    return words(bytes);
   auto numbers = llvm::map_to_vector(bytes, [](unsigned char byte) { return std::to_string(byte); });
   if (numbers.empty())
     numbers.push_back("0");
@@ -159,6 +180,15 @@ std::string TableWriter::code() {
   }
   text_ += ";\n";
   return "code";
+}
+
+void TableWriter::entryPoints() {
+  for (const EntryPoint &entry : render::entryPoints()) {
+    std::string head = (entry.result + options_.prefix + "_" + entry.suffix + "(" + entry.parameters + ")").str();
+    text_ += ("\n" + head + ";\n" + head + " {\n  " + (entry.types.front() == 'v' ? "" : "return ") + entry.target +
+              "(" + (entry.passesModel ? "&" + options_.symbol + ", " : "") + entry.arguments + ");\n}\n")
+                 .str();
+  }
 }
 
 llvm::Expected<std::string> TableWriter::run(const ModelTables &tables) {
@@ -196,12 +226,15 @@ llvm::Expected<std::string> TableWriter::run(const ModelTables &tables) {
   if (!options_.weightsDigest.empty())
     field("weights_digest", stringLiteral(options_.weightsDigest));
   text_ += "};\n";
+  if (!options_.prefix.empty())
+    entryPoints();
   // A comment cannot be left from within: of the model's name only what is no asterisk.
   std::string name = options_.name;
   llvm::replace(name, '*', '_');
   return ("/* " + name + ", compiled by kiln for the device " + options_.device +
           ".\n * Compile with -std=c11 -O2 -fwrapv -ffp-contract=off, link libm and kiln's runtime. */\n" +
-          kC11.fileHead + "\n#include \"kiln/program.h\"\n\n" + functions_.definitions() + text_)
+          kC11.fileHead + "\n#include \"" + (options_.isSelfContained ? "kiln.h" : "kiln/program.h") + "\"\n\n" +
+          functions_.definitions() + text_)
       .str();
 }
 

@@ -1,5 +1,6 @@
 #include "render/LlvmProgram.h"
 
+#include "render/EntryPoints.h"
 #include "render/LlvmHost.h"
 #include "render/LlvmKernel.h"
 #include "render/WeightData.h"
@@ -130,6 +131,38 @@ static Constant *placeWeights(WeightPlacement placement, llvm::Module &module) {
   return data;
 }
 
+static void addEntryPoint(const EntryPoint &entry, llvm::StringRef prefix, llvm::GlobalVariable *model,
+                          llvm::Module &module) {
+  llvm::IRBuilder<> b(module.getContext());
+  llvm::SmallVector<llvm::Type *> types;
+  for (char letter : entry.types)
+    types.push_back(letter == 'v'   ? b.getVoidTy()
+                    : letter == 'p' ? static_cast<llvm::Type *>(b.getPtrTy())
+                    : letter == 'i' ? b.getInt32Ty()
+                                    : b.getIntPtrTy(module.getDataLayout()));
+  llvm::ArrayRef<llvm::Type *> parameters = llvm::ArrayRef(types).drop_front();
+  auto *function = llvm::Function::Create(llvm::FunctionType::get(types.front(), parameters, false),
+                                          llvm::GlobalValue::ExternalLinkage, prefix + "_" + entry.suffix, module);
+  llvm::SmallVector<llvm::Value *> arguments;
+  llvm::SmallVector<llvm::Type *> targetTypes;
+  if (entry.passesModel) {
+    arguments.push_back(model);
+    targetTypes.push_back(b.getPtrTy());
+  }
+  for (llvm::Argument &argument : function->args())
+    arguments.push_back(&argument);
+  llvm::append_range(targetTypes, parameters);
+  llvm::FunctionCallee target =
+      module.getOrInsertFunction(entry.target, llvm::FunctionType::get(types.front(), targetTypes, false));
+  b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "", function));
+  llvm::CallInst *call = b.CreateCall(target, arguments);
+  call->setTailCall();
+  if (types.front()->isVoidTy())
+    b.CreateRetVoid();
+  else
+    b.CreateRet(call);
+}
+
 void render::renderProgram(const ModelTables &tables, const target::Cpu &cpu, const ProgramOptions &options,
                            llvm::Module &module) {
   TableWriter write(module);
@@ -164,6 +197,9 @@ void render::renderProgram(const ModelTables &tables, const target::Cpu &cpu, co
                                   write.wide(tables.weightBytes),
                                   renderHost(tables, module),
                                   options.weightsDigest.empty() ? write.null() : write.text(options.weightsDigest)});
-  new llvm::GlobalVariable(module, model->getType(), /*isConstant=*/true, llvm::GlobalValue::ExternalLinkage, model,
-                           options.symbol);
+  auto *table = new llvm::GlobalVariable(module, model->getType(), /*isConstant=*/true,
+                                         llvm::GlobalValue::ExternalLinkage, model, options.symbol);
+  if (!options.prefix.empty())
+    for (const EntryPoint &entry : entryPoints())
+      addEntryPoint(entry, options.prefix, table, module);
 }

@@ -27,6 +27,7 @@ inline constexpr char kWeightSymbol[] = "kiln_the_weights";
 struct ProgramOptions {
   std::string name;                      ///< of the model
   std::string symbol = "kiln_the_model"; ///< what the kiln_model is called
+  std::string prefix;                    ///< of its functions, which EntryPoints.h lists; "": it has none
   std::string device = "cpu";            ///< NAME of the kiln_device_NAME that runs it
   llvm::ArrayRef<char> code;             ///< the device's source or binary; empty: kernels are code of the host's
   WeightPlacement weights = WeightPlacement::Section;

@@ -34,6 +34,10 @@ void target::configure(llvm::Module &module, const llvm::TargetMachine &machine)
   module.setTargetTriple(machine.getTargetTriple());
   module.setDataLayout(machine.createDataLayout());
   module.setPICLevel(llvm::PICLevel::BigPIC);
+  // Where a CPU checks that calls and returns lead where they should, it checks a program whose every object allows it.
+  if (machine.getTargetTriple().isX86())
+    for (llvm::StringRef check : {"cf-protection-branch", "cf-protection-return"})
+      module.addModuleFlag(llvm::Module::Min, check, 1);
 }
 
 void target::optimize(llvm::Module &module, llvm::TargetMachine &machine, OptLevel level) {

@@ -11,6 +11,32 @@ int32_t kiln_input_count(const kiln_model *model) { return model->input_count; }
 int32_t kiln_output_count(const kiln_model *model) { return model->output_count; }
 const char *kiln_context_error(const kiln_context *context) { return context->error; }
 
+static kiln_status port_info(const kiln_port *ports, int32_t count, int32_t index, kiln_port_info *info) {
+  if (index < 0 || index >= count || ports[index].rank > KILN_MAX_RANK)
+    return KILN_INVALID_ARGUMENT;
+  const kiln_port *port = &ports[index];
+  *info = (kiln_port_info){
+      .name = port->name, .dtype = port->dtype, .rank = port->rank, .has_default = port->value != NULL};
+  for (int32_t axis = 0; axis < port->rank; axis++) {
+    info->dims[axis] = port->dims[axis].size;
+    info->dim_texts[axis] = port->dims[axis].text;
+  }
+  return KILN_OK;
+}
+
+kiln_status kiln_input_info(const kiln_model *model, int32_t index, kiln_port_info *info) {
+  return port_info(model->inputs, model->input_count, index, info);
+}
+kiln_status kiln_output_info(const kiln_model *model, int32_t index, kiln_port_info *info) {
+  return port_info(model->outputs, model->output_count, index, info);
+}
+
+const char *kiln_status_name(kiln_status status) {
+  static const char *const names[] = {"ok",          "invalid argument", "out of memory", "device error",
+                                      "index error", "I/O error",        "unavailable"};
+  return (unsigned)status < sizeof names / sizeof *names ? names[status] : "unknown status";
+}
+
 kiln_status kiln_fail(kiln_context *context, kiln_status status, const char *format, ...) {
   kiln_text text = kiln_text_in(context->error, sizeof context->error);
   va_list arguments;
@@ -189,7 +215,7 @@ void kiln_context_destroy(kiln_context *context) {
 }
 
 /* Every input has its data, or a default. */
-static kiln_status check_given(kiln_context *context) {
+static kiln_status check_inputs(kiln_context *context) {
   for (int32_t i = 0; i < context->model->input_count; i++) {
     const kiln_port *port = &context->model->inputs[i];
     if (kiln_input_given(port, context->inputs ? &context->inputs[i] : NULL) || port->value)
@@ -208,7 +234,7 @@ static kiln_status run(kiln_context *context) {
   int32_t bad;
   kiln_status status = kiln_bind(context->model, context->inputs, context->sizes, &bad, &cause);
   if (!status)
-    status = check_given(context);
+    status = check_inputs(context);
   if (!status)
     status = context->model->run(context, context->sizes);
   if (!status)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* A weight's host bytes go to the device: in place where that can be, else as a copy. */
-static kiln_status place(kiln_context *context, int32_t index, const void *data) {
+static kiln_status place_weight(kiln_context *context, int32_t index, const void *data) {
   const kiln_weight *weight = &context->model->weights[index];
   const kiln_device *device = context->device;
   kiln_slice *slice = &context->weights[index];
@@ -31,7 +31,7 @@ static kiln_status from_model(kiln_context *context) {
   const kiln_model *model = context->model;
   kiln_status status = KILN_OK;
   for (int32_t i = 0; i < model->weight_count && !status; i++)
-    status = place(context, i, (const char *)model->weight_data + model->weights[i].offset);
+    status = place_weight(context, i, (const char *)model->weight_data + model->weights[i].offset);
   return status;
 }
 
@@ -53,7 +53,7 @@ typedef struct file_visit {
 
 static kiln_status place_entry(file_visit *visit, const kiln_safetensors_entry *entry, int32_t index) {
   const kiln_weight *weight = &visit->context->model->weights[index];
-  kiln_dtype dtype;
+  kiln_dtype dtype = KILN_BOOL;
   bool known = kiln_safetensors_dtype(entry->dtype, &dtype);
   bool same = known && dtype == weight->dtype && entry->rank == weight->rank && entry->bytes == weight->bytes;
   for (int32_t axis = 0; same && axis < weight->rank; axis++)
@@ -78,7 +78,7 @@ static kiln_status place_entry(file_visit *visit, const kiln_safetensors_entry *
   if (weight->dtype == KILN_BOOL && !kiln_are_bools(entry->data, entry->bytes))
     return kiln_fail(visit->context, KILN_IO_ERROR, "%s: weight '%s': a bool is neither 0 nor 1", visit->path,
                      weight->name);
-  return place(visit->context, index, entry->data);
+  return place_weight(visit->context, index, entry->data);
 }
 
 static kiln_status visit_entry(void *user, const kiln_safetensors_entry *entry) {

@@ -15,10 +15,13 @@ using namespace kiln;
 using namespace kiln::driver;
 
 static constexpr std::pair<llvm::StringLiteral, Emit> kEmits[] = {
-    {"exe", Emit::Exe},     {"obj", Emit::Obj},           {"import", Emit::Import},
-    {"view", Emit::View},   {"schedule", Emit::Schedule}, {"optimize", Emit::Optimize},
-    {"lower", Emit::Lower}, {"render", Emit::Render},     {"llvm", Emit::Llvm},
-    {"asm", Emit::Asm}};
+    {"exe", Emit::Exe},           {"obj", Emit::Obj},       {"shared", Emit::Shared},
+    {"static", Emit::Static},     {"header", Emit::Header}, {"source", Emit::Source},
+    {"import", Emit::Import},     {"view", Emit::View},     {"schedule", Emit::Schedule},
+    {"optimize", Emit::Optimize}, {"lower", Emit::Lower},   {"render", Emit::Render},
+    {"llvm", Emit::Llvm},         {"asm", Emit::Asm}};
+
+static constexpr char kCommands[] = "commands are compile, run, verify, devices and flags";
 
 static constexpr char kExamples[] = R"(Examples:
   kiln compile model.onnx -o model && ./model input.npy    a program, and a run of it
@@ -221,16 +224,18 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
 
   CLI::App &compile = *app.add_subcommand("compile", "make a program, an object, or the text of a stage");
   addCompileOptions(compile, line, texts, "an ONNX or JSON file, or the dump of a stage (.mlir)");
-  compile.add_option("-o", line.artefact.output, "where it goes (a program: the model's name; text: standard output)")
+  compile
+      .add_option("-o", line.artefact.output, "where it goes (an artefact: the model's name; text: standard output)")
       ->type_name("OUT");
   compile
-      .add_option("--emit", texts.emit,
-                  "exe, obj, a stage (import view schedule optimize lower render), llvm or asm (exe)")
+      .add_option(
+          "--emit", texts.emit,
+          "exe, obj, shared, static, header, source, a stage (import view schedule optimize lower render), llvm or asm "
+          "(exe)")
       ->type_name("KIND");
   compile.add_option("--weights", line.artefact.weightsPath, "put the weights there, a safetensors file")
       ->type_name("FILE");
-  compile
-      .add_option("--name", line.artefact.name, "what the names in an object's header begin with (the object's name)")
+  compile.add_option("--name", line.artefact.name, "what the names in the header begin with (the output's name)")
       ->type_name("NAME");
   compile.add_flag("--static", line.artefact.isStatic, "a program that needs no shared library");
   compile.add_flag("--stats", line.artefact.showsStats, "also print kernels, FLOPs, bytes and memory");
@@ -260,6 +265,11 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
 
   CLI::App &devices = *app.add_subcommand("devices", "what kiln compiles for, and what this machine has of it");
 
+  CLI::App &flags = *app.add_subcommand("flags", "how a C compiler compiles and links a program with an object");
+  flags.add_flag("--cflags", line.flags.compiling, "where the headers are");
+  flags.add_flag("--libs", line.flags.linking, "the runtime's libraries");
+  flags.add_option("--device", line.flags.device, "the object's device (cpu)")->type_name("D");
+
   // "help" and "help COMMAND" are what "--help" and "COMMAND --help" are.
   std::vector<char *> arguments(argv, argv + argc);
   char helpFlag[] = "--help";
@@ -274,9 +284,8 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
   // CLI11 would say that a command is missing where an unknown one is given.
   auto isGiven = [&](const CLI::App *command) { return command->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && llvm::none_of(app.get_subcommands([](CLI::App *) { return true; }), isGiven))
-    return usageError(
-        llvm::Twine(argv[1]) + ": no such command",
-        didYouMean(argv[1], {"compile", "run", "verify", "devices"}, "commands are compile, run, verify and devices"));
+    return usageError(llvm::Twine(argv[1]) + ": no such command",
+                      didYouMean(argv[1], {"compile", "run", "verify", "devices", "flags"}, kCommands));
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp &) {
@@ -295,9 +304,13 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
     return usageError(error.what(), help);
   }
   if (app.get_subcommands().empty())
-    return usageError("no command", "commands are compile, run, verify and devices; see kiln --help");
-  line.command = run ? Command::Run : verify ? Command::Verify : devices ? Command::Devices : Command::Compile;
-  if (line.command != Command::Devices)
+    return usageError("no command", llvm::Twine(kCommands) + "; see kiln --help");
+  line.command = run       ? Command::Run
+                 : verify  ? Command::Verify
+                 : devices ? Command::Devices
+                 : flags   ? Command::Flags
+                           : Command::Compile;
+  if (compile || run || verify)
     if (llvm::Error error = understand(line, texts))
       return error;
   return line;

@@ -1,13 +1,14 @@
 //===- CommandLine.h - From argv to options -----------------------------------===//
 #pragma once
 
+#include "Flags.h"
 #include "Options.h"
 
 #include <optional>
 
 namespace kiln::driver {
 
-enum class Command { Compile, Run, Verify, Devices };
+enum class Command { Compile, Run, Verify, Devices, Flags };
 
 struct CommandLine {
   Command command = Command::Compile;
@@ -15,6 +16,7 @@ struct CommandLine {
   ArtefactOptions artefact;
   RunOptions run;
   VerifyOptions verify;
+  FlagsOptions flags;
 };
 
 /// Reads the command line and, of the environment, DEBUG and NOOPT. Nothing where help or the version was asked for and

@@ -114,6 +114,6 @@ llvm::Error driver::compile(const CompileOptions &options, const ArtefactOptions
   if (artefact.emit == Emit::Asm)
     return emitText(artefact.output, [&](llvm::raw_ostream &out) { return rendering->assembly(out); });
 
-  // package: an object with its header, or a program.
-  return artefact.emit == Emit::Obj ? packageObject(*rendering, artefact) : packageProgram(*rendering, artefact);
+  // package: a program, or what other programs are made with.
+  return artefact.emit == Emit::Exe ? packageProgram(*rendering, artefact) : packageForPrograms(*rendering, artefact);
 }

@@ -12,7 +12,22 @@
 namespace kiln::driver {
 
 /// What `kiln compile` writes: --emit.
-enum class Emit { Exe, Obj, Import, View, Schedule, Optimize, Lower, Render, Llvm, Asm };
+enum class Emit {
+  Exe,
+  Obj,
+  Shared,
+  Static,
+  Header,
+  Source,
+  Import,
+  View,
+  Schedule,
+  Optimize,
+  Lower,
+  Render,
+  Llvm,
+  Asm
+};
 
 /// How a model is compiled, whatever is made of it.
 struct CompileOptions {
@@ -30,9 +45,9 @@ struct CompileOptions {
 
 struct ArtefactOptions {
   Emit emit = Emit::Exe;
-  std::string output;           ///< "": the model's name for a program or object, standard output for text
+  std::string output;           ///< "": after the model for an artefact, standard output for text
   std::string weightsPath;      ///< where weights go that are to stay out of the artefact; "": into it
-  std::string name;             ///< --name: what the names in an object's header begin with; "": as the output's do
+  std::string name;             ///< --name: what the names in the header begin with; "": as the output's does
   bool isStatic = false;        ///< a program that needs no shared library
   bool showsStats = false;      ///< --stats: what the model does, in numbers, on standard output
   std::vector<std::string> why; ///< --why: nodes and tensors whose place in the schedule is printed

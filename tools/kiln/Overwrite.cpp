@@ -1,6 +1,5 @@
 #include "Overwrite.h"
 
-#include "render/CHeader.h"
 #include "support/Error.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -45,15 +44,15 @@ llvm::Error driver::checkOverwrites(llvm::ArrayRef<NamedFile> inputs, llvm::Arra
   return llvm::Error::success();
 }
 
-llvm::Error driver::checkHeaderIsOurs(llvm::StringRef path) {
+llvm::Error driver::checkIsOurs(llvm::StringRef path, llvm::StringRef what) {
   fs::file_status status;
   if (fs::status(path, status) || fs::is_directory(status))
     return llvm::Error::success();
   if (fs::is_regular_file(status)) {
     auto file = llvm::MemoryBuffer::getFile(path);
-    if (file && render::isModelHeader((*file)->getBuffer()))
+    if (file && (*file)->getBuffer().split('\n').first.contains(", made by kiln."))
       return llvm::Error::success();
   }
-  return failure(path + ": the object's header would replace this file, which kiln did not make",
-                 "name another object with -o, or take the file away");
+  return failure(path + ": " + what + " would replace this file, which kiln did not make",
+                 "name another output with -o, or take the file away");
 }

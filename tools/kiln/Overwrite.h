@@ -22,7 +22,7 @@ struct NamedFile {
 /// count: what goes to /dev/null takes no file's place.
 llvm::Error checkOverwrites(llvm::ArrayRef<NamedFile> inputs, llvm::ArrayRef<NamedFile> outputs);
 
-/// An error where `path` is a file that does not begin as a header that kiln made.
-llvm::Error checkHeaderIsOurs(llvm::StringRef path);
+/// An error where `path` is a file whose first line does not say that kiln made it. `what` it is to be, in words.
+llvm::Error checkIsOurs(llvm::StringRef path, llvm::StringRef what);
 
 } // namespace kiln::driver

@@ -1,36 +1,18 @@
 #include "Package.h"
 
+#include "ArtefactFiles.h"
 #include "Overwrite.h"
-#include "package/Executable.h"
+#include "package/Link.h"
 #include "package/OutputFile.h"
 #include "package/Safetensors.h"
 #include "render/CHeader.h"
 #include "render/WeightData.h"
 #include "support/Error.h"
 
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 
 using namespace kiln;
 using namespace kiln::driver;
-
-static std::string outputPath(const CompileOptions &options, const ArtefactOptions &artefact) {
-  if (!artefact.output.empty())
-    return artefact.output;
-  std::string stem = llvm::sys::path::stem(options.model).str();
-  return artefact.emit == Emit::Obj ? stem + ".o" : stem;
-}
-
-static bool isBinary(const ArtefactOptions &artefact) {
-  return artefact.emit == Emit::Exe || artefact.emit == Emit::Obj;
-}
-
-static std::string headerPath(llvm::StringRef object) {
-  llvm::SmallString<128> header(object);
-  llvm::sys::path::replace_extension(header, "h");
-  return header.str().str();
-}
 
 static std::vector<NamedFile> outputFiles(const CompileOptions &options, const ArtefactOptions &artefact) {
   std::vector<NamedFile> files;
@@ -41,9 +23,10 @@ static std::vector<NamedFile> outputFiles(const CompileOptions &options, const A
   add(artefact.graphPath, "--graph");
   if (artefact.onlyInspects)
     return files;
-  add(isBinary(artefact) ? outputPath(options, artefact) : artefact.output, "-o");
-  if (artefact.emit == Emit::Obj)
-    add(headerPath(outputPath(options, artefact)), "the object's header");
+  ArtefactFiles made(options, artefact);
+  add(made.output, "-o");
+  for (const auto &[path, what] : made.companions())
+    add(path, what);
   add(artefact.weightsPath, "--weights");
   return files;
 }
@@ -56,7 +39,7 @@ llvm::Error driver::checkOutputs(const Model &model, const CompileOptions &optio
 }
 
 llvm::Error driver::checkDevice(llvm::StringRef name, const ArtefactOptions &artefact) {
-  if (!isBinary(artefact))
+  if (!isArtefact(artefact.emit))
     return llvm::Error::success();
   llvm::Expected<const DeviceEntry *> device = findDevice(name);
   if (!device)
@@ -67,52 +50,64 @@ llvm::Error driver::checkDevice(llvm::StringRef name, const ArtefactOptions &art
   if (artefact.isStatic && (*device)->compiler.source)
     return usageError("--static: the device " + name + " loads its driver at run time",
                       "leave it out, or use device cpu or c");
+  if (artefact.emit == Emit::Source && !(*device)->isC)
+    return usageError("--emit source: the device " + name + " is not made by a C compiler", "use --device c");
+  return llvm::Error::success();
+}
+
+/// Whether options that are for some artefacts only are given for one of these.
+static llvm::Error checkKind(const ArtefactOptions &artefact) {
+  bool isForPrograms = isArtefact(artefact.emit) && artefact.emit != Emit::Exe;
+  if (artefact.isStatic && artefact.emit != Emit::Exe)
+    return usageError("--static: only programs are linked so", "leave it out, or leave out --emit");
+  if (!artefact.name.empty() && !isForPrograms)
+    return usageError("--name " + artefact.name + ": only a header has names",
+                      "use --emit obj, shared, static, header or source");
+  if (!artefact.name.empty() && render::headerName(artefact.name) != artefact.name)
+    return usageError("--name " + artefact.name + ": no name that C functions can begin with",
+                      "use letters, digits and _, no digit first");
+  if ((!isArtefact(artefact.emit) || artefact.emit == Emit::Header) && !artefact.weightsPath.empty())
+    return usageError("--weights " + artefact.weightsPath + ": text holds no weights",
+                      "use --emit exe, obj, shared, static or source");
   return llvm::Error::success();
 }
 
 llvm::Error driver::checkArtefact(const CompileOptions &options, const ArtefactOptions &artefact) {
-  bool isFile = isBinary(artefact);
-  if (artefact.isStatic && artefact.emit != Emit::Exe)
-    return usageError("--static: only programs are linked", "leave it out, or leave out --emit");
-  if (!artefact.name.empty() && artefact.emit != Emit::Obj)
-    return usageError("--name " + artefact.name + ": only an object's header has names", "use --emit obj");
-  if (!artefact.name.empty() && render::headerName(artefact.name) != artefact.name)
-    return usageError("--name " + artefact.name + ": no name that C functions can begin with",
-                      "use letters, digits and _, no digit first");
-  if (!isFile && !artefact.weightsPath.empty())
-    return usageError("--weights " + artefact.weightsPath + ": text holds no weights", "use --emit exe or obj");
-  std::string output = outputPath(options, artefact);
-  if (artefact.emit == Emit::Obj && headerPath(output) == output)
-    return usageError(output + ": an object's header has this name", "let the object's name end in .o");
+  if (llvm::Error error = checkKind(artefact))
+    return error;
+  ArtefactFiles files(options, artefact);
+  if (files.header == files.output && !files.header.empty())
+    return usageError(files.output + ": the header has this name", "let the output's name end in .o, .so, .a or .c");
   std::vector<NamedFile> inputs = {{options.model, "the model"}};
   if (!options.optsPath.empty())
     inputs.push_back({options.optsPath, "--opts"});
   if (llvm::Error error = checkOverwrites(inputs, outputFiles(options, artefact)))
     return error;
-  if (!isFile || artefact.onlyInspects)
+  if (!isArtefact(artefact.emit) || artefact.onlyInspects)
     return llvm::Error::success();
-
   if (llvm::Error error = checkDevice(options.device.empty() ? "cpu" : options.device, artefact))
     return error;
-  if (output == "-")
-    return usageError("-o -: a program or object goes to a file", "name one");
+  if (artefact.emit == Emit::Header)
+    return llvm::Error::success();
+  if (files.output == "-")
+    return usageError("-o -: what programs are made of goes to a file", "name one");
   if (artefact.weightsPath == "-")
     return usageError("--weights -: weights go to a file", "name one");
   auto isSpecial = [](const std::string &path) {
     return llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path) && !llvm::sys::fs::is_directory(path);
   };
-  for (const auto &[path, option] : {std::pair(output, "-o"), std::pair(artefact.weightsPath, "--weights")})
+  for (const auto &[path, option] : {std::pair(files.output, "-o"), std::pair(artefact.weightsPath, "--weights")})
     if (isSpecial(path))
       return failure(path + ": cannot be written: it is no regular file",
                      llvm::Twine("name another place with ") + option);
-  if (artefact.emit != Emit::Obj)
-    return llvm::Error::success();
-  return checkHeaderIsOurs(headerPath(output));
+  for (const auto &[path, what] : files.companions())
+    if (llvm::Error error = checkIsOurs(path, what))
+      return error;
+  return llvm::Error::success();
 }
 
-/// Has the weights lie where they are asked for: in the artefact, or in a file of their own, which is written.
-static llvm::Expected<WeightsOf> placeWeights(const Rendering &rendering, const std::string &path,
-                                              package::Outputs &outputs) {
+llvm::Expected<WeightsOf> driver::placeWeights(const Rendering &rendering, const std::string &path,
+                                               package::Outputs &outputs) {
   if (path.empty())
     return WeightsOf(render::WeightPlacement::Section);
   std::vector<package::SafetensorsEntry> entries;
@@ -131,54 +126,46 @@ static llvm::Expected<WeightsOf> placeWeights(const Rendering &rendering, const 
   return WeightsOf(render::WeightPlacement::Absent, digest);
 }
 
-llvm::Error driver::packageObject(const Rendering &rendering, const ArtefactOptions &artefact) {
-  std::string output = outputPath(rendering.options(), artefact);
-  std::string name = render::headerName(artefact.name.empty() ? llvm::sys::path::stem(output).str() : artefact.name);
-  std::string symbol = name + "_model";
-
-  package::Outputs outputs;
-  llvm::Expected<WeightsOf> weights = placeWeights(rendering, artefact.weightsPath, outputs);
-  if (!weights)
-    return weights.takeError();
-  llvm::Expected<package::StagedFile *> object = outputs.add(output);
-  if (!object)
-    return object.takeError();
-  if (llvm::Error error = rendering.object(**object, symbol, *weights))
-    return error;
-  llvm::Error error = outputs.write(headerPath(output), [&](llvm::raw_ostream &out) {
-    out << render::modelHeader(rendering.tables(), name, symbol);
-    return llvm::Error::success();
-  });
-  return error ? std::move(error) : outputs.commit();
-}
-
-llvm::Error driver::packageProgram(const Rendering &rendering, const ArtefactOptions &artefact) {
-  std::string output = outputPath(rendering.options(), artefact);
-  package::LinkOptions link;
+llvm::Expected<package::LinkOptions> driver::linkOptions(const Rendering &rendering) {
   llvm::Expected<std::string> runtime = package::findRuntime(runningProgram());
   if (!runtime)
     return runtime.takeError();
-  link.runtimeFolder = *runtime;
-  link.device = rendering.device().isC ? "cpu" : rendering.device().compiler.name;
-  link.isStatic = artefact.isStatic;
+  package::LinkOptions options;
+  options.runtimeFolder = *runtime;
+  options.device = rendering.device().isC ? "cpu" : rendering.device().compiler.name;
+  return options;
+}
+
+llvm::Expected<std::vector<std::string>> driver::compileObjects(const Rendering &rendering, const ModelNames &names,
+                                                                const WeightsOf &weights,
+                                                                const package::StagedFile &file) {
+  std::vector<std::string> objects = {"host.o"};
+  if (rendering.hasHostKernels())
+    objects.push_back("kernels.a");
+  llvm::Error error = rendering.hasHostKernels() ? rendering.parts(file, objects[0], objects[1], names, weights)
+                                                 : rendering.object(file, names, weights, objects[0]);
+  if (error)
+    return std::move(error);
+  return objects;
+}
+
+llvm::Error driver::packageProgram(const Rendering &rendering, const ArtefactOptions &artefact) {
+  llvm::Expected<package::LinkOptions> link = linkOptions(rendering);
+  if (!link)
+    return link.takeError();
+  link->isStatic = artefact.isStatic;
 
   package::Outputs outputs;
-  llvm::Expected<package::StagedFile *> program = outputs.add(output);
+  llvm::Expected<package::StagedFile *> program = outputs.add(ArtefactFiles(rendering.options(), artefact).output);
   if (!program)
     return program.takeError();
   llvm::Expected<WeightsOf> weights = placeWeights(rendering, artefact.weightsPath, outputs);
   if (!weights)
     return weights.takeError();
-  std::vector<std::string> objects = {"host.o"};
-  if (!rendering.hasHostKernels()) {
-    if (llvm::Error error = rendering.object(**program, kProgramSymbol, *weights, objects.front()))
-      return error;
-  } else {
-    objects.push_back("kernels.a");
-    if (llvm::Error error = rendering.parts(**program, objects[0], objects[1], kProgramSymbol, *weights))
-      return error;
-  }
-  if (llvm::Error error = package::linkExecutable(objects, link, **program))
+  llvm::Expected<std::vector<std::string>> objects = compileObjects(rendering, {}, *weights, **program);
+  if (!objects)
+    return objects.takeError();
+  if (llvm::Error error = package::linkExecutable(*objects, *link, **program))
     return error;
   return outputs.commit();
 }

@@ -3,6 +3,7 @@
 
 #include "Options.h"
 #include "Render.h"
+#include "package/Link.h"
 
 namespace kiln::driver {
 
@@ -15,10 +16,20 @@ llvm::Error checkDevice(llvm::StringRef name, const ArtefactOptions &artefact);
 /// weights, or of opts.
 llvm::Error checkOutputs(const Model &model, const CompileOptions &options, const ArtefactOptions &artefact);
 
-/// An object, and beside it a C header of the same name. Both are named after the output.
-llvm::Error packageObject(const Rendering &rendering, const ArtefactOptions &artefact);
-
 /// A program for this machine's system.
 llvm::Error packageProgram(const Rendering &rendering, const ArtefactOptions &artefact);
+
+/// What other programs are made with: an object, library, header or source, each with the files that go with it.
+llvm::Error packageForPrograms(const Rendering &rendering, const ArtefactOptions &artefact);
+
+/// The parts of `file` that the model's code is compiled to, by their names.
+llvm::Expected<std::vector<std::string>> compileObjects(const Rendering &rendering, const ModelNames &names,
+                                                        const WeightsOf &weights, const package::StagedFile &file);
+
+/// How the code of `rendering` is linked.
+llvm::Expected<package::LinkOptions> linkOptions(const Rendering &rendering);
+
+/// Has the weights lie where they are asked for: in the artefact, or in a file of their own, which is written.
+llvm::Expected<WeightsOf> placeWeights(const Rendering &rendering, const std::string &path, package::Outputs &outputs);
 
 } // namespace kiln::driver

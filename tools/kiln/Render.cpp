@@ -2,7 +2,7 @@
 
 #include "ir/base/Target.h"
 #include "package/CSource.h"
-#include "package/Executable.h"
+#include "package/Link.h"
 #include "package/OutputFile.h"
 #include "render/HostC.h"
 #include "render/Jit.h"
@@ -78,21 +78,25 @@ llvm::Expected<llvm::StringRef> Rendering::code() const {
   return *(code_ = std::move(*code));
 }
 
-llvm::Expected<std::string> Rendering::sourceC(llvm::StringRef symbol, const WeightsOf &weights) const {
+llvm::Expected<std::string> Rendering::sourceC(const ModelNames &names, const WeightsOf &weights,
+                                               bool isSelfContained) const {
   render::HostCOptions options;
   options.name = model_.name();
-  options.symbol = symbol;
+  options.symbol = names.symbol;
+  options.prefix = names.prefix;
+  options.isSelfContained = isSelfContained;
   options.weights = weightSource();
   options.weightsInFile = weights.placement == render::WeightPlacement::Absent;
   options.weightsDigest = weights.digest;
   return render::renderHostC(tables_, options);
 }
 
-static render::ProgramOptions programOptions(const Rendering &rendering, llvm::StringRef symbol, llvm::StringRef code,
+static render::ProgramOptions programOptions(const Rendering &rendering, const ModelNames &names, llvm::StringRef code,
                                              const WeightsOf &weights) {
   render::ProgramOptions options;
   options.name = rendering.model().name();
-  options.symbol = symbol;
+  options.symbol = names.symbol;
+  options.prefix = names.prefix;
   options.device = rendering.device().compiler.name;
   options.code = llvm::ArrayRef(code.data(), code.size());
   options.weights = weights.placement;
@@ -102,7 +106,7 @@ static render::ProgramOptions programOptions(const Rendering &rendering, llvm::S
 
 llvm::Error Rendering::source(llvm::raw_ostream &out) const {
   if (device_.isC) {
-    llvm::Expected<std::string> text = sourceC(kProgramSymbol, render::WeightPlacement::Section);
+    llvm::Expected<std::string> text = sourceC({}, render::WeightPlacement::Section);
     if (!text)
       return text.takeError();
     out << *text;
@@ -122,8 +126,8 @@ llvm::Error Rendering::llvmText(llvm::raw_ostream &out) const {
   if (!code)
     return code.takeError();
   return render::emitProgram(tables_, cpu_, options_.level,
-                             programOptions(*this, kProgramSymbol, *code, render::WeightPlacement::Section),
-                             render::LlvmFile::Text, weightSource(), out);
+                             programOptions(*this, {}, *code, render::WeightPlacement::Section), render::LlvmFile::Text,
+                             weightSource(), out);
 }
 
 static llvm::Expected<package::CSourceOptions> cOptions(const CompileOptions &options) {
@@ -136,13 +140,13 @@ static llvm::Expected<package::CSourceOptions> cOptions(const CompileOptions &op
   return result;
 }
 
-llvm::Error Rendering::compileC(const package::StagedFile &to, llvm::StringRef name, llvm::StringRef symbol,
+llvm::Error Rendering::compileC(const package::StagedFile &to, llvm::StringRef name, const ModelNames &names,
                                 package::CResult result, const WeightsOf &weights) const {
   llvm::Expected<package::CSourceOptions> options = cOptions(options_);
   if (!options)
     return options.takeError();
   options->result = result;
-  llvm::Expected<std::string> source = sourceC(symbol, weights);
+  llvm::Expected<std::string> source = sourceC(names, weights);
   if (!source)
     return source.takeError();
   bool needsWeights = weights.placement == render::WeightPlacement::Section && !render::weightsInSource(tables_) &&
@@ -178,45 +182,48 @@ llvm::Error Rendering::assembly(llvm::raw_ostream &out) const {
     if (!code)
       return code.takeError();
     return render::emitProgram(tables_, cpu_, options_.level,
-                               programOptions(*this, kProgramSymbol, *code, render::WeightPlacement::Section),
+                               programOptions(*this, {}, *code, render::WeightPlacement::Section),
                                render::LlvmFile::Assembly, weightSource(), out);
   }
   llvm::Expected<std::unique_ptr<package::StagedFile>> file = package::StagedFile::temporary(model_.source());
   if (!file)
     return file.takeError();
-  if (llvm::Error error =
-          compileC(**file, "output", kProgramSymbol, package::CResult::Assembly, render::WeightPlacement::Section))
+  if (llvm::Error error = compileC(**file, "output", {}, package::CResult::Assembly, render::WeightPlacement::Section))
     return error;
   return copyFile((*file)->path(), out);
 }
 
-llvm::Error Rendering::object(const package::StagedFile &to, llvm::StringRef symbol, const WeightsOf &weights,
+llvm::Error Rendering::object(const package::StagedFile &to, const ModelNames &names, const WeightsOf &weights,
                               llvm::StringRef name) const {
   if (device_.isC)
-    return compileC(to, name, symbol, package::CResult::Object, weights);
+    return compileC(to, name, names, package::CResult::Object, weights);
   llvm::Expected<llvm::StringRef> code = this->code();
   if (!code)
     return code.takeError();
   return to.fillPart(name, [&](llvm::raw_ostream &out) {
-    return render::emitProgram(tables_, cpu_, options_.level, programOptions(*this, symbol, *code, weights),
+    return render::emitProgram(tables_, cpu_, options_.level, programOptions(*this, names, *code, weights),
                                render::LlvmFile::Object, weightSource(), out);
   });
+}
+
+llvm::Expected<std::string> Rendering::selfContainedC(const ModelNames &names, const WeightsOf &weights) const {
+  return sourceC(names, weights, /*isSelfContained=*/true);
 }
 
 bool Rendering::hasHostKernels() const { return !device_.isC && !device_.compiler.source && !tables_.kernels.empty(); }
 
 llvm::Error Rendering::parts(const package::StagedFile &to, llvm::StringRef object, llvm::StringRef kernels,
-                             llvm::StringRef symbol, const WeightsOf &weights) const {
+                             const ModelNames &names, const WeightsOf &weights) const {
   return to.fillPart(object, [&](llvm::raw_ostream &host) {
     return to.fillPart(kernels, [&](llvm::raw_ostream &archive) {
-      return render::emitParts(tables_, cpu_, options_.level, programOptions(*this, symbol, "", weights),
-                               weightSource(), host, archive);
+      return render::emitParts(tables_, cpu_, options_.level, programOptions(*this, names, "", weights), weightSource(),
+                               host, archive);
     });
   });
 }
 
 llvm::Error Rendering::sharedLibrary(const package::StagedFile &to) const {
-  return compileC(to, "output", kProgramSymbol, package::CResult::SharedLibrary, render::WeightPlacement::Section);
+  return compileC(to, "output", {}, package::CResult::SharedLibrary, render::WeightPlacement::Section);
 }
 
 std::string driver::runningProgram() {

@@ -20,6 +20,12 @@ namespace kiln::driver {
 /// What a program calls its kiln_model: see kiln/cli.h.
 inline constexpr llvm::StringLiteral kProgramSymbol = "kiln_the_model";
 
+/// What an artefact calls its parts.
+struct ModelNames {
+  std::string symbol = kProgramSymbol.str(); ///< its kiln_model
+  std::string prefix = {};                   ///< what its functions begin with; "": it has none
+};
+
 /// Where the weights of an artefact are.
 struct WeightsOf {
   WeightsOf(render::WeightPlacement placement, std::string digest = "")
@@ -49,15 +55,17 @@ public:
   llvm::Error llvmText(llvm::raw_ostream &out) const;
   /// Assembly of what the host runs, or of what the device's compiler makes of the kernels.
   llvm::Error assembly(llvm::raw_ostream &out) const;
-  /// An object whose kiln_model is called `symbol`: the file `to`, or the part of it that `name` is.
-  llvm::Error object(const package::StagedFile &to, llvm::StringRef symbol, const WeightsOf &weights,
+  /// An object: the file `to`, or the part of it that `name` is.
+  llvm::Error object(const package::StagedFile &to, const ModelNames &names, const WeightsOf &weights,
                      llvm::StringRef name = "output") const;
   /// Whether LLVM makes the host's code of kernels.
   bool hasHostKernels() const;
   /// Where hasHostKernels: the same as two parts of `to`, an object and an archive of kernels, which is compiled
   /// faster.
   llvm::Error parts(const package::StagedFile &to, llvm::StringRef object, llvm::StringRef kernels,
-                    llvm::StringRef symbol, const WeightsOf &weights) const;
+                    const ModelNames &names, const WeightsOf &weights) const;
+  /// For a device that isC: the model as one C file that includes a "kiln.h" and has the weights in it, if it has them.
+  llvm::Expected<std::string> selfContainedC(const ModelNames &names, const WeightsOf &weights) const;
   /// For a device that isC: a library whose kiln_model is kiln_the_model and which leaves the runtime's functions to
   /// this process.
   llvm::Error sharedLibrary(const package::StagedFile &to) const;
@@ -68,8 +76,9 @@ private:
   std::string kernelText() const;
   /// --gpu-arch or the device's own choice.
   llvm::StringRef gpuArchs() const;
-  llvm::Expected<std::string> sourceC(llvm::StringRef symbol, const WeightsOf &weights) const;
-  llvm::Error compileC(const package::StagedFile &to, llvm::StringRef name, llvm::StringRef symbol,
+  llvm::Expected<std::string> sourceC(const ModelNames &names, const WeightsOf &weights,
+                                      bool isSelfContained = false) const;
+  llvm::Error compileC(const package::StagedFile &to, llvm::StringRef name, const ModelNames &names,
                        package::CResult result, const WeightsOf &weights) const;
 
   const Model &model_;

@@ -42,6 +42,10 @@ static llvm::Expected<int> execute(int argc, char **argv) {
   case Command::Devices:
     listDevices(llvm::outs());
     return EXIT_SUCCESS;
+  case Command::Flags:
+    if (llvm::Error error = printFlags((*line)->flags, llvm::outs()))
+      return error;
+    return EXIT_SUCCESS;
   }
   llvm_unreachable("every command is handled");
 }

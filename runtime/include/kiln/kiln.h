@@ -11,73 +11,11 @@
 #ifndef KILN_KILN_H
 #define KILN_KILN_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "kiln/types.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#define KILN_MAX_RANK 8
-
-typedef enum kiln_status {
-  KILN_OK = 0,
-  KILN_INVALID_ARGUMENT = 1, /* an input's dtype, rank or size does not fit, or sizes are too large together */
-  KILN_OUT_OF_MEMORY = 2,
-  KILN_DEVICE_ERROR = 3,
-  KILN_INDEX_ERROR = 4, /* a size that the data give is out of its bounds; an index of a gather is not checked */
-  KILN_IO_ERROR = 5,
-  KILN_UNAVAILABLE = 6 /* the machine lacks the device or a CPU feature */
-} kiln_status;
-
-typedef enum kiln_dtype {
-  KILN_BOOL = 0, /* one byte; of an input, whatever is not 0 is true; an output is 0 or 1 */
-  KILN_INT8,
-  KILN_UINT8,
-  KILN_INT16,
-  KILN_UINT16,
-  KILN_INT32,
-  KILN_UINT32,
-  KILN_INT64,
-  KILN_UINT64,
-  KILN_FLOAT16,
-  KILN_BFLOAT16,
-  KILN_FLOAT32,
-  KILN_FLOAT64
-} kiln_dtype;
-
-/* A dense row-major tensor in host memory. Memory at a multiple of 64 bytes is used where it lies; an input or output
- * elsewhere is copied in every run. */
-typedef struct kiln_tensor {
-  void *data;
-  kiln_dtype dtype;
-  int32_t rank;
-  int64_t dims[KILN_MAX_RANK];
-  int64_t capacity; /* of an output: how many bytes the caller has at `data`, or KILN_CONTEXT_MEMORY */
-} kiln_tensor;
-
-/* A tensor's capacity where its data are memory of a context. */
-#define KILN_CONTEXT_MEMORY (-1)
-
-typedef struct kiln_model kiln_model;
-typedef struct kiln_context kiln_context;
-
-/* Part `index` of some work. */
-typedef void (*kiln_task)(void *argument, int64_t index);
-
-typedef struct kiln_options {
-  size_t size;              /* sizeof(kiln_options): which members there are */
-  int32_t threads;          /* CPU threads, the caller's included; 0: as many as the process may use */
-  const char *weights_path; /* a safetensors file for a model compiled without its weights; NULL: none */
-  int32_t debug;            /* 2 and more: a line a launch to `log` */
-  void (*log)(void *user, const char *line);
-  void *log_user;
-  const char *device; /* which machine of the model's device, by a part of its name; NULL: the first */
-  /* Runs task(argument, i) once for each 0 <= i < count, in any order, on whatever threads, and returns when all are
-   * done: the caller's thread pool, for devices that run on the CPU, which then start no threads. NULL: none. */
-  void (*run_tasks)(void *user, kiln_task task, void *argument, int64_t count);
-  void *tasks_user;
-} kiln_options;
 
 /* `options` may be NULL. On failure *context is NULL and, where `error` is not NULL, up to error_bytes of the cause are
  * written there. */
@@ -99,12 +37,16 @@ kiln_status kiln_run(kiln_context *context, const kiln_tensor *inputs, int32_t i
 /* The cause of the last failure in one line, or "". */
 const char *kiln_context_error(const kiln_context *context);
 
-/* What the model takes and gives. */
+/* What the model takes and gives. `info` is filled for 0 <= index < count, its strings are the model's; for other
+ * indices the status is KILN_INVALID_ARGUMENT. */
 int32_t kiln_input_count(const kiln_model *model);
 int32_t kiln_output_count(const kiln_model *model);
+kiln_status kiln_input_info(const kiln_model *model, int32_t index, kiln_port_info *info);
+kiln_status kiln_output_info(const kiln_model *model, int32_t index, kiln_port_info *info);
 
 size_t kiln_dtype_size(kiln_dtype dtype);
 const char *kiln_dtype_name(kiln_dtype dtype);
+const char *kiln_status_name(kiln_status status); /* "out of memory" */
 
 #ifdef __cplusplus
 }

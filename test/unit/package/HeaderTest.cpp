@@ -5,30 +5,38 @@
 #include "render/LlvmEmit.h"
 
 #include "package/OutputFile.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 using namespace kiln;
 using kiln::test::Folder;
 using kiln::test::TextModel;
 
 static std::string compile(const char *compiler) {
-  return std::string(compiler) + " -Wall -Wextra -Wpedantic -Werror -I " KILN_TEST_INCLUDE " ";
+  return std::string(compiler) + " -Wall -Wextra -Wpedantic -Werror ";
+}
+
+static std::string types() {
+  return llvm::cantFail(llvm::errorOrToExpected(llvm::MemoryBuffer::getFile(KILN_TEST_INCLUDE "/kiln/types.h")))
+      ->getBuffer()
+      .str();
 }
 
 TEST_CASE("a C program runs a model through its header") {
   Folder folder;
   TextModel model = test::sumModel("dense<[10.0, 20.0, 30.0]> : tensor<3xf32>", "");
   render::ProgramOptions options;
-  options.symbol = "my_sum";
+  options.symbol = render::modelSymbol("sum");
+  options.prefix = "sum";
   REQUIRE(!package::writeFile(folder.path("sum.o"), [&](llvm::raw_ostream &out) {
     return render::emitProgram(model.tables(), llvm::cantFail(target::describeCpu("")), 2, options,
                                render::LlvmFile::Object, "", out);
   }));
-  folder.write("sum.h", render::modelHeader(model.tables(), "sum", "my_sum"));
+  folder.write("sum.h", render::modelHeader(model.tables(), "sum", types()));
   folder.write("main.c", R"(
     #include <stdio.h>
     int main(void) {
       kiln_context *context;
-      if (kiln_context_create(&my_sum, NULL, &context, NULL, 0))
+      if (sum_create(NULL, &context, NULL, 0))
         return 1;
       const float a[3] = {100, 200, 300}, *sum;
       int64_t dims[1];
@@ -37,8 +45,13 @@ TEST_CASE("a C program runs a model through its header") {
       printf("%g %g %g of %d, ", sum[0], sum[1], sum[2], (int)dims[0]);
       if (sum_run(context, NULL, &sum, NULL))
         return 1;
-      printf("%g\n", sum[0]);
-      kiln_context_destroy(context);
+      printf("%g, ", sum[0]);
+      float mine[SUM_SUM_ELEMENTS];
+      if (sum_run_into(context, a, mine, SUM_SUM_ELEMENTS, dims) || dims[0] != 3)
+        return 1;
+      printf("%g, ", mine[2]);
+      printf("%d, %s\n", sum_run_into(context, a, mine, 2, dims), sum_error(context));
+      sum_destroy(context);
       return 0;
     })");
   std::string libraries =
@@ -46,7 +59,9 @@ TEST_CASE("a C program runs a model through its header") {
       "-lm";
   REQUIRE(folder.shell(compile("cc -std=c11") + "-include sum.h main.c sum.o -o main" + libraries) == 0);
   REQUIRE(folder.shell("./main > out.txt") == 0);
-  CHECK(folder.read("out.txt") == "110.5 220.5 330.5 of 3, 11.5\n");
+  CHECK(folder.read("out.txt") ==
+        "110.5 220.5 330.5 of 3, 11.5, 330.5, 1, output 'sum': wanted room for 12 bytes, given a "
+        "capacity of 8\n");
 }
 
 TEST_CASE("a header of awkward names and computed sizes is C and C++") {
@@ -61,7 +76,7 @@ TEST_CASE("a header of awkward names and computed sizes is C and C++") {
     ^bb0(%n: i64, %m: i64):
       host.done
     })");
-  folder.write("odd.h", render::modelHeader(model.tables(), "3d-net", "kiln_the_model"));
+  folder.write("odd.h", render::modelHeader(model.tables(), "3d-net", types()));
   folder.write("use.c", R"(
     kiln_status use(kiln_context *c, const uint16_t *x, const uint8_t *y, const double *z) {
       const int64_t *first;

@@ -1,7 +1,10 @@
-//===- Executable.h - An object and the runtime become a program -----------------------===//
+//===- Link.h - Objects and the runtime become a program or a library ------------------===//
 //
-// Stage: package.  The system's C compiler links, since it alone knows where its start files and libc are. The program
+// Stage: package.  The system's C compiler links, since it alone knows where its start files and libc are. What is made
 // depends on libc and libm, or with isStatic on nothing, and its bytes are the same for the same inputs.
+//
+// How a program or shared library is hardened is not left to the compiler's defaults: code and data move as a whole
+// (PIE), the table of addresses is filled before the program starts and read-only then, no stack is executable.
 //
 //===-----------------------------------------------------------------------------------===//
 #pragma once
@@ -13,6 +16,7 @@
 #include "llvm/Support/Error.h"
 
 #include <string>
+#include <vector>
 
 namespace kiln::package {
 
@@ -22,6 +26,7 @@ struct LinkOptions {
   std::string device = "cpu";  ///< whose library libkiln_device_NAME.a is linked
   bool isStatic = false;
   bool strip = true;
+  std::vector<std::string> exports = {}; ///< of a library: the functions that it has for others; all else is hidden
 };
 
 /// The folder of the runtime's libraries: lib/kiln beside the folder of the running program `executable`. An
@@ -29,7 +34,15 @@ struct LinkOptions {
 llvm::Expected<std::string> findRuntime(llvm::StringRef executable);
 
 /// Links `objects`, parts of `program` or files by their paths, to `program`. The error has the linker's first
-/// complaint.
+/// complaint. So do the others.
 llvm::Error linkExecutable(llvm::ArrayRef<std::string> objects, const LinkOptions &options, const StagedFile &program);
+
+/// A shared library whose SONAME is its file's name.
+llvm::Error linkSharedLibrary(llvm::ArrayRef<std::string> objects, const LinkOptions &options,
+                              const StagedFile &library);
+
+/// An archive of one object, `member`, that has the runtime within it: two such archives in one program do not meet.
+llvm::Error linkArchive(llvm::ArrayRef<std::string> objects, const LinkOptions &options, llvm::StringRef member,
+                        const StagedFile &archive);
 
 } // namespace kiln::package

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""amalgamate.py RUNTIME FOLDER: the runtime of compiled models as two files, FOLDER/kiln.c and FOLDER/kiln.h.
+
+kiln.h is the public headers that a model's C needs, kiln.c all sources of the runtime and of the CPU as a device, each
+included header written once where it is first included. Sources stay as they are: no two of them may give one name to two
+things, which the compiler notices.
+"""
+
+import os
+import re
+import sys
+
+INCLUDE = re.compile(r'^#include "(.*)"$')
+PUBLIC = ("types", "kiln", "plan", "program")
+SOURCES = ("src", "device/cpu")
+HEAD = {
+    "kiln.h": "/* kiln.h: what C that kiln compiled models to is compiled against, made by kiln. */",
+    "kiln.c": """/* kiln.c: the runtime of compiled models, made by kiln.
+ * Compile it once beside the models of a program, as C11: cc -std=c11 -O2 -c kiln.c; link -lm and -pthread.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* before the first header of the system; its functions are optional */
+#endif
+#include "kiln.h\"""",
+}
+
+
+class Amalgamation:
+    def __init__(self, runtime, known=()):
+        self.runtime, self.seen, self.lines = runtime, set(known), []
+
+    def resolve(self, name, folder):
+        """A file's place by how another of `folder` includes it."""
+        for base in (folder, os.path.join(self.runtime, "include")):
+            path = os.path.normpath(os.path.join(base, name))
+            if os.path.exists(path):
+                return path
+        raise SystemExit(f"amalgamate.py: {folder}: no file {name}")
+
+    def add(self, path):
+        if path in self.seen:
+            return
+        self.seen.add(path)
+        with open(path, encoding="utf-8") as file:
+            for line in file.read().splitlines():
+                included = INCLUDE.match(line)
+                if included:
+                    self.add(self.resolve(included[1], os.path.dirname(path)))
+                elif not re.match(r"#define _(GNU|POSIX_C)_SOURCE\b", line):
+                    self.lines.append(line)
+
+    def write(self, path):
+        text = "\n".join([HEAD[os.path.basename(path)], *self.lines]) + "\n"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+def main():
+    runtime, folder = sys.argv[1:]
+    os.makedirs(folder, exist_ok=True)
+    header = Amalgamation(runtime)
+    for name in PUBLIC:
+        header.add(os.path.join(runtime, "include", "kiln", name + ".h"))
+    header.write(os.path.join(folder, "kiln.h"))
+    source = Amalgamation(runtime, header.seen)
+    for part in SOURCES:
+        place = os.path.join(runtime, part)
+        for name in sorted(os.listdir(place)):
+            if name.endswith(".c"):
+                source.add(os.path.join(place, name))
+    source.write(os.path.join(folder, "kiln.c"))
+
+
+main()

@@ -1,0 +1,112 @@
+#include "package/Link.h"
+
+#include "package/Spawn.h"
+#include "support/Error.h"
+#include "llvm/ObjCopy/ConfigManager.h"
+#include "llvm/ObjCopy/ObjCopy.h"
+#include "llvm/Object/ArchiveWriter.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+using namespace kiln;
+using namespace kiln::package;
+namespace fs = llvm::sys::fs;
+
+using Arguments = std::vector<std::string>;
+
+llvm::Expected<std::string> package::findRuntime(llvm::StringRef executable) {
+  llvm::SmallString<128> folder(llvm::sys::path::parent_path(llvm::sys::path::parent_path(executable)));
+  llvm::sys::path::append(folder, "lib", "kiln");
+  if (!fs::is_directory(folder))
+    return failure(folder + ": the runtime's libraries are not there", "build or install kiln as a whole");
+  return folder.str().str();
+}
+
+static void addLibraries(const LinkOptions &options, llvm::ArrayRef<std::string> names, Arguments &arguments) {
+  for (const std::string &name : names)
+    arguments.push_back(options.runtimeFolder + "/libkiln_" + name + ".a");
+  arguments.push_back(options.runtimeFolder + "/libkiln_device_" + options.device + ".a");
+  arguments.push_back(options.runtimeFolder + "/libkiln_runtime.a");
+}
+
+static Arguments hardened(const LinkOptions &options) {
+  Arguments arguments = {"-o",           "output",     "-Wl,--gc-sections", "-Wl,--build-id=none",
+                         "-Wl,-z,relro", "-Wl,-z,now", "-Wl,-z,noexecstack"};
+  if (options.strip)
+    arguments.push_back("-s");
+  return arguments;
+}
+
+llvm::Error package::linkExecutable(llvm::ArrayRef<std::string> objects, const LinkOptions &options,
+                                    const StagedFile &program) {
+  Arguments arguments = hardened(options);
+  arguments.push_back(options.isStatic ? "-static-pie" : "-pie");
+  llvm::append_range(arguments, objects);
+  addLibraries(options, {"main", "cli", "npy"}, arguments);
+  llvm::append_range(arguments, Arguments{"-pthread", "-lm"});
+  return spawnCompiler(options.compiler, arguments, {.file = program, .doWhat = "link"});
+}
+
+llvm::Error package::linkSharedLibrary(llvm::ArrayRef<std::string> objects, const LinkOptions &options,
+                                       const StagedFile &library) {
+  static constexpr char kVersions[] = "exports.map";
+  llvm::Error written = library.fillPart(kVersions, [&](llvm::raw_ostream &out) {
+    out << "{\n  global:\n";
+    for (const std::string &name : options.exports)
+      out << "    " << name << ";\n";
+    out << "  local: *;\n};\n";
+    return llvm::Error::success();
+  });
+  if (written)
+    return written;
+  Arguments arguments = hardened(options);
+  // Bound to itself: of two such libraries in a process each has its own runtime.
+  llvm::append_range(arguments, Arguments{"-shared", "-Wl,-Bsymbolic", "-Wl,--no-undefined",
+                                          std::string("-Wl,--version-script=") + kVersions});
+  // The compiler would take a comma for the end of the linker's argument.
+  llvm::append_range(arguments,
+                     Arguments{"-Xlinker", "-soname", "-Xlinker", llvm::sys::path::filename(library.output()).str()});
+  llvm::append_range(arguments, objects);
+  addLibraries(options, {}, arguments);
+  llvm::append_range(arguments, Arguments{"-pthread", "-lm"});
+  return spawnCompiler(options.compiler, arguments, {.file = library, .doWhat = "link"});
+}
+
+/// Writes the object with all symbols but these local, so that no other object can mean them.
+static llvm::Error hideSymbols(llvm::MemoryBufferRef object, llvm::ArrayRef<std::string> kept, llvm::raw_ostream &out) {
+  llvm::Expected<std::unique_ptr<llvm::object::ObjectFile>> file = llvm::object::ObjectFile::createObjectFile(object);
+  if (!file)
+    return file.takeError();
+  llvm::objcopy::ConfigManager config;
+  for (const std::string &name : kept)
+    if (llvm::Error error = config.Common.SymbolsToKeepGlobal.addMatcher(llvm::objcopy::NameOrPattern::create(
+            name, llvm::objcopy::MatchStyle::Literal, [](llvm::Error error) { return error; })))
+      return error;
+  return llvm::objcopy::executeObjcopyOnBinary(config, **file, out);
+}
+
+llvm::Error package::linkArchive(llvm::ArrayRef<std::string> objects, const LinkOptions &options,
+                                 llvm::StringRef member, const StagedFile &archive) {
+  static constexpr char kWhole[] = "whole.o";
+  Arguments arguments = {"-r", "-nostdlib", "-o", kWhole, "-Wl,--build-id=none", "-Wl,--gc-sections"};
+  for (const std::string &name : options.exports)
+    arguments.push_back("-Wl,-u," + name);
+  llvm::append_range(arguments, objects);
+  addLibraries(options, {}, arguments);
+  if (llvm::Error error = spawnCompiler(options.compiler, arguments, {.file = archive, .doWhat = "link"}))
+    return error;
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> whole = llvm::MemoryBuffer::getFile(archive.part(kWhole));
+  if (!whole)
+    return failure(archive.output() + ": cannot link: " + whole.getError().message());
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  if (llvm::Error error = hideSymbols((*whole)->getMemBufferRef(), options.exports, stream))
+    return failure(archive.output() + ": cannot link: " + llvm::toString(std::move(error)));
+  return archive.fill([&](llvm::raw_ostream &out) {
+    llvm::NewArchiveMember object(llvm::MemoryBufferRef(llvm::StringRef(bytes.data(), bytes.size()), member));
+    return llvm::writeArchiveToStream(out, std::move(object), llvm::SymtabWritingMode::NormalSymtab,
+                                      llvm::object::Archive::K_GNU, /*Deterministic=*/true, /*Thin=*/false);
+  });
+}

@@ -1,0 +1,90 @@
+/*===- types.h - What the functions of a model take and give -------------===
+ *
+ * The header of a model that kiln compiles holds a copy of this, so that nothing else is needed to call the model.
+ *
+ *===--------------------------------------------------------------------===*/
+#ifndef KILN_TYPES_H
+#define KILN_TYPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define KILN_MAX_RANK 8
+
+typedef enum kiln_status {
+  KILN_OK = 0,
+  KILN_INVALID_ARGUMENT = 1, /* an input's dtype, rank or size does not fit, or sizes are too large together */
+  KILN_OUT_OF_MEMORY = 2,
+  KILN_DEVICE_ERROR = 3,
+  KILN_INDEX_ERROR = 4, /* a size that the data give is out of its bounds; an index of a gather is not checked */
+  KILN_IO_ERROR = 5,
+  KILN_UNAVAILABLE = 6 /* the machine lacks the device or a CPU feature */
+} kiln_status;
+
+typedef enum kiln_dtype {
+  KILN_BOOL = 0, /* one byte; of an input, whatever is not 0 is true; an output is 0 or 1 */
+  KILN_INT8,
+  KILN_UINT8,
+  KILN_INT16,
+  KILN_UINT16,
+  KILN_INT32,
+  KILN_UINT32,
+  KILN_INT64,
+  KILN_UINT64,
+  KILN_FLOAT16,
+  KILN_BFLOAT16,
+  KILN_FLOAT32,
+  KILN_FLOAT64
+} kiln_dtype;
+
+/* A dense row-major tensor in host memory. Memory at a multiple of 64 bytes is used where it lies; an input or output
+ * elsewhere is copied in every run. */
+typedef struct kiln_tensor {
+  void *data;
+  kiln_dtype dtype;
+  int32_t rank;
+  int64_t dims[KILN_MAX_RANK];
+  int64_t capacity; /* of an output: how many bytes the caller has at `data`, or KILN_CONTEXT_MEMORY */
+} kiln_tensor;
+
+/* A tensor's capacity where its data are memory of a context. */
+#define KILN_CONTEXT_MEMORY (-1)
+
+typedef struct kiln_model kiln_model;
+typedef struct kiln_context kiln_context;
+
+/* Part `index` of some work. */
+typedef void (*kiln_task)(void *argument, int64_t index);
+
+typedef struct kiln_options {
+  size_t size;              /* sizeof(kiln_options): which members there are */
+  int32_t threads;          /* CPU threads, the caller's included; 0: as many as the process may use */
+  const char *weights_path; /* a safetensors file for a model compiled without its weights; NULL: none */
+  int32_t debug;            /* 2 and more: a line a launch to `log` */
+  void (*log)(void *user, const char *line);
+  void *log_user;
+  const char *device; /* which machine of the model's device, by a part of its name; NULL: the first */
+  /* Runs task(argument, i) once for each 0 <= i < count, in any order, on whatever threads, and returns when all are
+   * done: the caller's thread pool, for devices that run on the CPU, which then start no threads. NULL: none. */
+  void (*run_tasks)(void *user, kiln_task task, void *argument, int64_t count);
+  void *tasks_user;
+} kiln_options;
+
+/* What an input or output is like. */
+typedef struct kiln_port_info {
+  const char *name;
+  kiln_dtype dtype;
+  int32_t rank;
+  int64_t dims[KILN_MAX_RANK];          /* -1: not fixed, see dim_texts */
+  const char *dim_texts[KILN_MAX_RANK]; /* as declared: "3", "batch", "past + seq" */
+  int32_t has_default;                  /* 1: an input that need not be given */
+} kiln_port_info;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,27 @@
+#include "Flags.h"
+
+#include "Devices.h"
+#include "Render.h"
+#include "package/Link.h"
+#include "support/Error.h"
+
+using namespace kiln;
+using namespace kiln::driver;
+
+llvm::Error driver::printFlags(const FlagsOptions &options, llvm::raw_ostream &out) {
+  llvm::Expected<const DeviceEntry *> device = findDevice(options.device);
+  if (!device)
+    return device.takeError();
+  if ((*device)->isInternal)
+    return usageError("--device " + options.device + ": only kiln itself runs it", "name another device");
+  llvm::Expected<std::string> runtime = package::findRuntime(runningProgram());
+  if (!runtime)
+    return runtime.takeError();
+  bool both = !options.compiling && !options.linking;
+  if (options.compiling || both)
+    out << "-I" << *runtime << "/include" << (both ? " " : "\n");
+  if (options.linking || both)
+    out << *runtime << "/libkiln_device_" << ((*device)->isC ? "cpu" : options.device) << ".a " << *runtime
+        << "/libkiln_runtime.a -pthread -lm\n";
+  return llvm::Error::success();
+}
