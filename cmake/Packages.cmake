@@ -8,6 +8,7 @@ endif()
 
 # Debian keeps LLVM 22 beside older ones; without the hint CMake may find another.
 list(APPEND CMAKE_PREFIX_PATH /usr/lib/llvm-22)
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON) # LLVM may lie where only the link knew it
 find_package(MLIR 22.1 REQUIRED CONFIG)
 find_package(LLVM 22.1 REQUIRED CONFIG)
 set(MLIR_LINK_MLIR_DYLIB ON)

@@ -1,0 +1,30 @@
+# What an installation has: bin/kiln, what it links into programs (lib/kiln), and a package for CMake (lib/cmake/kiln). kiln finds
+# lib/kiln from where it lies itself, so the build folder has the same layout, and an installation may be moved.
+
+install(TARGETS kiln RUNTIME DESTINATION bin)
+get_property(libraries GLOBAL PROPERTY KILN_RUNTIME_LIBRARIES)
+foreach(library ${libraries})
+  install(FILES $<TARGET_FILE:${library}> DESTINATION lib/kiln)
+endforeach()
+install(DIRECTORY ${KILN_RUNTIME_DIR}/include ${KILN_RUNTIME_DIR}/source DESTINATION lib/kiln)
+
+set(package ${PROJECT_BINARY_DIR}/lib/cmake/kiln)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/kiln-config.cmake ${package}/kiln-config.cmake COPYONLY)
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file(${package}/kiln-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(DIRECTORY ${package} DESTINATION lib/cmake)
+install(FILES LICENSE README.md DESTINATION share/doc/kiln)
+
+set(CPACK_PACKAGE_NAME kiln)
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "turns a model file into a program")
+set(CPACK_PACKAGE_CONTACT "the authors of kiln")
+set(CPACK_GENERATOR DEB TXZ)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PACKAGING_INSTALL_PREFIX "")
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEB_PACKAGING_INSTALL_PREFIX /usr)
+# The libraries as the program has them; a C compiler links what kiln makes.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "gcc | c-compiler, libc6-dev | libc-dev")
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+include(CPack)

@@ -1,0 +1,18 @@
+#!/usr/bin/env python3
+"""digit.py LIBRARY IMAGE.npy: the digit that samples/mnist sees in an image."""
+
+import sys
+
+import numpy
+
+from kiln_model import Model
+
+library, image = sys.argv[1:]
+model = Model(library)
+print(*model.inputs, "->", *model.outputs)
+scores, = model(numpy.load(image))
+print("the digit is", scores.argmax())
+try:
+    model(numpy.zeros((1, 1, 2, 2), "float32"))
+except RuntimeError as error:
+    print("of another size:", error)

@@ -1,0 +1,109 @@
+"""A model that `kiln compile --emit shared` made, with NumPy arrays in and out. It needs ctypes and NumPy alone.
+
+    model = Model("libmnist.so")
+    scores, = model(image)
+"""
+
+import ctypes
+import os
+import re
+
+import numpy
+
+MAX_RANK = 8
+CONTEXT_MEMORY = -1
+# In the order of kiln_dtype; bfloat16, which NumPy has not, as its bits.
+DTYPES = [numpy.dtype(name) for name in ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
+                                         "float16", "uint16", "float32", "float64")]
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("dtype", ctypes.c_int), ("rank", ctypes.c_int32),
+                ("dims", ctypes.c_int64 * MAX_RANK), ("capacity", ctypes.c_int64)]
+
+
+class PortInfo(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("dtype", ctypes.c_int), ("rank", ctypes.c_int32),
+                ("dims", ctypes.c_int64 * MAX_RANK), ("dim_texts", ctypes.c_char_p * MAX_RANK),
+                ("has_default", ctypes.c_int32)]
+
+
+class Options(ctypes.Structure):
+    """The first members of kiln_options; `size` says how many there are."""
+    _fields_ = [("size", ctypes.c_size_t), ("threads", ctypes.c_int32), ("weights_path", ctypes.c_char_p)]
+
+
+class Port:
+    """What an input or output is like: its name, dtype and shape, whose sizes are numbers or names."""
+
+    def __init__(self, info):
+        self.name, self.dtype, self.has_default = info.name.decode(), DTYPES[info.dtype], bool(info.has_default)
+        self.shape = tuple(info.dims[axis] if info.dims[axis] >= 0 else info.dim_texts[axis].decode()
+                           for axis in range(info.rank))
+        self.kiln_dtype = info.dtype
+
+    def __repr__(self):
+        return f"{self.name}: {self.dtype} [{', '.join(map(str, self.shape))}]"
+
+
+class Model:
+    """`name` is what the names in the model's header begin with; the library's own, libNAME.so, unless it says otherwise."""
+
+    def __init__(self, path, name=None, threads=0, weights=None):
+        self.context = ctypes.c_void_p()
+        self.library = ctypes.CDLL(os.path.abspath(path))
+        self.prefix = name or re.sub(r"\W", "_", re.sub(r"^lib(?=.)|\.so$", "", os.path.basename(path)))
+        self.function("error").restype = ctypes.c_char_p
+        self.inputs, self.outputs = self.ports("input"), self.ports("output")
+        error = ctypes.create_string_buffer(512)
+        options = Options(ctypes.sizeof(Options), threads, weights and os.fsencode(weights))
+        if self.function("create")(ctypes.byref(options), ctypes.byref(self.context), error, ctypes.c_size_t(len(error))):
+            raise RuntimeError(error.value.decode())
+
+    def function(self, suffix):
+        return getattr(self.library, f"{self.prefix}_{suffix}")
+
+    def ports(self, kind):
+        found, info = [], PortInfo()
+        while self.function(kind)(len(found), ctypes.byref(info)) == 0:
+            found.append(Port(info))
+        return found
+
+    def __call__(self, *arrays, **named):
+        """Inputs in declared order or by name; one that has a default may be left out. Gives the outputs in order."""
+        given = dict(zip((port.name for port in self.inputs), arrays), **named)
+        if len(arrays) > len(self.inputs) or given.keys() - {port.name for port in self.inputs}:
+            raise TypeError(f"the inputs are {self.inputs}")
+        inputs, kept = (Tensor * max(len(self.inputs), 1))(), []
+        for port, tensor in zip(self.inputs, inputs):
+            tensor.dtype = port.kiln_dtype
+            if given.get(port.name) is None:
+                continue
+            array = numpy.asarray(given[port.name])
+            if array.dtype != port.dtype or array.ndim > MAX_RANK:
+                raise TypeError(f"wanted {port}, given {array.dtype} {list(array.shape)}")
+            array = numpy.ascontiguousarray(array).reshape(array.shape)
+            kept.append(array)
+            tensor.data, tensor.rank = array.ctypes.data, array.ndim
+            tensor.dims[:array.ndim] = array.shape
+        outputs = (Tensor * max(len(self.outputs), 1))()
+        if self.function("run_tensors")(self.context, inputs, len(self.inputs), outputs, len(self.outputs)):
+            raise RuntimeError(self.function("error")(self.context).decode())
+        return [self.result(port, tensor) for port, tensor in zip(self.outputs, outputs)]
+
+    @staticmethod
+    def result(port, tensor):
+        """A copy: the next run writes where this one's result lies."""
+        shape = tuple(tensor.dims[:tensor.rank])
+        count = int(numpy.prod(shape, dtype=numpy.int64))
+        if count == 0:
+            return numpy.empty(shape, port.dtype)
+        memory = (ctypes.c_char * (count * port.dtype.itemsize)).from_address(tensor.data)
+        return numpy.frombuffer(memory, port.dtype).reshape(shape).copy()
+
+    def close(self):
+        if self.context:
+            self.function("destroy")(self.context)
+            self.context = ctypes.c_void_p()
+
+    __del__ = close
