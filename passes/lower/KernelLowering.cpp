@@ -12,10 +12,18 @@ using namespace mlir;
 using kernel::AxisKind;
 using view::Expr;
 
-/// Index math is int32 where every index and every step towards one fits.
+static bool fitsInt32(Expr expr) { return expr.max() <= INT32_MAX && expr.min() >= INT32_MIN; }
+
+/// Index math is int32 where every index and every step towards one fits, and every size that is data.
 static bool fitsInt32(kernel::FuncOp func) {
   bool fits = true;
-  auto check = [&](Expr expr) { fits &= expr.max() <= INT32_MAX && expr.min() >= INT32_MIN; };
+  auto check = [&](Expr expr) { fits &= fitsInt32(expr); };
+  auto checkSteps = [&](auto &self, Expr expr) -> void {
+    check(expr);
+    for (Expr operand : expr.operands())
+      self(self, operand);
+  };
+  func.walk([&](kernel::SizeOp op) { checkSteps(checkSteps, op.getSize().getValue()); });
   for (Expr size : func.getDomain().getSizes())
     check(size);
   func.walk([&](Operation *op) {
@@ -38,8 +46,12 @@ static bool fitsInt32(kernel::FuncOp func) {
       check(index);
     check(stage.getElements());
   });
+  Expr shares = 1;
+  for (kernel::AxisAttr axis : func.getLoopAxes())
+    if (axis.getKind() == AxisKind::Chunk || axis.getKind() == AxisKind::Group)
+      shares = shares * axis.getSize().getValue();
   for (Expr elements : func.getScratch().getSizes())
-    check(elements * 1024);
+    check(elements * shares);
   return fits;
 }
 
