@@ -368,7 +368,12 @@ SmallVector<Value> KernelLowering::heldSoFar(kernel::ReduceOp reduce) {
   for (int64_t axis : heldLoops_)
     steps.push_back(variableOf(axis));
   view::Index where = {heldIndex(reduce), view::greaterEqual(view::sum(steps), 1)};
-  return emitMemory(pointers_.at(reduce.getBuffer()), where, axesOf(reduce), reduce.getResult().getType(),
-                    scopes_.size() - 1)
-      .values;
+  Type type = reduce.getResult().getType();
+  Tile sums = emitMemory(pointers_.at(reduce.getBuffer()), where, axesOf(reduce), type, scopes_.size() - 1);
+  // What is not read is 0, which is nothing to a sum alone.
+  Alu kind = reduce.getKind().getValue();
+  if (kind != Alu::ADD)
+    for (Value &sum : sums.values)
+      sum = within(where.valid, sum, constant(graph::reductionIdentity(kind, type)));
+  return sums.values;
 }
