@@ -340,8 +340,8 @@ Tile KernelLowering::emitReduce(kernel::ReduceOp first) {
       }
     };
     SmallVector<uop::RangeOp> ranges;
-    for (int64_t axis : reduced.loops) {
-      ranges.push_back(openLoop(axis, values(), /*reduce=*/true));
+    for (auto [number, axis] : llvm::enumerate(reduced.loops)) {
+      ranges.push_back(openLoop(axis, values(), /*reduce=*/true, ArrayRef(reduced.loops).drop_front(number + 1)));
       carry(ranges.back().getCarried());
     }
     for (Largest &largest : scores)

@@ -244,7 +244,7 @@ bool KernelLowering::mayEndEarly(int64_t axis) {
   return true; // a reduced axis
 }
 
-Expr KernelLowering::endOf(int64_t axis, SmallVector<Expr> &settled, Expr &trips) {
+Expr KernelLowering::endOf(int64_t axis, ArrayRef<int64_t> inside, SmallVector<Expr> &settled, Expr &trips) {
   Expr end = axisOf(axis).getSize().getValue(), variable = variableOf(axis);
   // Items that meet at barriers walk the same loops, and the last step of a held loop is known by its number.
   bool isShared = llvm::any_of(axes_, [](auto other) { return other && other.getKind() == AxisKind::Item; });
@@ -256,7 +256,9 @@ Expr KernelLowering::endOf(int64_t axis, SmallVector<Expr> &settled, Expr &trips
       continue;
     AxisSet around = none();
     addVariables(rest, around);
-    if (!llvm::all_of(around.set_bits(), [&](unsigned other) { return isBound(other); }))
+    // A loop that is opened again inside is not where it stands around.
+    auto isKnown = [&](unsigned other) { return isBound(other) && !llvm::is_contained(inside, other); };
+    if (!llvm::all_of(around.set_bits(), isKnown))
       continue;
     end = view::minimum(end, resolve(size - rest));
     settled.push_back(guard);
@@ -268,11 +270,11 @@ Expr KernelLowering::endOf(int64_t axis, SmallVector<Expr> &settled, Expr &trips
   return end;
 }
 
-uop::RangeOp KernelLowering::openLoop(int64_t axis, ValueRange inits, bool reduce) {
+uop::RangeOp KernelLowering::openLoop(int64_t axis, ValueRange inits, bool reduce, ArrayRef<int64_t> inside) {
   kernel::AxisAttr attr = axisOf(axis);
   SmallVector<Expr> settled;
   Expr trips;
-  Value from = constant(indexType_, 0), to = index(endOf(axis, settled, trips));
+  Value from = constant(indexType_, 0), to = index(endOf(axis, inside, settled, trips));
   auto range = uop::RangeOp::create(here(), loc_, from, to, inits, nextLoop_++, reduce);
   trips_[range] = settled.empty() ? attr.getSize().getValue() : trips;
   auto scope = std::make_unique<Scope>();

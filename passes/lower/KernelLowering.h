@@ -99,11 +99,12 @@ private:
   void inScope(size_t depth, llvm::function_ref<void()> body);
   /// Where a loop over `axis` ends: at the axis' size, or before it where the domain ends, which settles a guard; then
   /// `trips` is how often the loop runs, taking all its instances alike.
-  view::Expr endOf(int64_t axis, llvm::SmallVector<view::Expr> &settled, view::Expr &trips);
+  view::Expr endOf(int64_t axis, llvm::ArrayRef<int64_t> inside, llvm::SmallVector<view::Expr> &settled,
+                   view::Expr &trips);
   /// Whether a loop of the current walk may end where the domain does.
   bool mayEndEarly(int64_t axis);
   /// Opens a loop over `axis` inside the innermost scope.
-  uop::RangeOp openLoop(int64_t axis, mlir::ValueRange inits, bool reduce);
+  uop::RangeOp openLoop(int64_t axis, mlir::ValueRange inits, bool reduce, llvm::ArrayRef<int64_t> inside = {});
   void closeLoop(mlir::ValueRange yields);
   /// The scope that tests a guard about the loops that are open now; null: none.
   const Scope *testOf(view::Expr guard) const;
