@@ -189,6 +189,19 @@ static std::optional<std::string> faultOfReading(const Walk &walk, const llvm::S
   return std::nullopt;
 }
 
+/// Whether what a walk stores or holds moves along a loop axis.
+static bool movesAlong(const Walk &walk, int64_t axis) {
+  return llvm::any_of(walk.results, [&](Value result) {
+    return axesOf(walk, result).contains(axis) || llvm::any_of(result.getUsers(), [&](Operation *user) {
+             auto store = dyn_cast<StoreOp>(user);
+             if (!store)
+               return false;
+             view::ShapeTracker tracker = store.getTracker().getValue();
+             return axesOf(tracker.at(positionOf(walk.index, tracker)).index).contains(axis);
+           });
+  });
+}
+
 static std::optional<std::string> faultOfReduce(const Walk &walk, ReduceOp reduce) {
   for (int64_t axis : reduce.getAxes())
     if (!walk.contains(axis))
@@ -200,6 +213,9 @@ static std::optional<std::string> faultOfReduce(const Walk &walk, ReduceOp reduc
     return std::nullopt;
   if (hasItems(walk))
     return std::string("the items of a group would share totals that are held");
+  for (int64_t id : loops)
+    if (movesAlong(walk, id))
+      return "totals that are held would be read inside axis " + std::to_string(id) + ", before they are complete";
   for (int64_t id : axesOf(walk, reduce.getResult())) {
     size_t position = walk.positionOf(id);
     if (position == walk.axes.size() || isParallel(walk.axes[position].getKind()))
