@@ -58,9 +58,19 @@ Expr Symbols::symbol(llvm::StringRef name) {
   return Expr::variable(name, bounds.min, bounds.max);
 }
 
+/// What the axes, loops and chunks of kernels are called.
+static bool isReserved(llvm::StringRef name) {
+  if (!name.consume_front("_"))
+    return false;
+  llvm::StringRef word = name.take_while(llvm::isAlpha), number = name.drop_front(word.size());
+  return (!number.empty() && llvm::all_of(number, llvm::isDigit) &&
+          llvm::is_contained({"x", "i", "at", "row"}, word)) ||
+         name == "chunk" || name == "turn";
+}
+
 Expr Symbols::fresh(llvm::StringRef name, SymbolBounds bounds) {
   std::string unique = name.str();
-  for (unsigned i = 1; used_.contains(unique); ++i)
+  for (unsigned i = 1; used_.contains(unique) || isReserved(unique); ++i)
     unique = (name + "." + llvm::Twine(i)).str();
   used_.insert({unique, bounds});
   return Expr::variable(unique, bounds.min, bounds.max);
@@ -98,6 +108,13 @@ llvm::Error Symbols::checkDims() const {
     if (!llvm::is_contained(asked_, dim.first()))
       return usageError("--dim names '" + dim.first() + "', which is no size of the model",
                         asked_.empty() ? "it has none" : "it has " + llvm::join(asked_, ", "));
+  return llvm::Error::success();
+}
+
+llvm::Error Symbols::checkNames() const {
+  for (const std::string &name : asked_)
+    if (isReserved(name))
+      return failure("size '" + name + "': kiln calls loops so", "give the size another name");
   return llvm::Error::success();
 }
 

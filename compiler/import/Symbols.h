@@ -51,6 +51,9 @@ public:
   /// A wrong use where --dim names what no size of the model is called; to be asked after the last use of symbol().
   llvm::Error checkDims() const;
 
+  /// An error where a size is called as kiln calls a loop; to be asked then, too.
+  llvm::Error checkNames() const;
+
   /// An error where the file declares a symbol that is in none of its sizes; to be asked then, too.
   llvm::Error checkDeclared() const;
 

@@ -247,6 +247,8 @@ llvm::Error GraphImporter::finish() {
     return error;
   if (llvm::Error error = symbols_.checkDeclared())
     return error;
+  if (llvm::Error error = symbols_.checkNames())
+    return error;
   SmallVector<Value> values;
   SmallVector<Attribute> attributes;
   llvm::StringSet<> seen;

@@ -75,6 +75,8 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> Importer::run() {
     return error;
   if (llvm::Error error = symbols_.checkDims())
     return error;
+  if (llvm::Error error = symbols_.checkNames())
+    return error;
   if (llvm::Error error = importGraph(model.graph(), scope))
     return error;
   if (llvm::Error error = importOutputs(model.graph(), scope, function))
