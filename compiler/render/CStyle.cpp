@@ -1,5 +1,6 @@
 #include "render/CStyle.h"
 
+#include "render/Alignment.h"
 #include "render/Pattern.h"
 #include "render/Spelling.h"
 #include "render/Uses.h"
@@ -38,6 +39,7 @@ private:
 
   void render(unsigned index);
   void define(unsigned index);
+  void assumeAligned(unsigned index);
   void load(unsigned index);
   void store(const LinearUOp &uop);
   unsigned phis(unsigned index);
@@ -344,8 +346,29 @@ void KernelRenderer::store(const LinearUOp &uop) {
     return emit(0, fillPattern(language_.vectors.store, [&](char key) {
                   return key == 'n' ? std::to_string(lanes) : key == 'p' ? pointer(uop) : whole(uop.sources[2]);
                 }));
+  // Neighbours are joined to one access only where nothing stands between their stores.
+  if (!language_.assumeAligned.empty() && lanes > 1 && values_[uop.sources[2]].isInlined)
+    declare(uop.sources[2], "out", values_[uop.sources[2]].texts);
   for (unsigned at = 0; at < lanes; ++at)
     emit(at, element(uop, at) + " = " + lane(uop.sources[2], at) + ";");
+}
+
+/// Tells the language's compiler of a pointer that begins where wide accesses may, if there are any that could be
+/// joined.
+void KernelRenderer::assumeAligned(unsigned index) {
+  const LinearUOp &uop = row(index);
+  unsigned accesses = 0;
+  for (const LinearUOp &other : program_.rows) {
+    bool isLoad = other.kind == LinearKind::Load, isStore = other.kind == LinearKind::Store;
+    if ((isLoad || isStore) && other.sources[0] == index)
+      accesses += uop::lanesOf(isLoad ? other.type : row(other.sources[2]).type);
+  }
+  if (language_.assumeAligned.empty() || accesses < 2 || !alignedBuffers(program_.function).test(uop.number))
+    return;
+  llvm::StringRef constness = uop::FuncOp(program_.function).writes(uop.number) ? "" : "const ";
+  line(fillPattern(language_.assumeAligned, [&](char key) {
+    return key == 'p' ? values_[index].texts[0] : (constness + language_.element(scalarDType(uop.type)) + "*").str();
+  }));
 }
 
 /// Memory that the kernel defines, sizes and specials: a statement at the head.
@@ -354,7 +377,7 @@ void KernelRenderer::define(unsigned index) {
   switch (uop.kind) {
   case LinearKind::DefineGlobal:
     values_[index] = {{"data" + std::to_string(uop.number)}};
-    return;
+    return assumeAligned(index);
   case LinearKind::DefineVar: {
     std::string name = sizeName(program_, uop.number);
     values_[index] = {{name}};

@@ -1,0 +1,38 @@
+#include "render/Alignment.h"
+
+#include "ir/host/Host.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace kiln;
+using namespace kiln::render;
+
+static bool isAligned(mlir::Value slice) {
+  mlir::Operation *op = slice.getDefiningOp();
+  if (auto part = llvm::dyn_cast_or_null<host::OffsetOp>(op)) {
+    llvm::APInt bytes;
+    return mlir::matchPattern(part.getBytes(), mlir::m_ConstantInt(&bytes)) &&
+           bytes.getSExtValue() % kBufferAlignment == 0 && isAligned(part.getSlice());
+  }
+  return llvm::isa_and_nonnull<host::InputOp, host::WeightOp, host::OutputOp, host::PlanOp, host::ArenaOp,
+                               host::AllocOp>(op);
+}
+
+llvm::SmallBitVector render::alignedBuffers(uop::FuncOp kernel) {
+  unsigned count = llvm::count_if(kernel.getArgumentTypes(), llvm::IsaPred<uop::PtrType>);
+  llvm::SmallBitVector aligned(count, true);
+  bool isLaunched = false;
+  if (auto module = kernel->getParentOfType<mlir::ModuleOp>())
+    for (auto program : module.getOps<host::ProgramOp>())
+      program.walk([&](host::LaunchOp launch) {
+        if (launch.getKernel() != kernel.getSymName())
+          return;
+        isLaunched = true;
+        for (auto [index, buffer] : llvm::enumerate(launch.getBuffers()))
+          if (!isAligned(buffer))
+            aligned.reset(index);
+      });
+  return isLaunched ? aligned : llvm::SmallBitVector(count);
+}

@@ -1,0 +1,18 @@
+//===- Alignment.h - Which buffers begin where wide accesses may -------------===//
+#pragma once
+
+#include "ir/uop/UOp.h"
+
+#include "llvm/ADT/SmallBitVector.h"
+
+namespace kiln::render {
+
+/// In bytes: where an aligned buffer begins, at the least.
+inline constexpr int64_t kBufferAlignment = 16;
+
+/// The buffers of a kernel that are aligned wherever the host program beside it launches it: memory of their own, or
+/// a part that begins at a fixed multiple. A row of a loop's output, or what a path through control flow gave, may
+/// begin anywhere. None where nothing launches the kernel.
+llvm::SmallBitVector alignedBuffers(uop::FuncOp kernel);
+
+} // namespace kiln::render
