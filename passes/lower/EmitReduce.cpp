@@ -200,22 +200,26 @@ void KernelLowering::accumulate(Total &total, const Reduced &reduced) {
   });
 }
 
-Value KernelLowering::foldLanes(Alu kind, Value vector) {
+Value KernelLowering::foldPairs(Alu kind, SmallVector<Value> values) {
   size_t depth = scopes_.size() - 1;
-  Type element = getElementTypeOrSelf(vector.getType());
-  SmallVector<Value> values;
-  for (int64_t lane = 0; lane < lanes(); ++lane)
-    values.push_back(uop::GepOp::create(here(), loc_, element, vector, builder_.getI64IntegerAttr(lane)));
   // Pairs, then pairs of pairs: the rounding error grows with the logarithm.
   while (values.size() > 1) {
     SmallVector<Value> next;
     for (size_t i = 0; i + 1 < values.size(); i += 2)
-      next.push_back(alu(kind, {values[i], values[i + 1]}, element, depth));
+      next.push_back(alu(kind, {values[i], values[i + 1]}, values[i].getType(), depth));
     if (values.size() % 2)
       next.push_back(values.back());
     values = next;
   }
   return values.front();
+}
+
+Value KernelLowering::foldLanes(Alu kind, Value vector) {
+  Type element = getElementTypeOrSelf(vector.getType());
+  SmallVector<Value> values;
+  for (int64_t lane = 0; lane < lanes(); ++lane)
+    values.push_back(uop::GepOp::create(here(), loc_, element, vector, builder_.getI64IntegerAttr(lane)));
+  return foldPairs(kind, values);
 }
 
 void KernelLowering::finish(Total &total, const Reduced &reduced) {
@@ -243,12 +247,22 @@ void KernelLowering::finish(Total &total, const Reduced &reduced) {
   total.tile.lanes &= !foldsLanes;
 }
 
+int64_t KernelLowering::partOf(const Reduced &reduced) const {
+  if (reduced.items.size() != 1)
+    return 1;
+  int64_t items = sizeOf(reduced.items.front()), part = 1;
+  for (int64_t divisor = 2; divisor * divisor <= items; ++divisor)
+    part = items % divisor == 0 ? divisor : part;
+  return items < 16 ? 1 : part;
+}
+
 void KernelLowering::exchange(llvm::MutableArrayRef<Total> totals, const Reduced &reduced) {
   // Memory for every item, and in it for every unrolled point and lane that is left.
   struct Place {
     Value memory;
     Expr index;
     AxisSet axes;
+    int64_t elements;
   };
   SmallVector<Place> places;
   bool again = scopes_.size() > 1; // what the last iteration read must not be overwritten too early
@@ -269,10 +283,35 @@ void KernelLowering::exchange(llvm::MutableArrayRef<Total> totals, const Reduced
     for (int64_t size : sizesOf(order))
       elements *= size;
     Value memory = define(total.reduce.getResult().getType(), elements, uop::Memory::Local);
-    places.push_back({memory, rowMajor(order), axes});
+    places.push_back({memory, rowMajor(order), axes, elements});
     storeTile(total.tile, memory, {resolve(places.back().index), 1}, axes);
   }
   uop::BarrierOp::create(here(), loc_);
+  if (int64_t part = partOf(reduced); part > 1) {
+    // Each item sums up every part-th of what there is, then all items the `part` sums: far less than everything each.
+    int64_t axis = reduced.items.front(), rest = sizeOf(axis) / part;
+    Expr item = variableOf(axis);
+    auto gather = [&](Total &total, const Place &place, int64_t count, llvm::function_ref<Expr(int64_t)> at) {
+      SmallVector<Tile> others;
+      for (int64_t i = 0; i < count; ++i) {
+        llvm::DenseMap<Expr, Expr> position{{item, at(i)}};
+        others.push_back(emitMemory(place.memory, {resolve(place.index.substitute(position)), 1}, place.axes,
+                                    total.reduce.getResult().getType(), scopes_.size() - 1));
+      }
+      for (auto [index, sum] : llvm::enumerate(total.tile.values))
+        sum = foldPairs(total.reduce.getKind().getValue(),
+                        llvm::map_to_vector(others, [&, i = index](const Tile &other) { return other.values[i]; }));
+    };
+    for (auto [total, place] : llvm::zip(totals, places)) {
+      gather(total, place, rest, [&](int64_t i) { return view::mod(item, part) + i * part; });
+      place.memory = define(total.reduce.getResult().getType(), place.elements, uop::Memory::Local);
+      storeTile(total.tile, place.memory, {resolve(place.index), 1}, place.axes);
+    }
+    uop::BarrierOp::create(here(), loc_);
+    for (auto [total, place] : llvm::zip(totals, places))
+      gather(total, place, part, [&](int64_t i) { return Expr(i); });
+    return;
+  }
   for (auto [total, place] : llvm::zip(totals, places)) {
     std::fill(total.tile.values.begin(), total.tile.values.end(),
               total.tile.lanes ? splat(total.identity, 0) : total.identity);

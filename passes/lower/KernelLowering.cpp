@@ -32,8 +32,22 @@ static bool fitsInt32(kernel::FuncOp func) {
       return;
     view::ShapeTracker value = tracker.getValue();
     check(value.at().index);
-    for (const view::View &view : value.views())
+    // The last view is reached by the axes of the domain, any other by one number that counts all of its points.
+    for (const view::View &view : llvm::ArrayRef(value.views()).drop_back())
       check(view.size());
+    const view::View &last = value.views().back();
+    SmallVector<Expr> steps{last.offset()};
+    for (auto [size, stride] : llvm::zip(last.shape(), last.strides()))
+      steps.push_back(stride * (size - 1));
+    int64_t most = 0, least = 0;
+    for (Expr step : steps) {
+      check(step);
+      if (!fits)
+        return;
+      most += std::max<int64_t>(step.max(), 0);
+      least += std::min<int64_t>(step.min(), 0);
+    }
+    fits &= most <= INT32_MAX && least >= INT32_MIN;
   });
   for (Attribute axis : func.getAxes())
     check(cast<kernel::AxisAttr>(axis).getSize().getValue());
@@ -594,7 +608,8 @@ void KernelLowering::bindParallelAxes() {
     scopes_.front()->variables[kernel::loopVariable(axis)] = uop::SpecialOp::create(
         at(0), loc_, indexType_, kindAttr, builder_.getI64IntegerAttr(dimension), axis.getSize());
   };
-  for (kernel::AxisAttr axis : walk().axes)
+  // A GPU counts its first axis fastest: what lies innermost comes first, so that neighbours in memory are neighbours.
+  for (kernel::AxisAttr axis : llvm::reverse(walk().axes))
     if (axis.getKind() == AxisKind::Group) {
       bind(axis, uop::SpecialKind::Group, grid.size());
       grid.push_back(axis.getSize().getValue());
@@ -602,7 +617,7 @@ void KernelLowering::bindParallelAxes() {
     }
   bindChunks(grid, local);
   size_t dimension = 0;
-  for (kernel::AxisAttr axis : walk().axes)
+  for (kernel::AxisAttr axis : llvm::reverse(walk().axes))
     if (axis.getKind() == AxisKind::Item) {
       if (dimension == grid.size()) {
         grid.push_back(1);

@@ -220,6 +220,7 @@ private:
   void advance(Largest &largest, const Reduced &reduced);
   /// Takes this step's inputs into a total.
   void accumulate(Total &total, const Reduced &reduced);
+  mlir::Value foldPairs(Alu kind, llvm::SmallVector<mlir::Value> values);
   mlir::Value foldLanes(Alu kind, mlir::Value vector);
   /// Folds lanes that are reduced, after the loops.
   void finish(Total &total, const Reduced &reduced);
@@ -227,6 +228,8 @@ private:
   llvm::SmallVector<mlir::Value> heldSoFar(kernel::ReduceOp reduce);
   /// Sums up what the items of the group have, each of a part of the points, through local memory.
   void exchange(llvm::MutableArrayRef<Total> totals, const Reduced &reduced);
+  /// How many partial sums the items make of theirs before all take these in; 1 where they do so at once.
+  int64_t partOf(const Reduced &reduced) const;
 
   void createFunction();
   void bindParallelAxes();

@@ -14,6 +14,7 @@
 
 using namespace kiln;
 using namespace mlir;
+using kernel::AxisKind;
 using view::Expr;
 
 namespace kiln {
@@ -33,9 +34,15 @@ static llvm::Error checkGroup(kernel::FuncOp func, TargetAttr target) {
     if (items > 1 && !stage.getBuffer())
       bytes += stage.getElements().max() * int64_t(byteSize(stage.getResult().getType()));
   for (auto reduce : func.getBody().getOps<kernel::ReduceOp>()) {
-    bool meets = llvm::any_of(reduce.getAxes(),
-                              [&](int64_t axis) { return func.getLoopAxis(axis).getKind() == kernel::AxisKind::Item; });
-    bytes += meets ? items * int64_t(byteSize(reduce.getResult().getType())) : 0;
+    bool meets = false;
+    int64_t totals = 1; // of an item
+    for (kernel::AxisAttr axis : func.getLoopAxes()) {
+      bool isReduced = llvm::is_contained(reduce.getAxes(), axis.getId());
+      meets |= isReduced && axis.getKind() == AxisKind::Item;
+      if (!isReduced && (axis.getKind() == AxisKind::Upcast || axis.getKind() == AxisKind::Lane))
+        totals *= axis.getSize().getValue().constant();
+    }
+    bytes += meets ? 2 * items * totals * int64_t(byteSize(reduce.getResult().getType())) : 0; // they meet twice
   }
   if (items > target.maxItems())
     return failure("kernel " + func.getName() + ": its groups have " + llvm::Twine(items) + " items, the device's " +
