@@ -34,9 +34,9 @@ struct FormKernels : kiln::impl::FormKernelsBase<FormKernels> {
         symbols.push_back(cast<SymbolAttr>(symbol));
     if (failed(schedule::separateAssigns(main)))
       return signalPassFailure();
-    if (classic)
-      schedule::splitReduces(main);
     RatesAttr rates = targetOf(getOperation()).getRates();
+    if (classic || rates.getUnits() > 1) // one unit sums up as fast alone
+      schedule::splitReduces(main, /*writes=*/!classic);
     if (!classic)
       schedule::scoreSums(main, rates);
     schedule::buildHostProgram(main, symbols, {classic, rates});

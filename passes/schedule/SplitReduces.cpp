@@ -44,7 +44,7 @@ static std::optional<Split> chooseSplit(graph::ReduceOp reduce, const ShapeTrack
   return std::nullopt;
 }
 
-static void split(graph::ReduceOp reduce, const Edge &edge, Split split) {
+static void split(graph::ReduceOp reduce, const Edge &edge, Split split, bool writes) {
   view::Shape shape(edge.tracker.shape());
   shape[split.axis] = shape[split.axis].constant() / split.part;
   shape.insert(shape.begin() + split.axis, split.part);
@@ -68,6 +68,8 @@ static void split(graph::ReduceOp reduce, const Edge &edge, Split split) {
   Value first = view(edge.base, tracker);
   if (!axes.empty())
     first = graph::ReduceOp::create(builder, loc, kind, first, axes);
+  if (writes)
+    first = graph::ContiguousOp::create(builder, loc, first.getType(), first);
   Value second = graph::ReduceOp::create(builder, loc, kind, first, {int64_t(shape.size()) - 1});
   Value whole = view(second, ShapeTracker::contiguous(shapeOf(second)).reshape(shapeOf(type)).simplify());
   // Readers see the second reduce through one view.
@@ -82,12 +84,12 @@ static void split(graph::ReduceOp reduce, const Edge &edge, Split split) {
   reduce.erase();
 }
 
-void schedule::splitReduces(func::FuncOp main) {
+void schedule::splitReduces(func::FuncOp main, bool writes) {
   SmallVector<graph::ReduceOp> reduces;
   main.walk([&](graph::ReduceOp reduce) { reduces.push_back(reduce); });
   for (graph::ReduceOp reduce : reduces) {
     Edge edge = edgeOf(reduce.getInput());
     if (std::optional<Split> chosen = chooseSplit(reduce, edge.tracker))
-      split(reduce, edge, *chosen);
+      split(reduce, edge, *chosen, writes);
   }
 }
