@@ -7,6 +7,7 @@
 
 #include "passes/optimize/Heuristic.h"
 
+#include "passes/optimize/Groups.h"
 #include "passes/optimize/Product.h"
 #include "passes/optimize/Work.h"
 
@@ -65,12 +66,8 @@ private:
   SmallVector<size_t> keptAxes(ArrayRef<size_t> without = {}) const;
   /// The id of the loop that is left of an axis after chooseChunks.
   int64_t loopOf(size_t axis) const { return loopOf_.contains(axis) ? loopOf_.lookup(axis) : axis; }
-  void chooseGroups(ArrayRef<size_t> without);
   /// Unrolls the axes along which a scored sum has several totals for one score, so that they share it. Those axes.
   SmallVector<size_t> chooseTotals();
-  /// The reduced axis over which a whole group sums up one element, and by how many items; none where elements are many
-  /// enough to fill the device by themselves, or the sum is short.
-  std::optional<std::pair<size_t, int64_t>> axisToShare();
   void add(OptKind kind, int64_t axis, int64_t amount) {
     opts_.push_back(OptAttr::get(func_.getContext(), kind, axis, amount, /*isValue=*/false));
     bool wholeAxis = kind == OptKind::GLOBAL || (kind == OptKind::THREAD && amount == 0);
@@ -359,55 +356,6 @@ void Chooser::chooseSymbolicChunks() {
   add(OptKind::THREAD, *axis, 0);
 }
 
-//===----------------------------------------------------------------------===//
-// Groups
-//===----------------------------------------------------------------------===//
-
-/// Fewer elements than this leave most of a GPU idle when each is one item's.
-static constexpr int64_t kFewElements = 4096;
-
-std::optional<std::pair<size_t, int64_t>> Chooser::axisToShare() {
-  auto reduces = func_.getBody().getOps<ReduceOp>();
-  if (llvm::range_size(reduces) != 1)
-    return std::nullopt;
-  int64_t elements = 1;
-  for (size_t axis : keptAxes())
-    elements *= std::max<int64_t>(fixedSize(axis), 1);
-  // Items are neighbours: along an axis that memory is contiguous in they read it together.
-  std::optional<size_t> shared;
-  auto isContiguous = [&](size_t axis) {
-    return llvm::any_of(loads_, [&](const Access &load) { return load.isContiguous(axis); });
-  };
-  for (size_t axis : reduced_)
-    if (!shared ||
-        std::pair(isContiguous(axis), fixedSize(axis)) > std::pair(isContiguous(*shared), fixedSize(*shared)))
-      shared = axis;
-  int64_t bytes = std::max<int64_t>(1, elementBits(func_) / 8);
-  int64_t items = llvm::bit_floor(uint64_t(std::min(target_.maxItems(), target_.localBytes() / bytes)));
-  if (!shared || elements >= kFewElements || items < 2 || fixedSize(*shared) < 4 * items)
-    return std::nullopt;
-  return std::pair(*shared, items);
-}
-
-void Chooser::chooseGroups(ArrayRef<size_t> without) {
-  // A GPU: one item an output element, neighbours along the contiguous axis in one group.
-  SmallVector<size_t> axes = keptAxes(without);
-  if (axes.size() > 3)
-    axes.erase(axes.begin(), axes.end() - 3);
-  auto shared = axisToShare();
-  if (shared)
-    add(OptKind::GROUP, shared->first, shared->second);
-  if (axes.empty())
-    return;
-  size_t last = axes.back();
-  int64_t items = std::min<int64_t>(target_.maxItems(), 64);
-  bool areItemsFree = !shared;
-  if (areItemsFree && (fixedSize(last) < 0 || fixedSize(last) >= items))
-    add(OptKind::LOCAL, last, items);
-  for (size_t axis : axes)
-    add(OptKind::GLOBAL, axis, 0);
-}
-
 SmallVector<OptAttr> Chooser::choose() {
   for (Operation &op : func_.getBody().front()) {
     if (auto load = dyn_cast<LoadOp>(op))
@@ -426,7 +374,7 @@ SmallVector<OptAttr> Chooser::choose() {
     return {};
   SmallVector<size_t> totals = chooseTotals();
   if (target_.maxItems() > 0) {
-    chooseGroups(totals);
+    optimize::chooseGroups(func_, target_, totals, opts_);
     return opts_;
   }
   if (target_.getChunks() > 0)

@@ -1,0 +1,392 @@
+//===- Groups.cpp - How a device of groups and items walks a kernel -------------------===//
+// A GPU's items run 32 side by side, and their loads are one access where they are neighbours in memory. So the axis
+// along which most of memory is contiguous decides: where it is one of the result's, its points go to items, some to
+// each where that makes accesses wider; where it is reduced, a whole group sums up one row, and neighbours read
+// together. A device is full only with thousands of items: where results are few, items share the sums of each. A
+// product, in which one operand does not move along one axis and the other not along another, has each group compute a
+// tile of results from operands in local memory, and each item a part of that tile in registers.
+//===----------------------------------------------------------------------------------===//
+
+#include "passes/optimize/Groups.h"
+
+#include "passes/optimize/Product.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace kiln;
+using namespace kiln::kernel;
+using namespace mlir;
+using view::Expr;
+
+/// What a group has where nothing else decides, and what runs side by side.
+static constexpr int64_t kItems = 256, kWarp = 32;
+/// The widest access of one item.
+static constexpr int64_t kAccessBytes = 16;
+/// Enough items to fill a device.
+static constexpr int64_t kManyItems = 1 << 16;
+/// Of a size that is known only when the program runs.
+static constexpr int64_t kGuess = 256;
+static constexpr size_t kMostGroupAxes = 3;
+/// A group's items along rows and along columns of a product, and how many groups make a tile worth its size.
+static constexpr int64_t kTileItems = 16, kTileGroups = 96;
+
+namespace {
+
+struct Moved : optimize::Access {
+  int64_t elements, bytes; ///< how many there are, and of one
+  bool isStore;
+};
+
+/// A sum over `k` of products of an operand that moves along `m` alone and one that moves along `n` alone.
+struct GroupProduct {
+  size_t m, n, k;
+  unsigned rows, columns; ///< the operands' buffers
+};
+
+/// What a group computes of a product: `each` × `each` results an item, kTileItems × kTileItems items, in steps of
+/// `depth`.
+struct GroupTile {
+  int64_t each, depth;
+};
+
+class GroupChooser {
+public:
+  GroupChooser(FuncOp func, TargetAttr target, ArrayRef<size_t> unrolled, SmallVectorImpl<OptAttr> &opts)
+      : func_(func), target_(target), unrolled_(unrolled), opts_(opts) {}
+  void choose();
+
+private:
+  void note(optimize::Access access, Value buffer, bool isStore);
+  /// The reduced axis over which a group sums up together.
+  std::optional<size_t> sharedAxis() const;
+  /// Of the axes that are kept, the one that most accesses are contiguous along; the last where there is none.
+  size_t innerAxis() const;
+  /// How many points of an axis an item takes in one access.
+  int64_t lanesAlong(size_t axis) const;
+  std::optional<GroupProduct> findProduct() const;
+  bool chooseProduct(const GroupProduct &product);
+  /// The axis other than `inner` along which an element-wise kernel reads its memory.
+  std::optional<size_t> crossAxis(size_t inner) const;
+  bool chooseTransposed(size_t cross, size_t inner);
+  void chooseRows(size_t shared);
+  void chooseColumns(size_t inner);
+  void chooseItems(size_t inner, int64_t items);
+  void addGroupAxes();
+
+  void add(OptKind kind, size_t axis, int64_t amount) {
+    opts_.push_back(OptAttr::get(func_.getContext(), kind, axis, amount, /*isValue=*/false));
+    if (kind != OptKind::GLOBAL && kind != OptKind::STAGE)
+      left_[axis] = llvm::divideCeil(left_[axis], amount);
+  }
+  bool isKept(size_t axis) const { return !reduced_.contains(axis) && !llvm::is_contained(unrolled_, axis); }
+  bool isFixed(size_t axis) const { return sizes_[axis].isConst(); }
+  bool isShareable(size_t axis) const;
+  int64_t results() const;
+
+  mutable FuncOp func_;
+  TargetAttr target_;
+  ArrayRef<size_t> unrolled_;
+  SmallVectorImpl<OptAttr> &opts_;
+  ArrayRef<Expr> sizes_;
+  SmallVector<int64_t> left_; ///< the points of each axis that splits have left, guessed where they are not known
+  SmallVector<Moved> accesses_;
+  llvm::SmallDenseSet<size_t> reduced_;
+};
+
+} // namespace
+
+void GroupChooser::note(optimize::Access access, Value buffer, bool isStore) {
+  view::ShapeTracker view = access.op->getAttrOfType<TrackerAttr>("tracker").getValue();
+  int64_t bits = cast<BufferType>(buffer.getType()).getElement().getIntOrFloatBitWidth();
+  accesses_.push_back({std::move(access), view.realSize().max(), std::max<int64_t>(1, bits / 8), isStore});
+}
+
+int64_t GroupChooser::results() const {
+  int64_t count = 1;
+  for (size_t axis = 0; axis < sizes_.size(); ++axis)
+    if (isKept(axis))
+      count *= std::min<int64_t>(left_[axis], int64_t(1) << 20);
+  return count;
+}
+
+/// Whether items may share the axis: every reduce goes over it, and none weighs by scores, whose largest is an item's.
+bool GroupChooser::isShareable(size_t axis) const {
+  return llvm::all_of(func_.getBody().getOps<ReduceOp>(), [&](ReduceOp reduce) {
+    return !reduce.getScore() && llvm::is_contained(reduce.getAxes(), axis);
+  });
+}
+
+std::optional<size_t> GroupChooser::sharedAxis() const {
+  std::optional<size_t> shared;
+  for (size_t axis : reduced_)
+    if (isShareable(axis) && (!shared || left_[axis] > left_[*shared]))
+      shared = axis;
+  return shared;
+}
+
+size_t GroupChooser::innerAxis() const {
+  size_t best = sizes_.size();
+  int64_t most = -1;
+  for (size_t axis = 0; axis < sizes_.size(); ++axis) {
+    if (!isKept(axis))
+      continue;
+    int64_t weight = 0;
+    for (const Moved &access : accesses_)
+      weight += access.isContiguous(axis) && left_[axis] > 1 ? std::max<int64_t>(1, access.elements) * access.bytes : 0;
+    if (weight >= most) {
+      best = axis;
+      most = weight;
+    }
+  }
+  return best;
+}
+
+int64_t GroupChooser::lanesAlong(size_t axis) const {
+  int64_t widest = 1, lanes = 0;
+  for (const Moved &access : accesses_) {
+    if (!access.isContiguous(axis) && !access.isStill(axis))
+      return 1;
+    if (access.isContiguous(axis))
+      widest = std::max(widest, access.bytes);
+  }
+  lanes = kAccessBytes / widest;
+  while (lanes > 1 && (!isFixed(axis) || left_[axis] % lanes))
+    lanes /= 2;
+  return lanes;
+}
+
+void GroupChooser::addGroupAxes() {
+  SmallVector<size_t> axes;
+  for (size_t axis = 0; axis < sizes_.size(); ++axis)
+    if (isKept(axis) && (left_[axis] > 1 || !isFixed(axis)))
+      axes.push_back(axis);
+  // The largest, in their order.
+  while (axes.size() > kMostGroupAxes)
+    axes.erase(llvm::min_element(axes, [&](size_t a, size_t b) { return left_[a] < left_[b]; }));
+  for (size_t axis : axes)
+    add(OptKind::GLOBAL, axis, 0);
+}
+
+/// Gives points of `inner`, and of the axes around it while these are few, to items: neighbours along `inner`.
+void GroupChooser::chooseItems(size_t inner, int64_t items) {
+  SmallVector<std::pair<size_t, int64_t>> splits;
+  for (size_t axis = inner + 1, count = 0; axis-- > 0 && items > 1 && count < kMostGroupAxes - 1;) {
+    if (!isKept(axis) || left_[axis] == 1)
+      continue;
+    int64_t part = std::min<int64_t>(items, isFixed(axis) ? left_[axis] : items);
+    // Where a part does not divide, items of the last group have nothing to do.
+    if (part == items && axis != inner)
+      while (part > 1 && left_[axis] % part)
+        --part;
+    if (part > 1)
+      splits.push_back({axis, part});
+    items /= part;
+    ++count;
+  }
+  for (auto [axis, part] : llvm::reverse(splits)) // the innermost last
+    add(OptKind::LOCAL, axis, part);
+}
+
+std::optional<size_t> GroupChooser::crossAxis(size_t inner) const {
+  for (const Moved &access : accesses_)
+    for (size_t axis = 0; axis < sizes_.size() && !access.isStore && reduced_.empty(); ++axis)
+      if (axis != inner && isKept(axis) && access.isContiguous(axis) && access.elements >= kManyItems)
+        return axis;
+  return std::nullopt;
+}
+
+bool GroupChooser::chooseTransposed(size_t cross, size_t inner) {
+  int64_t widest = 1;
+  for (const Moved &access : accesses_)
+    widest = std::max(widest, access.bytes);
+  int64_t side = kAccessBytes / widest, items = std::min(kItems, target_.maxItems());
+  if (side < 2 || !isFixed(cross) || !isFixed(inner) || left_[cross] % side || left_[inner] % side ||
+      left_[inner] / side < kWarp / 2)
+    return false;
+  add(OptKind::UPCAST, cross, side);
+  add(OptKind::VECTOR, inner, side);
+  add(OptKind::LOCAL, cross, std::min(items / kWarp, left_[cross]));
+  add(OptKind::LOCAL, inner, std::min(kWarp, left_[inner]));
+  return true;
+}
+
+/// The load that a value is made of by element-wise ops; null where there are several, none, or a reduce.
+static LoadOp onlyLoadOf(Value value) {
+  llvm::SetVector<Value> work;
+  work.insert(value);
+  LoadOp found;
+  for (size_t i = 0; i < work.size(); ++i) {
+    Operation *op = work[i].getDefiningOp();
+    auto load = dyn_cast_or_null<LoadOp>(op);
+    if (!op || isa<ReduceOp>(op) || (load && ((found && found != load) || load.getRow())))
+      return nullptr;
+    if (load)
+      found = load;
+    else
+      work.insert(op->operand_begin(), op->operand_end());
+  }
+  return found;
+}
+
+std::optional<GroupProduct> GroupChooser::findProduct() const {
+  auto reduces = func_.getBody().getOps<ReduceOp>();
+  if (llvm::range_size(reduces) != 1)
+    return std::nullopt;
+  ReduceOp reduce = *reduces.begin();
+  auto mul = reduce.getInput().getDefiningOp<AluOp>();
+  if (reduce.getKind().getValue() != Alu::ADD || reduce.getScore() || !mul || mul.getKind().getValue() != Alu::MUL)
+    return std::nullopt;
+  LoadOp loads[] = {onlyLoadOf(mul->getOperand(0)), onlyLoadOf(mul->getOperand(1))};
+  if (!loads[0] || !loads[1] || loads[0] == loads[1])
+    return std::nullopt;
+  const Moved *operands[2], *store = nullptr;
+  for (const Moved &access : accesses_) {
+    store = access.isStore ? &access : store;
+    for (int i : {0, 1})
+      if (access.op == loads[i])
+        operands[i] = &access;
+  }
+  auto isReadOnce = [&](const Moved &operand) {
+    return llvm::count_if(accesses_, [&](const Moved &other) { return other.buffer == operand.buffer; }) == 1;
+  };
+  if (!isReadOnce(*operands[0]) || !isReadOnce(*operands[1]))
+    return std::nullopt;
+  auto isLarger = [&](std::optional<size_t> best, size_t axis) {
+    return !best ||
+           std::pair(store->isContiguous(axis), left_[axis]) > std::pair(store->isContiguous(*best), left_[*best]);
+  };
+  std::optional<size_t> free[2], k; // along which the first and the second operand alone moves
+  for (size_t axis = 0; axis < sizes_.size(); ++axis) {
+    if (!isKept(axis)) {
+      if (isFixed(axis) && (!k || left_[axis] > left_[*k]))
+        k = axis;
+      continue;
+    }
+    for (int i : {0, 1})
+      if (!operands[i]->isStill(axis) && operands[1 - i]->isStill(axis) && isLarger(free[i], axis))
+        free[i] = axis;
+  }
+  if (!free[0] || !free[1] || !k)
+    return std::nullopt;
+  int columns = store->isContiguous(*free[0]) ? 0 : 1;
+  return GroupProduct{*free[1 - columns], *free[columns], *k, operands[1 - columns]->buffer, operands[columns]->buffer};
+}
+
+bool GroupChooser::chooseProduct(const GroupProduct &product) {
+  auto [m, n, k, rows, columns] = product;
+  if (target_.maxItems() < kTileItems * kTileItems || left_[m] < kTileItems || left_[n] < kTileItems ||
+      left_[k] < kTileItems)
+    return false;
+  int64_t inside = 1, bytes = 1; // points of a step for each of k's, and bytes of an element
+  for (size_t axis : reduced_) {
+    if (!isFixed(axis))
+      return false;
+    inside *= axis == k ? 1 : left_[axis];
+  }
+  for (const Moved &access : accesses_)
+    bytes = std::max(bytes, access.bytes);
+  std::optional<GroupTile> tile;
+  for (int64_t each : {8, 4, 2}) {
+    int64_t side = each * kTileItems, depth = each == 8 ? 8 : 16;
+    int64_t groups =
+        results() / (left_[m] * left_[n]) * llvm::divideCeil(left_[m], side) * llvm::divideCeil(left_[n], side);
+    while (depth > 1 && 2 * side * depth * inside * bytes > target_.localBytes())
+      depth /= 2;
+    bool fits = 2 * side * depth * inside * bytes <= target_.localBytes();
+    if (fits && (each == 2 || groups >= kTileGroups)) {
+      tile = {each, depth};
+      break;
+    }
+  }
+  if (!tile)
+    return false;
+  for (size_t axis : {m, n})
+    add(OptKind::UPCAST, axis, tile->each);
+  for (size_t axis : {m, n}) // neighbours along n
+    add(OptKind::LOCAL, axis, kTileItems);
+  addGroupAxes();
+  add(OptKind::TILE, k, tile->depth);
+  add(OptKind::STAGE, k, rows);
+  add(OptKind::STAGE, k, columns);
+  return true;
+}
+
+/// Memory is contiguous along a reduced axis: a group sums up a row, or several rows that are short.
+void GroupChooser::chooseRows(size_t shared) {
+  int64_t lanes = lanesAlong(shared), most = std::min(kItems, target_.maxItems());
+  if (lanes > 1 && left_[shared] >= lanes * kWarp)
+    add(OptKind::VECTOR, shared, lanes);
+  int64_t items = std::min<int64_t>(most, llvm::bit_floor(uint64_t(std::max<int64_t>(1, left_[shared] / 4))));
+  int64_t rows =
+      std::min<int64_t>(most / std::max<int64_t>(items, 1), std::max<int64_t>(1, results() / kManyItems * items));
+  if (rows > 1)
+    chooseItems(innerAxis(), llvm::bit_floor(uint64_t(rows)));
+  if (items > 1)
+    add(OptKind::GROUP, shared, items);
+}
+
+/// Memory is contiguous along an axis of the result.
+void GroupChooser::chooseColumns(size_t inner) {
+  int64_t items = std::min(kItems, target_.maxItems());
+  std::optional<size_t> shared = sharedAxis();
+  if (shared && results() < kManyItems && left_[*shared] >= kWarp) {
+    int64_t columns = std::min<int64_t>(kWarp, left_[inner]);
+    int64_t parts = llvm::bit_floor(uint64_t(std::min(items / columns, left_[*shared] / 4)));
+    if (parts > 1)
+      add(OptKind::GROUP, *shared, parts);
+    return chooseItems(inner, columns);
+  }
+  int64_t lanes = reduced_.empty() ? lanesAlong(inner) : 1;
+  if (lanes > 1 && results() / lanes >= kManyItems)
+    add(OptKind::VECTOR, inner, lanes);
+  chooseItems(inner, items);
+}
+
+void GroupChooser::choose() {
+  sizes_ = func_.getDomain().getSizes();
+  for (Expr size : sizes_)
+    left_.push_back(size.isConst() ? size.constant() : kGuess);
+  for (Operation &op : func_.getBody().front()) {
+    if (auto load = dyn_cast<LoadOp>(op))
+      note(optimize::accessOf(load), load.getBuffer(), /*isStore=*/false);
+    if (auto store = dyn_cast<StoreOp>(op))
+      note(optimize::accessOf(store), store.getBuffer(), /*isStore=*/true);
+    if (auto reduce = dyn_cast<ReduceOp>(op))
+      reduced_.insert(reduce.getAxes().begin(), reduce.getAxes().end());
+  }
+  if (std::optional<GroupProduct> product = unrolled_.empty() ? findProduct() : std::nullopt)
+    if (chooseProduct(*product))
+      return;
+  // The largest operand decides whether rows are summed up by groups.
+  const Moved *largest = nullptr;
+  for (const Moved &access : accesses_)
+    if (!access.isStore && (!largest || access.elements > largest->elements))
+      largest = &access;
+  std::optional<size_t> row;
+  size_t inner = innerAxis();
+  for (size_t axis : reduced_)
+    if (largest && largest->isContiguous(axis) && left_[axis] >= kWarp && isShareable(axis) &&
+        !llvm::is_contained(unrolled_, axis))
+      row = axis;
+  bool isColumn = inner < sizes_.size() && llvm::any_of(
+                                               accesses_,
+                                               [&](const Moved &access) {
+                                                 return !access.isStore && access.isContiguous(inner) &&
+                                                        4 * access.elements >= largest->elements;
+                                               });
+  std::optional<size_t> cross = inner < sizes_.size() ? crossAxis(inner) : std::nullopt;
+  if (cross && chooseTransposed(*cross, inner))
+    return addGroupAxes();
+  if (row && !isColumn)
+    chooseRows(*row);
+  else if (inner < sizes_.size())
+    chooseColumns(inner);
+  else if (std::optional<size_t> shared = sharedAxis(); shared && left_[*shared] >= kWarp)
+    chooseRows(*shared);
+  addGroupAxes();
+}
+
+void optimize::chooseGroups(FuncOp func, TargetAttr target, ArrayRef<size_t> unrolled, SmallVectorImpl<OptAttr> &opts) {
+  GroupChooser(func, target, unrolled, opts).choose();
+}
