@@ -65,7 +65,9 @@ def FoldArithmetic : Pass<"kiln-fold-arithmetic", "::mlir::ModuleOp"> {
 def OptimizeKernels : Pass<"kiln-optimize-kernels", "::mlir::ModuleOp"> {
   let summary = "choose each kernel's opts and apply them";
   let options = [Option<"noOpt", "no-opt", "bool", "false", "leave every kernel as it is">,
-                 Option<"opts", "opts", "std::string", "", "opts by hand, a line a kernel: NAME: UPCAST 0 4, …">];
+                 Option<"opts", "opts", "std::string", "", "opts by hand, a line for each kernel: NAME: UPCAST 0 4, …">,
+                 Option<"optsPath", "opts-path", "std::string", "\"opts\"", "the file that they are from, for errors">,
+                 Option<"isLast", "last", "bool", "false", "no kernels are to come: each line names one">];
 }
 
 def SplitLaunches : Pass<"kiln-split-launches", "::mlir::ModuleOp"> {

@@ -40,8 +40,10 @@ static void addOptimize(OpPassManager &manager, const PipelineOptions &options) 
   OptimizeKernelsOptions optimize;
   optimize.noOpt = options.noOpt;
   optimize.opts = options.opts;
+  optimize.optsPath = options.optsPath;
   manager.addPass(createOptimizeKernels(optimize));
   manager.addPass(createSplitLaunches());
+  optimize.isLast = true;
   manager.addPass(createOptimizeKernels(optimize)); // the kernels that splitting made
   manager.addPass(createPassScratch());
   if (!options.classic) // whose kernels stay as the reference has them

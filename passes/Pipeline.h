@@ -21,6 +21,7 @@ struct PipelineOptions {
   bool classic = false;      ///< --schedule=classic
   bool noOpt = false;        ///< NOOPT=1, --no-opt
   std::string opts;          ///< --opts: the text of an opts file; empty: the heuristic decides
+  std::string optsPath;      ///< what errors call that file
   bool logsRewrites = false; ///< DEBUG=7: print each rewrite of a uop
 };
 

@@ -14,13 +14,14 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace kiln;
 using namespace kiln::kernel;
 using namespace mlir;
 using view::Expr;
 
-static std::string textOf(OptAttr opt) {
+std::string optimize::textOf(OptAttr opt) {
   std::string axis = opt.getAxis() < 0 ? "-" : std::to_string(opt.getAxis());
   return (stringifyOptKind(opt.getKind()) + " " + axis + (opt.getIsValue() ? " v" : " ") +
           std::to_string(opt.getAmount()))
@@ -231,9 +232,9 @@ llvm::Error optimize::applyOpt(FuncOp func, OptAttr opt) {
 
 llvm::Expected<SmallVector<OptAttr>> optimize::parseOpts(MLIRContext *context, llvm::StringRef text) {
   SmallVector<OptAttr> opts;
-  SmallVector<llvm::StringRef> parts;
-  text.split(parts, ',', -1, /*KeepEmpty=*/false);
-  for (llvm::StringRef part : parts) {
+  if (text.trim().empty())
+    return opts;
+  for (llvm::StringRef part : llvm::split(text, ',')) {
     SmallVector<llvm::StringRef, 3> words;
     part.split(words, ' ', -1, /*KeepEmpty=*/false);
     int64_t axis = -1, amount;

@@ -11,6 +11,9 @@ namespace kiln::optimize {
 /// what it leaves of the kernel is not to be used, so whoever goes on after an error tries the opt on a copy.
 llvm::Error applyOpt(kernel::FuncOp func, kernel::OptAttr opt);
 
+/// An opt as parseOpts reads it.
+std::string textOf(kernel::OptAttr opt);
+
 /// Reads "UPCAST 0 4, VECTOR 1 16".
 llvm::Expected<llvm::SmallVector<kernel::OptAttr>> parseOpts(mlir::MLIRContext *context, llvm::StringRef text);
 

@@ -9,8 +9,10 @@
 
 #include "passes/optimize/ApplyOpts.h"
 #include "passes/optimize/Heuristic.h"
+#include "passes/optimize/OptsFile.h"
 
 #include "support/Error.h"
+#include "support/Nearest.h"
 
 using namespace kiln;
 using namespace mlir;
@@ -55,6 +57,17 @@ static llvm::Error checkGroup(kernel::FuncOp func, TargetAttr target) {
   return llvm::Error::success();
 }
 
+/// Refuses items of groups on a device whose launches are cut into chunks.
+static llvm::Error checkKinds(ArrayRef<kernel::OptAttr> opts, TargetAttr target) {
+  if (target.maxItems() > 0 || target.getChunks() == 0)
+    return llvm::Error::success();
+  for (kernel::OptAttr opt : opts)
+    if (llvm::is_contained({kernel::OptKind::LOCAL, kernel::OptKind::GLOBAL, kernel::OptKind::GROUP}, opt.getKind()))
+      return failure("opt " + optimize::textOf(opt) + ": device " + target.getDevice() + " has no work groups",
+                     "THREAD cuts an axis into chunks");
+  return llvm::Error::success();
+}
+
 /// For each kernel, which of its buffers are weights wherever it is launched.
 static llvm::StringMap<llvm::SmallBitVector> weightsOf(ModuleOp module) {
   llvm::StringMap<llvm::SmallBitVector> weights;
@@ -72,21 +85,51 @@ namespace {
 struct OptimizeKernels : kiln::impl::OptimizeKernelsBase<OptimizeKernels> {
   using Base::Base;
 
+  LogicalResult initialize(MLIRContext *context) override {
+    std::optional<optimize::OptsFault> fault;
+    byHand_ = optimize::parseOptsFile(context, opts, fault);
+    return fault ? refuse(context, fault->number, fault->what) : success();
+  }
+
   void runOnOperation() override {
     TargetAttr target = targetOf(getOperation());
     weights_ = weightsOf(getOperation());
+    if (isLast && failed(checkNames()))
+      return signalPassFailure();
     for (auto func : getOperation().getOps<kernel::FuncOp>()) {
       if (!func.getOpts().empty())
         continue;
-      llvm::Expected<SmallVector<kernel::OptAttr>> opts = optsOf(func, target);
-      llvm::Error error = opts ? apply(func, *opts) : opts.takeError();
+      const optimize::OptsLine *line = lineOf(func);
+      llvm::Error error = line ? checkKinds(line->opts, target) : llvm::Error::success();
+      if (!error)
+        error = apply(func, line ? line->opts : chosenFor(func, target));
       if (!error)
         error = checkGroup(func, target);
-      if (error) {
-        func.emitError() << llvm::toString(std::move(error));
-        return signalPassFailure();
-      }
+      if (!error)
+        continue;
+      std::string what = llvm::toString(std::move(error));
+      (void)(line ? refuse(&getContext(), line->number, what) : func.emitError(what));
+      return signalPassFailure();
     }
+  }
+
+private:
+  /// An error about a line of the file of opts.
+  LogicalResult refuse(MLIRContext *context, unsigned line, const llvm::Twine &what) {
+    return emitError(FileLineColLoc::get(context, optsPath, line, 0)) << what;
+  }
+
+  /// Refuses a line that no kernel takes.
+  LogicalResult checkNames() {
+    SmallVector<llvm::StringRef> names;
+    for (auto func : getOperation().getOps<kernel::FuncOp>())
+      names.push_back(func.getName());
+    for (const optimize::OptsLine &line : byHand_)
+      if (!llvm::is_contained(names, line.kernel))
+        return refuse(&getContext(), line.number,
+                      "there is no kernel '" + line.kernel + "'; " +
+                          didYouMean(line.kernel, names, "--emit opts lists the kernels"));
+    return success();
   }
 
   llvm::Error apply(kernel::FuncOp func, ArrayRef<kernel::OptAttr> opts) {
@@ -96,22 +139,20 @@ struct OptimizeKernels : kiln::impl::OptimizeKernelsBase<OptimizeKernels> {
     return llvm::Error::success();
   }
 
-  /// By hand where the opts text has a line for the kernel, else by the heuristic.
-  llvm::Expected<SmallVector<kernel::OptAttr>> optsOf(kernel::FuncOp func, TargetAttr target) {
-    SmallVector<llvm::StringRef> lines;
-    llvm::StringRef(opts).split(lines, '\n', -1, /*KeepEmpty=*/false);
-    for (llvm::StringRef line : lines) {
-      auto [name, list] = line.split(':');
-      if (name.trim() == func.getName())
-        return optimize::parseOpts(&getContext(), list);
-    }
+  const optimize::OptsLine *lineOf(kernel::FuncOp func) const {
+    auto line = llvm::find_if(byHand_, [&](const auto &one) { return one.kernel == func.getName(); });
+    return line == byHand_.end() ? nullptr : &*line;
+  }
+
+  SmallVector<kernel::OptAttr> chosenFor(kernel::FuncOp func, TargetAttr target) {
     if (noOpt)
-      return SmallVector<kernel::OptAttr>();
+      return {};
     llvm::SmallBitVector weights = weights_.lookup(func.getName());
     weights.resize(func.getNumArguments());
     return optimize::chooseOpts(func, target, weights);
   }
 
+  std::vector<optimize::OptsLine> byHand_;
   llvm::StringMap<llvm::SmallBitVector> weights_;
 };
 } // namespace

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/optimize/OptsFile.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OperationSupport.h"
@@ -158,6 +159,7 @@ struct ReuseInputs : kiln::impl::ReuseInputsBase<ReuseInputs> {
     builder.setInsertionPointAfter(func);
     variant = cast<kernel::FuncOp>(builder.clone(*func));
     variant.setName((func.getName() + "_in_place" + (input > 1 ? llvm::Twine(input) : llvm::Twine())).str());
+    variant->setAttr(optimize::kInPlaceOf, func.getNameAttr());
     Block &body = variant.getBody().front();
     body.getArgument(input).replaceAllUsesWith(body.getArgument(0));
     body.eraseArgument(input);
@@ -176,6 +178,7 @@ struct ReuseInputs : kiln::impl::ReuseInputsBase<ReuseInputs> {
       StringAttr name = names[variant.getNameAttr()] = func.getNameAttr();
       func.erase();
       variant.setName(name);
+      variant->removeAttr(optimize::kInPlaceOf);
     }
     for (auto program : getOperation().getOps<host::ProgramOp>())
       program.walk([&](host::LaunchOp launch) {

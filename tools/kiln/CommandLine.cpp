@@ -15,11 +15,10 @@ using namespace kiln;
 using namespace kiln::driver;
 
 static constexpr std::pair<llvm::StringLiteral, Emit> kEmits[] = {
-    {"exe", Emit::Exe},           {"obj", Emit::Obj},       {"shared", Emit::Shared},
-    {"static", Emit::Static},     {"header", Emit::Header}, {"source", Emit::Source},
-    {"import", Emit::Import},     {"view", Emit::View},     {"schedule", Emit::Schedule},
-    {"optimize", Emit::Optimize}, {"lower", Emit::Lower},   {"render", Emit::Render},
-    {"llvm", Emit::Llvm},         {"asm", Emit::Asm}};
+    {"exe", Emit::Exe},           {"obj", Emit::Obj},           {"shared", Emit::Shared}, {"static", Emit::Static},
+    {"header", Emit::Header},     {"source", Emit::Source},     {"import", Emit::Import}, {"view", Emit::View},
+    {"schedule", Emit::Schedule}, {"optimize", Emit::Optimize}, {"opts", Emit::Opts},     {"lower", Emit::Lower},
+    {"render", Emit::Render},     {"llvm", Emit::Llvm},         {"asm", Emit::Asm}};
 
 static constexpr char kCommands[] = "commands are compile, run, verify, devices and flags";
 
@@ -78,7 +77,8 @@ static void addCompileOptions(CLI::App &app, CommandLine &line, Texts &texts, co
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--memory-limit", texts.memoryLimit, "the largest tensor that is not refused, in GiB (16)")
       ->type_name("GIB");
-  app.add_option("--opts", compile.optsPath, "a file of opts, a line a kernel")->type_name("FILE");
+  app.add_option("--opts", compile.optsPath, "a file of opts, a line for each kernel; --emit opts writes one")
+      ->type_name("FILE");
   app.add_option("--debug", compile.debug, "show more, 1 to 7, as DEBUG does")->type_name("N");
 }
 
@@ -181,6 +181,7 @@ static llvm::Error understand(CommandLine &line, const Texts &texts) {
     if (!file)
       return failure(compile.optsPath + ": cannot be read: " + file.getError().message());
     compile.pipeline.opts = (*file)->getBuffer().str();
+    compile.pipeline.optsPath = compile.optsPath;
   }
   for (const std::string &text : texts.at) {
     llvm::Expected<Sizes> sizes = parseSizes(text);
@@ -230,8 +231,8 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
   compile
       .add_option(
           "--emit", texts.emit,
-          "exe, obj, shared, static, header, source, a stage (import view schedule optimize lower render), llvm or asm "
-          "(exe)")
+          "exe, obj, shared, static, header, source, a stage (import view schedule optimize lower render), opts, llvm "
+          "or asm (exe)")
       ->type_name("KIND");
   compile.add_option("--weights", line.artefact.weightsPath, "put the weights there, a safetensors file")
       ->type_name("FILE");

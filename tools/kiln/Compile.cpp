@@ -10,6 +10,7 @@
 #include "Why.h"
 #include "ir/base/Target.h"
 #include "package/OutputFile.h"
+#include "passes/optimize/OptsFile.h"
 #include "support/Error.h"
 
 using namespace kiln;
@@ -25,6 +26,7 @@ static std::optional<Stage> emittedStage(Emit emit) {
   case Emit::Schedule:
     return Stage::Schedule;
   case Emit::Optimize:
+  case Emit::Opts:
     return Stage::Optimize;
   case Emit::Lower:
     return Stage::Lower;
@@ -34,7 +36,7 @@ static std::optional<Stage> emittedStage(Emit emit) {
 }
 
 /// Whether the stage whose module is to be printed is still to come, and has what is asked for beside it.
-static llvm::Error checkStage(std::optional<Stage> wanted, const Model &model, llvm::StringRef path,
+static llvm::Error checkStage(std::optional<Stage> wanted, const Model &model, const CompileOptions &options,
                               const ArtefactOptions &artefact) {
   if (!wanted)
     return llvm::Error::success();
@@ -45,8 +47,12 @@ static llvm::Error checkStage(std::optional<Stage> wanted, const Model &model, l
   if (inspects && *wanted < Stage::Schedule)
     return usageError("--why and --graph speak of kernels, --emit " + stageName(*wanted) + " stops before",
                       "leave one of them out");
+  if (*wanted < Stage::Optimize && !options.optsPath.empty())
+    return usageError("--opts " + options.optsPath + ": --emit " + stageName(*wanted) +
+                          " stops before opts are applied",
+                      "leave one of them out");
   if (*wanted < model.stage())
-    return usageError(path + ": has passed stage " + stageName(model.stage()) + " already",
+    return usageError(options.model + ": has passed stage " + stageName(model.stage()) + " already",
                       "ask for this stage or a later one");
   return llvm::Error::success();
 }
@@ -82,7 +88,7 @@ llvm::Error driver::compile(const CompileOptions &options, const ArtefactOptions
   // view: movement folds into views.  schedule: kernels, and the host program that launches them.
   // optimize: opts and the memory plan.  lower: kernels become loops of uops.
   std::optional<Stage> wanted = emittedStage(artefact.emit);
-  if (llvm::Error error = checkStage(wanted, model, options.model, artefact))
+  if (llvm::Error error = checkStage(wanted, model, options, artefact))
     return error;
   bool isScheduleEnough = artefact.onlyInspects && !artefact.showsStats;
   if (llvm::Error error = model.advance(wanted.value_or(isScheduleEnough ? Stage::Schedule : Stage::Lower)))
@@ -91,7 +97,10 @@ llvm::Error driver::compile(const CompileOptions &options, const ArtefactOptions
     return error;
   if (wanted)
     return emitText(artefact.output, [&](llvm::raw_ostream &out) {
-      model.print(out);
+      if (artefact.emit == Emit::Opts)
+        optimize::printOptsFile(model.module(), out);
+      else
+        model.print(out);
       return llvm::Error::success();
     });
   if (artefact.showsStats) {

@@ -5,6 +5,7 @@
 #include "ir/host/Host.h"
 #include "ir/kernel/Kernel.h"
 #include "ir/uop/UOp.h"
+#include "passes/optimize/OptsFile.h"
 #include "render/Listing.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -28,6 +29,7 @@ static void printOpts(mlir::ModuleOp module) {
     });
     llvm::errs() << "]\n";
   }
+  optimize::printOptsFile(module, llvm::errs());
 }
 
 /// A line a weight that is computed at compile time, with the kernels that compute it.

@@ -24,8 +24,15 @@ static std::string place(mlir::Location location) {
 
 Diagnostics::Diagnostics(mlir::MLIRContext &context)
     : handler_(&context, [this](mlir::Diagnostic &diagnostic) {
-        if (first_.empty() && diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
+        if (!first_.empty() || diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
+          return;
+        // A line as a whole is one of another file than the model's.
+        if (auto line = llvm::dyn_cast<mlir::FileLineColLoc>(diagnostic.getLocation()); line && line.getColumn() == 0) {
+          file_ = (line.getFilename().getValue() + ":" + llvm::Twine(line.getLine())).str();
+          first_ = diagnostic.str();
+        } else {
           first_ = place(diagnostic.getLocation()) + diagnostic.str();
+        }
       }) {}
 
 llvm::Error Diagnostics::take(llvm::StringRef file, llvm::StringRef otherwise) {
@@ -35,5 +42,6 @@ llvm::Error Diagnostics::take(llvm::StringRef file, llvm::StringRef otherwise) {
   // One line, whatever a verifier quotes.
   llvm::SmallVector<llvm::StringRef> lines;
   llvm::SplitString(text, lines, "\r\n");
-  return failure(file + ": " + llvm::join(lines, " "));
+  std::string named = std::exchange(file_, "");
+  return failure((named.empty() ? file : llvm::StringRef(named)) + ": " + llvm::join(lines, " "));
 }

@@ -16,6 +16,7 @@ public:
 
 private:
   std::string first_;
+  std::string file_; ///< that it is about, with its line; "": the one that is compiled
   mlir::ScopedDiagnosticHandler handler_;
 };
 

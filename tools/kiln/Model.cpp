@@ -64,6 +64,9 @@ llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options
     return model->diagnostics_.take(options.model, "no module that MLIR can read");
   if (llvm::Error error = model->checkDump())
     return error;
+  if (!options.optsPath.empty() && model->stage() >= Stage::Optimize)
+    return usageError("--opts " + options.optsPath + ": the kernels of " + options.model + " have their opts already",
+                      "give it with the model's file, or with a dump of an earlier stage");
   if (llvm::Error error = setTarget(model->module(), options))
     return error;
   model->findSource();

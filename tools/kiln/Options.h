@@ -23,6 +23,7 @@ enum class Emit {
   View,
   Schedule,
   Optimize,
+  Opts,
   Lower,
   Render,
   Llvm,
