@@ -68,3 +68,11 @@ function(kiln_dialect_tablegen td dialect prefix)
   mlir_tablegen(${prefix}Ops.cpp.inc -gen-op-defs)
   add_public_tablegen_target(Kiln${prefix}IncGen)
 endfunction()
+
+# One op of a dialect, in a file of its own for the few that know it.
+function(kiln_op_tablegen td op prefix)
+  set(LLVM_TARGET_DEFINITIONS ${td})
+  mlir_tablegen(${prefix}Ops.h.inc -gen-op-decls -op-include-regex=^${op}$)
+  mlir_tablegen(${prefix}Ops.cpp.inc -gen-op-defs -op-include-regex=^${op}$)
+  add_public_tablegen_target(Kiln${prefix}IncGen)
+endfunction()

@@ -11,8 +11,8 @@ import re
 import sys
 
 INCLUDE = re.compile(r'^#include "(.*)"$')
-PUBLIC = ("types", "kiln", "plan", "program")
-SOURCES = ("src", "device/cpu")
+PUBLIC = ("types", "kiln", "plan", "program", "call")
+SOURCES = ("src", "src/call", "device/cpu")
 HEAD = {
     "kiln.h": "/* kiln.h: what C that kiln compiled models to is compiled against, made by kiln. */",
     "kiln.c": """/* kiln.c: the runtime of compiled models, made by kiln.

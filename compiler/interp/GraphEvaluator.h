@@ -4,7 +4,7 @@
 #include "interp/GraphInterpreter.h"
 #include "interp/LazyTensor.h"
 #include "interp/Symbols.h"
-#include "ir/graph/Graph.h"
+#include "ir/graph/Call.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/Path.h"
@@ -47,6 +47,7 @@ private:
   Result one(graph::AssignOp op);
   Result one(graph::GatherOp op);
   Results many(graph::BindOp op);
+  Results many(graph::CallOp op);
   Results many(graph::CheckOp op);
   Results many(graph::IfOp op);
   Results many(graph::LoopOp op);

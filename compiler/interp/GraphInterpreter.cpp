@@ -97,7 +97,8 @@ const llvm::DenseMap<Operation *, llvm::SmallVector<Value>> &GraphEvaluator::las
 
 GraphEvaluator::Results GraphEvaluator::evaluate(Operation *op) {
   return llvm::TypeSwitch<Operation *, Results>(op)
-      .Case<graph::BindOp, graph::CheckOp, graph::IfOp, graph::LoopOp>([&](auto known) { return many(known); })
+      .Case<graph::BindOp, graph::CallOp, graph::CheckOp, graph::IfOp, graph::LoopOp>(
+          [&](auto known) { return many(known); })
       .Case<graph::ConstOp, graph::WeightOp, graph::SizeOp, graph::IotaOp, graph::ReshapeOp, graph::PermuteOp,
             graph::ExpandOp, graph::PadOp, graph::ShrinkOp, graph::FlipOp, graph::ViewOp, graph::AluOp, graph::ReduceOp,
             graph::ContiguousOp, graph::AssignOp, graph::GatherOp>([&](auto known) -> Results {

@@ -233,7 +233,9 @@ llvm::Expected<std::string> TableWriter::run(const ModelTables &tables) {
   llvm::replace(name, '*', '_');
   return ("/* " + name + ", compiled by kiln for the device " + options_.device +
           ".\n * Compile with -std=c11 -O2 -fwrapv -ffp-contract=off, link libm and kiln's runtime. */\n" +
-          kC11.fileHead + "\n#include \"" + (options_.isSelfContained ? "kiln.h" : "kiln/program.h") + "\"\n\n" +
+          kC11.fileHead +
+          (options_.isSelfContained ? "\n#include \"kiln.h\"\n\n"
+                                    : "\n#include \"kiln/call.h\"\n#include \"kiln/program.h\"\n\n") +
           functions_.definitions() + text_)
       .str();
 }

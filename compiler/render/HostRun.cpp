@@ -1,5 +1,6 @@
 #include "render/HostC.h"
 
+#include "ir/host/Call.h"
 #include "render/Pattern.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -30,6 +31,7 @@ private:
   void branch(scf::IfOp op);
   void loop(scf::WhileOp op);
   void launch(host::LaunchOp op);
+  void callLibrary(host::CallOp op);
   void plan(host::PlanOp op);
   std::string arithmetic(Operation *op);
   std::string size(view::Expr expr, const llvm::DenseMap<view::Expr, std::string> &variables, bool isEstimate);
@@ -236,6 +238,20 @@ void RunRenderer::launch(host::LaunchOp op) {
   line("}");
 }
 
+void RunRenderer::callLibrary(host::CallOp op) {
+  int64_t inputs = op.getBuffers().size() - op.getResults();
+  line("{");
+  ++depth_;
+  line("static const kiln_call_info info = {kiln_call_" + op.getCallee() + ", " + stringLiteral(op.getOrigin()) + ", " +
+       llvm::Twine(op.getResults()) + ", " + llvm::Twine(inputs) + "};");
+  line("const kiln_slice buffers[] = {" + list(op.getBuffers()) + "};");
+  line("const int64_t bytes[] = {" + list(op.getBytes()) + "};");
+  line("const int64_t sizes_[] = {" + list(op.getSizes(), "0") + "};");
+  call("call", "&info, buffers, bytes, sizes_");
+  --depth_;
+  line("}");
+}
+
 void RunRenderer::plan(host::PlanOp op) {
   llvm::SmallVector<std::string> lifetimes;
   for (auto [first, last] : llvm::zip(op.getFirst(), op.getLast()))
@@ -296,6 +312,7 @@ void RunRenderer::render(Operation *op) {
       .Case([&](scf::IfOp op) { branch(op); })
       .Case([&](scf::WhileOp op) { loop(op); })
       .Case([&](host::LaunchOp op) { launch(op); })
+      .Case([&](host::CallOp op) { callLibrary(op); })
       .Case([&](host::EvalOp op) {
         llvm::DenseMap<view::Expr, std::string> variables;
         unsigned next = 0;

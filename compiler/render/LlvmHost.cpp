@@ -2,6 +2,7 @@
 
 #include "render/LlvmAlu.h"
 
+#include "ir/host/Call.h"
 #include "kiln/program.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -27,6 +28,7 @@ private:
   void render(mlir::Block &block);
   void render(mlir::Operation &op);
   void render(host::LaunchOp op);
+  void render(host::CallOp op);
   void render(host::PlanOp op);
   void render(host::CheckOp op);
   void render(mlir::scf::IfOp op);
@@ -68,8 +70,8 @@ private:
   llvm::Function *function_ = nullptr;
   Value *runContext_ = nullptr;
   llvm::PHINode *status_ = nullptr; // of the block that ends a failed run
-  llvm::AllocaInst *sliceRoom_ = nullptr, *slicesRoom_ = nullptr, *sizesRoom_ = nullptr, *gridRoom_ = nullptr,
-                   *estimatesRoom_ = nullptr, *numberRoom_ = nullptr;
+  llvm::AllocaInst *sliceRoom_ = nullptr, *slicesRoom_ = nullptr, *sizesRoom_ = nullptr, *bytesRoom_ = nullptr,
+                   *gridRoom_ = nullptr, *estimatesRoom_ = nullptr, *numberRoom_ = nullptr;
   Value *wraps_ = nullptr; // whether something since the last endIfWrapped did; null: nothing can have
   llvm::DenseMap<mlir::Value, Value *> values_;
 };
@@ -110,9 +112,16 @@ llvm::Function *HostRenderer::run() {
     buffers = std::max<unsigned>(buffers, plan.getNumResults());
     sizes = std::max<unsigned>(sizes, plan.getNumResults());
   });
+  unsigned bytes = 0;
+  host::ProgramOp(tables_.program).walk([&](host::CallOp call) {
+    buffers = std::max<unsigned>(buffers, call.getBuffers().size());
+    bytes = std::max<unsigned>(bytes, call.getBytes().size());
+    sizes = std::max<unsigned>(sizes, call.getSizes().size());
+  });
   sliceRoom_ = reserve(sliceType_, 1);
   slicesRoom_ = reserve(sliceType_, buffers);
   sizesRoom_ = reserve(b_.getInt64Ty(), sizes);
+  bytesRoom_ = bytes ? reserve(b_.getInt64Ty(), bytes) : nullptr;
   gridRoom_ = reserve(b_.getInt64Ty(), KILN_MAX_GRID);
   estimatesRoom_ = reserve(b_.getInt64Ty(), 2);
   numberRoom_ = reserve(b_.getInt64Ty(), 1);
@@ -175,6 +184,22 @@ void HostRenderer::render(host::LaunchOp op) {
                           fill(estimatesRoom_, {value(op.getOperations()), value(op.getBytes())}, number)});
 }
 
+void HostRenderer::render(host::CallOp op) {
+  llvm::Type *number = b_.getInt64Ty();
+  llvm::FunctionCallee function = module_.getOrInsertFunction(
+      ("kiln_call_" + op.getCallee()).str(),
+      llvm::FunctionType::get(b_.getPtrTy(), {b_.getPtrTy(), b_.getPtrTy()}, /*isVarArg=*/false));
+  int32_t results = op.getResults(), inputs = int32_t(op.getBuffers().size()) - results;
+  llvm::Constant *info = llvm::ConstantStruct::getAnon({llvm::cast<llvm::Constant>(function.getCallee()),
+                                                        b_.CreateGlobalString(op.getOrigin(), "origin"),
+                                                        b_.getInt32(results), b_.getInt32(inputs)});
+  auto *global = new llvm::GlobalVariable(module_, info->getType(), /*isConstant=*/true,
+                                          llvm::GlobalValue::PrivateLinkage, info, "call");
+  call("kiln_rt_call",
+       {global, fill(slicesRoom_, values(op.getBuffers()), sliceType_), fill(bytesRoom_, values(op.getBytes()), number),
+        fill(sizesRoom_, values(op.getSizes()), number)});
+}
+
 void HostRenderer::render(host::PlanOp op) {
   llvm::StructType *lifetime = llvm::StructType::get(b_.getInt32Ty(), b_.getInt32Ty());
   llvm::SmallVector<llvm::Constant *> rows;
@@ -211,7 +236,8 @@ void HostRenderer::render(mlir::Block &block) {
 
 void HostRenderer::render(mlir::Operation &op) {
   llvm::TypeSwitch<mlir::Operation *>(&op)
-      .Case<host::LaunchOp, host::CheckOp, mlir::scf::IfOp, mlir::scf::WhileOp>([&](auto typed) { render(typed); })
+      .Case<host::LaunchOp, host::CallOp, host::CheckOp, mlir::scf::IfOp, mlir::scf::WhileOp>(
+          [&](auto typed) { render(typed); })
       .Case([&](host::EvalOp e) {
         llvm::DenseMap<Expr, Value *> known;
         unsigned next = 0;

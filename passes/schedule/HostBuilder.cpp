@@ -5,6 +5,9 @@
 
 #include "passes/schedule/HostBuilder.h"
 
+#include "ir/graph/Call.h"
+#include "ir/graph/Source.h"
+#include "ir/host/Call.h"
 #include "ir/kernel/Normalize.h"
 
 #include "passes/schedule/Fuse.h"
@@ -88,6 +91,7 @@ private:
   void emitGroup(const KernelGroup &group, Block &block, Scope &scope);
   void emitIf(graph::IfOp op, Block &block, Scope &scope);
   void emitLoop(graph::LoopOp op, Block &block, Scope &scope);
+  void emitCall(graph::CallOp op, Block &block, Scope &scope);
   void emitControl(Operation *op, Block &block, Scope &scope);
   /// The slice of a tensor that is memory.
   Value memoryOf(Value tensor, Block &block, Scope &scope);
@@ -172,7 +176,7 @@ Value HostBuilder::bytesOf(RankedTensorType type, Block &block, Scope &scope) {
 
 bool HostBuilder::isMemory(Value tensor, Block &block) {
   Operation *op = tensor.getDefiningOp();
-  if (!op || isa<graph::WeightOp, graph::IfOp, graph::LoopOp>(op))
+  if (!op || isa<graph::WeightOp, graph::IfOp, graph::LoopOp, graph::CallOp>(op))
     return true;
   if (isNumber(tensor))
     return false;
@@ -194,7 +198,7 @@ Value HostBuilder::memoryOf(Value tensor, Block &block, Scope &scope) {
   if (auto weight = tensor.getDefiningOp<graph::WeightOp>())
     return scope.memory[tensor] =
                host::WeightOp::create(builder_, loc_, sliceType, builder_.getI64IntegerAttr(weightIndex(weight)));
-  if (isa_and_nonnull<graph::IfOp, graph::LoopOp>(tensor.getDefiningOp()))
+  if (isa_and_nonnull<graph::IfOp, graph::LoopOp, graph::CallOp>(tensor.getDefiningOp()))
     emitControl(tensor.getDefiningOp(), block, scope);
   else
     emitGroup(*writer_.at(tensor), block, scope);
@@ -340,7 +344,7 @@ void HostBuilder::emitBlock(Block &block, Scope &scope) {
   for (const KernelGroup &group : realization.groups)
     emitGroup(group, block, scope);
   for (Operation &op : block)
-    if (isa<graph::IfOp, graph::LoopOp, graph::BindOp>(op))
+    if (isa<graph::IfOp, graph::LoopOp, graph::BindOp, graph::CallOp>(op))
       emitControl(&op, block, scope);
 }
 
@@ -363,6 +367,8 @@ void HostBuilder::emitControl(Operation *op, Block &block, Scope &scope) {
     return emitIf(branch, block, scope);
   if (auto loop = dyn_cast<graph::LoopOp>(op))
     return emitLoop(loop, block, scope);
+  if (auto call = dyn_cast<graph::CallOp>(op))
+    return emitCall(call, block, scope);
   auto bind = cast<graph::BindOp>(op);
   SymbolAttr attr = bind.getSymbol();
   Expr symbol = Expr::variable(attr.getName(), attr.getMin(), attr.getMax());
@@ -372,6 +378,26 @@ void HostBuilder::emitControl(Operation *op, Block &block, Scope &scope) {
   constexpr std::numeric_limits<int64_t> any;
   checkBounds(value, any.min(), any.max(), symbol, "is data");
   scope.sizes[symbol] = value;
+}
+
+void HostBuilder::emitCall(graph::CallOp op, Block &block, Scope &scope) {
+  if (scope.memory.contains(op.getResult(0)))
+    return;
+  for (Value operand : op.getOperands())
+    memoryOf(edgeOf(operand).base, block, scope);
+  SmallVector<Value> buffers, bytes, sizes;
+  for (Value result : op.getResults())
+    buffers.push_back(allocate(result, block, scope));
+  for (Value operand : op.getOperands())
+    buffers.push_back(memoryOf(edgeOf(operand).base, block, scope));
+  for (Value tensor : llvm::concat<Value>(SmallVector<Value>(op.getResults()), SmallVector<Value>(op.getOperands())))
+    bytes.push_back(bytesOf(typeOf(tensor), block, scope));
+  for (Expr expr : op.getSizes().getSizes())
+    sizes.push_back(size(expr, block, scope));
+  auto sources = graph::sourcesOf(op.getLoc());
+  StringRef node = sources.empty() ? op.getCallee() : sources.back().node.getValue();
+  host::CallOp::create(builder_, loc_, op.getCalleeAttr(), builder_.getI64IntegerAttr(op.getNumResults()), buffers,
+                       bytes, sizes, builder_.getStringAttr(node));
 }
 
 SmallVector<Value> HostBuilder::yieldMemory(ValueRange values, Block &block, Scope &scope) {
@@ -662,8 +688,9 @@ static void giveMemoryToYields(Block &block, bool onlyOnce) {
       continue;
     Edge edge = edgeOf(operand.get());
     Operation *op = edge.base.getDefiningOp();
-    bool computed = isa_and_nonnull<graph::AluOp, graph::ReduceOp, graph::GatherOp, graph::ContiguousOp>(op) &&
-                    op->getBlock() == &block;
+    bool computed =
+        isa_and_nonnull<graph::AluOp, graph::ReduceOp, graph::GatherOp, graph::ContiguousOp, graph::CallOp>(op) &&
+        op->getBlock() == &block;
     bool isControl = isa_and_nonnull<graph::IfOp, graph::LoopOp>(op) && !onlyOnce;
     bool fresh = seen.insert(edge.base).second || !onlyOnce;
     if ((computed || isControl) && fresh && isWholeInOrder(edge))
@@ -688,7 +715,7 @@ void HostBuilder::giveOutputsMemory() {
   main_.walk([&](Operation *op) {
     if (auto gather = dyn_cast<graph::GatherOp>(op))
       return giveMemoryTo(gather.getInputMutable(), /*inOrder=*/false);
-    if (!isa<graph::IfOp, graph::LoopOp, graph::BindOp>(op))
+    if (!isa<graph::IfOp, graph::LoopOp, graph::BindOp, graph::CallOp>(op))
       return;
     // A loop's trips and condition come first, and the host may know them, as it may what a symbol is bound to.
     size_t scalars = isa<graph::BindOp>(op) ? 1 : 0;

@@ -7,6 +7,7 @@
 
 #include "passes/schedule/MergeKernels.h"
 
+#include "passes/schedule/Dependence.h"
 #include "passes/schedule/Fuse.h"
 
 using namespace kiln;
@@ -72,6 +73,9 @@ void schedule::mergeKernels(llvm::MapVector<Value, KernelGroup> &groups, const l
   llvm::DenseMap<Value, SmallVector<size_t>> readers;                    // of memory, among the kernels so far
   llvm::DenseMap<std::pair<Value, Walk>, SmallVector<size_t>> mergeable; // readers of a tensor as large as the walk
   llvm::DenseSet<Value> gone;
+  if (groups.empty())
+    return;
+  Dependence dependence(*groups.front().second.outputs.front().getParentBlock());
   for (KernelGroup *group : inOrder(groups)) {
     Node node{group};
     auto waitFor = [&](size_t other) {
@@ -79,9 +83,17 @@ void schedule::mergeKernels(llvm::MapVector<Value, KernelGroup> &groups, const l
       nodes[other].isWaitedFor = true;
     };
     llvm::SetVector<Value> reads = readsOf(*group, realized);
-    for (Value read : reads)
-      if (auto written = writer.find(read); written != writer.end())
-        waitFor(written->second);
+    SmallVector<Value> open(group->outputs.begin(), group->outputs.end());
+    llvm::DenseSet<Value> known;
+    while (!open.empty())
+      for (const Edge &edge : dependence.of(open.pop_back_val())) {
+        if (!known.insert(edge.base).second)
+          continue;
+        if (auto written = writer.find(edge.base); written != writer.end())
+          waitFor(written->second);
+        else
+          open.push_back(edge.base);
+      }
     for (Value output : group->outputs)
       if (auto assign = output.getDefiningOp<graph::AssignOp>())
         for (size_t reader : readers[assign.getTarget()]) // of the old value

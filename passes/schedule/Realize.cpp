@@ -12,6 +12,8 @@
 #include "passes/schedule/Realize.h"
 
 #include "ir/base/AluTraits.h"
+#include "ir/graph/Call.h"
+#include "passes/schedule/Dependence.h"
 
 #include <deque>
 
@@ -62,7 +64,8 @@ SmallVector<Edge> schedule::rootsOf(Block &block) {
   for (Operation &op : block) {
     if (auto assign = dyn_cast<graph::AssignOp>(op))
       roots.push_back(edgeOf(assign.getResult()));
-    bool reads = op.hasTrait<OpTrait::IsTerminator>() || isa<graph::IfOp, graph::LoopOp, graph::BindOp>(op);
+    bool reads =
+        op.hasTrait<OpTrait::IsTerminator>() || isa<graph::IfOp, graph::LoopOp, graph::BindOp, graph::CallOp>(op);
     if (!reads)
       continue;
     op.walk([&](Operation *inner) {
@@ -281,18 +284,19 @@ bool Realizer::isolate(Value reduce, llvm::SetVector<Value> &group) {
 }
 
 bool Realizer::waitsForItself(const llvm::SetVector<Value> &outputs) {
+  Dependence dependence(block_);
   // Memory that another kernel writes, as far as it is behind an output.
   SmallVector<Value> above(outputs.begin(), outputs.end()), elsewhere;
   llvm::DenseSet<Value> known(outputs.begin(), outputs.end()), knownElsewhere;
   while (!above.empty())
-    for (const Edge &edge : sourcesOf(above.pop_back_val()))
-      if (isHere(edge.base) && known.insert(edge.base).second)
-        (realized_.contains(edge.base) ? elsewhere : above).push_back(edge.base);
+    for (const Edge &edge : dependence.of(above.pop_back_val()))
+      if (known.insert(edge.base).second)
+        (isHere(edge.base) && !realized_.contains(edge.base) ? above : elsewhere).push_back(edge.base);
   while (!elsewhere.empty())
-    for (const Edge &edge : sourcesOf(elsewhere.pop_back_val())) {
+    for (const Edge &edge : dependence.of(elsewhere.pop_back_val())) {
       if (outputs.contains(edge.base))
         return true;
-      if (isHere(edge.base) && knownElsewhere.insert(edge.base).second)
+      if (knownElsewhere.insert(edge.base).second)
         elsewhere.push_back(edge.base);
     }
   return false;
@@ -405,12 +409,15 @@ SmallVector<KernelGroup *> schedule::inOrder(llvm::MapVector<Value, KernelGroup>
     next[from].push_back(to);
     ++missing[to];
   };
+  if (groups.empty())
+    return {};
+  Dependence dependence(*groups.front().second.outputs.front().getParentBlock());
   for (auto &[key, group] : groups) {
     llvm::SetVector<KernelGroup *> before, after;
     SmallVector<Value> above(group.outputs.begin(), group.outputs.end());
     llvm::DenseSet<Value> known;
     while (!above.empty())
-      for (const Edge &edge : sourcesOf(above.pop_back_val())) {
+      for (const Edge &edge : dependence.of(above.pop_back_val())) {
         if (!known.insert(edge.base).second)
           continue;
         KernelGroup *written = writer.lookup(edge.base), *overwritten = overwriter.lookup(edge.base);

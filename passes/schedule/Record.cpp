@@ -1,5 +1,6 @@
 #include "passes/schedule/Record.h"
 
+#include "ir/graph/Call.h"
 #include "ir/graph/Source.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -28,6 +29,7 @@ static std::string opName(Value tensor, bool isRead) {
                          .Case([](graph::WeightOp) { return "weight"; })
                          .Case([](graph::IfOp) { return "if"; })
                          .Case([](graph::LoopOp) { return "loop"; })
+                         .Case([](graph::CallOp call) { return call.getCallee().str(); })
                          .Default([](Operation *) { return ""; });
   if (!name.empty() || isRead)
     return name.empty() ? "load" : name;
@@ -46,7 +48,8 @@ static std::optional<host::Reason> neededBy(Value tensor) {
     Operation *user = use.getOwner();
     isOutput |= isa<func::ReturnOp>(user);
     isSize |= isa<graph::BindOp>(user);
-    isRead |= isa<graph::YieldOp, graph::IfOp, graph::LoopOp>(user) || user->getBlock() != tensor.getParentBlock();
+    isRead |= isa<graph::YieldOp, graph::IfOp, graph::LoopOp, graph::CallOp>(user) ||
+              user->getBlock() != tensor.getParentBlock();
     auto gather = dyn_cast<graph::GatherOp>(user);
     isTable |= gather && &gather.getInputMutable() == &use;
   };

@@ -128,5 +128,6 @@ const kiln_device driver::kiln_device_interp = {
     .synchronize = nullptr,
     .error = lastError,
     .map_host = nullptr,
+    .is_host = 0,
     .list = nullptr,
 };

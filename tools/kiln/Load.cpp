@@ -5,6 +5,7 @@
 #include "render/Jit.h"
 #include "support/Error.h"
 
+#include "kiln/call.h"
 #include "kiln/program.h"
 
 #include <dlfcn.h>
@@ -30,6 +31,10 @@ static render::RuntimeSymbols runtimeSymbols(const DeviceEntry &device) {
   add("kiln_rt_fail", kiln_rt_fail);
   add("kiln_rt_launch", kiln_rt_launch);
   symbols["kiln_device_" + device.compiler.name] = const_cast<kiln_device *>(device.runtime);
+  add("kiln_rt_call", kiln_rt_call);
+#define KILN_CALL(NAME) add("kiln_call_" #NAME, kiln_call_##NAME);
+  KILN_CALLS
+#undef KILN_CALL
   return symbols;
 }
 

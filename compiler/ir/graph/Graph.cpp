@@ -1,4 +1,4 @@
-#include "ir/graph/Graph.h"
+#include "ir/graph/Call.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -15,6 +15,8 @@ using view::Expr;
 #include "ir/graph/GraphAttrs.cpp.inc"
 #define GET_OP_CLASSES
 #include "ir/graph/GraphOps.cpp.inc"
+#define GET_OP_CLASSES
+#include "ir/graph/GraphCallOps.cpp.inc"
 
 void GraphDialect::initialize() {
   addAttributes<
@@ -24,6 +26,10 @@ void GraphDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "ir/graph/GraphOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/graph/GraphCallOps.cpp.inc"
       >();
 }
 

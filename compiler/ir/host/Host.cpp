@@ -1,4 +1,4 @@
-#include "ir/host/Host.h"
+#include "ir/host/Call.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -16,6 +16,8 @@ using namespace mlir;
 #include "ir/host/HostTypes.cpp.inc"
 #define GET_OP_CLASSES
 #include "ir/host/HostOps.cpp.inc"
+#define GET_OP_CLASSES
+#include "ir/host/HostCallOps.cpp.inc"
 
 namespace {
 /// What the scheduler decided stands beside the module, not within the lines of its launches.
@@ -44,6 +46,10 @@ void HostDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "ir/host/HostOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/host/HostCallOps.cpp.inc"
       >();
 }
 

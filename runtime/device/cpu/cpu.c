@@ -142,6 +142,7 @@ static void *cpu_map_host(void *opaque, void *data) {
       .copy = cpu_copy,                                                                                                \
       .launch = cpu_launch,                                                                                            \
       .map_host = cpu_map_host,                                                                                        \
+      .is_host = 1,                                                                                                    \
   }
 
 const kiln_device kiln_device_cpu = CPU_DEVICE("cpu");

@@ -100,6 +100,13 @@ typedef struct kiln_launch_info {
   const char *origin; /* the source nodes: "['dot']" */
 } kiln_launch_info;
 
+/* What a call of the runtime's library is (kiln/call.h), beside its buffers: results first. */
+typedef struct kiln_call_info {
+  const char *(*function)(void *const *buffers, const int64_t *sizes);
+  const char *origin; /* the source node */
+  int32_t results, inputs;
+} kiln_call_info;
+
 /* Sizes are multiplied and added with these where their bounds let them pass 64 bits: then *wraps becomes 1. */
 static inline int64_t kiln_size_mul(int64_t a, int64_t b, int *wraps) {
   int64_t product = (int64_t)((uint64_t)a * (uint64_t)b);
@@ -140,6 +147,9 @@ kiln_status kiln_rt_fail(kiln_context *context, kiln_status status, const char *
  * arithmetic operations and bytes moved. */
 kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, const kiln_slice *buffers,
                            const int64_t *sizes, const int64_t grid[KILN_MAX_GRID], const int64_t estimates[2]);
+/* Runs a function of the runtime's library on the host, once what was launched is done. `bytes`: of each buffer. */
+kiln_status kiln_rt_call(kiln_context *context, const kiln_call_info *info, const kiln_slice *buffers,
+                         const int64_t *bytes, const int64_t *sizes);
 
 /* ---- a device ---- */
 
@@ -161,6 +171,7 @@ struct kiln_device {
   kiln_status (*synchronize)(void *state);    /* optional: devices whose launch returns when it is done */
   const char *(*error)(void *state);          /* optional: the cause of the last failure */
   void *(*map_host)(void *state, void *data); /* optional: host memory used in place, as the CPU does */
+  int32_t is_host;                            /* not 0: the host may read and write at slice.memory + slice.offset */
   /* Optional: calls `visit` with what this machine has of the device; needs no state. */
   kiln_status (*list)(void (*visit)(void *user, const char *name), void *user, char *error, size_t error_bytes);
 };

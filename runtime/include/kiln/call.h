@@ -1,0 +1,54 @@
+/*===- call.h - What the host computes that no kernel does --------------------------------===
+ *
+ * A kernel computes one element of a shape at each point of it. What goes in an order that data decides (updates that
+ * hit one place), or has as many results as data says, is a function here, in C and on the host. Each is in an object
+ * of its own, so that a program has those that it calls.
+ *
+ * A function is given its buffers, results first, row-major, which do not overlap, and numbers: what they are is said
+ * at each. It gives NULL, or what is wrong with its inputs. Where the number of elements that count is data, a result
+ * says it. A function keeps nothing between calls and may run in two threads.
+ *
+ *===-------------------------------------------------------------------------------------===*/
+#ifndef KILN_CALL_H
+#define KILN_CALL_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef const char *kiln_call(void *const *buffers, const int64_t *sizes);
+
+/* All of them, by name. */
+#define KILN_CALLS KILN_CALL(determinant) KILN_CALL(scatter) KILN_CALL(select) KILN_CALL(suppress) KILN_CALL(unique)
+
+/* data[n, row] with updates[m, row] stored into the rows at places[m], in order.
+ * Buffers: result[n, row]; data, places (int64), updates. Numbers: n, m, row, the dtype (a kiln_dtype), and the
+ * kiln_scatter that says how an update and what is there make one. A place outside 0 to n-1 is wrong. */
+enum kiln_scatter { KILN_SCATTER_SET, KILN_SCATTER_ADD, KILN_SCATTER_MUL, KILN_SCATTER_MAX, KILN_SCATTER_MIN };
+kiln_call kiln_call_scatter;
+
+/* Where mask[n] is true, in order. Buffers: places (int64, room for n), their number (int64); mask (bool). Numbers: n.
+ */
+kiln_call kiln_call_select;
+
+/* Which of the rows of data[n, row] are different, in order, or where `sorted` is 0 as they come; NaNs are equal.
+ * Buffers (int64, room for n): the first of each kind, of each row the number of its kind, how many there are of each
+ * kind; the number of kinds; data. Numbers: n, row, the dtype, sorted. */
+kiln_call kiln_call_unique;
+
+/* Of boxes[batches, n, 4] the best for each class, none of which overlaps another, by scores[batches, classes, n].
+ * Buffers: rows of batch, class and box (int64[room for batches * classes * n, 3]), their number; boxes and scores
+ * (float), the most boxes of a class (int64), how much of two boxes' area they may share, and the least score (floats).
+ * Numbers: batches, classes, n, whether a box is its middle and its sizes, and whether there is a least score. */
+kiln_call kiln_call_suppress;
+
+/* The determinants of matrices[count, n, n]. Buffers: result[count]; matrices. Numbers: count, n, the dtype, a float's.
+ */
+kiln_call kiln_call_determinant;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

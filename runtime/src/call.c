@@ -1,0 +1,54 @@
+/*===- call.c - What a host program calls: functions of the library ------===*/
+#include "context.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define KILN_MAX_CALL_BUFFERS 16
+
+/* Copies of the inputs in memory of the host, and room for the results: for devices whose memory is their own. */
+static kiln_status fetch_buffers(kiln_context *context, const kiln_call_info *info, const kiln_slice *buffers,
+                                 const int64_t *bytes, void **pointers) {
+  for (int32_t i = 0; i < info->results + info->inputs; i++) {
+    pointers[i] = kiln_host_alloc(bytes[i]);
+    if (!pointers[i])
+      return kiln_fail(context, KILN_OUT_OF_MEMORY, "node '%s': no memory for %" PRId64 " bytes", info->origin,
+                       bytes[i]);
+    kiln_status status = KILN_OK;
+    if (i >= info->results && bytes[i] > 0)
+      status = context->device->read(context->state, pointers[i], buffers[i], bytes[i]);
+    if (status)
+      return kiln_fail_device(context, status, info->origin);
+  }
+  return KILN_OK;
+}
+
+static kiln_status call_function(kiln_context *context, const kiln_call_info *info, void *const *pointers,
+                                 const int64_t *sizes) {
+  const char *cause = info->function(pointers, sizes);
+  return cause ? kiln_fail(context, KILN_INDEX_ERROR, "node '%s': %s", info->origin, cause) : KILN_OK;
+}
+
+kiln_status kiln_rt_call(kiln_context *context, const kiln_call_info *info, const kiln_slice *buffers,
+                         const int64_t *bytes, const int64_t *sizes) {
+  const kiln_device *device = context->device;
+  void *pointers[KILN_MAX_CALL_BUFFERS] = {0};
+  int32_t count = info->results + info->inputs;
+  if (count > KILN_MAX_CALL_BUFFERS)
+    return kiln_fail(context, KILN_INVALID_ARGUMENT, "node '%s': a call with more than %d buffers", info->origin,
+                     KILN_MAX_CALL_BUFFERS);
+  if (device->is_host) {
+    for (int32_t i = 0; i < count; i++)
+      pointers[i] = (char *)buffers[i].memory + buffers[i].offset;
+    return call_function(context, info, pointers, sizes);
+  }
+  kiln_status status = fetch_buffers(context, info, buffers, bytes, pointers);
+  if (!status)
+    status = call_function(context, info, pointers, sizes);
+  for (int32_t i = 0; !status && i < info->results; i++)
+    if (bytes[i] > 0 && (status = device->write(context->state, buffers[i], pointers[i], bytes[i])))
+      status = kiln_fail_device(context, status, info->origin);
+  for (int32_t i = 0; i < count; i++)
+    free(pointers[i]);
+  return status;
+}
