@@ -1,5 +1,6 @@
 //===- TensorBuilderIndexing.cpp - Index tensors, gather, triangles ----------===//
 #include "import/DType.h"
+#include "import/Scatter.h"
 #include "import/TensorBuilder.h"
 
 using namespace kiln;
@@ -32,67 +33,20 @@ Value TensorBuilder::gather(Value x, Value indices, int64_t axis) {
 }
 
 Value TensorBuilder::gatherElements(Value x, Value indices, int64_t axis) {
-  std::optional<int64_t> at = normalizeAxis(axis, rank(x));
-  if (!x || !indices || !at)
-    return {};
-  if (rank(indices) != rank(x) || !isInteger(indices))
-    return fail("indices " + describe(shape(indices)) + " of dtype " + dtypeName(element(indices)) + " for " +
-                    describe(shape(x)),
-                "they are integers and have as many axes");
-  // The place in the flattened tensor.
-  Value place = constant(0, int64(), {});
-  Expr step = 1;
-  for (int64_t i = rank(x) - 1; i >= 0; --i) {
-    Value along;
-    if (i == *at) {
-      Value index = cast(indices, int64());
-      along = where(less(index, 0), add(index, size(dim(x, i))), index);
-    } else {
-      Shape sizes(rank(x), Expr(1));
-      sizes[i] = dim(indices, i);
-      along = reshape(arange(dim(indices, i), int64()), sizes);
-    }
-    place = add(mul(along, size(step)), place);
-    step = step * dim(x, i);
-  }
-  return gather(reshape(x, {step}), place, 0);
+  Value place = elementPlaces(*this, x, indices, axis, /*isChecked=*/false);
+  return place ? gather(reshape(x, {view::product(shape(x))}), place, 0) : Value();
+}
+
+/// x with its first `count` axes made one.
+static Value flattenFront(TensorBuilder &b, Value x, int64_t count) {
+  Shape from = b.shape(x), flat{view::product(TensorBuilder::Sizes(from).take_front(count))};
+  flat.append(from.begin() + count, from.end());
+  return b.reshape(x, flat);
 }
 
 Value TensorBuilder::gatherND(Value x, Value indices, int64_t batch) {
-  if (!x || !indices)
-    return {};
-  std::optional<int64_t> places = rank(indices) ? dim(indices, -1).asConst() : std::nullopt;
-  bool fits = isInteger(indices) && batch >= 0 && batch < rank(indices) && places && batch + *places <= rank(x);
-  for (int64_t i = 0; fits && i < batch; ++i)
-    fits = provablyEqual(dim(x, i), dim(indices, i));
-  if (!fits)
-    return fail("indices " + describe(shape(indices)) + " of dtype " + dtypeName(element(indices)) + " for " +
-                    describe(shape(x)) + " with " + Twine(batch) + " batch axes",
-                "they are integers, and their last size is a number of axes");
-  // The place in x with its batch axes and the indexed ones flattened.
-  Shape from = shape(x), among(shape(indices));
-  among.pop_back();
-  Sizes rest = Sizes(from).drop_front(batch + *places);
-  Value place = constant(0, int64(), among);
-  Expr step = 1;
-  for (int64_t i = *places - 1; i >= 0; --i) {
-    Expr size = from[batch + i];
-    Value index = cast(reshape(narrow(indices, -1, i, i + 1), among), int64());
-    index = where(less(index, 0), add(index, this->size(size)), index);
-    place = add(mul(index, this->size(step)), place);
-    step = step * size;
-  }
-  if (batch > 0) {
-    Shape sizes(among.begin(), among.begin() + batch);
-    Value first = reshape(arange(view::product(sizes), int64()), sizes);
-    while (first && rank(first) < int64_t(among.size()))
-      first = unsqueeze(first, {rank(first)});
-    place = add(mul(first, this->size(step)), place);
-    step = step * view::product(sizes);
-  }
-  Shape flat{step};
-  flat.append(rest.begin(), rest.end());
-  return gather(reshape(x, flat), place, 0);
+  Value place = rowPlaces(*this, x, indices, batch, /*isChecked=*/false);
+  return place ? gather(flattenFront(*this, x, batch + dim(indices, -1).constant()), place, 0) : Value();
 }
 
 Value TensorBuilder::oneHot(Value indices, Expr depth, int64_t axis, Operand on, Operand off, Type element) {

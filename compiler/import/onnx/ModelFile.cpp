@@ -82,7 +82,8 @@ llvm::Expected<ModelFile::Bytes> ModelFile::externalBytes(const ::onnx::TensorPr
   return Bytes{location, offset, file->substr(offset, wanted)};
 }
 
-llvm::Expected<Constant> ModelFile::constant(mlir::MLIRContext *context, const ::onnx::TensorProto &tensor) {
+llvm::Expected<Constant> ModelFile::constant(mlir::MLIRContext *context, const ::onnx::TensorProto &tensor,
+                                             int64_t mostDense) {
   auto fail = [&](llvm::Error error) {
     return failure("tensor " + quoted(tensor.name()) + ": " + llvm::toString(std::move(error)));
   };
@@ -120,7 +121,7 @@ llvm::Expected<Constant> ModelFile::constant(mlir::MLIRContext *context, const :
   if (bytes.bytes.size() != uint64_t(*size))
     return fail(failure("its data has " + Twine(bytes.bytes.size()) + " bytes where its shape needs " + Twine(*size),
                         "is the file whole?"));
-  if (*size <= kMostDenseBytes)
+  if (*size <= mostDense)
     return Constant{type, denseFromBytes(type, bytes.bytes)};
   if (element.isInteger(1) && llvm::any_of(bytes.bytes, [](char c) { return c != 0 && c != 1; }))
     return fail(failure("a bool is neither 0 nor 1", "store it as a byte of one of them"));

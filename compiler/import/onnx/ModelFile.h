@@ -24,11 +24,12 @@ public:
 
   const ::onnx::ModelProto &model() const { return model_; }
 
-  /// The constant that `tensor`, a part of model(), describes. Up to kMostDenseBytes, and what the file holds as single
-  /// numbers, becomes dense elements; the rest stays in its file. The error names the tensor but not the model.
-  llvm::Expected<Constant> constant(mlir::MLIRContext *context, const ::onnx::TensorProto &tensor);
-
   static constexpr int64_t kMostDenseBytes = 1024;
+
+  /// The constant that `tensor`, a part of model(), describes. Up to `mostDense` bytes, and what the file holds as
+  /// single numbers, becomes dense elements; the rest stays in its file. The error names the tensor but not the model.
+  llvm::Expected<Constant> constant(mlir::MLIRContext *context, const ::onnx::TensorProto &tensor,
+                                    int64_t mostDense = kMostDenseBytes);
 
 private:
   struct Bytes {

@@ -1,6 +1,9 @@
 //===- Product.cpp - Matrix products and convolutions -----------------------===//
+#include "import/DType.h"
+#include "import/Scatter.h"
 #include "import/onnx/Registry.h"
 #include "import/onnx/WindowAttributes.h"
+#include "ir/base/DType.h"
 
 using namespace kiln;
 using namespace kiln::import;
@@ -91,9 +94,25 @@ static Tensor convTranspose(Node &n, TensorBuilder &b) {
   return b.convTranspose(x, weight, bias, *window, groups, outputPad);
 }
 
+/// Of the matrices that the last two axes are.
+static Value determinant(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  if (!x)
+    return {};
+  int64_t rank = b.rank(x);
+  if (rank < 2 || !b.isFloat(x) || !view::provablyEqual(b.dim(x, -1), b.dim(x, -2)))
+    return b.fail("the determinant of " + describe(b.shape(x)) + " of " + dtypeName(b.element(x)),
+                  "it is of square matrices of floats");
+  Shape batch = b.shape(x);
+  batch.truncate(rank - 2);
+  return callHost(b, "determinant", {tensorType(batch, b.element(x))}, {x},
+                  {view::product(batch), b.dim(x, -1), int64_t(*dtypeOf(b.element(x)))})[0];
+}
+
 void kiln::import::onnx::addProducts(Registry &r) {
   r.add("Conv", 1, conv);
   r.add("ConvTranspose", 1, convTranspose);
+  r.add("Det", 11, determinant);
   r.add("Gemm", 1, gemm);
   r.add("MatMul", 1, matmul);
 }

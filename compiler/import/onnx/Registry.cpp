@@ -7,6 +7,7 @@ const Registry &Registry::all() {
     Registry r;
     addActivations(r);
     addAttention(r);
+    addClassical(r);
     addControlFlow(r);
     addEinsum(r);
     addElementwise(r);
@@ -23,6 +24,8 @@ const Registry &Registry::all() {
     addReductions(r);
     addResizing(r);
     addSampling(r);
+    addScatters(r);
+    addSelections(r);
     addShapes(r);
     addSignals(r);
     addTraining(r);

@@ -53,6 +53,7 @@ private:
 // The families, a file each.
 void addActivations(Registry &registry);
 void addAttention(Registry &registry);
+void addClassical(Registry &registry);
 void addControlFlow(Registry &registry);
 void addEinsum(Registry &registry);
 void addElementwise(Registry &registry);
@@ -65,12 +66,16 @@ void addNormalizations(Registry &registry);
 void addPooling(Registry &registry);
 void addProducts(Registry &registry);
 void addQuantization(Registry &registry);
+void addRandom(Registry &registry);
 void addRecurrent(Registry &registry);
 void addReductions(Registry &registry);
 void addResizing(Registry &registry);
 void addSampling(Registry &registry);
+void addScatters(Registry &registry);
+void addSelections(Registry &registry);
 void addShapes(Registry &registry);
 void addSignals(Registry &registry);
+void addText(Registry &registry);
 void addTraining(Registry &registry);
 void addUnfolding(Registry &registry);
 

@@ -1,4 +1,5 @@
 //===- Unfolding.cpp - Windows put back where they came from ----------------===//
+#include "import/Scatter.h"
 #include "import/onnx/ModelFile.h"
 #include "import/onnx/Registry.h"
 
@@ -61,4 +62,36 @@ static Value col2im(Node &n, TensorBuilder &b) {
   return b.sum(elements, llvm::to_vector(llvm::seq<int64_t>(2 + axes, rank)));
 }
 
-void kiln::import::onnx::addUnfolding(Registry &r) { r.add("Col2Im", 18, col2im); }
+/// The largest elements back at their places in what they were chosen from, zeros elsewhere.
+static Value maxUnpool(Node &n, TensorBuilder &b) {
+  Value x = n.input(0), places = n.input(1);
+  llvm::SmallVector<int64_t> kernel = n.integers("kernel_shape"), strides = n.integers("strides"),
+                             pads = n.integers("pads");
+  if (!x || !places)
+    return {};
+  int64_t axes = kernel.size();
+  if (b.rank(x) != axes + 2)
+    return b.fail("a kernel of " + Twine(axes) + " axes for " + describe(b.shape(x)));
+  strides.resize(axes, 1);
+  pads.resize(2 * axes, 0);
+  Shape shape = b.shape(x), zeros(axes + 2, Expr(0)), more = zeros;
+  for (int64_t i = 0; i < axes; ++i)
+    shape[i + 2] = (shape[i + 2] - 1) * strides[i] + kernel[i] - pads[i] - pads[axes + i];
+  Expr count = view::product(b.shape(x));
+  Value flat = scatter(b, b.constant(0, b.element(x), {view::product(shape)}), b.reshape(places, {count}),
+                       b.reshape(x, {count}), Combine::Set);
+  Value result = b.reshape(flat, shape);
+  if (!n.has(2))
+    return result;
+  std::optional<Elements> wanted = n.sizes(2);
+  if (!wanted || int64_t(wanted->size()) != axes + 2)
+    return b.fail("the output shape is not that of " + Twine(axes + 2) + " axes");
+  for (auto [size, given, rest] : llvm::zip(shape, *wanted, more))
+    rest = n.named("rest", given - size);
+  return b.pad(result, zeros, more);
+}
+
+void kiln::import::onnx::addUnfolding(Registry &r) {
+  r.add("Col2Im", 18, col2im);
+  r.add("MaxUnpool", 9, maxUnpool);
+}
