@@ -19,6 +19,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace kiln;
@@ -69,6 +70,8 @@ private:
   bool suits(const Tensor &tensor, const Layout &layout) const;
   void rewrite(host::LaunchOp launch);
   void growMemory();
+  /// Erases what is not launched any more and gives what was made the names that kernels have.
+  void nameKernels();
 
   ModuleOp module_;
   host::ProgramOp program_;
@@ -76,6 +79,7 @@ private:
   llvm::MapVector<Value, Tensor> tensors_;
   llvm::DenseMap<std::pair<Attribute, Attribute>, StringAttr> rewritten_;
   llvm::StringMap<FuncOp> kernels_;
+  SmallVector<FuncOp> made_;
 };
 } // namespace
 
@@ -264,8 +268,17 @@ static SmallVector<int64_t> memoryOrder(FuncOp func, const llvm::SmallBitVector 
       inner.push_back(axis);
   llvm::erase_if(order, [&](int64_t axis) { return reduced.contains(axis); });
   outermostFirst(trackerOf(*func.getBody().getOps<StoreOp>().begin()));
-  order.append(inner);
-  return order;
+  // What a reduce stands still along is walked inside, or its sum would be computed again for each point.
+  SmallVector<int64_t> outer;
+  for (bool isRepeated : {false, true})
+    for (int64_t axis : order) {
+      bool repeats = llvm::any_of(func.getBody().getOps<ReduceOp>(),
+                                  [&](ReduceOp reduce) { return !optimize::dependsOn(reduce.getResult(), axis); });
+      if (repeats == isRepeated)
+        outer.push_back(axis);
+    }
+  outer.append(inner);
+  return outer;
 }
 
 void LayoutAssigner::rewrite(host::LaunchOp launch) {
@@ -291,13 +304,31 @@ void LayoutAssigner::rewrite(host::LaunchOp launch) {
       if (bufferOf(&op))
         op.setAttr("tracker", trackers[next++]);
     applyNormalization(copy, planNormalization(copy, memoryOrder(copy, weightsOf(launch))));
-    std::string base = nameOf(copy), fresh = base;
-    for (int64_t repeats = 1; !kernels_.try_emplace(fresh, copy).second; ++repeats)
-      fresh = base + "n" + std::to_string(repeats);
-    copy.setName(fresh);
+    copy.setName("laid_out." + std::to_string(rewritten_.size())); // until it is known which names become free
     name = copy.getNameAttr();
+    made_.push_back(copy);
   }
   launch.setKernel(name);
+}
+
+void LayoutAssigner::nameKernels() {
+  llvm::StringMap<SmallVector<host::LaunchOp>> launches;
+  module_.walk([&](host::LaunchOp launch) { launches[launch.getKernel()].push_back(launch); });
+  llvm::StringSet<> names;
+  for (auto func : llvm::make_early_inc_range(module_.getOps<FuncOp>())) {
+    if (launches.contains(func.getName()))
+      names.insert(func.getName());
+    else
+      func.erase();
+  }
+  for (FuncOp func : made_) {
+    std::string base = nameOf(func), name = base;
+    for (int64_t repeats = 1; !names.insert(name).second; ++repeats)
+      name = base + "n" + std::to_string(repeats);
+    for (host::LaunchOp launch : launches[func.getName()])
+      launch.setKernel(name);
+    func.setName(name);
+  }
 }
 
 void LayoutAssigner::growMemory() {
@@ -329,11 +360,7 @@ void LayoutAssigner::run() {
   SmallVector<host::LaunchOp> launches(program_.getBody().front().getOps<host::LaunchOp>());
   for (host::LaunchOp launch : launches)
     rewrite(launch);
-  llvm::StringSet<> launched;
-  module_.walk([&](host::LaunchOp launch) { launched.insert(launch.getKernel()); });
-  for (auto func : llvm::make_early_inc_range(module_.getOps<FuncOp>()))
-    if (!launched.contains(func.getName()))
-      func.erase();
+  nameKernels();
 }
 
 namespace {

@@ -30,6 +30,11 @@ static constexpr unsigned kMostChunkAxes = 2;
 /// Chunks of a large product pack the columns each for itself: with fewer rows than this they would do little else.
 static constexpr int64_t kChunkRows = 512;
 
+/// Points of one lane that are reduced side by side: their totals and what they share fit the registers.
+static constexpr int64_t kMostRowsOfLanes = 14;
+/// A reduced axis of so few points is no loop.
+static constexpr int64_t kMostUnrolled = 8;
+
 namespace {
 
 /// A register tile: totals of `rows` rows and `vectors` vectors of columns.
@@ -58,6 +63,9 @@ private:
   /// The same with columns that are a weight, as long as the rows of one panel of columns stay in cache.
   bool choosePacked(const Product &product);
   void chooseLanes();
+  /// For a reduce of which each lane has its own, a window's: several points of another axis at a time, which share
+  /// what stands still there and do not wait for each other. False where there is none.
+  bool chooseRowsOfLanes(size_t axis, int64_t lanes);
   /// Cuts axes of known size, from the best down, until the work of each chunk is about kChunkNanoseconds.
   void chooseChunks(ArrayRef<size_t> axes);
   /// Cuts the first axis of unknown size; before any other opt.
@@ -92,7 +100,8 @@ private:
   int64_t nextAxis_ = 0;
   SmallVector<int64_t> countOf_; ///< the points of each axis that splits have left; -1: not known
   llvm::DenseMap<size_t, int64_t> loopOf_;
-  double chunks_ = 0; ///< that are still worth making
+  double chunks_ = 0;              ///< that are still worth making
+  std::optional<unsigned> packed_; ///< a weight to be packed for the lanes that were chosen
 };
 
 } // namespace
@@ -254,6 +263,28 @@ bool Chooser::chooseProduct(const Product &product) {
   return true;
 }
 
+bool Chooser::chooseRowsOfLanes(size_t axis, int64_t lanes) {
+  auto reduces = func_.getBody().getOps<ReduceOp>();
+  if (!llvm::hasSingleElement(reduces) || reduced_.contains(axis))
+    return false;
+  ReduceOp reduce = *reduces.begin();
+  std::optional<size_t> rows;
+  for (size_t other : keptAxes({axis}))
+    if (optimize::dependsOn(reduce.getResult(), other) && fixedSize(other) > 1)
+      rows = other;
+  if (!rows || !optimize::dependsOn(reduce.getResult(), axis))
+    return false;
+  add(OptKind::VECTOR, axis, lanes);
+  add(OptKind::UPCAST, *rows, bestTile(fixedSize(*rows), kMostRowsOfLanes));
+  if (int64_t inner = reduce.getAxes().back(); fixedSize(inner) > 0 && fixedSize(inner) <= kMostUnrolled)
+    add(OptKind::UNROLL, inner, fixedSize(inner));
+  // Weights lie such that lanes find theirs side by side.
+  for (const Access &load : loads_)
+    if (weights_.test(load.buffer) && isReadOnce(load) && !load.isStill(axis) && !load.isContiguous(axis))
+      packed_ = load.buffer;
+  return true;
+}
+
 void Chooser::chooseLanes() {
   int64_t lanes = target_.vectorBits() / elementBits(func_);
   // The axis along which most of memory is contiguous.
@@ -273,6 +304,8 @@ void Chooser::chooseLanes() {
     }
   }
   if (best < 0)
+    return;
+  if (chooseRowsOfLanes(best, lanes))
     return;
   // A sum over lanes has one accumulator a lane: four vectors of them hide the addition's latency.
   int64_t vectors = reduced_.contains(best) ? 4 : 2;
@@ -388,6 +421,8 @@ SmallVector<OptAttr> Chooser::choose() {
   if (hasVectors && totals.empty())
     chooseLanes();
   chooseChunks(keptAxes(totals));
+  if (packed_)
+    add(OptKind::STAGE, -1, *packed_);
   return opts_;
 }
 
