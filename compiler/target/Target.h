@@ -15,6 +15,12 @@ namespace kiln::target {
 /// element is computed once.
 inline constexpr int64_t kStagedProduct = int64_t(1) << 21;
 
+/// Whether a product's operands are held in cache so: of fewer rows or columns than some register tiles have, each
+/// element would be held for few products.
+constexpr bool stagesOperands(double rows, double columns, double depth) {
+  return rows * columns * depth >= double(kStagedProduct) && rows >= 32 && columns >= 128;
+}
+
 /// The most sums that one thread or item adds up side by side, in registers.
 inline constexpr int64_t kMostTotals = 128;
 

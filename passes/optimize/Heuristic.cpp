@@ -219,8 +219,7 @@ bool Chooser::chooseProduct(const Product &product) {
   int64_t bytes = elementBits(func_) / 8;
   // A stage holds what one load reads.
   bool stages = isReadOnce(product.rows) && isReadOnce(product.columns);
-  bool large =
-      stages && rows * columns * depth >= target::kStagedProduct && rows >= 4 * tileRows && columns >= 4 * width;
+  bool large = stages && target::stagesOperands(rows, columns, depth);
   // So are the columns of small ones that are gated or scattered: each is then read so once, not once a tile of rows.
   std::optional<Panel> panel = large || !stages ? std::nullopt : panelOfColumns(product, width);
   bool columnsOutside = m < n && (large || panel);
@@ -278,9 +277,10 @@ bool Chooser::chooseRowsOfLanes(size_t axis, int64_t lanes) {
   add(OptKind::UPCAST, *rows, bestTile(fixedSize(*rows), kMostRowsOfLanes));
   if (int64_t inner = reduce.getAxes().back(); fixedSize(inner) > 0 && fixedSize(inner) <= kMostUnrolled)
     add(OptKind::UNROLL, inner, fixedSize(inner));
-  // Weights lie such that lanes find theirs side by side.
+  // Weights lie such that lanes find theirs side by side. What is made of weights alone is computed once anyway.
+  bool isRunOften = llvm::any_of(loads_, [&](const Access &load) { return !weights_.test(load.buffer); });
   for (const Access &load : loads_)
-    if (weights_.test(load.buffer) && isReadOnce(load) && !load.isStill(axis) && !load.isContiguous(axis))
+    if (isRunOften && weights_.test(load.buffer) && isReadOnce(load) && !load.isStill(axis) && !load.isContiguous(axis))
       packed_ = load.buffer;
   return true;
 }

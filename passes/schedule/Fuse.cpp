@@ -55,6 +55,9 @@ struct Kernel {
   unsigned reduces = 0;
   Operation *product = nullptr; ///< the sum that a register tile can be made for
   double productOperations = 0;
+  bool hasWeight = false; ///< is one of its operands
+  bool isStaged = false;  ///< its operands are held in cache
+  size_t columns = 0;     ///< the axis of the domain that its lanes go along
 };
 
 class Fuser {
@@ -73,6 +76,7 @@ private:
   void addUse(const Edge &edge, Use use);
   double timesOf(const Use &use) const;
   double tileReuse(const Use &use) const;
+  void setProduct(Kernel &kernel, graph::ReduceOp reduce, const Domain::Reduced &reduced);
   double operationsFor(Value value);
   Value anchorOf(Value output);
 
@@ -103,11 +107,6 @@ static double pointsOver(graph::ReduceOp reduce) {
   return points;
 }
 
-/// Of the kernel's product.
-static double pointsOf(const Kernel &kernel) {
-  return kernel.points * pointsOver(cast<graph::ReduceOp>(kernel.product));
-}
-
 bool schedule::isProduct(graph::ReduceOp reduce) {
   auto mul = edgeOf(reduce.getInput()).base.getDefiningOp<graph::AluOp>();
   if (reduce.getKind().getValue() != Alu::ADD || reduce.getScore() || !mul || mul.getKind().getValue() != Alu::MUL)
@@ -120,14 +119,6 @@ bool schedule::isProduct(graph::ReduceOp reduce) {
       moves[side].reset(axis);
   }
   return moves[0].test(moves[1]) && moves[1].test(moves[0]);
-}
-
-/// Whether an operand of a product is a weight.
-static bool readsWeight(graph::ReduceOp product) {
-  Operation *mul = edgeOf(product.getInput()).base.getDefiningOp();
-  return llvm::any_of(mul->getOperands(), [](Value operand) {
-    return isa_and_nonnull<graph::WeightOp>(edgeOf(operand).base.getDefiningOp());
-  });
 }
 
 void Fuser::findCones() {
@@ -194,11 +185,37 @@ double Fuser::tileReuse(const Use &use) const {
   const Kernel &kernel = kernels_[use.kernel];
   if (rates_.getTileReuse() <= 1)
     return 1;
-  // Beside a weight, which is packed before the program runs, the other operand is read where it is, number by number.
-  // Without one both operands of a large product are staged.
-  if (readsWeight(cast<graph::ReduceOp>(kernel.product)))
-    return rates_.getTileReuse() * kNumberReuse;
-  return pointsOf(kernel) >= target::kStagedProduct ? std::numeric_limits<double>::infinity() : rates_.getTileReuse();
+  // Beside a weight, which is packed before the program runs, the other operand is read where it is. Without one both
+  // operands of a large product are staged.
+  if (!kernel.hasWeight && kernel.isStaged)
+    return std::numeric_limits<double>::infinity();
+  // Lanes go along the columns. What does not move along them is a number, not a vector.
+  llvm::SmallBitVector moves = axesOf(use.tracker);
+  bool isVector = !kernel.hasWeight && kernel.columns < moves.size() && moves.test(kernel.columns);
+  return isVector ? rates_.getTileReuse() : rates_.getTileReuse() * kNumberReuse;
+}
+
+/// Notes the sum that the kernel's register tile is for; `input` is the view from its domain.
+void Fuser::setProduct(Kernel &kernel, graph::ReduceOp reduce, const Domain::Reduced &reduced) {
+  kernel.product = reduce;
+  kernel.productOperations = elementsOf(reduce) * operationsFor(reduce);
+  Edge product = edgeOf(reduce.getInput());
+  llvm::SmallBitVector moves[2];
+  for (unsigned side : {0, 1}) {
+    Edge operand = edgeOf(product.base.getDefiningOp()->getOperand(side));
+    kernel.hasWeight |= isa_and_nonnull<graph::WeightOp>(operand.base.getDefiningOp());
+    moves[side] = axesOf(operand.tracker.compose(product.tracker).compose(reduced.input).simplify());
+  }
+  // The columns are the last axis, rows the longest that the other operand alone moves along.
+  double depth = pointsOver(reduce), rows = 1;
+  for (auto [axis, size] : llvm::enumerate(kernel.domain.sizes()))
+    if (!kernel.domain.isReduced(axis) && typicalSize(size) > 1)
+      kernel.columns = axis;
+  bool side = moves[1].test(kernel.columns);
+  for (auto [axis, size] : llvm::enumerate(kernel.domain.sizes()))
+    if (!kernel.domain.isReduced(axis) && moves[!side].test(axis) && !moves[side].test(axis))
+      rows = std::max(rows, typicalSize(size));
+  kernel.isStaged = target::stagesOperands(rows, typicalSize(kernel.domain.sizes()[kernel.columns]), depth);
 }
 
 bool Fuser::isCheaperInside(Value value) {
@@ -226,8 +243,14 @@ bool Fuser::isCheaperInside(Value value) {
   for (const Use &use : uses) {
     Kernel &kernel = kernels_[use.kernel];
     double rate = rates_.getOpsPerNs(), once = timesOf(use);
-    if (use.inside && use.inside == kernel.product)
+    bool isOperand = use.inside && use.inside == kernel.product &&
+                     value != edgeOf(cast<graph::ReduceOp>(kernel.product).getInput()).base;
+    if (isOperand) {
       once = std::max(elements, once / tileReuse(use));
+      // A register tile is made of operands that are one load each, but for what stands beside a weight.
+      if (cone.sources.size() > 1 && !kernel.hasWeight)
+        inside += kernel.productOperations * (1 / rates_.getOpsPerNs() - 1 / rates_.getProductOpsPerNs());
+    }
     times += once;
     if (reduce) {
       // One product a kernel gets a register tile, and no kernel that holds other reduces.
@@ -282,8 +305,7 @@ void Fuser::giveUsesToOperands(Value value) {
       Domain::Reduced reduced = kernel.domain.enter(reduce, use.tracker);
       bool isFirst = kernel.reduces++ == 0;
       if (isFirst && isProduct(reduce) && use.tracker.isContiguous()) {
-        kernel.product = reduce;
-        kernel.productOperations = elementsOf(value) * operationsFor(value);
+        setProduct(kernel, reduce, reduced);
       }
       addUse(edgeOf(reduce.getInput()), {use.kernel, reduced.input, reduce, reduced.axes});
       if (reduce.getScore())

@@ -13,7 +13,7 @@ kiln_status kiln_rt_arena(kiln_context *context, int64_t bytes, kiln_slice *slic
 }
 
 kiln_status kiln_rt_zeros(kiln_context *context, int64_t bytes, kiln_slice *slice) {
-  static const char zeros[1 << 16];
+  static const char zeros[1 << 12];
   bool known = context->zeros.memory && context->zeros.bytes >= bytes;
   kiln_status status = kiln_block_reserve(context, &context->zeros, bytes, "tensors among zeros");
   *slice = (kiln_slice){context->zeros.memory, 0};
