@@ -20,6 +20,7 @@ const Registry &Registry::all() {
     addPooling(r);
     addProducts(r);
     addQuantization(r);
+    addRandom(r);
     addRecurrent(r);
     addReductions(r);
     addResizing(r);
@@ -28,6 +29,7 @@ const Registry &Registry::all() {
     addSelections(r);
     addShapes(r);
     addSignals(r);
+    addText(r);
     addTraining(r);
     addUnfolding(r);
     return r;

@@ -151,21 +151,6 @@ static Tensor range(Node &n, TensorBuilder &b) {
   return b.add(steps, b.cast(b.size(start->front()), first.element()));
 }
 
-/// In inference it is the identity; the mask says that nothing was dropped.
-static Tensors dropout(Node &n, TensorBuilder &b) {
-  n.ignore({"ratio", "seed"});
-  const Tensor &input = n.tensor(0);
-  if (!input)
-    return {};
-  if (n.opset() < 7 && !n.flag("is_test", false))
-    return n.fail("attribute 'is_test' is 0", "export the model for inference"), Tensors();
-  if (n.opset() >= 12 && n.has(2) && n.number(2) != 0.0)
-    return n.fail("its training mode is not known to be off", "export the model for inference"), Tensors();
-  if (n.proto().output_size() < 2)
-    return {input};
-  return {input, b.constant(1, n.opset() < 10 ? input.element() : b.boolType(), input.shape())};
-}
-
 /// Ones on a diagonal of a matrix of the input's shape.
 static Tensor eyeLike(Node &n, TensorBuilder &b) {
   const Tensor &input = n.tensor(0);
@@ -188,7 +173,6 @@ static Tensor eyeLike(Node &n, TensorBuilder &b) {
 void kiln::import::onnx::addShapes(Registry &r) {
   r.add("Constant", 1, constant);
   r.add("ConstantOfShape", 9, constantOfShape);
-  r.add("Dropout", 1, dropout);
   r.add("EyeLike", 9, eyeLike);
   r.add("Range", 11, range);
   r.add("Shape", 1, shape);

@@ -21,7 +21,8 @@ extern "C" {
 typedef const char *kiln_call(void *const *buffers, const int64_t *sizes);
 
 /* All of them, by name. */
-#define KILN_CALLS KILN_CALL(determinant) KILN_CALL(scatter) KILN_CALL(select) KILN_CALL(suppress) KILN_CALL(unique)
+#define KILN_CALLS                                                                                                     \
+  KILN_CALL(determinant) KILN_CALL(mersenne) KILN_CALL(scatter) KILN_CALL(select) KILN_CALL(suppress) KILN_CALL(unique)
 
 /* data[n, row] with updates[m, row] stored into the rows at places[m], in order.
  * Buffers: result[n, row]; data, places (int64), updates. Numbers: n, m, row, the dtype (a kiln_dtype), and the
@@ -47,6 +48,10 @@ kiln_call kiln_call_suppress;
 /* The determinants of matrices[count, n, n]. Buffers: result[count]; matrices. Numbers: count, n, the dtype, a float's.
  */
 kiln_call kiln_call_determinant;
+
+/* Numbers from 0 on below 1, those that NumPy's RandomState has for a seed. Buffers: result[n] (double). Numbers: n,
+ * the seed, of which the lower 32 bits count. */
+kiln_call kiln_call_mersenne;
 
 #ifdef __cplusplus
 }
