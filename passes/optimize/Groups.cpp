@@ -28,6 +28,8 @@ static constexpr int64_t kManyItems = 1 << 16;
 /// Of a size that is known only when the program runs.
 static constexpr int64_t kGuess = 256;
 static constexpr size_t kMostGroupAxes = 3;
+/// The bytes of a row that the cache near a group holds while other groups beside it walk theirs.
+static constexpr int64_t kCachedRow = 16 << 10;
 /// A group's items along rows and along columns of a product, and how many groups make a tile worth its size.
 static constexpr int64_t kTileItems = 16, kTileGroups = 96;
 
@@ -70,6 +72,7 @@ private:
   std::optional<size_t> crossAxis(size_t inner) const;
   bool chooseTransposed(size_t cross, size_t inner);
   void chooseRows(size_t shared);
+  void holdRow(size_t shared, int64_t items);
   void chooseColumns(size_t inner);
   void chooseItems(size_t inner, int64_t items);
   void addGroupAxes();
@@ -91,6 +94,7 @@ private:
   ArrayRef<Expr> sizes_;
   SmallVector<int64_t> left_; ///< the points of each axis that splits have left, guessed where they are not known
   SmallVector<Moved> accesses_;
+  SmallVector<size_t> groupAxes_;
   llvm::SmallDenseSet<size_t> reduced_;
 };
 
@@ -166,6 +170,7 @@ void GroupChooser::addGroupAxes() {
     axes.erase(llvm::min_element(axes, [&](size_t a, size_t b) { return left_[a] < left_[b]; }));
   for (size_t axis : axes)
     add(OptKind::GLOBAL, axis, 0);
+  groupAxes_ = axes;
 }
 
 /// Gives points of `inner`, and of the axes around it while these are few, to items: neighbours along `inner`.
@@ -324,6 +329,29 @@ void GroupChooser::chooseRows(size_t shared) {
     chooseItems(innerAxis(), llvm::bit_floor(uint64_t(rows)));
   if (items > 1)
     add(OptKind::GROUP, shared, items);
+  addGroupAxes();
+  if (rows <= 1)
+    holdRow(shared, items);
+}
+
+/// Holds a long row in local memory that is walked several times: for each reduce, and for the result.
+void GroupChooser::holdRow(size_t shared, int64_t items) {
+  int64_t walks = llvm::range_size(func_.getBody().getOps<ReduceOp>());
+  const Moved *row = nullptr;
+  for (const Moved &access : accesses_) {
+    walks += access.isStore && !access.isStill(shared);
+    bool isRow = !access.isStore && access.isContiguous(shared) && (!row || access.elements > row->elements);
+    row = isRow ? &access : row;
+  }
+  bool isOnlyAxis = row && llvm::all_of(reduced_, [&](size_t axis) { return axis == shared || row->isStill(axis); });
+  bool isAlone = row && llvm::count_if(accesses_, [&](const Moved &other) { return other.buffer == row->buffer; }) == 1;
+  if (walks < 2 || !isOnlyAxis || !isAlone || !isFixed(shared) || groupAxes_.empty())
+    return;
+  int64_t bytes = sizes_[shared].constant() * row->bytes;
+  // Rounded up to whole splits, and what the items exchange for each reduce.
+  int64_t local = bytes + items * kAccessBytes + walks * 2 * items * int64_t(sizeof(double));
+  if (bytes > kCachedRow && local <= target_.localBytes())
+    add(OptKind::STAGE, groupAxes_.back(), row->buffer);
 }
 
 /// Memory is contiguous along an axis of the result.
@@ -379,11 +407,11 @@ void GroupChooser::choose() {
   if (cross && chooseTransposed(*cross, inner))
     return addGroupAxes();
   if (row && !isColumn)
-    chooseRows(*row);
+    return chooseRows(*row);
   else if (inner < sizes_.size())
     chooseColumns(inner);
   else if (std::optional<size_t> shared = sharedAxis(); shared && left_[*shared] >= kWarp)
-    chooseRows(*shared);
+    return chooseRows(*shared);
   addGroupAxes();
 }
 
