@@ -8,6 +8,8 @@ foreach(library ${libraries})
 endforeach()
 install(DIRECTORY ${KILN_RUNTIME_DIR}/include ${KILN_RUNTIME_DIR}/source DESTINATION lib/kiln)
 
+install(DIRECTORY ${PROJECT_BINARY_DIR}/share DESTINATION .)
+
 set(package ${PROJECT_BINARY_DIR}/lib/cmake/kiln)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/kiln-config.cmake ${package}/kiln-config.cmake COPYONLY)
 include(CMakePackageConfigHelpers)

@@ -1,5 +1,7 @@
 #include "CommandLine.h"
 
+#include "CommandTable.h"
+#include "Devices.h"
 #include "DimOption.h"
 #include "GraphDrawing.h"
 #include "TargetOption.h"
@@ -154,6 +156,13 @@ static llvm::Error unexpected(const CLI::App &app, int argc, char **argv, const 
   return usageError("an argument was not expected", help);
 }
 
+static std::vector<OptionWords> optionWords() {
+  OptionWords emits{"--emit", {}};
+  for (const auto &[name, emit] : kEmits)
+    emits.words.push_back(name.str());
+  return {emits, {"--device", deviceNames()}, {"--schedule", {"default", "classic"}}};
+}
+
 static llvm::Error understand(CommandLine &line, const Texts &texts) {
   CompileOptions &compile = line.compile;
   if (llvm::Error error = checkTarget(compile.device, compile.cpu))
@@ -271,6 +280,14 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
   flags.add_flag("--libs", line.flags.linking, "the runtime's libraries");
   flags.add_option("--device", line.flags.device, "the object's device (cpu)")->type_name("D");
 
+  // For who packages kiln: no command that people call, so they have no group.
+  std::string shell;
+  CLI::App &completion = *app.add_subcommand("completion", "what bash, zsh or fish completes the command line with");
+  completion.add_option("SHELL", shell)->required();
+  CLI::App &manual = *app.add_subcommand("manual", "the page of man");
+  completion.group("");
+  manual.group("");
+
   // "help" and "help COMMAND" are what "--help" and "COMMAND --help" are.
   std::vector<char *> arguments(argv, argv + argc);
   char helpFlag[] = "--help";
@@ -303,6 +320,15 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
     if (dynamic_cast<const CLI::ExtrasError *>(&error))
       return unexpected(chosen.empty() ? app : *chosen.front(), argc, argv, help);
     return usageError(error.what(), help);
+  }
+  if (manual) {
+    printManual(app, app.version(), llvm::outs());
+    return std::nullopt;
+  }
+  if (completion) {
+    if (llvm::Error error = printCompletion(app, optionWords(), shell, llvm::outs()))
+      return error;
+    return std::nullopt;
   }
   if (app.get_subcommands().empty())
     return usageError("no command", llvm::Twine(kCommands) + "; see kiln --help");

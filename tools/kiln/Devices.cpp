@@ -39,6 +39,13 @@ static llvm::ArrayRef<DeviceEntry> devices() {
   return entries;
 }
 
+std::vector<std::string> driver::deviceNames() {
+  std::vector<std::string> names;
+  for (const DeviceEntry &entry : devices())
+    names.push_back(entry.compiler.name);
+  return names;
+}
+
 llvm::Expected<const DeviceEntry *> driver::findDevice(llvm::StringRef name) {
   std::vector<llvm::StringRef> known;
   for (const DeviceEntry &entry : devices()) {

@@ -26,6 +26,8 @@ llvm::Expected<const DeviceEntry *> findDevice(llvm::StringRef name);
 /// What a device is like where `cpu` is the host's.
 TargetAttr describeTarget(const DeviceEntry &device, const target::Cpu &cpu, mlir::MLIRContext *context);
 
+std::vector<std::string> deviceNames();
+
 /// `kiln devices`: a line a device, and what this machine has of it.
 void listDevices(llvm::raw_ostream &out);
 
