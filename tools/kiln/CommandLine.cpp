@@ -42,7 +42,7 @@ namespace {
 
 /// What CLI11 fills and what has yet to be understood.
 struct Texts {
-  std::vector<std::string> dims, inputs, named, at;
+  std::vector<std::string> dims, inputs, named, at, sizes;
   std::string emit, schedule = "default", rates, outputDir, random, bench, threads;
   std::optional<double> memoryLimit; ///< in GiB
   bool list = false;
@@ -92,6 +92,10 @@ static void addRunOptions(CLI::App &app, Texts &texts) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--output-dir", texts.outputDir, "write output_0.npy, output_1.npy ... there")->type_name("DIR");
   app.add_flag("--random{0}", texts.random, "fill the inputs that are not given; also --random=SEED");
+  app.add_option("--at", texts.sizes, "with random inputs of these sizes; repeatable")
+      ->type_name("NAME=SIZE,...")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_flag("--bench{100}", texts.bench, "time 100 runs; also --bench=N");
   app.add_option("--threads", texts.threads, "CPU threads (one a core)")->type_name("N");
   app.add_flag("--list", texts.list, "names, dtypes and shapes of inputs and outputs");
@@ -105,6 +109,8 @@ static std::vector<std::string> runArguments(const Texts &texts) {
   };
   for (const std::string &input : texts.named)
     add("--input", input);
+  for (const std::string &sizes : texts.sizes)
+    add("--at", sizes);
   add("--output-dir", texts.outputDir);
   add("--random", texts.random);
   add("--bench", texts.bench);

@@ -15,8 +15,9 @@ typedef struct option {
 } option;
 
 static const option options[] = {
-    {"--input", HAS_VALUE},   {"--output-dir", HAS_VALUE}, {"--random", MAY_HAVE_VALUE}, {"--bench", MAY_HAVE_VALUE},
-    {"--threads", HAS_VALUE}, {"--weights", HAS_VALUE},    {"--list", NO_VALUE},         {"--help", NO_VALUE},
+    {"--input", HAS_VALUE},      {"--output-dir", HAS_VALUE}, {"--random", MAY_HAVE_VALUE},
+    {"--bench", MAY_HAVE_VALUE}, {"--threads", HAS_VALUE},    {"--at", HAS_VALUE},
+    {"--weights", HAS_VALUE},    {"--list", NO_VALUE},        {"--help", NO_VALUE},
 };
 
 static kiln_status wrong(kiln_text *cause, const char *what, const char *remedy) {
@@ -53,11 +54,40 @@ static kiln_status name_input(const kiln_model *model, kiln_args *args, const ch
                strchr(value, '=') ? "no input has this name; --list shows the names" : "wanted --input NAME=FILE");
 }
 
+/* NAME=SIZE,NAME=SIZE… */
+static kiln_status set_sizes(const kiln_model *model, kiln_args *args, const char *value, kiln_text *cause) {
+  for (const char *at = value; *at;) {
+    int32_t found = 0;
+    size_t length = 0;
+    for (; found < model->symbol_count; found++) {
+      length = strlen(model->symbols[found].name);
+      if (strncmp(at, model->symbols[found].name, length) == 0 && at[length] == '=')
+        break;
+    }
+    if (found == model->symbol_count)
+      return wrong(cause, at, "wanted --at NAME=SIZE, a size that the model leaves open; --list shows them");
+    const kiln_symbol *symbol = &model->symbols[found];
+    char *end;
+    errno = 0;
+    int64_t size = strtoll(at += length + 1, &end, 10);
+    if (end == at || errno || (*end && *end != ',') || size < symbol->min || size > symbol->max) {
+      kiln_text_add(cause, "%s: wanted a size from %" PRId64 " to %" PRId64 " for %s", at, symbol->min, symbol->max,
+                    symbol->name);
+      return KILN_INVALID_ARGUMENT;
+    }
+    args->sizes[found] = size;
+    at = end + (*end == ',');
+  }
+  return KILN_OK;
+}
+
 static kiln_status set_option(const kiln_model *model, kiln_args *args, const char *name, const char *value,
                               kiln_text *cause) {
   uint64_t count;
   if (strcmp(name, "--input") == 0)
     return name_input(model, args, value, cause);
+  if (strcmp(name, "--at") == 0)
+    return set_sizes(model, args, value, cause);
   if (strcmp(name, "--output-dir") == 0)
     args->output_dir = value;
   else if (strcmp(name, "--weights") == 0)
@@ -92,6 +122,8 @@ static const option *find_option(const char *argument, size_t length) {
 
 kiln_status kiln_args_parse(const kiln_model *model, int argc, char **argv, kiln_args *args, kiln_text *cause) {
   int32_t position = 0;
+  for (int32_t i = 0; i < model->symbol_count; i++)
+    args->sizes[i] = -1;
   bool only_files = false;
   kiln_status status = KILN_OK;
   for (int i = 1; i < argc && !status; i++) {

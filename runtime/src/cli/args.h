@@ -8,14 +8,15 @@
 
 typedef struct kiln_args {
   const char **files; /* an input's file, or NULL; as many as the model has inputs */
+  int64_t *sizes;     /* a symbol's size by --at, or -1; as many as the model has symbols */
   const char *output_dir, *weights;
   int32_t threads, bench;
   uint64_t seed;
   bool random, list, help;
 } kiln_args;
 
-/* Fills `args`, whose `files` has room for the model's inputs. On wrong use returns KILN_INVALID_ARGUMENT with a cause
- * and a remedy in one line. Strings are argv's. */
+/* Fills `args`, whose `files` and `sizes` have room for the model's inputs and symbols. On wrong use returns
+ * KILN_INVALID_ARGUMENT with a cause and a remedy in one line. Strings are argv's. */
 kiln_status kiln_args_parse(const kiln_model *model, int argc, char **argv, kiln_args *args, kiln_text *cause);
 
 #endif

@@ -13,10 +13,22 @@ static int compare(const void *a, const void *b) {
   return (left > right) - (left < right);
 }
 
+typedef struct unit {
+  const char *name;
+  double per_second;
+} unit;
+
+/* In which a time has digits before the point. */
+static unit unit_of(double seconds) {
+  return seconds < 1e-3 ? (unit){"us", 1e6} : seconds < 1 ? (unit){"ms", 1e3} : (unit){"s", 1};
+}
+
 static void report(double *seconds, int32_t runs) {
   qsort(seconds, (size_t)runs, sizeof *seconds, compare);
   double median = (seconds[(runs - 1) / 2] + seconds[runs / 2]) / 2;
-  printf("median %.3f ms, min %.3f ms over %" PRId32 " runs\n", median * 1e3, seconds[0] * 1e3, runs);
+  unit shown = unit_of(median);
+  printf("median %.3f %s, min %.3f %s over %" PRId32 " runs\n", median * shown.per_second, shown.name,
+         seconds[0] * shown.per_second, shown.name, runs);
 }
 
 kiln_status kiln_cli_bench(kiln_context *context, const kiln_model *model, const kiln_tensor *inputs, int32_t runs,

@@ -69,11 +69,12 @@ int kiln_cli_main(const kiln_model *model, int argc, char **argv) {
   char line[2 * KILN_TEXT_BYTES];
   kiln_text cause = kiln_text_in(line, sizeof line);
   size_t inputs_room = (size_t)model->input_count + 1, outputs_room = (size_t)model->output_count + 1;
-  kiln_args args = {.files = calloc(inputs_room, sizeof *args.files)};
+  kiln_args args = {.files = calloc(inputs_room, sizeof *args.files),
+                    .sizes = calloc((size_t)model->symbol_count + 1, sizeof *args.sizes)};
   kiln_tensor *inputs = calloc(inputs_room, sizeof *inputs), *outputs = calloc(outputs_room, sizeof *outputs);
   kiln_status status = KILN_OUT_OF_MEMORY;
   bool wrong_use = false;
-  if (!args.files || !inputs || !outputs)
+  if (!args.files || !args.sizes || !inputs || !outputs)
     kiln_text_add(&cause, "no memory for the names of the inputs");
   else if ((status = kiln_args_parse(model, argc, argv, &args, &cause)))
     wrong_use = true;
@@ -93,6 +94,7 @@ int kiln_cli_main(const kiln_model *model, int argc, char **argv) {
     free(inputs[i].data);
   free(outputs);
   free(inputs);
+  free(args.sizes);
   free((void *)args.files);
   return status == KILN_OK ? EXIT_SUCCESS : wrong_use ? EXIT_WRONG_USE : EXIT_FAILURE;
 }

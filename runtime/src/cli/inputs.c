@@ -75,16 +75,35 @@ kiln_status kiln_cli_inputs(const kiln_model *model, const kiln_args *args, kiln
   char error[KILN_TEXT_BYTES];
   kiln_text mismatch = kiln_text_in(error, sizeof error);
   int32_t bad;
+  /* What --at chooses is what a symbol is where no file has it. */
+  kiln_model chosen = *model;
+  kiln_symbol *symbols = calloc((size_t)model->symbol_count + 1, sizeof *symbols);
   int64_t *sizes = calloc((size_t)model->symbol_count + 1, sizeof *sizes);
-  if (!sizes) {
+  kiln_status status = KILN_OUT_OF_MEMORY;
+  if (!sizes || !symbols) {
     kiln_text_add(cause, "no memory for %" PRId32 " symbols", model->symbol_count);
-    return KILN_OUT_OF_MEMORY;
+    goto done;
   }
-  kiln_status status = read_files(model, args, tensors, cause);
-  if (!status && (status = kiln_bind(model, tensors, sizes, &bad, &mismatch)))
+  for (int32_t i = 0; i < model->symbol_count; i++) {
+    symbols[i] = model->symbols[i];
+    if (args->sizes[i] >= 0)
+      symbols[i].value = args->sizes[i];
+  }
+  chosen.symbols = symbols;
+  status = read_files(model, args, tensors, cause);
+  if (!status && (status = kiln_bind(&chosen, tensors, sizes, &bad, &mismatch)))
     kiln_text_add(cause, "%s: %s; --list shows what the model takes", args->files[bad], error);
+  for (int32_t i = 0; i < model->symbol_count && !status; i++)
+    if (args->sizes[i] >= 0 && sizes[i] != args->sizes[i]) {
+      kiln_text_add(cause, "--at %s=%" PRId64 ": the files have the size %" PRId64 "; leave it out",
+                    model->symbols[i].name, args->sizes[i], sizes[i]);
+      *wrong_use = true;
+      status = KILN_INVALID_ARGUMENT;
+    }
   if (!status)
-    status = fill_missing(model, args, sizes, tensors, wrong_use, cause);
+    status = fill_missing(&chosen, args, sizes, tensors, wrong_use, cause);
+done:
   free(sizes);
+  free(symbols);
   return status;
 }

@@ -30,6 +30,7 @@ void kiln_cli_help(const kiln_model *model, const char *program) {
   fputs("  --input NAME=FILE  an input by its name\n"
         "  --output-dir DIR   write output_0.npy, output_1.npy ... there\n"
         "  --random[=SEED]    fill the inputs that are not given\n"
+        "  --at NAME=SIZE,... with these sizes, where files do not say\n"
         "  --bench[=N]        time N runs (100), with --random where inputs are missing\n"
         "  --threads N        CPU threads (one a core)\n"
         "  --weights FILE     take the weights from a safetensors file\n"

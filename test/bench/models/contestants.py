@@ -16,7 +16,8 @@ import threading
 import time
 
 WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")
-MEDIAN = re.compile(r"^median ([0-9.]+) ms", re.M)
+MEDIAN = re.compile(r"^median ([0-9.]+) (us|ms|s)", re.M)
+SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1}
 LIMIT = 900  # seconds for one thing asked
 SAMPLE = 0.005  # seconds between two looks at a process's memory
 
@@ -99,7 +100,8 @@ class Program:
     def turn(self, runs):
         bench = run([*self.command, f"--bench={runs}"])
         cpu = (bench.cpu - self.once) / (runs + min(runs, self.WARM_UPS))
-        return float(MEDIAN.search(bench.output).group(1)) / 1000, cpu
+        number, unit = MEDIAN.search(bench.output).groups()
+        return float(number) * SECONDS[unit], cpu
 
     def launches(self, runs):
         """(DEBUG=2's lines, of how many runs they are)"""
