@@ -1,6 +1,8 @@
 /*===- dtype.c - Elements as numbers -------------------------------------===*/
 #include "dtype.h"
 
+#include "narrow.h"
+
 #include <string.h>
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -11,13 +13,38 @@ static const struct {
   const char *name;
   uint8_t size;
 } dtypes[KILN_DTYPE_COUNT] = {
-    {"bool", 1},  {"int8", 1},   {"uint8", 1},   {"int16", 2},    {"uint16", 2},  {"int32", 4},   {"uint32", 4},
-    {"int64", 8}, {"uint64", 8}, {"float16", 2}, {"bfloat16", 2}, {"float32", 4}, {"float64", 8},
+    {"bool", 1},
+    {"int8", 1},
+    {"uint8", 1},
+    {"int16", 2},
+    {"uint16", 2},
+    {"int32", 4},
+    {"uint32", 4},
+    {"int64", 8},
+    {"uint64", 8},
+    {"float16", 2},
+    {"bfloat16", 2},
+    {"float32", 4},
+    {"float64", 8},
+    {"float8_e4m3fn", 1},
+    {"float8_e4m3fnuz", 1},
+    {"float8_e5m2", 1},
+    {"float8_e5m2fnuz", 1},
+    {"float8_e8m0fnu", 1},
+    {"float6_e2m3fn", 1},
+    {"float6_e3m2fn", 1},
+    {"float4_e2m1fn", 1},
+    {"int4", 1},
+    {"uint4", 1},
+    {"int2", 1},
+    {"uint2", 1},
 };
 
 bool kiln_dtype_valid(kiln_dtype dtype) { return (unsigned)dtype < KILN_DTYPE_COUNT; }
 
-bool kiln_dtype_is_float(kiln_dtype dtype) { return dtype >= KILN_FLOAT16 && dtype <= KILN_FLOAT64; }
+bool kiln_dtype_is_float(kiln_dtype dtype) { return dtype >= KILN_FLOAT16 && dtype <= KILN_FLOAT4_E2M1FN; }
+
+bool kiln_dtype_is_narrow(kiln_dtype dtype) { return dtype >= KILN_FLOAT8_E4M3FN && kiln_dtype_valid(dtype); }
 
 size_t kiln_dtype_size(kiln_dtype dtype) { return kiln_dtype_valid(dtype) ? dtypes[dtype].size : 0; }
 
@@ -83,6 +110,8 @@ double kiln_load_float(const void *data, kiln_dtype dtype) {
     memcpy(&single, data, sizeof single);
     return (double)single;
   default:
+    if (kiln_dtype_is_narrow(dtype))
+      return kiln_narrow_to_double(*(const uint8_t *)data, dtype);
     memcpy(&value, data, sizeof value);
     return value;
   }
@@ -112,6 +141,14 @@ int64_t kiln_load_int(const void *data, kiln_dtype dtype) {
     return (int16_t)bits;
   case KILN_INT32:
     return (int32_t)bits;
+  case KILN_INT4:
+    return (int64_t)((bits & 15) ^ 8) - 8;
+  case KILN_UINT4:
+    return (int64_t)(bits & 15);
+  case KILN_INT2:
+    return (int64_t)((bits & 3) ^ 2) - 2;
+  case KILN_UINT2:
+    return (int64_t)(bits & 3);
   default:
     return (int64_t)bits;
   }
@@ -133,7 +170,10 @@ void kiln_store_float(void *data, kiln_dtype dtype, double value) {
     memcpy(data, &single, sizeof single);
     break;
   default:
-    memcpy(data, &value, sizeof value);
+    if (kiln_dtype_is_narrow(dtype))
+      *(uint8_t *)data = kiln_double_to_narrow(value, dtype);
+    else
+      memcpy(data, &value, sizeof value);
     break;
   }
 }
@@ -145,6 +185,10 @@ void kiln_store_int(void *data, kiln_dtype dtype, int64_t value) {
   }
   if (dtype == KILN_BOOL)
     value = value != 0;
+  if (dtype == KILN_INT4 || dtype == KILN_UINT4)
+    value &= 15;
+  if (dtype == KILN_INT2 || dtype == KILN_UINT2)
+    value &= 3;
   memcpy(data, &value, kiln_dtype_size(dtype));
 }
 

@@ -6,10 +6,12 @@
 
 #include <stdbool.h>
 
-#define KILN_DTYPE_COUNT 13
+#define KILN_DTYPE_COUNT 25
 
 bool kiln_dtype_valid(kiln_dtype dtype);
 bool kiln_dtype_is_float(kiln_dtype dtype);
+/* Codes of at most 8 bits, a byte each. */
+bool kiln_dtype_is_narrow(kiln_dtype dtype);
 
 float kiln_half_to_float(uint16_t bits);
 /* Rounds to nearest, ties to even. */

@@ -38,7 +38,20 @@ typedef enum kiln_dtype {
   KILN_FLOAT16,
   KILN_BFLOAT16,
   KILN_FLOAT32,
-  KILN_FLOAT64
+  KILN_FLOAT64,
+  /* Of a byte each: the code in its low bits. The bits above do not count; they are 0 in what a program computes. */
+  KILN_FLOAT8_E4M3FN,
+  KILN_FLOAT8_E4M3FNUZ,
+  KILN_FLOAT8_E5M2,
+  KILN_FLOAT8_E5M2FNUZ,
+  KILN_FLOAT8_E8M0FNU,
+  KILN_FLOAT6_E2M3FN,
+  KILN_FLOAT6_E3M2FN,
+  KILN_FLOAT4_E2M1FN,
+  KILN_INT4,
+  KILN_UINT4,
+  KILN_INT2,
+  KILN_UINT2
 } kiln_dtype;
 
 /* A dense row-major tensor in host memory. Memory at a multiple of 64 bytes is used where it lies; an input or output

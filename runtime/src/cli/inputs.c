@@ -18,6 +18,9 @@ static kiln_status read_files(const kiln_model *model, const kiln_args *args, ki
       kiln_text_add(cause, "%s: %s", args->files[i], error);
       return status;
     }
+    /* A file has the codes of a narrow dtype, but not which one it is. */
+    if (tensors[i].data && tensors[i].dtype == KILN_UINT8 && kiln_dtype_is_narrow(model->inputs[i].dtype))
+      tensors[i].dtype = model->inputs[i].dtype;
   }
   return KILN_OK;
 }

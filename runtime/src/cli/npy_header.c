@@ -9,9 +9,11 @@
 
 static const char magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 
-/* The type codes, in the order of kiln_dtype. NumPy knows no bfloat16 and saves it as two raw bytes. */
-static const char codes[KILN_DTYPE_COUNT][3] = {"b1", "i1", "u1", "i2", "u2", "i4", "u4",
-                                                "i8", "u8", "f2", "V2", "f4", "f8"};
+/* The type codes, in the order of kiln_dtype. NumPy knows no bfloat16 and saves it as two raw bytes, and what ml_dtypes
+ * has of 8 bits and less as one. */
+static const char codes[KILN_DTYPE_COUNT][3] = {"b1", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8",
+                                                "f2", "V2", "f4", "f8", "V1", "V1", "V1", "V1", "V1",
+                                                "V1", "V1", "V1", "V1", "V1", "V1", "V1"};
 
 kiln_status kiln_npy_locate(const uint8_t *prefix, size_t count, size_t *begin, size_t *end, kiln_text *cause) {
   if (count < 10 || memcmp(prefix, magic, sizeof magic) != 0) {
@@ -104,6 +106,14 @@ static bool take_shape(cursor *c, kiln_tensor *tensor) {
 
 static kiln_status set_type(const char *descr, kiln_npy_header *header, kiln_text *cause) {
   char order = descr[0];
+  /* ml_dtypes says so of float8_e5m2 alone, but numpy.load then knows no such type: it is read and not written. */
+  if (strcmp(descr, "<f1") == 0) {
+    header->tensor.dtype = KILN_FLOAT8_E5M2;
+    return KILN_OK;
+  }
+  /* One raw byte may be any of several dtypes; which of them is for the reader to say. */
+  if (strcmp(descr + (descr[0] != 0), "V1") == 0)
+    descr = "|u1";
   for (int i = 0; order && strchr("<>|=", order) && i < KILN_DTYPE_COUNT; i++)
     if (strcmp(descr + 1, codes[i]) == 0) {
       header->tensor.dtype = (kiln_dtype)i;
@@ -156,7 +166,7 @@ size_t kiln_npy_format_header(const kiln_tensor *tensor, char *bytes, size_t roo
   bytes[6] = 1;
   bytes[7] = 0;
   kiln_text text = kiln_text_in(bytes + 10, room - 10);
-  bool single = kiln_dtype_size(tensor->dtype) == 1;
+  bool single = kiln_dtype_size(tensor->dtype) == 1 && !kiln_dtype_is_narrow(tensor->dtype);
   kiln_text_add(&text, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", single ? '|' : '<',
                 codes[tensor->dtype]);
   for (int32_t axis = 0; axis < tensor->rank; axis++)

@@ -58,6 +58,8 @@ static bool reads_back(const char *text, const void *element, kiln_dtype dtype) 
   uint64_t bits = 0, again = 0;
   size_t size = kiln_dtype_size(dtype);
   memcpy(&bits, element, size);
+  if (kiln_dtype_is_narrow(dtype)) /* as many as a float of its value has: the code alone needs fewer than tell it */
+    return strtof(text, NULL) == (float)kiln_load_float(element, dtype);
   if (dtype == KILN_FLOAT32) {
     float value = strtof(text, NULL);
     memcpy(&again, &value, size);

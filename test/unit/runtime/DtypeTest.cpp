@@ -62,3 +62,62 @@ TEST_CASE("names and sizes") {
   CHECK(kiln_dtype_size(KILN_FLOAT64) == 8);
   CHECK(kiln_dtype_size(kiln_dtype(99)) == 0);
 }
+
+static double narrow(kiln_dtype dtype, uint8_t code) { return kiln_load_float(&code, dtype); }
+
+TEST_CASE("small floats have the values of their formats") {
+  CHECK(narrow(KILN_FLOAT8_E4M3FN, 0x38) == 1);
+  CHECK(narrow(KILN_FLOAT8_E4M3FN, 0xfe) == -448);
+  CHECK(narrow(KILN_FLOAT8_E4M3FN, 0x01) == 0x1p-9);
+  CHECK(std::isnan(narrow(KILN_FLOAT8_E4M3FN, 0x7f)));
+  CHECK(narrow(KILN_FLOAT8_E4M3FNUZ, 0x7f) == 240);
+  CHECK(std::isnan(narrow(KILN_FLOAT8_E4M3FNUZ, 0x80)));
+  CHECK(narrow(KILN_FLOAT8_E5M2, 0x7b) == 57344);
+  CHECK(narrow(KILN_FLOAT8_E5M2, 0xfc) == -INFINITY);
+  CHECK(std::isnan(narrow(KILN_FLOAT8_E5M2, 0x7d)));
+  CHECK(narrow(KILN_FLOAT8_E5M2FNUZ, 0x81) == -0x1p-17);
+  CHECK(narrow(KILN_FLOAT8_E8M0FNU, 0) == 0x1p-127);
+  CHECK(narrow(KILN_FLOAT8_E8M0FNU, 254) == 0x1p127);
+  CHECK(std::isnan(narrow(KILN_FLOAT8_E8M0FNU, 255)));
+  CHECK(narrow(KILN_FLOAT6_E2M3FN, 0x3f) == -7.5);
+  CHECK(narrow(KILN_FLOAT6_E3M2FN, 0x1f) == 28);
+  CHECK(narrow(KILN_FLOAT4_E2M1FN, 0xf7) == 6);
+}
+
+TEST_CASE("every number of a small float goes to double and back, and what is too large to the largest") {
+  for (int dtype = KILN_FLOAT8_E4M3FN; dtype <= KILN_FLOAT4_E2M1FN; dtype++) {
+    INFO(kiln_dtype_name(kiln_dtype(dtype)));
+    double largest = 0;
+    for (int code = 0; code < 256; code++) {
+      double value = narrow(kiln_dtype(dtype), uint8_t(code));
+      uint8_t again = 0;
+      kiln_store_float(&again, kiln_dtype(dtype), value);
+      if (std::isfinite(value))
+        CHECK(narrow(kiln_dtype(dtype), again) == value);
+      if (std::isfinite(value))
+        largest = std::max(largest, value);
+    }
+    uint8_t code = 0;
+    kiln_store_float(&code, kiln_dtype(dtype), 1e300);
+    CHECK(narrow(kiln_dtype(dtype), code) == largest);
+  }
+}
+
+TEST_CASE("a double goes to the nearest small float, halves to the even one") {
+  uint8_t code = 0;
+  for (auto [value, wanted] : {std::pair(1.0625, 0x38), {1.1875, 0x3a}, {1.07, 0x39}, {-0.0, 0x80}, {0x1p-11, 0}}) {
+    kiln_store_float(&code, KILN_FLOAT8_E4M3FN, value);
+    CHECK(code == wanted);
+  }
+}
+
+TEST_CASE("integers of 4 and 2 bits are the low ones of their byte") {
+  auto load = [](kiln_dtype dtype, uint8_t byte) { return kiln_load_int(&byte, dtype); };
+  CHECK(load(KILN_INT4, 0x18) == -8);
+  CHECK(load(KILN_UINT4, 0x18) == 8);
+  CHECK(load(KILN_INT2, 0x07) == -1);
+  CHECK(load(KILN_UINT2, 0x07) == 3);
+  uint8_t byte = 0;
+  kiln_store_int(&byte, KILN_INT4, -1);
+  CHECK(byte == 15);
+}

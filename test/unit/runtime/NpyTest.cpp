@@ -240,3 +240,27 @@ TEST_CASE("what is written has the rights that the user's mask gives") {
   REQUIRE(status == KILN_OK);
   CHECK(std::filesystem::status(folder / "x.npy").permissions() == std::filesystem::perms(0640));
 }
+
+TEST_CASE("a narrow dtype is a raw byte in a file, where its name is lost") {
+  Parsed raw(npy("<V1", "(2,)", "\x38\x7f"));
+  CHECK(raw.values<uint8_t>(2) == std::vector<uint8_t>{0x38, 0x7f});
+  CHECK(raw.tensor.dtype == KILN_UINT8);
+  // What ml_dtypes calls so is float8_e5m2.
+  Parsed named(npy("<f1", "(1,)", "\x3c"));
+  CHECK(named.values<uint8_t>(1) == std::vector<uint8_t>{0x3c});
+  CHECK(named.tensor.dtype == KILN_FLOAT8_E5M2);
+}
+
+TEST_CASE("a narrow dtype is written as ml_dtypes' arrays are") {
+  TempFolder folder;
+  uint8_t codes[] = {1, 15};
+  kiln_tensor tensor = {};
+  tensor.data = codes;
+  tensor.dtype = KILN_INT4;
+  tensor.rank = 1;
+  tensor.dims[0] = 2;
+  char error[200];
+  std::string path = folder / "x.npy";
+  REQUIRE(kiln_npy_write(path.c_str(), &tensor, error, sizeof error) == KILN_OK);
+  CHECK(TempFolder::read(path) == npy("<V1", "(2,)", "\x01\x0f"));
+}

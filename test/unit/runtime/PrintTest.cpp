@@ -104,3 +104,9 @@ TEST_CASE("more than a thousand elements are summarised") {
   CHECK(printed<int32_t>(KILN_INT32, {400, 4}, std::vector<int32_t>(1600, 5)) ==
         "[[5 5 5 5]\n [5 5 5 5]\n [5 5 5 5]\n ...\n [5 5 5 5]\n [5 5 5 5]\n [5 5 5 5]]\n");
 }
+
+TEST_CASE("narrow dtypes print as the numbers that their codes are") {
+  CHECK(printed<uint8_t>(KILN_FLOAT8_E4M3FN, {3}, {0x38, 0x31, 0xfe}) == "[   1.        0.5625 -448.    ]\n");
+  CHECK(printed<uint8_t>(KILN_INT4, {2}, {15, 7}) == "[-1  7]\n");
+  CHECK(printed<uint8_t>(KILN_FLOAT4_E2M1FN, {}, {3}) == "1.5\n");
+}
