@@ -1,5 +1,7 @@
 #include "import/DType.h"
 
+#include "ir/base/NarrowDType.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -39,6 +41,8 @@ std::string kiln::import::dtypeName(Type element) {
   for (const Row &row : rows)
     if (row.make(Builder(element.getContext())) == element)
       return row.name.str();
+  if (const NarrowDType *narrow = narrowDType(element))
+    return narrow->name.str();
   std::string text;
   llvm::raw_string_ostream(text) << element;
   return text;

@@ -10,7 +10,7 @@ namespace kiln::import {
 /// bfloat16; null where there is none. Signed integers are signless in the IR.
 mlir::Type parseDType(mlir::MLIRContext *context, llvm::StringRef name);
 
-/// The name that parseDType reads.
+/// The name that parseDType reads, or, of a narrow dtype, the one that ml_dtypes has.
 std::string dtypeName(mlir::Type element);
 
 /// The names that parseDType knows, for an error's remedy.

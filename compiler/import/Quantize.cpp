@@ -1,6 +1,7 @@
 #include "import/Quantize.h"
 
 #include "import/DType.h"
+#include "ir/base/NarrowDType.h"
 
 using namespace kiln;
 using namespace kiln::import;
@@ -46,8 +47,28 @@ Value kiln::import::centred(TensorBuilder &b, Value values, Value zero) {
   return zero ? b.sub(values, b.cast(zero, b.int32())) : values;
 }
 
+/// Whether a zero point moves the numbers: that of an 8-bit float is 0.
+static bool hasZeroPoint(mlir::Type type) {
+  return llvm::isa<mlir::IntegerType>(type) || type.getIntOrFloatBitWidth() < 8;
+}
+
 Value kiln::import::dequantize(TensorBuilder &b, const Quantized &x) {
-  return b.mul(b.cast(centred(b, x.values, x.zero), b.float32()), b.cast(x.scale, b.float32()));
+  Value values = x.values;
+  if (!b.isFloat(values)) {
+    values = centred(b, values, x.zero);
+  } else if (x.zero && hasZeroPoint(b.element(values))) {
+    values = b.sub(b.cast(values, b.float32()), b.cast(x.zero, b.float32()));
+  }
+  return b.mul(b.cast(values, b.float32()), b.cast(x.scale, b.float32()));
+}
+
+/// The integers of a narrow dtype, as bounds.
+static Value clipTo(TensorBuilder &b, Value x, mlir::Type integer) {
+  if (!isNarrow(integer))
+    return x;
+  int64_t bits = integer.getIntOrFloatBitWidth(), isSigned = !integer.isUnsignedInteger();
+  int64_t low = isSigned ? -(1 << (bits - 1)) : 0;
+  return b.clip(x, low, low + (1 << bits) - 1);
 }
 
 Value kiln::import::roundTo(TensorBuilder &b, Value x, Value zero, mlir::Type integer) {
@@ -55,11 +76,17 @@ Value kiln::import::roundTo(TensorBuilder &b, Value x, Value zero, mlir::Type in
     return {};
   // Half precision cannot hold the sum; what float32 cannot hold saturates.
   Value rounded = b.cast(b.roundHalfEven(x), b.float32());
-  return b.cast(zero ? b.add(rounded, b.cast(zero, b.float32())) : rounded, integer);
+  return b.cast(clipTo(b, zero ? b.add(rounded, b.cast(zero, b.float32())) : rounded, integer), integer);
 }
 
-Value kiln::import::quantize(TensorBuilder &b, Value x, Value scale, Value zero, mlir::Type integer) {
-  return roundTo(b, b.div(x, scale), zero, integer);
+Value kiln::import::quantize(TensorBuilder &b, Value x, Value scale, Value zero, mlir::Type type,
+                             NarrowRounding rounding) {
+  Value ratio = b.div(x, scale);
+  if (!llvm::isa<mlir::FloatType>(type))
+    return roundTo(b, ratio, zero, type);
+  if (zero && hasZeroPoint(type))
+    ratio = b.add(ratio, b.cast(zero, b.element(ratio)));
+  return b.cast(ratio, type, rounding);
 }
 
 Quantized kiln::import::quantizeDynamically(TensorBuilder &b, Value x) {

@@ -1,8 +1,9 @@
 //===- Quantize.h - Numbers as small integers with a scale and a zero point -===//
 //
-// A quantised tensor q stands for (q - zero)·scale. Scale and zero point are one number, one an index of an axis, or
-// one for each block along an axis. Products are integer products: the zero points are taken away before, so padding is
-// 0, and the sum is brought to the result's scale at the end, in float32.
+// A quantised tensor q stands for (q - zero)·scale; q may be small floats too, whose zero point is 0. Scale and zero
+// point are one number, one an index of an axis, or one for each block along an axis. Products are integer products:
+// the zero points are taken away before, so padding is 0, and the sum is brought to the result's scale at the end, in
+// float32.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -22,11 +23,12 @@ mlir::Value alongAxis(TensorBuilder &b, mlir::Value x, mlir::Value parameter, in
 
 /// values - zero, as int32; the zero point broadcasts.
 mlir::Value centred(TensorBuilder &b, mlir::Value values, mlir::Value zero);
-/// (values - zero)·scale in float32; both broadcast.
+/// (values - zero)·scale in float32; both broadcast. The zero point of an 8-bit float has to be 0 and is not read.
 mlir::Value dequantize(TensorBuilder &b, const Quantized &x);
-/// x/scale rounded half to even, plus zero, saturated to the integer dtype. The division is in x's dtype; both
-/// broadcast.
-mlir::Value quantize(TensorBuilder &b, mlir::Value x, mlir::Value scale, mlir::Value zero, mlir::Type integer);
+/// x/scale rounded half to even, plus zero, saturated to the integer dtype, or cast to the narrow float. The division
+/// is in x's dtype; both broadcast.
+mlir::Value quantize(TensorBuilder &b, mlir::Value x, mlir::Value scale, mlir::Value zero, mlir::Type type,
+                     NarrowRounding rounding = {});
 /// The same where x is in units of the scale already: rounded, plus zero, saturated.
 mlir::Value roundTo(TensorBuilder &b, mlir::Value x, mlir::Value zero, mlir::Type integer);
 

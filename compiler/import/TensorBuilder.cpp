@@ -1,6 +1,7 @@
 #include "import/TensorBuilder.h"
 
 #include "import/DType.h"
+#include "ir/base/NarrowDType.h"
 #include "support/Error.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -90,7 +91,9 @@ Expr TensorBuilder::dim(Value x, int64_t axis) {
 
 bool TensorBuilder::isFloat(Value x) { return isa_and_nonnull<FloatType>(element(x)); }
 bool TensorBuilder::isBool(Value x) { return x && element(x).isInteger(1); }
-bool TensorBuilder::isInteger(Value x) { return isa_and_nonnull<IntegerType>(element(x)) && !isBool(x); }
+bool TensorBuilder::isInteger(Value x) {
+  return isa_and_nonnull<IntegerType>(element(x)) && !isBool(x) && !isNarrow(element(x));
+}
 
 Type TensorBuilder::accumulator(Type element) {
   Builder builder(element.getContext());

@@ -66,6 +66,15 @@ struct Slice {
   int64_t step = 1;
 };
 
+/// How a cast to an 8-bit float or less treats what it cannot hold; other dtypes have rules of their own.
+struct NarrowRounding {
+  enum Mode { Up, Down, Nearest };
+  /// Too large a number becomes the largest one, else infinity or NaN.
+  bool saturates = true;
+  /// Of float8_e8m0fnu; the others round halves to even.
+  Mode mode = Up;
+};
+
 class TensorBuilder {
 public:
   using Value = mlir::Value;
@@ -103,6 +112,7 @@ public:
   /// The size of one axis; 1 where there is no such axis.
   static Expr dim(Value x, int64_t axis);
   static bool isFloat(Value x);
+  /// Of 8 to 64 bits.
   static bool isInteger(Value x);
   static bool isBool(Value x);
   Type boolType() { return builder_.getI1Type(); }
@@ -133,7 +143,13 @@ public:
 
   /// Any row of the table but CAST, BITCAST and WHERE.
   Value alu(Alu kind, llvm::ArrayRef<Operand> operands);
-  Value cast(Value x, Type element);
+  /// Narrow dtypes (ir/base/NarrowDType.h) are cast, moved and chosen from; nothing is computed with them.
+  Value cast(Value x, Type element, NarrowRounding rounding = {});
+  /// The codes of a narrow tensor, as bytes, and back; any other tensor as it is.
+  Value codes(Value x);
+  Value fromCodes(Value x, Type element);
+  /// Codes of a dtype of 2, 4 or 6 bits that follow each other in bytes, from the lowest bit up.
+  Value unpackCodes(Value packed, Type element, Sizes shape);
   Value bitcast(Value x, Type element);
   Value add(Operand a, Operand b) { return alu(Alu::ADD, {a, b}); }
   Value sub(Operand a, Operand b);
@@ -342,6 +358,7 @@ public:
   Value triu(Value x, Expr diagonal = 0);
 
 private:
+  Value castNarrow(Value x, Type element, NarrowRounding rounding);
   Value floatAlu(Alu kind, Value x);
   Value round(Alu kind, Value x);
   Value accumulate(Alu kind, Value x, Axes axes, bool keepDims);

@@ -4,6 +4,7 @@
 #include "import/TensorBuilder.h"
 #include "ir/base/AluTraits.h"
 #include "ir/base/Evaluate.h"
+#include "ir/base/NarrowDType.h"
 
 using namespace kiln;
 using namespace kiln::import;
@@ -22,6 +23,8 @@ static bool isNumber(Value x, int64_t number) {
 
 /// What a row takes beside what verifyAlu checks, in words; empty when `element` suits it.
 static llvm::StringRef unsuitable(Alu kind, Type element) {
+  if (isNarrow(element))
+    return "a wider dtype";
   switch (aluTraits(kind).family) {
   case AluClass::Function:
     return kind == Alu::POW || isa<FloatType>(element) ? "" : "floats";
@@ -117,9 +120,11 @@ Value TensorBuilder::floatAlu(Alu kind, Value x) { return alu(kind, {x}); }
 
 Value TensorBuilder::round(Alu kind, Value x) { return isFloat(x) ? alu(kind, {x}) : x; }
 
-Value TensorBuilder::cast(Value x, Type element) {
+Value TensorBuilder::cast(Value x, Type element, NarrowRounding rounding) {
   if (!x || TensorBuilder::element(x) == element)
     return x;
+  if (isNarrow(TensorBuilder::element(x)) || isNarrow(element))
+    return castNarrow(x, element, rounding);
   if (TypedAttr number = constantValue(x))
     return constant(castScalar(Scalar::of(number), *dtypeOf(element)).attribute(builder_.getContext()), shape(x));
   return graph::AluOp::create(builder_, location_, Alu::CAST, x, element);
@@ -131,6 +136,10 @@ Value TensorBuilder::bitcast(Value x, Type element) {
   if (TensorBuilder::element(x).getIntOrFloatBitWidth() != element.getIntOrFloatBitWidth())
     return fail("bitcast of " + dtypeName(TensorBuilder::element(x)) + " to " + dtypeName(element),
                 "both must have as many bits");
+  if (isNarrow(element))
+    return fromCodes(bitcast(codes(x), storageType(element)), element);
+  if (isNarrow(TensorBuilder::element(x)))
+    return bitcast(codes(x), element);
   return graph::AluOp::create(builder_, location_, Alu::BITCAST, x, element);
 }
 
@@ -212,12 +221,16 @@ Value TensorBuilder::greaterEqual(Operand a, Operand b) {
 Value TensorBuilder::logicalNot(Value x) { return bitXor(cast(x, boolType()), 1); }
 
 Value TensorBuilder::isNaN(Value x) {
+  if (x && isNarrow(element(x)))
+    return isNaN(cast(x, float32()));
   if (!x || isFloat(x))
     return notEqual(x, x);
   return constant(0, boolType(), shape(x));
 }
 
 Value TensorBuilder::isInf(Value x, bool negative, bool positive) {
+  if (x && isNarrow(element(x)))
+    return isInf(cast(x, float32()), negative, positive);
   Value none = x ? constant(0, boolType(), shape(x)) : Value();
   if (!isFloat(x) || (!negative && !positive))
     return none;

@@ -2,6 +2,7 @@
 #include "import/DType.h"
 #include "import/Scatter.h"
 #include "import/TensorBuilder.h"
+#include "ir/base/NarrowDType.h"
 
 using namespace kiln;
 using namespace kiln::import;
@@ -10,7 +11,7 @@ using llvm::Twine;
 using view::provablyEqual;
 
 Value TensorBuilder::arange(Expr count, Type element) {
-  if (!isa<IntegerType>(element) || element.isInteger(1))
+  if (!isa<IntegerType>(element) || element.isInteger(1) || isNarrow(element))
     return fail("positions as " + dtypeName(element), "make them integers and cast");
   if (!fits(count))
     return {};

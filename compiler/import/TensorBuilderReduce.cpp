@@ -1,6 +1,7 @@
 //===- TensorBuilderReduce.cpp - Reductions and running sums ----------------===//
 #include "import/DType.h"
 #include "import/TensorBuilder.h"
+#include "ir/base/NarrowDType.h"
 
 using namespace kiln;
 using namespace kiln::import;
@@ -10,6 +11,8 @@ using llvm::Twine;
 Value TensorBuilder::reduce(Alu kind, Value x, Axes axes, bool keepDims) {
   if (!x)
     return {};
+  if (isNarrow(element(x)))
+    return fail("a reduction of " + dtypeName(element(x)) + " needs a wider dtype", "cast it");
   std::optional<SmallVector<int64_t>> reduced = normalizeAxes(axes, rank(x));
   if (!reduced)
     return {};

@@ -1,5 +1,6 @@
 #include "render/CHeader.h"
 
+#include "ir/base/NarrowDType.h"
 #include "render/EntryPoints.h"
 #include "render/Pattern.h"
 
@@ -82,14 +83,18 @@ std::string Scope::add(llvm::StringRef name) {
 static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> kFirstLine = {"/* The model ",
                                                                                    ", made by kiln. */"};
 
-static llvm::StringRef typeInC(DType dtype) {
+static llvm::StringRef typeInC(mlir::Type element) {
+  DType dtype = scalarDType(storageType(element));
   static constexpr llvm::StringLiteral names[kDTypes] = {"uint8_t",  "int8_t",   "uint8_t", "int16_t",  "uint16_t",
                                                          "int32_t",  "uint32_t", "int64_t", "uint64_t", "uint16_t",
                                                          "uint16_t", "float",    "double"};
   return names[static_cast<unsigned>(dtype)];
 }
 
-static llvm::StringRef nameOf(DType dtype) {
+static llvm::StringRef nameOf(mlir::Type element) {
+  if (const NarrowDType *narrow = narrowDType(element))
+    return narrow->name;
+  DType dtype = scalarDType(element);
   static constexpr llvm::StringLiteral names[kDTypes] = {"bool",     "int8",    "uint8",  "int16",  "uint16",
                                                          "int32",    "uint32",  "int64",  "uint64", "float16",
                                                          "bfloat16", "float32", "float64"};
@@ -98,7 +103,7 @@ static llvm::StringRef nameOf(DType dtype) {
 
 /// "float32 [batch, 10]". A name may hold anything; it must not end the comment.
 static std::string describe(const PortEntry &port) {
-  std::string text = nameOf(port.dtype).str() + " [";
+  std::string text = nameOf(port.element).str() + " [";
   llvm::raw_string_ostream out(text);
   llvm::interleaveComma(port.dims, out, [&](const DimEntry &dim) { out << dim.text; });
   out << ']';
@@ -209,13 +214,13 @@ void HeaderWriter::describeParameters() {
 /// "(kiln_context *context, …)"; an output is a pointer of this type, and what is behind it, where $ is its name.
 void HeaderWriter::writeParameters(llvm::StringRef outputType, llvm::StringRef afterOutput) {
   auto withType = [](llvm::StringRef pattern, const PortEntry &port, llvm::StringRef name) {
-    return fillPattern(pattern, [&](char c) { return c == 't' ? typeInC(port.dtype).str() : name.str(); });
+    return fillPattern(pattern, [&](char c) { return c == 't' ? typeInC(port.element).str() : name.str(); });
   };
   out_ << "(kiln_context *context";
   for (const std::string &name : symbols_)
     out_ << ", int64_t " << name;
   for (auto [port, name] : llvm::zip(tables_.inputs, inputs_))
-    out_ << ", const " << typeInC(port.dtype) << " *" << name;
+    out_ << ", const " << typeInC(port.element) << " *" << name;
   for (auto [port, name] : llvm::zip(tables_.outputs, outputs_))
     out_ << ", " << withType(outputType, port, name) << name << withType(afterOutput, port, name);
   out_ << ") {\n";
@@ -234,7 +239,7 @@ void HeaderWriter::writeInputs() {
   for (auto [index, port] : llvm::enumerate(tables_.inputs)) {
     std::string slot = "  kiln_inputs[" + std::to_string(index) + "].";
     out_ << slot << "data = (void *)" << inputs_[index] << ";\n";
-    out_ << slot << "dtype = " << runtimeName(port.dtype) << ";\n";
+    out_ << slot << "dtype = " << runtimeName(port.element) << ";\n";
     out_ << slot << "rank = " << port.dims.size() << ";\n";
     for (auto [axis, dim] : llvm::enumerate(port.dims))
       out_ << slot << "dims[" << axis << "] = " << stripParens(dimInC(dim.value)) << ";\n";
@@ -254,7 +259,7 @@ void HeaderWriter::writeRun() {
   for (auto [index, port] : llvm::enumerate(tables_.outputs)) {
     std::string slot = "kiln_outputs[" + std::to_string(index) + "].";
     const std::string &name = outputs_[index];
-    out_ << "  *" << name << " = (const " << typeInC(port.dtype) << " *)" << slot << "data;\n";
+    out_ << "  *" << name << " = (const " << typeInC(port.element) << " *)" << slot << "data;\n";
     if (port.dims.empty()) {
       out_ << "  (void)" << name << "_dims;\n";
       continue;
@@ -275,8 +280,8 @@ void HeaderWriter::writeRunInto() {
     std::string slot = "  kiln_outputs[" + std::to_string(index) + "].";
     const std::string &name = outputs_[index];
     out_ << slot << "data = " << name << ";\n";
-    out_ << slot << "capacity = " << name << "_room > INT64_MAX / " << byteSize(port.dtype) << " ? INT64_MAX : " << name
-         << "_room * " << byteSize(port.dtype) << ";\n";
+    out_ << slot << "capacity = " << name << "_room > INT64_MAX / " << byteSize(port.element)
+         << " ? INT64_MAX : " << name << "_room * " << byteSize(port.element) << ";\n";
   }
   out_ << "  kiln_status kiln_result = " << prefix_ << "_run_tensors(context, kiln_inputs, " << tables_.inputs.size()
        << ", kiln_outputs, " << tables_.outputs.size() << ");\n";

@@ -1,5 +1,6 @@
 #include "render/DTypeNames.h"
 
+#include "ir/base/NarrowDType.h"
 #include "ir/uop/UOp.h"
 
 using namespace kiln;
@@ -24,6 +25,11 @@ llvm::StringRef render::runtimeName(DType dtype) {
       "KILN_BOOL",  "KILN_INT8",   "KILN_UINT8",   "KILN_INT16",    "KILN_UINT16",  "KILN_INT32",  "KILN_UINT32",
       "KILN_INT64", "KILN_UINT64", "KILN_FLOAT16", "KILN_BFLOAT16", "KILN_FLOAT32", "KILN_FLOAT64"};
   return names[static_cast<unsigned>(dtype)];
+}
+
+llvm::StringRef render::runtimeName(mlir::Type element) {
+  const NarrowDType *narrow = narrowDType(element);
+  return narrow ? llvm::StringRef(narrow->runtimeName) : runtimeName(scalarDType(element));
 }
 
 bool render::isSignedInteger(DType dtype) {

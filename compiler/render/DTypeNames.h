@@ -11,6 +11,8 @@ DType scalarDType(mlir::Type type);
 llvm::StringRef shortName(DType dtype);
 /// "KILN_INT32": the enumerator of kiln/kiln.h, whose number is the dtype's.
 llvm::StringRef runtimeName(DType dtype);
+/// The same of an element type, which may be narrow.
+llvm::StringRef runtimeName(mlir::Type element);
 inline unsigned bitWidth(DType dtype) { return 8 * byteSize(dtype); }
 
 bool isSignedInteger(DType dtype);

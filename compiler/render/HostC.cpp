@@ -75,7 +75,7 @@ std::string TableWriter::ports(llvm::StringRef name, llvm::ArrayRef<PortEntry> e
     });
     std::string dimsName = array("kiln_dim", prefix + "_dims", dims, ", ");
     std::string value = port.value ? elements(prefix + "_value", port.value) : "NULL";
-    rows.push_back(llvm::formatv("{{{0}, {1}, {2}, {3}, {4}}", stringLiteral(port.name), runtimeName(port.dtype),
+    rows.push_back(llvm::formatv("{{{0}, {1}, {2}, {3}, {4}}", stringLiteral(port.name), runtimeName(port.element),
                                  port.dims.size(), dimsName, value));
   }
   return array("kiln_port", name, rows);

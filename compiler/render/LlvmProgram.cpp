@@ -1,5 +1,6 @@
 #include "render/LlvmProgram.h"
 
+#include "ir/base/NarrowDType.h"
 #include "render/EntryPoints.h"
 #include "render/LlvmHost.h"
 #include "render/LlvmKernel.h"
@@ -82,7 +83,7 @@ Constant *TableWriter::port(const PortEntry &entry) {
     writeElements(entry.value, out);
     value = bytes(content, "default", KILN_ALIGNMENT);
   }
-  return record({text(entry.name), dtype(entry.dtype), number(entry.dims.size()), dims, value});
+  return record({text(entry.name), number(runtimeDType(entry.element)), number(entry.dims.size()), dims, value});
 }
 
 Constant *TableWriter::symbols(llvm::ArrayRef<SymbolEntry> entries) {

@@ -27,7 +27,7 @@ static std::vector<DimEntry> describeDims(mlir::RankedTensorType type, const std
 }
 
 static PortEntry describePort(host::PortAttr port, const std::vector<SymbolEntry> &symbols) {
-  return {port.getName().str(), scalarDType(port.getType().getElementType()), describeDims(port.getType(), symbols),
+  return {port.getName().str(), port.getType().getElementType(), describeDims(port.getType(), symbols),
           port.getValue()};
 }
 

@@ -23,7 +23,7 @@ struct DimEntry {
 
 struct PortEntry {
   std::string name;
-  DType dtype;
+  mlir::Type element; ///< maybe a narrow dtype
   std::vector<DimEntry> dims;
   mlir::ElementsAttr value; ///< an input's stored default, or null
 };

@@ -5,6 +5,7 @@
 
 #include "passes/schedule/HostBuilder.h"
 
+#include "ir/base/NarrowDType.h"
 #include "ir/graph/Call.h"
 #include "ir/graph/Source.h"
 #include "ir/host/Call.h"
@@ -736,8 +737,11 @@ static ArrayAttr portsOf(Builder &builder, TypeRange types, llvm::function_ref<D
     DictionaryAttr dict = attrs(index);
     auto name = dict ? dict.getAs<StringAttr>(graph::kNameAttr) : StringAttr();
     auto value = dict ? dict.getAs<ElementsAttr>(graph::kValueAttr) : ElementsAttr();
-    ports.push_back(
-        host::PortAttr::get(builder.getContext(), name ? name.getValue() : "", cast<RankedTensorType>(type), value));
+    auto dtype = dict ? dict.getAs<TypeAttr>(kPortDTypeAttr) : TypeAttr();
+    auto port = cast<RankedTensorType>(type);
+    if (dtype)
+      port = RankedTensorType::get(port.getShape(), dtype.getValue(), port.getEncoding());
+    ports.push_back(host::PortAttr::get(builder.getContext(), name ? name.getValue() : "", port, value));
   }
   return builder.getArrayAttr(ports);
 }

@@ -1,5 +1,6 @@
 #include "RandomInputs.h"
 
+#include "ir/base/NarrowDType.h"
 #include "ir/graph/Graph.h"
 #include "support/Error.h"
 
@@ -63,7 +64,8 @@ llvm::Expected<std::vector<HostTensor>> driver::randomInputs(mlir::ModuleOp grap
     HostTensor &tensor = inputs.emplace_back(HostTensor::zeros(*dtypeOf(element), dims));
     kiln_tensor view = {};
     view.data = tensor.bytes.data();
-    view.dtype = static_cast<kiln_dtype>(tensor.dtype);
+    auto narrow = main.getArgAttrOfType<mlir::TypeAttr>(input.getArgNumber(), kPortDTypeAttr);
+    view.dtype = static_cast<kiln_dtype>(runtimeDType(narrow ? narrow.getValue() : element));
     view.rank = static_cast<int32_t>(dims.size());
     llvm::copy(dims, view.dims);
     // A sum of products that cancel keeps no digits to compare, so most of the numbers are positive.

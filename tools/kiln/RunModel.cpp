@@ -24,11 +24,13 @@ static void printLine(void *, const char *line) { llvm::errs() << line << "\n"; 
 llvm::Expected<std::vector<HostTensor>> driver::runModel(const kiln_model &model, std::vector<HostTensor> &inputs,
                                                          int debug) {
   std::vector<kiln_tensor> given(model.input_count), outputs(model.output_count);
-  for (auto [tensor, input] : llvm::zip(given, inputs)) {
+  for (auto [index, tensor, input] : llvm::enumerate(given, inputs)) {
     if (input.dims.size() > KILN_MAX_RANK)
       return failure("an input has rank " + llvm::Twine(input.dims.size()) + ", more than the runtime has axes");
     if (!input.isAbsent())
       tensor = viewOf(input);
+    if (tensor.dtype == KILN_UINT8 && model.inputs[index].dtype >= static_cast<int>(kDTypes))
+      tensor.dtype = model.inputs[index].dtype;
   }
   kiln_options options = {};
   options.size = sizeof options;
@@ -44,7 +46,9 @@ llvm::Expected<std::vector<HostTensor>> driver::runModel(const kiln_model &model
     return failure(llvm::Twine(kiln_context_error(context)));
   std::vector<HostTensor> results;
   for (const kiln_tensor &output : outputs) {
-    HostTensor result = HostTensor::zeros(static_cast<DType>(output.dtype), llvm::ArrayRef(output.dims, output.rank));
+    // Of a narrow dtype there are codes, as bytes.
+    DType dtype = output.dtype < static_cast<int>(kDTypes) ? static_cast<DType>(output.dtype) : DType::U8;
+    HostTensor result = HostTensor::zeros(dtype, llvm::ArrayRef(output.dims, output.rank));
     if (!result.bytes.empty())
       memcpy(result.bytes.data(), output.data, result.bytes.size());
     results.push_back(std::move(result));

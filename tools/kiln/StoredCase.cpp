@@ -59,7 +59,8 @@ static llvm::Expected<HostTensor> readNpy(const std::string &file) {
   kiln_tensor read;
   if (kiln_npy_read(file.c_str(), &read, error, sizeof error))
     return failure(file + ": " + error);
-  HostTensor tensor = HostTensor::zeros(static_cast<DType>(read.dtype), llvm::ArrayRef(read.dims, read.rank));
+  DType dtype = read.dtype < static_cast<int>(kDTypes) ? static_cast<DType>(read.dtype) : DType::U8;
+  HostTensor tensor = HostTensor::zeros(dtype, llvm::ArrayRef(read.dims, read.rank));
   memcpy(tensor.bytes.data(), read.data, tensor.bytes.size());
   free(read.data);
   return tensor;

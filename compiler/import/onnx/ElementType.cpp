@@ -38,6 +38,30 @@ Type kiln::import::onnx::elementType(MLIRContext *context, int32_t dataType) {
     return builder.getF32Type();
   case Tensor::DOUBLE:
     return builder.getF64Type();
+  case Tensor::FLOAT8E4M3FN:
+    return Float8E4M3FNType::get(context);
+  case Tensor::FLOAT8E4M3FNUZ:
+    return Float8E4M3FNUZType::get(context);
+  case Tensor::FLOAT8E5M2:
+    return Float8E5M2Type::get(context);
+  case Tensor::FLOAT8E5M2FNUZ:
+    return Float8E5M2FNUZType::get(context);
+  case Tensor::FLOAT8E8M0:
+    return Float8E8M0FNUType::get(context);
+  case Tensor::FLOAT6E2M3:
+    return Float6E2M3FNType::get(context);
+  case Tensor::FLOAT6E3M2:
+    return Float6E3M2FNType::get(context);
+  case Tensor::FLOAT4E2M1:
+    return Float4E2M1FNType::get(context);
+  case Tensor::INT4:
+    return builder.getIntegerType(4);
+  case Tensor::UINT4:
+    return builder.getIntegerType(4, /*isSigned=*/false);
+  case Tensor::INT2:
+    return builder.getIntegerType(2);
+  case Tensor::UINT2:
+    return builder.getIntegerType(2, /*isSigned=*/false);
   default:
     return {};
   }

@@ -157,14 +157,30 @@ static Value clip(Node &n, TensorBuilder &b) {
   return b.clip(n.input(0), low, high);
 }
 
+/// How to round to 8-bit floats.
+static NarrowRounding roundingOf(Node &n) {
+  NarrowRounding rounding;
+  if (n.opset() >= 19)
+    rounding.saturates = n.flag("saturate", true);
+  std::string mode = n.opset() >= 24 ? n.string("round_mode", "up") : "up";
+  if (mode == "down")
+    rounding.mode = NarrowRounding::Down;
+  else if (mode == "nearest")
+    rounding.mode = NarrowRounding::Nearest;
+  else if (mode != "up")
+    n.fail("attribute 'round_mode' is " + quoted(mode), "it is up, down or nearest");
+  return rounding;
+}
+
 static Tensor castTo(Node &n, TensorBuilder &b, mlir::Type element) {
+  NarrowRounding rounding = roundingOf(n);
   const Tensor &input = n.tensor(0);
   if (!input || !element)
     return {};
   bool isNumber = element.isInteger() && !element.isInteger(1);
   if (input.elements && isNumber && llvm::all_of(*input.elements, [&](Expr e) { return fitsInto(e, element); }))
     return Tensor(element, input.type.getShape(), *input.elements);
-  return b.cast(n.input(0), element);
+  return b.cast(n.input(0), element, rounding);
 }
 
 /// The dtype to cast to: before opset 6 by its name.
@@ -180,15 +196,13 @@ static int64_t targetOf(Node &n) {
 
 static Tensor cast(Node &n, TensorBuilder &b) {
   int64_t to = targetOf(n);
-  n.ignore({"saturate", "round_mode"}); // of 8-bit floats
   mlir::Type element = elementType(n.importer().builder().getContext(), to);
   if (!element)
-    return n.fail("dtype " + dataTypeName(to) + " is not supported", "dtypes are " + dtypeNames());
+    return n.fail("dtype " + dataTypeName(to) + " is not supported", kKnownDTypes);
   return castTo(n, b, element);
 }
 
 static Tensor castLike(Node &n, TensorBuilder &b) {
-  n.ignore({"saturate", "round_mode"});
   const Tensor &like = n.tensor(1);
   return castTo(n, b, like ? like.element() : mlir::Type());
 }
@@ -197,7 +211,7 @@ static Tensor bitCast(Node &n, TensorBuilder &b) {
   int64_t to = n.integer("to");
   mlir::Type element = elementType(n.importer().builder().getContext(), to);
   if (!element)
-    return n.fail("dtype " + dataTypeName(to) + " is not supported", "dtypes are " + dtypeNames());
+    return n.fail("dtype " + dataTypeName(to) + " is not supported", kKnownDTypes);
   Value x = n.input(0);
   if (!x)
     return {};

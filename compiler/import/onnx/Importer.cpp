@@ -2,6 +2,7 @@
 
 #include "import/DType.h"
 #include "import/MemoryLimit.h"
+#include "import/StoreNarrow.h"
 #include "import/onnx/ElementType.h"
 #include "support/Error.h"
 
@@ -82,6 +83,7 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> Importer::run() {
   if (llvm::Error error = importOutputs(model.graph(), scope, function))
     return error;
   eraseDeadOps(*module);
+  storeNarrow(*module);
   (*module)->setAttr(graph::kSymbolsAttr, symbols_.attribute(builder_.getContext()));
   std::string diagnostic;
   mlir::ScopedDiagnosticHandler handler(builder_.getContext(), [&](mlir::Diagnostic &given) {
@@ -181,8 +183,7 @@ llvm::Error Importer::importInputs(const ::onnx::GraphProto &graph, Scope &scope
       return fail("it is no tensor", "only tensors can be inputs");
     mlir::Type element = elementType(builder_.getContext(), input.type().tensor_type().elem_type());
     if (!element)
-      return fail("dtype " + dataTypeName(input.type().tensor_type().elem_type()) + " is not supported",
-                  "dtypes are " + dtypeNames());
+      return fail("dtype " + dataTypeName(input.type().tensor_type().elem_type()) + " is not supported", kKnownDTypes);
     if (!input.type().tensor_type().has_shape())
       return fail("its rank is not known", "export the model with the input's shape; sizes may be symbolic");
     llvm::Expected<view::Shape> shape = inputShape(input);
@@ -274,6 +275,14 @@ static mlir::DenseElementsAttr denseFromElements(const Tensor &tensor) {
   return mlir::DenseElementsAttr::get(tensor.type, values);
 }
 
+/// Codes of fewer than 8 bits stay as the file has them; whoever reads one takes it out of its byte.
+static mlir::Value packedWeight(TensorBuilder &b, const Tensor &tensor, graph::FileAttr file, StringRef name) {
+  mlir::Type byte = b.builder().getIntegerType(8, /*isSigned=*/false);
+  auto type = mlir::RankedTensorType::get({file.getBytes()}, byte);
+  mlir::Value packed = graph::WeightOp::create(b.builder(), b.location(), type, name, file);
+  return b.unpackCodes(packed, tensor.element(), tensor.shape());
+}
+
 mlir::Value Importer::materialize(const Tensor &tensor, Scope &scope, TensorBuilder &b, bool isNamed) {
   if (tensor.value)
     return tensor.value;
@@ -294,6 +303,8 @@ mlir::Value Importer::materialize(const Tensor &tensor, Scope &scope, TensorBuil
     auto dense = llvm::dyn_cast<mlir::DenseElementsAttr>(data);
     if (dense && dense.isSplat() && dense.getNumElements() > 0)
       made = head.weight(name, dense);
+    else if (auto file = llvm::dyn_cast<graph::FileAttr>(data); file && tensor.element().getIntOrFloatBitWidth() < 8)
+      made = packedWeight(head, tensor, file, uniqueWeightName(name));
     else
       made = graph::WeightOp::create(builder_, head.location(), tensor.type, uniqueWeightName(name), data);
     lastConstant_ = made.getDefiningOp();

@@ -89,21 +89,20 @@ llvm::Expected<Constant> ModelFile::constant(mlir::MLIRContext *context, const :
   };
   mlir::Type element = elementType(context, tensor.data_type());
   if (!element)
-    return fail(
-        failure("dtype " + dataTypeName(tensor.data_type()) + " is not supported", "dtypes are " + dtypeNames()));
+    return fail(failure("dtype " + dataTypeName(tensor.data_type()) + " is not supported", kKnownDTypes));
   if (tensor.has_segment())
     return fail(failure("data in segments is not supported", "store it in one piece"));
   for (int64_t size : tensor.dims())
     if (size < 0)
       return fail(failure("a size is negative: " + Twine(size), "sizes count elements"));
   auto type = mlir::RankedTensorType::get(llvm::ArrayRef(tensor.dims().data(), tensor.dims_size()), element);
-  llvm::Expected<int64_t> size = byteCount(type.getShape(), element, options_->memoryLimit);
-  if (!size)
-    return fail(size.takeError());
+  if (llvm::Error error = byteCount(type.getShape(), element, options_->memoryLimit).takeError())
+    return fail(std::move(error));
+  int64_t size = storedByteCount(type);
 
   Bytes bytes{path_, 0, {}};
   if (tensor.data_location() == ::onnx::TensorProto::EXTERNAL) {
-    llvm::Expected<Bytes> external = externalBytes(tensor, *size);
+    llvm::Expected<Bytes> external = externalBytes(tensor, size);
     if (!external)
       return fail(external.takeError());
     bytes = *external;
@@ -118,14 +117,14 @@ llvm::Expected<Constant> ModelFile::constant(mlir::MLIRContext *context, const :
       return fail(numbers.takeError());
     return Constant{type, *numbers};
   }
-  if (bytes.bytes.size() != uint64_t(*size))
-    return fail(failure("its data has " + Twine(bytes.bytes.size()) + " bytes where its shape needs " + Twine(*size),
+  if (bytes.bytes.size() != uint64_t(size))
+    return fail(failure("its data has " + Twine(bytes.bytes.size()) + " bytes where its shape needs " + Twine(size),
                         "is the file whole?"));
-  if (*size <= mostDense)
+  if (size <= mostDense)
     return Constant{type, denseFromBytes(type, bytes.bytes)};
   if (element.isInteger(1) && llvm::any_of(bytes.bytes, [](char c) { return c != 0 && c != 1; }))
     return fail(failure("a bool is neither 0 nor 1", "store it as a byte of one of them"));
-  return Constant{type, graph::FileAttr::get(context, bytes.file, bytes.offset, *size, contentHash(bytes.bytes))};
+  return Constant{type, graph::FileAttr::get(context, bytes.file, bytes.offset, size, contentHash(bytes.bytes))};
 }
 
 std::string kiln::import::onnx::quoted(StringRef text) {

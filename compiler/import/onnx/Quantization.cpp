@@ -17,8 +17,7 @@ static mlir::Type typeAttribute(Node &n, llvm::StringRef name) {
   int64_t number = n.integer(name, 0);
   mlir::Type type = number == 0 ? mlir::Type() : elementType(n.importer().builder().getContext(), number);
   if (number != 0 && !type)
-    n.fail("attribute " + quoted(name) + " is " + dataTypeName(number) + ", which is not supported",
-           "dtypes are " + dtypeNames());
+    n.fail("attribute " + quoted(name) + " is " + dataTypeName(number) + ", which is not supported", kKnownDTypes);
   return type;
 }
 
@@ -37,8 +36,9 @@ static std::pair<int64_t, int64_t> granularity(Node &n) {
 static Tensor quantizeLinear(Node &n, TensorBuilder &b) {
   auto [axis, block] = granularity(n);
   Value x = n.input(0), scale = n.input(1), zero = n.optionalInput(2);
+  NarrowRounding rounding;
   if (n.opset() >= 19)
-    n.ignore({"saturate"}); // of 8-bit floats
+    rounding.saturates = n.flag("saturate", true);
   mlir::Type type = n.opset() >= 21 ? typeAttribute(n, "output_dtype") : mlir::Type();
   mlir::Type precision = n.opset() >= 23 ? typeAttribute(n, "precision") : mlir::Type();
   if (!x || !scale || !b.ok())
@@ -54,7 +54,7 @@ static Tensor quantizeLinear(Node &n, TensorBuilder &b) {
   if (!precision)
     precision = b.isFloat(scale) ? b.element(scale) : b.float32();
   scale = b.cast(alongAxis(b, x, scale, axis, block), precision);
-  return quantize(b, b.cast(x, precision), scale, alongAxis(b, x, zero, axis, block), type);
+  return quantize(b, b.cast(x, precision), scale, alongAxis(b, x, zero, axis, block), type, rounding);
 }
 
 static Tensor dequantizeLinear(Node &n, TensorBuilder &b) {

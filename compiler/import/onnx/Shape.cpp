@@ -62,7 +62,7 @@ static Tensor constant(Node &n, TensorBuilder &b) {
   if (std::optional<llvm::SmallVector<double>> values = n.reals("value_floats"))
     return numbers<float>(b.float32(), llvm::SmallVector<float>(values->begin(), values->end()), true, name);
   if (n.hasAttr("value_string") || n.hasAttr("value_strings"))
-    return n.fail("strings are not supported", "dtypes are " + dtypeNames());
+    return n.fail("strings are not supported", kKnownDTypes);
   if (n.hasAttr("sparse_value"))
     return n.fail("attribute 'sparse_value' is not supported", "store the value dense");
   return n.fail("attribute 'value' is missing", "the operator needs it");
@@ -159,7 +159,7 @@ static Tensor eyeLike(Node &n, TensorBuilder &b) {
   if (n.hasAttr("dtype")) {
     element = elementType(n.importer().builder().getContext(), n.integer("dtype"));
     if (!element)
-      return n.fail("dtype " + dataTypeName(n.integer("dtype")) + " is not supported", "dtypes are " + dtypeNames());
+      return n.fail("dtype " + dataTypeName(n.integer("dtype")) + " is not supported", kKnownDTypes);
   }
   if (!input)
     return {};

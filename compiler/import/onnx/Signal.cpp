@@ -27,7 +27,7 @@ static auto cosineWindow(double a0, double a1, double a2) {
     if (!size)
       return {};
     if (!element)
-      return n.fail("dtype " + dataTypeName(dataType) + " is not supported", "dtypes are " + dtypeNames());
+      return n.fail("dtype " + dataTypeName(dataType) + " is not supported", kKnownDTypes);
     if (size->size() != 1)
       return n.fail("the window's size is not one number");
     // In double, since the angles of a long window are close to each other.
@@ -214,7 +214,7 @@ static Tensor melWeightMatrix(Node &n, TensorBuilder &b) {
   if (!bins || !length)
     return {};
   if (!element)
-    return n.fail("dtype " + dataTypeName(dataType) + " is not supported", "dtypes are " + dtypeNames());
+    return n.fail("dtype " + dataTypeName(dataType) + " is not supported", kKnownDTypes);
   if (bins->size() != 1 || length->size() != 1)
     return n.fail("the number of bins and the length of the transform are one number each");
   Value rate = scalar(2), low = scalar(3), high = scalar(4);

@@ -2,6 +2,7 @@
 
 #include "import/DType.h"
 #include "import/MemoryLimit.h"
+#include "import/StoreNarrow.h"
 #include "import/onnx/ElementType.h"
 #include "import/onnx/TypedData.h"
 #include "support/Error.h"
@@ -24,25 +25,25 @@ llvm::Expected<mlir::DenseElementsAttr> import::readTensorFile(mlir::MLIRContext
   mlir::Type element = onnx::elementType(context, tensor.data_type());
   if (!element)
     return failure(path + ": dtype " + onnx::dataTypeName(tensor.data_type()) + " is not supported",
-                   "dtypes are " + dtypeNames());
+                   onnx::kKnownDTypes);
   if (tensor.has_segment() || tensor.data_location() == ::onnx::TensorProto::EXTERNAL)
     return failure(path + ": its data lie elsewhere", "store the tensor in one file");
   llvm::ArrayRef<int64_t> shape(tensor.dims().data(), tensor.dims_size());
   if (llvm::any_of(shape, [](int64_t dim) { return dim < 0; }))
     return failure(path + ": a size is negative", "sizes count elements");
-  llvm::Expected<int64_t> bytes = byteCount(shape, element, memoryLimit);
-  if (!bytes)
-    return failure(path + ": " + llvm::toString(bytes.takeError()));
+  if (llvm::Error error = byteCount(shape, element, memoryLimit).takeError())
+    return failure(path + ": " + llvm::toString(std::move(error)));
   auto type = mlir::RankedTensorType::get(shape, element);
   if (!tensor.has_raw_data()) {
     llvm::Expected<mlir::DenseElementsAttr> numbers = onnx::denseFromNumbers(type, tensor);
     if (!numbers)
       return failure(path + ": " + llvm::toString(numbers.takeError()));
-    return *numbers;
+    return llvm::cast<mlir::DenseElementsAttr>(storedElements(*numbers));
   }
-  if (tensor.raw_data().size() != static_cast<size_t>(*bytes))
+  int64_t bytes = onnx::storedByteCount(type);
+  if (tensor.raw_data().size() != static_cast<size_t>(bytes))
     return failure(path + ": its data has " + llvm::Twine(tensor.raw_data().size()) + " bytes where its shape needs " +
-                       llvm::Twine(*bytes),
+                       llvm::Twine(bytes),
                    "is the file whole?");
-  return onnx::denseFromBytes(type, tensor.raw_data());
+  return llvm::cast<mlir::DenseElementsAttr>(storedElements(onnx::denseFromBytes(type, tensor.raw_data())));
 }

@@ -1,6 +1,8 @@
 #include "import/onnx/TypedData.h"
 
+#include "import/StoreNarrow.h"
 #include "ir/base/Base.h"
+#include "ir/base/NarrowDType.h"
 #include "support/Error.h"
 
 #include "llvm/Support/Endian.h"
@@ -15,12 +17,23 @@ static void appendNumber(std::string &bytes, uint64_t bits, unsigned width) {
     bytes.push_back(static_cast<char>(bits >> (8 * i)));
 }
 
+int64_t kiln::import::onnx::storedByteCount(RankedTensorType type) {
+  Type element = type.getElementType();
+  return isNarrow(element) ? packedByteCount(type.getNumElements(), element)
+                           : type.getNumElements() * int64_t(byteSize(element));
+}
+
 DenseElementsAttr kiln::import::onnx::denseFromBytes(RankedTensorType type, llvm::StringRef bytes) {
   if (type.getElementType().isInteger(1)) {
     SmallVector<bool> values;
     for (char byte : bytes)
       values.push_back(byte != 0);
     return DenseElementsAttr::get(type, values);
+  }
+  std::string codes;
+  if (isNarrow(type.getElementType())) {
+    codes = unpackCodes(bytes, type.getNumElements(), type.getElementType());
+    bytes = codes;
   }
   return DenseElementsAttr::getFromRawBuffer(type, llvm::ArrayRef(bytes.data(), bytes.size()));
 }
@@ -29,11 +42,15 @@ llvm::Expected<DenseElementsAttr> kiln::import::onnx::denseFromNumbers(RankedTen
                                                                        const ::onnx::TensorProto &tensor) {
   using Proto = ::onnx::TensorProto;
   unsigned width = byteSize(type.getElementType());
+  // Of 2 and 4 bits a number holds as many as a byte does, of 6 bits it holds one.
+  unsigned bits = type.getElementType().getIntOrFloatBitWidth();
+  bool isPacked = bits == 2 || bits == 4;
+  int64_t wanted = isPacked ? packedByteCount(type.getNumElements(), type.getElementType()) : type.getNumElements();
   std::string bytes;
   int64_t count = 0;
   auto append = [&](const auto &numbers) {
     count = numbers.size();
-    if (count == type.getNumElements())
+    if (count == wanted)
       for (auto number : numbers)
         appendNumber(bytes, llvm::bit_cast<std::conditional_t<sizeof(number) == 4, uint32_t, uint64_t>>(number), width);
   };
@@ -54,8 +71,13 @@ llvm::Expected<DenseElementsAttr> kiln::import::onnx::denseFromNumbers(RankedTen
   default:
     append(tensor.int32_data());
   }
-  if (count != type.getNumElements())
-    return failure("its data has " + Twine(count) + " numbers where its shape needs " + Twine(type.getNumElements()),
+  if (count != wanted)
+    return failure("its data has " + Twine(count) + " numbers where its shape needs " + Twine(wanted),
                    "is the file whole?");
+  if (bits == 6) {
+    for (char &code : bytes)
+      code &= 63;
+    return DenseElementsAttr::getFromRawBuffer(type, llvm::ArrayRef(bytes.data(), bytes.size()));
+  }
   return denseFromBytes(type, bytes);
 }

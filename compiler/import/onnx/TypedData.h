@@ -8,7 +8,9 @@
 
 namespace kiln::import::onnx {
 
-/// Little-endian, row-major elements; as many bytes as `type` has. A bool takes a byte.
+/// The bytes that ONNX has for elements of `type`: as many as packedByteCount, a bool taking a byte.
+int64_t storedByteCount(mlir::RankedTensorType type);
+/// Little-endian, row-major elements in that many bytes.
 mlir::DenseElementsAttr denseFromBytes(mlir::RankedTensorType type, llvm::StringRef bytes);
 
 /// The numbers in the *_data field that ONNX prescribes for the tensor's dtype; fails when they are not as many as

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 using namespace kiln::test;
 using Catch::Contains;
 using Floats = std::vector<float>;
@@ -127,4 +129,44 @@ TEST_CASE("QLinearMatMul rounds before the zero point is added") {
             .floats({}, {1})
             .ints(Proto::UINT8, {}, {1})
             .on({1, 1}, {3}) == Floats{3});
+}
+
+TEST_CASE("QuantizeLinear to narrow dtypes saturates at their ends") {
+  Floats x{-9, 7.5, 8, 2.5};
+  CHECK(QuantizedCase(21, "QuantizeLinear", {4}).floats({}, {1}).with("output_dtype", Proto::INT4).on({4}, x) ==
+        Floats{-8, 7, 7, 2});
+  CHECK(QuantizedCase(21, "QuantizeLinear", {4}).floats({}, {1}).ints(Proto::UINT4, {}, {14}).on({4}, x) ==
+        Floats{5, 15, 15, 15});
+  CHECK(QuantizedCase(25, "QuantizeLinear", {4}).floats({}, {1}).with("output_dtype", Proto::INT2).on({4}, x) ==
+        Floats{-2, 1, 1, 1});
+  CHECK(QuantizedCase(19, "QuantizeLinear", {3})
+            .floats({}, {2})
+            .ints(Proto::FLOAT8E4M3FN, {}, {0})
+            .on({3}, {1e6f, 3, -1}) == Floats{448, 1.5, -0.5});
+  CHECK(std::isnan(QuantizedCase(19, "QuantizeLinear", {1})
+                       .floats({}, {2})
+                       .ints(Proto::FLOAT8E4M3FN, {}, {0})
+                       .with("saturate", 0)
+                       .on({1}, {1e6f})[0]));
+  CHECK(QuantizedCase(23, "QuantizeLinear", {3})
+            .floats({}, {1})
+            .ints(Proto::FLOAT4E2M1, {}, {1})
+            .on({3}, {100, 0.2f, -3}) == Floats{6, 1, -2});
+}
+
+TEST_CASE("DequantizeLinear of narrow dtypes") {
+  CHECK(QuantizedCase(21, "DequantizeLinear", {2})
+            .as(Proto::INT4)
+            .floats({}, {0.5})
+            .ints(Proto::INT4, {}, {-8})
+            .on({2}, {-8, 7}) == Floats{0, 7.5});
+  CHECK(QuantizedCase(19, "DequantizeLinear", {2}).as(Proto::FLOAT8E5M2).floats({}, {2}).on({2}, {1.5, -57344}) ==
+        Floats{3, -114688});
+  CHECK(QuantizedCase(21, "DequantizeLinear", {4})
+            .as(Proto::UINT4)
+            .floats({2}, {1, 2})
+            .ints(Proto::UINT4, {2}, {1, 0})
+            .with("axis", 0)
+            .with("block_size", 2)
+            .on({4}, {0, 1, 2, 3}) == Floats{-1, 0, 4, 6});
 }

@@ -176,8 +176,7 @@ TEST_CASE("sizes past the memory limit are refused, however they multiply") {
 }
 
 TEST_CASE("a dtype that kiln has not is named") {
-  CHECK_THAT(addingModel(tensorOf(Proto::FLOAT8E5M2, {1}), {1}).import(),
-             Contains("dtype FLOAT8E5M2 is not supported"));
+  CHECK_THAT(addingModel(tensorOf(Proto::COMPLEX64, {1}), {1}).import(), Contains("dtype COMPLEX64 is not supported"));
   CHECK_THAT(addingModel(tensorOf(99, {1}), {1}).import(), Contains("dtype 99 is not supported"));
 }
 

@@ -1,0 +1,56 @@
+//===- NarrowDType.h - Dtypes of a byte and less that nothing computes with -===//
+//
+// 8-bit floats and less, and integers of 4 and 2 bits, are what tensors are stored in. Nobody adds two of them: they
+// are decoded, computed with and encoded again. So they are the element types of MLIR while a model is imported, and
+// names at a program's edges: of its inputs and outputs, in files. Between, a tensor of them is one of bytes, an
+// element each, the code in the low bits and zeros above, and decoding is ordinary integer arithmetic, which every
+// device has already.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ir/base/DType.h"
+
+#include <array>
+
+namespace kiln {
+
+struct NarrowDType {
+  enum class Kind : uint8_t {
+    Integer,
+    Unsigned,
+    Ieee,     ///< the largest exponent is infinity and NaN
+    Finite,   ///< every code is a number
+    OneNaN,   ///< no infinity; the code of ones, with either sign, is NaN
+    NoMinus0, ///< no infinity and no -0, whose code is NaN
+    Scale,    ///< powers of two, without sign or zero; the code of ones is NaN
+  };
+  llvm::StringLiteral name;        ///< as ml_dtypes has it
+  llvm::StringLiteral runtimeName; ///< the enumerator of kiln/kiln.h
+  Kind kind;
+  uint8_t exponentBits, mantissaBits; ///< of an integer: none, and all of its bits
+  uint8_t bias;
+  mlir::Type (*type)(mlir::MLIRContext *);
+
+  bool isInteger() const { return kind <= Kind::Unsigned; }
+  bool hasSign() const { return kind != Kind::Unsigned && kind != Kind::Scale; }
+  /// Of a code.
+  unsigned bits() const { return exponentBits + mantissaBits + (hasSign() && !isInteger()); }
+};
+
+/// In the order of the runtime's kiln_dtype, in which they follow those of DType.
+llvm::ArrayRef<NarrowDType> narrowDTypes();
+/// Null for any other type.
+const NarrowDType *narrowDType(mlir::Type element);
+inline bool isNarrow(mlir::Type element) { return narrowDType(element) != nullptr; }
+/// What holds an element in memory: ui8 for a narrow dtype, else the type itself.
+mlir::Type storageType(mlir::Type element);
+
+/// The attribute of an argument or result of @main whose elements are codes of a narrow dtype: which one. Ports of a
+/// host.program have it as the element type of their type.
+inline constexpr llvm::StringLiteral kPortDTypeAttr = "graph.dtype";
+
+/// The number that the runtime's kiln_dtype has for the element type of a port.
+int32_t runtimeDType(mlir::Type element);
+
+} // namespace kiln
