@@ -114,9 +114,14 @@ llvm::Error Importer::checkVersions(Scope &scope) {
 // Inputs and outputs
 //===----------------------------------------------------------------------===//
 
+/// An optional tensor is one that a caller has to give.
+static const ::onnx::TypeProto &typeOf(const ::onnx::ValueInfoProto &port) {
+  return port.type().has_optional_type() ? port.type().optional_type().elem_type() : port.type();
+}
+
 void Importer::findPlainSymbols(const ::onnx::GraphProto &graph) {
   for (const ::onnx::ValueInfoProto &input : graph.input())
-    for (const auto &dim : input.type().tensor_type().shape().dim()) {
+    for (const auto &dim : typeOf(input).tensor_type().shape().dim()) {
       llvm::Expected<Expr> size = Expr::parse(dim.dim_param());
       if (size && size->kind() == Expr::Kind::Var)
         plainSymbols_.insert(size->name());
@@ -138,7 +143,7 @@ static bool isExpressionOver(StringRef text, const llvm::StringSet<> &symbols) {
 
 llvm::Expected<view::Shape> Importer::inputShape(const ::onnx::ValueInfoProto &input) {
   view::Shape shape;
-  for (const auto &dim : input.type().tensor_type().shape().dim()) {
+  for (const auto &dim : typeOf(input).tensor_type().shape().dim()) {
     StringRef name = dim.dim_param();
     Expr size = -1;
     if (dim.has_dim_value()) {
@@ -179,12 +184,12 @@ llvm::Error Importer::importInputs(const ::onnx::GraphProto &graph, Scope &scope
     };
     if (input.name().empty())
       return fail("it has no name", "name it");
-    if (!input.type().has_tensor_type())
+    if (!typeOf(input).has_tensor_type())
       return fail("it is no tensor", "only tensors can be inputs");
-    mlir::Type element = elementType(builder_.getContext(), input.type().tensor_type().elem_type());
+    mlir::Type element = elementType(builder_.getContext(), typeOf(input).tensor_type().elem_type());
     if (!element)
-      return fail("dtype " + dataTypeName(input.type().tensor_type().elem_type()) + " is not supported", kKnownDTypes);
-    if (!input.type().tensor_type().has_shape())
+      return fail("dtype " + dataTypeName(typeOf(input).tensor_type().elem_type()) + " is not supported", kKnownDTypes);
+    if (!typeOf(input).tensor_type().has_shape())
       return fail("its rank is not known", "export the model with the input's shape; sizes may be symbolic");
     llvm::Expected<view::Shape> shape = inputShape(input);
     if (!shape)

@@ -160,3 +160,85 @@ TEST_CASE("a body that does not fit the Loop is an error") {
   cast.mutable_input()->RemoveLast();
   CHECK_THAT(dtype.import(), Contains("carried tensor 0 is [n] of float32 and becomes [1] of int64"));
 }
+
+/// y, t = running sums of x's slices [3, 2] from s on: the last one, and all.
+static OnnxModel scanModel(int64_t opset = 21) {
+  OnnxModel model(opset);
+  model.input("s", {2}).input("x", {3, 2}).output("y").output("t");
+  ::onnx::NodeProto &node = model.node("Scan", {"s", "x"}, {"y", "t"});
+  node.set_name("scan");
+  setInt(node, "num_scan_inputs", 1);
+  ::onnx::GraphProto &body = setGraph(node, "body");
+  addInput(body, "before");
+  addInput(body, "now");
+  addNode(body, "Add", {"before", "now"}, {"sum"});
+  addNode(body, "Identity", {"sum"}, {"seen"});
+  for (const char *name : {"sum", "seen"})
+    addOutput(body, name);
+  return model;
+}
+
+static std::vector<float> secondOf(const OnnxModel &model, std::vector<HostTensor> inputs) {
+  HostTensor all = model.run(inputs)[1];
+  llvm::ArrayRef<float> elements = all.elements<float>();
+  return {elements.begin(), elements.end()};
+}
+
+TEST_CASE("Scan runs its body on each slice, from either end") {
+  std::vector<HostTensor> inputs{floatTensor({2}, {0, 10}), floatTensor({3, 2}, {1, 2, 3, 4, 5, 6})};
+  OnnxModel model = scanModel();
+  CHECK(model.runFloats(inputs) == std::vector<float>{9, 22});
+  CHECK(secondOf(model, inputs) == std::vector<float>{1, 12, 4, 16, 9, 22});
+  setInts(*model.graph().mutable_node(0), "scan_input_directions", {1});
+  CHECK(secondOf(model, inputs) == std::vector<float>{5, 16, 8, 20, 9, 22});
+  setInts(*model.graph().mutable_node(0), "scan_output_directions", {1});
+  CHECK(secondOf(model, inputs) == std::vector<float>{9, 22, 8, 20, 5, 16});
+}
+
+TEST_CASE("Scan's slices lie along the axes that it names") {
+  OnnxModel model = scanModel();
+  model.graph().mutable_input(1)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim()->SwapElements(
+      0, 1);
+  setInts(*model.graph().mutable_node(0), "scan_input_axes", {1});
+  setInts(*model.graph().mutable_node(0), "scan_output_axes", {-1});
+  CHECK(secondOf(model, {floatTensor({2}, {0, 10}), floatTensor({2, 3}, {1, 3, 5, 2, 4, 6})}) ==
+        std::vector<float>{1, 4, 9, 12, 16, 22});
+}
+
+TEST_CASE("the first Scan has a batch before its slices") {
+  OnnxModel model(8);
+  model.input("s", {2, 1}).input("x", {2, 3, 1}).output("y").output("t");
+  ::onnx::NodeProto &node = model.node("Scan", {"", "s", "x"}, {"y", "t"});
+  ::onnx::NodeProto given = scanModel(8).graph().node(0);
+  node.mutable_attribute()->CopyFrom(given.attribute());
+  std::vector<HostTensor> inputs{floatTensor({2, 1}, {0, 10}), floatTensor({2, 3, 1}, {1, 2, 3, 4, 5, 6})};
+  CHECK(model.runFloats(inputs) == std::vector<float>{6, 25});
+  CHECK(secondOf(model, inputs) == std::vector<float>{1, 3, 6, 14, 19, 25});
+}
+
+TEST_CASE("a body that does not fit the Scan is an error") {
+  OnnxModel changes = scanModel();
+  ::onnx::GraphProto &body = *changes.graph().mutable_node(0)->mutable_attribute(1)->mutable_g();
+  body.mutable_node(0)->set_op_type("Concat");
+  setInt(*body.mutable_node(0), "axis", 0);
+  CHECK_THAT(changes.import(), Contains("node 'scan' (Scan): state 0 is [2] of float32 and becomes [4] of float32"));
+  OnnxModel many = scanModel();
+  many.graph().mutable_node(0)->mutable_attribute(0)->set_i(3);
+  CHECK_THAT(many.import(), Contains("its body has 2 inputs for 2 tensors, of which 3 are scanned"));
+}
+
+TEST_CASE("whether an optional is there is known at import") {
+  OnnxModel model(21);
+  model.input("x", {2}).output("y").node("OptionalHasElement", {"x"}, {"has"});
+  model.node("OptionalHasElement", {""}, {"none"});
+  model.node("OptionalGetElement", {"x"}, {"element"});
+  model.node("Cast", {"none"}, {"number"});
+  setInt(*model.graph().mutable_node(3), "to", Proto::FLOAT);
+  model.node("Where", {"has", "element", "number"}, {"y"});
+  // An input of an optional's type is a tensor.
+  ::onnx::TypeProto tensor = model.graph().input(0).type();
+  *model.graph().mutable_input(0)->mutable_type()->mutable_optional_type()->mutable_elem_type() = tensor;
+  CHECK(model.runFloats({floatTensor({2}, {1, 2})}) == std::vector<float>{1, 2});
+  model.graph().mutable_node(4)->set_input(0, "none");
+  CHECK(model.runFloats({floatTensor({2}, {1, 2})}) == std::vector<float>{0, 0});
+}
