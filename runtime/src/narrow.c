@@ -3,6 +3,8 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
 
 /* Zero and the numbers of one sign, ascending, have the codes from 0 to `largest`. */
 typedef struct form {
@@ -32,16 +34,24 @@ static form form_of(kiln_dtype dtype) {
   }
 }
 
+/* 2 to this power, a normal double. Not ldexp: programs shall need no libm for it. */
+static double power_of_2(int exponent) {
+  uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+  double power;
+  memcpy(&power, &bits, sizeof power);
+  return power;
+}
+
 static double magnitude_of(const form *f, unsigned code) {
   int exponent = (int)(code >> f->mantissa_bits), hidden = 1 << f->mantissa_bits;
   int mantissa = (int)code & (hidden - 1);
   if (!f->has_sign) /* no zero, and no number that is less than normal */
-    return ldexp(1, exponent - f->bias);
+    return power_of_2(exponent - f->bias);
   if (exponent > 0)
     mantissa += hidden;
   else
     exponent = 1;
-  return ldexp(mantissa, exponent - f->bias - f->mantissa_bits);
+  return mantissa * power_of_2(exponent - f->bias - f->mantissa_bits);
 }
 
 double kiln_narrow_to_double(uint8_t code, kiln_dtype dtype) {
