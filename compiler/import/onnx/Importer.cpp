@@ -1,5 +1,7 @@
 #include "import/onnx/Importer.h"
 
+#include "ir/base/NarrowDType.h"
+
 #include "import/DType.h"
 #include "import/MemoryLimit.h"
 #include "import/StoreNarrow.h"
@@ -308,7 +310,8 @@ mlir::Value Importer::materialize(const Tensor &tensor, Scope &scope, TensorBuil
     auto dense = llvm::dyn_cast<mlir::DenseElementsAttr>(data);
     if (dense && dense.isSplat() && dense.getNumElements() > 0)
       made = head.weight(name, dense);
-    else if (auto file = llvm::dyn_cast<graph::FileAttr>(data); file && tensor.element().getIntOrFloatBitWidth() < 8)
+    else if (auto file = llvm::dyn_cast<graph::FileAttr>(data);
+             file && isNarrow(tensor.element()) && tensor.element().getIntOrFloatBitWidth() < 8)
       made = packedWeight(head, tensor, file, uniqueWeightName(name));
     else
       made = graph::WeightOp::create(builder_, head.location(), tensor.type, uniqueWeightName(name), data);

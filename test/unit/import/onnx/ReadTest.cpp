@@ -128,6 +128,22 @@ TEST_CASE("external data is a place in another file") {
              Contains("#graph.file<\"weights.bin\", 100, 1200, "));
 }
 
+TEST_CASE("external bools are a byte each, not codes of one bit") {
+  std::string folder = makeFolder();
+  writeFile(folder + "/weights.bin", std::string(2000, '\1'));
+  Proto tensor = externalTensor("weights.bin", "0", "2000");
+  tensor.set_data_type(Proto::BOOL);
+  tensor.set_dims(0, 2000);
+  OnnxModel model;
+  model.output("y");
+  model.node("Not", {"w"}, {"y"});
+  *model.graph().add_initializer() = tensor;
+  writeFile(folder + "/model.onnx", model.bytes());
+  CHECK_THAT(importFile(folder + "/model.onnx"),
+             Contains("graph.weight \"w\"") && Contains("tensor<2000xi1>") && !Contains("ui8"));
+  llvm::sys::fs::remove_directories(folder);
+}
+
 TEST_CASE("external data must be there, and whole") {
   CHECK_THAT(
       importExternal(externalTensor("weights.bin", "101")),
