@@ -112,6 +112,8 @@ Value kiln::import::rotatePairs(TensorBuilder &b, Value x, Value cosines, Value 
   return interleaved ? b.reshape(b.stack({real, imaginary}, -1), b.shape(x)) : b.concat({real, imaginary}, -1);
 }
 
+Value kiln::import::afterPast(TensorBuilder &b, Value past, Value x) { return past ? b.concat({past, x}, 2) : x; }
+
 Value kiln::import::splitHeads(TensorBuilder &b, Value x, int64_t heads) {
   if (!x)
     return {};

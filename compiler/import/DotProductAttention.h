@@ -51,6 +51,9 @@ mlir::Value distanceToKeys(TensorBuilder &b, Expr rows, Expr keys, mlir::Value o
 /// first half's elements with the second half's, or neighbours where `interleaved`.
 mlir::Value rotatePairs(TensorBuilder &b, mlir::Value x, mlir::Value cosines, mlir::Value sines, bool interleaved);
 
+/// Keys or values [batch, heads, keys, size] behind those of a past, which may be null.
+mlir::Value afterPast(TensorBuilder &b, mlir::Value past, mlir::Value x);
+
 /// [batch, rows, heads·size] as [batch, heads, rows, size]; fails where the last axis does not divide.
 mlir::Value splitHeads(TensorBuilder &b, mlir::Value x, int64_t heads);
 /// And back.

@@ -73,10 +73,8 @@ static Tensors attention(Node &n, TensorBuilder &b) {
     v = splitHeads(b, v, keyHeads);
   }
   Expr past = b.dim(pastKey, 2);
-  if (pastKey) {
-    k = b.concat({pastKey, k}, 2);
-    v = b.concat({pastValue, v}, 2);
-  }
+  k = afterPast(b, pastKey, k);
+  v = afterPast(b, pastValue, v);
   Expr rows = b.dim(q, 2), keys = b.dim(k, 2);
   mask = padMask(b, mask, keys);
   if (mask && b.isBool(mask))

@@ -187,10 +187,8 @@ static Tensors multiHeadAttention(Node &n, TensorBuilder &b) {
     }
   }
   Expr past = b.dim(pastKey, 2);
-  if (pastKey) {
-    k = b.concat({pastKey, k}, 2);
-    v = b.concat({pastValue, v}, 2);
-  }
+  k = afterPast(b, pastKey, k);
+  v = afterPast(b, pastValue, v);
   if (!q || !k || !v)
     return {};
   Expr rows = b.dim(q, 2), keys = b.dim(k, 2);
@@ -204,7 +202,7 @@ static Tensors multiHeadAttention(Node &n, TensorBuilder &b) {
 /// A cache of `total` keys: those of the past up to where the new ones begin, the new ones, zeros. Each batch has its
 /// own place.
 static Value extendCache(TensorBuilder &b, Value past, Value added, Expr total, Value begin, Value end) {
-  Value all = past ? b.concat({past, added}, 2) : added;
+  Value all = afterPast(b, past, added);
   Expr kept = past ? b.dim(past, 2) : Expr(0);
   Value place = b.arange(total, b.int32()), first = b.unsqueeze(begin, {1});
   Value source = b.where(b.less(place, first), place, b.add(b.sub(place, first), b.cast(b.size(kept), b.int32())));

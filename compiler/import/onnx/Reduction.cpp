@@ -83,17 +83,26 @@ static auto argExtreme(Value (TensorBuilder::*function)(Value, int64_t, bool, ml
   };
 }
 
+/// The axis of x at input 1, which may be data; nullopt after a failure.
+static std::optional<Expr> oneAxis(Node &n, TensorBuilder &b, Value x) {
+  std::optional<Elements> axis = axesInput(n, 1, "axis", b.rank(x));
+  if (!x || !axis)
+    return std::nullopt;
+  if (axis->size() == 1)
+    return axis->front();
+  n.fail("input 'axis' has " + llvm::Twine(axis->size()) + " elements", "it is one number");
+  return std::nullopt;
+}
+
 static Tensor cumSum(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   bool exclusive = n.flag("exclusive", false), reverse = n.flag("reverse", false);
-  std::optional<Elements> axis = axesInput(n, 1, "axis", b.rank(x));
-  if (!x || !axis)
+  std::optional<Expr> axis = oneAxis(n, b, x);
+  if (!axis)
     return {};
-  if (axis->size() != 1)
-    return n.fail("input 'axis' has " + llvm::Twine(axis->size()) + " elements", "it is one number");
-  if (areKnown(*axis))
-    return b.cast(b.cumsum(x, axis->front().constant(), exclusive, reverse), b.element(x));
-  Value sums = b.cumsum(aroundAxis(n, b, x, axis->front()), 1, exclusive, reverse);
+  if (axis->isConst())
+    return b.cast(b.cumsum(x, axis->constant(), exclusive, reverse), b.element(x));
+  Value sums = b.cumsum(aroundAxis(n, b, x, *axis), 1, exclusive, reverse);
   return b.cast(b.reshape(sums, b.shape(x)), b.element(x));
 }
 
@@ -117,14 +126,12 @@ static Value productsAlong(TensorBuilder &b, Value x, int64_t axis, bool exclusi
 static Tensor cumProd(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   bool exclusive = n.flag("exclusive", false), reverse = n.flag("reverse", false);
-  std::optional<Elements> axis = axesInput(n, 1, "axis", b.rank(x));
-  if (!x || !axis)
+  std::optional<Expr> axis = oneAxis(n, b, x);
+  if (!axis)
     return {};
-  if (axis->size() != 1)
-    return n.fail("input 'axis' has " + llvm::Twine(axis->size()) + " elements", "it is one number");
-  if (areKnown(*axis))
-    return productsAlong(b, x, axis->front().constant(), exclusive, reverse);
-  Value around = aroundAxis(n, b, x, axis->front());
+  if (axis->isConst())
+    return productsAlong(b, x, axis->constant(), exclusive, reverse);
+  Value around = aroundAxis(n, b, x, *axis);
   return b.reshape(productsAlong(b, around, 1, exclusive, reverse), b.shape(x));
 }
 
