@@ -322,9 +322,7 @@ void LayoutAssigner::nameKernels() {
       func.erase();
   }
   for (FuncOp func : made_) {
-    std::string base = nameOf(func), name = base;
-    for (int64_t repeats = 1; !names.insert(name).second; ++repeats)
-      name = base + "n" + std::to_string(repeats);
+    std::string name = freshNameOf(func, names);
     for (host::LaunchOp launch : launches[func.getName()])
       launch.setKernel(name);
     func.setName(name);

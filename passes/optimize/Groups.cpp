@@ -216,34 +216,13 @@ bool GroupChooser::chooseTransposed(size_t cross, size_t inner) {
   return true;
 }
 
-/// The load that a value is made of by element-wise ops; null where there are several, none, or a reduce.
-static LoadOp onlyLoadOf(Value value) {
-  llvm::SetVector<Value> work;
-  work.insert(value);
-  LoadOp found;
-  for (size_t i = 0; i < work.size(); ++i) {
-    Operation *op = work[i].getDefiningOp();
-    auto load = dyn_cast_or_null<LoadOp>(op);
-    if (!op || isa<ReduceOp>(op) || (load && ((found && found != load) || load.getRow())))
-      return nullptr;
-    if (load)
-      found = load;
-    else
-      work.insert(op->operand_begin(), op->operand_end());
-  }
-  return found;
-}
-
 std::optional<GroupProduct> GroupChooser::findProduct() const {
-  auto reduces = func_.getBody().getOps<ReduceOp>();
-  if (llvm::range_size(reduces) != 1)
+  AluOp mul = optimize::summedProduct(func_);
+  if (!mul)
     return std::nullopt;
-  ReduceOp reduce = *reduces.begin();
-  auto mul = reduce.getInput().getDefiningOp<AluOp>();
-  if (reduce.getKind().getValue() != Alu::ADD || reduce.getScore() || !mul || mul.getKind().getValue() != Alu::MUL)
-    return std::nullopt;
-  LoadOp loads[] = {onlyLoadOf(mul->getOperand(0)), onlyLoadOf(mul->getOperand(1))};
-  if (!loads[0] || !loads[1] || loads[0] == loads[1])
+  LoadOp loads[] = {optimize::onlyLoadOf(mul->getOperand(0)), optimize::onlyLoadOf(mul->getOperand(1))};
+  bool areLoads = llvm::all_of(loads, [](LoadOp load) { return load && !load.getRow(); });
+  if (!areLoads || loads[0] == loads[1])
     return std::nullopt;
   const Moved *operands[2], *store = nullptr;
   for (const Moved &access : accesses_) {

@@ -54,8 +54,7 @@ Access optimize::accessOf(LoadOp load) {
   return access;
 }
 
-/// The one load that a value is made of by element-wise ops; null when there are several, or none.
-static LoadOp onlyLoadOf(Value value) {
+LoadOp optimize::onlyLoadOf(Value value) {
   llvm::SetVector<Value> work;
   work.insert(value);
   llvm::DenseSet<Operation *> loads;
@@ -103,17 +102,23 @@ static std::optional<size_t> rowsFor(const Access &rows, const Access &columns, 
   return m;
 }
 
-std::optional<Product> optimize::findProduct(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights,
-                                             bool relays) {
+AluOp optimize::summedProduct(FuncOp func) {
   auto reduces = func.getBody().getOps<ReduceOp>();
-  if (llvm::range_size(reduces) != 1)
-    return std::nullopt;
+  if (!llvm::hasSingleElement(reduces))
+    return nullptr;
   ReduceOp reduce = *reduces.begin();
   auto mul = reduce.getInput().getDefiningOp<AluOp>();
-  if (reduce.getKind().getValue() != Alu::ADD || reduce.getScore() || !mul || mul.getKind().getValue() != Alu::MUL)
+  bool isSum = reduce.getKind().getValue() == Alu::ADD && !reduce.getScore();
+  return isSum && mul && mul.getKind().getValue() == Alu::MUL ? mul : nullptr;
+}
+
+std::optional<Product> optimize::findProduct(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights,
+                                             bool relays) {
+  AluOp mul = summedProduct(func);
+  if (!mul)
     return std::nullopt;
   LoadOp a = onlyLoadOf(mul->getOperand(0)), b = onlyLoadOf(mul->getOperand(1));
-  bool areLoads = a && b;
+  bool isAlone[] = {a != nullptr, b != nullptr}, areLoads = a && b;
   // Rows beside columns that are packed before may be computed from several loads: a bias and a relu in front of the
   // product.
   a = a ? a : widestLoadOf(mul->getOperand(0));
@@ -121,7 +126,6 @@ std::optional<Product> optimize::findProduct(FuncOp func, TargetAttr target, con
   if (!a || !b || a == b)
     return std::nullopt;
   Access first = accessOf(a), second = accessOf(b);
-  bool isAlone[] = {onlyLoadOf(mul->getOperand(0)) != nullptr, onlyLoadOf(mul->getOperand(1)) != nullptr};
   for (size_t axis = 0; axis < first.strides.size(); ++axis) {
     if (!isAlone[0] && dependsOn(mul->getOperand(0), axis) && first.isStill(axis))
       first.strides[axis] = std::nullopt;
@@ -131,7 +135,7 @@ std::optional<Product> optimize::findProduct(FuncOp func, TargetAttr target, con
   ArrayRef<Expr> domain = func.getDomain().getSizes();
   llvm::SmallBitVector reduced(domain.size());
   int64_t depth = 1;
-  for (int64_t axis : reduce.getAxes()) {
+  for (int64_t axis : (*func.getBody().getOps<ReduceOp>().begin()).getAxes()) {
     reduced.set(axis);
     depth *= std::max<int64_t>(fixedSize(domain[axis]), 1);
   }

@@ -24,6 +24,12 @@ Access accessOf(kernel::StoreOp store);
 /// Whether a value differs along an axis of the domain of a kernel without opts.
 bool dependsOn(mlir::Value value, size_t axis);
 
+/// The one load that a value is made of by element-wise ops; null when there are several, none, or a reduce.
+kernel::LoadOp onlyLoadOf(mlir::Value value);
+
+/// The multiplication that a kernel's only reduce sums up; null where there is none.
+kernel::AluOp summedProduct(kernel::FuncOp func);
+
 /// A sum of products of an operand that moves along `m` and one that moves along `n`: what a register tile is for.
 struct Product {
   Access rows, columns; ///< still along n, and along m

@@ -86,7 +86,6 @@ public:
 private:
   bool isShared(FuncOp func, StageOp stage) const;
   std::optional<Producer> split(FuncOp func, StageOp stage);
-  std::string freshName(FuncOp func);
   void dropUnreadInputs(FuncOp func);
   bool splitOne();
   void fillBefore(host::LaunchOp launch, const Producer &producer);
@@ -151,13 +150,6 @@ bool LaunchSplitter::isShared(FuncOp func, StageOp stage) const {
   return isParallel || (!inputs.empty() && llvm::all_of(found->second, [&](host::LaunchOp launch) {
            return weightsOf(launch, inputs).has_value();
          }));
-}
-
-std::string LaunchSplitter::freshName(FuncOp func) {
-  std::string base = nameOf(func), name = base;
-  for (int64_t repeats = 1; !names_.insert(name).second; ++repeats)
-    name = base + "n" + std::to_string(repeats);
-  return name;
 }
 
 /// The memory of a stage is no scratch of the kernel's any more, but an input like others: its number among them.
@@ -229,7 +221,7 @@ std::optional<Producer> LaunchSplitter::split(FuncOp func, StageOp stage) {
   auto tracker = TrackerAttr::get(context, trackerOf(stage, domain));
   StoreOp::create(builder, stage.getLoc(), copies.lookup(stage.getInput()), memory, tracker);
   applyNormalization(producer, planNormalization(producer));
-  producer.setName(freshName(producer));
+  producer.setName(freshNameOf(producer, names_));
 
   Type element = stage.getInput().getType();
   SmallVector<int64_t> shape;

@@ -195,7 +195,7 @@ double Fuser::tileReuse(const Use &use) const {
   return isVector ? rates_.getTileReuse() : rates_.getTileReuse() * kNumberReuse;
 }
 
-/// Notes the sum that the kernel's register tile is for; `input` is the view from its domain.
+/// Notes the sum that the kernel's register tile is for, and how the domain's axes are walked for it.
 void Fuser::setProduct(Kernel &kernel, graph::ReduceOp reduce, const Domain::Reduced &reduced) {
   kernel.product = reduce;
   kernel.productOperations = elementsOf(reduce) * operationsFor(reduce);

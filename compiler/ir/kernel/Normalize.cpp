@@ -144,3 +144,10 @@ std::string kernel::nameOf(FuncOp func) {
   }
   return plan.sizes.empty() ? name + "_" : name;
 }
+
+std::string kernel::freshNameOf(FuncOp func, llvm::StringSet<> &taken) {
+  std::string base = nameOf(func), name = base;
+  for (int64_t repeats = 1; !taken.insert(name).second; ++repeats)
+    name = base + "n" + std::to_string(repeats);
+  return name;
+}

@@ -3,6 +3,8 @@
 
 #include "ir/kernel/Kernel.h"
 
+#include "llvm/ADT/StringSet.h"
+
 #include <string>
 
 namespace kiln::kernel {
@@ -25,5 +27,8 @@ void applyNormalization(FuncOp func, const Normalization &plan);
 /// What a kernel is called by itself, before repeats are told apart: r for a reduce, else E, outputs if there are
 /// several, and the sizes of its normalized domain: r_512_512_512.
 std::string nameOf(FuncOp func);
+
+/// The same, with n1, n2 … behind it where `taken` has it already; adds it to `taken`.
+std::string freshNameOf(FuncOp func, llvm::StringSet<> &taken);
 
 } // namespace kiln::kernel
