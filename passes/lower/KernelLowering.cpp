@@ -656,22 +656,36 @@ void KernelLowering::emitStores() {
   }
 }
 
-void KernelLowering::inLoops(ArrayRef<int64_t> loops, llvm::function_ref<void()> body) {
-  // A loop that a reduce walks too begins a nest of its own: what is tested about it does not hold in the reduce,
-  // whose place is before it, behind the tests about the loops around.
-  SmallVector<int64_t> outer, inner;
-  for (int64_t axis : loops) {
-    bool isShared = isReduced(axis) && !llvm::is_contained(heldLoops_, axis);
-    (isShared || !inner.empty() ? inner : outer).push_back(axis);
-  }
-  auto nest = [&](ArrayRef<int64_t> axes, llvm::function_ref<void()> inside) {
-    for (int64_t axis : axes)
-      openLoop(axis, {}, /*reduce=*/false);
-    atEdges(inside);
-    for (size_t i = 0; i < axes.size(); ++i)
-      closeLoop({});
+bool KernelLowering::beginsNest(ArrayRef<int64_t> loops, size_t at) {
+  auto isShared = [&](int64_t axis) { return isReduced(axis) && !llvm::is_contained(heldLoops_, axis); };
+  if (llvm::any_of(loops.take_front(at), isShared))
+    return false;
+  auto isBefore = [&](kernel::ReduceOp reduce) {
+    const AxisSet &axes = axesOf(reduce.getResult());
+    return (at == 0 || axes.test(loops[at - 1])) &&
+           llvm::none_of(loops.drop_front(at), [&](int64_t axis) { return axes.test(axis); });
   };
-  nest(outer, [&] { inner.empty() ? body() : nest(inner, body); });
+  return isShared(loops[at]) || llvm::any_of(func_.getBody().getOps<kernel::ReduceOp>(), isBefore);
+}
+
+void KernelLowering::inLoops(ArrayRef<int64_t> loops, llvm::function_ref<void()> body) {
+  SmallVector<ArrayRef<int64_t>> nests;
+  size_t begin = 0;
+  for (size_t at = 0; at < loops.size(); ++at)
+    if (beginsNest(loops, at)) {
+      nests.push_back(loops.slice(begin, at - begin));
+      begin = at;
+    }
+  nests.push_back(loops.drop_front(begin));
+  inNests(nests, body);
+}
+
+void KernelLowering::inNests(ArrayRef<ArrayRef<int64_t>> nests, llvm::function_ref<void()> body) {
+  for (int64_t axis : nests.front())
+    openLoop(axis, {}, /*reduce=*/false);
+  atEdges([&] { nests.size() == 1 ? body() : inNests(nests.drop_front(), body); });
+  for (size_t i = 0; i < nests.front().size(); ++i)
+    closeLoop({});
 }
 
 void KernelLowering::emitNest(ArrayRef<kernel::StoreOp> stores) {

@@ -238,6 +238,11 @@ private:
   void emitStores();
   /// Runs `body` inside loops over these axes, and the tests of the guards about them.
   void inLoops(llvm::ArrayRef<int64_t> loops, llvm::function_ref<void()> body);
+  /// Whether the loops around are tested before this one is opened. So it is for one that a reduce walks too, in which
+  /// tests about it do not hold, and for those that a reduce does not wait for: its place is behind the tests about the
+  /// loops around it.
+  bool beginsNest(llvm::ArrayRef<int64_t> loops, size_t at);
+  void inNests(llvm::ArrayRef<llvm::ArrayRef<int64_t>> nests, llvm::function_ref<void()> body);
 
   kernel::FuncOp func_;
   mlir::OpBuilder builder_;
