@@ -43,6 +43,7 @@ struct Use {
   ShapeTracker tracker;       ///< from the kernel's domain
   Operation *inside;          ///< the innermost reduce in whose loops it is computed; null: none
   SmallVector<int64_t> loops; ///< that reduce's axes
+  double walks = 1;           ///< how often these are walked
   bool isScore = false;       ///< for the scores of a sum, which are computed there whatever it takes
 
   bool operator==(const Use &) const = default;
@@ -155,6 +156,12 @@ double Fuser::timesOf(const Use &use) const {
   const Domain &domain = kernels_[use.kernel].domain;
   llvm::SmallBitVector moves = axesOf(use.tracker);
   moves.resize(domain.sizes().size());
+  if (use.inside) {
+    double times = use.walks;
+    for (int64_t axis : use.loops)
+      times *= moves.test(axis) ? typicalSize(domain.sizes()[axis]) : 1;
+    return times;
+  }
   double times = 1, open = 1;
   for (bool reduced : {false, true})
     for (auto [axis, size] : llvm::enumerate(domain.sizes())) {
@@ -289,6 +296,7 @@ void Fuser::addUse(const Edge &edge, Use use) {
   if (llvm::none_of(use.loops, [&](int64_t axis) { return axis < int64_t(moves.size()) && moves.test(axis); })) {
     use.inside = nullptr;
     use.loops.clear();
+    use.walks = 1;
   }
   std::vector<Use> &uses = uses_[edge.base];
   if (uses.size() <= kMostUses && !llvm::is_contained(uses, use))
@@ -307,11 +315,13 @@ void Fuser::giveUsesToOperands(Value value) {
       if (isFirst && isProduct(reduce) && use.tracker.isContiguous()) {
         setProduct(kernel, reduce, reduced);
       }
-      addUse(edgeOf(reduce.getInput()), {use.kernel, reduced.input, reduce, reduced.axes});
+      double walks = timesOf(use);
+      addUse(edgeOf(reduce.getInput()), {use.kernel, reduced.input, reduce, reduced.axes, walks});
       if (reduce.getScore())
-        addUse(edgeOf(reduce.getScore()), {use.kernel, reduced.input, reduce, reduced.axes, /*isScore=*/true});
+        addUse(edgeOf(reduce.getScore()), {use.kernel, reduced.input, reduce, reduced.axes, walks, /*isScore=*/true});
     } else if (gather) {
-      addUse(edgeOf(gather.getIndices()), {use.kernel, indicesOf(gather, use.tracker), use.inside, use.loops});
+      addUse(edgeOf(gather.getIndices()),
+             {use.kernel, indicesOf(gather, use.tracker), use.inside, use.loops, use.walks});
     } else {
       for (Value operand : value.getDefiningOp()->getOperands())
         addUse(edgeOf(operand), use);
