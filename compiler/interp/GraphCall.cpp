@@ -4,6 +4,9 @@
 #include "kiln/call.h"
 #include "support/Error.h"
 
+#include <cstddef>
+#include <memory>
+
 using namespace kiln;
 using namespace kiln::interp;
 
@@ -15,6 +18,23 @@ static kiln_call *functionOf(llvm::StringRef name) {
 #undef KILN_CALL
   return nullptr;
 }
+
+namespace {
+
+struct Scratch : kiln_scratch {
+  Scratch() : kiln_scratch{reserveIn} {}
+
+  std::unique_ptr<std::max_align_t[]> memory;
+
+private:
+  static void *reserveIn(kiln_scratch *scratch, int64_t bytes) {
+    auto &memory = static_cast<Scratch *>(scratch)->memory;
+    memory = std::make_unique<std::max_align_t[]>(size_t(bytes) / sizeof(std::max_align_t) + 1);
+    return memory.get();
+  }
+};
+
+} // namespace
 
 GraphEvaluator::Results GraphEvaluator::many(graph::CallOp op) {
   kiln_call *function = functionOf(op.getCallee());
@@ -44,7 +64,8 @@ GraphEvaluator::Results GraphEvaluator::many(graph::CallOp op) {
   llvm::Expected<Dims> sizes = symbols_.evaluate(op.getSizes().getSizes());
   if (!sizes)
     return sizes.takeError();
-  if (const char *cause = function(buffers.data(), sizes->data()))
+  Scratch scratch;
+  if (const char *cause = function(buffers.data(), sizes->data(), &scratch))
     return failure(cause);
   return results;
 }

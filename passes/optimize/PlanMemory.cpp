@@ -215,7 +215,7 @@ void PlanMemory::plan(host::ProgramOp program) {
     last.push_back(temporary.lives.last);
     bytes.push_back(temporary.bytes.evaluate(defaults).value_or(0));
   }
-  int64_t peak = kiln_plan(lifetimes.data(), lifetimes.size(), bytes.data(), offsets.data());
+  int64_t peak = kiln_plan(lifetimes.data(), lifetimes.size(), bytes.data(), offsets.data(), nullptr);
   if (peak < 0) {
     program.emitError() << temporaries.size() << " temporaries are more than 2^63 bytes";
     return signalPassFailure();

@@ -1,8 +1,8 @@
 /*===- call.c - What a host program calls: functions of the library ------===*/
+#include "alloc.h"
 #include "context.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #define KILN_MAX_CALL_BUFFERS 16
 
@@ -10,7 +10,7 @@
 static kiln_status fetch_buffers(kiln_context *context, const kiln_call_info *info, const kiln_slice *buffers,
                                  const int64_t *bytes, void **pointers) {
   for (int32_t i = 0; i < info->results + info->inputs; i++) {
-    pointers[i] = kiln_host_alloc(bytes[i]);
+    pointers[i] = kiln_allocate(&context->options.memory, bytes[i], KILN_ALIGNMENT);
     if (!pointers[i])
       return kiln_fail(context, KILN_OUT_OF_MEMORY, "node '%s': no memory for %" PRId64 " bytes", info->origin,
                        bytes[i]);
@@ -23,10 +23,27 @@ static kiln_status fetch_buffers(kiln_context *context, const kiln_call_info *in
   return KILN_OK;
 }
 
+/* The context's memory for calls, which is kept, so that the next run asks nobody. */
+typedef struct context_scratch {
+  kiln_scratch scratch;
+  kiln_context *context;
+  bool failed;
+} context_scratch;
+
+static void *reserve_scratch(kiln_scratch *scratch, int64_t bytes) {
+  context_scratch *from = (context_scratch *)scratch;
+  from->failed = !kiln_host_reserve(from->context, &from->context->scratch, bytes);
+  return from->context->scratch.memory;
+}
+
 static kiln_status call_function(kiln_context *context, const kiln_call_info *info, void *const *pointers,
                                  const int64_t *sizes) {
-  const char *cause = info->function(pointers, sizes);
-  return cause ? kiln_fail(context, KILN_INDEX_ERROR, "node '%s': %s", info->origin, cause) : KILN_OK;
+  context_scratch scratch = {{reserve_scratch}, context, false};
+  const char *cause = info->function(pointers, sizes, &scratch.scratch);
+  if (!cause)
+    return KILN_OK;
+  return kiln_fail(context, scratch.failed ? KILN_OUT_OF_MEMORY : KILN_INDEX_ERROR, "node '%s': %s", info->origin,
+                   cause);
 }
 
 kiln_status kiln_rt_call(kiln_context *context, const kiln_call_info *info, const kiln_slice *buffers,
@@ -49,6 +66,6 @@ kiln_status kiln_rt_call(kiln_context *context, const kiln_call_info *info, cons
     if (bytes[i] > 0 && (status = device->write(context->state, buffers[i], pointers[i], bytes[i])))
       status = kiln_fail_device(context, status, info->origin);
   for (int32_t i = 0; i < count; i++)
-    free(pointers[i]);
+    kiln_release(&context->options.memory, pointers[i]);
   return status;
 }

@@ -1,10 +1,10 @@
 /*===- context.c - Make, use up and end what a run needs -----------------===*/
 #include "context.h"
 
+#include "alloc.h"
 #include "bind.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 int32_t kiln_input_count(const kiln_model *model) { return model->input_count; }
@@ -58,22 +58,17 @@ void kiln_log(kiln_context *context, const char *line) {
     context->options.log(context->options.log_user, line);
 }
 
-void *kiln_host_alloc(int64_t bytes) {
-  if (bytes < 0 || bytes > INT64_MAX - KILN_ALIGNMENT || (uint64_t)bytes > SIZE_MAX - KILN_ALIGNMENT)
-    return NULL;
-  size_t rounded = ((size_t)bytes + KILN_ALIGNMENT - 1) / KILN_ALIGNMENT * KILN_ALIGNMENT;
-  return aligned_alloc(KILN_ALIGNMENT, rounded ? rounded : KILN_ALIGNMENT);
-}
-
-bool kiln_host_reserve(kiln_block *block, int64_t bytes) {
+bool kiln_host_reserve(const kiln_context *context, kiln_block *block, int64_t bytes) {
   if (block->memory && block->bytes >= bytes)
     return true;
+  const kiln_allocator *from = &context->options.memory;
   /* What grows once grows again: a cache by a step in every run. */
   int64_t larger = block->bytes <= INT64_MAX / 2 ? block->bytes + block->bytes / 2 : 0;
-  free(block->memory);
-  *block = (kiln_block){kiln_host_alloc(larger > bytes ? larger : bytes), larger > bytes ? larger : bytes};
+  int64_t wanted = larger > bytes ? larger : bytes;
+  kiln_release(from, block->memory);
+  *block = (kiln_block){kiln_allocate(from, wanted, KILN_ALIGNMENT), wanted};
   if (!block->memory && larger > bytes)
-    *block = (kiln_block){kiln_host_alloc(bytes), bytes};
+    *block = (kiln_block){kiln_allocate(from, bytes, KILN_ALIGNMENT), bytes};
   if (!block->memory)
     block->bytes = 0;
   return block->memory;
@@ -101,9 +96,6 @@ void kiln_block_release(kiln_context *context, kiln_block *block) {
   *block = (kiln_block){NULL, 0};
 }
 
-/* Zeroed room for `count` items; never NULL for want of items. */
-static void *array_of(int32_t count, size_t size) { return calloc(count > 0 ? (size_t)count : 1, size); }
-
 /* Whether no tensor has more axes than the runtime's arrays. kiln makes no such model; one by hand may be. */
 static bool fits_tables(kiln_context *context) {
   const kiln_model *model = context->model;
@@ -125,6 +117,7 @@ static bool fits_tables(kiln_context *context) {
 
 static kiln_status open_context(kiln_context *context) {
   const kiln_model *model = context->model;
+  const kiln_allocator *memory = &context->options.memory;
   if (model->abi != KILN_ABI_VERSION)
     return kiln_fail(context, KILN_UNAVAILABLE,
                      "%s: made for runtime interface %" PRIu32 ", this is %d; compile it again", model->name,
@@ -132,11 +125,11 @@ static kiln_status open_context(kiln_context *context) {
   context->device = model->device;
   if (!fits_tables(context))
     return KILN_UNAVAILABLE;
-  context->sizes = array_of(model->symbol_count, sizeof *context->sizes);
-  context->input_states = array_of(model->input_count, sizeof *context->input_states);
-  context->output_states = array_of(model->output_count, sizeof *context->output_states);
-  context->weights = array_of(model->weight_count, sizeof *context->weights);
-  context->weight_copies = array_of(model->weight_count, sizeof *context->weight_copies);
+  context->sizes = kiln_allocate_zeros(memory, model->symbol_count, sizeof *context->sizes);
+  context->input_states = kiln_allocate_zeros(memory, model->input_count, sizeof *context->input_states);
+  context->output_states = kiln_allocate_zeros(memory, model->output_count, sizeof *context->output_states);
+  context->weights = kiln_allocate_zeros(memory, model->weight_count, sizeof *context->weights);
+  context->weight_copies = kiln_allocate_zeros(memory, model->weight_count, sizeof *context->weight_copies);
   if (!context->sizes || !context->input_states || !context->output_states || !context->weights ||
       !context->weight_copies)
     return kiln_fail(context, KILN_OUT_OF_MEMORY, "no memory for the context");
@@ -159,20 +152,26 @@ kiln_status kiln_context_create(const kiln_model *model, const kiln_options *opt
                                 char *error, size_t error_bytes) {
   *context = NULL;
   kiln_text cause = kiln_text_in(error, error ? error_bytes : 0);
-  kiln_context *made = calloc(1, sizeof *made);
+  kiln_options known = {0};
+  bool sized = !options || options->size >= offsetof(kiln_options, threads) + sizeof options->threads;
+  if (options && sized) /* of an older program, the members that it knows; of a newer one, those that are known here */
+    memcpy(&known, options, options->size < sizeof known ? options->size : sizeof known);
+  if (!sized) {
+    kiln_text_add(&cause, "kiln_options.size is %zu; set it to sizeof(kiln_options)", options->size);
+    return KILN_INVALID_ARGUMENT;
+  }
+  if (known.memory.allocate && !known.memory.release) {
+    kiln_text_add(&cause, "kiln_options.memory has no release; set both functions");
+    return KILN_INVALID_ARGUMENT;
+  }
+  kiln_context *made = kiln_allocate_zeros(&known.memory, 1, sizeof *made);
   if (!made) {
     kiln_text_add(&cause, "no memory for the context");
     return KILN_OUT_OF_MEMORY;
   }
   made->model = model;
-  kiln_status status = KILN_OK;
-  if (options && options->size < offsetof(kiln_options, threads) + sizeof options->threads)
-    status = kiln_fail(made, KILN_INVALID_ARGUMENT, "kiln_options.size is %zu; set it to sizeof(kiln_options)",
-                       options->size);
-  else if (options) /* of an older program, the members that it knows; of a newer one, those that are known here */
-    memcpy(&made->options, options, options->size < sizeof *options ? options->size : sizeof *options);
-  if (!status)
-    status = open_context(made);
+  made->options = known;
+  kiln_status status = open_context(made);
   if (status) {
     kiln_text_add(&cause, "%s", made->error);
     kiln_context_destroy(made);
@@ -188,30 +187,32 @@ void kiln_context_destroy(kiln_context *context) {
   if (!context)
     return;
   const kiln_model *model = context->model;
+  const kiln_allocator memory = context->options.memory;
   if (context->state) {
     kiln_temporaries_release(context);
     kiln_block_release(context, &context->arena);
     kiln_block_release(context, &context->zeros);
     for (int32_t i = 0; i < model->input_count; i++) {
       kiln_block_release(context, &context->input_states[i].copy);
-      free(context->input_states[i].bools.memory);
+      kiln_release(&memory, context->input_states[i].bools.memory);
     }
     for (int32_t i = 0; i < model->output_count; i++) {
       kiln_block_release(context, &context->output_states[i].copy);
-      free(context->output_states[i].own[0].memory);
-      free(context->output_states[i].own[1].memory);
+      kiln_release(&memory, context->output_states[i].own[0].memory);
+      kiln_release(&memory, context->output_states[i].own[1].memory);
     }
     kiln_weights_close(context);
     context->device->close(context->state);
   }
-  free(context->planned);
-  free(context->temporaries);
-  free(context->weight_copies);
-  free(context->weights);
-  free(context->output_states);
-  free(context->input_states);
-  free(context->sizes);
-  free(context);
+  kiln_release(&memory, context->scratch.memory);
+  kiln_release(&memory, context->planned);
+  kiln_release(&memory, context->temporaries);
+  kiln_release(&memory, context->weight_copies);
+  kiln_release(&memory, context->weights);
+  kiln_release(&memory, context->output_states);
+  kiln_release(&memory, context->input_states);
+  kiln_release(&memory, context->sizes);
+  kiln_release(&memory, context);
 }
 
 /* Every input has its data, or a default. */

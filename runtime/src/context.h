@@ -52,8 +52,9 @@ struct kiln_context {
   kiln_input_state *input_states;
   kiln_output_state *output_states;
   kiln_block arena;
-  kiln_block zeros; /* tensors that lie among zeros, which are written once */
-  int64_t *planned; /* of kiln_rt_plan: the sizes, then the offsets */
+  kiln_block zeros;   /* tensors that lie among zeros, which are written once */
+  kiln_block scratch; /* of the host: what a call of the library works in */
+  int64_t *planned;   /* of kiln_rt_plan: the sizes, then the offsets */
   int32_t planned_count;
   int64_t planned_bytes;
   kiln_temporary *temporaries;
@@ -90,9 +91,6 @@ void kiln_temporaries_recycle(kiln_context *context);
 void kiln_temporaries_release(kiln_context *context);
 
 /* Makes `block`, of host memory, at least `bytes` long; what it held is lost when it grows. False: no memory. */
-bool kiln_host_reserve(kiln_block *block, int64_t bytes);
-
-/* Memory of the host at KILN_ALIGNMENT, for free(). */
-void *kiln_host_alloc(int64_t bytes);
+bool kiln_host_reserve(const kiln_context *context, kiln_block *block, int64_t bytes);
 
 #endif

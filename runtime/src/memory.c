@@ -1,9 +1,9 @@
 /*===- memory.c - What a host program calls: memory ----------------------===*/
+#include "alloc.h"
 #include "context.h"
 #include "dtype.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 kiln_status kiln_rt_arena(kiln_context *context, int64_t bytes, kiln_slice *slice) {
@@ -31,10 +31,11 @@ kiln_status kiln_rt_zeros(kiln_context *context, int64_t bytes, kiln_slice *slic
 static kiln_status make_plan(kiln_context *context, const kiln_lifetime *lifetimes, int32_t count,
                              const int64_t *bytes) {
   size_t size = (size_t)count * sizeof *bytes;
-  free(context->planned);
+  const kiln_allocator *from = &context->options.memory;
+  kiln_release(from, context->planned);
   context->planned_count = 0;
-  context->planned = malloc(size ? 2 * size : 1);
-  context->planned_bytes = context->planned ? kiln_plan(lifetimes, count, bytes, context->planned + count) : -1;
+  context->planned = kiln_allocate(from, 2 * (int64_t)size, _Alignof(int64_t));
+  context->planned_bytes = context->planned ? kiln_plan(lifetimes, count, bytes, context->planned + count, from) : -1;
   if (context->planned_bytes < 0)
     return kiln_fail(context, KILN_OUT_OF_MEMORY, "no memory for %" PRId32 " temporaries of these sizes", count);
   memcpy(context->planned, bytes, size);
@@ -65,9 +66,12 @@ kiln_status kiln_rt_alloc(kiln_context *context, int64_t bytes, kiln_slice *slic
   if (!found) {
     if (context->temporary_count == context->temporary_room) {
       int32_t room = context->temporary_room ? context->temporary_room * 2 : 16;
-      kiln_temporary *grown = realloc(context->temporaries, (size_t)room * sizeof *grown);
+      kiln_temporary *grown = kiln_allocate_zeros(&context->options.memory, room, sizeof *grown);
       if (!grown)
         return kiln_fail(context, KILN_OUT_OF_MEMORY, "no memory for a list of %" PRId32 " temporaries", room);
+      if (context->temporary_count)
+        memcpy(grown, context->temporaries, (size_t)context->temporary_count * sizeof *grown);
+      kiln_release(&context->options.memory, context->temporaries);
       context->temporaries = grown;
       context->temporary_room = room;
     }

@@ -5,6 +5,8 @@
  *===---------------------------------------------------------------------===*/
 #include "kiln/plan.h"
 
+#include "alloc.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -110,11 +112,12 @@ static int64_t plan(tensor *tensors, int32_t count, const tensor **placed, int64
   return best;
 }
 
-int64_t kiln_plan(const kiln_lifetime *lifetimes, int32_t count, const int64_t *bytes, int64_t *offsets) {
+int64_t kiln_plan(const kiln_lifetime *lifetimes, int32_t count, const int64_t *bytes, int64_t *offsets,
+                  const kiln_allocator *memory) {
   if (count == 0)
     return 0;
-  tensor *tensors = calloc((size_t)count, sizeof *tensors);
-  const tensor **placed = calloc((size_t)count, sizeof *placed);
+  tensor *tensors = kiln_allocate_zeros(memory, count, sizeof *tensors);
+  const tensor **placed = kiln_allocate_zeros(memory, count, sizeof *placed);
   int64_t peak = -1;
   if (tensors && placed && round_sizes(bytes, count, tensors)) {
     for (int32_t i = 0; i < count; i++) {
@@ -124,7 +127,7 @@ int64_t kiln_plan(const kiln_lifetime *lifetimes, int32_t count, const int64_t *
     }
     peak = plan(tensors, count, placed, offsets);
   }
-  free(placed);
-  free(tensors);
+  kiln_release(memory, placed);
+  kiln_release(memory, tensors);
   return peak;
 }

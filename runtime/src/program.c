@@ -4,7 +4,6 @@
 #include "dtype.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The device's view of host memory that it can use where it lies, or NULL. */
@@ -30,7 +29,7 @@ kiln_status kiln_rt_input(kiln_context *context, int32_t index, kiln_slice *slic
   }
   int64_t bytes = kiln_element_count(port->dtype, port->rank, dims) * (int64_t)kiln_dtype_size(port->dtype);
   if (port->dtype == KILN_BOOL && !kiln_are_bools(data, bytes)) {
-    if (!kiln_host_reserve(&state->bools, bytes))
+    if (!kiln_host_reserve(context, &state->bools, bytes))
       return kiln_fail(context, KILN_OUT_OF_MEMORY, "input '%s': no memory for %" PRId64 " bytes", port->name, bytes);
     for (int64_t i = 0; i < bytes; i++)
       ((uint8_t *)state->bools.memory)[i] = ((const uint8_t *)data)[i] != 0;
@@ -96,7 +95,7 @@ static kiln_status check_given(kiln_context *context, int32_t index) {
 static kiln_status reserve_own(kiln_context *context, int32_t index) {
   kiln_output_state *state = &context->output_states[index];
   kiln_block *own = &state->own[state->turn];
-  if (!kiln_host_reserve(own, state->bytes))
+  if (!kiln_host_reserve(context, own, state->bytes))
     return kiln_fail(context, KILN_OUT_OF_MEMORY, "output '%s': no memory for %" PRId64 " bytes",
                      context->model->outputs[index].name, state->bytes);
   state->host = own->memory;

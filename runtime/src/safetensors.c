@@ -2,11 +2,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "safetensors.h"
 
+#include "alloc.h"
 #include "json.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -31,13 +31,14 @@ kiln_status kiln_safetensors_over(const void *bytes, size_t count, kiln_safetens
     kiln_text_add(cause, "no safetensors file, or a truncated one");
     return KILN_IO_ERROR;
   }
-  *file = (kiln_safetensors){NULL, 0, (const char *)bytes + 8, (size_t)header_bytes, NULL, 0};
+  *file = (kiln_safetensors){NULL, 0, (const char *)bytes + 8, (size_t)header_bytes, NULL, 0, NULL};
   file->data = file->header + header_bytes;
   file->data_bytes = count - 8 - (size_t)header_bytes;
   return KILN_OK;
 }
 
-kiln_status kiln_safetensors_open(const char *path, kiln_safetensors *file, kiln_text *cause) {
+kiln_status kiln_safetensors_open(const char *path, const kiln_allocator *memory, kiln_safetensors *file,
+                                  kiln_text *cause) {
   *file = (kiln_safetensors){0};
   kiln_text_add(cause, "%s: ", path);
   struct stat status;
@@ -68,6 +69,7 @@ kiln_status kiln_safetensors_open(const char *path, kiln_safetensors *file, kiln
   }
   file->map = map;
   file->map_bytes = count;
+  file->memory = memory;
   return KILN_OK;
 }
 
@@ -126,7 +128,7 @@ kiln_status kiln_safetensors_each(const kiln_safetensors *file,
                                   kiln_status (*visit)(void *user, const kiln_safetensors_entry *entry), void *user,
                                   kiln_text *cause) {
   kiln_json json = {file->header, file->header + file->header_bytes};
-  char *name = malloc(file->header_bytes);
+  char *name = kiln_allocate(file->memory, (int64_t)file->header_bytes, 1);
   kiln_status status = KILN_OK;
   bool good = name && kiln_json_take(&json, '{');
   bool more = good && kiln_json_peek(&json) != '}';
@@ -148,7 +150,7 @@ kiln_status kiln_safetensors_each(const kiln_safetensors *file,
                   *last ? ", at tensor '" : "", last, *last ? "'" : "");
     status = KILN_IO_ERROR;
   }
-  free(name);
+  kiln_release(file->memory, name);
   return status;
 }
 
@@ -169,7 +171,7 @@ static bool find_string(kiln_json *json, char *name, size_t name_bytes, const ch
 
 bool kiln_safetensors_metadata(const kiln_safetensors *file, const char *key, char *value, size_t bytes) {
   kiln_json json = {file->header, file->header + file->header_bytes};
-  char *name = malloc(file->header_bytes);
+  char *name = kiln_allocate(file->memory, (int64_t)file->header_bytes, 1);
   bool found = false;
   bool more = name && kiln_json_take(&json, '{');
   while (more && kiln_json_string(&json, name, file->header_bytes) && kiln_json_take(&json, ':')) {
@@ -179,6 +181,6 @@ bool kiln_safetensors_metadata(const kiln_safetensors *file, const char *key, ch
     }
     more = kiln_json_skip(&json) && kiln_json_take(&json, ',');
   }
-  free(name);
+  kiln_release(file->memory, name);
   return found;
 }

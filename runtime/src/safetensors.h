@@ -15,6 +15,7 @@ typedef struct kiln_safetensors {
   size_t header_bytes;
   const char *data;
   size_t data_bytes;
+  const kiln_allocator *memory; /* for reading the header; NULL: the C library */
 } kiln_safetensors;
 
 /* One tensor. `dtype` is as the file names it ("F32"), for which kiln_safetensors_dtype has ours. */
@@ -28,7 +29,8 @@ typedef struct kiln_safetensors_entry {
 } kiln_safetensors_entry;
 
 /* On failure nothing is mapped and `cause` gets one line that begins with the path. */
-kiln_status kiln_safetensors_open(const char *path, kiln_safetensors *file, kiln_text *cause);
+kiln_status kiln_safetensors_open(const char *path, const kiln_allocator *memory, kiln_safetensors *file,
+                                  kiln_text *cause);
 /* The same over bytes that the caller keeps. */
 kiln_status kiln_safetensors_over(const void *bytes, size_t count, kiln_safetensors *file, kiln_text *cause);
 void kiln_safetensors_close(kiln_safetensors *file);

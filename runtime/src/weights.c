@@ -1,4 +1,5 @@
 /*===- weights.c - From the model or a file to the device ----------------===*/
+#include "alloc.h"
 #include "context.h"
 
 #include "dtype.h"
@@ -91,8 +92,9 @@ static kiln_status visit_entry(void *user, const kiln_safetensors_entry *entry) 
 
 static kiln_status from_file(kiln_context *context, const char *path) {
   const kiln_model *model = context->model;
+  const kiln_allocator *memory = &context->options.memory;
   kiln_text cause = kiln_text_in(context->error, sizeof context->error);
-  kiln_status status = kiln_safetensors_open(path, &context->file, &cause);
+  kiln_status status = kiln_safetensors_open(path, memory, &context->file, &cause);
   if (status)
     return status;
   char digest[80] = "";
@@ -103,14 +105,14 @@ static kiln_status from_file(kiln_context *context, const char *path) {
         "%s: these are not the weights that were written with this program; name that file, or compile the "
         "model again",
         path);
-  file_visit visit = {context, path, calloc((size_t)model->weight_count, sizeof(named_weight))};
+  file_visit visit = {context, path, kiln_allocate_zeros(memory, model->weight_count, sizeof(named_weight))};
   if (!visit.names)
     return kiln_fail(context, KILN_OUT_OF_MEMORY, "no memory for %" PRId32 " weights", model->weight_count);
   for (int32_t i = 0; i < model->weight_count; i++)
     visit.names[i] = (named_weight){model->weights[i].name, i};
   qsort(visit.names, (size_t)model->weight_count, sizeof *visit.names, compare_names);
   status = kiln_safetensors_each(&context->file, visit_entry, &visit, &cause);
-  free(visit.names);
+  kiln_release(memory, visit.names);
   for (int32_t i = 0; i < model->weight_count && !status; i++)
     if (!context->weights[i].memory)
       status = kiln_fail(context, KILN_IO_ERROR, "%s: weight '%s' is missing", path, model->weights[i].name);

@@ -2,11 +2,11 @@
 #define _GNU_SOURCE /* madvise */
 #include "cpu.h"
 
+#include "../../src/alloc.h"
 #include "cpu_features.h"
 #include "pool.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -18,14 +18,15 @@ typedef struct cpu_state {
   void (*run_tasks)(void *user, kiln_task task, void *argument, int64_t count);
   void *tasks_user;
   void **pointers; /* a launch's buffers */
+  const kiln_allocator *memory;
 } cpu_state;
 
 static void cpu_close(void *opaque) {
   cpu_state *state = opaque;
   if (state->pool)
     kiln_pool_destroy(state->pool);
-  free(state->pointers);
-  free(state);
+  kiln_release(state->memory, state->pointers);
+  kiln_release(state->memory, state);
 }
 
 static kiln_status cpu_open(const kiln_model *model, const kiln_options *options, void **opaque, char *error,
@@ -39,14 +40,15 @@ static kiln_status cpu_open(const kiln_model *model, const kiln_options *options
   for (int32_t i = 0; i < model->kernel_count; i++)
     if (model->kernels[i].buffers > most)
       most = model->kernels[i].buffers;
-  cpu_state *state = calloc(1, sizeof *state);
+  cpu_state *state = kiln_allocate_zeros(&options->memory, 1, sizeof *state);
   if (state) {
+    state->memory = &options->memory;
     state->model = model;
-    state->pointers = calloc((size_t)most, sizeof *state->pointers);
+    state->pointers = kiln_allocate_zeros(state->memory, most, sizeof *state->pointers);
     state->run_tasks = options->run_tasks;
     state->tasks_user = options->tasks_user;
     if (!state->run_tasks)
-      state->pool = kiln_pool_create(options->threads);
+      state->pool = kiln_pool_create(options->threads, state->memory);
   }
   if (!state || !state->pointers || (!state->pool && !state->run_tasks)) {
     if (state)
@@ -60,22 +62,19 @@ static kiln_status cpu_open(const kiln_model *model, const kiln_options *options
 
 /* Large blocks ask for huge pages: a product that walks a panel column by column misses the page table's cache else. */
 static void *cpu_alloc(void *opaque, int64_t bytes) {
-  (void)opaque;
-  if (bytes < 0 || (uint64_t)bytes > PTRDIFF_MAX - HUGE_PAGE)
-    return NULL;
-  size_t alignment = (size_t)bytes >= 2 * HUGE_PAGE ? HUGE_PAGE : KILN_ALIGNMENT;
-  size_t rounded = ((size_t)bytes + alignment - 1) / alignment * alignment;
-  void *memory = aligned_alloc(alignment, rounded ? rounded : alignment);
+  const cpu_state *state = opaque;
+  size_t alignment = bytes >= 2 * (int64_t)HUGE_PAGE ? HUGE_PAGE : KILN_ALIGNMENT;
+  void *memory = kiln_allocate(state->memory, bytes, alignment);
 #ifdef MADV_HUGEPAGE
-  if (memory && alignment == HUGE_PAGE)
-    madvise(memory, rounded, MADV_HUGEPAGE);
+  if (memory && alignment == HUGE_PAGE && !state->memory->allocate)
+    madvise(memory, ((size_t)bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
 #endif
   return memory;
 }
 
 static void cpu_free(void *opaque, void *memory) {
-  (void)opaque;
-  free(memory);
+  const cpu_state *state = opaque;
+  kiln_release(state->memory, memory);
 }
 
 static char *bytes_of(kiln_slice slice) { return (char *)slice.memory + slice.offset; }

@@ -17,13 +17,13 @@
 #define _POSIX_C_SOURCE 200809L
 #include "pool.h"
 
+#include "../../src/alloc.h"
 #include "cpu_count.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #define MOST_THREADS 1024
@@ -48,6 +48,7 @@ struct kiln_pool {
   pthread_cond_t work, done;
   int32_t wanted, started; /* threads beside the caller's */
   pid_t owner;             /* the process that the threads are in */
+  const kiln_allocator *memory;
   pthread_t threads[];
 };
 
@@ -178,21 +179,23 @@ void kiln_pool_run(kiln_pool *pool, kiln_chunk_entry entry, void *const *buffers
   }
 }
 
-kiln_pool *kiln_pool_create(int32_t threads) {
+kiln_pool *kiln_pool_create(int32_t threads, const kiln_allocator *memory) {
   if (threads <= 0)
     threads = kiln_cpu_count();
   if (threads > MOST_THREADS)
     threads = MOST_THREADS;
   size_t bytes = sizeof(kiln_pool) + (size_t)threads * sizeof(pthread_t);
-  kiln_pool *pool = aligned_alloc(_Alignof(kiln_pool), (bytes + 127) / 128 * 128);
-  if (pool)
+  kiln_pool *pool = kiln_allocate(memory, (int64_t)bytes, _Alignof(kiln_pool));
+  if (pool) {
     reset(pool, threads - 1);
+    pool->memory = memory;
+  }
   return pool;
 }
 
 void kiln_pool_destroy(kiln_pool *pool) {
   if (pool->owner != getpid()) { /* the threads and whoever holds the locks are in another process */
-    free(pool);
+    kiln_release(pool->memory, pool);
     return;
   }
   pthread_mutex_lock(&pool->mutex);
@@ -204,7 +207,7 @@ void kiln_pool_destroy(kiln_pool *pool) {
   pthread_cond_destroy(&pool->done);
   pthread_cond_destroy(&pool->work);
   pthread_mutex_destroy(&pool->mutex);
-  free(pool);
+  kiln_release(pool->memory, pool);
 }
 
 int32_t kiln_pool_threads(const kiln_pool *pool) { return pool->started + 1; }

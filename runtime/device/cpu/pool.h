@@ -2,7 +2,7 @@
 #ifndef KILN_DEVICE_CPU_POOL_H
 #define KILN_DEVICE_CPU_POOL_H
 
-#include <stdint.h>
+#include "kiln/types.h"
 
 typedef struct kiln_pool kiln_pool;
 
@@ -10,7 +10,7 @@ typedef void (*kiln_chunk_entry)(void *const *buffers, const int64_t *sizes, int
 
 /* A pool of `threads` threads, the caller's included; 0: as many as the process may run on. The others start with the
  * first launch of more than one chunk; where the system refuses one, fewer do the work. NULL: out of memory. */
-kiln_pool *kiln_pool_create(int32_t threads);
+kiln_pool *kiln_pool_create(int32_t threads, const kiln_allocator *memory);
 void kiln_pool_destroy(kiln_pool *pool);
 
 /* Runs entry(buffers, sizes, chunk) for 0 <= chunk < chunks, in any order and side by side, and returns when all are

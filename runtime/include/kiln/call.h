@@ -6,7 +6,8 @@
  *
  * A function is given its buffers, results first, row-major, which do not overlap, and numbers: what they are is said
  * at each. It gives NULL, or what is wrong with its inputs. Where the number of elements that count is data, a result
- * says it. A function keeps nothing between calls and may run in two threads.
+ * says it. A function keeps nothing between calls and may run in two threads; what it works in
+ * it asks of `scratch`, once.
  *
  *===-------------------------------------------------------------------------------------===*/
 #ifndef KILN_CALL_H
@@ -18,7 +19,12 @@
 extern "C" {
 #endif
 
-typedef const char *kiln_call(void *const *buffers, const int64_t *sizes);
+/* Memory for the time of one call: at least `bytes`, aligned for any number. NULL: there is none. */
+typedef struct kiln_scratch {
+  void *(*reserve)(struct kiln_scratch *scratch, int64_t bytes);
+} kiln_scratch;
+
+typedef const char *kiln_call(void *const *buffers, const int64_t *sizes, kiln_scratch *scratch);
 
 /* All of them, by name. */
 #define KILN_CALLS                                                                                                     \

@@ -7,7 +7,7 @@
 #ifndef KILN_PLAN_H
 #define KILN_PLAN_H
 
-#include <stdint.h>
+#include "kiln/types.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,8 +22,10 @@ typedef struct kiln_lifetime {
 } kiln_lifetime;
 
 /* Gives each of `count` tensors of `bytes` an offset, so that no two share a byte at one step. Returns how many bytes
- * the arena must have; -1 where a size is negative, the sum passes 2^63 or there is no memory to plan with. */
-int64_t kiln_plan(const kiln_lifetime *lifetimes, int32_t count, const int64_t *bytes, int64_t *offsets);
+ * the arena must have; -1 where a size is negative, the sum passes 2^63 or there is no memory to plan with, which comes
+ * from `memory`; NULL: the C library. */
+int64_t kiln_plan(const kiln_lifetime *lifetimes, int32_t count, const int64_t *bytes, int64_t *offsets,
+                  const kiln_allocator *memory);
 
 #ifdef __cplusplus
 }

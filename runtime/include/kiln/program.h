@@ -8,6 +8,7 @@
 #ifndef KILN_PROGRAM_H
 #define KILN_PROGRAM_H
 
+#include "kiln/call.h"
 #include "kiln/kiln.h"
 #include "kiln/plan.h"
 
@@ -102,7 +103,7 @@ typedef struct kiln_launch_info {
 
 /* What a call of the runtime's library is (kiln/call.h), beside its buffers: results first. */
 typedef struct kiln_call_info {
-  const char *(*function)(void *const *buffers, const int64_t *sizes);
+  kiln_call *function;
   const char *origin; /* the source node */
   int32_t results, inputs;
 } kiln_call_info;
@@ -157,7 +158,8 @@ kiln_status kiln_rt_call(kiln_context *context, const kiln_call_info *info, cons
  * that its models need and no other. Memory is an opaque pointer; optional members may be NULL. */
 struct kiln_device {
   const char *name;
-  /* `state` is the device's own, made by open and ended by close. `error` has error_bytes of room for the cause. */
+  /* `state` is the device's own, made by open and ended by close; until then `options` is valid. `error` has
+   * error_bytes of room for the cause. */
   kiln_status (*open)(const kiln_model *model, const kiln_options *options, void **state, char *error,
                       size_t error_bytes);
   void (*close)(void *state);

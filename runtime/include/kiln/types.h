@@ -73,6 +73,14 @@ typedef struct kiln_context kiln_context;
 /* Part `index` of some work. */
 typedef void (*kiln_task)(void *argument, int64_t index);
 
+/* Where memory comes from: `allocate` gives that many bytes at a multiple of `alignment`, a power of two, or NULL;
+ * `release` takes them back. Both are called by the thread that calls kiln. */
+typedef struct kiln_allocator {
+  void *(*allocate)(void *user, size_t bytes, size_t alignment); /* NULL: the C library's memory */
+  void (*release)(void *user, void *memory);
+  void *user;
+} kiln_allocator;
+
 typedef struct kiln_options {
   size_t size;              /* sizeof(kiln_options): which members there are */
   int32_t threads;          /* CPU threads, the caller's included; 0: as many as the process may use */
@@ -85,6 +93,8 @@ typedef struct kiln_options {
    * done: the caller's thread pool, for devices that run on the CPU, which then start no threads. NULL: none. */
   void (*run_tasks)(void *user, kiln_task task, void *argument, int64_t count);
   void *tasks_user;
+  kiln_allocator
+      memory; /* of all that a context has on the host, but its threads' stacks and what a GPU's driver has */
 } kiln_options;
 
 /* What an input or output is like. */

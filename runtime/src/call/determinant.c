@@ -3,7 +3,6 @@
 #include "kiln/call.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* By elimination, each time with the row that has the largest element. */
 static double determinant(double *a, int64_t n) {
@@ -30,13 +29,13 @@ static double determinant(double *a, int64_t n) {
   return product;
 }
 
-const char *kiln_call_determinant(void *const *buffers, const int64_t *sizes) {
+const char *kiln_call_determinant(void *const *buffers, const int64_t *sizes, kiln_scratch *scratch) {
   int64_t count = sizes[0], n = sizes[1];
   kiln_dtype dtype = (kiln_dtype)sizes[2];
   size_t element = kiln_dtype_size(dtype);
   char *result = buffers[0];
   const char *from = buffers[1];
-  double *matrix = malloc((size_t)(n ? n * n : 1) * sizeof *matrix);
+  double *matrix = scratch->reserve(scratch, n * n * (int64_t)sizeof *matrix);
   if (!matrix)
     return "no memory for a matrix";
   for (int64_t m = 0; m < count; m++, result += element) {
@@ -44,6 +43,5 @@ const char *kiln_call_determinant(void *const *buffers, const int64_t *sizes) {
       matrix[i] = kiln_load_float(from, dtype);
     kiln_store_float(result, dtype, determinant(matrix, n));
   }
-  free(matrix);
   return NULL;
 }

@@ -36,7 +36,8 @@ static uint32_t draw_word(twister *t) {
   return y ^ (y >> 18);
 }
 
-const char *kiln_call_mersenne(void *const *buffers, const int64_t *sizes) {
+const char *kiln_call_mersenne(void *const *buffers, const int64_t *sizes, kiln_scratch *scratch) {
+  (void)scratch;
   double *result = buffers[0];
   twister state;
   seed_twister(&state, (uint32_t)sizes[1]);

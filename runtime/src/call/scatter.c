@@ -32,7 +32,8 @@ static void combine(char *to, const char *update, kiln_dtype dtype, int64_t how)
     kiln_store_int(to, dtype, combine_integers(kiln_load_int(to, dtype), kiln_load_int(update, dtype), dtype, how));
 }
 
-const char *kiln_call_scatter(void *const *buffers, const int64_t *sizes) {
+const char *kiln_call_scatter(void *const *buffers, const int64_t *sizes, kiln_scratch *scratch) {
+  (void)scratch;
   char *result = buffers[0];
   const int64_t *places = buffers[2];
   const char *update = buffers[3];

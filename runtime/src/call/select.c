@@ -1,7 +1,8 @@
 /*===- select.c - Which elements are true --------------------------------===*/
 #include "kiln/call.h"
 
-const char *kiln_call_select(void *const *buffers, const int64_t *sizes) {
+const char *kiln_call_select(void *const *buffers, const int64_t *sizes, kiln_scratch *scratch) {
+  (void)scratch;
   int64_t *places = buffers[0], *count = buffers[1];
   const uint8_t *mask = buffers[2];
   int64_t found = 0;

@@ -39,14 +39,14 @@ static int compare_candidates(const void *left, const void *right) {
   return (a->box > b->box) - (a->box < b->box);
 }
 
-const char *kiln_call_suppress(void *const *buffers, const int64_t *sizes) {
+const char *kiln_call_suppress(void *const *buffers, const int64_t *sizes, kiln_scratch *scratch) {
   int64_t *selected = buffers[0], *count = buffers[1];
   const float *boxes = buffers[2], *scores = buffers[3];
   int64_t most = *(const int64_t *)buffers[4];
   float most_overlap = *(const float *)buffers[5], least_score = *(const float *)buffers[6];
   int64_t batches = sizes[0], classes = sizes[1], n = sizes[2], found = 0;
   bool is_centered = sizes[3] != 0, has_least = sizes[4] != 0;
-  candidate *candidates = malloc((size_t)(n ? n : 1) * sizeof *candidates);
+  candidate *candidates = scratch->reserve(scratch, n * (int64_t)sizeof *candidates);
   if (!candidates)
     return "no memory to sort the boxes";
   for (int64_t each = 0; each < batches * classes; each++) {
@@ -69,6 +69,5 @@ const char *kiln_call_suppress(void *const *buffers, const int64_t *sizes) {
     }
   }
   *count = found;
-  free(candidates);
   return NULL;
 }

@@ -2,7 +2,6 @@
 #include "../dtype.h"
 #include "kiln/call.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct row_table {
@@ -51,11 +50,11 @@ static void sort_rows(const row_table *table, int64_t n, int64_t *order, int64_t
   }
 }
 
-const char *kiln_call_unique(void *const *buffers, const int64_t *sizes) {
+const char *kiln_call_unique(void *const *buffers, const int64_t *sizes, kiln_scratch *scratch) {
   int64_t *first = buffers[0], *inverse = buffers[1], *counts = buffers[2], *count = buffers[3];
   int64_t n = sizes[0], is_sorted = sizes[3], found = 0;
   row_table table = {buffers[4], sizes[1], (kiln_dtype)sizes[2]};
-  int64_t *order = malloc((size_t)(n ? n : 1) * 2 * sizeof *order), *group = order + n;
+  int64_t *order = scratch->reserve(scratch, 2 * n * (int64_t)sizeof *order), *group = order + n;
   if (!order)
     return "no memory to sort the rows";
   for (int64_t i = 0; i < n; i++)
@@ -77,6 +76,5 @@ const char *kiln_call_unique(void *const *buffers, const int64_t *sizes) {
     counts[inverse[i]]++;
   }
   *count = found;
-  free(order);
   return NULL;
 }

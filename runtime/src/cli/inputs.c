@@ -1,4 +1,5 @@
 /*===- inputs.c - From files and seeds to tensors ------------------------===*/
+#include "../alloc.h"
 #include "../bind.h"
 #include "../context.h"
 #include "../dtype.h"
@@ -43,7 +44,7 @@ static kiln_status fill(const kiln_model *model, int32_t index, uint64_t seed, c
     kiln_text_add(cause, " cannot be chosen at random; give it with --input %s=FILE", port->name);
     return KILN_INVALID_ARGUMENT;
   }
-  tensor->data = kiln_host_alloc(count * (int64_t)kiln_dtype_size(tensor->dtype));
+  tensor->data = kiln_allocate(NULL, count * (int64_t)kiln_dtype_size(tensor->dtype), KILN_ALIGNMENT);
   if (!tensor->data) {
     kiln_text_add(cause, "input '%s': no memory for ", port->name);
     kiln_text_add_tensor(cause, tensor);

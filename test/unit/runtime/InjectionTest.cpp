@@ -331,3 +331,110 @@ TEST_CASE("a program from its arguments to its files") {
           std::filesystem::remove_all(out);
         });
 }
+
+namespace {
+
+/// The caller's memory: counts what it gave and what is not back.
+struct Counter {
+  int64_t given = 0, out = 0;
+  static void *allocate(void *user, size_t bytes, size_t alignment) {
+    auto *counter = static_cast<Counter *>(user);
+    counter->given++;
+    counter->out++;
+    return __real_aligned_alloc(alignment, bytes);
+  }
+  static void release(void *user, void *memory) {
+    static_cast<Counter *>(user)->out--;
+    __real_free(memory);
+  }
+};
+
+/// How often the C library is asked for memory while `use` runs.
+int64_t callsOf(const std::function<void()> &use) {
+  injection = {};
+  injection.kind = Kind::Memory;
+  injection.at = INT64_MAX;
+  isCounting = true;
+  use();
+  isCounting = false;
+  int64_t calls = injection.calls;
+  injection = {};
+  return calls;
+}
+
+} // namespace
+
+TEST_CASE("a run of the sizes of the one before allocates nothing") {
+  alignas(64) float rows[2][3] = {{1, 2, 3}, {4, 5, 6}};
+  kiln_tensor inputs[2] = {{rows, KILN_FLOAT32, 2, {2, 3}, 0}, {}}, y = {};
+  kiln_context *context = nullptr;
+  REQUIRE(kiln_context_create(&affine_model, nullptr, &context, nullptr, 0) == KILN_OK);
+  auto run = [&] { REQUIRE(kiln_run(context, inputs, 2, &y, 1) == KILN_OK); };
+  CHECK(callsOf(run) > 0);
+  CHECK(callsOf(run) == 0);
+  kiln_context_destroy(context);
+}
+
+TEST_CASE("a context's memory comes from the caller's functions") {
+  alignas(64) float rows[2][3] = {{1, 2, 3}, {4, 5, 6}};
+  kiln_tensor inputs[2] = {{rows, KILN_FLOAT32, 2, {2, 3}, 0}, {}}, y = {};
+  Counter counter;
+  kiln_options options = {};
+  options.size = sizeof options;
+  options.threads = 3;
+  options.memory = {Counter::allocate, Counter::release, &counter};
+  CHECK(callsOf([&] {
+          kiln_context *context = nullptr;
+          REQUIRE(kiln_context_create(&affine_model, &options, &context, nullptr, 0) == KILN_OK);
+          REQUIRE(kiln_run(context, inputs, 2, &y, 1) == KILN_OK);
+          int64_t before = counter.given;
+          REQUIRE(kiln_run(context, inputs, 2, &y, 1) == KILN_OK);
+          CHECK(counter.given == before);
+          CHECK(counter.out > 0);
+          kiln_context_destroy(context);
+        }) == 0);
+  CHECK(counter.out == 0);
+
+  options.memory.release = nullptr;
+  kiln_context *context = nullptr;
+  char error[100];
+  CHECK(kiln_context_create(&affine_model, &options, &context, error, sizeof error) == KILN_INVALID_ARGUMENT);
+  CHECK(std::string(error) == "kiln_options.memory has no release; set both functions");
+}
+
+TEST_CASE("what a call of the library works in is kept, and where there is none the cause is said") {
+  kiln_model model = {};
+  model.abi = KILN_ABI_VERSION;
+  model.name = "call";
+  model.device = affine_model.device;
+  model.run = [](kiln_context *context, const int64_t *) {
+    static const double matrix[4] = {2, 1, 1, 3};
+    static double result;
+    static const kiln_call_info info = {kiln_call_determinant, "det", 1, 1};
+    const kiln_slice buffers[2] = {{&result, 0}, {const_cast<double *>(matrix), 0}};
+    const int64_t bytes[2] = {sizeof result, sizeof matrix}, sizes[3] = {1, 2, KILN_FLOAT64};
+    kiln_status status = kiln_rt_call(context, &info, buffers, bytes, sizes);
+    CHECK((status || result == 5));
+    return status;
+  };
+  kiln_context *context = nullptr;
+  REQUIRE(kiln_context_create(&model, nullptr, &context, nullptr, 0) == KILN_OK);
+  auto run = [&] { return kiln_run(context, nullptr, 0, nullptr, 0); };
+  auto runs = [&] { CHECK(run() == KILN_OK); };
+  CHECK(callsOf(runs) > 0);
+  CHECK(callsOf(runs) == 0);
+  kiln_context_destroy(context);
+
+  REQUIRE(kiln_context_create(&model, nullptr, &context, nullptr, 0) == KILN_OK);
+  injection = {};
+  injection.kind = Kind::Memory;
+  injection.at = 1;
+  injection.isLasting = true;
+  isCounting = true;
+  kiln_status status = run();
+  isCounting = false;
+  injection = {};
+  CHECK(status == KILN_OUT_OF_MEMORY);
+  CHECK(std::string(kiln_context_error(context)) == "node 'det': no memory for a matrix");
+  kiln_context_destroy(context);
+}

@@ -18,7 +18,7 @@ struct Plan {
   }
   int64_t run() {
     offsets.assign(bytes.size(), -1);
-    return peak = kiln_plan(lifetimes.data(), int32_t(bytes.size()), bytes.data(), offsets.data());
+    return peak = kiln_plan(lifetimes.data(), int32_t(bytes.size()), bytes.data(), offsets.data(), nullptr);
   }
   bool overlaps(size_t a, size_t b) const {
     bool together = lifetimes[a].first <= lifetimes[b].last && lifetimes[b].first <= lifetimes[a].last;

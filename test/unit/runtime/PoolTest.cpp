@@ -35,7 +35,7 @@ bool eachRunsOnce(kiln_pool *pool, int64_t chunks) {
 
 TEST_CASE("every chunk runs once, whatever the numbers of threads and chunks") {
   for (int threads : {1, 2, 3, 7}) {
-    kiln_pool *pool = kiln_pool_create(threads);
+    kiln_pool *pool = kiln_pool_create(threads, nullptr);
     for (int64_t chunks : {0, 1, 2, 3, 100, 1000})
       CHECK(eachRunsOnce(pool, chunks));
     kiln_pool_destroy(pool);
@@ -43,7 +43,7 @@ TEST_CASE("every chunk runs once, whatever the numbers of threads and chunks") {
 }
 
 TEST_CASE("launches back to back do not mix") {
-  kiln_pool *pool = kiln_pool_create(4);
+  kiln_pool *pool = kiln_pool_create(4, nullptr);
   bool good = true;
   for (int launch = 0; launch < 5000; launch++)
     good &= eachRunsOnce(pool, 1 + launch % 9);
@@ -52,7 +52,7 @@ TEST_CASE("launches back to back do not mix") {
 }
 
 TEST_CASE("threads that sleep wake up again") {
-  kiln_pool *pool = kiln_pool_create(3);
+  kiln_pool *pool = kiln_pool_create(3, nullptr);
   for (int i = 0; i < 5; i++) {
     CHECK(eachRunsOnce(pool, 50));
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -61,7 +61,7 @@ TEST_CASE("threads that sleep wake up again") {
 }
 
 TEST_CASE("the caller sleeps through long chunks") {
-  kiln_pool *pool = kiln_pool_create(2);
+  kiln_pool *pool = kiln_pool_create(2, nullptr);
   std::atomic<int> done{0};
   void *buffers[] = {&done};
   kiln_pool_run(
@@ -83,7 +83,7 @@ TEST_CASE("signals are for the process's own threads") {
   sigset_t usr1, mask;
   sigemptyset(&usr1);
   sigaddset(&usr1, SIGUSR1);
-  kiln_pool *pool = kiln_pool_create(4);
+  kiln_pool *pool = kiln_pool_create(4, nullptr);
   CHECK(eachRunsOnce(pool, 20));
   pthread_sigmask(SIG_BLOCK, nullptr, &mask);
   CHECK(sigismember(&mask, SIGUSR1) == 0); // the caller's own mask is as it was
@@ -102,7 +102,7 @@ TEST_CASE("signals are for the process's own threads") {
 
 TEST_CASE("a child of a fork has a pool of its own threads, and may end it") {
   for (bool runs : {false, true}) {
-    kiln_pool *pool = kiln_pool_create(3);
+    kiln_pool *pool = kiln_pool_create(3, nullptr);
     CHECK(eachRunsOnce(pool, 50));
     pid_t child = fork();
     if (child == 0) {
@@ -120,7 +120,7 @@ TEST_CASE("a child of a fork has a pool of its own threads, and may end it") {
 }
 
 TEST_CASE("one thread starts no other, and others start only for work that can be shared") {
-  kiln_pool *alone = kiln_pool_create(1), *several = kiln_pool_create(3);
+  kiln_pool *alone = kiln_pool_create(1, nullptr), *several = kiln_pool_create(3, nullptr);
   CHECK(eachRunsOnce(alone, 10));
   CHECK(kiln_pool_threads(alone) == 1);
   CHECK(eachRunsOnce(several, 1));
