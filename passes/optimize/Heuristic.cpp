@@ -32,6 +32,10 @@ static constexpr int64_t kChunkRows = 512;
 
 /// Points of one lane that are reduced side by side: their totals and what they share fit the registers.
 static constexpr int64_t kMostRowsOfLanes = 14;
+/// Streams of memory that are read side by side: one alone leaves the memory waiting at the end of each page.
+static constexpr int64_t kStreams = 8;
+/// Shorter vectors are not worth a register tile.
+static constexpr int64_t kFewestLanes = 4;
 /// A reduced axis of so few points is no loop.
 static constexpr int64_t kMostUnrolled = 8;
 
@@ -52,6 +56,10 @@ private:
   bool isReadOnce(const Access &access) const {
     return llvm::count_if(loads_, [&](const Access &load) { return load.buffer == access.buffer; }) == 1;
   }
+  /// What is made of weights alone is computed once: nothing is worth packing for it.
+  bool isRunOften() const {
+    return llvm::any_of(loads_, [&](const Access &load) { return !weights_.test(load.buffer); });
+  }
   /// Where columns are staged, and in how many bytes.
   struct Panel {
     size_t around;
@@ -63,6 +71,9 @@ private:
   /// The same with columns that are a weight, as long as the rows of one panel of columns stay in cache.
   bool choosePacked(const Product &product);
   void chooseLanes();
+  /// For a sum of products with a matrix of which each element is used once, which takes as long as the matrix is read:
+  /// several streams of it at a time. False where there is none.
+  bool chooseStreams();
   /// For a reduce of which each lane has its own, a window's: several points of another axis at a time, which share
   /// what stands still there and do not wait for each other. False where there is none.
   bool chooseRowsOfLanes(size_t axis, int64_t lanes);
@@ -172,9 +183,11 @@ static RegisterTile bestTile(int64_t rows, int64_t vectors, int64_t registers, b
 }
 
 bool Chooser::choosePacked(const Product &product) {
-  int64_t lanes = target_.vectorBits() / elementBits(func_), bytes = elementBits(func_) / 8;
-  int64_t rows = fixedSize(product.m), columns = fixedSize(product.n);
-  int64_t depth = 1;
+  int64_t rows = fixedSize(product.m), columns = fixedSize(product.n), bytes = elementBits(func_) / 8;
+  int64_t lanes = target_.vectorBits() / elementBits(func_), depth = 1;
+  // The few columns of a group have vectors of their own length.
+  if (columns >= kFewestLanes)
+    lanes = std::min(lanes, int64_t(llvm::bit_floor(uint64_t(columns))));
   for (size_t axis : reduced_)
     depth *= fixedSize(axis);
   SmallVector<size_t> kept = keptAxes(), others = keptAxes({product.m, product.n});
@@ -277,12 +290,45 @@ bool Chooser::chooseRowsOfLanes(size_t axis, int64_t lanes) {
   add(OptKind::UPCAST, *rows, bestTile(fixedSize(*rows), kMostRowsOfLanes));
   if (int64_t inner = reduce.getAxes().back(); fixedSize(inner) > 0 && fixedSize(inner) <= kMostUnrolled)
     add(OptKind::UNROLL, inner, fixedSize(inner));
-  // Weights lie such that lanes find theirs side by side. What is made of weights alone is computed once anyway.
-  bool isRunOften = llvm::any_of(loads_, [&](const Access &load) { return !weights_.test(load.buffer); });
+  // Weights lie such that lanes find theirs side by side.
   for (const Access &load : loads_)
-    if (isRunOften && weights_.test(load.buffer) && isReadOnce(load) && !load.isStill(axis) && !load.isContiguous(axis))
+    if (isRunOften() && weights_.test(load.buffer) && isReadOnce(load) && !load.isStill(axis) && !load.isContiguous(axis))
       packed_ = load.buffer;
   return true;
+}
+
+bool Chooser::chooseStreams() {
+  AluOp mul = optimize::summedProduct(func_);
+  if (!mul || !isRunOften())
+    return false;
+  int64_t lanes = target_.vectorBits() / elementBits(func_);
+  SmallVector<size_t> kept = keptAxes();
+  llvm::erase_if(kept, [&](size_t axis) { return fixedSize(axis) == 1; });
+  for (unsigned side : {0, 1}) {
+    LoadOp load = optimize::onlyLoadOf(mul->getOperand(side));
+    auto columns = llvm::find_if(kept, [&](size_t axis) {
+      return fixedSize(axis) >= lanes && !optimize::dependsOn(mul->getOperand(!side), axis);
+    });
+    if (!load || columns == kept.end())
+      continue;
+    Access matrix = optimize::accessOf(load);
+    if (llvm::any_of(kept, [&](size_t axis) { return matrix.isStill(axis); }) || !isReadOnce(matrix))
+      continue;
+    auto inner = llvm::find_if(reduced_, [&](size_t axis) { return matrix.isContiguous(axis); });
+    size_t n = *columns;
+    if (inner != reduced_.end() && fixedSize(*inner) >= lanes) {
+      add(OptKind::VECTOR, *inner, lanes);
+    } else if (weights_.test(matrix.buffer)) {
+      add(OptKind::VECTOR, n, lanes);
+      add(OptKind::STAGE, -1, matrix.buffer); // a panel for each vector: the streams
+    } else {
+      continue;
+    }
+    add(OptKind::UPCAST, n, evenPart(countOf_[n], kStreams));
+    chooseChunks(keptAxes());
+    return true;
+  }
+  return false;
 }
 
 void Chooser::chooseLanes() {
@@ -417,6 +463,8 @@ SmallVector<OptAttr> Chooser::choose() {
   bool hasVectors = target_.vectorBits() >= elementBits(func_) * 2;
   std::optional<Product> product = hasVectors ? optimize::findProduct(func_, target_, weights_) : std::nullopt;
   if (product && chooseProduct(*product))
+    return opts_;
+  if (hasVectors && totals.empty() && chooseStreams())
     return opts_;
   if (hasVectors && totals.empty())
     chooseLanes();
