@@ -209,11 +209,16 @@ void LayoutAssigner::choose(Value memory, Tensor &tensor) {
   }
   if (inner < 0 || inner + 1 == next)
     return;
-  Layout wanted = tensor.layout;
-  wanted.order.erase(llvm::find(wanted.order, inner));
-  wanted.order.push_back(inner);
-  if (suits(tensor, wanted))
-    tensor.layout = wanted;
+  // With the axes around it that a reader walks together with it as one: a group's channels lie among all channels.
+  for (int64_t outer = inner; outer >= 0; --outer) {
+    Layout wanted = tensor.layout;
+    llvm::erase_if(wanted.order, [&](int64_t axis) { return axis >= outer && axis <= inner; });
+    llvm::append_range(wanted.order, llvm::seq(outer, inner + 1));
+    if (suits(tensor, wanted)) {
+      tensor.layout = wanted;
+      return;
+    }
+  }
 }
 
 void LayoutAssigner::addHalo(Tensor &tensor) {

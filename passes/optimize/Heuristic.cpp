@@ -292,7 +292,8 @@ bool Chooser::chooseRowsOfLanes(size_t axis, int64_t lanes) {
     add(OptKind::UNROLL, inner, fixedSize(inner));
   // Weights lie such that lanes find theirs side by side.
   for (const Access &load : loads_)
-    if (isRunOften() && weights_.test(load.buffer) && isReadOnce(load) && !load.isStill(axis) && !load.isContiguous(axis))
+    if (isRunOften() && weights_.test(load.buffer) && isReadOnce(load) && !load.isStill(axis) &&
+        !load.isContiguous(axis))
       packed_ = load.buffer;
   return true;
 }
