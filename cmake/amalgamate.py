@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""amalgamate.py RUNTIME FOLDER: the runtime of compiled models as two files, FOLDER/kiln.c and FOLDER/kiln.h.
+"""amalgamate.py RUNTIME FOLDER: the runtime of compiled models as FOLDER/kiln.c and FOLDER/kiln.h, and all of a program but
+its model as FOLDER/program.c.
 
-kiln.h is the public headers that a model's C needs, kiln.c all sources of the runtime and of the CPU as a device, each
-included header written once where it is first included. Sources stay as they are: no two of them may give one name to two
-things, which the compiler notices.
+kiln.h is the public headers that a model's C needs, kiln.c all sources of the runtime, of what the host computes and of the
+CPU as a device, program.c the same with the command line of compiled models, each included header written once where it is
+first included. Sources stay as they are: no two of them may give one name to two things, which the compiler notices.
 """
 
 import os
@@ -12,7 +13,8 @@ import sys
 
 INCLUDE = re.compile(r'^#include "(.*)"$')
 PUBLIC = ("types", "kiln", "plan", "program", "call")
-SOURCES = ("src", "src/call", "device/cpu")
+LIBRARY = ("src", "src/call", "device/cpu")
+SOURCES = {"kiln.c": LIBRARY, "program.c": (*LIBRARY, "src/cli")}
 HEAD = {
     "kiln.h": "/* kiln.h: what C that kiln compiled models to is compiled against, made by kiln. */",
     "kiln.c": """/* kiln.c: the runtime of compiled models, made by kiln.
@@ -23,6 +25,7 @@ HEAD = {
 #endif
 #include "kiln.h\"""",
 }
+HEAD["program.c"] = HEAD["kiln.c"].replace("kiln.c: the runtime of compiled models", "program.c: all of a program but its model")
 
 
 class Amalgamation:
@@ -62,13 +65,14 @@ def main():
     for name in PUBLIC:
         header.add(os.path.join(runtime, "include", "kiln", name + ".h"))
     header.write(os.path.join(folder, "kiln.h"))
-    source = Amalgamation(runtime, header.seen)
-    for part in SOURCES:
-        place = os.path.join(runtime, part)
-        for name in sorted(os.listdir(place)):
-            if name.endswith(".c"):
-                source.add(os.path.join(place, name))
-    source.write(os.path.join(folder, "kiln.c"))
+    for name, parts in SOURCES.items():
+        source = Amalgamation(runtime, header.seen)
+        for part in parts:
+            place = os.path.join(runtime, part)
+            for file in sorted(os.listdir(place)):
+                if file.endswith(".c"):
+                    source.add(os.path.join(place, file))
+        source.write(os.path.join(folder, name))
 
 
 main()

@@ -6,6 +6,7 @@ import glob
 import os
 import platform
 import shlex
+import shutil
 import sys
 
 import lit.formats
@@ -77,13 +78,18 @@ def has_avx512():
         return " avx512f" in cpuinfo.read()
 
 
+def has_cross():
+    names = [f"{arch}-linux-gnu-gcc" for arch in ("aarch64", "riscv64")] + ["qemu-aarch64", "qemu-riscv64"]
+    return all(shutil.which(name) for name in names)
+
+
 def has_onnx():
     return os.path.exists(os.path.join(source, "..", ".setup", "onnx"))
 
 
 config.available_features.add(platform.machine())
 
-probes = {"opencl": has_opencl, "cuda": has_cuda, "nvrtc": has_nvrtc, "avx512": has_avx512, "onnx": has_onnx}
+probes = {"opencl": has_opencl, "cuda": has_cuda, "nvrtc": has_nvrtc, "avx512": has_avx512, "onnx": has_onnx, "cross": has_cross}
 for feature, probe in probes.items():
     if probe():
         config.available_features.add(feature)

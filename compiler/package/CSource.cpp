@@ -36,9 +36,8 @@ llvm::Error package::compileC(llvm::StringRef source, const CSourceOptions &opti
                                         "-fdata-sections",
                                         "-fPIC",
                                         "-I" + options.includeFolder};
-#ifdef __x86_64__
-  arguments.push_back("-fcf-protection=full");
-#endif
+  if (options.isX86)
+    arguments.push_back("-fcf-protection=full");
   switch (options.result) {
   case CResult::Object:
     arguments.push_back("-c");

@@ -16,6 +16,7 @@ struct CSourceOptions {
   std::string compiler = "cc"; ///< a path, or a name that is looked for in PATH
   std::string includeFolder;   ///< where kiln/program.h is
   unsigned level = 2;          ///< -O
+  bool isX86 = false;          ///< for such a CPU, which can check where calls and returns lead
   CResult result = CResult::Object;
   /// A part of the staged file: the bytes of the symbol kiln_the_weights; "" where the source needs none.
   std::string weightsPart;

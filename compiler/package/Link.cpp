@@ -24,11 +24,26 @@ llvm::Expected<std::string> package::findRuntime(llvm::StringRef executable) {
   return folder.str().str();
 }
 
-static void addLibraries(const LinkOptions &options, llvm::ArrayRef<std::string> names, Arguments &arguments) {
+/// Adds the runtime, with the command line of a program if it `isProgram`.
+static llvm::Error addRuntime(const LinkOptions &options, bool isProgram, const StagedFile &file,
+                              Arguments &arguments) {
+  if (options.compilesRuntime) {
+    static constexpr char kRuntime[] = "runtime.o";
+    arguments.push_back(kRuntime);
+    return spawnCompiler(options.compiler,
+                         Arguments{"-std=c11", "-Os", "-fPIC", "-ffunction-sections", "-fdata-sections",
+                                   "-fstack-protector-strong", "-c", "-o", kRuntime,
+                                   options.runtimeFolder + "/source/" + (isProgram ? "program.c" : "kiln.c")},
+                         {.file = file, .doWhat = "compile the runtime"});
+  }
+  Arguments names;
+  if (isProgram)
+    names = {"main", "cli", "npy"};
   for (const std::string &name : names)
     arguments.push_back(options.runtimeFolder + "/libkiln_" + name + ".a");
   arguments.push_back(options.runtimeFolder + "/libkiln_device_" + options.device + ".a");
   arguments.push_back(options.runtimeFolder + "/libkiln_runtime.a");
+  return llvm::Error::success();
 }
 
 static Arguments hardened(const LinkOptions &options) {
@@ -44,7 +59,8 @@ llvm::Error package::linkExecutable(llvm::ArrayRef<std::string> objects, const L
   Arguments arguments = hardened(options);
   arguments.push_back(options.isStatic ? "-static-pie" : "-pie");
   llvm::append_range(arguments, objects);
-  addLibraries(options, {"main", "cli", "npy"}, arguments);
+  if (llvm::Error error = addRuntime(options, /*isProgram=*/true, program, arguments))
+    return error;
   llvm::append_range(arguments, Arguments{"-pthread", "-lm"});
   return spawnCompiler(options.compiler, arguments, {.file = program, .doWhat = "link"});
 }
@@ -69,7 +85,8 @@ llvm::Error package::linkSharedLibrary(llvm::ArrayRef<std::string> objects, cons
   llvm::append_range(arguments,
                      Arguments{"-Xlinker", "-soname", "-Xlinker", llvm::sys::path::filename(library.output()).str()});
   llvm::append_range(arguments, objects);
-  addLibraries(options, {}, arguments);
+  if (llvm::Error error = addRuntime(options, /*isProgram=*/false, library, arguments))
+    return error;
   llvm::append_range(arguments, Arguments{"-pthread", "-lm"});
   return spawnCompiler(options.compiler, arguments, {.file = library, .doWhat = "link"});
 }
@@ -94,7 +111,8 @@ llvm::Error package::linkArchive(llvm::ArrayRef<std::string> objects, const Link
   for (const std::string &name : options.exports)
     arguments.push_back("-Wl,-u," + name);
   llvm::append_range(arguments, objects);
-  addLibraries(options, {}, arguments);
+  if (llvm::Error error = addRuntime(options, /*isProgram=*/false, archive, arguments))
+    return error;
   if (llvm::Error error = spawnCompiler(options.compiler, arguments, {.file = archive, .doWhat = "link"}))
     return error;
   llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> whole = llvm::MemoryBuffer::getFile(archive.part(kWhole));

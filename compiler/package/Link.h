@@ -21,9 +21,10 @@
 namespace kiln::package {
 
 struct LinkOptions {
-  std::string compiler = "cc"; ///< a path, or a name that is looked for in PATH
-  std::string runtimeFolder;   ///< where the runtime's libraries are
-  std::string device = "cpu";  ///< whose library libkiln_device_NAME.a is linked
+  std::string compiler = "cc";  ///< a path, or a name that is looked for in PATH
+  std::string runtimeFolder;    ///< where the runtime's libraries are
+  bool compilesRuntime = false; ///< they are for another system: the compiler makes the runtime of its sources
+  std::string device = "cpu";   ///< whose library libkiln_device_NAME.a is linked
   bool isStatic = false;
   bool strip = true;
   std::vector<std::string> exports = {}; ///< of a library: the functions that it has for others; all else is hidden

@@ -164,6 +164,26 @@ static void addEntryPoint(const EntryPoint &entry, llvm::StringRef prefix, llvm:
     b.CreateRet(call);
 }
 
+/// RISC-V's registers hold an int32_t with its sign extended; others' callees do not look at the upper half.
+static void extendIntegers(llvm::Module &module) {
+  auto isNarrow = [](llvm::Type *type) { return type->isIntegerTy(32); };
+  auto extend = [&](auto &callable, llvm::FunctionType *type) {
+    if (isNarrow(type->getReturnType()))
+      callable.addRetAttr(llvm::Attribute::SExt);
+    for (auto [index, parameter] : llvm::enumerate(type->params()))
+      if (isNarrow(parameter))
+        callable.addParamAttr(index, llvm::Attribute::SExt);
+  };
+  for (llvm::Function &function : module) {
+    if (function.isIntrinsic())
+      continue;
+    extend(function, function.getFunctionType());
+    for (llvm::User *user : function.users())
+      if (auto *call = llvm::dyn_cast<llvm::CallInst>(user); call && call->getCalledFunction() == &function)
+        extend(*call, function.getFunctionType());
+  }
+}
+
 void render::renderProgram(const ModelTables &tables, const target::Cpu &cpu, const ProgramOptions &options,
                            llvm::Module &module) {
   TableWriter write(module);
@@ -203,4 +223,6 @@ void render::renderProgram(const ModelTables &tables, const target::Cpu &cpu, co
   if (!options.prefix.empty())
     for (const EntryPoint &entry : entryPoints())
       addEntryPoint(entry, options.prefix, table, module);
+  if (module.getTargetTriple().isRISCV64())
+    extendIntegers(module);
 }

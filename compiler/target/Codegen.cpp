@@ -6,16 +6,13 @@
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
 
 using namespace kiln;
 
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>> target::makeTargetMachine(const Cpu &cpu, OptLevel level) {
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
-  llvm::InitializeNativeTargetAsmParser();
+  initializeTargets();
   std::string error;
   llvm::Triple triple(cpu.triple);
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
@@ -25,6 +22,8 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> target::makeTargetMachine(c
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict; // contraction exists only as uop.fma
   options.FunctionSections = true;                    // so that a linker drops what is not used
   options.DataSections = true;
+  if (triple.isRISCV64())
+    options.MCOptions.ABIName = "lp64d";
   std::optional<llvm::CodeGenOptLevel> effort = llvm::CodeGenOpt::getLevel(level);
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
       triple, cpu.name, cpu.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small, effort.value()));

@@ -24,7 +24,9 @@ static constexpr llvm::StringLiteral kUsed[] = {
     "gfni", "avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl", "avx512ifma", "avx512vbmi", "avx512vbmi2",
     "avx512vnni", "avx512bitalg", "avx512vpopcntdq", "avx512bf16", "avx512fp16",
     // Arm
-    "neon", "fullfp16", "dotprod", "bf16", "i8mm", "sve", "sve2", "lse"};
+    "neon", "fullfp16", "dotprod", "bf16", "i8mm", "sve", "sve2", "sve2p1", "lse", "sha3", "cssc", "mops",
+    // RISC-V
+    "v", "zba", "zbb", "zbs", "zfh", "zfhmin", "zvfh", "zicond"};
 
 static std::string hostFeatures() {
   llvm::StringMap<bool> map = llvm::sys::getHostCPUFeatures();
@@ -56,8 +58,20 @@ static std::string differences(const llvm::MCSubtargetInfo &info, const llvm::MC
   return llvm::join(names, ",");
 }
 
-llvm::StringRef target::baselineCpu() {
-  return llvm::Triple(llvm::sys::getDefaultTargetTriple()).getArch() == llvm::Triple::x86_64 ? "x86-64" : "generic";
+void target::initializeTargets() {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  llvm::InitializeNativeTargetAsmParser();
+#define KILN_TARGET(NAME)                                                                                              \
+  LLVMInitialize##NAME##TargetInfo();                                                                                  \
+  LLVMInitialize##NAME##Target();                                                                                      \
+  LLVMInitialize##NAME##TargetMC();                                                                                    \
+  LLVMInitialize##NAME##AsmPrinter();                                                                                  \
+  LLVMInitialize##NAME##AsmParser();
+  KILN_TARGET(X86)
+  KILN_TARGET(AArch64)
+  KILN_TARGET(RISCV)
+#undef KILN_TARGET
 }
 
 static std::unique_ptr<llvm::MCSubtargetInfo> subtargetOf(const llvm::Triple &triple, llvm::StringRef name,
@@ -72,20 +86,47 @@ std::unique_ptr<llvm::MCSubtargetInfo> target::subtargetOf(const Cpu &cpu) {
   return ::subtargetOf(llvm::Triple(cpu.triple), cpu.name, cpu.features);
 }
 
-llvm::Expected<Cpu> target::describeCpu(llvm::StringRef name, llvm::StringRef features) {
-  llvm::InitializeNativeTarget();
-  bool native = name.empty() || name == "native";
+/// The least CPU of an architecture, and the features that its systems have and LLVM's name lacks.
+static std::pair<llvm::StringRef, llvm::StringRef> leastCpu(const llvm::Triple &triple) {
+  if (triple.isRISCV64())
+    return {"generic-rv64", "+a,+c,+d,+f,+m"};
+  return {triple.getArch() == llvm::Triple::x86_64 ? "x86-64" : "generic", ""};
+}
+
+llvm::StringRef target::baselineCpu() { return leastCpu(llvm::Triple(llvm::sys::getDefaultTargetTriple())).first; }
+
+/// Systems for which all of kiln's artefacts are made: 64-bit little-endian ones with ELF.
+static llvm::Error checkTriple(llvm::StringRef text) {
+  llvm::Triple triple(llvm::Triple::normalize(text));
+  if ((triple.isX86_64() || triple.isAArch64() || triple.isRISCV64()) && triple.isLittleEndian() && triple.isOSLinux())
+    return llvm::Error::success();
+  return usageError("--target " + text + ": no such system",
+                    "systems are x86_64, aarch64 and riscv64 with Linux, as aarch64-linux-gnu");
+}
+
+llvm::Expected<Cpu> target::describeCpu(llvm::StringRef name, llvm::StringRef features, llvm::StringRef tripleText) {
+  initializeTargets();
   Cpu cpu;
   cpu.triple = llvm::sys::getDefaultTargetTriple();
-  cpu.name = native ? llvm::sys::getHostCPUName().str() : name.str();
+  if (!tripleText.empty()) {
+    if (llvm::Error error = checkTriple(tripleText))
+      return std::move(error);
+    cpu.triple = llvm::Triple::normalize(tripleText);
+  }
   llvm::Triple triple(cpu.triple);
+  bool native = tripleText.empty() && (name.empty() || name == "native");
+  auto [least, itsFeatures] = leastCpu(triple);
+  bool isLeast = !tripleText.empty() && (name.empty() || name == least);
+  if (!tripleText.empty() && name == "native")
+    return usageError("--mcpu native: this machine is not the one that --target names", "name a CPU");
+  cpu.name = native ? llvm::sys::getHostCPUName().str() : isLeast ? least.str() : name.str();
   std::unique_ptr<llvm::MCSubtargetInfo> baseline = ::subtargetOf(triple, "", "");
   if (!baseline)
     return failure("LLVM has no code generator for " + cpu.triple);
   if (!baseline->isCPUStringValid(cpu.name))
     return usageError("no CPU '" + name + "' is known",
                       "`llc -mcpu=help` lists LLVM's names; 'native' is this machine");
-  cpu.features = features;
+  cpu.features = isLeast && features.empty() ? itsFeatures : features;
   if (native) {
     cpu.features = differences(*::subtargetOf(triple, cpu.name, hostFeatures()), *::subtargetOf(triple, cpu.name, ""));
     measureCaches(cpu);
@@ -96,6 +137,6 @@ llvm::Expected<Cpu> target::describeCpu(llvm::StringRef name, llvm::StringRef fe
         llvm::is_contained(kUsed, llvm::StringRef(feature.Key)))
       cpu.required.push_back(feature.Key);
   llvm::sort(cpu.required);
-  cpu.half = triple.isAArch64() || info->checkFeatures("+f16c");
+  cpu.half = triple.isAArch64() || (triple.isX86() && info->checkFeatures("+f16c"));
   return cpu;
 }

@@ -40,8 +40,12 @@ struct Cpu {
 llvm::StringRef baselineCpu();
 
 /// The CPU that LLVM calls `name`, with these features changed; "" and "native" mean this machine, whose features and
-/// caches are measured. Other CPUs get the defaults above. An unknown name is a usage error.
-llvm::Expected<Cpu> describeCpu(llvm::StringRef name, llvm::StringRef features = "");
+/// caches are measured. Other CPUs get the defaults above. An unknown name is a usage error. With a `triple`, a CPU of
+/// that system, by default the least; a triple that no code can be made for is a usage error.
+llvm::Expected<Cpu> describeCpu(llvm::StringRef name, llvm::StringRef features = "", llvm::StringRef triple = "");
+
+/// Has LLVM know the architectures that kiln makes code for.
+void initializeTargets();
 
 /// LLVM's account of what the CPU can do.
 std::unique_ptr<llvm::MCSubtargetInfo> subtargetOf(const Cpu &cpu);

@@ -84,16 +84,17 @@ TargetAttr target::cpuTarget(llvm::StringRef device, const Cpu &cpu, mlir::MLIRC
     addProducts(kArmProducts);
 
   llvm::SmallVector<mlir::Type> stores, emulates;
-  bool computesHalf = has(isArm ? "fullfp16" : "avx512fp16");
+  auto hasOf = [&](llvm::StringRef arm, llvm::StringRef x86) { return isArm ? has(arm) : isX86 && has(x86); };
+  bool computesHalf = hasOf("fullfp16", "avx512fp16");
   if (!computesHalf)
     (cpu.half ? stores : emulates).push_back(type(DType::F16));
-  (has(isArm ? "bf16" : "avx512bf16") ? stores : emulates).push_back(type(DType::BF16));
+  (hasOf("bf16", "avx512bf16") ? stores : emulates).push_back(type(DType::BF16));
 
   llvm::SmallVector<Alu> lacks(std::begin(kCalls), std::end(kCalls));
   if (isX86 && !has("sse4.1"))
     llvm::append_range(lacks, kRoundings);
 
-  bool fma = isArm || (isX86 && (has("fma") || has("fma4")));
+  bool fma = isArm || triple.isRISCV64() || (isX86 && (has("fma") || has("fma4")));
   return TargetAttr::get(context, device, cpu.name, cpu.features, VectorsAttr::get(context, registers, widths),
                          products, stores, emulates, lacks, fma, cachesOf(cpu, context), /*groups=*/{},
                          /*chunks=*/kMostChunks,

@@ -171,7 +171,7 @@ static std::vector<OptionWords> optionWords() {
 
 static llvm::Error understand(CommandLine &line, const Texts &texts) {
   CompileOptions &compile = line.compile;
-  if (llvm::Error error = checkTarget(compile.device, compile.cpu))
+  if (llvm::Error error = checkTarget(compile.device, compile.cpu, compile.triple))
     return error;
   llvm::Expected<Rates> rates = parseRates(texts.rates);
   if (!rates)
@@ -249,6 +249,9 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
           "exe, obj, shared, static, header, source, a stage (import view schedule optimize lower render), opts, llvm "
           "or asm (exe)")
       ->type_name("KIND");
+  compile
+      .add_option("--target", line.compile.triple, "the system to make code for, as aarch64-linux-gnu (this machine's)")
+      ->type_name("SYSTEM");
   compile.add_option("--weights", line.artefact.weightsPath, "put the weights there, a safetensors file")
       ->type_name("FILE");
   compile.add_option("--name", line.artefact.name, "what the names in the header begin with (the output's name)")

@@ -2,11 +2,15 @@
 
 #include "Debug.h"
 #include "Render.h"
+#include "TargetOption.h"
 #include "render/Jit.h"
 #include "support/Error.h"
 
 #include "kiln/call.h"
 #include "kiln/program.h"
+
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
 
 #include <dlfcn.h>
 
@@ -70,6 +74,11 @@ static llvm::Expected<std::unique_ptr<target::LoadedModel>> loadLibrary(const Re
 }
 
 llvm::Expected<std::unique_ptr<target::LoadedModel>> driver::load(Model &model, const CompileOptions &options) {
+  llvm::StringRef system = tripleOf(model.module());
+  if (!system.empty() && llvm::Triple(system).getArch() != llvm::Triple(llvm::sys::getDefaultTargetTriple()).getArch())
+    return failure(options.model + ": is for " + system + ", which this machine cannot run",
+                   "compile it, or give the model's file");
+
   // view, schedule, optimize, lower
   if (llvm::Error error = model.advance(Stage::Lower))
     return error;

@@ -37,6 +37,7 @@ struct CompileOptions {
   import::ImportOptions import;
   std::string device;       ///< --device; "": a dump's, else cpu
   std::string cpu;          ///< --mcpu; "": a dump's, else this machine's
+  std::string triple;       ///< --target: the system that code is for; "": a dump's, else this machine's
   Rates rates;              ///< --rates: those that are not as the device says
   std::string gpuArchs;     ///< --gpu-arch: comma separated; "": the device's own choice
   PipelineOptions pipeline; ///< what passes take

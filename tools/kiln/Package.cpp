@@ -2,6 +2,7 @@
 
 #include "ArtefactFiles.h"
 #include "Overwrite.h"
+#include "TargetOption.h"
 #include "package/Link.h"
 #include "package/OutputFile.h"
 #include "package/Safetensors.h"
@@ -132,6 +133,8 @@ llvm::Expected<package::LinkOptions> driver::linkOptions(const Rendering &render
     return runtime.takeError();
   package::LinkOptions options;
   options.runtimeFolder = *runtime;
+  options.compiler = rendering.cCompiler();
+  options.compilesRuntime = !tripleOf(rendering.model().module()).empty();
   options.device = rendering.device().isC ? "cpu" : rendering.device().compiler.name;
   return options;
 }

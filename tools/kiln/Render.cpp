@@ -1,5 +1,6 @@
 #include "Render.h"
 
+#include "TargetOption.h"
 #include "ir/base/Target.h"
 #include "package/CSource.h"
 #include "package/Link.h"
@@ -14,6 +15,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/TargetParser/Triple.h"
 
 using namespace kiln;
 using namespace kiln::driver;
@@ -34,7 +36,8 @@ llvm::Expected<Rendering> Rendering::create(const Model &model, const CompileOpt
     return usageError("--gpu-arch " + options.gpuArchs + ": device " + target.getDevice() +
                           " compiles for no architecture of GPUs",
                       "leave it out, or use device cuda");
-  llvm::Expected<target::Cpu> cpu = target::describeCpu(target.getCpu(), target.getFeatures());
+  llvm::Expected<target::Cpu> cpu =
+      target::describeCpu(target.getCpu(), target.getFeatures(), tripleOf(model.module()));
   if (!cpu)
     return cpu.takeError();
   Rendering rendering(model, options, **device, std::move(*cpu));
@@ -146,6 +149,8 @@ llvm::Error Rendering::compileC(const package::StagedFile &to, llvm::StringRef n
   if (!options)
     return options.takeError();
   options->result = result;
+  options->compiler = cCompiler();
+  options->isX86 = llvm::Triple(cpu_.triple).isX86();
   llvm::Expected<std::string> source = sourceC(names, weights);
   if (!source)
     return source.takeError();
@@ -208,6 +213,11 @@ llvm::Error Rendering::object(const package::StagedFile &to, const ModelNames &n
 
 llvm::Expected<std::string> Rendering::selfContainedC(const ModelNames &names, const WeightsOf &weights) const {
   return sourceC(names, weights, /*isSelfContained=*/true);
+}
+
+std::string Rendering::cCompiler() const {
+  llvm::StringRef triple = tripleOf(model_.module());
+  return triple.empty() ? "cc" : (triple + "-gcc").str();
 }
 
 bool Rendering::hasHostKernels() const { return !device_.isC && !device_.compiler.source && !tables_.kernels.empty(); }

@@ -58,6 +58,8 @@ public:
   /// An object: the file `to`, or the part of it that `name` is.
   llvm::Error object(const package::StagedFile &to, const ModelNames &names, const WeightsOf &weights,
                      llvm::StringRef name = "output") const;
+  /// The C compiler that links for the system that this is for; by its name.
+  std::string cCompiler() const;
   /// Whether LLVM makes the host's code of kernels.
   bool hasHostKernels() const;
   /// Where hasHostKernels: the same as two parts of `to`, an object and an archive of kernels, which is compiled

@@ -14,18 +14,29 @@ static llvm::Error checkCpu(const DeviceEntry &device, llvm::StringRef cpu) {
                     "leave it out, or use device cpu");
 }
 
-llvm::Error driver::checkTarget(llvm::StringRef device, llvm::StringRef cpu) {
+static constexpr llvm::StringLiteral kTripleAttr = "kiln.triple";
+
+llvm::StringRef driver::tripleOf(mlir::ModuleOp module) {
+  auto triple = module->getAttrOfType<mlir::StringAttr>(kTripleAttr);
+  return triple ? triple.getValue() : "";
+}
+
+llvm::Error driver::checkTarget(llvm::StringRef device, llvm::StringRef cpu, llvm::StringRef triple) {
   llvm::Expected<const DeviceEntry *> entry = findDevice(device.empty() ? "cpu" : device);
   if (!entry)
     return entry.takeError();
   if (llvm::Error error = checkCpu(**entry, cpu))
     return error;
-  return target::describeCpu(cpu).takeError();
+  bool isCompiledHere = (*entry)->isC || (*entry)->compiler.target.empty();
+  if (!triple.empty() && !isCompiledHere)
+    return usageError("--target " + triple + ": device " + device + " is of this machine's system",
+                      "use device cpu or c");
+  return target::describeCpu(cpu, "", triple).takeError();
 }
 
 /// What is wanted of a dump that carries this target, or none: what no option says is as it was.
 static llvm::Expected<TargetAttr> wantedTarget(TargetAttr carried, const CompileOptions &options,
-                                               mlir::MLIRContext *context) {
+                                               llvm::StringRef triple, bool newSystem, mlir::MLIRContext *context) {
   llvm::StringRef name = !options.device.empty() ? options.device : carried ? carried.getDevice() : "cpu";
   llvm::Expected<const DeviceEntry *> device = findDevice(name);
   if (!device) {
@@ -39,10 +50,10 @@ static llvm::Expected<TargetAttr> wantedTarget(TargetAttr carried, const Compile
     return error;
   bool keepsDevice = carried && carried.getDevice() == name;
   TargetAttr target = carried;
-  if (!keepsDevice || !options.cpu.empty()) {
-    bool keepsCpu = carried && options.cpu.empty();
-    llvm::Expected<target::Cpu> cpu =
-        keepsCpu ? target::describeCpu(carried.getCpu(), carried.getFeatures()) : target::describeCpu(options.cpu);
+  if (!keepsDevice || !options.cpu.empty() || newSystem) {
+    bool keepsCpu = carried && options.cpu.empty() && !newSystem;
+    llvm::Expected<target::Cpu> cpu = keepsCpu ? target::describeCpu(carried.getCpu(), carried.getFeatures(), triple)
+                                               : target::describeCpu(options.cpu, "", triple);
     if (!cpu)
       return cpu.takeError();
     target = describeTarget(**device, *cpu, context);
@@ -67,11 +78,20 @@ llvm::Error driver::setTarget(mlir::ModuleOp module, const CompileOptions &optio
   if (isFixed && !carried)
     return failure(options.model + ": its attribute kiln.target is missing",
                    "give a dump that `kiln compile --emit STAGE` wrote");
-  llvm::Expected<TargetAttr> wanted = wantedTarget(carried, options, module.getContext());
+  llvm::StringRef carriedTriple = tripleOf(module);
+  llvm::StringRef triple = options.triple.empty() ? carriedTriple : llvm::StringRef(options.triple);
+  if (isFixed && triple != carriedTriple)
+    return usageError(options.model + ": its kernels are for " +
+                          (carriedTriple.empty() ? "the machine that made it" : carriedTriple) + ", not " + triple,
+                      "leave --target out, or give it with the model's file");
+  llvm::Expected<TargetAttr> wanted =
+      wantedTarget(carried, options, triple, triple != carriedTriple, module.getContext());
   if (!wanted)
     return wanted.takeError();
   if (!isFixed) {
     module->setAttr(kTargetAttr, *wanted);
+    if (!triple.empty())
+      module->setAttr(kTripleAttr, mlir::StringAttr::get(module.getContext(), triple));
     return llvm::Error::success();
   }
   auto refuse = [&](const llvm::Twine &cause, llvm::StringRef option) {

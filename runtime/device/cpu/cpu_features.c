@@ -117,6 +117,7 @@ static const feature features[] = {
     {"jsconv", 0, 13, NONE},  {"complxnum", 0, 14, NONE}, {"rcpc", 0, 15, NONE},    {"sha3", 0, 17, NONE},
     {"sm4", 0, 19, NONE},     {"dotprod", 0, 20, NONE},   {"sve", 0, 22, NONE},     {"fp16fml", 0, 23, NONE},
     {"sve2", 2, 1, NONE},     {"i8mm", 2, 13, NONE},      {"bf16", 2, 14, NONE},    {"sme", 2, 23, NONE},
+    {"cssc", 3, 2, NONE},     {"sve2p1", 3, 4, NONE},     {"mops", 3, 11, NONE},
 };
 
 static void read_words(uint32_t *words) {
@@ -125,6 +126,36 @@ static void read_words(uint32_t *words) {
   words[1] = (uint32_t)(low >> 32);
   words[2] = (uint32_t)high;
   words[3] = (uint32_t)(high >> 32);
+}
+static uint64_t read_saved_state(const uint32_t *words) { return words[0] ? 0 : 0; }
+static bool request_state(uint8_t state) { return state == NONE; }
+
+#elif defined(__riscv) && defined(__linux__)
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { LETTERS, LOW, HIGH, WORDS };
+enum { NONE };
+static const uint64_t states[] = {0};
+
+/* A bit for each letter in AT_HWCAP; the others are the system's answer to riscv_hwprobe, key IMA_EXT_0. */
+static const feature features[] = {
+    {"v", LETTERS, 'v' - 'a', NONE}, {"zba", LOW, 3, NONE},     {"zbb", LOW, 4, NONE},   {"zbs", LOW, 5, NONE},
+    {"zfh", LOW, 27, NONE},          {"zfhmin", LOW, 28, NONE}, {"zvfh", LOW, 30, NONE}, {"zicond", HIGH, 3, NONE},
+};
+
+static void read_words(uint32_t *words) {
+  enum { HWPROBE = 258, IMA_EXT_0 = 4 };
+  struct {
+    int64_t key;
+    uint64_t value;
+  } probe = {IMA_EXT_0, 0};
+  words[LETTERS] = (uint32_t)getauxval(AT_HWCAP);
+  /* A system older than the call does not tell what there is, and what it does not tell is no cause to refuse. */
+  uint64_t found = syscall(HWPROBE, &probe, (size_t)1, (size_t)0, NULL, 0U) == 0 ? probe.value : UINT64_MAX;
+  words[LOW] = (uint32_t)found;
+  words[HIGH] = (uint32_t)(found >> 32);
 }
 static uint64_t read_saved_state(const uint32_t *words) { return words[0] ? 0 : 0; }
 static bool request_state(uint8_t state) { return state == NONE; }

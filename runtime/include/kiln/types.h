@@ -93,8 +93,8 @@ typedef struct kiln_options {
    * done: the caller's thread pool, for devices that run on the CPU, which then start no threads. NULL: none. */
   void (*run_tasks)(void *user, kiln_task task, void *argument, int64_t count);
   void *tasks_user;
-  kiln_allocator
-      memory; /* of all that a context has on the host, but its threads' stacks and what a GPU's driver has */
+  /* Of all that a context has on the host, but the stacks of its threads and what the driver of a GPU has. */
+  kiln_allocator memory;
 } kiln_options;
 
 /* What an input or output is like. */

@@ -37,8 +37,8 @@ static kiln_status run_with(kiln_context *context, const kiln_model *model, cons
   return args->bench ? kiln_cli_bench(context, model, inputs, args->bench, cause) : KILN_OK;
 }
 
-static kiln_status run(const kiln_model *model, const kiln_args *args, kiln_tensor *inputs, kiln_tensor *outputs,
-                       bool *wrong_use, kiln_text *cause) {
+static kiln_status run_program(const kiln_model *model, const kiln_args *args, kiln_tensor *inputs,
+                               kiln_tensor *outputs, bool *wrong_use, kiln_text *cause) {
   char error[KILN_TEXT_BYTES];
   kiln_status status = kiln_cli_inputs(model, args, inputs, wrong_use, cause);
   if (status)
@@ -83,7 +83,7 @@ int kiln_cli_main(const kiln_model *model, int argc, char **argv) {
   else if (args.list)
     kiln_cli_list(model);
   else
-    status = run(model, &args, inputs, outputs, &wrong_use, &cause);
+    status = run_program(model, &args, inputs, outputs, &wrong_use, &cause);
   if (!status && (fflush(stdout) != 0 || ferror(stdout))) {
     kiln_text_add(&cause, "standard output cannot be written");
     status = KILN_IO_ERROR;

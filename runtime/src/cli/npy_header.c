@@ -41,7 +41,7 @@ typedef struct cursor {
   const char *at, *end;
 } cursor;
 
-static bool take(cursor *c, char wanted) {
+static bool take_char(cursor *c, char wanted) {
   while (c->at < c->end && (*c->at == ' ' || *c->at == '\n' || *c->at == '\t'))
     c->at++;
   if (c->at == c->end || *c->at != wanted)
@@ -53,7 +53,7 @@ static bool take(cursor *c, char wanted) {
 static bool take_word(cursor *c, const char *word) {
   size_t length = strlen(word);
   cursor saved = *c;
-  if (take(c, word[0]) && (size_t)(c->end - c->at) >= length - 1 && memcmp(c->at, word + 1, length - 1) == 0) {
+  if (take_char(c, word[0]) && (size_t)(c->end - c->at) >= length - 1 && memcmp(c->at, word + 1, length - 1) == 0) {
     c->at += length - 1;
     return true;
   }
@@ -63,7 +63,7 @@ static bool take_word(cursor *c, const char *word) {
 
 static bool take_string(cursor *c, char text[16]) {
   char quote = '\'';
-  if (!take(c, quote) && !take(c, quote = '"'))
+  if (!take_char(c, quote) && !take_char(c, quote = '"'))
     return false;
   size_t length = 0;
   for (; c->at < c->end && *c->at != quote; c->at++) {
@@ -72,7 +72,7 @@ static bool take_string(cursor *c, char text[16]) {
     text[length++] = *c->at;
   }
   text[length] = 0;
-  return take(c, quote);
+  return take_char(c, quote);
 }
 
 static bool take_size(cursor *c, int64_t *size) {
@@ -90,16 +90,16 @@ static bool take_size(cursor *c, int64_t *size) {
 }
 
 static bool take_shape(cursor *c, kiln_tensor *tensor) {
-  if (!take(c, '('))
+  if (!take_char(c, '('))
     return false;
-  for (tensor->rank = 0; !take(c, ')'); tensor->rank++) {
+  for (tensor->rank = 0; !take_char(c, ')'); tensor->rank++) {
     int64_t size;
     if (!take_size(c, &size))
       return false;
     if (tensor->rank < KILN_MAX_RANK)
       tensor->dims[tensor->rank] = size;
-    if (!take(c, ','))
-      return take(c, ')') && ++tensor->rank;
+    if (!take_char(c, ','))
+      return take_char(c, ')') && ++tensor->rank;
   }
   return true;
 }
@@ -128,9 +128,9 @@ kiln_status kiln_npy_parse_header(const char *text, size_t count, kiln_npy_heade
   *header = (kiln_npy_header){0};
   cursor c = {text, text + count};
   char descr[16] = "", key[16];
-  bool has_shape = false, has_order = false, good = take(&c, '{');
-  while (good && !take(&c, '}')) {
-    good = take_string(&c, key) && take(&c, ':');
+  bool has_shape = false, has_order = false, good = take_char(&c, '{');
+  while (good && !take_char(&c, '}')) {
+    good = take_string(&c, key) && take_char(&c, ':');
     if (good && strcmp(key, "descr") == 0)
       good = take_string(&c, descr);
     else if (good && strcmp(key, "fortran_order") == 0)
@@ -139,7 +139,7 @@ kiln_status kiln_npy_parse_header(const char *text, size_t count, kiln_npy_heade
       good = has_shape = take_shape(&c, &header->tensor);
     else
       good = false;
-    take(&c, ',');
+    take_char(&c, ',');
   }
   if (!good || !descr[0] || !has_shape || !has_order) {
     kiln_text_add(cause, "the .npy header is corrupt, or its dtype is a record; save one array of numbers");
