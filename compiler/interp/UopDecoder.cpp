@@ -35,6 +35,7 @@ private:
   llvm::Error one(uop::StoreOp op);
   llvm::Error one(uop::IfOp op);
   llvm::Error one(uop::RangeOp op);
+  llvm::Error one(uop::PrefetchOp) { return llvm::Error::success(); } // a hint
   llvm::Error one(uop::BarrierOp op);
 
   Instruction &add(Opcode op) {
@@ -257,7 +258,8 @@ llvm::Error Decoder::op(mlir::Operation *op) {
       return failure("a value's dtype is none that the interpreter computes in");
   return llvm::TypeSwitch<mlir::Operation *, llvm::Error>(op)
       .Case<uop::ConstOp, uop::SpecialOp, uop::DefineOp, uop::AluOp, uop::FmaOp, uop::VectorizeOp, uop::GepOp,
-            uop::LoadOp, uop::StoreOp, uop::IfOp, uop::RangeOp, uop::BarrierOp>([&](auto known) { return one(known); })
+            uop::LoadOp, uop::StoreOp, uop::PrefetchOp, uop::IfOp, uop::RangeOp, uop::BarrierOp>(
+          [&](auto known) { return one(known); })
       .Default([](mlir::Operation *unknown) {
         return failure("the interpreter does not know " + unknown->getName().getStringRef());
       });

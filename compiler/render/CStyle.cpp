@@ -501,6 +501,8 @@ void KernelRenderer::render(unsigned index) {
     if (!language_.barrier.empty())
       line(language_.barrier);
     return;
+  case LinearKind::Prefetch:
+    return line(fillPattern(language_.prefetch, [&](char) { return pointer(uop); }));
   case LinearKind::Load:
     return load(index);
   case LinearKind::Store:

@@ -226,6 +226,8 @@ void Linearizer::append(Operation *op) {
           sources.push_back(rowOf(op.getGate()));
         append(LinearKind::Store, {}, sources, op);
       })
+      .Case(
+          [&](PrefetchOp op) { append(LinearKind::Prefetch, {}, {rowOf(op.getPointer()), rowOf(op.getIndex())}, op); })
       .Case([&](BarrierOp op) { append(LinearKind::Barrier, {}, {}, op); })
       .DefaultUnreachable("no such uop");
 }

@@ -36,7 +36,8 @@ enum class LinearKind {
   Else, // sources: the if
   EndIf,
   Barrier,
-  Store, // sources: pointer, index, value[, gate]
+  Prefetch, // sources: pointer, index
+  Store,    // sources: pointer, index, value[, gate]
 };
 
 struct LinearUOp {

@@ -12,7 +12,7 @@ static llvm::StringRef nameOf(LinearKind kind) {
   static constexpr llvm::StringLiteral names[] = {
       "DEFINE_GLOBAL", "DEFINE_VAR", "DEFINE_LOCAL", "DEFINE_REG", "CONST",   "SPECIAL",   "DEFINE_ACC", "RANGE",
       "LOAD",          "ALU",        "ALU",          "CAST",       "BITCAST", "VECTORIZE", "GEP",        "PHI",
-      "ENDRANGE",      "IF",         "ELSE",         "ENDIF",      "BARRIER", "STORE"};
+      "ENDRANGE",      "IF",         "ELSE",         "ENDIF",      "BARRIER", "PREFETCH",  "STORE"};
   static_assert(std::size(names) == static_cast<size_t>(LinearKind::Store) + 1);
   return names[static_cast<size_t>(kind)];
 }

@@ -30,6 +30,7 @@ private:
   void render(uop::IfOp op);
   void render(uop::LoadOp op);
   void render(uop::StoreOp op);
+  void render(uop::PrefetchOp op);
   void render(uop::DefineOp op);
   void render(uop::AluOp op);
   void render(uop::VectorizeOp op);
@@ -149,8 +150,8 @@ void KernelRenderer::render(mlir::Block &block) {
 
 void KernelRenderer::render(mlir::Operation &op) {
   llvm::TypeSwitch<mlir::Operation *>(&op)
-      .Case<uop::RangeOp, uop::IfOp, uop::LoadOp, uop::StoreOp, uop::DefineOp, uop::AluOp, uop::VectorizeOp,
-            uop::SpecialOp>([&](auto typed) { render(typed); })
+      .Case<uop::RangeOp, uop::IfOp, uop::LoadOp, uop::StoreOp, uop::PrefetchOp, uop::DefineOp, uop::AluOp,
+            uop::VectorizeOp, uop::SpecialOp>([&](auto typed) { render(typed); })
       .Case([&](uop::ConstOp c) { values_[c] = constantOf(context_, c.getValue()); })
       .Case([&](uop::FmaOp f) {
         values_[f] =
@@ -247,6 +248,14 @@ Value *KernelRenderer::loadFrom(uop::LoadOp op, Value *address) {
   if (type == registerType(context_, op.getType()))
     return load;
   return b_.CreateICmpNE(load, llvm::Constant::getNullValue(type));
+}
+
+void KernelRenderer::render(uop::PrefetchOp op) {
+  // Into the second cache: the first holds what is used now. There may be nothing at the address.
+  constexpr int kRead = 0, kSecondCache = 2, kData = 1;
+  Value *at = address(op.getPointer(), op.getIndex(), /*inBounds=*/false);
+  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {at->getType()},
+                     {at, b_.getInt32(kRead), b_.getInt32(kSecondCache), b_.getInt32(kData)});
 }
 
 void KernelRenderer::render(uop::LoadOp op) {

@@ -57,8 +57,42 @@ Tile KernelLowering::emitLoad(kernel::LoadOp load) {
   if (load.getRow())
     return emitGather(load);
   const AxisSet &axes = axesOf(load);
-  return emitMemory(pointers_.at(load.getBuffer()), indexAt(load.getTracker().getValue()), axes,
-                    load.getResult().getType(), placeOf(axes));
+  Tile tile = emitMemory(pointers_.at(load.getBuffer()), indexAt(load.getTracker().getValue()), axes,
+                         load.getResult().getType(), placeOf(axes));
+  if (load.getAhead())
+    emitPrefetch(load, placeOf(axes));
+  return tile;
+}
+
+void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
+  constexpr int64_t kLineBytes = 64, kMostLines = 4;
+  view::ShapeTracker tracker = load.getTracker().getValue();
+  Expr index = tracker.at(kernel::positionOf(walk().index, tracker)).index, ahead = variableOf(*load.getAhead());
+  Expr distance = index.substitute({{ahead, ahead + 1}}) - index;
+  // The steps of the loops around the load that are inside the one that goes on, counted through.
+  Expr first = index, step = 0;
+  int64_t steps = 1;
+  for (auto [position, axis] : llvm::enumerate(walk().axes)) {
+    Expr size = axis.getSize().getValue(), variable = variableOf(axis.getId());
+    bool isInside = position > walk().positionOf(*load.getAhead()), isLoop = axis.getKind() == AxisKind::Loop;
+    if (isInside || isUnrolled(axis.getId()))
+      first = first.substitute({{variable, 0}});
+    if (!isInside || !isLoop || !isBound(axis.getId()) || depthOf(variable) > depth)
+      continue;
+    if (!size.isConst())
+      return;
+    step = step * size + variable;
+    steps *= size.constant();
+  }
+  if (!distance.isConst() || distance.constant() <= 0)
+    return;
+  int64_t bytes = byteSize(load.getResult().getType()), part = llvm::divideCeil(distance.constant(), steps);
+  int64_t lines = std::min<int64_t>(kMostLines, llvm::divideCeil(part * bytes, kLineBytes));
+  for (int64_t line = 0; line < lines; ++line) {
+    Expr at = first + distance + step * part + line * kLineBytes / bytes;
+    Value where = this->index(resolve(at));
+    uop::PrefetchOp::create(this->at(depth), loc_, pointers_.at(load.getBuffer()), where);
+  }
 }
 
 SmallVector<KernelLowering::Row> KernelLowering::rowsOf(const Tile &given, Expr size, size_t depth) {

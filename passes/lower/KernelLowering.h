@@ -120,6 +120,9 @@ private:
   Tile emit(mlir::Value value);
   Tile emitAlu(kernel::AluOp alu);
   Tile emitLoad(kernel::LoadOp load);
+  /// Asks for what the next step of the load's `ahead` will read: in each step of the loops inside that one and around
+  /// the load, the same part of it.
+  void emitPrefetch(kernel::LoadOp load, size_t depth);
   Tile emitGather(kernel::LoadOp load);
   /// A row that is data as a variable of index math, and whether there is such a row.
   struct Row {

@@ -204,6 +204,28 @@ static llvm::Error applyInWalk(FuncOp func, OptAttr opt, Walk walk) {
   return llvm::Error::success();
 }
 
+/// Marks the loads of a buffer, and what is held of it for the whole launch.
+static llvm::Error prefetch(OptAttr opt, FuncOp func, const Walk &walk) {
+  AxisKind kind = walk.axes[walk.positionOf(opt.getAxis())].getKind();
+  if (kind != AxisKind::Loop && kind != AxisKind::Chunk)
+    return refuse("the axis is no loop");
+  if (opt.getAmount() < 0 || opt.getAmount() >= func.getNumArguments())
+    return refuse("the kernel has no such buffer");
+  auto isOfBuffer = [&](Operation *op) {
+    auto load = dyn_cast_or_null<LoadOp>(op);
+    return load && !load.getRow() && load.getBuffer() == func.getArgument(opt.getAmount());
+  };
+  SmallVector<Operation *> readers;
+  for (Operation *op : walk.operations())
+    if (auto stage = dyn_cast<StageOp>(op); stage ? isOfBuffer(stage.getInput().getDefiningOp()) : isOfBuffer(op))
+      readers.push_back(op);
+  if (readers.empty())
+    return refuse("nothing of the buffer is read by number inside the axis");
+  for (Operation *op : readers)
+    op->setAttr("ahead", Builder(func.getContext()).getI64IntegerAttr(opt.getAxis()));
+  return llvm::Error::success();
+}
+
 static llvm::Error applyOne(FuncOp func, OptAttr opt) {
   if (opt.getKind() == OptKind::STAGE && opt.getAxis() < 0)
     return optimize::stageValue(func, opt, walkOf(func));
@@ -212,6 +234,8 @@ static llvm::Error applyOne(FuncOp func, OptAttr opt) {
       continue;
     if (opt.getKind() == OptKind::STAGE)
       return optimize::stageValue(func, opt, walk);
+    if (opt.getKind() == OptKind::PREFETCH)
+      return prefetch(opt, func, walk);
     return applyInWalk(func, opt, walk);
   }
   return refuse("the kernel has no axis " + llvm::Twine(opt.getAxis()));

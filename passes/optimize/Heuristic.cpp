@@ -90,7 +90,7 @@ private:
   void add(OptKind kind, int64_t axis, int64_t amount) {
     opts_.push_back(OptAttr::get(func_.getContext(), kind, axis, amount, /*isValue=*/false));
     bool wholeAxis = kind == OptKind::GLOBAL || (kind == OptKind::THREAD && amount == 0);
-    bool splits = kind != OptKind::SWAP && kind != OptKind::STAGE && !wholeAxis;
+    bool splits = kind != OptKind::SWAP && kind != OptKind::STAGE && kind != OptKind::PREFETCH && !wholeAxis;
     if (!splits)
       return;
     ++nextAxis_;
@@ -205,6 +205,7 @@ bool Chooser::choosePacked(const Product &product) {
   parallel.push_back(product.m);
   chooseChunks(parallel);
   add(OptKind::STAGE, -1, product.columns.buffer);
+  add(OptKind::PREFETCH, loopOf(product.n), product.columns.buffer);
   return true;
 }
 

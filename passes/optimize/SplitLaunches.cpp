@@ -235,6 +235,7 @@ std::optional<Producer> LaunchSplitter::split(FuncOp func, StageOp stage) {
   // The readers load what the producer stored.
   builder.setInsertionPoint(stage);
   auto load = LoadOp::create(builder, stage.getLoc(), element, stage.getBuffer(), tracker);
+  load.setAheadAttr(stage.getAheadAttr());
   stage.getResult().replaceAllUsesWith(load);
   stage.erase();
   made.buffer = scratchToInput(func, made.buffer);

@@ -267,7 +267,8 @@ llvm::Error optimize::stageValue(FuncOp func, OptAttr opt, const Walk &walk) {
   builder.setInsertionPointAfterValue(value);
   auto stage =
       StageOp::create(builder, value.getLoc(), value.getType(), value, Value(), builder.getArrayAttr(held->axes),
-                      DimsAttr::get(func.getContext(), held->index), builder.getArrayAttr(held->layout));
+                      DimsAttr::get(func.getContext(), held->index), builder.getArrayAttr(held->layout),
+                      /*ahead=*/IntegerAttr());
   value.replaceAllUsesExcept(stage.getResult(), stage);
   if (!hasItems(func))
     stage.getBufferMutable().assign(addScratch(func, value.getType(), stage.getElements()));

@@ -36,7 +36,7 @@ private:
 int64_t OptMaker::amount(OptKind kind, int64_t axis, int64_t most) {
   if (kind == OptKind::SWAP)
     return anyAxis();
-  if (kind == OptKind::STAGE)
+  if (kind == OptKind::STAGE || kind == OptKind::PREFETCH)
     return chance(3) ? below(9) - 1 : below(func_.getNumArguments());
   if (kind == OptKind::GLOBAL)
     return 0;

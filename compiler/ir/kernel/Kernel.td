@@ -62,7 +62,7 @@ def PartAttr : AttrDef<KernelDialect, "Part"> {
 def OptEnum : I32EnumAttr<"OptKind", "an optimisation", [
   I32EnumAttrCase<"UPCAST", 0>, I32EnumAttrCase<"UNROLL", 1>, I32EnumAttrCase<"LOCAL", 2>, I32EnumAttrCase<"GROUP", 3>,
   I32EnumAttrCase<"THREAD", 4>, I32EnumAttrCase<"TILE", 5>, I32EnumAttrCase<"VECTOR", 6>, I32EnumAttrCase<"STAGE", 7>,
-  I32EnumAttrCase<"SWAP", 8>, I32EnumAttrCase<"GLOBAL", 9>
+  I32EnumAttrCase<"SWAP", 8>, I32EnumAttrCase<"GLOBAL", 9>, I32EnumAttrCase<"PREFETCH", 10>
 ]> {
   let cppNamespace = "::kiln::kernel";
   let genSpecializedAttr = 0;
@@ -84,6 +84,7 @@ def OptAttr : AttrDef<KernelDialect, "Opt"> {
                  for an output b, the running totals of the reduce over a
     STAGE a v3   holds value 3 inside axis a: the fourth of the kernel's operations, its stages not counted
     STAGE - b    holds it for the whole launch
+    PREFETCH a b asks, a part at each step of the loops inside a, for what a's next step reads of buffer b
   }];
   let parameters = (ins EnumParameter<OptEnum>:$kind, "int64_t":$axis, "int64_t":$amount,
                         DefaultValuedParameter<"bool", "false">:$isValue);
@@ -134,14 +135,15 @@ def LoadOp : KernelOp<"load", [MemoryEffects<[MemRead]>]> {
   let description = [{
     The view has the domain's rank; an axis that it does not depend on may have size 1. With `row` it has one axis more, the
     last, along which `row` says which element is read: a negative one counts from the end, one out of range reads 0.
+    `ahead` names a loop: what its next step reads is asked for, a part at each step of the loops inside.
   }];
-  let arguments = (ins BufferType:$buffer, TrackerAttr:$tracker, Optional<AnyInteger>:$row);
+  let arguments = (ins BufferType:$buffer, TrackerAttr:$tracker, Optional<AnyInteger>:$row, OptionalAttr<I64Attr>:$ahead);
   let results = (outs AnyType:$result);
   let assemblyFormat = [{
-    $buffer $tracker (`row` $row^ `:` type($row))? attr-dict `:` type($buffer) `->` type($result)
+    $buffer $tracker (`row` $row^ `:` type($row))? (`ahead` $ahead^)? attr-dict `:` type($buffer) `->` type($result)
   }];
   let builders = [OpBuilder<(ins "::mlir::Type":$element, "::mlir::Value":$buffer, "::kiln::TrackerAttr":$tracker),
-                            [{ build($_builder, $_state, element, buffer, tracker, ::mlir::Value()); }]>];
+                            [{ build($_builder, $_state, element, buffer, tracker, ::mlir::Value(), ::mlir::IntegerAttr()); }]>];
   let hasVerifier = 1;
 }
 
@@ -208,13 +210,15 @@ def StageOp : KernelOp<"stage", [AllTypesMatch<["input", "result"]>]> {
     at another point finds its element by its distance from the base.
 
     Where `buffer` is given it is that scratch buffer, private to a chunk; else it is local memory, which the items of the
-    group fill together, or, where no axis is an item's, registers.
+    group fill together, or, where no axis is an item's, registers. `ahead` is for the load that takes the stage's place
+    where it is a launch of its own.
   }];
   let arguments = (ins AnyType:$input, Optional<BufferType>:$buffer, TypedArrayAttrBase<AxisAttr, "axes">:$axes,
-                       DimsAttr:$index, TypedArrayAttrBase<PartAttr, "parts">:$layout);
+                       DimsAttr:$index, TypedArrayAttrBase<PartAttr, "parts">:$layout, OptionalAttr<I64Attr>:$ahead);
   let results = (outs AnyType:$result);
   let assemblyFormat = [{
-    $input `walk` $axes `index` $index `layout` $layout (`in` $buffer^ `:` type($buffer))? attr-dict `:` type($input)
+    $input `walk` $axes `index` $index `layout` $layout (`in` $buffer^ `:` type($buffer))? (`ahead` $ahead^)? attr-dict
+    `:` type($input)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

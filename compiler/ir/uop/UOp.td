@@ -182,6 +182,12 @@ def DefineOp : UOp<"define", [MemoryEffects<[MemAlloc]>]> {
   let assemblyFormat = "$name $elements attr-dict `:` type($result)";
 }
 
+def PrefetchOp : UOp<"prefetch", [MemoryEffects<[MemWrite]>]> {
+  let summary = "asks for an element that will be read soon; a hint, and no fault where there is none";
+  let arguments = (ins PtrType:$pointer, IndexInteger:$index);
+  let assemblyFormat = "$pointer `[` $index `:` type($index) `]` attr-dict `:` type($pointer)";
+}
+
 def BarrierOp : UOp<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "every item of the group waits here, and sees what the others wrote before";
   let assemblyFormat = "attr-dict";

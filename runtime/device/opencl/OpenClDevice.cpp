@@ -22,6 +22,7 @@ const CLanguage opencl::kOpenClC = {
     .localQualifier = "__local ",
     .aligned = "__attribute__((aligned(64))) ",
     .barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
+    .prefetch = "prefetch($p, 1);",
     .specials = {{{"get_group_id(0)", "get_group_id(1)", "get_group_id(2)"},
                   {"get_local_id(0)", "get_local_id(1)", "get_local_id(2)"},
                   {"", "", ""}}},
