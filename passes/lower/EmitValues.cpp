@@ -143,7 +143,16 @@ bool KernelLowering::vanishesOutside(Value value, const AxisSet &over) {
         addVariables(own, filled);
     }
     llvm::SaveAndRestore walk(walk_, unsigned(filler - walks_.begin()));
-    return vanishesOutside(stage.getInput(), filled);
+    // Where the filling ends early, what lies behind is of an earlier step.
+    bool hasEdge = llvm::any_of(filler->guards, [&](Expr guard) {
+      AxisSet about = none();
+      addVariables(guard, about);
+      return about.anyCommon(filled);
+    });
+    bool isFilled = !hasEdge || llvm::none_of(filled.set_bits(), [&](unsigned axis) {
+      return filler->contains(axis) && mayEndEarly(axis);
+    });
+    return isFilled && vanishesOutside(stage.getInput(), filled);
   }
   auto product = dyn_cast<kernel::AluOp>(op);
   return product && product.getKind().getValue() == Alu::MUL && vanishesOutside(product->getOperand(0), over) &&
