@@ -185,7 +185,8 @@ SmallVector<Expr> StageOp::getBase() {
 
 Expr StageOp::getElements() {
   Expr elements = 1;
-  for (PartAttr part : llvm::reverse(getParts()))
+  SmallVector<PartAttr> parts = getParts();
+  for (PartAttr part : llvm::reverse(parts))
     elements = (elements + part.getPad()) * part.getCount().getValue();
   return elements;
 }
