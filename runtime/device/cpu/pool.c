@@ -151,8 +151,8 @@ static void run_some(kiln_pool *pool, int64_t first, uint32_t chunks) {
 }
 
 /* Everything but how many threads are wanted. */
-static void reset(kiln_pool *pool, int32_t wanted) {
-  *pool = (kiln_pool){.wanted = wanted, .owner = getpid()};
+static void reset(kiln_pool *pool, int32_t wanted, const kiln_allocator *memory) {
+  *pool = (kiln_pool){.wanted = wanted, .owner = getpid(), .memory = memory};
   pthread_mutex_init(&pool->mutex, NULL);
   pthread_cond_init(&pool->work, NULL);
   pthread_cond_init(&pool->done, NULL);
@@ -161,7 +161,7 @@ static void reset(kiln_pool *pool, int32_t wanted) {
 void kiln_pool_run(kiln_pool *pool, kiln_chunk_entry entry, void *const *buffers, const int64_t *sizes,
                    int64_t chunks) {
   if (chunks > 1 && pool->wanted > 0 && pool->owner != getpid())
-    reset(pool, pool->wanted);
+    reset(pool, pool->wanted, pool->memory);
   if (chunks > 1 && pool->started < pool->wanted)
     start_threads(pool);
   if (chunks <= 1 || pool->started == 0) {
@@ -186,10 +186,8 @@ kiln_pool *kiln_pool_create(int32_t threads, const kiln_allocator *memory) {
     threads = MOST_THREADS;
   size_t bytes = sizeof(kiln_pool) + (size_t)threads * sizeof(pthread_t);
   kiln_pool *pool = kiln_allocate(memory, (int64_t)bytes, _Alignof(kiln_pool));
-  if (pool) {
-    reset(pool, threads - 1);
-    pool->memory = memory;
-  }
+  if (pool)
+    reset(pool, threads - 1, memory);
   return pool;
 }
 

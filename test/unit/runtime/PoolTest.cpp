@@ -9,6 +9,7 @@ extern "C" {
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -117,6 +118,27 @@ TEST_CASE("a child of a fork has a pool of its own threads, and may end it") {
     CHECK(eachRunsOnce(pool, 50));
     kiln_pool_destroy(pool);
   }
+}
+
+TEST_CASE("a child of a fork gives memory back to whom it is from") {
+  static int out = 0;
+  static const kiln_allocator memory = {
+      [](void *, size_t bytes, size_t alignment) { return ++out, std::aligned_alloc(alignment, bytes); },
+      [](void *, void *given) { --out, std::free(given); }, nullptr};
+  kiln_pool *pool = kiln_pool_create(3, &memory);
+  CHECK(eachRunsOnce(pool, 50));
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    bool good = eachRunsOnce(pool, 50);
+    kiln_pool_destroy(pool);
+    _exit(good && out == 0 ? 0 : 1);
+  }
+  int status = -1;
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  kiln_pool_destroy(pool);
+  CHECK(out == 0);
 }
 
 TEST_CASE("one thread starts no other, and others start only for work that can be shared") {
