@@ -1,7 +1,13 @@
 # What an installation has: bin/kiln, what it links into programs (lib/kiln), and a package for CMake (lib/cmake/kiln). kiln finds
 # lib/kiln from where it lies itself, so the build folder has the same layout, and an installation may be moved.
 
-install(TARGETS kiln RUNTIME DESTINATION bin)
+install(TARGETS kiln RUNTIME DESTINATION bin COMPONENT program)
+install(PROGRAMS $<TARGET_FILE:kiln-portable> DESTINATION bin COMPONENT portable EXCLUDE_FROM_ALL)
+# What is inside it asks that its terms go with it.
+foreach(package llvm-22-dev libmlir-22-dev libprotobuf-dev libzstd-dev zlib1g-dev libncurses-dev libstdc++-12-dev)
+  install(FILES /usr/share/doc/${package}/copyright DESTINATION share/doc/kiln/terms RENAME ${package}
+          COMPONENT portable EXCLUDE_FROM_ALL OPTIONAL)
+endforeach()
 get_property(libraries GLOBAL PROPERTY KILN_RUNTIME_LIBRARIES)
 foreach(library ${libraries})
   install(FILES $<TARGET_FILE:${library}> DESTINATION lib/kiln)
@@ -17,14 +23,16 @@ write_basic_package_version_file(${package}/kiln-config-version.cmake COMPATIBIL
 install(DIRECTORY ${package} DESTINATION lib/cmake)
 install(FILES LICENSE README.md DESTINATION share/doc/kiln)
 
+# `cpack` makes a .deb, whose program has the system's LLVM, and a .tar.xz of kiln-portable, which runs from any folder.
 set(CPACK_PACKAGE_NAME kiln)
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "turns a model file into a program")
 set(CPACK_PACKAGE_CONTACT "the authors of kiln")
 set(CPACK_GENERATOR DEB TXZ)
 set(CPACK_STRIP_FILES ON)
-set(CPACK_PACKAGING_INSTALL_PREFIX "")
+string(TOLOWER ${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR} CPACK_SYSTEM_NAME)
+set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_SOURCE_DIR}/cmake/CPackGenerator.cmake)
+set(CPACK_ARCHIVE_THREADS 0)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEB_PACKAGING_INSTALL_PREFIX /usr)
 # The libraries as the program has them; a C compiler links what kiln makes.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "gcc | c-compiler, libc6-dev | libc-dev")

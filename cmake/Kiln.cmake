@@ -25,7 +25,7 @@ endfunction()
 
 # kiln_library(NAME SOURCES a.cpp... [DEPENDS kiln libraries...] [LINK other libraries...] [GENERATED targets...])
 # A static library of the compiler. DEPENDS names the kiln libraries below it; the include check holds it to them.
-# LLVM and MLIR come as their two shared libraries.
+# LLVM and MLIR come as kiln_llvm and kiln_mlir.
 function(kiln_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LINK;GENERATED" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})

@@ -20,4 +20,5 @@ add_custom_command(
 add_library(KilnOnnxProto STATIC ${onnx_proto_dir}/onnx-ml.pb.cc ${onnx_proto_dir}/onnx-ml.pb.h)
 target_compile_options(KilnOnnxProto PRIVATE -w)
 target_include_directories(KilnOnnxProto SYSTEM PUBLIC ${onnx_proto_dir})
-target_link_libraries(KilnOnnxProto PUBLIC protobuf::libprotobuf-lite)
+find_library(KILN_ARCHIVE_protobuf libprotobuf-lite.a)
+target_link_libraries(KilnOnnxProto PUBLIC $<IF:${KILN_IF_CARRIES},${KILN_ARCHIVE_protobuf},protobuf::libprotobuf-lite>)

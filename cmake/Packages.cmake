@@ -20,6 +20,22 @@ include(AddMLIR)
 include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 set(LLVM_TOOLS_DIR ${LLVM_TOOLS_BINARY_DIR})
 
+# kiln_llvm and kiln_mlir: the shared libraries, but in a program of the property KILN_CARRIES_LLVM the archives, of which it
+# takes what it uses.
+set(KILN_IF_CARRIES $<BOOL:$<TARGET_PROPERTY:KILN_CARRIES_LLVM>>)
+file(GLOB archives ${LLVM_LIBRARY_DIR}/libMLIR*.a ${LLVM_LIBRARY_DIR}/libLLVM*.a)
+list(FILTER archives EXCLUDE REGEX "CAPI")
+foreach(name z zstd tinfo) # what LLVM's own archives ask for
+  find_library(KILN_ARCHIVE_${name} lib${name}.a)
+  if(KILN_ARCHIVE_${name})
+    list(APPEND archives ${KILN_ARCHIVE_${name}})
+  endif()
+endforeach()
+add_library(kiln_llvm INTERFACE)
+target_link_libraries(kiln_llvm INTERFACE $<IF:${KILN_IF_CARRIES},${archives},LLVM>)
+add_library(kiln_mlir INTERFACE)
+target_link_libraries(kiln_mlir INTERFACE $<$<NOT:${KILN_IF_CARRIES}>:MLIR> kiln_llvm)
+
 find_package(nlohmann_json REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)

@@ -1,22 +1,14 @@
 #!/usr/bin/env python3
-"""check_install.py CMAKE BUILD SOURCE WATCH: installs kiln into a folder, moves that, and has it compile, link and run with every
-look at the sources or the build folder forbidden (WATCH is the library that sees to it). CMake finds the installation."""
+"""check_install.py CMAKE BUILD SOURCE WATCH: installs kiln into a folder, moves that, and has it do what an installed one does."""
 
 import os
-import shutil
-import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+from installation import check_installation, run
+
 cmake, build, source, watch = sys.argv[1:]
-
-
-def run(*command, cwd, **environment):
-    done = subprocess.run(command, cwd=cwd, env=dict(os.environ, **environment), text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, timeout=300)
-    if done.returncode != 0:
-        raise SystemExit(f"{' '.join(command)}: status {done.returncode}\n{done.stdout}")
-    return done.stdout
 
 
 def main():
@@ -24,31 +16,7 @@ def main():
         run(cmake, "--install", build, "--prefix", os.path.join(folder, "first"), cwd=folder)
         prefix = os.path.join(folder, "moved")
         os.rename(os.path.join(folder, "first"), prefix)
-        for sample in ("dot", "mnist", "embed-c", "embed-cpp"):
-            shutil.copytree(os.path.join(source, "samples", sample), os.path.join(folder, "samples", sample))
-        forbidden = dict(LD_PRELOAD=watch, KILN_FORBIDDEN=":".join((source, build)))
-        # The library itself lies in the build folder and is loaded, not opened, but this proves that it looks.
-        seen = subprocess.run(["cat", os.path.join(source, "README.md")], env=dict(os.environ, **forbidden),
-                              capture_output=True).returncode
-        assert seen == 99, f"the watch saw nothing: {seen}"
-
-        kiln, dot = os.path.join(prefix, "bin", "kiln"), "samples/dot/graph.json"
-        assert run(kiln, "run", dot, cwd=folder, **forbidden).endswith("11\n")
-        run(kiln, "compile", dot, "-o", "dot", cwd=folder, **forbidden)
-        assert run("./dot", cwd=folder).endswith("11\n")
-        run(kiln, "compile", dot, "--device", "c", "--emit", "source", "-o", "dot.c", cwd=folder, **forbidden)
-        run(kiln, "compile", "samples/mnist/model.onnx", "--device", "c", "--emit", "obj", "-o", "mnist.o", cwd=folder,
-            **forbidden)
-        flags = run(kiln, "flags", cwd=folder, **forbidden).split()
-        assert all(flag.startswith(("-I" + prefix, prefix, "-pthread", "-lm")) for flag in flags), flags
-        run("cc", "samples/embed-c/digit.c", "-I.", "mnist.o", *flags, "-o", "digit", cwd=folder)
-        run(cmake, "-S", "samples/embed-cpp", "-B", "cpp", f"-DCMAKE_PREFIX_PATH={prefix}", cwd=folder)
-        run(cmake, "--build", "cpp", cwd=folder, **forbidden)
-        with open(os.path.join(folder, "samples/mnist/input_0.npy"), "rb") as file:
-            image = file.read()[-28 * 28 * 4:]
-        for program in ("./digit", "cpp/digit"):
-            printed = subprocess.run([program], cwd=folder, input=image, stdout=subprocess.PIPE).stdout
-            assert printed == b"5\n", (program, printed)
+        check_installation(prefix, source, watch, [source, build])
 
 
 main()

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""check_package.py CMAKE CPACK BUILD SOURCE WATCH: makes the .deb and the .tar.xz, unpacks each into a folder, and has the kiln that
+is there do what an installed one does. What each says that it needs is what it needs."""
+
+import glob
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+sys.dont_write_bytecode = True
+from installation import check_installation, run
+
+cmake, cpack, build, source, watch = sys.argv[1:]
+
+
+def needed(program, cwd):
+    """The shared libraries that a program names."""
+    return set(re.findall(r"\(NEEDED\).*\[(.*)\]", run("readelf", "-d", program, cwd=cwd)))
+
+
+def only(folder, pattern):
+    found = glob.glob(os.path.join(folder, pattern))
+    assert len(found) == 1, (pattern, found)
+    return found[0]
+
+
+def main():
+    run(cmake, "--build", build, "--target", "kiln-portable", cwd=build)
+    with tempfile.TemporaryDirectory() as folder:
+        for generator in ("DEB", "TXZ"):
+            run(cpack, "--config", os.path.join(build, "CPackConfig.cmake"), "-G", generator, "-B", folder, cwd=folder)
+
+        deb = only(folder, "kiln_*.deb")
+        depends = run("dpkg-deb", "--field", deb, "Depends", cwd=folder)
+        assert all(name in depends for name in ("libmlir-22", "libc6", "gcc")), depends
+        run("dpkg-deb", "-x", deb, "deb", cwd=folder)
+        check_installation(os.path.join(folder, "deb", "usr"), source, watch, [source, build])
+
+        with tarfile.open(only(folder, "kiln-*.tar.xz")) as archive:
+            archive.extractall(os.path.join(folder, "tar"))
+        prefix = only(folder, "tar/*")
+        names = needed(os.path.join(prefix, "bin", "kiln"), folder)
+        assert names <= {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}, names
+        assert os.path.exists(os.path.join(prefix, "share/doc/kiln/terms/llvm-22-dev"))
+        check_installation(prefix, source, watch, [source, build])
+
+
+main()
