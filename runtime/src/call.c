@@ -1,5 +1,6 @@
 /*===- call.c - What a host program calls: functions of the library ------===*/
 #include "alloc.h"
+#include "clock.h"
 #include "context.h"
 
 #include <inttypes.h>
@@ -46,8 +47,8 @@ static kiln_status call_function(kiln_context *context, const kiln_call_info *in
                    cause);
 }
 
-kiln_status kiln_rt_call(kiln_context *context, const kiln_call_info *info, const kiln_slice *buffers,
-                         const int64_t *bytes, const int64_t *sizes) {
+static kiln_status call(kiln_context *context, const kiln_call_info *info, const kiln_slice *buffers,
+                        const int64_t *bytes, const int64_t *sizes) {
   const kiln_device *device = context->device;
   void *pointers[KILN_MAX_CALL_BUFFERS] = {0};
   int32_t count = info->results + info->inputs;
@@ -67,5 +68,14 @@ kiln_status kiln_rt_call(kiln_context *context, const kiln_call_info *info, cons
       status = kiln_fail_device(context, status, info->origin);
   for (int32_t i = 0; i < count; i++)
     kiln_release(&context->options.memory, pointers[i]);
+  return status;
+}
+
+kiln_status kiln_rt_call(kiln_context *context, const kiln_call_info *info, const kiln_slice *buffers,
+                         const int64_t *bytes, const int64_t *sizes) {
+  double begin = context->options.span ? kiln_seconds() : 0;
+  kiln_status status = call(context, info, buffers, bytes, sizes);
+  if (!status)
+    kiln_tell_span(context, "call", info->origin, begin, NULL);
   return status;
 }

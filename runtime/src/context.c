@@ -3,6 +3,7 @@
 
 #include "alloc.h"
 #include "bind.h"
+#include "clock.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -56,6 +57,18 @@ kiln_status kiln_fail_device(kiln_context *context, kiln_status status, const ch
 void kiln_log(kiln_context *context, const char *line) {
   if (context->options.log)
     context->options.log(context->options.log_user, line);
+}
+
+void kiln_tell_span(const kiln_context *context, const char *name, const char *origin, double begin,
+                    const int64_t estimates[2]) {
+  if (!context->options.span)
+    return;
+  kiln_span span = {name, origin ? origin : "", -1, begin, kiln_seconds(), 0, 0};
+  if (estimates) {
+    span.operations = estimates[0];
+    span.bytes = estimates[1];
+  }
+  context->options.span(context->options.span_user, &span);
 }
 
 bool kiln_host_reserve(const kiln_context *context, kiln_block *block, int64_t bytes) {

@@ -42,13 +42,14 @@ kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, 
                      "%s: a grid of %" PRId64 " by %" PRId64 " by %" PRId64 " is too large",
                      context->model->kernels[info->kernel].name, grid[0], grid[1], grid[2]);
   const kiln_device *device = context->device;
-  bool logged = context->options.debug >= 2;
-  double begin = logged ? kiln_seconds() : 0;
+  bool logged = context->options.debug >= 2, timed = logged || context->options.span;
+  double begin = timed ? kiln_seconds() : 0;
   kiln_status status = device->launch(context->state, info->kernel, buffers, sizes, grid);
-  if (!status && logged && device->synchronize)
+  if (!status && timed && device->synchronize)
     status = device->synchronize(context->state);
   if (status)
     return kiln_fail_device(context, status, context->model->kernels[info->kernel].name);
+  kiln_tell_span(context, context->model->kernels[info->kernel].name, info->origin, begin, estimates);
   if (logged)
     log_launch(context, info, estimates, kiln_seconds() - begin);
   return KILN_OK;

@@ -1,5 +1,6 @@
 /*===- memory.c - What a host program calls: memory ----------------------===*/
 #include "alloc.h"
+#include "clock.h"
 #include "context.h"
 #include "dtype.h"
 
@@ -117,8 +118,12 @@ void kiln_temporaries_release(kiln_context *context) {
 kiln_status kiln_rt_copy(kiln_context *context, kiln_slice to, kiln_slice from, int64_t bytes) {
   if (bytes == 0)
     return KILN_OK;
+  double begin = context->options.span ? kiln_seconds() : 0;
   kiln_status status = context->device->copy(context->state, to, from, bytes);
-  return status ? kiln_fail_device(context, status, "copy") : KILN_OK;
+  if (status)
+    return kiln_fail_device(context, status, "copy");
+  kiln_tell_span(context, "copy", NULL, begin, (int64_t[]){0, 2 * bytes});
+  return KILN_OK;
 }
 
 kiln_status kiln_rt_read(kiln_context *context, kiln_slice from, kiln_dtype dtype, int64_t *value) {

@@ -43,7 +43,7 @@ namespace {
 /// What CLI11 fills and what has yet to be understood.
 struct Texts {
   std::vector<std::string> dims, inputs, named, at, sizes;
-  std::string emit, schedule = "default", rates, outputDir, random, bench, threads;
+  std::string emit, schedule = "default", rates, outputDir, random, bench, profile, threads;
   std::optional<double> memoryLimit; ///< in GiB
   bool list = false;
 };
@@ -97,6 +97,9 @@ static void addRunOptions(CLI::App &app, Texts &texts) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_flag("--bench{100}", texts.bench, "time 100 runs; also --bench=N");
+  app.add_flag(
+      "--profile{-}", texts.profile,
+      "show the kernels of 10 runs, or of --bench=N, by share of time; also --profile=FILE: Chrome's trace events");
   app.add_option("--threads", texts.threads, "CPU threads (one a core)")->type_name("N");
   app.add_flag("--list", texts.list, "names, dtypes and shapes of inputs and outputs");
 }
@@ -114,6 +117,10 @@ static std::vector<std::string> runArguments(const Texts &texts) {
   add("--output-dir", texts.outputDir);
   add("--random", texts.random);
   add("--bench", texts.bench);
+  if (texts.profile == "-")
+    arguments.push_back("--profile");
+  else
+    add("--profile", texts.profile);
   add("--threads", texts.threads);
   if (texts.list)
     arguments.push_back("--list");

@@ -15,8 +15,7 @@
 typedef struct cpu_state {
   const kiln_model *model;
   kiln_pool *pool; /* NULL: the caller runs the chunks */
-  void (*run_tasks)(void *user, kiln_task task, void *argument, int64_t count);
-  void *tasks_user;
+  const kiln_options *options;
   void **pointers; /* a launch's buffers */
   const kiln_allocator *memory;
 } cpu_state;
@@ -45,12 +44,11 @@ static kiln_status cpu_open(const kiln_model *model, const kiln_options *options
     state->memory = &options->memory;
     state->model = model;
     state->pointers = kiln_allocate_zeros(state->memory, most, sizeof *state->pointers);
-    state->run_tasks = options->run_tasks;
-    state->tasks_user = options->tasks_user;
-    if (!state->run_tasks)
+    state->options = options;
+    if (!options->run_tasks)
       state->pool = kiln_pool_create(options->threads, state->memory);
   }
-  if (!state || !state->pointers || (!state->pool && !state->run_tasks)) {
+  if (!state || !state->pointers || (!state->pool && !options->run_tasks)) {
     if (state)
       cpu_close(state);
     snprintf(error, error_bytes, "no memory for the device");
@@ -115,12 +113,15 @@ static kiln_status cpu_launch(void *opaque, int32_t kernel, const kiln_slice *bu
   for (int32_t i = 0; i < launched->buffers; i++)
     state->pointers[i] = bytes_of(buffers[i]);
   int64_t count = grid[0] * grid[1] * grid[2];
+  if (state->pool && state->options->span)
+    kiln_pool_watch(state->pool, state->options, launched->name);
   if (state->pool)
     kiln_pool_run(state->pool, launched->entry, state->pointers, sizes, count);
   else if (count == 1)
     launched->entry(state->pointers, sizes, 0);
   else
-    state->run_tasks(state->tasks_user, run_chunk, &(cpu_chunks){launched, state->pointers, sizes}, count);
+    state->options->run_tasks(state->options->tasks_user, run_chunk, &(cpu_chunks){launched, state->pointers, sizes},
+                              count);
   return KILN_OK;
 }
 

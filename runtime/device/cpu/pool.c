@@ -18,6 +18,7 @@
 #include "pool.h"
 
 #include "../../src/alloc.h"
+#include "../../src/clock.h"
 #include "cpu_count.h"
 
 #include <pthread.h>
@@ -48,6 +49,9 @@ struct kiln_pool {
   pthread_cond_t work, done;
   int32_t wanted, started; /* threads beside the caller's */
   pid_t owner;             /* the process that the threads are in */
+  const kiln_options *watcher;
+  const char *name;         /* of the launch, for the watcher */
+  _Atomic int32_t numbered; /* threads that know their number */
   const kiln_allocator *memory;
   pthread_t threads[];
 };
@@ -62,12 +66,39 @@ static void pause_briefly(void) {
 
 static bool has_work(const kiln_pool *pool) { return (uint32_t)atomic_load(&pool->ticket) != 0; }
 
+/* What one thread did of a launch, for the watcher; `options` is NULL where nothing is to be told. */
+typedef struct share {
+  const kiln_options *options;
+  uint64_t launch;
+  kiln_span span;
+} share;
+
+/* Only while a chunk is held: until it is finished the pool's fields hold still. */
+static void begin_share(const kiln_pool *pool, share *mine, uint64_t launch, int32_t thread) {
+  *mine = (share){pool->watcher, launch, {.name = pool->name, .origin = "", .thread = thread}};
+  if (mine->options)
+    mine->span.begin = kiln_seconds();
+}
+
+static void end_share(share *mine) {
+  if (!mine->options)
+    return;
+  mine->span.end = kiln_seconds();
+  mine->options->span(mine->options->span_user, &mine->span);
+  mine->options = NULL;
+}
+
 /* Takes chunks and runs them until none is left. */
-static void work(kiln_pool *pool) {
+static void work(kiln_pool *pool, int32_t thread) {
+  share mine = {0};
   uint64_t ticket = atomic_load(&pool->ticket);
   while ((uint32_t)ticket != 0) {
     if (!atomic_compare_exchange_weak(&pool->ticket, &ticket, ticket - 1))
       continue;
+    if (mine.launch != ticket >> 32) {
+      end_share(&mine);
+      begin_share(pool, &mine, ticket >> 32, thread);
+    }
     pool->entry(pool->buffers, pool->sizes, pool->first + (pool->chunks - (uint32_t)ticket));
     if (atomic_fetch_sub(&pool->unfinished, 1) == 1 && atomic_load(&pool->caller_sleeps)) {
       pthread_mutex_lock(&pool->mutex);
@@ -76,10 +107,12 @@ static void work(kiln_pool *pool) {
     }
     ticket = atomic_load(&pool->ticket);
   }
+  end_share(&mine);
 }
 
 static void *worker(void *argument) {
   kiln_pool *pool = argument;
+  int32_t thread = atomic_fetch_add(&pool->numbered, 1) + 1;
   while (!atomic_load(&pool->stop)) {
     for (int spin = 0; spin < SPINS && !has_work(pool); spin++)
       pause_briefly();
@@ -91,7 +124,7 @@ static void *worker(void *argument) {
       atomic_fetch_sub(&pool->sleepers, 1);
       pthread_mutex_unlock(&pool->mutex);
     }
-    work(pool);
+    work(pool, thread);
   }
   return NULL;
 }
@@ -146,7 +179,7 @@ static void run_some(kiln_pool *pool, int64_t first, uint32_t chunks) {
   uint64_t launch = (atomic_load(&pool->ticket) >> 32) + 1;
   atomic_store(&pool->ticket, launch << 32 | chunks);
   wake(pool, chunks);
-  work(pool);
+  work(pool, 0);
   wait_for_all(pool);
 }
 
@@ -158,6 +191,11 @@ static void reset(kiln_pool *pool, int32_t wanted, const kiln_allocator *memory)
   pthread_cond_init(&pool->done, NULL);
 }
 
+void kiln_pool_watch(kiln_pool *pool, const kiln_options *options, const char *name) {
+  pool->watcher = options && options->span ? options : NULL;
+  pool->name = name;
+}
+
 void kiln_pool_run(kiln_pool *pool, kiln_chunk_entry entry, void *const *buffers, const int64_t *sizes,
                    int64_t chunks) {
   if (chunks > 1 && pool->wanted > 0 && pool->owner != getpid())
@@ -165,8 +203,11 @@ void kiln_pool_run(kiln_pool *pool, kiln_chunk_entry entry, void *const *buffers
   if (chunks > 1 && pool->started < pool->wanted)
     start_threads(pool);
   if (chunks <= 1 || pool->started == 0) {
+    share mine;
+    begin_share(pool, &mine, 0, 0);
     for (int64_t chunk = 0; chunk < chunks; chunk++)
       entry(buffers, sizes, chunk);
+    end_share(&mine);
     return;
   }
   pool->entry = entry;

@@ -13,6 +13,9 @@ typedef void (*kiln_chunk_entry)(void *const *buffers, const int64_t *sizes, int
 kiln_pool *kiln_pool_create(int32_t threads, const kiln_allocator *memory);
 void kiln_pool_destroy(kiln_pool *pool);
 
+/* Tells `options->span` what each thread does of the launches from now on, under this name. NULL: nobody. */
+void kiln_pool_watch(kiln_pool *pool, const kiln_options *options, const char *name);
+
 /* Runs entry(buffers, sizes, chunk) for 0 <= chunk < chunks, in any order and side by side, and returns when all are
  * done. One caller at a time. */
 void kiln_pool_run(kiln_pool *pool, kiln_chunk_entry entry, void *const *buffers, const int64_t *sizes, int64_t chunks);

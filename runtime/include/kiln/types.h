@@ -81,6 +81,16 @@ typedef struct kiln_allocator {
   void *user;
 } kiln_allocator;
 
+/* What was done from when to when, in seconds of a clock that never goes back: a launch of a kernel, a call of the
+ * library, a copy, or the part of a launch that one thread did. */
+typedef struct kiln_span {
+  const char *name;   /* of the kernel; "call" or "copy" */
+  const char *origin; /* the source nodes, or "" */
+  int32_t thread;     /* whose part it is, 0 for the caller's; -1: all of it */
+  double begin, end;
+  int64_t operations, bytes; /* of all of a launch: arithmetic, and what it moves; else 0 */
+} kiln_span;
+
 typedef struct kiln_options {
   size_t size;              /* sizeof(kiln_options): which members there are */
   int32_t threads;          /* CPU threads, the caller's included; 0: as many as the process may use */
@@ -95,6 +105,10 @@ typedef struct kiln_options {
   void *tasks_user;
   /* Of all that a context has on the host, but the stacks of its threads and what the driver of a GPU has. */
   kiln_allocator memory;
+  /* Hears of every span, of a thread's part from that thread itself and maybe a little after the run. A launch then
+   * ends before the next one begins. */
+  void (*span)(void *user, const kiln_span *span);
+  void *span_user;
 } kiln_options;
 
 /* What an input or output is like. */

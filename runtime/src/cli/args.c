@@ -15,9 +15,9 @@ typedef struct option {
 } option;
 
 static const option options[] = {
-    {"--input", HAS_VALUE},      {"--output-dir", HAS_VALUE}, {"--random", MAY_HAVE_VALUE},
-    {"--bench", MAY_HAVE_VALUE}, {"--threads", HAS_VALUE},    {"--at", HAS_VALUE},
-    {"--weights", HAS_VALUE},    {"--list", NO_VALUE},        {"--help", NO_VALUE},
+    {"--input", HAS_VALUE},   {"--output-dir", HAS_VALUE},   {"--random", MAY_HAVE_VALUE}, {"--bench", MAY_HAVE_VALUE},
+    {"--threads", HAS_VALUE}, {"--at", HAS_VALUE},           {"--weights", HAS_VALUE},     {"--list", NO_VALUE},
+    {"--help", NO_VALUE},     {"--profile", MAY_HAVE_VALUE},
 };
 
 static kiln_status wrong(kiln_text *cause, const char *what, const char *remedy) {
@@ -96,7 +96,12 @@ static kiln_status set_option(const kiln_model *model, kiln_args *args, const ch
     args->list = true;
   else if (strcmp(name, "--help") == 0)
     args->help = true;
-  else if (strcmp(name, "--random") == 0) {
+  else if (strcmp(name, "--profile") == 0) {
+    args->profile = true;
+    args->trace = value;
+    if (value && !*value)
+      return wrong(cause, "--profile=", "wanted --profile=FILE, or --profile alone");
+  } else if (strcmp(name, "--random") == 0) {
     args->random = true;
     if (value && !number(value, 0, UINT64_MAX, &args->seed))
       return wrong(cause, value, "wanted --random=SEED, a whole number");

@@ -7,12 +7,12 @@
 #include <stdbool.h>
 
 typedef struct kiln_args {
-  const char **files; /* an input's file, or NULL; as many as the model has inputs */
-  int64_t *sizes;     /* a symbol's size by --at, or -1; as many as the model has symbols */
-  const char *output_dir, *weights;
+  const char **files;                       /* an input's file, or NULL; as many as the model has inputs */
+  int64_t *sizes;                           /* a symbol's size by --at, or -1; as many as the model has symbols */
+  const char *output_dir, *weights, *trace; /* --profile=TRACE, or NULL */
   int32_t threads, bench;
   uint64_t seed;
-  bool random, list, help;
+  bool random, list, help, profile;
 } kiln_args;
 
 /* Fills `args`, whose `files` and `sizes` have room for the model's inputs and symbols. On wrong use returns

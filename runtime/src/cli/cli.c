@@ -1,17 +1,18 @@
 /*===- cli.c - The command line of a compiled model ----------------------===*/
 #include "cli.h"
+#include "profile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXIT_WRONG_USE = 2 };
+enum { EXIT_WRONG_USE = 2, PROFILED_RUNS = 10 };
 
 static void log_line(void *user, const char *line) {
   (void)user;
   fprintf(stderr, "%s\n", line);
 }
 
-static kiln_options options_of(const kiln_args *args) {
+static kiln_options options_of(const kiln_args *args, kiln_profile *profile) {
   const char *debug = getenv("DEBUG");
   return (kiln_options){
       .size = sizeof(kiln_options),
@@ -20,11 +21,13 @@ static kiln_options options_of(const kiln_args *args) {
       .debug = debug ? (int32_t)strtol(debug, NULL, 10) : 0,
       .log = log_line,
       .device = getenv("KILN_OPENCL_DEVICE"),
+      .span = profile ? kiln_profile_span : NULL,
+      .span_user = profile,
   };
 }
 
 static kiln_status run_with(kiln_context *context, const kiln_model *model, const kiln_args *args,
-                            const kiln_tensor *inputs, kiln_tensor *outputs, kiln_text *cause) {
+                            const kiln_tensor *inputs, kiln_tensor *outputs, kiln_profile *profile, kiln_text *cause) {
   kiln_status status = kiln_run(context, inputs, model->input_count, outputs, model->output_count);
   if (status) {
     kiln_text_add(cause, "%s", kiln_context_error(context));
@@ -34,6 +37,8 @@ static kiln_status run_with(kiln_context *context, const kiln_model *model, cons
     kiln_print_tensor(stdout, model->outputs[i].name, &outputs[i]);
   if (args->output_dir && (status = kiln_cli_write(model, args->output_dir, outputs, cause)))
     return status;
+  if (profile)
+    return kiln_profile_runs(profile, context, model, inputs, args->bench ? args->bench : PROFILED_RUNS, cause);
   return args->bench ? kiln_cli_bench(context, model, inputs, args->bench, cause) : KILN_OK;
 }
 
@@ -48,14 +53,23 @@ static kiln_status run_program(const kiln_model *model, const kiln_args *args, k
     *wrong_use = true;
     return KILN_INVALID_ARGUMENT;
   }
-  kiln_options options = options_of(args);
+  kiln_profile *profile = args->profile ? kiln_profile_create() : NULL;
+  if (args->profile && !profile) {
+    kiln_text_add(cause, "no memory to profile");
+    return KILN_OUT_OF_MEMORY;
+  }
+  kiln_options options = options_of(args, profile);
   kiln_context *context;
   if ((status = kiln_context_create(model, &options, &context, error, sizeof error))) {
     kiln_text_add(cause, "%s", error);
-    return status;
+  } else {
+    status = run_with(context, model, args, inputs, outputs, profile, cause);
+    kiln_context_destroy(context);
+    if (!status && profile)
+      status =
+          args->trace ? kiln_profile_write(profile, model, args->trace, cause) : kiln_profile_print(profile, cause);
   }
-  status = run_with(context, model, args, inputs, outputs, cause);
-  kiln_context_destroy(context);
+  kiln_profile_destroy(profile);
   return status;
 }
 

@@ -3,18 +3,16 @@
 #include "kiln/npy.h"
 
 #include "../dtype.h"
+#include "file.h"
 #include "kiln/program.h"
 #include "npy_header.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 /* A source of bytes: a file, or memory where `file` is NULL. */
 typedef struct source {
@@ -192,51 +190,15 @@ kiln_status kiln_npy_read(const char *path, kiln_tensor *tensor, char *error, si
   return result;
 }
 
-static bool write_tensor(FILE *file, const kiln_tensor *tensor) {
+static bool write_tensor(FILE *file, const void *user) {
+  const kiln_tensor *tensor = user;
   char header[512];
   size_t length = kiln_npy_format_header(tensor, header, sizeof header);
   size_t bytes = (size_t)kiln_element_count(tensor->dtype, tensor->rank, tensor->dims) * kiln_dtype_size(tensor->dtype);
   return fwrite(header, 1, length, file) == length && (bytes == 0 || fwrite(tensor->data, 1, bytes, file) == bytes);
 }
 
-/* Makes a file of a name that nobody has, in `name`, whose end has room for it. A link that somebody put at a name that
- * could be guessed is not followed. */
-static int create_beside(char *name, size_t room, const char *path) {
-  static const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  for (unsigned attempt = 0; attempt < 100; attempt++) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    uint64_t seed = (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)(uintptr_t)name ^ (uint64_t)getpid();
-    seed = (seed + attempt) * UINT64_C(0x9e3779b97f4a7c15);
-    snprintf(name, room, "%s.tmp-%08" PRIx32, path, (uint32_t)(seed >> 32));
-    int file = open(name, flags, 0666);
-    if (file >= 0 || errno != EEXIST)
-      return file;
-  }
-  return -1;
-}
-
 kiln_status kiln_npy_write(const char *path, const kiln_tensor *tensor, char *error, size_t error_bytes) {
   kiln_text cause = kiln_text_in(error, error_bytes);
-  size_t room = strlen(path) + 32;
-  char *temporary = malloc(room);
-  if (!temporary)
-    return fail(&cause, KILN_OUT_OF_MEMORY, "no memory for its name");
-  int descriptor = create_beside(temporary, room, path);
-  FILE *file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
-  /* On the disk before it has its name: a machine that loses power has the old file or the new one. */
-  bool good = file && write_tensor(file, tensor) && fflush(file) == 0 && fsync(descriptor) == 0;
-  int error_number = errno;
-  if (file ? fclose(file) != 0 && good : descriptor >= 0 && close(descriptor) != 0) {
-    good = false;
-    error_number = errno;
-  }
-  if (good && rename(temporary, path) != 0) {
-    good = false;
-    error_number = errno;
-  }
-  if (!good && descriptor >= 0)
-    unlink(temporary);
-  free(temporary);
-  return good ? KILN_OK : fail(&cause, KILN_IO_ERROR, strerror(error_number));
+  return kiln_file_write(path, write_tensor, tensor, &cause);
 }

@@ -216,8 +216,8 @@ Outcome reads(const std::string &path) {
 }
 
 /// The program, as a shell starts it.
-Outcome program(const TempFolder &folder) {
-  std::string arguments[] = {"affine", folder / "x.npy", "--weights", folder / "w", "--output-dir", folder / "out"};
+Outcome program(const TempFolder &folder, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"affine", folder / "x.npy", "--weights", folder / "w"});
   std::vector<char *> argv;
   for (std::string &argument : arguments)
     argv.push_back(argument.data());
@@ -319,7 +319,7 @@ TEST_CASE("a program from its arguments to its files") {
   folder.write("w", weightFile());
   for (Kind kind : {Kind::Memory, Kind::Files})
     inject(
-        kind, [&] { return program(folder); },
+        kind, [&] { return program(folder, {"--output-dir", folder / "out"}); },
         [&](bool isGood) {
           std::filesystem::path out = folder / "out";
           bool isThere = std::filesystem::exists(out / "output_0.npy");
@@ -329,6 +329,26 @@ TEST_CASE("a program from its arguments to its files") {
           if (std::filesystem::exists(out))
             CHECK(std::distance(std::filesystem::directory_iterator(out), {}) == isThere);
           std::filesystem::remove_all(out);
+        });
+}
+
+TEST_CASE("a program's profile, whole or not at all") {
+  TempFolder folder;
+  REQUIRE(kiln_npy_write((folder / "x.npy").c_str(), &x, nullptr, 0) == KILN_OK);
+  folder.write("w", weightFile());
+  for (Kind kind : {Kind::Memory, Kind::Files})
+    inject(
+        kind,
+        [&] {
+          std::filesystem::remove(folder / "trace");
+          return program(folder, {"--threads", "1", "--profile=" + (folder / "trace")});
+        },
+        [&](bool isGood) {
+          bool isThere = std::filesystem::exists(folder / "trace");
+          CHECK(isThere == isGood);
+          if (isThere)
+            CHECK_THAT(TempFolder::read(folder / "trace"), Catch::EndsWith("}]}\n"));
+          CHECK(folder.fileCount() == 4 + isThere); // with x.npy, w, text and error
         });
 }
 
@@ -363,17 +383,6 @@ int64_t callsOf(const std::function<void()> &use) {
 }
 
 } // namespace
-
-TEST_CASE("a run of the sizes of the one before allocates nothing") {
-  alignas(64) float rows[2][3] = {{1, 2, 3}, {4, 5, 6}};
-  kiln_tensor inputs[2] = {{rows, KILN_FLOAT32, 2, {2, 3}, 0}, {}}, y = {};
-  kiln_context *context = nullptr;
-  REQUIRE(kiln_context_create(&affine_model, nullptr, &context, nullptr, 0) == KILN_OK);
-  auto run = [&] { REQUIRE(kiln_run(context, inputs, 2, &y, 1) == KILN_OK); };
-  CHECK(callsOf(run) > 0);
-  CHECK(callsOf(run) == 0);
-  kiln_context_destroy(context);
-}
 
 TEST_CASE("a context's memory comes from the caller's functions") {
   alignas(64) float rows[2][3] = {{1, 2, 3}, {4, 5, 6}};

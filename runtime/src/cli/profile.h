@@ -1,0 +1,30 @@
+/*===- profile.h - Where the time of a program's runs goes ---------------===*/
+#ifndef KILN_CLI_PROFILE_H
+#define KILN_CLI_PROFILE_H
+
+#include "../text.h"
+
+/* The spans of runs, as kiln_options.span tells them. */
+typedef struct kiln_profile kiln_profile;
+
+/* NULL: no memory. */
+kiln_profile *kiln_profile_create(void);
+void kiln_profile_destroy(kiln_profile *profile);
+
+/* kiln_options.span and its user. */
+void kiln_profile_span(void *profile, const kiln_span *span);
+
+/* Runs the model a few times to warm up, then `runs` times, whose spans are kept. */
+kiln_status kiln_profile_runs(kiln_profile *profile, kiln_context *context, const kiln_model *model,
+                              const kiln_tensor *inputs, int32_t runs, kiln_text *cause);
+
+/* What follows is for when the context has ended, and its threads with it. */
+
+/* A row for each kernel and what else took time, the largest share first. */
+kiln_status kiln_profile_print(const kiln_profile *profile, kiln_text *cause);
+
+/* A file of Chrome's trace events, for chrome://tracing or Perfetto: a row for the launches and one for each thread. */
+kiln_status kiln_profile_write(const kiln_profile *profile, const kiln_model *model, const char *path,
+                               kiln_text *cause);
+
+#endif
