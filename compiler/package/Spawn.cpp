@@ -2,6 +2,7 @@
 
 #include "package/Interrupt.h"
 #include "support/Error.h"
+#include "support/Step.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -106,6 +107,7 @@ static llvm::Error cannot(const Job &job, const llvm::Twine &cause, const llvm::
 }
 
 llvm::Error package::spawn(const std::string &program, llvm::ArrayRef<std::string> arguments, const Job &job) {
+  beginStep(job.doWhat);
   llvm::ErrorOr<std::string> found = llvm::sys::findProgramByName(program);
   if (!found)
     return cannot(job, "no program '" + program + "' is in PATH");

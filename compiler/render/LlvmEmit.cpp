@@ -2,6 +2,7 @@
 
 #include "render/LlvmKernel.h"
 #include "render/WeightData.h"
+#include "support/Step.h"
 #include "target/ObjectSection.h"
 
 #include "llvm/IR/LLVMContext.h"
@@ -116,7 +117,10 @@ llvm::Expected<std::vector<ObjectBuffer>> render::compileParts(const ModelTables
   };
   llvm::DefaultThreadPool pool(llvm::hardware_concurrency());
   for (size_t index = 0; index < kernels.size(); ++index)
-    pool.async([&, index] { keep(index + 1, compileKernel(kernels[index].function, cpu, level)); });
+    pool.async([&, index] {
+      beginStep("kernel " + llvm::Twine(index + 1) + " of " + llvm::Twine(kernels.size()));
+      keep(index + 1, compileKernel(kernels[index].function, cpu, level));
+    });
   llvm::Expected<Bytes> host = compileTo(target::MachineFile::Object, options.name, cpu, level,
                                          [&](llvm::Module &module) { renderProgram(tables, cpu, separate, module); });
   if (host)

@@ -5,6 +5,7 @@
 #include "support/ContentHash.h"
 #include "support/Error.h"
 #include "support/FolderFile.h"
+#include "support/Step.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -112,7 +113,8 @@ llvm::Error render::writeWeight(const WeightEntry &weight, const WeightSource &s
 
 llvm::Error render::writeWeights(const ModelTables &tables, const WeightSource &source, llvm::raw_ostream &out) {
   int64_t at = 0;
-  for (const WeightEntry &weight : tables.weights) {
+  for (const auto &[index, weight] : llvm::enumerate(tables.weights)) {
+    beginStep("weight " + llvm::Twine(index + 1) + " of " + llvm::Twine(tables.weights.size()));
     out.write_zeros(weight.offset - at);
     if (llvm::Error error = writeWeight(weight, source, out))
       return error;

@@ -82,6 +82,7 @@ static void addCompileOptions(CLI::App &app, CommandLine &line, Texts &texts, co
   app.add_option("--opts", compile.optsPath, "a file of opts, a line for each kernel; --emit opts writes one")
       ->type_name("FILE");
   app.add_option("--debug", compile.debug, "show more, 1 to 7, as DEBUG does")->type_name("N");
+  app.add_flag("--quiet", line.isQuiet, "do not say on a terminal what is being done");
 }
 
 static void addRunOptions(CLI::App &app, Texts &texts) {
@@ -264,6 +265,7 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
   compile.add_option("--name", line.artefact.name, "what the names in the header begin with (the output's name)")
       ->type_name("NAME");
   compile.add_flag("--static", line.artefact.isStatic, "a program that needs no shared library");
+  compile.add_flag("--time-stages", line.timesStages, "also print how long each stage takes, and its memory");
   compile.add_flag("--stats", line.artefact.showsStats, "also print kernels, FLOPs, bytes and memory");
 
   compile.add_option("--why", line.artefact.why, "print which kernels compute a node or tensor, and why; repeatable")

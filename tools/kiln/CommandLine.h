@@ -17,6 +17,8 @@ struct CommandLine {
   RunOptions run;
   VerifyOptions verify;
   FlagsOptions flags;
+  bool isQuiet = false;     ///< --quiet: no progress is shown
+  bool timesStages = false; ///< --time-stages
 };
 
 /// Reads the command line and, of the environment, DEBUG and NOOPT. Nothing where help or the version was asked for and

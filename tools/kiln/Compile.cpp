@@ -4,6 +4,7 @@
 #include "GraphDrawing.h"
 #include "Model.h"
 #include "Package.h"
+#include "Progress.h"
 #include "Render.h"
 #include "Schedule.h"
 #include "Stats.h"
@@ -67,6 +68,7 @@ static llvm::Error inspect(const Model &model, const ArtefactOptions &artefact) 
 }
 
 static llvm::Error emitText(llvm::StringRef path, llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write) {
+  hideProgress();
   return package::writeFile(path.empty() ? "-" : path, write);
 }
 
@@ -93,6 +95,7 @@ llvm::Error driver::compile(const CompileOptions &options, const ArtefactOptions
   bool isScheduleEnough = artefact.onlyInspects && !artefact.showsStats;
   if (llvm::Error error = model.advance(wanted.value_or(isScheduleEnough ? Stage::Schedule : Stage::Lower)))
     return error;
+  hideProgress();
   if (llvm::Error error = inspect(model, artefact))
     return error;
   if (wanted)
@@ -111,6 +114,7 @@ llvm::Error driver::compile(const CompileOptions &options, const ArtefactOptions
     return llvm::Error::success();
 
   // render: kernels become the device's text or code, the host program with them.
+  beginStage(stageName(Stage::Render));
   llvm::Expected<Rendering> rendering = Rendering::create(model, options);
   if (!rendering)
     return rendering.takeError();
@@ -124,5 +128,6 @@ llvm::Error driver::compile(const CompileOptions &options, const ArtefactOptions
     return emitText(artefact.output, [&](llvm::raw_ostream &out) { return rendering->assembly(out); });
 
   // package: a program, or what other programs are made with.
+  beginStage(stageName(Stage::Package));
   return artefact.emit == Emit::Exe ? packageProgram(*rendering, artefact) : packageForPrograms(*rendering, artefact);
 }

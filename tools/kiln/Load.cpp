@@ -1,6 +1,7 @@
 #include "Load.h"
 
 #include "Debug.h"
+#include "Progress.h"
 #include "Render.h"
 #include "TargetOption.h"
 #include "render/Jit.h"
@@ -84,6 +85,7 @@ llvm::Expected<std::unique_ptr<target::LoadedModel>> driver::load(Model &model, 
     return error;
 
   // render
+  beginStage(stageName(Stage::Render));
   llvm::Expected<Rendering> rendering = Rendering::create(model, options);
   if (!rendering)
     return rendering.takeError();

@@ -1,6 +1,7 @@
 #include "Model.h"
 
 #include "Debug.h"
+#include "Progress.h"
 #include "TargetOption.h"
 #include "passes/Passes.h"
 #include "support/Error.h"
@@ -40,6 +41,7 @@ llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options
   if (status.type() == llvm::sys::fs::file_type::directory_file)
     return failure(options.model + ": is a folder", "name a model's file");
 
+  beginStage(stageName(Stage::Import));
   std::unique_ptr<Model> model(new Model(options));
   if (!llvm::StringRef(options.model).ends_with(".mlir")) {
     import::ImportOptions import = options.import;
@@ -104,6 +106,7 @@ llvm::Error Model::advance(Stage last) {
   for (Stage next = Stage::View; next <= last; next = static_cast<Stage>(static_cast<int>(next) + 1)) {
     if (next <= stage())
       continue;
+    beginStage(stageName(next));
     mlir::PassManager passes(&context_);
     PipelineOptions pipeline = options_.pipeline;
     pipeline.logsRewrites = options_.debug >= kDebugRewrites;

@@ -1,6 +1,7 @@
 #include "Run.h"
 
 #include "Load.h"
+#include "Progress.h"
 
 #include "kiln/cli.h"
 
@@ -15,6 +16,7 @@ llvm::Expected<int> driver::run(const CompileOptions &options, const RunOptions 
   if (!loaded)
     return loaded.takeError();
 
+  beginStage("");
   std::string program = "kiln";
   std::vector<std::string> arguments = run.arguments;
   std::vector<char *> argv = {program.data()};

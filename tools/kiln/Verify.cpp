@@ -2,6 +2,7 @@
 
 #include "Compare.h"
 #include "Load.h"
+#include "Progress.h"
 #include "RandomInputs.h"
 #include "RunModel.h"
 #include "StoredCase.h"
@@ -106,12 +107,14 @@ llvm::Expected<bool> driver::verify(const CompileOptions &given, const VerifyOpt
     llvm::Expected<std::vector<HostTensor>> inputs = randomInputs(*graph, sizes);
     if (!inputs)
       return inputs.takeError();
+    beginStage("interpret the graph");
     llvm::Expected<std::vector<HostTensor>> outputs = interpret(*inputs);
     if (!outputs)
       return outputs.takeError();
     cases->push_back({"", std::move(*inputs), std::move(*outputs)});
   }
 
+  beginStage("");
   unsigned wrong = 0, compared = 0;
   for (StoredCase &stored : *cases) {
     bool isStored = &stored - cases->data() < storedCount;
@@ -134,10 +137,12 @@ llvm::Expected<bool> driver::verify(const CompileOptions &given, const VerifyOpt
       continue;
     }
     stored.inputs.resize(inputCount);
+    beginStage(loaded ? "run" : "interpret the graph");
     llvm::Expected<std::vector<HostTensor>> outputs =
         loaded ? runModel(loaded->model(), stored.inputs, options.debug) : interpret(stored.inputs);
     if (!outputs)
       return inModel(outputs.takeError());
+    beginStage("");
     wrong += report(names, *outputs, stored.outputs, verify);
     compared += outputs->size();
   }

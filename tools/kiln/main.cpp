@@ -3,6 +3,7 @@
 #include "CommandLine.h"
 #include "Compile.h"
 #include "Devices.h"
+#include "Progress.h"
 #include "Run.h"
 #include "Verify.h"
 #include "package/Interrupt.h"
@@ -26,10 +27,17 @@ static llvm::Expected<int> execute(int argc, char **argv) {
   // The runtime is C that reads its level from the environment, as in the programs that kiln makes.
   setenv("DEBUG", std::to_string((*line)->compile.debug).c_str(), /*overwrite=*/1);
 
+  if (!(*line)->isQuiet && (*line)->compile.debug == 0)
+    showProgress();
+  if ((*line)->timesStages)
+    timeStages();
+
   switch ((*line)->command) {
   case Command::Compile:
     if (llvm::Error error = compile((*line)->compile, (*line)->artefact))
       return error;
+    beginStage("");
+    printStageTimes(llvm::errs());
     return EXIT_SUCCESS;
   case Command::Run:
     return run((*line)->compile, (*line)->run);
@@ -84,6 +92,7 @@ int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   llvm::setBugReportMsg("kiln crashed, which is a bug of kiln's. A report should have the command and the model.\n");
   llvm::Expected<int> status = execute(argc, argv);
+  beginStage("");
   llvm::Error flushed = flushOutput();
   if (!status)
     return llvm::consumeError(std::move(flushed)), report(status.takeError());

@@ -1,0 +1,161 @@
+#include "Progress.h"
+
+#include "support/Step.h"
+
+#include "llvm/Support/Format.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <mutex>
+#include <sstream>
+#include <string>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <vector>
+
+using namespace kiln;
+using namespace kiln::driver;
+
+namespace {
+
+struct StageCost {
+  std::string name;
+  double seconds,
+      cpuSeconds; ///< at its beginning the clocks, afterwards what it took; with its compilers' and linkers'
+  int64_t peakKiB = 0, leftKiB = 0;
+  bool isOver = false;
+};
+
+struct State {
+  std::mutex lock;
+  bool isShown = false, isTimed = false, isDrawn = false;
+  std::string stage;
+  std::vector<StageCost> costs;
+};
+
+} // namespace
+
+static State &state() {
+  static State state;
+  return state;
+}
+
+static double wallSeconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+static double cpuSeconds() {
+  double seconds = 0;
+  for (int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage usage{};
+    getrusage(who, &usage);
+    for (const timeval &time : {usage.ru_utime, usage.ru_stime})
+      seconds += double(time.tv_sec) + double(time.tv_usec) * 1e-6;
+  }
+  return seconds;
+}
+
+/// A line of /proc/self/status, in KiB; 0 where there is none.
+static int64_t statusOf(const std::string &key) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.compare(0, key.size(), key) == 0)
+      return std::atoll(line.c_str() + key.size() + 1);
+  return 0;
+}
+
+/// Linux then takes what is in memory now for the most that there was.
+static void forgetPeak() { std::ofstream("/proc/self/clear_refs") << "5"; }
+
+static size_t columnsOfTerminal() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+/// The line, cut to the terminal's width so that it can be taken back. The caller has the lock.
+static void draw(State &progress, llvm::StringRef what) {
+  std::string line = ("kiln: " + progress.stage + (what.empty() ? "" : ": ") + what).str();
+  line.resize(std::min(line.size(), columnsOfTerminal() - 1));
+  for (char &c : line) // names from a model may hold what moves the cursor
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      c = '?';
+  line = "\r\033[K" + line;
+  progress.isDrawn = write(STDERR_FILENO, line.data(), line.size()) > 0;
+}
+
+static void hide(State &progress) {
+  static constexpr llvm::StringLiteral kClear = "\r\033[K";
+  if (progress.isDrawn)
+    progress.isDrawn = write(STDERR_FILENO, kClear.data(), kClear.size()) < 0;
+}
+
+void driver::showProgress() {
+  const char *terminal = getenv("TERM");
+  if (!isatty(STDERR_FILENO) || !terminal || llvm::StringRef(terminal) == "dumb")
+    return;
+  state().isShown = true;
+  setStepListener(showStep);
+}
+
+void driver::timeStages() { state().isTimed = true; }
+
+void driver::beginStage(llvm::StringRef name) {
+  State &progress = state();
+  std::lock_guard<std::mutex> guard(progress.lock);
+  progress.stage = name.str();
+  if (progress.isTimed) {
+    if (!progress.costs.empty() && !progress.costs.back().isOver) {
+      StageCost &ended = progress.costs.back();
+      ended.seconds = wallSeconds() - ended.seconds;
+      ended.cpuSeconds = cpuSeconds() - ended.cpuSeconds;
+      ended.peakKiB = statusOf("VmHWM:");
+      ended.leftKiB = statusOf("VmRSS:");
+      ended.isOver = true;
+    }
+    forgetPeak();
+    if (!name.empty())
+      progress.costs.push_back({name.str(), wallSeconds(), cpuSeconds()});
+  }
+  if (name.empty())
+    hide(progress);
+  else if (progress.isShown)
+    draw(progress, "");
+}
+
+void driver::showStep(llvm::StringRef what) {
+  State &progress = state();
+  std::lock_guard<std::mutex> guard(progress.lock);
+  if (progress.isShown && !progress.stage.empty())
+    draw(progress, what);
+}
+
+void driver::hideProgress() {
+  State &progress = state();
+  std::lock_guard<std::mutex> guard(progress.lock);
+  hide(progress);
+}
+
+void driver::printStageTimes(llvm::raw_ostream &out) {
+  State &progress = state();
+  if (!progress.isTimed)
+    return;
+  auto row = [&](const StageCost &cost, bool hasRest) {
+    out << llvm::format("%-10s %9.3f %9.3f %9.1f", cost.name.c_str(), cost.seconds, cost.cpuSeconds,
+                        double(cost.peakKiB) / 1024);
+    if (hasRest)
+      out << llvm::format(" %9.1f", double(cost.leftKiB) / 1024);
+    out << "\n";
+  };
+  StageCost all{"all", 0, 0};
+  out << "stage        seconds       CPU   peak MB  MB after\n";
+  for (const StageCost &cost : progress.costs) {
+    row(cost, /*hasRest=*/true);
+    all.seconds += cost.seconds;
+    all.cpuSeconds += cost.cpuSeconds;
+    all.peakKiB = std::max(all.peakKiB, cost.peakKiB);
+  }
+  row(all, /*hasRest=*/false);
+}
