@@ -22,7 +22,7 @@ public:
       if (auto range = llvm::dyn_cast<RangeOp>(op)) {
         need(range.getFrom());
         need(range.getTo());
-      } else if (llvm::isa<StoreOp, IfOp>(op)) {
+      } else if (llvm::isa<StoreOp, PrefetchOp, IfOp>(op)) {
         llvm::for_each(op->getOperands(), [&](Value value) { need(value); });
       }
     });
