@@ -69,14 +69,15 @@ void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
   view::ShapeTracker tracker = load.getTracker().getValue();
   Expr index = tracker.at(kernel::positionOf(walk().index, tracker)).index, ahead = variableOf(*load.getAhead());
   Expr distance = index.substitute({{ahead, ahead + 1}}) - index;
-  // The steps of the loops around the load that are inside the one that goes on, counted through.
-  Expr first = index, step = 0;
+  // What lies between the first and the last that is read inside, and the steps of the loops around the load, counted
+  // through.
+  Expr first = index, last = index, step = 0;
   int64_t steps = 1;
   for (auto [position, axis] : llvm::enumerate(walk().axes)) {
     Expr size = axis.getSize().getValue(), variable = variableOf(axis.getId());
     bool isInside = position > walk().positionOf(*load.getAhead()), isLoop = axis.getKind() == AxisKind::Loop;
     if (isInside || isUnrolled(axis.getId()))
-      first = first.substitute({{variable, 0}});
+      first = first.substitute({{variable, 0}}), last = last.substitute({{variable, size - 1}});
     if (!isInside || !isLoop || !isBound(axis.getId()) || depthOf(variable) > depth)
       continue;
     if (!size.isConst())
@@ -84,9 +85,10 @@ void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
     step = step * size + variable;
     steps *= size.constant();
   }
-  if (!distance.isConst() || distance.constant() <= 0)
+  Expr extent = last - first + 1;
+  if (distance.isConst(0) || !extent.isConst())
     return;
-  int64_t bytes = byteSize(load.getResult().getType()), part = llvm::divideCeil(distance.constant(), steps);
+  int64_t bytes = byteSize(load.getResult().getType()), part = llvm::divideCeil(extent.constant(), steps);
   int64_t lines = std::min<int64_t>(kMostLines, llvm::divideCeil(part * bytes, kLineBytes));
   for (int64_t line = 0; line < lines; ++line) {
     Expr at = first + distance + step * part + line * kLineBytes / bytes;

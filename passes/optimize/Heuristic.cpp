@@ -261,6 +261,7 @@ bool Chooser::chooseProduct(const Product &product) {
     depth = step * inside;
     add(OptKind::SWAP, m, outer); // columns, the cut sum, rows
   }
+  int64_t columnTile = nextAxis_;
   add(OptKind::TILE, n,
       evenPart(llvm::divideCeil(columns, width), target_.cacheBytes(3) / 2 / (depth * bytes * width)));
   chunks_ = std::min(chunks_, double(llvm::divideNearest(rows, kChunkRows)));
@@ -273,6 +274,8 @@ bool Chooser::chooseProduct(const Product &product) {
   add(OptKind::STAGE, loopOf(m), product.rows.buffer);
   if (cut)
     add(OptKind::STAGE, outer, stores_.front().buffer);
+  if (product.packs)
+    add(OptKind::PREFETCH, columnTile, product.columns.buffer);
   return true;
 }
 

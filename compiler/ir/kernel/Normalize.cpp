@@ -87,6 +87,20 @@ static SmallVector<int64_t> axesAfter(const Normalization &plan, ArrayRef<int64_
   return after;
 }
 
+/// Walked by a loop an axis.
+static void setDomain(FuncOp func, ArrayRef<Expr> sizes) {
+  MLIRContext *context = func.getContext();
+  SmallVector<Attribute> axes;
+  SmallVector<Expr> index;
+  for (auto [id, size] : llvm::enumerate(sizes)) {
+    axes.push_back(AxisAttr::get(context, id, ExprAttr::get(context, size), AxisKind::Loop));
+    index.push_back(loopVariable(id, size));
+  }
+  func.setDomainAttr(DimsAttr::get(context, sizes));
+  func.setIndexAttr(DimsAttr::get(context, index));
+  func.setAxesAttr(Builder(context).getArrayAttr(axes));
+}
+
 void kernel::applyNormalization(FuncOp func, const Normalization &plan) {
   MLIRContext *context = func.getContext();
   size_t rank = func.getDomain().getSizes().size();
@@ -116,18 +130,74 @@ void kernel::applyNormalization(FuncOp func, const Normalization &plan) {
       shape.push_back(tracker.shape().back());
     op->setAttr("tracker", TrackerAttr::get(context, tracker.reshape(shape).simplify()));
   });
-  SmallVector<Attribute> axes;
-  SmallVector<Expr> index;
-  for (auto [id, size] : llvm::enumerate(plan.sizes)) {
-    axes.push_back(AxisAttr::get(context, id, ExprAttr::get(context, size), AxisKind::Loop));
-    index.push_back(loopVariable(id, size));
-  }
-  Builder builder(context);
-  func.setDomainAttr(DimsAttr::get(context, plan.sizes));
-  func.setIndexAttr(DimsAttr::get(context, index));
-  func.setAxesAttr(builder.getArrayAttr(axes));
+  setDomain(func, plan.sizes);
   for (auto reduce : func.getBody().getOps<ReduceOp>())
     reduce.setAxes(axesAfter(plan, reduce.getAxes()));
+}
+
+/// `shape` with this axis in two, the inner one of `part` points; of one each where the view does not move along it.
+static view::Shape splitShape(ArrayRef<Expr> whole, int64_t axis, int64_t part) {
+  view::Shape shape(whole);
+  bool isStill = shape[axis].isConst(1);
+  Expr outer = isStill ? Expr(1) : Expr(shape[axis].constant() / part), inner = isStill ? Expr(1) : Expr(part);
+  shape[axis] = outer;
+  shape.insert(shape.begin() + axis + 1, inner);
+  return shape;
+}
+
+/// Into parts of how many points a view would have an axis split, so as not to divide along it: those of the view's
+/// axes that are nearer memory, where it goes through several of them.
+static std::optional<int64_t> partFor(const ShapeTracker &tracker, int64_t axis) {
+  size_t views = tracker.views().size();
+  Expr size = tracker.shape()[axis], stride = tracker.views().back().strides()[axis];
+  if (views < 2 || !size.isConst() || !stride.isConst() || stride.constant() < 1)
+    return std::nullopt;
+  int64_t below = 1;
+  for (Expr inner : llvm::reverse(tracker.views()[views - 2].shape())) {
+    if (!inner.isConst())
+      return std::nullopt;
+    below *= inner.constant();
+    int64_t part = below / stride.constant();
+    bool isPart = below % stride.constant() == 0 && part > 1 && part < size.constant() && size.constant() % part == 0;
+    if (isPart && tracker.reshape(splitShape(tracker.shape(), axis, part)).simplify().views().size() < views)
+      return part;
+  }
+  return std::nullopt;
+}
+
+static void splitAxis(FuncOp func, int64_t axis, int64_t part) {
+  MLIRContext *context = func.getContext();
+  func.walk([&](Operation *op) {
+    if (auto attr = op->getAttrOfType<TrackerAttr>("tracker")) {
+      ShapeTracker tracker = attr.getValue();
+      tracker = tracker.reshape(splitShape(tracker.shape(), axis, part)).simplify();
+      op->setAttr("tracker", TrackerAttr::get(context, tracker));
+    }
+  });
+  for (auto reduce : func.getBody().getOps<ReduceOp>()) {
+    SmallVector<int64_t> axes;
+    for (int64_t old : reduce.getAxes()) {
+      axes.push_back(old + (old > axis));
+      if (old == axis)
+        axes.push_back(axis + 1);
+    }
+    reduce.setAxes(axes);
+  }
+  setDomain(func, splitShape(func.getDomain().getSizes(), axis, part));
+}
+
+void kernel::splitReducedAxes(FuncOp func) {
+  auto next = [&]() -> std::optional<std::pair<int64_t, int64_t>> {
+    llvm::DenseSet<int64_t> reduced = reducedAxes(func);
+    for (TrackerAttr tracker : trackersOf(func))
+      for (int64_t axis : reduced)
+        if (std::optional<int64_t> part = partFor(tracker.getValue(), axis))
+          return std::pair(axis, *part);
+    return std::nullopt;
+  };
+  // Each split takes a view away, so there is an end.
+  while (auto split = next())
+    splitAxis(func, split->first, split->second);
 }
 
 std::string kernel::nameOf(FuncOp func) {

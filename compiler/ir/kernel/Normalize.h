@@ -24,6 +24,10 @@ Normalization planNormalization(FuncOp func, llvm::ArrayRef<int64_t> order = {})
 /// Rewrites views, axes and reduces.
 void applyNormalization(FuncOp func, const Normalization &plan);
 
+/// Splits reduced axes in two where a view then walks each part by a stride, so that no step of a sum divides: a row of
+/// a product whose elements lie head by head. For a kernel to which no opt has been applied.
+void splitReducedAxes(FuncOp func);
+
 /// What a kernel is called by itself, before repeats are told apart: r for a reduce, else E, outputs if there are
 /// several, and the sizes of its normalized domain: r_512_512_512.
 std::string nameOf(FuncOp func);
