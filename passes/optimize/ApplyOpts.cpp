@@ -7,6 +7,7 @@
 
 #include "passes/optimize/ApplyOpts.h"
 
+#include "passes/optimize/Product.h"
 #include "passes/optimize/StageValue.h"
 
 #include "ir/kernel/Walk.h"
@@ -211,14 +212,13 @@ static llvm::Error prefetch(OptAttr opt, FuncOp func, const Walk &walk) {
     return refuse("the axis is no loop");
   if (opt.getAmount() < 0 || opt.getAmount() >= func.getNumArguments())
     return refuse("the kernel has no such buffer");
-  auto isOfBuffer = [&](Operation *op) {
-    auto load = dyn_cast_or_null<LoadOp>(op);
-    return load && !load.getRow() && load.getBuffer() == func.getArgument(opt.getAmount());
-  };
   SmallVector<Operation *> readers;
-  for (Operation *op : walk.operations())
-    if (auto stage = dyn_cast<StageOp>(op); stage ? isOfBuffer(stage.getInput().getDefiningOp()) : isOfBuffer(op))
+  for (Operation *op : walk.operations()) {
+    auto stage = dyn_cast<StageOp>(op);
+    LoadOp load = stage ? optimize::onlyLoadOf(stage.getInput()) : dyn_cast<LoadOp>(op);
+    if (load && !load.getRow() && load.getBuffer() == func.getArgument(opt.getAmount()))
       readers.push_back(op);
+  }
   if (readers.empty())
     return refuse("nothing of the buffer is read by number inside the axis");
   for (Operation *op : readers)

@@ -62,7 +62,7 @@ LoadOp optimize::onlyLoadOf(Value value) {
     Operation *op = work[i].getDefiningOp();
     if (isa<LoadOp>(op))
       loads.insert(op);
-    else if (isa<ReduceOp>(op))
+    else if (isa<ReduceOp, StageOp>(op))
       return nullptr;
     else
       work.insert(op->operand_begin(), op->operand_end());

@@ -24,7 +24,7 @@ Access accessOf(kernel::StoreOp store);
 /// Whether a value differs along an axis of the domain of a kernel without opts.
 bool dependsOn(mlir::Value value, size_t axis);
 
-/// The one load that a value is made of by element-wise ops; null when there are several, none, or a reduce.
+/// The one load that a value is made of by element-wise ops; null when there are several, none, a reduce or a stage.
 kernel::LoadOp onlyLoadOf(mlir::Value value);
 
 /// The multiplication that a kernel's only reduce sums up; null where there is none.
