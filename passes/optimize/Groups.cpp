@@ -9,6 +9,7 @@
 
 #include "passes/optimize/Groups.h"
 
+#include "ir/kernel/Walk.h"
 #include "passes/optimize/Product.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -21,8 +22,8 @@ using view::Expr;
 
 /// What a group has where nothing else decides, and what runs side by side.
 static constexpr int64_t kItems = 256, kWarp = 32;
-/// The widest access of one item.
-static constexpr int64_t kAccessBytes = 16;
+/// The widest access of one item, and the one that memory is turned over by: a wider one leaves too few to wait for.
+static constexpr int64_t kAccessBytes = 16, kTurnedBytes = 8;
 /// Enough items to fill a device.
 static constexpr int64_t kManyItems = 1 << 16;
 /// Of a size that is known only when the program runs.
@@ -30,8 +31,16 @@ static constexpr int64_t kGuess = 256;
 static constexpr size_t kMostGroupAxes = 3;
 /// The bytes of a row that the cache near a group holds while other groups beside it walk theirs.
 static constexpr int64_t kCachedRow = 16 << 10;
+/// What an item takes of columns that are summed up, and how many of such are enough.
+static constexpr int64_t kColumnBytes = 4, kManyColumns = 1 << 11;
+/// A row that fits into registers: the items of its group, and the points that one of them holds.
+static constexpr int64_t kRowItems = 128, kHeldPoints = 64;
 /// A group's items along rows and along columns of a product, and how many groups make a tile worth its size.
 static constexpr int64_t kTileItems = 16, kTileGroups = 96;
+/// Where groups are fewer than this, of a smaller tile of 4 × 4 results an item: its items along rows, along columns,
+/// and along the sum, of which each takes steps of kPartDepth.
+static constexpr int64_t kFullTiles = 192, kPartRows = 4, kPartColumns = 8, kParts = 4, kPartDepth = 8,
+                         kPartedSum = 128;
 
 namespace {
 
@@ -68,10 +77,14 @@ private:
   int64_t lanesAlong(size_t axis) const;
   std::optional<GroupProduct> findProduct() const;
   bool chooseProduct(const GroupProduct &product);
+  bool choosePartedProduct(const GroupProduct &product);
   /// The axis other than `inner` along which an element-wise kernel reads its memory.
   std::optional<size_t> crossAxis(size_t inner) const;
   bool chooseTransposed(size_t cross, size_t inner);
   void chooseRows(size_t shared);
+  /// How often the row along a reduced axis is walked: for each reduce, and for results along it.
+  int64_t walksAlong(size_t shared) const;
+  bool chooseHeldRow(size_t shared, int64_t lanes);
   void holdRow(size_t shared, int64_t items);
   void chooseColumns(size_t inner);
   void chooseItems(size_t inner, int64_t items);
@@ -85,6 +98,8 @@ private:
   bool isKept(size_t axis) const { return !reduced_.contains(axis) && !llvm::is_contained(unrolled_, axis); }
   bool isFixed(size_t axis) const { return sizes_[axis].isConst(); }
   bool isShareable(size_t axis) const;
+  /// Whether another reduce is taken at each point of a reduced axis: work enough for an item.
+  bool hasSumInside(size_t axis) const;
   int64_t results() const;
 
   mutable FuncOp func_;
@@ -114,11 +129,19 @@ int64_t GroupChooser::results() const {
   return count;
 }
 
-/// Whether items may share the axis: every reduce goes over it, and none weighs by scores, whose largest is an item's.
+/// Whether items may share the axis: every reduce goes over it, or is taken at each of its points, and none weighs by
+/// scores, whose largest is an item's.
 bool GroupChooser::isShareable(size_t axis) const {
+  Walk walk = walkOf(func_);
   return llvm::all_of(func_.getBody().getOps<ReduceOp>(), [&](ReduceOp reduce) {
-    return !reduce.getScore() && llvm::is_contained(reduce.getAxes(), axis);
+    bool isOver = llvm::is_contained(reduce.getAxes(), axis);
+    return !reduce.getScore() && (isOver || axesOf(walk, reduce.getResult()).contains(axis));
   });
+}
+
+bool GroupChooser::hasSumInside(size_t axis) const {
+  return llvm::any_of(func_.getBody().getOps<ReduceOp>(),
+                      [&](ReduceOp reduce) { return !llvm::is_contained(reduce.getAxes(), axis); });
 }
 
 std::optional<size_t> GroupChooser::sharedAxis() const {
@@ -205,14 +228,15 @@ bool GroupChooser::chooseTransposed(size_t cross, size_t inner) {
   int64_t widest = 1;
   for (const Moved &access : accesses_)
     widest = std::max(widest, access.bytes);
-  int64_t side = kAccessBytes / widest, items = std::min(kItems, target_.maxItems());
-  if (side < 2 || !isFixed(cross) || !isFixed(inner) || left_[cross] % side || left_[inner] % side ||
+  int64_t side = std::max<int64_t>(2, kTurnedBytes / widest), items = std::min(kItems, target_.maxItems());
+  if (!isFixed(cross) || !isFixed(inner) || left_[cross] % side || left_[inner] % side ||
       left_[inner] / side < kWarp / 2)
     return false;
+  // Side by side are few along each of the two axes: whole sectors are read as well as written.
   add(OptKind::UPCAST, cross, side);
   add(OptKind::VECTOR, inner, side);
-  add(OptKind::LOCAL, cross, std::min(items / kWarp, left_[cross]));
-  add(OptKind::LOCAL, inner, std::min(kWarp, left_[inner]));
+  add(OptKind::LOCAL, cross, std::min(kWarp, left_[cross]));
+  add(OptKind::LOCAL, inner, std::min(items / kWarp, left_[inner]));
   return true;
 }
 
@@ -278,6 +302,8 @@ bool GroupChooser::chooseProduct(const GroupProduct &product) {
     while (depth > 1 && 2 * side * depth * inside * bytes > target_.localBytes())
       depth /= 2;
     bool fits = 2 * side * depth * inside * bytes <= target_.localBytes();
+    if (each <= 4 && groups < kFullTiles && inside == 1 && choosePartedProduct(product))
+      return true;
     if (fits && (each == 2 || groups >= kTileGroups)) {
       tile = {each, depth};
       break;
@@ -296,12 +322,65 @@ bool GroupChooser::chooseProduct(const GroupProduct &product) {
   return true;
 }
 
+/// A small tile whose sum the items of a group take in parts, so that many of them hide how long memory takes.
+bool GroupChooser::choosePartedProduct(const GroupProduct &product) {
+  auto [m, n, k, rows, columns] = product;
+  constexpr int64_t each = 4;
+  if (left_[k] < kPartedSum || left_[k] % (kParts * kPartDepth) || left_[n] < each * kPartColumns)
+    return false;
+  add(OptKind::UPCAST, m, each);
+  add(OptKind::UPCAST, n, each);
+  add(OptKind::LOCAL, m, kPartRows);
+  add(OptKind::LOCAL, n, kPartColumns);
+  add(OptKind::GROUP, k, kParts);
+  addGroupAxes();
+  add(OptKind::TILE, k, kPartDepth);
+  add(OptKind::STAGE, k, rows);
+  add(OptKind::STAGE, k, columns);
+  return true;
+}
+
+int64_t GroupChooser::walksAlong(size_t shared) const {
+  int64_t walks = llvm::range_size(func_.getBody().getOps<ReduceOp>());
+  for (const Moved &access : accesses_)
+    walks += access.isStore && !access.isStill(shared);
+  return walks;
+}
+
+/// Where a row is walked several times, and registers hold all of it, it is read once and computed once.
+bool GroupChooser::chooseHeldRow(size_t shared, int64_t lanes) {
+  bool isOnly = llvm::all_of(reduced_, [&](size_t axis) { return axis == shared; });
+  if (!isOnly || !isFixed(shared) || walksAlong(shared) < 2 || left_[shared] % lanes)
+    return false;
+  int64_t steps = left_[shared] / lanes, items = 1;
+  // As many as divide the row, more than are usual where they have to hold more.
+  auto isEnough = [&] { return items >= kRowItems && left_[shared] <= items * kHeldPoints; };
+  while (steps % (2 * items) == 0 && 2 * items <= target_.maxItems() && !isEnough())
+    items *= 2;
+  if (items < kWarp || left_[shared] > items * kHeldPoints)
+    return false;
+  if (lanes > 1)
+    add(OptKind::VECTOR, shared, lanes);
+  int64_t rows = std::min(kRowItems / items, results() / kManyItems * items);
+  if (rows > 1)
+    chooseItems(innerAxis(), llvm::bit_floor(uint64_t(rows)));
+  add(OptKind::GROUP, shared, items);
+  if (left_[shared] > 1)
+    add(OptKind::UNROLL, shared, left_[shared]);
+  addGroupAxes();
+  return true;
+}
+
 /// Memory is contiguous along a reduced axis: a group sums up a row, or several rows that are short.
 void GroupChooser::chooseRows(size_t shared) {
   int64_t lanes = lanesAlong(shared), most = std::min(kItems, target_.maxItems());
-  if (lanes > 1 && left_[shared] >= lanes * kWarp)
+  if (chooseHeldRow(shared, lanes))
+    return;
+  bool isNested = hasSumInside(shared);
+  if (!isNested && lanes > 1 && left_[shared] >= lanes * kWarp)
     add(OptKind::VECTOR, shared, lanes);
-  int64_t items = std::min<int64_t>(most, llvm::bit_floor(uint64_t(std::max<int64_t>(1, left_[shared] / 4))));
+  int64_t items = isNested ? left_[shared] : llvm::bit_floor(uint64_t(std::max<int64_t>(1, left_[shared] / 4)));
+  items = std::min<int64_t>(most, items);
   int64_t rows =
       std::min<int64_t>(most / std::max<int64_t>(items, 1), std::max<int64_t>(1, results() / kManyItems * items));
   if (rows > 1)
@@ -315,10 +394,9 @@ void GroupChooser::chooseRows(size_t shared) {
 
 /// Holds a long row in local memory that is walked several times: for each reduce, and for the result.
 void GroupChooser::holdRow(size_t shared, int64_t items) {
-  int64_t walks = llvm::range_size(func_.getBody().getOps<ReduceOp>());
+  int64_t walks = walksAlong(shared);
   const Moved *row = nullptr;
   for (const Moved &access : accesses_) {
-    walks += access.isStore && !access.isStill(shared);
     bool isRow = !access.isStore && access.isContiguous(shared) && (!row || access.elements > row->elements);
     row = isRow ? &access : row;
   }
@@ -337,9 +415,15 @@ void GroupChooser::holdRow(size_t shared, int64_t items) {
 void GroupChooser::chooseColumns(size_t inner) {
   int64_t items = std::min(kItems, target_.maxItems());
   std::optional<size_t> shared = sharedAxis();
-  if (shared && results() < kManyItems && left_[*shared] >= kWarp) {
-    int64_t columns = std::min<int64_t>(kWarp, left_[inner]);
-    int64_t parts = llvm::bit_floor(uint64_t(std::min(items / columns, left_[*shared] / 4)));
+  if (shared && results() <= kManyItems && left_[*shared] >= kWarp) {
+    // Of narrow elements an item takes as many as make four bytes, while groups stay enough.
+    int64_t lanes = lanesAlong(inner) * kColumnBytes / kAccessBytes;
+    if (lanes > 1 && results() / lanes >= kManyColumns)
+      add(OptKind::VECTOR, inner, lanes);
+    else
+      lanes = 1;
+    int64_t columns = std::min<int64_t>(kWarp, left_[inner]), most = std::min(items * lanes, target_.maxItems());
+    int64_t parts = llvm::bit_floor(uint64_t(std::min(most / columns, left_[*shared] / 4)));
     if (parts > 1)
       add(OptKind::GROUP, *shared, parts);
     return chooseItems(inner, columns);
@@ -376,6 +460,9 @@ void GroupChooser::choose() {
     if (largest && largest->isContiguous(axis) && left_[axis] >= kWarp && isShareable(axis) &&
         !llvm::is_contained(unrolled_, axis))
       row = axis;
+  if (std::optional<size_t> outer = sharedAxis();
+      !row && outer && hasSumInside(*outer) && left_[*outer] >= kWarp && results() < kManyItems)
+    row = outer;
   bool isColumn = inner < sizes_.size() && llvm::any_of(
                                                accesses_,
                                                [&](const Moved &access) {
