@@ -34,8 +34,8 @@ static constexpr char kExamples[] = R"(Examples:
   kiln verify samples/mnist                                compare with the stored results
   DEBUG=4 NOOPT=1 kiln run graph.json                      show every kernel's tree and source, unoptimised
 
-DEBUG=1..7 and NOOPT=1 in the environment do what --debug and --no-opt do. Exit status: 0, 1 for a failure, 2 for
-wrong use.
+DEBUG=1..7 and NOOPT=1 in the environment do what --debug and --no-opt do; KILN_CUDA_DEVICE and KILN_OPENCL_DEVICE name
+a GPU, by a part of what `kiln devices` calls it. Exit status: 0, 1 for a failure, 2 for wrong use.
 )";
 
 namespace {

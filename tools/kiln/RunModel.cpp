@@ -2,6 +2,7 @@
 
 #include "support/Error.h"
 
+#include "kiln/cli.h"
 #include "kiln/program.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -36,7 +37,7 @@ llvm::Expected<std::vector<HostTensor>> driver::runModel(const kiln_model &model
   options.size = sizeof options;
   options.debug = debug;
   options.log = printLine;
-  options.device = getenv("KILN_OPENCL_DEVICE");
+  options.device = kiln_device_in_environment(&model);
   char error[512];
   kiln_context *context;
   if (kiln_context_create(&model, &options, &context, error, sizeof error))

@@ -14,6 +14,10 @@ extern "C" {
  * for wrong use. Results go to standard output, errors (one line) and the log of DEBUG to standard error. */
 int kiln_cli_main(const kiln_model *model, int argc, char **argv);
 
+/* What the environment names of the machines of a model's device, for kiln_options.device: KILN_CUDA_DEVICE for cuda,
+ * KILN_OPENCL_DEVICE for opencl and so on. NULL: nothing. */
+const char *kiln_device_in_environment(const kiln_model *model);
+
 /* "NAME: float32 [2, 3]", then the values as NumPy prints them, those of a large tensor summarised. */
 void kiln_print_tensor(FILE *file, const char *name, const kiln_tensor *tensor);
 

@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "profile.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,16 @@ static void log_line(void *user, const char *line) {
   fprintf(stderr, "%s\n", line);
 }
 
-static kiln_options options_of(const kiln_args *args, kiln_profile *profile) {
+const char *kiln_device_in_environment(const kiln_model *model) {
+  char name[64] = "KILN_";
+  size_t length = strlen(name);
+  for (const char *c = model->device->name; *c && length < 32; c++)
+    name[length++] = (char)toupper((unsigned char)*c);
+  memcpy(name + length, "_DEVICE", sizeof "_DEVICE");
+  return getenv(name);
+}
+
+static kiln_options options_of(const kiln_model *model, const kiln_args *args, kiln_profile *profile) {
   const char *debug = getenv("DEBUG");
   return (kiln_options){
       .size = sizeof(kiln_options),
@@ -20,7 +30,7 @@ static kiln_options options_of(const kiln_args *args, kiln_profile *profile) {
       .weights_path = args->weights,
       .debug = debug ? (int32_t)strtol(debug, NULL, 10) : 0,
       .log = log_line,
-      .device = getenv("KILN_OPENCL_DEVICE"),
+      .device = kiln_device_in_environment(model),
       .span = profile ? kiln_profile_span : NULL,
       .span_user = profile,
   };
@@ -58,7 +68,7 @@ static kiln_status run_program(const kiln_model *model, const kiln_args *args, k
     kiln_text_add(cause, "no memory to profile");
     return KILN_OUT_OF_MEMORY;
   }
-  kiln_options options = options_of(args, profile);
+  kiln_options options = options_of(model, args, profile);
   kiln_context *context;
   if ((status = kiln_context_create(model, &options, &context, error, sizeof error))) {
     kiln_text_add(cause, "%s", error);
