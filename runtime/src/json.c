@@ -82,9 +82,8 @@ static bool escape(kiln_json *json, char out[4], size_t *length) {
   return true;
 }
 
-bool kiln_json_string(kiln_json *json, char *text, size_t bytes) {
-  if (!kiln_json_take(json, '"'))
-    return false;
+/* What comes after the first quote. */
+static bool read_string(kiln_json *json, char *text, size_t bytes) {
   size_t used = 0;
   while (json->at < json->end) {
     char piece[4] = {*json->at++};
@@ -100,6 +99,16 @@ bool kiln_json_string(kiln_json *json, char *text, size_t bytes) {
     memcpy(text + used, piece, length);
     used += length;
   }
+  return false;
+}
+
+bool kiln_json_string(kiln_json *json, char *text, size_t bytes) {
+  if (!kiln_json_take(json, '"'))
+    return false;
+  if (read_string(json, text, bytes))
+    return true;
+  if (bytes > 0)
+    text[0] = 0;
   return false;
 }
 

@@ -19,7 +19,8 @@ typedef struct kiln_json {
 char kiln_json_peek(kiln_json *json);
 /* Consumes `wanted` if it is next. */
 bool kiln_json_take(kiln_json *json, char wanted);
-/* A string, decoded to UTF-8 and zero-terminated, into `text` of `bytes` bytes. No longer than its source. */
+/* A string, decoded to UTF-8 and zero-terminated, into `text` of `bytes` bytes. No longer than its source;
+ * "" where one breaks off. */
 bool kiln_json_string(kiln_json *json, char *text, size_t bytes);
 /* A non-negative integer that fits. */
 bool kiln_json_integer(kiln_json *json, int64_t *value);

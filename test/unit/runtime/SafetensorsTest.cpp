@@ -46,6 +46,11 @@ const std::string twoTensors = R"({"__metadata__":{"format":"pt","nested":{"a":[
 
 } // namespace
 
+TEST_CASE("a name that breaks off is no name") {
+  std::string header = R"({"a":{"dtype":"U8","shape":[],"data_offsets":[0,1]},"bcd)";
+  CHECK(listed(fileOf(header, "x")) == "a U8 'x'\nthe header is corrupt after 56 bytes");
+}
+
 TEST_CASE("tensors are listed with their data, metadata is skipped") {
   CHECK(listed(fileOf(twoTensors + "   ", "hello")) == "a U8 2 1 'he'\nb I8 'llo'\n");
   CHECK(listed(fileOf("{}", "")).empty());
