@@ -1,12 +1,17 @@
 #include "package/Interrupt.h"
 
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Signals.h"
 
 #include <chrono>
 #include <csignal>
-#include <set>
+#include <cstdlib>
+#include <list>
+#include <new>
 #include <thread>
+#include <unistd.h>
+#include <utility>
 
 using namespace kiln::package;
 namespace fs = llvm::sys::fs;
@@ -15,7 +20,7 @@ namespace {
 
 struct Work {
   std::mutex mutex;
-  std::set<std::string> folders;
+  std::list<std::string> folders;
   pid_t group = 0;
 };
 
@@ -56,6 +61,25 @@ static void removeAtCrash(void *) {
     removeFolders();
 }
 
+static void endWithoutMemory() {
+  static constexpr llvm::StringLiteral kText =
+      "kiln: no memory is left; end other programs, or take a larger machine\n";
+  // Whoever has the lock may be the one that wants memory. The list of folders is whole at any time.
+  work().mutex.try_lock();
+  if (work().group)
+    kill(-work().group, SIGKILL);
+  removeFolders();
+  [[maybe_unused]] ssize_t written = write(STDERR_FILENO, kText.data(), kText.size());
+  _exit(EXIT_FAILURE);
+}
+
+void kiln::package::endOnWantOfMemory() {
+  std::set_new_handler(endWithoutMemory);
+  static bool isInstalled = false;
+  if (!std::exchange(isInstalled, true))
+    llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { endWithoutMemory(); });
+}
+
 void kiln::package::endOnInterrupts() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -70,6 +94,16 @@ void kiln::package::endOnInterrupts() {
 }
 
 Uninterrupted::Uninterrupted() : lock_(work().mutex) {}
-void Uninterrupted::removeAtInterrupt(const std::string &folder) { work().folders.insert(folder); }
-void Uninterrupted::keepAtInterrupt(const std::string &folder) { work().folders.erase(folder); }
+
+const std::string *Uninterrupted::makeFolder(std::string name) {
+  std::string &folder = work().folders.emplace_back(std::move(name)); // before there is one that could be left behind
+  if (mkdtemp(folder.data()))
+    return &folder;
+  int error = errno;
+  work().folders.pop_back();
+  errno = error;
+  return nullptr;
+}
+
+void Uninterrupted::forgetFolder(llvm::StringRef name) { work().folders.remove(name.str()); }
 void Uninterrupted::killAtInterrupt(pid_t group) { work().group = group; }

@@ -1,4 +1,4 @@
-//===- Interrupt.h - Ctrl-C and kill leave nothing behind -------------------------===//
+//===- Interrupt.h - Ctrl-C, kill and want of memory leave nothing behind ---------===//
 //
 // SIGINT, SIGTERM and SIGHUP are blocked in every thread but one, which waits for them: it kills the program that kiln
 // runs just then, takes away the folders in which outputs are made, and ends the process as the signal does. It is a
@@ -6,6 +6,8 @@
 //
 //===------------------------------------------------------------------------------===//
 #pragma once
+
+#include "llvm/ADT/StringRef.h"
 
 #include <mutex>
 #include <string>
@@ -17,14 +19,22 @@ namespace kiln::package {
 /// ignore stays ignored.
 void endOnInterrupts();
 
+/// Ends the process with a line that says that no memory is left, and takes the folders away. For whoever finds that
+/// out where nothing can be given back; it is what C++ and LLVM call once this has been called. LLVM's own beginnings
+/// put theirs in its place, so it is called before them and after.
+void endOnWantOfMemory();
+
 /// A time in which no interrupt ends the process; short, and only one at a time. It is also the only time to say what
 /// an interrupt finds to do.
 class Uninterrupted {
 public:
   Uninterrupted();
 
-  void removeAtInterrupt(const std::string &folder);
-  void keepAtInterrupt(const std::string &folder);
+  /// Makes a folder, its name ending in the XXXXXX of mkdtemp(), that an interrupt takes away. Null: errno says why
+  /// not.
+  const std::string *makeFolder(std::string name);
+  /// Of a folder that is gone.
+  void forgetFolder(llvm::StringRef name);
   /// The leader of the process group that an interrupt kills; 0: none.
   void killAtInterrupt(pid_t group);
 

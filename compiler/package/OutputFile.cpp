@@ -22,12 +22,10 @@ static std::error_code lastError() { return std::error_code(errno, std::generic_
 StagedFile::StagedFile(llvm::StringRef output, llvm::StringRef folder) : output_(output), folder_(folder) {}
 
 static llvm::Expected<std::string> makeFolder(llvm::StringRef output, llvm::StringRef parent) {
-  std::string folder = (parent + "/kiln-tmp-XXXXXX").str();
   Uninterrupted section;
-  if (!mkdtemp(folder.data()))
-    return cannotWrite(output, lastError());
-  section.removeAtInterrupt(folder);
-  return folder;
+  if (const std::string *folder = section.makeFolder((parent + "/kiln-tmp-XXXXXX").str()))
+    return *folder;
+  return cannotWrite(output, lastError());
 }
 
 llvm::Expected<std::unique_ptr<StagedFile>> StagedFile::beside(llvm::StringRef output) {
@@ -54,7 +52,7 @@ llvm::Expected<std::unique_ptr<StagedFile>> StagedFile::temporary(llvm::StringRe
 StagedFile::~StagedFile() {
   Uninterrupted section;
   fs::remove_directories(folder_);
-  section.keepAtInterrupt(folder_.str().str());
+  section.forgetFolder(folder_);
 }
 
 static llvm::Error writeTo(llvm::raw_fd_ostream &out, llvm::StringRef path, Writer write) {
@@ -70,7 +68,15 @@ static llvm::Error writeTo(llvm::raw_fd_ostream &out, llvm::StringRef path, Writ
 llvm::Error StagedFile::fillPart(llvm::StringRef name, Writer write) const {
   std::error_code error;
   llvm::raw_fd_ostream out(part(name), error, fs::CD_CreateNew);
-  return error ? cannotWrite(output_, error) : writeTo(out, output_, write);
+  if (error)
+    return cannotWrite(output_, error);
+  llvm::Error written = writeTo(out, output_, write);
+  out.close(); // which may be when the disk says that it is full, and LLVM's destructor would end the process
+  error = out.error();
+  out.clear_error();
+  if (written)
+    return written;
+  return error ? cannotWrite(output_, error) : llvm::Error::success();
 }
 
 llvm::Expected<StagedFile *> Outputs::add(llvm::StringRef path) {

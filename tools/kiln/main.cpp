@@ -88,8 +88,10 @@ static llvm::Error flushOutput() {
 }
 
 int main(int argc, char **argv) {
+  package::endOnWantOfMemory();
   package::endOnInterrupts();
   llvm::InitLLVM init(argc, argv);
+  package::endOnWantOfMemory();
   llvm::setBugReportMsg("kiln crashed, which is a bug of kiln's. A report should have the command and the model.\n");
   llvm::Expected<int> status = execute(argc, argv);
   beginStage("");

@@ -1,0 +1,155 @@
+/*===- fail.c - A machine that fails kiln at a chosen moment -----------------===
+ *
+ * Loaded before libc. KILN_FAIL says what fails: "memory:N" the N-th allocation, "files:N" the N-th call that opens,
+ * reads, writes, maps or renames a file or brings it to the disk, "kill:N" ends the process as kill -9 does just before
+ * its N-th rename. N+ fails all later ones too. At its end the process appends how many calls of each there were to the
+ * file that KILN_FAIL_COUNTS names. Calls count from the beginning of main, and in the program kiln alone, not in the
+ * compilers that it runs.
+ *
+ *===-------------------------------------------------------------------------===*/
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+extern char *program_invocation_short_name;
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t count, size_t bytes);
+void *__libc_realloc(void *old, size_t bytes);
+void *__libc_memalign(size_t alignment, size_t bytes);
+
+enum kind { MEMORY, FILES, KILL, KINDS };
+static const char *const names[KINDS] = {"memory", "files", "kill"};
+static _Atomic int64_t calls[KINDS];
+static atomic_bool counts;
+static int64_t fails_at[KINDS]; /* 0: never */
+static bool lasts;
+
+static bool fails(enum kind kind, int error) {
+  if (!atomic_load(&counts))
+    return false;
+  int64_t call = atomic_fetch_add(&calls[kind], 1) + 1;
+  if (!fails_at[kind] || (lasts ? call < fails_at[kind] : call != fails_at[kind]))
+    return false;
+  errno = error;
+  return true;
+}
+
+#define NEXT(NAME) ((__typeof__(&NAME))dlsym(RTLD_NEXT, #NAME))
+
+static int (*real_main)(int, char **, char **);
+
+static void write_counts(void) {
+  atomic_store(&counts, false);
+  const char *path = getenv("KILN_FAIL_COUNTS");
+  FILE *file = path ? fopen(path, "a") : NULL;
+  for (int kind = 0; file && kind < KINDS; kind++)
+    fprintf(file, "%s %lld\n", names[kind], (long long)calls[kind]);
+  if (file)
+    fclose(file);
+}
+
+static int counted_main(int argc, char **argv, char **environment) {
+  const char *wanted = getenv("KILN_FAIL");
+  if (strcmp(program_invocation_short_name, "kiln") != 0)
+    return real_main(argc, argv, environment);
+  for (int kind = 0; wanted && kind < KINDS; kind++) {
+    size_t length = strlen(names[kind]);
+    if (strncmp(wanted, names[kind], length) == 0 && wanted[length] == ':') {
+      char *end;
+      fails_at[kind] = strtoll(wanted + length + 1, &end, 10);
+      lasts = *end == '+';
+    }
+  }
+  atexit(write_counts);
+  atomic_store(&counts, true);
+  return real_main(argc, argv, environment);
+}
+
+int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void), void (*fini)(void),
+                      void (*rtld_fini)(void), void *stack_end) {
+  real_main = main;
+  int (*next)(int (*)(int, char **, char **), int, char **, void (*)(void), void (*)(void), void (*)(void), void *);
+  next = (__typeof__(next))dlsym(RTLD_NEXT, "__libc_start_main");
+  return next(counted_main, argc, argv, init, fini, rtld_fini, stack_end);
+}
+
+/* ---- memory ---- */
+
+void *malloc(size_t bytes) { return fails(MEMORY, ENOMEM) ? NULL : __libc_malloc(bytes); }
+void *calloc(size_t count, size_t bytes) { return fails(MEMORY, ENOMEM) ? NULL : __libc_calloc(count, bytes); }
+void *realloc(void *old, size_t bytes) { return fails(MEMORY, ENOMEM) ? NULL : __libc_realloc(old, bytes); }
+void *aligned_alloc(size_t alignment, size_t bytes) {
+  return fails(MEMORY, ENOMEM) ? NULL : __libc_memalign(alignment, bytes);
+}
+int posix_memalign(void **memory, size_t alignment, size_t bytes) {
+  if (fails(MEMORY, ENOMEM))
+    return ENOMEM;
+  *memory = __libc_memalign(alignment, bytes);
+  return *memory ? 0 : ENOMEM;
+}
+
+/* ---- files ---- */
+
+#define OPEN(NAME)                                                                                                     \
+  int NAME(const char *path, int flags, ...) {                                                                         \
+    va_list arguments;                                                                                                 \
+    va_start(arguments, flags);                                                                                        \
+    int mode = flags & O_CREAT ? va_arg(arguments, int) : 0;                                                           \
+    va_end(arguments);                                                                                                 \
+    return fails(FILES, EMFILE) ? -1 : NEXT(NAME)(path, flags, mode);                                                  \
+  }
+OPEN(open)
+OPEN(open64)
+
+#define WRAP(RESULT, NAME, PARAMETERS, ERROR, FAILED, ...)                                                             \
+  RESULT NAME PARAMETERS { return fails(FILES, ERROR) ? (RESULT)(FAILED) : NEXT(NAME)(__VA_ARGS__); }
+WRAP(FILE *, fopen, (const char *path, const char *mode), EMFILE, 0, path, mode)
+WRAP(FILE *, fopen64, (const char *path, const char *mode), EMFILE, 0, path, mode)
+WRAP(ssize_t, read, (int file, void *to, size_t bytes), EIO, -1, file, to, bytes)
+WRAP(ssize_t, pread, (int file, void *to, size_t bytes, off_t at), EIO, -1, file, to, bytes, at)
+WRAP(ssize_t, pread64, (int file, void *to, size_t bytes, off64_t at), EIO, -1, file, to, bytes, at)
+WRAP(int, fsync, (int file), EIO, -1, file)
+WRAP(char *, mkdtemp, (char *name), EROFS, 0, name)
+WRAP(int, mkdir, (const char *path, mode_t mode), EROFS, -1, path, mode)
+WRAP(int, ftruncate, (int file, off_t bytes), ENOSPC, -1, file, bytes)
+WRAP(int, ftruncate64, (int file, off64_t bytes), ENOSPC, -1, file, bytes)
+
+/* What standard output and standard error get, they get: the tests read it. */
+ssize_t write(int file, const void *from, size_t bytes) {
+  return file > 2 && fails(FILES, ENOSPC) ? -1 : NEXT(write)(file, from, bytes);
+}
+ssize_t pwrite(int file, const void *from, size_t bytes, off_t at) {
+  return fails(FILES, ENOSPC) ? -1 : NEXT(pwrite)(file, from, bytes, at);
+}
+/* Closes the file even where it fails, as Linux does. */
+int close(int file) {
+  int result = NEXT(close)(file);
+  return file > 2 && fails(FILES, EIO) ? -1 : result;
+}
+#define MAP(NAME, OFFSET)                                                                                              \
+  void *NAME(void *at, size_t bytes, int protection, int flags, int file, OFFSET offset) {                             \
+    return file >= 0 && fails(FILES, ENODEV) ? MAP_FAILED : NEXT(NAME)(at, bytes, protection, flags, file, offset);    \
+  }
+MAP(mmap, off_t)
+MAP(mmap64, off64_t)
+
+static bool rename_fails(void) {
+  if (fails(KILL, 0))
+    raise(SIGKILL);
+  return fails(FILES, EXDEV);
+}
+int rename(const char *from, const char *to) { return rename_fails() ? -1 : NEXT(rename)(from, to); }
+int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags) {
+  return rename_fails() ? -1 : NEXT(renameat2)(from_folder, from, to_folder, to, flags);
+}
