@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""run.py FUZZER CORPUS [--seconds N] [--seed N]: runs a libFuzzer program from a copy of the corpus and shows what it found."""
+
+import argparse
+import glob
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+parser = argparse.ArgumentParser()
+parser.add_argument("fuzzer")
+parser.add_argument("corpus")
+parser.add_argument("--seconds", type=int, default=30)
+parser.add_argument("--seed", type=int, default=1)
+options = parser.parse_args()
+
+
+def main():
+    with tempfile.TemporaryDirectory() as scratch:
+        corpus, finds = os.path.join(scratch, "corpus"), os.path.join(scratch, "finds")
+        os.mkdir(finds)
+        shutil.copytree(options.corpus, corpus)
+        # LLVM's allocators mark memory in a way that gives false alarms.
+        environment = dict(os.environ, TMPDIR=scratch, ASAN_OPTIONS="allow_user_poisoning=0:detect_container_overflow=0")
+        command = [os.path.abspath(options.fuzzer), f"-max_total_time={options.seconds}", f"-seed={options.seed}", "-timeout=20",
+                   "-max_len=4096", "-print_final_stats=1", f"-artifact_prefix={finds}/", corpus]
+        done = subprocess.run(command, cwd=scratch, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, errors="replace")
+        lines = done.stdout.splitlines()
+        if done.returncode == 0:
+            print("\n".join(line for line in lines if line.startswith("stat::number_of_executed_units")))
+            return 0
+        print("\n".join(lines[-60:]))
+        for find in glob.glob(os.path.join(finds, "*")):
+            kept = os.path.join(os.getcwd(), os.path.basename(find))
+            shutil.copy(find, kept)
+            print(f"kept as {kept}; once mended, it belongs into {options.corpus}")
+        return 1
+
+
+sys.exit(main())
