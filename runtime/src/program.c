@@ -13,6 +13,18 @@ static void *map_host(kiln_context *context, const void *data) {
   return context->device->map_host(context->state, (void *)data);
 }
 
+/* Whether a caller's tensor is in memory of the device. */
+static bool is_owned(kiln_context *context, const void *data) {
+  return data && context->device->owns && context->device->owns(context->state, data);
+}
+
+static kiln_status check_owned(kiln_context *context, const char *kind, const char *name, const void *data) {
+  if ((uintptr_t)data % KILN_HOST_ALIGNMENT == 0)
+    return KILN_OK;
+  return kiln_fail(context, KILN_INVALID_ARGUMENT, "%s '%s': memory of the device wanted at a multiple of %d bytes",
+                   kind, name, KILN_HOST_ALIGNMENT);
+}
+
 kiln_status kiln_rt_input(kiln_context *context, int32_t index, kiln_slice *slice) {
   kiln_input_state *state = &context->input_states[index];
   *slice = state->slice;
@@ -28,14 +40,20 @@ kiln_status kiln_rt_input(kiln_context *context, int32_t index, kiln_slice *slic
     memcpy(dims, context->inputs[index].dims, sizeof dims);
   }
   int64_t bytes = kiln_element_count(port->dtype, port->rank, dims) * (int64_t)kiln_dtype_size(port->dtype);
-  if (port->dtype == KILN_BOOL && !kiln_are_bools(data, bytes)) {
+  bool owned = is_owned(context, data);
+  if (owned) {
+    kiln_status status = check_owned(context, "input", port->name, data);
+    if (status)
+      return status;
+  }
+  if (port->dtype == KILN_BOOL && !owned && !kiln_are_bools(data, bytes)) {
     if (!kiln_host_reserve(context, &state->bools, bytes))
       return kiln_fail(context, KILN_OUT_OF_MEMORY, "input '%s': no memory for %" PRId64 " bytes", port->name, bytes);
     for (int64_t i = 0; i < bytes; i++)
       ((uint8_t *)state->bools.memory)[i] = ((const uint8_t *)data)[i] != 0;
     data = state->bools.memory;
   }
-  void *mapped = data ? map_host(context, data) : NULL;
+  void *mapped = owned ? (void *)data : data ? map_host(context, data) : NULL;
   state->slice = (kiln_slice){mapped, 0};
   if (!mapped) {
     kiln_status status = kiln_block_reserve(context, &state->copy, bytes, port->name);
@@ -129,9 +147,12 @@ kiln_status kiln_rt_output(kiln_context *context, int32_t index, const int64_t *
   kiln_status status = callers ? check_given(context, index) : choose_own(context, index);
   if (status)
     return status;
+  bool owned = callers && is_owned(context, state->host);
+  if (owned && (status = check_owned(context, "output", port->name, state->host)))
+    return status;
   void *mapped = NULL;
   if (state->host && !(callers && is_read(context, state->host, state->bytes)))
-    mapped = map_host(context, state->host);
+    mapped = owned ? state->host : map_host(context, state->host);
   state->in_place = mapped != NULL;
   if (!mapped && (status = kiln_block_reserve(context, &state->copy, state->bytes, port->name)))
     return status;

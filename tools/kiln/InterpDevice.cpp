@@ -128,6 +128,7 @@ const kiln_device driver::kiln_device_interp = {
     .synchronize = nullptr,
     .error = lastError,
     .map_host = nullptr,
+    .owns = nullptr,
     .is_host = 0,
     .list = nullptr,
 };

@@ -17,6 +17,8 @@ typedef struct CUctx_st *cuda_context;
 typedef struct CUmod_st *cuda_module;
 typedef struct CUfunc_st *cuda_function;
 typedef struct CUstream_st *cuda_stream;
+typedef struct CUgraph_st *cuda_graph;
+typedef struct CUgraphExec_st *cuda_graph_exec;
 
 enum {
   CUDA_OUT_OF_MEMORY = 2,
@@ -24,7 +26,10 @@ enum {
   CUDA_UNSUPPORTED_PTX = 222,
   CUDA_COMPUTE_MAJOR = 75, /* attributes of a device */
   CUDA_COMPUTE_MINOR = 76,
-  CUDA_STREAM_NON_BLOCKING = 1
+  CUDA_STREAM_NON_BLOCKING = 1,
+  CUDA_CAPTURE_THREAD_LOCAL = 1,
+  CUDA_POINTER_MEMORY_TYPE = 2, /* an attribute of a pointer, and its values */
+  CUDA_MEMORY_DEVICE = 2
 };
 
 /* F(result, name, symbol, parameters) */
@@ -48,12 +53,20 @@ enum {
   F(stream_synchronize, "cuStreamSynchronize", (cuda_stream stream))                                                   \
   F(memory_alloc, "cuMemAlloc_v2", (cuda_address * address, size_t bytes))                                             \
   F(memory_free, "cuMemFree_v2", (cuda_address address))                                                               \
-  F(copy_in, "cuMemcpyHtoDAsync_v2", (cuda_address to, const void *from, size_t bytes, cuda_stream stream))            \
-  F(copy_out, "cuMemcpyDtoHAsync_v2", (void *to, cuda_address from, size_t bytes, cuda_stream stream))                 \
+  F(pointer_attributes, "cuPointerGetAttributes",                                                                      \
+    (unsigned count, const int *attributes, void **values, cuda_address pointer))                                      \
+  F(copy, "cuMemcpyAsync", (cuda_address to, cuda_address from, size_t bytes, cuda_stream stream))                     \
   F(copy_within, "cuMemcpyDtoDAsync_v2", (cuda_address to, cuda_address from, size_t bytes, cuda_stream stream))       \
   F(launch, "cuLaunchKernel",                                                                                          \
     (cuda_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,    \
-     unsigned block_z, unsigned shared_bytes, cuda_stream stream, void **parameters, void **extra))
+     unsigned block_z, unsigned shared_bytes, cuda_stream stream, void **parameters, void **extra))                    \
+  F(stream_begin_capture, "cuStreamBeginCapture_v2", (cuda_stream stream, int mode))                                   \
+  F(stream_end_capture, "cuStreamEndCapture", (cuda_stream stream, cuda_graph * graph))                                \
+  F(graph_instantiate, "cuGraphInstantiateWithFlags",                                                                  \
+    (cuda_graph_exec * exec, cuda_graph graph, unsigned long long flags))                                              \
+  F(graph_launch, "cuGraphLaunch", (cuda_graph_exec exec, cuda_stream stream))                                         \
+  F(graph_exec_destroy, "cuGraphExecDestroy", (cuda_graph_exec exec))                                                  \
+  F(graph_destroy, "cuGraphDestroy", (cuda_graph graph))
 
 #define KILN_CUDA_MEMBER(NAME, SYMBOL, PARAMETERS) cuda_result(*NAME) PARAMETERS;
 

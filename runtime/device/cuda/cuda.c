@@ -1,8 +1,9 @@
 /*===- cuda.c - Kernels on NVIDIA's GPUs ---------------------------------===
  *
  * Memory is an address, so a slice is one too. Everything goes to one stream, in order: a write after a launch waits
- * for it on the device, not on the host. The context is current only inside these functions, so that a program that
- * uses CUDA itself, or several models, notices nothing.
+ * for it on the device, not on the host. Launches and copies between two waits may go there as one graph (replay.c).
+ * The context is current only inside these functions, so that a program that uses CUDA itself, or several models,
+ * notices nothing.
  *
  *===---------------------------------------------------------------------===*/
 #include "cuda.h"
@@ -15,7 +16,11 @@
 
 /* What a grid may have along x, and along y and z. */
 #define MOST_GROUPS INT64_C(2147483647)
-#define MOST_GROUPS_BESIDE INT64_C(65535)
+#define MOST_GROUPS_BESIDE UINT64_C(65535)
+
+/* What a copy has in place of a kernel's number, and how many words a copy has, or a launch besides its arguments. */
+#define COPY_STEP UINT64_MAX
+enum { STEP_WORDS = 4 };
 
 kiln_status cuda_check(cuda_state *state, cuda_result code, const char *call) {
   if (code == 0)
@@ -38,10 +43,11 @@ static void cuda_close(void *opaque) {
   cuda_state *state = opaque;
   const cuda_api *api = &state->api;
   if (state->context && enter(state) == KILN_OK) {
-    if (state->stream) {
+    if (state->stream)
       api->stream_synchronize(state->stream);
+    cuda_replay_close(state);
+    if (state->stream && !state->callers_stream)
       api->stream_destroy(state->stream);
-    }
     if (state->module)
       api->module_unload(state->module);
     leave(state);
@@ -51,7 +57,7 @@ static void cuda_close(void *opaque) {
   cuda_api_close(&state->api);
   free(state->kernels);
   free(state->parameters);
-  free(state->addresses);
+  free(state->words);
   free(state);
 }
 
@@ -64,9 +70,9 @@ static kiln_status open_state(cuda_state *state, const kiln_options *options) {
     buffers = kernel->buffers > buffers ? kernel->buffers : buffers;
     sizes = kernel->sizes > sizes ? kernel->sizes : sizes;
   }
-  state->addresses = calloc((size_t)buffers + 1, sizeof *state->addresses);
+  state->words = calloc((size_t)buffers + (size_t)sizes + STEP_WORDS, sizeof *state->words);
   state->parameters = calloc((size_t)buffers + (size_t)sizes + 2, sizeof *state->parameters);
-  if (!state->addresses || !state->parameters)
+  if (!state->words || !state->parameters)
     return cuda_check(state, CUDA_OUT_OF_MEMORY, "launches");
   kiln_status status = cuda_choose_device(state, options->device);
   if (!status)
@@ -75,7 +81,11 @@ static kiln_status open_state(cuda_state *state, const kiln_options *options) {
     status = enter(state);
   if (status)
     return status;
-  status = cuda_check(state, state->api.stream_create(&state->stream, CUDA_STREAM_NON_BLOCKING), "cuStreamCreate");
+  state->stream = options->stream;
+  state->callers_stream = options->stream != NULL;
+  state->waits = !options->stream || options->debug >= 2 || options->span;
+  if (!state->callers_stream)
+    status = cuda_check(state, state->api.stream_create(&state->stream, CUDA_STREAM_NON_BLOCKING), "cuStreamCreate");
   if (!status)
     status = cuda_load_kernels(state);
   leave(state);
@@ -114,11 +124,29 @@ static void *cuda_alloc(void *opaque, int64_t bytes) {
   return (void *)(uintptr_t)made;
 }
 
+/* A step's or a graph's `code`. A launch that was held back and failed is told by its name, which the caller, being at
+ * another one or none, does not know. */
+static kiln_status check_step(cuda_state *state, cuda_result code, const char *call, const char *current) {
+  char text[256];
+  const char *failed = state->failed;
+  state->failed = NULL;
+  if (!failed || failed == current)
+    return cuda_check(state, code, call);
+  snprintf(text, sizeof text, "kernel %s: cuLaunchKernel", failed);
+  return cuda_check(state, code, text);
+}
+
+/* What is held back goes to the stream. */
+static kiln_status flush(cuda_state *state) {
+  return check_step(state, cuda_replay_flush(state), "cuGraphLaunch", NULL);
+}
+
 /* Waits for the device. */
 static void cuda_free(void *opaque, void *memory) {
   cuda_state *state = opaque;
   if (enter(state))
     return;
+  cuda_replay_flush(state);
   state->api.stream_synchronize(state->stream);
   state->api.memory_free((cuda_address)(uintptr_t)memory);
   leave(state);
@@ -126,6 +154,9 @@ static void cuda_free(void *opaque, void *memory) {
 
 /* Waits for all launches; one that failed has its name told, as far as it is known. */
 static kiln_status wait(cuda_state *state) {
+  kiln_status flushed = flush(state);
+  if (flushed)
+    return flushed;
   cuda_result code = state->api.stream_synchronize(state->stream);
   const char *first = state->first, *last = state->last;
   state->first = state->last = NULL;
@@ -146,7 +177,11 @@ static kiln_status cuda_write(void *opaque, kiln_slice to, const void *from, int
   kiln_status status = bytes ? enter(state) : KILN_OK;
   if (status || !bytes)
     return status;
-  status = cuda_check(state, state->api.copy_in(address(to), from, (size_t)bytes, state->stream), "cuMemcpyHtoDAsync");
+  status = flush(state);
+  if (!status)
+    status =
+        cuda_check(state, state->api.copy(address(to), (cuda_address)(uintptr_t)from, (size_t)bytes, state->stream),
+                   "cuMemcpyAsync");
   leave(state);
   return status;
 }
@@ -160,7 +195,8 @@ static kiln_status cuda_read(void *opaque, void *to, kiln_slice from, int64_t by
   status = wait(state);
   if (!status && bytes)
     status =
-        cuda_check(state, state->api.copy_out(to, address(from), (size_t)bytes, state->stream), "cuMemcpyDtoHAsync");
+        cuda_check(state, state->api.copy((cuda_address)(uintptr_t)to, address(from), (size_t)bytes, state->stream),
+                   "cuMemcpyAsync");
   if (!status)
     status = wait(state);
   leave(state);
@@ -170,7 +206,9 @@ static kiln_status cuda_read(void *opaque, void *to, kiln_slice from, int64_t by
 /* Ranges that overlap go through memory between. */
 static kiln_status copy_overlapping(cuda_state *state, cuda_address to, cuda_address from, size_t bytes) {
   cuda_address between = 0;
-  kiln_status status = cuda_check(state, state->api.memory_alloc(&between, bytes), "cuMemAlloc");
+  kiln_status status = flush(state);
+  if (!status)
+    status = cuda_check(state, state->api.memory_alloc(&between, bytes), "cuMemAlloc");
   if (status)
     return status;
   cuda_result code = state->api.copy_within(between, from, bytes, state->stream);
@@ -194,54 +232,73 @@ static kiln_status cuda_copy(void *opaque, kiln_slice to, kiln_slice from, int64
   if (apart < (cuda_address)bytes)
     status = copy_overlapping(state, target, begin, (size_t)bytes);
   else
-    status =
-        cuda_check(state, state->api.copy_within(target, begin, (size_t)bytes, state->stream), "cuMemcpyDtoDAsync");
+    status = check_step(
+        state, cuda_replay_step(state, (const uint64_t[]){COPY_STEP, target, begin, (uint64_t)bytes}, STEP_WORDS),
+        "cuMemcpyDtoDAsync", NULL);
   leave(state);
   return status;
 }
 
 /* A grid that is too long along y or z is launched piece by piece; the kernel takes where its piece begins. */
-static kiln_status launch_pieces(cuda_state *state, int32_t kernel, const int64_t grid[KILN_MAX_GRID],
+static cuda_result launch_pieces(cuda_state *state, int32_t kernel, const uint64_t grid[KILN_MAX_GRID],
                                  unsigned begin[2]) {
   const int64_t *local = state->model->kernels[kernel].local;
-  for (int64_t z = 0; z < grid[2]; z += MOST_GROUPS_BESIDE)
-    for (int64_t y = 0; y < grid[1]; y += MOST_GROUPS_BESIDE) {
-      int64_t high = grid[1] - y < MOST_GROUPS_BESIDE ? grid[1] - y : MOST_GROUPS_BESIDE;
-      int64_t deep = grid[2] - z < MOST_GROUPS_BESIDE ? grid[2] - z : MOST_GROUPS_BESIDE;
+  for (uint64_t z = 0; z < grid[2]; z += MOST_GROUPS_BESIDE)
+    for (uint64_t y = 0; y < grid[1]; y += MOST_GROUPS_BESIDE) {
+      uint64_t high = grid[1] - y < MOST_GROUPS_BESIDE ? grid[1] - y : MOST_GROUPS_BESIDE;
+      uint64_t deep = grid[2] - z < MOST_GROUPS_BESIDE ? grid[2] - z : MOST_GROUPS_BESIDE;
       begin[0] = (unsigned)y;
       begin[1] = (unsigned)z;
       cuda_result code = state->api.launch(state->kernels[kernel], (unsigned)grid[0], (unsigned)high, (unsigned)deep,
                                            (unsigned)local[0], (unsigned)local[1], (unsigned)local[2], 0, state->stream,
                                            state->parameters, NULL);
       if (code)
-        return cuda_check(state, code, "cuLaunchKernel");
+        return code;
     }
-  return KILN_OK;
+  return 0;
+}
+
+/* A step is COPY_STEP, to, from and bytes, or a kernel's number, its grid, its buffers' addresses and its sizes. */
+size_t cuda_issue(cuda_state *state, const uint64_t *words, cuda_result *code) {
+  if (words[0] == COPY_STEP) {
+    *code = state->api.copy_within(words[1], words[2], (size_t)words[3], state->stream);
+    return *code ? 0 : STEP_WORDS;
+  }
+  int32_t kernel = (int32_t)words[0], count = 0;
+  const kiln_kernel *launched = &state->model->kernels[kernel];
+  int32_t arguments = launched->buffers + launched->sizes;
+  unsigned begin[2];
+  for (; count < arguments; count++)
+    state->parameters[count] = (void *)&words[STEP_WORDS + count];
+  state->parameters[count++] = &begin[0];
+  state->parameters[count++] = &begin[1];
+  *code = launch_pieces(state, kernel, &words[1], begin);
+  if (*code)
+    state->failed = launched->name;
+  return *code ? 0 : STEP_WORDS + (size_t)arguments;
 }
 
 static kiln_status cuda_launch(void *opaque, int32_t kernel, const kiln_slice *buffers, const int64_t *sizes,
                                const int64_t grid[KILN_MAX_GRID]) {
   cuda_state *state = opaque;
   const kiln_kernel *launched = &state->model->kernels[kernel];
-  unsigned begin[2];
-  int32_t count = 0;
+  size_t count = 0;
   if (grid[0] > MOST_GROUPS || grid[1] > UINT32_MAX || grid[2] > UINT32_MAX) {
     snprintf(state->error, sizeof state->error, "a grid of %" PRId64 " by %" PRId64 " by %" PRId64 " is too large",
              grid[0], grid[1], grid[2]);
     return KILN_INVALID_ARGUMENT;
   }
-  for (int32_t i = 0; i < launched->buffers; i++) {
-    state->addresses[i] = address(buffers[i]);
-    state->parameters[count++] = &state->addresses[i];
-  }
+  state->words[count++] = (uint64_t)kernel;
+  for (int axis = 0; axis < KILN_MAX_GRID; axis++)
+    state->words[count++] = (uint64_t)grid[axis];
+  for (int32_t i = 0; i < launched->buffers; i++)
+    state->words[count++] = address(buffers[i]);
   for (int32_t i = 0; i < launched->sizes; i++)
-    state->parameters[count++] = (void *)&sizes[i];
-  state->parameters[count++] = &begin[0];
-  state->parameters[count++] = &begin[1];
+    state->words[count++] = (uint64_t)sizes[i];
   kiln_status status = enter(state);
   if (status)
     return status;
-  status = launch_pieces(state, kernel, grid, begin);
+  status = check_step(state, cuda_replay_step(state, state->words, count), "cuLaunchKernel", launched->name);
   leave(state);
   state->last = launched->name;
   state->first = state->first ? state->first : launched->name;
@@ -253,9 +310,22 @@ static kiln_status cuda_synchronize(void *opaque) {
   kiln_status status = enter(state);
   if (status)
     return status;
-  status = wait(state);
+  status = state->waits ? wait(state) : flush(state);
   leave(state);
   return status;
+}
+
+static int32_t cuda_owns(void *opaque, const void *data) {
+  cuda_state *state = opaque;
+  static const int attribute = CUDA_POINTER_MEMORY_TYPE;
+  unsigned type = 0;
+  void *values[] = {&type};
+  if (enter(state))
+    return 0;
+  /* Of memory that the driver does not know it leaves 0; to be asked for one attribute would be an error. */
+  cuda_result code = state->api.pointer_attributes(1, &attribute, values, (cuda_address)(uintptr_t)data);
+  leave(state);
+  return code == 0 && type == CUDA_MEMORY_DEVICE;
 }
 
 static const char *cuda_error(void *opaque) { return ((cuda_state *)opaque)->error; }
@@ -272,5 +342,6 @@ const kiln_device kiln_device_cuda = {
     .launch = cuda_launch,
     .synchronize = cuda_synchronize,
     .error = cuda_error,
+    .owns = cuda_owns,
     .list = kiln_cuda_list,
 };

@@ -4,6 +4,7 @@
 
 #include "api.h"
 #include "kiln/program.h"
+#include "replay.h"
 
 typedef struct cuda_state {
   cuda_api api;
@@ -13,10 +14,14 @@ typedef struct cuda_state {
   char name[128];       /* "NVIDIA H100 (sm_90)" */
   cuda_context context; /* the device's primary one, which the process shares; current only inside the functions here */
   cuda_stream stream;
+  bool callers_stream;
+  bool waits; /* the host, for a run's end: not on a caller's stream */
   cuda_module module;
   cuda_function *kernels;
-  void **parameters;        /* of a launch: pointers to its arguments */
-  cuda_address *addresses;  /* of a launch: the buffers */
+  void **parameters; /* of a launch: pointers to its arguments */
+  uint64_t *words;   /* of the step being made, see cuda_issue */
+  cuda_replay replay;
+  const char *failed;       /* the kernel that could not be launched; NULL: none */
   const char *first, *last; /* the kernels that were launched since the device was last waited for; NULL: none */
   char error[512];
 } cuda_state;

@@ -173,7 +173,10 @@ struct kiln_device {
   kiln_status (*synchronize)(void *state);    /* optional: devices whose launch returns when it is done */
   const char *(*error)(void *state);          /* optional: the cause of the last failure */
   void *(*map_host)(void *state, void *data); /* optional: host memory used in place, as the CPU does */
-  int32_t is_host;                            /* not 0: the host may read and write at slice.memory + slice.offset */
+  /* Optional: not 0 where `data` is memory of the device, which is used in place, at KILN_HOST_ALIGNMENT, and which the
+   * host may not read. `write` and `read` take it for host memory, too. */
+  int32_t (*owns)(void *state, const void *data);
+  int32_t is_host; /* not 0: the host may read and write at slice.memory + slice.offset */
   /* Optional: calls `visit` with what this machine has of the device; needs no state. */
   kiln_status (*list)(void (*visit)(void *user, const char *name), void *user, char *error, size_t error_bytes);
 };

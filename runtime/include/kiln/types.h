@@ -55,7 +55,8 @@ typedef enum kiln_dtype {
 } kiln_dtype;
 
 /* A dense row-major tensor in host memory. Memory at a multiple of 64 bytes is used where it lies; an input or output
- * elsewhere is copied in every run. */
+ * elsewhere is copied in every run. For the device cuda it may be in the GPU's memory, at such a multiple, where bools
+ * are 0 or 1. */
 typedef struct kiln_tensor {
   void *data;
   kiln_dtype dtype;
@@ -109,6 +110,10 @@ typedef struct kiln_options {
    * ends before the next one begins. */
   void (*span)(void *user, const kiln_span *span);
   void *span_user;
+  /* Of the device cuda: the CUstream of the GPU's primary context that runs are put on. Where all outputs are in the
+   * GPU's memory, kiln_run then returns when the run is on it, and a failure is told by a later run. NULL: a stream of
+   * the context's own, which kiln_run waits for. */
+  void *stream;
 } kiln_options;
 
 /* What an input or output is like. */

@@ -1,0 +1,231 @@
+// What the device cuda asks of a driver: the tests' own, which has one kernel and counts.
+#include "runtime/device/cuda/cuda.h"
+#include "runtime/device/cuda/image.h"
+
+extern "C" {
+#include "driver.h"
+}
+
+#include <catch2/catch.hpp>
+#include <dlfcn.h>
+
+#include <functional>
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace {
+
+void *library() {
+  static void *opened = dlopen("libcuda.so.1", RTLD_NOW);
+  return opened;
+}
+fake_driver &driver() { return *static_cast<fake_driver *>(dlsym(library(), "fake_cuda")); }
+
+struct Images {
+  cuda_images head = {KILN_CUDA_MAGIC, 12080, 1};
+  cuda_image image = {CUDA_IMAGE_EXACT, 90, sizeof(cuda_images) + sizeof(cuda_image), 4};
+  char code[4] = "";
+};
+
+/// What the host program of a test does; a model's `run` is a plain function.
+std::function<kiln_status(kiln_context *, kiln_slice x, kiln_slice y, int64_t n)> program;
+
+kiln_status run(kiln_context *context, const int64_t *sizes) {
+  kiln_slice x, y;
+  if (kiln_status status = kiln_rt_input(context, 0, &x))
+    return status;
+  if (kiln_status status = kiln_rt_output(context, 0, sizes, &y))
+    return status;
+  return program(context, x, y, sizes[0]);
+}
+
+kiln_status add(kiln_context *context, kiln_slice y, kiln_slice x, int64_t n, int64_t k, int32_t kernel = 0) {
+  kiln_launch_info info = {kernel, ""};
+  kiln_slice buffers[] = {y, x};
+  int64_t sizes[] = {n, k}, grid[KILN_MAX_GRID] = {1, 1, 1}, estimates[2] = {};
+  return kiln_rt_launch(context, &info, buffers, sizes, grid, estimates);
+}
+
+/// A context on the tests' driver, and tensors of `n` elements.
+class Fixture {
+public:
+  explicit Fixture(void *stream = nullptr) {
+    driver() = {};
+    static const Images images;
+    model_.abi = KILN_ABI_VERSION;
+    model_.name = "test";
+    model_.device = &kiln_device_cuda;
+    model_.features = "";
+    model_.inputs = &input_;
+    model_.outputs = &output_;
+    model_.symbols = &symbol_;
+    model_.kernels = kernels_;
+    model_.input_count = model_.output_count = model_.symbol_count = 1;
+    model_.kernel_count = 2;
+    model_.code = &images;
+    model_.code_bytes = sizeof images;
+    model_.run = run;
+    kiln_options options = {};
+    options.size = sizeof options;
+    options.stream = stream;
+    char error[200] = "";
+    kiln_context_create(&model_, &options, &context_, error, sizeof error);
+    INFO(error);
+    REQUIRE(context_);
+  }
+  ~Fixture() { kiln_context_destroy(context_); }
+
+  /// y of x = 0, 1, 2 … in the host's memory.
+  std::vector<int32_t> runOn(int64_t n) {
+    std::vector<int32_t> x(n), y(n);
+    std::iota(x.begin(), x.end(), 0);
+    status_ = runWith(x.data(), y.data(), n);
+    return y;
+  }
+  kiln_status runWith(void *x, void *y, int64_t n) {
+    kiln_tensor input = {x, KILN_INT32, 1, {n}, 0}, output = {y, KILN_INT32, 1, {n}, 4 * n};
+    return kiln_run(context_, &input, 1, &output, 1);
+  }
+  std::string error() const { return kiln_context_error(context_); }
+  kiln_status status() const { return status_; }
+
+private:
+  kiln_dim dim_ = {"n", -1, 0};
+  kiln_port input_ = {"x", KILN_INT32, 1, &dim_, nullptr}, output_ = {"y", KILN_INT32, 1, &dim_, nullptr};
+  kiln_symbol symbol_ = {"n", 0, 1 << 20, 1};
+  kiln_kernel kernels_[2] = {{"add", 2, 2, nullptr, {32, 1, 1}}, {"add_last", 2, 2, nullptr, {32, 1, 1}}};
+  kiln_model model_ = {};
+  kiln_context *context_ = nullptr;
+  kiln_status status_ = KILN_OK;
+};
+
+/// Four launches; the last adds `last`.
+auto chain(int64_t last) {
+  return [last](kiln_context *context, kiln_slice x, kiln_slice y, int64_t n) {
+    kiln_status status = add(context, y, x, n, 1);
+    for (int i = 0; i < 2 && !status; i++)
+      status = add(context, y, y, n, 10);
+    return status ? status : add(context, y, y, n, last, 1);
+  };
+}
+
+/// Memory of the driver.
+void *deviceMemory(size_t bytes) {
+  auto alloc = reinterpret_cast<int (*)(unsigned long long *, size_t)>(dlsym(library(), "cuMemAlloc_v2"));
+  unsigned long long address = 0;
+  REQUIRE(alloc(&address, bytes) == 0);
+  return reinterpret_cast<void *>(address);
+}
+void freeDeviceMemory(void *memory) {
+  auto release = reinterpret_cast<int (*)(unsigned long long)>(dlsym(library(), "cuMemFree_v2"));
+  release(reinterpret_cast<unsigned long long>(memory));
+}
+
+} // namespace
+
+TEST_CASE("launches that come again are one graph") {
+  Fixture fixture;
+  program = chain(100);
+  for (int graphs : {0, 0, 1, 2, 3}) {
+    CHECK(fixture.runOn(3) == std::vector<int32_t>{121, 122, 123});
+    CHECK(driver().graph_launches == graphs);
+  }
+  CHECK(driver().launches == 8);
+}
+
+TEST_CASE("launches that end in another way than a graph are launched one by one") {
+  Fixture fixture;
+  program = chain(100);
+  for (int i = 0; i < 3; i++)
+    fixture.runOn(2);
+  REQUIRE(driver().graph_launches == 1);
+  program = chain(200);
+  CHECK(fixture.runOn(2) == std::vector<int32_t>{221, 222});
+  program = [](kiln_context *context, kiln_slice x, kiln_slice y, int64_t n) { return add(context, y, x, n, 1); };
+  CHECK(fixture.runOn(2) == std::vector<int32_t>{1, 2});
+  CHECK(driver().graph_launches == 1);
+  program = chain(100);
+  CHECK(fixture.runOn(2) == std::vector<int32_t>{121, 122});
+  CHECK(driver().graph_launches == 2);
+}
+
+TEST_CASE("a graph is of one set of sizes") {
+  Fixture fixture;
+  program = chain(100);
+  for (int64_t n : {3, 3, 3, 2, 3, 2, 2})
+    CHECK(fixture.runOn(n).back() == 120 + n);
+  CHECK(driver().graph_launches == 3);
+}
+
+TEST_CASE("copies are part of a graph, what is read between ends one") {
+  Fixture fixture;
+  program = [](kiln_context *context, kiln_slice x, kiln_slice y, int64_t n) {
+    kiln_status status = chain(100)(context, x, y, n);
+    kiln_slice second = {y.memory, 4};
+    if (!status)
+      status = kiln_rt_copy(context, second, y, 4);
+    int64_t value = 0;
+    if (!status)
+      status = kiln_rt_read(context, second, KILN_INT32, &value);
+    return status ? status : add(context, y, y, 1, value);
+  };
+  for (int i = 0; i < 4; i++)
+    CHECK(fixture.runOn(2) == std::vector<int32_t>{242, 121});
+  CHECK(driver().graph_launches == 2);
+}
+
+TEST_CASE("memory of the device is used in place") {
+  Fixture fixture;
+  program = chain(100);
+  auto *x = static_cast<int32_t *>(deviceMemory(8)), *y = static_cast<int32_t *>(deviceMemory(8));
+  x[0] = 5, x[1] = 6;
+  CHECK(fixture.runWith(x, y, 2) == KILN_OK);
+  CHECK(y[1] == 127);
+  CHECK(driver().copies == 0);
+  CHECK(fixture.runWith(x, x, 2) == KILN_OK); // through memory between, as an input is read while an output is written
+  CHECK(x[1] == 127);
+  CHECK(fixture.runWith(x + 1, y, 1) == KILN_INVALID_ARGUMENT);
+  CHECK(fixture.error() == "input 'x': memory of the device wanted at a multiple of 64 bytes");
+  freeDeviceMemory(x);
+  freeDeviceMemory(y);
+}
+
+TEST_CASE("on a caller's stream a run waits for host memory alone") {
+  int stream;
+  Fixture fixture(&stream);
+  program = chain(100);
+  auto *x = static_cast<int32_t *>(deviceMemory(4)), *y = static_cast<int32_t *>(deviceMemory(4));
+  *x = 5;
+  CHECK(fixture.runWith(x, y, 1) == KILN_OK);
+  CHECK(*y == 126);
+  CHECK(driver().waits == 0);
+  CHECK(fixture.runOn(1) == std::vector<int32_t>{121});
+  CHECK(driver().waits > 0);
+  freeDeviceMemory(x);
+  freeDeviceMemory(y);
+}
+
+TEST_CASE("what fails is named") {
+  Fixture fixture;
+  program = chain(100);
+  driver().fail_launch = 4;
+  fixture.runOn(1);
+  CHECK(fixture.status() == KILN_DEVICE_ERROR);
+  CHECK(fixture.error() == "add_last: cuLaunchKernel: OUT_OF_RESOURCES");
+  driver().fail_wait = 1;
+  fixture.runOn(1);
+  CHECK(fixture.error() == "y: a kernel from add to add_last: ILLEGAL_ADDRESS; DEBUG=2 tells which");
+  driver().fail_wait = 0;
+}
+
+TEST_CASE("a launch that was held back is named where it fails") {
+  Fixture fixture;
+  program = chain(100);
+  for (int i = 0; i < 3; i++)
+    fixture.runOn(1);
+  program = chain(200);
+  driver().fail_launch = 1;
+  fixture.runOn(1);
+  CHECK(fixture.error() == "add_last: kernel add: cuLaunchKernel: OUT_OF_RESOURCES");
+}

@@ -1,0 +1,14 @@
+/*===- driver.h - What the tests' libcuda.so.1 counts, and when it fails ----===*/
+#ifndef KILN_TEST_CUDA_DRIVER_H
+#define KILN_TEST_CUDA_DRIVER_H
+
+/* The library has one of them, named fake_cuda. */
+typedef struct fake_driver {
+  int launches;       /* of kernels, one by one */
+  int graph_launches; /* of graphs */
+  int copies, waits;
+  int fail_launch; /* the launch, counted down from here, that fails; 0: none */
+  int fail_wait;
+} fake_driver;
+
+#endif
