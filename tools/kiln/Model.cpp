@@ -1,6 +1,7 @@
 #include "Model.h"
 
 #include "Debug.h"
+#include "DumpCheck.h"
 #include "Progress.h"
 #include "TargetOption.h"
 #include "passes/Passes.h"
@@ -93,6 +94,8 @@ llvm::Error Model::checkDump() {
   if (isGraph)
     if (llvm::Error error = import::checkPorts(module()))
       return failure(options_.model + ": " + llvm::toString(std::move(error)));
+  if (llvm::Error error = checkVariables(module()))
+    return wrong(llvm::toString(std::move(error)));
   // A later stage relies on what this one guarantees.
   MarkStageOptions promise;
   promise.stage = mark.getValue();

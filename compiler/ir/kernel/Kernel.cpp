@@ -110,6 +110,11 @@ LogicalResult FuncOp::verify() {
 }
 
 LogicalResult FuncOp::verifyRegions() {
+  // MLIR looks at this later; what is asked below follows operands and would not come to an end.
+  for (Operation &op : getBody().front())
+    for (Value operand : op.getOperands())
+      if (Operation *definition = operand.getDefiningOp(); definition && !definition->isBeforeInBlock(&op))
+        return op.emitOpError("takes a value that does not come before it");
   if (std::optional<std::string> fault = faultOf(*this))
     return emitOpError() << *fault;
   return success();

@@ -1,0 +1,123 @@
+// DumpFuzz FOLDER SECONDS SEED [compile]: any text that is given as the dump of a stage is read or refused: no crash,
+// no assertion, no endless loop; with `compile` also taken through the stages that are left. What is tried are the
+// dumps of the folder with some words changed, for with bytes changed hardly any would still be read. libFuzzer is no
+// help here: it keeps what reaches new code, and the compiler is not instrumented. What is tried is written to
+// current.mlir first, so that a crash leaves it there.
+#include "tools/kiln/Model.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <unistd.h>
+
+using namespace kiln;
+using namespace kiln::driver;
+
+namespace {
+
+bool isWord(char c) { return llvm::isAlnum(c) || c == '_' || c == '.' || c == '-'; }
+
+/// Where the text's words begin and end.
+std::vector<std::pair<size_t, size_t>> wordsOf(llvm::StringRef text) {
+  std::vector<std::pair<size_t, size_t>> words;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = at;
+    while (end < text.size() && isWord(text[end]))
+      end++;
+    if (end > at)
+      words.emplace_back(at, end);
+    at = std::max(end, at + 1);
+  }
+  return words;
+}
+
+/// What stands for a word: another number, another word of the text, or nothing.
+std::string replace(llvm::StringRef word, llvm::StringRef other, std::mt19937 &random) {
+  static constexpr const char *kNumbers[] = {"0", "1", "-1", "2", "3", "7", "64", "1000", "2147483647", "-2147483648"};
+  int64_t value = 0;
+  if (!word.getAsInteger(10, value) && random() % 4 != 0)
+    switch (random() % 4) {
+    case 0:
+      return std::to_string(value + 1);
+    case 1:
+      return std::to_string(value - 1);
+    case 2:
+      return std::to_string(value * 2);
+    default:
+      return kNumbers[random() % std::size(kNumbers)];
+    }
+  return random() % 8 == 0 ? "" : other.str();
+}
+
+/// The text with one to three changes.
+std::string changed(std::string text, std::mt19937 &random) {
+  for (unsigned changes = 1 + random() % 3; changes > 0; changes--) {
+    if (random() % 6 == 0) { // a line is lost, or stands twice
+      size_t begin = text.rfind('\n', text.empty() ? 0 : random() % text.size());
+      begin = begin == std::string::npos ? 0 : begin + 1;
+      size_t end = std::min(text.find('\n', begin), text.size());
+      std::string line = text.substr(begin, end - begin) + "\n";
+      random() % 2 ? text.insert(begin, line) : text.erase(begin, line.size());
+      continue;
+    }
+    std::vector<std::pair<size_t, size_t>> words = wordsOf(text);
+    if (words.empty())
+      break;
+    auto [begin, end] = words[random() % words.size()];
+    auto [otherBegin, otherEnd] = words[random() % words.size()];
+    std::string word = text.substr(begin, end - begin), other = text.substr(otherBegin, otherEnd - otherBegin);
+    text.replace(begin, end - begin, replace(word, other, random));
+  }
+  return text;
+}
+
+enum class Outcome { Refused, Stopped, Done };
+
+Outcome read(const std::string &text, bool compiles) {
+  static constexpr char kPath[] = "current.mlir";
+  std::ofstream(kPath) << text;
+  alarm(20);
+  CompileOptions options;
+  options.model = kPath;
+  llvm::Expected<std::unique_ptr<Model>> model = Model::open(options);
+  if (!model)
+    return llvm::consumeError(model.takeError()), Outcome::Refused;
+  if (!compiles)
+    return Outcome::Done;
+  llvm::Error error = (*model)->advance(Stage::Lower);
+  bool failed = bool(error);
+  llvm::consumeError(std::move(error));
+  return failed ? Outcome::Stopped : Outcome::Done;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  if (argc < 4)
+    return 2;
+  bool compiles = argc > 4;
+  std::vector<std::string> texts;
+  for (const auto &entry : std::filesystem::directory_iterator(argv[1])) {
+    auto file = llvm::MemoryBuffer::getFile(entry.path().string());
+    texts.push_back((*file)->getBuffer().str());
+  }
+  std::sort(texts.begin(), texts.end());
+  std::mt19937 random(std::stoul(argv[3]));
+  auto end = std::chrono::steady_clock::now() + std::chrono::seconds(std::stol(argv[2]));
+  int64_t counts[3] = {};
+  for (const std::string &text : texts)
+    if (read(text, compiles) != Outcome::Done) {
+      llvm::errs() << "a dump of the folder is refused; it is in current.mlir\n";
+      return 1;
+    }
+  while (std::chrono::steady_clock::now() < end)
+    counts[int(read(changed(texts[random() % texts.size()], random), compiles))]++;
+  llvm::outs() << counts[0] << " texts refused, " << counts[1] << " stopped at a later stage, " << counts[2]
+               << " taken\n";
+  return 0;
+}

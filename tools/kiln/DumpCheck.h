@@ -1,0 +1,14 @@
+//===- DumpCheck.h - What passes rely on and no verifier sees -----------------===//
+#pragma once
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/Error.h"
+
+namespace kiln::driver {
+
+/// Whether each variable of a dump's sizes and indices stands for something: a symbol of the module or one that the
+/// graph binds; in a kernel, a size that it is passed or one of its axes. Stages take that for granted of each other,
+/// so only text from outside has to be looked at. The error has no file's name.
+llvm::Error checkVariables(mlir::ModuleOp module);
+
+} // namespace kiln::driver
