@@ -70,6 +70,14 @@ llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options
   if (!options.optsPath.empty() && model->stage() >= Stage::Optimize)
     return usageError("--opts " + options.optsPath + ": the kernels of " + options.model + " have their opts already",
                       "give it with the model's file, or with a dump of an earlier stage");
+  auto comesLate = [&](llvm::StringRef option, llvm::StringRef what) {
+    return usageError(option + ": the kernels of " + options.model + " are " + what + " already",
+                      "give it with the model's file, or with a dump of an earlier stage");
+  };
+  if (options.pipeline.noOpt && model->stage() >= Stage::Optimize)
+    return comesLate("--no-opt", "optimised");
+  if (options.pipeline.classic && model->stage() >= Stage::Schedule)
+    return comesLate("--schedule classic", "formed");
   if (llvm::Error error = setTarget(model->module(), options))
     return error;
   model->findSource();
