@@ -38,8 +38,8 @@ void kiln_cli_help(const kiln_model *model, const char *program) {
         "  --weights FILE     take the weights from a safetensors file\n"
         "  --list             names, dtypes and shapes of inputs and outputs\n"
         "  --help             this text\n\n"
-        "In the environment DEBUG=2 logs every launch, and KILN_CUDA_DEVICE or KILN_OPENCL_DEVICE names the GPU, by a "
-        "part\n"
-        "of what `kiln devices` calls it. Exit status: 0, 1 for a failure, 2 for wrong use.\n",
+        "In the environment DEBUG=2 logs every launch; KILN_CUDA_DEVICE and KILN_OPENCL_DEVICE name the GPU, by a part "
+        "of\n"
+        "what `kiln devices` calls it. Exit status: 0, 1 for a failure, 2 for wrong use.\n",
         stdout);
 }
