@@ -37,6 +37,13 @@ struct CastSpelling {
   llvm::StringLiteral definition;
 };
 
+/// A row of Alu.def that the language has an instruction for in a dtype, likewise.
+struct FunctionSpelling {
+  Alu kind;
+  DType dtype;
+  llvm::StringLiteral definition;
+};
+
 struct CLanguage {
   /// The type of a value, and of an element in a buffer. Half and bfloat16 are their bits in both: arithmetic on them
   /// widens to float.
@@ -61,6 +68,7 @@ struct CLanguage {
   llvm::StringLiteral floatMath;           ///< what float's math functions end in
   llvm::ArrayRef<AluSpelling> alus;
   llvm::ArrayRef<CastSpelling> casts = {};
+  llvm::ArrayRef<FunctionSpelling> functions = {};
   VectorSpelling vectors;
 
   llvm::StringRef value(DType dtype) const { return values[static_cast<unsigned>(dtype)]; }

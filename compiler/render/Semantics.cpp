@@ -249,6 +249,9 @@ std::string SemanticFunctions::define(std::string name, llvm::StringRef pattern,
 
 std::string SemanticFunctions::call(Alu kind, DType dtype) {
   std::string name = ("kiln_" + aluInfo(kind).mnemonic + "_" + shortName(dtype)).str();
+  for (const FunctionSpelling &spelling : language_.functions)
+    if (spelling.kind == kind && spelling.dtype == dtype)
+      return define(name, spelling.definition, dtype, dtype);
   for (const Row &row : kRows)
     if (row.kind == kind && row.takes(dtype))
       return define(name, row.pattern, dtype, dtype);

@@ -33,7 +33,7 @@ typedef struct context_scratch {
 
 static void *reserve_scratch(kiln_scratch *scratch, int64_t bytes) {
   context_scratch *from = (context_scratch *)scratch;
-  from->failed = !kiln_host_reserve(from->context, &from->context->scratch, bytes);
+  from->failed = !kiln_host_reserve(from->context, &from->context->scratch, bytes, /*for_reads=*/false);
   return from->context->scratch.memory;
 }
 

@@ -71,17 +71,30 @@ void kiln_tell_span(const kiln_context *context, const char *name, const char *o
   context->options.span(context->options.span_user, &span);
 }
 
-bool kiln_host_reserve(const kiln_context *context, kiln_block *block, int64_t bytes) {
+static void *take_host(const kiln_context *context, int64_t bytes, bool for_reads) {
+  if (for_reads && context->device->host_alloc)
+    return context->device->host_alloc(context->state, bytes);
+  return kiln_allocate(&context->options.memory, bytes, KILN_ALIGNMENT);
+}
+
+void kiln_host_release(const kiln_context *context, kiln_block *block, bool for_reads) {
+  if (for_reads && block->memory && context->device->host_free)
+    context->device->host_free(context->state, block->memory);
+  else
+    kiln_release(&context->options.memory, block->memory);
+  *block = (kiln_block){NULL, 0};
+}
+
+bool kiln_host_reserve(const kiln_context *context, kiln_block *block, int64_t bytes, bool for_reads) {
   if (block->memory && block->bytes >= bytes)
     return true;
-  const kiln_allocator *from = &context->options.memory;
   /* What grows once grows again: a cache by a step in every run. */
   int64_t larger = block->bytes <= INT64_MAX / 2 ? block->bytes + block->bytes / 2 : 0;
   int64_t wanted = larger > bytes ? larger : bytes;
-  kiln_release(from, block->memory);
-  *block = (kiln_block){kiln_allocate(from, wanted, KILN_ALIGNMENT), wanted};
+  kiln_host_release(context, block, for_reads);
+  *block = (kiln_block){take_host(context, wanted, for_reads), wanted};
   if (!block->memory && larger > bytes)
-    *block = (kiln_block){kiln_allocate(from, bytes, KILN_ALIGNMENT), bytes};
+    *block = (kiln_block){take_host(context, bytes, for_reads), bytes};
   if (!block->memory)
     block->bytes = 0;
   return block->memory;
@@ -211,8 +224,8 @@ void kiln_context_destroy(kiln_context *context) {
     }
     for (int32_t i = 0; i < model->output_count; i++) {
       kiln_block_release(context, &context->output_states[i].copy);
-      kiln_release(&memory, context->output_states[i].own[0].memory);
-      kiln_release(&memory, context->output_states[i].own[1].memory);
+      kiln_host_release(context, &context->output_states[i].own[0], /*for_reads=*/true);
+      kiln_host_release(context, &context->output_states[i].own[1], /*for_reads=*/true);
     }
     kiln_weights_close(context);
     context->device->close(context->state);

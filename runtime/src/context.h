@@ -93,7 +93,9 @@ kiln_status kiln_outputs_finish(kiln_context *context);
 void kiln_temporaries_recycle(kiln_context *context);
 void kiln_temporaries_release(kiln_context *context);
 
-/* Makes `block`, of host memory, at least `bytes` long; what it held is lost when it grows. False: no memory. */
-bool kiln_host_reserve(const kiln_context *context, kiln_block *block, int64_t bytes);
+/* Makes `block`, of host memory, at least `bytes` long; what it held is lost when it grows. False: no memory. A block
+ * that the device's results are read into is one `for_reads`, always: the device may have faster memory for that. */
+bool kiln_host_reserve(const kiln_context *context, kiln_block *block, int64_t bytes, bool for_reads);
+void kiln_host_release(const kiln_context *context, kiln_block *block, bool for_reads);
 
 #endif

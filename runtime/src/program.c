@@ -47,7 +47,7 @@ kiln_status kiln_rt_input(kiln_context *context, int32_t index, kiln_slice *slic
       return status;
   }
   if (port->dtype == KILN_BOOL && !owned && !kiln_are_bools(data, bytes)) {
-    if (!kiln_host_reserve(context, &state->bools, bytes))
+    if (!kiln_host_reserve(context, &state->bools, bytes, /*for_reads=*/false))
       return kiln_fail(context, KILN_OUT_OF_MEMORY, "input '%s': no memory for %" PRId64 " bytes", port->name, bytes);
     for (int64_t i = 0; i < bytes; i++)
       ((uint8_t *)state->bools.memory)[i] = ((const uint8_t *)data)[i] != 0;
@@ -113,7 +113,7 @@ static kiln_status check_given(kiln_context *context, int32_t index) {
 static kiln_status reserve_own(kiln_context *context, int32_t index) {
   kiln_output_state *state = &context->output_states[index];
   kiln_block *own = &state->own[state->turn];
-  if (!kiln_host_reserve(context, own, state->bytes))
+  if (!kiln_host_reserve(context, own, state->bytes, /*for_reads=*/true))
     return kiln_fail(context, KILN_OUT_OF_MEMORY, "output '%s': no memory for %" PRId64 " bytes",
                      context->model->outputs[index].name, state->bytes);
   state->host = own->memory;

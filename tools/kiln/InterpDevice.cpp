@@ -129,6 +129,8 @@ const kiln_device driver::kiln_device_interp = {
     .error = lastError,
     .map_host = nullptr,
     .owns = nullptr,
+    .host_alloc = nullptr,
+    .host_free = nullptr,
     .is_host = 0,
     .list = nullptr,
 };

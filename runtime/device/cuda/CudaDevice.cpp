@@ -28,6 +28,22 @@ static constexpr CastSpelling kCasts[] = {
      "}\n"},
 };
 
+// One instruction, where NVRTC makes two comparisons and a selection of what keeps a NaN.
+static constexpr FunctionSpelling kFunctions[] = {
+    {Alu::MAX, DType::F32,
+     "static inline $t $f($t a, $t b) {\n"
+     "  $t y;\n"
+     "  asm(\"max.NaN.f32 %0, %1, %2;\" : \"=f\"(y) : \"f\"(a), \"f\"(b));\n"
+     "  return y;\n"
+     "}\n"},
+    {Alu::MIN, DType::F32,
+     "static inline $t $f($t a, $t b) {\n"
+     "  $t y;\n"
+     "  asm(\"min.NaN.f32 %0, %1, %2;\" : \"=f\"(y) : \"f\"(a), \"f\"(b));\n"
+     "  return y;\n"
+     "}\n"},
+};
+
 const CLanguage cuda::kCudaC = {
     .values = {"bool", "signed char", "unsigned char", "short", "unsigned short", "int", "unsigned int", "long long",
                "unsigned long long", "unsigned short", "unsigned short", "float", "double"},
@@ -54,6 +70,7 @@ const CLanguage cuda::kCudaC = {
     .floatMath = "f",
     .alus = {},
     .casts = kCasts,
+    .functions = kFunctions,
     .vectors = {},
 };
 

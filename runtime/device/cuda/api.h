@@ -53,6 +53,8 @@ enum {
   F(stream_synchronize, "cuStreamSynchronize", (cuda_stream stream))                                                   \
   F(memory_alloc, "cuMemAlloc_v2", (cuda_address * address, size_t bytes))                                             \
   F(memory_free, "cuMemFree_v2", (cuda_address address))                                                               \
+  F(host_alloc, "cuMemHostAlloc", (void **memory, size_t bytes, unsigned flags))                                       \
+  F(host_free, "cuMemFreeHost", (void *memory))                                                                        \
   F(pointer_attributes, "cuPointerGetAttributes",                                                                      \
     (unsigned count, const int *attributes, void **values, cuda_address pointer))                                      \
   F(copy, "cuMemcpyAsync", (cuda_address to, cuda_address from, size_t bytes, cuda_stream stream))                     \

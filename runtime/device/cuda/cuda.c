@@ -328,6 +328,26 @@ static int32_t cuda_owns(void *opaque, const void *data) {
   return code == 0 && type == CUDA_MEMORY_DEVICE;
 }
 
+/* Memory that is not paged, so that the GPU writes there itself. */
+static void *cuda_host_alloc(void *opaque, int64_t bytes) {
+  cuda_state *state = opaque;
+  void *made = NULL;
+  if (bytes < 0 || enter(state))
+    return NULL;
+  if (state->api.host_alloc(&made, bytes ? (size_t)bytes : 1, 0))
+    made = NULL;
+  leave(state);
+  return made;
+}
+
+static void cuda_host_free(void *opaque, void *memory) {
+  cuda_state *state = opaque;
+  if (enter(state))
+    return;
+  state->api.host_free(memory);
+  leave(state);
+}
+
 static const char *cuda_error(void *opaque) { return ((cuda_state *)opaque)->error; }
 
 const kiln_device kiln_device_cuda = {
@@ -343,5 +363,7 @@ const kiln_device kiln_device_cuda = {
     .synchronize = cuda_synchronize,
     .error = cuda_error,
     .owns = cuda_owns,
+    .host_alloc = cuda_host_alloc,
+    .host_free = cuda_host_free,
     .list = kiln_cuda_list,
 };

@@ -176,6 +176,9 @@ struct kiln_device {
   /* Optional: not 0 where `data` is memory of the device, which is used in place, at KILN_HOST_ALIGNMENT, and which the
    * host may not read. `write` and `read` take it for host memory, too. */
   int32_t (*owns)(void *state, const void *data);
+  /* Optional, both or neither: host memory that `read` fills faster than other, at KILN_ALIGNMENT. NULL: none. */
+  void *(*host_alloc)(void *state, int64_t bytes);
+  void (*host_free)(void *state, void *memory);
   int32_t is_host; /* not 0: the host may read and write at slice.memory + slice.offset */
   /* Optional: calls `visit` with what this machine has of the device; needs no state. */
   kiln_status (*list)(void (*visit)(void *user, const char *name), void *user, char *error, size_t error_bytes);

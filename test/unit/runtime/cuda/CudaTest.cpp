@@ -85,8 +85,9 @@ public:
   }
   kiln_status runWith(void *x, void *y, int64_t n) {
     kiln_tensor input = {x, KILN_INT32, 1, {n}, 0}, output = {y, KILN_INT32, 1, {n}, 4 * n};
-    return kiln_run(context_, &input, 1, &output, 1);
+    return runOn(input, output);
   }
+  kiln_status runOn(const kiln_tensor &input, kiln_tensor &output) { return kiln_run(context_, &input, 1, &output, 1); }
   std::string error() const { return kiln_context_error(context_); }
   kiln_status status() const { return status_; }
 
@@ -189,6 +190,21 @@ TEST_CASE("memory of the device is used in place") {
   CHECK(fixture.error() == "input 'x': memory of the device wanted at a multiple of 64 bytes");
   freeDeviceMemory(x);
   freeDeviceMemory(y);
+}
+
+TEST_CASE("outputs in memory of the context are not paged") {
+  {
+    Fixture fixture;
+    program = chain(100);
+    for (int64_t n : {2, 1, 3}) {
+      std::vector<int32_t> x(n, 7);
+      kiln_tensor input = {x.data(), KILN_INT32, 1, {n}, 0}, output = {};
+      REQUIRE(fixture.runOn(input, output) == KILN_OK);
+      CHECK(static_cast<int32_t *>(output.data)[n - 1] == 128);
+      CHECK(driver().pinned == 1);
+    }
+  }
+  CHECK(driver().pinned == 0);
 }
 
 TEST_CASE("on a caller's stream a run waits for host memory alone") {

@@ -106,6 +106,15 @@ cuda_result cuMemAlloc_v2(cuda_address *address, size_t bytes) {
     }
   return CUDA_OUT_OF_MEMORY;
 }
+cuda_result cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
+  *memory = aligned_alloc(256, (bytes + 255) / 256 * 256);
+  fake_cuda.pinned += *memory != NULL;
+  return flags != 0;
+}
+cuda_result cuMemFreeHost(void *memory) {
+  fake_cuda.pinned--;
+  return (free(memory), 0);
+}
 cuda_result cuMemFree_v2(cuda_address address) {
   for (int i = 0; i < MOST_BLOCKS; i++)
     if (blocks[i].begin == (char *)(uintptr_t)address) {
