@@ -41,7 +41,7 @@ Value KernelLowering::alu(Alu kind, ValueRange operands, Type result, size_t dep
 Value KernelLowering::splat(Value scalar, size_t depth) {
   // Constants are filled once, at the top; other scalars where they are used.
   size_t where = scalar.getDefiningOp<uop::ConstOp>() ? 0 : depth;
-  Value &known = scopes_[where]->splats[scalar];
+  Value &known = scopes_[where]->splats[{scalar, lanes()}];
   if (!known)
     known = uop::VectorizeOp::create(at(where), loc_, withLanes(scalar.getType()), scalar);
   return known;

@@ -132,7 +132,7 @@ AxisSet KernelLowering::axesOfTracker(const view::ShapeTracker &tracker) const {
 
 const AxisSet &KernelLowering::axesOf(Value value) {
   if (auto known = axesOf_.find(walked(value)); known != axesOf_.end())
-    return known->second;
+    return *known->second;
   AxisSet axes = none();
   Operation *op = value.getDefiningOp();
   if (auto stage = dyn_cast<kernel::StageOp>(op)) {
@@ -141,7 +141,7 @@ const AxisSet &KernelLowering::axesOf(Value value) {
       if (kernel::dependsOn(stage, axis))
         addVariables(walk().index[axis], axes);
     }
-    return axesOf_[walked(value)] = axes;
+    return *(axesOf_[walked(value)] = std::make_unique<AxisSet>(axes));
   }
   if (auto tracker = op->getAttrOfType<TrackerAttr>("tracker"))
     axes = axesOfTracker(tracker.getValue());
@@ -151,7 +151,7 @@ const AxisSet &KernelLowering::axesOf(Value value) {
   if (auto reduce = dyn_cast<kernel::ReduceOp>(op))
     for (int64_t axis : reduce.getAxes())
       axes.reset(axis);
-  return axesOf_[walked(value)] = axes;
+  return *(axesOf_[walked(value)] = std::make_unique<AxisSet>(axes));
 }
 
 bool KernelLowering::isBound(int64_t axis) const {

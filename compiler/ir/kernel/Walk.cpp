@@ -62,7 +62,8 @@ llvm::DenseSet<int64_t> kernel::axesOf(Expr expr) {
 }
 
 bool kernel::dependsOn(StageOp stage, size_t domainAxis) {
-  return !stage.getIndex().getSizes()[domainAxis].isConst(0) ||
+  // What it is summed up along, its index goes along alone.
+  return !stage.getBase()[domainAxis].isConst(0) ||
          llvm::any_of(stage.getParts(), [&](PartAttr part) { return part.getAxis() == int64_t(domainAxis); });
 }
 
