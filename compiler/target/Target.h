@@ -21,6 +21,17 @@ constexpr bool stagesOperands(double rows, double columns, double depth) {
   return rows * columns * depth >= double(kStagedProduct) && rows >= 32 && columns >= 128;
 }
 
+/// The most rows of scores that a kernel holds at a time: their products with the keys fill several register tiles.
+inline constexpr int64_t kMostHeldRows = 64;
+
+/// How many rows of `keys` scores a kernel holds in the second cache beside their exponentials, `bytes` to a number,
+/// for products of vectors with at least `lanes` columns on both sides; 0 where that does not pay.
+inline int64_t heldRows(TargetAttr target, int64_t keys, int64_t columns, int64_t bytes) {
+  int64_t lanes = target.vectorBits() / 8 / bytes, fit = target.cacheBytes(2) / 2 / (2 * keys * bytes);
+  bool isVector = target.maxItems() == 0 && lanes > 1 && keys >= lanes && columns >= lanes;
+  return isVector && fit >= 8 ? std::min(fit / 8 * 8, kMostHeldRows) : 0;
+}
+
 /// The most sums that one thread or item adds up side by side, in registers.
 inline constexpr int64_t kMostTotals = 128;
 

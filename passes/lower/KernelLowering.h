@@ -48,11 +48,11 @@ struct Scope {
   llvm::DenseMap<WalkedValue, Tile> tiles;              ///< kernel values computed here
   llvm::DenseMap<view::Expr, mlir::Value> indices;      ///< index math computed here
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> splats; ///< a scalar in so many lanes
-  llvm::DenseSet<mlir::Operation *> filled;             ///< stages whose memory is filled here
-  llvm::SmallVector<view::Expr> tested;                 ///< guards that this branch depends on
-  llvm::SmallVector<view::Expr> tests;                  ///< what it asks for them, at their last points
-  bool inside = false;                                  ///< the tested guards hold here
-  mlir::Operation *outerBefore = nullptr;               ///< what `before` of the scope around was until this one opened
+  llvm::DenseSet<mlir::Operation *> filled;                            ///< stages whose memory is filled here
+  llvm::SmallVector<view::Expr> tested;                                ///< guards that this branch depends on
+  llvm::SmallVector<view::Expr> tests;                                 ///< what it asks for them, at their last points
+  bool inside = false;                                                 ///< the tested guards hold here
+  mlir::Operation *outerBefore = nullptr; ///< what `before` of the scope around was until this one opened
 };
 
 class KernelLowering {
@@ -261,7 +261,7 @@ private:
   llvm::SmallVector<view::Expr> variables_;             // of the axes, by id
   std::vector<std::unique_ptr<Scope>> scopes_;
   llvm::DenseMap<WalkedValue, std::unique_ptr<AxisSet>> axesOf_; // references to these are kept while others are added
-  llvm::DenseMap<mlir::Value, mlir::Value> pointers_; // buffer argument → pointer argument
+  llvm::DenseMap<mlir::Value, mlir::Value> pointers_;            // buffer argument → pointer argument
   llvm::DenseMap<mlir::Operation *, mlir::Value> stageMemory_;
   int64_t memories_ = 0; // local and register memory so far
   llvm::DenseMap<mlir::Value, std::unique_ptr<llvm::SmallPtrSet<mlir::Operation *, 4>>> reducesBehind_;

@@ -8,6 +8,7 @@
 #include "passes/optimize/Heuristic.h"
 
 #include "passes/optimize/Groups.h"
+#include "passes/optimize/HeldRows.h"
 #include "passes/optimize/Product.h"
 #include "passes/optimize/Work.h"
 
@@ -469,6 +470,12 @@ SmallVector<OptAttr> Chooser::choose() {
   std::optional<Product> product = hasVectors ? optimize::findProduct(func_, target_, weights_) : std::nullopt;
   if (product && chooseProduct(*product))
     return opts_;
+  if (std::optional<optimize::HeldRows> held = optimize::chooseHeldRows(func_, target_)) {
+    opts_ = held->opts;
+    countOf_[held->rows] = held->blocks;
+    chooseChunks(keptAxes({held->columns}));
+    return opts_;
+  }
   if (hasVectors && totals.empty() && chooseStreams())
     return opts_;
   if (hasVectors && totals.empty())

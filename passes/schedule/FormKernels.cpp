@@ -7,6 +7,7 @@
 
 #include "passes/Passes.h"
 
+#include "passes/schedule/HoldRows.h"
 #include "passes/schedule/HostBuilder.h"
 #include "passes/schedule/ScoreSums.h"
 #include "passes/schedule/SeparateAssigns.h"
@@ -37,8 +38,10 @@ struct FormKernels : kiln::impl::FormKernelsBase<FormKernels> {
     RatesAttr rates = targetOf(getOperation()).getRates();
     if (classic || rates.getUnits() > 1) // one unit sums up as fast alone
       schedule::splitReduces(main, /*writes=*/!classic);
-    if (!classic)
+    if (!classic) {
+      schedule::holdRows(main, targetOf(getOperation()));
       schedule::scoreSums(main, rates);
+    }
     schedule::buildHostProgram(main, symbols, {classic, rates});
   }
 };

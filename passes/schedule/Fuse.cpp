@@ -11,6 +11,7 @@
 
 #include "passes/schedule/Cost.h"
 #include "passes/schedule/Domain.h"
+#include "passes/schedule/HoldRows.h"
 #include "passes/schedule/MergeKernels.h"
 
 #include <limits>
@@ -236,6 +237,10 @@ bool Fuser::isCheaperInside(Value value) {
     placements_[value] = {host::Reason::Score};
     return true;
   }
+  if (value.getDefiningOp()->hasAttr(kHeldAttr)) {
+    placements_[value] = {host::Reason::Held};
+    return true;
+  }
   double elements = elementsOf(value), operations = operationsFor(value), own = operations;
   const Cone &cone = cones_[reduce ? edgeOf(reduce.getInput()).base : value];
   // A reduce among the sources joins a kernel of this tensor's own, and needs memory where it is read again and again.
@@ -305,6 +310,9 @@ void Fuser::addUse(const Edge &edge, Use use) {
 
 void Fuser::giveUsesToOperands(Value value) {
   std::vector<Use> uses = uses_[value];
+  // What is held is computed once, wherever it is used.
+  if (value.getDefiningOp()->hasAttr(kHeldAttr))
+    uses = {*llvm::min_element(uses, [&](const Use &a, const Use &b) { return timesOf(a) < timesOf(b); })};
   graph::ReduceOp reduce = reduceOf(value);
   auto gather = value.getDefiningOp<graph::GatherOp>();
   for (const Use &use : uses) {

@@ -28,6 +28,18 @@ Edge schedule::edgeOf(Value value) {
   return {value, ShapeTracker::contiguous(shapeOf(value))};
 }
 
+Edge schedule::through(Value operand, const ShapeTracker &tracker) {
+  Edge edge = edgeOf(operand);
+  return {edge.base, edge.tracker.compose(tracker).simplify()};
+}
+
+bool schedule::areReadersAmong(Value value, llvm::function_ref<bool(Operation *)> among) {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    auto view = dyn_cast<graph::ViewOp>(user);
+    return view ? areReadersAmong(view.getResult(), among) : among(user);
+  });
+}
+
 bool schedule::isMasked(const ShapeTracker &tracker) {
   return llvm::any_of(tracker.views(), [](const view::View &view) { return view.mask().has_value(); });
 }

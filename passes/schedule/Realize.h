@@ -21,6 +21,12 @@ struct Edge {
 };
 Edge edgeOf(mlir::Value value);
 
+/// What is behind an operand that is itself seen through `tracker`.
+Edge through(mlir::Value operand, const view::ShapeTracker &tracker);
+
+/// Whether all operations that read a value, by itself or through views, are among these.
+bool areReadersAmong(mlir::Value value, llvm::function_ref<bool(mlir::Operation *)> among);
+
 /// Whether some of the elements may be padding, which reads nothing.
 bool isMasked(const view::ShapeTracker &tracker);
 

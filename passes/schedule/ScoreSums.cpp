@@ -38,11 +38,6 @@ static graph::AluOp aluOf(Value value, Alu kind) {
   return alu && alu.getKind().getValue() == kind ? alu : nullptr;
 }
 
-static Edge through(Value operand, const ShapeTracker &tracker) {
-  Edge edge = edgeOf(operand);
-  return {edge.base, edge.tracker.compose(tracker).simplify()};
-}
-
 /// The scores whose largest `edge` reads, where what it takes the largest of are the elements along `axes` of them.
 static std::optional<Edge> scoresOf(graph::ReduceOp largest, const Edge &edge, ArrayRef<int64_t> axes) {
   view::Shape shape = shapeOf(largest.getInput());
@@ -125,13 +120,6 @@ static graph::ReduceOp totalOf(ScoredSum &match) {
   return nullptr;
 }
 
-static bool areReadersAmong(Value value, const llvm::SmallSetVector<Operation *, 8> &ops) {
-  return llvm::all_of(value.getUsers(), [&](Operation *user) {
-    auto view = dyn_cast<graph::ViewOp>(user);
-    return view ? areReadersAmong(view.getResult(), ops) : ops.contains(user);
-  });
-}
-
 /// The sum of products that a scored sum's scores are computed from element by element, and that nothing but `ops`
 /// reads; null: none.
 static graph::ReduceOp productBehind(const ScoredSum &match, llvm::SmallSetVector<Operation *, 8> ops) {
@@ -147,7 +135,8 @@ static graph::ReduceOp productBehind(const ScoredSum &match, llvm::SmallSetVecto
     for (const Edge &edge : sourcesOf(value))
       open.push_back(edge.base);
   }
-  return product && areReadersAmong(product.getResult(), ops) ? product : nullptr;
+  return product && areReadersAmong(product.getResult(), [&](Operation *op) { return ops.contains(op); }) ? product
+                                                                                                          : nullptr;
 }
 
 static bool isWorthwhile(ScoredSum &match, const llvm::SmallSetVector<Operation *, 8> &ops, RatesAttr rates) {
@@ -239,9 +228,10 @@ void schedule::scoreSums(func::FuncOp main, RatesAttr rates) {
     if (isTotal)
       ops.insert(total->ops.begin(), total->ops.end());
     // Where a weight or a score is needed in memory anyway, nothing is saved.
-    bool isAlone = areReadersAmong(found->score->base, ops);
+    auto isAmong = [&](Operation *op) { return ops.contains(op); };
+    bool isAlone = areReadersAmong(found->score->base, isAmong);
     for (Operation *op : ops)
-      isAlone &= op == sum || (isTotal && op == totalled) || areReadersAmong(op->getResult(0), ops);
+      isAlone &= op == sum || (isTotal && op == totalled) || areReadersAmong(op->getResult(0), isAmong);
     if (!isAlone || !isWorthwhile(*found, ops, rates))
       continue;
     gone.insert(sum);

@@ -105,6 +105,8 @@ std::string driver::reason(host::TensorAttr tensor) {
     return "a kernel computes so much at once, and reads so many tensors, at most";
   case Reason::Score:
     return "the sum over its softmax walks once, and uses each score when it is computed";
+  case Reason::Held:
+    return "a kernel holds it for a block of rows, beside the sum over its softmax";
   case Reason::Output:
     return "an output of the model";
   case Reason::Control:

@@ -55,7 +55,8 @@ def ReasonEnum : I32EnumAttr<"Reason", "why a tensor is where it is", [
   I32EnumAttrCase<"Padded", 10, "padded">,    // classic: a reader pads it where zeros would not stay zeros
   I32EnumAttrCase<"Reduce", 11, "reduce">,    // classic: its readers cannot all be finished in the kernel of a reduce
   I32EnumAttrCase<"Limit", 12, "limit">,      // its readers' kernel would be too deep, or read too many tensors
-  I32EnumAttrCase<"Score", 13, "score">       // in a register: a sum over a softmax uses the score that it has just computed
+  I32EnumAttrCase<"Score", 13, "score">,      // in a register: a sum over a softmax uses the score that it has just computed
+  I32EnumAttrCase<"Held", 14, "held">         // in the cache: a sum over a softmax holds its scores for a block of rows
 ]> {
   let cppNamespace = "::kiln::host";
   let genSpecializedAttr = 0;

@@ -1,0 +1,222 @@
+//===- HeldRows.cpp - Two products with a softmax between them ------------------------===//
+// Attention is sum_j p(q·k_j) v_j: over keys j, a sum of products with what is computed from other sums of products,
+// the scores. Their largest, the sum of their exponentials and the sum over the values all read them. A block of rows
+// of them fits the cache, so the kernel has three walks:
+//   scores        rows × keys, a register tile over both, the sum over the query's elements inside
+//   exponentials  rows × keys, a vector of keys at a time, the row's largest found before
+//   the result    rows × columns, a register tile over both, the sum over keys inside
+// Which axis a stage calls what is read off a copy of the kernel to which the opts so far have been applied.
+//===----------------------------------------------------------------------------------===//
+
+#include "passes/optimize/HeldRows.h"
+
+#include "passes/optimize/ApplyOpts.h"
+#include "passes/optimize/Product.h"
+#include "passes/optimize/StageValue.h"
+
+#include "ir/kernel/Walk.h"
+#include "target/Target.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace kiln;
+using namespace kiln::kernel;
+using namespace mlir;
+using kiln::optimize::HeldRows;
+
+/// Rows of a register tile at most, of which blocks are made.
+static constexpr int64_t kTileRows = 8;
+/// Rows of exponentials that are computed side by side, which do not wait for each other.
+static constexpr int64_t kExponentialRows = 4;
+
+namespace {
+/// What a kernel's values are in such a sum.
+struct Attention {
+  SmallVector<Value> held;   ///< the scores, what is summed up of each, and the first operand of the second product
+  LoadOp keys, values;       ///< the second operands of the two products
+  size_t rows, key, columns; ///< axes of the domain
+  size_t terms;              ///< and that which a score is summed up over
+};
+
+/// A copy of a kernel, and the opts that have been applied to it.
+class Trial {
+public:
+  explicit Trial(FuncOp func) : func_(cast<FuncOp>(func->clone(mapping_))) {}
+
+  FuncOp func() { return *func_; }
+  template <typename T> T copyOf(T value) { return cast<T>(mapping_.lookup(Value(value))); }
+  Value copyOf(Value value) { return mapping_.lookup(value); }
+  /// False where the opt does not fit, or one before it did not.
+  void apply(OptKind kind, int64_t axis, int64_t amount, bool isValue = false) {
+    if (!fits_)
+      return;
+    auto opt = OptAttr::get(func_->getContext(), kind, axis, amount, isValue);
+    if (llvm::Error error = optimize::applyOpt(*func_, opt)) {
+      llvm::consumeError(std::move(error));
+      fits_ = false;
+    }
+    opts_.push_back(opt);
+  }
+  /// Splits an axis; the id of its inner part.
+  int64_t split(OptKind kind, int64_t axis, int64_t amount) {
+    int64_t inner = optimize::freshAxis(*func_);
+    apply(kind, axis, amount);
+    return inner;
+  }
+  /// Holds a value inside an axis; the stage, null where it cannot be.
+  StageOp hold(Value value, int64_t axis);
+  bool fits() const { return fits_; }
+  ArrayRef<OptAttr> opts() const { return opts_; }
+
+private:
+  IRMapping mapping_;
+  OwningOpRef<FuncOp> func_;
+  SmallVector<OptAttr> opts_;
+  bool fits_ = true;
+};
+} // namespace
+
+StageOp Trial::hold(Value value, int64_t axis) {
+  int64_t number = 0;
+  for (Operation &op : func_->getBody().front()) {
+    if (op.getNumResults() && op.getResult(0) == value)
+      break;
+    number += op.getNumResults() && !isa<StageOp>(op);
+  }
+  apply(OptKind::STAGE, axis, number, /*isValue=*/true);
+  for (Operation *user : value.getUsers())
+    if (auto stage = dyn_cast<StageOp>(user))
+      return stage;
+  return nullptr;
+}
+
+/// The multiplication that a reduce sums up; null: none.
+static AluOp productOf(ReduceOp reduce) {
+  auto mul = reduce.getInput().getDefiningOp<AluOp>();
+  bool isSum = reduce.getKind().getValue() == Alu::ADD && !reduce.getScore();
+  return isSum && mul && mul.getKind().getValue() == Alu::MUL ? mul : nullptr;
+}
+
+/// The second operand of a product whose sum moves along `columns` and whose first does not.
+static std::optional<Attention> find(FuncOp func) {
+  Attention found;
+  ReduceOp outer, inner, largest;
+  Value weights;
+  for (auto reduce : func.getBody().getOps<ReduceOp>()) {
+    AluOp mul = productOf(reduce);
+    bool isLargest = reduce.getKind().getValue() == Alu::MAX;
+    LoadOp loads[2];
+    for (unsigned side : {0, 1})
+      loads[side] = mul ? optimize::onlyLoadOf(mul->getOperand(side)) : nullptr;
+    bool isInner = loads[0] && loads[1], isOuter = mul && !isInner && (loads[0] || loads[1]);
+    if ((isLargest && largest) || (isInner && inner) || (isOuter && outer))
+      return std::nullopt;
+    if (isLargest)
+      largest = reduce;
+    if (isInner)
+      inner = reduce;
+    if (isOuter) {
+      outer = reduce;
+      found.values = loads[0] ? loads[0] : loads[1];
+      weights = mul->getOperand(loads[0] ? 1 : 0);
+    }
+  }
+  if (!outer || !inner || !largest || outer.getAxes().size() != 1 || largest.getAxes() != outer.getAxes() ||
+      inner.getAxes().size() != 1)
+    return std::nullopt;
+  found.terms = inner.getAxes().front();
+  found.key = outer.getAxes().front();
+  found.held.push_back(largest.getInput());
+  auto hold = [&](Value value) {
+    if (!llvm::is_contained(found.held, value))
+      found.held.push_back(value);
+  };
+  for (auto reduce : func.getBody().getOps<ReduceOp>())
+    if (reduce != outer && reduce != inner && reduce.getAxes() == outer.getAxes())
+      hold(reduce.getInput());
+  hold(weights);
+  bool hasRows = false, hasColumns = false;
+  for (auto [axis, size] : llvm::enumerate(func.getDomain().getSizes())) {
+    if (!size.isConst())
+      return std::nullopt;
+    bool ofScores = optimize::dependsOn(largest.getInput(), axis), ofValues = optimize::dependsOn(found.values, axis);
+    if (axis == found.key || ofScores == ofValues)
+      continue;
+    (ofScores ? found.rows : found.columns) = axis;
+    (ofScores ? hasRows : hasColumns) = true;
+  }
+  if (!hasRows || !hasColumns)
+    return std::nullopt;
+  for (Value operand : inner.getInput().getDefiningOp()->getOperands())
+    if (LoadOp load = optimize::onlyLoadOf(operand); optimize::dependsOn(load, found.key))
+      found.keys = load;
+  return found.keys ? std::optional(found) : std::nullopt;
+}
+
+/// The axes of a stage's own walk that go along an axis of the domain, in loop order.
+static SmallVector<int64_t> axesAlong(StageOp stage, size_t axis) {
+  llvm::DenseSet<int64_t> along = kernel::axesOf(stage.getIndex().getSizes()[axis]);
+  SmallVector<int64_t> ids;
+  for (AxisAttr own : stage.getLoopAxes())
+    if (along.contains(own.getId()))
+      ids.push_back(own.getId());
+  return ids;
+}
+
+std::optional<HeldRows> optimize::chooseHeldRows(FuncOp func, TargetAttr target) {
+  std::optional<Attention> found = find(func);
+  if (!found)
+    return std::nullopt;
+  ArrayRef<view::Expr> domain = func.getDomain().getSizes();
+  int64_t rows = domain[found->rows].constant(), keys = domain[found->key].constant();
+  int64_t columns = domain[found->columns].constant(), bytes = byteSize(found->keys.getResult().getType());
+  int64_t block = target::heldRows(target, keys, columns, bytes), lanes = target.vectorBits() / 8 / bytes;
+  if (block == 0)
+    return std::nullopt;
+  // Blocks of about one size, of whole register tiles.
+  block = llvm::alignTo(llvm::divideCeil(rows, llvm::divideCeil(rows, block)), kTileRows);
+  auto vectors = [&](int64_t size, int64_t most) {
+    return std::min<int64_t>(llvm::bit_floor(uint64_t(size / lanes)), most);
+  };
+  auto tall = [&](int64_t wide) {
+    return std::min<int64_t>(llvm::bit_floor(uint64_t((target.vectorRegisters() - 1 - wide) / wide)), kTileRows);
+  };
+  int64_t wide = vectors(keys, 2), across = vectors(columns, 4);
+
+  Trial trial(func);
+  LoadOp keysLoad = trial.copyOf(found->keys.getResult()).getDefiningOp<LoadOp>();
+  SmallVector<Value> values = llvm::map_to_vector(found->held, [&](Value value) { return trial.copyOf(value); });
+  int64_t inBlock = trial.split(OptKind::TILE, found->rows, block);
+  trial.split(OptKind::TILE, found->key, wide * lanes);
+  // A score's sum goes inside a vector of keys, and the result's columns around all keys: where the two are one axis of
+  // the domain, it changes its place between.
+  bool isInside = found->terms > found->key;
+  if (!isInside)
+    trial.apply(OptKind::SWAP, found->terms, found->key);
+  // Keys lie element by element, and lanes go along them: packed once for all rows.
+  if (!accessOf(found->keys).isContiguous(found->key))
+    trial.hold(keysLoad, -1);
+  SmallVector<StageOp> stages;
+  for (Value value : values)
+    if (trial.fits())
+      stages.push_back(trial.hold(value, found->rows));
+  if (!isInside)
+    trial.apply(OptKind::SWAP, found->terms, found->key);
+  if (!trial.fits())
+    return std::nullopt;
+  SmallVector<int64_t> row = axesAlong(stages[0], found->rows), key = axesAlong(stages[0], found->key);
+  trial.apply(OptKind::SWAP, row.front(), key.front()); // a vector's keys stay in cache while all rows pass
+  trial.apply(OptKind::VECTOR, key.back(), wide * lanes);
+  trial.apply(OptKind::UPCAST, row.front(), tall(wide));
+  for (StageOp stage : llvm::drop_begin(stages)) {
+    trial.apply(OptKind::UPCAST, axesAlong(stage, found->rows).front(), kExponentialRows);
+    trial.apply(OptKind::VECTOR, axesAlong(stage, found->key).back(), wide * lanes);
+  }
+  trial.apply(OptKind::VECTOR, found->columns, across * lanes);
+  trial.apply(OptKind::UPCAST, inBlock, tall(across));
+  if (!trial.fits())
+    return std::nullopt;
+  return HeldRows{SmallVector<OptAttr>(trial.opts()), found->rows, found->columns,
+                  int64_t(llvm::divideCeil(rows, block))};
+}
