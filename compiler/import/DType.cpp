@@ -1,6 +1,7 @@
 #include "import/DType.h"
 
 #include "ir/base/NarrowDType.h"
+#include "ir/base/ObjectType.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -43,6 +44,8 @@ std::string kiln::import::dtypeName(Type element) {
       return row.name.str();
   if (const NarrowDType *narrow = narrowDType(element))
     return narrow->name.str();
+  if (isa<StringType>(element))
+    return "string";
   std::string text;
   llvm::raw_string_ostream(text) << element;
   return text;

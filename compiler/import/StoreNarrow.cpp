@@ -41,7 +41,7 @@ static RankedTensorType storedType(RankedTensorType type) {
 }
 
 static void storeValue(Value value) {
-  if (auto type = dyn_cast<RankedTensorType>(value.getType()); type && isNarrow(type.getElementType()))
+  if (auto type = dyn_cast<RankedTensorType>(value.getType()))
     value.setType(storedType(type));
 }
 
@@ -53,10 +53,10 @@ static TypedAttr storedNumber(TypedAttr number) {
   return IntegerAttr::get(storageType(number.getType()), bits.zext(8));
 }
 
-/// Says in an attribute of each narrow port what it is.
+/// Says in an attribute of each port that is stored as another type what it is.
 static void namePorts(func::FuncOp main) {
   auto nameOne = [](Type type, auto set) {
-    if (Type element = cast<RankedTensorType>(type).getElementType(); isNarrow(element))
+    if (Type element = cast<RankedTensorType>(type).getElementType(); element != storageType(element))
       set(TypeAttr::get(element));
   };
   for (unsigned i = 0; i < main.getNumArguments(); ++i)

@@ -14,8 +14,8 @@ std::string unpackCodes(llvm::StringRef packed, int64_t elements, mlir::Type ele
 /// The elements' codes as bytes; any other attribute as it is.
 mlir::ElementsAttr storedElements(mlir::ElementsAttr elements);
 
-/// The last step of an import: what has a narrow element type (ir/base/NarrowDType.h) has ui8 afterwards, and a port of
-/// @main says in `graph.dtype` what it was.
+/// The last step of an import: what has an element type that is stored as another (ir/base/NarrowDType.h) has that one
+/// afterwards, and a port of @main says in `graph.dtype` what it was.
 void storeNarrow(mlir::ModuleOp module);
 
 } // namespace kiln::import

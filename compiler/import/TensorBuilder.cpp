@@ -28,7 +28,9 @@ TypedAttr Operand::number(Type element) const {
       return {};
     value = int64_t(number);
   }
-  auto type = cast<IntegerType>(element);
+  auto type = dyn_cast<IntegerType>(element);
+  if (!type)
+    return {};
   unsigned width = type.getWidth();
   bool isUnsigned = type.isUnsigned() || width == 1;
   bool fits = isUnsigned ? value >= 0 && llvm::isUIntN(width, uint64_t(value)) : llvm::isIntN(width, value);

@@ -5,6 +5,7 @@
 #include "ir/base/AluTraits.h"
 #include "ir/base/Evaluate.h"
 #include "ir/base/NarrowDType.h"
+#include "ir/base/ObjectType.h"
 
 using namespace kiln;
 using namespace kiln::import;
@@ -23,6 +24,8 @@ static bool isNumber(Value x, int64_t number) {
 
 /// What a row takes beside what verifyAlu checks, in words; empty when `element` suits it.
 static llvm::StringRef unsuitable(Alu kind, Type element) {
+  if (isObject(element))
+    return "numbers";
   if (isNarrow(element))
     return "a wider dtype";
   switch (aluTraits(kind).family) {
@@ -123,6 +126,9 @@ Value TensorBuilder::round(Alu kind, Value x) { return isFloat(x) ? alu(kind, {x
 Value TensorBuilder::cast(Value x, Type element, NarrowRounding rounding) {
   if (!x || TensorBuilder::element(x) == element)
     return x;
+  if (isObject(TensorBuilder::element(x)) || isObject(element))
+    return fail("cast of " + dtypeName(TensorBuilder::element(x)) + " to " + dtypeName(element) + " is not supported",
+                "cast between numbers");
   if (isNarrow(TensorBuilder::element(x)) || isNarrow(element))
     return castNarrow(x, element, rounding);
   if (TypedAttr number = constantValue(x))
@@ -133,7 +139,8 @@ Value TensorBuilder::cast(Value x, Type element, NarrowRounding rounding) {
 Value TensorBuilder::bitcast(Value x, Type element) {
   if (!x || TensorBuilder::element(x) == element)
     return x;
-  if (TensorBuilder::element(x).getIntOrFloatBitWidth() != element.getIntOrFloatBitWidth())
+  if (isObject(TensorBuilder::element(x)) || isObject(element) ||
+      TensorBuilder::element(x).getIntOrFloatBitWidth() != element.getIntOrFloatBitWidth())
     return fail("bitcast of " + dtypeName(TensorBuilder::element(x)) + " to " + dtypeName(element),
                 "both must have as many bits");
   if (isNarrow(element))

@@ -22,15 +22,19 @@ static kiln_call *functionOf(llvm::StringRef name) {
 namespace {
 
 struct Scratch : kiln_scratch {
-  Scratch() : kiln_scratch{reserveIn} {}
+  explicit Scratch(std::vector<std::unique_ptr<char[]>> &strings) : kiln_scratch{reserveIn, keepIn}, strings(strings) {}
 
   std::unique_ptr<std::max_align_t[]> memory;
+  std::vector<std::unique_ptr<char[]>> &strings;
 
 private:
   static void *reserveIn(kiln_scratch *scratch, int64_t bytes) {
     auto &memory = static_cast<Scratch *>(scratch)->memory;
     memory = std::make_unique<std::max_align_t[]>(size_t(bytes) / sizeof(std::max_align_t) + 1);
     return memory.get();
+  }
+  static void *keepIn(kiln_scratch *scratch, int64_t bytes) {
+    return static_cast<Scratch *>(scratch)->strings.emplace_back(std::make_unique<char[]>(size_t(bytes))).get();
   }
 };
 
@@ -64,7 +68,7 @@ GraphEvaluator::Results GraphEvaluator::many(graph::CallOp op) {
   llvm::Expected<Dims> sizes = symbols_.evaluate(op.getSizes().getSizes());
   if (!sizes)
     return sizes.takeError();
-  Scratch scratch;
+  Scratch scratch(*strings_);
   if (const char *cause = function(buffers.data(), sizes->data(), &scratch))
     return failure(cause);
   return results;

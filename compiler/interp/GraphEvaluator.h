@@ -67,6 +67,9 @@ private:
   const llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> &lastReads(mlir::Block &block);
 
   const GraphInterpreterOptions &options_;
+  /// The strings that calls make, which the results refer to.
+  std::shared_ptr<std::vector<std::unique_ptr<char[]>>> strings_ =
+      std::make_shared<std::vector<std::unique_ptr<char[]>>>();
   int64_t limit_;
   std::string folder_;
   bool isLocated_ = false;

@@ -2,6 +2,8 @@
 
 #include "interp/GraphEvaluator.h"
 #include "interp/WeightData.h"
+#include "ir/base/NarrowDType.h"
+#include "ir/base/ObjectType.h"
 #include "support/Error.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -188,8 +190,12 @@ llvm::Expected<std::vector<HostTensor>> GraphEvaluator::run(mlir::func::FuncOp f
   if (!results)
     return results.takeError();
   std::vector<HostTensor> outputs;
-  for (const TensorRef &result : *results)
+  for (auto [index, result] : llvm::enumerate(*results)) {
     outputs.push_back(copyOut(*result));
+    auto port = function.getResultAttrOfType<mlir::TypeAttr>(index, kPortDTypeAttr);
+    if (port && isObject(port.getValue()))
+      outputs.back().objects = strings_;
+  }
   return outputs;
 }
 

@@ -6,6 +6,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 
+#include <memory>
 #include <vector>
 
 namespace kiln::interp {
@@ -20,6 +21,8 @@ struct HostTensor {
   DType dtype = DType::F32;
   Dims dims;
   std::vector<char> bytes;
+  /// Keeps what the elements refer to, where they are strings.
+  std::shared_ptr<const void> objects = nullptr;
 
   /// Made without data: stands for an input's stored default.
   bool isAbsent() const { return bytes.empty() && dims.empty(); }

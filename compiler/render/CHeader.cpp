@@ -1,6 +1,7 @@
 #include "render/CHeader.h"
 
 #include "ir/base/NarrowDType.h"
+#include "ir/base/ObjectType.h"
 #include "render/EntryPoints.h"
 #include "render/Pattern.h"
 
@@ -84,6 +85,8 @@ static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> kFirstLine 
                                                                                    ", made by kiln. */"};
 
 static llvm::StringRef typeInC(mlir::Type element) {
+  if (llvm::isa<StringType>(element))
+    return "kiln_string";
   DType dtype = scalarDType(storageType(element));
   static constexpr llvm::StringLiteral names[kDTypes] = {"uint8_t",  "int8_t",   "uint8_t", "int16_t",  "uint16_t",
                                                          "int32_t",  "uint32_t", "int64_t", "uint64_t", "uint16_t",
@@ -92,6 +95,8 @@ static llvm::StringRef typeInC(mlir::Type element) {
 }
 
 static llvm::StringRef nameOf(mlir::Type element) {
+  if (llvm::isa<StringType>(element))
+    return "string";
   if (const NarrowDType *narrow = narrowDType(element))
     return narrow->name;
   DType dtype = scalarDType(element);

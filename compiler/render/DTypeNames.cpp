@@ -1,6 +1,7 @@
 #include "render/DTypeNames.h"
 
 #include "ir/base/NarrowDType.h"
+#include "ir/base/ObjectType.h"
 #include "ir/uop/UOp.h"
 
 using namespace kiln;
@@ -28,6 +29,8 @@ llvm::StringRef render::runtimeName(DType dtype) {
 }
 
 llvm::StringRef render::runtimeName(mlir::Type element) {
+  if (llvm::isa<StringType>(element))
+    return "KILN_STRING";
   const NarrowDType *narrow = narrowDType(element);
   return narrow ? llvm::StringRef(narrow->runtimeName) : runtimeName(scalarDType(element));
 }

@@ -37,9 +37,17 @@ static void *reserve_scratch(kiln_scratch *scratch, int64_t bytes) {
   return from->context->scratch.memory;
 }
 
+static void *keep_results(kiln_scratch *scratch, int64_t bytes) {
+  context_scratch *from = (context_scratch *)scratch;
+  kiln_context *context = from->context;
+  void *memory = kiln_heap_alloc(&context->heaps[context->heap_turn], &context->options.memory, bytes);
+  from->failed |= !memory;
+  return memory;
+}
+
 static kiln_status call_function(kiln_context *context, const kiln_call_info *info, void *const *pointers,
                                  const int64_t *sizes) {
-  context_scratch scratch = {{reserve_scratch}, context, false};
+  context_scratch scratch = {{reserve_scratch, keep_results}, context, false};
   const char *cause = info->function(pointers, sizes, &scratch.scratch);
   if (!cause)
     return KILN_OK;

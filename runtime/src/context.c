@@ -230,6 +230,8 @@ void kiln_context_destroy(kiln_context *context) {
     kiln_weights_close(context);
     context->device->close(context->state);
   }
+  kiln_heap_free(&context->heaps[0], &memory);
+  kiln_heap_free(&context->heaps[1], &memory);
   kiln_release(&memory, context->scratch.memory);
   kiln_release(&memory, context->planned);
   kiln_release(&memory, context->temporaries);
@@ -291,6 +293,8 @@ kiln_status kiln_run(kiln_context *context, const kiln_tensor *inputs, int32_t i
     return counted;
   context->inputs = input_count ? inputs : NULL;
   context->outputs = outputs;
+  context->heap_turn = !context->heap_turn;
+  kiln_heap_free(&context->heaps[context->heap_turn], &context->options.memory);
   for (int32_t i = 0; i < context->model->input_count; i++)
     context->input_states[i].ready = false;
   for (int32_t i = 0; i < context->model->output_count; i++)

@@ -2,6 +2,7 @@
 #ifndef KILN_SRC_CONTEXT_H
 #define KILN_SRC_CONTEXT_H
 
+#include "heap.h"
 #include "kiln/program.h"
 #include "safetensors.h"
 
@@ -54,7 +55,10 @@ struct kiln_context {
   kiln_block arena;
   kiln_block zeros;   /* tensors that lie among zeros, which are written once */
   kiln_block scratch; /* of the host: what a call of the library works in */
-  int64_t *planned;   /* of kiln_rt_plan: the sizes, then the offsets */
+  /* Strings of this run and of the last one, whose outputs may be inputs of this. */
+  kiln_heap heaps[2];
+  int32_t heap_turn; /* the one of this run */
+  int64_t *planned;  /* of kiln_rt_plan: the sizes, then the offsets */
   int32_t planned_count;
   int64_t planned_bytes;
   kiln_temporary *temporaries;

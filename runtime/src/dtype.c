@@ -38,13 +38,14 @@ static const struct {
     {"uint4", 1},
     {"int2", 1},
     {"uint2", 1},
+    {"string", 8},
 };
 
 bool kiln_dtype_valid(kiln_dtype dtype) { return (unsigned)dtype < KILN_DTYPE_COUNT; }
 
 bool kiln_dtype_is_float(kiln_dtype dtype) { return dtype >= KILN_FLOAT16 && dtype <= KILN_FLOAT4_E2M1FN; }
 
-bool kiln_dtype_is_narrow(kiln_dtype dtype) { return dtype >= KILN_FLOAT8_E4M3FN && kiln_dtype_valid(dtype); }
+bool kiln_dtype_is_narrow(kiln_dtype dtype) { return dtype >= KILN_FLOAT8_E4M3FN && dtype <= KILN_UINT2; }
 
 size_t kiln_dtype_size(kiln_dtype dtype) { return kiln_dtype_valid(dtype) ? dtypes[dtype].size : 0; }
 

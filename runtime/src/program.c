@@ -167,6 +167,21 @@ static kiln_status synchronize(kiln_context *context) {
   return status ? kiln_fail_device(context, status, context->model->name) : KILN_OK;
 }
 
+/* The strings of an output are its context's, whoever made them. */
+static kiln_status keep_strings(kiln_context *context, const kiln_output_state *state, const char *name) {
+  kiln_string *strings = state->host;
+  for (int64_t i = 0; i < state->bytes / (int64_t)sizeof *strings; i++) {
+    const char *text = strings[i] ? strings[i] : "";
+    int64_t bytes = (int64_t)strlen(text) + 1;
+    char *kept = kiln_heap_alloc(&context->heaps[context->heap_turn], &context->options.memory, bytes);
+    if (!kept)
+      return kiln_fail(context, KILN_OUT_OF_MEMORY, "output '%s': no memory for its strings", name);
+    memcpy(kept, text, (size_t)bytes);
+    strings[i] = kept;
+  }
+  return KILN_OK;
+}
+
 kiln_status kiln_outputs_finish(kiln_context *context) {
   for (int32_t i = 0; i < context->model->output_count; i++) {
     const kiln_port *port = &context->model->outputs[i];
@@ -187,12 +202,15 @@ kiln_status kiln_outputs_finish(kiln_context *context) {
     return status;
   for (int32_t i = 0; i < context->model->output_count; i++) {
     const kiln_output_state *state = &context->output_states[i];
+    const kiln_port *port = &context->model->outputs[i];
     kiln_tensor *tensor = &context->outputs[i];
+    if (port->dtype == KILN_STRING && (status = keep_strings(context, state, port->name)))
+      return status;
     if (tensor->data != state->host)
       tensor->capacity = KILN_CONTEXT_MEMORY;
     tensor->data = state->host;
-    tensor->dtype = context->model->outputs[i].dtype;
-    tensor->rank = context->model->outputs[i].rank;
+    tensor->dtype = port->dtype;
+    tensor->rank = port->rank;
     memcpy(tensor->dims, state->dims, sizeof tensor->dims);
   }
   return KILN_OK;

@@ -12,7 +12,7 @@ using namespace kiln::driver;
 using interp::HostTensor;
 
 std::string driver::describe(const HostTensor &tensor) {
-  std::string text = kiln_dtype_name(static_cast<kiln_dtype>(tensor.dtype));
+  std::string text = kiln_dtype_name(tensor.objects ? KILN_STRING : static_cast<kiln_dtype>(tensor.dtype));
   llvm::raw_string_ostream out(text);
   out << " [";
   llvm::interleaveComma(tensor.dims, out);
@@ -84,11 +84,29 @@ static void compareElements(const HostTensor &gotTensor, const HostTensor &wante
       << llvm::format("%.9Lg", wide(got[first])) << ", wanted " << llvm::format("%.9Lg", wide(wanted[first]));
 }
 
+static void compareStrings(const HostTensor &got, const HostTensor &wanted, Comparison &result) {
+  auto have = got.elements<const char *>(), want = wanted.elements<const char *>();
+  auto text = [](const char *string) { return llvm::StringRef(string ? string : ""); };
+  int64_t wrong = 0, first = -1;
+  for (size_t i = 0; i < have.size(); ++i)
+    if (text(have[i]) != text(want[i]) && wrong++ == 0)
+      first = static_cast<int64_t>(i);
+  result.equal = wrong == 0;
+  if (wrong)
+    llvm::raw_string_ostream(result.mismatch)
+        << wrong << " of " << have.size() << " elements differ, first at " << indexText(first, got.dims) << ": got '"
+        << text(have[first]) << "', wanted '" << text(want[first]) << "'";
+}
+
 Comparison driver::compare(const HostTensor &got, const HostTensor &wanted, const VerifyOptions &options) {
   Comparison result;
-  if (got.dtype != wanted.dtype || got.dims != wanted.dims) {
+  if (got.dtype != wanted.dtype || got.dims != wanted.dims || !got.objects != !wanted.objects) {
     result.comparable = false;
     result.mismatch = "wanted " + describe(wanted);
+    return result;
+  }
+  if (got.objects) {
+    compareStrings(got, wanted, result);
     return result;
   }
   withElement(got.dtype,

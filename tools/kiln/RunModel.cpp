@@ -14,10 +14,16 @@ using interp::HostTensor;
 static kiln_tensor viewOf(HostTensor &tensor) {
   kiln_tensor view = {};
   view.data = tensor.bytes.data();
-  view.dtype = static_cast<kiln_dtype>(tensor.dtype);
+  view.dtype = tensor.objects ? KILN_STRING : static_cast<kiln_dtype>(tensor.dtype);
   view.rank = static_cast<int32_t>(tensor.dims.size());
   llvm::copy(tensor.dims, view.dims);
   return view;
+}
+
+DType driver::storedDType(kiln_dtype dtype) {
+  if (dtype == KILN_STRING)
+    return DType::I64;
+  return dtype < static_cast<int>(kDTypes) ? static_cast<DType>(dtype) : DType::U8;
 }
 
 static void printLine(void *, const char *line) { llvm::errs() << line << "\n"; }
@@ -30,7 +36,8 @@ llvm::Expected<std::vector<HostTensor>> driver::runModel(const kiln_model &model
       return failure("an input has rank " + llvm::Twine(input.dims.size()) + ", more than the runtime has axes");
     if (!input.isAbsent())
       tensor = viewOf(input);
-    if (tensor.dtype == KILN_UINT8 && model.inputs[index].dtype >= static_cast<int>(kDTypes))
+    if (tensor.dtype == KILN_UINT8 && model.inputs[index].dtype >= static_cast<int>(kDTypes) &&
+        model.inputs[index].dtype != KILN_STRING)
       tensor.dtype = model.inputs[index].dtype;
   }
   kiln_options options = {};
@@ -42,14 +49,14 @@ llvm::Expected<std::vector<HostTensor>> driver::runModel(const kiln_model &model
   kiln_context *context;
   if (kiln_context_create(&model, &options, &context, error, sizeof error))
     return failure(llvm::Twine(error));
-  std::unique_ptr<kiln_context, decltype(&kiln_context_destroy)> owner(context, kiln_context_destroy);
+  std::shared_ptr<kiln_context> owner(context, kiln_context_destroy);
   if (kiln_run(context, given.data(), model.input_count, outputs.data(), model.output_count))
     return failure(llvm::Twine(kiln_context_error(context)));
   std::vector<HostTensor> results;
   for (const kiln_tensor &output : outputs) {
-    // Of a narrow dtype there are codes, as bytes.
-    DType dtype = output.dtype < static_cast<int>(kDTypes) ? static_cast<DType>(output.dtype) : DType::U8;
-    HostTensor result = HostTensor::zeros(dtype, llvm::ArrayRef(output.dims, output.rank));
+    HostTensor result = HostTensor::zeros(storedDType(output.dtype), llvm::ArrayRef(output.dims, output.rank));
+    if (output.dtype == KILN_STRING)
+      result.objects = owner;
     if (!result.bytes.empty())
       memcpy(result.bytes.data(), output.data, result.bytes.size());
     results.push_back(std::move(result));

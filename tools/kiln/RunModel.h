@@ -16,4 +16,7 @@ namespace kiln::driver {
 llvm::Expected<std::vector<interp::HostTensor>> runModel(const kiln_model &model,
                                                          std::vector<interp::HostTensor> &inputs, int debug);
 
+/// What holds elements of a dtype in memory: codes are bytes, and references to strings int64.
+DType storedDType(kiln_dtype dtype);
+
 } // namespace kiln::driver

@@ -1,5 +1,6 @@
 #include "StoredCase.h"
 
+#include "RunModel.h"
 #include "import/onnx/TensorFile.h"
 #include "render/WeightData.h"
 #include "support/Error.h"
@@ -59,10 +60,12 @@ static llvm::Expected<HostTensor> readNpy(const std::string &file) {
   kiln_tensor read;
   if (kiln_npy_read(file.c_str(), &read, error, sizeof error))
     return failure(file + ": " + error);
-  DType dtype = read.dtype < static_cast<int>(kDTypes) ? static_cast<DType>(read.dtype) : DType::U8;
-  HostTensor tensor = HostTensor::zeros(dtype, llvm::ArrayRef(read.dims, read.rank));
-  memcpy(tensor.bytes.data(), read.data, tensor.bytes.size());
-  free(read.data);
+  std::shared_ptr<void> owner(read.data, free);
+  HostTensor tensor = HostTensor::zeros(storedDType(read.dtype), llvm::ArrayRef(read.dims, read.rank));
+  if (!tensor.bytes.empty())
+    memcpy(tensor.bytes.data(), read.data, tensor.bytes.size());
+  if (read.dtype == KILN_STRING)
+    tensor.objects = owner;
   return tensor;
 }
 

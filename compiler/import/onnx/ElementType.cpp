@@ -1,5 +1,7 @@
 #include "import/onnx/ElementType.h"
 
+#include "ir/base/ObjectType.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -62,6 +64,8 @@ Type kiln::import::onnx::elementType(MLIRContext *context, int32_t dataType) {
     return builder.getIntegerType(2);
   case Tensor::UINT2:
     return builder.getIntegerType(2, /*isSigned=*/false);
+  case Tensor::STRING:
+    return StringType::get(context);
   default:
     return {};
   }

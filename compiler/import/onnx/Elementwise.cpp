@@ -3,6 +3,8 @@
 #include "import/onnx/ElementType.h"
 #include "import/onnx/Fold.h"
 #include "import/onnx/Registry.h"
+#include "import/onnx/Strings.h"
+#include "ir/base/ObjectType.h"
 
 using namespace kiln;
 using namespace kiln::import;
@@ -57,6 +59,12 @@ static auto comparison(Binary function, ElementFunction fold) {
       return folded;
     return (b.*function)(n.input(0), n.input(1));
   };
+}
+
+static Tensor equal(Node &n, TensorBuilder &b) {
+  if (n.numInputs() == 2 && n.tensor(0) && isObject(n.tensor(0).element()))
+    return stringEqual(b, n.input(0), n.input(1));
+  return comparison(&TensorBuilder::equal, foldEqual)(n, b);
 }
 
 /// And, Or and Xor are of bools alone; the table's rows take integers too.
@@ -272,7 +280,7 @@ void kiln::import::onnx::addElementwise(Registry &r) {
   r.add("And", 1, logical(&B::bitAnd, foldMin));
   r.add("Or", 1, logical(&B::bitOr, foldMax));
   r.add("Xor", 1, logical(&B::bitXor, foldNotEqual));
-  r.add("Equal", 1, comparison(&B::equal, foldEqual));
+  r.add("Equal", 1, equal);
   r.add("Greater", 1, comparison(&B::greater, [](llvm::ArrayRef<Expr> x) { return foldLess({x[1], x[0]}); }));
   r.add("GreaterOrEqual", 12,
         comparison(&B::greaterEqual, [](llvm::ArrayRef<Expr> x) { return foldLessEqual({x[1], x[0]}); }));

@@ -3,7 +3,9 @@
 #include "import/onnx/Importer.h"
 #include "import/onnx/Node.h"
 #include "import/onnx/Registry.h"
+#include "import/onnx/Strings.h"
 #include "import/onnx/TopologicalOrder.h"
+#include "ir/base/ObjectType.h"
 #include "ir/graph/Source.h"
 #include "support/Error.h"
 
@@ -89,6 +91,10 @@ llvm::Error Importer::importOperator(const ::onnx::NodeProto &proto, const std::
     return failure(quoted(proto.op_type()) + " came with opset " + Twine(row->since) + "; the model imports " +
                        Twine(opset),
                    "export the model with a newer opset");
+  for (const std::string &input : proto.input())
+    if (const Tensor *given = scope.find(input);
+        given && *given && isObject(given->element()) && !takesStrings(proto.op_type()))
+      return failure("input " + quoted(input) + " is of strings", "the operator takes numbers");
   TensorBuilder b(builder_, mlir::NameLoc::get(builder_.getStringAttr(name)));
   Node node(*this, scope, proto, b);
   if (opset < 6)

@@ -1,11 +1,13 @@
 #include "import/onnx/Importer.h"
 
 #include "ir/base/NarrowDType.h"
+#include "ir/base/ObjectType.h"
 
 #include "import/DType.h"
 #include "import/MemoryLimit.h"
 #include "import/StoreNarrow.h"
 #include "import/onnx/ElementType.h"
+#include "import/onnx/Strings.h"
 #include "support/Error.h"
 
 #include "mlir/IR/Iterators.h"
@@ -208,6 +210,8 @@ llvm::Error Importer::importInputs(const ::onnx::GraphProto &graph, Scope &scope
       llvm::Expected<Constant> value = file_.constant(builder_.getContext(), *initializer->second);
       if (!value)
         return value.takeError();
+      if (isObject(element))
+        return fail("a default of strings is not supported", "make it a constant, or a plain input");
       if (value->type != type)
         return fail("its stored default has another shape or dtype", "store one of the input's own");
       function.setArgAttr(index, graph::kValueAttr, value->data);
@@ -308,7 +312,9 @@ mlir::Value Importer::materialize(const Tensor &tensor, Scope &scope, TensorBuil
     std::string name = tensor.name.empty() ? "constant" : tensor.name;
     TensorBuilder head(builder_, mlir::NameLoc::get(builder_.getStringAttr(name)));
     auto dense = llvm::dyn_cast<mlir::DenseElementsAttr>(data);
-    if (dense && dense.isSplat() && dense.getNumElements() > 0)
+    if (auto strings = llvm::dyn_cast<mlir::DenseStringElementsAttr>(data))
+      made = stringConstant(head, name, llvm::to_vector(strings.getValues<StringRef>()), tensor.shape());
+    else if (dense && dense.isSplat() && dense.getNumElements() > 0)
       made = head.weight(name, dense);
     else if (auto file = llvm::dyn_cast<graph::FileAttr>(data);
              file && isNarrow(tensor.element()) && tensor.element().getIntOrFloatBitWidth() < 8)

@@ -4,6 +4,7 @@
 #include "import/MemoryLimit.h"
 #include "import/onnx/ElementType.h"
 #include "import/onnx/TypedData.h"
+#include "ir/base/ObjectType.h"
 #include "ir/graph/Graph.h"
 #include "support/ContentHash.h"
 #include "support/Error.h"
@@ -98,6 +99,12 @@ llvm::Expected<Constant> ModelFile::constant(mlir::MLIRContext *context, const :
   auto type = mlir::RankedTensorType::get(llvm::ArrayRef(tensor.dims().data(), tensor.dims_size()), element);
   if (llvm::Error error = byteCount(type.getShape(), element, options_->memoryLimit).takeError())
     return fail(std::move(error));
+  if (isObject(element)) {
+    llvm::Expected<mlir::DenseElementsAttr> strings = denseFromStrings(type, tensor);
+    if (!strings)
+      return fail(strings.takeError());
+    return Constant{type, *strings};
+  }
   int64_t size = storedByteCount(type);
 
   Bytes bytes{path_, 0, {}};

@@ -1,6 +1,7 @@
 #include "import/onnx/Node.h"
 
 #include "import/onnx/Importer.h"
+#include "import/onnx/Strings.h"
 #include "support/Error.h"
 
 using namespace kiln;
@@ -221,7 +222,10 @@ llvm::SmallVector<std::string> Node::strings(StringRef name) {
 
 const ::onnx::TensorProto *Node::tensorAttr(StringRef name) {
   const Attribute *found = attribute(name, Attribute::TENSOR);
-  return found ? &found->t() : nullptr;
+  bool isString = found && found->t().data_type() == ::onnx::TensorProto::STRING && !takesStrings(op());
+  if (isString)
+    fail("attribute " + quoted(name) + " is of strings", "it is of numbers");
+  return found && !isString ? &found->t() : nullptr;
 }
 
 const ::onnx::GraphProto *Node::graph(StringRef name) {

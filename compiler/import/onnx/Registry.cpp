@@ -29,6 +29,7 @@ const Registry &Registry::all() {
     addSelections(r);
     addShapes(r);
     addSignals(r);
+    addStrings(r);
     addText(r);
     addTraining(r);
     addUnfolding(r);

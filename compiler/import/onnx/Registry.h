@@ -75,6 +75,7 @@ void addScatters(Registry &registry);
 void addSelections(Registry &registry);
 void addShapes(Registry &registry);
 void addSignals(Registry &registry);
+void addStrings(Registry &registry);
 void addText(Registry &registry);
 void addTraining(Registry &registry);
 void addUnfolding(Registry &registry);

@@ -4,6 +4,7 @@
 #include "import/onnx/Fold.h"
 #include "import/onnx/Importer.h"
 #include "import/onnx/Registry.h"
+#include "import/onnx/Strings.h"
 
 using namespace kiln;
 using namespace kiln::import;
@@ -61,8 +62,10 @@ static Tensor constant(Node &n, TensorBuilder &b) {
     return numbers<float>(b.float32(), {float(n.real("value_float", 0))}, false, name);
   if (std::optional<llvm::SmallVector<double>> values = n.reals("value_floats"))
     return numbers<float>(b.float32(), llvm::SmallVector<float>(values->begin(), values->end()), true, name);
-  if (n.hasAttr("value_string") || n.hasAttr("value_strings"))
-    return n.fail("strings are not supported", kKnownDTypes);
+  if (n.hasAttr("value_string"))
+    return stringConstant(b, name, {n.string("value_string", "")}, {});
+  if (n.hasAttr("value_strings"))
+    return stringList(b, name, n.strings("value_strings"));
   if (n.hasAttr("sparse_value"))
     return n.fail("attribute 'sparse_value' is not supported", "store the value dense");
   return n.fail("attribute 'value' is missing", "the operator needs it");

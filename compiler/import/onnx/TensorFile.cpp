@@ -5,6 +5,7 @@
 #include "import/StoreNarrow.h"
 #include "import/onnx/ElementType.h"
 #include "import/onnx/TypedData.h"
+#include "ir/base/ObjectType.h"
 #include "support/Error.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -23,7 +24,7 @@ llvm::Expected<mlir::DenseElementsAttr> import::readTensorFile(mlir::MLIRContext
   if (size > INT_MAX || !tensor.ParseFromArray((*buffer)->getBufferStart(), static_cast<int>(size)))
     return failure(path + ": no ONNX tensor", "is the file whole?");
   mlir::Type element = onnx::elementType(context, tensor.data_type());
-  if (!element)
+  if (!element || isObject(element))
     return failure(path + ": dtype " + onnx::dataTypeName(tensor.data_type()) + " is not supported",
                    onnx::kKnownDTypes);
   if (tensor.has_segment() || tensor.data_location() == ::onnx::TensorProto::EXTERNAL)

@@ -38,6 +38,21 @@ DenseElementsAttr kiln::import::onnx::denseFromBytes(RankedTensorType type, llvm
   return DenseElementsAttr::getFromRawBuffer(type, llvm::ArrayRef(bytes.data(), bytes.size()));
 }
 
+llvm::Expected<DenseElementsAttr> kiln::import::onnx::denseFromStrings(RankedTensorType type,
+                                                                       const ::onnx::TensorProto &tensor) {
+  if (tensor.string_data_size() != type.getNumElements())
+    return failure("its data has " + Twine(tensor.string_data_size()) + " strings where its shape needs " +
+                       Twine(type.getNumElements()),
+                   "is the file whole?");
+  SmallVector<StringRef> strings;
+  for (const std::string &text : tensor.string_data()) {
+    if (text.find('\0') != std::string::npos)
+      return failure("a string holds a 0", "a string ends there");
+    strings.push_back(text);
+  }
+  return DenseElementsAttr::get(type, strings);
+}
+
 llvm::Expected<DenseElementsAttr> kiln::import::onnx::denseFromNumbers(RankedTensorType type,
                                                                        const ::onnx::TensorProto &tensor) {
   using Proto = ::onnx::TensorProto;

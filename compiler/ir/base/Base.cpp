@@ -1,3 +1,4 @@
+#include "ir/base/ObjectType.h"
 #include "ir/base/Target.h"
 
 #include "mlir/IR/Builders.h"
@@ -51,6 +52,7 @@ struct Aliases final : OpAsmDialectInterface {
 } // namespace
 
 void KilnDialect::initialize() {
+  getContext()->loadDialect<ObjectDialect>();
   addInterfaces<Aliases>();
   addAttributes<
 #define GET_ATTRDEF_LIST
@@ -249,4 +251,6 @@ llvm::StringRef kiln::listingName(Type element) {
       .Case([](Float64Type) { return "dtypes.double"; });
 }
 
-unsigned kiln::byteSize(Type element) { return (element.getIntOrFloatBitWidth() + 7) / 8; }
+unsigned kiln::byteSize(Type element) {
+  return isObject(element) ? sizeof(int64_t) : (element.getIntOrFloatBitWidth() + 7) / 8;
+}

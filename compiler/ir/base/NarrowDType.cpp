@@ -1,5 +1,7 @@
 #include "ir/base/NarrowDType.h"
 
+#include "ir/base/ObjectType.h"
+
 #include "mlir/IR/BuiltinTypes.h"
 
 using namespace kiln;
@@ -40,10 +42,14 @@ const NarrowDType *kiln::narrowDType(Type element) {
 }
 
 Type kiln::storageType(Type element) {
+  if (isObject(element))
+    return IntegerType::get(element.getContext(), 64);
   return isNarrow(element) ? IntegerType::get(element.getContext(), 8, IntegerType::Unsigned) : element;
 }
 
 int32_t kiln::runtimeDType(Type element) {
+  if (isa<StringType>(element))
+    return int32_t(kDTypes + narrowDTypes().size());
   if (const NarrowDType *narrow = narrowDType(element))
     return int32_t(kDTypes + (narrow - narrowDTypes().begin()));
   return int32_t(*dtypeOf(element));

@@ -43,11 +43,11 @@ llvm::ArrayRef<NarrowDType> narrowDTypes();
 /// Null for any other type.
 const NarrowDType *narrowDType(mlir::Type element);
 inline bool isNarrow(mlir::Type element) { return narrowDType(element) != nullptr; }
-/// What holds an element in memory: ui8 for a narrow dtype, else the type itself.
+/// What holds an element in memory: ui8 for a narrow dtype, i64 for a reference (ObjectType.h), else the type itself.
 mlir::Type storageType(mlir::Type element);
 
-/// The attribute of an argument or result of @main whose elements are codes of a narrow dtype: which one. Ports of a
-/// host.program have it as the element type of their type.
+/// The attribute of an argument or result of @main whose elements are stored as another type: of which they are. Ports
+/// of a host.program have it as the element type of their type.
 inline constexpr llvm::StringLiteral kPortDTypeAttr = "graph.dtype";
 
 /// The number that the runtime's kiln_dtype has for the element type of a port.

@@ -6,8 +6,8 @@
  *
  * A function is given its buffers, results first, row-major, which do not overlap, and numbers: what they are is said
  * at each. It gives NULL, or what is wrong with its inputs. Where the number of elements that count is data, a result
- * says it. A function keeps nothing between calls and may run in two threads; what it works in
- * it asks of `scratch`, once.
+ * says it. A function keeps nothing between calls and may run in two threads; what it works in it asks of `scratch`,
+ * once, and room for the strings that it makes as often as it likes.
  *
  *===-------------------------------------------------------------------------------------===*/
 #ifndef KILN_CALL_H
@@ -19,16 +19,21 @@
 extern "C" {
 #endif
 
-/* Memory for the time of one call: at least `bytes`, aligned for any number. NULL: there is none. */
+/* Memory, at least `bytes`, aligned for any number. NULL: there is none. */
 typedef struct kiln_scratch {
-  void *(*reserve)(struct kiln_scratch *scratch, int64_t bytes);
+  void *(*reserve)(struct kiln_scratch *scratch, int64_t bytes); /* for the time of one call */
+  void *(*keep)(struct kiln_scratch *scratch, int64_t bytes);    /* for as long as the results: for their strings */
 } kiln_scratch;
 
 typedef const char *kiln_call(void *const *buffers, const int64_t *sizes, kiln_scratch *scratch);
 
 /* All of them, by name. */
-#define KILN_CALLS                                                                                                     \
-  KILN_CALL(determinant) KILN_CALL(mersenne) KILN_CALL(scatter) KILN_CALL(select) KILN_CALL(suppress) KILN_CALL(unique)
+/* clang-format off */
+#define KILN_CALLS \
+  KILN_CALL(determinant) KILN_CALL(mersenne) KILN_CALL(scatter) KILN_CALL(select) KILN_CALL(string_concat) \
+  KILN_CALL(string_constant) KILN_CALL(string_equal) KILN_CALL(string_find) KILN_CALL(string_normalize) \
+  KILN_CALL(string_parts) KILN_CALL(string_split) KILN_CALL(suppress) KILN_CALL(unique)
+/* clang-format on */
 
 /* data[n, row] with updates[m, row] stored into the rows at places[m], in order.
  * Buffers: result[n, row]; data, places (int64), updates. Numbers: n, m, row, the dtype (a kiln_dtype), and the
@@ -58,6 +63,37 @@ kiln_call kiln_call_determinant;
 /* Numbers from 0 on below 1, those that NumPy's RandomState has for a seed. Buffers: result[n] (double). Numbers: n,
  * the seed, of which the lower 32 bits count. */
 kiln_call kiln_call_mersenne;
+
+/* ---- strings: buffers of const char *, NULL being the empty string ---- */
+
+/* The strings that lie one behind the other in some bytes, each with a 0 behind it. Buffers: result[n] (strings); bytes
+ * (uint8). Numbers: n. */
+kiln_call kiln_call_string_constant;
+
+/* Buffers: result[n] (strings): a and then b; a[n], b[n] (strings). Numbers: n. */
+kiln_call kiln_call_string_concat;
+
+/* Buffers: result[n] (bool); a[n], b[n] (strings). Numbers: n. */
+kiln_call kiln_call_string_equal;
+
+/* Which key each string is, -1 where it is none; of equal keys the first. Buffers: places[n] (int64); x[n], keys[m]
+ * (strings). Numbers: n, m. */
+kiln_call kiln_call_string_find;
+
+/* What is left of a list without its stop words, in another case; one empty string where nothing is. Letters are those
+ * of ASCII. Buffers: result (strings, room for n + 1), their number (int64); x[n], stop words[m] (strings). Numbers: n,
+ * m, the kiln_case, and whether stop words are told by case. */
+enum kiln_case { KILN_CASE_KEEP, KILN_CASE_LOWER, KILN_CASE_UPPER };
+kiln_call kiln_call_string_normalize;
+
+/* How many parts each string has between delimiters; an empty delimiter stands for blanks, of which those at the ends
+ * are none. Buffers: counts[n], the largest of them (int64); x[n], the delimiter (strings). Numbers: n, and the most
+ * delimiters that count, -1 for all. */
+kiln_call kiln_call_string_parts;
+
+/* Those parts, the last one whole, and empty strings behind them. Buffers: result[n, most] (strings); x[n], the
+ * delimiter. Numbers: n, the most delimiters that count, most. */
+kiln_call kiln_call_string_split;
 
 #ifdef __cplusplus
 }

@@ -22,7 +22,8 @@ const char *kiln_device_in_environment(const kiln_model *model);
 void kiln_print_tensor(FILE *file, const char *name, const kiln_tensor *tensor);
 
 /* Fills tensor->data (the caller's) from `seed` and `stream`: floats in [mean - 1, mean + 1), integers from 0 to 9,
- * bools. The same on every machine; tensors with different streams are independent. */
+ * bools, and strings from "zero" to "nine". The same on every machine; tensors with different streams are independent.
+ */
 void kiln_random_fill(kiln_tensor *tensor, uint64_t seed, uint64_t stream, double mean);
 
 /* The model of a program that is linked with kiln_main. */

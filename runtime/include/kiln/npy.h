@@ -10,9 +10,10 @@ extern "C" {
 
 /* Reads versions 1 to 3, of either byte order and of C or Fortran order; bfloat16 is the raw '<V2' that NumPy makes of
  * it. What has 8 bits and less NumPy saves as '<V1', in which its name is lost: it is read as KILN_UINT8, its codes.
- * tensor->data is memory at KILN_ALIGNMENT for free(). On failure tensor->data is NULL and up to error_bytes of the
- * cause are written to `error`: one line without the path. A file never makes it allocate more than twice what the file
- * holds. */
+ * Arrays of str ('<U5') and of bytes ('|S5') are KILN_STRING; the strings lie behind the pointers in tensor->data,
+ * which is memory at KILN_ALIGNMENT for free(). On failure tensor->data is NULL and up to error_bytes of the cause are
+ * written to `error`: one line without the path. A file never makes it allocate more than twice what the file holds,
+ * or ten times, if it holds strings. */
 kiln_status kiln_npy_read(const char *path, kiln_tensor *tensor, char *error, size_t error_bytes);
 
 /* The same from memory. */

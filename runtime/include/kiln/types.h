@@ -51,8 +51,13 @@ typedef enum kiln_dtype {
   KILN_INT4,
   KILN_UINT4,
   KILN_INT2,
-  KILN_UINT2
+  KILN_UINT2,
+  KILN_STRING /* kiln_string, of 64 bits */
 } kiln_dtype;
+
+/* UTF-8 that ends with a 0; NULL is the empty string. Those of an input are the caller's, those of an output the
+ * context's, valid until its next run, whose inputs they may be, has ended. */
+typedef const char *kiln_string;
 
 /* A dense row-major tensor in host memory. Memory at a multiple of 64 bytes is used where it lies; an input or output
  * elsewhere is copied in every run. For the device cuda it may be in the GPU's memory, at such a multiple, where bools

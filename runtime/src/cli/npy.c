@@ -6,6 +6,7 @@
 #include "file.h"
 #include "kiln/program.h"
 #include "npy_header.h"
+#include "npy_text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -124,7 +125,7 @@ static void swap_bytes(uint8_t *data, int64_t count, size_t size) {
 /* From the first axis fastest to the last axis fastest. */
 static kiln_status reorder(const kiln_npy_header *header, uint8_t **data, kiln_text *cause) {
   const kiln_tensor *tensor = &header->tensor;
-  size_t size = kiln_dtype_size(tensor->dtype);
+  size_t size = header->element_bytes;
   uint8_t *ordered = allocate((size_t)header->count * size);
   if (!ordered)
     return fail(cause, KILN_OUT_OF_MEMORY, "no memory to bring it from Fortran's order to C's");
@@ -148,17 +149,25 @@ static kiln_status read_tensor(source *from, kiln_tensor *tensor, kiln_text *cau
   kiln_status status = read_header(from, &header, cause);
   if (status)
     return status;
-  size_t size = kiln_dtype_size(header.tensor.dtype);
-  if ((status = read_data(from, (size_t)header.count * size, &data, cause)))
+  size_t bytes = (size_t)header.count * header.element_bytes;
+  if ((status = read_data(from, bytes, &data, cause)))
     return status;
+  size_t unit = header.text_unit ? (size_t)header.text_unit : header.element_bytes;
   if (header.swapped)
-    swap_bytes(data, header.count, size);
+    swap_bytes(data, (int64_t)(bytes / unit), unit);
   if (header.tensor.dtype == KILN_BOOL)
     for (int64_t i = 0; i < header.count; i++)
       data[i] = data[i] != 0;
   if (header.fortran && header.tensor.rank > 1 && (status = reorder(&header, &data, cause))) {
     free(data);
     return status;
+  }
+  if (header.text_unit) {
+    void *strings = kiln_npy_strings(&header, data);
+    free(data);
+    if (!strings)
+      return fail(cause, KILN_OUT_OF_MEMORY, "no memory for its strings");
+    data = strings;
   }
   *tensor = header.tensor;
   tensor->data = data;
@@ -193,9 +202,15 @@ kiln_status kiln_npy_read(const char *path, kiln_tensor *tensor, char *error, si
 static bool write_tensor(FILE *file, const void *user) {
   const kiln_tensor *tensor = user;
   char header[512];
-  size_t length = kiln_npy_format_header(tensor, header, sizeof header);
-  size_t bytes = (size_t)kiln_element_count(tensor->dtype, tensor->rank, tensor->dims) * kiln_dtype_size(tensor->dtype);
-  return fwrite(header, 1, length, file) == length && (bytes == 0 || fwrite(tensor->data, 1, bytes, file) == bytes);
+  int64_t count = kiln_element_count(tensor->dtype, tensor->rank, tensor->dims);
+  size_t bytes = (size_t)count * kiln_dtype_size(tensor->dtype);
+  size_t width = tensor->dtype == KILN_STRING ? kiln_npy_text_width(tensor->data, count) : 0;
+  size_t length = kiln_npy_format_header(tensor, width, header, sizeof header);
+  if (fwrite(header, 1, length, file) != length)
+    return false;
+  if (tensor->dtype == KILN_STRING)
+    return kiln_npy_write_strings(file, tensor->data, count, width);
+  return bytes == 0 || fwrite(tensor->data, 1, bytes, file) == bytes;
 }
 
 kiln_status kiln_npy_write(const char *path, const kiln_tensor *tensor, char *error, size_t error_bytes) {

@@ -13,7 +13,7 @@ static const char magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
  * has of 8 bits and less as one. */
 static const char codes[KILN_DTYPE_COUNT][3] = {"b1", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8",
                                                 "f2", "V2", "f4", "f8", "V1", "V1", "V1", "V1", "V1",
-                                                "V1", "V1", "V1", "V1", "V1", "V1", "V1"};
+                                                "V1", "V1", "V1", "V1", "V1", "V1", "V1", ""};
 
 kiln_status kiln_npy_locate(const uint8_t *prefix, size_t count, size_t *begin, size_t *end, kiln_text *cause) {
   if (count < 10 || memcmp(prefix, magic, sizeof magic) != 0) {
@@ -104,19 +104,38 @@ static bool take_shape(cursor *c, kiln_tensor *tensor) {
   return true;
 }
 
+/* "<U5" is five characters, "|S5" five bytes, shorter strings being followed by zeros. */
+static bool set_text(const char *descr, kiln_npy_header *header) {
+  int64_t width;
+  if (!descr[0] || !strchr("<>|=", descr[0]) || (descr[1] != 'U' && descr[1] != 'S'))
+    return false;
+  cursor digits = {descr + 2, descr + strlen(descr)};
+  if (!take_size(&digits, &width) || digits.at != digits.end || width < 1 || width > INT32_MAX)
+    return false;
+  header->tensor.dtype = KILN_STRING;
+  header->text_unit = descr[1] == 'U' ? 4 : 1;
+  header->element_bytes = (size_t)width * (size_t)header->text_unit;
+  header->swapped = descr[0] == '>' && header->text_unit == 4;
+  return true;
+}
+
 static kiln_status set_type(const char *descr, kiln_npy_header *header, kiln_text *cause) {
   char order = descr[0];
   /* ml_dtypes says so of float8_e5m2 alone, but numpy.load then knows no such type: it is read and not written. */
   if (strcmp(descr, "<f1") == 0) {
     header->tensor.dtype = KILN_FLOAT8_E5M2;
+    header->element_bytes = 1;
     return KILN_OK;
   }
+  if (set_text(descr, header))
+    return KILN_OK;
   /* One raw byte may be any of several dtypes; which of them is for the reader to say. */
   if (strcmp(descr + (descr[0] != 0), "V1") == 0)
     descr = "|u1";
   for (int i = 0; order && strchr("<>|=", order) && i < KILN_DTYPE_COUNT; i++)
-    if (strcmp(descr + 1, codes[i]) == 0) {
+    if (codes[i][0] && strcmp(descr + 1, codes[i]) == 0) {
       header->tensor.dtype = (kiln_dtype)i;
+      header->element_bytes = kiln_dtype_size(header->tensor.dtype);
       header->swapped = order == '>';
       return KILN_OK;
     }
@@ -154,21 +173,25 @@ kiln_status kiln_npy_parse_header(const char *text, size_t count, kiln_npy_heade
   if (status)
     return status;
   header->count = kiln_element_count(header->tensor.dtype, header->tensor.rank, header->tensor.dims);
-  if (header->count < 0) {
+  if (header->count < 0 || (header->count > 0 && header->element_bytes > (size_t)(INT64_MAX / header->count))) {
     kiln_text_add(cause, "the array's shape is too large; save the array again");
     return KILN_IO_ERROR;
   }
   return KILN_OK;
 }
 
-size_t kiln_npy_format_header(const kiln_tensor *tensor, char *bytes, size_t room) {
+size_t kiln_npy_format_header(const kiln_tensor *tensor, size_t width, char *bytes, size_t room) {
   memcpy(bytes, magic, sizeof magic);
   bytes[6] = 1;
   bytes[7] = 0;
   kiln_text text = kiln_text_in(bytes + 10, room - 10);
   bool single = kiln_dtype_size(tensor->dtype) == 1 && !kiln_dtype_is_narrow(tensor->dtype);
-  kiln_text_add(&text, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", single ? '|' : '<',
-                codes[tensor->dtype]);
+  kiln_text_add(&text, "{'descr': '%c", single ? '|' : '<');
+  if (tensor->dtype == KILN_STRING)
+    kiln_text_add(&text, "U%zu", width);
+  else
+    kiln_text_add(&text, "%s", codes[tensor->dtype]);
+  kiln_text_add(&text, "', 'fortran_order': False, 'shape': (");
   for (int32_t axis = 0; axis < tensor->rank; axis++)
     kiln_text_add(&text, "%s%" PRId64 "%s", axis ? " " : "", tensor->dims[axis],
                   axis + 1 < tensor->rank || axis == 0 ? "," : "");

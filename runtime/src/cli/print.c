@@ -114,9 +114,25 @@ static void format_float(const printer *p, const void *element, char *text, size
   snprintf(text + length, bytes - (size_t)length, "%*s", p->fraction - digits, "");
 }
 
+/* In quotes but for a scalar; what is long is cut. */
+static void format_string(const printer *p, const char *string, char *text, size_t bytes) {
+  const char *quote = p->tensor->rank ? "'" : "";
+  size_t most = bytes - sizeof "'...'", length = strlen(string);
+  bool is_cut = length > most;
+  while (is_cut && most > 0 && ((unsigned char)string[most] & 0xc0) == 0x80) /* not within a character */
+    most--;
+  snprintf(text, bytes, "%s%.*s%s%s", quote, (int)(is_cut ? most : length), string, is_cut ? "..." : "", quote);
+  for (; *text; text++)
+    if ((unsigned char)*text < ' ' || *text == 127)
+      *text = '?';
+}
+
 static void format_element(const printer *p, const void *element, char *text, size_t bytes) {
   kiln_dtype dtype = p->tensor->dtype;
-  if (kiln_dtype_is_float(dtype))
+  if (dtype == KILN_STRING) {
+    kiln_string string = *(const kiln_string *)element;
+    format_string(p, string ? string : "", text, bytes);
+  } else if (kiln_dtype_is_float(dtype))
     format_float(p, element, text, bytes);
   else if (dtype == KILN_BOOL)
     snprintf(text, bytes, "%s", kiln_load_int(element, dtype) ? "True" : "False");
@@ -186,7 +202,7 @@ static void print_axis(printer *p, int32_t axis, const char *data, int64_t strid
   char text[ELEMENT_BYTES];
   if (axis == tensor->rank) {
     format_element(p, data, text, sizeof text);
-    put(p, text, tensor->rank ? p->width : 0);
+    put(p, text, tensor->rank && tensor->dtype != KILN_STRING ? p->width : 0);
     return;
   }
   int64_t size = tensor->dims[axis];

@@ -8,7 +8,7 @@ import os
 import struct
 import sys
 
-FLOAT, STRING, INT64 = 1, 8, 7
+FLOAT, COMPLEX64, INT64 = 1, 14, 7
 
 
 def varint(number):
@@ -70,7 +70,7 @@ def models():
         "cycle": model([node("Add", ["x", "b"], ["a"], "first"), node("Relu", ["a"], ["b"], "second"),
                         node("Exp", ["b"], ["y"], "last")], [x]),
         "domain": model([node("Relu", ["x"], ["y"], "act", "com.example")], [x]),
-        "dtype": model([relu], [tensor_value("x", [2], STRING)]),
+        "dtype": model([relu], [tensor_value("x", [2], COMPLEX64)]),
         "function": model([node("f", ["x"], ["y"], "call", "local")], [x], functions=[calls_itself]),
         "missing-data": model(add, [x], weights=[tensor("w", [2], location="w.bin")]),
         "no-output": model([relu], [x], outputs=[]),

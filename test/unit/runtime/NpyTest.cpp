@@ -264,3 +264,39 @@ TEST_CASE("a narrow dtype is written as ml_dtypes' arrays are") {
   REQUIRE(kiln_npy_write(path.c_str(), &tensor, error, sizeof error) == KILN_OK);
   CHECK(TempFolder::read(path) == npy("<V1", "(2,)", "\x01\x0f"));
 }
+
+/// UCS-4 of these characters.
+static std::string wide(const std::u32string &text) { return bytesOf(std::vector<char32_t>(text.begin(), text.end())); }
+
+TEST_CASE("strings of NumPy's are UTF-8, their zeros cut off") {
+  Parsed x(npy("<U3", "(2,)", wide(U"a\u00e9\U0001f600") + wide(std::u32string(U"b\0\0", 3))));
+  CHECK(x.tensor.dtype == KILN_STRING);
+  auto strings = x.values<const char *>(2);
+  CHECK(strings[0] == std::string("a\xc3\xa9\xf0\x9f\x98\x80"));
+  CHECK(strings[1] == std::string("b"));
+  Parsed bytes(npy("|S3", "(2,)", std::string("ab\0\xc3\xa9\0", 6)));
+  strings = bytes.values<const char *>(2);
+  CHECK(strings[0] == std::string("ab"));
+  CHECK(strings[1] == std::string("\xc3\xa9"));
+  Parsed big(npy(">U1", "(1,)", std::string("\0\0\0x", 4)));
+  CHECK(big.values<const char *>(1)[0] == std::string("x"));
+  Parsed columns(npy("|S1", "(2, 2)", "abcd", "True"));
+  CHECK(columns.values<const char *>(4)[1] == std::string("c"));
+  CHECK_THAT(errorOf(npy("<U0", "(2,)", "")), Catch::Contains("dtype '<U0' is unknown"));
+  CHECK_THAT(errorOf(npy("<U2000000000", "(2000000000,)", "")), Catch::Contains("too large"));
+}
+
+TEST_CASE("strings are written as NumPy's are, as wide as the longest") {
+  TempFolder folder;
+  const char *strings[] = {"a\xc3\xa9", nullptr, "\xff"};
+  kiln_tensor tensor = {};
+  tensor.data = strings;
+  tensor.dtype = KILN_STRING;
+  tensor.rank = 1;
+  tensor.dims[0] = 3;
+  char error[200];
+  std::string path = folder / "x.npy";
+  REQUIRE(kiln_npy_write(path.c_str(), &tensor, error, sizeof error) == KILN_OK);
+  std::u32string wanted(U"a\u00e9\0\0\ufffd\0", 6);
+  CHECK(TempFolder::read(path) == npy("<U2", "(3,)", wide(wanted)));
+}

@@ -110,3 +110,10 @@ TEST_CASE("narrow dtypes print as the numbers that their codes are") {
   CHECK(printed<uint8_t>(KILN_INT4, {2}, {15, 7}) == "[-1  7]\n");
   CHECK(printed<uint8_t>(KILN_FLOAT4_E2M1FN, {}, {3}) == "1.5\n");
 }
+
+TEST_CASE("strings print in quotes, long ones cut") {
+  CHECK(printed<const char *>(KILN_STRING, {3}, {"a", nullptr, "b\nc"}) == "['a' '' 'b?c']\n");
+  CHECK(printed<const char *>(KILN_STRING, {}, {"plain"}) == "plain\n");
+  std::string longer(100, 'x');
+  CHECK(printed<const char *>(KILN_STRING, {1}, {longer.c_str()}) == "['" + std::string(58, 'x') + "...']\n");
+}

@@ -1,0 +1,26 @@
+//===- Strings.h - Tensors of strings ----------------------------------------===//
+#pragma once
+
+#include "import/TensorBuilder.h"
+
+namespace kiln::import::onnx {
+
+/// Whether an operator takes strings, as those do that only move elements or that are about them.
+bool takesStrings(llvm::StringRef op);
+
+/// A tensor of the model's own strings.
+mlir::Value stringConstant(TensorBuilder &b, llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> strings,
+                           TensorBuilder::Sizes shape);
+/// The same of attributes.
+mlir::Value stringList(TensorBuilder &b, llvm::StringRef name, llvm::ArrayRef<std::string> strings);
+
+/// Which of the keys each string is: places as int64, -1 where it is none.
+mlir::Value stringPlaces(TensorBuilder &b, mlir::Value x, mlir::Value keys);
+
+/// Whether strings are the same.
+mlir::Value stringEqual(TensorBuilder &b, mlir::Value x, mlir::Value y);
+
+class Registry;
+void addLabelEncoder(Registry &registry);
+
+} // namespace kiln::import::onnx

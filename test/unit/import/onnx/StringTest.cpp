@@ -1,0 +1,131 @@
+#include "OnnxModel.h"
+
+#include <catch2/catch.hpp>
+
+using namespace kiln::test;
+using Catch::Contains;
+using Texts = std::vector<std::string>;
+using Strings = std::initializer_list<const char *>;
+
+static HostTensor stringTensor(llvm::ArrayRef<int64_t> dims, Strings strings) {
+  return HostTensor::of(kiln::DType::I64, dims, llvm::ArrayRef<const char *>(strings));
+}
+
+static Texts texts(const HostTensor &tensor) {
+  Texts result;
+  for (const char *text : tensor.elements<const char *>())
+    result.push_back(text ? text : "");
+  return result;
+}
+
+/// A node of inputs x and y and an output, all but the last of strings.
+static OnnxModel twoStrings(const std::string &op, OnnxModel::Dims x, OnnxModel::Dims y) {
+  OnnxModel model;
+  model.input("x", x, ::onnx::TensorProto::STRING).input("y", y, ::onnx::TensorProto::STRING).output("z");
+  model.node(op, {"x", "y"}, {"z"});
+  return model;
+}
+
+static OnnxModel oneString(const std::string &op, OnnxModel::Dims dims) {
+  OnnxModel model;
+  model.input("x", dims, ::onnx::TensorProto::STRING).output("y");
+  model.node(op, {"x"}, {"y"});
+  return model;
+}
+
+static void setStrings(::onnx::NodeProto &node, const std::string &name, const Texts &values) {
+  ::onnx::AttributeProto &attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(::onnx::AttributeProto::STRINGS);
+  for (const std::string &value : values)
+    attribute.add_strings(value);
+}
+
+TEST_CASE("a port of strings is stored as references") {
+  CHECK_THAT(oneString("Identity", {2}).import(), Contains("tensor<2xi64> {graph.dtype = !object.string"));
+}
+
+TEST_CASE("strings are concatenated, one of them with each of a list") {
+  HostTensor x = stringTensor({3}, {"cat", "", nullptr}), y = stringTensor({1}, {"s"});
+  CHECK(texts(twoStrings("StringConcat", {3}, {1}).run({x, y})[0]) == Texts{"cats", "s", "s"});
+}
+
+TEST_CASE("strings are equal by what they hold") {
+  std::string apart = "ab";
+  HostTensor x = stringTensor({3}, {"ab", "abc", ""}), y = stringTensor({3}, {apart.c_str(), "ab", nullptr});
+  CHECK(twoStrings("Equal", {3}, {3}).run({x, y})[0].bytes == std::vector<char>{1, 0, 1});
+}
+
+TEST_CASE("what moves elements moves strings") {
+  OnnxModel model;
+  model.input("x", {2}, ::onnx::TensorProto::STRING).output("y");
+  model.ints("last", {-1});
+  model.node("Gather", {"x", "last"}, {"g"});
+  model.node("Concat", {"g", "x"}, {"y"});
+  setInt(*model.graph().mutable_node(1), "axis", 0);
+  CHECK(texts(model.run({stringTensor({2}, {"a", "b"})})[0]) == Texts{"b", "a", "b"});
+}
+
+TEST_CASE("strings of the model's own") {
+  OnnxModel model;
+  model.input("x", {2}, ::onnx::TensorProto::STRING).output("y");
+  ::onnx::TensorProto &stored = *model.graph().add_initializer();
+  stored.set_name("stored");
+  stored.set_data_type(::onnx::TensorProto::STRING);
+  stored.add_dims(2);
+  stored.add_string_data("-");
+  stored.add_string_data("");
+  setString(model.node("Constant", {}, {"dot"}), "value_string", ".");
+  model.node("StringConcat", {"x", "stored"}, {"s"});
+  model.node("StringConcat", {"s", "dot"}, {"y"});
+  CHECK(texts(model.run({stringTensor({2}, {"a", "b"})})[0]) == Texts{"a-.", "b."});
+  stored.add_string_data("more");
+  CHECK_THAT(model.import(), Contains("its data has 3 strings where its shape needs 2"));
+  stored.mutable_string_data()->RemoveLast();
+  *stored.mutable_string_data(0) = std::string("a\0b", 3);
+  CHECK_THAT(model.import(), Contains("a string holds a 0"));
+}
+
+TEST_CASE("strings are split as Python splits them") {
+  auto split = [](const char *delimiter, int most, Strings strings, Texts wanted, std::vector<int64_t> counts) {
+    OnnxModel model = oneString("StringSplit", {"n"});
+    ::onnx::NodeProto &node = *model.graph().mutable_node(0);
+    node.add_output("counts");
+    model.output("counts");
+    if (delimiter)
+      setString(node, "delimiter", delimiter);
+    if (most >= 0)
+      setInt(node, "maxsplit", most);
+    std::vector<HostTensor> results = model.run({stringTensor({int64_t(strings.size())}, strings)});
+    CHECK(texts(results[0]) == wanted);
+    CHECK(results[1].elements<int64_t>() == llvm::ArrayRef(counts));
+  };
+  split(".", -1, {"a.b", "c"}, {"a", "b", "c", ""}, {2, 1});
+  split("--", -1, {"a----b"}, {"a", "", "b"}, {3});
+  split(nullptr, -1, {"  a  b ", ""}, {"a", "b", "", ""}, {2, 0});
+  split("", 1, {" a  b c"}, {"a", "b c"}, {2});
+  split(".", 0, {"a.b"}, {"a.b"}, {1});
+  split(".", -1, {}, {}, {});
+}
+
+TEST_CASE("stop words are left out, the rest changes case") {
+  auto normalize = [](Texts stopWords, const char *action, bool heedsCase, Strings strings) {
+    OnnxModel model = oneString("StringNormalizer", {"n"});
+    ::onnx::NodeProto &node = *model.graph().mutable_node(0);
+    setStrings(node, "stopwords", stopWords);
+    setString(node, "case_change_action", action);
+    setInt(node, "is_case_sensitive", heedsCase);
+    return texts(model.run({stringTensor({int64_t(strings.size())}, strings)})[0]);
+  };
+  CHECK(normalize({}, "NONE", true, {"a", "B"}) == Texts{"a", "B"});
+  CHECK(normalize({"monday"}, "UPPER", true, {"monday", "Monday", "x"}) == Texts{"MONDAY", "X"});
+  CHECK(normalize({"Monday"}, "LOWER", false, {"mONDAY", "Y"}) == Texts{"y"});
+  CHECK(normalize({"a"}, "NONE", true, {"a", "a"}) == Texts{""});
+}
+
+TEST_CASE("what computes takes no strings") {
+  CHECK_THAT(twoStrings("Add", {1}, {1}).import(), Contains("input 'x' is of strings; the operator takes numbers"));
+  OnnxModel cast = oneString("Identity", {1});
+  setInt(cast.node("Cast", {"y"}, {"z"}), "to", 1);
+  CHECK_THAT(cast.import(), Contains("is of strings"));
+}
