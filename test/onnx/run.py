@@ -114,12 +114,22 @@ class Parallel(unittest.BaseTestSuite):
         (result.addExpectedFailure if isExpected else result.addFailure)(test, error)
 
 
-def all_tests(pattern):
+def one_of_each():
+    """The name of a test for each operator: the first that is this one node."""
+    first = {}
+    for _, name, model in support_table.models():
+        if signed := support_table.signature(model):
+            first.setdefault(signed[0], name)
+    return set(first.values())
+
+
+def all_tests(pattern, names=None):
     """The tests of onnx's runner for the devices that the backend supports."""
     runner = onnx.backend.test.BackendTest(backend.KilnBackend, __name__)
     loader = unittest.defaultTestLoader
     tests = [test for case in runner.test_cases.values() for test in loader.loadTestsFromTestCase(case)]
-    return [test for test in tests if test.id().endswith("_cpu") and re.search(pattern, name_of(test))]
+    tests = [test for test in tests if test.id().endswith("_cpu") and re.search(pattern, name_of(test))]
+    return [test for test in tests if names is None or name_of(test) in names]
 
 
 def check_page(failing, update):
@@ -142,6 +152,7 @@ def main():
     parser.add_argument("--device", default="cpu")
     parser.add_argument("-j", dest="jobs", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("-k", dest="pattern", default="", help="only tests whose name matches this expression")
+    parser.add_argument("--one-each", action="store_true", help="only a test for each operator")
     parser.add_argument("--expected", help="the list (expected-failures/DEVICE.txt)")
     parser.add_argument("--update", action="store_true", help="write the list (old reasons stay) and the page")
     parser.add_argument("--page", action="store_true", help="run nothing, look at the page alone")
@@ -153,7 +164,7 @@ def main():
     warnings.simplefilter("ignore", RuntimeWarning)  # onnx computes some wanted results through overflows
     if arguments.page:
         return 0 if check_page(expected, arguments.update) else 1
-    TESTS = all_tests(arguments.pattern)
+    TESTS = all_tests(arguments.pattern, one_of_each() if arguments.one_each else None)
     unknown = sorted(expected.keys() - {name_of(test) for test in TESTS})
     with tempfile.TemporaryDirectory() as folder:
         # Where onnx's runner puts the input that it makes for the light models.
@@ -163,7 +174,7 @@ def main():
     print(f"{len(TESTS) - len(suite.causes)} of {len(TESTS)} tests pass on {arguments.device}")
     if arguments.verbose:
         print(*(f"{name} {why}\n" for name, why in sorted(suite.causes.items())), sep="", end="")
-    if not arguments.pattern:
+    if not arguments.pattern and not arguments.one_each:
         if arguments.update:
             write_expected(path, {name: expected.get(name, why) for name, why in suite.causes.items()})
             if arguments.device == "cpu":
