@@ -47,6 +47,11 @@ def CollapseSums : Pass<"kiln-collapse-sums", "::mlir::ModuleOp"> {
   let summary = "turn sums of one number over a range into a product";
 }
 
+def CopyPaddedInputs : Pass<"kiln-copy-padded-inputs", "::mlir::ModuleOp"> {
+  let summary = "copy inputs that products pad, so that they can lie among zeros";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def AssignLayouts : Pass<"kiln-assign-layouts", "::mlir::ModuleOp"> {
   let summary = "choose the order in which temporaries lie in memory, and the zeros around them";
   let dependentDialects = ["::mlir::arith::ArithDialect"];

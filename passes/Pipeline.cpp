@@ -77,8 +77,10 @@ void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &
     addFormKernels(manager, options);
     break;
   case Stage::Optimize:
-    if (!options.classic && !options.noOpt)
+    if (!options.classic && !options.noOpt) {
+      manager.addPass(createCopyPaddedInputs());
       manager.addPass(createAssignLayouts());
+    }
     addOptimize(manager, options); // which may make recipes of its own
     addOptimize(manager.nest<ModuleOp>(), recipeOptions());
     break;

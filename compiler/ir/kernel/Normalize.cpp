@@ -87,8 +87,7 @@ static SmallVector<int64_t> axesAfter(const Normalization &plan, ArrayRef<int64_
   return after;
 }
 
-/// Walked by a loop an axis.
-static void setDomain(FuncOp func, ArrayRef<Expr> sizes) {
+void kernel::setDomain(FuncOp func, ArrayRef<Expr> sizes) {
   MLIRContext *context = func.getContext();
   SmallVector<Attribute> axes;
   SmallVector<Expr> index;

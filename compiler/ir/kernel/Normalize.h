@@ -24,6 +24,9 @@ Normalization planNormalization(FuncOp func, llvm::ArrayRef<int64_t> order = {})
 /// Rewrites views, axes and reduces.
 void applyNormalization(FuncOp func, const Normalization &plan);
 
+/// Gives a kernel a domain of these sizes, walked by a loop an axis.
+void setDomain(FuncOp func, llvm::ArrayRef<view::Expr> sizes);
+
 /// Splits reduced axes in two where a view then walks each part by a stride, so that no step of a sum divides: a row of
 /// a product whose elements lie head by head. For a kernel to which no opt has been applied.
 void splitReducedAxes(FuncOp func);

@@ -1,0 +1,131 @@
+//===- CopyPaddedInputs.cpp - Inputs that a product pads lie among zeros -----------------===//
+// Stage: optimize (host + kernels → host + kernels).
+// Beside a packed weight, a product's register tile reads its rows without asking whether they are inside: temporaries
+// lie among zeros for that. An input lies as the caller has it, so the first convolution of a model would ask at each
+// step of its sum. A copy of it is a temporary like any other. Expects: kernels without opts, on the domains that
+// schedule gave them. Guarantees: what products with a weight read through a mask that zeros could stand for is a
+// temporary. Position: before layouts are assigned, which put the zeros there.
+//===------------------------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+
+#include "passes/optimize/Layout.h"
+#include "passes/optimize/Product.h"
+
+#include "ir/kernel/Normalize.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace kiln;
+using namespace kiln::kernel;
+using namespace mlir;
+using view::Expr;
+using view::ShapeTracker;
+
+namespace kiln {
+#define GEN_PASS_DEF_COPYPADDEDINPUTS
+#include "passes/Passes.h.inc"
+} // namespace kiln
+
+/// The sizes of an input, those of 1 left out; nullopt where one is not fixed.
+static std::optional<SmallVector<int64_t>> shapeOf(host::InputOp input) {
+  auto port = cast<host::PortAttr>(input->getParentOfType<host::ProgramOp>().getInputs()[input.getIndex()]);
+  SmallVector<int64_t> shape;
+  for (int64_t size : port.getType().getShape()) {
+    if (ShapedType::isDynamic(size))
+      return std::nullopt;
+    if (size != 1)
+      shape.push_back(size);
+  }
+  return shape;
+}
+
+/// Whether a launch sums up products of a weight and what it reads of a buffer, through a mask that zeros around it
+/// could stand for.
+static bool padsForProduct(host::LaunchOp launch, FuncOp func, unsigned buffer, ArrayRef<int64_t> shape) {
+  AluOp product = optimize::summedProduct(func);
+  bool isPadded = false, hasWeight = false;
+  if (product)
+    for (Value operand : product->getOperands())
+      if (LoadOp load = optimize::onlyLoadOf(operand)) {
+        unsigned read = cast<BlockArgument>(load.getBuffer()).getArgNumber();
+        hasWeight |= isa_and_nonnull<host::WeightOp>(launch.getBuffers()[read].getDefiningOp());
+        isPadded |= read == buffer && !load.getRow() && optimize::haloFor(load.getTracker().getValue(), shape);
+      }
+  return isPadded && hasWeight;
+}
+
+/// A kernel that copies a tensor.
+static FuncOp makeCopy(ModuleOp module, Type element, ArrayRef<int64_t> sizes, llvm::StringSet<> &names) {
+  OpBuilder builder(module.getContext());
+  builder.setInsertionPointToEnd(module.getBody());
+  Location loc = builder.getUnknownLoc();
+  DimsAttr none = DimsAttr::get(module.getContext(), {});
+  Type buffer = BufferType::get(module.getContext(), element);
+  auto func = FuncOp::create(builder, loc, "copy", builder.getFunctionType({buffer, buffer}, {}), nullptr, nullptr,
+                             none, builder.getArrayAttr({}), none, none, builder.getArrayAttr({}), none);
+  Block *body = builder.createBlock(&func.getBody(), {}, {buffer, buffer}, {loc, loc});
+  view::Shape shape(sizes.begin(), sizes.end());
+  auto tracker = TrackerAttr::get(module.getContext(), ShapeTracker::contiguous(shape));
+  Value value = LoadOp::create(builder, loc, element, body->getArgument(1), tracker);
+  StoreOp::create(builder, loc, value, body->getArgument(0), tracker);
+  setDomain(func, shape);
+  func.setName(freshNameOf(func, names));
+  return func;
+}
+
+static void copyPadded(ModuleOp module, host::ProgramOp program) {
+  llvm::StringMap<FuncOp> kernels;
+  llvm::StringSet<> names;
+  for (auto func : module.getOps<FuncOp>()) {
+    kernels[func.getName()] = func;
+    names.insert(func.getName());
+  }
+  for (auto input : llvm::make_early_inc_range(program.getBody().front().getOps<host::InputOp>())) {
+    std::optional<SmallVector<int64_t>> shape = shapeOf(input);
+    SmallVector<OpOperand *> uses;
+    host::LaunchOp first;
+    if (!shape || shape->empty())
+      continue;
+    for (OpOperand &use : input->getUses()) {
+      auto launch = dyn_cast<host::LaunchOp>(use.getOwner());
+      if (!launch || launch->getParentOp() != program)
+        continue;
+      unsigned buffer = use.getOperandNumber() - launch.getBuffers().getBeginOperandIndex();
+      if (!padsForProduct(launch, kernels.lookup(launch.getKernel()), buffer, *shape))
+        continue;
+      uses.push_back(&use);
+      first = !first || launch->isBeforeInBlock(first) ? launch : first;
+    }
+    if (!first)
+      continue;
+    auto port = cast<host::PortAttr>(program.getInputs()[input.getIndex()]);
+    Type element = port.getType().getElementType();
+    FuncOp copy = makeCopy(module, element, *shape, names);
+    OpBuilder builder(first);
+    Location loc = first.getLoc();
+    auto number = [&](int64_t value) -> Value {
+      return arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(value));
+    };
+    Value bytes = number(port.getType().getNumElements() * int64_t(byteSize(element))), zero = number(0);
+    Value memory = host::AllocOp::create(builder, loc, host::SliceType::get(builder.getContext()), bytes, nullptr);
+    host::LaunchOp::create(builder, loc, copy.getName(), ValueRange{memory, input}, ValueRange(), ValueRange(), zero,
+                           zero, first.getOrigin(), nullptr);
+    for (OpOperand *use : uses)
+      use->set(memory);
+  }
+}
+
+namespace {
+struct CopyPaddedInputs : kiln::impl::CopyPaddedInputsBase<CopyPaddedInputs> {
+  void runOnOperation() override {
+    TargetAttr target = targetOf(getOperation());
+    if (target.vectorBits() == 0 || target.maxItems() > 0)
+      return;
+    for (auto program : getOperation().getOps<host::ProgramOp>())
+      copyPadded(getOperation(), program);
+  }
+};
+} // namespace
