@@ -20,8 +20,8 @@ using namespace kiln::kernel;
 using namespace mlir;
 using view::Expr;
 
-/// What a group has where nothing else decides, and what runs side by side.
-static constexpr int64_t kItems = 256, kWarp = 32;
+/// What a group has where nothing else decides, what it has of points that need no other, and what runs side by side.
+static constexpr int64_t kItems = 256, kLooseItems = 128, kWarp = 32;
 /// The widest access of one item, and the one that memory is turned over by: a wider one leaves too few to wait for.
 static constexpr int64_t kAccessBytes = 16, kTurnedBytes = 8;
 /// Enough items to fill a device.
@@ -431,7 +431,7 @@ void GroupChooser::chooseColumns(size_t inner) {
   int64_t lanes = reduced_.empty() ? lanesAlong(inner) : 1;
   if (lanes > 1 && results() / lanes >= kManyItems)
     add(OptKind::VECTOR, inner, lanes);
-  chooseItems(inner, items);
+  chooseItems(inner, reduced_.empty() ? std::min(items, kLooseItems) : items);
 }
 
 void GroupChooser::choose() {
