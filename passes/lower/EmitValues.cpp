@@ -197,16 +197,18 @@ size_t KernelLowering::stageDepth(kernel::StageOp stage) {
 }
 
 Tile KernelLowering::emitStage(kernel::StageOp stage) {
-  fillStages(stageDepth(stage));
+  fillStages(stageDepth(stage), stage);
   const AxisSet &axes = axesOf(stage);
   return emitMemory(stageMemory(stage), {resolve(stageIndex(stage)), 1}, axes, stage.getResult().getType(),
                     placeOf(axes));
 }
 
-void KernelLowering::fillStages(size_t depth) {
+void KernelLowering::fillStages(size_t depth, kernel::StageOp wanted) {
+  // Those of a group share their barriers. One of a chunk that is not read here may be so in a loop around this one.
   SmallVector<kernel::StageOp> local, own;
   for (auto stage : func_.getBody().getOps<kernel::StageOp>())
-    if (stageDepth(stage) == depth && scopes_[depth]->filled.insert(stage).second)
+    if ((stage == wanted || isLocal(stage)) && stageDepth(stage) == depth &&
+        scopes_[depth]->filled.insert(stage).second)
       (isLocal(stage) ? local : own).push_back(stage);
   llvm::SaveAndRestore roots(roots_);
   llvm::SaveAndRestore walk(walk_);

@@ -148,7 +148,7 @@ private:
   Tile emitValid(kernel::ValidOp valid);
   Tile emitIndex(kernel::IndexOp op);
   void emitStore(kernel::StoreOp store);
-  void fillStages(size_t depth);
+  void fillStages(size_t depth, kernel::StageOp wanted);
   void fillStage(kernel::StageOp stage);
   void fillTogether(kernel::StageOp stage);
   size_t stageDepth(kernel::StageOp stage);
