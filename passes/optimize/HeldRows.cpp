@@ -27,8 +27,10 @@ using kiln::optimize::HeldRows;
 
 /// Rows of a register tile at most, of which blocks are made.
 static constexpr int64_t kTileRows = 8;
-/// Rows of exponentials that are computed side by side, which do not wait for each other.
+/// Rows of exponentials at most that are computed side by side, which do not wait for each other.
 static constexpr int64_t kExponentialRows = 4;
+/// The most vectors of columns in a register tile.
+static constexpr int64_t kTileVectors = 4;
 
 namespace {
 /// What a kernel's values are in such a sum.
@@ -174,15 +176,22 @@ std::optional<HeldRows> optimize::chooseHeldRows(FuncOp func, TargetAttr target)
   int64_t block = target::heldRows(target, keys, columns, bytes), lanes = target.vectorBits() / 8 / bytes;
   if (block == 0)
     return std::nullopt;
-  // Blocks of about one size, of whole register tiles.
-  block = llvm::alignTo(llvm::divideCeil(rows, llvm::divideCeil(rows, block)), kTileRows);
-  auto vectors = [&](int64_t size, int64_t most) {
-    return std::min<int64_t>(llvm::bit_floor(uint64_t(size / lanes)), most);
+  // Register tiles of two vectors of keys for the scores. Those for the result have a part of their rows, such that as
+  // many totals as possible are in flight.
+  auto divisor = [](int64_t rows, int64_t most) {
+    int64_t part = std::min(rows, most);
+    while (rows % part != 0)
+      --part;
+    return part;
   };
-  auto tall = [&](int64_t wide) {
-    return std::min<int64_t>(llvm::bit_floor(uint64_t((target.vectorRegisters() - 1 - wide) / wide)), kTileRows);
-  };
-  int64_t wide = vectors(keys, 2), across = vectors(columns, 4);
+  auto vectorsOf = [&](int64_t size) { return int64_t(llvm::bit_floor(uint64_t(size / lanes))); };
+  auto fitting = [&](int64_t wide) { return (target.vectorRegisters() - 1 - wide) / wide; };
+  int64_t wide = std::min<int64_t>(vectorsOf(keys), 2), tall = std::min(kTileRows, fitting(wide)), across = 1;
+  for (int64_t more = 2; more <= std::min(vectorsOf(columns), kTileVectors) && fitting(more) > 0; more *= 2)
+    if (more * divisor(tall, fitting(more)) >= across * divisor(tall, fitting(across)))
+      across = more;
+  // Blocks of about one size, of whole tiles.
+  block = llvm::alignTo(llvm::divideCeil(rows, llvm::divideCeil(rows, block)), tall);
 
   Trial trial(func);
   LoadOp keysLoad = trial.copyOf(found->keys.getResult()).getDefiningOp<LoadOp>();
@@ -208,13 +217,13 @@ std::optional<HeldRows> optimize::chooseHeldRows(FuncOp func, TargetAttr target)
   SmallVector<int64_t> row = axesAlong(stages[0], found->rows), key = axesAlong(stages[0], found->key);
   trial.apply(OptKind::SWAP, row.front(), key.front()); // a vector's keys stay in cache while all rows pass
   trial.apply(OptKind::VECTOR, key.back(), wide * lanes);
-  trial.apply(OptKind::UPCAST, row.front(), tall(wide));
+  trial.apply(OptKind::UPCAST, row.front(), tall);
   for (StageOp stage : llvm::drop_begin(stages)) {
-    trial.apply(OptKind::UPCAST, axesAlong(stage, found->rows).front(), kExponentialRows);
+    trial.apply(OptKind::UPCAST, axesAlong(stage, found->rows).front(), divisor(tall, kExponentialRows));
     trial.apply(OptKind::VECTOR, axesAlong(stage, found->key).back(), wide * lanes);
   }
   trial.apply(OptKind::VECTOR, found->columns, across * lanes);
-  trial.apply(OptKind::UPCAST, inBlock, tall(across));
+  trial.apply(OptKind::UPCAST, inBlock, divisor(tall, fitting(across)));
   if (!trial.fits())
     return std::nullopt;
   return HeldRows{SmallVector<OptAttr>(trial.opts()), found->rows, found->columns,

@@ -64,6 +64,20 @@ static bool collect(Value value, Rows &rows, llvm::DenseMap<Operation *, bool> &
   return known[op] = reaches;
 }
 
+/// Whether what is reduced between the two products are whole rows: as many scores as the sum has terms, of all rows.
+static bool reducesRows(const Rows &rows, Expr keys) {
+  graph::ReduceOp product = rows.product;
+  Expr scores = view::product(shapeOf(product.getResult()));
+  return llvm::all_of(rows.ops, [&](Operation *op) {
+    auto reduce = dyn_cast<graph::ReduceOp>(op);
+    if (!reduce || reduce == product)
+      return true;
+    view::Shape shape = shapeOf(reduce.getInput());
+    return reduce.getAxes().size() == 1 && view::provablyEqual(shape[reduce.getAxes().front()], keys) &&
+           view::provablyEqual(view::product(shape), scores);
+  });
+}
+
 /// Takes factors off the weight that stand still along the summed axis.
 static void factor(Rows &rows) {
   int64_t axis = rows.sum.getAxes().front();
@@ -117,7 +131,8 @@ static std::optional<Rows> match(graph::ReduceOp sum, TargetAttr target) {
     auto isAmong = [&](Operation *op) { return op == mul || op == sum || rows.ops.contains(op); };
     bool isAlone = areReadersAmong(mul->getResult(0), isAmong) &&
                    llvm::all_of(rows.ops, [&](Operation *op) { return areReadersAmong(op->getResult(0), isAmong); });
-    if (isAlone && !isMasked(weight.tracker) && fitsCache(rows, target))
+    Expr keys = shapeOf(sum.getInput())[sum.getAxes().front()];
+    if (isAlone && !isMasked(weight.tracker) && reducesRows(rows, keys) && fitsCache(rows, target))
       return rows;
   }
   return std::nullopt;
