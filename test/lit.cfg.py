@@ -83,13 +83,18 @@ def has_cross():
     return all(shutil.which(name) for name in names)
 
 
+def has_dlpack():
+    return os.path.exists("/usr/include/dlpack/dlpack.h")
+
+
 def has_onnx():
     return os.path.exists(os.path.join(source, "..", ".setup", "onnx"))
 
 
 config.available_features.add(platform.machine())
 
-probes = {"opencl": has_opencl, "cuda": has_cuda, "nvrtc": has_nvrtc, "avx512": has_avx512, "onnx": has_onnx, "cross": has_cross}
+probes = {"opencl": has_opencl, "cuda": has_cuda, "nvrtc": has_nvrtc, "avx512": has_avx512, "onnx": has_onnx, "cross": has_cross,
+          "dlpack": has_dlpack}
 for feature, probe in probes.items():
     if probe():
         config.available_features.add(feature)
