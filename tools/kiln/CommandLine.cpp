@@ -268,7 +268,9 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
   compile.add_flag("--time-stages", line.timesStages, "also print how long each stage takes, and its memory");
   compile.add_flag("--stats", line.artefact.showsStats, "also print kernels, FLOPs, bytes and memory");
 
-  compile.add_option("--why", line.artefact.why, "print which kernels compute a node or tensor, and why; repeatable")
+  compile
+      .add_option("--why", line.artefact.why,
+                  "print which kernels compute a node or tensor, or what a kernel computes, and why")
       ->type_name("NODE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

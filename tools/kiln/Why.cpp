@@ -152,6 +152,25 @@ static void printNode(const Schedule &schedule, StringRef node, llvm::raw_ostrea
     printPart(schedule, *launch, node, out);
 }
 
+/// What the launches of a kernel compute, node by node. Returns whether there are any.
+static bool printKernel(const Schedule &schedule, StringRef name, llvm::raw_ostream &out) {
+  bool isThere = false;
+  for (const Launch &launch : schedule.launches()) {
+    if (launch.name != name)
+      continue;
+    isThere = true;
+    llvm::SetVector<StringRef> nodes;
+    for (host::TensorAttr tensor : launch.tensors)
+      if (Launch::computes(tensor))
+        nodes.insert(tensor.getNode());
+    for (StringRef node : nodes) {
+      out << "'" << node << "' in\n";
+      printPart(schedule, launch, node, out);
+    }
+  }
+  return isThere;
+}
+
 static void printMemory(const Schedule &schedule, StringRef name, host::TensorAttr tensor, llvm::raw_ostream &out) {
   bool isView = name != tensor.getNode();
   out << "'" << name << "': no kernel computes it: ";
@@ -176,6 +195,8 @@ llvm::Error driver::printWhy(mlir::ModuleOp module, StringRef model, llvm::Array
     return failure(model + ": --why: no launch says what it computes", "ask of the model's file");
   for (const std::string &name : names) {
     llvm::SmallVector<StringRef> found = known.matching(name);
+    if (found.empty() && printKernel(schedule, name, out))
+      continue;
     if (found.empty())
       return failure(model + ": --why " + name + ": no kernel computes or reads a node or tensor of this name",
                      didYouMean(name, known.all(), "--stats lists the nodes that are left in kernels"));
