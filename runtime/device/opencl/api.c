@@ -12,7 +12,7 @@ static bool find(void *library, const char *name, void *function) {
   return symbol != NULL;
 }
 
-bool opencl_api_open(opencl_api *api, char *error, size_t error_bytes) {
+bool kiln_opencl_api_open(opencl_api *api, char *error, size_t error_bytes) {
   static const char file[] = "libOpenCL.so.1";
   const char *missing = NULL;
   *api = (opencl_api){0};
@@ -28,18 +28,18 @@ bool opencl_api_open(opencl_api *api, char *error, size_t error_bytes) {
   KILN_OPENCL_SVM_FUNCTIONS(WANT)
   if (missing) {
     snprintf(error, error_bytes, "%s has no %s; wanted OpenCL 1.2 or newer", file, missing);
-    opencl_api_close(api);
+    kiln_opencl_api_close(api);
   }
   return !missing;
 }
 
-void opencl_api_close(opencl_api *api) {
+void kiln_opencl_api_close(opencl_api *api) {
   if (api->library)
     dlclose(api->library);
   api->library = NULL;
 }
 
-const char *opencl_error_name(cl_int code, char buffer[32]) {
+const char *kiln_opencl_error_name(cl_int code, char buffer[32]) {
   static const struct {
     cl_int code;
     const char *name;

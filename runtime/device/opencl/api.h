@@ -51,10 +51,10 @@ typedef struct opencl_api {
 } opencl_api;
 
 /* Returns false with a cause in one line. */
-bool opencl_api_open(opencl_api *api, char *error, size_t error_bytes);
-void opencl_api_close(opencl_api *api);
+bool kiln_opencl_api_open(opencl_api *api, char *error, size_t error_bytes);
+void kiln_opencl_api_close(opencl_api *api);
 
 /* "CL_OUT_OF_RESOURCES", or "error -9999". */
-const char *opencl_error_name(cl_int code, char buffer[32]);
+const char *kiln_opencl_error_name(cl_int code, char buffer[32]);
 
 #endif

@@ -59,7 +59,7 @@ static void *buffer_alloc(opencl_state *state, int64_t bytes) {
   made->buffer = state->api.clCreateBuffer(state->context, CL_MEM_READ_WRITE, (size_t)made->bytes, NULL, &code);
   if (made->buffer)
     return made;
-  opencl_check(state, code, "clCreateBuffer");
+  kiln_opencl_check(state, code, "clCreateBuffer");
   free(made);
   return NULL;
 }
@@ -77,19 +77,19 @@ static cl_mem buffer_of(kiln_slice slice) { return ((block *)slice.memory)->buff
 static kiln_status buffer_write(opencl_state *state, kiln_slice to, const void *from, int64_t bytes) {
   cl_int code = state->api.clEnqueueWriteBuffer(state->queue, buffer_of(to), CL_TRUE, (size_t)to.offset, (size_t)bytes,
                                                 from, 0, NULL, NULL);
-  return opencl_check(state, code, "clEnqueueWriteBuffer");
+  return kiln_opencl_check(state, code, "clEnqueueWriteBuffer");
 }
 
 static kiln_status buffer_read(opencl_state *state, void *to, kiln_slice from, int64_t bytes) {
   cl_int code = state->api.clEnqueueReadBuffer(state->queue, buffer_of(from), CL_TRUE, (size_t)from.offset,
                                                (size_t)bytes, to, 0, NULL, NULL);
-  return opencl_check(state, code, "clEnqueueReadBuffer");
+  return kiln_opencl_check(state, code, "clEnqueueReadBuffer");
 }
 
 static kiln_status buffer_copy(opencl_state *state, kiln_slice to, kiln_slice from, int64_t bytes) {
   cl_int code = state->api.clEnqueueCopyBuffer(state->queue, buffer_of(from), buffer_of(to), (size_t)from.offset,
                                                (size_t)to.offset, (size_t)bytes, 0, NULL, NULL);
-  return opencl_check(state, code, "clEnqueueCopyBuffer");
+  return kiln_opencl_check(state, code, "clEnqueueCopyBuffer");
 }
 
 /* ---- slices that begin where a sub-buffer can ---- */
@@ -155,28 +155,28 @@ static kiln_status stage(opencl_state *state, kiln_slice slice, cl_mem *buffer) 
   int64_t bytes = ((block *)slice.memory)->bytes - slice.offset;
   staged *made = calloc(1, sizeof *made);
   if (!made)
-    return opencl_check(state, code, "staging");
+    return kiln_opencl_check(state, code, "staging");
   made->slice = slice;
   made->bytes = bytes;
   made->next = state->staged;
   state->staged = made;
   made->before = malloc((size_t)bytes * 2);
   if (!made->before)
-    return opencl_check(state, code, "staging");
+    return kiln_opencl_check(state, code, "staging");
   made->after = made->before + bytes;
   kiln_status status = buffer_read(state, made->before, slice, bytes);
   if (status)
     return status;
   *buffer = made->copy = state->api.clCreateBuffer(state->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
                                                    (size_t)bytes, made->before, &code);
-  return made->copy ? KILN_OK : opencl_check(state, code, "clCreateBuffer");
+  return made->copy ? KILN_OK : kiln_opencl_check(state, code, "clCreateBuffer");
 }
 
 /* The bytes that the launch changed, run by run. */
 static kiln_status write_changes(opencl_state *state, staged *changed) {
   cl_int code = state->api.clEnqueueReadBuffer(state->queue, changed->copy, CL_TRUE, 0, (size_t)changed->bytes,
                                                changed->after, 0, NULL, NULL);
-  kiln_status status = opencl_check(state, code, "clEnqueueReadBuffer");
+  kiln_status status = kiln_opencl_check(state, code, "clEnqueueReadBuffer");
   for (int64_t i = 0, end; i < changed->bytes && !status; i = end) {
     bool differs = changed->before[i] != changed->after[i];
     for (end = i + 1; end < changed->bytes && (changed->before[end] != changed->after[end]) == differs;)
@@ -207,13 +207,13 @@ static kiln_status buffer_set_argument(opencl_state *state, cl_kernel kernel, cl
   if (slice.offset % state->alignment != 0)
     status = stage(state, slice, &buffer);
   else if (!(buffer = sub_of(state, slice, &code)))
-    status = opencl_check(state, code, "clCreateSubBuffer");
-  return status
-             ? status
-             : opencl_check(state, state->api.clSetKernelArg(kernel, index, sizeof buffer, &buffer), "clSetKernelArg");
+    status = kiln_opencl_check(state, code, "clCreateSubBuffer");
+  return status ? status
+                : kiln_opencl_check(state, state->api.clSetKernelArg(kernel, index, sizeof buffer, &buffer),
+                                    "clSetKernelArg");
 }
 
-const opencl_memory opencl_buffer_memory = {
+const opencl_memory kiln_opencl_buffer_memory = {
     .alloc = buffer_alloc,
     .free = buffer_free,
     .write = buffer_write,

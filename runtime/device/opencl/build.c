@@ -25,7 +25,7 @@ static const char *build_options(const opencl_state *state) {
   return config & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT ? "-cl-fp32-correctly-rounded-divide-sqrt" : "";
 }
 
-kiln_status opencl_build(opencl_state *state) {
+kiln_status kiln_opencl_build(opencl_state *state) {
   const kiln_model *model = state->model;
   const opencl_api *api = &state->api;
   const char *source = model->code;
@@ -33,12 +33,12 @@ kiln_status opencl_build(opencl_state *state) {
   cl_int code;
   state->kernels = calloc((size_t)model->kernel_count + 1, sizeof *state->kernels);
   if (!state->kernels)
-    return opencl_check(state, CL_OUT_OF_HOST_MEMORY, "kernels");
+    return kiln_opencl_check(state, CL_OUT_OF_HOST_MEMORY, "kernels");
   if (model->kernel_count == 0)
     return KILN_OK;
   state->program = api->clCreateProgramWithSource(state->context, 1, &source, &length, &code);
   if (!state->program)
-    return opencl_check(state, code, "clCreateProgramWithSource");
+    return kiln_opencl_check(state, code, "clCreateProgramWithSource");
   code = api->clBuildProgram(state->program, 1, &state->device, build_options(state), NULL, NULL);
   if (code != CL_SUCCESS) {
     report_log(state);
@@ -47,7 +47,7 @@ kiln_status opencl_build(opencl_state *state) {
   for (int32_t i = 0; i < model->kernel_count; i++) {
     state->kernels[i] = api->clCreateKernel(state->program, model->kernels[i].name, &code);
     if (!state->kernels[i])
-      return opencl_check(state, code, model->kernels[i].name);
+      return kiln_opencl_check(state, code, model->kernels[i].name);
   }
   return KILN_OK;
 }

@@ -56,10 +56,10 @@ static bool list_device(void *user, cl_device_id device, const char *name) {
 kiln_status kiln_opencl_list(void (*visit)(void *user, const char *name), void *user, char *error, size_t error_bytes) {
   opencl_api api;
   list_visit list = {visit, user};
-  if (!opencl_api_open(&api, error, error_bytes))
+  if (!kiln_opencl_api_open(&api, error, error_bytes))
     return KILN_UNAVAILABLE;
   int count = each_device(&api, list_device, &list);
-  opencl_api_close(&api);
+  kiln_opencl_api_close(&api);
   if (count > 0)
     return KILN_OK;
   snprintf(error, error_bytes, "%s", no_device);
@@ -83,7 +83,7 @@ static bool choose(void *user, cl_device_id device, const char *name) {
   return false;
 }
 
-kiln_status opencl_choose_device(opencl_state *state, const char *wanted) {
+kiln_status kiln_opencl_choose_device(opencl_state *state, const char *wanted) {
   choice made = {wanted, NULL, ""};
   int count = each_device(&state->api, choose, &made);
   state->device = made.device;

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-kiln_status opencl_check(opencl_state *state, cl_int code, const char *call) {
+kiln_status kiln_opencl_check(opencl_state *state, cl_int code, const char *call) {
   if (code == CL_SUCCESS)
     return KILN_OK;
   char buffer[32];
-  snprintf(state->error, sizeof state->error, "%s: %s", call, opencl_error_name(code, buffer));
+  snprintf(state->error, sizeof state->error, "%s: %s", call, kiln_opencl_error_name(code, buffer));
   return code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_HOST_MEMORY ? KILN_OUT_OF_MEMORY
                                                                                    : KILN_DEVICE_ERROR;
 }
@@ -30,7 +30,7 @@ static void opencl_close(void *opaque) {
     api->clReleaseCommandQueue(state->queue);
   if (state->context)
     api->clReleaseContext(state->context);
-  opencl_api_close(&state->api);
+  kiln_opencl_api_close(&state->api);
   free(state->kernels);
   free(state);
 }
@@ -47,25 +47,25 @@ static void choose_memory(opencl_state *state, bool shared) {
     capabilities = 0;
   shared &= (capabilities & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER) != 0;
   state->alignment = alignment_bits >= 8 ? alignment_bits / 8 : 1;
-  state->memory = shared ? &opencl_shared_memory : &opencl_buffer_memory;
+  state->memory = shared ? &kiln_opencl_shared_memory : &kiln_opencl_buffer_memory;
   state->host_is_shared = shared && (capabilities & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM);
 }
 
 static kiln_status open_state(opencl_state *state, const kiln_options *options, bool shared) {
-  if (!opencl_api_open(&state->api, state->error, sizeof state->error))
+  if (!kiln_opencl_api_open(&state->api, state->error, sizeof state->error))
     return KILN_UNAVAILABLE;
-  kiln_status status = opencl_choose_device(state, options->device);
+  kiln_status status = kiln_opencl_choose_device(state, options->device);
   if (status)
     return status;
   cl_int code;
   state->context = state->api.clCreateContext(NULL, 1, &state->device, NULL, NULL, &code);
   if (!state->context)
-    return opencl_check(state, code, "clCreateContext");
+    return kiln_opencl_check(state, code, "clCreateContext");
   state->queue = state->api.clCreateCommandQueue(state->context, state->device, 0, &code);
   if (!state->queue)
-    return opencl_check(state, code, "clCreateCommandQueue");
+    return kiln_opencl_check(state, code, "clCreateCommandQueue");
   choose_memory(state, shared);
-  return opencl_build(state);
+  return kiln_opencl_build(state);
 }
 
 static kiln_status open_with(const kiln_model *model, const kiln_options *options, bool shared, void **opaque,
@@ -126,7 +126,7 @@ static kiln_status opencl_copy(void *opaque, kiln_slice to, kiln_slice from, int
     return KILN_OK;
   kiln_slice between = {opencl_alloc(state, bytes), 0};
   if (!between.memory)
-    return opencl_check(state, CL_MEM_OBJECT_ALLOCATION_FAILURE, "copy");
+    return kiln_opencl_check(state, CL_MEM_OBJECT_ALLOCATION_FAILURE, "copy");
   kiln_status status = state->memory->copy(state, between, from, bytes);
   if (!status)
     status = state->memory->copy(state, to, between, bytes);
@@ -147,7 +147,7 @@ static kiln_status enqueue(opencl_state *state, int32_t kernel, const kiln_slice
   for (int32_t i = 0; i < launched->sizes; i++) {
     cl_long size = sizes[i];
     kiln_status status =
-        opencl_check(state, state->api.clSetKernelArg(handle, index++, sizeof size, &size), "clSetKernelArg");
+        kiln_opencl_check(state, state->api.clSetKernelArg(handle, index++, sizeof size, &size), "clSetKernelArg");
     if (status)
       return status;
   }
@@ -156,7 +156,7 @@ static kiln_status enqueue(opencl_state *state, int32_t kernel, const kiln_slice
     local[axis] = (size_t)launched->local[axis];
     global[axis] = local[axis] * (size_t)grid[axis];
   }
-  return opencl_check(
+  return kiln_opencl_check(
       state, state->api.clEnqueueNDRangeKernel(state->queue, handle, KILN_MAX_GRID, NULL, global, local, 0, NULL, NULL),
       "clEnqueueNDRangeKernel");
 }
@@ -172,7 +172,7 @@ static kiln_status opencl_launch(void *opaque, int32_t kernel, const kiln_slice 
 
 static kiln_status opencl_synchronize(void *opaque) {
   opencl_state *state = opaque;
-  return opencl_check(state, state->api.clFinish(state->queue), "clFinish");
+  return kiln_opencl_check(state, state->api.clFinish(state->queue), "clFinish");
 }
 
 static const char *opencl_error(void *opaque) { return ((opencl_state *)opaque)->error; }

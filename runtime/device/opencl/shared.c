@@ -19,26 +19,26 @@ static void shared_free(opencl_state *state, void *memory) {
 
 static kiln_status shared_write(opencl_state *state, kiln_slice to, const void *from, int64_t bytes) {
   cl_int code = state->api.clEnqueueSVMMemcpy(state->queue, CL_TRUE, address(to), from, (size_t)bytes, 0, NULL, NULL);
-  return opencl_check(state, code, "clEnqueueSVMMemcpy");
+  return kiln_opencl_check(state, code, "clEnqueueSVMMemcpy");
 }
 
 static kiln_status shared_read(opencl_state *state, void *to, kiln_slice from, int64_t bytes) {
   cl_int code = state->api.clEnqueueSVMMemcpy(state->queue, CL_TRUE, to, address(from), (size_t)bytes, 0, NULL, NULL);
-  return opencl_check(state, code, "clEnqueueSVMMemcpy");
+  return kiln_opencl_check(state, code, "clEnqueueSVMMemcpy");
 }
 
 static kiln_status shared_copy(opencl_state *state, kiln_slice to, kiln_slice from, int64_t bytes) {
   cl_int code =
       state->api.clEnqueueSVMMemcpy(state->queue, CL_FALSE, address(to), address(from), (size_t)bytes, 0, NULL, NULL);
-  return opencl_check(state, code, "clEnqueueSVMMemcpy");
+  return kiln_opencl_check(state, code, "clEnqueueSVMMemcpy");
 }
 
 static kiln_status shared_set_argument(opencl_state *state, cl_kernel kernel, cl_uint index, kiln_slice slice) {
-  return opencl_check(state, state->api.clSetKernelArgSVMPointer(kernel, index, address(slice)),
-                      "clSetKernelArgSVMPointer");
+  return kiln_opencl_check(state, state->api.clSetKernelArgSVMPointer(kernel, index, address(slice)),
+                           "clSetKernelArgSVMPointer");
 }
 
-const opencl_memory opencl_shared_memory = {
+const opencl_memory kiln_opencl_shared_memory = {
     .alloc = shared_alloc,
     .free = shared_free,
     .write = shared_write,

@@ -21,9 +21,9 @@ typedef struct opencl_memory {
 } opencl_memory;
 
 /* Shared virtual memory: memory is an address that the device uses too, so any offset will do. */
-extern const opencl_memory opencl_shared_memory;
+extern const opencl_memory kiln_opencl_shared_memory;
 /* Buffers: an offset makes a sub-buffer, which must begin at a multiple of state->alignment; others are staged. */
-extern const opencl_memory opencl_buffer_memory;
+extern const opencl_memory kiln_opencl_buffer_memory;
 
 struct opencl_state {
   opencl_api api;
@@ -42,12 +42,12 @@ struct opencl_state {
 };
 
 /* KILN_OK for CL_SUCCESS; else sets state->error from `call`'s name and the code. */
-kiln_status opencl_check(opencl_state *state, cl_int code, const char *call);
+kiln_status kiln_opencl_check(opencl_state *state, cl_int code, const char *call);
 
 /* Picks the device: the first that has `wanted` (NULL: any) in its "PLATFORM: DEVICE". */
-kiln_status opencl_choose_device(opencl_state *state, const char *wanted);
+kiln_status kiln_opencl_choose_device(opencl_state *state, const char *wanted);
 
 /* Builds model->code and makes its kernels. */
-kiln_status opencl_build(opencl_state *state);
+kiln_status kiln_opencl_build(opencl_state *state);
 
 #endif
