@@ -79,7 +79,7 @@ def has_avx512():
 
 
 def has_cross():
-    names = [f"{arch}-linux-gnu-gcc" for arch in ("aarch64", "riscv64")] + ["qemu-aarch64", "qemu-riscv64"]
+    names = [f"{arch}-linux-gnu-gcc" for arch in ("aarch64", "riscv64")] + ["qemu-aarch64", "qemu-riscv64", "x86_64-linux-musl-gcc"]
     return all(shutil.which(name) for name in names)
 
 

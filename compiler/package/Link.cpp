@@ -57,7 +57,7 @@ static Arguments hardened(const LinkOptions &options) {
 llvm::Error package::linkExecutable(llvm::ArrayRef<std::string> objects, const LinkOptions &options,
                                     const StagedFile &program) {
   Arguments arguments = hardened(options);
-  arguments.push_back(options.isStatic ? "-static-pie" : "-pie");
+  arguments.push_back(!options.isStatic ? "-pie" : options.hasStaticPie ? "-static-pie" : "-static");
   llvm::append_range(arguments, objects);
   if (llvm::Error error = addRuntime(options, /*isProgram=*/true, program, arguments))
     return error;

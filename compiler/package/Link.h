@@ -26,6 +26,7 @@ struct LinkOptions {
   bool compilesRuntime = false; ///< they are for another system: the compiler makes the runtime of its sources
   std::string device = "cpu";   ///< whose library libkiln_device_NAME.a is linked
   bool isStatic = false;
+  bool hasStaticPie = true; ///< whether the compiler can make a static program that lies anywhere; musl's cannot
   bool strip = true;
   std::vector<std::string> exports = {}; ///< of a library: the functions that it has for others; all else is hidden
 };

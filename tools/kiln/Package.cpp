@@ -11,6 +11,7 @@
 #include "support/Error.h"
 
 #include "llvm/Support/FileSystem.h"
+#include "llvm/TargetParser/Triple.h"
 
 using namespace kiln;
 using namespace kiln::driver;
@@ -134,7 +135,9 @@ llvm::Expected<package::LinkOptions> driver::linkOptions(const Rendering &render
   package::LinkOptions options;
   options.runtimeFolder = *runtime;
   options.compiler = rendering.cCompiler();
-  options.compilesRuntime = !tripleOf(rendering.model().module()).empty();
+  llvm::StringRef system = tripleOf(rendering.model().module());
+  options.compilesRuntime = !system.empty();
+  options.hasStaticPie = !llvm::Triple(llvm::Triple::normalize(system)).isMusl();
   options.device = rendering.device().isC ? "cpu" : rendering.device().compiler.name;
   return options;
 }
