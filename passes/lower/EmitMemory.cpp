@@ -66,6 +66,8 @@ Tile KernelLowering::emitLoad(kernel::LoadOp load) {
 
 void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
   constexpr int64_t kLineBytes = 64, kMostLines = 4;
+  if (!walk().contains(*load.getAhead()))
+    return;
   view::ShapeTracker tracker = load.getTracker().getValue();
   Expr index = tracker.at(kernel::positionOf(walk().index, tracker)).index, ahead = variableOf(*load.getAhead());
   Expr distance = index.substitute({{ahead, ahead + 1}}) - index;

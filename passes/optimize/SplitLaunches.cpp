@@ -213,6 +213,7 @@ std::optional<Producer> LaunchSplitter::split(FuncOp func, StageOp stage) {
   builder.setInsertionPointToStart(body);
   for (Operation *op : operations) {
     Operation *copy = builder.clone(*op, copies);
+    copy->removeAttr("ahead"); // the axes get other names
     if (auto tracker = copy->getAttrOfType<TrackerAttr>("tracker"))
       copy->setAttr("tracker", narrowed(tracker, kept));
     if (auto reduce = dyn_cast<ReduceOp>(copy))

@@ -270,6 +270,9 @@ llvm::Error optimize::stageValue(FuncOp func, OptAttr opt, const Walk &walk) {
                       DimsAttr::get(func.getContext(), held->index), builder.getArrayAttr(held->layout),
                       /*ahead=*/IntegerAttr());
   value.replaceAllUsesExcept(stage.getResult(), stage);
+  // What is read ahead was so in the readers' walk.
+  for (Operation *op : walkOf(stage).operations())
+    op->removeAttr("ahead");
   if (!hasItems(func))
     stage.getBufferMutable().assign(addScratch(func, value.getType(), stage.getElements()));
   return llvm::Error::success();
