@@ -33,7 +33,7 @@ static constexpr int64_t kExponentialRows = 4;
 static constexpr int64_t kTileVectors = 4;
 
 namespace {
-/// What a kernel's values are in such a sum.
+/// What a kernel's values and axes are in such a sum.
 struct Attention {
   SmallVector<Value> held;   ///< the scores, what is summed up of each, and the first operand of the second product
   LoadOp keys, values;       ///< the second operands of the two products
@@ -100,7 +100,8 @@ static AluOp productOf(ReduceOp reduce) {
   return isSum && mul && mul.getKind().getValue() == Alu::MUL ? mul : nullptr;
 }
 
-/// The second operand of a product whose sum moves along `columns` and whose first does not.
+/// What a kernel's values and axes are in attention; nullopt where it is something else, or has a size that is not
+/// fixed.
 static std::optional<Attention> find(FuncOp func) {
   Attention found;
   ReduceOp outer, inner, largest;
