@@ -11,6 +11,9 @@ using namespace mlir;
 using view::Expr;
 using view::ShapeTracker;
 
+/// Drivers make names of files and of other symbols of it, which must not get too long for them.
+static constexpr size_t kLongestName = 100;
+
 static SmallVector<TrackerAttr> trackersOf(FuncOp func) {
   SmallVector<TrackerAttr> trackers;
   func.walk([&](Operation *op) {
@@ -211,6 +214,8 @@ std::string kernel::nameOf(FuncOp func) {
       if (llvm::isAlnum(c))
         name += c;
   }
+  if (name.size() > kLongestName)
+    name.resize(kLongestName);
   return plan.sizes.empty() ? name + "_" : name;
 }
 

@@ -32,7 +32,7 @@ void setDomain(FuncOp func, llvm::ArrayRef<view::Expr> sizes);
 void splitReducedAxes(FuncOp func);
 
 /// What a kernel is called by itself, before repeats are told apart: r for a reduce, else E, outputs if there are
-/// several, and the sizes of its normalized domain: r_512_512_512.
+/// several, and the sizes of its normalized domain: r_512_512_512. A name that symbols make very long is cut.
 std::string nameOf(FuncOp func);
 
 /// The same, with n1, n2 … behind it where `taken` has it already; adds it to `taken`.
