@@ -111,6 +111,17 @@ static ShapeTracker cutTo(const llvm::SmallBitVector &axes, const ShapeTracker &
   return tracker.shrink(ranges).simplify();
 }
 
+Value schedule::multipliedBehind(OpBuilder &builder, graph::ReduceOp sum, Value result, ArrayRef<Edge> factors) {
+  llvm::SmallBitVector kept(shapeOf(sum.getInput()).size(), true);
+  for (int64_t axis : sum.getAxes())
+    kept.reset(axis);
+  for (const Edge &factor : factors) {
+    Value once = tensorOf(builder, sum.getLoc(), {factor.base, cutTo(kept, factor.tracker)});
+    result = graph::AluOp::create(builder, sum.getLoc(), Alu::MUL, {result, once});
+  }
+  return result;
+}
+
 static bool isEmpty(const ShapeTracker &tracker) {
   return llvm::any_of(tracker.shape(), [](Expr size) { return size.max() < 1; });
 }

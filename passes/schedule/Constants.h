@@ -38,6 +38,11 @@ bool isFixed(const view::ShapeTracker &tracker);
 /// What an edge reads, as a tensor: its base, a number, or a view.
 mlir::Value tensorOf(mlir::OpBuilder &builder, mlir::Location loc, const Edge &edge);
 
+/// What a sum's terms would be multiplied by, multiplied by its result instead: `factors`, from the shape of the sum's
+/// input, stand still along what is summed up.
+mlir::Value multipliedBehind(mlir::OpBuilder &builder, graph::ReduceOp sum, mlir::Value result,
+                             llvm::ArrayRef<Edge> factors);
+
 /// Has every reader of `tensor` read through `edge`; a view of it becomes a view of the edge's base.
 void replaceByEdge(mlir::Value tensor, const Edge &edge);
 

@@ -7,6 +7,7 @@
 
 #include "passes/schedule/HoldRows.h"
 
+#include "passes/schedule/Constants.h"
 #include "passes/schedule/Domain.h"
 #include "passes/schedule/Fuse.h"
 
@@ -28,11 +29,6 @@ struct Rows {
   llvm::SmallSetVector<Operation *, 16> ops; ///< from the product to the weight
 };
 } // namespace
-
-static bool isAlu(Value value, Alu kind) {
-  auto alu = value.getDefiningOp<graph::AluOp>();
-  return alu && alu.getKind().getValue() == kind;
-}
 
 /// Collects what a value is computed from down to `rows.product`, users first; false where that is not one product and
 /// one largest.
@@ -84,9 +80,9 @@ static void factor(Rows &rows) {
   for (bool found = true; found;) {
     found = false;
     for (unsigned side : {0, 1}) {
-      if (!isAlu(rows.weight.base, Alu::MUL) || isMasked(rows.weight.tracker))
+      graph::AluOp mul = aluOf(rows.weight.base, Alu::MUL);
+      if (!mul || isMasked(rows.weight.tracker))
         break;
-      Operation *mul = rows.weight.base.getDefiningOp();
       Edge factor = through(mul->getOperand(side), rows.weight.tracker);
       if (axesOf(factor.tracker).test(axis) || isMasked(factor.tracker))
         continue;
@@ -143,14 +139,14 @@ static std::optional<Rows> match(graph::ReduceOp sum, TargetAttr target) {
 static void dropSubnormals(Rows &rows) {
   constexpr double kLeastNormal = -87.3365447505531; // log(2^-126)
   for (Operation *op : llvm::to_vector(rows.ops)) {
-    if (!isAlu(op->getResult(0), Alu::EXP) || !isAlu(edgeOf(op->getOperand(0)).base, Alu::ADD))
+    graph::AluOp exponential = aluOf(op->getResult(0), Alu::EXP);
+    graph::AluOp add = exponential ? aluOf(edgeOf(exponential->getOperand(0)).base, Alu::ADD) : nullptr;
+    if (!add)
       continue;
-    Operation *add = edgeOf(op->getOperand(0)).base.getDefiningOp();
     bool isBelowLargest = false;
     for (unsigned side : {0, 1}) {
-      Value negation = edgeOf(add->getOperand(side)).base;
-      isBelowLargest |= isAlu(negation, Alu::NEG) &&
-                        edgeOf(negation.getDefiningOp()->getOperand(0)).base == rows.largest.getResult() &&
+      graph::AluOp negation = aluOf(edgeOf(add->getOperand(side)).base, Alu::NEG);
+      isBelowLargest |= negation && edgeOf(negation->getOperand(0)).base == rows.largest.getResult() &&
                         edgeOf(add->getOperand(1 - side)).base == edgeOf(rows.largest.getInput()).base;
     }
     if (!isBelowLargest)
@@ -172,19 +168,11 @@ static void dropSubnormals(Rows &rows) {
 static void rewrite(Rows &rows) {
   graph::ReduceOp sum = rows.sum;
   OpBuilder builder(sum);
-  auto view = [&](const Edge &edge) -> Value {
-    Type element = cast<RankedTensorType>(edge.base.getType()).getElementType();
-    return graph::ViewOp::create(builder, sum.getLoc(), tensorType(edge.tracker.shape(), element), edge.base,
-                                 TrackerAttr::get(builder.getContext(), edge.tracker));
-  };
-  auto times = [&](Value a, Value b) -> Value { return graph::AluOp::create(builder, sum.getLoc(), Alu::MUL, {a, b}); };
-  SmallVector<view::Range> cut;
-  for (auto [axis, size] : llvm::enumerate(shapeOf(sum.getInput())))
-    cut.push_back({0, llvm::is_contained(sum.getAxes(), int64_t(axis)) ? Expr(1) : size});
-  Value result = graph::ReduceOp::create(builder, sum.getLoc(), Alu::ADD, times(view(rows.weight), view(rows.other)),
-                                         sum.getAxes(), /*score=*/Value());
-  for (const Edge &factor : rows.still)
-    result = times(result, view({factor.base, factor.tracker.shrink(cut).simplify()}));
+  Location loc = sum.getLoc();
+  Value terms = graph::AluOp::create(builder, loc, Alu::MUL,
+                                     {tensorOf(builder, loc, rows.weight), tensorOf(builder, loc, rows.other)});
+  Value result = graph::ReduceOp::create(builder, loc, Alu::ADD, terms, sum.getAxes(), /*score=*/Value());
+  result = multipliedBehind(builder, sum, result, rows.still);
   sum.getResult().replaceAllUsesWith(result);
   sum.erase();
 }

@@ -28,6 +28,11 @@ Edge schedule::edgeOf(Value value) {
   return {value, ShapeTracker::contiguous(shapeOf(value))};
 }
 
+graph::AluOp schedule::aluOf(Value value, Alu kind) {
+  auto alu = value.getDefiningOp<graph::AluOp>();
+  return alu && alu.getKind().getValue() == kind ? alu : nullptr;
+}
+
 Edge schedule::through(Value operand, const ShapeTracker &tracker) {
   Edge edge = edgeOf(operand);
   return {edge.base, edge.tracker.compose(tracker).simplify()};

@@ -21,6 +21,9 @@ struct Edge {
 };
 Edge edgeOf(mlir::Value value);
 
+/// The operation of this kind that makes a value; null: none.
+graph::AluOp aluOf(mlir::Value value, Alu kind);
+
 /// What is behind an operand that is itself seen through `tracker`.
 Edge through(mlir::Value operand, const view::ShapeTracker &tracker);
 

@@ -6,6 +6,7 @@
 
 #include "passes/schedule/ScoreSums.h"
 
+#include "passes/schedule/Constants.h"
 #include "passes/schedule/Cost.h"
 #include "passes/schedule/Domain.h"
 #include "passes/schedule/Fuse.h"
@@ -32,11 +33,6 @@ struct ScoredSum {
 };
 
 } // namespace
-
-static graph::AluOp aluOf(Value value, Alu kind) {
-  auto alu = value.getDefiningOp<graph::AluOp>();
-  return alu && alu.getKind().getValue() == kind ? alu : nullptr;
-}
 
 /// The scores whose largest `edge` reads, where what it takes the largest of are the elements along `axes` of them.
 static std::optional<Edge> scoresOf(graph::ReduceOp largest, const Edge &edge, ArrayRef<int64_t> axes) {
@@ -175,26 +171,16 @@ static void rewrite(ScoredSum &match) {
   OpBuilder builder(sum);
   Location loc = sum.getLoc();
   Type element = sum.getResult().getType().getElementType();
-  auto view = [&](const Edge &edge) -> Value {
-    return graph::ViewOp::create(builder, loc, tensorType(edge.tracker.shape(), element), edge.base,
-                                 TrackerAttr::get(builder.getContext(), edge.tracker));
-  };
-  auto times = [&](Value a, Value b) -> Value {
-    if (!a)
-      return b;
-    return graph::AluOp::create(builder, loc, Alu::MUL, {a, b});
-  };
   Value weight;
-  for (const Edge &factor : match.factors)
-    weight = times(weight, view(factor));
+  for (const Edge &factor : match.factors) {
+    Value next = tensorOf(builder, loc, factor);
+    weight = weight ? Value(graph::AluOp::create(builder, loc, Alu::MUL, {weight, next})) : next;
+  }
   if (!weight)
     weight = graph::ConstOp::create(builder, loc, sum.getInput().getType(), builder.getFloatAttr(element, 1));
-  Value result = graph::ReduceOp::create(builder, loc, Alu::ADD, weight, sum.getAxes(), view(*match.score));
-  SmallVector<view::Range> cut;
-  for (auto [axis, size] : llvm::enumerate(shapeOf(sum.getInput())))
-    cut.push_back({0, llvm::is_contained(sum.getAxes(), int64_t(axis)) ? Expr(1) : size});
-  for (const Edge &factor : match.constant)
-    result = times(result, view({factor.base, factor.tracker.shrink(cut).simplify()}));
+  Value result =
+      graph::ReduceOp::create(builder, loc, Alu::ADD, weight, sum.getAxes(), tensorOf(builder, loc, *match.score));
+  result = multipliedBehind(builder, sum, result, match.constant);
   // A sum of nothing is 0, where no largest score is, nor a share of the total.
   Expr terms = 1;
   for (int64_t axis : sum.getAxes())
