@@ -93,13 +93,6 @@ StageOp Trial::hold(Value value, int64_t axis) {
   return nullptr;
 }
 
-/// The multiplication that a reduce sums up; null: none.
-static AluOp productOf(ReduceOp reduce) {
-  auto mul = reduce.getInput().getDefiningOp<AluOp>();
-  bool isSum = reduce.getKind().getValue() == Alu::ADD && !reduce.getScore();
-  return isSum && mul && mul.getKind().getValue() == Alu::MUL ? mul : nullptr;
-}
-
 /// What a kernel's values and axes are in attention; nullopt where it is something else, or has a size that is not
 /// fixed.
 static std::optional<Attention> find(FuncOp func) {
@@ -107,7 +100,7 @@ static std::optional<Attention> find(FuncOp func) {
   ReduceOp outer, inner, largest;
   Value weights;
   for (auto reduce : func.getBody().getOps<ReduceOp>()) {
-    AluOp mul = productOf(reduce);
+    AluOp mul = optimize::productOf(reduce);
     bool isLargest = reduce.getKind().getValue() == Alu::MAX;
     LoadOp loads[2];
     for (unsigned side : {0, 1})

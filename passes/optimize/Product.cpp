@@ -102,14 +102,15 @@ static std::optional<size_t> rowsFor(const Access &rows, const Access &columns, 
   return m;
 }
 
-AluOp optimize::summedProduct(FuncOp func) {
-  auto reduces = func.getBody().getOps<ReduceOp>();
-  if (!llvm::hasSingleElement(reduces))
-    return nullptr;
-  ReduceOp reduce = *reduces.begin();
+AluOp optimize::productOf(ReduceOp reduce) {
   auto mul = reduce.getInput().getDefiningOp<AluOp>();
   bool isSum = reduce.getKind().getValue() == Alu::ADD && !reduce.getScore();
   return isSum && mul && mul.getKind().getValue() == Alu::MUL ? mul : nullptr;
+}
+
+AluOp optimize::summedProduct(FuncOp func) {
+  auto reduces = func.getBody().getOps<ReduceOp>();
+  return llvm::hasSingleElement(reduces) ? productOf(*reduces.begin()) : nullptr;
 }
 
 std::optional<Product> optimize::findProduct(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights,

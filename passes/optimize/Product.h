@@ -27,6 +27,9 @@ bool dependsOn(mlir::Value value, size_t axis);
 /// The one load that a value is made of by element-wise ops; null when there are several, none, a reduce or a stage.
 kernel::LoadOp onlyLoadOf(mlir::Value value);
 
+/// The multiplication that a reduce sums up; null where it does something else, or weighs by scores.
+kernel::AluOp productOf(kernel::ReduceOp reduce);
+
 /// The multiplication that a kernel's only reduce sums up; null where there is none.
 kernel::AluOp summedProduct(kernel::FuncOp func);
 
