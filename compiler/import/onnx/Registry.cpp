@@ -12,6 +12,7 @@ const Registry &Registry::all() {
     addEinsum(r);
     addElementwise(r);
     addIndexing(r);
+    addLabelEncoder(r);
     addLosses(r);
     addMicrosoft(r);
     addMicrosoftQuantization(r);

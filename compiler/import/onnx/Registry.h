@@ -58,6 +58,7 @@ void addControlFlow(Registry &registry);
 void addEinsum(Registry &registry);
 void addElementwise(Registry &registry);
 void addIndexing(Registry &registry);
+void addLabelEncoder(Registry &registry);
 void addLosses(Registry &registry);
 void addMicrosoft(Registry &registry);
 void addMicrosoftQuantization(Registry &registry);

@@ -163,7 +163,6 @@ static Value stringNormalizer(Node &n, TensorBuilder &b) {
 }
 
 void kiln::import::onnx::addStrings(Registry &r) {
-  addLabelEncoder(r);
   r.add("StringConcat", 20, stringConcat);
   r.add("StringNormalizer", 10, stringNormalizer);
   r.add("StringSplit", 20, stringSplit);

@@ -20,7 +20,4 @@ mlir::Value stringPlaces(TensorBuilder &b, mlir::Value x, mlir::Value keys);
 /// Whether strings are the same.
 mlir::Value stringEqual(TensorBuilder &b, mlir::Value x, mlir::Value y);
 
-class Registry;
-void addLabelEncoder(Registry &registry);
-
 } // namespace kiln::import::onnx
