@@ -251,18 +251,23 @@ TEST_CASE("a narrow dtype is a raw byte in a file, where its name is lost") {
   CHECK(named.tensor.dtype == KILN_FLOAT8_E5M2);
 }
 
-TEST_CASE("a narrow dtype is written as ml_dtypes' arrays are") {
+/// The file of a list.
+static std::string written(kiln_dtype dtype, void *elements, int64_t count) {
   TempFolder folder;
-  uint8_t codes[] = {1, 15};
   kiln_tensor tensor = {};
-  tensor.data = codes;
-  tensor.dtype = KILN_INT4;
+  tensor.data = elements;
+  tensor.dtype = dtype;
   tensor.rank = 1;
-  tensor.dims[0] = 2;
+  tensor.dims[0] = count;
   char error[200];
   std::string path = folder / "x.npy";
   REQUIRE(kiln_npy_write(path.c_str(), &tensor, error, sizeof error) == KILN_OK);
-  CHECK(TempFolder::read(path) == npy("<V1", "(2,)", "\x01\x0f"));
+  return TempFolder::read(path);
+}
+
+TEST_CASE("a narrow dtype is written as ml_dtypes' arrays are") {
+  uint8_t codes[] = {1, 15};
+  CHECK(written(KILN_INT4, codes, 2) == npy("<V1", "(2,)", "\x01\x0f"));
 }
 
 /// UCS-4 of these characters.
@@ -287,16 +292,7 @@ TEST_CASE("strings of NumPy's are UTF-8, their zeros cut off") {
 }
 
 TEST_CASE("strings are written as NumPy's are, as wide as the longest") {
-  TempFolder folder;
   const char *strings[] = {"a\xc3\xa9", nullptr, "\xff"};
-  kiln_tensor tensor = {};
-  tensor.data = strings;
-  tensor.dtype = KILN_STRING;
-  tensor.rank = 1;
-  tensor.dims[0] = 3;
-  char error[200];
-  std::string path = folder / "x.npy";
-  REQUIRE(kiln_npy_write(path.c_str(), &tensor, error, sizeof error) == KILN_OK);
   std::u32string wanted(U"a\u00e9\0\0\ufffd\0", 6);
-  CHECK(TempFolder::read(path) == npy("<U2", "(3,)", wide(wanted)));
+  CHECK(written(KILN_STRING, strings, 3) == npy("<U2", "(3,)", wide(wanted)));
 }
