@@ -3,6 +3,7 @@
 #include "support/Step.h"
 
 #include "llvm/Support/Format.h"
+#include "llvm/Support/Process.h"
 
 #include <chrono>
 #include <cstdio>
@@ -11,7 +12,6 @@
 #include <mutex>
 #include <sstream>
 #include <string>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include <vector>
@@ -71,8 +71,8 @@ static int64_t statusOf(const std::string &key) {
 static void forgetPeak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
 static size_t columnsOfTerminal() {
-  winsize size{};
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+  unsigned columns = llvm::sys::Process::StandardErrColumns();
+  return columns > 0 ? columns : 80;
 }
 
 /// The line, cut to the terminal's width so that it can be taken back. The caller has the lock.
@@ -94,7 +94,7 @@ static void hide(State &progress) {
 
 void driver::showProgress() {
   const char *terminal = getenv("TERM");
-  if (!isatty(STDERR_FILENO) || !terminal || llvm::StringRef(terminal) == "dumb")
+  if (!llvm::sys::Process::StandardErrIsDisplayed() || !terminal || llvm::StringRef(terminal) == "dumb")
     return;
   state().isShown = true;
   setStepListener(showStep);
