@@ -103,12 +103,21 @@ static bool request_state(uint8_t state) {
 #endif
 }
 
-#elif defined(__aarch64__) && defined(__linux__)
-#include <sys/auxv.h>
+#else
 
-enum { CAP, CAP2, WORDS_LOW, WORDS = 4 };
+/* Where no part of a CPU has to be asked for before it is used. */
 enum { NONE };
 static const uint64_t states[] = {0};
+static uint64_t read_saved_state(const uint32_t *words) {
+  (void)words;
+  return 0;
+}
+static bool request_state(uint8_t state) { return state == NONE; }
+
+#if defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+
+enum { WORDS = 4 };
 
 /* Word 0 and 1 are the halves of AT_HWCAP, 2 and 3 those of AT_HWCAP2. */
 static const feature features[] = {
@@ -127,8 +136,6 @@ static void read_words(uint32_t *words) {
   words[2] = (uint32_t)high;
   words[3] = (uint32_t)(high >> 32);
 }
-static uint64_t read_saved_state(const uint32_t *words) { return words[0] ? 0 : 0; }
-static bool request_state(uint8_t state) { return state == NONE; }
 
 #elif defined(__riscv) && defined(__linux__)
 #include <sys/auxv.h>
@@ -136,8 +143,6 @@ static bool request_state(uint8_t state) { return state == NONE; }
 #include <unistd.h>
 
 enum { LETTERS, LOW, HIGH, WORDS };
-enum { NONE };
-static const uint64_t states[] = {0};
 
 /* A bit for each letter in AT_HWCAP; the others are the system's answer to riscv_hwprobe, key IMA_EXT_0. */
 static const feature features[] = {
@@ -157,18 +162,14 @@ static void read_words(uint32_t *words) {
   words[LOW] = (uint32_t)found;
   words[HIGH] = (uint32_t)(found >> 32);
 }
-static uint64_t read_saved_state(const uint32_t *words) { return words[0] ? 0 : 0; }
-static bool request_state(uint8_t state) { return state == NONE; }
 
 #else
 
 enum { WORDS = 1 };
-static const uint64_t states[] = {0};
-static const feature features[] = {{"", 0, 0, 0}};
+static const feature features[] = {{"", 0, 0, NONE}};
 static void read_words(uint32_t *words) { words[0] = 0; }
-static uint64_t read_saved_state(const uint32_t *words) { return words[0]; }
-static bool request_state(uint8_t state) { return state == 0; }
 
+#endif
 #endif
 
 static bool has(const feature *wanted, const uint32_t *words, uint64_t saved) {
