@@ -51,10 +51,7 @@ Value TensorBuilder::codes(Value x) {
   auto number = x.getDefiningOp<graph::ConstOp>();
   if (!number)
     return reinterpret(*this, x, unsignedType(*this, 8));
-  mlir::TypedAttr value = number.getValue();
-  auto real = llvm::dyn_cast<mlir::FloatAttr>(value);
-  llvm::APInt bits = real ? real.getValue().bitcastToAPInt() : llvm::cast<mlir::IntegerAttr>(value).getValue();
-  return constant(int64_t(bits.getZExtValue()), unsignedType(*this, 8), shape(x));
+  return constant(int64_t(codeOf(number.getValue()).getZExtValue()), unsignedType(*this, 8), shape(x));
 }
 
 Value TensorBuilder::fromCodes(Value x, Type element) { return reinterpret(*this, x, element); }

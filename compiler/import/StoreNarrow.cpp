@@ -48,9 +48,7 @@ static void storeValue(Value value) {
 static TypedAttr storedNumber(TypedAttr number) {
   if (!isNarrow(number.getType()))
     return number;
-  auto real = dyn_cast<FloatAttr>(number);
-  APInt bits = real ? real.getValue().bitcastToAPInt() : cast<IntegerAttr>(number).getValue();
-  return IntegerAttr::get(storageType(number.getType()), bits.zext(8));
+  return IntegerAttr::get(storageType(number.getType()), codeOf(number).zext(8));
 }
 
 /// Says in an attribute of each port that is stored as another type what it is.

@@ -2,6 +2,7 @@
 
 #include "ir/base/ObjectType.h"
 
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 using namespace kiln;
@@ -39,6 +40,11 @@ const NarrowDType *kiln::narrowDType(Type element) {
     if (row.type(element.getContext()) == element)
       return &row;
   return nullptr;
+}
+
+llvm::APInt kiln::codeOf(TypedAttr number) {
+  auto real = dyn_cast<FloatAttr>(number);
+  return real ? real.getValue().bitcastToAPInt() : cast<IntegerAttr>(number).getValue();
 }
 
 Type kiln::storageType(Type element) {

@@ -11,6 +11,8 @@
 
 #include "ir/base/DType.h"
 
+#include "mlir/IR/BuiltinAttributeInterfaces.h"
+
 #include <array>
 
 namespace kiln {
@@ -42,6 +44,8 @@ struct NarrowDType {
 llvm::ArrayRef<NarrowDType> narrowDTypes();
 /// Null for any other type.
 const NarrowDType *narrowDType(mlir::Type element);
+/// The code of a number of a narrow dtype.
+llvm::APInt codeOf(mlir::TypedAttr number);
 inline bool isNarrow(mlir::Type element) { return narrowDType(element) != nullptr; }
 /// What holds an element in memory: ui8 for a narrow dtype, i64 for a reference (ObjectType.h), else the type itself.
 mlir::Type storageType(mlir::Type element);
