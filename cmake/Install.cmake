@@ -23,15 +23,18 @@ write_basic_package_version_file(${package}/kiln-config-version.cmake COMPATIBIL
 install(DIRECTORY ${package} DESTINATION lib/cmake)
 install(FILES LICENSE README.md DESTINATION share/doc/kiln)
 
-# `cpack` makes a .deb, whose program has the system's LLVM, and a .tar.xz of kiln-portable, which runs from any folder.
+# `cpack` makes a .deb, whose program has the system's LLVM, and a .tar.xz and a wheel of kiln-portable, which run from any folder.
 set(CPACK_PACKAGE_NAME kiln)
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "turns a model file into a program")
 set(CPACK_PACKAGE_CONTACT "the authors of kiln")
-set(CPACK_GENERATOR DEB TXZ)
+set(CPACK_GENERATOR DEB TXZ External)
 set(CPACK_STRIP_FILES ON)
 string(TOLOWER ${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR} CPACK_SYSTEM_NAME)
 set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_SOURCE_DIR}/cmake/CPackGenerator.cmake)
 set(CPACK_ARCHIVE_THREADS 0)
+set(CPACK_EXTERNAL_ENABLE_STAGING ON)
+set(CPACK_EXTERNAL_PACKAGE_SCRIPT ${PROJECT_SOURCE_DIR}/cmake/Wheel.cmake)
+set(CPACK_KILN_SOURCE ${PROJECT_SOURCE_DIR})
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 # The libraries as the program has them; a C compiler links what kiln makes.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)

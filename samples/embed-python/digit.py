@@ -5,14 +5,14 @@ import sys
 
 import numpy
 
-from kiln_model import Model
+from kiln_model import Error, Model
 
 library, image = sys.argv[1:]
 model = Model(library)
 print(*model.inputs, "->", *model.outputs)
-scores, = model(numpy.load(image))
+scores, = model.run(numpy.load(image))
 print("the digit is", scores.argmax())
 try:
-    model(numpy.zeros((1, 1, 2, 2), "float32"))
-except RuntimeError as error:
+    model.run(numpy.zeros((1, 1, 2, 2), "float32"))
+except Error as error:
     print("of another size:", error)

@@ -12,9 +12,14 @@ import numpy
 
 MAX_RANK = 8
 CONTEXT_MEMORY = -1
-# In the order of kiln_dtype; bfloat16, which NumPy has not, as its bits.
+# In the order of kiln_dtype. What NumPy has not comes as its bits, bfloat16 in 16 and numbers of at most 8 in a byte each;
+# strings are objects.
 DTYPES = [numpy.dtype(name) for name in ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
-                                         "float16", "uint16", "float32", "float64")]
+                                         "float16", "uint16", "float32", "float64") + 12 * ("uint8",) + ("object",)]
+
+
+class Error(RuntimeError):
+    """What a model or kiln says in one line where it cannot."""
 
 
 class Tensor(ctypes.Structure):
@@ -47,7 +52,8 @@ class Port:
 
 
 class Model:
-    """`name` is what the names in the model's header begin with; the library's own, libNAME.so, unless it says otherwise."""
+    """`name` is what the names in the model's header begin with; the library's own, libNAME.so, unless it says otherwise.
+    One thread at a time may run it; each may have one of its own, of the same library."""
 
     def __init__(self, path, name=None, threads=0, weights=None):
         self.context = ctypes.c_void_p()
@@ -58,10 +64,13 @@ class Model:
         error = ctypes.create_string_buffer(512)
         options = Options(ctypes.sizeof(Options), threads, weights and os.fsencode(weights))
         if self.function("create")(ctypes.byref(options), ctypes.byref(self.context), error, ctypes.c_size_t(len(error))):
-            raise RuntimeError(error.value.decode())
+            raise Error(error.value.decode())
 
     def function(self, suffix):
-        return getattr(self.library, f"{self.prefix}_{suffix}")
+        try:
+            return getattr(self.library, f"{self.prefix}_{suffix}")
+        except AttributeError:
+            raise Error(f"{self.library._name}: no library of a model whose names begin with '{self.prefix}'") from None
 
     def ports(self, kind):
         found, info = [], PortInfo()
@@ -69,8 +78,10 @@ class Model:
             found.append(Port(info))
         return found
 
-    def __call__(self, *arrays, **named):
-        """Inputs in declared order or by name; one that has a default may be left out. Gives the outputs in order."""
+    def run(self, *arrays, **named):
+        """Inputs in declared order or by name; one that has a default may be left out. Gives a list of the outputs."""
+        if not self.context:
+            raise Error("the model is closed")
         given = dict(zip((port.name for port in self.inputs), arrays), **named)
         if len(arrays) > len(self.inputs) or given.keys() - {port.name for port in self.inputs}:
             raise TypeError(f"the inputs are {self.inputs}")
@@ -80,15 +91,20 @@ class Model:
             if given.get(port.name) is None:
                 continue
             array = numpy.asarray(given[port.name])
-            if array.dtype != port.dtype or array.ndim > MAX_RANK:
+            is_text = port.dtype == object and array.dtype.kind in "OU"
+            if array.dtype != port.dtype and not is_text or array.ndim > MAX_RANK:
                 raise TypeError(f"wanted {port}, given {array.dtype} {list(array.shape)}")
+            if is_text:
+                kept.append([str(text).encode() for text in array.flat])
+                array = numpy.array([ctypes.cast(text, ctypes.c_void_p).value for text in kept[-1]],
+                                    numpy.uint64).reshape(array.shape)
             array = numpy.ascontiguousarray(array).reshape(array.shape)
             kept.append(array)
             tensor.data, tensor.rank = array.ctypes.data, array.ndim
             tensor.dims[:array.ndim] = array.shape
         outputs = (Tensor * max(len(self.outputs), 1))()
         if self.function("run_tensors")(self.context, inputs, len(self.inputs), outputs, len(self.outputs)):
-            raise RuntimeError(self.function("error")(self.context).decode())
+            raise Error(self.function("error")(self.context).decode())
         return [self.result(port, tensor) for port, tensor in zip(self.outputs, outputs)]
 
     @staticmethod
@@ -98,8 +114,13 @@ class Model:
         count = int(numpy.prod(shape, dtype=numpy.int64))
         if count == 0:
             return numpy.empty(shape, port.dtype)
+        if port.dtype == object:
+            texts = [text or b"" for text in (ctypes.c_char_p * count).from_address(tensor.data)]
+            return numpy.array([text.decode() for text in texts], object).reshape(shape)
         memory = (ctypes.c_char * (count * port.dtype.itemsize)).from_address(tensor.data)
         return numpy.frombuffer(memory, port.dtype).reshape(shape).copy()
+
+    __call__ = run
 
     def close(self):
         if self.context:
