@@ -1,8 +1,9 @@
-// DumpFuzz FOLDER SECONDS SEED [compile]: any text that is given as the dump of a stage is read or refused: no crash,
-// no assertion, no endless loop; with `compile` also taken through the stages that are left. What is tried are the
-// dumps of the folder with some words changed, for with bytes changed hardly any would still be read. libFuzzer is no
-// help here: it keeps what reaches new code, and the compiler is not instrumented. What is tried is written to
-// current.mlir first, so that a crash leaves it there.
+// DumpFuzz FOLDER SEED RUNS SECONDS [compile]: any text that is given as the dump of a stage is read or refused: no
+// crash, no assertion, no endless loop; with `compile` also taken through the stages that are left. What is tried are
+// the dumps of the folder with some words changed, for with bytes changed hardly any would still be read, and once what
+// is in its folder finds. libFuzzer is no help here: it keeps what reaches new code, and the compiler is not
+// instrumented. What is tried is written to current.mlir first, so that a crash leaves it there. It ends after so many
+// texts or seconds, whichever is first.
 #include "tools/kiln/Model.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -21,6 +22,16 @@ using namespace kiln::driver;
 namespace {
 
 bool isWord(char c) { return llvm::isAlnum(c) || c == '_' || c == '.' || c == '-'; }
+
+/// The texts of a folder's files, always in one order.
+std::vector<std::string> textsIn(const std::filesystem::path &folder) {
+  std::vector<std::string> texts;
+  for (const auto &entry : std::filesystem::directory_iterator(folder))
+    if (entry.is_regular_file())
+      texts.push_back((*llvm::MemoryBuffer::getFile(entry.path().string()))->getBuffer().str());
+  std::sort(texts.begin(), texts.end());
+  return texts;
+}
 
 /// Where the text's words begin and end.
 std::vector<std::pair<size_t, size_t>> wordsOf(llvm::StringRef text) {
@@ -98,24 +109,21 @@ Outcome read(const std::string &text, bool compiles) {
 } // namespace
 
 int main(int argc, char **argv) {
-  if (argc < 4)
+  if (argc < 5)
     return 2;
-  bool compiles = argc > 4;
-  std::vector<std::string> texts;
-  for (const auto &entry : std::filesystem::directory_iterator(argv[1])) {
-    auto file = llvm::MemoryBuffer::getFile(entry.path().string());
-    texts.push_back((*file)->getBuffer().str());
-  }
-  std::sort(texts.begin(), texts.end());
-  std::mt19937 random(std::stoul(argv[3]));
-  auto end = std::chrono::steady_clock::now() + std::chrono::seconds(std::stol(argv[2]));
+  bool compiles = argc > 5;
+  std::vector<std::string> texts = textsIn(argv[1]);
+  std::mt19937 random(std::stoul(argv[2]));
+  auto end = std::chrono::steady_clock::now() + std::chrono::seconds(std::stol(argv[4]));
   int64_t counts[3] = {};
   for (const std::string &text : texts)
     if (read(text, compiles) != Outcome::Done) {
       llvm::errs() << "a dump of the folder is refused; it is in current.mlir\n";
       return 1;
     }
-  while (std::chrono::steady_clock::now() < end)
+  for (const std::string &find : textsIn(std::filesystem::path(argv[1]) / "finds"))
+    read(find, compiles);
+  for (int64_t runs = std::stol(argv[3]); runs > 0 && std::chrono::steady_clock::now() < end; runs--)
     counts[int(read(changed(texts[random() % texts.size()], random), compiles))]++;
   llvm::outs() << counts[0] << " texts refused, " << counts[1] << " stopped at a later stage, " << counts[2]
                << " taken\n";

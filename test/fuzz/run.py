@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""run.py FUZZER CORPUS [--seconds N] [--seed N]: runs a libFuzzer program from a copy of the corpus and shows what it found."""
+"""run.py FUZZER CORPUS [--runs N] [--seconds N] [--seed N]: runs a libFuzzer program from a copy of the corpus and shows what it
+found. Without --runs only the time ends it."""
 
 import argparse
 import glob
@@ -12,6 +13,7 @@ import tempfile
 parser = argparse.ArgumentParser()
 parser.add_argument("fuzzer")
 parser.add_argument("corpus")
+parser.add_argument("--runs", type=int, default=-1)
 parser.add_argument("--seconds", type=int, default=30)
 parser.add_argument("--seed", type=int, default=1)
 options = parser.parse_args()
@@ -24,7 +26,7 @@ def main():
         shutil.copytree(options.corpus, corpus)
         # LLVM's allocators mark memory in a way that gives false alarms.
         environment = dict(os.environ, TMPDIR=scratch, ASAN_OPTIONS="allow_user_poisoning=0:detect_container_overflow=0")
-        command = [os.path.abspath(options.fuzzer), f"-max_total_time={options.seconds}", f"-seed={options.seed}", "-timeout=20",
+        command = [os.path.abspath(options.fuzzer), f"-runs={options.runs}", f"-max_total_time={options.seconds}", f"-seed={options.seed}", "-timeout=20",
                    "-max_len=4096", "-print_final_stats=1", f"-artifact_prefix={finds}/", corpus]
         done = subprocess.run(command, cwd=scratch, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True, errors="replace")

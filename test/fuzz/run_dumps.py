@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""run_dumps.py FUZZER KILN SOURCE [--seconds N] [--seed N] [--compile]: runs DumpFuzz from what kiln writes of samples after each
-stage and from the dumps of the tests, and shows what it found."""
+"""run_dumps.py FUZZER KILN SOURCE [--runs N] [--seconds N] [--seed N] [--compile]: runs DumpFuzz from what kiln writes of samples
+after each stage and from the dumps of the tests, and shows what it found. Without --runs only the time ends it."""
 
 import argparse
 import glob
@@ -14,6 +14,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("fuzzer")
 parser.add_argument("kiln")
 parser.add_argument("source")
+parser.add_argument("--runs", type=int, default=2**62)
 parser.add_argument("--seconds", type=int, default=30)
 parser.add_argument("--seed", type=int, default=1)
 parser.add_argument("--compile", action="store_true")
@@ -30,8 +31,9 @@ def write_dumps(folder):
             model = os.path.join(options.source, "samples", sample)
             subprocess.run([options.kiln, "compile", model, "--mcpu", "x86-64-v3", "--emit", stage, "-o", name], check=True)
     tests = os.path.join(options.source, "test")
-    for path in glob.glob(os.path.join(tests, "e2e", "*.mlir")) + glob.glob(os.path.join(tests, "fuzz", "corpus", "dumps", "*")):
+    for path in glob.glob(os.path.join(tests, "e2e", "*.mlir")):
         shutil.copy(path, folder)
+    shutil.copytree(os.path.join(tests, "fuzz", "corpus", "dumps"), os.path.join(folder, "finds"))
 
 
 def main():
@@ -39,13 +41,13 @@ def main():
         folder = os.path.join(scratch, "dumps")
         os.mkdir(folder)
         write_dumps(folder)
-        command = [os.path.abspath(options.fuzzer), folder, str(options.seconds), str(options.seed)]
+        command = [os.path.abspath(options.fuzzer), folder, str(options.seed), str(options.runs), str(options.seconds)]
         done = subprocess.run(command + ["compile"] * options.compile, cwd=scratch, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace")
         print("\n".join(done.stdout.splitlines()[-40:]))
         if done.returncode != 0:
             shutil.copy(os.path.join(scratch, "current.mlir"), "fuzz-find.mlir")
-            print(f"status {done.returncode}; kept as {os.path.abspath('fuzz-find.mlir')}")
+            print(f"status {done.returncode}; kept as {os.path.abspath('fuzz-find.mlir')}; once mended, it belongs into corpus/dumps")
         return done.returncode != 0
 
 

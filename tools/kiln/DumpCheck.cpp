@@ -6,10 +6,34 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AttrTypeSubElements.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace kiln;
 using namespace kiln::driver;
 using view::Expr;
+
+llvm::Error driver::checkResultNumbers(llvm::StringRef text) {
+  static constexpr uint64_t kMost = (1 << 16) - 1; // no op comes near; MLIR takes 16 bytes for each result up to it
+  size_t line = 1;
+  for (size_t at = 0; at < text.size(); at++) {
+    if (text[at] == '\n') {
+      line++;
+    } else if (text[at] == '"') { // a string ends with its line at the latest
+      for (at++; at < text.size() && text[at] != '"' && text[at] != '\n'; at++)
+        at += text[at] == '\\';
+      line += at < text.size() && text[at] == '\n';
+    } else if (text.substr(at).starts_with("//")) {
+      at = std::min(text.find('\n', at), text.size()) - 1;
+    } else if (text[at] == '#') {
+      llvm::StringRef digits = text.substr(at + 1).take_while(llvm::isDigit);
+      uint64_t number = 0;
+      if (!digits.empty() && (digits.getAsInteger(10, number) || number > kMost))
+        return failure(llvm::Twine(line) + ":" + llvm::Twine(at - text.rfind('\n', at)) + ": no op has a result " +
+                       digits.take_front(40));
+    }
+  }
+  return llvm::Error::success();
+}
 
 using Known = llvm::function_ref<bool(Expr)>;
 

@@ -11,12 +11,15 @@
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
 
 using namespace kiln;
 using namespace kiln::driver;
 
 static constexpr llvm::StringLiteral kSourceAttr = "kiln.source";
+static constexpr llvm::StringLiteral kWriteDump = "give a dump that `kiln compile --emit STAGE` wrote";
 
 static mlir::MLIRContext::Threading threading(const CompileOptions &options) {
   // MLIR prints the IR between passes only where one thread runs them.
@@ -62,9 +65,8 @@ llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options
   }
   if (!options.import.dims.empty())
     return usageError(options.model + ": sizes are fixed when a model is imported", "give --dim with the model's file");
-  model->module_ = mlir::parseSourceFile<mlir::ModuleOp>(options.model, &model->context_);
-  if (!model->module_)
-    return model->diagnostics_.take(options.model, "no module that MLIR can read");
+  if (llvm::Error error = model->readDump())
+    return error;
   if (llvm::Error error = model->checkDump())
     return error;
   if (!options.optsPath.empty() && model->stage() >= Stage::Optimize)
@@ -84,10 +86,20 @@ llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options
   return model;
 }
 
+llvm::Error Model::readDump() {
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> text = llvm::MemoryBuffer::getFile(options_.model);
+  if (!text)
+    return failure(options_.model + ": cannot be read: " + text.getError().message(), "name a model's file");
+  if (llvm::Error error = checkResultNumbers((*text)->getBuffer()))
+    return failure(options_.model + ": " + llvm::toString(std::move(error)), kWriteDump);
+  llvm::SourceMgr source;
+  source.AddNewSourceBuffer(std::move(*text), llvm::SMLoc());
+  module_ = mlir::parseSourceFile<mlir::ModuleOp>(source, &context_);
+  return module_ ? llvm::Error::success() : diagnostics_.take(options_.model, "no module that MLIR can read");
+}
+
 llvm::Error Model::checkDump() {
-  auto wrong = [&](const llvm::Twine &cause) {
-    return failure(options_.model + ": " + cause, "give a dump that `kiln compile --emit STAGE` wrote");
-  };
+  auto wrong = [&](const llvm::Twine &cause) { return failure(options_.model + ": " + cause, kWriteDump); };
   auto mark = module()->getAttrOfType<mlir::StringAttr>("kiln.stage");
   std::optional<Stage> stage = mark ? stageByName(mark.getValue()) : std::nullopt;
   if (!stage || *stage > Stage::Lower)

@@ -39,6 +39,7 @@ public:
 private:
   explicit Model(const CompileOptions &options);
   /// Whether a module that was parsed could be a stage's.
+  llvm::Error readDump();
   llvm::Error checkDump();
   void findSource();
 
