@@ -3,10 +3,14 @@
  * A model launches kernels back to back, microseconds apart, so a thread that has no work spins for a while before it
  * sleeps, and a launch costs no system call while the threads are awake.
  *
- * All that threads compete for is one word, `ticket`: the launch's number in its upper half, the chunks that nobody has
- * taken in its lower. Taking a chunk is to lower it by one with a compare-and-swap. A thread that wakes late finds
- * either no chunk left or one of a later launch; it reads the launch's fields only after it has taken a chunk, and
- * until it has finished that chunk the launch cannot end, so the fields hold still.
+ * Each thread has a run of neighbouring chunks of its own, the same share of every launch, so that what it wrote in one
+ * kernel is in its cache when the next reads it, and no two write lines side by side. A thread that is done with its own
+ * takes the last ones of others.
+ *
+ * What is left of a thread's chunks is one word, `range`: a number of the launch, the first chunk and the end. Taking a
+ * chunk is to change it with a compare-and-swap. A thread that wakes late finds either no chunk left or one of a later
+ * launch; it reads the launch's fields only after it has taken a chunk, and until it has finished that chunk the launch
+ * cannot end, so the fields hold still.
  *
  * Chunks come from shapes and each writes what no other does, so results do not depend on who runs which.
  *
@@ -33,27 +37,38 @@
   ((size_t)8 << 20) /* kernels keep tiles there, and libraries' defaults can be as small as 128 KB                     \
                      */
 
+/* A range: 16 bits of the launch's number, which is not 0, above the first chunk and the end. */
+#define CHUNK_BITS 24
+#define CHUNK_MASK (((uint64_t)1 << CHUNK_BITS) - 1)
+#define MOST_CHUNKS ((int64_t)CHUNK_MASK)
+
+typedef struct hand {
+  _Alignas(128) _Atomic uint64_t range;
+  pthread_t thread; /* not the caller's */
+} hand;
+
 struct kiln_pool {
   kiln_chunk_entry entry;
   void *const *buffers;
   const int64_t *sizes;
-  int64_t first; /* of the chunks in `ticket` */
-  uint32_t chunks;
+  int64_t first;   /* of the chunks in the ranges */
+  uint64_t launch;
 
-  _Alignas(128) _Atomic uint64_t ticket;
+  _Alignas(128) _Atomic uint32_t untaken;    /* chunks */
   _Alignas(128) _Atomic uint32_t unfinished; /* chunks, taken or not */
   _Alignas(128) _Atomic int32_t sleepers;
   _Atomic bool caller_sleeps, stop;
 
   pthread_mutex_t mutex;
   pthread_cond_t work, done;
+  int32_t hands;           /* room for threads, the caller's included */
   int32_t wanted, started; /* threads beside the caller's */
   pid_t owner;             /* the process that the threads are in */
   const kiln_options *watcher;
   const char *name;         /* of the launch, for the watcher */
   _Atomic int32_t numbered; /* threads that know their number */
   const kiln_allocator *memory;
-  pthread_t threads[];
+  hand hand[];
 };
 
 static void pause_briefly(void) {
@@ -64,7 +79,38 @@ static void pause_briefly(void) {
 #endif
 }
 
-static bool has_work(const kiln_pool *pool) { return (uint32_t)atomic_load(&pool->ticket) != 0; }
+static bool has_work(const kiln_pool *pool) { return atomic_load(&pool->untaken) != 0; }
+
+static uint64_t range_of(uint64_t launch, uint64_t first, uint64_t end) {
+  return launch << (2 * CHUNK_BITS) | first << CHUNK_BITS | end;
+}
+
+typedef struct taken {
+  bool is_one;
+  uint64_t launch;
+  int64_t chunk;
+} taken;
+
+/* A chunk of a hand's: the first for its owner, the last for others. */
+static taken take(hand *from, bool is_owner) {
+  uint64_t range = atomic_load(&from->range);
+  for (;;) {
+    uint64_t launch = range >> (2 * CHUNK_BITS), first = range >> CHUNK_BITS & CHUNK_MASK, end = range & CHUNK_MASK;
+    if (first == end)
+      return (taken){0};
+    uint64_t rest = is_owner ? range_of(launch, first + 1, end) : range_of(launch, first, end - 1);
+    if (atomic_compare_exchange_weak(&from->range, &range, rest))
+      return (taken){true, launch, (int64_t)(is_owner ? first : end - 1)};
+  }
+}
+
+/* One of the thread's own, else one of the others'. */
+static taken take_any(kiln_pool *pool, int32_t thread) {
+  taken one = take(&pool->hand[thread], true);
+  for (int32_t i = 1; i < pool->hands && !one.is_one && has_work(pool); i++)
+    one = take(&pool->hand[(thread + i) % pool->hands], false);
+  return one;
+}
 
 /* What one thread did of a launch, for the watcher; `options` is NULL where nothing is to be told. */
 typedef struct share {
@@ -91,21 +137,23 @@ static void end_share(share *mine) {
 /* Takes chunks and runs them until none is left. */
 static void work(kiln_pool *pool, int32_t thread) {
   share mine = {0};
-  uint64_t ticket = atomic_load(&pool->ticket);
-  while ((uint32_t)ticket != 0) {
-    if (!atomic_compare_exchange_weak(&pool->ticket, &ticket, ticket - 1))
+  while (has_work(pool)) {
+    taken one = take_any(pool, thread);
+    if (!one.is_one) { /* they are being dealt, or taken */
+      pause_briefly();
       continue;
-    if (mine.launch != ticket >> 32) {
-      end_share(&mine);
-      begin_share(pool, &mine, ticket >> 32, thread);
     }
-    pool->entry(pool->buffers, pool->sizes, pool->first + (pool->chunks - (uint32_t)ticket));
+    atomic_fetch_sub(&pool->untaken, 1);
+    if (mine.launch != one.launch) {
+      end_share(&mine);
+      begin_share(pool, &mine, one.launch, thread);
+    }
+    pool->entry(pool->buffers, pool->sizes, pool->first + one.chunk);
     if (atomic_fetch_sub(&pool->unfinished, 1) == 1 && atomic_load(&pool->caller_sleeps)) {
       pthread_mutex_lock(&pool->mutex);
       pthread_cond_signal(&pool->done);
       pthread_mutex_unlock(&pool->mutex);
     }
-    ticket = atomic_load(&pool->ticket);
   }
   end_share(&mine);
 }
@@ -137,7 +185,7 @@ static void start_threads(kiln_pool *pool) {
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* a new thread has its maker's */
     while (pool->started < pool->wanted &&
-           pthread_create(&pool->threads[pool->started], &attributes, worker, pool) == 0)
+           pthread_create(&pool->hand[pool->started + 1].thread, &attributes, worker, pool) == 0)
       pool->started++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
@@ -172,20 +220,26 @@ static void wait_for_all(kiln_pool *pool) {
   pthread_mutex_unlock(&pool->mutex);
 }
 
+/* Deals chunks out evenly, in order. */
 static void run_some(kiln_pool *pool, int64_t first, uint32_t chunks) {
   pool->first = first;
-  pool->chunks = chunks;
+  pool->launch = pool->launch % UINT16_MAX + 1;
   atomic_store(&pool->unfinished, chunks);
-  uint64_t launch = (atomic_load(&pool->ticket) >> 32) + 1;
-  atomic_store(&pool->ticket, launch << 32 | chunks);
+  atomic_store(&pool->untaken, chunks);
+  uint64_t hands = (uint64_t)pool->started + 1, parts = hands < chunks ? hands : chunks;
+  for (uint64_t part = 0; part < parts; part++)
+    atomic_store(&pool->hand[part].range,
+                 range_of(pool->launch, chunks * part / parts, chunks * (part + 1) / parts));
   wake(pool, chunks);
   work(pool, 0);
   wait_for_all(pool);
 }
 
 /* Everything but how many threads are wanted. */
-static void reset(kiln_pool *pool, int32_t wanted, const kiln_allocator *memory) {
-  *pool = (kiln_pool){.wanted = wanted, .owner = getpid(), .memory = memory};
+static void reset(kiln_pool *pool, int32_t hands, int32_t wanted, const kiln_allocator *memory) {
+  *pool = (kiln_pool){.hands = hands, .wanted = wanted, .owner = getpid(), .memory = memory};
+  for (int32_t i = 0; i < hands; i++)
+    atomic_init(&pool->hand[i].range, 0);
   pthread_mutex_init(&pool->mutex, NULL);
   pthread_cond_init(&pool->work, NULL);
   pthread_cond_init(&pool->done, NULL);
@@ -199,7 +253,7 @@ void kiln_pool_watch(kiln_pool *pool, const kiln_options *options, const char *n
 void kiln_pool_run(kiln_pool *pool, kiln_chunk_entry entry, void *const *buffers, const int64_t *sizes,
                    int64_t chunks) {
   if (chunks > 1 && pool->wanted > 0 && pool->owner != getpid())
-    reset(pool, pool->wanted, pool->memory);
+    reset(pool, pool->hands, pool->wanted, pool->memory);
   if (chunks > 1 && pool->started < pool->wanted)
     start_threads(pool);
   if (chunks <= 1 || pool->started == 0) {
@@ -214,7 +268,7 @@ void kiln_pool_run(kiln_pool *pool, kiln_chunk_entry entry, void *const *buffers
   pool->buffers = buffers;
   pool->sizes = sizes;
   for (int64_t first = 0; first < chunks;) {
-    int64_t rest = chunks - first, some = rest < INT32_MAX ? rest : INT32_MAX;
+    int64_t rest = chunks - first, some = rest < MOST_CHUNKS ? rest : MOST_CHUNKS;
     run_some(pool, first, (uint32_t)some);
     first += some;
   }
@@ -225,10 +279,10 @@ kiln_pool *kiln_pool_create(int32_t threads, const kiln_allocator *memory) {
     threads = kiln_cpu_count();
   if (threads > MOST_THREADS)
     threads = MOST_THREADS;
-  size_t bytes = sizeof(kiln_pool) + (size_t)threads * sizeof(pthread_t);
+  size_t bytes = sizeof(kiln_pool) + (size_t)threads * sizeof(hand);
   kiln_pool *pool = kiln_allocate(memory, (int64_t)bytes, _Alignof(kiln_pool));
   if (pool)
-    reset(pool, threads - 1, memory);
+    reset(pool, threads, threads - 1, memory);
   return pool;
 }
 
@@ -242,7 +296,7 @@ void kiln_pool_destroy(kiln_pool *pool) {
   pthread_cond_broadcast(&pool->work);
   pthread_mutex_unlock(&pool->mutex);
   for (int32_t i = 0; i < pool->started; i++)
-    pthread_join(pool->threads[i], NULL);
+    pthread_join(pool->hand[i + 1].thread, NULL);
   pthread_cond_destroy(&pool->done);
   pthread_cond_destroy(&pool->work);
   pthread_mutex_destroy(&pool->mutex);

@@ -52,6 +52,29 @@ TEST_CASE("launches back to back do not mix") {
   kiln_pool_destroy(pool);
 }
 
+TEST_CASE("each thread begins with its own share of the chunks") {
+  struct Firsts {
+    std::atomic<int> begun{0};
+    std::atomic<int64_t> sum{0};
+  } firsts;
+  kiln_pool *pool = kiln_pool_create(2, nullptr);
+  REQUIRE(eachRunsOnce(pool, 2));
+  REQUIRE(kiln_pool_threads(pool) == 2);
+  void *buffers[] = {&firsts};
+  kiln_pool_run(
+      pool,
+      [](void *const *buffers, const int64_t *, int64_t chunk) {
+        auto &firsts = *static_cast<Firsts *>(buffers[0]);
+        if (firsts.begun++ < 2)
+          firsts.sum += 100 + chunk;
+        while (firsts.begun < 2) // so that nobody takes more than one before each has one
+          std::this_thread::yield();
+      },
+      buffers, nullptr, 8);
+  CHECK(firsts.sum == 100 + 0 + 100 + 4);
+  kiln_pool_destroy(pool);
+}
+
 TEST_CASE("threads that sleep wake up again") {
   kiln_pool *pool = kiln_pool_create(3, nullptr);
   for (int i = 0; i < 5; i++) {
