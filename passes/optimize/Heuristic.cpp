@@ -7,6 +7,7 @@
 
 #include "passes/optimize/Heuristic.h"
 
+#include "passes/optimize/Cuts.h"
 #include "passes/optimize/Groups.h"
 #include "passes/optimize/HeldRows.h"
 #include "passes/optimize/Product.h"
@@ -25,9 +26,8 @@ using kiln::optimize::Product;
 using namespace mlir;
 using view::Expr;
 
-/// What a chunk should take: long beside the microseconds in which threads wake.
+/// What a chunk of an axis of unknown size should take: long beside the microseconds in which threads wake.
 static constexpr double kChunkNanoseconds = 50'000;
-static constexpr unsigned kMostChunkAxes = 2;
 /// Chunks of a large product pack the columns each for itself: with fewer rows than this they would do little else.
 static constexpr int64_t kChunkRows = 512;
 
@@ -78,8 +78,9 @@ private:
   /// For a reduce of which each lane has its own, a window's: several points of another axis at a time, which share
   /// what stands still there and do not wait for each other. False where there is none.
   bool chooseRowsOfLanes(size_t axis, int64_t lanes);
-  /// Cuts axes of known size, from the best down, until the work of each chunk is about kChunkNanoseconds.
+  /// Cuts some of the axes, in loop order, that are of known size.
   void chooseChunks(ArrayRef<size_t> axes);
+  void addChunks(size_t axis, int64_t parts);
   /// Cuts the first axis of unknown size; before any other opt.
   void chooseSymbolicChunks();
   /// The kept axes in loop order, other than `without`.
@@ -112,7 +113,7 @@ private:
   int64_t nextAxis_ = 0;
   SmallVector<int64_t> countOf_; ///< the points of each axis that splits have left; -1: not known
   llvm::DenseMap<size_t, int64_t> loopOf_;
-  double chunks_ = 0;              ///< that are still worth making
+  int64_t mostChunks_ = 0;
   std::optional<unsigned> packed_; ///< a weight to be packed for the lanes that were chosen
 };
 
@@ -246,13 +247,12 @@ bool Chooser::chooseProduct(const Product &product) {
   if (!large) {
     others.append({product.n, product.m});
     if (panel) // the chunks' panels stay in cache together
-      chunks_ = std::min(chunks_, double(target_.cacheBytes(2) / 2 / panel->bytes));
+      mostChunks_ = std::min(mostChunks_, target_.cacheBytes(2) / 2 / panel->bytes);
     chooseChunks(others);
     if (panel)
       add(OptKind::STAGE, loopOf(panel->around), product.columns.buffer);
     return true;
   }
-  chooseChunks(others);
   // A panel's columns of one register tile stay in L1 while the rows pass by: long sums are cut, totals held between.
   size_t outer = *llvm::min_element(reduced_);
   int64_t inside = depth / std::max<int64_t>(1, fixedSize(outer)), most = target_.cacheBytes(1) / 2 / (bytes * width);
@@ -265,10 +265,17 @@ bool Chooser::chooseProduct(const Product &product) {
   int64_t columnTile = nextAxis_;
   add(OptKind::TILE, n,
       evenPart(llvm::divideCeil(columns, width), target_.cacheBytes(3) / 2 / (depth * bytes * width)));
-  chunks_ = std::min(chunks_, double(llvm::divideNearest(rows, kChunkRows)));
-  int64_t chunkRows = llvm::divideCeil(countOf_[m], std::max<int64_t>(1, int64_t(chunks_)));
+  SmallVector<optimize::CutAxis> loops;
+  for (size_t axis : others)
+    loops.push_back({axis, countOf_[axis]});
+  loops.push_back({product.n, 1});
+  loops.push_back({product.m, product.packs ? countOf_[m] : std::max<int64_t>(1, rows / kChunkRows)});
+  SmallVector<optimize::Cut, 2> cuts = optimize::chooseCuts(func_, target_, weights_, loops, mostChunks_);
+  auto cutRows = llvm::find_if(cuts, [&](const optimize::Cut &cut) { return cut.axis == product.m; });
+  int64_t chunkRows = llvm::divideCeil(countOf_[m], cutRows == cuts.end() ? 1 : cutRows->parts);
   add(OptKind::TILE, m, evenPart(chunkRows, target_.cacheBytes(2) / 2 / (depth * bytes * tileRows)));
-  chooseChunks({product.m});
+  for (auto [axis, parts] : cuts)
+    addChunks(axis, std::min(parts, countOf_[axis]));
   if (cut)
     add(OptKind::TILE, outer, step);
   add(OptKind::STAGE, product.packs ? -1 : cut ? outer : n, product.columns.buffer);
@@ -398,28 +405,19 @@ SmallVector<size_t> Chooser::keptAxes(ArrayRef<size_t> without) const {
   return kept;
 }
 
-/// Into how many parts of one size an axis is cut, `most` at most and not less than half of that where it can be.
-static int64_t evenParts(int64_t count, int64_t most) {
-  if (most < 2)
-    return 1;
-  if (count <= most)
-    return count;
-  for (int64_t parts = most; 2 * parts > most; --parts)
-    if (count % parts == 0)
-      return parts;
-  return llvm::divideCeil(count, llvm::divideCeil(count, most));
+void Chooser::chooseChunks(ArrayRef<size_t> axes) {
+  SmallVector<optimize::CutAxis> loops;
+  for (size_t axis : axes)
+    if (countOf_[axis] > 0)
+      loops.push_back({axis, countOf_[axis]});
+  for (auto [axis, parts] : optimize::chooseCuts(func_, target_, weights_, loops, mostChunks_))
+    addChunks(axis, parts);
 }
 
-void Chooser::chooseChunks(ArrayRef<size_t> axes) {
-  for (size_t axis : axes) {
-    int64_t parts = countOf_[axis] < 0 ? 1 : evenParts(countOf_[axis], int64_t(chunks_));
-    if (parts < 2 || loopOf_.size() == kMostChunkAxes)
-      continue;
-    bool wholeAxis = parts == countOf_[axis];
-    loopOf_[axis] = wholeAxis ? int64_t(axis) : nextAxis_;
-    add(OptKind::THREAD, axis, wholeAxis ? 0 : parts);
-    chunks_ /= parts;
-  }
+void Chooser::addChunks(size_t axis, int64_t parts) {
+  bool wholeAxis = parts == countOf_[axis];
+  loopOf_[axis] = wholeAxis ? int64_t(axis) : nextAxis_;
+  add(OptKind::THREAD, axis, wholeAxis ? 0 : parts);
 }
 
 void Chooser::chooseSymbolicChunks() {
@@ -462,9 +460,8 @@ SmallVector<OptAttr> Chooser::choose() {
     optimize::chooseGroups(func_, target_, totals, opts_);
     return opts_;
   }
-  if (target_.getChunks() > 0)
-    chunks_ = std::min(double(target_.getChunks()), nanosecondsOf(func_, target_) / kChunkNanoseconds);
-  if (target_.getChunks() > 0 && chunks_ < 2)
+  mostChunks_ = target_.getChunks();
+  if (mostChunks_ > 0 && nanosecondsOf(func_, target_) < 2 * kChunkNanoseconds)
     chooseSymbolicChunks();
   bool hasVectors = target_.vectorBits() >= elementBits(func_) * 2;
   std::optional<Product> product = hasVectors ? optimize::findProduct(func_, target_, weights_) : std::nullopt;

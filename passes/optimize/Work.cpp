@@ -3,7 +3,6 @@
 #include "ir/base/AluTraits.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
-#include "llvm/ADT/SmallBitVector.h"
 
 using namespace kiln;
 using namespace kiln::kernel;
@@ -13,10 +12,10 @@ using view::Expr;
 // Of a core at about 4 GHz: two vectors of results a cycle; memory at 10 GB/s.
 static constexpr double kAluNanoseconds = 0.125, kByteNanoseconds = 0.1;
 
-double optimize::nanosecondsOf(FuncOp func, TargetAttr target) {
+SmallVector<optimize::Work> optimize::workOf(FuncOp func, TargetAttr target) {
   ArrayRef<Expr> domain = func.getDomain().getSizes();
   llvm::DenseMap<Value, llvm::SmallBitVector> axesOf;
-  double total = 0;
+  SmallVector<Work> work;
   for (Operation &op : func.getBody().front()) {
     llvm::SmallBitVector axes(domain.size());
     for (Value operand : op.getOperands())
@@ -26,7 +25,7 @@ double optimize::nanosecondsOf(FuncOp func, TargetAttr target) {
       for (auto [axis, stride] : llvm::enumerate(tracker.getValue().realStrides()))
         if (axis < domain.size() && !(stride && stride->isConst(0)))
           axes.set(axis);
-    double points = 1;
+    double points = 1, total = 0;
     for (unsigned axis : axes.set_bits())
       points *= domain[axis].isConst() ? double(domain[axis].constant()) : 1.0;
     Type element = op.getNumResults() ? op.getResult(0).getType() : op.getOperand(0).getType();
@@ -34,16 +33,24 @@ double optimize::nanosecondsOf(FuncOp func, TargetAttr target) {
     if (auto tracker = op.getAttrOfType<TrackerAttr>("tracker"); tracker && isa<LoadOp, StoreOp>(op)) {
       Expr reached = tracker.getValue().realSize();
       double elements = reached.isConst() ? std::min(points, double(reached.constant())) : points;
-      total += elements * bits / 8 * kByteNanoseconds;
+      total = elements * bits / 8 * kByteNanoseconds;
     } else if (auto alu = dyn_cast<AluOp>(op))
-      total += points * aluTraits(alu.getKind().getValue()).steps * kAluNanoseconds / lanes;
-    else if (auto reduce = dyn_cast<ReduceOp>(op)) {
-      total += points * kAluNanoseconds / lanes;
+      total = points * aluTraits(alu.getKind().getValue()).steps * kAluNanoseconds / lanes;
+    else if (isa<ReduceOp>(op))
+      total = points * kAluNanoseconds / lanes;
+    work.push_back({&op, axes, total});
+    if (auto reduce = dyn_cast<ReduceOp>(op))
       for (int64_t axis : reduce.getAxes())
         axes.reset(axis);
-    }
     if (op.getNumResults())
       axesOf[op.getResult(0)] = axes;
   }
+  return work;
+}
+
+double optimize::nanosecondsOf(FuncOp func, TargetAttr target) {
+  double total = 0;
+  for (const Work &work : workOf(func, target))
+    total += work.nanoseconds;
   return total;
 }

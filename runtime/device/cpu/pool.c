@@ -4,8 +4,8 @@
  * sleeps, and a launch costs no system call while the threads are awake.
  *
  * Each thread has a run of neighbouring chunks of its own, the same share of every launch, so that what it wrote in one
- * kernel is in its cache when the next reads it, and no two write lines side by side. A thread that is done with its own
- * takes the last ones of others.
+ * kernel is in its cache when the next reads it, and no two write lines side by side. A thread that is done with its
+ *own takes the last ones of others.
  *
  * What is left of a thread's chunks is one word, `range`: a number of the launch, the first chunk and the end. Taking a
  * chunk is to change it with a compare-and-swap. A thread that wakes late finds either no chunk left or one of a later
@@ -51,7 +51,7 @@ struct kiln_pool {
   kiln_chunk_entry entry;
   void *const *buffers;
   const int64_t *sizes;
-  int64_t first;   /* of the chunks in the ranges */
+  int64_t first; /* of the chunks in the ranges */
   uint64_t launch;
 
   _Alignas(128) _Atomic uint32_t untaken;    /* chunks */
@@ -92,7 +92,7 @@ typedef struct taken {
 } taken;
 
 /* A chunk of a hand's: the first for its owner, the last for others. */
-static taken take(hand *from, bool is_owner) {
+static taken take_chunk(hand *from, bool is_owner) {
   uint64_t range = atomic_load(&from->range);
   for (;;) {
     uint64_t launch = range >> (2 * CHUNK_BITS), first = range >> CHUNK_BITS & CHUNK_MASK, end = range & CHUNK_MASK;
@@ -105,10 +105,10 @@ static taken take(hand *from, bool is_owner) {
 }
 
 /* One of the thread's own, else one of the others'. */
-static taken take_any(kiln_pool *pool, int32_t thread) {
-  taken one = take(&pool->hand[thread], true);
+static taken take_any_chunk(kiln_pool *pool, int32_t thread) {
+  taken one = take_chunk(&pool->hand[thread], true);
   for (int32_t i = 1; i < pool->hands && !one.is_one && has_work(pool); i++)
-    one = take(&pool->hand[(thread + i) % pool->hands], false);
+    one = take_chunk(&pool->hand[(thread + i) % pool->hands], false);
   return one;
 }
 
@@ -138,7 +138,7 @@ static void end_share(share *mine) {
 static void work(kiln_pool *pool, int32_t thread) {
   share mine = {0};
   while (has_work(pool)) {
-    taken one = take_any(pool, thread);
+    taken one = take_any_chunk(pool, thread);
     if (!one.is_one) { /* they are being dealt, or taken */
       pause_briefly();
       continue;
@@ -228,8 +228,7 @@ static void run_some(kiln_pool *pool, int64_t first, uint32_t chunks) {
   atomic_store(&pool->untaken, chunks);
   uint64_t hands = (uint64_t)pool->started + 1, parts = hands < chunks ? hands : chunks;
   for (uint64_t part = 0; part < parts; part++)
-    atomic_store(&pool->hand[part].range,
-                 range_of(pool->launch, chunks * part / parts, chunks * (part + 1) / parts));
+    atomic_store(&pool->hand[part].range, range_of(pool->launch, chunks * part / parts, chunks * (part + 1) / parts));
   wake(pool, chunks);
   work(pool, 0);
   wait_for_all(pool);
