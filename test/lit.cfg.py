@@ -91,10 +91,14 @@ def has_onnx():
     return os.path.exists(os.path.join(source, "..", ".setup", "onnx"))
 
 
+def has_glibc():
+    return platform.libc_ver()[0] == "glibc"
+
+
 config.available_features.add(platform.machine())
 
 probes = {"opencl": has_opencl, "cuda": has_cuda, "nvrtc": has_nvrtc, "avx512": has_avx512, "onnx": has_onnx, "cross": has_cross,
-          "dlpack": has_dlpack}
+          "dlpack": has_dlpack, "glibc": has_glibc}
 for feature, probe in probes.items():
     if probe():
         config.available_features.add(feature)

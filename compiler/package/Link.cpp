@@ -1,5 +1,6 @@
 #include "package/Link.h"
 
+#include "package/OldGlibc.h"
 #include "package/Spawn.h"
 #include "support/Error.h"
 #include "llvm/ObjCopy/ConfigManager.h"
@@ -46,6 +47,27 @@ static llvm::Error addRuntime(const LinkOptions &options, bool isProgram, const 
   return llvm::Error::success();
 }
 
+/// Adds what lets a program or library that is linked dynamically run with an older glibc.
+static llvm::Error addOldGlibc(const LinkOptions &options, const StagedFile &file, Arguments &arguments) {
+  Arguments files = {options.runtimeFolder + "/libkiln_glibc.a"};
+  if (options.compilesRuntime) {
+    files.clear();
+    for (const char *name : {"glibc", "glibc_math"}) {
+      files.push_back(file.part(std::string(name) + ".o"));
+      if (llvm::Error error = spawnCompiler(options.compiler,
+                                            {"-std=c11", "-Os", "-fPIC", "-ffunction-sections", "-c", "-o",
+                                             files.back(), options.runtimeFolder + "/source/" + name + ".c"},
+                                            {.file = file, .doWhat = "compile the runtime"}))
+        return error;
+    }
+  }
+  llvm::Expected<Arguments> wrapping = oldGlibcArguments(files, /*loadsLibraries=*/options.device != "cpu");
+  if (!wrapping)
+    return wrapping.takeError();
+  llvm::append_range(arguments, *wrapping);
+  return llvm::Error::success();
+}
+
 static Arguments hardened(const LinkOptions &options) {
   Arguments arguments = {"-o",           "output",     "-Wl,--gc-sections", "-Wl,--build-id=none",
                          "-Wl,-z,relro", "-Wl,-z,now", "-Wl,-z,noexecstack"};
@@ -61,6 +83,9 @@ llvm::Error package::linkExecutable(llvm::ArrayRef<std::string> objects, const L
   llvm::append_range(arguments, objects);
   if (llvm::Error error = addRuntime(options, /*isProgram=*/true, program, arguments))
     return error;
+  if (!options.isStatic)
+    if (llvm::Error error = addOldGlibc(options, program, arguments))
+      return error;
   llvm::append_range(arguments, Arguments{"-pthread", "-lm"});
   return spawnCompiler(options.compiler, arguments, {.file = program, .doWhat = "link"});
 }
@@ -86,6 +111,8 @@ llvm::Error package::linkSharedLibrary(llvm::ArrayRef<std::string> objects, cons
                      Arguments{"-Xlinker", "-soname", "-Xlinker", llvm::sys::path::filename(library.output()).str()});
   llvm::append_range(arguments, objects);
   if (llvm::Error error = addRuntime(options, /*isProgram=*/false, library, arguments))
+    return error;
+  if (llvm::Error error = addOldGlibc(options, library, arguments))
     return error;
   llvm::append_range(arguments, Arguments{"-pthread", "-lm"});
   return spawnCompiler(options.compiler, arguments, {.file = library, .doWhat = "link"});
