@@ -48,6 +48,8 @@ void kiln_profile_span(void *user, const kiln_span *span) {
   kiln_profile *profile = user;
   if (!atomic_load(&profile->is_on) || span->thread >= WATCHED_THREADS)
     return;
+  if (span->begin < profile->begin) /* of a run to warm up, told late */
+    return;
   span_list *list = span->thread < 0 ? &profile->launches : &profile->threads[span->thread];
   if (list->count == list->room) {
     size_t room = list->room ? 2 * list->room : 256;
