@@ -3,6 +3,7 @@
 #include "package/OldGlibc.h"
 #include "package/Spawn.h"
 #include "support/Error.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ObjCopy/ConfigManager.h"
 #include "llvm/ObjCopy/ObjCopy.h"
 #include "llvm/Object/ArchiveWriter.h"
@@ -25,17 +26,42 @@ llvm::Expected<std::string> package::findRuntime(llvm::StringRef executable) {
   return folder.str().str();
 }
 
+/// What may be amiss where the compiler complains.
+static std::string remedyOf(const LinkOptions &options) {
+  if (!options.compilesRuntime || options.libraries.empty())
+    return {};
+  std::string names =
+      llvm::join(llvm::map_range(options.libraries, [](const Library &each) { return each.name; }), ", ");
+  return "the model calls " + names + ", which " + options.compiler + " has to find";
+}
+
 /// Adds the runtime, with the command line of a program if it `isProgram`.
 static llvm::Error addRuntime(const LinkOptions &options, bool isProgram, const StagedFile &file,
                               Arguments &arguments) {
   if (options.compilesRuntime) {
     static constexpr char kRuntime[] = "runtime.o";
     arguments.push_back(kRuntime);
-    return spawnCompiler(options.compiler,
-                         Arguments{"-std=c11", "-Os", "-fPIC", "-ffunction-sections", "-fdata-sections",
-                                   "-fstack-protector-strong", "-c", "-o", kRuntime,
-                                   options.runtimeFolder + "/source/" + (isProgram ? "program.c" : "kiln.c")},
-                         {.file = file, .doWhat = "compile the runtime"});
+    Arguments compiling = {"-std=c11",
+                           "-Os",
+                           "-fPIC",
+                           "-ffunction-sections",
+                           "-fdata-sections",
+                           "-fstack-protector-strong",
+                           "-c",
+                           "-o",
+                           kRuntime,
+                           options.runtimeFolder + "/source/" + (isProgram ? "program.c" : "kiln.c")};
+    for (const Library &library : options.libraries) {
+      compiling.push_back("-DKILN_WITH_" + library.name);
+      llvm::SmallVector<llvm::StringRef> linked;
+      llvm::SplitString(library.linked, linked);
+      arguments.push_back("-Wl,-Bstatic");
+      arguments.insert(arguments.end(), linked.begin(), linked.end());
+      if (!options.isStatic)
+        arguments.push_back("-Wl,-Bdynamic");
+    }
+    return spawnCompiler(options.compiler, compiling,
+                         {.file = file, .doWhat = "compile the runtime", .remedy = remedyOf(options)});
   }
   Arguments names;
   if (isProgram)
@@ -87,7 +113,7 @@ llvm::Error package::linkExecutable(llvm::ArrayRef<std::string> objects, const L
     if (llvm::Error error = addOldGlibc(options, program, arguments))
       return error;
   llvm::append_range(arguments, Arguments{"-pthread", "-lm"});
-  return spawnCompiler(options.compiler, arguments, {.file = program, .doWhat = "link"});
+  return spawnCompiler(options.compiler, arguments, {.file = program, .doWhat = "link", .remedy = remedyOf(options)});
 }
 
 llvm::Error package::linkSharedLibrary(llvm::ArrayRef<std::string> objects, const LinkOptions &options,
@@ -115,7 +141,7 @@ llvm::Error package::linkSharedLibrary(llvm::ArrayRef<std::string> objects, cons
   if (llvm::Error error = addOldGlibc(options, library, arguments))
     return error;
   llvm::append_range(arguments, Arguments{"-pthread", "-lm"});
-  return spawnCompiler(options.compiler, arguments, {.file = library, .doWhat = "link"});
+  return spawnCompiler(options.compiler, arguments, {.file = library, .doWhat = "link", .remedy = remedyOf(options)});
 }
 
 /// Writes the object with all symbols but these local, so that no other object can mean them.
@@ -140,7 +166,8 @@ llvm::Error package::linkArchive(llvm::ArrayRef<std::string> objects, const Link
   llvm::append_range(arguments, objects);
   if (llvm::Error error = addRuntime(options, /*isProgram=*/false, archive, arguments))
     return error;
-  if (llvm::Error error = spawnCompiler(options.compiler, arguments, {.file = archive, .doWhat = "link"}))
+  if (llvm::Error error =
+          spawnCompiler(options.compiler, arguments, {.file = archive, .doWhat = "link", .remedy = remedyOf(options)}))
     return error;
   llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> whole = llvm::MemoryBuffer::getFile(archive.part(kWhole));
   if (!whole)

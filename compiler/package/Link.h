@@ -20,11 +20,18 @@
 
 namespace kiln::package {
 
+/// A library of the system's that the runtime of a program calls.
+struct Library {
+  std::string name;   ///< the runtime has what uses it where the macro KILN_WITH_name is defined
+  std::string linked; ///< a linker's arguments, between blanks
+};
+
 struct LinkOptions {
-  std::string compiler = "cc";  ///< a path, or a name that is looked for in PATH
-  std::string runtimeFolder;    ///< where the runtime's libraries are
-  bool compilesRuntime = false; ///< they are for another system: the compiler makes the runtime of its sources
-  std::string device = "cpu";   ///< whose library libkiln_device_NAME.a is linked
+  std::string compiler = "cc";         ///< a path, or a name that is looked for in PATH
+  std::string runtimeFolder;           ///< where the runtime's libraries are
+  bool compilesRuntime = false;        ///< they are for another system: the compiler makes the runtime of its sources
+  std::vector<Library> libraries = {}; ///< what a runtime that is compiled so calls; another has it in it
+  std::string device = "cpu";          ///< whose library libkiln_device_NAME.a is linked
   bool isStatic = false;
   bool hasStaticPie = true; ///< whether the compiler can make a static program that lies anywhere; musl's cannot
   bool strip = true;

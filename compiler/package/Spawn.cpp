@@ -121,7 +121,7 @@ llvm::Error package::spawn(const std::string &program, llvm::ArrayRef<std::strin
   if (WIFSIGNALED(status))
     return cannot(job, program + " was ended by signal " + llvm::Twine(WTERMSIG(status)));
   llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> text = llvm::MemoryBuffer::getFile(job.file.part(kComplaints));
-  return cannot(job, text ? firstComplaint((*text)->getBuffer()) : "it gave no reason");
+  return cannot(job, text ? firstComplaint((*text)->getBuffer()) : "it gave no reason", job.remedy);
 }
 
 llvm::Error package::spawnCompiler(const std::string &compiler, llvm::ArrayRef<std::string> arguments, const Job &job) {

@@ -16,6 +16,7 @@ struct Job {
   const StagedFile &file;     ///< whose folder the program works in, so that arguments name parts of it plainly
   llvm::StringRef doWhat;     ///< "link"
   llvm::StringRef input = {}; ///< the part that it reads as standard input; "": nothing
+  std::string remedy = {};    ///< where the program complains
 };
 
 /// Runs `program`, a path or a name that is looked for in PATH, in a process group that an interrupt of this one kills,

@@ -231,9 +231,15 @@ llvm::Expected<std::string> TableWriter::run(const ModelTables &tables) {
   // A comment cannot be left from within: of the model's name only what is no asterisk.
   std::string name = options_.name;
   llvm::replace(name, '*', '_');
+  std::string libraries;
+  if (options_.isSelfContained)
+    for (const LibraryEntry &library : tables.libraries)
+      libraries += ("\n * It calls " + library.word + ": compile kiln.c with -DKILN_WITH_" + library.word + ", link " +
+                    library.linked + ".")
+                       .str();
   return ("/* " + name + ", compiled by kiln for the device " + options_.device +
-          ".\n * Compile with -std=c11 -O2 -fwrapv -ffp-contract=off, link libm and kiln's runtime. */\n" +
-          kC11.fileHead +
+          ".\n * Compile with -std=c11 -O2 -fwrapv -ffp-contract=off, link libm and kiln's runtime." + libraries +
+          " */\n" + kC11.fileHead +
           (options_.isSelfContained ? "\n#include \"kiln.h\"\n\n"
                                     : "\n#include \"kiln/call.h\"\n#include \"kiln/program.h\"\n\n") +
           functions_.definitions() + text_)

@@ -1,9 +1,12 @@
 #include "render/ModelTables.h"
 
 #include "ir/graph/Graph.h"
+#include "ir/host/Call.h"
 #include "render/Pattern.h"
 
+#include "kiln/call.h"
 #include "kiln/program.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace kiln;
@@ -50,6 +53,22 @@ bool render::isEstimate(host::EvalOp eval) {
   });
 }
 
+/// The libraries that the program's calls use.
+static std::vector<LibraryEntry> calledLibraries(host::ProgramOp program) {
+  llvm::StringSet<> callees;
+  program.walk([&](host::CallOp call) { callees.insert(call.getCallee()); });
+  std::vector<LibraryEntry> libraries;
+  [[maybe_unused]] auto add = [&](llvm::StringLiteral callee, LibraryEntry library) {
+    bool isKnown = llvm::any_of(libraries, [&](const LibraryEntry &known) { return known.word == library.word; });
+    if (callees.contains(callee) && !isKnown)
+      libraries.push_back(library);
+  };
+#define KILN_CALL_LIBRARY(NAME, WORD, LINKED) add(#NAME, {#WORD, LINKED});
+  KILN_CALL_LIBRARIES
+#undef KILN_CALL_LIBRARY
+  return libraries;
+}
+
 ModelTables render::modelTables(mlir::ModuleOp module) {
   ModelTables tables;
   mlir::SymbolTableCollection symbols;
@@ -81,6 +100,7 @@ ModelTables render::modelTables(mlir::ModuleOp module) {
     }
     tables.weightBytes = offset + bytes;
   }
+  tables.libraries = calledLibraries(tables.program);
   for (uop::FuncOp kernel : module.getOps<uop::FuncOp>()) {
     std::array<int64_t, 3> local = {1, 1, 1};
     llvm::copy(kernel.getLocal(), local.begin());

@@ -48,6 +48,11 @@ struct KernelEntry {
   std::array<int64_t, 3> local;
 };
 
+/// A library that calls of the host use; see kiln/call.h.
+struct LibraryEntry {
+  llvm::StringLiteral word, linked; ///< as KILN_CALL_LIBRARIES has them
+};
+
 struct ModelTables {
   host::ProgramOp program;
   std::vector<PortEntry> inputs, outputs;
@@ -56,6 +61,7 @@ struct ModelTables {
   int64_t weightBytes = 0;
   std::vector<KernelEntry> kernels;     ///< the module's, in its order
   llvm::StringMap<int32_t> kernelIndex; ///< by symbol name
+  std::vector<LibraryEntry> libraries;  ///< each once
 };
 
 /// Whether a sum or product within the size may pass 64 bits for sizes of a run that are allowed each by itself, so

@@ -137,6 +137,8 @@ llvm::Expected<package::LinkOptions> driver::linkOptions(const Rendering &render
   options.compiler = rendering.cCompiler();
   llvm::StringRef system = tripleOf(rendering.model().module());
   options.compilesRuntime = !system.empty();
+  for (const render::LibraryEntry &library : rendering.tables().libraries)
+    options.libraries.push_back({library.word.str(), library.linked.str()});
   options.hasStaticPie = !llvm::Triple(llvm::Triple::normalize(system)).isMusl();
   options.device = rendering.device().isC ? "cpu" : rendering.device().compiler.name;
   return options;

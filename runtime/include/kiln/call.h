@@ -7,7 +7,11 @@
  * A function is given its buffers, results first, row-major, which do not overlap, and numbers: what they are is said
  * at each. It gives NULL, or what is wrong with its inputs. Where the number of elements that count is data, a result
  * says it. A function keeps nothing between calls and may run in two threads; what it works in it asks of `scratch`,
- * once, and room for the strings that it makes as often as it likes.
+ * once, or again when that was not enough and its contents are no longer wanted, and room for the strings that it makes
+ * as often as it likes.
+ *
+ * Some use a library of somebody else, which is in the object with them, or whose name, as KILN_CALL_LIBRARIES has it,
+ * whoever compiles these functions from source gives them: KILN_WITH_PCRE2 as a macro, and what to link.
  *
  *===-------------------------------------------------------------------------------------===*/
 #ifndef KILN_CALL_H
@@ -30,9 +34,12 @@ typedef const char *kiln_call(void *const *buffers, const int64_t *sizes, kiln_s
 /* All of them, by name. */
 /* clang-format off */
 #define KILN_CALLS \
-  KILN_CALL(determinant) KILN_CALL(mersenne) KILN_CALL(scatter) KILN_CALL(select) KILN_CALL(string_concat) \
-  KILN_CALL(string_constant) KILN_CALL(string_equal) KILN_CALL(string_find) KILN_CALL(string_normalize) \
-  KILN_CALL(string_parts) KILN_CALL(string_split) KILN_CALL(suppress) KILN_CALL(unique)
+  KILN_CALL(determinant) KILN_CALL(mersenne) KILN_CALL(regex_full_match) KILN_CALL(scatter) KILN_CALL(select) \
+  KILN_CALL(string_concat) KILN_CALL(string_constant) KILN_CALL(string_equal) KILN_CALL(string_find) \
+  KILN_CALL(string_normalize) KILN_CALL(string_parts) KILN_CALL(string_split) KILN_CALL(suppress) KILN_CALL(unique)
+
+/* Those that use a library: its macro is KILN_WITH_ and the word, which the linker wants the text for. */
+#define KILN_CALL_LIBRARIES KILN_CALL_LIBRARY(regex_full_match, PCRE2, "-lpcre2-8")
 /* clang-format on */
 
 /* data[n, row] with updates[m, row] stored into the rows at places[m], in order.
@@ -94,6 +101,10 @@ kiln_call kiln_call_string_parts;
 /* Those parts, the last one whole, and empty strings behind them. Buffers: result[n, most] (strings); x[n], the
  * delimiter. Numbers: n, the most delimiters that count, most. */
 kiln_call kiln_call_string_split;
+
+/* Which strings a pattern of RE2's syntax matches as a whole, as PCRE2 has it. Buffers: result[n] (bool); x[n], the
+ * pattern (strings). Numbers: n; with 0 it only says whether the pattern is one. */
+kiln_call kiln_call_regex_full_match;
 
 #ifdef __cplusplus
 }

@@ -8,7 +8,7 @@ import os
 import struct
 import sys
 
-FLOAT, COMPLEX64, INT64 = 1, 14, 7
+FLOAT, INT64, STRING, COMPLEX64 = 1, 7, 8, 14
 
 
 def varint(number):
@@ -45,6 +45,10 @@ def integer(name, value):
     return field(1, name) + field(3, value) + field(20, 2)
 
 
+def string(name, value):
+    return field(1, name) + field(4, value) + field(20, 3)
+
+
 def tensor(name, dims, floats=b"", location=""):
     text = fields(1, dims) + field(2, FLOAT) + field(8, name)
     if location:
@@ -77,6 +81,8 @@ def models():
         "operator": model([node("Relux", ["x"], ["y"], "act")], [x]),
         "opset": model([relu], [x], opset=99),
         "outside": model(add, [x], weights=[tensor("w", [2], location="../w.bin")]),
+        "pattern": model([node("RegexFullMatch", ["x"], ["y"], "match", attributes=[string("pattern", "(a")])],
+                         [tensor_value("x", [2], STRING)]),
         "shape": model([node("MatMul", ["x", "w"], ["y"], "product")],
                        [tensor_value("x", [2, 3]), tensor_value("w", [4, 5])]),
         "short": model(add, [x], weights=[tensor("w", [3], pair)]),

@@ -123,6 +123,43 @@ TEST_CASE("stop words are left out, the rest changes case") {
   CHECK(normalize({"a"}, "NONE", true, {"a", "a"}) == Texts{""});
 }
 
+static OnnxModel fullMatch(const char *pattern) {
+  OnnxModel model = oneString("RegexFullMatch", {"n"});
+  setString(*model.graph().mutable_node(0), "pattern", pattern);
+  return model;
+}
+
+TEST_CASE("a pattern matches a string as a whole") {
+  auto match = [](const char *pattern, Strings strings) {
+    return fullMatch(pattern).run({stringTensor({int64_t(strings.size())}, strings)})[0].bytes;
+  };
+  using Bools = std::vector<char>;
+  CHECK(match("a|ab", {"a", "ab", "abc", "xa"}) == Bools{1, 1, 0, 0});
+  CHECK(match("", {"", nullptr, "a"}) == Bools{1, 1, 0});
+  CHECK(match("a", {}) == Bools{});
+  // A line end is a letter like others to what is not `.`.
+  CHECK(match("a$", {"a", "a\n"}) == Bools{1, 0});
+  CHECK(match("a.b", {"a\nb", "a\rb"}) == Bools{0, 1});
+  // Letters of UTF-8; what is none is matched by nothing.
+  CHECK(match(".", {"\xc3\xa4", "\xc3"}) == Bools{1, 0});
+  CHECK(match("\\d", {"7", "\xd9\xa3"}) == Bools{1, 0});
+}
+
+TEST_CASE("a pattern with many ways to match takes no longer for it") {
+  std::string many(3000, 'a'), other = many + "b";
+  CHECK(fullMatch("(a|aa|a*)*").run({stringTensor({2}, {many.c_str(), other.c_str()})})[0].bytes ==
+        std::vector<char>{1, 0});
+  // More states at once than there is room for at first.
+  CHECK(fullMatch("(.{0,400}a){1,4}").run({stringTensor({1}, {many.c_str()})})[0].bytes == std::vector<char>{0});
+}
+
+TEST_CASE("a pattern that is none is the importer's error") {
+  CHECK_THAT(oneString("RegexFullMatch", {1}).import(), Contains("attribute 'pattern' is missing"));
+  CHECK_THAT(fullMatch("a[b").import(), Contains("at byte 3 of its pattern: missing terminating ]"));
+  CHECK_THAT(fullMatch("(a)\\1").import(), Contains("its pattern refers back to a group"));
+  CHECK_THAT(fullMatch("(*UCP)a").import(), Contains("at byte 1 of its pattern: nothing to repeat"));
+}
+
 TEST_CASE("what computes takes no strings") {
   CHECK_THAT(twoStrings("Add", {1}, {1}).import(), Contains("input 'x' is of strings; the operator takes numbers"));
   OnnxModel cast = oneString("Identity", {1});
