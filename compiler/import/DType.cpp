@@ -46,6 +46,10 @@ std::string kiln::import::dtypeName(Type element) {
     return narrow->name.str();
   if (isa<StringType>(element))
     return "string";
+  if (auto optional = dyn_cast<OptionalType>(element))
+    return isa<SequenceType>(optional.getHeld()) ? "an optional sequence" : "an optional tensor";
+  if (isa<SequenceType>(element))
+    return "a sequence";
   std::string text;
   llvm::raw_string_ostream(text) << element;
   return text;

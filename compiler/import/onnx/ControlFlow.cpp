@@ -1,4 +1,4 @@
-//===- ControlFlow.cpp - If and Loop, and whether a tensor is there ---------===//
+//===- ControlFlow.cpp - If and Loop -----------------------------------------===//
 //
 // A region's results have the sizes of what it yields where those are known outside: the same in both branches, or the
 // same in every iteration. Elsewhere they are new symbols, bound when the region ends.
@@ -310,20 +310,8 @@ static Tensors loopOperator(Node &n, TensorBuilder &b) {
   return graph ? LoopImport(n, b, *graph).run() : Tensors();
 }
 
-//===----------------------------------------------------------------------===//
-// Optionals: what is there is the tensor itself
-//===----------------------------------------------------------------------===//
-
-static Tensor optionalHasElement(Node &n, TensorBuilder &b) {
-  return Tensor(b.boolType(), {}, {Expr(n.has(0) ? 1 : 0)});
-}
-
-static Tensor optionalGetElement(Node &n, TensorBuilder &) { return n.tensor(0); }
-
 void kiln::import::onnx::addControlFlow(Registry &r) {
   r.add("If", 1, ifOperator);
   r.add("Loop", 1, loopOperator);
-  r.add("OptionalGetElement", 15, optionalGetElement);
-  r.add("OptionalHasElement", 15, optionalHasElement);
   r.add("Scan", 8, scan);
 }

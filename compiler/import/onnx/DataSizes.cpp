@@ -78,3 +78,27 @@ Value kiln::import::onnx::aroundAxis(Node &n, TensorBuilder &b, Value x, Expr ax
   }
   return b.reshape(x, {n.named("before", before), n.named("along", along), n.named("after", after)});
 }
+
+llvm::SmallVector<Value> kiln::import::onnx::partsOf(Node &n, TensorBuilder &b, Value x, int64_t axis, Elements sizes) {
+  if (!x)
+    return {};
+  Expr size = b.dim(x, axis);
+  if (llvm::any_of(sizes, [](Expr part) { return part.max() < 0; })) {
+    n.fail("a part has a negative size");
+    return {};
+  }
+  Expr total = view::sum(sizes);
+  if (sizes.empty() || areKnown(sizes) || view::provablyEqual(total, size))
+    return b.split(x, axis, sizes);
+  // The last part is what the others leave.
+  if (!b.check(isEqual(total, size), "parts of " + describe(sizes) + " do not make up an axis of size " + size.print()))
+    return {};
+  Expr before = total - sizes.back(), first = 0;
+  sizes.back() = n.named("rest", view::maximum(size - before, 0));
+  llvm::SmallVector<Value> parts;
+  for (Expr part : sizes) {
+    parts.push_back(b.narrow(x, axis, first, first + part));
+    first = first + part;
+  }
+  return parts;
+}

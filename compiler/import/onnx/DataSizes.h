@@ -33,6 +33,10 @@ mlir::Value splitAxes(Node &n, TensorBuilder &b, mlir::Value x, llvm::ArrayRef<v
 /// The shape without the axes for which `dropped` holds, `count` in number.
 Shape shapeWithout(Node &n, llvm::ArrayRef<view::Expr> shape, llvm::ArrayRef<view::Expr> dropped, int64_t count);
 
+/// Parts of these sizes along an axis, one behind the other. What of the sizes is data is checked when the program
+/// runs. Empty, and a failure noted, where they cannot make up the axis.
+llvm::SmallVector<mlir::Value> partsOf(Node &n, TensorBuilder &b, mlir::Value x, int64_t axis, Elements sizes);
+
 /// The input as [before, along, after] one axis that is data.
 mlir::Value aroundAxis(Node &n, TensorBuilder &b, mlir::Value x, view::Expr axis);
 

@@ -81,6 +81,18 @@ Tensor kiln::import::onnx::foldReshape(const Tensor &tensor, llvm::ArrayRef<Expr
   return result;
 }
 
+Tensor kiln::import::onnx::foldConcat(llvm::ArrayRef<Tensor> tensors, int64_t rank) {
+  Elements elements;
+  for (const Tensor &tensor : tensors) {
+    if (!tensor || !tensor.elements || tensor.type.getRank() != rank || tensor.element() != tensors[0].element())
+      return {};
+    elements.append(*tensor.elements);
+  }
+  if (elements.empty() || int64_t(elements.size()) > kMostElements)
+    return {};
+  return Tensor(tensors[0].element(), {int64_t(elements.size())}, elements);
+}
+
 Result kiln::import::onnx::foldAdd(Operands x) { return x[0] + x[1]; }
 Result kiln::import::onnx::foldSub(Operands x) { return x[0] - x[1]; }
 Result kiln::import::onnx::foldMul(Operands x) { return x[0] * x[1]; }

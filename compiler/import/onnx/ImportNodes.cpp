@@ -1,8 +1,10 @@
 //===- ImportNodes.cpp - Graphs, nodes and calls ----------------------------===//
+#include "import/DType.h"
 #include "import/MemoryLimit.h"
 #include "import/onnx/Importer.h"
 #include "import/onnx/Node.h"
 #include "import/onnx/Registry.h"
+#include "import/onnx/Sequence.h"
 #include "import/onnx/Strings.h"
 #include "import/onnx/TopologicalOrder.h"
 #include "ir/base/ObjectType.h"
@@ -74,6 +76,17 @@ llvm::Error Importer::importNode(const ::onnx::NodeProto &node, const std::strin
   return importOperator(node, name, scope);
 }
 
+/// Most operators take tensors of numbers alone.
+static llvm::Error checkKind(const ::onnx::NodeProto &node, StringRef input, const Tensor *given) {
+  if (!given || !*given || !isObject(given->element()))
+    return llvm::Error::success();
+  if (!isContainer(given->element()) && !takesStrings(node.op_type()))
+    return failure("input " + quoted(input) + " is of strings", "the operator takes numbers");
+  if (isContainer(given->element()) && !takesContainers(node.op_type()))
+    return failure("input " + quoted(input) + " is " + dtypeName(given->element()), "the operator takes tensors");
+  return llvm::Error::success();
+}
+
 llvm::Error Importer::importOperator(const ::onnx::NodeProto &proto, const std::string &name, Scope &scope) {
   const Registry &registry = Registry::all();
   const Registry::Row *row = registry.find(proto.domain(), proto.op_type());
@@ -92,9 +105,8 @@ llvm::Error Importer::importOperator(const ::onnx::NodeProto &proto, const std::
                        Twine(opset),
                    "export the model with a newer opset");
   for (const std::string &input : proto.input())
-    if (const Tensor *given = scope.find(input);
-        given && *given && isObject(given->element()) && !takesStrings(proto.op_type()))
-      return failure("input " + quoted(input) + " is of strings", "the operator takes numbers");
+    if (llvm::Error error = checkKind(proto, input, scope.find(input)))
+      return error;
   TensorBuilder b(builder_, mlir::NameLoc::get(builder_.getStringAttr(name)));
   Node node(*this, scope, proto, b);
   if (opset < 6)

@@ -298,7 +298,7 @@ mlir::Value Importer::materialize(const Tensor &tensor, Scope &scope, TensorBuil
   if (tensor.value)
     return tensor.value;
   mlir::Attribute data = tensor.data;
-  if (!data)
+  if (!data && tensor.elements)
     data = denseFromElements(tensor);
   if (data) {
     mlir::Value &made = constants_[{data, tensor.type}];
@@ -324,6 +324,8 @@ mlir::Value Importer::materialize(const Tensor &tensor, Scope &scope, TensorBuil
     lastConstant_ = made.getDefiningOp();
     return made;
   }
+  if (tensor.items)
+    return b.fail(dtypeName(tensor.element()) + " is no value of a program", "take its tensors out of it");
   if (mlir::Value made = isNamed ? scope.made(&tensor) : mlir::Value())
     return made;
   llvm::SmallVector<mlir::Value> scalars;

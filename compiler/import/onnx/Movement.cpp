@@ -207,16 +207,11 @@ static Tensor transpose(Node &n, TensorBuilder &b) {
 
 static Tensor concat(Node &n, TensorBuilder &b) {
   int64_t axis = n.opset() < 4 ? n.integer("axis", 1) : n.integer("axis");
-  Elements elements;
-  bool known = n.numInputs() > 0 && (axis == 0 || axis == -1);
-  for (int i = 0; known && i < n.numInputs(); ++i) {
-    const Tensor &input = n.tensor(i);
-    known = input && input.elements && input.type.getRank() == 1 && input.element() == n.tensor(0).element();
-    if (known)
-      elements.append(*input.elements);
-  }
-  if (known && int64_t(elements.size()) <= kMostElements)
-    return Tensor(n.tensor(0).element(), {int64_t(elements.size())}, elements);
+  std::vector<Tensor> inputs;
+  for (int i = 0; i < n.numInputs(); ++i)
+    inputs.push_back(n.tensor(i));
+  if (Tensor folded = axis == 0 || axis == -1 ? foldConcat(inputs, /*rank=*/1) : Tensor())
+    return folded;
   return b.concat(n.inputs(), axis);
 }
 
@@ -247,24 +242,7 @@ static Tensors split(Node &n, TensorBuilder &b) {
     sizes->assign(outputs - 1, part);
     sizes->push_back(size - part * (outputs - 1));
   }
-  if (llvm::any_of(*sizes, [](Expr part) { return part.max() < 0; }))
-    return n.fail("a part has a negative size"), Tensors();
-  if (Expr total = view::sum(*sizes); !areKnown(*sizes) && !view::provablyEqual(total, size)) {
-    // The last part is what the others leave.
-    if (!b.check(isEqual(total, size),
-                 "parts of " + describe(*sizes) + " do not make up an axis of size " + size.print()))
-      return {};
-    Expr before = total - sizes->back();
-    sizes->back() = n.named("rest", view::maximum(size - before, 0));
-    Tensors parts;
-    Expr first = 0;
-    for (Expr part : *sizes) {
-      parts.push_back(b.narrow(x, *at, first, first + part));
-      first = first + part;
-    }
-    return parts;
-  }
-  llvm::SmallVector<Value> parts = b.split(x, axis, *sizes);
+  llvm::SmallVector<Value> parts = partsOf(n, b, x, *at, std::move(*sizes));
   return Tensors(parts.begin(), parts.end());
 }
 

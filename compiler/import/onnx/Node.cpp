@@ -228,6 +228,11 @@ const ::onnx::TensorProto *Node::tensorAttr(StringRef name) {
   return found && !isString ? &found->t() : nullptr;
 }
 
+const ::onnx::TypeProto *Node::typeAttr(StringRef name) {
+  const Attribute *found = attribute(name, Attribute::TYPE_PROTO);
+  return found ? &found->tp() : nullptr;
+}
+
 const ::onnx::GraphProto *Node::graph(StringRef name) {
   if (!hasAttr(name))
     fail("attribute " + quoted(name) + " is missing", "the operator needs it");

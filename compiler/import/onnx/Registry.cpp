@@ -28,6 +28,7 @@ const Registry &Registry::all() {
     addSampling(r);
     addScatters(r);
     addSelections(r);
+    addSequences(r);
     addShapes(r);
     addSignals(r);
     addStrings(r);

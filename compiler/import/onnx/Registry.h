@@ -74,6 +74,7 @@ void addResizing(Registry &registry);
 void addSampling(Registry &registry);
 void addScatters(Registry &registry);
 void addSelections(Registry &registry);
+void addSequences(Registry &registry);
 void addShapes(Registry &registry);
 void addSignals(Registry &registry);
 void addStrings(Registry &registry);

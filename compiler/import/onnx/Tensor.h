@@ -11,7 +11,9 @@
 
 #include "mlir/IR/OpDefinition.h"
 
+#include <memory>
 #include <optional>
+#include <vector>
 
 namespace kiln::import::onnx {
 
@@ -34,12 +36,15 @@ struct Tensor {
   Tensor(mlir::Type element, llvm::ArrayRef<int64_t> shape, Elements elements)
       : type(mlir::RankedTensorType::get(shape, element)), elements(std::move(elements)) {}
 
+  /// A sequence or an optional is a scalar (ir/base/ObjectType.h).
   mlir::RankedTensorType type;
   /// Null until something reads the tensor as data.
   mlir::Value value;
   std::optional<Elements> elements;
   mlir::Attribute data;
   std::string name;
+  /// What a sequence or an optional holds, where that is known at import. Null elsewhere.
+  std::shared_ptr<const std::vector<Tensor>> items;
 
   explicit operator bool() const { return bool(type); }
   mlir::Type element() const { return type.getElementType(); }

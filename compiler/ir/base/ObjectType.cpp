@@ -1,24 +1,90 @@
 #include "ir/base/ObjectType.h"
 
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace kiln;
 using namespace mlir;
 
 MLIR_DEFINE_EXPLICIT_TYPE_ID(kiln::StringType)
+MLIR_DEFINE_EXPLICIT_TYPE_ID(kiln::SequenceType)
+MLIR_DEFINE_EXPLICIT_TYPE_ID(kiln::OptionalType)
 MLIR_DEFINE_EXPLICIT_TYPE_ID(kiln::ObjectDialect)
+
+struct kiln::detail::HeldTypeStorage : TypeStorage {
+  using KeyTy = Type;
+  explicit HeldTypeStorage(Type held) : held(held) {}
+  bool operator==(const KeyTy &key) const { return key == held; }
+  static HeldTypeStorage *construct(TypeStorageAllocator &allocator, const KeyTy &key) {
+    return new (allocator.allocate<HeldTypeStorage>()) HeldTypeStorage(key);
+  }
+
+  Type held;
+};
+
+SequenceType SequenceType::get(Type held) { return Base::get(held.getContext(), held); }
+OptionalType OptionalType::get(Type held) { return Base::get(held.getContext(), held); }
+Type SequenceType::getHeld() const { return getImpl()->held; }
+Type OptionalType::getHeld() const { return getImpl()->held; }
 
 ObjectDialect::ObjectDialect(MLIRContext *context)
     : Dialect(getDialectNamespace(), context, TypeID::get<ObjectDialect>()) {
-  addTypes<StringType>();
+  addTypes<StringType, SequenceType, OptionalType>();
 }
+
+static bool isHeld(Type type) { return isa<TensorType>(type) || type.isIntOrFloat() || isa<StringType>(type); }
 
 Type ObjectDialect::parseType(DialectAsmParser &parser) const {
-  if (parser.parseKeyword("string"))
+  llvm::StringRef word;
+  llvm::SMLoc at = parser.getCurrentLocation();
+  if (parser.parseKeyword(&word))
     return {};
-  return StringType::get(parser.getContext());
+  if (word == "string")
+    return StringType::get(parser.getContext());
+  Type held;
+  bool isSequence = word == "sequence";
+  if (!isSequence && word != "optional")
+    return parser.emitError(at, "it is string, sequence or optional"), Type();
+  if (parser.parseLess() || parser.parseType(held) || parser.parseGreater())
+    return {};
+  if (!isHeld(held) && (isSequence || !isa<SequenceType>(held)))
+    return parser.emitError(at, "it holds tensors"), Type();
+  return isSequence ? Type(SequenceType::get(held)) : Type(OptionalType::get(held));
 }
 
-void ObjectDialect::printType(Type, DialectAsmPrinter &printer) const { printer << "string"; }
+void ObjectDialect::printType(Type type, DialectAsmPrinter &printer) const {
+  if (auto sequence = dyn_cast<SequenceType>(type))
+    printer << "sequence<" << sequence.getHeld() << ">";
+  else if (auto optional = dyn_cast<OptionalType>(type))
+    printer << "optional<" << optional.getHeld() << ">";
+  else
+    printer << "string";
+}
 
-bool kiln::isObject(Type element) { return isa_and_nonnull<StringType>(element); }
+bool kiln::isContainer(Type element) { return isa_and_nonnull<SequenceType, OptionalType>(element); }
+
+bool kiln::isObject(Type element) { return isa_and_nonnull<StringType>(element) || isContainer(element); }
+
+Type kiln::heldTensor(Type container) {
+  if (auto optional = dyn_cast<OptionalType>(container))
+    container = optional.getHeld();
+  auto sequence = dyn_cast<SequenceType>(container);
+  return sequence ? sequence.getHeld() : container;
+}
+
+Type kiln::commonTensor(Type a, Type b) {
+  Type element = getElementTypeOrSelf(a);
+  if (element != getElementTypeOrSelf(b))
+    return {};
+  if (!isa<TensorType>(a) || !isa<TensorType>(b))
+    return isa<TensorType>(a) ? a : b;
+  auto one = dyn_cast<RankedTensorType>(a), other = dyn_cast<RankedTensorType>(b);
+  if (!one || !other || one.getRank() != other.getRank())
+    return UnrankedTensorType::get(element);
+  auto sizes = llvm::map_to_vector(llvm::zip(one.getShape(), other.getShape()), [](auto pair) {
+    auto [size, same] = pair;
+    return size == same ? size : ShapedType::kDynamic;
+  });
+  return RankedTensorType::get(sizes, element);
+}

@@ -2,7 +2,8 @@
 //
 // No kernel computes with a string, but every device can move one: an element is a reference to it, of 64 bits
 // (kiln/types.h), which the host makes and reads. So strings are an element type while a model is imported and at a
-// program's edges, as narrow dtypes are (NarrowDType.h), and integers between.
+// program's edges, as narrow dtypes are (NarrowDType.h), and integers between. A sequence of tensors, or an optional
+// one, is such an element too, of a tensor of rank 0.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -12,11 +13,34 @@
 
 namespace kiln {
 
+namespace detail {
+struct HeldTypeStorage;
+} // namespace detail
+
 /// !object.string
 class StringType : public mlir::Type::TypeBase<StringType, mlir::Type, mlir::TypeStorage> {
 public:
   using Base::Base;
   static constexpr llvm::StringLiteral name = "object.string";
+};
+
+/// !object.sequence<T>, where T is what all its tensors have in common: a shape in which `?` is a size that differs, or
+/// that nobody knows, tensor<*xf32> where ranks differ; a dtype alone, f32, where there was no tensor yet.
+class SequenceType : public mlir::Type::TypeBase<SequenceType, mlir::Type, detail::HeldTypeStorage> {
+public:
+  using Base::Base;
+  static constexpr llvm::StringLiteral name = "object.sequence";
+  static SequenceType get(mlir::Type held);
+  mlir::Type getHeld() const;
+};
+
+/// !object.optional<T>, where T is a tensor type, as a sequence has it, or a sequence type.
+class OptionalType : public mlir::Type::TypeBase<OptionalType, mlir::Type, detail::HeldTypeStorage> {
+public:
+  using Base::Base;
+  static constexpr llvm::StringLiteral name = "object.optional";
+  static OptionalType get(mlir::Type held);
+  mlir::Type getHeld() const;
 };
 
 /// Has no attributes and no ops. The dialect kiln brings it.
@@ -31,8 +55,16 @@ public:
 
 /// Whether elements are references.
 bool isObject(mlir::Type element);
+/// Whether an element is a sequence or an optional.
+bool isContainer(mlir::Type element);
+/// What the tensors of a container's type have in common.
+mlir::Type heldTensor(mlir::Type container);
+/// The type of a sequence that holds what either of two may hold; null where their dtypes differ.
+mlir::Type commonTensor(mlir::Type a, mlir::Type b);
 
 } // namespace kiln
 
 MLIR_DECLARE_EXPLICIT_TYPE_ID(kiln::StringType)
+MLIR_DECLARE_EXPLICIT_TYPE_ID(kiln::SequenceType)
+MLIR_DECLARE_EXPLICIT_TYPE_ID(kiln::OptionalType)
 MLIR_DECLARE_EXPLICIT_TYPE_ID(kiln::ObjectDialect)
