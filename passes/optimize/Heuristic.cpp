@@ -28,8 +28,6 @@ using view::Expr;
 
 /// What a chunk of an axis of unknown size should take: long beside the microseconds in which threads wake.
 static constexpr double kChunkNanoseconds = 50'000;
-/// Chunks of a large product pack the columns each for itself: with fewer rows than this they would do little else.
-static constexpr int64_t kChunkRows = 512;
 
 /// Points of one lane that are reduced side by side: their totals and what they share fit the registers.
 static constexpr int64_t kMostRowsOfLanes = 14;
@@ -269,7 +267,7 @@ bool Chooser::chooseProduct(const Product &product) {
   for (size_t axis : others)
     loops.push_back({axis, countOf_[axis]});
   loops.push_back({product.n, 1});
-  loops.push_back({product.m, product.packs ? countOf_[m] : std::max<int64_t>(1, rows / kChunkRows)});
+  loops.push_back({product.m, countOf_[m]});
   SmallVector<optimize::Cut, 2> cuts = optimize::chooseCuts(func_, target_, weights_, loops, mostChunks_);
   auto cutRows = llvm::find_if(cuts, [&](const optimize::Cut &cut) { return cut.axis == product.m; });
   int64_t chunkRows = llvm::divideCeil(countOf_[m], cutRows == cuts.end() ? 1 : cutRows->parts);
@@ -278,11 +276,13 @@ bool Chooser::chooseProduct(const Product &product) {
     addChunks(axis, std::min(parts, countOf_[axis]));
   if (cut)
     add(OptKind::TILE, outer, step);
-  add(OptKind::STAGE, product.packs ? -1 : cut ? outer : n, product.columns.buffer);
+  // Chunks of rows would each pack the columns for itself: then a launch before packs them for all.
+  bool shared = product.packs || cutRows != cuts.end();
+  add(OptKind::STAGE, shared ? -1 : cut ? outer : n, product.columns.buffer);
   add(OptKind::STAGE, loopOf(m), product.rows.buffer);
   if (cut)
     add(OptKind::STAGE, outer, stores_.front().buffer);
-  if (product.packs)
+  if (shared)
     add(OptKind::PREFETCH, columnTile, product.columns.buffer);
   return true;
 }
