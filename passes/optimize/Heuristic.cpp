@@ -135,7 +135,7 @@ static int64_t evenPart(int64_t count, int64_t most) {
 
 static int64_t elementBits(FuncOp func) {
   StoreOp store = *func.getBody().getOps<StoreOp>().begin();
-  return store.getValue().getType().getIntOrFloatBitWidth();
+  return 8 * byteSize(store.getValue().getType());
 }
 
 /// The panel of columns that are no plain vectors in memory; none where they are, or do not fit.
