@@ -27,6 +27,23 @@ static llvm::StringRef violation(host::LaunchOp launch, SymbolTableCollection &s
   return launch.getBuffers().size() == buffers ? "" : "a launch does not pass the buffers that its kernel takes";
 }
 
+/// Whether an op of the host program stands for a port or weight that there is.
+static bool namesWhatThereIs(Operation *op) {
+  auto program = op->getParentOfType<host::ProgramOp>();
+  auto isOne = [](int64_t index, ArrayAttr list) { return index >= 0 && index < int64_t(list.size()); };
+  if (auto input = dyn_cast<host::InputOp>(op))
+    return program && isOne(input.getIndex(), program.getInputs());
+  if (auto weight = dyn_cast<host::WeightOp>(op))
+    return program && isOne(weight.getIndex(), program.getWeights());
+  auto output = dyn_cast<host::OutputOp>(op);
+  if (!output)
+    return true;
+  if (!program || !isOne(output.getIndex(), program.getOutputs()))
+    return false;
+  auto port = cast<host::PortAttr>(program.getOutputs()[output.getIndex()]);
+  return port.getType().getRank() == int64_t(output.getDims().size());
+}
+
 /// What a weight and the recipe that it names do not agree on.
 static llvm::StringRef violation(host::ProgramOp program, SymbolTableCollection &symbols) {
   for (auto weight : program.getWeights().getAsRange<host::WeightAttr>()) {
@@ -63,6 +80,8 @@ static llvm::StringRef violation(llvm::StringRef stage, Operation *op, SymbolTab
       return "a tensor op is left";
   if (stage == "lower" && dialect == "kernel")
     return "a kernel is not lowered";
+  if (!namesWhatThereIs(op))
+    return "a port or weight is used that the program does not have";
   if (auto launch = dyn_cast<host::LaunchOp>(op))
     return violation(launch, symbols);
   if (auto program = dyn_cast<host::ProgramOp>(op))

@@ -77,9 +77,18 @@ LogicalResult PlanOp::verify() {
 }
 
 LogicalResult EvalOp::verify() {
-  size_t variables = 0;
-  getExpr().getValue().forEachVariable([&](view::Expr) { ++variables; });
-  if (variables != getValues().size())
-    return emitOpError() << "needs " << variables << " values";
+  SmallVector<view::Expr> variables;
+  getExpr().getValue().forEachVariable([&](view::Expr variable) { variables.push_back(variable); });
+  if (variables.size() != getValues().size())
+    return emitOpError() << "needs " << variables.size() << " values";
+  auto program = (*this)->getParentOfType<ProgramOp>();
+  for (auto [variable, value] : llvm::zip(variables, getValues())) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (!argument || argument.getOwner() != &program.getBody().front())
+      continue; // what control flow makes has any name
+    auto symbol = cast<SymbolAttr>(program.getSymbols()[argument.getArgNumber()]);
+    if (variable != view::Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax()))
+      return emitOpError() << "takes the symbol '" << symbol.getName() << "' for " << variable.render();
+  }
   return success();
 }

@@ -9,6 +9,8 @@ using view::Expr;
 
 /// Values that one item holds side by side: more would not end in registers, and take long to write down.
 static constexpr int64_t kMaxUnrolled = 1024, kMaxLanes = 256;
+/// An axis's number is an index of tables.
+static constexpr int64_t kMaxAxes = 1 << 10;
 
 size_t Walk::positionOf(int64_t id) const {
   return llvm::find_if(axes, [&](AxisAttr axis) { return axis.getId() == id; }) - axes.begin();
@@ -235,6 +237,8 @@ std::optional<std::string> kernel::faultOf(FuncOp func) {
     if (auto fault = faultOfUnrolling(walk))
       return fault;
     for (AxisAttr axis : walk.axes) {
+      if (axis.getId() < 0 || axis.getId() >= kMaxAxes)
+        return "an axis has the number " + std::to_string(axis.getId());
       if (!ids.insert(axis.getId()).second)
         return "there are two axes " + std::to_string(axis.getId());
       if (walk.stage && (isParallel(axis.getKind()) || axis.getKind() == AxisKind::Item))
