@@ -28,7 +28,7 @@ static bool load(cuda_api *api, char *error, size_t error_bytes) {
   return !missing;
 }
 
-bool cuda_api_open(cuda_api *api, char *error, size_t error_bytes) {
+bool kiln_cuda_api_open(cuda_api *api, char *error, size_t error_bytes) {
   *api = (cuda_api){0};
   bool done = load(api, error, error_bytes);
   if (done) {
@@ -37,21 +37,21 @@ bool cuda_api_open(cuda_api *api, char *error, size_t error_bytes) {
     if (code == CUDA_NO_DEVICE)
       snprintf(error, error_bytes, "there is no NVIDIA GPU on this machine, or none that this process may use");
     else if (code)
-      snprintf(error, error_bytes, "the NVIDIA driver does not start: %s", cuda_error_name(api, code, buffer));
+      snprintf(error, error_bytes, "the NVIDIA driver does not start: %s", kiln_cuda_error_name(api, code, buffer));
     done = code == 0;
   }
   if (!done)
-    cuda_api_close(api);
+    kiln_cuda_api_close(api);
   return done;
 }
 
-void cuda_api_close(cuda_api *api) {
+void kiln_cuda_api_close(cuda_api *api) {
   if (api->library)
     dlclose(api->library);
   api->library = NULL;
 }
 
-const char *cuda_error_name(const cuda_api *api, cuda_result code, char buffer[32]) {
+const char *kiln_cuda_error_name(const cuda_api *api, cuda_result code, char buffer[32]) {
   const char *name = NULL;
   if (api->error_name(code, &name) == 0 && name)
     return name;

@@ -78,10 +78,10 @@ typedef struct cuda_api {
 } cuda_api;
 
 /* Loads and starts the driver. Returns false with a cause in one line. */
-bool cuda_api_open(cuda_api *api, char *error, size_t error_bytes);
-void cuda_api_close(cuda_api *api);
+bool kiln_cuda_api_open(cuda_api *api, char *error, size_t error_bytes);
+void kiln_cuda_api_close(cuda_api *api);
 
 /* "CUDA_ERROR_ILLEGAL_ADDRESS", or "error 9999". */
-const char *cuda_error_name(const cuda_api *api, cuda_result code, char buffer[32]);
+const char *kiln_cuda_error_name(const cuda_api *api, cuda_result code, char buffer[32]);
 
 #endif

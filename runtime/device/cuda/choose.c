@@ -20,7 +20,7 @@ static const char no_device[] = "there is no NVIDIA GPU on this machine";
 kiln_status kiln_cuda_list(void (*visit)(void *user, const char *name), void *user, char *error, size_t error_bytes) {
   cuda_api api;
   int count = 0;
-  if (!cuda_api_open(&api, error, error_bytes))
+  if (!kiln_cuda_api_open(&api, error, error_bytes))
     return KILN_UNAVAILABLE;
   api.device_count(&count);
   for (int i = 0; i < count; i++) {
@@ -31,18 +31,18 @@ kiln_status kiln_cuda_list(void (*visit)(void *user, const char *name), void *us
       visit(user, name);
     }
   }
-  cuda_api_close(&api);
+  kiln_cuda_api_close(&api);
   if (count > 0)
     return KILN_OK;
   snprintf(error, error_bytes, "%s", no_device);
   return KILN_UNAVAILABLE;
 }
 
-kiln_status cuda_choose_device(cuda_state *state, const char *wanted) {
+kiln_status kiln_cuda_choose_device(cuda_state *state, const char *wanted) {
   int count = 0;
-  kiln_status status = cuda_check(state, state->api.device_count(&count), "cuDeviceGetCount");
+  kiln_status status = kiln_cuda_check(state, state->api.device_count(&count), "cuDeviceGetCount");
   for (int i = 0; i < count && !status; i++) {
-    status = cuda_check(state, state->api.device_get(&state->device, i), "cuDeviceGet");
+    status = kiln_cuda_check(state, state->api.device_get(&state->device, i), "cuDeviceGet");
     state->arch = describe(&state->api, state->device, state->name, sizeof state->name);
     if (!status && (!wanted || strstr(state->name, wanted)))
       return KILN_OK;

@@ -22,11 +22,11 @@
 #define COPY_STEP UINT64_MAX
 enum { STEP_WORDS = 4 };
 
-kiln_status cuda_check(cuda_state *state, cuda_result code, const char *call) {
+kiln_status kiln_cuda_check(cuda_state *state, cuda_result code, const char *call) {
   if (code == 0)
     return KILN_OK;
   char buffer[32];
-  snprintf(state->error, sizeof state->error, "%s: %s", call, cuda_error_name(&state->api, code, buffer));
+  snprintf(state->error, sizeof state->error, "%s: %s", call, kiln_cuda_error_name(&state->api, code, buffer));
   return code == CUDA_OUT_OF_MEMORY ? KILN_OUT_OF_MEMORY : KILN_DEVICE_ERROR;
 }
 
@@ -36,7 +36,7 @@ static void leave(cuda_state *state) {
 }
 
 static kiln_status enter(cuda_state *state) {
-  return cuda_check(state, state->api.context_push(state->context), "cuCtxPushCurrent");
+  return kiln_cuda_check(state, state->api.context_push(state->context), "cuCtxPushCurrent");
 }
 
 static void cuda_close(void *opaque) {
@@ -45,7 +45,7 @@ static void cuda_close(void *opaque) {
   if (state->context && enter(state) == KILN_OK) {
     if (state->stream)
       api->stream_synchronize(state->stream);
-    cuda_replay_close(state);
+    kiln_cuda_replay_close(state);
     if (state->stream && !state->callers_stream)
       api->stream_destroy(state->stream);
     if (state->module)
@@ -54,7 +54,7 @@ static void cuda_close(void *opaque) {
   }
   if (state->context)
     api->context_release(state->device);
-  cuda_api_close(&state->api);
+  kiln_cuda_api_close(&state->api);
   free(state->kernels);
   free(state->parameters);
   free(state->words);
@@ -62,7 +62,7 @@ static void cuda_close(void *opaque) {
 }
 
 static kiln_status open_state(cuda_state *state, const kiln_options *options) {
-  if (!cuda_api_open(&state->api, state->error, sizeof state->error))
+  if (!kiln_cuda_api_open(&state->api, state->error, sizeof state->error))
     return KILN_UNAVAILABLE;
   int32_t buffers = 0, sizes = 0;
   for (int32_t i = 0; i < state->model->kernel_count; i++) {
@@ -73,10 +73,11 @@ static kiln_status open_state(cuda_state *state, const kiln_options *options) {
   state->words = calloc((size_t)buffers + (size_t)sizes + STEP_WORDS, sizeof *state->words);
   state->parameters = calloc((size_t)buffers + (size_t)sizes + 2, sizeof *state->parameters);
   if (!state->words || !state->parameters)
-    return cuda_check(state, CUDA_OUT_OF_MEMORY, "launches");
-  kiln_status status = cuda_choose_device(state, options->device);
+    return kiln_cuda_check(state, CUDA_OUT_OF_MEMORY, "launches");
+  kiln_status status = kiln_cuda_choose_device(state, options->device);
   if (!status)
-    status = cuda_check(state, state->api.context_retain(&state->context, state->device), "cuDevicePrimaryCtxRetain");
+    status =
+        kiln_cuda_check(state, state->api.context_retain(&state->context, state->device), "cuDevicePrimaryCtxRetain");
   if (!status)
     status = enter(state);
   if (status)
@@ -85,9 +86,10 @@ static kiln_status open_state(cuda_state *state, const kiln_options *options) {
   state->callers_stream = options->stream != NULL;
   state->waits = !options->stream || options->debug >= 2 || options->span;
   if (!state->callers_stream)
-    status = cuda_check(state, state->api.stream_create(&state->stream, CUDA_STREAM_NON_BLOCKING), "cuStreamCreate");
+    status =
+        kiln_cuda_check(state, state->api.stream_create(&state->stream, CUDA_STREAM_NON_BLOCKING), "cuStreamCreate");
   if (!status)
-    status = cuda_load_kernels(state);
+    status = kiln_cuda_load_kernels(state);
   leave(state);
   return status;
 }
@@ -119,7 +121,7 @@ static void *cuda_alloc(void *opaque, int64_t bytes) {
   cuda_address made = 0;
   if (bytes < 0 || enter(state))
     return NULL;
-  cuda_check(state, state->api.memory_alloc(&made, bytes ? (size_t)bytes : 1), "cuMemAlloc");
+  kiln_cuda_check(state, state->api.memory_alloc(&made, bytes ? (size_t)bytes : 1), "cuMemAlloc");
   leave(state);
   return (void *)(uintptr_t)made;
 }
@@ -131,14 +133,14 @@ static kiln_status check_step(cuda_state *state, cuda_result code, const char *c
   const char *failed = state->failed;
   state->failed = NULL;
   if (!failed || failed == current)
-    return cuda_check(state, code, call);
+    return kiln_cuda_check(state, code, call);
   snprintf(text, sizeof text, "kernel %s: cuLaunchKernel", failed);
-  return cuda_check(state, code, text);
+  return kiln_cuda_check(state, code, text);
 }
 
 /* What is held back goes to the stream. */
 static kiln_status flush(cuda_state *state) {
-  return check_step(state, cuda_replay_flush(state), "cuGraphLaunch", NULL);
+  return check_step(state, kiln_cuda_replay_flush(state), "cuGraphLaunch", NULL);
 }
 
 /* Waits for the device. */
@@ -146,7 +148,7 @@ static void cuda_free(void *opaque, void *memory) {
   cuda_state *state = opaque;
   if (enter(state))
     return;
-  cuda_replay_flush(state);
+  kiln_cuda_replay_flush(state);
   state->api.stream_synchronize(state->stream);
   state->api.memory_free((cuda_address)(uintptr_t)memory);
   leave(state);
@@ -162,12 +164,13 @@ static kiln_status wait(cuda_state *state) {
   state->first = state->last = NULL;
   char buffer[32];
   if (!code || !first)
-    return cuda_check(state, code, "cuStreamSynchronize");
+    return kiln_cuda_check(state, code, "cuStreamSynchronize");
   if (first == last)
-    snprintf(state->error, sizeof state->error, "kernel %s: %s", first, cuda_error_name(&state->api, code, buffer));
+    snprintf(state->error, sizeof state->error, "kernel %s: %s", first,
+             kiln_cuda_error_name(&state->api, code, buffer));
   else
     snprintf(state->error, sizeof state->error, "a kernel from %s to %s: %s; DEBUG=2 tells which", first, last,
-             cuda_error_name(&state->api, code, buffer));
+             kiln_cuda_error_name(&state->api, code, buffer));
   return KILN_DEVICE_ERROR;
 }
 
@@ -179,9 +182,9 @@ static kiln_status cuda_write(void *opaque, kiln_slice to, const void *from, int
     return status;
   status = flush(state);
   if (!status)
-    status =
-        cuda_check(state, state->api.copy(address(to), (cuda_address)(uintptr_t)from, (size_t)bytes, state->stream),
-                   "cuMemcpyAsync");
+    status = kiln_cuda_check(state,
+                             state->api.copy(address(to), (cuda_address)(uintptr_t)from, (size_t)bytes, state->stream),
+                             "cuMemcpyAsync");
   leave(state);
   return status;
 }
@@ -194,9 +197,9 @@ static kiln_status cuda_read(void *opaque, void *to, kiln_slice from, int64_t by
   /* What failed before is told as what it is, not as a failed copy. */
   status = wait(state);
   if (!status && bytes)
-    status =
-        cuda_check(state, state->api.copy((cuda_address)(uintptr_t)to, address(from), (size_t)bytes, state->stream),
-                   "cuMemcpyAsync");
+    status = kiln_cuda_check(state,
+                             state->api.copy((cuda_address)(uintptr_t)to, address(from), (size_t)bytes, state->stream),
+                             "cuMemcpyAsync");
   if (!status)
     status = wait(state);
   leave(state);
@@ -208,7 +211,7 @@ static kiln_status copy_overlapping(cuda_state *state, cuda_address to, cuda_add
   cuda_address between = 0;
   kiln_status status = flush(state);
   if (!status)
-    status = cuda_check(state, state->api.memory_alloc(&between, bytes), "cuMemAlloc");
+    status = kiln_cuda_check(state, state->api.memory_alloc(&between, bytes), "cuMemAlloc");
   if (status)
     return status;
   cuda_result code = state->api.copy_within(between, from, bytes, state->stream);
@@ -217,7 +220,7 @@ static kiln_status copy_overlapping(cuda_state *state, cuda_address to, cuda_add
   if (!code)
     code = state->api.stream_synchronize(state->stream);
   state->api.memory_free(between);
-  return cuda_check(state, code, "cuMemcpyDtoDAsync");
+  return kiln_cuda_check(state, code, "cuMemcpyDtoDAsync");
 }
 
 static kiln_status cuda_copy(void *opaque, kiln_slice to, kiln_slice from, int64_t bytes) {
@@ -233,7 +236,7 @@ static kiln_status cuda_copy(void *opaque, kiln_slice to, kiln_slice from, int64
     status = copy_overlapping(state, target, begin, (size_t)bytes);
   else
     status = check_step(
-        state, cuda_replay_step(state, (const uint64_t[]){COPY_STEP, target, begin, (uint64_t)bytes}, STEP_WORDS),
+        state, kiln_cuda_replay_step(state, (const uint64_t[]){COPY_STEP, target, begin, (uint64_t)bytes}, STEP_WORDS),
         "cuMemcpyDtoDAsync", NULL);
   leave(state);
   return status;
@@ -259,7 +262,7 @@ static cuda_result launch_pieces(cuda_state *state, int32_t kernel, const uint64
 }
 
 /* A step is COPY_STEP, to, from and bytes, or a kernel's number, its grid, its buffers' addresses and its sizes. */
-size_t cuda_issue(cuda_state *state, const uint64_t *words, cuda_result *code) {
+size_t kiln_cuda_issue(cuda_state *state, const uint64_t *words, cuda_result *code) {
   if (words[0] == COPY_STEP) {
     *code = state->api.copy_within(words[1], words[2], (size_t)words[3], state->stream);
     return *code ? 0 : STEP_WORDS;
@@ -298,7 +301,7 @@ static kiln_status cuda_launch(void *opaque, int32_t kernel, const kiln_slice *b
   kiln_status status = enter(state);
   if (status)
     return status;
-  status = check_step(state, cuda_replay_step(state, state->words, count), "cuLaunchKernel", launched->name);
+  status = check_step(state, kiln_cuda_replay_step(state, state->words, count), "cuLaunchKernel", launched->name);
   leave(state);
   state->last = launched->name;
   state->first = state->first ? state->first : launched->name;

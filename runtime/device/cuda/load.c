@@ -36,7 +36,7 @@ static kiln_status load_image(cuda_state *state, const cuda_image *image) {
   /* Where a constant of the program lies is nobody's choice; the driver reads machine code at aligned addresses. */
   void *copy = malloc(image->bytes ? image->bytes : 1);
   if (!copy)
-    return cuda_check(state, CUDA_OUT_OF_MEMORY, "kernels");
+    return kiln_cuda_check(state, CUDA_OUT_OF_MEMORY, "kernels");
   memcpy(copy, (const char *)state->model->code + image->offset, image->bytes);
   cuda_result code = state->api.module_load(&state->module, copy);
   free(copy);
@@ -47,17 +47,17 @@ static kiln_status load_image(cuda_state *state, const cuda_image *image) {
         state->name, state->arch);
     return KILN_UNAVAILABLE;
   }
-  return cuda_check(state, code, "cuModuleLoadData");
+  return kiln_cuda_check(state, code, "cuModuleLoadData");
 }
 
-kiln_status cuda_load_kernels(cuda_state *state) {
+kiln_status kiln_cuda_load_kernels(cuda_state *state) {
   const kiln_model *model = state->model;
   cuda_images head = {0};
   int driver = 0;
   char known[128] = "";
   state->kernels = calloc((size_t)model->kernel_count + 1, sizeof(cuda_function));
   if (!state->kernels)
-    return cuda_check(state, CUDA_OUT_OF_MEMORY, "kernels");
+    return kiln_cuda_check(state, CUDA_OUT_OF_MEMORY, "kernels");
   if (model->kernel_count == 0)
     return KILN_OK;
   if (model->code && model->code_bytes >= (int64_t)sizeof head)
@@ -82,7 +82,8 @@ kiln_status cuda_load_kernels(cuda_state *state) {
   }
   kiln_status status = load_image(state, &image);
   for (int32_t i = 0; i < model->kernel_count && !status; i++)
-    status = cuda_check(state, state->api.module_function(&state->kernels[i], state->module, model->kernels[i].name),
+    status =
+        kiln_cuda_check(state, state->api.module_function(&state->kernels[i], state->module, model->kernels[i].name),
                         model->kernels[i].name);
   return status;
 }

@@ -57,7 +57,7 @@ static cuda_result issue_rest(cuda_state *state) {
   cuda_result code = 0;
   replay->follows = NULL;
   while (replay->issued < replay->island.count) {
-    size_t words = cuda_issue(state, replay->island.words + replay->issued, &code);
+    size_t words = kiln_cuda_issue(state, replay->island.words + replay->issued, &code);
     if (!words) {
       clear(replay);
       return code;
@@ -67,7 +67,7 @@ static cuda_result issue_rest(cuda_state *state) {
   return 0;
 }
 
-cuda_result cuda_replay_step(cuda_state *state, const uint64_t *words, size_t count) {
+cuda_result kiln_cuda_replay_step(cuda_state *state, const uint64_t *words, size_t count) {
   cuda_replay *replay = &state->replay;
   size_t before = replay->island.count;
   if (!add(&replay->island, words, count))
@@ -107,7 +107,7 @@ static void capture(cuda_state *state) {
   }
   cuda_result code = 0;
   for (size_t at = 0, words = 1; at < replay->island.count && words; at += words)
-    words = cuda_issue(state, replay->island.words + at, &code);
+    words = kiln_cuda_issue(state, replay->island.words + at, &code);
   cuda_result ended = state->api.stream_end_capture(state->stream, &graph);
   if (!code && !ended && graph && state->api.graph_instantiate(&made.exec, graph, 0) == 0) {
     drop(state, oldest);
@@ -119,7 +119,7 @@ static void capture(cuda_state *state) {
     state->api.graph_destroy(graph);
 }
 
-cuda_result cuda_replay_flush(cuda_state *state) {
+cuda_result kiln_cuda_replay_flush(cuda_state *state) {
   cuda_replay *replay = &state->replay;
   if (replay->island.count == 0)
     return 0;
@@ -144,7 +144,7 @@ cuda_result cuda_replay_flush(cuda_state *state) {
   return code;
 }
 
-void cuda_replay_close(cuda_state *state) {
+void kiln_cuda_replay_close(cuda_state *state) {
   for (int i = 0; i < CUDA_MOST_GRAPHS; i++)
     drop(state, &state->replay.graphs[i]);
   free(state->replay.island.words);

@@ -34,14 +34,14 @@ typedef struct cuda_replay {
 struct cuda_state;
 
 /* Adds a step to the island. It is issued at once unless the island is one that a graph may be launched for. */
-cuda_result cuda_replay_step(struct cuda_state *state, const uint64_t *words, size_t count);
+cuda_result kiln_cuda_replay_step(struct cuda_state *state, const uint64_t *words, size_t count);
 
 /* Ends the island: all of it is on the stream when this returns. One that comes a second time is made a graph. */
-cuda_result cuda_replay_flush(struct cuda_state *state);
+cuda_result kiln_cuda_replay_flush(struct cuda_state *state);
 
-void cuda_replay_close(struct cuda_state *state);
+void kiln_cuda_replay_close(struct cuda_state *state);
 
 /* Puts the step at `words` on the stream. Returns how many words it has; 0: *code is the failure. */
-size_t cuda_issue(struct cuda_state *state, const uint64_t *words, cuda_result *code);
+size_t kiln_cuda_issue(struct cuda_state *state, const uint64_t *words, cuda_result *code);
 
 #endif

@@ -19,7 +19,7 @@ typedef struct cuda_state {
   cuda_module module;
   cuda_function *kernels;
   void **parameters; /* of a launch: pointers to its arguments */
-  uint64_t *words;   /* of the step being made, see cuda_issue */
+  uint64_t *words;   /* of the step being made, see kiln_cuda_issue */
   cuda_replay replay;
   const char *failed;       /* the kernel that could not be launched; NULL: none */
   const char *first, *last; /* the kernels that were launched since the device was last waited for; NULL: none */
@@ -27,12 +27,12 @@ typedef struct cuda_state {
 } cuda_state;
 
 /* KILN_OK for 0; else sets state->error from `call`'s name and the code. */
-kiln_status cuda_check(cuda_state *state, cuda_result code, const char *call);
+kiln_status kiln_cuda_check(cuda_state *state, cuda_result code, const char *call);
 
 /* Picks the device: the first that has `wanted` (NULL: any) in its name. */
-kiln_status cuda_choose_device(cuda_state *state, const char *wanted);
+kiln_status kiln_cuda_choose_device(cuda_state *state, const char *wanted);
 
 /* Loads from model->code what fits the device, and finds its kernels. The context is current. */
-kiln_status cuda_load_kernels(cuda_state *state);
+kiln_status kiln_cuda_load_kernels(cuda_state *state);
 
 #endif
