@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""amalgamate.py RUNTIME FOLDER: the runtime of compiled models as FOLDER/kiln.c and FOLDER/kiln.h, and all of a program but
-its model as FOLDER/program.c.
+"""amalgamate.py RUNTIME FOLDER: the runtime of compiled models as FOLDER/kiln.c and FOLDER/kiln.h, all of a program but its
+model as FOLDER/program.c, and the runtime without an operating system as FOLDER/freestanding.c.
 
 kiln.h is the public headers that a model's C needs, kiln.c all sources of the runtime, of what the host computes and of the
 CPU as a device, program.c the same with the command line of compiled models, each included header written once where it is
@@ -14,7 +14,7 @@ import sys
 INCLUDE = re.compile(r'^#include "(.*)"$')
 PUBLIC = ("types", "kiln", "plan", "program", "call")
 LIBRARY = ("src", "src/call", "src/call/pcre2", "device/cpu")
-SOURCES = {"kiln.c": LIBRARY, "program.c": (*LIBRARY, "src/cli")}
+SOURCES = {"kiln.c": LIBRARY, "program.c": (*LIBRARY, "src/cli"), "freestanding.c": ("freestanding",)}
 HEAD = {
     "kiln.h": "/* kiln.h: what C that kiln compiled models to is compiled against, made by kiln. */",
     "kiln.c": """/* kiln.c: the runtime of compiled models, made by kiln.
@@ -25,6 +25,10 @@ HEAD = {
 #endif
 #include "kiln.h\"""",
 }
+HEAD["freestanding.c"] = """/* kiln.c: the runtime of compiled models without an operating system, made by kiln.
+ * Compile it once beside the models of a program, as C11.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "kiln.h\""""
 HEAD["program.c"] = HEAD["kiln.c"].replace("kiln.c: the runtime of compiled models", "program.c: all of a program but its model")
 
 

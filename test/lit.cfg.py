@@ -83,6 +83,10 @@ def has_cross():
     return all(shutil.which(name) for name in names)
 
 
+def has_cortex_m():
+    return bool(shutil.which("arm-none-eabi-gcc") and shutil.which("qemu-system-arm"))
+
+
 def has_dlpack():
     return os.path.exists("/usr/include/dlpack/dlpack.h")
 
@@ -98,7 +102,7 @@ def has_glibc():
 config.available_features.add(platform.machine())
 
 probes = {"opencl": has_opencl, "cuda": has_cuda, "nvrtc": has_nvrtc, "avx512": has_avx512, "onnx": has_onnx, "cross": has_cross,
-          "dlpack": has_dlpack, "glibc": has_glibc}
+          "cortex-m": has_cortex_m, "dlpack": has_dlpack, "glibc": has_glibc}
 for feature, probe in probes.items():
     if probe():
         config.available_features.add(feature)

@@ -220,6 +220,10 @@ static llvm::Error understand(CommandLine &line, const Texts &texts) {
   if (!emit)
     return emit.takeError();
   artefact.emit = *emit;
+  if (artefact.isFreestanding && artefact.emit != Emit::Source)
+    return usageError("--freestanding: only C goes without an operating system", "add --emit source --device c");
+  if (artefact.isFreestanding && !artefact.weightsPath.empty())
+    return usageError("--weights: there is no file to read without an operating system", "leave it out");
   if (!artefact.graphPath.empty())
     if (llvm::Error error = checkGraphPath(artefact.graphPath))
       return error;
@@ -265,6 +269,8 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
   compile.add_option("--name", line.artefact.name, "what the names in the header begin with (the output's name)")
       ->type_name("NAME");
   compile.add_flag("--static", line.artefact.isStatic, "a program that needs no shared library");
+  compile.add_flag("--freestanding", line.artefact.isFreestanding,
+                   "with --emit source: no operating system, no C library");
   compile.add_flag("--time-stages", line.timesStages, "also print how long each stage takes, and its memory");
   compile.add_flag("--stats", line.artefact.showsStats, "also print kernels, FLOPs, bytes and memory");
 

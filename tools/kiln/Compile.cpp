@@ -1,6 +1,7 @@
 #include "Compile.h"
 
 #include "Debug.h"
+#include "Freestanding.h"
 #include "GraphDrawing.h"
 #include "Model.h"
 #include "Package.h"
@@ -96,6 +97,9 @@ llvm::Error driver::compile(const CompileOptions &options, const ArtefactOptions
   if (llvm::Error error = model.advance(wanted.value_or(isScheduleEnough ? Stage::Schedule : Stage::Lower)))
     return error;
   hideProgress();
+  if (artefact.isFreestanding)
+    if (llvm::Error error = checkFreestanding(*model.module().getOps<host::ProgramOp>().begin(), options.model))
+      return error;
   if (llvm::Error error = inspect(model, artefact))
     return error;
   if (wanted)

@@ -51,6 +51,7 @@ struct ArtefactOptions {
   std::string weightsPath;      ///< where weights go that are to stay out of the artefact; "": into it
   std::string name;             ///< --name: what the names in the header begin with; "": as the output's does
   bool isStatic = false;        ///< a program that needs no shared library
+  bool isFreestanding = false;  ///< --freestanding: a source for programs without an operating system
   bool showsStats = false;      ///< --stats: what the model does, in numbers, on standard output
   std::vector<std::string> why; ///< --why: nodes and tensors whose place in the schedule is printed
   std::string graphPath;        ///< --graph: where a drawing of the schedule goes; "": none is made

@@ -112,7 +112,8 @@ llvm::Error Packager::writeSource() {
   });
   if (error)
     return error;
-  if (llvm::Error failed = copy("source/kiln.c", files_.runtimeSource))
+  if (llvm::Error failed =
+          copy(artefact_.isFreestanding ? "source/freestanding.c" : "source/kiln.c", files_.runtimeSource))
     return failed;
   return copy("source/kiln.h", files_.runtimeHeader);
 }
