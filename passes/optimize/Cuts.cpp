@@ -138,13 +138,18 @@ SmallVector<Cut, 2> optimize::chooseCuts(FuncOp func, TargetAttr target, const l
   if (judge.alone() < 2 * kThreadNanoseconds)
     return {};
   SmallVector<Cut, 2> best;
-  double least = judge.costOf(best);
+  double least = std::numeric_limits<double>::infinity();
   auto consider = [&](SmallVector<Cut, 2> cuts) {
-    if (double cost = judge.costOf(cuts); cost < least) {
+    bool isCutEnough = llvm::all_of(axes, [&](const CutAxis &axis) {
+      return axis.least <= 1 ||
+             llvm::any_of(cuts, [&](const Cut &cut) { return cut.axis == axis.axis && cut.parts >= axis.least; });
+    });
+    if (double cost = judge.costOf(cuts); isCutEnough && cost < least) {
       least = cost;
       best = std::move(cuts);
     }
   };
+  consider({});
   // Of the numbers of parts that come to the same steps, the smallest.
   auto eachCut = [](const CutAxis &axis, int64_t most, auto body) {
     for (int64_t parts = 2; parts <= std::min(axis.count, most); ++parts)

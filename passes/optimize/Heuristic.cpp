@@ -31,6 +31,8 @@ static constexpr double kChunkNanoseconds = 50'000;
 
 /// Points of one lane that are reduced side by side: their totals and what they share fit the registers.
 static constexpr int64_t kMostRowsOfLanes = 14;
+/// What one way of the first cache holds: rows that lie so far apart take each other's place.
+static constexpr int64_t kWayBytes = 4096;
 /// Streams of memory that are read side by side: one alone leaves the memory waiting at the end of each page.
 static constexpr int64_t kStreams = 8;
 /// Shorter vectors are not worth a register tile.
@@ -76,8 +78,8 @@ private:
   /// For a reduce of which each lane has its own, a window's: several points of another axis at a time, which share
   /// what stands still there and do not wait for each other. False where there is none.
   bool chooseRowsOfLanes(size_t axis, int64_t lanes);
-  /// Cuts some of the axes, in loop order, that are of known size.
-  void chooseChunks(ArrayRef<size_t> axes);
+  /// Cuts some of the axes, in loop order, that are of known size; `rows` into `least` parts or more.
+  void chooseChunks(ArrayRef<size_t> axes, size_t rows = 0, int64_t least = 1);
   void addChunks(size_t axis, int64_t parts);
   /// Cuts the first axis of unknown size; before any other opt.
   void chooseSymbolicChunks();
@@ -191,11 +193,18 @@ bool Chooser::choosePacked(const Product &product) {
   for (size_t axis : reduced_)
     depth *= fixedSize(axis);
   SmallVector<size_t> kept = keptAxes(), others = keptAxes({product.m, product.n});
-  if (rows < 1 || columns < lanes || depth < 1 || (others.empty() && rows * depth * bytes > target_.cacheBytes(2)))
+  if (rows < 1 || columns < lanes || depth < 1)
     return false;
   auto tracker = product.rows.op->getAttrOfType<TrackerAttr>("tracker").getValue();
   bool areMasked = !tracker.at().valid.isConst(1);
   RegisterTile tile = bestTile(rows, llvm::divideCeil(columns, lanes), target_.vectorRegisters(), areMasked);
+  // A chunk's rows stay in cache while its columns pass.
+  int64_t rowBytes = rows * depth * bytes, held = target_.cacheBytes(2);
+  int64_t least = others.empty() && rowBytes > held ? llvm::divideCeil(rowBytes, held / 2) : 1;
+  std::optional<Expr> apart = product.rows.strides[product.m];
+  bool shareSets = apart && apart->isConst() && apart->constant() * bytes % kWayBytes == 0;
+  if (least > 1 && (shareSets || least > std::min(mostChunks_, rows / tile.rows)))
+    return false;
   if (kept.front() != product.n)
     add(OptKind::SWAP, kept.front(), product.n);
   add(OptKind::VECTOR, product.n, tile.vectors * lanes);
@@ -203,7 +212,7 @@ bool Chooser::choosePacked(const Product &product) {
   SmallVector<size_t> parallel{product.n};
   parallel.append(others);
   parallel.push_back(product.m);
-  chooseChunks(parallel);
+  chooseChunks(parallel, product.m, least);
   add(OptKind::STAGE, -1, product.columns.buffer);
   add(OptKind::PREFETCH, loopOf(product.n), product.columns.buffer);
   return true;
@@ -405,11 +414,11 @@ SmallVector<size_t> Chooser::keptAxes(ArrayRef<size_t> without) const {
   return kept;
 }
 
-void Chooser::chooseChunks(ArrayRef<size_t> axes) {
+void Chooser::chooseChunks(ArrayRef<size_t> axes, size_t rows, int64_t least) {
   SmallVector<optimize::CutAxis> loops;
   for (size_t axis : axes)
     if (countOf_[axis] > 0)
-      loops.push_back({axis, countOf_[axis]});
+      loops.push_back({axis, countOf_[axis], axis == rows ? least : 1});
   for (auto [axis, parts] : optimize::chooseCuts(func_, target_, weights_, loops, mostChunks_))
     addChunks(axis, parts);
 }
