@@ -164,7 +164,7 @@ TEST_CASE("sizes divide as Python does, negative ones too") {
   %eight = arith.constant 8 : i64
   %div = host.eval <"x{-100..100}//4">(%x)
   %mod = host.eval <"x{-100..100}%4">(%x)
-  %max = host.eval <"max(x{-100..100},y)">(%x, %n)
+  %max = host.eval <"max(x{-100..100},n{0..1000})">(%n, %x)
   %c = arith.remsi %x, %eight : i64
   host.write %out i64 %div
   %out1 = host.offset %out, %eight
