@@ -205,16 +205,23 @@ bool Chooser::choosePacked(const Product &product) {
   bool shareSets = apart && apart->isConst() && apart->constant() * bytes % kWayBytes == 0;
   if (least > 1 && (shareSets || least > std::min(mostChunks_, rows / tile.rows)))
     return false;
-  if (kept.front() != product.n)
+  // Weights that the first cache holds pass once for each tile of rows, so that the result is written in its order; of
+  // others a panel stays while all rows pass.
+  Expr weights = product.columns.op->getAttrOfType<TrackerAttr>("tracker").getValue().realSize();
+  bool allStay = kept.back() == product.n && weights.max() <= target_.cacheBytes(1) / 2 / bytes;
+  if (!allStay && kept.front() != product.n)
     add(OptKind::SWAP, kept.front(), product.n);
   add(OptKind::VECTOR, product.n, tile.vectors * lanes);
   add(OptKind::UPCAST, product.m, tile.rows);
-  SmallVector<size_t> parallel{product.n};
+  SmallVector<size_t> parallel;
+  if (!allStay)
+    parallel.push_back(product.n);
   parallel.append(others);
   parallel.push_back(product.m);
   chooseChunks(parallel, product.m, least);
   add(OptKind::STAGE, -1, product.columns.buffer);
-  add(OptKind::PREFETCH, loopOf(product.n), product.columns.buffer);
+  if (!allStay)
+    add(OptKind::PREFETCH, loopOf(product.n), product.columns.buffer);
   return true;
 }
 
