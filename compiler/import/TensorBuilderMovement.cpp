@@ -1,6 +1,8 @@
 //===- TensorBuilderMovement.cpp - Reshape, permute, expand, broadcast -------===//
 #include "import/TensorBuilder.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
 using namespace kiln;
 using namespace kiln::import;
 using namespace mlir;
@@ -139,6 +141,34 @@ Value TensorBuilder::expand(Value x, Sizes sizes) {
   return graph::ExpandOp::create(builder_, location_, tensorType(to, element(x)), x);
 }
 
+/// Whether a size has other symbols than those of the model's inputs: what a run finds out. In a region that is still
+/// being made each symbol counts as one.
+static bool isData(OpBuilder &builder, Expr size) {
+  Operation *parent = builder.getInsertionBlock()->getParentOp();
+  if (!parent)
+    return !size.isConst();
+  auto main = dyn_cast<func::FuncOp>(parent);
+  if (!main && !(main = parent->getParentOfType<func::FuncOp>()))
+    return false;
+  bool isData = false;
+  size.forEachVariable([&](Expr symbol) {
+    isData |= llvm::none_of(main.getBody().getArgumentTypes(), [&](Type type) {
+      return llvm::is_contained(shapeOf(cast<RankedTensorType>(type)), symbol);
+    });
+  });
+  return isData;
+}
+
+/// Takes two sizes of which one is data for equal, which the run checks; false where they cannot be.
+static bool takeForEqual(TensorBuilder &b, Expr one, Expr other) {
+  bool mayBe = one.min() <= other.max() && other.min() <= one.max();
+  if (!mayBe || !(isData(b.builder(), one) || isData(b.builder(), other)))
+    return false;
+  Expr equal = view::logicalAnd({view::greaterEqual(one, other), view::greaterEqual(other, one)});
+  return b.check(equal, "cannot broadcast: the sizes " + one.print() + " and " + other.print() +
+                            " differ; they must be equal");
+}
+
 std::optional<Shape> TensorBuilder::broadcastShape(ArrayRef<Shape> shapes) {
   Shape result;
   for (const Shape &sizes : shapes) {
@@ -148,6 +178,10 @@ std::optional<Shape> TensorBuilder::broadcastShape(ArrayRef<Shape> shapes) {
       if (common.isConst(1))
         common = size;
       if (!size.isConst(1) && !provablyEqual(size, common)) {
+        if (takeForEqual(*this, size, common)) {
+          common = size.isConst() ? size : common;
+          continue;
+        }
         noteDiffering(size, common);
         fail("cannot broadcast " + describe(result) + " with " + describe(sizes) + ": " + common.print() + " and " +
                  size.print() + " differ",
@@ -169,9 +203,14 @@ bool TensorBuilder::broadcast(llvm::MutableArrayRef<Value> tensors) {
   std::optional<Shape> common = broadcastShape(shapes);
   if (!common)
     return false;
-  for (Value &tensor : tensors)
-    if (!(tensor = expand(tensor, *common)))
+  for (Value &tensor : tensors) {
+    // A size that is taken for equal is called as the others are.
+    Shape sizes = shape(tensor);
+    for (auto [size, all] : llvm::zip(llvm::reverse(sizes), llvm::reverse(*common)))
+      size = size.isConst(1) ? size : all;
+    if (!(tensor = expand(reshape(tensor, sizes), *common)))
       return false;
+  }
   return true;
 }
 

@@ -88,3 +88,15 @@ TEST_CASE("sizes and a diagonal that are data") {
   expect(Steered(14, "Trilu", {2, 2}).by({-1}).with("upper", 0).on({2, 2}, {1, 2, 3, 4}), {2, 2}, {0, 0, 3, 0});
   expect(Steered(11, "TopK", {3}).by({2}).on({3}, {1, 3, 2}), {2}, {3, 2});
 }
+
+TEST_CASE("sizes that are data are taken for equal where they meet, and the run looks") {
+  OnnxModel model;
+  model.input("x", {4}).input("a", {4}, ::onnx::TensorProto::BOOL).input("b", {4}, ::onnx::TensorProto::BOOL);
+  model.output("y");
+  model.node("Compress", {"x", "a"}, {"p"});
+  model.node("Compress", {"x", "b"}, {"q"});
+  model.node("Add", {"p", "q"}, {"y"});
+  CHECK_THAT(model.import(), Catch::Contains("cannot broadcast: the sizes"));
+  HostTensor x = floatTensor({4}, {1, 2, 3, 4});
+  CHECK(model.runFloats({x, boolTensor({4}, {1, 1, 0, 0}), boolTensor({4}, {0, 0, 1, 1})}) == std::vector<float>{4, 6});
+}
