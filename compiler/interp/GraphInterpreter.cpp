@@ -193,8 +193,10 @@ llvm::Expected<std::vector<HostTensor>> GraphEvaluator::run(mlir::func::FuncOp f
   for (auto [index, result] : llvm::enumerate(*results)) {
     outputs.push_back(copyOut(*result));
     auto port = function.getResultAttrOfType<mlir::TypeAttr>(index, kPortDTypeAttr);
-    if (port && isObject(port.getValue()))
+    if (port && isObject(port.getValue())) {
       outputs.back().objects = strings_;
+      outputs.back().isList = isContainer(port.getValue());
+    }
   }
   return outputs;
 }

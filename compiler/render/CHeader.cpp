@@ -87,6 +87,8 @@ static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> kFirstLine 
 static llvm::StringRef typeInC(mlir::Type element) {
   if (llvm::isa<StringType>(element))
     return "kiln_string";
+  if (isContainer(element))
+    return "kiln_sequence";
   DType dtype = scalarDType(storageType(element));
   static constexpr llvm::StringLiteral names[kDTypes] = {"uint8_t",  "int8_t",   "uint8_t", "int16_t",  "uint16_t",
                                                          "int32_t",  "uint32_t", "int64_t", "uint64_t", "uint16_t",
@@ -97,6 +99,8 @@ static llvm::StringRef typeInC(mlir::Type element) {
 static llvm::StringRef nameOf(mlir::Type element) {
   if (llvm::isa<StringType>(element))
     return "string";
+  if (isContainer(element))
+    return llvm::isa<SequenceType>(element) ? "sequence" : "optional";
   if (const NarrowDType *narrow = narrowDType(element))
     return narrow->name;
   DType dtype = scalarDType(element);
@@ -108,8 +112,14 @@ static llvm::StringRef nameOf(mlir::Type element) {
 
 /// "float32 [batch, 10]". A name may hold anything; it must not end the comment.
 static std::string describe(const PortEntry &port) {
-  std::string text = nameOf(port.element).str() + " [";
+  std::string text = nameOf(port.element).str();
+  if (!port.holds.empty())
+    return text + (llvm::isa<SequenceType>(port.element) ? " of " : " ") + describe(port.holds.front()) +
+           (port.value ? ", or NULL" : "");
+  if (!port.hasRank)
+    return text;
   llvm::raw_string_ostream out(text);
+  out << " [";
   llvm::interleaveComma(port.dims, out, [&](const DimEntry &dim) { out << dim.text; });
   out << ']';
   if (port.value)

@@ -31,6 +31,8 @@ llvm::StringRef render::runtimeName(DType dtype) {
 llvm::StringRef render::runtimeName(mlir::Type element) {
   if (llvm::isa<StringType>(element))
     return "KILN_STRING";
+  if (isContainer(element))
+    return llvm::isa<SequenceType>(element) ? "KILN_SEQUENCE" : "KILN_OPTIONAL";
   const NarrowDType *narrow = narrowDType(element);
   return narrow ? llvm::StringRef(narrow->runtimeName) : runtimeName(scalarDType(element));
 }

@@ -75,8 +75,9 @@ std::string TableWriter::ports(llvm::StringRef name, llvm::ArrayRef<PortEntry> e
     });
     std::string dimsName = array("kiln_dim", prefix + "_dims", dims, ", ");
     std::string value = port.value ? elements(prefix + "_value", port.value) : "NULL";
-    rows.push_back(llvm::formatv("{{{0}, {1}, {2}, {3}, {4}}", stringLiteral(port.name), runtimeName(port.element),
-                                 port.dims.size(), dimsName, value));
+    std::string held = ports(prefix + "_holds", port.holds);
+    rows.push_back(llvm::formatv("{{{0}, {1}, {2}, {3}, {4}, {5}}", stringLiteral(port.name), runtimeName(port.element),
+                                 port.hasRank ? int64_t(port.dims.size()) : -1, dimsName, value, held));
   }
   return array("kiln_port", name, rows);
 }

@@ -83,7 +83,8 @@ Constant *TableWriter::port(const PortEntry &entry) {
     writeElements(entry.value, out);
     value = bytes(content, "default", KILN_ALIGNMENT);
   }
-  return record({text(entry.name), number(runtimeDType(entry.element)), number(entry.dims.size()), dims, value});
+  return record({text(entry.name), number(runtimeDType(entry.element)),
+                 number(entry.hasRank ? int64_t(entry.dims.size()) : -1), dims, value, ports(entry.holds, "holds")});
 }
 
 Constant *TableWriter::symbols(llvm::ArrayRef<SymbolEntry> entries) {

@@ -1,11 +1,13 @@
 #include "render/ModelTables.h"
 
+#include "ir/base/ObjectType.h"
 #include "ir/graph/Graph.h"
 #include "ir/host/Call.h"
 #include "render/Pattern.h"
 
 #include "kiln/call.h"
 #include "kiln/program.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -29,9 +31,26 @@ static std::vector<DimEntry> describeDims(mlir::RankedTensorType type, const std
   return dims;
 }
 
+/// What a sequence or an optional holds.
+static PortEntry describeHeld(mlir::Type held) {
+  PortEntry entry{"", mlir::getElementTypeOrSelf(held), {}, {}, /*hasRank=*/false};
+  if (isContainer(held))
+    entry.holds.push_back(describeHeld(heldBy(held)));
+  entry.hasRank = isContainer(held) || llvm::isa<mlir::RankedTensorType>(held);
+  if (auto ranked = llvm::dyn_cast<mlir::RankedTensorType>(held))
+    for (int64_t size : ranked.getShape()) {
+      bool isFixed = !mlir::ShapedType::isDynamic(size);
+      entry.dims.push_back({isFixed ? size : -1, isFixed ? std::to_string(size) : "?", isFixed ? size : -1, -1});
+    }
+  return entry;
+}
+
 static PortEntry describePort(host::PortAttr port, const std::vector<SymbolEntry> &symbols) {
-  return {port.getName().str(), port.getType().getElementType(), describeDims(port.getType(), symbols),
-          port.getValue()};
+  mlir::Type element = port.getType().getElementType();
+  PortEntry entry{port.getName().str(), element, describeDims(port.getType(), symbols), port.getValue()};
+  if (isContainer(element))
+    entry.holds.push_back(describeHeld(heldBy(element)));
+  return entry;
 }
 
 bool render::mayWrap(view::Expr size) {

@@ -25,7 +25,9 @@ struct PortEntry {
   std::string name;
   mlir::Type element; ///< maybe a narrow dtype
   std::vector<DimEntry> dims;
-  mlir::ElementsAttr value; ///< an input's stored default, or null
+  mlir::ElementsAttr value;          ///< an input's stored default, or null
+  bool hasRank = true;               ///< of what a sequence or an optional holds: it may have none that is fixed
+  std::vector<PortEntry> holds = {}; ///< of a sequence or an optional: what it holds, one entry
 };
 
 struct SymbolEntry {

@@ -2,6 +2,7 @@
 #include "bind.h"
 
 #include "dtype.h"
+#include "sequence.h"
 #include "size.h"
 
 #include <inttypes.h>
@@ -64,6 +65,8 @@ static kiln_status bind_input(const kiln_model *model, const kiln_tensor *inputs
   const kiln_tensor *tensor = &inputs[index];
   if (tensor->dtype != port->dtype || tensor->rank != port->rank)
     return mismatch(port, tensor, cause);
+  if (port->element)
+    return kiln_check_sequence(port, *(const kiln_sequence *)tensor->data, cause);
   for (int32_t axis = 0; axis < port->rank; axis++)
     if (port->dims[axis].size >= 0 && port->dims[axis].size != tensor->dims[axis])
       return mismatch(port, tensor, cause);

@@ -39,6 +39,8 @@ static const struct {
     {"int2", 1},
     {"uint2", 1},
     {"string", 8},
+    {"sequence", 8},
+    {"optional", 8},
 };
 
 bool kiln_dtype_valid(kiln_dtype dtype) { return (unsigned)dtype < KILN_DTYPE_COUNT; }

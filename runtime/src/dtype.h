@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#define KILN_DTYPE_COUNT 26
+#define KILN_DTYPE_COUNT 28
 
 bool kiln_dtype_valid(kiln_dtype dtype);
 bool kiln_dtype_is_float(kiln_dtype dtype);

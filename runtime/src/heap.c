@@ -35,6 +35,14 @@ void *kiln_heap_alloc(kiln_heap *heap, const kiln_allocator *from, int64_t bytes
   return memory;
 }
 
+bool kiln_heap_has(const kiln_heap *heap, const void *memory) {
+  uintptr_t at = (uintptr_t)memory;
+  for (const struct kiln_heap_chunk *chunk = heap->chunks; chunk; chunk = chunk->next)
+    if (at >= (uintptr_t)chunk->memory && at < (uintptr_t)(chunk->memory + chunk->used))
+      return true;
+  return false;
+}
+
 void kiln_heap_free(kiln_heap *heap, const kiln_allocator *from) {
   for (struct kiln_heap_chunk *chunk = heap->chunks, *next; chunk; chunk = next) {
     next = chunk->next;

@@ -2,6 +2,7 @@
 #include "bind.h"
 #include "context.h"
 #include "dtype.h"
+#include "sequence.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -167,19 +168,11 @@ static kiln_status synchronize(kiln_context *context) {
   return status ? kiln_fail_device(context, status, context->model->name) : KILN_OK;
 }
 
-/* The strings of an output are its context's, whoever made them. */
-static kiln_status keep_strings(kiln_context *context, const kiln_output_state *state, const char *name) {
-  kiln_string *strings = state->host;
-  for (int64_t i = 0; i < state->bytes / (int64_t)sizeof *strings; i++) {
-    const char *text = strings[i] ? strings[i] : "";
-    int64_t bytes = (int64_t)strlen(text) + 1;
-    char *kept = kiln_heap_alloc(&context->heaps[context->heap_turn], &context->options.memory, bytes);
-    if (!kept)
-      return kiln_fail(context, KILN_OUT_OF_MEMORY, "output '%s': no memory for its strings", name);
-    memcpy(kept, text, (size_t)bytes);
-    strings[i] = kept;
-  }
-  return KILN_OK;
+/* What an output refers to is its context's, whoever made it. */
+static kiln_status keep_objects(kiln_context *context, const kiln_port *port, const kiln_output_state *state) {
+  if (port->dtype == KILN_STRING)
+    return kiln_keep_strings(context, port->name, state->host, state->bytes / (int64_t)sizeof(kiln_string));
+  return port->element ? kiln_keep_sequence(context, port->name, state->host) : KILN_OK;
 }
 
 kiln_status kiln_outputs_finish(kiln_context *context) {
@@ -204,7 +197,7 @@ kiln_status kiln_outputs_finish(kiln_context *context) {
     const kiln_output_state *state = &context->output_states[i];
     const kiln_port *port = &context->model->outputs[i];
     kiln_tensor *tensor = &context->outputs[i];
-    if (port->dtype == KILN_STRING && (status = keep_strings(context, state, port->name)))
+    if ((status = keep_objects(context, port, state)))
       return status;
     if (tensor->data != state->host)
       tensor->capacity = KILN_CONTEXT_MEMORY;

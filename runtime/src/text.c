@@ -27,14 +27,25 @@ void kiln_text_add(kiln_text *text, const char *format, ...) {
 }
 
 void kiln_text_add_tensor(kiln_text *text, const kiln_tensor *tensor) {
-  kiln_text_add(text, "%s [", kiln_dtype_name(tensor->dtype));
+  kiln_text_add(text, "%s", kiln_dtype_name(tensor->dtype));
+  if (tensor->dtype == KILN_SEQUENCE || tensor->dtype == KILN_OPTIONAL)
+    return;
+  kiln_text_add(text, " [");
   for (int32_t axis = 0; axis < tensor->rank && axis < KILN_MAX_RANK; axis++)
     kiln_text_add(text, "%s%" PRId64, axis ? ", " : "", tensor->dims[axis]);
   kiln_text_add(text, "]");
 }
 
 void kiln_text_add_port(kiln_text *text, const kiln_port *port) {
-  kiln_text_add(text, "%s [", kiln_dtype_name(port->dtype));
+  kiln_text_add(text, "%s", kiln_dtype_name(port->dtype));
+  if (port->element) {
+    kiln_text_add(text, port->dtype == KILN_SEQUENCE ? " of " : " ");
+    kiln_text_add_port(text, port->element);
+    return;
+  }
+  if (port->rank < 0)
+    return;
+  kiln_text_add(text, " [");
   for (int32_t axis = 0; axis < port->rank; axis++)
     kiln_text_add(text, "%s%s", axis ? ", " : "", port->dims[axis].text);
   kiln_text_add(text, "]");

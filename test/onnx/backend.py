@@ -39,7 +39,43 @@ def with_dtype(array, value_info):
         return array.astype(object)
     if array.dtype.kind != "V":
         return array
-    return array.view(onnx.helper.tensor_dtype_to_np_dtype(value_info.type.tensor_type.elem_type))
+    return array.view(onnx.helper.tensor_dtype_to_np_dtype(tensor_type(value_info).elem_type))
+
+
+def tensor_type(value_info):
+    """Of a tensor, or of those in a sequence or an optional."""
+    kind = value_info.type
+    while not kind.HasField("tensor_type"):
+        kind = kind.optional_type.elem_type if kind.HasField("optional_type") else kind.sequence_type.elem_type
+    return kind.tensor_type
+
+
+def is_sequence(value_info):
+    kind = value_info.type
+    if kind.HasField("optional_type"):
+        kind = kind.optional_type.elem_type
+    return kind.HasField("sequence_type")
+
+
+def save(path, value):
+    """A tensor as a file, a list of them as a folder."""
+    if isinstance(value, list):
+        os.mkdir(path)
+        for number, tensor in enumerate(value):
+            save(os.path.join(path, f"{number}.npy"), numpy.asarray(tensor))
+        return
+    numpy.save(path, value.astype(str) if value.dtype == object else value)
+
+
+def load(path, value_info):
+    """What a program wrote under this name, without an ending; None where it is absent."""
+    if is_sequence(value_info):
+        if not os.path.isdir(path):
+            return None
+        return [with_dtype(numpy.load(os.path.join(path, f"{i}.npy")), value_info) for i in range(len(os.listdir(path)))]
+    if not os.path.exists(path + ".npy"):
+        return None
+    return with_dtype(numpy.load(path + ".npy"), value_info)
 
 
 class Program(onnx.backend.base.BackendRep):
@@ -64,15 +100,14 @@ class Program(onnx.backend.base.BackendRep):
             inputs = dict(zip(names, inputs))
         command = [os.path.join(self.folder, "model"), "--output-dir", "."]
         for number, (name, value) in enumerate(inputs.items()):
-            if not isinstance(value, (numpy.ndarray, numpy.generic)):
-                raise Refused(f"an input of type {type(value).__name__} has no form in a file")
-            if value.dtype == object:
-                value = value.astype(str)
-            numpy.save(os.path.join(self.folder, f"input_{number}.npy"), value)
-            command.append(f"--input={name}=input_{number}.npy")
+            if value is None:
+                continue  # an optional that is absent is one that is not given
+            file = f"input_{number}" if isinstance(value, list) else f"input_{number}.npy"
+            save(os.path.join(self.folder, file), value)
+            command.append(f"--input={name}={file}")
         call(command, self.folder)
-        arrays = (numpy.load(os.path.join(self.folder, f"output_{i}.npy")) for i in range(len(self.outputs)))
-        return tuple(with_dtype(array, output) for array, output in zip(arrays, self.outputs))
+        paths = (os.path.join(self.folder, f"output_{i}") for i in range(len(self.outputs)))
+        return tuple(load(path, output) for path, output in zip(paths, self.outputs))
 
 
 class KilnBackend(onnx.backend.base.Backend):

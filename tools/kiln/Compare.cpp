@@ -1,5 +1,7 @@
 #include "Compare.h"
 
+#include "RunModel.h"
+
 #include "kiln/kiln.h"
 
 #include "llvm/Support/Format.h"
@@ -12,6 +14,8 @@ using namespace kiln::driver;
 using interp::HostTensor;
 
 std::string driver::describe(const HostTensor &tensor) {
+  if (tensor.isList)
+    return "sequence of " + std::to_string(tensorsOf(tensor).size());
   std::string text = kiln_dtype_name(tensor.objects ? KILN_STRING : static_cast<kiln_dtype>(tensor.dtype));
   llvm::raw_string_ostream out(text);
   out << " [";
@@ -98,9 +102,35 @@ static void compareStrings(const HostTensor &got, const HostTensor &wanted, Comp
         << text(have[first]) << "', wanted '" << text(want[first]) << "'";
 }
 
-Comparison driver::compare(const HostTensor &got, const HostTensor &wanted, const VerifyOptions &options) {
+/// Tensor by tensor; the errors are the largest of all.
+static Comparison compareLists(const HostTensor &got, const HostTensor &wanted, const VerifyOptions &options) {
+  std::vector<HostTensor> have = tensorsOf(got), want = tensorsOf(wanted);
   Comparison result;
-  if (got.dtype != wanted.dtype || got.dims != wanted.dims || !got.objects != !wanted.objects) {
+  result.comparable = have.size() == want.size();
+  if (!result.comparable) {
+    result.mismatch = "wanted " + describe(wanted);
+    return result;
+  }
+  result.equal = true;
+  for (size_t i = 0; i < have.size(); ++i) {
+    Comparison one = driver::compare(have[i], want[i], options);
+    result.absolute = std::max(result.absolute, one.absolute);
+    result.relative = std::max(result.relative, one.relative);
+    result.ulps = std::max(result.ulps, one.ulps);
+    if (!one.equal && result.equal)
+      result.mismatch = "tensor " + std::to_string(i) + ": " + one.mismatch;
+    result.equal &= one.equal;
+  }
+  return result;
+}
+
+Comparison driver::compare(const HostTensor &got, const HostTensor &wanted, const VerifyOptions &options) {
+  // A stored optional is the tensor itself.
+  if (got.isList)
+    return compareLists(got, wanted.isList ? wanted : listOf({wanted}), options);
+  Comparison result;
+  if (got.isList != wanted.isList || got.dtype != wanted.dtype || got.dims != wanted.dims ||
+      !got.objects != !wanted.objects) {
     result.comparable = false;
     result.mismatch = "wanted " + describe(wanted);
     return result;

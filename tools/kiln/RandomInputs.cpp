@@ -1,12 +1,15 @@
 #include "RandomInputs.h"
 
+#include "RunModel.h"
 #include "ir/base/NarrowDType.h"
+#include "ir/base/ObjectType.h"
 #include "ir/graph/Graph.h"
 #include "support/Error.h"
 
 #include "kiln/cli.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -41,6 +44,34 @@ static llvm::Expected<llvm::DenseMap<view::Expr, int64_t>> symbolValues(mlir::Mo
   return values;
 }
 
+static HostTensor randomTensor(mlir::Type element, llvm::ArrayRef<int64_t> dims, uint64_t stream) {
+  HostTensor tensor = HostTensor::zeros(*dtypeOf(storageType(element)), dims);
+  kiln_tensor view = {};
+  view.data = tensor.bytes.data();
+  view.dtype = static_cast<kiln_dtype>(runtimeDType(element));
+  view.rank = static_cast<int32_t>(dims.size());
+  llvm::copy(dims, view.dims);
+  // A sum of products that cancel keeps no digits to compare, so most of the numbers are positive.
+  kiln_random_fill(&view, /*seed=*/0, stream, /*mean=*/0.5);
+  if (view.dtype == KILN_STRING)
+    tensor.objects = std::make_shared<char>(); // the words are always there
+  return tensor;
+}
+
+/// Three tensors; a size that is not fixed is 2, a rank 1.
+static HostTensor randomList(mlir::Type held, uint64_t stream) {
+  llvm::SmallVector<int64_t> dims = {2};
+  if (auto ranked = llvm::dyn_cast<mlir::RankedTensorType>(held))
+    dims.assign(ranked.getShape().begin(), ranked.getShape().end());
+  for (int64_t &size : dims)
+    if (size < 0)
+      size = 2;
+  std::vector<HostTensor> tensors;
+  for (uint64_t i = 1; i <= 3; ++i)
+    tensors.push_back(randomTensor(mlir::getElementTypeOrSelf(held), dims, stream + (i << 32)));
+  return listOf(std::move(tensors));
+}
+
 llvm::Expected<std::vector<HostTensor>> driver::randomInputs(mlir::ModuleOp graph, const Sizes &sizes) {
   llvm::Expected<llvm::DenseMap<view::Expr, int64_t>> values = symbolValues(graph, sizes);
   if (!values)
@@ -61,17 +92,11 @@ llvm::Expected<std::vector<HostTensor>> driver::randomInputs(mlir::ModuleOp grap
       dims.push_back(*value);
     }
     auto element = mlir::cast<mlir::RankedTensorType>(input.getType()).getElementType();
-    HostTensor &tensor = inputs.emplace_back(HostTensor::zeros(*dtypeOf(element), dims));
-    kiln_tensor view = {};
-    view.data = tensor.bytes.data();
-    auto narrow = main.getArgAttrOfType<mlir::TypeAttr>(input.getArgNumber(), kPortDTypeAttr);
-    view.dtype = static_cast<kiln_dtype>(runtimeDType(narrow ? narrow.getValue() : element));
-    view.rank = static_cast<int32_t>(dims.size());
-    llvm::copy(dims, view.dims);
-    // A sum of products that cancel keeps no digits to compare, so most of the numbers are positive.
-    kiln_random_fill(&view, /*seed=*/0, input.getArgNumber(), /*mean=*/0.5);
-    if (view.dtype == KILN_STRING)
-      tensor.objects = std::make_shared<char>(); // the words are always there
+    auto port = main.getArgAttrOfType<mlir::TypeAttr>(input.getArgNumber(), kPortDTypeAttr);
+    if (port)
+      element = port.getValue();
+    inputs.push_back(isContainer(element) ? randomList(heldTensor(element), input.getArgNumber())
+                                          : randomTensor(element, dims, input.getArgNumber()));
   }
   return inputs;
 }

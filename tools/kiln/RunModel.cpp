@@ -14,14 +14,54 @@ using interp::HostTensor;
 static kiln_tensor viewOf(HostTensor &tensor) {
   kiln_tensor view = {};
   view.data = tensor.bytes.data();
-  view.dtype = tensor.objects ? KILN_STRING : static_cast<kiln_dtype>(tensor.dtype);
+  view.dtype = tensor.isList ? KILN_SEQUENCE : tensor.objects ? KILN_STRING : static_cast<kiln_dtype>(tensor.dtype);
   view.rank = static_cast<int32_t>(tensor.dims.size());
   llvm::copy(tensor.dims, view.dims);
   return view;
 }
 
+namespace {
+/// What a tensor that is a sequence refers to.
+struct OwnedList {
+  std::vector<HostTensor> tensors;
+  std::vector<kiln_tensor> views;
+  kiln_list list = {};
+};
+} // namespace
+
+HostTensor driver::listOf(std::vector<HostTensor> tensors) {
+  auto owned = std::make_shared<OwnedList>();
+  owned->tensors = std::move(tensors);
+  for (HostTensor &tensor : owned->tensors)
+    owned->views.push_back(viewOf(tensor));
+  owned->list = {owned->views.data(), int64_t(owned->views.size()), 0};
+  HostTensor list = HostTensor::of(DType::I64, {}, llvm::ArrayRef<kiln_sequence>(&owned->list));
+  list.objects = std::move(owned);
+  list.isList = true;
+  return list;
+}
+
+/// A tensor of a run; `owner` keeps what it refers to.
+static HostTensor copyOf(const kiln_tensor &tensor, const std::shared_ptr<const void> &owner) {
+  HostTensor result = HostTensor::zeros(storedDType(tensor.dtype), llvm::ArrayRef(tensor.dims, tensor.rank));
+  result.isList = tensor.dtype == KILN_SEQUENCE || tensor.dtype == KILN_OPTIONAL;
+  if (tensor.dtype == KILN_STRING || result.isList)
+    result.objects = owner;
+  if (!result.bytes.empty())
+    memcpy(result.bytes.data(), tensor.data, result.bytes.size());
+  return result;
+}
+
+std::vector<HostTensor> driver::tensorsOf(const HostTensor &list) {
+  std::vector<HostTensor> tensors;
+  if (kiln_sequence sequence = list.elements<kiln_sequence>().front())
+    for (const kiln_tensor &tensor : llvm::ArrayRef(sequence->tensors, size_t(sequence->count)))
+      tensors.push_back(copyOf(tensor, list.objects));
+  return tensors;
+}
+
 DType driver::storedDType(kiln_dtype dtype) {
-  if (dtype == KILN_STRING)
+  if (dtype == KILN_STRING || dtype == KILN_SEQUENCE || dtype == KILN_OPTIONAL)
     return DType::I64;
   return dtype < static_cast<int>(kDTypes) ? static_cast<DType>(dtype) : DType::U8;
 }
@@ -36,6 +76,8 @@ llvm::Expected<std::vector<HostTensor>> driver::runModel(const kiln_model &model
       return failure("an input has rank " + llvm::Twine(input.dims.size()) + ", more than the runtime has axes");
     if (!input.isAbsent())
       tensor = viewOf(input);
+    if (input.isList && model.inputs[index].element)
+      tensor.dtype = model.inputs[index].dtype;
     if (tensor.dtype == KILN_UINT8 && model.inputs[index].dtype >= static_cast<int>(kDTypes) &&
         model.inputs[index].dtype != KILN_STRING)
       tensor.dtype = model.inputs[index].dtype;
@@ -53,13 +95,7 @@ llvm::Expected<std::vector<HostTensor>> driver::runModel(const kiln_model &model
   if (kiln_run(context, given.data(), model.input_count, outputs.data(), model.output_count))
     return failure(llvm::Twine(kiln_context_error(context)));
   std::vector<HostTensor> results;
-  for (const kiln_tensor &output : outputs) {
-    HostTensor result = HostTensor::zeros(storedDType(output.dtype), llvm::ArrayRef(output.dims, output.rank));
-    if (output.dtype == KILN_STRING)
-      result.objects = owner;
-    if (!result.bytes.empty())
-      memcpy(result.bytes.data(), output.data, result.bytes.size());
-    results.push_back(std::move(result));
-  }
+  for (const kiln_tensor &output : outputs)
+    results.push_back(copyOf(output, owner));
   return results;
 }

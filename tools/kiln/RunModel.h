@@ -19,4 +19,9 @@ llvm::Expected<std::vector<interp::HostTensor>> runModel(const kiln_model &model
 /// What holds elements of a dtype in memory: codes are bytes, and references to strings int64.
 DType storedDType(kiln_dtype dtype);
 
+/// A sequence of tensors.
+interp::HostTensor listOf(std::vector<interp::HostTensor> tensors);
+/// Copies of the tensors of a list; of nothing where it is absent.
+std::vector<interp::HostTensor> tensorsOf(const interp::HostTensor &list);
+
 } // namespace kiln::driver

@@ -69,6 +69,19 @@ static llvm::Expected<HostTensor> readNpy(const std::string &file) {
   return tensor;
 }
 
+/// A sequence: a folder of 0.npy, 1.npy ….
+static llvm::Expected<HostTensor> readFolder(const std::string &folder) {
+  std::vector<HostTensor> tensors;
+  for (std::string file = inFolder(folder, "0.npy"); fs::exists(file);
+       file = inFolder(folder, std::to_string(tensors.size()) + ".npy")) {
+    llvm::Expected<HostTensor> tensor = readNpy(file);
+    if (!tensor)
+      return tensor.takeError();
+    tensors.push_back(std::move(*tensor));
+  }
+  return listOf(std::move(tensors));
+}
+
 static llvm::Expected<HostTensor> readPb(const std::string &file, int64_t memoryLimit) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   llvm::Expected<mlir::DenseElementsAttr> read = import::readTensorFile(&context, file, memoryLimit);
@@ -82,14 +95,15 @@ static llvm::Expected<HostTensor> readPb(const std::string &file, int64_t memory
   return tensor;
 }
 
-/// The tensors KIND_0.EXT, KIND_1.EXT … of a folder.
+/// The tensors KIND_0.EXT, KIND_1.EXT … of a folder; a sequence is a folder in it.
 static llvm::Expected<std::vector<HostTensor>> readAll(llvm::StringRef folder, llvm::StringRef kind,
                                                        llvm::StringRef extension, int64_t memoryLimit) {
   std::map<unsigned, std::string> numbered;
   for (const std::string &name : entries(folder)) {
     llvm::StringRef rest = name;
     unsigned number;
-    if (rest.consume_front(kind) && rest.consume_front("_") && rest.consume_back(extension) &&
+    bool isSequence = extension == ".npy" && fs::is_directory(inFolder(folder, name));
+    if (rest.consume_front(kind) && rest.consume_front("_") && (isSequence || rest.consume_back(extension)) &&
         !rest.getAsInteger(10, number))
       numbered[number] = inFolder(folder, name);
   }
@@ -98,7 +112,9 @@ static llvm::Expected<std::vector<HostTensor>> readAll(llvm::StringRef folder, l
     if (number != tensors.size())
       return failure(file + ": there is no " + kind + "_" + llvm::Twine(tensors.size()) + extension + " before it",
                      "number the files from 0");
-    llvm::Expected<HostTensor> tensor = extension == ".pb" ? readPb(file, memoryLimit) : readNpy(file);
+    llvm::Expected<HostTensor> tensor = extension == ".pb"       ? readPb(file, memoryLimit)
+                                        : fs::is_directory(file) ? readFolder(file)
+                                                                 : readNpy(file);
     if (!tensor)
       return tensor.takeError();
     tensors.push_back(std::move(*tensor));

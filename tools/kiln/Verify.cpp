@@ -7,6 +7,8 @@
 #include "RunModel.h"
 #include "StoredCase.h"
 #include "interp/GraphInterpreter.h"
+#include "ir/base/NarrowDType.h"
+#include "ir/base/ObjectType.h"
 #include "ir/base/Target.h"
 #include "ir/graph/Graph.h"
 #include "support/Error.h"
@@ -96,6 +98,12 @@ llvm::Expected<bool> driver::verify(const CompileOptions &given, const VerifyOpt
   auto hasDefault = [&](size_t i) {
     return loaded ? loaded->model().inputs[i].value != nullptr : main.getArgAttr(i, graph::kValueAttr) != nullptr;
   };
+  auto isList = [&](size_t i) {
+    if (loaded)
+      return loaded->model().inputs[i].element != nullptr;
+    auto port = main.getArgAttrOfType<mlir::TypeAttr>(i, kPortDTypeAttr);
+    return port && isContainer(port.getValue());
+  };
   auto inModel = [&](llvm::Error error) { return failure(options.model + ": " + llvm::toString(std::move(error))); };
   auto interpret = [&](const std::vector<HostTensor> &inputs) {
     interp::GraphInterpreterOptions judge{.modelPath = (*model)->source().str(),
@@ -137,6 +145,9 @@ llvm::Expected<bool> driver::verify(const CompileOptions &given, const VerifyOpt
       continue;
     }
     stored.inputs.resize(inputCount);
+    for (auto [index, input] : llvm::enumerate(stored.inputs))
+      if (isList(index) && !input.isAbsent() && !input.isList)
+        input = listOf({std::move(input)});
     beginStage(loaded ? "run" : "interpret the graph");
     llvm::Expected<std::vector<HostTensor>> outputs =
         loaded ? runModel(loaded->model(), stored.inputs, options.debug) : interpret(stored.inputs);

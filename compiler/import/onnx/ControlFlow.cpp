@@ -9,6 +9,8 @@
 #include "import/onnx/ModelFile.h"
 #include "import/onnx/Registry.h"
 #include "import/onnx/Scan.h"
+#include "import/onnx/SequenceCalls.h"
+#include "ir/base/ObjectType.h"
 
 using namespace kiln;
 using namespace kiln::import;
@@ -59,6 +61,13 @@ static bool importBody(Node &n, const ::onnx::GraphProto &graph, Scope &scope, B
   return n.builder().ok();
 }
 
+/// What the region yields at `index` becomes a sequence or an optional of this type.
+static void yieldAs(TensorBuilder &b, Body &body, size_t index, mlir::Type container) {
+  mlir::OpBuilder::InsertionGuard guard(b.builder());
+  b.builder().setInsertionPointToEnd(&body.region->front());
+  body.yields[index] = asContainer(b, body.yields[index], container);
+}
+
 static void yield(TensorBuilder &b, Body &body) {
   mlir::OpBuilder::InsertionGuard guard(b.builder());
   b.builder().setInsertionPointToEnd(&body.region->front());
@@ -67,6 +76,8 @@ static void yield(TensorBuilder &b, Body &body) {
 
 /// "[2, batch] of int64".
 static std::string describe(Value tensor) {
+  if (isContainer(TensorBuilder::element(tensor)))
+    return dtypeName(TensorBuilder::element(tensor));
   return kiln::import::describe(shapeOf(tensor)) + " of " + dtypeName(TensorBuilder::element(tensor));
 }
 
@@ -120,7 +131,6 @@ static Tensors ifOperator(Node &n, TensorBuilder &b) {
     Scope scope(n.scope());
     if (!importBody(n, *graph, scope, body))
       return {};
-    yield(b, body);
   }
   llvm::ArrayRef<Value> first = bodies[0].yields, second = bodies[1].yields;
   if (first.size() != second.size())
@@ -129,6 +139,12 @@ static Tensors ifOperator(Node &n, TensorBuilder &b) {
            Tensors();
   llvm::SmallVector<mlir::Type> types;
   for (size_t i = 0; i < first.size(); ++i) {
+    if (mlir::Type common = commonContainer(b.element(first[i]), b.element(second[i]))) {
+      for (Body &body : bodies)
+        yieldAs(b, body, i, common);
+      types.push_back(tensorType({}, common));
+      continue;
+    }
     if (b.element(first[i]) != b.element(second[i]) || b.rank(first[i]) != b.rank(second[i]))
       return n.fail("output " + Twine(i) + " is " + describe(first[i]) + " in one branch and " + describe(second[i]) +
                         " in the other",
@@ -142,6 +158,8 @@ static Tensors ifOperator(Node &n, TensorBuilder &b) {
                                       std::max(one.max(), other.max())));
     types.push_back(tensorType(shape, b.element(first[i])));
   }
+  for (Body &body : bodies)
+    yield(b, body);
   auto op = graph::IfOp::create(b.builder(), b.location(), types, chosen);
   op.getThenRegion().takeBody(*bodies[0].region);
   op.getElseRegion().takeBody(*bodies[1].region);
@@ -173,6 +191,7 @@ private:
   const ::onnx::GraphProto &graph_;
   llvm::SmallVector<Value> inits_;
   llvm::SmallVector<llvm::SmallVector<bool>> changes_; ///< for each axis of each carried tensor
+  llvm::SmallVector<mlir::Type> elements_;             ///< of each carried tensor: a sequence's type may change
   Body body_;
   size_t symbolsBefore_ = 0;
   bool settled_ = false;
@@ -198,7 +217,7 @@ bool LoopImport::importOnce() {
     for (auto [axis, size] : llvm::enumerate(shape))
       if (changes_[i][axis])
         size = freshSize(n_, n_.scope().prefix() + name, axis, 0, view::kMaxDim);
-    define(2 + i, Value(block.addArgument(tensorType(shape, b_.element(init)), b_.location())));
+    define(2 + i, Value(block.addArgument(tensorType(shape, elements_[i]), b_.location())));
   }
   return b_.ok() && importBody(n_, graph_, scope, body_);
 }
@@ -207,6 +226,11 @@ bool LoopImport::compare() {
   settled_ = true;
   for (size_t i = 0; i < inits_.size(); ++i) {
     Value given = body_.region->front().getArgument(1 + i), next = body_.yields[1 + i];
+    if (mlir::Type common = commonContainer(b_.element(given), b_.element(next))) {
+      settled_ &= common == elements_[i];
+      elements_[i] = common;
+      continue;
+    }
     if (b_.element(given) != b_.element(next) || b_.rank(given) != b_.rank(next))
       return n_.fail("carried tensor " + Twine(i) + " is " + describe(given) + " and becomes " + describe(next),
                      "rank and dtype have to stay the same"),
@@ -222,6 +246,10 @@ bool LoopImport::compare() {
 
 std::optional<mlir::Type> LoopImport::scanType(size_t index) {
   Value slice = body_.yields[1 + index];
+  if (isContainer(b_.element(slice))) {
+    n_.fail("scan output " + Twine(index - inits_.size()) + " is of " + describe(slice), "carry it from step to step");
+    return std::nullopt;
+  }
   Shape shape = b_.shape(slice);
   for (Expr size : shape)
     if (n_.importer().symbols().isNewer(size, symbolsBefore_)) {
@@ -262,6 +290,7 @@ Tensors LoopImport::run() {
     if (!init)
       return n_.fail("carried tensor " + Twine(index) + " has no initial value", "name one"), Tensors();
     changes_.emplace_back(b_.rank(init), false);
+    elements_.push_back(b_.element(init));
   }
   symbolsBefore_ = n_.importer().symbols().count();
   while (!settled_)
@@ -283,6 +312,15 @@ Tensors LoopImport::run() {
     if (counts)
       condition = Value();
   }
+  // A sequence whose first value is an optional is one after the loop, too, where there is any.
+  llvm::SmallVector<bool> isNoOptional(inits_.size(), false);
+  for (size_t i = 0; i < inits_.size(); ++i)
+    if (isContainer(elements_[i])) {
+      isNoOptional[i] =
+          llvm::isa<OptionalType>(elements_[i]) && llvm::isa<SequenceType>(b_.element(body_.yields[1 + i]));
+      inits_[i] = asContainer(b_, inits_[i], elements_[i]);
+      yieldAs(b_, body_, 1 + i, elements_[i]);
+    }
   yield(b_, body_);
 
   llvm::SmallVector<mlir::Type> types;
@@ -302,7 +340,11 @@ Tensors LoopImport::run() {
   }
   auto op = graph::LoopOp::create(b_.builder(), b_.location(), types, trips, condition, inits_);
   op.getBody().takeBody(*body_.region);
-  return Tensors(op->result_begin(), op->result_end());
+  Tensors results(op->result_begin(), op->result_end());
+  for (size_t i = 0; i < inits_.size(); ++i)
+    if (isNoOptional[i])
+      results[i] = elementOf(n_, b_, op->getResult(i));
+  return results;
 }
 
 static Tensors loopOperator(Node &n, TensorBuilder &b) {

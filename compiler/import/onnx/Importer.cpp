@@ -7,6 +7,8 @@
 #include "import/MemoryLimit.h"
 #include "import/StoreNarrow.h"
 #include "import/onnx/ElementType.h"
+#include "import/onnx/Sequence.h"
+#include "import/onnx/SequenceCalls.h"
 #include "import/onnx/Strings.h"
 #include "support/Error.h"
 
@@ -118,14 +120,9 @@ llvm::Error Importer::checkVersions(Scope &scope) {
 // Inputs and outputs
 //===----------------------------------------------------------------------===//
 
-/// An optional tensor is one that a caller has to give.
-static const ::onnx::TypeProto &typeOf(const ::onnx::ValueInfoProto &port) {
-  return port.type().has_optional_type() ? port.type().optional_type().elem_type() : port.type();
-}
-
 void Importer::findPlainSymbols(const ::onnx::GraphProto &graph) {
   for (const ::onnx::ValueInfoProto &input : graph.input())
-    for (const auto &dim : typeOf(input).tensor_type().shape().dim()) {
+    for (const auto &dim : input.type().tensor_type().shape().dim()) {
       llvm::Expected<Expr> size = Expr::parse(dim.dim_param());
       if (size && size->kind() == Expr::Kind::Var)
         plainSymbols_.insert(size->name());
@@ -147,7 +144,7 @@ static bool isExpressionOver(StringRef text, const llvm::StringSet<> &symbols) {
 
 llvm::Expected<view::Shape> Importer::inputShape(const ::onnx::ValueInfoProto &input) {
   view::Shape shape;
-  for (const auto &dim : typeOf(input).tensor_type().shape().dim()) {
+  for (const auto &dim : input.type().tensor_type().shape().dim()) {
     StringRef name = dim.dim_param();
     Expr size = -1;
     if (dim.has_dim_value()) {
@@ -171,6 +168,28 @@ llvm::Expected<view::Shape> Importer::inputShape(const ::onnx::ValueInfoProto &i
   return shape;
 }
 
+/// A sequence, or what may be absent: where nothing is given, there is nothing.
+static llvm::Error importContainer(mlir::Builder &builder, const ::onnx::ValueInfoProto &input, Scope &scope,
+                                   mlir::func::FuncOp function) {
+  llvm::Expected<mlir::Type> declared = declaredType(builder.getContext(), input.type());
+  if (!declared)
+    return declared.takeError();
+  llvm::SmallVector<mlir::NamedAttribute> attributes = {
+      builder.getNamedAttr(graph::kNameAttr, builder.getStringAttr(input.name()))};
+  if (llvm::isa<OptionalType>(*declared)) {
+    auto none = mlir::RankedTensorType::get({}, builder.getI64Type());
+    attributes.push_back(
+        builder.getNamedAttr(graph::kValueAttr, mlir::DenseElementsAttr::get(none, builder.getI64IntegerAttr(0))));
+  }
+  unsigned index = function.getNumArguments();
+  if (failed(function.insertArgument(index, tensorType({}, *declared), builder.getDictionaryAttr(attributes),
+                                     mlir::NameLoc::get(builder.getStringAttr(input.name())))))
+    return failure("it cannot be an argument");
+  if (!scope.define(input.name(), mlir::Value(function.getArgument(index))))
+    return failure("the name is given twice", "give every input a name of its own");
+  return llvm::Error::success();
+}
+
 llvm::Error Importer::importInputs(const ::onnx::GraphProto &graph, Scope &scope, mlir::func::FuncOp function) {
   // Before IR version 4 every initializer had to be an input too; since then such an input has a default.
   bool haveDefaults = file_.model().ir_version() >= 4;
@@ -188,12 +207,15 @@ llvm::Error Importer::importInputs(const ::onnx::GraphProto &graph, Scope &scope
     };
     if (input.name().empty())
       return fail("it has no name", "name it");
-    if (!typeOf(input).has_tensor_type())
-      return fail("it is no tensor", "only tensors can be inputs");
-    mlir::Type element = elementType(builder_.getContext(), typeOf(input).tensor_type().elem_type());
+    if (!input.type().has_tensor_type()) {
+      if (llvm::Error error = importContainer(builder_, input, scope, function))
+        return fail(llvm::toString(std::move(error)));
+      continue;
+    }
+    mlir::Type element = elementType(builder_.getContext(), input.type().tensor_type().elem_type());
     if (!element)
-      return fail("dtype " + dataTypeName(typeOf(input).tensor_type().elem_type()) + " is not supported", kKnownDTypes);
-    if (!typeOf(input).tensor_type().has_shape())
+      return fail("dtype " + dataTypeName(input.type().tensor_type().elem_type()) + " is not supported", kKnownDTypes);
+    if (!input.type().tensor_type().has_shape())
       return fail("its rank is not known", "export the model with the input's shape; sizes may be symbolic");
     llvm::Expected<view::Shape> shape = inputShape(input);
     if (!shape)
@@ -231,6 +253,8 @@ llvm::Error Importer::importOutputs(const ::onnx::GraphProto &graph, Scope &scop
   llvm::StringSet<> names;
   TensorBuilder b(builder_, function.getLoc());
   for (auto [result, declared] : llvm::zip(*results, graph.output())) {
+    if (declared.type().has_optional_type() && !llvm::isa<OptionalType>(result.element()))
+      result = optionalOf(result);
     if (!names.insert(declared.name()).second)
       return failure("output " + quoted(declared.name()) + " is given twice", "give every output a name of its own");
     if (int32_t dataType = declared.type().tensor_type().elem_type();
@@ -238,6 +262,10 @@ llvm::Error Importer::importOutputs(const ::onnx::GraphProto &graph, Scope &scop
       return failure("output " + quoted(declared.name()) + " is declared as " + dataTypeName(dataType) +
                          " but computed as " + dtypeName(result.element()),
                      "declare it so, or cast it");
+    if (declared.type().has_sequence_type() && !llvm::isa<SequenceType>(result.element()))
+      return failure("output " + quoted(declared.name()) + " is declared as a sequence but computed as " +
+                         dtypeName(result.element()),
+                     "declare it so");
     b.setLocation(mlir::NameLoc::get(builder_.getStringAttr(declared.name())));
     values.push_back(materialize(result, scope, b, /*isNamed=*/false));
     attributes.push_back(
@@ -324,14 +352,17 @@ mlir::Value Importer::materialize(const Tensor &tensor, Scope &scope, TensorBuil
     lastConstant_ = made.getDefiningOp();
     return made;
   }
-  if (tensor.items)
-    return b.fail(dtypeName(tensor.element()) + " is no value of a program", "take its tensors out of it");
   if (mlir::Value made = isNamed ? scope.made(&tensor) : mlir::Value())
     return made;
-  llvm::SmallVector<mlir::Value> scalars;
-  for (Expr element : *tensor.elements)
-    scalars.push_back(b.unsqueeze(b.cast(b.size(element), tensor.element()), {0}));
-  mlir::Value made = b.reshape(b.concat(scalars, 0), tensor.shape());
+  mlir::Value made;
+  if (tensor.items) {
+    made = referenceTo(*this, tensor, scope, b);
+  } else {
+    llvm::SmallVector<mlir::Value> scalars;
+    for (Expr element : *tensor.elements)
+      scalars.push_back(b.unsqueeze(b.cast(b.size(element), tensor.element()), {0}));
+    made = b.reshape(b.concat(scalars, 0), tensor.shape());
+  }
   if (isNamed && made)
     scope.setMade(&tensor, made);
   return made;

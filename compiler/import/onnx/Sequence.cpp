@@ -2,7 +2,8 @@
 //
 // Most exported models write a list's length down: they construct it, split a tensor into parts of known sizes, take
 // the second. Such a list is kept as its items, so that SequenceAt is the tensor itself and ConcatFromSequence a
-// Concat, which fuse. An optional is a list of none or one.
+// Concat, which fuse. An optional is a list of none or one. Where the length or a position is data, or a list comes in
+// from outside, the program deals with it (SequenceCalls.h).
 //
 //===----------------------------------------------------------------------===//
 #include "import/onnx/Sequence.h"
@@ -13,7 +14,9 @@
 #include "import/onnx/Fold.h"
 #include "import/onnx/Importer.h"
 #include "import/onnx/Registry.h"
+#include "import/onnx/SequenceCalls.h"
 #include "ir/base/ObjectType.h"
+#include "support/Error.h"
 
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringSet.h"
@@ -30,12 +33,50 @@ bool kiln::import::onnx::takesContainers(StringRef op) {
   static const llvm::StringSet<> operators = {
       "ConcatFromSequence", "Identity",           "If",         "Loop",          "Optional",
       "OptionalGetElement", "OptionalHasElement", "SequenceAt", "SequenceErase", "SequenceInsert",
-      "SequenceLength"};
+      "SequenceLength",     "SequenceMap"};
   return operators.contains(op);
 }
 
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
 Type kiln::import::onnx::heldType(const Tensor &tensor) {
   return mlir::RankedTensorType::get(tensor.type.getShape(), tensor.element());
+}
+
+llvm::Expected<Type> kiln::import::onnx::declaredType(mlir::MLIRContext *context, const ::onnx::TypeProto &type) {
+  if (type.has_optional_type()) {
+    llvm::Expected<Type> held = declaredType(context, type.optional_type().elem_type());
+    if (held && llvm::isa<OptionalType>(*held))
+      return failure("an optional within an optional", "it holds a tensor or a sequence");
+    return held ? llvm::Expected<Type>(OptionalType::get(*held)) : std::move(held);
+  }
+  if (type.has_sequence_type()) {
+    llvm::Expected<Type> held = declaredType(context, type.sequence_type().elem_type());
+    if (held && isContainer(*held))
+      return failure("a sequence within a sequence", "a sequence is of tensors");
+    return held ? llvm::Expected<Type>(SequenceType::get(*held)) : std::move(held);
+  }
+  if (!type.has_tensor_type())
+    return failure("it is no tensor", "tensors, sequences of them and what of both is optional are known");
+  const ::onnx::TypeProto::Tensor &tensor = type.tensor_type();
+  Type dtype = elementType(context, tensor.elem_type());
+  if (!dtype)
+    return failure("dtype " + dataTypeName(tensor.elem_type()) + " is not supported", kKnownDTypes);
+  if (!tensor.has_shape())
+    return mlir::UnrankedTensorType::get(dtype);
+  if (tensor.shape().dim_size() > kMostAxes)
+    return failure("a tensor of " + Twine(tensor.shape().dim_size()) + " axes",
+                   "in a sequence it has at most " + Twine(kMostAxes));
+  auto sizes = llvm::map_to_vector(tensor.shape().dim(), [](const auto &dim) {
+    return dim.has_dim_value() && dim.dim_value() >= 0 ? int64_t(dim.dim_value()) : mlir::ShapedType::kDynamic;
+  });
+  return mlir::RankedTensorType::get(sizes, dtype);
+}
+
+static Type dtypeOfSequence(const Tensor &sequence) {
+  return mlir::getElementTypeOrSelf(heldTensor(sequence.element()));
 }
 
 static Tensor containerOf(Type type, std::vector<Tensor> items) {
@@ -45,19 +86,31 @@ static Tensor containerOf(Type type, std::vector<Tensor> items) {
   return made;
 }
 
+/// What tensors of which `held` is true and one more have in common; null, and a failure noted, where there is nothing.
+static Type withTensor(Node &n, Type held, const Tensor &added) {
+  if (!added)
+    return {};
+  if (isContainer(added.element()))
+    return n.fail("a sequence within a sequence", "a sequence is of tensors"), Type();
+  if (Type common = commonTensor(held, heldType(added)))
+    return common;
+  n.fail("a tensor of " + dtypeName(added.element()) + " in a sequence of " +
+             dtypeName(mlir::getElementTypeOrSelf(held)),
+         "all tensors of a sequence have one dtype");
+  return {};
+}
+
 Tensor kiln::import::onnx::sequenceOf(Node &n, Type dtype, std::vector<Tensor> items) {
   Type held = dtype;
-  for (const Tensor &item : items) {
-    if (!item)
+  for (const Tensor &item : items)
+    if (!(held = withTensor(n, held, item)))
       return {};
-    if (isContainer(item.element()))
-      return n.fail("a sequence within a sequence", "a sequence is of tensors");
-    held = commonTensor(held, heldType(item));
-    if (!held)
-      return n.fail("a tensor of " + dtypeName(item.element()) + " in a sequence of " + dtypeName(dtype),
-                    "all tensors of a sequence have one dtype");
-  }
   return containerOf(SequenceType::get(held), std::move(items));
+}
+
+Tensor kiln::import::onnx::optionalOf(const Tensor &given) {
+  Type held = isContainer(given.element()) ? given.element() : heldType(given);
+  return containerOf(OptionalType::get(held), {given});
 }
 
 //===----------------------------------------------------------------------===//
@@ -75,29 +128,40 @@ static const Tensor *sequenceInput(Node &n, int index) {
   return nullptr;
 }
 
-static Type dtypeOfSequence(const Tensor &sequence) {
-  return mlir::getElementTypeOrSelf(heldTensor(sequence.element()));
-}
-
-/// The items where all of them are known.
-static const std::vector<Tensor> *itemsOf(Node &n, const Tensor &sequence) {
-  if (!sequence.items)
-    n.fail("what is in the sequence is not known at import", "construct it in the model");
-  return sequence.items.get();
-}
-
-/// The input as a place in a list of `count`, counted from the front; null where it is data. Out of range is a failure.
-static std::optional<size_t> knownPosition(Node &n, int index, size_t count) {
+/// The input as a place in a list of `count`, or maybe the one behind it, counted from the front; null where it is
+/// data. Out of range is a failure.
+static std::optional<size_t> knownPosition(Node &n, int index, size_t count, bool mayFollow = false) {
   const Elements *given = n.elements(index);
   std::optional<int64_t> at = given && given->size() == 1 ? given->front().asConst() : std::nullopt;
-  if (!at) {
-    n.fail("the position is not known at import", "make it a constant");
+  if (!at)
     return std::nullopt;
-  }
-  if (*at >= -int64_t(count) && *at < int64_t(count))
+  if (*at >= -int64_t(count) && *at < int64_t(count) + mayFollow)
     return *at < 0 ? *at + count : *at;
   n.fail("position " + Twine(*at) + " is outside a sequence of " + Twine(count), "name one that is there");
   return std::nullopt;
+}
+
+/// The input as a place that only a run knows; null, and a failure noted, where it is no integer.
+static Value positionInput(Node &n, TensorBuilder &b, int index) {
+  Value given = n.input(index);
+  if (!given)
+    return {};
+  if (!b.isInteger(given))
+    return b.fail("a position of dtype " + dtypeName(b.element(given)), "it is an integer");
+  return b.cast(b.reshape(given, {}), b.int64());
+}
+
+/// The shape that all items have; null where some have another.
+static std::optional<Shape> commonShape(const std::vector<Tensor> &items) {
+  for (const Tensor &item : items) {
+    Shape first = items.front().shape(), shape = item.shape();
+    bool isSame = first.size() == shape.size();
+    for (size_t axis = 0; isSame && axis < shape.size(); ++axis)
+      isSame = view::provablyEqual(first[axis], shape[axis]);
+    if (!isSame)
+      return std::nullopt;
+  }
+  return items.empty() ? std::nullopt : std::optional(items.front().shape());
 }
 
 //===----------------------------------------------------------------------===//
@@ -121,63 +185,78 @@ static Tensor sequenceConstruct(Node &n, TensorBuilder &) {
   return items.front() ? sequenceOf(n, items.front().element(), items) : Tensor();
 }
 
-static Tensor sequenceInsert(Node &n, TensorBuilder &) {
+static Tensor sequenceInsert(Node &n, TensorBuilder &b) {
   const Tensor *sequence = sequenceInput(n, 0);
   const Tensor &added = n.tensor(1);
-  const std::vector<Tensor> *known = sequence && added ? itemsOf(n, *sequence) : nullptr;
-  if (!known)
+  if (!sequence || !added)
     return {};
-  std::vector<Tensor> items = *known;
-  size_t at = items.size();
-  if (n.has(2)) {
-    // Behind the last one is a place too.
-    std::optional<size_t> given = knownPosition(n, 2, items.size() + 1);
-    if (!given)
+  if (const auto &known = sequence->items) {
+    std::optional<size_t> at = known->size();
+    if (n.has(2))
+      at = knownPosition(n, 2, known->size(), /*mayFollow=*/true);
+    if (!b.ok())
       return {};
-    const Elements &position = *n.elements(2);
-    at = position.front().constant() < 0 ? *given - 1 : *given;
+    if (at) {
+      std::vector<Tensor> items = *known;
+      items.insert(items.begin() + *at, added);
+      return sequenceOf(n, dtypeOfSequence(*sequence), std::move(items));
+    }
   }
-  items.insert(items.begin() + at, added);
-  return sequenceOf(n, dtypeOfSequence(*sequence), std::move(items));
+  Type held = withTensor(n, heldTensor(sequence->element()), added);
+  return held ? insertInto(b, n.input(0), n.input(1), n.has(2) ? positionInput(n, b, 2) : Value(), held) : Value();
 }
 
-static Tensor sequenceErase(Node &n, TensorBuilder &) {
+static Tensor sequenceErase(Node &n, TensorBuilder &b) {
   const Tensor *sequence = sequenceInput(n, 0);
-  const std::vector<Tensor> *known = sequence ? itemsOf(n, *sequence) : nullptr;
-  if (!known)
+  if (!sequence)
     return {};
-  std::vector<Tensor> items = *known;
-  if (items.empty())
-    return n.fail("the sequence is empty", "there is nothing to erase");
-  std::optional<size_t> at = items.size() - 1;
-  if (n.has(1))
-    at = knownPosition(n, 1, items.size());
-  if (!at)
-    return {};
-  items.erase(items.begin() + *at);
-  return sequenceOf(n, dtypeOfSequence(*sequence), std::move(items));
+  if (const auto &known = sequence->items) {
+    if (known->empty())
+      return n.fail("the sequence is empty", "there is nothing to erase");
+    std::optional<size_t> at = known->size() - 1;
+    if (n.has(1))
+      at = knownPosition(n, 1, known->size());
+    if (!b.ok())
+      return {};
+    if (at) {
+      std::vector<Tensor> items = *known;
+      items.erase(items.begin() + *at);
+      return sequenceOf(n, dtypeOfSequence(*sequence), std::move(items));
+    }
+  }
+  return eraseFrom(b, n.input(0), n.has(1) ? positionInput(n, b, 1) : b.constant(-1, b.int64()));
 }
 
-static Tensor sequenceAt(Node &n, TensorBuilder &) {
+static Tensor sequenceAt(Node &n, TensorBuilder &b) {
   const Tensor *sequence = sequenceInput(n, 0);
-  const std::vector<Tensor> *items = sequence ? itemsOf(n, *sequence) : nullptr;
-  std::optional<size_t> at = items ? knownPosition(n, 1, items->size()) : std::nullopt;
-  return at ? (*items)[*at] : Tensor();
+  if (!sequence || !n.tensor(1))
+    return {};
+  std::optional<Shape> shape;
+  if (const auto &known = sequence->items) {
+    std::optional<size_t> at = knownPosition(n, 1, known->size());
+    if (at || !b.ok())
+      return at ? (*known)[*at] : Tensor();
+    shape = commonShape(*known);
+  }
+  return tensorAt(n, b, n.input(0), positionInput(n, b, 1), shape);
 }
 
 static Tensor sequenceLength(Node &n, TensorBuilder &b) {
   const Tensor *sequence = sequenceInput(n, 0);
-  const std::vector<Tensor> *items = sequence ? itemsOf(n, *sequence) : nullptr;
-  return items ? Tensor(b.int64(), {}, {Expr(int64_t(items->size()))}) : Tensor();
+  if (sequence && sequence->items)
+    return Tensor(b.int64(), {}, {Expr(int64_t(sequence->items->size()))});
+  return sequence ? lengthOf(b, n.input(0)) : Value();
 }
 
 static Tensor concatFromSequence(Node &n, TensorBuilder &b) {
   const Tensor *sequence = sequenceInput(n, 0);
   int64_t axis = n.integer("axis");
   bool isNew = n.flag("new_axis", false);
-  const std::vector<Tensor> *items = sequence ? itemsOf(n, *sequence) : nullptr;
-  if (!items)
+  if (!sequence)
     return {};
+  const auto &items = sequence->items;
+  if (!items)
+    return concatOf(n, b, n.input(0), axis, isNew);
   if (items->empty())
     return n.fail("the sequence is empty", "there is nothing to concatenate");
   if (Tensor folded = axis == 0 || axis == -1 ? foldConcat(*items, /*rank=*/isNew ? 0 : 1) : Tensor())
@@ -190,8 +269,7 @@ static Tensor concatFromSequence(Node &n, TensorBuilder &b) {
 // Parts of a tensor
 //===----------------------------------------------------------------------===//
 
-/// The sizes of as many parts of `size` as fit into an axis, the last maybe smaller; null where their number is not
-/// known.
+/// The sizes of as many parts of one size as an axis has, the last maybe smaller; null where their number is data.
 static std::optional<Elements> equalParts(Expr axis, std::optional<int64_t> size) {
   std::optional<int64_t> whole = axis.asConst();
   if (!whole || !size || *size <= 0 || llvm::divideCeil(*whole, *size) > uint64_t(kMostElements))
@@ -202,28 +280,41 @@ static std::optional<Elements> equalParts(Expr axis, std::optional<int64_t> size
   return sizes;
 }
 
+/// The parts' sizes, where their number is known at import; false after a failure.
+static bool findSizes(Node &n, TensorBuilder &b, Expr axis, std::optional<Elements> &sizes) {
+  if (!n.has(1)) {
+    sizes = equalParts(axis, 1);
+    return true;
+  }
+  const Tensor &given = n.tensor(1);
+  if (!given)
+    return false;
+  if (given.type.getRank() > 1 || !b.isInteger(n.input(1)))
+    return n.fail("sizes " + describe(given.shape()) + " of " + dtypeName(given.element()),
+                  "they are integers, a list or one for all parts"),
+           false;
+  if (given.type.getRank() == 1) {
+    if (given.type.hasStaticShape())
+      sizes = n.sizes(1);
+  } else if (const Elements *size = n.elements(1); size && size->size() == 1) {
+    if (size->front().max() <= 0)
+      return n.fail("parts of size " + size->front().print(), "a size is positive"), false;
+    sizes = equalParts(axis, size->front().asConst());
+  }
+  return b.ok();
+}
+
 static Tensor splitToSequence(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   std::optional<int64_t> axis = b.normalizeAxis(n.integer("axis", 0), b.rank(x));
   bool keeps = n.flag("keepdims", true) || n.has(1);
-  if (!x || !axis)
-    return {};
   std::optional<Elements> sizes;
-  if (!n.has(1)) {
-    sizes = equalParts(b.dim(x, *axis), 1);
-  } else if (!n.tensor(1)) {
+  if (!x || !axis || !findSizes(n, b, b.dim(x, *axis), sizes))
     return {};
-  } else if (n.tensor(1).type.getRank() == 1) {
-    sizes = n.sizes(1);
-    if (!sizes)
-      return {};
-  } else if (const Elements *size = n.elements(1); size && size->size() == 1) {
-    if (size->front().max() <= 0)
-      return n.fail("parts of size " + size->front().print(), "a size is positive");
-    sizes = equalParts(b.dim(x, *axis), size->front().asConst());
+  if (!sizes) {
+    Value given = n.has(1) ? b.cast(n.input(1), b.int64()) : b.constant(1, b.int64());
+    return splitOf(b, x, given, *axis, keeps);
   }
-  if (!sizes)
-    return n.fail("the number of parts is not known at import", "make 'split' and the axis' size constants");
   std::vector<Tensor> items;
   for (Value part : partsOf(n, b, x, *axis, std::move(*sizes)))
     items.push_back(keeps ? part : b.squeeze(part, {*axis}));
@@ -234,46 +325,25 @@ static Tensor splitToSequence(Node &n, TensorBuilder &b) {
 // Optionals
 //===----------------------------------------------------------------------===//
 
-/// What a model's type declares, as a sequence or an optional holds it; null, and a failure noted, for what kiln has
-/// not.
-static Type declaredType(Node &n, const ::onnx::TypeProto &type) {
-  mlir::MLIRContext *context = n.builder().builder().getContext();
-  if (type.has_sequence_type()) {
-    Type held = declaredType(n, type.sequence_type().elem_type());
-    if (held && isContainer(held))
-      return n.fail("a sequence within a sequence", "a sequence is of tensors"), Type();
-    return held ? SequenceType::get(held) : Type();
-  }
-  if (!type.has_tensor_type())
-    return n.fail("it holds neither a tensor nor a sequence of them", "these are what can be absent"), Type();
-  Type dtype = elementType(context, type.tensor_type().elem_type());
-  if (!dtype)
-    return n.fail("dtype " + dataTypeName(type.tensor_type().elem_type()) + " is not supported", kKnownDTypes), Type();
-  if (!type.tensor_type().has_shape())
-    return mlir::UnrankedTensorType::get(dtype);
-  auto sizes = llvm::map_to_vector(type.tensor_type().shape().dim(), [](const auto &dim) {
-    return dim.has_dim_value() && dim.dim_value() >= 0 ? dim.dim_value() : mlir::ShapedType::kDynamic;
-  });
-  return mlir::RankedTensorType::get(sizes, dtype);
-}
-
-static Tensor optional(Node &n, TensorBuilder &) {
+static Tensor optional(Node &n, TensorBuilder &b) {
   const ::onnx::TypeProto *type = n.typeAttr("type");
   if (n.has(0)) {
     const Tensor &given = n.tensor(0);
-    if (!given)
-      return {};
-    if (llvm::isa<OptionalType>(given.element()))
+    if (given && llvm::isa<OptionalType>(given.element()))
       return n.fail("an optional within an optional", "it holds a tensor or a sequence");
-    Type held = isContainer(given.element()) ? given.element() : heldType(given);
-    return containerOf(OptionalType::get(held), {given});
+    return given ? optionalOf(given) : Tensor();
   }
   if (!type)
     return n.fail("it has neither an input nor the attribute 'type'", "give one of them");
-  Type held = declaredType(n, *type);
-  return held ? containerOf(OptionalType::get(held), {}) : Tensor();
+  llvm::Expected<Type> held = declaredType(b.builder().getContext(), *type);
+  if (!held)
+    return b.fail(held.takeError());
+  if (llvm::isa<OptionalType>(*held))
+    return n.fail("an optional within an optional", "it holds a tensor or a sequence");
+  return containerOf(OptionalType::get(*held), {});
 }
 
+/// What is no optional is there.
 static Tensor optionalHasElement(Node &n, TensorBuilder &b) {
   auto known = [&](bool has) { return Tensor(b.boolType(), {}, {Expr(has ? 1 : 0)}); };
   if (!n.has(0))
@@ -281,19 +351,18 @@ static Tensor optionalHasElement(Node &n, TensorBuilder &b) {
   const Tensor &given = n.tensor(0);
   if (!given || !llvm::isa<OptionalType>(given.element()))
     return known(true);
-  const std::vector<Tensor> *items = itemsOf(n, given);
-  return items ? known(!items->empty()) : Tensor();
+  return given.items ? known(!given.items->empty()) : Tensor(hasElement(b, n.input(0)));
 }
 
-/// What is no optional is there.
-static Tensor optionalGetElement(Node &n, TensorBuilder &) {
+static Tensor optionalGetElement(Node &n, TensorBuilder &b) {
   const Tensor &given = n.tensor(0);
   if (!given || !llvm::isa<OptionalType>(given.element()))
     return given;
-  const std::vector<Tensor> *items = itemsOf(n, given);
-  if (items && items->empty())
+  if (!given.items)
+    return elementOf(n, b, n.input(0));
+  if (given.items->empty())
     return n.fail("the optional has no element", "ask with OptionalHasElement first");
-  return items ? items->front() : Tensor();
+  return given.items->front();
 }
 
 void kiln::import::onnx::addSequences(Registry &r) {
@@ -308,4 +377,5 @@ void kiln::import::onnx::addSequences(Registry &r) {
   r.add("SequenceInsert", 11, sequenceInsert);
   r.add("SequenceLength", 11, sequenceLength);
   r.add("SplitToSequence", 11, splitToSequence);
+  addSequenceMap(r);
 }

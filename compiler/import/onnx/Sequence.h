@@ -10,6 +10,10 @@
 
 namespace kiln::import::onnx {
 
+class Registry;
+/// SequenceMap, which is in a file of its own.
+void addSequenceMap(Registry &registry);
+
 /// Whether an operator takes sequences and optionals.
 bool takesContainers(llvm::StringRef op);
 
@@ -18,5 +22,13 @@ mlir::Type heldType(const Tensor &tensor);
 /// A sequence of these tensors; `dtype` is its element type where there are none. Null, and a failure noted, where
 /// their dtypes differ.
 Tensor sequenceOf(Node &n, mlir::Type dtype, std::vector<Tensor> items);
+
+/// An optional that has this tensor or sequence.
+Tensor optionalOf(const Tensor &given);
+/// A type that a model declares, of a tensor as a sequence holds it: sizes that it does not fix are dynamic.
+llvm::Expected<mlir::Type> declaredType(mlir::MLIRContext *context, const ::onnx::TypeProto &type);
+
+/// The runtime's tensors, which a sequence holds, have as many axes at most.
+inline constexpr int64_t kMostAxes = 8;
 
 } // namespace kiln::import::onnx

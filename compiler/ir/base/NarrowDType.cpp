@@ -54,8 +54,9 @@ Type kiln::storageType(Type element) {
 }
 
 int32_t kiln::runtimeDType(Type element) {
-  if (isa<StringType>(element))
-    return int32_t(kDTypes + narrowDTypes().size());
+  int32_t string = int32_t(kDTypes + narrowDTypes().size());
+  if (isObject(element))
+    return string + (isa<SequenceType>(element) ? 1 : isa<OptionalType>(element) ? 2 : 0);
   if (const NarrowDType *narrow = narrowDType(element))
     return int32_t(kDTypes + (narrow - narrowDTypes().begin()));
   return int32_t(*dtypeOf(element));

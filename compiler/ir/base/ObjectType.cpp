@@ -66,11 +66,32 @@ bool kiln::isContainer(Type element) { return isa_and_nonnull<SequenceType, Opti
 
 bool kiln::isObject(Type element) { return isa_and_nonnull<StringType>(element) || isContainer(element); }
 
+Type kiln::heldBy(Type container) {
+  auto optional = dyn_cast<OptionalType>(container);
+  return optional ? optional.getHeld() : cast<SequenceType>(container).getHeld();
+}
+
 Type kiln::heldTensor(Type container) {
-  if (auto optional = dyn_cast<OptionalType>(container))
-    container = optional.getHeld();
-  auto sequence = dyn_cast<SequenceType>(container);
-  return sequence ? sequence.getHeld() : container;
+  while (isContainer(container))
+    container = heldBy(container);
+  return container;
+}
+
+Type kiln::commonContainer(Type a, Type b) {
+  auto one = dyn_cast_or_null<OptionalType>(a), other = dyn_cast_or_null<OptionalType>(b);
+  if (one || other) {
+    // A sequence is an optional one that is there.
+    Type x = one ? one.getHeld() : a, y = other ? other.getHeld() : b, common;
+    if (isa<SequenceType>(x) && isa<SequenceType>(y))
+      common = commonContainer(x, y);
+    else if (one && other && !isContainer(x) && !isContainer(y))
+      common = commonTensor(x, y);
+    return common ? Type(OptionalType::get(common)) : Type();
+  }
+  if (!isa_and_nonnull<SequenceType>(a) || !isa_and_nonnull<SequenceType>(b))
+    return {};
+  Type common = commonTensor(heldTensor(a), heldTensor(b));
+  return common ? Type(SequenceType::get(common)) : Type();
 }
 
 Type kiln::commonTensor(Type a, Type b) {

@@ -57,10 +57,14 @@ public:
 bool isObject(mlir::Type element);
 /// Whether an element is a sequence or an optional.
 bool isContainer(mlir::Type element);
+/// What a container's type is of.
+mlir::Type heldBy(mlir::Type container);
 /// What the tensors of a container's type have in common.
 mlir::Type heldTensor(mlir::Type container);
-/// The type of a sequence that holds what either of two may hold; null where their dtypes differ.
+/// What tensors like one of these two have in common; null where their dtypes differ.
 mlir::Type commonTensor(mlir::Type a, mlir::Type b);
+/// The type of a sequence or an optional that may be like one of these two; null where there is none.
+mlir::Type commonContainer(mlir::Type a, mlir::Type b);
 
 } // namespace kiln
 

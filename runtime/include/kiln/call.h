@@ -7,8 +7,8 @@
  * A function is given its buffers, results first, row-major, which do not overlap, and numbers: what they are is said
  * at each. It gives NULL, or what is wrong with its inputs. Where the number of elements that count is data, a result
  * says it. A function keeps nothing between calls and may run in two threads; what it works in it asks of `scratch`,
- * once, or again when that was not enough and its contents are no longer wanted, and room for the strings that it makes
- * as often as it likes.
+ * once, or again when that was not enough and its contents are no longer wanted, and room for the strings and
+ * sequences that it makes as often as it likes.
  *
  * Some use a library of somebody else, which is in the object with them, or whose name, as KILN_CALL_LIBRARIES has it,
  * whoever compiles these functions from source gives them: KILN_WITH_PCRE2 as a macro, and what to link.
@@ -26,7 +26,7 @@ extern "C" {
 /* Memory, at least `bytes`, aligned for any number. NULL: there is none. */
 typedef struct kiln_scratch {
   void *(*reserve)(struct kiln_scratch *scratch, int64_t bytes); /* for the time of one call */
-  void *(*keep)(struct kiln_scratch *scratch, int64_t bytes);    /* for as long as the results: for their strings */
+  void *(*keep)(struct kiln_scratch *scratch, int64_t bytes);    /* for as long as the results: what they refer to */
 } kiln_scratch;
 
 typedef const char *kiln_call(void *const *buffers, const int64_t *sizes, kiln_scratch *scratch);
@@ -34,9 +34,13 @@ typedef const char *kiln_call(void *const *buffers, const int64_t *sizes, kiln_s
 /* All of them, by name. */
 /* clang-format off */
 #define KILN_CALLS \
-  KILN_CALL(determinant) KILN_CALL(mersenne) KILN_CALL(regex_full_match) KILN_CALL(scatter) KILN_CALL(select) \
-  KILN_CALL(string_concat) KILN_CALL(string_constant) KILN_CALL(string_equal) KILN_CALL(string_find) \
-  KILN_CALL(string_normalize) KILN_CALL(string_parts) KILN_CALL(string_split) KILN_CALL(suppress) KILN_CALL(unique)
+  KILN_CALL(determinant) KILN_CALL(mersenne) KILN_CALL(optional_get) KILN_CALL(regex_full_match) \
+  KILN_CALL(scatter) KILN_CALL(select) \
+  KILN_CALL(sequence_at) KILN_CALL(sequence_concat) KILN_CALL(sequence_concat_shape) KILN_CALL(sequence_empty) \
+  KILN_CALL(sequence_erase) KILN_CALL(sequence_insert) KILN_CALL(sequence_length) KILN_CALL(sequence_shape) \
+  KILN_CALL(sequence_split) KILN_CALL(string_concat) \
+  KILN_CALL(string_constant) KILN_CALL(string_equal) KILN_CALL(string_find) KILN_CALL(string_normalize) \
+  KILN_CALL(string_parts) KILN_CALL(string_split) KILN_CALL(suppress) KILN_CALL(unique)
 
 /* Those that use a library: its macro is KILN_WITH_ and the word, which the linker wants the text for. */
 #define KILN_CALL_LIBRARIES KILN_CALL_LIBRARY(regex_full_match, PCRE2, "-lpcre2-8")
@@ -105,6 +109,44 @@ kiln_call kiln_call_string_split;
 /* Which strings a pattern of RE2's syntax matches as a whole, as PCRE2 has it. Buffers: result[n] (bool); x[n], the
  * pattern (strings). Numbers: n; with 0 it only says whether the pattern is one. */
 kiln_call kiln_call_regex_full_match;
+
+/* ---- sequences: a buffer of one kiln_sequence, whose tensors nobody writes once they are in it. Positions are int64,
+ * and negative ones count from the end. A tensor's numbers are its dtype, its rank and its sizes. ---- */
+
+/* Buffers: result (a sequence) of no tensors. */
+kiln_call kiln_call_sequence_empty;
+
+/* Buffers: result; a sequence, a tensor and, maybe, the position before which it goes: else it is the last. Numbers:
+ * whether there is a position, and the tensor's. */
+kiln_call kiln_call_sequence_insert;
+
+/* Buffers: result; a sequence, the position of what goes. */
+kiln_call kiln_call_sequence_erase;
+
+/* Buffers: result (int64); a sequence. */
+kiln_call kiln_call_sequence_length;
+
+/* The sizes of a tensor. Buffers: result[rank] (int64); a sequence, a position. Numbers: rank; another is wrong. */
+kiln_call kiln_call_sequence_shape;
+
+/* The tensor itself. Buffers: result; a sequence, a position. Numbers: its own; others are wrong. */
+kiln_call kiln_call_sequence_at;
+
+/* The sizes of all tensors, one behind the other along an axis, which may be a new one. Buffers: result (int64); a
+ * sequence, of which an empty one is wrong. Numbers: the tensors' dtype and rank, the axis, whether it is new. */
+kiln_call kiln_call_sequence_concat_shape;
+
+/* These tensors. Buffers: result[outer, row]; a sequence. Numbers: outer, the product of the sizes before the axis, and
+ * row, that of the others. */
+kiln_call kiln_call_sequence_concat;
+
+/* Parts of a tensor along an axis. Buffers: result (a sequence); x, sizes (int64). Numbers: the axis, how many sizes
+ * there are, or -1: all parts have the one size, but the last, which may be smaller; whether the parts, of size 1, keep
+ * the axis; x's. */
+kiln_call kiln_call_sequence_split;
+
+/* Buffers: result: an optional, which must not be NULL; it. */
+kiln_call kiln_call_optional_get;
 
 #ifdef __cplusplus
 }

@@ -18,7 +18,8 @@ int kiln_cli_main(const kiln_model *model, int argc, char **argv);
  * KILN_OPENCL_DEVICE for opencl and so on. NULL: nothing. */
 const char *kiln_device_in_environment(const kiln_model *model);
 
-/* "NAME: float32 [2, 3]", then the values as NumPy prints them, those of a large tensor summarised. */
+/* "NAME: float32 [2, 3]", then the values as NumPy prints them, those of a large tensor summarised. "NAME: sequence of
+ * 2", then its tensors as NAME[0] and NAME[1]. */
 void kiln_print_tensor(FILE *file, const char *name, const kiln_tensor *tensor);
 
 /* Fills tensor->data (the caller's) from `seed` and `stream`: floats in [mean - 1, mean + 1), integers from 0 to 9,

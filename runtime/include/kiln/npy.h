@@ -19,6 +19,14 @@ kiln_status kiln_npy_read(const char *path, kiln_tensor *tensor, char *error, si
 /* The same from memory. */
 kiln_status kiln_npy_parse(const void *bytes, size_t count, kiln_tensor *tensor, char *error, size_t error_bytes);
 
+/* Reads a sequence: a folder of 0.npy, 1.npy and so on. tensor->data is one kiln_sequence, for kiln_sequence_free. */
+kiln_status kiln_sequence_read(const char *folder, kiln_tensor *tensor, char *error, size_t error_bytes);
+
+/* Makes `tensor` a sequence of `count` tensors, whose data it takes over; kiln_sequence_free frees them too. On failure
+ * they are freed, and tensor->data is NULL: there is no memory. */
+kiln_status kiln_sequence_make(kiln_tensor *tensors, int64_t count, kiln_tensor *tensor);
+void kiln_sequence_free(kiln_tensor *tensor);
+
 /* Writes version 1. The file appears under `path` whole or not at all. */
 kiln_status kiln_npy_write(const char *path, const kiln_tensor *tensor, char *error, size_t error_bytes);
 

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define KILN_ABI_VERSION 4
+#define KILN_ABI_VERSION 5
 #define KILN_MAX_GRID 3
 /* In bytes: of all memory that the runtime allocates. */
 #define KILN_ALIGNMENT 128
@@ -47,6 +47,8 @@ typedef struct kiln_port {
   int32_t rank;
   const kiln_dim *dims;
   const void *value; /* an input's stored default, of fixed size; NULL: none */
+  /* Of a sequence or an optional: what it holds, which has no name; a tensor's rank is -1 where it is not fixed. */
+  const struct kiln_port *element;
 } kiln_port;
 
 typedef struct kiln_symbol {

@@ -52,7 +52,9 @@ typedef enum kiln_dtype {
   KILN_UINT4,
   KILN_INT2,
   KILN_UINT2,
-  KILN_STRING /* kiln_string, of 64 bits */
+  KILN_STRING,   /* kiln_string, of 64 bits */
+  KILN_SEQUENCE, /* one kiln_sequence, of 64 bits, of rank 0 */
+  KILN_OPTIONAL  /* the same; NULL where there is nothing, and a sequence of one for a tensor */
 } kiln_dtype;
 
 /* UTF-8 that ends with a 0; NULL is the empty string. Those of an input are the caller's, those of an output the
@@ -69,6 +71,17 @@ typedef struct kiln_tensor {
   int64_t dims[KILN_MAX_RANK];
   int64_t capacity; /* of an output: how many bytes the caller has at `data`, or KILN_CONTEXT_MEMORY */
 } kiln_tensor;
+
+/* Tensors of one dtype. */
+typedef struct kiln_list {
+  const kiln_tensor *tensors; /* each with data, dtype, rank and dims */
+  int64_t count;
+  int64_t room; /* the runtime's; 0 in a list that a caller makes */
+} kiln_list;
+
+/* What the tensor of an input or output that is a sequence has as its one element. Lists and their tensors' data are
+ * whose strings are: those of an input the caller's, those of an output the context's until its next run has ended. */
+typedef const kiln_list *kiln_sequence;
 
 /* A tensor's capacity where its data are memory of a context. */
 #define KILN_CONTEXT_MEMORY (-1)

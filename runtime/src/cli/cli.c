@@ -115,7 +115,7 @@ int kiln_cli_main(const kiln_model *model, int argc, char **argv) {
   if (status)
     fprintf(stderr, "%s: %s\n", program, line);
   for (int32_t i = 0; inputs && i < model->input_count; i++)
-    free(inputs[i].data);
+    kiln_cli_release(&inputs[i]);
   free(outputs);
   free(inputs);
   free(args.sizes);

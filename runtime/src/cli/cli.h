@@ -8,12 +8,14 @@
 /* Steps return KILN_OK, or a status with one line in `cause`. */
 
 /* Reads the files of `args`, checks them against the model and fills what is left at random where `args` wants it.
- * `tensors` is zeroed and has room for the model's inputs; their data are for free(), on failure too. *wrong_use tells
- * that the command line is at fault. */
+ * `tensors` is zeroed and has room for the model's inputs; their data are for kiln_cli_release, on failure too.
+ * *wrong_use tells that the command line is at fault. */
 kiln_status kiln_cli_inputs(const kiln_model *model, const kiln_args *args, kiln_tensor *tensors, bool *wrong_use,
                             kiln_text *cause);
 
-/* output_0.npy, output_1.npy … in `folder`, which is made if it is not there. */
+void kiln_cli_release(kiln_tensor *input);
+
+/* output_0.npy, output_1.npy … in `folder`, which is made if it is not there; of a sequence a folder of files. */
 kiln_status kiln_cli_write(const kiln_model *model, const char *folder, const kiln_tensor *outputs, kiln_text *cause);
 
 /* Times `runs` runs and prints their median and minimum. */

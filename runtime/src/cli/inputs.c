@@ -3,6 +3,7 @@
 #include "../bind.h"
 #include "../context.h"
 #include "../dtype.h"
+#include "../sequence.h"
 #include "../size.h"
 #include "cli.h"
 #include "kiln/npy.h"
@@ -11,17 +12,44 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A file has the codes of a narrow dtype, but not which one it is. */
+static void name_dtype(const kiln_port *port, kiln_tensor *tensor) {
+  if (tensor->data && tensor->dtype == KILN_UINT8 && kiln_dtype_is_narrow(port->dtype))
+    tensor->dtype = port->dtype;
+}
+
+/* What a file, or for a sequence a folder, has for a port. */
+static kiln_status read_file(const kiln_port *port, const char *path, kiln_tensor *tensor, char *error, size_t room) {
+  kiln_status status =
+      kiln_is_sequence(port) ? kiln_sequence_read(path, tensor, error, room) : kiln_npy_read(path, tensor, error, room);
+  if (status || !port->element) {
+    name_dtype(port, tensor);
+    return status;
+  }
+  if (!kiln_is_sequence(port)) {
+    kiln_tensor one = *tensor;
+    if ((status = kiln_sequence_make(&one, 1, tensor))) {
+      kiln_text cause = kiln_text_in(error, room);
+      kiln_text_add(&cause, "no memory for its list");
+      return status;
+    }
+  }
+  tensor->dtype = port->dtype;
+  kiln_sequence list = *(const kiln_sequence *)tensor->data;
+  for (int64_t i = 0; i < list->count; i++)
+    name_dtype(kiln_tensor_port(port), (kiln_tensor *)&list->tensors[i]);
+  return KILN_OK;
+}
+
 static kiln_status read_files(const kiln_model *model, const kiln_args *args, kiln_tensor *tensors, kiln_text *cause) {
   for (int32_t i = 0; i < model->input_count; i++) {
     char error[KILN_TEXT_BYTES];
-    kiln_status status = args->files[i] ? kiln_npy_read(args->files[i], &tensors[i], error, sizeof error) : KILN_OK;
+    kiln_status status =
+        args->files[i] ? read_file(&model->inputs[i], args->files[i], &tensors[i], error, sizeof error) : KILN_OK;
     if (status) {
       kiln_text_add(cause, "%s: %s", args->files[i], error);
       return status;
     }
-    /* A file has the codes of a narrow dtype, but not which one it is. */
-    if (tensors[i].data && tensors[i].dtype == KILN_UINT8 && kiln_dtype_is_narrow(model->inputs[i].dtype))
-      tensors[i].dtype = model->inputs[i].dtype;
   }
   return KILN_OK;
 }
@@ -54,6 +82,34 @@ static kiln_status fill(const kiln_model *model, int32_t index, uint64_t seed, c
   return KILN_OK;
 }
 
+/* Three tensors; a size that is not fixed is 2, a rank 1. */
+static kiln_status fill_sequence(const kiln_port *port, int32_t index, uint64_t seed, kiln_tensor *tensor,
+                                 kiln_text *cause) {
+  enum { TENSORS = 3, SIZE = 2 };
+  const kiln_port *wanted = kiln_tensor_port(port);
+  kiln_tensor tensors[TENSORS] = {0};
+  for (int32_t i = 0; i < TENSORS; i++) {
+    kiln_tensor *made = &tensors[i];
+    made->dtype = wanted->dtype;
+    made->rank = wanted->rank >= 0 ? wanted->rank : 1;
+    for (int32_t axis = 0; axis < made->rank; axis++)
+      made->dims[axis] = wanted->rank >= 0 && wanted->dims[axis].size >= 0 ? wanted->dims[axis].size : SIZE;
+    int64_t count = kiln_element_count(made->dtype, made->rank, made->dims);
+    made->data = count < 0 ? NULL : kiln_allocate(NULL, count * (int64_t)kiln_dtype_size(made->dtype), KILN_ALIGNMENT);
+    if (!made->data) {
+      while (i-- > 0)
+        free(tensors[i].data);
+      kiln_text_add(cause, "input '%s': no memory for its tensors", port->name);
+      return KILN_OUT_OF_MEMORY;
+    }
+    kiln_random_fill(made, seed, (uint64_t)index + ((uint64_t)i + 1) * UINT64_C(0x100000000), /*mean=*/0);
+  }
+  kiln_status status = kiln_sequence_make(tensors, TENSORS, tensor);
+  if (status)
+    kiln_text_add(cause, "input '%s': no memory for its list", port->name);
+  return status;
+}
+
 static kiln_status fill_missing(const kiln_model *model, const kiln_args *args, const int64_t *sizes,
                                 kiln_tensor *tensors, bool *wrong_use, kiln_text *cause) {
   for (int32_t i = 0; i < model->input_count; i++) {
@@ -63,11 +119,13 @@ static kiln_status fill_missing(const kiln_model *model, const kiln_args *args, 
     if (!args->random && !args->bench) {
       kiln_text_add(cause, "input '%s': wanted ", port->name);
       kiln_text_add_port(cause, port);
-      kiln_text_add(cause, ", given none; give it with --input %s=FILE.npy, or all with --random", port->name);
+      kiln_text_add(cause, ", given none; give it with --input %s=%s, or all with --random", port->name,
+                    kiln_is_sequence(port) ? "FOLDER" : "FILE.npy");
       *wrong_use = true;
       return KILN_INVALID_ARGUMENT;
     }
-    kiln_status status = fill(model, i, args->seed, sizes, &tensors[i], cause);
+    kiln_status status = port->element ? fill_sequence(port, i, args->seed, &tensors[i], cause)
+                                       : fill(model, i, args->seed, sizes, &tensors[i], cause);
     if (status)
       return status;
   }
@@ -110,4 +168,11 @@ done:
   free(sizes);
   free(symbols);
   return status;
+}
+
+void kiln_cli_release(kiln_tensor *input) {
+  if (input->dtype == KILN_SEQUENCE || input->dtype == KILN_OPTIONAL)
+    kiln_sequence_free(input);
+  else
+    free(input->data);
 }

@@ -1,5 +1,6 @@
 /*===- outputs.c - Results to files --------------------------------------===*/
 #define _POSIX_C_SOURCE 200809L
+#include "../sequence.h"
 #include "cli.h"
 #include "kiln/npy.h"
 
@@ -35,34 +36,112 @@ typedef struct folder_paths {
   size_t room;
 } folder_paths;
 
-static void name_output(folder_paths *paths, int32_t index) {
-  snprintf(paths->from, paths->room, "%s/output_%" PRId32 ".npy", paths->made, index);
-  snprintf(paths->to, paths->room, "%s/output_%" PRId32 ".npy", paths->final, index);
+/* A file of an output: of a sequence one of several, in a folder of its own. */
+typedef struct output_files {
+  const kiln_tensor *tensors;
+  int64_t count;
+  int32_t output;
+  bool is_folder;
+} output_files;
+
+static output_files files_of(const kiln_model *model, const kiln_tensor *outputs, int32_t index) {
+  output_files files = {&outputs[index], 1, index, kiln_is_sequence(&model->outputs[index])};
+  if (!model->outputs[index].element)
+    return files;
+  kiln_sequence sequence = *(const kiln_sequence *)outputs[index].data;
+  files.tensors = sequence ? sequence->tensors : NULL;
+  files.count = sequence ? sequence->count : 0;
+  return files;
+}
+
+static void name_in(char *path, size_t room, const char *folder, const output_files *files, int64_t index) {
+  if (files->is_folder)
+    snprintf(path, room, "%s/output_%" PRId32 "/%" PRId64 ".npy", folder, files->output, index);
+  else
+    snprintf(path, room, "%s/output_%" PRId32 ".npy", folder, files->output);
+}
+
+static void name_file(folder_paths *paths, const output_files *files, int64_t index) {
+  name_in(paths->from, paths->room, paths->made, files, index);
+  name_in(paths->to, paths->room, paths->final, files, index);
+}
+
+static void name_folder(folder_paths *paths, const output_files *files) {
+  snprintf(paths->from, paths->room, "%s/output_%" PRId32, paths->made, files->output);
+  snprintf(paths->to, paths->room, "%s/output_%" PRId32, paths->final, files->output);
+}
+
+static kiln_status cannot_write(const folder_paths *paths, const char *reason, kiln_text *cause) {
+  kiln_text_add(cause, "%s: cannot be written: %s; give another --output-dir", paths->to, reason);
+  return KILN_IO_ERROR;
+}
+
+static kiln_status make_files(folder_paths *paths, const output_files *files, kiln_text *cause) {
+  char error[KILN_TEXT_BYTES];
+  name_folder(paths, files);
+  if (files->is_folder && mkdir(paths->from, 0777) != 0)
+    return cannot_write(paths, strerror(errno), cause);
+  for (int64_t i = 0; i < files->count; i++) {
+    struct stat there;
+    name_file(paths, files, i);
+    if (lstat(paths->to, &there) == 0 && S_ISDIR(there.st_mode))
+      return cannot_write(paths, strerror(EISDIR), cause);
+    kiln_status status = kiln_npy_write(paths->from, &files->tensors[i], error, sizeof error);
+    if (status) {
+      cannot_write(paths, error, cause);
+      return status;
+    }
+  }
+  return KILN_OK;
+}
+
+/* Gives the files their names. What an earlier run left of a longer sequence goes, or of what is absent now. */
+static kiln_status name_files(folder_paths *paths, const output_files *files, bool is_absent, kiln_text *cause) {
+  name_folder(paths, files);
+  if (files->is_folder && !is_absent && mkdir(paths->to, 0777) != 0 && errno != EEXIST)
+    return cannot_write(paths, strerror(errno), cause);
+  for (int64_t i = 0; i < files->count; i++) {
+    name_file(paths, files, i);
+    if (rename(paths->from, paths->to) != 0)
+      return cannot_write(paths, strerror(errno), cause);
+  }
+  bool is_there = files->is_folder || is_absent;
+  for (int64_t i = files->count; is_there; i++) {
+    name_file(paths, files, i);
+    is_there = unlink(paths->to) == 0 && files->is_folder;
+  }
+  if (files->is_folder && is_absent) {
+    name_folder(paths, files);
+    rmdir(paths->to);
+  }
+  return KILN_OK;
+}
+
+static void remove_made(folder_paths *paths, const output_files *files) {
+  for (int64_t i = 0; i < files->count; i++) {
+    name_file(paths, files, i);
+    unlink(paths->from);
+  }
+  name_folder(paths, files);
+  if (files->is_folder)
+    rmdir(paths->from);
 }
 
 /* All outputs are whole before the first gets its name. */
-static kiln_status write_all(folder_paths *paths, const kiln_tensor *outputs, int32_t count, kiln_text *cause) {
+static kiln_status write_all(folder_paths *paths, const kiln_model *model, const kiln_tensor *outputs,
+                             kiln_text *cause) {
   kiln_status status = KILN_OK;
-  char error[KILN_TEXT_BYTES];
-  for (int32_t i = 0; i < count && !status; i++) {
-    struct stat there;
-    name_output(paths, i);
-    if (lstat(paths->to, &there) == 0 && S_ISDIR(there.st_mode)) {
-      kiln_text_add(cause, "%s: cannot be written: %s; give another --output-dir", paths->to, strerror(EISDIR));
-      status = KILN_IO_ERROR;
-    } else if ((status = kiln_npy_write(paths->from, &outputs[i], error, sizeof error)))
-      kiln_text_add(cause, "%s: cannot be written: %s; give another --output-dir", paths->to, error);
+  for (int32_t i = 0; i < model->output_count && !status; i++) {
+    output_files files = files_of(model, outputs, i);
+    status = make_files(paths, &files, cause);
   }
-  for (int32_t i = 0; i < count && !status; i++) {
-    name_output(paths, i);
-    if (rename(paths->from, paths->to) != 0) {
-      kiln_text_add(cause, "%s: cannot be written: %s; give another --output-dir", paths->to, strerror(errno));
-      status = KILN_IO_ERROR;
-    }
+  for (int32_t i = 0; i < model->output_count && !status; i++) {
+    output_files files = files_of(model, outputs, i);
+    status = name_files(paths, &files, !files.tensors, cause);
   }
-  for (int32_t i = 0; i < count && status; i++) {
-    name_output(paths, i);
-    unlink(paths->from);
+  for (int32_t i = 0; i < model->output_count; i++) {
+    output_files files = files_of(model, outputs, i);
+    remove_made(paths, &files);
   }
   return status;
 }
@@ -84,7 +163,7 @@ kiln_status kiln_cli_write(const kiln_model *model, const char *folder, const ki
   } else {
     snprintf(made, room, "%s/kiln-tmp-XXXXXX", folder);
     if (mkdtemp(made)) {
-      status = write_all(&paths, outputs, model->output_count, cause);
+      status = write_all(&paths, model, outputs, cause);
       rmdir(made);
     } else {
       kiln_text_add(cause, "%s: cannot be written: %s; give another --output-dir", folder, strerror(errno));

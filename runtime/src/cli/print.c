@@ -238,7 +238,24 @@ static double largest_fixed(const kiln_tensor *tensor) {
   return tensor->dtype == KILN_FLOAT32 ? 1e6 : 1e3;
 }
 
+/* "NAME: sequence of 2", then its tensors as NAME[0] and NAME[1]. */
+static void print_list(FILE *file, const char *name, const char *kind, kiln_sequence list) {
+  if (!list) {
+    fprintf(file, "%s: %s of nothing\n", name, kind);
+    return;
+  }
+  fprintf(file, "%s: %s of %" PRId64 "\n", name, kind, list->count);
+  for (int64_t i = 0; i < list->count; i++) {
+    fprintf(file, "%s[%" PRId64 "]", name, i);
+    kiln_print_tensor(file, "", &list->tensors[i]);
+  }
+}
+
 void kiln_print_tensor(FILE *file, const char *name, const kiln_tensor *tensor) {
+  if (tensor->dtype == KILN_SEQUENCE || tensor->dtype == KILN_OPTIONAL) {
+    print_list(file, name, kiln_dtype_name(tensor->dtype), *(const kiln_sequence *)tensor->data);
+    return;
+  }
   char title[KILN_TEXT_BYTES];
   kiln_text text = kiln_text_in(title, sizeof title);
   kiln_text_add_tensor(&text, tensor);

@@ -31,9 +31,17 @@ def fields(number, values):
     return b"".join(field(number, value) for value in values)
 
 
-def tensor_value(name, shape, dtype=FLOAT):
+def tensor_type(shape, dtype=FLOAT):
     dims = fields(1, [field(1, size) for size in shape])
-    return field(1, name) + field(2, field(1, field(1, dtype) + field(2, dims)))
+    return field(1, field(1, dtype) + field(2, dims))
+
+
+def tensor_value(name, shape, dtype=FLOAT):
+    return field(1, name) + field(2, tensor_type(shape, dtype))
+
+
+def sequence_value(name, shape):
+    return field(1, name) + field(2, field(4, field(1, tensor_type(shape))))
 
 
 def node(op, inputs, outputs, name, domain="", attributes=()):
@@ -54,6 +62,10 @@ def tensor(name, dims, floats=b"", location=""):
     if location:
         return text + field(13, field(1, "location") + field(2, location)) + field(14, 1)
     return text + field(9, floats)
+
+
+def number(name, value):
+    return field(2, INT64) + field(8, name) + field(9, struct.pack("<q", value))
 
 
 def model(nodes, inputs, outputs=("y",), weights=(), functions=(), opset=20):
@@ -83,6 +95,8 @@ def models():
         "outside": model(add, [x], weights=[tensor("w", [2], location="../w.bin")]),
         "pattern": model([node("RegexFullMatch", ["x"], ["y"], "match", attributes=[string("pattern", "(a")])],
                          [tensor_value("x", [2], STRING)]),
+        "sequence": model([node("SequenceAt", ["s", "place"], ["y"], "pick")], [sequence_value("s", [2])],
+                          weights=[number("place", 5)]),
         "shape": model([node("MatMul", ["x", "w"], ["y"], "product")],
                        [tensor_value("x", [2, 3]), tensor_value("w", [4, 5])]),
         "short": model(add, [x], weights=[tensor("w", [3], pair)]),

@@ -39,7 +39,7 @@ TEST_CASE("positions outside a sequence are errors") {
   OnnxModel model = twoTensors();
   model.ints("at", {3}, /*isScalar=*/true);
   model.node("SequenceInsert", {"s", "x", "at"}, {"t"});
-  CHECK_THAT(model.import(), Contains("position 3 is outside a sequence of 3"));
+  CHECK_THAT(model.import(), Contains("position 3 is outside a sequence of 2"));
 }
 
 /// The elements of s after an insertion of x, doubled, one behind the other.
@@ -167,6 +167,159 @@ TEST_CASE("nothing is taken out of an empty sequence") {
       setInt(node, "axis", 0);
     CHECK_THAT(model.import(), Contains("the sequence is empty"));
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Lists that only a run knows
+//===----------------------------------------------------------------------===//
+
+/// twoTensors, and an int64 input `at`.
+static OnnxModel withPositionInput() {
+  OnnxModel model;
+  model.input("x", {2}).input("z", {3}).input("at", {}, ::onnx::TensorProto::INT64).output("y");
+  model.node("SequenceConstruct", {"x", "z"}, {"s"});
+  return model;
+}
+
+TEST_CASE("a position may be data") {
+  OnnxModel at = withPositionInput();
+  at.node("SequenceAt", {"s", "at"}, {"y"});
+  CHECK(at.runFloats({kX, kZ, intTensor({}, {1})}) == Floats{3, 4, 5});
+  CHECK(at.runFloats({kX, kZ, intTensor({}, {-2})}) == Floats{1, 2});
+  OnnxModel erase = withPositionInput();
+  erase.node("SequenceErase", {"s", "at"}, {"t"});
+  setInt(erase.node("ConcatFromSequence", {"t"}, {"y"}), "axis", 0);
+  CHECK(erase.runFloats({kX, kZ, intTensor({}, {-1})}) == Floats{1, 2});
+  OnnxModel insert = withPositionInput();
+  insert.node("SequenceInsert", {"s", "x", "at"}, {"t"});
+  setInt(insert.node("ConcatFromSequence", {"t"}, {"y"}), "axis", 0);
+  CHECK(insert.runFloats({kX, kZ, intTensor({}, {2})}) == Floats{1, 2, 3, 4, 5, 1, 2});
+}
+
+TEST_CASE("tensors of one shape keep it where a position is data") {
+  OnnxModel model;
+  model.input("x", {"n"}).input("at", {}, ::onnx::TensorProto::INT64).output("y");
+  model.node("Neg", {"x"}, {"z"});
+  model.node("SequenceConstruct", {"x", "z"}, {"s"});
+  model.node("SequenceAt", {"s", "at"}, {"e"});
+  model.node("Add", {"e", "x"}, {"y"});
+  CHECK_THAT(model.import(), !Contains("graph.bind") && !Contains("graph.check"));
+  CHECK(model.runFloats({kX, intTensor({}, {0})}) == Floats{2, 4});
+}
+
+TEST_CASE("as many parts as data says") {
+  OnnxModel model;
+  model.input("x", {5}).input("size", {}, ::onnx::TensorProto::INT64).output("y").output("count");
+  model.node("SplitToSequence", {"x", "size"}, {"s"});
+  model.ints("last", {-1}, /*isScalar=*/true);
+  model.node("SequenceAt", {"s", "last"}, {"y"});
+  model.node("SequenceLength", {"s"}, {"count"});
+  std::vector<HostTensor> results = model.run({floatTensor({5}, {1, 2, 3, 4, 5}), intTensor({}, {3})});
+  CHECK(results[0].elements<float>().vec() == Floats{4, 5});
+  CHECK(results[1].elements<int64_t>().vec() == Ints{2});
+}
+
+/// A Loop of `trips` steps whose body appends its step's number, as many times as it says, to a list that begins empty.
+static OnnxModel collectingLoop() {
+  OnnxModel model;
+  model.input("trips", {}, ::onnx::TensorProto::INT64).output("y");
+  setInt(model.node("SequenceEmpty", {}, {"none"}), "dtype", ::onnx::TensorProto::INT64);
+  ::onnx::GraphProto &body = setGraph(model.node("Loop", {"trips", "", "none"}, {"s"}), "body");
+  for (const char *input : {"step", "goes", "before"})
+    body.add_input()->set_name(input);
+  for (const char *output : {"goes", "after"})
+    body.add_output()->set_name(output);
+  setTensor(*body.add_initializer(), "one", {1}, {1});
+  addNode(body, "Add", {"step", "one"}, {"count"});
+  addNode(body, "Expand", {"step", "count"}, {"repeated"});
+  addNode(body, "SequenceInsert", {"before", "repeated"}, {"after"});
+  return model;
+}
+
+TEST_CASE("a Loop carries a sequence") {
+  OnnxModel model = collectingLoop();
+  setInt(model.node("ConcatFromSequence", {"s"}, {"y"}), "axis", 0);
+  CHECK(model.runInts({intTensor({}, {3})}) == Ints{0, 1, 1, 2, 2, 2});
+}
+
+TEST_CASE("a sequence is no scan output of a Loop") {
+  OnnxModel model = collectingLoop();
+  ::onnx::GraphProto &body = *model.graph().mutable_node(1)->mutable_attribute(0)->mutable_g();
+  body.add_output()->set_name("after");
+  model.graph().mutable_node(1)->add_output("all");
+  CHECK_THAT(model.import(), Contains("scan output 0 is of a sequence; carry it from step to step"));
+}
+
+TEST_CASE("an If gives one of two sequences") {
+  OnnxModel model;
+  model.input("c", {}, ::onnx::TensorProto::BOOL).input("x", {2}).output("y");
+  ::onnx::NodeProto &node = model.node("If", {"c"}, {"s"});
+  for (bool isThen : {true, false}) {
+    ::onnx::GraphProto &graph = setGraph(node, isThen ? "then_branch" : "else_branch");
+    ::onnx::NodeProto &construct = addNode(graph, "SequenceConstruct", {"x"}, {"r"});
+    if (isThen)
+      construct.add_input("x");
+    graph.add_output()->set_name("r");
+  }
+  model.node("SequenceLength", {"s"}, {"y"});
+  CHECK(model.runInts({boolTensor({}, {1}), kX}) == Ints{2});
+  CHECK(model.runInts({boolTensor({}, {0}), kX}) == Ints{1});
+}
+
+/// y = the sums of each tensor of s with itself, one behind the other; s has x and z, or parts of x as data says.
+static OnnxModel mapped(bool isKnown) {
+  OnnxModel model = isKnown ? twoTensors() : OnnxModel();
+  if (!isKnown) {
+    model.input("x", {5}).input("size", {}, ::onnx::TensorProto::INT64).output("y");
+    model.node("SplitToSequence", {"x", "size"}, {"s"});
+  }
+  ::onnx::GraphProto &body = setGraph(model.node("SequenceMap", {"s", "s"}, {"t"}), "body");
+  body.add_input()->set_name("s");
+  body.add_input()->set_name("other");
+  addNode(body, "Add", {"s", "other"}, {"sum"});
+  body.add_output()->set_name("sum");
+  setInt(model.node("ConcatFromSequence", {"t"}, {"y"}), "axis", 0);
+  return model;
+}
+
+TEST_CASE("a graph is run for each tensor of a sequence") {
+  CHECK_THAT(mapped(/*isKnown=*/true).import(), !Contains("graph.loop"));
+  CHECK(mapped(true).runFloats({kX, kZ}) == Floats{2, 4, 6, 8, 10});
+  CHECK_THAT(mapped(/*isKnown=*/false).import(), Contains("graph.loop"));
+  CHECK(mapped(false).runFloats({floatTensor({5}, {1, 2, 3, 4, 5}), intTensor({}, {2})}) == Floats{2, 4, 6, 8, 10});
+}
+
+TEST_CASE("a graph for sequences of different lengths is an error") {
+  OnnxModel model = twoTensors();
+  model.node("SequenceConstruct", {"x"}, {"short"});
+  ::onnx::GraphProto &body = setGraph(model.node("SequenceMap", {"s", "short"}, {"t"}), "body");
+  body.add_input()->set_name("a");
+  body.add_input()->set_name("b");
+  body.add_output()->set_name("a");
+  CHECK_THAT(model.import(), Contains("sequences of 2 and 1 tensors"));
+}
+
+TEST_CASE("what is taken out of a sequence has a rank") {
+  OnnxModel model;
+  ::onnx::TypeProto &type = *model.graph().add_input()->mutable_type();
+  model.graph().mutable_input(0)->set_name("s");
+  type.mutable_sequence_type()->mutable_elem_type()->mutable_tensor_type()->set_elem_type(1);
+  model.ints("at", {0}, /*isScalar=*/true).output("y");
+  model.node("SequenceAt", {"s", "at"}, {"y"});
+  CHECK_THAT(model.import(), Contains("the tensors of the sequence have no rank that is known"));
+  type.mutable_sequence_type()->mutable_elem_type()->mutable_tensor_type()->mutable_shape()->add_dim();
+  CHECK_THAT(model.import(), Contains("graph.dtype = !object.sequence<tensor<?xf32>>"));
+}
+
+TEST_CASE("an optional input has nothing for a default") {
+  OnnxModel model;
+  ::onnx::TypeProto &type = *model.graph().add_input()->mutable_type();
+  model.graph().mutable_input(0)->set_name("o");
+  type.mutable_optional_type()->mutable_elem_type()->mutable_tensor_type()->set_elem_type(1);
+  model.output("y");
+  model.node("OptionalHasElement", {"o"}, {"y"});
+  CHECK_THAT(model.import(), Contains("graph.dtype = !object.optional<tensor<*xf32>>"));
+  CHECK(model.run({HostTensor()})[0].bytes == std::vector<char>{0});
 }
 
 //===----------------------------------------------------------------------===//

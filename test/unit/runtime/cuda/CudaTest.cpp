@@ -93,7 +93,8 @@ public:
 
 private:
   kiln_dim dim_ = {"n", -1, 0};
-  kiln_port input_ = {"x", KILN_INT32, 1, &dim_, nullptr}, output_ = {"y", KILN_INT32, 1, &dim_, nullptr};
+  kiln_port input_ = {"x", KILN_INT32, 1, &dim_, nullptr, nullptr},
+            output_ = {"y", KILN_INT32, 1, &dim_, nullptr, nullptr};
   kiln_symbol symbol_ = {"n", 0, 1 << 20, 1};
   kiln_kernel kernels_[2] = {{"add", 2, 2, nullptr, {32, 1, 1}}, {"add_last", 2, 2, nullptr, {32, 1, 1}}};
   kiln_model model_ = {};
