@@ -1,18 +1,21 @@
 # What the host computes with a library of somebody else (runtime/include/kiln/call.h). Such a call is one object of libkiln_runtime.a
-# which has in it what it uses of the library's archive, and shows the call alone: a program that does not call it has none of it,
+# which has in it what it uses of the library's archive, and shows the call, or a codec of it, alone: a program that does not call it has none of it,
 # whoever links one names nothing more, and a program with another version of the library in it does not meet this one.
 #
 # A kiln that is built where a library is missing has the call too, and all that it says is that.
 
-# kiln_library_call(NAME... LIBRARY WORD HEADER file.h ARCHIVES name... PACKAGES debian... SOURCES a.c...): the functions
-# kiln_call_NAME, whose sources ask for KILN_WITH_WORD. Archives that others of them use come last.
+# kiln_library_call(FUNCTION... LIBRARY WORD HEADER file.h ARCHIVES name... PACKAGES debian... SOURCES a.c... [FOLDER name] [MEMORY prefix]):
+# the functions, whose sources ask for KILN_WITH_WORD, and for KILN_ONE_OBJECT where they take the place of something of the library's.
+# Archives that others of them use come last; FOLDER is where headers may lie below the usual places; with MEMORY the
+# object calls the functions MEMORYmalloc and so on in place of libc's.
 function(kiln_library_call)
-  cmake_parse_arguments(ARG "" "LIBRARY;HEADER" "ARCHIVES;PACKAGES;SOURCES" ${ARGN})
-  find_path(KILN_${ARG_LIBRARY}_HEADERS ${ARG_HEADER})
+  cmake_parse_arguments(ARG "" "LIBRARY;HEADER;FOLDER;MEMORY" "ARCHIVES;PACKAGES;SOURCES" ${ARGN})
+  find_path(KILN_${ARG_LIBRARY}_HEADERS ${ARG_HEADER} PATH_SUFFIXES ${ARG_FOLDER})
+  set(inside "")
   set(found ${KILN_${ARG_LIBRARY}_HEADERS})
   foreach(name ${ARG_ARCHIVES})
     find_library(KILN_ARCHIVE_${name} lib${name}.a)
-    list(APPEND archives ${KILN_ARCHIVE_${name}})
+    list(APPEND inside ${KILN_ARCHIVE_${name}})
     if(NOT KILN_ARCHIVE_${name})
       set(found FALSE)
     endif()
@@ -29,15 +32,21 @@ function(kiln_library_call)
   add_library(${target} OBJECT ${ARG_SOURCES})
   kiln_runtime_target(${target})
   target_include_directories(${target} SYSTEM PRIVATE ${KILN_${ARG_LIBRARY}_HEADERS})
-  target_compile_definitions(${target} PRIVATE KILN_WITH_${ARG_LIBRARY})
+  target_compile_definitions(${target} PRIVATE KILN_WITH_${ARG_LIBRARY} KILN_ONE_OBJECT)
   target_compile_options(${target} PRIVATE ${KILN_RUNTIME_HARDENING} -Os -g0 $<$<BOOL:${KILN_SANITIZE}>:-fno-sanitize=all>)
   set(object ${CMAKE_CURRENT_BINARY_DIR}/${target}.o)
-  list(TRANSFORM ARG_UNPARSED_ARGUMENTS PREPEND --keep-global-symbol=kiln_call_ OUTPUT_VARIABLE shown)
+  list(TRANSFORM ARG_UNPARSED_ARGUMENTS PREPEND --keep-global-symbol= OUTPUT_VARIABLE shown)
+  set(memory "")
+  if(ARG_MEMORY)
+    foreach(function malloc calloc realloc posix_memalign free)
+      list(APPEND memory --redefine-sym=${function}=${ARG_MEMORY}${function})
+    endforeach()
+  endif()
   add_custom_command(
     OUTPUT ${object}
-    COMMAND ${CMAKE_C_COMPILER} -r -nostdlib -o ${object} $<TARGET_OBJECTS:${target}> ${archives}
-    COMMAND ${CMAKE_OBJCOPY} --strip-unneeded ${shown} ${object}
-    DEPENDS ${target} $<TARGET_OBJECTS:${target}> ${archives} COMMAND_EXPAND_LISTS VERBATIM)
+    COMMAND ${CMAKE_C_COMPILER} -r -nostdlib -o ${object} $<TARGET_OBJECTS:${target}> ${inside}
+    COMMAND ${CMAKE_OBJCOPY} --strip-unneeded ${memory} ${shown} ${object}
+    DEPENDS ${target} $<TARGET_OBJECTS:${target}> ${inside} COMMAND_EXPAND_LISTS VERBATIM)
   set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
   target_sources(kiln_runtime PRIVATE ${object})
   if(TARGET kiln_runtime_plain)

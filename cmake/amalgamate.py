@@ -13,7 +13,7 @@ import sys
 
 INCLUDE = re.compile(r'^#include "(.*)"$')
 PUBLIC = ("types", "kiln", "plan", "program", "call")
-LIBRARY = ("src", "src/call", "src/call/pcre2", "device/cpu")
+LIBRARY = ("src", "src/call", "src/call/image", "src/call/pcre2", "device/cpu")
 SOURCES = {"kiln.c": LIBRARY, "program.c": (*LIBRARY, "src/cli"), "freestanding.c": ("freestanding",)}
 HEAD = {
     "kiln.h": "/* kiln.h: what C that kiln compiled models to is compiled against, made by kiln. */",

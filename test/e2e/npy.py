@@ -6,7 +6,7 @@ import itertools
 import struct
 import sys
 
-FORMATS = {"<i4": "i", "<i8": "q", "<f4": "f", "<f8": "d", "|b1": "?", "<V1": "B"}
+FORMATS = {"<i4": "i", "<i8": "q", "<f4": "f", "<f8": "d", "|b1": "?", "|u1": "B", "<V1": "B"}
 
 out, descr, shape, *numbers = sys.argv[1:]
 sizes = [int(size) for size in shape.split(",") if size]

@@ -11,6 +11,7 @@ const Registry &Registry::all() {
     addControlFlow(r);
     addEinsum(r);
     addElementwise(r);
+    addImages(r);
     addIndexing(r);
     addLabelEncoder(r);
     addLosses(r);

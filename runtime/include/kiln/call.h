@@ -34,7 +34,7 @@ typedef const char *kiln_call(void *const *buffers, const int64_t *sizes, kiln_s
 /* All of them, by name. */
 /* clang-format off */
 #define KILN_CALLS \
-  KILN_CALL(determinant) KILN_CALL(mersenne) KILN_CALL(optional_get) KILN_CALL(regex_full_match) \
+  KILN_CALL(determinant) KILN_CALL(image_decode) KILN_CALL(image_size) KILN_CALL(mersenne) KILN_CALL(optional_get) KILN_CALL(regex_full_match) \
   KILN_CALL(scatter) KILN_CALL(select) \
   KILN_CALL(sequence_at) KILN_CALL(sequence_concat) KILN_CALL(sequence_concat_shape) KILN_CALL(sequence_empty) \
   KILN_CALL(sequence_erase) KILN_CALL(sequence_insert) KILN_CALL(sequence_length) KILN_CALL(sequence_shape) \
@@ -43,7 +43,10 @@ typedef const char *kiln_call(void *const *buffers, const int64_t *sizes, kiln_s
   KILN_CALL(string_parts) KILN_CALL(string_split) KILN_CALL(suppress) KILN_CALL(unique)
 
 /* Those that use a library: its macro is KILN_WITH_ and the word, which the linker wants the text for. */
-#define KILN_CALL_LIBRARIES KILN_CALL_LIBRARY(regex_full_match, PCRE2, "-lpcre2-8")
+#define KILN_CALL_LIBRARIES \
+  KILN_CALL_LIBRARY(image_decode, JPEG, "-ljpeg") KILN_CALL_LIBRARY(image_decode, OPENJPEG, "-lopenjp2") \
+  KILN_CALL_LIBRARY(image_decode, PNG, "-lpng16 -lz") KILN_CALL_LIBRARY(image_decode, TIFF, "-ltiff") \
+  KILN_CALL_LIBRARY(image_decode, WEBP, "-lwebp") KILN_CALL_LIBRARY(regex_full_match, PCRE2, "-lpcre2-8")
 /* clang-format on */
 
 /* data[n, row] with updates[m, row] stored into the rows at places[m], in order.
@@ -74,6 +77,15 @@ kiln_call kiln_call_determinant;
 /* Numbers from 0 on below 1, those that NumPy's RandomState has for a seed. Buffers: result[n] (double). Numbers: n,
  * the seed, of which the lower 32 bits count. */
 kiln_call kiln_call_mersenne;
+
+/* The sizes of an image in BMP, JPEG, JPEG 2000, PNG, PNM, TIFF or WebP, which its data says. Buffers: its height and
+ * width (int64[2]); data[n] (uint8). Numbers: n. */
+kiln_call kiln_call_image_size;
+
+/* Its pixels, as Pillow reads them; what is transparent counts as its colour. Buffers: result[height, width, channels]
+ * (uint8); data[n]. Numbers: n, height and width as kiln_call_image_size has them, the kiln_pixel. */
+enum kiln_pixel { KILN_PIXEL_RGB, KILN_PIXEL_BGR, KILN_PIXEL_GRAYSCALE };
+kiln_call kiln_call_image_decode;
 
 /* ---- strings: buffers of const char *, NULL being the empty string ---- */
 
