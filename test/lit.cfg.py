@@ -79,7 +79,8 @@ def has_avx512():
 
 
 def has_cross():
-    names = [f"{arch}-linux-gnu-gcc" for arch in ("aarch64", "riscv64")] + ["qemu-aarch64", "qemu-riscv64", "x86_64-linux-musl-gcc"]
+    names = [f"{arch}-gcc" for arch in ("aarch64-linux-gnu", "riscv64-linux-gnu", "arm-linux-gnueabihf", "x86_64-linux-musl")]
+    names += [f"qemu-{arch}" for arch in ("aarch64", "riscv64", "arm")]
     return all(shutil.which(name) for name in names)
 
 

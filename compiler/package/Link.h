@@ -33,7 +33,7 @@ struct LinkOptions {
   std::vector<Library> libraries = {}; ///< what a runtime that is compiled so calls; another has it in it
   std::string device = "cpu";          ///< whose library libkiln_device_NAME.a is linked
   bool isStatic = false;
-  bool hasStaticPie = true; ///< whether the compiler can make a static program that lies anywhere; musl's cannot
+  bool hasStaticPie = true; ///< whether the compiler can make a static program that lies anywhere
   bool strip = true;
   std::vector<std::string> exports = {}; ///< of a library: the functions that it has for others; all else is hidden
 };

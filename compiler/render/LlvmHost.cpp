@@ -54,6 +54,9 @@ private:
   llvm::SmallVector<Value *> values(mlir::ValueRange range) {
     return llvm::map_to_vector(range, [&](mlir::Value v) { return value(v); });
   }
+  /// The arguments that `kiln_slice` is to a C function: where registers have 64 bits its two members, in 32-bit Arm's
+  /// convention 16 bytes that begin at an even register.
+  llvm::SmallVector<Value *, 2> passed(Value *slice);
   Value *memoryOf(Value *slice) { return b_.CreateExtractValue(slice, 0); }
   Value *offsetOf(Value *slice) { return b_.CreateExtractValue(slice, 1); }
   llvm::Type *typeOf(mlir::Type type) {
@@ -214,6 +217,15 @@ void HostRenderer::render(host::PlanOp op) {
     values_[slice] = b_.CreateLoad(sliceType_, b_.CreateConstInBoundsGEP1_64(sliceType_, slicesRoom_, index));
 }
 
+llvm::SmallVector<Value *, 2> HostRenderer::passed(Value *slice) {
+  Value *memory = memoryOf(slice), *offset = offsetOf(slice);
+  if (module_.getTargetTriple().isArch64Bit())
+    return {memory, offset};
+  Value *bytes = llvm::PoisonValue::get(llvm::ArrayType::get(b_.getInt64Ty(), 2));
+  bytes = b_.CreateInsertValue(bytes, b_.CreatePtrToInt(memory, b_.getInt64Ty()), 0);
+  return {b_.CreateInsertValue(bytes, offset, 1)};
+}
+
 void HostRenderer::failUnless(Value *condition, kiln_status status, const llvm::Twine &message) {
   BasicBlock *fails = newBlock("check"), *after = newBlock("checked");
   b_.CreateCondBr(condition, after, fails);
@@ -260,24 +272,28 @@ void HostRenderer::render(mlir::Operation &op) {
       .Case([&](host::AllocOp a) { values_[a] = callForSlice("kiln_rt_alloc", {value(a.getBytes())}); })
       .Case([&](host::FreeOp f) {
         Value *slice = value(f.getSlice());
-        call("kiln_rt_free", {memoryOf(slice), offsetOf(slice)});
+        call("kiln_rt_free", passed(slice));
       })
       .Case([&](host::OffsetOp o) {
         Value *slice = value(o.getSlice());
         values_[o] = b_.CreateInsertValue(slice, b_.CreateAdd(offsetOf(slice), value(o.getBytes())), 1);
       })
       .Case([&](host::CopyOp c) {
-        Value *to = value(c.getTo()), *from = value(c.getFrom());
-        call("kiln_rt_copy", {memoryOf(to), offsetOf(to), memoryOf(from), offsetOf(from), value(c.getBytes())});
+        llvm::SmallVector<Value *> arguments(passed(value(c.getTo())));
+        llvm::append_range(arguments, passed(value(c.getFrom())));
+        arguments.push_back(value(c.getBytes()));
+        call("kiln_rt_copy", arguments);
       })
       .Case([&](host::ReadOp r) {
-        Value *from = value(r.getFrom());
-        call("kiln_rt_read", {memoryOf(from), offsetOf(from), dtype(r.getDtype()), numberRoom_});
+        llvm::SmallVector<Value *> arguments(passed(value(r.getFrom())));
+        arguments.append({dtype(r.getDtype()), numberRoom_});
+        call("kiln_rt_read", arguments);
         values_[r] = b_.CreateLoad(b_.getInt64Ty(), numberRoom_);
       })
       .Case([&](host::WriteOp w) {
-        Value *to = value(w.getTo());
-        call("kiln_rt_write", {memoryOf(to), offsetOf(to), dtype(w.getDtype()), value(w.getValue())});
+        llvm::SmallVector<Value *> arguments(passed(value(w.getTo())));
+        arguments.append({dtype(w.getDtype()), value(w.getValue())});
+        call("kiln_rt_write", arguments);
       })
       .Case<host::DoneOp, mlir::scf::YieldOp, mlir::scf::ConditionOp>([](auto) {}) // their owners read the values
       .Default([&](mlir::Operation *other) {

@@ -88,6 +88,15 @@ static std::vector<LibraryEntry> calledLibraries(host::ProgramOp program) {
   return libraries;
 }
 
+bool render::usesStrings(const ModelTables &tables) {
+  auto isString = [](const PortEntry &port) { return llvm::isa<StringType>(port.element); };
+  bool uses = llvm::any_of(tables.inputs, isString) || llvm::any_of(tables.outputs, isString);
+  host::ProgramOp(tables.program).walk([&](host::CallOp call) {
+    uses |= call.getCallee().starts_with("string_") || call.getCallee() == "regex_full_match";
+  });
+  return uses;
+}
+
 ModelTables render::modelTables(mlir::ModuleOp module) {
   ModelTables tables;
   mlir::SymbolTableCollection symbols;

@@ -7,6 +7,7 @@
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/ARMTargetParser.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
 
@@ -24,7 +25,7 @@ static constexpr llvm::StringLiteral kUsed[] = {
     "gfni", "avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl", "avx512ifma", "avx512vbmi", "avx512vbmi2",
     "avx512vnni", "avx512bitalg", "avx512vpopcntdq", "avx512bf16", "avx512fp16",
     // Arm
-    "neon", "fullfp16", "dotprod", "bf16", "i8mm", "sve", "sve2", "sve2p1", "lse", "sha3", "cssc", "mops",
+    "neon", "vfp4", "fullfp16", "dotprod", "bf16", "i8mm", "sve", "sve2", "sve2p1", "lse", "sha3", "cssc", "mops",
     // RISC-V
     "v", "zba", "zbb", "zbs", "zfh", "zfhmin", "zvfh", "zicond"};
 
@@ -70,6 +71,7 @@ void target::initializeTargets() {
   LLVMInitialize##NAME##AsmParser();
   KILN_TARGET(X86)
   KILN_TARGET(AArch64)
+  KILN_TARGET(ARM)
   KILN_TARGET(RISCV)
 #undef KILN_TARGET
 }
@@ -86,6 +88,8 @@ std::unique_ptr<llvm::MCSubtargetInfo> target::subtargetOf(const Cpu &cpu) {
   return ::subtargetOf(llvm::Triple(cpu.triple), cpu.name, cpu.features);
 }
 
+static bool isArm32(const llvm::Triple &triple) { return triple.isARM() || triple.isThumb(); }
+
 /// The least CPU of an architecture, and the features that its systems have and LLVM's name lacks.
 static std::pair<llvm::StringRef, llvm::StringRef> leastCpu(const llvm::Triple &triple) {
   if (triple.isRISCV64())
@@ -93,15 +97,33 @@ static std::pair<llvm::StringRef, llvm::StringRef> leastCpu(const llvm::Triple &
   return {triple.getArch() == llvm::Triple::x86_64 ? "x86-64" : "generic", ""};
 }
 
+/// Of 32-bit Arm's CPUs LLVM's table has not which floats and vectors they have. One without a name has vectors, as
+/// nearly all have; a program says where one has not.
+static std::string armFeatures(llvm::StringRef name) {
+  if (name == "generic")
+    return "+neon";
+  std::vector<llvm::StringRef> all;
+  llvm::ARM::getFPUFeatures(llvm::ARM::getDefaultFPU(name, llvm::ARM::ArchKind::ARMV7A), all);
+  llvm::erase_if(all, [](llvm::StringRef feature) { return feature != "+neon" && feature != "+vfp4"; });
+  return llvm::join(all, ",");
+}
+
 llvm::StringRef target::baselineCpu() { return leastCpu(llvm::Triple(llvm::sys::getDefaultTargetTriple())).first; }
 
-/// Systems for which all of kiln's artefacts are made: 64-bit little-endian ones with ELF.
-static llvm::Error checkTriple(llvm::StringRef text) {
+/// Systems for which all of kiln's artefacts are made: little-endian ones with ELF. Of 32-bit Arm those whose functions
+/// take floats in registers; their compilers' names leave the architecture open, and code with vectors needs the
+/// seventh.
+static llvm::Expected<llvm::Triple> parseTriple(llvm::StringRef text) {
   llvm::Triple triple(llvm::Triple::normalize(text));
-  if ((triple.isX86_64() || triple.isAArch64() || triple.isRISCV64()) && triple.isLittleEndian() && triple.isOSLinux())
-    return llvm::Error::success();
-  return usageError("--target " + text + ": no such system",
-                    "systems are x86_64, aarch64 and riscv64 with Linux, as aarch64-linux-gnu");
+  bool isArmv7 = isArm32(triple) && triple.getEnvironment() == llvm::Triple::GNUEABIHF;
+  if (isArmv7)
+    triple.setArchName("armv7");
+  if ((triple.isX86_64() || triple.isAArch64() || triple.isRISCV64() || isArmv7) && triple.isLittleEndian() &&
+      triple.isOSLinux())
+    return triple;
+  return usageError(
+      "--target " + text + ": no such system",
+      "systems are x86_64, aarch64 and riscv64 with Linux, as aarch64-linux-gnu, and arm-linux-gnueabihf");
 }
 
 llvm::Expected<Cpu> target::describeCpu(llvm::StringRef name, llvm::StringRef features, llvm::StringRef tripleText) {
@@ -109,9 +131,10 @@ llvm::Expected<Cpu> target::describeCpu(llvm::StringRef name, llvm::StringRef fe
   Cpu cpu;
   cpu.triple = llvm::sys::getDefaultTargetTriple();
   if (!tripleText.empty()) {
-    if (llvm::Error error = checkTriple(tripleText))
-      return std::move(error);
-    cpu.triple = llvm::Triple::normalize(tripleText);
+    llvm::Expected<llvm::Triple> parsed = parseTriple(tripleText);
+    if (!parsed)
+      return parsed.takeError();
+    cpu.triple = parsed->str();
   }
   llvm::Triple triple(cpu.triple);
   bool native = tripleText.empty() && (name.empty() || name == "native");
@@ -126,7 +149,9 @@ llvm::Expected<Cpu> target::describeCpu(llvm::StringRef name, llvm::StringRef fe
   if (!baseline->isCPUStringValid(cpu.name))
     return usageError("no CPU '" + name + "' is known",
                       "`llc -mcpu=help` lists LLVM's names; 'native' is this machine");
-  cpu.features = isLeast && features.empty() ? itsFeatures : features;
+  cpu.features = features;
+  if (features.empty())
+    cpu.features = isArm32(triple) ? armFeatures(cpu.name) : isLeast ? itsFeatures.str() : "";
   if (native) {
     cpu.features = differences(*::subtargetOf(triple, cpu.name, hostFeatures()), *::subtargetOf(triple, cpu.name, ""));
     measureCaches(cpu);

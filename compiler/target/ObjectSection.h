@@ -13,7 +13,7 @@
 
 namespace kiln::target {
 
-/// Writes `object`, a relocatable 64-bit little-endian ELF file, with its empty section `section` grown to `bytes`,
+/// Writes `object`, a relocatable little-endian ELF file, with its empty section `section` grown to `bytes`,
 /// which `write` gives. Another format is an error.
 llvm::Error fillSection(llvm::StringRef object, llvm::StringRef section, int64_t bytes,
                         llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write, llvm::raw_ostream &out);

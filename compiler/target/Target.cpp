@@ -62,14 +62,14 @@ TargetAttr target::cpuTarget(llvm::StringRef device, const Cpu &cpu, mlir::MLIRC
   auto has = [&](llvm::StringRef feature) { return info->checkFeatures("+" + feature.str()); };
   auto type = [&](DType dtype) { return elementType(context, dtype); };
   const llvm::Triple &triple = info->getTargetTriple();
-  bool isArm = triple.isAArch64(), isX86 = triple.isX86(), isWide = isX86 && has("avx512f");
+  bool isArm = triple.isAArch64(), isArm32 = triple.isARM(), isX86 = triple.isX86(), isWide = isX86 && has("avx512f");
 
   llvm::SmallVector<int64_t> widths = {128};
   if (isWide || (isX86 && has("avx")))
     widths.push_back(256);
   if (isWide)
     widths.push_back(512);
-  int64_t registers = isWide || isArm ? 32 : triple.isArch64Bit() ? 16 : 8;
+  int64_t registers = isWide || isArm ? 32 : triple.isArch64Bit() || isArm32 ? 16 : 8;
 
   llvm::SmallVector<ProductAttr> products;
   auto addProducts = [&](llvm::ArrayRef<ProductRow> rows) {
@@ -91,10 +91,10 @@ TargetAttr target::cpuTarget(llvm::StringRef device, const Cpu &cpu, mlir::MLIRC
   (hasOf("bf16", "avx512bf16") ? stores : emulates).push_back(type(DType::BF16));
 
   llvm::SmallVector<Alu> lacks(std::begin(kCalls), std::end(kCalls));
-  if (isX86 && !has("sse4.1"))
+  if ((isX86 && !has("sse4.1")) || isArm32)
     llvm::append_range(lacks, kRoundings);
 
-  bool fma = isArm || triple.isRISCV64() || (isX86 && (has("fma") || has("fma4")));
+  bool fma = isArm || (isArm32 && has("vfp4")) || triple.isRISCV64() || (isX86 && (has("fma") || has("fma4")));
   return TargetAttr::get(context, device, cpu.name, cpu.features, VectorsAttr::get(context, registers, widths),
                          products, stores, emulates, lacks, fma, cachesOf(cpu, context), /*groups=*/{},
                          /*chunks=*/kMostChunks,

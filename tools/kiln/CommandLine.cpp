@@ -179,6 +179,8 @@ static std::vector<OptionWords> optionWords() {
 
 static llvm::Error understand(CommandLine &line, const Texts &texts) {
   CompileOptions &compile = line.compile;
+  if (compile.triple == "armv7") // what people call the system that compilers call so
+    compile.triple = "arm-linux-gnueabihf";
   if (llvm::Error error = checkTarget(compile.device, compile.cpu, compile.triple))
     return error;
   llvm::Expected<Rates> rates = parseRates(texts.rates);

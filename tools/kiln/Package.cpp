@@ -139,7 +139,8 @@ llvm::Expected<package::LinkOptions> driver::linkOptions(const Rendering &render
   options.compilesRuntime = !system.empty();
   for (const render::LibraryEntry &library : rendering.tables().libraries)
     options.libraries.push_back({library.word.str(), library.linked.str()});
-  options.hasStaticPie = !llvm::Triple(llvm::Triple::normalize(system)).isMusl();
+  llvm::Triple triple(llvm::Triple::normalize(system));
+  options.hasStaticPie = !triple.isMusl() && !triple.isARM();
   options.device = rendering.device().isC ? "cpu" : rendering.device().compiler.name;
   return options;
 }

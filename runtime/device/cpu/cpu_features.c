@@ -137,6 +137,13 @@ static void read_words(uint32_t *words) {
   words[3] = (uint32_t)(high >> 32);
 }
 
+#elif defined(__arm__) && defined(__linux__)
+#include <sys/auxv.h>
+
+enum { WORDS = 1 };
+static const feature features[] = {{"neon", 0, 12, NONE}, {"vfp4", 0, 16, NONE}};
+static void read_words(uint32_t *words) { words[0] = (uint32_t)getauxval(AT_HWCAP); }
+
 #elif defined(__riscv) && defined(__linux__)
 #include <sys/auxv.h>
 #include <sys/syscall.h>

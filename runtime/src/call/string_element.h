@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-_Static_assert(sizeof(kiln_string) == 8, "a tensor of strings has elements of 64 bits");
-
 static inline char *kiln_keep_text(kiln_scratch *scratch, const char *text, size_t bytes) {
   char *kept = scratch->keep(scratch, (int64_t)bytes + 1);
   if (kept) {

@@ -14,6 +14,9 @@
 #elif defined __GLIBC__ && defined __aarch64__
 #define KILN_GLIBC "GLIBC_2.17"
 #define KILN_STAT_VERSION 0
+#elif defined __GLIBC__ && defined __arm__
+#define KILN_GLIBC "GLIBC_2.4"
+#define KILN_STAT_VERSION 3
 #elif defined __GLIBC__ && defined __riscv && __riscv_xlen == 64
 #define KILN_GLIBC "GLIBC_2.27"
 #define KILN_STAT_VERSION 0
