@@ -2,6 +2,8 @@
 #include "import/json/Document.h"
 #include "support/Error.h"
 #include "support/Nearest.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
 #include <valijson/schema.hpp>
@@ -72,7 +74,24 @@ static std::string explain(const valijson::ValidationResults::Error &error, cons
   return text + found + " is not what is wanted: " + description;
 }
 
+/// The validator tells of a name that does not fit only that the document does not.
+static llvm::Error checkSymbolNames(const Json &document) {
+  auto symbols = document.is_object() ? document.find("symbols") : document.end();
+  if (symbols == document.end() || !symbols->is_object())
+    return llvm::Error::success();
+  for (const auto &symbol : symbols->items()) {
+    llvm::StringRef name = symbol.key();
+    auto fits = [](char c) { return llvm::isAlnum(c) || c == '_'; };
+    if (name.empty() || llvm::isDigit(name.front()) || !llvm::all_of(name, fits))
+      return failure("symbols: '" + name + "' is no name of a size",
+                     "use letters from a to z, digits and _, no digit first");
+  }
+  return llvm::Error::success();
+}
+
 llvm::Error kiln::import::json::checkSchema(const Json &document) {
+  if (llvm::Error error = checkSymbolNames(document))
+    return error;
   static const CompiledSchema compiled;
   valijson::ValidationResults results;
   NlohmannJsonAdapter adapter(document);
