@@ -95,7 +95,7 @@ llvm::Error Importer::importOperator(const ::onnx::NodeProto &proto, const std::
       return failure("operator domain " + quoted(proto.domain()) + " is not known",
                      "export the model with ONNX's own operators, or define it as a function of the model");
     return failure("operator " + quoted(proto.op_type()) + " is not supported",
-                   "express it by those of docs/onnx-operators.md");
+                   "docs/onnx-operators.md lists those that are, and says how to export a model again");
   }
   int64_t opset = scope.opset(proto.domain());
   if (opset == 0)
