@@ -8,6 +8,7 @@
 #include "support/Error.h"
 #include "support/Nearest.h"
 
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -329,9 +330,13 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
 
   // CLI11 would say that a command is missing where an unknown one is given.
   auto isGiven = [&](const CLI::App *command) { return command->get_name() == argv[1]; };
-  if (argc > 1 && argv[1][0] != '-' && llvm::none_of(app.get_subcommands([](CLI::App *) { return true; }), isGiven))
+  if (argc > 1 && argv[1][0] != '-' && llvm::none_of(app.get_subcommands([](CLI::App *) { return true; }), isGiven)) {
+    if (llvm::sys::fs::is_regular_file(argv[1]))
+      return usageError(llvm::Twine(argv[1]) + ": is a file, no command",
+                        llvm::Twine("`kiln compile ") + argv[1] + "` makes a program of it");
     return usageError(llvm::Twine(argv[1]) + ": no such command",
                       didYouMean(argv[1], {"compile", "run", "verify", "devices", "flags"}, kCommands));
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp &) {

@@ -28,6 +28,8 @@ llvm::Expected<std::unique_ptr<ModelFile>> ModelFile::open(StringRef path, const
   file->folder_ = llvm::sys::path::parent_path(path).str();
   file->options_ = &options;
   StringRef bytes = (*buffer)->getBuffer();
+  if (bytes.empty()) // which is a model too, to protobuf
+    return failure(path + ": is empty", "is it an ONNX file, and is it whole?");
   file->files_[file->path_] = std::move(*buffer);
 
   llvm::Expected<std::string> lifted = liftTensorData(bytes);
