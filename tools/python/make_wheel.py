@@ -33,7 +33,7 @@ def read(path):
 def contents(tag):
     """Path in the wheel -> bytes."""
     info, data = f"kiln-{version}.dist-info", f"kiln-{version}.data"
-    yield "kiln/__init__.py", read(f"{source}/python/kiln/__init__.py")
+    yield "kiln/__init__.py", read(f"{source}/tools/python/kiln/__init__.py")
     # A sample may be copied without the wheel, so it is there that this lies.
     yield "kiln/model.py", read(f"{source}/samples/embed-python/kiln_model.py")
     for folder, _, names in sorted(os.walk(installation)):
