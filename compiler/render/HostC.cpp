@@ -243,8 +243,9 @@ llvm::Expected<std::string> TableWriter::run(const ModelTables &tables) {
           " */\n" + kC11.fileHead +
           (options_.isSelfContained ? "\n#include \"kiln.h\"\n\n"
                                     : "\n#include \"kiln/call.h\"\n#include \"kiln/program.h\"\n\n") +
-          (usesStrings(tables) ? "_Static_assert(sizeof(kiln_string) == 8, \"strings are pointers of 64 bits\");\n\n"
-                               : "") +
+          (usesReferences(tables)
+               ? "_Static_assert(sizeof(kiln_string) == 8, \"strings and sequences are pointers of 64 bits\");\n\n"
+               : "") +
           functions_.definitions() + text_)
       .str();
 }

@@ -88,11 +88,13 @@ static std::vector<LibraryEntry> calledLibraries(host::ProgramOp program) {
   return libraries;
 }
 
-bool render::usesStrings(const ModelTables &tables) {
-  auto isString = [](const PortEntry &port) { return llvm::isa<StringType>(port.element); };
-  bool uses = llvm::any_of(tables.inputs, isString) || llvm::any_of(tables.outputs, isString);
+bool render::usesReferences(const ModelTables &tables) {
+  auto isReference = [](const PortEntry &port) { return llvm::isa<StringType>(port.element) || !port.holds.empty(); };
+  bool uses = llvm::any_of(tables.inputs, isReference) || llvm::any_of(tables.outputs, isReference);
   host::ProgramOp(tables.program).walk([&](host::CallOp call) {
-    uses |= call.getCallee().starts_with("string_") || call.getCallee() == "regex_full_match";
+    llvm::StringRef name = call.getCallee();
+    uses |= name.starts_with("string_") || name == "regex_full_match" || name.contains("sequence") ||
+            name.starts_with("optional_");
   });
   return uses;
 }

@@ -76,8 +76,8 @@ inline constexpr llvm::StringLiteral kLoopWrapMessage =
 /// Whether a size is but an estimate, for logs: it may wrap.
 bool isEstimate(host::EvalOp eval);
 
-/// Whether a tensor of strings is read or made: its elements are pointers of 64 bits.
-bool usesStrings(const ModelTables &tables);
+/// Whether a tensor of strings, a sequence or an optional is read or made: its elements are pointers of 64 bits.
+bool usesReferences(const ModelTables &tables);
 
 /// Of a module that holds one host.program and the kernels that it launches.
 ModelTables modelTables(mlir::ModuleOp module);

@@ -41,8 +41,8 @@ llvm::Expected<Rendering> Rendering::create(const Model &model, const CompileOpt
   if (!cpu)
     return cpu.takeError();
   Rendering rendering(model, options, **device, std::move(*cpu));
-  if (render::usesStrings(rendering.tables_) && !llvm::Triple(rendering.cpu_.triple).isArch64Bit())
-    return failure(options.model + ": holds strings, which are pointers of 64 bits",
+  if (render::usesReferences(rendering.tables_) && !llvm::Triple(rendering.cpu_.triple).isArch64Bit())
+    return failure(options.model + ": holds strings or sequences, which are pointers of 64 bits",
                    "make it for a system of 64 bits with --target");
   if (llvm::Error error = rendering.prepareRecipes())
     return error;

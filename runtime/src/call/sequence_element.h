@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-_Static_assert(sizeof(kiln_sequence) == 8, "a tensor that is a sequence has one element of 64 bits");
-
 #define KILN_NO_MEMORY_FOR_LIST "no memory for its sequence"
 #define KILN_OUTSIDE_LIST "the position is outside the sequence"
 
