@@ -5,7 +5,7 @@
  *
  * Each thread has a run of neighbouring chunks of its own, the same share of every launch, so that what it wrote in one
  * kernel is in its cache when the next reads it, and no two write lines side by side. A thread that is done with its
- *own takes the last ones of others.
+ * own takes the last ones of others.
  *
  * What is left of a thread's chunks is one word, `range`: a number of the launch, the first chunk and the end. Taking a
  * chunk is to change it with a compare-and-swap. A thread that wakes late finds either no chunk left or one of a later
