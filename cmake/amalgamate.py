@@ -14,7 +14,7 @@ import sys
 INCLUDE = re.compile(r'^#include "(.*)"$')
 PUBLIC = ("types", "kiln", "plan", "program", "call")
 LIBRARY = ("src", "src/call", "src/call/image", "src/call/pcre2", "device/cpu")
-SOURCES = {"kiln.c": LIBRARY, "program.c": (*LIBRARY, "src/cli"), "freestanding.c": ("freestanding",)}
+SOURCES = {"kiln.c": LIBRARY, "program.c": (*LIBRARY, "src/cli"), "freestanding.c": ("src/ports.c", "freestanding")}
 HEAD = {
     "kiln.h": "/* kiln.h: what C that kiln compiled models to is compiled against, made by kiln. */",
     "kiln.c": """/* kiln.c: the runtime of compiled models, made by kiln.
@@ -73,9 +73,10 @@ def main():
         source = Amalgamation(runtime, header.seen)
         for part in parts:
             place = os.path.join(runtime, part)
-            for file in sorted(os.listdir(place)):
+            files = [place] if os.path.isfile(place) else [os.path.join(place, name) for name in sorted(os.listdir(place))]
+            for file in files:
                 if file.endswith(".c"):
-                    source.add(os.path.join(place, file))
+                    source.add(file)
         source.write(os.path.join(folder, name))
 
 

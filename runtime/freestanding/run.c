@@ -1,9 +1,10 @@
 /*===- run.c - Runs without an operating system --------------------------===
  *
- * The runtime of a model that is compiled with --freestanding, in place of all the others: for microcontrollers,
- * kernels and boot loaders. Where every size is fixed a model asks for the same memory in each run, so it comes from
- * the caller's allocator, in the first run, and stays. There are no threads, files, devices or logs, and of a C library
- * nothing is called but memcpy (compilers call memset and memmove by themselves) and what the kernels need of libm.
+ * The runtime of a model that is compiled with --freestanding, in place of all the others but src/ports.c: for
+ * microcontrollers, kernels and boot loaders. Where every size is fixed a model asks for the same memory in each run,
+ * so it comes from the caller's allocator, in the first run, and stays. There are no threads, files, devices or logs,
+ * and of a C library nothing is called but memcpy (compilers call memset and memmove by themselves) and what the
+ * kernels need of libm.
  *
  * What the other runtime copies is refused here, in one line: outputs without memory of the caller's or in memory of an
  * input, bools that are neither 0 nor 1, data that is not aligned to its elements.
@@ -48,29 +49,7 @@ size_t kiln_dtype_size(kiln_dtype dtype) {
   return (unsigned)dtype < sizeof sizes ? sizes[dtype] : 0;
 }
 
-int32_t kiln_input_count(const kiln_model *model) { return model->input_count; }
-int32_t kiln_output_count(const kiln_model *model) { return model->output_count; }
 const char *kiln_context_error(const kiln_context *context) { return context->error; }
-
-static kiln_status port_info(const kiln_port *ports, int32_t count, int32_t index, kiln_port_info *info) {
-  if (index < 0 || index >= count)
-    return KILN_INVALID_ARGUMENT;
-  const kiln_port *port = &ports[index];
-  *info = (kiln_port_info){
-      .name = port->name, .dtype = port->dtype, .rank = port->rank, .has_default = port->value != NULL};
-  for (int32_t axis = 0; axis < port->rank; axis++) {
-    info->dims[axis] = port->dims[axis].size;
-    info->dim_texts[axis] = port->dims[axis].text;
-  }
-  return KILN_OK;
-}
-
-kiln_status kiln_input_info(const kiln_model *model, int32_t index, kiln_port_info *info) {
-  return port_info(model->inputs, model->input_count, index, info);
-}
-kiln_status kiln_output_info(const kiln_model *model, int32_t index, kiln_port_info *info) {
-  return port_info(model->outputs, model->output_count, index, info);
-}
 
 /*===- Contexts ----------------------------------------------------------===*/
 
