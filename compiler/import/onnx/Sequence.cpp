@@ -16,6 +16,7 @@
 #include "import/onnx/Registry.h"
 #include "import/onnx/SequenceCalls.h"
 #include "ir/base/ObjectType.h"
+#include "ir/host/Host.h"
 #include "support/Error.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -66,9 +67,9 @@ llvm::Expected<Type> kiln::import::onnx::declaredType(mlir::MLIRContext *context
     return failure("dtype " + dataTypeName(tensor.elem_type()) + " is not supported", kKnownDTypes);
   if (!tensor.has_shape())
     return mlir::UnrankedTensorType::get(dtype);
-  if (tensor.shape().dim_size() > kMostAxes)
+  if (tensor.shape().dim_size() > host::kMaxPortRank)
     return failure("a tensor of " + Twine(tensor.shape().dim_size()) + " axes",
-                   "in a sequence it has at most " + Twine(kMostAxes));
+                   "in a sequence it has at most " + Twine(host::kMaxPortRank));
   auto sizes = llvm::map_to_vector(tensor.shape().dim(), [](const auto &dim) {
     return dim.has_dim_value() && dim.dim_value() >= 0 ? int64_t(dim.dim_value()) : mlir::ShapedType::kDynamic;
   });

@@ -28,7 +28,4 @@ Tensor optionalOf(const Tensor &given);
 /// A type that a model declares, of a tensor as a sequence holds it: sizes that it does not fix are dynamic.
 llvm::Expected<mlir::Type> declaredType(mlir::MLIRContext *context, const ::onnx::TypeProto &type);
 
-/// The runtime's tensors, which a sequence holds, have as many axes at most.
-inline constexpr int64_t kMostAxes = 8;
-
 } // namespace kiln::import::onnx
