@@ -27,7 +27,8 @@ static Value sequenceFrom(TensorBuilder &b, llvm::StringRef callee, Type held, l
 /// Its dtype, its rank and its sizes, as calls take them; empty, and a failure noted, where it has too many axes.
 static llvm::SmallVector<Expr> numbersOf(TensorBuilder &b, Value tensor) {
   if (b.rank(tensor) > host::kMaxPortRank) {
-    b.fail("a tensor of " + Twine(b.rank(tensor)) + " axes in a sequence", "it has at most " + Twine(host::kMaxPortRank));
+    b.fail("a tensor of " + Twine(b.rank(tensor)) + " axes in a sequence",
+           "it has at most " + Twine(host::kMaxPortRank));
     return {};
   }
   llvm::SmallVector<Expr> numbers = {int64_t(runtimeDType(b.element(tensor))), b.rank(tensor)};
