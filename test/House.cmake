@@ -11,3 +11,6 @@ add_test(NAME house/show-digit
   COMMAND ${PROJECT_SOURCE_DIR}/samples/mnist/show.py input_0.npy output_0.npy
   WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/samples/mnist)
 set_tests_properties(house/show-digit PROPERTIES PASS_REGULAR_EXPRESSION "5 +27\\.45 +#+  <- the digit")
+# That the other preset configures, too.
+add_test(NAME house/asan-preset COMMAND ${CMAKE_COMMAND} --preset asan -B ${PROJECT_BINARY_DIR}/asan-preset
+         WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
