@@ -1,6 +1,7 @@
 //===- Product.cpp - Matrix products and convolutions -----------------------===//
 #include "import/DType.h"
 #include "import/Scatter.h"
+#include "import/onnx/QuantizedProduct.h"
 #include "import/onnx/Registry.h"
 #include "import/onnx/WindowAttributes.h"
 #include "ir/base/DType.h"
@@ -10,7 +11,12 @@ using namespace kiln::import;
 using namespace kiln::import::onnx;
 using mlir::Value;
 
-static Value matmul(Node &n, TensorBuilder &b) { return b.matmul(n.input(0), n.input(1)); }
+static Value matmul(Node &n, TensorBuilder &b) {
+  Value x = n.input(0), y = n.input(1);
+  if (std::optional<IntegerOperands> q = integerOperands(n, b, b.dim(x, -1), b.rank(y) > 1 ? b.rank(y) - 1 : -1))
+    return q->scaled(b, b.matmul(q->x, q->y));
+  return b.matmul(x, y);
+}
 
 /// alpha · A·B + beta · C, in which C broadcasts to the product.
 static Tensor gemm(Node &n, TensorBuilder &b) {
@@ -23,7 +29,12 @@ static Tensor gemm(Node &n, TensorBuilder &b) {
     return {};
   if (b.rank(x) != 2 || b.rank(y) != 2)
     return n.fail("its inputs are " + describe(b.shape(x)) + " and " + describe(b.shape(y)), "both must be matrices");
+  std::optional<IntegerOperands> q = integerOperands(n, b, b.dim(x, turnFirst ? 0 : 1), turnSecond ? 0 : 1);
+  if (q)
+    std::tie(x, y) = std::pair(q->x, q->y);
   Value product = b.matmul(turnFirst ? b.transpose(x, 0, 1) : x, turnSecond ? b.transpose(y, 0, 1) : y);
+  if (q)
+    product = q->scaled(b, product);
   if (product && alpha != 1)
     product = b.mul(product, alpha);
   if (!sum || beta == 0)
@@ -42,7 +53,16 @@ static Value conv(Node &n, TensorBuilder &b) {
   Value x = n.input(0), weight = n.input(1), bias = n.optionalInput(2);
   int64_t groups = n.integer("group", 1);
   std::optional<Window> window = readWindow(n, x, kernelOf(b, weight));
-  return window ? b.conv(x, weight, bias, *window, groups) : Value();
+  if (!window)
+    return {};
+  Shape sizes = b.shape(weight);
+  if (sizes.empty())
+    return b.conv(x, weight, bias, *window, groups);
+  std::optional<IntegerOperands> q = integerOperands(n, b, view::product(llvm::ArrayRef(sizes).drop_front()), 0);
+  if (!q)
+    return b.conv(x, weight, bias, *window, groups);
+  Value y = q->scaled(b, b.conv(q->x, q->y, Value(), *window, groups), 1);
+  return bias ? b.add(y, alongAxis(b, y, bias, 1)) : y;
 }
 
 /// output_shape, and auto_pad's SAME, say what the result is to be; the padding is what that takes away. What is

@@ -66,7 +66,9 @@ static Tensor dequantizeLinear(Node &n, TensorBuilder &b) {
   if (!type)
     type = b.element(scale);
   Quantized q{x, alongAxis(b, x, scale, axis, block), alongAxis(b, x, zero, axis, block)};
-  return b.cast(dequantize(b, q), type);
+  Tensor result = b.cast(dequantize(b, q), type);
+  result.quantized = std::make_shared<Quantized>(q);
+  return result;
 }
 
 static Tensors dynamicQuantizeLinear(Node &n, TensorBuilder &b) {

@@ -7,9 +7,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "import/Quantize.h"
 #include "ir/base/Base.h"
-
-#include "mlir/IR/OpDefinition.h"
 
 #include <memory>
 #include <optional>
@@ -45,6 +44,8 @@ struct Tensor {
   std::string name;
   /// What a sequence or an optional holds, where that is known at import. Null elsewhere.
   std::shared_ptr<const std::vector<Tensor>> items;
+  /// What a tensor is dequantised from. Null elsewhere.
+  std::shared_ptr<const Quantized> quantized;
 
   explicit operator bool() const { return bool(type); }
   mlir::Type element() const { return type.getElementType(); }

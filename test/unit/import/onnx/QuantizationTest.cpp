@@ -170,3 +170,55 @@ TEST_CASE("DequantizeLinear of narrow dtypes") {
             .with("block_size", 2)
             .on({4}, {0, 1, 2, 3}) == Floats{-1, 0, 4, 6});
 }
+
+/// A product of one row and one column, both dequantised from bytes, in which float32 loses ones: it adds them to 2^24.
+static OnnxModel dequantizedProduct(const std::string &op, OnnxModel::Dims dims, llvm::ArrayRef<int64_t> weightDims) {
+  std::vector<int64_t> column(258, 255);
+  column.resize(272, 1);
+  OnnxModel model(17);
+  model.input("x", dims).floats("scale", {}, {1}).output("y");
+  setTensor(*model.graph().add_initializer(), "wide", weightDims, column);
+  setInt(model.node("Cast", {"wide"}, {"w"}), "to", Proto::UINT8);
+  setInt(model.node("Cast", {"x"}, {"q"}), "to", Proto::UINT8);
+  model.node("DequantizeLinear", {"q", "scale"}, {"a"});
+  model.node("DequantizeLinear", {"w", "scale"}, {"b"});
+  model.node(op, {"a", "b"}, {"y"});
+  return model;
+}
+
+TEST_CASE("a product of dequantised tensors is one of integers, scaled once") {
+  std::vector<float> row(261, 255);
+  row.resize(272, 1);
+  CHECK(dequantizedProduct("MatMul", {1, 272}, {272, 1}).runFloats({floatTensor({1, 272}, row)}) == Floats{16777226});
+  CHECK(dequantizedProduct("MatMul", {1, 272}, {272}).runFloats({floatTensor({1, 272}, row)}) == Floats{16777226});
+  OnnxModel gemm = dequantizedProduct("Gemm", {1, 272}, {1, 272});
+  setInt(*gemm.graph().mutable_node()->rbegin(), "transB", 1);
+  CHECK(gemm.runFloats({floatTensor({1, 272}, row)}) == Floats{16777226});
+  CHECK(dequantizedProduct("Conv", {1, 272, 1}, {1, 272, 1}).runFloats({floatTensor({1, 272, 1}, row)}) ==
+        Floats{16777226});
+}
+
+TEST_CASE("a product of dequantised tensors whose sum may not fit int32 stays one of floats") {
+  OnnxModel model(17);
+  model.input("q", {1, 40000}, Proto::UINT8).input("w", {40000, 1}, Proto::UINT8).floats("scale", {}, {1}).output("y");
+  model.node("DequantizeLinear", {"q", "scale"}, {"a"});
+  model.node("DequantizeLinear", {"w", "scale"}, {"b"});
+  model.node("MatMul", {"a", "b"}, {"y"});
+  CHECK_THAT(model.import(), !Contains("1x1x40000xi32"));
+}
+
+TEST_CASE("a product of dequantised tensors takes the second one's scale of each column, not of each row") {
+  auto product = [](int64_t axis) {
+    OnnxModel model(17);
+    model.input("x", {1, 2}).input("y", {2, 2}).floats("first", {}, {0.5f}).floats("second", {2}, {2, 10});
+    model.floats("bias", {2}, {1, 2}).output("z");
+    setInt(model.node("Cast", {"x"}, {"p"}), "to", Proto::INT8);
+    setInt(model.node("Cast", {"y"}, {"q"}), "to", Proto::INT8);
+    model.node("DequantizeLinear", {"p", "first"}, {"a"});
+    setInt(model.node("DequantizeLinear", {"q", "second"}, {"b"}), "axis", axis);
+    model.node("Gemm", {"a", "b", "bias"}, {"z"});
+    return model.runFloats({floatTensor({1, 2}, {2, 3}), floatTensor({2, 2}, {1, 2, 3, 4})});
+  };
+  CHECK(product(1) == Floats{12, 82});
+  CHECK(product(0) == Floats{48, 66});
+}
