@@ -382,6 +382,9 @@ private:
   bool fits(Sizes shape);
 
   void noteDiffering(Expr a, Expr b);
+  /// Takes two sizes of which one is data for equal, which the run checks, where somebody would "broadcast" or
+  /// "concatenate" them; false where they cannot be.
+  bool takeForEqual(Expr one, Expr other, llvm::StringRef what);
 
   mlir::OpBuilder &builder_;
   mlir::Location location_;

@@ -159,14 +159,13 @@ static bool isData(OpBuilder &builder, Expr size) {
   return isData;
 }
 
-/// Takes two sizes of which one is data for equal, which the run checks; false where they cannot be.
-static bool takeForEqual(TensorBuilder &b, Expr one, Expr other) {
+bool TensorBuilder::takeForEqual(Expr one, Expr other, StringRef what) {
   bool mayBe = one.min() <= other.max() && other.min() <= one.max();
-  if (!mayBe || !(isData(b.builder(), one) || isData(b.builder(), other)))
+  if (!mayBe || !(isData(builder_, one) || isData(builder_, other)))
     return false;
   Expr equal = view::logicalAnd({view::greaterEqual(one, other), view::greaterEqual(other, one)});
-  return b.check(equal, "cannot broadcast: the sizes " + one.print() + " and " + other.print() +
-                            " differ; they must be equal");
+  return check(equal, "cannot " + what + ": the sizes " + one.print() + " and " + other.print() +
+                          " differ; they must be equal");
 }
 
 std::optional<Shape> TensorBuilder::broadcastShape(ArrayRef<Shape> shapes) {
@@ -178,7 +177,7 @@ std::optional<Shape> TensorBuilder::broadcastShape(ArrayRef<Shape> shapes) {
       if (common.isConst(1))
         common = size;
       if (!size.isConst(1) && !provablyEqual(size, common)) {
-        if (takeForEqual(*this, size, common)) {
+        if (takeForEqual(size, common, "broadcast")) {
           common = size.isConst() ? size : common;
           continue;
         }

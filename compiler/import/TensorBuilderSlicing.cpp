@@ -216,13 +216,18 @@ Value TensorBuilder::concat(ArrayRef<Value> tensors, int64_t axis) {
   if (!at)
     return {};
   Expr total = 0;
+  Shape common = shape(first);
   for (Value tensor : tensors) {
-    Shape wanted = shape(first), given = shape(tensor);
-    bool same = wanted.size() == given.size();
+    Shape given = shape(tensor);
+    bool same = given.size() == common.size();
     for (int64_t i = 0; same && i < rank(first); ++i)
-      same = i == *at || provablyEqual(wanted[i], given[i]);
+      if (i != *at && !provablyEqual(common[i], given[i])) {
+        same = takeForEqual(common[i], given[i], "concatenate");
+        common[i] = given[i].isConst() ? given[i] : common[i];
+      }
     if (!same)
-      return fail("cannot concatenate " + describe(wanted) + " and " + describe(given) + " along axis " + Twine(*at),
+      return fail("cannot concatenate " + describe(shape(first)) + " and " + describe(given) + " along axis " +
+                      Twine(*at),
                   "the other sizes must be equal");
     if (element(tensor) != element(first))
       return fail("cannot concatenate " + dtypeName(element(first)) + " and " + dtypeName(element(tensor)),
@@ -236,6 +241,8 @@ Value TensorBuilder::concat(ArrayRef<Value> tensors, int64_t axis) {
     Expr size = dim(tensor, *at);
     if (size.isConst(0) && tensors.size() > 1)
       continue;
+    common[*at] = size;
+    tensor = reshape(tensor, common); // sizes that are taken for equal are called as the first one's are
     Shape low(rank(first), Expr(0)), high = low;
     low[*at] = offset;
     offset = offset + size;

@@ -100,3 +100,26 @@ TEST_CASE("sizes that are data are taken for equal where they meet, and the run 
   HostTensor x = floatTensor({4}, {1, 2, 3, 4});
   CHECK(model.runFloats({x, boolTensor({4}, {1, 1, 0, 0}), boolTensor({4}, {0, 0, 1, 1})}) == std::vector<float>{4, 6});
 }
+
+TEST_CASE("sizes that are data are taken for equal where tensors are concatenated, and the run looks") {
+  OnnxModel model;
+  model.input("x", {4}).input("a", {4}, ::onnx::TensorProto::BOOL).input("b", {4}, ::onnx::TensorProto::BOOL);
+  model.output("y").ints("last", {1});
+  model.node("Compress", {"x", "a"}, {"p"});
+  model.node("Compress", {"x", "b"}, {"q"});
+  model.node("Unsqueeze", {"p", "last"}, {"r"});
+  model.node("Unsqueeze", {"q", "last"}, {"s"});
+  setInt(model.node("Concat", {"r", "s"}, {"y"}), "axis", 1);
+  CHECK_THAT(model.import(), Catch::Contains("cannot concatenate: the sizes"));
+  HostTensor x = floatTensor({4}, {1, 2, 3, 4});
+  CHECK(model.runFloats({x, boolTensor({4}, {1, 1, 0, 0}), boolTensor({4}, {0, 0, 1, 1})}) ==
+        std::vector<float>{1, 3, 2, 4});
+}
+
+TEST_CASE("an axis that may be 1 is squeezed, and the run looks") {
+  OnnxModel model;
+  model.input("x", {"n", 2}).output("y").ints("axes", {0});
+  model.node("Squeeze", {"x", "axes"}, {"y"});
+  CHECK_THAT(model.import(), Catch::Contains("host.assert") || Catch::Contains("check"));
+  CHECK(model.runFloats({floatTensor({1, 2}, {1, 2})}) == std::vector<float>{1, 2});
+}
