@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "import/DType.h"
+#include "import/onnx/DataSizes.h"
 #include "import/onnx/Importer.h"
 #include "import/onnx/ModelFile.h"
 #include "import/onnx/Registry.h"
@@ -66,6 +67,14 @@ static void yieldAs(TensorBuilder &b, Body &body, size_t index, mlir::Type conta
   mlir::OpBuilder::InsertionGuard guard(b.builder());
   b.builder().setInsertionPointToEnd(&body.region->front());
   body.yields[index] = asContainer(b, body.yields[index], container);
+}
+
+/// What the region yields at `index` gets this shape; false after a failure.
+static bool reshapeYield(TensorBuilder &b, Body &body, size_t index, const Shape &shape) {
+  mlir::OpBuilder::InsertionGuard guard(b.builder());
+  b.builder().setInsertionPointToEnd(&body.region->front());
+  body.yields[index] = b.reshape(body.yields[index], shape);
+  return b.ok();
 }
 
 static void yield(TensorBuilder &b, Body &body) {
@@ -145,6 +154,13 @@ static Tensors ifOperator(Node &n, TensorBuilder &b) {
       types.push_back(tensorType({}, common));
       continue;
     }
+    // A scalar in one branch and a tensor of one element in the other are the latter.
+    for (auto [body, other] : llvm::zip(bodies, llvm::reverse(bodies))) {
+      Shape sizes = b.shape(other.yields[i]);
+      bool isOne = llvm::all_of(sizes, [](Expr size) { return size.isConst(1); });
+      if (b.rank(body.yields[i]) == 0 && isOne && !reshapeYield(b, body, i, sizes))
+        return {};
+    }
     if (b.element(first[i]) != b.element(second[i]) || b.rank(first[i]) != b.rank(second[i]))
       return n.fail("output " + Twine(i) + " is " + describe(first[i]) + " in one branch and " + describe(second[i]) +
                         " in the other",
@@ -184,6 +200,10 @@ private:
   bool importOnce();
   /// Compares what the body yields with what it is given; false after a failure. `settled_` says whether they agree.
   bool compare();
+  /// Takes the sizes that the body's outputs declare for theirs, which each iteration checks; false after a failure.
+  bool believe();
+  /// Whether slices of a scan output may have different sizes.
+  bool sliceChanges() const;
   std::optional<mlir::Type> scanType(size_t index);
 
   Node &n_;
@@ -195,6 +215,7 @@ private:
   Body body_;
   size_t symbolsBefore_ = 0;
   bool settled_ = false;
+  bool believes_ = false; ///< what the body's outputs declare: needed where a slice's size is not known otherwise
 };
 } // namespace
 
@@ -219,7 +240,37 @@ bool LoopImport::importOnce() {
         size = freshSize(n_, n_.scope().prefix() + name, axis, 0, view::kMaxDim);
     define(2 + i, Value(block.addArgument(tensorType(shape, elements_[i]), b_.location())));
   }
-  return b_.ok() && importBody(n_, graph_, scope, body_);
+  return b_.ok() && importBody(n_, graph_, scope, body_) && (!believes_ || believe());
+}
+
+bool LoopImport::believe() {
+  mlir::OpBuilder::InsertionGuard guard(b_.builder());
+  b_.builder().setInsertionPointToEnd(&body_.region->front());
+  for (size_t i = 1; i < body_.yields.size(); ++i) {
+    const ::onnx::ValueInfoProto &output = graph_.output(i);
+    const ::onnx::TensorShapeProto &declared = output.type().tensor_type().shape();
+    Shape shape = b_.shape(body_.yields[i]);
+    if (size_t(declared.dim_size()) != shape.size())
+      continue;
+    for (auto [size, dim] : llvm::zip(shape, declared.dim())) {
+      int64_t wanted = dim.dim_value();
+      if (!dim.has_dim_value() || size.isConst() || wanted < 0 || wanted > view::kMaxDim)
+        continue;
+      b_.check(isEqual(size, wanted), "output " + quoted(output.name()) + " of the loop's body has size " +
+                                          size.print() + " where it declares " + Twine(wanted));
+      size = wanted;
+    }
+    body_.yields[i] = b_.reshape(body_.yields[i], shape);
+  }
+  return b_.ok();
+}
+
+bool LoopImport::sliceChanges() const {
+  for (Value slice : llvm::ArrayRef(body_.yields).drop_front(1 + inits_.size()))
+    for (Expr size : TensorBuilder::shape(slice))
+      if (n_.importer().symbols().isNewer(size, symbolsBefore_))
+        return true;
+  return false;
 }
 
 bool LoopImport::compare() {
@@ -293,9 +344,16 @@ Tensors LoopImport::run() {
     elements_.push_back(b_.element(init));
   }
   symbolsBefore_ = n_.importer().symbols().count();
-  while (!settled_)
+  while (!settled_) {
     if (!importOnce() || !compare())
       return {};
+    if (settled_ && !believes_ && sliceChanges()) {
+      believes_ = true;
+      settled_ = false;
+      for (llvm::SmallVector<bool> &axes : changes_)
+        axes.assign(axes.size(), false);
+    }
+  }
 
   const Tensor &next = body_.outputs[0];
   if (!isOneOf(next, b_.boolType()))

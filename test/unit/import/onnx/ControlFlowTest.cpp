@@ -52,6 +52,15 @@ TEST_CASE("branches of different rank, dtype or number are an error") {
   CHECK_THAT(count.import(), Contains("its branches have 2 and 1 outputs"));
 }
 
+TEST_CASE("a scalar in one branch takes the rank of a tensor of one element in the other") {
+  OnnxModel model = ifModel("ReduceSum", "ReduceSum");
+  setInt(*model.graph().mutable_node(0)->mutable_attribute(1)->mutable_g()->mutable_node(0), "keepdims", 0);
+  CHECK_THAT(model.import(), Contains("-> (tensor<1x1xf32>)"));
+  HostTensor x = floatTensor({1, 3}, {1, 2, 3});
+  CHECK(model.runFloats({boolTensor({}, {0}), x}) == std::vector<float>{6});
+  CHECK(model.runFloats({boolTensor({}, {1}), x}) == std::vector<float>{6});
+}
+
 TEST_CASE("an error within a branch names both nodes") {
   OnnxModel model = ifModel("Exp", "Relu");
   model.graph().mutable_node(0)->mutable_attribute(1)->mutable_g()->mutable_node(0)->set_input(0, "none");
@@ -142,6 +151,22 @@ TEST_CASE("scan slices of changing size are an error") {
   body.mutable_output(2)->set_name("w");
   CHECK_THAT(model.import(),
              Contains("node 'loop' (Loop): scan output 0 has slices of size (v.dim0+1), which changes"));
+}
+
+TEST_CASE("a body's outputs have the sizes that they declare where nothing else says them, and the run looks") {
+  OnnxModel model = loopModel();
+  model.input("keep", {2}, Proto::BOOL);
+  ::onnx::GraphProto &body = *model.graph().mutable_node(0)->mutable_attribute(0)->mutable_g();
+  body.mutable_node(0)->set_op_type("Compress");
+  body.mutable_node(0)->set_input(1, "keep");
+  body.mutable_output(2)->set_name("w");
+  for (int i : {1, 2})
+    body.mutable_output(i)->mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(2);
+  CHECK_THAT(model.import(), Contains("output 'w' of the loop's body has size") && Contains("where it declares 2"));
+  model.graph().mutable_output(0)->set_name("s");
+  model.graph().mutable_output(1)->set_name("y");
+  CHECK(model.runFloats({intTensor({}, {2}), floatTensor({2}, {1, 2}), boolTensor({2}, {1, 1})}) ==
+        std::vector<float>{1, 2, 1, 2});
 }
 
 TEST_CASE("a Loop that never ends is an error") {
