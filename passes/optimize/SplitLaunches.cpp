@@ -237,6 +237,8 @@ std::optional<Producer> LaunchSplitter::split(FuncOp func, StageOp stage) {
   builder.setInsertionPoint(stage);
   auto load = LoadOp::create(builder, stage.getLoc(), element, stage.getBuffer(), tracker);
   load.setAheadAttr(stage.getAheadAttr());
+  if (Expr elements = stage.getElements(); elements.isConst())
+    load.setRoom(elements.constant());
   stage.getResult().replaceAllUsesWith(load);
   stage.erase();
   made.buffer = scratchToInput(func, made.buffer);

@@ -6,6 +6,7 @@
 
 #include "passes/optimize/StageValue.h"
 
+#include "ir/kernel/MatrixProduct.h"
 #include "support/Error.h"
 
 #include "mlir/IR/Builders.h"
@@ -43,6 +44,7 @@ static bool isInside(const Walk &walk, size_t position, int64_t place) {
   case AxisKind::Item:
   case AxisKind::Upcast:
   case AxisKind::Lane:
+  case AxisKind::Fragment:
     return true;
   }
   llvm_unreachable("every kind of axis");
@@ -52,7 +54,11 @@ static bool isInside(const Walk &walk, size_t position, int64_t place) {
 static SmallVector<size_t> layoutOrder(const Walk &walk) {
   auto rank = [&](size_t position) {
     AxisKind kind = walk.axes[position].getKind();
-    return kind == AxisKind::Lane ? 3 : kind == AxisKind::Upcast ? 2 : kind == AxisKind::Item ? 1 : 0;
+    return kind == AxisKind::Fragment ? 4
+           : kind == AxisKind::Lane   ? 3
+           : kind == AxisKind::Upcast ? 2
+           : kind == AxisKind::Item   ? 1
+                                      : 0;
   };
   auto order = llvm::to_vector(llvm::seq<size_t>(0, walk.axes.size()));
   llvm::sort(order, [&](size_t a, size_t b) { return std::pair(rank(a), a) < std::pair(rank(b), b); });
@@ -103,15 +109,18 @@ static llvm::Error holdTotals(FuncOp func, const Walk &walk, int64_t place) {
 // Values
 //===----------------------------------------------------------------------===//
 
-/// What is computed from a load alone, and once for each of its elements: that is held, rather than the load.
-static Value computedFrom(LoadOp load) {
+/// What is computed from a load alone, and once for each of its elements: that is held, rather than the load. For
+/// `matrices` it is held before it is widened.
+static Value computedFrom(LoadOp load, bool matrices) {
   Value value = load.getResult();
   while (value.hasOneUse()) {
     auto user = dyn_cast<AluOp>(*value.getUsers().begin());
     bool isAlone = user && llvm::all_of(user->getOperands(), [&](Value operand) {
                      return operand == value || isa<ConstOp>(operand.getDefiningOp());
                    });
-    if (!isAlone)
+    bool isWidened = matrices && isAlone && user.getKind().getValue() == Alu::CAST &&
+                     user.getResult().getType().getIntOrFloatBitWidth() > value.getType().getIntOrFloatBitWidth();
+    if (!isAlone || isWidened)
       break;
     value = user.getResult();
   }
@@ -136,7 +145,7 @@ static llvm::Expected<Value> valueOf(FuncOp func, OptAttr opt, const Walk &walk)
       loads.push_back(load);
   if (loads.size() != 1)
     return refuse("the buffer is read in " + llvm::Twine(loads.size()) + " places, not one");
-  return computedFrom(loads.front());
+  return computedFrom(loads.front(), hasFragments(walk));
 }
 
 namespace {
@@ -177,12 +186,20 @@ static llvm::Error checkParts(ArrayRef<Attribute> layout) {
   return llvm::Error::success();
 }
 
+/// Whether a dimension of memory and the next one inside are over neighbouring points of one axis.
+static bool isOneRun(Attribute outer, PartAttr inner) {
+  auto part = cast<PartAttr>(outer);
+  return part.getAxis() == inner.getAxis() &&
+         view::provablyEqual(inner.getCount().getValue() * inner.getStep(), part.getStep());
+}
+
 static llvm::Expected<Held> holdInside(FuncOp func, const Walk &walk, int64_t place, const AxisIds &kept,
                                        const AxisIds &needed) {
   Held held;
   bool together = hasItems(func) && !walk.stage; // the items of a group share the elements out among them
   llvm::DenseMap<Expr, Expr> own;
   int64_t fresh = optimize::freshAxis(func);
+  AxisAttr before; // the fragment that the last part of the layout is over, as the readers have it
   for (size_t position : layoutOrder(walk)) {
     AxisAttr axis = walk.axes[position];
     if (!needed.contains(axis.getId()) || !isInside(walk, position, place))
@@ -193,11 +210,26 @@ static llvm::Expected<Held> holdInside(FuncOp func, const Walk &walk, int64_t pl
     held.axes.push_back(copy);
     held.renamed[axis.getId()] = copy.getId();
     own[loopVariable(axis)] = loopVariable(copy);
-    if (!kept.contains(axis.getId()))
+    if (!kept.contains(axis.getId())) {
+      before = nullptr;
       continue;
+    }
     llvm::Expected<PartAttr> part = partOf(walk, axis);
     if (!part)
       return part.takeError();
+    // Terms that lie side by side in a matrix are one run of them for those who fill it.
+    bool goesOn = before && axis.getKind() == AxisKind::Fragment && isOneRun(held.layout.back(), *part);
+    if (goesOn) {
+      int64_t count = before.getSize().getValue().constant() * axis.getSize().getValue().constant();
+      auto run = ExprAttr::get(func.getContext(), count);
+      held.layout.pop_back();
+      held.axes.erase(held.axes.end() - 2);
+      held.axes.back() = AxisAttr::get(func.getContext(), copy.getId(), run, copy.getKind());
+      part = PartAttr::get(func.getContext(), part->getAxis(), part->getStep(), run, 0);
+      own[loopVariable(before)] = 0;
+      own[loopVariable(axis)] = loopVariable(copy.getId(), count);
+    }
+    before = axis.getKind() == AxisKind::Fragment && !goesOn ? axis : AxisAttr();
     held.layout.push_back(*part);
   }
   if (llvm::Error error = checkParts(held.layout))
@@ -231,20 +263,62 @@ static llvm::Expected<AxisIds> reducedFor(const Walk &walk, Value value, ArrayRe
   return axes;
 }
 
-llvm::Error optimize::stageValue(FuncOp func, OptAttr opt, const Walk &walk) {
+/// A walk with the axes around it that its index depends on.
+static Walk withAxesAround(FuncOp func, const Walk &walk) {
+  AxisIds needed;
+  for (Expr index : walk.index)
+    needed.insert_range(axesOf(index));
+  SmallVector<AxisAttr> axes;
+  for (const Walk &around : walksOf(func))
+    for (AxisAttr axis : around.axes)
+      if (needed.contains(axis.getId()) && !walk.contains(axis.getId()))
+        axes.push_back(axis);
+  axes.append(walk.axes);
+  return {walk.stage, axes, walk.index, walk.results};
+}
+
+namespace {
+/// A value, and how it is read where it is.
+struct Reading {
+  Walk walk;
+  Value value;
+};
+} // namespace
+
+/// The value that an opt names, which is computed in the walk that has the opt's axis or for a stage inside the axis.
+static llvm::Expected<Reading> readingOf(FuncOp func, OptAttr opt, const Walk &walk) {
+  llvm::Expected<Value> value = valueOf(func, opt, walk);
+  if (value)
+    return Reading{walk, *value};
+  for (const Walk &other : walksOf(func)) {
+    Walk inside = withAxesAround(func, other);
+    if (!other.stage || (opt.getAxis() >= 0 && !inside.contains(opt.getAxis())))
+      continue;
+    if (llvm::Expected<Value> found = valueOf(func, opt, other)) {
+      llvm::consumeError(value.takeError());
+      return Reading{inside, *found};
+    } else {
+      llvm::consumeError(found.takeError());
+    }
+  }
+  return value.takeError();
+}
+
+llvm::Error optimize::stageValue(FuncOp func, OptAttr opt, const Walk &around) {
   int64_t place = opt.getAxis();
   if (!opt.getIsValue()) {
     if (opt.getAmount() < 0 || opt.getAmount() >= func.getNumArguments())
       return refuse("the kernel has no such buffer");
     for (auto store : func.getBody().getOps<StoreOp>())
       if (store.getBuffer() == func.getArgument(opt.getAmount()))
-        return place < 0 || walk.stage ? refuse("totals are held inside an axis of the kernel's own")
-                                       : holdTotals(func, walk, place);
+        return place < 0 || around.stage ? refuse("totals are held inside an axis of the kernel's own")
+                                         : holdTotals(func, around, place);
   }
-  llvm::Expected<Value> found = valueOf(func, opt, walk);
-  if (!found)
-    return found.takeError();
-  Value value = *found;
+  llvm::Expected<Reading> reading = readingOf(func, opt, around);
+  if (!reading)
+    return reading.takeError();
+  const Walk &walk = reading->walk;
+  Value value = reading->value;
 
   Walk inside = walk;
   inside.results = {value};

@@ -92,7 +92,7 @@ Value KernelBuilder::load(Value tensor, const ShapeTracker &tracker, Value row) 
     func_.getBody().addArgument(kernel::BufferType::get(builder_.getContext(), element), func_.getLoc());
   }
   return kernel::LoadOp::create(builder_, tensor.getLoc(), element, func_.getBody().getArgument(index), attr(tracker),
-                                row, /*ahead=*/IntegerAttr());
+                                row);
 }
 
 Value KernelBuilder::compute(Value tensor, const ShapeTracker &tracker) {

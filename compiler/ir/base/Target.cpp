@@ -88,6 +88,13 @@ int64_t TargetAttr::cacheBytes(unsigned level) const {
   return level <= getCaches().size() ? getCaches()[level - 1].getBytes() : 0;
 }
 
+ProductAttr TargetAttr::matrixProduct(Type a, Type b, Type sum) const {
+  const auto *found = llvm::find_if(getProducts(), [&](ProductAttr product) {
+    return product.getM() > 1 && product.getA() == a && product.getB() == b && product.getSum() == sum;
+  });
+  return found == getProducts().end() ? ProductAttr() : *found;
+}
+
 bool TargetAttr::isNative(Type dtype) const {
   return !llvm::is_contained(getStores(), dtype) && !llvm::is_contained(getEmulates(), dtype);
 }

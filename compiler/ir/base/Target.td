@@ -118,6 +118,9 @@ def TargetAttr : TargetPart<"Target", "target"> {
     /// Whether it computes in the dtype, without converting to another one.
     bool isNative(::mlir::Type dtype) const;
 
+    /// The instruction that multiplies matrices of these dtypes and adds them up in the third; null: there is none.
+    ProductAttr matrixProduct(::mlir::Type a, ::mlir::Type b, ::mlir::Type sum) const;
+
     TargetAttr withCpu(::llvm::StringRef cpu, ::llvm::StringRef features) const;
     TargetAttr withRates(RatesAttr rates) const;
   }];

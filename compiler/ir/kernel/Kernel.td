@@ -34,7 +34,8 @@ def AxisEnum : I32EnumAttr<"AxisKind", "how an axis is walked", [
   I32EnumAttrCase<"Chunk", 2, "chunk">,   // one CPU chunk each; a special index
   I32EnumAttrCase<"Loop", 3, "loop">,     // one iteration each
   I32EnumAttrCase<"Upcast", 4, "upcast">, // unrolled: one value each
-  I32EnumAttrCase<"Lane", 5, "lane">      // one vector lane each
+  I32EnumAttrCase<"Lane", 5, "lane">,     // one vector lane each
+  I32EnumAttrCase<"Fragment", 6, "fragment"> // one element each of a matrix that an instruction takes whole
 ]> {
   let cppNamespace = "::kiln::kernel";
   let genSpecializedAttr = 0;
@@ -62,7 +63,8 @@ def PartAttr : AttrDef<KernelDialect, "Part"> {
 def OptEnum : I32EnumAttr<"OptKind", "an optimisation", [
   I32EnumAttrCase<"UPCAST", 0>, I32EnumAttrCase<"UNROLL", 1>, I32EnumAttrCase<"LOCAL", 2>, I32EnumAttrCase<"GROUP", 3>,
   I32EnumAttrCase<"THREAD", 4>, I32EnumAttrCase<"TILE", 5>, I32EnumAttrCase<"VECTOR", 6>, I32EnumAttrCase<"STAGE", 7>,
-  I32EnumAttrCase<"SWAP", 8>, I32EnumAttrCase<"GLOBAL", 9>, I32EnumAttrCase<"PREFETCH", 10>
+  I32EnumAttrCase<"SWAP", 8>, I32EnumAttrCase<"GLOBAL", 9>, I32EnumAttrCase<"PREFETCH", 10>,
+  I32EnumAttrCase<"TC", 11>
 ]> {
   let cppNamespace = "::kiln::kernel";
   let genSpecializedAttr = 0;
@@ -84,6 +86,7 @@ def OptAttr : AttrDef<KernelDialect, "Opt"> {
                  for an output b, the running totals of the reduce over a
     STAGE a v3   holds value 3 inside axis a: the fourth of the kernel's operations, its stages not counted
     STAGE - b    holds it for the whole launch
+    TC a n       makes the sum of products that a stage holds by matrix instructions, each of n points of `a` as rows
     PREFETCH a b asks, a part at each step of the loops inside a, for what a's next step reads of buffer b
   }];
   let parameters = (ins EnumParameter<OptEnum>:$kind, "int64_t":$axis, "int64_t":$amount,
@@ -135,15 +138,18 @@ def LoadOp : KernelOp<"load", [MemoryEffects<[MemRead]>]> {
   let description = [{
     The view has the domain's rank; an axis that it does not depend on may have size 1. With `row` it has one axis more, the
     last, along which `row` says which element is read: a negative one counts from the end, one out of range reads 0.
-    `ahead` names a loop: what its next step reads is asked for, a part at each step of the loops inside.
+    `ahead` names a loop: what its next step reads is asked for, a part at each step of the loops inside. `room` says how
+    many elements the buffer has, where that is more than the view reaches: what is read as a whole may go past its end.
   }];
-  let arguments = (ins BufferType:$buffer, TrackerAttr:$tracker, Optional<AnyInteger>:$row, OptionalAttr<I64Attr>:$ahead);
+  let arguments = (ins BufferType:$buffer, TrackerAttr:$tracker, Optional<AnyInteger>:$row, OptionalAttr<I64Attr>:$ahead,
+                       OptionalAttr<I64Attr>:$room);
   let results = (outs AnyType:$result);
   let assemblyFormat = [{
-    $buffer $tracker (`row` $row^ `:` type($row))? (`ahead` $ahead^)? attr-dict `:` type($buffer) `->` type($result)
+    $buffer $tracker (`row` $row^ `:` type($row))? (`ahead` $ahead^)? (`room` $room^)? attr-dict `:` type($buffer) `->` type($result)
   }];
-  let builders = [OpBuilder<(ins "::mlir::Type":$element, "::mlir::Value":$buffer, "::kiln::TrackerAttr":$tracker),
-                            [{ build($_builder, $_state, element, buffer, tracker, ::mlir::Value(), ::mlir::IntegerAttr()); }]>];
+  let builders = [OpBuilder<(ins "::mlir::Type":$element, "::mlir::Value":$buffer, "::kiln::TrackerAttr":$tracker,
+                                 CArg<"::mlir::Value", "{}">:$row),
+    [{ build($_builder, $_state, element, buffer, tracker, row, ::mlir::IntegerAttr(), ::mlir::IntegerAttr()); }]>];
   let hasVerifier = 1;
 }
 

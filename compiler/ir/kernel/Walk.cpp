@@ -1,5 +1,7 @@
 #include "ir/kernel/Walk.h"
 
+#include "ir/kernel/MatrixProduct.h"
+
 #include "mlir/IR/BuiltinAttributes.h"
 
 using namespace kiln;
@@ -205,6 +207,20 @@ static bool movesAlong(const Walk &walk, int64_t axis) {
   });
 }
 
+static std::optional<std::string> faultOfFragments(const Walk &walk) {
+  if (!hasFragments(walk))
+    return std::nullopt;
+  if (!matrixProductOf(walk))
+    return std::string("fragments are no matrices of a product that a stage holds");
+  for (AxisAttr axis : walk.axes) {
+    if (!axis.getSize().getValue().isConst())
+      return "axis " + std::to_string(axis.getId()) + " beside fragments has no fixed size";
+    if (axis.getKind() == AxisKind::Lane)
+      return std::string("what matrix instructions make has no lanes");
+  }
+  return std::nullopt;
+}
+
 static std::optional<std::string> faultOfReduce(const Walk &walk, ReduceOp reduce) {
   for (int64_t axis : reduce.getAxes())
     if (!walk.contains(axis))
@@ -235,6 +251,8 @@ std::optional<std::string> kernel::faultOf(FuncOp func) {
   llvm::DenseSet<int64_t> ids;
   for (const Walk &walk : walks) {
     if (auto fault = faultOfUnrolling(walk))
+      return fault;
+    if (auto fault = faultOfFragments(walk))
       return fault;
     for (AxisAttr axis : walk.axes) {
       if (axis.getId() < 0 || axis.getId() >= kMaxAxes)

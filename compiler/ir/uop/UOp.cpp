@@ -63,7 +63,8 @@ unsigned FuncOp::getBufferCount() {
 }
 
 bool FuncOp::writes(unsigned index) {
-  return llvm::any_of(getBody().getArgument(index).getUsers(), [](Operation *user) { return isa<StoreOp>(user); });
+  return llvm::any_of(getBody().getArgument(index).getUsers(),
+                      [](Operation *user) { return isa<StoreOp, StoreMatrixOp>(user); });
 }
 
 LogicalResult FuncOp::verify() {
@@ -174,6 +175,28 @@ LogicalResult StoreOp::verify() {
   if (laneOf(getValue().getType()) != getPointer().getType().getElement())
     return emitOpError("stores another dtype than the pointer's");
   return expectGate(*this, getGate(), getValue().getType());
+}
+
+LogicalResult LoadMatrixOp::verify() {
+  if (laneOf(getResult().getType()) != getPointer().getType().getElement())
+    return emitOpError("gives another dtype than the pointer's");
+  return success();
+}
+
+LogicalResult StoreMatrixOp::verify() {
+  if (laneOf(getValue().getType()) != getPointer().getType().getElement())
+    return emitOpError("stores another dtype than the pointer's");
+  return success();
+}
+
+LogicalResult WmmaOp::verify() {
+  ArrayRef<int64_t> a = cast<VectorType>(getA().getType()).getShape(),
+                    b = cast<VectorType>(getB().getType()).getShape(),
+                    sum = cast<VectorType>(getSum().getType()).getShape();
+  bool fits = a[0] == sum[0] && a[1] % b[0] == 0 && b[1] == sum[1] * (a[1] / b[0]);
+  if (!fits)
+    return emitOpError("multiplies matrices whose shapes do not fit");
+  return success();
 }
 
 LogicalResult AluOp::verify() {

@@ -80,7 +80,7 @@ def YieldOp : UOp<"yield", [Pure, Terminator, ReturnLike]> {
 }
 
 def ConstOp : PureUOp<"const", [AllTypesMatch<["value", "result"]>]> {
-  let summary = "a scalar";
+  let summary = "a scalar, or a matrix of one number";
   let arguments = (ins TypedAttrInterface:$value);
   let results = (outs AnyType:$result);
   let assemblyFormat = "$value attr-dict";
@@ -186,6 +186,41 @@ def PrefetchOp : UOp<"prefetch", [MemoryEffects<[MemWrite]>]> {
   let summary = "asks for an element that will be read soon; a hint, and no fault where there is none";
   let arguments = (ins PtrType:$pointer, IndexInteger:$index);
   let assemblyFormat = "$pointer `[` $index `:` type($index) `]` attr-dict `:` type($pointer)";
+}
+
+/// rows × columns, row by row; of the right operand of a product, k/p × (n·p), p neighbours of a column side by side.
+def MatrixValue : VectorOfRankAndType<[2], [AnyType]>;
+
+def LoadMatrixOp : UOp<"load_matrix", [MemoryEffects<[MemRead]>]> {
+  let summary = "a matrix whose rows lie `pitch` elements apart, each of them neighbours";
+  let arguments = (ins PtrType:$pointer, IndexInteger:$index, IndexInteger:$pitch);
+  let results = (outs MatrixValue:$result);
+  let assemblyFormat = [{
+    $pointer `[` $index `:` type($index) `]` `pitch` $pitch `:` type($pitch) attr-dict `:` type($pointer) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def StoreMatrixOp : UOp<"store_matrix", [MemoryEffects<[MemWrite]>]> {
+  let summary = "writes a matrix, its rows `pitch` elements apart";
+  let arguments = (ins MatrixValue:$value, PtrType:$pointer, IndexInteger:$index, IndexInteger:$pitch);
+  let assemblyFormat = [{
+    $value `,` $pointer `[` $index `:` type($index) `]` `pitch` $pitch `:` type($pitch) attr-dict
+    `:` type($value) `,` type($pointer)
+  }];
+  let hasVerifier = 1;
+}
+
+def WmmaOp : PureUOp<"wmma", [AllTypesMatch<["sum", "result"]>]> {
+  let summary = "sum + a × b by the matrix instruction `name` of the target";
+  let description = [{
+    a is m × k, the sum m × n. b is k/p × (n·p): p, which follows from its shape, terms of a column lie side by side, as
+    they do in a row of a.
+  }];
+  let arguments = (ins StrAttr:$name, MatrixValue:$a, MatrixValue:$b, MatrixValue:$sum);
+  let results = (outs MatrixValue:$result);
+  let assemblyFormat = "$name $a `,` $b `,` $sum attr-dict `:` type($a) `,` type($b) `->` type($result)";
+  let hasVerifier = 1;
 }
 
 def BarrierOp : UOp<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {

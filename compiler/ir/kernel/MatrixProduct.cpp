@@ -1,0 +1,152 @@
+#include "ir/kernel/MatrixProduct.h"
+
+using namespace kiln;
+using namespace kiln::kernel;
+using namespace mlir;
+using view::Expr;
+
+Value kernel::narrowOperand(Value operand) {
+  auto cast = operand.getDefiningOp<AluOp>();
+  return cast && cast.getKind().getValue() == Alu::CAST ? cast->getOperand(0) : Value();
+}
+
+bool kernel::hasFragments(const Walk &walk) {
+  return llvm::any_of(walk.axes, [](AxisAttr axis) { return axis.getKind() == AxisKind::Fragment; });
+}
+
+std::optional<MatrixProduct> kernel::matrixProductOf(const Walk &walk) {
+  SmallVector<int64_t> axes;
+  for (AxisAttr axis : walk.axes)
+    if (axis.getKind() == AxisKind::Fragment)
+      axes.push_back(axis.getId());
+  auto reduce = walk.stage ? walk.stage.getInput().getDefiningOp<ReduceOp>() : ReduceOp();
+  if (axes.size() != 4 || !reduce || reduce.getScore() || reduce.getBuffer() || reduce.getKind().getValue() != Alu::ADD)
+    return std::nullopt;
+  MatrixProduct product{reduce, {}, {}, axes[0], axes[1], axes[2], axes[3]};
+  bool hasOneColumn = walk.axes[walk.positionOf(product.n)].getSize().getValue().isConst(1);
+  auto isReduced = [&](int64_t axis) { return llvm::is_contained(reduce.getAxes(), axis); };
+  auto multiply = reduce.getInput().getDefiningOp<AluOp>();
+  if (!multiply || multiply.getKind().getValue() != Alu::MUL || isReduced(product.m) || isReduced(product.n) ||
+      !isReduced(product.k) || !isReduced(product.p))
+    return std::nullopt;
+  for (Value operand : multiply->getOperands()) {
+    Value narrow = narrowOperand(operand);
+    if (!narrow)
+      return std::nullopt;
+    auto moved = axesOf(walk, narrow);
+    bool isAlongRows = moved.contains(product.m), isAlongColumns = moved.contains(product.n);
+    if (isAlongRows != isAlongColumns || hasOneColumn)
+      (isAlongRows ? product.rows : product.columns) = narrow;
+  }
+  if (!product.rows || !product.columns)
+    return std::nullopt;
+  return product;
+}
+
+/// The last place of a domain's axis that a walk's matrices reach. Loops around it stay inside the domain, so no tile
+/// begins outside.
+static int64_t lastOf(const Walk &walk, size_t domainAxis, Expr size) {
+  Expr index = walk.index[domainAxis];
+  llvm::DenseMap<Expr, Expr> own, around;
+  index.forEachVariable([&](Expr variable) {
+    int64_t id = loopAxisOf(variable);
+    (id >= 0 && walk.contains(id) ? own : around)[variable] = 0;
+  });
+  int64_t reach = index.substitute(around).max();
+  bool isWhole = view::mod(index.substitute(own), reach + 1).isConst(0);
+  int64_t last = size.max() - 1;
+  return std::min(index.max(), (isWhole ? last / (reach + 1) * (reach + 1) : last) + reach);
+}
+
+/// Where an element is read, whatever guards say: what lies past the end of the domain is multiplied in vain. Nullopt
+/// where it would not be there.
+static std::optional<view::Index> indexOf(const Walk &walk, Value operand) {
+  if (auto stage = operand.getDefiningOp<StageOp>())
+    return view::Index{stage.elementAt(walk.index), 1};
+  auto load = operand.getDefiningOp<LoadOp>();
+  if (!load || load.getRow())
+    return std::nullopt;
+  view::ShapeTracker tracker = load.getTracker().getValue();
+  SmallVector<Expr> reached;
+  for (auto [axis, size] : llvm::enumerate(load->getParentOfType<FuncOp>().getDomain().getSizes()))
+    reached.push_back(tracker.shape()[axis].isConst(1)
+                          ? Expr(0)
+                          : Expr::variable(("_reached" + llvm::Twine(axis)).str(), 0, lastOf(walk, axis, size)));
+  view::Index all = tracker.at(reached);
+  const view::View &memory = tracker.views().front();
+  Expr end = memory.offset() + 1;
+  for (auto [size, stride] : llvm::zip(memory.shape(), memory.strides()))
+    end = end + (size - 1) * view::maximum(stride, 0);
+  if (load.getRoom())
+    end = view::maximum(end, int64_t(*load.getRoom()));
+  if (!all.valid.isConst(1) || all.index.min() < 0 || !end.isConst() || all.index.max() >= end.constant())
+    return std::nullopt;
+  return tracker.at(positionOf(walk.index, tracker));
+}
+
+/// The matrix over the axes `row` and `columns`, which lie as many elements apart as `steps` says.
+static std::optional<MatrixView> viewOf(const Walk &walk, std::optional<view::Index> where, int64_t row,
+                                        ArrayRef<int64_t> columns) {
+  if (!where)
+    return std::nullopt;
+  llvm::DenseMap<Expr, Expr> first;
+  for (AxisAttr axis : walk.axes)
+    if (axis.getKind() == AxisKind::Fragment && !loopVariable(axis).isConst())
+      first[loopVariable(axis)] = 0;
+  auto variableOf = [&](int64_t axis) { return loopVariable(walk.axes[walk.positionOf(axis)]); };
+  // How far apart neighbours along an axis are, wherever the matrix begins.
+  auto stepAlong = [&](int64_t axis) {
+    if (variableOf(axis).isConst())
+      return Expr(0);
+    llvm::DenseMap<Expr, Expr> own{{variableOf(axis), 0}};
+    return (where->index - where->index.substitute(own)).substitute({{variableOf(axis), 1}});
+  };
+  int64_t step = 1;
+  for (int64_t axis : llvm::reverse(columns)) {
+    if (!variableOf(axis).isConst() && !view::provablyEqual(stepAlong(axis), step))
+      return std::nullopt;
+    step *= walk.axes[walk.positionOf(axis)].getSize().getValue().constant();
+  }
+  Expr base = where->index.substitute(first), pitch = stepAlong(row), sum = base;
+  SmallVector<int64_t> all{row};
+  all.append(columns.begin(), columns.end());
+  for (int64_t axis : all)
+    sum = sum + variableOf(axis) * stepAlong(axis);
+  bool isEven = view::provablyEqual(sum, where->index);
+  return isEven ? std::optional(MatrixView{{base, 1}, pitch}) : std::nullopt;
+}
+
+std::optional<MatrixView> kernel::rowsView(const Walk &walk, const MatrixProduct &product) {
+  return viewOf(walk, indexOf(walk, product.rows), product.m, {product.k, product.p});
+}
+
+std::optional<MatrixView> kernel::columnsView(const Walk &walk, const MatrixProduct &product) {
+  return viewOf(walk, indexOf(walk, product.columns), product.k, {product.n, product.p});
+}
+
+std::optional<MatrixView> kernel::sumsView(const Walk &walk, const MatrixProduct &product) {
+  return viewOf(walk, view::Index{walk.stage.elementAt(walk.index), 1}, product.m, {product.n});
+}
+
+std::optional<std::string> kernel::faultOfMatrices(FuncOp func, TargetAttr target) {
+  for (const Walk &walk : walksOf(func)) {
+    if (!hasFragments(walk))
+      continue;
+    std::optional<MatrixProduct> product = matrixProductOf(walk);
+    if (!product)
+      return std::string("an axis is a fragment of no product");
+    ProductAttr instruction = target.matrixProduct(product->rows.getType(), product->columns.getType(),
+                                                   product->reduce.getResult().getType());
+    auto sizeOf = [&](int64_t axis) { return walk.axes[walk.positionOf(axis)].getSize().getValue().constant(); };
+    if (!instruction || sizeOf(product->m) > instruction.getM() || sizeOf(product->n) > instruction.getN() ||
+        sizeOf(product->k) * sizeOf(product->p) > instruction.getK())
+      return std::string("the device has no matrix instruction of these dtypes and sizes");
+    if (!sumsView(walk, *product))
+      return std::string("the sums of a matrix product are not held row by row");
+    if (!rowsView(walk, *product))
+      return std::string("the rows of a matrix product do not lie term by term in memory: STAGE them");
+    if (!columnsView(walk, *product))
+      return std::string("the columns of a matrix product do not lie in the instruction's order: STAGE them");
+  }
+  return std::nullopt;
+}
