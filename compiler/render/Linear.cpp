@@ -22,7 +22,7 @@ public:
       if (auto range = llvm::dyn_cast<RangeOp>(op)) {
         need(range.getFrom());
         need(range.getTo());
-      } else if (llvm::isa<StoreOp, PrefetchOp, IfOp>(op)) {
+      } else if (llvm::isa<StoreOp, StoreMatrixOp, PrefetchOp, IfOp>(op)) {
         llvm::for_each(op->getOperands(), [&](Value value) { need(value); });
       }
     });
@@ -228,6 +228,12 @@ void Linearizer::append(Operation *op) {
       })
       .Case(
           [&](PrefetchOp op) { append(LinearKind::Prefetch, {}, {rowOf(op.getPointer()), rowOf(op.getIndex())}, op); })
+      .Case([&](LoadMatrixOp op) { value(op, LinearKind::LoadMatrix); })
+      .Case([&](WmmaOp op) { value(op, LinearKind::Wmma); })
+      .Case([&](StoreMatrixOp op) {
+        append(LinearKind::StoreMatrix, {},
+               {rowOf(op.getPointer()), rowOf(op.getIndex()), rowOf(op.getPitch()), rowOf(op.getValue())}, op);
+      })
       .Case([&](BarrierOp op) { append(LinearKind::Barrier, {}, {}, op); })
       .DefaultUnreachable("no such uop");
 }

@@ -36,8 +36,11 @@ enum class LinearKind {
   Else, // sources: the if
   EndIf,
   Barrier,
-  Prefetch, // sources: pointer, index
-  Store,    // sources: pointer, index, value[, gate]
+  Prefetch,    // sources: pointer, index
+  Store,       // sources: pointer, index, value[, gate]
+  LoadMatrix,  // sources: pointer, index, pitch
+  StoreMatrix, // sources: pointer, index, pitch, value
+  Wmma,        // sources: rows, columns, sums
 };
 
 struct LinearUOp {

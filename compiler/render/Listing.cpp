@@ -10,10 +10,11 @@ using namespace kiln::render;
 
 static llvm::StringRef nameOf(LinearKind kind) {
   static constexpr llvm::StringLiteral names[] = {
-      "DEFINE_GLOBAL", "DEFINE_VAR", "DEFINE_LOCAL", "DEFINE_REG", "CONST",   "SPECIAL",   "DEFINE_ACC", "RANGE",
-      "LOAD",          "ALU",        "ALU",          "CAST",       "BITCAST", "VECTORIZE", "GEP",        "PHI",
-      "ENDRANGE",      "IF",         "ELSE",         "ENDIF",      "BARRIER", "PREFETCH",  "STORE"};
-  static_assert(std::size(names) == static_cast<size_t>(LinearKind::Store) + 1);
+      "DEFINE_GLOBAL", "DEFINE_VAR", "DEFINE_LOCAL", "DEFINE_REG", "CONST", "SPECIAL", "DEFINE_ACC",
+      "RANGE",         "LOAD",       "ALU",          "ALU",        "CAST",  "BITCAST", "VECTORIZE",
+      "GEP",           "PHI",        "ENDRANGE",     "IF",         "ELSE",  "ENDIF",   "BARRIER",
+      "PREFETCH",      "STORE",      "LOAD",         "STORE",      "WMMA"};
+  static_assert(std::size(names) == static_cast<size_t>(LinearKind::Wmma) + 1);
   return names[static_cast<size_t>(kind)];
 }
 
@@ -44,8 +45,11 @@ static std::string argumentText(const LinearProgram &program, const LinearUOp &u
     auto op = llvm::cast<uop::DefineOp>(uop.op);
     return llvm::formatv("('{0}', {1})", op.getName(), op.getElements());
   }
-  case LinearKind::Const:
-    return pythonText(llvm::cast<uop::ConstOp>(uop.op).getValue());
+  case LinearKind::Const: {
+    mlir::TypedAttr value = llvm::cast<uop::ConstOp>(uop.op).getValue();
+    auto matrix = llvm::dyn_cast<mlir::DenseElementsAttr>(value);
+    return pythonText(matrix ? llvm::cast<mlir::TypedAttr>(matrix.getSplatValue<mlir::Attribute>()) : value);
+  }
   case LinearKind::Special: {
     auto op = llvm::cast<uop::SpecialOp>(uop.op);
     return llvm::formatv("('{0}', {1})", specialName(op), op.getSize().getValue().render());
@@ -62,6 +66,8 @@ static std::string argumentText(const LinearProgram &program, const LinearUOp &u
     return "TernaryOps.FMA";
   case LinearKind::Gep:
     return std::to_string(llvm::cast<uop::GepOp>(uop.op).getLane());
+  case LinearKind::Wmma:
+    return ("'" + llvm::cast<uop::WmmaOp>(uop.op).getName() + "'").str();
   default:
     return "None";
   }

@@ -3,13 +3,20 @@
 #include "render/IntegerBounds.h"
 #include "render/LlvmAlu.h"
 
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/Module.h"
 
 using namespace kiln;
 using namespace kiln::render;
 using llvm::BasicBlock;
 using llvm::Value;
+
+static bool isMatrix(mlir::Type type) {
+  auto vector = llvm::dyn_cast<mlir::VectorType>(type);
+  return vector && vector.getRank() == 2;
+}
 
 namespace {
 
@@ -35,13 +42,18 @@ private:
   void render(uop::AluOp op);
   void render(uop::VectorizeOp op);
   void render(uop::SpecialOp op);
+  void render(uop::LoadMatrixOp op);
+  void render(uop::StoreMatrixOp op);
+  void render(uop::WmmaOp op);
 
   Value *address(mlir::Value pointer, mlir::Value index, bool inBounds);
   Value *loadFrom(uop::LoadOp op, Value *address);
   void under(Value *condition, llvm::function_ref<void()> body);
   BasicBlock *newBlock(llvm::StringRef name) { return BasicBlock::Create(context_, name, function_); }
 
-  Value *value(mlir::Value v) { return values_.lookup(v); }
+  Value *value(mlir::Value v);
+  /// The rows and the bytes of a row that a matrix of this type has.
+  std::array<Value *, 2> sidesOf(mlir::Type type);
   llvm::Type *elementInMemory(mlir::Value pointer) {
     return memoryType(context_, llvm::cast<uop::PtrType>(pointer.getType()).getElement());
   }
@@ -151,8 +163,12 @@ void KernelRenderer::render(mlir::Block &block) {
 void KernelRenderer::render(mlir::Operation &op) {
   llvm::TypeSwitch<mlir::Operation *>(&op)
       .Case<uop::RangeOp, uop::IfOp, uop::LoadOp, uop::StoreOp, uop::PrefetchOp, uop::DefineOp, uop::AluOp,
-            uop::VectorizeOp, uop::SpecialOp>([&](auto typed) { render(typed); })
-      .Case([&](uop::ConstOp c) { values_[c] = constantOf(context_, c.getValue()); })
+            uop::VectorizeOp, uop::SpecialOp, uop::LoadMatrixOp, uop::StoreMatrixOp, uop::WmmaOp>(
+          [&](auto typed) { render(typed); })
+      .Case([&](uop::ConstOp c) {
+        if (!isMatrix(c.getType()))
+          values_[c] = constantOf(context_, c.getValue());
+      })
       .Case([&](uop::FmaOp f) {
         values_[f] =
             alu_.fma(mlir::getElementTypeOrSelf(f.getType()), value(f.getA()), value(f.getB()), value(f.getC()));
@@ -166,6 +182,7 @@ void KernelRenderer::render(mlir::Operation &op) {
 void KernelRenderer::render(uop::RangeOp op) {
   Value *from = value(op.getFrom()), *to = value(op.getTo());
   BasicBlock *before = b_.GetInsertBlock();
+  llvm::SmallVector<Value *> inits = llvm::map_to_vector(op.getInits(), [&](mlir::Value v) { return value(v); });
   BasicBlock *header = newBlock("range"), *body = newBlock("body"), *after = newBlock("after");
   b_.CreateBr(header);
   b_.SetInsertPoint(header);
@@ -173,9 +190,9 @@ void KernelRenderer::render(uop::RangeOp op) {
   index->addIncoming(from, before);
   values_[op.getIndex()] = index;
   llvm::SmallVector<llvm::PHINode *> carried;
-  for (auto [argument, init, result] : llvm::zip(op.getCarried(), op.getInits(), op.getResults())) {
-    llvm::PHINode *phi = b_.CreatePHI(value(init)->getType(), 2);
-    phi->addIncoming(value(init), before);
+  for (auto [argument, init, result] : llvm::zip(op.getCarried(), inits, op.getResults())) {
+    llvm::PHINode *phi = b_.CreatePHI(init->getType(), 2);
+    phi->addIncoming(init, before);
     values_[argument] = values_[result] = phi;
     carried.push_back(phi);
   }
@@ -302,6 +319,57 @@ void KernelRenderer::render(uop::StoreOp op) {
     b_.CreateMaskedStore(stored, address(op.getPointer(), op.getIndex(), /*inBounds=*/false), align, gate);
   else
     under(gate, store);
+}
+
+//===----------------------------------------------------------------------===//
+// Matrices
+//===----------------------------------------------------------------------===//
+
+Value *KernelRenderer::value(mlir::Value v) {
+  // The zeros of a matrix are made where they are used: registers for matrices are too few to keep them.
+  if (isMatrix(v.getType()) && v.getDefiningOp<uop::ConstOp>())
+    return b_.CreateIntrinsic(llvm::Type::getX86_AMXTy(context_), llvm::Intrinsic::x86_tilezero_internal,
+                              sidesOf(v.getType()));
+  return values_.lookup(v);
+}
+
+std::array<Value *, 2> KernelRenderer::sidesOf(mlir::Type type) {
+  auto matrix = llvm::cast<mlir::VectorType>(type);
+  return {b_.getInt16(matrix.getDimSize(0)), b_.getInt16(matrix.getDimSize(1) * byteSize(matrix.getElementType()))};
+}
+
+void KernelRenderer::render(uop::LoadMatrixOp op) {
+  auto [rows, bytes] = sidesOf(op.getType());
+  Value *pitch = b_.CreateSExt(value(op.getPitch()), b_.getInt64Ty());
+  pitch = b_.CreateMul(pitch, b_.getInt64(byteSize(mlir::getElementTypeOrSelf(op.getType()))));
+  Value *at = address(op.getPointer(), op.getIndex(), /*inBounds=*/true);
+  values_[op] = b_.CreateIntrinsic(llvm::Type::getX86_AMXTy(context_), llvm::Intrinsic::x86_tileloadd64_internal,
+                                   {rows, bytes, at, pitch});
+}
+
+void KernelRenderer::render(uop::StoreMatrixOp op) {
+  auto [rows, bytes] = sidesOf(op.getValue().getType());
+  Value *pitch = b_.CreateSExt(value(op.getPitch()), b_.getInt64Ty());
+  pitch = b_.CreateMul(pitch, b_.getInt64(byteSize(mlir::getElementTypeOrSelf(op.getValue().getType()))));
+  Value *at = address(op.getPointer(), op.getIndex(), /*inBounds=*/true);
+  b_.CreateIntrinsic(b_.getVoidTy(), llvm::Intrinsic::x86_tilestored64_internal,
+                     {rows, bytes, at, pitch, value(op.getValue())});
+}
+
+static llvm::Intrinsic::ID matrixIntrinsic(llvm::StringRef name) {
+  return llvm::StringSwitch<llvm::Intrinsic::ID>(name)
+      .Case("tdpbf16ps", llvm::Intrinsic::x86_tdpbf16ps_internal)
+      .Case("tdpfp16ps", llvm::Intrinsic::x86_tdpfp16ps_internal)
+      .Case("tdpbssd", llvm::Intrinsic::x86_tdpbssd_internal)
+      .Case("tdpbusd", llvm::Intrinsic::x86_tdpbusd_internal)
+      .Case("tdpbuud", llvm::Intrinsic::x86_tdpbuud_internal);
+}
+
+void KernelRenderer::render(uop::WmmaOp op) {
+  auto [rows, bytes] = sidesOf(op.getType());
+  Value *terms = sidesOf(op.getA().getType())[1];
+  values_[op] = b_.CreateIntrinsic(llvm::Type::getX86_AMXTy(context_), matrixIntrinsic(op.getName()),
+                                   {rows, bytes, terms, value(op.getSum()), value(op.getA()), value(op.getB())});
 }
 
 //===----------------------------------------------------------------------===//

@@ -5,6 +5,7 @@
 #include "render/LlvmHost.h"
 #include "render/LlvmKernel.h"
 #include "render/WeightData.h"
+#include "target/Target.h"
 
 #include "kiln/program.h"
 #include "llvm/ADT/StringExtras.h"
@@ -185,6 +186,14 @@ static void extendIntegers(llvm::Module &module) {
   }
 }
 
+/// What the code needs of the CPU: what all of it may use, and the matrix instructions that are in some kernel.
+static std::string featuresFor(const ModelTables &tables, const target::Cpu &cpu) {
+  llvm::SmallSetVector<llvm::StringRef, 16> features(cpu.required.begin(), cpu.required.end());
+  for (const KernelEntry &kernel : tables.kernels)
+    uop::FuncOp(kernel.function).walk([&](uop::WmmaOp wmma) { features.insert(target::featureOf(wmma.getName())); });
+  return llvm::join(features, ",");
+}
+
 void render::renderProgram(const ModelTables &tables, const target::Cpu &cpu, const ProgramOptions &options,
                            llvm::Module &module) {
   TableWriter write(module);
@@ -202,7 +211,7 @@ void render::renderProgram(const ModelTables &tables, const target::Cpu &cpu, co
   Constant *model = write.record({write.number(KILN_ABI_VERSION),
                                   write.text(options.name),
                                   write.external("kiln_device_" + options.device),
-                                  write.text(llvm::join(cpu.required, ",")),
+                                  write.text(featuresFor(tables, cpu)),
                                   write.ports(tables.inputs, "inputs"),
                                   write.ports(tables.outputs, "outputs"),
                                   write.symbols(tables.symbols),

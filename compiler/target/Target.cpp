@@ -57,6 +57,14 @@ static llvm::SmallVector<CacheAttr> cachesOf(const Cpu &cpu, mlir::MLIRContext *
   return caches;
 }
 
+llvm::StringRef target::featureOf(llvm::StringRef instruction) {
+  for (llvm::ArrayRef<ProductRow> rows : {llvm::ArrayRef(kX86Products), llvm::ArrayRef(kArmProducts)})
+    for (const ProductRow &row : rows)
+      if (row.name == instruction)
+        return row.feature;
+  return "";
+}
+
 TargetAttr target::cpuTarget(llvm::StringRef device, const Cpu &cpu, mlir::MLIRContext *context) {
   std::unique_ptr<llvm::MCSubtargetInfo> info = subtargetOf(cpu);
   auto has = [&](llvm::StringRef feature) { return info->checkFeatures("+" + feature.str()); };

@@ -32,6 +32,9 @@ inline int64_t heldRows(TargetAttr target, int64_t keys, int64_t columns, int64_
   return isVector && fit >= 8 ? std::min(fit / 8 * 8, kMostHeldRows) : 0;
 }
 
+/// Matrix instructions for sums of fewer terms would take longer to load than to multiply.
+inline constexpr int64_t kFewestTerms = 16;
+
 /// The most sums that one thread or item adds up side by side, in registers.
 inline constexpr int64_t kMostTotals = 128;
 
@@ -39,6 +42,9 @@ inline constexpr int64_t kMostTotals = 128;
 inline constexpr int64_t kMostChunks = 32;
 
 /// The device of this name, whose kernels are code for the CPU.
+/// The feature of a CPU that brings one of its dot or matrix instructions.
+llvm::StringRef featureOf(llvm::StringRef instruction);
+
 TargetAttr cpuTarget(llvm::StringRef device, const Cpu &cpu, mlir::MLIRContext *context);
 
 /// What recipes are compiled for, whatever their model is: any CPU, so that the bytes which they make are the same
