@@ -245,6 +245,8 @@ void KernelLowering::fillStage(kernel::StageOp stage) {
     if (axis.getKind() == AxisKind::Loop && axes.test(axis.getId()))
       loops.push_back(axis.getId());
   inLoops(loops, [&] {
+    if (auto product = kernel::matrixProductOf(walk()))
+      return storeMatrices(emitMatrixProduct(*product), stage, *product);
     Tile tile = emit(stage.getInput());
     storeTile(tile, stageMemory(stage), {resolve(stageIndex(stage)), 1}, axes);
   });

@@ -29,7 +29,9 @@ Expr lower::countOperations(uop::FuncOp func, const TripCounts &trips) {
   // From what is stored, tested and carried back to its operands; addresses are not followed.
   llvm::SetVector<Value> needed;
   func.walk([&](Operation *op) {
-    if (auto store = dyn_cast<uop::StoreOp>(op)) {
+    if (auto store = dyn_cast<uop::StoreMatrixOp>(op)) {
+      needed.insert(store.getValue());
+    } else if (auto store = dyn_cast<uop::StoreOp>(op)) {
       needed.insert(store.getValue());
       if (store.getGate())
         needed.insert(store.getGate());
@@ -48,6 +50,11 @@ Expr lower::countOperations(uop::FuncOp func, const TripCounts &trips) {
       continue;
     }
     needed.insert(op->operand_begin(), op->operand_end());
+    if (auto wmma = dyn_cast<uop::WmmaOp>(op)) {
+      int64_t terms = cast<VectorType>(wmma.getA().getType()).getDimSize(1);
+      total = total + timesOf(op, func, trips) * int64_t(uop::lanesOf(wmma.getResult().getType())) * terms * 2;
+      continue;
+    }
     auto alu = dyn_cast<uop::AluOp>(op);
     bool conversion = alu && (alu.getKind().getValue() == Alu::CAST || alu.getKind().getValue() == Alu::BITCAST);
     if ((!alu && !isa<uop::FmaOp>(op)) || conversion)

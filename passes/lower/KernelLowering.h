@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "ir/kernel/Walk.h"
+#include "ir/kernel/MatrixProduct.h"
 #include "ir/uop/UOp.h"
 
 #include "mlir/IR/Builders.h"
@@ -198,6 +198,15 @@ private:
   /// Row-major over loop axes of fixed sizes.
   view::Expr rowMajor(llvm::ArrayRef<int64_t> axes);
   void emitNest(llvm::ArrayRef<kernel::StoreOp> stores);
+
+  // Matrix instructions.
+  struct Operands;
+  /// The matrix of an operand at a point of unrolled axes, loaded where it is used first: a CPU has few registers for
+  /// matrices.
+  mlir::Value matrixAt(Operands &operands, llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> point);
+  /// The sums of a product, a matrix for each unrolled point.
+  Tile emitMatrixProduct(const kernel::MatrixProduct &product);
+  void storeMatrices(const Tile &sums, kernel::StageOp stage, const kernel::MatrixProduct &product);
 
   // Reductions.
   struct Reduced;

@@ -43,6 +43,10 @@ struct LowerKernels : kiln::impl::LowerKernelsBase<LowerKernels> {
   void runOnOperation() override {
     llvm::StringMap<uop::FuncOp> lowered;
     for (auto func : llvm::make_early_inc_range(getOperation().getOps<kernel::FuncOp>())) {
+      if (std::optional<std::string> fault = kernel::faultOfMatrices(func, targetOf(getOperation()))) {
+        func.emitError(*fault);
+        return signalPassFailure();
+      }
       uop::FuncOp out = lower::KernelLowering(func).run();
       lowered[out.getName()] = out;
       func.erase();

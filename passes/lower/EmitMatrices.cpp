@@ -1,0 +1,108 @@
+//===- EmitMatrices.cpp - Products by matrix instructions -------------------------===//
+// Where the axes of a walk are fragments, one value stands for a whole matrix. Nothing is tested inside: what is read
+// past the end of the domain goes into rows and columns of the result that nobody reads, and memory for it is there
+// (kernel::faultOfMatrices).
+//===----------------------------------------------------------------------------===//
+
+#include "passes/lower/KernelLowering.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+#include <map>
+
+using namespace kiln;
+using namespace kiln::lower;
+using namespace mlir;
+using kernel::AxisKind;
+using view::Expr;
+
+/// An operand's matrices in one step of a product.
+struct KernelLowering::Operands {
+  Value value;
+  kernel::MatrixView view;
+  VectorType type;
+  std::map<std::vector<int64_t>, Value> known; ///< by the point, along the axes that the operand moves along
+};
+
+Value KernelLowering::matrixAt(Operands &operands, ArrayRef<int64_t> axes, ArrayRef<int64_t> point) {
+  std::vector<int64_t> key;
+  for (auto [axis, at] : llvm::zip(axes, point))
+    if (axesOf(operands.value).test(axis))
+      key.push_back(at);
+  Value &known = operands.known[key];
+  if (known)
+    return known;
+  Value pointer;
+  Expr first = operands.view.first.index;
+  if (auto stage = operands.value.getDefiningOp<kernel::StageOp>()) {
+    pointer = stageMemory(stage);
+    first = stage.getBuffer() ? first + shareOf(stage.getElements()) : first;
+  } else {
+    pointer = pointers_.at(operands.value.getDefiningOp<kernel::LoadOp>().getBuffer());
+  }
+  Value at = index(resolve(fix(first, axes, point))), pitch = index(resolve(operands.view.pitch));
+  return known = uop::LoadMatrixOp::create(here(), loc_, operands.type, pointer, at, pitch);
+}
+
+Tile KernelLowering::emitMatrixProduct(const kernel::MatrixProduct &product) {
+  kernel::ReduceOp reduce = product.reduce;
+  auto typeOf = [&](Value value, int64_t rows, int64_t columns) {
+    return VectorType::get({rows, columns}, value.getType());
+  };
+  int64_t m = sizeOf(product.m), k = sizeOf(product.k), n = sizeOf(product.n), p = sizeOf(product.p);
+  VectorType rowsType = typeOf(product.rows, m, k * p), columnsType = typeOf(product.columns, k, n * p),
+             sumsType = typeOf(reduce.getResult(), m, n);
+  std::optional<kernel::MatrixView> rowsAt = kernel::rowsView(walk(), product),
+                                    columnsAt = kernel::columnsView(walk(), product);
+  ProductAttr instruction =
+      targetOf(func_->getParentOfType<ModuleOp>())
+          .matrixProduct(product.rows.getType(), product.columns.getType(), reduce.getResult().getType());
+  Tile sums{unrolledAxes(axesOf(reduce)), {}, false};
+  inScope(placeOf(axesOf(reduce)), [&] {
+    for (Value operand : {product.rows, product.columns})
+      if (auto stage = operand.getDefiningOp<kernel::StageOp>())
+        fillStages(stageDepth(stage), stage);
+    SmallVector<int64_t> loops, unrolled;
+    for (kernel::AxisAttr axis : walk().axes)
+      if (llvm::is_contained(reduce.getAxes(), axis.getId()) && !axis.getSize().getValue().isConst(1)) {
+        if (axis.getKind() == AxisKind::Loop)
+          loops.push_back(axis.getId());
+        else if (isUnrolled(axis.getId()))
+          unrolled.push_back(axis.getId());
+      }
+    Value zero = constant(cast<TypedAttr>(builder_.getZeroAttr(sumsType)));
+    forEachPoint(sizesOf(sums.axes), [&](ArrayRef<int64_t>) { sums.values.push_back(zero); });
+    SmallVector<uop::RangeOp> ranges;
+    for (int64_t axis : loops) {
+      ranges.push_back(openLoop(axis, sums.values, /*reduce=*/true));
+      sums.values.assign(ranges.back().getCarried().begin(), ranges.back().getCarried().end());
+    }
+    forEachPoint(sizesOf(unrolled), [&](ArrayRef<int64_t> step) {
+      Operands rows{product.rows, *rowsAt, rowsType, {}}, columns{product.columns, *columnsAt, columnsType, {}};
+      SmallVector<int64_t> axes(sums.axes);
+      axes.append(unrolled);
+      size_t next = 0;
+      forEachPoint(sizesOf(sums.axes), [&](ArrayRef<int64_t> kept) {
+        SmallVector<int64_t> point(kept);
+        point.append(step.begin(), step.end());
+        Value a = matrixAt(rows, axes, point), b = matrixAt(columns, axes, point), &sum = sums.values[next++];
+        sum = uop::WmmaOp::create(here(), loc_, sumsType, builder_.getStringAttr(instruction.getName()), a, b, sum);
+      });
+    });
+    for (uop::RangeOp range : llvm::reverse(ranges)) {
+      closeLoop(sums.values);
+      sums.values.assign(range.getResults().begin(), range.getResults().end());
+    }
+  });
+  return sums;
+}
+
+void KernelLowering::storeMatrices(const Tile &sums, kernel::StageOp stage, const kernel::MatrixProduct &product) {
+  std::optional<kernel::MatrixView> view = kernel::sumsView(walk(), product);
+  Expr first = stage.getBuffer() ? view->first.index + shareOf(stage.getElements()) : view->first.index;
+  size_t next = 0;
+  forEachPoint(sizesOf(sums.axes), [&](ArrayRef<int64_t> point) {
+    Value at = index(resolve(fix(first, sums.axes, point))), pitch = index(resolve(view->pitch));
+    uop::StoreMatrixOp::create(here(), loc_, sums.values[next++], stageMemory(stage), at, pitch);
+  });
+}
