@@ -10,7 +10,7 @@
 #include "passes/optimize/Product.h"
 #include "passes/optimize/StageValue.h"
 
-#include "ir/kernel/Walk.h"
+#include "ir/kernel/MatrixProduct.h"
 #include "support/Error.h"
 
 #include "mlir/IR/Builders.h"
@@ -60,6 +60,8 @@ public:
   }
   /// Splits axis `id` into an outer part of its name and an inner one of `inner` points, put at `position`.
   void split(int64_t id, int64_t inner, AxisKind kind, size_t position);
+  /// Adds an axis of one point, innermost.
+  void addPoint(AxisKind kind);
   void write();
 
 private:
@@ -90,6 +92,12 @@ void Axes::split(int64_t id, int64_t inner, AxisKind kind, size_t position) {
       axes.push_back(fresh);
       reduce.setAxes(axes);
     }
+  write();
+}
+
+void Axes::addPoint(AxisKind kind) {
+  MLIRContext *context = func_.getContext();
+  walk_.axes.push_back(AxisAttr::get(context, optimize::freshAxis(func_), ExprAttr::get(context, 1), kind));
   write();
 }
 
@@ -205,6 +213,65 @@ static llvm::Error applyInWalk(FuncOp func, OptAttr opt, Walk walk) {
   return llvm::Error::success();
 }
 
+/// Splits off the matrices of one instruction: `amount` rows of the axis, and columns and terms of the innermost axes
+/// of each kind, as many as the instruction takes.
+static llvm::Error applyMatrices(FuncOp func, OptAttr opt, const Walk &walk) {
+  constexpr int64_t kBits = 32; // neighbouring terms of a column fill them
+  auto reduce = walk.stage ? walk.stage.getInput().getDefiningOp<ReduceOp>() : ReduceOp();
+  AluOp product = reduce ? optimize::productOf(reduce) : AluOp();
+  if (!product)
+    return refuse("the axis is none of a stage that holds a sum of products: STAGE the sum before");
+  Value narrow[] = {narrowOperand(product->getOperand(0)), narrowOperand(product->getOperand(1))};
+  if (!narrow[0] || !narrow[1])
+    return refuse("no operands are multiplied that were widened before");
+  bool isRow[] = {axesOf(walk, narrow[0]).contains(opt.getAxis()), axesOf(walk, narrow[1]).contains(opt.getAxis())};
+  if (isRow[0] == isRow[1])
+    return refuse("the axis is not that of one operand's rows");
+  Value rows = narrow[isRow[0] ? 0 : 1], columns = narrow[isRow[0] ? 1 : 0];
+  ProductAttr instruction = targetOf(func->getParentOfType<ModuleOp>())
+                                .matrixProduct(rows.getType(), columns.getType(), reduce.getResult().getType());
+  if (!instruction)
+    return refuse("the device has no matrix instruction for these dtypes");
+  auto alongRows = axesOf(walk, rows), alongColumns = axesOf(walk, columns);
+  AxisAttr m, n, k;
+  for (AxisAttr axis : walk.axes) {
+    int64_t id = axis.getId();
+    if (axis.getKind() != AxisKind::Loop || !axis.getSize().getValue().isConst())
+      continue;
+    if (id == opt.getAxis())
+      m = axis;
+    else if (llvm::is_contained(reduce.getAxes(), id))
+      k = axis;
+    else if (alongColumns.contains(id) && !alongRows.contains(id))
+      n = axis;
+  }
+  if (!m || !k)
+    return refuse("the product has no loops of fixed sizes along rows and terms");
+  auto pointsOf = [](AxisAttr axis) { return axis.getSize().getValue().constant(); };
+  int64_t side = kBits / rows.getType().getIntOrFloatBitWidth(), terms = instruction.getK();
+  while (terms > 0 && pointsOf(k) % terms != 0)
+    terms -= side;
+  if (opt.getAmount() < 1 || opt.getAmount() > instruction.getM() || pointsOf(m) % opt.getAmount() != 0)
+    return refuse("the amount must divide the axis' " + llvm::Twine(pointsOf(m)) + " points and be " +
+                  llvm::Twine(instruction.getM()) + " at most");
+  if (terms <= 0)
+    return refuse("an instruction takes a multiple of " + llvm::Twine(side) + " terms, and axis " +
+                  llvm::Twine(k.getId()) + " has " + llvm::Twine(pointsOf(k)) + " points");
+  if (n && pointsOf(n) % instruction.getN() != 0)
+    return refuse("an instruction takes " + llvm::Twine(instruction.getN()) + " columns, which do not divide the " +
+                  llvm::Twine(pointsOf(n)) + " points of axis " + llvm::Twine(n.getId()));
+  Axes axes(func, walk);
+  axes.split(m.getId(), opt.getAmount(), AxisKind::Fragment, axes.size());
+  int64_t inner = optimize::freshAxis(func);
+  axes.split(k.getId(), terms, AxisKind::Fragment, axes.size());
+  if (n)
+    axes.split(n.getId(), instruction.getN(), AxisKind::Fragment, axes.size());
+  else
+    axes.addPoint(AxisKind::Fragment);
+  axes.split(inner, side, AxisKind::Fragment, axes.size());
+  return llvm::Error::success();
+}
+
 /// Marks the loads of a buffer, and what is held of it for the whole launch.
 static llvm::Error prefetch(OptAttr opt, FuncOp func, const Walk &walk) {
   AxisKind kind = walk.axes[walk.positionOf(opt.getAxis())].getKind();
@@ -236,6 +303,8 @@ static llvm::Error applyOne(FuncOp func, OptAttr opt) {
       return optimize::stageValue(func, opt, walk);
     if (opt.getKind() == OptKind::PREFETCH)
       return prefetch(opt, func, walk);
+    if (opt.getKind() == OptKind::TC)
+      return applyMatrices(func, opt, walk);
     return applyInWalk(func, opt, walk);
   }
   return refuse("the kernel has no axis " + llvm::Twine(opt.getAxis()));

@@ -10,8 +10,12 @@
 #include "passes/optimize/Cuts.h"
 #include "passes/optimize/Groups.h"
 #include "passes/optimize/HeldRows.h"
+#include "passes/optimize/MatrixTile.h"
 #include "passes/optimize/Product.h"
 #include "passes/optimize/Work.h"
+
+#include "ir/kernel/MatrixProduct.h"
+#include "target/Target.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/SetVector.h"
@@ -71,7 +75,11 @@ private:
   bool chooseProduct(const Product &product);
   /// The same with columns that are a weight, as long as the rows of one panel of columns stay in cache.
   bool choosePacked(const Product &product);
+  /// The same by matrix instructions, whose sums are staged for what is computed from them.
+  bool chooseMatrices(const Product &product);
   void chooseLanes();
+  /// For a product of a weight and one vector, by matrix instructions. False where there is none.
+  bool chooseVectorByMatrices();
   /// For a sum of products with a matrix of which each element is used once, which takes as long as the matrix is read:
   /// several streams of it at a time. False where there is none.
   bool chooseStreams();
@@ -92,10 +100,13 @@ private:
   void add(OptKind kind, int64_t axis, int64_t amount) {
     opts_.push_back(OptAttr::get(func_.getContext(), kind, axis, amount, /*isValue=*/false));
     bool wholeAxis = kind == OptKind::GLOBAL || (kind == OptKind::THREAD && amount == 0);
-    bool splits = kind != OptKind::SWAP && kind != OptKind::STAGE && kind != OptKind::PREFETCH && !wholeAxis;
+    bool splits = kind != OptKind::SWAP && kind != OptKind::STAGE && kind != OptKind::PREFETCH && kind != OptKind::TC &&
+                  !wholeAxis;
     if (!splits)
       return;
     ++nextAxis_;
+    if (axis >= int64_t(countOf_.size())) // a part of another, or a stage's
+      return;
     if (int64_t &count = countOf_[axis]; kind != OptKind::THREAD && count > 0)
       count = llvm::divideCeil(count, amount);
   }
@@ -225,7 +236,57 @@ bool Chooser::choosePacked(const Product &product) {
   return true;
 }
 
+/// The number of a kernel's value, as opts name it.
+static int64_t numberOf(FuncOp func, Operation *value) {
+  int64_t number = 0;
+  for (Operation &op : func.getBody().front()) {
+    if (&op == value)
+      break;
+    number += op.getNumResults() > 0 && !isa<StageOp>(op);
+  }
+  return number;
+}
+
+bool Chooser::chooseMatrices(const Product &product) {
+  std::optional<optimize::MatrixTile> tile = optimize::chooseMatrixTile(func_, product, target_);
+  if (!tile)
+    return false;
+  ReduceOp reduce = *func_.getBody().getOps<ReduceOp>().begin();
+  // Loops: panels of columns, tiles of rows, the tile, the sum.
+  SmallVector<size_t> order = keptAxes(), others = keptAxes({product.m, product.n});
+  int64_t tileColumns = nextAxis_ + 1;
+  add(OptKind::TILE, product.m, tile->down * tile->rows);
+  add(OptKind::TILE, product.n, tile->across * tile->columns);
+  if (order.front() != product.n) {
+    add(OptKind::SWAP, order.front(), product.n);
+    std::swap(order.front(), *llvm::find(order, product.n));
+  }
+  if (size_t last = *llvm::max_element(reduced_); last != tile->terms)
+    add(OptKind::SWAP, tile->terms, last);
+  SmallVector<size_t> parallel{product.n};
+  parallel.append(others);
+  parallel.push_back(product.m);
+  chooseChunks(parallel);
+  opts_.push_back(OptAttr::get(func_.getContext(), OptKind::STAGE, loopOf(order.back()), numberOf(func_, reduce),
+                               /*isValue=*/true));
+  // The stage's axes: copies of the tile's two and of those that are summed over; then the matrices'.
+  int64_t rows = nextAxis_, columns = nextAxis_ + 1;
+  nextAxis_ += 2 + reduced_.size();
+  add(OptKind::TC, rows, tile->rows);
+  if (tile->down > 1)
+    add(OptKind::UPCAST, rows, tile->down);
+  if (tile->across > 1)
+    add(OptKind::UPCAST, columns, tile->across);
+  add(OptKind::STAGE, -1, product.columns.buffer);
+  if (tile->packsRows)
+    add(OptKind::STAGE, -1, product.rows.buffer);
+  add(OptKind::VECTOR, tileColumns, tile->across * tile->columns);
+  return true;
+}
+
 bool Chooser::chooseProduct(const Product &product) {
+  if (chooseMatrices(product))
+    return true;
   if (product.packs && choosePacked(product))
     return true;
   if (!product.areLoads)
@@ -324,6 +385,50 @@ bool Chooser::chooseRowsOfLanes(size_t axis, int64_t lanes) {
         !load.isContiguous(axis))
       packed_ = load.buffer;
   return true;
+}
+
+bool Chooser::chooseVectorByMatrices() {
+  constexpr int64_t kMatrices = 4; // in flight: one waits for its sums longer than it takes
+  AluOp mul = optimize::summedProduct(func_);
+  Value narrow[] = {mul ? narrowOperand(mul->getOperand(0)) : Value(),
+                    mul ? narrowOperand(mul->getOperand(1)) : Value()};
+  if (!narrow[0] || !narrow[1] || !isRunOften())
+    return false;
+  ReduceOp reduce = *func_.getBody().getOps<ReduceOp>().begin();
+  for (unsigned side : {0, 1}) {
+    auto matrix = narrow[side].getDefiningOp<LoadOp>(), vector = narrow[!side].getDefiningOp<LoadOp>();
+    ProductAttr instruction = target_.matrixProduct(narrow[side].getType(), narrow[!side].getType(), reduce.getType());
+    if (!matrix || !vector || !instruction || matrix.getRow() || vector.getRow())
+      continue;
+    Access rows = optimize::accessOf(matrix), terms = optimize::accessOf(vector);
+    if (!weights_.test(rows.buffer) || weights_.test(terms.buffer) || !isReadOnce(rows))
+      continue;
+    SmallVector<size_t> kept = keptAxes();
+    auto m = llvm::find_if(kept, [&](size_t axis) {
+      return fixedSize(axis) >= kMatrices * instruction.getM() && !optimize::dependsOn(narrow[!side], axis);
+    });
+    auto k = llvm::find_if(reduced_, [&](size_t axis) {
+      return terms.isContiguous(axis) && fixedSize(axis) >= target::kFewestTerms && fixedSize(axis) % 2 == 0;
+    });
+    bool areFixed = llvm::all_of(reduced_, [&](size_t axis) { return fixedSize(axis) > 0; });
+    if (m == kept.end() || k == reduced_.end() || !areFixed || !vector.getTracker().getValue().at().valid.isConst(1))
+      continue;
+    int64_t tile = nextAxis_;
+    add(OptKind::TILE, *m, kMatrices * instruction.getM());
+    if (size_t last = *llvm::max_element(reduced_); last != *k)
+      add(OptKind::SWAP, *k, last);
+    chooseChunks(kept);
+    opts_.push_back(OptAttr::get(func_.getContext(), OptKind::STAGE, loopOf(kept.back()), numberOf(func_, reduce),
+                                 /*isValue=*/true));
+    int64_t copy = nextAxis_;
+    nextAxis_ += 1 + reduced_.size();
+    add(OptKind::TC, copy, instruction.getM());
+    add(OptKind::UPCAST, copy, kMatrices);
+    add(OptKind::STAGE, -1, rows.buffer);
+    add(OptKind::VECTOR, tile, kMatrices * instruction.getM());
+    return true;
+  }
+  return false;
 }
 
 bool Chooser::chooseStreams() {
@@ -489,7 +594,7 @@ SmallVector<OptAttr> Chooser::choose() {
     chooseChunks(keptAxes({held->columns}));
     return opts_;
   }
-  if (hasVectors && totals.empty() && chooseStreams())
+  if (hasVectors && totals.empty() && (chooseVectorByMatrices() || chooseStreams()))
     return opts_;
   if (hasVectors && totals.empty())
     chooseLanes();

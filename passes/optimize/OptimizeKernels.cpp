@@ -11,6 +11,7 @@
 #include "passes/optimize/Heuristic.h"
 #include "passes/optimize/OptsFile.h"
 
+#include "ir/kernel/MatrixProduct.h"
 #include "support/Error.h"
 #include "support/Nearest.h"
 
@@ -136,6 +137,8 @@ private:
     for (kernel::OptAttr opt : opts)
       if (llvm::Error error = optimize::applyOpt(func, opt))
         return failure("kernel " + func.getName() + ": " + llvm::toString(std::move(error)));
+    if (auto fault = kernel::faultOfMatrices(func, targetOf(getOperation())))
+      return failure("kernel " + func.getName() + ": " + *fault);
     return llvm::Error::success();
   }
 
