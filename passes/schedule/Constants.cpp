@@ -189,6 +189,11 @@ int64_t schedule::packedBytes(Value tensor) {
   return llvm::alignTo(type.getNumElements() * int64_t(byteSize(type.getElementType())), kWeightAlignment);
 }
 
+bool schedule::isWidened(Value tensor) {
+  auto cast = tensor.getDefiningOp<graph::AluOp>();
+  return cast && cast.getKind().getValue() == Alu::CAST && packedBytes(tensor) > packedBytes(cast->getOperand(0));
+}
+
 void schedule::eraseDead(func::FuncOp main) {
   main.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
     if (isOpTriviallyDead(op))

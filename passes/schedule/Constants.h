@@ -64,6 +64,9 @@ llvm::SmallBitVector movesOf(const Edge &edge);
 /// Bytes of a tensor of fixed sizes, as they lie in a package.
 int64_t packedBytes(mlir::Value tensor);
 
+/// Whether a tensor says what another one says, in more bytes.
+bool isWidened(mlir::Value tensor);
+
 /// Erases what nothing reads any more.
 void eraseDead(mlir::func::FuncOp main);
 

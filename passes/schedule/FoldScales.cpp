@@ -126,7 +126,8 @@ bool Folder::canReplaceWeights(Value constant) {
 Value Folder::scaledWeight(Value weight, const Edge &scale) {
   Edge edge = edgeOf(weight);
   std::optional<ShapeTracker> at = pullBack(scale.tracker, edge.tracker, shapeOf(edge.base));
-  if (!at || !isOnlyReader(weight) || edge.base.getDefiningOp<graph::ConstOp>())
+  // What was rounded to a narrow dtype stays in it: products take it so.
+  if (!at || !isOnlyReader(weight) || edge.base.getDefiningOp<graph::ConstOp>() || isWidened(edge.base))
     return {};
   Edge inner{scale.base, *at};
   if (canReplaceWeights(edge.base)) {

@@ -42,7 +42,7 @@ struct FormKernels : kiln::impl::FormKernelsBase<FormKernels> {
       schedule::holdRows(main, targetOf(getOperation()));
       schedule::scoreSums(main, rates);
     }
-    schedule::buildHostProgram(main, symbols, {classic, rates});
+    schedule::buildHostProgram(main, symbols, {classic, targetOf(getOperation())});
   }
 };
 } // namespace

@@ -64,7 +64,7 @@ struct Kernel {
 
 class Fuser {
 public:
-  Fuser(Block &block, RatesAttr rates) : block_(block), rates_(rates) {}
+  Fuser(Block &block, TargetAttr target) : block_(block), target_(target), rates_(target.getRates()) {}
   Realization run();
 
 private:
@@ -78,16 +78,20 @@ private:
   void addUse(const Edge &edge, Use use);
   double timesOf(const Use &use) const;
   double tileReuse(const Use &use) const;
+  /// Whether a value is an operand that a sum of products takes before it is cast to this.
+  bool isWidenedForProduct(Value value, const Use &use) const;
   void setProduct(Kernel &kernel, graph::ReduceOp reduce, const Domain::Reduced &reduced);
   double operationsFor(Value value);
   Value anchorOf(Value output);
 
   Block &block_;
+  TargetAttr target_;
   RatesAttr rates_;
   llvm::SetVector<Value> realized_;
   llvm::DenseMap<Value, Cone> cones_;
   llvm::DenseMap<Value, std::vector<Use>> uses_;
   std::vector<Kernel> kernels_;
+  llvm::DenseSet<Operation *> narrow_; ///< sums of products that take their operands as these are before a cast
   llvm::DenseMap<Value, Placement> placements_;
 };
 
@@ -121,6 +125,47 @@ bool schedule::isProduct(graph::ReduceOp reduce) {
       moves[side].reset(axis);
   }
   return moves[0].test(moves[1]) && moves[1].test(moves[0]);
+}
+
+static bool isWeight(Value value) { return isa_and_nonnull<graph::WeightOp>(value.getDefiningOp()); }
+
+/// What an operand is cast from; itself where it is not.
+static Value uncast(Value operand) {
+  auto cast = operand.getDefiningOp<graph::AluOp>();
+  return cast && cast.getKind().getValue() == Alu::CAST ? edgeOf(cast->getOperand(0)).base : operand;
+}
+
+Multiplied schedule::multipliedBy(graph::ReduceOp reduce, TargetAttr target,
+                                  llvm::function_ref<bool(Value)> isConstant) {
+  auto mul = edgeOf(reduce.getInput()).base.getDefiningOp<graph::AluOp>();
+  if (reduce.getKind().getValue() != Alu::ADD || reduce.getScore() || !mul || mul.getKind().getValue() != Alu::MUL)
+    return Multiplied::Wide;
+  ShapeTracker around = edgeOf(reduce.getInput()).tracker;
+  view::Shape domain = shapeOf(reduce.getInput());
+  Edge operands[] = {edgeOf(mul->getOperand(0)), edgeOf(mul->getOperand(1))};
+  for (unsigned side : {0, 1}) {
+    Value constant = uncast(operands[side].base), other = uncast(operands[!side].base);
+    if (constant == operands[side].base || other == operands[!side].base || !isConstant(constant) || isConstant(other))
+      continue;
+    Type narrow = getElementTypeOrSelf(constant);
+    ProductAttr instruction = target.matrixProduct(getElementTypeOrSelf(other), narrow, getElementTypeOrSelf(reduce));
+    llvm::SmallBitVector columns = axesOf(operands[side].tracker.compose(around).simplify()),
+                         rows = axesOf(operands[!side].tracker.compose(around).simplify());
+    // The least that one instruction is worth.
+    bool hasRows = false, hasColumns = false, hasTerms = false;
+    for (auto [axis, size] : llvm::enumerate(domain)) {
+      bool isReduced = llvm::is_contained(reduce.getAxes(), int64_t(axis));
+      int64_t points = size.isConst() ? size.constant() : 0;
+      hasTerms |= isReduced && points >= target::kFewestTerms && points % 2 == 0;
+      hasRows |= !isReduced && rows.test(axis) && !columns.test(axis) && size.max() > 1;
+      hasColumns |= !isReduced && columns.test(axis) && !rows.test(axis) && instruction && points >= instruction.getN();
+    }
+    if (!hasRows)
+      return Multiplied::Once;
+    if (hasColumns && hasTerms)
+      return Multiplied::Matrices;
+  }
+  return Multiplied::Wide;
 }
 
 void Fuser::findCones() {
@@ -203,15 +248,24 @@ double Fuser::tileReuse(const Use &use) const {
   return isVector ? rates_.getTileReuse() : rates_.getTileReuse() * kNumberReuse;
 }
 
+bool Fuser::isWidenedForProduct(Value value, const Use &use) const {
+  auto alu = value.getDefiningOp<graph::AluOp>();
+  if (!alu || alu.getKind().getValue() != Alu::CAST || !use.inside || !narrow_.contains(use.inside))
+    return false;
+  auto sum = cast<graph::ReduceOp>(use.inside);
+  return getElementTypeOrSelf(value) == getElementTypeOrSelf(sum) && value != edgeOf(sum.getInput()).base;
+}
+
 /// Notes the sum that the kernel's register tile is for, and how the domain's axes are walked for it.
 void Fuser::setProduct(Kernel &kernel, graph::ReduceOp reduce, const Domain::Reduced &reduced) {
   kernel.product = reduce;
   kernel.productOperations = elementsOf(reduce) * operationsFor(reduce);
   Edge product = edgeOf(reduce.getInput());
   llvm::SmallBitVector moves[2];
+  bool isNarrow = narrow_.contains(reduce);
   for (unsigned side : {0, 1}) {
     Edge operand = edgeOf(product.base.getDefiningOp()->getOperand(side));
-    kernel.hasWeight |= isa_and_nonnull<graph::WeightOp>(operand.base.getDefiningOp());
+    kernel.hasWeight |= isWeight(operand.base) || (isNarrow && isWeight(uncast(operand.base)));
     moves[side] = axesOf(operand.tracker.compose(product.tracker).compose(reduced.input).simplify());
   }
   // The columns are the last axis, rows the longest that the other operand alone moves along.
@@ -239,6 +293,10 @@ bool Fuser::isCheaperInside(Value value) {
   }
   if (value.getDefiningOp()->hasAttr(kHeldAttr)) {
     placements_[value] = {host::Reason::Held};
+    return true;
+  }
+  if (llvm::any_of(uses, [&](const Use &use) { return isWidenedForProduct(value, use); })) {
+    placements_[value] = {host::Reason::Inside};
     return true;
   }
   double elements = elementsOf(value), operations = operationsFor(value), own = operations;
@@ -379,6 +437,9 @@ Realization Fuser::run() {
       if (Value table = edgeOf(gather.getInput()).base; isHere(table))
         realized_.insert(table);
   }
+  for (auto reduce : block_.getOps<graph::ReduceOp>())
+    if (multipliedBy(reduce, target_, isWeight) != Multiplied::Wide)
+      narrow_.insert(reduce);
   findCones();
   llvm::SetVector<Value> needed = realized_;
   SmallVector<Value> values;
@@ -415,4 +476,4 @@ Realization Fuser::run() {
   return result;
 }
 
-Realization schedule::fuse(Block &block, RatesAttr rates) { return Fuser(block, rates).run(); }
+Realization schedule::fuse(Block &block, TargetAttr target) { return Fuser(block, target).run(); }

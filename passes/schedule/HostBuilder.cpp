@@ -321,7 +321,7 @@ void HostBuilder::emitGroup(const KernelGroup &group, Block &block, Scope &scope
 }
 
 void HostBuilder::emitBlock(Block &block, Scope &scope) {
-  Realization &realization = realizations_[&block] = policy_.classic ? realize(block) : fuse(block, policy_.rates);
+  Realization &realization = realizations_[&block] = policy_.classic ? realize(block) : fuse(block, policy_.target);
   for (const KernelGroup &group : realization.groups)
     for (Value output : group.outputs)
       writer_[output] = &group;

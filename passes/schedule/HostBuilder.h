@@ -28,7 +28,7 @@ private:
 /// How a graph is cut into kernels.
 struct Policy {
   bool classic = false; ///< tinygrad v0.9.2's rules
-  RatesAttr rates;      ///< else: what the device takes for what
+  TargetAttr target;    ///< else: what the device can do, and what it takes for what
 };
 
 /// Writes `host.program` and the kernels that it launches into the function's module, before the function.

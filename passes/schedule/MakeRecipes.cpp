@@ -4,16 +4,17 @@
 // through the stages that are left as any model does and runs when the bytes of the weight are asked for, so that a
 // dump says all, and compiling takes no more memory than one recipe does.
 //   A package must not grow by it: weights that nothing else needs have to be no smaller than what takes their place,
-// so that a weight of 8 bits stays one where it is widened and a vector one where it is repeated. What fails that is
-// left to the kernels, and so are constants that are largest in the middle of their computation.
-// Expects: views folded, constants shrunk.   Guarantees: modules that only make weights, named recipe_0, recipe_1 …; a
-// weight that only they read is no weight of the model's. Position: after all that makes constants; before kernels are
-// formed, to which the results are weights like others.
+// so that a weight stays as narrow as it is where it is widened and a vector one where it is repeated. What fails that
+// is left to the kernels, and so are constants that are largest in the middle of their computation. Expects: views
+// folded, constants shrunk.   Guarantees: modules that only make weights, named recipe_0, recipe_1 …; a weight that
+// only they read is no weight of the model's. Position: after all that makes constants; before kernels are formed, to
+// which the results are weights like others.
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
 
 #include "passes/schedule/Constants.h"
+#include "passes/schedule/Fuse.h"
 
 #include "target/Target.h"
 
@@ -40,6 +41,8 @@ private:
   bool isFolded(Operation *op) const { return folded_.contains(op); }
   /// Whether an op that stays reads the tensor, also through a view.
   bool isReadOutside(Value tensor) const;
+  /// Whether a product reads the tensor, or what it is cast to, in the narrower dtype of the two.
+  bool isReadNarrow(Value tensor) const;
   /// The ops behind a tensor, it and its weights included, views too.
   llvm::SetVector<Operation *> coneOf(Value tensor) const;
   /// Takes back what does not pay; whether there was any.
@@ -47,7 +50,7 @@ private:
   std::string nameFor(const llvm::SetVector<Operation *> &cone);
   void make(ArrayRef<Value> results, unsigned number);
 
-  ModuleOp module_;
+  mutable ModuleOp module_;
   func::FuncOp main_;
   llvm::DenseMap<Operation *, unsigned> position_;
   llvm::SetVector<Operation *> folded_; ///< ops that compute, in order
@@ -83,6 +86,25 @@ llvm::SetVector<Operation *> RecipeMaker::coneOf(Value tensor) const {
   return cone;
 }
 
+bool RecipeMaker::isReadNarrow(Value tensor) const {
+  TargetAttr target = targetOf(module_);
+  auto isConstant = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    return op && (isa<graph::WeightOp>(op) || isFolded(op));
+  };
+  SmallVector<Value> open{tensor};
+  while (!open.empty())
+    for (Operation *user : open.pop_back_val().getUsers()) {
+      auto alu = dyn_cast<graph::AluOp>(user);
+      if (isa<graph::ViewOp>(user) || (alu && llvm::is_contained({Alu::CAST, Alu::MUL}, alu.getKind().getValue())))
+        open.push_back(user->getResult(0));
+      if (auto reduce = dyn_cast<graph::ReduceOp>(user);
+          reduce && multipliedBy(reduce, target, isConstant) != Multiplied::Wide)
+        return true;
+    }
+  return false;
+}
+
 bool RecipeMaker::rejectWhatGrows() {
   results_.clear();
   for (Operation *op : folded_)
@@ -108,9 +130,16 @@ bool RecipeMaker::rejectWhatGrows() {
       replaced += double(packedBytes(weight->getResult(0))) / readers[weight];
     }
     bool isWeight = cast<RankedTensorType>(result.getType()).getRank() <= host::kMaxPortRank;
-    if (isWeight && replaced > 0 && replaced >= double(packedBytes(result)))
+    auto cast = result.getDefiningOp<graph::AluOp>();
+    bool isCast = cast && cast.getKind().getValue() == Alu::CAST && isReadNarrow(result);
+    // What a product reads narrow is stored so, beside what others read of it.
+    if (isCast && isWeight && !isWidened(result))
+      continue;
+    if (isWeight && !isCast && replaced > 0 && replaced >= double(packedBytes(result)))
       continue;
     rejected.insert(result.getDefiningOp());
+    if (isCast)
+      continue;
     // What is too large on the way to it is so for good; a long chain need not be taken back step by step.
     for (Operation *op : coneOf(result))
       if (isFolded(op) && packedBytes(op->getResult(0)) > most)
