@@ -1,5 +1,6 @@
 #include "import/Import.h"
 
+#include "import/NarrowProducts.h"
 #include "ir/graph/Graph.h"
 #include "ir/host/Host.h"
 #include "support/Error.h"
@@ -48,5 +49,7 @@ kiln::import::importModel(mlir::MLIRContext &context, llvm::StringRef path, cons
     return module;
   if (llvm::Error error = checkPorts(**module))
     return failure(path + ": " + llvm::toString(std::move(error)));
+  if (options.precision)
+    narrowProducts(**module, elementType(&context, *options.precision));
   return module;
 }

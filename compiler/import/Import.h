@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "ir/base/DType.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/StringMap.h"
@@ -29,6 +31,8 @@ struct ImportOptions {
   llvm::StringMap<SymbolBounds> dims;
   /// A tensor of more bytes than this is refused before anything is allocated.
   int64_t memoryLimit = int64_t(16) << 30;
+  /// What sums of products of float32 multiply; nullopt: what the model says.
+  std::optional<DType> precision;
   /// Called with the path of every file that is read beside the model; may be empty.
   std::function<void(llvm::StringRef path)> reads;
 };

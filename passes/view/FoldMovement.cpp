@@ -8,13 +8,12 @@
 
 #include "passes/Passes.h"
 
-#include "ir/graph/Graph.h"
+#include "ir/graph/Movement.h"
 #include "ir/graph/Source.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace kiln;
 using namespace mlir;
@@ -25,29 +24,6 @@ namespace kiln {
 #define GEN_PASS_DEF_FOLDMOVEMENT
 #include "passes/Passes.h.inc"
 } // namespace kiln
-
-/// The tracker of a movement op's result over its input's tracker; nullopt for any other op.
-static std::optional<ShapeTracker> moved(Operation *op, const ShapeTracker &from) {
-  return llvm::TypeSwitch<Operation *, std::optional<ShapeTracker>>(op)
-      .Case([&](graph::ReshapeOp reshape) { return from.reshape(shapeOf(reshape.getResult())); })
-      .Case([&](graph::ExpandOp expand) { return from.expand(shapeOf(expand.getResult())); })
-      .Case([&](graph::PermuteOp permute) { return from.permute(permute.getOrder()); })
-      .Case([&](graph::FlipOp flip) { return from.flip(flip.getAxes()); })
-      .Case([&](graph::PadOp pad) {
-        SmallVector<std::pair<Expr, Expr>> amounts;
-        for (auto [low, high] : llvm::zip(pad.getLow().getSizes(), pad.getHigh().getSizes()))
-          amounts.push_back({low, high});
-        return from.pad(amounts);
-      })
-      .Case([&](graph::ShrinkOp shrink) {
-        SmallVector<view::Range> ranges;
-        for (auto [begin, end] : llvm::zip(shrink.getBegin().getSizes(), shrink.getEnd().getSizes()))
-          ranges.push_back({begin, end});
-        return from.shrink(ranges);
-      })
-      .Case([&](graph::ViewOp view) { return from.compose(view.getTracker().getValue()); })
-      .Default([](Operation *) { return std::nullopt; });
-}
 
 static bool isMasked(const ShapeTracker &tracker) {
   return llvm::any_of(tracker.views(), [](const view::View &view) { return view.mask().has_value(); });
@@ -105,7 +81,7 @@ struct FoldMovement : kiln::impl::FoldMovementBase<FoldMovement> {
       base = view.getInput();
       loc = graph::foldLocations(view.getLoc(), loc);
     }
-    ShapeTracker tracker = moved(op, from)->simplify();
+    ShapeTracker tracker = graph::movedBy(op, from)->simplify();
     Value result = op->getResult(0);
     OpBuilder builder(op);
     auto constant = base.getDefiningOp<graph::ConstOp>();

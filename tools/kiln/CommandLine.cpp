@@ -44,7 +44,7 @@ namespace {
 /// What CLI11 fills and what has yet to be understood.
 struct Texts {
   std::vector<std::string> dims, inputs, named, at, sizes;
-  std::string emit, schedule = "default", rates, outputDir, random, bench, profile, threads;
+  std::string emit, schedule = "default", precision = "f32", rates, outputDir, random, bench, profile, threads;
   std::optional<double> memoryLimit; ///< in GiB
   bool list = false;
 };
@@ -69,6 +69,9 @@ static void addCompileOptions(CLI::App &app, CommandLine &line, Texts &texts, co
   app.add_option("-O", compile.level, "how hard the code generator tries, 0 to 3 (2)")->type_name("N");
   app.add_flag("--no-opt", compile.pipeline.noOpt, "leave every kernel as it was scheduled");
   app.add_option("--schedule", texts.schedule, "classic: tinygrad v0.9.2's rules; or default")->type_name("S");
+  app.add_option("--precision", texts.precision,
+                 "what products of float32 multiply: bf16, summed up in float32; or f32")
+      ->type_name("DTYPE");
   app.add_option(
          "--rates", texts.rates,
          "what the device can do, for the schedule: bytes-per-ns=N, ops-per-ns=N, product-ops-per-ns=N, launch-ns=N, "
@@ -175,7 +178,7 @@ static std::vector<OptionWords> optionWords() {
   OptionWords emits{"--emit", {}};
   for (const auto &[name, emit] : kEmits)
     emits.words.push_back(name.str());
-  return {emits, {"--device", deviceNames()}, {"--schedule", {"default", "classic"}}};
+  return {emits, {"--device", deviceNames()}, {"--schedule", {"default", "classic"}}, {"--precision", {"f32", "bf16"}}};
 }
 
 static llvm::Error understand(CommandLine &line, const Texts &texts) {
@@ -193,6 +196,10 @@ static llvm::Error understand(CommandLine &line, const Texts &texts) {
   if (texts.schedule != "classic" && texts.schedule != "default")
     return usageError("--schedule " + texts.schedule + ": no such policy", "give classic or default");
   compile.pipeline.classic = texts.schedule == "classic";
+  if (texts.precision != "f32" && texts.precision != "bf16")
+    return usageError("--precision " + texts.precision + ": no such precision", "give f32 or bf16");
+  if (texts.precision == "bf16")
+    compile.import.precision = DType::BF16;
   for (const std::string &dim : texts.dims)
     if (llvm::Error error = parseDim(dim, compile.import.dims))
       return error;

@@ -63,6 +63,9 @@ llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options
       return error;
     return model;
   }
+  if (options.import.precision)
+    return usageError(options.model + ": its products are as they were imported",
+                      "give --precision with the model's file");
   if (!options.import.dims.empty())
     return usageError(options.model + ": sizes are fixed when a model is imported", "give --dim with the model's file");
   if (llvm::Error error = model->readDump())
