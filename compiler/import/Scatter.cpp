@@ -21,17 +21,15 @@ llvm::SmallVector<Value> kiln::import::callHost(TensorBuilder &b, llvm::StringRe
   return call.getResults();
 }
 
-/// An index counted from the front. Where `isInside` is given, it is narrowed to where the index is within the axis.
-static Value fromFront(TensorBuilder &b, Value index, Expr size, Value *isInside) {
+/// An index counted from the front. `isInside` is narrowed to where the index is within the axis.
+static Value fromFront(TensorBuilder &b, Value index, Expr size, Value &isInside) {
   index = b.where(b.less(index, 0), b.add(index, b.size(size)), index);
-  if (isInside) {
-    Value fits = b.bitAnd(b.greaterEqual(index, 0), b.less(index, b.size(size)));
-    *isInside = *isInside ? b.bitAnd(*isInside, fits) : fits;
-  }
+  Value fits = b.bitAnd(b.greaterEqual(index, 0), b.less(index, b.size(size)));
+  isInside = isInside ? b.bitAnd(isInside, fits) : fits;
   return index;
 }
 
-Value kiln::import::elementPlaces(TensorBuilder &b, Value x, Value indices, int64_t axis, bool isChecked) {
+Value kiln::import::elementPlaces(TensorBuilder &b, Value x, Value indices, int64_t axis) {
   std::optional<int64_t> at = b.normalizeAxis(axis, b.rank(x));
   if (!x || !indices || !at)
     return {};
@@ -44,7 +42,7 @@ Value kiln::import::elementPlaces(TensorBuilder &b, Value x, Value indices, int6
   for (int64_t i = b.rank(x) - 1; i >= 0; --i) {
     Value along;
     if (i == *at) {
-      along = fromFront(b, b.cast(indices, b.int64()), b.dim(x, i), isChecked ? &isInside : nullptr);
+      along = fromFront(b, b.cast(indices, b.int64()), b.dim(x, i), isInside);
     } else {
       Shape sizes(b.rank(x), Expr(1));
       sizes[i] = b.dim(indices, i);
@@ -53,10 +51,10 @@ Value kiln::import::elementPlaces(TensorBuilder &b, Value x, Value indices, int6
     place = b.add(b.mul(along, b.size(step)), place);
     step = step * b.dim(x, i);
   }
-  return isInside ? b.where(isInside, place, -1) : place;
+  return b.where(isInside, place, b.size(step));
 }
 
-Value kiln::import::rowPlaces(TensorBuilder &b, Value x, Value indices, int64_t batch, bool isChecked) {
+Value kiln::import::rowPlaces(TensorBuilder &b, Value x, Value indices, int64_t batch) {
   if (!x || !indices)
     return {};
   std::optional<int64_t> places = b.rank(indices) ? b.dim(indices, -1).asConst() : std::nullopt;
@@ -74,7 +72,7 @@ Value kiln::import::rowPlaces(TensorBuilder &b, Value x, Value indices, int64_t 
   for (int64_t i = *places - 1; i >= 0; --i) {
     Expr size = from[batch + i];
     Value index = b.cast(b.reshape(b.narrow(indices, -1, i, i + 1), among), b.int64());
-    index = fromFront(b, index, size, isChecked ? &isInside : nullptr);
+    index = fromFront(b, index, size, isInside);
     place = b.add(b.mul(index, b.size(step)), place);
     step = step * size;
   }
@@ -84,8 +82,9 @@ Value kiln::import::rowPlaces(TensorBuilder &b, Value x, Value indices, int64_t 
     while (first && b.rank(first) < int64_t(among.size()))
       first = b.unsqueeze(first, {b.rank(first)});
     place = b.add(b.mul(first, b.size(step)), place);
+    step = step * view::product(sizes);
   }
-  return isInside ? b.where(isInside, place, -1) : place;
+  return isInside ? b.where(isInside, place, b.size(step)) : place;
 }
 
 Value kiln::import::scatter(TensorBuilder &b, Value x, Value places, Value updates, Combine how) {
@@ -107,7 +106,7 @@ Value kiln::import::scatter(TensorBuilder &b, Value x, Value places, Value updat
 
 Value kiln::import::scatterElements(TensorBuilder &b, Value x, Value indices, Value updates, int64_t axis,
                                     Combine how) {
-  Value places = elementPlaces(b, x, indices, axis, /*isChecked=*/true);
+  Value places = elementPlaces(b, x, indices, axis);
   if (!places || !updates)
     return {};
   Value flat = scatter(b, b.reshape(x, {view::product(b.shape(x))}), places, updates, how);
@@ -115,7 +114,7 @@ Value kiln::import::scatterElements(TensorBuilder &b, Value x, Value indices, Va
 }
 
 Value kiln::import::scatterND(TensorBuilder &b, Value x, Value indices, Value updates, Combine how) {
-  Value places = rowPlaces(b, x, indices, 0, /*isChecked=*/true);
+  Value places = rowPlaces(b, x, indices, 0);
   if (!places)
     return {};
   Shape from = b.shape(x);

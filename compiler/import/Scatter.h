@@ -15,11 +15,12 @@ llvm::SmallVector<mlir::Value> callHost(TensorBuilder &b, llvm::StringRef callee
                                         llvm::ArrayRef<mlir::RankedTensorType> results,
                                         llvm::ArrayRef<mlir::Value> operands, llvm::ArrayRef<Expr> numbers);
 
-/// Where in x, flattened, the elements lie that GatherElements and ScatterElements name; null after a failure. With
-/// `isChecked` an index out of range is -1, else it may be another element's place.
-mlir::Value elementPlaces(TensorBuilder &b, mlir::Value x, mlir::Value indices, int64_t axis, bool isChecked);
-/// Where the rows of GatherND and ScatterND lie in x with its `batch` axes and those that the indices name flattened.
-mlir::Value rowPlaces(TensorBuilder &b, mlir::Value x, mlir::Value indices, int64_t batch, bool isChecked);
+/// Where in x, flattened, the elements lie that GatherElements and ScatterElements name; null after a failure. That of
+/// an index out of range is behind all.
+mlir::Value elementPlaces(TensorBuilder &b, mlir::Value x, mlir::Value indices, int64_t axis);
+/// Where the rows of GatherND and ScatterND lie in x with its `batch` axes and those that the indices name flattened;
+/// as above.
+mlir::Value rowPlaces(TensorBuilder &b, mlir::Value x, mlir::Value indices, int64_t batch);
 
 /// What an update and the element that is there make, in the order of the runtime's kiln_scatter.
 enum class Combine { Set, Add, Mul, Max, Min };

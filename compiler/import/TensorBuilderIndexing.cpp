@@ -34,7 +34,7 @@ Value TensorBuilder::gather(Value x, Value indices, int64_t axis) {
 }
 
 Value TensorBuilder::gatherElements(Value x, Value indices, int64_t axis) {
-  Value place = elementPlaces(*this, x, indices, axis, /*isChecked=*/false);
+  Value place = elementPlaces(*this, x, indices, axis);
   return place ? gather(reshape(x, {view::product(shape(x))}), place, 0) : Value();
 }
 
@@ -46,7 +46,7 @@ static Value flattenFront(TensorBuilder &b, Value x, int64_t count) {
 }
 
 Value TensorBuilder::gatherND(Value x, Value indices, int64_t batch) {
-  Value place = rowPlaces(*this, x, indices, batch, /*isChecked=*/false);
+  Value place = rowPlaces(*this, x, indices, batch);
   return place ? gather(flattenFront(*this, x, batch + dim(indices, -1).constant()), place, 0) : Value();
 }
 
