@@ -1,9 +1,11 @@
-//===- Training.cpp - Steps of optimizers: ai.onnx.preview.training ---------===//
+//===- Training.cpp - ai.onnx.preview.training: gradients, steps of optimizers -===//
 //
 // A step takes any number of tensors at once. Inputs are the learning rate R and the number of steps T before this one,
 // then all tensors, all gradients, and all of each state; outputs are all tensors and all of each state.
 //
 //===----------------------------------------------------------------------===//
+#include "import/Gradient.h"
+#include "import/onnx/Importer.h"
 #include "import/onnx/ModelFile.h"
 #include "import/onnx/Registry.h"
 
@@ -86,8 +88,35 @@ static Tensors momentum(Node &n, TensorBuilder &b) {
   });
 }
 
+/// Of the tensor `y` by those that `xs` names, at the values that they have: the inputs are the tensors named by xs and
+/// zs.
+static Tensors gradient(Node &n, TensorBuilder &b) {
+  llvm::SmallVector<std::string> xs = n.strings("xs"), zs = n.strings("zs"), names = xs;
+  names.append(zs);
+  std::string y = n.string("y", "");
+  if (n.numInputs() != int(names.size()))
+    return n.fail("it has " + Twine(n.numInputs()) + " inputs where xs and zs name " + Twine(names.size())), Tensors();
+  auto named = [&](const std::string &name) {
+    const Tensor *found = n.scope().find(name);
+    if (!found || !*found)
+      return n.fail("the tensor " + quoted(name) + " is undefined", "what computes it comes before the gradient").value;
+    return n.importer().materialize(*found, n.scope(), b, /*isNamed=*/true);
+  };
+  llvm::SmallVector<Value> values;
+  for (auto [i, name] : llvm::enumerate(names)) {
+    values.push_back(named(name));
+    if (n.input(int(i)) != values.back())
+      return n.fail("input " + Twine(i) + " is not the tensor " + quoted(name),
+                    "a gradient is computed where the model's own tensors are"),
+             Tensors();
+  }
+  llvm::SmallVector<Value> derivatives = gradients(b, named(y), llvm::ArrayRef(values).take_front(xs.size()));
+  return Tensors(derivatives.begin(), derivatives.end());
+}
+
 void kiln::import::onnx::addTraining(Registry &r) {
   r.add(kDomain, "Adagrad", 1, adagrad);
   r.add(kDomain, "Adam", 1, adam);
+  r.add(kDomain, "Gradient", 1, gradient);
   r.add(kDomain, "Momentum", 1, momentum);
 }
