@@ -312,7 +312,9 @@ void LaunchSplitter::fillBefore(host::LaunchOp launch, const Producer &producer)
   Location loc = launch.getLoc();
   std::optional<SmallVector<host::WeightOp>> weights = weightsOf(launch, producer.inputs);
   unsigned position = producer.buffer;
-  if (weights && !weights->empty() && producer.type) {
+  // A recipe, which runs once, packs its weights itself: none has a recipe inside.
+  bool isRecipe = bool(module_->getParentOp());
+  if (weights && !weights->empty() && producer.type && !isRecipe) {
     addBuffer(launch, position, pack(launch, producer, *weights));
     return;
   }
