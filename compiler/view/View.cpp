@@ -210,7 +210,8 @@ Index View::at(ArrayRef<Expr> position) const {
   for (size_t i = 0; i < position.size(); ++i) {
     if (!shape_[i].isConst(1) && !strides_[i].isConst(0))
       index.push_back(position[i] * strides_[i]);
-    if (mask_) {
+    // What all of an axis holds needs no condition, which would name the axis where nothing depends on it.
+    if (mask_ && !((*mask_)[i].begin.isConst(0) && (*mask_)[i].end == shape_[i])) {
       valid.push_back(greaterEqual(position[i], (*mask_)[i].begin));
       valid.push_back(less(position[i], (*mask_)[i].end));
     }
