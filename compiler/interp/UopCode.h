@@ -26,6 +26,7 @@ enum class Opcode : uint8_t {
   Jump,        // to `target`
   JumpIfFalse, // to `target` unless a
   Barrier,
+  Shuffle, // result = a of the item whose number differs in the bit `bit`
   End,
 };
 
@@ -35,7 +36,7 @@ struct Instruction {
   uint8_t gateLanes = 0; // Load, Store: 0 (no gate), 1, or one a lane
   uint32_t lanes = 1;
   uint32_t bytes = 0; // of one lane; of all for Copy
-  uint32_t memory = 0, target = 0;
+  uint32_t memory = 0, target = 0, bit = 0;
   Slot result = kNoSlot, a = kNoSlot, b = kNoSlot, c = kNoSlot;
   AluLoop loop = nullptr;
 };

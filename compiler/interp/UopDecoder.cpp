@@ -37,6 +37,7 @@ private:
   llvm::Error one(uop::RangeOp op);
   llvm::Error one(uop::PrefetchOp) { return llvm::Error::success(); } // a hint
   llvm::Error one(uop::BarrierOp op);
+  llvm::Error one(uop::ShuffleOp op);
 
   Instruction &add(Opcode op) {
     code_.instructions.emplace_back();
@@ -252,13 +253,22 @@ llvm::Error Decoder::one(uop::BarrierOp) {
   return llvm::Error::success();
 }
 
+llvm::Error Decoder::one(uop::ShuffleOp op) {
+  Instruction &shuffle = add(Opcode::Shuffle);
+  shuffle.a = slot(op.getValue());
+  shuffle.result = define(op);
+  shuffle.bytes = bytesOf(op.getValue());
+  shuffle.bit = op.getBit();
+  return llvm::Error::success();
+}
+
 llvm::Error Decoder::op(mlir::Operation *op) {
   for (mlir::Value result : op->getResults())
     if (!llvm::isa<uop::PtrType>(result.getType()) && !dtypeOf(mlir::getElementTypeOrSelf(result.getType())))
       return failure("a value's dtype is none that the interpreter computes in");
   return llvm::TypeSwitch<mlir::Operation *, llvm::Error>(op)
       .Case<uop::ConstOp, uop::SpecialOp, uop::DefineOp, uop::AluOp, uop::FmaOp, uop::VectorizeOp, uop::GepOp,
-            uop::LoadOp, uop::StoreOp, uop::PrefetchOp, uop::IfOp, uop::RangeOp, uop::BarrierOp>(
+            uop::LoadOp, uop::StoreOp, uop::PrefetchOp, uop::IfOp, uop::RangeOp, uop::BarrierOp, uop::ShuffleOp>(
           [&](auto known) { return one(known); })
       .Default([](mlir::Operation *unknown) {
         return failure("the interpreter does not know " + unknown->getName().getStringRef());

@@ -32,7 +32,7 @@ struct Item {
   Position position{};
 };
 
-enum class Stop { Barrier, End, Failure };
+enum class Stop { Barrier, Shuffle, End, Failure };
 
 class Launch {
 public:
@@ -47,8 +47,9 @@ private:
   /// The element that lane 0 touches.
   static int64_t index(const Instruction &instruction, const Item &item);
   static bool isOpen(const Instruction &instruction, const Item &item, uint32_t lane);
-  /// Every item up to its next barrier or its end; whether any waits.
-  std::optional<bool> runPhase();
+  /// Every item up to its next barrier or shuffle, which is done, or to its end; where they all stopped.
+  Stop runPhase();
+  void shuffle(const Instruction &instruction);
   /// Checks one element's access and gives its bytes; null where it is an error.
   char *touch(const Instruction &instruction, const Item &item, int64_t element, bool writes);
   bool fail(const Item &item, const llvm::Twine &what);
@@ -148,36 +149,46 @@ bool Launch::runGroup() {
       if (!special.isLocal)
         writeIndex(&item.frame[special.slot], group_[special.axis], special.isWide);
   }
-  for (phase_ = 0;; ++phase_) {
-    std::optional<bool> waits = runPhase();
-    if (!unwritten_.empty() && !isRace_) {
+  for (phase_ = 0;;) {
+    Stop stop = runPhase();
+    // A shuffle orders no memory: who writes what was read before it may still come.
+    if (!unwritten_.empty() && !isRace_ && stop != Stop::Shuffle) {
       error_ = unwritten_;
       return false;
     }
-    if (!waits)
-      return false;
-    if (!*waits)
-      return true;
+    if (stop == Stop::Failure || stop == Stop::End)
+      return stop == Stop::End;
+    phase_ += stop == Stop::Barrier;
   }
 }
 
-std::optional<bool> Launch::runPhase() {
-  const Item *ended = nullptr, *waiting = nullptr;
+void Launch::shuffle(const Instruction &instruction) {
   for (Item &item : items_) {
-    Stop stop = runItem(item);
+    const Item &other = items_[item.number ^ instruction.bit];
+    std::memcpy(&item.frame[instruction.result], &other.frame[instruction.a], instruction.bytes);
+  }
+}
+
+Stop Launch::runPhase() {
+  const Item *ended = nullptr, *waiting = nullptr;
+  Stop stop = Stop::End;
+  for (Item &item : items_) {
+    stop = runItem(item);
     if (stop == Stop::Failure)
-      return std::nullopt;
+      return stop;
     (stop == Stop::End ? ended : waiting) = &item;
     if (ended && waiting) {
       fail(*waiting, "waits at a barrier that item " + describe(ended->position) + " does not reach");
-      return std::nullopt;
+      return Stop::Failure;
     }
     if (item.at != items_.front().at) {
       fail(item, "waits at another barrier than item " + describe(items_.front().position));
-      return std::nullopt;
+      return Stop::Failure;
     }
   }
-  return waiting != nullptr;
+  if (stop == Stop::Shuffle)
+    shuffle(code_.instructions[items_.front().at - 1]);
+  return stop;
 }
 
 //===----------------------------------------------------------------------===//
@@ -249,6 +260,9 @@ Stop Launch::runItem(Item &item) {
     case Opcode::Barrier:
       item.at = at + 1;
       return Stop::Barrier;
+    case Opcode::Shuffle:
+      item.at = at + 1;
+      return Stop::Shuffle;
     case Opcode::End:
       item.at = at;
       return Stop::End;

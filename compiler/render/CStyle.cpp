@@ -44,6 +44,7 @@ private:
   void store(const LinearUOp &uop);
   unsigned phis(unsigned index);
   void value(unsigned index);
+  void shuffle(unsigned index);
   std::string scalar(const LinearUOp &uop, unsigned lane);
   std::optional<std::string> wholeVector(const LinearUOp &uop);
 
@@ -288,6 +289,19 @@ void KernelRenderer::value(unsigned index) {
   give(index, isCast ? "cast" : "alu", std::move(texts));
 }
 
+/// A statement of its own, for all items come to it.
+void KernelRenderer::shuffle(unsigned index) {
+  const LinearUOp &uop = row(index);
+  assert(!language_.shuffle.empty() && "lowered for a device of warps");
+  llvm::SmallVector<std::string, 1> texts;
+  for (unsigned at = 0; at < uop::lanesOf(uop.type); ++at)
+    texts.push_back(fillPattern(language_.shuffle, [&](char key) {
+      return key == 'b' ? std::to_string(llvm::cast<uop::ShuffleOp>(uop.op).getBit())
+                        : stripParens(lane(uop.sources[0], at)).str();
+    }));
+  declare(index, "val", texts);
+}
+
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
@@ -503,6 +517,8 @@ void KernelRenderer::render(unsigned index) {
     return;
   case LinearKind::Prefetch:
     return line(fillPattern(language_.prefetch, [&](char) { return pointer(uop); }));
+  case LinearKind::Shuffle:
+    return shuffle(index);
   case LinearKind::Load:
     return load(index);
   case LinearKind::Store:

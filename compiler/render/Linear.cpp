@@ -235,6 +235,7 @@ void Linearizer::append(Operation *op) {
                {rowOf(op.getPointer()), rowOf(op.getIndex()), rowOf(op.getPitch()), rowOf(op.getValue())}, op);
       })
       .Case([&](BarrierOp op) { append(LinearKind::Barrier, {}, {}, op); })
+      .Case([&](ShuffleOp op) { value(op, LinearKind::Shuffle); })
       .DefaultUnreachable("no such uop");
 }
 

@@ -36,6 +36,7 @@ enum class LinearKind {
   Else, // sources: the if
   EndIf,
   Barrier,
+  Shuffle,
   Prefetch,    // sources: pointer, index
   Store,       // sources: pointer, index, value[, gate]
   LoadMatrix,  // sources: pointer, index, pitch

@@ -13,7 +13,7 @@ static llvm::StringRef nameOf(LinearKind kind) {
       "DEFINE_GLOBAL", "DEFINE_VAR", "DEFINE_LOCAL", "DEFINE_REG", "CONST", "SPECIAL", "DEFINE_ACC",
       "RANGE",         "LOAD",       "ALU",          "ALU",        "CAST",  "BITCAST", "VECTORIZE",
       "GEP",           "PHI",        "ENDRANGE",     "IF",         "ELSE",  "ENDIF",   "BARRIER",
-      "PREFETCH",      "STORE",      "LOAD",         "STORE",      "WMMA"};
+      "SHUFFLE",       "PREFETCH",   "STORE",        "LOAD",       "STORE", "WMMA"};
   static_assert(std::size(names) == static_cast<size_t>(LinearKind::Wmma) + 1);
   return names[static_cast<size_t>(kind)];
 }
@@ -68,6 +68,8 @@ static std::string argumentText(const LinearProgram &program, const LinearUOp &u
     return std::to_string(llvm::cast<uop::GepOp>(uop.op).getLane());
   case LinearKind::Wmma:
     return ("'" + llvm::cast<uop::WmmaOp>(uop.op).getName() + "'").str();
+  case LinearKind::Shuffle:
+    return std::to_string(llvm::cast<uop::ShuffleOp>(uop.op).getBit());
   default:
     return "None";
   }

@@ -31,6 +31,7 @@ static bool isComputed(LinearKind kind) {
   case LinearKind::Bitcast:
   case LinearKind::Vectorize:
   case LinearKind::Gep:
+  case LinearKind::Shuffle:
     return true;
   default:
     return false;

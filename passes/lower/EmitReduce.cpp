@@ -19,6 +19,9 @@ using namespace mlir;
 using kernel::AxisKind;
 using view::Expr;
 
+/// A group has few enough warps that each item reads the sums of all.
+static constexpr int64_t kMostWarps = 32;
+
 /// The points that a nest of loops reduces.
 struct KernelLowering::Reduced {
   AxisSet axes;
@@ -256,7 +259,32 @@ int64_t KernelLowering::partOf(const Reduced &reduced) const {
   return items < 16 ? 1 : part;
 }
 
+int64_t KernelLowering::shuffledItems(llvm::ArrayRef<Total> totals, const Reduced &reduced) const {
+  if (reduced.items.size() != 1 || llvm::any_of(totals, [](const Total &total) { return total.tile.lanes; }))
+    return 1;
+  int64_t items = sizeOf(reduced.items.front());
+  auto special = scopes_.front()->variables.lookup(variableOf(reduced.items.front())).getDefiningOp<uop::SpecialOp>();
+  if (!special || special.getAxis() != 0)
+    return 1;
+  int64_t shuffled = std::min<int64_t>(warp_, items & -items);
+  return items / shuffled <= kMostWarps ? shuffled : 1;
+}
+
+void KernelLowering::shuffle(llvm::MutableArrayRef<Total> totals, int64_t items) {
+  for (Total &total : totals)
+    for (Value &sum : total.tile.values)
+      for (int64_t bit = items / 2; bit > 0; bit /= 2) {
+        Value other = uop::ShuffleOp::create(here(), loc_, sum.getType(), sum, builder_.getI64IntegerAttr(bit));
+        sum = alu(total.reduce.getKind().getValue(), {sum, other}, sum.getType(), scopes_.size() - 1);
+      }
+}
+
 void KernelLowering::exchange(llvm::MutableArrayRef<Total> totals, const Reduced &reduced) {
+  // Items of a warp put together what they have without memory; of each warp's sum there is one then.
+  int64_t shuffled = shuffledItems(totals, reduced);
+  shuffle(totals, shuffled);
+  if (shuffled > 1 && shuffled == sizeOf(reduced.items.front()))
+    return;
   // Memory for every item, and in it for every unrolled point and lane that is left.
   struct Place {
     Value memory;
@@ -280,15 +308,22 @@ void KernelLowering::exchange(llvm::MutableArrayRef<Total> totals, const Reduced
     if (total.tile.lanes)
       order.push_back(walk().lane);
     int64_t elements = 1;
+    Expr index = rowMajor(order), isWriter = 1;
+    if (shuffled > 1) {
+      llvm::erase(order, reduced.items.front());
+      Expr item = variableOf(reduced.items.front());
+      elements = sizeOf(reduced.items.front()) / shuffled;
+      index = rowMajor(order) * elements + view::floorDiv(item, shuffled);
+      isWriter = view::less(resolve(view::mod(item, shuffled)), 1);
+    }
     for (int64_t size : sizesOf(order))
       elements *= size;
     Value memory = define(total.reduce.getResult().getType(), elements, uop::Memory::Local);
-    places.push_back({memory, rowMajor(order), axes, elements});
-    storeTile(total.tile, memory, {resolve(places.back().index), 1}, axes);
+    places.push_back({memory, index, axes, elements});
+    storeTile(total.tile, memory, {resolve(index), isWriter}, axes);
   }
   uop::BarrierOp::create(here(), loc_);
-  if (int64_t part = partOf(reduced); part > 1) {
-    // Each item sums up every part-th of what there is, then all items the `part` sums: far less than everything each.
+  if (int64_t part = partOf(reduced); part > 1 || shuffled > 1) {
     int64_t axis = reduced.items.front(), rest = sizeOf(axis) / part;
     Expr item = variableOf(axis);
     auto gather = [&](Total &total, const Place &place, int64_t count, llvm::function_ref<Expr(int64_t)> at) {
@@ -302,6 +337,12 @@ void KernelLowering::exchange(llvm::MutableArrayRef<Total> totals, const Reduced
         sum = foldPairs(total.reduce.getKind().getValue(),
                         llvm::map_to_vector(others, [&, i = index](const Tile &other) { return other.values[i]; }));
     };
+    if (shuffled > 1) {
+      for (auto [total, place] : llvm::zip(totals, places))
+        gather(total, place, sizeOf(axis) / shuffled, [&](int64_t i) { return Expr(i * shuffled); });
+      return;
+    }
+    // Each item sums up every part-th of what there is, then all items the `part` sums: far less than everything each.
     for (auto [total, place] : llvm::zip(totals, places)) {
       gather(total, place, rest, [&](int64_t i) { return view::mod(item, part) + i * part; });
       place.memory = define(total.reduce.getResult().getType(), place.elements, uop::Memory::Local);

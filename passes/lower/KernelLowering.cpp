@@ -4,6 +4,8 @@
 
 #include "passes/lower/Estimate.h"
 
+#include "ir/base/Target.h"
+
 #include "mlir/IR/BuiltinAttributes.h"
 
 using namespace kiln;
@@ -69,7 +71,8 @@ static bool fitsInt32(kernel::FuncOp func) {
   return fits;
 }
 
-KernelLowering::KernelLowering(kernel::FuncOp func) : func_(func), builder_(func), loc_(func.getLoc()) {
+KernelLowering::KernelLowering(kernel::FuncOp func)
+    : func_(func), builder_(func), loc_(func.getLoc()), warp_(targetOf(func->getParentOfType<ModuleOp>()).warpItems()) {
   indexType_ = builder_.getIntegerType(fitsInt32(func) ? 32 : 64);
   for (kernel::Walk &walk : kernel::walksOf(func))
     addWalk(std::move(walk));

@@ -238,7 +238,11 @@ private:
   void finish(Total &total, const Reduced &reduced);
   /// The totals that were held between iterations of the loops around.
   llvm::SmallVector<mlir::Value> heldSoFar(kernel::ReduceOp reduce);
-  /// Sums up what the items of the group have, each of a part of the points, through local memory.
+  /// How many neighbours of the group's first axis sum up by uop.shuffle what they have; 1: none.
+  int64_t shuffledItems(llvm::ArrayRef<Total> totals, const Reduced &reduced) const;
+  void shuffle(llvm::MutableArrayRef<Total> totals, int64_t items);
+  /// Sums up what the items of the group have, each of a part of the points: in registers as far as a warp goes, then
+  /// through local memory.
   void exchange(llvm::MutableArrayRef<Total> totals, const Reduced &reduced);
   /// How many partial sums the items make of theirs before all take these in; 1 where they do so at once.
   int64_t partOf(const Reduced &reduced) const;
@@ -279,6 +283,7 @@ private:
   kernel::ReduceOp held_; ///< the reduce whose totals are held in memory; null: none
   llvm::SmallVector<int64_t> heldLoops_; ///< its loops that stand outside loops of its result
   llvm::MapVector<mlir::Attribute, mlir::Value> constants_;
+  int64_t warp_; // the target's
 };
 
 } // namespace kiln::lower

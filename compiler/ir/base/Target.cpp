@@ -67,8 +67,10 @@ LogicalResult CacheAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitErr
   return bytes > 0 ? success() : LogicalResult(emitError() << "a cache has bytes");
 }
 
-LogicalResult GroupsAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t items,
-                                 int64_t localBytes) {
+LogicalResult GroupsAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t items, int64_t localBytes,
+                                 int64_t warp) {
+  if (warp <= 0 || !llvm::isPowerOf2_64(warp))
+    return emitError() << "the items of a warp are a power of two";
   return items > 0 && localBytes >= 0 ? success() : LogicalResult(emitError() << "a group has items");
 }
 
@@ -82,6 +84,7 @@ int64_t TargetAttr::vectorBits() const { return getVectors() ? getVectors().getW
 int64_t TargetAttr::vectorRegisters() const { return getVectors() ? getVectors().getRegisters() : 0; }
 int64_t TargetAttr::maxItems() const { return getGroups() ? getGroups().getItems() : 0; }
 int64_t TargetAttr::localBytes() const { return getGroups() ? getGroups().getLocalBytes() : 0; }
+int64_t TargetAttr::warpItems() const { return getGroups() ? getGroups().getWarp() : 1; }
 
 int64_t TargetAttr::cacheBytes(unsigned level) const {
   assert(level > 0 && "levels count from 1");

@@ -63,7 +63,10 @@ def CacheAttr : TargetPart<"Cache", "cache"> {
 
 def GroupsAttr : TargetPart<"Groups", "groups"> {
   let summary = "work groups: the most items of one, and the bytes of its local memory";
-  let parameters = (ins "int64_t":$items, "int64_t":$local_bytes);
+  let description = [{
+    `warp` items, neighbours along a group's first axis, give each other values without memory (uop.shuffle); 1: none do.
+  }];
+  let parameters = (ins "int64_t":$items, "int64_t":$local_bytes, DefaultValuedParameter<"int64_t", "1">:$warp);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
@@ -114,6 +117,7 @@ def TargetAttr : TargetPart<"Target", "target"> {
     int64_t cacheBytes(unsigned level) const; ///< of the first level, the second …; 0 where there is none
     int64_t maxItems() const;        ///< of a work group; 0 where there are none
     int64_t localBytes() const;      ///< of a work group
+    int64_t warpItems() const;       ///< that give each other values without memory; 1 where none do
     bool isNative(Alu row) const { return !::llvm::is_contained(getLacks(), row); }
     /// Whether it computes in the dtype, without converting to another one.
     bool isNative(::mlir::Type dtype) const;

@@ -207,6 +207,16 @@ LogicalResult AluOp::verify() {
   return verifyAlu(getKind().getValue(), lanes, laneOf(getResult().getType()), [&] { return emitOpError(); });
 }
 
+LogicalResult ShuffleOp::verify() {
+  int64_t bit = getBit();
+  if (bit <= 0 || !llvm::isPowerOf2_64(bit))
+    return emitOpError("exchanges with the item whose index differs in one bit");
+  auto func = (*this)->getParentOfType<FuncOp>();
+  if (!func || func.getLocal().empty() || func.getLocal().front() % (2 * bit) != 0)
+    return emitOpError() << "wants groups of a multiple of " << 2 * bit << " items along their first axis";
+  return success();
+}
+
 LogicalResult VectorizeOp::verify() {
   if (getLanes().size() != 1 && getLanes().size() != lanesOf(getResult().getType()))
     return emitOpError("needs one operand, or one a lane");

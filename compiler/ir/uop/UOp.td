@@ -228,4 +228,16 @@ def BarrierOp : UOp<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let assemblyFormat = "attr-dict";
 }
 
+def ShuffleOp : UOp<"shuffle", [AllTypesMatch<["value", "result"]>, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "the value of the item whose first index in the group differs in one bit";
+  let description = [{
+    Every item of the group comes here, as to a barrier, but memory is not ordered by it. The group's items along its first
+    axis are a multiple of 2 * `bit`, so that there always is such an item. `%sum = uop.shuffle %mine xor 16 : f32`
+  }];
+  let arguments = (ins AnyType:$value, I64Attr:$bit);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$value `xor` $bit attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
 #endif

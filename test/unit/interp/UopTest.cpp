@@ -292,6 +292,32 @@ TEST_CASE("a write after a read needs a barrier too") {
         "barrier between: a race");
 }
 
+TEST_CASE("a shuffle gives each item what another has, and orders no memory") {
+  auto text = [](const std::string &bit, const std::string &items) {
+    return kernel("%o: " + kI32,
+                  "%l = uop.special local 0 <" + items + R"mlir(> : i32
+      %ten = uop.const 10 : i32
+      %mine = uop.alu mul %l, %ten : (i32, i32) -> i32
+      %other = uop.shuffle %mine xor )mlir" +
+                      bit + R"mlir( : i32
+      uop.store %other, %o[%l : i32] : i32, !uop.ptr<i32, global>
+    )mlir",
+                  items);
+  };
+  std::vector<int32_t> out(6);
+  CHECK(Kernel(text("1", "6")).launch({buffer(out)}) == "");
+  CHECK(out == std::vector<int32_t>{10, 0, 30, 20, 50, 40});
+
+  std::string race = text("1", "6");
+  race.insert(race.find("%ten"), R"mlir(%m = uop.define "smem0" 6 : !uop.ptr<i32, local>
+      uop.store %l, %m[%l : i32] : i32, !uop.ptr<i32, local>
+      )mlir");
+  race.insert(race.find("uop.store %other"), R"mlir(%zero = uop.const 0 : i32
+      %first = uop.load %m[%zero : i32] : !uop.ptr<i32, local> -> i32
+      )mlir");
+  CHECK(llvm::StringRef(Kernel(race).launch({buffer(out)})).contains("with no barrier between: a race"));
+}
+
 TEST_CASE("a barrier in a loop: the items keep step") {
   // Each turn, every item adds its left neighbour's number of the turn before; two buffers and one barrier a turn.
   Kernel steps(kernel("%o: " + kI32, R"mlir(

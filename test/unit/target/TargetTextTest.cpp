@@ -39,7 +39,7 @@ TEST_CASE("every field of a target is read as it is printed") {
                      "<\"tile\", i8 * ui8 -> i32, m = 16, n = 16, k = 64>], "
                      "stores = [f16], emulates = [bf16, f64], lacks = [exp, log2], fma = true, "
                      "caches = [<bytes = 32768>, <bytes = 1024, shared = true>], "
-                     "groups = <items = 256, local_bytes = 32768>, chunks = 32, cores = 4, " +
+                     "groups = <items = 256, local_bytes = 32768, warp = 32>, chunks = 32, cores = 4, " +
                      kRates + ">";
   CHECK(reprint(text) == text);
 }
@@ -67,6 +67,7 @@ TEST_CASE("a target that cannot be is refused") {
   CHECK(reprint("#kiln.vectors<registers = 1, widths = [256, 128]>").find("narrow to wide") != std::string::npos);
   CHECK(reprint("#kiln.cache<bytes = 0>") == "a cache has bytes");
   CHECK(reprint("#kiln.groups<items = 0, local_bytes = 1>") == "a group has items");
+  CHECK(reprint("#kiln.groups<items = 1, local_bytes = 1, warp = 12>") == "the items of a warp are a power of two");
   CHECK(reprint("#kiln.rates<bytes_per_ns = 0, ops_per_ns = 1, product_ops_per_ns = 1, launch_ns = 1, units = 1, "
                 "tile_reuse = 1>") == "a rate is a finite number above 0");
 }
