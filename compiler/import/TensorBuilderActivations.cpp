@@ -25,7 +25,11 @@ Value TensorBuilder::hardSigmoid(Value x, double alpha, double beta) { return cl
 
 Value TensorBuilder::hardSwish(Value x) { return mul(mul(x, clip(add(x, 3), 0, 6)), 1.0 / 6); }
 
-Value TensorBuilder::gelu(Value x) { return mul(mul(x, 0.5), add(erf(mul(x, 1 / llvm::numbers::sqrt2)), 1)); }
+Value TensorBuilder::gelu(Value x) {
+  // Rounded once: in half precision seven steps would round, which takes a GPU longer than its memory.
+  Value wide = widen(x);
+  return narrowLike(mul(mul(wide, 0.5), add(erf(mul(wide, 1 / llvm::numbers::sqrt2)), 1)), element(x));
+}
 
 Value TensorBuilder::geluTanh(Value x) {
   Value inner = mul(add(x, mul(mul(square(x), x), 0.044715)), std::sqrt(2 * llvm::numbers::inv_pi));
