@@ -31,12 +31,19 @@ static constexpr int64_t kGuess = 256;
 static constexpr size_t kMostGroupAxes = 3;
 /// The bytes of a row that the cache near a group holds while other groups beside it walk theirs.
 static constexpr int64_t kCachedRow = 16 << 10;
-/// What an item takes of columns that are summed up, and how many of such are enough.
-static constexpr int64_t kColumnBytes = 4, kManyColumns = 1 << 11;
+/// What an item takes of columns that are summed up, the more the more of such there are.
+static constexpr struct {
+  int64_t bytes, fewest;
+} kColumnAccesses[] = {{8, 1 << 14}, {4, 1 << 11}};
+/// Accesses of a small part of the elements that the largest has do not count.
+static constexpr int64_t kManyReads = 16;
 /// A row that fits into registers: the items of its group, and the points that one of them holds.
 static constexpr int64_t kRowItems = 128, kHeldPoints = 64;
 /// A group's items along rows and along columns of a product, and how many groups make a tile worth its size.
 static constexpr int64_t kTileItems = 16, kTileGroups = 96;
+/// Items along rows and along columns of one whose columns are many: those that run side by side read one element of a
+/// row, all the same. Of the columns an item has two runs of one access.
+static constexpr int64_t kWideRows = 8, kWideColumns = 32, kRuns = 2;
 /// Where groups are fewer than this, of a smaller tile of 4 × 4 results an item: its items along rows, along columns,
 /// and along the sum, of which each takes steps of kPartDepth.
 static constexpr int64_t kFullTiles = 192, kPartRows = 4, kPartColumns = 8, kParts = 4, kPartDepth = 8,
@@ -73,8 +80,9 @@ private:
   std::optional<size_t> sharedAxis() const;
   /// Of the axes that are kept, the one that most accesses are contiguous along; the last where there is none.
   size_t innerAxis() const;
-  /// How many points of an axis an item takes in one access.
-  int64_t lanesAlong(size_t axis) const;
+  /// How many points of an axis an item takes in one access of those of at least so many elements.
+  int64_t lanesAlong(size_t axis, int64_t fewest = 0) const;
+  int64_t mostRead() const;
   std::optional<GroupProduct> findProduct() const;
   bool chooseProduct(const GroupProduct &product);
   bool choosePartedProduct(const GroupProduct &product);
@@ -169,9 +177,18 @@ size_t GroupChooser::innerAxis() const {
   return best;
 }
 
-int64_t GroupChooser::lanesAlong(size_t axis) const {
+int64_t GroupChooser::mostRead() const {
+  int64_t most = 0;
+  for (const Moved &access : accesses_)
+    most = std::max(most, access.isStore ? 0 : access.elements);
+  return most;
+}
+
+int64_t GroupChooser::lanesAlong(size_t axis, int64_t fewest) const {
   int64_t widest = 1, lanes = 0;
   for (const Moved &access : accesses_) {
+    if (access.elements < fewest)
+      continue;
     if (!access.isContiguous(axis) && !access.isStill(axis))
       return 1;
     if (access.isContiguous(axis))
@@ -228,12 +245,14 @@ bool GroupChooser::chooseTransposed(size_t cross, size_t inner) {
   int64_t widest = 1;
   for (const Moved &access : accesses_)
     widest = std::max(widest, access.bytes);
-  int64_t side = std::max<int64_t>(2, kTurnedBytes / widest), items = std::min(kItems, target_.maxItems());
-  if (!isFixed(cross) || !isFixed(inner) || left_[cross] % side || left_[inner] % side ||
+  // Of narrow elements an item reads wider than it writes, lest it have few.
+  int64_t side = std::max<int64_t>(2, kTurnedBytes / widest), read = widest < 4 ? kAccessBytes / widest : side,
+          items = std::min(kItems, target_.maxItems());
+  if (!isFixed(cross) || !isFixed(inner) || left_[cross] % read || left_[inner] % side ||
       left_[inner] / side < kWarp / 2)
     return false;
   // Side by side are few along each of the two axes: whole sectors are read as well as written.
-  add(OptKind::UPCAST, cross, side);
+  add(OptKind::UPCAST, cross, read);
   add(OptKind::VECTOR, inner, side);
   add(OptKind::LOCAL, cross, std::min(kWarp, left_[cross]));
   add(OptKind::LOCAL, inner, std::min(items / kWarp, left_[inner]));
@@ -311,10 +330,15 @@ bool GroupChooser::chooseProduct(const GroupProduct &product) {
   }
   if (!tile)
     return false;
-  for (size_t axis : {m, n})
-    add(OptKind::UPCAST, axis, tile->each);
-  for (size_t axis : {m, n}) // neighbours along n
-    add(OptKind::LOCAL, axis, kTileItems);
+  int64_t lanes = kAccessBytes / bytes, run = kRuns * lanes;
+  bool hasRuns = tile->each == run && lanes > 1 && isFixed(n) && left_[n] % (run * kTileItems) == 0;
+  bool isWide = hasRuns && left_[n] % (run * kWideColumns) == 0;
+  add(OptKind::UPCAST, m, tile->each);
+  add(hasRuns ? OptKind::VECTOR : OptKind::UPCAST, n, hasRuns ? lanes : tile->each);
+  add(OptKind::LOCAL, m, isWide ? kWideRows : kTileItems);
+  add(OptKind::LOCAL, n, isWide ? kWideColumns : kTileItems); // neighbours along n
+  if (hasRuns)
+    add(OptKind::UPCAST, n, kRuns);
   addGroupAxes();
   add(OptKind::TILE, k, tile->depth);
   add(OptKind::STAGE, k, rows);
@@ -416,13 +440,14 @@ void GroupChooser::chooseColumns(size_t inner) {
   int64_t items = std::min(kItems, target_.maxItems());
   std::optional<size_t> shared = sharedAxis();
   if (shared && results() <= kManyItems && left_[*shared] >= kWarp) {
-    // Of narrow elements an item takes as many as make four bytes, while groups stay enough.
-    int64_t lanes = lanesAlong(inner) * kColumnBytes / kAccessBytes;
-    if (lanes > 1 && results() / lanes >= kManyColumns)
+    int64_t widest = lanesAlong(inner, mostRead() / kManyReads), lanes = 1;
+    for (auto [bytes, fewest] : kColumnAccesses)
+      if (int64_t some = widest * bytes / kAccessBytes; lanes == 1 && some > 1 && results() / some >= fewest)
+        lanes = some;
+    if (lanes > 1)
       add(OptKind::VECTOR, inner, lanes);
-    else
-      lanes = 1;
-    int64_t columns = std::min<int64_t>(kWarp, left_[inner]), most = std::min(items * lanes, target_.maxItems());
+    int64_t columns = std::min<int64_t>(kWarp, left_[inner]);
+    int64_t most = std::min(lanes > 1 ? 2 * items : items, target_.maxItems());
     int64_t parts = llvm::bit_floor(uint64_t(std::min(most / columns, left_[*shared] / 4)));
     if (parts > 1)
       add(OptKind::GROUP, *shared, parts);

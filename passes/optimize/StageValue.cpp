@@ -50,15 +50,29 @@ static bool isInside(const Walk &walk, size_t position, int64_t place) {
   llvm_unreachable("every kind of axis");
 }
 
-/// The positions of a walk's axes in the order in which memory is laid out over them.
+/// Whether the points of an unrolled axis lie further apart than those of items along the same axis of the domain.
+static bool isAroundItems(const Walk &walk, size_t position) {
+  auto step = [](Expr index, AxisAttr axis) {
+    llvm::DenseMap<Expr, Expr> first{{loopVariable(axis), 0}}, second{{loopVariable(axis), 1}};
+    return index.substitute(second) - index.substitute(first);
+  };
+  AxisAttr unrolled = walk.axes[position];
+  for (Expr index : walk.index)
+    for (AxisAttr axis : walk.axes)
+      if (axis.getKind() == AxisKind::Item && axesOf(index).contains(axis.getId()) &&
+          axesOf(index).contains(unrolled.getId()) && view::less(step(index, axis), step(index, unrolled)).isConst(1))
+        return true;
+  return false;
+}
+
+/// The positions of a walk's axes in the order in which memory is laid out over them. Items side by side read
+/// neighbours where what each has beside them lies further apart.
 static SmallVector<size_t> layoutOrder(const Walk &walk) {
   auto rank = [&](size_t position) {
     AxisKind kind = walk.axes[position].getKind();
-    return kind == AxisKind::Fragment ? 4
-           : kind == AxisKind::Lane   ? 3
-           : kind == AxisKind::Upcast ? 2
-           : kind == AxisKind::Item   ? 1
-                                      : 0;
+    if (kind == AxisKind::Upcast)
+      return isAroundItems(walk, position) ? 1 : 3;
+    return kind == AxisKind::Fragment ? 5 : kind == AxisKind::Lane ? 4 : kind == AxisKind::Item ? 2 : 0;
   };
   auto order = llvm::to_vector(llvm::seq<size_t>(0, walk.axes.size()));
   llvm::sort(order, [&](size_t a, size_t b) { return std::pair(rank(a), a) < std::pair(rank(b), b); });
