@@ -26,28 +26,30 @@ static constexpr size_t kMostNodes = 1'000'000;
 static constexpr size_t kMostDepth = 200;
 
 llvm::Error Importer::importGraph(const ::onnx::GraphProto &graph, Scope &scope) {
-  if (graph.sparse_initializer_size() > 0)
-    return failure("initializer " + quoted(graph.sparse_initializer(0).values().name()) + " is sparse",
-                   "store it dense");
   bool isMain = &graph == &file_.model().graph();
   bool haveDefaults = isMain && file_.model().ir_version() >= 4;
   llvm::StringSet<> inputs;
   for (const ::onnx::ValueInfoProto &input : graph.input())
     inputs.insert(input.name());
   llvm::StringSet<> names;
-  for (const ::onnx::TensorProto &initializer : graph.initializer()) {
-    if (!names.insert(initializer.name()).second)
-      return failure("initializer " + quoted(initializer.name()) + " is given twice",
-                     "give every initializer a name of its own");
-    if (haveDefaults && inputs.contains(initializer.name()))
-      continue;
+  auto define = [&](const std::string &name, const auto &initializer) -> llvm::Error {
+    if (!names.insert(name).second)
+      return failure("initializer " + quoted(name) + " is given twice", "give every initializer a name of its own");
+    if (haveDefaults && inputs.contains(name))
+      return llvm::Error::success();
     llvm::Expected<Constant> constant = file_.constant(builder_.getContext(), initializer);
     if (!constant)
       return constant.takeError();
-    if (!scope.define(initializer.name(), Tensor(constant->type, constant->data, scope.prefix() + initializer.name())))
-      return failure("initializer " + quoted(initializer.name()) + " has the name of an input",
-                     "give it a name of its own");
-  }
+    if (!scope.define(name, Tensor(constant->type, constant->data, scope.prefix() + name)))
+      return failure("initializer " + quoted(name) + " has the name of an input", "give it a name of its own");
+    return llvm::Error::success();
+  };
+  for (const ::onnx::TensorProto &initializer : graph.initializer())
+    if (llvm::Error error = define(initializer.name(), initializer))
+      return error;
+  for (const ::onnx::SparseTensorProto &initializer : graph.sparse_initializer())
+    if (llvm::Error error = define(initializer.values().name(), initializer))
+      return error;
   return importNodes(graph.node(), scope);
 }
 

@@ -11,7 +11,7 @@ using namespace kiln::import::onnx;
 namespace {
 
 /// The messages on the way from a model to its tensors.
-enum class Message { Model, Function, Graph, Node, Attribute, Tensor };
+enum class Message { Model, Function, Graph, Node, Attribute, Tensor, Sparse };
 
 struct Edge {
   Message from;
@@ -20,12 +20,14 @@ struct Edge {
 };
 
 constexpr Edge edges[] = {
-    {Message::Model, 7, Message::Graph},      {Message::Model, 25, Message::Function},
-    {Message::Function, 7, Message::Node},    {Message::Function, 11, Message::Attribute},
-    {Message::Graph, 1, Message::Node},       {Message::Graph, 5, Message::Tensor},
-    {Message::Node, 5, Message::Attribute},   {Message::Attribute, 5, Message::Tensor},
-    {Message::Attribute, 6, Message::Graph},  {Message::Attribute, 10, Message::Tensor},
-    {Message::Attribute, 11, Message::Graph},
+    {Message::Model, 7, Message::Graph},       {Message::Model, 25, Message::Function},
+    {Message::Function, 7, Message::Node},     {Message::Function, 11, Message::Attribute},
+    {Message::Graph, 1, Message::Node},        {Message::Graph, 5, Message::Tensor},
+    {Message::Node, 5, Message::Attribute},    {Message::Attribute, 5, Message::Tensor},
+    {Message::Attribute, 6, Message::Graph},   {Message::Attribute, 10, Message::Tensor},
+    {Message::Attribute, 11, Message::Graph},  {Message::Graph, 15, Message::Sparse},
+    {Message::Attribute, 22, Message::Sparse}, {Message::Sparse, 1, Message::Tensor},
+    {Message::Sparse, 2, Message::Tensor},
 };
 
 enum TensorField : uint64_t { DataType = 2, FloatData = 4, RawData = 9, DoubleData = 10 };

@@ -30,6 +30,8 @@ public:
   /// single numbers, becomes dense elements; the rest stays in its file. The error names the tensor but not the model.
   llvm::Expected<Constant> constant(mlir::MLIRContext *context, const ::onnx::TensorProto &tensor,
                                     int64_t mostDense = kMostDenseBytes);
+  /// The same of a sparse tensor, as dense elements: what it leaves out is 0.
+  llvm::Expected<Constant> constant(mlir::MLIRContext *context, const ::onnx::SparseTensorProto &tensor);
 
 private:
   struct Bytes {

@@ -228,6 +228,11 @@ const ::onnx::TensorProto *Node::tensorAttr(StringRef name) {
   return found && !isString ? &found->t() : nullptr;
 }
 
+const ::onnx::SparseTensorProto *Node::sparseAttr(StringRef name) {
+  const Attribute *found = attribute(name, Attribute::SPARSE_TENSOR);
+  return found ? &found->sparse_tensor() : nullptr;
+}
+
 const ::onnx::TypeProto *Node::typeAttr(StringRef name) {
   const Attribute *found = attribute(name, Attribute::TYPE_PROTO);
   return found ? &found->tp() : nullptr;

@@ -79,6 +79,7 @@ public:
   std::optional<llvm::SmallVector<double>> reals(llvm::StringRef name);
   llvm::SmallVector<std::string> strings(llvm::StringRef name);
   const ::onnx::TensorProto *tensorAttr(llvm::StringRef name);
+  const ::onnx::SparseTensorProto *sparseAttr(llvm::StringRef name);
   const ::onnx::TypeProto *typeAttr(llvm::StringRef name);
   /// Notes a failure where it is absent.
   const ::onnx::GraphProto *graph(llvm::StringRef name);

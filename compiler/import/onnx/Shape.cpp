@@ -66,8 +66,12 @@ static Tensor constant(Node &n, TensorBuilder &b) {
     return stringConstant(b, name, {n.string("value_string", "")}, {});
   if (n.hasAttr("value_strings"))
     return stringList(b, name, n.strings("value_strings"));
-  if (n.hasAttr("sparse_value"))
-    return n.fail("attribute 'sparse_value' is not supported", "store the value dense");
+  if (const ::onnx::SparseTensorProto *sparse = n.sparseAttr("sparse_value")) {
+    llvm::Expected<Constant> constant = n.importer().file().constant(b.builder().getContext(), *sparse);
+    if (!constant)
+      return b.fail(constant.takeError());
+    return Tensor(constant->type, constant->data, name);
+  }
   return n.fail("attribute 'value' is missing", "the operator needs it");
 }
 

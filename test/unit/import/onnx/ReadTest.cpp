@@ -227,3 +227,41 @@ TEST_CASE("deep nesting is corrupt, not a crash") {
   wrap(7);
   CHECK_THAT(importBytes(message), Contains("corrupt ONNX at byte") && Contains("nest too deep"));
 }
+
+/// A [2, 3] tensor "w" with 5 and 7 at these places.
+static void setSparse(::onnx::SparseTensorProto &sparse, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> places) {
+  ::onnx::TensorProto &values = *sparse.mutable_values();
+  values.set_name("w");
+  values.set_data_type(::onnx::TensorProto::FLOAT);
+  values.add_dims(2);
+  const float numbers[] = {5, 7};
+  values.set_raw_data(numbers, sizeof numbers);
+  setTensor(*sparse.mutable_indices(), "places", dims, places);
+  for (int64_t size : {2, 3})
+    sparse.add_dims(size);
+}
+
+TEST_CASE("a sparse initializer, by places and by an index of each axis") {
+  auto added = [](llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> places) {
+    OnnxModel model;
+    setSparse(*model.graph().add_sparse_initializer(), dims, places);
+    model.input("x", {2, 3}).output("y").node("Add", {"x", "w"}, {"y"});
+    return model;
+  };
+  const HostTensor x = floatTensor({2, 3}, {1, 1, 1, 1, 1, 1});
+  CHECK(added({2}, {1, 5}).runFloats({x}) == std::vector<float>{1, 6, 1, 1, 1, 8});
+  CHECK(added({2, 2}, {0, 1, 1, 2}).runFloats({x}) == std::vector<float>{1, 6, 1, 1, 1, 8});
+  CHECK_THAT(added({2}, {1, 6}).import(), Catch::Contains("tensor 'w': its index 6 is out of range"));
+  CHECK_THAT(added({2, 2}, {0, 3, 1, 2}).import(), Catch::Contains("tensor 'w': its index 3 is out of range"));
+  CHECK_THAT(added({1}, {1}).import(), Catch::Contains("tensor 'w': its indices do not fit its values"));
+}
+
+TEST_CASE("a sparse Constant") {
+  OnnxModel model;
+  model.output("y");
+  ::onnx::AttributeProto &value = *model.node("Constant", {}, {"y"}).add_attribute();
+  value.set_name("sparse_value");
+  value.set_type(::onnx::AttributeProto::SPARSE_TENSOR);
+  setSparse(*value.mutable_sparse_tensor(), {2}, {0, 4});
+  CHECK(model.runFloats({}) == std::vector<float>{5, 0, 0, 0, 7, 0});
+}
