@@ -248,6 +248,16 @@ void KernelLowering::fillStage(kernel::StageOp stage) {
     if (auto product = kernel::matrixProductOf(walk()))
       return storeMatrices(emitMatrixProduct(*product), stage, *product);
     Tile tile = emit(stage.getInput());
+    // What matrices sum up past the end is 0.
+    if (!walk().zeros.empty()) {
+      Expr inside = resolve(guardOf(axes));
+      Value zero = constant(cast<TypedAttr>(builder_.getZeroAttr(stage.getResult().getType())));
+      size_t next = 0;
+      forEachPoint(sizesOf(tile.axes), [&](ArrayRef<int64_t> point) {
+        Value &value = tile.values[next++];
+        value = within(fix(inside, tile.axes, point), value, zero);
+      });
+    }
     storeTile(tile, stageMemory(stage), {resolve(stageIndex(stage)), 1}, axes);
   });
 }

@@ -84,7 +84,9 @@ KernelLowering::KernelLowering(kernel::FuncOp func)
 }
 
 void KernelLowering::addWalk(kernel::Walk walk) {
-  LoweredWalk lowered{std::move(walk), {}, -1};
+  LoweredWalk lowered{std::move(walk), {}, -1, {}};
+  if (lowered.stage)
+    lowered.zeros = kernel::axesPastEnd(lowered.stage);
   for (kernel::AxisAttr axis : lowered.axes) {
     size_t id = axis.getId();
     if (id >= axes_.size()) {
@@ -256,7 +258,8 @@ bool KernelLowering::mayEndEarly(int64_t axis) {
   for (kernel::PartAttr part : kernel::StageOp(walk().stage).getParts()) {
     Expr index = walk().index[part.getAxis()], variable = variableOf(axis);
     if (view::provablyEqual(index - fix(index, axis, 0), variable * part.getStep()))
-      return view::provablyEqual(axisOf(axis).getSize().getValue(), part.getCount().getValue());
+      return !llvm::is_contained(walk().zeros, size_t(part.getAxis())) &&
+             view::provablyEqual(axisOf(axis).getSize().getValue(), part.getCount().getValue());
   }
   return true; // a reduced axis
 }

@@ -66,6 +66,7 @@ private:
   struct LoweredWalk : kernel::Walk {
     llvm::SmallVector<view::Expr> guards; ///< 0/1 over loop variables: inside the domain
     int64_t lane = -1;                    ///< the axis that is vector lanes; -1: none
+    llvm::SmallVector<size_t> zeros;      ///< axes of the domain past whose end 0 is held
   };
   void addWalk(kernel::Walk walk);
   const LoweredWalk &walk() const { return walks_[walk_]; }

@@ -11,6 +11,7 @@
 
 #include "passes/Passes.h"
 
+#include "ir/kernel/MatrixProduct.h"
 #include "ir/kernel/Normalize.h"
 #include "ir/kernel/Walk.h"
 #include "target/Target.h"
@@ -62,6 +63,12 @@ static TrackerAttr narrowed(TrackerAttr tracker, const llvm::SmallBitVector &kep
   for (auto [axis, size] : llvm::enumerate(value.shape()))
     ranges.push_back({0, axis < kept.size() && !kept.test(axis) ? Expr(1) : size});
   return TrackerAttr::get(tracker.getContext(), value.shrink(ranges).simplify());
+}
+
+/// A view that reads 0 behind its end.
+static TrackerAttr padded(TrackerAttr tracker, ArrayRef<std::pair<Expr, Expr>> past) {
+  bool any = llvm::any_of(past, [](const auto &amounts) { return !amounts.second.isConst(0); });
+  return any ? TrackerAttr::get(tracker.getContext(), tracker.getValue().pad(past).simplify()) : tracker;
 }
 
 //===----------------------------------------------------------------------===//
@@ -197,9 +204,14 @@ std::optional<Producer> LaunchSplitter::split(FuncOp func, StageOp stage) {
   Value memory = body->addArgument(stage.getBuffer().getType(), func.getLoc());
   for (unsigned input : inputs)
     copies.map(func.getArgument(input), body->addArgument(func.getArgument(input).getType(), func.getLoc()));
-  SmallVector<Expr> sizes, index;
+  SmallVector<Expr> sizes, index, whole(domain);
   SmallVector<Attribute> axes;
-  for (auto [axis, size] : llvm::enumerate(domain)) {
+  SmallVector<std::pair<Expr, Expr>> past(domain.size(), {0, 0});
+  for (size_t axis : axesPastEnd(stage)) {
+    whole[axis] = stage.reachAlong(axis);
+    past[axis].second = whole[axis] - domain[axis];
+  }
+  for (auto [axis, size] : llvm::enumerate(whole)) {
     sizes.push_back(kept.test(axis) ? size : Expr(1));
     axes.push_back(AxisAttr::get(context, axis, ExprAttr::get(context, sizes.back()), AxisKind::Loop));
     index.push_back(loopVariable(axis, sizes.back()));
@@ -215,12 +227,13 @@ std::optional<Producer> LaunchSplitter::split(FuncOp func, StageOp stage) {
     Operation *copy = builder.clone(*op, copies);
     copy->removeAttr("ahead"); // the axes get other names
     if (auto tracker = copy->getAttrOfType<TrackerAttr>("tracker"))
-      copy->setAttr("tracker", narrowed(tracker, kept));
+      copy->setAttr("tracker", padded(narrowed(tracker, kept), past));
     if (auto reduce = dyn_cast<ReduceOp>(copy))
       reduce.setAxes(reduced[op]);
   }
   auto tracker = TrackerAttr::get(context, trackerOf(stage, domain));
-  StoreOp::create(builder, stage.getLoc(), copies.lookup(stage.getInput()), memory, tracker);
+  StoreOp::create(builder, stage.getLoc(), copies.lookup(stage.getInput()), memory,
+                  TrackerAttr::get(context, trackerOf(stage, whole)));
   applyNormalization(producer, planNormalization(producer));
   producer.setName(freshNameOf(producer, names_));
 

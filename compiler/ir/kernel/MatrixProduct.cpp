@@ -128,6 +128,35 @@ std::optional<MatrixView> kernel::sumsView(const Walk &walk, const MatrixProduct
   return viewOf(walk, view::Index{walk.stage.elementAt(walk.index), 1}, product.m, {product.n});
 }
 
+SmallVector<size_t> kernel::axesPastEnd(const Walk &walk, const MatrixProduct &product) {
+  SmallVector<size_t> axes;
+  ArrayRef<Expr> domain = walk.stage->getParentOfType<FuncOp>().getDomain().getSizes();
+  for (auto [axis, index] : llvm::enumerate(walk.index)) {
+    auto ids = axesOf(index);
+    bool isSummed = llvm::any_of(product.reduce.getAxes(), [&](int64_t id) { return ids.contains(id); });
+    if (isSummed && lastOf(walk, axis, domain[axis]) >= domain[axis].max())
+      axes.push_back(axis);
+  }
+  return axes;
+}
+
+SmallVector<size_t> kernel::axesPastEnd(StageOp stage) {
+  SmallVector<size_t> axes;
+  for (const Walk &walk : walksOf(stage->getParentOfType<FuncOp>()))
+    if (std::optional<MatrixProduct> product = matrixProductOf(walk);
+        product && (product->rows == stage.getResult() || product->columns == stage.getResult()))
+      for (size_t axis : axesPastEnd(walk, *product))
+        if (!llvm::is_contained(axes, axis))
+          axes.push_back(axis);
+  return axes;
+}
+
+/// Whether an operand is 0 past the end of the domain: it is held, or was packed before.
+static bool vanishesPastEnd(Value operand) {
+  auto load = operand.getDefiningOp<LoadOp>();
+  return operand.getDefiningOp<StageOp>() || (load && load.getRoom());
+}
+
 std::optional<std::string> kernel::faultOfMatrices(FuncOp func, TargetAttr target) {
   for (const Walk &walk : walksOf(func)) {
     if (!hasFragments(walk))
@@ -141,6 +170,9 @@ std::optional<std::string> kernel::faultOfMatrices(FuncOp func, TargetAttr targe
     if (!instruction || sizeOf(product->m) > instruction.getM() || sizeOf(product->n) > instruction.getN() ||
         sizeOf(product->k) * sizeOf(product->p) > instruction.getK())
       return std::string("the device has no matrix instruction of these dtypes and sizes");
+    bool vanishes = vanishesPastEnd(product->rows) && vanishesPastEnd(product->columns);
+    if (!vanishes && !axesPastEnd(walk, *product).empty())
+      return std::string("a matrix product sums up terms past the end of the domain: STAGE both operands");
     if (!sumsView(walk, *product))
       return std::string("the sums of a matrix product are not held row by row");
     if (!rowsView(walk, *product))

@@ -27,6 +27,11 @@ bool hasFragments(const Walk &walk);
 /// The product whose matrices a walk's fragments are; nullopt where they are none's.
 std::optional<MatrixProduct> matrixProductOf(const Walk &walk);
 
+/// The axes of the domain past whose end terms are summed up: 0 must be held there of both operands.
+llvm::SmallVector<size_t> axesPastEnd(const Walk &walk, const MatrixProduct &product);
+/// The axes past whose end a stage holds 0, for matrix products that read it.
+llvm::SmallVector<size_t> axesPastEnd(StageOp stage);
+
 /// How a matrix lies in memory.
 struct MatrixView {
   view::Index first; ///< where its first element is
