@@ -7,6 +7,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/CodeExtractor.h"
 
 using namespace kiln;
 using namespace kiln::render;
@@ -19,6 +20,12 @@ static bool isMatrix(mlir::Type type) {
 }
 
 namespace {
+
+/// Loops that multiply matrices of the same shapes, and store their sums.
+struct MatrixPhase {
+  mlir::Operation *first, *last; ///< in one block
+  BasicBlock *begin = nullptr, *end = nullptr;
+};
 
 class KernelRenderer {
 public:
@@ -46,6 +53,11 @@ private:
   void render(uop::StoreMatrixOp op);
   void render(uop::WmmaOp op);
 
+  /// Finds the phases that multiply matrices, where there are several kinds of them.
+  void findPhases();
+  /// Makes each of these a function.
+  void splitPhases();
+
   Value *address(mlir::Value pointer, mlir::Value index, bool inBounds);
   Value *loadFrom(uop::LoadOp op, Value *address);
   void under(Value *condition, llvm::function_ref<void()> body);
@@ -69,6 +81,7 @@ private:
   IntegerBounds bounds_;
   llvm::Function *function_ = nullptr;
   Value *chunk_ = nullptr;
+  llvm::SmallVector<MatrixPhase> phases_;
   llvm::DenseMap<mlir::Value, Value *> values_;
 };
 
@@ -103,8 +116,10 @@ llvm::Function *render::declareEntry(uop::FuncOp kernel, llvm::Module &module) {
 llvm::Function *KernelRenderer::run() {
   function_ = declareKernel();
   b_.SetInsertPoint(newBlock("entry"));
+  findPhases();
   render(kernel_.getBody().front());
   b_.CreateRetVoid();
+  splitPhases();
   return renderEntry(function_);
 }
 
@@ -156,8 +171,22 @@ llvm::Function *KernelRenderer::renderEntry(llvm::Function *body) {
 //===----------------------------------------------------------------------===//
 
 void KernelRenderer::render(mlir::Block &block) {
-  for (mlir::Operation &op : block)
+  for (mlir::Operation &op : block) {
+    auto phase = llvm::find_if(phases_, [&](const MatrixPhase &one) { return one.first == &op; });
+    if (phase != phases_.end()) {
+      BasicBlock *begin = newBlock("matrices");
+      b_.CreateBr(begin);
+      b_.SetInsertPoint(begin);
+      phase->begin = begin;
+    }
     render(op);
+    phase = llvm::find_if(phases_, [&](const MatrixPhase &one) { return one.last == &op; });
+    if (phase != phases_.end()) {
+      phase->end = newBlock("afterwards");
+      b_.CreateBr(phase->end);
+      b_.SetInsertPoint(phase->end);
+    }
+  }
 }
 
 void KernelRenderer::render(mlir::Operation &op) {
@@ -354,6 +383,50 @@ void KernelRenderer::render(uop::StoreMatrixOp op) {
   Value *at = address(op.getPointer(), op.getIndex(), /*inBounds=*/true);
   b_.CreateIntrinsic(b_.getVoidTy(), llvm::Intrinsic::x86_tilestored64_internal,
                      {rows, bytes, at, pitch, value(op.getValue())});
+}
+
+/// Whether an operation only computes and multiplies matrices.
+static bool isOfMatrices(mlir::Operation &op) {
+  if (auto range = llvm::dyn_cast<uop::RangeOp>(op))
+    return llvm::all_of(range.getBody().front(), isOfMatrices);
+  return llvm::isa<uop::LoadMatrixOp, uop::StoreMatrixOp>(op) || mlir::isMemoryEffectFree(&op);
+}
+
+void KernelRenderer::findPhases() {
+  llvm::SmallPtrSet<mlir::Operation *, 4> known;
+  llvm::SmallSetVector<mlir::Type, 4> kinds;
+  kernel_.walk([&](uop::WmmaOp wmma) {
+    kinds.insert(mlir::TupleType::get(wmma.getContext(), wmma->getOperandTypes()));
+    // The loop over terms, and the stores of what it gives.
+    mlir::Operation *first = wmma->getParentOp(), *last = first;
+    if (!llvm::isa<uop::RangeOp>(first))
+      return;
+    while (llvm::isa<uop::RangeOp>(first->getParentOp()) && first->getNumResults() > 0 &&
+           llvm::is_contained(first->getParentOp()->getResultTypes(), first->getResult(0).getType()))
+      first = first->getParentOp();
+    last = first;
+    for (mlir::Operation *user : first->getUsers())
+      if (user->getBlock() == first->getBlock() && last->isBeforeInBlock(user))
+        last = user;
+    while (llvm::isa<uop::RangeOp>(first->getParentOp()) && isOfMatrices(*first->getParentOp()))
+      first = last = first->getParentOp();
+    if (known.insert(first).second)
+      phases_.push_back({first, last});
+  });
+  if (kinds.size() < 2)
+    phases_.clear();
+}
+
+void KernelRenderer::splitPhases() {
+  // A function has one configuration of its matrix registers, each of one shape.
+  llvm::CodeExtractorAnalysisCache cache(*function_);
+  for (const MatrixPhase &phase : phases_) {
+    llvm::SmallVector<BasicBlock *> blocks;
+    for (BasicBlock *block = phase.begin; block != phase.end; block = block->getNextNode())
+      blocks.push_back(block);
+    llvm::Function *made = llvm::CodeExtractor(blocks).extractCodeRegion(cache);
+    made->addFnAttr(llvm::Attribute::NoInline);
+  }
 }
 
 static llvm::Intrinsic::ID matrixIntrinsic(llvm::StringRef name) {
