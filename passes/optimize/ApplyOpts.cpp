@@ -12,6 +12,7 @@
 
 #include "ir/kernel/MatrixProduct.h"
 #include "support/Error.h"
+#include "target/Target.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -215,7 +216,7 @@ static llvm::Error applyInWalk(FuncOp func, OptAttr opt, Walk walk) {
 
 /// Splits off the matrices of one instruction: `amount` rows of the axis, and columns and terms of the innermost axes
 /// of each kind, as many as the instruction takes.
-static llvm::Error applyMatrices(FuncOp func, OptAttr opt, const Walk &walk) {
+static llvm::Error applyMatrices(FuncOp func, OptAttr opt, const Walk &walk, TargetAttr target) {
   constexpr int64_t kBits = 32; // neighbouring terms of a column fill them
   auto reduce = walk.stage ? walk.stage.getInput().getDefiningOp<ReduceOp>() : ReduceOp();
   AluOp product = reduce ? optimize::productOf(reduce) : AluOp();
@@ -228,8 +229,7 @@ static llvm::Error applyMatrices(FuncOp func, OptAttr opt, const Walk &walk) {
   if (isRow[0] == isRow[1])
     return refuse("the axis is not that of one operand's rows");
   Value rows = narrow[isRow[0] ? 0 : 1], columns = narrow[isRow[0] ? 1 : 0];
-  ProductAttr instruction = targetOf(func->getParentOfType<ModuleOp>())
-                                .matrixProduct(rows.getType(), columns.getType(), reduce.getResult().getType());
+  ProductAttr instruction = target.matrixProduct(rows.getType(), columns.getType(), reduce.getResult().getType());
   if (!instruction)
     return refuse("the device has no matrix instruction for these dtypes");
   auto alongRows = axesOf(walk, rows), alongColumns = axesOf(walk, columns);
@@ -248,24 +248,24 @@ static llvm::Error applyMatrices(FuncOp func, OptAttr opt, const Walk &walk) {
   if (!m || !k)
     return refuse("the product has no loops of fixed sizes along rows and terms");
   auto pointsOf = [](AxisAttr axis) { return axis.getSize().getValue().constant(); };
-  int64_t side = kBits / rows.getType().getIntOrFloatBitWidth(), terms = instruction.getK();
-  while (terms > 0 && pointsOf(k) % terms != 0)
-    terms -= side;
+  int64_t side = kBits / rows.getType().getIntOrFloatBitWidth();
+  int64_t terms = target::largestPart(pointsOf(k), instruction.getK(), side);
   if (opt.getAmount() < 1 || opt.getAmount() > instruction.getM() || pointsOf(m) % opt.getAmount() != 0)
     return refuse("the amount must divide the axis' " + llvm::Twine(pointsOf(m)) + " points and be " +
                   llvm::Twine(instruction.getM()) + " at most");
-  if (terms <= 0)
+  if (terms == 0)
     return refuse("an instruction takes a multiple of " + llvm::Twine(side) + " terms, and axis " +
                   llvm::Twine(k.getId()) + " has " + llvm::Twine(pointsOf(k)) + " points");
-  if (n && pointsOf(n) % instruction.getN() != 0)
-    return refuse("an instruction takes " + llvm::Twine(instruction.getN()) + " columns, which do not divide the " +
-                  llvm::Twine(pointsOf(n)) + " points of axis " + llvm::Twine(n.getId()));
+  int64_t width = n ? target::largestPart(pointsOf(n), instruction.getN()) : 1;
+  if (n && 2 * width < instruction.getN())
+    return refuse("an instruction takes " + llvm::Twine(instruction.getN()) + " columns, or somewhat fewer, and the " +
+                  llvm::Twine(pointsOf(n)) + " points of axis " + llvm::Twine(n.getId()) + " are no multiple of such");
   Axes axes(func, walk);
   axes.split(m.getId(), opt.getAmount(), AxisKind::Fragment, axes.size());
   int64_t inner = optimize::freshAxis(func);
   axes.split(k.getId(), terms, AxisKind::Fragment, axes.size());
   if (n)
-    axes.split(n.getId(), instruction.getN(), AxisKind::Fragment, axes.size());
+    axes.split(n.getId(), width, AxisKind::Fragment, axes.size());
   else
     axes.addPoint(AxisKind::Fragment);
   axes.split(inner, side, AxisKind::Fragment, axes.size());
@@ -293,7 +293,7 @@ static llvm::Error prefetch(OptAttr opt, FuncOp func, const Walk &walk) {
   return llvm::Error::success();
 }
 
-static llvm::Error applyOne(FuncOp func, OptAttr opt) {
+static llvm::Error applyOne(FuncOp func, OptAttr opt, TargetAttr target) {
   if (opt.getKind() == OptKind::STAGE && opt.getAxis() < 0)
     return optimize::stageValue(func, opt, walkOf(func));
   for (Walk &walk : walksOf(func)) {
@@ -304,14 +304,14 @@ static llvm::Error applyOne(FuncOp func, OptAttr opt) {
     if (opt.getKind() == OptKind::PREFETCH)
       return prefetch(opt, func, walk);
     if (opt.getKind() == OptKind::TC)
-      return applyMatrices(func, opt, walk);
+      return applyMatrices(func, opt, walk, target);
     return applyInWalk(func, opt, walk);
   }
   return refuse("the kernel has no axis " + llvm::Twine(opt.getAxis()));
 }
 
-llvm::Error optimize::applyOpt(FuncOp func, OptAttr opt) {
-  llvm::Error error = applyOne(func, opt);
+llvm::Error optimize::applyOpt(FuncOp func, OptAttr opt, TargetAttr target) {
+  llvm::Error error = applyOne(func, opt, target);
   if (!error)
     if (std::optional<std::string> fault = faultOf(func))
       error = refuse(*fault);

@@ -1,6 +1,7 @@
 //===- ApplyOpts.h - What each opt does to a kernel ------------------------------===//
 #pragma once
 
+#include "ir/base/Target.h"
 #include "ir/kernel/Kernel.h"
 
 #include "llvm/Support/Error.h"
@@ -9,7 +10,7 @@ namespace kiln::optimize {
 
 /// Applies one opt and appends it to the kernel's list. An opt that does not fit the kernel is an error that says why;
 /// what it leaves of the kernel is not to be used, so whoever goes on after an error tries the opt on a copy.
-llvm::Error applyOpt(kernel::FuncOp func, kernel::OptAttr opt);
+llvm::Error applyOpt(kernel::FuncOp func, kernel::OptAttr opt, TargetAttr target);
 
 /// An opt as parseOpts reads it.
 std::string textOf(kernel::OptAttr opt);

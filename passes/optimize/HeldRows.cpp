@@ -14,7 +14,7 @@
 #include "passes/optimize/Product.h"
 #include "passes/optimize/StageValue.h"
 
-#include "ir/kernel/Walk.h"
+#include "ir/kernel/MatrixProduct.h"
 #include "target/Target.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -35,6 +35,7 @@ static constexpr int64_t kTileVectors = 4;
 namespace {
 /// What a kernel's values and axes are in such a sum.
 struct Attention {
+  ReduceOp scores, result;   ///< the sums of the two products
   SmallVector<Value> held;   ///< the scores, what is summed up of each, and the first operand of the second product
   LoadOp keys, values;       ///< the second operands of the two products
   size_t rows, key, columns; ///< axes of the domain
@@ -44,7 +45,7 @@ struct Attention {
 /// A copy of a kernel, and the opts that have been applied to it.
 class Trial {
 public:
-  explicit Trial(FuncOp func) : func_(cast<FuncOp>(func->clone(mapping_))) {}
+  Trial(FuncOp func, TargetAttr target) : func_(cast<FuncOp>(func->clone(mapping_))), target_(target) {}
 
   FuncOp func() { return *func_; }
   template <typename T> T copyOf(T value) { return cast<T>(mapping_.lookup(Value(value))); }
@@ -54,7 +55,7 @@ public:
     if (!fits_)
       return;
     auto opt = OptAttr::get(func_->getContext(), kind, axis, amount, isValue);
-    if (llvm::Error error = optimize::applyOpt(*func_, opt)) {
+    if (llvm::Error error = optimize::applyOpt(*func_, opt, target_)) {
       llvm::consumeError(std::move(error));
       fits_ = false;
     }
@@ -74,6 +75,7 @@ public:
 private:
   IRMapping mapping_;
   OwningOpRef<FuncOp> func_;
+  TargetAttr target_;
   SmallVector<OptAttr> opts_;
   bool fits_ = true;
 };
@@ -121,6 +123,8 @@ static std::optional<Attention> find(FuncOp func) {
   if (!outer || !inner || !largest || outer.getAxes().size() != 1 || largest.getAxes() != outer.getAxes() ||
       inner.getAxes().size() != 1)
     return std::nullopt;
+  found.scores = inner;
+  found.result = outer;
   found.terms = inner.getAxes().front();
   found.key = outer.getAxes().front();
   found.held.push_back(largest.getInput());
@@ -160,10 +164,83 @@ static SmallVector<int64_t> axesAlong(StageOp stage, size_t axis) {
   return ids;
 }
 
+/// Both products by matrix instructions. The exponentials, which are rounded, are the second product's rows as they are
+/// held; keys past the last count nothing, because they and their values are held as 0.
+static std::optional<HeldRows> holdByMatrices(FuncOp func, Attention found, TargetAttr target) {
+  ProductAttr instruction;
+  SmallVector<Value, 2> operands[2]; // of each product, before they are widened: rows, columns
+  for (auto [number, product] : llvm::enumerate(std::array{found.scores, found.result})) {
+    LoadOp columns = number == 0 ? found.keys : found.values;
+    AluOp mul = optimize::productOf(product);
+    bool isFirst = optimize::onlyLoadOf(mul->getOperand(0)) == columns;
+    Value rows = narrowOperand(mul->getOperand(isFirst ? 1 : 0)),
+          others = narrowOperand(mul->getOperand(isFirst ? 0 : 1));
+    instruction = rows && others ? target.matrixProduct(rows.getType(), others.getType(), product.getType()) : nullptr;
+    if (!instruction)
+      return std::nullopt;
+    operands[number] = {rows, others};
+  }
+  ArrayRef<view::Expr> domain = func.getDomain().getSizes();
+  int64_t rows = domain[found.rows].constant(), keys = domain[found.key].constant();
+  int64_t columns = domain[found.columns].constant(), panel = instruction.getK();
+  int64_t width = target::largestPart(columns, instruction.getN());
+  // Blocks of about one size, of whole matrices.
+  int64_t most = target::heldRows(target, keys, columns, byteSize(found.scores.getType()));
+  if (most < instruction.getM() || 2 * width < instruction.getN())
+    return std::nullopt;
+  int64_t each = llvm::divideCeil(rows, llvm::divideCeil(rows, most));
+  int64_t tiles = llvm::divideCeil(each, instruction.getM()), tall = llvm::divideCeil(each, tiles),
+          block = tiles * tall;
+
+  Trial trial(func, target);
+  Value scores = trial.copyOf(Value(found.scores.getResult())), result = trial.copyOf(Value(found.result.getResult()));
+  Value queries = trial.copyOf(operands[0][0]), keyColumns = trial.copyOf(operands[0][1]),
+        values = trial.copyOf(operands[1][1]);
+  SmallVector<Value> between;
+  for (Value value : llvm::drop_begin(found.held))
+    between.push_back(trial.copyOf(value == found.held.back() ? narrowOperand(value) : value));
+  int64_t inBlock = trial.split(OptKind::TILE, found.rows, block);
+  trial.split(OptKind::TILE, found.key, panel);
+  StageOp held = trial.hold(scores, found.rows);
+  SmallVector<StageOp> stages;
+  for (Value value : between)
+    stages.push_back(trial.fits() ? trial.hold(value, found.rows) : StageOp());
+  StageOp sums = trial.fits() ? trial.hold(result, found.rows) : StageOp();
+  if (!trial.fits())
+    return std::nullopt;
+  // Two by two matrices of each product at a time; a panel of columns stays in cache while all rows pass.
+  auto multiply = [&](StageOp stage, int64_t column, int64_t panels, Value packed) {
+    int64_t row = axesAlong(stage, found.rows).front();
+    trial.apply(OptKind::TC, row, tall);
+    trial.apply(OptKind::UPCAST, row, target::largestPart(tiles, 2));
+    trial.apply(OptKind::UPCAST, column, target::largestPart(panels, 2));
+    if (trial.fits())
+      trial.hold(packed, -1);
+  };
+  SmallVector<int64_t> keyAxes = axesAlong(held, found.key);
+  trial.apply(OptKind::SWAP, axesAlong(held, found.rows).front(), keyAxes.front());
+  multiply(held, keyAxes.back(), panel / instruction.getN(), keyColumns);
+  multiply(sums, axesAlong(sums, found.columns).front(), columns / width, values);
+  for (StageOp stage : stages) {
+    trial.apply(OptKind::UPCAST, axesAlong(stage, found.rows).front(), target::largestPart(block, kExponentialRows));
+    trial.apply(OptKind::VECTOR, axesAlong(stage, found.key).back(), panel);
+  }
+  if (trial.fits() && faultOfMatrices(trial.func(), target))
+    trial.hold(queries, -1);
+  trial.apply(OptKind::VECTOR, found.columns, target::largestPart(columns, 4 * instruction.getN()));
+  trial.apply(OptKind::UPCAST, inBlock, target::largestPart(block, kExponentialRows));
+  if (!trial.fits() || faultOfMatrices(trial.func(), target))
+    return std::nullopt;
+  return HeldRows{SmallVector<OptAttr>(trial.opts()), found.rows, found.columns,
+                  int64_t(llvm::divideCeil(rows, block))};
+}
+
 std::optional<HeldRows> optimize::chooseHeldRows(FuncOp func, TargetAttr target) {
   std::optional<Attention> found = find(func);
   if (!found)
     return std::nullopt;
+  if (std::optional<HeldRows> matrices = holdByMatrices(func, *found, target))
+    return matrices;
   ArrayRef<view::Expr> domain = func.getDomain().getSizes();
   int64_t rows = domain[found->rows].constant(), keys = domain[found->key].constant();
   int64_t columns = domain[found->columns].constant(), bytes = byteSize(found->keys.getResult().getType());
@@ -172,22 +249,16 @@ std::optional<HeldRows> optimize::chooseHeldRows(FuncOp func, TargetAttr target)
     return std::nullopt;
   // Register tiles of two vectors of keys for the scores. Those for the result have a part of their rows, such that as
   // many totals as possible are in flight.
-  auto divisor = [](int64_t rows, int64_t most) {
-    int64_t part = std::min(rows, most);
-    while (rows % part != 0)
-      --part;
-    return part;
-  };
   auto vectorsOf = [&](int64_t size) { return int64_t(llvm::bit_floor(uint64_t(size / lanes))); };
   auto fitting = [&](int64_t wide) { return (target.vectorRegisters() - 1 - wide) / wide; };
   int64_t wide = std::min<int64_t>(vectorsOf(keys), 2), tall = std::min(kTileRows, fitting(wide)), across = 1;
   for (int64_t more = 2; more <= std::min(vectorsOf(columns), kTileVectors) && fitting(more) > 0; more *= 2)
-    if (more * divisor(tall, fitting(more)) >= across * divisor(tall, fitting(across)))
+    if (more * target::largestPart(tall, fitting(more)) >= across * target::largestPart(tall, fitting(across)))
       across = more;
   // Blocks of about one size, of whole tiles.
   block = llvm::alignTo(llvm::divideCeil(rows, llvm::divideCeil(rows, block)), tall);
 
-  Trial trial(func);
+  Trial trial(func, target);
   LoadOp keysLoad = trial.copyOf(found->keys.getResult()).getDefiningOp<LoadOp>();
   SmallVector<Value> values = llvm::map_to_vector(found->held, [&](Value value) { return trial.copyOf(value); });
   int64_t inBlock = trial.split(OptKind::TILE, found->rows, block);
@@ -213,11 +284,11 @@ std::optional<HeldRows> optimize::chooseHeldRows(FuncOp func, TargetAttr target)
   trial.apply(OptKind::VECTOR, key.back(), wide * lanes);
   trial.apply(OptKind::UPCAST, row.front(), tall);
   for (StageOp stage : llvm::drop_begin(stages)) {
-    trial.apply(OptKind::UPCAST, axesAlong(stage, found->rows).front(), divisor(tall, kExponentialRows));
+    trial.apply(OptKind::UPCAST, axesAlong(stage, found->rows).front(), target::largestPart(tall, kExponentialRows));
     trial.apply(OptKind::VECTOR, axesAlong(stage, found->key).back(), wide * lanes);
   }
   trial.apply(OptKind::VECTOR, found->columns, across * lanes);
-  trial.apply(OptKind::UPCAST, inBlock, divisor(tall, fitting(across)));
+  trial.apply(OptKind::UPCAST, inBlock, target::largestPart(tall, fitting(across)));
   if (!trial.fits())
     return std::nullopt;
   return HeldRows{SmallVector<OptAttr>(trial.opts()), found->rows, found->columns,

@@ -249,7 +249,7 @@ static int64_t numberOf(FuncOp func, Operation *value) {
 
 bool Chooser::chooseMatrices(const Product &product) {
   std::optional<optimize::MatrixTile> tile = optimize::chooseMatrixTile(func_, product, target_);
-  if (!tile)
+  if (!tile || !isReadOnce(product.columns) || (tile->packsRows && !isReadOnce(product.rows)))
     return false;
   ReduceOp reduce = *func_.getBody().getOps<ReduceOp>().begin();
   // Loops: panels of columns, tiles of rows, the tile, the sum.
@@ -263,6 +263,8 @@ bool Chooser::chooseMatrices(const Product &product) {
   }
   if (size_t last = *llvm::max_element(reduced_); last != tile->terms)
     add(OptKind::SWAP, tile->terms, last);
+  if (tile->termTile)
+    add(OptKind::TILE, tile->terms, tile->termTile);
   SmallVector<size_t> parallel{product.n};
   parallel.append(others);
   parallel.push_back(product.m);
@@ -271,7 +273,7 @@ bool Chooser::chooseMatrices(const Product &product) {
                                /*isValue=*/true));
   // The stage's axes: copies of the tile's two and of those that are summed over; then the matrices'.
   int64_t rows = nextAxis_, columns = nextAxis_ + 1;
-  nextAxis_ += 2 + reduced_.size();
+  nextAxis_ += 2 + reduced_.size() + (tile->termTile > 0);
   add(OptKind::TC, rows, tile->rows);
   if (tile->down > 1)
     add(OptKind::UPCAST, rows, tile->down);

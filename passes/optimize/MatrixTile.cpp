@@ -33,13 +33,12 @@ static int64_t fixedSize(FuncOp func, size_t axis) {
   return size.isConst() ? size.constant() : -1;
 }
 
-/// The reduced axis along which both operands have whole steps of an instruction, the rows side by side where one is
-/// so.
-static std::optional<size_t> termsOf(FuncOp func, const Product &product, ReduceOp reduce, int64_t side) {
+/// The reduced axis that instructions go along: one along which the rows lie side by side, else the longest.
+static std::optional<size_t> termsOf(FuncOp func, const Product &product, ReduceOp reduce) {
   std::optional<size_t> best;
   for (int64_t axis : reduce.getAxes()) {
     int64_t size = fixedSize(func, axis);
-    if (size < target::kFewestTerms || size % side != 0)
+    if (size < target::kFewestTerms)
       continue;
     bool isNeighbours = product.rows.isContiguous(axis);
     if (!best || isNeighbours || (!product.rows.isContiguous(*best) && size > fixedSize(func, *best)))
@@ -49,10 +48,10 @@ static std::optional<size_t> termsOf(FuncOp func, const Product &product, Reduce
 }
 
 std::optional<MatrixTile> optimize::chooseMatrixTile(FuncOp func, const Product &product, TargetAttr target) {
-  constexpr int64_t kBits = 32;
+  constexpr int64_t kBits = 32; // side by side in a column
   AluOp multiply = summedProduct(func);
   Value narrow[] = {narrowOperand(multiply->getOperand(0)), narrowOperand(multiply->getOperand(1))};
-  if (!product.packs || !product.areLoads || !narrow[0] || !narrow[1])
+  if (!product.areLoads || !narrow[0] || !narrow[1])
     return std::nullopt;
   bool isFirst = onlyLoadOf(narrow[0]) == product.rows.op;
   Value rows = narrow[isFirst ? 0 : 1], columns = narrow[isFirst ? 1 : 0];
@@ -61,12 +60,16 @@ std::optional<MatrixTile> optimize::chooseMatrixTile(FuncOp func, const Product 
   int64_t height = fixedSize(func, product.m), width = fixedSize(func, product.n);
   if (!instruction || height < 2 || width < instruction.getN())
     return std::nullopt;
-  std::optional<size_t> terms = termsOf(func, product, reduce, kBits / rows.getType().getIntOrFloatBitWidth());
+  std::optional<size_t> terms = termsOf(func, product, reduce);
   if (!terms || llvm::any_of(reduce.getAxes(), [&](int64_t axis) { return fixedSize(func, axis) < 1; }))
     return std::nullopt;
+  int64_t side = kBits / rows.getType().getIntOrFloatBitWidth(), count = fixedSize(func, *terms);
+  bool isDivided =
+      2 * target::largestPart(count, instruction.getK(), side) >= std::min(count, int64_t(instruction.getK()));
+  int64_t termTile = isDivided ? 0 : instruction.getK();
   auto tracker = product.rows.op->getAttrOfType<TrackerAttr>("tracker").getValue();
-  bool lies = isa<LoadOp>(rows.getDefiningOp()) && product.rows.isContiguous(*terms) && tracker.at().valid.isConst(1) &&
-              product.rows.strides[product.m].has_value();
+  bool lies = isDivided && isa<LoadOp>(rows.getDefiningOp()) && product.rows.isContiguous(*terms) &&
+              tracker.at().valid.isConst(1) && product.rows.strides[product.m].has_value();
 
   std::optional<MatrixTile> best;
   double least = std::numeric_limits<double>::infinity();
@@ -82,7 +85,7 @@ std::optional<MatrixTile> optimize::chooseMatrixTile(FuncOp func, const Product 
         if (time >= least)
           continue;
         least = time;
-        best = {tall, instruction.getN(), down, across, *terms, packs};
+        best = {tall, instruction.getN(), down, across, *terms, termTile, packs};
       }
   return best;
 }

@@ -135,7 +135,7 @@ private:
 
   llvm::Error apply(kernel::FuncOp func, ArrayRef<kernel::OptAttr> opts) {
     for (kernel::OptAttr opt : opts)
-      if (llvm::Error error = optimize::applyOpt(func, opt))
+      if (llvm::Error error = optimize::applyOpt(func, opt, targetOf(getOperation())))
         return failure("kernel " + func.getName() + ": " + llvm::toString(std::move(error)));
     if (auto fault = kernel::faultOfMatrices(func, targetOf(getOperation())))
       return failure("kernel " + func.getName() + ": " + *fault);

@@ -145,23 +145,26 @@ Multiplied schedule::multipliedBy(graph::ReduceOp reduce, TargetAttr target,
   Edge operands[] = {edgeOf(mul->getOperand(0)), edgeOf(mul->getOperand(1))};
   for (unsigned side : {0, 1}) {
     Value constant = uncast(operands[side].base), other = uncast(operands[!side].base);
-    if (constant == operands[side].base || other == operands[!side].base || !isConstant(constant) || isConstant(other))
+    if (constant == operands[side].base || other == operands[!side].base || isConstant(other))
       continue;
+    bool isWeight = isConstant(constant);
     Type narrow = getElementTypeOrSelf(constant);
     ProductAttr instruction = target.matrixProduct(getElementTypeOrSelf(other), narrow, getElementTypeOrSelf(reduce));
     llvm::SmallBitVector columns = axesOf(operands[side].tracker.compose(around).simplify()),
                          rows = axesOf(operands[!side].tracker.compose(around).simplify());
-    // The least that one instruction is worth.
-    bool hasRows = false, hasColumns = false, hasTerms = false;
+    // What is worth an instruction.
+    bool hasRows = false, hasColumns = false, hasTerms = false, hasPairs = false;
     for (auto [axis, size] : llvm::enumerate(domain)) {
-      bool isReduced = llvm::is_contained(reduce.getAxes(), int64_t(axis));
+      bool isReduced = llvm::is_contained(reduce.getAxes(), int64_t(axis)), isColumn = columns.test(axis),
+           isRow = rows.test(axis);
       int64_t points = size.isConst() ? size.constant() : 0;
-      hasTerms |= isReduced && points >= target::kFewestTerms && points % 2 == 0;
-      hasRows |= !isReduced && rows.test(axis) && !columns.test(axis) && size.max() > 1;
-      hasColumns |= !isReduced && columns.test(axis) && !rows.test(axis) && instruction && points >= instruction.getN();
+      hasTerms |= isReduced && points >= target::kFewestTerms;
+      hasPairs |= isReduced && points >= target::kFewestTerms && points % 2 == 0;
+      hasRows |= !isReduced && isRow && !isColumn && size.max() > 1;
+      hasColumns |= !isReduced && isColumn && !isRow && instruction && points >= instruction.getN();
     }
-    if (!hasRows)
-      return Multiplied::Once;
+    if (!hasRows && isWeight)
+      return hasPairs ? Multiplied::Once : Multiplied::Wide;
     if (hasColumns && hasTerms)
       return Multiplied::Matrices;
   }

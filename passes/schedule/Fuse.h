@@ -14,7 +14,7 @@ Realization fuse(mlir::Block &block, TargetAttr target);
 /// What a sum of products multiplies: a tensor and a constant, or two tensors, and how.
 enum class Multiplied {
   Wide,     ///< in the sum's dtype
-  Matrices, ///< in a narrower dtype, whose matrices an instruction multiplies by a constant one
+  Matrices, ///< in a narrower dtype, whose matrices an instruction multiplies
   Once      ///< each element of a constant, which was widened, by one of a tensor: as long as it takes to read it
 };
 Multiplied multipliedBy(graph::ReduceOp reduce, TargetAttr target, llvm::function_ref<bool(mlir::Value)> isConstant);

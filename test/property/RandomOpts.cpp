@@ -83,7 +83,8 @@ std::string OptMaker::any(const test::OptsChoice &choice) {
 /// Applies one opt, written as in a file; what refuses it.
 static llvm::Error applyOne(FuncOp func, StringRef opt) {
   auto parsed = optimize::parseOpts(func.getContext(), opt);
-  return parsed ? optimize::applyOpt(func, parsed->front()) : parsed.takeError();
+  return parsed ? optimize::applyOpt(func, parsed->front(), targetOf(func->getParentOfType<ModuleOp>()))
+                : parsed.takeError();
 }
 
 test::RandomList test::applyRandomOpts(FuncOp func, std::mt19937_64 &random, const test::OptsChoice &choice,
