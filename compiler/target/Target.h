@@ -32,6 +32,14 @@ inline int64_t heldRows(TargetAttr target, int64_t keys, int64_t columns, int64_
   return isVector && fit >= 8 ? std::min(fit / 8 * 8, kMostHeldRows) : 0;
 }
 
+/// The largest part of a size that divides it, is a multiple of `step` and at most `most`; 0: there is none.
+constexpr int64_t largestPart(int64_t size, int64_t most, int64_t step = 1) {
+  for (int64_t part = most / step * step; part > 0; part -= step)
+    if (size % part == 0)
+      return part;
+  return 0;
+}
+
 /// Matrix instructions for sums of fewer terms would take longer to load than to multiply.
 inline constexpr int64_t kFewestTerms = 16;
 
