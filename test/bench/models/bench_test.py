@@ -43,6 +43,7 @@ def result(*rows):
         "load": 0,
         "kiln": "0",
         "rounds": 3,
+        "precision": "f32",
         "versions": {},
         "threads": 1,
         "libraries": {},
@@ -77,6 +78,7 @@ class Arithmetic(unittest.TestCase):
 
     def test_outputs_far_apart_are_a_failure(self):
         self.assertEqual(race.relative({"apart": 1e-4, "largest": 10}), 1e-5)
+        self.assertEqual(race.relative({"apart": 0.1, "largest": 10}, "bf16"), 1e-2)
         with self.assertRaisesRegex(race.Failed, "differ by 1.0e-02"):
             race.relative({"apart": 0.1, "largest": 10})
 

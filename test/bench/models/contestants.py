@@ -118,9 +118,9 @@ class Program:
 class Worker:
     """A peer, held by worker.py."""
 
-    def __init__(self, python, name, model, threads):
+    def __init__(self, python, name, model, threads, precision="f32"):
         self.log = tempfile.TemporaryFile("w+")
-        command = [python, WORKER, name, model, str(threads)]
+        command = [python, WORKER, name, model, str(threads), precision]
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True
         )

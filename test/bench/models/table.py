@@ -3,6 +3,12 @@
 import math
 
 
+PRECISIONS = {
+    "f32": "All in float32.",
+    "bf16": "Products in bfloat16, summed up in float32, but onnxruntime's, which are float32 and what outputs are held against.",
+}
+
+
 def geometric_mean(numbers):
     return numbers and math.exp(sum(map(math.log, numbers)) / len(numbers))
 
@@ -115,7 +121,8 @@ def page(result):
     for peer in peers:
         size = megabytes(about["libraries"].get(peer))
         yield f"{peer} {about['versions'].get(peer, '')}, whose shared libraries are {size} MB."
-    yield f"Medians of {about['rounds']} rounds of alternating turns; fp32; a ratio above 1 says that kiln is faster."
+    yield f"Medians of {about['rounds']} rounds of alternating turns; a ratio above 1 says that kiln is faster."
+    yield PRECISIONS[about["precision"]]
     yield "Where the machine has more to do than it has cores, trust the ratios by CPU time on one thread, and none on"
     yield "several: who waits by spinning takes turns with others' work."
     yield f"Load average when it began: {about['load']:.0f}."

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""worker.py PEER FOLDER THREADS: a peer that holds the model of FOLDER and runs it when told.
+"""worker.py PEER FOLDER THREADS PRECISION: a peer that holds the model of FOLDER and runs it when told.
 
 Reads a JSON object a line and answers each with one. Its first answer comes unasked: how long the load and the first
 run took together, how many bytes were resident at most, the peer's version, its libraries' size. Then {"runs": N} runs
@@ -19,7 +19,9 @@ import numpy
 
 
 class OnnxRuntime:
-    def __init__(self, model, inputs, threads):
+    """Has no switch for the precision of products on a CPU."""
+
+    def __init__(self, model, inputs, threads, precision):
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
@@ -37,10 +39,10 @@ class OnnxRuntime:
 
 
 class OpenVino:
-    def __init__(self, model, inputs, threads):
+    def __init__(self, model, inputs, threads, precision):
         import openvino
 
-        settings = {"PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32"}
+        settings = {"PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": precision}
         compiled = openvino.Core().compile_model(model, "CPU", settings)
         self.request = compiled.create_infer_request()
         for index, value in enumerate(inputs):
@@ -102,11 +104,11 @@ def answer(peer, order):
     return difference(peer.outputs(), stored(order["compare"], "output"))
 
 
-def main(name, folder, threads):
+def main(name, folder, threads, precision):
     module = __import__(name)
     inputs = stored(folder, "input")
     begin = time.perf_counter()
-    peer = PEERS[name](os.path.join(folder, "model.onnx"), inputs, int(threads))
+    peer = PEERS[name](os.path.join(folder, "model.onnx"), inputs, int(threads), precision)
     peer.run()
     first = time.perf_counter() - begin
     version = module.__version__.split("-")[0]
@@ -116,6 +118,6 @@ def main(name, folder, threads):
         print(json.dumps(answer(peer, json.loads(line))), flush=True)
 
 
-if len(sys.argv) != 4 or sys.argv[1] not in PEERS:
+if len(sys.argv) != 5 or sys.argv[1] not in PEERS:
     sys.exit(__doc__)
 main(*sys.argv[1:])
