@@ -389,7 +389,7 @@ void KernelRenderer::render(uop::StoreMatrixOp op) {
 static bool isOfMatrices(mlir::Operation &op) {
   if (auto range = llvm::dyn_cast<uop::RangeOp>(op))
     return llvm::all_of(range.getBody().front(), isOfMatrices);
-  return llvm::isa<uop::LoadMatrixOp, uop::StoreMatrixOp>(op) || mlir::isMemoryEffectFree(&op);
+  return llvm::isa<uop::LoadMatrixOp, uop::StoreMatrixOp, uop::PrefetchOp>(op) || mlir::isMemoryEffectFree(&op);
 }
 
 void KernelRenderer::findPhases() {

@@ -41,6 +41,8 @@ Value KernelLowering::matrixAt(Operands &operands, ArrayRef<int64_t> axes, Array
     pointer = pointers_.at(operands.value.getDefiningOp<kernel::LoadOp>().getBuffer());
   }
   Value at = index(resolve(fix(first, axes, point))), pitch = index(resolve(operands.view.pitch));
+  if (auto load = operands.value.getDefiningOp<kernel::LoadOp>(); load && load.getAhead() && operands.known.size() == 1)
+    emitPrefetch(load, scopes_.size() - 1);
   return known = uop::LoadMatrixOp::create(here(), loc_, operands.type, pointer, at, pitch);
 }
 

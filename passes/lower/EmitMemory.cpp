@@ -65,19 +65,28 @@ Tile KernelLowering::emitLoad(kernel::LoadOp load) {
 }
 
 void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
-  constexpr int64_t kLineBytes = 64, kMostLines = 4;
+  constexpr int64_t kLineBytes = 64, kMostLines = 4, kMostLinesOfMatrices = 8;
+  // A stage's walk goes on inside the kernel's own.
+  SmallVector<kernel::AxisAttr> axes;
   if (!walk().contains(*load.getAhead()))
+    axes = walks_.front().axes;
+  axes.append(walk().axes);
+  const auto *ahead = llvm::find_if(axes, [&](auto axis) { return axis.getId() == int64_t(*load.getAhead()); });
+  if (ahead == axes.end())
     return;
   view::ShapeTracker tracker = load.getTracker().getValue();
-  Expr index = tracker.at(kernel::positionOf(walk().index, tracker)).index, ahead = variableOf(*load.getAhead());
-  Expr distance = index.substitute({{ahead, ahead + 1}}) - index;
+  Expr index = tracker.at(kernel::positionOf(walk().index, tracker)).index,
+       variableAhead = variableOf(*load.getAhead());
+  Expr distance = index.substitute({{variableAhead, variableAhead + 1}}) - index;
   // What lies between the first and the last that is read inside, and the steps of the loops around the load, counted
   // through.
   Expr first = index, last = index, step = 0;
   int64_t steps = 1;
-  for (auto [position, axis] : llvm::enumerate(walk().axes)) {
+  for (const auto &axis : axes) {
     Expr size = axis.getSize().getValue(), variable = variableOf(axis.getId());
-    bool isInside = position > walk().positionOf(*load.getAhead()), isLoop = axis.getKind() == AxisKind::Loop;
+    if (variable.isConst())
+      continue;
+    bool isInside = &axis > ahead, isLoop = axis.getKind() == AxisKind::Loop;
     if (isInside || isUnrolled(axis.getId()))
       first = first.substitute({{variable, 0}}), last = last.substitute({{variable, size - 1}});
     if (!isInside || !isLoop || !isBound(axis.getId()) || depthOf(variable) > depth)
@@ -91,7 +100,8 @@ void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
   if (distance.isConst(0) || !extent.isConst())
     return;
   int64_t bytes = byteSize(load.getResult().getType()), part = llvm::divideCeil(extent.constant(), steps);
-  int64_t lines = std::min<int64_t>(kMostLines, llvm::divideCeil(part * bytes, kLineBytes));
+  int64_t lines = std::min<int64_t>(kernel::hasFragments(walk()) ? kMostLinesOfMatrices : kMostLines,
+                                    llvm::divideCeil(part * bytes, kLineBytes));
   for (int64_t line = 0; line < lines; ++line) {
     Expr at = first + distance + step * part + line * kLineBytes / bytes;
     Value where = this->index(resolve(at));

@@ -279,13 +279,21 @@ static llvm::Error prefetch(OptAttr opt, FuncOp func, const Walk &walk) {
     return refuse("the axis is no loop");
   if (opt.getAmount() < 0 || opt.getAmount() >= func.getNumArguments())
     return refuse("the kernel has no such buffer");
-  SmallVector<Operation *> readers;
-  for (Operation *op : walk.operations()) {
-    auto stage = dyn_cast<StageOp>(op);
-    LoadOp load = stage ? optimize::onlyLoadOf(stage.getInput()) : dyn_cast<LoadOp>(op);
-    if (load && !load.getRow() && load.getBuffer() == func.getArgument(opt.getAmount()))
-      readers.push_back(op);
-  }
+  auto readersIn = [&](const Walk &one) {
+    SmallVector<Operation *> readers;
+    for (Operation *op : one.operations()) {
+      auto stage = dyn_cast<StageOp>(op);
+      LoadOp load = stage ? optimize::onlyLoadOf(stage.getInput()) : dyn_cast<LoadOp>(op);
+      if (load && !load.getRow() && load.getBuffer() == func.getArgument(opt.getAmount()))
+        readers.push_back(op);
+    }
+    return readers;
+  };
+  SmallVector<Operation *> readers = readersIn(walk);
+  // Matrices are read in the walk of the stage that holds their product.
+  for (const Walk &other : walksOf(func))
+    if (readers.empty() && hasFragments(other))
+      readers = readersIn(other);
   if (readers.empty())
     return refuse("nothing of the buffer is read by number inside the axis");
   for (Operation *op : readers)

@@ -282,6 +282,10 @@ bool Chooser::chooseMatrices(const Product &product) {
   add(OptKind::STAGE, -1, product.columns.buffer);
   if (tile->packsRows)
     add(OptKind::STAGE, -1, product.rows.buffer);
+  // Chunks of the same columns would each ask for the next.
+  bool sharesColumns = llvm::any_of(order, [&](size_t axis) { return axis != product.n && loopOf_.contains(axis); });
+  if (product.packs && !sharesColumns)
+    add(OptKind::PREFETCH, loopOf(product.n), product.columns.buffer);
   add(OptKind::VECTOR, tileColumns, tile->across * tile->columns);
   return true;
 }
