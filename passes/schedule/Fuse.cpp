@@ -135,11 +135,10 @@ static Value uncast(Value operand) {
   return cast && cast.getKind().getValue() == Alu::CAST ? edgeOf(cast->getOperand(0)).base : operand;
 }
 
-Multiplied schedule::multipliedBy(graph::ReduceOp reduce, TargetAttr target,
-                                  llvm::function_ref<bool(Value)> isConstant) {
+bool schedule::multipliesNarrow(graph::ReduceOp reduce, TargetAttr target, llvm::function_ref<bool(Value)> isConstant) {
   auto mul = edgeOf(reduce.getInput()).base.getDefiningOp<graph::AluOp>();
   if (reduce.getKind().getValue() != Alu::ADD || reduce.getScore() || !mul || mul.getKind().getValue() != Alu::MUL)
-    return Multiplied::Wide;
+    return false;
   ShapeTracker around = edgeOf(reduce.getInput()).tracker;
   view::Shape domain = shapeOf(reduce.getInput());
   Edge operands[] = {edgeOf(mul->getOperand(0)), edgeOf(mul->getOperand(1))};
@@ -164,11 +163,11 @@ Multiplied schedule::multipliedBy(graph::ReduceOp reduce, TargetAttr target,
       hasColumns |= !isReduced && isColumn && !isRow && instruction && points >= instruction.getN();
     }
     if (!hasRows && isWeight)
-      return hasPairs ? Multiplied::Once : Multiplied::Wide;
+      return hasPairs;
     if (hasColumns && hasTerms)
-      return Multiplied::Matrices;
+      return true;
   }
-  return Multiplied::Wide;
+  return false;
 }
 
 void Fuser::findCones() {
@@ -441,7 +440,7 @@ Realization Fuser::run() {
         realized_.insert(table);
   }
   for (auto reduce : block_.getOps<graph::ReduceOp>())
-    if (multipliedBy(reduce, target_, isWeight) != Multiplied::Wide)
+    if (multipliesNarrow(reduce, target_, isWeight))
       narrow_.insert(reduce);
   findCones();
   llvm::SetVector<Value> needed = realized_;

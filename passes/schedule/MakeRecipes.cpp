@@ -98,8 +98,7 @@ bool RecipeMaker::isReadNarrow(Value tensor) const {
       auto alu = dyn_cast<graph::AluOp>(user);
       if (isa<graph::ViewOp>(user) || (alu && llvm::is_contained({Alu::CAST, Alu::MUL}, alu.getKind().getValue())))
         open.push_back(user->getResult(0));
-      if (auto reduce = dyn_cast<graph::ReduceOp>(user);
-          reduce && multipliedBy(reduce, target, isConstant) != Multiplied::Wide)
+      if (auto reduce = dyn_cast<graph::ReduceOp>(user); reduce && multipliesNarrow(reduce, target, isConstant))
         return true;
     }
   return false;
