@@ -83,7 +83,7 @@ std::string OptMaker::any(const test::OptsChoice &choice) {
 /// Applies one opt, written as in a file; what refuses it.
 static llvm::Error applyOne(FuncOp func, StringRef opt) {
   auto parsed = optimize::parseOpts(func.getContext(), opt);
-  return parsed ? optimize::applyOpt(func, parsed->front(), targetOf(func->getParentOfType<ModuleOp>()))
+  return parsed ? optimize::applyOpt(func, parsed->front(), TargetAttr::unknown(func.getContext()))
                 : parsed.takeError();
 }
 
