@@ -17,6 +17,7 @@ typedef struct CUctx_st *cuda_context;
 typedef struct CUmod_st *cuda_module;
 typedef struct CUfunc_st *cuda_function;
 typedef struct CUstream_st *cuda_stream;
+typedef struct CUevent_st *cuda_event;
 typedef struct CUgraph_st *cuda_graph;
 typedef struct CUgraphExec_st *cuda_graph_exec;
 
@@ -29,7 +30,9 @@ enum {
   CUDA_STREAM_NON_BLOCKING = 1,
   CUDA_CAPTURE_THREAD_LOCAL = 1,
   CUDA_POINTER_MEMORY_TYPE = 2, /* an attribute of a pointer, and its values */
-  CUDA_MEMORY_DEVICE = 2
+  CUDA_MEMORY_HOST = 1,
+  CUDA_MEMORY_DEVICE = 2,
+  CUDA_EVENT_DISABLE_TIMING = 2
 };
 
 /* F(result, name, symbol, parameters) */
@@ -51,6 +54,10 @@ enum {
   F(stream_create, "cuStreamCreate", (cuda_stream * stream, unsigned flags))                                           \
   F(stream_destroy, "cuStreamDestroy_v2", (cuda_stream stream))                                                        \
   F(stream_synchronize, "cuStreamSynchronize", (cuda_stream stream))                                                   \
+  F(event_create, "cuEventCreate", (cuda_event * event, unsigned flags))                                               \
+  F(event_destroy, "cuEventDestroy_v2", (cuda_event event))                                                            \
+  F(event_record, "cuEventRecord", (cuda_event event, cuda_stream stream))                                             \
+  F(event_synchronize, "cuEventSynchronize", (cuda_event event))                                                       \
   F(memory_alloc, "cuMemAlloc_v2", (cuda_address * address, size_t bytes))                                             \
   F(memory_free, "cuMemFree_v2", (cuda_address address))                                                               \
   F(host_alloc, "cuMemHostAlloc", (void **memory, size_t bytes, unsigned flags))                                       \

@@ -46,6 +46,7 @@ static void cuda_close(void *opaque) {
     if (state->stream)
       api->stream_synchronize(state->stream);
     kiln_cuda_replay_close(state);
+    kiln_cuda_staging_close(state);
     if (state->stream && !state->callers_stream)
       api->stream_destroy(state->stream);
     if (state->module)
@@ -174,7 +175,7 @@ static kiln_status wait(cuda_state *state) {
   return KILN_DEVICE_ERROR;
 }
 
-/* The driver has read all of `from` when this returns. */
+/* All of `from` has been read when this returns. */
 static kiln_status cuda_write(void *opaque, kiln_slice to, const void *from, int64_t bytes) {
   cuda_state *state = opaque;
   kiln_status status = bytes ? enter(state) : KILN_OK;
@@ -182,9 +183,7 @@ static kiln_status cuda_write(void *opaque, kiln_slice to, const void *from, int
     return status;
   status = flush(state);
   if (!status)
-    status = kiln_cuda_check(state,
-                             state->api.copy(address(to), (cuda_address)(uintptr_t)from, (size_t)bytes, state->stream),
-                             "cuMemcpyAsync");
+    status = kiln_cuda_check(state, kiln_cuda_stage_in(state, address(to), from, (size_t)bytes), "cuMemcpyAsync");
   leave(state);
   return status;
 }
@@ -197,9 +196,7 @@ static kiln_status cuda_read(void *opaque, void *to, kiln_slice from, int64_t by
   /* What failed before is told as what it is, not as a failed copy. */
   status = wait(state);
   if (!status && bytes)
-    status = kiln_cuda_check(state,
-                             state->api.copy((cuda_address)(uintptr_t)to, address(from), (size_t)bytes, state->stream),
-                             "cuMemcpyAsync");
+    status = kiln_cuda_check(state, kiln_cuda_stage_out(state, to, address(from), (size_t)bytes), "cuMemcpyAsync");
   if (!status)
     status = wait(state);
   leave(state);

@@ -5,6 +5,7 @@
 #include "api.h"
 #include "kiln/program.h"
 #include "replay.h"
+#include "staging.h"
 
 typedef struct cuda_state {
   cuda_api api;
@@ -21,6 +22,7 @@ typedef struct cuda_state {
   void **parameters; /* of a launch: pointers to its arguments */
   uint64_t *words;   /* of the step being made, see kiln_cuda_issue */
   cuda_replay replay;
+  cuda_staging staging;
   const char *failed;       /* the kernel that could not be launched; NULL: none */
   const char *first, *last; /* the kernels that were launched since the device was last waited for; NULL: none */
   char error[512];

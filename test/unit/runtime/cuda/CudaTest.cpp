@@ -95,7 +95,7 @@ private:
   kiln_dim dim_ = {"n", -1, 0};
   kiln_port input_ = {"x", KILN_INT32, 1, &dim_, nullptr, nullptr},
             output_ = {"y", KILN_INT32, 1, &dim_, nullptr, nullptr};
-  kiln_symbol symbol_ = {"n", 0, 1 << 20, 1};
+  kiln_symbol symbol_ = {"n", 0, 1 << 23, 1};
   kiln_kernel kernels_[2] = {{"add", 2, 2, nullptr, {32, 1, 1}}, {"add_last", 2, 2, nullptr, {32, 1, 1}}};
   kiln_model model_ = {};
   kiln_context *context_ = nullptr;
@@ -206,6 +206,34 @@ TEST_CASE("outputs in memory of the context are not paged") {
     }
   }
   CHECK(driver().pinned == 0);
+}
+
+TEST_CASE("memory that is paged goes through two pinned pieces") {
+  constexpr int64_t n = (5 << 19) + 1000; // 2 MB a piece
+  {
+    Fixture fixture;
+    program = [](kiln_context *context, kiln_slice x, kiln_slice y, int64_t count) {
+      return add(context, y, x, count, 7);
+    };
+    std::vector<int32_t> wanted(n);
+    std::iota(wanted.begin(), wanted.end(), 7);
+    CHECK(fixture.runOn(n) == wanted);
+    CHECK(driver().pinned == 2);
+    CHECK(driver().copies == 12);
+    CHECK(fixture.runOn(n) == wanted);
+    CHECK(driver().pinned == 2);
+  }
+  CHECK(driver().pinned == 0);
+  CHECK(driver().events == 0);
+}
+
+TEST_CASE("where nothing can be pinned, the driver copies what is paged") {
+  Fixture fixture;
+  program = chain(100);
+  driver().fail_host_alloc = 1;
+  CHECK(fixture.runOn(1 << 20)[5] == 126);
+  CHECK(driver().copies == 2);
+  driver().fail_host_alloc = 0;
 }
 
 TEST_CASE("on a caller's stream a run waits for host memory alone") {

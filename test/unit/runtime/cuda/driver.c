@@ -96,6 +96,15 @@ cuda_result cuStreamSynchronize(cuda_stream stream) {
   return fake_cuda.fail_wait ? ILLEGAL_ADDRESS : 0;
 }
 
+cuda_result cuEventCreate(cuda_event *event, unsigned flags) {
+  *event = (cuda_event)&fake_cuda;
+  fake_cuda.events++;
+  return flags != CUDA_EVENT_DISABLE_TIMING;
+}
+cuda_result cuEventDestroy_v2(cuda_event event) { return (void)event, fake_cuda.events--, 0; }
+cuda_result cuEventRecord(cuda_event event, cuda_stream stream) { return (void)event, (void)stream, 0; }
+cuda_result cuEventSynchronize(cuda_event event) { return (void)event, 0; }
+
 cuda_result cuMemAlloc_v2(cuda_address *address, size_t bytes) {
   for (int i = 0; i < MOST_BLOCKS; i++)
     if (!blocks[i].begin) {
@@ -107,6 +116,9 @@ cuda_result cuMemAlloc_v2(cuda_address *address, size_t bytes) {
   return CUDA_OUT_OF_MEMORY;
 }
 cuda_result cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
+  *memory = NULL;
+  if (fake_cuda.fail_host_alloc)
+    return CUDA_OUT_OF_MEMORY;
   *memory = aligned_alloc(256, (bytes + 255) / 256 * 256);
   fake_cuda.pinned += *memory != NULL;
   return flags != 0;

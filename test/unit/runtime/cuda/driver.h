@@ -7,7 +7,9 @@ typedef struct fake_driver {
   int launches;       /* of kernels, one by one */
   int graph_launches; /* of graphs */
   int copies, waits;
-  int pinned;      /* blocks of host memory that it has given */
+  int pinned; /* blocks of host memory that it has given */
+  int events; /* that it has made */
+  int fail_host_alloc;
   int fail_launch; /* the launch, counted down from here, that fails; 0: none */
   int fail_wait;
 } fake_driver;
