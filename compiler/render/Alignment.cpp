@@ -20,6 +20,29 @@ static bool isAligned(mlir::Value slice) {
                                host::AllocOp>(op);
 }
 
+static unsigned zeroBits(mlir::Value index) {
+  constexpr unsigned kMost = 4;
+  if (auto constant = index.getDefiningOp<uop::ConstOp>())
+    if (auto number = llvm::dyn_cast<mlir::IntegerAttr>(constant.getValue()))
+      return std::min(kMost, number.getValue().countr_zero());
+  auto alu = index.getDefiningOp<uop::AluOp>();
+  if (!alu)
+    return 0;
+  auto bits = llvm::map_to_vector(alu.getOperands(), zeroBits);
+  switch (alu.getKind().getValue()) {
+  case Alu::ADD:
+    return std::min(bits[0], bits[1]);
+  case Alu::MUL:
+    return std::min(kMost, bits[0] + bits[1]);
+  case Alu::MULACC:
+    return std::min({kMost, bits[0] + bits[1], bits[2]});
+  default:
+    return 0;
+  }
+}
+
+int64_t render::divisorOf(mlir::Value index) { return int64_t(1) << zeroBits(index); }
+
 llvm::SmallBitVector render::alignedBuffers(uop::FuncOp kernel) {
   unsigned count = llvm::count_if(kernel.getArgumentTypes(), llvm::IsaPred<uop::PtrType>);
   llvm::SmallBitVector aligned(count, true);

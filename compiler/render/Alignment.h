@@ -15,4 +15,7 @@ inline constexpr int64_t kBufferAlignment = 16;
 /// begin anywhere. None where nothing launches the kernel.
 llvm::SmallBitVector alignedBuffers(uop::FuncOp kernel);
 
+/// A power of two that every value of an index is a multiple of, 16 at most.
+int64_t divisorOf(mlir::Value index);
+
 } // namespace kiln::render

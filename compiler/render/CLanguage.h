@@ -55,10 +55,11 @@ struct CLanguage {
   llvm::StringLiteral groupAttribute = ""; ///< follows the prefix; $0 $1 $2: the items of a group along each axis
   llvm::StringLiteral globalQualifier = "", localQualifier = ""; ///< of what a pointer points to, with a space after
   llvm::StringLiteral restrictQualifier = "restrict";            ///< of a pointer
-  llvm::StringLiteral assumeAligned = ""; ///< a statement: pointer $p of type $t is a multiple of kBufferAlignment
-  llvm::StringLiteral aligned;            ///< of memory that a kernel defines, 64 bytes
-  llvm::StringLiteral barrier = "";       ///< a statement; "" where a group has one item
-  llvm::StringLiteral shuffle = "";       ///< value $x of the item whose index differs in $b; "" where there is no warp
+  llvm::StringLiteral assumeAligned = "";  ///< a statement: pointer $p of type $t is a multiple of kBufferAlignment
+  llvm::StringLiteral alignedPointer = ""; ///< a statement: $n is pointer $p of type $t, a multiple of $b bytes
+  llvm::StringLiteral aligned;             ///< of memory that a kernel defines, 64 bytes
+  llvm::StringLiteral barrier = "";        ///< a statement; "" where a group has one item
+  llvm::StringLiteral shuffle = ""; ///< value $x of the item whose index differs in $b; "" where there is no warp
   llvm::StringLiteral prefetch = "(void)($p);"; ///< a statement that asks for what pointer $p points to, or uses it
   /// The expression for a special, by SpecialKind and axis; "" where the device has none.
   std::array<std::array<llvm::StringLiteral, 3>, 3> specials;

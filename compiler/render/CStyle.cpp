@@ -59,6 +59,7 @@ private:
   Operand operand(unsigned index, unsigned lane) const;
   std::string element(const LinearUOp &uop, unsigned lane) const;
   std::string pointer(const LinearUOp &uop) const;
+  std::string pointToLanes(const LinearUOp &uop, unsigned lanes);
 
   void line(const llvm::Twine &text) { body_ += std::string(2 * depth_, ' ') + text.str() + "\n"; }
   std::string fresh(llvm::StringRef prefix) { return (prefix + llvm::Twine(counters_[prefix]++)).str(); }
@@ -323,6 +324,33 @@ std::string KernelRenderer::pointer(const LinearUOp &uop) const {
   return values_[uop.sources[0]].texts[0] + "+" + stripParens(values_[uop.sources[1]].texts[0]).str();
 }
 
+/// Names a pointer to the lanes of an access, where it is proved to be aligned so that they are one; "" where not.
+std::string KernelRenderer::pointToLanes(const LinearUOp &uop, unsigned lanes) {
+  const LinearUOp &buffer = row(uop.sources[0]);
+  int64_t bytes = buffer.kind == LinearKind::DefineGlobal ? byteSize(scalarDType(buffer.type)) : 0;
+  mlir::Value place = llvm::isa<uop::LoadOp>(uop.op) ? llvm::cast<uop::LoadOp>(uop.op).getIndex()
+                                                     : llvm::cast<uop::StoreOp>(uop.op).getIndex();
+  int64_t wide = std::min<int64_t>(kBufferAlignment, lanes * bytes);
+  if (language_.alignedPointer.empty() || lanes < 2 || !llvm::isPowerOf2_64(wide) || bytes * divisorOf(place) < wide ||
+      !alignedBuffers(program_.function).test(buffer.number))
+    return "";
+  std::string name = fresh("wide");
+  llvm::StringRef constness = uop::FuncOp(program_.function).writes(buffer.number) ? "" : "const ";
+  line(fillPattern(language_.alignedPointer, [&](char key) -> std::string {
+    switch (key) {
+    case 't':
+      return (constness + language_.element(scalarDType(buffer.type)) + "* ").str();
+    case 'n':
+      return name;
+    case 'p':
+      return pointer(uop);
+    default:
+      return std::to_string(wide);
+    }
+  }));
+  return name;
+}
+
 void KernelRenderer::load(unsigned index) {
   const LinearUOp &uop = row(index);
   unsigned lanes = uop::lanesOf(uop.type);
@@ -337,9 +365,10 @@ void KernelRenderer::load(unsigned index) {
     return declare(index, "val", choose(text, 0, isGated ? whole(uop.sources[2]) : ""));
   }
   llvm::SmallVector<std::string> texts;
+  std::string wide = isGated ? "" : pointToLanes(uop, lanes);
+  auto from = [&](unsigned at) { return wide.empty() ? element(uop, at) : wide + "[" + std::to_string(at) + "]"; };
   for (unsigned at = 0; at < lanes; ++at)
-    texts.push_back(uses_.lanes[index][at] ? choose(element(uop, at), at, isGated ? lane(uop.sources[2], at) : "")
-                                           : "");
+    texts.push_back(uses_.lanes[index][at] ? choose(from(at), at, isGated ? lane(uop.sources[2], at) : "") : "");
   if (isWhole(uop.type))
     texts = {fillPattern(language_.vectors.make,
                          [&](char key) { return key == 't' ? typeName(uop.type) : llvm::join(texts, ","); })};
@@ -363,8 +392,10 @@ void KernelRenderer::store(const LinearUOp &uop) {
   // Neighbours are joined to one access only where nothing stands between their stores.
   if (!language_.assumeAligned.empty() && lanes > 1 && values_[uop.sources[2]].isInlined)
     declare(uop.sources[2], "out", values_[uop.sources[2]].texts);
+  std::string wide = isGated ? "" : pointToLanes(uop, lanes);
   for (unsigned at = 0; at < lanes; ++at)
-    emit(at, element(uop, at) + " = " + lane(uop.sources[2], at) + ";");
+    emit(at, (wide.empty() ? element(uop, at) : wide + "[" + std::to_string(at) + "]") + " = " +
+                 lane(uop.sources[2], at) + ";");
 }
 
 /// Tells the language's compiler of a pointer that begins where wide accesses may, if there are any that could be

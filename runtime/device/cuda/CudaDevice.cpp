@@ -58,6 +58,8 @@ const CLanguage cuda::kCudaC = {
     .restrictQualifier = "__restrict__",
     // With it NVRTC makes one access of neighbours.
     .assumeAligned = "$p = ($t)__builtin_assume_aligned($p, 16);",
+    // NVRTC loses sight of it in index math, above all of narrow elements.
+    .alignedPointer = "$t$n = ($t)__builtin_assume_aligned($p, $b);",
     .aligned = "__align__(64) ",
     .barrier = "__syncthreads();",
     .shuffle = "__shfl_xor_sync(0xffffffffu,$x,$b)",
