@@ -8,6 +8,11 @@ include "mlir/Pass/PassBase.td"
 // view: graph → graph
 //===----------------------------------------------------------------------===//
 
+def AssignAliases : Pass<"kiln-assign-aliases", "::mlir::ModuleOp"> {
+  let summary = "write outputs that lie in an input's memory there";
+  let dependentDialects = ["::kiln::graph::GraphDialect"];
+}
+
 def FoldMovement : Pass<"kiln-fold-movement", "::mlir::ModuleOp"> {
   let summary = "turn chains of movement ops into one view an edge";
   let dependentDialects = ["::kiln::graph::GraphDialect"];

@@ -65,6 +65,7 @@ static void addLower(OpPassManager &manager, const PipelineOptions &options) {
 void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &options) {
   switch (stage) {
   case Stage::View:
+    manager.addPass(createAssignAliases());
     manager.addPass(createFoldMovement());
     break;
   case Stage::Schedule:

@@ -100,8 +100,11 @@ Expr lower::countBytes(kernel::FuncOp func) {
     }
     view::ShapeTracker tracker = op->getAttrOfType<TrackerAttr>("tracker").getValue();
     Expr size = tracker.realSize();
-    if (!tracker.size().isConst()) {
-      // The index of a masked view over symbols has no close bound; no view reads more than one element a point.
+    bool isFixed = tracker.size().isConst() &&
+                   llvm::all_of(tracker.views(), [](const view::View &view) { return view.offset().isConst(); });
+    if (!isFixed) {
+      // The index of a masked view over symbols has no close bound, nor has what begins at a symbolic row; no view
+      // reads more than one element a point.
       Expr points = 1;
       auto strides = tracker.realStrides(/*ignoreValid=*/true);
       for (auto [axis, stride] : llvm::enumerate(strides))

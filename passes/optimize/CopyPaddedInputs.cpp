@@ -57,6 +57,18 @@ static bool padsForProduct(host::LaunchOp launch, FuncOp func, unsigned buffer, 
   return isPadded && hasWeight;
 }
 
+/// Whether a launch writes into the memory of an input, as an assign does: others may read it before or after that.
+static bool isWritten(host::InputOp input, const llvm::StringMap<FuncOp> &kernels) {
+  return llvm::any_of(input->getUses(), [&](OpOperand &use) {
+    auto launch = dyn_cast<host::LaunchOp>(use.getOwner());
+    if (!launch)
+      return false;
+    FuncOp func = kernels.lookup(launch.getKernel());
+    Value buffer = func.getArgument(use.getOperandNumber() - launch.getBuffers().getBeginOperandIndex());
+    return llvm::any_of(buffer.getUsers(), llvm::IsaPred<StoreOp>);
+  });
+}
+
 /// A kernel that copies a tensor.
 static FuncOp makeCopy(ModuleOp module, Type element, ArrayRef<int64_t> sizes, llvm::StringSet<> &names) {
   OpBuilder builder(module.getContext());
@@ -87,7 +99,7 @@ static void copyPadded(ModuleOp module, host::ProgramOp program) {
     std::optional<SmallVector<int64_t>> shape = shapeOf(input);
     SmallVector<OpOperand *> uses;
     host::LaunchOp first;
-    if (!shape || shape->empty())
+    if (!shape || shape->empty() || isWritten(input, kernels))
       continue;
     for (OpOperand &use : input->getUses()) {
       auto launch = dyn_cast<host::LaunchOp>(use.getOwner());

@@ -288,7 +288,7 @@ Value LaunchSplitter::pack(host::LaunchOp launch, const Producer &producer, Arra
   auto recipe = ModuleOp::create(builder, launch.getLoc(), model);
   recipe->setAttr(kTargetAttr, target::recipeTarget(builder.getContext()));
   builder.setInsertionPointToStart(recipe.getBody());
-  auto port = host::PortAttr::get(builder.getContext(), name, producer.type, nullptr);
+  auto port = host::PortAttr::get(builder.getContext(), name, producer.type, nullptr, nullptr);
   auto made =
       host::ProgramOp::create(builder, launch.getLoc(), "main", builder.getArrayAttr({}), builder.getArrayAttr({port}),
                               builder.getArrayAttr(ArrayRef(key).drop_front()), builder.getArrayAttr({}));

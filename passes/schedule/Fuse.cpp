@@ -391,16 +391,17 @@ void Fuser::giveUsesToOperands(Value value) {
       addUse(edgeOf(gather.getIndices()),
              {use.kernel, indicesOf(gather, use.tracker), use.inside, use.loops, use.walks});
     } else {
-      for (Value operand : value.getDefiningOp()->getOperands())
-        addUse(edgeOf(operand), use);
+      for (const Edge &source : sourcesOf(value))
+        addUse(source, use);
     }
   }
 }
 
 void Fuser::realize(Value value) {
   realized_.insert(value);
-  uses_[value] = {Use{unsigned(kernels_.size()), ShapeTracker::contiguous(shapeOf(value)), nullptr, {}}};
-  kernels_.push_back({Domain(shapeOf(value)), elementsOf(value)});
+  view::Shape shape = shapeOf(writtenBy(value));
+  uses_[value] = {Use{unsigned(kernels_.size()), ShapeTracker::contiguous(shape), nullptr, {}}};
+  kernels_.push_back({Domain(shape), elementsOf(shape)});
 }
 
 /// The reduce whose elements an output has in their own order, so that its loops are the kernel's; null: none.

@@ -115,6 +115,8 @@ private:
   bool isMemory(Value tensor, Block &block);
   int64_t weightIndex(graph::WeightOp weight);
   void giveOutputsMemory();
+  /// Tells the sizes of the outputs that lie in an input's memory.
+  void emitAliases(Block &block, Scope &scope);
 
   func::FuncOp main_;
   ArrayRef<SymbolAttr> symbols_;
@@ -125,6 +127,7 @@ private:
   Recorder recorder_;
   std::map<Block *, Realization> realizations_; // its elements stay where they are while regions are added
   llvm::DenseMap<Value, const KernelGroup *> writer_;
+  llvm::SmallSetVector<int64_t, 4> aliases_;   // outputs that lie in an input's memory
   llvm::DenseMap<Value, int64_t> outputIndex_; // base tensor → output that it is
   llvm::DenseMap<Expr, Operation *> binder_;   // symbol → the op that binds it, other than inputs
   SmallVector<Attribute> weights_;
@@ -177,7 +180,7 @@ Value HostBuilder::bytesOf(RankedTensorType type, Block &block, Scope &scope) {
 
 bool HostBuilder::isMemory(Value tensor, Block &block) {
   Operation *op = tensor.getDefiningOp();
-  if (!op || isa<graph::WeightOp, graph::IfOp, graph::LoopOp, graph::CallOp>(op))
+  if (!op || isa<graph::WeightOp, graph::RoomOp, graph::IfOp, graph::LoopOp, graph::CallOp>(op))
     return true;
   if (isNumber(tensor))
     return false;
@@ -196,6 +199,8 @@ Value HostBuilder::memoryOf(Value tensor, Block &block, Scope &scope) {
   if (Value known = scope.memory.lookup(tensor))
     return known;
   Type sliceType = host::SliceType::get(builder_.getContext());
+  if (auto room = tensor.getDefiningOp<graph::RoomOp>())
+    return scope.memory[tensor] = scope.memory.at(room.getInput());
   if (auto weight = tensor.getDefiningOp<graph::WeightOp>())
     return scope.memory[tensor] =
                host::WeightOp::create(builder_, loc_, sliceType, builder_.getI64IntegerAttr(weightIndex(weight)));
@@ -678,14 +683,16 @@ void HostBuilder::emitLoop(graph::LoopOp op, Block &block, Scope &scope) {
 // The program
 //===----------------------------------------------------------------------===//
 
-/// Every value that leaves a block must be computed in it, in order, and leave it once: what is not gets a copy.
-static void giveMemoryToYields(Block &block, bool onlyOnce) {
+/// Every value that leaves a block must be computed in it, in order, and leave it once: what is not gets a copy, but
+/// for the operands of the terminator that stay where they are.
+static void giveMemoryToYields(Block &block, bool onlyOnce, const llvm::SmallSetVector<int64_t, 4> &stay = {}) {
   Operation *terminator = block.getTerminator();
   OpBuilder builder(terminator);
   llvm::DenseSet<Value> seen;
   bool hasCondition = isa<graph::LoopOp>(block.getParentOp());
   for (OpOperand &operand : terminator->getOpOperands()) {
-    if (hasCondition && operand.getOperandNumber() == 0 && isKnownScalar(operand.get()))
+    bool isKnown = hasCondition && operand.getOperandNumber() == 0 && isKnownScalar(operand.get());
+    if (isKnown || stay.contains(operand.getOperandNumber()))
       continue;
     Edge edge = edgeOf(operand.get());
     Operation *op = edge.base.getDefiningOp();
@@ -728,10 +735,16 @@ void HostBuilder::giveOutputsMemory() {
     for (Region &region : op->getRegions())
       giveMemoryToYields(region.front(), /*onlyOnce=*/false);
   });
-  giveMemoryToYields(main_.getBody().front(), /*onlyOnce=*/true);
+  giveMemoryToYields(main_.getBody().front(), /*onlyOnce=*/true, aliases_);
 }
 
-static ArrayAttr portsOf(Builder &builder, TypeRange types, llvm::function_ref<DictionaryAttr(unsigned)> attrs) {
+static host::AliasAttr aliasOf(graph::AliasAttr alias, int64_t port) {
+  return host::AliasAttr::get(alias.getContext(), port, alias.getAxis(), alias.getCapacity());
+}
+
+/// `aliases`: those of the ports that have one.
+static ArrayAttr portsOf(Builder &builder, TypeRange types, llvm::function_ref<DictionaryAttr(unsigned)> attrs,
+                         const llvm::DenseMap<int64_t, host::AliasAttr> &aliases) {
   SmallVector<Attribute> ports;
   for (auto [index, type] : llvm::enumerate(types)) {
     DictionaryAttr dict = attrs(index);
@@ -741,12 +754,30 @@ static ArrayAttr portsOf(Builder &builder, TypeRange types, llvm::function_ref<D
     auto port = cast<RankedTensorType>(type);
     if (dtype)
       port = RankedTensorType::get(port.getShape(), dtype.getValue(), port.getEncoding());
-    ports.push_back(host::PortAttr::get(builder.getContext(), name ? name.getValue() : "", port, value));
+    ports.push_back(
+        host::PortAttr::get(builder.getContext(), name ? name.getValue() : "", port, value, aliases.lookup(index)));
   }
   return builder.getArrayAttr(ports);
 }
 
+void HostBuilder::emitAliases(Block &block, Scope &scope) {
+  for (int64_t output : aliases_) {
+    SmallVector<Value> dims;
+    for (Expr dim : shapeOf(cast<RankedTensorType>(main_.getResultTypes()[output])))
+      dims.push_back(size(dim, block, scope));
+    host::OutputOp::create(builder_, loc_, host::SliceType::get(builder_.getContext()),
+                           builder_.getI64IntegerAttr(output), dims);
+  }
+}
+
 void HostBuilder::build() {
+  llvm::DenseMap<int64_t, host::AliasAttr> ofInputs, ofOutputs;
+  for (unsigned input = 0; input < main_.getNumArguments(); ++input)
+    if (auto alias = main_.getArgAttrOfType<graph::AliasAttr>(input, graph::kAliasAttr)) {
+      aliases_.insert(alias.getOutput());
+      ofInputs[input] = aliasOf(alias, alias.getOutput());
+      ofOutputs[alias.getOutput()] = aliasOf(alias, input);
+    }
   giveOutputsMemory();
   Block &block = main_.getBody().front();
   ArrayAttr none = builder_.getArrayAttr({});
@@ -761,9 +792,11 @@ void HostBuilder::build() {
   SmallVector<Attribute> symbols(bound.begin(), bound.end());
   auto program = host::ProgramOp::create(
       builder_, loc_, main_.getName(),
-      portsOf(builder_, main_.getArgumentTypes(), [&](unsigned i) { return main_.getArgAttrDict(i); }),
-      portsOf(builder_, main_.getResultTypes(), [&](unsigned i) { return main_.getResultAttrDict(i); }), none,
-      builder_.getArrayAttr(symbols));
+      portsOf(
+          builder_, main_.getArgumentTypes(), [&](unsigned i) { return main_.getArgAttrDict(i); }, ofInputs),
+      portsOf(
+          builder_, main_.getResultTypes(), [&](unsigned i) { return main_.getResultAttrDict(i); }, ofOutputs),
+      none, builder_.getArrayAttr(symbols));
   Block *body = builder_.createBlock(&program.getBody());
   Scope scope;
   for (SymbolAttr symbol : bound)
@@ -773,11 +806,13 @@ void HostBuilder::build() {
     scope.memory[argument] = host::InputOp::create(builder_, loc_, host::SliceType::get(builder_.getContext()),
                                                    builder_.getI64IntegerAttr(index));
   for (auto [index, value] : llvm::enumerate(block.getTerminator()->getOperands())) {
-    outputIndex_[edgeOf(value).base] = index;
+    if (!aliases_.contains(index))
+      outputIndex_[edgeOf(value).base] = index;
     if (auto name = main_.getResultAttrOfType<StringAttr>(index, graph::kNameAttr))
       recorder_.nameOutput(edgeOf(value).base, name.getValue());
   }
   emitBlock(block, scope);
+  emitAliases(block, scope);
   host::DoneOp::create(builder_, loc_);
   program.setWeightsAttr(builder_.getArrayAttr(weights_));
   main_.erase();

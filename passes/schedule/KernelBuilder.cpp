@@ -28,7 +28,7 @@ class KernelBuilder {
 public:
   KernelBuilder(OpBuilder &builder, const KernelGroup &group, llvm::function_ref<bool(Value)> isMemory, bool classic)
       : builder_(builder), group_(group), isMemory_(isMemory), classic_(classic),
-        domain_(shapeOf(group_.reduce ? group_.reduce.getInput() : group_.outputs.front())) {}
+        domain_(shapeOf(group_.reduce ? group_.reduce.getInput() : writtenBy(group_.outputs.front()))) {}
   BuiltKernel build();
 
 private:
@@ -133,7 +133,6 @@ Value KernelBuilder::computeOp(Operation *op, const ShapeTracker &tracker) {
       .Case([&](graph::ReduceOp reduce) { return computeReduce(reduce, tracker); })
       .Case([&](graph::ContiguousOp copy) { return compute(copy.getInput(), tracker); })
       .Case([&](graph::GatherOp gather) { return computeGather(gather, tracker); })
-      .Case([&](graph::AssignOp assign) { return compute(assign.getValue(), tracker); })
       .Case([&](graph::AluOp alu) {
         SmallVector<Value> operands;
         for (Value operand : alu->getOperands())
@@ -211,12 +210,21 @@ BuiltKernel KernelBuilder::build() {
     func_.getBody().addArgument(kernel::BufferType::get(context, elementOf(output)), loc);
   }
   ShapeTracker outside =
-      ShapeTracker::contiguous(shapeOf(group_.reduce ? group_.reduce.getResult() : group_.outputs.front()));
+      ShapeTracker::contiguous(shapeOf(group_.reduce ? group_.reduce.getResult() : writtenBy(group_.outputs.front())));
   SmallVector<Value> results;
   for (Value output : group_.outputs)
-    results.push_back(compute(output, outside));
-  for (auto [position, value] : llvm::enumerate(results))
-    kernel::StoreOp::create(builder_, value.getLoc(), value, func_.getBody().getArgument(position), attr(outside));
+    results.push_back(compute(writtenBy(output), outside));
+  for (auto [position, outputAndValue] : llvm::enumerate(llvm::zip(group_.outputs, results))) {
+    auto [output, value] = outputAndValue;
+    ShapeTracker place = outside;
+    auto assign = output.getDefiningOp<graph::AssignOp>();
+    if (isAppending(assign)) {
+      place = graph::placeOf(assign).compose(outside).simplify();
+      addSymbols(place);
+    }
+    kernel::StoreOp::create(builder_, assign ? assign.getLoc() : value.getLoc(), value,
+                            func_.getBody().getArgument(position), attr(place));
+  }
   widenViews();
 
   SmallVector<Attribute> axes;

@@ -95,7 +95,7 @@ void schedule::mergeKernels(llvm::MapVector<Value, KernelGroup> &groups, const l
           open.push_back(edge.base);
       }
     for (Value output : group->outputs)
-      if (auto assign = output.getDefiningOp<graph::AssignOp>())
+      if (auto assign = output.getDefiningOp<graph::AssignOp>(); assign && !isAppending(assign))
         for (size_t reader : readers[assign.getTarget()]) // of the old value
           waitFor(reader);
 

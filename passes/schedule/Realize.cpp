@@ -54,9 +54,18 @@ bool schedule::isWholeInOrder(const Edge &edge) {
 }
 
 Value schedule::memoryOf(Value tensor) {
-  auto assign = tensor.getDefiningOp<graph::AssignOp>();
-  return assign ? Value(assign.getTarget()) : tensor;
+  if (auto assign = tensor.getDefiningOp<graph::AssignOp>())
+    tensor = assign.getTarget();
+  auto room = tensor.getDefiningOp<graph::RoomOp>();
+  return room ? Value(room.getInput()) : tensor;
 }
+
+Value schedule::writtenBy(Value tensor) {
+  auto assign = tensor.getDefiningOp<graph::AssignOp>();
+  return assign ? Value(assign.getValue()) : tensor;
+}
+
+bool schedule::isAppending(graph::AssignOp assign) { return assign && assign.getBegin().has_value(); }
 
 bool schedule::isNumber(Value value) {
   return isa_and_nonnull<graph::ConstOp, graph::SizeOp, graph::IotaOp>(value.getDefiningOp());
@@ -70,7 +79,9 @@ bool schedule::isComputed(Value value) {
 
 SmallVector<Edge> schedule::sourcesOf(Value value) {
   SmallVector<Edge> sources;
-  if (isComputed(value))
+  if (auto assign = value.getDefiningOp<graph::AssignOp>())
+    sources.push_back(edgeOf(assign.getValue()));
+  else if (isComputed(value))
     for (Value operand : value.getDefiningOp()->getOperands())
       sources.push_back(edgeOf(operand));
   return sources;
@@ -417,7 +428,7 @@ SmallVector<KernelGroup *> schedule::inOrder(llvm::MapVector<Value, KernelGroup>
   for (auto &[key, group] : groups)
     for (Value output : group.outputs) {
       writer[output] = &group;
-      if (output.getDefiningOp<graph::AssignOp>())
+      if (auto assign = output.getDefiningOp<graph::AssignOp>(); assign && !isAppending(assign))
         overwriter[memoryOf(output)] = &group;
     }
   llvm::DenseMap<KernelGroup *, SmallVector<KernelGroup *>> next;

@@ -37,8 +37,14 @@ bool isMasked(const view::ShapeTracker &tracker);
 /// shape.
 bool isWholeInOrder(const Edge &edge);
 
-/// The tensor in whose memory `tensor` is held: an assign's target, else itself.
+/// The tensor in whose memory `tensor` is held: the input that an assign writes to, else itself.
 mlir::Value memoryOf(mlir::Value tensor);
+
+/// What a kernel computes of a tensor that it writes: of an assign the value, which may be a part of it.
+mlir::Value writtenBy(mlir::Value tensor);
+
+/// Whether the assign writes only what lies behind its input, which nobody reads before.
+bool isAppending(graph::AssignOp assign);
 
 /// Ops that a kernel computes; everything else is memory when a kernel reads it, or a number.
 bool isComputed(mlir::Value value);

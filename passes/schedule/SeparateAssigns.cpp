@@ -8,11 +8,18 @@
 
 #include "passes/schedule/Realize.h"
 
+#include "ir/graph/Call.h"
+
 #include "mlir/IR/Builders.h"
 
 using namespace kiln;
 using namespace kiln::schedule;
 using namespace mlir;
+
+/// What has memory of its own is there, whole, before anything that is computed from it.
+static bool isHeld(Operation *op) {
+  return isa<graph::ContiguousOp, graph::AssignOp, graph::IfOp, graph::LoopOp, graph::CallOp>(op);
+}
 
 /// Whether `value` is computed from `target` by element-wise ops alone, all in the order of its elements, or not from
 /// it.
@@ -26,7 +33,7 @@ static bool readsInPlace(Value value, Value target) {
     Operation *op = edge.base.getDefiningOp();
     if (edge.base == target && !inPlace)
       return false;
-    if (!op || isa<graph::ContiguousOp>(op) || !known.insert({edge.base, inPlace}).second)
+    if (!op || isHeld(op) || !known.insert({edge.base, inPlace}).second)
       continue;
     for (Value operand : op->getOperands())
       open.push_back({operand, inPlace && isa<graph::AluOp>(op)});
@@ -45,6 +52,27 @@ static llvm::DenseSet<Operation *> readersOf(Value value, Operation *except) {
   return readers;
 }
 
+/// Every op that `value` is computed from.
+static llvm::SetVector<Operation *> sourcesBehind(Value value) {
+  llvm::SetVector<Operation *> sources;
+  auto add = [&](Value operand) {
+    if (Operation *op = operand.getDefiningOp())
+      sources.insert(op);
+  };
+  add(value);
+  for (size_t i = 0; i < sources.size(); ++i)
+    sources[i]->walk([&](Operation *inner) { llvm::for_each(inner->getOperands(), add); });
+  return sources;
+}
+
+/// Whether control flow or a call reads what `use` reads, at a time that no kernel waits for.
+static bool isReadAnyTime(OpOperand &use, Block &block, const llvm::SetVector<Operation *> &before) {
+  Operation *op = block.findAncestorOpInBlock(*use.getOwner());
+  if (isa<graph::ViewOp>(op))
+    return llvm::any_of(op->getUses(), [&](OpOperand &through) { return isReadAnyTime(through, block, before); });
+  return isa<graph::IfOp, graph::LoopOp, graph::CallOp, graph::BindOp>(op) && !before.contains(op);
+}
+
 static void separate(graph::AssignOp assign) {
   Value target = assign.getTarget();
   Operation *definition = assign;
@@ -60,10 +88,14 @@ static void separate(graph::AssignOp assign) {
       return llvm::any_of(readersOf(result, definition), [&](Operation *op) { return later.contains(op); });
     });
   };
+  llvm::SetVector<Operation *> before = sourcesBehind(assign.getValue());
   SmallVector<OpOperand *> uses;
-  for (OpOperand &use : target.getUses())
-    if (use.getOwner() != definition && !use.getOwner()->hasTrait<OpTrait::IsTerminator>() && isMixed(use.getOwner()))
+  for (OpOperand &use : target.getUses()) {
+    Operation *user = use.getOwner();
+    bool isOutput = user->hasTrait<OpTrait::IsTerminator>() && user->getBlock() == assign->getBlock();
+    if (user != definition && !isOutput && (isMixed(user) || isReadAnyTime(use, *assign->getBlock(), before)))
       uses.push_back(&use);
+  }
   if (uses.empty())
     return;
   builder.setInsertionPointToStart(assign->getBlock());
@@ -79,33 +111,43 @@ static bool readsFrom(Value value, Value target) {
     if (open[i] == target)
       return true;
     Operation *op = open[i].getDefiningOp();
-    if (op && !isa<graph::ContiguousOp>(op))
-      open.insert(op->operand_begin(), op->operand_end());
+    if (op && !isa<graph::ContiguousOp, graph::AssignOp>(op))
+      op->walk([&](Operation *inner) { open.insert(inner->operand_begin(), inner->operand_end()); });
   }
   return false;
 }
 
-/// Two tensors that are each computed from the other's old value: one of the new values is held until both are there.
-static void separatePairs(ArrayRef<graph::AssignOp> assigns) {
-  for (graph::AssignOp a : assigns)
-    for (graph::AssignOp b : assigns) {
-      bool crosses = a != b && readsFrom(a.getValue(), b.getTarget()) && readsFrom(b.getValue(), a.getTarget());
-      if (!crosses)
-        continue;
-      OpBuilder builder(a);
-      a.getValueMutable().assign(
-          graph::ContiguousOp::create(builder, a.getLoc(), a.getTarget().getType(), a.getValue()));
-    }
+/// Tensors that are each computed from the next one's old value, in a circle: one new value is held until all are
+/// there.
+static void breakCircles(ArrayRef<graph::AssignOp> assigns) {
+  for (graph::AssignOp assign : assigns) {
+    llvm::SetVector<Operation *> later; // those that wait until this one has its value
+    auto addReadBy = [&](graph::AssignOp reader) {
+      for (graph::AssignOp other : assigns)
+        if (other != reader && readsFrom(reader.getValue(), other.getTarget()))
+          later.insert(other);
+    };
+    addReadBy(assign);
+    for (size_t i = 0; i < later.size() && !later.contains(assign); ++i)
+      addReadBy(cast<graph::AssignOp>(later[i]));
+    if (!later.contains(assign))
+      continue;
+    OpBuilder builder(assign);
+    assign.getValueMutable().assign(
+        graph::ContiguousOp::create(builder, assign.getLoc(), assign.getValue().getType(), assign.getValue()));
+  }
 }
 
 LogicalResult schedule::separateAssigns(func::FuncOp main) {
-  auto assigns = llvm::to_vector(main.getBody().front().getOps<graph::AssignOp>());
-  for (graph::AssignOp assign : assigns) {
-    unsigned input = cast<BlockArgument>(assign.getTarget()).getArgNumber();
+  SmallVector<graph::AssignOp> assigns;
+  for (graph::AssignOp assign : main.getBody().front().getOps<graph::AssignOp>()) {
+    unsigned input = cast<BlockArgument>(memoryOf(assign)).getArgNumber();
     if (main.getArgAttr(input, graph::kValueAttr))
       return assign.emitError("an input with a stored default cannot be assigned to");
-    separate(assign);
+    if (!isAppending(assign))
+      assigns.push_back(assign);
   }
-  separatePairs(assigns);
+  llvm::for_each(assigns, separate);
+  breakCircles(assigns);
   return success();
 }

@@ -164,7 +164,7 @@ mlir::Value ProgramBuilder::emit(const Json &primitive) {
     return graph::ReduceOp::create(builder_, loc_, op == "REDUCE_SUM" ? Alu::ADD : Alu::MAX, sources[0],
                                    primitive.at("axis").get<std::vector<int64_t>>());
   if (op == "ASSIGN" && sources.size() == 2)
-    return graph::AssignOp::create(builder_, loc_, type, sources[0], sources[1]);
+    return graph::AssignOp::create(builder_, loc_, sources[0], sources[1]);
   if (op == "CONTIGUOUS")
     return graph::ContiguousOp::create(builder_, loc_, type, sources[0]);
   return emitAlu(op, sources, type);

@@ -246,14 +246,68 @@ LogicalResult ReduceOp::verify() {
   return success(succeeded(expectShape(*this, shape)) && succeeded(expectSameElement(*this, getInput())));
 }
 
+static view::Shape withCapacity(Value input, int64_t axis, int64_t capacity) {
+  view::Shape shape = shapeOf(input);
+  if (axis >= 0 && axis < int64_t(shape.size()))
+    shape[axis] = capacity;
+  return shape;
+}
+
+void RoomOp::build(OpBuilder &builder, OperationState &state, Value input, int64_t axis, int64_t capacity) {
+  build(builder, state, tensorType(withCapacity(input, axis, capacity), elementOf(input)), input,
+        builder.getI64IntegerAttr(axis), builder.getI64IntegerAttr(capacity));
+}
+
+static bool isInput(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && isa<FunctionOpInterface>(argument.getOwner()->getParentOp());
+}
+
+LogicalResult RoomOp::verify() {
+  if (!isInput(getInput()))
+    return emitOpError("only an input has room behind it");
+  int64_t axis = getAxis(), rank = shapeOf(getInput()).size();
+  if (axis < 0 || axis >= rank)
+    return emitOpError("the axis is out of range");
+  return success(succeeded(expectShape(*this, withCapacity(getInput(), axis, getCapacity()))) &&
+                 succeeded(expectSameElement(*this, getInput())));
+}
+
+void AssignOp::build(OpBuilder &builder, OperationState &state, Value target, Value value, DimsAttr begin) {
+  build(builder, state, target.getType(), target, value, begin);
+}
+
+view::ShapeTracker graph::placeOf(AssignOp assign) {
+  view::Shape target = shapeOf(assign.getTarget());
+  view::ShapeTracker whole = view::ShapeTracker::contiguous(target);
+  if (!assign.getBegin())
+    return whole;
+  SmallVector<view::Range> ranges;
+  for (auto [begin, size] : llvm::zip(assign.getBegin()->getSizes(), shapeOf(assign.getValue())))
+    ranges.push_back({begin, begin + size});
+  return whole.shrink(ranges);
+}
+
 LogicalResult AssignOp::verify() {
-  auto target = dyn_cast<BlockArgument>(getTarget());
-  if (!target || !isa<FunctionOpInterface>(target.getOwner()->getParentOp()))
+  auto room = getTarget().getDefiningOp<RoomOp>();
+  if (!isInput(getTarget()) && !room)
     return emitOpError("the target must be an input");
-  for (Operation *user : target.getUsers())
-    if (auto other = dyn_cast<AssignOp>(user); other && other != *this && other.getTarget() == target)
+  for (Operation *user : getTarget().getUsers())
+    if (auto other = dyn_cast<AssignOp>(user); other && other != *this && other.getTarget() == getTarget())
       return emitOpError("the input is assigned to twice");
-  return success();
+  if (!getBegin())
+    return room ? emitOpError("needs to say where in the room the value begins")
+                : success(getValue().getType() == getTarget().getType());
+  view::Shape target = shapeOf(getTarget()), value = shapeOf(getValue());
+  if (!room || getBegin()->getSizes().size() != target.size() || value.size() != target.size())
+    return emitOpError("only a part of a room, of its rank, begins somewhere");
+  for (auto [axis, begin] : llvm::enumerate(getBegin()->getSizes())) {
+    bool isRoomAxis = int64_t(axis) == int64_t(room.getAxis());
+    view::Expr least = isRoomAxis ? shapeOf(room.getInput())[axis] : view::Expr(0);
+    if ((begin - least).max() < 0 || (!isRoomAxis && value[axis] != target[axis]))
+      return emitOpError("writes where the input lies");
+  }
+  return success(elementOf(getValue()) == elementOf(getTarget()));
 }
 
 LogicalResult GatherOp::verify() {

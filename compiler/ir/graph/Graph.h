@@ -20,10 +20,14 @@ namespace kiln::graph {
 /// The names of function argument and result attributes.
 inline constexpr llvm::StringLiteral kNameAttr = "graph.name";
 inline constexpr llvm::StringLiteral kValueAttr = "graph.value";
+inline constexpr llvm::StringLiteral kAliasAttr = "graph.alias";
 /// The module's list of SymbolAttr.
 inline constexpr llvm::StringLiteral kSymbolsAttr = "kiln.symbols";
 
 /// The identity of a reduction: 0, 1, or the dtype's lowest or highest value.
 mlir::TypedAttr reductionIdentity(Alu kind, mlir::Type element);
+
+/// Where an assign's value lies in its target: all of it, or the part that begins at `begin`.
+view::ShapeTracker placeOf(AssignOp assign);
 
 } // namespace kiln::graph

@@ -15,7 +15,8 @@ def GraphDialect : Dialect {
     op's location names the source node that it came from. Every dim of every tensor is a constant or, in the encoding, an
     expression over the module's symbols (`kiln.symbols`).
 
-    Argument attributes: `graph.name`, and `graph.value` (an input's stored default). Result attribute: `graph.name`.
+    Argument attributes: `graph.name`, `graph.value` (an input's stored default) and `graph.alias` (the output that is
+    written in the input's memory). Result attribute: `graph.name`.
   }];
   let dependentDialects = ["::kiln::KilnDialect"];
   let useDefaultAttributePrinterParser = 1;
@@ -29,6 +30,18 @@ def Tensor : Type<CPred<"::llvm::isa<::mlir::RankedTensorType>($_self)">, "tenso
 def TensorBool : Type<And<[Tensor.predicate,
     CPred<"::llvm::cast<::mlir::RankedTensorType>($_self).getElementType().isInteger(1)">]>, "tensor of bool",
     "::mlir::RankedTensorType">;
+
+def AliasAttr : AttrDef<GraphDialect, "Alias"> {
+  let mnemonic = "alias";
+  let summary = "of an input: an output that lies in its memory";
+  let description = [{
+    Of one shape with the input, or longer along `axis`: then the memory that both lie in has `capacity` elements along
+    it, of which each has the first, and the output is the input with elements behind it.
+  }];
+  let parameters = (ins "int64_t":$output, DefaultValuedParameter<"int64_t", "-1">:$axis,
+                        DefaultValuedParameter<"int64_t", "0">:$capacity);
+  let assemblyFormat = "`<` $output (`,` $axis^ `,` $capacity)? `>`";
+}
 
 //===----------------------------------------------------------------------===//
 // Sources
@@ -186,15 +199,33 @@ def ContiguousOp : PureGraphOp<"contiguous", [AllTypesMatch<["input", "result"]>
   let assemblyFormat = "$input attr-dict `:` type($input)";
 }
 
-def AssignOp : GraphOp<"assign", [AllTypesMatch<["target", "value", "result"]>, MemoryEffects<[MemWrite]>]> {
+def RoomOp : PureGraphOp<"room"> {
+  let summary = "an input with what lies behind it in its memory";
+  let description = [{
+    The caller's memory has `capacity` elements along `axis` and the input is the first of them. What the others are is not
+    known until an assign has written them.
+  }];
+  let arguments = (ins Tensor:$input, I64Attr:$axis, I64Attr:$capacity);
+  let results = (outs Tensor:$result);
+  let assemblyFormat = "$input `axis` $axis `capacity` $capacity attr-dict `:` type($input) `to` type($result)";
+  let hasVerifier = 1;
+  let builders = [OpBuilder<(ins "::mlir::Value":$input, "int64_t":$axis, "int64_t":$capacity)>];
+}
+
+def AssignOp : GraphOp<"assign", [AllTypesMatch<["target", "result"]>, MemoryEffects<[MemWrite]>]> {
   let summary = "a tensor written into the memory of an input";
   let description = [{
     The result is `value`, held where `target` was. Whoever else reads `target` reads what it was before. An input is assigned
     to once at most.
+
+    With `begin` the target is a `graph.room` and only the part of it that begins there is written; the rest is what it
+    was. It lies behind the input, so nobody reads what it was before.
   }];
-  let arguments = (ins Tensor:$target, Tensor:$value);
+  let arguments = (ins Tensor:$target, Tensor:$value, OptionalAttr<DimsAttr>:$begin);
   let results = (outs Tensor:$result);
-  let assemblyFormat = "$value `to` $target attr-dict `:` type($result)";
+  let assemblyFormat = "$value `to` $target (`at` $begin^)? attr-dict `:` type($value) `to` type($result)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$target, "::mlir::Value":$value,
+                                 CArg<"::kiln::DimsAttr", "{}">:$begin)>];
   let hasVerifier = 1;
 }
 

@@ -26,12 +26,24 @@ def SliceType : TypeDef<HostDialect, "Slice"> {
   let summary = "device memory from some byte on";
 }
 
+def AliasAttr : AttrDef<HostDialect, "Alias"> {
+  let mnemonic = "alias";
+  let summary = "of an input the output that lies in its memory, of an output the input";
+  let description = [{
+    With an `axis` the memory has `capacity` elements along it, however many the tensor has; -1: it is as large as the tensor.
+  }];
+  let parameters = (ins "int64_t":$port, DefaultValuedParameter<"int64_t", "-1">:$axis,
+                        DefaultValuedParameter<"int64_t", "0">:$capacity);
+  let assemblyFormat = "`<` $port (`,` $axis^ `,` $capacity)? `>`";
+}
+
 def PortAttr : AttrDef<HostDialect, "Port"> {
   let mnemonic = "port";
-  let summary = "an input or output: name, type, and an input's stored default";
+  let summary = "an input or output: name, type, an input's stored default, and who shares its memory";
   let parameters = (ins StringRefParameter<>:$name, "::mlir::RankedTensorType":$type,
-                        OptionalParameter<"::mlir::ElementsAttr">:$value);
-  let assemblyFormat = "`<` $name `,` $type (`,` $value^)? `>`";
+                        OptionalParameter<"::mlir::ElementsAttr">:$value,
+                        OptionalParameter<"::kiln::host::AliasAttr">:$alias);
+  let assemblyFormat = "`<` $name `,` $type (`,` $value^)? (`alias` $alias^)? `>`";
 }
 
 def WeightAttr : AttrDef<HostDialect, "Weight"> {

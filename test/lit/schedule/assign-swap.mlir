@@ -9,8 +9,8 @@
 // CHECK: host.launch @{{.*}}(%[[A]], %[[HELD]])
 func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) {
   %0 = graph.alu neg %b : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = graph.assign %0 to %a : tensor<4xf32>
+  %1 = graph.assign %0 to %a : tensor<4xf32> to tensor<4xf32>
   %2 = graph.alu sqrt %a : (tensor<4xf32>) -> tensor<4xf32>
-  %3 = graph.assign %2 to %b : tensor<4xf32>
+  %3 = graph.assign %2 to %b : tensor<4xf32> to tensor<4xf32>
   return
 }

@@ -12,7 +12,7 @@
 // CHECK: kernel.store %{{.*}}, %[[A]]
 func.func @main(%w: tensor<4xf32>, %g: tensor<4xf32>) {
   %0 = graph.alu add %w, %g : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  %1 = graph.assign %0 to %w : tensor<4xf32>
+  %1 = graph.assign %0 to %w : tensor<4xf32> to tensor<4xf32>
   return
 }
 
@@ -27,7 +27,7 @@ func.func @main(%w: tensor<4xf32>, %g: tensor<4xf32>) {
 // CHECK: kernel.alu neg
 func.func @main(%w: tensor<4xf32>) -> tensor<4xf32> {
   %0 = graph.alu sqrt %w : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = graph.assign %0 to %w : tensor<4xf32>
+  %1 = graph.assign %0 to %w : tensor<4xf32> to tensor<4xf32>
   %2 = graph.alu neg %w : (tensor<4xf32>) -> tensor<4xf32>
   %3 = graph.contiguous %2 : tensor<4xf32>
   %4 = graph.alu recip %3 : (tensor<4xf32>) -> tensor<4xf32>
@@ -48,7 +48,7 @@ func.func @main(%w: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK: host.launch @{{.*}}(%{{.*}}, %[[OLD]], %[[W]])
 func.func @main(%w: tensor<4xf32>) -> tensor<4xf32> {
   %0 = graph.flip %w [0] : tensor<4xf32> to tensor<4xf32>
-  %1 = graph.assign %0 to %w : tensor<4xf32>
+  %1 = graph.assign %0 to %w : tensor<4xf32> to tensor<4xf32>
   %2 = graph.alu add %w, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %2 : tensor<4xf32>
 }
@@ -61,7 +61,7 @@ func.func @main(%w: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK: host.done
 func.func @main(%w: tensor<4xf32>, %g: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %0 = graph.alu add %w, %g : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  %1 = graph.assign %0 to %w : tensor<4xf32>
+  %1 = graph.assign %0 to %w : tensor<4xf32> to tensor<4xf32>
   %2 = graph.alu neg %w : (tensor<4xf32>) -> tensor<4xf32>
   return %1, %2 : tensor<4xf32>, tensor<4xf32>
 }
@@ -70,6 +70,28 @@ func.func @main(%w: tensor<4xf32>, %g: tensor<4xf32>) -> (tensor<4xf32>, tensor<
 
 func.func @main(%w: tensor<2xf32> {graph.value = dense<[1.0, 2.0]> : tensor<2xf32>}, %g: tensor<2xf32>) {
   // expected-error@+1 {{an input with a stored default cannot be assigned to}}
-  %0 = graph.assign %g to %w : tensor<2xf32>
+  %0 = graph.assign %g to %w : tensor<2xf32> to tensor<2xf32>
   return
+}
+
+// -----
+
+// A loop may run at any time that no kernel waits for: it reads a copy of what is overwritten.
+// CHECK-LABEL: host.program @main
+// CHECK: %[[W:.*]] = host.input 0
+// CHECK: %[[OLD:.*]] = host.alloc
+// CHECK: host.launch @{{.*}}(%[[OLD]], %[[W]])
+// CHECK: host.launch @{{.*}}(%[[W]])
+// CHECK: scf.while
+func.func @main(%w: tensor<4xf32>) -> tensor<4xf32> {
+  %trips = graph.const 3 : i64 : tensor<i64>
+  %0 = graph.alu sqrt %w : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = graph.assign %0 to %w : tensor<4xf32> to tensor<4xf32>
+  %2 = graph.loop trips(%trips : tensor<i64>) carry(%w : tensor<4xf32>) -> (tensor<4xf32>) {
+  ^bb0(%i: tensor<i64>, %carried: tensor<4xf32>):
+    %go = graph.const true : tensor<i1>
+    %3 = graph.alu neg %carried : (tensor<4xf32>) -> tensor<4xf32>
+    graph.yield %go, %3 : tensor<i1>, tensor<4xf32>
+  }
+  return %2 : tensor<4xf32>
 }

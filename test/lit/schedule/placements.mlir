@@ -64,7 +64,7 @@ module {
   func.func @main(%x: tensor<4x3xf32>, %i: tensor<5xi64>) -> tensor<5x3xf32> {
     %t = graph.alu exp %x : (tensor<4x3xf32>) -> tensor<4x3xf32> loc("table")
     %n = graph.alu neg %x : (tensor<4x3xf32>) -> tensor<4x3xf32> loc("n")
-    %a = graph.assign %n to %x : tensor<4x3xf32> loc("next")
+    %a = graph.assign %n to %x : tensor<4x3xf32> to tensor<4x3xf32> loc("next")
     %g = graph.gather %t[%i] 0 : tensor<4x3xf32>, tensor<5xi64> to tensor<5x3xf32> loc("g")
     %c = graph.contiguous %g : tensor<5x3xf32> loc("held")
     %y = graph.alu neg %c : (tensor<5x3xf32>) -> tensor<5x3xf32> loc("y")
