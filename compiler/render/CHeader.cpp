@@ -127,6 +127,14 @@ static std::string describe(const PortEntry &port) {
   return text;
 }
 
+/// What is added where an output lies in the input's memory.
+static std::string describe(const AliasEntry &alias, llvm::StringRef output) {
+  std::string text = ", where output '" + output.str() + "' comes to lie";
+  if (alias.axis >= 0)
+    text += ", in memory with " + std::to_string(alias.capacity) + " elements along axis " + std::to_string(alias.axis);
+  return text;
+}
+
 static std::string inComment(llvm::StringRef text) {
   std::string result;
   for (char c : text)
@@ -199,14 +207,22 @@ void HeaderWriter::writeEntryPoints() {
        << ";\n\n";
 }
 
-/// How many elements there are where a shape is fixed, so that the caller's memory may be an array.
+/// How many elements there are where a shape is fixed, so that the caller's memory may be an array; with the room that
+/// an alias has.
 void HeaderWriter::writeCounts() {
   Scope macros({});
   for (auto [ports, names] : {std::pair(&tables_.inputs, &inputs_), std::pair(&tables_.outputs, &outputs_)})
-    for (auto [port, name] : llvm::zip(*ports, *names)) {
+    for (auto [index, port, name] : llvm::enumerate(*ports, *names)) {
+      bool isInput = ports == &tables_.inputs;
+      if (!isInput && tables_.aliasOfOutput(index))
+        continue;
+      const AliasEntry *alias = isInput ? tables_.aliasOfInput(index) : nullptr;
       int64_t count = 1;
-      bool wraps = llvm::any_of(
-          port.dims, [&](const DimEntry &dim) { return dim.size < 0 || llvm::MulOverflow(count, dim.size, count); });
+      bool wraps = false;
+      for (auto [axis, dim] : llvm::enumerate(port.dims)) {
+        int64_t size = alias && alias->axis == int64_t(axis) ? alias->capacity : dim.size;
+        wraps |= size < 0 || llvm::MulOverflow(count, size, count);
+      }
       std::string macro = macros.add(llvm::StringRef(prefix_ + "_" + name).upper() + "_ELEMENTS");
       if (!wraps)
         out_ << "#define " << macro << ' ' << count << '\n';
@@ -218,8 +234,13 @@ void HeaderWriter::describeParameters() {
   for (auto [entry, name] : llvm::zip(tables_.symbols, symbols_))
     out_ << " *   " << name << ": " << entry.min << " to " << entry.max << '\n';
   for (auto [ports, names] : {std::pair(&tables_.inputs, &inputs_), std::pair(&tables_.outputs, &outputs_)})
-    for (auto [port, name] : llvm::zip(*ports, *names)) {
+    for (auto [index, port, name] : llvm::enumerate(*ports, *names)) {
+      bool isInput = ports == &tables_.inputs;
+      if (!isInput && tables_.aliasOfOutput(index))
+        continue;
       out_ << " *   " << name << ": " << inComment(describe(port));
+      if (const AliasEntry *alias = isInput ? tables_.aliasOfInput(index) : nullptr)
+        out_ << inComment(describe(*alias, tables_.outputs[alias->output].name));
       if (port.name != name)
         out_ << " (" << inComment(port.name) << ")";
       out_ << '\n';
@@ -234,11 +255,22 @@ void HeaderWriter::writeParameters(llvm::StringRef outputType, llvm::StringRef a
   out_ << "(kiln_context *context";
   for (const std::string &name : symbols_)
     out_ << ", int64_t " << name;
-  for (auto [port, name] : llvm::zip(tables_.inputs, inputs_))
-    out_ << ", const " << typeInC(port.element) << " *" << name;
-  for (auto [port, name] : llvm::zip(tables_.outputs, outputs_))
-    out_ << ", " << withType(outputType, port, name) << name << withType(afterOutput, port, name);
+  for (auto [index, port, name] : llvm::enumerate(tables_.inputs, inputs_)) {
+    const AliasEntry *alias = tables_.aliasOfInput(index);
+    out_ << ", " << (alias ? "" : "const ") << typeInC(port.element) << " *" << name;
+    if (alias && alias->axis >= 0)
+      out_ << ", int64_t " << name << "_room";
+  }
+  for (auto [index, port, name] : llvm::enumerate(tables_.outputs, outputs_))
+    if (!tables_.aliasOfOutput(index))
+      out_ << ", " << withType(outputType, port, name) << name << withType(afterOutput, port, name);
   out_ << ") {\n";
+}
+
+/// The room for so many elements, in bytes.
+static std::string bytesOf(const std::string &name, const PortEntry &port) {
+  std::string size = std::to_string(byteSize(port.element));
+  return name + "_room > INT64_MAX / " + size + " ? INT64_MAX : " + name + "_room * " + size;
 }
 
 void HeaderWriter::writeInputs() {
@@ -258,6 +290,8 @@ void HeaderWriter::writeInputs() {
     out_ << slot << "rank = " << port.dims.size() << ";\n";
     for (auto [axis, dim] : llvm::enumerate(port.dims))
       out_ << slot << "dims[" << axis << "] = " << stripParens(dimInC(dim.value)) << ";\n";
+    if (const AliasEntry *alias = tables_.aliasOfInput(index); alias && alias->axis >= 0)
+      out_ << slot << "capacity = " << bytesOf(inputs_[index], port) << ";\n";
   }
 }
 
@@ -272,6 +306,8 @@ void HeaderWriter::writeRun() {
   out_ << "  kiln_status kiln_result = " << prefix_ << "_run_tensors(context, kiln_inputs, " << tables_.inputs.size()
        << ", kiln_outputs, " << tables_.outputs.size() << ");\n";
   for (auto [index, port] : llvm::enumerate(tables_.outputs)) {
+    if (tables_.aliasOfOutput(index))
+      continue;
     std::string slot = "kiln_outputs[" + std::to_string(index) + "].";
     const std::string &name = outputs_[index];
     out_ << "  *" << name << " = (const " << typeInC(port.element) << " *)" << slot << "data;\n";
@@ -292,16 +328,19 @@ void HeaderWriter::writeRunInto() {
   writeParameters("$t *", ", int64_t $n_room, int64_t *$n_dims");
   writeInputs();
   for (auto [index, port] : llvm::enumerate(tables_.outputs)) {
+    if (tables_.aliasOfOutput(index))
+      continue;
     std::string slot = "  kiln_outputs[" + std::to_string(index) + "].";
     const std::string &name = outputs_[index];
     out_ << slot << "data = " << name << ";\n";
-    out_ << slot << "capacity = " << name << "_room > INT64_MAX / " << byteSize(port.element)
-         << " ? INT64_MAX : " << name << "_room * " << byteSize(port.element) << ";\n";
+    out_ << slot << "capacity = " << bytesOf(name, port) << ";\n";
   }
   out_ << "  kiln_status kiln_result = " << prefix_ << "_run_tensors(context, kiln_inputs, " << tables_.inputs.size()
        << ", kiln_outputs, " << tables_.outputs.size() << ");\n";
   for (auto [index, port] : llvm::enumerate(tables_.outputs)) {
     const std::string &name = outputs_[index];
+    if (tables_.aliasOfOutput(index))
+      continue;
     if (port.dims.empty())
       out_ << "  (void)" << name << "_dims;\n";
     else

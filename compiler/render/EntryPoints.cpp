@@ -24,6 +24,8 @@ static constexpr render::EntryPoint kEntryPoints[] = {
      "What input or output `index` is like; KILN_INVALID_ARGUMENT where there is none."},
     {"output", "kiln_output_info", true, "kiln_status ", "int32_t index, kiln_port_info *info", "index, info", "iip",
      ""},
+    {"alias", "kiln_alias_info", true, "kiln_status ", "int32_t index, kiln_alias *info", "index, info", "iip",
+     "The `index`-th output that lies in an input's memory."},
 };
 
 llvm::ArrayRef<render::EntryPoint> render::entryPoints() { return kEntryPoints; }

@@ -31,6 +31,7 @@ private:
   std::string symbols(llvm::ArrayRef<SymbolEntry> entries);
   std::string weights(llvm::ArrayRef<WeightEntry> entries);
   std::string kernels(llvm::ArrayRef<KernelEntry> entries);
+  std::string aliases(llvm::ArrayRef<AliasEntry> entries);
   std::string words(llvm::StringRef bytes);
   llvm::Expected<std::string> weightData(const ModelTables &tables);
   std::string code();
@@ -89,6 +90,12 @@ std::string TableWriter::symbols(llvm::ArrayRef<SymbolEntry> entries) {
   return array("kiln_symbol", "symbols", llvm::map_to_vector(entries, [&](const SymbolEntry &entry) -> std::string {
                  return llvm::formatv("{{{0}, {1}, {2}, {3}}", stringLiteral(entry.name), number(entry.min),
                                       number(entry.max), number(entry.value));
+               }));
+}
+
+std::string TableWriter::aliases(llvm::ArrayRef<AliasEntry> entries) {
+  return array("kiln_alias", "aliases", llvm::map_to_vector(entries, [](const AliasEntry &entry) -> std::string {
+                 return llvm::formatv("{{{0}, {1}, {2}, {3}}", entry.input, entry.output, entry.axis, entry.capacity);
                }));
 }
 
@@ -197,6 +204,7 @@ llvm::Expected<std::string> TableWriter::run(const ModelTables &tables) {
   text_ += renderRunFunction(tables, functions_) + "\n";
   std::string inputs = ports("inputs", tables.inputs), outputs = ports("outputs", tables.outputs);
   std::string symbolTable = symbols(tables.symbols), weightTable = weights(tables.weights), codeName = code();
+  std::string aliasTable = aliases(tables.aliases);
   llvm::Expected<std::string> data = weightData(tables);
   if (!data)
     return data.takeError();
@@ -226,6 +234,10 @@ llvm::Expected<std::string> TableWriter::run(const ModelTables &tables) {
   field("run", "run");
   if (!options_.weightsDigest.empty())
     field("weights_digest", stringLiteral(options_.weightsDigest));
+  if (!tables.aliases.empty()) {
+    field("aliases", aliasTable);
+    field("alias_count", llvm::Twine(tables.aliases.size()));
+  }
   text_ += "};\n";
   if (!options_.prefix.empty())
     entryPoints();

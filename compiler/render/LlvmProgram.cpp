@@ -62,6 +62,8 @@ public:
   Constant *weights(llvm::ArrayRef<WeightEntry> entries);
   Constant *kernels(llvm::ArrayRef<KernelEntry> entries, llvm::ArrayRef<Constant *> functions);
 
+  Constant *aliases(llvm::ArrayRef<AliasEntry> entries);
+
 private:
   Constant *port(const PortEntry &entry);
 
@@ -95,6 +97,15 @@ Constant *TableWriter::symbols(llvm::ArrayRef<SymbolEntry> entries) {
                                          {text(entry.name), wide(entry.min), wide(entry.max), wide(entry.value)});
                                    }),
                "symbols");
+}
+
+Constant *TableWriter::aliases(llvm::ArrayRef<AliasEntry> entries) {
+  return array(llvm::map_to_vector(entries,
+                                   [&](const AliasEntry &entry) {
+                                     return record({number(entry.input), number(entry.output), number(entry.axis),
+                                                    wide(entry.capacity)});
+                                   }),
+               "aliases");
 }
 
 Constant *TableWriter::weights(llvm::ArrayRef<WeightEntry> entries) {
@@ -227,7 +238,9 @@ void render::renderProgram(const ModelTables &tables, const target::Cpu &cpu, co
                                   placeWeights(placement, module),
                                   write.wide(tables.weightBytes),
                                   renderHost(tables, module),
-                                  options.weightsDigest.empty() ? write.null() : write.text(options.weightsDigest)});
+                                  options.weightsDigest.empty() ? write.null() : write.text(options.weightsDigest),
+                                  write.aliases(tables.aliases),
+                                  write.number(tables.aliases.size())});
   auto *table = new llvm::GlobalVariable(module, model->getType(), /*isConstant=*/true,
                                          llvm::GlobalValue::ExternalLinkage, model, options.symbol);
   if (!options.prefix.empty())

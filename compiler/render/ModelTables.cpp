@@ -99,6 +99,16 @@ bool render::usesReferences(const ModelTables &tables) {
   return uses;
 }
 
+const AliasEntry *ModelTables::aliasOfInput(int32_t index) const {
+  auto found = llvm::find_if(aliases, [&](const AliasEntry &alias) { return alias.input == index; });
+  return found == aliases.end() ? nullptr : &*found;
+}
+
+const AliasEntry *ModelTables::aliasOfOutput(int32_t index) const {
+  auto found = llvm::find_if(aliases, [&](const AliasEntry &alias) { return alias.output == index; });
+  return found == aliases.end() ? nullptr : &*found;
+}
+
 ModelTables render::modelTables(mlir::ModuleOp module) {
   ModelTables tables;
   mlir::SymbolTableCollection symbols;
@@ -107,6 +117,10 @@ ModelTables render::modelTables(mlir::ModuleOp module) {
     tables.symbols.push_back({symbol.getName().str(), symbol.getMin(), symbol.getMax(), symbol.getValue()});
   for (auto port : tables.program.getInputs().getAsRange<host::PortAttr>())
     tables.inputs.push_back(describePort(port, tables.symbols));
+  for (auto [index, port] : llvm::enumerate(tables.program.getInputs().getAsRange<host::PortAttr>()))
+    if (host::AliasAttr alias = port.getAlias())
+      tables.aliases.push_back(
+          {int32_t(index), int32_t(alias.getPort()), int32_t(alias.getAxis()), alias.getCapacity()});
   for (auto port : tables.program.getOutputs().getAsRange<host::PortAttr>())
     tables.outputs.push_back(describePort(port, tables.symbols));
   for (auto weight : tables.program.getWeights().getAsRange<host::WeightAttr>()) {

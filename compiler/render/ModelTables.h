@@ -50,6 +50,12 @@ struct KernelEntry {
   std::array<int64_t, 3> local;
 };
 
+/// As kiln_alias.
+struct AliasEntry {
+  int32_t input, output, axis;
+  int64_t capacity;
+};
+
 /// A library that calls of the host use; see kiln/call.h.
 struct LibraryEntry {
   llvm::StringLiteral word, linked; ///< as KILN_CALL_LIBRARIES has them
@@ -64,6 +70,11 @@ struct ModelTables {
   std::vector<KernelEntry> kernels;     ///< the module's, in its order
   llvm::StringMap<int32_t> kernelIndex; ///< by symbol name
   std::vector<LibraryEntry> libraries;  ///< each once
+  std::vector<AliasEntry> aliases;      ///< outputs that lie in an input's memory
+
+  /// That of an input or of an output, or null.
+  const AliasEntry *aliasOfInput(int32_t index) const;
+  const AliasEntry *aliasOfOutput(int32_t index) const;
 };
 
 /// Whether a sum or product within the size may pass 64 bits for sizes of a run that are allowed each by itself, so

@@ -101,10 +101,17 @@ void kiln_context_destroy(kiln_context *context) {
 
 /*===- Runs --------------------------------------------------------------===*/
 
-static int64_t bytes_of(const kiln_port *port) {
+static const kiln_alias *alias_of(const kiln_model *model, int32_t input, int32_t output) {
+  for (int32_t i = 0; i < model->alias_count; i++)
+    if (model->aliases[i].input == input || model->aliases[i].output == output)
+      return &model->aliases[i];
+  return NULL;
+}
+
+static int64_t bytes_of(const kiln_port *port, const kiln_alias *alias) {
   int64_t bytes = (int64_t)kiln_dtype_size(port->dtype);
   for (int32_t axis = 0; axis < port->rank; axis++)
-    bytes *= port->dims[axis].size;
+    bytes *= alias && axis == alias->axis ? alias->capacity : port->dims[axis].size;
   return bytes;
 }
 
@@ -116,10 +123,11 @@ static int overlap(const void *left, int64_t left_bytes, const void *right, int6
 static kiln_status check_input(kiln_context *context, int32_t index) {
   const kiln_port *port = &context->model->inputs[index];
   const kiln_tensor *given = context->inputs ? &context->inputs[index] : NULL;
+  const kiln_alias *alias = alias_of(context->model, index, -1);
+  int64_t bytes = bytes_of(port, alias);
   if (!given || !given->data)
-    return port->value || bytes_of(port) == 0
-               ? KILN_OK
-               : fail(context, KILN_INVALID_ARGUMENT, "input '", port->name, "': given none");
+    return port->value || bytes == 0 ? KILN_OK
+                                     : fail(context, KILN_INVALID_ARGUMENT, "input '", port->name, "': given none");
   int fits = given->dtype == port->dtype && given->rank == port->rank;
   for (int32_t axis = 0; fits && axis < port->rank; axis++)
     fits = given->dims[axis] == port->dims[axis].size;
@@ -127,7 +135,15 @@ static kiln_status check_input(kiln_context *context, int32_t index) {
     return fail(context, KILN_INVALID_ARGUMENT, "input '", port->name, "': another dtype or shape than declared");
   if ((uintptr_t)given->data % kiln_dtype_size(port->dtype))
     return fail(context, KILN_INVALID_ARGUMENT, "input '", port->name, "': not aligned to its elements");
-  for (int64_t i = 0; port->dtype == KILN_BOOL && i < bytes_of(port); i++)
+  if (alias && alias->axis >= 0 && given->capacity < bytes)
+    return fail(context, KILN_INVALID_ARGUMENT, "input '", port->name, "': no room for more in the caller's memory");
+  for (int32_t i = 0; i < context->model->input_count; i++)
+    if (alias && i != index && context->inputs[i].data &&
+        overlap(given->data, bytes, context->inputs[i].data,
+                bytes_of(&context->model->inputs[i], alias_of(context->model, i, -1))))
+      return fail(context, KILN_INVALID_ARGUMENT, "input '", port->name,
+                  "': is written, and shares memory with another");
+  for (int64_t i = 0; port->dtype == KILN_BOOL && i < bytes; i++)
     if (((const uint8_t *)given->data)[i] > 1)
       return fail(context, KILN_INVALID_ARGUMENT, "input '", port->name, "': a bool is neither 0 nor 1");
   return KILN_OK;
@@ -137,16 +153,20 @@ static kiln_status check_output(kiln_context *context, int32_t index) {
   const kiln_model *model = context->model;
   const kiln_port *port = &model->outputs[index];
   const kiln_tensor *given = &context->outputs[index];
-  int64_t bytes = bytes_of(port);
+  int64_t bytes = bytes_of(port, NULL);
+  if (alias_of(model, -1, index))
+    return KILN_OK; /* in its input's memory, whatever its entry says */
   if (!given->data || given->capacity < bytes)
     return fail(context, KILN_INVALID_ARGUMENT, "output '", port->name, "': no room for it in the caller's memory");
   if ((uintptr_t)given->data % kiln_dtype_size(port->dtype))
     return fail(context, KILN_INVALID_ARGUMENT, "output '", port->name, "': not aligned to its elements");
   for (int32_t i = 0; context->inputs && i < model->input_count; i++)
-    if (context->inputs[i].data && overlap(given->data, bytes, context->inputs[i].data, bytes_of(&model->inputs[i])))
+    if (context->inputs[i].data &&
+        overlap(given->data, bytes, context->inputs[i].data, bytes_of(&model->inputs[i], alias_of(model, i, -1))))
       return fail(context, KILN_INVALID_ARGUMENT, "output '", port->name, "': shares memory with an input");
   for (int32_t i = 0; i < index; i++)
-    if (overlap(given->data, bytes, context->outputs[i].data, bytes_of(&model->outputs[i])))
+    if (!alias_of(model, -1, i) &&
+        overlap(given->data, bytes, context->outputs[i].data, bytes_of(&model->outputs[i], NULL)))
       return fail(context, KILN_INVALID_ARGUMENT, "output '", port->name, "': shares memory with another output");
   return KILN_OK;
 }
@@ -166,6 +186,8 @@ kiln_status kiln_run(kiln_context *context, const kiln_tensor *inputs, int32_t i
     status = check_output(context, i);
   if (!status)
     status = model->run(context, NULL);
+  for (int32_t i = 0; !status && i < model->alias_count; i++)
+    outputs[model->aliases[i].output].data = inputs[model->aliases[i].input].data;
   for (int32_t i = 0; !status && i < model->output_count; i++) {
     outputs[i].dtype = model->outputs[i].dtype;
     outputs[i].rank = model->outputs[i].rank;
@@ -191,7 +213,8 @@ kiln_status kiln_rt_weight(kiln_context *context, int32_t index, kiln_slice *sli
 
 kiln_status kiln_rt_output(kiln_context *context, int32_t index, const int64_t *dims, kiln_slice *slice) {
   (void)dims; /* as declared, for sizes are fixed */
-  *slice = (kiln_slice){context->outputs[index].data, 0};
+  const kiln_alias *alias = alias_of(context->model, -1, index);
+  *slice = (kiln_slice){alias ? context->inputs[alias->input].data : context->outputs[index].data, 0};
   return KILN_OK;
 }
 

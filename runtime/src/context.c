@@ -1,6 +1,7 @@
 /*===- context.c - Make, use up and end what a run needs -----------------===*/
 #include "context.h"
 
+#include "alias.h"
 #include "alloc.h"
 #include "bind.h"
 #include "clock.h"
@@ -242,6 +243,8 @@ static kiln_status run(kiln_context *context) {
   kiln_status status = kiln_bind(context->model, context->inputs, context->sizes, &bad, &cause);
   if (!status)
     status = check_inputs(context);
+  if (!status)
+    status = kiln_check_aliases(context);
   if (!status)
     status = context->model->run(context, context->sizes);
   if (!status)

@@ -17,6 +17,7 @@ typedef struct kiln_block {
 typedef struct kiln_input_state {
   kiln_slice slice;
   bool ready;       /* `slice` holds this run's input */
+  bool in_place;    /* it is the caller's memory */
   kiln_block copy;  /* where the device cannot use the caller's memory */
   kiln_block bools; /* host memory: the caller's, each byte 0 or 1 */
 } kiln_input_state;

@@ -17,6 +17,15 @@ static kiln_status port_info(const kiln_port *ports, int32_t count, int32_t inde
   return KILN_OK;
 }
 
+int32_t kiln_alias_count(const kiln_model *model) { return model->alias_count; }
+
+kiln_status kiln_alias_info(const kiln_model *model, int32_t index, kiln_alias *info) {
+  if (index < 0 || index >= model->alias_count)
+    return KILN_INVALID_ARGUMENT;
+  *info = model->aliases[index];
+  return KILN_OK;
+}
+
 kiln_status kiln_input_info(const kiln_model *model, int32_t index, kiln_port_info *info) {
   return port_info(model->inputs, model->input_count, index, info);
 }

@@ -1,4 +1,5 @@
 /*===- program.c - What a host program calls: inputs and outputs ---------===*/
+#include "alias.h"
 #include "bind.h"
 #include "context.h"
 #include "dtype.h"
@@ -32,15 +33,15 @@ kiln_status kiln_rt_input(kiln_context *context, int32_t index, kiln_slice *slic
   if (state->ready)
     return KILN_OK;
   const kiln_port *port = &context->model->inputs[index];
-  const void *data = port->value;
+  const void *data = port->value, *given = NULL;
   int64_t dims[KILN_MAX_RANK];
   for (int32_t axis = 0; axis < port->rank; axis++)
     dims[axis] = port->dims[axis].size;
   if (context->inputs && kiln_input_given(port, &context->inputs[index])) {
-    data = context->inputs[index].data;
+    data = given = context->inputs[index].data;
     memcpy(dims, context->inputs[index].dims, sizeof dims);
   }
-  int64_t bytes = kiln_element_count(port->dtype, port->rank, dims) * (int64_t)kiln_dtype_size(port->dtype);
+  int64_t bytes = kiln_memory_bytes(port, kiln_alias_of_input(context->model, index), dims);
   bool owned = is_owned(context, data);
   if (owned) {
     kiln_status status = check_owned(context, "input", port->name, data);
@@ -65,6 +66,7 @@ kiln_status kiln_rt_input(kiln_context *context, int32_t index, kiln_slice *slic
       return kiln_fail_device(context, status, port->name);
   }
   state->ready = true;
+  state->in_place = mapped && data == given;
   *slice = state->slice;
   return KILN_OK;
 }
@@ -74,25 +76,18 @@ kiln_status kiln_rt_weight(kiln_context *context, int32_t index, kiln_slice *sli
   return KILN_OK;
 }
 
-static bool overlap(const void *left, int64_t left_bytes, const void *right, int64_t right_bytes) {
-  uintptr_t a = (uintptr_t)left, b = (uintptr_t)right;
-  return a < b + (uintptr_t)right_bytes && b < a + (uintptr_t)left_bytes;
-}
-
 /* Whether memory shares a byte with a given input: a kernel that writes the one while another still reads the other
  * would be wrong. */
 static bool is_read(const kiln_context *context, const void *memory, int64_t bytes) {
   for (int32_t i = 0; context->inputs && i < context->model->input_count; i++) {
-    const kiln_tensor *input = &context->inputs[i];
-    if (input->data &&
-        overlap(memory, bytes, input->data,
-                kiln_element_count(input->dtype, input->rank, input->dims) * (int64_t)kiln_dtype_size(input->dtype)))
+    const void *input = context->inputs[i].data;
+    if (input && kiln_overlap(memory, bytes, input, kiln_given_bytes(context, i)))
       return true;
   }
   return false;
 }
 
-/* Whether the caller's memory for output `index` has room for its bytes and is no other output's. */
+/* Whether the caller's memory for output `index` has room for its bytes and is none that another output lies in. */
 static kiln_status check_given(kiln_context *context, int32_t index) {
   const kiln_model *model = context->model;
   const kiln_output_state *state = &context->output_states[index];
@@ -103,10 +98,17 @@ static kiln_status check_given(kiln_context *context, int32_t index) {
                      model->outputs[index].name, state->bytes, room);
   for (int32_t i = 0; i < model->output_count; i++) {
     const kiln_output_state *other = &context->output_states[i];
-    if (i != index && other->ready && other->host && overlap(state->host, state->bytes, other->host, other->bytes))
+    if (i != index && other->ready && other->host && kiln_overlap(state->host, state->bytes, other->host, other->bytes))
       return kiln_fail(context, KILN_INVALID_ARGUMENT,
                        "outputs '%s' and '%s': given memory that overlaps; give each its own", model->outputs[i].name,
                        model->outputs[index].name);
+  }
+  for (int32_t i = 0; i < model->alias_count; i++) {
+    int32_t input = model->aliases[i].input;
+    if (kiln_overlap(state->host, state->bytes, context->inputs[input].data, kiln_given_bytes(context, input)))
+      return kiln_fail(context, KILN_INVALID_ARGUMENT,
+                       "output '%s': given memory of input '%s', which is written; give it its own",
+                       model->outputs[index].name, model->inputs[input].name);
   }
   return KILN_OK;
 }
@@ -133,10 +135,30 @@ static kiln_status choose_own(kiln_context *context, int32_t index) {
   return KILN_OK;
 }
 
+/* An output in the memory of an input. */
+static kiln_status tell_alias(kiln_context *context, const kiln_alias *alias, const int64_t *dims, kiln_slice *slice) {
+  kiln_output_state *state = &context->output_states[alias->output];
+  const kiln_port *port = &context->model->outputs[alias->output];
+  kiln_status status = kiln_rt_input(context, alias->input, slice);
+  if (status)
+    return status;
+  for (int32_t axis = 0; axis < port->rank; axis++)
+    state->dims[axis] = dims[axis];
+  state->bytes = kiln_given_bytes(context, alias->input);
+  state->host = context->inputs[alias->input].data;
+  state->in_place = context->input_states[alias->input].in_place;
+  state->slice = *slice;
+  state->ready = true;
+  return KILN_OK;
+}
+
 kiln_status kiln_rt_output(kiln_context *context, int32_t index, const int64_t *dims, kiln_slice *slice) {
   const kiln_port *port = &context->model->outputs[index];
   const kiln_tensor *given = &context->outputs[index];
   kiln_output_state *state = &context->output_states[index];
+  const kiln_alias *alias = kiln_alias_of_output(context->model, index);
+  if (alias)
+    return tell_alias(context, alias, dims, slice);
   int64_t count = kiln_element_count(port->dtype, port->rank, dims);
   if (count < 0)
     return kiln_fail(context, KILN_INVALID_ARGUMENT, "output '%s': its sizes are negative or too large", port->name);

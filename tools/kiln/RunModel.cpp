@@ -82,6 +82,20 @@ llvm::Expected<std::vector<HostTensor>> driver::runModel(const kiln_model &model
         model.inputs[index].dtype != KILN_STRING)
       tensor.dtype = model.inputs[index].dtype;
   }
+  // What is written, and what has room for more, is memory of its own.
+  std::vector<std::unique_ptr<void, decltype(&free)>> written;
+  for (const kiln_alias &alias : llvm::ArrayRef(model.aliases, size_t(model.alias_count))) {
+    kiln_tensor &tensor = given[alias.input];
+    size_t bytes = inputs[alias.input].bytes.size();
+    void *copy = malloc(std::max<size_t>(bytes, 1));
+    if (copy && bytes)
+      memcpy(copy, tensor.data, bytes);
+    tensor.data = copy;
+    bool isThere = copy && kiln_room_give(&alias, &tensor);
+    written.emplace_back(tensor.data, free);
+    if (!isThere)
+      return failure("no memory for an input with its capacity");
+  }
   kiln_options options = {};
   options.size = sizeof options;
   options.debug = debug;
@@ -94,6 +108,12 @@ llvm::Expected<std::vector<HostTensor>> driver::runModel(const kiln_model &model
   std::shared_ptr<kiln_context> owner(context, kiln_context_destroy);
   if (kiln_run(context, given.data(), model.input_count, outputs.data(), model.output_count))
     return failure(llvm::Twine(kiln_context_error(context)));
+  for (const kiln_alias &alias : llvm::ArrayRef(model.aliases, size_t(model.alias_count))) {
+    if (!kiln_room_take(&alias, &outputs[alias.output]))
+      return failure("no memory for an output");
+    if (alias.axis >= 0)
+      written.emplace_back(outputs[alias.output].data, free);
+  }
   std::vector<HostTensor> results;
   for (const kiln_tensor &output : outputs)
     results.push_back(copyOf(output, owner));

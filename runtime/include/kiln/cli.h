@@ -4,6 +4,7 @@
 
 #include "kiln/program.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #ifdef __cplusplus
@@ -26,6 +27,12 @@ void kiln_print_tensor(FILE *file, const char *name, const kiln_tensor *tensor);
  * bools, and strings from "zero" to "nine". The same on every machine; tensors with different streams are independent.
  */
 void kiln_random_fill(kiln_tensor *tensor, uint64_t seed, uint64_t stream, double mean);
+
+/* Moves an aliased input, whose elements lie one behind the other in memory of malloc's, to such memory with the room
+ * that the alias has. False: no memory. An alias without a capacity changes nothing. */
+bool kiln_room_give(const kiln_alias *alias, kiln_tensor *tensor);
+/* The other way round, of a tensor in anybody's memory: its data are a copy then, for free(). */
+bool kiln_room_take(const kiln_alias *alias, kiln_tensor *tensor);
 
 /* The model of a program that is linked with kiln_main. */
 extern const kiln_model kiln_the_model;

@@ -44,6 +44,12 @@ int32_t kiln_output_count(const kiln_model *model);
 kiln_status kiln_input_info(const kiln_model *model, int32_t index, kiln_port_info *info);
 kiln_status kiln_output_info(const kiln_model *model, int32_t index, kiln_port_info *info);
 
+/* Which outputs lie in an input's memory, for 0 <= index < count; else as above. Such an input's data are the caller's,
+ * maybe with a capacity, and share no byte with another; the entry of the output has no memory of its own, and gets the
+ * input's. Where the device cannot use that memory where it lies, it is copied there and back in every run. */
+int32_t kiln_alias_count(const kiln_model *model);
+kiln_status kiln_alias_info(const kiln_model *model, int32_t index, kiln_alias *info);
+
 size_t kiln_dtype_size(kiln_dtype dtype);
 const char *kiln_dtype_name(kiln_dtype dtype);
 const char *kiln_status_name(kiln_status status); /* "out of memory" */

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define KILN_ABI_VERSION 5
+#define KILN_ABI_VERSION 6
 #define KILN_MAX_GRID 3
 /* In bytes: of all memory that the runtime allocates. */
 #define KILN_ALIGNMENT 128
@@ -91,6 +91,8 @@ struct kiln_model {
   /* The host program: reads its inputs with kiln_rt_input and the symbols from `sizes`, fills every output. */
   kiln_status (*run)(kiln_context *context, const int64_t *sizes);
   const char *weights_digest; /* what its weights' file says of itself (KILN_DIGEST_KEY); NULL: any file will do */
+  const kiln_alias *aliases;
+  int32_t alias_count;
 };
 
 /* In the metadata of a safetensors file that kiln wrote: the BLAKE3, in 64 hexadecimal digits, of the whole file with

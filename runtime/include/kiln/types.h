@@ -61,15 +61,17 @@ typedef enum kiln_dtype {
  * context's, valid until its next run, whose inputs they may be, has ended. */
 typedef const char *kiln_string;
 
-/* A dense row-major tensor in host memory. Memory at a multiple of 64 bytes is used where it lies; an input or output
- * elsewhere is copied in every run. For the device cuda it may be in the GPU's memory, at such a multiple, where bools
- * are 0 or 1. */
+/* A row-major tensor in host memory, without gaps: it has no strides, and whoever has other ones copies. (Only what
+ * lies in memory with room for more, as kiln_alias tells, has the strides of that room.) Memory at a multiple of 64
+ * bytes is used where it lies; an input or output elsewhere is copied in every run. For the device cuda it may be in
+ * the GPU's memory, at such a multiple, where bools are 0 or 1. */
 typedef struct kiln_tensor {
   void *data;
   kiln_dtype dtype;
   int32_t rank;
   int64_t dims[KILN_MAX_RANK];
-  int64_t capacity; /* of an output: how many bytes the caller has at `data`, or KILN_CONTEXT_MEMORY */
+  int64_t capacity; /* of an output: how many bytes the caller has at `data`, or KILN_CONTEXT_MEMORY. Of an input with
+                       room for more: how many bytes that is */
 } kiln_tensor;
 
 /* Tensors of one dtype. */
@@ -143,6 +145,15 @@ typedef struct kiln_port_info {
   const char *dim_texts[KILN_MAX_RANK]; /* as declared: "3", "batch", "past + seq" */
   int32_t has_default;                  /* 1: an input that need not be given */
 } kiln_port_info;
+
+/* An output that lies in the memory of an input, which a run writes. Of one shape, or with a capacity: then the memory
+ * is that of a row-major tensor of the input's shape with `capacity` elements along `axis`, and the input and the
+ * output are the first of them. */
+typedef struct kiln_alias {
+  int32_t input, output;
+  int32_t axis; /* -1: of one shape, without room for more */
+  int64_t capacity;
+} kiln_alias;
 
 #ifdef __cplusplus
 }

@@ -36,6 +36,32 @@ static kiln_options options_of(const kiln_model *model, const kiln_args *args, k
   };
 }
 
+/* Prints the outputs and writes them to files. What lies in memory with room for more is shown without it. */
+static kiln_status show_outputs(const kiln_model *model, const kiln_args *args, const kiln_tensor *outputs,
+                                kiln_text *cause) {
+  kiln_tensor *shown = calloc((size_t)model->output_count + 1, sizeof *shown);
+  kiln_status status = shown ? KILN_OK : KILN_OUT_OF_MEMORY;
+  if (shown)
+    memcpy(shown, outputs, (size_t)model->output_count * sizeof *shown);
+  int32_t taken = 0;
+  for (; !status && taken < model->alias_count; taken++)
+    if (!kiln_room_take(&model->aliases[taken], &shown[model->aliases[taken].output]))
+      status = KILN_OUT_OF_MEMORY;
+  if (status)
+    kiln_text_add(cause, "no memory to show the outputs");
+  for (int32_t i = 0; i < model->output_count && !status; i++)
+    kiln_print_tensor(stdout, model->outputs[i].name, &shown[i]);
+  if (!status && args->output_dir)
+    status = kiln_cli_write(model, args->output_dir, shown, cause);
+  for (int32_t i = 0; i < taken; i++) {
+    int32_t output = model->aliases[i].output;
+    if (shown[output].data != outputs[output].data)
+      free(shown[output].data);
+  }
+  free(shown);
+  return status;
+}
+
 static kiln_status run_with(kiln_context *context, const kiln_model *model, const kiln_args *args,
                             const kiln_tensor *inputs, kiln_tensor *outputs, kiln_profile *profile, kiln_text *cause) {
   kiln_status status = kiln_run(context, inputs, model->input_count, outputs, model->output_count);
@@ -43,9 +69,7 @@ static kiln_status run_with(kiln_context *context, const kiln_model *model, cons
     kiln_text_add(cause, "%s", kiln_context_error(context));
     return status;
   }
-  for (int32_t i = 0; i < model->output_count; i++)
-    kiln_print_tensor(stdout, model->outputs[i].name, &outputs[i]);
-  if (args->output_dir && (status = kiln_cli_write(model, args->output_dir, outputs, cause)))
+  if ((status = show_outputs(model, args, outputs, cause)))
     return status;
   if (profile)
     return kiln_profile_runs(profile, context, model, inputs, args->bench ? args->bench : PROFILED_RUNS, cause);

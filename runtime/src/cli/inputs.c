@@ -164,6 +164,12 @@ kiln_status kiln_cli_inputs(const kiln_model *model, const kiln_args *args, kiln
     }
   if (!status)
     status = fill_missing(&chosen, args, sizes, tensors, wrong_use, cause);
+  for (int32_t i = 0; i < model->alias_count && !status; i++)
+    if (!kiln_room_give(&model->aliases[i], &tensors[model->aliases[i].input])) {
+      kiln_text_add(cause, "input '%s': no memory for its capacity of %" PRId64,
+                    model->inputs[model->aliases[i].input].name, model->aliases[i].capacity);
+      status = KILN_OUT_OF_MEMORY;
+    }
 done:
   free(sizes);
   free(symbols);

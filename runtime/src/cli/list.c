@@ -16,6 +16,13 @@ static void list_ports(const char *kind, const kiln_port *ports, int32_t count) 
 void kiln_cli_list(const kiln_model *model) {
   list_ports("input", model->inputs, model->input_count);
   list_ports("output", model->outputs, model->output_count);
+  for (int32_t i = 0; i < model->alias_count; i++) {
+    const kiln_alias *alias = &model->aliases[i];
+    printf("alias %s: lies in the memory of %s", model->outputs[alias->output].name, model->inputs[alias->input].name);
+    if (alias->axis >= 0)
+      printf(", with room for %" PRId64 " along axis %" PRId32, alias->capacity, alias->axis);
+    printf("\n");
+  }
   for (int32_t i = 0; i < model->symbol_count; i++) {
     const kiln_symbol *symbol = &model->symbols[i];
     printf("symbol %s: %" PRId64 " to %" PRId64 ", at random %" PRId64 "\n", symbol->name, symbol->min, symbol->max,
