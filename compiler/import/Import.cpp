@@ -1,4 +1,4 @@
-#include "import/Import.h"
+#include "import/Alias.h"
 
 #include "import/NarrowProducts.h"
 #include "ir/graph/Graph.h"
@@ -42,13 +42,35 @@ llvm::Error import::checkPorts(mlir::ModuleOp module) {
   return weights;
 }
 
+/// The error with the file before it, of the same kind.
+static llvm::Error inFile(llvm::StringRef path, llvm::Error error) {
+  return llvm::handleErrors(std::move(error), [&](const UserError &known) {
+    std::string text = (path + ": " + known.text()).str();
+    return known.kind() == ErrorKind::Usage ? usageError(text) : failure(text);
+  });
+}
+
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 kiln::import::importModel(mlir::MLIRContext &context, llvm::StringRef path, const ImportOptions &options) {
-  auto module = path.ends_with(".json") ? importJson(context, path, options) : importOnnx(context, path, options);
+  auto read = [&](const ImportOptions &with) {
+    return path.ends_with(".json") ? importJson(context, path, with) : importOnnx(context, path, with);
+  };
+  auto module = read(options);
   if (!module)
     return module;
   if (llvm::Error error = checkPorts(**module))
     return failure(path + ": " + llvm::toString(std::move(error)));
+  // A capacity bounds sizes, and what follows from bounds is known from the beginning.
+  ImportOptions bounded = options;
+  if (llvm::Error error = declareAliases(**module, options, bounded.dims))
+    return inFile(path, std::move(error));
+  if (bounded.dims.size() > options.dims.size()) {
+    module = read(bounded);
+    if (!module)
+      return module;
+    if (llvm::Error error = declareAliases(**module, bounded, bounded.dims))
+      return inFile(path, std::move(error));
+  }
   if (options.precision)
     narrowProducts(**module, elementType(&context, *options.precision));
   return module;

@@ -27,8 +27,16 @@ struct SymbolBounds {
   int64_t value = 1; ///< stands for the size in estimates, --random and --bench
 };
 
+/// What --alias says: an output that lies in the memory of an input.
+struct AliasOption {
+  std::string text; ///< as it was given
+  std::string input, output;
+  std::optional<int64_t> capacity; ///< how many elements that memory has along the axis that grows
+};
+
 struct ImportOptions {
   llvm::StringMap<SymbolBounds> dims;
+  std::vector<AliasOption> aliases;
   /// A tensor of more bytes than this is refused before anything is allocated.
   int64_t memoryLimit = int64_t(16) << 30;
   /// What sums of products of float32 multiply; nullopt: what the model says.

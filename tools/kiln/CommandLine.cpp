@@ -1,5 +1,6 @@
 #include "CommandLine.h"
 
+#include "AliasOption.h"
 #include "CommandTable.h"
 #include "Devices.h"
 #include "DimOption.h"
@@ -43,7 +44,7 @@ namespace {
 
 /// What CLI11 fills and what has yet to be understood.
 struct Texts {
-  std::vector<std::string> dims, inputs, named, at, sizes;
+  std::vector<std::string> aliases, dims, inputs, named, at, sizes;
   std::string emit, schedule = "default", precision = "f32", rates, outputDir, random, bench, profile, threads;
   std::optional<double> memoryLimit; ///< in GiB
   bool list = false;
@@ -79,6 +80,11 @@ static void addCompileOptions(CLI::App &app, CommandLine &line, Texts &texts, co
       ->type_name("RATES");
   app.add_option("--dim", texts.dims, "a size that the model leaves open: NAME=VALUE or NAME=LO..HI,default=V")
       ->type_name("DIM")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--alias", texts.aliases,
+                 "an output that lies in an input's memory: INPUT=OUTPUT, or with room for more INPUT=OUTPUT:CAPACITY")
+      ->type_name("ALIAS")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--memory-limit", texts.memoryLimit, "the largest tensor that is not refused, in GiB (16)")
@@ -202,6 +208,9 @@ static llvm::Error understand(CommandLine &line, const Texts &texts) {
     compile.import.precision = DType::BF16;
   for (const std::string &dim : texts.dims)
     if (llvm::Error error = parseDim(dim, compile.import.dims))
+      return error;
+  for (const std::string &alias : texts.aliases)
+    if (llvm::Error error = parseAlias(alias, compile.import.aliases))
       return error;
   if (!(line.verify.relative >= 0 && line.verify.absolute >= 0))
     return usageError("--rtol, --atol: a tolerance is negative or no number", "give 0 or more");

@@ -68,6 +68,9 @@ llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options
                       "give --precision with the model's file");
   if (!options.import.dims.empty())
     return usageError(options.model + ": sizes are fixed when a model is imported", "give --dim with the model's file");
+  if (!options.import.aliases.empty())
+    return usageError(options.model + ": aliases are declared when a model is imported",
+                      "give --alias with the model's file");
   if (llvm::Error error = model->readDump())
     return error;
   if (llvm::Error error = model->checkDump())

@@ -1,0 +1,12 @@
+//===- Alias.h - --alias: outputs that lie in an input's memory -----------------===//
+#pragma once
+
+#include "import/Import.h"
+
+namespace kiln::import {
+
+/// Notes on the inputs of @main which outputs lie in their memory (graph.alias). Adds to `bounds` what follows for
+/// sizes that --dim says nothing about: with a capacity, a size is no larger.
+llvm::Error declareAliases(mlir::ModuleOp module, const ImportOptions &options, llvm::StringMap<SymbolBounds> &bounds);
+
+} // namespace kiln::import
