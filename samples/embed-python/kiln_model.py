@@ -33,6 +33,30 @@ class PortInfo(ctypes.Structure):
                 ("has_default", ctypes.c_int32)]
 
 
+class Alias(ctypes.Structure):
+    _fields_ = [("input", ctypes.c_int32), ("output", ctypes.c_int32), ("axis", ctypes.c_int32), ("capacity", ctypes.c_int64)]
+
+    def room(self, array):
+        """The whole memory of an input: an array that has `array` as its first elements, if that is a view of such a one; a
+        copy with room where it is not."""
+        shape = list(array.shape)
+        if self.axis >= 0:
+            shape[self.axis] = self.capacity
+        owner = array
+        while isinstance(owner.base, numpy.ndarray):
+            owner = owner.base
+        begin = array.ctypes.data - owner.ctypes.data
+        wanted = array.dtype.itemsize * int(numpy.prod(shape, dtype=numpy.int64))
+        strides = array.dtype.itemsize * numpy.cumprod([1] + shape[:0:-1])[::-1]
+        fits = all(size < 2 or stride == step for size, stride, step in zip(array.shape, array.strides, strides))
+        if fits and array.flags.writeable and 0 <= begin <= owner.nbytes - wanted and owner.flags.c_contiguous:
+            return numpy.ndarray(shape, array.dtype, owner.reshape(-1).view(numpy.uint8), begin)
+        memory = numpy.zeros(wanted + 64, numpy.uint8)
+        made = numpy.ndarray(shape, array.dtype, memory, -memory.ctypes.data % 64)
+        made[tuple(slice(size) for size in array.shape)] = array
+        return made
+
+
 class Options(ctypes.Structure):
     """The first members of kiln_options; `size` says how many there are."""
     _fields_ = [("size", ctypes.c_size_t), ("threads", ctypes.c_int32), ("weights_path", ctypes.c_char_p)]
@@ -61,6 +85,9 @@ class Model:
         self.prefix = name or re.sub(r"\W", "_", re.sub(r"^lib(?=.)|\.so$", "", os.path.basename(path)))
         self.function("error").restype = ctypes.c_char_p
         self.inputs, self.outputs = self.ports("input"), self.ports("output")
+        self.aliases, alias = {}, Alias()
+        while self.function("alias")(len(self.aliases), ctypes.byref(alias)) == 0:
+            self.aliases[alias.input] = Alias.from_buffer_copy(alias)
         error = ctypes.create_string_buffer(512)
         options = Options(ctypes.sizeof(Options), threads, weights and os.fsencode(weights))
         if self.function("create")(ctypes.byref(options), ctypes.byref(self.context), error, ctypes.c_size_t(len(error))):
@@ -79,14 +106,15 @@ class Model:
         return found
 
     def run(self, *arrays, **named):
-        """Inputs in declared order or by name; one that has a default may be left out. Gives a list of the outputs."""
+        """Inputs in declared order or by name; one that has a default may be left out. Gives a list of the outputs. One that
+        lies in an input's memory is a view of the array that the input was a view of, or of a copy with room for more."""
         if not self.context:
             raise Error("the model is closed")
         given = dict(zip((port.name for port in self.inputs), arrays), **named)
         if len(arrays) > len(self.inputs) or given.keys() - {port.name for port in self.inputs}:
             raise TypeError(f"the inputs are {self.inputs}")
-        inputs, kept = (Tensor * max(len(self.inputs), 1))(), []
-        for port, tensor in zip(self.inputs, inputs):
+        inputs, kept, rooms = (Tensor * max(len(self.inputs), 1))(), [], {}
+        for index, (port, tensor) in enumerate(zip(self.inputs, inputs)):
             tensor.dtype = port.kiln_dtype
             if given.get(port.name) is None:
                 continue
@@ -98,14 +126,20 @@ class Model:
                 kept.append([str(text).encode() for text in array.flat])
                 array = numpy.array([ctypes.cast(text, ctypes.c_void_p).value for text in kept[-1]],
                                     numpy.uint64).reshape(array.shape)
+            tensor.rank = array.ndim
+            tensor.dims[:array.ndim] = array.shape
+            alias = self.aliases.get(index)
+            if alias and alias.axis < array.ndim and (alias.axis < 0 or array.shape[alias.axis] <= alias.capacity):
+                array = rooms[alias.output] = alias.room(array)
+                tensor.capacity = array.nbytes
             array = numpy.ascontiguousarray(array).reshape(array.shape)
             kept.append(array)
-            tensor.data, tensor.rank = array.ctypes.data, array.ndim
-            tensor.dims[:array.ndim] = array.shape
+            tensor.data = array.ctypes.data
         outputs = (Tensor * max(len(self.outputs), 1))()
         if self.function("run_tensors")(self.context, inputs, len(self.inputs), outputs, len(self.outputs)):
             raise Error(self.function("error")(self.context).decode())
-        return [self.result(port, tensor) for port, tensor in zip(self.outputs, outputs)]
+        return [rooms[index][tuple(slice(size) for size in tensor.dims[:tensor.rank])] if index in rooms
+                else self.result(port, tensor) for index, (port, tensor) in enumerate(zip(self.outputs, outputs))]
 
     @staticmethod
     def result(port, tensor):
