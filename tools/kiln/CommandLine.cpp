@@ -330,7 +330,9 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
   CLI::App &completion = *app.add_subcommand("completion", "what bash, zsh or fish completes the command line with");
   completion.add_option("SHELL", shell)->required();
   CLI::App &manual = *app.add_subcommand("manual", "the page of man");
+  CLI::App &page = *app.add_subcommand("page", "the page of the docs");
   completion.group("");
+  page.group("");
   manual.group("");
 
   // "help" and "help COMMAND" are what "--help" and "COMMAND --help" are.
@@ -372,6 +374,10 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
   }
   if (manual) {
     printManual(app, app.version(), llvm::outs());
+    return std::nullopt;
+  }
+  if (page) {
+    printPage(app, llvm::outs());
     return std::nullopt;
   }
   if (completion) {

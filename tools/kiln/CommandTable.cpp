@@ -84,6 +84,41 @@ void driver::printManual(const CLI::App &app, StringRef version, llvm::raw_ostre
   out << ".SH EXAMPLES\n.nf\n" << roff(app.get_footer()) << "\n.fi\n";
 }
 
+//===-- The page of the docs -----------------------------------------------------===//
+
+/// Text in a cell of a table: a bar would end it, and what looks like a tag would not be shown.
+static std::string cell(StringRef text) {
+  std::string result;
+  for (char c : text)
+    result += c == '|' || c == '<' ? std::string("\\") + c : std::string(1, c);
+  return result;
+}
+
+static void printRows(const CLI::App &app, llvm::raw_ostream &out) {
+  out << "\n| option | what it does |\n|---|---|\n";
+  for (const CLI::Option *option : app.get_options())
+    if (option->get_positional())
+      out << "| `" << option->get_name(/*positional=*/true) << "` | " << cell(option->get_description()) << " |\n";
+  for (const CLI::Option *option : optionsOf(app)) {
+    std::string value = valueOf(*option);
+    out << "| `" << llvm::join(namesOf(*option), "`, `") << (value.empty() ? "" : " " + value) << "` | "
+        << cell(option->get_description()) << " |\n";
+  }
+}
+
+void driver::printPage(const CLI::App &app, llvm::raw_ostream &out) {
+  out << "# The command line\n\nWhat the command says of itself: `kiln page > docs/command-line.md` writes this page "
+         "anew. "
+         "`man kiln` has the same.\n\n```\n"
+      << StringRef(app.get_footer()).trim("\n") << "\n```\n";
+  for (const CLI::App *command : commandsOf(app)) {
+    out << "\n## kiln " << command->get_name() << "\n\n" << command->get_description() << "\n";
+    printRows(*command, out);
+  }
+  out << "\n## kiln\n";
+  printRows(app, out);
+}
+
 //===-- Completions -------------------------------------------------------------===//
 
 static StringRef lookUp(llvm::ArrayRef<OptionWords> words, const CLI::Option &option, std::string &joined) {
