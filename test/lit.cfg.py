@@ -7,6 +7,7 @@ import os
 import platform
 import shlex
 import shutil
+import subprocess
 import sys
 
 import lit.formats
@@ -100,10 +101,17 @@ def has_glibc():
     return platform.libc_ver()[0] == "glibc"
 
 
+# Whether this user may see other mounts than the rest of the machine.
+def has_namespaces():
+    command = ["unshare", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "none", "/proc"]
+    return bool(shutil.which("unshare")) and subprocess.run(command, capture_output=True).returncode == 0
+
+
 config.available_features.add(platform.machine())
 
 probes = {"opencl": has_opencl, "cuda": has_cuda, "nvrtc": has_nvrtc, "avx512": has_avx512, "onnx": has_onnx, "cross": has_cross,
-          "cortex-m": has_cortex_m, "dlpack": has_dlpack, "glibc": has_glibc}
+          "cortex-m": has_cortex_m, "dlpack": has_dlpack, "glibc": has_glibc,
+          "namespaces": has_namespaces}
 for feature, probe in probes.items():
     if probe():
         config.available_features.add(feature)

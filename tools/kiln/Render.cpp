@@ -17,6 +17,8 @@
 #include "llvm/Support/Path.h"
 #include "llvm/TargetParser/Triple.h"
 
+#include <sys/auxv.h>
+
 using namespace kiln;
 using namespace kiln::driver;
 
@@ -240,5 +242,7 @@ llvm::Error Rendering::sharedLibrary(const package::StagedFile &to) const {
 }
 
 std::string driver::runningProgram() {
-  return llvm::sys::fs::getMainExecutable(nullptr, reinterpret_cast<void *>(&runningProgram));
+  // Where /proc is not there the kernel still says by which path the program was run.
+  const auto *path = reinterpret_cast<const char *>(getauxval(AT_EXECFN)); // NOLINT(performance-no-int-to-ptr)
+  return llvm::sys::fs::getMainExecutable(path, reinterpret_cast<void *>(&runningProgram));
 }
