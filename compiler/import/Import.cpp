@@ -1,5 +1,6 @@
-#include "import/Alias.h"
+#include "import/Import.h"
 
+#include "import/Alias.h"
 #include "import/NarrowProducts.h"
 #include "ir/graph/Graph.h"
 #include "ir/host/Host.h"
