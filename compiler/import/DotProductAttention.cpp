@@ -61,6 +61,8 @@ Value DotProductAttention::apply(TensorBuilder &b, Value q, Value k, Value v) {
   Value weights = b.softmax(scores, -1);
   if (modifyProbabilities)
     weights = modifyProbabilities(weights);
+  if (!weights)
+    return {};
   probabilities = b.cast(weights, type);
   if (!keepsPrecision)
     weights = probabilities;

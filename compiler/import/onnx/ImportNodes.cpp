@@ -99,6 +99,8 @@ llvm::Error Importer::importOperator(const ::onnx::NodeProto &proto, const std::
     return failure("operator " + quoted(proto.op_type()) + " is not supported",
                    "docs/onnx-operators.md lists those that are, and says how to export a model again");
   }
+  if (proto.output_size() == 0) // whose name stands in those of symbols and weights
+    return failure("it has no output", "remove it");
   int64_t opset = scope.opset(proto.domain());
   if (opset == 0)
     return failure("the model imports no opset of domain " + quoted(proto.domain()), "add it to opset_import");

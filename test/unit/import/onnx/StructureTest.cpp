@@ -296,3 +296,14 @@ TEST_CASE("calls that nest too deep are an error") {
             i == 299 ? "" : "local");
   CHECK_THAT(model.import(), Contains("graphs and calls nest over 200 deep; nest them less"));
 }
+
+TEST_CASE("a node without an output is an error, and so are queries and keys of different sizes") {
+  OnnxModel none;
+  none.input("x", {2}, ::onnx::TensorProto::BOOL).output("x");
+  none.node("NonZero", {"x"}, {});
+  CHECK_THAT(none.import(), Catch::Contains("(NonZero): it has no output; remove it"));
+  OnnxModel attention(23);
+  attention.input("q", {1, 1, 2, 3}).input("k", {1, 1, 2, 4}).input("v", {1, 1, 2, 4}).output("y");
+  attention.node("Attention", {"q", "k", "v"}, {"y"});
+  CHECK_THAT(attention.import(), Catch::Contains("(Attention): ") && Catch::Contains("3") && Catch::Contains("4"));
+}
