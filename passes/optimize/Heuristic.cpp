@@ -456,15 +456,25 @@ bool Chooser::chooseStreams() {
       continue;
     auto inner = llvm::find_if(reduced_, [&](size_t axis) { return matrix.isContiguous(axis); });
     size_t n = *columns;
+    std::optional<unsigned> staged;
     if (inner != reduced_.end() && fixedSize(*inner) >= lanes) {
       add(OptKind::VECTOR, *inner, lanes);
     } else if (weights_.test(matrix.buffer)) {
       add(OptKind::VECTOR, n, lanes);
-      add(OptKind::STAGE, -1, matrix.buffer); // a panel for each vector: the streams
+      staged = matrix.buffer;
     } else {
       continue;
     }
-    add(OptKind::UPCAST, n, evenPart(countOf_[n], kStreams));
+    // A panel for each vector is a stream. Where the vectors cannot be shared out evenly, a panel holds several.
+    int64_t streams = evenPart(countOf_[n], kStreams);
+    if (staged && countOf_[n] % streams != 0)
+      streams = std::max(target::largestPart(countOf_[n], kStreams), kStreams / 2);
+    bool sharesPanels = staged && countOf_[n] % streams != 0;
+    if (staged && !sharesPanels)
+      add(OptKind::STAGE, -1, *staged);
+    add(OptKind::UPCAST, n, streams);
+    if (sharesPanels)
+      add(OptKind::STAGE, -1, *staged);
     chooseChunks(keptAxes());
     return true;
   }
