@@ -16,6 +16,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace kiln;
@@ -329,6 +330,16 @@ llvm::Error optimize::applyOpt(FuncOp func, OptAttr opt, TargetAttr target) {
   opts.push_back(opt);
   func.setOptsAttr(ArrayAttr::get(func.getContext(), opts));
   return llvm::Error::success();
+}
+
+bool optimize::fits(FuncOp func, ArrayRef<OptAttr> opts, TargetAttr target) {
+  OwningOpRef<FuncOp> copy(func.clone());
+  for (OptAttr opt : opts)
+    if (llvm::Error error = applyOpt(*copy, opt, target)) {
+      llvm::consumeError(std::move(error));
+      return false;
+    }
+  return !faultOfMatrices(*copy, target);
 }
 
 llvm::Expected<SmallVector<OptAttr>> optimize::parseOpts(MLIRContext *context, llvm::StringRef text) {

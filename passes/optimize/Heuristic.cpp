@@ -7,6 +7,7 @@
 
 #include "passes/optimize/Heuristic.h"
 
+#include "passes/optimize/ApplyOpts.h"
 #include "passes/optimize/Cuts.h"
 #include "passes/optimize/Groups.h"
 #include "passes/optimize/HeldRows.h"
@@ -291,8 +292,6 @@ bool Chooser::chooseMatrices(const Product &product) {
 }
 
 bool Chooser::chooseProduct(const Product &product) {
-  if (chooseMatrices(product))
-    return true;
   if (product.packs && choosePacked(product))
     return true;
   if (!product.areLoads)
@@ -602,6 +601,10 @@ SmallVector<OptAttr> Chooser::choose() {
     chooseSymbolicChunks();
   bool hasVectors = target_.vectorBits() >= elementBits(func_) * 2;
   std::optional<Product> product = hasVectors ? optimize::findProduct(func_, target_, weights_) : std::nullopt;
+  // Matrices are read whole, which not every operand can be.
+  if (Chooser tried = *this; product ? tried.chooseMatrices(*product) : tried.chooseVectorByMatrices())
+    if (optimize::fits(func_, tried.opts_, target_))
+      return tried.opts_;
   if (product && chooseProduct(*product))
     return opts_;
   if (std::optional<optimize::HeldRows> held = optimize::chooseHeldRows(func_, target_)) {
@@ -610,7 +613,7 @@ SmallVector<OptAttr> Chooser::choose() {
     chooseChunks(keptAxes({held->columns}));
     return opts_;
   }
-  if (hasVectors && totals.empty() && (chooseVectorByMatrices() || chooseStreams()))
+  if (hasVectors && totals.empty() && chooseStreams())
     return opts_;
   if (hasVectors && totals.empty())
     chooseLanes();

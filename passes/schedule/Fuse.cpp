@@ -143,12 +143,13 @@ bool schedule::multipliesNarrow(graph::ReduceOp reduce, TargetAttr target, llvm:
   view::Shape domain = shapeOf(reduce.getInput());
   Edge operands[] = {edgeOf(mul->getOperand(0)), edgeOf(mul->getOperand(1))};
   for (unsigned side : {0, 1}) {
-    Value constant = uncast(operands[side].base), other = uncast(operands[!side].base);
-    if (constant == operands[side].base || other == operands[!side].base || isConstant(other))
+    // Columns and rows; a constant, where there is one, is the columns.
+    Value narrow = uncast(operands[side].base), other = uncast(operands[!side].base);
+    if (narrow == operands[side].base || other == operands[!side].base || isConstant(other))
       continue;
-    bool isWeight = isConstant(constant);
-    Type narrow = getElementTypeOrSelf(constant);
-    ProductAttr instruction = target.matrixProduct(getElementTypeOrSelf(other), narrow, getElementTypeOrSelf(reduce));
+    bool isWeight = isConstant(narrow);
+    ProductAttr instruction =
+        target.matrixProduct(getElementTypeOrSelf(other), getElementTypeOrSelf(narrow), getElementTypeOrSelf(reduce));
     llvm::SmallBitVector columns = axesOf(operands[side].tracker.compose(around).simplify()),
                          rows = axesOf(operands[!side].tracker.compose(around).simplify());
     // What is worth an instruction.
