@@ -332,6 +332,16 @@ llvm::Error optimize::applyOpt(FuncOp func, OptAttr opt, TargetAttr target) {
   return llvm::Error::success();
 }
 
+int64_t optimize::numberOf(FuncOp func, Value value) {
+  int64_t number = 0;
+  for (Operation &op : func.getBody().front()) {
+    if (&op == value.getDefiningOp())
+      break;
+    number += op.getNumResults() > 0 && !isa<StageOp>(op);
+  }
+  return number;
+}
+
 bool optimize::fits(FuncOp func, ArrayRef<OptAttr> opts, TargetAttr target) {
   OwningOpRef<FuncOp> copy(func.clone());
   for (OptAttr opt : opts)

@@ -82,13 +82,7 @@ private:
 } // namespace
 
 StageOp Trial::hold(Value value, int64_t axis) {
-  int64_t number = 0;
-  for (Operation &op : func_->getBody().front()) {
-    if (op.getNumResults() && op.getResult(0) == value)
-      break;
-    number += op.getNumResults() && !isa<StageOp>(op);
-  }
-  apply(OptKind::STAGE, axis, number, /*isValue=*/true);
+  apply(OptKind::STAGE, axis, optimize::numberOf(*func_, value), /*isValue=*/true);
   for (Operation *user : value.getUsers())
     if (auto stage = dyn_cast<StageOp>(user))
       return stage;

@@ -237,17 +237,6 @@ bool Chooser::choosePacked(const Product &product) {
   return true;
 }
 
-/// The number of a kernel's value, as opts name it.
-static int64_t numberOf(FuncOp func, Operation *value) {
-  int64_t number = 0;
-  for (Operation &op : func.getBody().front()) {
-    if (&op == value)
-      break;
-    number += op.getNumResults() > 0 && !isa<StageOp>(op);
-  }
-  return number;
-}
-
 bool Chooser::chooseMatrices(const Product &product) {
   std::optional<optimize::MatrixTile> tile = optimize::chooseMatrixTile(func_, product, target_);
   if (!tile || !isReadOnce(product.columns) || (tile->packsRows && !isReadOnce(product.rows)))
@@ -270,7 +259,8 @@ bool Chooser::chooseMatrices(const Product &product) {
   parallel.append(others);
   parallel.push_back(product.m);
   chooseChunks(parallel);
-  opts_.push_back(OptAttr::get(func_.getContext(), OptKind::STAGE, loopOf(order.back()), numberOf(func_, reduce),
+  opts_.push_back(OptAttr::get(func_.getContext(), OptKind::STAGE, loopOf(order.back()),
+                               optimize::numberOf(func_, reduce.getResult()),
                                /*isValue=*/true));
   // The stage's axes: copies of the tile's two and of those that are summed over; then the matrices'.
   int64_t rows = nextAxis_, columns = nextAxis_ + 1;
@@ -423,7 +413,8 @@ bool Chooser::chooseVectorByMatrices() {
     if (size_t last = *llvm::max_element(reduced_); last != *k)
       add(OptKind::SWAP, *k, last);
     chooseChunks(kept);
-    opts_.push_back(OptAttr::get(func_.getContext(), OptKind::STAGE, loopOf(kept.back()), numberOf(func_, reduce),
+    opts_.push_back(OptAttr::get(func_.getContext(), OptKind::STAGE, loopOf(kept.back()),
+                                 optimize::numberOf(func_, reduce.getResult()),
                                  /*isValue=*/true));
     int64_t copy = nextAxis_;
     nextAxis_ += 1 + reduced_.size();

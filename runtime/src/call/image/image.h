@@ -33,9 +33,14 @@ kiln_image_codec kiln_image_bmp, kiln_image_jpeg, kiln_image_jpeg2000, kiln_imag
     kiln_image_webp;
 
 #define KILN_IMAGE_ENDS "its data ends too early"
-#define KILN_WITHOUT_CODEC(WORD, PACKAGE)                                                                              \
-  "its runtime was built without its codec; build that with KILN_WITH_" WORD " defined, kiln where " PACKAGE           \
-  " is installed"
+/* A codec of a runtime that was built without its library. */
+#define KILN_WITHOUT_CODEC(FUNCTION, WORD, PACKAGE)                                                                    \
+  const char *FUNCTION(kiln_image *image, unsigned char *rgb) {                                                        \
+    (void)image;                                                                                                       \
+    (void)rgb;                                                                                                         \
+    return "its runtime was built without its codec; build that with KILN_WITH_" WORD " defined, kiln where " PACKAGE  \
+           " is installed";                                                                                            \
+  }
 #define KILN_IMAGE_NO_MEMORY "no memory to decode it"
 
 /* Notes sizes, or the second time compares them. */

@@ -66,10 +66,6 @@ const char *kiln_image_jpeg(kiln_image *image, unsigned char *rgb) {
 
 #else
 
-const char *kiln_image_jpeg(kiln_image *image, unsigned char *rgb) {
-  (void)image;
-  (void)rgb;
-  return KILN_WITHOUT_CODEC("JPEG", "libjpeg62-turbo-dev");
-}
+KILN_WITHOUT_CODEC(kiln_image_jpeg, "JPEG", "libjpeg62-turbo-dev")
 
 #endif

@@ -125,10 +125,6 @@ const char *kiln_image_jpeg2000(kiln_image *image, unsigned char *rgb) {
 
 #else
 
-const char *kiln_image_jpeg2000(kiln_image *image, unsigned char *rgb) {
-  (void)image;
-  (void)rgb;
-  return KILN_WITHOUT_CODEC("OPENJPEG", "libopenjp2-7-dev");
-}
+KILN_WITHOUT_CODEC(kiln_image_jpeg2000, "OPENJPEG", "libopenjp2-7-dev")
 
 #endif

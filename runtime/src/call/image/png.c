@@ -72,10 +72,6 @@ const char *kiln_image_png(kiln_image *image, unsigned char *rgb) {
 
 #else
 
-const char *kiln_image_png(kiln_image *image, unsigned char *rgb) {
-  (void)image;
-  (void)rgb;
-  return KILN_WITHOUT_CODEC("PNG", "libpng-dev");
-}
+KILN_WITHOUT_CODEC(kiln_image_png, "PNG", "libpng-dev")
 
 #endif

@@ -163,10 +163,6 @@ int TIFFJPEGIsFullStripRequired(TIFF *tiff) {
 
 #else
 
-const char *kiln_image_tiff(kiln_image *image, unsigned char *rgb) {
-  (void)image;
-  (void)rgb;
-  return KILN_WITHOUT_CODEC("TIFF", "libtiff-dev");
-}
+KILN_WITHOUT_CODEC(kiln_image_tiff, "TIFF", "libtiff-dev")
 
 #endif

@@ -25,10 +25,6 @@ const char *kiln_image_webp(kiln_image *image, unsigned char *rgb) {
 
 #else
 
-const char *kiln_image_webp(kiln_image *image, unsigned char *rgb) {
-  (void)image;
-  (void)rgb;
-  return KILN_WITHOUT_CODEC("WEBP", "libwebp-dev");
-}
+KILN_WITHOUT_CODEC(kiln_image_webp, "WEBP", "libwebp-dev")
 
 #endif
