@@ -274,14 +274,26 @@ void KernelRenderer::render(uop::DefineOp op) {
 }
 
 Value *KernelRenderer::address(mlir::Value pointer, mlir::Value index, bool inBounds) {
-  llvm::GEPNoWrapFlags flags;
-  if (inBounds) {
-    std::optional<Interval> range = bounds_.of(index);
-    flags = llvm::GEPNoWrapFlags::inBounds();
-    if (range && range->min >= 0)
-      flags |= llvm::GEPNoWrapFlags::noUnsignedWrap();
-  }
-  return b_.CreateGEP(elementInMemory(pointer), value(pointer), value(index), "", flags);
+  auto move = [&](Value *from, Value *distance, std::optional<Interval> range, bool isInside) {
+    llvm::GEPNoWrapFlags flags;
+    if (isInside) {
+      flags = llvm::GEPNoWrapFlags::inBounds();
+      if (range && range->min >= 0)
+        flags |= llvm::GEPNoWrapFlags::noUnsignedWrap();
+    }
+    return b_.CreateGEP(elementInMemory(pointer), from, distance, "", flags);
+  };
+  // A constant apart: what differs by one only, as the rows of a register tile do, shares one register, and LLVM takes
+  // the constant as the instruction's displacement. It does not find that through the extension of a sum of 32 bits.
+  auto sum = index.getDefiningOp<uop::AluOp>();
+  if (sum && sum.getKind().getValue() == Alu::ADD && bounds_.cannotWrap(sum))
+    if (auto apart = sum->getOperand(1).getDefiningOp<uop::ConstOp>()) {
+      std::optional<Interval> rest = bounds_.of(sum->getOperand(0)), constant = bounds_.of(apart);
+      bool isBetween = rest && rest->min >= 0 && constant->min >= 0;
+      Value *base = move(value(pointer), value(sum->getOperand(0)), rest, inBounds && isBetween);
+      return move(base, b_.getInt64(constant->min), constant, inBounds && isBetween);
+    }
+  return move(value(pointer), value(index), bounds_.of(index), inBounds);
 }
 
 /// Reads a value, all of it; a bool's byte becomes an i1.

@@ -507,6 +507,12 @@ Value KernelLowering::indexOp(Expr expr, size_t depth) {
       }
     return value;
   };
+  // A constant last: what differs by one only, as the rows of a register tile do, shares the rest, and the constant is
+  // the displacement of an address.
+  if (expr.kind() == Expr::Kind::Add && operands.back().isConst()) {
+    Value rest = index(expr - operands.back());
+    return alu(Alu::ADD, {rest, index(operands.back())}, indexType_, depth);
+  }
   auto binary = [&](Alu kind, Type type) {
     Value a = index(operands[0]), b = index(operands[1]);
     return alu(kind, {a, b}, type, depth);
