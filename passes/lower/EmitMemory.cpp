@@ -57,11 +57,10 @@ Tile KernelLowering::emitLoad(kernel::LoadOp load) {
   if (load.getRow())
     return emitGather(load);
   const AxisSet &axes = axesOf(load);
-  Tile tile = emitMemory(pointers_.at(load.getBuffer()), indexAt(load.getTracker().getValue()), axes,
-                         load.getResult().getType(), placeOf(axes));
   if (load.getAhead())
     emitPrefetch(load, placeOf(axes));
-  return tile;
+  return emitMemory(pointers_.at(load.getBuffer()), indexAt(load.getTracker().getValue()), axes,
+                    load.getResult().getType(), placeOf(axes));
 }
 
 void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
