@@ -76,6 +76,8 @@ private:
   bool chooseProduct(const Product &product);
   /// The same with columns that are a weight, as long as the rows of one panel of columns stay in cache.
   bool choosePacked(const Product &product);
+  /// Whether there is little between what a tile of rows reads.
+  bool isOnePiece(const Product &product, int64_t tileRows) const;
   /// The same by matrix instructions, whose sums are staged for what is computed from them.
   bool chooseMatrices(const Product &product);
   void chooseLanes();
@@ -196,6 +198,20 @@ static RegisterTile bestTile(int64_t rows, int64_t vectors, int64_t registers, b
   return best;
 }
 
+bool Chooser::isOnePiece(const Product &product, int64_t tileRows) const {
+  int64_t extent = 1, elements = 1;
+  for (auto [axis, stride] : llvm::enumerate(product.rows.strides)) {
+    if (axis != product.m && !reduced_.contains(axis))
+      continue;
+    if (!stride || !stride->isConst())
+      return false;
+    int64_t count = axis == product.m ? tileRows : fixedSize(axis);
+    extent += (count - 1) * std::abs(stride->constant());
+    elements *= count;
+  }
+  return extent <= 2 * elements;
+}
+
 bool Chooser::choosePacked(const Product &product) {
   int64_t rows = fixedSize(product.m), columns = fixedSize(product.n), bytes = elementBits(func_) / 8;
   int64_t lanes = target_.vectorBits() / elementBits(func_), depth = 1;
@@ -217,10 +233,15 @@ bool Chooser::choosePacked(const Product &product) {
   bool shareSets = apart && apart->isConst() && apart->constant() * bytes % kWayBytes == 0;
   if (least > 1 && (shareSets || least > std::min(mostChunks_, rows / tile.rows)))
     return false;
-  // Weights that the first cache holds pass once for each tile of rows, so that the result is written in its order; of
-  // others a panel stays while all rows pass.
-  Expr weights = product.columns.op->getAttrOfType<TrackerAttr>("tracker").getValue().realSize();
-  bool allStay = kept.back() == product.n && weights.max() <= target_.cacheBytes(1) / 2 / bytes;
+  // Weights that the first cache holds pass once for each tile of rows, so that rows are read and the result is written
+  // in the order of memory; of others a panel stays while all rows pass. Where rows and result come from memory beyond
+  // the second cache, their order is worth more than where the weights are.
+  auto bytesOf = [&](Operation *op) {
+    return op->getAttrOfType<TrackerAttr>("tracker").getValue().realSize().max() * bytes;
+  };
+  bool streams = bytesOf(product.rows.op) + bytesOf(stores_.front().op) > held;
+  bool allStay =
+      kept.back() == product.n && bytesOf(product.columns.op) <= (streams ? held : target_.cacheBytes(1)) / 2;
   if (!allStay && kept.front() != product.n)
     add(OptKind::SWAP, kept.front(), product.n);
   add(OptKind::VECTOR, product.n, tile.vectors * lanes);
@@ -230,10 +251,14 @@ bool Chooser::choosePacked(const Product &product) {
     parallel.push_back(product.n);
   parallel.append(others);
   parallel.push_back(product.m);
+  if (allStay)
+    parallel.push_back(product.n);
   chooseChunks(parallel, product.m, least);
   add(OptKind::STAGE, -1, product.columns.buffer);
   if (!allStay)
     add(OptKind::PREFETCH, loopOf(product.n), product.columns.buffer);
+  else if (streams && tile.rows < rows && isOnePiece(product, tile.rows))
+    add(OptKind::PREFETCH, loopOf(product.m), product.rows.buffer);
   return true;
 }
 
