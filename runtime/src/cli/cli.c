@@ -112,6 +112,15 @@ static const char *base_name(const char *path) {
   return slash ? slash + 1 : path ? path : "kiln";
 }
 
+/* Names of files and of a model's inputs may hold line ends and a terminal's commands; an error is one line of neither.
+ */
+static void print_error(const char *program, const char *line) {
+  fprintf(stderr, "%s: ", program);
+  for (; *line; line++)
+    putc(*line == '\n' ? ' ' : iscntrl((unsigned char)*line) ? '?' : *line, stderr);
+  putc('\n', stderr);
+}
+
 int kiln_cli_main(const kiln_model *model, int argc, char **argv) {
   const char *program = base_name(argc > 0 ? argv[0] : NULL);
   char line[2 * KILN_TEXT_BYTES];
@@ -137,7 +146,7 @@ int kiln_cli_main(const kiln_model *model, int argc, char **argv) {
     status = KILN_IO_ERROR;
   }
   if (status)
-    fprintf(stderr, "%s: %s\n", program, line);
+    print_error(program, line);
   for (int32_t i = 0; inputs && i < model->input_count; i++)
     kiln_cli_release(&inputs[i]);
   free(outputs);

@@ -179,6 +179,11 @@ TEST_CASE("results that cannot be written") {
   CHECK(std::distance(std::filesystem::directory_iterator(run / "taken"), {}) == 1);
 }
 
+TEST_CASE("a name that moves a terminal's cursor is one plain line in an error") {
+  CHECK(Program()("\"$(printf '\\033[2Ja\\nb').npy\"").err ==
+        "affine: ?[2Ja b.npy: cannot be read: No such file or directory; name a .npy file\n");
+}
+
 TEST_CASE("a full standard output is a failure") {
   Program run;
   for (const char *option : {"--random", "--list", "--help"}) {
