@@ -169,9 +169,16 @@ static llvm::Error unexpected(const CLI::App &app, int argc, char **argv, const 
       names.push_back("-" + name);
   }
   std::vector<std::string> extra = app.remaining(/*recurse=*/true);
+  bool allNames = false;
   for (llvm::StringRef argument : llvm::ArrayRef(argv, argc).drop_front()) {
+    if (argument == "--") {
+      allNames = true;
+      continue;
+    }
     if (!llvm::is_contained(extra, argument.str()))
       continue;
+    if (allNames && argument.starts_with("-"))
+      return usageError(argument + ": no option behind --", "put options before it");
     if (!argument.starts_with("-"))
       return usageError(argument + ": one argument too many", help);
     std::vector<llvm::StringRef> known(names.begin(), names.end());
