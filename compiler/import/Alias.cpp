@@ -125,17 +125,17 @@ static llvm::Expected<graph::AliasAttr> aliasFor(const Declared &declared, const
                         "leave the capacity out");
     return graph::AliasAttr::get(main.getContext(), declared.output, -1, 0);
   }
-  std::optional<graph::Appended> appended = graph::appendedTo(output, input);
-  if (!appended)
-    return failure(declared.text + ": the output is neither of the input's shape nor a Concat of the input with more "
-                                   "behind it",
+  std::optional<int64_t> axis = graph::appendedAxis(output, input);
+  if (!axis)
+    return failure(declared.text + ": along no axis is the output seen to be the input with more behind it, by Concat, "
+                                   "Transpose and stacking",
                    "leave it out: the output has memory of its own then");
-  Expr before = shapeOf(input)[appended->axis], grown = shapeOf(output)[appended->axis];
+  Expr before = shapeOf(input)[*axis], grown = shapeOf(output)[*axis];
   llvm::Expected<int64_t> capacity = capacityOf(declared, grown);
   if (!capacity)
     return capacity.takeError();
   boundSizes(before, grown, *capacity, options, bounds);
-  return graph::AliasAttr::get(main.getContext(), declared.output, appended->axis, *capacity);
+  return graph::AliasAttr::get(main.getContext(), declared.output, *axis, *capacity);
 }
 
 llvm::Error import::declareAliases(mlir::ModuleOp module, const ImportOptions &options,

@@ -22,52 +22,47 @@ namespace kiln {
 #include "passes/Passes.h.inc"
 } // namespace kiln
 
-/// The tensors one behind the other along an axis, as importers write a concatenation.
-static Value concat(OpBuilder &builder, Location loc, ArrayRef<Value> parts, int64_t axis) {
-  if (parts.size() == 1)
-    return parts.front();
-  Expr total = 0, begin = 0;
-  for (Value part : parts)
-    total = total + shapeOf(part)[axis];
-  Value result;
-  for (Value part : parts) {
-    view::Shape shape = shapeOf(part), low(shape.size(), Expr(0)), high = low;
-    low[axis] = begin;
-    begin = begin + shape[axis];
-    high[axis] = total - begin;
-    auto padded = [&](Value value) -> Value { return graph::PadOp::create(builder, loc, value, low, high); };
-    Value placed = padded(part);
-    if (result) {
-      Value ones =
-          graph::ConstOp::create(builder, loc, tensorType(shape, builder.getI1Type()), builder.getBoolAttr(true));
-      placed = graph::AluOp::create(builder, loc, Alu::WHERE, ValueRange{padded(ones), placed, result});
-    }
-    result = placed;
-  }
-  return result;
-}
-
-static Value partOf(OpBuilder &builder, Location loc, Value room, Value like) {
+static Value beginOf(OpBuilder &builder, Location loc, Value room, Value like) {
   view::Shape begin(shapeOf(like).size(), Expr(0)), end = shapeOf(like);
   return graph::ShrinkOp::create(builder, loc, like.getType(), room, DimsAttr::get(builder.getContext(), begin),
                                  DimsAttr::get(builder.getContext(), end));
 }
 
-/// What `whole` has behind the input goes behind it in its memory.
+/// What `value` is with its axes turned, and how they are.
+static std::pair<Value, SmallVector<int64_t>> turnedFrom(Value value) {
+  auto order = llvm::to_vector(llvm::seq<int64_t>(0, shapeOf(value).size()));
+  while (auto permute = value.getDefiningOp<graph::PermuteOp>()) {
+    for (int64_t &axis : order)
+      axis = permute.getOrder()[axis];
+    value = permute.getInput();
+  }
+  return {value, order};
+}
+
+/// What `whole` has behind the input goes behind it in its memory, and who reads the whole reads that. So does who
+/// reads it before its axes are turned.
 static LogicalResult append(BlockArgument input, Value whole, graph::AliasAttr alias, const Twine &text) {
-  std::optional<graph::Appended> appended = graph::appendedTo(whole, input);
-  if (!appended || appended->axis != alias.getAxis())
+  int64_t axis = alias.getAxis();
+  if (graph::appendedAxis(whole, input) != axis)
     return emitError(whole.getLoc(),
                      "the output that lies in the memory of an input is not that input with more behind it");
   OpBuilder builder(whole.getContext());
   Location loc = whole.getLoc();
   builder.setInsertionPointToStart(input.getOwner());
-  auto room = graph::RoomOp::create(builder, input.getLoc(), input, alias.getAxis(), alias.getCapacity());
-  Value before = partOf(builder, input.getLoc(), room, input);
+  auto room = graph::RoomOp::create(builder, input.getLoc(), input, axis, alias.getCapacity());
+  Value before = beginOf(builder, input.getLoc(), room, input);
   input.replaceAllUsesExcept(before, room);
 
-  builder.setInsertionPointAfter(whole.getDefiningOp());
-  Expr size = shapeOf(whole)[alias.getAxis()];
+  auto [source, order] = turnedFrom(whole);
+  SmallVector<OpOperand *> readers, readersOfSource; // as they are before the step is taken from the same
+  for (OpOperand &use : whole.getUses())
+    readers.push_back(&use);
+  if (source != whole)
+    for (OpOperand &use : source.getUses())
+      readersOfSource.push_back(&use);
+  builder.setInsertionPointAfterValue(source);
+  view::Shape sizes = shapeOf(whole), begin(sizes.size(), Expr(0));
+  Expr size = sizes[axis];
   if (size.max() > alias.getCapacity()) {
     std::string message = (text + ": the size " + size.render() + " is more than the capacity of " +
                            Twine(alias.getCapacity()) + "; compile it with a larger one by --alias")
@@ -75,12 +70,18 @@ static LogicalResult append(BlockArgument input, Value whole, graph::AliasAttr a
     graph::CheckOp::create(builder, loc, ExprAttr::get(builder.getContext(), view::less(size, alias.getCapacity() + 1)),
                            builder.getStringAttr(message));
   }
-  view::Shape begin(shapeOf(whole).size(), Expr(0));
-  begin[alias.getAxis()] = shapeOf(input)[alias.getAxis()];
-  Value step = concat(builder, loc, appended->parts, alias.getAxis());
+  begin[axis] = shapeOf(input)[axis];
+  Value step = graph::partOf(builder, loc, whole, begin, sizes);
   auto assign = graph::AssignOp::create(builder, loc, room, step, DimsAttr::get(builder.getContext(), begin));
-  Value after = partOf(builder, loc, assign, whole);
-  whole.replaceAllUsesWith(after);
+  Value after = beginOf(builder, loc, assign, whole);
+  for (OpOperand *use : readers)
+    use->set(after);
+  SmallVector<int64_t> back(order.size());
+  for (auto [to, from] : llvm::enumerate(order))
+    back[from] = to;
+  Value turned = graph::PermuteOp::create(builder, loc, after, back);
+  for (OpOperand *use : readersOfSource)
+    use->set(turned);
   return success();
 }
 

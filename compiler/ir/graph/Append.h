@@ -5,13 +5,14 @@
 
 namespace kiln::graph {
 
-/// A concatenation as the importers write it: each part is chosen where it lies, over zeros of the whole shape.
-struct Appended {
-  int64_t axis;
-  llvm::SmallVector<mlir::Value, 2> parts; ///< behind the first, in order
-};
+/// The axis along which `whole` is `first` with more behind it, each element of `first` where it is there; nullopt
+/// where that is not so, or cannot be seen. `whole` may be a concatenation, or several of parts of `first` that are
+/// stacked, with axes turned on the way.
+std::optional<int64_t> appendedAxis(mlir::Value whole, mlir::Value first);
 
-/// What `whole` has behind `first`, of which it is a concatenation along one axis; nullopt where it is none.
-std::optional<Appended> appendedTo(mlir::Value whole, mlir::Value first);
+/// The elements [begin, end) of a tensor, taken from as far back as they are somewhere whole: of a concatenation only
+/// those tensors that have some of them.
+mlir::Value partOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value whole, const view::Shape &begin,
+                   const view::Shape &end);
 
 } // namespace kiln::graph
