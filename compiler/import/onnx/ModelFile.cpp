@@ -3,6 +3,7 @@
 #include "import/DType.h"
 #include "import/MemoryLimit.h"
 #include "import/onnx/ElementType.h"
+#include "import/onnx/OtherFormat.h"
 #include "import/onnx/TypedData.h"
 #include "ir/base/ObjectType.h"
 #include "ir/graph/Graph.h"
@@ -19,6 +20,12 @@ using namespace kiln::import::onnx;
 using llvm::StringRef;
 using llvm::Twine;
 
+static llvm::Error corrupt(StringRef path, StringRef file, const Twine &cause) {
+  if (std::optional<OtherFormat> other = otherFormat(file))
+    return failure(path + ": " + other->cause, other->remedy);
+  return failure(path + ": " + cause, "is it an ONNX file, and is it whole?");
+}
+
 llvm::Expected<std::unique_ptr<ModelFile>> ModelFile::open(StringRef path, const ImportOptions &options) {
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer)
@@ -34,11 +41,11 @@ llvm::Expected<std::unique_ptr<ModelFile>> ModelFile::open(StringRef path, const
 
   llvm::Expected<std::string> lifted = liftTensorData(bytes);
   if (!lifted)
-    return failure(path + ": " + llvm::toString(lifted.takeError()), "is it an ONNX file, and is it whole?");
+    return corrupt(path, bytes, llvm::toString(lifted.takeError()));
   if (lifted->size() > INT_MAX)
     return failure(path + ": over 2 GB without its tensors' data", "store the tensors as raw or external data");
   if (!file->model_.ParseFromArray(lifted->data(), lifted->size()))
-    return failure(path + ": corrupt ONNX: its fields make no model", "is it an ONNX file, and is it whole?");
+    return corrupt(path, bytes, "corrupt ONNX: its fields make no model");
   return file;
 }
 

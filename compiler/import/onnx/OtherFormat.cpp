@@ -1,0 +1,36 @@
+#include "import/onnx/OtherFormat.h"
+
+using namespace kiln::import::onnx;
+using llvm::StringLiteral;
+
+namespace {
+struct Format {
+  size_t offset;
+  StringLiteral begin;
+  OtherFormat format;
+};
+} // namespace
+
+static constexpr StringLiteral kExport = "export the model to ONNX where it was trained";
+
+static constexpr Format formats[] = {
+    {0, "version https://git-lfs", {"is a pointer of Git LFS, not the file", "fetch that with `git lfs pull`"}},
+    {0,
+     "PK\x03\x04",
+     {"is a zip archive, as PyTorch and Keras save", "export the model by torch.onnx.export or tf2onnx"}},
+    {0, "\x80\x02", {"is a pickle of Python's, as PyTorch saved", "export the model by torch.onnx.export"}},
+    {0, "\x89HDF", {"is an HDF5 file, as Keras saves", "export the model by tf2onnx"}},
+    {4, "TFL3", {"is a TensorFlow Lite model", "export the model by tf2onnx"}},
+    {4, "ORTM", {"is a model of ONNX Runtime's own format", "give the .onnx file that it was made of"}},
+    {0, "GGUF", {"is a GGUF file, which holds weights", kExport}},
+    {0, "\x93NUMPY", {"is an array, not a model", "name a model's file"}},
+    {0, "\x1f\x8b", {"is compressed by gzip", "unpack it"}},
+    {0, "<", {"is HTML or XML, perhaps an error page in place of a download", "fetch the model again"}},
+};
+
+std::optional<OtherFormat> kiln::import::onnx::otherFormat(llvm::StringRef file) {
+  for (const Format &known : formats)
+    if (file.drop_front(std::min(known.offset, file.size())).starts_with(known.begin))
+      return known.format;
+  return std::nullopt;
+}

@@ -1,0 +1,18 @@
+//===- OtherFormat.h - What a file is that is no ONNX model ------------------===//
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+
+#include <optional>
+
+namespace kiln::import::onnx {
+
+/// What a file is, and what to do about it, in an error's words.
+struct OtherFormat {
+  llvm::StringLiteral cause, remedy;
+};
+
+/// The format that the first bytes of a file are known by; none of them begins an ONNX model that a program writes.
+std::optional<OtherFormat> otherFormat(llvm::StringRef file);
+
+} // namespace kiln::import::onnx
