@@ -34,6 +34,9 @@ function(kiln_library name)
   if(ARG_GENERATED)
     add_dependencies(${name} ${ARG_GENERATED})
   endif()
+  if(NOT name MATCHES "^Kiln(Support|View|Package)$") # which know nothing of MLIR
+    kiln_precompile(${name})
+  endif()
 endfunction()
 
 # kiln_program(NAME SOURCES... DEPENDS... LINK...): an executable that links kiln libraries, MLIR and LLVM.

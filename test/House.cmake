@@ -14,3 +14,10 @@ set_tests_properties(house/show-digit PROPERTIES PASS_REGULAR_EXPRESSION "5 +27\
 # That the other preset configures, too.
 add_test(NAME house/asan-preset COMMAND ${CMAKE_COMMAND} --preset asan -B ${PROJECT_BINARY_DIR}/asan-preset
          WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+# That a source compiles where MLIR's headers are precompiled, as in tools/demo.
+add_test(NAME house/precompiled
+         COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/precompiled --build-generator Ninja
+                 --build-target compiler/ir/base/CMakeFiles/KilnBase.dir/Alu.cpp.o --build-noclean
+                 --build-options -DKILN_PRECOMPILE=ON -DKILN_TESTS=OFF
+                 -DKILN_ONNX_PROTO=${KILN_ONNX_PROTO} -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE}
+                 -DCMAKE_C_COMPILER=${CMAKE_C_COMPILER} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER})
