@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""inject.py KILN FAIL SAMPLES [--every N]: what the command does when the machine fails it. It is run again and again: its first
-allocation fails, its second and so on; its first call that has to do with a file, and so on; and it is killed at each rename.
-Each time it succeeds, with the right files, or says in one line what failed; what was there is there whole, or all of the new;
-nothing else is left, but by a kill. FAIL is the library that fails it. --every N tries each N-th call alone; without it the
-allocations, of which there are a hundred thousand, are tried in steps that make some 80 of them, which takes half a minute."""
+"""inject.py KILN FAIL SAMPLES [--every N | --sample N [--seed N]] [--only KIND]: what the command does when the machine
+fails it. It is run again and again: its first allocation fails, its second and so on; its first call that has to do with a file, and
+so on; and it is killed at each rename. Each time it succeeds, with the right files, or says in one line what failed; what was there is
+there whole, or all of the new; nothing else is left, but by a kill. FAIL is the library that fails it. --every N tries each N-th call alone;
+without it the allocations, of which there are a hundred thousand, are tried in steps that make some 80 of them, which takes half a
+minute. --sample N tries N allocations, drawn by the seed over all commands, and every call of the other kinds. --only leaves out
+the kinds but one."""
 
 import argparse
 import glob
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -18,6 +21,9 @@ parser.add_argument("kiln")
 parser.add_argument("fail")
 parser.add_argument("samples")
 parser.add_argument("--every", type=int)
+parser.add_argument("--sample", type=int)
+parser.add_argument("--seed", type=int, default=0)
+parser.add_argument("--only", choices=("memory", "files", "kill"))
 options = parser.parse_args()
 
 MNIST = os.path.join(options.samples, "mnist", "model.onnx")
@@ -87,32 +93,45 @@ def judge(folder, files, kind, is_lasting, status, said, old, new):
         raise Wrong(f"it left {left}")
 
 
+def moments(counts):
+    """Which calls are tried: [command][kind] -> their numbers, from 1. `counts` says of each command how many of each kind there are."""
+    if options.sample is None:
+        return [{kind: range(1, count + 1, options.every or max(1, count // parts[kind])) for kind, count in calls.items()}
+                for calls, (_, _, parts) in zip(counts, COMMANDS)]
+    allocations = [(command, at) for command, calls in enumerate(counts) for at in range(1, calls["memory"] + 1)]
+    drawn = random.Random(options.seed).sample(allocations, min(options.sample, len(allocations)))
+    return [{kind: [at for of, at in drawn if of == command] if kind == "memory" else range(1, count + 1)
+             for kind, count in calls.items()} for command, calls in enumerate(counts)]
+
+
 def main():
-    wrong = tried = 0
+    wrong = 0
+    tried = {"memory": 0, "files": 0, "kill": 0}
     with tempfile.TemporaryDirectory() as scratch:
-        folder, counts = os.path.join(scratch, "work"), os.path.join(scratch, "counts")
-        for command, files, parts in COMMANDS:
-            status, said = execute(command, folder, files, "", counts)
+        folder, counts_file = os.path.join(scratch, "work"), os.path.join(scratch, "counts")
+        counts, wanted = [], []
+        for command, files, _ in COMMANDS:
+            status, said = execute(command, folder, files, "", counts_file)
             assert status == 0 and not said, (status, said)
-            new = read(folder, files)
-            with open(counts, encoding="ascii") as file:
-                calls = {kind: int(count) for kind, count in (line.split() for line in file)}
-            os.remove(counts)
-            for kind, count in calls.items():
-                assert count > 0, (command, kind)
-                step = options.every or max(1, count // parts[kind])
-                for at in range(1, count + 1, step):
-                    for lasting in ("", "+") if kind == "files" else ("",):
-                        failure = f"{kind}:{at}{lasting}"
-                        said = ""
-                        try:
-                            status, said = execute(command, folder, files, failure)
-                            judge(folder, files, kind, bool(lasting), status, said, [OLD] * len(files), new)
-                        except (Wrong, OSError, subprocess.TimeoutExpired) as error:
-                            wrong += 1
-                            print(f"KILN_FAIL={failure} of {count}: kiln {' '.join(command)}: {error}\n    {said.strip()}")
-                        tried += 1
-    print(f"{tried} failures, {wrong} handled wrongly")
+            wanted.append(read(folder, files))
+            with open(counts_file, encoding="ascii") as file:
+                counts.append({kind: int(count) for kind, count in (line.split() for line in file)})
+            os.remove(counts_file)
+            assert all(counts[-1][kind] > 0 for kind in tried), (command, counts[-1])
+        for (command, files, _), new, calls, chosen in zip(COMMANDS, wanted, counts, moments(counts)):
+            for kind, at, lasting in [(kind, at, lasting) for kind in tried if options.only in (None, kind) for at in chosen[kind]
+                                      for lasting in (("", "+") if kind == "files" else ("",))]:
+                failure = f"{kind}:{at}{lasting}"
+                said = ""
+                try:
+                    status, said = execute(command, folder, files, failure)
+                    judge(folder, files, kind, bool(lasting), status, said, [OLD] * len(files), new)
+                except (Wrong, OSError, subprocess.TimeoutExpired) as error:
+                    wrong += 1
+                    print(f"KILN_FAIL={failure} of {calls[kind]}: kiln {' '.join(command)}: {error}\n    {said.strip()}", flush=True)
+                tried[kind] += 1
+    each = ", ".join(f"{count} of {kind}" for kind, count in tried.items())
+    print(f"{sum(tried.values())} failures ({each}), {wrong} handled wrongly")
     return wrong > 0
 
 
