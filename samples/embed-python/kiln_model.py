@@ -110,9 +110,15 @@ class Model:
         lies in an input's memory is a view of the array that the input was a view of, or of a copy with room for more."""
         if not self.context:
             raise Error("the model is closed")
-        given = dict(zip((port.name for port in self.inputs), arrays), **named)
-        if len(arrays) > len(self.inputs) or given.keys() - {port.name for port in self.inputs}:
-            raise TypeError(f"the inputs are {self.inputs}")
+        if len(arrays) > len(self.inputs):
+            raise TypeError(f"given {len(arrays)} arrays; the inputs are {self.inputs}")
+        given = dict(zip((port.name for port in self.inputs), arrays))
+        for name, array in named.items():
+            if name in given:
+                raise TypeError(f"input '{name}' is given twice")
+            if name not in {port.name for port in self.inputs}:
+                raise TypeError(f"there is no input '{name}'; the inputs are {self.inputs}")
+            given[name] = array
         inputs, kept, rooms = (Tensor * max(len(self.inputs), 1))(), [], {}
         for index, (port, tensor) in enumerate(zip(self.inputs, inputs)):
             tensor.dtype = port.kiln_dtype

@@ -36,6 +36,9 @@ port, = mnist.inputs
 assert (port.name, port.dtype, port.shape) == ("Input3", "float32", (1, 1, 28, 28)), port
 fails(lambda: mnist.run(image[0]), "input 'Input3': wanted float32 [1, 1, 28, 28], given float32 [1, 28, 28]")
 fails(lambda: mnist.run(image.astype("float64")), "wanted Input3: float32 [1, 1, 28, 28], given float64 [1, 1, 28, 28]", TypeError)
+fails(lambda: mnist.run(image, image), "given 2 arrays; the inputs are [Input3: float32 [1, 1, 28, 28]]", TypeError)
+fails(lambda: mnist.run(image, Input3=image), "input 'Input3' is given twice", TypeError)
+fails(lambda: mnist.run(picture=image), "there is no input 'picture'; the inputs are [Input3: float32 [1, 1, 28, 28]]", TypeError)
 mnist.close()
 fails(lambda: mnist.run(image), "the model is closed")
 
