@@ -74,6 +74,12 @@ def has_nvrtc():
     return False
 
 
+# What shows the machine code of CUDA's kernels, likewise.
+def has_nvdisasm():
+    installed = glob.glob(os.path.join(source, "..", ".setup", "cuda", "lib", "*", "site-packages", "nvidia", "*", "bin", "nvdisasm"))
+    return bool(installed or shutil.which("nvdisasm") or shutil.which("cuobjdump"))
+
+
 def has_avx512():
     with open("/proc/cpuinfo") as cpuinfo:
         return " avx512f" in cpuinfo.read()
@@ -109,8 +115,8 @@ def has_namespaces():
 
 config.available_features.add(platform.machine())
 
-probes = {"opencl": has_opencl, "cuda": has_cuda, "nvrtc": has_nvrtc, "avx512": has_avx512, "onnx": has_onnx, "cross": has_cross,
-          "cortex-m": has_cortex_m, "dlpack": has_dlpack, "glibc": has_glibc,
+probes = {"opencl": has_opencl, "cuda": has_cuda, "nvrtc": has_nvrtc, "nvdisasm": has_nvdisasm, "avx512": has_avx512, "onnx": has_onnx,
+          "cross": has_cross, "cortex-m": has_cortex_m, "dlpack": has_dlpack, "glibc": has_glibc,
           "namespaces": has_namespaces}
 for feature, probe in probes.items():
     if probe():

@@ -18,12 +18,13 @@
 
 namespace kiln::target {
 
-/// The compiler of a device whose kernels are compiled with the model, not when the program runs. Both functions take
+/// The compiler of a device whose kernels are compiled with the model, not when the program runs. The functions take
 /// the text of all kernels and the architectures that --gpu-arch names.
 struct SourceCompiler {
   std::string archs; ///< where --gpu-arch does not say
   std::function<llvm::Expected<std::string>(llvm::StringRef source, llvm::StringRef archs)> code; ///< kiln_model.code
   std::function<llvm::Expected<std::string>(llvm::StringRef source, llvm::StringRef archs)> assembly; ///< as text
+  std::function<llvm::Expected<std::string>(llvm::StringRef source, llvm::StringRef archs)> listing;  ///< of `code`
 };
 
 struct Device {

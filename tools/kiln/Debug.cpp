@@ -65,7 +65,7 @@ llvm::Error driver::printRendering(const Rendering &rendering, int debug) {
   if (debug >= kDebugSource)
     if (llvm::Error error = rendering.source(llvm::errs()))
       return error;
-  return debug >= kDebugMachineCode ? rendering.assembly(llvm::errs()) : llvm::Error::success();
+  return debug >= kDebugMachineCode ? rendering.machineCode(llvm::errs()) : llvm::Error::success();
 }
 
 void driver::printRewrites(mlir::PassManager &passes) {

@@ -179,14 +179,22 @@ static llvm::Error copyFile(llvm::StringRef path, llvm::raw_ostream &out) {
   return llvm::Error::success();
 }
 
+static llvm::Error write(llvm::raw_ostream &out, llvm::Expected<std::string> text) {
+  if (!text)
+    return text.takeError();
+  out << *text;
+  return llvm::Error::success();
+}
+
+llvm::Error Rendering::machineCode(llvm::raw_ostream &out) const {
+  if (const std::optional<target::SourceCompiler> &compiler = device_.compiler.sourceCompiler)
+    return write(out, compiler->listing(kernelText(), gpuArchs()));
+  return assembly(out);
+}
+
 llvm::Error Rendering::assembly(llvm::raw_ostream &out) const {
-  if (device_.compiler.sourceCompiler) {
-    llvm::Expected<std::string> text = device_.compiler.sourceCompiler->assembly(kernelText(), gpuArchs());
-    if (!text)
-      return text.takeError();
-    out << *text;
-    return llvm::Error::success();
-  }
+  if (const std::optional<target::SourceCompiler> &compiler = device_.compiler.sourceCompiler)
+    return write(out, compiler->assembly(kernelText(), gpuArchs()));
   if (!device_.isC) {
     llvm::Expected<llvm::StringRef> code = this->code();
     if (!code)

@@ -55,6 +55,8 @@ public:
   llvm::Error llvmText(llvm::raw_ostream &out) const;
   /// Assembly of what the host runs, or of what the device's compiler makes of the kernels.
   llvm::Error assembly(llvm::raw_ostream &out) const;
+  /// The same, but of what a device runs the instructions of its own, where they can be shown.
+  llvm::Error machineCode(llvm::raw_ostream &out) const;
   /// An object: the file `to`, or the part of it that `name` is.
   llvm::Error object(const package::StagedFile &to, const ModelNames &names, const WeightsOf &weights,
                      llvm::StringRef name = "output") const;

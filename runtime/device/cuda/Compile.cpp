@@ -7,6 +7,7 @@
 
 #include "runtime/device/cuda/Compile.h"
 
+#include "runtime/device/cuda/Disassemble.h"
 #include "runtime/device/cuda/Nvrtc.h"
 #include "runtime/device/cuda/image.h"
 #include "support/Error.h"
@@ -56,6 +57,10 @@ struct Image {
   cuda_image_kind kind;
   unsigned arch;
   std::string bytes;
+
+  std::string name() const {
+    return (kind == CUDA_IMAGE_PTX ? "compute_" : "sm_") + std::to_string(arch) + (kind == CUDA_IMAGE_EXACT ? "a" : "");
+  }
 };
 
 /// All binaries of one source.
@@ -126,4 +131,28 @@ llvm::Expected<std::string> cuda::assemble(llvm::StringRef source, llvm::StringR
   std::string &ptx = binaries->images.back().bytes;
   ptx.pop_back();
   return ptx;
+}
+
+llvm::Expected<std::string> cuda::listing(llvm::StringRef source, llvm::StringRef archs) {
+  std::optional<std::string> disassembler = findDisassembler();
+  if (!disassembler) {
+    llvm::Expected<std::string> ptx = assemble(source, archs);
+    if (!ptx)
+      return ptx.takeError();
+    return "// PTX in place of machine code, which nvdisasm or cuobjdump would show: pip install nvidia-cuda-nvdisasm, "
+           "and "
+           "let KILN_NVDISASM name its nvdisasm\n" +
+           *ptx;
+  }
+  llvm::Expected<Binaries> binaries = makeBinaries(source, archs, /*onlyPtx=*/false);
+  if (!binaries)
+    return binaries.takeError();
+  std::string text;
+  for (const Image &image : llvm::ArrayRef(binaries->images).drop_back()) {
+    llvm::Expected<std::string> instructions = disassemble(*disassembler, image.bytes);
+    if (!instructions)
+      return instructions.takeError();
+    text += "// machine code for " + image.name() + "\n" + *instructions;
+  }
+  return text;
 }

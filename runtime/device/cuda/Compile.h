@@ -15,4 +15,8 @@ llvm::Expected<std::string> compile(llvm::StringRef source, llvm::StringRef arch
 /// The PTX that `compile` puts in.
 llvm::Expected<std::string> assemble(llvm::StringRef source, llvm::StringRef archs);
 
+/// The machine code that `compile` puts in as text, by a disassembler of NVIDIA's; without one a line that says so, and
+/// the PTX.
+llvm::Expected<std::string> listing(llvm::StringRef source, llvm::StringRef archs);
+
 } // namespace kiln::cuda

@@ -86,5 +86,6 @@ target::Device cuda::device() {
               rates = <bytes_per_ns = 2500, ops_per_ns = 20000, product_ops_per_ns = 20000, launch_ns = 3000,
                        units = 132, tile_reuse = 1>>)",
           .source = [](llvm::ArrayRef<uop::FuncOp> kernels) { return renderSource(kCudaC, kernels); },
-          .sourceCompiler = target::SourceCompiler{.archs = "sm_80,sm_90a", .code = compile, .assembly = assemble}};
+          .sourceCompiler = target::SourceCompiler{
+              .archs = "sm_80,sm_90a", .code = compile, .assembly = assemble, .listing = listing}};
 }
