@@ -60,6 +60,9 @@ struct CLanguage {
   llvm::StringLiteral aligned;             ///< of memory that a kernel defines, 64 bytes
   llvm::StringLiteral barrier = "";        ///< a statement; "" where a group has one item
   llvm::StringLiteral shuffle = ""; ///< value $x of the item whose index differs in $b; "" where there is no warp
+  /// Whether both values of a selection are computed before it. Items side by side would take both ways, one after the
+  /// other, of a branch that leaves one out.
+  bool computesChoices = false;
   llvm::StringLiteral prefetch = "(void)($p);"; ///< a statement that asks for what pointer $p points to, or uses it
   /// The expression for a special, by SpecialKind and axis; "" where the device has none.
   std::array<std::array<llvm::StringLiteral, 3>, 3> specials;

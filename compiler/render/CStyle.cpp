@@ -162,7 +162,7 @@ bool KernelRenderer::mayInline(unsigned index, llvm::ArrayRef<std::string> texts
   const LinearUOp &uop = row(index);
   if (uop.kind == LinearKind::Gep)
     return true;
-  if (uses_.counts[index] > 1)
+  if (uses_.counts[index] > 1 || (language_.computesChoices && uses_.areChosen[index]))
     return false;
   bool isCheap = !isFloat(scalarDType(uop.type)) &&
                  !llvm::any_of(texts, [](llvm::StringRef text) { return text.contains("kiln_"); });

@@ -11,7 +11,10 @@ static void countUses(const LinearProgram &program, Uses &uses) {
     uses.depths[index] = depth;
     mlir::Type type = uop.kind == LinearKind::Store ? program.rows[uop.sources[2]].type : uop.type;
     bool repeats = type && uop::lanesOf(type) > 1 && uop.kind != LinearKind::Vectorize;
-    for (unsigned source : uop.sources) {
+    auto alu = llvm::dyn_cast_or_null<uop::AluOp>(uop.op);
+    bool isSelection = uop.kind == LinearKind::Alu && alu.getKind().getValue() == Alu::WHERE;
+    for (auto [position, source] : llvm::enumerate(uop.sources)) {
+      uses.areChosen[source] = uses.areChosen[source] || (isSelection && position > 0);
       mlir::Type sourceType = program.rows[source].type;
       bool isScalar = sourceType && uop::lanesOf(sourceType) == 1;
       uses.counts[source] += repeats && isScalar ? 2 : 1;
@@ -65,7 +68,11 @@ static void findLanes(const LinearProgram &program, llvm::function_ref<bool(mlir
 
 Uses render::findUses(const LinearProgram &program, llvm::function_ref<bool(mlir::Type)> isWhole) {
   size_t rows = program.rows.size();
-  Uses uses{std::vector<unsigned>(rows), std::vector<unsigned>(rows), std::vector<unsigned>(rows), {}};
+  Uses uses{std::vector<unsigned>(rows),
+            std::vector<unsigned>(rows),
+            std::vector<unsigned>(rows),
+            std::vector<bool>(rows),
+            {}};
   countUses(program, uses);
   findLanes(program, isWhole, uses);
   return uses;

@@ -17,6 +17,7 @@ struct Uses {
   std::vector<unsigned> counts;       ///< a scalar that a vector op repeats for its lanes counts twice
   std::vector<unsigned> depths;       ///< the loops around the row
   std::vector<unsigned> useDepths;    ///< the loops around its deepest use
+  std::vector<bool> areChosen;        ///< whether some selection takes the row's value or another
   std::vector<llvm::BitVector> lanes; ///< those that something reads; of what is no value, one that is set
 };
 

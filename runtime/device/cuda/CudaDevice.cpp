@@ -63,6 +63,7 @@ const CLanguage cuda::kCudaC = {
     .aligned = "__align__(64) ",
     .barrier = "__syncthreads();",
     .shuffle = "__shfl_xor_sync(0xffffffffu,$x,$b)",
+    .computesChoices = true,
     .specials = {{{"blockIdx.x", "blockIdx.y+baseY", "blockIdx.z+baseZ"},
                   {"threadIdx.x", "threadIdx.y", "threadIdx.z"},
                   {"", "", ""}}},
