@@ -22,9 +22,34 @@
 #define COPY_STEP UINT64_MAX
 enum { STEP_WORDS = 4 };
 
+/* Whether an error is not of the call that gives it but of a kernel that ran before: a bad address, an instruction that
+ * failed, a GPU that is lost. Every call gives it from then on. */
+static bool is_of_kernel(cuda_result code) {
+  static const cuda_result known[] = {214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 999};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (known[i] == code)
+      return true;
+  return false;
+}
+
+/* Names the kernels since the device was last known to be well; there is one. */
+static void tell_kernels(cuda_state *state, cuda_result code) {
+  char buffer[32];
+  const char *cause = kiln_cuda_error_name(&state->api, code, buffer);
+  if (state->first == state->last)
+    snprintf(state->error, sizeof state->error, "kernel %s: %s", state->first, cause);
+  else
+    snprintf(state->error, sizeof state->error, "a kernel from %s to %s: %s; DEBUG=2 tells which", state->first,
+             state->last, cause);
+}
+
 kiln_status kiln_cuda_check(cuda_state *state, cuda_result code, const char *call) {
   if (code == 0)
     return KILN_OK;
+  if (state->first && is_of_kernel(code)) {
+    tell_kernels(state, code);
+    return KILN_DEVICE_ERROR;
+  }
   char buffer[32];
   snprintf(state->error, sizeof state->error, "%s: %s", call, kiln_cuda_error_name(&state->api, code, buffer));
   return code == CUDA_OUT_OF_MEMORY ? KILN_OUT_OF_MEMORY : KILN_DEVICE_ERROR;
@@ -155,24 +180,18 @@ static void cuda_free(void *opaque, void *memory) {
   leave(state);
 }
 
-/* Waits for all launches; one that failed has its name told, as far as it is known. */
+/* Waits for all launches; one that failed has its name told, as far as it is known, now and in every call after. */
 static kiln_status wait(cuda_state *state) {
   kiln_status flushed = flush(state);
   if (flushed)
     return flushed;
   cuda_result code = state->api.stream_synchronize(state->stream);
-  const char *first = state->first, *last = state->last;
+  if (code && state->first) {
+    tell_kernels(state, code);
+    return KILN_DEVICE_ERROR;
+  }
   state->first = state->last = NULL;
-  char buffer[32];
-  if (!code || !first)
-    return kiln_cuda_check(state, code, "cuStreamSynchronize");
-  if (first == last)
-    snprintf(state->error, sizeof state->error, "kernel %s: %s", first,
-             kiln_cuda_error_name(&state->api, code, buffer));
-  else
-    snprintf(state->error, sizeof state->error, "a kernel from %s to %s: %s; DEBUG=2 tells which", first, last,
-             kiln_cuda_error_name(&state->api, code, buffer));
-  return KILN_DEVICE_ERROR;
+  return kiln_cuda_check(state, code, "cuStreamSynchronize");
 }
 
 /* All of `from` has been read when this returns. */

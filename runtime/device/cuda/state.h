@@ -24,7 +24,7 @@ typedef struct cuda_state {
   cuda_replay replay;
   cuda_staging staging;
   const char *failed;       /* the kernel that could not be launched; NULL: none */
-  const char *first, *last; /* the kernels that were launched since the device was last waited for; NULL: none */
+  const char *first, *last; /* the kernels launched since the device was last known to be well; NULL: none */
   char error[512];
 } cuda_state;
 

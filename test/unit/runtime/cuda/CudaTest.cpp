@@ -4,6 +4,7 @@
 
 extern "C" {
 #include "driver.h"
+#include "runtime/device/cuda/api.h"
 }
 
 #include <catch2/catch.hpp>
@@ -262,6 +263,28 @@ TEST_CASE("what fails is named") {
   fixture.runOn(1);
   CHECK(fixture.error() == "y: a kernel from add to add_last: ILLEGAL_ADDRESS; DEBUG=2 tells which");
   driver().fail_wait = 0;
+}
+
+TEST_CASE("a launch for which there is no memory is named") {
+  Fixture fixture;
+  program = chain(100);
+  driver().fail_launch = 4;
+  driver().launch_error = CUDA_OUT_OF_MEMORY;
+  fixture.runOn(1);
+  CHECK(fixture.status() == KILN_OUT_OF_MEMORY);
+  CHECK(fixture.error() == "add_last: cuLaunchKernel: OUT_OF_MEMORY");
+}
+
+TEST_CASE("a lost GPU is told by the kernels before, whatever is called then") {
+  Fixture fixture;
+  program = chain(100);
+  driver().lost_after = 3;
+  fixture.runOn(1);
+  CHECK(fixture.status() == KILN_DEVICE_ERROR);
+  CHECK(fixture.error() == "add_last: kernel add: ILLEGAL_ADDRESS");
+  fixture.runOn(1);
+  CHECK(fixture.error() == "x: a kernel from add to add_last: ILLEGAL_ADDRESS; DEBUG=2 tells which");
+  driver().is_lost = 0;
 }
 
 TEST_CASE("a launch that was held back is named where it fails") {

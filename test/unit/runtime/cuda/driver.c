@@ -51,7 +51,10 @@ static cuda_result take(step made) {
 cuda_result cuInit(unsigned flags) { return flags != 0; }
 cuda_result cuDriverGetVersion(int *version) { return (*version = 12080, 0); }
 cuda_result cuGetErrorName(cuda_result code, const char **name) {
-  *name = code == ILLEGAL_ADDRESS ? "ILLEGAL_ADDRESS" : code == OUT_OF_RESOURCES ? "OUT_OF_RESOURCES" : NULL;
+  *name = code == ILLEGAL_ADDRESS      ? "ILLEGAL_ADDRESS"
+          : code == OUT_OF_RESOURCES   ? "OUT_OF_RESOURCES"
+          : code == CUDA_OUT_OF_MEMORY ? "OUT_OF_MEMORY"
+                                       : NULL;
   return *name ? 0 : INVALID_VALUE;
 }
 cuda_result cuDeviceGetCount(int *count) { return (*count = 1, 0); }
@@ -93,7 +96,7 @@ cuda_result cuStreamDestroy_v2(cuda_stream stream) { return (void)stream, 0; }
 cuda_result cuStreamSynchronize(cuda_stream stream) {
   (void)stream;
   fake_cuda.waits++;
-  return fake_cuda.fail_wait ? ILLEGAL_ADDRESS : 0;
+  return fake_cuda.fail_wait || fake_cuda.is_lost ? ILLEGAL_ADDRESS : 0;
 }
 
 cuda_result cuEventCreate(cuda_event *event, unsigned flags) {
@@ -148,6 +151,8 @@ cuda_result cuPointerGetAttributes(unsigned count, const int *attributes, void *
 
 cuda_result cuMemcpyAsync(cuda_address to, cuda_address from, size_t bytes, cuda_stream stream) {
   (void)stream;
+  if (fake_cuda.is_lost)
+    return ILLEGAL_ADDRESS;
   fake_cuda.copies++;
   return take((step){(int32_t *)(uintptr_t)to, (const int32_t *)(uintptr_t)from, 0, 0, (int64_t)bytes});
 }
@@ -159,8 +164,11 @@ cuda_result cuLaunchKernel(cuda_function function, unsigned grid_x, unsigned gri
                            void **parameters, void **extra) {
   (void)function, (void)grid_x, (void)grid_y, (void)grid_z, (void)block_x, (void)block_y, (void)block_z;
   (void)shared_bytes, (void)stream, (void)extra;
+  if (fake_cuda.is_lost)
+    return ILLEGAL_ADDRESS;
   if (fake_cuda.fail_launch && --fake_cuda.fail_launch == 0)
-    return OUT_OF_RESOURCES;
+    return fake_cuda.launch_error ? fake_cuda.launch_error : OUT_OF_RESOURCES;
+  fake_cuda.is_lost = fake_cuda.lost_after && --fake_cuda.lost_after == 0;
   fake_cuda.launches += !captured;
   return take((step){*(int32_t **)parameters[0], *(const int32_t **)parameters[1], *(int64_t *)parameters[2],
                      *(int64_t *)parameters[3], 0});

@@ -12,6 +12,9 @@ typedef struct fake_driver {
   int fail_host_alloc;
   int fail_launch; /* the launch, counted down from here, that fails; 0: none */
   int fail_wait;
+  int launch_error; /* what a launch that fails gives; 0: OUT_OF_RESOURCES */
+  int lost_after;   /* the launch, counted down from here, after which every call fails; 0: none */
+  int is_lost;
 } fake_driver;
 
 #endif
