@@ -1,6 +1,7 @@
 //===- UopCode.h - Uops as a flat list of instructions ------------------------===//
 #pragma once
 
+#include "interp/UopMatrices.h"
 #include "ir/base/Evaluate.h"
 #include "ir/uop/UOp.h"
 
@@ -26,17 +27,22 @@ enum class Opcode : uint8_t {
   Jump,        // to `target`
   JumpIfFalse, // to `target` unless a
   Barrier,
-  Shuffle, // result = a of the item whose number differs in the bit `bit`
+  Shuffle,     // result = a of the item whose number differs in the bit `bit`
+  LoadMatrix,  // row after row of result = memory[a …], memory[a + b …] …
+  StoreMatrix, // memory[a …], memory[a + b …] … = row after row of c
+  Multiply,    // result = c + a × b, of matrices
   End,
 };
 
 struct Instruction {
   Opcode op;
-  bool isWide = false;   // Load, Store, Enter, Next: the index is i64, else i32
+  bool isWide = false;   // Load, Store, Enter, Next: the index is i64, else i32; of matrices the pitch, too
   uint8_t gateLanes = 0; // Load, Store: 0 (no gate), 1, or one a lane
   uint32_t lanes = 1;
   uint32_t bytes = 0; // of one lane; of all for Copy
   uint32_t memory = 0, target = 0, bit = 0;
+  uint32_t rows = 1;    // of a matrix that is loaded or stored; a row has `lanes` elements
+  uint32_t product = 0; // Multiply: of UopCode::products
   Slot result = kNoSlot, a = kNoSlot, b = kNoSlot, c = kNoSlot;
   AluLoop loop = nullptr;
 };
@@ -47,6 +53,11 @@ struct UopMemory {
   uint32_t elementBytes;
   int64_t elements; // not of global memory
   bool isWritten;   // by this kernel
+};
+
+struct UopProduct {
+  MatrixLoop loop;
+  MatrixSizes sizes;
 };
 
 struct UopCode {
@@ -66,6 +77,7 @@ struct UopCode {
   std::vector<UopMemory> memories; // the buffers first, in order
   std::vector<SizeSlot> sizes;
   std::vector<SpecialSlot> specials;
+  std::vector<UopProduct> products;
   std::array<int64_t, 3> local = {1, 1, 1};
   size_t buffers = 0;
 };

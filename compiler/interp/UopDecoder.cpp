@@ -38,6 +38,9 @@ private:
   llvm::Error one(uop::PrefetchOp) { return llvm::Error::success(); } // a hint
   llvm::Error one(uop::BarrierOp op);
   llvm::Error one(uop::ShuffleOp op);
+  llvm::Error one(uop::LoadMatrixOp op);
+  llvm::Error one(uop::StoreMatrixOp op);
+  llvm::Error one(uop::WmmaOp op);
 
   Instruction &add(Opcode op) {
     code_.instructions.emplace_back();
@@ -52,6 +55,7 @@ private:
   Slot slot(Value value) const { return slots_.at(value); }
   /// One memory access, but for the value that it moves.
   llvm::Error access(Instruction &instruction, Value moved, Value pointer, Value index, Value gate);
+  llvm::Error accessMatrix(Instruction &instruction, Value moved, Value pointer, Value index, Value pitch);
 
   static DType dtype(Value value) { return *dtypeOf(mlir::getElementTypeOrSelf(value.getType())); }
   static uint32_t laneBytes(Value value) { return byteSize(dtype(value)); }
@@ -82,8 +86,10 @@ void Decoder::copy(Slot to, Slot from, Value type) {
 
 llvm::Error Decoder::one(uop::ConstOp op) {
   Slot slot = define(op.getResult());
-  Scalar value = Scalar::of(op.getValue());
-  std::memcpy(&code_.frame[slot], value.data(), byteSize(value.dtype));
+  auto matrix = llvm::dyn_cast<mlir::SplatElementsAttr>(op.getValue());
+  Scalar value = Scalar::of(matrix ? matrix.getSplatValue<mlir::TypedAttr>() : op.getValue());
+  for (uint32_t lane = 0; lane < uop::lanesOf(op.getResult().getType()); ++lane)
+    std::memcpy(&code_.frame[slot + lane * byteSize(value.dtype)], value.data(), byteSize(value.dtype));
   return llvm::Error::success();
 }
 
@@ -262,14 +268,56 @@ llvm::Error Decoder::one(uop::ShuffleOp op) {
   return llvm::Error::success();
 }
 
+llvm::Error Decoder::accessMatrix(Instruction &instruction, Value moved, Value pointer, Value index, Value pitch) {
+  if (isWide(index) != isWide(pitch))
+    return failure("a matrix has an index and a pitch of different widths");
+  if (llvm::Error error = access(instruction, moved, pointer, index, /*gate=*/{}))
+    return error;
+  llvm::ArrayRef<int64_t> shape = llvm::cast<mlir::VectorType>(moved.getType()).getShape();
+  instruction.rows = shape[0];
+  instruction.lanes = shape[1];
+  instruction.b = slot(pitch);
+  return llvm::Error::success();
+}
+
+llvm::Error Decoder::one(uop::LoadMatrixOp op) {
+  Slot result = define(op);
+  Instruction &load = add(Opcode::LoadMatrix);
+  load.result = result;
+  return accessMatrix(load, op, op.getPointer(), op.getIndex(), op.getPitch());
+}
+
+llvm::Error Decoder::one(uop::StoreMatrixOp op) {
+  Instruction &store = add(Opcode::StoreMatrix);
+  store.c = slot(op.getValue());
+  return accessMatrix(store, op.getValue(), op.getPointer(), op.getIndex(), op.getPitch());
+}
+
+llvm::Error Decoder::one(uop::WmmaOp op) {
+  MatrixLoop loop = matrixLoop(dtype(op.getA()), dtype(op.getB()), dtype(op));
+  auto shapeOf = [](Value matrix) { return llvm::cast<mlir::VectorType>(matrix.getType()).getShape(); };
+  uint32_t terms = shapeOf(op.getA())[1], steps = shapeOf(op.getB())[0];
+  if (!loop || terms / steps > kMostSide)
+    return failure("the interpreter does not know matrix instruction '" + op.getName() + "'");
+  Slot result = define(op);
+  Instruction &multiply = add(Opcode::Multiply);
+  multiply.result = result;
+  multiply.a = slot(op.getA());
+  multiply.b = slot(op.getB());
+  multiply.c = slot(op.getSum());
+  multiply.product = code_.products.size();
+  code_.products.push_back({loop, {uint32_t(shapeOf(op)[0]), uint32_t(shapeOf(op)[1]), steps, terms / steps}});
+  return llvm::Error::success();
+}
+
 llvm::Error Decoder::op(mlir::Operation *op) {
   for (mlir::Value result : op->getResults())
     if (!llvm::isa<uop::PtrType>(result.getType()) && !dtypeOf(mlir::getElementTypeOrSelf(result.getType())))
       return failure("a value's dtype is none that the interpreter computes in");
   return llvm::TypeSwitch<mlir::Operation *, llvm::Error>(op)
       .Case<uop::ConstOp, uop::SpecialOp, uop::DefineOp, uop::AluOp, uop::FmaOp, uop::VectorizeOp, uop::GepOp,
-            uop::LoadOp, uop::StoreOp, uop::PrefetchOp, uop::IfOp, uop::RangeOp, uop::BarrierOp, uop::ShuffleOp>(
-          [&](auto known) { return one(known); })
+            uop::LoadOp, uop::StoreOp, uop::PrefetchOp, uop::IfOp, uop::RangeOp, uop::BarrierOp, uop::ShuffleOp,
+            uop::LoadMatrixOp, uop::StoreMatrixOp, uop::WmmaOp>([&](auto known) { return one(known); })
       .Default([](mlir::Operation *unknown) {
         return failure("the interpreter does not know " + unknown->getName().getStringRef());
       });

@@ -44,6 +44,7 @@ private:
   Stop runItem(Item &item);
   bool load(const Instruction &instruction, Item &item);
   bool store(const Instruction &instruction, Item &item);
+  bool moveMatrix(const Instruction &instruction, Item &item, bool writes);
   /// The element that lane 0 touches.
   static int64_t index(const Instruction &instruction, const Item &item);
   static bool isOpen(const Instruction &instruction, const Item &item, uint32_t lane);
@@ -263,6 +264,17 @@ Stop Launch::runItem(Item &item) {
     case Opcode::Shuffle:
       item.at = at + 1;
       return Stop::Shuffle;
+    case Opcode::LoadMatrix:
+    case Opcode::StoreMatrix:
+      if (!moveMatrix(instruction, item, /*writes=*/instruction.op == Opcode::StoreMatrix))
+        return Stop::Failure;
+      break;
+    case Opcode::Multiply: {
+      const UopProduct &product = code_.products[instruction.product];
+      product.loop(frame + instruction.a, frame + instruction.b, frame + instruction.c, frame + instruction.result,
+                   product.sizes);
+      break;
+    }
     case Opcode::End:
       item.at = at;
       return Stop::End;
@@ -305,6 +317,19 @@ bool Launch::store(const Instruction &instruction, Item &item) {
       return false;
     std::memcpy(to, &item.frame[instruction.c + lane * instruction.bytes], instruction.bytes);
   }
+  return true;
+}
+
+bool Launch::moveMatrix(const Instruction &instruction, Item &item, bool writes) {
+  uint64_t first = index(instruction, item), pitch = readIndex(&item.frame[instruction.b], instruction.isWide);
+  char *held = &item.frame[writes ? instruction.c : instruction.result];
+  for (uint32_t row = 0; row < instruction.rows; ++row)
+    for (uint32_t column = 0; column < instruction.lanes; ++column, held += instruction.bytes) {
+      char *memory = touch(instruction, item, int64_t(first + row * pitch + column), writes);
+      if (!memory)
+        return false;
+      std::memcpy(writes ? memory : held, writes ? held : memory, instruction.bytes);
+    }
   return true;
 }
 

@@ -20,8 +20,10 @@ using namespace kiln::driver;
 #include "tools/kiln/DeviceTable.inc"
 #undef KILN_DEVICE
 
-/// It computes every row and dtype as Evaluate.h says, and has no machine whose time could be saved.
+/// It computes every row and dtype as Evaluate.h says, and has no machine whose time could be saved. A matrix
+/// instruction is there for lists of opts that are made for a CPU.
 static constexpr char kInterpTarget[] = R"(#kiln.target<device = "interp",
+    products = [<"tdpbf16ps", bf16 * bf16 -> f32, m = 16, n = 16, k = 32>],
     rates = <bytes_per_ns = 10, ops_per_ns = 10, product_ops_per_ns = 60, launch_ns = 200, units = 1, tile_reuse = 8>>)";
 
 static llvm::ArrayRef<DeviceEntry> devices() {

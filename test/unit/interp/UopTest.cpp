@@ -453,3 +453,25 @@ TEST_CASE("a row that is not defined for the dtype is found when decoding") {
   REQUIRE_FALSE(bool(decoded));
   CHECK(llvm::toString(decoded.takeError()) == "kernel 'k': shl is not defined for f32");
 }
+
+TEST_CASE("a matrix is read and written row by row, each within its memory") {
+  const std::string kBytes = "!uop.ptr<i8, global>";
+  auto multiply = [&](const std::string &pitch) {
+    return kernel("%o: " + kI32 + ", %a: " + kBytes + ", %b: " + kBytes, R"mlir(
+    %zero = uop.const 0 : i32
+    %wide = uop.const 8 : i32
+    %pitch = uop.const )mlir" + pitch + R"mlir( : i32
+    %none = uop.const dense<0> : vector<2x2xi32>
+    %x = uop.load_matrix %a[%zero : i32] pitch %pitch : i32 : !uop.ptr<i8, global> -> vector<2x4xi8>
+    %y = uop.load_matrix %b[%zero : i32] pitch %wide : i32 : !uop.ptr<i8, global> -> vector<1x8xi8>
+    %s = uop.wmma "tdpbssd" %x, %y, %none : vector<2x4xi8>, vector<1x8xi8> -> vector<2x2xi32>
+    uop.store_matrix %s, %o[%zero : i32] pitch %pitch : i32 : vector<2x2xi32>, !uop.ptr<i32, global>
+  )mlir");
+  };
+  std::vector<int32_t> out(7, -1);
+  std::vector<int8_t> a{1, 2, 3, 4, 99, 0, 0, 0, -1}, b{1, 1, 1, 1, 1, 0, 0, 2};
+  CHECK(Kernel(multiply("5")).launch({buffer(out), buffer(a), buffer(b)}) == "");
+  CHECK(out == std::vector<int32_t>{10, 9, -1, -1, -1, -1, -2});
+  CHECK(Kernel(multiply("6")).launch({buffer(out), buffer(a), buffer(b)}) ==
+        "kernel 'k': item (0, 0, 0) of group (0, 0, 0) reads element 9 of 'data1', which has 9");
+}
