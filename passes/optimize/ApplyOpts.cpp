@@ -319,8 +319,23 @@ static llvm::Error applyOne(FuncOp func, OptAttr opt, TargetAttr target) {
   return refuse("the kernel has no axis " + llvm::Twine(opt.getAxis()));
 }
 
+/// Launches are cut into chunks on some devices, into groups of items on others. A target that is not known has both.
+static llvm::Error checkKind(OptAttr opt, TargetAttr target) {
+  bool hasGroups = target.maxItems() > 0, hasChunks = target.getChunks() > 0;
+  if (hasGroups == hasChunks)
+    return llvm::Error::success();
+  if (!hasGroups && llvm::is_contained({OptKind::LOCAL, OptKind::GLOBAL, OptKind::GROUP}, opt.getKind()))
+    return failure("device " + target.getDevice() + " has no work groups", "THREAD cuts an axis into chunks");
+  if (!hasChunks && opt.getKind() == OptKind::THREAD)
+    return failure("device " + target.getDevice() + " has no chunks",
+                   "GLOBAL makes each point of an axis a work group");
+  return llvm::Error::success();
+}
+
 llvm::Error optimize::applyOpt(FuncOp func, OptAttr opt, TargetAttr target) {
-  llvm::Error error = applyOne(func, opt, target);
+  llvm::Error error = checkKind(opt, target);
+  if (!error)
+    error = applyOne(func, opt, target);
   if (!error)
     if (std::optional<std::string> fault = faultOf(func))
       error = refuse(*fault);

@@ -58,17 +58,6 @@ static llvm::Error checkGroup(kernel::FuncOp func, TargetAttr target) {
   return llvm::Error::success();
 }
 
-/// Refuses items of groups on a device whose launches are cut into chunks.
-static llvm::Error checkKinds(ArrayRef<kernel::OptAttr> opts, TargetAttr target) {
-  if (target.maxItems() > 0 || target.getChunks() == 0)
-    return llvm::Error::success();
-  for (kernel::OptAttr opt : opts)
-    if (llvm::is_contained({kernel::OptKind::LOCAL, kernel::OptKind::GLOBAL, kernel::OptKind::GROUP}, opt.getKind()))
-      return failure("opt " + optimize::textOf(opt) + ": device " + target.getDevice() + " has no work groups",
-                     "THREAD cuts an axis into chunks");
-  return llvm::Error::success();
-}
-
 /// For each kernel, which of its buffers are weights wherever it is launched.
 static llvm::StringMap<llvm::SmallBitVector> weightsOf(ModuleOp module) {
   llvm::StringMap<llvm::SmallBitVector> weights;
@@ -101,9 +90,7 @@ struct OptimizeKernels : kiln::impl::OptimizeKernelsBase<OptimizeKernels> {
       if (!func.getOpts().empty())
         continue;
       const optimize::OptsLine *line = lineOf(func);
-      llvm::Error error = line ? checkKinds(line->opts, target) : llvm::Error::success();
-      if (!error)
-        error = apply(func, line ? line->opts : chosenFor(func, target));
+      llvm::Error error = apply(func, line ? line->opts : chosenFor(func, target));
       if (!error)
         error = checkGroup(func, target);
       if (!error)
