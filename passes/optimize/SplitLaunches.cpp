@@ -191,8 +191,10 @@ std::optional<Producer> LaunchSplitter::split(FuncOp func, StageOp stage) {
         size_t count = llvm::count_if(ids, [&](int64_t id) { return llvm::is_contained(reduce.getAxes(), id); });
         if (count > 0 && count < ids.size())
           return std::nullopt;
-        if (count > 0)
+        if (count > 0) {
           reduced[op].push_back(axis);
+          kept.set(axis); // the terms are summed up there
+        }
       }
 
   OpBuilder builder(func);
