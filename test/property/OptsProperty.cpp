@@ -24,6 +24,8 @@
 #include "mlir/Pass/PassManager.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/xxhash.h"
 
 #include <CLI/CLI.hpp>
 
@@ -164,7 +166,9 @@ static std::string difference(const std::vector<HostTensor> &got, const std::vec
 }
 
 void GraphCheck::checkList() {
-  std::mt19937_64 random(options_.seed * 1'000'003 + progress_.list);
+  // Lists of another graph are others: its name says which it is, whatever folder it is in.
+  std::mt19937_64 random(llvm::xxh3_64bits(llvm::sys::path::filename(path_)) + options_.seed * 1'000'003 +
+                         progress_.list);
   std::string text, refused;
   auto write = [&](const std::string &lines) { snprintf(progress_.text, sizeof progress_.text, "%s", lines.c_str()); };
   uint64_t kernels = 0;

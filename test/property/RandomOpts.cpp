@@ -1,6 +1,8 @@
 #include "RandomOpts.h"
 
+#include "ir/kernel/MatrixProduct.h"
 #include "passes/optimize/ApplyOpts.h"
+#include "passes/optimize/Product.h"
 
 using namespace kiln;
 using namespace kiln::kernel;
@@ -11,13 +13,26 @@ namespace {
 /// Draws opts that a kernel might take as it is now.
 class OptMaker {
 public:
-  OptMaker(FuncOp func, std::mt19937_64 &random) : func_(func), axes_(func.getLoopAxes()), random_(random) {}
+  OptMaker(FuncOp func, std::mt19937_64 &random) : func_(func), walks_(walksOf(func)), random_(random) {}
   std::string any(const test::OptsChoice &choice);
+  /// One opt on the way to matrix instructions: the sum in a stage, parts of its walk, the instruction, its operands in
+  /// stages. "": the kernel has no sum of products of what was widened.
+  std::string towardsMatrices(const test::OptsChoice &choice);
 
 private:
   int64_t below(int64_t count) { return int64_t(random_() % uint64_t(std::max<int64_t>(count, 1))); }
   bool chance(int percent) { return below(100) < percent; }
-  int64_t anyAxis() { return axes_.empty() || chance(3) ? below(12) - 1 : axes_[below(axes_.size())].getId(); }
+  /// Of the kernel's own walk, or of a stage's.
+  int64_t anyAxis() {
+    const Walk &walk = chance(60) ? walks_.front() : walks_[below(walks_.size())];
+    return walk.axes.empty() || chance(3) ? below(12) - 1 : walk.axes[below(walk.axes.size())].getId();
+  }
+  AxisAttr axisOf(int64_t id) const {
+    for (const Walk &walk : walks_)
+      if (walk.contains(id))
+        return walk.axes[walk.positionOf(id)];
+    return {};
+  }
   bool isReduced(int64_t axis) {
     bool reduced = false;
     for (auto reduce : func_.getBody().getOps<ReduceOp>())
@@ -25,9 +40,10 @@ private:
     return reduced;
   }
   int64_t amount(OptKind kind, int64_t axis, int64_t most);
+  std::string stage();
 
   FuncOp func_;
-  SmallVector<AxisAttr> axes_;
+  SmallVector<Walk> walks_;
   std::mt19937_64 &random_;
 };
 
@@ -47,7 +63,7 @@ int64_t OptMaker::amount(OptKind kind, int64_t axis, int64_t most) {
   if (chance(3))
     return below(3) - 1;
   // A split of a part must divide it.
-  AxisAttr split = func_.getLoopAxis(axis);
+  AxisAttr split = axisOf(axis);
   view::Expr size = split ? split.getSize().getValue() : view::Expr(8);
   if (size.isConst() && chance(60)) {
     SmallVector<int64_t> divisors;
@@ -60,12 +76,23 @@ int64_t OptMaker::amount(OptKind kind, int64_t axis, int64_t most) {
   return std::min(most, chance(10) ? 16 : 1 + below(8));
 }
 
+/// Memory for a buffer's elements or for any value, inside an axis or for the whole launch.
+std::string OptMaker::stage() {
+  std::string place = chance(15) ? "-" : std::to_string(anyAxis());
+  if (chance(60))
+    return "STAGE " + place + " " + std::to_string(amount(OptKind::STAGE, 0, 0));
+  int64_t values = llvm::count_if(func_.getBody().front(), [](Operation &op) { return op.getNumResults() > 0; });
+  return "STAGE " + place + " v" + std::to_string(below(values));
+}
+
 std::string OptMaker::any(const test::OptsChoice &choice) {
   SmallVector<OptKind> kinds;
   for (int64_t kind = 0; kind <= getMaxEnumValForOptKind(); ++kind)
     if (!choice.without.count(stringifyOptKind(OptKind(kind)).str()))
       kinds.push_back(OptKind(kind));
   OptKind kind = kinds[below(kinds.size())];
+  if (kind == OptKind::STAGE)
+    return stage();
   int64_t axis = anyAxis();
   // Not every refusal is worth a try.
   auto fits = [&] {
@@ -80,26 +107,54 @@ std::string OptMaker::any(const test::OptsChoice &choice) {
   return (stringifyOptKind(kind) + " " + Twine(axis) + " " + Twine(amount(kind, axis, choice.most))).str();
 }
 
+std::string OptMaker::towardsMatrices(const test::OptsChoice &choice) {
+  ReduceOp sum;
+  for (auto reduce : func_.getBody().getOps<ReduceOp>())
+    if (AluOp product = optimize::productOf(reduce);
+        product && narrowOperand(product->getOperand(0)) && narrowOperand(product->getOperand(1)))
+      sum = reduce;
+  if (!sum || choice.without.count("TC"))
+    return "";
+  auto holds = [&](const Walk &walk) { return walk.stage && walk.stage.getInput() == sum.getResult(); };
+  const auto *held = llvm::find_if(walks_, holds);
+  if (held == walks_.end()) {
+    std::string place = chance(30) ? "-" : std::to_string(anyAxis());
+    return "STAGE " + place + " v" + std::to_string(optimize::numberOf(func_, sum));
+  }
+  auto axisIn = [&] { return held->axes.empty() ? -1 : held->axes[below(held->axes.size())].getId(); };
+  if (!hasFragments(*held)) {
+    // Instructions take any number of rows, but only what divides them.
+    int64_t axis = axisIn(), points = axis < 0 ? 1 : axisOf(axis).getSize().getValue().max();
+    return "TC " + std::to_string(axis) + " " + std::to_string(points <= 16 && chance(60) ? points : 1 + below(16));
+  }
+  std::string place = chance(50) ? "-" : std::to_string(axisIn());
+  return "STAGE " + place + " " + std::to_string(1 + below(func_.getNumArguments() - 1));
+}
+
 /// Applies one opt, written as in a file; what refuses it.
-static llvm::Error applyOne(FuncOp func, StringRef opt) {
+static llvm::Error applyOne(FuncOp func, StringRef opt, TargetAttr target) {
   auto parsed = optimize::parseOpts(func.getContext(), opt);
-  return parsed ? optimize::applyOpt(func, parsed->front(), TargetAttr::unknown(func.getContext()))
-                : parsed.takeError();
+  return parsed ? optimize::applyOpt(func, parsed->front(), target) : parsed.takeError();
 }
 
 test::RandomList test::applyRandomOpts(FuncOp func, std::mt19937_64 &random, const test::OptsChoice &choice,
                                        const std::function<void(const std::string &)> &tries) {
   RandomList list;
-  size_t length = 1 + random() % 7;
+  TargetAttr target = targetOf(func->getParentOfType<ModuleOp>());
+  bool wantsMatrices = random() % 100 < 60;
+  size_t length = 1 + random() % 7 + (wantsMatrices ? 4 : 0);
   for (size_t i = 0, taken = 0; i < 3 * length && taken < length; ++i) {
-    std::string opt = OptMaker(func, random).any(choice);
+    OptMaker maker(func, random);
+    std::string opt = wantsMatrices && random() % 100 < 65 ? maker.towardsMatrices(choice) : "";
+    if (opt.empty())
+      opt = maker.any(choice);
     std::string longer = list.accepted.empty() ? opt : list.accepted + ", " + opt;
     tries(longer);
     // Tried on a copy: a compilation ends with an opt that is refused, here the kernel is wanted as it was.
     OwningOpRef<FuncOp> copy = func.clone();
-    llvm::Error error = applyOne(*copy, opt);
+    llvm::Error error = applyOne(*copy, opt, target);
     if (!error) {
-      llvm::cantFail(applyOne(func, opt));
+      llvm::cantFail(applyOne(func, opt, target));
       list.accepted = longer;
       ++taken;
       continue;

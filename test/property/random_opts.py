@@ -22,7 +22,7 @@ class Kernels(Graph):
         self.chance = chance
         self.nodes, self.inputs, self.weights, self.shapes = [], [], [], {}
         self.symbol = 9973 if chance.random() < 0.3 else None
-        kinds = [self.product, self.product, self.convolution, self.pool, self.row, self.attention, self.reduction,
+        kinds = [self.product, self.product, self.narrow_product, self.convolution, self.pool, self.row, self.attention, self.reduction,
                  self.elementwise, self.gather, self.integers]
         tensor = chance.choice(kinds)()
         for _ in range(chance.choice([0, 0, 1, 1, 2])):
@@ -97,6 +97,20 @@ class Kernels(Graph):
             m, k, n = self.chance.choice([(k, m, n), (k, n, m)])
         a, b = self.read(batch + [m, k]), self.read(batch + [k, n])
         return self.node("matmul", [a, b], batch + [m, n])
+
+    def narrow_product(self):
+        """Of bfloat16, summed up in float32, as matrix instructions take it: terms in pairs."""
+        batch = [self.size()] if self.chance.random() < 0.2 else []
+        m, k, n = self.first(), 2 * self.chance.choice([8, 16, 24, 32, self.size()]), self.chance.choice([8, 16, 24, self.size()])
+        if self.chance.random() < 0.3:
+            m = self.size()
+
+        def read(shape):
+            narrow = self.input(shape, "bfloat16")
+            if self.chance.random() < 0.2:
+                narrow = self.node("flip", [narrow], shape, axes=[self.chance.randrange(len(shape))])
+            return self.node("cast", [narrow], shape, dtype="float32")
+        return self.node("matmul", [read(batch + [m, k]), read(batch + [k, n])], batch + [m, n])
 
     def convolution(self):
         rank = self.chance.choice([1, 2, 2])
