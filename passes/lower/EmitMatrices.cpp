@@ -61,9 +61,13 @@ Tile KernelLowering::emitMatrixProduct(const kernel::MatrixProduct &product) {
           .matrixProduct(product.rows.getType(), product.columns.getType(), reduce.getResult().getType());
   Tile sums{unrolledAxes(axesOf(reduce)), {}, false};
   inScope(placeOf(axesOf(reduce)), [&] {
-    for (Value operand : {product.rows, product.columns})
-      if (auto stage = operand.getDefiningOp<kernel::StageOp>())
-        fillStages(stageDepth(stage), stage);
+    // Operands that begin elsewhere in each step of the sum are held inside its loops.
+    auto fillOperands = [&] {
+      for (Value operand : {product.rows, product.columns})
+        if (auto stage = operand.getDefiningOp<kernel::StageOp>(); stage && stageDepth(stage) < scopes_.size())
+          fillStages(stageDepth(stage), stage);
+    };
+    fillOperands();
     SmallVector<int64_t> loops, unrolled;
     for (kernel::AxisAttr axis : walk().axes)
       if (llvm::is_contained(reduce.getAxes(), axis.getId()) && !axis.getSize().getValue().isConst(1)) {
@@ -78,6 +82,7 @@ Tile KernelLowering::emitMatrixProduct(const kernel::MatrixProduct &product) {
     for (int64_t axis : loops) {
       ranges.push_back(openLoop(axis, sums.values, /*reduce=*/true));
       sums.values.assign(ranges.back().getCarried().begin(), ranges.back().getCarried().end());
+      fillOperands();
     }
     forEachPoint(sizesOf(unrolled), [&](ArrayRef<int64_t> step) {
       Operands rows{product.rows, *rowsAt, rowsType, {}}, columns{product.columns, *columnsAt, columnsType, {}};
