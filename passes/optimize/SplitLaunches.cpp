@@ -322,6 +322,23 @@ static void addBuffer(host::LaunchOp launch, unsigned position, Value memory) {
   launch.getBuffersMutable().assign(buffers);
 }
 
+/// Whether what a kernel computes is another thing at other sizes, even where it has as many points.
+static bool dependsOnSizes(FuncOp func) {
+  ArrayRef<Expr> symbols = func.getSizes().getSizes();
+  auto names = [&](Expr expr) {
+    bool any = false;
+    expr.forEachVariable([&](Expr variable) { any |= llvm::is_contained(symbols, variable); });
+    return any;
+  };
+  return llvm::any_of(func.getBody().front(), [&](Operation &op) {
+    auto tracker = op.getAttrOfType<TrackerAttr>("tracker");
+    if (!tracker)
+      return isa<SizeOp>(op);
+    view::Index at = tracker.getValue().at();
+    return names(at.index) || names(at.valid);
+  });
+}
+
 void LaunchSplitter::fillBefore(host::LaunchOp launch, const Producer &producer) {
   OpBuilder builder(launch);
   Location loc = launch.getLoc();
@@ -329,7 +346,7 @@ void LaunchSplitter::fillBefore(host::LaunchOp launch, const Producer &producer)
   unsigned position = producer.buffer;
   // A recipe, which runs once, packs its weights itself: none has a recipe inside.
   bool isRecipe = bool(module_->getParentOp());
-  if (weights && !weights->empty() && producer.type && !isRecipe) {
+  if (weights && !weights->empty() && producer.type && !isRecipe && !dependsOnSizes(producer.func)) {
     addBuffer(launch, position, pack(launch, producer, *weights));
     return;
   }
