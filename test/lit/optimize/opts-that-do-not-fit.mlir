@@ -22,6 +22,8 @@
 // RUN:   --kiln-optimize-kernels="opts='r_8_4: STAGE 0 1, SWAP 0 2'" 2>&1 | FileCheck %s --check-prefix=APART
 // RUN: not %kiln-opt %s --kiln-stage-view --kiln-form-kernels --kiln-normalize-axes \
 // RUN:   --kiln-optimize-kernels="opts='r_8_4: STAGE 0 v7'" 2>&1 | FileCheck %s --check-prefix=VALUE
+// RUN: not %kiln-opt %s --kiln-stage-view --kiln-form-kernels --kiln-normalize-axes \
+// RUN:   --kiln-optimize-kernels="opts='r_8_4: LOCAL 0 2, GLOBAL 0 0, STAGE 0 1, LOCAL 0 2'" 2>&1 | FileCheck %s --check-prefix=ITEMS
 
 // REDUCED: kernel r_8_4: opt UPCAST 1 2: the axis is reduced: UNROLL it
 // UNKNOWN: kernel r_8_4: opt UPCAST 7 2: the kernel has no axis 7
@@ -35,6 +37,7 @@
 // LANES: opt VECTOR 0 4096: a vector would have more than 256 lanes
 // APART: opt SWAP 0 2: no walk has both axis 0 and axis 2
 // VALUE: opt STAGE 0 v7: the kernel has no such value
+// ITEMS: opt LOCAL 0 2: a stage would be filled inside axis 5, whose items fill it together
 func.func @main(%x: tensor<8x4xf32>) -> tensor<8x1xf32> {
   %0 = graph.reduce add %x [1] : tensor<8x4xf32> to tensor<8x1xf32>
   return %0 : tensor<8x1xf32>
