@@ -225,8 +225,16 @@ void KernelLowering::fillStages(size_t depth, kernel::StageOp wanted) {
     bool again = depth > 0; // what the last iteration read must not be overwritten too early
     if (again)
       uop::BarrierOp::create(here(), loc_);
-    for (kernel::StageOp stage : local)
+    SmallPtrSet<Operation *, 4> unready; // written since the last barrier
+    for (kernel::StageOp stage : local) {
+      llvm::SetVector<Operation *> operations = kernel::walkOf(stage).operations();
+      if (llvm::any_of(operations, [&](Operation *op) { return unready.contains(op); })) {
+        uop::BarrierOp::create(here(), loc_);
+        unready.clear();
+      }
       inWalkOf(stage, [&] { fillTogether(stage); });
+      unready.insert(stage);
+    }
     uop::BarrierOp::create(here(), loc_);
   });
 }
@@ -271,9 +279,12 @@ void KernelLowering::fillTogether(kernel::StageOp stage) {
       item = item * axis.getSize().getValue() + kernel::loopVariable(axis);
       items *= axis.getSize().getValue().constant();
     }
-  SmallVector<int64_t> own = llvm::map_to_vector(walk().axes, [](kernel::AxisAttr axis) { return axis.getId(); });
-  for (int64_t axis : own)
-    elements *= sizeOf(axis);
+  SmallVector<int64_t> own; // without those that an element is summed up over
+  for (kernel::AxisAttr axis : walk().axes)
+    if (axesOf(stage.getInput()).test(axis.getId())) {
+      own.push_back(axis.getId());
+      elements *= sizeOf(axis.getId());
+    }
   int64_t turns = llvm::divideCeil(elements, items);
   Expr turn = Expr::variable("_turn", 0, turns - 1);
   Value from = constant(indexType_, 0), to = constant(indexType_, turns);

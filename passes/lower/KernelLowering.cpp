@@ -400,9 +400,19 @@ void KernelLowering::atEdges(llvm::function_ref<void()> body) {
 //===----------------------------------------------------------------------===//
 
 Expr KernelLowering::resolve(Expr expr) const {
-  for (const std::unique_ptr<Scope> &scope : llvm::reverse(scopes_))
-    if (!scope->substitutions.empty())
-      expr = expr.substitute(scope->substitutions);
+  for (size_t depth = scopes_.size(); depth-- > 0;) {
+    // A reduce goes through an axis once more inside, by a loop of its own.
+    auto isOpenedInside = [&](Expr variable) {
+      return llvm::any_of(ArrayRef(scopes_).drop_front(depth + 1),
+                          [&](const std::unique_ptr<Scope> &scope) { return scope->variables.contains(variable); });
+    };
+    llvm::DenseMap<Expr, Expr> values;
+    for (auto [variable, value] : scopes_[depth]->substitutions)
+      if (!isOpenedInside(variable))
+        values[variable] = value;
+    if (!values.empty())
+      expr = expr.substitute(values);
+  }
   return expr;
 }
 

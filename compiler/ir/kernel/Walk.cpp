@@ -179,7 +179,10 @@ static std::optional<std::string> faultOfReading(const Walk &walk, const llvm::S
       if (position == walk.axes.size() ? !around.contains(id) : isUnrolled(walk.axes[position].getKind()))
         return "a stage would be filled inside axis " + std::to_string(id) +
                ", which does not stand around its readers";
-      if (position < walk.axes.size() && walk.axes[position].getKind() == AxisKind::Item)
+      // Items go through the walk of what they hold together each in steps of its own.
+      bool isShared = walk.stage && !walk.stage.getBuffer();
+      bool isOfItems = position < walk.axes.size() && (isShared || walk.axes[position].getKind() == AxisKind::Item);
+      if (isOfItems && !stage.getBuffer())
         return "a stage would be filled inside axis " + std::to_string(id) + ", whose items fill it together";
       // A loop that is opened inside itself for another reduce would fill the memory that is being read.
       llvm::SmallPtrSet<Operation *, 4> reduces;
