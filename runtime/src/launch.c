@@ -44,7 +44,7 @@ kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, 
   const kiln_device *device = context->device;
   bool logged = context->options.debug >= 2, timed = logged || context->options.span;
   double begin = timed ? kiln_seconds() : 0;
-  kiln_status status = device->launch(context->state, info->kernel, buffers, sizes, grid);
+  kiln_status status = device->launch(context->state, info, buffers, sizes, grid);
   if (!status && timed && device->synchronize)
     status = device->synchronize(context->state);
   if (status)

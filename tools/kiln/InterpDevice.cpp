@@ -97,16 +97,16 @@ static kiln_status copy(void *, kiln_slice to, kiln_slice from, int64_t bytes) {
   return KILN_OK;
 }
 
-static kiln_status launch(void *opaque, int32_t kernel, const kiln_slice *buffers, const int64_t *sizes,
+static kiln_status launch(void *opaque, const kiln_launch_info *info, const kiln_slice *buffers, const int64_t *sizes,
                           const int64_t grid[KILN_MAX_GRID]) {
   State &state = stateOf(opaque);
-  const kiln_kernel &called = state.model->kernels[kernel];
+  const kiln_kernel &called = state.model->kernels[info->kernel];
   std::vector<interp::UopBuffer> memory;
   for (const kiln_slice &slice : llvm::ArrayRef(buffers, called.buffers))
     memory.push_back(
         {bytesOf(slice), static_cast<int64_t>(static_cast<Block *>(slice.memory)->bytes.size()) - slice.offset});
-  llvm::Error failed =
-      state.programs[kernel].launch(memory, llvm::ArrayRef(sizes, called.sizes), llvm::ArrayRef(grid, KILN_MAX_GRID));
+  llvm::Error failed = state.programs[info->kernel].launch(memory, llvm::ArrayRef(sizes, called.sizes),
+                                                           llvm::ArrayRef(grid, KILN_MAX_GRID));
   if (!failed)
     return KILN_OK;
   state.error = llvm::toString(std::move(failed));

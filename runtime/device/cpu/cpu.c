@@ -106,17 +106,17 @@ static void run_chunk(void *argument, int64_t chunk) {
   chunks->kernel->entry(chunks->buffers, chunks->sizes, chunk);
 }
 
-static kiln_status cpu_launch(void *opaque, int32_t kernel, const kiln_slice *buffers, const int64_t *sizes,
-                              const int64_t grid[KILN_MAX_GRID]) {
+static kiln_status cpu_launch(void *opaque, const kiln_launch_info *info, const kiln_slice *buffers,
+                              const int64_t *sizes, const int64_t grid[KILN_MAX_GRID]) {
   cpu_state *state = opaque;
-  const kiln_kernel *launched = &state->model->kernels[kernel];
+  const kiln_kernel *launched = &state->model->kernels[info->kernel];
   for (int32_t i = 0; i < launched->buffers; i++)
     state->pointers[i] = bytes_of(buffers[i]);
   int64_t count = grid[0] * grid[1] * grid[2];
   if (state->pool && state->options->span)
     kiln_pool_watch(state->pool, state->options, launched->name);
   if (state->pool)
-    kiln_pool_run(state->pool, launched->entry, state->pointers, sizes, count);
+    kiln_pool_run(state->pool, info, launched->entry, state->pointers, sizes, count);
   else if (count == 1)
     launched->entry(state->pointers, sizes, 0);
   else

@@ -5,7 +5,10 @@
  *
  * Each thread has a run of neighbouring chunks of its own, the same share of every launch, so that what it wrote in one
  * kernel is in its cache when the next reads it, and no two write lines side by side. A thread that is done with its
- * own takes the last ones of others.
+ * own takes those that others would come to last.
+ *
+ * What is launched again at the same place of the program, as in each step of a recurrent layer, goes backwards every
+ * other time: of weights that are more than a cache holds it holds what was read last, and that is read first then.
  *
  * What is left of a thread's chunks is one word, `range`: a number of the launch, the first chunk and the end. Taking a
  * chunk is to change it with a compare-and-swap. A thread that wakes late finds either no chunk left or one of a later
@@ -53,6 +56,7 @@ struct kiln_pool {
   const int64_t *sizes;
   int64_t first; /* of the chunks in the ranges */
   uint64_t launch;
+  const void *site; /* of the last launch of several chunks */
 
   _Alignas(128) _Atomic uint32_t untaken;    /* chunks */
   _Alignas(128) _Atomic uint32_t unfinished; /* chunks, taken or not */
@@ -91,16 +95,20 @@ typedef struct taken {
   int64_t chunk;
 } taken;
 
-/* A chunk of a hand's: the first for its owner, the last for others. */
+/* A launch's number is odd where it goes backwards. */
+static bool goes_backwards(uint64_t launch) { return launch & 1; }
+
+/* A chunk of a hand's: the next for its owner, the last that it would come to for others. */
 static taken take_chunk(hand *from, bool is_owner) {
   uint64_t range = atomic_load(&from->range);
   for (;;) {
     uint64_t launch = range >> (2 * CHUNK_BITS), first = range >> CHUNK_BITS & CHUNK_MASK, end = range & CHUNK_MASK;
     if (first == end)
       return (taken){0};
-    uint64_t rest = is_owner ? range_of(launch, first + 1, end) : range_of(launch, first, end - 1);
+    bool is_first = is_owner != goes_backwards(launch);
+    uint64_t rest = is_first ? range_of(launch, first + 1, end) : range_of(launch, first, end - 1);
     if (atomic_compare_exchange_weak(&from->range, &range, rest))
-      return (taken){true, launch, (int64_t)(is_owner ? first : end - 1)};
+      return (taken){true, launch, (int64_t)(is_first ? first : end - 1)};
   }
 }
 
@@ -220,10 +228,14 @@ static void wait_for_all(kiln_pool *pool) {
   pthread_mutex_unlock(&pool->mutex);
 }
 
+static void number_launch(kiln_pool *pool, bool backwards) {
+  pool->launch = (pool->launch / 2 % INT16_MAX + 1) * 2 + backwards;
+}
+
 /* Deals chunks out evenly, in order. */
-static void run_some(kiln_pool *pool, int64_t first, uint32_t chunks) {
+static void run_some(kiln_pool *pool, bool backwards, int64_t first, uint32_t chunks) {
+  number_launch(pool, backwards);
   pool->first = first;
-  pool->launch = pool->launch % UINT16_MAX + 1;
   atomic_store(&pool->unfinished, chunks);
   atomic_store(&pool->untaken, chunks);
   uint64_t hands = (uint64_t)pool->started + 1, parts = hands < chunks ? hands : chunks;
@@ -249,8 +261,11 @@ void kiln_pool_watch(kiln_pool *pool, const kiln_options *options, const char *n
   pool->name = name;
 }
 
-void kiln_pool_run(kiln_pool *pool, kiln_chunk_entry entry, void *const *buffers, const int64_t *sizes,
-                   int64_t chunks) {
+void kiln_pool_run(kiln_pool *pool, const void *site, kiln_chunk_entry entry, void *const *buffers,
+                   const int64_t *sizes, int64_t chunks) {
+  bool backwards = chunks > 1 && site && pool->site == site && !goes_backwards(pool->launch);
+  if (chunks > 1)
+    pool->site = site;
   if (chunks > 1 && pool->wanted > 0 && pool->owner != getpid())
     reset(pool, pool->hands, pool->wanted, pool->memory);
   if (chunks > 1 && pool->started < pool->wanted)
@@ -258,8 +273,10 @@ void kiln_pool_run(kiln_pool *pool, kiln_chunk_entry entry, void *const *buffers
   if (chunks <= 1 || pool->started == 0) {
     share mine;
     begin_share(pool, &mine, 0, 0);
-    for (int64_t chunk = 0; chunk < chunks; chunk++)
-      entry(buffers, sizes, chunk);
+    if (chunks > 1)
+      number_launch(pool, backwards);
+    for (int64_t i = 0; i < chunks; i++)
+      entry(buffers, sizes, backwards ? chunks - 1 - i : i);
     end_share(&mine);
     return;
   }
@@ -268,7 +285,7 @@ void kiln_pool_run(kiln_pool *pool, kiln_chunk_entry entry, void *const *buffers
   pool->sizes = sizes;
   for (int64_t first = 0; first < chunks;) {
     int64_t rest = chunks - first, some = rest < MOST_CHUNKS ? rest : MOST_CHUNKS;
-    run_some(pool, first, (uint32_t)some);
+    run_some(pool, backwards, first, (uint32_t)some);
     first += some;
   }
 }

@@ -17,8 +17,10 @@ void kiln_pool_destroy(kiln_pool *pool);
 void kiln_pool_watch(kiln_pool *pool, const kiln_options *options, const char *name);
 
 /* Runs entry(buffers, sizes, chunk) for 0 <= chunk < chunks, in any order and side by side, and returns when all are
- * done. One caller at a time. */
-void kiln_pool_run(kiln_pool *pool, kiln_chunk_entry entry, void *const *buffers, const int64_t *sizes, int64_t chunks);
+ * done. One caller at a time. `site` says where in the program this is launched, for the order of chunks; NULL:
+ * nowhere. */
+void kiln_pool_run(kiln_pool *pool, const void *site, kiln_chunk_entry entry, void *const *buffers,
+                   const int64_t *sizes, int64_t chunks);
 
 /* What the pool has now, the caller's included. */
 int32_t kiln_pool_threads(const kiln_pool *pool);

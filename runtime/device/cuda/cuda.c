@@ -297,17 +297,17 @@ size_t kiln_cuda_issue(cuda_state *state, const uint64_t *words, cuda_result *co
   return *code ? 0 : STEP_WORDS + (size_t)arguments;
 }
 
-static kiln_status cuda_launch(void *opaque, int32_t kernel, const kiln_slice *buffers, const int64_t *sizes,
-                               const int64_t grid[KILN_MAX_GRID]) {
+static kiln_status cuda_launch(void *opaque, const kiln_launch_info *info, const kiln_slice *buffers,
+                               const int64_t *sizes, const int64_t grid[KILN_MAX_GRID]) {
   cuda_state *state = opaque;
-  const kiln_kernel *launched = &state->model->kernels[kernel];
+  const kiln_kernel *launched = &state->model->kernels[info->kernel];
   size_t count = 0;
   if (grid[0] > MOST_GROUPS || grid[1] > UINT32_MAX || grid[2] > UINT32_MAX) {
     snprintf(state->error, sizeof state->error, "a grid of %" PRId64 " by %" PRId64 " by %" PRId64 " is too large",
              grid[0], grid[1], grid[2]);
     return KILN_INVALID_ARGUMENT;
   }
-  state->words[count++] = (uint64_t)kernel;
+  state->words[count++] = (uint64_t)info->kernel;
   for (int axis = 0; axis < KILN_MAX_GRID; axis++)
     state->words[count++] = (uint64_t)grid[axis];
   for (int32_t i = 0; i < launched->buffers; i++)

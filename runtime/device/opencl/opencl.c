@@ -161,11 +161,11 @@ static kiln_status enqueue(opencl_state *state, int32_t kernel, const kiln_slice
       "clEnqueueNDRangeKernel");
 }
 
-static kiln_status opencl_launch(void *opaque, int32_t kernel, const kiln_slice *buffers, const int64_t *sizes,
-                                 const int64_t grid[KILN_MAX_GRID]) {
+static kiln_status opencl_launch(void *opaque, const kiln_launch_info *info, const kiln_slice *buffers,
+                                 const int64_t *sizes, const int64_t grid[KILN_MAX_GRID]) {
   opencl_state *state = opaque;
   state->launch++;
-  kiln_status status = enqueue(state, kernel, buffers, sizes, grid);
+  kiln_status status = enqueue(state, info->kernel, buffers, sizes, grid);
   kiln_status after = state->memory->after_launch ? state->memory->after_launch(state) : KILN_OK;
   return status ? status : after;
 }

@@ -172,7 +172,7 @@ struct kiln_device {
   kiln_status (*write)(void *state, kiln_slice to, const void *from, int64_t bytes);
   kiln_status (*read)(void *state, void *to, kiln_slice from, int64_t bytes); /* waits for the device */
   kiln_status (*copy)(void *state, kiln_slice to, kiln_slice from, int64_t bytes);
-  kiln_status (*launch)(void *state, int32_t kernel, const kiln_slice *buffers, const int64_t *sizes,
+  kiln_status (*launch)(void *state, const kiln_launch_info *info, const kiln_slice *buffers, const int64_t *sizes,
                         const int64_t grid[KILN_MAX_GRID]);
   kiln_status (*synchronize)(void *state);    /* optional: devices whose launch returns when it is done */
   const char *(*error)(void *state);          /* optional: the cause of the last failure */

@@ -49,9 +49,9 @@ static kiln_status serial_copy(void *state, kiln_slice to, kiln_slice from, int6
   return KILN_OK;
 }
 
-static kiln_status serial_launch(void *state, int32_t kernel, const kiln_slice *buffers, const int64_t *sizes,
-                                 const int64_t grid[KILN_MAX_GRID]) {
-  const kiln_kernel *launched = &((const kiln_model *)state)->kernels[kernel];
+static kiln_status serial_launch(void *state, const kiln_launch_info *info, const kiln_slice *buffers,
+                                 const int64_t *sizes, const int64_t grid[KILN_MAX_GRID]) {
+  const kiln_kernel *launched = &((const kiln_model *)state)->kernels[info->kernel];
   void **pointers = malloc(((size_t)launched->buffers + 1) * sizeof *pointers);
   if (!pointers)
     return KILN_OUT_OF_MEMORY;

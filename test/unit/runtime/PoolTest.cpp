@@ -25,7 +25,7 @@ void count(void *const *buffers, const int64_t *, int64_t chunk) {
 bool eachRunsOnce(kiln_pool *pool, int64_t chunks) {
   std::vector<std::atomic<int>> counts(static_cast<size_t>(chunks));
   void *buffers[] = {counts.data()};
-  kiln_pool_run(pool, count, buffers, nullptr, chunks);
+  kiln_pool_run(pool, nullptr, count, buffers, nullptr, chunks);
   for (std::atomic<int> &each : counts)
     if (each != 1)
       return false;
@@ -52,6 +52,26 @@ TEST_CASE("launches back to back do not mix") {
   kiln_pool_destroy(pool);
 }
 
+TEST_CASE("what is launched again at the same place goes back through its chunks") {
+  std::vector<int64_t> order;
+  auto note = [](void *const *buffers, const int64_t *, int64_t chunk) {
+    static_cast<std::vector<int64_t> *>(buffers[0])->push_back(chunk);
+  };
+  void *buffers[] = {&order};
+  const int step = 0, elsewhere = 0;
+  kiln_pool *pool = kiln_pool_create(1, nullptr);
+  kiln_pool_run(pool, &step, note, buffers, nullptr, 3);
+  kiln_pool_run(pool, &elsewhere, note, buffers, nullptr, 1); // what is in one piece touches little
+  kiln_pool_run(pool, &step, note, buffers, nullptr, 3);
+  kiln_pool_run(pool, &step, note, buffers, nullptr, 3);
+  CHECK(order == std::vector<int64_t>{0, 1, 2, 0, 2, 1, 0, 0, 1, 2});
+  order.clear();
+  kiln_pool_run(pool, &elsewhere, note, buffers, nullptr, 3);
+  kiln_pool_run(pool, &step, note, buffers, nullptr, 3);
+  CHECK(order == std::vector<int64_t>{0, 1, 2, 0, 1, 2});
+  kiln_pool_destroy(pool);
+}
+
 TEST_CASE("each thread begins with its own share of the chunks") {
   struct Firsts {
     std::atomic<int> begun{0};
@@ -62,7 +82,7 @@ TEST_CASE("each thread begins with its own share of the chunks") {
   REQUIRE(kiln_pool_threads(pool) == 2);
   void *buffers[] = {&firsts};
   kiln_pool_run(
-      pool,
+      pool, nullptr,
       [](void *const *buffers, const int64_t *, int64_t chunk) {
         auto &firsts = *static_cast<Firsts *>(buffers[0]);
         if (firsts.begun++ < 2)
@@ -89,7 +109,7 @@ TEST_CASE("the caller sleeps through long chunks") {
   std::atomic<int> done{0};
   void *buffers[] = {&done};
   kiln_pool_run(
-      pool,
+      pool, nullptr,
       [](void *const *buffers, const int64_t *, int64_t chunk) {
         std::this_thread::sleep_for(std::chrono::milliseconds(chunk * 30));
         ++*static_cast<std::atomic<int> *>(buffers[0]);
