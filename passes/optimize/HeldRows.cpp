@@ -20,23 +20,27 @@
 #include "mlir/IR/IRMapping.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <limits>
+
 using namespace kiln;
 using namespace kiln::kernel;
 using namespace mlir;
 using kiln::optimize::HeldRows;
 
-/// Rows of a register tile at most, of which blocks are made.
-static constexpr int64_t kTileRows = 8;
+/// Rows of a block where the first cache holds scores of fewer: enough for two tiles. The second cache then holds as
+/// many keys and values as it can beside them.
+static constexpr int64_t kFewestRows = 28;
 /// Rows of exponentials at most that are computed side by side, which do not wait for each other.
 static constexpr int64_t kExponentialRows = 4;
-/// The most vectors of columns in a register tile.
-static constexpr int64_t kTileVectors = 4;
+/// What loading the columns of a register tile takes in each step, beside the time of a row.
+static constexpr double kLoadSteps = 1.25;
 
 namespace {
 /// What a kernel's values and axes are in such a sum.
 struct Attention {
   ReduceOp scores, result;   ///< the sums of the two products
   SmallVector<Value> held;   ///< the scores, what is summed up of each, and the first operand of the second product
+  SmallVector<Value> sums;   ///< of a row of these, where only what follows the second product reads them
   LoadOp keys, values;       ///< the second operands of the two products
   size_t rows, key, columns; ///< axes of the domain
   size_t terms;              ///< and that which a score is summed up over
@@ -89,6 +93,15 @@ StageOp Trial::hold(Value value, int64_t axis) {
   return nullptr;
 }
 
+static bool isComputedFrom(Value value, Value source) {
+  llvm::SetVector<Value> work;
+  work.insert(value);
+  for (size_t i = 0; i < work.size() && !work.contains(source); ++i)
+    if (Operation *op = work[i].getDefiningOp())
+      work.insert(op->operand_begin(), op->operand_end());
+  return work.contains(source);
+}
+
 /// What a kernel's values and axes are in attention; nullopt where it is something else, or has a size that is not
 /// fixed.
 static std::optional<Attention> find(FuncOp func) {
@@ -130,6 +143,9 @@ static std::optional<Attention> find(FuncOp func) {
     if (reduce != outer && reduce != inner && reduce.getAxes() == outer.getAxes())
       hold(reduce.getInput());
   hold(weights);
+  for (auto reduce : func.getBody().getOps<ReduceOp>())
+    if (reduce != outer && reduce != largest && reduce.getAxes() == outer.getAxes() && !isComputedFrom(weights, reduce))
+      found.sums.push_back(reduce);
   bool hasRows = false, hasColumns = false;
   for (auto [axis, size] : llvm::enumerate(func.getDomain().getSizes())) {
     if (!size.isConst())
@@ -229,6 +245,23 @@ static std::optional<HeldRows> holdByMatrices(FuncOp func, Attention found, Targ
                   int64_t(llvm::divideCeil(rows, block))};
 }
 
+/// The rows of a register tile, at most `mostTall`, and of a block of whole tiles, `most`, with which the least is
+/// computed: a step takes a row's time for each row of a tile and loads the columns once, and rows past the end are
+/// computed in vain. Of blocks that are equally good the largest.
+static std::pair<int64_t, int64_t> chooseBlock(int64_t rows, int64_t mostTall, int64_t most) {
+  std::pair<int64_t, int64_t> best{1, 1};
+  double least = std::numeric_limits<double>::infinity();
+  for (int64_t tall = 1; tall <= std::min({mostTall, rows, most}); ++tall)
+    for (int64_t tiles = 1; tiles <= most / tall; ++tiles) {
+      double time = double(llvm::alignTo(llvm::divideCeil(rows, tall), tiles)) * (double(tall) + kLoadSteps);
+      if (time < least || (time == least && tall * tiles > best.second)) {
+        least = time;
+        best = {tall, tall * tiles};
+      }
+    }
+  return best;
+}
+
 std::optional<HeldRows> optimize::chooseHeldRows(FuncOp func, TargetAttr target) {
   std::optional<Attention> found = find(func);
   if (!found)
@@ -241,20 +274,19 @@ std::optional<HeldRows> optimize::chooseHeldRows(FuncOp func, TargetAttr target)
   int64_t block = target::heldRows(target, keys, columns, bytes), lanes = target.vectorBits() / 8 / bytes;
   if (block == 0)
     return std::nullopt;
-  // Register tiles of two vectors of keys for the scores. Those for the result have a part of their rows, such that as
-  // many totals as possible are in flight.
-  auto vectorsOf = [&](int64_t size) { return int64_t(llvm::bit_floor(uint64_t(size / lanes))); };
-  auto fitting = [&](int64_t wide) { return (target.vectorRegisters() - 1 - wide) / wide; };
-  int64_t wide = std::min<int64_t>(vectorsOf(keys), 2), tall = std::min(kTileRows, fitting(wide)), across = 1;
-  for (int64_t more = 2; more <= std::min(vectorsOf(columns), kTileVectors) && fitting(more) > 0; more *= 2)
-    if (more * target::largestPart(tall, fitting(more)) >= across * target::largestPart(tall, fitting(across)))
-      across = more;
-  // Blocks of about one size, of whole tiles.
-  block = llvm::alignTo(llvm::divideCeil(rows, llvm::divideCeil(rows, block)), tall);
+  int64_t wide = keys >= 2 * lanes ? 2 : 1, across = columns >= 2 * lanes ? 2 : 1;
+  int64_t tall = 0;
+  std::tie(tall, block) =
+      chooseBlock(rows, (target.vectorRegisters() - 1) / std::max(wide, across) - 1,
+                  std::min(block, std::max(kFewestRows, target.cacheBytes(1) / 2 / (keys * bytes))));
 
   Trial trial(func, target);
   LoadOp keysLoad = trial.copyOf(found->keys.getResult()).getDefiningOp<LoadOp>();
-  SmallVector<Value> values = llvm::map_to_vector(found->held, [&](Value value) { return trial.copyOf(value); });
+  LoadOp valuesLoad = trial.copyOf(found->values.getResult()).getDefiningOp<LoadOp>();
+  auto copies = [&](ArrayRef<Value> values) {
+    return llvm::map_to_vector(values, [&](Value value) { return trial.copyOf(value); });
+  };
+  SmallVector<Value> values = copies(found->held), sums = copies(found->sums);
   int64_t inBlock = trial.split(OptKind::TILE, found->rows, block);
   trial.split(OptKind::TILE, found->key, wide * lanes);
   // A score's sum goes inside a vector of keys, and the result's columns around all keys: where the two are one axis of
@@ -269,6 +301,9 @@ std::optional<HeldRows> optimize::chooseHeldRows(FuncOp func, TargetAttr target)
   for (Value value : values)
     if (trial.fits())
       stages.push_back(trial.hold(value, found->rows));
+  for (Value sum : sums)
+    if (trial.fits())
+      stages.push_back(trial.hold(sum, found->rows));
   if (!isInside)
     trial.apply(OptKind::SWAP, found->terms, found->key);
   if (!trial.fits())
@@ -278,11 +313,14 @@ std::optional<HeldRows> optimize::chooseHeldRows(FuncOp func, TargetAttr target)
   trial.apply(OptKind::VECTOR, key.back(), wide * lanes);
   trial.apply(OptKind::UPCAST, row.front(), tall);
   for (StageOp stage : llvm::drop_begin(stages)) {
-    trial.apply(OptKind::UPCAST, axesAlong(stage, found->rows).front(), target::largestPart(tall, kExponentialRows));
+    trial.apply(OptKind::UPCAST, axesAlong(stage, found->rows).front(), target::largestPart(block, kExponentialRows));
     trial.apply(OptKind::VECTOR, axesAlong(stage, found->key).back(), wide * lanes);
   }
   trial.apply(OptKind::VECTOR, found->columns, across * lanes);
-  trial.apply(OptKind::UPCAST, inBlock, target::largestPart(tall, fitting(across)));
+  trial.apply(OptKind::UPCAST, inBlock, tall);
+  // Each tile of rows reads the values again: those of a tile's columns then lie side by side.
+  if (trial.fits() && columns > across * lanes && rows > tall)
+    trial.hold(valuesLoad, -1);
   if (!trial.fits())
     return std::nullopt;
   return HeldRows{SmallVector<OptAttr>(trial.opts()), found->rows, found->columns,
