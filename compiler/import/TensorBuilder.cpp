@@ -155,6 +155,8 @@ Value TensorBuilder::constant(TypedAttr number, Sizes shape) {
 }
 
 Value TensorBuilder::constant(Operand number, Type element, Sizes shape) {
+  if (!element) // of a null tensor
+    return {};
   TypedAttr value = number.number(element);
   if (!value)
     return fail(number.text() + " is no " + dtypeName(element), "give a number that the dtype can hold");

@@ -124,6 +124,8 @@ Value TensorBuilder::floatAlu(Alu kind, Value x) { return alu(kind, {x}); }
 Value TensorBuilder::round(Alu kind, Value x) { return isFloat(x) ? alu(kind, {x}) : x; }
 
 Value TensorBuilder::cast(Value x, Type element, NarrowRounding rounding) {
+  if (!element) // of a null tensor
+    return {};
   if (!x || TensorBuilder::element(x) == element)
     return x;
   if (isObject(TensorBuilder::element(x)) || isObject(element))
@@ -137,6 +139,8 @@ Value TensorBuilder::cast(Value x, Type element, NarrowRounding rounding) {
 }
 
 Value TensorBuilder::bitcast(Value x, Type element) {
+  if (!element)
+    return {};
   if (!x || TensorBuilder::element(x) == element)
     return x;
   if (isObject(TensorBuilder::element(x)) || isObject(element) ||

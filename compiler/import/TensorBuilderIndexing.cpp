@@ -11,6 +11,8 @@ using llvm::Twine;
 using view::provablyEqual;
 
 Value TensorBuilder::arange(Expr count, Type element) {
+  if (!element)
+    return {};
   if (!isa<IntegerType>(element) || element.isInteger(1) || isNarrow(element))
     return fail("positions as " + dtypeName(element), "make them integers and cast");
   if (!fits(count))
