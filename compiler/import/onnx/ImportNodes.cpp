@@ -50,6 +50,8 @@ llvm::Error Importer::importGraph(const ::onnx::GraphProto &graph, Scope &scope)
   for (const ::onnx::SparseTensorProto &initializer : graph.sparse_initializer())
     if (llvm::Error error = define(initializer.values().name(), initializer))
       return error;
+  scope.declare(graph.value_info());
+  scope.declare(graph.output());
   return importNodes(graph.node(), scope);
 }
 
@@ -196,6 +198,7 @@ llvm::Error Importer::importCall(const ::onnx::NodeProto &node, const std::strin
     if (argument)
       inner.setArgument(given.name(), argument);
   }
+  inner.declare(function.value_info());
   calls_.push_back(&function);
   llvm::Error error = importNodes(function.node(), inner);
   calls_.pop_back();

@@ -33,3 +33,9 @@ const ::onnx::AttributeProto *Scope::argument(llvm::StringRef name) const {
       return found;
   return nullptr;
 }
+
+void Scope::declare(const google::protobuf::RepeatedPtrField<::onnx::ValueInfoProto> &values) {
+  for (const ::onnx::ValueInfoProto &value : values)
+    if (value.has_type())
+      declared_[value.name()] = &value.type();
+}

@@ -34,6 +34,11 @@ public:
   const ::onnx::AttributeProto *argument(llvm::StringRef name) const;
   void setArgument(llvm::StringRef name, const ::onnx::AttributeProto *attribute) { arguments_[name] = attribute; }
 
+  /// What the model declares of values that nodes of this graph make.
+  void declare(const google::protobuf::RepeatedPtrField<::onnx::ValueInfoProto> &values);
+  /// Null where it declares nothing.
+  const ::onnx::TypeProto *declared(llvm::StringRef name) const { return declared_.lookup(name); }
+
   const std::string &prefix() const { return prefix_; }
 
 private:
@@ -43,6 +48,7 @@ private:
   llvm::DenseMap<const Tensor *, mlir::Value> made_;
   llvm::StringMap<int64_t> opsets_;
   llvm::StringMap<const ::onnx::AttributeProto *> arguments_;
+  llvm::StringMap<const ::onnx::TypeProto *> declared_;
 };
 
 } // namespace kiln::import::onnx

@@ -89,20 +89,27 @@ static Shape readShape(Node &n, TensorBuilder &b, mlir::RankedTensorType type, V
   return shape;
 }
 
-/// What the tensors of a sequence are like; null, and a failure noted, where not even their rank is known.
-static mlir::RankedTensorType rankedTensor(TensorBuilder &b, Value sequence) {
+/// What the tensors of a sequence are like. Where the sequence does not say how many axes they have, the model may say
+/// it of what the node makes of them, which has `added` axes more; a run finds out whether that is true. Null, and a
+/// failure noted, where nobody says it.
+static mlir::RankedTensorType rankedTensor(Node &n, TensorBuilder &b, Value sequence, int64_t added = 0) {
   if (!sequence)
     return {};
-  auto type = llvm::dyn_cast<mlir::RankedTensorType>(tensorsOf(sequence));
-  if (!type)
-    b.fail("the tensors of the sequence have no rank that is known",
-           "declare their shape where the sequence is made; sizes may be symbolic");
-  return type;
+  if (auto type = llvm::dyn_cast<mlir::RankedTensorType>(tensorsOf(sequence)))
+    return type;
+  const ::onnx::TypeProto *declared = n.scope().declared(n.proto().output(0));
+  int64_t rank = declared && declared->tensor_type().has_shape() ? declared->tensor_type().shape().dim_size() : -1;
+  if (rank >= added && rank <= host::kMaxPortRank)
+    return mlir::RankedTensorType::get(llvm::SmallVector<int64_t>(rank - added, mlir::ShapedType::kDynamic),
+                                       mlir::getElementTypeOrSelf(tensorsOf(sequence)));
+  b.fail("the tensors of the sequence have no rank that is known",
+         "declare the shape of what the node makes; sizes may be symbolic");
+  return {};
 }
 
 Value kiln::import::onnx::tensorAt(Node &n, TensorBuilder &b, Value sequence, Value position,
                                    std::optional<Shape> shape) {
-  mlir::RankedTensorType type = rankedTensor(b, sequence);
+  mlir::RankedTensorType type = rankedTensor(n, b, sequence);
   if (!type || !position)
     return {};
   int64_t rank = type.getRank();
@@ -118,7 +125,7 @@ Value kiln::import::onnx::tensorAt(Node &n, TensorBuilder &b, Value sequence, Va
 }
 
 Value kiln::import::onnx::concatOf(Node &n, TensorBuilder &b, Value sequence, int64_t axis, bool isNew) {
-  mlir::RankedTensorType type = rankedTensor(b, sequence);
+  mlir::RankedTensorType type = rankedTensor(n, b, sequence, /*added=*/isNew);
   if (!type)
     return {};
   int64_t rank = type.getRank(), all = rank + isNew;

@@ -119,11 +119,14 @@ static ::onnx::GraphProto loopGraph(Node &n, const ::onnx::GraphProto &body, con
     // The graph may call its input as the model does what it comes from.
     std::string given = own + "given" + std::to_string(i);
     addNode(graph, "Identity", {n.proto().input(i)}, {given});
-    if (isSequence(n.tensor(i)))
+    if (isSequence(n.tensor(i))) {
       addNode(step, "SequenceAt", {given, own + "step"}, {body.input(i).name()});
-    else
+      *step.add_value_info() = body.input(i);
+    } else {
       addNode(step, "Identity", {given}, {body.input(i).name()});
+    }
   }
+  step.mutable_value_info()->MergeFrom(body.value_info());
   *step.mutable_initializer() = body.initializer();
   step.mutable_node()->MergeFrom(body.node());
   for (int i = 0; i < body.output_size(); ++i) {

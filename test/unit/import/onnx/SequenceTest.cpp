@@ -299,16 +299,71 @@ TEST_CASE("a graph for sequences of different lengths is an error") {
   CHECK_THAT(model.import(), Contains("sequences of 2 and 1 tensors"));
 }
 
-TEST_CASE("what is taken out of a sequence has a rank") {
+/// A model with an input s, a sequence of tensors of which no shape is declared; `op` makes y of it.
+static OnnxModel unrankedSequence(const std::string &op) {
   OnnxModel model;
-  ::onnx::TypeProto &type = *model.graph().add_input()->mutable_type();
-  model.graph().mutable_input(0)->set_name("s");
-  type.mutable_sequence_type()->mutable_elem_type()->mutable_tensor_type()->set_elem_type(1);
+  ::onnx::ValueInfoProto &input = *model.graph().add_input();
+  input.set_name("s");
+  input.mutable_type()->mutable_sequence_type()->mutable_elem_type()->mutable_tensor_type()->set_elem_type(1);
   model.ints("at", {0}, /*isScalar=*/true).output("y");
-  model.node("SequenceAt", {"s", "at"}, {"y"});
+  ::onnx::NodeProto &node = model.node(op, {"s"}, {"y"});
+  if (op == "SequenceAt")
+    node.add_input("at");
+  else
+    setInt(node, "axis", 0);
+  return model;
+}
+
+static void declareRank(::onnx::ValueInfoProto &value, const std::string &name, int rank) {
+  value.set_name(name);
+  ::onnx::TypeProto::Tensor &type = *value.mutable_type()->mutable_tensor_type();
+  type.set_elem_type(1);
+  type.mutable_shape();
+  for (int axis = 0; axis < rank; ++axis)
+    type.mutable_shape()->add_dim();
+}
+
+TEST_CASE("what is taken out of a sequence has a rank") {
+  OnnxModel model = unrankedSequence("SequenceAt");
   CHECK_THAT(model.import(), Contains("the tensors of the sequence have no rank that is known"));
-  type.mutable_sequence_type()->mutable_elem_type()->mutable_tensor_type()->mutable_shape()->add_dim();
+  model.graph()
+      .mutable_input(0)
+      ->mutable_type()
+      ->mutable_sequence_type()
+      ->mutable_elem_type()
+      ->mutable_tensor_type()
+      ->mutable_shape()
+      ->add_dim();
   CHECK_THAT(model.import(), Contains("graph.dtype = !object.sequence<tensor<?xf32>>"));
+}
+
+TEST_CASE("what the model declares of a node's output is the rank of a sequence's tensors") {
+  OnnxModel model = unrankedSequence("SequenceAt");
+  declareRank(*model.graph().mutable_output(0), "y", 2);
+  CHECK_THAT(model.import(), Contains("\"sequence_shape\"(%arg0, %0) <[2]>"));
+  OnnxModel within = unrankedSequence("SequenceAt");
+  declareRank(*within.graph().add_value_info(), "y", 3);
+  CHECK_THAT(within.import(), Contains("\"sequence_shape\"(%arg0, %0) <[3]>"));
+}
+
+TEST_CASE("a new axis is none that the tensors of a sequence have") {
+  OnnxModel model = unrankedSequence("ConcatFromSequence");
+  declareRank(*model.graph().mutable_output(0), "y", 2);
+  CHECK_THAT(model.import(), Contains("\"sequence_concat_shape\"(%arg0) <[11, 2, 0, 0]>"));
+  setInt(*model.graph().mutable_node(0), "new_axis", 1);
+  CHECK_THAT(model.import(), Contains("\"sequence_concat_shape\"(%arg0) <[11, 1, 0, 1]>"));
+  model.graph().mutable_output(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->clear_dim();
+  CHECK_THAT(model.import(), Contains("the tensors of the sequence have no rank that is known"));
+}
+
+TEST_CASE("a graph for each tensor of a sequence says what rank they have") {
+  OnnxModel model = unrankedSequence("SequenceMap");
+  model.graph().mutable_node(0)->clear_attribute();
+  ::onnx::GraphProto &body = setGraph(*model.graph().mutable_node(0), "body");
+  declareRank(*body.add_input(), "x", 1);
+  body.add_output()->set_name("n");
+  addNode(body, "Neg", {"x"}, {"n"});
+  CHECK_THAT(model.import(), Contains("\"sequence_shape\"") && Contains("graph.alu neg"));
 }
 
 TEST_CASE("an optional input has nothing for a default") {
