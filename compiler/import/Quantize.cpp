@@ -89,11 +89,12 @@ Value kiln::import::quantize(TensorBuilder &b, Value x, Value scale, Value zero,
   return b.cast(ratio, type, rounding);
 }
 
-Quantized kiln::import::quantizeDynamically(TensorBuilder &b, Value x) {
+Quantized kiln::import::quantizeDynamically(TensorBuilder &b, Value x, llvm::ArrayRef<int64_t> axes) {
   if (!x)
     return {};
-  llvm::SmallVector<int64_t> all = b.allAxes(x);
-  Value high = b.maximum(b.max(x, all), 0), low = b.minimum(b.min(x, all), 0);
+  bool keepsAxes = !axes.empty();
+  llvm::SmallVector<int64_t> along = keepsAxes ? llvm::SmallVector<int64_t>(axes) : b.allAxes(x);
+  Value high = b.maximum(b.max(x, along, keepsAxes), 0), low = b.minimum(b.min(x, along, keepsAxes), 0);
   Value range = b.sub(high, low);
   Value scale = b.div(b.where(b.equal(range, 0), 1, range), 255);
   mlir::Type byte = b.builder().getIntegerType(8, /*isSigned=*/false);

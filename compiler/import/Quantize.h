@@ -32,7 +32,8 @@ mlir::Value quantize(TensorBuilder &b, mlir::Value x, mlir::Value scale, mlir::V
 /// The same where x is in units of the scale already: rounded, plus zero, saturated.
 mlir::Value roundTo(TensorBuilder &b, mlir::Value x, mlir::Value zero, mlir::Type integer);
 
-/// The scale and the zero point by which x fills 0 to 255, and x in uint8.
-Quantized quantizeDynamically(TensorBuilder &b, mlir::Value x);
+/// The scale and the zero point by which x fills 0 to 255, and x in uint8. They are scalars; where axes are given there
+/// is one of each for all that lies along these, which are 1 long in them.
+Quantized quantizeDynamically(TensorBuilder &b, mlir::Value x, llvm::ArrayRef<int64_t> axes = {});
 
 } // namespace kiln::import

@@ -2,9 +2,11 @@
 //
 // A loop over time. What the input adds to the gates does not depend on the state, so it is one product before the
 // loop; in an iteration, all gates of all directions are one product with the state. A reversed direction runs forward
-// over the flipped input, both directions as one batch of two.
+// over the flipped input, both directions as one batch of two. Where the weights are quantised, what they are
+// multiplied with is quantised by its own range, in each step and direction anew.
 //
 //===----------------------------------------------------------------------===//
+#include "import/Quantize.h"
 #include "import/onnx/CountedLoop.h"
 #include "import/onnx/ModelFile.h"
 #include "import/onnx/Registry.h"
@@ -53,8 +55,9 @@ struct Activation {
 /// What the three have in common. Tensors of a step are [direction, batch, …].
 class Recurrence {
 public:
-  /// `standard`: the activations of a direction unless attributes name others.
-  Recurrence(Node &n, TensorBuilder &b, int64_t gates, llvm::ArrayRef<StringRef> standard);
+  /// `standard`: the activations of a direction unless attributes name others. Quantised weights lie the other way
+  /// round, [direction, …, gates·hidden], with their scales and zero points from input 8 on.
+  Recurrence(Node &n, TensorBuilder &b, int64_t gates, llvm::ArrayRef<StringRef> standard, bool isQuantized = false);
 
   /// False after a failure.
   bool ok() const { return b.ok() && x_; }
@@ -81,6 +84,10 @@ private:
   void readDirection();
   void readActivations(llvm::ArrayRef<StringRef> standard);
   void readInputs();
+  /// The scale and the zero point of weights, at `input` and behind it, as they broadcast to products with them.
+  bool readScale(int input, Quantized &weights);
+  /// x · Wᵀ for the gates [first, first + count).
+  Value product(Value x, const Quantized &weights, int64_t first, int64_t count);
   bool expect(int input, Value tensor, llvm::ArrayRef<Expr> shape);
   /// [time, direction, batch, gates·hidden].
   Value inputGates(int64_t separate);
@@ -91,31 +98,33 @@ private:
   Node &n;
   TensorBuilder &b;
   int64_t gates_;
+  bool isQuantized_;
   llvm::SmallVector<bool> reversed_; ///< a direction each
   llvm::SmallVector<llvm::SmallVector<Activation>> activations_;
   std::optional<double> clip_;
   bool isBatchFirst_ = false;
-  Value x_; ///< [time, batch, input]
-  Value weight_, recurrence_, bias_, lengths_;
+  Value x_;                       ///< [time, batch, input]
+  Quantized weight_, recurrence_; ///< floats where there is no scale
+  Value bias_, lengths_;
   Expr time_, batch_, hidden_, directions_;
 };
 
 } // namespace
 
-Recurrence::Recurrence(Node &n, TensorBuilder &b, int64_t gates, llvm::ArrayRef<StringRef> standard)
-    : n(n), b(b), gates_(gates) {
+Recurrence::Recurrence(Node &n, TensorBuilder &b, int64_t gates, llvm::ArrayRef<StringRef> standard, bool isQuantized)
+    : n(n), b(b), gates_(gates), isQuantized_(isQuantized) {
   readDirection();
   readActivations(standard);
   if (n.hasAttr("clip"))
     clip_ = n.real("clip", 0);
-  if (n.opset() >= 14)
+  if (!isQuantized && n.opset() >= 14)
     isBatchFirst_ = n.flag("layout", false);
   if (b.ok())
     readInputs();
 }
 
 void Recurrence::readDirection() {
-  if (n.opset() < 7)
+  if (!isQuantized_ && n.opset() < 7)
     n.ignore({"output_sequence"}); // whether the first output is there says so too
   std::string direction = n.string("direction", "forward");
   if (direction == "forward")
@@ -183,6 +192,10 @@ void Recurrence::readInputs() {
   }
   if (isBatchFirst_)
     x = b.transpose(x, 0, 1);
+  if (isQuantized_) {
+    weight = b.transpose(weight, 1, 2);
+    recurrence = b.transpose(recurrence, 1, 2);
+  }
   time_ = b.dim(x, 0);
   batch_ = b.dim(x, 1);
   hidden_ = b.dim(recurrence, 2);
@@ -195,8 +208,10 @@ void Recurrence::readInputs() {
   if (!expect(1, weight, {directions_, rows, b.dim(x, 2)}) || !expect(2, recurrence, {directions_, rows, hidden_}) ||
       !expect(3, bias, {directions_, rows * 2}) || !expect(4, lengths, {batch_}))
     return;
-  weight_ = weight;
-  recurrence_ = recurrence;
+  weight_.values = weight;
+  recurrence_.values = recurrence;
+  if (isQuantized_ && (!readScale(8, weight_) || !readScale(10, recurrence_)))
+    return;
   bias_ = bias;
   lengths_ = lengths;
   x_ = x;
@@ -214,8 +229,35 @@ Value Recurrence::rows(Value vectors, int64_t first, int64_t count) {
   return b.unsqueeze(b.narrow(vectors, 1, hidden_ * first, hidden_ * (first + count)), {1});
 }
 
+bool Recurrence::readScale(int input, Quantized &weights) {
+  auto read = [&](int index) {
+    Value given = n.input(index);
+    bool isOneEach = b.rank(given) == 1;
+    if (!given || !expect(index, given, isOneEach ? Shape{directions_} : Shape{directions_, hidden_ * gates_}))
+      return Value();
+    return b.reshape(given, {directions_, 1, isOneEach ? Expr(1) : hidden_ * gates_});
+  };
+  weights.scale = read(input);
+  weights.zero = read(input + 1);
+  return weights.scale && weights.zero;
+}
+
+Value Recurrence::product(Value x, const Quantized &weights, int64_t first, int64_t count) {
+  auto gatesOf = [&](Value all, int64_t axis) {
+    return b.dim(all, axis).isConst(1) ? all : b.narrow(all, axis, hidden_ * first, hidden_ * (first + count));
+  };
+  if (!weights.scale)
+    return b.matmul(x, b.transpose(b.narrow(weights.values, 1, hidden_ * first, hidden_ * (first + count)), 1, 2));
+  llvm::SmallVector<int64_t> axes = b.allAxes(x); // but that of the direction
+  axes.erase(axes.end() - 3);
+  Quantized left = quantizeDynamically(b, x, axes);
+  Value right = centred(b, b.transpose(weights.values, 1, 2), weights.zero);
+  Value sum = b.matmul(centred(b, left.values, left.zero), gatesOf(right, 2));
+  return b.mul(b.cast(sum, b.float32()), b.mul(left.scale, gatesOf(weights.scale, 2)));
+}
+
 Value Recurrence::recurrent(Value state, int64_t first, int64_t count) {
-  return b.matmul(state, b.transpose(b.narrow(recurrence_, 1, hidden_ * first, hidden_ * (first + count)), 1, 2));
+  return product(state, recurrence_, first, count);
 }
 
 Value Recurrence::gate(Value gates, int64_t index) {
@@ -228,7 +270,7 @@ Value Recurrence::inputGates(int64_t separate) {
     x = b.stack({x_, b.flip(x_, {0})}, 1);
   else if (reversed_[0])
     x = b.flip(x, {0});
-  Value gates = b.matmul(x, b.transpose(weight_, 1, 2));
+  Value gates = product(x, weight_, 0, gates_);
   if (!bias_)
     return gates;
   Value sum = rows(bias_, 0, gates_);
@@ -328,9 +370,9 @@ static Tensors gru(Node &n, TensorBuilder &b) {
 }
 
 /// Gates: input, output, forget, cell; peepholes: input, output, forget.
-static Tensors lstm(Node &n, TensorBuilder &b) {
+static Tensors lstmOf(Node &n, TensorBuilder &b, bool isQuantized) {
   bool coupled = n.flag("input_forget", false);
-  Recurrence r(n, b, 4, {"Sigmoid", "Tanh", "Tanh"});
+  Recurrence r(n, b, 4, {"Sigmoid", "Tanh", "Tanh"}, isQuantized);
   Value peepholes = n.optionalInput(7);
   if (!r.ok())
     return {};
@@ -351,8 +393,13 @@ static Tensors lstm(Node &n, TensorBuilder &b) {
   return r.run({hidden, cell}, step);
 }
 
+static Tensors lstm(Node &n, TensorBuilder &b) { return lstmOf(n, b, /*isQuantized=*/false); }
+
+static Tensors dynamicQuantizeLstm(Node &n, TensorBuilder &b) { return lstmOf(n, b, /*isQuantized=*/true); }
+
 void kiln::import::onnx::addRecurrent(Registry &r) {
   r.add("GRU", 1, gru);
   r.add("LSTM", 1, lstm);
   r.add("RNN", 1, rnn);
+  r.add("com.microsoft", "DynamicQuantizeLSTM", 1, dynamicQuantizeLstm);
 }

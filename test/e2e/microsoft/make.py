@@ -167,6 +167,26 @@ def integer_products(g):
 
 
 @model
+def dynamic_quantize_lstm(g):
+    """Weights [direction, from, to], each direction's quantised by one scale, or by one a column."""
+    x, hidden = g.input(g.normal(4, 1, 3)), 5
+    for directions, columns, dtype in ((1, (), np.int8), (2, (4 * hidden,), np.uint8)):
+        weights = [g.constant(g.bytes(directions, rows, 4 * hidden, dtype=dtype)) for rows in (3, hidden)]
+        bias = g.constant(g.normal(directions, 8 * hidden))
+        scales = []
+        for _ in weights:
+            scales.append(g.f(g.random.uniform(0.002, 0.01, (directions, *columns))))
+            scales.append(g.constant(np.full((directions, *columns), 121 if columns else 0), dtype))
+        g.node("DynamicQuantizeLSTM", [x, *weights, bias, "", "", "", "", *scales], 3, hidden_size=hidden,
+               direction="forward" if directions == 1 else "bidirectional")
+    initial = [g.constant(g.normal(1, 1, hidden)) for _ in range(2)]
+    weights = [g.constant(g.bytes(1, rows, 4 * hidden, dtype=np.int8)) for rows in (3, hidden)]
+    scale, zero = g.f([0.005]), g.constant([0], np.int8)
+    g.node("DynamicQuantizeLSTM", [x, *weights, "", "", *initial, g.constant(g.normal(1, 3 * hidden)), scale, zero, scale, zero], 3,
+           hidden_size=hidden, direction="reverse")
+
+
+@model
 def quantized_elementwise(g):
     x, y = g.input(g.bytes(2, 3, 8)), g.input(g.bytes(3, 8))
     a, b, c = [x, g.f(0.031), g.u8(119)], [y, g.f(0.047), g.u8(131)], [g.f(0.083), g.u8(127)]
