@@ -73,12 +73,9 @@ static Value placesOf(TensorBuilder &b, Value x, Value keys) {
   return b.where(b.equal(place, b.size(count)), -1, place);
 }
 
-static Value labelEncoder(Node &n, TensorBuilder &b) {
-  Value x = n.input(0), keys = list(n, b, "keys"), values = list(n, b, "values");
-  if (!x || !keys || !values)
-    return {};
-  Value otherwise = defaultOf(n, b, b.element(values));
-  if (!otherwise)
+/// The value of the key that each element is, or `otherwise`.
+static Value mapped(TensorBuilder &b, Value x, Value keys, Value values, Value otherwise) {
+  if (!x || !keys || !values || !otherwise)
     return {};
   if (b.element(keys) != b.element(x) || b.element(otherwise) != b.element(values) ||
       !view::provablyEqual(b.dim(keys, 0), b.dim(values, 0)))
@@ -89,4 +86,35 @@ static Value labelEncoder(Node &n, TensorBuilder &b) {
   return b.gather(b.concat({values, otherwise}, 0), places, 0);
 }
 
-void kiln::import::onnx::addLabelEncoder(Registry &r) { r.add("ai.onnx.ml", "LabelEncoder", 2, labelEncoder); }
+/// Strings to the integers beside them, and integers to strings.
+static Value mapStrings(Node &n, TensorBuilder &b, llvm::ArrayRef<std::string> strings,
+                        llvm::ArrayRef<int64_t> integers) {
+  std::string defaultString = n.string("default_string", "_Unused");
+  int64_t defaultInteger = n.integer("default_int64", -1);
+  Value x = n.input(0);
+  if (!x || strings.empty() || integers.empty())
+    return x ? b.fail("it has no keys") : x;
+  Value texts = stringList(b, "strings", strings);
+  Value numbers = b.weight("integers", mlir::DenseElementsAttr::get(listOf(b.int64(), integers.size()), integers));
+  if (isObject(b.element(x)))
+    return mapped(b, x, texts, numbers, b.constant(defaultInteger, b.int64(), {1}));
+  return mapped(b, x, numbers, texts, stringList(b, "default", {defaultString}));
+}
+
+static Value categoryMapper(Node &n, TensorBuilder &b) {
+  return mapStrings(n, b, n.strings("cats_strings"), n.integers("cats_int64s"));
+}
+
+static Value labelEncoder(Node &n, TensorBuilder &b) {
+  if (n.opset() < 2) { // a string's number is its place
+    llvm::SmallVector<std::string> classes = n.strings("classes_strings");
+    return mapStrings(n, b, classes, llvm::to_vector(llvm::seq<int64_t>(0, classes.size())));
+  }
+  Value x = n.input(0), keys = list(n, b, "keys"), values = list(n, b, "values");
+  return values ? mapped(b, x, keys, values, defaultOf(n, b, b.element(values))) : values;
+}
+
+void kiln::import::onnx::addLabelEncoder(Registry &r) {
+  r.add("ai.onnx.ml", "CategoryMapper", 1, categoryMapper);
+  r.add("ai.onnx.ml", "LabelEncoder", 1, labelEncoder);
+}

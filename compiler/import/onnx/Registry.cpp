@@ -14,6 +14,7 @@ const Registry &Registry::all() {
     addImages(r);
     addIndexing(r);
     addLabelEncoder(r);
+    addLinearModels(r);
     addLosses(r);
     addMicrosoft(r);
     addMicrosoftQuantization(r);
@@ -33,8 +34,10 @@ const Registry &Registry::all() {
     addShapes(r);
     addSignals(r);
     addStrings(r);
+    addSupportVectors(r);
     addText(r);
     addTraining(r);
+    addTrees(r);
     addUnfolding(r);
     return r;
   }();

@@ -60,6 +60,7 @@ void addElementwise(Registry &registry);
 void addImages(Registry &registry);
 void addIndexing(Registry &registry);
 void addLabelEncoder(Registry &registry);
+void addLinearModels(Registry &registry);
 void addLosses(Registry &registry);
 void addMicrosoft(Registry &registry);
 void addMicrosoftQuantization(Registry &registry);
@@ -79,8 +80,10 @@ void addSequences(Registry &registry);
 void addShapes(Registry &registry);
 void addSignals(Registry &registry);
 void addStrings(Registry &registry);
+void addSupportVectors(Registry &registry);
 void addText(Registry &registry);
 void addTraining(Registry &registry);
+void addTrees(Registry &registry);
 void addUnfolding(Registry &registry);
 
 } // namespace kiln::import::onnx

@@ -25,7 +25,9 @@ using llvm::Twine;
 using mlir::Value;
 
 bool kiln::import::onnx::takesStrings(StringRef op) {
-  static const llvm::StringSet<> operators = {"Compress",
+  static const llvm::StringSet<> operators = {"ArrayFeatureExtractor",
+                                              "CategoryMapper",
+                                              "Compress",
                                               "Constant",
                                               "Concat",
                                               "Optional",
@@ -42,6 +44,7 @@ bool kiln::import::onnx::takesStrings(StringRef op) {
                                               "If",
                                               "LabelEncoder",
                                               "Loop",
+                                              "OneHotEncoder",
                                               "RegexFullMatch",
                                               "Reshape",
                                               "OptionalGetElement",
