@@ -165,7 +165,7 @@ bool TensorBuilder::takeForEqual(Expr one, Expr other, StringRef what) {
     return false;
   Expr equal = view::logicalAnd({view::greaterEqual(one, other), view::greaterEqual(other, one)});
   return check(equal, "cannot " + what + ": the sizes " + one.print() + " and " + other.print() +
-                          " differ; they must be equal");
+                          " differ; they must be equal, a 1 that only a run knows is not repeated");
 }
 
 std::optional<Shape> TensorBuilder::broadcastShape(ArrayRef<Shape> shapes) {
