@@ -26,6 +26,12 @@ config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
 config.test_source_root = source
 config.test_exec_root = config.kiln_test_output
+# With KILN_TEST_CPU in the environment, kiln as on a machine with that CPU.
+kiln = os.path.join(config.kiln_bin, "kiln")
+if "KILN_TEST_CPU" in os.environ:
+    kiln = os.path.join(source, "another-cpu", "kiln")
+    config.test_exec_root += "-" + os.environ["KILN_TEST_CPU"]
+    config.environment.update(KILN_TEST_BIN=config.kiln_bin, KILN_TEST_CPU=os.environ["KILN_TEST_CPU"])
 config.excludes = ["unit", "house", "Inputs"]
 
 # No test sees or leaves anything in the user's own folders; PoCL keeps its compiled kernels there as well.
@@ -33,11 +39,12 @@ for variable, folder in (("HOME", "home"), ("XDG_CACHE_HOME", "cache")):
     path = os.path.join(config.test_exec_root, folder)
     os.makedirs(path, exist_ok=True)
     config.environment[variable] = path
-config.environment["PATH"] = os.pathsep.join([config.kiln_bin, config.llvm_bin, config.environment["PATH"]])
+config.environment["PATH"] = os.pathsep.join([os.path.dirname(kiln), config.kiln_bin, config.llvm_bin,
+                                                 config.environment["PATH"]])
 
 config.substitutions += [
     ("%kiln-opt", os.path.join(config.kiln_bin, "kiln-opt")),
-    ("%kiln", os.path.join(config.kiln_bin, "kiln")),
+    ("%kiln", kiln),
     ("%runtime", os.path.join(os.path.dirname(config.kiln_bin), "lib", "kiln")),
     ("%samples", os.path.join(os.path.dirname(source), "samples")),
     ("%python", shlex.quote(sys.executable)),
