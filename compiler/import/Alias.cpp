@@ -26,6 +26,7 @@ struct Declared {
 
 static std::vector<std::string> namesOf(unsigned count, llvm::function_ref<mlir::StringAttr(unsigned)> name) {
   std::vector<std::string> names;
+  names.reserve(count);
   for (unsigned i = 0; i < count; ++i)
     names.push_back(name(i) ? name(i).str() : "");
   return names;
