@@ -160,6 +160,20 @@ static llvm::Expected<int> environment(const char *name) {
   return value;
 }
 
+/// What CLI11 found wrong, in the words of other errors.
+static std::string wordsOf(const CLI::ParseError &error) {
+  std::string text = error.what();
+  llvm::StringRef words(text);
+  if (words.consume_front("Could not convert: ")) {
+    auto [option, value] = words.split(" = ");
+    return (option + " " + value + ": no such value").str();
+  }
+  auto [option, missing] = words.split(": 1 required ");
+  if (missing.consume_back(" missing"))
+    return (option + ": its value " + missing + " is missing").str();
+  return text;
+}
+
 /// Names what of the arguments an application takes no notice of: CLI11 lists it, last first and without a remedy.
 static llvm::Error unexpected(const CLI::App &app, int argc, char **argv, const std::string &help) {
   std::vector<std::string> names;
@@ -378,7 +392,7 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
     std::string help = "see " + command + " --help";
     if (dynamic_cast<const CLI::ExtrasError *>(&error))
       return unexpected(chosen.empty() ? app : *chosen.front(), argc, argv, help);
-    return usageError(error.what(), help);
+    return usageError(wordsOf(error), help);
   }
   if (manual) {
     printManual(app, app.version(), llvm::outs());
