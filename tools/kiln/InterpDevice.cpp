@@ -45,6 +45,8 @@ static State &stateOf(void *opaque) { return *static_cast<State *>(opaque); }
 static char *bytesOf(kiln_slice slice) { return static_cast<Block *>(slice.memory)->bytes.data() + slice.offset; }
 
 static llvm::Error decode(const kiln_model &model, State &state) {
+  if (model.kernel_count == 0) // of which the parser would make nothing
+    return llvm::Error::success();
   mlir::DialectRegistry registry;
   registerDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
