@@ -76,7 +76,6 @@ void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
   view::ShapeTracker tracker = load.getTracker().getValue();
   Expr index = tracker.at(kernel::positionOf(walk().index, tracker)).index,
        variableAhead = variableOf(*load.getAhead());
-  Expr distance = index.substitute({{variableAhead, variableAhead + 1}}) - index;
   // What lies between the first and the last that is read inside, and the steps of the loops around the load, counted
   // through.
   Expr first = index, last = index, step = 0;
@@ -95,7 +94,7 @@ void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
     step = step * size + variable;
     steps *= size.constant();
   }
-  Expr extent = last - first + 1;
+  Expr extent = last - first + 1, distance = first.substitute({{variableAhead, variableAhead + 1}}) - first;
   if (distance.isConst(0) || !extent.isConst())
     return;
   int64_t bytes = byteSize(load.getResult().getType()), part = llvm::divideCeil(extent.constant(), steps);
