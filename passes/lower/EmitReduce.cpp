@@ -288,7 +288,7 @@ void KernelLowering::exchange(llvm::MutableArrayRef<Total> totals, const Reduced
   // Memory for every item, and in it for every unrolled point and lane that is left.
   struct Place {
     Value memory;
-    Expr index;
+    Expr index, isFirst; ///< isFirst: of the items that have the same sums
     AxisSet axes;
     int64_t elements;
   };
@@ -300,27 +300,31 @@ void KernelLowering::exchange(llvm::MutableArrayRef<Total> totals, const Reduced
     AxisSet axes = total.inputAxes;
     axes.reset(reduced.axes);
     SmallVector<int64_t> order;
+    SmallVector<Expr> firsts;
     for (kernel::AxisAttr axis : walk().axes)
-      if (axis.getKind() == AxisKind::Item &&
-          (axes.test(axis.getId()) || llvm::is_contained(reduced.items, axis.getId())))
-        order.push_back(axis.getId());
+      if (axis.getKind() == AxisKind::Item) {
+        if (axes.test(axis.getId()) || llvm::is_contained(reduced.items, axis.getId()))
+          order.push_back(axis.getId());
+        else
+          firsts.push_back(view::less(kernel::loopVariable(axis), 1));
+      }
     order.append(total.tile.axes);
     if (total.tile.lanes)
       order.push_back(walk().lane);
     int64_t elements = 1;
-    Expr index = rowMajor(order), isWriter = 1;
+    Expr index = rowMajor(order), isFirst = view::logicalAnd(firsts), isWriter = isFirst;
     if (shuffled > 1) {
       llvm::erase(order, reduced.items.front());
       Expr item = variableOf(reduced.items.front());
       elements = sizeOf(reduced.items.front()) / shuffled;
       index = rowMajor(order) * elements + view::floorDiv(item, shuffled);
-      isWriter = view::less(resolve(view::mod(item, shuffled)), 1);
+      isWriter = view::logicalAnd({isFirst, view::less(view::mod(item, shuffled), 1)});
     }
     for (int64_t size : sizesOf(order))
       elements *= size;
     Value memory = define(total.reduce.getResult().getType(), elements, uop::Memory::Local);
-    places.push_back({memory, index, axes, elements});
-    storeTile(total.tile, memory, {resolve(index), isWriter}, axes);
+    places.push_back({memory, index, isFirst, axes, elements});
+    storeTile(total.tile, memory, {resolve(index), resolve(isWriter)}, axes);
   }
   uop::BarrierOp::create(here(), loc_);
   if (int64_t part = partOf(reduced); part > 1 || shuffled > 1) {
@@ -346,7 +350,7 @@ void KernelLowering::exchange(llvm::MutableArrayRef<Total> totals, const Reduced
     for (auto [total, place] : llvm::zip(totals, places)) {
       gather(total, place, rest, [&](int64_t i) { return view::mod(item, part) + i * part; });
       place.memory = define(total.reduce.getResult().getType(), place.elements, uop::Memory::Local);
-      storeTile(total.tile, place.memory, {resolve(place.index), 1}, place.axes);
+      storeTile(total.tile, place.memory, {resolve(place.index), resolve(place.isFirst)}, place.axes);
     }
     uop::BarrierOp::create(here(), loc_);
     for (auto [total, place] : llvm::zip(totals, places))
