@@ -212,6 +212,21 @@ static bool movesAlong(const Walk &walk, int64_t axis) {
   });
 }
 
+/// What runs side by side must not write the same elements: an axis that neither a result nor a sum goes along does.
+static std::optional<std::string> faultOfParts(const Walk &walk, const llvm::SetVector<Operation *> &operations) {
+  for (AxisAttr axis : walk.axes) {
+    bool isCut = isParallel(axis.getKind()) || axis.getKind() == AxisKind::Item;
+    bool isReduced = llvm::any_of(operations, [&](Operation *op) {
+      auto reduce = dyn_cast<ReduceOp>(op);
+      return reduce && llvm::is_contained(reduce.getAxes(), axis.getId());
+    });
+    if (isCut && !axis.getSize().getValue().isConst(1) && !isReduced && !movesAlong(walk, axis.getId()))
+      return "axis " + std::to_string(axis.getId()) + " cannot be cut into " + stringifyAxisKind(axis.getKind()).str() +
+             "s, which would write the same elements";
+  }
+  return std::nullopt;
+}
+
 static std::optional<std::string> faultOfFragments(const Walk &walk) {
   if (!hasFragments(walk))
     return std::nullopt;
@@ -269,6 +284,8 @@ std::optional<std::string> kernel::faultOf(FuncOp func) {
                stringifyAxisKind(axis.getKind()).str() + "s";
     }
     llvm::SetVector<Operation *> operations = walk.operations();
+    if (auto fault = faultOfParts(walk, operations))
+      return fault;
     for (Operation *op : operations) {
       std::optional<std::string> fault;
       if (auto stage = dyn_cast<StageOp>(op))

@@ -24,6 +24,8 @@
 // RUN:   --kiln-optimize-kernels="opts='r_8_4: STAGE 0 v7'" 2>&1 | FileCheck %s --check-prefix=VALUE
 // RUN: not %kiln-opt %s --kiln-stage-view --kiln-form-kernels --kiln-normalize-axes \
 // RUN:   --kiln-optimize-kernels="opts='r_8_4: LOCAL 0 2, GLOBAL 0 0, STAGE 0 1, LOCAL 0 2'" 2>&1 | FileCheck %s --check-prefix=ITEMS
+// RUN: not %kiln-opt %s --kiln-stage-view --kiln-form-kernels --kiln-normalize-axes \
+// RUN:   --kiln-optimize-kernels="opts='r_8_4: STAGE - v1, GLOBAL 1 0'" 2>&1 | FileCheck %s --check-prefix=SAME
 
 // REDUCED: kernel r_8_4: opt UPCAST 1 2: the axis is reduced: UNROLL it
 // UNKNOWN: kernel r_8_4: opt UPCAST 7 2: the kernel has no axis 7
@@ -38,6 +40,7 @@
 // APART: opt SWAP 0 2: no walk has both axis 0 and axis 2
 // VALUE: opt STAGE 0 v7: the kernel has no such value
 // ITEMS: opt LOCAL 0 2: a stage would be filled inside axis 5, whose items fill it together
+// SAME: opt GLOBAL 1 0: axis 1 cannot be cut into groups, which would write the same elements
 func.func @main(%x: tensor<8x4xf32>) -> tensor<8x1xf32> {
   %0 = graph.reduce add %x [1] : tensor<8x4xf32> to tensor<8x1xf32>
   return %0 : tensor<8x1xf32>
