@@ -73,6 +73,8 @@ SmallVector<kernel::ReduceOp> KernelLowering::walkedWith(kernel::ReduceOp reduce
         llvm::all_of(axesOf(other).set_bits(), [&](unsigned axis) { return isBound(axis) || isUnrolled(axis); });
     bool sharesLoops = isReady && placeOf(axesOf(other)) == place;
     bool isHeld = other.getBuffer() || reduce.getBuffer();
+    // What is being summed up around this is not there yet.
+    needsAnother |= llvm::any_of(reducesBehind(other), [&](Operation *op) { return underway_.contains(op); });
     if (isNeeded && !needsAnother && sharesLoops && !isHeld && !scopes_[place]->tiles.contains(walked(other)))
       together.push_back(other);
   }
@@ -381,6 +383,7 @@ void KernelLowering::exchange(llvm::MutableArrayRef<Total> totals, const Reduced
 Tile KernelLowering::emitReduce(kernel::ReduceOp first) {
   size_t place = placeOf(axesOf(first));
   SmallVector<kernel::ReduceOp> together = walkedWith(first, place);
+  underway_.insert(together.begin(), together.end());
   std::vector<Total> totals;
   inScope(place, [&] {
     Reduced reduced = reducedBy(first);
@@ -441,8 +444,10 @@ Tile KernelLowering::emitReduce(kernel::ReduceOp first) {
     if (!reduced.items.empty())
       exchange(totals, reduced);
   });
-  for (Total &total : totals)
+  for (Total &total : totals) {
     scopes_[place]->tiles[walked(total.reduce)] = total.tile;
+    underway_.erase(total.reduce);
+  }
   return totals.front().tile;
 }
 

@@ -279,6 +279,7 @@ private:
   llvm::DenseMap<mlir::Operation *, mlir::Value> stageMemory_;
   int64_t memories_ = 0; // local and register memory so far
   llvm::DenseMap<mlir::Value, std::unique_ptr<llvm::SmallPtrSet<mlir::Operation *, 4>>> reducesBehind_;
+  llvm::SmallPtrSet<mlir::Operation *, 4> underway_; ///< the reduces whose loops are open
   llvm::SmallVector<mlir::Value>
       roots_;             ///< what is being computed: the values of stores that share loops, or a stage's
   kernel::ReduceOp held_; ///< the reduce whose totals are held in memory; null: none
