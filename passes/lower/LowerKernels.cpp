@@ -38,6 +38,19 @@ static void completeLaunch(host::LaunchOp launch, uop::FuncOp func) {
   launch.getBytesMutable().assign(evaluate(func.getBytes().getValue()));
 }
 
+/// Points that are unrolled and lie apart, each tested by itself, make code by the ten thousand, which a compiler works
+/// on for minutes; kernels that anybody wants have some thousand operations.
+static std::optional<std::string> faultOfSize(ArrayAttr opts, uop::FuncOp func) {
+  constexpr int64_t kMostOperations = 1 << 14;
+  int64_t count = 0;
+  func.walk([&](Operation *) { ++count; });
+  if (opts.empty() || count <= kMostOperations)
+    return std::nullopt;
+  return ("kernel " + func.getName() + ": unrolled it has " + llvm::Twine(count) + " operations, " +
+          llvm::Twine(kMostOperations) + " at most are compiled; UPCAST, UNROLL or VECTOR by less")
+      .str();
+}
+
 namespace {
 struct LowerKernels : kiln::impl::LowerKernelsBase<LowerKernels> {
   void runOnOperation() override {
@@ -49,6 +62,10 @@ struct LowerKernels : kiln::impl::LowerKernelsBase<LowerKernels> {
       }
       uop::FuncOp out = lower::KernelLowering(func).run();
       lowered[out.getName()] = out;
+      if (std::optional<std::string> fault = faultOfSize(func.getOpts(), out)) {
+        func.emitError(*fault);
+        return signalPassFailure();
+      }
       func.erase();
     }
     for (auto program : getOperation().getOps<host::ProgramOp>())
