@@ -146,8 +146,12 @@ Value TensorBuilder::cumsum(Value x, int64_t axis, bool exclusive, bool reverse)
     Value before = cumsum(narrow(inner, -1, block - 1, block), -2, /*exclusive=*/true);
     return cast(narrow(reshape(add(inner, before), flat), -1, 0, size), type);
   }
-  // Element i is the sum of the window that ends there, with zeros before the first element.
-  amount.back() = size - 1;
+  // Element i is the sum of the window that ends there, with zeros before the first element: one more than are needed
+  // where there may be no element, so that no size is negative.
+  bool mayBeEmpty = size.min() < 1;
+  amount.back() = mayBeEmpty ? size : size - 1;
   Value windows = this->windows(pad(wide, amount, none), {size}, {}, {});
+  if (mayBeEmpty)
+    windows = narrow(windows, -2, 1, size + 1);
   return cast(reduce(Alu::ADD, windows, {-1}, /*keepDims=*/false), type);
 }

@@ -416,3 +416,12 @@ TEST_CASE("Softmax of half precision rounds its powers and their sum, as its def
   // powers 0.60644531, 1, 1; their sum 2.60644531 rounds to 2.60546875
   CHECK(model.runFloats({floatTensor({3}, {0, 0.5, 0.5})}) == Floats{0.232788086f, 0.383789062f, 0.383789062f});
 }
+
+TEST_CASE("a running sum has its input's size, 0 too") {
+  OnnxModel model;
+  model.input("x", {"n"}).ints("axis", {0}, /*isScalar=*/true).output("y");
+  model.node("CumSum", {"x", "axis"}, {"sums"});
+  model.node("Add", {"x", "sums"}, {"y"});
+  CHECK(model.runFloats({floatTensor({3}, {1, 2, 3})}) == Floats{2, 5, 9});
+  CHECK(model.runFloats({floatTensor({0}, {})}).empty());
+}
