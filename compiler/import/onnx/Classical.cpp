@@ -67,13 +67,12 @@ static Value imputer(Node &n, TensorBuilder &b) {
   if (!x)
     return {};
   if (!b.isFloat(x)) {
-    auto type = mlir::RankedTensorType::get({int64_t(integers.size())}, b.int64());
     if (integers.size() != 1 && !view::provablyEqual(b.dim(x, b.rank(x) - 1), int64_t(integers.size())))
       return b.fail("attribute 'imputed_value_int64s' has " + Twine(integers.size()) + " numbers for an input " +
                         describe(b.shape(x)),
                     "it has one, or one a feature");
-    Value values = b.weight("imputed", mlir::DenseElementsAttr::get(type, llvm::ArrayRef(integers)));
-    return b.where(b.equal(x, missingInteger), b.cast(values, b.element(x)), x);
+    Value values = b.cast(intTable(b, "imputed_value_int64s", integers), b.element(x));
+    return b.where(b.equal(x, missingInteger), values, x);
   }
   Value values = perFeature(b, "imputed_value_floats", imputed, x);
   return b.where(std::isnan(missing) ? b.isNaN(x) : b.equal(x, missing), values, x);
@@ -116,9 +115,7 @@ static Value oneHotEncoder(Node &n, TensorBuilder &b) {
     Value place = stringPlaces(b, x, stringList(b, "categories", strings));
     isMine = b.equal(b.unsqueeze(place, {-1}), b.arange(count, b.int64()));
   } else {
-    auto type = mlir::RankedTensorType::get({count}, b.int64());
-    Value categories = b.weight("categories", mlir::DenseElementsAttr::get(type, llvm::ArrayRef(integers)));
-    isMine = b.equal(b.unsqueeze(b.cast(x, b.int64()), {-1}), categories);
+    isMine = b.equal(b.unsqueeze(b.cast(x, b.int64()), {-1}), intTable(b, "categories", integers));
   }
   if (!mayBeNone && isMine) {
     Value all = b.cast(b.min(b.max(isMine, {-1}), b.allAxes(x)), b.int64());

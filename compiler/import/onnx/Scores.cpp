@@ -71,10 +71,7 @@ Value kiln::import::onnx::classLabels(Node &n, TensorBuilder &b, llvm::StringRef
   llvm::SmallVector<int64_t> numbers = n.integers(integers);
   if (!strings.empty())
     return stringList(b, "labels", strings);
-  if (numbers.empty())
-    return {};
-  auto type = mlir::RankedTensorType::get({int64_t(numbers.size())}, b.int64());
-  return b.weight("labels", mlir::DenseElementsAttr::get(type, llvm::ArrayRef(numbers)));
+  return numbers.empty() ? Value() : intTable(b, "labels", numbers);
 }
 
 Value kiln::import::onnx::labelsAt(TensorBuilder &b, Value labels, Value places) { return b.gather(labels, places, 0); }
@@ -82,6 +79,11 @@ Value kiln::import::onnx::labelsAt(TensorBuilder &b, Value labels, Value places)
 std::vector<double> kiln::import::onnx::numbersOf(Node &n, llvm::StringRef name) {
   std::optional<llvm::SmallVector<double>> given = n.reals(name);
   return given ? std::vector<double>(given->begin(), given->end()) : std::vector<double>();
+}
+
+Value kiln::import::onnx::intTable(TensorBuilder &b, llvm::StringRef name, llvm::ArrayRef<int64_t> numbers) {
+  auto type = mlir::RankedTensorType::get({int64_t(numbers.size())}, b.int64());
+  return b.weight(name, mlir::DenseElementsAttr::get(type, numbers));
 }
 
 Value kiln::import::onnx::realTable(TensorBuilder &b, llvm::StringRef name, llvm::ArrayRef<double> numbers,

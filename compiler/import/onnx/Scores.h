@@ -28,6 +28,8 @@ mlir::Value labelsAt(TensorBuilder &b, mlir::Value labels, mlir::Value places);
 
 /// Numbers of an attribute; empty where it is absent.
 std::vector<double> numbersOf(Node &n, llvm::StringRef name);
+/// A weight that is this list, in int64.
+mlir::Value intTable(TensorBuilder &b, llvm::StringRef name, llvm::ArrayRef<int64_t> numbers);
 /// A weight of this shape, in float32 or in `like`'s float dtype.
 mlir::Value realTable(TensorBuilder &b, llvm::StringRef name, llvm::ArrayRef<double> numbers,
                       llvm::ArrayRef<int64_t> shape, mlir::Value like = {});

@@ -42,11 +42,6 @@ std::optional<int64_t> Trees::depth() const {
   return std::nullopt;
 }
 
-static Value intTable(TensorBuilder &b, llvm::StringRef name, llvm::ArrayRef<int64_t> rows) {
-  auto type = mlir::RankedTensorType::get({int64_t(rows.size())}, b.int64());
-  return b.weight(name, mlir::DenseElementsAttr::get(type, rows));
-}
-
 /// Which leaf each row of x [rows, features] comes to in each tree: [rows, trees].
 static Value leavesOf(TensorBuilder &b, Value x, const Trees &trees, int64_t depth) {
   size_t leaves = trees.leaves, width = 1;
