@@ -66,6 +66,8 @@ private:
   Value *value(mlir::Value v);
   /// The rows and the bytes of a row that a matrix of this type has.
   std::array<Value *, 2> sidesOf(mlir::Type type);
+  /// From a row of a matrix to the next, in bytes.
+  Value *pitchOf(mlir::Value pitch, mlir::Type matrix);
   llvm::Type *elementInMemory(mlir::Value pointer) {
     return memoryType(context_, llvm::cast<uop::PtrType>(pointer.getType()).getElement());
   }
@@ -379,10 +381,14 @@ std::array<Value *, 2> KernelRenderer::sidesOf(mlir::Type type) {
   return {b_.getInt16(matrix.getDimSize(0)), b_.getInt16(matrix.getDimSize(1) * byteSize(matrix.getElementType()))};
 }
 
+Value *KernelRenderer::pitchOf(mlir::Value pitch, mlir::Type matrix) {
+  Value *elements = b_.CreateSExt(value(pitch), b_.getInt64Ty());
+  return b_.CreateMul(elements, b_.getInt64(byteSize(mlir::getElementTypeOrSelf(matrix))));
+}
+
 void KernelRenderer::render(uop::LoadMatrixOp op) {
   auto [rows, bytes] = sidesOf(op.getType());
-  Value *pitch = b_.CreateSExt(value(op.getPitch()), b_.getInt64Ty());
-  pitch = b_.CreateMul(pitch, b_.getInt64(byteSize(mlir::getElementTypeOrSelf(op.getType()))));
+  Value *pitch = pitchOf(op.getPitch(), op.getType());
   Value *at = address(op.getPointer(), op.getIndex(), /*inBounds=*/true);
   values_[op] = b_.CreateIntrinsic(llvm::Type::getX86_AMXTy(context_), llvm::Intrinsic::x86_tileloadd64_internal,
                                    {rows, bytes, at, pitch});
@@ -390,8 +396,7 @@ void KernelRenderer::render(uop::LoadMatrixOp op) {
 
 void KernelRenderer::render(uop::StoreMatrixOp op) {
   auto [rows, bytes] = sidesOf(op.getValue().getType());
-  Value *pitch = b_.CreateSExt(value(op.getPitch()), b_.getInt64Ty());
-  pitch = b_.CreateMul(pitch, b_.getInt64(byteSize(mlir::getElementTypeOrSelf(op.getValue().getType()))));
+  Value *pitch = pitchOf(op.getPitch(), op.getValue().getType());
   Value *at = address(op.getPointer(), op.getIndex(), /*inBounds=*/true);
   b_.CreateIntrinsic(b_.getVoidTy(), llvm::Intrinsic::x86_tilestored64_internal,
                      {rows, bytes, at, pitch, value(op.getValue())});

@@ -40,6 +40,9 @@ constexpr int64_t largestPart(int64_t size, int64_t most, int64_t step = 1) {
   return 0;
 }
 
+/// How many terms of a column lie side by side where a matrix instruction takes them: 32 bits of them, on all CPUs.
+inline int64_t sideOf(mlir::Type element) { return 32 / element.getIntOrFloatBitWidth(); }
+
 /// Matrix instructions for sums of fewer terms would take longer to load than to multiply.
 inline constexpr int64_t kFewestTerms = 16;
 

@@ -218,7 +218,6 @@ static llvm::Error applyInWalk(FuncOp func, OptAttr opt, Walk walk) {
 /// Splits off the matrices of one instruction: `amount` rows of the axis, and columns and terms of the innermost axes
 /// of each kind, as many as the instruction takes.
 static llvm::Error applyMatrices(FuncOp func, OptAttr opt, const Walk &walk, TargetAttr target) {
-  constexpr int64_t kBits = 32; // neighbouring terms of a column fill them
   auto reduce = walk.stage ? walk.stage.getInput().getDefiningOp<ReduceOp>() : ReduceOp();
   AluOp product = reduce ? optimize::productOf(reduce) : AluOp();
   if (!product)
@@ -249,7 +248,7 @@ static llvm::Error applyMatrices(FuncOp func, OptAttr opt, const Walk &walk, Tar
   if (!m || !k)
     return refuse("the product has no loops of fixed sizes along rows and terms");
   auto pointsOf = [](AxisAttr axis) { return axis.getSize().getValue().constant(); };
-  int64_t side = kBits / rows.getType().getIntOrFloatBitWidth();
+  int64_t side = target::sideOf(rows.getType());
   int64_t terms = target::largestPart(pointsOf(k), instruction.getK(), side);
   if (opt.getAmount() < 1 || opt.getAmount() > instruction.getM() || pointsOf(m) % opt.getAmount() != 0)
     return refuse("the amount must divide the axis' " + llvm::Twine(pointsOf(m)) + " points and be " +

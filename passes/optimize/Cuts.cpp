@@ -12,23 +12,17 @@
 #include "passes/optimize/Product.h"
 #include "passes/optimize/Work.h"
 
+#include "target/Times.h"
+
 #include <limits>
 
 using namespace kiln;
 using namespace kiln::kernel;
 using namespace mlir;
+using namespace kiln::target::times;
 using kiln::optimize::Cut;
 using kiln::optimize::CutAxis;
 using kiln::optimize::Work;
-
-/// Waking threads and waiting for them; what begins and ends a chunk.
-static constexpr double kLaunchNanoseconds = 2'000, kChunkNanoseconds = 100;
-/// A thread that has less to do is not worth waking.
-static constexpr double kThreadNanoseconds = 10'000;
-/// Reading a tensor once more, and from another core's cache, beside the first time.
-static constexpr double kReadAgain = 0.16, kReadRemote = 1.5;
-/// A chunk that may end early tests for it.
-static constexpr double kUneven = 1.02;
 
 namespace {
 

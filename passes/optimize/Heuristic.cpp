@@ -17,6 +17,7 @@
 
 #include "ir/kernel/MatrixProduct.h"
 #include "target/Target.h"
+#include "target/Times.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/SetVector.h"
@@ -29,10 +30,8 @@ using kiln::optimize::Access;
 using kiln::optimize::nanosecondsOf;
 using kiln::optimize::Product;
 using namespace mlir;
+using namespace kiln::target::times;
 using view::Expr;
-
-/// What a chunk of an axis of unknown size should take: long beside the microseconds in which threads wake.
-static constexpr double kChunkNanoseconds = 50'000;
 
 /// Points of one lane that are reduced side by side: their totals and what they share fit the registers.
 static constexpr int64_t kMostRowsOfLanes = 14;
@@ -181,7 +180,6 @@ std::optional<Chooser::Panel> Chooser::panelOfColumns(const Product &product, in
 /// the additions wait for each other. A row that is masked is tested in each step. Points past the end are computed in
 /// vain.
 static RegisterTile bestTile(int64_t rows, int64_t vectors, int64_t registers, bool areMasked) {
-  constexpr double kLoadSteps = 0.25, kMaskSteps = 1.25, kTotalsInFlight = 14, kEdge = 1.05;
   RegisterTile best{1, 1};
   double least = std::numeric_limits<double>::infinity();
   // Vectors of three registers are not what LLVM makes good code of, and of four no faster but where masks are fewer.
@@ -580,7 +578,7 @@ void Chooser::chooseSymbolicChunks() {
     return;
   // The number of chunks follows the axis, each of as many points as are worth one. Where other axes are walked inside
   // it, a second loop over its points costs more than chunks bring, unless each point is worth a chunk.
-  double each = kChunkNanoseconds / std::max(1.0, nanosecondsOf(func_, target_));
+  double each = kLongChunkNanoseconds / std::max(1.0, nanosecondsOf(func_, target_));
   if (each >= 2 && kept.size() > 1)
     return;
   loopOf_[*axis] = *axis;
@@ -613,7 +611,7 @@ SmallVector<OptAttr> Chooser::choose() {
     return opts_;
   }
   mostChunks_ = target_.getChunks();
-  if (mostChunks_ > 0 && nanosecondsOf(func_, target_) < 2 * kChunkNanoseconds)
+  if (mostChunks_ > 0 && nanosecondsOf(func_, target_) < 2 * kLongChunkNanoseconds)
     chooseSymbolicChunks();
   bool hasVectors = target_.vectorBits() >= elementBits(func_) * 2;
   std::optional<Product> product = hasVectors ? optimize::findProduct(func_, target_, weights_) : std::nullopt;

@@ -10,23 +10,19 @@
 
 #include "ir/kernel/MatrixProduct.h"
 #include "target/Target.h"
+#include "target/Times.h"
 
 #include <limits>
 
 using namespace kiln;
 using namespace kiln::kernel;
 using namespace mlir;
+using namespace kiln::target::times;
 using kiln::optimize::MatrixTile;
 using kiln::optimize::Product;
 
 /// Registers for matrices, on all CPUs that have them.
 static constexpr int64_t kRegisters = 8;
-/// From one instruction to the next with the same sums, in rows.
-static constexpr double kLatency = 52;
-/// How much of the time of loads is not hidden behind instructions.
-static constexpr double kLoadShare = 0.3;
-/// To pack an element of a row takes as long as so much of a row of an instruction, for each of its terms.
-static constexpr double kPackSteps = 2;
 
 static int64_t fixedSize(FuncOp func, size_t axis) {
   view::Expr size = func.getDomain().getSizes()[axis];
@@ -48,7 +44,6 @@ static std::optional<size_t> termsOf(FuncOp func, const Product &product, Reduce
 }
 
 std::optional<MatrixTile> optimize::chooseMatrixTile(FuncOp func, const Product &product, TargetAttr target) {
-  constexpr int64_t kBits = 32; // side by side in a column
   AluOp multiply = summedProduct(func);
   Value narrow[] = {narrowOperand(multiply->getOperand(0)), narrowOperand(multiply->getOperand(1))};
   if (!product.areLoads || !narrow[0] || !narrow[1])
@@ -63,7 +58,7 @@ std::optional<MatrixTile> optimize::chooseMatrixTile(FuncOp func, const Product 
   std::optional<size_t> terms = termsOf(func, product, reduce);
   if (!terms || llvm::any_of(reduce.getAxes(), [&](int64_t axis) { return fixedSize(func, axis) < 1; }))
     return std::nullopt;
-  int64_t side = kBits / rows.getType().getIntOrFloatBitWidth(), count = fixedSize(func, *terms);
+  int64_t side = target::sideOf(rows.getType()), count = fixedSize(func, *terms);
   bool isDivided =
       2 * target::largestPart(count, instruction.getK(), side) >= std::min(count, int64_t(instruction.getK()));
   int64_t termTile = isDivided ? 0 : instruction.getK();
@@ -79,9 +74,9 @@ std::optional<MatrixTile> optimize::chooseMatrixTile(FuncOp func, const Product 
         int64_t blocks = llvm::divideCeil(height, down * tall),
                 panels = llvm::divideCeil(width, across * instruction.getN());
         bool packs = !lies || height % (down * tall) != 0;
-        double step = std::max<double>(down * across * tall, kLatency) +
-                      kLoadShare * (down * tall + across * instruction.getN()) / 2;
-        double time = step * blocks * panels + (packs ? kPackSteps * height : 0);
+        double step = std::max<double>(down * across * tall, kMatrixLatency) +
+                      kMatrixLoadShare * (down * tall + across * instruction.getN()) / 2;
+        double time = step * blocks * panels + (packs ? kMatrixPackSteps * height : 0);
         if (time >= least)
           continue;
         least = time;

@@ -1,16 +1,15 @@
 #include "passes/optimize/Work.h"
 
 #include "ir/base/AluTraits.h"
+#include "target/Times.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 
 using namespace kiln;
 using namespace kiln::kernel;
 using namespace mlir;
+using namespace kiln::target::times;
 using view::Expr;
-
-// Of a core at about 4 GHz: two vectors of results a cycle; memory at 10 GB/s.
-static constexpr double kAluNanoseconds = 0.125, kByteNanoseconds = 0.1;
 
 SmallVector<optimize::Work> optimize::workOf(FuncOp func, TargetAttr target) {
   ArrayRef<Expr> domain = func.getDomain().getSizes();

@@ -14,6 +14,8 @@
 #include "passes/schedule/HoldRows.h"
 #include "passes/schedule/MergeKernels.h"
 
+#include "target/Times.h"
+
 #include <limits>
 
 using namespace kiln;
@@ -26,8 +28,6 @@ using view::ShapeTracker;
 static constexpr size_t kMostUses = 16;
 /// A tensor computed from more memory than this gets memory: devices have bounded parameter lists.
 static constexpr size_t kMostSources = 64;
-/// A row's element serves several vectors of columns, but takes as long to compute as a whole vector does.
-static constexpr double kNumberReuse = 0.25;
 
 namespace {
 
@@ -248,7 +248,7 @@ double Fuser::tileReuse(const Use &use) const {
   // Lanes go along the columns. What does not move along them is a number, not a vector.
   llvm::SmallBitVector moves = axesOf(use.tracker);
   bool isVector = !kernel.hasWeight && kernel.columns < moves.size() && moves.test(kernel.columns);
-  return isVector ? rates_.getTileReuse() : rates_.getTileReuse() * kNumberReuse;
+  return isVector ? rates_.getTileReuse() : rates_.getTileReuse() * target::times::kNumberReuse;
 }
 
 bool Fuser::isWidenedForProduct(Value value, const Use &use) const {

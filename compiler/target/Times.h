@@ -1,0 +1,46 @@
+//===- Times.h - How long things take on a CPU, beside its rates ------------------------===//
+//
+// Choices of opts weigh times against each other: two tiles of registers, two cuts into chunks, packing or not. What
+// the schedule has to know of a device is in the module (#kiln.rates); what only the walk of one kernel depends on is
+// here, in one place, so that two choices cannot believe different things. All of it was measured on x86 cores of about
+// 4 GHz, and is the same for every CPU: choices are between walks that differ by more than cores do.
+//
+//===------------------------------------------------------------------------------------===//
+#pragma once
+
+#include <cstdint>
+
+namespace kiln::target::times {
+
+/// A vector of results, of which a core makes two a cycle, and a byte of memory at 10 GB/s.
+inline constexpr double kAluNanoseconds = 0.125, kByteNanoseconds = 0.1;
+
+/// Waking threads and waiting for them; what begins and ends a chunk.
+inline constexpr double kLaunchNanoseconds = 2'000, kChunkNanoseconds = 100;
+/// A thread that has less to do is not worth waking.
+inline constexpr double kThreadNanoseconds = 10'000;
+/// What a chunk of an axis of unknown size should take: long beside the microseconds in which threads wake.
+inline constexpr double kLongChunkNanoseconds = 50'000;
+/// Reading a tensor once more, and from another core's cache, beside the first time.
+inline constexpr double kReadAgain = 0.16, kReadRemote = 1.5;
+/// A chunk that may end early tests for it.
+inline constexpr double kUneven = 1.02;
+
+/// Of a register tile, in multiplications and additions of a vector: to load a vector or to spread an element over one,
+/// and to test a row that is masked.
+inline constexpr double kLoadSteps = 0.25, kMaskSteps = 1.25;
+/// Below so many totals the additions wait for each other.
+inline constexpr double kTotalsInFlight = 14;
+/// The last tile of rows, where some of them are past the end.
+inline constexpr double kEdge = 1.05;
+/// A row's element serves several vectors of columns, but takes as long to compute as a whole vector does.
+inline constexpr double kNumberReuse = 0.25;
+
+/// Of matrix instructions, in rows of one: from one to the next with the same sums.
+inline constexpr double kMatrixLatency = 52;
+/// How much of the time in which matrices are loaded is not hidden behind instructions.
+inline constexpr double kMatrixLoadShare = 0.3;
+/// To pack an element of a row takes as long as so much of a row of an instruction, for each of its terms.
+inline constexpr double kMatrixPackSteps = 2;
+
+} // namespace kiln::target::times
