@@ -29,6 +29,8 @@ inline constexpr double kUneven = 1.02;
 /// Of a register tile, in multiplications and additions of a vector: to load a vector or to spread an element over one,
 /// and to test a row that is masked.
 inline constexpr double kLoadSteps = 0.25, kMaskSteps = 1.25;
+/// What a step of a sum takes beside the rows of its tile, in rows: to load the columns, and the loop.
+inline constexpr double kStepRows = 1.25;
 /// Below so many totals the additions wait for each other.
 inline constexpr double kTotalsInFlight = 14;
 /// The last tile of rows, where some of them are past the end.

@@ -16,6 +16,7 @@
 
 #include "ir/kernel/MatrixProduct.h"
 #include "target/Target.h"
+#include "target/Times.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/Support/MathExtras.h"
@@ -32,8 +33,6 @@ using kiln::optimize::HeldRows;
 static constexpr int64_t kFewestRows = 28;
 /// Rows of exponentials at most that are computed side by side, which do not wait for each other.
 static constexpr int64_t kExponentialRows = 4;
-/// What loading the columns of a register tile takes in each step, beside the time of a row.
-static constexpr double kLoadSteps = 1.25;
 
 namespace {
 /// What a kernel's values and axes are in such a sum.
@@ -253,7 +252,8 @@ static std::pair<int64_t, int64_t> chooseBlock(int64_t rows, int64_t mostTall, i
   double least = std::numeric_limits<double>::infinity();
   for (int64_t tall = 1; tall <= std::min({mostTall, rows, most}); ++tall)
     for (int64_t tiles = 1; tiles <= most / tall; ++tiles) {
-      double time = double(llvm::alignTo(llvm::divideCeil(rows, tall), tiles)) * (double(tall) + kLoadSteps);
+      double time =
+          double(llvm::alignTo(llvm::divideCeil(rows, tall), tiles)) * (double(tall) + target::times::kStepRows);
       if (time < least || (time == least && tall * tiles > best.second)) {
         least = time;
         best = {tall, tall * tiles};
