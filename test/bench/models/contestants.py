@@ -88,9 +88,10 @@ class Program:
             starts.append(run(self.command))
         self.once = sorted(start.cpu for start in starts)[len(starts) // 2]
         first = sorted(start.seconds for start in starts)[len(starts) // 2]
-        # Long enough to be looked at.
-        more = [f"--bench={min(100, int(1 / first))}"] if first < self.SLOW else []
-        _, peak = run_and_watch([*self.command, *more])
+        runs, peak = min(100, int(1 / first)) if first < self.SLOW else 0, 0
+        while not peak:  # a program can end before it is looked at
+            _, peak = run_and_watch([*self.command, *([f"--bench={runs}"] if runs else [])])
+            runs *= 10
         self.facts = {"first": first, "peak": peak}
 
     def guess(self):
