@@ -147,7 +147,8 @@ SmallVector<Cut, 2> optimize::chooseCuts(FuncOp func, TargetAttr target, const l
   // Of the numbers of parts that come to the same steps, the smallest.
   auto eachCut = [](const CutAxis &axis, int64_t most, auto body) {
     for (int64_t parts = 2; parts <= std::min(axis.count, most); ++parts)
-      if (llvm::divideCeil(axis.count, llvm::divideCeil(axis.count, parts)) == uint64_t(parts))
+      if ((!axis.evenly || axis.count % parts == 0) &&
+          llvm::divideCeil(axis.count, llvm::divideCeil(axis.count, parts)) == uint64_t(parts))
         body(Cut{axis.axis, parts});
   };
   for (auto [number, axis] : llvm::enumerate(axes))

@@ -8,10 +8,12 @@
 
 namespace kiln::optimize {
 
-/// A loop that is left of an axis of the domain: `count` steps, which are to be cut into `least` parts or more.
+/// A loop that is left of an axis of the domain: `count` steps, which are to be cut into `least` parts or more, all of
+/// one size where `evenly`.
 struct CutAxis {
   size_t axis;
   int64_t count, least = 1;
+  bool evenly = false;
 };
 
 /// `parts` chunks along an axis, of the same number of steps but for the last.

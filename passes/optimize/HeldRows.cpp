@@ -234,14 +234,15 @@ static std::optional<HeldRows> holdByMatrices(FuncOp func, Attention found, Targ
     trial.apply(OptKind::UPCAST, axesAlong(stage, found.rows).front(), target::largestPart(block, kExponentialRows));
     trial.apply(OptKind::VECTOR, axesAlong(stage, found.key).back(), panel);
   }
-  if (trial.fits() && faultOfMatrices(trial.func(), target))
+  bool isPacked = trial.fits() && faultOfMatrices(trial.func(), target);
+  if (isPacked)
     trial.hold(queries, -1);
   trial.apply(OptKind::VECTOR, found.columns, target::largestPart(columns, 4 * instruction.getN()));
   trial.apply(OptKind::UPCAST, inBlock, target::largestPart(block, kExponentialRows));
   if (!trial.fits() || faultOfMatrices(trial.func(), target))
     return std::nullopt;
-  return HeldRows{SmallVector<OptAttr>(trial.opts()), found.rows, found.columns,
-                  int64_t(llvm::divideCeil(rows, block))};
+  return HeldRows{SmallVector<OptAttr>(trial.opts()), found.rows, found.columns, int64_t(llvm::divideCeil(rows, block)),
+                  isPacked};
 }
 
 /// The rows of a register tile, at most `mostTall`, and of a block of whole tiles, `most`, with which the least is
@@ -324,5 +325,5 @@ std::optional<HeldRows> optimize::chooseHeldRows(FuncOp func, TargetAttr target)
   if (!trial.fits())
     return std::nullopt;
   return HeldRows{SmallVector<OptAttr>(trial.opts()), found->rows, found->columns,
-                  int64_t(llvm::divideCeil(rows, block))};
+                  int64_t(llvm::divideCeil(rows, block)), /*isPacked=*/false};
 }

@@ -11,6 +11,7 @@ struct HeldRows {
   llvm::SmallVector<kernel::OptAttr> opts;
   size_t rows, columns; ///< axes of the domain: of the rows, and of the result's columns
   int64_t blocks;       ///< of rows
+  bool isPacked;        ///< rows are packed for whole blocks, so that nothing past the last block can be read
 };
 
 /// For a kernel that sums up products with what is computed from rows of scores, themselves sums of products and read

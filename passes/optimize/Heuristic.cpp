@@ -88,8 +88,9 @@ private:
   /// For a reduce of which each lane has its own, a window's: several points of another axis at a time, which share
   /// what stands still there and do not wait for each other. False where there is none.
   bool chooseRowsOfLanes(size_t axis, int64_t lanes);
-  /// Cuts some of the axes, in loop order, that are of known size; `rows` into `least` parts or more.
-  void chooseChunks(ArrayRef<size_t> axes, size_t rows = 0, int64_t least = 1);
+  /// Cuts some of the axes, in loop order, that are of known size; `rows` into `least` parts or more, or into equal
+  /// ones.
+  void chooseChunks(ArrayRef<size_t> axes, size_t rows = 0, int64_t least = 1, bool evenly = false);
   void addChunks(size_t axis, int64_t parts);
   /// Cuts the first axis of unknown size; before any other opt.
   void chooseSymbolicChunks();
@@ -555,11 +556,11 @@ SmallVector<size_t> Chooser::keptAxes(ArrayRef<size_t> without) const {
   return kept;
 }
 
-void Chooser::chooseChunks(ArrayRef<size_t> axes, size_t rows, int64_t least) {
+void Chooser::chooseChunks(ArrayRef<size_t> axes, size_t rows, int64_t least, bool evenly) {
   SmallVector<optimize::CutAxis> loops;
   for (size_t axis : axes)
     if (countOf_[axis] > 0)
-      loops.push_back({axis, countOf_[axis], axis == rows ? least : 1});
+      loops.push_back({axis, countOf_[axis], axis == rows ? least : 1, axis == rows && evenly});
   for (auto [axis, parts] : optimize::chooseCuts(func_, target_, weights_, loops, mostChunks_))
     addChunks(axis, parts);
 }
@@ -624,7 +625,7 @@ SmallVector<OptAttr> Chooser::choose() {
   if (std::optional<optimize::HeldRows> held = optimize::chooseHeldRows(func_, target_)) {
     opts_ = held->opts;
     countOf_[held->rows] = held->blocks;
-    chooseChunks(keptAxes({held->columns}));
+    chooseChunks(keptAxes({held->columns}), held->rows, /*least=*/1, held->isPacked);
     return opts_;
   }
   if (hasVectors && totals.empty() && chooseStreams())
