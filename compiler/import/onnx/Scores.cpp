@@ -74,8 +74,6 @@ Value kiln::import::onnx::classLabels(Node &n, TensorBuilder &b, llvm::StringRef
   return numbers.empty() ? Value() : intTable(b, "labels", numbers);
 }
 
-Value kiln::import::onnx::labelsAt(TensorBuilder &b, Value labels, Value places) { return b.gather(labels, places, 0); }
-
 std::vector<double> kiln::import::onnx::numbersOf(Node &n, llvm::StringRef name) {
   std::optional<llvm::SmallVector<double>> given = n.reals(name);
   return given ? std::vector<double>(given->begin(), given->end()) : std::vector<double>();

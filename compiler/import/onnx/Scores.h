@@ -23,8 +23,9 @@ mlir::Value ofTwoClasses(TensorBuilder &b, mlir::Value score, bool isProbability
 
 /// The labels in the attributes classlabels_strings and `integers`: a list; null where the node has neither.
 mlir::Value classLabels(Node &n, TensorBuilder &b, llvm::StringRef integers);
-/// The labels at these places.
-mlir::Value labelsAt(TensorBuilder &b, mlir::Value labels, mlir::Value places);
+
+/// More numbers than this are no table that anybody means.
+inline constexpr int64_t kMostNumbers = 1 << 26;
 
 /// Numbers of an attribute; empty where it is absent.
 std::vector<double> numbersOf(Node &n, llvm::StringRef name);

@@ -20,8 +20,6 @@ using mlir::Value;
 using Reals = std::vector<double>;
 
 static constexpr llvm::StringLiteral kDomain = "ai.onnx.ml";
-/// More numbers than this are no table that anybody means.
-static constexpr int64_t kMostNumbers = 1 << 26;
 
 namespace {
 struct Kernel {
@@ -224,7 +222,7 @@ static Tensors svmClassifier(Node &n, TensorBuilder &b) {
       return n.fail("attribute 'rho' is missing"), Tensors();
     Value scores = b.matmul(x, b.transpose(vectorsOf(n, b, x, "coefficients", classes), 0, 1));
     scores = b.cast(b.add(scores, rho[0]), b.float32());
-    return {labelsAt(b, labels, b.argMax(scores, 1, false, b.int64())), transformed(b, scores, transform)};
+    return {b.gather(labels, b.argMax(scores, 1, false, b.int64()), 0), transformed(b, scores, transform)};
   }
   if (int64_t(perClass.size()) != classes || classes < 2 || classes > 1000)
     return n.fail("attribute 'vectors_per_class' has " + Twine(perClass.size()) + " numbers for " + Twine(classes) +
@@ -236,7 +234,7 @@ static Tensors svmClassifier(Node &n, TensorBuilder &b) {
   Value decided = likeness ? decisions(n, b, pairs, perClass, likeness) : likeness;
   if (!decided)
     return {};
-  Value label = labelsAt(b, labels, winner(b, pairs, decided));
+  Value label = b.gather(labels, winner(b, pairs, decided), 0);
   if (a.empty()) {
     decided = b.cast(decided, b.float32());
     return {label, classes == 2 ? ofTwoClasses(b, decided, /*isProbability=*/false, transform)

@@ -254,9 +254,9 @@ static Tensors treeEnsembleClassifier(Node &n, TensorBuilder &b) {
   }
   sums = b.cast(sums, b.float32());
   if (!isBinary)
-    return {labelsAt(b, labels, b.argMax(sums, 1, /*keepDims=*/false, b.int64())), transformed(b, sums, transform)};
+    return {b.gather(labels, b.argMax(sums, 1, /*keepDims=*/false, b.int64()), 0), transformed(b, sums, transform)};
   Value isSecond = b.cast(b.greater(b.squeeze(sums, {1}), isProbability ? 0.5 : 0.0), b.int64());
-  return {labelsAt(b, labels, isSecond), ofTwoClasses(b, sums, isProbability, transform)};
+  return {b.gather(labels, isSecond, 0), ofTwoClasses(b, sums, isProbability, transform)};
 }
 
 void kiln::import::onnx::addTrees(Registry &r) {

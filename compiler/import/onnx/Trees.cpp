@@ -12,9 +12,6 @@ using mlir::Value;
 using Ints = std::vector<int64_t>;
 using Reals = std::vector<double>;
 
-/// More numbers than this are no table that anybody means.
-static constexpr int64_t kMostNumbers = 1 << 26;
-
 bool Trees::isWhole(int64_t features) const {
   auto within = [](llvm::ArrayRef<int64_t> numbers, int64_t end) {
     return llvm::all_of(numbers, [&](int64_t number) { return number >= 0 && number < end; });
