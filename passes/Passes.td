@@ -62,6 +62,10 @@ def AssignLayouts : Pass<"kiln-assign-layouts", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def PlaceParts : Pass<"kiln-place-parts", "::mlir::ModuleOp"> {
+  let summary = "what a kernel only joins is written where it would copy it";
+}
+
 def NormalizeAxes : Pass<"kiln-normalize-axes", "::mlir::ModuleOp"> {
   let summary = "reduced axes last, no axis of size 1, neighbours that every view walks as one merged";
 }

@@ -81,6 +81,7 @@ void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &
     if (!options.classic && !options.noOpt) {
       manager.addPass(createCopyPaddedInputs());
       manager.addPass(createAssignLayouts());
+      manager.addPass(createPlaceParts());
     }
     addOptimize(manager, options); // which may make recipes of its own
     addOptimize(manager.nest<ModuleOp>(), recipeOptions());

@@ -12,6 +12,7 @@
 
 #include "passes/Passes.h"
 
+#include "passes/optimize/KernelVariants.h"
 #include "passes/optimize/Layout.h"
 #include "passes/optimize/Product.h"
 
@@ -19,13 +20,13 @@
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace kiln;
 using namespace kiln::kernel;
 using namespace mlir;
+using optimize::accessesOf;
 using optimize::Layout;
+using optimize::trackerOf;
 using view::Expr;
 using view::ShapeTracker;
 
@@ -54,11 +55,11 @@ struct Tensor {
 class LayoutAssigner {
 public:
   LayoutAssigner(ModuleOp module, host::ProgramOp program, TargetAttr target)
-      : module_(module), program_(program), target_(target) {}
+      : program_(program), target_(target), variants_(module) {}
   void run();
 
 private:
-  FuncOp kernelOf(host::LaunchOp launch) const { return kernels_.lookup(launch.getKernel()); }
+  FuncOp kernelOf(host::LaunchOp launch) const { return variants_.kernelOf(launch); }
   void findTensors();
   std::optional<Tensor> tensorOf(host::AllocOp alloc) const;
   /// The axis of the kernel's domain along which its result should be contiguous.
@@ -70,26 +71,13 @@ private:
   bool suits(const Tensor &tensor, const Layout &layout) const;
   void rewrite(host::LaunchOp launch);
   void growMemory();
-  /// Erases what is not launched any more and gives what was made the names that kernels have.
-  void nameKernels();
 
-  ModuleOp module_;
   host::ProgramOp program_;
   TargetAttr target_;
+  optimize::KernelVariants variants_;
   llvm::MapVector<Value, Tensor> tensors_;
-  llvm::DenseMap<std::pair<Attribute, Attribute>, StringAttr> rewritten_;
-  llvm::StringMap<FuncOp> kernels_;
-  SmallVector<FuncOp> made_;
 };
 } // namespace
-
-static Value bufferOf(Operation *access) {
-  if (auto load = dyn_cast<LoadOp>(access))
-    return load.getBuffer();
-  if (auto store = dyn_cast<StoreOp>(access))
-    return store.getBuffer();
-  return nullptr;
-}
 
 /// Which of a launch's buffers are weights.
 static llvm::SmallBitVector weightsOf(host::LaunchOp launch) {
@@ -97,17 +85,6 @@ static llvm::SmallBitVector weightsOf(host::LaunchOp launch) {
   for (auto [number, buffer] : llvm::enumerate(launch.getBuffers()))
     weights[number] = bool(buffer.getDefiningOp<host::WeightOp>());
   return weights;
-}
-
-static ShapeTracker trackerOf(Operation *access) { return access->getAttrOfType<TrackerAttr>("tracker").getValue(); }
-
-/// The loads and stores of one of a kernel's buffers.
-static SmallVector<Operation *> accessesOf(FuncOp func, unsigned buffer) {
-  SmallVector<Operation *> accesses;
-  for (Operation &op : func.getBody().front())
-    if (Value used = bufferOf(&op); used && used == func.getArgument(buffer))
-      accesses.push_back(&op);
-  return accesses;
 }
 
 std::optional<Tensor> LayoutAssigner::tensorOf(host::AllocOp alloc) const {
@@ -152,8 +129,7 @@ void LayoutAssigner::findTensors() {
 }
 
 std::optional<ShapeTracker> LayoutAssigner::trackerAt(host::LaunchOp launch, Operation *access) const {
-  Value memory = launch.getBuffers()[cast<BlockArgument>(bufferOf(access)).getArgNumber()];
-  auto known = tensors_.find(memory);
+  auto known = tensors_.find(optimize::memoryOf(launch, access));
   if (known == tensors_.end() || known->second.layout.isRowMajor())
     return std::nullopt;
   return optimize::relaid(trackerOf(access), known->second.layout);
@@ -287,51 +263,17 @@ static SmallVector<int64_t> memoryOrder(FuncOp func, const llvm::SmallBitVector 
 }
 
 void LayoutAssigner::rewrite(host::LaunchOp launch) {
-  FuncOp func = kernelOf(launch);
-  SmallVector<Attribute> trackers;
+  SmallVector<ShapeTracker> trackers;
   bool isChanged = false;
-  for (Operation &op : func.getBody().front()) {
-    if (!bufferOf(&op))
-      continue;
-    std::optional<ShapeTracker> tracker = trackerAt(launch, &op);
+  for (Operation *access : optimize::accessesOf(kernelOf(launch))) {
+    std::optional<ShapeTracker> tracker = trackerAt(launch, access);
     isChanged |= tracker.has_value();
-    trackers.push_back(TrackerAttr::get(func.getContext(), tracker ? *tracker : trackerOf(&op)));
+    trackers.push_back(tracker ? *tracker : trackerOf(access));
   }
-  if (!isChanged)
-    return;
-  std::pair<Attribute, Attribute> key(launch.getKernelAttr(), ArrayAttr::get(func.getContext(), trackers));
-  StringAttr &name = rewritten_[key];
-  if (!name) {
-    OpBuilder builder(func);
-    auto copy = cast<FuncOp>(builder.clone(*func));
-    size_t next = 0;
-    for (Operation &op : copy.getBody().front())
-      if (bufferOf(&op))
-        op.setAttr("tracker", trackers[next++]);
-    applyNormalization(copy, planNormalization(copy, memoryOrder(copy, weightsOf(launch))));
-    copy.setName("laid_out." + std::to_string(rewritten_.size())); // until it is known which names become free
-    name = copy.getNameAttr();
-    made_.push_back(copy);
-  }
-  launch.setKernel(name);
-}
-
-void LayoutAssigner::nameKernels() {
-  llvm::StringMap<SmallVector<host::LaunchOp>> launches;
-  module_.walk([&](host::LaunchOp launch) { launches[launch.getKernel()].push_back(launch); });
-  llvm::StringSet<> names;
-  for (auto func : llvm::make_early_inc_range(module_.getOps<FuncOp>())) {
-    if (launches.contains(func.getName()))
-      names.insert(func.getName());
-    else
-      func.erase();
-  }
-  for (FuncOp func : made_) {
-    std::string name = freshNameOf(func, names);
-    for (host::LaunchOp launch : launches[func.getName()])
-      launch.setKernel(name);
-    func.setName(name);
-  }
+  if (isChanged)
+    variants_.launchWith(launch, trackers, [&](FuncOp func) {
+      applyNormalization(func, planNormalization(func, memoryOrder(func, weightsOf(launch))));
+    });
 }
 
 void LayoutAssigner::growMemory() {
@@ -352,8 +294,6 @@ void LayoutAssigner::growMemory() {
 }
 
 void LayoutAssigner::run() {
-  for (auto func : module_.getOps<FuncOp>())
-    kernels_[func.getName()] = func;
   findTensors();
   for (auto &[memory, tensor] : tensors_)
     choose(memory, tensor);
@@ -363,7 +303,7 @@ void LayoutAssigner::run() {
   SmallVector<host::LaunchOp> launches(program_.getBody().front().getOps<host::LaunchOp>());
   for (host::LaunchOp launch : launches)
     rewrite(launch);
-  nameKernels();
+  variants_.nameKernels();
 }
 
 namespace {

@@ -188,17 +188,25 @@ static void splitAxis(FuncOp func, int64_t axis, int64_t part) {
   setDomain(func, splitShape(func.getDomain().getSizes(), axis, part));
 }
 
-void kernel::splitReducedAxes(FuncOp func) {
-  auto next = [&]() -> std::optional<std::pair<int64_t, int64_t>> {
-    llvm::DenseSet<int64_t> reduced = reducedAxes(func);
-    for (TrackerAttr tracker : trackersOf(func))
-      for (int64_t axis : reduced)
+/// The first axis, of those that may be, whose split takes a view away.
+static std::optional<std::pair<int64_t, int64_t>> nextSplit(FuncOp func, llvm::function_ref<bool(int64_t)> mayBeSplit) {
+  for (TrackerAttr tracker : trackersOf(func))
+    for (int64_t axis : llvm::seq<int64_t>(0, func.getDomain().getSizes().size()))
+      if (mayBeSplit(axis))
         if (std::optional<int64_t> part = partFor(tracker.getValue(), axis))
           return std::pair(axis, *part);
-    return std::nullopt;
-  };
-  // Each split takes a view away, so there is an end.
-  while (auto split = next())
+  return std::nullopt;
+}
+
+// Each split takes a view away, so there is an end.
+
+void kernel::splitAxes(FuncOp func) {
+  while (auto split = nextSplit(func, [](int64_t) { return true; }))
+    splitAxis(func, split->first, split->second);
+}
+
+void kernel::splitReducedAxes(FuncOp func) {
+  while (auto split = nextSplit(func, [&](int64_t axis) { return reducedAxes(func).contains(axis); }))
     splitAxis(func, split->first, split->second);
 }
 

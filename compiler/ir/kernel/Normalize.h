@@ -27,8 +27,11 @@ void applyNormalization(FuncOp func, const Normalization &plan);
 /// Gives a kernel a domain of these sizes, walked by a loop an axis.
 void setDomain(FuncOp func, llvm::ArrayRef<view::Expr> sizes);
 
-/// Splits reduced axes in two where a view then walks each part by a stride, so that no step of a sum divides: a row of
-/// a product whose elements lie head by head. For a kernel to which no opt has been applied.
+/// Splits axes in two where a view then walks each part by a stride, so that nothing divides to find an element. For a
+/// kernel to which no opt has been applied.
+void splitAxes(FuncOp func);
+
+/// The same of reduced axes alone: a row of a product whose elements lie head by head.
 void splitReducedAxes(FuncOp func);
 
 /// What a kernel is called by itself, before repeats are told apart: r for a reduce, else E, outputs if there are

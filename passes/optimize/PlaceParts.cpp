@@ -1,0 +1,315 @@
+//===- PlaceParts.cpp - Tensors that are parts of another lie in it ---------------------===//
+// Stage: optimize (host + kernels → host + kernels).
+// A kernel that only joins tensors (a concatenation that is needed in memory) reads and writes all that its producers
+// have just written. Where each of them is a temporary, they can as well write into the joined tensor at once: their
+// views become views of it, those of all who read them too, and the kernel that joins is not launched.
+// Expects: kernels without opts; layouts are assigned.   Guarantees: no access's view got longer, and what a kernel
+// writes in a row fills a line of the cache as far as the tensor did before.
+// Position: after layouts, which decide whether a part lies in long rows of the whole; before axes are normalized.
+//===------------------------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+
+#include "passes/optimize/KernelVariants.h"
+
+#include "ir/kernel/Normalize.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace kiln;
+using namespace kiln::kernel;
+using namespace mlir;
+using optimize::accessesOf;
+using optimize::trackerOf;
+using view::Expr;
+using view::ShapeTracker;
+using view::View;
+
+namespace kiln {
+#define GEN_PASS_DEF_PLACEPARTS
+#include "passes/Passes.h.inc"
+} // namespace kiln
+
+/// Rows shorter than this share lines of the cache with another part's.
+static constexpr int64_t kLineBytes = 64;
+
+namespace {
+/// A box of a kernel's domain, and the load whose value is stored there.
+struct Piece {
+  LoadOp load;
+  SmallVector<view::Range, 4> box;
+};
+
+/// A temporary, and where its elements are in the joined tensor, in their order.
+struct Part {
+  host::AllocOp alloc;
+  ShapeTracker place;
+};
+
+/// What a launch is to get instead of its kernel's views.
+struct Change {
+  host::LaunchOp launch;
+  SmallVector<ShapeTracker> trackers;
+};
+} // namespace
+
+static bool isWithin(ArrayRef<view::Range> box, ArrayRef<view::Range> around) {
+  return llvm::all_of(llvm::zip(box, around), [](auto pair) {
+    auto [inner, outer] = pair;
+    return view::provablyLessEqual(outer.begin, inner.begin) && view::provablyLessEqual(inner.end, outer.end);
+  });
+}
+
+static bool areApart(ArrayRef<view::Range> a, ArrayRef<view::Range> b) {
+  return llvm::any_of(llvm::zip(a, b), [](auto pair) {
+    auto [left, right] = pair;
+    return view::provablyLessEqual(left.end, right.begin) || view::provablyLessEqual(right.end, left.begin);
+  });
+}
+
+/// What a value is in a box of its kernel's domain: the value of a load, of a constant, or null where more than that
+/// has to be computed.
+static Value valueIn(Value value, ArrayRef<view::Range> box);
+
+/// true or false where it is one of them in all of a box.
+static std::optional<bool> conditionIn(Value condition, ArrayRef<view::Range> box) {
+  Value value = valueIn(condition, box);
+  if (!value)
+    return std::nullopt;
+  if (auto constant = value.getDefiningOp<ConstOp>())
+    if (auto number = dyn_cast<IntegerAttr>(constant.getValue()))
+      return !number.getValue().isZero();
+  if (auto valid = value.getDefiningOp<ValidOp>()) {
+    ShapeTracker tracker = trackerOf(valid);
+    auto mask = tracker.views().back().mask();
+    if (mask && areApart(box, *mask))
+      return false;
+    if (tracker.views().size() == 1 && (!mask || isWithin(box, *mask)))
+      return true;
+  }
+  return std::nullopt;
+}
+
+static Value valueIn(Value value, ArrayRef<view::Range> box) {
+  Operation *op = value.getDefiningOp();
+  if (auto alu = dyn_cast<AluOp>(op)) {
+    if (alu.getKind().getValue() != Alu::WHERE)
+      return nullptr;
+    std::optional<bool> condition = conditionIn(alu.getOperand(0), box);
+    return condition ? valueIn(alu.getOperand(*condition ? 1 : 2), box) : nullptr;
+  }
+  return isa<LoadOp, ConstOp, ValidOp>(op) ? value : Value();
+}
+
+/// The pieces of a kernel that does nothing but copy a tensor into each; none where it does anything else.
+static SmallVector<Piece> piecesOf(FuncOp func) {
+  auto stores = func.getBody().getOps<StoreOp>();
+  if (!llvm::hasSingleElement(stores) || !func.getBody().getOps<ReduceOp>().empty())
+    return {};
+  StoreOp store = *stores.begin();
+  SmallVector<Piece> pieces;
+  Expr covered = 0;
+  for (LoadOp load : func.getBody().getOps<LoadOp>()) {
+    ShapeTracker tracker = trackerOf(load);
+    bool isAlone = accessesOf(func, cast<BlockArgument>(load.getBuffer()).getArgNumber()).size() == 1;
+    if (load.getRow() || load.getType() != store.getValue().getType() || tracker.views().size() != 1 || !isAlone)
+      return {};
+    auto mask = tracker.views().front().mask();
+    if (!mask)
+      return {};
+    pieces.push_back({load, llvm::to_vector<4>(*mask)});
+    Expr points = 1;
+    for (const view::Range &range : *mask)
+      points = points * (range.end - range.begin);
+    covered = covered + points;
+  }
+  bool areTold = llvm::all_of(llvm::enumerate(pieces), [&](auto entry) {
+    Piece &piece = entry.value();
+    bool isOnlyOne = llvm::all_of(llvm::drop_begin(pieces, entry.index() + 1),
+                                  [&](Piece other) { return areApart(piece.box, other.box); });
+    return isOnlyOne && valueIn(store.getValue(), piece.box) == piece.load.getResult();
+  });
+  if (pieces.size() < 2 || !areTold || !view::provablyEqual(covered, view::product(func.getDomain().getSizes())))
+    return {};
+  return pieces;
+}
+
+/// How many bytes lie in a row, where a tensor is walked in the order of its elements.
+static int64_t bytesInRow(const View &view, int64_t elementBytes) {
+  int64_t elements = 1;
+  for (auto [size, stride] : llvm::reverse(llvm::zip(view.shape(), view.strides()))) {
+    if (size.isConst(1))
+      continue;
+    if (!size.isConst() || !stride.isConst(elements))
+      break;
+    elements *= size.constant();
+  }
+  return elements * elementBytes;
+}
+
+namespace {
+class PartPlacer {
+public:
+  explicit PartPlacer(ModuleOp module) : module_(module), variants_(module) {}
+  void run();
+
+private:
+  /// Whether the launch only joins tensors that can lie in the joined one, and so is not needed.
+  bool replace(host::LaunchOp join);
+  std::optional<Part> partOf(host::LaunchOp join, Piece piece, const ShapeTracker &store);
+  /// The views of a launch that accesses parts; nullopt where one would get longer.
+  std::optional<Change> changeOf(host::LaunchOp launch, ArrayRef<Part> parts);
+
+  ModuleOp module_;
+  optimize::KernelVariants variants_;
+};
+} // namespace
+
+std::optional<Part> PartPlacer::partOf(host::LaunchOp join, Piece piece, const ShapeTracker &store) {
+  auto alloc = optimize::memoryOf(join, piece.load).getDefiningOp<host::AllocOp>();
+  auto bytes = alloc ? alloc.getBytes().getDefiningOp<arith::ConstantOp>() : nullptr;
+  if (!bytes || alloc->getBlock() != join->getBlock() || alloc.getHaloAttr())
+    return std::nullopt;
+  for (OpOperand &use : alloc->getUses()) {
+    Operation *user = use.getOwner();
+    auto launch = dyn_cast<host::LaunchOp>(user);
+    if (user->getBlock() != join->getBlock() || (!launch && !isa<host::FreeOp>(user)))
+      return std::nullopt;
+    if (!launch)
+      continue;
+    auto isGathered = [](Operation *access) { return isa<LoadOp>(access) && cast<LoadOp>(access).getRow(); };
+    unsigned buffer = use.getOperandNumber() - launch.getBuffers().getBeginOperandIndex();
+    if (llvm::any_of(accessesOf(variants_.kernelOf(launch), buffer), isGathered))
+      return std::nullopt;
+  }
+  int64_t elementBytes = int64_t(byteSize(piece.load.getType()));
+  Expr elements = cast<IntegerAttr>(bytes.getValue()).getInt() / elementBytes;
+  ShapeTracker read = trackerOf(piece.load);
+  std::optional<View> inverse = read.views().front().invert(elements);
+  if (!inverse || !read.compose(ShapeTracker(*inverse)).simplify().isContiguous())
+    return std::nullopt;
+  ShapeTracker place = store.compose(ShapeTracker(*inverse)).simplify();
+  if (place.views().size() != 1)
+    return std::nullopt;
+  int64_t row = bytesInRow(place.views().front(), elementBytes);
+  if (row < kLineBytes && !place.isConsecutive())
+    return std::nullopt;
+  return Part{alloc, place};
+}
+
+std::optional<Change> PartPlacer::changeOf(host::LaunchOp launch, ArrayRef<Part> parts) {
+  FuncOp func = variants_.kernelOf(launch);
+  Change change{launch, {}};
+  for (Operation *access : accessesOf(func)) {
+    ShapeTracker tracker = trackerOf(access);
+    Value memory = optimize::memoryOf(launch, access);
+    auto *part = llvm::find_if(parts, [&](Part one) { return memory.getDefiningOp() == one.alloc.getOperation(); });
+    change.trackers.push_back(part == parts.end() ? tracker : part->place.compose(tracker).simplify());
+  }
+  auto trial = cast<FuncOp>(func->clone());
+  for (auto [access, tracker] : llvm::zip(accessesOf(trial), change.trackers))
+    access->setAttr("tracker", TrackerAttr::get(func.getContext(), tracker));
+  splitAxes(trial);
+  bool fits = llvm::all_of(llvm::zip(accessesOf(func), accessesOf(trial)), [](auto pair) {
+    auto [before, after] = pair;
+    return trackerOf(after).views().size() <= trackerOf(before).views().size();
+  });
+  trial.erase();
+  return fits ? std::optional(change) : std::nullopt;
+}
+
+/// What the joined tensor is for whoever asks: the last that writes a part of it has written it.
+static void noteJoined(host::LaunchOp join, host::LaunchOp writer) {
+  if (!join.getTensorsAttr() || !writer.getTensorsAttr())
+    return;
+  SmallVector<Attribute> tensors(writer.getTensorsAttr().getValue());
+  for (auto tensor : join.getTensorsAttr().getAsRange<host::TensorAttr>())
+    if (tensor.getPlacement() && tensor.getMemory() != 0)
+      tensors.push_back(host::TensorAttr::get(join.getContext(), tensor.getNode(), tensor.getOp(), {},
+                                              tensor.getNames(), tensor.getType(), tensor.getMemory(),
+                                              tensor.getPlacement()));
+  writer.setTensorsAttr(Builder(join.getContext()).getArrayAttr(tensors));
+}
+
+bool PartPlacer::replace(host::LaunchOp join) {
+  FuncOp func = variants_.kernelOf(join);
+  SmallVector<Piece> pieces = piecesOf(func);
+  if (pieces.empty())
+    return false;
+  StoreOp store = *func.getBody().getOps<StoreOp>().begin();
+  auto whole = optimize::memoryOf(join, store).getDefiningOp<host::AllocOp>();
+  auto bytes = whole ? whole.getBytes().getDefiningOp<arith::ConstantOp>() : nullptr;
+  if (!bytes || whole->getBlock() != join->getBlock())
+    return false;
+  SmallVector<Part> parts;
+  for (Piece &piece : pieces) {
+    std::optional<Part> part = partOf(join, piece, trackerOf(store));
+    bool isNew = part && llvm::none_of(parts, [&](Part other) { return other.alloc == part->alloc; });
+    if (!isNew)
+      return false;
+    parts.push_back(*part);
+  }
+  llvm::SetVector<Operation *> users;
+  for (Part &part : parts)
+    users.insert(part.alloc->user_begin(), part.alloc->user_end());
+  users.remove(join);
+  SmallVector<Change> changes;
+  host::LaunchOp first, writer; // the first of them, and the last before the join
+  for (Operation *user : users) {
+    auto launch = dyn_cast<host::LaunchOp>(user);
+    if (!launch)
+      continue;
+    std::optional<Change> change = changeOf(launch, parts);
+    if (!change)
+      return false;
+    changes.push_back(*change);
+    first = !first || launch->isBeforeInBlock(first) ? launch : first;
+    if (launch->isBeforeInBlock(join) && (!writer || writer->isBeforeInBlock(launch)))
+      writer = launch;
+  }
+  if (!first || !first->isBeforeInBlock(join))
+    return false;
+  bytes->moveBefore(first);
+  whole->moveBefore(first);
+  for (const Change &change : changes)
+    variants_.launchWith(change.launch, change.trackers, splitAxes);
+  noteJoined(join, writer);
+  join.erase();
+  for (Part &part : parts) {
+    for (Operation *user : llvm::make_early_inc_range(part.alloc->getUsers()))
+      if (isa<host::FreeOp>(user))
+        user->erase();
+    part.alloc.getResult().replaceAllUsesWith(whole);
+    part.alloc.erase();
+  }
+  // Who reads a part may come after all who read the whole.
+  Operation *last = nullptr, *free = nullptr;
+  for (Operation *user : whole->getUsers()) {
+    Operation *here = whole->getBlock()->findAncestorOpInBlock(*user);
+    if (isa<host::FreeOp>(user))
+      free = user;
+    else if (!last || last->isBeforeInBlock(here))
+      last = here;
+  }
+  if (free && free->isBeforeInBlock(last))
+    free->moveAfter(last);
+  return true;
+}
+
+void PartPlacer::run() {
+  SmallVector<host::LaunchOp> launches;
+  for (auto program : module_.getOps<host::ProgramOp>())
+    program.walk([&](host::LaunchOp launch) { launches.push_back(launch); });
+  bool isChanged = false;
+  for (host::LaunchOp launch : launches)
+    isChanged |= replace(launch);
+  if (isChanged)
+    variants_.nameKernels();
+}
+
+namespace {
+struct PlaceParts : kiln::impl::PlacePartsBase<PlaceParts> {
+  void runOnOperation() override { PartPlacer(getOperation()).run(); }
+};
+} // namespace
