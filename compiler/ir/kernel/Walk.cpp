@@ -165,6 +165,15 @@ static void collectReduces(Operation *value, int64_t axis, const llvm::SetVector
   }
 }
 
+/// An index with what is known of loop variables whose axes have no fixed size: that they stay within them.
+static Expr withinSizes(const Walk &walk, Expr index) {
+  llvm::DenseMap<Expr, Expr> limited;
+  for (AxisAttr axis : walk.axes)
+    if (Expr variable = loopVariable(axis), size = axis.getSize().getValue(); !variable.isConst() && !size.isConst())
+      limited[variable] = Expr::variable(variable.name(), 0, size - 1);
+  return limited.empty() ? index : index.substitute(limited);
+}
+
 /// Every element that a walk reads of a stage must be held, at a place that is known where it is filled.
 static std::optional<std::string> faultOfReading(const Walk &walk, const llvm::SetVector<Operation *> &operations,
                                                  StageOp stage) {
@@ -192,7 +201,7 @@ static std::optional<std::string> faultOfReading(const Walk &walk, const llvm::S
     }
     if (!dependsOn(stage, axis))
       continue;
-    Expr local = walk.index[axis] - begin;
+    Expr local = withinSizes(walk, walk.index[axis] - begin);
     if (local.min() < 0 || !view::provablyLess(local, stage.reachAlong(axis)))
       return "along axis " + std::to_string(axis) + " of the domain a stage would be read where it holds nothing";
   }
