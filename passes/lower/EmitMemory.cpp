@@ -89,8 +89,9 @@ void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
       first = first.substitute({{variable, 0}}), last = last.substitute({{variable, size - 1}});
     if (!isInside || !isLoop || !isBound(axis.getId()) || depthOf(variable) > depth)
       continue;
+    // Of a loop whose steps cannot be counted each asks for the same: there may be just one.
     if (!size.isConst())
-      return;
+      continue;
     step = step * size + variable;
     steps *= size.constant();
   }

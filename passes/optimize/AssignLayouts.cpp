@@ -50,6 +50,7 @@ struct Tensor {
   Place writer;
   SmallVector<Place> readers;
   Layout layout;
+  Value outermost; ///< the size of its outermost axis, where that is not fixed
 };
 
 class LayoutAssigner {
@@ -75,6 +76,7 @@ private:
   host::ProgramOp program_;
   TargetAttr target_;
   optimize::KernelVariants variants_;
+  Value outermost_; ///< the one size that tensors among zeros have that is not fixed
   llvm::MapVector<Value, Tensor> tensors_;
 };
 } // namespace
@@ -87,8 +89,17 @@ static llvm::SmallBitVector weightsOf(host::LaunchOp launch) {
   return weights;
 }
 
+/// The argument of the program that a size of a launch's kernel is; null where it is another expression.
+static Value programValueOf(host::LaunchOp launch, FuncOp func, Expr size) {
+  ArrayRef<Expr> names = func.getSizes().getSizes();
+  const Expr *name = llvm::find(names, size);
+  if (name == names.end())
+    return nullptr;
+  Value value = launch.getSizes()[name - names.begin()];
+  return isa<BlockArgument>(value) ? value : Value();
+}
+
 std::optional<Tensor> LayoutAssigner::tensorOf(host::AllocOp alloc) const {
-  auto bytes = alloc.getBytes().getDefiningOp<arith::ConstantOp>();
   Tensor tensor;
   for (OpOperand &use : alloc->getUses()) {
     auto launch = dyn_cast<host::LaunchOp>(use.getOwner());
@@ -105,19 +116,20 @@ std::optional<Tensor> LayoutAssigner::tensorOf(host::AllocOp alloc) const {
     else
       tensor.readers.push_back(place);
   }
-  if (!bytes || !tensor.writer.launch)
+  if (!tensor.writer.launch)
     return std::nullopt;
   auto store = cast<StoreOp>(accessesOf(kernelOf(tensor.writer.launch), tensor.writer.buffer).front());
   ShapeTracker tracker = trackerOf(store);
-  SmallVector<int64_t> shape;
-  for (Expr size : tracker.shape()) {
-    if (!size.isConst())
-      return std::nullopt;
-    if (size.constant() > 1)
-      shape.push_back(size.constant());
-  }
-  if (!tracker.isContiguous() || shape.empty())
+  view::Shape shape;
+  llvm::copy_if(tracker.shape(), std::back_inserter(shape), [](Expr size) { return !size.isConst(1); });
+  if (!tracker.isContiguous() || shape.empty() || llvm::any_of(shape, [](Expr size) { return size.isConst(0); }) ||
+      !llvm::all_of(llvm::drop_begin(shape), [](Expr size) { return size.isConst(); }))
     return std::nullopt;
+  if (!shape.front().isConst()) {
+    tensor.outermost = programValueOf(tensor.writer.launch, kernelOf(tensor.writer.launch), shape.front());
+    if (!tensor.outermost)
+      return std::nullopt;
+  }
   tensor.layout = Layout::rowMajor(shape);
   return tensor;
 }
@@ -190,7 +202,7 @@ void LayoutAssigner::choose(Value memory, Tensor &tensor) {
     Layout wanted = tensor.layout;
     llvm::erase_if(wanted.order, [&](int64_t axis) { return axis >= outer && axis <= inner; });
     llvm::append_range(wanted.order, llvm::seq(outer, inner + 1));
-    if (suits(tensor, wanted)) {
+    if (wanted.isStrided() && suits(tensor, wanted)) {
       tensor.layout = wanted;
       return;
     }
@@ -210,8 +222,14 @@ void LayoutAssigner::addHalo(Tensor &tensor) {
           room.after = std::max(room.after, needed.after);
         }
   }
-  if (wanted.elements() <= kMostGrowth * tensor.layout.elements() && suits(tensor, wanted))
-    tensor.layout = wanted;
+  // Where what lies among zeros moves with a size, so does all behind it: one size decides where all of it is.
+  bool isOther = tensor.outermost && outermost_ && tensor.outermost != outermost_;
+  bool isLarge = !view::provablyLessEqual(wanted.elements(), tensor.layout.elements() * kMostGrowth);
+  if (!wanted.hasHalo() || isOther || isLarge || !wanted.isStrided() || !suits(tensor, wanted))
+    return;
+  tensor.layout = wanted;
+  if (tensor.outermost)
+    outermost_ = tensor.outermost;
 }
 
 //===----------------------------------------------------------------------===//
@@ -276,16 +294,30 @@ void LayoutAssigner::rewrite(host::LaunchOp launch) {
     });
 }
 
+/// An expression over the outermost size of a tensor, as the program names that.
+static Expr inProgram(Expr bytes, const Tensor &tensor) {
+  auto argument = cast<BlockArgument>(tensor.outermost);
+  auto program = cast<host::ProgramOp>(argument.getOwner()->getParentOp());
+  auto symbol = cast<SymbolAttr>(program.getSymbols()[argument.getArgNumber()]);
+  return bytes.substitute(
+      {{tensor.layout.shape.front(), Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax())}});
+}
+
 void LayoutAssigner::growMemory() {
   for (auto &[memory, tensor] : tensors_) {
     if (!tensor.layout.hasHalo())
       continue;
     auto alloc = memory.getDefiningOp<host::AllocOp>();
     auto store = accessesOf(kernelOf(tensor.writer.launch), tensor.writer.buffer).front();
-    int64_t bytes = tensor.layout.elements() * int64_t(byteSize(cast<StoreOp>(store).getValue().getType()));
+    Expr bytes = tensor.layout.elements() * int64_t(byteSize(cast<StoreOp>(store).getValue().getType()));
     OpBuilder builder(alloc);
-    alloc.getBytesMutable().assign(
-        arith::ConstantOp::create(builder, alloc.getLoc(), builder.getI64IntegerAttr(bytes)));
+    Value value;
+    if (bytes.isConst())
+      value = arith::ConstantOp::create(builder, alloc.getLoc(), builder.getI64IntegerAttr(bytes.constant()));
+    else
+      value = host::EvalOp::create(builder, alloc.getLoc(), builder.getI64Type(),
+                                   ExprAttr::get(alloc.getContext(), inProgram(bytes, tensor)), tensor.outermost);
+    alloc.getBytesMutable().assign(value);
     SmallVector<int64_t> key(tensor.layout.strides());
     for (Layout::Room room : tensor.layout.halo)
       key.append({room.before, room.after});

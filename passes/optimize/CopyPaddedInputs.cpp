@@ -29,14 +29,14 @@ namespace kiln {
 #include "passes/Passes.h.inc"
 } // namespace kiln
 
-/// The sizes of an input, those of 1 left out; nullopt where one is not fixed.
-static std::optional<SmallVector<int64_t>> shapeOf(host::InputOp input) {
+/// The sizes of an input, those of 1 left out; nullopt where one but the outermost is not fixed.
+static std::optional<view::Shape> sizesOf(host::InputOp input) {
   auto port = cast<host::PortAttr>(input->getParentOfType<host::ProgramOp>().getInputs()[input.getIndex()]);
-  SmallVector<int64_t> shape;
-  for (int64_t size : port.getType().getShape()) {
-    if (ShapedType::isDynamic(size))
+  view::Shape shape;
+  for (Expr size : shapeOf(port.getType())) {
+    if (!size.isConst() && !shape.empty())
       return std::nullopt;
-    if (size != 1)
+    if (!size.isConst(1))
       shape.push_back(size);
   }
   return shape;
@@ -44,7 +44,7 @@ static std::optional<SmallVector<int64_t>> shapeOf(host::InputOp input) {
 
 /// Whether a launch sums up products of a weight and what it reads of a buffer, through a mask that zeros around it
 /// could stand for.
-static bool padsForProduct(host::LaunchOp launch, FuncOp func, unsigned buffer, ArrayRef<int64_t> shape) {
+static bool padsForProduct(host::LaunchOp launch, FuncOp func, unsigned buffer, ArrayRef<Expr> shape) {
   AluOp product = optimize::summedProduct(func);
   bool isPadded = false, hasWeight = false;
   if (product)
@@ -70,22 +70,39 @@ static bool isWritten(host::InputOp input, const llvm::StringMap<FuncOp> &kernel
 }
 
 /// A kernel that copies a tensor.
-static FuncOp makeCopy(ModuleOp module, Type element, ArrayRef<int64_t> sizes, llvm::StringSet<> &names) {
+static FuncOp makeCopy(ModuleOp module, Type element, ArrayRef<Expr> shape, llvm::StringSet<> &names) {
   OpBuilder builder(module.getContext());
   builder.setInsertionPointToEnd(module.getBody());
   Location loc = builder.getUnknownLoc();
   DimsAttr none = DimsAttr::get(module.getContext(), {});
+  DimsAttr sizes = shape.front().isConst() ? none : DimsAttr::get(module.getContext(), shape.take_front());
   Type buffer = BufferType::get(module.getContext(), element);
   auto func = FuncOp::create(builder, loc, "copy", builder.getFunctionType({buffer, buffer}, {}), nullptr, nullptr,
-                             none, builder.getArrayAttr({}), none, none, builder.getArrayAttr({}), none);
+                             none, builder.getArrayAttr({}), none, sizes, builder.getArrayAttr({}), none);
   Block *body = builder.createBlock(&func.getBody(), {}, {buffer, buffer}, {loc, loc});
-  view::Shape shape(sizes.begin(), sizes.end());
   auto tracker = TrackerAttr::get(module.getContext(), ShapeTracker::contiguous(shape));
   Value value = LoadOp::create(builder, loc, element, body->getArgument(1), tracker);
   StoreOp::create(builder, loc, value, body->getArgument(0), tracker);
   setDomain(func, shape);
   func.setName(freshNameOf(func, names));
   return func;
+}
+
+/// The program's argument that has this size; null where none has.
+static Value argumentOf(host::ProgramOp program, Expr size) {
+  for (auto [number, symbol] : llvm::enumerate(program.getSymbols().getAsRange<SymbolAttr>()))
+    if (Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax()) == size)
+      return program.getBody().getArgument(number);
+  return nullptr;
+}
+
+/// How many bytes elements of a shape take, whose outermost size may be an argument of the program.
+static Value bytesOf(OpBuilder &builder, Location loc, ArrayRef<Expr> shape, Type element, ValueRange outermost) {
+  Expr bytes = view::product(shape) * int64_t(byteSize(element));
+  if (bytes.isConst())
+    return arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(bytes.constant()));
+  return host::EvalOp::create(builder, loc, builder.getI64Type(), ExprAttr::get(builder.getContext(), bytes),
+                              outermost);
 }
 
 static void copyPadded(ModuleOp module, host::ProgramOp program) {
@@ -96,7 +113,7 @@ static void copyPadded(ModuleOp module, host::ProgramOp program) {
     names.insert(func.getName());
   }
   for (auto input : llvm::make_early_inc_range(program.getBody().front().getOps<host::InputOp>())) {
-    std::optional<SmallVector<int64_t>> shape = shapeOf(input);
+    std::optional<view::Shape> shape = sizesOf(input);
     SmallVector<OpOperand *> uses;
     host::LaunchOp first;
     if (!shape || shape->empty() || isWritten(input, kernels))
@@ -113,18 +130,21 @@ static void copyPadded(ModuleOp module, host::ProgramOp program) {
     }
     if (!first)
       continue;
+    SmallVector<Value> outermost;
+    if (!shape->front().isConst())
+      outermost.push_back(argumentOf(program, shape->front()));
+    if (llvm::is_contained(outermost, Value()))
+      continue;
     auto port = cast<host::PortAttr>(program.getInputs()[input.getIndex()]);
     Type element = port.getType().getElementType();
     FuncOp copy = makeCopy(module, element, *shape, names);
     OpBuilder builder(first);
     Location loc = first.getLoc();
-    auto number = [&](int64_t value) -> Value {
-      return arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(value));
-    };
-    Value bytes = number(port.getType().getNumElements() * int64_t(byteSize(element))), zero = number(0);
-    Value memory = host::AllocOp::create(builder, loc, host::SliceType::get(builder.getContext()), bytes, nullptr);
-    host::LaunchOp::create(builder, loc, copy.getName(), ValueRange{memory, input}, ValueRange(), ValueRange(), zero,
-                           zero, first.getOrigin(), nullptr);
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(0));
+    Value memory = host::AllocOp::create(builder, loc, host::SliceType::get(builder.getContext()),
+                                         bytesOf(builder, loc, *shape, element, outermost), nullptr);
+    host::LaunchOp::create(builder, loc, copy.getName(), ValueRange{memory, input}, outermost, ValueRange(), zero, zero,
+                           first.getOrigin(), nullptr);
     for (OpOperand *use : uses)
       use->set(memory);
   }

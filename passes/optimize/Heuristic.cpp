@@ -236,7 +236,7 @@ bool Chooser::choosePacked(const Product &product) {
   // in the order of memory; of others a panel stays while all rows pass. Where rows and result come from memory beyond
   // the second cache, their order is worth more than where the weights are.
   auto bytesOf = [&](Operation *op) {
-    return op->getAttrOfType<TrackerAttr>("tracker").getValue().realSize().max() * bytes;
+    return optimize::leastOf(op->getAttrOfType<TrackerAttr>("tracker").getValue().realSize()) * bytes;
   };
   bool streams = bytesOf(product.rows.op) + bytesOf(stores_.front().op) > held;
   bool allStay =

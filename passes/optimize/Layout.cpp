@@ -15,7 +15,7 @@ using view::Expr;
 using view::ShapeTracker;
 using view::View;
 
-Layout Layout::rowMajor(llvm::ArrayRef<int64_t> shape) {
+Layout Layout::rowMajor(llvm::ArrayRef<Expr> shape) {
   Layout layout;
   layout.shape.assign(shape.begin(), shape.end());
   llvm::append_range(layout.order, llvm::seq<int64_t>(0, shape.size()));
@@ -28,29 +28,37 @@ bool Layout::hasHalo() const {
 }
 
 llvm::SmallVector<int64_t, 4> Layout::strides() const {
+  assert(isStrided() && "only the outermost size may be unknown");
   llvm::SmallVector<int64_t, 4> strides(shape.size());
   int64_t step = 1;
   for (int64_t axis : llvm::reverse(order)) {
     strides[axis] = step;
-    step *= halo[axis].before + shape[axis] + halo[axis].after;
+    if (shape[axis].isConst())
+      step *= halo[axis].before + shape[axis].constant() + halo[axis].after;
   }
   return strides;
 }
 
-int64_t Layout::elements() const {
-  int64_t elements = 1;
+Expr Layout::elements() const {
+  Expr elements = 1;
   for (auto [size, room] : llvm::zip(shape, halo))
-    elements *= room.before + size + room.after;
+    elements = elements * (size + (room.before + room.after));
   return elements;
 }
 
 namespace {
 /// An axis of a view of row-major memory.
 struct Step {
-  int64_t size, stride;
-  int64_t begin, end;        ///< where its mask is open
-  int64_t axis = -1, by = 0; ///< along which axis of the tensor it goes, in which steps; -1: it stands still
-  int64_t last = -1;         ///< the outermost axis that it continues in, if it goes along several
+  Expr size; ///< where it is not fixed, the axis has no mask
+  int64_t stride;
+  int64_t begin = 0, end = 0; ///< where its mask is open, if its size is fixed
+  int64_t axis = -1, by = 0;  ///< along which axis of the tensor it goes, in which steps; -1: it stands still
+  int64_t last = -1;          ///< the outermost axis that it continues in, if it goes along several
+
+  bool isFixed() const { return size.isConst(); }
+  bool isMasked() const { return isFixed() && (begin > 0 || end < size.constant()); }
+  /// From its first element that is there to the last, along its axis of the tensor.
+  int64_t reach() const { return (end - begin - 1) * by; }
 };
 
 /// A view of row-major memory, followed through the tensor.
@@ -61,20 +69,23 @@ struct Walk {
 } // namespace
 
 /// Goes on from `step.axis` into the axes around it, while it fills them; false where it leaves one half way.
-static bool continueOutwards(Step &step, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> first) {
-  int64_t count = step.end - step.begin, axis = step.axis;
+static bool continueOutwards(Step &step, llvm::ArrayRef<Expr> shape, llvm::ArrayRef<int64_t> first) {
+  Expr count = step.isFixed() ? Expr(step.end - step.begin) : step.size;
+  int64_t axis = step.axis;
   if (step.by != 1)
     return false;
-  while (count > shape[axis]) {
-    if (axis == 0 || first[axis] != 0 || count % shape[axis] != 0)
+  while (axis > 0 && !view::provablyLessEqual(count, shape[axis])) {
+    std::optional<Expr> rest = view::exactQuotient(count, shape[axis]);
+    if (!rest || first[axis] != 0)
       return false;
-    count /= shape[axis--];
+    count = *rest;
+    --axis;
   }
   step.last = axis;
-  return first[axis] + count <= shape[axis];
+  return view::provablyLessEqual(count + first[axis], shape[axis]);
 }
 
-static std::optional<Walk> follow(const View &view, llvm::ArrayRef<int64_t> shape) {
+static std::optional<Walk> follow(const View &view, llvm::ArrayRef<Expr> shape) {
   Walk walk;
   if (!view.offset().isConst())
     return std::nullopt;
@@ -82,11 +93,19 @@ static std::optional<Walk> follow(const View &view, llvm::ArrayRef<int64_t> shap
   for (auto [axis, size] : llvm::enumerate(view.shape())) {
     Expr stride = view.strides()[axis];
     view::Range range = view.mask() ? (*view.mask())[axis] : view::Range{0, size};
-    if (!size.isConst() || !stride.isConst() || !range.begin.isConst() || !range.end.isConst())
+    if (!stride.isConst() || stride.constant() < 0)
       return std::nullopt;
-    Step step{size.constant(), stride.constant(), range.begin.constant(), range.end.constant()};
-    if (step.begin >= step.end || step.stride < 0)
+    Step step{size, stride.constant()};
+    if (size.isConst()) {
+      if (!range.begin.isConst() || !range.end.isConst())
+        return std::nullopt;
+      step.begin = range.begin.constant();
+      step.end = range.end.constant();
+      if (step.begin >= step.end)
+        return std::nullopt;
+    } else if (range != view::Range{0, size}) {
       return std::nullopt;
+    }
     index += step.begin * step.stride;
     walk.steps.push_back(step);
   }
@@ -98,19 +117,24 @@ static std::optional<Walk> follow(const View &view, llvm::ArrayRef<int64_t> shap
     index %= strides[axis];
   }
   for (Step &step : walk.steps) {
-    if (step.stride == 0 || step.size == 1)
+    if (step.stride == 0 || step.size.isConst(1))
       continue;
     step.axis = llvm::find_if(strides, [&](int64_t stride) { return stride <= step.stride; }) - strides.begin();
     while (step.axis < int64_t(shape.size()) && step.stride % strides[step.axis] != 0)
       ++step.axis;
     step.by = step.stride / strides[step.axis];
-    reach[step.axis] += (step.end - step.begin - 1) * step.by;
+    reach[step.axis] += step.isFixed() ? step.reach() : 0;
   }
   for (Step &step : walk.steps) {
-    if (step.axis < 0 || walk.first[step.axis] + reach[step.axis] < shape[step.axis])
+    // There is nothing around the outermost axis to go on in; a size that is not fixed is known to stay within it
+    // alone.
+    bool staysOutside = step.axis == 0 && !shape.front().isConst();
+    bool staysWithin = step.axis >= 0 && step.isFixed() && shape[step.axis].isConst() &&
+                       walk.first[step.axis] + reach[step.axis] < shape[step.axis].constant();
+    if (step.axis < 0 || staysOutside || staysWithin)
       continue;
     // It alone may go along the axes that it continues in.
-    bool isAlone = reach[step.axis] == (step.end - step.begin - 1) * step.by;
+    bool isAlone = reach[step.axis] == (step.isFixed() ? step.reach() : 0);
     if (!isAlone || !continueOutwards(step, shape, walk.first))
       return std::nullopt;
     for (int64_t axis = step.last; axis < step.axis; ++axis)
@@ -120,36 +144,36 @@ static std::optional<Walk> follow(const View &view, llvm::ArrayRef<int64_t> shap
   return walk;
 }
 
-/// Where along its axis of the tensor the first and the last position of a step lie, masked ones too.
+/// Where along its axis of the tensor the first and the last position of a step of fixed size lie, masked ones too.
 static std::pair<int64_t, int64_t> ends(const Walk &walk, const Step &step) {
   int64_t first = walk.first[step.axis];
-  return {first - step.begin * step.by, first + (step.size - 1 - step.begin) * step.by};
+  return {first - step.begin * step.by, first + (step.size.constant() - 1 - step.begin) * step.by};
 }
 
 /// Whether a step's mask is open just where it is within the tensor, so that zeros around it can stand for the mask.
-static bool isPadding(const Walk &walk, const Step &step, int64_t size) {
-  if (step.axis < 0 || step.last >= 0)
+static bool isPadding(const Walk &walk, const Step &step, llvm::ArrayRef<Expr> shape) {
+  if (step.axis < 0 || step.last >= 0 || !shape[step.axis].isConst())
     return false;
   bool isAlone = llvm::count_if(walk.steps, [&](const Step &other) { return other.axis == step.axis; }) == 1;
-  int64_t first = walk.first[step.axis], last = first + (step.end - step.begin - 1) * step.by;
-  return isAlone && (step.begin == 0 || first < step.by) && (step.end == step.size || last + step.by >= size);
+  int64_t first = walk.first[step.axis], last = first + step.reach(), size = shape[step.axis].constant();
+  return isAlone && (step.begin == 0 || first < step.by) &&
+         (step.end == step.size.constant() || last + step.by >= size);
 }
 
-static bool isMasked(const Step &step) { return step.begin > 0 || step.end < step.size; }
-
 std::optional<llvm::SmallVector<Layout::Room, 4>> optimize::haloFor(const ShapeTracker &tracker,
-                                                                    llvm::ArrayRef<int64_t> shape) {
+                                                                    llvm::ArrayRef<Expr> shape) {
   std::optional<Walk> walk = follow(tracker.views().front(), shape);
-  if (!walk || llvm::none_of(walk->steps, isMasked))
+  if (!walk || llvm::none_of(walk->steps, [](const Step &step) { return step.isMasked(); }))
     return std::nullopt;
   llvm::SmallVector<Layout::Room, 4> halo(shape.size());
   for (const Step &step : walk->steps) {
-    if (!isMasked(step))
+    if (!step.isMasked())
       continue;
-    if (step.axis < 0 || !isPadding(*walk, step, shape[step.axis]))
+    if (!isPadding(*walk, step, shape))
       return std::nullopt;
     auto [low, high] = ends(*walk, step);
-    halo[step.axis] = {std::max<int64_t>(0, -low), std::max<int64_t>(0, high - shape[step.axis] + 1)};
+    int64_t size = shape[step.axis].constant();
+    halo[step.axis] = {std::max<int64_t>(0, -low), std::max<int64_t>(0, high - size + 1)};
   }
   return halo;
 }
@@ -169,15 +193,15 @@ std::optional<ShapeTracker> optimize::relaid(const ShapeTracker &tracker, const 
     int64_t stride = step.axis < 0 ? 0 : step.by * along[step.axis];
     // Axes that are walked as one must lie side by side here too.
     for (int64_t axis = step.last; step.last >= 0 && axis < step.axis; ++axis)
-      if (along[axis] != along[axis + 1] * layout.shape[axis + 1])
+      if (along[axis] != along[axis + 1] * layout.shape[axis + 1].constant())
         return std::nullopt;
     offset -= step.begin * stride;
     strides.push_back(stride);
-    bool isZero = false;
-    if (isMasked(step) && step.axis >= 0 && isPadding(*walk, step, layout.shape[step.axis])) {
+    bool isZero = !step.isMasked();
+    if (step.isMasked() && isPadding(*walk, step, layout.shape)) {
       auto [low, high] = ends(*walk, step);
       const Layout::Room &room = layout.halo[step.axis];
-      isZero = low >= -room.before && high < layout.shape[step.axis] + room.after;
+      isZero = low >= -room.before && high < layout.shape[step.axis].constant() + room.after;
     }
     mask.push_back(isZero ? view::Range{0, step.size} : view::Range{step.begin, step.end});
   }

@@ -15,15 +15,17 @@ struct Layout {
     int64_t before = 0, after = 0;
     bool operator==(const Room &) const = default;
   };
-  llvm::SmallVector<int64_t, 4> shape; ///< of the tensor, every size above 1
+  view::Shape shape;                   ///< of the tensor, every size above 1, and fixed but for the outermost
   llvm::SmallVector<int64_t, 4> order; ///< its axes as they lie in memory, the outermost first
   llvm::SmallVector<Room, 4> halo;     ///< zeros before and after each axis
 
-  static Layout rowMajor(llvm::ArrayRef<int64_t> shape);
+  static Layout rowMajor(llvm::ArrayRef<view::Expr> shape);
   bool isRowMajor() const { return *this == rowMajor(shape); }
   bool hasHalo() const;
   /// With the zeros.
-  int64_t elements() const;
+  view::Expr elements() const;
+  /// Whether the tensor's outermost axis is memory's where its size is not fixed: then strides are numbers.
+  bool isStrided() const { return shape.front().isConst() || (order.front() == 0 && halo.front() == Room()); }
   /// Elements from one point of an axis to the next.
   llvm::SmallVector<int64_t, 4> strides() const;
 
@@ -31,12 +33,12 @@ struct Layout {
 };
 
 /// A tracker of row-major memory as one of memory with this layout. nullopt where it goes through the tensor in a way
-/// that no strides of the layout follow, or a size is not fixed.
+/// that no strides of the layout follow.
 std::optional<view::ShapeTracker> relaid(const view::ShapeTracker &tracker, const Layout &layout);
 
 /// The zeros around the tensor, an axis each, that would stand for all masks of the view that reads it; nullopt where
 /// it has none, or other ones.
 std::optional<llvm::SmallVector<Layout::Room, 4>> haloFor(const view::ShapeTracker &tracker,
-                                                          llvm::ArrayRef<int64_t> shape);
+                                                          llvm::ArrayRef<view::Expr> shape);
 
 } // namespace kiln::optimize

@@ -62,6 +62,36 @@ static std::optional<Expr> bytesOf(Value bytes, host::ProgramOp program) {
   return eval.getExpr().getValue();
 }
 
+namespace {
+/// The sizes that a program has as arguments.
+class Symbols {
+public:
+  explicit Symbols(host::ProgramOp program) : loc_(program.getLoc()) {
+    for (auto [index, attr] : llvm::enumerate(program.getSymbols().getAsRange<SymbolAttr>())) {
+      Expr symbol = Expr::variable(attr.getName(), attr.getMin(), attr.getMax());
+      values_[symbol] = program.getBody().getArgument(index);
+      defaults_[symbol] = attr.getValue();
+    }
+  }
+  /// With all sizes as they are by default.
+  int64_t defaultOf(Expr expr) const { return expr.evaluate(defaults_).value_or(0); }
+  Value emit(OpBuilder &builder, Expr expr) const {
+    if (expr.isConst())
+      return arith::ConstantOp::create(builder, loc_, builder.getI64IntegerAttr(expr.constant()));
+    SmallVector<Value> values;
+    expr.forEachVariable([&](Expr symbol) { values.push_back(values_.at(symbol)); });
+    if (expr.kind() == Expr::Kind::Var)
+      return values.front();
+    return host::EvalOp::create(builder, loc_, builder.getI64Type(), ExprAttr::get(builder.getContext(), expr), values);
+  }
+
+private:
+  Location loc_;
+  llvm::DenseMap<Expr, Value> values_;
+  llvm::DenseMap<Expr, int64_t> defaults_;
+};
+} // namespace
+
 /// The most bytes that live at one time: no plan needs less.
 static int64_t liveBytes(ArrayRef<Temporary> temporaries, ArrayRef<int64_t> bytes) {
   std::map<int64_t, int64_t> changes;
@@ -145,27 +175,27 @@ static std::vector<Temporary> temporariesOf(host::ProgramOp program) {
 
 /// Puts tensors that lie among zeros into memory of their own, which only those with zeros at the same places share:
 /// zeros are there before the first run, and nobody writes them.
-static void planHalos(host::ProgramOp program, std::vector<Temporary> &temporaries) {
+static void planHalos(host::ProgramOp program, const Symbols &symbols, std::vector<Temporary> &temporaries) {
   struct Slot {
     Attribute halo;
-    int64_t bytes, offset;
+    Expr bytes, offset;
     int32_t last;
   };
   std::vector<Slot> slots;
-  int64_t total = 0;
-  SmallVector<std::pair<host::AllocOp, int64_t>> placed;
+  Expr total = 0;
+  SmallVector<std::pair<host::AllocOp, Expr>> placed;
   for (Temporary &temporary : temporaries) {
     Attribute halo = temporary.alloc.getHaloAttr();
     if (!halo)
       continue;
-    int64_t bytes = temporary.bytes.constant();
+    Expr bytes = temporary.bytes;
     auto slot = llvm::find_if(slots, [&](const Slot &other) {
       return other.halo == halo && other.bytes == bytes && other.last < temporary.lives.first;
     });
     if (slot == slots.end()) {
       slots.push_back({halo, bytes, total, 0});
       slot = std::prev(slots.end());
-      total += llvm::alignTo(bytes, KILN_PLAN_ALIGNMENT);
+      total = total + view::ceilDiv(bytes, KILN_PLAN_ALIGNMENT) * KILN_PLAN_ALIGNMENT;
     }
     slot->last = temporary.lives.last;
     placed.push_back({temporary.alloc, slot->offset});
@@ -175,37 +205,28 @@ static void planHalos(host::ProgramOp program, std::vector<Temporary> &temporari
   llvm::erase_if(temporaries, [](Temporary &temporary) { return bool(temporary.alloc.getHaloAttr()); });
   Block &body = program.getBody().front();
   OpBuilder builder(&body, body.begin());
-  auto number = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(builder, program.getLoc(), builder.getI64IntegerAttr(value));
-  };
   Type sliceType = host::SliceType::get(program.getContext());
-  auto zeros = host::ZerosOp::create(builder, program.getLoc(), sliceType, number(total));
-  zeros->setAttr("peak", builder.getI64IntegerAttr(total));
-  zeros->setAttr("live", builder.getI64IntegerAttr(total));
+  auto zeros = host::ZerosOp::create(builder, program.getLoc(), sliceType, symbols.emit(builder, total));
+  zeros->setAttr("peak", builder.getI64IntegerAttr(symbols.defaultOf(total)));
+  zeros->setAttr("live", builder.getI64IntegerAttr(symbols.defaultOf(total)));
   for (auto [alloc, offset] : placed) {
     builder.setInsertionPoint(alloc);
     Operation *size = alloc.getBytes().getDefiningOp();
     alloc.getResult().replaceAllUsesWith(
-        host::OffsetOp::create(builder, program.getLoc(), sliceType, zeros, number(offset)));
+        host::OffsetOp::create(builder, program.getLoc(), sliceType, zeros, symbols.emit(builder, offset)));
     alloc.erase();
-    if (size->use_empty())
+    if (size && size->use_empty())
       size->erase();
   }
 }
 
 void PlanMemory::plan(host::ProgramOp program) {
   std::vector<Temporary> temporaries = temporariesOf(program);
-  planHalos(program, temporaries);
+  Symbols symbols(program);
+  planHalos(program, symbols, temporaries);
   if (temporaries.empty())
     return;
   Block &body = program.getBody().front();
-  llvm::DenseMap<Expr, Value> symbols;
-  llvm::DenseMap<Expr, int64_t> defaults;
-  for (auto [index, attr] : llvm::enumerate(program.getSymbols().getAsRange<SymbolAttr>())) {
-    Expr symbol = Expr::variable(attr.getName(), attr.getMin(), attr.getMax());
-    symbols[symbol] = body.getArgument(index);
-    defaults[symbol] = attr.getValue();
-  }
   SmallVector<kiln_lifetime> lifetimes;
   SmallVector<int32_t> first, last;
   SmallVector<int64_t> bytes, offsets(temporaries.size());
@@ -213,7 +234,7 @@ void PlanMemory::plan(host::ProgramOp program) {
     lifetimes.push_back(temporary.lives);
     first.push_back(temporary.lives.first);
     last.push_back(temporary.lives.last);
-    bytes.push_back(temporary.bytes.evaluate(defaults).value_or(0));
+    bytes.push_back(symbols.defaultOf(temporary.bytes));
   }
   int64_t peak = kiln_plan(lifetimes.data(), lifetimes.size(), bytes.data(), offsets.data(), nullptr);
   if (peak < 0) {
@@ -224,22 +245,14 @@ void PlanMemory::plan(host::ProgramOp program) {
   OpBuilder builder(&body, body.begin());
   Location loc = program.getLoc();
   Type sliceType = host::SliceType::get(&getContext());
-  auto emit = [&](Expr expr) -> Value {
-    if (expr.isConst())
-      return arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(expr.constant()));
-    SmallVector<Value> values;
-    expr.forEachVariable([&](Expr symbol) { values.push_back(symbols.at(symbol)); });
-    if (expr.kind() == Expr::Kind::Var)
-      return values.front();
-    return host::EvalOp::create(builder, loc, builder.getI64Type(), ExprAttr::get(&getContext(), expr), values);
-  };
   Operation *arena;
   SmallVector<Value> slices;
   if (llvm::all_of(temporaries, [](const Temporary &temporary) { return temporary.bytes.isConst(); })) {
-    arena = host::ArenaOp::create(builder, loc, sliceType, emit(peak));
+    arena = host::ArenaOp::create(builder, loc, sliceType, symbols.emit(builder, peak));
     for (auto [temporary, offset] : llvm::zip(temporaries, offsets)) {
       builder.setInsertionPoint(temporary.alloc);
-      slices.push_back(host::OffsetOp::create(builder, loc, sliceType, arena->getResult(0), emit(offset)));
+      slices.push_back(
+          host::OffsetOp::create(builder, loc, sliceType, arena->getResult(0), symbols.emit(builder, offset)));
     }
   } else {
     llvm::DenseMap<Expr, Value> sizes;
@@ -247,7 +260,7 @@ void PlanMemory::plan(host::ProgramOp program) {
     for (const Temporary &temporary : temporaries) {
       auto [slot, fresh] = sizes.try_emplace(temporary.bytes);
       if (fresh)
-        slot->second = emit(temporary.bytes);
+        slot->second = symbols.emit(builder, temporary.bytes);
       wanted.push_back(slot->second);
     }
     SmallVector<Type> types(temporaries.size(), sliceType);

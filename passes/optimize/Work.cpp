@@ -11,6 +11,12 @@ using namespace mlir;
 using namespace kiln::target::times;
 using view::Expr;
 
+int64_t optimize::leastOf(Expr size) {
+  llvm::DenseMap<Expr, int64_t> values;
+  size.forEachVariable([&](Expr symbol) { values[symbol] = std::max<int64_t>(1, symbol.min()); });
+  return size.evaluate(values).value_or(1);
+}
+
 SmallVector<optimize::Work> optimize::workOf(FuncOp func, TargetAttr target) {
   ArrayRef<Expr> domain = func.getDomain().getSizes();
   llvm::DenseMap<Value, llvm::SmallBitVector> axesOf;
@@ -26,12 +32,11 @@ SmallVector<optimize::Work> optimize::workOf(FuncOp func, TargetAttr target) {
           axes.set(axis);
     double points = 1, total = 0;
     for (unsigned axis : axes.set_bits())
-      points *= domain[axis].isConst() ? double(domain[axis].constant()) : 1.0;
+      points *= double(leastOf(domain[axis]));
     Type element = op.getNumResults() ? op.getResult(0).getType() : op.getOperand(0).getType();
     double bits = element.getIntOrFloatBitWidth(), lanes = std::max(1.0, target.vectorBits() / std::max(8.0, bits));
     if (auto tracker = op.getAttrOfType<TrackerAttr>("tracker"); tracker && isa<LoadOp, StoreOp>(op)) {
-      Expr reached = tracker.getValue().realSize();
-      double elements = reached.isConst() ? std::min(points, double(reached.constant())) : points;
+      double elements = std::min(points, double(leastOf(tracker.getValue().realSize())));
       total = elements * bits / 8 * kByteNanoseconds;
     } else if (auto alu = dyn_cast<AluOp>(op))
       total = points * aluTraits(alu.getKind().getValue()).steps * kAluNanoseconds / lanes;

@@ -8,6 +8,9 @@
 
 namespace kiln::optimize {
 
+/// A size, or a number of elements, with those that are not known at their least, but not at 0.
+int64_t leastOf(view::Expr size);
+
 /// What one op of a kernel without opts takes on one core.
 struct Work {
   mlir::Operation *op;
@@ -17,8 +20,8 @@ struct Work {
 llvm::SmallVector<Work> workOf(kernel::FuncOp func, TargetAttr target);
 
 /// Nanoseconds on one core, good for telling a kernel worth sharing out from one that is not: each op once for every
-/// point of the axes that it depends on, each element read and written once. An axis of unknown size counts as 1. For a
-/// kernel without opts.
+/// point of the axes that it depends on, each element read and written once. An axis of unknown size counts with the
+/// least that it can be. For a kernel without opts.
 double nanosecondsOf(kernel::FuncOp func, TargetAttr target);
 
 } // namespace kiln::optimize

@@ -54,8 +54,9 @@ struct kiln_context {
   kiln_input_state *input_states;
   kiln_output_state *output_states;
   kiln_block arena;
-  kiln_block zeros;   /* tensors that lie among zeros, which are written once */
-  kiln_block scratch; /* of the host: what a call of the library works in */
+  kiln_block zeros;     /* tensors that lie among zeros, which are written once, */
+  int64_t zeros_layout; /* or where so many bytes of them say that they lie elsewhere */
+  kiln_block scratch;   /* of the host: what a call of the library works in */
   /* Strings of this run and of the last one, whose outputs may be inputs of this. */
   kiln_heap heaps[2];
   int32_t heap_turn; /* the one of this run */

@@ -15,7 +15,7 @@ kiln_status kiln_rt_arena(kiln_context *context, int64_t bytes, kiln_slice *slic
 
 kiln_status kiln_rt_zeros(kiln_context *context, int64_t bytes, kiln_slice *slice) {
   static const char zeros[1 << 12];
-  bool known = context->zeros.memory && context->zeros.bytes >= bytes;
+  bool known = context->zeros.memory && context->zeros_layout == bytes;
   kiln_status status = kiln_block_reserve(context, &context->zeros, bytes, "tensors among zeros");
   *slice = (kiln_slice){context->zeros.memory, 0};
   for (int64_t done = 0; !status && !known && done < bytes; done += (int64_t)sizeof zeros) {
@@ -26,6 +26,7 @@ kiln_status kiln_rt_zeros(kiln_context *context, int64_t bytes, kiln_slice *slic
       return kiln_fail_device(context, status, "write");
     }
   }
+  context->zeros_layout = bytes;
   return status;
 }
 

@@ -1,5 +1,6 @@
 """bytes.py KILN FOLDER...: prints what each model moves and computes under both policies; fails where the default moves more
-and computes no less: what is computed once, rather than in front of each product, is written and read again."""
+and computes no less: what is computed once, rather than in front of each product, is written and read again. What is moved is
+told without opts, since layouts may want an input copied."""
 import glob
 import re
 import subprocess
@@ -7,20 +8,25 @@ import sys
 import tempfile
 
 
-def megabytes(kiln, model, policy):
+def stats(kiln, model, policy, *options):
     with tempfile.TemporaryDirectory() as folder:
         command = [kiln, "compile", model, "--stats", "--schedule", policy, "--mcpu", "x86-64-v3", "-o", folder + "/out",
-                   "--emit", "obj"]
+                   "--emit", "obj", *options]
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     found = re.search(r"(\d+) launches .* ([\d.]+) MFLOP, ([\d.]+) MB moved", text)
     return int(found[1]), float(found[3]), float(found[2])
+
+
+def measures(kiln, model, policy):
+    launches, megabytes, _ = stats(kiln, model, policy, "--no-opt")
+    return launches, megabytes, stats(kiln, model, policy)[2]
 
 
 worse = 0
 print(f"{'model':32}{'classic':>37}{'default':>37}")
 for folder in sys.argv[2:]:
     for model in sorted(glob.glob(folder + "/*/model.onnx") + glob.glob(folder + "/*/graph.json")):
-        classic, default = (megabytes(sys.argv[1], model, policy) for policy in ("classic", "default"))
+        classic, default = (measures(sys.argv[1], model, policy) for policy in ("classic", "default"))
         isWorse = default[1] > classic[1] and default[2] >= classic[2]
         worse += isWorse
         print(f"{model.split('/')[-2]:32}" + "".join(f"{n:6} {mb:10.3f} MB {mflop:10.3f} MFLOP" for n, mb, mflop in (classic, default)) +

@@ -162,7 +162,7 @@ def ArenaOp : HostOp<"arena"> {
 }
 
 def ZerosOp : HostOp<"zeros"> {
-  let summary = "the context's second arena, at least this many bytes: zero but for what runs have written";
+  let summary = "the context's second arena, this many bytes: zero but for what runs have written that had as many";
   let arguments = (ins I64:$bytes);
   let results = (outs SliceType:$result);
   let assemblyFormat = "$bytes attr-dict";

@@ -66,7 +66,8 @@ Normalization kernel::planNormalization(FuncOp func, ArrayRef<int64_t> order) {
     bool merges = !plan.merged.empty();
     if (merges) {
       int64_t before = plan.merged.back().back();
-      merges = areReducedTogether(func, before, axis) &&
+      // A fixed size, which opts can split, is not hidden in an unknown one.
+      merges = domain[before].isConst() == domain[axis].isConst() && areReducedTogether(func, before, axis) &&
                llvm::all_of(trackers, [&](TrackerAttr tracker) { return continues(tracker.getValue(), before, axis); });
     }
     if (merges) {

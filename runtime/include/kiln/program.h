@@ -132,7 +132,7 @@ kiln_status kiln_rt_weight(kiln_context *context, int32_t index, kiln_slice *sli
 kiln_status kiln_rt_output(kiln_context *context, int32_t index, const int64_t *dims, kiln_slice *slice);
 /* The context's arena, at least `bytes` long; it is kept from run to run. One call a run. */
 kiln_status kiln_rt_arena(kiln_context *context, int64_t bytes, kiln_slice *slice);
-/* The context's second arena, likewise: zero, but for what earlier runs wrote there. */
+/* The context's second arena, likewise: zero, but for what earlier runs wrote there that asked for as many bytes. */
 kiln_status kiln_rt_zeros(kiln_context *context, int64_t bytes, kiln_slice *slice);
 /* Memory in the arena for `count` temporaries of these sizes, in the order of `lifetimes`; the plan is kept while the
  * sizes stay. Instead of kiln_rt_arena, where sizes are symbols. */

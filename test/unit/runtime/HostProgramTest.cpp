@@ -77,6 +77,24 @@ TEST_CASE("the second arena is zero at first and keeps what a run writes") {
   kiln_context_destroy(context);
 }
 
+TEST_CASE("the second arena is zero again where a run wants another size of it") {
+  static int64_t bytes, found;
+  kiln_model model = modelOf([](kiln_context *c, const int64_t *) {
+    kiln_slice zeros;
+    CHECK(kiln_rt_zeros(c, bytes, &zeros) == KILN_OK);
+    CHECK(kiln_rt_read(c, at(zeros, 8), KILN_INT64, &found) == KILN_OK);
+    return kiln_rt_write(c, at(zeros, 8), KILN_INT64, 1);
+  });
+  kiln_context *context;
+  REQUIRE(kiln_context_create(&model, nullptr, &context, nullptr, 0) == KILN_OK);
+  for (int64_t wanted : {256, 64, 256}) {
+    bytes = wanted;
+    CHECK(kiln_run(context, nullptr, 0, nullptr, 0) == KILN_OK);
+    CHECK(found == 0);
+  }
+  kiln_context_destroy(context);
+}
+
 TEST_CASE("reading truncates and saturates floats, keeps signs, and makes bools 0 or 1") {
   runOnce([](kiln_context *c, const int64_t *) {
     kiln_slice arena;
