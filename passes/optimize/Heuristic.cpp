@@ -41,6 +41,13 @@ static constexpr int64_t kWayBytes = 4096;
 static constexpr int64_t kStreams = 8;
 /// Shorter vectors are not worth a register tile.
 static constexpr int64_t kFewestLanes = 4;
+/// No vector has more elements: chunks of an axis hold whole ones.
+static constexpr int64_t kMostVector = 64;
+/// So few panels of columns are no work for many threads.
+static constexpr int64_t kFewPanels = 8;
+/// Of rows whose number is known when the program runs: each has an address of its own, as it may be past the end, for
+/// which there are 16 registers; and how many there are roughly.
+static constexpr int64_t kMostUnknownRows = 12, kTypicalRows = 512;
 /// A reduced axis of so few points is no loop.
 static constexpr int64_t kMostUnrolled = 8;
 
@@ -71,10 +78,12 @@ private:
     int64_t bytes;
   };
   std::optional<Panel> panelOfColumns(const Product &product, int64_t width);
-  /// False where the product is too small for a register tile, or not of fixed size.
+  /// False where the product is too small for a register tile.
   bool chooseProduct(const Product &product);
   /// The same with columns that are a weight, as long as the rows of one panel of columns stay in cache.
   bool choosePacked(const Product &product);
+  /// The same of a product of which it is not known how many rows or columns it has.
+  bool chooseUnknownProduct(const Product &product);
   /// Whether there is little between what a tile of rows reads.
   bool isOnePiece(const Product &product, int64_t tileRows) const;
   /// The same by matrix instructions, whose sums are staged for what is computed from them.
@@ -94,6 +103,10 @@ private:
   void addChunks(size_t axis, int64_t parts);
   /// Cuts the first axis of unknown size; before any other opt.
   void chooseSymbolicChunks();
+  /// How many points of an axis of unknown size are worth a chunk.
+  double pointsInChunk() const;
+  /// Cuts an axis of unknown size into chunks of so many points; their number follows the size.
+  void cutSymbolic(size_t axis, double points);
   /// The kept axes in loop order, other than `without`.
   SmallVector<size_t> keptAxes(ArrayRef<size_t> without = {}) const;
   /// The id of the loop that is left of an axis after chooseChunks.
@@ -113,6 +126,7 @@ private:
     if (int64_t &count = countOf_[axis]; kind != OptKind::THREAD && count > 0)
       count = llvm::divideCeil(count, amount);
   }
+  int64_t mostOf(size_t axis) const { return func_.getDomain().getSizes()[axis].max(); }
   int64_t fixedSize(size_t axis) const {
     Expr size = func_.getDomain().getSizes()[axis];
     return size.isConst() ? size.constant() : -1;
@@ -179,16 +193,20 @@ std::optional<Chooser::Panel> Chooser::panelOfColumns(const Product &product, in
 /// The register tile over rows × columns (in vectors) that takes the least time. A step of the sum's loop loads an
 /// element for each row and the vectors of columns, and multiplies and adds each with each; below some number of totals
 /// the additions wait for each other. A row that is masked is tested in each step. Points past the end are computed in
-/// vain.
+/// vain. `rows` < 0: their number is not known.
 static RegisterTile bestTile(int64_t rows, int64_t vectors, int64_t registers, bool areMasked) {
   RegisterTile best{1, 1};
+  bool isUnknown = rows < 0;
+  int64_t tallest = isUnknown ? kMostUnknownRows : rows;
+  rows = isUnknown ? kTypicalRows : rows;
   double least = std::numeric_limits<double>::infinity();
   // Vectors of three registers are not what LLVM makes good code of, and of four no faster but where masks are fewer.
   for (int64_t wide = 1; wide <= std::min<int64_t>(vectors, areMasked ? 4 : 2); wide *= 2)
-    for (int64_t tall = 1; tall * wide + wide + 1 <= registers && tall <= rows; ++tall) {
+    for (int64_t tall = 1; tall * wide + wide + 1 <= registers && tall <= tallest; ++tall) {
       double step = std::max<double>(tall * wide, kTotalsInFlight) + kLoadSteps * (tall + wide);
       step += areMasked ? kMaskSteps * tall : 0;
-      double time = step * llvm::divideCeil(rows, tall) * llvm::divideCeil(vectors, wide) * (rows % tall ? kEdge : 1);
+      double time = step * llvm::divideCeil(rows, tall) * llvm::divideCeil(vectors, wide) *
+                    (isUnknown || rows % tall ? kEdge : 1);
       if (time < least) {
         least = time;
         best = {tall, wide};
@@ -218,15 +236,16 @@ bool Chooser::choosePacked(const Product &product) {
   if (columns >= kFewestLanes)
     lanes = std::min(lanes, int64_t(llvm::bit_floor(uint64_t(columns))));
   for (size_t axis : reduced_)
-    depth *= fixedSize(axis);
+    depth = fixedSize(axis) < 1 ? 0 : depth * fixedSize(axis);
   SmallVector<size_t> kept = keptAxes(), others = keptAxes({product.m, product.n});
-  if (rows < 1 || columns < lanes || depth < 1)
+  bool isUnknown = rows < 0;
+  if (columns < lanes || depth < 1 || (isUnknown && mostOf(product.m) < kMostUnknownRows))
     return false;
   auto tracker = product.rows.op->getAttrOfType<TrackerAttr>("tracker").getValue();
   bool areMasked = !tracker.at().valid.isConst(1);
   RegisterTile tile = bestTile(rows, llvm::divideCeil(columns, lanes), target_.vectorRegisters(), areMasked);
   // A chunk's rows stay in cache while its columns pass.
-  int64_t rowBytes = rows * depth * bytes, held = target_.cacheBytes(2);
+  int64_t rowBytes = isUnknown ? 0 : rows * depth * bytes, held = target_.cacheBytes(2);
   int64_t least = others.empty() && rowBytes > held ? llvm::divideCeil(rowBytes, held / 2) : 1;
   std::optional<Expr> apart = product.rows.strides[product.m];
   bool shareSets = apart && apart->isConst() && apart->constant() * bytes % kWayBytes == 0;
@@ -252,11 +271,13 @@ bool Chooser::choosePacked(const Product &product) {
   parallel.push_back(product.m);
   if (allStay)
     parallel.push_back(product.n);
+  if (isUnknown && countOf_[product.n] < kFewPanels)
+    cutSymbolic(product.m, pointsInChunk() / double(tile.rows));
   chooseChunks(parallel, product.m, least);
   add(OptKind::STAGE, -1, product.columns.buffer);
   if (!allStay)
     add(OptKind::PREFETCH, loopOf(product.n), product.columns.buffer);
-  else if (streams && tile.rows < rows && isOnePiece(product, tile.rows))
+  else if (streams && !isUnknown && tile.rows < rows && isOnePiece(product, tile.rows))
     add(OptKind::PREFETCH, loopOf(product.m), product.rows.buffer);
   return true;
 }
@@ -312,7 +333,9 @@ bool Chooser::chooseProduct(const Product &product) {
     return false;
   int64_t lanes = target_.vectorBits() / elementBits(func_);
   int64_t rows = fixedSize(product.m), columns = fixedSize(product.n);
-  if (rows < 0 || columns < lanes)
+  if (rows < 0 || columns < 0)
+    return chooseUnknownProduct(product);
+  if (columns < lanes)
     return false;
   int64_t depth = 1;
   for (size_t axis : reduced_)
@@ -380,6 +403,35 @@ bool Chooser::chooseProduct(const Product &product) {
     add(OptKind::STAGE, outer, stores_.front().buffer);
   if (shared)
     add(OptKind::PREFETCH, columnTile, product.columns.buffer);
+  return true;
+}
+
+bool Chooser::chooseUnknownProduct(const Product &product) {
+  int64_t lanes = target_.vectorBits() / elementBits(func_), columns = fixedSize(product.n);
+  auto isWhole = [](const Access &access) {
+    return access.op->getAttrOfType<TrackerAttr>("tracker").getValue().at().valid.isConst(1);
+  };
+  bool isPlain = product.columns.isContiguous(product.n) && isWhole(product.columns);
+  if (mostOf(product.n) < lanes || mostOf(product.m) < kMostUnknownRows || (!isPlain && !isReadOnce(product.columns)))
+    return false;
+  RegisterTile tile = bestTile(fixedSize(product.m), columns < 0 ? kTypicalRows : llvm::divideCeil(columns, lanes),
+                               target_.vectorRegisters(), !isWhole(product.rows));
+  if (!isPlain && product.m < product.n)
+    add(OptKind::SWAP, product.m, product.n);
+  add(OptKind::VECTOR, product.n, tile.vectors * lanes);
+  add(OptKind::UPCAST, product.m, tile.rows);
+  SmallVector<size_t> others = keptAxes({product.m, product.n});
+  int64_t chunks = 1;
+  for (size_t axis : others)
+    chunks *= std::max<int64_t>(1, countOf_[axis]);
+  if (chunks < kFewPanels && countOf_[product.m] < 0)
+    cutSymbolic(product.m, pointsInChunk() / double(tile.rows));
+  // What an axis of unknown size is worth is not known either: what stands around the product is shared out.
+  auto widest = llvm::max_element(others, [&](size_t a, size_t b) { return countOf_[a] < countOf_[b]; });
+  if (widest != others.end() && countOf_[*widest] > 1 && mostChunks_ > 0)
+    addChunks(*widest, std::min(countOf_[*widest], mostChunks_));
+  if (!isPlain)
+    add(OptKind::STAGE, -1, product.columns.buffer);
   return true;
 }
 
@@ -503,18 +555,25 @@ void Chooser::chooseLanes() {
   if (lanes < 2)
     return;
   for (size_t axis = 0; axis < rank; ++axis) {
-    if (fixedSize(axis) < lanes)
+    if (mostOf(axis) < lanes)
       continue;
     int64_t count = 0;
     for (const Access &access : llvm::concat<Access>(loads_, stores_))
       count += access.isContiguous(axis);
-    if (count > bestCount) {
+    // Where all else is equal one of known size, whose end needs no test.
+    bool isBetter =
+        count > bestCount || (count > 0 && count == bestCount && fixedSize(best) < 0 && fixedSize(axis) > 0);
+    if (isBetter) {
       best = axis;
       bestCount = count;
     }
   }
   if (best < 0)
     return;
+  if (fixedSize(best) < 0) {
+    add(OptKind::VECTOR, loopOf(best), lanes);
+    return;
+  }
   if (chooseRowsOfLanes(best, lanes))
     return;
   // A sum over lanes has one accumulator a lane: four vectors of them hide the addition's latency.
@@ -575,19 +634,23 @@ void Chooser::chooseSymbolicChunks() {
   SmallVector<size_t> kept = keptAxes();
   auto axis = llvm::find_if(
       kept, [&](size_t axis) { return countOf_[axis] < 0 && func_.getDomain().getSizes()[axis].max() > 1; });
-  if (axis == kept.end())
+  // Where other axes are walked inside it, a second loop over its points costs more than chunks bring, unless each
+  // point is worth a chunk.
+  if (axis != kept.end() && (kept.size() == 1 || pointsInChunk() < 2))
+    cutSymbolic(*axis, pointsInChunk());
+}
+
+double Chooser::pointsInChunk() const { return kLongChunkNanoseconds / std::max(1.0, nanosecondsOf(func_, target_)); }
+
+void Chooser::cutSymbolic(size_t axis, double points) {
+  if (mostChunks_ < 1)
     return;
-  // The number of chunks follows the axis, each of as many points as are worth one. Where other axes are walked inside
-  // it, a second loop over its points costs more than chunks bring, unless each point is worth a chunk.
-  double each = kLongChunkNanoseconds / std::max(1.0, nanosecondsOf(func_, target_));
-  if (each >= 2 && kept.size() > 1)
-    return;
-  loopOf_[*axis] = *axis;
-  if (each >= 2) {
-    loopOf_[*axis] = nextAxis_;
-    add(OptKind::TILE, *axis, int64_t(std::min(each, 0x1p30)));
+  loopOf_[axis] = axis;
+  if (points >= 2) {
+    loopOf_[axis] = nextAxis_;
+    add(OptKind::TILE, axis, llvm::alignTo(int64_t(std::min(points, 0x1p30)), kMostVector));
   }
-  add(OptKind::THREAD, *axis, 0);
+  add(OptKind::THREAD, axis, 0);
 }
 
 SmallVector<OptAttr> Chooser::choose() {
@@ -612,10 +675,11 @@ SmallVector<OptAttr> Chooser::choose() {
     return opts_;
   }
   mostChunks_ = target_.getChunks();
-  if (mostChunks_ > 0 && nanosecondsOf(func_, target_) < 2 * kLongChunkNanoseconds)
-    chooseSymbolicChunks();
   bool hasVectors = target_.vectorBits() >= elementBits(func_) * 2;
   std::optional<Product> product = hasVectors ? optimize::findProduct(func_, target_, weights_) : std::nullopt;
+  bool hasUnknownRows = product && product->packs && fixedSize(product->m) < 0; // which their tiles are made of first
+  if (nanosecondsOf(func_, target_) < 2 * kLongChunkNanoseconds && !hasUnknownRows)
+    chooseSymbolicChunks();
   // Matrices are read whole, which not every operand can be.
   if (Chooser tried = *this; product ? tried.chooseMatrices(*product) : tried.chooseVectorByMatrices())
     if (optimize::fits(func_, tried.opts_, target_))
