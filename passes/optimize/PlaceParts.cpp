@@ -54,6 +54,30 @@ struct Change {
 };
 } // namespace
 
+/// How many bytes a temporary has, over the program's symbols; nullopt where that is data.
+static std::optional<Expr> bytesOf(host::AllocOp alloc) {
+  Operation *bytes = alloc.getBytes().getDefiningOp();
+  if (auto constant = dyn_cast_or_null<arith::ConstantOp>(bytes))
+    return Expr(cast<IntegerAttr>(constant.getValue()).getInt());
+  auto eval = dyn_cast_or_null<host::EvalOp>(bytes);
+  if (eval && llvm::all_of(eval.getValues(), llvm::IsaPred<BlockArgument>))
+    return eval.getExpr().getValue();
+  return std::nullopt;
+}
+
+/// Whether a launch hands its kernel the program's symbols under their own names.
+static bool sharesSymbols(host::LaunchOp launch, FuncOp func) {
+  auto program = launch->getParentOfType<host::ProgramOp>();
+  return llvm::all_of(llvm::zip(launch.getSizes(), func.getSizes().getSizes()), [&](auto pair) {
+    auto [value, name] = pair;
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (!argument || argument.getOwner() != &program.getBody().front())
+      return false;
+    auto symbol = cast<SymbolAttr>(program.getSymbols()[argument.getArgNumber()]);
+    return Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax()) == name;
+  });
+}
+
 static bool isWithin(ArrayRef<view::Range> box, ArrayRef<view::Range> around) {
   return llvm::all_of(llvm::zip(box, around), [](auto pair) {
     auto [inner, outer] = pair;
@@ -168,8 +192,7 @@ private:
 
 std::optional<Part> PartPlacer::partOf(host::LaunchOp join, Piece piece, const ShapeTracker &store) {
   auto alloc = optimize::memoryOf(join, piece.load).getDefiningOp<host::AllocOp>();
-  auto bytes = alloc ? alloc.getBytes().getDefiningOp<arith::ConstantOp>() : nullptr;
-  if (!bytes || alloc->getBlock() != join->getBlock() || alloc.getHaloAttr())
+  if (!alloc || alloc->getBlock() != join->getBlock() || alloc.getHaloAttr())
     return std::nullopt;
   for (OpOperand &use : alloc->getUses()) {
     Operation *user = use.getOwner();
@@ -184,9 +207,10 @@ std::optional<Part> PartPlacer::partOf(host::LaunchOp join, Piece piece, const S
       return std::nullopt;
   }
   int64_t elementBytes = int64_t(byteSize(piece.load.getType()));
-  Expr elements = cast<IntegerAttr>(bytes.getValue()).getInt() / elementBytes;
+  std::optional<Expr> bytes = bytesOf(alloc);
+  std::optional<Expr> elements = bytes ? view::exactQuotient(*bytes, elementBytes) : std::nullopt;
   ShapeTracker read = trackerOf(piece.load);
-  std::optional<View> inverse = read.views().front().invert(elements);
+  std::optional<View> inverse = elements ? read.views().front().invert(*elements) : std::nullopt;
   if (!inverse || !read.compose(ShapeTracker(*inverse)).simplify().isContiguous())
     return std::nullopt;
   ShapeTracker place = store.compose(ShapeTracker(*inverse)).simplify();
@@ -200,6 +224,8 @@ std::optional<Part> PartPlacer::partOf(host::LaunchOp join, Piece piece, const S
 
 std::optional<Change> PartPlacer::changeOf(host::LaunchOp launch, ArrayRef<Part> parts) {
   FuncOp func = variants_.kernelOf(launch);
+  if (!sharesSymbols(launch, func))
+    return std::nullopt;
   Change change{launch, {}};
   for (Operation *access : accessesOf(func)) {
     ShapeTracker tracker = trackerOf(access);
@@ -216,6 +242,16 @@ std::optional<Change> PartPlacer::changeOf(host::LaunchOp launch, ArrayRef<Part>
     return trackerOf(after).views().size() <= trackerOf(before).views().size();
   });
   trial.erase();
+  // A launch hands over no more sizes than before.
+  auto check = [&](Expr expr) {
+    expr.forEachVariable([&](Expr symbol) { fits &= llvm::is_contained(func.getSizes().getSizes(), symbol); });
+  };
+  for (const ShapeTracker &tracker : change.trackers)
+    for (const View &view : tracker.views()) {
+      llvm::for_each(view.shape(), check);
+      llvm::for_each(view.strides(), check);
+      check(view.offset());
+    }
   return fits ? std::optional(change) : std::nullopt;
 }
 
@@ -239,8 +275,7 @@ bool PartPlacer::replace(host::LaunchOp join) {
     return false;
   StoreOp store = *func.getBody().getOps<StoreOp>().begin();
   auto whole = optimize::memoryOf(join, store).getDefiningOp<host::AllocOp>();
-  auto bytes = whole ? whole.getBytes().getDefiningOp<arith::ConstantOp>() : nullptr;
-  if (!bytes || whole->getBlock() != join->getBlock())
+  if (!whole || whole->getBlock() != join->getBlock() || !bytesOf(whole) || !sharesSymbols(join, func))
     return false;
   SmallVector<Part> parts;
   for (Piece &piece : pieces) {
@@ -270,8 +305,9 @@ bool PartPlacer::replace(host::LaunchOp join) {
   }
   if (!first || !first->isBeforeInBlock(join))
     return false;
-  bytes->moveBefore(first);
-  whole->moveBefore(first);
+  for (Operation *op : {whole.getBytes().getDefiningOp(), whole.getOperation()})
+    if (first->isBeforeInBlock(op)) // others may have the same number of bytes
+      op->moveBefore(first);
   for (const Change &change : changes)
     variants_.launchWith(change.launch, change.trackers, splitAxes);
   noteJoined(join, writer);
