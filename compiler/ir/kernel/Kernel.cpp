@@ -124,6 +124,28 @@ LogicalResult FuncOp::verifyRegions() {
 // What the body's ops guarantee
 //===----------------------------------------------------------------------===//
 
+/// A variable that a view moves by and the kernel is not given.
+static std::optional<Expr> unknownSize(FuncOp func, const view::ShapeTracker &tracker) {
+  std::optional<Expr> unknown;
+  auto check = [&](Expr expr) {
+    expr.forEachVariable([&](Expr symbol) {
+      bool isSize = llvm::any_of(func.getSizes().getSizes(), [&](Expr size) {
+        return size.kind() == Expr::Kind::Var && size.name() == symbol.name();
+      });
+      unknown = isSize ? unknown : symbol;
+    });
+  };
+  for (const view::View &view : tracker.views()) {
+    llvm::for_each(view.strides(), check);
+    check(view.offset());
+    for (view::Range range : view.mask().value_or(ArrayRef<view::Range>())) {
+      check(range.begin);
+      check(range.end);
+    }
+  }
+  return unknown;
+}
+
 static LogicalResult verifyTracker(Operation *op, ArrayRef<Expr> shape) {
   auto func = op->getParentOfType<FuncOp>();
   ArrayRef<Expr> domain = func.getDomain().getSizes();
@@ -133,6 +155,8 @@ static LogicalResult verifyTracker(Operation *op, ArrayRef<Expr> shape) {
     if (!size.isConst(1) && !view::provablyEqual(size, wanted))
       return op->emitOpError() << "the view's size " << size.render() << " is neither the domain's " << wanted.render()
                                << " nor 1";
+  if (std::optional<Expr> unknown = unknownSize(func, op->getAttrOfType<TrackerAttr>("tracker").getValue()))
+    return op->emitOpError() << "the view names " << unknown->name() << ", which is no size of the kernel's";
   return success();
 }
 
