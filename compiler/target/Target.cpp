@@ -123,3 +123,15 @@ TargetAttr target::parseTarget(llvm::StringRef text, mlir::MLIRContext *context)
   assert(target && "kiln wrote down a target that cannot be read");
   return target;
 }
+
+/// What a batch or a sequence of unknown length counts as: neither one nor many.
+static constexpr int64_t kTypicalSize = 16;
+
+double target::typicalSize(view::Expr size) {
+  if (size.isConst())
+    return size.constant();
+  llvm::DenseMap<view::Expr, int64_t> values;
+  size.forEachVariable(
+      [&](view::Expr symbol) { values[symbol] = std::clamp<int64_t>(kTypicalSize, symbol.min(), symbol.max()); });
+  return size.evaluate(values).value_or(1);
+}

@@ -8,6 +8,7 @@
 
 #include "ir/base/Target.h"
 #include "target/Cpu.h"
+#include "view/Expr.h"
 
 namespace kiln::target {
 
@@ -20,6 +21,9 @@ inline constexpr int64_t kStagedProduct = int64_t(1) << 21;
 constexpr bool stagesOperands(double rows, double columns, double depth) {
   return rows * columns * depth >= double(kStagedProduct) && rows >= 32 && columns >= 128;
 }
+
+/// A size as a number. One that is not known yet counts as 16, or as the nearest that its bounds allow.
+double typicalSize(view::Expr size);
 
 /// The most rows of scores that a kernel holds at a time: their products with the keys fill several register tiles.
 inline constexpr int64_t kMostHeldRows = 64;

@@ -104,7 +104,7 @@ private:
   /// Cuts the first axis of unknown size; before any other opt.
   void chooseSymbolicChunks();
   /// How many points of an axis of unknown size are worth a chunk.
-  double pointsInChunk() const;
+  double pointsInChunk(size_t axis) const;
   /// Cuts an axis of unknown size into chunks of so many points; their number follows the size.
   void cutSymbolic(size_t axis, double points);
   /// The kept axes in loop order, other than `without`.
@@ -272,7 +272,7 @@ bool Chooser::choosePacked(const Product &product) {
   if (allStay)
     parallel.push_back(product.n);
   if (isUnknown && countOf_[product.n] < kFewPanels)
-    cutSymbolic(product.m, pointsInChunk() / double(tile.rows));
+    cutSymbolic(product.m, pointsInChunk(product.m) / double(tile.rows));
   chooseChunks(parallel, product.m, least);
   add(OptKind::STAGE, -1, product.columns.buffer);
   if (!allStay)
@@ -425,7 +425,7 @@ bool Chooser::chooseUnknownProduct(const Product &product) {
   for (size_t axis : others)
     chunks *= std::max<int64_t>(1, countOf_[axis]);
   if (chunks < kFewPanels && countOf_[product.m] < 0)
-    cutSymbolic(product.m, pointsInChunk() / double(tile.rows));
+    cutSymbolic(product.m, pointsInChunk(product.m) / double(tile.rows));
   // What an axis of unknown size is worth is not known either: what stands around the product is shared out.
   auto widest = llvm::max_element(others, [&](size_t a, size_t b) { return countOf_[a] < countOf_[b]; });
   if (widest != others.end() && countOf_[*widest] > 1 && mostChunks_ > 0)
@@ -634,13 +634,19 @@ void Chooser::chooseSymbolicChunks() {
   SmallVector<size_t> kept = keptAxes();
   auto axis = llvm::find_if(
       kept, [&](size_t axis) { return countOf_[axis] < 0 && func_.getDomain().getSizes()[axis].max() > 1; });
+  if (axis == kept.end())
+    return;
   // Where other axes are walked inside it, a second loop over its points costs more than chunks bring, unless each
-  // point is worth a chunk.
-  if (axis != kept.end() && (kept.size() == 1 || pointsInChunk() < 2))
-    cutSymbolic(*axis, pointsInChunk());
+  // point is worth a chunk; one that is worth several has axes inside that are cut.
+  double points = pointsInChunk(*axis);
+  if (points > 0.5 && (points < 2 || kept.size() == 1))
+    cutSymbolic(*axis, points);
 }
 
-double Chooser::pointsInChunk() const { return kLongChunkNanoseconds / std::max(1.0, nanosecondsOf(func_, target_)); }
+double Chooser::pointsInChunk(size_t axis) const {
+  double points = target::typicalSize(func_.getDomain().getSizes()[axis]);
+  return kLongChunkNanoseconds / std::max(1.0, nanosecondsOf(func_, target_) / points);
+}
 
 void Chooser::cutSymbolic(size_t axis, double points) {
   if (mostChunks_ < 1)
@@ -677,15 +683,18 @@ SmallVector<OptAttr> Chooser::choose() {
   mostChunks_ = target_.getChunks();
   bool hasVectors = target_.vectorBits() >= elementBits(func_) * 2;
   std::optional<Product> product = hasVectors ? optimize::findProduct(func_, target_, weights_) : std::nullopt;
-  bool hasUnknownRows = product && product->packs && fixedSize(product->m) < 0; // which their tiles are made of first
-  if (nanosecondsOf(func_, target_) < 2 * kLongChunkNanoseconds && !hasUnknownRows)
-    chooseSymbolicChunks();
   // Matrices are read whole, which not every operand can be.
   if (Chooser tried = *this; product ? tried.chooseMatrices(*product) : tried.chooseVectorByMatrices())
     if (optimize::fits(func_, tried.opts_, target_))
       return tried.opts_;
+  // Where a tile goes along an axis of unknown size, tiles are what is cut into chunks.
+  bool isUnknown = product && (fixedSize(product->m) < 0 || fixedSize(product->n) < 0);
+  if (!isUnknown)
+    chooseSymbolicChunks();
   if (product && chooseProduct(*product))
     return opts_;
+  if (isUnknown)
+    chooseSymbolicChunks();
   if (std::optional<optimize::HeldRows> held = optimize::chooseHeldRows(func_, target_)) {
     opts_ = held->opts;
     countOf_[held->rows] = held->blocks;

@@ -245,6 +245,11 @@ std::optional<Producer> LaunchSplitter::split(FuncOp func, StageOp stage) {
     if (Expr count = part.getCount().getValue(); count.isConst())
       shape.push_back(count.constant());
   bool isFixed = shape.size() == stage.getParts().size();
+  // A tensor has a limit that a stage has not.
+  while (int64_t(shape.size()) > host::kMaxPortRank) {
+    shape[1] *= shape[0];
+    shape.erase(shape.begin());
+  }
   Producer made{producer, inputs, cast<BlockArgument>(stage.getBuffer()).getArgNumber(),
                 isFixed ? RankedTensorType::get(shape, element) : nullptr,
                 stage.getElements() * int64_t(byteSize(element))};

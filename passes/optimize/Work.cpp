@@ -32,11 +32,11 @@ SmallVector<optimize::Work> optimize::workOf(FuncOp func, TargetAttr target) {
           axes.set(axis);
     double points = 1, total = 0;
     for (unsigned axis : axes.set_bits())
-      points *= double(leastOf(domain[axis]));
+      points *= target::typicalSize(domain[axis]);
     Type element = op.getNumResults() ? op.getResult(0).getType() : op.getOperand(0).getType();
     double bits = element.getIntOrFloatBitWidth(), lanes = std::max(1.0, target.vectorBits() / std::max(8.0, bits));
     if (auto tracker = op.getAttrOfType<TrackerAttr>("tracker"); tracker && isa<LoadOp, StoreOp>(op)) {
-      double elements = std::min(points, double(leastOf(tracker.getValue().realSize())));
+      double elements = std::min(points, target::typicalSize(tracker.getValue().realSize()));
       total = elements * bits / 8 * kByteNanoseconds;
     } else if (auto alu = dyn_cast<AluOp>(op))
       total = points * aluTraits(alu.getKind().getValue()).steps * kAluNanoseconds / lanes;

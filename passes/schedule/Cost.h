@@ -2,12 +2,12 @@
 #pragma once
 
 #include "ir/base/Alu.h"
+#include "target/Target.h"
 #include "view/Expr.h"
 
 namespace kiln::schedule {
 
-/// A size as a number. One that is not known yet counts as 16, or as the nearest that its bounds allow.
-double typicalSize(view::Expr size);
+using target::typicalSize;
 /// The product of such sizes.
 double elementsOf(llvm::ArrayRef<view::Expr> shape);
 

@@ -45,7 +45,7 @@ std::optional<MatrixProduct> kernel::matrixProductOf(const Walk &walk) {
 
 /// The last place of a domain's axis that a walk's matrices reach. Loops around it stay inside the domain, so no tile
 /// begins outside.
-static int64_t lastOf(const Walk &walk, size_t domainAxis, Expr size) {
+static Expr lastOf(const Walk &walk, size_t domainAxis, Expr size) {
   Expr index = walk.index[domainAxis];
   llvm::DenseMap<Expr, Expr> own, around;
   index.forEachVariable([&](Expr variable) {
@@ -53,9 +53,11 @@ static int64_t lastOf(const Walk &walk, size_t domainAxis, Expr size) {
     (id >= 0 && walk.contains(id) ? own : around)[variable] = 0;
   });
   int64_t reach = index.substitute(around).max();
+  if (reach == 0)
+    return size - 1;
   bool isWhole = view::mod(index.substitute(own), reach + 1).isConst(0);
   int64_t last = size.max() - 1;
-  return std::min(index.max(), (isWhole ? last / (reach + 1) * (reach + 1) : last) + reach);
+  return std::min<int64_t>(index.max(), (isWhole ? last / (reach + 1) * (reach + 1) : last) + reach);
 }
 
 /// Where an element is read, whatever guards say: what lies past the end of the domain is multiplied in vain. Nullopt
@@ -79,7 +81,7 @@ static std::optional<view::Index> indexOf(const Walk &walk, Value operand) {
     end = end + (size - 1) * view::maximum(stride, 0);
   if (load.getRoom())
     end = view::maximum(end, int64_t(*load.getRoom()));
-  if (!all.valid.isConst(1) || all.index.min() < 0 || !end.isConst() || all.index.max() >= end.constant())
+  if (!all.valid.isConst(1) || all.index.min() < 0 || !view::provablyLess(all.index, end))
     return std::nullopt;
   return tracker.at(positionOf(walk.index, tracker));
 }
@@ -134,7 +136,7 @@ SmallVector<size_t> kernel::axesPastEnd(const Walk &walk, const MatrixProduct &p
   for (auto [axis, index] : llvm::enumerate(walk.index)) {
     auto ids = axesOf(index);
     bool isSummed = llvm::any_of(product.reduce.getAxes(), [&](int64_t id) { return ids.contains(id); });
-    if (isSummed && lastOf(walk, axis, domain[axis]) >= domain[axis].max())
+    if (isSummed && !view::provablyLess(lastOf(walk, axis, domain[axis]), domain[axis]))
       axes.push_back(axis);
   }
   return axes;
