@@ -29,12 +29,12 @@ namespace kiln {
 #include "passes/Passes.h.inc"
 } // namespace kiln
 
-/// The sizes of an input, those of 1 left out; nullopt where one but the outermost is not fixed.
+/// The sizes of an input, those of 1 left out; nullopt where one but the outermost is not fixed, or it has no elements.
 static std::optional<view::Shape> sizesOf(host::InputOp input) {
   auto port = cast<host::PortAttr>(input->getParentOfType<host::ProgramOp>().getInputs()[input.getIndex()]);
   view::Shape shape;
   for (Expr size : shapeOf(port.getType())) {
-    if (!size.isConst() && !shape.empty())
+    if (size.isConst(0) || (!size.isConst() && !shape.empty()))
       return std::nullopt;
     if (!size.isConst(1))
       shape.push_back(size);
