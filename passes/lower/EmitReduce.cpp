@@ -27,6 +27,7 @@ struct KernelLowering::Reduced {
   AxisSet axes;
   SmallVector<int64_t> loops, unrolled; ///< of them, lanes apart
   SmallVector<int64_t> items;           ///< of them, those that are the items of the group
+  AxisSet lane;                         ///< of them, the one that is lanes
 };
 
 /// The largest of some scores so far, for every unrolled point and lane that the scores are not reduced over.
@@ -82,7 +83,7 @@ SmallVector<kernel::ReduceOp> KernelLowering::walkedWith(kernel::ReduceOp reduce
 }
 
 KernelLowering::Reduced KernelLowering::reducedBy(kernel::ReduceOp reduce) {
-  Reduced reduced{none(), {}, {}, {}};
+  Reduced reduced{none(), {}, {}, {}, none()};
   for (kernel::AxisAttr axis : walk().axes) {
     int64_t id = axis.getId();
     if (!llvm::is_contained(reduce.getAxes(), id))
@@ -90,8 +91,12 @@ KernelLowering::Reduced KernelLowering::reducedBy(kernel::ReduceOp reduce) {
     reduced.axes.set(id);
     bool isHeld = reduce == held_ && llvm::is_contained(heldLoops_, id);
     bool isOnePoint = axis.getSize().getValue().isConst(1);
-    if (isHeld || isOnePoint || (id == walk().lane && isUnrolled(id)))
+    if (isHeld || isOnePoint)
       continue;
+    if (id == walk().lane && isUnrolled(id)) {
+      reduced.lane.set(id);
+      continue;
+    }
     if (axis.getKind() == AxisKind::Item) {
       reduced.items.push_back(id);
       continue;
@@ -391,14 +396,18 @@ Tile KernelLowering::emitReduce(kernel::ReduceOp first) {
     scores.reserve(together.size()); // totals point to them
     for (kernel::ReduceOp reduce : together) {
       Value identity = constant(graph::reductionIdentity(reduce.getKind().getValue(), reduce.getResult().getType()));
+      // Each lane sums up what it has, also of an input that is the same in all of them.
       AxisSet axes = axesOf(reduce.getInput());
+      axes |= reduced.lane;
       Total total{reduce, axes, {}, identity};
       if (Value score = reduce.getScore()) {
-        total.inputAxes |= axesOf(score);
+        AxisSet scoreAxes = axesOf(score);
+        scoreAxes |= reduced.lane;
+        total.inputAxes |= scoreAxes;
         auto known = llvm::find_if(scores, [&](const Largest &other) { return other.score == score; });
         if (known == scores.end()) {
           Value lowest = constant(graph::reductionIdentity(Alu::MAX, score.getType()));
-          scores.push_back({score, filled(axesOf(score), reduced, lowest), {}, {}});
+          scores.push_back({score, filled(scoreAxes, reduced, lowest), {}, {}});
           known = std::prev(scores.end());
         }
         total.largest = &*known;

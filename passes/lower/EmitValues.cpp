@@ -127,19 +127,23 @@ Value KernelLowering::stageMemory(kernel::StageOp stage) {
 
 bool KernelLowering::vanishesOutside(Value value, const AxisSet &over) {
   Operation *op = value.getDefiningOp();
-  if (isa<kernel::LoadOp>(op)) {
-    // Gated by every guard on an axis that it reads.
-    AxisSet read = axesOf(value);
-    return read.anyCommon(over);
-  }
-  if (auto stage = dyn_cast<kernel::StageOp>(op)) {
+  // What is read is gated by every guard on an axis that it is read along, and by no other.
+  AxisSet read = axesOf(value);
+  bool isGated = read.anyCommon(over) && llvm::all_of(walk().guards, [&](Expr guard) {
+                   AxisSet about = none();
+                   addVariables(guard, about);
+                   return !about.anyCommon(over) || about.anyCommon(read);
+                 });
+  if (isa<kernel::LoadOp>(op))
+    return isGated;
+  if (auto stage = dyn_cast<kernel::StageOp>(op); stage && isGated) {
     // The same axes of the domain, as the stage walks them.
     auto filler = llvm::find_if(walks_, [&](const LoweredWalk &other) { return other.stage == stage; });
     AxisSet filled = none();
     for (auto [index, own] : llvm::zip(walk().index, filler->index)) {
-      AxisSet read = none();
-      addVariables(index, read);
-      if (read.anyCommon(over))
+      AxisSet along = none();
+      addVariables(index, along);
+      if (along.anyCommon(over))
         addVariables(own, filled);
     }
     llvm::SaveAndRestore walk(walk_, unsigned(filler - walks_.begin()));
