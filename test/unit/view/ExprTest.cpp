@@ -70,6 +70,13 @@ TEST_CASE("division and modulo simplify through what divides what") {
   CHECK(ceilDiv(x, 16).max() == 1);
 }
 
+TEST_CASE("parts of a size of wide bounds are counted without constants of that width") {
+  Expr n = var("n", 0, INT32_MAX);
+  CHECK(ceilDiv(n, 5) == floorDiv(n + 4, 5));
+  CHECK(ceilDiv(n * Expr(5), 5) == n);
+  CHECK((ceilDiv(n, 5) * ceilDiv(n, 56) * Expr(1120)).evaluate({{n, 11}}) == 3 * 1120);
+}
+
 TEST_CASE("symbols divide as polynomials") {
   Expr b = var("b", 0, 64), s = var("s", 0, 512), past = var("past", 0, 512);
   CHECK(*exactQuotient(b * s * Expr(48), s * Expr(6)) == b * Expr(8));
