@@ -4,8 +4,6 @@
 #include "interp/UopCode.h"
 #include "support/Error.h"
 
-#include "llvm/ADT/DenseMap.h"
-
 #include <cstring>
 
 using namespace kiln;
@@ -19,10 +17,10 @@ using Position = std::array<int64_t, 3>;
 struct Room {
   char *data = nullptr;
   int64_t elements = 0;
-  std::vector<char> bytes;                    // local and register memory
-  std::vector<bool> isWritten;                // of those, by element; register memory has a stretch for each item
-  std::vector<ElementLog> local;              // by element
-  llvm::DenseMap<int64_t, ElementLog> global; // the elements that were touched, of a buffer that the kernel writes
+  std::vector<char> bytes;       // local and register memory
+  std::vector<bool> isWritten;   // of those, by element; register memory has a stretch for each item
+  std::vector<ElementLog> local; // by element
+  MemoryLog global;              // of a buffer that the kernel writes
 };
 
 struct Item {
@@ -343,7 +341,7 @@ char *Launch::touch(const Instruction &instruction, const Item &item, int64_t el
   }
   if (memory.kind == uop::Memory::Global) {
     if (memory.isWritten && hasOthers_) {
-      Actor actor{groupNumber_, phase_, item.number, writes};
+      Actor actor{groupNumber_, item.number, phase_, writes};
       if (std::optional<Actor> other = room.global[element].note(actor))
         return failRace(item, memory, element, writes, *other);
     }
@@ -353,7 +351,7 @@ char *Launch::touch(const Instruction &instruction, const Item &item, int64_t el
   if (memory.kind == uop::Memory::Register) {
     position += item.number * memory.elements;
   } else {
-    Actor actor{groupNumber_, phase_, item.number, writes};
+    Actor actor{groupNumber_, item.number, phase_, writes};
     if (std::optional<Actor> other = room.local[element].note(actor))
       return failRace(item, memory, element, writes, *other);
   }
