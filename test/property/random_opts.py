@@ -67,6 +67,10 @@ class Kernels(Graph):
             return self.node("flip", [self.input(shape)], shape, axes=[axis])
         if kind == 4:
             return self.node(self.chance.choice(["relu", "tanh", "square"]), [self.input(shape)], shape)
+        if kind == 5 and fixed and self.chance.random() < 0.5:  # the same along an axis, which may be summed up
+            repeated = self.node("expand", [self.input([1 if i == axis else size for i, size in enumerate(shape)])], shape)
+            self.nodes[-1]["shape"] = self.written(shape)
+            return repeated
         return self.input(shape)
 
     def broadcast(self, shape):
