@@ -8,10 +8,13 @@ using namespace mlir;
 using view::Expr;
 
 /// How often `op` runs: the trip counts of the ranges around it, which run from 0 to a constant where `trips` says
-/// nothing.
+/// nothing. Of two branches one runs, the first as a rule: the second is the same code at the domain's edge.
 static Expr timesOf(Operation *op, uop::FuncOp func, const TripCounts &trips) {
   Expr times = 1;
-  for (Operation *parent = op->getParentOp(); parent != func; parent = parent->getParentOp()) {
+  for (Operation *parent = op->getParentOp(), *inside = op; parent != func; parent = parent->getParentOp()) {
+    if (auto branch = dyn_cast<uop::IfOp>(parent); branch && inside->getParentRegion() == &branch.getElseRegion())
+      return 0;
+    inside = parent;
     auto range = dyn_cast<uop::RangeOp>(parent);
     if (!range)
       continue;

@@ -3,8 +3,10 @@
 #include "passes/lower/KernelLowering.h"
 
 #include "passes/lower/Estimate.h"
+#include "passes/lower/ModelCost.h"
 
 #include "ir/base/Target.h"
+#include "ir/uop/LaunchCost.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 
@@ -747,5 +749,8 @@ uop::FuncOp KernelLowering::run() {
   uop::YieldOp::create(at(0), loc_);
   out_.setOperationsAttr(ExprAttr::get(builder_.getContext(), countOperations(out_, trips_)));
   out_.setBytesAttr(ExprAttr::get(builder_.getContext(), countBytes(func_)));
+  ModelCost cost = modelCostOf(func_, targetOf(func_->getParentOfType<ModuleOp>()));
+  out_->setAttr(uop::kModelOperations, ExprAttr::get(builder_.getContext(), cost.operations));
+  out_->setAttr(uop::kExpectedPicoseconds, ExprAttr::get(builder_.getContext(), cost.picoseconds));
   return out_;
 }

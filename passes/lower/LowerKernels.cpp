@@ -9,6 +9,8 @@
 
 #include "passes/lower/KernelLowering.h"
 
+#include "ir/uop/LaunchCost.h"
+
 using namespace kiln;
 using namespace mlir;
 using view::Expr;
@@ -34,7 +36,7 @@ static void completeLaunch(host::LaunchOp launch, uop::FuncOp func) {
   };
   SmallVector<Value> grid = llvm::map_to_vector(func.getGrid().getSizes(), evaluate);
   launch.getGridMutable().assign(grid);
-  launch.getOperationsMutable().assign(evaluate(func.getOperations().getValue()));
+  launch.getOperationsMutable().assign(evaluate(uop::modelOperationsOf(func)));
   launch.getBytesMutable().assign(evaluate(func.getBytes().getValue()));
 }
 

@@ -4,12 +4,15 @@
 #include "Progress.h"
 #include "Render.h"
 #include "TargetOption.h"
+#include "ir/host/Host.h"
+#include "ir/uop/LaunchCost.h"
 #include "render/Jit.h"
 #include "support/Error.h"
 
 #include "kiln/call.h"
 #include "kiln/program.h"
 
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -74,6 +77,19 @@ static llvm::Expected<std::unique_ptr<target::LoadedModel>> loadLibrary(const Re
   return std::make_unique<LibraryModel>(library, model);
 }
 
+/// DEBUG=2 prints where each launch comes from, and behind that what the device's rates say that it should take, which
+/// stands beside what it took. Launches whose sizes are not known before the run have the time for none.
+static void tellExpectedTimes(mlir::ModuleOp module) {
+  module.walk([&](host::LaunchOp launch) {
+    auto kernel = module.lookupSymbol<uop::FuncOp>(launch.getKernel());
+    view::Expr picoseconds = kernel ? uop::expectedPicosecondsOf(kernel) : view::Expr(0);
+    if (picoseconds.isConst() && picoseconds.constant() > 0)
+      launch.setOrigin(
+          (launch.getOrigin() + llvm::formatv(" expected {0:F2}us", double(picoseconds.constant()) * 1e-6).str())
+              .str());
+  });
+}
+
 llvm::Expected<std::unique_ptr<target::LoadedModel>> driver::load(Model &model, const CompileOptions &options) {
   llvm::StringRef system = tripleOf(model.module());
   if (!system.empty() && llvm::Triple(system).getArch() != llvm::Triple(llvm::sys::getDefaultTargetTriple()).getArch())
@@ -83,6 +99,9 @@ llvm::Expected<std::unique_ptr<target::LoadedModel>> driver::load(Model &model, 
   // view, schedule, optimize, lower
   if (llvm::Error error = model.advance(Stage::Lower))
     return error;
+
+  if (options.debug >= 2)
+    tellExpectedTimes(model.module());
 
   // render
   beginStage(stageName(Stage::Render));

@@ -2,7 +2,7 @@
 
 #include "ir/graph/Graph.h"
 #include "ir/host/Host.h"
-#include "ir/uop/UOp.h"
+#include "ir/uop/LaunchCost.h"
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -51,12 +51,16 @@ void driver::printStats(mlir::ModuleOp module, llvm::raw_ostream &out) {
     double operations = 0, bytes = 0;
     size_t launches = 0;
     llvm::StringSet<> kernels;
-    out << llvm::formatv("{0,-32}{1,14}{2,14}  {3}\n", "kernel", "kFLOP", "kB", "from");
+    out << llvm::formatv("{0,-32}{1,14}{2,14}{3,14}{4,14}  {5}\n", "kernel", "kFLOP", "others, k", "kB", "expected, us",
+                         "from");
     program.walk([&](host::LaunchOp launch) {
       auto kernel = module.lookupSymbol<uop::FuncOp>(launch.getKernel());
-      double ops = number(kernel.getOperations().getValue()), moved = number(kernel.getBytes().getValue());
-      out << llvm::formatv("{0,-32}{1,14:F3}{2,14:F3}  {3}\n", launch.getKernel(), ops / kKilo, moved / kKilo,
-                           launch.getOrigin());
+      double ops = number(uop::modelOperationsOf(kernel)), moved = number(kernel.getBytes().getValue());
+      // Index and mask arithmetic, and what is computed more than once.
+      double others = std::max(0.0, number(kernel.getOperations().getValue()) - ops);
+      double expected = number(uop::expectedPicosecondsOf(kernel)) / kMega;
+      out << llvm::formatv("{0,-32}{1,14:F3}{2,14:F3}{3,14:F3}{4,14:F2}  {5}\n", launch.getKernel(), ops / kKilo,
+                           others / kKilo, moved / kKilo, expected, launch.getOrigin());
       operations += ops;
       bytes += moved;
       ++launches;

@@ -121,9 +121,9 @@ LIMITS = {
         {"name": "DRAM", "holds": 0, "read": 5, "copy": 6},
     ],
 }
-STATS = """kernel                                   kFLOP            kB  from
-r_8                                      0.600         1.800  ['a', 'b']
-E_9                                      0.000        90.000  ['c']
+STATS = """kernel                                   kFLOP     others, k            kB  expected, us  from
+r_8                                      0.600         0.300         1.800          4.00  ['a', 'b']
+E_9                                      0.000         0.000        90.000       5000.00  ['c']
 2 launches of 2 kernels, 0.001 MFLOP, 0.092 MB moved
 """
 LOG = """opened device cpu
@@ -164,6 +164,17 @@ class Kernels(unittest.TestCase):
         picture = "\n".join(plot.roofline(model, kernels.place(model["kernels"], LIMITS), LIMITS))
         circles = xml.etree.ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}circle")
         self.assertEqual(len(list(circles)), 1)  # a copy has no operations a byte
+
+    def test_the_worst_expectation_comes_first(self):
+        model = {"model": "m", "threads": 1, "kernels": self.found()[::-1]}
+        lines = list(kernels.expected_page({**result(), "kernels": [model, {**model, "threads": 2}]}))
+        self.assertEqual(
+            [line for line in lines if line.startswith("| m ")],
+            [
+                "| m | `E_9` | 1 | 5000.0 | 25000.0 | 5.00 | 0.0 | – |",
+                "| m | `r_8` | 1 | 4.0 | 2.0 | 0.50 | 0.3 | 0.50 |",
+            ],
+        )
 
     def test_what_limits_wants(self):
         with tempfile.TemporaryDirectory() as folder:

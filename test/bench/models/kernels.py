@@ -4,10 +4,13 @@ A kernel cannot be faster than its operations at the rate of multiply-adds, nor 
 smallest level of memory that holds them. Operations and bytes are those of `kiln compile --stats`, times those of
 DEBUG=2. What is read twice counts once, so a kernel whose cache does not hold what it reads again shows as slow, not as
 limited.
+
+And beside what the schedule expected of it by the device's rates: where the two differ most, one of them is wrong.
 """
 
 import collections
 import json
+import math
 import os
 import re
 import statistics
@@ -16,10 +19,10 @@ import subprocess
 import table
 
 LAUNCH = re.compile(r"^\*\*\* \S+ +\d+ (\S+) +arg .*? tm +([0-9.]+)(us|ms)/.*?\)(?: (\[.*\]))?$", re.M)
-STATS = re.compile(r"^(\S+) +([0-9.]+) +([0-9.]+)  \[", re.M)
+STATS = re.compile(r"^(\S+) +([0-9.]+) +([0-9.]+) +([0-9.]+) +([0-9.]+)  \[", re.M)
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-Kernel = collections.namedtuple("Kernel", "name launches seconds operations bytes origin")
+Kernel = collections.namedtuple("Kernel", "name launches seconds operations others bytes expected origin")
 
 
 def build_limits(folder):
@@ -47,8 +50,11 @@ def best(known, measured):
 
 
 def parse_stats(text):
-    """{kernel: (operations, bytes)} of `kiln compile --stats`."""
-    return {name: (1000 * float(operations), 1000 * float(size)) for name, operations, size in STATS.findall(text)}
+    """{kernel: (operations of the model, all others, bytes, seconds that are expected)} of `kiln compile --stats`."""
+    return {
+        name: (1000 * float(operations), 1000 * float(others), 1000 * float(size), 1e-6 * float(expected))
+        for name, operations, others, size, expected in STATS.findall(text)
+    }
 
 
 def parse_launches(log, stats, runs):
@@ -58,7 +64,7 @@ def parse_launches(log, stats, runs):
         seconds = float(value) * (1e-3 if unit == "ms" else 1e-6)
         found.setdefault((name, origin), []).append(seconds)
     kernels = [
-        Kernel(name, len(times) / runs, statistics.median(times), *stats.get(name, (0, 0)), origin)._asdict()
+        Kernel(name, len(times) / runs, statistics.median(times), *stats.get(name, (0, 0, 0, 0)), origin)._asdict()
         for (name, origin), times in found.items()
     ]
     return sorted(kernels, key=lambda kernel: -kernel["launches"] * kernel["seconds"])
@@ -143,3 +149,40 @@ def page(result):
         yield f"![{model['model']}]({about['machine']}-kernels/{file_name(model)}.svg)"
         yield ""
         yield from table.lines(HEADS, map(row, kernels[:SHOWN]))
+
+
+def disagreement(kernel):
+    """How many times as long as expected a kernel takes, or the other way round."""
+    return math.exp(abs(math.log(kernel["seconds"] / kernel["expected"])))
+
+
+def expected_page(result):
+    """Every kernel that runs on one thread, as the schedule's rates are a core's; the worst expectation first."""
+    about = result["about"]
+    found = [
+        (model["model"], kernel)
+        for model in result["kernels"]
+        for kernel in model["kernels"]
+        if model["threads"] == 1 and kernel.get("expected") and kernel["seconds"]
+    ]
+    found.sort(key=lambda pair: -disagreement(pair[1]))
+    yield f"# Kernels beside what was expected of them: {about['machine']}"
+    yield ""
+    yield f"kiln {about['kiln']} on {about['cpu']}, one thread. Expected is what the schedule's rates say of the model's"
+    yield "operations and bytes; others are index and mask arithmetic, and what is computed again."
+    yield ""
+    heads = ["model", "kernel", "launches", "expected, µs", "took, µs", "took / expected", "GFLOP/s", "others / operations"]
+    rows = (
+        [
+            model,
+            f"`{kernel['name']}`",
+            f"{kernel['launches']:g}",
+            f"{kernel['expected'] * 1e6:.1f}",
+            f"{kernel['seconds'] * 1e6:.1f}",
+            f"{kernel['seconds'] / kernel['expected']:.2f}",
+            f"{kernel['operations'] / kernel['seconds'] * 1e-9:.1f}",
+            f"{kernel['others'] / kernel['operations']:.2f}" if kernel["operations"] else "–",
+        ]
+        for model, kernel in found
+    )
+    yield from table.lines(heads, rows)

@@ -1,0 +1,25 @@
+//===- LaunchCost.h - What a kernel says of one launch beside its code ------------===//
+#pragma once
+
+#include "ir/uop/UOp.h"
+
+namespace kiln::uop {
+
+/// Attributes of a func: expressions over its sizes.
+inline constexpr llvm::StringLiteral kModelOperations = "uop.model_operations";
+inline constexpr llvm::StringLiteral kExpectedPicoseconds = "uop.expected_picoseconds";
+
+/// The operations that the model asks for, without index and mask arithmetic and what is computed again; all that the
+/// code has where a dump does not say.
+inline view::Expr modelOperationsOf(FuncOp func) {
+  auto known = func->getAttrOfType<ExprAttr>(kModelOperations);
+  return known ? known.getValue() : func.getOperations().getValue();
+}
+
+/// What a launch should take by the device's rates; 0 where a dump does not say.
+inline view::Expr expectedPicosecondsOf(FuncOp func) {
+  auto known = func->getAttrOfType<ExprAttr>(kExpectedPicoseconds);
+  return known ? known.getValue() : view::Expr(0);
+}
+
+} // namespace kiln::uop
