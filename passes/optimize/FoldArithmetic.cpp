@@ -13,6 +13,9 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
 
 #include <cmath>
 
@@ -43,6 +46,8 @@ private:
   Value fold(Alu kind, ArrayRef<Value> operands, Type type);
   Value foldAdd(Value a, Value b, Type type);
   Value foldMul(Value a, Value b, Type type);
+  Value foldQuotient(Value a, Value b, Type type);
+  Value foldNegation(Value a, Type type);
   Value make(Alu kind, ArrayRef<Value> operands, Type type);
   Value constant(TypedAttr number) { return kernel::ConstOp::create(builder_, loc_, number.getType(), number); }
   TypedAttr evaluate(Alu kind, ArrayRef<TypedAttr> operands, Type type);
@@ -120,6 +125,35 @@ Value Folder::make(Alu kind, ArrayRef<Value> operands, Type type) {
   return kernel::AluOp::create(builder_, loc_, type, AluKindAttr::get(func_.getContext(), kind), operands);
 }
 
+namespace {
+/// What the value of a float lies between, as far as is known.
+struct Bounds {
+  double low = -HUGE_VAL, high = HUGE_VAL;
+};
+} // namespace
+
+static Bounds boundsOf(Value value, int depth = 0) {
+  constexpr int kDeepest = 8;
+  if (auto real = dyn_cast_or_null<FloatAttr>(numberOf(value)))
+    return {real.getValueAsDouble(), real.getValueAsDouble()};
+  auto alu = value.getDefiningOp<kernel::AluOp>();
+  if (!alu || depth == kDeepest || !isa<FloatType>(value.getType()))
+    return {};
+  auto of = [&](unsigned operand) { return boundsOf(alu->getOperand(operand), depth + 1); };
+  switch (alu.getKind().getValue()) {
+  case Alu::NEG:
+    return {-of(0).high, -of(0).low};
+  case Alu::ADD:
+    return {of(0).low + of(1).low, of(0).high + of(1).high};
+  case Alu::MAX:
+    return {std::max(of(0).low, of(1).low), std::max(of(0).high, of(1).high)};
+  case Alu::WHERE:
+    return {std::min(of(1).low, of(2).low), std::max(of(1).high, of(2).high)};
+  default:
+    return {};
+  }
+}
+
 /// A factor that joins another must neither overflow nor vanish where the two in turn would not.
 static bool isOrdinary(TypedAttr attr) {
   auto real = dyn_cast_or_null<FloatAttr>(attr);
@@ -170,9 +204,13 @@ Value Folder::foldAdd(Value a, Value b, Type type) {
       return make(Alu::ADD, {sum->x, constant(evaluate(Alu::ADD, {sum->number, addend}, type))}, type);
     return nullptr;
   }
-  for (auto [one, other] : {std::pair(a, b), std::pair(b, a)})
+  for (auto [one, other] : {std::pair(a, b), std::pair(b, a)}) {
     if (auto negated = match(other, Alu::NEG); negated && negated->first == one)
       return constant(small(type, 0));
+    // Numbers go outwards, where they meet.
+    if (auto sum = matchNumber(one, Alu::ADD); sum && reals_)
+      return make(Alu::ADD, {make(Alu::ADD, {sum->x, other}, type), constant(sum->number)}, type);
+  }
   Term left = asProduct(a), right = asProduct(b);
   bool scaled = left.x != a || right.x != b; // x + x stays a sum
   if (left.x == right.x && scaled)
@@ -180,10 +218,32 @@ Value Folder::foldAdd(Value a, Value b, Type type) {
   return nullptr;
 }
 
+/// x·y/y is x, and a quotient of a quotient one of a product: one reciprocal less.
+Value Folder::foldQuotient(Value a, Value b, Type type) {
+  for (auto [one, other] : {std::pair(a, b), std::pair(b, a)}) {
+    auto divisor = match(other, Alu::RECIP);
+    if (!divisor)
+      continue;
+    if (one == divisor->first)
+      return constant(small(type, 1));
+    auto product = match(one, Alu::MUL);
+    if (!product)
+      continue;
+    for (auto [factor, rest] : {*product, std::pair(product->second, product->first)}) {
+      if (factor == divisor->first)
+        return rest;
+      if (auto inner = match(factor, Alu::RECIP))
+        return make(Alu::MUL, {rest, make(Alu::RECIP, {make(Alu::MUL, {inner->first, divisor->first}, type)}, type)},
+                    type);
+    }
+  }
+  return nullptr;
+}
+
 Value Folder::foldMul(Value a, Value b, Type type) {
   TypedAttr factor = numberOf(b);
   if (!factor)
-    return nullptr;
+    return reals_ && isa<FloatType>(type) ? foldQuotient(a, b, type) : Value();
   if (isNumber(factor, 1) && !type.isInteger(1))
     return a;
   if (!isRing(type))
@@ -195,6 +255,27 @@ Value Folder::foldMul(Value a, Value b, Type type) {
   auto product = matchNumber(a, Alu::MUL);
   TypedAttr both = product ? evaluate(Alu::MUL, {product->number, factor}, type) : TypedAttr();
   return isOrdinary(both) ? make(Alu::MUL, {product->x, constant(both)}, type) : Value();
+}
+
+/// Whether the negation of a value takes no operation more than the value.
+static bool isNegatedFreely(Value value) {
+  if (numberOf(value) || match(value, Alu::NEG) || matchNumber(value, Alu::MUL))
+    return true;
+  auto sum = match(value, Alu::ADD);
+  return sum && isNegatedFreely(sum->first) && isNegatedFreely(sum->second);
+}
+
+Value Folder::foldNegation(Value a, Type type) {
+  if (auto negated = match(a, Alu::NEG))
+    return negated->first;
+  if (type.isInteger(1))
+    return nullptr;
+  if (auto product = matchNumber(a, Alu::MUL))
+    return make(Alu::MUL, {product->x, constant(evaluate(Alu::NEG, {product->number}, type))}, type);
+  // -(x + y) = -x + -y, where one of the two takes it in.
+  if (auto sum = match(a, Alu::ADD); sum && reals_ && (isNegatedFreely(sum->first) || isNegatedFreely(sum->second)))
+    return make(Alu::ADD, {make(Alu::NEG, {sum->first}, type), make(Alu::NEG, {sum->second}, type)}, type);
+  return nullptr;
 }
 
 Value Folder::fold(Alu kind, ArrayRef<Value> operands, Type type) {
@@ -216,22 +297,28 @@ Value Folder::fold(Alu kind, ArrayRef<Value> operands, Type type) {
   case Alu::MIN:
     if (a == b)
       return a;
+    if (Bounds x = boundsOf(a), y = boundsOf(b); reals_ && kind == Alu::MAX && isFloat) {
+      if (x.low >= y.high)
+        return a;
+      if (y.low >= x.high)
+        return b;
+    }
     if (auto bound = matchNumber(a, kind); bound && numberOf(b))
       return make(kind, {bound->x, constant(evaluate(kind, {bound->number, numberOf(b)}, type))}, type);
     return nullptr;
   case Alu::NEG:
-    if (auto negated = match(a, Alu::NEG))
-      return negated->first;
-    if (auto product = matchNumber(a, Alu::MUL); product && !type.isInteger(1))
-      return make(Alu::MUL, {product->x, constant(evaluate(Alu::NEG, {product->number}, type))}, type);
-    return nullptr;
+    return foldNegation(a, type);
   case Alu::WHERE:
     if (numbers[0])
       return isNumber(numbers[0], 0) ? operands[2] : operands[1];
-    return operands[1] == operands[2] ? operands[1] : Value();
+    return operands[1] == operands[2] || (numbers[1] && numbers[1] == numbers[2]) ? operands[1] : Value();
   case Alu::CMPLT:
     return operands[0] == operands[1] ? constant(small(type, 0)) : Value();
   case Alu::CMPNE:
+    // A conversion to bool asks just that, and counts as no operation.
+    if (reals_ && isNumber(numberOf(b), 0) && !operands.front().getType().isInteger(1))
+      return make(Alu::CAST, {a}, type);
+    [[fallthrough]];
   case Alu::CMPEQ:
     // A NaN differs from itself.
     return operands[0] == operands[1] && (!isFloat || reals_) ? constant(small(type, kind == Alu::CMPEQ)) : Value();
@@ -250,6 +337,11 @@ void Folder::run() {
     SmallVector<Value> operands(alu->getOperands());
     if (Value known = fold(alu.getKind().getValue(), operands, alu.getResult().getType()))
       alu.getResult().replaceAllUsesWith(known);
+  }
+  if (reals_) { // whose rules may have written what there is already
+    DominanceInfo dominance(func_);
+    IRRewriter rewriter(func_.getContext());
+    eliminateCommonSubExpressions(rewriter, dominance, func_);
   }
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(func_.getBody().front())))
     if (isOpTriviallyDead(&op))
