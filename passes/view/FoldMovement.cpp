@@ -2,12 +2,13 @@
 // Stage: view (graph → graph).  A reshape, a transpose or a pad computes nothing: it says which element of its input
 // each element of its result is. A ShapeTracker says the same of a whole chain, so the chain costs no kernel and no
 // memory. Expects: movement ops anywhere.   Guarantees: none is left; no view reads a view; a view of one number is the
-// number, unless it is masked; no reduce is over an axis of size 1. Position: first, because the scheduler and
-// everything after it know only views.
+// number, unless it is masked; no cast is of a view of one number; no reduce is over an axis of size 1. Position:
+// first, because the scheduler and everything after it know only views.
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
 
+#include "ir/base/Evaluate.h"
 #include "ir/graph/Movement.h"
 #include "ir/graph/Source.h"
 
@@ -29,6 +30,11 @@ static bool isMasked(const ShapeTracker &tracker) {
   return llvm::any_of(tracker.views(), [](const view::View &view) { return view.mask().has_value(); });
 }
 
+static bool isCast(Operation *op) {
+  auto alu = dyn_cast<graph::AluOp>(op);
+  return alu && alu.getKind().getValue() == Alu::CAST;
+}
+
 /// Where a node ends in movement that moves nothing, the model's name of what it gives is that of `base`.
 static void passOnName(Location from, Value base) {
   Operation *op = base.getDefiningOp();
@@ -45,13 +51,16 @@ struct FoldMovement : kiln::impl::FoldMovementBase<FoldMovement> {
     SmallVector<Operation *> movements;
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isa<graph::ReshapeOp, graph::ExpandOp, graph::PermuteOp, graph::FlipOp, graph::PadOp, graph::ShrinkOp,
-              graph::ViewOp, graph::ReduceOp>(op))
+              graph::ViewOp, graph::ReduceOp>(op) ||
+          isCast(op))
         movements.push_back(op);
     });
     // In order, so that an op's input is folded before the op itself.
     for (Operation *op : movements)
       if (auto reduce = dyn_cast<graph::ReduceOp>(op))
         foldAxes(reduce);
+      else if (isCast(op))
+        foldCast(op);
       else
         fold(op);
     // The views of a chain's inner steps go too, and whatever fed only them.
@@ -70,6 +79,25 @@ struct FoldMovement : kiln::impl::FoldMovementBase<FoldMovement> {
       reduce.getResult().replaceAllUsesWith(reduce.getInput());
     else
       reduce.setAxes(axes);
+  }
+
+  /// What surrounds a number under a mask is 0 in any dtype, so that the number may be cast before it is padded.
+  void foldCast(Operation *op) {
+    auto view = op->getOperand(0).getDefiningOp<graph::ViewOp>();
+    auto constant = view ? view.getInput().getDefiningOp<graph::ConstOp>() : graph::ConstOp();
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    std::optional<DType> dtype = dtypeOf(type.getElementType());
+    if (!constant || !dtype)
+      return;
+    std::optional<Scalar> number = evaluateAlu(Alu::CAST, {Scalar::of(constant.getValue())}, *dtype);
+    if (!number)
+      return;
+    OpBuilder builder(op);
+    auto made =
+        RankedTensorType::get(constant.getType().getShape(), type.getElementType(), constant.getType().getEncoding());
+    Value converted = graph::ConstOp::create(builder, constant.getLoc(), made, number->attribute(builder.getContext()));
+    op->getResult(0).replaceAllUsesWith(
+        graph::ViewOp::create(builder, view.getLoc(), type, converted, view.getTrackerAttr()));
   }
 
   void fold(Operation *op) {

@@ -36,3 +36,15 @@ func.func @padded() -> tensor<4xf32> {
   %1 = graph.pad %0 <[1]> <[0]> : tensor<3xf32> to tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+
+// What surrounds it is 0 in any dtype, so that it is cast before it is padded.
+// CHECK-LABEL: func.func @cast
+// CHECK: %[[N:.*]] = graph.const 2 : i32 : tensor<3xi32>
+// CHECK-NEXT: %[[V:.*]] = graph.view %[[N]]
+// CHECK-NEXT: return %[[V]]
+func.func @cast() -> tensor<4xi32> {
+  %0 = graph.const 2.0 : f32 : tensor<3xf32>
+  %1 = graph.pad %0 <[1]> <[0]> : tensor<3xf32> to tensor<4xf32>
+  %2 = graph.alu cast %1 : (tensor<4xf32>) -> tensor<4xi32>
+  return %2 : tensor<4xi32>
+}
