@@ -28,8 +28,25 @@ static Expr timesOf(Operation *op, uop::FuncOp func, const TripCounts &trips) {
   return times;
 }
 
+/// What addresses are computed from.
+static llvm::DenseSet<Value> ofAddresses(uop::FuncOp func) {
+  llvm::SetVector<Value> found;
+  func.walk([&](Operation *op) {
+    if (auto load = dyn_cast<uop::LoadOp>(op))
+      found.insert(load.getIndex());
+    else if (auto store = dyn_cast<uop::StoreOp>(op))
+      found.insert(store.getIndex());
+  });
+  for (size_t i = 0; i < found.size(); ++i)
+    if (Operation *op = found[i].getDefiningOp(); op && !isa<uop::LoadOp>(op))
+      found.insert(op->operand_begin(), op->operand_end());
+  return {found.begin(), found.end()};
+}
+
 Expr lower::countOperations(uop::FuncOp func, const TripCounts &trips) {
-  // From what is stored, tested and carried back to its operands; addresses are not followed.
+  // From what is stored, tested and carried back to its operands; what an address takes is none of the arithmetic, also
+  // where a test takes it too.
+  llvm::DenseSet<Value> addresses = ofAddresses(func);
   llvm::SetVector<Value> needed;
   func.walk([&](Operation *op) {
     if (auto store = dyn_cast<uop::StoreMatrixOp>(op)) {
@@ -45,7 +62,7 @@ Expr lower::countOperations(uop::FuncOp func, const TripCounts &trips) {
   Expr total = 0;
   for (size_t i = 0; i < needed.size(); ++i) {
     Operation *op = needed[i].getDefiningOp();
-    if (!op)
+    if (!op || (addresses.contains(needed[i]) && isa<uop::AluOp, uop::FmaOp>(op)))
       continue;
     if (auto load = dyn_cast<uop::LoadOp>(op)) {
       if (load.getGate())

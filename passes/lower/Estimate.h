@@ -10,7 +10,7 @@ namespace kiln::lower {
 using TripCounts = llvm::DenseMap<mlir::Operation *, view::Expr>;
 
 /// Arithmetic operations of a whole launch: every ALU op times the trip counts around it, a multiply-add twice; ops
-/// that only feed addresses are left out, those that feed a gate are not.
+/// that feed an address are left out, those that feed a gate alone are not.
 view::Expr countOperations(uop::FuncOp func, const TripCounts &trips);
 
 /// Bytes of the buffers that a launch touches: for each run of neighbouring loads and stores of one buffer (from the
