@@ -547,8 +547,9 @@ Value KernelLowering::indexOp(Expr expr, size_t depth) {
     return binary(Alu::MAX, indexType_);
   case Expr::Kind::Less:
     // -i < 0 is 0 < i, which addresses have.
-    if (Expr turned = -operands[0]; operands[1].isConst() && turned.weight() < operands[0].weight())
-      operands = {-operands[1], turned};
+    if (Expr turned = -operands[0], bound = -operands[1];
+        bound.isConst() && turned.weight() < operands[0].weight() && fitsInt32(turned) && fitsInt32(bound))
+      operands = {bound, turned};
     return binary(Alu::CMPLT, boolean);
   case Expr::Kind::Const:
   case Expr::Kind::Var:
