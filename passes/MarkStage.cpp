@@ -80,6 +80,8 @@ static llvm::StringRef violation(llvm::StringRef stage, Operation *op, SymbolTab
       return "a tensor op is left";
   if (stage == "lower" && dialect == "kernel")
     return "a kernel is not lowered";
+  if (auto alu = dyn_cast<uop::AluOp>(op); alu && stage == "lower" && alu.getKind().getValue() == Alu::THREEFRY)
+    return "a row is left that no device has";
   if (!namesWhatThereIs(op))
     return "a port or weight is used that the program does not have";
   if (auto launch = dyn_cast<host::LaunchOp>(op))

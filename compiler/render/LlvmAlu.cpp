@@ -247,8 +247,6 @@ Value *LlvmAlu::emitInteger(Alu kind, mlir::Type type, llvm::ArrayRef<Value *> o
   case Alu::SHL:
   case Alu::SHR:
     return shift(kind, hasSign, a, b);
-  case Alu::THREEFRY:
-    return threefry(a, b);
   case Alu::POW:
     return power(hasSign, a, b);
   case Alu::SQRT:
@@ -337,27 +335,4 @@ Value *LlvmAlu::shift(Alu kind, bool isSigned, Value *a, Value *amount) {
   Value *inside =
       width == 1 ? b_.CreateICmpEQ(amount, integer(amount, 0)) : b_.CreateICmpULT(amount, integer(amount, width));
   return b_.CreateSelect(inside, shifted, integer(a, 0));
-}
-
-/// Threefry-2x32 with 20 rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011): the counter's two
-/// words are the halves of the first operand, low first, the key's those of the second.
-Value *LlvmAlu::threefry(Value *counter, Value *key) {
-  static constexpr unsigned rotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
-  llvm::Type *word = withLanesOf(b_.getInt32Ty(), counter->getType());
-  auto constant = [&](uint64_t value) { return llvm::ConstantInt::get(word, value); };
-  Value *keys[3] = {b_.CreateTrunc(key, word), b_.CreateTrunc(b_.CreateLShr(key, 32), word), nullptr};
-  keys[2] = b_.CreateXor(b_.CreateXor(keys[0], keys[1]), constant(0x1BD11BDA));
-  Value *x = b_.CreateAdd(b_.CreateTrunc(counter, word), keys[0]);
-  Value *y = b_.CreateAdd(b_.CreateTrunc(b_.CreateLShr(counter, 32), word), keys[1]);
-  for (unsigned round = 0; round < 5; ++round) {
-    for (unsigned amount : rotations[round % 2]) {
-      x = b_.CreateAdd(x, y);
-      Value *rotated = b_.CreateIntrinsic(Intrinsic::fshl, {word}, {y, y, constant(amount)});
-      y = b_.CreateXor(rotated, x);
-    }
-    x = b_.CreateAdd(x, keys[(round + 1) % 3]);
-    y = b_.CreateAdd(y, b_.CreateAdd(keys[(round + 2) % 3], constant(round + 1)));
-  }
-  Value *high = b_.CreateShl(b_.CreateZExt(y, counter->getType()), 32);
-  return b_.CreateOr(high, b_.CreateZExt(x, counter->getType()));
 }

@@ -37,7 +37,6 @@ private:
   llvm::Value *floorDivide(Alu kind, llvm::Value *a, llvm::Value *b, AluFacts facts);
   llvm::Value *shift(Alu kind, bool isSigned, llvm::Value *a, llvm::Value *amount);
   llvm::Value *power(bool isSigned, llvm::Value *base, llvm::Value *exponent);
-  llvm::Value *threefry(llvm::Value *counter, llvm::Value *key);
   llvm::Value *callLibm(llvm::StringRef name, llvm::ArrayRef<llvm::Value *> operands);
 
   llvm::IRBuilderBase &b_;

@@ -75,25 +75,6 @@ constexpr Row kRows[] = {
      "    r = b & 1 ? ($t)(r*a) : r;\n"
      "  return r;\n"
      "}\n"},
-    // Threefry-2x32 of 20 rounds: the counter, then the key, the low word of each first.
-    {Alu::THREEFRY, isUnsignedInteger,
-     "static inline $t $f($t x, $t key) {\n"
-     "  $i k[3] = {($i)key, ($i)(key >> 32), 0};\n"
-     "  k[2] = k[0]^k[1]^0x1BD11BDA;\n"
-     "  const int rotations[8] = {13, 15, 26, 6, 17, 29, 16, 24};\n"
-     "  $i a = ($i)x+k[0], b = ($i)(x >> 32)+k[1];\n"
-     "  for (int round = 0; round < 20; round++) {\n"
-     "    int r = rotations[round%8];\n"
-     "    a += b;\n"
-     "    b = (b << r | b >> (32-r))^a;\n"
-     "    if (round%4 == 3) {\n"
-     "      int n = round/4+1;\n"
-     "      a += k[n%3];\n"
-     "      b += k[(n+1)%3]+($i)n;\n"
-     "    }\n"
-     "  }\n"
-     "  return ($t)b << 32 | a;\n"
-     "}\n"},
 };
 
 constexpr llvm::StringLiteral kFloatToInteger = "static inline $t $f($a x) {\n"

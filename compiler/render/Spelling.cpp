@@ -59,7 +59,6 @@ bool Spelling::isPlain(Alu kind, DType dtype) {
   case Alu::MIN:
   case Alu::SHL:
   case Alu::SHR:
-  case Alu::THREEFRY:
   case Alu::CAST:
   case Alu::BITCAST:
   case Alu::CMPLT: // a vector's comparison is no bool
@@ -184,7 +183,6 @@ std::string Spelling::alu(Alu kind, DType dtype, llvm::ArrayRef<Operand> operand
   case Alu::FLOORMOD:
   case Alu::MAX:
   case Alu::MIN:
-  case Alu::THREEFRY:
     return call(kind, dtype, operands);
   case Alu::POW:
     return isFloat(dtype) ? pattern(kind, dtype, texts) : call(kind, dtype, operands);

@@ -3,11 +3,13 @@
 // have, and what it has a better operation for, is said here, as sets of patterns that have names: DEBUG=7 shows which
 // pattern of which set changed which op into what.
 //   transcendental  functions of reals that the device has not, as additions, products and bits
+//   legalise        other rows that the device has not, as rows that it has
 //   fma             a product that is added to a running total and the addition, as one operation
 //   gates           loads, stores and branches whose condition is known
 //   vector          lanes that are taken from vectors and put back
 //   fold            arithmetic whose result is known
-// Expects: lowered kernels.   Guarantees: no row on float32 or narrower that the device lacks. Position: after kernels
+// What tinygrad lists, legalise alone changes. Expects: lowered kernels.   Guarantees: no row on integers, float32 or
+// narrower that the device lacks, but functions of reals where uops are listed. Position: after kernels
 // are written, so that how they were cut and walked changes no rounding; last, so that what is printed is what runs.
 //===---------------------------------------------------------------------------------===//
 
@@ -35,8 +37,11 @@ struct NamedSet {
 };
 } // namespace
 
+static constexpr llvm::StringLiteral kLegalise = "legalise";
+
 /// In the order in which they are applied: a function's formula has products to fuse and constants to fold.
 static constexpr NamedSet kSets[] = {{"transcendental", addTranscendentalPatterns},
+                                     {kLegalise, addLegalisePatterns},
                                      {"fma", addFmaPatterns, /*isTopDown=*/true},
                                      {"gates", addGatePatterns},
                                      {"vector", addVectorPatterns},
@@ -50,6 +55,8 @@ struct RewriteUOps : kiln::impl::RewriteUOpsBase<RewriteUOps> {
     Constants constants(func);
     RewriteContext context{constants, target};
     for (const NamedSet &set : kSets) {
+      if (isListed && set.name != kLegalise)
+        continue;
       RewritePatternSet patterns(&getContext());
       set.add(patterns, context);
       RewriteListener listener(func, set.name, constants, log);
@@ -65,9 +72,8 @@ struct RewriteUOps : kiln::impl::RewriteUOpsBase<RewriteUOps> {
   }
 
   void runOnOperation() override {
-    if (!isListed)
-      for (auto func : getOperation().getOps<uop::FuncOp>())
-        rewrite(func, targetOf(getOperation()));
+    for (auto func : getOperation().getOps<uop::FuncOp>())
+      rewrite(func, targetOf(getOperation()));
   }
 };
 } // namespace

@@ -84,7 +84,7 @@ static std::string textOf(llvm::ArrayRef<const char *> rows, const std::string &
       std::string splat = "%s" + from.substr(1);
       text += lanes > 1 ? splat + " = uop.vectorize %n" + from.substr(1) + " : " + element + " -> " + type + "\n" : "";
       from += ", " + (lanes > 1 ? splat : "%n" + from.substr(1));
-    } else if (name == "pow") {
+    } else if (name == "pow" || name == "threefry") {
       text += "%p = uop.load %y" + load;
       from += ", %p";
     }
@@ -105,7 +105,8 @@ MathKernel::MathKernel(llvm::ArrayRef<const char *> rows, DType dtype, int64_t e
   if (!isRewritten)
     return;
   std::string target =
-      R"(#kiln.target<device = "cpu", lacks = [exp2, log2, exp, log, sin, cos, tanh, erf, pow], fma = )";
+      R"(#kiln.target<device = "cpu", lacks = [exp2, log2, exp, log, sin, cos, tanh, erf, pow, floor, ceil, round,
+                       trunc], fma = )";
   target += fma ? "true" : "false";
   target += ", rates = <bytes_per_ns = 10, ops_per_ns = 10, product_ops_per_ns = 60, launch_ns = 200, units = 1, "
             "tile_reuse = 8>>";

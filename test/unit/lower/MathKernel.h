@@ -32,8 +32,8 @@ std::vector<float> stratified(unsigned count);
 /// How many floats lie between; 0 for two NaNs, and a great many where one is NaN or their zeros have other signs.
 template <class T> int64_t distance(T a, T b);
 
-/// A kernel that applies rows to each element of x, and with `isPower` pow to those of x and y. Rows of functions are
-/// rewritten as for a device that lacks them.
+/// A kernel that applies rows to each element of x, pow and threefry to those of x and y. Rows of functions and
+/// roundings are rewritten as for a device that lacks them.
 class MathKernel {
 public:
   MathKernel(llvm::ArrayRef<const char *> rows, DType dtype, int64_t elements, unsigned lanes, bool fma,

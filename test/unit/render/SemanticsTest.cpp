@@ -280,12 +280,3 @@ TEST_CASE("functions of reals take integers to double and back") {
   suite.check<float>("round", {"f32"}, "f32", {2, 2, -0.0f}, std::vector<float>{1.5f, 2.5f, -0.4f});
   suite.run();
 }
-
-TEST_CASE("threefry is Threefry-2x32 of twenty rounds") {
-  Suite suite;
-  // The known answers that its authors publish.
-  suite.binary<uint64_t>("threefry", {{0, 0, 0x99ba4efe6b200159},
-                                      {~0ull, ~0ull, 0xbb002be71cb996fc},
-                                      {0x85a308d3243f6a88, 0x0370734413198a2e, 0x483df7a0c4923a9c}});
-  suite.run();
-}
