@@ -9,6 +9,7 @@
 
 #include "passes/optimize/Groups.h"
 
+#include "ir/base/AluTraits.h"
 #include "ir/kernel/Walk.h"
 #include "passes/optimize/Product.h"
 
@@ -22,6 +23,9 @@ using view::Expr;
 
 /// What a group has where nothing else decides, what it has of points that need no other, and what runs side by side.
 static constexpr int64_t kItems = 256, kLooseItems = 128, kWarp = 32;
+/// A point of so many steps, one waiting for the other, takes an item longer than its memory does: that hides behind
+/// all the items that the device can hold.
+static constexpr double kManySteps = 16;
 /// The widest access of one item, and the one that memory is turned over by: a wider one leaves too few to wait for.
 static constexpr int64_t kAccessBytes = 16, kTurnedBytes = 8;
 /// Enough items to fill a device.
@@ -109,6 +113,10 @@ private:
   /// Whether another reduce is taken at each point of a reduced axis: work enough for an item.
   bool hasSumInside(size_t axis) const;
   int64_t results() const;
+  /// The steps that a point of an axis takes, sums not counted.
+  double stepsAlong(size_t axis) const;
+  /// How many items may share all sums, so that what they exchange has room in local memory.
+  int64_t mostSharing() const;
 
   mutable FuncOp func_;
   TargetAttr target_;
@@ -150,6 +158,22 @@ bool GroupChooser::isShareable(size_t axis) const {
 bool GroupChooser::hasSumInside(size_t axis) const {
   return llvm::any_of(func_.getBody().getOps<ReduceOp>(),
                       [&](ReduceOp reduce) { return !llvm::is_contained(reduce.getAxes(), axis); });
+}
+
+double GroupChooser::stepsAlong(size_t axis) const {
+  Walk walk = walkOf(func_);
+  double steps = 0;
+  for (auto alu : func_.getBody().getOps<AluOp>())
+    if (axesOf(walk, alu.getResult()).contains(axis))
+      steps += aluTraits(alu.getKind().getValue()).steps;
+  return steps;
+}
+
+int64_t GroupChooser::mostSharing() const {
+  int64_t bytes = 0; // of an item, which meet twice
+  for (auto reduce : func_.getBody().getOps<ReduceOp>())
+    bytes += 2 * int64_t(byteSize(reduce.getResult().getType()));
+  return llvm::bit_floor(uint64_t(target_.localBytes() / std::max<int64_t>(bytes, 1)));
 }
 
 std::optional<size_t> GroupChooser::sharedAxis() const {
@@ -440,14 +464,15 @@ void GroupChooser::chooseColumns(size_t inner) {
   int64_t items = std::min(kItems, target_.maxItems());
   std::optional<size_t> shared = sharedAxis();
   if (shared && results() <= kManyItems && left_[*shared] >= kWarp) {
-    int64_t widest = lanesAlong(inner, mostRead() / kManyReads), lanes = 1;
+    bool isSlow = stepsAlong(*shared) >= kManySteps;
+    int64_t widest = isSlow ? 1 : lanesAlong(inner, mostRead() / kManyReads), lanes = 1;
     for (auto [bytes, fewest] : kColumnAccesses)
       if (int64_t some = widest * bytes / kAccessBytes; lanes == 1 && some > 1 && results() / some >= fewest)
         lanes = some;
     if (lanes > 1)
       add(OptKind::VECTOR, inner, lanes);
     int64_t columns = std::min<int64_t>(kWarp, left_[inner]);
-    int64_t most = std::min(lanes > 1 ? 2 * items : items, target_.maxItems());
+    int64_t most = std::min(isSlow ? mostSharing() : lanes > 1 ? 2 * items : items, target_.maxItems());
     int64_t parts = llvm::bit_floor(uint64_t(std::min(most / columns, left_[*shared] / 4)));
     if (parts > 1)
       add(OptKind::GROUP, *shared, parts);
