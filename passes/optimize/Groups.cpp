@@ -478,7 +478,7 @@ void GroupChooser::chooseColumns(size_t inner) {
       add(OptKind::GROUP, *shared, parts);
     return chooseItems(inner, columns);
   }
-  int64_t lanes = reduced_.empty() ? lanesAlong(inner) : 1;
+  int64_t lanes = reduced_.empty() ? lanesAlong(inner, mostRead() / kManyReads) : 1;
   if (lanes > 1 && results() / lanes >= kManyItems)
     add(OptKind::VECTOR, inner, lanes);
   chooseItems(inner, reduced_.empty() ? std::min(items, kLooseItems) : items);
