@@ -1,6 +1,7 @@
 #include "interp/UopInterpreter.h"
 
 #include "interp/AccessLog.h"
+#include "interp/BankLog.h"
 #include "interp/UopCode.h"
 #include "support/Error.h"
 
@@ -34,7 +35,7 @@ enum class Stop { Barrier, Shuffle, End, Failure };
 
 class Launch {
 public:
-  Launch(const UopCode &code, llvm::ArrayRef<UopBuffer> buffers, llvm::ArrayRef<int64_t> sizes);
+  Launch(const UopCode &code, llvm::ArrayRef<UopBuffer> buffers, llvm::ArrayRef<int64_t> sizes, BankLog *banks);
   llvm::Error run(const Position &grid);
 
 private:
@@ -49,6 +50,8 @@ private:
   /// Every item up to its next barrier or shuffle, which is done, or to its end; where they all stopped.
   Stop runPhase();
   void shuffle(const Instruction &instruction);
+  /// Tells the log of banks, where there is one, of an access from an element on.
+  void noteBanks(const Instruction &instruction, const Item &item, int64_t first, bool writes);
   /// Checks one element's access and gives its bytes; null where it is an error.
   char *touch(const Instruction &instruction, const Item &item, int64_t element, bool writes);
   bool fail(const Item &item, const llvm::Twine &what);
@@ -56,6 +59,7 @@ private:
   std::string describe(const Position &position) const;
 
   const UopCode &code_;
+  BankLog *banks_; // null: nobody asks
   std::vector<Room> rooms_;
   std::vector<Item> items_;
   Position group_{};
@@ -94,8 +98,8 @@ static int64_t readIndex(const char *slot, bool isWide) {
 // Groups and barriers
 //===----------------------------------------------------------------------===//
 
-Launch::Launch(const UopCode &code, llvm::ArrayRef<UopBuffer> buffers, llvm::ArrayRef<int64_t> sizes)
-    : code_(code), rooms_(code.memories.size()), items_(code.local[0] * code.local[1] * code.local[2]) {
+Launch::Launch(const UopCode &code, llvm::ArrayRef<UopBuffer> buffers, llvm::ArrayRef<int64_t> sizes, BankLog *banks)
+    : code_(code), banks_(banks), rooms_(code.memories.size()), items_(code.local[0] * code.local[1] * code.local[2]) {
   for (auto [number, item] : llvm::enumerate(items_)) {
     int64_t x = number % code.local[0], y = number / code.local[0] % code.local[1];
     item.position = {x, y, int64_t(number) / (code.local[0] * code.local[1])};
@@ -150,6 +154,8 @@ bool Launch::runGroup() {
   }
   for (phase_ = 0;;) {
     Stop stop = runPhase();
+    if (banks_)
+      banks_->finishPhase();
     // A shuffle orders no memory: who writes what was read before it may still come.
     if (!unwritten_.empty() && !isRace_ && stop != Stop::Shuffle) {
       error_ = unwritten_;
@@ -288,9 +294,21 @@ bool Launch::isOpen(const Instruction &instruction, const Item &item, uint32_t l
   return instruction.gateLanes == 0 || item.frame[instruction.b + (instruction.gateLanes > 1 ? lane : 0)];
 }
 
+void Launch::noteBanks(const Instruction &instruction, const Item &item, int64_t first, bool writes) {
+  if (!banks_ || code_.memories[instruction.memory].kind != uop::Memory::Local)
+    return;
+  auto number = uint32_t(&instruction - code_.instructions.data());
+  BankLog::Place place{number, instruction.memory, writes, instruction.gateLanes != 0};
+  uint32_t together = instruction.gateLanes > 1 ? 1 : instruction.lanes; // lanes of one gate
+  for (uint32_t lane = 0; lane < instruction.lanes; lane += together)
+    if (isOpen(instruction, item, lane))
+      banks_->note(place, item.number, (first + lane) * instruction.bytes, int64_t(together) * instruction.bytes);
+}
+
 bool Launch::load(const Instruction &instruction, Item &item) {
   int64_t first = index(instruction, item);
   char *result = &item.frame[instruction.result];
+  noteBanks(instruction, item, first, /*writes=*/false);
   for (uint32_t lane = 0; lane < instruction.lanes; ++lane) {
     const char *from;
     if (isOpen(instruction, item, lane)) {
@@ -307,6 +325,7 @@ bool Launch::load(const Instruction &instruction, Item &item) {
 
 bool Launch::store(const Instruction &instruction, Item &item) {
   int64_t first = index(instruction, item);
+  noteBanks(instruction, item, first, /*writes=*/true);
   for (uint32_t lane = 0; lane < instruction.lanes; ++lane) {
     if (!isOpen(instruction, item, lane))
       continue;
@@ -390,7 +409,7 @@ char *Launch::failRace(const Item &item, const UopMemory &memory, int64_t elemen
 }
 
 llvm::Error UopProgram::launch(llvm::ArrayRef<UopBuffer> buffers, llvm::ArrayRef<int64_t> sizes,
-                               llvm::ArrayRef<int64_t> grid) const {
+                               llvm::ArrayRef<int64_t> grid, std::vector<LocalTurns> *turns) const {
   if (buffers.size() != code_->buffers || sizes.size() != code_->sizes.size() || grid.size() > 3)
     return failure("kernel '" + code_->name + "' takes " + llvm::Twine(code_->buffers) + " buffers and " +
                    llvm::Twine(code_->sizes.size()) + " sizes, not " + llvm::Twine(buffers.size()) + " and " +
@@ -398,5 +417,11 @@ llvm::Error UopProgram::launch(llvm::ArrayRef<UopBuffer> buffers, llvm::ArrayRef
   Position groups = {1, 1, 1};
   for (auto [axis, count] : llvm::enumerate(grid))
     groups[axis] = count;
-  return Launch(*code_, buffers, sizes).run(groups);
+  BankLog banks;
+  llvm::Error failed = Launch(*code_, buffers, sizes, turns ? &banks : nullptr).run(groups);
+  if (!failed && turns)
+    for (auto [number, memory] : llvm::enumerate(code_->memories))
+      if (memory.kind == uop::Memory::Local)
+        turns->push_back({memory.name, banks.reads(number), banks.writes(number)});
+  return failed;
 }

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "interp/BankLog.h"
 #include "ir/uop/UOp.h"
 
 #include "llvm/Support/Error.h"
@@ -28,6 +29,12 @@ struct UopBuffer {
   int64_t bytes;
 };
 
+/// What the items of warps asked of one local memory.
+struct LocalTurns {
+  std::string memory;
+  BankTurns reads, writes;
+};
+
 struct UopCode;
 
 /// A kernel made ready to run: decoded once, launched often, also from several threads at a time.
@@ -37,9 +44,9 @@ public:
 
   llvm::StringRef name() const;
   /// Runs every item of every group. `buffers` and `sizes` are the function's arguments in order; `grid` counts the
-  /// groups along each axis, absent axes being 1.
-  llvm::Error launch(llvm::ArrayRef<UopBuffer> buffers, llvm::ArrayRef<int64_t> sizes,
-                     llvm::ArrayRef<int64_t> grid) const;
+  /// groups along each axis, absent axes being 1. With `turns`, that of each local memory is added.
+  llvm::Error launch(llvm::ArrayRef<UopBuffer> buffers, llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> grid,
+                     std::vector<LocalTurns> *turns = nullptr) const;
 
 private:
   explicit UopProgram(std::shared_ptr<const UopCode> code) : code_(std::move(code)) {}

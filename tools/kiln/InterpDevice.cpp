@@ -26,6 +26,7 @@ struct Block {
 struct State {
   std::vector<interp::UopProgram> programs;
   const kiln_model *model;
+  kiln_options options;
   std::string error;
 };
 
@@ -63,9 +64,11 @@ static llvm::Error decode(const kiln_model &model, State &state) {
   return llvm::Error::success();
 }
 
-static kiln_status open(const kiln_model *model, const kiln_options *, void **opaque, char *error, size_t errorBytes) {
+static kiln_status open(const kiln_model *model, const kiln_options *options, void **opaque, char *error,
+                        size_t errorBytes) {
   auto state = std::make_unique<State>();
   state->model = model;
+  state->options = *options;
   if (llvm::Error failed = decode(*model, *state)) {
     snprintf(error, errorBytes, "%s", llvm::toString(std::move(failed)).c_str());
     return KILN_DEVICE_ERROR;
@@ -99,6 +102,15 @@ static kiln_status copy(void *, kiln_slice to, kiln_slice from, int64_t bytes) {
   return KILN_OK;
 }
 
+/// How a GPU's banks would serve a kernel's local memory.
+static void tell(const kiln_options &options, llvm::StringRef kernel, const interp::LocalTurns &local) {
+  std::string line;
+  llvm::raw_string_ostream out(line);
+  out << kernel << " " << local.memory << ": reads take " << local.reads.taken << " turns, " << local.reads.least
+      << " without conflicts of banks, writes " << local.writes.taken << ", " << local.writes.least;
+  options.log(options.log_user, line.c_str());
+}
+
 static kiln_status launch(void *opaque, const kiln_launch_info *info, const kiln_slice *buffers, const int64_t *sizes,
                           const int64_t grid[KILN_MAX_GRID]) {
   State &state = stateOf(opaque);
@@ -107,8 +119,12 @@ static kiln_status launch(void *opaque, const kiln_launch_info *info, const kiln
   for (const kiln_slice &slice : llvm::ArrayRef(buffers, called.buffers))
     memory.push_back(
         {bytesOf(slice), static_cast<int64_t>(static_cast<Block *>(slice.memory)->bytes.size()) - slice.offset});
-  llvm::Error failed = state.programs[info->kernel].launch(memory, llvm::ArrayRef(sizes, called.sizes),
-                                                           llvm::ArrayRef(grid, KILN_MAX_GRID));
+  std::vector<interp::LocalTurns> turns;
+  bool isTold = state.options.debug >= 2 && state.options.log;
+  llvm::Error failed = state.programs[info->kernel].launch(
+      memory, llvm::ArrayRef(sizes, called.sizes), llvm::ArrayRef(grid, KILN_MAX_GRID), isTold ? &turns : nullptr);
+  for (const interp::LocalTurns &local : turns)
+    tell(state.options, called.name, local);
   if (!failed)
     return KILN_OK;
   state.error = llvm::toString(std::move(failed));

@@ -475,3 +475,24 @@ TEST_CASE("a matrix is read and written row by row, each within its memory") {
   CHECK(Kernel(multiply("6")).launch({buffer(out), buffer(a), buffer(b)}) ==
         "kernel 'k': item (0, 0, 0) of group (0, 0, 0) reads element 9 of 'data1', which has 9");
 }
+
+TEST_CASE("a launch counts the turns of its local memory, item by item and to the barrier") {
+  Kernel turned(kernel("%o: " + kI32, R"mlir(
+    %room = uop.define "room" 64 : !uop.ptr<i32, local>
+    %me = uop.special local 0 <32> : i32
+    %two = uop.const 2 : i32
+    %at = uop.alu mul %me, %two : (i32, i32) -> i32
+    uop.store %me, %room[%at : i32] : i32, !uop.ptr<i32, local>
+    uop.barrier
+    %mine = uop.load %room[%at : i32] : !uop.ptr<i32, local> -> i32
+    uop.store %mine, %o[%me : i32] : i32, !uop.ptr<i32, global>
+  )mlir",
+                       "32"));
+  std::vector<int32_t> out(32);
+  std::vector<kiln::interp::LocalTurns> turns;
+  REQUIRE(!turned.programs.front().launch({buffer(out)}, {}, {1}, &turns));
+  REQUIRE(turns.size() == 1);
+  CHECK(turns[0].memory == "room");
+  CHECK(turns[0].writes == kiln::interp::BankTurns{2, 1});
+  CHECK(turns[0].reads == kiln::interp::BankTurns{2, 1});
+}
