@@ -64,6 +64,7 @@ struct Moved : optimize::Access {
 struct GroupProduct {
   size_t m, n, k;
   unsigned rows, columns; ///< the operands' buffers
+  int64_t bytes;          ///< of an operand's element as it is multiplied, and staged
 };
 
 /// What a group computes of a product: `each` × `each` results an item, kTileItems × kTileItems items, in steps of
@@ -321,11 +322,17 @@ std::optional<GroupProduct> GroupChooser::findProduct() const {
   if (!free[0] || !free[1] || !k)
     return std::nullopt;
   int columns = store->isContiguous(*free[0]) ? 0 : 1;
-  return GroupProduct{*free[1 - columns], *free[columns], *k, operands[1 - columns]->buffer, operands[columns]->buffer};
+  int64_t bits = getElementTypeOrSelf(mul.getResult().getType()).getIntOrFloatBitWidth();
+  return GroupProduct{*free[1 - columns],
+                      *free[columns],
+                      *k,
+                      operands[1 - columns]->buffer,
+                      operands[columns]->buffer,
+                      std::max<int64_t>(1, bits / 8)};
 }
 
 bool GroupChooser::chooseProduct(const GroupProduct &product) {
-  auto [m, n, k, rows, columns] = product;
+  auto [m, n, k, rows, columns, staged] = product;
   if (target_.maxItems() < kTileItems * kTileItems || left_[m] < kTileItems || left_[n] < kTileItems ||
       left_[k] < kTileItems)
     return false;
@@ -354,15 +361,17 @@ bool GroupChooser::chooseProduct(const GroupProduct &product) {
   }
   if (!tile)
     return false;
-  int64_t lanes = kAccessBytes / bytes, run = kRuns * lanes;
-  bool hasRuns = tile->each == run && lanes > 1 && isFixed(n) && left_[n] % (run * kTileItems) == 0;
-  bool isWide = hasRuns && left_[n] % (run * kWideColumns) == 0;
+  int64_t lanes = kAccessBytes / bytes;
+  bool hasRuns = tile->each == kRuns * lanes && lanes > 1 && isFixed(n) && left_[n] % (tile->each * kTileItems) == 0;
+  bool isWide = hasRuns && left_[n] % (tile->each * kWideColumns) == 0;
+  // Of the stage an item takes one access, and the next behind those of all its neighbours, lest they meet in a bank.
+  int64_t run = hasRuns ? lanes : std::clamp<int64_t>(kAccessBytes / staged, 1, tile->each);
   add(OptKind::UPCAST, m, tile->each);
-  add(hasRuns ? OptKind::VECTOR : OptKind::UPCAST, n, hasRuns ? lanes : tile->each);
+  add(hasRuns ? OptKind::VECTOR : OptKind::UPCAST, n, run);
   add(OptKind::LOCAL, m, isWide ? kWideRows : kTileItems);
   add(OptKind::LOCAL, n, isWide ? kWideColumns : kTileItems); // neighbours along n
-  if (hasRuns)
-    add(OptKind::UPCAST, n, kRuns);
+  if (tile->each > run)
+    add(OptKind::UPCAST, n, tile->each / run);
   addGroupAxes();
   add(OptKind::TILE, k, tile->depth);
   add(OptKind::STAGE, k, rows);
@@ -372,7 +381,7 @@ bool GroupChooser::chooseProduct(const GroupProduct &product) {
 
 /// A small tile whose sum the items of a group take in parts, so that many of them hide how long memory takes.
 bool GroupChooser::choosePartedProduct(const GroupProduct &product) {
-  auto [m, n, k, rows, columns] = product;
+  auto [m, n, k, rows, columns, staged] = product;
   constexpr int64_t each = 4;
   if (left_[k] < kPartedSum || left_[k] % (kParts * kPartDepth) || left_[n] < each * kPartColumns)
     return false;
