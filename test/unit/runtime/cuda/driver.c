@@ -8,6 +8,7 @@
 
 #include "runtime/device/cuda/api.h"
 
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,11 +28,18 @@ struct CUgraph_st {
   step steps[MOST_STEPS];
 };
 
-static struct CUgraph_st *captured; /* NULL: nothing is */
+static _Thread_local struct CUgraph_st *captured; /* NULL: nothing is */
+static _Thread_local int entered;                 /* how often a context was made current */
+static pthread_mutex_t blocks_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct block {
   char *begin;
   size_t bytes;
 } blocks[MOST_BLOCKS];
+
+static void count(int *counter, int change) { __atomic_fetch_add(counter, change, __ATOMIC_RELAXED); }
+
+/* Of every call that works in the current context. */
+static void need_context(void) { count(&fake_cuda.strays, entered == 0); }
 
 static void perform(const step *each) {
   if (each->bytes)
@@ -75,8 +83,11 @@ cuda_result cuDevicePrimaryCtxRetain(cuda_context *context, cuda_device device) 
   return 0;
 }
 cuda_result cuDevicePrimaryCtxRelease_v2(cuda_device device) { return (void)device, 0; }
-cuda_result cuCtxPushCurrent_v2(cuda_context context) { return (void)context, 0; }
-cuda_result cuCtxPopCurrent_v2(cuda_context *context) { return (*context = (cuda_context)&fake_cuda, 0); }
+cuda_result cuCtxPushCurrent_v2(cuda_context context) { return (void)context, (void)entered++, 0; }
+cuda_result cuCtxPopCurrent_v2(cuda_context *context) {
+  *context = (cuda_context)&fake_cuda;
+  return entered-- == 0;
+}
 cuda_result cuModuleLoadData(cuda_module *module, const void *image) {
   (void)image;
   *module = (cuda_module)&fake_cuda;
@@ -95,65 +106,90 @@ cuda_result cuStreamCreate(cuda_stream *stream, unsigned flags) {
 cuda_result cuStreamDestroy_v2(cuda_stream stream) { return (void)stream, 0; }
 cuda_result cuStreamSynchronize(cuda_stream stream) {
   (void)stream;
-  fake_cuda.waits++;
+  need_context();
+  count(&fake_cuda.waits, 1);
   return fake_cuda.fail_wait || fake_cuda.is_lost ? ILLEGAL_ADDRESS : 0;
 }
 
 cuda_result cuEventCreate(cuda_event *event, unsigned flags) {
   *event = (cuda_event)&fake_cuda;
-  fake_cuda.events++;
+  count(&fake_cuda.events, 1);
   return flags != CUDA_EVENT_DISABLE_TIMING;
 }
-cuda_result cuEventDestroy_v2(cuda_event event) { return (void)event, fake_cuda.events--, 0; }
+cuda_result cuEventDestroy_v2(cuda_event event) { return (void)event, count(&fake_cuda.events, -1), 0; }
 cuda_result cuEventRecord(cuda_event event, cuda_stream stream) { return (void)event, (void)stream, 0; }
 cuda_result cuEventSynchronize(cuda_event event) { return (void)event, 0; }
 
-cuda_result cuMemAlloc_v2(cuda_address *address, size_t bytes) {
+static cuda_result add_block(char *begin, size_t bytes) {
   for (int i = 0; i < MOST_BLOCKS; i++)
     if (!blocks[i].begin) {
-      char *begin = aligned_alloc(256, (bytes + 255) / 256 * 256);
       blocks[i] = (struct block){begin, bytes};
-      *address = (cuda_address)(uintptr_t)begin;
-      return begin ? 0 : CUDA_OUT_OF_MEMORY;
+      fake_cuda.blocks++;
+      return 0;
     }
   return CUDA_OUT_OF_MEMORY;
+}
+cuda_result cuMemAlloc_v2(cuda_address *address, size_t bytes) {
+  need_context();
+  if (fake_cuda.most_bytes && bytes > (size_t)fake_cuda.most_bytes)
+    return CUDA_OUT_OF_MEMORY;
+  char *begin = aligned_alloc(256, (bytes + 255) / 256 * 256);
+  pthread_mutex_lock(&blocks_lock);
+  cuda_result added = begin ? add_block(begin, bytes) : CUDA_OUT_OF_MEMORY;
+  pthread_mutex_unlock(&blocks_lock);
+  if (added)
+    free(begin);
+  *address = added ? 0 : (cuda_address)(uintptr_t)begin;
+  return added;
 }
 cuda_result cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
   *memory = NULL;
   if (fake_cuda.fail_host_alloc)
     return CUDA_OUT_OF_MEMORY;
   *memory = aligned_alloc(256, (bytes + 255) / 256 * 256);
-  fake_cuda.pinned += *memory != NULL;
+  count(&fake_cuda.pinned, *memory != NULL);
   return flags != 0;
 }
 cuda_result cuMemFreeHost(void *memory) {
-  fake_cuda.pinned--;
+  count(&fake_cuda.pinned, -1);
   return (free(memory), 0);
 }
-cuda_result cuMemFree_v2(cuda_address address) {
+/* The block that holds the address; NULL: none. */
+static struct block *find_block(cuda_address address) {
+  const char *data = (const char *)(uintptr_t)address;
   for (int i = 0; i < MOST_BLOCKS; i++)
-    if (blocks[i].begin == (char *)(uintptr_t)address) {
-      free(blocks[i].begin);
-      blocks[i].begin = NULL;
-      return 0;
-    }
-  return INVALID_VALUE;
+    if (blocks[i].begin && data >= blocks[i].begin && data < blocks[i].begin + blocks[i].bytes)
+      return &blocks[i];
+  return NULL;
+}
+cuda_result cuMemFree_v2(cuda_address address) {
+  need_context();
+  pthread_mutex_lock(&blocks_lock);
+  struct block *found = find_block(address);
+  if (found) {
+    free(found->begin);
+    found->begin = NULL;
+    fake_cuda.blocks--;
+  }
+  pthread_mutex_unlock(&blocks_lock);
+  return found ? 0 : INVALID_VALUE;
 }
 cuda_result cuPointerGetAttributes(unsigned count, const int *attributes, void **values, cuda_address pointer) {
-  const char *data = (const char *)(uintptr_t)pointer;
-  for (int i = 0; i < MOST_BLOCKS; i++)
-    if (blocks[i].begin && data >= blocks[i].begin && data < blocks[i].begin + blocks[i].bytes) {
-      *(unsigned *)values[0] = CUDA_MEMORY_DEVICE;
-      return count != 1 || attributes[0] != CUDA_POINTER_MEMORY_TYPE;
-    }
-  return 0;
+  pthread_mutex_lock(&blocks_lock);
+  const struct block *found = find_block(pointer);
+  pthread_mutex_unlock(&blocks_lock);
+  if (!found)
+    return 0;
+  *(unsigned *)values[0] = CUDA_MEMORY_DEVICE;
+  return count != 1 || attributes[0] != CUDA_POINTER_MEMORY_TYPE;
 }
 
 cuda_result cuMemcpyAsync(cuda_address to, cuda_address from, size_t bytes, cuda_stream stream) {
   (void)stream;
   if (fake_cuda.is_lost)
     return ILLEGAL_ADDRESS;
-  fake_cuda.copies++;
+  need_context();
+  count(&fake_cuda.copies, 1);
   return take((step){(int32_t *)(uintptr_t)to, (const int32_t *)(uintptr_t)from, 0, 0, (int64_t)bytes});
 }
 cuda_result cuMemcpyDtoDAsync_v2(cuda_address to, cuda_address from, size_t bytes, cuda_stream stream) {
@@ -164,12 +200,14 @@ cuda_result cuLaunchKernel(cuda_function function, unsigned grid_x, unsigned gri
                            void **parameters, void **extra) {
   (void)function, (void)grid_x, (void)grid_y, (void)grid_z, (void)block_x, (void)block_y, (void)block_z;
   (void)shared_bytes, (void)stream, (void)extra;
+  need_context();
   if (fake_cuda.is_lost)
     return ILLEGAL_ADDRESS;
   if (fake_cuda.fail_launch && --fake_cuda.fail_launch == 0)
     return fake_cuda.launch_error ? fake_cuda.launch_error : OUT_OF_RESOURCES;
-  fake_cuda.is_lost = fake_cuda.lost_after && --fake_cuda.lost_after == 0;
-  fake_cuda.launches += !captured;
+  if (fake_cuda.lost_after && --fake_cuda.lost_after == 0)
+    fake_cuda.is_lost = 1;
+  count(&fake_cuda.launches, !captured);
   return take((step){*(int32_t **)parameters[0], *(const int32_t **)parameters[1], *(int64_t *)parameters[2],
                      *(int64_t *)parameters[3], 0});
 }
@@ -193,7 +231,8 @@ cuda_result cuGraphInstantiateWithFlags(cuda_graph_exec *exec, cuda_graph graph,
 }
 cuda_result cuGraphLaunch(cuda_graph_exec exec, cuda_stream stream) {
   (void)stream;
-  fake_cuda.graph_launches++;
+  need_context();
+  count(&fake_cuda.graph_launches, 1);
   for (int i = 0; i < ((cuda_graph)exec)->count; i++)
     perform(&((cuda_graph)exec)->steps[i]);
   return 0;
