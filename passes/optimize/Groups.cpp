@@ -370,7 +370,7 @@ bool GroupChooser::chooseProduct(const GroupProduct &product) {
   add(hasRuns ? OptKind::VECTOR : OptKind::UPCAST, n, run);
   add(OptKind::LOCAL, m, isWide ? kWideRows : kTileItems);
   add(OptKind::LOCAL, n, isWide ? kWideColumns : kTileItems); // neighbours along n
-  if (tile->each > run)
+  if (tile->each > run && sizes_[n].max() > run * kTileItems) // else all columns are there already
     add(OptKind::UPCAST, n, tile->each / run);
   addGroupAxes();
   add(OptKind::TILE, k, tile->depth);
