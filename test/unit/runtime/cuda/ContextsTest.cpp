@@ -87,6 +87,7 @@ TEST_CASE("threads run models side by side, each with contexts of its own") {
   constexpr int kThreads = 6, kRuns = 60;
   std::vector<std::string> wrong(kThreads);
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int thread = 0; thread < kThreads; thread++)
     threads.emplace_back([thread, &wrong] {
       for (int round = 0; round < 3; round++) {
