@@ -52,10 +52,11 @@ private:
 
 enum class PadMode { Constant, Reflect, Edge, Wrap };
 
-/// Windows along the trailing (spatial) axes, one number an axis. Empty strides and dilations mean 1, empty pads 0.
+/// Windows along the trailing (spatial) axes, one number an axis. Empty strides and dilations mean 1, empty pads 0. A
+/// pad that depends on a size may turn out negative: it then takes elements away that no window reaches.
 struct Window {
   llvm::SmallVector<int64_t> kernel, strides, dilations;
-  llvm::SmallVector<int64_t> padLow, padHigh;
+  Shape padLow, padHigh;
   /// The last window of an axis may reach past the padded end, as long as it starts before the input's end.
   bool ceilMode = false;
 };

@@ -108,8 +108,15 @@ std::optional<Window> TensorBuilder::complete(Window window, int64_t spatial) {
   fill(window.kernel, 1, 1, "kernel sizes");
   fill(window.strides, 1, 1, "strides");
   fill(window.dilations, 1, 1, "dilations");
-  fill(window.padLow, 0, 0, "pads");
-  fill(window.padHigh, 0, 0, "pads");
+  for (Shape *pads : {&window.padLow, &window.padHigh}) {
+    if (pads->empty())
+      pads->assign(spatial, Expr(0));
+    if (int64_t(pads->size()) != spatial)
+      fail(Twine(pads->size()) + " pads for " + Twine(spatial) + " spatial axes", "give one an axis");
+    for (Expr pad : *pads)
+      if (pad.isConst() && (pad.constant() < 0 || pad.constant() > view::kMaxDim))
+        fail("one of the pads is " + pad.print(), "the least is 0");
+  }
   return ok() ? std::optional<Window>(std::move(window)) : std::nullopt;
 }
 
@@ -123,7 +130,7 @@ Expr TensorBuilder::ceilPadding(const Window &window, size_t axis, Expr size) {
 }
 
 /// Pads of the whole tensor from those of its spatial axes.
-static Shape withLeadingZeros(int64_t rank, ArrayRef<int64_t> amounts) {
+static Shape withLeadingZeros(int64_t rank, ArrayRef<Expr> amounts) {
   Shape result(rank - int64_t(amounts.size()), Expr(0));
   result.append(amounts.begin(), amounts.end());
   return result;

@@ -141,11 +141,11 @@ Window Node::window() {
   if (!has("pads"))
     return window;
   auto [low, high] = pairs("pads");
-  for (auto [amounts, sizes] : {std::pair(&window.padLow, low), std::pair(&window.padHigh, high)})
+  for (auto &[amounts, sizes] : {std::pair(&window.padLow, low), std::pair(&window.padHigh, high)})
     for (Expr size : sizes) {
       if (!size.isConst())
         b.fail("a pad of " + size.print(), "the pads of windows are integers");
-      amounts->push_back(size.isConst() ? size.constant() : 0);
+      amounts->push_back(size);
     }
   return window;
 }

@@ -80,7 +80,7 @@ static bool padToOutput(Node &n, Value x, Window &window, llvm::ArrayRef<Expr> o
     int64_t taken = std::max<int64_t>(total.constant(), 0);
     outputPad[i] += taken - total.constant();
     window.padLow[i] = moreBefore ? taken - taken / 2 : taken / 2;
-    window.padHigh[i] = taken - window.padLow[i];
+    window.padHigh[i] = Expr(taken) - window.padLow[i];
   }
   return true;
 }

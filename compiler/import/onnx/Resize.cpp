@@ -233,7 +233,7 @@ static Value resize(Node &n, TensorBuilder &b) {
                                                                   {"align_corners", ResizeMode::AlignCorners},
                                                                   {"asymmetric", ResizeMode::Asymmetric},
                                                                   {"tf_crop_and_resize", ResizeMode::Crop}};
-  if (n.opset() < 13)
+  if (n.opset() < 13 || n.string("mode", "nearest") == "nearest") // tf2onnx writes it at any opset
     modes.push_back({"tf_half_pixel_for_nn", ResizeMode::HalfPixelForNearest});
   if (n.opset() >= 19)
     modes.push_back({"half_pixel_symmetric", ResizeMode::HalfPixelSymmetric});

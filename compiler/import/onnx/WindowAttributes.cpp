@@ -10,21 +10,19 @@ using namespace kiln::import::onnx;
 using llvm::Twine;
 
 /// auto_pad's SAME: as many windows as ceil(size / stride), the padding halved, the odd one after (UPPER) or before.
-static bool padToSame(Node &n, mlir::Value x, Window &window, bool upper) {
+static void padToSame(Node &n, mlir::Value x, Window &window, bool upper) {
   for (auto [i, kernel] : llvm::enumerate(window.kernel)) {
     int64_t stride = window.strides[i], span = (kernel - 1) * window.dilations[i] + 1;
     Expr size = TensorBuilder::dim(x, 2 + i);
-    Expr total =
-        stride == 1 ? Expr(span - 1) : view::maximum((view::ceilDiv(size, stride) - 1) * stride + span - size, 0);
-    if (!total.isConst()) {
-      n.fail("attribute 'auto_pad' needs to know the size " + size.print(), "fix it with --dim");
-      return false;
-    }
-    int64_t half = total.constant() / 2, rest = total.constant() - half;
+    Expr total = span - 1;
+    if (stride > 1)
+      total = view::maximum((view::floorDiv(size + (stride - 1), stride) - 1) * stride + span - size, 0);
+    if (!total.isConst())
+      total = n.named("padding", total, 0, span - 1);
+    Expr half = view::floorDiv(total, 2), rest = view::floorDiv(total + 1, 2);
     window.padLow.push_back(upper ? half : rest);
     window.padHigh.push_back(upper ? rest : half);
   }
-  return true;
 }
 
 std::optional<Window> kiln::import::onnx::readWindow(Node &n, mlir::Value x, llvm::ArrayRef<Expr> kernel) {
@@ -72,8 +70,10 @@ std::optional<Window> kiln::import::onnx::readWindow(Node &n, mlir::Value x, llv
   if (!complete(window.kernel, "kernel_shape", spatial, 1, 1) || !complete(window.strides, "strides", spatial, 1, 1) ||
       !complete(window.dilations, "dilations", spatial, 1, 1))
     return std::nullopt;
-  if (autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER")
-    return padToSame(n, x, window, autoPad == "SAME_UPPER") ? std::optional(window) : std::nullopt;
+  if (autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER") {
+    padToSame(n, x, window, autoPad == "SAME_UPPER");
+    return window;
+  }
   if (autoPad == "VALID")
     pads.clear();
   else if (autoPad != "NOTSET")

@@ -206,6 +206,39 @@ TEST_CASE("auto_pad puts the odd padding after or before") {
              Contains("attribute 'auto_pad' is 'SOME'; it is NOTSET, VALID, SAME_UPPER or SAME_LOWER"));
 }
 
+TEST_CASE("auto_pad of a size that only a run knows") {
+  auto windows = [](const char *op, const char *pad, llvm::ArrayRef<int64_t> kernel, llvm::ArrayRef<float> values) {
+    OnnxModel model(11);
+    model.input("x", {1, 1, "n"}).output("y");
+    model.floats("w", {1, 1, kernel[0]}, Floats(kernel[0], 1));
+    ::onnx::NodeProto &node =
+        llvm::StringRef(op) == "Conv" ? model.node(op, {"x", "w"}, {"y"}) : model.node(op, {"x"}, {"y"});
+    setString(node, "auto_pad", pad);
+    setInts(node, "strides", {2});
+    if (llvm::StringRef(op) != "Conv")
+      setInts(node, "kernel_shape", {int(kernel[0])});
+    return model.runFloats({floatTensor({1, 1, int64_t(values.size())}, values)});
+  };
+  CHECK(windows("Conv", "SAME_UPPER", {3}, {1, 2, 3}) == Floats{3, 5});
+  CHECK(windows("Conv", "SAME_UPPER", {3}, {1, 2, 3, 4}) == Floats{6, 7});
+  CHECK(windows("Conv", "SAME_LOWER", {3}, {1, 2, 3, 4}) == Floats{3, 9});
+  CHECK(windows("Conv", "SAME_UPPER", {1}, {1, 2, 3, 4}) == Floats{1, 3}); // the 4 is in no window
+  CHECK(windows("MaxPool", "SAME_UPPER", {3}, {-1, -2, -3, -4}) == Floats{-1, -3});
+  CHECK(windows("AveragePool", "SAME_UPPER", {3}, {3, 6, 9, 12}) == Floats{6, 10.5});
+}
+
+TEST_CASE("a shortcut beside windows of the same stride fits at any size") {
+  OnnxModel model(11);
+  model.input("x", {1, 1, "n"}).output("y").floats("w3", {1, 1, 3}, {1, 1, 1}).floats("w1", {1, 1, 1}, {10});
+  for (auto [weight, result] : {std::pair("w3", "a"), std::pair("w1", "b")}) {
+    ::onnx::NodeProto &node = model.node("Conv", {"x", weight}, {result});
+    setString(node, "auto_pad", "SAME_UPPER");
+    setInts(node, "strides", {2});
+  }
+  model.node("Add", {"a", "b"}, {"y"});
+  CHECK(model.runFloats({floatTensor({1, 1, 3}, {1, 2, 3})}) == Floats{13, 35});
+}
+
 TEST_CASE("window attributes that cannot be") {
   auto conv = [] { return Case(11, "Conv", {1, 1, 3}).floats({1, 1, 2}, {1, 10}); };
   CHECK_THAT(conv().with("strides", {0}).import(),

@@ -106,13 +106,14 @@ TEST_CASE("Only some axes are resized; the ratio can be kept") {
   CHECK(outputs[0].dims == kiln::interp::Dims{1, 2, 3});
 }
 
-TEST_CASE("Opset 10 has scales alone and rounds down; 11 and 12 know tf_half_pixel_for_nn") {
+TEST_CASE("Opset 10 has scales alone and rounds down; nearest neighbours know tf_half_pixel_for_nn at any opset") {
   OnnxModel model(10);
   model.input("x", {2}).output("y").floats("scales", {1}, {1.5f});
   model.node("Resize", {"x", "scales"}, {"y"});
   CHECK(model.runFloats({floatTensor({2}, {1, 2})}) == Floats{1, 1, 2});
   CHECK(Resize(0.5f, {4}, 11).coordinates("tf_half_pixel_for_nn").on({1, 2, 3, 4}) == Floats{2, 4});
-  CHECK_THAT(Resize(0.5f, {4}, 13).coordinates("tf_half_pixel_for_nn").model.import(),
+  CHECK(Resize(0.5f, {4}, 18).coordinates("tf_half_pixel_for_nn").on({1, 2, 3, 4}) == Floats{2, 4});
+  CHECK_THAT(Resize(0.5f, {4}, 13).coordinates("tf_half_pixel_for_nn").with("mode", "linear").model.import(),
              Contains("it is one of half_pixel, "));
 }
 
