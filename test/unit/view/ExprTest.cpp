@@ -68,6 +68,8 @@ TEST_CASE("division and modulo simplify through what divides what") {
   CHECK(floorDiv(Expr(-7), 2) == Expr(-4));
   CHECK(mod(Expr(-7), 3) == Expr(2));
   CHECK(ceilDiv(x, 16).max() == 1);
+  // Without the offset by which a negative numerator would be divided.
+  CHECK(ceilDiv(x, 16) == floorDiv(x + 15, 16));
 }
 
 TEST_CASE("parts of a size of wide bounds are counted without constants of that width") {
