@@ -148,6 +148,20 @@ static Value featureVectorizer(Node &n, TensorBuilder &b) {
   return b.concat(parts, 1);
 }
 
+/// A map from label to score for each row, which ONNX has for this operator alone. Here it is the tensor of scores: a
+/// column is what has the label at its place.
+static Value zipMap(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  size_t strings = n.strings("classlabels_strings").size(), integers = n.integers("classlabels_int64s").size();
+  if (!x)
+    return {};
+  int64_t labels = strings + integers;
+  if ((strings == 0) == (integers == 0) || b.rank(x) < 1 || !view::provablyEqual(b.dim(x, b.rank(x) - 1), labels))
+    return b.fail(Twine(labels) + " labels for scores " + describe(b.shape(x)),
+                  "classlabels_strings or classlabels_int64s has one a column");
+  return x;
+}
+
 void kiln::import::onnx::addClassical(Registry &r) {
   r.add(kDomain, "ArrayFeatureExtractor", 1, arrayFeatureExtractor);
   r.add(kDomain, "Binarizer", 1, binarizer);
@@ -156,4 +170,5 @@ void kiln::import::onnx::addClassical(Registry &r) {
   r.add(kDomain, "Normalizer", 1, normalizer);
   r.add(kDomain, "OneHotEncoder", 1, oneHotEncoder);
   r.add(kDomain, "Scaler", 1, scaler);
+  r.add(kDomain, "ZipMap", 1, zipMap);
 }

@@ -262,7 +262,8 @@ llvm::Error Importer::importOutputs(const ::onnx::GraphProto &graph, Scope &scop
       return failure("output " + quoted(declared.name()) + " is declared as " + dataTypeName(dataType) +
                          " but computed as " + dtypeName(result.element()),
                      "declare it so, or cast it");
-    if (declared.type().has_sequence_type() && !llvm::isa<SequenceType>(result.element()))
+    bool isOfMaps = declared.type().sequence_type().elem_type().has_map_type(); // of ZipMap, which gives a tensor
+    if (declared.type().has_sequence_type() && !isOfMaps && !llvm::isa<SequenceType>(result.element()))
       return failure("output " + quoted(declared.name()) + " is declared as a sequence but computed as " +
                          dtypeName(result.element()),
                      "declare it so");

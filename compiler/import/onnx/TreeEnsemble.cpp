@@ -98,14 +98,16 @@ static Value treeEnsemble(Node &n, TensorBuilder &b) {
   Reals weight = tensorNumbers(n, "leaf_weights");
   trees.leaves = weight.size();
   n.ignore({"nodes_hitrates"});
-  if (int64_t transform = n.integer("post_transform", 0); transform != 0)
-    return b.fail("attribute 'post_transform' is " + Twine(transform), "0 is supported");
+  int64_t transform = n.integer("post_transform", int64_t(PostTransform::None));
+  if (transform < int64_t(PostTransform::None) || transform > int64_t(PostTransform::Probit))
+    return b.fail("attribute 'post_transform' is " + Twine(transform), "it is 0 to 4");
   if (how < 0 || how >= kAggregates || target.size() != weight.size())
     return b.fail("the lists that describe the trees do not fit together");
   std::vector<LeafWeight> weights;
   for (size_t leaf = 0; leaf < weight.size(); ++leaf)
     weights.push_back({int64_t(leaf), target[leaf], weight[leaf]});
-  return aggregate(b, x, trees, weights, targets, Aggregate(how));
+  Value scores = aggregate(b, x, trees, weights, targets, Aggregate(how));
+  return scores ? transformed(b, scores, PostTransform(transform)) : scores;
 }
 
 //===----------------------------------------------------------------------===//

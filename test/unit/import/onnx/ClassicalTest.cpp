@@ -254,3 +254,46 @@ TEST_CASE("in the first opset LabelEncoder gives a string's place") {
   encoder.texts("classes_strings", {"a", "b"});
   CHECK(encoder.labels(kWords) == Ints{1, -1});
 }
+
+TEST_CASE("ZipMap gives the scores that it was given") {
+  ClassicalCase zip("ZipMap", {1, 2});
+  zip.texts("classlabels_strings", {"no", "yes"});
+  zip.model.graph().mutable_output(0)->mutable_type()->mutable_sequence_type()->mutable_elem_type()->mutable_map_type();
+  CHECK(zip.on(kRow) == Floats{1, 2});
+  ClassicalCase three("ZipMap", {1, 2});
+  three.ints("classlabels_int64s", {4, 5, 6});
+  CHECK_THAT(three.model.import(), Contains("(ZipMap): 3 labels for scores [1, 2]; "));
+}
+
+TEST_CASE("TreeEnsemble transforms its scores") {
+  auto ensemble = [](int64_t transform) {
+    ClassicalCase made("TreeEnsemble", {1, 2});
+    made.model.proto.mutable_opset_import(1)->set_version(5);
+    auto tensor = [&](const std::string &name, int dtype) -> ::onnx::TensorProto & {
+      ::onnx::AttributeProto &attribute = *made.node->add_attribute();
+      attribute.set_name(name);
+      attribute.set_type(::onnx::AttributeProto::TENSOR);
+      attribute.mutable_t()->set_data_type(dtype);
+      return *attribute.mutable_t();
+    };
+    // x[0] <= 0.5: 1 for target 0, else 2 for target 1.
+    ::onnx::TensorProto &splits = tensor("nodes_splits", ::onnx::TensorProto::FLOAT);
+    splits.add_dims(1);
+    splits.add_float_data(0.5f);
+    ::onnx::TensorProto &modes = tensor("nodes_modes", ::onnx::TensorProto::UINT8);
+    modes.add_dims(1);
+    modes.add_int32_data(0);
+    ::onnx::TensorProto &weights = tensor("leaf_weights", ::onnx::TensorProto::FLOAT);
+    weights.add_dims(2);
+    weights.add_float_data(1);
+    weights.add_float_data(2);
+    made.ints("tree_roots", {0}).ints("nodes_featureids", {0}).ints("leaf_targetids", {0, 1});
+    made.ints("nodes_truenodeids", {0}).ints("nodes_trueleafs", {1});
+    made.ints("nodes_falsenodeids", {1}).ints("nodes_falseleafs", {1});
+    made.integer("n_targets", 2).integer("post_transform", transform);
+    return made;
+  };
+  CHECK(ensemble(0).on(kRow) == Floats{0, 2});
+  CHECK(ensemble(1).on(kRow) == Floats{0.119f, 0.881f});
+  CHECK_THAT(ensemble(5).model.import(), Contains("attribute 'post_transform' is 5; it is 0 to 4"));
+}
