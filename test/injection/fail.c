@@ -3,14 +3,17 @@
  * Loaded before libc. KILN_FAIL says what fails: "memory:N" the N-th allocation, "files:N" the N-th call that opens,
  * reads, writes, maps or renames a file or brings it to the disk, "kill:N" ends the process as kill -9 does just before
  * its N-th rename. N+ fails all later ones too. At its end the process appends how many calls of each there were to the
- * file that KILN_FAIL_COUNTS names. Calls count from the beginning of main, and in the program kiln alone, not in the
- * compilers that it runs.
+ * file that KILN_FAIL_COUNTS names, and to the one that KILN_FAIL_STACKS names it writes a line for each allocation,
+ * which is the same for those that the same chain of calls asks for. Calls count from the beginning of main, and in the
+ * program kiln alone, not in the compilers that it runs.
  *
  *===-------------------------------------------------------------------------===*/
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
+#include <link.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -35,10 +38,41 @@ static atomic_bool counts;
 static int64_t fails_at[KINDS]; /* 0: never */
 static bool lasts;
 
+/* ---- the stack of each allocation ---- */
+
+static int stacks = -1; /* a file, where somebody wants them */
+static _Thread_local bool in_stack;
+
+/* Writes who asks for memory: a digest of the return addresses, each as an offset in its library, which is the same in
+ * each run wherever the libraries lie. */
+static void write_stack(void) {
+  if (in_stack) /* the unwinder itself asks for memory */
+    return;
+  in_stack = true;
+  void *frames[512];
+  int count = backtrace(frames, sizeof frames / sizeof *frames);
+  uint64_t digest = 14695981039346656037u;
+  for (int i = 2; i < count; i++) { /* without this function and fails() */
+    struct dl_find_object found;
+    uint64_t at = (uint64_t)frames[i];
+    if (_dl_find_object(frames[i], &found) == 0) {
+      at -= (uint64_t)found.dlfo_link_map->l_addr;
+      for (const char *name = found.dlfo_link_map->l_name; *name; name++)
+        digest = (digest ^ (unsigned char)*name) * 1099511628211u;
+    }
+    digest = (digest ^ at) * 1099511628211u;
+    digest ^= digest >> 29;
+  }
+  dprintf(stacks, "%016llx\n", (unsigned long long)digest);
+  in_stack = false;
+}
+
 static bool fails(enum kind kind, int error) {
-  if (!atomic_load(&counts))
+  if (!atomic_load(&counts) || in_stack)
     return false;
   int64_t call = atomic_fetch_add(&calls[kind], 1) + 1;
+  if (kind == MEMORY && stacks >= 0)
+    write_stack();
   if (!fails_at[kind] || (lasts ? call < fails_at[kind] : call != fails_at[kind]))
     return false;
   errno = error;
@@ -71,6 +105,9 @@ static int counted_main(int argc, char **argv, char **environment) {
       lasts = *end == '+';
     }
   }
+  const char *path = getenv("KILN_FAIL_STACKS");
+  if (path)
+    stacks = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   atexit(write_counts);
   atomic_store(&counts, true);
   return real_main(argc, argv, environment);

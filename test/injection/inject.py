@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
-"""inject.py KILN FAIL SAMPLES [--every N | --sample N [--seed N]] [--only KIND]: what the command does when the machine
+"""inject.py KILN FAIL SAMPLES [--every N | --sample N | --stacks] [--seed N] [--only KIND] [--jobs N] [--seconds N] [--skip N]: what the command does when the machine
 fails it. It is run again and again: its first allocation fails, its second and so on; its first call that has to do with a file, and
 so on; and it is killed at each rename. Each time it succeeds, with the right files, or says in one line what failed; what was there is
 there whole, or all of the new; nothing else is left, but by a kill. FAIL is the library that fails it. --every N tries each N-th call alone;
 without it the allocations, of which there are a hundred thousand, are tried in steps that make some 80 of them, which takes half a
-minute. --sample N tries N allocations, drawn by the seed over all commands, and every call of the other kinds. --only leaves out
-the kinds but one."""
+minute. --sample N tries N allocations, drawn by the seed over all commands, and every call of the other kinds. --stacks tries one
+allocation of each chain of calls that asks for memory (60,000), the seed says which and in which order. --only leaves out
+the kinds but one. --jobs N runs N commands at a time. After --seconds N no further one is begun, and the last line says how many were
+left; --skip N goes on where another run of the same seed ended."""
 
 import argparse
+import concurrent.futures
+import ctypes
 import glob
 import os
 import random
@@ -15,15 +19,21 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 parser = argparse.ArgumentParser()
-parser.add_argument("kiln")
-parser.add_argument("fail")
-parser.add_argument("samples")
+parser.add_argument("kiln", type=os.path.abspath)
+parser.add_argument("fail", type=os.path.abspath)
+parser.add_argument("samples", type=os.path.abspath)
 parser.add_argument("--every", type=int)
 parser.add_argument("--sample", type=int)
+parser.add_argument("--stacks", action="store_true")
 parser.add_argument("--seed", type=int, default=0)
+parser.add_argument("--jobs", type=int, default=1)
+parser.add_argument("--seconds", type=float, default=float("inf"))
 parser.add_argument("--only", choices=("memory", "files", "kill"))
+parser.add_argument("--skip", type=int, default=0)
 options = parser.parse_args()
 
 MNIST = os.path.join(options.samples, "mnist", "model.onnx")
@@ -38,6 +48,7 @@ COMMANDS = [
 # Where MLIR takes memory and does not look whether it got any, by a function that the list of calls then shows: tables of
 # interfaces, operations and their operands. Such a crash must leave things as an error does.
 UNCHECKED = ("getOrLoadDialect", "mlir::Operation::create", "OperandStorage::resize")
+KINDS = ("memory", "files", "kill")
 OLD = b"/* what was there, made by kiln. */\n"
 
 
@@ -45,7 +56,7 @@ class Wrong(Exception):
     pass
 
 
-def execute(command, folder, files, failure, counts=None):
+def execute(command, folder, files, failure, **more):
     """Runs the command in `folder`, where `files` are old. Its status and what it said."""
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
@@ -53,9 +64,7 @@ def execute(command, folder, files, failure, counts=None):
         os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
         with open(os.path.join(folder, name), "wb") as file:
             file.write(OLD)
-    environment = dict(os.environ, LD_PRELOAD=options.fail, KILN_FAIL=failure, TMPDIR=folder)
-    if counts:
-        environment["KILN_FAIL_COUNTS"] = counts
+    environment = dict(os.environ, LD_PRELOAD=options.fail, KILN_FAIL=failure, TMPDIR=folder, **more)
     done = subprocess.run([options.kiln, *command], cwd=folder, env=environment, capture_output=True, timeout=120)
     return done.returncode, done.stderr.decode(errors="replace")
 
@@ -93,45 +102,81 @@ def judge(folder, files, kind, is_lasting, status, said, old, new):
         raise Wrong(f"it left {left}")
 
 
-def moments(counts):
-    """Which calls are tried: [command][kind] -> their numbers, from 1. `counts` says of each command how many of each kind there are."""
-    if options.sample is None:
-        return [{kind: range(1, count + 1, options.every or max(1, count // parts[kind])) for kind, count in calls.items()}
-                for calls, (_, _, parts) in zip(counts, COMMANDS)]
-    allocations = [(command, at) for command, calls in enumerate(counts) for at in range(1, calls["memory"] + 1)]
-    drawn = random.Random(options.seed).sample(allocations, min(options.sample, len(allocations)))
-    return [{kind: [at for of, at in drawn if of == command] if kind == "memory" else range(1, count + 1)
-             for kind, count in calls.items()} for command, calls in enumerate(counts)]
+def measure(command, folder, files):
+    """What the command makes, how many calls of each kind it does, and the stack of each allocation."""
+    counts_file, stacks_file = folder + ".counts", folder + ".stacks"
+    more = {"KILN_FAIL_STACKS": stacks_file} if options.stacks else {}
+    status, said = execute(command, folder, files, "", KILN_FAIL_COUNTS=counts_file, **more)
+    assert status == 0 and not said, (status, said)
+    with open(counts_file, encoding="ascii") as file:
+        counts = {kind: int(count) for kind, count in (line.split() for line in file)}
+    os.remove(counts_file)
+    assert all(counts[kind] > 0 for kind in KINDS), (command, counts)
+    stacks = []
+    if options.stacks:
+        with open(stacks_file, encoding="ascii") as file:
+            stacks = file.read().split()
+        os.remove(stacks_file)
+        assert len(stacks) == counts["memory"], (len(stacks), counts)
+    return read(folder, files), counts, stacks
+
+
+def moments(counts, stacks):
+    """Which calls are tried, as triples of command, kind and number, from 1. `counts` says of each command how many of each kind
+    there are, `stacks` has a stack for each of its allocations."""
+    chance = random.Random(options.seed)
+    if options.sample is None and not options.stacks:
+        return [(command, kind, at) for command, (calls, (_, _, parts)) in enumerate(zip(counts, COMMANDS)) for kind, count in calls.items()
+                for at in range(1, count + 1, options.every or max(1, count // parts[kind]))]
+    drawn = [(command, "memory", at) for command, calls in enumerate(counts) for at in range(1, calls["memory"] + 1)]
+    chance.shuffle(drawn)
+    if options.stacks:
+        drawn = list({stacks[command][at - 1]: (command, kind, at) for command, kind, at in drawn}.values())
+        print(f"{sum(calls['memory'] for calls in counts)} allocations of {len(drawn)} stacks", flush=True)
+    else:
+        drawn = drawn[:options.sample]
+    return [(command, kind, at) for command, calls in enumerate(counts) for kind in KINDS[1:] for at in range(1, calls[kind] + 1)] + drawn
 
 
 def main():
-    wrong = 0
-    tried = {"memory": 0, "files": 0, "kill": 0}
+    # Where memory lies must not change from run to run: the N-th allocation is then the same one.
+    ctypes.CDLL(None).personality(0x0040000)  # ADDR_NO_RANDOMIZE
+    end = time.monotonic() + options.seconds
+    wrong = left = 0
+    tried = dict.fromkeys(KINDS, 0)
     with tempfile.TemporaryDirectory() as scratch:
-        folder, counts_file = os.path.join(scratch, "work"), os.path.join(scratch, "counts")
-        counts, wanted = [], []
-        for command, files, _ in COMMANDS:
-            status, said = execute(command, folder, files, "", counts_file)
-            assert status == 0 and not said, (status, said)
-            wanted.append(read(folder, files))
-            with open(counts_file, encoding="ascii") as file:
-                counts.append({kind: int(count) for kind, count in (line.split() for line in file)})
-            os.remove(counts_file)
-            assert all(counts[-1][kind] > 0 for kind in tried), (command, counts[-1])
-        for (command, files, _), new, calls, chosen in zip(COMMANDS, wanted, counts, moments(counts)):
-            for kind, at, lasting in [(kind, at, lasting) for kind in tried if options.only in (None, kind) for at in chosen[kind]
-                                      for lasting in (("", "+") if kind == "files" else ("",))]:
-                failure = f"{kind}:{at}{lasting}"
-                said = ""
-                try:
-                    status, said = execute(command, folder, files, failure)
-                    judge(folder, files, kind, bool(lasting), status, said, [OLD] * len(files), new)
-                except (Wrong, OSError, subprocess.TimeoutExpired) as error:
+        measured = [measure(command, os.path.join(scratch, "work"), files) for command, files, _ in COMMANDS]
+        chosen = [(command, kind, at, lasting) for command, kind, at in moments([counts for _, counts, _ in measured],
+                                                                              [stacks for _, _, stacks in measured])
+                  if options.only in (None, kind) for lasting in (("", "+") if kind == "files" else ("",))][options.skip:]
+
+        def attempt(moment):
+            """What was handled wrongly there, "" if nothing; None where there was no time for it."""
+            if time.monotonic() > end:
+                return None
+            command, kind, at, lasting = moment
+            arguments, files, _ = COMMANDS[command]
+            new, counts, _ = measured[command]
+            failure, said = f"{kind}:{at}{lasting}", ""
+            folder = os.path.join(scratch, f"work{threading.get_ident()}")
+            try:
+                status, said = execute(arguments, folder, files, failure)
+                judge(folder, files, kind, bool(lasting), status, said, [OLD] * len(files), new)
+            except (Wrong, OSError, subprocess.TimeoutExpired) as error:
+                return f"KILN_FAIL={failure} of {counts[kind]}: kiln {' '.join(arguments)}: {error}\n    {said.strip()}"
+            return ""
+
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            for moment, find in zip(chosen, pool.map(attempt, chosen)):
+                if find is None:
+                    left += 1
+                    continue
+                tried[moment[1]] += 1
+                if find:
                     wrong += 1
-                    print(f"KILN_FAIL={failure} of {calls[kind]}: kiln {' '.join(command)}: {error}\n    {said.strip()}", flush=True)
-                tried[kind] += 1
+                    print(find, flush=True)
     each = ", ".join(f"{count} of {kind}" for kind, count in tried.items())
-    print(f"{sum(tried.values())} failures ({each}), {wrong} handled wrongly")
+    print(f"{sum(tried.values())} failures ({each}), {wrong} handled wrongly" + (f", {left} left" if left else ""))
     return wrong > 0
 
 
