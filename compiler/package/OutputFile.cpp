@@ -2,6 +2,7 @@
 
 #include "package/Interrupt.h"
 #include "support/Error.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -124,35 +125,55 @@ static llvm::ErrorOr<Move> moveTo(const std::string &from, const std::string &to
   return rename(from.c_str(), to.c_str()) == 0 ? llvm::ErrorOr<Move>(Move::Replaced) : lastError();
 }
 
-static void moveBack(const std::string &from, const std::string &to, Move move) {
-  if (move == Move::Exchanged)
-    renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE);
-  else if (move == Move::Placed)
-    rename(to.c_str(), from.c_str());
+namespace {
+
+/// A file that gets its name. Made before the first one does: from then on want of memory would end the process between
+/// two names, so nothing asks for any.
+struct Placement {
+  std::string from, to, parent;
+  llvm::StringRef output;
+  Move move = Move::Placed;
+
+  explicit Placement(const StagedFile &file)
+      : from(file.path()), to(file.output().str()), parent(llvm::sys::path::parent_path(file.folder()).str()),
+        output(file.output()) {}
+
+  void moveBack() const {
+    if (move == Move::Exchanged)
+      renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE);
+    else if (move == Move::Placed)
+      rename(to.c_str(), from.c_str());
+  }
+};
+
+} // namespace
+
+/// Gives all of them their names, or none.
+static llvm::Error place(llvm::MutableArrayRef<Placement> placements) {
+  Uninterrupted section;
+  for (auto [index, placement] : llvm::enumerate(placements)) {
+    llvm::ErrorOr<Move> move = moveTo(placement.from, placement.to);
+    if (!move) {
+      for (const Placement &placed : llvm::reverse(placements.take_front(index)))
+        placed.moveBack();
+      return cannotWrite(placement.output, move.getError());
+    }
+    placement.move = *move;
+  }
+  return llvm::Error::success();
 }
 
 llvm::Error Outputs::commit() {
+  std::vector<Placement> placements;
   for (const std::unique_ptr<StagedFile> &file : files_)
-    if (std::error_code error = keepOnDisk(file->path()))
-      return cannotWrite(file->output(), error);
-  {
-    Uninterrupted section;
-    std::vector<Move> moves;
-    for (const std::unique_ptr<StagedFile> &file : files_) {
-      llvm::ErrorOr<Move> move = moveTo(file->path(), file->output().str());
-      if (!move) {
-        while (!moves.empty()) {
-          const StagedFile &moved = *files_[moves.size() - 1];
-          moveBack(moved.path(), moved.output().str(), moves.back());
-          moves.pop_back();
-        }
-        return cannotWrite(file->output(), move.getError());
-      }
-      moves.push_back(*move);
-    }
-  }
-  for (const std::unique_ptr<StagedFile> &file : files_)
-    keepOnDisk(llvm::sys::path::parent_path(file->folder()).str());
+    placements.emplace_back(*file);
+  for (const Placement &placement : placements)
+    if (std::error_code error = keepOnDisk(placement.from))
+      return cannotWrite(placement.output, error);
+  if (llvm::Error error = place(placements))
+    return error;
+  for (const Placement &placement : placements)
+    keepOnDisk(placement.parent);
   files_.clear();
   return llvm::Error::success();
 }

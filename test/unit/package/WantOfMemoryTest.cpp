@@ -1,0 +1,64 @@
+//===- WantOfMemoryTest.cpp - Files whose names are given when memory ends -------===//
+#include "Folder.h"
+
+#include "package/Interrupt.h"
+#include "package/OutputFile.h"
+
+#include <new>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace kiln;
+using kiln::test::Folder;
+
+/// How many allocations of C++ succeed until one fails; negative: none does.
+static long left = -1;
+
+void *operator new(size_t bytes) {
+  if (left-- == 0)
+    std::get_new_handler()();
+  return std::malloc(bytes);
+}
+void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, size_t) noexcept { std::free(memory); }
+
+/// Commits two files in a process of its own in which the allocation after so many fails. Whether it succeeds.
+static bool commit(const Folder &folder, long allocations) {
+  pid_t child = fork();
+  if (child == 0) {
+    package::endOnWantOfMemory();
+    package::Outputs outputs;
+    for (const char *name : {"one", "two"})
+      if (outputs.write(folder.path(name), [](llvm::raw_ostream &out) {
+            out << "new";
+            return llvm::Error::success();
+          }))
+        _exit(2);
+    close(STDERR_FILENO);
+    left = allocations;
+    llvm::Error error = outputs.commit();
+    left = -1;
+    _exit(error ? 2 : 0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  REQUIRE(WEXITSTATUS(status) < 2);
+  return WEXITSTATUS(status) == 0;
+}
+
+TEST_CASE("all files have their names, or none, whichever allocation fails") {
+  long allocations = 0;
+  for (bool committed = false; !committed; ++allocations) {
+    REQUIRE(allocations < 1000);
+    Folder folder;
+    folder.write("one", "old");
+    folder.write("two", "old");
+    committed = commit(folder, allocations);
+    INFO("after " << allocations << " allocations");
+    CHECK(folder.read("one") == folder.read("two"));
+    CHECK((!committed || folder.read("one") == "new"));
+    CHECK(folder.files() == 2);
+  }
+  CHECK(allocations > 1);
+}
