@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <list>
 #include <new>
+#include <pthread.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -42,17 +43,21 @@ static void removeFolders() {
     }
 }
 
-static void awaitInterrupt(sigset_t signals) {
+/// The signals that are waited for.
+static sigset_t awaited;
+
+static void *awaitInterrupt(void *) {
   int signal = 0;
-  if (sigwait(&signals, &signal) != 0)
-    return;
+  if (sigwait(&awaited, &signal) != 0)
+    return nullptr;
   work().mutex.lock();
   if (work().group)
     kill(-work().group, SIGKILL);
   removeFolders();
   std::signal(signal, SIG_DFL);
-  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  pthread_sigmask(SIG_UNBLOCK, &awaited, nullptr);
   raise(signal);
+  return nullptr;
 }
 
 /// A crash ends the process from within; what it holds may be locked for good.
@@ -61,35 +66,60 @@ static void removeAtCrash(void *) {
     removeFolders();
 }
 
-static void endWithoutMemory() {
-  static constexpr llvm::StringLiteral kText =
-      "kiln: no memory is left; end other programs, or take a larger machine\n";
+static void say(llvm::StringRef text) {
+  [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+}
+
+[[noreturn]] static void endWith(llvm::StringRef text) {
+  // To take folders away wants memory, too: who finds none again is here for the second time.
+  static thread_local bool isEnding = false;
+  if (std::exchange(isEnding, true))
+    _exit(EXIT_FAILURE);
+  say(text);
   // Whoever has the lock may be the one that wants memory. The list of folders is whole at any time.
   work().mutex.try_lock();
   if (work().group)
     kill(-work().group, SIGKILL);
   removeFolders();
-  [[maybe_unused]] ssize_t written = write(STDERR_FILENO, kText.data(), kText.size());
   _exit(EXIT_FAILURE);
+}
+
+static void endWithoutMemory() { endWith("kiln: no memory is left; end other programs, or take a larger machine\n"); }
+static void endWithoutThread() {
+  endWith("kiln: no thread can be begun; end other programs, or allow more processes (ulimit -u)\n");
+}
+
+/// What LLVM cannot go on after. A thread that the system refuses is among it; all else is a crash, which LLVM goes on
+/// to once this returns.
+static void endOnFatalError(void *, const char *reason, bool) {
+  if (llvm::StringRef(reason).starts_with("pthread_create failed"))
+    endWithoutThread();
+  say("LLVM ERROR: ");
+  say(reason);
+  say("\n");
 }
 
 void kiln::package::endOnWantOfMemory() {
   std::set_new_handler(endWithoutMemory);
   static bool isInstalled = false;
-  if (!std::exchange(isInstalled, true))
-    llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { endWithoutMemory(); });
+  if (std::exchange(isInstalled, true))
+    return;
+  llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { endWithoutMemory(); });
+  llvm::install_fatal_error_handler(endOnFatalError);
 }
 
 void kiln::package::endOnInterrupts() {
-  sigset_t signals;
-  sigemptyset(&signals);
+  sigemptyset(&awaited);
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action;
     if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN)
-      sigaddset(&signals, signal);
+      sigaddset(&awaited, signal);
   }
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  std::thread(awaitInterrupt, signals).detach();
+  pthread_sigmask(SIG_BLOCK, &awaited, nullptr);
+  pthread_t thread; // std::thread would end the process by an exception where there is none to be had
+  if (pthread_create(&thread, nullptr, awaitInterrupt, nullptr) != 0)
+    endWithoutThread();
+  pthread_detach(thread);
   llvm::sys::AddSignalHandler(removeAtCrash, nullptr);
 }
 

@@ -19,9 +19,9 @@ namespace kiln::package {
 /// ignore stays ignored.
 void endOnInterrupts();
 
-/// Ends the process with a line that says that no memory is left, and takes the folders away. For whoever finds that
-/// out where nothing can be given back; it is what C++ and LLVM call once this has been called. LLVM's own beginnings
-/// put theirs in its place, so it is called before them and after.
+/// From now on want of memory, or of a thread that LLVM begins, ends the process with a line that says so, and takes
+/// the folders away: C++ and LLVM tell of it where nothing can be given back. LLVM's own beginnings put theirs in its
+/// place, so it is called before them and after.
 void endOnWantOfMemory();
 
 /// A time in which no interrupt ends the process; short, and only one at a time. It is also the only time to say what
