@@ -282,8 +282,8 @@ Expr kiln::view::ceilDiv(Expr a, Expr b) {
   if (!b.isConst())
     if (std::optional<Expr> exact = exactQuotient(a, b))
       return *exact;
-  // Not -floor(-a/b): most numerators are not negative, and a floor of what may be takes an offset to divide by, as large
-  // as the bounds are.
+  // Not -floor(-a/b): most numerators are not negative, and a floor of what may be takes an offset to divide by, as
+  // large as the bounds are.
   if (b.isConst() && b.constant() > 0)
     return floorDiv(a + (b - 1), b);
   return -floorDiv(-a, b);
