@@ -15,6 +15,7 @@
 #include "passes/optimize/KernelVariants.h"
 #include "passes/optimize/Layout.h"
 #include "passes/optimize/Product.h"
+#include "passes/optimize/ProgramSizes.h"
 
 #include "ir/kernel/Normalize.h"
 
@@ -56,7 +57,7 @@ struct Tensor {
 class LayoutAssigner {
 public:
   LayoutAssigner(ModuleOp module, host::ProgramOp program, TargetAttr target)
-      : program_(program), target_(target), variants_(module) {}
+      : program_(program), target_(target), sizes_(program), variants_(module) {}
   void run();
 
 private:
@@ -75,6 +76,7 @@ private:
 
   host::ProgramOp program_;
   TargetAttr target_;
+  optimize::ProgramSizes sizes_;
   optimize::KernelVariants variants_;
   Value outermost_; ///< the one size that tensors among zeros have that is not fixed
   llvm::MapVector<Value, Tensor> tensors_;
@@ -294,15 +296,6 @@ void LayoutAssigner::rewrite(host::LaunchOp launch) {
     });
 }
 
-/// An expression over the outermost size of a tensor, as the program names that.
-static Expr inProgram(Expr bytes, const Tensor &tensor) {
-  auto argument = cast<BlockArgument>(tensor.outermost);
-  auto program = cast<host::ProgramOp>(argument.getOwner()->getParentOp());
-  auto symbol = cast<SymbolAttr>(program.getSymbols()[argument.getArgNumber()]);
-  return bytes.substitute(
-      {{tensor.layout.shape.front(), Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax())}});
-}
-
 void LayoutAssigner::growMemory() {
   for (auto &[memory, tensor] : tensors_) {
     if (!tensor.layout.hasHalo())
@@ -311,13 +304,9 @@ void LayoutAssigner::growMemory() {
     auto store = accessesOf(kernelOf(tensor.writer.launch), tensor.writer.buffer).front();
     Expr bytes = tensor.layout.elements() * int64_t(byteSize(cast<StoreOp>(store).getValue().getType()));
     OpBuilder builder(alloc);
-    Value value;
-    if (bytes.isConst())
-      value = arith::ConstantOp::create(builder, alloc.getLoc(), builder.getI64IntegerAttr(bytes.constant()));
-    else
-      value = host::EvalOp::create(builder, alloc.getLoc(), builder.getI64Type(),
-                                   ExprAttr::get(alloc.getContext(), inProgram(bytes, tensor)), tensor.outermost);
-    alloc.getBytesMutable().assign(value);
+    if (tensor.outermost)
+      bytes = bytes.substitute({{tensor.layout.shape.front(), *sizes_.exprOf(tensor.outermost)}});
+    alloc.getBytesMutable().assign(sizes_.emit(builder, bytes));
     SmallVector<int64_t> key(tensor.layout.strides());
     for (Layout::Room room : tensor.layout.halo)
       key.append({room.before, room.after});

@@ -11,6 +11,7 @@
 
 #include "passes/optimize/Layout.h"
 #include "passes/optimize/Product.h"
+#include "passes/optimize/ProgramSizes.h"
 
 #include "ir/kernel/Normalize.h"
 
@@ -88,24 +89,8 @@ static FuncOp makeCopy(ModuleOp module, Type element, ArrayRef<Expr> shape, llvm
   return func;
 }
 
-/// The program's argument that has this size; null where none has.
-static Value argumentOf(host::ProgramOp program, Expr size) {
-  for (auto [number, symbol] : llvm::enumerate(program.getSymbols().getAsRange<SymbolAttr>()))
-    if (Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax()) == size)
-      return program.getBody().getArgument(number);
-  return nullptr;
-}
-
-/// How many bytes elements of a shape take, whose outermost size may be an argument of the program.
-static Value bytesOf(OpBuilder &builder, Location loc, ArrayRef<Expr> shape, Type element, ValueRange outermost) {
-  Expr bytes = view::product(shape) * int64_t(byteSize(element));
-  if (bytes.isConst())
-    return arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(bytes.constant()));
-  return host::EvalOp::create(builder, loc, builder.getI64Type(), ExprAttr::get(builder.getContext(), bytes),
-                              outermost);
-}
-
 static void copyPadded(ModuleOp module, host::ProgramOp program) {
+  optimize::ProgramSizes sizes(program);
   llvm::StringMap<FuncOp> kernels;
   llvm::StringSet<> names;
   for (auto func : module.getOps<FuncOp>()) {
@@ -132,7 +117,7 @@ static void copyPadded(ModuleOp module, host::ProgramOp program) {
       continue;
     SmallVector<Value> outermost;
     if (!shape->front().isConst())
-      outermost.push_back(argumentOf(program, shape->front()));
+      outermost.push_back(sizes.argumentOf(shape->front()));
     if (llvm::is_contained(outermost, Value()))
       continue;
     auto port = cast<host::PortAttr>(program.getInputs()[input.getIndex()]);
@@ -141,8 +126,9 @@ static void copyPadded(ModuleOp module, host::ProgramOp program) {
     OpBuilder builder(first);
     Location loc = first.getLoc();
     Value zero = arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(0));
-    Value memory = host::AllocOp::create(builder, loc, host::SliceType::get(builder.getContext()),
-                                         bytesOf(builder, loc, *shape, element, outermost), nullptr);
+    Value memory =
+        host::AllocOp::create(builder, loc, host::SliceType::get(builder.getContext()),
+                              sizes.emit(builder, view::product(*shape) * int64_t(byteSize(element))), nullptr);
     host::LaunchOp::create(builder, loc, copy.getName(), ValueRange{memory, input}, outermost, ValueRange(), zero, zero,
                            first.getOrigin(), nullptr);
     for (OpOperand *use : uses)

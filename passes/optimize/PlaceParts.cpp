@@ -11,6 +11,7 @@
 #include "passes/Passes.h"
 
 #include "passes/optimize/KernelVariants.h"
+#include "passes/optimize/ProgramSizes.h"
 
 #include "ir/kernel/Normalize.h"
 
@@ -54,28 +55,10 @@ struct Change {
 };
 } // namespace
 
-/// How many bytes a temporary has, over the program's symbols; nullopt where that is data.
-static std::optional<Expr> bytesOf(host::AllocOp alloc) {
-  Operation *bytes = alloc.getBytes().getDefiningOp();
-  if (auto constant = dyn_cast_or_null<arith::ConstantOp>(bytes))
-    return Expr(cast<IntegerAttr>(constant.getValue()).getInt());
-  auto eval = dyn_cast_or_null<host::EvalOp>(bytes);
-  if (eval && llvm::all_of(eval.getValues(), llvm::IsaPred<BlockArgument>))
-    return eval.getExpr().getValue();
-  return std::nullopt;
-}
-
 /// Whether a launch hands its kernel the program's symbols under their own names.
-static bool sharesSymbols(host::LaunchOp launch, FuncOp func) {
-  auto program = launch->getParentOfType<host::ProgramOp>();
-  return llvm::all_of(llvm::zip(launch.getSizes(), func.getSizes().getSizes()), [&](auto pair) {
-    auto [value, name] = pair;
-    auto argument = dyn_cast<BlockArgument>(value);
-    if (!argument || argument.getOwner() != &program.getBody().front())
-      return false;
-    auto symbol = cast<SymbolAttr>(program.getSymbols()[argument.getArgNumber()]);
-    return Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax()) == name;
-  });
+static bool sharesSymbols(host::LaunchOp launch, FuncOp func, const optimize::ProgramSizes &sizes) {
+  return llvm::all_of(llvm::zip(launch.getSizes(), func.getSizes().getSizes()),
+                      [&](auto pair) { return sizes.argumentOf(std::get<1>(pair)) == std::get<0>(pair); });
 }
 
 static bool isWithin(ArrayRef<view::Range> box, ArrayRef<view::Range> around) {
@@ -175,7 +158,7 @@ static int64_t bytesInRow(const View &view, int64_t elementBytes) {
 namespace {
 class PartPlacer {
 public:
-  explicit PartPlacer(ModuleOp module) : module_(module), variants_(module) {}
+  PartPlacer(ModuleOp module, host::ProgramOp program) : program_(program), sizes_(program), variants_(module) {}
   void run();
 
 private:
@@ -185,7 +168,8 @@ private:
   /// The views of a launch that accesses parts; nullopt where one would get longer.
   std::optional<Change> changeOf(host::LaunchOp launch, ArrayRef<Part> parts);
 
-  ModuleOp module_;
+  host::ProgramOp program_;
+  optimize::ProgramSizes sizes_;
   optimize::KernelVariants variants_;
 };
 } // namespace
@@ -207,7 +191,7 @@ std::optional<Part> PartPlacer::partOf(host::LaunchOp join, Piece piece, const S
       return std::nullopt;
   }
   int64_t elementBytes = int64_t(byteSize(piece.load.getType()));
-  std::optional<Expr> bytes = bytesOf(alloc);
+  std::optional<Expr> bytes = sizes_.exprOf(alloc.getBytes());
   std::optional<Expr> elements = bytes ? view::exactQuotient(*bytes, elementBytes) : std::nullopt;
   ShapeTracker read = trackerOf(piece.load);
   std::optional<View> inverse = elements ? read.views().front().invert(*elements) : std::nullopt;
@@ -224,7 +208,7 @@ std::optional<Part> PartPlacer::partOf(host::LaunchOp join, Piece piece, const S
 
 std::optional<Change> PartPlacer::changeOf(host::LaunchOp launch, ArrayRef<Part> parts) {
   FuncOp func = variants_.kernelOf(launch);
-  if (!sharesSymbols(launch, func))
+  if (!sharesSymbols(launch, func, sizes_))
     return std::nullopt;
   Change change{launch, {}};
   for (Operation *access : accessesOf(func)) {
@@ -275,7 +259,8 @@ bool PartPlacer::replace(host::LaunchOp join) {
     return false;
   StoreOp store = *func.getBody().getOps<StoreOp>().begin();
   auto whole = optimize::memoryOf(join, store).getDefiningOp<host::AllocOp>();
-  if (!whole || whole->getBlock() != join->getBlock() || !bytesOf(whole) || !sharesSymbols(join, func))
+  if (!whole || whole->getBlock() != join->getBlock() || !sizes_.exprOf(whole.getBytes()) ||
+      !sharesSymbols(join, func, sizes_))
     return false;
   SmallVector<Part> parts;
   for (Piece &piece : pieces) {
@@ -306,7 +291,7 @@ bool PartPlacer::replace(host::LaunchOp join) {
   if (!first || !first->isBeforeInBlock(join))
     return false;
   for (Operation *op : {whole.getBytes().getDefiningOp(), whole.getOperation()})
-    if (first->isBeforeInBlock(op)) // others may have the same number of bytes
+    if (op && first->isBeforeInBlock(op)) // others may have the same number of bytes
       op->moveBefore(first);
   for (const Change &change : changes)
     variants_.launchWith(change.launch, change.trackers, splitAxes);
@@ -335,8 +320,7 @@ bool PartPlacer::replace(host::LaunchOp join) {
 
 void PartPlacer::run() {
   SmallVector<host::LaunchOp> launches;
-  for (auto program : module_.getOps<host::ProgramOp>())
-    program.walk([&](host::LaunchOp launch) { launches.push_back(launch); });
+  program_.walk([&](host::LaunchOp launch) { launches.push_back(launch); });
   bool isChanged = false;
   for (host::LaunchOp launch : launches)
     isChanged |= replace(launch);
@@ -346,6 +330,9 @@ void PartPlacer::run() {
 
 namespace {
 struct PlaceParts : kiln::impl::PlacePartsBase<PlaceParts> {
-  void runOnOperation() override { PartPlacer(getOperation()).run(); }
+  void runOnOperation() override {
+    for (auto program : llvm::make_early_inc_range(getOperation().getOps<host::ProgramOp>()))
+      PartPlacer(getOperation(), program).run();
+  }
 };
 } // namespace

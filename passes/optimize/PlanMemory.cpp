@@ -11,6 +11,8 @@
 
 #include "passes/Passes.h"
 
+#include "passes/optimize/ProgramSizes.h"
+
 #include "kiln/plan.h"
 
 #include "mlir/IR/Builders.h"
@@ -41,54 +43,6 @@ struct PlanMemory : kiln::impl::PlanMemoryBase<PlanMemory> {
       plan(program);
   }
   void plan(host::ProgramOp program);
-};
-} // namespace
-
-/// A number of bytes as an expression over the program's symbols; nullopt where it is data.
-static std::optional<Expr> bytesOf(Value bytes, host::ProgramOp program) {
-  if (auto constant = bytes.getDefiningOp<arith::ConstantOp>())
-    return Expr(cast<IntegerAttr>(constant.getValue()).getInt());
-  auto isSymbol = [&](Value value) {
-    auto argument = dyn_cast<BlockArgument>(value);
-    return argument && argument.getOwner() == &program.getBody().front();
-  };
-  if (isSymbol(bytes)) {
-    auto symbol = cast<SymbolAttr>(program.getSymbols()[cast<BlockArgument>(bytes).getArgNumber()]);
-    return Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax());
-  }
-  auto eval = bytes.getDefiningOp<host::EvalOp>();
-  if (!eval || !llvm::all_of(eval.getValues(), isSymbol))
-    return std::nullopt;
-  return eval.getExpr().getValue();
-}
-
-namespace {
-/// The sizes that a program has as arguments.
-class Symbols {
-public:
-  explicit Symbols(host::ProgramOp program) : loc_(program.getLoc()) {
-    for (auto [index, attr] : llvm::enumerate(program.getSymbols().getAsRange<SymbolAttr>())) {
-      Expr symbol = Expr::variable(attr.getName(), attr.getMin(), attr.getMax());
-      values_[symbol] = program.getBody().getArgument(index);
-      defaults_[symbol] = attr.getValue();
-    }
-  }
-  /// With all sizes as they are by default.
-  int64_t defaultOf(Expr expr) const { return expr.evaluate(defaults_).value_or(0); }
-  Value emit(OpBuilder &builder, Expr expr) const {
-    if (expr.isConst())
-      return arith::ConstantOp::create(builder, loc_, builder.getI64IntegerAttr(expr.constant()));
-    SmallVector<Value> values;
-    expr.forEachVariable([&](Expr symbol) { values.push_back(values_.at(symbol)); });
-    if (expr.kind() == Expr::Kind::Var)
-      return values.front();
-    return host::EvalOp::create(builder, loc_, builder.getI64Type(), ExprAttr::get(builder.getContext(), expr), values);
-  }
-
-private:
-  Location loc_;
-  llvm::DenseMap<Expr, Value> values_;
-  llvm::DenseMap<Expr, int64_t> defaults_;
 };
 } // namespace
 
@@ -151,13 +105,13 @@ static std::optional<llvm::SetVector<Operation *>> usersOf(host::AllocOp alloc) 
 
 /// What can be placed before the program runs. Memory of a region holds its value within one run of the region, so it
 /// may share bytes with what the region does not need meanwhile.
-static std::vector<Temporary> temporariesOf(host::ProgramOp program) {
+static std::vector<Temporary> temporariesOf(host::ProgramOp program, const optimize::ProgramSizes &sizes) {
   Spans spans;
   int32_t next = 0;
   number(program.getBody().front(), spans, next);
   std::vector<Temporary> temporaries;
   program.walk([&](host::AllocOp alloc) {
-    std::optional<Expr> bytes = bytesOf(alloc.getBytes(), program);
+    std::optional<Expr> bytes = sizes.exprOf(alloc.getBytes());
     std::optional<llvm::SetVector<Operation *>> users = usersOf(alloc);
     if (!bytes || !users)
       return;
@@ -175,7 +129,8 @@ static std::vector<Temporary> temporariesOf(host::ProgramOp program) {
 
 /// Puts tensors that lie among zeros into memory of their own, which only those with zeros at the same places share:
 /// zeros are there before the first run, and nobody writes them.
-static void planHalos(host::ProgramOp program, const Symbols &symbols, std::vector<Temporary> &temporaries) {
+static void planHalos(host::ProgramOp program, const optimize::ProgramSizes &sizes,
+                      std::vector<Temporary> &temporaries) {
   struct Slot {
     Attribute halo;
     Expr bytes, offset;
@@ -206,14 +161,14 @@ static void planHalos(host::ProgramOp program, const Symbols &symbols, std::vect
   Block &body = program.getBody().front();
   OpBuilder builder(&body, body.begin());
   Type sliceType = host::SliceType::get(program.getContext());
-  auto zeros = host::ZerosOp::create(builder, program.getLoc(), sliceType, symbols.emit(builder, total));
-  zeros->setAttr("peak", builder.getI64IntegerAttr(symbols.defaultOf(total)));
-  zeros->setAttr("live", builder.getI64IntegerAttr(symbols.defaultOf(total)));
+  auto zeros = host::ZerosOp::create(builder, program.getLoc(), sliceType, sizes.emit(builder, total));
+  zeros->setAttr("peak", builder.getI64IntegerAttr(sizes.defaultOf(total)));
+  zeros->setAttr("live", builder.getI64IntegerAttr(sizes.defaultOf(total)));
   for (auto [alloc, offset] : placed) {
     builder.setInsertionPoint(alloc);
     Operation *size = alloc.getBytes().getDefiningOp();
     alloc.getResult().replaceAllUsesWith(
-        host::OffsetOp::create(builder, program.getLoc(), sliceType, zeros, symbols.emit(builder, offset)));
+        host::OffsetOp::create(builder, program.getLoc(), sliceType, zeros, sizes.emit(builder, offset)));
     alloc.erase();
     if (size && size->use_empty())
       size->erase();
@@ -221,9 +176,9 @@ static void planHalos(host::ProgramOp program, const Symbols &symbols, std::vect
 }
 
 void PlanMemory::plan(host::ProgramOp program) {
-  std::vector<Temporary> temporaries = temporariesOf(program);
-  Symbols symbols(program);
-  planHalos(program, symbols, temporaries);
+  optimize::ProgramSizes sizes(program);
+  std::vector<Temporary> temporaries = temporariesOf(program, sizes);
+  planHalos(program, sizes, temporaries);
   if (temporaries.empty())
     return;
   Block &body = program.getBody().front();
@@ -234,7 +189,7 @@ void PlanMemory::plan(host::ProgramOp program) {
     lifetimes.push_back(temporary.lives);
     first.push_back(temporary.lives.first);
     last.push_back(temporary.lives.last);
-    bytes.push_back(symbols.defaultOf(temporary.bytes));
+    bytes.push_back(sizes.defaultOf(temporary.bytes));
   }
   int64_t peak = kiln_plan(lifetimes.data(), lifetimes.size(), bytes.data(), offsets.data(), nullptr);
   if (peak < 0) {
@@ -248,19 +203,19 @@ void PlanMemory::plan(host::ProgramOp program) {
   Operation *arena;
   SmallVector<Value> slices;
   if (llvm::all_of(temporaries, [](const Temporary &temporary) { return temporary.bytes.isConst(); })) {
-    arena = host::ArenaOp::create(builder, loc, sliceType, symbols.emit(builder, peak));
+    arena = host::ArenaOp::create(builder, loc, sliceType, sizes.emit(builder, peak));
     for (auto [temporary, offset] : llvm::zip(temporaries, offsets)) {
       builder.setInsertionPoint(temporary.alloc);
       slices.push_back(
-          host::OffsetOp::create(builder, loc, sliceType, arena->getResult(0), symbols.emit(builder, offset)));
+          host::OffsetOp::create(builder, loc, sliceType, arena->getResult(0), sizes.emit(builder, offset)));
     }
   } else {
-    llvm::DenseMap<Expr, Value> sizes;
+    llvm::DenseMap<Expr, Value> emitted;
     SmallVector<Value> wanted;
     for (const Temporary &temporary : temporaries) {
-      auto [slot, fresh] = sizes.try_emplace(temporary.bytes);
+      auto [slot, fresh] = emitted.try_emplace(temporary.bytes);
       if (fresh)
-        slot->second = symbols.emit(builder, temporary.bytes);
+        slot->second = sizes.emit(builder, temporary.bytes);
       wanted.push_back(slot->second);
     }
     SmallVector<Type> types(temporaries.size(), sliceType);

@@ -20,8 +20,8 @@ struct Work {
 llvm::SmallVector<Work> workOf(kernel::FuncOp func, TargetAttr target);
 
 /// Nanoseconds on one core, good for telling a kernel worth sharing out from one that is not: each op once for every
-/// point of the axes that it depends on, each element read and written once. An axis of unknown size counts with the
-/// least that it can be. For a kernel without opts.
+/// point of the axes that it depends on, each element read and written once. An axis of unknown size counts with
+/// a typical one. For a kernel without opts.
 double nanosecondsOf(kernel::FuncOp func, TargetAttr target);
 
 } // namespace kiln::optimize
