@@ -28,8 +28,9 @@ def write_dumps(folder):
     for sample in SAMPLES:
         for stage in STAGES:
             name = os.path.join(folder, f"{os.path.dirname(sample)}-{stage}.mlir")
-            model = os.path.join(options.source, "samples", sample)
-            subprocess.run([options.kiln, "compile", model, "--mcpu", "x86-64-v3", "--emit", stage, "-o", name], check=True)
+            # The dump holds the model's path, which is to be the same on any machine: what is tried depends on it.
+            command = [os.path.abspath(options.kiln), "compile", f"samples/{sample}", "--mcpu", "x86-64-v3", "--emit", stage, "-o", name]
+            subprocess.run(command, cwd=options.source, check=True)
     tests = os.path.join(options.source, "test")
     for path in glob.glob(os.path.join(tests, "e2e", "*.mlir")):
         shutil.copy(path, folder)

@@ -12,28 +12,88 @@ using namespace kiln;
 using namespace kiln::driver;
 using view::Expr;
 
-llvm::Error driver::checkResultNumbers(llvm::StringRef text) {
+namespace {
+
+/// Looks through a dump's text for what MLIR's parser does not survive; what it refuses itself is left to it.
+class TextCheck {
+public:
+  explicit TextCheck(llvm::StringRef text) : text_(text) {}
+  llvm::Error run();
+
+private:
+  llvm::StringRef rest() const { return text_.substr(at_); }
+  llvm::Error wrong(const llvm::Twine &cause) const {
+    return failure(llvm::Twine(line_) + ":" + llvm::Twine(at_ - text_.rfind('\n', at_)) + ": " + cause);
+  }
+  void skipString();
+  llvm::Error checkResultNumber();
+  llvm::Error checkValue();
+
+  llvm::StringRef text_;
+  size_t at_ = 0, line_ = 1;
+  std::vector<llvm::StringMap<size_t>> scopes_{1}; // of each region, the values that stand in it and their first lines
+};
+
+void TextCheck::skipString() { // it ends with its line at the latest
+  for (at_++; at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\n'; at_++)
+    at_ += text_[at_] == '\\';
+  line_ += at_ < text_.size() && text_[at_] == '\n';
+}
+
+llvm::Error TextCheck::checkResultNumber() {
   static constexpr uint64_t kMost = (1 << 16) - 1; // no op comes near; MLIR takes 16 bytes for each result up to it
-  size_t line = 1;
-  for (size_t at = 0; at < text.size(); at++) {
-    if (text[at] == '\n') {
-      line++;
-    } else if (text[at] == '"') { // a string ends with its line at the latest
-      for (at++; at < text.size() && text[at] != '"' && text[at] != '\n'; at++)
-        at += text[at] == '\\';
-      line += at < text.size() && text[at] == '\n';
-    } else if (text.substr(at).starts_with("//")) {
-      at = std::min(text.find('\n', at), text.size()) - 1;
-    } else if (text[at] == '#') {
-      llvm::StringRef digits = text.substr(at + 1).take_while(llvm::isDigit);
-      uint64_t number = 0;
-      if (!digits.empty() && (digits.getAsInteger(10, number) || number > kMost))
-        return failure(llvm::Twine(line) + ":" + llvm::Twine(at - text.rfind('\n', at)) + ": no op has a result " +
-                       digits.take_front(40));
-    }
+  llvm::StringRef digits = rest().drop_front().take_while(llvm::isDigit);
+  uint64_t number = 0;
+  if (!digits.empty() && (digits.getAsInteger(10, number) || number > kMost))
+    return wrong("no op has a result " + digits.take_front(40));
+  return llvm::Error::success();
+}
+
+// A value may stand before the op that makes it, for MLIR's parser; where that op is in a region of a later op, which
+// is freed since it has a mistake, what stands before is left with a value that is gone.
+llvm::Error TextCheck::checkValue() {
+  llvm::StringRef name =
+      rest().drop_front().take_while([](char c) { return llvm::isAlnum(c) || llvm::is_contained("_$.-", c); });
+  llvm::StringRef after = rest().drop_front(1 + name.size());
+  bool isArgument = after.starts_with(": "); // of a function or block; a use is `%0 : type`
+  if (after.consume_front(":"))              // %0:2 = …
+    after = after.drop_while(llvm::isDigit);
+  bool isMade = after.ltrim(' ').starts_with("=");
+  for (const llvm::StringMap<size_t> &scope : scopes_)
+    if (auto found = scope.find(name); found != scope.end())
+      return isMade && found->second > 0 && &scope != &scopes_.back()
+                 ? wrong("%" + name + " is made here and stands in line " + llvm::Twine(found->second) + " already")
+                 : llvm::Error::success();
+  scopes_.back()[name] = isMade || isArgument ? 0 : line_;
+  return llvm::Error::success();
+}
+
+llvm::Error TextCheck::run() {
+  for (; at_ < text_.size(); at_++) {
+    llvm::Error error = llvm::Error::success();
+    if (text_[at_] == '\n')
+      line_++;
+    else if (text_[at_] == '"')
+      skipString();
+    else if (rest().starts_with("//"))
+      at_ = std::min(text_.find('\n', at_), text_.size()) - 1;
+    else if (text_[at_] == '{')
+      scopes_.emplace_back();
+    else if (text_[at_] == '}' && scopes_.size() > 1)
+      scopes_.pop_back();
+    else if (text_[at_] == '#')
+      error = checkResultNumber();
+    else if (text_[at_] == '%')
+      error = checkValue();
+    if (error)
+      return error;
   }
   return llvm::Error::success();
 }
+
+} // namespace
+
+llvm::Error driver::checkText(llvm::StringRef text) { return TextCheck(text).run(); }
 
 using Known = llvm::function_ref<bool(Expr)>;
 
@@ -81,20 +141,14 @@ static llvm::Error check(mlir::Operation *root, Known isKnown) {
 
 llvm::Error driver::checkVariables(mlir::ModuleOp module) {
   llvm::DenseSet<Expr> symbols;
-  std::string empty; // a symbol that can have no value
   auto add = [&](SymbolAttr symbol) {
-    if (symbol.getMin() <= symbol.getMax())
-      symbols.insert(Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax()));
-    else
-      empty = symbol.getName().str();
+    symbols.insert(Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax()));
   };
   for (mlir::ModuleOp each = module; each; each = each->getParentOfType<mlir::ModuleOp>())
     if (auto list = each->getAttrOfType<mlir::ArrayAttr>(graph::kSymbolsAttr))
       for (auto symbol : list.getAsRange<SymbolAttr>())
         add(symbol);
   module.walk([&](graph::BindOp bind) { add(bind.getSymbol()); });
-  if (!empty.empty())
-    return failure("the size '" + empty + "' has bounds that no value lies between");
   for (auto function : module.getOps<mlir::func::FuncOp>())
     if (llvm::Error error = check(function, [&](Expr variable) { return symbols.contains(variable); }))
       return error;

@@ -6,9 +6,10 @@
 
 namespace kiln::driver {
 
-/// Whether no result of a dump's text (`%2#1`) has a number that only a damaged text can have: MLIR's parser makes room
-/// for all results up to it before it looks whether they are there. The error has the line and no file's name.
-llvm::Error checkResultNumbers(llvm::StringRef text);
+/// Whether a dump's text has nothing that MLIR's parser does not survive and only a damaged text has: a result of an
+/// op (`%2#1`) with a number for which it would make room before it looks whether the result is there; a value that
+/// stands before the op that makes it, which is in a region of a later one. The error has the line and no file's name.
+llvm::Error checkText(llvm::StringRef text);
 
 /// Whether each variable of a dump's sizes and indices stands for something: a symbol of the module or one that the
 /// graph binds; in a kernel, a size that it is passed or one of its axes. Stages take that for granted of each other,

@@ -96,7 +96,7 @@ llvm::Error Model::readDump() {
   llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> text = llvm::MemoryBuffer::getFile(options_.model);
   if (!text)
     return failure(options_.model + ": cannot be read: " + text.getError().message(), "name a model's file");
-  if (llvm::Error error = checkResultNumbers((*text)->getBuffer()))
+  if (llvm::Error error = checkText((*text)->getBuffer()))
     return failure(options_.model + ": " + llvm::toString(std::move(error)), kWriteDump);
   llvm::SourceMgr source;
   source.AddNewSourceBuffer(std::move(*text), llvm::SMLoc());

@@ -176,6 +176,12 @@ void DimsAttr::print(AsmPrinter &printer) const {
   printer << "]>";
 }
 
+LogicalResult SymbolAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, llvm::StringRef name, int64_t min,
+                                 int64_t max, int64_t) {
+  return min <= max ? success()
+                    : LogicalResult(emitError() << "the bounds of the size '" << name << "' leave no value");
+}
+
 LogicalResult DimsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
                                        llvm::function_ref<InFlightDiagnostic()> emitError) const {
   if (shape.size() != getSizes().size())

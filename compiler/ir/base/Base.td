@@ -54,6 +54,7 @@ def SymbolAttr : KilnAttr<"Symbol", "symbol"> {
   let summary = "a named size: its bounds, and the value that stands for it in estimates, --random and --bench";
   let parameters = (ins StringRefParameter<>:$name, "int64_t":$min, "int64_t":$max, "int64_t":$value);
   let assemblyFormat = "`<` $name `,` $min `to` $max `,` `default` $value `>`";
+  let genVerifyDecl = 1;
 }
 
 def AluKindAttr : KilnAttr<"AluKind", "alu"> {
