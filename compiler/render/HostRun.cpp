@@ -252,6 +252,11 @@ void RunRenderer::callLibrary(host::CallOp op) {
   line("}");
 }
 
+/// The kernel that an error names, as an argument in C.
+template <typename Op> static std::string busiest(Op op) {
+  return op.getBusiest() ? stringLiteral(*op.getBusiest()) : "NULL";
+}
+
 void RunRenderer::plan(host::PlanOp op) {
   llvm::SmallVector<std::string> lifetimes;
   for (auto [first, last] : llvm::zip(op.getFirst(), op.getLast()))
@@ -260,7 +265,7 @@ void RunRenderer::plan(host::PlanOp op) {
   line("static const kiln_lifetime lifetimes[] = {" + llvm::join(lifetimes, ", ") + "};");
   line("const int64_t temporary_bytes[] = {" + list(op.getBytes()) + "};");
   line("kiln_slice temporaries[" + count + "];");
-  call("plan", "lifetimes, " + count + ", temporary_bytes, temporaries");
+  call("plan", "lifetimes, " + count + ", temporary_bytes, " + busiest(op) + ", temporaries");
   for (auto [index, slice] : llvm::enumerate(op.getSlices()))
     line("const kiln_slice " + name(slice) + " = temporaries[" + llvm::Twine(index) + "];");
 }
@@ -327,7 +332,7 @@ void RunRenderer::render(Operation *op) {
         std::string dims = op.getDims().empty() ? "NULL" : "(const int64_t[]){" + list(op.getDims()) + "}";
         callForSlice(op, "output", llvm::Twine(op.getIndex()) + ", " + dims);
       })
-      .Case([&](host::ArenaOp op) { callForSlice(op, "arena", text(op.getBytes())); })
+      .Case([&](host::ArenaOp op) { callForSlice(op, "arena", text(op.getBytes()) + ", " + busiest(op)); })
       .Case([&](host::ZerosOp op) { callForSlice(op, "zeros", text(op.getBytes())); })
       .Case([&](host::PlanOp op) { plan(op); })
       .Case([&](host::AllocOp op) { callForSlice(op, "alloc", text(op.getBytes())); })

@@ -48,6 +48,11 @@ private:
   /// Room in the frame, shared by all calls that need as much or less.
   Value *fill(llvm::AllocaInst *&room, llvm::ArrayRef<Value *> values, llvm::Type *type);
   llvm::AllocaInst *reserve(llvm::Type *type, unsigned count);
+  /// The kernel that an error names where there is no memory for what the op asks for; null: none.
+  template <typename Op> Value *busiest(Op op) {
+    return op.getBusiest() ? static_cast<Value *>(b_.CreateGlobalString(*op.getBusiest(), "busiest"))
+                           : llvm::ConstantPointerNull::get(b_.getPtrTy());
+  }
 
   BasicBlock *newBlock(llvm::StringRef name) { return BasicBlock::Create(context_, name, function_); }
   Value *value(mlir::Value v) { return values_.lookup(v); }
@@ -211,8 +216,8 @@ void HostRenderer::render(host::PlanOp op) {
   llvm::Constant *table = llvm::ConstantArray::get(llvm::ArrayType::get(lifetime, rows.size()), rows);
   auto *global = new llvm::GlobalVariable(module_, table->getType(), /*isConstant=*/true,
                                           llvm::GlobalValue::PrivateLinkage, table, "lifetimes");
-  call("kiln_rt_plan",
-       {global, b_.getInt32(rows.size()), fill(sizesRoom_, values(op.getBytes()), b_.getInt64Ty()), slicesRoom_});
+  call("kiln_rt_plan", {global, b_.getInt32(rows.size()), fill(sizesRoom_, values(op.getBytes()), b_.getInt64Ty()),
+                        busiest(op), slicesRoom_});
   for (auto [index, slice] : llvm::enumerate(op.getSlices()))
     values_[slice] = b_.CreateLoad(sliceType_, b_.CreateConstInBoundsGEP1_64(sliceType_, slicesRoom_, index));
 }
@@ -266,7 +271,7 @@ void HostRenderer::render(mlir::Operation &op) {
         Value *dims = fill(sizesRoom_, values(o.getDims()), b_.getInt64Ty());
         values_[o] = callForSlice("kiln_rt_output", {b_.getInt32(o.getIndex()), dims});
       })
-      .Case([&](host::ArenaOp a) { values_[a] = callForSlice("kiln_rt_arena", {value(a.getBytes())}); })
+      .Case([&](host::ArenaOp a) { values_[a] = callForSlice("kiln_rt_arena", {value(a.getBytes()), busiest(a)}); })
       .Case([&](host::ZerosOp z) { values_[z] = callForSlice("kiln_rt_zeros", {value(z.getBytes())}); })
       .Case([&](host::PlanOp p) { render(p); })
       .Case([&](host::AllocOp a) { values_[a] = callForSlice("kiln_rt_alloc", {value(a.getBytes())}); })

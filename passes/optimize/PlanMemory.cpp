@@ -46,17 +46,19 @@ struct PlanMemory : kiln::impl::PlanMemoryBase<PlanMemory> {
 };
 } // namespace
 
-/// The most bytes that live at one time: no plan needs less.
-static int64_t liveBytes(ArrayRef<Temporary> temporaries, ArrayRef<int64_t> bytes) {
-  std::map<int64_t, int64_t> changes;
+/// The most bytes that live at one step, which no plan needs less than, and the first such step.
+static std::pair<int64_t, int32_t> mostLive(ArrayRef<Temporary> temporaries, ArrayRef<int64_t> bytes) {
+  std::map<int32_t, int64_t> changes;
   for (auto [temporary, size] : llvm::zip(temporaries, bytes)) {
     int64_t room = llvm::alignTo(size, KILN_PLAN_ALIGNMENT);
     changes[temporary.lives.first] += room;
     changes[temporary.lives.last + 1] -= room;
   }
-  int64_t live = 0, most = 0;
+  int64_t live = 0;
+  std::pair<int64_t, int32_t> most = {0, 0};
   for (auto [at, change] : changes)
-    most = std::max(most, live += change);
+    if ((live += change) > most.first)
+      most = {live, at};
   return most;
 }
 
@@ -71,6 +73,18 @@ static void number(Block &block, Spans &spans, int32_t &next) {
         number(inner, spans, next);
     spans[&op] = {begin, next - 1};
   }
+}
+
+/// The kernel that is launched at a step or next after it; null: none is.
+static StringAttr kernelAt(host::ProgramOp program, const Spans &spans, int32_t step) {
+  StringAttr kernel;
+  program.walk<WalkOrder::PreOrder>([&](host::LaunchOp launch) {
+    if (spans.at(launch).first < step)
+      return WalkResult::advance();
+    kernel = launch.getKernelAttr().getAttr();
+    return WalkResult::interrupt();
+  });
+  return kernel;
 }
 
 /// Every op that uses the memory, under whatever name; nullopt where control flow takes it over and frees it.
@@ -105,10 +119,8 @@ static std::optional<llvm::SetVector<Operation *>> usersOf(host::AllocOp alloc) 
 
 /// What can be placed before the program runs. Memory of a region holds its value within one run of the region, so it
 /// may share bytes with what the region does not need meanwhile.
-static std::vector<Temporary> temporariesOf(host::ProgramOp program, const optimize::ProgramSizes &sizes) {
-  Spans spans;
-  int32_t next = 0;
-  number(program.getBody().front(), spans, next);
+static std::vector<Temporary> temporariesOf(host::ProgramOp program, const optimize::ProgramSizes &sizes,
+                                            Spans &spans) {
   std::vector<Temporary> temporaries;
   program.walk([&](host::AllocOp alloc) {
     std::optional<Expr> bytes = sizes.exprOf(alloc.getBytes());
@@ -177,7 +189,10 @@ static void planHalos(host::ProgramOp program, const optimize::ProgramSizes &siz
 
 void PlanMemory::plan(host::ProgramOp program) {
   optimize::ProgramSizes sizes(program);
-  std::vector<Temporary> temporaries = temporariesOf(program, sizes);
+  Spans spans;
+  int32_t next = 0;
+  number(program.getBody().front(), spans, next);
+  std::vector<Temporary> temporaries = temporariesOf(program, sizes, spans);
   planHalos(program, sizes, temporaries);
   if (temporaries.empty())
     return;
@@ -197,13 +212,15 @@ void PlanMemory::plan(host::ProgramOp program) {
     return signalPassFailure();
   }
 
+  auto [live, step] = mostLive(temporaries, bytes);
+  StringAttr busiest = kernelAt(program, spans, step);
   OpBuilder builder(&body, body.begin());
   Location loc = program.getLoc();
   Type sliceType = host::SliceType::get(&getContext());
   Operation *arena;
   SmallVector<Value> slices;
   if (llvm::all_of(temporaries, [](const Temporary &temporary) { return temporary.bytes.isConst(); })) {
-    arena = host::ArenaOp::create(builder, loc, sliceType, sizes.emit(builder, peak));
+    arena = host::ArenaOp::create(builder, loc, sliceType, sizes.emit(builder, peak), busiest);
     for (auto [temporary, offset] : llvm::zip(temporaries, offsets)) {
       builder.setInsertionPoint(temporary.alloc);
       slices.push_back(
@@ -220,11 +237,11 @@ void PlanMemory::plan(host::ProgramOp program) {
     }
     SmallVector<Type> types(temporaries.size(), sliceType);
     arena = host::PlanOp::create(builder, loc, types, wanted, builder.getDenseI32ArrayAttr(first),
-                                 builder.getDenseI32ArrayAttr(last));
+                                 builder.getDenseI32ArrayAttr(last), busiest);
     slices.append(arena->result_begin(), arena->result_end());
   }
   arena->setAttr("peak", builder.getI64IntegerAttr(peak));
-  arena->setAttr("live", builder.getI64IntegerAttr(liveBytes(temporaries, bytes)));
+  arena->setAttr("live", builder.getI64IntegerAttr(live));
   for (auto [temporary, slice] : llvm::zip(temporaries, slices)) {
     Operation *size = temporary.alloc.getBytes().getDefiningOp();
     for (Operation *user : llvm::make_early_inc_range(temporary.alloc->getUsers()))

@@ -227,7 +227,8 @@ static kiln_status reserve(kiln_context *context, void **block, int64_t *room, i
   return *block ? KILN_OK : fail(context, KILN_OUT_OF_MEMORY, context->model->name, ": ", "no memory for a run");
 }
 
-kiln_status kiln_rt_arena(kiln_context *context, int64_t bytes, kiln_slice *slice) {
+kiln_status kiln_rt_arena(kiln_context *context, int64_t bytes, const char *busiest, kiln_slice *slice) {
+  (void)busiest;
   kiln_status status = reserve(context, &context->arena, &context->arena_bytes, bytes);
   *slice = (kiln_slice){context->arena, 0};
   return status;

@@ -5,11 +5,16 @@
 #include "dtype.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
-kiln_status kiln_rt_arena(kiln_context *context, int64_t bytes, kiln_slice *slice) {
+kiln_status kiln_rt_arena(kiln_context *context, int64_t bytes, const char *busiest, kiln_slice *slice) {
   kiln_status status = kiln_block_reserve(context, &context->arena, bytes, "arena");
   *slice = (kiln_slice){context->arena.memory, 0};
+  if (status && busiest) {
+    size_t written = strlen(context->error);
+    snprintf(context->error + written, sizeof context->error - written, ", most of it for kernel '%s'", busiest);
+  }
   return status;
 }
 
@@ -46,13 +51,13 @@ static kiln_status make_plan(kiln_context *context, const kiln_lifetime *lifetim
 }
 
 kiln_status kiln_rt_plan(kiln_context *context, const kiln_lifetime *lifetimes, int32_t count, const int64_t *bytes,
-                         kiln_slice *slices) {
+                         const char *busiest, kiln_slice *slices) {
   bool known = context->planned && context->planned_count == count &&
                memcmp(context->planned, bytes, (size_t)count * sizeof *bytes) == 0;
   kiln_status status = known ? KILN_OK : make_plan(context, lifetimes, count, bytes);
   kiln_slice arena;
   if (!status)
-    status = kiln_rt_arena(context, context->planned_bytes, &arena);
+    status = kiln_rt_arena(context, context->planned_bytes, busiest, &arena);
   for (int32_t i = 0; !status && i < count; i++)
     slices[i] = (kiln_slice){arena.memory, context->planned[count + i]};
   return status;

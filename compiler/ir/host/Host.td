@@ -156,9 +156,10 @@ def OutputOp : HostOp<"output"> {
 
 def ArenaOp : HostOp<"arena"> {
   let summary = "the context's arena, at least this many bytes";
-  let arguments = (ins I64:$bytes);
+  let description = [{`busiest`: the kernel at which most of it is in use, for the message where there is no memory.}];
+  let arguments = (ins I64:$bytes, OptionalAttr<StrAttr>:$busiest);
   let results = (outs SliceType:$result);
-  let assemblyFormat = "$bytes attr-dict";
+  let assemblyFormat = "$bytes (`busiest` $busiest^)? attr-dict";
 }
 
 def ZerosOp : HostOp<"zeros"> {
@@ -170,10 +171,11 @@ def ZerosOp : HostOp<"zeros"> {
 
 def PlanOp : HostOp<"plan"> {
   let summary = "memory in the context's arena for temporaries, placed once their sizes are known";
-  let description = [{Temporary i holds its value from step first[i] to step last[i]: two that live apart may share bytes.}];
-  let arguments = (ins Variadic<I64>:$bytes, DenseI32ArrayAttr:$first, DenseI32ArrayAttr:$last);
+  let description = [{Temporary i holds its value from step first[i] to step last[i]: two that live apart may share bytes.
+    `busiest` is as in host.arena, at the sizes that estimates take.}];
+  let arguments = (ins Variadic<I64>:$bytes, DenseI32ArrayAttr:$first, DenseI32ArrayAttr:$last, OptionalAttr<StrAttr>:$busiest);
   let results = (outs Variadic<SliceType>:$slices);
-  let assemblyFormat = "$bytes `first` $first `last` $last attr-dict `:` type($slices)";
+  let assemblyFormat = "$bytes `first` $first `last` $last (`busiest` $busiest^)? attr-dict `:` type($slices)";
   let hasVerifier = 1;
 }
 

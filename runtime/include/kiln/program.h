@@ -130,14 +130,15 @@ kiln_status kiln_rt_input(kiln_context *context, int32_t index, kiln_slice *slic
 kiln_status kiln_rt_weight(kiln_context *context, int32_t index, kiln_slice *slice);
 /* Room for output `index` with these dims (as many as the output's rank). */
 kiln_status kiln_rt_output(kiln_context *context, int32_t index, const int64_t *dims, kiln_slice *slice);
-/* The context's arena, at least `bytes` long; it is kept from run to run. One call a run. */
-kiln_status kiln_rt_arena(kiln_context *context, int64_t bytes, kiln_slice *slice);
+/* The context's arena, at least `bytes` long; it is kept from run to run. One call a run. `busiest`: the kernel at
+ * which most of it is in use, which an error names; NULL where there is none. */
+kiln_status kiln_rt_arena(kiln_context *context, int64_t bytes, const char *busiest, kiln_slice *slice);
 /* The context's second arena, likewise: zero, but for what earlier runs wrote there that asked for as many bytes. */
 kiln_status kiln_rt_zeros(kiln_context *context, int64_t bytes, kiln_slice *slice);
 /* Memory in the arena for `count` temporaries of these sizes, in the order of `lifetimes`; the plan is kept while the
  * sizes stay. Instead of kiln_rt_arena, where sizes are symbols. */
 kiln_status kiln_rt_plan(kiln_context *context, const kiln_lifetime *lifetimes, int32_t count, const int64_t *bytes,
-                         kiln_slice *slices);
+                         const char *busiest, kiln_slice *slices);
 /* Memory for a value whose lifetime control flow decides; freed by kiln_rt_free or at the end of the run. */
 kiln_status kiln_rt_alloc(kiln_context *context, int64_t bytes, kiln_slice *slice);
 kiln_status kiln_rt_free(kiln_context *context, kiln_slice slice);

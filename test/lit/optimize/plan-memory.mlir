@@ -2,7 +2,7 @@
 
 // Three temporaries in a chain of expanded sums need room for two at once.
 // CHECK: %[[BYTES:.*]] = arith.constant 128 : i64
-// CHECK: host.arena %[[BYTES]]
+// CHECK: host.arena %[[BYTES]] busiest "r_4n1"
 // CHECK-NOT: host.alloc
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = graph.reduce add %x [0] : tensor<4xf32> to tensor<1xf32>

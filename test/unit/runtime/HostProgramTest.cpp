@@ -47,7 +47,7 @@ kiln_slice at(kiln_slice slice, int64_t offset) { return {slice.memory, slice.of
 TEST_CASE("an element that is written reads back, in every dtype") {
   CHECK(runOnce([](kiln_context *c, const int64_t *) {
           kiln_slice arena;
-          CHECK(kiln_rt_arena(c, 64, &arena) == KILN_OK);
+          CHECK(kiln_rt_arena(c, 64, nullptr, &arena) == KILN_OK);
           for (int dtype = KILN_INT8; dtype <= KILN_FLOAT64; dtype++) {
             int64_t value = 0;
             CHECK(kiln_rt_write(c, at(arena, 8), kiln_dtype(dtype), 100) == KILN_OK);
@@ -99,7 +99,7 @@ TEST_CASE("reading truncates and saturates floats, keeps signs, and makes bools 
   runOnce([](kiln_context *c, const int64_t *) {
     kiln_slice arena;
     int64_t value;
-    CHECK(kiln_rt_arena(c, 8, &arena) == KILN_OK);
+    CHECK(kiln_rt_arena(c, 8, nullptr, &arena) == KILN_OK);
     auto readFloat = [&](double number) {
       std::memcpy(arena.memory, &number, 8);
       CHECK(kiln_rt_read(c, arena, KILN_FLOAT64, &value) == KILN_OK);
@@ -125,7 +125,7 @@ TEST_CASE("a plan follows the sizes from run to run") {
   auto run = [](kiln_context *c, const int64_t *) {
     auto plan = [&](int64_t bytes, kiln_slice *slices) {
       const int64_t sizes[] = {bytes, bytes, bytes};
-      return kiln_rt_plan(c, lifetimes, 3, sizes, slices);
+      return kiln_rt_plan(c, lifetimes, 3, sizes, nullptr, slices);
     };
     kiln_slice slices[3];
     for (int64_t bytes : {64, 64, 640, 100, 0}) {
@@ -146,7 +146,7 @@ TEST_CASE("the arena grows from run to run and is aligned") {
   kiln_model model = modelOf([](kiln_context *c, const int64_t *) {
     for (int64_t bytes : {0, 100, 1 << 23}) {
       kiln_slice arena;
-      CHECK(kiln_rt_arena(c, bytes, &arena) == KILN_OK);
+      CHECK(kiln_rt_arena(c, bytes, nullptr, &arena) == KILN_OK);
       CHECK(reinterpret_cast<uintptr_t>(arena.memory) % KILN_ALIGNMENT == 0);
       std::memset(arena.memory, 1, size_t(bytes));
     }
@@ -158,10 +158,11 @@ TEST_CASE("the arena grows from run to run and is aligned") {
 TEST_CASE("sizes that no machine has are no memory, not a crash") {
   Outcome outcome = runOnce([](kiln_context *c, const int64_t *) {
     kiln_slice arena;
-    return kiln_rt_arena(c, INT64_MAX, &arena);
+    return kiln_rt_arena(c, INT64_MAX, "r_4_8", &arena);
   });
   CHECK(outcome.status == KILN_OUT_OF_MEMORY);
-  CHECK(outcome.error == "arena: no memory for 9223372036854775807 bytes on device 'cpu'");
+  CHECK(outcome.error ==
+        "arena: no memory for 9223372036854775807 bytes on device 'cpu', most of it for kernel 'r_4_8'");
 }
 
 TEST_CASE("freed temporaries serve again, live ones stay apart, the rest is freed with the run") {
@@ -196,8 +197,8 @@ TEST_CASE("a temporary of negative size is none that is free") {
 TEST_CASE("an arena of negative size is not the last run's") {
   Outcome outcome = runOnce([](kiln_context *c, const int64_t *) {
     kiln_slice arena;
-    CHECK(kiln_rt_arena(c, 64, &arena) == KILN_OK);
-    return kiln_rt_arena(c, -64, &arena);
+    CHECK(kiln_rt_arena(c, 64, nullptr, &arena) == KILN_OK);
+    return kiln_rt_arena(c, -64, nullptr, &arena);
   });
   CHECK(outcome.status == KILN_OUT_OF_MEMORY);
   CHECK(outcome.error == "arena: no memory for -64 bytes on device 'cpu'");
@@ -274,7 +275,7 @@ TEST_CASE("freeing twice is an error") {
 TEST_CASE("copies may overlap and may be empty") {
   runOnce([](kiln_context *c, const int64_t *) {
     kiln_slice arena;
-    CHECK(kiln_rt_arena(c, 8, &arena) == KILN_OK);
+    CHECK(kiln_rt_arena(c, 8, nullptr, &arena) == KILN_OK);
     std::memcpy(arena.memory, "abcdefg", 8);
     CHECK(kiln_rt_copy(c, at(arena, 1), arena, 6) == KILN_OK);
     CHECK(std::string(static_cast<char *>(arena.memory)) == "aabcdef");

@@ -142,7 +142,7 @@ TEST_CASE("slices of the arena, aligned and not") {
       CHECK(run(modelFor(device), 1, [step](kiln_context *c, int64_t n) {
               Ends ends = endsOf(c, n);
               kiln_slice arena;
-              REQUIRE(kiln_rt_arena(c, 40 * step, &arena) == KILN_OK);
+              REQUIRE(kiln_rt_arena(c, 40 * step, nullptr, &arena) == KILN_OK);
               add(c, arena, ends.x, 1, 0);
               for (int64_t i = 1; i < 40; i++)
                 add(c, at(arena, i * step), at(arena, (i - 1) * step), 1, 1);
@@ -157,7 +157,7 @@ TEST_CASE("two staged slices of one launch keep each other's bytes") {
     CHECK(run(modelFor(device), 4, [](kiln_context *c, int64_t n) {
             Ends ends = endsOf(c, n);
             kiln_slice arena;
-            REQUIRE(kiln_rt_arena(c, 64, &arena) == KILN_OK);
+            REQUIRE(kiln_rt_arena(c, 64, nullptr, &arena) == KILN_OK);
             CHECK(kiln_rt_copy(c, at(arena, 20), ends.x, 16) == KILN_OK);
             add(c, at(arena, 4), at(arena, 20), 4, 10); // the source's copy holds what follows, the target's both
             CHECK(kiln_rt_copy(c, ends.y, at(arena, 4), 16) == KILN_OK);
@@ -174,7 +174,7 @@ TEST_CASE("offsets without end") {
     CHECK(run(modelFor(device), 1, [](kiln_context *c, int64_t n) {
             Ends ends = endsOf(c, n);
             kiln_slice arena;
-            REQUIRE(kiln_rt_arena(c, 1024 * 1000, &arena) == KILN_OK);
+            REQUIRE(kiln_rt_arena(c, 1024 * 1000, nullptr, &arena) == KILN_OK);
             add(c, arena, ends.x, 1, 0);
             for (int64_t i = 1; i < 1000; i++)
               add(c, at(arena, i * 1024), at(arena, (i - 1) * 1024), 1, 1);

@@ -30,7 +30,7 @@ static kiln_status run(kiln_context *context, const int64_t *sizes) {
   kiln_status status;
   if ((status = kiln_rt_input(context, 0, &x)) || (status = kiln_rt_input(context, 1, &bias)) ||
       (status = kiln_rt_weight(context, 0, &weight)) || (status = kiln_rt_output(context, 0, &batch, &y)) ||
-      (status = kiln_rt_arena(context, 256 + 12 * batch, &arena)))
+      (status = kiln_rt_arena(context, 256 + 12 * batch, NULL, &arena)))
     return status;
   arena.offset += 256;
   if ((status = kiln_rt_launch(context, &infos[0], (kiln_slice[]){arena, x, weight}, sizes, grid, estimates)))

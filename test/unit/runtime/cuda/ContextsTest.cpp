@@ -119,13 +119,13 @@ TEST_CASE("memory that is not to be had is told with what wanted it, and a small
   driver().most_bytes = 1000;
   program = [](kiln_context *context, kiln_slice x, kiln_slice y, int64_t n) {
     kiln_slice arena;
-    kiln_status status = kiln_rt_arena(context, n * 300, &arena);
+    kiln_status status = kiln_rt_arena(context, n * 300, "add", &arena);
     return status ? status : add(context, y, x, n, 1);
   };
   CHECK(fixture.runOn(2) == std::vector<int32_t>{1, 2});
   fixture.runOn(4);
   CHECK(fixture.status() == KILN_OUT_OF_MEMORY);
-  CHECK(fixture.error() == "arena: no memory for 1200 bytes on device 'cuda'");
+  CHECK(fixture.error() == "arena: no memory for 1200 bytes on device 'cuda', most of it for kernel 'add'");
   CHECK(fixture.runOn(3) == std::vector<int32_t>{1, 2, 3});
   fixture.runOn(400);
   CHECK(fixture.status() == KILN_OUT_OF_MEMORY);
