@@ -64,7 +64,7 @@ Tile KernelLowering::emitLoad(kernel::LoadOp load) {
 }
 
 void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
-  constexpr int64_t kLineBytes = 64, kMostLines = 4, kMostLinesOfMatrices = 8;
+  constexpr int64_t kLineBytes = 64, kMostLines = 4, kMostLinesOfMatrices = 8, kSharers = 8;
   // A stage's walk goes on inside the kernel's own.
   SmallVector<kernel::AxisAttr> axes;
   if (!walk().contains(*load.getAhead()))
@@ -77,8 +77,8 @@ void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
   Expr index = tracker.at(kernel::positionOf(walk().index, tracker)).index,
        variableAhead = variableOf(*load.getAhead());
   // What lies between the first and the last that is read inside, and the steps of the loops around the load, counted
-  // through.
-  Expr first = index, last = index, step = 0;
+  // through; of those of unknown size the innermost.
+  Expr first = index, last = index, step = 0, pass, passes = 1;
   int64_t steps = 1;
   for (const auto &axis : axes) {
     Expr size = axis.getSize().getValue(), variable = variableOf(axis.getId());
@@ -89,23 +89,45 @@ void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
       first = first.substitute({{variable, 0}}), last = last.substitute({{variable, size - 1}});
     if (!isInside || !isLoop || !isBound(axis.getId()) || depthOf(variable) > depth)
       continue;
-    // Of a loop whose steps cannot be counted each asks for the same: there may be just one.
-    if (!size.isConst())
-      continue;
-    step = step * size + variable;
-    steps *= size.constant();
+    if (size.isConst()) {
+      step = step * size + variable;
+      steps *= size.constant();
+    } else {
+      pass = variable, passes = size;
+    }
   }
   Expr extent = last - first + 1, distance = first.substitute({{variableAhead, variableAhead + 1}}) - first;
   if (distance.isConst(0) || !extent.isConst())
     return;
-  int64_t bytes = byteSize(load.getResult().getType()), part = llvm::divideCeil(extent.constant(), steps);
-  int64_t lines = std::min<int64_t>(kernel::hasFragments(walk()) ? kMostLinesOfMatrices : kMostLines,
-                                    llvm::divideCeil(part * bytes, kLineBytes));
-  for (int64_t line = 0; line < lines; ++line) {
-    Expr at = first + distance + step * part + line * kLineBytes / bytes;
-    Value where = this->index(resolve(at));
-    uop::PrefetchOp::create(this->at(depth), loc_, pointers_.at(load.getBuffer()), where);
+  int64_t bytes = byteSize(load.getResult().getType()), line = kLineBytes / bytes;
+  int64_t most = kernel::hasFragments(walk()) ? kMostLinesOfMatrices : kMostLines;
+  // What each step asks for where so many passes share the work.
+  auto linesOf = [&](int64_t sharers) {
+    int64_t part = llvm::divideCeil(extent.constant(), steps * sharers);
+    Expr share = view::mod(pass, sharers) * (steps * part);
+    SmallVector<Value> lines;
+    for (int64_t i = 0; i < std::min<int64_t>(llvm::divideCeil(part, line), most); ++i)
+      lines.push_back(this->index(resolve(first + distance + share + step * part + i * line)));
+    return lines;
+  };
+  SmallVector<Value> all = linesOf(1);
+  if (passes.isConst() || passes.max() < kSharers || all.size() == 1) {
+    for (Value where : all)
+      uop::PrefetchOp::create(at(depth), loc_, pointers_.at(load.getBuffer()), where);
+    return;
   }
+  // The second cache has little time for requests beside what is loaded from it; but weights that few rows pass come as
+  // fast as memory gives them. The choice goes where it parts no loads from their use, which LLVM folds.
+  scopes_[depth]->last.push_back([=, this, pointer = pointers_.at(load.getBuffer()), shared = linesOf(kSharers),
+                                  areFew = condition(resolve(view::less(passes, kSharers)))] {
+    auto branch = uop::IfOp::create(here(), loc_, areFew);
+    for (auto [region, lines] : {std::pair(&branch.getThenRegion(), &all), {&branch.getElseRegion(), &shared}}) {
+      OpBuilder inside = OpBuilder::atBlockEnd(&region->emplaceBlock());
+      for (Value where : *lines)
+        uop::PrefetchOp::create(inside, loc_, pointer, where);
+      uop::YieldOp::create(inside, loc_);
+    }
+  });
 }
 
 SmallVector<KernelLowering::Row> KernelLowering::rowsOf(const Tile &given, Expr size, size_t depth) {

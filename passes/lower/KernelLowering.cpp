@@ -310,6 +310,8 @@ uop::RangeOp KernelLowering::openLoop(int64_t axis, ValueRange inits, bool reduc
 }
 
 void KernelLowering::closeLoop(ValueRange yields) {
+  for (llvm::unique_function<void()> &emit : scopes_.back()->last)
+    emit();
   uop::YieldOp::create(here(), loc_, yields);
   Operation *outerBefore = scopes_.back()->outerBefore;
   scopes_.pop_back();

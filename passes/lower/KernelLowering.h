@@ -52,6 +52,7 @@ struct Scope {
   llvm::SmallVector<view::Expr> tested;                                ///< guards that this branch depends on
   llvm::SmallVector<view::Expr> tests;                                 ///< what it asks for them, at their last points
   bool inside = false;                                                 ///< the tested guards hold here
+  std::vector<llvm::unique_function<void()>> last;                     ///< emits what goes after all else
   mlir::Operation *outerBefore = nullptr; ///< what `before` of the scope around was until this one opened
 };
 
