@@ -50,6 +50,8 @@ static constexpr int64_t kFewPanels = 8;
 static constexpr int64_t kMostUnknownRows = 12, kTypicalRows = 512;
 /// A reduced axis of so few points is no loop.
 static constexpr int64_t kMostUnrolled = 8;
+/// Of the steps of a product's sum; and the totals with which a core is busy, however few registers they leave.
+static constexpr int64_t kStepsUnrolled = 4, kFewestTotals = 12;
 
 namespace {
 
@@ -194,7 +196,7 @@ std::optional<Chooser::Panel> Chooser::panelOfColumns(const Product &product, in
 /// element for each row and the vectors of columns, and multiplies and adds each with each; below some number of totals
 /// the additions wait for each other. A row that is masked is tested in each step. Points past the end are computed in
 /// vain. `rows` < 0: their number is not known.
-static RegisterTile bestTile(int64_t rows, int64_t vectors, int64_t registers, bool areMasked) {
+static RegisterTile bestTile(int64_t rows, int64_t vectors, int64_t registers, int64_t mostTotals, bool areMasked) {
   RegisterTile best{1, 1};
   bool isUnknown = rows < 0;
   int64_t tallest = isUnknown ? kMostUnknownRows : rows;
@@ -202,7 +204,8 @@ static RegisterTile bestTile(int64_t rows, int64_t vectors, int64_t registers, b
   double least = std::numeric_limits<double>::infinity();
   // Vectors of three registers are not what LLVM makes good code of, and of four no faster but where masks are fewer.
   for (int64_t wide = 1; wide <= std::min<int64_t>(vectors, areMasked ? 4 : 2); wide *= 2)
-    for (int64_t tall = 1; tall * wide + wide + 1 <= registers && tall <= tallest; ++tall) {
+    for (int64_t tall = 1; tall * wide + wide + 1 <= registers && tall * wide <= mostTotals && tall <= tallest;
+         ++tall) {
       double step = std::max<double>(tall * wide, kTotalsInFlight) + kLoadSteps * (tall + wide);
       step += areMasked ? kMaskSteps * tall : 0;
       double time = step * llvm::divideCeil(rows, tall) * llvm::divideCeil(vectors, wide) *
@@ -243,7 +246,13 @@ bool Chooser::choosePacked(const Product &product) {
     return false;
   auto tracker = product.rows.op->getAttrOfType<TrackerAttr>("tracker").getValue();
   bool areMasked = !tracker.at().valid.isConst(1);
-  RegisterTile tile = bestTile(rows, llvm::divideCeil(columns, lanes), target_.vectorRegisters(), areMasked);
+  // The loop's own instructions and the request for the next panel serve several steps of the sum, whose elements LLVM
+  // loads together: totals leave room for them.
+  size_t inner = *llvm::max_element(reduced_);
+  bool isUnrolled = !areMasked && fixedSize(inner) % kStepsUnrolled == 0;
+  int64_t registers = target_.vectorRegisters();
+  int64_t mostTotals = isUnrolled ? std::max(registers / 2, kFewestTotals) : registers;
+  RegisterTile tile = bestTile(rows, llvm::divideCeil(columns, lanes), registers, mostTotals, areMasked);
   // A chunk's rows stay in cache while its columns pass.
   int64_t rowBytes = isUnknown ? 0 : rows * depth * bytes, held = target_.cacheBytes(2);
   int64_t least = others.empty() && rowBytes > held ? llvm::divideCeil(rowBytes, held / 2) : 1;
@@ -264,6 +273,8 @@ bool Chooser::choosePacked(const Product &product) {
     add(OptKind::SWAP, kept.front(), product.n);
   add(OptKind::VECTOR, product.n, tile.vectors * lanes);
   add(OptKind::UPCAST, product.m, tile.rows);
+  if (isUnrolled)
+    add(OptKind::UNROLL, inner, kStepsUnrolled);
   SmallVector<size_t> parallel;
   if (!allStay)
     parallel.push_back(product.n);
@@ -414,8 +425,9 @@ bool Chooser::chooseUnknownProduct(const Product &product) {
   bool isPlain = product.columns.isContiguous(product.n) && isWhole(product.columns);
   if (mostOf(product.n) < lanes || mostOf(product.m) < kMostUnknownRows || (!isPlain && !isReadOnce(product.columns)))
     return false;
+  int64_t registers = target_.vectorRegisters();
   RegisterTile tile = bestTile(fixedSize(product.m), columns < 0 ? kTypicalRows : llvm::divideCeil(columns, lanes),
-                               target_.vectorRegisters(), !isWhole(product.rows));
+                               registers, /*mostTotals=*/registers, !isWhole(product.rows));
   if (!isPlain && product.m < product.n)
     add(OptKind::SWAP, product.m, product.n);
   add(OptKind::VECTOR, product.n, tile.vectors * lanes);
