@@ -383,8 +383,8 @@ private:
   bool fits(Sizes shape);
 
   void noteDiffering(Expr a, Expr b);
-  /// Takes two sizes of which one is data for equal, which the run checks, where somebody would "broadcast" or
-  /// "concatenate" them; false where they cannot be.
+  /// Takes two sizes for equal, which the run checks, where somebody would "broadcast" or "concatenate" them; false
+  /// where they cannot be, and where a bound of a symbol would make them so (limitToEqual).
   bool takeForEqual(Expr one, Expr other, llvm::StringRef what);
 
   mlir::OpBuilder &builder_;

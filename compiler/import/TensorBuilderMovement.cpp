@@ -1,7 +1,6 @@
 //===- TensorBuilderMovement.cpp - Reshape, permute, expand, broadcast -------===//
+#include "import/Symbols.h"
 #include "import/TensorBuilder.h"
-
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace kiln;
 using namespace kiln::import;
@@ -13,6 +12,8 @@ static bool sameShape(ArrayRef<Expr> a, ArrayRef<Expr> b) {
   return a.size() == b.size() &&
          llvm::all_of(llvm::zip(a, b), [](auto pair) { return provablyEqual(std::get<0>(pair), std::get<1>(pair)); });
 }
+
+static Expr isEqual(Expr a, Expr b) { return view::logicalAnd({view::greaterEqual(a, b), view::greaterEqual(b, a)}); }
 
 /// A movement of a number repeated is that number repeated.
 static graph::ConstOp asConstant(Value x) { return x.getDefiningOp<graph::ConstOp>(); }
@@ -71,7 +72,7 @@ Value TensorBuilder::reshape(Value x, Sizes sizes) {
     if (view::provablyLess(before, after) || view::provablyLess(after, before) || (before - after).asConst())
       return fail(cause, "the number of elements must stay the same");
     // As many as the result has, which is checked to be all of them.
-    check(view::logicalAnd({view::greaterEqual(before, after), view::greaterEqual(after, before)}), cause);
+    check(isEqual(before, after), cause);
     x = shrink(reshape(x, {before}), {Expr(0)}, {after});
     return reshape(x, to);
   }
@@ -112,6 +113,13 @@ Value TensorBuilder::transpose(Value x, int64_t a, int64_t b) {
   return permute(x, order);
 }
 
+static bool isZeroOrOne(Expr size) { return size.min() == 0 && size.max() == 1; }
+
+/// Takes a size that is 0 or 1 for 1, which the run checks; false where it is another.
+static bool takeForOne(TensorBuilder &b, Expr size, StringRef what) {
+  return isZeroOrOne(size) && b.check(size, "cannot " + what + ": the size " + size.print() + " is 0; it must be 1");
+}
+
 Value TensorBuilder::expand(Value x, Sizes sizes) {
   if (!x)
     return {};
@@ -123,6 +131,14 @@ Value TensorBuilder::expand(Value x, Sizes sizes) {
     if (after.isConst(1))
       after = before;
     if (!before.isConst(1) && !provablyEqual(before, after)) {
+      if (takeForOne(*this, before, "expand")) {
+        before = 1;
+        continue;
+      }
+      if (takeForEqual(before, after, "expand")) {
+        before = after;
+        continue;
+      }
       noteDiffering(before, after);
       return fail("cannot expand " + describe(shape(x)) + " to " + describe(sizes) + ": " + before.print() +
                       " is neither 1 nor " + after.print(),
@@ -141,31 +157,13 @@ Value TensorBuilder::expand(Value x, Sizes sizes) {
   return graph::ExpandOp::create(builder_, location_, tensorType(to, element(x)), x);
 }
 
-/// Whether a size has other symbols than those of the model's inputs: what a run finds out. In a region that is still
-/// being made each symbol counts as one.
-static bool isData(OpBuilder &builder, Expr size) {
-  Operation *parent = builder.getInsertionBlock()->getParentOp();
-  if (!parent)
-    return !size.isConst();
-  auto main = dyn_cast<func::FuncOp>(parent);
-  if (!main && !(main = parent->getParentOfType<func::FuncOp>()))
-    return false;
-  bool isData = false;
-  size.forEachVariable([&](Expr symbol) {
-    isData |= llvm::none_of(main.getBody().getArgumentTypes(), [&](Type type) {
-      return llvm::is_contained(shapeOf(cast<RankedTensorType>(type)), symbol);
-    });
-  });
-  return isData;
-}
-
 bool TensorBuilder::takeForEqual(Expr one, Expr other, StringRef what) {
   bool mayBe = one.min() <= other.max() && other.min() <= one.max();
-  if (!mayBe || !(isData(builder_, one) || isData(builder_, other)))
+  SymbolLimits limits;
+  if (!mayBe || limitToEqual(one, other, limits))
     return false;
-  Expr equal = view::logicalAnd({view::greaterEqual(one, other), view::greaterEqual(other, one)});
-  return check(equal, "cannot " + what + ": the sizes " + one.print() + " and " + other.print() +
-                          " differ; they must be equal, a 1 that only a run knows is not repeated");
+  return check(isEqual(one, other), "cannot " + what + ": the sizes " + one.print() + " and " + other.print() +
+                                        " differ; they must be equal, a 1 that only a run knows is not repeated");
 }
 
 std::optional<Shape> TensorBuilder::broadcastShape(ArrayRef<Shape> shapes) {
@@ -177,6 +175,12 @@ std::optional<Shape> TensorBuilder::broadcastShape(ArrayRef<Shape> shapes) {
       if (common.isConst(1))
         common = size;
       if (!size.isConst(1) && !provablyEqual(size, common)) {
+        if (takeForOne(*this, size, "broadcast"))
+          continue;
+        if (takeForOne(*this, common, "broadcast")) {
+          common = size;
+          continue;
+        }
         if (takeForEqual(size, common, "broadcast")) {
           common = size.isConst() ? size : common;
           continue;
@@ -203,10 +207,10 @@ bool TensorBuilder::broadcast(llvm::MutableArrayRef<Value> tensors) {
   if (!common)
     return false;
   for (Value &tensor : tensors) {
-    // A size that is taken for equal is called as the others are.
+    // A size that is taken for 1 is 1, and one that is taken for equal is called as the others are.
     Shape sizes = shape(tensor);
     for (auto [size, all] : llvm::zip(llvm::reverse(sizes), llvm::reverse(*common)))
-      size = size.isConst(1) ? size : all;
+      size = size.isConst(1) || (isZeroOrOne(size) && !provablyEqual(size, all)) ? Expr(1) : all;
     if (!(tensor = expand(reshape(tensor, sizes), *common)))
       return false;
   }
@@ -221,8 +225,9 @@ Value TensorBuilder::squeeze(Value x, Axes axes) {
   for (auto [axis, size] : llvm::enumerate(shape(x))) {
     if (!llvm::is_contained(*dropped, int64_t(axis)))
       to.push_back(size);
-    else if (!size.isConst(1))
-      return fail("cannot squeeze axis " + Twine(axis) + " of " + describe(shape(x)), "its size is not 1");
+    else if (!check(isEqual(size, 1), "cannot squeeze axis " + Twine(axis) + " of " + describe(shape(x)) +
+                                          ": its size is " + size.print() + "; it must be 1"))
+      return {};
   }
   return reshape(x, to);
 }

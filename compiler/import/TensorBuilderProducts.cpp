@@ -7,16 +7,24 @@ using namespace mlir;
 using llvm::Twine;
 using view::provablyEqual;
 
+/// x with an axis called as another that it is taken to equal.
+static Value withSize(TensorBuilder &b, Value x, int64_t axis, Expr size) {
+  Shape sizes = b.shape(x);
+  sizes[axis] = size;
+  return b.reshape(x, sizes);
+}
+
 Value TensorBuilder::matmul(Value a, Value b) {
   if (!a || !b)
     return {};
   if (rank(a) == 0 || rank(b) == 0)
     return fail("a matrix product of a scalar", "multiply instead");
   Expr inner = dim(b, rank(b) == 1 ? -1 : -2);
-  if (!provablyEqual(dim(a, -1), inner))
+  if (!provablyEqual(dim(a, -1), inner) && !takeForEqual(dim(a, -1), inner, "multiply"))
     return fail("cannot multiply " + describe(shape(a)) + " and " + describe(shape(b)) + ": " + dim(a, -1).print() +
                     " and " + inner.print() + " differ",
                 "the last size of the first must be the last but one of the second");
+  a = withSize(*this, a, rank(a) - 1, inner);
   Type type = element(a);
   if (rank(b) > 1)
     b = transpose(b, -1, -2);
@@ -38,8 +46,10 @@ Value TensorBuilder::conv(Value x, Value w, Value bias, Window window, int64_t g
   if (spatial < 1 || rank(w) != rank(x))
     return misfit("both need a batch or output axis, a channel axis and as many spatial axes");
   Expr channels = dim(w, 1), outputs = dim(w, 0);
-  if (groups < 1 || !provablyEqual(dim(x, 1), channels * groups))
+  Expr taken = channels * groups;
+  if (groups < 1 || !(provablyEqual(dim(x, 1), taken) || takeForEqual(dim(x, 1), taken, "convolve")))
     return misfit("the input has not " + Twine(groups) + " times the weight's channels");
+  x = withSize(*this, x, 1, taken);
   if (!provablyEqual(view::floorDiv(outputs, groups) * groups, outputs))
     return misfit("the outputs do not divide into the groups");
   if (bias && (rank(bias) != 1 || !provablyEqual(dim(bias, 0), outputs)))
@@ -98,8 +108,9 @@ Value TensorBuilder::convTranspose(Value x, Value w, Value bias, Window window, 
   };
   if (spatial < 1 || rank(w) != rank(x))
     return misfit("both need as many axes, three or more");
-  if (!provablyEqual(dim(x, 1), dim(w, 0)))
+  if (!provablyEqual(dim(x, 1), dim(w, 0)) && !takeForEqual(dim(x, 1), dim(w, 0), "convolve"))
     return misfit("the channels differ");
+  x = withSize(*this, x, 1, dim(w, 0));
   if (groups < 1 || !provablyEqual(view::floorDiv(dim(w, 0), groups) * groups, dim(w, 0)))
     return misfit("the channels do not divide into the groups");
   for (int64_t i = 0; i < spatial; ++i)

@@ -123,3 +123,47 @@ TEST_CASE("an axis that may be 1 is squeezed, and the run looks") {
   CHECK_THAT(model.import(), Catch::Contains("host.assert") || Catch::Contains("check"));
   CHECK(model.runFloats({floatTensor({1, 2}, {1, 2})}) == std::vector<float>{1, 2});
 }
+
+/// A node of two inputs of floats, as the interpreter runs it.
+static std::vector<float> runPair(const char *op, OnnxModel::Dims x, OnnxModel::Dims y, const HostTensor &a,
+                                  const HostTensor &b) {
+  OnnxModel model;
+  model.input("x", x).input("y", y).output("z");
+  model.node(op, {"x", "y"}, {"z"});
+  return model.runFloats({a, b});
+}
+
+TEST_CASE("sizes of two names are taken for equal where an operator asks for it, and the run looks") {
+  HostTensor row = floatTensor({1, 2}, {1, 2}), column = floatTensor({2, 1}, {10, 20});
+  CHECK(runPair("Add", {"a", 2}, {"b", 2}, row, row) == Floats{2, 4});
+  CHECK(runPair("Add", {"a", 2}, {1, "b"}, row, row) == Floats{2, 4});
+  CHECK(runPair("MatMul", {1, "a"}, {"b", 1}, row, column) == Floats{50});
+  CHECK(runPair("Conv", {1, "a", 1}, {1, 2, 1}, floatTensor({1, 2, 1}, {1, 2}), floatTensor({1, 2, 1}, {3, 4})) ==
+        Floats{11});
+  CHECK(runPair("ConvTranspose", {1, "a", 1}, {2, 1, 1}, floatTensor({1, 2, 1}, {1, 2}),
+                floatTensor({2, 1, 1}, {3, 4})) == Floats{11});
+}
+
+TEST_CASE("an operator on sizes of two names says when it runs which of them differ") {
+  OnnxModel model;
+  model.input("x", {"a", 2}).input("y", {"b", 2}).output("z");
+  model.node("Add", {"x", "y"}, {"z"});
+  CHECK_THAT(model.import(), Catch::Contains("cannot broadcast: the sizes b and a differ"));
+}
+
+TEST_CASE("an input's size is expanded to another input's, and the run looks") {
+  OnnxModel model;
+  model.input("x", {"a", 1}).input("like", {"b", 2}).output("y");
+  model.node("Shape", {"like"}, {"shape"});
+  model.node("Expand", {"x", "shape"}, {"y"});
+  CHECK_THAT(model.import(), Catch::Contains("cannot expand: the sizes a and b differ"));
+  CHECK(model.runFloats({floatTensor({1, 1}, {3}), floatTensor({1, 2}, {0, 0})}) == Floats{3, 3});
+}
+
+TEST_CASE("a size that is 0 or 1 is repeated as 1, and the run looks") {
+  OnnxModel model;
+  model.input("x", {"n"}).input("y", {3}).output("z").ints("zero", {0}).ints("one", {1});
+  model.node("Slice", {"x", "zero", "one"}, {"first"});
+  model.node("Add", {"first", "y"}, {"z"});
+  CHECK(model.runFloats({floatTensor({2}, {1, 2}), floatTensor({3}, {10, 20, 30})}) == Floats{11, 21, 31});
+}
