@@ -126,11 +126,15 @@ static Tensor slice(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   if (!b.normalizeAxes(bounds->axes, b.rank(x)))
     return {};
-  for (auto [begin, end, axis, step] : llvm::zip(bounds->begin, bounds->end, bounds->axes, bounds->steps)) {
-    for (Expr bound : {begin, end})
-      if (!bound.isConst() && bound.min() < 0 && bound.max() >= 0)
-        return n.fail("the bound " + bound.print() + " may be negative, which counts from the end",
-                      "bound its sizes with --dim");
+  for (auto &&[begin, end, axis, step] : llvm::zip(bounds->begin, bounds->end, bounds->axes, bounds->steps)) {
+    Expr size = b.dim(x, axis);
+    for (Expr *bound : {&begin, &end})
+      if (!bound->isConst() && bound->min() < 0 && bound->max() >= 0) {
+        // Whether it counts from the end is known when the program runs.
+        if (step < 0)
+          return sliceAtPlaces(n, b);
+        *bound = n.named("bound", view::maximum(*bound + view::less(*bound, 0) * size, 0), 0, view::kMaxDim);
+      }
     // ONNX's "to the end" and "from the end" are numbers past any size.
     Slice part{begin, end, step};
     if (step > 0 && end.isConst() && end.constant() >= view::kMaxDim)

@@ -167,3 +167,26 @@ TEST_CASE("a size that is 0 or 1 is repeated as 1, and the run looks") {
   model.node("Add", {"first", "y"}, {"z"});
   CHECK(model.runFloats({floatTensor({2}, {1, 2}), floatTensor({3}, {10, 20, 30})}) == Floats{11, 21, 31});
 }
+
+TEST_CASE("a bound computed from sizes that may count from the end") {
+  OnnxModel model;
+  model.input("x", {5}).input("like", {"n"}).output("y").ints("two", {2}).ints("most", {INT64_MAX}).ints("axis", {0});
+  model.node("Shape", {"like"}, {"n"});
+  model.node("Sub", {"n", "two"}, {"from"});
+  model.node("Slice", {"x", "from", "most", "axis"}, {"y"});
+  HostTensor x = floatTensor({5}, {1, 2, 3, 4, 5});
+  CHECK(model.runFloats({x, floatTensor({3}, {0, 0, 0})}) == Floats{2, 3, 4, 5});
+  CHECK(model.runFloats({x, floatTensor({1}, {0})}) == Floats{5});
+}
+
+TEST_CASE("a bound that may count from the end, with a step back") {
+  OnnxModel model;
+  model.input("x", {5}).input("like", {"n"}).output("y").ints("two", {2}).ints("least", {INT64_MIN}).ints("axis", {0});
+  model.ints("back", {-2});
+  model.node("Shape", {"like"}, {"n"});
+  model.node("Sub", {"n", "two"}, {"from"});
+  model.node("Slice", {"x", "from", "least", "axis", "back"}, {"y"});
+  HostTensor x = floatTensor({5}, {1, 2, 3, 4, 5});
+  CHECK(model.runFloats({x, floatTensor({4}, {0, 0, 0, 0})}) == Floats{3, 1});
+  CHECK(model.runFloats({x, floatTensor({1}, {0})}) == Floats{5, 3, 1});
+}
