@@ -64,6 +64,8 @@ static Value compress(Node &n, TensorBuilder &b) {
     x = b.reshape(x, {view::product(b.shape(x))});
   if (!x || !condition || !axis)
     return {};
+  if (!n.hasAttr("axis"))
+    condition = b.reshape(condition, {view::product(b.shape(condition))});
   if (b.rank(condition) != 1)
     return b.fail("a condition " + describe(b.shape(condition)), "it is a list");
   // It may be longer than the axis by what is false, and be shorter.

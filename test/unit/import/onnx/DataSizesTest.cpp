@@ -190,3 +190,10 @@ TEST_CASE("a bound that may count from the end, with a step back") {
   CHECK(model.runFloats({x, floatTensor({4}, {0, 0, 0, 0})}) == Floats{3, 1});
   CHECK(model.runFloats({x, floatTensor({1}, {0})}) == Floats{5, 3, 1});
 }
+
+TEST_CASE("Compress without an axis takes a condition of the tensor's shape") {
+  OnnxModel model;
+  model.input("x", {2, 2}).input("is", {2, 2}, ::onnx::TensorProto::BOOL).output("y");
+  model.node("Compress", {"x", "is"}, {"y"});
+  CHECK(model.runFloats({floatTensor({2, 2}, {1, 2, 3, 4}), boolTensor({2, 2}, {0, 1, 1, 0})}) == Floats{2, 3});
+}
