@@ -60,8 +60,21 @@ static void *awaitInterrupt(void *) {
   return nullptr;
 }
 
-/// A crash ends the process from within; what it holds may be locked for good.
+static void abortAtOnce(int) {
+  std::signal(SIGABRT, SIG_DFL);
+  kill(getpid(), SIGABRT);
+}
+
+/// A crash ends the process from within; what it holds may be locked for good. Where the heap is broken or locked, what
+/// wants memory from here on, the stack's names among it, would wait for ever.
 static void removeAtCrash(void *) {
+  constexpr unsigned kSeconds = 5;
+  sigset_t alarms;
+  sigemptyset(&alarms);
+  sigaddset(&alarms, SIGALRM);
+  std::signal(SIGALRM, abortAtOnce);
+  pthread_sigmask(SIG_UNBLOCK, &alarms, nullptr);
+  alarm(kSeconds);
   if (work().mutex.try_lock())
     removeFolders();
 }
