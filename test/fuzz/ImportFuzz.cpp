@@ -1,7 +1,8 @@
 //===- ImportFuzz.cpp - Model files from arbitrary bytes ------------------===//
 //
 // Whatever a file holds, importing it makes a module that prints, or is an error. KILN_FUZZ_MODEL names the file,
-// and so says which importer reads it.
+// and so says which importer reads it. It lies in the folder where the fuzzer was begun, which is to be this process's
+// own: a longer path, or one of another name, would be another input.
 //
 //===----------------------------------------------------------------------===//
 #include "import/Import.h"
@@ -10,22 +11,14 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdlib>
 
 using namespace kiln;
 
-static std::string makePath() {
-  llvm::SmallString<128> folder;
-  if (llvm::sys::fs::createUniqueDirectory("kiln-fuzz", folder))
-    abort();
-  return (folder + "/" KILN_FUZZ_MODEL).str();
-}
-
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static const std::string path = makePath();
+  static const std::string path = KILN_FUZZ_MODEL;
   std::error_code failed;
   llvm::raw_fd_ostream(path, failed).write(reinterpret_cast<const char *>(data), size);
   if (failed)
