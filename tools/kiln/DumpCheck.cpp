@@ -164,5 +164,8 @@ llvm::Error driver::checkVariables(mlir::ModuleOp module) {
     if (llvm::Error error = check(kernel, isKnown))
       return error;
   }
+  for (auto recipe : module.getOps<mlir::ModuleOp>())
+    if (llvm::Error error = checkVariables(recipe))
+      return error;
   return llvm::Error::success();
 }

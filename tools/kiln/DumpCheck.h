@@ -12,8 +12,9 @@ namespace kiln::driver {
 llvm::Error checkText(llvm::StringRef text);
 
 /// Whether each variable of a dump's sizes and indices stands for something: a symbol of the module or one that the
-/// graph binds; in a kernel, a size that it is passed or one of its axes. Stages take that for granted of each other,
-/// so only text from outside has to be looked at. The error has no file's name.
+/// graph binds; in a kernel, a size that it is passed or one of its axes. The modules of recipes are looked at, too.
+/// Stages take that for granted of each other, so only text from outside has to be looked at. The error has no file's
+/// name.
 llvm::Error checkVariables(mlir::ModuleOp module);
 
 } // namespace kiln::driver
