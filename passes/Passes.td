@@ -1,4 +1,6 @@
 //===- Passes.td - Every pass of the pipeline ---------------------------------===//
+// Each with what it makes of what, in the dialects' words but shortened: operands in place of names, types left out.
+//===--------------------------------------------------------------------------===//
 #ifndef KILN_PASSES
 #define KILN_PASSES
 
@@ -10,11 +12,19 @@ include "mlir/Pass/PassBase.td"
 
 def AssignAliases : Pass<"kiln-assign-aliases", "::mlir::ModuleOp"> {
   let summary = "write outputs that lie in an input's memory there";
+  let description = [{
+    pad(%past, behind) + pad(%step, before), the output, where %past has graph.alias = <output 0, axis 1, capacity 8>
+    ⇒ graph.assign %step to (graph.room %past axis 1 capacity 8) at [0, n], and the output is a graph.shrink of that
+  }];
   let dependentDialects = ["::kiln::graph::GraphDialect"];
 }
 
 def FoldMovement : Pass<"kiln-fold-movement", "::mlir::ModuleOp"> {
   let summary = "turn chains of movement ops into one view an edge";
+  let description = [{
+    %0 = graph.reshape %x : tensor<4xf32> to tensor<1x4xf32>;  %1 = graph.expand %0 : to tensor<2x4xf32>
+    ⇒ %1 = graph.view %x <"(2,4):(0,1)"> : tensor<4xf32> to tensor<2x4xf32>
+  }];
   let dependentDialects = ["::kiln::graph::GraphDialect"];
 }
 
@@ -24,21 +34,37 @@ def FoldMovement : Pass<"kiln-fold-movement", "::mlir::ModuleOp"> {
 
 def ShrinkConstants : Pass<"kiln-shrink-constants", "::mlir::ModuleOp"> {
   let summary = "compute what is constant only at the points where it differs";
+  let description = [{
+    %1 = graph.view %w <"(64,1000):(1,0)">;  %2 = graph.alu sqrt %1 : tensor<64x1000xf32>
+    ⇒ %1 = graph.alu sqrt %w : tensor<64xf32>;  %2 = graph.view %1 <"(64,1000):(1,0)">
+  }];
   let dependentDialects = ["::kiln::graph::GraphDialect"];
 }
 
 def FoldScales : Pass<"kiln-fold-scales", "::mlir::ModuleOp"> {
   let summary = "move constant factors into the weights of the sums that they stand behind";
+  let description = [{
+    graph.alu mul (graph.reduce add (graph.alu mul %x, %w)), %s, where %s moves only along axes along which %w moves
+    ⇒ graph.reduce add (graph.alu mul %x, (graph.alu mul %w, %s)), whose second factor is known at compile time
+  }];
   let dependentDialects = ["::kiln::graph::GraphDialect"];
 }
 
 def MakeRecipes : Pass<"kiln-make-recipes", "::mlir::ModuleOp"> {
   let summary = "make a weight of each tensor that is known at compile time, and a module that computes it";
+  let description = [{
+    %1 = graph.alu mul %w, %s, both weights
+    ⇒ %1 = graph.weight "…" = #graph.recipe<"recipe_0", 0>, and a module @recipe_0 that computes it
+  }];
   let dependentDialects = ["::kiln::graph::GraphDialect", "::mlir::func::FuncDialect"];
 }
 
 def FormKernels : Pass<"kiln-form-kernels", "::mlir::ModuleOp"> {
   let summary = "partition the graph into kernels and write the host program that launches them";
+  let description = [{
+    %0 = graph.alu mul %x, %y;  %1 = graph.reduce add %0 [0];  return %1
+    ⇒ host.launch @r_2(%out, %x, %y) in a host.program, and kernel.func @r_2 with load, load, mul, reduce add and store
+  }];
   let dependentDialects = ["::kiln::kernel::KernelDialect", "::kiln::host::HostDialect",
                            "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
   let options = [Option<"classic", "classic", "bool", "false", "tinygrad v0.9.2's rules">];
@@ -50,34 +76,62 @@ def FormKernels : Pass<"kiln-form-kernels", "::mlir::ModuleOp"> {
 
 def CollapseSums : Pass<"kiln-collapse-sums", "::mlir::ModuleOp"> {
   let summary = "turn sums of one number over a range into a product";
+  let description = [{
+    kernel.reduce add (where %valid, 1, 0) over [1], where %valid holds for the points k <= i of axis 1
+    ⇒ kernel.index <i> + 1
+  }];
 }
 
 def CopyPaddedInputs : Pass<"kiln-copy-padded-inputs", "::mlir::ModuleOp"> {
   let summary = "copy inputs that products pad, so that they can lie among zeros";
+  let description = [{
+    host.launch @product(%out, %input, %weight), whose load of %input is masked
+    ⇒ host.launch @copy(%temporary, %input);  host.launch @product(%out, %temporary, %weight)
+  }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def AssignLayouts : Pass<"kiln-assign-layouts", "::mlir::ModuleOp"> {
   let summary = "choose the order in which temporaries lie in memory, and the zeros around them";
+  let description = [{
+    kernel.store %sum, %temporary <"(64,56,56):(3136,56,1)">, of a product whose weight moves along the first axis
+    ⇒ kernel.store %sum, %temporary <"(56,56,64):(3584,64,1)">, and its readers' views strided to match
+  }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def PlaceParts : Pass<"kiln-place-parts", "::mlir::ModuleOp"> {
   let summary = "what a kernel only joins is written where it would copy it";
+  let description = [{
+    host.launch @a(%t0);  host.launch @b(%t1);  host.launch @join(%whole, %t0, %t1)
+    ⇒ host.launch @a(%whole);  host.launch @b(%whole), each through a view of its part
+  }];
 }
 
 def NormalizeAxes : Pass<"kiln-normalize-axes", "::mlir::ModuleOp"> {
   let summary = "reduced axes last, no axis of size 1, neighbours that every view walks as one merged";
+  let description = [{
+    domain (1, 5, 3, 8), of which the axis of 5 is reduced
+    ⇒ domain (24, 5)
+  }];
 }
 
 def FoldArithmetic : Pass<"kiln-fold-arithmetic", "::mlir::ModuleOp"> {
   let summary = "compute what is known of a kernel's arithmetic";
+  let description = [{
+    kernel.alu max (kernel.alu mul %x, 1), (kernel.alu mul %x, 1)
+    ⇒ %x
+  }];
   let options = [Option<"reals", "reals", "bool", "false",
                         "take floats for real numbers: reassociate, and cancel what is subtracted from itself">];
 }
 
 def OptimizeKernels : Pass<"kiln-optimize-kernels", "::mlir::ModuleOp"> {
   let summary = "choose each kernel's opts and apply them";
+  let description = [{
+    axes = [0: 10, loop], index = ["_x0"], opts = []
+    ⇒ axes = [0: 3, loop; 1: 4, upcast], index = ["_x0*4+_x1"], opts = [UPCAST 0 4]
+  }];
   let options = [Option<"noOpt", "no-opt", "bool", "false", "leave every kernel as it is">,
                  Option<"opts", "opts", "std::string", "", "opts by hand, a line for each kernel: NAME: UPCAST 0 4, …">,
                  Option<"optsPath", "opts-path", "std::string", "\"opts\"", "the file that they are from, for errors">,
@@ -86,20 +140,36 @@ def OptimizeKernels : Pass<"kiln-optimize-kernels", "::mlir::ModuleOp"> {
 
 def SplitLaunches : Pass<"kiln-split-launches", "::mlir::ModuleOp"> {
   let summary = "make a kernel of each stage that all chunks share, and a weight of what is made of weights";
+  let description = [{
+    host.launch @r(%out, %x, %y), whose stage of %y begins at the same place for all chunks
+    ⇒ host.launch @E(%panels, %y);  host.launch @r(%out, %x, %panels)
+  }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def PassScratch : Pass<"kiln-pass-scratch", "::mlir::ModuleOp"> {
   let summary = "give launches the memory that their kernels' stages want";
+  let description = [{
+    host.launch @r(%out, %x), of 4 chunks, each with 1024 numbers of scratch
+    ⇒ %scratch = host.alloc 16384;  host.launch @r(%out, %x, %scratch)
+  }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def ReuseInputs : Pass<"kiln-reuse-inputs", "::mlir::ModuleOp"> {
   let summary = "write a result where an input that ends with it was";
+  let description = [{
+    host.launch @E(%t1, %t0), which reads %t0 where it writes %t1, and is the last to read it
+    ⇒ host.launch @E(%t0)
+  }];
 }
 
 def PlanMemory : Pass<"kiln-plan-memory", "::mlir::ModuleOp"> {
   let summary = "place temporaries in one arena by their lifetimes";
+  let description = [{
+    %0 = host.alloc 4096;  %1 = host.alloc 4096, which never live at once
+    ⇒ %arena = host.arena 4096;  %0 = host.offset %arena 0;  %1 = host.offset %arena 0
+  }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
@@ -109,11 +179,19 @@ def PlanMemory : Pass<"kiln-plan-memory", "::mlir::ModuleOp"> {
 
 def LowerKernels : Pass<"kiln-lower-kernels", "::mlir::ModuleOp"> {
   let summary = "write each kernel as the loops and vectors of one item";
+  let description = [{
+    kernel.store (kernel.alu neg (kernel.load %x)), %out, in a kernel.func over 10 points
+    ⇒ uop.range i = 0 to 10 { uop.store (uop.alu neg (uop.load %x[i])), %out[i] }, in a uop.func
+  }];
   let dependentDialects = ["::kiln::uop::UOpDialect", "::mlir::arith::ArithDialect"];
 }
 
 def RewriteUOps : Pass<"kiln-rewrite-uops", "::mlir::ModuleOp"> {
   let summary = "fit each kernel's uops to the device, by named sets of patterns";
+  let description = [{
+    uop.alu add %total, (uop.alu mul %a, %b), on a device that has `fma`
+    ⇒ uop.fma %a, %b, %total
+  }];
   let options = [Option<"isListed", "listed", "bool", "false", "leave uops as tinygrad v0.9.2 lists them">,
                  Option<"log", "log", "bool", "false", "print each rewrite">];
 }
@@ -124,6 +202,10 @@ def RewriteUOps : Pass<"kiln-rewrite-uops", "::mlir::ModuleOp"> {
 
 def MarkStage : Pass<"kiln-mark-stage", "::mlir::ModuleOp"> {
   let summary = "note which stage the module has passed, and check what it guarantees";
+  let description = [{
+    module @dot attributes {kiln.stage = "import"}, which has no movement op left
+    ⇒ module @dot attributes {kiln.stage = "view"}
+  }];
   let options = [Option<"stage", "stage", "std::string", "", "the stage's name">];
 }
 

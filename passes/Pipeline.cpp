@@ -32,23 +32,23 @@ static void addFormKernels(OpPassManager &manager, const PipelineOptions &option
 }
 
 static void addOptimize(OpPassManager &manager, const PipelineOptions &options) {
-  manager.addPass(createCollapseSums());
-  manager.addPass(createNormalizeAxes());
+  manager.addPass(createCollapseSums());  // leaves axes of one point, which the next pass drops
+  manager.addPass(createNormalizeAxes()); // opts name axes by number, so axes are settled before the first opt
   FoldArithmeticOptions fold;
   fold.reals = options.classic;
-  manager.addPass(createFoldArithmetic(fold));
+  manager.addPass(createFoldArithmetic(fold)); // opts are chosen by what a kernel computes, so what is known goes first
   OptimizeKernelsOptions optimize;
   optimize.noOpt = options.noOpt;
   optimize.opts = options.opts;
   optimize.optsPath = options.optsPath;
   manager.addPass(createOptimizeKernels(optimize));
-  manager.addPass(createSplitLaunches());
+  manager.addPass(createSplitLaunches()); // opts make the stages that all chunks share
   optimize.isLast = true;
   manager.addPass(createOptimizeKernels(optimize)); // the kernels that splitting made
-  manager.addPass(createPassScratch());
-  if (!options.classic) // whose kernels stay as the reference has them
-    manager.addPass(createReuseInputs());
-  manager.addPass(createPlanMemory());
+  manager.addPass(createPassScratch());             // once no stage becomes a launch any more
+  if (!options.classic)                             // whose kernels stay as the reference has them
+    manager.addPass(createReuseInputs());           // goes by the order in which opts have elements read
+  manager.addPass(createPlanMemory());              // last: splitting, scratch and reuse change what is in memory
 }
 
 /// Recipes take no option: the bytes that they make are the same everywhere.
@@ -59,29 +59,29 @@ static void addLower(OpPassManager &manager, const PipelineOptions &options) {
   RewriteUOpsOptions rewrite;
   rewrite.isListed = options.classic || options.noOpt;
   rewrite.log = options.logsRewrites;
-  manager.addPass(createRewriteUOps(rewrite));
+  manager.addPass(createRewriteUOps(rewrite)); // after all that opts decide, so that they change no rounding
 }
 
 void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &options) {
   switch (stage) {
   case Stage::View:
-    manager.addPass(createAssignAliases());
-    manager.addPass(createFoldMovement());
+    manager.addPass(createAssignAliases()); // looks for concatenations, which are movement still
+    manager.addPass(createFoldMovement());  // all later stages know views alone
     break;
   case Stage::Schedule:
     if (!options.classic) {
-      manager.addPass(createShrinkConstants());
-      manager.addPass(createFoldScales());
-      manager.addPass(createMakeRecipes());
+      manager.addPass(createShrinkConstants()); // the next two ask how large a constant is
+      manager.addPass(createFoldScales());      // makes constants that recipes compute
+      manager.addPass(createMakeRecipes());     // to kernels, what is constant is a weight like others
       addFormKernels(manager.nest<ModuleOp>(), recipeOptions());
     }
     addFormKernels(manager, options);
     break;
   case Stage::Optimize:
     if (!options.classic && !options.noOpt) {
-      manager.addPass(createCopyPaddedInputs());
-      manager.addPass(createAssignLayouts());
-      manager.addPass(createPlaceParts());
+      manager.addPass(createCopyPaddedInputs()); // makes temporaries, whose layouts come next
+      manager.addPass(createAssignLayouts());    // while an axis of a kernel still is one axis of a tensor
+      manager.addPass(createPlaceParts());       // only parts that lie in long rows of the whole may be placed there
     }
     addOptimize(manager, options); // which may make recipes of its own
     addOptimize(manager.nest<ModuleOp>(), recipeOptions());
@@ -95,7 +95,7 @@ void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &
   }
   MarkStageOptions mark;
   mark.stage = stageName(stage).str();
-  manager.addPass(createMarkStage(mark));
+  manager.addPass(createMarkStage(mark)); // the stage's last: checks what the stage promises
 }
 
 void kiln::registerDialects(DialectRegistry &registry) {

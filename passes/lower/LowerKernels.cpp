@@ -1,8 +1,9 @@
 //===- LowerKernels.cpp - Write each kernel as one item's code ----------------------===//
-// Stage: lower (kernel → uop).  Everything that was decided about a kernel becomes loops, vectors and index math here;
-// nothing is decided any more.
-// Expects: opts applied.   Guarantees: a uop.func for every kernel under its name, and launches that know their grid
-// and what they cost. Position: last of the MLIR stages.
+// Stage: lower (kernel → uop).
+// Everything that was decided about a kernel becomes loops, vectors and index math here; nothing is decided any more.
+// Expects: opts applied.
+// Guarantees: a uop.func for every kernel under its name, and launches that know their grid and what they cost.
+// Position: last of the MLIR stages.
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"

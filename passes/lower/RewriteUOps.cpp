@@ -1,16 +1,20 @@
 //===- RewriteUOps.cpp - Fit each kernel's uops to the device ------------------------===//
-// Stage: lower (uop → uop).  Lowering writes what a kernel computes, the same for every device. What a device does not
-// have, and what it has a better operation for, is said here, as sets of patterns that have names: DEBUG=7 shows which
-// pattern of which set changed which op into what.
+// Stage: lower (uop → uop).
+// Lowering writes what a kernel computes, the same for every device. What a device does not have, and what it has a
+// better operation for, is said here, as sets of patterns that have names: DEBUG=7 shows which pattern of which set
+// changed which op into what.
 //   transcendental  functions of reals that the device has not, as additions, products and bits
 //   legalise        other rows that the device has not, as rows that it has
 //   fma             a product that is added to a running total and the addition, as one operation
 //   gates           loads, stores and branches whose condition is known
 //   vector          lanes that are taken from vectors and put back
 //   fold            arithmetic whose result is known
-// What tinygrad lists, legalise alone changes. Expects: lowered kernels.   Guarantees: no row on integers, float32 or
-// narrower that the device lacks, but functions of reals where uops are listed. Position: after kernels
-// are written, so that how they were cut and walked changes no rounding; last, so that what is printed is what runs.
+// What tinygrad lists, legalise alone changes.
+// Expects: lowered kernels.
+// Guarantees: no row on integers, float32 or narrower that the device lacks, but functions of reals where uops are
+// listed.
+// Position: after kernels are written, so that how they were cut and walked changes no rounding; last, so that what
+// is printed is what runs.
 //===---------------------------------------------------------------------------------===//
 
 #include "passes/Passes.h"

@@ -1,10 +1,10 @@
 //===- AssignLayouts.cpp - Choose how temporaries lie in memory ------------------------===//
 // Stage: optimize (host + kernels → host + kernels).
-// A product whose columns are a weight wants its lanes along them, and so its result contiguous there: a convolution's
-// output channels, which the model keeps outermost. What follows goes best along the same axis, and the next product
-// reads its sum in a row. So each temporary's order in memory is its writer's choice, as a view on the store; readers'
-// views are strided to match. Where readers pad, the tensor lies among zeros, which nobody ever writes: then no sum has
-// to ask whether it is inside.
+// A product whose columns are a weight wants its lanes along them, and so its result contiguous there: a
+// convolution's output channels, which the model keeps outermost. What follows goes best along the same axis, and the
+// next product reads its sum in a row. So each temporary's order in memory is its writer's choice, as a view on the
+// store; readers' views are strided to match. Where readers pad, the tensor lies among zeros, which nobody ever
+// writes: then no sum has to ask whether it is inside.
 // Expects: kernels without opts, on the domains that schedule gave them.
 // Guarantees: no reader's view got longer; axes of kernels that were changed stand in memory's order.
 // Position: before axes are normalized, while each is still one axis of a tensor.

@@ -1,9 +1,11 @@
 //===- CollapseSums.cpp - Sums of one number over a range ----------------------===//
-// Stage: optimize (kernel → kernel).  A range 0, 1, 2 … comes as the running sum of ones: each element sums a number
-// over the points where a mask holds. How many points those are is known, so the sum is the number times a count, and
-// where the count is linear in the position it is the index of a view. Expects: kernels without opts.   Guarantees: no
-// such sum is left; an axis that only it went over has size 1. Position: before the axes are normalized, because that
-// drops what is left of the axis.
+// Stage: optimize (kernel → kernel).
+// A range 0, 1, 2 … comes as the running sum of ones: each element sums a number over the points where a mask holds.
+// How many points those are is known, so the sum is the number times a count, and where the count is linear in the
+// position it is the index of a view.
+// Expects: kernels without opts.
+// Guarantees: no such sum is left; an axis that only it went over has size 1.
+// Position: before the axes are normalized, because that drops what is left of the axis.
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"

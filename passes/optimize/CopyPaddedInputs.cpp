@@ -1,10 +1,11 @@
 //===- CopyPaddedInputs.cpp - Inputs that a product pads lie among zeros -----------------===//
 // Stage: optimize (host + kernels → host + kernels).
-// Beside a packed weight, a product's register tile reads its rows without asking whether they are inside: temporaries
-// lie among zeros for that. An input lies as the caller has it, so the first convolution of a model would ask at each
-// step of its sum. A copy of it is a temporary like any other. Expects: kernels without opts, on the domains that
-// schedule gave them. Guarantees: what products with a weight read through a mask that zeros could stand for is a
-// temporary. Position: before layouts are assigned, which put the zeros there.
+// Beside a packed weight, a product's register tile reads its rows without asking whether they are inside:
+// temporaries lie among zeros for that. An input lies as the caller has it, so the first convolution of a model would
+// ask at each step of its sum. A copy of it is a temporary like any other.
+// Expects: kernels without opts, on the domains that schedule gave them.
+// Guarantees: what products with a weight read through a mask that zeros could stand for is a temporary.
+// Position: before layouts are assigned, which put the zeros there.
 //===------------------------------------------------------------------------------------===//
 
 #include "passes/Passes.h"

@@ -1,9 +1,11 @@
 //===- FoldArithmetic.cpp - What is known of a kernel's arithmetic ---------------===//
-// Stage: optimize (kernel → kernel).  Composite operators leave constants that meet only when they share a kernel:
-// x·2·(-1/ln 2), max(x, x). Each is an operation a point. What holds for every value is always done; what holds for
-// real numbers only, such as (x+a)+b = x+(a+b), is asked for: rounding, infinities and NaN can differ. Expects: kernels
-// without opts.   Guarantees: no op has only constants; no dead arithmetic. Position: before opts, which count
-// operations.
+// Stage: optimize (kernel → kernel).
+// Composite operators leave constants that meet only when they share a kernel: x·2·(-1/ln 2), max(x, x). Each is an
+// operation a point. What holds for every value is always done; what holds for real numbers only, such as (x+a)+b =
+// x+(a+b), is asked for: rounding, infinities and NaN can differ.
+// Expects: kernels without opts.
+// Guarantees: no op has only constants; no dead arithmetic.
+// Position: before opts, which count operations.
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"

@@ -1,7 +1,9 @@
 //===- OptimizeKernels.cpp - Choose each kernel's opts and apply them ----------------===//
-// Stage: optimize (kernel → kernel).  The order in which a kernel walks its domain decides how fast it is. A list of
-// opts is chosen, by hand or from the kernel's structure, and applied one by one; the list stays on the kernel as data.
-// Expects: normalized axes.   Guarantees: axes, index and stages say all that lower needs.
+// Stage: optimize (kernel → kernel).
+// The order in which a kernel walks its domain decides how fast it is. A list of opts is chosen, by hand or from the
+// kernel's structure, and applied one by one; the list stays on the kernel as data.
+// Expects: normalized axes.
+// Guarantees: axes, index and stages say all that lower needs.
 // Position: before launches are split, because that goes by the stages that opts make.
 //===----------------------------------------------------------------------------------===//
 

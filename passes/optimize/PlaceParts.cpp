@@ -3,8 +3,9 @@
 // A kernel that only joins tensors (a concatenation that is needed in memory) reads and writes all that its producers
 // have just written. Where each of them is a temporary, they can as well write into the joined tensor at once: their
 // views become views of it, those of all who read them too, and the kernel that joins is not launched.
-// Expects: kernels without opts; layouts are assigned.   Guarantees: no access's view got longer, and what a kernel
-// writes in a row fills a line of the cache as far as the tensor did before.
+// Expects: kernels without opts; layouts are assigned.
+// Guarantees: no access's view got longer, and what a kernel writes in a row fills a line of the cache as far as the
+// tensor did before.
 // Position: after layouts, which decide whether a part lies in long rows of the whole; before axes are normalized.
 //===------------------------------------------------------------------------------------===//
 

@@ -1,12 +1,14 @@
 //===- PlanMemory.cpp - Place temporaries in one arena --------------------------===//
-// Stage: optimize (host → host).  A temporary lives from the launch that writes it to the last that reads it; two that
-// do not live at once may have the same bytes. Lifetimes are known now, so the program asks for memory once, not once a
-// tensor. Expects: host.alloc for every temporary.   Guarantees: all whose size is known at the program's start, and
-// that no loop carries from step to step, lie in one arena, aligned to 64 bytes: at offsets that are numbers, or where
-// sizes are expressions over the program's symbols, at those that kiln/plan.h finds for the sizes of the run. The
-// others stay on the heap. The arena notes its `peak` and the most bytes that `live` at one time, each tensor's rounded
-// up to the alignment, which no plan can do without; both at the symbols' defaults. Position: last, because opts
-// declare scratch and may split kernels.
+// Stage: optimize (host → host).
+// A temporary lives from the launch that writes it to the last that reads it; two that do not live at once may have
+// the same bytes. Lifetimes are known now, so the program asks for memory once, not once a tensor.
+// Expects: host.alloc for every temporary.
+// Guarantees: all whose size is known at the program's start, and that no loop carries from step to step, lie in one
+// arena, aligned to 64 bytes: at offsets that are numbers, or where sizes are expressions over the program's symbols,
+// at those that kiln/plan.h finds for the sizes of the run. The others stay on the heap. The arena notes its `peak`
+// and the most bytes that `live` at one time, each tensor's rounded up to the alignment, which no plan can do
+// without; both at the symbols' defaults.
+// Position: last, because opts declare scratch and may split kernels.
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"

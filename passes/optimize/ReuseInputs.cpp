@@ -1,9 +1,11 @@
 //===- ReuseInputs.cpp - Write a result where an input of the kernel was --------------===//
-// Stage: optimize (host → host).  A kernel that reads each element of a temporary only for the element that it writes
-// can write it there, if nobody reads the temporary later: that saves the room of one of them. The two become one
-// argument, because kernels' arguments do not alias.
-// Expects: opts are applied, so that it is known who loads what when.   Guarantees: a launch whose result may lie in an
-// input's memory passes one buffer for both. Position: before the memory is planned.
+// Stage: optimize (host → host).
+// A kernel that reads each element of a temporary only for the element that it writes can write it there, if nobody
+// reads the temporary later: that saves the room of one of them. The two become one argument, because kernels'
+// arguments do not alias.
+// Expects: opts are applied, so that it is known who loads what when.
+// Guarantees: a launch whose result may lie in an input's memory passes one buffer for both.
+// Position: before the memory is planned.
 //===----------------------------------------------------------------------------------===//
 
 #include "passes/Passes.h"

@@ -1,10 +1,12 @@
 //===- FoldScales.cpp - Move constant factors into the weights of sums ---------===//
-// Stage: schedule (graph → graph).  A batch norm in use is a factor and an addend a channel, and it stands behind a
-// convolution: Σ x·w · s. Where s moves only along axes along which w moves, that is Σ x·(w·s), and w·s is known at
-// compile time. Addends on the way, Σ x·w + b, are multiplied too, and addends of one sum become one. It is a rule of
-// sums and constants, whichever operators they came from; it holds for real numbers, so results change by roundings.
-// Expects: views folded, constants shrunk.   Guarantees: nothing is computed twice: what another op reads as it was
-// stays as it was. Position: before recipes are made, which the new constants become.
+// Stage: schedule (graph → graph).
+// A batch norm in use is a factor and an addend a channel, and it stands behind a convolution: Σ x·w · s. Where s
+// moves only along axes along which w moves, that is Σ x·(w·s), and w·s is known at compile time. Addends on the way,
+// Σ x·w + b, are multiplied too, and addends of one sum become one. It is a rule of sums and constants, whichever
+// operators they came from; it holds for real numbers, so results change by roundings.
+// Expects: views folded, constants shrunk.
+// Guarantees: nothing is computed twice: what another op reads as it was stays as it was.
+// Position: before recipes are made, which the new constants become.
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"

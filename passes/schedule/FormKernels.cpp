@@ -1,7 +1,9 @@
 //===- FormKernels.cpp - Partition the graph into kernels ----------------------===//
-// Stage: schedule (graph → host + kernel).  A tensor that is written to memory and read back costs bandwidth, and a
-// kernel costs a launch; so tensors are computed inside the kernels that read them wherever one loop nest can do it.
-// Expects: views folded.   Guarantees: a host.program that launches kernels in order, the kernels, and no graph op.
+// Stage: schedule (graph → host + kernel).
+// A tensor that is written to memory and read back costs bandwidth, and a kernel costs a launch; so tensors are
+// computed inside the kernels that read them wherever one loop nest can do it.
+// Expects: views folded.
+// Guarantees: a host.program that launches kernels in order, the kernels, and no graph op.
 // Position: after view, whose edges decide what a kernel can fuse; before optimize, which needs the kernels.
 //===----------------------------------------------------------------------===//
 

@@ -1,14 +1,16 @@
 //===- MakeRecipes.cpp - Weights that are computed at compile time -------------===//
-// Stage: schedule (graph → graph).  What is computed from weights alone is the same in every run. It becomes a weight
-// whose data is a recipe: a small model of its own, without inputs, which a module in this module holds. It goes
-// through the stages that are left as any model does and runs when the bytes of the weight are asked for, so that a
-// dump says all, and compiling takes no more memory than one recipe does.
+// Stage: schedule (graph → graph).
+// What is computed from weights alone is the same in every run. It becomes a weight whose data is a recipe: a small
+// model of its own, without inputs, which a module in this module holds. It goes through the stages that are left as
+// any model does and runs when the bytes of the weight are asked for, so that a dump says all, and compiling takes no
+// more memory than one recipe does.
 //   A package must not grow by it: weights that nothing else needs have to be no smaller than what takes their place,
-// so that a weight stays as narrow as it is where it is widened and a vector one where it is repeated. What fails that
-// is left to the kernels, and so are constants that are largest in the middle of their computation. Expects: views
-// folded, constants shrunk.   Guarantees: modules that only make weights, named recipe_0, recipe_1 …; a weight that
-// only they read is no weight of the model's. Position: after all that makes constants; before kernels are formed, to
-// which the results are weights like others.
+// so that a weight stays as narrow as it is where it is widened and a vector one where it is repeated. What fails
+// that is left to the kernels, and so are constants that are largest in the middle of their computation.
+// Expects: views folded, constants shrunk.
+// Guarantees: modules that only make weights, named recipe_0, recipe_1 …; a weight that only they read is no weight
+// of the model's.
+// Position: after all that makes constants; before kernels are formed, to which the results are weights like others.
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"

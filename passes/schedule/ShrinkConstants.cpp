@@ -1,9 +1,11 @@
 //===- ShrinkConstants.cpp - Compute constants only where they differ ----------===//
-// Stage: schedule (graph → graph).  An importer broadcasts before it computes, so that √(variance + ε) of 64 channels
-// may be a tensor of a million elements, of a size that is not even known. Computed at one point of every axis along
-// which no operand moves, it is 64 numbers again, and a view repeats them.
-// Expects: views folded.   Guarantees: an element-wise row on constants has no axis along which all stand still; on
-// numbers it is a number. Position: first of what is done with constants, which all ask how large they are.
+// Stage: schedule (graph → graph).
+// An importer broadcasts before it computes, so that √(variance + ε) of 64 channels may be a tensor of a million
+// elements, of a size that is not even known. Computed at one point of every axis along which no operand moves, it is
+// 64 numbers again, and a view repeats them.
+// Expects: views folded.
+// Guarantees: an element-wise row on constants has no axis along which all stand still; on numbers it is a number.
+// Position: first of what is done with constants, which all ask how large they are.
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"

@@ -1,9 +1,12 @@
 //===- AssignAliases.cpp - Outputs that lie in an input's memory --------------===//
-// Stage: view (graph → graph).  A decoder's cache is an input, and the same with a step behind it is an output. Where
-// the caller declares that both are one memory with room for more (graph.alias), nothing of the cache is copied: the
-// step is written behind it, and whoever reads the two together reads that memory. An output of its input's shape is
-// written over it, by an assign of the whole. Expects: graph.alias on inputs of @main.   Guarantees: each is an assign,
-// and the output a part of its result. Position: before movement is folded, while a concatenation still looks like one.
+// Stage: view (graph → graph).
+// A decoder's cache is an input, and the same with a step behind it is an output. Where the caller declares that both
+// are one memory with room for more (graph.alias), nothing of the cache is copied: the step is written behind it, and
+// whoever reads the two together reads that memory. An output of its input's shape is written over it, by an assign
+// of the whole.
+// Expects: graph.alias on inputs of @main.
+// Guarantees: each is an assign, and the output a part of its result.
+// Position: before movement is folded, while a concatenation still looks like one.
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"

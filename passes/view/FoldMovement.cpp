@@ -1,9 +1,11 @@
 //===- FoldMovement.cpp - Turn movement into views ---------------------------===//
-// Stage: view (graph → graph).  A reshape, a transpose or a pad computes nothing: it says which element of its input
-// each element of its result is. A ShapeTracker says the same of a whole chain, so the chain costs no kernel and no
-// memory. Expects: movement ops anywhere.   Guarantees: none is left; no view reads a view; a view of one number is the
-// number, unless it is masked; no cast is of a view of one number; no reduce is over an axis of size 1. Position:
-// first, because the scheduler and everything after it know only views.
+// Stage: view (graph → graph).
+// A reshape, a transpose or a pad computes nothing: it says which element of its input each element of its result is.
+// A ShapeTracker says the same of a whole chain, so the chain costs no kernel and no memory.
+// Expects: movement ops anywhere.
+// Guarantees: none is left; no view reads a view; a view of one number is the number, unless it is masked; no cast is
+// of a view of one number; no reduce is over an axis of size 1.
+// Position: first, because the scheduler and everything after it know only views.
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"

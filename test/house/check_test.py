@@ -11,8 +11,10 @@ sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CHECKS = os.path.join(ROOT, "tools", "checks")
 sys.path.insert(0, CHECKS)
+import commits
 import format as formatting
 import includes
+import passes
 import tidy
 
 with open(os.path.join(CHECKS, "include-rules.txt"), encoding="utf-8") as table:
@@ -118,6 +120,59 @@ class Format(Tree):
         self.assertIn("compiler/a.cpp", problems[0])
         self.assertEqual(formatting.check(self.root, files, fix=True), [])
         self.assertEqual(formatting.check(self.root, files), [])
+
+
+class Passes(Tree):
+    DEFINED = 'def FoldReshape : Pass<"x", "y"> {\n  let summary = "z";\n  let description = [{\n    a\n    ⇒ b\n  }];\n}\n'
+    HEAD = "// Stage: view.\n// Expects: a.\n// Guarantees: b.\n// Position: first.\n#include <x>\n"
+
+    def problems(self, defined=DEFINED, head=HEAD):
+        files = self.write({"passes/Passes.td": defined, "passes/view/FoldReshape.cpp": head})
+        return passes.check(self.root, "passes/Passes.td", files)
+
+    def test_accepts_a_pass_that_explains_itself(self):
+        self.assertEqual(self.problems(), [])
+
+    def test_wants_what_it_makes_of_what(self):
+        self.assertIn("⇒ AFTER", self.problems(defined=self.DEFINED.replace("⇒", "to"))[0])
+
+    def test_wants_each_label_at_the_beginning_of_a_line(self):
+        problem = self.problems(head=self.HEAD.replace("\n// Expects", " Expects"))
+        self.assertEqual(len(problem), 1)
+        self.assertIn("begins with Expects:", problem[0])
+
+    def test_wants_a_file_for_each_pass(self):
+        self.assertIn("FoldPad", self.problems(defined=self.DEFINED.replace("FoldReshape", "FoldPad"))[0])
+
+    def test_finds_a_table_without_passes(self):
+        self.assertEqual(len(self.problems(defined="")), 1)
+
+
+class Commits(Tree):
+    def test_accepts_one_clause_and_a_body(self):
+        self.assertEqual(commits.problems_of("view: fold a pad\n\nIt was copied; now it is not.\n# comment; of git\n"), [])
+
+    def test_refuses_what_is_no_subject_of_one_change(self):
+        wrong = {"a; b": "two clauses", "a" * 101: "101 characters", "a.": "full stop", "": "no subject", "a\nb": "empty line"}
+        for message, word in wrong.items():
+            found = commits.problems_of(message)
+            self.assertEqual(len(found), 1, message)
+            self.assertIn(word, found[0])
+
+    def test_looks_at_the_commits_that_are_not_upstream(self):
+        def git(*arguments):
+            self.assertEqual(commits.git(self.root, *who, *arguments).returncode, 0, arguments)
+
+        who = ("-c", "user.name=a", "-c", "user.email=a", "-c", "commit.gpgsign=false", "-c", "core.hooksPath=/dev/null")
+        self.assertEqual(commits.check(self.root), [])
+        git("init", "-q", "-b", "up")
+        git("commit", "-q", "--allow-empty", "-m", "old; and done")
+        self.assertEqual(len(commits.check(self.root)), 1)
+        git("checkout", "-q", "-b", "own", "--track", "up")
+        self.assertEqual(commits.check(self.root), [])
+        for subject in ("one", "two; three", "four"):
+            git("commit", "-q", "--allow-empty", "-m", subject)
+        self.assertEqual(len(commits.check(self.root)), 1)
 
 
 class Tidy(Tree):
