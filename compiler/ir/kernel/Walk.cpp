@@ -304,8 +304,12 @@ std::optional<std::string> kernel::faultOf(FuncOp func) {
       if (fault)
         return fault;
     }
-    if (walk.stage && walk.stage.getBuffer() && hasItems(walks.front()))
+    if (!walk.stage || !hasItems(walks.front()))
+      continue;
+    if (walk.stage.getBuffer())
       return std::string("the items of a group would share the memory of a stage that is a chunk's");
+    if (!walk.stage.getElements().isConst())
+      return std::string("the items of a group would share memory whose size only a run knows");
   }
   return std::nullopt;
 }
