@@ -65,6 +65,15 @@ llvm::StringRef target::featureOf(llvm::StringRef instruction) {
   return "";
 }
 
+/// Typical rates are those of vectors of 256 bits. Sums of products, which registers hold, go with the width of
+/// vectors; what is element-wise waits for memory as it did.
+static RatesAttr ratesOf(int64_t vectorBits, mlir::MLIRContext *context) {
+  RatesAttr rates = RatesAttr::typical(context);
+  if (vectorBits <= 256)
+    return rates;
+  return rates.with("product-ops-per-ns", Rate{rates.getProductOpsPerNs() * double(vectorBits) / 256});
+}
+
 TargetAttr target::cpuTarget(llvm::StringRef device, const Cpu &cpu, mlir::MLIRContext *context) {
   std::unique_ptr<llvm::MCSubtargetInfo> info = subtargetOf(cpu);
   auto has = [&](llvm::StringRef feature) { return info->checkFeatures("+" + feature.str()); };
@@ -106,7 +115,7 @@ TargetAttr target::cpuTarget(llvm::StringRef device, const Cpu &cpu, mlir::MLIRC
   return TargetAttr::get(context, device, cpu.name, cpu.features, VectorsAttr::get(context, registers, widths),
                          products, stores, emulates, lacks, fma, cachesOf(cpu, context), /*groups=*/{},
                          /*chunks=*/kMostChunks,
-                         /*cores=*/1, RatesAttr::typical(context));
+                         /*cores=*/1, ratesOf(widths.back(), context));
 }
 
 TargetAttr target::recipeTarget(mlir::MLIRContext *context) {

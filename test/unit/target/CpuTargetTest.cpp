@@ -61,6 +61,14 @@ TEST_CASE("AVX-512 has 32 registers, in three widths") {
   CHECK(d.target.vectorRegisters() == 32);
 }
 
+TEST_CASE("sums of products go with the width of vectors beyond 256 bits, what is element-wise does not") {
+  Described wide("x86-64-v4"), narrow("x86-64-v3"), least("x86-64");
+  double typical = narrow.target.getRates().getProductOpsPerNs();
+  CHECK(double(wide.target.getRates().getProductOpsPerNs()) == 2 * typical);
+  CHECK(double(least.target.getRates().getProductOpsPerNs()) == typical);
+  CHECK(double(wide.target.getRates().getOpsPerNs()) == double(narrow.target.getRates().getOpsPerNs()));
+}
+
 TEST_CASE("AVX-512 BF16 is a row of dot products") {
   Described d("znver4");
   CHECK(d.products() == Names{"vdpbf16ps", "vpdpbusd", "vpdpwssd"});
