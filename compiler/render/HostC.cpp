@@ -241,7 +241,7 @@ llvm::Expected<std::string> TableWriter::run(const ModelTables &tables) {
   text_ += "};\n";
   if (!options_.prefix.empty())
     entryPoints();
-  // A comment cannot be left from within: of the model's name only what is no asterisk.
+  // A comment cannot be left from within: so asterisks of the model's name are replaced.
   std::string name = options_.name;
   llvm::replace(name, '*', '_');
   std::string libraries;

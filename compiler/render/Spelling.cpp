@@ -61,7 +61,7 @@ bool Spelling::isPlain(Alu kind, DType dtype) {
   case Alu::SHR:
   case Alu::CAST:
   case Alu::BITCAST:
-  case Alu::CMPLT: // a vector's comparison is no bool
+  case Alu::CMPLT: // a vector's comparison is not a bool
   case Alu::CMPNE:
   case Alu::CMPEQ:
   case Alu::WHERE:

@@ -39,7 +39,7 @@ static std::vector<std::string> outputNames(const kiln_model &model) {
   return names;
 }
 
-/// Prints a line an output. How many outputs differ.
+/// Prints one line per output and returns how many of them differ.
 static unsigned report(llvm::ArrayRef<std::string> names, const std::vector<HostTensor> &got,
                        const std::vector<HostTensor> &wanted, const VerifyOptions &options) {
   unsigned wrong = 0;

@@ -8,7 +8,7 @@
 
 #define DEFAULT_RUNS 100
 
-/* The value of an option: "--name=VALUE", or the next argument where `separate` allows it. */
+/* An option, and whether it has a value: "--name=VALUE", or the next argument where it must have one. */
 typedef struct option {
   const char *name;
   enum { NO_VALUE, MAY_HAVE_VALUE, HAS_VALUE } kind;
