@@ -1,12 +1,14 @@
 #include "package/Interrupt.h"
 
 #include "llvm/Support/ErrorHandling.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Signals.h"
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <dirent.h>
+#include <fcntl.h>
 #include <list>
 #include <new>
 #include <pthread.h>
@@ -15,13 +17,18 @@
 #include <utility>
 
 using namespace kiln::package;
-namespace fs = llvm::sys::fs;
 
 namespace {
 
+/// Open from its making on, so that to take it and its files away wants neither memory nor a descriptor.
+struct Folder {
+  std::string name;
+  int descriptor = -1;
+};
+
 struct Work {
   std::mutex mutex;
-  std::list<std::string> folders;
+  std::list<Folder> folders;
   pid_t group = 0;
 };
 
@@ -33,14 +40,36 @@ static Work &work() {
   return instance;
 }
 
-static void removeFolders() {
-  for (const std::string &folder : work().folders)
-    // Whoever was killed may be making its last file.
-    for (int attempts = 0; attempts < 100 && fs::exists(folder); ++attempts) {
-      fs::remove_directories(folder);
-      if (fs::exists(folder))
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+static bool isDots(const char *name) { return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2])); }
+
+static void empty(int folder) {
+  alignas(dirent64) char entries[4096];
+  lseek(folder, 0, SEEK_SET);
+  for (ssize_t bytes; (bytes = getdents64(folder, entries, sizeof entries)) > 0;)
+    for (ssize_t at = 0; at < bytes;) {
+      const auto *entry = reinterpret_cast<const dirent64 *>(entries + at);
+      at += entry->d_reclen;
+      if (isDots(entry->d_name) || unlinkat(folder, entry->d_name, 0) == 0)
+        continue;
+      if (int inner = openat(folder, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); inner >= 0) {
+        empty(inner);
+        close(inner);
+        unlinkat(folder, entry->d_name, AT_REMOVEDIR);
+      }
     }
+}
+
+/// Whether the folder is gone.
+static bool remove(const Folder &folder) {
+  empty(folder.descriptor);
+  return rmdir(folder.name.c_str()) == 0 || errno == ENOENT;
+}
+
+static void removeFolders() {
+  for (const Folder &folder : work().folders)
+    // Whoever was killed may be making its last file.
+    for (int attempts = 0; attempts < 100 && !remove(folder); ++attempts)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
 /// The signals that are waited for.
@@ -84,7 +113,7 @@ static void say(llvm::StringRef text) {
 }
 
 [[noreturn]] static void endWith(llvm::StringRef text) {
-  // To take folders away wants memory, too: who finds none again is here for the second time.
+  // Whoever finds no memory again is here for the second time.
   static thread_local bool isEnding = false;
   if (std::exchange(isEnding, true))
     _exit(EXIT_FAILURE);
@@ -139,14 +168,27 @@ void kiln::package::endOnInterrupts() {
 Uninterrupted::Uninterrupted() : lock_(work().mutex) {}
 
 const std::string *Uninterrupted::makeFolder(std::string name) {
-  std::string &folder = work().folders.emplace_back(std::move(name)); // before there is one that could be left behind
-  if (mkdtemp(folder.data()))
-    return &folder;
+  Folder &folder =
+      work().folders.emplace_back(Folder{std::move(name)}); // before there is one that could be left behind
+  bool isMade = mkdtemp(folder.name.data());
+  if (isMade && (folder.descriptor = open(folder.name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) >= 0)
+    return &folder.name;
   int error = errno;
+  if (isMade)
+    rmdir(folder.name.c_str());
   work().folders.pop_back();
   errno = error;
   return nullptr;
 }
 
-void Uninterrupted::forgetFolder(llvm::StringRef name) { work().folders.remove(name.str()); }
+void Uninterrupted::removeFolder(llvm::StringRef name) {
+  work().folders.remove_if([name](const Folder &folder) {
+    if (folder.name != name)
+      return false;
+    remove(folder);
+    close(folder.descriptor);
+    return true;
+  });
+}
+
 void Uninterrupted::killAtInterrupt(pid_t group) { work().group = group; }

@@ -34,8 +34,8 @@ public:
   /// Makes a folder, its name ending in the XXXXXX of mkdtemp(), that an interrupt takes away. Null: errno says why
   /// not.
   const std::string *makeFolder(std::string name);
-  /// Of a folder that is gone.
-  void forgetFolder(llvm::StringRef name);
+  /// Takes such a folder away with the files in it, which wants neither memory nor a descriptor.
+  void removeFolder(llvm::StringRef name);
   /// The leader of the process group that an interrupt kills; 0: none.
   void killAtInterrupt(pid_t group);
 

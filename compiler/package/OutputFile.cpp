@@ -50,11 +50,7 @@ llvm::Expected<std::unique_ptr<StagedFile>> StagedFile::temporary(llvm::StringRe
   return std::unique_ptr<StagedFile>(new StagedFile(name, *folder));
 }
 
-StagedFile::~StagedFile() {
-  Uninterrupted section;
-  fs::remove_directories(folder_);
-  section.forgetFolder(folder_);
-}
+StagedFile::~StagedFile() { Uninterrupted().removeFolder(folder_); }
 
 static llvm::Error writeTo(llvm::raw_fd_ostream &out, llvm::StringRef path, Writer write) {
   llvm::Error result = write(out);

@@ -4,6 +4,7 @@
 #include "package/Spawn.h"
 #include "support/Error.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,6 +36,34 @@ TEST_CASE("a failure leaves the old file and nothing else") {
   CHECK(llvm::toString(std::move(error)) == "no more");
   CHECK(folder.read("out") == "old");
   CHECK(folder.files() == 1);
+}
+
+TEST_CASE("where no more files can be opened, nothing else is left all the same") {
+  Folder folder;
+  folder.write("out", "old");
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  {
+    package::Outputs outputs;
+    REQUIRE(!outputs.write(folder.path("out"), text("new")));
+    rlimit none{0, before.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+  }
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK(folder.read("out") == "old");
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("folders that a program made beside the output go with it") {
+  Folder folder;
+  {
+    package::Outputs outputs;
+    llvm::Expected<package::StagedFile *> file = outputs.add(folder.path("out"));
+    REQUIRE(bool(file));
+    REQUIRE(
+        !package::spawn("sh", {"-c", "mkdir -p a/b; touch a/one a/b/two; ln -s /nowhere a/link"}, {**file, "copy"}));
+  }
+  CHECK(folder.files() == 0);
 }
 
 TEST_CASE("a place that cannot be written is named") {
