@@ -37,8 +37,8 @@ static constexpr char kExamples[] = R"(Examples:
   DEBUG=4 NOOPT=1 kiln run graph.json                      show every kernel's tree and source, unoptimised
 
 DEBUG=1..7 and NOOPT=1 in the environment do what --debug and --no-opt do; KILN_CUDA_DEVICE and KILN_OPENCL_DEVICE name
-a GPU, by a part of what `kiln devices` calls it, KILN_NVRTC and KILN_NVDISASM NVIDIA's libnvrtc.so and nvdisasm. Exit
-status: 0, 1 for a failure, 2 for wrong use.
+a GPU, by a part of what `kiln devices` calls it, KILN_NVRTC and KILN_NVDISASM NVIDIA's libnvrtc.so and nvdisasm. Other
+variables of tinygrad's, as BEAM, have no effect, which a line says. Exit status: 0, 1 for a failure, 2 for wrong use.
 )";
 
 namespace {
@@ -158,6 +158,23 @@ static llvm::Expected<int> environment(const char *name) {
   if (text && *text && (llvm::StringRef(text).getAsInteger(10, value) || value < 0))
     return usageError(llvm::Twine(name) + "=" + text + ": no number of 0 or more", "correct the environment");
   return value;
+}
+
+/// Variables that whoever comes from tinygrad may set, and what does here what they do there.
+static constexpr std::pair<const char *, const char *> kIgnoredVariables[] = {
+    {"BEAM", "kernels' loops are chosen without a search, and changed by --opts"},
+    {"NOLOCALS", "kernels' loops are changed by --opts"},
+    {"TC", "matrix instructions are used where the device has them, with --precision bf16 on a CPU"},
+    {"WINO", "there is no such transformation"},
+    {"GRAPH", "give --graph FILE.svg"},
+    {"VIZ", "give --graph FILE.svg"},
+    {"PROFILE", "give --profile"},
+};
+
+static void warnOfIgnoredVariables() {
+  for (const auto &[name, remedy] : kIgnoredVariables)
+    if (const char *text = getenv(name); text && *text && llvm::StringRef(text) != "0")
+      llvm::errs() << "kiln: " << name << "=" << text << ": has no effect; " << remedy << "\n";
 }
 
 /// What CLI11 found wrong, in the words of other errors.
@@ -283,6 +300,7 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
     return noOpt.takeError();
   line.compile.debug = *debug;
   line.compile.pipeline.noOpt = *noOpt != 0;
+  warnOfIgnoredVariables();
 
   CLI::App app("kiln turns a model file into a program.", "kiln");
   app.set_version_flag("-v,--version", "kiln " KILN_VERSION);
