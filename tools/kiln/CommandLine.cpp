@@ -116,7 +116,7 @@ static void addRunOptions(CLI::App &app, Texts &texts) {
   app.add_flag("--list", texts.list, "names, dtypes and shapes of inputs and outputs");
 }
 
-static std::vector<std::string> runArguments(const Texts &texts) {
+static std::vector<std::string> runArguments(const Texts &texts, bool isQuiet) {
   std::vector<std::string> arguments;
   auto add = [&](const std::string &name, const std::string &value) {
     if (!value.empty())
@@ -136,6 +136,8 @@ static std::vector<std::string> runArguments(const Texts &texts) {
   add("--threads", texts.threads);
   if (texts.list)
     arguments.push_back("--list");
+  if (isQuiet)
+    arguments.push_back("--quiet");
   arguments.push_back("--");
   llvm::append_range(arguments, texts.inputs);
   return arguments;
@@ -285,7 +287,7 @@ static llvm::Error understand(CommandLine &line, const Texts &texts) {
   if (!artefact.graphPath.empty())
     if (llvm::Error error = checkGraphPath(artefact.graphPath))
       return error;
-  line.run.arguments = runArguments(texts);
+  line.run.arguments = runArguments(texts, line.isQuiet);
   return llvm::Error::success();
 }
 

@@ -17,7 +17,7 @@ typedef struct option {
 static const option options[] = {
     {"--input", HAS_VALUE},   {"--output-dir", HAS_VALUE},   {"--random", MAY_HAVE_VALUE}, {"--bench", MAY_HAVE_VALUE},
     {"--threads", HAS_VALUE}, {"--at", HAS_VALUE},           {"--weights", HAS_VALUE},     {"--list", NO_VALUE},
-    {"--help", NO_VALUE},     {"--profile", MAY_HAVE_VALUE},
+    {"--help", NO_VALUE},     {"--profile", MAY_HAVE_VALUE}, {"--quiet", NO_VALUE},
 };
 
 static kiln_status wrong(kiln_text *cause, const char *what, const char *remedy) {
@@ -96,6 +96,8 @@ static kiln_status set_option(const kiln_model *model, kiln_args *args, const ch
     args->list = true;
   else if (strcmp(name, "--help") == 0)
     args->help = true;
+  else if (strcmp(name, "--quiet") == 0)
+    args->quiet = true;
   else if (strcmp(name, "--profile") == 0) {
     args->profile = true;
     args->trace = value;

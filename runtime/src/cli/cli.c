@@ -73,7 +73,7 @@ static kiln_status run_with(kiln_context *context, const kiln_model *model, cons
     return status;
   if (profile)
     return kiln_profile_runs(profile, context, model, inputs, args->bench ? args->bench : PROFILED_RUNS, cause);
-  return args->bench ? kiln_cli_bench(context, model, inputs, args->bench, cause) : KILN_OK;
+  return args->bench ? kiln_cli_bench(context, model, inputs, args->bench, args->quiet, cause) : KILN_OK;
 }
 
 static kiln_status run_program(const kiln_model *model, const kiln_args *args, kiln_tensor *inputs,

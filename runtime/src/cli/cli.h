@@ -18,9 +18,9 @@ void kiln_cli_release(kiln_tensor *input);
 /* output_0.npy, output_1.npy … in `folder`, which is made if it is not there; of a sequence a folder of files. */
 kiln_status kiln_cli_write(const kiln_model *model, const char *folder, const kiln_tensor *outputs, kiln_text *cause);
 
-/* Times `runs` runs and prints their median and minimum. */
+/* Times `runs` runs and prints their median and minimum. On a terminal it says how far it is, unless `quiet`. */
 kiln_status kiln_cli_bench(kiln_context *context, const kiln_model *model, const kiln_tensor *inputs, int32_t runs,
-                           kiln_text *cause);
+                           bool quiet, kiln_text *cause);
 
 void kiln_cli_list(const kiln_model *model);
 void kiln_cli_help(const kiln_model *model, const char *program);

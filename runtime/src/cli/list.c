@@ -39,6 +39,7 @@ void kiln_cli_help(const kiln_model *model, const char *program) {
         "  --random[=SEED]    fill the inputs that are not given\n"
         "  --at NAME=SIZE,... with these sizes, where files do not say\n"
         "  --bench[=N]        time N runs (100), with --random where inputs are missing\n"
+        "  --quiet            do not say on a terminal how far that is\n"
         "  --profile[=FILE]   the kernels of 10 runs, or of --bench=N, by share of time; to FILE as\n"
         "                     Chrome's trace events\n"
         "  --threads N        CPU threads (one a core)\n"
