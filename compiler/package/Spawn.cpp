@@ -37,13 +37,13 @@ namespace {
 class Start {
 public:
   explicit Start(const Job &job) {
-    posix_spawn_file_actions_init(&actions_);
-    posix_spawnattr_init(&attributes_);
-    posix_spawn_file_actions_addchdir_np(&actions_, job.file.folder().str().c_str());
-    posix_spawn_file_actions_addopen(&actions_, 0, job.input.empty() ? "/dev/null" : job.input.str().c_str(), O_RDONLY,
-                                     0);
-    posix_spawn_file_actions_addopen(&actions_, 1, kComplaints, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_adddup2(&actions_, 1, 2);
+    check(posix_spawn_file_actions_init(&actions_));
+    check(posix_spawnattr_init(&attributes_));
+    check(posix_spawn_file_actions_addchdir_np(&actions_, job.file.folder().str().c_str()));
+    check(posix_spawn_file_actions_addopen(&actions_, 0, job.input.empty() ? "/dev/null" : job.input.str().c_str(),
+                                           O_RDONLY, 0));
+    check(posix_spawn_file_actions_addopen(&actions_, 1, kComplaints, O_WRONLY | O_CREAT | O_TRUNC, 0600));
+    check(posix_spawn_file_actions_adddup2(&actions_, 1, 2));
     // What this process blocks or ignores is nothing to the program.
     sigset_t none, usual;
     sigemptyset(&none);
@@ -60,10 +60,13 @@ public:
     posix_spawn_file_actions_destroy(&actions_);
   }
   int run(pid_t &process, const char *program, char *const *arguments, char *const *environment) const {
-    return posix_spawn(&process, program, &actions_, &attributes_, arguments, environment);
+    return error_ ? error_ : posix_spawn(&process, program, &actions_, &attributes_, arguments, environment);
   }
 
 private:
+  /// An action that there is no memory for would leave the program in another folder, where it wrote what it makes.
+  void check(int error) { error_ = error_ ? error_ : error; }
+  int error_ = 0;
   posix_spawn_file_actions_t actions_;
   posix_spawnattr_t attributes_;
 };

@@ -3,8 +3,12 @@
 
 #include "package/Interrupt.h"
 #include "package/OutputFile.h"
+#include "package/Spawn.h"
 
+#include <cerrno>
+#include <dlfcn.h>
 #include <new>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +25,29 @@ void *operator new(size_t bytes) {
 }
 void operator delete(void *memory) noexcept { std::free(memory); }
 void operator delete(void *memory, size_t) noexcept { std::free(memory); }
+
+static bool findsNoMemoryForFolder = false;
+
+/// The C library's, but that there may be no memory for it.
+extern "C" int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path) noexcept {
+  if (findsNoMemoryForFolder)
+    return ENOMEM;
+  auto *real = reinterpret_cast<int (*)(posix_spawn_file_actions_t *, const char *)>(
+      dlsym(RTLD_NEXT, "posix_spawn_file_actions_addchdir_np"));
+  return real(actions, path);
+}
+
+TEST_CASE("a program that cannot be sent into its folder is not run") {
+  Folder folder;
+  package::Outputs outputs;
+  llvm::Expected<package::StagedFile *> file = outputs.add(folder.path("out"));
+  REQUIRE(bool(file));
+  findsNoMemoryForFolder = true;
+  llvm::Error error = package::spawn("sh", {"-c", "touch " + folder.path("ran")}, {**file, "copy"});
+  findsNoMemoryForFolder = false;
+  CHECK(llvm::toString(std::move(error)) == folder.path("out") + ": cannot copy: sh: Cannot allocate memory");
+  CHECK(folder.read("ran") == "(no file)");
+}
 
 /// Commits two files in a process of its own in which the allocation after so many fails. Whether it succeeds.
 static bool commit(const Folder &folder, long allocations) {
