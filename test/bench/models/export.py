@@ -28,10 +28,12 @@ def main(name, batch, folder):
     weights.settle(model, make_inputs)
     torch.manual_seed(INPUT_SEED)
     inputs = make_inputs(int(batch))
+    opens_batch = dynamic and dynamic[0] and 0 in dynamic[0]
     with torch.no_grad():
         outputs = model(*inputs)
         os.makedirs(folder, exist_ok=True)
-        torch.onnx.export(model, inputs, os.path.join(folder, "model.onnx"), input_names=names,
+        # A batch of 1 would be taken for a size that stays 1.
+        torch.onnx.export(model, make_inputs(2) if opens_batch else inputs, os.path.join(folder, "model.onnx"), input_names=names,
                           dynamic_shapes=dynamic, dynamo=True, verbose=False)  # fmt: skip
     store(folder, "input", inputs)
     store(folder, "output", outputs if isinstance(outputs, tuple) else (outputs,))

@@ -29,6 +29,8 @@ EXPORTED = (
     "lstm_speech",
 )
 NAMES = (*EXPORTED, "mnist")
+# The same for any batch, or any batch and length, which fixed ones are to be compared with.
+ANY = ("resnet50_any", "mobilenet_v2_any", "efficientnet_b0_any", "convnext_tiny_any", "bert_any", "gpt2_any")
 
 
 def digest(paths):

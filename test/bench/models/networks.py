@@ -131,6 +131,20 @@ def lstm_speech():
     return Speech(), lambda batch: (torch.randn(batch, 80, 200),), ["mel"], None
 
 
+def any_size(build, **axes):
+    """The same for sizes that only a run knows: `axes` names them, each with its number and its least and most."""
+
+    def built():
+        model, inputs, names, _ = build()
+        open_axes = {axis: torch.export.Dim(name, min=least, max=most) for name, (axis, least, most) in axes.items()}
+        return model, inputs, names, (open_axes,) * len(names)
+
+    return built
+
+
+ANY_BATCH = {"batch": (0, 1, 256)}
+ANY_LENGTH = {**ANY_BATCH, "length": (1, 2, 512)}
+
 NETWORKS = {
     "resnet50": vision("resnet50"),
     "mobilenet_v2": vision("mobilenet_v2"),
@@ -148,3 +162,7 @@ NETWORKS = {
     "whisper_tiny_encoder": whisper_encoder,
     "lstm_speech": lstm_speech,
 }
+for name in ("resnet50", "mobilenet_v2", "efficientnet_b0", "convnext_tiny"):
+    NETWORKS[f"{name}_any"] = any_size(NETWORKS[name], **ANY_BATCH)
+for name in ("bert", "gpt2"):
+    NETWORKS[f"{name}_any"] = any_size(NETWORKS[name], **ANY_LENGTH)
