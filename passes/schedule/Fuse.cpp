@@ -70,6 +70,9 @@ public:
 private:
   bool isHere(Value value) const { return isComputed(value) && value.getParentBlock() == &block_; }
   void findCones();
+  Cone coneOf(Value value);
+  /// An operand, no larger than the value, that is made of more than one tensor, and of the most; null: there is none.
+  Value smallerWithCone(Value value);
   void realize(Value value);
   void decide(Value value);
   bool isCheaperInside(Value value);
@@ -171,30 +174,57 @@ bool schedule::multipliesNarrow(graph::ReduceOp reduce, TargetAttr target, llvm:
   return false;
 }
 
+Cone Fuser::coneOf(Value value) {
+  Cone cone;
+  if (auto alu = value.getDefiningOp<graph::AluOp>())
+    cone.operations = operationsOf(alu.getKind().getValue());
+  for (const Edge &edge : sourcesOf(value)) {
+    if (isNumber(edge.base))
+      continue;
+    bool isMemory = !isHere(edge.base) || realized_.contains(edge.base);
+    if (!isMemory)
+      cone.depth = std::max(cone.depth, cones_[edge.base].depth + 1);
+    if (isMemory || reduceOf(edge.base)) {
+      cone.sources.insert(edge.base);
+      continue;
+    }
+    const Cone &inner = cones_[edge.base];
+    cone.operations = std::min(cone.operations + inner.operations, 1e6);
+    cone.sources.insert(inner.sources.begin(), inner.sources.end());
+  }
+  return cone;
+}
+
+Value Fuser::smallerWithCone(Value value) {
+  Value found;
+  size_t most = 1;
+  for (const Edge &edge : sourcesOf(value)) {
+    if (isNumber(edge.base) || !isHere(edge.base) || realized_.contains(edge.base) || reduceOf(edge.base) ||
+        bytesOf(edge.base) > bytesOf(value))
+      continue;
+    if (size_t sources = cones_[edge.base].sources.size(); sources > most) {
+      found = edge.base;
+      most = sources;
+    }
+  }
+  return found;
+}
+
 void Fuser::findCones() {
+  auto isTooLarge = [](const Cone &cone) { return cone.sources.size() > kMostSources || cone.depth > kMostDepth; };
   for (Operation &op : block_)
     for (Value value : op.getResults()) {
       if (!isHere(value))
         continue;
-      Cone cone;
-      if (auto alu = dyn_cast<graph::AluOp>(op))
-        cone.operations = operationsOf(alu.getKind().getValue());
-      for (const Edge &edge : sourcesOf(value)) {
-        if (isNumber(edge.base))
-          continue;
-        bool isMemory = !isHere(edge.base) || realized_.contains(edge.base);
-        if (!isMemory)
-          cone.depth = std::max(cone.depth, cones_[edge.base].depth + 1);
-        if (isMemory || reduceOf(edge.base)) {
-          cone.sources.insert(edge.base);
-          continue;
-        }
-        const Cone &inner = cones_[edge.base];
-        cone.operations = std::min(cone.operations + inner.operations, 1e6);
-        cone.sources.insert(inner.sources.begin(), inner.sources.end());
+      Cone cone = coneOf(value);
+      // The products of a sum are many times what they are made of.
+      while (isTooLarge(cone)) {
+        Value smaller = smallerWithCone(value);
+        realized_.insert(smaller ? smaller : value);
+        if (!smaller)
+          break;
+        cone = coneOf(value);
       }
-      if (cone.sources.size() > kMostSources || cone.depth > kMostDepth)
-        realized_.insert(value);
       cones_[value] = std::move(cone);
     }
 }
