@@ -1,7 +1,8 @@
 //===- EmitMatrices.cpp - Products by matrix instructions -------------------------===//
 // Where the axes of a walk are fragments, one value stands for a whole matrix. Nothing is tested inside: what is read
 // past the end of the domain goes into rows and columns of the result that nobody reads, and memory for it is there
-// (kernel::faultOfMatrices).
+// (kernel::faultOfMatrices) as long as the first row and column lie inside, which is tested where loops around may
+// leave the domain.
 //===----------------------------------------------------------------------------===//
 
 #include "passes/lower/KernelLowering.h"
@@ -102,6 +103,53 @@ Tile KernelLowering::emitMatrixProduct(const kernel::MatrixProduct &product) {
     }
   });
   return sums;
+}
+
+bool KernelLowering::staysInside(Expr begin, Expr size) const {
+  AxisSet around = none();
+  addVariables(begin, around);
+  if (around.none())
+    return true;
+  if (around.count() > 1)
+    return view::less(begin, size).isConst(1);
+  // As many steps of one axis as the domain has parts.
+  int64_t axis = around.find_first();
+  Expr step = fix(begin, axis, 1), steps = axisOf(axis).getSize().getValue();
+  return step.isConst() && step.constant() > 0 && view::provablyEqual(begin, variableOf(axis) * step) &&
+         view::provablyEqual(steps, view::ceilDiv(size, step.constant()));
+}
+
+void KernelLowering::whereMatricesBegin(llvm::function_ref<void()> body) {
+  SmallVector<int64_t> own, first;
+  for (kernel::AxisAttr axis : walk().axes) {
+    own.push_back(axis.getId());
+    first.push_back(0);
+  }
+  SmallVector<Expr> guards, tests;
+  for (auto [index, size] : llvm::zip(walk().index, func_.getDomain().getSizes())) {
+    Expr begin = fix(index, own, first), guard = view::less(begin, size);
+    const Scope *test = testOf(guard);
+    if (staysInside(begin, size) || (test && test->inside))
+      continue;
+    guards.push_back(guard);
+    tests.push_back(resolve(guard));
+  }
+  Expr test = view::logicalAnd(tests);
+  if (test.isConst(1))
+    return body();
+  Value isInside = condition(test);
+  auto branch = uop::IfOp::create(here(), loc_, isInside);
+  for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()}) {
+    auto scope = std::make_unique<Scope>();
+    scope->block = &region->emplaceBlock();
+    scope->tested = guards;
+    scope->inside = region == &branch.getThenRegion();
+    scope->outerBefore = std::exchange(scopes_.back()->before, branch);
+    scopes_.push_back(std::move(scope));
+    if (region == &branch.getThenRegion())
+      body();
+    closeLoop({});
+  }
 }
 
 void KernelLowering::storeMatrices(const Tile &sums, kernel::StageOp stage, const kernel::MatrixProduct &product) {

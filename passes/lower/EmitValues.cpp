@@ -256,9 +256,10 @@ void KernelLowering::fillStage(kernel::StageOp stage) {
   for (kernel::AxisAttr axis : walk().axes)
     if (axis.getKind() == AxisKind::Loop && axes.test(axis.getId()))
       loops.push_back(axis.getId());
+  if (auto product = kernel::matrixProductOf(walk()))
+    return whereMatricesBegin(
+        [&] { inLoops(loops, [&] { storeMatrices(emitMatrixProduct(*product), stage, *product); }); });
   inLoops(loops, [&] {
-    if (auto product = kernel::matrixProductOf(walk()))
-      return storeMatrices(emitMatrixProduct(*product), stage, *product);
     Tile tile = emit(stage.getInput());
     // What matrices sum up past the end is 0.
     if (!walk().zeros.empty()) {

@@ -209,6 +209,10 @@ private:
   /// The sums of a product, a matrix for each unrolled point.
   Tile emitMatrixProduct(const kernel::MatrixProduct &product);
   void storeMatrices(const Tile &sums, kernel::StageOp stage, const kernel::MatrixProduct &product);
+  /// Whether the loops around a walk end where an axis of the domain does: `begin` is where the walk's own begin in it.
+  bool staysInside(view::Expr begin, view::Expr size) const;
+  /// What `body` emits runs only where the first row and column of the walk's matrices lie inside the domain.
+  void whereMatricesBegin(llvm::function_ref<void()> body);
 
   // Reductions.
   struct Reduced;
