@@ -243,7 +243,7 @@ void KernelLowering::fillStages(size_t depth, kernel::StageOp wanted) {
   });
 }
 
-void KernelLowering::fillStage(kernel::StageOp stage) {
+AxisSet KernelLowering::filledAlong(kernel::StageOp stage) {
   AxisSet axes = none();
   for (size_t axis = 0; axis < walk().index.size(); ++axis)
     if (kernel::dependsOn(stage, axis))
@@ -252,6 +252,11 @@ void KernelLowering::fillStage(kernel::StageOp stage) {
     for (int64_t axis : reduce.getAxes())
       if (!axesOf(stage.getInput()).test(axis))
         axes.reset(axis);
+  return axes;
+}
+
+void KernelLowering::fillStage(kernel::StageOp stage) {
+  AxisSet axes = filledAlong(stage);
   SmallVector<int64_t> loops;
   for (kernel::AxisAttr axis : walk().axes)
     if (axis.getKind() == AxisKind::Loop && axes.test(axis.getId()))
@@ -284,9 +289,12 @@ void KernelLowering::fillTogether(kernel::StageOp stage) {
       item = item * axis.getSize().getValue() + kernel::loopVariable(axis);
       items *= axis.getSize().getValue().constant();
     }
-  SmallVector<int64_t> own; // without those that an element is summed up over
+  // Without those that an element is summed up over. Past the end of the domain places differ where values do not.
+  AxisSet along = filledAlong(stage);
+  along |= axesOf(stage.getInput());
+  SmallVector<int64_t> own;
   for (kernel::AxisAttr axis : walk().axes)
-    if (axesOf(stage.getInput()).test(axis.getId())) {
+    if (along.test(axis.getId())) {
       own.push_back(axis.getId());
       elements *= sizeOf(axis.getId());
     }

@@ -151,6 +151,8 @@ private:
   Tile emitIndex(kernel::IndexOp op);
   void emitStore(kernel::StoreOp store);
   void fillStages(size_t depth, kernel::StageOp wanted);
+  /// The axes of this walk that places in the memory of its stage depend on.
+  AxisSet filledAlong(kernel::StageOp stage);
   void fillStage(kernel::StageOp stage);
   void fillTogether(kernel::StageOp stage);
   size_t stageDepth(kernel::StageOp stage);
