@@ -10,7 +10,7 @@ using namespace mlir;
 using view::Expr;
 
 /// Values that one item holds side by side: more would not end in registers, and take long to write down.
-static constexpr int64_t kMaxUnrolled = 1024, kMaxLanes = 256;
+static constexpr int64_t kMaxUnrolled = 1024, kMaxLanes = 256, kMaxElements = 1 << 14;
 /// An axis's number is an index of tables.
 static constexpr int64_t kMaxAxes = 1 << 10;
 
@@ -147,6 +147,9 @@ static std::optional<std::string> faultOfUnrolling(const Walk &walk) {
     return "more than " + std::to_string(kMaxUnrolled) + " points would be unrolled";
   if (lanes > kMaxLanes)
     return "a vector would have more than " + std::to_string(kMaxLanes) + " lanes";
+  if (unrolled * lanes > kMaxElements)
+    return "vectors of " + std::to_string(lanes) + " lanes for " + std::to_string(unrolled) +
+           " unrolled points would have more than " + std::to_string(kMaxElements) + " elements";
   return std::nullopt;
 }
 

@@ -19,6 +19,8 @@
 // RUN: not %kiln-opt %s --kiln-stage-view --kiln-form-kernels --kiln-normalize-axes \
 // RUN:   --kiln-optimize-kernels="opts='r_8_4: VECTOR 0 4096'" 2>&1 | FileCheck %s --check-prefix=LANES
 // RUN: not %kiln-opt %s --kiln-stage-view --kiln-form-kernels --kiln-normalize-axes \
+// RUN:   --kiln-optimize-kernels="opts='r_8_4: VECTOR 0 256, UNROLL 1 65'" 2>&1 | FileCheck %s --check-prefix=ELEMENTS
+// RUN: not %kiln-opt %s --kiln-stage-view --kiln-form-kernels --kiln-normalize-axes \
 // RUN:   --kiln-optimize-kernels="opts='r_8_4: STAGE 0 1, SWAP 0 2'" 2>&1 | FileCheck %s --check-prefix=APART
 // RUN: not %kiln-opt %s --kiln-stage-view --kiln-form-kernels --kiln-normalize-axes \
 // RUN:   --kiln-optimize-kernels="opts='r_8_4: STAGE 0 v7'" 2>&1 | FileCheck %s --check-prefix=VALUE
@@ -37,6 +39,7 @@
 // SHARED: opt LOCAL 0 4: the items of a group would share the memory of a stage that is a chunk's
 // FILLED: opt THREAD 2 2: axis 2 of a stage cannot be cut into chunks
 // LANES: opt VECTOR 0 4096: a vector would have more than 256 lanes
+// ELEMENTS: opt UNROLL 1 65: vectors of 256 lanes for 65 unrolled points would have more than 16384 elements
 // APART: opt SWAP 0 2: no walk has both axis 0 and axis 2
 // VALUE: opt STAGE 0 v7: the kernel has no such value
 // ITEMS: opt LOCAL 0 2: a stage would be filled inside axis 5, whose items fill it together
