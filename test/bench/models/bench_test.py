@@ -99,6 +99,13 @@ class Table(unittest.TestCase):
         self.assertIn("| **geometric mean** | **2.00** | **2.00** |", page)
         self.assertNotIn("What failed", page)
 
+    def test_a_time_that_was_not_found_is_in_no_mean(self):
+        slow = row("slow", 2)
+        slow["threads"]["1"]["times"]["peer"]["cpu_ratio"] = -0.5
+        page = "\n".join(table.page(result(slow, row("b", 4))))
+        self.assertIn("| slow | 2.00 | – |", page)
+        self.assertIn("| **geometric mean** | **2.83** | **4.00** |", page)
+
     def test_a_model_that_fails_is_a_row(self):
         page = "\n".join(table.page(result(row("good", 3), row("bad", None))))
         self.assertIn("| bad | – | 200 |", page)

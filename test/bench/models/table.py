@@ -10,7 +10,7 @@ PRECISIONS = {
 
 
 def geometric_mean(numbers):
-    return numbers and math.exp(sum(map(math.log, numbers)) / len(numbers))
+    return math.exp(sum(map(math.log, numbers)) / len(numbers)) if numbers else None
 
 
 def duration(seconds):
@@ -26,8 +26,13 @@ def megabytes(count):
     return "–" if count is None else f"{count / 1e6:.{2 if count < 1e6 else 1 if count < 1e8 else 0}f}"
 
 
+def is_time(number):
+    """CPU time is that of a turn less that of a start: of a program with few runs in a turn it can be none."""
+    return number is not None and number > 0
+
+
 def ratio(number):
-    return f"{number:.2f}" if number else "–"
+    return f"{number:.2f}" if is_time(number) else "–"
 
 
 def threads(count):
@@ -76,7 +81,7 @@ def ratios(rows, peers):
     heads = ["ratio", *(f"{peer} / kiln, {threads(count)}{how}" for count, peer, _, how in columns)]
     numbers = [[outcome(row, count, peer).get(key) for count, peer, key, _ in columns] for row in rows]
     body = [[label(row), *map(ratio, cells)] for row, cells in zip(rows, numbers)]
-    known = [[number for number in column if number] for column in zip(*numbers)]
+    known = [[number for number in column if is_time(number)] for column in zip(*numbers)]
     body.append(["**geometric mean**", *(f"**{ratio(geometric_mean(column))}**" for column in known)])
     return lines(heads, body)
 
