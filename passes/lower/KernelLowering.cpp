@@ -273,9 +273,20 @@ Expr KernelLowering::endOf(int64_t axis, ArrayRef<int64_t> inside, SmallVector<E
   if (isShared || llvm::is_contained(heldLoops_, axis) || !mayEndEarly(axis))
     return end;
   for (auto [index, size] : llvm::zip(walk().index, func_.getDomain().getSizes())) {
-    Expr guard = view::less(index, size), rest = fix(index, axis, 0);
-    if (!llvm::is_contained(walk().guards, guard) || !view::provablyEqual(index - rest, variable))
+    Expr guard = view::less(index, size), rest = fix(index, axis, 0), step = fix(index, axis, 1) - rest;
+    if (!llvm::is_contained(walk().guards, guard) || !step.isConst() || step.constant() < 1 ||
+        !view::provablyEqual(index - rest, variable * step))
       continue;
+    if (!step.isConst(1)) { // tiles that begin past the end have nothing in them; of the last one each point is tested
+      Expr begin = rest;
+      rest.forEachVariable([&](Expr other) {
+        if (int64_t id = kernel::loopAxisOf(other); id >= 0 && (!isBound(id) || llvm::is_contained(inside, id)))
+          begin = begin.substitute({{other, 0}});
+      });
+      if ((rest - begin).min() >= 0)
+        end = view::minimum(end, resolve(view::ceilDiv(size - begin, step)));
+      continue;
+    }
     AxisSet around = none();
     addVariables(rest, around);
     // A loop that is opened again inside is not where it stands around.

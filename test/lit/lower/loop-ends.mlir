@@ -16,3 +16,13 @@ kernel.func @E_n(%out: !kernel.buffer<f32>, %x: !kernel.buffer<f32>)
   %1 = kernel.alu neg %0 : (f32) -> f32
   kernel.store %1, %out <"(n):(1)"> : f32, <f32>
 }
+
+// Chunks of 64 tiles of 8 points. A chunk's loop over its tiles ends where none begins in the domain any more; of the last tile
+// each point is tested.
+// RUN: %kiln-opt %s --kiln-optimize-kernels="opts='E_n: UPCAST 0 8, TILE 0 64, THREAD 0 0'" --kiln-stage-lower | FileCheck %s --check-prefix=TILES
+// TILES: uop.func @E_n({{.*}}, %[[N:arg2]]: i32)
+// TILES: %[[ALL:.*]] = uop.alu idiv
+// TILES: %[[REST:.*]] = uop.alu add {{.*}}, %[[ALL]]
+// TILES: %[[END:.*]] = uop.alu min %[[REST]]
+// TILES: uop.range %{{.*}} = %{{.*}} to %[[END]]
+// TILES: uop.if
