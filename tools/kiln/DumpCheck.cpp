@@ -28,6 +28,7 @@ private:
   void skipString();
   llvm::Error checkResultNumber();
   llvm::Error checkValue();
+  void closeScope();
 
   llvm::StringRef text_;
   size_t at_ = 0, line_ = 1;
@@ -68,6 +69,15 @@ llvm::Error TextCheck::checkValue() {
   return llvm::Error::success();
 }
 
+// What a region uses and nobody has made yet may be made by a later region.
+void TextCheck::closeScope() {
+  llvm::StringMap<size_t> closed = std::move(scopes_.back());
+  scopes_.pop_back();
+  for (const auto &[name, line] : closed)
+    if (line > 0)
+      scopes_.back().try_emplace(name, line);
+}
+
 llvm::Error TextCheck::run() {
   for (; at_ < text_.size(); at_++) {
     llvm::Error error = llvm::Error::success();
@@ -80,7 +90,7 @@ llvm::Error TextCheck::run() {
     else if (text_[at_] == '{')
       scopes_.emplace_back();
     else if (text_[at_] == '}' && scopes_.size() > 1)
-      scopes_.pop_back();
+      closeScope();
     else if (text_[at_] == '#')
       error = checkResultNumber();
     else if (text_[at_] == '%')
