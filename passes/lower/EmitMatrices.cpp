@@ -137,19 +137,12 @@ void KernelLowering::whereMatricesBegin(llvm::function_ref<void()> body) {
   Expr test = view::logicalAnd(tests);
   if (test.isConst(1))
     return body();
-  Value isInside = condition(test);
-  auto branch = uop::IfOp::create(here(), loc_, isInside);
-  for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()}) {
-    auto scope = std::make_unique<Scope>();
-    scope->block = &region->emplaceBlock();
-    scope->tested = guards;
-    scope->inside = region == &branch.getThenRegion();
-    scope->outerBefore = std::exchange(scopes_.back()->before, branch);
-    scopes_.push_back(std::move(scope));
-    if (region == &branch.getThenRegion())
+  inBranches(test, [&](bool isInside) {
+    scopes_.back()->tested = guards;
+    scopes_.back()->inside = isInside;
+    if (isInside)
       body();
-    closeLoop({});
-  }
+  });
 }
 
 void KernelLowering::storeMatrices(const Tile &sums, kernel::StageOp stage, const kernel::MatrixProduct &product) {

@@ -329,6 +329,19 @@ void KernelLowering::closeLoop(ValueRange yields) {
   scopes_.back()->before = outerBefore;
 }
 
+void KernelLowering::inBranches(Expr test, llvm::function_ref<void(bool)> body) {
+  Value condition = this->condition(test);
+  auto branch = uop::IfOp::create(here(), loc_, condition);
+  for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()}) {
+    auto scope = std::make_unique<Scope>();
+    scope->block = &region->emplaceBlock();
+    scope->outerBefore = std::exchange(scopes_.back()->before, branch);
+    scopes_.push_back(std::move(scope));
+    body(region == &branch.getThenRegion());
+    closeLoop({});
+  }
+}
+
 const Scope *KernelLowering::testOf(Expr guard) const {
   AxisSet axes = none();
   addVariables(guard, axes);
@@ -395,19 +408,12 @@ void KernelLowering::atEdges(llvm::function_ref<void()> body) {
     }
     return body();
   }
-  Value isInside = condition(test);
-  auto branch = uop::IfOp::create(here(), loc_, isInside);
-  for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()}) {
-    auto scope = std::make_unique<Scope>();
-    scope->block = &region->emplaceBlock();
-    scope->tested = guards;
-    scope->tests = tests;
-    scope->inside = region == &branch.getThenRegion();
-    scope->outerBefore = std::exchange(scopes_.back()->before, branch);
-    scopes_.push_back(std::move(scope));
+  inBranches(test, [&](bool isInside) {
+    scopes_.back()->tested = guards;
+    scopes_.back()->tests = tests;
+    scopes_.back()->inside = isInside;
     body();
-    closeLoop({});
-  }
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -744,19 +750,12 @@ void KernelLowering::emitNest(ArrayRef<kernel::StoreOp> stores) {
   Expr isLast = view::logicalAnd(last);
   if (isLast.isConst(1))
     return storeAll();
-  Value complete = condition(isLast);
-  auto branch = uop::IfOp::create(here(), loc_, complete);
-  for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()}) {
-    auto scope = std::make_unique<Scope>();
-    scope->block = &region->emplaceBlock();
-    scope->outerBefore = std::exchange(scopes_.back()->before, branch);
-    scopes_.push_back(std::move(scope));
-    if (region == &branch.getThenRegion())
+  inBranches(isLast, [&](bool isComplete) {
+    if (isComplete)
       storeAll();
     else
       storeTile(totals, pointers_.at(held_.getBuffer()), {heldIndex(held_), 1}, axesOf(held_.getResult()));
-    closeLoop({});
-  }
+  });
 }
 
 uop::FuncOp KernelLowering::run() {

@@ -108,6 +108,8 @@ private:
   /// Opens a loop over `axis` inside the innermost scope.
   uop::RangeOp openLoop(int64_t axis, mlir::ValueRange inits, bool reduce, llvm::ArrayRef<int64_t> inside = {});
   void closeLoop(mlir::ValueRange yields);
+  /// Emits both sides of a test, each in a scope of its own; `body` is told whether the test holds there.
+  void inBranches(view::Expr test, llvm::function_ref<void(bool)> body);
   /// The scope that tests a guard about the loops that are open now; null: none.
   const Scope *testOf(view::Expr guard) const;
   /// Whether a guard of a stage's walk holds at all that it holds, because its readers' does.
