@@ -96,6 +96,8 @@ llvm::Error Model::readDump() {
   llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> text = llvm::MemoryBuffer::getFile(options_.model);
   if (!text)
     return failure(options_.model + ": cannot be read: " + text.getError().message(), "name a model's file");
+  if ((*text)->getBuffer().contains('\0'))
+    return failure(options_.model + ": is not text", kWriteDump);
   if (llvm::Error error = checkText((*text)->getBuffer()))
     return failure(options_.model + ": " + llvm::toString(std::move(error)), kWriteDump);
   llvm::SourceMgr source;

@@ -80,7 +80,9 @@ llvm::Error driver::checkArtefact(const CompileOptions &options, const ArtefactO
   ArtefactFiles files(options, artefact);
   if (files.header == files.output && !files.header.empty())
     return usageError(files.output + ": the header has this name", "let the output's name end in .o, .so, .a or .c");
-  std::vector<NamedFile> inputs = {{options.model, "the model"}};
+  std::vector<NamedFile> inputs;
+  if (!artefact.output.empty()) // else checkOutputs looks, when it is known that this is a model
+    inputs.push_back({options.model, "the model"});
   if (!options.optsPath.empty())
     inputs.push_back({options.optsPath, "--opts"});
   if (llvm::Error error = checkOverwrites(inputs, outputFiles(options, artefact)))

@@ -62,14 +62,13 @@ llvm::Expected<bool> driver::verify(const CompileOptions &given, const VerifyOpt
   if (!path)
     return path.takeError();
   options.model = *path;
+  llvm::Expected<std::unique_ptr<Model>> model = Model::open(options);
+  if (!model)
+    return model.takeError();
   llvm::Expected<std::vector<StoredCase>> cases =
       findCases(llvm::sys::path::parent_path(options.model), options.import.memoryLimit);
   if (!cases)
     return cases.takeError();
-
-  llvm::Expected<std::unique_ptr<Model>> model = Model::open(options);
-  if (!model)
-    return model.takeError();
   bool isGraph = (*model)->stage() == Stage::Import;
   std::vector<Sizes> random = verify.at;
   if (random.empty() && cases->empty())

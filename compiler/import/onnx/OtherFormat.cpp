@@ -13,7 +13,11 @@ struct Format {
 
 static constexpr StringLiteral kExport = "export the model to ONNX where it was trained";
 
+static constexpr StringLiteral kNotThis = "give kiln the model that it was made of";
+
 static constexpr Format formats[] = {
+    {0, "\177ELF", {"is a compiled program, object or library, not a model", kNotThis}},
+    {0, "!<arch>\n", {"is an archive of objects, not a model", kNotThis}},
     {0, "version https://git-lfs", {"is a pointer of Git LFS, not the file", "fetch that with `git lfs pull`"}},
     {0,
      "PK\x03\x04",
@@ -24,7 +28,16 @@ static constexpr Format formats[] = {
     {4, "ORTM", {"is a model of ONNX Runtime's own format", "give the .onnx file that it was made of"}},
     {0, "GGUF", {"is a GGUF file, which holds weights", kExport}},
     {0, "\x93NUMPY", {"is an array, not a model", "name a model's file"}},
+    {8,
+     "{\"",
+     {"is a file of weights, as safetensors, not a model", "name the model's file, which says what is done with them"}},
+    {0, "{", {"is text of JSON, not an ONNX file", "let its name end in .json"}},
+    {0, "#", {"is text, not an ONNX file", "let its name end in .mlir if it is the dump of a stage"}},
     {0, "\x1f\x8b", {"is compressed by gzip", "unpack it"}},
+    {0, "\3757zXZ", {"is compressed by xz", "unpack it"}},
+    {0, "\x28\xb5\x2f\xfd", {"is compressed by zstd", "unpack it"}},
+    {0, "BZh", {"is compressed by bzip2", "unpack it"}},
+    {257, "ustar", {"is an archive of tar's", "unpack it"}},
     {0, "<", {"is HTML or XML, perhaps an error page in place of a download", "fetch the model again"}},
 };
 
