@@ -142,7 +142,8 @@ llvm::Expected<package::LinkOptions> driver::linkOptions(const Rendering &render
   for (const render::LibraryEntry &library : rendering.tables().libraries)
     options.libraries.push_back({library.word.str(), library.linked.str()});
   llvm::Triple triple(llvm::Triple::normalize(system));
-  options.hasStaticPie = !triple.isMusl() && !triple.isARM();
+  // musl and what Debian has for Arm and RISC-V lack the start file that it takes.
+  options.hasStaticPie = !triple.isMusl() && !triple.isARM() && !triple.isRISCV();
   options.device = rendering.device().isC ? "cpu" : rendering.device().compiler.name;
   return options;
 }
