@@ -1,12 +1,14 @@
 /*===- cli.c - The command line of a compiled model ----------------------===*/
+#define _POSIX_C_SOURCE 200809L
 #include "cli.h"
 #include "profile.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { EXIT_WRONG_USE = 2, PROFILED_RUNS = 10 };
+enum { EXIT_WRONG_USE = 2, PROFILED_RUNS = 10, PATH_ROOM = 4096 };
 
 static void log_line(void *user, const char *line) {
   (void)user;
@@ -76,14 +78,35 @@ static kiln_status run_with(kiln_context *context, const kiln_model *model, cons
   return args->bench ? kiln_cli_bench(context, model, inputs, args->bench, args->quiet, cause) : KILN_OK;
 }
 
-static kiln_status run_program(const kiln_model *model, const kiln_args *args, kiln_tensor *inputs,
+static const char *base_name(const char *path) {
+  const char *slash = path ? strrchr(path, '/') : NULL;
+  return slash ? slash + 1 : path ? path : "kiln";
+}
+
+/* Where weights are that nobody names: beside the program and called as it. NULL: there is no such file. */
+static const char *weights_beside(char path[PATH_ROOM]) {
+  static const char ending[] = ".safetensors";
+  const ssize_t room = PATH_ROOM - sizeof ending;
+  ssize_t length = readlink("/proc/self/exe", path, (size_t)room);
+  if (length <= 0 || length == room)
+    return NULL;
+  memcpy(path + length, ending, sizeof ending);
+  return access(path, F_OK) == 0 ? path : NULL;
+}
+
+static kiln_status run_program(const kiln_model *model, const char *program, kiln_args *args, kiln_tensor *inputs,
                                kiln_tensor *outputs, bool *wrong_use, kiln_text *cause) {
   char error[KILN_TEXT_BYTES];
   kiln_status status = kiln_cli_inputs(model, args, inputs, wrong_use, cause);
   if (status)
     return status;
-  if (model->weight_count > 0 && !model->weight_data && !args->weights) {
-    kiln_text_add(cause, "the weights are not part of this program; name their file with --weights FILE");
+  char beside[PATH_ROOM];
+  bool lacks_weights = model->weight_count > 0 && !model->weight_data && !args->weights;
+  if (lacks_weights && !(args->weights = weights_beside(beside))) {
+    kiln_text_add(cause,
+                  "the weights are not part of this program; name their file with --weights FILE, or let it lie beside "
+                  "the program as %s.safetensors",
+                  program);
     *wrong_use = true;
     return KILN_INVALID_ARGUMENT;
   }
@@ -105,11 +128,6 @@ static kiln_status run_program(const kiln_model *model, const kiln_args *args, k
   }
   kiln_profile_destroy(profile);
   return status;
-}
-
-static const char *base_name(const char *path) {
-  const char *slash = path ? strrchr(path, '/') : NULL;
-  return slash ? slash + 1 : path ? path : "kiln";
 }
 
 /* Names of files and of a model's inputs may hold line ends and a terminal's commands; an error is one line of neither.
@@ -140,7 +158,7 @@ int kiln_cli_main(const kiln_model *model, int argc, char **argv) {
   else if (args.list)
     kiln_cli_list(model);
   else
-    status = run_program(model, &args, inputs, outputs, &wrong_use, &cause);
+    status = run_program(model, program, &args, inputs, outputs, &wrong_use, &cause);
   if (!status && (fflush(stdout) != 0 || ferror(stdout))) {
     kiln_text_add(&cause, "standard output cannot be written");
     status = KILN_IO_ERROR;
