@@ -146,9 +146,13 @@ llvm::Expected<Cpu> target::describeCpu(llvm::StringRef name, llvm::StringRef fe
   std::unique_ptr<llvm::MCSubtargetInfo> baseline = ::subtargetOf(triple, "", "");
   if (!baseline)
     return failure("LLVM has no code generator for " + cpu.triple);
-  if (!baseline->isCPUStringValid(cpu.name))
+  if (!baseline->isCPUStringValid(cpu.name)) {
+    for (const char *other : {"x86_64-linux-gnu", "aarch64-linux-gnu", "riscv64-linux-gnu", "arm-linux-gnueabihf"})
+      if (::subtargetOf(llvm::Triple(other), "", "")->isCPUStringValid(cpu.name))
+        return usageError("'" + name + "' is a CPU of another system", llvm::Twine("add --target ") + other);
     return usageError("no CPU '" + name + "' is known",
                       "`llc -mcpu=help` lists LLVM's names; 'native' is this machine");
+  }
   cpu.features = features;
   if (features.empty())
     cpu.features = isArm32(triple) ? armFeatures(cpu.name) : isLeast ? itsFeatures.str() : "";

@@ -96,6 +96,10 @@ llvm::Error driver::compile(const CompileOptions &options, const ArtefactOptions
   bool isScheduleEnough = artefact.onlyInspects && !artefact.showsStats;
   if (llvm::Error error = model.advance(wanted.value_or(isScheduleEnough ? Stage::Schedule : Stage::Lower)))
     return error;
+  // A kernel may have the name that listings and profiles show, which optimize gave it.
+  if (!wanted && isScheduleEnough && !hasNames(model.module(), artefact.why))
+    if (llvm::Error error = model.advance(Stage::Optimize))
+      return error;
   hideProgress();
   if (artefact.isFreestanding)
     if (llvm::Error error = checkFreestanding(*model.module().getOps<host::ProgramOp>().begin(), options.model))

@@ -187,6 +187,15 @@ static void printMemory(const Schedule &schedule, StringRef name, host::TensorAt
   out << describe(tensor.getType()) << " in memory" << readersOf(schedule, tensor) << "\n";
 }
 
+bool driver::hasNames(mlir::ModuleOp module, llvm::ArrayRef<std::string> names) {
+  Schedule schedule(module);
+  Names known(module, schedule);
+  return llvm::all_of(names, [&](StringRef name) {
+    return !known.matching(name).empty() ||
+           llvm::any_of(schedule.launches(), [&](const Launch &launch) { return launch.name == name; });
+  });
+}
+
 llvm::Error driver::printWhy(mlir::ModuleOp module, StringRef model, llvm::ArrayRef<std::string> names,
                              llvm::raw_ostream &out) {
   Schedule schedule(module);
