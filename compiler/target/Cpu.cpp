@@ -90,6 +90,14 @@ std::unique_ptr<llvm::MCSubtargetInfo> target::subtargetOf(const Cpu &cpu) {
 
 static bool isArm32(const llvm::Triple &triple) { return triple.isARM() || triple.isThumb(); }
 
+/// LLVM's tables of x86 and RISC-V have CPUs of 32 bits too, and that of Arm microcontrollers.
+static bool runs(const llvm::Triple &triple, llvm::StringRef name) {
+  if (!subtargetOf(triple, "", "")->isCPUStringValid(name)) // which says nothing on standard error
+    return false;
+  std::unique_ptr<llvm::MCSubtargetInfo> info = subtargetOf(triple, name, "");
+  return isArm32(triple) ? !info->checkFeatures("+mclass") : triple.isAArch64() || info->checkFeatures("+64bit");
+}
+
 /// The least CPU of an architecture, and the features that its systems have and LLVM's name lacks.
 static std::pair<llvm::StringRef, llvm::StringRef> leastCpu(const llvm::Triple &triple) {
   if (triple.isRISCV64())
@@ -146,9 +154,9 @@ llvm::Expected<Cpu> target::describeCpu(llvm::StringRef name, llvm::StringRef fe
   std::unique_ptr<llvm::MCSubtargetInfo> baseline = ::subtargetOf(triple, "", "");
   if (!baseline)
     return failure("LLVM has no code generator for " + cpu.triple);
-  if (!baseline->isCPUStringValid(cpu.name)) {
+  if (!runs(triple, cpu.name)) {
     for (const char *other : {"x86_64-linux-gnu", "aarch64-linux-gnu", "riscv64-linux-gnu", "arm-linux-gnueabihf"})
-      if (::subtargetOf(llvm::Triple(other), "", "")->isCPUStringValid(cpu.name))
+      if (runs(llvm::Triple(other), cpu.name))
         return usageError("'" + name + "' is a CPU of another system", llvm::Twine("add --target ") + other);
     return usageError("no CPU '" + name + "' is known",
                       "`llc -mcpu=help` lists LLVM's names; 'native' is this machine");
