@@ -3,6 +3,7 @@
 #include "package/Interrupt.h"
 #include "support/Error.h"
 #include "support/Step.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -12,13 +13,12 @@
 #include <csignal>
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 using namespace kiln;
 using namespace kiln::package;
-
-static constexpr char kComplaints[] = "complaints.log";
 
 /// What a compiler or linker complained of first. That the linker failed says nothing beside why it did.
 static std::string firstComplaint(llvm::StringRef output) {
@@ -36,14 +36,14 @@ namespace {
 /// The attributes and file actions of a posix_spawn.
 class Start {
 public:
-  explicit Start(const Job &job) {
+  Start(const Job &job, int complaints) {
     check(posix_spawn_file_actions_init(&actions_));
     check(posix_spawnattr_init(&attributes_));
     check(posix_spawn_file_actions_addchdir_np(&actions_, job.file.folder().str().c_str()));
+    check(posix_spawn_file_actions_adddup2(&actions_, complaints, 1));
+    check(posix_spawn_file_actions_adddup2(&actions_, complaints, 2));
     check(posix_spawn_file_actions_addopen(&actions_, 0, job.input.empty() ? "/dev/null" : job.input.str().c_str(),
                                            O_RDONLY, 0));
-    check(posix_spawn_file_actions_addopen(&actions_, 1, kComplaints, O_WRONLY | O_CREAT | O_TRUNC, 0600));
-    check(posix_spawn_file_actions_adddup2(&actions_, 1, 2));
     // What this process blocks or ignores is nothing to the program.
     sigset_t none, usual;
     sigemptyset(&none);
@@ -81,8 +81,9 @@ static std::vector<char *> pointers(std::vector<std::string> &texts) {
   return result;
 }
 
-/// Starts the program and waits; the status of waitpid, or -1 with errno.
-static int runAndWait(const std::string &program, llvm::ArrayRef<std::string> arguments, const Job &job) {
+/// Starts the program and waits; the status of waitpid, or -1 with errno. What it says goes to `complaints`.
+static int runAndWait(const std::string &program, llvm::ArrayRef<std::string> arguments, const Job &job,
+                      int complaints) {
   std::vector<std::string> command = {program}, environment = {"TMPDIR=."};
   llvm::append_range(command, arguments);
   for (char **variable = environ; *variable; ++variable)
@@ -91,7 +92,8 @@ static int runAndWait(const std::string &program, llvm::ArrayRef<std::string> ar
   pid_t process = 0;
   {
     Uninterrupted section;
-    int error = Start(job).run(process, program.c_str(), pointers(command).data(), pointers(environment).data());
+    int error =
+        Start(job, complaints).run(process, program.c_str(), pointers(command).data(), pointers(environment).data());
     if (error) {
       errno = error;
       return -1;
@@ -116,14 +118,19 @@ llvm::Error package::spawn(const std::string &program, llvm::ArrayRef<std::strin
     return cannot(job, "no program '" + program + "' is in PATH");
   llvm::SmallString<128> absolute(*found);
   llvm::sys::fs::make_absolute(absolute);
-  int status = runAndWait(absolute.str().str(), arguments, job);
+  // In memory: on a disk that is full, there would be no room for that either.
+  int complaints = memfd_create("complaints", MFD_CLOEXEC);
+  if (complaints < 0)
+    return cannot(job, program + ": " + std::generic_category().message(errno));
+  llvm::scope_exit closing([&] { close(complaints); });
+  int status = runAndWait(absolute.str().str(), arguments, job, complaints);
   if (status == 0)
     return llvm::Error::success();
   if (status < 0)
     return cannot(job, program + ": " + std::generic_category().message(errno));
   if (WIFSIGNALED(status))
     return cannot(job, program + " was ended by signal " + llvm::Twine(WTERMSIG(status)));
-  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> text = llvm::MemoryBuffer::getFile(job.file.part(kComplaints));
+  auto text = llvm::MemoryBuffer::getOpenFile(complaints, "complaints", /*FileSize=*/-1);
   return cannot(job, text ? firstComplaint((*text)->getBuffer()) : "it gave no reason", job.remedy);
 }
 
