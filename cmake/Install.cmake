@@ -22,6 +22,8 @@ include(CMakePackageConfigHelpers)
 write_basic_package_version_file(${package}/kiln-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(DIRECTORY ${package} DESTINATION lib/cmake)
 install(FILES LICENSE README.md DESTINATION share/doc/kiln)
+# Errors name pages of it.
+install(DIRECTORY docs DESTINATION share/doc/kiln)
 
 # `cpack` makes a .deb, whose program has the system's LLVM, and a .tar.xz and a wheel of kiln-portable, which run from any folder.
 set(CPACK_PACKAGE_NAME kiln)

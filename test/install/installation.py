@@ -1,6 +1,8 @@
 """What an installed kiln does, wherever it lies."""
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -29,6 +31,12 @@ def check_installation(prefix, source, watch, folders):
         kiln, dot = os.path.join(prefix, "bin", "kiln"), "samples/dot/graph.json"
         assert run(kiln, "run", dot, cwd=folder, **forbidden).endswith("11\n")
         assert run(kiln, "run", dot, "--device", "c", cwd=folder, **forbidden).endswith("11\n")
+        with open(os.path.join(folder, "unknown.json"), "w") as file:
+            json.dump({"inputs": [{"name": "x", "dtype": "float32", "shape": [1]}],
+                       "nodes": [{"op": "zzzzzzzz", "inputs": ["x"], "output": "y"}], "outputs": ["y"]}, file)
+        refused = subprocess.run([kiln, "compile", "unknown.json"], cwd=folder, capture_output=True, text=True).stderr
+        page = re.search(r"docs/\S+\.md", refused)
+        assert page and os.path.exists(os.path.join(prefix, "share/doc/kiln", page.group())), refused
         run(kiln, "compile", dot, "-o", "dot", cwd=folder, **forbidden)
         assert run("./dot", cwd=folder).endswith("11\n")
         run(kiln, "compile", dot, "--device", "c", "--emit", "source", "-o", "dot.c", cwd=folder, **forbidden)
