@@ -83,23 +83,6 @@ TEST_CASE("a tensor of a .safetensors file") {
   CHECK_THAT(loadError(folder, R"("file": "short.safetensors", "tensor": "a")"), Contains("shorter than its header"));
 }
 
-TEST_CASE("a file of many tensors is read once, however many weights are in it") {
-  Folder folder;
-  std::string header = R"({"a":{"dtype":"I32","shape":[1],"data_offsets":[0,4]},)"
-                       R"("b":{"dtype":"I32","shape":[1],"data_offsets":[4,8]}})";
-  std::string file = folder.write("w.safetensors", littleEndian(header.size(), 8) + header + int32s({7, 8}));
-  std::string path = folder.write("graph.json", R"({"inputs": [], "nodes": [], "outputs": ["a", "b"], "weights": [
-      {"name": "a", "file": "w.safetensors", "tensor": "a"},
-      {"name": "b", "file": "w.safetensors", "tensor": "b"}]})");
-  std::vector<std::string> read;
-  auto note = [&](llvm::StringRef place) { read.push_back(place.str()); };
-  kiln::import::ImportOptions options;
-  options.reads = note;
-  Context context;
-  importFile(context, path, options);
-  CHECK(llvm::count(read, file) == 1);
-}
-
 TEST_CASE("files that hold something else") {
   Folder folder;
   folder.write("w.npy", npy("<i4", "False", "(4,)", int32s({1, 2})));
