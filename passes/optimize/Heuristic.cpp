@@ -35,12 +35,12 @@ using view::Expr;
 
 /// Points of one lane that are reduced side by side: their totals and what they share fit the registers.
 static constexpr int64_t kMostRowsOfLanes = 14;
-/// What one way of the first cache holds: rows that lie so far apart take each other's place.
+/// What one way of the first cache holds: more rows than it has ways, so far apart, take each other's place.
 static constexpr int64_t kWayBytes = 4096;
 /// Streams of memory that are read side by side: one alone leaves the memory waiting at the end of each page.
-static constexpr int64_t kStreams = 8;
-/// Shorter vectors are not worth a register tile.
-static constexpr int64_t kFewestLanes = 4;
+static constexpr int64_t kStreams = 8, kPageBytes = 4096;
+/// Shorter vectors are not worth a register tile, nor are sums of fewer vectors, whose lanes are added up at the end.
+static constexpr int64_t kFewestLanes = 4, kFewestVectors = 8;
 /// No vector has more elements: chunks of an axis hold whole ones.
 static constexpr int64_t kMostVector = 64;
 /// So few panels of columns are no work for many threads.
@@ -80,8 +80,19 @@ private:
     int64_t bytes;
   };
   std::optional<Panel> panelOfColumns(const Product &product, int64_t width);
+  /// How many steps of a product's sum are one turn of its loop, which is the innermost. The loop's own instructions
+  /// and requests for what comes next serve all of them, and LLVM loads for several together: totals leave room for
+  /// that.
+  int64_t stepsOf(const Product &product) const;
+  int64_t mostTotals(int64_t steps) const {
+    int64_t registers = target_.vectorRegisters();
+    return steps > 1 ? std::max(registers / 2, kFewestTotals) : registers;
+  }
   /// False where the product is too small for a register tile.
   bool chooseProduct(const Product &product);
+  /// The same with fewer columns than a vector has lanes, which go along the sum instead. False where operands do not
+  /// lie so.
+  bool chooseDots(const Product &product);
   /// The same with columns that are a weight, as long as the rows of one panel of columns stay in cache.
   bool choosePacked(const Product &product);
   /// The same of a product of which it is not known how many rows or columns it has.
@@ -96,6 +107,9 @@ private:
   /// For a sum of products with a matrix of which each element is used once, which takes as long as the matrix is read:
   /// several streams of it at a time. False where there is none.
   bool chooseStreams();
+  /// The same of a matrix whose lines go along the result: several of them are added to totals that wait in the first
+  /// cache, so that each is read as it lies.
+  bool chooseLines(const Access &matrix, size_t columns);
   /// For a reduce of which each lane has its own, a window's: several points of another axis at a time, which share
   /// what stands still there and do not wait for each other. False where there is none.
   bool chooseRowsOfLanes(size_t axis, int64_t lanes);
@@ -165,15 +179,18 @@ static int64_t evenPart(int64_t count, int64_t most) {
   return llvm::divideCeil(count, llvm::divideCeil(count, std::max<int64_t>(1, most)));
 }
 
+/// Whether an access has no points at which it is masked.
+static bool isWhole(const Access &access) {
+  return access.op->getAttrOfType<TrackerAttr>("tracker").getValue().at().valid.isConst(1);
+}
+
 static int64_t elementBits(FuncOp func) {
   StoreOp store = *func.getBody().getOps<StoreOp>().begin();
   return 8 * byteSize(store.getValue().getType());
 }
 
-/// The panel of columns that are no plain vectors in memory; none where they are, or do not fit.
+/// The panel of columns inside the loops around rows; none where it does not fit.
 std::optional<Chooser::Panel> Chooser::panelOfColumns(const Product &product, int64_t width) {
-  auto tracker = product.columns.op->getAttrOfType<TrackerAttr>("tracker").getValue();
-  bool isPlain = product.columns.isContiguous(product.n) && tracker.at().valid.isConst(1);
   int64_t bytes = width * elementBits(func_) / 8;
   std::optional<size_t> last, around; // kept axes in loop order once m and n have changed places
   for (size_t axis = 0; axis < product.columns.strides.size(); ++axis) {
@@ -187,7 +204,7 @@ std::optional<Chooser::Panel> Chooser::panelOfColumns(const Product &product, in
     last = axis == product.m ? product.n : axis;
   }
   bool rowsInside = product.m < product.n && last == product.n;
-  if (isPlain || !rowsInside || !around || bytes > target_.cacheBytes(2) / 2)
+  if (!rowsInside || !around || bytes > target_.cacheBytes(2) / 2)
     return std::nullopt;
   return Panel{*around, bytes};
 }
@@ -195,15 +212,18 @@ std::optional<Chooser::Panel> Chooser::panelOfColumns(const Product &product, in
 /// The register tile over rows × columns (in vectors) that takes the least time. A step of the sum's loop loads an
 /// element for each row and the vectors of columns, and multiplies and adds each with each; below some number of totals
 /// the additions wait for each other. A row that is masked is tested in each step. Points past the end are computed in
-/// vain. `rows` < 0: their number is not known.
-static RegisterTile bestTile(int64_t rows, int64_t vectors, int64_t registers, int64_t mostTotals, bool areMasked) {
+/// vain. `rows` < 0: their number is not known. `widths`: how many vectors of columns can be chosen, ascending.
+static RegisterTile bestTile(int64_t rows, int64_t vectors, int64_t registers, int64_t mostTotals, bool areMasked,
+                             ArrayRef<int64_t> widths = {}) {
   RegisterTile best{1, 1};
   bool isUnknown = rows < 0;
   int64_t tallest = isUnknown ? kMostUnknownRows : rows;
   rows = isUnknown ? kTypicalRows : rows;
   double least = std::numeric_limits<double>::infinity();
   // Vectors of three registers are not what LLVM makes good code of, and of four no faster but where masks are fewer.
-  for (int64_t wide = 1; wide <= std::min<int64_t>(vectors, areMasked ? 4 : 2); wide *= 2)
+  static constexpr int64_t kWidths[] = {1, 2, 4};
+  widths = widths.empty() ? ArrayRef(kWidths).take_front(areMasked ? 3 : 2) : widths;
+  for (int64_t wide : widths.take_while([&](int64_t width) { return width <= vectors; }))
     for (int64_t tall = 1; tall * wide + wide + 1 <= registers && tall * wide <= mostTotals && tall <= tallest;
          ++tall) {
       double step = std::max<double>(tall * wide, kTotalsInFlight) + kLoadSteps * (tall + wide);
@@ -232,6 +252,10 @@ bool Chooser::isOnePiece(const Product &product, int64_t tileRows) const {
   return extent <= 2 * elements;
 }
 
+int64_t Chooser::stepsOf(const Product &product) const {
+  return isWhole(product.rows) && fixedSize(*llvm::max_element(reduced_)) % kStepsUnrolled == 0 ? kStepsUnrolled : 1;
+}
+
 bool Chooser::choosePacked(const Product &product) {
   int64_t rows = fixedSize(product.m), columns = fixedSize(product.n), bytes = elementBits(func_) / 8;
   int64_t lanes = target_.vectorBits() / elementBits(func_), depth = 1;
@@ -244,20 +268,16 @@ bool Chooser::choosePacked(const Product &product) {
   bool isUnknown = rows < 0;
   if (columns < lanes || depth < 1 || (isUnknown && mostOf(product.m) < kMostUnknownRows))
     return false;
-  auto tracker = product.rows.op->getAttrOfType<TrackerAttr>("tracker").getValue();
-  bool areMasked = !tracker.at().valid.isConst(1);
-  // The loop's own instructions and the request for the next panel serve several steps of the sum, whose elements LLVM
-  // loads together: totals leave room for them.
-  size_t inner = *llvm::max_element(reduced_);
-  bool isUnrolled = !areMasked && fixedSize(inner) % kStepsUnrolled == 0;
-  int64_t registers = target_.vectorRegisters();
-  int64_t mostTotals = isUnrolled ? std::max(registers / 2, kFewestTotals) : registers;
-  RegisterTile tile = bestTile(rows, llvm::divideCeil(columns, lanes), registers, mostTotals, areMasked);
+  bool areMasked = !isWhole(product.rows);
+  int64_t steps = stepsOf(product);
+  RegisterTile tile =
+      bestTile(rows, llvm::divideCeil(columns, lanes), target_.vectorRegisters(), mostTotals(steps), areMasked);
   // A chunk's rows stay in cache while its columns pass.
   int64_t rowBytes = isUnknown ? 0 : rows * depth * bytes, held = target_.cacheBytes(2);
   int64_t least = others.empty() && rowBytes > held ? llvm::divideCeil(rowBytes, held / 2) : 1;
   std::optional<Expr> apart = product.rows.strides[product.m];
-  bool shareSets = apart && apart->isConst() && apart->constant() * bytes % kWayBytes == 0;
+  int64_t ways = target_.cacheBytes(1) / kWayBytes;
+  bool shareSets = tile.rows > ways && apart && apart->isConst() && apart->constant() * bytes % kWayBytes == 0;
   if (least > 1 && (shareSets || least > std::min(mostChunks_, rows / tile.rows)))
     return false;
   // Weights that the first cache holds pass once for each tile of rows, so that rows are read and the result is written
@@ -273,8 +293,8 @@ bool Chooser::choosePacked(const Product &product) {
     add(OptKind::SWAP, kept.front(), product.n);
   add(OptKind::VECTOR, product.n, tile.vectors * lanes);
   add(OptKind::UPCAST, product.m, tile.rows);
-  if (isUnrolled)
-    add(OptKind::UNROLL, inner, kStepsUnrolled);
+  if (steps > 1)
+    add(OptKind::UNROLL, *llvm::max_element(reduced_), steps);
   SmallVector<size_t> parallel;
   if (!allStay)
     parallel.push_back(product.n);
@@ -337,17 +357,48 @@ bool Chooser::chooseMatrices(const Product &product) {
   return true;
 }
 
+bool Chooser::chooseDots(const Product &product) {
+  int64_t lanes = target_.vectorBits() / elementBits(func_), columns = fixedSize(product.n);
+  auto inner = llvm::find_if(reduced_, [&](size_t axis) {
+    return product.rows.isContiguous(axis) && fixedSize(axis) >= kFewestVectors * lanes;
+  });
+  if (!product.areLoads || inner == reduced_.end() || !isWhole(product.rows) || !isWhole(product.columns))
+    return false;
+  // Columns that lie in another order are few: they are packed.
+  bool packs = !product.columns.isContiguous(*inner);
+  bool areFixed = llvm::all_of(reduced_, [&](size_t axis) { return fixedSize(axis) > 0; });
+  if (packs && (!areFixed || !isReadOnce(product.columns) || !keptAxes({product.m, product.n}).empty()))
+    return false;
+  int64_t registers = target_.vectorRegisters();
+  RegisterTile tile = bestTile(fixedSize(product.m), columns, registers, /*mostTotals=*/registers,
+                               /*areMasked=*/false, {1, 2, 3, 4, 5, 6, 7, 8});
+  add(OptKind::VECTOR, *inner, lanes);
+  add(OptKind::UPCAST, product.m, tile.rows);
+  if (tile.vectors > 1)
+    add(OptKind::UPCAST, product.n, tile.vectors);
+  if (fixedSize(product.m) < 0)
+    cutSymbolic(product.m, pointsInChunk(product.m) / double(tile.rows));
+  chooseChunks(keptAxes({product.n}));
+  if (packs)
+    add(OptKind::STAGE, -1, product.columns.buffer);
+  return true;
+}
+
 bool Chooser::chooseProduct(const Product &product) {
+  int64_t lanes = target_.vectorBits() / elementBits(func_);
+  int64_t rows = fixedSize(product.m), columns = fixedSize(product.n);
+  if (columns > 1 && columns < lanes && chooseDots(product))
+    return true;
   if (product.packs && choosePacked(product))
     return true;
   if (!product.areLoads)
     return false;
-  int64_t lanes = target_.vectorBits() / elementBits(func_);
-  int64_t rows = fixedSize(product.m), columns = fixedSize(product.n);
   if (rows < 0 || columns < 0)
     return chooseUnknownProduct(product);
-  if (columns < lanes)
+  if (columns < kFewestLanes)
     return false;
+  if (columns < lanes)
+    lanes = llvm::bit_floor(uint64_t(columns));
   int64_t depth = 1;
   for (size_t axis : reduced_)
     depth *= std::max<int64_t>(fixedSize(axis), 1);
@@ -364,13 +415,29 @@ bool Chooser::chooseProduct(const Product &product) {
   // A stage holds what one load reads.
   bool stages = isReadOnce(product.rows) && isReadOnce(product.columns);
   bool large = stages && target::stagesOperands(rows, columns, depth);
-  // So are the columns of small ones that are gated or scattered: each is then read so once, not once a tile of rows.
-  std::optional<Panel> panel = large || !stages ? std::nullopt : panelOfColumns(product, width);
+  // Columns alone where the second cache has all rows; and those of small products that are gated or scattered: each is
+  // then read so once, not once for each tile of rows.
+  bool isPlain = product.columns.isContiguous(n) && isWhole(product.columns);
+  bool wantsPanel = stages && (large ? rows * depth * bytes <= target_.cacheBytes(2) : !isPlain);
+  std::optional<Panel> panel = wantsPanel ? panelOfColumns(product, width) : std::nullopt;
   bool columnsOutside = m < n && (large || panel);
+  int64_t steps = large && panel ? stepsOf(product) : 1;
+  large &= !panel;
+  if (!large && isPlain) {
+    // Rows that lie apart by what only a run knows have an address each.
+    bool isKnown = product.rows.strides[m] && product.rows.strides[m]->isConst();
+    int64_t totals = isKnown ? mostTotals(steps) : kMostUnknownRows * (width / lanes);
+    RegisterTile tile =
+        bestTile(rows, llvm::divideCeil(columns, lanes), target_.vectorRegisters(), totals, !isWhole(product.rows));
+    tileRows = tile.rows;
+    width = tile.vectors * lanes;
+  }
   if (columnsOutside)
     add(OptKind::SWAP, m, n);
   add(OptKind::VECTOR, n, width);
   add(OptKind::UPCAST, m, tileRows);
+  if (steps > 1)
+    add(OptKind::UNROLL, *llvm::max_element(reduced_), steps);
   SmallVector<size_t> others = keptAxes({product.m, product.n});
   if (!large) {
     others.append({product.n, product.m});
@@ -419,9 +486,6 @@ bool Chooser::chooseProduct(const Product &product) {
 
 bool Chooser::chooseUnknownProduct(const Product &product) {
   int64_t lanes = target_.vectorBits() / elementBits(func_), columns = fixedSize(product.n);
-  auto isWhole = [](const Access &access) {
-    return access.op->getAttrOfType<TrackerAttr>("tracker").getValue().at().valid.isConst(1);
-  };
   bool isPlain = product.columns.isContiguous(product.n) && isWhole(product.columns);
   if (mostOf(product.n) < lanes || mostOf(product.m) < kMostUnknownRows || (!isPlain && !isReadOnce(product.columns)))
     return false;
@@ -540,6 +604,8 @@ bool Chooser::chooseStreams() {
     } else if (weights_.test(matrix.buffer)) {
       add(OptKind::VECTOR, n, lanes);
       staged = matrix.buffer;
+    } else if (chooseLines(matrix, n)) {
+      return true;
     } else {
       continue;
     }
@@ -557,6 +623,22 @@ bool Chooser::chooseStreams() {
     return true;
   }
   return false;
+}
+
+bool Chooser::chooseLines(const Access &matrix, size_t columns) {
+  int64_t lanes = target_.vectorBits() / elementBits(func_), bytes = fixedSize(columns) * elementBits(func_) / 8;
+  size_t lines = *reduced_.begin();
+  bool isLast = columns == keptAxes().back() && reduced_.size() == 1 && columns < lines;
+  if (!isLast || !matrix.isContiguous(columns) || fixedSize(lines) < kStreams || bytes < kPageBytes)
+    return false;
+  // Chunks of less than a page would leave each line after a few vectors.
+  mostChunks_ = std::min(mostChunks_, bytes / kPageBytes);
+  add(OptKind::VECTOR, columns, 2 * lanes);
+  chooseChunks(keptAxes());
+  add(OptKind::SWAP, loopOf(columns), lines);
+  add(OptKind::UNROLL, lines, kStreams);
+  add(OptKind::STAGE, lines, stores_.front().buffer);
+  return true;
 }
 
 void Chooser::chooseLanes() {
