@@ -41,13 +41,15 @@ static constexpr int64_t kWayBytes = 4096;
 static constexpr int64_t kStreams = 8, kPageBytes = 4096;
 /// Shorter vectors are not worth a register tile, nor are sums of fewer vectors, whose lanes are added up at the end.
 static constexpr int64_t kFewestLanes = 4, kFewestVectors = 8;
+/// Where some memory is contiguous along one axis and some along another: the sides of the tiles.
+static constexpr int64_t kTurnedTile = 8;
 /// No vector has more elements: chunks of an axis hold whole ones.
 static constexpr int64_t kMostVector = 64;
 /// So few panels of columns are no work for many threads.
 static constexpr int64_t kFewPanels = 8;
 /// Of rows whose number is known when the program runs: each has an address of its own, as it may be past the end, for
-/// which there are 16 registers; and how many there are roughly.
-static constexpr int64_t kMostUnknownRows = 12, kTypicalRows = 512;
+/// which there are 16 registers, the loop's among them; and how many there are roughly.
+static constexpr int64_t kMostUnknownRows = 8, kTypicalRows = 512;
 /// A reduced axis of so few points is no loop.
 static constexpr int64_t kMostUnrolled = 8;
 /// Of the steps of a product's sum; and the totals with which a core is busy, however few registers they leave.
@@ -110,6 +112,8 @@ private:
   /// The same of a matrix whose lines go along the result: several of them are added to totals that wait in the first
   /// cache, so that each is read as it lies.
   bool chooseLines(const Access &matrix, size_t columns);
+  /// The same for a reduce of anything but products. False where there is none.
+  bool chooseSumsOfLines();
   /// For a reduce of which each lane has its own, a window's: several points of another axis at a time, which share
   /// what stands still there and do not wait for each other. False where there is none.
   bool chooseRowsOfLanes(size_t axis, int64_t lanes);
@@ -641,26 +645,39 @@ bool Chooser::chooseLines(const Access &matrix, size_t columns) {
   return true;
 }
 
+bool Chooser::chooseSumsOfLines() {
+  auto reduces = func_.getBody().getOps<ReduceOp>();
+  SmallVector<size_t> kept = keptAxes();
+  if (!llvm::hasSingleElement(reduces) || (*reduces.begin()).getScore() || reduced_.size() != 1 || kept.empty())
+    return false;
+  auto matrix = llvm::find_if(
+      loads_, [&](const Access &load) { return load.isContiguous(kept.back()) && !load.isStill(*reduced_.begin()); });
+  return matrix != loads_.end() && chooseLines(*matrix, kept.back());
+}
+
 void Chooser::chooseLanes() {
   int64_t lanes = target_.vectorBits() / elementBits(func_);
-  // The axis along which most of memory is contiguous.
+  // The axis along which most of memory is contiguous; where two are alike one along which it is read, since a vector
+  // is easier to take apart than to put together.
   size_t rank = func_.getDomain().getSizes().size();
-  int64_t best = -1, bestCount = 0;
-  if (lanes < 2)
-    return;
+  SmallVector<double> along(rank); // elements
+  for (const Access &access : llvm::concat<Access>(loads_, stores_))
+    for (size_t axis = 0; axis < rank; ++axis)
+      if (access.isContiguous(axis))
+        along[axis] += target::typicalSize(access.op->getAttrOfType<TrackerAttr>("tracker").getValue().realSize());
+  auto isWritten = [&](size_t axis) {
+    return llvm::any_of(stores_, [&](const Access &store) { return store.isContiguous(axis); });
+  };
+  int64_t best = -1;
   for (size_t axis = 0; axis < rank; ++axis) {
-    if (mostOf(axis) < lanes)
+    if (mostOf(axis) < lanes || along[axis] == 0)
       continue;
-    int64_t count = 0;
-    for (const Access &access : llvm::concat<Access>(loads_, stores_))
-      count += access.isContiguous(axis);
+    bool isLike = best >= 0 && along[axis] == along[best];
     // Where all else is equal one of known size, whose end needs no test.
-    bool isBetter =
-        count > bestCount || (count > 0 && count == bestCount && fixedSize(best) < 0 && fixedSize(axis) > 0);
-    if (isBetter) {
-      best = axis;
-      bestCount = count;
-    }
+    bool isBetter = best < 0 || along[axis] > along[best] ||
+                    (isLike && (fixedSize(axis) > 0) > (fixedSize(best) > 0)) ||
+                    (isLike && (fixedSize(axis) > 0) == (fixedSize(best) > 0) && isWritten(best) && !isWritten(axis));
+    best = isBetter ? axis : best;
   }
   if (best < 0)
     return;
@@ -670,6 +687,14 @@ void Chooser::chooseLanes() {
   }
   if (chooseRowsOfLanes(best, lanes))
     return;
+  // Where about as much lies along another axis, tiles of both use all of what is fetched.
+  if (reduced_.empty())
+    for (size_t axis = 0; axis < rank; ++axis)
+      if (axis != size_t(best) && along[axis] >= along[best] / 3 && fixedSize(axis) > 1) {
+        add(OptKind::VECTOR, best, std::min(lanes, kTurnedTile));
+        add(OptKind::UPCAST, axis, std::min(fixedSize(axis), kTurnedTile));
+        return;
+      }
   // A sum over lanes has one accumulator a lane: four vectors of them hide the addition's latency.
   int64_t vectors = reduced_.contains(best) ? 4 : 2;
   while (vectors > 1 && fixedSize(best) < vectors * lanes)
@@ -795,8 +820,11 @@ SmallVector<OptAttr> Chooser::choose() {
     chooseChunks(keptAxes({held->columns}), held->rows, /*least=*/1, held->isPacked);
     return opts_;
   }
-  if (hasVectors && totals.empty() && chooseStreams())
-    return opts_;
+  // Totals that are held must be complete where they are read, which not every kernel's are.
+  for (bool (Chooser::*way)() : {&Chooser::chooseStreams, &Chooser::chooseSumsOfLines})
+    if (Chooser tried = *this;
+        hasVectors && totals.empty() && (tried.*way)() && optimize::fits(func_, tried.opts_, target_))
+      return tried.opts_;
   if (hasVectors && totals.empty())
     chooseLanes();
   chooseChunks(keptAxes(totals));
