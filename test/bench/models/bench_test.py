@@ -195,10 +195,12 @@ class Operators(unittest.TestCase):
         times = {"kiln": timed(0.002), "peer": {**timed(0.001, 0.5), "cpu": 0.0005}}
         product = {"operator": "MatMul 2x3 3x4", "uses": 3, "operations": 4e6, "bytes": 8, "times": times, "errors": {}}
         norm = {**product, "operator": "Softmax 8", "operations": 0, "bytes": 4e6, "errors": {"kiln": "too slow"}}
-        page = "\n".join(operator_table.page({**result(), "operators": [product, norm]}))
+        limits = {"1": {**LIMITS, "threads": 1}}
+        what = {**result(), "operators": [product, norm], "part": "operators", "limits": limits}
+        page = "\n".join(operator_table.page(what))
         self.assertIn("| MatMul | 1 | 0.50 | 0.50 | 0.50 | 0.50 |", page)
-        self.assertIn("| MatMul 2x3 3x4 | 3 | 2.00 | 1.00 | 2.0 | 8.0 | 0.50 | 0.50 |", page)
-        self.assertIn("| Softmax 8 | 3 | 2.00 | 1.00 | 2.0 GB/s | 8.0 GB/s | 0.50 | 0.50 |", page)
+        self.assertIn("| MatMul 2x3 3x4 | 3 | 2.00 | 1.00 | 2.0 | 8.0 | 2 % | 0.50 | 0.50 |", page)
+        self.assertIn("| Softmax 8 | 3 | 2.00 | 1.00 | 2.0 GB/s | 8.0 GB/s | 33 % | 0.50 | 0.50 |", page)
         self.assertIn("- kiln on Softmax 8: too slow", page)
 
 

@@ -114,6 +114,7 @@ def row(kernel):
 
 SHOWN = 10  # kernels of a model
 HEADS = ["kernel", "launches", "of the run", "µs", "GFLOP/s", "GB/s", "reaches", "from"]
+LIMIT_HEADS = ["threads", "FMA, GFLOP/s", *(f"{name} read / copy, GB/s" for name in ("L2", "L3", "DRAM"))]
 
 
 def limit_rows(limits):
@@ -136,8 +137,7 @@ def page(result):
     yield "machine with more to do than it has cores, kernels of many milliseconds waited for others in between."
     yield f"Load average when it began: {about['load']:.0f}."
     yield ""
-    heads = ["threads", "FMA, GFLOP/s", *(f"{name} read / copy, GB/s" for name in ("L2", "L3", "DRAM"))]
-    yield from table.lines(heads, limit_rows(limits))
+    yield from table.lines(LIMIT_HEADS, limit_rows(limits))
     for model in result["kernels"]:
         kernels = place(model["kernels"], limits[str(model["threads"])])
         ideal = sum(kernel["reached"] * kernel["share"] for kernel in kernels)

@@ -2,7 +2,14 @@
 
 import itertools
 
+import kernels
 import table
+
+WHAT = {
+    "operators": "Each distinct convolution, product, norm and softmax of the models as a model of one node.",
+    "shapes": "Products, and operators that memory limits, in shapes that no network has together; "
+              "sizes with a letter are known when the program runs.",
+}  # fmt: skip
 
 
 def rate(operator, name, threads):
@@ -34,23 +41,32 @@ def means(operators, peers):
         yield cells
 
 
-def rows(operators, peers, threads):
+def of_limit(operator, limits):
+    """Which part of what the machine can do kiln reaches: of its multiply-adds, or of a copy's bytes."""
+    seconds = of(operator, "kiln", "cpu" if limits["threads"] == 1 else "seconds")
+    return f"{100 * kernels.limit(operator, limits)[0] / seconds:.0f} %" if seconds else "–"
+
+
+def rows(operators, peers, threads, limits):
     for operator in operators:
         cells = [operator["operator"], operator["uses"]]
         cells += [table.duration(of(operator, name, "seconds")) for name in ("kiln", *peers)]
         cells += [rate(operator, name, threads) for name in ("kiln", *peers)]
+        cells.append(of_limit(operator, limits))
         yield [*cells, *(table.ratio(of(operator, peer, key)) for peer in peers for key in ("ratio", "cpu_ratio"))]
 
 
 def page(result):
     about, peers, operators = result["about"], result["peers"], result["operators"]
     names = ("kiln", *peers)
-    yield f"# Operators: {about['machine']}"
+    limits = result["limits"][str(about["threads"])]
+    yield f"# {result['part'].capitalize()}: {about['machine']}"
     yield ""
     count = table.threads(about["threads"])
-    yield f"kiln {about['kiln']} on {about['cpu']}, {count}. Each distinct convolution, product, norm and softmax of"
-    yield "the models as a model of one node. GFLOP/s count a product's multiplications and additions, on one thread by"
-    yield "CPU time, which is to be trusted more where the machine has more to do than it has cores."
+    yield f"kiln {about['kiln']} on {about['cpu']}, {count}. {WHAT[result['part']]}"
+    yield "GFLOP/s count a product's multiplications and additions, on one thread by CPU time, which is to be trusted more"
+    yield "where the machine has more to do than it has cores. The limit is what multiply-adds in registers reach, or a copy"
+    yield "in the memory that holds the operator's tensors, whichever takes longer; arithmetic of what is no product is not in it."
     yield f"Load average when it began: {about['load']:.0f}."
     yield ""
     heads = ["kind", "operators"]
@@ -58,9 +74,12 @@ def page(result):
     heads += [f"{peer} / kiln, {what}" for peer in peers for what in kinds]
     yield from table.lines(heads, means(operators, peers))
     yield ""
+    yield from table.lines(kernels.LIMIT_HEADS, kernels.limit_rows(result["limits"]))
+    yield ""
     heads = ["operator", "nodes", *(f"{name}, ms" for name in names), *(f"{name}, GFLOP/s" for name in names)]
+    heads.append("kiln, of its limit")
     heads += [f"{peer} / kiln{how}" for peer in peers for how in ("", " by CPU time")]
-    yield from table.lines(heads, rows(operators, peers, about["threads"]))
+    yield from table.lines(heads, rows(operators, peers, about["threads"], limits))
     failed = [(operator["operator"], who, why) for operator in operators for who, why in operator["errors"].items()]
     if failed:
         yield ""
