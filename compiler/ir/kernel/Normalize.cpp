@@ -138,77 +138,103 @@ void kernel::applyNormalization(FuncOp func, const Normalization &plan) {
     reduce.setAxes(axesAfter(plan, reduce.getAxes()));
 }
 
-/// `shape` with this axis in two, the inner one of `part` points; of one each where the view does not move along it.
-static view::Shape splitShape(ArrayRef<Expr> whole, int64_t axis, int64_t part) {
+namespace {
+/// An axis in two, the inner one of `part` points.
+struct Split {
+  int64_t axis;
+  Expr part;
+};
+} // namespace
+
+/// The exact quotient, where there is one that can be seen.
+static std::optional<Expr> quotient(Expr a, Expr b) {
+  Expr result = view::floorDiv(a, b);
+  return view::provablyEqual(result * b, a) ? std::optional(result) : std::nullopt;
+}
+
+/// `shape` with an axis in two; of one point each where the view does not move along it.
+static view::Shape splitShape(ArrayRef<Expr> whole, const Split &split) {
   view::Shape shape(whole);
-  bool isStill = shape[axis].isConst(1);
-  Expr outer = isStill ? Expr(1) : Expr(shape[axis].constant() / part), inner = isStill ? Expr(1) : Expr(part);
-  shape[axis] = outer;
-  shape.insert(shape.begin() + axis + 1, inner);
+  bool isStill = shape[split.axis].isConst(1);
+  Expr outer = isStill ? Expr(1) : view::floorDiv(shape[split.axis], split.part);
+  shape[split.axis] = outer;
+  shape.insert(shape.begin() + split.axis + 1, isStill ? Expr(1) : split.part);
   return shape;
 }
 
-/// Into parts of how many points a view would have an axis split, so as not to divide along it: those of the view's
-/// axes that are nearer memory, where it goes through several of them.
-static std::optional<int64_t> partFor(const ShapeTracker &tracker, int64_t axis) {
-  size_t views = tracker.views().size();
-  Expr size = tracker.shape()[axis], stride = tracker.views().back().strides()[axis];
-  if (views < 2 || !size.isConst() || !stride.isConst() || stride.constant() < 1)
-    return std::nullopt;
-  int64_t below = 1;
-  for (Expr inner : llvm::reverse(tracker.views()[views - 2].shape())) {
-    if (!inner.isConst())
-      return std::nullopt;
-    below *= inner.constant();
-    int64_t part = below / stride.constant();
-    bool isPart = below % stride.constant() == 0 && part > 1 && part < size.constant() && size.constant() % part == 0;
-    if (isPart && tracker.reshape(splitShape(tracker.shape(), axis, part)).simplify().views().size() < views)
-      return part;
-  }
-  return std::nullopt;
+static ShapeTracker splitView(const ShapeTracker &tracker, const Split &split) {
+  return tracker.reshape(splitShape(tracker.shape(), split)).simplify();
 }
 
-static void splitAxis(FuncOp func, int64_t axis, int64_t part) {
+/// How a view may have an axis split so as not to divide along it: at those of the view's axes that are nearer memory,
+/// where it goes through several of them.
+static SmallVector<Split> splitsFor(const ShapeTracker &tracker, int64_t axis) {
+  size_t views = tracker.views().size();
+  Expr size = tracker.shape()[axis], stride = tracker.views().back().strides()[axis], below = 1;
+  SmallVector<Split> splits;
+  if (views < 2 || !stride.isConst() || stride.constant() < 1)
+    return splits;
+  for (Expr inner : llvm::reverse(tracker.views()[views - 2].shape())) {
+    below = below * inner;
+    std::optional<Expr> part = quotient(below, stride);
+    std::optional<Expr> outer = part ? quotient(size, *part) : std::nullopt;
+    if (outer && !part->isConst(1) && !outer->isConst(1))
+      splits.push_back({axis, *part});
+  }
+  return splits;
+}
+
+static void splitAxis(FuncOp func, const Split &split) {
   MLIRContext *context = func.getContext();
   func.walk([&](Operation *op) {
-    if (auto attr = op->getAttrOfType<TrackerAttr>("tracker")) {
-      ShapeTracker tracker = attr.getValue();
-      tracker = tracker.reshape(splitShape(tracker.shape(), axis, part)).simplify();
-      op->setAttr("tracker", TrackerAttr::get(context, tracker));
-    }
+    if (auto attr = op->getAttrOfType<TrackerAttr>("tracker"))
+      op->setAttr("tracker", TrackerAttr::get(context, splitView(attr.getValue(), split)));
   });
   for (auto reduce : func.getBody().getOps<ReduceOp>()) {
     SmallVector<int64_t> axes;
     for (int64_t old : reduce.getAxes()) {
-      axes.push_back(old + (old > axis));
-      if (old == axis)
-        axes.push_back(axis + 1);
+      axes.push_back(old + (old > split.axis));
+      if (old == split.axis)
+        axes.push_back(split.axis + 1);
     }
     reduce.setAxes(axes);
   }
-  setDomain(func, splitShape(func.getDomain().getSizes(), axis, part));
+  setDomain(func, splitShape(func.getDomain().getSizes(), split));
 }
 
-/// The first axis, of those that may be, whose split takes a view away.
-static std::optional<std::pair<int64_t, int64_t>> nextSplit(FuncOp func, llvm::function_ref<bool(int64_t)> mayBeSplit) {
-  for (TrackerAttr tracker : trackersOf(func))
-    for (int64_t axis : llvm::seq<int64_t>(0, func.getDomain().getSizes().size()))
-      if (mayBeSplit(axis))
-        if (std::optional<int64_t> part = partFor(tracker.getValue(), axis))
-          return std::pair(axis, *part);
-  return std::nullopt;
+/// The splits, one or two, the later axis first, that take a view away and of which one at least is of an axis that is
+/// wanted.
+static SmallVector<Split> nextSplits(FuncOp func, llvm::function_ref<bool(int64_t)> isWanted) {
+  for (TrackerAttr attr : trackersOf(func)) {
+    const ShapeTracker &tracker = attr.getValue();
+    SmallVector<Split> splits;
+    for (int64_t axis : llvm::reverse(llvm::seq<int64_t>(0, func.getDomain().getSizes().size())))
+      splits.append(splitsFor(tracker, axis));
+    auto helps = [&](const ShapeTracker &after) { return after.views().size() < tracker.views().size(); };
+    for (const Split &split : splits)
+      if (isWanted(split.axis) && helps(splitView(tracker, split)))
+        return {split};
+    for (const Split &later : splits)
+      for (const Split &earlier : splits)
+        if (earlier.axis < later.axis && (isWanted(earlier.axis) || isWanted(later.axis)) &&
+            helps(splitView(splitView(tracker, later), earlier)))
+          return {later, earlier};
+  }
+  return {};
 }
 
-// Each split takes a view away, so there is an end.
+static void splitWhile(FuncOp func, llvm::function_ref<bool(int64_t)> isWanted) {
+  for (SmallVector<Split> splits; !(splits = nextSplits(func, isWanted)).empty();) // each takes a view away
+    for (const Split &split : splits)
+      splitAxis(func, split);
+}
 
 void kernel::splitAxes(FuncOp func) {
-  while (auto split = nextSplit(func, [](int64_t) { return true; }))
-    splitAxis(func, split->first, split->second);
+  splitWhile(func, [](int64_t) { return true; });
 }
 
 void kernel::splitReducedAxes(FuncOp func) {
-  while (auto split = nextSplit(func, [&](int64_t axis) { return reducedAxes(func).contains(axis); }))
-    splitAxis(func, split->first, split->second);
+  splitWhile(func, [&](int64_t axis) { return reducedAxes(func).contains(axis); });
 }
 
 std::string kernel::nameOf(FuncOp func) {

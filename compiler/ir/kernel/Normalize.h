@@ -31,7 +31,8 @@ void setDomain(FuncOp func, llvm::ArrayRef<view::Expr> sizes);
 /// kernel to which no opt has been applied.
 void splitAxes(FuncOp func);
 
-/// The same of reduced axes alone: a row of a product whose elements lie head by head.
+/// The same of reduced axes, a row of a product whose elements lie head by head, and of others where those need it:
+/// rows that are the sequences of a batch.
 void splitReducedAxes(FuncOp func);
 
 /// What a kernel is called by itself, before repeats are told apart: r for a reduce, else E, outputs if there are
