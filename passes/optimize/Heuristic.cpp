@@ -43,6 +43,8 @@ static constexpr int64_t kStreams = 8, kPageBytes = 4096;
 static constexpr int64_t kFewestLanes = 4, kFewestVectors = 8;
 /// Where some memory is contiguous along one axis and some along another: the sides of the tiles.
 static constexpr int64_t kTurnedTile = 8;
+/// Of how many times as much memory it makes a difference along which axis it is contiguous.
+static constexpr double kAlike = 3;
 /// No vector has more elements: chunks of an axis hold whole ones.
 static constexpr int64_t kMostVector = 64;
 /// So few panels of columns are no work for many threads.
@@ -668,17 +670,16 @@ void Chooser::chooseLanes() {
   auto isWritten = [&](size_t axis) {
     return llvm::any_of(stores_, [&](const Access &store) { return store.isContiguous(axis); });
   };
+  auto isBetter = [&](size_t a, size_t b) {
+    // An end that is known needs no test.
+    if (bool isKnown = fixedSize(a) > 0; isKnown != (fixedSize(b) > 0))
+      return isKnown ? along[a] >= along[b] / kAlike : along[a] / kAlike > along[b];
+    return along[a] > along[b] || (along[a] == along[b] && isWritten(b) && !isWritten(a));
+  };
   int64_t best = -1;
-  for (size_t axis = 0; axis < rank; ++axis) {
-    if (mostOf(axis) < lanes || along[axis] == 0)
-      continue;
-    bool isLike = best >= 0 && along[axis] == along[best];
-    // Where all else is equal one of known size, whose end needs no test.
-    bool isBetter = best < 0 || along[axis] > along[best] ||
-                    (isLike && (fixedSize(axis) > 0) > (fixedSize(best) > 0)) ||
-                    (isLike && (fixedSize(axis) > 0) == (fixedSize(best) > 0) && isWritten(best) && !isWritten(axis));
-    best = isBetter ? axis : best;
-  }
+  for (size_t axis = 0; axis < rank; ++axis)
+    if (mostOf(axis) >= lanes && along[axis] > 0 && (best < 0 || isBetter(axis, best)))
+      best = axis;
   if (best < 0)
     return;
   if (fixedSize(best) < 0) {
@@ -690,7 +691,7 @@ void Chooser::chooseLanes() {
   // Where about as much lies along another axis, tiles of both use all of what is fetched.
   if (reduced_.empty())
     for (size_t axis = 0; axis < rank; ++axis)
-      if (axis != size_t(best) && along[axis] >= along[best] / 3 && fixedSize(axis) > 1) {
+      if (axis != size_t(best) && along[axis] >= along[best] / kAlike && fixedSize(axis) > 1) {
         add(OptKind::VECTOR, best, std::min(lanes, kTurnedTile));
         add(OptKind::UPCAST, axis, std::min(fixedSize(axis), kTurnedTile));
         return;
