@@ -18,6 +18,24 @@ struct Bounds {
 };
 } // namespace
 
+/// How many axes a Slice names: the length of the first of its lists for which that is known at import; -1 where of
+/// none.
+static int64_t countOfLists(Node &n) {
+  for (int index : {3, 1, 2, 4})
+    if (n.has(index))
+      if (const Tensor &list = n.tensor(index); list && list.type.hasStaticShape())
+        return list.type.getNumElements();
+  return -1;
+}
+
+/// One of a Slice's lists of bounds or steps, which may count from the end. Where it says nothing of its length, it is
+/// as long as the others.
+static std::optional<Elements> listInput(Node &n, int index) {
+  int64_t count = countOfLists(n), most = view::kMaxDim;
+  return count < 0 ? n.numbers(index, -most, most, /*clamps=*/true)
+                   : n.countedNumbers(index, count, -most, most, /*clamps=*/true);
+}
+
 /// What Slice's attributes (before opset 10) or inputs say; nullopt after a failure.
 static std::optional<Bounds> boundsOf(Node &n) {
   Bounds bounds;
@@ -30,7 +48,7 @@ static std::optional<Bounds> boundsOf(Node &n) {
     if (n.hasAttr("axes"))
       axes = n.integers("axes");
   } else {
-    std::optional<Elements> begin = n.sizes(1), end = n.sizes(2);
+    std::optional<Elements> begin = listInput(n, 1), end = listInput(n, 2);
     if (!begin || !end)
       return std::nullopt;
     bounds.begin = *begin;
@@ -70,8 +88,7 @@ static Tensor sliceElements(const Tensor &input, const Bounds &bounds) {
 static Tensor sliceAtPlaces(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   int64_t rank = b.rank(x), most = view::kMaxDim;
-  std::optional<Elements> begins = n.numbers(1, -most, most, /*clamps=*/true),
-                          ends = n.numbers(2, -most, most, /*clamps=*/true), axes = Elements(), steps;
+  std::optional<Elements> begins = listInput(n, 1), ends = listInput(n, 2), axes = Elements(), steps;
   if (!x || !begins || !ends)
     return {};
   size_t count = begins->size();
@@ -79,7 +96,7 @@ static Tensor sliceAtPlaces(Node &n, TensorBuilder &b) {
     axes = axesInput(n, 3, "axis", rank);
   else
     llvm::append_range(*axes, llvm::seq<int64_t>(0, count));
-  steps = n.has(4) ? n.numbers(4, -most, most, /*clamps=*/true) : Elements(count, Expr(1));
+  steps = n.has(4) ? listInput(n, 4) : Elements(count, Expr(1));
   if (!axes || !steps)
     return {};
   if (ends->size() != count || axes->size() != count || steps->size() != count)

@@ -85,11 +85,22 @@ std::optional<Elements> Node::numbers(int index, int64_t min, int64_t max, bool 
     fail("input " + quoted(proto_.input(index)) + " gives sizes but is no short list of integers", "give it as one");
     return std::nullopt;
   }
+  return boundNumbers(index, found.type.getNumElements(), min, max, clamps);
+}
+
+std::optional<Elements> Node::countedNumbers(int index, int64_t count, int64_t min, int64_t max, bool clamps) {
+  const Tensor &found = tensor(index);
+  if (!found || found.elements || found.type.hasStaticShape() || !found.element().isInteger())
+    return numbers(index, min, max, clamps);
+  return boundNumbers(index, count, min, max, clamps);
+}
+
+Elements Node::boundNumbers(int index, int64_t count, int64_t min, int64_t max, bool clamps) {
   Elements sizes;
-  if (found.type.getNumElements() == 0)
+  if (count == 0)
     return sizes;
-  mlir::Value list = builder_.reshape(input(index), {found.type.getNumElements()});
-  for (int64_t i = 0, count = found.type.getNumElements(); i < count; ++i) {
+  mlir::Value list = builder_.reshape(input(index), {count});
+  for (int64_t i = 0; i < count; ++i) {
     std::string name = scope_.prefix() + proto_.input(index) + (count == 1 ? "" : "." + std::to_string(i));
     mlir::Value scalar = builder_.reshape(builder_.narrow(list, 0, i, i + 1), {});
     scalar = builder_.cast(scalar, builder_.int64());

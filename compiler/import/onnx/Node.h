@@ -54,6 +54,8 @@ public:
   /// The same for numbers from `min` to `max`. One that is data and outside them ends the run with an error, or, with
   /// `clamps`, counts as the nearest of them.
   std::optional<Elements> numbers(int index, int64_t min, int64_t max, bool clamps = false);
+  /// The same of a list whose length may be data, too: the run ends with an error where it has not `count` elements.
+  std::optional<Elements> countedNumbers(int index, int64_t count, int64_t min, int64_t max, bool clamps = false);
   /// A symbol that has the value of an expression over what only a run knows; a constant and a symbol stay what they
   /// are. A value outside the bounds ends the run with an error.
   view::Expr named(llvm::StringRef what, view::Expr value, int64_t min = 0, int64_t max = view::kMaxDim);
@@ -89,6 +91,8 @@ public:
   llvm::StringRef unread() const;
 
 private:
+  /// Symbols for `count` elements of an input that is data.
+  Elements boundNumbers(int index, int64_t count, int64_t min, int64_t max, bool clamps);
   const ::onnx::AttributeProto *attribute(llvm::StringRef name);
   const ::onnx::AttributeProto *attribute(llvm::StringRef name, ::onnx::AttributeProto::AttributeType type);
 

@@ -197,3 +197,17 @@ TEST_CASE("Compress without an axis takes a condition of the tensor's shape") {
   model.node("Compress", {"x", "is"}, {"y"});
   CHECK(model.runFloats({floatTensor({2, 2}, {1, 2, 3, 4}), boolTensor({2, 2}, {0, 1, 1, 0})}) == Floats{2, 3});
 }
+
+TEST_CASE("a slice's lists of a length that only a run knows are as long as the others") {
+  OnnxModel model(13);
+  model.input("x", {2, 3}).input("from", {"k"}, ::onnx::TensorProto::INT64).output("y").ints("most", {INT64_MAX});
+  model.ints("axis", {1});
+  model.node("Slice", {"x", "from", "most", "axis"}, {"y"});
+  CHECK_THAT(model.import(), Catch::Contains("graph.check"));
+  CHECK(model.runFloats({floatTensor({2, 3}, kSix), intTensor({1}, {2})}) == Floats{3, 6});
+}
+
+TEST_CASE("bounds of a slice that are data may count from the end") {
+  expect(Steered(13, "Slice", {5}).by({-4}).by({-1}).on({5}, {1, 2, 3, 4, 5}), {3}, {2, 3, 4});
+  expect(Steered(13, "Slice", {5}).by({-9}).by({INT64_MAX}).on({5}, {1, 2, 3, 4, 5}), {5}, {1, 2, 3, 4, 5});
+}
