@@ -1,5 +1,6 @@
 #include "import/onnx/Fold.h"
 
+using namespace kiln;
 using namespace kiln::import;
 using namespace kiln::import::onnx;
 using Operands = llvm::ArrayRef<Expr>;
@@ -83,18 +84,59 @@ Tensor kiln::import::onnx::foldReshape(const Tensor &tensor, llvm::ArrayRef<Expr
 
 Tensor kiln::import::onnx::foldConcat(llvm::ArrayRef<Tensor> tensors, int64_t rank) {
   Elements elements;
+  llvm::SmallVector<int64_t> shape;
   for (const Tensor &tensor : tensors) {
     if (!tensor || !tensor.elements || tensor.type.getRank() != rank || tensor.element() != tensors[0].element())
       return {};
+    llvm::ArrayRef<int64_t> row = tensor.type.getShape().drop_front(rank > 0), first = tensors[0].type.getShape();
+    if (row != first.drop_front(rank > 0))
+      return {};
+    shape.assign(row.begin(), row.end());
     elements.append(*tensor.elements);
   }
   if (elements.empty() || int64_t(elements.size()) > kMostElements)
     return {};
-  return Tensor(tensors[0].element(), {int64_t(elements.size())}, elements);
+  shape.insert(shape.begin(), int64_t(elements.size()) / mlir::ShapedType::getNumElements(shape));
+  return Tensor(tensors[0].element(), shape, elements);
 }
 
-Result kiln::import::onnx::foldAdd(Operands x) { return x[0] + x[1]; }
-Result kiln::import::onnx::foldSub(Operands x) { return x[0] - x[1]; }
+llvm::SmallVector<Tensor> kiln::import::onnx::foldSplit(const Tensor &tensor, llvm::ArrayRef<Expr> sizes) {
+  llvm::SmallVector<Tensor> parts;
+  if (!tensor || !tensor.elements || tensor.type.getRank() != 1)
+    return parts;
+  llvm::ArrayRef<Expr> rest = *tensor.elements;
+  for (Expr size : sizes) {
+    if (!size.isConst() || size.constant() < 0 || size.constant() > int64_t(rest.size()))
+      return {};
+    llvm::ArrayRef<Expr> part = rest.take_front(size.constant());
+    parts.emplace_back(tensor.element(), size.constant(), Elements(part));
+    rest = rest.drop_front(part.size());
+  }
+  return rest.empty() ? parts : llvm::SmallVector<Tensor>();
+}
+
+/// Exporters that have no remainder of shapes write a - a/k·k. As a mod k, it has bounds from which the signs of what
+/// is computed of it follow.
+static Expr withRemainder(Expr difference) {
+  if (difference.kind() != Expr::Kind::Add)
+    return difference;
+  for (Expr term : difference.operands()) {
+    if (term.kind() != Expr::Kind::Mul || !term.operands()[1].isConst() ||
+        term.operands()[0].kind() != Expr::Kind::FloorDiv)
+      continue;
+    Expr quotient = term.operands()[0], divided = quotient.operands()[0], by = quotient.operands()[1];
+    if (!by.isConst() || by.constant() <= 0 || term.operands()[1].constant() % by.constant() != 0)
+      continue;
+    Expr count = term.operands()[1].constant() / -by.constant();
+    Expr rest = difference - term - divided * count;
+    if (rest.weight() + divided.weight() <= difference.weight())
+      return rest + view::mod(divided, by) * count;
+  }
+  return difference;
+}
+
+Result kiln::import::onnx::foldAdd(Operands x) { return withRemainder(x[0] + x[1]); }
+Result kiln::import::onnx::foldSub(Operands x) { return withRemainder(x[0] - x[1]); }
 Result kiln::import::onnx::foldMul(Operands x) { return x[0] * x[1]; }
 Result kiln::import::onnx::foldMin(Operands x) { return view::minimum(x[0], x[1]); }
 Result kiln::import::onnx::foldMax(Operands x) { return view::maximum(x[0], x[1]); }

@@ -15,8 +15,12 @@ Tensor foldElementwise(Node &node, mlir::Type element, ElementFunction function)
 /// The same elements, in row-major order, under a shape that has as many; null where they are not known.
 Tensor foldReshape(const Tensor &tensor, llvm::ArrayRef<view::Expr> shape);
 
-/// Lists of known elements, or with rank 0 single numbers, one behind the other; null where one is no such tensor.
+/// Tensors of this rank whose elements are known, one after the other along their first axis, or with rank 0 single
+/// numbers as a list; null where one is no such tensor.
 Tensor foldConcat(llvm::ArrayRef<Tensor> tensors, int64_t rank);
+
+/// Parts of these sizes of a list of known elements; empty where it is no such list or the sizes do not make it up.
+llvm::SmallVector<Tensor> foldSplit(const Tensor &tensor, llvm::ArrayRef<view::Expr> sizes);
 
 /// True where a constant is a number of this integer dtype; symbolic elements are sizes and always fit.
 bool fitsInto(view::Expr element, mlir::Type type);

@@ -210,8 +210,10 @@ static Tensor concat(Node &n, TensorBuilder &b) {
   std::vector<Tensor> inputs;
   for (int i = 0; i < n.numInputs(); ++i)
     inputs.push_back(n.tensor(i));
-  if (Tensor folded = axis == 0 || axis == -1 ? foldConcat(inputs, /*rank=*/1) : Tensor())
-    return folded;
+  int64_t rank = inputs.empty() || !inputs[0] ? 0 : inputs[0].type.getRank();
+  if (rank > 0 && (axis == 0 || axis == -rank))
+    if (Tensor folded = foldConcat(inputs, rank))
+      return folded;
   return b.concat(n.inputs(), axis);
 }
 
@@ -242,6 +244,8 @@ static Tensors split(Node &n, TensorBuilder &b) {
     sizes->assign(outputs - 1, part);
     sizes->push_back(size - part * (outputs - 1));
   }
+  if (llvm::SmallVector<Tensor> folded = foldSplit(n.tensor(0), *sizes); !folded.empty())
+    return Tensors(folded.begin(), folded.end());
   llvm::SmallVector<Value> parts = partsOf(n, b, x, *at, std::move(*sizes));
   return Tensors(parts.begin(), parts.end());
 }

@@ -67,6 +67,35 @@ TEST_CASE("shape arithmetic stays symbolic") {
   CHECK_THAT(text, !Contains("graph.size") && !Contains("graph.gather"));
 }
 
+/// What is missing to a multiple of 4, as exporters without a remainder of shapes write it: (4 - (n - n/4·4))/2.
+TEST_CASE("a remainder of shapes has bounds, and what is divided of it stays symbolic") {
+  OnnxModel model;
+  model.input("x", {"n"}).output("y").ints("four", {4}).ints("two", {2});
+  model.node("Shape", {"x"}, {"n"});
+  model.node("Div", {"n", "four"}, {"whole"});
+  model.node("Mul", {"whole", "four"}, {"most"});
+  model.node("Sub", {"n", "most"}, {"rest"});
+  model.node("Sub", {"four", "rest"}, {"missing"});
+  model.node("Div", {"missing", "two"}, {"half"});
+  model.node("ConstantOfShape", {"half"}, {"y"});
+  CHECK_THAT(model.import(), !Contains("graph.bind") && !Contains("graph.size"));
+  CHECK(model.runFloats({floatTensor({5}, {0, 0, 0, 0, 0})}).size() == 1);
+  CHECK(model.runFloats({floatTensor({4}, {0, 0, 0, 0})}).size() == 2);
+}
+
+TEST_CASE("tables of sizes stay symbolic where they are stacked, split and joined") {
+  OnnxModel model;
+  model.input("x", {"n", "m"}).output("y").ints("zero", {0}).ints("flat", {-1}).ints("ones", {1, 1, 1, 1});
+  model.node("Shape", {"x"}, {"sizes"});
+  model.node("Unsqueeze", {"sizes", "zero"}, {"row"});
+  setInt(model.node("Concat", {"row", "row"}, {"table"}), "axis", 0);
+  model.node("Reshape", {"table", "flat"}, {"all"});
+  model.node("Split", {"all", "ones"}, {"a", "b", "c", "d"});
+  setInt(model.node("Concat", {"d", "a"}, {"target"}), "axis", 0);
+  model.node("Reshape", {"x", "target"}, {"y"});
+  CHECK_THAT(model.import(), Contains("#kiln.dims<[\"m\", \"n\"]>") && !Contains("graph.size"));
+}
+
 TEST_CASE("a size that is read as data is an op") {
   OnnxModel model;
   model.input("x", {"n"}).output("y");
