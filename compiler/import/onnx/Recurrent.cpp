@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "import/Quantize.h"
 #include "import/onnx/CountedLoop.h"
+#include "import/onnx/DataSizes.h"
 #include "import/onnx/ModelFile.h"
 #include "import/onnx/Registry.h"
 
@@ -88,7 +89,8 @@ private:
   bool readScale(int input, Quantized &weights);
   /// x · Wᵀ for the gates [first, first + count).
   Value product(Value x, const Quantized &weights, int64_t first, int64_t count);
-  bool expect(int input, Value tensor, llvm::ArrayRef<Expr> shape);
+  /// False, and a failure noted, where a tensor cannot have this shape. What of it only a run knows the run checks.
+  bool expect(int input, Value &tensor, llvm::ArrayRef<Expr> shape);
   /// [time, direction, batch, gates·hidden].
   Value inputGates(int64_t separate);
   /// bool [direction, batch, 1]: the sequence is not over at this step.
@@ -170,14 +172,26 @@ void Recurrence::readActivations(llvm::ArrayRef<StringRef> standard) {
   }
 }
 
-bool Recurrence::expect(int input, Value tensor, llvm::ArrayRef<Expr> wanted) {
-  Shape given = b.shape(tensor);
-  bool same = !tensor || (given.size() == wanted.size() && llvm::all_of(llvm::zip(given, wanted), [](auto pair) {
-                            return view::provablyEqual(std::get<0>(pair), std::get<1>(pair));
-                          }));
-  if (!same)
-    n.fail("input " + Twine(input) + " is " + describe(given), "it must be " + describe(wanted));
-  return same;
+bool Recurrence::expect(int input, Value &tensor, llvm::ArrayRef<Expr> wanted) {
+  if (!tensor)
+    return true;
+  Shape given = b.shape(tensor), sizes(wanted);
+  std::string cause = "input " + std::to_string(input) + " is " + describe(given);
+  std::string remedy = "it must be " + describe(wanted);
+  bool mayBe = given.size() == wanted.size();
+  for (size_t i = 0; mayBe && i < sizes.size(); ++i) {
+    if (view::provablyEqual(given[i], sizes[i]))
+      continue;
+    Expr same = isEqual(given[i], sizes[i]);
+    mayBe = !same.isConst(0) && b.check(same, Twine(cause) + "; " + remedy);
+    if (given[i].isConst())
+      sizes[i] = given[i];
+  }
+  if (!mayBe)
+    n.fail(cause, remedy);
+  else
+    tensor = b.reshape(tensor, sizes);
+  return mayBe;
 }
 
 void Recurrence::readInputs() {

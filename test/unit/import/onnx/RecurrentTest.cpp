@@ -206,6 +206,19 @@ TEST_CASE("One step needs no loop") {
   checkClose(m.y({1, 1, 1}, {2}), three(&Unit::lstm, {}, {2}));
 }
 
+TEST_CASE("A state of another symbolic batch is taken, and the run looks") {
+  Model m("RNN", 1, 1, {3, "batch", 1});
+  m.model.input("state", {1, "other", 1});
+  m.node().add_input("");
+  m.node().add_input("state");
+  CHECK_THAT(m.model.import(), Contains("input 5 is [1, other, 1]; it must be [1, batch, 1]"));
+  CHECK_THAT(m.model.import(), !Contains("error: "));
+  Unit unit;
+  unit.hidden = 0.5;
+  checkClose(m.model.runFloats({floatTensor({3, 1, 1}, kX), floatTensor({1, 1, 1}, {0.5})}),
+             three(&Unit::rnn, unit, kX));
+}
+
 TEST_CASE("Weights of the wrong shape are refused") {
   Model m("LSTM", 3);
   CHECK_THAT(m.model.import(), Contains("input 1 is [1, 3, 1]; it must be [1, 4, 1]"));
