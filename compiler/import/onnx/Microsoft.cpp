@@ -79,6 +79,28 @@ static Tensors skipNorm(Node &n, TensorBuilder &b, bool simplified) {
 static Tensors skipLayerNormalization(Node &n, TensorBuilder &b) { return skipNorm(n, b, /*simplified=*/false); }
 static Tensors skipSimplified(Node &n, TensorBuilder &b) { return skipNorm(n, b, /*simplified=*/true); }
 
+/// The norm of the sum of what a token is, where it stands and which sentence it is of; how many tokens of each batch
+/// the mask shows; the sum.
+static Tensors embedLayerNormalization(Node &n, TensorBuilder &b) {
+  Value tokens = n.input(0), segments = n.optionalInput(1), words = n.input(2), places = n.input(3);
+  Value sentences = n.optionalInput(4), scale = n.input(5), shift = n.input(6), mask = n.optionalInput(7);
+  Value positions = n.optionalInput(8);
+  double epsilon = n.real("epsilon", 1e-12f);
+  n.ignore({"mask_index_type"}); // of the second output's shape
+  if (!tokens || !words || !places || !scale || !shift)
+    return {};
+  if (b.rank(tokens) != 2)
+    return n.fail("its tokens are " + describe(b.shape(tokens)), "they are [batch, length]"), Tensors();
+  if (!segments != !sentences)
+    return n.fail("it has numbers or embeddings of segments alone", "give both"), Tensors();
+  Value place = positions ? b.gather(places, positions, 0) : b.narrow(places, 0, 0, b.dim(tokens, 1));
+  Value sum = b.add(b.gather(words, tokens, 0), place);
+  if (segments)
+    sum = b.add(sum, b.gather(sentences, segments, 0));
+  Value shown = mask ? b.sum(b.cast(b.equal(mask, 1), b.int32()), {1}) : b.constant(0, b.int32(), {b.dim(tokens, 0)});
+  return {b.layerNorm(sum, {-1}, epsilon, scale, shift), shown, sum};
+}
+
 //===----------------------------------------------------------------------===//
 // Rotary embedding
 //===----------------------------------------------------------------------===//
@@ -199,6 +221,52 @@ static Tensors multiHeadAttention(Node &n, TensorBuilder &b) {
   return {mergeHeads(b, y), k, v, op.probabilities};
 }
 
+/// Attention of one tensor to itself, its projection included. Past and present are of keys and of values in one.
+static Tensors attention(Node &n, TensorBuilder &b) {
+  Value x = n.input(0), weight = n.input(1), bias = n.optionalInput(2), mask = n.optionalInput(3);
+  Value past = n.optionalInput(4), scoreBias = n.optionalInput(5);
+  int64_t heads = n.integer("num_heads");
+  double filtered = n.real("mask_filter_value", -10000);
+  bool isCausal = n.flag("unidirectional", false);
+  llvm::SmallVector<int64_t> widths = n.integers("qkv_hidden_sizes");
+  DotProductAttention op;
+  if (double scale = n.real("scale", 0))
+    op.scale = scale;
+  n.ignore({"rotary_embedding_dim"}); // of do_rotary
+  for (llvm::StringRef name : {"do_rotary", "past_present_share_buffer"})
+    if (n.flag(name, false))
+      return n.fail("attribute " + quoted(name) + " is not supported", "leave it 0"), Tensors();
+  if (!x || !weight || !isAbsent(n, 6, "a cache in a shared buffer"))
+    return {};
+  Elements sizes(widths.begin(), widths.end());
+  if (widths.empty())
+    sizes.assign(3, view::floorDiv(b.dim(weight, -1), 3));
+  if (b.rank(x) != 3 || b.rank(weight) != 2 || sizes.size() != 3)
+    return n.fail("its input is " + describe(b.shape(x)) + ", its weight " + describe(b.shape(weight)) + ", for " +
+                      Twine(sizes.size()) + " projections",
+                  "they are [batch, length, size] and [size, sizes of queries, keys and values]"),
+           Tensors();
+  Value projected = b.matmul(x, weight);
+  if (bias)
+    projected = b.add(projected, bias);
+  llvm::SmallVector<Value> parts = b.split(projected, 2, sizes);
+  if (parts.size() != 3)
+    return {};
+  auto cached = [&](int64_t which) { return past ? b.squeeze(b.narrow(past, 0, which, which + 1), {0}) : Value(); };
+  Value q = splitHeads(b, parts[0], heads);
+  Value k = afterPast(b, cached(0), splitHeads(b, parts[1], heads));
+  Value v = afterPast(b, cached(1), splitHeads(b, parts[2], heads));
+  if (!q || !k || !v)
+    return {};
+  Expr rows = b.dim(q, 2), keys = b.dim(k, 2);
+  op.bias = addBoth(b, paddingBias(n, b, mask, keys, b.element(q), filtered), scoreBias);
+  if (isCausal)
+    op.allowed = b.greaterEqual(distanceToKeys(b, rows, keys, b.size(keys - rows)), 0);
+  Value y = op.apply(b, q, k, v);
+  bool wantsPresent = n.proto().output_size() > 1 && !n.proto().output(1).empty();
+  return {mergeHeads(b, y), wantsPresent ? b.stack({k, v}, 0) : Value()};
+}
+
 /// A cache of `total` keys: those of the past up to where the new ones begin, the new ones, zeros. Each batch has its
 /// own place.
 static Value extendCache(TensorBuilder &b, Value past, Value added, Expr total, Value begin, Value end) {
@@ -288,7 +356,9 @@ static Tensors groupQueryAttention(Node &n, TensorBuilder &b) {
 
 void kiln::import::onnx::addMicrosoft(Registry &r) {
   llvm::StringRef domain = "com.microsoft";
+  r.add(domain, "Attention", 1, attention);
   r.add(domain, "BiasGelu", 1, biasGelu);
+  r.add(domain, "EmbedLayerNormalization", 1, embedLayerNormalization);
   r.add(domain, "FastGelu", 1, fastGelu);
   r.add(domain, "FusedMatMul", 1, fusedMatmul);
   r.add(domain, "Gelu", 1, gelu);

@@ -9,6 +9,7 @@
 using namespace kiln;
 using namespace kiln::import;
 using namespace kiln::import::onnx;
+using llvm::Twine;
 using mlir::Value;
 
 static Value matmul(Node &n, TensorBuilder &b) {
@@ -63,6 +64,38 @@ static Value conv(Node &n, TensorBuilder &b) {
     return b.conv(x, weight, bias, *window, groups);
   Value y = q->scaled(b, b.conv(q->x, q->y, Value(), *window, groups), 1);
   return bias ? b.add(y, alongAxis(b, y, bias, 1)) : y;
+}
+
+/// A convolution with what ONNX Runtime puts behind it: a sum, then an activation.
+static Value fusedConv(Node &n, TensorBuilder &b) {
+  std::string activation = n.string("activation", "");
+  std::optional<llvm::SmallVector<double>> given = n.reals("activation_params");
+  llvm::SmallVector<double> numbers = given.value_or(llvm::SmallVector<double>());
+  Value sum = n.optionalInput(3), y = conv(n, b);
+  if (!y)
+    return {};
+  if (sum)
+    y = b.add(y, sum);
+  if (activation.empty())
+    return y;
+  if (numbers.empty()) {
+    if (activation == "Relu")
+      return b.relu(y);
+    if (activation == "Sigmoid")
+      return b.sigmoid(y);
+    if (activation == "Tanh")
+      return b.tanh(y);
+  }
+  if (activation == "LeakyRelu" && numbers.size() == 1)
+    return b.leakyRelu(y, numbers[0]);
+  if (activation == "Clip" && numbers.size() == 2)
+    return b.clip(y, numbers[0], numbers[1]);
+  if (activation == "HardSigmoid" && numbers.size() == 2)
+    return b.hardSigmoid(y, numbers[0], numbers[1]);
+  return n
+      .fail("activation " + quoted(activation) + " with " + Twine(numbers.size()) + " numbers is not known",
+            "it is Relu, Sigmoid, Tanh, LeakyRelu, Clip or HardSigmoid")
+      .value;
 }
 
 /// output_shape, and auto_pad's SAME, say what the result is to be; the padding is what that takes away. What is
@@ -135,4 +168,5 @@ void kiln::import::onnx::addProducts(Registry &r) {
   r.add("Det", 11, determinant);
   r.add("Gemm", 1, gemm);
   r.add("MatMul", 1, matmul);
+  r.add("com.microsoft", "FusedConv", 1, fusedConv);
 }

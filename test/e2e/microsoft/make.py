@@ -120,6 +120,42 @@ def multi_head_attention(g):
 
 
 @model
+def attention(g):
+    x, weight, bias = g.input(g.normal(2, 3, 8)), g.constant(g.normal(8, 24)), g.constant(g.normal(24))
+    mask = g.input(np.array([[1, 1, 0], [1, 0, 0]], np.int32))
+    g.node("Attention", [x, weight, bias], num_heads=2)
+    g.node("Attention", [x, weight, bias, mask, "", g.constant(g.normal(2, 2, 3, 3))], num_heads=2, scale=0.3)
+    g.node("Attention", [x, weight, "", g.constant([3, 1], np.int32)], num_heads=2, unidirectional=1)
+    parts = [g.constant(g.normal(8, 20)), g.constant(g.normal(20))]
+    g.node("Attention", [x, *parts], num_heads=2, qkv_hidden_sizes=[8, 8, 4])
+    past = g.input(g.normal(2, 2, 2, 4, 4))
+    g.node("Attention", [x, weight, bias, "", past], 2, num_heads=2, unidirectional=1)
+
+
+@model
+def embeddings(g):
+    tokens, segments = g.input(g.bytes(2, 3, dtype=np.int32, low=0, high=9)), g.input(np.array([[0, 0, 1], [1, 1, 0]], np.int32))
+    words, places, sentences = (g.constant(g.normal(rows, 8)) for rows in (10, 5, 2))
+    norm = [g.constant(g.normal(8)), g.constant(g.normal(8))]
+    mask = g.input(np.array([[1, 1, 0], [1, 0, 0]], np.int32))
+    g.node("EmbedLayerNormalization", [tokens, segments, words, places, sentences, *norm, mask], 3)
+    g.node("EmbedLayerNormalization", [tokens, "", words, places, "", *norm], 2, epsilon=1e-3)
+    rows = g.constant([[4, 0, 2], [1, 1, 3]], np.int32)
+    g.node("EmbedLayerNormalization", [tokens, "", words, places, "", *norm, "", rows], 2, keep=(0,))
+
+
+@model
+def convolutions(g):
+    x, weight, bias = g.input(g.normal(1, 2, 5, 5)), g.constant(g.normal(4, 2, 3, 3)), g.constant(g.normal(4))
+    g.node("FusedConv", [x, weight, bias], activation="Relu", pads=[1, 1, 1, 1])
+    g.node("FusedConv", [x, weight], activation="Clip", activation_params=[-0.5, 0.5])
+    g.node("FusedConv", [x, weight, bias, g.input(g.normal(1, 4, 5, 5))], activation="Tanh", pads=[1, 1, 1, 1])
+    g.node("FusedConv", [x, weight], activation="LeakyRelu", activation_params=[0.25], strides=[2, 2])
+    g.node("FusedConv", [x, g.constant(g.normal(4, 1, 1, 1))], group=2, activation="HardSigmoid", activation_params=[0.3, 0.4])
+    g.node("FusedConv", [x, weight], activation="Sigmoid", dilations=[2, 2])
+
+
+@model
 def group_query_attention(g):
     angles = g.random.uniform(0, 6, (12, 8))
     tables = [g.f(np.cos(angles)), g.f(np.sin(angles))]
