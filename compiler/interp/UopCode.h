@@ -31,6 +31,7 @@ enum class Opcode : uint8_t {
   LoadMatrix,  // row after row of result = memory[a …], memory[a + b …] …
   StoreMatrix, // memory[a …], memory[a + b …] … = row after row of c
   Multiply,    // result = c + a × b, of matrices
+  Dot,         // result = c + a × b, some terms a lane
   End,
 };
 
@@ -42,7 +43,7 @@ struct Instruction {
   uint32_t bytes = 0; // of one lane; of all for Copy
   uint32_t memory = 0, target = 0, bit = 0;
   uint32_t rows = 1;    // of a matrix that is loaded or stored; a row has `lanes` elements
-  uint32_t product = 0; // Multiply: of UopCode::products
+  uint32_t product = 0; // Multiply: of UopCode::products; Dot: of UopCode::dots
   Slot result = kNoSlot, a = kNoSlot, b = kNoSlot, c = kNoSlot;
   AluLoop loop = nullptr;
 };
@@ -58,6 +59,11 @@ struct UopMemory {
 struct UopProduct {
   MatrixLoop loop;
   MatrixSizes sizes;
+};
+
+struct UopDot {
+  DotLoop loop;
+  DotSizes sizes;
 };
 
 struct UopCode {
@@ -78,6 +84,7 @@ struct UopCode {
   std::vector<SizeSlot> sizes;
   std::vector<SpecialSlot> specials;
   std::vector<UopProduct> products;
+  std::vector<UopDot> dots;
   std::array<int64_t, 3> local = {1, 1, 1};
   size_t buffers = 0;
 };

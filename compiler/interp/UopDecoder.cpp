@@ -41,6 +41,7 @@ private:
   llvm::Error one(uop::LoadMatrixOp op);
   llvm::Error one(uop::StoreMatrixOp op);
   llvm::Error one(uop::WmmaOp op);
+  llvm::Error one(uop::DotOp op);
 
   Instruction &add(Opcode op) {
     code_.instructions.emplace_back();
@@ -310,6 +311,23 @@ llvm::Error Decoder::one(uop::WmmaOp op) {
   return llvm::Error::success();
 }
 
+llvm::Error Decoder::one(uop::DotOp op) {
+  DotLoop loop = dotLoop(dtype(op.getA()), dtype(op.getB()), dtype(op));
+  if (!loop)
+    return failure("the interpreter does not know dot instruction '" + op.getName() + "'");
+  uint32_t lanes = uop::lanesOf(op.getType()), side = op.getTerms();
+  auto stepOf = [&](Value operand) { return uop::lanesOf(operand.getType()) > side ? side : 0; };
+  Slot result = define(op);
+  Instruction &dot = add(Opcode::Dot);
+  dot.result = result;
+  dot.a = slot(op.getA());
+  dot.b = slot(op.getB());
+  dot.c = slot(op.getSum());
+  dot.product = code_.dots.size();
+  code_.dots.push_back({loop, {lanes, side, stepOf(op.getA()), stepOf(op.getB())}});
+  return llvm::Error::success();
+}
+
 llvm::Error Decoder::op(mlir::Operation *op) {
   for (mlir::Value result : op->getResults())
     if (!llvm::isa<uop::PtrType>(result.getType()) && !dtypeOf(mlir::getElementTypeOrSelf(result.getType())))
@@ -317,7 +335,7 @@ llvm::Error Decoder::op(mlir::Operation *op) {
   return llvm::TypeSwitch<mlir::Operation *, llvm::Error>(op)
       .Case<uop::ConstOp, uop::SpecialOp, uop::DefineOp, uop::AluOp, uop::FmaOp, uop::VectorizeOp, uop::GepOp,
             uop::LoadOp, uop::StoreOp, uop::PrefetchOp, uop::IfOp, uop::RangeOp, uop::BarrierOp, uop::ShuffleOp,
-            uop::LoadMatrixOp, uop::StoreMatrixOp, uop::WmmaOp>([&](auto known) { return one(known); })
+            uop::LoadMatrixOp, uop::StoreMatrixOp, uop::WmmaOp, uop::DotOp>([&](auto known) { return one(known); })
       .Default([](mlir::Operation *unknown) {
         return failure("the interpreter does not know " + unknown->getName().getStringRef());
       });

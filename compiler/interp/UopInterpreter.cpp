@@ -279,6 +279,12 @@ Stop Launch::runItem(Item &item) {
                    product.sizes);
       break;
     }
+    case Opcode::Dot: {
+      const UopDot &dot = code_.dots[instruction.product];
+      dot.loop(frame + instruction.a, frame + instruction.b, frame + instruction.c, frame + instruction.result,
+               dot.sizes);
+      break;
+    }
     case Opcode::End:
       item.at = at;
       return Stop::End;

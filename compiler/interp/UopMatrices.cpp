@@ -72,3 +72,23 @@ MatrixLoop interp::matrixLoop(DType a, DType b, DType sum) {
     return multiply<uint8_t, uint8_t, int32_t>;
   return nullptr;
 }
+
+static void dot(const char *a, const char *b, const char *sum, char *result, const DotSizes &sizes) {
+  auto read = [](const char *elements, size_t number) {
+    BFloat16 element;
+    std::memcpy(&element, elements + number * sizeof element, sizeof element);
+    return asFloat(element);
+  };
+  for (uint32_t lane = 0; lane < sizes.lanes; ++lane) {
+    float total;
+    std::memcpy(&total, sum + lane * sizeof total, sizeof total);
+    total = flushed(total);
+    for (uint32_t term = sizes.side; term-- > 0;)
+      total = takeIn(read(a, size_t(lane) * sizes.stepA + term), read(b, size_t(lane) * sizes.stepB + term), total);
+    std::memcpy(result + lane * sizeof total, &total, sizeof total);
+  }
+}
+
+DotLoop interp::dotLoop(DType a, DType b, DType sum) {
+  return a == DType::BF16 && b == DType::BF16 && sum == DType::F32 ? dot : nullptr;
+}

@@ -1,4 +1,4 @@
-//===- UopMatrices.h - What a matrix instruction computes ------------------------===//
+//===- UopMatrices.h - What matrix and dot instructions compute -------------------===//
 #pragma once
 
 #include "ir/base/DType.h"
@@ -24,5 +24,19 @@ using MatrixLoop = void (*)(const char *a, const char *b, const char *sum, char 
 
 /// Null where no instruction multiplies such dtypes.
 MatrixLoop matrixLoop(DType a, DType b, DType sum);
+
+/// Of a dot instruction: its lanes, of `side` terms each. An operand's step is from one lane's terms to the next
+/// one's: 0 where all lanes have the same.
+struct DotSizes {
+  uint32_t lanes, side, stepA, stepB;
+};
+
+/// result = sum + the terms of a × those of b, lane by lane, as AVX-512's has it: each term is taken in with one
+/// rounding, the last first; what is too small to be normal counts as 0, read or written, also between. The result may
+/// be the sum.
+using DotLoop = void (*)(const char *a, const char *b, const char *sum, char *result, const DotSizes &sizes);
+
+/// Null where no instruction is known for such dtypes.
+DotLoop dotLoop(DType a, DType b, DType sum);
 
 } // namespace kiln::interp

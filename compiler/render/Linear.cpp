@@ -230,6 +230,7 @@ void Linearizer::append(Operation *op) {
           [&](PrefetchOp op) { append(LinearKind::Prefetch, {}, {rowOf(op.getPointer()), rowOf(op.getIndex())}, op); })
       .Case([&](LoadMatrixOp op) { value(op, LinearKind::LoadMatrix); })
       .Case([&](WmmaOp op) { value(op, LinearKind::Wmma); })
+      .Case([&](DotOp op) { value(op, LinearKind::Dot); })
       .Case([&](StoreMatrixOp op) {
         append(LinearKind::StoreMatrix, {},
                {rowOf(op.getPointer()), rowOf(op.getIndex()), rowOf(op.getPitch()), rowOf(op.getValue())}, op);

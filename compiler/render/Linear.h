@@ -42,6 +42,7 @@ enum class LinearKind {
   LoadMatrix,  // sources: pointer, index, pitch
   StoreMatrix, // sources: pointer, index, pitch, value
   Wmma,        // sources: rows, columns, sums
+  Dot,         // sources: a, b, sums
 };
 
 struct LinearUOp {

@@ -13,8 +13,8 @@ static llvm::StringRef nameOf(LinearKind kind) {
       "DEFINE_GLOBAL", "DEFINE_VAR", "DEFINE_LOCAL", "DEFINE_REG", "CONST", "SPECIAL", "DEFINE_ACC",
       "RANGE",         "LOAD",       "ALU",          "ALU",        "CAST",  "BITCAST", "VECTORIZE",
       "GEP",           "PHI",        "ENDRANGE",     "IF",         "ELSE",  "ENDIF",   "BARRIER",
-      "SHUFFLE",       "PREFETCH",   "STORE",        "LOAD",       "STORE", "WMMA"};
-  static_assert(std::size(names) == static_cast<size_t>(LinearKind::Wmma) + 1);
+      "SHUFFLE",       "PREFETCH",   "STORE",        "LOAD",       "STORE", "WMMA",    "DOT"};
+  static_assert(std::size(names) == static_cast<size_t>(LinearKind::Dot) + 1);
   return names[static_cast<size_t>(kind)];
 }
 
@@ -68,6 +68,8 @@ static std::string argumentText(const LinearProgram &program, const LinearUOp &u
     return std::to_string(llvm::cast<uop::GepOp>(uop.op).getLane());
   case LinearKind::Wmma:
     return ("'" + llvm::cast<uop::WmmaOp>(uop.op).getName() + "'").str();
+  case LinearKind::Dot:
+    return ("'" + llvm::cast<uop::DotOp>(uop.op).getName() + "'").str();
   case LinearKind::Shuffle:
     return std::to_string(llvm::cast<uop::ShuffleOp>(uop.op).getBit());
   default:

@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/CodeExtractor.h"
@@ -52,6 +53,7 @@ private:
   void render(uop::LoadMatrixOp op);
   void render(uop::StoreMatrixOp op);
   void render(uop::WmmaOp op);
+  void render(uop::DotOp op);
 
   /// Finds the phases that multiply matrices, where there are several kinds of them.
   void findPhases();
@@ -194,7 +196,7 @@ void KernelRenderer::render(mlir::Block &block) {
 void KernelRenderer::render(mlir::Operation &op) {
   llvm::TypeSwitch<mlir::Operation *>(&op)
       .Case<uop::RangeOp, uop::IfOp, uop::LoadOp, uop::StoreOp, uop::PrefetchOp, uop::DefineOp, uop::AluOp,
-            uop::VectorizeOp, uop::SpecialOp, uop::LoadMatrixOp, uop::StoreMatrixOp, uop::WmmaOp>(
+            uop::VectorizeOp, uop::SpecialOp, uop::LoadMatrixOp, uop::StoreMatrixOp, uop::WmmaOp, uop::DotOp>(
           [&](auto typed) { render(typed); })
       .Case([&](uop::ConstOp c) {
         if (!isMatrix(c.getType()))
@@ -460,6 +462,31 @@ void KernelRenderer::render(uop::WmmaOp op) {
   Value *terms = sidesOf(op.getA().getType())[1];
   values_[op] = b_.CreateIntrinsic(llvm::Type::getX86_AMXTy(context_), matrixIntrinsic(op.getName()),
                                    {rows, bytes, terms, value(op.getSum()), value(op.getA()), value(op.getB())});
+}
+
+void KernelRenderer::render(uop::DotOp op) {
+  assert(op.getName() == "vdpbf16ps" && "the one that a target says how long it takes");
+  constexpr unsigned kLanes = 16;
+  unsigned lanes = uop::lanesOf(op.getType()), terms = op.getTerms();
+  auto slice = [&](Value *vector, unsigned from, unsigned count) {
+    llvm::SmallVector<int> mask = llvm::to_vector(llvm::seq<int>(from, from + count));
+    return lanes == kLanes ? vector : b_.CreateShuffleVector(vector, mask);
+  };
+  auto *element = llvm::FixedVectorType::get(b_.getBFloatTy(), kLanes * terms);
+  // A lane's terms are one number of 32 bits, which a load spreads over all lanes.
+  auto termsFrom = [&](mlir::Value operand, unsigned from) {
+    Value *all = value(operand);
+    bool isShared = uop::lanesOf(operand.getType()) == terms;
+    Value *part = isShared ? b_.CreateVectorSplat(kLanes, b_.CreateBitCast(all, b_.getInt32Ty()))
+                           : slice(all, from * terms, kLanes * terms);
+    return b_.CreateBitCast(part, element);
+  };
+  llvm::SmallVector<Value *> parts;
+  for (unsigned from = 0; from < lanes; from += kLanes)
+    parts.push_back(b_.CreateIntrinsic(
+        llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512,
+        {slice(value(op.getSum()), from, kLanes), termsFrom(op.getA(), from), termsFrom(op.getB(), from)}));
+  values_[op] = llvm::concatenateVectors(b_, parts);
 }
 
 //===----------------------------------------------------------------------===//

@@ -197,11 +197,14 @@ static void extendIntegers(llvm::Module &module) {
   }
 }
 
-/// What the code needs of the CPU: what all of it may use, and the matrix instructions that are in some kernel.
+/// What the code needs of the CPU: what all of it may use, and the matrix and dot instructions that are in some kernel.
 static std::string featuresFor(const ModelTables &tables, const target::Cpu &cpu) {
   llvm::SmallSetVector<llvm::StringRef, 16> features(cpu.required.begin(), cpu.required.end());
   for (const KernelEntry &kernel : tables.kernels)
-    uop::FuncOp(kernel.function).walk([&](uop::WmmaOp wmma) { features.insert(target::featureOf(wmma.getName())); });
+    uop::FuncOp(kernel.function).walk([&](mlir::Operation *op) {
+      if (llvm::isa<uop::WmmaOp, uop::DotOp>(op))
+        features.insert(target::featureOf(op->getAttrOfType<mlir::StringAttr>("name")));
+    });
   return llvm::join(features, ",");
 }
 

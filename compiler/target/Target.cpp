@@ -21,12 +21,16 @@ struct ProductRow {
   llvm::StringLiteral feature, name;
   DType a, b, sum;
   int64_t m, n, k;
+  int64_t steps = 0;                 ///< of a dot instruction, on most CPUs
+  int64_t slowSteps = 0;             ///< and on those with the feature `slowWith`
+  llvm::StringLiteral slowWith = ""; ///< "": it takes equally long on all
 };
 } // namespace
 
 // LLVM names features differently from one architecture to the next, but for "bf16" of Arm.
 static constexpr ProductRow kX86Products[] = {
-    {"avx512bf16", "vdpbf16ps", DType::BF16, DType::BF16, DType::F32, 1, 16, 2},
+    // Measured: as long as a multiply-add on Zen 4, four times as long where there are matrices for the same.
+    {"avx512bf16", "vdpbf16ps", DType::BF16, DType::BF16, DType::F32, 1, 16, 2, 1, 4, "amx-bf16"},
     {"avx512vnni", "vpdpbusd", DType::U8, DType::I8, DType::I32, 1, 16, 4},
     {"avx512vnni", "vpdpwssd", DType::I16, DType::I16, DType::I32, 1, 16, 2},
     {"avxvnni", "vpdpbusd.ymm", DType::U8, DType::I8, DType::I32, 1, 8, 4},
@@ -91,9 +95,11 @@ TargetAttr target::cpuTarget(llvm::StringRef device, const Cpu &cpu, mlir::MLIRC
   llvm::SmallVector<ProductAttr> products;
   auto addProducts = [&](llvm::ArrayRef<ProductRow> rows) {
     for (const ProductRow &row : rows)
-      if (has(row.feature))
-        products.push_back(
-            ProductAttr::get(context, row.name, type(row.a), type(row.b), type(row.sum), row.m, row.n, row.k));
+      if (has(row.feature)) {
+        bool isSlow = !row.slowWith.empty() && has(row.slowWith);
+        products.push_back(ProductAttr::get(context, row.name, type(row.a), type(row.b), type(row.sum), row.m, row.n,
+                                            row.k, isSlow ? row.slowSteps : row.steps));
+      }
   };
   if (isX86)
     addProducts(kX86Products);

@@ -1,7 +1,7 @@
 //===- EmitMatrices.cpp - Products by matrix instructions -------------------------===//
 // Where the axes of a walk are fragments, one value stands for a whole matrix. Nothing is tested inside: what is read
 // past the end of the domain goes into rows and columns of the result that nobody reads, and memory for it is there
-// (kernel::faultOfMatrices) as long as the first row and column lie inside, which is tested where loops around may
+// (kernel::faultOfProducts) as long as the first row and column lie inside, which is tested where loops around may
 // leave the domain.
 //===----------------------------------------------------------------------------===//
 

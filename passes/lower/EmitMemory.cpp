@@ -63,6 +63,53 @@ Tile KernelLowering::emitLoad(kernel::LoadOp load) {
                     load.getResult().getType(), placeOf(axes));
 }
 
+Value KernelLowering::loadTerms(Value pointer, view::Index where, Type element, bool ofLanes, int64_t terms,
+                                size_t depth) {
+  int64_t side = sizeOf(terms), vectors = ofLanes ? lanes() : 1;
+  view::Index first = fix(where, terms, 0);
+  Type type = VectorType::get({vectors * side}, element);
+  if (first.valid.isConst(1))
+    return loadOne(pointer, {ofLanes ? atLane(first.index, 0) : first.index, 1}, type, /*gate=*/{}, depth);
+  Type boolean = builder_.getI1Type();
+  Value gate;
+  if (ofLanes && dependsOnLane(first.valid)) {
+    SmallVector<Value> each;
+    for (int64_t lane = 0; lane < vectors; ++lane)
+      each.append(side, condition(atLane(first.valid, lane)));
+    gate = uop::VectorizeOp::create(at(depth), loc_, VectorType::get({vectors * side}, boolean), each);
+  } else {
+    gate = condition(first.valid);
+  }
+  Value zero = constant(cast<TypedAttr>(builder_.getZeroAttr(element)));
+  Value otherwise = uop::VectorizeOp::create(at(depth), loc_, type, zero);
+  Value where0 = index(ofLanes ? atLane(first.index, 0) : first.index);
+  return uop::LoadOp::create(at(depth), loc_, type, pointer, where0, gate, otherwise);
+}
+
+Tile KernelLowering::emitTerms(Value operand, int64_t terms) {
+  const AxisSet &axes = axesOf(operand);
+  Value pointer;
+  view::Index where;
+  if (auto stage = operand.getDefiningOp<kernel::StageOp>()) {
+    fillStages(stageDepth(stage), stage);
+    pointer = stageMemory(stage);
+    where = {resolve(stageIndex(stage)), 1};
+  } else {
+    auto load = operand.getDefiningOp<kernel::LoadOp>();
+    if (load.getAhead())
+      emitPrefetch(load, placeOf(axes));
+    pointer = pointers_.at(load.getBuffer());
+    where = indexAt(load.getTracker().getValue());
+  }
+  size_t depth = placeOf(axes);
+  Tile tile{unrolledAxes(axes), {}, hasLanes(axes)};
+  forEachPoint(sizesOf(tile.axes), [&](ArrayRef<int64_t> point) {
+    tile.values.push_back(
+        loadTerms(pointer, fix(where, tile.axes, point), operand.getType(), tile.lanes, terms, depth));
+  });
+  return tile;
+}
+
 void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
   constexpr int64_t kLineBytes = 64, kMostLines = 4, kMostLinesOfMatrices = 8, kSharers = 8;
   // A stage's walk goes on inside the kernel's own.
@@ -100,7 +147,7 @@ void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
   if (distance.isConst(0) || !extent.isConst())
     return;
   int64_t bytes = byteSize(load.getResult().getType()), line = kLineBytes / bytes;
-  int64_t most = kernel::hasFragments(walk()) ? kMostLinesOfMatrices : kMostLines;
+  int64_t most = kernel::hasMatrices(walk()) ? kMostLinesOfMatrices : kMostLines;
   // What each step asks for where so many passes share the work.
   auto linesOf = [&](int64_t sharers) {
     int64_t part = llvm::divideCeil(extent.constant(), steps * sharers);
@@ -293,8 +340,7 @@ void KernelLowering::emitStore(kernel::StoreOp store) {
   // Items and groups that do not choose the place would all write it: the first does.
   SmallVector<Expr> conditions{where.valid};
   for (kernel::AxisAttr axis : func_.getLoopAxes()) {
-    bool parallel =
-        axis.getKind() != AxisKind::Loop && axis.getKind() != AxisKind::Upcast && axis.getKind() != AxisKind::Lane;
+    bool parallel = llvm::is_contained({AxisKind::Group, AxisKind::Item, AxisKind::Chunk}, axis.getKind());
     if (parallel && !axes.test(axis.getId()))
       conditions.push_back(view::less(resolve(kernel::loopVariable(axis)), 1));
   }

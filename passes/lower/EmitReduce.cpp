@@ -90,8 +90,8 @@ KernelLowering::Reduced KernelLowering::reducedBy(kernel::ReduceOp reduce) {
       continue;
     reduced.axes.set(id);
     bool isHeld = reduce == held_ && llvm::is_contained(heldLoops_, id);
-    bool isOnePoint = axis.getSize().getValue().isConst(1);
-    if (isHeld || isOnePoint)
+    bool isOnePoint = axis.getSize().getValue().isConst(1), isWhole = axis.getKind() == AxisKind::Fragment;
+    if (isHeld || isOnePoint || isWhole)
       continue;
     if (id == walk().lane && isUnrolled(id)) {
       reduced.lane.set(id);
@@ -206,6 +206,33 @@ void KernelLowering::accumulate(Total &total, const Reduced &reduced) {
       sum = alu(kind, {sum, term}, type, depth);
       if (kind == Alu::ADD && isa<FloatType>(getElementTypeOrSelf(type)))
         sum.getDefiningOp()->setAttr(kContract, builder_.getUnitAttr());
+    });
+  });
+}
+
+void KernelLowering::accumulateDots(Total &total, const Reduced &reduced, const kernel::DotProduct &product) {
+  ProductAttr instruction = targetOf(func_->getParentOfType<ModuleOp>())
+                                .dotProduct(product.a.getType(), product.b.getType(), total.identity.getType());
+  bool vanishes = vanishesOutside(product.a, reduced.axes) && vanishesOutside(product.b, reduced.axes);
+  // The domain does not end between terms (kernel::faultOfProducts).
+  Expr guard = vanishes ? Expr(1) : fix(guardOver(reduced, total.inputAxes), product.terms, 0);
+  Tile a = emitTerms(product.a, product.terms), b = emitTerms(product.b, product.terms);
+  SmallVector<int64_t> axes(total.tile.axes);
+  axes.append(reduced.unrolled);
+  size_t next = 0;
+  forEachPoint(sizesOf(total.tile.axes), [&](ArrayRef<int64_t> kept) {
+    Value &sum = total.tile.values[next++];
+    forEachPoint(sizesOf(reduced.unrolled), [&](ArrayRef<int64_t> over) {
+      SmallVector<int64_t> point(kept);
+      point.append(over.begin(), over.end());
+      Value taken = uop::DotOp::create(here(), loc_, sum.getType(), builder_.getStringAttr(instruction.getName()),
+                                       a.values[positionIn(a, axes, point)], b.values[positionIn(b, axes, point)], sum);
+      Expr inside = fix(guard, axes, point);
+      if (!inside.isConst(1)) {
+        size_t depth = scopes_.size() - 1;
+        taken = alu(Alu::WHERE, {laneCondition(inside, depth), taken, sum}, sum.getType(), depth);
+      }
+      sum = taken;
     });
   });
 }
@@ -443,7 +470,10 @@ Tile KernelLowering::emitReduce(kernel::ReduceOp first) {
     for (Largest &largest : scores)
       advance(largest, reduced);
     for (Total &total : totals)
-      accumulate(total, reduced);
+      if (auto dot = kernel::dotProductOf(walk()); dot && dot->reduce == total.reduce)
+        accumulateDots(total, reduced, *dot);
+      else
+        accumulate(total, reduced);
     for (uop::RangeOp range : llvm::reverse(ranges)) {
       closeLoop(values());
       carry(range.getResults());

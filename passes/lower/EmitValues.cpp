@@ -159,6 +159,8 @@ bool KernelLowering::vanishesOutside(Value value, const AxisSet &over) {
     return isFilled && vanishesOutside(stage.getInput(), filled);
   }
   auto product = dyn_cast<kernel::AluOp>(op);
+  if (product && product.getKind().getValue() == Alu::CAST)
+    return vanishesOutside(product->getOperand(0), over);
   return product && product.getKind().getValue() == Alu::MUL && vanishesOutside(product->getOperand(0), over) &&
          vanishesOutside(product->getOperand(1), over);
 }

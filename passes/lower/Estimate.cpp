@@ -75,6 +75,10 @@ Expr lower::countOperations(uop::FuncOp func, const TripCounts &trips) {
       total = total + timesOf(op, func, trips) * int64_t(uop::lanesOf(wmma.getResult().getType())) * terms * 2;
       continue;
     }
+    if (auto dot = dyn_cast<uop::DotOp>(op)) {
+      total = total + timesOf(op, func, trips) * int64_t(uop::lanesOf(dot.getResult().getType())) * dot.getTerms() * 2;
+      continue;
+    }
     auto alu = dyn_cast<uop::AluOp>(op);
     bool conversion = alu && (alu.getKind().getValue() == Alu::CAST || alu.getKind().getValue() == Alu::BITCAST);
     if ((!alu && !isa<uop::FmaOp>(op)) || conversion)

@@ -105,7 +105,7 @@ void KernelLowering::addWalk(kernel::Walk walk) {
     bool whole = index.kind() == Expr::Kind::Var && kernel::loopAxisOf(index) >= 0 &&
                  view::provablyEqual(func_.getLoopAxis(kernel::loopAxisOf(index)).getSize().getValue(), size);
     Expr inside = view::less(index, size);
-    if (!whole && !inside.isConst(1) && !kernel::hasFragments(lowered))
+    if (!whole && !inside.isConst(1) && !kernel::hasMatrices(lowered))
       lowered.guards.push_back(inside);
   }
   walks_.push_back(std::move(lowered));

@@ -218,6 +218,12 @@ private:
   /// What `body` emits runs only where the first row and column of the walk's matrices lie inside the domain.
   void whereMatricesBegin(llvm::function_ref<void()> body);
 
+  // Dot instructions.
+  /// An operand's terms for every unrolled point, those of all lanes where it moves along these.
+  Tile emitTerms(mlir::Value operand, int64_t terms);
+  mlir::Value loadTerms(mlir::Value pointer, view::Index where, mlir::Type element, bool ofLanes, int64_t terms,
+                        size_t depth);
+
   // Reductions.
   struct Reduced;
   struct Largest;
@@ -242,6 +248,8 @@ private:
   void advance(Largest &largest, const Reduced &reduced);
   /// Takes this step's inputs into a total.
   void accumulate(Total &total, const Reduced &reduced);
+  /// The same by dot instructions.
+  void accumulateDots(Total &total, const Reduced &reduced, const kernel::DotProduct &product);
   mlir::Value foldPairs(Alu kind, llvm::SmallVector<mlir::Value> values);
   mlir::Value foldLanes(Alu kind, mlir::Value vector);
   /// Folds lanes that are reduced, after the loops.

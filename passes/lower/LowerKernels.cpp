@@ -59,7 +59,7 @@ struct LowerKernels : kiln::impl::LowerKernelsBase<LowerKernels> {
   void runOnOperation() override {
     llvm::StringMap<uop::FuncOp> lowered;
     for (auto func : llvm::make_early_inc_range(getOperation().getOps<kernel::FuncOp>())) {
-      if (std::optional<std::string> fault = kernel::faultOfMatrices(func, targetOf(getOperation()))) {
+      if (std::optional<std::string> fault = kernel::faultOfProducts(func, targetOf(getOperation()))) {
         func.emitError(*fault);
         return signalPassFailure();
       }

@@ -272,6 +272,30 @@ static llvm::Error applyMatrices(FuncOp func, OptAttr opt, const Walk &walk, Tar
   return llvm::Error::success();
 }
 
+/// Splits off the terms of one dot instruction.
+static llvm::Error applyDot(FuncOp func, OptAttr opt, const Walk &walk, TargetAttr target) {
+  ReduceOp reduce;
+  for (Operation *op : walk.operations())
+    if (auto sum = dyn_cast<ReduceOp>(op); sum && llvm::is_contained(sum.getAxes(), opt.getAxis()))
+      reduce = sum;
+  AluOp product = reduce ? optimize::productOf(reduce) : AluOp();
+  if (!product)
+    return refuse("no sum of products goes along the axis");
+  Value narrow[] = {narrowOperand(product->getOperand(0)), narrowOperand(product->getOperand(1))};
+  if (!narrow[0] || !narrow[1])
+    return refuse("no operands are multiplied that were widened before");
+  ProductAttr instruction = target.dotProduct(narrow[0].getType(), narrow[1].getType(), reduce.getResult().getType());
+  if (!instruction)
+    return refuse("the device has no dot instruction for these dtypes");
+  Expr size = walk.axes[walk.positionOf(opt.getAxis())].getSize().getValue();
+  if (opt.getAmount() != instruction.getK() || !size.isConst() || size.constant() % instruction.getK() != 0)
+    return refuse("a dot instruction takes " + llvm::Twine(instruction.getK()) + " terms of the axis' " + size.print() +
+                  " points: the amount is that, and must divide them");
+  Axes axes(func, walk);
+  axes.split(opt.getAxis(), opt.getAmount(), AxisKind::Fragment, axes.size());
+  return llvm::Error::success();
+}
+
 /// Marks the loads of a buffer, and what is held of it for the whole launch.
 static llvm::Error prefetch(OptAttr opt, FuncOp func, const Walk &walk) {
   AxisKind kind = walk.axes[walk.positionOf(opt.getAxis())].getKind();
@@ -313,6 +337,10 @@ static llvm::Error applyOne(FuncOp func, OptAttr opt, TargetAttr target) {
       return prefetch(opt, func, walk);
     if (opt.getKind() == OptKind::TC)
       return applyMatrices(func, opt, walk, target);
+    if (opt.getKind() == OptKind::DOT) {
+      llvm::Error error = checkSplit(func, opt, walk.axes[walk.positionOf(opt.getAxis())]);
+      return error ? std::move(error) : applyDot(func, opt, walk, target);
+    }
     return applyInWalk(func, opt, walk);
   }
   return refuse("the kernel has no axis " + llvm::Twine(opt.getAxis()));
@@ -363,7 +391,7 @@ bool optimize::fits(FuncOp func, ArrayRef<OptAttr> opts, TargetAttr target) {
       llvm::consumeError(std::move(error));
       return false;
     }
-  return !faultOfMatrices(*copy, target);
+  return !faultOfProducts(*copy, target);
 }
 
 llvm::Expected<SmallVector<OptAttr>> optimize::parseOpts(MLIRContext *context, llvm::StringRef text) {

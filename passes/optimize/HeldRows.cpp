@@ -234,12 +234,12 @@ static std::optional<HeldRows> holdByMatrices(FuncOp func, Attention found, Targ
     trial.apply(OptKind::UPCAST, axesAlong(stage, found.rows).front(), target::largestPart(block, kExponentialRows));
     trial.apply(OptKind::VECTOR, axesAlong(stage, found.key).back(), panel);
   }
-  bool isPacked = trial.fits() && faultOfMatrices(trial.func(), target);
+  bool isPacked = trial.fits() && faultOfProducts(trial.func(), target);
   if (isPacked)
     trial.hold(queries, -1);
   trial.apply(OptKind::VECTOR, found.columns, target::largestPart(columns, 4 * instruction.getN()));
   trial.apply(OptKind::UPCAST, inBlock, target::largestPart(block, kExponentialRows));
-  if (!trial.fits() || faultOfMatrices(trial.func(), target))
+  if (!trial.fits() || faultOfProducts(trial.func(), target))
     return std::nullopt;
   return HeldRows{SmallVector<OptAttr>(trial.opts()), found.rows, found.columns, int64_t(llvm::divideCeil(rows, block)),
                   isPacked};
@@ -263,15 +263,28 @@ static std::pair<int64_t, int64_t> chooseBlock(int64_t rows, int64_t mostTall, i
   return best;
 }
 
-std::optional<HeldRows> optimize::chooseHeldRows(FuncOp func, TargetAttr target) {
-  std::optional<Attention> found = find(func);
-  if (!found)
-    return std::nullopt;
-  if (std::optional<HeldRows> matrices = holdByMatrices(func, *found, target))
-    return matrices;
+/// The dot instruction of both products, where that is faster and divides their terms; null: there is none.
+static ProductAttr dotOf(FuncOp func, const Attention &found, TargetAttr target) {
+  ProductAttr instruction;
+  for (auto [product, terms] : {std::pair(found.scores, found.terms), {found.result, found.key}}) {
+    AluOp mul = optimize::productOf(product);
+    Value narrow[] = {narrowOperand(mul->getOperand(0)), narrowOperand(mul->getOperand(1))};
+    instruction = narrow[0] && narrow[1]
+                      ? target.fastProduct(narrow[0].getType(), narrow[1].getType(), product.getType())
+                      : nullptr;
+    int64_t size = func.getDomain().getSizes()[terms].constant();
+    if (!instruction || instruction.getM() > 1 || size % instruction.getK() != 0)
+      return nullptr;
+  }
+  return instruction;
+}
+
+/// Both products by register tiles, whose steps `dot`, where it is not null, makes of several terms: these lie side by
+/// side in queries and in the exponentials, which are held as they are rounded, and are packed so in keys and values.
+static std::optional<HeldRows> holdByTiles(FuncOp func, Attention found, TargetAttr target, ProductAttr dot) {
   ArrayRef<view::Expr> domain = func.getDomain().getSizes();
-  int64_t rows = domain[found->rows].constant(), keys = domain[found->key].constant();
-  int64_t columns = domain[found->columns].constant(), bytes = byteSize(found->keys.getResult().getType());
+  int64_t rows = domain[found.rows].constant(), keys = domain[found.key].constant();
+  int64_t columns = domain[found.columns].constant(), bytes = byteSize(found.scores.getType());
   int64_t block = target::heldRows(target, keys, columns, bytes), lanes = target.vectorBits() / 8 / bytes;
   if (block == 0)
     return std::nullopt;
@@ -282,48 +295,68 @@ std::optional<HeldRows> optimize::chooseHeldRows(FuncOp func, TargetAttr target)
                   std::min(block, std::max(kFewestRows, target.cacheBytes(1) / 2 / (keys * bytes))));
 
   Trial trial(func, target);
-  LoadOp keysLoad = trial.copyOf(found->keys.getResult()).getDefiningOp<LoadOp>();
-  LoadOp valuesLoad = trial.copyOf(found->values.getResult()).getDefiningOp<LoadOp>();
+  LoadOp keysLoad = trial.copyOf(found.keys.getResult()).getDefiningOp<LoadOp>();
+  LoadOp valuesLoad = trial.copyOf(found.values.getResult()).getDefiningOp<LoadOp>();
   auto copies = [&](ArrayRef<Value> values) {
     return llvm::map_to_vector(values, [&](Value value) { return trial.copyOf(value); });
   };
-  SmallVector<Value> values = copies(found->held), sums = copies(found->sums);
-  int64_t inBlock = trial.split(OptKind::TILE, found->rows, block);
-  trial.split(OptKind::TILE, found->key, wide * lanes);
+  SmallVector<Value> values = copies(found.held), sums = copies(found.sums);
+  if (dot)
+    values.back() = narrowOperand(values.back());
+  int64_t inBlock = trial.split(OptKind::TILE, found.rows, block);
+  int64_t keyInTile = trial.split(OptKind::TILE, found.key, wide * lanes);
   // A score's sum goes inside a vector of keys, and the result's columns around all keys: where the two are one axis of
   // the domain, it changes its place between.
-  bool isInside = found->terms > found->key;
+  bool isInside = found.terms > found.key;
   if (!isInside)
-    trial.apply(OptKind::SWAP, found->terms, found->key);
+    trial.apply(OptKind::SWAP, found.terms, found.key);
   // Keys lie element by element, and lanes go along them: packed once for all rows.
-  if (!accessOf(found->keys).isContiguous(found->key))
+  if (!dot && !optimize::accessOf(found.keys).isContiguous(found.key))
     trial.hold(keysLoad, -1);
   SmallVector<StageOp> stages;
   for (Value value : values)
     if (trial.fits())
-      stages.push_back(trial.hold(value, found->rows));
+      stages.push_back(trial.hold(value, found.rows));
   for (Value sum : sums)
     if (trial.fits())
-      stages.push_back(trial.hold(sum, found->rows));
+      stages.push_back(trial.hold(sum, found.rows));
   if (!isInside)
-    trial.apply(OptKind::SWAP, found->terms, found->key);
+    trial.apply(OptKind::SWAP, found.terms, found.key);
   if (!trial.fits())
     return std::nullopt;
-  SmallVector<int64_t> row = axesAlong(stages[0], found->rows), key = axesAlong(stages[0], found->key);
+  SmallVector<int64_t> row = axesAlong(stages[0], found.rows), key = axesAlong(stages[0], found.key);
+  if (dot)
+    trial.apply(OptKind::DOT, axesAlong(stages[0], found.terms).front(), dot.getK());
   trial.apply(OptKind::SWAP, row.front(), key.front()); // a vector's keys stay in cache while all rows pass
   trial.apply(OptKind::VECTOR, key.back(), wide * lanes);
   trial.apply(OptKind::UPCAST, row.front(), tall);
+  if (dot && trial.fits())
+    trial.hold(keysLoad, -1);
   for (StageOp stage : llvm::drop_begin(stages)) {
-    trial.apply(OptKind::UPCAST, axesAlong(stage, found->rows).front(), target::largestPart(block, kExponentialRows));
-    trial.apply(OptKind::VECTOR, axesAlong(stage, found->key).back(), wide * lanes);
+    trial.apply(OptKind::UPCAST, axesAlong(stage, found.rows).front(), target::largestPart(block, kExponentialRows));
+    trial.apply(OptKind::VECTOR, axesAlong(stage, found.key).back(), wide * lanes);
   }
-  trial.apply(OptKind::VECTOR, found->columns, across * lanes);
+  if (dot)
+    trial.apply(OptKind::DOT, keyInTile, dot.getK());
+  trial.apply(OptKind::VECTOR, found.columns, across * lanes);
   trial.apply(OptKind::UPCAST, inBlock, tall);
   // Each tile of rows reads the values again: those of a tile's columns then lie side by side.
-  if (trial.fits() && columns > across * lanes && rows > tall)
+  if (trial.fits() && (dot || (columns > across * lanes && rows > tall)))
     trial.hold(valuesLoad, -1);
-  if (!trial.fits())
+  if (!trial.fits() || (dot && faultOfProducts(trial.func(), target)))
     return std::nullopt;
-  return HeldRows{SmallVector<OptAttr>(trial.opts()), found->rows, found->columns,
-                  int64_t(llvm::divideCeil(rows, block)), /*isPacked=*/false};
+  return HeldRows{SmallVector<OptAttr>(trial.opts()), found.rows, found.columns, int64_t(llvm::divideCeil(rows, block)),
+                  /*isPacked=*/false};
+}
+
+std::optional<HeldRows> optimize::chooseHeldRows(FuncOp func, TargetAttr target) {
+  std::optional<Attention> found = find(func);
+  if (!found)
+    return std::nullopt;
+  if (std::optional<HeldRows> matrices = holdByMatrices(func, *found, target))
+    return matrices;
+  if (ProductAttr dot = dotOf(func, *found, target))
+    if (std::optional<HeldRows> dots = holdByTiles(func, *found, target, dot))
+      return dots;
+  return holdByTiles(func, *found, target, /*dot=*/nullptr);
 }

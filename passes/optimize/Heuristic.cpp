@@ -96,7 +96,7 @@ private:
   bool chooseProduct(const Product &product);
   /// The same with fewer columns than a vector has lanes, which go along the sum instead. False where operands do not
   /// lie so.
-  bool chooseDots(const Product &product);
+  bool chooseFewColumns(const Product &product);
   /// The same with columns that are a weight, as long as the rows of one panel of columns stay in cache.
   bool choosePacked(const Product &product);
   /// The same of a product of which it is not known how many rows or columns it has.
@@ -105,6 +105,8 @@ private:
   bool isOnePiece(const Product &product, int64_t tileRows) const;
   /// The same by matrix instructions, whose sums are staged for what is computed from them.
   bool chooseMatrices(const Product &product);
+  /// The same by dot instructions: a step of the sum is then several terms, which lie side by side.
+  bool chooseDots(const Product &product);
   void chooseLanes();
   /// For a product of a weight and one vector, by matrix instructions. False where there is none.
   bool chooseVectorByMatrices();
@@ -158,6 +160,7 @@ private:
   TargetAttr target_;
   const llvm::SmallBitVector &weights_;
   SmallVector<OptAttr> opts_;
+  bool usesDots_ = false;
   SmallVector<Access> loads_, stores_;
   llvm::SmallDenseSet<size_t> reduced_;
   int64_t nextAxis_ = 0;
@@ -195,15 +198,26 @@ static int64_t elementBits(FuncOp func) {
   return 8 * byteSize(store.getValue().getType());
 }
 
+/// Of what a product sums up, which may be stored as something narrower.
+static int64_t sumBits(FuncOp func) {
+  ReduceOp reduce = *func.getBody().getOps<ReduceOp>().begin();
+  return 8 * byteSize(reduce.getResult().getType());
+}
+
+static int64_t elementBytes(const Access &access) {
+  Value element = isa<StoreOp>(access.op) ? cast<StoreOp>(access.op).getValue() : access.op->getResult(0);
+  return byteSize(element.getType());
+}
+
 /// The panel of columns inside the loops around rows; none where it does not fit.
 std::optional<Chooser::Panel> Chooser::panelOfColumns(const Product &product, int64_t width) {
-  int64_t bytes = width * elementBits(func_) / 8;
+  int64_t bytes = width * sumBits(func_) / 8;
   std::optional<size_t> last, around; // kept axes in loop order once m and n have changed places
   for (size_t axis = 0; axis < product.columns.strides.size(); ++axis) {
     if (reduced_.contains(axis)) {
-      if (fixedSize(axis) < 1)
+      if (countOf_[axis] < 1)
         return std::nullopt;
-      bytes *= fixedSize(axis);
+      bytes *= countOf_[axis];
       continue;
     }
     around = last;
@@ -259,17 +273,17 @@ bool Chooser::isOnePiece(const Product &product, int64_t tileRows) const {
 }
 
 int64_t Chooser::stepsOf(const Product &product) const {
-  return isWhole(product.rows) && fixedSize(*llvm::max_element(reduced_)) % kStepsUnrolled == 0 ? kStepsUnrolled : 1;
+  return isWhole(product.rows) && countOf_[*llvm::max_element(reduced_)] % kStepsUnrolled == 0 ? kStepsUnrolled : 1;
 }
 
 bool Chooser::choosePacked(const Product &product) {
-  int64_t rows = fixedSize(product.m), columns = fixedSize(product.n), bytes = elementBits(func_) / 8;
-  int64_t lanes = target_.vectorBits() / elementBits(func_), depth = 1;
+  int64_t rows = fixedSize(product.m), columns = fixedSize(product.n), bytes = sumBits(func_) / 8;
+  int64_t lanes = target_.vectorBits() / sumBits(func_), depth = 1;
   // The few columns of a group have vectors of their own length.
   if (columns >= kFewestLanes)
     lanes = std::min(lanes, int64_t(llvm::bit_floor(uint64_t(columns))));
   for (size_t axis : reduced_)
-    depth = fixedSize(axis) < 1 ? 0 : depth * fixedSize(axis);
+    depth = countOf_[axis] < 1 ? 0 : depth * countOf_[axis];
   SmallVector<size_t> kept = keptAxes(), others = keptAxes({product.m, product.n});
   bool isUnknown = rows < 0;
   if (columns < lanes || depth < 1 || (isUnknown && mostOf(product.m) < kMostUnknownRows))
@@ -278,23 +292,25 @@ bool Chooser::choosePacked(const Product &product) {
   int64_t steps = stepsOf(product);
   RegisterTile tile =
       bestTile(rows, llvm::divideCeil(columns, lanes), target_.vectorRegisters(), mostTotals(steps), areMasked);
+  // Of an element; what is not taken by dots is computed before it is held, and as wide as the sum.
+  auto bytesOf = [&](const Access &access) { return usesDots_ ? elementBytes(access) : bytes; };
   // A chunk's rows stay in cache while its columns pass.
   int64_t rowBytes = isUnknown ? 0 : rows * depth * bytes, held = target_.cacheBytes(2);
   int64_t least = others.empty() && rowBytes > held ? llvm::divideCeil(rowBytes, held / 2) : 1;
   std::optional<Expr> apart = product.rows.strides[product.m];
   int64_t ways = target_.cacheBytes(1) / kWayBytes;
-  bool shareSets = tile.rows > ways && apart && apart->isConst() && apart->constant() * bytes % kWayBytes == 0;
+  bool shareSets =
+      tile.rows > ways && apart && apart->isConst() && apart->constant() * bytesOf(product.rows) % kWayBytes == 0;
   if (least > 1 && (shareSets || least > std::min(mostChunks_, rows / tile.rows)))
     return false;
   // Weights that the first cache holds pass once for each tile of rows, so that rows are read and the result is written
   // in the order of memory; of others a panel stays while all rows pass. Where rows and result come from memory beyond
   // the second cache, their order is worth more than where the weights are.
-  auto bytesOf = [&](Operation *op) {
-    return optimize::leastOf(op->getAttrOfType<TrackerAttr>("tracker").getValue().realSize()) * bytes;
+  auto sizeOf = [&](const Access &access) {
+    return optimize::leastOf(access.op->getAttrOfType<TrackerAttr>("tracker").getValue().realSize()) * bytesOf(access);
   };
-  bool streams = bytesOf(product.rows.op) + bytesOf(stores_.front().op) > held;
-  bool allStay =
-      kept.back() == product.n && bytesOf(product.columns.op) <= (streams ? held : target_.cacheBytes(1)) / 2;
+  bool streams = sizeOf(product.rows) + sizeOf(stores_.front()) > held;
+  bool allStay = kept.back() == product.n && sizeOf(product.columns) <= (streams ? held : target_.cacheBytes(1)) / 2;
   if (!allStay && kept.front() != product.n)
     add(OptKind::SWAP, kept.front(), product.n);
   add(OptKind::VECTOR, product.n, tile.vectors * lanes);
@@ -363,7 +379,7 @@ bool Chooser::chooseMatrices(const Product &product) {
   return true;
 }
 
-bool Chooser::chooseDots(const Product &product) {
+bool Chooser::chooseFewColumns(const Product &product) {
   int64_t lanes = target_.vectorBits() / elementBits(func_), columns = fixedSize(product.n);
   auto inner = llvm::find_if(reduced_, [&](size_t axis) {
     return product.rows.isContiguous(axis) && fixedSize(axis) >= kFewestVectors * lanes;
@@ -390,24 +406,63 @@ bool Chooser::chooseDots(const Product &product) {
   return true;
 }
 
+bool Chooser::chooseDots(const Product &product) {
+  AluOp multiply = optimize::summedProduct(func_);
+  Value narrow[] = {narrowOperand(multiply->getOperand(0)), narrowOperand(multiply->getOperand(1))};
+  if (!product.areLoads || !narrow[0] || !narrow[1] || !isReadOnce(product.columns))
+    return false;
+  ReduceOp reduce = *func_.getBody().getOps<ReduceOp>().begin();
+  ProductAttr instruction = target_.fastProduct(narrow[0].getType(), narrow[1].getType(), reduce.getType());
+  if (!instruction || instruction.getM() > 1 || fixedSize(product.n) < instruction.getN())
+    return false;
+  // Columns that no weight is are packed when the program runs, for as many rows.
+  if (!product.packs && fixedSize(product.m) < instruction.getN())
+    return false;
+  std::optional<size_t> terms;
+  for (size_t axis : reduced_) {
+    bool isFit = fixedSize(axis) >= target::kFewestTerms && fixedSize(axis) % instruction.getK() == 0;
+    if (isFit && (!terms || product.rows.isContiguous(axis)))
+      terms = axis;
+  }
+  // Rows that do not lie so are packed before, which would repeat what a window shares.
+  Value rows = narrow[optimize::onlyLoadOf(narrow[0]) == product.rows.op ? 0 : 1];
+  bool lies = terms && product.rows.isContiguous(*terms) && isa<LoadOp>(rows.getDefiningOp());
+  if (!terms || (!lies && (reduced_.size() > 1 || !isReadOnce(product.rows))))
+    return false;
+  usesDots_ = true;
+  add(OptKind::DOT, *terms, instruction.getK());
+  if (!chooseProduct(product))
+    return false;
+  auto isStaged = [&](const Access &access) {
+    return llvm::any_of(opts_, [&](OptAttr opt) {
+      return opt.getKind() == OptKind::STAGE && !opt.getIsValue() && opt.getAmount() == int64_t(access.buffer);
+    });
+  };
+  if (!isStaged(product.columns))
+    add(OptKind::STAGE, -1, product.columns.buffer);
+  if (!lies && !isStaged(product.rows))
+    add(OptKind::STAGE, -1, product.rows.buffer);
+  return true;
+}
+
 bool Chooser::chooseProduct(const Product &product) {
-  int64_t lanes = target_.vectorBits() / elementBits(func_);
+  int64_t lanes = target_.vectorBits() / sumBits(func_);
   int64_t rows = fixedSize(product.m), columns = fixedSize(product.n);
-  if (columns > 1 && columns < lanes && chooseDots(product))
+  if (!usesDots_ && columns > 1 && columns < lanes && chooseFewColumns(product))
     return true;
   if (product.packs && choosePacked(product))
     return true;
   if (!product.areLoads)
     return false;
   if (rows < 0 || columns < 0)
-    return chooseUnknownProduct(product);
+    return !usesDots_ && chooseUnknownProduct(product);
   if (columns < kFewestLanes)
     return false;
   if (columns < lanes)
     lanes = llvm::bit_floor(uint64_t(columns));
   int64_t depth = 1;
   for (size_t axis : reduced_)
-    depth *= std::max<int64_t>(fixedSize(axis), 1);
+    depth *= std::max<int64_t>(countOf_[axis], 1);
   // Two vectors a row: the accumulators fill the registers, less two for the columns and one for the row.
   // One where the second would mostly be past the end.
   auto padded = [&](int64_t part) { return llvm::divideCeil(columns, part) * part; };
@@ -417,7 +472,7 @@ bool Chooser::chooseProduct(const Product &product) {
   int64_t m = product.m, n = product.n;
 
   // Large operands are held in cache in the order in which the register tile reads them.
-  int64_t bytes = elementBits(func_) / 8;
+  int64_t bytes = sumBits(func_) / 8;
   // A stage holds what one load reads.
   bool stages = isReadOnce(product.rows) && isReadOnce(product.columns);
   bool large = stages && target::stagesOperands(rows, columns, depth);
@@ -456,9 +511,9 @@ bool Chooser::chooseProduct(const Product &product) {
   }
   // A panel's columns of one register tile stay in L1 while the rows pass by: long sums are cut, totals held between.
   size_t outer = *llvm::min_element(reduced_);
-  int64_t inside = depth / std::max<int64_t>(1, fixedSize(outer)), most = target_.cacheBytes(1) / 2 / (bytes * width);
-  int64_t step = evenPart(fixedSize(outer), most / inside);
-  bool cut = step < fixedSize(outer);
+  int64_t inside = depth / std::max<int64_t>(1, countOf_[outer]), most = target_.cacheBytes(1) / 2 / (bytes * width);
+  int64_t step = evenPart(countOf_[outer], most / inside);
+  bool cut = step < countOf_[outer];
   if (cut) {
     depth = step * inside;
     add(OptKind::SWAP, m, outer); // columns, the cut sum, rows
@@ -491,7 +546,7 @@ bool Chooser::chooseProduct(const Product &product) {
 }
 
 bool Chooser::chooseUnknownProduct(const Product &product) {
-  int64_t lanes = target_.vectorBits() / elementBits(func_), columns = fixedSize(product.n);
+  int64_t lanes = target_.vectorBits() / sumBits(func_), columns = fixedSize(product.n);
   bool isPlain = product.columns.isContiguous(product.n) && isWhole(product.columns);
   if (mostOf(product.n) < lanes || mostOf(product.m) < kMostUnknownRows || (!isPlain && !isReadOnce(product.columns)))
     return false;
@@ -807,6 +862,8 @@ SmallVector<OptAttr> Chooser::choose() {
   if (Chooser tried = *this; product ? tried.chooseMatrices(*product) : tried.chooseVectorByMatrices())
     if (optimize::fits(func_, tried.opts_, target_))
       return tried.opts_;
+  if (Chooser tried = *this; product && tried.chooseDots(*product) && optimize::fits(func_, tried.opts_, target_))
+    return tried.opts_;
   // Where a tile goes along an axis of unknown size, tiles are what is cut into chunks.
   bool isUnknown = product && (fixedSize(product->m) < 0 || fixedSize(product->n) < 0);
   if (!isUnknown)

@@ -126,7 +126,7 @@ private:
     for (kernel::OptAttr opt : opts)
       if (llvm::Error error = optimize::applyOpt(func, opt, targetOf(getOperation())))
         return failure("kernel " + func.getName() + ": " + llvm::toString(std::move(error)));
-    if (auto fault = kernel::faultOfMatrices(func, targetOf(getOperation())))
+    if (auto fault = kernel::faultOfProducts(func, targetOf(getOperation())))
       return failure("kernel " + func.getName() + ": " + *fault);
     return llvm::Error::success();
   }

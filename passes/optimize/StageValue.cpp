@@ -218,7 +218,9 @@ static llvm::Expected<Held> holdInside(FuncOp func, const Walk &walk, int64_t pl
     AxisAttr axis = walk.axes[position];
     if (!needed.contains(axis.getId()) || !isInside(walk, position, place))
       continue;
-    bool staysUnrolled = axis.getKind() == AxisKind::Upcast || axis.getKind() == AxisKind::Lane;
+    // Of what is summed up by an instruction here, the terms stay whole.
+    bool isTerm = axis.getKind() == AxisKind::Fragment && !kept.contains(axis.getId());
+    bool staysUnrolled = axis.getKind() == AxisKind::Upcast || axis.getKind() == AxisKind::Lane || isTerm;
     auto copy = AxisAttr::get(func.getContext(), fresh++, axis.getSize(),
                               staysUnrolled && !together ? axis.getKind() : AxisKind::Loop);
     held.axes.push_back(copy);

@@ -152,7 +152,7 @@ bool schedule::multipliesNarrow(graph::ReduceOp reduce, TargetAttr target, llvm:
       continue;
     bool isWeight = isConstant(narrow);
     ProductAttr instruction =
-        target.matrixProduct(getElementTypeOrSelf(other), getElementTypeOrSelf(narrow), getElementTypeOrSelf(reduce));
+        target.fastProduct(getElementTypeOrSelf(other), getElementTypeOrSelf(narrow), getElementTypeOrSelf(reduce));
     llvm::SmallBitVector columns = axesOf(operands[side].tracker.compose(around).simplify()),
                          rows = axesOf(operands[!side].tracker.compose(around).simplify());
     // What is worth an instruction.
@@ -161,7 +161,8 @@ bool schedule::multipliesNarrow(graph::ReduceOp reduce, TargetAttr target, llvm:
       bool isReduced = llvm::is_contained(reduce.getAxes(), int64_t(axis)), isColumn = columns.test(axis),
            isRow = rows.test(axis);
       int64_t points = size.isConst() ? size.constant() : 0;
-      hasTerms |= isReduced && points >= target::kFewestTerms;
+      bool areWhole = !instruction || instruction.getM() > 1 || points % instruction.getK() == 0;
+      hasTerms |= isReduced && points >= target::kFewestTerms && areWhole;
       hasPairs |= isReduced && points >= target::kFewestTerms && points % 2 == 0;
       hasRows |= !isReduced && isRow && !isColumn && size.max() > 1;
       hasColumns |= !isReduced && isColumn && !isRow && instruction && points >= instruction.getN();

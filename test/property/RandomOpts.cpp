@@ -18,8 +18,12 @@ public:
   /// One opt on the way to matrix instructions: the sum in a stage, parts of its walk, the instruction, its operands in
   /// stages. "": the kernel has no sum of products of what was widened.
   std::string towardsMatrices(const test::OptsChoice &choice);
+  /// The same on the way to dot instructions: the terms, lanes, the operands in stages.
+  std::string towardsDots(const test::OptsChoice &choice);
 
 private:
+  /// A sum of products of what was widened; null: there is none.
+  ReduceOp narrowSum();
   int64_t below(int64_t count) { return int64_t(random_() % uint64_t(std::max<int64_t>(count, 1))); }
   bool chance(int percent) { return below(100) < percent; }
   /// Of the kernel's own walk, or of a stage's.
@@ -107,12 +111,32 @@ std::string OptMaker::any(const test::OptsChoice &choice) {
   return (stringifyOptKind(kind) + " " + Twine(axis) + " " + Twine(amount(kind, axis, choice.most))).str();
 }
 
-std::string OptMaker::towardsMatrices(const test::OptsChoice &choice) {
+ReduceOp OptMaker::narrowSum() {
   ReduceOp sum;
   for (auto reduce : func_.getBody().getOps<ReduceOp>())
     if (AluOp product = optimize::productOf(reduce);
         product && narrowOperand(product->getOperand(0)) && narrowOperand(product->getOperand(1)))
       sum = reduce;
+  return sum;
+}
+
+std::string OptMaker::towardsDots(const test::OptsChoice &choice) {
+  constexpr int64_t kLanes = 16, kTerms = 2;
+  ReduceOp sum = narrowSum();
+  if (!sum || choice.without.count("DOT"))
+    return "";
+  const Walk &own = walks_.front();
+  auto axisIn = [&] { return own.axes.empty() ? -1 : own.axes[below(own.axes.size())].getId(); };
+  if (!hasFragments(own))
+    return "DOT " + std::to_string(sum.getAxes()[below(sum.getAxes().size())]) + " " + std::to_string(kTerms);
+  if (llvm::none_of(own.axes, [](AxisAttr axis) { return axis.getKind() == AxisKind::Lane; }))
+    return "VECTOR " + std::to_string(axisIn()) + " " + std::to_string(kLanes * (1 + below(2)));
+  std::string place = chance(50) ? "-" : std::to_string(axisIn());
+  return "STAGE " + place + " " + std::to_string(1 + below(func_.getNumArguments() - 1));
+}
+
+std::string OptMaker::towardsMatrices(const test::OptsChoice &choice) {
+  ReduceOp sum = narrowSum();
   if (!sum || choice.without.count("TC"))
     return "";
   auto holds = [&](const Walk &walk) { return walk.stage && walk.stage.getInput() == sum.getResult(); };
@@ -141,11 +165,15 @@ test::RandomList test::applyRandomOpts(FuncOp func, std::mt19937_64 &random, con
                                        const std::function<void(const std::string &)> &tries) {
   RandomList list;
   TargetAttr target = targetOf(func->getParentOfType<ModuleOp>());
-  bool wantsMatrices = random() % 100 < 60;
-  size_t length = 1 + random() % 7 + (wantsMatrices ? 4 : 0);
+  size_t wish = random() % 100;
+  bool wantsMatrices = wish < 40, wantsDots = !wantsMatrices && wish < 70;
+  size_t length = 1 + random() % 7 + (wantsMatrices || wantsDots ? 4 : 0);
   for (size_t i = 0, taken = 0; i < 3 * length && taken < length; ++i) {
     OptMaker maker(func, random);
-    std::string opt = wantsMatrices && random() % 100 < 65 ? maker.towardsMatrices(choice) : "";
+    bool isOnTheWay = random() % 100 < 65;
+    std::string opt = wantsMatrices && isOnTheWay ? maker.towardsMatrices(choice)
+                      : wantsDots && isOnTheWay   ? maker.towardsDots(choice)
+                                                  : "";
     if (opt.empty())
       opt = maker.any(choice);
     std::string longer = list.accepted.empty() ? opt : list.accepted + ", " + opt;

@@ -21,9 +21,10 @@ using namespace kiln::driver;
 #undef KILN_DEVICE
 
 /// It computes every row and dtype as Evaluate.h says, and has no machine whose time could be saved. A matrix
-/// instruction is there for lists of opts that are made for a CPU.
+/// instruction and a dot instruction are there for lists of opts that are made for a CPU.
 static constexpr char kInterpTarget[] = R"(#kiln.target<device = "interp",
-    products = [<"tdpbf16ps", bf16 * bf16 -> f32, m = 16, n = 16, k = 32>],
+    products = [<"tdpbf16ps", bf16 * bf16 -> f32, m = 16, n = 16, k = 32>,
+                <"vdpbf16ps", bf16 * bf16 -> f32, m = 1, n = 16, k = 2, steps = 1>],
     rates = <bytes_per_ns = 10, ops_per_ns = 10, product_ops_per_ns = 60, launch_ns = 200, units = 1, tile_reuse = 8>>)";
 
 static llvm::ArrayRef<DeviceEntry> devices() {

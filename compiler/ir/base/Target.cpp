@@ -98,6 +98,21 @@ ProductAttr TargetAttr::matrixProduct(Type a, Type b, Type sum) const {
   return found == getProducts().end() ? ProductAttr() : *found;
 }
 
+ProductAttr TargetAttr::dotProduct(Type a, Type b, Type sum) const {
+  const auto *found = llvm::find_if(getProducts(), [&](ProductAttr product) {
+    return product.getM() == 1 && product.getSteps() > 0 && product.getA() == a && product.getB() == b &&
+           product.getSum() == sum;
+  });
+  return found == getProducts().end() ? ProductAttr() : *found;
+}
+
+ProductAttr TargetAttr::fastProduct(Type a, Type b, Type sum) const {
+  if (ProductAttr matrices = matrixProduct(a, b, sum))
+    return matrices;
+  ProductAttr dot = dotProduct(a, b, sum);
+  return dot && dot.getK() > dot.getSteps() ? dot : nullptr;
+}
+
 bool TargetAttr::isNative(Type dtype) const {
   return !llvm::is_contained(getStores(), dtype) && !llvm::is_contained(getEmulates(), dtype);
 }

@@ -74,12 +74,13 @@ def GroupsAttr : TargetPart<"Groups", "groups"> {
 def ProductAttr : TargetPart<"Product", "product"> {
   let summary = "an instruction that adds an m × k matrix times a k × n one to an m × n one";
   let description = [{
-    A dot instruction of vectors has m = 1: each of its n lanes adds k products.
-    `#kiln.product<"vdpbf16ps", bf16 * bf16 -> f32, m = 1, n = 16, k = 2>`
+    A dot instruction of vectors has m = 1: each of its n lanes adds k products. It takes as long as `steps` multiply-adds
+    of a vector; 0: that is not known, and nothing is made of it.
+    `#kiln.product<"vdpbf16ps", bf16 * bf16 -> f32, m = 1, n = 16, k = 2, steps = 1>`
   }];
   let parameters = (ins StringRefParameter<>:$name, "::mlir::Type":$a, "::mlir::Type":$b, "::mlir::Type":$sum,
-                        "int64_t":$m, "int64_t":$n, "int64_t":$k);
-  let assemblyFormat = "`<` $name `,` $a `*` $b `->` $sum `,` struct($m, $n, $k) `>`";
+                        "int64_t":$m, "int64_t":$n, "int64_t":$k, DefaultValuedParameter<"int64_t", "0">:$steps);
+  let assemblyFormat = "`<` $name `,` $a `*` $b `->` $sum `,` struct($m, $n, $k, $steps) `>`";
 }
 
 def TargetAttr : TargetPart<"Target", "target"> {
@@ -124,6 +125,10 @@ def TargetAttr : TargetPart<"Target", "target"> {
 
     /// The instruction that multiplies matrices of these dtypes and adds them up in the third; null: there is none.
     ProductAttr matrixProduct(::mlir::Type a, ::mlir::Type b, ::mlir::Type sum) const;
+    /// The dot instruction of vectors for these dtypes; null: there is none.
+    ProductAttr dotProduct(::mlir::Type a, ::mlir::Type b, ::mlir::Type sum) const;
+    /// That of the two that is faster than multiply-adds of widened operands; null: none is.
+    ProductAttr fastProduct(::mlir::Type a, ::mlir::Type b, ::mlir::Type sum) const;
 
     TargetAttr withCpu(::llvm::StringRef cpu, ::llvm::StringRef features) const;
     TargetAttr withRates(RatesAttr rates) const;

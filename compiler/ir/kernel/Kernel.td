@@ -35,7 +35,7 @@ def AxisEnum : I32EnumAttr<"AxisKind", "how an axis is walked", [
   I32EnumAttrCase<"Loop", 3, "loop">,     // one iteration each
   I32EnumAttrCase<"Upcast", 4, "upcast">, // unrolled: one value each
   I32EnumAttrCase<"Lane", 5, "lane">,     // one vector lane each
-  I32EnumAttrCase<"Fragment", 6, "fragment"> // one element each of a matrix that an instruction takes whole
+  I32EnumAttrCase<"Fragment", 6, "fragment"> // one element each of what an instruction takes whole
 ]> {
   let cppNamespace = "::kiln::kernel";
   let genSpecializedAttr = 0;
@@ -64,7 +64,7 @@ def OptEnum : I32EnumAttr<"OptKind", "an optimisation", [
   I32EnumAttrCase<"UPCAST", 0>, I32EnumAttrCase<"UNROLL", 1>, I32EnumAttrCase<"LOCAL", 2>, I32EnumAttrCase<"GROUP", 3>,
   I32EnumAttrCase<"THREAD", 4>, I32EnumAttrCase<"TILE", 5>, I32EnumAttrCase<"VECTOR", 6>, I32EnumAttrCase<"STAGE", 7>,
   I32EnumAttrCase<"SWAP", 8>, I32EnumAttrCase<"GLOBAL", 9>, I32EnumAttrCase<"PREFETCH", 10>,
-  I32EnumAttrCase<"TC", 11>
+  I32EnumAttrCase<"TC", 11>, I32EnumAttrCase<"DOT", 12>
 ]> {
   let cppNamespace = "::kiln::kernel";
   let genSpecializedAttr = 0;
@@ -87,6 +87,7 @@ def OptAttr : AttrDef<KernelDialect, "Opt"> {
     STAGE a v3   holds value 3 inside axis a: the fourth of the kernel's operations, its stages not counted
     STAGE - b    holds it for the whole launch
     TC a n       makes the sum of products that a stage holds by matrix instructions, each of n points of `a` as rows
+    DOT a n      splits off n points of a reduced axis, terms that one dot instruction adds up
     PREFETCH a b asks, a part at each step of the loops inside a, for what a's next step reads of buffer b
   }];
   let parameters = (ins EnumParameter<OptEnum>:$kind, "int64_t":$axis, "int64_t":$amount,

@@ -14,11 +14,54 @@ bool kernel::hasFragments(const Walk &walk) {
   return llvm::any_of(walk.axes, [](AxisAttr axis) { return axis.getKind() == AxisKind::Fragment; });
 }
 
-std::optional<MatrixProduct> kernel::matrixProductOf(const Walk &walk) {
+/// The axes of a walk that are fragments, by id.
+static SmallVector<int64_t> fragmentsOf(const Walk &walk) {
   SmallVector<int64_t> axes;
   for (AxisAttr axis : walk.axes)
     if (axis.getKind() == AxisKind::Fragment)
       axes.push_back(axis.getId());
+  return axes;
+}
+
+bool kernel::hasMatrices(const Walk &walk) { return fragmentsOf(walk).size() > 1; }
+
+std::optional<DotProduct> kernel::dotProductOf(const Walk &walk) {
+  SmallVector<int64_t> axes = fragmentsOf(walk);
+  if (axes.size() != 1)
+    return std::nullopt;
+  DotProduct product{{}, {}, {}, axes.front()};
+  SmallVector<Operation *> moving; // along the terms
+  for (Operation *op : walk.operations()) {
+    auto reduce = dyn_cast<ReduceOp>(op);
+    bool ends = reduce && llvm::is_contained(reduce.getAxes(), product.terms);
+    if (ends && product.reduce)
+      return std::nullopt;
+    if (ends)
+      product.reduce = reduce;
+    else if (axesOf(walk, op->getResult(0)).contains(product.terms))
+      moving.push_back(op);
+  }
+  ReduceOp reduce = product.reduce;
+  bool isSum = reduce && reduce.getKind().getValue() == Alu::ADD && !reduce.getScore();
+  auto multiply = isSum ? reduce.getInput().getDefiningOp<AluOp>() : AluOp();
+  if (!multiply || multiply.getKind().getValue() != Alu::MUL)
+    return std::nullopt;
+  product.a = narrowOperand(multiply->getOperand(0));
+  product.b = narrowOperand(multiply->getOperand(1));
+  if (!product.a || !product.b)
+    return std::nullopt;
+  auto movesAlong = [&](Value value) { return axesOf(walk, value).contains(product.terms); };
+  if (!movesAlong(product.a) || !movesAlong(product.b) || llvm::any_of(walk.results, movesAlong))
+    return std::nullopt;
+  // Of anything else one element at a time would be needed.
+  Walk behind{walk.stage, {}, {}, {reduce.getInput()}};
+  llvm::SetVector<Operation *> known = behind.operations();
+  bool areAll = llvm::all_of(moving, [&](Operation *op) { return known.contains(op); });
+  return areAll ? std::optional(product) : std::nullopt;
+}
+
+std::optional<MatrixProduct> kernel::matrixProductOf(const Walk &walk) {
+  SmallVector<int64_t> axes = fragmentsOf(walk);
   auto reduce = walk.stage ? walk.stage.getInput().getDefiningOp<ReduceOp>() : ReduceOp();
   if (axes.size() != 4 || !reduce || reduce.getScore() || reduce.getBuffer() || reduce.getKind().getValue() != Alu::ADD)
     return std::nullopt;
@@ -159,10 +202,72 @@ static bool vanishesPastEnd(Value operand) {
   return operand.getDefiningOp<StageOp>() || (load && load.getRoom());
 }
 
-std::optional<std::string> kernel::faultOfMatrices(FuncOp func, TargetAttr target) {
+/// Whether an operand's terms lie side by side, wherever they begin, and where lanes go along it, one lane's after the
+/// other's; and whether it is read for all of them or none.
+static bool liesInTerms(const Walk &walk, const DotProduct &product, Value operand) {
+  view::Index where{0, 1};
+  if (auto stage = operand.getDefiningOp<StageOp>())
+    where.index = stage.elementAt(walk.index);
+  else if (auto load = operand.getDefiningOp<LoadOp>(); load && !load.getRow())
+    where = load.getTracker().getValue().at(positionOf(walk.index, load.getTracker().getValue()));
+  else
+    return false;
+  auto goesBy = [&](int64_t step, AxisAttr axis) {
+    Expr variable = loopVariable(axis);
+    return view::provablyEqual(where.index - where.index.substitute({{variable, 0}}), variable * step);
+  };
+  AxisAttr terms = walk.axes[walk.positionOf(product.terms)];
+  if (!goesBy(1, terms) || axesOf(where.valid).contains(product.terms))
+    return false;
+  const auto *lane = llvm::find_if(walk.axes, [](AxisAttr axis) { return axis.getKind() == AxisKind::Lane; });
+  return !axesOf(walk, operand).contains(lane->getId()) || goesBy(terms.getSize().getValue().constant(), *lane);
+}
+
+/// Whether the domain ends between the terms of an instruction.
+static bool isCut(const Walk &walk, const DotProduct &product, ArrayRef<Expr> domain) {
+  AxisAttr terms = walk.axes[walk.positionOf(product.terms)];
+  Expr variable = loopVariable(terms);
+  for (auto [index, size] : llvm::zip(walk.index, domain)) {
+    if (!axesOf(index).contains(product.terms) || view::provablyLess(index, size))
+      continue;
+    int64_t count = terms.getSize().getValue().constant();
+    Expr first = index.substitute({{variable, 0}});
+    bool isWhole = view::provablyEqual(index - first, variable) && view::mod(first, count).isConst(0) &&
+                   view::mod(size, count).isConst(0);
+    if (!isWhole)
+      return true;
+  }
+  return false;
+}
+
+static std::optional<std::string> faultOfDot(const Walk &walk, const DotProduct &product, FuncOp func,
+                                             TargetAttr target) {
+  ProductAttr instruction =
+      target.dotProduct(product.a.getType(), product.b.getType(), product.reduce.getResult().getType());
+  const auto *lane = llvm::find_if(walk.axes, [](AxisAttr axis) { return axis.getKind() == AxisKind::Lane; });
+  auto sizeOf = [](AxisAttr axis) { return axis.getSize().getValue().constant(); };
+  if (!instruction || sizeOf(walk.axes[walk.positionOf(product.terms)]) != instruction.getK())
+    return std::string("the device has no dot instruction of these dtypes and so many terms");
+  if (lane == walk.axes.end() || sizeOf(*lane) % instruction.getN() != 0 ||
+      !axesOf(walk, product.reduce.getResult()).contains(lane->getId()))
+    return "a dot instruction adds up " + std::to_string(instruction.getN()) +
+           " sums side by side: VECTOR an axis of them";
+  if (isCut(walk, product, func.getDomain().getSizes()))
+    return std::string("the domain ends between the terms of a dot instruction");
+  if (!liesInTerms(walk, product, product.a) || !liesInTerms(walk, product, product.b))
+    return std::string("the operands of a dot instruction do not lie term by term in memory: STAGE them");
+  return std::nullopt;
+}
+
+std::optional<std::string> kernel::faultOfProducts(FuncOp func, TargetAttr target) {
   for (const Walk &walk : walksOf(func)) {
     if (!hasFragments(walk))
       continue;
+    if (std::optional<DotProduct> dot = dotProductOf(walk)) {
+      if (std::optional<std::string> fault = faultOfDot(walk, *dot, func, target))
+        return fault;
+      continue;
+    }
     std::optional<MatrixProduct> product = matrixProductOf(walk);
     if (!product)
       return std::string("an axis is a fragment of no product");

@@ -1,9 +1,12 @@
-//===- MatrixProduct.h - Sums of products made by matrix instructions ----------===//
+//===- MatrixProduct.h - Sums of products made by matrix and dot instructions ---===//
 //
 // A matrix instruction takes whole matrices: of the rows m × k, of the columns k × n, and adds their product to sums,
 // m × n. In the walk of a stage that holds such sums, four axes are fragments: the elements of these matrices. k is two
 // of them, since instructions want p neighbouring terms of a column side by side. The other axes are loops and tiles
 // around them, as in any walk. Where the columns are one vector, n is an axis of one point that nothing moves along.
+//
+// A dot instruction takes vectors: each lane of its sums adds up some neighbouring terms. Such terms are the only
+// fragment of their walk, which may be the kernel's own: the sums are plain vectors, and all else is as in any walk.
 //
 //===----------------------------------------------------------------------------===//
 #pragma once
@@ -22,8 +25,19 @@ struct MatrixProduct {
 /// An operand that is widened before it is multiplied, as it was; null: it is not.
 mlir::Value narrowOperand(mlir::Value operand);
 
+/// A sum of products of which an instruction takes in several terms at a time, in each lane.
+struct DotProduct {
+  mutable ReduceOp reduce;
+  mlir::Value a, b; ///< as instructions take them, before they are widened to the sum's dtype
+  int64_t terms;    ///< the fragment axis, by id
+};
+
 /// Whether some axes of a walk are fragments.
 bool hasFragments(const Walk &walk);
+/// Whether they are those of matrices.
+bool hasMatrices(const Walk &walk);
+/// The product of which a walk's only fragments are terms; nullopt where there is none, or more moves along them.
+std::optional<DotProduct> dotProductOf(const Walk &walk);
 /// The product whose matrices a walk's fragments are; nullopt where they are none's.
 std::optional<MatrixProduct> matrixProductOf(const Walk &walk);
 
@@ -44,8 +58,8 @@ std::optional<MatrixView> columnsView(const Walk &walk, const MatrixProduct &pro
 /// Where the sums are held.
 std::optional<MatrixView> sumsView(const Walk &walk, const MatrixProduct &product);
 
-/// What keeps a kernel's matrix instructions from being made, as a clause; nullopt: nothing. Opts that come later may
-/// put an operand in place, so this is looked at behind the last.
-std::optional<std::string> faultOfMatrices(FuncOp func, TargetAttr target);
+/// What keeps a kernel's matrix and dot instructions from being made, as a clause; nullopt: nothing. Opts that come
+/// later may put an operand in place, so this is looked at behind the last.
+std::optional<std::string> faultOfProducts(FuncOp func, TargetAttr target);
 
 } // namespace kiln::kernel

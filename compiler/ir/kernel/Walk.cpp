@@ -240,8 +240,11 @@ static std::optional<std::string> faultOfParts(const Walk &walk, const llvm::Set
 }
 
 static std::optional<std::string> faultOfFragments(const Walk &walk) {
-  if (!hasFragments(walk))
+  if (!hasFragments(walk) || dotProductOf(walk))
     return std::nullopt;
+  if (!hasMatrices(walk))
+    return std::string(
+        "more than a sum of products that were widened before moves along the terms of a dot instruction");
   if (!matrixProductOf(walk))
     return std::string("fragments are no matrices of a product that a stage holds");
   for (AxisAttr axis : walk.axes) {

@@ -199,6 +199,21 @@ LogicalResult WmmaOp::verify() {
   return success();
 }
 
+int64_t DotOp::getTerms() {
+  return std::max(lanesOf(getA().getType()), lanesOf(getB().getType())) / lanesOf(getSum().getType());
+}
+
+LogicalResult DotOp::verify() {
+  int64_t terms = getTerms(), lanes = lanesOf(getSum().getType());
+  auto fits = [&](Value operand) {
+    int64_t elements = lanesOf(operand.getType());
+    return elements == terms || elements == terms * lanes;
+  };
+  if (terms < 1 || !fits(getA()) || !fits(getB()))
+    return emitOpError("takes the same number of terms for each lane, or once for all");
+  return success();
+}
+
 LogicalResult AluOp::verify() {
   for (Value operand : getOperands())
     if (lanesOf(operand.getType()) != lanesOf(getResult().getType()))

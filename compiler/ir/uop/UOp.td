@@ -223,6 +223,23 @@ def WmmaOp : PureUOp<"wmma", [AllTypesMatch<["sum", "result"]>]> {
   let hasVerifier = 1;
 }
 
+def DotOp : PureUOp<"dot", [AllTypesMatch<["sum", "result"]>]> {
+  let summary = "each lane of the sum plus its terms of a times those of b, by the dot instruction `name` of the target";
+  let description = [{
+    Each lane has p terms of a and of b, which lie side by side: p elements for each lane, one lane after the other. An
+    operand of p elements gives all lanes the same ones.
+    `%new = uop.dot "vdpbf16ps" %a, %b, %sum : vector<2xbf16>, vector<32xbf16> -> vector<16xf32>`
+  }];
+  let arguments = (ins StrAttr:$name, AnyVectorOfNonZeroRank:$a, AnyVectorOfNonZeroRank:$b, AnyVectorOfNonZeroRank:$sum);
+  let results = (outs AnyVectorOfNonZeroRank:$result);
+  let assemblyFormat = "$name $a `,` $b `,` $sum attr-dict `:` type($a) `,` type($b) `->` type($result)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// How many terms a lane has.
+    int64_t getTerms();
+  }];
+}
+
 def BarrierOp : UOp<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "every item of the group waits here, and sees what the others wrote before";
   let assemblyFormat = "attr-dict";
