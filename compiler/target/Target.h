@@ -36,6 +36,9 @@ inline int64_t heldRows(TargetAttr target, int64_t keys, int64_t columns, int64_
   return isVector && fit >= 8 ? std::min(fit / 8 * 8, kMostHeldRows) : 0;
 }
 
+/// Rows of exponentials at most that are computed side by side, which do not wait for each other.
+inline constexpr int64_t kRowsTogether = 4;
+
 /// The largest part of a size that divides it, is a multiple of `step` and at most `most`; 0: there is none.
 constexpr int64_t largestPart(int64_t size, int64_t most, int64_t step = 1) {
   for (int64_t part = most / step * step; part > 0; part -= step)

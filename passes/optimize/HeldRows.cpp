@@ -10,15 +10,13 @@
 
 #include "passes/optimize/HeldRows.h"
 
-#include "passes/optimize/ApplyOpts.h"
 #include "passes/optimize/Product.h"
-#include "passes/optimize/StageValue.h"
+#include "passes/optimize/Trial.h"
 
 #include "ir/kernel/MatrixProduct.h"
 #include "target/Target.h"
 #include "target/Times.h"
 
-#include "mlir/IR/IRMapping.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
@@ -26,13 +24,13 @@
 using namespace kiln;
 using namespace kiln::kernel;
 using namespace mlir;
+using kiln::optimize::axesAlong;
 using kiln::optimize::HeldRows;
+using kiln::optimize::Trial;
 
 /// Rows of a block where the first cache holds scores of fewer: enough for two tiles. The second cache then holds as
 /// many keys and values as it can beside them.
 static constexpr int64_t kFewestRows = 28;
-/// Rows of exponentials at most that are computed side by side, which do not wait for each other.
-static constexpr int64_t kExponentialRows = 4;
 
 namespace {
 /// What a kernel's values and axes are in such a sum.
@@ -44,53 +42,7 @@ struct Attention {
   size_t rows, key, columns; ///< axes of the domain
   size_t terms;              ///< and that which a score is summed up over
 };
-
-/// A copy of a kernel, and the opts that have been applied to it.
-class Trial {
-public:
-  Trial(FuncOp func, TargetAttr target) : func_(cast<FuncOp>(func->clone(mapping_))), target_(target) {}
-
-  FuncOp func() { return *func_; }
-  template <typename T> T copyOf(T value) { return cast<T>(mapping_.lookup(Value(value))); }
-  Value copyOf(Value value) { return mapping_.lookup(value); }
-  /// False where the opt does not fit, or one before it did not.
-  void apply(OptKind kind, int64_t axis, int64_t amount, bool isValue = false) {
-    if (!fits_)
-      return;
-    auto opt = OptAttr::get(func_->getContext(), kind, axis, amount, isValue);
-    if (llvm::Error error = optimize::applyOpt(*func_, opt, target_)) {
-      llvm::consumeError(std::move(error));
-      fits_ = false;
-    }
-    opts_.push_back(opt);
-  }
-  /// Splits an axis; the id of its inner part.
-  int64_t split(OptKind kind, int64_t axis, int64_t amount) {
-    int64_t inner = optimize::freshAxis(*func_);
-    apply(kind, axis, amount);
-    return inner;
-  }
-  /// Holds a value inside an axis; the stage, null where it cannot be.
-  StageOp hold(Value value, int64_t axis);
-  bool fits() const { return fits_; }
-  ArrayRef<OptAttr> opts() const { return opts_; }
-
-private:
-  IRMapping mapping_;
-  OwningOpRef<FuncOp> func_;
-  TargetAttr target_;
-  SmallVector<OptAttr> opts_;
-  bool fits_ = true;
-};
 } // namespace
-
-StageOp Trial::hold(Value value, int64_t axis) {
-  apply(OptKind::STAGE, axis, optimize::numberOf(*func_, value), /*isValue=*/true);
-  for (Operation *user : value.getUsers())
-    if (auto stage = dyn_cast<StageOp>(user))
-      return stage;
-  return nullptr;
-}
 
 static bool isComputedFrom(Value value, Value source) {
   llvm::SetVector<Value> work;
@@ -163,16 +115,6 @@ static std::optional<Attention> find(FuncOp func) {
   return found.keys ? std::optional(found) : std::nullopt;
 }
 
-/// The axes of a stage's own walk that go along an axis of the domain, in loop order.
-static SmallVector<int64_t> axesAlong(StageOp stage, size_t axis) {
-  llvm::DenseSet<int64_t> along = kernel::axesOf(stage.getIndex().getSizes()[axis]);
-  SmallVector<int64_t> ids;
-  for (AxisAttr own : stage.getLoopAxes())
-    if (along.contains(own.getId()))
-      ids.push_back(own.getId());
-  return ids;
-}
-
 /// Both products by matrix instructions. The exponentials, which are rounded, are the second product's rows as they are
 /// held; keys past the last count nothing, because they and their values are held as 0.
 static std::optional<HeldRows> holdByMatrices(FuncOp func, Attention found, TargetAttr target) {
@@ -231,14 +173,15 @@ static std::optional<HeldRows> holdByMatrices(FuncOp func, Attention found, Targ
   multiply(held, keyAxes.back(), panel / instruction.getN(), keyColumns);
   multiply(sums, axesAlong(sums, found.columns).front(), columns / width, values);
   for (StageOp stage : stages) {
-    trial.apply(OptKind::UPCAST, axesAlong(stage, found.rows).front(), target::largestPart(block, kExponentialRows));
+    trial.apply(OptKind::UPCAST, axesAlong(stage, found.rows).front(),
+                target::largestPart(block, target::kRowsTogether));
     trial.apply(OptKind::VECTOR, axesAlong(stage, found.key).back(), panel);
   }
   bool isPacked = trial.fits() && faultOfProducts(trial.func(), target);
   if (isPacked)
     trial.hold(queries, -1);
   trial.apply(OptKind::VECTOR, found.columns, target::largestPart(columns, 4 * instruction.getN()));
-  trial.apply(OptKind::UPCAST, inBlock, target::largestPart(block, kExponentialRows));
+  trial.apply(OptKind::UPCAST, inBlock, target::largestPart(block, target::kRowsTogether));
   if (!trial.fits() || faultOfProducts(trial.func(), target))
     return std::nullopt;
   return HeldRows{SmallVector<OptAttr>(trial.opts()), found.rows, found.columns, int64_t(llvm::divideCeil(rows, block)),
@@ -333,7 +276,8 @@ static std::optional<HeldRows> holdByTiles(FuncOp func, Attention found, TargetA
   if (dot && trial.fits())
     trial.hold(keysLoad, -1);
   for (StageOp stage : llvm::drop_begin(stages)) {
-    trial.apply(OptKind::UPCAST, axesAlong(stage, found.rows).front(), target::largestPart(block, kExponentialRows));
+    trial.apply(OptKind::UPCAST, axesAlong(stage, found.rows).front(),
+                target::largestPart(block, target::kRowsTogether));
     trial.apply(OptKind::VECTOR, axesAlong(stage, found.key).back(), wide * lanes);
   }
   if (dot)
