@@ -150,3 +150,12 @@ double target::typicalSize(view::Expr size) {
       [&](view::Expr symbol) { values[symbol] = std::clamp<int64_t>(kTypicalSize, symbol.min(), symbol.max()); });
   return size.evaluate(values).value_or(1);
 }
+
+bool target::paysToHold(TargetAttr target, view::Expr length, mlir::Type element, double steps, size_t walks) {
+  if (walks < 2 || steps * double(walks - 1) < kFewestHeldSteps || target.maxItems() > 0 ||
+      !(element.isF32() || element.isF64()) || !length.isConst())
+    return false;
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8, lanes = target.vectorBits() / 8 / bytes;
+  int64_t points = length.constant();
+  return lanes > 1 && points >= lanes && points <= target.cacheBytes(2) / 4 / bytes;
+}

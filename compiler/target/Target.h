@@ -39,6 +39,17 @@ inline int64_t heldRows(TargetAttr target, int64_t keys, int64_t columns, int64_
 /// Rows of exponentials at most that are computed side by side, which do not wait for each other.
 inline constexpr int64_t kRowsTogether = 4;
 
+/// What holding an element takes that is stored once and read in so many walks, in steps of an addition (AluTraits), as
+/// the schedule counts them.
+constexpr double stepsToHold(size_t walks) { return 1 + double(walks); }
+
+/// What takes fewer steps is computed again as soon as it is stored and read.
+inline constexpr double kFewestHeldSteps = 8;
+
+/// Whether a kernel holds a row of values which several walks of the row would compute each, in so many steps an
+/// element: a CPU does where a row of them and one that they are made of fit the second cache.
+bool paysToHold(TargetAttr target, view::Expr length, mlir::Type element, double steps, size_t walks);
+
 /// The largest part of a size that divides it, is a multiple of `step` and at most `most`; 0: there is none.
 constexpr int64_t largestPart(int64_t size, int64_t most, int64_t step = 1) {
   for (int64_t part = most / step * step; part > 0; part -= step)

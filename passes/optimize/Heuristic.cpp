@@ -13,6 +13,7 @@
 #include "passes/optimize/HeldRows.h"
 #include "passes/optimize/MatrixTile.h"
 #include "passes/optimize/Product.h"
+#include "passes/optimize/RowStages.h"
 #include "passes/optimize/Work.h"
 
 #include "ir/kernel/MatrixProduct.h"
@@ -108,6 +109,8 @@ private:
   /// The same by dot instructions: a step of the sum is then several terms, which lie side by side.
   bool chooseDots(const Product &product);
   void chooseLanes();
+  /// For values that several walks of a row would compute. False where there are none that are worth holding.
+  bool chooseRowStages();
   /// For a product of a weight and one vector, by matrix instructions. False where there is none.
   bool chooseVectorByMatrices();
   /// For a sum of products with a matrix of which each element is used once, which takes as long as the matrix is read:
@@ -758,6 +761,19 @@ void Chooser::chooseLanes() {
   add(OptKind::VECTOR, best, vectors * lanes);
 }
 
+bool Chooser::chooseRowStages() {
+  std::optional<optimize::RowStages> held =
+      optimize::chooseRowStages(func_, target_, opts_, [&](size_t axis) { return loopOf(axis); });
+  if (!held)
+    return false;
+  opts_ = held->opts;
+  countOf_[held->rows] = held->blocks;
+  SmallVector<size_t> kept = keptAxes();
+  llvm::erase_if(kept, [&](size_t axis) { return loopOf_.contains(axis); });
+  chooseChunks(kept);
+  return true;
+}
+
 SmallVector<size_t> Chooser::chooseTotals() {
   SmallVector<size_t> axes;
   int64_t totals = 1;
@@ -883,6 +899,8 @@ SmallVector<OptAttr> Chooser::choose() {
     if (Chooser tried = *this;
         hasVectors && totals.empty() && (tried.*way)() && optimize::fits(func_, tried.opts_, target_))
       return tried.opts_;
+  if (totals.empty() && chooseRowStages())
+    return opts_;
   if (hasVectors && totals.empty())
     chooseLanes();
   chooseChunks(keptAxes(totals));

@@ -76,6 +76,8 @@ private:
   void realize(Value value);
   void decide(Value value);
   bool isCheaperInside(Value value);
+  /// Whether the one kernel that needs a value in several walks of a row holds it instead of computing it in each.
+  bool isHeldInRow(Value value, double operations) const;
   void giveUsesToOperands(Value value);
   /// `use` is the reader's, or its loops with the view of its input.
   void addUse(const Edge &edge, Use use);
@@ -96,6 +98,7 @@ private:
   std::vector<Kernel> kernels_;
   llvm::DenseSet<Operation *> narrow_; ///< sums of products that take their operands as these are before a cast
   llvm::DenseMap<Value, Placement> placements_;
+  llvm::DenseSet<Value> held_; ///< for a row at a time, by its kernel
 };
 
 } // namespace
@@ -314,6 +317,32 @@ void Fuser::setProduct(Kernel &kernel, graph::ReduceOp reduce, const Domain::Red
   kernel.isStaged = target::stagesOperands(rows, typicalSize(kernel.domain.sizes()[kernel.columns]), depth);
 }
 
+bool Fuser::isHeldInRow(Value value, double operations) const {
+  ArrayRef<Use> uses = uses_.find(value)->second;
+  // Sums that do not need each other share one walk; what is stored has another.
+  if (llvm::all_of(uses, [](const Use &use) { return use.inside; }))
+    return false;
+  const Kernel &kernel = kernels_[uses.front().kernel];
+  ArrayRef<Expr> sizes = kernel.domain.sizes();
+  // Walks along the kernel's last axis, and rows around it.
+  size_t along = sizes.size(), rows;
+  while (along > 0 && sizes[along - 1].isConst(1))
+    --along;
+  if (kernel.product || along < 2 || !kernel.domain.isReduced(along - 1))
+    return false;
+  rows = --along;
+  while (rows > 0 && (sizes[rows - 1].isConst(1) || kernel.domain.isReduced(rows - 1)))
+    --rows;
+  ShapeTracker tracker = kernel.domain.widen(uses.front().tracker);
+  llvm::SmallBitVector moves = axesOf(tracker);
+  bool areWalks = llvm::all_of(uses, [&](const Use &use) {
+    return use.kernel == uses.front().kernel && kernel.domain.widen(use.tracker) == tracker &&
+           (!use.inside || ArrayRef<int64_t>(use.loops) == ArrayRef<int64_t>{int64_t(along)});
+  });
+  return areWalks && rows > 0 && moves.test(rows - 1) && moves.test(along) && !isMasked(tracker) &&
+         target::paysToHold(target_, sizes[along], getElementTypeOrSelf(value), operations, uses.size());
+}
+
 bool Fuser::isCheaperInside(Value value) {
   ArrayRef<Use> uses = uses_[value];
   if (uses.size() > kMostUses) {
@@ -378,6 +407,15 @@ bool Fuser::isCheaperInside(Value value) {
     inside += launches * rates_.getLaunchNs() + totals * (1 + kernels.size()) / rates_.getBytesPerNs();
   inside += reads * kernels.size() / rates_.getBytesPerNs();
   outside += (reads + moved * (1 + kernels.size())) / rates_.getBytesPerNs();
+  if (!reduce && isHeldInRow(value, operations)) {
+    double held = timesOf(uses.front()) * (operations + target::stepsToHold(uses.size())) / rates_.getOpsPerNs() +
+                  reads / rates_.getBytesPerNs();
+    if (held < std::min(inside, outside)) {
+      placements_[value] = {host::Reason::Held, std::llround(held), std::llround(outside), 1};
+      held_.insert(value);
+      return true;
+    }
+  }
   bool isInside = inside <= outside;
   placements_[value] = {isInside ? host::Reason::Inside : host::Reason::Cost, std::llround(inside),
                         std::llround(outside), unsigned(kernels.size())};
@@ -403,7 +441,9 @@ void Fuser::addUse(const Edge &edge, Use use) {
 void Fuser::giveUsesToOperands(Value value) {
   std::vector<Use> uses = uses_[value];
   // What is held is computed once, wherever it is used.
-  if (value.getDefiningOp()->hasAttr(kHeldAttr))
+  if (held_.contains(value))
+    uses = {*llvm::find_if(uses, [](const Use &use) { return !use.inside; })};
+  else if (value.getDefiningOp()->hasAttr(kHeldAttr))
     uses = {*llvm::min_element(uses, [&](const Use &a, const Use &b) { return timesOf(a) < timesOf(b); })};
   graph::ReduceOp reduce = reduceOf(value);
   auto gather = value.getDefiningOp<graph::GatherOp>();
