@@ -98,6 +98,11 @@ static Uses usesOf(host::AllocOp alloc) {
 namespace {
 struct ReuseInputs : kiln::impl::ReuseInputsBase<ReuseInputs> {
   void runOnOperation() override {
+    // A pass is run on one recipe after another.
+    kernels_.clear();
+    launches_.clear();
+    uses_.clear();
+    variants_.clear();
     for (auto func : getOperation().getOps<kernel::FuncOp>())
       kernels_[func.getName()] = func;
     SmallVector<host::LaunchOp> launches;
