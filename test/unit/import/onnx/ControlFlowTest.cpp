@@ -187,9 +187,9 @@ TEST_CASE("a body that does not fit the Loop is an error") {
 }
 
 /// y, t = running sums of x's slices [3, 2] from s on: the last one, and all.
-static OnnxModel scanModel(int64_t opset = 21) {
+static OnnxModel scanModel(int64_t opset = 21, int64_t slices = 3) {
   OnnxModel model(opset);
-  model.input("s", {2}).input("x", {3, 2}).output("y").output("t");
+  model.input("s", {2}).input("x", {slices, 2}).output("y").output("t");
   ::onnx::NodeProto &node = model.node("Scan", {"s", "x"}, {"y", "t"});
   node.set_name("scan");
   setInt(node, "num_scan_inputs", 1);
@@ -218,6 +218,10 @@ TEST_CASE("Scan runs its body on each slice, from either end") {
   CHECK(secondOf(model, inputs) == std::vector<float>{5, 16, 8, 20, 9, 22});
   setInts(*model.graph().mutable_node(0), "scan_output_directions", {1});
   CHECK(secondOf(model, inputs) == std::vector<float>{9, 22, 8, 20, 5, 16});
+}
+
+TEST_CASE("Scan of no slices is an error") {
+  CHECK_THAT(scanModel(21, 0).import(), Contains("node 'scan' (Scan): elements 0 to 1 are not within an axis of size 0"));
 }
 
 TEST_CASE("Scan's slices lie along the axes that it names") {
