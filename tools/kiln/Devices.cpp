@@ -1,7 +1,7 @@
 #include "Devices.h"
 
 #include "InterpDevice.h"
-#include "render/HostC.h"
+#include "render/CHost.h"
 #include "runtime/device/cpu/cpu.h"
 #include "support/Error.h"
 #include "target/Cpu.h"

@@ -5,7 +5,7 @@
 #include "package/CSource.h"
 #include "package/Link.h"
 #include "package/OutputFile.h"
-#include "render/HostC.h"
+#include "render/CHost.h"
 #include "render/Jit.h"
 #include "render/Listing.h"
 #include "render/LlvmEmit.h"
@@ -88,7 +88,7 @@ llvm::Expected<llvm::StringRef> Rendering::code() const {
 
 llvm::Expected<std::string> Rendering::sourceC(const ModelNames &names, const WeightsOf &weights,
                                                bool isSelfContained) const {
-  render::HostCOptions options;
+  render::CHostOptions options;
   options.name = model_.name();
   options.symbol = names.symbol;
   options.prefix = names.prefix;
@@ -96,7 +96,7 @@ llvm::Expected<std::string> Rendering::sourceC(const ModelNames &names, const We
   options.weights = weightSource();
   options.weightsInFile = weights.placement == render::WeightPlacement::Absent;
   options.weightsDigest = weights.digest;
-  return render::renderHostC(tables_, options);
+  return render::renderCHost(tables_, options);
 }
 
 static render::ProgramOptions programOptions(const Rendering &rendering, const ModelNames &names, llvm::StringRef code,

@@ -1,6 +1,6 @@
 #include "RunModel.h"
 
-#include "render/HostC.h"
+#include "render/CHost.h"
 
 #include <catch2/catch.hpp>
 
@@ -8,12 +8,12 @@ using namespace kiln;
 
 test::RunModel::RunModel(const Setup &setup, llvm::StringRef text) {
   Module module(text);
-  render::HostCOptions options;
+  render::CHostOptions options;
   options.name = "model";
   options.device = setup.device.name;
   if (setup.device.source)
     options.code = setup.device.source(module.kernels());
-  source_ = llvm::cantFail(render::renderHostC(render::modelTables(*module), options));
+  source_ = llvm::cantFail(render::renderCHost(render::modelTables(*module), options));
   compiled_ = std::make_unique<CompiledC>(setup.compiler, source_,
                                           std::vector<std::string>{std::string("-I") + KILN_RUNTIME_INCLUDE});
   model_ = static_cast<const kiln_model *>(compiled_->address("kiln_the_model"));

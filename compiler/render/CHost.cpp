@@ -1,4 +1,4 @@
-#include "render/HostC.h"
+#include "render/CHost.h"
 
 #include "render/CStyle.h"
 #include "render/EntryPoints.h"
@@ -18,7 +18,7 @@ namespace {
 /// Writes the tables of kiln/program.h.
 class TableWriter {
 public:
-  explicit TableWriter(const HostCOptions &options) : options_(options), functions_(kC11) {}
+  explicit TableWriter(const CHostOptions &options) : options_(options), functions_(kC11) {}
 
   llvm::Expected<std::string> run(const ModelTables &tables);
 
@@ -37,7 +37,7 @@ private:
   std::string code();
   void entryPoints();
 
-  const HostCOptions &options_;
+  const CHostOptions &options_;
   SemanticFunctions functions_;
   std::string text_;
 };
@@ -262,6 +262,6 @@ llvm::Expected<std::string> TableWriter::run(const ModelTables &tables) {
       .str();
 }
 
-llvm::Expected<std::string> render::renderHostC(const ModelTables &tables, const HostCOptions &options) {
+llvm::Expected<std::string> render::renderCHost(const ModelTables &tables, const CHostOptions &options) {
   return TableWriter(options).run(tables);
 }

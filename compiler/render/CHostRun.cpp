@@ -1,4 +1,4 @@
-#include "render/HostC.h"
+#include "render/CHost.h"
 
 #include "ir/host/Call.h"
 #include "render/Pattern.h"

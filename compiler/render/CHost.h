@@ -1,4 +1,4 @@
-//===- HostC.h - A whole model as one C file ----------------------------------===//
+//===- CHost.h - A whole model as one C file ----------------------------------===//
 //
 // Stage: render (host and uop → C11).  The file defines one constant kiln_model: tables, host program and, on device c,
 // the kernels. All else in it is static, so models can be linked together. It needs the runtime's headers and is clean
@@ -28,7 +28,7 @@ inline target::Device cDevice() {
           .source = nullptr};
 }
 
-struct HostCOptions {
+struct CHostOptions {
   std::string name;                      ///< of the model
   std::string symbol = "kiln_the_model"; ///< what the kiln_model is called
   std::string prefix;                    ///< of its functions, which EntryPoints.h lists; "": it has none
@@ -49,7 +49,7 @@ inline constexpr int64_t kMostWeightBytesInSource = 4096;
 inline bool weightsInSource(const ModelTables &tables) { return tables.weightBytes <= kMostWeightBytesInSource; }
 
 /// An error is one of reading weights.
-llvm::Expected<std::string> renderHostC(const ModelTables &tables, const HostCOptions &options);
+llvm::Expected<std::string> renderCHost(const ModelTables &tables, const CHostOptions &options);
 
 /// The host program alone: the definition of `static kiln_status run(kiln_context *, const int64_t *)` and of what it
 /// needs. The functions that it calls are noted in `functions`.

@@ -1,7 +1,7 @@
 // Models as C: compiled by gcc and clang with every warning an error, and run by the real runtime.
 #include "RunModel.h"
 
-#include "render/HostC.h"
+#include "render/CHost.h"
 
 #include <catch2/catch.hpp>
 
@@ -42,10 +42,10 @@ std::vector<float> runFloats(test::RunModel &model, const std::vector<std::vecto
   return model.output<float>(0);
 }
 
-std::string sourceOf(const std::string &text, render::HostCOptions options) {
+std::string sourceOf(const std::string &text, render::CHostOptions options) {
   test::Module module(text);
   options.name = "model";
-  return llvm::cantFail(render::renderHostC(render::modelTables(*module), options));
+  return llvm::cantFail(render::renderCHost(render::modelTables(*module), options));
 }
 
 } // namespace
@@ -183,7 +183,7 @@ TEST_CASE("sizes divide as Python does, negative ones too") {
 TEST_CASE("large weights are no literals") {
   std::string weight = R"(inputs = [], outputs = [],
     weights = [#host.weight<"w", tensor<2000xf32>, dense<1.0> : tensor<2000xf32>>])";
-  render::HostCOptions options;
+  render::CHostOptions options;
   std::string source = sourceOf(addModel(weight, ""), options);
   CHECK(llvm::StringRef(source).contains("extern const unsigned char kiln_the_weights[];"));
   CHECK(llvm::StringRef(source).contains(".weight_data = kiln_the_weights,"));
@@ -194,7 +194,7 @@ TEST_CASE("large weights are no literals") {
 extern "C" const kiln_device kiln_device_other = {};
 
 TEST_CASE("a device that loads source gets it as it is") {
-  render::HostCOptions options;
+  render::CHostOptions options;
   options.device = "other";
   options.code = "line \"one\"\nline two ?"
                  "?/\n\\";
