@@ -1,0 +1,191 @@
+//===- IndexMath.cpp - Sizes, places and guards as uops ----------------------------===//
+//
+// Where a kernel reads and which of its points count are expressions over loop variables. They are resolved to what the
+// open scopes know of these variables, taken at one unrolled point or lane where that is asked for, and written in the
+// outermost scope that binds what is left of them, once there.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/lower/KernelLowering.h"
+
+#include "passes/lower/IndexRange.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+using namespace kiln;
+using namespace kiln::lower;
+using namespace mlir;
+using view::Expr;
+
+Expr KernelLowering::resolve(Expr expr) const {
+  for (size_t depth = scopes_.size(); depth-- > 0;) {
+    // A reduce goes through an axis once more inside, by a loop of its own.
+    auto isOpenedInside = [&](Expr variable) {
+      return llvm::any_of(ArrayRef(scopes_).drop_front(depth + 1),
+                          [&](const std::unique_ptr<Scope> &scope) { return scope->variables.contains(variable); });
+    };
+    llvm::DenseMap<Expr, Expr> values;
+    for (auto [variable, value] : scopes_[depth]->substitutions)
+      if (!isOpenedInside(variable))
+        values[variable] = value;
+    if (!values.empty())
+      expr = expr.substitute(values);
+  }
+  return expr;
+}
+
+Expr KernelLowering::fix(Expr expr, ArrayRef<int64_t> axes, ArrayRef<int64_t> point) const {
+  if (axes.empty())
+    return expr;
+  llvm::DenseMap<Expr, Expr> values;
+  for (auto [axis, at] : llvm::zip(axes, point))
+    values[variableOf(axis)] = at;
+  return expr.substitute(values);
+}
+
+view::Index KernelLowering::fix(view::Index where, ArrayRef<int64_t> axes, ArrayRef<int64_t> point) const {
+  return {fix(where.index, axes, point), fix(where.valid, axes, point)};
+}
+
+Expr KernelLowering::atLane(Expr expr, int64_t lane) const { return fix(expr, walk().lane, lane); }
+
+bool KernelLowering::dependsOnLane(Expr expr) const {
+  if (walk().lane < 0)
+    return false;
+  AxisSet axes = none();
+  addVariables(expr, axes);
+  return hasLanes(axes);
+}
+
+bool KernelLowering::lanesAreNeighbours(Expr index) const {
+  Expr first = atLane(index, 0);
+  for (int64_t lane = 1; lane < lanes(); ++lane)
+    if (!(atLane(index, lane) - first).isConst(lane))
+      return false;
+  return true;
+}
+
+Expr KernelLowering::guardOf(const AxisSet &axes) const { return guardOf(axes, AxisSet(axes_.size(), true)); }
+
+Expr KernelLowering::guardOf(const AxisSet &axes, const AxisSet &among) const {
+  SmallVector<Expr> terms;
+  for (Expr guard : walk().guards) {
+    AxisSet guarded = none();
+    addVariables(guard, guarded);
+    const Scope *test = testOf(guard);
+    bool known = test ? test->inside : holdsForReaders(guard);
+    if (!known && guarded.anyCommon(axes) && !guarded.test(among))
+      terms.push_back(guard);
+  }
+  return view::logicalAnd(terms);
+}
+
+view::Index KernelLowering::indexAt(const view::ShapeTracker &tracker, AxisSet axes) const {
+  view::Index where = tracker.at(kernel::positionOf(walk().index, tracker));
+  addVariables(where.index, axes);
+  addVariables(where.valid, axes);
+  Expr valid = resolve(view::logicalAnd({where.valid, guardOf(axes)}));
+  return {view::simplifyUnder(resolve(where.index), valid), valid};
+}
+
+Value KernelLowering::constant(TypedAttr value) {
+  Value &known = constants_[value];
+  if (!known) {
+    OpBuilder::InsertionGuard guard(builder_);
+    builder_.setInsertionPointToStart(&out_.getBody().front());
+    if (constants_.size() > 1)
+      for (auto &[attr, other] : constants_)
+        if (other)
+          builder_.setInsertionPointAfterValue(other);
+    known = uop::ConstOp::create(builder_, loc_, value.getType(), value);
+  }
+  return known;
+}
+
+Value KernelLowering::constant(Type type, int64_t value) { return constant(builder_.getIntegerAttr(type, value)); }
+
+Value KernelLowering::condition(Expr expr) {
+  return expr.isConst() ? constant(builder_.getI1Type(), expr.constant()) : index(expr);
+}
+
+Value KernelLowering::index(Expr expr) {
+  if (expr.isConst())
+    return constant(indexType_, expr.constant());
+  size_t depth = depthOf(expr);
+  if (expr.kind() == Expr::Kind::Var)
+    return scopes_[depth]->variables.at(expr);
+  if (Value known = scopes_[depth]->indices.lookup(expr))
+    return known;
+  Value value = indexOp(expr, depth);
+  return scopes_[depth]->indices[expr] = value;
+}
+
+Value KernelLowering::indexOp(Expr expr, size_t depth) {
+  Type boolean = builder_.getI1Type();
+  SmallVector<Expr> operands(expr.operands());
+  auto fold = [&](Alu kind, Type type) {
+    // Outer terms first: what does not change in a loop is summed before it.
+    Value value;
+    for (size_t where = 0; where <= depth; ++where)
+      for (Expr operand : operands) {
+        if (depthOf(operand) != where)
+          continue;
+        Value next = index(operand);
+        value = value ? alu(kind, {value, next}, type, where) : next;
+      }
+    return value;
+  };
+  // A constant last: what differs by one only, as the rows of a register tile do, shares the rest, and the constant is
+  // the displacement of an address.
+  if (expr.kind() == Expr::Kind::Add && operands.back().isConst()) {
+    Value rest = index(expr - operands.back());
+    return alu(Alu::ADD, {rest, index(operands.back())}, indexType_, depth);
+  }
+  auto binary = [&](Alu kind, Type type) {
+    Value a = index(operands[0]), b = index(operands[1]);
+    return alu(kind, {a, b}, type, depth);
+  };
+  bool natural = operands[0].min() >= 0 && operands[1].min() > 0;
+  switch (expr.kind()) {
+  case Expr::Kind::Add:
+    return fold(Alu::ADD, indexType_);
+  case Expr::Kind::And:
+    return fold(Alu::AND, boolean);
+  case Expr::Kind::Mul:
+    return binary(Alu::MUL, indexType_);
+  case Expr::Kind::FloorDiv:
+    return binary(natural ? Alu::IDIV : Alu::FLOORDIV, indexType_);
+  case Expr::Kind::Mod:
+    return binary(natural ? Alu::MOD : Alu::FLOORMOD, indexType_);
+  case Expr::Kind::Min:
+    return binary(Alu::MIN, indexType_);
+  case Expr::Kind::Max:
+    return binary(Alu::MAX, indexType_);
+  case Expr::Kind::Less:
+    // -i < 0 is 0 < i, which addresses have.
+    if (Expr turned = -operands[0], bound = -operands[1];
+        bound.isConst() && turned.weight() < operands[0].weight() && fitsInt32(turned) && fitsInt32(bound))
+      operands = {bound, turned};
+    return binary(Alu::CMPLT, boolean);
+  case Expr::Kind::Const:
+  case Expr::Kind::Var:
+    break;
+  }
+  llvm_unreachable("constants and variables have values already");
+}
+
+Value KernelLowering::laneCondition(Expr expr, size_t depth, Value inside) {
+  Type boolean = builder_.getI1Type();
+  llvm::DenseMap<Expr, Value> known;
+  SmallVector<Value> values;
+  for (int64_t lane = 0; lane < lanes(); ++lane) {
+    Expr one = atLane(expr, lane);
+    Value &value = known[one];
+    if (!value && one.isConst())
+      value = inside && one.isConst(1) ? inside : constant(boolean, one.constant());
+    else if (!value)
+      value = inside ? alu(Alu::AND, {index(one), inside}, boolean, depth) : index(one);
+    values.push_back(value);
+  }
+  return uop::VectorizeOp::create(at(depth), loc_, VectorType::get({lanes()}, boolean), values);
+}

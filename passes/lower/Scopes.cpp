@@ -1,0 +1,238 @@
+//===- Scopes.cpp - Where code goes, and the loops and tests around it -------------===//
+//
+// Values go outward: into the outermost scope that binds all that they are computed from. So code is written at several
+// places at once, each the end of a scope so far, and not only where the innermost loop is.
+//
+// Splits that do not divide leave guards, index < size. Tested at every point they would cost more than the arithmetic.
+// So a loop over the innermost part of an axis ends where the domain does, and what guards are left are asked for once
+// outside the innermost code, of which there are then two copies: one whose points all lie inside, and one at the edge.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/lower/KernelLowering.h"
+
+using namespace kiln;
+using namespace kiln::lower;
+using namespace mlir;
+using kernel::AxisKind;
+using view::Expr;
+
+size_t KernelLowering::depthOf(Expr expr) const {
+  size_t depth = 0;
+  expr.forEachVariable([&](Expr variable) {
+    for (size_t scope = scopes_.size(); scope-- > depth;)
+      if (scopes_[scope]->variables.contains(variable)) {
+        depth = scope;
+        return;
+      }
+  });
+  return depth;
+}
+
+size_t KernelLowering::depthOf(const AxisSet &axes) const {
+  size_t depth = 0;
+  for (unsigned axis : axes.set_bits()) {
+    Expr variable = variableOf(axis);
+    for (size_t scope = scopes_.size(); scope-- > depth;) {
+      if (scopes_[scope]->variables.contains(variable) || scopes_[scope]->substitutions.contains(variable)) {
+        depth = scope;
+        break;
+      }
+    }
+  }
+  return depth;
+}
+
+size_t KernelLowering::placeOf(const AxisSet &axes) const {
+  // In a branch that tests a guard, what the guard is about stays there: each of the two copies runs when it is needed.
+  size_t depth = depthOf(axes);
+  for (size_t scope = depth + 1; scope < scopes_.size(); ++scope)
+    for (Expr guard : scopes_[scope]->tested) {
+      AxisSet guarded = none();
+      addVariables(guard, guarded);
+      if (guarded.anyCommon(axes))
+        depth = scope;
+    }
+  return depth;
+}
+
+OpBuilder &KernelLowering::at(size_t depth) {
+  Scope &scope = *scopes_[depth];
+  if (scope.before)
+    builder_.setInsertionPoint(scope.before);
+  else
+    builder_.setInsertionPointToEnd(scope.block);
+  return builder_;
+}
+
+void KernelLowering::inScope(size_t depth, llvm::function_ref<void()> body) {
+  std::vector<std::unique_ptr<Scope>> inner(std::make_move_iterator(scopes_.begin() + depth + 1),
+                                            std::make_move_iterator(scopes_.end()));
+  scopes_.resize(depth + 1);
+  body();
+  scopes_.insert(scopes_.end(), std::make_move_iterator(inner.begin()), std::make_move_iterator(inner.end()));
+}
+
+bool KernelLowering::mayEndEarly(int64_t axis) {
+  // Readers end their own loops where the domain does, so a stage need not be filled further in steps that are theirs.
+  // In others it might hold nothing where their lanes or unrolled points still read.
+  if (!walk().stage)
+    return true;
+  for (kernel::PartAttr part : kernel::StageOp(walk().stage).getParts()) {
+    Expr index = walk().index[part.getAxis()], variable = variableOf(axis);
+    if (view::provablyEqual(index - fix(index, axis, 0), variable * part.getStep()))
+      return !llvm::is_contained(walk().zeros, size_t(part.getAxis())) &&
+             view::provablyEqual(axisOf(axis).getSize().getValue(), part.getCount().getValue());
+  }
+  return true; // a reduced axis
+}
+
+Expr KernelLowering::endOf(int64_t axis, ArrayRef<int64_t> inside, SmallVector<Expr> &settled, Expr &trips) {
+  Expr end = axisOf(axis).getSize().getValue(), variable = variableOf(axis);
+  // Items that meet at barriers walk the same loops, and the last step of a held loop is known by its number.
+  bool isShared = llvm::any_of(axes_, [](auto other) { return other && other.getKind() == AxisKind::Item; });
+  if (isShared || llvm::is_contained(heldLoops_, axis) || !mayEndEarly(axis))
+    return end;
+  for (auto [index, size] : llvm::zip(walk().index, func_.getDomain().getSizes())) {
+    Expr guard = view::less(index, size), rest = fix(index, axis, 0), step = fix(index, axis, 1) - rest;
+    if (!llvm::is_contained(walk().guards, guard) || !step.isConst() || step.constant() < 1 ||
+        !view::provablyEqual(index - rest, variable * step))
+      continue;
+    if (!step.isConst(1)) { // tiles that begin past the end have nothing in them; of the last one each point is tested
+      Expr begin = rest;
+      rest.forEachVariable([&](Expr other) {
+        if (int64_t id = kernel::loopAxisOf(other); id >= 0 && (!isBound(id) || llvm::is_contained(inside, id)))
+          begin = begin.substitute({{other, 0}});
+      });
+      if ((rest - begin).min() >= 0)
+        end = view::minimum(end, resolve(view::ceilDiv(size - begin, step)));
+      continue;
+    }
+    AxisSet around = none();
+    addVariables(rest, around);
+    // A loop that is opened again inside is not where it stands around.
+    auto isKnown = [&](unsigned other) { return isBound(other) && !llvm::is_contained(inside, other); };
+    if (!llvm::all_of(around.set_bits(), isKnown))
+      continue;
+    end = view::minimum(end, resolve(size - rest));
+    settled.push_back(guard);
+    Expr parts = 1;
+    for (unsigned other : around.set_bits())
+      parts = parts * axisOf(other).getSize().getValue();
+    trips = view::ceilDiv(size, view::maximum(parts, 1));
+  }
+  return end;
+}
+
+uop::RangeOp KernelLowering::openLoop(int64_t axis, ValueRange inits, bool reduce, ArrayRef<int64_t> inside) {
+  kernel::AxisAttr attr = axisOf(axis);
+  SmallVector<Expr> settled;
+  Expr trips;
+  Value from = constant(indexType_, 0), to = index(endOf(axis, inside, settled, trips));
+  auto range = uop::RangeOp::create(here(), loc_, from, to, inits, nextLoop_++, reduce);
+  trips_[range] = settled.empty() ? attr.getSize().getValue() : trips;
+  auto scope = std::make_unique<Scope>();
+  scope->block = &range.getBody().front();
+  scope->variables[kernel::loopVariable(attr)] = range.getIndex();
+  scope->tested = settled;
+  scope->inside = !settled.empty();
+  scope->outerBefore = std::exchange(scopes_.back()->before, range);
+  scopes_.push_back(std::move(scope));
+  return range;
+}
+
+void KernelLowering::closeLoop(ValueRange yields) {
+  for (llvm::unique_function<void()> &emit : scopes_.back()->last)
+    emit();
+  uop::YieldOp::create(here(), loc_, yields);
+  Operation *outerBefore = scopes_.back()->outerBefore;
+  scopes_.pop_back();
+  scopes_.back()->before = outerBefore;
+}
+
+void KernelLowering::inBranches(Expr test, llvm::function_ref<void(bool)> body) {
+  Value condition = this->condition(test);
+  auto branch = uop::IfOp::create(here(), loc_, condition);
+  for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()}) {
+    auto scope = std::make_unique<Scope>();
+    scope->block = &region->emplaceBlock();
+    scope->outerBefore = std::exchange(scopes_.back()->before, branch);
+    scopes_.push_back(std::move(scope));
+    body(region == &branch.getThenRegion());
+    closeLoop({});
+  }
+}
+
+const Scope *KernelLowering::testOf(Expr guard) const {
+  AxisSet axes = none();
+  addVariables(guard, axes);
+  for (const std::unique_ptr<Scope> &scope : llvm::reverse(scopes_)) {
+    if (llvm::is_contained(scope->tested, guard))
+      return scope.get();
+    // A loop that is opened again for a reduce goes over points that were not tested.
+    if (llvm::any_of(axes.set_bits(), [&](unsigned axis) { return scope->variables.contains(variableOf(axis)); }))
+      return nullptr;
+  }
+  return nullptr;
+}
+
+bool KernelLowering::holdsForReaders(Expr guard) const {
+  if (!walk().stage)
+    return false;
+  SmallVector<int64_t> own, last;
+  for (kernel::AxisAttr axis : walk().axes) {
+    Expr size = axis.getSize().getValue();
+    if (!size.isConst())
+      return false;
+    own.push_back(axis.getId());
+    last.push_back(size.constant() - 1);
+  }
+  Expr atEnd = resolve(fix(guard, own, last));
+  return llvm::any_of(scopes_, [&](const std::unique_ptr<Scope> &scope) {
+    return scope->inside && llvm::is_contained(scope->tests, atEnd);
+  });
+}
+
+bool KernelLowering::meetsInside() {
+  for (auto reduce : func_.getBody().getOps<kernel::ReduceOp>())
+    for (int64_t axis : reduce.getAxes())
+      if (axisOf(axis).getKind() == AxisKind::Item)
+        return true;
+  return llvm::any_of(func_.getBody().getOps<kernel::StageOp>(), [&](auto stage) { return isLocal(stage); });
+}
+
+void KernelLowering::atEdges(llvm::function_ref<void()> body) {
+  // A guard grows along every axis, so it holds for all unrolled points, and for all items, when it does for the last.
+  bool meets = meetsInside();
+  SmallVector<Expr> tests, guards;
+  for (Expr guard : walk().guards) {
+    AxisSet axes = none();
+    addVariables(guard, axes);
+    bool ready = llvm::all_of(axes.set_bits(), [&](unsigned axis) { return isBound(axis) || isUnrolled(axis); });
+    if (!ready || testOf(guard))
+      continue;
+    SmallVector<int64_t> several, last;
+    for (unsigned axis : axes.set_bits())
+      if (isUnrolled(axis) || (meets && axisOf(axis).getKind() == AxisKind::Item)) {
+        several.push_back(axis);
+        last.push_back(sizeOf(axis) - 1);
+      }
+    guards.push_back(guard);
+    tests.push_back(resolve(fix(guard, several, last)));
+  }
+  Expr test = view::logicalAnd(tests);
+  if (test.isConst(1)) {
+    Scope &scope = *scopes_.back();
+    if (!guards.empty()) {
+      scope.tested = guards;
+      scope.inside = true;
+    }
+    return body();
+  }
+  inBranches(test, [&](bool isInside) {
+    scopes_.back()->tested = guards;
+    scopes_.back()->tests = tests;
+    scopes_.back()->inside = isInside;
+    body();
+  });
+}
