@@ -1,4 +1,11 @@
 //===- UopDecoder.cpp - From the uop dialect to instructions ------------------===//
+//
+// A kernel runs once per item, perhaps millions of times, so that walking the ops of its IR each time would take longer
+// than what they compute. Here it is translated once: each value gets its bytes in a frame, loops and tests become
+// jumps, and what can be found out beforehand (the function of an ALU row, how many bytes are moved) stands in the
+// instruction. Constants lie in the frame from the start.
+//
+//===----------------------------------------------------------------------===//
 
 #include "interp/UopCode.h"
 #include "interp/UopInterpreter.h"

@@ -1,3 +1,13 @@
+//===- CHostRun.cpp - The host program as a C function ------------------------===//
+//
+// The host program has values and regions that give results, C has statements. So what an op computes becomes a
+// constant, and what an if or a loop gives is declared before it and assigned at the end of each branch or step. Sizes
+// are computed in int64_t and may wrap where a caller gives large ones: that is noted in each statement, and the run
+// ends with a message before the number is used. Each call into the runtime may fail and then ends the run with its
+// status.
+//
+//===----------------------------------------------------------------------===//
+
 #include "render/CHost.h"
 
 #include "ir/host/Call.h"

@@ -1,4 +1,12 @@
 //===- EmitMemory.cpp - Loads, gathers and stores ---------------------------------===//
+//
+// A load of a vector may be one access, or as many as there are lanes: that depends on whether the index of lane l is
+// that of lane 0 plus l, which is asked of the expression, not of the view. A row that is data and a stride other than
+// 1 ask for lanes one by one; a mask that differs by lane is a vector of bools beside one access.
+//
+// What lies outside a view reads as 0: its condition becomes the load's gate, unless a test around has settled it.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/lower/KernelLowering.h"
 

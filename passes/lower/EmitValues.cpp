@@ -1,4 +1,12 @@
 //===- EmitValues.cpp - Each kernel value as the uops of its points ----------------===//
+//
+// A kernel value is one uop per unrolled point that it depends on, a Tile. Its operands may depend on fewer axes than
+// it does: then one uop of theirs serves many of its own, and a scalar is spread over the lanes where a vector is
+// wanted. Each value is written once per scope in which it is asked for, in the outermost one that binds its axes.
+//
+// A stage's memory is filled before the first of its readers loads from it, with the stage's walk as the current one.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/lower/KernelLowering.h"
 

@@ -1,4 +1,10 @@
 /*===- context.c - Make, use up and end what a run needs -----------------===*/
+/*
+ * A model is constant and shared; all that a run changes is in its context, so that two threads may run one model
+ * with a context each. A context keeps the memory of copies, outputs and temporaries from run to run. What was opened
+ * before an error is closed by the same function that ends a whole context, so that every step may simply return its
+ * status.
+ */
 #include "context.h"
 
 #include "alias.h"

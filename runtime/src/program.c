@@ -1,4 +1,10 @@
 /*===- program.c - What a host program calls: inputs and outputs ---------===*/
+/*
+ * A caller's tensor is used where it lies when the device can reach it there; otherwise a copy stands in for it. An
+ * output needs more care: the memory given for it may be too small, overlap another output's, or be an input that a
+ * kernel still reads. Then the result goes to memory of the context, or is copied once the run is over. The context has
+ * two memories for each output, so that the last result can be the next run's input.
+ */
 #include "alias.h"
 #include "bind.h"
 #include "context.h"
