@@ -221,7 +221,8 @@ TEST_CASE("Scan runs its body on each slice, from either end") {
 }
 
 TEST_CASE("Scan of no slices is an error") {
-  CHECK_THAT(scanModel(21, 0).import(), Contains("node 'scan' (Scan): elements 0 to 1 are not within an axis of size 0"));
+  CHECK_THAT(scanModel(21, 0).import(),
+             Contains("node 'scan' (Scan): elements 0 to 1 are not within an axis of size 0"));
 }
 
 TEST_CASE("Scan's slices lie along the axes that it names") {

@@ -1,0 +1,180 @@
+//===- ChooseLanes.cpp - Lanes for what is no product, and matrices that are read once ------===//
+// Where each element is read once, a kernel takes as long as memory takes. Then it counts that elements which lie side
+// by side are read together, that several streams of memory are read at a time, and that a line which was fetched is
+// used whole before it is gone.
+//===--------------------------------------------------------------------------------===//
+
+#include "passes/optimize/Chooser.h"
+
+#include "passes/optimize/RegisterTile.h"
+#include "passes/optimize/RowStages.h"
+
+using namespace kiln;
+using namespace kiln::kernel;
+using namespace kiln::optimize;
+using namespace mlir;
+
+/// Points of one lane that are reduced side by side: their totals and what they share fit the registers.
+static constexpr int64_t kMostRowsOfLanes = 14;
+/// Streams of memory that are read side by side: one alone leaves the memory waiting at the end of each page.
+static constexpr int64_t kStreams = 8, kPageBytes = 4096;
+/// Where some memory is contiguous along one axis and some along another: the sides of the tiles.
+static constexpr int64_t kTurnedTile = 8;
+/// Of how many times as much memory it makes a difference along which axis it is contiguous.
+static constexpr double kAlike = 3;
+/// A reduced axis of so few points is no loop.
+static constexpr int64_t kMostUnrolled = 8;
+
+bool Chooser::chooseRowsOfLanes(size_t axis, int64_t lanes) {
+  auto reduces = func_.getBody().getOps<ReduceOp>();
+  if (!llvm::hasSingleElement(reduces) || reduced_.contains(axis))
+    return false;
+  ReduceOp reduce = *reduces.begin();
+  std::optional<size_t> rows;
+  for (size_t other : keptAxes({axis}))
+    if (optimize::dependsOn(reduce.getResult(), other) && fixedSize(other) > 1)
+      rows = other;
+  if (!rows || !optimize::dependsOn(reduce.getResult(), axis))
+    return false;
+  add(OptKind::VECTOR, axis, lanes);
+  add(OptKind::UPCAST, *rows, bestRows(fixedSize(*rows), kMostRowsOfLanes));
+  if (int64_t inner = reduce.getAxes().back(); fixedSize(inner) > 0 && fixedSize(inner) <= kMostUnrolled)
+    add(OptKind::UNROLL, inner, fixedSize(inner));
+  // Weights lie such that lanes find theirs side by side.
+  for (const Access &load : loads_)
+    if (isRunOften() && weights_.test(load.buffer) && isReadOnce(load) && !load.isStill(axis) &&
+        !load.isContiguous(axis))
+      packed_ = load.buffer;
+  return true;
+}
+
+bool Chooser::chooseStreams() {
+  AluOp mul = optimize::summedProduct(func_);
+  if (!mul || !isRunOften())
+    return false;
+  int64_t lanes = target_.vectorBits() / elementBits(func_);
+  SmallVector<size_t> kept = keptAxes();
+  llvm::erase_if(kept, [&](size_t axis) { return fixedSize(axis) == 1; });
+  for (unsigned side : {0, 1}) {
+    LoadOp load = optimize::onlyLoadOf(mul->getOperand(side));
+    auto columns = llvm::find_if(kept, [&](size_t axis) {
+      return fixedSize(axis) >= lanes && !optimize::dependsOn(mul->getOperand(!side), axis);
+    });
+    if (!load || columns == kept.end())
+      continue;
+    Access matrix = optimize::accessOf(load);
+    if (llvm::any_of(kept, [&](size_t axis) { return matrix.isStill(axis); }) || !isReadOnce(matrix))
+      continue;
+    auto inner = llvm::find_if(reduced_, [&](size_t axis) { return matrix.isContiguous(axis); });
+    size_t n = *columns;
+    std::optional<unsigned> staged;
+    if (inner != reduced_.end() && fixedSize(*inner) >= lanes) {
+      add(OptKind::VECTOR, *inner, lanes);
+    } else if (weights_.test(matrix.buffer)) {
+      add(OptKind::VECTOR, n, lanes);
+      staged = matrix.buffer;
+    } else if (chooseLines(matrix, n)) {
+      return true;
+    } else {
+      continue;
+    }
+    // A panel for each vector is a stream. Where the vectors cannot be shared out evenly, a panel holds several.
+    int64_t streams = evenPart(countOf_[n], kStreams);
+    if (staged && countOf_[n] % streams != 0)
+      streams = std::max(target::largestPart(countOf_[n], kStreams), kStreams / 2);
+    bool sharesPanels = staged && countOf_[n] % streams != 0;
+    if (staged && !sharesPanels)
+      add(OptKind::STAGE, -1, *staged);
+    add(OptKind::UPCAST, n, streams);
+    if (sharesPanels)
+      add(OptKind::STAGE, -1, *staged);
+    chooseChunks(keptAxes());
+    return true;
+  }
+  return false;
+}
+
+bool Chooser::chooseLines(const Access &matrix, size_t columns) {
+  int64_t lanes = target_.vectorBits() / elementBits(func_), bytes = fixedSize(columns) * elementBits(func_) / 8;
+  size_t lines = *reduced_.begin();
+  bool isLast = columns == keptAxes().back() && reduced_.size() == 1 && columns < lines;
+  if (!isLast || !matrix.isContiguous(columns) || fixedSize(lines) < kStreams || bytes < kPageBytes)
+    return false;
+  // Chunks of less than a page would leave each line after a few vectors.
+  mostChunks_ = std::min(mostChunks_, bytes / kPageBytes);
+  add(OptKind::VECTOR, columns, 2 * lanes);
+  chooseChunks(keptAxes());
+  add(OptKind::SWAP, loopOf(columns), lines);
+  add(OptKind::UNROLL, lines, kStreams);
+  add(OptKind::STAGE, lines, stores_.front().buffer);
+  return true;
+}
+
+bool Chooser::chooseSumsOfLines() {
+  auto reduces = func_.getBody().getOps<ReduceOp>();
+  SmallVector<size_t> kept = keptAxes();
+  if (!llvm::hasSingleElement(reduces) || (*reduces.begin()).getScore() || reduced_.size() != 1 || kept.empty())
+    return false;
+  auto matrix = llvm::find_if(
+      loads_, [&](const Access &load) { return load.isContiguous(kept.back()) && !load.isStill(*reduced_.begin()); });
+  return matrix != loads_.end() && chooseLines(*matrix, kept.back());
+}
+
+void Chooser::chooseLanes() {
+  int64_t lanes = target_.vectorBits() / elementBits(func_);
+  // The axis along which most of memory is contiguous; where two are alike one along which it is read, since a vector
+  // is easier to take apart than to put together.
+  size_t rank = func_.getDomain().getSizes().size();
+  SmallVector<double> along(rank); // elements
+  for (const Access &access : llvm::concat<Access>(loads_, stores_))
+    for (size_t axis = 0; axis < rank; ++axis)
+      if (access.isContiguous(axis))
+        along[axis] += target::typicalSize(access.op->getAttrOfType<TrackerAttr>("tracker").getValue().realSize());
+  auto isWritten = [&](size_t axis) {
+    return llvm::any_of(stores_, [&](const Access &store) { return store.isContiguous(axis); });
+  };
+  auto isBetter = [&](size_t a, size_t b) {
+    // An end that is known needs no test.
+    if (bool isKnown = fixedSize(a) > 0; isKnown != (fixedSize(b) > 0))
+      return isKnown ? along[a] >= along[b] / kAlike : along[a] / kAlike > along[b];
+    return along[a] > along[b] || (along[a] == along[b] && isWritten(b) && !isWritten(a));
+  };
+  int64_t best = -1;
+  for (size_t axis = 0; axis < rank; ++axis)
+    if (mostOf(axis) >= lanes && along[axis] > 0 && (best < 0 || isBetter(axis, best)))
+      best = axis;
+  if (best < 0)
+    return;
+  if (fixedSize(best) < 0) {
+    add(OptKind::VECTOR, loopOf(best), lanes);
+    return;
+  }
+  if (chooseRowsOfLanes(best, lanes))
+    return;
+  // Where about as much lies along another axis, tiles of both use all of what is fetched.
+  if (reduced_.empty())
+    for (size_t axis = 0; axis < rank; ++axis)
+      if (axis != size_t(best) && along[axis] >= along[best] / kAlike && fixedSize(axis) > 1) {
+        add(OptKind::VECTOR, best, std::min(lanes, kTurnedTile));
+        add(OptKind::UPCAST, axis, std::min(fixedSize(axis), kTurnedTile));
+        return;
+      }
+  // A sum over lanes has one accumulator a lane: four vectors of them hide the addition's latency.
+  int64_t vectors = reduced_.contains(best) ? 4 : 2;
+  while (vectors > 1 && fixedSize(best) < vectors * lanes)
+    vectors /= 2;
+  add(OptKind::VECTOR, best, vectors * lanes);
+}
+
+bool Chooser::chooseRowStages() {
+  std::optional<optimize::RowStages> held =
+      optimize::chooseRowStages(func_, target_, opts_, [&](size_t axis) { return loopOf(axis); });
+  if (!held)
+    return false;
+  opts_ = held->opts;
+  countOf_[held->rows] = held->blocks;
+  SmallVector<size_t> kept = keptAxes();
+  llvm::erase_if(kept, [&](size_t axis) { return loopOf_.contains(axis); });
+  chooseChunks(kept);
+  return true;
+}

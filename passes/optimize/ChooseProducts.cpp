@@ -1,0 +1,418 @@
+//===- ChooseProducts.cpp - Register tiles, panels and parts of sums for products ----------===//
+// A product reads each element of its operands many times. What differs is where they wait meanwhile: totals in
+// registers, a panel of columns in the first cache, rows in the second, packed before by the compiler or by a launch,
+// or where they are; and whether the steps of the sum are multiply-adds, dot instructions or matrix instructions.
+//===--------------------------------------------------------------------------------===//
+
+#include "passes/optimize/Chooser.h"
+
+#include "passes/optimize/ApplyOpts.h"
+#include "passes/optimize/Cuts.h"
+#include "passes/optimize/MatrixTile.h"
+#include "passes/optimize/RegisterTile.h"
+#include "passes/optimize/Work.h"
+
+#include "ir/kernel/MatrixProduct.h"
+
+using namespace kiln;
+using namespace kiln::kernel;
+using namespace kiln::optimize;
+using namespace mlir;
+using view::Expr;
+
+/// What one way of the first cache holds: more rows than it has ways, so far apart, take each other's place.
+static constexpr int64_t kWayBytes = 4096;
+/// So few panels of columns are no work for many threads.
+static constexpr int64_t kFewPanels = 8;
+
+/// Of what a product sums up, which may be stored as something narrower.
+static int64_t sumBits(FuncOp func) {
+  ReduceOp reduce = *func.getBody().getOps<ReduceOp>().begin();
+  return 8 * byteSize(reduce.getResult().getType());
+}
+
+static int64_t elementBytes(const Access &access) {
+  Value element = isa<StoreOp>(access.op) ? cast<StoreOp>(access.op).getValue() : access.op->getResult(0);
+  return byteSize(element.getType());
+}
+
+/// The panel of columns inside the loops around rows; none where it does not fit.
+std::optional<Chooser::Panel> Chooser::panelOfColumns(const Product &product, int64_t width) {
+  int64_t bytes = width * sumBits(func_) / 8;
+  std::optional<size_t> last, around; // kept axes in loop order once m and n have changed places
+  for (size_t axis = 0; axis < product.columns.strides.size(); ++axis) {
+    if (reduced_.contains(axis)) {
+      if (countOf_[axis] < 1)
+        return std::nullopt;
+      bytes *= countOf_[axis];
+      continue;
+    }
+    around = last;
+    last = axis == product.m ? product.n : axis;
+  }
+  bool rowsInside = product.m < product.n && last == product.n;
+  if (!rowsInside || !around || bytes > target_.cacheBytes(2) / 2)
+    return std::nullopt;
+  return Panel{*around, bytes};
+}
+
+bool Chooser::isOnePiece(const Product &product, int64_t tileRows) const {
+  int64_t extent = 1, elements = 1;
+  for (auto [axis, stride] : llvm::enumerate(product.rows.strides)) {
+    if (axis != product.m && !reduced_.contains(axis))
+      continue;
+    if (!stride || !stride->isConst())
+      return false;
+    int64_t count = axis == product.m ? tileRows : fixedSize(axis);
+    extent += (count - 1) * std::abs(stride->constant());
+    elements *= count;
+  }
+  return extent <= 2 * elements;
+}
+
+int64_t Chooser::stepsOf(const Product &product) const {
+  return isWhole(product.rows) && countOf_[*llvm::max_element(reduced_)] % kStepsUnrolled == 0 ? kStepsUnrolled : 1;
+}
+
+bool Chooser::choosePacked(const Product &product) {
+  int64_t rows = fixedSize(product.m), columns = fixedSize(product.n), bytes = sumBits(func_) / 8;
+  int64_t lanes = target_.vectorBits() / sumBits(func_), depth = 1;
+  // The few columns of a group have vectors of their own length.
+  if (columns >= kFewestLanes)
+    lanes = std::min(lanes, int64_t(llvm::bit_floor(uint64_t(columns))));
+  for (size_t axis : reduced_)
+    depth = countOf_[axis] < 1 ? 0 : depth * countOf_[axis];
+  SmallVector<size_t> kept = keptAxes(), others = keptAxes({product.m, product.n});
+  bool isUnknown = rows < 0;
+  if (columns < lanes || depth < 1 || (isUnknown && mostOf(product.m) < kMostUnknownRows))
+    return false;
+  bool areMasked = !isWhole(product.rows);
+  int64_t steps = stepsOf(product);
+  RegisterTile tile =
+      bestTile(rows, llvm::divideCeil(columns, lanes), target_.vectorRegisters(), mostTotals(steps), areMasked);
+  // Of an element; what is not taken by dots is computed before it is held, and as wide as the sum.
+  auto bytesOf = [&](const Access &access) { return usesDots_ ? elementBytes(access) : bytes; };
+  // A chunk's rows stay in cache while its columns pass.
+  int64_t rowBytes = isUnknown ? 0 : rows * depth * bytes, held = target_.cacheBytes(2);
+  int64_t least = others.empty() && rowBytes > held ? llvm::divideCeil(rowBytes, held / 2) : 1;
+  std::optional<Expr> apart = product.rows.strides[product.m];
+  int64_t ways = target_.cacheBytes(1) / kWayBytes;
+  bool shareSets =
+      tile.rows > ways && apart && apart->isConst() && apart->constant() * bytesOf(product.rows) % kWayBytes == 0;
+  if (least > 1 && (shareSets || least > std::min(mostChunks_, rows / tile.rows)))
+    return false;
+  // Weights that the first cache holds pass once for each tile of rows, so that rows are read and the result is written
+  // in the order of memory; of others a panel stays while all rows pass. Where rows and result come from memory beyond
+  // the second cache, their order is worth more than where the weights are.
+  auto sizeOf = [&](const Access &access) {
+    return optimize::leastOf(access.op->getAttrOfType<TrackerAttr>("tracker").getValue().realSize()) * bytesOf(access);
+  };
+  bool streams = sizeOf(product.rows) + sizeOf(stores_.front()) > held;
+  bool allStay = kept.back() == product.n && sizeOf(product.columns) <= (streams ? held : target_.cacheBytes(1)) / 2;
+  if (!allStay && kept.front() != product.n)
+    add(OptKind::SWAP, kept.front(), product.n);
+  add(OptKind::VECTOR, product.n, tile.vectors * lanes);
+  add(OptKind::UPCAST, product.m, tile.rows);
+  if (steps > 1)
+    add(OptKind::UNROLL, *llvm::max_element(reduced_), steps);
+  SmallVector<size_t> parallel;
+  if (!allStay)
+    parallel.push_back(product.n);
+  parallel.append(others);
+  parallel.push_back(product.m);
+  if (allStay)
+    parallel.push_back(product.n);
+  if (isUnknown && countOf_[product.n] < kFewPanels)
+    cutSymbolic(product.m, pointsInChunk(product.m) / double(tile.rows));
+  chooseChunks(parallel, product.m, least);
+  add(OptKind::STAGE, -1, product.columns.buffer);
+  if (!allStay)
+    add(OptKind::PREFETCH, loopOf(product.n), product.columns.buffer);
+  else if (streams && !isUnknown && tile.rows < rows && isOnePiece(product, tile.rows))
+    add(OptKind::PREFETCH, loopOf(product.m), product.rows.buffer);
+  return true;
+}
+
+bool Chooser::chooseMatrices(const Product &product) {
+  std::optional<optimize::MatrixTile> tile = optimize::chooseMatrixTile(func_, product, target_);
+  if (!tile || !isReadOnce(product.columns) || (tile->packsRows && !isReadOnce(product.rows)))
+    return false;
+  ReduceOp reduce = *func_.getBody().getOps<ReduceOp>().begin();
+  // Loops: panels of columns, tiles of rows, the tile, the sum.
+  SmallVector<size_t> order = keptAxes(), others = keptAxes({product.m, product.n});
+  int64_t tileColumns = nextAxis_ + 1;
+  add(OptKind::TILE, product.m, tile->down * tile->rows);
+  add(OptKind::TILE, product.n, tile->across * tile->columns);
+  if (order.front() != product.n) {
+    add(OptKind::SWAP, order.front(), product.n);
+    std::swap(order.front(), *llvm::find(order, product.n));
+  }
+  if (size_t last = *llvm::max_element(reduced_); last != tile->terms)
+    add(OptKind::SWAP, tile->terms, last);
+  if (tile->termTile)
+    add(OptKind::TILE, tile->terms, tile->termTile);
+  SmallVector<size_t> parallel{product.n};
+  parallel.append(others);
+  parallel.push_back(product.m);
+  chooseChunks(parallel);
+  opts_.push_back(OptAttr::get(func_.getContext(), OptKind::STAGE, loopOf(order.back()),
+                               optimize::numberOf(func_, reduce.getResult()),
+                               /*isValue=*/true));
+  // The stage's axes: copies of the tile's two and of those that are summed over; then the matrices'.
+  int64_t rows = nextAxis_, columns = nextAxis_ + 1;
+  nextAxis_ += 2 + reduced_.size() + (tile->termTile > 0);
+  add(OptKind::TC, rows, tile->rows);
+  if (tile->down > 1)
+    add(OptKind::UPCAST, rows, tile->down);
+  if (tile->across > 1)
+    add(OptKind::UPCAST, columns, tile->across);
+  add(OptKind::STAGE, -1, product.columns.buffer);
+  if (tile->packsRows)
+    add(OptKind::STAGE, -1, product.rows.buffer);
+  // Chunks of the same columns would each ask for the next.
+  bool sharesColumns = llvm::any_of(order, [&](size_t axis) { return axis != product.n && loopOf_.contains(axis); });
+  if (product.packs && !sharesColumns)
+    add(OptKind::PREFETCH, loopOf(product.n), product.columns.buffer);
+  add(OptKind::VECTOR, tileColumns, tile->across * tile->columns);
+  return true;
+}
+
+bool Chooser::chooseVectorByMatrices() {
+  constexpr int64_t kMatrices = 4; // in flight: one waits for its sums longer than it takes
+  AluOp mul = optimize::summedProduct(func_);
+  Value narrow[] = {mul ? narrowOperand(mul->getOperand(0)) : Value(),
+                    mul ? narrowOperand(mul->getOperand(1)) : Value()};
+  if (!narrow[0] || !narrow[1] || !isRunOften())
+    return false;
+  ReduceOp reduce = *func_.getBody().getOps<ReduceOp>().begin();
+  for (unsigned side : {0, 1}) {
+    auto matrix = narrow[side].getDefiningOp<LoadOp>(), vector = narrow[!side].getDefiningOp<LoadOp>();
+    ProductAttr instruction = target_.matrixProduct(narrow[side].getType(), narrow[!side].getType(), reduce.getType());
+    if (!matrix || !vector || !instruction || matrix.getRow() || vector.getRow())
+      continue;
+    Access rows = optimize::accessOf(matrix), terms = optimize::accessOf(vector);
+    if (!weights_.test(rows.buffer) || weights_.test(terms.buffer) || !isReadOnce(rows))
+      continue;
+    SmallVector<size_t> kept = keptAxes();
+    auto m = llvm::find_if(kept, [&](size_t axis) {
+      return fixedSize(axis) >= kMatrices * instruction.getM() && !optimize::dependsOn(narrow[!side], axis);
+    });
+    auto k = llvm::find_if(reduced_, [&](size_t axis) {
+      return terms.isContiguous(axis) && fixedSize(axis) >= target::kFewestTerms && fixedSize(axis) % 2 == 0;
+    });
+    bool areFixed = llvm::all_of(reduced_, [&](size_t axis) { return fixedSize(axis) > 0; });
+    if (m == kept.end() || k == reduced_.end() || !areFixed || !vector.getTracker().getValue().at().valid.isConst(1))
+      continue;
+    int64_t tile = nextAxis_;
+    add(OptKind::TILE, *m, kMatrices * instruction.getM());
+    if (size_t last = *llvm::max_element(reduced_); last != *k)
+      add(OptKind::SWAP, *k, last);
+    chooseChunks(kept);
+    opts_.push_back(OptAttr::get(func_.getContext(), OptKind::STAGE, loopOf(kept.back()),
+                                 optimize::numberOf(func_, reduce.getResult()),
+                                 /*isValue=*/true));
+    int64_t copy = nextAxis_;
+    nextAxis_ += 1 + reduced_.size();
+    add(OptKind::TC, copy, instruction.getM());
+    add(OptKind::UPCAST, copy, kMatrices);
+    add(OptKind::STAGE, -1, rows.buffer);
+    add(OptKind::VECTOR, tile, kMatrices * instruction.getM());
+    return true;
+  }
+  return false;
+}
+
+bool Chooser::chooseFewColumns(const Product &product) {
+  int64_t lanes = target_.vectorBits() / elementBits(func_), columns = fixedSize(product.n);
+  auto inner = llvm::find_if(reduced_, [&](size_t axis) {
+    return product.rows.isContiguous(axis) && fixedSize(axis) >= kFewestVectors * lanes;
+  });
+  if (!product.areLoads || inner == reduced_.end() || !isWhole(product.rows) || !isWhole(product.columns))
+    return false;
+  // Columns that lie in another order are few: they are packed.
+  bool packs = !product.columns.isContiguous(*inner);
+  bool areFixed = llvm::all_of(reduced_, [&](size_t axis) { return fixedSize(axis) > 0; });
+  if (packs && (!areFixed || !isReadOnce(product.columns) || !keptAxes({product.m, product.n}).empty()))
+    return false;
+  int64_t registers = target_.vectorRegisters();
+  RegisterTile tile = bestTile(fixedSize(product.m), columns, registers, /*mostTotals=*/registers,
+                               /*areMasked=*/false, {1, 2, 3, 4, 5, 6, 7, 8});
+  add(OptKind::VECTOR, *inner, lanes);
+  add(OptKind::UPCAST, product.m, tile.rows);
+  if (tile.vectors > 1)
+    add(OptKind::UPCAST, product.n, tile.vectors);
+  if (fixedSize(product.m) < 0)
+    cutSymbolic(product.m, pointsInChunk(product.m) / double(tile.rows));
+  chooseChunks(keptAxes({product.n}));
+  if (packs)
+    add(OptKind::STAGE, -1, product.columns.buffer);
+  return true;
+}
+
+bool Chooser::chooseDots(const Product &product) {
+  AluOp multiply = optimize::summedProduct(func_);
+  Value narrow[] = {narrowOperand(multiply->getOperand(0)), narrowOperand(multiply->getOperand(1))};
+  if (!product.areLoads || !narrow[0] || !narrow[1] || !isReadOnce(product.columns))
+    return false;
+  ReduceOp reduce = *func_.getBody().getOps<ReduceOp>().begin();
+  ProductAttr instruction = target_.fastProduct(narrow[0].getType(), narrow[1].getType(), reduce.getType());
+  if (!instruction || instruction.getM() > 1 || fixedSize(product.n) < instruction.getN())
+    return false;
+  // Columns that no weight is are packed when the program runs, for as many rows.
+  if (!product.packs && fixedSize(product.m) < instruction.getN())
+    return false;
+  std::optional<size_t> terms;
+  for (size_t axis : reduced_) {
+    bool isFit = fixedSize(axis) >= target::kFewestTerms && fixedSize(axis) % instruction.getK() == 0;
+    if (isFit && (!terms || product.rows.isContiguous(axis)))
+      terms = axis;
+  }
+  // Rows that do not lie so are packed before, which would repeat what a window shares.
+  Value rows = narrow[optimize::onlyLoadOf(narrow[0]) == product.rows.op ? 0 : 1];
+  bool lies = terms && product.rows.isContiguous(*terms) && isa<LoadOp>(rows.getDefiningOp());
+  if (!terms || (!lies && (reduced_.size() > 1 || !isReadOnce(product.rows))))
+    return false;
+  usesDots_ = true;
+  add(OptKind::DOT, *terms, instruction.getK());
+  if (!chooseProduct(product))
+    return false;
+  auto isStaged = [&](const Access &access) {
+    return llvm::any_of(opts_, [&](OptAttr opt) {
+      return opt.getKind() == OptKind::STAGE && !opt.getIsValue() && opt.getAmount() == int64_t(access.buffer);
+    });
+  };
+  if (!isStaged(product.columns))
+    add(OptKind::STAGE, -1, product.columns.buffer);
+  if (!lies && !isStaged(product.rows))
+    add(OptKind::STAGE, -1, product.rows.buffer);
+  return true;
+}
+
+bool Chooser::chooseProduct(const Product &product) {
+  int64_t lanes = target_.vectorBits() / sumBits(func_);
+  int64_t rows = fixedSize(product.m), columns = fixedSize(product.n);
+  if (!usesDots_ && columns > 1 && columns < lanes && chooseFewColumns(product))
+    return true;
+  if (product.packs && choosePacked(product))
+    return true;
+  if (!product.areLoads)
+    return false;
+  if (rows < 0 || columns < 0)
+    return !usesDots_ && chooseUnknownProduct(product);
+  if (columns < kFewestLanes)
+    return false;
+  if (columns < lanes)
+    lanes = llvm::bit_floor(uint64_t(columns));
+  int64_t depth = 1;
+  for (size_t axis : reduced_)
+    depth *= std::max<int64_t>(countOf_[axis], 1);
+  // Two vectors a row: the accumulators fill the registers, less two for the columns and one for the row.
+  // One where the second would mostly be past the end.
+  auto padded = [&](int64_t part) { return llvm::divideCeil(columns, part) * part; };
+  bool two = columns >= 2 * lanes && 10 * padded(2 * lanes) <= 11 * padded(lanes);
+  int64_t width = two ? 2 * lanes : lanes;
+  int64_t tileRows = bestRows(rows, (target_.vectorRegisters() - 4) / (width / lanes));
+  int64_t m = product.m, n = product.n;
+
+  // Large operands are held in cache in the order in which the register tile reads them.
+  int64_t bytes = sumBits(func_) / 8;
+  // A stage holds what one load reads.
+  bool stages = isReadOnce(product.rows) && isReadOnce(product.columns);
+  bool large = stages && target::stagesOperands(rows, columns, depth);
+  // Columns alone where the second cache has all rows; and those of small products that are gated or scattered: each is
+  // then read so once, not once for each tile of rows.
+  bool isPlain = product.columns.isContiguous(n) && isWhole(product.columns);
+  bool wantsPanel = stages && (large ? rows * depth * bytes <= target_.cacheBytes(2) : !isPlain);
+  std::optional<Panel> panel = wantsPanel ? panelOfColumns(product, width) : std::nullopt;
+  bool columnsOutside = m < n && (large || panel);
+  int64_t steps = large && panel ? stepsOf(product) : 1;
+  large &= !panel;
+  if (!large && isPlain) {
+    // Rows that lie apart by what only a run knows have an address each.
+    bool isKnown = product.rows.strides[m] && product.rows.strides[m]->isConst();
+    int64_t vectors = llvm::divideCeil(columns, lanes), wide = width / lanes;
+    int64_t totals = isKnown ? mostTotals(steps) : kMostUnknownRows * wide;
+    if (isKnown && product.rows.strides[m]->constant() * bytes % kWayBytes == 0)
+      totals = std::min(totals, target_.cacheBytes(1) / kWayBytes * wide);
+    RegisterTile tile = bestTile(rows, vectors, target_.vectorRegisters(), totals, !isWhole(product.rows));
+    tileRows = tile.rows;
+    width = tile.vectors * lanes;
+  }
+  if (columnsOutside)
+    add(OptKind::SWAP, m, n);
+  add(OptKind::VECTOR, n, width);
+  add(OptKind::UPCAST, m, tileRows);
+  if (steps > 1)
+    add(OptKind::UNROLL, *llvm::max_element(reduced_), steps);
+  SmallVector<size_t> others = keptAxes({product.m, product.n});
+  if (!large) {
+    others.append({product.n, product.m});
+    if (panel) // the chunks' panels stay in cache together
+      mostChunks_ = std::min(mostChunks_, target_.cacheBytes(2) / 2 / panel->bytes);
+    chooseChunks(others);
+    if (panel)
+      add(OptKind::STAGE, loopOf(panel->around), product.columns.buffer);
+    return true;
+  }
+  // A panel's columns of one register tile stay in L1 while the rows pass by: long sums are cut, totals held between.
+  size_t outer = *llvm::min_element(reduced_);
+  int64_t inside = depth / std::max<int64_t>(1, countOf_[outer]), most = target_.cacheBytes(1) / 2 / (bytes * width);
+  int64_t step = evenPart(countOf_[outer], most / inside);
+  bool cut = step < countOf_[outer];
+  if (cut) {
+    depth = step * inside;
+    add(OptKind::SWAP, m, outer); // columns, the cut sum, rows
+  }
+  int64_t columnTile = nextAxis_;
+  add(OptKind::TILE, n,
+      evenPart(llvm::divideCeil(columns, width), target_.cacheBytes(3) / 2 / (depth * bytes * width)));
+  SmallVector<optimize::CutAxis> loops;
+  for (size_t axis : others)
+    loops.push_back({axis, countOf_[axis]});
+  loops.push_back({product.n, 1});
+  loops.push_back({product.m, countOf_[m]});
+  SmallVector<optimize::Cut, 2> cuts = optimize::chooseCuts(func_, target_, weights_, loops, mostChunks_);
+  auto cutRows = llvm::find_if(cuts, [&](const optimize::Cut &cut) { return cut.axis == product.m; });
+  int64_t chunkRows = llvm::divideCeil(countOf_[m], cutRows == cuts.end() ? 1 : cutRows->parts);
+  add(OptKind::TILE, m, evenPart(chunkRows, target_.cacheBytes(2) / 2 / (depth * bytes * tileRows)));
+  for (auto [axis, parts] : cuts)
+    addChunks(axis, std::min(parts, countOf_[axis]));
+  if (cut)
+    add(OptKind::TILE, outer, step);
+  // Chunks of rows would each pack the columns for itself: then a launch before packs them for all.
+  bool shared = product.packs || cutRows != cuts.end();
+  add(OptKind::STAGE, shared ? -1 : cut ? outer : n, product.columns.buffer);
+  add(OptKind::STAGE, loopOf(m), product.rows.buffer);
+  if (cut)
+    add(OptKind::STAGE, outer, stores_.front().buffer);
+  if (shared)
+    add(OptKind::PREFETCH, columnTile, product.columns.buffer);
+  return true;
+}
+
+bool Chooser::chooseUnknownProduct(const Product &product) {
+  int64_t lanes = target_.vectorBits() / sumBits(func_), columns = fixedSize(product.n);
+  bool isPlain = product.columns.isContiguous(product.n) && isWhole(product.columns);
+  if (mostOf(product.n) < lanes || mostOf(product.m) < kMostUnknownRows || (!isPlain && !isReadOnce(product.columns)))
+    return false;
+  int64_t registers = target_.vectorRegisters();
+  RegisterTile tile = bestTile(fixedSize(product.m), columns < 0 ? kTypicalRows : llvm::divideCeil(columns, lanes),
+                               registers, /*mostTotals=*/registers, !isWhole(product.rows));
+  if (!isPlain && product.m < product.n)
+    add(OptKind::SWAP, product.m, product.n);
+  add(OptKind::VECTOR, product.n, tile.vectors * lanes);
+  add(OptKind::UPCAST, product.m, tile.rows);
+  SmallVector<size_t> others = keptAxes({product.m, product.n});
+  int64_t chunks = 1;
+  for (size_t axis : others)
+    chunks *= std::max<int64_t>(1, countOf_[axis]);
+  if (chunks < kFewPanels && countOf_[product.m] < 0)
+    cutSymbolic(product.m, pointsInChunk(product.m) / double(tile.rows));
+  // What an axis of unknown size is worth is not known either: what stands around the product is shared out.
+  auto widest = llvm::max_element(others, [&](size_t a, size_t b) { return countOf_[a] < countOf_[b]; });
+  if (widest != others.end() && countOf_[*widest] > 1 && mostChunks_ > 0)
+    addChunks(*widest, std::min(countOf_[*widest], mostChunks_));
+  if (!isPlain)
+    add(OptKind::STAGE, -1, product.columns.buffer);
+  return true;
+}

@@ -1,0 +1,144 @@
+//===- Chooser.h - The opts that one kernel gets, as they are chosen -----------------------===//
+//
+// A list of opts is chosen by a walk through the kinds of kernels that there are, and each kind adds to the list:
+// products in ChooseProducts.cpp, what only has lanes in ChooseLanes.cpp, chunks and the order of it all in
+// Heuristic.cpp. An opt names axes by number, so what has been added says what the next one can name; where a kind may
+// turn out not to fit, it is tried on a copy of the whole.
+//
+//===----------------------------------------------------------------------------------------===//
+#pragma once
+
+#include "passes/optimize/Product.h"
+
+#include "target/Target.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+namespace kiln::optimize {
+
+/// Shorter vectors are not worth a register tile, nor are sums of fewer vectors, whose lanes are added up at the end.
+inline constexpr int64_t kFewestLanes = 4, kFewestVectors = 8;
+/// Of the steps of a product's sum; and the totals with which a core is busy, however few registers they leave.
+inline constexpr int64_t kStepsUnrolled = 4, kFewestTotals = 12;
+
+/// Chooses the opts of one kernel.
+class Chooser {
+public:
+  Chooser(kernel::FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights)
+      : func_(func), target_(target), weights_(weights) {}
+  llvm::SmallVector<kernel::OptAttr> choose();
+
+private:
+  bool isReadOnce(const Access &access) const {
+    return llvm::count_if(loads_, [&](const Access &load) { return load.buffer == access.buffer; }) == 1;
+  }
+  /// What is made of weights alone is computed once: nothing is worth packing for it.
+  bool isRunOften() const {
+    return llvm::any_of(loads_, [&](const Access &load) { return !weights_.test(load.buffer); });
+  }
+  /// Where columns are staged, and in how many bytes.
+  struct Panel {
+    size_t around;
+    int64_t bytes;
+  };
+  std::optional<Panel> panelOfColumns(const Product &product, int64_t width);
+  /// How many steps of a product's sum are one turn of its loop, which is the innermost. The loop's own instructions
+  /// and requests for what comes next serve all of them, and LLVM loads for several together: totals leave room for
+  /// that.
+  int64_t stepsOf(const Product &product) const;
+  int64_t mostTotals(int64_t steps) const {
+    int64_t registers = target_.vectorRegisters();
+    return steps > 1 ? std::max(registers / 2, kFewestTotals) : registers;
+  }
+  /// False where the product is too small for a register tile.
+  bool chooseProduct(const Product &product);
+  /// The same with fewer columns than a vector has lanes, which go along the sum instead. False where operands do not
+  /// lie so.
+  bool chooseFewColumns(const Product &product);
+  /// The same with columns that are a weight, as long as the rows of one panel of columns stay in cache.
+  bool choosePacked(const Product &product);
+  /// The same of a product of which it is not known how many rows or columns it has.
+  bool chooseUnknownProduct(const Product &product);
+  /// Whether there is little between what a tile of rows reads.
+  bool isOnePiece(const Product &product, int64_t tileRows) const;
+  /// The same by matrix instructions, whose sums are staged for what is computed from them.
+  bool chooseMatrices(const Product &product);
+  /// The same by dot instructions: a step of the sum is then several terms, which lie side by side.
+  bool chooseDots(const Product &product);
+  void chooseLanes();
+  /// For values that several walks of a row would compute. False where there are none that are worth holding.
+  bool chooseRowStages();
+  /// For a product of a weight and one vector, by matrix instructions. False where there is none.
+  bool chooseVectorByMatrices();
+  /// For a sum of products with a matrix of which each element is used once, which takes as long as the matrix is read:
+  /// several streams of it at a time. False where there is none.
+  bool chooseStreams();
+  /// The same of a matrix whose lines go along the result: several of them are added to totals that wait in the first
+  /// cache, so that each is read as it lies.
+  bool chooseLines(const Access &matrix, size_t columns);
+  /// The same for a reduce of anything but products. False where there is none.
+  bool chooseSumsOfLines();
+  /// For a reduce of which each lane has its own, a window's: several points of another axis at a time, which share
+  /// what stands still there and do not wait for each other. False where there is none.
+  bool chooseRowsOfLanes(size_t axis, int64_t lanes);
+  /// Cuts some of the axes, in loop order, that are of known size; `rows` into `least` parts or more, or into equal
+  /// ones.
+  void chooseChunks(llvm::ArrayRef<size_t> axes, size_t rows = 0, int64_t least = 1, bool evenly = false);
+  void addChunks(size_t axis, int64_t parts);
+  /// Cuts the first axis of unknown size; before any other opt.
+  void chooseSymbolicChunks();
+  /// How many points of an axis of unknown size are worth a chunk.
+  double pointsInChunk(size_t axis) const;
+  /// Cuts an axis of unknown size into chunks of so many points; their number follows the size.
+  void cutSymbolic(size_t axis, double points);
+  /// The kept axes in loop order, other than `without`.
+  llvm::SmallVector<size_t> keptAxes(llvm::ArrayRef<size_t> without = {}) const;
+  /// The id of the loop that is left of an axis after chooseChunks.
+  int64_t loopOf(size_t axis) const { return loopOf_.contains(axis) ? loopOf_.lookup(axis) : axis; }
+  /// Unrolls the axes along which a scored sum has several totals for one score, so that they share it. Those axes.
+  llvm::SmallVector<size_t> chooseTotals();
+  void add(kernel::OptKind kind, int64_t axis, int64_t amount) {
+    opts_.push_back(kernel::OptAttr::get(func_.getContext(), kind, axis, amount, /*isValue=*/false));
+    bool wholeAxis = kind == kernel::OptKind::GLOBAL || (kind == kernel::OptKind::THREAD && amount == 0);
+    bool splits = kind != kernel::OptKind::SWAP && kind != kernel::OptKind::STAGE &&
+                  kind != kernel::OptKind::PREFETCH && kind != kernel::OptKind::TC && !wholeAxis;
+    if (!splits)
+      return;
+    ++nextAxis_;
+    if (axis >= int64_t(countOf_.size())) // a part of another, or a stage's
+      return;
+    if (int64_t &count = countOf_[axis]; kind != kernel::OptKind::THREAD && count > 0)
+      count = llvm::divideCeil(count, amount);
+  }
+  int64_t mostOf(size_t axis) const { return func_.getDomain().getSizes()[axis].max(); }
+  int64_t fixedSize(size_t axis) const {
+    view::Expr size = func_.getDomain().getSizes()[axis];
+    return size.isConst() ? size.constant() : -1;
+  }
+
+  mutable kernel::FuncOp func_;
+  TargetAttr target_;
+  const llvm::SmallBitVector &weights_;
+  llvm::SmallVector<kernel::OptAttr> opts_;
+  bool usesDots_ = false;
+  llvm::SmallVector<Access> loads_, stores_;
+  llvm::SmallDenseSet<size_t> reduced_;
+  int64_t nextAxis_ = 0;
+  llvm::SmallVector<int64_t> countOf_; ///< the points of each axis that splits have left; -1: not known
+  llvm::DenseMap<size_t, int64_t> loopOf_;
+  int64_t mostChunks_ = 0;
+  std::optional<unsigned> packed_; ///< a weight to be packed for the lanes that were chosen
+};
+
+/// `count` cut into as few parts of at most `most` as possible, all of about one size.
+inline int64_t evenPart(int64_t count, int64_t most) {
+  return llvm::divideCeil(count, llvm::divideCeil(count, std::max<int64_t>(1, most)));
+}
+
+/// Whether an access has no points at which it is masked.
+bool isWhole(const Access &access);
+/// Of what a kernel stores.
+int64_t elementBits(kernel::FuncOp func);
+
+} // namespace kiln::optimize

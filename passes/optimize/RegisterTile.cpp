@@ -1,0 +1,46 @@
+#include "passes/optimize/RegisterTile.h"
+
+#include "target/Times.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <limits>
+
+using namespace kiln;
+using namespace kiln::optimize;
+using namespace kiln::target::times;
+
+RegisterTile optimize::bestTile(int64_t rows, int64_t vectors, int64_t registers, int64_t mostTotals, bool areMasked,
+                                llvm::ArrayRef<int64_t> widths) {
+  RegisterTile best{1, 1};
+  bool isUnknown = rows < 0;
+  int64_t tallest = isUnknown ? kMostUnknownRows : rows;
+  rows = isUnknown ? kTypicalRows : rows;
+  double least = std::numeric_limits<double>::infinity();
+  // Vectors of three registers are not what LLVM makes good code of, and of four no faster but where masks are fewer.
+  static constexpr int64_t kWidths[] = {1, 2, 4};
+  widths = widths.empty() ? llvm::ArrayRef(kWidths).take_front(areMasked ? 3 : 2) : widths;
+  for (int64_t wide : widths.take_while([&](int64_t width) { return width <= vectors; }))
+    for (int64_t tall = 1; tall * wide + wide + 1 <= registers && tall * wide <= mostTotals && tall <= tallest;
+         ++tall) {
+      double step = std::max<double>(tall * wide, kTotalsInFlight) + kLoadSteps * (tall + wide);
+      step += areMasked ? kMaskSteps * tall : 0;
+      double time = step * llvm::divideCeil(rows, tall) * llvm::divideCeil(vectors, wide) *
+                    (isUnknown || rows % tall ? kEdge : 1);
+      if (time < least) {
+        least = time;
+        best = {tall, wide};
+      }
+    }
+  return best;
+}
+
+int64_t optimize::bestRows(int64_t size, int64_t most) {
+  int64_t best = 1;
+  auto cost = [&](int64_t tile) { return llvm::divideCeil(size, tile) * (tile + 1); };
+  for (int64_t tile = 2; tile <= std::min(size, most); ++tile)
+    if (cost(tile) <= cost(best))
+      best = tile;
+  return best;
+}

@@ -1,0 +1,30 @@
+//===- RegisterTile.h - How many rows and columns a core sums up at a time ----------------===//
+#pragma once
+
+#include "llvm/ADT/ArrayRef.h"
+
+#include <cstdint>
+
+namespace kiln::optimize {
+
+/// Of rows whose number is known when the program runs: each has an address of its own, as it may be past the end, for
+/// which there are 16 registers, the loop's among them; and how many there are roughly.
+inline constexpr int64_t kMostUnknownRows = 8, kTypicalRows = 512;
+
+/// A register tile: totals of `rows` rows and `vectors` vectors of columns.
+struct RegisterTile {
+  int64_t rows, vectors;
+};
+
+/// The register tile over rows × columns (in vectors) that takes the least time. A step of the sum's loop loads an
+/// element for each row and the vectors of columns, and multiplies and adds each with each; below some number of totals
+/// the additions wait for each other. A row that is masked is tested in each step. Points past the end are computed in
+/// vain. `rows` < 0: their number is not known. `widths`: how many vectors of columns can be chosen, ascending.
+RegisterTile bestTile(int64_t rows, int64_t vectors, int64_t registers, int64_t mostTotals, bool areMasked,
+                      llvm::ArrayRef<int64_t> widths = {});
+
+/// The number of rows, at most `most`, of a register tile over `size` rows. A step of the reduce loop loads a row's
+/// element for each row and the columns once, so its cost goes with rows + 1; rows past the end are computed in vain.
+int64_t bestRows(int64_t size, int64_t most);
+
+} // namespace kiln::optimize
