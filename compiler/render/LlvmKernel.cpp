@@ -212,6 +212,29 @@ void KernelRenderer::render(mlir::Operation &op) {
       .Default([](mlir::Operation *unknown) { llvm_unreachable("every uop is rendered"); });
 }
 
+/// Whether a loop computes a remainder of integers, as an index that begins again does.
+static bool wrapsIndices(uop::RangeOp op) {
+  auto isRemainder = [](uop::AluOp alu) {
+    Alu kind = alu.getKind().getValue();
+    return (kind == Alu::MOD || kind == Alu::FLOORMOD) && mlir::getElementTypeOrSelf(alu.getType()).isInteger();
+  };
+  return op
+      .walk([&](uop::AluOp alu) {
+        return isRemainder(alu) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Keeps LLVM from vectors of its own in a loop: its vectoriser (22.1) takes an index modulo a power of two for one
+/// that goes on, and tests something else before.
+static llvm::MDNode *notVectorised(llvm::LLVMContext &context) {
+  llvm::Metadata *off[] = {llvm::MDString::get(context, "llvm.loop.vectorize.enable"),
+                           llvm::ConstantAsMetadata::get(llvm::ConstantInt::getFalse(context))};
+  llvm::MDNode *loop = llvm::MDNode::getDistinct(context, {nullptr, llvm::MDNode::get(context, off)});
+  loop->replaceOperandWith(0, loop);
+  return loop;
+}
+
 void KernelRenderer::render(uop::RangeOp op) {
   Value *from = value(op.getFrom()), *to = value(op.getTo());
   BasicBlock *before = b_.GetInsertBlock();
@@ -239,7 +262,9 @@ void KernelRenderer::render(uop::RangeOp op) {
   index->addIncoming(next, b_.GetInsertBlock());
   for (auto [phi, yielded] : llvm::zip(carried, op.getYield().getValues()))
     phi->addIncoming(value(yielded), b_.GetInsertBlock());
-  b_.CreateBr(header);
+  llvm::BranchInst *back = b_.CreateBr(header);
+  if (wrapsIndices(op))
+    back->setMetadata(llvm::LLVMContext::MD_loop, notVectorised(context_));
   b_.SetInsertPoint(after);
 }
 
