@@ -225,8 +225,8 @@ static bool wrapsIndices(uop::RangeOp op) {
       .wasInterrupted();
 }
 
-/// Keeps LLVM from vectors of its own in a loop: its vectoriser (22.1) takes an index modulo a power of two for one
-/// that goes on, and tests something else before.
+/// Keeps LLVM from vectors of its own in a loop: its vectoriser (22.1) treats an index modulo a power of two as if it
+/// did not wrap, guarded by a test of something else.
 static llvm::MDNode *notVectorised(llvm::LLVMContext &context) {
   llvm::Metadata *off[] = {llvm::MDString::get(context, "llvm.loop.vectorize.enable"),
                            llvm::ConstantAsMetadata::get(llvm::ConstantInt::getFalse(context))};

@@ -159,7 +159,7 @@ void Chooser::chooseLanes() {
         add(OptKind::UPCAST, axis, std::min(fixedSize(axis), kTurnedTile));
         return;
       }
-  // A sum over lanes has one accumulator a lane: four vectors of them hide the addition's latency.
+  // A sum over lanes has one accumulator per lane: four vectors of them hide the addition's latency.
   int64_t vectors = reduced_.contains(best) ? 4 : 2;
   while (vectors > 1 && fixedSize(best) < vectors * lanes)
     vectors /= 2;

@@ -223,7 +223,7 @@ bool Chooser::chooseVectorByMatrices() {
 }
 
 bool Chooser::chooseFewColumns(const Product &product) {
-  int64_t lanes = target_.vectorBits() / elementBits(func_), columns = fixedSize(product.n);
+  int64_t lanes = target_.vectorBits() / sumBits(func_), columns = fixedSize(product.n);
   auto inner = llvm::find_if(reduced_, [&](size_t axis) {
     return product.rows.isContiguous(axis) && fixedSize(axis) >= kFewestVectors * lanes;
   });
@@ -306,7 +306,7 @@ bool Chooser::chooseProduct(const Product &product) {
   int64_t depth = 1;
   for (size_t axis : reduced_)
     depth *= std::max<int64_t>(countOf_[axis], 1);
-  // Two vectors a row: the accumulators fill the registers, less two for the columns and one for the row.
+  // Two vectors per row: the accumulators fill the registers, less two for the columns and one for the row.
   // One where the second would mostly be past the end.
   auto padded = [&](int64_t part) { return llvm::divideCeil(columns, part) * part; };
   bool two = columns >= 2 * lanes && 10 * padded(2 * lanes) <= 11 * padded(lanes);
@@ -332,7 +332,8 @@ bool Chooser::chooseProduct(const Product &product) {
     bool isKnown = product.rows.strides[m] && product.rows.strides[m]->isConst();
     int64_t vectors = llvm::divideCeil(columns, lanes), wide = width / lanes;
     int64_t totals = isKnown ? mostTotals(steps) : kMostUnknownRows * wide;
-    if (isKnown && product.rows.strides[m]->constant() * bytes % kWayBytes == 0)
+    if (isKnown &&
+        product.rows.strides[m]->constant() * (usesDots_ ? elementBytes(product.rows) : bytes) % kWayBytes == 0)
       totals = std::min(totals, target_.cacheBytes(1) / kWayBytes * wide);
     RegisterTile tile = bestTile(rows, vectors, target_.vectorRegisters(), totals, !isWhole(product.rows));
     tileRows = tile.rows;

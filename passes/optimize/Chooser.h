@@ -19,7 +19,8 @@ namespace kiln::optimize {
 
 /// Shorter vectors are not worth a register tile, nor are sums of fewer vectors, whose lanes are added up at the end.
 inline constexpr int64_t kFewestLanes = 4, kFewestVectors = 8;
-/// Of the steps of a product's sum; and the totals with which a core is busy, however few registers they leave.
+/// How many steps of a product's sum are unrolled; and how many totals keep a core busy, however few registers they
+/// leave.
 inline constexpr int64_t kStepsUnrolled = 4, kFewestTotals = 12;
 
 /// Chooses the opts of one kernel.

@@ -166,8 +166,9 @@ std::optional<RowStages> optimize::chooseRowStages(FuncOp func, TargetAttr targe
   if (!trial.fits())
     return std::nullopt;
   for (StageOp stage : stages) {
-    if (together > 1)
-      trial.apply(OptKind::UPCAST, axesAlong(stage, row->rows).front(), together);
+    // What does not move along the rows is held once for all.
+    if (SmallVector<int64_t> rowAxes = axesAlong(stage, row->rows); together > 1 && !rowAxes.empty())
+      trial.apply(OptKind::UPCAST, rowAxes.front(), together);
     trial.apply(OptKind::VECTOR, axesAlong(stage, row->along).back(), wide);
   }
   trial.apply(OptKind::VECTOR, inner, wide);
