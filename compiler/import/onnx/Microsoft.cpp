@@ -155,10 +155,13 @@ static Value unpackPart(TensorBuilder &b, Value packed, int64_t part) {
 static Value addBoth(TensorBuilder &b, Value x, Value y) { return x && y ? b.add(x, y) : x ? x : y; }
 
 /// What a mask of lengths or of zeros and ones adds to the scores [batch, heads, rows, keys].
-static Value paddingBias(Node &n, TensorBuilder &b, Value mask, Expr keys, mlir::Type type, double filtered) {
+static Value paddingBias(Node &n, TensorBuilder &b, Value mask, Expr batch, Expr keys, mlir::Type type,
+                         double filtered) {
   if (!mask)
     return {};
   Value seen;
+  if (b.rank(mask) == 1 && b.dim(mask, 0).isConst() && batch.isConst() && b.dim(mask, 0) != batch)
+    return n.fail("a padding mask " + describe(b.shape(mask)), "of rank 1 it has a length for each of the batch").value;
   if (b.rank(mask) == 1)
     seen = b.less(b.arange(keys, b.element(mask)), b.unsqueeze(mask, {1, 2, 3}));
   else if (b.rank(mask) == 2)
@@ -214,7 +217,7 @@ static Tensors multiHeadAttention(Node &n, TensorBuilder &b) {
   if (!q || !k || !v)
     return {};
   Expr rows = b.dim(q, 2), keys = b.dim(k, 2);
-  op.bias = addBoth(b, paddingBias(n, b, mask, keys, b.element(q), filtered), scoreBias);
+  op.bias = addBoth(b, paddingBias(n, b, mask, b.dim(q, 0), keys, b.element(q), filtered), scoreBias);
   if (isCausal)
     op.allowed = b.greaterEqual(distanceToKeys(b, rows, keys, pastKey ? b.size(past) : Value()), 0);
   Value y = op.apply(b, q, k, v);
@@ -259,7 +262,7 @@ static Tensors attention(Node &n, TensorBuilder &b) {
   if (!q || !k || !v)
     return {};
   Expr rows = b.dim(q, 2), keys = b.dim(k, 2);
-  op.bias = addBoth(b, paddingBias(n, b, mask, keys, b.element(q), filtered), scoreBias);
+  op.bias = addBoth(b, paddingBias(n, b, mask, b.dim(q, 0), keys, b.element(q), filtered), scoreBias);
   if (isCausal)
     op.allowed = b.greaterEqual(distanceToKeys(b, rows, keys, b.size(keys - rows)), 0);
   Value y = op.apply(b, q, k, v);

@@ -220,6 +220,12 @@ TEST_CASE("com.microsoft's MultiHeadAttention takes queries, keys and values in 
   CHECK(two.output() == Floats{2});
 }
 
+TEST_CASE("com.microsoft's MultiHeadAttention refuses a mask of more lengths than there are in the batch") {
+  Parts parts("MultiHeadAttention", 17, "com.microsoft");
+  parts.input({1, 1, 1}, {0}).input({1, 2, 1}, {0, 0}).input({1, 2, 1}, {1, 3}).none().ints({2}, {1, 2});
+  CHECK_THAT(parts.with("num_heads", 1).import(), Contains("of rank 1 it has a length for each of the batch"));
+}
+
 TEST_CASE("com.microsoft's GroupQueryAttention refuses what it would leave out") {
   auto refused = [](const char *name, int value) {
     Parts parts("GroupQueryAttention", 17, "com.microsoft");
