@@ -70,10 +70,10 @@ inline constexpr int64_t kMostTotals = 128;
 /// More than most machines have cores, so that uneven chunks even out.
 inline constexpr int64_t kMostChunks = 32;
 
-/// The device of this name, whose kernels are code for the CPU.
 /// The feature of a CPU that brings one of its dot or matrix instructions.
 llvm::StringRef featureOf(llvm::StringRef instruction);
 
+/// The device of this name, whose kernels are code for the CPU.
 TargetAttr cpuTarget(llvm::StringRef device, const Cpu &cpu, mlir::MLIRContext *context);
 
 /// What recipes are compiled for, whatever their model is: any CPU, so that the bytes which they make are the same

@@ -14,6 +14,8 @@
 
 #include "ir/kernel/MatrixProduct.h"
 
+#include <limits>
+
 using namespace kiln;
 using namespace kiln::kernel;
 using namespace kiln::optimize;
@@ -22,6 +24,8 @@ using view::Expr;
 
 /// What one way of the first cache holds: more rows than it has ways, so far apart, take each other's place.
 static constexpr int64_t kWayBytes = 4096;
+/// Shorter vectors are not worth a register tile, nor are sums of fewer vectors, whose lanes are added up at the end.
+static constexpr int64_t kFewestLanes = 4, kFewestVectors = 8;
 /// So few panels of columns are no work for many threads.
 static constexpr int64_t kFewPanels = 8;
 
@@ -29,11 +33,6 @@ static constexpr int64_t kFewPanels = 8;
 static int64_t sumBits(FuncOp func) {
   ReduceOp reduce = *func.getBody().getOps<ReduceOp>().begin();
   return 8 * byteSize(reduce.getResult().getType());
-}
-
-static int64_t elementBytes(const Access &access) {
-  Value element = isa<StoreOp>(access.op) ? cast<StoreOp>(access.op).getValue() : access.op->getResult(0);
-  return byteSize(element.getType());
 }
 
 /// The panel of columns inside the loops around rows; none where it does not fit.
@@ -74,6 +73,17 @@ int64_t Chooser::stepsOf(const Product &product) const {
   return isWhole(product.rows) && countOf_[*llvm::max_element(reduced_)] % kStepsUnrolled == 0 ? kStepsUnrolled : 1;
 }
 
+int64_t Chooser::bytesOf(const Access &access) const {
+  Value element = isa<StoreOp>(access.op) ? cast<StoreOp>(access.op).getValue() : access.op->getResult(0);
+  return usesDots_ ? byteSize(element.getType()) : sumBits(func_) / 8;
+}
+
+int64_t Chooser::mostRows(const Product &product) const {
+  std::optional<Expr> apart = product.rows.strides[product.m];
+  bool shareSets = apart && apart->isConst() && apart->constant() * bytesOf(product.rows) % kWayBytes == 0;
+  return shareSets ? target_.cacheBytes(1) / kWayBytes : std::numeric_limits<int64_t>::max();
+}
+
 bool Chooser::choosePacked(const Product &product) {
   int64_t rows = fixedSize(product.m), columns = fixedSize(product.n), bytes = sumBits(func_) / 8;
   int64_t lanes = target_.vectorBits() / sumBits(func_), depth = 1;
@@ -90,16 +100,10 @@ bool Chooser::choosePacked(const Product &product) {
   int64_t steps = stepsOf(product);
   RegisterTile tile =
       bestTile(rows, llvm::divideCeil(columns, lanes), target_.vectorRegisters(), mostTotals(steps), areMasked);
-  // Of an element; what is not taken by dots is computed before it is held, and as wide as the sum.
-  auto bytesOf = [&](const Access &access) { return usesDots_ ? elementBytes(access) : bytes; };
   // A chunk's rows stay in cache while its columns pass.
   int64_t rowBytes = isUnknown ? 0 : rows * depth * bytes, held = target_.cacheBytes(2);
   int64_t least = others.empty() && rowBytes > held ? llvm::divideCeil(rowBytes, held / 2) : 1;
-  std::optional<Expr> apart = product.rows.strides[product.m];
-  int64_t ways = target_.cacheBytes(1) / kWayBytes;
-  bool shareSets =
-      tile.rows > ways && apart && apart->isConst() && apart->constant() * bytesOf(product.rows) % kWayBytes == 0;
-  if (least > 1 && (shareSets || least > std::min(mostChunks_, rows / tile.rows)))
+  if (least > 1 && (tile.rows > mostRows(product) || least > std::min(mostChunks_, rows / tile.rows)))
     return false;
   // Weights that the first cache holds pass once for each tile of rows, so that rows are read and the result is written
   // in the order of memory; of others a panel stays while all rows pass. Where rows and result come from memory beyond
@@ -332,9 +336,7 @@ bool Chooser::chooseProduct(const Product &product) {
     bool isKnown = product.rows.strides[m] && product.rows.strides[m]->isConst();
     int64_t vectors = llvm::divideCeil(columns, lanes), wide = width / lanes;
     int64_t totals = isKnown ? mostTotals(steps) : kMostUnknownRows * wide;
-    if (isKnown &&
-        product.rows.strides[m]->constant() * (usesDots_ ? elementBytes(product.rows) : bytes) % kWayBytes == 0)
-      totals = std::min(totals, target_.cacheBytes(1) / kWayBytes * wide);
+    totals = std::min(totals, std::min(mostRows(product), totals) * wide);
     RegisterTile tile = bestTile(rows, vectors, target_.vectorRegisters(), totals, !isWhole(product.rows));
     tileRows = tile.rows;
     width = tile.vectors * lanes;

@@ -17,8 +17,6 @@
 
 namespace kiln::optimize {
 
-/// Shorter vectors are not worth a register tile, nor are sums of fewer vectors, whose lanes are added up at the end.
-inline constexpr int64_t kFewestLanes = 4, kFewestVectors = 8;
 /// How many steps of a product's sum are unrolled; and how many totals keep a core busy, however few registers they
 /// leave.
 inline constexpr int64_t kStepsUnrolled = 4, kFewestTotals = 12;
@@ -48,6 +46,11 @@ private:
   /// and requests for what comes next serve all of them, and LLVM loads for several together: totals leave room for
   /// that.
   int64_t stepsOf(const Product &product) const;
+  /// The bytes of an element; what is not taken by dots is computed before it is held, and as wide as the sum.
+  int64_t bytesOf(const Access &access) const;
+  /// How many rows the first cache can hold a line of at a time: as many as it has ways where rows lie so far apart
+  /// that they take each other's place.
+  int64_t mostRows(const Product &product) const;
   int64_t mostTotals(int64_t steps) const {
     int64_t registers = target_.vectorRegisters();
     return steps > 1 ? std::max(registers / 2, kFewestTotals) : registers;

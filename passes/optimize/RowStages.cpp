@@ -144,11 +144,11 @@ std::optional<RowStages> optimize::chooseRowStages(FuncOp func, TargetAttr targe
   // wide vectors of one row.
   int64_t together = 1;
   bool areWaiting = llvm::all_of(row->values, [&](Value value) { return waits(value, *row); });
-  if (areWaiting && rows > 0 && length > 0 && loopOf(row->rows) == int64_t(row->rows) &&
+  if (areWaiting && rows > 0 && loopOf(row->rows) == int64_t(row->rows) &&
       2 * target::kRowsTogether * length * bytes <= target.cacheBytes(1))
     together = target::largestPart(rows, target::kRowsTogether);
   int64_t wide = lanes;
-  while (wide * together < target::kRowsTogether * lanes && (length < 0 || 2 * wide <= length))
+  while (wide * together < target::kRowsTogether * lanes && 2 * wide <= length)
     wide *= 2;
 
   Trial trial(func, target);
