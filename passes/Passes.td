@@ -50,6 +50,17 @@ def FoldScales : Pass<"kiln-fold-scales", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kiln::graph::GraphDialect"];
 }
 
+def Winograd : Pass<"kiln-winograd", "::mlir::ModuleOp"> {
+  let summary = "sum up windows of three by three with fewer multiplications, where that is faster";
+  let description = [{
+    graph.reduce add (graph.alu mul %x, %w), where %x moves along two axes of the result as along two of the sum
+    ⇒ graph.reduce add (graph.alu mul %v, %u), where %v are sums along tiles of %x and %u is known at compile time; and sums
+    along tiles of that
+  }];
+  let dependentDialects = ["::kiln::graph::GraphDialect"];
+  let options = [Option<"outputs", "outputs", "int64_t", "2", "that a tile has along each axis: 2 or 4">];
+}
+
 def MakeRecipes : Pass<"kiln-make-recipes", "::mlir::ModuleOp"> {
   let summary = "make a weight of each tensor that is known at compile time, and a module that computes it";
   let description = [{

@@ -72,7 +72,12 @@ void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &
     if (!options.classic) {
       manager.addPass(createShrinkConstants()); // the next two ask how large a constant is
       manager.addPass(createFoldScales());      // makes constants that recipes compute
-      manager.addPass(createMakeRecipes());     // to kernels, what is constant is a weight like others
+      if (options.winograd) {
+        WinogradOptions winograd;
+        winograd.outputs = options.winograd;
+        manager.addPass(createWinograd(winograd)); // windows as they will be, with their scales
+      }
+      manager.addPass(createMakeRecipes()); // to kernels, what is constant is a weight like others
       addFormKernels(manager.nest<ModuleOp>(), recipeOptions());
     }
     addFormKernels(manager, options);

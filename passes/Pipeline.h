@@ -19,6 +19,7 @@ std::optional<Stage> stageByName(llvm::StringRef name);
 /// What is chosen by hand. What the module is compiled for is an attribute of its own (ir/base/Target.h).
 struct PipelineOptions {
   bool classic = false;      ///< --schedule=classic
+  int64_t winograd = 2;      ///< --winograd: outputs of a tile along an axis; 0: none
   bool noOpt = false;        ///< NOOPT=1, --no-opt
   std::string opts;          ///< --opts: the text of an opts file; empty: the heuristic decides
   std::string optsPath;      ///< what errors call that file

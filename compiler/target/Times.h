@@ -38,6 +38,10 @@ inline constexpr double kEdge = 1.05;
 /// A row's element serves several vectors of columns, but takes as long to compute as a whole vector does.
 inline constexpr double kNumberReuse = 0.25;
 
+/// A number that Winograd's transforms make or read, with what is added up for it; and how much faster than the direct
+/// sum the whole has to be, since its kernels are many and small.
+inline constexpr double kTransformNanoseconds = 0.25, kTransformMargin = 1.4;
+
 /// Of matrix instructions, in rows of one: from one to the next with the same sums.
 inline constexpr double kMatrixLatency = 52;
 /// How much of the time in which matrices are loaded is not hidden behind instructions.

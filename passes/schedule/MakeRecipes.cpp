@@ -136,6 +136,9 @@ bool RecipeMaker::rejectWhatGrows() {
     // What a product reads narrow is stored so, beside what others read of it.
     if (isCast && isWeight && !isWidened(result))
       continue;
+    // What is asked to be in memory may be larger than what it is made of.
+    if (isWeight && isa<graph::ContiguousOp>(result.getDefiningOp()))
+      continue;
     if (isWeight && !isCast && replaced > 0 && replaced >= double(packedBytes(result)))
       continue;
     rejected.insert(result.getDefiningOp());

@@ -74,6 +74,9 @@ static void addCompileOptions(CLI::App &app, CommandLine &line, Texts &texts, co
   app.add_option("--precision", texts.precision,
                  "what products of float32 multiply: bf16, summed up in float32; or f32")
       ->type_name("DTYPE");
+  app.add_option("--winograd", compile.pipeline.winograd,
+                 "outputs along an axis of a tile of 3 x 3 windows: 2; 4, less exact; or 0, none (2)")
+      ->type_name("N");
   app.add_option(
          "--rates", texts.rates,
          "what the device can do, for the schedule: bytes-per-ns=N, ops-per-ns=N, product-ops-per-ns=N, launch-ns=N, "
@@ -247,6 +250,8 @@ static llvm::Error understand(CommandLine &line, const Texts &texts) {
     return usageError("--precision " + texts.precision + ": no such precision", "give f32 or bf16");
   if (texts.precision == "bf16")
     compile.import.precision = DType::BF16;
+  if (int64_t tile = compile.pipeline.winograd; tile != 0 && tile != 2 && tile != 4)
+    return usageError("--winograd " + llvm::Twine(tile) + ": no such tile", "give 0, 2 or 4");
   for (const std::string &dim : texts.dims)
     if (llvm::Error error = parseDim(dim, compile.import.dims))
       return error;
