@@ -18,6 +18,7 @@
 #include "passes/optimize/ProgramSizes.h"
 
 #include "ir/kernel/Normalize.h"
+#include "target/Target.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
@@ -38,6 +39,9 @@ namespace kiln {
 
 /// Zeros around a tensor may be as many elements as itself.
 static constexpr int64_t kMostGrowth = 2;
+/// So many readings of each element are worth turning a tensor first: where lanes have nothing side by side to read
+/// otherwise, and where they do along another axis.
+static constexpr double kLeastReadings = 2, kLeastReadingsBeside = 16;
 
 namespace {
 /// A place where a launch hands a tensor to its kernel.
@@ -66,7 +70,12 @@ private:
   std::optional<Tensor> tensorOf(host::AllocOp alloc) const;
   /// The axis of the kernel's domain along which its result should be contiguous.
   std::optional<size_t> laneAxis(host::LaunchOp launch) const;
+  /// The axis of a tensor along which a sum that reads each element several times has its lanes best: one that all of
+  /// its factors move along, so that each lane has a sum of its own.
+  std::optional<size_t> laneAxisOfSum(const Place &reader, const Tensor &tensor) const;
   void choose(Value memory, Tensor &tensor);
+  /// The tensor's axes with `inner` innermost, if its readers can read it so.
+  bool layInnermost(Tensor &tensor, int64_t inner);
   void addHalo(Tensor &tensor);
   /// The tracker of a load or store at a launch, by the layouts that are chosen so far; nullopt where there is none.
   std::optional<ShapeTracker> trackerAt(host::LaunchOp launch, Operation *access) const;
@@ -184,10 +193,63 @@ std::optional<size_t> LayoutAssigner::laneAxis(host::LaunchOp launch) const {
   return best;
 }
 
+std::optional<size_t> LayoutAssigner::laneAxisOfSum(const Place &reader, const Tensor &tensor) const {
+  FuncOp func = kernelOf(reader.launch);
+  AluOp product = optimize::summedProduct(func);
+  SmallVector<Operation *> accesses = accessesOf(func, reader.buffer);
+  if (!product || accesses.size() != 1)
+    return std::nullopt;
+  auto reduce = *func.getBody().getOps<ReduceOp>().begin();
+  ShapeTracker tracker = trackerOf(accesses.front());
+  double readings = 1 / target::typicalSize(tensor.layout.elements());
+  for (Expr size : tracker.shape())
+    readings *= target::typicalSize(size);
+  auto strides = tracker.realStrides(/*ignoreValid=*/true);
+  SmallVector<int64_t> own = tensor.layout.strides();
+  int64_t lanes = target_.vectorBits() / 32;
+  auto isLong = [&](size_t axis) {
+    Expr size = tracker.shape()[axis];
+    return !llvm::is_contained(reduce.getAxes(), int64_t(axis)) && size.isConst() && size.constant() >= lanes;
+  };
+  bool hasOther = llvm::any_of(llvm::seq(strides.size()),
+                               [&](size_t axis) { return isLong(axis) && strides[axis] && strides[axis]->isConst(1); });
+  if (readings < (hasOther ? kLeastReadingsBeside : kLeastReadings))
+    return std::nullopt;
+  for (size_t axis = 0; axis < strides.size(); ++axis) {
+    bool isShared =
+        llvm::all_of(product->getOperands(), [&](Value factor) { return optimize::dependsOn(factor, axis); });
+    if (!isLong(axis) || !isShared || !strides[axis] || !strides[axis]->isConst())
+      continue;
+    for (size_t at = 0; at < own.size(); ++at)
+      if (own[at] == strides[axis]->constant() && tensor.layout.shape[at] == tracker.shape()[axis])
+        return at;
+  }
+  return std::nullopt;
+}
+
+bool LayoutAssigner::layInnermost(Tensor &tensor, int64_t inner) {
+  // With the axes around it that a reader walks together with it as one: a group's channels lie among all channels.
+  for (int64_t outer = inner; outer >= 0; --outer) {
+    Layout wanted = tensor.layout;
+    llvm::erase_if(wanted.order, [&](int64_t axis) { return axis >= outer && axis <= inner; });
+    llvm::append_range(wanted.order, llvm::seq(outer, inner + 1));
+    if (wanted.isStrided() && suits(tensor, wanted)) {
+      tensor.layout = wanted;
+      return true;
+    }
+  }
+  return false;
+}
+
 void LayoutAssigner::choose(Value memory, Tensor &tensor) {
   std::optional<size_t> lanes = laneAxis(tensor.writer.launch);
-  if (!lanes)
+  if (!lanes) {
+    // Whoever writes it does not mind.
+    if (tensor.readers.size() == 1)
+      if (std::optional<size_t> inner = laneAxisOfSum(tensor.readers.front(), tensor))
+        layInnermost(tensor, *inner);
     return;
+  }
   ShapeTracker stored = trackerOf(accessesOf(kernelOf(tensor.writer.launch), tensor.writer.buffer).front());
   int64_t inner = -1, next = 0;
   for (auto [axis, size] : llvm::enumerate(stored.shape())) {
@@ -197,18 +259,8 @@ void LayoutAssigner::choose(Value memory, Tensor &tensor) {
       inner = next;
     ++next;
   }
-  if (inner < 0 || inner + 1 == next)
-    return;
-  // With the axes around it that a reader walks together with it as one: a group's channels lie among all channels.
-  for (int64_t outer = inner; outer >= 0; --outer) {
-    Layout wanted = tensor.layout;
-    llvm::erase_if(wanted.order, [&](int64_t axis) { return axis >= outer && axis <= inner; });
-    llvm::append_range(wanted.order, llvm::seq(outer, inner + 1));
-    if (wanted.isStrided() && suits(tensor, wanted)) {
-      tensor.layout = wanted;
-      return;
-    }
-  }
+  if (inner >= 0 && inner + 1 < next)
+    layInnermost(tensor, inner);
 }
 
 void LayoutAssigner::addHalo(Tensor &tensor) {
