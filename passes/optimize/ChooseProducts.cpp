@@ -70,7 +70,12 @@ bool Chooser::isOnePiece(const Product &product, int64_t tileRows) const {
 }
 
 int64_t Chooser::stepsOf(const Product &product) const {
-  return isWhole(product.rows) && countOf_[*llvm::max_element(reduced_)] % kStepsUnrolled == 0 ? kStepsUnrolled : 1;
+  int64_t steps = countOf_[*llvm::max_element(reduced_)];
+  if (!isWhole(product.rows) || steps < 1)
+    return 1;
+  if (steps % kStepsUnrolled == 0)
+    return kStepsUnrolled;
+  return steps < kStepsUnrolled ? steps : 1; // so few are no loop
 }
 
 int64_t Chooser::bytesOf(const Access &access) const {
