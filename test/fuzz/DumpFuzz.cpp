@@ -4,7 +4,7 @@
 // is in its folder finds. libFuzzer is no help here: it keeps what reaches new code, and the compiler is not
 // instrumented. What is tried is written to current.mlir first, so that a crash leaves it there. It ends after so many
 // texts or seconds, whichever is first.
-#include "tools/kiln/Model.h"
+#include "tools/kiln/model/Model.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"

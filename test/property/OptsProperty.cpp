@@ -14,11 +14,12 @@
 
 #include "interp/GraphInterpreter.h"
 #include "ir/graph/Graph.h"
-#include "tools/kiln/Compare.h"
 #include "tools/kiln/Devices.h"
-#include "tools/kiln/Load.h"
-#include "tools/kiln/Model.h"
-#include "tools/kiln/RunModel.h"
+#include "tools/kiln/model/Model.h"
+#include "tools/kiln/running/Compare.h"
+#include "tools/kiln/running/Load.h"
+#include "tools/kiln/running/RandomInputs.h"
+#include "tools/kiln/running/RunModel.h"
 
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"

@@ -1,7 +1,7 @@
 //===- Compile.h - kiln compile: a model file becomes an artefact -------------===//
 #pragma once
 
-#include "Options.h"
+#include "options/Options.h"
 
 namespace kiln::driver {
 

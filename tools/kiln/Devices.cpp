@@ -1,7 +1,7 @@
 #include "Devices.h"
 
-#include "InterpDevice.h"
 #include "render/CHost.h"
+#include "running/InterpDevice.h"
 #include "runtime/device/cpu/cpu.h"
 #include "support/Error.h"
 #include "target/Cpu.h"

@@ -1,7 +1,7 @@
 #include "Flags.h"
 
 #include "Devices.h"
-#include "Render.h"
+#include "model/Render.h"
 #include "package/Link.h"
 #include "support/Error.h"
 

@@ -1,7 +1,7 @@
 #include "Run.h"
 
-#include "Load.h"
-#include "Progress.h"
+#include "inspect/Progress.h"
+#include "running/Load.h"
 
 #include "kiln/cli.h"
 

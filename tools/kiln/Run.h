@@ -1,7 +1,7 @@
 //===- Run.h - kiln run: compile in memory and run -----------------------------===//
 #pragma once
 
-#include "Options.h"
+#include "options/Options.h"
 
 namespace kiln::driver {
 

@@ -1,7 +1,7 @@
 //===- Verify.h - kiln verify: is what a device computes right? ---------------===//
 #pragma once
 
-#include "Options.h"
+#include "options/Options.h"
 
 namespace kiln::driver {
 

@@ -1,11 +1,11 @@
 //===- main.cpp - kiln: from a model file to a running binary -----------------===//
 
-#include "CommandLine.h"
 #include "Compile.h"
 #include "Devices.h"
-#include "Progress.h"
 #include "Run.h"
 #include "Verify.h"
+#include "inspect/Progress.h"
+#include "options/CommandLine.h"
 #include "package/Interrupt.h"
 #include "support/Error.h"
 

@@ -1,8 +1,8 @@
 //===- Load.h - A model in this process ---------------------------------------===//
 #pragma once
 
-#include "Model.h"
 #include "target/KernelRunner.h"
+#include "tools/kiln/model/Model.h"
 
 namespace kiln::driver {
 

@@ -2,13 +2,13 @@
 
 #include "ArtefactFiles.h"
 #include "Overwrite.h"
-#include "TargetOption.h"
 #include "package/Link.h"
 #include "package/OutputFile.h"
 #include "package/Safetensors.h"
 #include "render/CHeader.h"
 #include "render/WeightData.h"
 #include "support/Error.h"
+#include "tools/kiln/options/TargetOption.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/TargetParser/Triple.h"

@@ -1,9 +1,9 @@
 //===- Package.h - What `kiln compile` leaves behind --------------------------===//
 #pragma once
 
-#include "Options.h"
-#include "Render.h"
 #include "package/Link.h"
+#include "tools/kiln/model/Render.h"
+#include "tools/kiln/options/Options.h"
 
 namespace kiln::driver {
 

@@ -2,12 +2,12 @@
 
 #include "AliasOption.h"
 #include "CommandTable.h"
-#include "Devices.h"
 #include "DimOption.h"
-#include "GraphDrawing.h"
 #include "TargetOption.h"
 #include "support/Error.h"
 #include "support/Nearest.h"
+#include "tools/kiln/Devices.h"
+#include "tools/kiln/inspect/GraphDrawing.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"

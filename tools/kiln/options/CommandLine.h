@@ -1,8 +1,8 @@
 //===- CommandLine.h - From argv to options -----------------------------------===//
 #pragma once
 
-#include "Flags.h"
 #include "Options.h"
+#include "tools/kiln/Flags.h"
 
 #include <optional>
 

@@ -1,13 +1,13 @@
 #include "Load.h"
 
-#include "Debug.h"
-#include "Progress.h"
-#include "Render.h"
-#include "TargetOption.h"
 #include "ir/host/Host.h"
 #include "ir/uop/LaunchCost.h"
 #include "render/Jit.h"
 #include "support/Error.h"
+#include "tools/kiln/inspect/Progress.h"
+#include "tools/kiln/model/Debug.h"
+#include "tools/kiln/model/Render.h"
+#include "tools/kiln/options/TargetOption.h"
 
 #include "kiln/call.h"
 #include "kiln/program.h"

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "Devices.h"
 #include "Model.h"
 #include "package/CSource.h"
 #include "package/OutputFile.h"
@@ -14,6 +13,7 @@
 #include "render/RecipeRunner.h"
 #include "render/WeightData.h"
 #include "target/Cpu.h"
+#include "tools/kiln/Devices.h"
 
 namespace kiln::driver {
 

@@ -10,23 +10,11 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace kiln;
 using namespace kiln::driver;
 using interp::HostTensor;
-
-llvm::Expected<Sizes> driver::parseSizes(llvm::StringRef text) {
-  Sizes sizes;
-  for (llvm::StringRef part : llvm::split(text, ',')) {
-    auto [name, value] = part.rsplit('=');
-    int64_t size;
-    if (name.empty() || value.getAsInteger(10, size) || size < 0 || !sizes.try_emplace(name, size).second)
-      return usageError("--at " + text + ": '" + part + "' is no name and size", "give NAME=SIZE,NAME=SIZE");
-  }
-  return sizes;
-}
 
 /// The value of every symbol of the graph.
 static llvm::Expected<llvm::DenseMap<view::Expr, int64_t>> symbolValues(mlir::ModuleOp graph, const Sizes &sizes) {

@@ -1,7 +1,7 @@
 #include "InterpDevice.h"
 
-#include "Diagnostics.h"
 #include "interp/UopInterpreter.h"
+#include "tools/kiln/model/Diagnostics.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"

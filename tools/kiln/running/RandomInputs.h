@@ -2,20 +2,14 @@
 #pragma once
 
 #include "interp/HostTensor.h"
+#include "tools/kiln/options/AtOption.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 
-#include <string>
+#include <vector>
 
 namespace kiln::driver {
-
-/// Sizes by the names of their symbols.
-using Sizes = llvm::StringMap<int64_t>;
-
-/// Reads NAME=V,NAME=V… (--at).
-llvm::Expected<Sizes> parseSizes(llvm::StringRef text);
 
 /// Inputs of @main at random; absent where the model has a stored default. A symbol that `sizes` does not name has its
 /// default; a name that is no symbol's is wrong use.

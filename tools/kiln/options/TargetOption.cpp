@@ -1,8 +1,8 @@
 #include "TargetOption.h"
 
-#include "Devices.h"
 #include "ir/base/Target.h"
 #include "support/Error.h"
+#include "tools/kiln/Devices.h"
 
 using namespace kiln;
 using namespace kiln::driver;

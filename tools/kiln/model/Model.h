@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Diagnostics.h"
-#include "Options.h"
+#include "tools/kiln/options/Options.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"

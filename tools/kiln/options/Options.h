@@ -1,7 +1,7 @@
 //===- Options.h - What the command line says, as data ------------------------===//
 #pragma once
 
-#include "RandomInputs.h"
+#include "AtOption.h"
 #include "RatesOption.h"
 #include "import/Import.h"
 #include "passes/Pipeline.h"

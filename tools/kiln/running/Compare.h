@@ -1,8 +1,8 @@
 //===- Compare.h - How far one tensor is from another -------------------------===//
 #pragma once
 
-#include "Options.h"
 #include "interp/HostTensor.h"
+#include "tools/kiln/options/Options.h"
 
 namespace kiln::driver {
 

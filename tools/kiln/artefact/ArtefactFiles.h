@@ -1,7 +1,7 @@
 //===- ArtefactFiles.h - The files that an artefact consists of ---------------===//
 #pragma once
 
-#include "Options.h"
+#include "tools/kiln/options/Options.h"
 
 namespace kiln::driver {
 

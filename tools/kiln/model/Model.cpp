@@ -2,10 +2,10 @@
 
 #include "Debug.h"
 #include "DumpCheck.h"
-#include "Progress.h"
-#include "TargetOption.h"
 #include "passes/Passes.h"
 #include "support/Error.h"
+#include "tools/kiln/inspect/Progress.h"
+#include "tools/kiln/options/TargetOption.h"
 
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"

@@ -1,6 +1,5 @@
 #include "Render.h"
 
-#include "TargetOption.h"
 #include "ir/base/Target.h"
 #include "package/CSource.h"
 #include "package/Link.h"
@@ -11,6 +10,7 @@
 #include "render/LlvmEmit.h"
 #include "render/WeightData.h"
 #include "support/Error.h"
+#include "tools/kiln/options/TargetOption.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
