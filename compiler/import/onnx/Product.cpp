@@ -66,36 +66,62 @@ static Value conv(Node &n, TensorBuilder &b) {
   return bias ? b.add(y, alongAxis(b, y, bias, 1)) : y;
 }
 
-/// A convolution with what ONNX Runtime puts behind it: a sum, then an activation.
-static Value fusedConv(Node &n, TensorBuilder &b) {
-  std::string activation = n.string("activation", "");
-  std::optional<llvm::SmallVector<double>> given = n.reals("activation_params");
-  llvm::SmallVector<double> numbers = given.value_or(llvm::SmallVector<double>());
-  Value sum = n.optionalInput(3), y = conv(n, b);
-  if (!y)
-    return {};
-  if (sum)
-    y = b.add(y, sum);
-  if (activation.empty())
-    return y;
+/// What ONNX Runtime puts after a product: an activation with its numbers, in the order of the activation's own
+/// attributes.
+static Value activated(Node &n, TensorBuilder &b, Value y, llvm::StringRef activation, llvm::ArrayRef<double> numbers) {
   if (numbers.empty()) {
     if (activation == "Relu")
       return b.relu(y);
     if (activation == "Sigmoid")
       return b.sigmoid(y);
+    if (activation == "Softplus")
+      return b.softplus(y);
+    if (activation == "Softsign")
+      return b.softsign(y);
     if (activation == "Tanh")
       return b.tanh(y);
   }
-  if (activation == "LeakyRelu" && numbers.size() == 1)
-    return b.leakyRelu(y, numbers[0]);
-  if (activation == "Clip" && numbers.size() == 2)
-    return b.clip(y, numbers[0], numbers[1]);
-  if (activation == "HardSigmoid" && numbers.size() == 2)
-    return b.hardSigmoid(y, numbers[0], numbers[1]);
+  if (numbers.size() == 1) {
+    if (activation == "Elu")
+      return b.elu(y, numbers[0]);
+    if (activation == "LeakyRelu")
+      return b.leakyRelu(y, numbers[0]);
+    if (activation == "ThresholdedRelu")
+      return b.where(b.greater(y, numbers[0]), y, 0);
+  }
+  if (numbers.size() == 2) {
+    if (activation == "Clip")
+      return b.clip(y, numbers[0], numbers[1]);
+    if (activation == "HardSigmoid")
+      return b.hardSigmoid(y, numbers[0], numbers[1]);
+    if (activation == "Selu")
+      return b.selu(y, numbers[0], numbers[1]);
+  }
   return n
       .fail("activation " + quoted(activation) + " with " + Twine(numbers.size()) + " numbers is not known",
-            "it is Relu, Sigmoid, Tanh, LeakyRelu, Clip or HardSigmoid")
+            "it is Relu, Sigmoid, Softplus, Softsign, Tanh, Elu, LeakyRelu, ThresholdedRelu, Clip, HardSigmoid or Selu")
       .value;
+}
+
+static Value fusedConv(Node &n, TensorBuilder &b) {
+  std::string activation = n.string("activation", "");
+  std::optional<llvm::SmallVector<double>> given = n.reals("activation_params");
+  Value sum = n.optionalInput(3), y = conv(n, b);
+  if (!y)
+    return {};
+  if (sum)
+    y = b.add(y, sum);
+  return activation.empty() ? y : activated(n, b, y, activation, given.value_or(llvm::SmallVector<double>()));
+}
+
+static Value fusedGemm(Node &n, TensorBuilder &b) {
+  std::string activation = n.string("activation", "");
+  llvm::SmallVector<double> numbers;
+  for (llvm::StringRef name : {"activation_alpha", "activation_beta", "activation_gamma"})
+    if (n.hasAttr(name))
+      numbers.push_back(n.real(name, 0));
+  Value y = gemm(n, b).value;
+  return activation.empty() || !y ? y : activated(n, b, y, activation, numbers);
 }
 
 /// output_shape, and auto_pad's SAME, say what the result is to be; the padding is what that takes away. What is
@@ -169,4 +195,5 @@ void kiln::import::onnx::addProducts(Registry &r) {
   r.add("Gemm", 1, gemm);
   r.add("MatMul", 1, matmul);
   r.add("com.microsoft", "FusedConv", 1, fusedConv);
+  r.add("com.microsoft", "FusedGemm", 1, fusedGemm);
 }

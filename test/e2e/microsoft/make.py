@@ -156,6 +156,20 @@ def convolutions(g):
 
 
 @model
+def gemms(g):
+    x, weight, bias = g.input(g.normal(3, 4)), g.constant(g.normal(4, 5)), g.constant(g.normal(5))
+    g.node("FusedGemm", [x, weight, bias], activation="Relu")
+    g.node("FusedGemm", [x, weight], activation="Tanh", alpha=0.5)
+    g.node("FusedGemm", [x, g.constant(g.normal(5, 4)), bias], activation="LeakyRelu", activation_alpha=0.25, transB=1, beta=2.0)
+    g.node("FusedGemm", [x, weight, bias], activation="Selu", activation_alpha=1.5, activation_gamma=1.25)
+    g.node("FusedGemm", [x, weight, bias], activation="HardSigmoid", activation_alpha=0.3, activation_beta=0.4)
+    g.node("FusedGemm", [x, weight, bias], activation="ThresholdedRelu", activation_alpha=0.5)
+    for plain in ("Sigmoid", "Softplus", "Softsign"):
+        g.node("FusedGemm", [x, weight], activation=plain)
+    g.node("FusedGemm", [x, weight], activation="Elu", activation_alpha=0.5)
+
+
+@model
 def group_query_attention(g):
     angles = g.random.uniform(0, 6, (12, 8))
     tables = [g.f(np.cos(angles)), g.f(np.sin(angles))]
