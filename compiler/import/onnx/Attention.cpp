@@ -154,6 +154,14 @@ static Value flexAttention(Node &n, TensorBuilder &b) {
 // LinearAttention and CausalConvWithState
 //===----------------------------------------------------------------------===//
 
+/// ONNX Runtime's own may have the states after each of the last rows.
+static bool hasOneState(Node &n) {
+  bool several = n.proto().domain() == "com.microsoft" && n.integer("state_window", 0) != 0;
+  if (several)
+    n.fail("attribute 'state_window' is not supported", "leave it 0");
+  return !several;
+}
+
 /// A state [batch, keyHeads, keySize, valueSize] that each row decays, adds its key's and value's product to, and asks
 /// by its query.
 static Tensors linearAttention(Node &n, TensorBuilder &b) {
@@ -163,6 +171,8 @@ static Tensors linearAttention(Node &n, TensorBuilder &b) {
   double scale = n.real("scale", 0);
   std::string rule = n.string("update_rule", "gated_delta");
   n.ignore({"chunk_size"}); // how it may be computed
+  if (!hasOneState(n))
+    return {};
   bool gates = rule == "gated" || rule == "gated_delta", corrects = rule == "delta" || rule == "gated_delta";
   if (!q || !k || !v || !b.ok())
     return {};
@@ -210,24 +220,36 @@ static Tensors linearAttention(Node &n, TensorBuilder &b) {
   return {b.cast(y, type), b.cast(results[0], past ? b.element(past) : type)};
 }
 
-/// A convolution of each channel with the elements before, of which the last become the next run's past.
+/// A convolution of each channel with the elements before, of which the last become the next run's past. ONNX Runtime's
+/// own may be dilated, and have the channels last.
 static Tensors causalConvolution(Node &n, TensorBuilder &b) {
   Value x = n.input(0), weight = n.input(1), bias = n.optionalInput(2), past = n.optionalInput(3);
   std::string activation = n.string("activation", "none");
-  if (!x || !weight)
+  bool isRuntimes = n.proto().domain() == "com.microsoft", isTurned = isRuntimes && n.flag("channels_last", false);
+  int64_t dilation = isRuntimes ? n.integer("dilation", 1) : 1;
+  if (isRuntimes && n.integer("ndim", 1) != 1)
+    return n.fail("attribute 'ndim' is not supported", "leave it 1"), Tensors();
+  if (!hasOneState(n) || !x || !weight)
     return {};
+  if (dilation < 1 || dilation > view::kMaxDim)
+    return n.fail("attribute 'dilation' is " + Twine(dilation), "it is a distance from 1 on"), Tensors();
+  auto turned = [&](Value y) { return isTurned && y && b.rank(y) == 3 ? b.transpose(y, 1, 2) : y; };
+  x = turned(x);
+  past = turned(past);
   if (b.rank(x) != 3 || b.rank(weight) != 3 || !b.dim(x, 1).isConst() || !b.dim(weight, 2).isConst())
     return n.fail("input " + describe(b.shape(x)) + " and weight " + describe(b.shape(weight)),
                   "they are [batch, channels, length] and [channels, 1, kernel], channels and kernel known"),
            Tensors();
   if (activation != "none" && activation != "silu" && activation != "swish")
     return n.fail("attribute 'activation' is " + quoted(activation), "it is none, silu or swish"), Tensors();
-  Expr reach = b.dim(weight, 2) - 1, length = b.dim(x, 2);
+  Expr reach = (b.dim(weight, 2) - 1) * dilation, length = b.dim(x, 2);
   Value whole = past ? b.concat({past, x}, 2) : b.pad(x, {0, 0, reach}, {0, 0, 0});
-  Value y = b.conv(whole, weight, bias, Window(), b.dim(x, 1).constant());
+  Window window;
+  window.dilations = {dilation};
+  Value y = b.conv(whole, weight, bias, window, b.dim(x, 1).constant());
   if (activation != "none" && y)
     y = b.cast(b.silu(b.cast(y, b.accumulator(b.element(y)))), b.element(y));
-  return {y, b.narrow(whole, 2, length, length + reach)};
+  return {turned(y), turned(b.narrow(whole, 2, length, length + reach))};
 }
 
 //===----------------------------------------------------------------------===//
@@ -273,4 +295,6 @@ void kiln::import::onnx::addAttention(Registry &r) {
   r.add("RotaryEmbedding", 23, rotaryEmbedding);
   r.add("SwiGLU", 28, swiGlu);
   r.add("ai.onnx.preview", "FlexAttention", 1, flexAttention);
+  r.add("com.microsoft", "CausalConvWithState", 1, causalConvolution);
+  r.add("com.microsoft", "LinearAttention", 1, linearAttention);
 }

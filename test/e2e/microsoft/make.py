@@ -156,6 +156,20 @@ def convolutions(g):
 
 
 @model
+def linear_attention(g):
+    heads = {"q_num_heads": 2, "kv_num_heads": 2}
+    q, k, v = (g.input(g.normal(2, 3, 8)) for _ in range(3))
+    decay, beta = g.input(-np.abs(g.normal(2, 3, 2))), g.input(g.random.uniform(0, 1, (2, 3, 2)).astype(np.float32))
+    past = g.input(g.normal(2, 2, 4, 4))
+    g.node("LinearAttention", [q, k, v, past, decay, beta], 2, **heads)
+    g.node("LinearAttention", [q, k, v, "", decay], 2, update_rule="gated", scale=0.5, **heads)
+    x, weight, bias = g.input(g.normal(2, 4, 5)), g.constant(g.normal(4, 1, 3)), g.constant(g.normal(4))
+    g.node("CausalConvWithState", [x, weight, bias], 2, activation="silu")
+    g.node("CausalConvWithState", [x, weight, "", g.input(g.normal(2, 4, 4))], 2, dilation=2)
+    g.node("CausalConvWithState", [g.input(g.normal(2, 5, 4)), weight, bias], 2, channels_last=1)
+
+
+@model
 def gemms(g):
     x, weight, bias = g.input(g.normal(3, 4)), g.constant(g.normal(4, 5)), g.constant(g.normal(5))
     g.node("FusedGemm", [x, weight, bias], activation="Relu")
