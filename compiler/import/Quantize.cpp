@@ -9,6 +9,10 @@ using llvm::Twine;
 using mlir::Value;
 using view::provablyEqual;
 
+Value kiln::import::scalar(TensorBuilder &b, Value parameter) {
+  return parameter && b.rank(parameter) > 0 ? b.reshape(parameter, {}) : parameter;
+}
+
 Value kiln::import::alongAxis(TensorBuilder &b, Value x, Value parameter, int64_t axis, int64_t block) {
   if (!x || !parameter)
     return {};

@@ -21,6 +21,9 @@ struct Quantized {
 /// is not 0, one for `block` neighbours along it.
 mlir::Value alongAxis(TensorBuilder &b, mlir::Value x, mlir::Value parameter, int64_t axis, int64_t block = 0);
 
+/// A parameter of one element as a scalar.
+mlir::Value scalar(TensorBuilder &b, mlir::Value parameter);
+
 /// values - zero, as int32; the zero point broadcasts.
 mlir::Value centred(TensorBuilder &b, mlir::Value values, mlir::Value zero);
 /// (values - zero)·scale in float32; both broadcast. The zero point of an 8-bit float has to be 0 and is not read.

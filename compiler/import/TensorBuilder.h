@@ -243,6 +243,8 @@ public:
   Value reshape(Value x, Sizes shape);
   Value permute(Value x, Axes order);
   Value transpose(Value x, int64_t a, int64_t b);
+  /// numpy's moveaxis: the axis stands elsewhere, the others keep their order.
+  Value moveAxis(Value x, int64_t from, int64_t to);
   /// numpy's broadcast_to: axes are added in front, size-1 axes repeated. A size of 1 in `shape` keeps x's own.
   Value expand(Value x, Sizes shape);
   /// Brings all to their common shape.

@@ -102,6 +102,16 @@ Value TensorBuilder::permute(Value x, Axes order) {
   return graph::PermuteOp::create(builder_, location_, x, axes);
 }
 
+Value TensorBuilder::moveAxis(Value x, int64_t from, int64_t to) {
+  std::optional<int64_t> source = normalizeAxis(from, rank(x)), target = normalizeAxis(to, rank(x));
+  if (!x || !source || !target)
+    return {};
+  llvm::SmallVector<int64_t> order = allAxes(x);
+  order.erase(order.begin() + *source);
+  order.insert(order.begin() + *target, *source);
+  return permute(x, order);
+}
+
 Value TensorBuilder::transpose(Value x, int64_t a, int64_t b) {
   if (!x)
     return {};

@@ -16,9 +16,6 @@ using llvm::Twine;
 using mlir::Value;
 using view::provablyEqual;
 
-/// A parameter of one element as a scalar.
-static Value scalar(TensorBuilder &b, Value x) { return x && b.rank(x) > 0 ? b.reshape(x, {}) : x; }
-
 /// The tensor at an input and the scale and zero point behind it.
 static Quantized quantized(Node &n, TensorBuilder &b, int index) {
   return {n.input(index), scalar(b, n.input(index + 1)), scalar(b, n.optionalInput(index + 2))};
@@ -75,19 +72,14 @@ static Value qlinearAveragePool(Node &n, TensorBuilder &b) {
   bool ceilMode = n.flag("ceil_mode", false), countPadding = n.flag("count_include_pad", false);
   bool channelsLast = n.flag("channels_last", false);
   Value wide = dequantize(b, x);
-  if (!wide)
-    return {};
-  llvm::SmallVector<int64_t> first = b.allAxes(wide), last = first; // where the channels are second, and where last
-  if (channelsLast && first.size() > 2) {
-    std::rotate(first.begin() + 1, first.end() - 1, first.end());
-    std::rotate(last.begin() + 1, last.begin() + 2, last.end());
-  }
-  wide = b.permute(wide, first);
+  if (channelsLast)
+    wide = b.moveAxis(wide, -1, 1);
   std::optional<Window> window = readWindow(n, wide);
   if (!window)
     return {};
   window->ceilMode = ceilMode;
-  return result(n, b, b.permute(b.averagePool(wide, *window, countPadding), last), 3, x.values);
+  Value y = b.averagePool(wide, *window, countPadding);
+  return result(n, b, channelsLast ? b.moveAxis(y, 1, -1) : y, 3, x.values);
 }
 
 static Value qlinearConcat(Node &n, TensorBuilder &b) {
@@ -158,6 +150,11 @@ static Value unpackBits(TensorBuilder &b, Value packed, int64_t bits) {
   return b.reshape(numbers, sizes);
 }
 
+/// One scale or zero point for each block along an axis of `size` elements, as one for each element.
+static Value spread(TensorBuilder &b, Value parameter, int64_t axis, int64_t block, Expr size) {
+  return b.narrow(b.repeatInterleave(parameter, axis, block), axis, 0, size);
+}
+
 /// A · Wᵀ + bias, W [columns, depth] in blocks along its rows, each with a scale and perhaps a zero point.
 static Tensor matmulNBits(Node &n, TensorBuilder &b) {
   Value x = n.input(0), packed = n.input(1), scales = n.input(2), zeros = n.optionalInput(3), bias = n.optionalInput(5);
@@ -185,16 +182,87 @@ static Tensor matmulNBits(Node &n, TensorBuilder &b) {
     zero = b.reshape(b.cast(zeros, b.float32()), {columns, blocks});
   else if (zeros)
     zero = b.cast(b.narrow(unpackBits(b, b.reshape(zeros, {columns, zeroBytes}), bits), 1, 0, blocks), b.float32());
-  auto spread = [&](Value parameter) { return b.narrow(b.repeatInterleave(parameter, 1, block), 1, 0, depth); };
   weights = b.cast(b.narrow(weights, 1, 0, depth), b.float32());
-  weights = zero ? b.sub(weights, spread(zero)) : b.sub(weights, int64_t(1) << (bits - 1));
-  Value y = b.matmul(b.cast(x, b.float32()), b.transpose(b.mul(weights, spread(scales)), 0, 1));
+  weights = zero ? b.sub(weights, spread(b, zero, 1, block, depth)) : b.sub(weights, int64_t(1) << (bits - 1));
+  Value y = b.matmul(b.cast(x, b.float32()), b.transpose(b.mul(weights, spread(b, scales, 1, block, depth)), 0, 1));
   return b.cast(bias ? b.add(y, b.cast(bias, b.float32())) : y, b.element(x));
+}
+
+/// A · Wᵀ, or A · W, of a W [columns, depth] whose elements are codes of 4 bits, the first in a byte's upper half, and
+/// have a scale for each block of the whole. A code stands for a number of one of two tables, those of bitsandbytes.
+static Tensor matmulBnb4(Node &n, TensorBuilder &b) {
+  static constexpr float kTables[2][16] = {
+      {0, 0.005208333333f, 0.66666667f, 1, 0.33333333f, 0.5f, 0.16666667f, 0.25f, 0, -0.005208333333f, -0.66666667f, -1,
+       -0.33333333f, -0.5f, -0.16666667f, -0.25f},
+      {-1, -0.6961928009986877f, -0.5250730514526367f, -0.39491748809814453f, -0.28444138169288635f,
+       -0.18477343022823334f, -0.09105003625154495f, 0, 0.07958029955625534f, 0.16093020141124725f,
+       0.24611230194568634f, 0.33791524171829224f, 0.44070982933044434f, 0.5626170039176941f, 0.7229568362236023f, 1}};
+  Value x = n.input(0), packed = n.input(1), scales = n.input(2);
+  int64_t depth = n.integer("K"), columns = n.integer("N"), block = n.integer("block_size"),
+          kind = n.integer("quant_type");
+  bool turns = n.flag("transB", true);
+  n.ignore({"training_mode"});
+  if (!x || !packed || !scales || !b.ok())
+    return {};
+  if (std::min({block, depth, columns}) < 1 || std::max({block, depth, columns}) > view::kMaxDim || kind < 0 ||
+      kind > 1 || !b.element(packed).isUnsignedInteger(8))
+    return n.fail("weights " + describe(b.shape(packed)) + " of " + dtypeName(b.element(packed)) + " of quant_type " +
+                      Twine(kind),
+                  "they are uint8, and the type 0 or 1");
+  auto tableType = mlir::RankedTensorType::get({16}, b.float32());
+  Value table = b.weight(kind == 0 ? "fp4" : "nf4",
+                         mlir::DenseElementsAttr::get(tableType, llvm::ArrayRef<float>(kTables[kind])));
+  Expr count = Expr(depth) * columns;
+  Value bytes = b.reshape(packed, {view::floorDiv(count + 1, 2), 1});
+  Value codes = b.concat({b.shiftRight(bytes, 4), b.bitAnd(bytes, 15)}, 1);
+  codes = b.narrow(b.reshape(codes, {view::floorDiv(count + 1, 2) * 2}), 0, 0, count);
+  Value scale = spread(b, b.cast(b.flatten(scales, 0), b.float32()), 1, block, count);
+  Value weights = b.mul(b.gather(table, b.cast(codes, b.int32()), 0), b.reshape(scale, {count}));
+  weights = b.reshape(weights, {columns, depth});
+  Value y = b.matmul(b.cast(x, b.float32()), turns ? b.transpose(weights, 0, 1) : weights);
+  return b.cast(y, b.element(x));
+}
+
+/// Rows of a table in blocks along an axis, each with a scale and perhaps a zero point. They are chosen first, so that
+/// the table stays as small as it is.
+static Tensor gatherBlockQuantized(Node &n, TensorBuilder &b) {
+  Value x = n.input(0), indices = n.input(1), scales = n.input(2), zeros = n.optionalInput(3);
+  int64_t bits = n.integer("bits", 4), block = n.integer("block_size", 128);
+  std::optional<int64_t> axis = b.normalizeAxis(n.integer("gather_axis", 0), b.rank(x));
+  std::optional<int64_t> along = b.normalizeAxis(n.integer("quantize_axis", 1), b.rank(x));
+  if (!x || !indices || !scales || !axis || !along || !b.ok())
+    return {};
+  bool packs = b.element(x).isUnsignedInteger(8);
+  if (*axis == *along || (packs && *axis == b.rank(x) - 1) || b.rank(scales) != b.rank(x))
+    return n.fail("elements " + describe(b.shape(x)) + " chosen along axis " + Twine(*axis) + ", with scales " +
+                      describe(b.shape(scales)) + " along axis " + Twine(*along),
+                  "the axes differ, and the scales have as many");
+  if (b.isFloat(x) || (packs && !llvm::is_contained({2, 4, 8}, bits)) || block < 1 || block > view::kMaxDim)
+    return n.fail("a table of " + dtypeName(b.element(x)) + " of " + Twine(bits) + " bits in blocks of " + Twine(block),
+                  "it is uint8 with numbers of 2, 4 or 8 bits, or of a dtype of 4 bits");
+  // Codes lie packed along the last axis, in each row of the zero points too.
+  auto chosen = [&](Value table) { return b.gather(table, indices, *axis); };
+  auto numbers = [&](Value table) {
+    Value rows = chosen(table);
+    return b.cast(packs ? unpackBits(b, rows, bits) : rows, b.float32());
+  };
+  int64_t place = *along > *axis ? *along + b.rank(indices) - 1 : *along;
+  Value y = numbers(x), scale = chosen(scales);
+  if (!y || !scale)
+    return {};
+  Expr size = b.dim(y, place);
+  if (zeros)
+    y = b.sub(y, spread(b, b.narrow(numbers(zeros), -1, 0, b.dim(scale, -1)), place, block, size));
+  else if (packs)
+    y = b.sub(y, int64_t(1) << (bits - 1));
+  return b.cast(b.mul(y, spread(b, b.cast(scale, b.float32()), place, block, size)), b.element(scales));
 }
 
 void kiln::import::onnx::addMicrosoftQuantization(Registry &r) {
   llvm::StringRef domain = "com.microsoft";
   r.add(domain, "DynamicQuantizeMatMul", 1, dynamicQuantizeMatmul);
+  r.add(domain, "GatherBlockQuantized", 1, gatherBlockQuantized);
+  r.add(domain, "MatMulBnb4", 1, matmulBnb4);
   r.add(domain, "MatMulIntegerToFloat", 1, matmulIntegerToFloat);
   r.add(domain, "MatMulNBits", 1, matmulNBits);
   r.add(domain, "QGemm", 1, qgemm);

@@ -130,15 +130,20 @@ static Value convInteger(Node &n, TensorBuilder &b) {
   return integerConvolution(n, b, x, xZero, weight, weightZero, Value());
 }
 
+/// ONNX Runtime's own may have the channels of input and result behind the spatial axes.
 static Value qlinearConv(Node &n, TensorBuilder &b) {
+  bool channelsLast = isRuntimes(n) && n.flag("channels_last", false);
   Value x = n.input(0), xScale = n.input(1), xZero = n.input(2);
   Value weight = n.input(3), weightScale = n.input(4), weightZero = n.input(5);
   Value scale = n.input(6), zero = n.input(7), bias = n.optionalInput(8);
+  if (channelsLast)
+    x = b.moveAxis(x, -1, 1);
   Value sum = integerConvolution(n, b, x, xZero, weight, weightZero, bias);
   if (!sum || !weightScale)
     return {};
-  return requantize(b, sum, alongAxis(b, sum, xScale, 0), alongAxis(b, sum, weightScale, 1),
-                    alongAxis(b, sum, scale, 0), zero ? alongAxis(b, sum, zero, 0) : zero);
+  Value y = requantize(b, sum, alongAxis(b, sum, xScale, 0), alongAxis(b, sum, weightScale, 1),
+                       alongAxis(b, sum, scale, 0), zero ? alongAxis(b, sum, zero, 0) : zero);
+  return channelsLast ? b.moveAxis(y, 1, -1) : y;
 }
 
 void kiln::import::onnx::addQuantization(Registry &r) {
@@ -150,5 +155,6 @@ void kiln::import::onnx::addQuantization(Registry &r) {
   r.add("QLinearMatMul", 10, qlinearMatmul);
   r.add("QuantizeLinear", 10, quantizeLinear);
   r.add("com.microsoft", "DequantizeLinear", 1, dequantizeLinear);
+  r.add("com.microsoft", "QLinearConv", 1, qlinearConv);
   r.add("com.microsoft", "QuantizeLinear", 1, quantizeLinear);
 }

@@ -156,6 +156,35 @@ def convolutions(g):
 
 
 @model
+def quantized_convolutions(g):
+    x, bias = g.input(g.bytes(1, 2, 5, 5)), g.constant(g.bytes(4, dtype=np.int32, low=-900, high=900))
+    weight, columns = g.constant(g.bytes(4, 2, 3, 3, dtype=np.int8)), g.f(g.random.uniform(0.002, 0.01, 4))
+    rest = [g.constant(0, np.int8), g.f(0.05), g.u8(130), bias]
+    g.node("QLinearConv", [x, g.f(0.02), g.u8(119), weight, g.f(0.005), *rest], pads=[1, 1, 1, 1])
+    zeros = g.constant(np.zeros(4), np.int8)
+    y = [g.input(g.bytes(1, 5, 5, 2)), g.f(0.02), g.u8(119), weight, columns, zeros, *rest[1:]]
+    g.node("QLinearConv", y, channels_last=1, strides=[2, 2])
+
+
+@model
+def gather_block_quantized(g):
+    rows = g.input(np.array([[1, 5], [0, 3]], np.int64))
+    for bits in (4, 8):
+        table, scales = g.u8(g.bytes(6, 40 * bits // 8)), g.f(g.random.uniform(0.01, 0.1, (6, 3)))
+        sizes = {"bits": bits, "block_size": 16, "gather_axis": 0, "quantize_axis": 1}
+        g.node("GatherBlockQuantized", [table, rows, scales], **sizes)
+        g.node("GatherBlockQuantized", [table, rows, scales, g.u8(g.bytes(6, -(-3 * bits // 8)))], **sizes)
+
+
+@model
+def matmul_bnb4(g):
+    x = g.input(g.normal(2, 3, 32))
+    packed, scales = g.u8(g.bytes(32 * 6 // 2)), g.f(g.random.uniform(0.1, 1, 6))
+    for kind in range(2):
+        g.node("MatMulBnb4", [x, packed, scales], K=32, N=6, block_size=32, quant_type=kind)
+
+
+@model
 def linear_attention(g):
     heads = {"q_num_heads": 2, "kv_num_heads": 2}
     q, k, v = (g.input(g.normal(2, 3, 8)) for _ in range(3))
