@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "import/DType.h"
 #include "import/DotProductAttention.h"
+#include "import/Quantize.h"
 #include "import/onnx/Importer.h"
 #include "import/onnx/Registry.h"
 
@@ -79,26 +80,53 @@ static Tensors skipNorm(Node &n, TensorBuilder &b, bool simplified) {
 static Tensors skipLayerNormalization(Node &n, TensorBuilder &b) { return skipNorm(n, b, /*simplified=*/false); }
 static Tensors skipSimplified(Node &n, TensorBuilder &b) { return skipNorm(n, b, /*simplified=*/true); }
 
-/// The norm of the sum of what a token is, where it stands and which sentence it is of; how many tokens of each batch
-/// the mask shows; the sum.
+/// The norm of the sum of what tokens are, where they stand and which sentence they are of; how many tokens of each
+/// batch the mask shows; the sum.
+static Tensors embedNorm(Node &n, TensorBuilder &b, Value words, Value places, Value sentences, Value scale,
+                         Value shift, Value mask) {
+  double epsilon = n.real("epsilon", 1e-12f);
+  Value sum = b.add(words, places);
+  if (sentences)
+    sum = b.add(sum, sentences);
+  if (!sum || !scale || !shift)
+    return {};
+  Value shown = mask ? b.sum(b.cast(b.equal(mask, 1), b.int32()), {1}) : b.constant(0, b.int32(), {b.dim(words, 0)});
+  return {b.layerNorm(sum, {-1}, epsilon, scale, shift), shown, sum};
+}
+
+/// Whether there are tokens [batch, length], and segments with their embeddings or neither.
+static bool hasTokens(Node &n, TensorBuilder &b, Value tokens, Value segments, Value sentences) {
+  if (tokens && b.rank(tokens) != 2)
+    n.fail("its tokens are " + describe(b.shape(tokens)), "they are [batch, length]");
+  else if (tokens && !segments != !sentences)
+    n.fail("it has numbers or embeddings of segments alone", "give both");
+  return tokens && b.ok();
+}
+
 static Tensors embedLayerNormalization(Node &n, TensorBuilder &b) {
   Value tokens = n.input(0), segments = n.optionalInput(1), words = n.input(2), places = n.input(3);
   Value sentences = n.optionalInput(4), scale = n.input(5), shift = n.input(6), mask = n.optionalInput(7);
   Value positions = n.optionalInput(8);
-  double epsilon = n.real("epsilon", 1e-12f);
   n.ignore({"mask_index_type"}); // of the second output's shape
-  if (!tokens || !words || !places || !scale || !shift)
+  if (!hasTokens(n, b, tokens, segments, sentences))
     return {};
-  if (b.rank(tokens) != 2)
-    return n.fail("its tokens are " + describe(b.shape(tokens)), "they are [batch, length]"), Tensors();
-  if (!segments != !sentences)
-    return n.fail("it has numbers or embeddings of segments alone", "give both"), Tensors();
   Value place = positions ? b.gather(places, positions, 0) : b.narrow(places, 0, 0, b.dim(tokens, 1));
-  Value sum = b.add(b.gather(words, tokens, 0), place);
-  if (segments)
-    sum = b.add(sum, b.gather(sentences, segments, 0));
-  Value shown = mask ? b.sum(b.cast(b.equal(mask, 1), b.int32()), {1}) : b.constant(0, b.int32(), {b.dim(tokens, 0)});
-  return {b.layerNorm(sum, {-1}, epsilon, scale, shift), shown, sum};
+  Value sentence = segments ? b.gather(sentences, segments, 0) : Value();
+  return embedNorm(n, b, b.gather(words, tokens, 0), place, sentence, scale, shift, mask);
+}
+
+/// The same of quantised tables; only what is chosen of them is dequantised.
+static Tensors quantizedEmbedNorm(Node &n, TensorBuilder &b) {
+  Value tokens = n.input(0), segments = n.optionalInput(1), words = n.input(2), places = n.input(3);
+  Value sentences = n.optionalInput(4), scale = n.input(5), shift = n.input(6), mask = n.optionalInput(7);
+  if (!hasTokens(n, b, tokens, segments, sentences))
+    return {};
+  auto real = [&](Value x, int parameters) { // its scale at this input, its zero point five inputs later
+    return dequantize(b, {x, scalar(b, n.input(parameters)), scalar(b, n.input(parameters + 5))});
+  };
+  Value place = real(b.narrow(places, 0, 0, b.dim(tokens, 1)), 9);
+  Value sentence = segments ? real(b.gather(sentences, segments, 0), 10) : Value();
+  return embedNorm(n, b, real(b.gather(words, tokens, 0), 8), place, sentence, real(scale, 11), real(shift, 12), mask);
 }
 
 //===----------------------------------------------------------------------===//
@@ -154,12 +182,20 @@ static Value unpackPart(TensorBuilder &b, Value packed, int64_t part) {
 
 static Value addBoth(TensorBuilder &b, Value x, Value y) { return x && y ? b.add(x, y) : x ? x : y; }
 
-/// What a mask of lengths or of zeros and ones adds to the scores [batch, heads, rows, keys].
-static Value paddingBias(Node &n, TensorBuilder &b, Value mask, Expr batch, Expr keys, mlir::Type type,
-                         double filtered) {
+/// What a mask of lengths or of zeros and ones adds to the scores [batch, heads, rows, keys]. One of lengths may go on
+/// with where the keys begin, where the operator has that.
+static Value paddingBias(Node &n, TensorBuilder &b, Value mask, Expr batch, Expr keys, mlir::Type type, double filtered,
+                         bool mayBegin = false) {
   if (!mask)
     return {};
   Value seen;
+  if (mayBegin && b.rank(mask) == 1 &&
+      provablyEqual(b.dim(mask, 0), batch * 2)) { // where keys end, then where they begin
+    Value key = b.arange(keys, b.element(mask));
+    Value end = b.unsqueeze(b.narrow(mask, 0, 0, batch), {1, 2, 3});
+    Value begin = b.unsqueeze(b.narrow(mask, 0, batch, batch * 2), {1, 2, 3});
+    return b.where(b.bitAnd(b.less(key, end), b.greaterEqual(key, begin)), b.constant(0.0, type), filtered);
+  }
   if (b.rank(mask) == 1 && b.dim(mask, 0).isConst() && batch.isConst() && b.dim(mask, 0) != batch)
     return n.fail("a padding mask " + describe(b.shape(mask)), "of rank 1 it has a length for each of the batch").value;
   if (b.rank(mask) == 1)
@@ -224,34 +260,28 @@ static Tensors multiHeadAttention(Node &n, TensorBuilder &b) {
   return {mergeHeads(b, y), k, v, op.probabilities};
 }
 
-/// Attention of one tensor to itself, its projection included. Past and present are of keys and of values in one.
-static Tensors attention(Node &n, TensorBuilder &b) {
-  Value x = n.input(0), weight = n.input(1), bias = n.optionalInput(2), mask = n.optionalInput(3);
-  Value past = n.optionalInput(4), scoreBias = n.optionalInput(5);
+/// Whether x [batch, length, size] can be projected by a weight [size, sizes of queries, keys and values].
+static bool isProjection(Node &n, TensorBuilder &b, Value x, Value weight, size_t projections) {
+  if (x && weight && (b.rank(x) != 3 || b.rank(weight) != 2 || projections != 3))
+    n.fail("its input is " + describe(b.shape(x)) + ", its weight " + describe(b.shape(weight)) + ", for " +
+               Twine(projections) + " projections",
+           "they are [batch, length, size] and [size, sizes of queries, keys and values]");
+  return x && weight && b.ok();
+}
+
+/// Attention of one tensor to itself, given its projection to queries, keys and values of these sizes, side by side.
+/// Past and present are of keys and of values in one.
+static Tensors selfAttention(Node &n, TensorBuilder &b, Value projected, llvm::ArrayRef<Expr> sizes, Value mask,
+                             Value past, Value scoreBias) {
   int64_t heads = n.integer("num_heads");
   double filtered = n.real("mask_filter_value", -10000);
   bool isCausal = n.flag("unidirectional", false);
-  llvm::SmallVector<int64_t> widths = n.integers("qkv_hidden_sizes");
   DotProductAttention op;
   if (double scale = n.real("scale", 0))
     op.scale = scale;
-  n.ignore({"rotary_embedding_dim"}); // of do_rotary
   for (llvm::StringRef name : {"do_rotary", "past_present_share_buffer"})
     if (n.flag(name, false))
       return n.fail("attribute " + quoted(name) + " is not supported", "leave it 0"), Tensors();
-  if (!x || !weight || !isAbsent(n, 6, "a cache in a shared buffer"))
-    return {};
-  Elements sizes(widths.begin(), widths.end());
-  if (widths.empty())
-    sizes.assign(3, view::floorDiv(b.dim(weight, -1), 3));
-  if (b.rank(x) != 3 || b.rank(weight) != 2 || sizes.size() != 3)
-    return n.fail("its input is " + describe(b.shape(x)) + ", its weight " + describe(b.shape(weight)) + ", for " +
-                      Twine(sizes.size()) + " projections",
-                  "they are [batch, length, size] and [size, sizes of queries, keys and values]"),
-           Tensors();
-  Value projected = b.matmul(x, weight);
-  if (bias)
-    projected = b.add(projected, bias);
   llvm::SmallVector<Value> parts = b.split(projected, 2, sizes);
   if (parts.size() != 3)
     return {};
@@ -262,12 +292,39 @@ static Tensors attention(Node &n, TensorBuilder &b) {
   if (!q || !k || !v)
     return {};
   Expr rows = b.dim(q, 2), keys = b.dim(k, 2);
-  op.bias = addBoth(b, paddingBias(n, b, mask, b.dim(q, 0), keys, b.element(q), filtered), scoreBias);
+  op.bias =
+      addBoth(b, paddingBias(n, b, mask, b.dim(q, 0), keys, b.element(q), filtered, /*mayBegin=*/true), scoreBias);
   if (isCausal)
     op.allowed = b.greaterEqual(distanceToKeys(b, rows, keys, b.size(keys - rows)), 0);
   Value y = op.apply(b, q, k, v);
   bool wantsPresent = n.proto().output_size() > 1 && !n.proto().output(1).empty();
   return {mergeHeads(b, y), wantsPresent ? b.stack({k, v}, 0) : Value()};
+}
+
+static Tensors attention(Node &n, TensorBuilder &b) {
+  Value x = n.input(0), weight = n.input(1), bias = n.optionalInput(2), mask = n.optionalInput(3);
+  Value past = n.optionalInput(4), scoreBias = n.optionalInput(5);
+  llvm::SmallVector<int64_t> widths = n.integers("qkv_hidden_sizes");
+  n.ignore({"rotary_embedding_dim"}); // of do_rotary
+  Elements sizes(widths.begin(), widths.end());
+  if (widths.empty())
+    sizes.assign(3, view::floorDiv(b.dim(weight, -1), 3));
+  if (!isProjection(n, b, x, weight, sizes.size()) || !isAbsent(n, 6, "a cache in a shared buffer"))
+    return {};
+  Value projected = b.matmul(x, weight);
+  return selfAttention(n, b, bias ? b.add(projected, bias) : projected, sizes, mask, past, scoreBias);
+}
+
+/// The same with a projection in integers; the weight's scale may be one for each column.
+static Tensors quantizedAttention(Node &n, TensorBuilder &b) {
+  Value x = n.input(0), weight = n.input(1), bias = n.input(2), xScale = n.input(3), scale = n.input(4);
+  Value mask = n.optionalInput(5), xZero = n.optionalInput(6), zero = n.optionalInput(7), past = n.optionalInput(8);
+  if (!isProjection(n, b, x, weight, 3))
+    return {};
+  Value sum = b.matmul(centred(b, x, scalar(b, xZero)), centred(b, weight, zero));
+  Value projected = b.add(b.mul(b.cast(sum, b.float32()), b.mul(scalar(b, xScale), scale)), bias);
+  Elements sizes(3, view::floorDiv(b.dim(weight, -1), 3));
+  return selfAttention(n, b, projected, sizes, mask, past, Value());
 }
 
 /// A cache of `total` keys: those of the past up to where the new ones begin, the new ones, zeros. Each batch has its
@@ -367,8 +424,11 @@ void kiln::import::onnx::addMicrosoft(Registry &r) {
   r.add(domain, "Gelu", 1, gelu);
   r.add(domain, "GroupQueryAttention", 1, groupQueryAttention);
   r.add(domain, "MultiHeadAttention", 1, multiHeadAttention);
+  r.add(domain, "QAttention", 1, quantizedAttention);
+  r.add(domain, "QEmbedLayerNormalization", 1, quantizedEmbedNorm);
   r.add(domain, "QuickGelu", 1, quickGelu);
   r.add(domain, "RotaryEmbedding", 1, rotaryEmbedding);
   r.add(domain, "SkipLayerNormalization", 1, skipLayerNormalization);
   r.add(domain, "SkipSimplifiedLayerNormalization", 1, skipSimplified);
+  r.add(domain, "TransposeMatMul", 1, fusedMatmul); // as FusedMatMul was called
 }

@@ -81,6 +81,7 @@ def products(g):
     g.node("FusedMatMul", [z, y], transBatchA=1)
     g.node("FusedMatMul", [x, g.constant(g.normal(4, 2, 5))], transBatchB=1)
     g.node("FusedMatMul", [g.input(g.normal(4, 2, 3)), y], transBatchA=1, transA=1)
+    g.node("TransposeMatMul", [x, g.constant(g.normal(2, 5, 4))], transB=1, alpha=0.5)
 
 
 @model
@@ -130,6 +131,18 @@ def attention(g):
     g.node("Attention", [x, *parts], num_heads=2, qkv_hidden_sizes=[8, 8, 4])
     past = g.input(g.normal(2, 2, 2, 4, 4))
     g.node("Attention", [x, weight, bias, "", past], 2, num_heads=2, unidirectional=1)
+    g.node("Attention", [x, weight, bias, g.input(np.array([3, 2, 1, 0], np.int32))], num_heads=2)
+
+
+@model
+def quantized_attention(g):
+    x, weight, bias = g.input(g.bytes(2, 3, 8)), g.constant(g.bytes(8, 24, dtype=np.int8)), g.constant(g.normal(24))
+    mask = g.input(np.array([[1, 1, 0], [1, 0, 0]], np.int32))
+    columns = g.f(g.random.uniform(0.002, 0.01, 24))
+    g.node("QAttention", [x, weight, bias, g.f(0.02), g.f(0.005), "", g.u8(119)], num_heads=2)
+    g.node("QAttention", [x, weight, bias, g.f(0.02), columns, mask, g.u8(119), g.constant(g.bytes(24, dtype=np.int8))], num_heads=2)
+    past = g.input(g.normal(2, 2, 2, 4, 4))
+    g.node("QAttention", [x, weight, bias, g.f(0.02), g.f(0.005), "", g.u8(119), "", past], 2, num_heads=2, unidirectional=1)
 
 
 @model
@@ -153,6 +166,16 @@ def convolutions(g):
     g.node("FusedConv", [x, weight], activation="LeakyRelu", activation_params=[0.25], strides=[2, 2])
     g.node("FusedConv", [x, g.constant(g.normal(4, 1, 1, 1))], group=2, activation="HardSigmoid", activation_params=[0.3, 0.4])
     g.node("FusedConv", [x, weight], activation="Sigmoid", dilations=[2, 2])
+
+
+@model
+def quantized_embeddings(g):
+    tokens, segments = g.input(g.bytes(2, 3, dtype=np.int32, low=0, high=9)), g.input(np.array([[0, 0, 1], [1, 1, 0]], np.int32))
+    tables = [g.u8(g.bytes(*shape)) for shape in ((10, 8), (5, 8), (2, 8), (8,), (8,))]
+    scales, zeros = [g.f(0.01 * i) for i in range(1, 6)], [g.u8(110 + 5 * i) for i in range(5)]
+    mask = g.input(np.array([[1, 1, 0], [1, 0, 0]], np.int32))
+    g.node("QEmbedLayerNormalization", [tokens, segments, *tables, mask, *scales, *zeros], 2)
+    g.node("QEmbedLayerNormalization", [tokens, segments, *tables, "", *scales, *zeros], 2, epsilon=1e-3)
 
 
 @model
