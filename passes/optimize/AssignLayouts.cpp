@@ -197,7 +197,9 @@ std::optional<size_t> LayoutAssigner::laneAxisOfSum(const Place &reader, const T
   FuncOp func = kernelOf(reader.launch);
   AluOp product = optimize::summedProduct(func);
   SmallVector<Operation *> accesses = accessesOf(func, reader.buffer);
-  if (!product || accesses.size() != 1)
+  // A product of matrices has its lanes along columns, which one of its factors stands still along.
+  if (!product || accesses.size() != 1 ||
+      optimize::findProduct(func, target_, weightsOf(reader.launch), /*relays=*/true))
     return std::nullopt;
   auto reduce = *func.getBody().getOps<ReduceOp>().begin();
   ShapeTracker tracker = trackerOf(accesses.front());
