@@ -167,7 +167,7 @@ llvm::Expected<std::string> TableWriter::weightData(const ModelTables &tables) {
   }
   std::string bytes;
   llvm::raw_string_ostream stream(bytes);
-  if (llvm::Error error = writeWeights(tables, options_.weights, stream))
+  if (llvm::Error error = writeWeights(tables.weights, options_.weights, stream))
     return error;
   if (!weightsInSource(tables))
     return words(bytes);

@@ -131,14 +131,14 @@ llvm::Expected<std::unique_ptr<target::LoadedModel>> Jit::loadModel(const ModelT
       llvm::WritableMemoryBuffer::getNewUninitMemBuffer(tables.weightBytes, "weights", llvm::Align(KILN_ALIGNMENT));
   if (!weights)
     return failure(name + ": no memory for " + llvm::Twine(tables.weightBytes) + " bytes of weights");
-  if (llvm::Error error = readWeights(tables, source, weights->getBuffer()))
+  if (llvm::Error error = readWeights(tables.weights, source, weights->getBuffer()))
     return error;
   ProgramOptions options;
   options.name = name.str();
   options.device = device.str();
   options.code = code;
   options.weights = WeightPlacement::External;
-  llvm::Expected<std::vector<ObjectBuffer>> parts = compileParts(tables, cpu_, level_, options);
+  llvm::Expected<std::vector<ObjectBuffer>> parts = compileParts(Version{tables, cpu_}, level_, options);
   if (!parts)
     return parts.takeError();
   RuntimeSymbols symbols = symbols_;

@@ -45,17 +45,19 @@ static llvm::Expected<Bytes> compileTo(target::MachineFile file, llvm::StringRef
 }
 
 static llvm::Expected<Bytes> compileKernelTo(target::MachineFile file, uop::FuncOp kernel, const target::Cpu &cpu,
-                                             target::OptLevel level) {
-  return compileTo(file, kernel.getSymName(), cpu, level,
-                   [&](llvm::Module &module) { shareEntry(renderKernel(kernel, cpu, module)); });
+                                             target::OptLevel level, size_t number = 0) {
+  return compileTo(file, kernel.getSymName(), cpu, level, [&](llvm::Module &module) {
+    shareEntry(renderKernel(kernel, cpu, module), entryName(kernel, number));
+  });
 }
 
 static ObjectBuffer makeBuffer(Bytes bytes, llvm::StringRef name) {
   return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), name, /*RequiresNullTerminator=*/false);
 }
 
-llvm::Expected<ObjectBuffer> render::compileKernel(uop::FuncOp kernel, const target::Cpu &cpu, target::OptLevel level) {
-  llvm::Expected<Bytes> bytes = compileKernelTo(target::MachineFile::Object, kernel, cpu, level);
+llvm::Expected<ObjectBuffer> render::compileKernel(uop::FuncOp kernel, const target::Cpu &cpu, target::OptLevel level,
+                                                   size_t number) {
+  llvm::Expected<Bytes> bytes = compileKernelTo(target::MachineFile::Object, kernel, cpu, level, number);
   if (!bytes)
     return bytes.takeError();
   return makeBuffer(std::move(*bytes), kernel.getSymName());
@@ -68,22 +70,26 @@ llvm::Expected<std::string> render::kernelAssembly(uop::FuncOp kernel, const tar
   return std::string(bytes->begin(), bytes->end());
 }
 
+/// For whom code is made that belongs to all versions: who can run the last one can run it.
+static const target::Cpu &leastCpu(llvm::ArrayRef<Version> versions) { return versions.back().cpu; }
+
 /// Writes an object, its section of weights filled where the options want them there.
-static llvm::Error writeObject(llvm::StringRef object, const ModelTables &tables, const ProgramOptions &options,
+static llvm::Error writeObject(llvm::StringRef object, llvm::ArrayRef<Version> versions, const ProgramOptions &options,
                                const WeightSource &source, llvm::raw_ostream &out) {
-  if (tables.weights.empty() || options.weights != WeightPlacement::Section) {
+  std::vector<WeightEntry> weights = sharedWeights(versions);
+  if (weights.empty() || options.weights != WeightPlacement::Section) {
     out << object;
     return llvm::Error::success();
   }
   return target::fillSection(
-      object, kWeightSection, tables.weightBytes,
-      [&](llvm::raw_ostream &to) { return writeWeights(tables, source, to); }, out);
+      object, kWeightSection, versions.front().tables.weightBytes,
+      [&](llvm::raw_ostream &to) { return writeWeights(weights, source, to); }, out);
 }
 
-llvm::Error render::emitProgram(const ModelTables &tables, const target::Cpu &cpu, target::OptLevel level,
-                                const ProgramOptions &options, LlvmFile file, const WeightSource &source,
-                                llvm::raw_ostream &out) {
-  auto fill = [&](llvm::Module &module) { renderProgram(tables, cpu, options, module); };
+llvm::Error render::emitProgram(llvm::ArrayRef<Version> versions, target::OptLevel level, const ProgramOptions &options,
+                                LlvmFile file, const WeightSource &source, llvm::raw_ostream &out) {
+  const target::Cpu &cpu = leastCpu(versions);
+  auto fill = [&](llvm::Module &module) { renderProgram(versions, options, module); };
   if (file == LlvmFile::Text)
     return compile(options.name, cpu, level, fill, [&](llvm::Module &module, llvm::TargetMachine &) { out << module; });
   bool isObject = file == LlvmFile::Object;
@@ -93,18 +99,29 @@ llvm::Error render::emitProgram(const ModelTables &tables, const target::Cpu &cp
     return bytes.takeError();
   llvm::StringRef text(bytes->data(), bytes->size());
   if (isObject)
-    return writeObject(text, tables, options, source, out);
+    return writeObject(text, versions, options, source, out);
   out << text;
   return llvm::Error::success();
 }
 
-llvm::Expected<std::vector<ObjectBuffer>> render::compileParts(const ModelTables &tables, const target::Cpu &cpu,
-                                                               target::OptLevel level, const ProgramOptions &options) {
+namespace {
+
+struct NumberedKernel {
+  uop::FuncOp function;
+  size_t number; ///< of its version
+};
+
+} // namespace
+
+llvm::Expected<std::vector<ObjectBuffer>> render::compileParts(llvm::ArrayRef<Version> versions, target::OptLevel level,
+                                                               const ProgramOptions &options) {
   ProgramOptions separate = options;
   separate.separateKernels = true;
-  llvm::ArrayRef<KernelEntry> kernels;
+  std::vector<NumberedKernel> kernels;
   if (options.code.empty())
-    kernels = tables.kernels;
+    for (const auto &[number, version] : llvm::enumerate(versions))
+      for (const KernelEntry &kernel : version.tables.kernels)
+        kernels.push_back({kernel.function, number});
   std::vector<ObjectBuffer> parts(1 + kernels.size());
   llvm::Error failed = llvm::Error::success();
   std::mutex lock;
@@ -119,10 +136,11 @@ llvm::Expected<std::vector<ObjectBuffer>> render::compileParts(const ModelTables
   for (size_t index = 0; index < kernels.size(); ++index)
     pool.async([&, index] {
       beginStep("kernel " + llvm::Twine(index + 1) + " of " + llvm::Twine(kernels.size()));
-      keep(index + 1, compileKernel(kernels[index].function, cpu, level));
+      auto [function, number] = kernels[index];
+      keep(index + 1, compileKernel(function, versions[number].cpu, level, number));
     });
-  llvm::Expected<Bytes> host = compileTo(target::MachineFile::Object, options.name, cpu, level,
-                                         [&](llvm::Module &module) { renderProgram(tables, cpu, separate, module); });
+  llvm::Expected<Bytes> host = compileTo(target::MachineFile::Object, options.name, leastCpu(versions), level,
+                                         [&](llvm::Module &module) { renderProgram(versions, separate, module); });
   if (host)
     keep(0, makeBuffer(std::move(*host), options.name));
   else
@@ -133,10 +151,9 @@ llvm::Expected<std::vector<ObjectBuffer>> render::compileParts(const ModelTables
   return std::move(parts);
 }
 
-llvm::Error render::emitParts(const ModelTables &tables, const target::Cpu &cpu, target::OptLevel level,
-                              const ProgramOptions &options, const WeightSource &source, llvm::raw_ostream &host,
-                              llvm::raw_ostream &kernels) {
-  llvm::Expected<std::vector<ObjectBuffer>> parts = compileParts(tables, cpu, level, options);
+llvm::Error render::emitParts(llvm::ArrayRef<Version> versions, target::OptLevel level, const ProgramOptions &options,
+                              const WeightSource &source, llvm::raw_ostream &host, llvm::raw_ostream &kernels) {
+  llvm::Expected<std::vector<ObjectBuffer>> parts = compileParts(versions, level, options);
   if (!parts)
     return parts.takeError();
   std::vector<llvm::NewArchiveMember> members;
@@ -146,5 +163,5 @@ llvm::Error render::emitParts(const ModelTables &tables, const target::Cpu &cpu,
                                                      llvm::object::Archive::K_GNU, /*Deterministic=*/true,
                                                      /*Thin=*/false))
     return error;
-  return writeObject(parts->front()->getBuffer(), tables, options, source, host);
+  return writeObject(parts->front()->getBuffer(), versions, options, source, host);
 }

@@ -95,9 +95,12 @@ llvm::Function *render::renderKernel(uop::FuncOp kernel, const target::Cpu &cpu,
   return KernelRenderer(kernel, cpu, module).run();
 }
 
-std::string render::entryName(uop::FuncOp kernel) { return (kernel.getSymName() + ".entry").str(); }
+std::string render::entryName(uop::FuncOp kernel, size_t number) {
+  return (kernel.getSymName() + ".entry").str() + (number ? "." + std::to_string(number) : "");
+}
 
-void render::shareEntry(llvm::Function *entry) {
+void render::shareEntry(llvm::Function *entry, llvm::StringRef name) {
+  entry->setName(name);
   entry->setLinkage(llvm::GlobalValue::ExternalLinkage);
   entry->setVisibility(llvm::GlobalValue::HiddenVisibility);
 }
@@ -111,9 +114,9 @@ static llvm::Function *makeEntry(uop::FuncOp kernel, llvm::Module &module) {
   return entry;
 }
 
-llvm::Function *render::declareEntry(uop::FuncOp kernel, llvm::Module &module) {
+llvm::Function *render::declareEntry(uop::FuncOp kernel, size_t number, llvm::Module &module) {
   llvm::Function *entry = makeEntry(kernel, module);
-  shareEntry(entry);
+  shareEntry(entry, entryName(kernel, number));
   return entry;
 }
 

@@ -22,12 +22,13 @@ namespace kiln::render {
 /// item a group. The module has the CPU's layout (target::configure).
 llvm::Function *renderKernel(uop::FuncOp kernel, const target::Cpu &cpu, llvm::Module &module);
 
-/// What the entry is called: NAME.entry, which no name in C can be.
-std::string entryName(uop::FuncOp kernel);
+/// What the entry of a kernel of the model's version `number` is called where others see it: NAME.entry, which no name
+/// in C can be, or NAME.entry.1.
+std::string entryName(uop::FuncOp kernel, size_t number = 0);
 
 /// Makes an entry visible to the other objects of the same program or library, and to no more.
-void shareEntry(llvm::Function *entry);
+void shareEntry(llvm::Function *entry, llvm::StringRef name);
 /// The shared entry of a kernel that another object defines.
-llvm::Function *declareEntry(uop::FuncOp kernel, llvm::Module &module);
+llvm::Function *declareEntry(uop::FuncOp kernel, size_t number, llvm::Module &module);
 
 } // namespace kiln::render

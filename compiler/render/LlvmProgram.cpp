@@ -40,6 +40,9 @@ public:
   }
   /// What the runtime defines.
   Constant *external(const llvm::Twine &name) {
+    llvm::SmallString<64> room;
+    if (llvm::GlobalVariable *known = module_.getNamedGlobal(name.toStringRef(room)))
+      return known;
     return new llvm::GlobalVariable(module_, b_.getInt8Ty(), /*isConstant=*/true, llvm::GlobalValue::ExternalLinkage,
                                     nullptr, name);
   }
@@ -208,47 +211,72 @@ static std::string featuresFor(const ModelTables &tables, const target::Cpu &cpu
   return llvm::join(features, ",");
 }
 
-void render::renderProgram(const ModelTables &tables, const target::Cpu &cpu, const ProgramOptions &options,
-                           llvm::Module &module) {
+/// Has LLVM make the functions that no CPU is noted at for this one.
+static void noteCpu(const target::Cpu &cpu, llvm::Module &module) {
+  for (llvm::Function &function : module)
+    if (!function.isDeclaration() && !function.hasFnAttribute("target-cpu")) {
+      function.addFnAttr("target-cpu", cpu.name);
+      function.addFnAttr("target-features", cpu.features);
+    }
+}
+
+/// The kiln_model of the version with this number. `weights` and `otherwise` are members of it.
+static Constant *renderVersion(const Version &version, size_t number, const ProgramOptions &options, Constant *weights,
+                               Constant *otherwise, llvm::Module &module) {
+  const ModelTables &tables = version.tables;
   TableWriter write(module);
   llvm::SmallVector<Constant *> entries;
   for (const KernelEntry &kernel : tables.kernels) {
     if (!options.code.empty())
       entries.push_back(write.null());
     else if (options.separateKernels)
-      entries.push_back(declareEntry(kernel.function, module));
+      entries.push_back(declareEntry(kernel.function, number, module));
     else
-      entries.push_back(renderKernel(kernel.function, cpu, module));
+      entries.push_back(renderKernel(kernel.function, version.cpu, module));
   }
-  WeightPlacement placement = tables.weights.empty() ? WeightPlacement::Absent : options.weights;
   llvm::StringRef code(options.code.data(), options.code.size());
-  Constant *model = write.record({write.number(KILN_ABI_VERSION),
-                                  write.text(options.name),
-                                  write.external("kiln_device_" + options.device),
-                                  write.text(featuresFor(tables, cpu)),
-                                  write.ports(tables.inputs, "inputs"),
-                                  write.ports(tables.outputs, "outputs"),
-                                  write.symbols(tables.symbols),
-                                  write.weights(tables.weights),
-                                  write.kernels(tables.kernels, entries),
-                                  write.number(tables.inputs.size()),
-                                  write.number(tables.outputs.size()),
-                                  write.number(tables.symbols.size()),
-                                  write.number(tables.weights.size()),
-                                  write.number(tables.kernels.size()),
-                                  code.empty() ? write.null() : write.bytes(code, "code", KILN_ALIGNMENT),
-                                  write.wide(code.size()),
-                                  placeWeights(placement, module),
-                                  write.wide(tables.weightBytes),
-                                  renderHost(tables, module),
-                                  options.weightsDigest.empty() ? write.null() : write.text(options.weightsDigest),
-                                  write.aliases(tables.aliases),
-                                  write.number(tables.aliases.size())});
-  auto *table = new llvm::GlobalVariable(module, model->getType(), /*isConstant=*/true,
-                                         llvm::GlobalValue::ExternalLinkage, model, options.symbol);
+  return write.record({write.number(KILN_ABI_VERSION),
+                       write.text(options.name),
+                       write.external("kiln_device_" + options.device),
+                       write.text(featuresFor(tables, version.cpu)),
+                       write.ports(tables.inputs, "inputs"),
+                       write.ports(tables.outputs, "outputs"),
+                       write.symbols(tables.symbols),
+                       write.weights(tables.weights),
+                       write.kernels(tables.kernels, entries),
+                       write.number(tables.inputs.size()),
+                       write.number(tables.outputs.size()),
+                       write.number(tables.symbols.size()),
+                       write.number(tables.weights.size()),
+                       write.number(tables.kernels.size()),
+                       code.empty() ? write.null() : write.bytes(code, "code", KILN_ALIGNMENT),
+                       write.wide(code.size()),
+                       weights,
+                       write.wide(tables.weightBytes),
+                       renderHost(tables, module),
+                       options.weightsDigest.empty() ? write.null() : write.text(options.weightsDigest),
+                       write.aliases(tables.aliases),
+                       write.number(tables.aliases.size()),
+                       otherwise});
+}
+
+void render::renderProgram(llvm::ArrayRef<Version> versions, const ProgramOptions &options, llvm::Module &module) {
+  bool hasWeights = llvm::any_of(versions, [](const Version &version) { return !version.tables.weights.empty(); });
+  Constant *weights = placeWeights(hasWeights ? options.weights : WeightPlacement::Absent, module);
+  Constant *next = llvm::ConstantPointerNull::get(llvm::PointerType::get(module.getContext(), 0));
+  llvm::GlobalVariable *first = nullptr;
+  for (size_t number = versions.size(); number-- > 0;) {
+    Constant *model = renderVersion(versions[number], number, options, weights, next, module);
+    if (versions.size() > 1)
+      noteCpu(versions[number].cpu, module);
+    next = first =
+        new llvm::GlobalVariable(module, model->getType(), /*isConstant=*/true,
+                                 number == 0 ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage,
+                                 model, number == 0 ? options.symbol : "otherwise");
+  }
   if (!options.prefix.empty())
     for (const EntryPoint &entry : entryPoints())
-      addEntryPoint(entry, options.prefix, table, module);
+      addEntryPoint(entry, options.prefix, first, module);
   if (module.getTargetTriple().isRISCV64())
     extendIntegers(module);
 }

@@ -7,8 +7,7 @@
 //===--------------------------------------------------------------------------------------===//
 #pragma once
 
-#include "render/ModelTables.h"
-#include "target/Cpu.h"
+#include "render/Versions.h"
 
 namespace llvm {
 class Module;
@@ -35,8 +34,8 @@ struct ProgramOptions {
   bool separateKernels = false; ///< kernels are objects of their own, whose entries are only declared here
 };
 
-/// Fills an empty module that has its layout (target::configure).
-void renderProgram(const ModelTables &tables, const target::Cpu &cpu, const ProgramOptions &options,
-                   llvm::Module &module);
+/// Fills an empty module that has its layout (target::configure). The first version has the symbol, and each refers to
+/// the next; of several, functions say what CPU they are for.
+void renderProgram(llvm::ArrayRef<Version> versions, const ProgramOptions &options, llvm::Module &module);
 
 } // namespace kiln::render

@@ -42,6 +42,7 @@ struct WeightEntry {
   int64_t offset, bytes; ///< in the model's weight data, in which every weight is aligned to KILN_ALIGNMENT
   mlir::Attribute data;  ///< dense elements, a #graph.file or a #graph.recipe
   mlir::ModuleOp recipe; ///< of a #graph.recipe: the model that makes it
+  bool isShared = false; ///< it lies where an earlier version's does: see Versions.h
 };
 
 struct KernelEntry {

@@ -111,10 +111,11 @@ llvm::Error render::writeWeight(const WeightEntry &weight, const WeightSource &s
   return llvm::Error::success();
 }
 
-llvm::Error render::writeWeights(const ModelTables &tables, const WeightSource &source, llvm::raw_ostream &out) {
+llvm::Error render::writeWeights(llvm::ArrayRef<WeightEntry> weights, const WeightSource &source,
+                                 llvm::raw_ostream &out) {
   int64_t at = 0;
-  for (const auto &[index, weight] : llvm::enumerate(tables.weights)) {
-    beginStep("weight " + llvm::Twine(index + 1) + " of " + llvm::Twine(tables.weights.size()));
+  for (const auto &[index, weight] : llvm::enumerate(weights)) {
+    beginStep("weight " + llvm::Twine(index + 1) + " of " + llvm::Twine(weights.size()));
     out.write_zeros(weight.offset - at);
     if (llvm::Error error = writeWeight(weight, source, out))
       return error;
@@ -128,7 +129,8 @@ llvm::Error render::readWeight(const WeightEntry &weight, const WeightSource &so
   return writeWeight(weight, source, stream);
 }
 
-llvm::Error render::readWeights(const ModelTables &tables, const WeightSource &source, llvm::MutableArrayRef<char> to) {
+llvm::Error render::readWeights(llvm::ArrayRef<WeightEntry> weights, const WeightSource &source,
+                                llvm::MutableArrayRef<char> to) {
   FixedStream stream(to);
-  return writeWeights(tables, source, stream);
+  return writeWeights(weights, source, stream);
 }

@@ -34,11 +34,12 @@ struct WeightSource {
 /// Writes the bytes of one weight. A file that is missing, short or changed since the import (by its hash) is an error.
 llvm::Error writeWeight(const WeightEntry &weight, const WeightSource &source, llvm::raw_ostream &out);
 
-/// Writes all weights at their offsets, zeros between them: tables.weightBytes bytes.
-llvm::Error writeWeights(const ModelTables &tables, const WeightSource &source, llvm::raw_ostream &out);
+/// Writes weights at their offsets, which grow, with zeros between them.
+llvm::Error writeWeights(llvm::ArrayRef<WeightEntry> weights, const WeightSource &source, llvm::raw_ostream &out);
 
-/// The same into memory: weight.bytes and tables.weightBytes bytes.
+/// The same into memory, as large as what is written.
 llvm::Error readWeight(const WeightEntry &weight, const WeightSource &source, llvm::MutableArrayRef<char> to);
-llvm::Error readWeights(const ModelTables &tables, const WeightSource &source, llvm::MutableArrayRef<char> to);
+llvm::Error readWeights(llvm::ArrayRef<WeightEntry> weights, const WeightSource &source,
+                        llvm::MutableArrayRef<char> to);
 
 } // namespace kiln::render

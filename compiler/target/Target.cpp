@@ -121,16 +121,17 @@ TargetAttr target::cpuTarget(llvm::StringRef device, const Cpu &cpu, mlir::MLIRC
   return TargetAttr::get(context, device, cpu.name, cpu.features, VectorsAttr::get(context, registers, widths),
                          products, stores, emulates, lacks, fma, cachesOf(cpu, context), /*groups=*/{},
                          /*chunks=*/kMostChunks,
-                         /*cores=*/1, ratesOf(widths.back(), context));
+                         /*cores=*/1, /*panel=*/0, ratesOf(widths.back(), context));
 }
 
 TargetAttr target::recipeTarget(mlir::MLIRContext *context) {
   llvm::SmallVector<Alu> lacks(std::begin(kCalls), std::end(kCalls));
   llvm::append_range(lacks, kRoundings);
-  return TargetAttr::get(
-      context, /*device=*/"cpu", /*cpu=*/"", /*features=*/"", VectorsAttr::get(context, 16, {128}),
-      /*products=*/{}, /*stores=*/{}, {elementType(context, DType::F16), elementType(context, DType::BF16)}, lacks,
-      /*fma=*/false, cachesOf(Cpu(), context), /*groups=*/{}, /*chunks=*/0, /*cores=*/1, RatesAttr::typical(context));
+  return TargetAttr::get(context, /*device=*/"cpu", /*cpu=*/"", /*features=*/"", VectorsAttr::get(context, 16, {128}),
+                         /*products=*/{}, /*stores=*/{},
+                         {elementType(context, DType::F16), elementType(context, DType::BF16)}, lacks,
+                         /*fma=*/false, cachesOf(Cpu(), context), /*groups=*/{}, /*chunks=*/0, /*cores=*/1, /*panel=*/0,
+                         RatesAttr::typical(context));
 }
 
 TargetAttr target::parseTarget(llvm::StringRef text, mlir::MLIRContext *context) {

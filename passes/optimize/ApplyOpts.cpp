@@ -327,12 +327,12 @@ static llvm::Error prefetch(OptAttr opt, FuncOp func, const Walk &walk) {
 
 static llvm::Error applyOne(FuncOp func, OptAttr opt, TargetAttr target) {
   if (opt.getKind() == OptKind::STAGE && opt.getAxis() < 0)
-    return optimize::stageValue(func, opt, walkOf(func));
+    return optimize::stageValue(func, opt, walkOf(func), target);
   for (Walk &walk : walksOf(func)) {
     if (!walk.contains(opt.getAxis()))
       continue;
     if (opt.getKind() == OptKind::STAGE)
-      return optimize::stageValue(func, opt, walk);
+      return optimize::stageValue(func, opt, walk, target);
     if (opt.getKind() == OptKind::PREFETCH)
       return prefetch(opt, func, walk);
     if (opt.getKind() == OptKind::TC)

@@ -207,8 +207,58 @@ static bool isOneRun(Attribute outer, PartAttr inner) {
          view::provablyEqual(inner.getCount().getValue() * inner.getStep(), part.getStep());
 }
 
+namespace {
+/// The columns of a panel: lanes along an axis of the domain, and the loops around them along the same axis.
+struct Panel {
+  SmallVector<AxisAttr> loops; ///< from the outside in; none: the memory goes by the walk's axes alone
+  AxisAttr lanes;
+  int64_t steps = 1; ///< of the innermost loop side by side in memory
+  int64_t count = 1; ///< panels
+
+  bool isAroundLoop(AxisAttr axis) const { return llvm::is_contained(loops, axis) && axis != loops.back(); }
+  bool isLoop(AxisAttr axis) const { return !loops.empty() && axis == loops.back(); }
+};
+} // namespace
+
+/// The panels of what all of a launch reads, where code for several CPUs does: whatever vectors and chunks are.
+static Panel panelOf(const Walk &walk, int64_t place, const AxisIds &kept, int64_t bytes, TargetAttr target) {
+  Panel panel;
+  auto partOrNull = [&](AxisAttr axis) {
+    llvm::Expected<PartAttr> part = partOf(walk, axis);
+    if (part)
+      return axis.getSize().getValue().isConst() ? *part : PartAttr();
+    llvm::consumeError(part.takeError());
+    return PartAttr();
+  };
+  for (AxisAttr axis : walk.axes)
+    if (axis.getKind() == AxisKind::Lane && kept.contains(axis.getId()))
+      panel.lanes = axis;
+  PartAttr columns = target.getPanel() > 0 && place < 0 && panel.lanes ? partOrNull(panel.lanes) : PartAttr();
+  if (!columns)
+    return {};
+  int64_t width = columns.getCount().getValue().constant(), reach = columns.getStep() * width, total = width;
+  for (AxisAttr axis : llvm::reverse(walk.axes)) {
+    bool isLoop = axis.getKind() == AxisKind::Loop || axis.getKind() == AxisKind::Chunk;
+    if (axis == panel.lanes || !kept.contains(axis.getId()))
+      continue;
+    PartAttr part = partOrNull(axis);
+    if (!part)
+      return {};
+    if (part.getAxis() != columns.getAxis())
+      continue;
+    if (!isLoop || part.getStep() != reach)
+      return {};
+    panel.loops.insert(panel.loops.begin(), axis);
+    reach *= axis.getSize().getValue().constant();
+    total *= axis.getSize().getValue().constant();
+  }
+  panel.steps = std::max<int64_t>(1, target.getPanel() / (width * bytes));
+  panel.count = llvm::divideCeil(total, panel.steps * width);
+  return panel;
+}
+
 static llvm::Expected<Held> holdInside(FuncOp func, const Walk &walk, int64_t place, const AxisIds &kept,
-                                       const AxisIds &needed) {
+                                       const AxisIds &needed, const Panel &panel) {
   Held held;
   bool together = hasItems(func) && !walk.stage; // the items of a group share the elements out among them
   llvm::DenseMap<Expr, Expr> own;
@@ -221,11 +271,18 @@ static llvm::Expected<Held> holdInside(FuncOp func, const Walk &walk, int64_t pl
     // Of what is summed up by an instruction here, the terms stay whole.
     bool isTerm = axis.getKind() == AxisKind::Fragment && !kept.contains(axis.getId());
     bool staysUnrolled = axis.getKind() == AxisKind::Upcast || axis.getKind() == AxisKind::Lane || isTerm;
-    auto copy = AxisAttr::get(func.getContext(), fresh++, axis.getSize(),
+    if (panel.isAroundLoop(axis)) {
+      own[loopVariable(axis)] = 0;
+      continue;
+    }
+    bool isColumn = !panel.loops.empty() && axis == panel.lanes;
+    Expr size = axis.getSize().getValue();
+    size = panel.isLoop(axis) ? Expr(panel.count) : isColumn ? size * panel.steps : size;
+    auto copy = AxisAttr::get(func.getContext(), fresh++, ExprAttr::get(func.getContext(), size),
                               staysUnrolled && !together ? axis.getKind() : AxisKind::Loop);
     held.axes.push_back(copy);
     held.renamed[axis.getId()] = copy.getId();
-    own[loopVariable(axis)] = loopVariable(copy);
+    own[loopVariable(axis)] = panel.isLoop(axis) ? loopVariable(copy) * panel.steps : loopVariable(copy);
     if (!kept.contains(axis.getId())) {
       before = nullptr;
       continue;
@@ -233,6 +290,9 @@ static llvm::Expected<Held> holdInside(FuncOp func, const Walk &walk, int64_t pl
     llvm::Expected<PartAttr> part = partOf(walk, axis);
     if (!part)
       return part.takeError();
+    if (panel.isLoop(axis) || isColumn)
+      part = PartAttr::get(func.getContext(), part->getAxis(), part->getStep() * (isColumn ? 1 : panel.steps),
+                           copy.getSize(), 0);
     // Terms that lie side by side in a matrix are one run of them for those who fill it.
     bool goesOn = before && axis.getKind() == AxisKind::Fragment && isOneRun(held.layout.back(), *part);
     if (goesOn) {
@@ -320,7 +380,7 @@ static llvm::Expected<Reading> readingOf(FuncOp func, OptAttr opt, const Walk &w
   return value.takeError();
 }
 
-llvm::Error optimize::stageValue(FuncOp func, OptAttr opt, const Walk &around) {
+llvm::Error optimize::stageValue(FuncOp func, OptAttr opt, const Walk &around, TargetAttr target) {
   int64_t place = opt.getAxis();
   if (!opt.getIsValue()) {
     if (opt.getAmount() < 0 || opt.getAmount() >= func.getNumArguments())
@@ -347,7 +407,8 @@ llvm::Error optimize::stageValue(FuncOp func, OptAttr opt, const Walk &around) {
     return reduced.takeError();
   AxisIds kept = axesOf(walk, value), needed = kept;
   needed.insert_range(*reduced);
-  llvm::Expected<Held> held = holdInside(func, walk, place, kept, needed);
+  Panel panel = panelOf(walk, place, kept, byteSize(value.getType()), target);
+  llvm::Expected<Held> held = holdInside(func, walk, place, kept, needed, panel);
   if (!held)
     return held.takeError();
 

@@ -1,6 +1,7 @@
 //===- StageValue.h - Give a value of a kernel memory of its own ---------------------===//
 #pragma once
 
+#include "ir/base/Target.h"
 #include "ir/kernel/Walk.h"
 
 #include "llvm/Support/Error.h"
@@ -8,8 +9,9 @@
 namespace kiln::optimize {
 
 /// The opt STAGE: holds a value that `walk` computes inside the opt's axis, or outside all axes where that is -1; for
-/// an output's buffer, the running totals of its reduce. An error says why the kernel cannot do so.
-llvm::Error stageValue(kernel::FuncOp func, kernel::OptAttr opt, const kernel::Walk &walk);
+/// an output's buffer, the running totals of its reduce. What is held outside all axes lies as the target's panels say.
+/// An error says why the kernel cannot do so.
+llvm::Error stageValue(kernel::FuncOp func, kernel::OptAttr opt, const kernel::Walk &walk, TargetAttr target);
 
 /// An id that no loop axis of the kernel has, nor any greater one.
 int64_t freshAxis(kernel::FuncOp func);

@@ -134,6 +134,14 @@ static kiln_status open_context(kiln_context *context) {
                      "%s: made for runtime interface %" PRIu32 ", this is %d; compile it again", model->name,
                      model->abi, KILN_ABI_VERSION);
   context->device = model->device;
+  int version = 1;
+  if (context->device->choose) {
+    context->model = context->device->choose(model);
+    for (const kiln_model *other = model; other != context->model; other = other->otherwise)
+      version++;
+  }
+  bool is_choice = model->otherwise;
+  model = context->model;
   if (!fits_tables(context))
     return KILN_UNAVAILABLE;
   context->sizes = kiln_allocate_zeros(memory, model->symbol_count, sizeof *context->sizes);
@@ -154,6 +162,8 @@ static kiln_status open_context(kiln_context *context) {
     char line[128];
     kiln_text text = kiln_text_in(line, sizeof line);
     kiln_text_add(&text, "opened device %s", context->device->name);
+    if (is_choice)
+      kiln_text_add(&text, ", version %d of the model", version);
     kiln_log(context, line);
   }
   return kiln_weights_open(context);

@@ -11,12 +11,16 @@
 #include "model/Debug.h"
 #include "model/Model.h"
 #include "model/Render.h"
+#include "options/TargetOption.h"
 #include "package/OutputFile.h"
 #include "passes/optimize/OptsFile.h"
 #include "support/Error.h"
 
 using namespace kiln;
 using namespace kiln::driver;
+
+/// Of most products, how many vectors of columns a core sums up at a time; see optimize/RegisterTile.h.
+static constexpr int64_t kPanelVectors = 2;
 
 /// The stage whose module --emit asks for.
 static std::optional<Stage> emittedStage(Emit emit) {
@@ -59,6 +63,24 @@ static llvm::Error checkStage(std::optional<Stage> wanted, const Model &model, c
   return llvm::Error::success();
 }
 
+/// Whether several CPUs are named where the kernels of one are to be shown or given.
+static llvm::Error checkVersions(const CompileOptions &options, const ArtefactOptions &artefact) {
+  if (options.otherCpus.empty())
+    return llvm::Error::success();
+  auto refuse = [&](llvm::StringRef option) {
+    return usageError(option + ": --mcpu names several CPUs, and each has kernels of its own", "name one");
+  };
+  if (emittedStage(artefact.emit))
+    return refuse("--emit");
+  if (artefact.showsStats)
+    return refuse("--stats");
+  if (!artefact.why.empty())
+    return refuse("--why");
+  if (!artefact.graphPath.empty())
+    return refuse("--graph");
+  return options.optsPath.empty() ? llvm::Error::success() : refuse("--opts " + options.optsPath);
+}
+
 /// --why and --graph, of a model that has been scheduled.
 static llvm::Error inspect(const Model &model, const ArtefactOptions &artefact) {
   if (!artefact.why.empty())
@@ -76,9 +98,12 @@ static llvm::Error emitText(llvm::StringRef path, llvm::function_ref<llvm::Error
 llvm::Error driver::compile(const CompileOptions &options, const ArtefactOptions &artefact) {
   if (llvm::Error error = checkArtefact(options, artefact))
     return error;
+  if (llvm::Error error = checkVersions(options, artefact))
+    return error;
+  std::vector<CompileOptions> versions = versionsOf(options);
 
   // import: a file becomes a graph of tensor ops; a dump goes on from its stage.
-  llvm::Expected<std::unique_ptr<Model>> opened = Model::open(options);
+  llvm::Expected<std::unique_ptr<Model>> opened = Model::open(versions.front());
   if (!opened)
     return opened.takeError();
   Model &model = **opened;
@@ -121,9 +146,24 @@ llvm::Error driver::compile(const CompileOptions &options, const ArtefactOptions
   if (artefact.onlyInspects)
     return llvm::Error::success();
 
+  // The model for other CPUs, each on its own: what they need may differ from the import on.
+  std::vector<std::unique_ptr<Model>> models;
+  models.push_back(std::move(*opened));
+  for (CompileOptions &version : llvm::drop_begin(versions)) {
+    version.panel = kPanelVectors * targetOf(model.module()).vectorBits() / 8;
+    llvm::Expected<std::unique_ptr<Model>> other = Model::open(version);
+    if (!other)
+      return other.takeError();
+    if (llvm::Error error = (*other)->advance(Stage::Lower))
+      return error;
+    models.push_back(std::move(*other));
+  }
+
   // render: kernels become the device's text or code, the host program with them.
   beginStage(stageName(Stage::Render));
-  llvm::Expected<Rendering> rendering = Rendering::create(model, options);
+  llvm::Expected<Rendering> rendering = Rendering::create(
+      llvm::map_to_vector(models, [](const std::unique_ptr<Model> &one) -> const Model * { return one.get(); }),
+      options);
   if (!rendering)
     return rendering.takeError();
   if (llvm::Error error = printRendering(*rendering, options.debug))

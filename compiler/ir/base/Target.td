@@ -103,11 +103,13 @@ def TargetAttr : TargetPart<"Target", "target"> {
     OptionalParameter<"::kiln::GroupsAttr">:$groups, // not written: launches are cut into chunks
     DefaultValuedParameter<"int64_t", "0">:$chunks,  // that a launch is worth being cut into; 0: it is never cut
     DefaultValuedParameter<"int64_t", "1">:$cores,   // that work at the rates
+    DefaultValuedParameter<"int64_t", "0">:$panel, // bytes of a row, at least, side by side in panels that code for
+                                                   // other CPUs reads too; 0: none does
     "::kiln::RatesAttr":$rates);
   let assemblyFormat = [{
     `<` struct($device, $cpu, $features, $vectors, custom<List>($products), custom<List>($stores),
                custom<List>($emulates), custom<List>($lacks), $fma, custom<List>($caches), $groups, $chunks, $cores,
-               $rates) `>`
+               $panel, $rates) `>`
   }];
   let extraClassDeclaration = [{
     /// No device in particular: no vectors, no groups, no caches, typical rates.
@@ -131,6 +133,7 @@ def TargetAttr : TargetPart<"Target", "target"> {
     ProductAttr fastProduct(::mlir::Type a, ::mlir::Type b, ::mlir::Type sum) const;
 
     TargetAttr withCpu(::llvm::StringRef cpu, ::llvm::StringRef features) const;
+    TargetAttr withPanel(int64_t bytes) const;
     TargetAttr withRates(RatesAttr rates) const;
   }];
 }

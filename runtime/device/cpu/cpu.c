@@ -28,6 +28,13 @@ static void cpu_close(void *opaque) {
   kiln_release(state->memory, state);
 }
 
+static const kiln_model *cpu_choose(const kiln_model *model) {
+  char missing[256];
+  while (model->otherwise && kiln_cpu_lacks(model->features, missing, sizeof missing))
+    model = model->otherwise;
+  return model;
+}
+
 static kiln_status cpu_open(const kiln_model *model, const kiln_options *options, void **opaque, char *error,
                             size_t error_bytes) {
   char missing[256];
@@ -142,6 +149,7 @@ static void *cpu_map_host(void *opaque, void *data) {
       .copy = cpu_copy,                                                                                                \
       .launch = cpu_launch,                                                                                            \
       .map_host = cpu_map_host,                                                                                        \
+      .choose = cpu_choose,                                                                                            \
       .is_host = 1,                                                                                                    \
   }
 

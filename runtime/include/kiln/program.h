@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define KILN_ABI_VERSION 6
+#define KILN_ABI_VERSION 7
 #define KILN_MAX_GRID 3
 /* In bytes: of all memory that the runtime allocates. */
 #define KILN_ALIGNMENT 128
@@ -93,6 +93,9 @@ struct kiln_model {
   const char *weights_digest; /* what its weights' file says of itself (KILN_DIGEST_KEY); NULL: any file will do */
   const kiln_alias *aliases;
   int32_t alias_count;
+  /* The same model for CPUs that lack `features`: its ports, symbols, aliases, weight_data and digest are this one's.
+   * NULL: there is none. */
+  const struct kiln_model *otherwise;
 };
 
 /* In the metadata of a safetensors file that kiln wrote: the BLAKE3, in 64 hexadecimal digits, of the whole file with
@@ -184,6 +187,8 @@ struct kiln_device {
   /* Optional, both or neither: host memory that `read` fills faster than other, at KILN_ALIGNMENT. NULL: none. */
   void *(*host_alloc)(void *state, int64_t bytes);
   void (*host_free)(void *state, void *memory);
+  /* Optional: which version of the model this machine runs, it or one behind `otherwise`. */
+  const kiln_model *(*choose)(const kiln_model *model);
   int32_t is_host; /* not 0: the host may read and write at slice.memory + slice.offset */
   /* Optional: calls `visit` with what this machine has of the device; needs no state. */
   kiln_status (*list)(void (*visit)(void *user, const char *name), void *user, char *error, size_t error_bytes);

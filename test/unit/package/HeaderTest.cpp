@@ -28,7 +28,7 @@ TEST_CASE("a C program runs a model through its header") {
   options.symbol = render::modelSymbol("sum");
   options.prefix = "sum";
   REQUIRE(!package::writeFile(folder.path("sum.o"), [&](llvm::raw_ostream &out) {
-    return render::emitProgram(model.tables(), llvm::cantFail(target::describeCpu("")), 2, options,
+    return render::emitProgram(render::Version{model.tables(), llvm::cantFail(target::describeCpu(""))}, 2, options,
                                render::LlvmFile::Object, "", out);
   }));
   folder.write("sum.h", render::modelHeader(model.tables(), "sum", types()));

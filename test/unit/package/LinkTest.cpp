@@ -20,7 +20,7 @@ static llvm::Error writeObject(TextModel &model, const std::string &path, llvm::
   options.name = "sum";
   options.weights = placement;
   return package::writeFile(path, [&](llvm::raw_ostream &out) {
-    return render::emitProgram(model.tables(), llvm::cantFail(target::describeCpu("")), 2, options,
+    return render::emitProgram(render::Version{model.tables(), llvm::cantFail(target::describeCpu(""))}, 2, options,
                                render::LlvmFile::Object, folder, out);
   });
 }
@@ -85,7 +85,8 @@ TEST_CASE("a program may be linked from a host object and an archive of kernels"
     TextModel model = test::sumModel(kDense, "");
     REQUIRE(!package::writeFile(folder.path("host.o"), [&](llvm::raw_ostream &host) {
       return package::writeFile(folder.path("kernels.a"), [&](llvm::raw_ostream &kernels) {
-        return render::emitParts(model.tables(), llvm::cantFail(target::describeCpu("")), 2, {}, "", host, kernels);
+        return render::emitParts(render::Version{model.tables(), llvm::cantFail(target::describeCpu(""))}, 2, {}, "",
+                                 host, kernels);
       });
     }));
     package::LinkOptions options;

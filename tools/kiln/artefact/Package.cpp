@@ -115,7 +115,8 @@ llvm::Expected<WeightsOf> driver::placeWeights(const Rendering &rendering, const
   if (path.empty())
     return WeightsOf(render::WeightPlacement::Section);
   std::vector<package::SafetensorsEntry> entries;
-  for (const render::WeightEntry &weight : rendering.tables().weights)
+  const std::vector<render::WeightEntry> weights = render::sharedWeights(rendering.versions());
+  for (const render::WeightEntry &weight : weights)
     entries.push_back(
         {.name = weight.name,
          .dtype = static_cast<kiln_dtype>(weight.dtype),

@@ -25,25 +25,35 @@ using namespace kiln::driver;
 /// Recipes run once: compiling them well takes longer than it gains.
 static constexpr target::OptLevel kRecipeLevel = 1;
 
-Rendering::Rendering(const Model &model, const CompileOptions &options, const DeviceEntry &device, target::Cpu cpu)
-    : model_(model), options_(options), device_(device), cpu_(std::move(cpu)),
-      tables_(render::modelTables(model.module())) {}
+Rendering::Rendering(const Model &model, const CompileOptions &options, const DeviceEntry &device)
+    : model_(model), options_(options), device_(device) {}
 
-llvm::Expected<Rendering> Rendering::create(const Model &model, const CompileOptions &options) {
+llvm::Error Rendering::addVersion(const Model &model) {
   TargetAttr target = targetOf(model.module());
-  llvm::Expected<const DeviceEntry *> device = findDevice(target.getDevice());
-  if (!device)
-    return device.takeError();
-  if (!options.gpuArchs.empty() && !(*device)->compiler.sourceCompiler)
-    return usageError("--gpu-arch " + options.gpuArchs + ": device " + target.getDevice() +
-                          " compiles for no architecture of GPUs",
-                      "leave it out, or use device cuda");
   llvm::Expected<target::Cpu> cpu =
       target::describeCpu(target.getCpu(), target.getFeatures(), tripleOf(model.module()));
   if (!cpu)
     return cpu.takeError();
-  Rendering rendering(model, options, **device, std::move(*cpu));
-  if (render::usesReferences(rendering.tables_) && !llvm::Triple(rendering.cpu_.triple).isArch64Bit())
+  versions_.push_back({render::modelTables(model.module()), std::move(*cpu)});
+  return llvm::Error::success();
+}
+
+llvm::Expected<Rendering> Rendering::create(llvm::ArrayRef<const Model *> models, const CompileOptions &options) {
+  llvm::StringRef name = targetOf(models.front()->module()).getDevice();
+  llvm::Expected<const DeviceEntry *> device = findDevice(name);
+  if (!device)
+    return device.takeError();
+  if (!options.gpuArchs.empty() && !(*device)->compiler.sourceCompiler)
+    return usageError("--gpu-arch " + options.gpuArchs + ": device " + name + " compiles for no architecture of GPUs",
+                      "leave it out, or use device cuda");
+  if (models.size() > 1 && (*device)->compiler.source)
+    return usageError("--mcpu: device " + name + " has no kernels for CPUs", "name one, or use device cpu");
+  Rendering rendering(*models.front(), options, **device);
+  for (const Model *model : models)
+    if (llvm::Error error = rendering.addVersion(*model))
+      return error;
+  render::shareWeights(rendering.versions_);
+  if (render::usesReferences(rendering.tables()) && !llvm::Triple(rendering.cpu().triple).isArch64Bit())
     return failure(options.model + ": holds strings or sequences, which are pointers of 64 bits",
                    "make it for a system of 64 bits with --target");
   if (llvm::Error error = rendering.prepareRecipes())
@@ -52,7 +62,8 @@ llvm::Expected<Rendering> Rendering::create(const Model &model, const CompileOpt
 }
 
 llvm::Error Rendering::prepareRecipes() {
-  if (llvm::none_of(tables_.weights, [](const render::WeightEntry &weight) { return weight.recipe; }))
+  std::vector<render::WeightEntry> weights = render::sharedWeights(versions_);
+  if (llvm::none_of(weights, [](const render::WeightEntry &weight) { return weight.recipe; }))
     return llvm::Error::success();
   llvm::Expected<target::Cpu> cpu = target::describeCpu(target::baselineCpu());
   if (!cpu)
@@ -66,7 +77,7 @@ llvm::Error Rendering::prepareRecipes() {
 
 std::string Rendering::kernelText() const {
   std::vector<uop::FuncOp> kernels;
-  for (const render::KernelEntry &kernel : tables_.kernels)
+  for (const render::KernelEntry &kernel : tables().kernels)
     kernels.push_back(kernel.function);
   return device_.compiler.source(kernels);
 }
@@ -96,7 +107,7 @@ llvm::Expected<std::string> Rendering::sourceC(const ModelNames &names, const We
   options.weights = weightSource();
   options.weightsInFile = weights.placement == render::WeightPlacement::Absent;
   options.weightsDigest = weights.digest;
-  return render::renderCHost(tables_, options);
+  return render::renderCHost(tables(), options);
 }
 
 static render::ProgramOptions programOptions(const Rendering &rendering, const ModelNames &names, llvm::StringRef code,
@@ -133,7 +144,7 @@ llvm::Error Rendering::llvmText(llvm::raw_ostream &out) const {
   llvm::Expected<llvm::StringRef> code = this->code();
   if (!code)
     return code.takeError();
-  return render::emitProgram(tables_, cpu_, options_.level,
+  return render::emitProgram(versions_, options_.level,
                              programOptions(*this, {}, *code, render::WeightPlacement::Section), render::LlvmFile::Text,
                              weightSource(), out);
 }
@@ -155,16 +166,16 @@ llvm::Error Rendering::compileC(const package::StagedFile &to, llvm::StringRef n
     return options.takeError();
   options->result = result;
   options->compiler = cCompiler();
-  options->isX86 = llvm::Triple(cpu_.triple).isX86();
+  options->isX86 = llvm::Triple(cpu().triple).isX86();
   llvm::Expected<std::string> source = sourceC(names, weights);
   if (!source)
     return source.takeError();
-  bool needsWeights = weights.placement == render::WeightPlacement::Section && !render::weightsInSource(tables_) &&
+  bool needsWeights = weights.placement == render::WeightPlacement::Section && !render::weightsInSource(tables()) &&
                       result != package::CResult::Assembly;
   if (needsWeights) {
     options->weightsPart = "weights.bin";
     if (llvm::Error error = to.fillPart(options->weightsPart, [&](llvm::raw_ostream &out) {
-          return render::writeWeights(tables_, weightSource(), out);
+          return render::writeWeights(tables().weights, weightSource(), out);
         }))
       return error;
   }
@@ -199,7 +210,7 @@ llvm::Error Rendering::assembly(llvm::raw_ostream &out) const {
     llvm::Expected<llvm::StringRef> code = this->code();
     if (!code)
       return code.takeError();
-    return render::emitProgram(tables_, cpu_, options_.level,
+    return render::emitProgram(versions_, options_.level,
                                programOptions(*this, {}, *code, render::WeightPlacement::Section),
                                render::LlvmFile::Assembly, weightSource(), out);
   }
@@ -219,7 +230,7 @@ llvm::Error Rendering::object(const package::StagedFile &to, const ModelNames &n
   if (!code)
     return code.takeError();
   return to.fillPart(name, [&](llvm::raw_ostream &out) {
-    return render::emitProgram(tables_, cpu_, options_.level, programOptions(*this, names, *code, weights),
+    return render::emitProgram(versions_, options_.level, programOptions(*this, names, *code, weights),
                                render::LlvmFile::Object, weightSource(), out);
   });
 }
@@ -233,13 +244,13 @@ std::string Rendering::cCompiler() const {
   return triple.empty() ? "cc" : (triple + "-gcc").str();
 }
 
-bool Rendering::hasHostKernels() const { return !device_.isC && !device_.compiler.source && !tables_.kernels.empty(); }
+bool Rendering::hasHostKernels() const { return !device_.isC && !device_.compiler.source && !tables().kernels.empty(); }
 
 llvm::Error Rendering::parts(const package::StagedFile &to, llvm::StringRef object, llvm::StringRef kernels,
                              const ModelNames &names, const WeightsOf &weights) const {
   return to.fillPart(object, [&](llvm::raw_ostream &host) {
     return to.fillPart(kernels, [&](llvm::raw_ostream &archive) {
-      return render::emitParts(tables_, cpu_, options_.level, programOptions(*this, names, "", weights), weightSource(),
+      return render::emitParts(versions_, options_.level, programOptions(*this, names, "", weights), weightSource(),
                                host, archive);
     });
   });

@@ -36,14 +36,17 @@ struct WeightsOf {
 
 class Rendering {
 public:
-  /// `model` stands after stage lower and outlives this.
-  static llvm::Expected<Rendering> create(const Model &model, const CompileOptions &options);
+  /// `models` are one model for one CPU or several, and render::Version says in which order. They stand after stage
+  /// lower and outlive this.
+  static llvm::Expected<Rendering> create(llvm::ArrayRef<const Model *> models, const CompileOptions &options);
 
   const Model &model() const { return model_; }
   const CompileOptions &options() const { return options_; }
   const DeviceEntry &device() const { return device_; }
-  const target::Cpu &cpu() const { return cpu_; }
-  const render::ModelTables &tables() const { return tables_; }
+  llvm::ArrayRef<render::Version> versions() const { return versions_; }
+  /// Those of the first version: what they say of ports is true of all.
+  const render::ModelTables &tables() const { return versions_.front().tables; }
+  const target::Cpu &cpu() const { return versions_.front().cpu; }
   /// Where the bytes of the model's weights come from; recipes run in this process.
   render::WeightSource weightSource() const { return {model_.folder(), recipes_.get()}; }
   /// kiln_model.code: the kernels as the device's runtime takes them; "" where they are code of the host's. Made once.
@@ -75,7 +78,8 @@ public:
   llvm::Error sharedLibrary(const package::StagedFile &to) const;
 
 private:
-  Rendering(const Model &model, const CompileOptions &options, const DeviceEntry &device, target::Cpu cpu);
+  Rendering(const Model &model, const CompileOptions &options, const DeviceEntry &device);
+  llvm::Error addVersion(const Model &model);
   llvm::Error prepareRecipes();
   std::string kernelText() const;
   /// --gpu-arch or the device's own choice.
@@ -88,8 +92,7 @@ private:
   const Model &model_;
   const CompileOptions &options_;
   const DeviceEntry &device_;
-  target::Cpu cpu_;
-  render::ModelTables tables_;
+  std::vector<render::Version> versions_;
   mutable std::optional<std::string> code_;
   std::unique_ptr<render::RecipeRunner> recipes_; ///< null where no weight is made by one
 };

@@ -46,7 +46,7 @@ namespace {
 /// What CLI11 fills and what has yet to be understood.
 struct Texts {
   std::vector<std::string> aliases, dims, inputs, named, at, sizes;
-  std::string emit, schedule = "default", precision = "f32", rates, outputDir, random, bench, profile, threads;
+  std::string cpus, emit, schedule = "default", precision = "f32", rates, outputDir, random, bench, profile, threads;
   std::optional<double> memoryLimit; ///< in GiB
   bool list = false;
 };
@@ -64,8 +64,10 @@ static void addCompileOptions(CLI::App &app, CommandLine &line, Texts &texts, co
   CompileOptions &compile = line.compile;
   app.add_option("MODEL", compile.model, what)->required();
   app.add_option("--device", compile.device, "where kernels run; see `kiln devices` (cpu)")->type_name("D");
-  app.add_option("--mcpu", compile.cpu, "the CPU to make code for, as LLVM names it (this machine's)")
-      ->type_name("CPU");
+  app.add_option("--mcpu", texts.cpus,
+                 "the CPU to make code for, as LLVM names it (this machine's); several of them: a program runs as the "
+                 "first that the machine is like")
+      ->type_name("CPU,...");
   app.add_option("--gpu-arch", compile.gpuArchs, "the GPUs to make code for, PTX for later ones beside (sm_80,sm_90a)")
       ->type_name("ARCH,...");
   app.add_option("-O", compile.level, "how hard the code generator tries, 0 to 3 (2)")->type_name("N");
@@ -235,7 +237,9 @@ static llvm::Error understand(CommandLine &line, const Texts &texts) {
   CompileOptions &compile = line.compile;
   if (compile.triple == "armv7") // what people call the system that compilers call so
     compile.triple = "arm-linux-gnueabihf";
-  if (llvm::Error error = checkTarget(compile.device, compile.cpu, compile.triple))
+  if (llvm::Error error = parseCpus(texts.cpus, compile))
+    return error;
+  if (llvm::Error error = checkTarget(compile))
     return error;
   llvm::Expected<Rates> rates = parseRates(texts.rates);
   if (!rates)
@@ -442,5 +446,7 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
   if (compile || run || verify)
     if (llvm::Error error = understand(line, texts))
       return error;
+  if (!compile && !line.compile.otherCpus.empty())
+    return usageError("--mcpu " + texts.cpus + ": this machine is one CPU", "name one, or use kiln compile");
   return line;
 }

@@ -35,14 +35,16 @@ struct CompileOptions {
   std::string model;    ///< an ONNX or JSON file, or the dump of a stage
   std::string optsPath; ///< --opts: the file of pipeline.opts, or ""
   import::ImportOptions import;
-  std::string device;       ///< --device; "": a dump's, else cpu
-  std::string cpu;          ///< --mcpu; "": a dump's, else this machine's
-  std::string triple;       ///< --target: the system that code is for; "": a dump's, else this machine's
-  Rates rates;              ///< --rates: those that are not as the device says
-  std::string gpuArchs;     ///< --gpu-arch: comma separated; "": the device's own choice
-  PipelineOptions pipeline; ///< what passes take
-  unsigned level = 2;       ///< -O: of the code generator
-  int debug = 0;            ///< DEBUG, --debug: see Debug.h
+  std::string device;                 ///< --device; "": a dump's, else cpu
+  std::string cpu;                    ///< --mcpu; "": a dump's, else this machine's
+  int64_t panel = 0;                  ///< of the target: see ir/base/Target.td
+  std::vector<std::string> otherCpus; ///< those behind a comma: an artefact has a version for each of them, too
+  std::string triple;                 ///< --target: the system that code is for; "": a dump's, else this machine's
+  Rates rates;                        ///< --rates: those that are not as the device says
+  std::string gpuArchs;               ///< --gpu-arch: comma separated; "": the device's own choice
+  PipelineOptions pipeline;           ///< what passes take
+  unsigned level = 2;                 ///< -O: of the code generator
+  int debug = 0;                      ///< DEBUG, --debug: see Debug.h
 };
 
 struct ArtefactOptions {

@@ -21,7 +21,34 @@ llvm::StringRef driver::tripleOf(mlir::ModuleOp module) {
   return triple ? triple.getValue() : "";
 }
 
-llvm::Error driver::checkTarget(llvm::StringRef device, llvm::StringRef cpu, llvm::StringRef triple) {
+llvm::Error driver::parseCpus(llvm::StringRef text, CompileOptions &options) {
+  llvm::SmallVector<llvm::StringRef> names;
+  text.split(names, ',');
+  for (auto [index, name] : llvm::enumerate(names)) {
+    if (name.empty() && names.size() > 1)
+      return usageError("--mcpu " + text + ": a name is missing", "give names with a comma between them");
+    if (llvm::is_contained(llvm::ArrayRef(names).take_front(index), name))
+      return usageError("--mcpu " + text + ": names " + name + " twice", "give each CPU once");
+  }
+  options.cpu = names.front().str();
+  for (llvm::StringRef name : llvm::drop_begin(names))
+    options.otherCpus.push_back(name.str());
+  return llvm::Error::success();
+}
+
+std::vector<CompileOptions> driver::versionsOf(const CompileOptions &options) {
+  std::vector<CompileOptions> versions = {options};
+  versions.front().otherCpus.clear();
+  if (!options.otherCpus.empty())
+    versions.front().panel = 1; // as wide as its kernels want them, but whatever chunks there are
+  for (const std::string &cpu : options.otherCpus) {
+    versions.push_back(versions.front());
+    versions.back().cpu = cpu;
+  }
+  return versions;
+}
+
+static llvm::Error checkVersion(llvm::StringRef device, llvm::StringRef cpu, llvm::StringRef triple) {
   llvm::Expected<const DeviceEntry *> entry = findDevice(device.empty() ? "cpu" : device);
   if (!entry)
     return entry.takeError();
@@ -32,6 +59,13 @@ llvm::Error driver::checkTarget(llvm::StringRef device, llvm::StringRef cpu, llv
     return usageError("--target " + triple + ": device " + device + " is of this machine's system",
                       "use device cpu or c");
   return target::describeCpu(cpu, "", triple).takeError();
+}
+
+llvm::Error driver::checkTarget(const CompileOptions &options) {
+  for (const CompileOptions &version : versionsOf(options))
+    if (llvm::Error error = checkVersion(version.device, version.cpu, version.triple))
+      return error;
+  return llvm::Error::success();
 }
 
 /// What is wanted of a dump that carries this target, or none: what no option says is as it was.
@@ -89,7 +123,7 @@ llvm::Error driver::setTarget(mlir::ModuleOp module, const CompileOptions &optio
   if (!wanted)
     return wanted.takeError();
   if (!isFixed) {
-    module->setAttr(kTargetAttr, *wanted);
+    module->setAttr(kTargetAttr, options.panel ? wanted->withPanel(options.panel) : *wanted);
     if (!triple.empty())
       module->setAttr(kTripleAttr, mlir::StringAttr::get(module.getContext(), triple));
     return llvm::Error::success();

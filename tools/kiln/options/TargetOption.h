@@ -13,8 +13,14 @@
 
 namespace kiln::driver {
 
+/// Reads --mcpu: names with commas between them, or "".
+llvm::Error parseCpus(llvm::StringRef text, CompileOptions &options);
+
 /// What can be said of --device, --mcpu and --target before a model is read; each may be empty.
-llvm::Error checkTarget(llvm::StringRef device, llvm::StringRef cpu, llvm::StringRef triple);
+llvm::Error checkTarget(const CompileOptions &options);
+
+/// The options of each version that an artefact has: those for --mcpu's first CPU, then those for the others.
+std::vector<CompileOptions> versionsOf(const CompileOptions &options);
 
 /// The system that a module's code is for, if it is not this machine's; else "".
 llvm::StringRef tripleOf(mlir::ModuleOp module);

@@ -149,6 +149,7 @@ const kiln_device driver::kiln_device_interp = {
     .owns = nullptr,
     .host_alloc = nullptr,
     .host_free = nullptr,
+    .choose = nullptr,
     .is_host = 0,
     .list = nullptr,
 };

@@ -105,7 +105,7 @@ llvm::Expected<std::unique_ptr<target::LoadedModel>> driver::load(Model &model, 
 
   // render
   beginStage(stageName(Stage::Render));
-  llvm::Expected<Rendering> rendering = Rendering::create(model, options);
+  llvm::Expected<Rendering> rendering = Rendering::create({&model}, options);
   if (!rendering)
     return rendering.takeError();
   if (llvm::Error error = printRendering(*rendering, options.debug))

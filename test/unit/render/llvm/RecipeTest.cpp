@@ -120,7 +120,7 @@ TEST_CASE("all of a model's weights, recipes and gaps included") {
   llvm::raw_string_ostream stream(bytes);
   int count = 0;
   render::RecipeRunner runner(std::make_unique<CountingRunner>(count));
-  llvm::cantFail(render::writeWeights(recipes.tables, {"", &runner}, stream));
+  llvm::cantFail(render::writeWeights(recipes.tables.weights, {"", &runner}, stream));
   REQUIRE(bytes.size() == size_t(recipes.tables.weightBytes));
   float second;
   memcpy(&second, bytes.data() + recipes.tables.weights[2].offset + 4, 4);
