@@ -166,13 +166,16 @@ void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
     return lines;
   };
   SmallVector<Value> all = linesOf(1);
+  // LLVM makes a load and its use one instruction only where no request stands between them: so they go last.
   if (passes.isConst() || passes.max() < kSharers || all.size() == 1) {
-    for (Value where : all)
-      uop::PrefetchOp::create(at(depth), loc_, pointers_.at(load.getBuffer()), where);
+    scopes_[depth]->last.push_back([=, this, pointer = pointers_.at(load.getBuffer())] {
+      for (Value where : all)
+        uop::PrefetchOp::create(here(), loc_, pointer, where);
+    });
     return;
   }
   // The second cache has little time for requests beside what is loaded from it; but weights that few rows pass come as
-  // fast as memory gives them. The choice goes where it parts no loads from their use, which LLVM folds.
+  // fast as memory gives them.
   scopes_[depth]->last.push_back([=, this, pointer = pointers_.at(load.getBuffer()), shared = linesOf(kSharers),
                                   areFew = condition(resolve(view::less(passes, kSharers)))] {
     auto branch = uop::IfOp::create(here(), loc_, areFew);

@@ -2,8 +2,8 @@
 
 // How often axis 1 is walked inside axis 0 is not known: each time asks for all that axis 0's next step reads.
 // CHECK: uop.func @r_2_n_8
-// CHECK: uop.prefetch %arg2[
 // CHECK: uop.load %arg2[
+// CHECK: uop.prefetch %arg2[
 // CHECK-NOT: uop.prefetch
 kernel.func @r_2_n_8(%out: !kernel.buffer<f32>, %x: !kernel.buffer<f32>, %w: !kernel.buffer<f32>)
     attributes {axes = [#kernel.axis<0, <2>, loop>, #kernel.axis<1, <"n">, loop>, #kernel.axis<2, <8>, loop>],

@@ -2,14 +2,15 @@
 
 // Each of 4 * 8 steps inside axis 0 asks for a 32nd of the 32 elements that axis 0's next step reads of %w: two steps ask for
 // one cache line where there are 16 elements in it, and the last of the walk ask past the end, which is no fault. They ask
-// before they read, so that compilers, who leave the two in order, need not read all rows first and keep them.
+// when all has been read and used: what a request stands between, LLVM does not make one instruction of.
 // CHECK: uop.func @r_2_4_8
 // CHECK: uop.range
 // CHECK: uop.range
 // CHECK: uop.range
-// CHECK-NOT: uop.load %arg2[
-// CHECK: uop.prefetch %arg2[
 // CHECK: uop.load %arg2[
+// CHECK: uop.alu add {{.*}}contract
+// CHECK-NEXT: uop.prefetch %arg2[
+// CHECK-NEXT: uop.yield
 // CHECK-NOT: uop.prefetch
 kernel.func @r_2_4_8(%out: !kernel.buffer<f32>, %x: !kernel.buffer<f32>, %w: !kernel.buffer<f32>)
     attributes {axes = [#kernel.axis<0, <2>, loop>, #kernel.axis<1, <4>, loop>, #kernel.axis<2, <8>, loop>],
