@@ -1,6 +1,7 @@
 #include "target/Codegen.h"
 
 #include "support/Error.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -39,8 +40,20 @@ void target::configure(llvm::Module &module, const llvm::TargetMachine &machine)
       module.addModuleFlag(llvm::Module::Min, check, 1);
 }
 
+/// Whether it computes with the tiles of x86's matrix instructions.
+static bool hasTiles(const llvm::Module &module) {
+  return llvm::any_of(module, [](const llvm::Function &function) {
+    return llvm::any_of(llvm::instructions(function),
+                        [](const llvm::Instruction &op) { return op.getType()->isX86_AMXTy(); });
+  });
+}
+
 void target::optimize(llvm::Module &module, llvm::TargetMachine &machine, OptLevel level) {
   assert(!llvm::verifyModule(module, &llvm::errs()) && "kiln made invalid LLVM IR");
+  if (level == 0 && hasTiles(module)) { // LLVM's own pass for tiles at this level makes code that it then dies of
+    level = 1;
+    machine.setOptLevel(llvm::CodeGenOptLevel::Less);
+  }
   const llvm::OptimizationLevel levels[] = {llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
                                             llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
   llvm::PipelineTuningOptions tuning;
