@@ -11,6 +11,7 @@ Inputs are bound once, so that a run costs what it costs in C.
 
 import json
 import os
+import re
 import statistics
 import sys
 import time
@@ -53,7 +54,41 @@ class OpenVino:
         return [numpy.array(tensor.data) for tensor in self.request.output_tensors]
 
 
-PEERS = {"onnxruntime": OnnxRuntime, "openvino": OpenVino}
+class PyTorch:
+    """The network that the model was exported from, by the folder's name, with the same seeded weights; not compiled, pictures
+    with channels innermost as its authors advise for CPUs."""
+
+    def __init__(self, model, inputs, threads, precision):
+        import torch
+
+        import networks
+        import weights
+
+        torch.set_num_threads(threads)
+        name = re.sub(r"-b\d+$", "", os.path.basename(os.path.dirname(model)))
+        torch.manual_seed(weights.SEED)
+        network, make_inputs, _, _ = networks.NETWORKS[name]()
+        weights.settle(network, make_inputs)
+        network = network.to({"f32": torch.float32, "bf16": torch.bfloat16}[precision])
+        kinds = {torch.float32: next(network.parameters()).dtype}
+        given = [torch.from_numpy(value) for value in inputs]
+        given = [tensor.to(kinds.get(tensor.dtype, tensor.dtype)) for tensor in given]
+        if any(tensor.dim() == 4 for tensor in given):
+            network = network.to(memory_format=torch.channels_last)
+            given = [tensor.to(memory_format=torch.channels_last) for tensor in given]
+
+        @torch.inference_mode()
+        def run():
+            self.result = network(*given)
+
+        self.run = run
+
+    def outputs(self):
+        results = self.result if isinstance(self.result, tuple) else (self.result,)
+        return [result.float().numpy() for result in results]
+
+
+PEERS = {"onnxruntime": OnnxRuntime, "openvino": OpenVino, "torch": PyTorch}
 
 
 def stored(folder, kind):
