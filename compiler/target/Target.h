@@ -68,7 +68,7 @@ inline constexpr int64_t kFewestTerms = 16;
 inline constexpr int64_t kMostTotals = 128;
 
 /// More than most machines have cores, so that uneven chunks even out.
-inline constexpr int64_t kMostChunks = 32;
+inline constexpr int64_t kMostChunks = 128;
 
 /// The feature of a CPU that brings one of its dot or matrix instructions.
 llvm::StringRef featureOf(llvm::StringRef instruction);

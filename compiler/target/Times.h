@@ -17,12 +17,17 @@ inline constexpr double kAluNanoseconds = 0.125, kByteNanoseconds = 0.1;
 
 /// Waking threads and waiting for them; what begins and ends a chunk.
 inline constexpr double kLaunchNanoseconds = 2'000, kChunkNanoseconds = 100;
+/// To take a chunk and to count it as done, which threads do one after another.
+inline constexpr double kCountNanoseconds = 80;
 /// A thread that has less to do is not worth waking.
 inline constexpr double kThreadNanoseconds = 10'000;
 /// What a chunk of an axis of unknown size should take: long beside the microseconds in which threads wake.
 inline constexpr double kLongChunkNanoseconds = 50'000;
 /// Reading a tensor once more, and from another core's cache, beside the first time.
 inline constexpr double kReadAgain = 0.16, kReadRemote = 1.5;
+/// How much of a chunk others wait for the slowest thread at the end of a launch: cores differ, and so does who else
+/// uses them.
+inline constexpr double kWaitForSlowest = 0.4;
 /// A chunk that may end early tests for it.
 inline constexpr double kUneven = 1.02;
 

@@ -26,6 +26,8 @@ using view::Expr;
 static constexpr int64_t kWayBytes = 4096;
 /// Shorter vectors are not worth a register tile, nor are sums of fewer vectors, whose lanes are added up at the end.
 static constexpr int64_t kFewestLanes = 4, kFewestVectors = 8;
+/// How often columns are read again at most, once for each chunk of rows.
+static constexpr int64_t kMostRereads = 32;
 /// So few panels of columns are no work for many threads.
 static constexpr int64_t kFewPanels = 8;
 
@@ -108,7 +110,8 @@ bool Chooser::choosePacked(const Product &product) {
   // A chunk's rows stay in cache while its columns pass.
   int64_t rowBytes = isUnknown ? 0 : rows * depth * bytes, held = target_.cacheBytes(2);
   int64_t least = others.empty() && rowBytes > held ? llvm::divideCeil(rowBytes, held / 2) : 1;
-  if (least > 1 && (tile.rows > mostRows(product) || least > std::min(mostChunks_, rows / tile.rows)))
+  if (least > 1 &&
+      (tile.rows > mostRows(product) || least > std::min(kMostRereads, std::min(mostChunks_, rows / tile.rows))))
     return false;
   // Weights that the first cache holds pass once for each tile of rows, so that rows are read and the result is written
   // in the order of memory; of others a panel stays while all rows pass. Where rows and result come from memory beyond
@@ -379,7 +382,8 @@ bool Chooser::chooseProduct(const Product &product) {
     loops.push_back({axis, countOf_[axis]});
   loops.push_back({product.n, 1});
   loops.push_back({product.m, countOf_[m]});
-  SmallVector<optimize::Cut, 2> cuts = optimize::chooseCuts(func_, target_, weights_, loops, mostChunks_);
+  SmallVector<optimize::Cut, 2> cuts =
+      optimize::chooseCuts(func_, target_, weights_, loops, std::min(mostChunks_, kMostRereads));
   auto cutRows = llvm::find_if(cuts, [&](const optimize::Cut &cut) { return cut.axis == product.m; });
   int64_t chunkRows = llvm::divideCeil(countOf_[m], cutRows == cuts.end() ? 1 : cutRows->parts);
   add(OptKind::TILE, m, evenPart(chunkRows, target_.cacheBytes(2) / 2 / (depth * bytes * tileRows)));

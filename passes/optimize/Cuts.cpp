@@ -91,7 +91,7 @@ double Judge::nanosecondsOf(ArrayRef<Cut> cuts, int64_t threads) const {
   for (const Cut &cut : cuts)
     chunks *= cut.parts;
   double most = llvm::divideCeil(chunks, threads); // chunks of one thread
-  double total = kLaunchNanoseconds * (threads > 1) + kChunkNanoseconds * most;
+  double total = (kLaunchNanoseconds + kCountNanoseconds * chunks) * (threads > 1) + kChunkNanoseconds * most;
   for (const CutWork &work : works_) {
     double chunk = work.nanoseconds, repeats = 1; // of the same reads
     bool isShared = false, isStill = false;
@@ -110,7 +110,7 @@ double Judge::nanosecondsOf(ArrayRef<Cut> cuts, int64_t threads) const {
       isShared |= work.isRemote && isFirst && !(moves && work.neighbours.test(cut.axis));
     }
     double first = std::max(1.0, most / repeats);
-    total += chunk * (first + kReadAgain * (most - first));
+    total += chunk * (first + kReadAgain * (most - first) + (threads > 1 ? kWaitForSlowest : 0));
     if (isShared && threads > 1) {
       double share = isStill ? 1 : 1.0 / threads;
       total += work.nanoseconds * kReadRemote * share * (threads - 1) / threads;
