@@ -100,9 +100,18 @@ Values ScanImport::call(llvm::ArrayRef<Value> inputs) {
       *outputs, [&](const Tensor &output) { return n_.importer().materialize(output, scope, b_, /*isNamed=*/false); });
 }
 
+/// x at one place of an axis. Of an axis without elements, whose loop makes no step, zeros that give the body its shapes.
+static Value sliceAt(TensorBuilder &b, Value x, int64_t axis, Expr at) {
+  if (!x || b.dim(x, axis).max() > 0)
+    return b.squeeze(b.narrow(x, axis, at, at + 1), {axis});
+  Shape sizes = b.shape(x);
+  sizes.erase(sizes.begin() + axis);
+  return b.constant(0, b.element(x), sizes);
+}
+
 Value ScanImport::slice(Value x, size_t index, const Iteration &step) {
   Expr at = backwards_[index] ? b_.dim(x, axes_[index]) - 1 - step.index : step.index;
-  return b_.squeeze(b_.narrow(x, axes_[index], at, at + 1), {axes_[index]});
+  return sliceAt(b_, x, axes_[index], at);
 }
 
 IterationResult ScanImport::iterate(llvm::ArrayRef<Value> scanned, const Iteration &step) {
@@ -189,7 +198,7 @@ Tensors kiln::import::onnx::scan(Node &n, TensorBuilder &b) {
   }
   // The first opset that had it scans axis 1 of each entry of a batch for itself.
   Values results = countedLoop(n, b.dim(all[0], 0), {}, [&](const Iteration &entry) {
-    auto entryOf = [&](Value x) { return b.squeeze(b.narrow(x, 0, entry.index, entry.index + 1), {0}); };
+    auto entryOf = [&](Value x) { return sliceAt(b, x, 0, entry.index); };
     Values given = llvm::map_to_vector(all, entryOf);
     llvm::ArrayRef<Value> split(given);
     return IterationResult{{}, import.run(split.take_front(import.states()), split.drop_front(import.states()))};
