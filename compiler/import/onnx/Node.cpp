@@ -90,15 +90,15 @@ std::optional<Elements> Node::numbers(int index, int64_t min, int64_t max, bool 
 
 std::optional<Elements> Node::countedNumbers(int index, int64_t count, int64_t min, int64_t max, bool clamps) {
   const Tensor &found = tensor(index);
-  if (!found || found.elements || found.type.hasStaticShape() || !found.element().isInteger())
+  bool isCounted = found && !found.elements && !found.type.hasStaticShape();
+  if (!isCounted || count > kMostElements || !found.element().isInteger())
     return numbers(index, min, max, clamps);
   return boundNumbers(index, count, min, max, clamps);
 }
 
 Elements Node::boundNumbers(int index, int64_t count, int64_t min, int64_t max, bool clamps) {
   Elements sizes;
-  if (count == 0)
-    return sizes;
+  // Of no numbers too: that a list of unknown length has none is looked at when the program runs.
   mlir::Value list = builder_.reshape(input(index), {count});
   for (int64_t i = 0; i < count; ++i) {
     std::string name = scope_.prefix() + proto_.input(index) + (count == 1 ? "" : "." + std::to_string(i));

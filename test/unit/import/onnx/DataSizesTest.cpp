@@ -207,6 +207,21 @@ TEST_CASE("a slice's lists of a length that only a run knows are as long as the 
   CHECK(model.runFloats({floatTensor({2, 3}, kSix), intTensor({1}, {2})}) == Floats{3, 6});
 }
 
+TEST_CASE("a slice of no axes looks that a list of a length that only a run knows is empty") {
+  OnnxModel model(13);
+  model.input("x", {2, 3}).input("from", {"k"}, ::onnx::TensorProto::INT64).output("y").ints("none", {});
+  model.node("Slice", {"x", "from", "none", "none"}, {"y"});
+  CHECK_THAT(model.import(), Catch::Contains("graph.check"));
+}
+
+TEST_CASE("a slice's list of a length that only a run knows is no longer than others may be") {
+  OnnxModel model(13);
+  std::vector<int64_t> many(5000);
+  model.input("x", {2, 3}).input("from", {"k"}, ::onnx::TensorProto::INT64).output("y").ints("many", many);
+  model.node("Slice", {"x", "from", "many", "many"}, {"y"});
+  CHECK_THAT(model.import(), Catch::Contains("input 'from' gives sizes but is no short list of integers"));
+}
+
 TEST_CASE("bounds of a slice that are data may count from the end") {
   expect(Steered(13, "Slice", {5}).by({-4}).by({-1}).on({5}, {1, 2, 3, 4, 5}), {3}, {2, 3, 4});
   expect(Steered(13, "Slice", {5}).by({-9}).by({INT64_MAX}).on({5}, {1, 2, 3, 4, 5}), {5}, {1, 2, 3, 4, 5});
