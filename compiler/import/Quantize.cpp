@@ -23,12 +23,13 @@ Value kiln::import::alongAxis(TensorBuilder &b, Value x, Value parameter, int64_
   if (!at)
     return {};
   if (block == 0) {
-    if (sizes.size() != 1 || !provablyEqual(sizes[0], b.dim(x, *at)))
+    Expr along = b.dim(x, *at);
+    if (sizes.size() != 1 || !(provablyEqual(sizes[0], along) || b.takeForEqual(sizes[0], along, "quantize")))
       return b.fail("a scale or zero point " + describe(sizes) + " along axis " + Twine(axis) + " of " +
                         describe(b.shape(x)),
                     "it is one number, or one for each index of the axis");
     Shape spread(b.rank(x), Expr(1));
-    spread[*at] = sizes[0];
+    spread[*at] = sizes[0].isConst() ? sizes[0] : along;
     return b.reshape(parameter, spread);
   }
   bool fits = b.rank(parameter) == b.rank(x);

@@ -104,6 +104,9 @@ public:
 
   /// The run ends with this message where the condition is 0; fails where it is known to be.
   bool check(Expr condition, const llvm::Twine &message);
+  /// Takes two sizes for equal, which the run checks, where somebody would "broadcast" or "concatenate" them; false
+  /// where they cannot be, and where a bound of a symbol would make them so (limitToEqual).
+  bool takeForEqual(Expr one, Expr other, llvm::StringRef what);
 
   // What a tensor is. A null Value is a tensor of rank 0 and of null dtype.
 
@@ -385,9 +388,6 @@ private:
   bool fits(Sizes shape);
 
   void noteDiffering(Expr a, Expr b);
-  /// Takes two sizes for equal, which the run checks, where somebody would "broadcast" or "concatenate" them; false
-  /// where they cannot be, and where a bound of a symbol would make them so (limitToEqual).
-  bool takeForEqual(Expr one, Expr other, llvm::StringRef what);
 
   mlir::OpBuilder &builder_;
   mlir::Location location_;

@@ -48,11 +48,13 @@ Value TensorBuilder::rmsNorm(Value x, Axes axes, double epsilon, Value scale) {
 Value TensorBuilder::perChannel(Value x, Value channel) {
   if (!x || !channel)
     return {};
-  if (rank(x) < 2 || rank(channel) != 1 || !provablyEqual(dim(channel, 0), dim(x, 1)))
+  Expr channels = dim(x, 1), count = dim(channel, 0);
+  if (rank(x) < 2 || rank(channel) != 1 ||
+      !(provablyEqual(count, channels) || takeForEqual(count, channels, "give each channel its number")))
     return fail(describe(shape(channel)) + " is not one number for each channel of " + describe(shape(x)),
                 "channels are axis 1");
   Shape sizes(rank(x) - 1, Expr(1));
-  sizes.front() = dim(channel, 0);
+  sizes.front() = count.isConst() ? count : channels;
   return reshape(channel, sizes);
 }
 
@@ -64,14 +66,27 @@ Value TensorBuilder::batchNorm(Value x, Value scale, Value bias, Value mean, Val
 }
 
 Value TensorBuilder::instanceNorm(Value x, Value scale, Value bias, double epsilon) {
-  return x ? groupNorm(x, dim(x, 1).asConst().value_or(0), scale, bias, epsilon) : Value();
+  if (!x)
+    return {};
+  std::optional<int64_t> channels = dim(x, 1).asConst();
+  if (channels || rank(x) < 3)
+    return groupNorm(x, channels.value_or(0), scale, bias, epsilon);
+  // How many groups there are only a run knows, so they stay an axis of their own.
+  SmallVector<int64_t> axes = allAxes(x);
+  Value normal = normalize(widen(x), ArrayRef(axes).drop_front(2), epsilon);
+  return narrowLike(affine(*this, normal, perChannel(x, widen(scale)), perChannel(x, widen(bias))), element(x));
 }
 
 Value TensorBuilder::groupNorm(Value x, int64_t groups, Value scale, Value bias, double epsilon) {
   if (!x)
     return {};
-  if (rank(x) < 3 || groups < 1 || !provablyEqual(view::floorDiv(dim(x, 1), groups) * groups, dim(x, 1)))
-    return fail("the channels of " + describe(shape(x)) + " do not divide into " + Twine(groups) + " groups");
+  std::string cause =
+      "the channels of " + describe(shape(x)) + " do not divide into " + std::to_string(groups) + " groups";
+  if (rank(x) < 3 || groups < 1)
+    return fail(cause);
+  Expr rest = dim(x, 1) - view::floorDiv(dim(x, 1), groups) * groups;
+  if (!check(view::less(rest, 1), cause))
+    return {};
   Value wide = widen(x), normal = normalize(reshape(wide, {dim(x, 0), groups, -1}), {-1}, epsilon);
   Value result = reshape(normal, shape(x));
   Value factor = scale ? perChannel(x, widen(scale)) : Value(), offset = bias ? perChannel(x, widen(bias)) : Value();

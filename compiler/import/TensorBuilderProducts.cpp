@@ -52,7 +52,8 @@ Value TensorBuilder::conv(Value x, Value w, Value bias, Window window, int64_t g
   x = withSize(*this, x, 1, taken);
   if (!provablyEqual(view::floorDiv(outputs, groups) * groups, outputs))
     return misfit("the outputs do not divide into the groups");
-  if (bias && (rank(bias) != 1 || !provablyEqual(dim(bias, 0), outputs)))
+  if (bias && (rank(bias) != 1 || !(provablyEqual(dim(bias, 0), outputs) ||
+                                    takeForEqual(dim(bias, 0), outputs, "add the bias of a convolution"))))
     return misfit("the bias is " + describe(shape(bias)));
   window.kernel.clear();
   for (int64_t i = 0; i < spatial; ++i) {
@@ -94,7 +95,7 @@ Value TensorBuilder::conv(Value x, Value w, Value bias, Window window, int64_t g
   result.append(out.begin(), out.end());
   Value y = reshape(reduce(Alu::ADD, product, summed, /*keepDims=*/false), result);
   if (bias)
-    y = add(y, perChannel(y, widen(bias)));
+    y = add(y, perChannel(y, widen(withSize(*this, bias, 0, outputs))));
   return narrowLike(y, type);
 }
 

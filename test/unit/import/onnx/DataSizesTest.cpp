@@ -226,3 +226,43 @@ TEST_CASE("bounds of a slice that are data may count from the end") {
   expect(Steered(13, "Slice", {5}).by({-4}).by({-1}).on({5}, {1, 2, 3, 4, 5}), {3}, {2, 3, 4});
   expect(Steered(13, "Slice", {5}).by({-9}).by({INT64_MAX}).on({5}, {1, 2, 3, 4, 5}), {5}, {1, 2, 3, 4, 5});
 }
+
+/// What the node gives for these inputs, whose sizes the model does not say, but for those of a constant.
+static OnnxModel unsized(const std::string &op, std::initializer_list<OnnxModel::Dims> inputs) {
+  OnnxModel model(18);
+  ::onnx::NodeProto &node = model.node(op, {}, {"y"});
+  for (OnnxModel::Dims dims : inputs) {
+    std::string name = "x" + std::to_string(node.input_size());
+    node.add_input(name);
+    model.input(name, dims);
+  }
+  model.output("y");
+  return model;
+}
+
+TEST_CASE("a convolution's bias is taken for as long as it has outputs, and the run looks") {
+  OnnxModel model = unsized("Conv", {{1, 1, 2}, {"outputs", 1, 1}, {"k"}});
+  CHECK_THAT(model.import(), Catch::Contains("cannot add the bias of a convolution: the sizes k and outputs differ"));
+  CHECK(model.runFloats({floatTensor({1, 1, 2}, {1, 2}), floatTensor({2, 1, 1}, {1, 10}),
+                         floatTensor({2}, {100, 200})}) == Floats{101, 102, 210, 220});
+}
+
+TEST_CASE("numbers of each channel are taken for as many as there are channels, and the run looks") {
+  HostTensor x = floatTensor({1, 2, 2}, {1, 3, 2, 6}), ones = floatTensor({2}, {1, 1}),
+             scale = floatTensor({2}, {1, 10});
+  HostTensor zeros = floatTensor({2}, {0, 0});
+  OnnxModel batch = unsized("BatchNormalization", {{1, "c", 2}, {2}, {2}, {"k"}, {2}});
+  setFloat(*batch.graph().mutable_node(0), "epsilon", 0);
+  CHECK_THAT(batch.import(), Catch::Contains("cannot give each channel its number: the sizes k and c differ"));
+  CHECK(batch.runFloats({x, scale, zeros, ones, ones}) == Floats{0, 2, 10, 50});
+
+  OnnxModel instance = unsized("InstanceNormalization", {{1, "c", 2}, {2}, {2}});
+  setFloat(*instance.graph().mutable_node(0), "epsilon", 0);
+  CHECK(instance.runFloats({x, scale, ones}) == Floats{0, 2, -9, 11});
+
+  OnnxModel group = unsized("GroupNormalization", {{1, "c", 2}, {1}, {1}});
+  setFloat(*group.graph().mutable_node(0), "epsilon", 0);
+  setInt(*group.graph().mutable_node(0), "num_groups", 1);
+  HostTensor other = floatTensor({1, 2, 2}, {1, 3, 1, 3});
+  CHECK(group.runFloats({other, floatTensor({1}, {2}), floatTensor({1}, {1})}) == Floats{-1, 3, -1, 3});
+}
