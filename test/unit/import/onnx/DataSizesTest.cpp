@@ -266,3 +266,11 @@ TEST_CASE("numbers of each channel are taken for as many as there are channels, 
   HostTensor other = floatTensor({1, 2, 2}, {1, 3, 1, 3});
   CHECK(group.runFloats({other, floatTensor({1}, {2}), floatTensor({1}, {1})}) == Floats{-1, 3, -1, 3});
 }
+
+TEST_CASE("parts of known sizes are taken for an axis of a size that a run knows, and the run looks") {
+  OnnxModel model(13);
+  model.input("x", {"n", 2}).ints("sizes", {2, 1}).output("y");
+  model.node("Split", {"x", "sizes"}, {"z", "y"});
+  CHECK_THAT(model.import(), Catch::Contains("cannot split: the sizes 3 and n differ"));
+  CHECK(model.runFloats({floatTensor({3, 2}, kSix)}) == Floats{5, 6});
+}
