@@ -68,9 +68,14 @@ static std::optional<Bounds> boundsOf(Node &n) {
   return bounds;
 }
 
-/// One element of a list known at import, or several.
+/// One element of a list known at import, or several; of a list of lists, whole ones.
 static Tensor sliceElements(const Tensor &input, const Bounds &bounds) {
-  int64_t size = input.elements->size(), step = bounds.steps[0];
+  llvm::SmallVector<int64_t> shape(input.type.getShape());
+  int64_t size = shape[0], step = bounds.steps[0];
+  bool isFirst = bounds.axes[0] == 0 || bounds.axes[0] == -input.type.getRank();
+  int64_t length = size == 0 ? 1 : int64_t(input.elements->size()) / size;
+  if (!isFirst || length == 0)
+    return {};
   if (!bounds.begin[0].isConst() || !bounds.end[0].isConst() || step == 0 || step == INT64_MIN)
     return {};
   auto within = [&](int64_t bound, int64_t low, int64_t high) {
@@ -80,8 +85,9 @@ static Tensor sliceElements(const Tensor &input, const Bounds &bounds) {
   int64_t begin = within(bounds.begin[0].constant(), low, high), end = within(bounds.end[0].constant(), low, high);
   Elements elements;
   for (int64_t i = begin; step > 0 ? i < end : i > end; i += std::clamp(step, -size - 1, size + 1))
-    elements.push_back((*input.elements)[i]);
-  return Tensor(input.element(), {int64_t(elements.size())}, elements);
+    elements.append(input.elements->begin() + i * length, input.elements->begin() + (i + 1) * length);
+  shape[0] = int64_t(elements.size()) / length;
+  return Tensor(input.element(), shape, elements);
 }
 
 /// A slice whose axes or steps are data: of each axis, elements at computed places.
@@ -137,7 +143,9 @@ static Tensor slice(Node &n, TensorBuilder &b) {
   std::optional<Bounds> bounds = boundsOf(n);
   if (!input || !bounds)
     return {};
-  if (input.elements && input.type.getRank() == 1 && bounds->axes.size() == 1)
+  // A constant of several axes may be a weight, which stays one.
+  bool isList = input.type.getRank() == 1 || (input.type.getRank() == 2 && !input.data);
+  if (input.elements && isList && bounds->axes.size() == 1)
     if (Tensor folded = sliceElements(input, *bounds))
       return folded;
   Value x = n.input(0);

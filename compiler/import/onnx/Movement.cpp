@@ -197,9 +197,25 @@ static Tensor expand(Node &n, TensorBuilder &b) {
   return b.expand(x, *sizes);
 }
 
+/// A list of lists, computed at import, turned; nothing for another tensor or order. Exporters turn the amounts of a
+/// pad so. A constant may be a weight, which stays one.
+static Tensor transposeElements(const Tensor &input, llvm::ArrayRef<int64_t> order) {
+  bool isTurned = order.empty() || order == llvm::ArrayRef<int64_t>{1, 0};
+  if (!input || !input.elements || input.data || input.type.getRank() != 2 || !isTurned)
+    return {};
+  int64_t rows = input.type.getDimSize(0), columns = input.type.getDimSize(1);
+  Elements elements;
+  for (int64_t column = 0; column < columns; ++column)
+    for (int64_t row = 0; row < rows; ++row)
+      elements.push_back((*input.elements)[row * columns + column]);
+  return Tensor(input.element(), {columns, rows}, elements);
+}
+
 static Tensor transpose(Node &n, TensorBuilder &b) {
-  Value x = n.input(0);
   llvm::SmallVector<int64_t> order = n.integers("perm");
+  if (Tensor folded = transposeElements(n.tensor(0), order))
+    return folded;
+  Value x = n.input(0);
   if (!n.hasAttr("perm"))
     order = llvm::to_vector(llvm::reverse(b.allAxes(x)));
   return b.permute(x, order);

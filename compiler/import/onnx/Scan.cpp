@@ -100,7 +100,8 @@ Values ScanImport::call(llvm::ArrayRef<Value> inputs) {
       *outputs, [&](const Tensor &output) { return n_.importer().materialize(output, scope, b_, /*isNamed=*/false); });
 }
 
-/// x at one place of an axis. Of an axis without elements, whose loop makes no step, zeros that give the body its shapes.
+/// x at one place of an axis. Of an axis without elements, whose loop makes no step, zeros that give the body its
+/// shapes.
 static Value sliceAt(TensorBuilder &b, Value x, int64_t axis, Expr at) {
   if (!x || b.dim(x, axis).max() > 0)
     return b.squeeze(b.narrow(x, axis, at, at + 1), {axis});

@@ -217,3 +217,26 @@ TEST_CASE("a triangle of a symbolic size may be of none") {
   CHECK(model.runFloats({floatTensor({0, 0}, {})}).empty());
   CHECK(model.runFloats({floatTensor({2, 2}, {1, 2, 3, 4})}) == std::vector<float>{1, 2, 0, 4});
 }
+
+/// PyTorch has amounts to pad from the last axis to the first, an axis' two side by side, and turns them for ONNX.
+TEST_CASE("amounts to pad stay symbolic where they are turned as a list of lists") {
+  OnnxModel model(13);
+  model.input("x", {"rows", 3})
+      .output("y")
+      .ints("first", {0})
+      .ints("none", {0})
+      .ints("pairs", {-1, 2})
+      .ints("flat", {-1});
+  model.ints("last", {-1}).ints("begin", {INT64_MIN + 1}).ints("one", {1});
+  model.node("Shape", {"x"}, {"shape"});
+  model.node("Gather", {"shape", "first"}, {"rows"});
+  setInt(model.node("Concat", {"none", "one", "none", "rows"}, {"amounts"}), "axis", 0);
+  model.node("Reshape", {"amounts", "pairs"}, {"paired"});
+  model.node("Slice", {"paired", "last", "begin", "first", "last"}, {"turned"});
+  model.node("Transpose", {"turned"}, {"sides"});
+  model.node("Reshape", {"sides", "flat"}, {"pads"});
+  model.node("Pad", {"x", "pads"}, {"y"});
+  std::string text = model.import();
+  CHECK_THAT(text, Contains("#kiln.dims<[\"(rows*2)\", 4]>") && !Contains("graph.bind"));
+  CHECK(model.runFloats({floatTensor({1, 3}, {1, 2, 3})}) == std::vector<float>{1, 2, 3, 0, 0, 0, 0, 0});
+}
