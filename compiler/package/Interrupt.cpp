@@ -131,13 +131,15 @@ static void endWithoutThread() {
   endWith("kiln: no thread can be begun; end other programs, or allow more processes (ulimit -u)\n");
 }
 
-/// What LLVM cannot go on after. A thread that the system refuses is among it; all else is a crash, which LLVM goes on
-/// to once this returns.
-static void endOnFatalError(void *, const char *reason, bool) {
+/// What LLVM cannot go on after. A thread that the system refuses is among it. A fault of LLVM's is a crash, which it
+/// goes on to once this returns; after any other it would end the process without a word to those who wait for that.
+static void endOnFatalError(void *, const char *reason, bool isCrash) {
   if (llvm::StringRef(reason).starts_with("pthread_create failed"))
     endWithoutThread();
   say("LLVM ERROR: ");
   say(reason);
+  if (!isCrash)
+    endWith("\n");
   say("\n");
 }
 
