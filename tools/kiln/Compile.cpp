@@ -15,6 +15,7 @@
 #include "package/OutputFile.h"
 #include "passes/optimize/OptsFile.h"
 #include "support/Error.h"
+#include "support/PlainText.h"
 
 using namespace kiln;
 using namespace kiln::driver;
@@ -83,9 +84,13 @@ static llvm::Error checkVersions(const CompileOptions &options, const ArtefactOp
 
 /// --why and --graph, of a model that has been scheduled.
 static llvm::Error inspect(const Model &model, const ArtefactOptions &artefact) {
-  if (!artefact.why.empty())
-    if (llvm::Error error = printWhy(model.module(), model.source(), artefact.why, llvm::outs()))
+  if (!artefact.why.empty()) {
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    if (llvm::Error error = printWhy(model.module(), model.source(), artefact.why, out))
       return error;
+    llvm::outs() << plainText(text);
+  }
   return artefact.graphPath.empty() ? llvm::Error::success()
                                     : drawGraph(model.module(), model.name(), artefact.graphPath);
 }
@@ -140,8 +145,11 @@ llvm::Error driver::compile(const CompileOptions &options, const ArtefactOptions
       return llvm::Error::success();
     });
   if (artefact.showsStats) {
-    printStats(model.module(), llvm::outs());
-    printPlacements(model.module(), llvm::outs());
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    printStats(model.module(), out);
+    printPlacements(model.module(), out);
+    llvm::outs() << plainText(text);
   }
   if (artefact.onlyInspects)
     return llvm::Error::success();

@@ -12,6 +12,7 @@
 #include "running/RunModel.h"
 #include "running/StoredCase.h"
 #include "support/Error.h"
+#include "support/PlainText.h"
 
 #include "kiln/program.h"
 
@@ -45,7 +46,7 @@ static unsigned report(llvm::ArrayRef<std::string> names, const std::vector<Host
   unsigned wrong = 0;
   for (auto [name, have, want] : llvm::zip(names, got, wanted)) {
     Comparison result = compare(have, want, options);
-    llvm::outs() << name << ": " << describe(have);
+    llvm::outs() << plainText(name) << ": " << describe(have);
     if (result.comparable)
       llvm::outs() << ", largest error "
                    << llvm::format("%.3g absolute, %.3g relative, %.0f ULP", result.absolute, result.relative,

@@ -8,9 +8,9 @@
 #include "options/CommandLine.h"
 #include "package/Interrupt.h"
 #include "support/Error.h"
+#include "support/PlainText.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/raw_ostream.h"
@@ -69,12 +69,8 @@ static int report(llvm::Error error) {
         text = user.text();
       },
       [&](const llvm::ErrorInfoBase &other) { text = other.message(); });
-  // Names from a model may hold anything, also what would move a terminal's cursor.
-  for (char &c : text)
-    if (llvm::isASCII(c) && !llvm::isPrint(c) && c != '\n')
-      c = '?';
   llvm::replace(text, '\n', ' ');
-  llvm::errs() << "kiln: " << text << "\n";
+  llvm::errs() << "kiln: " << plainText(text) << "\n";
   return kind == ErrorKind::Usage ? 2 : EXIT_FAILURE;
 }
 

@@ -12,7 +12,8 @@ enum { EXIT_WRONG_USE = 2, PROFILED_RUNS = 10, PATH_ROOM = 4096 };
 
 static void log_line(void *user, const char *line) {
   (void)user;
-  fprintf(stderr, "%s\n", line);
+  kiln_cli_put(stderr, line);
+  putc('\n', stderr);
 }
 
 const char *kiln_device_in_environment(const kiln_model *model) {
@@ -130,12 +131,10 @@ static kiln_status run_program(const kiln_model *model, const char *program, kil
   return status;
 }
 
-/* Names of files and of a model's inputs may hold line ends and a terminal's commands; an error is one line of neither.
- */
 static void print_error(const char *program, const char *line) {
-  fprintf(stderr, "%s: ", program);
-  for (; *line; line++)
-    putc(*line == '\n' ? ' ' : iscntrl((unsigned char)*line) ? '?' : *line, stderr);
+  kiln_cli_put(stderr, program);
+  fputs(": ", stderr);
+  kiln_cli_put(stderr, line);
   putc('\n', stderr);
 }
 

@@ -22,6 +22,10 @@ kiln_status kiln_cli_write(const kiln_model *model, const char *folder, const ki
 kiln_status kiln_cli_bench(kiln_context *context, const kiln_model *model, const kiln_tensor *inputs, int32_t runs,
                            bool quiet, kiln_text *cause);
 
+/* Names of files and from a model may hold line ends and a terminal's commands; what is written has neither: a space
+ * and a '?' in their places. */
+void kiln_cli_put(FILE *file, const char *text);
+
 void kiln_cli_list(const kiln_model *model);
 void kiln_cli_help(const kiln_model *model, const char *program);
 

@@ -9,7 +9,11 @@ static void list_ports(const char *kind, const kiln_port *ports, int32_t count) 
     char line[KILN_TEXT_BYTES];
     kiln_text text = kiln_text_in(line, sizeof line);
     kiln_text_add_port(&text, &ports[i]);
-    printf("%s %s: %s%s\n", kind, ports[i].name, line, ports[i].value ? ", has a default" : "");
+    printf("%s ", kind);
+    kiln_cli_put(stdout, ports[i].name);
+    printf(": ");
+    kiln_cli_put(stdout, line);
+    printf("%s\n", ports[i].value ? ", has a default" : "");
   }
 }
 
@@ -18,23 +22,29 @@ void kiln_cli_list(const kiln_model *model) {
   list_ports("output", model->outputs, model->output_count);
   for (int32_t i = 0; i < model->alias_count; i++) {
     const kiln_alias *alias = &model->aliases[i];
-    printf("alias %s: lies in the memory of %s", model->outputs[alias->output].name, model->inputs[alias->input].name);
+    printf("alias ");
+    kiln_cli_put(stdout, model->outputs[alias->output].name);
+    printf(": lies in the memory of ");
+    kiln_cli_put(stdout, model->inputs[alias->input].name);
     if (alias->axis >= 0)
       printf(", with room for %" PRId64 " along axis %" PRId32, alias->capacity, alias->axis);
     printf("\n");
   }
   for (int32_t i = 0; i < model->symbol_count; i++) {
     const kiln_symbol *symbol = &model->symbols[i];
-    printf("symbol %s: %" PRId64 " to %" PRId64 ", at random %" PRId64 "\n", symbol->name, symbol->min, symbol->max,
-           symbol->value);
+    printf("symbol ");
+    kiln_cli_put(stdout, symbol->name);
+    printf(": %" PRId64 " to %" PRId64 ", at random %" PRId64 "\n", symbol->min, symbol->max, symbol->value);
   }
 }
 
 void kiln_cli_help(const kiln_model *model, const char *program) {
-  printf("usage: %s [INPUT.npy ...] [options]\n"
-         "Runs the model %s. Files are its inputs in declared order; those that have a default may be left out.\n\n",
-         program, model->name);
-  fputs("  --input NAME=FILE  an input by its name\n"
+  printf("usage: ");
+  kiln_cli_put(stdout, program);
+  printf(" [INPUT.npy ...] [options]\nRuns the model ");
+  kiln_cli_put(stdout, model->name);
+  fputs(". Files are its inputs in declared order; those that have a default may be left out.\n\n"
+        "  --input NAME=FILE  an input by its name\n"
         "  --output-dir DIR   write output_0.npy, output_1.npy ... there\n"
         "  --random[=SEED]    fill the inputs that are not given\n"
         "  --at NAME=SIZE,... with these sizes, where files do not say\n"

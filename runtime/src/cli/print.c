@@ -7,7 +7,7 @@
  *===---------------------------------------------------------------------===*/
 #include "../dtype.h"
 #include "../text.h"
-#include "kiln/cli.h"
+#include "cli.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -240,13 +240,15 @@ static double largest_fixed(const kiln_tensor *tensor) {
 
 /* "NAME: sequence of 2", then its tensors as NAME[0] and NAME[1]. */
 static void print_list(FILE *file, const char *name, const char *kind, kiln_sequence list) {
+  kiln_cli_put(file, name);
   if (!list) {
-    fprintf(file, "%s: %s of nothing\n", name, kind);
+    fprintf(file, ": %s of nothing\n", kind);
     return;
   }
-  fprintf(file, "%s: %s of %" PRId64 "\n", name, kind, list->count);
+  fprintf(file, ": %s of %" PRId64 "\n", kind, list->count);
   for (int64_t i = 0; i < list->count; i++) {
-    fprintf(file, "%s[%" PRId64 "]", name, i);
+    kiln_cli_put(file, name);
+    fprintf(file, "[%" PRId64 "]", i);
     kiln_print_tensor(file, "", &list->tensors[i]);
   }
 }
@@ -259,7 +261,8 @@ void kiln_print_tensor(FILE *file, const char *name, const kiln_tensor *tensor) 
   char title[KILN_TEXT_BYTES];
   kiln_text text = kiln_text_in(title, sizeof title);
   kiln_text_add_tensor(&text, tensor);
-  fprintf(file, "%s: %s\n", name, title);
+  kiln_cli_put(file, name);
+  fprintf(file, ": %s\n", title);
   int64_t count = kiln_element_count(tensor->dtype, tensor->rank, tensor->dims);
   int64_t bytes = count * (int64_t)kiln_dtype_size(tensor->dtype);
   if (count == 0) {

@@ -9,6 +9,7 @@
 #include "profile.h"
 
 #include "../clock.h"
+#include "cli.h"
 #include "file.h"
 
 #include <inttypes.h>
@@ -161,8 +162,11 @@ kiln_status kiln_profile_print(const kiln_profile *profile, kiln_text *cause) {
     print_share(profile, rows[i].seconds);
     printf(" %8.0f ", (double)rows[i].launches / profile->runs);
     print_time(rows[i].seconds / (double)rows[i].launches);
-    printf(" %8.2f %8.2f  %s%s%s\n", rows[i].operations / seconds * 1e-9, rows[i].bytes / seconds * 1e-9, rows[i].name,
-           rows[i].origin[0] ? " " : "", rows[i].origin);
+    printf(" %8.2f %8.2f  ", rows[i].operations / seconds * 1e-9, rows[i].bytes / seconds * 1e-9);
+    kiln_cli_put(stdout, rows[i].name);
+    printf("%s", rows[i].origin[0] ? " " : "");
+    kiln_cli_put(stdout, rows[i].origin);
+    putchar('\n');
     rest -= rows[i].seconds;
   }
   print_share(profile, rest);

@@ -1,5 +1,6 @@
 #include "Progress.h"
 
+#include "support/PlainText.h"
 #include "support/Step.h"
 
 #include "llvm/Support/Format.h"
@@ -79,10 +80,8 @@ static size_t columnsOfTerminal() {
 static void draw(State &progress, llvm::StringRef what) {
   std::string line = ("kiln: " + progress.stage + (what.empty() ? "" : ": ") + what).str();
   line.resize(std::min(line.size(), columnsOfTerminal() - 1));
-  for (char &c : line) // names from a model may hold what moves the cursor
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-      c = '?';
-  line = "\r\033[K" + line;
+  llvm::replace(line, '\n', ' ');
+  line = "\r\033[K" + plainText(line);
   progress.isDrawn = write(STDERR_FILENO, line.data(), line.size()) > 0;
 }
 

@@ -7,6 +7,7 @@
 #include "ir/uop/UOp.h"
 #include "passes/optimize/OptsFile.h"
 #include "render/Listing.h"
+#include "support/PlainText.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -40,9 +41,10 @@ static void printRecipes(mlir::ModuleOp module) {
       if (!data)
         continue;
       auto recipe = module.lookupSymbol<mlir::ModuleOp>(data.getModel());
-      llvm::errs() << data.getModel() << " makes weight " << weight.getName() << " by";
-      recipe.walk(
-          [](host::LaunchOp launch) { llvm::errs() << " " << launch.getKernel() << " " << launch.getOrigin(); });
+      llvm::errs() << data.getModel() << " makes weight " << plainText(weight.getName()) << " by";
+      recipe.walk([](host::LaunchOp launch) {
+        llvm::errs() << " " << launch.getKernel() << " " << plainText(launch.getOrigin());
+      });
       llvm::errs() << "\n";
     }
 }
