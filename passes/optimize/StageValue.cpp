@@ -104,7 +104,7 @@ static llvm::Error holdTotals(FuncOp func, const Walk &walk, int64_t place) {
     return refuse("the items of a group would share totals that are held");
   if (reduce.getScore())
     return refuse("the largest score would be held beside the totals");
-  AxisIds kept = axesOf(walk, reduce.getResult());
+  AxisIds kept = totalsAxes(walk, reduce);
   SmallVector<int64_t> held;
   Expr elements = 1;
   for (size_t position : layoutOrder(walk)) {

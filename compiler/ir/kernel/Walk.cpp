@@ -102,6 +102,18 @@ llvm::DenseSet<int64_t> kernel::axesOf(const Walk &walk, Value value) {
   return value.getDefiningOp() ? visit(visit, value.getDefiningOp()) : llvm::DenseSet<int64_t>();
 }
 
+llvm::DenseSet<int64_t> kernel::totalsAxes(const Walk &walk, ReduceOp reduce) {
+  llvm::DenseSet<int64_t> axes = axesOf(walk, reduce.getResult());
+  bool isAround = false;
+  for (AxisAttr axis : llvm::reverse(walk.axes)) {
+    bool isLoop = axis.getKind() == AxisKind::Loop && !llvm::is_contained(reduce.getAxes(), axis.getId());
+    isAround |= isLoop && axes.contains(axis.getId());
+    if (isLoop && isAround)
+      axes.insert(axis.getId());
+  }
+  return axes;
+}
+
 SmallVector<int64_t> kernel::heldLoops(const Walk &walk, ReduceOp reduce) {
   llvm::DenseSet<int64_t> kept = axesOf(walk, reduce.getResult());
   SmallVector<int64_t> held;
@@ -270,7 +282,7 @@ static std::optional<std::string> faultOfReduce(const Walk &walk, ReduceOp reduc
   for (int64_t id : loops)
     if (movesAlong(walk, id))
       return "totals that are held would be read inside axis " + std::to_string(id) + ", before they are complete";
-  for (int64_t id : axesOf(walk, reduce.getResult())) {
+  for (int64_t id : totalsAxes(walk, reduce)) {
     size_t position = walk.positionOf(id);
     if (position == walk.axes.size() || isParallel(walk.axes[position].getKind()))
       continue;

@@ -45,6 +45,10 @@ llvm::DenseSet<int64_t> axesOf(const Walk &walk, mlir::Value value);
 /// Whether a stage's memory moves along an axis of the domain, or stands at another place of it for each of its base.
 bool dependsOn(StageOp stage, size_t domainAxis);
 
+/// The axes that totals which are held need a place along: those that the result moves along, and loops around loops
+/// of these, in each step of which the same points are summed up once more.
+llvm::DenseSet<int64_t> totalsAxes(const Walk &walk, ReduceOp reduce);
+
 /// The reduced loops of a reduce that stand around loops of its result, outermost first: what it has summed up in their
 /// earlier iterations has to be held.
 llvm::SmallVector<int64_t> heldLoops(const Walk &walk, ReduceOp reduce);
