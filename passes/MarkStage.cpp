@@ -5,6 +5,8 @@
 
 #include "passes/Passes.h"
 
+#include "ir/base/Target.h"
+
 using namespace kiln;
 using namespace mlir;
 
@@ -66,6 +68,25 @@ static llvm::StringRef violation(host::ProgramOp program, SymbolTableCollection 
   return "";
 }
 
+/// Whether a matrix or dot instruction is one of the target's, and takes operands like these.
+static bool isOfTarget(Operation *op) {
+  auto name = op->getAttrOfType<StringAttr>("name");
+  auto shapeOf = [&](unsigned operand) { return cast<VectorType>(op->getOperand(operand).getType()).getShape(); };
+  auto dot = dyn_cast<uop::DotOp>(op);
+  return llvm::any_of(targetOf(op->getParentOfType<ModuleOp>()).getProducts(), [&](ProductAttr product) {
+    Type elements[] = {product.getA(), product.getB(), product.getSum()};
+    for (auto [operand, element] : llvm::zip(op->getOperands(), elements))
+      if (getElementTypeOrSelf(operand) != element)
+        return false;
+    if (name.getValue() != product.getName() || (dot != nullptr) != (product.getM() == 1))
+      return false;
+    if (dot)
+      return product.getSteps() > 0 && dot.getTerms() == product.getK() && shapeOf(2).back() % product.getN() == 0;
+    ArrayRef<int64_t> a = shapeOf(0), sum = shapeOf(2);
+    return a[0] <= product.getM() && a[1] <= product.getK() && sum[1] <= product.getN();
+  });
+}
+
 /// What `op` breaks of the stage's guarantees; empty when nothing.
 static llvm::StringRef violation(llvm::StringRef stage, Operation *op, SymbolTableCollection &symbols) {
   llvm::StringRef dialect = op->getName().getDialectNamespace();
@@ -82,6 +103,8 @@ static llvm::StringRef violation(llvm::StringRef stage, Operation *op, SymbolTab
     return "a kernel is not lowered";
   if (auto alu = dyn_cast<uop::AluOp>(op); alu && stage == "lower" && alu.getKind().getValue() == Alu::THREEFRY)
     return "a row is left that no device has";
+  if (stage == "lower" && isa<uop::WmmaOp, uop::DotOp>(op) && !isOfTarget(op))
+    return "a product is by no instruction that the target has for its operands";
   if (!namesWhatThereIs(op))
     return "a port or weight is used that the program does not have";
   if (auto launch = dyn_cast<host::LaunchOp>(op))
