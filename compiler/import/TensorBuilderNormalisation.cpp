@@ -48,8 +48,9 @@ Value TensorBuilder::rmsNorm(Value x, Axes axes, double epsilon, Value scale) {
 Value TensorBuilder::perChannel(Value x, Value channel) {
   if (!x || !channel)
     return {};
-  Expr channels = dim(x, 1), count = dim(channel, 0);
-  if (rank(x) < 2 || rank(channel) != 1 ||
+  bool hasChannels = rank(x) >= 2 && rank(channel) == 1;
+  Expr channels = hasChannels ? dim(x, 1) : 0, count = hasChannels ? dim(channel, 0) : 0;
+  if (!hasChannels ||
       !(provablyEqual(count, channels) || takeForEqual(count, channels, "give each channel its number")))
     return fail(describe(shape(channel)) + " is not one number for each channel of " + describe(shape(x)),
                 "channels are axis 1");
@@ -68,7 +69,7 @@ Value TensorBuilder::batchNorm(Value x, Value scale, Value bias, Value mean, Val
 Value TensorBuilder::instanceNorm(Value x, Value scale, Value bias, double epsilon) {
   if (!x)
     return {};
-  std::optional<int64_t> channels = dim(x, 1).asConst();
+  std::optional<int64_t> channels = rank(x) < 2 ? 0 : dim(x, 1).asConst();
   if (channels || rank(x) < 3)
     return groupNorm(x, channels.value_or(0), scale, bias, epsilon);
   // How many groups there are only a run knows, so they stay an axis of their own.

@@ -132,7 +132,7 @@ static void endWithoutThread() {
 }
 
 /// What LLVM cannot go on after. A thread that the system refuses is among it. A fault of LLVM's is a crash, which it
-/// goes on to once this returns; after any other it would end the process without a word to those who wait for that.
+/// goes on to once this returns; after any other it would call exit, and nothing would remove the folders of outputs.
 static void endOnFatalError(void *, const char *reason, bool isCrash) {
   if (llvm::StringRef(reason).starts_with("pthread_create failed"))
     endWithoutThread();

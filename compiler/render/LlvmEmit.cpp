@@ -70,8 +70,12 @@ llvm::Expected<std::string> render::kernelAssembly(uop::FuncOp kernel, const tar
   return std::string(bytes->begin(), bytes->end());
 }
 
-/// For whom code is made that belongs to all versions: who can run the last one can run it.
-static const target::Cpu &leastCpu(llvm::ArrayRef<Version> versions) { return versions.back().cpu; }
+/// For whom code is made that belongs to all versions.
+static llvm::Expected<target::Cpu> commonCpu(llvm::ArrayRef<Version> versions) {
+  if (versions.size() == 1)
+    return versions.front().cpu;
+  return target::describeCpu("", "", versions.front().cpu.triple); // the least of the architecture
+}
 
 /// Writes an object, its section of weights filled where the options want them there.
 static llvm::Error writeObject(llvm::StringRef object, llvm::ArrayRef<Version> versions, const ProgramOptions &options,
@@ -88,13 +92,16 @@ static llvm::Error writeObject(llvm::StringRef object, llvm::ArrayRef<Version> v
 
 llvm::Error render::emitProgram(llvm::ArrayRef<Version> versions, target::OptLevel level, const ProgramOptions &options,
                                 LlvmFile file, const WeightSource &source, llvm::raw_ostream &out) {
-  const target::Cpu &cpu = leastCpu(versions);
+  llvm::Expected<target::Cpu> cpu = commonCpu(versions);
+  if (!cpu)
+    return cpu.takeError();
   auto fill = [&](llvm::Module &module) { renderProgram(versions, options, module); };
   if (file == LlvmFile::Text)
-    return compile(options.name, cpu, level, fill, [&](llvm::Module &module, llvm::TargetMachine &) { out << module; });
+    return compile(options.name, *cpu, level, fill,
+                   [&](llvm::Module &module, llvm::TargetMachine &) { out << module; });
   bool isObject = file == LlvmFile::Object;
-  llvm::Expected<Bytes> bytes =
-      compileTo(isObject ? target::MachineFile::Object : target::MachineFile::Assembly, options.name, cpu, level, fill);
+  llvm::Expected<Bytes> bytes = compileTo(isObject ? target::MachineFile::Object : target::MachineFile::Assembly,
+                                          options.name, *cpu, level, fill);
   if (!bytes)
     return bytes.takeError();
   llvm::StringRef text(bytes->data(), bytes->size());
@@ -115,6 +122,9 @@ struct NumberedKernel {
 
 llvm::Expected<std::vector<ObjectBuffer>> render::compileParts(llvm::ArrayRef<Version> versions, target::OptLevel level,
                                                                const ProgramOptions &options) {
+  llvm::Expected<target::Cpu> cpu = commonCpu(versions);
+  if (!cpu)
+    return cpu.takeError();
   ProgramOptions separate = options;
   separate.separateKernels = true;
   std::vector<NumberedKernel> kernels;
@@ -139,7 +149,7 @@ llvm::Expected<std::vector<ObjectBuffer>> render::compileParts(llvm::ArrayRef<Ve
       auto [function, number] = kernels[index];
       keep(index + 1, compileKernel(function, versions[number].cpu, level, number));
     });
-  llvm::Expected<Bytes> host = compileTo(target::MachineFile::Object, options.name, leastCpu(versions), level,
+  llvm::Expected<Bytes> host = compileTo(target::MachineFile::Object, options.name, *cpu, level,
                                          [&](llvm::Module &module) { renderProgram(versions, separate, module); });
   if (host)
     keep(0, makeBuffer(std::move(*host), options.name));

@@ -13,7 +13,7 @@ using namespace kiln::render;
 
 namespace {
 
-/// A stream whose text only its hash is kept of.
+/// A stream that keeps only the hash of its text.
 class HashStream final : public llvm::raw_ostream {
 public:
   std::string digits() {
@@ -36,7 +36,8 @@ private:
 
 static std::string identityOf(const WeightEntry &weight);
 
-/// What a recipe computes, but for its name; what it takes of other recipes has names only, so these come behind.
+/// What a recipe computes, but for its name. What it takes of other recipes has names only, so what these compute
+/// follows.
 static void describeRecipe(mlir::ModuleOp recipe, llvm::raw_ostream &out) {
   for (mlir::NamedAttribute attribute : recipe->getAttrs())
     if (attribute.getName() != recipe.getSymNameAttrName())

@@ -18,8 +18,8 @@ struct Version {
 };
 
 /// Of one model's versions, the one to be preferred first: has all of them refer to one weight data. Where a weight of
-/// a later version is computed or read as an earlier one's is, it becomes that; the others come behind, under names
-/// that no weight before them has.
+/// a later version is computed or read as an earlier one's is, it becomes that; the others follow, under names that no
+/// weight before them has.
 void shareWeights(llvm::MutableArrayRef<Version> versions);
 
 /// What lies in the weight data, in its order, each weight once.

@@ -64,10 +64,11 @@ static void addCompileOptions(CLI::App &app, CommandLine &line, Texts &texts, co
   CompileOptions &compile = line.compile;
   app.add_option("MODEL", compile.model, what)->required();
   app.add_option("--device", compile.device, "where kernels run; see `kiln devices` (cpu)")->type_name("D");
+  std::string cpu = "the CPU to make code for, as LLVM names it (this machine's)";
+  bool takesSeveral = app.get_name() == "compile";
   app.add_option("--mcpu", texts.cpus,
-                 "the CPU to make code for, as LLVM names it (this machine's); several of them: a program runs as the "
-                 "first that the machine is like")
-      ->type_name("CPU,...");
+                 takesSeveral ? cpu + "; several of them: a program runs as the first that the machine is like" : cpu)
+      ->type_name(takesSeveral ? "CPU,..." : "CPU");
   app.add_option("--gpu-arch", compile.gpuArchs, "the GPUs to make code for, PTX for later ones beside (sm_80,sm_90a)")
       ->type_name("ARCH,...");
   app.add_option("-O", compile.level, "how hard the code generator tries, 0 to 3 (2)")->type_name("N");

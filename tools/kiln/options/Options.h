@@ -38,7 +38,7 @@ struct CompileOptions {
   std::string device;                 ///< --device; "": a dump's, else cpu
   std::string cpu;                    ///< --mcpu; "": a dump's, else this machine's
   int64_t panel = 0;                  ///< of the target: see ir/base/Target.td
-  std::vector<std::string> otherCpus; ///< those behind a comma: an artefact has a version for each of them, too
+  std::vector<std::string> otherCpus; ///< those after the first: an artefact has a version for each of them, too
   std::string triple;                 ///< --target: the system that code is for; "": a dump's, else this machine's
   Rates rates;                        ///< --rates: those that are not as the device says
   std::string gpuArchs;               ///< --gpu-arch: comma separated; "": the device's own choice

@@ -62,9 +62,18 @@ static llvm::Error checkVersion(llvm::StringRef device, llvm::StringRef cpu, llv
 }
 
 llvm::Error driver::checkTarget(const CompileOptions &options) {
-  for (const CompileOptions &version : versionsOf(options))
+  std::vector<target::Cpu> cpus;
+  for (const CompileOptions &version : versionsOf(options)) {
     if (llvm::Error error = checkVersion(version.device, version.cpu, version.triple))
       return error;
+    target::Cpu cpu = llvm::cantFail(target::describeCpu(version.cpu, "", version.triple));
+    for (const target::Cpu &earlier : cpus)
+      if (llvm::includes(cpu.required, earlier.required))
+        return usageError("--mcpu " + version.cpu + ": never runs behind " + earlier.name +
+                              ", whose instructions it has all",
+                          "put the most capable CPU first");
+    cpus.push_back(std::move(cpu));
+  }
   return llvm::Error::success();
 }
 
