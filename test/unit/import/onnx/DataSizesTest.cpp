@@ -267,6 +267,13 @@ TEST_CASE("numbers of each channel are taken for as many as there are channels, 
   CHECK(group.runFloats({other, floatTensor({1}, {2}), floatTensor({1}, {1})}) == Floats{-1, 3, -1, 3});
 }
 
+TEST_CASE("numbers of each channel need channels and an axis") {
+  OnnxModel scalar = unsized("BatchNormalization", {{1, 2, 2}, {}, {2}, {2}, {2}});
+  CHECK_THAT(scalar.import(), Catch::Contains("is not one number for each channel"));
+  OnnxModel row = unsized("BatchNormalization", {{2}, {2}, {2}, {2}, {2}});
+  CHECK_THAT(row.import(), Catch::Contains("is not one number for each channel"));
+}
+
 TEST_CASE("parts of known sizes are taken for an axis of a size that a run knows, and the run looks") {
   OnnxModel model(13);
   model.input("x", {"n", 2}).ints("sizes", {2, 1}).output("y");
