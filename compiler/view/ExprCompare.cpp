@@ -163,6 +163,11 @@ static Expr extremum(Kind kind, Expr a, Expr b) {
   for (auto [x, y] : {std::pair(a, b), std::pair(b, a)})
     if (x.kind() == kind && llvm::is_contained(x.operands(), y))
       return x;
+  // max(a, min(a, b)) is a.
+  Kind other = wantLess ? Kind::Max : Kind::Min;
+  for (auto [x, y] : {std::pair(a, b), std::pair(b, a)})
+    if (x.kind() == other && llvm::is_contained(x.operands(), y))
+      return y;
   return intern(kind, {a, b});
 }
 

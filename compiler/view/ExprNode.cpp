@@ -181,6 +181,8 @@ Expr kiln::view::intern(Kind kind, ArrayRef<Expr> operands) {
       if (std::optional<Expr> below = boundSum(n.operands, /*above=*/false))
         n.min = std::max(n.min, below->min());
     }
+    if (n.kind == Kind::Add)
+      tightenSum(n.operands, n.weight, n.min, n.max);
   });
   return node->min == node->max && !isInfinite(node->min) ? Expr(node->min) : Expr::fromNode(node);
 }

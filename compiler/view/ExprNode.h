@@ -63,6 +63,9 @@ Division dividePolynomial(Expr a, Expr b);
 /// was; nullopt where there is none to replace.
 std::optional<Expr> boundSum(llvm::ArrayRef<Expr> terms, bool above);
 
+/// Narrows the bounds of a sum whose sign they do not tell by how its terms move together.
+void tightenSum(llvm::ArrayRef<Expr> operands, uint32_t weight, int64_t &min, int64_t &max);
+
 // Bounds treat int64's ends as infinities. Lo and Hi say which way a sum of opposite infinities falls. INT64_MIN itself
 // occurs nowhere, so that every value has a negative.
 inline constexpr int64_t kMinusInfinity = -INT64_MAX, kPlusInfinity = INT64_MAX;

@@ -99,6 +99,22 @@ TEST_CASE("comparisons have one form") {
   CHECK(logicalAnd({}).isConst(1));
 }
 
+TEST_CASE("terms that move together bound a sum") {
+  Expr h = var("h", 0, kMaxDim), n = var("n", 0, kMaxDim), x = var("x", -9, kMaxDim);
+  CHECK((h - floorDiv(h, 2) * Expr(2)).min() >= 0);
+  CHECK((floorDiv(h + 3, 4) * Expr(2) - floorDiv(h + 1, 2)).min() == 0);
+  CHECK((floorDiv(h + 3, 4) * Expr(2) - floorDiv(h + 1, 2)).max() > 0);
+  CHECK(minimum(floorDiv(h + 3, 4) - 1, floorDiv(h + 1, 4)) == floorDiv(h + 3, 4) - 1);
+  CHECK(maximum(h, minimum(h, n)) == h);
+  CHECK(minimum(h, maximum(n, h)) == h);
+  CHECK(maximum(h, maximum(h - 3, 0)) == h);
+  CHECK((n + h - minimum(n, h)).min() == 0);
+  // Not where the terms only look alike.
+  CHECK(maximum(x, maximum(x - 3, 0)) != x);
+  CHECK((floorDiv(h, 2) * Expr(2) - h).min() < 0);
+  CHECK((floorDiv(h, 2) - floorDiv(n, 2)).min() < 0);
+}
+
 TEST_CASE("what a condition implies simplifies what stands under it") {
   Expr x = var("x", 0, 15), y = var("y", 0, 15);
   CHECK(simplifyUnder(mod(x, 8), less(x, 6)) == x);
