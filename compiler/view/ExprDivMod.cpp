@@ -254,6 +254,38 @@ static Expr moduloByConstant(Expr a, int64_t b) {
 /// Is 0 <= a < b wherever b is no 0?
 static bool isRemainderOf(Expr a, Expr b) { return a.min() >= 0 && provablyLess(a, b); }
 
+int64_t kiln::view::commonFactor(Expr e) {
+  SmallVector<Term, 8> terms;
+  int64_t common = 0;
+  splitSum(e, terms, common);
+  for (Term t : terms)
+    common = std::gcd(common, t.coefficient);
+  return isInfinite(common) ? 1 : common;
+}
+
+/// a cut at a factor of a symbolic b, which is at least 0: what is smaller than the factor counts for nothing in a
+/// quotient and stays as it is in a remainder.
+struct CommonCut {
+  int64_t factor;
+  Cut numerator;
+  Expr divisor;
+};
+
+static std::optional<CommonCut> cutAtCommonFactor(Expr a, Expr b) {
+  int64_t common = commonFactor(b);
+  if (common <= 1 || b.min() < 0)
+    return std::nullopt;
+  SmallVector<Term, 8> terms;
+  int64_t constant = 0;
+  splitSum(a, terms, constant);
+  SmallVector<int64_t, 8> factors{common};
+  llvm::append_range(factors, sharedFactors(terms, common));
+  for (int64_t factor : factors)
+    if (std::optional<Cut> cut = cutAt(terms, constant, factor))
+      return CommonCut{factor, *cut, *exactQuotient(b, factor)};
+  return std::nullopt;
+}
+
 Expr kiln::view::symbolicFloorDiv(Expr a, Expr b) {
   if (b.isConst())
     return divideByConstant(a, b.constant());
@@ -264,6 +296,8 @@ Expr kiln::view::symbolicFloorDiv(Expr a, Expr b) {
   auto [quotient, remainder] = dividePolynomial(a, b);
   if (remainder.isConst(0) || isRemainderOf(remainder, b))
     return quotient;
+  if (std::optional<CommonCut> cut = cutAtCommonFactor(remainder, b))
+    return quotient + floorDiv(cut->numerator.multiple, cut->divisor);
   return quotient + intern(Kind::FloorDiv, {remainder, b});
 }
 
@@ -275,6 +309,8 @@ Expr kiln::view::symbolicMod(Expr a, Expr b) {
   Expr remainder = dividePolynomial(a, b).remainder;
   if (remainder.isConst(0) || isRemainderOf(remainder, b))
     return remainder;
+  if (std::optional<CommonCut> cut = cutAtCommonFactor(remainder, b))
+    return mod(cut->numerator.multiple, cut->divisor) * Expr(cut->factor) + cut->numerator.rest;
   return intern(Kind::Mod, {remainder, b});
 }
 

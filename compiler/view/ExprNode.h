@@ -51,6 +51,8 @@ Term splitTerm(Expr e);
 Expr scaled(Expr rest, int64_t coefficient);
 /// The terms of e without its constant, which is added to `constant`.
 void splitSum(Expr e, llvm::SmallVectorImpl<Term> &terms, int64_t &constant);
+/// The largest number that divides every term and the constant.
+int64_t commonFactor(Expr e);
 /// Appends the factors of a term's rest, in order.
 void splitFactors(Expr rest, llvm::SmallVectorImpl<Expr> &factors);
 /// a without a multiple of b: a = quotient * b + remainder, by polynomial long division. b is no constant.

@@ -65,6 +65,13 @@ Expr Expr::substitute(const DenseMap<Expr, Expr> &values) const {
   return values.empty() ? *this : substituted(*this, values, done);
 }
 
+/// A divisor with 1 in the place of 0; in place of a multiple of it, so that what it divides still can be cut there.
+static Expr atLeastOne(Expr divisor) {
+  int64_t common = commonFactor(divisor);
+  std::optional<Expr> rest = common > 1 ? exactQuotient(divisor, common) : std::nullopt;
+  return rest ? maximum(*rest, 1) * Expr(common) : maximum(divisor, 1);
+}
+
 static Expr guarded(Expr e, DenseMap<Expr, Expr> &done) {
   if (e.isConst() || e.kind() == Kind::Var)
     return e;
@@ -75,7 +82,7 @@ static Expr guarded(Expr e, DenseMap<Expr, Expr> &done) {
     operands.push_back(guarded(operand, done));
   bool divides = e.kind() == Kind::FloorDiv || e.kind() == Kind::Mod;
   if (divides && !operands[1].isConst() && operands[1].min() <= 0)
-    operands[1] = maximum(operands[1], 1);
+    operands[1] = atLeastOne(operands[1]);
   Expr result = ArrayRef(operands) == e.operands() ? e : rebuild(e.kind(), operands);
   done.try_emplace(e, result);
   return result;

@@ -115,6 +115,16 @@ TEST_CASE("terms that move together bound a sum") {
   CHECK((floorDiv(h, 2) - floorDiv(n, 2)).min() < 0);
 }
 
+TEST_CASE("what a symbolic divisor is a multiple of cuts the numerator") {
+  Expr n = var("n", 1, 512), many = var("many", 0, 1 << 20), c = var("c", 0, 95), wide = var("wide", 0, 96);
+  CHECK(floorDiv(many * Expr(96) + c, n * Expr(96)) == floorDiv(many, n));
+  CHECK(floorDiv(many * Expr(96) + c, n * Expr(4704)) == floorDiv(many, n * Expr(49)));
+  CHECK(mod(many * Expr(96) + c, n * Expr(96)) == mod(many, n) * Expr(96) + c);
+  CHECK(floorDiv(many * Expr(96) + wide, n * Expr(96)) != floorDiv(many, n));
+  Expr either = var("either", -3, 3);
+  CHECK(floorDiv(many * Expr(96) + c, either * Expr(96)) != floorDiv(many, either));
+}
+
 TEST_CASE("what a condition implies simplifies what stands under it") {
   Expr x = var("x", 0, 15), y = var("y", 0, 15);
   CHECK(simplifyUnder(mod(x, 8), less(x, 6)) == x);
