@@ -124,6 +124,18 @@ static bool waits(Value value, const Row &row) {
   return llvm::any_of(computedFor(value, row), [](Value one) { return one.getDefiningOp<ReduceOp>() != nullptr; });
 }
 
+/// The largest power of two up to `most` that divides the places along an axis where loads begin or end to be valid.
+/// The lanes of a vector across such a place are loaded one by one.
+static int64_t lanesWithinMasks(FuncOp func, size_t axis, int64_t most) {
+  for (Operation &op : func.getBody().front())
+    if (auto tracker = op.getAttrOfType<TrackerAttr>("tracker"))
+      if (auto mask = tracker.getValue().views().back().mask())
+        for (view::Expr edge : {(*mask)[axis].begin, (*mask)[axis].end})
+          while (edge.isConst() && edge != func.getDomain().getSizes()[axis] && most > 1 && edge.constant() % most != 0)
+            most /= 2;
+  return most;
+}
+
 std::optional<RowStages> optimize::chooseRowStages(FuncOp func, TargetAttr target, ArrayRef<OptAttr> before,
                                                    llvm::function_ref<int64_t(size_t)> loopOf) {
   std::optional<Row> row = ::axesOf(func);
@@ -147,9 +159,10 @@ std::optional<RowStages> optimize::chooseRowStages(FuncOp func, TargetAttr targe
   if (areWaiting && rows > 0 && loopOf(row->rows) == int64_t(row->rows) &&
       2 * target::kRowsTogether * length * bytes <= target.cacheBytes(1))
     together = target::largestPart(rows, target::kRowsTogether);
-  int64_t wide = lanes;
-  while (wide * together < target::kRowsTogether * lanes && 2 * wide <= length)
-    wide *= 2;
+  int64_t widest = lanes;
+  while (widest * together < target::kRowsTogether * lanes && 2 * widest <= length)
+    widest *= 2;
+  int64_t wide = std::max(lanes, lanesWithinMasks(func, row->along, widest));
 
   Trial trial(func, target);
   for (OptAttr opt : before)
