@@ -149,7 +149,9 @@ double target::typicalSize(view::Expr size) {
   llvm::DenseMap<view::Expr, int64_t> values;
   size.forEachVariable(
       [&](view::Expr symbol) { values[symbol] = std::clamp<int64_t>(kTypicalSize, symbol.min(), symbol.max()); });
-  return size.evaluate(values).value_or(1);
+  double value = double(size.evaluate(values).value_or(1));
+  // Strides, one after the other, leave next to nothing of a picture so small, which would then cost nothing.
+  return value < 2 ? double(std::clamp<int64_t>(kTypicalSize, size.min(), size.max())) : value;
 }
 
 bool target::paysToHold(TargetAttr target, view::Expr length, mlir::Type element, double steps, size_t walks) {

@@ -99,3 +99,15 @@ TEST_CASE("this machine is its CPU's name and what differs from it, which descri
   CHECK(again.required == native.required);
   CHECK(again.half == native.half);
 }
+
+TEST_CASE("a size that only a run knows counts as neither one nor many") {
+  view::Expr n = view::Expr::variable("n", 0, view::kMaxDim), few = view::Expr::variable("few", 1, 4);
+  CHECK(target::typicalSize(7) == 7);
+  CHECK(target::typicalSize(n) == 16);
+  CHECK(target::typicalSize(n * 2) == 32);
+  CHECK(target::typicalSize(few) == 4);
+  // What is left of a picture of 16 rows by strides would cost nothing.
+  CHECK(target::typicalSize(floorDiv(n + 15, 16) - 1) == 16);
+  CHECK(target::typicalSize(floorDiv(n, 16)) == 16);
+  CHECK(target::typicalSize(minimum(n, 1)) == 1);
+}
