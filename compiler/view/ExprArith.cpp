@@ -111,6 +111,26 @@ static bool combineDivisions(SmallVectorImpl<Term> &terms, SmallVectorImpl<Expr>
   return false;
 }
 
+/// max(x, 0) - max(-x, 0) is x. True when it changed something.
+static bool combineParts(SmallVectorImpl<Term> &terms, SmallVectorImpl<Expr> &more) {
+  auto partOf = [](Term t) -> std::optional<Expr> {
+    if (t.rest.kind() == Kind::Max)
+      for (size_t zero : {0, 1})
+        if (t.rest.operands()[zero].isConst(0))
+          return t.rest.operands()[1 - zero];
+    return std::nullopt;
+  };
+  for (Term &a : terms)
+    if (std::optional<Expr> part = partOf(a))
+      for (Term &b : terms)
+        if (b.coefficient == -a.coefficient && partOf(b) == -*part) {
+          more.push_back(*part * a.coefficient);
+          a.coefficient = b.coefficient = 0;
+          return true;
+        }
+  return false;
+}
+
 /// (x + 2) // 5 + 1 is (x + 7) // 5: the constant of the sum goes where there is one already.
 static bool absorbConstant(SmallVectorImpl<Term> &terms, int64_t &constant) {
   for (Term &t : terms) {
@@ -146,7 +166,7 @@ Expr kiln::view::sum(ArrayRef<Expr> summands) {
     all.truncate(last + 1);
     llvm::erase_if(all, [](Term t) { return t.coefficient == 0; });
     SmallVector<Expr, 8> more;
-    if (combineDivisions(all, more)) {
+    if (combineDivisions(all, more) || combineParts(all, more)) {
       for (Term t : all)
         more.push_back(scaled(t.rest, t.coefficient));
       more.push_back(constant);

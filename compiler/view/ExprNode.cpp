@@ -172,7 +172,15 @@ Expr kiln::view::intern(Kind kind, ArrayRef<Expr> operands) {
     for (Expr e : n.operands) {
       weight += e.weight();
       n.limited |= isLimited(e);
+      if (!e.isConst()) {
+        n.extrema = uint8_t(std::min(UINT8_MAX, n.extrema + e.node()->extrema));
+        n.quotients = std::max(n.quotients, e.node()->quotients);
+      }
     }
+    if (n.kind == Kind::Min || n.kind == Kind::Max)
+      n.extrema = uint8_t(std::min(UINT8_MAX, n.extrema + 1));
+    if (n.kind == Kind::FloorDiv)
+      n.quotients = uint8_t(std::min(UINT8_MAX, n.quotients + 1));
     n.weight = uint32_t(std::min<uint64_t>(weight, UINT32_MAX));
     n.min = bounds.min, n.max = bounds.max;
     if (n.limited && n.kind == Kind::Add) {
@@ -182,7 +190,7 @@ Expr kiln::view::intern(Kind kind, ArrayRef<Expr> operands) {
         n.min = std::max(n.min, below->min());
     }
     if (n.kind == Kind::Add)
-      tightenSum(n.operands, n.weight, n.min, n.max);
+      tightenSum(n);
   });
   return node->min == node->max && !isInfinite(node->min) ? Expr(node->min) : Expr::fromNode(node);
 }

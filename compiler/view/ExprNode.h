@@ -16,6 +16,8 @@ struct ExprNode {
   Expr::Kind kind;
   /// A variable with a symbolic limit occurs below.
   bool limited = false;
+  /// Minima and maxima in it, and how many quotients lie in each other.
+  uint8_t extrema = 0, quotients = 0;
   uint32_t weight = 1;
   int64_t min = 0, max = 0;
   int64_t value = 0;         ///< Const that does not fit the tag
@@ -66,7 +68,7 @@ Division dividePolynomial(Expr a, Expr b);
 std::optional<Expr> boundSum(llvm::ArrayRef<Expr> terms, bool above);
 
 /// Narrows the bounds of a sum whose sign they do not tell by how its terms move together.
-void tightenSum(llvm::ArrayRef<Expr> operands, uint32_t weight, int64_t &min, int64_t &max);
+void tightenSum(ExprNode &sum);
 
 // Bounds treat int64's ends as infinities. Lo and Hi say which way a sum of opposite infinities falls. INT64_MIN itself
 // occurs nowhere, so that every value has a negative.

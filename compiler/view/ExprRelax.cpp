@@ -16,8 +16,9 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 using Kind = Expr::Kind;
 
-/// Sums of more operators than this are not looked into: each minimum in one is tried with both of its operands.
-static constexpr uint32_t kMostWeight = 96;
+/// Each minimum is tried with both of its operands, each quotient with both of its bounds, so that the sums which are
+/// looked at may double with each. What is looked into depends on the sum alone: it is the same wherever it is made.
+static constexpr int kMostDoublings = 12;
 /// Quotients by divisors with a larger common multiple stay as they are.
 static constexpr int64_t kMostMultiple = 1 << 20;
 
@@ -86,17 +87,18 @@ static int64_t boundOf(ArrayRef<Expr> operands, bool above, int64_t known) {
   return known;
 }
 
-void kiln::view::tightenSum(ArrayRef<Expr> operands, uint32_t weight, int64_t &min, int64_t &max) {
-  bool isSignKnown = min >= 0 || max < 0;
-  if (isSignKnown || weight > kMostWeight)
+void kiln::view::tightenSum(ExprNode &sum) {
+  bool isSignKnown = sum.min >= 0 || sum.max < 0;
+  if (isSignKnown || sum.extrema + sum.quotients == 0 || sum.extrema + sum.quotients > kMostDoublings)
     return;
   bool positive = false, negative = false;
-  for (Expr operand : operands)
+  for (Expr operand : sum.operands)
     if (!operand.isConst())
       (splitTerm(operand).coefficient > 0 ? positive : negative) = true;
   if (!positive || !negative)
     return;
-  int64_t low = boundOf(operands, /*above=*/false, min), high = boundOf(operands, /*above=*/true, max);
+  int64_t low = boundOf(sum.operands, /*above=*/false, sum.min);
+  int64_t high = boundOf(sum.operands, /*above=*/true, sum.max);
   if (low <= high)
-    min = low, max = high;
+    sum.min = low, sum.max = high;
 }

@@ -109,6 +109,8 @@ TEST_CASE("terms that move together bound a sum") {
   CHECK(minimum(h, maximum(n, h)) == h);
   CHECK(maximum(h, maximum(h - 3, 0)) == h);
   CHECK((n + h - minimum(n, h)).min() == 0);
+  CHECK(maximum(x, 0) * Expr(3) + n - maximum(-x, 0) * Expr(3) == n + x * Expr(3));
+  CHECK(maximum(x, 0) - maximum(-x, 0) * Expr(3) != x);
   // Not where the terms only look alike.
   CHECK(maximum(x, maximum(x - 3, 0)) != x);
   CHECK((floorDiv(h, 2) * Expr(2) - h).min() < 0);
