@@ -84,32 +84,41 @@ static const char *base_name(const char *path) {
   return slash ? slash + 1 : path ? path : "kiln";
 }
 
-/* Where weights are that nobody names: beside the program and called as it. NULL: there is no such file. */
-static const char *weights_beside(char path[PATH_ROOM]) {
+/* Where weights are that nobody names: beside the program's file, wherever links to it lie, and called as it. Empty: it
+ * is not known which file that is. */
+static void find_beside(char path[PATH_ROOM]) {
   static const char ending[] = ".safetensors";
   const ssize_t room = PATH_ROOM - sizeof ending;
   ssize_t length = readlink("/proc/self/exe", path, (size_t)room);
   if (length <= 0 || length == room)
-    return NULL;
-  memcpy(path + length, ending, sizeof ending);
-  return access(path, F_OK) == 0 ? path : NULL;
+    path[0] = 0;
+  else
+    memcpy(path + length, ending, sizeof ending);
 }
 
-static kiln_status run_program(const kiln_model *model, const char *program, kiln_args *args, kiln_tensor *inputs,
-                               kiln_tensor *outputs, bool *wrong_use, kiln_text *cause) {
+static kiln_status take_weights_beside(kiln_args *args, char path[PATH_ROOM], kiln_text *cause) {
+  find_beside(path);
+  if (path[0] && access(path, F_OK) == 0) {
+    args->weights = path;
+    return KILN_OK;
+  }
+  kiln_text_add(cause, "the weights are not part of this program; name their file with --weights FILE");
+  if (path[0])
+    kiln_text_add(cause, ", or put it at %s", path);
+  return KILN_INVALID_ARGUMENT;
+}
+
+static kiln_status run_program(const kiln_model *model, kiln_args *args, kiln_tensor *inputs, kiln_tensor *outputs,
+                               bool *wrong_use, kiln_text *cause) {
   char error[KILN_TEXT_BYTES];
   kiln_status status = kiln_cli_inputs(model, args, inputs, wrong_use, cause);
   if (status)
     return status;
   char beside[PATH_ROOM];
   bool lacks_weights = model->weight_count > 0 && !model->weight_data && !args->weights;
-  if (lacks_weights && !(args->weights = weights_beside(beside))) {
-    kiln_text_add(cause,
-                  "the weights are not part of this program; name their file with --weights FILE, or let it lie beside "
-                  "the program as %s.safetensors",
-                  program);
+  if (lacks_weights && (status = take_weights_beside(args, beside, cause))) {
     *wrong_use = true;
-    return KILN_INVALID_ARGUMENT;
+    return status;
   }
   kiln_profile *profile = args->profile ? kiln_profile_create() : NULL;
   if (args->profile && !profile) {
@@ -157,7 +166,7 @@ int kiln_cli_main(const kiln_model *model, int argc, char **argv) {
   else if (args.list)
     kiln_cli_list(model);
   else
-    status = run_program(model, program, &args, inputs, outputs, &wrong_use, &cause);
+    status = run_program(model, &args, inputs, outputs, &wrong_use, &cause);
   if (!status && (fflush(stdout) != 0 || ferror(stdout))) {
     kiln_text_add(&cause, "standard output cannot be written");
     status = KILN_IO_ERROR;
