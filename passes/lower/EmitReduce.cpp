@@ -462,22 +462,38 @@ Tile KernelLowering::emitReduce(kernel::ReduceOp first) {
         from = from.drop_front(tile->values.size());
       }
     };
-    SmallVector<uop::RangeOp> ranges;
-    for (auto [number, axis] : llvm::enumerate(reduced.loops)) {
-      ranges.push_back(openLoop(axis, values(), /*reduce=*/true, ArrayRef(reduced.loops).drop_front(number + 1)));
-      carry(ranges.back().getCarried());
-    }
-    for (Largest &largest : scores)
-      advance(largest, reduced);
-    for (Total &total : totals)
-      if (auto dot = kernel::dotProductOf(walk()); dot && dot->reduce == total.reduce)
-        accumulateDots(total, reduced, *dot);
-      else
-        accumulate(total, reduced);
-    for (uop::RangeOp range : llvm::reverse(ranges)) {
+    auto takeIn = [&] {
+      for (Largest &largest : scores)
+        advance(largest, reduced);
+      for (Total &total : totals)
+        if (auto dot = kernel::dotProductOf(walk()); dot && dot->reduce == total.reduce)
+          accumulateDots(total, reduced, *dot);
+        else
+          accumulate(total, reduced);
+    };
+    auto open = [&](size_t number, const Steps *part = nullptr) {
+      uop::RangeOp range = openLoop(reduced.loops[number], values(), /*reduce=*/true,
+                                    ArrayRef(reduced.loops).drop_front(number + 1), part);
+      carry(range.getCarried());
+      return range;
+    };
+    auto close = [&](uop::RangeOp range) {
       closeLoop(values());
       carry(range.getResults());
-    }
+    };
+    SmallVector<uop::RangeOp> ranges;
+    for (size_t number = 0; number + 1 < reduced.loops.size(); ++number)
+      ranges.push_back(open(number));
+    if (reduced.loops.empty())
+      takeIn();
+    else
+      for (const Steps &part : stepsOf(reduced.loops.back())) {
+        uop::RangeOp range = open(reduced.loops.size() - 1, &part);
+        takeIn();
+        close(range);
+      }
+    for (uop::RangeOp range : llvm::reverse(ranges))
+      close(range);
     for (Total &total : totals)
       finish(total, reduced);
     if (!reduced.items.empty())

@@ -105,8 +105,17 @@ private:
                    view::Expr &trips);
   /// Whether a loop of the current walk may end where the domain does.
   bool mayEndEarly(int64_t axis);
-  /// Opens a loop over `axis` inside the innermost scope.
-  uop::RangeOp openLoop(int64_t axis, mlir::ValueRange inits, bool reduce, llvm::ArrayRef<int64_t> inside = {});
+  /// A part of a loop's steps, and the guards that hold in all of them.
+  struct Steps {
+    view::Expr begin, end;
+    llvm::SmallVector<view::Expr> guards, tests; ///< tests: the guards at their last unrolled points
+  };
+  /// The steps of a loop over `axis`: those all of whose unrolled points lie inside the domain, and the others, at its
+  /// edge, so that the former ask for nothing. One part where guards do not end at a step of this loop.
+  llvm::SmallVector<Steps, 2> stepsOf(int64_t axis);
+  /// Opens a loop over `axis`, or over a part of its steps, inside the innermost scope.
+  uop::RangeOp openLoop(int64_t axis, mlir::ValueRange inits, bool reduce, llvm::ArrayRef<int64_t> inside = {},
+                        const Steps *part = nullptr);
   void closeLoop(mlir::ValueRange yields);
   /// Emits both sides of a test, each in a scope of its own; `body` is told whether the test holds there.
   void inBranches(view::Expr test, llvm::function_ref<void(bool)> body);

@@ -124,16 +124,68 @@ Expr KernelLowering::endOf(int64_t axis, ArrayRef<int64_t> inside, SmallVector<E
   return end;
 }
 
-uop::RangeOp KernelLowering::openLoop(int64_t axis, ValueRange inits, bool reduce, ArrayRef<int64_t> inside) {
+SmallVector<KernelLowering::Steps, 2> KernelLowering::stepsOf(int64_t axis) {
+  Expr end = axisOf(axis).getSize().getValue(), whole = end;
+  Steps inside;
+  bool isShared = llvm::any_of(axes_, [](auto other) { return other && other.getKind() == AxisKind::Item; });
+  for (auto [index, size] : llvm::zip(walk().index, func_.getDomain().getSizes())) {
+    Expr guard = view::less(index, size), rest = fix(index, axis, 0), step = fix(index, axis, 1) - rest;
+    AxisSet around = none();
+    addVariables(rest, around);
+    SmallVector<int64_t> unrolled, last;
+    bool isReady = true;
+    for (unsigned other : around.set_bits())
+      if (isUnrolled(other)) {
+        unrolled.push_back(other);
+        last.push_back(sizeOf(other) - 1);
+      } else {
+        isReady &= isBound(other);
+      }
+    // A step of one point is settled by where the loop ends.
+    if (isShared || !isReady || unrolled.empty() || !llvm::is_contained(walk().guards, guard) || testOf(guard) ||
+        !step.isConst() || step.constant() < 1 || !view::provablyEqual(index - rest, variableOf(axis) * step))
+      continue;
+    whole = view::minimum(whole, resolve(view::ceilDiv(size - fix(rest, unrolled, last), step)));
+    inside.guards.push_back(guard);
+    inside.tests.push_back(resolve(fix(guard, unrolled, last)));
+  }
+  whole = view::maximum(whole, 0);
+  if (inside.guards.empty() || whole.isConst(0))
+    return {{0, end, {}, {}}};
+  inside.end = whole;
+  return {inside, {whole, end, {}, {}}};
+}
+
+/// How often a loop runs: an expression over sizes, so not one that differs from point to point of the loops around.
+static Expr tripsOf(Expr begin, Expr end) {
+  bool isAlike = true;
+  for (Expr bound : {begin, end})
+    bound.forEachVariable([&](Expr variable) { isAlike &= kernel::loopAxisOf(variable) < 0; });
+  return isAlike ? end - begin : Expr(0);
+}
+
+uop::RangeOp KernelLowering::openLoop(int64_t axis, ValueRange inits, bool reduce, ArrayRef<int64_t> inside,
+                                      const Steps *part) {
   kernel::AxisAttr attr = axisOf(axis);
   SmallVector<Expr> settled;
-  Expr trips;
-  Value from = constant(indexType_, 0), to = index(endOf(axis, inside, settled, trips));
+  Expr begin, trips, size = attr.getSize().getValue(), end = endOf(axis, inside, settled, trips);
+  if (settled.empty())
+    trips = size;
+  if (part && (begin != part->begin || size != part->end)) {
+    begin = part->begin;
+    end = view::minimum(end, part->end);
+    trips = tripsOf(begin, part->end);
+  }
+  Value from = index(begin), to = index(end);
   auto range = uop::RangeOp::create(here(), loc_, from, to, inits, nextLoop_++, reduce);
-  trips_[range] = settled.empty() ? attr.getSize().getValue() : trips;
+  trips_[range] = trips;
   auto scope = std::make_unique<Scope>();
   scope->block = &range.getBody().front();
   scope->variables[kernel::loopVariable(attr)] = range.getIndex();
+  if (part) {
+    settled.append(part->guards);
+    scope->tests = part->tests;
+  }
   scope->tested = settled;
   scope->inside = !settled.empty();
   scope->outerBefore = std::exchange(scopes_.back()->before, range);
