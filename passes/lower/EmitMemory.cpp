@@ -1,8 +1,9 @@
 //===- EmitMemory.cpp - Loads, gathers and stores ---------------------------------===//
 //
 // A load of a vector may be one access, or as many as there are lanes: that depends on whether the index of lane l is
-// that of lane 0 plus l, which is asked of the expression, not of the view. A row that is data and a stride other than
-// 1 ask for lanes one by one; a mask that differs by lane is a vector of bools beside one access.
+// that of lane 0 plus l, which is asked of the expression, not of the view. Lanes a few elements apart are picked out
+// of whole vectors; a row that is data and a larger stride ask for lanes one by one. A mask that differs by lane is a
+// vector of bools beside one access.
 //
 // What lies outside a view reads as 0: its condition becomes the load's gate, unless a test around has settled it.
 //
@@ -36,12 +37,55 @@ Value KernelLowering::gateOf(Expr valid, Value inside, size_t depth) {
   return inside ? alu(Alu::AND, {gate, inside}, boolean, depth) : gate;
 }
 
+int64_t KernelLowering::fewApart(Expr index) const {
+  constexpr int64_t kMostApart = 4;
+  Expr first = atLane(index, 0), apart = atLane(index, 1) - first;
+  if (!apart.isConst() || apart.constant() < 2 || apart.constant() > kMostApart)
+    return 0;
+  for (int64_t lane = 2; lane < lanes(); ++lane)
+    if (!(atLane(index, lane) - first).isConst(lane * apart.constant()))
+      return 0;
+  return apart.constant();
+}
+
+Value KernelLowering::loadApart(Value pointer, view::Index where, int64_t apart, Type element, size_t depth,
+                                Value inside) {
+  // The last vector ends with the last lane: past it there may be no memory.
+  int64_t last = apart * (lanes() - 1), lastBegin = last + 1 - lanes();
+  SmallVector<Value> vectors;
+  for (int64_t i = 0; i < apart; ++i) {
+    int64_t begin = std::min(i * lanes(), lastBegin);
+    Value gate;
+    if (dependsOnLane(where.valid)) {
+      // What lies between two lanes is there if both are.
+      SmallVector<Expr> valid;
+      for (int64_t place = begin; place < begin + lanes(); ++place)
+        valid.push_back(
+            view::logicalAnd({atLane(where.valid, place / apart), atLane(where.valid, (place + apart - 1) / apart)}));
+      gate = conditions(valid, depth, inside);
+    } else {
+      gate = gateOf(where.valid, inside, depth);
+    }
+    vectors.push_back(loadOne(pointer, {atLane(where.index, 0) + begin, 1}, withLanes(element), gate, depth));
+  }
+  SmallVector<Value> values;
+  for (int64_t place = 0; place <= last; place += apart) {
+    int64_t i = std::min(place / lanes(), apart - 1), lane = place - std::min(i * lanes(), lastBegin);
+    values.push_back(uop::GepOp::create(at(depth), loc_, element, vectors[i], builder_.getI64IntegerAttr(lane)));
+  }
+  return uop::VectorizeOp::create(at(depth), loc_, withLanes(element), values);
+}
+
 Value KernelLowering::loadLanes(Value pointer, view::Index where, Type element, size_t depth, Value inside) {
   if (lanesAreNeighbours(where.index)) {
     Value gate =
         dependsOnLane(where.valid) ? laneCondition(where.valid, depth, inside) : gateOf(where.valid, inside, depth);
     return loadOne(pointer, {atLane(where.index, 0), where.valid}, withLanes(element), gate, depth);
   }
+  // A device with items has vectors of few lanes, and may want them at addresses that they divide.
+  bool hasItems = targetOf(func_->getParentOfType<ModuleOp>()).maxItems() > 0;
+  if (int64_t apart = fewApart(where.index); apart > 0 && !hasItems && !element.isInteger(1))
+    return loadApart(pointer, where, apart, element, depth, inside);
   SmallVector<Value> values;
   for (int64_t lane = 0; lane < lanes(); ++lane) {
     view::Index one = {atLane(where.index, lane), atLane(where.valid, lane)};

@@ -80,12 +80,25 @@ Expr KernelLowering::guardOf(const AxisSet &axes, const AxisSet &among) const {
   return view::logicalAnd(terms);
 }
 
+Expr KernelLowering::knownOf(const AxisSet &axes) const {
+  SmallVector<Expr> terms;
+  for (Expr guard : walk().guards) {
+    AxisSet guarded = none();
+    addVariables(guard, guarded);
+    const Scope *test = testOf(guard);
+    if (test && test->inside && guarded.anyCommon(axes))
+      terms.push_back(guard);
+  }
+  return view::logicalAnd(terms);
+}
+
 view::Index KernelLowering::indexAt(const view::ShapeTracker &tracker, AxisSet axes) const {
   view::Index where = tracker.at(kernel::positionOf(walk().index, tracker));
   addVariables(where.index, axes);
   addVariables(where.valid, axes);
-  Expr valid = resolve(view::logicalAnd({where.valid, guardOf(axes)}));
-  return {view::simplifyUnder(resolve(where.index), valid), valid};
+  Expr known = resolve(knownOf(axes)), valid = resolve(view::logicalAnd({where.valid, guardOf(axes)}));
+  valid = view::simplifyUnder(valid, known);
+  return {view::simplifyUnder(resolve(where.index), view::logicalAnd({valid, known})), valid};
 }
 
 Value KernelLowering::constant(TypedAttr value) {
@@ -175,11 +188,17 @@ Value KernelLowering::indexOp(Expr expr, size_t depth) {
 }
 
 Value KernelLowering::laneCondition(Expr expr, size_t depth, Value inside) {
+  SmallVector<Expr> each;
+  for (int64_t lane = 0; lane < lanes(); ++lane)
+    each.push_back(atLane(expr, lane));
+  return conditions(each, depth, inside);
+}
+
+Value KernelLowering::conditions(ArrayRef<Expr> each, size_t depth, Value inside) {
   Type boolean = builder_.getI1Type();
   llvm::DenseMap<Expr, Value> known;
   SmallVector<Value> values;
-  for (int64_t lane = 0; lane < lanes(); ++lane) {
-    Expr one = atLane(expr, lane);
+  for (Expr one : each) {
     Value &value = known[one];
     if (!value && one.isConst())
       value = inside && one.isConst(1) ? inside : constant(boolean, one.constant());
@@ -187,5 +206,5 @@ Value KernelLowering::laneCondition(Expr expr, size_t depth, Value inside) {
       value = inside ? alu(Alu::AND, {index(one), inside}, boolean, depth) : index(one);
     values.push_back(value);
   }
-  return uop::VectorizeOp::create(at(depth), loc_, VectorType::get({lanes()}, boolean), values);
+  return uop::VectorizeOp::create(at(depth), loc_, VectorType::get({int64_t(each.size())}, boolean), values);
 }

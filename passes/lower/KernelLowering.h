@@ -149,6 +149,12 @@ private:
   /// With `inside`, a bool, nothing is read where it is false.
   mlir::Value loadLanes(mlir::Value pointer, view::Index where, mlir::Type element, size_t depth,
                         mlir::Value inside = {});
+  /// Elements from one lane to the next where that is alike for all lanes, and few enough that what lies between them
+  /// may be loaded too; else 0.
+  int64_t fewApart(view::Expr index) const;
+  /// Lanes that lie `apart` elements from each other, out of as many vectors.
+  mlir::Value loadApart(mlir::Value pointer, view::Index where, int64_t apart, mlir::Type element, size_t depth,
+                        mlir::Value inside);
   /// `valid` and `inside` as a gate; null where nothing is gated.
   mlir::Value gateOf(view::Expr valid, mlir::Value inside, size_t depth);
   mlir::Value loadOne(mlir::Value pointer, view::Index where, mlir::Type result, mlir::Value gate, size_t depth);
@@ -196,12 +202,16 @@ private:
   mlir::Value indexOp(view::Expr expr, size_t depth);
   /// A condition that differs by lane, as a vector of bools; and `inside`, a bool, where it is given.
   mlir::Value laneCondition(view::Expr expr, size_t depth, mlir::Value inside = {});
+  /// The same of conditions one by one.
+  mlir::Value conditions(llvm::ArrayRef<view::Expr> each, size_t depth, mlir::Value inside);
   mlir::Value constant(mlir::TypedAttr value);
   mlir::Value constant(mlir::Type type, int64_t value);
   /// The guards that still need a test, of those about one of `axes`.
   view::Expr guardOf(const AxisSet &axes) const;
   /// The same, of those that are about axes `among` only.
   view::Expr guardOf(const AxisSet &axes, const AxisSet &among) const;
+  /// The guards about these axes that hold wherever code is written now.
+  view::Expr knownOf(const AxisSet &axes) const;
   /// Where a tracker reads, gated by the guards about what it moves along and about `axes`.
   view::Index indexAt(const view::ShapeTracker &tracker, AxisSet axes) const;
   view::Index indexAt(const view::ShapeTracker &tracker) const { return indexAt(tracker, none()); }
