@@ -136,7 +136,7 @@ static void endWithoutThread() {
 static void endOnFatalError(void *, const char *reason, bool isCrash) {
   if (llvm::StringRef(reason).starts_with("pthread_create failed"))
     endWithoutThread();
-  say("kiln: LLVM cannot go on: ");
+  say("kiln: LLVM: ");
   say(reason);
   if (!isCrash)
     endWith("\n");

@@ -8,6 +8,7 @@
 #include "llvm/Support/Signals.h"
 
 #include <csignal>
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,12 +43,13 @@ TEST_CASE("what LLVM does not go on after leaves no folder behind") {
     package::Outputs outputs;
     if (llvm::Expected<package::StagedFile *> file = outputs.add(folder.path("out")); !file)
       _exit(2);
-    close(STDERR_FILENO);
+    dup2(open(folder.path("said").c_str(), O_WRONLY | O_CREAT, 0600), STDERR_FILENO);
     llvm::reportFatalUsageError("no such relocation");
   }
   int status = 0;
   REQUIRE(waitpid(child, &status, 0) == child);
   REQUIRE(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 1);
-  CHECK(folder.files() == 0);
+  CHECK(folder.read("said") == "kiln: LLVM: no such relocation\n");
+  CHECK(folder.files() == 1); // what was said
 }
