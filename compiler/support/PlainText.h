@@ -7,8 +7,12 @@
 
 namespace kiln {
 
-/// The text with a '?' in place of each control character but a line's end: names from a model may hold anything, also
-/// what moves a terminal's cursor.
+/// The text in one line, with a blank in place of a line's end and a '?' in place of each other control character:
+/// names from a model may hold anything, also what moves a terminal's cursor or begins a line that looks like one of
+/// kiln's.
 std::string plainText(llvm::StringRef text);
+
+/// The same of a text of several lines, which stay: names are in it as plainText has them.
+std::string plainLines(llvm::StringRef text);
 
 } // namespace kiln

@@ -89,7 +89,7 @@ static llvm::Error inspect(const Model &model, const ArtefactOptions &artefact) 
     llvm::raw_string_ostream out(text);
     if (llvm::Error error = printWhy(model.module(), model.source(), artefact.why, out))
       return error;
-    llvm::outs() << plainText(text);
+    llvm::outs() << plainLines(text);
   }
   return artefact.graphPath.empty() ? llvm::Error::success()
                                     : drawGraph(model.module(), model.name(), artefact.graphPath);
@@ -149,7 +149,7 @@ llvm::Error driver::compile(const CompileOptions &options, const ArtefactOptions
     llvm::raw_string_ostream out(text);
     printStats(model.module(), out);
     printPlacements(model.module(), out);
-    llvm::outs() << plainText(text);
+    llvm::outs() << plainLines(text);
   }
   if (artefact.onlyInspects)
     return llvm::Error::success();

@@ -69,7 +69,6 @@ static int report(llvm::Error error) {
         text = user.text();
       },
       [&](const llvm::ErrorInfoBase &other) { text = other.message(); });
-  llvm::replace(text, '\n', ' ');
   llvm::errs() << "kiln: " << plainText(text) << "\n";
   return kind == ErrorKind::Usage ? 2 : EXIT_FAILURE;
 }

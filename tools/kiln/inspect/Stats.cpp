@@ -3,6 +3,7 @@
 #include "ir/graph/Graph.h"
 #include "ir/host/Host.h"
 #include "ir/uop/LaunchCost.h"
+#include "support/PlainText.h"
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -60,7 +61,7 @@ void driver::printStats(mlir::ModuleOp module, llvm::raw_ostream &out) {
       double others = std::max(0.0, number(kernel.getOperations().getValue()) - ops);
       double expected = number(uop::expectedPicosecondsOf(kernel)) / kMega;
       out << llvm::formatv("{0,-32}{1,14:F3}{2,14:F3}{3,14:F3}{4,14:F2}  {5}\n", launch.getKernel(), ops / kKilo,
-                           others / kKilo, moved / kKilo, expected, launch.getOrigin());
+                           others / kKilo, moved / kKilo, expected, plainText(launch.getOrigin()));
       operations += ops;
       bytes += moved;
       ++launches;

@@ -3,6 +3,7 @@
 #include "Schedule.h"
 #include "support/Error.h"
 #include "support/Nearest.h"
+#include "support/PlainText.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -15,7 +16,7 @@ using llvm::StringRef;
 
 /// What a launch only reads is called by its kind: input 'x'.
 static std::string quoted(host::TensorAttr tensor) {
-  std::string name = "'" + tensor.getNode().str() + "'";
+  std::string name = "'" + plainText(tensor.getNode()) + "'";
   return tensor.getOp() == "input" || tensor.getOp() == "weight" ? tensor.getOp().str() + " " + name : name;
 }
 
@@ -107,7 +108,7 @@ static std::string companions(const Launch &launch, StringRef node) {
   for (host::TensorAttr tensor : launch.tensors)
     if (Launch::computes(tensor) && tensor.getNode() != node && !tensor.getNode().empty())
       others.insert(tensor.getNode());
-  return others.empty() ? "" : " with '" + llvm::join(others, "', '") + "'";
+  return others.empty() ? "" : " with '" + plainText(llvm::join(others, "', '")) + "'";
 }
 
 static std::string readersOf(const Schedule &schedule, host::TensorAttr tensor) {
@@ -147,7 +148,8 @@ static void printNode(const Schedule &schedule, StringRef node, llvm::raw_ostrea
     if (llvm::any_of(launch.tensors,
                      [&](host::TensorAttr tensor) { return Launch::computes(tensor) && tensor.getNode() == node; }))
       parts.push_back(&launch);
-  out << "'" << node << "': computed in " << parts.size() << (parts.size() == 1 ? " launch\n" : " launches\n");
+  out << "'" << plainText(node) << "': computed in " << parts.size()
+      << (parts.size() == 1 ? " launch\n" : " launches\n");
   for (const Launch *launch : parts)
     printPart(schedule, *launch, node, out);
 }
@@ -164,7 +166,7 @@ static bool printKernel(const Schedule &schedule, StringRef name, llvm::raw_ostr
       if (Launch::computes(tensor))
         nodes.insert(tensor.getNode());
     for (StringRef node : nodes) {
-      out << "'" << node << "' in\n";
+      out << "'" << plainText(node) << "' in\n";
       printPart(schedule, launch, node, out);
     }
   }
@@ -173,7 +175,7 @@ static bool printKernel(const Schedule &schedule, StringRef name, llvm::raw_ostr
 
 static void printMemory(const Schedule &schedule, StringRef name, host::TensorAttr tensor, llvm::raw_ostream &out) {
   bool isView = name != tensor.getNode();
-  out << "'" << name << "': no kernel computes it: ";
+  out << "'" << plainText(name) << "': no kernel computes it: ";
   if (isView)
     out << "it has the elements of " << quoted(tensor) << ", ";
   else if (tensor.getOp() == "if" || tensor.getOp() == "loop")
@@ -213,7 +215,7 @@ llvm::Error driver::printWhy(mlir::ModuleOp module, StringRef model, llvm::Array
       host::TensorAttr tensor = known.tensor(one);
       bool isComputed = tensor && Launch::computes(tensor);
       if (!isComputed && known.isMadeOnce(one)) {
-        out << "'" << one << "': computed at compile time, from weights alone\n";
+        out << "'" << plainText(one) << "': computed at compile time, from weights alone\n";
         continue;
       }
       if (!isComputed) {
@@ -221,7 +223,7 @@ llvm::Error driver::printWhy(mlir::ModuleOp module, StringRef model, llvm::Array
         continue;
       }
       if (one != tensor.getNode())
-        out << "'" << one << "': its elements are what '" << tensor.getNode() << "' computes\n";
+        out << "'" << plainText(one) << "': its elements are what '" << plainText(tensor.getNode()) << "' computes\n";
       printNode(schedule, tensor.getNode(), out);
     }
   }
