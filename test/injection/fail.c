@@ -1,11 +1,12 @@
 /*===- fail.c - A machine that fails kiln at a chosen moment -----------------===
  *
- * Loaded before libc. KILN_FAIL says what fails: "memory:N" the N-th allocation, "files:N" the N-th call that opens,
- * reads, writes, maps or renames a file or brings it to the disk, "kill:N" ends the process as kill -9 does just before
- * its N-th rename. N+ fails all later ones too. At its end the process appends how many calls of each there were to the
+ * Loaded before libc. KILN_FAIL says what fails: "memory:N" the N-th allocation, "memory:N@STACK" the first of a
+ * stack among those about the N-th, "files:N" the N-th call that opens, reads, writes, maps or renames a file or brings
+ * it to the disk, "kill:N" ends the process as kill -9 does just before its N-th rename. N+ fails all later ones too.
+ * At its end the process appends how many calls of each there were to the
  * file that KILN_FAIL_COUNTS names, and to the one that KILN_FAIL_STACKS names it writes a line for each allocation,
- * which is the same for those that the same chain of calls asks for. Calls count from the beginning of main, and in the
- * program kiln alone, not in the compilers that it runs.
+ * which is the same for those that the same chain of calls asks for; where KILN_FAIL says what fails, for those alone
+ * that fail. Calls count from the beginning of main, and in the program kiln alone, not in the compilers that it runs.
  *
  *===-------------------------------------------------------------------------===*/
 #define _GNU_SOURCE
@@ -37,22 +38,22 @@ static _Atomic int64_t calls[KINDS];
 static atomic_bool counts;
 static int64_t fails_at[KINDS]; /* 0: never */
 static bool lasts;
+static bool is_failing;      /* KILN_FAIL is given */
+static uint64_t fails_stack; /* 0: any */
 
 /* ---- the stack of each allocation ---- */
 
 static int stacks = -1; /* a file, where somebody wants them */
 static _Thread_local bool in_stack;
 
-/* Writes who asks for memory: a digest of the return addresses, each as an offset in its library, which is the same in
- * each run wherever the libraries lie. */
-static void write_stack(void) {
-  if (in_stack) /* the unwinder itself asks for memory */
-    return;
-  in_stack = true;
+/* Who asks for memory: a digest of the return addresses, each as an offset in its library, which is the same in each
+ * run wherever the libraries lie. */
+static uint64_t stack(void) {
+  in_stack = true; /* the unwinder itself asks for memory */
   void *frames[512];
   int count = backtrace(frames, sizeof frames / sizeof *frames);
   uint64_t digest = 14695981039346656037u;
-  for (int i = 2; i < count; i++) { /* without this function and fails() */
+  for (int i = 1; i < count; i++) { /* without this function */
     struct dl_find_object found;
     uint64_t at = (uint64_t)frames[i];
     if (_dl_find_object(frames[i], &found) == 0) {
@@ -63,17 +64,39 @@ static void write_stack(void) {
     digest = (digest ^ at) * 1099511628211u;
     digest ^= digest >> 29;
   }
+  in_stack = false;
+  return digest;
+}
+
+static void write_stack(uint64_t digest) {
+  in_stack = true;
   dprintf(stacks, "%016llx\n", (unsigned long long)digest);
   in_stack = false;
+}
+
+/* Whether the allocation `call` is the one that has to fail. Threads, and what is sorted by where it lies, move it a
+ * bit from run to run, so that its stack is looked for. Where it is found nowhere, one fails all the same. */
+static bool memory_fails(int64_t call) {
+  enum { BEFORE = 500, AFTER = 2000 };
+  static atomic_bool is_over;
+  if (is_failing && (!fails_stack || call < fails_at[MEMORY] - BEFORE || atomic_load(&is_over)))
+    return false;
+  uint64_t found = stack();
+  bool is_it =
+      is_failing && (found == fails_stack || call == fails_at[MEMORY] + AFTER) && !atomic_exchange(&is_over, true);
+  if (stacks >= 0 && (is_it || !is_failing))
+    write_stack(found);
+  return is_it;
 }
 
 static bool fails(enum kind kind, int error) {
   if (!atomic_load(&counts) || in_stack)
     return false;
   int64_t call = atomic_fetch_add(&calls[kind], 1) + 1;
-  if (kind == MEMORY && stacks >= 0)
-    write_stack();
-  if (!fails_at[kind] || (lasts ? call < fails_at[kind] : call != fails_at[kind]))
+  bool is_it = fails_at[kind] && (lasts ? call >= fails_at[kind] : call == fails_at[kind]);
+  if (kind == MEMORY && (fails_stack || stacks >= 0))
+    is_it = memory_fails(call);
+  if (!is_it)
     return false;
   errno = error;
   return true;
@@ -103,11 +126,17 @@ static int counted_main(int argc, char **argv, char **environment) {
       char *end;
       fails_at[kind] = strtoll(wanted + length + 1, &end, 10);
       lasts = *end == '+';
+      fails_stack = *end == '@' ? strtoull(end + 1, NULL, 16) : 0;
+      is_failing = true;
     }
   }
   const char *path = getenv("KILN_FAIL_STACKS");
   if (path)
     stacks = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  /* The first time it loads a library, which takes memory: here, so that all else lies where it does in any other run.
+   */
+  void *frame;
+  backtrace(&frame, 1);
   atexit(write_counts);
   atomic_store(&counts, true);
   return real_main(argc, argv, environment);

@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
-"""inject.py KILN FAIL SAMPLES [--every N | --sample N | --stacks] [--seed N] [--only KIND] [--jobs N] [--seconds N] [--skip N]: what the command does when the machine
+"""inject.py KILN FAIL SAMPLES [--every N | --sample N | --stacks] [--seed N] [--only KIND] [--jobs N] [--seconds N] [--results FILE]: what the command does when the machine
 fails it. It is run again and again: its first allocation fails, its second and so on; its first call that has to do with a file, and
 so on; and it is killed at each rename. Each time it succeeds, with the right files, or says in one line what failed; what was there is
 there whole, or all of the new; nothing else is left, but by a kill. FAIL is the library that fails it. --every N tries each N-th call alone;
-without it the allocations, of which there are a hundred thousand, are tried in steps that make some 80 of them, which takes half a
+without it the allocations, of which there are hundreds of thousands, are tried in steps that make some 80 of them, which takes half a
 minute. --sample N tries N allocations, drawn by the seed over all commands, and every call of the other kinds. --stacks tries one
-allocation of each chain of calls that asks for memory (60,000), the seed says which and in which order. --only leaves out
-the kinds but one. --jobs N runs N commands at a time. After --seconds N no further one is begun, and the last line says how many were
-left; --skip N goes on where another run of the same seed ended."""
+allocation of each chain of calls that asks for memory (70,000), the seed says which and in which order, and the last line says
+of how many it was one. --only leaves out
+the kinds but one. --jobs N runs N commands at a time, each on one core. After --seconds N no further one is begun, and the last line
+says how many were left. --results FILE appends a line of JSON for each, and leaves out what has one there already."""
 
 import argparse
 import concurrent.futures
 import ctypes
 import glob
+import itertools
+import json
 import os
 import random
 import shutil
@@ -33,7 +36,7 @@ parser.add_argument("--seed", type=int, default=0)
 parser.add_argument("--jobs", type=int, default=1)
 parser.add_argument("--seconds", type=float, default=float("inf"))
 parser.add_argument("--only", choices=("memory", "files", "kill"))
-parser.add_argument("--skip", type=int, default=0)
+parser.add_argument("--results", type=os.path.abspath)
 options = parser.parse_args()
 
 MNIST = os.path.join(options.samples, "mnist", "model.onnx")
@@ -105,6 +108,17 @@ def judge(folder, files, kind, is_lasting, status, said, old, new):
         raise Wrong(f"it left {left}")
 
 
+def take_stacks(path):
+    """The stacks that FAIL wrote to the file, which goes away."""
+    try:
+        with open(path, encoding="ascii") as file:
+            stacks = file.read().split()
+        os.remove(path)
+    except FileNotFoundError:
+        return []
+    return stacks
+
+
 def measure(command, folder, files):
     """What the command makes, how many calls of each kind it does, and the stack of each allocation."""
     counts_file, stacks_file = folder + ".counts", folder + ".stacks"
@@ -115,31 +129,56 @@ def measure(command, folder, files):
         counts = {kind: int(count) for kind, count in (line.split() for line in file)}
     os.remove(counts_file)
     assert all(counts[kind] > 0 for kind in KINDS), (command, counts)
-    stacks = []
-    if options.stacks:
-        with open(stacks_file, encoding="ascii") as file:
-            stacks = file.read().split()
-        os.remove(stacks_file)
-        assert len(stacks) == counts["memory"], (len(stacks), counts)
+    stacks = take_stacks(stacks_file)
+    assert len(stacks) == (counts["memory"] if options.stacks else 0), (len(stacks), counts)
     return read(folder, files), counts, stacks
 
 
 def moments(counts, stacks):
-    """Which calls are tried, as triples of command, kind and number, from 1. `counts` says of each command how many of each kind
-    there are, `stacks` has a stack for each of its allocations."""
+    """Which calls are tried, as tuples of command, kind, number, from 1, and the stack of an allocation where stacks are asked for.
+    `counts` says of each command how many of each kind there are, `stacks` has a stack for each of its allocations."""
     chance = random.Random(options.seed)
     if options.sample is None and not options.stacks:
         # The first allocations are those of a thread that begins.
-        return [(command, kind, at) for command, (calls, (_, _, parts)) in enumerate(zip(counts, COMMANDS)) for kind, count in calls.items()
+        return [(command, kind, at, "") for command, (calls, (_, _, parts)) in enumerate(zip(counts, COMMANDS))
+                for kind, count in calls.items()
                 for at in sorted({1, 2, 3, *range(1, count + 1, options.every or max(1, count // parts[kind]))}) if at <= count]
-    drawn = [(command, "memory", at) for command, calls in enumerate(counts) for at in range(1, calls["memory"] + 1)]
+    drawn = [(command, "memory", at, stacks[command][at - 1] if options.stacks else "")
+             for command, calls in enumerate(counts) for at in range(1, calls["memory"] + 1)]
     chance.shuffle(drawn)
     if options.stacks:
-        drawn = list({stacks[command][at - 1]: (command, kind, at) for command, kind, at in drawn}.values())
-        print(f"{sum(calls['memory'] for calls in counts)} allocations of {len(drawn)} stacks", flush=True)
+        every = len(drawn)
+        drawn = list({moment[3]: moment for moment in drawn}.values())
+        print(f"{every} allocations of {len(drawn)} stacks", flush=True)
     else:
         drawn = drawn[:options.sample]
-    return [(command, kind, at) for command, calls in enumerate(counts) for kind in KINDS[1:] for at in range(1, calls[kind] + 1)] + drawn
+    return [(command, kind, at, "") for command, calls in enumerate(counts) for kind in KINDS[1:]
+            for at in range(1, calls[kind] + 1)] + drawn
+
+
+def attempt(moment, measured, folder):
+    """Fails the command at one moment. What is to be told of that: "wrong" says what was handled wrongly, "" if nothing, and "failed"
+    which stack had no memory."""
+    command, kind, at, lasting, stack = moment
+    arguments, files, _ = COMMANDS[command]
+    new, counts, _ = measured[command]
+    result = {"command": command, "failure": f"{kind}:{at}{lasting}" + (f"@{stack}" if stack else ""), "stack": stack, "status": None, "said": "", "wrong": ""}
+    more = {"KILN_FAIL_STACKS": folder + ".stacks"} if stack else {}
+    try:
+        result["status"], result["said"] = execute(arguments, folder, files, result["failure"], **more)
+        judge(folder, files, kind, bool(lasting), result["status"], result["said"], [OLD] * len(files), new)
+    except (Wrong, OSError, subprocess.TimeoutExpired) as error:
+        result["wrong"] = f"KILN_FAIL={result['failure']} of {counts[kind]}: kiln {' '.join(arguments)}: {error}"
+    if stack:
+        result["failed"] = "".join(take_stacks(folder + ".stacks")[:1])
+    return result
+
+
+def earlier_results():
+    if not options.results or not os.path.exists(options.results):
+        return []
+    with open(options.results, encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
 
 
 def main():
@@ -148,39 +187,49 @@ def main():
     end = time.monotonic() + options.seconds
     wrong = left = 0
     tried = dict.fromkeys(KINDS, 0)
+    results = earlier_results()
+    failed = {result.get("failed") for result in results}
+    done = {(result["command"], result["failure"]) for result in results if not result["stack"]}
+    core = itertools.count()
+
+    def take_core():
+        """Keeps this thread, and what it runs, on one core: the fewer threads a command begins, the more often its N-th allocation is
+        the same one."""
+        cores = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {cores[next(core) % len(cores)]})
+
     with tempfile.TemporaryDirectory() as scratch:
-        measured = [measure(command, os.path.join(scratch, "work"), files) for command, files, _ in COMMANDS]
-        chosen = [(command, kind, at, lasting) for command, kind, at in moments([counts for _, counts, _ in measured],
-                                                                              [stacks for _, _, stacks in measured])
-                  if options.only in (None, kind) for lasting in (("", "+") if kind == "files" else ("",))][options.skip:]
+        def folder():
+            """The thread's own. The names are equally long, so that memory for them is where it is in other runs."""
+            return os.path.join(scratch, f"work{threading.get_ident():020}")
 
-        def attempt(moment):
-            """What was handled wrongly there, "" if nothing; None where there was no time for it."""
-            if time.monotonic() > end:
-                return None
-            command, kind, at, lasting = moment
-            arguments, files, _ = COMMANDS[command]
-            new, counts, _ = measured[command]
-            failure, said = f"{kind}:{at}{lasting}", ""
-            folder = os.path.join(scratch, f"work{threading.get_ident()}")
-            try:
-                status, said = execute(arguments, folder, files, failure)
-                judge(folder, files, kind, bool(lasting), status, said, [OLD] * len(files), new)
-            except (Wrong, OSError, subprocess.TimeoutExpired) as error:
-                return f"KILN_FAIL={failure} of {counts[kind]}: kiln {' '.join(arguments)}: {error}\n    {said.strip()}"
-            return ""
+        with concurrent.futures.ThreadPoolExecutor(1, initializer=take_core) as pool:
+            measured = list(pool.map(lambda each: measure(each[0], folder(), each[1]), COMMANDS))
+        chosen = [(command, kind, at, lasting, stack)
+                  for command, kind, at, stack in moments([counts for _, counts, _ in measured], [stacks for _, _, stacks in measured])
+                  if options.only in (None, kind) for lasting in (("", "+") if kind == "files" else ("",))
+                  if (stack not in failed if stack else (command, f"{kind}:{at}{lasting}") not in done)]
 
-        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            for moment, find in zip(chosen, pool.map(attempt, chosen)):
-                if find is None:
+        def attempt_in_time(moment):
+            return attempt(moment, measured, folder()) if time.monotonic() < end else None
+
+        with (concurrent.futures.ThreadPoolExecutor(options.jobs, initializer=take_core) as pool,
+              open(options.results or os.devnull, "a", encoding="utf-8") as written):
+            for moment, result in zip(chosen, pool.map(attempt_in_time, chosen)):
+                if result is None:
                     left += 1
                     continue
                 tried[moment[1]] += 1
-                if find:
+                failed.add(result.get("failed"))
+                print(json.dumps(result), file=written, flush=True)
+                if result["wrong"]:
                     wrong += 1
-                    print(find, flush=True)
+                    print(f"{result['wrong']}\n    {result['said'].strip()}", flush=True)
     each = ", ".join(f"{count} of {kind}" for kind, count in tried.items())
     print(f"{sum(tried.values())} failures ({each}), {wrong} handled wrongly" + (f", {left} left" if left else ""))
+    if options.stacks:
+        asked = set().union(*(stacks for _, _, stacks in measured))
+        print(f"{len(failed & asked)} of {len(asked)} stacks had no memory")
     return wrong > 0
 
 
