@@ -41,14 +41,15 @@ Value TensorBuilder::conv(Value x, Value w, Value bias, Window window, int64_t g
   int64_t spatial = rank(x) - 2;
   auto misfit = [&](const Twine &why) {
     return fail("a convolution of " + describe(shape(x)) + " by " + describe(shape(w)) + " in " + Twine(groups) +
-                " groups: " + why);
+                (groups == 1 ? " group: " : " groups: ") + why);
   };
   if (spatial < 1 || rank(w) != rank(x))
     return misfit("both need a batch or output axis, a channel axis and as many spatial axes");
   Expr channels = dim(w, 1), outputs = dim(w, 0);
   Expr taken = channels * groups;
   if (groups < 1 || !(provablyEqual(dim(x, 1), taken) || takeForEqual(dim(x, 1), taken, "convolve")))
-    return misfit("the input has not " + Twine(groups) + " times the weight's channels");
+    return misfit("the input's " + dim(x, 1).render() + " channels are not the " + dim(w, 1).render() +
+                  " of the weight for each group; change one of them, or the groups");
   x = withSize(*this, x, 1, taken);
   if (!provablyEqual(view::floorDiv(outputs, groups) * groups, outputs))
     return misfit("the outputs do not divide into the groups");

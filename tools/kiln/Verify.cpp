@@ -151,8 +151,8 @@ llvm::Expected<bool> driver::verify(const CompileOptions &given, const VerifyOpt
     beginStage(loaded ? "run" : "interpret the graph");
     llvm::Expected<std::vector<HostTensor>> outputs =
         loaded ? runModel(loaded->model(), stored.inputs, options.debug) : interpret(stored.inputs);
-    if (!outputs)
-      return inModel(outputs.takeError());
+    if (!outputs) // the interpreter names the model by itself
+      return loaded ? inModel(outputs.takeError()) : outputs.takeError();
     beginStage("");
     wrong += report(names, *outputs, stored.outputs, verify);
     compared += outputs->size();
