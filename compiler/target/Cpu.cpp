@@ -131,7 +131,7 @@ static llvm::Expected<llvm::Triple> parseTriple(llvm::StringRef text) {
     return triple;
   return usageError(
       "--target " + text + ": no such system",
-      "systems are x86_64, aarch64 and riscv64 with Linux, as aarch64-linux-gnu, and arm-linux-gnueabihf");
+      "systems are x86_64, aarch64 and riscv64 with Linux, as aarch64-linux-gnu or x86_64-linux-musl, and armv7");
 }
 
 llvm::Expected<Cpu> target::describeCpu(llvm::StringRef name, llvm::StringRef features, llvm::StringRef tripleText) {

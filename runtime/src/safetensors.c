@@ -28,7 +28,7 @@ kiln_status kiln_safetensors_over(const void *bytes, size_t count, kiln_safetens
   if (count >= 8)
     memcpy(&header_bytes, bytes, 8);
   if (count < 8 || header_bytes < 2 || header_bytes > count - 8) {
-    kiln_text_add(cause, "no safetensors file, or a truncated one");
+    kiln_text_add(cause, "no safetensors file, or a truncated one; name another, or copy it again");
     return KILN_IO_ERROR;
   }
   *file = (kiln_safetensors){NULL, 0, (const char *)bytes + 8, (size_t)header_bytes, NULL, 0, NULL};
@@ -146,7 +146,7 @@ kiln_status kiln_safetensors_each(const kiln_safetensors *file,
     kiln_text_add(cause, "no memory for a header of %zu bytes", file->header_bytes);
     status = KILN_OUT_OF_MEMORY;
   } else if (!status && (!good || !kiln_json_take(&json, '}') || kiln_json_peek(&json) != 0)) {
-    kiln_text_add(cause, "the header is corrupt after %td bytes%s%.64s%s", json.at - file->header,
+    kiln_text_add(cause, "the header is corrupt after %td bytes%s%.64s%s; copy the file again", json.at - file->header,
                   *last ? ", at tensor '" : "", last, *last ? "'" : "");
     status = KILN_IO_ERROR;
   }

@@ -29,7 +29,7 @@ static llvm::Error corrupt(StringRef path, StringRef file, const Twine &cause) {
 llvm::Expected<std::unique_ptr<ModelFile>> ModelFile::open(StringRef path, const ImportOptions &options) {
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer)
-    return failure(path + ": cannot be read: " + buffer.getError().message());
+    return failure(path + ": cannot be read: " + buffer.getError().message(), "name a model's file");
   auto file = std::make_unique<ModelFile>();
   file->path_ = llvm::sys::path::filename(path);
   file->folder_ = llvm::sys::path::parent_path(path).str();

@@ -18,7 +18,7 @@ llvm::Expected<mlir::DenseElementsAttr> import::readTensorFile(mlir::MLIRContext
                                                                int64_t memoryLimit) {
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer)
-    return failure(path + ": cannot be read: " + buffer.getError().message());
+    return failure(path + ": cannot be read: " + buffer.getError().message(), "name a tensor's file");
   ::onnx::TensorProto tensor;
   size_t size = (*buffer)->getBufferSize();
   if (size > INT_MAX || !tensor.ParseFromArray((*buffer)->getBufferStart(), static_cast<int>(size)))

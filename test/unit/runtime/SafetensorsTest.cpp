@@ -48,7 +48,7 @@ const std::string twoTensors = R"({"__metadata__":{"format":"pt","nested":{"a":[
 
 TEST_CASE("a name that breaks off is no name") {
   std::string header = R"({"a":{"dtype":"U8","shape":[],"data_offsets":[0,1]},"bcd)";
-  CHECK(listed(fileOf(header, "x")) == "a U8 'x'\nthe header is corrupt after 56 bytes");
+  CHECK(listed(fileOf(header, "x")) == "a U8 'x'\nthe header is corrupt after 56 bytes; copy the file again");
 }
 
 TEST_CASE("tensors are listed with their data, metadata is skipped") {
@@ -79,22 +79,22 @@ TEST_CASE("a header with any byte changed is read or refused, never trusted") {
 TEST_CASE("lengths that cannot be") {
   std::string whole = fileOf(twoTensors, "hello");
   for (size_t length = 0; length < 8 + twoTensors.size(); length++)
-    CHECK(listed(whole.substr(0, length)) == "no safetensors file, or a truncated one");
+    CHECK(listed(whole.substr(0, length)) == "no safetensors file, or a truncated one; name another, or copy it again");
   std::string huge = whole;
   std::memset(huge.data(), 0xff, 8);
-  CHECK(listed(huge) == "no safetensors file, or a truncated one");
+  CHECK(listed(huge) == "no safetensors file, or a truncated one; name another, or copy it again");
 }
 
 TEST_CASE("data must lie within the file") {
-  using Catch::Matchers::EndsWith;
+  using Catch::Matchers::Contains;
   auto one = [](const std::string &range) {
     return listed(fileOf(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":)" + range + "}}", "hello"));
   };
-  CHECK_THAT(one("[4,6]"), EndsWith(", at tensor 'a'"));
-  CHECK_THAT(one("[3,2]"), EndsWith(", at tensor 'a'"));
-  CHECK_THAT(one("[0]"), EndsWith(", at tensor 'a'"));
-  CHECK_THAT(one("[0,18446744073709551616]"), EndsWith(", at tensor 'a'"));
-  CHECK_THAT(one("[-1,2]"), EndsWith(", at tensor 'a'"));
+  CHECK_THAT(one("[4,6]"), Contains(", at tensor 'a'; "));
+  CHECK_THAT(one("[3,2]"), Contains(", at tensor 'a'; "));
+  CHECK_THAT(one("[0]"), Contains(", at tensor 'a'; "));
+  CHECK_THAT(one("[0,18446744073709551616]"), Contains(", at tensor 'a'; "));
+  CHECK_THAT(one("[-1,2]"), Contains(", at tensor 'a'; "));
   CHECK(one("[3,5]") == "a U8 2 'lo'\n");
 }
 
@@ -201,8 +201,9 @@ TEST_CASE("a weights file that does not fit") {
         "weight 'layer.weight': wanted float32 [3], given the dtype F4 in 12 bytes");
   CHECK(runWith(weightFile(good + "," + good)) == "weight 'layer.weight' is there twice");
   CHECK(runWith("") == "the file is empty");
-  CHECK(runWith("1234567") == "no safetensors file, or a truncated one");
-  CHECK(runWith(weightFile(good + ",")) == "the header is corrupt after 66 bytes, at tensor 'layer.weight'");
+  CHECK(runWith("1234567") == "no safetensors file, or a truncated one; name another, or copy it again");
+  CHECK(runWith(weightFile(good + ",")) ==
+        "the header is corrupt after 66 bytes, at tensor 'layer.weight'; copy the file again");
 }
 
 TEST_CASE("weights files that cannot be opened") {

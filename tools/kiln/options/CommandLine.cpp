@@ -272,7 +272,8 @@ static llvm::Error understand(CommandLine &line, const Texts &texts) {
   if (!compile.optsPath.empty()) {
     auto file = llvm::MemoryBuffer::getFile(compile.optsPath, /*IsText=*/true);
     if (!file)
-      return failure(compile.optsPath + ": cannot be read: " + file.getError().message());
+      return failure(compile.optsPath + ": cannot be read: " + file.getError().message(),
+                     "name a file of opts, such as --emit opts writes");
     compile.pipeline.opts = (*file)->getBuffer().str();
     compile.pipeline.optsPath = compile.optsPath;
   }
