@@ -138,6 +138,6 @@ void driver::printPlacements(mlir::ModuleOp module, llvm::raw_ostream &out) {
   for (const Launch &launch : schedule.launches())
     for (host::TensorAttr tensor : launch.tensors)
       if (Launch::writes(tensor))
-        out << llvm::formatv("{0,-32}writes '{1}', {2}: {3}\n", launch.name, plainText(tensor.getNode()),
+        out << llvm::formatv("{0,-31} writes '{1}', {2}: {3}\n", launch.name, plainText(tensor.getNode()),
                              describe(tensor.getType()), reason(tensor));
 }
