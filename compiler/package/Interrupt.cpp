@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <dirent.h>
 #include <fcntl.h>
@@ -34,9 +35,11 @@ struct Work {
 
 } // namespace
 
-/// Never destroyed: the waiting thread may look at it while the process ends.
+/// Never destroyed: the waiting thread may look at it while the process ends. Whoever ends the process for want of
+/// memory asks for it too, maybe in the midst of its making, so that its memory is not allocated.
 static Work &work() {
-  static Work &instance = *new Work;
+  alignas(Work) static std::byte memory[sizeof(Work)];
+  static Work &instance = *new (memory) Work;
   return instance;
 }
 

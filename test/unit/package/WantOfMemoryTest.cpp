@@ -49,6 +49,43 @@ TEST_CASE("a program that cannot be sent into its folder is not run") {
   CHECK(folder.read("ran") == "(no file)");
 }
 
+/// Begins an output in a process that has made none yet, after so many allocations without memory.
+static void makeFirst(const std::string &path, long allocations) noexcept {
+  alarm(20); // for one that waits for ever
+  package::endOnWantOfMemory();
+  left = allocations;
+  package::Outputs outputs;
+  bool isMade = bool(outputs.add(path));
+  left = -1;
+  _exit(isMade ? 0 : 2);
+}
+
+TEST_CASE("its own process", "[.first]") { makeFirst(getenv("KILN_TEST_PATH"), atol(getenv("KILN_TEST_LEFT"))); }
+
+TEST_CASE("a process without memory for its first output ends, whichever allocation fails") {
+  bool isMade = false;
+  for (long allocations = 0; !isMade; ++allocations) {
+    REQUIRE(allocations < 1000);
+    INFO("after " << allocations << " allocations");
+    Folder folder;
+    setenv("KILN_TEST_PATH", folder.path("out").c_str(), 1);
+    setenv("KILN_TEST_LEFT", std::to_string(allocations).c_str(), 1);
+    pid_t child = fork();
+    if (child == 0) {
+      close(STDOUT_FILENO);
+      close(STDERR_FILENO);
+      execl("/proc/self/exe", "PackageTest", "[.first]", nullptr);
+      _exit(3);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    REQUIRE(WIFEXITED(status));
+    REQUIRE(WEXITSTATUS(status) < 2);
+    isMade = WEXITSTATUS(status) == 0;
+    CHECK((isMade || folder.files() == 0));
+  }
+}
+
 /// Commits two files in a process of its own in which the allocation after so many fails. Whether it succeeds.
 static bool commit(const Folder &folder, long allocations) {
   pid_t child = fork();
