@@ -1,8 +1,8 @@
 //===- DotProductAttention.h - softmax(q·kᵀ·scale + bias)·v, written out ----===//
 //
-// Attention is no operation of the graph: it is two products around a softmax, as a model could write them itself, and
-// fuses as those do. What the operators of several domains share is here: heads that share keys, a soft cap, masks, and
-// the precision of the softmax. Half precision rounds where the definition does: after each step.
+// Attention is not an operation of the graph: it is two products around a softmax, as a model could write them itself,
+// and fuses as those do. What the operators of several domains share is here: heads that share keys, a soft cap, masks,
+// and the precision of the softmax. Half precision rounds where the definition does: after each step.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

@@ -76,7 +76,7 @@ static Value decodeFloat(TensorBuilder &b, Value codes, const NarrowDType &from)
   unsigned low = from.exponentBits + from.mantissaBits;
   int64_t notANumber = 0x7fc00000;
   if (from.kind == Kind::Scale) {
-    // 2^-127, the least, is no normal number of float32.
+    // 2^-127, the least, is not a normal number of float32.
     Value scale = b.where(b.equal(codes, 0), 0x00400000, b.shiftLeft(codes, 23));
     return b.bitcast(b.where(b.equal(codes, ones(8)), notANumber, scale), b.float32());
   }

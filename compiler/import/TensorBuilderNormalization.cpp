@@ -1,4 +1,4 @@
-//===- TensorBuilderNormalisation.cpp - Softmax and the norms ----------------===//
+//===- TensorBuilderNormalization.cpp - Softmax and the norms ----------------===//
 #include "import/DType.h"
 #include "import/TensorBuilder.h"
 

@@ -55,8 +55,8 @@ class Outputs {
 public:
   /// A file that commit() moves to `path`, valid as long as this.
   llvm::Expected<StagedFile *> add(llvm::StringRef path);
-  /// Adds a file of what `write` gives. "-" is standard output, and a path that is no regular file (/dev/null, a pipe)
-  /// is written to as it is, at once.
+  /// Adds a file of what `write` gives. "-" is standard output, and a path that is not a regular file (/dev/null, a
+  /// pipe) is written to as it is, at once.
   llvm::Error write(llvm::StringRef path, Writer write);
   /// Gives all files their names, replacing what is there; a link is replaced, not followed. Where one cannot have its
   /// name, none has.

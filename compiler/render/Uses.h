@@ -18,7 +18,7 @@ struct Uses {
   std::vector<unsigned> depths;       ///< the loops around the row
   std::vector<unsigned> useDepths;    ///< the loops around its deepest use
   std::vector<bool> areChosen;        ///< whether some selection takes the row's value or another
-  std::vector<llvm::BitVector> lanes; ///< those that something reads; of what is no value, one that is set
+  std::vector<llvm::BitVector> lanes; ///< those that something reads; one, and it is set, where the row has no value
 };
 
 /// `isWhole` says which vector types are one value in the source: all their lanes are read together.

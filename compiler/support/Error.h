@@ -2,7 +2,7 @@
 //
 // Every failure that a user can cause travels as an llvm::Error made here and is printed once, by the driver, as
 //   kiln: FILE: node 'NAME' (OP): CAUSE; REMEDY
-// A broken invariant inside the compiler is no such failure: it asserts.
+// A broken invariant inside the compiler is not such a failure: it asserts.
 //
 //===----------------------------------------------------------------===//
 #pragma once

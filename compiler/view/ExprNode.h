@@ -43,12 +43,12 @@ inline Expr guardDivisors(Expr e) { return e.isConst() ? e : guardSymbolicDiviso
 /// last.
 int compare(Expr a, Expr b);
 
-/// A term of a sum: coefficient * rest, where rest is no constant and has no constant factor.
+/// A term of a sum: coefficient * rest, where rest is not a constant and has no constant factor.
 struct Term {
   Expr rest;
   int64_t coefficient;
 };
-/// Splits a non-constant expression that is no sum.
+/// Splits a non-constant expression that is not a sum.
 Term splitTerm(Expr e);
 Expr scaled(Expr rest, int64_t coefficient);
 /// The terms of e without its constant, which is added to `constant`.
@@ -57,7 +57,7 @@ void splitSum(Expr e, llvm::SmallVectorImpl<Term> &terms, int64_t &constant);
 int64_t commonFactor(Expr e);
 /// Appends the factors of a term's rest, in order.
 void splitFactors(Expr rest, llvm::SmallVectorImpl<Expr> &factors);
-/// a without a multiple of b: a = quotient * b + remainder, by polynomial long division. b is no constant.
+/// a without a multiple of b: a = quotient * b + remainder, by polynomial long division. b is not a constant.
 struct Division {
   Expr quotient, remainder;
 };

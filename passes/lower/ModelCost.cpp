@@ -2,7 +2,7 @@
 // What a launch takes is one thing, what it was expected to take another; where they differ most, the cost model or the
 // kernel is wrong. Both speak of the same work: the operations of the model, counted at the points of the domain that
 // each value moves along, not as the opts walk them. So what a stage computes again, what packs operands and what tests
-// for an edge is no work of the model, and a kernel that does much of it shows as slow.
+// for an edge is not work of the model, and a kernel that does much of it shows as slow.
 //
 // The rates are the module's, and so are the rules: an element-wise operation has its row's steps, a sum of products
 // the rate of products, each buffer is moved once, and a launch takes its time.

@@ -22,7 +22,7 @@ static constexpr int64_t kStreams = 8, kPageBytes = 4096;
 static constexpr int64_t kTurnedTile = 8;
 /// Of how many times as much memory it makes a difference along which axis it is contiguous.
 static constexpr double kAlike = 3;
-/// A reduced axis of so few points is no loop.
+/// A reduced axis of so few points is not a loop.
 static constexpr int64_t kMostUnrolled = 8;
 
 bool Chooser::chooseRowsOfLanes(size_t axis, int64_t lanes) {

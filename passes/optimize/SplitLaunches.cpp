@@ -159,7 +159,7 @@ bool LaunchSplitter::isShared(FuncOp func, StageOp stage) const {
          }));
 }
 
-/// The memory of a stage is no scratch of the kernel's any more, but an input like others: its number among them.
+/// The memory of a stage is not scratch of the kernel's any more, but an input like others: its number among them.
 static unsigned scratchToInput(FuncOp func, unsigned buffer) {
   SmallVector<Expr> scratch(func.getScratch().getSizes());
   unsigned first = func.getNumArguments() - scratch.size();
@@ -380,7 +380,7 @@ void LaunchSplitter::fillBefore(host::LaunchOp launch, const Producer &producer)
   }
 }
 
-/// What only the stage read is no input of its kernel any more.
+/// What only the stage read is not an input of its kernel any more.
 void LaunchSplitter::dropUnreadInputs(FuncOp func) {
   Block &body = func.getBody().front();
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))

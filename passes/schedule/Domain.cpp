@@ -89,8 +89,8 @@ ShapeTracker schedule::inputOf(graph::ReduceOp reduce, const ShapeTracker &track
 Domain::Reduced Domain::enter(graph::ReduceOp reduce, const ShapeTracker &tracker) {
   llvm::SmallBitVector used = axesOf(widen(tracker));
   view::Shape input = shapeOf(reduce.getInput());
-  // The domain's axes that serve, each once: the last that is reduced already, so that both may share its loop, else
-  // the reduce's own place, else the last that there is.
+  // For each axis that is reduced an axis of the domain, none twice: the last one that is reduced already, so that both
+  // may share its loop; else that at the reduce's own place; else the last one.
   size_t before = sizes_.size();
   llvm::SmallVector<int64_t> chosen;
   for (int64_t axis : reduce.getAxes()) {

@@ -225,7 +225,7 @@ void HostBuilder::emitBlock(Block &block, Scope &scope) {
   for (const KernelGroup &group : realization.groups)
     for (Value output : group.outputs)
       writer_[output] = &group;
-  // A symbol that is no input's is bound by the first op whose results name it.
+  // A symbol that is not an input's is bound by the first op whose results name it.
   Scope known = scope;
   for (Operation &op : block) {
     if (auto bind = dyn_cast<graph::BindOp>(op)) {
@@ -289,7 +289,7 @@ static void giveMemoryTo(OpOperand &operand, bool inOrder) {
   operand.set(graph::ContiguousOp::create(builder, operand.get().getLoc(), operand.get().getType(), operand.get()));
 }
 
-void HostBuilder::giveOutputsMemory() {
+void HostBuilder::giveMemory() {
   main_.walk([&](Operation *op) {
     if (auto gather = dyn_cast<graph::GatherOp>(op))
       return giveMemoryTo(gather.getInputMutable(), /*inOrder=*/false);
@@ -348,7 +348,7 @@ void HostBuilder::build() {
       ofInputs[input] = aliasOf(alias, alias.getOutput());
       ofOutputs[alias.getOutput()] = aliasOf(alias, input);
     }
-  giveOutputsMemory();
+  giveMemory();
   Block &block = main_.getBody().front();
   ArrayAttr none = builder_.getArrayAttr({});
   // Inputs bind the symbols that are dims of theirs; control flow binds the others where it makes them.

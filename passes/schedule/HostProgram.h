@@ -99,7 +99,7 @@ private:
   mlir::Value growScan(mlir::Value &memory, mlir::Value &room, mlir::Value iteration, mlir::Value bytes);
   bool isMemory(mlir::Value tensor, mlir::Block &block);
   int64_t weightIndex(graph::WeightOp weight);
-  void giveOutputsMemory();
+  void giveMemory();
   /// Tells the sizes of the outputs that lie in an input's memory.
   void emitAliases(mlir::Block &block, Scope &scope);
 

@@ -153,7 +153,7 @@ bool RecipeMaker::rejectWhatGrows() {
   return !rejected.empty();
 }
 
-/// The name of the largest weight that is read, and that it is no longer that.
+/// The name of the largest weight that is read, and that it is not that any more.
 std::string RecipeMaker::nameFor(const llvm::SetVector<Operation *> &cone) {
   graph::WeightOp largest;
   for (Operation *op : cone)

@@ -165,7 +165,7 @@ ArrayAttr Recorder::record(const KernelGroup &group, const Realization &realizat
       placement = host::PlacementAttr::get(builder.getContext(), *needed, 0, 0, 0);
     else if (!isRead && decided != realization.placements.end()) {
       const Placement &why = decided->second;
-      // Times print where they were compared, and a 0 is no time: it would not be printed and not read back.
+      // Times print where they were compared, and a 0 is not a time: it would not be printed and not read back.
       auto time = [&](int64_t ns) { return why.readers ? std::max<int64_t>(ns, 1) : ns; };
       placement =
           host::PlacementAttr::get(builder.getContext(), why.reason, time(why.insideNs), time(why.ownNs), why.readers);

@@ -41,7 +41,7 @@ static bool readsInPlace(Value value, Value target) {
   return true;
 }
 
-/// Every op computed from `value`, not through `except`. What leaves the block is no computation.
+/// Every op computed from `value`, not through `except`. What leaves the block is not a computation.
 static llvm::DenseSet<Operation *> readersOf(Value value, Operation *except) {
   llvm::DenseSet<Operation *> readers;
   SmallVector<Value> open{value};

@@ -17,7 +17,7 @@ public:
   /// Begins a case; `name` starts its lines.
   void begin(std::string name);
   void mismatch(const std::string &what);
-  /// Prints a line that is no mismatch.
+  /// Prints a line that is not a mismatch.
   void note(const std::string &what);
   bool isBad() const { return bad_; }
   /// A mismatch for every field of `object` that `known` lacks.

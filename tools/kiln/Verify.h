@@ -6,7 +6,7 @@
 namespace kiln::driver {
 
 /// Runs the model on stored inputs and compares with the stored outputs; where nothing is stored, on random inputs, and
-/// compares with the graph interpreter. Prints a line an output. False where something differs.
+/// compares with the graph interpreter. Prints a line for each output. Returns whether all agree.
 llvm::Expected<bool> verify(const CompileOptions &options, const VerifyOptions &verify);
 
 } // namespace kiln::driver

@@ -21,7 +21,7 @@ using mlir::Value;
 using Labels = llvm::SmallVector<int>;
 static constexpr int kEllipsis = 256;
 
-/// The labels of one term, whose ellipsis stands for `hidden` axes; nullopt where it is no term.
+/// The labels of one term, whose ellipsis stands for `hidden` axes; nullopt where it is not a term.
 static std::optional<Labels> parseTerm(StringRef term, int64_t hidden) {
   Labels labels;
   bool hasEllipsis = false;

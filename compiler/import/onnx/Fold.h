@@ -16,10 +16,10 @@ Tensor foldElementwise(Node &node, mlir::Type element, ElementFunction function)
 Tensor foldReshape(const Tensor &tensor, llvm::ArrayRef<view::Expr> shape);
 
 /// Tensors of this rank whose elements are known, one after the other along their first axis, or with rank 0 single
-/// numbers as a list; null where one is no such tensor.
+/// numbers as a list; null where one is not such a tensor.
 Tensor foldConcat(llvm::ArrayRef<Tensor> tensors, int64_t rank);
 
-/// Parts of these sizes of a list of known elements; empty where it is no such list or the sizes do not make it up.
+/// Parts of these sizes of a list of known elements; empty where it is not such a list or the sizes do not make it up.
 llvm::SmallVector<Tensor> foldSplit(const Tensor &tensor, llvm::ArrayRef<view::Expr> sizes);
 
 /// True where a constant is a number of this integer dtype; symbolic elements are sizes and always fit.

@@ -49,7 +49,7 @@ static Value list(Node &n, TensorBuilder &b, const std::string &kind) {
   return b.weight(kind, mlir::DenseElementsAttr::get(listOf(b.float32(), numbers.size()), llvm::ArrayRef(numbers)));
 }
 
-/// What an element becomes that is no key, as a list of one.
+/// What an element becomes that is not a key, as a list of one.
 static Value defaultOf(Node &n, TensorBuilder &b, mlir::Type element) {
   std::string text = n.string("default_string", "_Unused");
   int64_t integer = n.integer("default_int64", -1);

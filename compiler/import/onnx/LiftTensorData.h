@@ -22,7 +22,7 @@ struct FileRange {
 
 /// The ModelProto `file`, in which raw_data of every tensor that a graph, node or function holds is a FileRange in the
 /// form that decodeRange reads. Packed float_data and double_data, which lie in the file as raw_data does, have become
-/// raw_data. Fails where `file` is no protobuf message.
+/// raw_data. Fails where `file` is not a protobuf message.
 llvm::Expected<std::string> liftTensorData(llvm::StringRef file);
 
 /// Nothing where `rawData` has not this form: the tensor lies where the walk does not look for one.

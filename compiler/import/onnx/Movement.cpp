@@ -71,7 +71,7 @@ static Tensor reshape(Node &n, TensorBuilder &b) {
     to.push_back(size);
     known = size.isConst(-1) ? known : known * size;
   }
-  // TensorBuilder finds the open size; only a tensor that is no op needs it here.
+  // TensorBuilder finds the open size; only a tensor that is not an op needs it here.
   if (input.elements && open >= 0 && known.isConst() && known.constant() > 0)
     to[open] = view::floorDiv(int64_t(input.elements->size()), known);
   if (input.elements && llvm::all_of(to, [](Expr size) { return size.isConst() && size.constant() >= 0; }) &&

@@ -49,7 +49,7 @@ public:
   /// The input's elements, where they are known at import.
   const Elements *elements(int index);
   /// The input's elements as sizes. Those that are data are read at run time: each becomes a symbol of its own, bound
-  /// here. Null, and a failure noted, where the input is no list of integers of known length.
+  /// here. Null, and a failure noted, where the input is not a list of integers of known length.
   std::optional<Elements> sizes(int index) { return numbers(index, 0, view::kMaxDim); }
   /// The same for numbers from `min` to `max`. One that is data and outside them ends the run with an error, or, with
   /// `clamps`, counts as the nearest of them.

@@ -14,7 +14,7 @@ static Value scalarAt(TensorBuilder &b, Value list, int64_t i) {
 
 static Value asReal(TensorBuilder &b, Expr size) { return b.cast(b.size(size), b.builder().getF64Type()); }
 
-/// A float64 scalar, which is no size beyond the largest, as a size.
+/// A float64 scalar, which is not a size beyond the largest, as a size.
 static Expr sizeOf(Node &n, TensorBuilder &b, llvm::StringRef what, Value number) {
   std::string name = n.scope().prefix() + n.proto().output(0) + "." + what.str();
   return n.importer().bind(name, b.cast(number, b.int64()), b);

@@ -22,7 +22,7 @@ public:
   /// Null where there is no such name.
   const Tensor *find(llvm::StringRef name) const;
 
-  /// What a tensor that is no op yet became in this graph or one around it; null if nothing.
+  /// What a tensor that is not an op yet became in this graph or one around it; null if nothing.
   mlir::Value made(const Tensor *tensor) const;
   void setMade(const Tensor *tensor, mlir::Value value) { made_[tensor] = value; }
 

@@ -13,7 +13,7 @@ namespace kiln::import::onnx {
 
 enum class PostTransform { None, Softmax, Logistic, SoftmaxZero, Probit };
 
-/// The node's attribute; a failure is noted where it is no transform.
+/// The node's attribute; a failure is noted where it is not a transform.
 PostTransform postTransform(Node &n);
 /// Scores [rows, classes], mapped.
 mlir::Value transformed(TensorBuilder &b, mlir::Value scores, PostTransform transform);

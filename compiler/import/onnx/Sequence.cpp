@@ -142,7 +142,7 @@ static std::optional<size_t> knownPosition(Node &n, int index, size_t count, boo
   return std::nullopt;
 }
 
-/// The input as a place that only a run knows; null, and a failure noted, where it is no integer.
+/// The input as a place that only a run knows; null, and a failure noted, where it is not an integer.
 static Value positionInput(Node &n, TensorBuilder &b, int index) {
   Value given = n.input(index);
   if (!given)
@@ -344,7 +344,7 @@ static Tensor optional(Node &n, TensorBuilder &b) {
   return containerOf(OptionalType::get(*held), {});
 }
 
-/// What is no optional is there.
+/// What is not an optional is there.
 static Tensor optionalHasElement(Node &n, TensorBuilder &b) {
   auto known = [&](bool has) { return Tensor(b.boolType(), {}, {Expr(has ? 1 : 0)}); };
   if (!n.has(0))

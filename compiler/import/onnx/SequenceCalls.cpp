@@ -42,7 +42,7 @@ Value kiln::import::onnx::asContainer(TensorBuilder &b, Value reference, Type ty
 
 Value kiln::import::onnx::referenceTo(Importer &importer, const Tensor &container, Scope &scope, TensorBuilder &b) {
   auto optional = llvm::dyn_cast<OptionalType>(container.element());
-  // An optional that has nothing is no reference; one that has a tensor is a sequence of it.
+  // An optional that has nothing is not a reference; one that has a tensor is a sequence of it.
   if (optional && container.items->empty())
     return b.fromCodes(b.constant(0, b.int64()), optional);
   auto valueOf = [&](const Tensor &item) { return importer.materialize(item, scope, b, /*isNamed=*/false); };

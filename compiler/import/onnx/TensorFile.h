@@ -10,7 +10,8 @@
 
 namespace kiln::import {
 
-/// Reads `path`. A file that is no tensor, has a dtype that kiln has not, or more bytes than `memoryLimit` is an error.
+/// Reads `path`. A file that is not a tensor, has a dtype that kiln does not have, or more bytes than `memoryLimit` is
+/// an error.
 llvm::Expected<mlir::DenseElementsAttr> readTensorFile(mlir::MLIRContext *context, llvm::StringRef path,
                                                        int64_t memoryLimit);
 

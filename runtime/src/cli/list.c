@@ -52,7 +52,7 @@ void kiln_cli_help(const kiln_model *model, const char *program) {
         "  --quiet            do not say on a terminal how far that is\n"
         "  --profile[=FILE]   the kernels of 10 runs, or of --bench=N, by share of time; to FILE as\n"
         "                     Chrome's trace events\n"
-        "  --threads N        CPU threads (one a core)\n"
+        "  --threads N        CPU threads (one per core)\n"
         "  --weights FILE     take the weights from a safetensors file\n"
         "  --list             names, dtypes and shapes of inputs and outputs\n"
         "  --help             this text\n\n"

@@ -118,7 +118,7 @@ llvm::Error Model::checkDump() {
   if (isGraph && !module().lookupSymbol<mlir::func::FuncOp>("main"))
     return wrong("it has no func.func @main");
   if (!isGraph && !llvm::hasSingleElement(module().getOps<host::ProgramOp>()))
-    return wrong("it has not one host.program");
+    return wrong("it does not have exactly one host.program");
   if (isGraph)
     if (llvm::Error error = import::checkPorts(module()))
       return failure(options_.model + ": " + llvm::toString(std::move(error)));

@@ -118,7 +118,7 @@ static void addRunOptions(CLI::App &app, Texts &texts) {
   app.add_flag(
       "--profile{-}", texts.profile,
       "show the kernels of 10 runs, or of --bench=N, by share of time; also --profile=FILE: Chrome's trace events");
-  app.add_option("--threads", texts.threads, "CPU threads (one a core)")->type_name("N");
+  app.add_option("--threads", texts.threads, "CPU threads (one per core)")->type_name("N");
   app.add_flag("--list", texts.list, "names, dtypes and shapes of inputs and outputs");
 }
 

@@ -12,7 +12,7 @@
 namespace kiln::driver {
 
 /// Inputs of @main at random; absent where the model has a stored default. A symbol that `sizes` does not name has its
-/// default; a name that is no symbol's is wrong use.
+/// default; a name that is not a symbol's is wrong use.
 llvm::Expected<std::vector<interp::HostTensor>> randomInputs(mlir::ModuleOp graph, const Sizes &sizes);
 
 } // namespace kiln::driver

@@ -15,8 +15,8 @@ struct StoredCase {
   std::vector<interp::HostTensor> inputs, outputs;
 };
 
-/// The model's file in `path`, or `path` itself where it is no folder. A folder has model.onnx, graph.json, or one file
-/// that could be a model.
+/// The model's file in `path`, or `path` itself where it is not a folder. A folder has model.onnx, graph.json, or one
+/// file that could be a model.
 llvm::Expected<std::string> findModel(llvm::StringRef path);
 
 /// The cases in `folder`: input_*.npy and output_*.npy, and test_data_set_*/input_*.pb and output_*.pb. Files must be
