@@ -95,7 +95,10 @@ WRAP(size_t, fread, void *data, size_t size, size_t count, FILE *file) {
   return fails(Kind::Files, EIO) ? 0 : __real_fread(data, size, count, file);
 }
 WRAP(size_t, fwrite, const void *data, size_t size, size_t count, FILE *file) {
-  return isCounting && fileno(file) > 2 && fails(Kind::Files, ENOSPC) ? 0 : __real_fwrite(data, size, count, file);
+  if (!isCounting || fileno(file) <= 2 || !fails(Kind::Files, ENOSPC))
+    return __real_fwrite(data, size, count, file);
+  file->_flags |= 0x20; // glibc's _IO_ERR_SEEN: what fails leaves its mark, for which ferror asks
+  return 0;
 }
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...) {
