@@ -66,6 +66,8 @@ inline constexpr int64_t kFewestTerms = 16;
 
 /// The most sums that one thread or item adds up side by side, in registers.
 inline constexpr int64_t kMostTotals = 128;
+/// Lanes that lie so many elements from each other are picked out of vectors that are loaded whole.
+inline constexpr int64_t kMostApart = 4;
 
 /// More than most machines have cores, so that uneven chunks even out.
 inline constexpr int64_t kMostChunks = 128;

@@ -11,6 +11,8 @@
 
 #include "passes/lower/KernelLowering.h"
 
+#include "target/Target.h"
+
 #include "mlir/IR/BuiltinAttributes.h"
 
 using namespace kiln;
@@ -38,9 +40,8 @@ Value KernelLowering::gateOf(Expr valid, Value inside, size_t depth) {
 }
 
 int64_t KernelLowering::fewApart(Expr index) const {
-  constexpr int64_t kMostApart = 4;
   Expr first = atLane(index, 0), apart = atLane(index, 1) - first;
-  if (!apart.isConst() || apart.constant() < 2 || apart.constant() > kMostApart)
+  if (!apart.isConst() || apart.constant() < 2 || apart.constant() > target::kMostApart)
     return 0;
   for (int64_t lane = 2; lane < lanes(); ++lane)
     if (!(atLane(index, lane) - first).isConst(lane * apart.constant()))

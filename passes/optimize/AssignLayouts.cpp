@@ -39,8 +39,8 @@ namespace kiln {
 
 /// Zeros around a tensor may be as many elements as itself.
 static constexpr int64_t kMostGrowth = 2;
-/// So many readings of each element are worth turning a tensor first: where lanes have nothing side by side to read
-/// otherwise, and where they do along another axis.
+/// So many readings of each element are worth turning a tensor first: where lanes have nothing near each other to read
+/// otherwise, and where they have what lies side by side along another axis.
 static constexpr double kLeastReadings = 2, kLeastReadingsBeside = 16;
 
 namespace {
@@ -213,9 +213,13 @@ std::optional<size_t> LayoutAssigner::laneAxisOfSum(const Place &reader, const T
     Expr size = tracker.shape()[axis];
     return !llvm::is_contained(reduce.getAxes(), int64_t(axis)) && size.isConst() && size.constant() >= lanes;
   };
-  bool hasOther = llvm::any_of(llvm::seq(strides.size()),
-                               [&](size_t axis) { return isLong(axis) && strides[axis] && strides[axis]->isConst(1); });
-  if (readings < (hasOther ? kLeastReadingsBeside : kLeastReadings))
+  // Where lanes lie apart along another axis, each vector is as many loads, and as many selections.
+  double least = kLeastReadings;
+  for (size_t axis = 0; axis < strides.size(); ++axis)
+    if (int64_t apart = strides[axis] && strides[axis]->isConst() ? strides[axis]->constant() : 0;
+        isLong(axis) && apart > 0 && apart <= target::kMostApart)
+      least = std::max(least, kLeastReadingsBeside / double(apart * apart));
+  if (readings < least)
     return std::nullopt;
   for (size_t axis = 0; axis < strides.size(); ++axis) {
     bool isShared =
