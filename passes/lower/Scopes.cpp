@@ -6,6 +6,7 @@
 // Splits that do not divide leave guards, index < size. Tested at every point they would cost more than the arithmetic.
 // So a loop over the innermost part of an axis ends where the domain does, and what guards are left are asked for once
 // outside the innermost code, of which there are then two copies: one whose points all lie inside, and one at the edge.
+// A loop that sums up is two loops, over its steps of these two kinds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -156,12 +157,11 @@ SmallVector<KernelLowering::Steps, 2> KernelLowering::stepsOf(int64_t axis) {
   return {inside, {whole, end, {}, {}}};
 }
 
-/// How often a loop runs: an expression over sizes, so not one that differs from point to point of the loops around.
-static Expr tripsOf(Expr begin, Expr end) {
+/// Whether an expression is one over sizes, the same for all points of the loops around.
+static bool isOfSizes(Expr expr) {
   bool isAlike = true;
-  for (Expr bound : {begin, end})
-    bound.forEachVariable([&](Expr variable) { isAlike &= kernel::loopAxisOf(variable) < 0; });
-  return isAlike ? end - begin : Expr(0);
+  expr.forEachVariable([&](Expr variable) { isAlike &= kernel::loopAxisOf(variable) < 0; });
+  return isAlike;
 }
 
 uop::RangeOp KernelLowering::openLoop(int64_t axis, ValueRange inits, bool reduce, ArrayRef<int64_t> inside,
@@ -174,7 +174,8 @@ uop::RangeOp KernelLowering::openLoop(int64_t axis, ValueRange inits, bool reduc
   if (part && (begin != part->begin || size != part->end)) {
     begin = part->begin;
     end = view::minimum(end, part->end);
-    trips = tripsOf(begin, part->end);
+    // Where an edge differs from point to point of the loops around, all steps count as those inside.
+    trips = isOfSizes(part->end - begin) ? part->end - begin : begin.isConst(0) ? size : Expr(0);
   }
   Value from = index(begin), to = index(end);
   auto range = uop::RangeOp::create(here(), loc_, from, to, inits, nextLoop_++, reduce);
