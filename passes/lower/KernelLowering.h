@@ -99,10 +99,12 @@ private:
   mlir::OpBuilder &here() { return at(scopes_.size() - 1); }
   /// Runs `body` with only the scopes up to `depth` open: its code goes before the loop that is open there.
   void inScope(size_t depth, llvm::function_ref<void()> body);
-  /// Where a loop over `axis` ends: at the axis' size, or before it where the domain ends, which settles a guard; then
-  /// `trips` is how often the loop runs, taking all its instances alike.
-  view::Expr endOf(int64_t axis, llvm::ArrayRef<int64_t> inside, llvm::SmallVector<view::Expr> &settled,
-                   view::Expr &trips);
+  struct LoopEnd {
+    view::Expr end, trips;                        ///< trips: how often the loop runs, taking all its instances alike
+    llvm::SmallVector<view::Expr> settled, tests; ///< guards that hold in it; the same at their last unrolled points
+  };
+  /// Where a loop over `axis` ends: at the axis' size, or before it where the domain ends, which may settle guards.
+  LoopEnd endOf(int64_t axis, llvm::ArrayRef<int64_t> inside);
   /// Whether a loop of the current walk may end where the domain does.
   bool mayEndEarly(int64_t axis);
   /// A part of a loop's steps, and the guards that hold in all of them.

@@ -88,39 +88,45 @@ bool KernelLowering::mayEndEarly(int64_t axis) {
   return true; // a reduced axis
 }
 
-Expr KernelLowering::endOf(int64_t axis, ArrayRef<int64_t> inside, SmallVector<Expr> &settled, Expr &trips) {
-  Expr end = axisOf(axis).getSize().getValue(), variable = variableOf(axis);
+KernelLowering::LoopEnd KernelLowering::endOf(int64_t axis, ArrayRef<int64_t> inside) {
+  Expr size = axisOf(axis).getSize().getValue(), variable = variableOf(axis);
+  LoopEnd end{size, size, {}, {}};
   // Items that meet at barriers walk the same loops, and the last step of a held loop is known by its number.
   bool isShared = llvm::any_of(axes_, [](auto other) { return other && other.getKind() == AxisKind::Item; });
   if (isShared || llvm::is_contained(heldLoops_, axis) || !mayEndEarly(axis))
     return end;
-  for (auto [index, size] : llvm::zip(walk().index, func_.getDomain().getSizes())) {
-    Expr guard = view::less(index, size), rest = fix(index, axis, 0), step = fix(index, axis, 1) - rest;
+  for (auto [index, points] : llvm::zip(walk().index, func_.getDomain().getSizes())) {
+    Expr guard = view::less(index, points), rest = fix(index, axis, 0), step = fix(index, axis, 1) - rest;
     if (!llvm::is_contained(walk().guards, guard) || !step.isConst() || step.constant() < 1 ||
         !view::provablyEqual(index - rest, variable * step))
       continue;
-    if (!step.isConst(1)) { // tiles that begin past the end have nothing in them; of the last one each point is tested
-      Expr begin = rest;
-      rest.forEachVariable([&](Expr other) {
-        if (int64_t id = kernel::loopAxisOf(other); id >= 0 && (!isBound(id) || llvm::is_contained(inside, id)))
-          begin = begin.substitute({{other, 0}});
-      });
-      if ((rest - begin).min() >= 0)
-        end = view::minimum(end, resolve(view::ceilDiv(size - begin, step)));
-      continue;
-    }
     AxisSet around = none();
     addVariables(rest, around);
     // A loop that is opened again inside is not where it stands around.
     auto isKnown = [&](unsigned other) { return isBound(other) && !llvm::is_contained(inside, other); };
-    if (!llvm::all_of(around.set_bits(), isKnown))
+    SmallVector<int64_t> unrolled, last;
+    Expr begin = rest, parts = 1;
+    for (unsigned other : around.set_bits()) {
+      if (isKnown(other))
+        parts = parts * axisOf(other).getSize().getValue();
+      else
+        begin = begin.substitute({{variableOf(other), 0}});
+      if (isUnrolled(other)) {
+        unrolled.push_back(other);
+        last.push_back(sizeOf(other) - 1);
+      }
+    }
+    if ((step.isConst(1) && begin != rest) || (rest - begin).min() < 0)
       continue;
-    end = view::minimum(end, resolve(size - rest));
-    settled.push_back(guard);
-    Expr parts = 1;
-    for (unsigned other : around.set_bits())
-      parts = parts * axisOf(other).getSize().getValue();
-    trips = view::ceilDiv(size, view::maximum(parts, 1));
+    // Steps that begin past the end have nothing in them. Of the last one each point is tested, but where steps divide
+    // what is left of the domain: then it is whole, however many of them the loops around leave to this one.
+    end.end = view::minimum(end.end, resolve(view::ceilDiv(points - begin, step)));
+    bool isWhole = (rest - begin).max() < step.constant() && view::mod(points - begin, step).isConst(0);
+    if (!step.isConst(1) && !isWhole)
+      continue;
+    end.settled.push_back(guard);
+    end.tests.push_back(resolve(fix(guard, unrolled, last)));
+    end.trips = view::ceilDiv(points, view::maximum(parts * step, 1));
   }
   return end;
 }
@@ -167,10 +173,8 @@ static bool isOfSizes(Expr expr) {
 uop::RangeOp KernelLowering::openLoop(int64_t axis, ValueRange inits, bool reduce, ArrayRef<int64_t> inside,
                                       const Steps *part) {
   kernel::AxisAttr attr = axisOf(axis);
-  SmallVector<Expr> settled;
-  Expr begin, trips, size = attr.getSize().getValue(), end = endOf(axis, inside, settled, trips);
-  if (settled.empty())
-    trips = size;
+  Expr begin, size = attr.getSize().getValue();
+  auto [end, trips, settled, tests] = endOf(axis, inside);
   if (part && (begin != part->begin || size != part->end)) {
     begin = part->begin;
     end = view::minimum(end, part->end);
@@ -185,10 +189,11 @@ uop::RangeOp KernelLowering::openLoop(int64_t axis, ValueRange inits, bool reduc
   scope->variables[kernel::loopVariable(attr)] = range.getIndex();
   if (part) {
     settled.append(part->guards);
-    scope->tests = part->tests;
+    tests.append(part->tests);
   }
-  scope->tested = settled;
   scope->inside = !settled.empty();
+  scope->tested = std::move(settled);
+  scope->tests = std::move(tests);
   scope->outerBefore = std::exchange(scopes_.back()->before, range);
   scopes_.push_back(std::move(scope));
   return range;

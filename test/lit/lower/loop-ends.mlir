@@ -26,3 +26,18 @@ kernel.func @E_n(%out: !kernel.buffer<f32>, %x: !kernel.buffer<f32>)
 // TILES: %[[END:.*]] = uop.alu min %[[REST]]
 // TILES: uop.range %{{.*}} = %{{.*}} to %[[END]]
 // TILES: uop.if
+
+// Five tiles of 8 points in chunks of 2: tiles divide the domain, so that the one tile of the last chunk is whole.
+// RUN: %kiln-opt %s --kiln-optimize-kernels="opts='E_40: UPCAST 0 8, THREAD 0 3'" --kiln-stage-lower | FileCheck %s --check-prefix=WHOLE
+// WHOLE: uop.func @E_40(
+// WHOLE: %[[END:.*]] = uop.alu min
+// WHOLE: uop.range %{{.*}} = %{{.*}} to %[[END]]
+// WHOLE-NOT: uop.if
+// WHOLE-NOT: gate
+kernel.func @E_40(%out: !kernel.buffer<f32>, %x: !kernel.buffer<f32>)
+    attributes {axes = [#kernel.axis<0, <"40">, loop>], domain = #kiln.dims<["40"]>, index = #kiln.dims<["_x0{0..39}"]>,
+                opts = [], scratch = #kiln.dims<[]>, sizes = #kiln.dims<[]>} {
+  %0 = kernel.load %x <"(40):(1)"> : <f32> -> f32
+  %1 = kernel.alu neg %0 : (f32) -> f32
+  kernel.store %1, %out <"(40):(1)"> : f32, <f32>
+}
