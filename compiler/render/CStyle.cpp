@@ -223,6 +223,8 @@ std::string KernelRenderer::scalar(const LinearUOp &uop, unsigned at) {
       operands.back().text = stripParens(operands.back().text).str();
   }
   DType from = scalarDType(row(uop.sources.back()).type), to = scalarDType(uop.type);
+  if (auto alu = llvm::dyn_cast<uop::AluOp>(uop.op); alu && alu.getKind().getValue() == Alu::LDEXP)
+    from = to;
   switch (uop.kind) {
   case LinearKind::Alu:
     return spelling_.alu(llvm::cast<uop::AluOp>(uop.op).getKind().getValue(), from, operands);

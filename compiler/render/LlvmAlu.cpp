@@ -40,7 +40,7 @@ Value *LlvmAlu::emit(Alu kind, mlir::Type from, mlir::Type to, llvm::ArrayRef<Va
   mlir::Type single = mlir::Float32Type::get(from.getContext());
   llvm::SmallVector<Value *, 3> widened;
   for (Value *operand : operands)
-    widened.push_back(float_.convert(operand, from, single));
+    widened.push_back(kind == Alu::LDEXP && !widened.empty() ? operand : float_.convert(operand, from, single));
   Value *result = emitFloat(kind, single, widened);
   return aluInfo(kind).rule == AluRule::Compare ? result : float_.convert(result, single, to);
 }
@@ -168,6 +168,8 @@ Value *LlvmAlu::emitFloat(Alu kind, mlir::Type type, llvm::ArrayRef<Value *> ope
                                     b_.CreateXor(b_.CreateFCmpOLT(rest, zero), b_.CreateFCmpOLT(b, zero)));
     return b_.CreateSelect(wrongSide, b_.CreateFAdd(rest, b), rest);
   }
+  case Alu::LDEXP:
+    return b_.CreateIntrinsic(Intrinsic::ldexp, {a->getType(), b->getType()}, {a, b});
   case Alu::POW:
     return binary(Intrinsic::pow);
   case Alu::MAX:

@@ -115,6 +115,8 @@ std::string Spelling::boolean(Alu kind, llvm::ArrayRef<Operand> operands) const 
 /// Arithmetic on half and bfloat16 is float arithmetic, rounded once.
 std::string Spelling::widened(Alu kind, DType dtype, llvm::ArrayRef<Operand> operands) {
   auto wide = llvm::map_to_vector(operands, [&](const Operand &operand) {
+    if (aluInfo(kind).rule == AluRule::Scale && &operand != &operands.front())
+      return operand;
     if (auto number = llvm::dyn_cast_or_null<mlir::FloatAttr>(operand.constant))
       return Operand{
           constant(mlir::FloatAttr::get(mlir::Float32Type::get(number.getContext()), number.getValueAsDouble()))};

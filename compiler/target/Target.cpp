@@ -52,6 +52,8 @@ static constexpr ProductRow kArmProducts[] = {
 /// What no CPU has an instruction for.
 static constexpr Alu kCalls[] = {Alu::EXP2, Alu::LOG2, Alu::EXP, Alu::LOG, Alu::SIN,
                                  Alu::COS,  Alu::TANH, Alu::ERF, Alu::POW, Alu::THREEFRY};
+/// What CPUs with vectors of 512 bits have, and written out is several instructions.
+static constexpr Alu kScaling = Alu::LDEXP;
 static constexpr Alu kRoundings[] = {Alu::FLOOR, Alu::CEIL, Alu::ROUND, Alu::TRUNC};
 
 static llvm::SmallVector<CacheAttr> cachesOf(const Cpu &cpu, mlir::MLIRContext *context) {
@@ -114,6 +116,8 @@ TargetAttr target::cpuTarget(llvm::StringRef device, const Cpu &cpu, mlir::MLIRC
   (hasOf("bf16", "avx512bf16") ? stores : emulates).push_back(type(DType::BF16));
 
   llvm::SmallVector<Alu> lacks(std::begin(kCalls), std::end(kCalls));
+  if (!isWide)
+    lacks.push_back(kScaling);
   if ((isX86 && !has("sse4.1")) || isArm32)
     llvm::append_range(lacks, kRoundings);
 
@@ -126,6 +130,7 @@ TargetAttr target::cpuTarget(llvm::StringRef device, const Cpu &cpu, mlir::MLIRC
 
 TargetAttr target::recipeTarget(mlir::MLIRContext *context) {
   llvm::SmallVector<Alu> lacks(std::begin(kCalls), std::end(kCalls));
+  lacks.push_back(kScaling);
   llvm::append_range(lacks, kRoundings);
   return TargetAttr::get(context, /*device=*/"cpu", /*cpu=*/"", /*features=*/"", VectorsAttr::get(context, 16, {128}),
                          /*products=*/{}, /*stores=*/{},

@@ -53,19 +53,27 @@ static Lanes powerOf2(Lanes integers) { return ((integers + 127) << 23).asFloat(
 
 static constexpr int32_t kRounderBits = 0x4b400000;
 
-/// x·2^n. In two steps, so that neither factor overflows or is subnormal, though the result may.
+/// x·2^n of an x near 1. In two steps, so that neither factor overflows or is subnormal, though the result may.
 static Lanes scale(Lanes x, Lanes countBits) {
-  Lanes count = countBits - double(kRounderBits), half = count >> 1;
+  Lanes count = countBits - double(kRounderBits);
+  if (x.writer().scales)
+    return {x.writer(), x.writer().alu(Alu::LDEXP, {x.value(), count.value()}, x.element())};
+  Lanes half = count >> 1;
   return x * powerOf2(half) * powerOf2(count - half);
 }
 
 /// e^r - 1 near 0.
 static Lanes expLess1Near0(Lanes r) { return mulAdd(polynomial(r, kExp), r * r, r); }
 
-Lanes lower::exp(Lanes x) {
-  Split split = splitByLn2(clamp(x, -104, 89));
+/// Where e^x is 0, and where it is infinite.
+static constexpr double kLeastExp = -104, kMostExp = 89;
+
+static Lanes expWithin(Lanes x) {
+  Split split = splitByLn2(x);
   return scale(expLess1Near0(split.rest) + 1, split.countBits);
 }
+
+Lanes lower::exp(Lanes x) { return expWithin(clamp(x, kLeastExp, kMostExp)); }
 
 Lanes lower::exp2(Lanes x) {
   Split split = splitByOne(clamp(x, -151, 129));
@@ -84,7 +92,8 @@ Lanes lower::tanh(Lanes x) {
 
 /// By e^-|x|, which is at most 1.
 Lanes lower::sigmoid(Lanes x) {
-  Lanes decay = exp(-magnitude(x));
+  Lanes exponent = -magnitude(x);
+  Lanes decay = expWithin(where(less(exponent, kLeastExp), kLeastExp, exponent));
   return where(less(x, 0.0), decay, 1.0) / (decay + 1);
 }
 

@@ -31,7 +31,8 @@ struct LanesWriter {
   mlir::RewriterBase &rewriter;
   mlir::Location loc;
   Constants &constants;
-  bool fma; ///< whether mulAdd is one operation
+  bool fma;    ///< whether mulAdd is one operation
+  bool scales; ///< whether a float times a power of 2 is
 
   mlir::Value alu(Alu kind, mlir::ValueRange operands, mlir::Type element);
 };

@@ -7,7 +7,8 @@ using namespace mlir;
 LogicalResult RowPattern::matchAndRewrite(uop::AluOp op, PatternRewriter &rewriter) const {
   if (op.getKind().getValue() != kind_)
     return failure();
-  LanesWriter writer{rewriter, op.getLoc(), context_.constants, context_.target.getFma()};
+  LanesWriter writer{rewriter, op.getLoc(), context_.constants, context_.target.getFma(),
+                     context_.target.isNative(Alu::LDEXP)};
   Value value = rewrite_(op, writer);
   if (!value)
     return failure();

@@ -12,7 +12,7 @@
 // What tinygrad lists, legalise alone changes.
 // Expects: lowered kernels.
 // Guarantees: no row on integers, float32 or narrower that the device lacks, but functions of reals where uops are
-// listed.
+// listed, and the ldexp of a dump, which is a call then.
 // Position: after kernels are written, so that how they were cut and walked changes no rounding; last, so that what
 // is printed is what runs.
 //===---------------------------------------------------------------------------------===//

@@ -49,7 +49,8 @@ static double time(llvm::ArrayRef<const char *> rows, const target::Cpu &cpu, bo
   mlir::MLIRContext context;
   context.loadDialect<KilnDialect>();
   TargetAttr like = target::cpuTarget("cpu", cpu, &context);
-  MathKernel kernel(rows, DType::F32, kElements, like.vectorBits() / 32, like.getFma(), isRewritten);
+  MathKernel kernel(rows, DType::F32, kElements, like.vectorBits() / 32, like.getFma(), isRewritten,
+                    like.isNative(Alu::LDEXP));
   std::unique_ptr<render::Jit> jit = llvm::cantFail(render::Jit::create(cpu, 2));
   std::unique_ptr<target::LoadedKernel> loaded = llvm::cantFail(jit->load(kernel.function()));
   std::vector<float> x = operands(isSigned ? -4 : 0.1f, 8), y = operands(-4, 4);

@@ -64,6 +64,12 @@ llvm::LogicalResult kiln::verifyAlu(Alu kind, mlir::TypeRange operands, mlir::Ty
         failed(expect(operands[1], result, "the second operand")))
       return mlir::failure();
     return expect(operands[2], result, "the third operand");
+  case AluRule::Scale:
+    if (!llvm::isa<mlir::FloatType>(result))
+      return emit() << info.mnemonic << ": the result is " << result << " where a float is needed";
+    if (failed(expect(operands[0], result, "the first operand")))
+      return mlir::failure();
+    return expect(operands[1], mlir::IntegerType::get(result.getContext(), 32), "the second operand");
   case AluRule::Convert:
     return mlir::success();
   case AluRule::Reinterpret:

@@ -19,7 +19,7 @@ enum class Alu : uint32_t {
 #include "ir/base/Alu.def"
 };
 
-enum class AluRule { Same, Compare, Select, Convert, Reinterpret };
+enum class AluRule { Same, Compare, Select, Scale, Convert, Reinterpret };
 
 struct AluInfo {
   llvm::StringLiteral name;

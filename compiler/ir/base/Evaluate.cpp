@@ -56,6 +56,12 @@ template <class T> static void fusedLoop(const void *const *operands, void *resu
         convertElement<T>(std::fma(convertElement<Wide>(x[i]), convertElement<Wide>(y[i]), convertElement<Wide>(z[i])));
 }
 
+template <class T> static void scaleLoop(const void *const *operands, void *result, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    static_cast<T *>(result)[i] =
+        narrow<T>(std::ldexp(widen(array<T>(operands[0])[i]), array<int32_t>(operands[1])[i]));
+}
+
 template <class From, class To> static void castLoop(const void *const *operands, void *result, int64_t count) {
   for (int64_t i = 0; i < count; ++i)
     static_cast<To *>(result)[i] = convertElement<To>(array<From>(operands[0])[i]);
@@ -69,6 +75,16 @@ static AluLoop castLoopOf(DType from, DType to) {
   return withElement(from, [&](auto source) {
     using From = typename decltype(source)::Type;
     return withElement(to, [&](auto target) -> AluLoop { return castLoop<From, typename decltype(target)::Type>; });
+  });
+}
+
+static AluLoop scaleLoopOf(DType result) {
+  return withElement(result, [](auto tag) -> AluLoop {
+    using T = typename decltype(tag)::Type;
+    if constexpr (isFloatElement<Computed<T>>)
+      return scaleLoop<T>;
+    else
+      return nullptr;
   });
 }
 
@@ -86,6 +102,8 @@ template <Alu Row> static AluLoop loopOfRow(DType operand, DType result) {
   constexpr AluRule rule = kRule[unsigned(Row)];
   if constexpr (rule == AluRule::Convert)
     return castLoopOf(operand, result);
+  else if constexpr (rule == AluRule::Scale)
+    return operand == DType::I32 ? scaleLoopOf(result) : nullptr;
   else
     return withElement(operand, [](auto tag) -> AluLoop {
       using T = typename decltype(tag)::Type;

@@ -97,7 +97,7 @@ def TargetAttr : TargetPart<"Target", "target"> {
     ListParameter<"::kiln::ProductAttr">:$products, // dot and matrix instructions
     ListParameter<"::mlir::Type">:$stores,     // dtypes that it converts by instructions, and computes in another
     ListParameter<"::mlir::Type">:$emulates,   // dtypes that it has not even that for
-    ListParameter<"::kiln::Alu">:$lacks,       // rows of Alu.def that are written as others
+    ListParameter<"::kiln::Alu">:$lacks,       // rows of Alu.def that are no instruction, but others or calls
     DefaultValuedParameter<"bool", "false">:$fma, // a product and a sum, rounded once, are one instruction
     ListParameter<"::kiln::CacheAttr">:$caches,   // from the nearest outwards
     OptionalParameter<"::kiln::GroupsAttr">:$groups, // not written: launches are cut into chunks

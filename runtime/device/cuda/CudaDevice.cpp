@@ -82,7 +82,7 @@ target::Device cuda::device() {
   return {.name = "cuda",
           .summary = "NVIDIA GPUs, through NVRTC",
           .target = R"(#kiln.target<device = "cuda", stores = [f16, bf16],
-              lacks = [exp2, log2, exp, log, sin, cos, tanh, erf, pow, threefry], fma = true,
+              lacks = [exp2, log2, exp, log, sin, cos, tanh, erf, pow, threefry, ldexp], fma = true,
               groups = <items = 1024, local_bytes = 49152, warp = 32>,
               rates = <bytes_per_ns = 2500, ops_per_ns = 20000, product_ops_per_ns = 20000, launch_ns = 3000,
                        units = 132, tile_reuse = 1>>)",

@@ -43,7 +43,7 @@ target::Device opencl::device() {
   return {.name = "opencl",
           .summary = "OpenCL, through its own compiler",
           .target = R"(#kiln.target<device = "opencl", stores = [f16, bf16],
-               lacks = [exp2, log2, exp, log, tanh, erf, threefry], fma = true,
+               lacks = [exp2, log2, exp, log, tanh, erf, threefry, ldexp], fma = true,
                groups = <items = 256, local_bytes = 32768>,
                rates = <bytes_per_ns = 300, ops_per_ns = 5000, product_ops_per_ns = 5000, launch_ns = 5000, units = 32,
                         tile_reuse = 1>>)",

@@ -4,7 +4,7 @@
 // RUN: %kiln-opt %s --kiln-rewrite-uops=listed | FileCheck %s --check-prefix=LISTED
 // RUN: %kiln-opt %s --kiln-rewrite-uops=log 2>&1 >/dev/null | FileCheck %s --check-prefix=LOG
 
-module attributes {kiln.target = #kiln.target<device = "cpu", lacks = [exp], fma = true,
+module attributes {kiln.target = #kiln.target<device = "cpu", lacks = [exp, ldexp], fma = true,
     rates = <bytes_per_ns = 10, ops_per_ns = 10, product_ops_per_ns = 60, launch_ns = 200, units = 1, tile_reuse = 8>>} {
 
 // A term that a total takes in is added with one rounding, where the device has that. Outside the domain the total stays.

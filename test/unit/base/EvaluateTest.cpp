@@ -332,6 +332,17 @@ TEST_CASE("BITCAST keeps the bits") {
   CHECK(evaluateAlu(Alu::BITCAST, scalar(int64_t(-1)), DType::U64)->as<uint64_t>() == UINT64_MAX);
 }
 
+TEST_CASE("LDEXP rounds once, to subnormals too") {
+  auto scaled = [](float x, int32_t n) {
+    return evaluateAlu(Alu::LDEXP, {scalar(x), scalar(n)}, DType::F32)->as<float>();
+  };
+  CHECK(scaled(1.5f, 4) == 24.0f);
+  CHECK(scaled(0x1.000003p0f, -127) == 0x1.000004p-127f);
+  CHECK(scaled(0x1.000003p-100f, -48) == 0x1p-148f);
+  CHECK(std::isinf(scaled(1, 128)));
+  CHECK(scaled(1, INT32_MIN) == 0);
+}
+
 TEST_CASE("THREEFRY is Threefry-2x32 of 20 rounds") {
   // The known answers that its authors publish, as (low, high) words of counter, key and result.
   auto words = [](uint64_t low, uint64_t high) { return high << 32 | low; };
@@ -356,6 +367,10 @@ TEST_CASE("every row is computed for every dtype that has it") {
     for (unsigned dtype = 0; dtype < kDTypes; ++dtype) {
       Alu kind = Alu(row);
       bool bitwise = kind == Alu::AND || kind == Alu::OR || kind == Alu::XOR || kind == Alu::SHL || kind == Alu::SHR;
+      if (kind == Alu::LDEXP) {
+        CHECK((aluLoop(kind, DType::I32, DType(dtype)) != nullptr) == isFloat(DType(dtype)));
+        continue;
+      }
       bool expected = kind == Alu::THREEFRY ? DType(dtype) == DType::U64 : !(bitwise && isFloat(DType(dtype)));
       INFO(stringifyAlu(kind).str() << " of " << dtypeName(DType(dtype)).str());
       CHECK((aluLoop(kind, DType(dtype), DType(dtype)) != nullptr) == expected);

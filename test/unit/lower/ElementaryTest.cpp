@@ -118,6 +118,21 @@ TEST_CASE("functions of every 16-bit float are one place away at most") {
   checkAll16<BFloat16>(fma);
 }
 
+TEST_CASE("A product with a power of 2 in one step has the bits that it has in two") {
+  const char *name = GENERATE("exp", "exp2");
+  std::vector<float> x = padded(stratified(256));
+  const bool fma = GENERATE(false, true);
+  std::vector<char> results[2];
+  for (bool scales : {false, true}) {
+    MathKernel kernel({name}, DType::F32, int64_t(x.size()), kLanes, fma, /*isRewritten=*/true, scales);
+    unsigned steps = 0;
+    kernel.function().walk([&](uop::AluOp op) { steps += op.getKind().getValue() == Alu::LDEXP; });
+    CHECK(steps == unsigned(scales));
+    results[scales] = kernel.interpret(x.data());
+  }
+  CHECK(results[0] == results[1]);
+}
+
 TEST_CASE("pow is near its result, and what C says of special values") {
   const bool fma = GENERATE(false, true);
   std::vector<float> x, y;

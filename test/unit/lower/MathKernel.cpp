@@ -96,7 +96,7 @@ static std::string textOf(llvm::ArrayRef<const char *> rows, const std::string &
 }
 
 MathKernel::MathKernel(llvm::ArrayRef<const char *> rows, DType dtype, int64_t elements, unsigned lanes, bool fma,
-                       bool isRewritten)
+                       bool isRewritten, bool scales)
     : bytes_(elements * byteSize(dtype)) {
   context_.loadDialect<KilnDialect, uop::UOpDialect>();
   module_ = mlir::parseSourceString<mlir::ModuleOp>(textOf(rows, dtypeName(dtype).str(), elements, lanes), &context_);
@@ -106,7 +106,8 @@ MathKernel::MathKernel(llvm::ArrayRef<const char *> rows, DType dtype, int64_t e
     return;
   std::string target =
       R"(#kiln.target<device = "cpu", lacks = [exp2, log2, exp, log, sin, cos, tanh, erf, pow, floor, ceil, round,
-                       trunc], fma = )";
+                       trunc)";
+  target += scales ? "], fma = " : ", ldexp], fma = ";
   target += fma ? "true" : "false";
   target += ", rates = <bytes_per_ns = 10, ops_per_ns = 10, product_ops_per_ns = 60, launch_ns = 200, units = 1, "
             "tile_reuse = 8>>";

@@ -33,11 +33,11 @@ std::vector<float> stratified(unsigned count);
 template <class T> int64_t distance(T a, T b);
 
 /// A kernel that applies rows to each element of x, pow and threefry to those of x and y. Rows of functions and
-/// roundings are rewritten as for a device that lacks them.
+/// roundings are rewritten as for a device that lacks them; `scales`: but has a product with a power of 2.
 class MathKernel {
 public:
   MathKernel(llvm::ArrayRef<const char *> rows, DType dtype, int64_t elements, unsigned lanes, bool fma,
-             bool isRewritten = true);
+             bool isRewritten = true, bool scales = false);
   uop::FuncOp function();
   /// By the interpreter of uops: x and perhaps y, `elements` of each.
   std::vector<char> interpret(const void *x, const void *y = nullptr);

@@ -90,7 +90,7 @@ struct Row {
   std::string name, uop; // the operation with its operands and types
   AluLoop loop;
   DType result;
-  std::vector<unsigned> operands; // of the three arrays; 3: the condition
+  std::vector<unsigned> operands; // of the three arrays; 3: the condition, 4: exponents
 };
 
 std::string typeName(DType dtype, unsigned lanes) {
@@ -98,21 +98,25 @@ std::string typeName(DType dtype, unsigned lanes) {
   return lanes == 1 ? name : "vector<" + std::to_string(lanes) + "x" + name + ">";
 }
 
+DType typeOf(unsigned operand, DType dtype) { return operand == 3 ? DType::Bool : operand == 4 ? DType::I32 : dtype; }
+
 std::vector<Row> rowsOf(DType dtype, unsigned lanes) {
   std::vector<Row> rows;
   auto add = [&](Alu kind, DType result) {
     const AluInfo &info = aluInfo(kind);
-    AluLoop loop = aluLoop(kind, dtype, result);
+    AluLoop loop = aluLoop(kind, info.rule == AluRule::Scale ? DType::I32 : dtype, result);
     if (!loop)
       return;
     std::vector<unsigned> operands = {0, 1, 2};
     if (info.rule == AluRule::Select)
       operands = {3, 0, 1};
+    if (info.rule == AluRule::Scale)
+      operands = {0, 4};
     operands.resize(info.arity);
     std::string uop = "uop.alu " + info.mnemonic.str() + " ", types;
     for (unsigned operand : operands) {
       uop += (types.empty() ? "%x" : ", %x") + std::to_string(operand);
-      types += (types.empty() ? "" : ", ") + typeName(operand == 3 ? DType::Bool : dtype, lanes);
+      types += (types.empty() ? "" : ", ") + typeName(typeOf(operand, dtype), lanes);
     }
     rows.push_back({info.mnemonic.str() + " to " + dtypeName(result).str(),
                     uop + " : (" + types + ") -> " + typeName(result, lanes), loop, result, operands});
@@ -141,13 +145,13 @@ TextKernel makeKernel(const std::vector<Row> &rows, DType dtype, unsigned lanes,
   std::string arguments, body;
   for (size_t i = 0; i < rows.size(); ++i)
     arguments += "%out" + std::to_string(i) + ": " + dtypeName(rows[i].result).str() + ", ";
-  for (unsigned i = 0; i < 4; ++i)
-    arguments += (i ? ", %in" : "%in") + std::to_string(i) + ": " + (i == 3 ? "i1" : dtypeName(dtype).str());
+  for (unsigned i = 0; i < 5; ++i)
+    arguments += (i ? ", %in" : "%in") + std::to_string(i) + ": " + typeName(typeOf(i, dtype), 1);
   body = "%zero = uop.const 0 : i32\n%n = uop.const " + std::to_string(count / lanes) + " : i32\n%w = uop.const " +
          std::to_string(lanes) + " : i32\nuop.range %i = %zero to %n : i32 attributes {axis = 0} {\n" +
          "%at = uop.alu mul %i, %w : (i32, i32) -> i32\n";
-  for (unsigned i = 0; i < 4; ++i)
-    body += loadText(i, i == 3 ? DType::Bool : dtype, lanes);
+  for (unsigned i = 0; i < 5; ++i)
+    body += loadText(i, typeOf(i, dtype), lanes);
   for (size_t i = 0; i < rows.size(); ++i) {
     std::string value = "%r" + std::to_string(i);
     body += value + " = " + rows[i].uop + "\nuop.store " + value + ", %out" + std::to_string(i) +
@@ -181,13 +185,17 @@ template <class T> void checkAll(DType dtype, unsigned lanes, llvm::StringRef cp
   std::unique_ptr<bool[]> condition(new bool[count]);
   for (size_t i = 0; i < count; ++i)
     condition[i] = i % 3 == 1;
+  static constexpr int32_t kExponents[] = {0, 1, -1, 30, -30, 127, -126, -149, 300, -300, INT32_MAX, INT32_MIN};
+  std::vector<int32_t> exponents(count);
+  for (size_t i = 0; i < count; ++i)
+    exponents[i] = kExponents[i % std::size(kExponents)];
   // vector<bool> has no data(); the arrays of bool are copied.
   std::array<std::unique_ptr<T[]>, 3> inputs;
   for (unsigned k = 0; k < 3; ++k) {
     inputs[k].reset(new T[count]);
     std::copy(arrays[k].begin(), arrays[k].end(), inputs[k].get());
   }
-  const void *in[4] = {inputs[0].get(), inputs[1].get(), inputs[2].get(), condition.get()};
+  const void *in[] = {inputs[0].get(), inputs[1].get(), inputs[2].get(), condition.get(), exponents.data()};
 
   std::vector<Row> rows = rowsOf(dtype, lanes);
   std::vector<std::vector<char>> made, wanted;
