@@ -135,8 +135,13 @@ llvm::Error package::spawn(const std::string &program, llvm::ArrayRef<std::strin
 }
 
 llvm::Error package::spawnCompiler(const std::string &compiler, llvm::ArrayRef<std::string> arguments, const Job &job) {
-  if (!llvm::sys::findProgramByName(compiler))
-    return cannot(job, "no C compiler '" + compiler + "' is in PATH",
+  llvm::SmallVector<llvm::StringRef> words; // "ccache gcc"
+  llvm::SplitString(compiler, words);
+  std::string program = words.empty() ? "" : words.front().str();
+  if (!llvm::sys::findProgramByName(program))
+    return cannot(job, "no C compiler '" + program + "' is in PATH",
                   "install one, or make an object for the device cpu with --emit obj");
-  return spawn(compiler, arguments, job);
+  std::vector<std::string> all(words.empty() ? words.begin() : words.begin() + 1, words.end());
+  llvm::append_range(all, arguments);
+  return spawn(program, all, job);
 }

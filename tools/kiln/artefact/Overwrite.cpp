@@ -50,7 +50,11 @@ llvm::Error driver::checkIsOurs(llvm::StringRef path, llvm::StringRef what) {
     return llvm::Error::success();
   if (fs::is_regular_file(status)) {
     auto file = llvm::MemoryBuffer::getFile(path);
-    if (file && (*file)->getBuffer().split('\n').first.contains(", made by kiln."))
+    if (!file)
+      return failure(path + ": " + what +
+                         " would replace this file, which cannot be read: " + file.getError().message(),
+                     "name another output with -o, or take the file away");
+    if ((*file)->getBuffer().split('\n').first.contains(", made by kiln."))
       return llvm::Error::success();
   }
   return failure(path + ": " + what + " would replace this file, which kiln did not make",

@@ -241,7 +241,10 @@ llvm::Expected<std::string> Rendering::selfContainedC(const ModelNames &names, c
 
 std::string Rendering::cCompiler() const {
   llvm::StringRef triple = tripleOf(model_.module());
-  return triple.empty() ? "cc" : (triple + "-gcc").str();
+  if (!triple.empty())
+    return (triple + "-gcc").str();
+  llvm::StringRef chosen = llvm::StringRef(getenv("CC")).trim();
+  return chosen.empty() ? "cc" : chosen.str();
 }
 
 bool Rendering::hasHostKernels() const { return !device_.isC && !device_.compiler.source && !tables().kernels.empty(); }

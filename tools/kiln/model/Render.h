@@ -63,7 +63,8 @@ public:
   /// An object: the file `to`, or the part of it that `name` is.
   llvm::Error object(const package::StagedFile &to, const ModelNames &names, const WeightsOf &weights,
                      llvm::StringRef name = "output") const;
-  /// The C compiler that links for the system that this is for; by its name.
+  /// The C compiler that links for the system that this is for, with its first arguments: the one that CC names,
+  /// "ccache gcc", or cc; of another system the one that is named after it.
   std::string cCompiler() const;
   /// Whether LLVM makes the host's code of kernels.
   bool hasHostKernels() const;

@@ -37,8 +37,9 @@ static constexpr char kExamples[] = R"(Examples:
   DEBUG=4 NOOPT=1 kiln run graph.json                      show every kernel's tree and source, unoptimised
 
 DEBUG=1..7 and NOOPT=1 in the environment do what --debug and --no-opt do; KILN_CUDA_DEVICE and KILN_OPENCL_DEVICE name
-a GPU, by a part of what `kiln devices` calls it, KILN_NVRTC and KILN_NVDISASM NVIDIA's libnvrtc.so and nvdisasm. Other
-variables of tinygrad's, as BEAM, have no effect, which a line says. Exit status: 0, 1 for a failure, 2 for wrong use.
+a GPU, by a part of what `kiln devices` calls it, KILN_NVRTC and KILN_NVDISASM NVIDIA's libnvrtc.so and nvdisasm, CC the
+C compiler that links for this system. Other variables of tinygrad's, as BEAM, have no effect, which a line says. Exit
+status: 0, 1 for a failure, 2 for wrong use.
 )";
 
 namespace {

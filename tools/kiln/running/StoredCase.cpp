@@ -139,13 +139,19 @@ static llvm::Error addCase(llvm::StringRef folder, llvm::StringRef extension, in
   return llvm::Error::success();
 }
 
+/// ONNX's runner stores tensors as .pb; people who make a set by hand as .npy.
+static llvm::StringRef extensionIn(llvm::StringRef folder) {
+  auto isPb = [](llvm::StringRef name) { return path::extension(name) == ".pb"; };
+  return llvm::any_of(entries(folder), isPb) ? ".pb" : ".npy";
+}
+
 llvm::Expected<std::vector<StoredCase>> driver::findCases(llvm::StringRef folder, int64_t memoryLimit) {
   std::vector<StoredCase> cases;
   if (llvm::Error error = addCase(folder, ".npy", memoryLimit, cases))
     return error;
   for (const std::string &name : entries(folder))
     if (llvm::StringRef(name).starts_with("test_data_set_"))
-      if (llvm::Error error = addCase(inFolder(folder, name), ".pb", memoryLimit, cases))
+      if (llvm::Error error = addCase(inFolder(folder, name), extensionIn(inFolder(folder, name)), memoryLimit, cases))
         return error;
   return cases;
 }

@@ -19,8 +19,8 @@ struct StoredCase {
 /// file that could be a model.
 llvm::Expected<std::string> findModel(llvm::StringRef path);
 
-/// The cases in `folder`: input_*.npy and output_*.npy, and test_data_set_*/input_*.pb and output_*.pb. Files must be
-/// numbered from 0 without gaps; inputs without outputs are an error.
+/// The cases in `folder`: input_*.npy and output_*.npy, and in test_data_set_* the same as .pb, or as .npy where the
+/// folder has no .pb. Files must be numbered from 0 without gaps; inputs without outputs are an error.
 llvm::Expected<std::vector<StoredCase>> findCases(llvm::StringRef folder, int64_t memoryLimit);
 
 } // namespace kiln::driver
