@@ -1,5 +1,7 @@
 #include "passes/lower/RewriteLog.h"
 
+#include "support/DebugStream.h"
+
 #include "mlir/IR/AsmState.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -40,10 +42,10 @@ void RewriteListener::notifyPatternBegin(const Pattern &, Operation *op) {
 void RewriteListener::notifyPatternEnd(const Pattern &pattern, LogicalResult status) {
   if (!prints_ || failed(status))
     return;
-  llvm::errs() << func_.getSymName() << ": " << set_ << "/" << pattern.getDebugName() << "\n  - " << before_ << "\n";
+  debugStream() << func_.getSymName() << ": " << set_ << "/" << pattern.getDebugName() << "\n  - " << before_ << "\n";
   for (Operation *op : after_) {
-    llvm::errs() << "  + ";
-    print(op, llvm::errs());
-    llvm::errs() << "\n";
+    debugStream() << "  + ";
+    print(op, debugStream());
+    debugStream() << "\n";
   }
 }

@@ -4,11 +4,12 @@
 #include "Devices.h"
 #include "Run.h"
 #include "Verify.h"
+#include "inspect/Log.h"
 #include "inspect/Progress.h"
 #include "options/CommandLine.h"
 #include "package/Interrupt.h"
+#include "support/DebugStream.h"
 #include "support/Error.h"
-#include "support/PlainText.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/InitLLVM.h"
@@ -27,7 +28,9 @@ static llvm::Expected<int> execute(int argc, char **argv) {
   // The runtime is C that reads its level from the environment, as in the programs that kiln makes.
   setenv("DEBUG", std::to_string((*line)->compile.debug).c_str(), /*overwrite=*/1);
 
-  if (!(*line)->isQuiet && (*line)->compile.debug == 0)
+  if ((*line)->logLevel == LogLevel::Info)
+    logProgress();
+  else if (!(*line)->isQuiet && (*line)->compile.debug == 0)
     showProgress();
   if ((*line)->timesStages)
     timeStages();
@@ -37,7 +40,7 @@ static llvm::Expected<int> execute(int argc, char **argv) {
     if (llvm::Error error = compile((*line)->compile, (*line)->artefact))
       return error;
     beginStage("");
-    printStageTimes(llvm::errs());
+    printStageTimes(debugStream());
     return EXIT_SUCCESS;
   case Command::Run:
     return run((*line)->compile, (*line)->run);
@@ -69,7 +72,7 @@ static int report(llvm::Error error) {
         text = user.text();
       },
       [&](const llvm::ErrorInfoBase &other) { text = other.message(); });
-  llvm::errs() << "kiln: " << plainText(text) << "\n";
+  logError(text);
   return kind == ErrorKind::Usage ? 2 : EXIT_FAILURE;
 }
 
@@ -88,6 +91,7 @@ int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   package::endOnWantOfMemory();
   llvm::setBugReportMsg("kiln crashed, which is a bug of kiln's. A report should have the command and the model.\n");
+  beginLog();
   llvm::Expected<int> status = execute(argc, argv);
   beginStage("");
   llvm::Error flushed = flushOutput();

@@ -1,5 +1,7 @@
 #include "Progress.h"
 
+#include "Log.h"
+
 #include "support/PlainText.h"
 #include "support/Step.h"
 
@@ -32,7 +34,7 @@ struct StageCost {
 
 struct State {
   std::mutex lock;
-  bool isShown = false, isTimed = false, isDrawn = false;
+  bool isShown = false, isLogged = false, isTimed = false, isDrawn = false;
   std::string stage;
   std::vector<StageCost> costs;
 };
@@ -99,6 +101,11 @@ void driver::showProgress() {
   setStepListener(showStep);
 }
 
+void driver::logProgress() {
+  state().isLogged = true;
+  setStepListener(showStep);
+}
+
 void driver::timeStages() { state().isTimed = true; }
 
 void driver::beginStage(llvm::StringRef name) {
@@ -122,6 +129,8 @@ void driver::beginStage(llvm::StringRef name) {
     hide(progress);
   else if (progress.isShown)
     draw(progress, "");
+  else if (progress.isLogged)
+    logInfo(name);
 }
 
 void driver::showStep(llvm::StringRef what) {
@@ -129,6 +138,8 @@ void driver::showStep(llvm::StringRef what) {
   std::lock_guard<std::mutex> guard(progress.lock);
   if (progress.isShown && !progress.stage.empty())
     draw(progress, what);
+  if (progress.isLogged && !progress.stage.empty())
+    logInfo((progress.stage + ": " + what).str());
 }
 
 void driver::hideProgress() {

@@ -15,6 +15,9 @@ namespace kiln::driver {
 /// Has progress shown from now on where standard error is a terminal.
 void showProgress();
 
+/// Has stages and steps said from now on as lines of the log.
+void logProgress();
+
 /// Has stages timed from now on, for printStageTimes.
 void timeStages();
 

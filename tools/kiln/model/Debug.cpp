@@ -7,6 +7,7 @@
 #include "ir/uop/UOp.h"
 #include "passes/optimize/OptsFile.h"
 #include "render/Listing.h"
+#include "support/DebugStream.h"
 #include "support/PlainText.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -16,21 +17,21 @@ using namespace kiln::driver;
 
 static void printTrees(mlir::ModuleOp module) {
   for (kernel::FuncOp function : module.getOps<kernel::FuncOp>()) {
-    llvm::errs() << function.getSymName() << "\n";
-    kernel::printTree(function, llvm::errs());
+    debugStream() << function.getSymName() << "\n";
+    kernel::printTree(function, debugStream());
   }
 }
 
 static void printOpts(mlir::ModuleOp module) {
   for (kernel::FuncOp function : module.getOps<kernel::FuncOp>()) {
-    llvm::errs() << function.getSymName() << " [";
-    llvm::interleaveComma(function.getOpts().getAsRange<kernel::OptAttr>(), llvm::errs(), [](kernel::OptAttr opt) {
-      llvm::errs() << "Opt(op=OptOps." << kernel::stringifyOptKind(opt.getKind()) << ", axis=" << opt.getAxis()
-                   << ", amt=" << opt.getAmount() << ")";
+    debugStream() << function.getSymName() << " [";
+    llvm::interleaveComma(function.getOpts().getAsRange<kernel::OptAttr>(), debugStream(), [](kernel::OptAttr opt) {
+      debugStream() << "Opt(op=OptOps." << kernel::stringifyOptKind(opt.getKind()) << ", axis=" << opt.getAxis()
+                    << ", amt=" << opt.getAmount() << ")";
     });
-    llvm::errs() << "]\n";
+    debugStream() << "]\n";
   }
-  optimize::printOptsFile(module, llvm::errs());
+  optimize::printOptsFile(module, debugStream());
 }
 
 /// A line a weight that is computed at compile time, with the kernels that compute it.
@@ -41,11 +42,11 @@ static void printRecipes(mlir::ModuleOp module) {
       if (!data)
         continue;
       auto recipe = module.lookupSymbol<mlir::ModuleOp>(data.getModel());
-      llvm::errs() << data.getModel() << " makes weight " << plainText(weight.getName()) << " by";
+      debugStream() << data.getModel() << " makes weight " << plainText(weight.getName()) << " by";
       recipe.walk([](host::LaunchOp launch) {
-        llvm::errs() << " " << launch.getKernel() << " " << plainText(launch.getOrigin());
+        debugStream() << " " << launch.getKernel() << " " << plainText(launch.getOrigin());
       });
-      llvm::errs() << "\n";
+      debugStream() << "\n";
     }
 }
 
@@ -60,19 +61,19 @@ void driver::printStage(mlir::ModuleOp module, Stage stage, int debug) {
   }
   if (stage == Stage::Lower && debug >= kDebugUOps)
     for (uop::FuncOp function : module.getOps<uop::FuncOp>())
-      llvm::errs() << function.getSymName() << "\n" << render::listing(function);
+      debugStream() << function.getSymName() << "\n" << render::listing(function);
 }
 
 llvm::Error driver::printRendering(const Rendering &rendering, int debug) {
   if (debug >= kDebugSource)
-    if (llvm::Error error = rendering.source(llvm::errs()))
+    if (llvm::Error error = rendering.source(debugStream()))
       return error;
-  return debug >= kDebugMachineCode ? rendering.machineCode(llvm::errs()) : llvm::Error::success();
+  return debug >= kDebugMachineCode ? rendering.machineCode(debugStream()) : llvm::Error::success();
 }
 
 void driver::printRewrites(mlir::PassManager &passes) {
   passes.enableIRPrinting([](mlir::Pass *, mlir::Operation *) { return false; },
                           [](mlir::Pass *, mlir::Operation *) { return true; },
                           /*printModuleScope=*/true, /*printAfterOnlyOnChange=*/true,
-                          /*printAfterOnlyOnFailure=*/false, llvm::errs());
+                          /*printAfterOnlyOnFailure=*/false, debugStream());
 }

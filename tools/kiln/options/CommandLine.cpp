@@ -47,7 +47,8 @@ namespace {
 /// What CLI11 fills and what has yet to be understood.
 struct Texts {
   std::vector<std::string> aliases, dims, inputs, named, at, sizes;
-  std::string cpus, emit, schedule = "default", precision = "f32", rates, outputDir, random, bench, profile, threads;
+  std::string cpus, emit, schedule = "default", logLevel = "warning", precision = "f32", rates, outputDir, random,
+                          bench, profile, threads;
   std::optional<double> memoryLimit; ///< in GiB
   bool list = false;
 };
@@ -101,6 +102,9 @@ static void addCompileOptions(CLI::App &app, CommandLine &line, Texts &texts, co
       ->type_name("FILE");
   app.add_option("--debug", compile.debug, "show more, 1 to 7, as DEBUG does")->type_name("N");
   app.add_flag("--quiet", line.isQuiet, "do not say on a terminal what is being done");
+  app.add_option("--log-level", texts.logLevel,
+                 "what to say beside results: error, warning or info, all steps (warning)")
+      ->type_name("LEVEL");
 }
 
 static void addRunOptions(CLI::App &app, Texts &texts) {
@@ -183,7 +187,7 @@ static constexpr std::pair<const char *, const char *> kIgnoredVariables[] = {
 static void warnOfIgnoredVariables() {
   for (const auto &[name, remedy] : kIgnoredVariables)
     if (const char *text = getenv(name); text && *text && llvm::StringRef(text) != "0")
-      llvm::errs() << "kiln: " << name << "=" << text << ": has no effect; " << remedy << "\n";
+      logWarning((llvm::Twine(name) + "=" + text + ": has no effect; " + remedy).str());
 }
 
 /// What CLI11 found wrong, in the words of other errors.
@@ -228,15 +232,26 @@ static llvm::Error unexpected(const CLI::App &app, int argc, char **argv, const 
   return usageError("an argument was not expected", help);
 }
 
+static constexpr std::pair<llvm::StringLiteral, LogLevel> kLogLevels[] = {
+    {"error", LogLevel::Error}, {"warning", LogLevel::Warning}, {"info", LogLevel::Info}};
+
 static std::vector<OptionWords> optionWords() {
   OptionWords emits{"--emit", {}};
   for (const auto &[name, emit] : kEmits)
     emits.words.push_back(name.str());
-  return {emits, {"--device", deviceNames()}, {"--schedule", {"default", "classic"}}, {"--precision", {"f32", "bf16"}}};
+  return {emits,
+          {"--device", deviceNames()},
+          {"--schedule", {"default", "classic"}},
+          {"--precision", {"f32", "bf16"}},
+          {"--log-level", {"error", "warning", "info"}}};
 }
 
 static llvm::Error understand(CommandLine &line, const Texts &texts) {
   CompileOptions &compile = line.compile;
+  auto level = llvm::find_if(kLogLevels, [&](const auto &each) { return each.first == texts.logLevel; });
+  if (level == std::end(kLogLevels))
+    return usageError("--log-level " + texts.logLevel + ": no such level", "give error, warning or info");
+  line.logLevel = level->second;
   if (compile.triple == "armv7") // what people call the system that compilers call so
     compile.triple = "arm-linux-gnueabihf";
   if (llvm::Error error = parseCpus(texts.cpus, compile))
@@ -314,7 +329,6 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
     return noOpt.takeError();
   line.compile.debug = *debug;
   line.compile.pipeline.noOpt = *noOpt != 0;
-  warnOfIgnoredVariables();
 
   CLI::App app("kiln turns a model file into a program.", "kiln");
   app.set_version_flag("-v,--version", "kiln " KILN_VERSION);
@@ -451,5 +465,7 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
       return error;
   if (!compile && !line.compile.otherCpus.empty())
     return usageError("--mcpu " + texts.cpus + ": this machine is one CPU", "name one, or use kiln compile");
+  setLogLevel(line.logLevel);
+  warnOfIgnoredVariables();
   return line;
 }

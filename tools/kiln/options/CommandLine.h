@@ -3,6 +3,7 @@
 
 #include "Options.h"
 #include "tools/kiln/Flags.h"
+#include "tools/kiln/inspect/Log.h"
 
 #include <optional>
 
@@ -17,6 +18,7 @@ struct CommandLine {
   RunOptions run;
   VerifyOptions verify;
   FlagsOptions flags;
+  LogLevel logLevel = LogLevel::Warning;
   bool isQuiet = false;     ///< --quiet: no progress is shown
   bool timesStages = false; ///< --time-stages
 };

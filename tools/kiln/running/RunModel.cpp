@@ -1,5 +1,6 @@
 #include "RunModel.h"
 
+#include "support/DebugStream.h"
 #include "support/Error.h"
 #include "support/PlainText.h"
 
@@ -67,7 +68,7 @@ DType driver::storedDType(kiln_dtype dtype) {
   return dtype < static_cast<int>(kDTypes) ? static_cast<DType>(dtype) : DType::U8;
 }
 
-static void printLine(void *, const char *line) { llvm::errs() << plainText(line) << "\n"; }
+static void printLine(void *, const char *line) { debugStream() << plainText(line) << "\n"; }
 
 llvm::Expected<std::vector<HostTensor>> driver::runModel(const kiln_model &model, std::vector<HostTensor> &inputs,
                                                          int debug) {

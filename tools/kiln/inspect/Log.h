@@ -1,0 +1,28 @@
+//===- Log.h - What the command says beside results ---------------------------===//
+//
+// Results go to standard output; all else goes to standard error, by one library for log lines (spdlog): errors,
+// warnings and, where they are asked for, steps, each one line that begins "kiln: ", which has a colour on a terminal
+// alone; and DEBUG's listings, whose lines stand as they are. NO_COLOR in the environment does without colours.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+
+namespace kiln::driver {
+
+/// From the least to the most that is said.
+enum class LogLevel { Error, Warning, Info };
+
+/// Sends debugStream() to the log. To be called once, before something is said.
+void beginLog();
+
+/// LogLevel::Warning until it is called. Listings are said at any level.
+void setLogLevel(LogLevel level);
+
+/// One line without its end; control characters in it are made visible.
+void logError(llvm::StringRef text);
+void logWarning(llvm::StringRef text);
+void logInfo(llvm::StringRef text);
+
+} // namespace kiln::driver
