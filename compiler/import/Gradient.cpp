@@ -1,4 +1,10 @@
-//===- Gradient.cpp - The rule of each primitive ----------------------------===//
+//===- Gradient.cpp - The rule of each primitive -----------------------------===//
+// Derivatives go backwards through the graph of primitives: of few rules each (an expand's is a sum, a pad's a shrink,
+// a product's two products) all operators follow. Ops are visited after all that reads them, so that an op's derivative
+// is whole when its turn comes. Where a maximum is reached twice the parts share it; what has no derivative is refused
+// by name.
+//===----------------------------------------------------------------------------===//
+
 #include "import/Gradient.h"
 
 #include "import/DType.h"

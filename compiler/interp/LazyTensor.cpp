@@ -1,3 +1,10 @@
+//===- LazyTensor.cpp - Trees that are evaluated into arrays or accumulators ---===//
+// A tree is walked in tiles that the first cache holds. To hold it, its tiles are written one after the other. To
+// reduce it, a tile is added to accumulators which are one more strided array: its strides are 0 along what is summed.
+// Floats are summed in double, in several chains at a time; this is the judge of others' sums, so its error must be the
+// smaller one.
+//===----------------------------------------------------------------------------===//
+
 #include "interp/LazyTensor.h"
 #include "interp/Tiles.h"
 #include "ir/base/AluRows.h"

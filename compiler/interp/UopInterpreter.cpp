@@ -1,3 +1,11 @@
+//===- UopInterpreter.cpp - Items take turns, and each access is looked at ---===//
+// A group runs phase by phase: from one barrier to the next, each item in turn, so that what items write in a phase
+// would be seen or not by chance on a device. Each element of shared memory therefore remembers who touched it last, in
+// which phase, and how (MemoryLog); two items that touch it in one phase, one of them to write, are a race whatever the
+// order was. A read of what nobody wrote is told at the end of its phase only: until then it may turn out to be one
+// half of a race, which is the better message.
+//===----------------------------------------------------------------------------===//
+
 #include "interp/UopInterpreter.h"
 
 #include "interp/AccessLog.h"

@@ -1,3 +1,11 @@
+//===- LlvmHost.cpp - One function that calls the runtime, op by op ----------===//
+// The program is a list of calls with sizes worked out in between. Arrays that calls take lie in the frame, one for all
+// calls of a kind, as large as the largest asks for. Every call may fail: all of them lead to one block, which returns
+// the status of whichever did. Sizes are expressions, and what several have in common is computed once, where it is
+// first needed. Arithmetic on sizes looks for wrapping: a run whose sizes do not fit ends with an error, not with a
+// small buffer.
+//===----------------------------------------------------------------------------===//
+
 #include "render/LlvmHost.h"
 
 #include "render/LlvmAlu.h"

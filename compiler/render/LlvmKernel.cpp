@@ -1,3 +1,12 @@
+//===- LlvmKernel.cpp - Ranges become loops, and a few kernels several functions ---===//
+// A uop has about one instruction, so most of this is a switch. What takes thought is around it:
+// - A kernel is called through an entry of one form, with arrays of pointers and sizes. Its own function takes them one
+//   by one, each with what is known of it: aliasing, alignment, bounds. LLVM makes much of that.
+// - Lanes are chosen by then. LLVM's own vectoriser is kept out of loops where it would be wrong.
+// - Matrix registers are configured once a function. A kernel with products of two shapes keeps each loop of them in a
+//   function of its own, which is cut out at the end, when the blocks are whole (splitPhases).
+//===----------------------------------------------------------------------------===//
+
 #include "render/LlvmKernel.h"
 
 #include "render/IntegerBounds.h"

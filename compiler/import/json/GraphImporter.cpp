@@ -1,3 +1,10 @@
+//===- GraphImporter.cpp - Nodes in any order, names with one meaning --------===//
+// The document is checked against its schema before, so what can be wrong here is what a schema cannot say: names that
+// are not defined, or twice; nodes that need their own results; sizes that no input has. Nodes may stand in any order.
+// Each is imported after those that it reads, with a stack of open ones instead of recursion, since a chain of nodes
+// may be long.
+//===----------------------------------------------------------------------------===//
+
 #include "import/json/GraphImporter.h"
 
 #include "import/DType.h"

@@ -1,3 +1,10 @@
+//===- LiftTensorData.cpp - A walk over protobuf's wire format ---------------===//
+// A message is a list of fields, each a tag and a value, and a nested message is bytes with a length. So the walk goes
+// down only along the fields that lead to tensors (edges), copies all else as it stands, and puts in the place of a
+// tensor's data a field of 16 bytes: where it lies, and how much it is. Lengths of the messages around change with
+// that, so a message is written when its content is known. It reads what anybody may have made: no length is believed.
+//===----------------------------------------------------------------------------===//
+
 #include "import/onnx/LiftTensorData.h"
 
 #include "support/Error.h"

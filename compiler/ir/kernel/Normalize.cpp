@@ -1,3 +1,10 @@
+//===- Normalize.cpp - Kernels that do the same look the same ----------------===//
+// Two kernels are compiled once if they are equal as text, so what is left open is settled: axes that continue one
+// another in every view become one ([4, 8] read row by row is [32]), axes of one point go, those that are summed come
+// last, and a name says what is left: r_49_1280_320. What may be joined is what all views agree on, and all reduces
+// take together.
+//===----------------------------------------------------------------------------===//
+
 #include "ir/kernel/Normalize.h"
 
 #include "llvm/ADT/StringExtras.h"
