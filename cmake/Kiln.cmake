@@ -3,6 +3,13 @@
 if(KILN_SANITIZE)
   add_compile_options(-fsanitize=${KILN_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${KILN_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND KILN_SANITIZE MATCHES "address")
+    # As a library of its own, so that what is loaded before it can fail its allocations (test/injection).
+    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libclang_rt.asan-${CMAKE_SYSTEM_PROCESSOR}.so
+                    OUTPUT_VARIABLE KILN_ASAN_LIBRARY OUTPUT_STRIP_TRAILING_WHITESPACE)
+    cmake_path(GET KILN_ASAN_LIBRARY PARENT_PATH folder)
+    add_link_options(-shared-libasan -Wl,-rpath,${folder})
+  endif()
 endif()
 if(KILN_FUZZ)
   # The libraries tell the fuzzer what it reached.

@@ -27,10 +27,17 @@
 #include <unistd.h>
 
 extern char *program_invocation_short_name;
+#define NEXT(NAME) ((__typeof__(&NAME))dlsym(RTLD_NEXT, #NAME))
+
+#ifdef KILN_SANITIZED /* the sanitizer's library comes next, and libc's functions behind it */
+#define MEMORY_OF(LIBC, NAME) NEXT(NAME)
+#else
+#define MEMORY_OF(LIBC, NAME) LIBC
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
 void *__libc_realloc(void *old, size_t bytes);
 void *__libc_memalign(size_t alignment, size_t bytes);
+#endif
 
 enum kind { MEMORY, FILES, KILL, KINDS };
 static const char *const names[KINDS] = {"memory", "files", "kill"};
@@ -102,8 +109,6 @@ static bool fails(enum kind kind, int error) {
   return true;
 }
 
-#define NEXT(NAME) ((__typeof__(&NAME))dlsym(RTLD_NEXT, #NAME))
-
 static int (*real_main)(int, char **, char **);
 
 static void write_counts(void) {
@@ -152,18 +157,47 @@ int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv,
 
 /* ---- memory ---- */
 
-void *malloc(size_t bytes) { return fails(MEMORY, ENOMEM) ? NULL : __libc_malloc(bytes); }
-void *calloc(size_t count, size_t bytes) { return fails(MEMORY, ENOMEM) ? NULL : __libc_calloc(count, bytes); }
-void *realloc(void *old, size_t bytes) { return fails(MEMORY, ENOMEM) ? NULL : __libc_realloc(old, bytes); }
+void *malloc(size_t bytes) { return fails(MEMORY, ENOMEM) ? NULL : MEMORY_OF(__libc_malloc, malloc)(bytes); }
+void *calloc(size_t count, size_t bytes) {
+  return fails(MEMORY, ENOMEM) ? NULL : MEMORY_OF(__libc_calloc, calloc)(count, bytes);
+}
+void *realloc(void *old, size_t bytes) {
+  return fails(MEMORY, ENOMEM) ? NULL : MEMORY_OF(__libc_realloc, realloc)(old, bytes);
+}
 void *aligned_alloc(size_t alignment, size_t bytes) {
-  return fails(MEMORY, ENOMEM) ? NULL : __libc_memalign(alignment, bytes);
+  return fails(MEMORY, ENOMEM) ? NULL : MEMORY_OF(__libc_memalign, aligned_alloc)(alignment, bytes);
 }
 int posix_memalign(void **memory, size_t alignment, size_t bytes) {
   if (fails(MEMORY, ENOMEM))
     return ENOMEM;
+#ifdef KILN_SANITIZED
+  return NEXT(posix_memalign)(memory, alignment, bytes);
+#else
   *memory = __libc_memalign(alignment, bytes);
   return *memory ? 0 : ENOMEM;
+#endif
 }
+
+#ifdef KILN_SANITIZED
+/* C++'s new, by its names in the ABI: a sanitizer has its own, which do not call malloc. */
+void (*_ZSt15get_new_handlerv(void))(void);
+#define NEW(NAME, PARAMETERS, ...)                                                                                     \
+  void *NAME PARAMETERS;                                                                                               \
+  void *NAME PARAMETERS {                                                                                              \
+    if (fails(MEMORY, ENOMEM))                                                                                         \
+      _ZSt15get_new_handlerv()();                                                                                      \
+    return NEXT(NAME)(__VA_ARGS__);                                                                                    \
+  }
+NEW(_Znwm, (size_t bytes), bytes)
+NEW(_Znam, (size_t bytes), bytes)
+NEW(_ZnwmSt11align_val_t, (size_t bytes, size_t alignment), bytes, alignment)
+NEW(_ZnamSt11align_val_t, (size_t bytes, size_t alignment), bytes, alignment)
+#define NEW_OR_NULL(NAME, PARAMETERS, ...)                                                                             \
+  void *NAME PARAMETERS;                                                                                               \
+  void *NAME PARAMETERS { return fails(MEMORY, ENOMEM) ? NULL : NEXT(NAME)(__VA_ARGS__); }
+NEW_OR_NULL(_ZnwmRKSt9nothrow_t, (size_t bytes, const void *tag), bytes, tag)
+NEW_OR_NULL(_ZnamRKSt9nothrow_t, (size_t bytes, const void *tag), bytes, tag)
+#endif
 
 /* ---- files ---- */
 
