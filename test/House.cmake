@@ -6,6 +6,9 @@ foreach(check format includes passes commits)
 endforeach()
 add_test(NAME house/tidy COMMAND ${PROJECT_SOURCE_DIR}/tools/check tidy --all --build ${PROJECT_BINARY_DIR})
 set_tests_properties(house/tidy PROPERTIES LABELS tidy TIMEOUT 3600 PROCESSORS 2)
+# What is worked on, in every run of all tests: few files, for two minutes at most.
+add_test(NAME house/tidy-recent COMMAND ${PROJECT_SOURCE_DIR}/tools/check tidy --recent 5 --build ${PROJECT_BINARY_DIR})
+set_tests_properties(house/tidy-recent PROPERTIES PROCESSORS 2 SKIP_REGULAR_EXPRESSION "SKIPPED: ")
 add_test(NAME house/checks-can-fail COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/house/check_test.py)
 add_test(NAME house/show-digit
   COMMAND ${PROJECT_SOURCE_DIR}/samples/mnist/show.py input_0.npy output_0.npy

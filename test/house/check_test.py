@@ -176,13 +176,13 @@ class Commits(Tree):
 
 
 class Tidy(Tree):
-    def problems(self, name, text):
+    def problems(self, name, text, seconds=None):
         shutil.copy(os.path.join(ROOT, ".clang-tidy"), self.root)
         build = os.path.join(self.root, "build")
         file = os.path.join(self.root, name)
         unit = {"directory": self.root, "file": file, "command": f"clang++-22 -std=c++20 -o a.o -c {file}"}
         self.write({name: text, "build/compile_commands.json": json.dumps([unit])})
-        return tidy.check(self.root, build, None)
+        return tidy.check(self.root, build, None, seconds)
 
     def test_finds_a_likely_bug(self):
         problems = self.problems("compiler/a.cpp", "double half(int a) { return a / 2; }\n")
@@ -197,6 +197,30 @@ class Tidy(Tree):
         self.write({"compiler/ours.h": bad, "compiler/made.h.inc": bad})
         self.assertEqual(self.problems("compiler/d.cpp", '#include "made.h.inc"\n'), [])
         self.assertIn("ours.h", self.problems("compiler/d.cpp", '#include "ours.h"\n')[0])
+
+    def test_knows_what_the_last_commits_changed(self):
+        def commit(subject, *paths):
+            self.write({path: subject for path in paths})
+            who = ("-c", "user.name=a", "-c", "user.email=a", "-c", "commit.gpgsign=false", "-c", "core.hooksPath=/dev/null")
+            commits.git(self.root, "add", "-A")
+            self.assertEqual(commits.git(self.root, *who, "commit", "-q", "-m", subject).returncode, 0)
+
+        self.assertIn("no history", tidy.recent(self.root, 5)[1])
+        commits.git(self.root, "init", "-q", "-b", "main")
+        commit("one", "a.cpp", "b.cpp", "c.md")
+        commit("two", "b.cpp", "d.h")
+        self.assertEqual(tidy.recent(self.root, 5), (["b.cpp"], ""))
+        commits.git(self.root, "checkout", "-q", "-b", "own")
+        commit("three", "a.cpp", "e.c")
+        commit("four", "f.cpp")
+        self.assertEqual(tidy.recent(self.root, 5)[0], ["f.cpp", "a.cpp", "e.c"])
+        self.assertEqual(tidy.recent(self.root, 2)[0], ["f.cpp", "a.cpp"])
+        os.remove(os.path.join(self.root, "f.cpp"))
+        self.assertEqual(tidy.recent(self.root, 1)[0], ["a.cpp"])
+
+    def test_ends_in_time(self):
+        problems = self.problems("compiler/a.cpp", "double half(int a) { return a / 2; }\n", seconds=0)
+        self.assertEqual(problems, [])
 
     def test_passes_clean_code(self):
         self.assertEqual(self.problems("compiler/c.cpp", "int half(int a) { return a / 2; }\n"), [])

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import time
 
@@ -57,8 +58,33 @@ def key(root, build, unit, read, version):
     return digest.hexdigest()
 
 
-def check(root, build, files):
-    """Returns the problems, one line each; `files` are paths below root, and None means every unit of the build."""
+def recent(root, most):
+    """The sources, `most` at the most, that the branch's own commits changed last; None, and why, where nobody knows.
+
+    On the main branch these are those of its last commit.
+    """
+
+    def git(*arguments):
+        run = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True)
+        return run.stdout if run.returncode == 0 else None
+
+    if not shutil.which(CLANG_TIDY):
+        return None, f"there is no {CLANG_TIDY}"
+    head = git("rev-parse", "HEAD")
+    if head is None:
+        return None, "the sources have no history"
+    base = next(filter(None, (git("merge-base", "HEAD", main) for main in ("main", "origin/main"))), head)
+    commits = ["-1"] if base == head else [f"{base.strip()}..HEAD"]
+    changed = git("log", "--first-parent", "--no-renames", "--format=", "--name-only", "--diff-filter=AM", *commits)
+    files = dict.fromkeys(path for path in (changed or "").splitlines() if path.endswith((".c", ".cpp")))
+    return [path for path in files if os.path.isfile(os.path.join(root, path))][:most], ""
+
+
+def check(root, build, files, seconds=None):
+    """Returns the problems, one line each; `files` are paths below root, and None means every unit of the build.
+
+    What is not done within `seconds` is not looked at, and a line is printed of it.
+    """
     database = os.path.join(build, "compile_commands.json")
     if not os.path.isfile(database):
         return [f"no {database}: configure first, cmake --preset release"]
@@ -71,6 +97,7 @@ def check(root, build, files):
         wanted = {os.path.join(root, file) for file in files}
         units = {path: unit for path, unit in units.items() if path in wanted}
 
+    begin = time.monotonic()
     version = subprocess.run([CLANG_TIDY, "--version"], capture_output=True, check=True).stdout
     known = dependencies(build)
     os.makedirs(CACHE, exist_ok=True)
@@ -81,7 +108,15 @@ def check(root, build, files):
         if clean and os.path.exists(clean):
             os.utime(clean)
             return []
-        done = subprocess.run([CLANG_TIDY, "-p", build, "--quiet", path], capture_output=True, text=True)
+        # A file that is not begun in time has none left.
+        left = None if seconds is None else begin + seconds - time.monotonic()
+        try:
+            if left is not None and left <= 0:
+                raise subprocess.TimeoutExpired(CLANG_TIDY, seconds)
+            done = subprocess.run([CLANG_TIDY, "-p", build, "--quiet", path], capture_output=True, text=True, timeout=left)
+        except subprocess.TimeoutExpired:
+            print(f"{os.path.relpath(path, root)}: not looked at within {seconds} seconds")
+            return []
         if done.returncode == 0:
             if clean:
                 open(clean, "w", encoding="utf-8").close()
