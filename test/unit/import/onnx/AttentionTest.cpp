@@ -201,7 +201,8 @@ TEST_CASE("RotaryEmbedding turns halves or neighbours, and leaves the rest") {
     parts.with("interleaved", int(interleaved)).with("rotary_embedding_dim", 4);
     return parts;
   };
-  for (auto [interleaved, turned] : {std::pair(false, Floats{-3, -4, 1, 2, 5}), {true, Floats{-2, 1, -4, 3, 5}}}) {
+  for (const auto &[interleaved, turned] :
+       {std::pair(false, Floats{-3, -4, 1, 2, 5}), {true, Floats{-2, 1, -4, 3, 5}}}) {
     CHECK(rotate(interleaved).ints({1, 1}, {1}).output() == turned);
   }
 }
