@@ -1,5 +1,5 @@
 # The tests that run programs: test/lit/<stage>, test/e2e, test/error. One suite, so that they share tools and features.
-# `lit test/lit/view/fold-reshape.mlir` works too: it takes the programs of the folder build/, or of $KILN_BUILD.
+# `lit test/lit/view/fold-movement.mlir` works too: it takes the programs of the folder build/, or of $KILN_BUILD.
 
 import ctypes
 import glob
