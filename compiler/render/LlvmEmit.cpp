@@ -44,30 +44,17 @@ static llvm::Expected<Bytes> compileTo(target::MachineFile file, llvm::StringRef
   return bytes;
 }
 
-static llvm::Expected<Bytes> compileKernelTo(target::MachineFile file, uop::FuncOp kernel, const target::Cpu &cpu,
-                                             target::OptLevel level, size_t number = 0) {
-  return compileTo(file, kernel.getSymName(), cpu, level, [&](llvm::Module &module) {
-    shareEntry(renderKernel(kernel, cpu, module), entryName(kernel, number));
-  });
-}
-
 static ObjectBuffer makeBuffer(Bytes bytes, llvm::StringRef name) {
   return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), name, /*RequiresNullTerminator=*/false);
 }
 
 llvm::Expected<ObjectBuffer> render::compileKernel(uop::FuncOp kernel, const target::Cpu &cpu, target::OptLevel level,
                                                    size_t number) {
-  llvm::Expected<Bytes> bytes = compileKernelTo(target::MachineFile::Object, kernel, cpu, level, number);
+  auto fill = [&](llvm::Module &module) { shareEntry(renderKernel(kernel, cpu, module), entryName(kernel, number)); };
+  llvm::Expected<Bytes> bytes = compileTo(target::MachineFile::Object, kernel.getSymName(), cpu, level, fill);
   if (!bytes)
     return bytes.takeError();
   return makeBuffer(std::move(*bytes), kernel.getSymName());
-}
-
-llvm::Expected<std::string> render::kernelAssembly(uop::FuncOp kernel, const target::Cpu &cpu, target::OptLevel level) {
-  llvm::Expected<Bytes> bytes = compileKernelTo(target::MachineFile::Assembly, kernel, cpu, level);
-  if (!bytes)
-    return bytes.takeError();
-  return std::string(bytes->begin(), bytes->end());
 }
 
 /// For whom code is made that belongs to all versions.

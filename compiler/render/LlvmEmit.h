@@ -35,7 +35,4 @@ llvm::Expected<std::vector<ObjectBuffer>> compileParts(llvm::ArrayRef<Version> v
 llvm::Expected<ObjectBuffer> compileKernel(uop::FuncOp kernel, const target::Cpu &cpu, target::OptLevel level,
                                            size_t number = 0);
 
-/// One kernel as assembly: what a listing shows.
-llvm::Expected<std::string> kernelAssembly(uop::FuncOp kernel, const target::Cpu &cpu, target::OptLevel level);
-
 } // namespace kiln::render
