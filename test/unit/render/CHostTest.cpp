@@ -1,4 +1,5 @@
 // Models as C: compiled by gcc and clang with every warning an error, and run by the real runtime.
+#include "AddKernel.h"
 #include "RunModel.h"
 
 #include "render/CHost.h"
@@ -9,24 +10,8 @@ using namespace kiln;
 
 namespace {
 
-// Adds b[0] to every a, a chunk an element.
-constexpr llvm::StringLiteral kAdd = R"(
-uop.func @E_n(%out: !uop.ptr<f32, global>, %a: !uop.ptr<f32, global>, %b: !uop.ptr<f32, global>, %n: i32)
-    attributes {sizes = #kiln.dims<["n{0..1000}"]>, grid = #kiln.dims<["n{0..1000}"]>, local = array<i64: 1>,
-                operations = #kiln.expr<"n{0..1000}">, bytes = #kiln.expr<0>} {
-  %i = uop.special chunk 0 <"n{0..1000}"> : i32
-  %zero = uop.const 0 : i32
-  %x = uop.load %a[%i : i32] : !uop.ptr<f32, global> -> f32
-  %y = uop.load %b[%zero : i32] : !uop.ptr<f32, global> -> f32
-  %z = uop.alu add %x, %y : (f32, f32) -> f32
-  uop.store %z, %out[%i : i32] : f32, !uop.ptr<f32, global>
-  uop.yield
-})";
-constexpr llvm::StringLiteral kVector = R"(tensor<?xf32, #kiln.dims<["n{0..1000}"]>>)";
-constexpr llvm::StringLiteral kSymbol = R"(#kiln.symbol<"n", 0 to 1000, default 4>)";
-
 std::string addModel(llvm::StringRef attributes, llvm::StringRef body) {
-  return (kAdd + "\nhost.program @model attributes {" + attributes + ", symbols = [" + kSymbol +
+  return (test::kAddKernel + "\nhost.program @model attributes {" + attributes + ", symbols = [" + test::kAddSymbol +
           "]} {\n^bb0(%n: i64):\n" + body + "\nhost.done\n}\n")
       .str();
 }
@@ -81,12 +66,12 @@ void r_2(int* restrict data0, const int* restrict data1, const int* restrict dat
 }
 
 TEST_CASE("a size that comes with the inputs, and a weight") {
-  std::string text =
-      addModel(("inputs = [#host.port<\"a\", " + kVector + ">], outputs = [#host.port<\"sum\", " + kVector + R"(>],
+  std::string text = addModel((llvm::Twine("inputs = [#host.port<\"a\", ") + test::kAddVector +
+                               ">], outputs = [#host.port<\"sum\", " + test::kAddVector + R"(>],
     weights = [#host.weight<"pad", tensor<3xi8>, dense<[1, 2, 3]> : tensor<3xi8>>,
                #host.weight<"w", tensor<1xf32>, dense<2.5> : tensor<1xf32>>])")
-                   .str(),
-               R"(
+                                  .str(),
+                              R"(
   %a = host.input 0
   %w = host.weight 1
   %out = host.output 0 dims(%n)
@@ -103,10 +88,10 @@ TEST_CASE("a size that comes with the inputs, and a weight") {
 }
 
 TEST_CASE("a loop whose trip count is data, a branch, a check that can fail") {
-  std::string text = addModel(("inputs = [#host.port<\"a\", " + kVector + R"(>,
+  std::string text = addModel((llvm::Twine("inputs = [#host.port<\"a\", ") + test::kAddVector + R"(>,
               #host.port<"trips", tensor<1xf32>, dense<3.0> : tensor<1xf32>>],
     outputs = [#host.port<"sum", )" +
-                               kVector +
+                               test::kAddVector +
                                R"(>],
     weights = [#host.weight<"w", tensor<1xf32>, dense<1.0> : tensor<1xf32>>])")
                                   .str(),

@@ -2,38 +2,21 @@
 #include "TextModel.h"
 
 #include "runtime/device/cpu/cpu.h"
+#include "test/unit/render/AddKernel.h"
 
 #include <catch2/catch.hpp>
 
-using kiln::test::TextModel;
-
-namespace {
-// Adds b to every a of n, a chunk an element.
-constexpr char kAddKernel[] = R"(
-  uop.func @E_n(%out: !uop.ptr<f32, global>, %a: !uop.ptr<f32, global>, %b: !uop.ptr<f32, global>, %n: i32)
-      attributes {sizes = #kiln.dims<["n{0..1000}"]>, grid = #kiln.dims<["n{0..1000}"]>, local = array<i64: 1>,
-                  operations = #kiln.expr<"n{0..1000}">, bytes = #kiln.expr<0>} {
-    %i = uop.special chunk 0 <"n{0..1000}"> : i32
-    %zero = uop.const 0 : i32
-    %x = uop.load %a[%i : i32] : !uop.ptr<f32, global> -> f32
-    %y = uop.load %b[%zero : i32] : !uop.ptr<f32, global> -> f32
-    %z = uop.alu add %x, %y : (f32, f32) -> f32
-    uop.store %z, %out[%i : i32] : f32, !uop.ptr<f32, global>
-    uop.yield
-  })";
-constexpr char kPort[] = "tensor<?xf32, #kiln.dims<[\"n{0..1000}\"]>>";
-constexpr char kSymbol[] = "#kiln.symbol<\"n\", 0 to 1000, default 4>";
-} // namespace
+using kiln::test::kAddKernel, kiln::test::kAddVector, kiln::test::kAddSymbol, kiln::test::TextModel;
 
 TEST_CASE("a model with a symbol, a weight and a stored default") {
   TextModel model(std::string(kAddKernel) + R"(
     host.program @model attributes {
         inputs = [#host.port<"a", )" +
-                  kPort + R"(>], outputs = [#host.port<"sum", )" + kPort + R"(>],
+                  kAddVector + R"(>], outputs = [#host.port<"sum", )" + kAddVector + R"(>],
         weights = [#host.weight<"pad", tensor<3xi8>, dense<[1, 2, 3]> : tensor<3xi8>>,
                    #host.weight<"w", tensor<1xf32>, dense<2.5> : tensor<1xf32>>],
         symbols = [)" +
-                  kSymbol + R"(]} {
+                  kAddSymbol + R"(]} {
     ^bb0(%n: i64):
       %a = host.input 0
       %w = host.weight 1
@@ -51,11 +34,11 @@ TEST_CASE("a loop of the host program: the trip count is data, memory is carried
   TextModel model(std::string(kAddKernel) + R"(
     host.program @model attributes {
         inputs = [#host.port<"a", )" +
-                  kPort + R"(>, #host.port<"trips", tensor<1xi64>, dense<3> : tensor<1xi64>>],
+                  kAddVector + R"(>, #host.port<"trips", tensor<1xi64>, dense<3> : tensor<1xi64>>],
         outputs = [#host.port<"sum", )" +
-                  kPort + R"(>],
+                  kAddVector + R"(>],
         weights = [#host.weight<"w", tensor<1xf32>, dense<1.0> : tensor<1xf32>>], symbols = [)" +
-                  kSymbol + R"(]} {
+                  kAddSymbol + R"(]} {
     ^bb0(%n: i64):
       %a = host.input 0
       %w = host.weight 0
@@ -102,7 +85,7 @@ TEST_CASE("the tables of a model read through the runtime's header") {
         weights = [#host.weight<"a", tensor<3xi8>, dense<[1, 2, 3]> : tensor<3xi8>>,
                    #host.weight<"b", tensor<2x1xf32>, dense<[[2.5], [3.5]]> : tensor<2x1xf32>>],
         symbols = [)" +
-                 kSymbol + R"(]} {
+                 kAddSymbol + R"(]} {
     ^bb0(%n: i64):
       host.done
     })");
@@ -154,10 +137,10 @@ TEST_CASE("two models are loaded at once") {
   auto text = [](const char *value) {
     return std::string(kAddKernel) + R"(
     host.program @model attributes {inputs = [#host.port<"a", )" +
-           kPort + R"(>], outputs = [#host.port<"s", )" + kPort +
+           kAddVector + R"(>], outputs = [#host.port<"s", )" + kAddVector +
            R"(>], weights = [#host.weight<"w", tensor<1xf32>, dense<)" + value + R"(> : tensor<1xf32>>],
         symbols = [)" +
-           kSymbol + R"(]} {
+           kAddSymbol + R"(]} {
     ^bb0(%n: i64):
       %a = host.input 0
       %w = host.weight 0
