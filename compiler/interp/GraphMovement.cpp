@@ -95,47 +95,54 @@ GraphEvaluator::Result GraphEvaluator::one(graph::ExpandOp op) {
   return LazyTensor::held((*input)->dtype, (*input)->data, (*input)->map.expand(*dims));
 }
 
+/// What an op says of both ends of each axis.
+static llvm::Expected<std::pair<Dims, Dims>> endsOf(const Symbols &symbols, DimsAttr low, DimsAttr high) {
+  llvm::Expected<Dims> first = symbols.evaluate(low.getSizes());
+  if (!first)
+    return first.takeError();
+  llvm::Expected<Dims> second = symbols.evaluate(high.getSizes());
+  if (!second)
+    return second.takeError();
+  return std::pair(std::move(*first), std::move(*second));
+}
+
 GraphEvaluator::Result GraphEvaluator::one(graph::PadOp op) {
-  llvm::Expected<Dims> low = symbols_.evaluate(op.getLow().getSizes());
-  if (!low)
-    return low.takeError();
-  llvm::Expected<Dims> high = symbols_.evaluate(op.getHigh().getSizes());
-  if (!high)
-    return high.takeError();
+  llvm::Expected<std::pair<Dims, Dims>> ends = endsOf(symbols_, op.getLow(), op.getHigh());
+  if (!ends)
+    return ends.takeError();
+  const auto &[low, high] = *ends;
   Result input = held(op.getInput());
   if (!input)
     return input;
   Dims dims = (*input)->dims, end;
   for (size_t axis = 0; axis < dims.size(); ++axis) {
-    if ((*low)[axis] < 0 || (*high)[axis] < 0)
+    if (low[axis] < 0 || high[axis] < 0)
       return failure("an amount of padding is negative");
-    end.push_back((*low)[axis] + dims[axis]);
-    dims[axis] = end.back() + (*high)[axis];
+    end.push_back(low[axis] + dims[axis]);
+    dims[axis] = end.back() + high[axis];
   }
   unsigned bytes = byteSize((*input)->dtype);
   llvm::Expected<std::shared_ptr<char>> memory = allocate(elementCount(dims), bytes, limit_);
   if (!memory)
     return memory.takeError();
   Strided map = Strided::rowMajor(dims);
-  copyElements(memory->get(), map.shrink(*low, end), (*input)->data.get(), (*input)->map, bytes);
+  copyElements(memory->get(), map.shrink(low, end), (*input)->data.get(), (*input)->map, bytes);
   return LazyTensor::held((*input)->dtype, std::move(*memory), std::move(map));
 }
 
 GraphEvaluator::Result GraphEvaluator::one(graph::ShrinkOp op) {
-  llvm::Expected<Dims> begin = symbols_.evaluate(op.getBegin().getSizes());
-  if (!begin)
-    return begin.takeError();
-  llvm::Expected<Dims> end = symbols_.evaluate(op.getEnd().getSizes());
-  if (!end)
-    return end.takeError();
+  llvm::Expected<std::pair<Dims, Dims>> ends = endsOf(symbols_, op.getBegin(), op.getEnd());
+  if (!ends)
+    return ends.takeError();
+  const auto &[begin, end] = *ends;
   Result input = held(op.getInput());
   if (!input)
     return input;
-  for (auto [size, from, to] : llvm::zip((*input)->dims, *begin, *end))
+  for (auto [size, from, to] : llvm::zip((*input)->dims, begin, end))
     if (from < 0 || from > to || to > size)
       return failure("[" + llvm::Twine(from) + ", " + llvm::Twine(to) + ") is not within an axis of size " +
                      llvm::Twine(size));
-  return LazyTensor::held((*input)->dtype, (*input)->data, (*input)->map.shrink(*begin, *end));
+  return LazyTensor::held((*input)->dtype, (*input)->data, (*input)->map.shrink(begin, end));
 }
 
 GraphEvaluator::Result GraphEvaluator::one(graph::FlipOp op) {
