@@ -10,6 +10,7 @@
 
 #include "passes/lower/KernelLowering.h"
 
+#include "ir/host/LaunchSizes.h"
 #include "ir/uop/LaunchCost.h"
 
 using namespace kiln;
@@ -24,17 +25,7 @@ namespace kiln {
 /// The values of the sizes that a launch passes, by symbol.
 static void completeLaunch(host::LaunchOp launch, uop::FuncOp func) {
   OpBuilder builder(launch);
-  Location loc = launch.getLoc();
-  auto evaluate = [&](Expr expr) -> Value {
-    if (expr.isConst())
-      return arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(expr.constant()));
-    SmallVector<Value> values;
-    expr.forEachVariable([&](Expr symbol) {
-      auto symbols = func.getSizes().getSizes();
-      values.push_back(launch.getSizes()[llvm::find(symbols, symbol) - symbols.begin()]);
-    });
-    return host::EvalOp::create(builder, loc, builder.getI64Type(), ExprAttr::get(builder.getContext(), expr), values);
-  };
+  auto evaluate = [&](Expr expr) { return host::evaluate(builder, launch, func.getSizes().getSizes(), expr); };
   SmallVector<Value> grid = llvm::map_to_vector(func.getGrid().getSizes(), evaluate);
   launch.getGridMutable().assign(grid);
   launch.getOperationsMutable().assign(evaluate(uop::modelOperationsOf(func)));

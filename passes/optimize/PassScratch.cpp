@@ -8,6 +8,8 @@
 
 #include "passes/Passes.h"
 
+#include "ir/host/LaunchSizes.h"
+
 #include "mlir/IR/Builders.h"
 
 using namespace kiln;
@@ -32,17 +34,7 @@ static void passScratch(host::LaunchOp launch, kernel::FuncOp func) {
   for (auto [index, elements] : llvm::enumerate(scratch)) {
     Type element = cast<kernel::BufferType>(func.getArgument(first + index).getType()).getElement();
     Expr bytes = chunks * elements * int64_t(byteSize(element));
-    SmallVector<Value> values;
-    bytes.forEachVariable([&](Expr symbol) {
-      auto symbols = func.getSizes().getSizes();
-      values.push_back(launch.getSizes()[llvm::find(symbols, symbol) - symbols.begin()]);
-    });
-    Value size;
-    if (bytes.isConst())
-      size = arith::ConstantOp::create(builder, launch.getLoc(), builder.getI64IntegerAttr(bytes.constant()));
-    else
-      size = host::EvalOp::create(builder, launch.getLoc(), builder.getI64Type(),
-                                  ExprAttr::get(builder.getContext(), bytes), values);
+    Value size = host::evaluate(builder, launch, func.getSizes().getSizes(), bytes);
     Value slice = host::AllocOp::create(builder, launch.getLoc(), host::SliceType::get(builder.getContext()), size);
     launch.getBuffersMutable().append(slice);
     if (!isa<host::ProgramOp>(launch->getParentOp())) {

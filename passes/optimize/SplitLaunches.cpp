@@ -11,6 +11,7 @@
 
 #include "passes/Passes.h"
 
+#include "ir/host/LaunchSizes.h"
 #include "ir/kernel/MatrixProduct.h"
 #include "ir/kernel/Normalize.h"
 #include "ir/kernel/Walk.h"
@@ -355,16 +356,7 @@ void LaunchSplitter::fillBefore(host::LaunchOp launch, const Producer &producer)
     addBuffer(launch, position, pack(launch, producer, *weights));
     return;
   }
-  SmallVector<Value> values;
-  producer.bytes.forEachVariable([&](Expr symbol) {
-    auto symbols = producer.func.getSizes().getSizes();
-    values.push_back(launch.getSizes()[llvm::find(symbols, symbol) - symbols.begin()]);
-  });
-  Value bytes =
-      producer.bytes.isConst()
-          ? arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(producer.bytes.constant())).getResult()
-          : host::EvalOp::create(builder, loc, builder.getI64Type(),
-                                 ExprAttr::get(builder.getContext(), producer.bytes), values);
+  Value bytes = host::evaluate(builder, launch, producer.func.getSizes().getSizes(), producer.bytes);
   Value memory = host::AllocOp::create(builder, loc, host::SliceType::get(builder.getContext()), bytes);
   SmallVector<Value> buffers{memory};
   for (unsigned input : producer.inputs)

@@ -1,0 +1,14 @@
+//===- LaunchSizes.h - Numbers that follow from a launch's sizes ------------------===//
+#pragma once
+
+#include "ir/host/Host.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace kiln::host {
+
+/// The value of `expr`, made where `builder` stands. `symbols` are the sizes that the launch's kernel takes, in their
+/// order.
+mlir::Value evaluate(mlir::OpBuilder &builder, LaunchOp launch, llvm::ArrayRef<view::Expr> symbols, view::Expr expr);
+
+} // namespace kiln::host
