@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/Pipeline.h"
 
 #include "ir/base/Target.h"
 
@@ -19,14 +20,15 @@ static bool isMovement(Operation *op) {
   return isa<graph::ReshapeOp, graph::ExpandOp, graph::PermuteOp, graph::FlipOp, graph::PadOp, graph::ShrinkOp>(op);
 }
 
-/// What a launch and its kernel do not agree on.
-static llvm::StringRef violation(host::LaunchOp launch, SymbolTableCollection &symbols) {
-  auto kernel = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(launch, launch.getKernelAttr());
-  if (!kernel)
-    return "a launch names no kernel";
-  size_t buffers =
-      llvm::count_if(kernel.getArgumentTypes(), [](Type type) { return isa<kernel::BufferType, uop::PtrType>(type); });
-  return launch.getBuffers().size() == buffers ? "" : "a launch does not pass the buffers that its kernel takes";
+/// The kernel of a launch; null where none has the name.
+static FunctionOpInterface kernelOf(host::LaunchOp launch, SymbolTableCollection &symbols) {
+  return symbols.lookupNearestSymbolFrom<FunctionOpInterface>(launch, launch.getKernelAttr());
+}
+
+static bool passesBuffers(host::LaunchOp launch, SymbolTableCollection &symbols) {
+  size_t buffers = llvm::count_if(kernelOf(launch, symbols).getArgumentTypes(),
+                                  [](Type type) { return isa<kernel::BufferType, uop::PtrType>(type); });
+  return launch.getBuffers().size() == buffers;
 }
 
 /// Whether an op of the host program stands for a port or weight that there is.
@@ -46,26 +48,33 @@ static bool namesWhatThereIs(Operation *op) {
   return port.getType().getRank() == int64_t(output.getDims().size());
 }
 
-/// What a weight and the recipe that it names do not agree on.
-static llvm::StringRef violation(host::ProgramOp program, SymbolTableCollection &symbols) {
-  for (auto weight : program.getWeights().getAsRange<host::WeightAttr>()) {
+/// The module of the recipe that makes a weight, with its program; null where there is none.
+static host::ProgramOp recipeOf(host::ProgramOp program, graph::RecipeAttr data, SymbolTableCollection &symbols) {
+  // Inside the module that has the weight, or, where that is a recipe of another's result, beside it.
+  auto name = StringAttr::get(program.getContext(), data.getModel());
+  auto recipe = symbols.lookupNearestSymbolFrom<ModuleOp>(program, name);
+  if (Operation *around = program->getParentOp()->getParentOp(); !recipe && around)
+    recipe = symbols.lookupNearestSymbolFrom<ModuleOp>(around, name);
+  if (!recipe || recipe.getOps<host::ProgramOp>().empty())
+    return {};
+  return *recipe.getOps<host::ProgramOp>().begin();
+}
+
+/// Whether all weights that are recipes' are so as `holds` has it, asked with the recipe's program.
+static bool
+eachRecipe(host::ProgramOp program, SymbolTableCollection &symbols,
+           llvm::function_ref<bool(host::WeightAttr weight, graph::RecipeAttr data, host::ProgramOp recipe)> holds) {
+  return llvm::all_of(program.getWeights().getAsRange<host::WeightAttr>(), [&](host::WeightAttr weight) {
     auto data = dyn_cast<graph::RecipeAttr>(weight.getData());
-    if (!data)
-      continue;
-    // Inside the module that has the weight, or, where that is a recipe of another's result, beside it.
-    auto name = StringAttr::get(program.getContext(), data.getModel());
-    auto recipe = symbols.lookupNearestSymbolFrom<ModuleOp>(program, name);
-    if (Operation *around = program->getParentOp()->getParentOp(); !recipe && around)
-      recipe = symbols.lookupNearestSymbolFrom<ModuleOp>(around, name);
-    if (!recipe || recipe.getOps<host::ProgramOp>().empty())
-      return "a weight's recipe is no module with a program";
-    ArrayAttr outputs = (*recipe.getOps<host::ProgramOp>().begin()).getOutputs();
-    bool makesIt = data.getOutput() >= 0 && data.getOutput() < int64_t(outputs.size()) &&
-                   cast<host::PortAttr>(outputs[data.getOutput()]).getType() == weight.getType();
-    if (!makesIt)
-      return "a weight's recipe does not make it";
-  }
-  return "";
+    return !data || holds(weight, data, recipeOf(program, data, symbols));
+  });
+}
+
+/// Whether an output of a recipe's program is the weight that it is said to make.
+static bool makes(host::ProgramOp recipe, graph::RecipeAttr data, host::WeightAttr weight) {
+  ArrayAttr outputs = recipe.getOutputs();
+  return data.getOutput() >= 0 && data.getOutput() < int64_t(outputs.size()) &&
+         cast<host::PortAttr>(outputs[data.getOutput()]).getType() == weight.getType();
 }
 
 /// Whether a matrix or dot instruction is one of the target's, and takes operands like these.
@@ -87,45 +96,79 @@ static bool isOfTarget(Operation *op) {
   });
 }
 
-/// What `op` breaks of the stage's guarantees; empty when nothing.
-static llvm::StringRef violation(llvm::StringRef stage, Operation *op, SymbolTableCollection &symbols) {
-  llvm::StringRef dialect = op->getName().getDialectNamespace();
-  if (stage == "view") {
-    if (isMovement(op))
-      return "a movement op is left";
-    if (auto view = dyn_cast<graph::ViewOp>(op); view && view.getInput().getDefiningOp<graph::ViewOp>())
-      return "a view reads a view";
-  }
-  if (stage == "schedule" || stage == "optimize" || stage == "lower")
-    if (dialect == "graph" || dialect == "func")
-      return "a tensor op is left";
-  if (stage == "lower" && dialect == "kernel")
-    return "a kernel is not lowered";
-  if (auto alu = dyn_cast<uop::AluOp>(op); alu && stage == "lower" && alu.getKind().getValue() == Alu::THREEFRY)
-    return "a row is left that no device has";
-  if (stage == "lower" && isa<uop::WmmaOp, uop::DotOp>(op) && !isOfTarget(op))
-    return "a product is by no instruction that the target has for its operands";
-  if (!namesWhatThereIs(op))
-    return "a port or weight is used that the program does not have";
-  if (auto launch = dyn_cast<host::LaunchOp>(op))
-    return violation(launch, symbols);
-  if (auto program = dyn_cast<host::ProgramOp>(op))
-    return violation(program, symbols);
-  return "";
-}
+namespace {
+/// What holds for each op after the stages from `first` to `last`, and what an error says where it does not.
+struct Promise {
+  Stage first, last;
+  llvm::StringLiteral message;
+  bool (*holds)(Operation *op, SymbolTableCollection &symbols);
+};
+} // namespace
+
+static bool isOf(Operation *op, llvm::StringRef dialect) { return op->getName().getDialectNamespace() == dialect; }
+
+/// In this order: the first that is broken is said, and what a row asks about the rows before it have made sure of.
+static const Promise kPromises[] = {
+    {Stage::View, Stage::View, "a movement op is left", [](Operation *op, auto &) { return !isMovement(op); }},
+    {Stage::View, Stage::View, "a view reads a view",
+     [](Operation *op, auto &) {
+       auto view = dyn_cast<graph::ViewOp>(op);
+       return !view || !view.getInput().getDefiningOp<graph::ViewOp>();
+     }},
+    {Stage::Schedule, Stage::Lower, "a tensor op is left",
+     [](Operation *op, auto &) { return !isOf(op, "graph") && !isOf(op, "func"); }},
+    {Stage::Lower, Stage::Lower, "a kernel is not lowered", [](Operation *op, auto &) { return !isOf(op, "kernel"); }},
+    {Stage::Lower, Stage::Lower, "a row is left that no device has",
+     [](Operation *op, auto &) {
+       auto alu = dyn_cast<uop::AluOp>(op);
+       return !alu || alu.getKind().getValue() != Alu::THREEFRY;
+     }},
+    {Stage::Lower, Stage::Lower, "a product is by no instruction that the target has for its operands",
+     [](Operation *op, auto &) { return !isa<uop::WmmaOp, uop::DotOp>(op) || isOfTarget(op); }},
+    {Stage::View, Stage::Lower, "a port or weight is used that the program does not have",
+     [](Operation *op, auto &) { return namesWhatThereIs(op); }},
+    {Stage::View, Stage::Lower, "a launch names no kernel",
+     [](Operation *op, auto &symbols) {
+       auto launch = dyn_cast<host::LaunchOp>(op);
+       return !launch || kernelOf(launch, symbols);
+     }},
+    {Stage::View, Stage::Lower, "a launch does not pass the buffers that its kernel takes",
+     [](Operation *op, auto &symbols) {
+       auto launch = dyn_cast<host::LaunchOp>(op);
+       return !launch || passesBuffers(launch, symbols);
+     }},
+    {Stage::View, Stage::Lower, "a weight's recipe is no module with a program",
+     [](Operation *op, auto &symbols) {
+       auto program = dyn_cast<host::ProgramOp>(op);
+       return !program || eachRecipe(program, symbols, [](auto, auto, host::ProgramOp recipe) { return bool(recipe); });
+     }},
+    {Stage::View, Stage::Lower, "a weight's recipe does not make it",
+     [](Operation *op, auto &symbols) {
+       auto program = dyn_cast<host::ProgramOp>(op);
+       return !program || eachRecipe(program, symbols, [](host::WeightAttr weight, auto data, host::ProgramOp recipe) {
+         return makes(recipe, data, weight);
+       });
+     }},
+};
 
 namespace {
 struct MarkStage : kiln::impl::MarkStageBase<MarkStage> {
   using Base::Base;
 
   void runOnOperation() override {
+    std::optional<Stage> passed = stageByName(stage);
+    if (!passed) {
+      getOperation().emitError() << "there is no stage '" << stage << "'";
+      return signalPassFailure();
+    }
     SymbolTableCollection symbols;
     WalkResult checked = getOperation().walk([&](Operation *op) {
-      llvm::StringRef wrong = violation(stage, op, symbols);
-      if (wrong.empty())
-        return WalkResult::advance();
-      op->emitError() << "after stage " << stage << ": " << wrong;
-      return WalkResult::interrupt();
+      for (const Promise &promise : kPromises)
+        if (promise.first <= *passed && *passed <= promise.last && !promise.holds(op, symbols)) {
+          op->emitError() << "after stage " << stage << ": " << promise.message;
+          return WalkResult::interrupt();
+        }
+      return WalkResult::advance();
     });
     if (checked.wasInterrupted())
       return signalPassFailure();
