@@ -43,13 +43,13 @@ private:
   void load(unsigned index);
   void store(const LinearUOp &uop);
   unsigned phis(unsigned index);
-  void value(unsigned index);
+  void emitValue(unsigned index);
   void shuffle(unsigned index);
   std::string scalar(const LinearUOp &uop, unsigned lane);
   std::optional<std::string> wholeVector(const LinearUOp &uop);
 
   bool mayInline(unsigned index, llvm::ArrayRef<std::string> texts) const;
-  void give(unsigned index, llvm::StringRef prefix, llvm::SmallVector<std::string, 1> texts);
+  void bindText(unsigned index, llvm::StringRef prefix, llvm::SmallVector<std::string, 1> texts);
   void declare(unsigned index, llvm::StringRef prefix, llvm::ArrayRef<std::string> texts);
 
   /// The value of one lane, of a scalar for every lane.
@@ -180,7 +180,7 @@ bool KernelRenderer::mayInline(unsigned index, llvm::ArrayRef<std::string> texts
                       [&](llvm::StringRef text) { return text.size() < kMaxLength && nesting(text) < kMaxNesting; });
 }
 
-void KernelRenderer::give(unsigned index, llvm::StringRef prefix, llvm::SmallVector<std::string, 1> texts) {
+void KernelRenderer::bindText(unsigned index, llvm::StringRef prefix, llvm::SmallVector<std::string, 1> texts) {
   if (!mayInline(index, texts))
     return declare(index, prefix, texts);
   values_[index] = {std::move(texts), /*isInlined=*/true};
@@ -272,7 +272,7 @@ std::optional<std::string> KernelRenderer::wholeVector(const LinearUOp &uop) {
   }
 }
 
-void KernelRenderer::value(unsigned index) {
+void KernelRenderer::emitValue(unsigned index) {
   const LinearUOp &uop = row(index);
   bool isCast = uop.kind == LinearKind::Cast || uop.kind == LinearKind::Bitcast || uop.kind == LinearKind::Vectorize;
   llvm::SmallVector<std::string, 1> texts;
@@ -289,7 +289,7 @@ void KernelRenderer::value(unsigned index) {
                                    [&](char key) { return key == 't' ? typeName(uop.type) : llvm::join(texts, ","); });
     return declare(index, isCast ? "cast" : "alu", made);
   }
-  give(index, isCast ? "cast" : "alu", std::move(texts));
+  bindText(index, isCast ? "cast" : "alu", std::move(texts));
 }
 
 /// A statement of its own, for all items come to it.
@@ -557,7 +557,7 @@ void KernelRenderer::render(unsigned index) {
   case LinearKind::Store:
     return store(uop);
   default:
-    return value(index);
+    return emitValue(index);
   }
 }
 
