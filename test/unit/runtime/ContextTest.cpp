@@ -311,3 +311,22 @@ TEST_CASE("two names, one device") {
   REQUIRE(c.run({floats(rows, {2, 3}), none}, y) == KILN_OK);
   CHECK(values(y) == std::vector<float>{327, 660});
 }
+
+TEST_CASE("a model says what it takes and gives") {
+  CHECK(kiln_input_count(&affine_model) == 2);
+  CHECK(kiln_output_count(&affine_model) == 1);
+  kiln_port_info info;
+  REQUIRE(kiln_input_info(&affine_model, 0, &info) == KILN_OK);
+  CHECK(std::string(info.name) == "x");
+  CHECK(info.rank == 2);
+  CHECK(info.dims[0] == -1);
+  CHECK(std::string(info.dim_texts[0]) == "batch");
+  CHECK(info.dims[1] == 3);
+  CHECK(!info.has_default);
+  REQUIRE(kiln_input_info(&affine_model, 1, &info) == KILN_OK);
+  CHECK(info.has_default);
+  REQUIRE(kiln_output_info(&affine_model, 0, &info) == KILN_OK);
+  CHECK(info.dtype == KILN_FLOAT32);
+  CHECK(kiln_input_info(&affine_model, 2, &info) == KILN_INVALID_ARGUMENT);
+  CHECK(kiln_output_info(&affine_model, -1, &info) == KILN_INVALID_ARGUMENT);
+}
