@@ -494,7 +494,7 @@ unsigned KernelRenderer::phis(unsigned first) {
       std::string to = isOne ? whole(accumulator) : lane(accumulator, at),
                   from = isOne ? whole(value) : lane(value, at);
       if (to != from)
-        line(to + " = " + from + ";");
+        line(llvm::Twine(to) + " = " + from + ";");
     }
     values_[value] = kept;
     values_[index] = values_[accumulator];
