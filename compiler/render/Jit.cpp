@@ -1,3 +1,11 @@
+//===- Jit.cpp - Objects in memory, linked by LLVM's ORC ----===//
+//
+// Kernels compile as for a file, each to an object of its own and in parallel, so that what runs here is what a program
+// would have. ORC only links them: to each other, to libc and libm, and to the runtime's functions, which are given by
+// name, because this process need not export them. What is loaded keeps the linker alive, not the other way round.
+//
+//===----------------------------------------------------------------------===//
+
 #include "render/Jit.h"
 
 #include "render/LlvmEmit.h"

@@ -1,3 +1,12 @@
+//===- Spelling.cpp - What C says in place of an operation, and where it would say something else ----===//
+//
+// A row of Alu.def has a pattern, but C gives it another meaning for some dtypes: signed sums overflow, small integers
+// are widened to int, shifts have a range, bool is an integer. There an operation becomes a cast around its pattern or
+// a call of a function (Semantics.h) that the file then has. The pattern alone, which compilers see through best, stays
+// wherever it is the whole meaning.
+//
+//===----------------------------------------------------------------------===//
+
 #include "render/Spelling.h"
 
 #include "ir/base/AluTraits.h"

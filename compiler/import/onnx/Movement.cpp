@@ -1,4 +1,11 @@
 //===- Movement.cpp - Reshape, transpose, concat, split, pad, tile … --------===//
+//
+// What such an operator moves to is an attribute in old opsets and a tensor since. Where that tensor's elements are
+// known, as numbers or as expressions over symbols, a shape follows from them; where only a run knows them, the sizes
+// become symbols that are bound there (DataSizes.h). Where an input's elements are known, most of these move them at
+// import and make no op.
+//
+//===----------------------------------------------------------------------===//
 #include "import/onnx/DataSizes.h"
 #include "import/onnx/Fold.h"
 #include "import/onnx/ModelFile.h"

@@ -1,4 +1,10 @@
 //===- Resize.cpp - Resize, and Upsample before it --------------------------===//
+//
+// A factor is a float in the model, and where an element lies must come out the same on every machine. So factors are
+// fractions of integers, and places are computed in these; an axis then is a product of windows with a few weights, or
+// gathered (import/Resample.h). Factors, regions or sizes that are data take a path of their own (ResizeByData.h).
+//
+//===----------------------------------------------------------------------===//
 #include "import/onnx/ModelFile.h"
 #include "import/onnx/Registry.h"
 #include "import/onnx/ResizeByData.h"

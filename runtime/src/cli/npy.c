@@ -1,4 +1,9 @@
 /*===- npy.c - Tensors in NumPy's file format ----------------------------===*/
+/*
+ * A file may be large, cut off, a pipe, or made to do harm: its header is parsed apart (npy_header.c), memory for data
+ * is taken by what the file holds, or, of a pipe, as it comes, and each failure says what to do. Other machines' byte
+ * order and Fortran's order of elements are turned into ours.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include "kiln/npy.h"
 
