@@ -16,7 +16,7 @@ Value TensorBuilder::softmax(Value x, int64_t axis) {
   Value total = sum(powers, {axis}, /*keepDims=*/true);
   if (x && dim(x, axis).max() <= 65504)
     total = widen(narrowLike(total, element(x)));
-  // One division a row, not one an element.
+  // One division per row, not one per element.
   return narrowLike(mul(powers, recip(total)), element(x));
 }
 

@@ -183,7 +183,7 @@ llvm::Expected<TensorRef> interp::reduce(Alu kind, const LazyTensor &tensor, llv
   Dims dims = tensor.dims;
   for (int64_t axis : axes)
     dims[axis] = 1;
-  // Accumulators take up to eight bytes an element.
+  // Accumulators take up to eight bytes per element.
   if (int64_t count = elementCount(dims); count > limit / 8)
     return failure("a reduction to " + llvm::Twine(count) + " elements does not fit the memory limit of " +
                    llvm::Twine(limit) + " bytes");

@@ -18,7 +18,7 @@ namespace {
 constexpr unsigned kMaxNesting = 64;
 constexpr size_t kMaxLength = 1000;
 
-/// A row's value: one text, or one a lane where the language has no such vector.
+/// A row's value: one text, or one per lane where the language has no such vector.
 struct Value {
   llvm::SmallVector<std::string, 1> texts;
   bool isInlined = false; ///< an expression, not a name
@@ -281,7 +281,7 @@ void KernelRenderer::emitValue(unsigned index) {
   else
     for (unsigned at = 0; at < uop::lanesOf(uop.type); ++at)
       texts.push_back(uses_.lanes[index][at] ? scalar(uop, at) : "");
-  // One vector's text, read lane by lane, would be computed once a lane.
+  // One vector's text, read lane by lane, would be computed once per lane.
   if (texts.size() == 1 && isWhole(uop.type))
     return declare(index, isCast ? "cast" : "alu", texts);
   if (isWhole(uop.type)) {

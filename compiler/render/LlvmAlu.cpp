@@ -91,7 +91,7 @@ Value *LlvmAlu::cast(Value *value, mlir::Type from, mlir::Type to) {
 // Floats
 //===----------------------------------------------------------------------===//
 
-/// A function of libm that LLVM has no intrinsic for, called once a lane.
+/// A function of libm that LLVM has no intrinsic for, called once per lane.
 Value *LlvmAlu::callLibm(llvm::StringRef name, llvm::ArrayRef<Value *> operands) {
   if (auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(operands[0]->getType())) {
     Value *result = llvm::PoisonValue::get(vector);

@@ -1,5 +1,5 @@
 //===- TranscendentalPatterns.cpp - Functions of reals as plain arithmetic -----------===//
-// A CPU has no instruction for e^x, and its library's functions are calls, one a lane, whose last digits differ from
+// A CPU has no instruction for e^x, and its library's functions are calls, one per lane, whose last digits differ from
 // version to version. Elementary.h's formulas take their place. Floats of 16 bits are computed in float32; float64 and
 // integers, which are computed in float64, stay the library's.
 //===---------------------------------------------------------------------------------===//

@@ -1,7 +1,7 @@
 //===- Fuse.cpp - Which tensors get memory, by what it costs -------------------------===//
 // Goes from the results of a block back to its inputs. At each tensor it is known in which kernels, and at how many
 // points of each, it would be computed if it got no memory; so the two ways to compute it can be compared:
-//   inside its readers: its operations as often as the loops around need it, and what it reads once a kernel;
+//   inside its readers: its operations as often as the loops around need it, and what it reads once per kernel;
 //   in a kernel of its own: its operations and reads once, a launch, and its elements written once and read again.
 // A tensor is charged with all element-wise operations behind it down to memory or a reduce, as they would move with
 // it.

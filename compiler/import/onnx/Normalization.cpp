@@ -67,7 +67,7 @@ static Value instanceNormalization(Node &n, TensorBuilder &b) {
   return b.instanceNorm(n.input(0), n.input(1), n.input(2), n.real("epsilon", 1e-5f));
 }
 
-/// Scale and bias are one a group before opset 21, one a channel since.
+/// Scale and bias are one per group before opset 21, one per channel since.
 static Tensor groupNormalization(Node &n, TensorBuilder &b) {
   Value x = n.input(0), scale = n.input(1), bias = n.input(2);
   int64_t groups = n.integer("num_groups");

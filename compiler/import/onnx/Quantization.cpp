@@ -80,7 +80,7 @@ static Tensors dynamicQuantizeLinear(Node &n, TensorBuilder &b) {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// A scale or zero point of a product's first operand, or of the product: one number, one a row, or as many axes.
+/// A scale or zero point of a product's first operand, or of the product: one number, one per row, or as many axes.
 static Value perRow(TensorBuilder &b, Value parameter) {
   if (parameter && b.rank(parameter) == 1)
     return b.dim(parameter, 0).isConst(1) ? b.reshape(parameter, {}) : b.unsqueeze(parameter, {1});
