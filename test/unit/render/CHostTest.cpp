@@ -19,6 +19,7 @@ std::string addModel(llvm::StringRef attributes, llvm::StringRef body) {
 /// Runs and gives the first output.
 std::vector<float> runFloats(test::RunModel &model, const std::vector<std::vector<float>> &inputs) {
   std::vector<test::Tensor> given;
+  given.reserve(inputs.size());
   for (const std::vector<float> &input : inputs)
     given.push_back(test::tensor(KILN_FLOAT32, input));
   kiln_status status = model.run(given);
