@@ -13,7 +13,7 @@
 
 #include <memory>
 
-struct kiln_model; // kiln/program.h
+struct kiln_model; // kiln/program.h NOLINT(readability-identifier-naming)
 
 namespace kiln::target {
 
