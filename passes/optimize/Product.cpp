@@ -2,6 +2,10 @@
 
 #include "passes/optimize/Product.h"
 
+#include "passes/optimize/RegisterTile.h"
+
+#include "target/Times.h"
+
 #include "llvm/ADT/SetVector.h"
 
 using namespace kiln;
@@ -11,8 +15,8 @@ using kiln::optimize::Access;
 using kiln::optimize::Product;
 using view::Expr;
 
-/// Lanes along an axis along which the result is not contiguous are stored one by one: sums of fewer terms would do
-/// little else.
+/// Lanes along an axis along which the result is not contiguous are stored one by one: where nobody knows what else
+/// there is to do, sums of fewer terms would do little else.
 static constexpr int64_t kPackedDepth = 128;
 
 static int64_t fixedSize(Expr size) { return size.isConst() ? size.constant() : -1; }
@@ -113,6 +117,34 @@ AluOp optimize::summedProduct(FuncOp func) {
   return llvm::hasSingleElement(reduces) ? productOf(*reduces.begin()) : nullptr;
 }
 
+/// What a product whose lanes run along its columns takes, in multiply-adds of a vector: its register tiles, and a
+/// result whose elements lie apart along them. 0 where that is not known: of sizes that only the run knows, and of
+/// columns that are neither packed nor lie side by side.
+static double stepsOf(const Product &product, const Access &store, ArrayRef<Expr> domain,
+                      const llvm::SmallBitVector &reduced, TargetAttr target) {
+  auto isWhole = [](const Access &access) {
+    return access.op->getAttrOfType<TrackerAttr>("tracker").getValue().at().valid.isConst(1);
+  };
+  if (!product.packs && !(product.columns.isContiguous(product.n) && isWhole(product.columns)))
+    return 0;
+  double depth = 1, around = 1;
+  for (auto [axis, size] : llvm::enumerate(domain)) {
+    if (fixedSize(size) < 1)
+      return 0;
+    if (reduced.test(axis))
+      depth *= double(fixedSize(size));
+    else if (axis != product.m && axis != product.n)
+      around *= double(fixedSize(size));
+  }
+  int64_t rows = fixedSize(domain[product.m]), registers = target.vectorRegisters();
+  int64_t lanes = target.vectorBits() / (8 * byteSize(cast<StoreOp>(store.op).getValue().getType()));
+  int64_t vectors = llvm::divideCeil(fixedSize(domain[product.n]), lanes);
+  double steps = depth * optimize::bestTile(rows, vectors, registers, registers, !isWhole(product.rows)).steps;
+  if (!store.isContiguous(product.n))
+    steps += target::times::kStoreApartSteps * double(rows * vectors);
+  return steps * around;
+}
+
 std::optional<Product> optimize::findProduct(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights,
                                              bool relays) {
   AluOp mul = summedProduct(func);
@@ -147,22 +179,27 @@ std::optional<Product> optimize::findProduct(FuncOp func, TargetAttr target, con
   Access store = accessOf(*func.getBody().getOps<StoreOp>().begin());
   // Lanes run along n: columns that are packed before may run along any axis, others along the one along which the
   // result is contiguous, if it is one of the two kinds.
-  std::optional<Product> best;
+  std::optional<Product> packed, plain;
+  auto isSure = [&](size_t n) { return depth >= kPackedDepth || relays || store.isContiguous(n); };
   for (bool swapped : {false, true}) {
     const Access &rows = swapped ? second : first, &columns = swapped ? first : second;
     bool canPack = target.maxItems() == 0 && weights.test(columns.buffer) && !weights.test(rows.buffer) &&
                    isReadOnce(columns) && isAlone[swapped ? 0 : 1];
     for (size_t n = 0; n < rows.strides.size(); ++n) {
       bool isColumn = !reduced.test(n) && rows.isStill(n) && !columns.isStill(n);
-      bool packs = canPack && (depth >= kPackedDepth || relays || store.isContiguous(n));
-      if (!isColumn || !(packs || (areLoads && store.isContiguous(n))))
+      if (!isColumn || !(canPack || (areLoads && store.isContiguous(n))))
         continue;
-      std::optional<size_t> m = rowsFor(rows, columns, reduced, domain, packs);
-      bool isBetter =
-          !best || packs > best->packs || (packs == best->packs && fixedSize(domain[n]) >= fixedSize(domain[best->n]));
-      if (m && isBetter)
-        best = Product{rows, columns, *m, n, packs, areLoads};
+      std::optional<size_t> m = rowsFor(rows, columns, reduced, domain, canPack);
+      std::optional<Product> &best = canPack ? packed : plain;
+      if (m && (!best || fixedSize(domain[n]) >= fixedSize(domain[best->n])))
+        best = Product{rows, columns, *m, n, canPack, areLoads};
     }
   }
-  return best;
+  if (packed && plain && !relays) {
+    double steps = stepsOf(*packed, store, domain, reduced, target);
+    double otherwise = stepsOf(*plain, store, domain, reduced, target);
+    if (steps > 0 && otherwise > 0)
+      return steps < otherwise ? packed : plain;
+  }
+  return packed && isSure(packed->n) ? packed : plain;
 }

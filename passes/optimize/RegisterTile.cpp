@@ -30,7 +30,7 @@ RegisterTile optimize::bestTile(int64_t rows, int64_t vectors, int64_t registers
                     (isUnknown || rows % tall ? kEdge : 1);
       if (time < least) {
         least = time;
-        best = {tall, wide};
+        best = {tall, wide, time};
       }
     }
   return best;

@@ -14,6 +14,8 @@ inline constexpr int64_t kMostUnknownRows = 8, kTypicalRows = 512;
 /// A register tile: totals of `rows` rows and `vectors` vectors of columns.
 struct RegisterTile {
   int64_t rows, vectors;
+  double steps =
+      0; ///< what bestTile expects for all rows and columns, in multiply-adds of a vector and term of the sum
 };
 
 /// The register tile over rows × columns (in vectors) that takes the least time. A step of the sum's loop loads an
