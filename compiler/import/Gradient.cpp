@@ -1,8 +1,8 @@
 //===- Gradient.cpp - The rule of each primitive -----------------------------===//
-// Derivatives go backwards through the graph of primitives: of few rules each (an expand's is a sum, a pad's a shrink,
-// a product's two products) all operators follow. Ops are visited after all that reads them, so that an op's derivative
-// is whole when its turn comes. Where a maximum is reached twice the parts share it; what has no derivative is refused
-// by name.
+// Derivatives go backwards through the graph of primitives, which need few rules (an expand's is a sum, a pad's a
+// shrink, a product's two products); those of all operators follow. Ops are visited after all that reads them, so that
+// an op's derivative is whole when its turn comes. Where a maximum is reached twice the parts share it; what has no
+// derivative is refused by name.
 //===----------------------------------------------------------------------------===//
 
 #include "import/Gradient.h"

@@ -1,9 +1,10 @@
-//===- GraphImporter.cpp - Nodes in any order, names with one meaning --------===//
-// The document is checked against its schema before, so what can be wrong here is what a schema cannot say: names that
-// are not defined, or twice; nodes that need their own results; sizes that no input has. Nodes may stand in any order.
-// Each is imported after those that it reads, with a stack of open ones instead of recursion, since a chain of nodes
-// may be long.
-//===----------------------------------------------------------------------------===//
+//===- GraphImporter.cpp - Inputs, weights, then each node after what it reads ----===//
+//
+// The schema has made sure of a document's form; what it cannot say is looked at here: that each name is made once,
+// that nodes make no circle, that a run can know each symbol. Nodes may stand in any order. They are imported depth
+// first with a stack of their own, since a chain may be longer than the machine's.
+//
+//===----------------------------------------------------------------------===//
 
 #include "import/json/GraphImporter.h"
 

@@ -1,13 +1,11 @@
-//===- Importer.cpp - The walk over a model, from its inputs to its outputs ---===//
-// Nodes come in order, so a scope of names is all the state that there is (ImportNodes.cpp). Three things need more:
-// - Sizes. An input's dim_param is a symbol or an expression over others, and a node may only be valid where two sizes
-// are
-//   equal. What is learnt so holds from the first node on, and the import begins anew with it.
-// - Arithmetic on shapes. It is computed on expressions while it is imported, so no op of it is left (Tensor.h); only
-// what
-//   is read as a tensor after all is made one (materialize).
-// - Weights. They stay in the file: a tensor's data is the place where it lies, until the program is written.
-//===----------------------------------------------------------------------------===//
+//===- Importer.cpp - A model's parts, in the order in which they are known ----===//
+//
+// ONNX names tensors by strings, leaves the shapes between nodes out, and computes sizes by operators as if they were
+// data. So a tensor here is either a value of the graph or elements that are known, which may be expressions over
+// symbols; it becomes an op only where a node needs data. Shape arithmetic thus ends as sizes, and what is left of it,
+// which nothing reads, is erased at the end.
+//
+//===----------------------------------------------------------------------===//
 
 #include "import/onnx/Importer.h"
 
