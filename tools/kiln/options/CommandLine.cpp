@@ -318,26 +318,7 @@ static llvm::Error understand(CommandLine &line, const Texts &texts) {
   return llvm::Error::success();
 }
 
-llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, char **argv) {
-  CommandLine line;
-  Texts texts;
-  llvm::Expected<int> debug = environment("DEBUG");
-  if (!debug)
-    return debug.takeError();
-  llvm::Expected<int> noOpt = environment("NOOPT");
-  if (!noOpt)
-    return noOpt.takeError();
-  line.compile.debug = *debug;
-  line.compile.pipeline.noOpt = *noOpt != 0;
-
-  CLI::App app("kiln turns a model file into a program.", "kiln");
-  app.set_version_flag("-v,--version", "kiln " KILN_VERSION);
-  app.footer(kExamples);
-  app.require_subcommand(0, 1);
-  app.formatter(std::make_shared<Formatter>());
-  app.get_formatter()->column_width(34);
-
-  CLI::App &compile = *app.add_subcommand("compile", "make a program, an object, or the text of a stage");
+static void addCompile(CLI::App &compile, CommandLine &line, Texts &texts) {
   addCompileOptions(compile, line, texts, "an ONNX or JSON file, or the dump of a stage (.mlir)");
   compile
       .add_option("-o", line.artefact.output, "where it goes (an artefact: the model's name; text: standard output)")
@@ -360,7 +341,6 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
                    "with --emit source: no operating system, no C library");
   compile.add_flag("--time-stages", line.timesStages, "also print how long each stage takes, and its memory");
   compile.add_flag("--stats", line.artefact.showsStats, "also print kernels, FLOPs, bytes and memory");
-
   compile
       .add_option("--why", line.artefact.why,
                   "print which kernels compute a node or tensor, or what a kernel computes, and why")
@@ -370,12 +350,9 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
   compile
       .add_option("--graph", line.artefact.graphPath, "draw the kernels round their nodes, by Graphviz: .dot or .svg")
       ->type_name("FILE");
+}
 
-  CLI::App &run = *app.add_subcommand("run", "compile in memory and run");
-  addCompileOptions(run, line, texts, "an ONNX or JSON file, or the dump of a stage (.mlir)");
-  addRunOptions(run, texts);
-
-  CLI::App &verify = *app.add_subcommand("verify", "compare with stored results, or with the graph interpreter's");
+static void addVerify(CLI::App &verify, CommandLine &line, Texts &texts) {
   addCompileOptions(verify, line, texts, "a model's file, or a folder of a model and its inputs and outputs");
   verify.add_option("--rtol", line.verify.relative, "the largest relative error (1e-3)");
   verify.add_option("--atol", line.verify.absolute, "the largest absolute error (1e-5)");
@@ -385,7 +362,80 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verify.add_flag("--graph", line.verify.interpretsGraph, "interpret the graph as imported; compile nothing");
+}
 
+/// "help" and "help COMMAND" are what "--help" and "COMMAND --help" are.
+static std::vector<char *> argumentsOf(int argc, char **argv) {
+  static char helpFlag[] = "--help";
+  std::vector<char *> arguments(argv, argv + argc);
+  if (argc > 1 && llvm::StringRef(argv[1]) == "help") {
+    arguments.erase(arguments.begin() + 1);
+    arguments.resize(std::min<size_t>(arguments.size(), 2));
+    arguments.push_back(helpFlag);
+  }
+  return arguments;
+}
+
+/// What is wrong with the name of a command: CLI11 would say that one is missing where an unknown one is given.
+static llvm::Error checkCommand(const CLI::App &app, llvm::StringRef given) {
+  auto isGiven = [&](const CLI::App *command) { return command->get_name() == given; };
+  if (given.starts_with("-") || llvm::any_of(app.get_subcommands([](const CLI::App *) { return true; }), isGiven))
+    return llvm::Error::success();
+  if (llvm::sys::fs::is_regular_file(given))
+    return usageError(given + ": is a file, not a command", "`kiln compile " + given + "` makes a program of it");
+  return usageError(given + ": no such command",
+                    didYouMean(given, {"compile", "run", "verify", "devices", "flags"}, kCommands));
+}
+
+/// Whether there is something to do beside what has been printed.
+static llvm::Expected<bool> parse(CLI::App &app, int argc, char **argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp &) {
+    const std::vector<CLI::App *> chosen = app.get_subcommands();
+    llvm::outs() << (chosen.empty() ? app.help() : chosen.front()->help("kiln"));
+    return false;
+  } catch (const CLI::CallForVersion &) {
+    llvm::outs() << app.version() << "\n";
+    return false;
+  } catch (const CLI::ParseError &error) {
+    const std::vector<CLI::App *> chosen = app.get_subcommands();
+    std::string command = chosen.empty() ? "kiln" : "kiln " + chosen.front()->get_name();
+    std::string help = "see " + command + " --help";
+    if (dynamic_cast<const CLI::ExtrasError *>(&error))
+      return unexpected(chosen.empty() ? app : *chosen.front(), argc, argv, help);
+    return usageError(wordsOf(error), help);
+  }
+  return true;
+}
+
+llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, char **argv) {
+  CommandLine line;
+  Texts texts;
+  llvm::Expected<int> debug = environment("DEBUG");
+  if (!debug)
+    return debug.takeError();
+  llvm::Expected<int> noOpt = environment("NOOPT");
+  if (!noOpt)
+    return noOpt.takeError();
+  line.compile.debug = *debug;
+  line.compile.pipeline.noOpt = *noOpt != 0;
+
+  CLI::App app("kiln turns a model file into a program.", "kiln");
+  app.set_version_flag("-v,--version", "kiln " KILN_VERSION);
+  app.footer(kExamples);
+  app.require_subcommand(0, 1);
+  app.formatter(std::make_shared<Formatter>());
+  app.get_formatter()->column_width(34);
+
+  CLI::App &compile = *app.add_subcommand("compile", "make a program, an object, or the text of a stage");
+  addCompile(compile, line, texts);
+  CLI::App &run = *app.add_subcommand("run", "compile in memory and run");
+  addCompileOptions(run, line, texts, "an ONNX or JSON file, or the dump of a stage (.mlir)");
+  addRunOptions(run, texts);
+
+  CLI::App &verify = *app.add_subcommand("verify", "compare with stored results, or with the graph interpreter's");
+  addVerify(verify, line, texts);
   CLI::App &devices = *app.add_subcommand("devices", "what kiln compiles for, and what this machine has of it");
 
   CLI::App &flags = *app.add_subcommand("flags", "how a C compiler compiles and links a program with an object");
@@ -403,43 +453,15 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
   page.group("");
   manual.group("");
 
-  // "help" and "help COMMAND" are what "--help" and "COMMAND --help" are.
-  std::vector<char *> arguments(argv, argv + argc);
-  char helpFlag[] = "--help";
-  if (argc > 1 && llvm::StringRef(argv[1]) == "help") {
-    arguments.erase(arguments.begin() + 1);
-    arguments.resize(std::min<size_t>(arguments.size(), 2));
-    arguments.push_back(helpFlag);
-  }
-  argc = static_cast<int>(arguments.size());
-  argv = arguments.data();
-
-  // CLI11 would say that a command is missing where an unknown one is given.
-  auto isGiven = [&](const CLI::App *command) { return command->get_name() == argv[1]; };
-  if (argc > 1 && argv[1][0] != '-' && llvm::none_of(app.get_subcommands([](CLI::App *) { return true; }), isGiven)) {
-    if (llvm::sys::fs::is_regular_file(argv[1]))
-      return usageError(llvm::Twine(argv[1]) + ": is a file, no command",
-                        llvm::Twine("`kiln compile ") + argv[1] + "` makes a program of it");
-    return usageError(llvm::Twine(argv[1]) + ": no such command",
-                      didYouMean(argv[1], {"compile", "run", "verify", "devices", "flags"}, kCommands));
-  }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp &) {
-    const std::vector<CLI::App *> chosen = app.get_subcommands();
-    llvm::outs() << (chosen.empty() ? app.help() : chosen.front()->help("kiln"));
+  std::vector<char *> arguments = argumentsOf(argc, argv);
+  if (arguments.size() > 1)
+    if (llvm::Error error = checkCommand(app, arguments[1]))
+      return error;
+  llvm::Expected<bool> goesOn = parse(app, static_cast<int>(arguments.size()), arguments.data());
+  if (!goesOn)
+    return goesOn.takeError();
+  if (!*goesOn)
     return std::nullopt;
-  } catch (const CLI::CallForVersion &) {
-    llvm::outs() << app.version() << "\n";
-    return std::nullopt;
-  } catch (const CLI::ParseError &error) {
-    const std::vector<CLI::App *> chosen = app.get_subcommands();
-    std::string command = chosen.empty() ? "kiln" : "kiln " + chosen.front()->get_name();
-    std::string help = "see " + command + " --help";
-    if (dynamic_cast<const CLI::ExtrasError *>(&error))
-      return unexpected(chosen.empty() ? app : *chosen.front(), argc, argv, help);
-    return usageError(wordsOf(error), help);
-  }
   if (manual) {
     printManual(app, app.version(), llvm::outs());
     return std::nullopt;
