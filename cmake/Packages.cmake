@@ -38,6 +38,12 @@ target_link_libraries(kiln_mlir INTERFACE $<$<NOT:${KILN_IF_CARRIES}>:MLIR> kiln
 
 find_package(nlohmann_json REQUIRED)
 find_package(spdlog REQUIRED)
+# As headers, and fmt's too: a program that carries its libraries would still ask for fmt's, and one file includes them.
+add_library(kiln_spdlog INTERFACE)
+target_include_directories(kiln_spdlog SYSTEM INTERFACE
+  $<TARGET_PROPERTY:spdlog::spdlog_header_only,INTERFACE_INCLUDE_DIRECTORIES>)
+target_compile_definitions(kiln_spdlog INTERFACE
+  $<TARGET_PROPERTY:spdlog::spdlog_header_only,INTERFACE_COMPILE_DEFINITIONS> FMT_HEADER_ONLY)
 find_package(CLI11 REQUIRED)
 if(KILN_TESTS)
   find_package(Catch2 2 REQUIRED)
