@@ -137,7 +137,7 @@ static const Promise kPromises[] = {
        auto launch = dyn_cast<host::LaunchOp>(op);
        return !launch || passesBuffers(launch, symbols);
      }},
-    {Stage::View, Stage::Lower, "a weight's recipe is no module with a program",
+    {Stage::View, Stage::Lower, "a weight's recipe is not a module with a program",
      [](Operation *op, auto &symbols) {
        auto program = dyn_cast<host::ProgramOp>(op);
        return !program || eachRecipe(program, symbols, [](auto, auto, host::ProgramOp recipe) { return bool(recipe); });

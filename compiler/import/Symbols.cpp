@@ -106,7 +106,7 @@ llvm::SmallVector<llvm::StringRef> Symbols::names() const {
 llvm::Error Symbols::checkDims() const {
   for (const auto &dim : options_.dims)
     if (!llvm::is_contained(asked_, dim.first()))
-      return usageError("--dim names '" + dim.first() + "', which is no size of the model",
+      return usageError("--dim names '" + dim.first() + "', which is not a size of the model",
                         asked_.empty() ? "it has none" : "it has " + llvm::join(asked_, ", "));
   return llvm::Error::success();
 }

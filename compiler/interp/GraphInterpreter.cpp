@@ -109,7 +109,7 @@ GraphEvaluator::Results GraphEvaluator::evaluate(Operation *op) {
           return result.takeError();
         return llvm::SmallVector<TensorRef>{*result};
       })
-      .Default([](Operation *) -> Results { return failure("it is no operation of an imported graph"); });
+      .Default([](Operation *) -> Results { return failure("it is not an operation of an imported graph"); });
 }
 
 llvm::Error GraphEvaluator::runOp(Operation *op) {

@@ -62,7 +62,7 @@ std::string TableWriter::elements(llvm::StringRef name, mlir::ElementsAttr value
   for (mlir::Attribute element : value.getValues<mlir::Attribute>())
     texts.push_back(spelling.constant(llvm::cast<mlir::TypedAttr>(element)));
   if (texts.empty())
-    texts.push_back("0"); // C has no empty arrays, and NULL would mean that there is no default
+    texts.push_back("0"); // C has no empty arrays, and NULL would mean that there is not a default
   std::string type = ("_Alignas(KILN_HOST_ALIGNMENT) " + kC11.element(dtype)).str();
   return array(type, name, texts, texts.size() > 16 ? ",\n  " : ", ");
 }

@@ -38,7 +38,7 @@ static llvm::Expected<int> requireRegular(int file) {
   if (fstat(file, &status) == 0 && S_ISREG(status.st_mode))
     return file;
   close(file);
-  return failure("is no regular file", "put the file itself there");
+  return failure("is not a regular file", "put the file itself there");
 }
 
 static int openBySteps(int folder, llvm::StringRef name) {

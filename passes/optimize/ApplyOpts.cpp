@@ -259,7 +259,8 @@ static llvm::Error applyMatrices(FuncOp func, OptAttr opt, const Walk &walk, Tar
   int64_t width = n ? target::largestPart(pointsOf(n), instruction.getN()) : 1;
   if (n && 2 * width < instruction.getN())
     return refuse("an instruction takes " + llvm::Twine(instruction.getN()) + " columns, or somewhat fewer, and the " +
-                  llvm::Twine(pointsOf(n)) + " points of axis " + llvm::Twine(n.getId()) + " are no multiple of such");
+                  llvm::Twine(pointsOf(n)) + " points of axis " + llvm::Twine(n.getId()) +
+                  " are not a multiple of that");
   Axes axes(func, walk);
   axes.split(m.getId(), opt.getAmount(), AxisKind::Fragment, axes.size());
   int64_t inner = optimize::freshAxis(func);
@@ -300,7 +301,7 @@ static llvm::Error applyDot(FuncOp func, OptAttr opt, const Walk &walk, TargetAt
 static llvm::Error prefetch(OptAttr opt, FuncOp func, const Walk &walk) {
   AxisKind kind = walk.axes[walk.positionOf(opt.getAxis())].getKind();
   if (kind != AxisKind::Loop && kind != AxisKind::Chunk)
-    return refuse("the axis is no loop");
+    return refuse("the axis is not a loop");
   if (opt.getAmount() < 0 || opt.getAmount() >= func.getNumArguments())
     return refuse("the kernel has no such buffer");
   auto readersIn = [&](const Walk &one) {
@@ -407,7 +408,7 @@ llvm::Expected<SmallVector<OptAttr>> optimize::parseOpts(MLIRContext *context, l
     bool isValue = isStage && words[2].consume_front("v"), isOutside = isStage && words[1] == "-";
     if (!kind || words.size() != 3 || (!isOutside && words[1].getAsInteger(10, axis)) ||
         words[2].getAsInteger(10, amount))
-      return failure("'" + part.trim() + "' is no opt", "write KIND AXIS AMOUNT, for example UPCAST 0 4");
+      return failure("'" + part.trim() + "' is not an opt", "write KIND AXIS AMOUNT, for example UPCAST 0 4");
     opts.push_back(OptAttr::get(context, *kind, axis, amount, isValue));
   }
   return opts;

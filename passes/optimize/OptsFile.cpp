@@ -32,7 +32,7 @@ std::vector<optimize::OptsLine> optimize::parseOptsFile(mlir::MLIRContext *conte
     auto [name, list] = line.split(':');
     name = name.trim();
     if (!line.contains(':') || !isName(name))
-      return refuse(failure("is no kernel and its opts",
+      return refuse(failure("is not a kernel and its opts",
                             "write KERNEL: KIND AXIS AMOUNT, KIND AXIS AMOUNT; --emit opts writes such lines"));
     if (auto [known, isNew] = numbers.try_emplace(name, number); !isNew)
       return refuse(failure("kernel " + name + " has its opts in line " + llvm::Twine(known->second) + " already",

@@ -44,7 +44,7 @@ private:
 };
 
 constexpr char kOutside[] = "is outside the model's folder; move it beside the model";
-constexpr char kIrregular[] = "is no regular file; put the file itself there";
+constexpr char kIrregular[] = "is not a regular file; put the file itself there";
 
 } // namespace
 
@@ -84,7 +84,7 @@ TEST_CASE("a link is followed within the folder alone") {
     CHECK(llvm::StringRef(folders.map(name, PathWalk::BySteps)).starts_with("cannot be read: "));
 }
 
-TEST_CASE("what is no regular file is not read") {
+TEST_CASE("what is not a regular file is not read") {
   Folders folders;
   REQUIRE(mkfifo((folders.model() + "/pipe").c_str(), 0600) == 0);
   REQUIRE(mkdir((folders.model() + "/sub").c_str(), 0700) == 0);

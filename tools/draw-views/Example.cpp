@@ -42,7 +42,7 @@ static llvm::Expected<SmallVector<int64_t, 4>> readIntegers(StringRef text) {
   for (StringRef word : llvm::split(text.trim(), ' ')) {
     int64_t number;
     if (word.trim().getAsInteger(10, number))
-      return failure("'" + word + "' is no integer");
+      return failure("'" + word + "' is not an integer");
     numbers.push_back(number);
   }
   return numbers;
@@ -106,7 +106,7 @@ static llvm::Error step(StringRef line, std::optional<ShapeTracker> &tracker) {
               : word == "flip"  ? tracker->flip(*numbers)
                                 : tracker->stride(*numbers);
   } else {
-    return failure("'" + word + "' is no movement");
+    return failure("'" + word + "' is not a movement");
   }
   return llvm::Error::success();
 }

@@ -46,7 +46,7 @@ int main(int argc, char **argv) {
   }
   Json file = Json::parse(stream, nullptr, /*allow_exceptions=*/false);
   if (file.is_discarded()) {
-    std::cerr << "kiln-golden: " << path << ": is no JSON\n";
+    std::cerr << "kiln-golden: " << path << ": is not JSON\n";
     return 1;
   }
   Report report;

@@ -55,7 +55,7 @@ llvm::Expected<Json> kiln::import::json::readDocument(llvm::StringRef path, int6
     if (error.byte > text.size())
       return failure(path + ": " + lineAndColumn(text, text.size() + 1) + ": the text ends within the document",
                      "the file is truncated");
-    return failure(path + ": " + lineAndColumn(text, error.byte) + ": this is no JSON", "correct the text there");
+    return failure(path + ": " + lineAndColumn(text, error.byte) + ": this is not JSON", "correct the text there");
   } catch (const Json::out_of_range &) {
     return failure(path + ": a number is larger than any float64", "write \"inf\" where infinity is meant");
   }

@@ -66,7 +66,7 @@ llvm::Expected<Json> kiln::import::json::readSafetensorsHeader(StringRef file) {
   StringRef text = file.substr(8, length);
   Json header = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
   if (!header.is_object())
-    return corrupt("its header is no JSON object");
+    return corrupt("its header is not a JSON object");
   return header;
 }
 

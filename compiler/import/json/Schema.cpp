@@ -83,7 +83,7 @@ static llvm::Error checkSymbolNames(const Json &document) {
     llvm::StringRef name = symbol.key();
     auto fits = [](char c) { return llvm::isAlnum(c) || c == '_'; };
     if (name.empty() || llvm::isDigit(name.front()) || !llvm::all_of(name, fits))
-      return failure("symbols: '" + name + "' is no name of a size",
+      return failure("symbols: '" + name + "' is not a name of a size",
                      "use letters from a to z, digits and _, no digit first");
   }
   return llvm::Error::success();

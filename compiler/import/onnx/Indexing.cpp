@@ -311,7 +311,7 @@ static Tensor trilu(Node &n, TensorBuilder &b) {
     if (!k)
       return {};
     if (k->size() != 1)
-      return n.fail("input 'k' is no diagonal");
+      return n.fail("input 'k' is not a diagonal");
     diagonal = k->front();
   }
   return upper ? b.triu(n.input(0), diagonal) : b.tril(n.input(0), diagonal);

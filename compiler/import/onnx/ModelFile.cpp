@@ -74,7 +74,7 @@ llvm::Expected<ModelFile::Bytes> ModelFile::externalBytes(const ::onnx::TensorPr
     if (entry.key() == "location")
       location = entry.value();
     else if (number && StringRef(entry.value()).getAsInteger(10, *number))
-      return failure("external data's " + entry.key() + " " + quoted(entry.value()) + " is no number of bytes",
+      return failure("external data's " + entry.key() + " " + quoted(entry.value()) + " is not a number of bytes",
                      "give a whole number");
   }
   StringRef path = location;

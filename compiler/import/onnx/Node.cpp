@@ -82,7 +82,7 @@ std::optional<Elements> Node::numbers(int index, int64_t min, int64_t max, bool 
   if (found.elements)
     return found.elements;
   if (!found.type.hasStaticShape() || found.type.getNumElements() > kMostElements || !found.element().isInteger()) {
-    fail("input " + quoted(proto_.input(index)) + " gives sizes but is no short list of integers", "give it as one");
+    fail("input " + quoted(proto_.input(index)) + " gives sizes but is not a short list of integers", "give it as one");
     return std::nullopt;
   }
   return boundNumbers(index, found.type.getNumElements(), min, max, clamps);

@@ -60,7 +60,7 @@ llvm::Expected<Type> kiln::import::onnx::declaredType(mlir::MLIRContext *context
     return held ? llvm::Expected<Type>(SequenceType::get(*held)) : std::move(held);
   }
   if (!type.has_tensor_type())
-    return failure("it is no tensor", "tensors, sequences of them and what of both is optional are known");
+    return failure("it is not a tensor", "tensors, sequences of them and what of both is optional are known");
   const ::onnx::TypeProto::Tensor &tensor = type.tensor_type();
   Type dtype = elementType(context, tensor.elem_type());
   if (!dtype)
@@ -125,7 +125,7 @@ static const Tensor *sequenceInput(Node &n, int index) {
     return nullptr;
   if (llvm::isa<SequenceType>(given.element()))
     return &given;
-  n.fail("input " + Twine(index) + " is no sequence", "give it one");
+  n.fail("input " + Twine(index) + " is not a sequence", "give it one");
   return nullptr;
 }
 

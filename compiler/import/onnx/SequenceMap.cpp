@@ -146,7 +146,7 @@ static Tensors sequenceMap(Node &n, TensorBuilder &b) {
   if (!body || !n.has(0) || !n.tensor(0))
     return {};
   if (!isSequence(n.tensor(0)))
-    return n.fail("input 0 is no sequence", "give it one"), Tensors();
+    return n.fail("input 0 is not a sequence", "give it one"), Tensors();
   if (body->input_size() != n.numInputs())
     return n.fail("graph 'body' has " + Twine(body->input_size()) + " inputs where " + Twine(n.numInputs()) +
                   " are needed"),

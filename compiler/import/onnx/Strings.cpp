@@ -119,7 +119,7 @@ static Value stringConcat(Node &n, TensorBuilder &b) {
 
 static Value stringsInput(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
-  return !x || isString(x) ? x : b.fail("its input is no tensor of strings", "give it one");
+  return !x || isString(x) ? x : b.fail("its input is not a tensor of strings", "give it one");
 }
 
 /// A node's symbol for a number that is data.

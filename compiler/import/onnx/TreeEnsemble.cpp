@@ -192,7 +192,8 @@ static std::optional<Numbered> numberedTrees(Node &n, const std::string &kind) {
   for (size_t i = 0; i < weight.size(); ++i) {
     std::optional<int64_t> row = rowOf(weightTree[i], weightNode[i]);
     if (!row || *row < trees.nodes)
-      return fail("node " + Twine(weightNode[i]) + " of tree " + Twine(weightTree[i]) + " has a weight and is no leaf");
+      return fail("node " + Twine(weightNode[i]) + " of tree " + Twine(weightTree[i]) +
+                  " has a weight and is not a leaf");
     made.weights.push_back({*row - trees.nodes, weightTarget[i], weight[i]});
   }
   return made;

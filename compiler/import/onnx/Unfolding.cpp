@@ -53,7 +53,7 @@ static Value col2im(Node &n, TensorBuilder &b) {
   }
   auto isSame = [](Expr a, Expr c) { return view::logicalAnd({view::greaterEqual(a, c), view::greaterEqual(c, a)}); };
   if (!b.check(isSame(count, columns), "the blocks of the image are not as many as the columns") ||
-      !b.check(isSame(channels * taps, b.dim(x, 1)), "the columns are no whole number of blocks long"))
+      !b.check(isSame(channels * taps, b.dim(x, 1)), "the columns are not a whole number of blocks long"))
     return {};
   Value row = b.add(b.mul(along(0, result[0]), b.size(channels)), along(1, channels));
   row = b.add(b.mul(row, b.size(taps)), tap);

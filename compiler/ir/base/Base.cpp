@@ -96,7 +96,7 @@ FailureOr<Alu> FieldParser<Alu>::parse(AsmParser &parser) {
     return failure();
   if (std::optional<Alu> kind = symbolizeAlu(word))
     return *kind;
-  return parser.emitError(where) << "'" << word << "' is no element-wise operation";
+  return parser.emitError(where) << "'" << word << "' is not an element-wise operation";
 }
 
 AsmPrinter &kiln::operator<<(AsmPrinter &printer, Alu kind) {

@@ -232,7 +232,7 @@ void ReduceOp::build(OpBuilder &builder, OperationState &state, Alu kind, Value 
 LogicalResult ReduceOp::verify() {
   Alu kind = getKind().getValue();
   if (kind != Alu::ADD && kind != Alu::MUL && kind != Alu::MAX && kind != Alu::MIN)
-    return emitOpError() << stringifyAlu(kind) << " is no reduction";
+    return emitOpError() << stringifyAlu(kind) << " is not a reduction";
   bool isScored = getScore() != nullptr;
   if (isScored && (kind != Alu::ADD || !isa<FloatType>(elementOf(getInput()))))
     return emitOpError("only a sum of floats has scores");

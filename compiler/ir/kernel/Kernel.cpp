@@ -156,7 +156,7 @@ static LogicalResult verifyTracker(Operation *op, ArrayRef<Expr> shape) {
       return op->emitOpError() << "the view's size " << size.render() << " is neither the domain's " << wanted.render()
                                << " nor 1";
   if (std::optional<Expr> unknown = unknownSize(func, op->getAttrOfType<TrackerAttr>("tracker").getValue()))
-    return op->emitOpError() << "the view names " << unknown->name() << ", which is no size of the kernel's";
+    return op->emitOpError() << "the view names " << unknown->name() << ", which is not a size of the kernel's";
   return success();
 }
 
@@ -185,7 +185,7 @@ LogicalResult ReduceOp::verify() {
   auto func = (*this)->getParentOfType<FuncOp>();
   for (int64_t axis : getAxes())
     if (!func.getLoopAxis(axis))
-      return emitOpError() << "axis " << axis << " is no loop axis";
+      return emitOpError() << "axis " << axis << " is not a loop axis";
   Value score = getScore();
   if (score &&
       (getKind().getValue() != Alu::ADD || !isa<FloatType>(score.getType()) || score.getType() != getInput().getType()))
@@ -251,7 +251,7 @@ LogicalResult StageOp::verify() {
     return emitOpError("needs an index expression for each axis of the domain");
   for (PartAttr part : getParts())
     if (part.getAxis() < 0 || part.getAxis() >= int64_t(rank) || part.getStep() < 1)
-      return emitOpError("lays memory out over what is no axis of the domain");
+      return emitOpError("lays memory out over what is not an axis of the domain");
   if (getBuffer() && getBuffer().getType().getElement() != getInput().getType())
     return emitOpError("is held in memory of another dtype");
   return success();

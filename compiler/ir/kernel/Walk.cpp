@@ -258,7 +258,7 @@ static std::optional<std::string> faultOfFragments(const Walk &walk) {
     return std::string(
         "more than a sum of products that were widened before moves along the terms of a dot instruction");
   if (!matrixProductOf(walk))
-    return std::string("fragments are no matrices of a product that a stage holds");
+    return std::string("fragments are not matrices of a product that a stage holds");
   for (AxisAttr axis : walk.axes) {
     if (!axis.getSize().getValue().isConst())
       return "axis " + std::to_string(axis.getId()) + " beside fragments has no fixed size";

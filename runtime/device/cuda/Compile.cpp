@@ -43,7 +43,7 @@ static llvm::Expected<llvm::SmallVector<Arch>> parseArchs(llvm::StringRef text) 
     bool isNamed = digits.consume_front("sm_"), isExact = digits.consume_back("a");
     unsigned number = 0;
     if (!isNamed || digits.getAsInteger(10, number) || number < kOldest || number > 999)
-      return usageError("--gpu-arch " + text + ": '" + name + "' is no architecture from sm_80 on",
+      return usageError("--gpu-arch " + text + ": '" + name + "' is not an architecture from sm_80 on",
                         "write for example sm_80,sm_90a");
     if (llvm::none_of(archs, [&](const Arch &known) { return known.name == name; }))
       archs.push_back({name.str(), number, isExact});

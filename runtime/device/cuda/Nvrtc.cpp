@@ -72,7 +72,7 @@ llvm::Expected<const Nvrtc *> Nvrtc::load() {
   find(functions.GetErrorString, "nvrtcGetErrorString");
   int major = 0, minor = 0;
   if (missing || functions.Version(&major, &minor) != 0 || major < 12)
-    return failure(files.back() + ": is no NVRTC of CUDA 12 or newer", "let KILN_NVRTC name one");
+    return failure(files.back() + ": is not an NVRTC of CUDA 12 or newer", "let KILN_NVRTC name one");
   nvrtc.version_ = major * 1000 + minor * 10;
   nvrtc.functions_ = &functions;
   return &nvrtc;

@@ -250,7 +250,7 @@ kiln_status kiln_profile_write(const kiln_profile *profile, const kiln_model *mo
   struct stat there;
   kiln_text_add(cause, "%s: cannot be written: ", path);
   if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
-    kiln_text_add(cause, "it is no regular file; name another place with --profile=FILE");
+    kiln_text_add(cause, "it is not a regular file; name another place with --profile=FILE");
     return KILN_IO_ERROR;
   }
   status = kiln_file_write(path, write_trace, &(trace){profile, model}, cause);

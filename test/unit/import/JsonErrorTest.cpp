@@ -25,7 +25,7 @@ TEST_CASE("a missing file") {
 TEST_CASE("truncated and malformed text, by line and column") {
   CHECK(importError("{\n  \"inputs\": [") ==
         "graph.json: line 2, column 14: the text ends within the document; the file is truncated");
-  CHECK(importError("{\n  \"inputs\": }") == "graph.json: line 2, column 13: this is no JSON; correct the text there");
+  CHECK(importError("{\n  \"inputs\": }") == "graph.json: line 2, column 13: this is not JSON; correct the text there");
   CHECK(importError("") == "graph.json: line 1, column 1: the text ends within the document; the file is truncated");
 }
 
@@ -51,7 +51,7 @@ TEST_CASE("a document that the schema does not allow, by its place") {
 
 TEST_CASE("a name with brackets is named whole") {
   CHECK(importError(R"({"inputs": [], "nodes": [], "outputs": [], "symbols": {"[x]": {"min": "a"}}})") ==
-        "graph.json: symbols: '[x]' is no name of a size; use letters from a to z, digits and _, no digit first");
+        "graph.json: symbols: '[x]' is not a name of a size; use letters from a to z, digits and _, no digit first");
 }
 
 TEST_CASE("a graph that is none") {

@@ -120,7 +120,7 @@ TEST_CASE("weight files outside the model's folder, or not there") {
 TEST_CASE("a weight file that is a pipe does not keep kiln waiting") {
   Folder folder;
   REQUIRE(mkfifo(folder.file("w.npy").c_str(), 0600) == 0);
-  CHECK_THAT(loadError(folder, R"("file": "w.npy")"), Contains("the weight file w.npy is no regular file"));
+  CHECK_THAT(loadError(folder, R"("file": "w.npy")"), Contains("the weight file w.npy is not a regular file"));
 }
 
 TEST_CASE("a file of many tensors is read once") {

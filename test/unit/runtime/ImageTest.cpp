@@ -152,14 +152,14 @@ TEST_CASE("a bitmap from the top, of places in a palette") {
 }
 
 TEST_CASE("what is no image says so") {
-  CHECK(decode({}).cause == "its data is no image in BMP, JPEG, JPEG 2000, PNG, PNM, TIFF or WebP");
-  CHECK(decode(text("GIF89a")).cause == "its data is no image in BMP, JPEG, JPEG 2000, PNG, PNM, TIFF or WebP");
+  CHECK(decode({}).cause == "its data is not an image in BMP, JPEG, JPEG 2000, PNG, PNM, TIFF or WebP");
+  CHECK(decode(text("GIF89a")).cause == "its data is not an image in BMP, JPEG, JPEG 2000, PNG, PNM, TIFF or WebP");
   CHECK(decode(text("P6 70000 1 255\n")).cause ==
         "a PNM image: its sizes are not within 1 and 65535, or it has more than 2^28 pixels");
   CHECK(decode(text("P6 65535 65535 255\n")).cause ==
         "a PNM image: its sizes are not within 1 and 65535, or it has more than 2^28 pixels");
   CHECK(decode(text("P6 600 600 255\n")).cause == "a PNM image: its data ends too early");
-  CHECK(decode(text("P2 2 1 4 0 x")).cause == "a PNM image: a sample is no number");
+  CHECK(decode(text("P2 2 1 4 0 x")).cause == "a PNM image: a sample is not a number");
 }
 
 TEST_CASE("data that is cut short is refused, or what is missing was not needed") {

@@ -102,7 +102,7 @@ llvm::Error driver::checkArtefact(const CompileOptions &options, const ArtefactO
   };
   for (const auto &[path, option] : {std::pair(files.output, "-o"), std::pair(artefact.weightsPath, "--weights")})
     if (isSpecial(path))
-      return failure(path + ": cannot be written: it is no regular file",
+      return failure(path + ": cannot be written: it is not a regular file",
                      llvm::Twine("name another place with ") + option);
   for (const auto &[path, what] : files.companions())
     if (llvm::Error error = checkIsOurs(path, what))

@@ -13,7 +13,7 @@ llvm::Expected<Sizes> driver::parseSizes(llvm::StringRef text) {
     auto [name, value] = part.rsplit('=');
     int64_t size;
     if (name.empty() || value.getAsInteger(10, size) || size < 0 || !sizes.try_emplace(name, size).second)
-      return usageError("--at " + text + ": '" + part + "' is no name and size", "give NAME=SIZE,NAME=SIZE");
+      return usageError("--at " + text + ": '" + part + "' is not a name and a size", "give NAME=SIZE,NAME=SIZE");
   }
   return sizes;
 }

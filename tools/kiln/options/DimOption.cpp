@@ -19,12 +19,12 @@ llvm::Error driver::parseDim(llvm::StringRef text, llvm::StringMap<import::Symbo
   auto [least, most] = range.split("..");
   bool isRange = range.contains("..");
   if (least.getAsInteger(10, bounds.min) || (isRange && most.getAsInteger(10, bounds.max)))
-    return wrong("'" + range + "' is no size");
+    return wrong("'" + range + "' is not a size");
   if (!isRange)
     bounds.max = bounds.min;
   bounds.value = std::clamp(bounds.value, bounds.min, std::max(bounds.min, bounds.max));
   if (!rest.empty() && (!rest.consume_front("default=") || rest.getAsInteger(10, bounds.value)))
-    return wrong("'" + rest + "' is no default");
+    return wrong("'" + rest + "' is not a default");
   if (bounds.min > bounds.max)
     return wrong("the least size is above the largest");
   if (bounds.min < 0 || bounds.max > import::SymbolBounds().max)

@@ -28,7 +28,7 @@ static llvm::Expected<llvm::DenseMap<view::Expr, int64_t>> symbolValues(mlir::Mo
   }
   for (const auto &size : sizes)
     if (!known.contains(size.first()))
-      return usageError("--at names '" + size.first() + "', which is no size of the model");
+      return usageError("--at names '" + size.first() + "', which is not a size of the model");
   return values;
 }
 

@@ -53,7 +53,7 @@ static const image_kind *kind_of_image(const kiln_image *image) {
 static const char *read_image(kiln_image *image, unsigned char *rgb) {
   const image_kind *kind = kind_of_image(image);
   if (!kind)
-    return "its data is no image in BMP, JPEG, JPEG 2000, PNG, PNM, TIFF or WebP";
+    return "its data is not an image in BMP, JPEG, JPEG 2000, PNG, PNM, TIFF or WebP";
   kiln_image_memory memory;
   kiln_enter_codec(&memory);
   const char *cause = setjmp(memory.end) ? KILN_IMAGE_NO_MEMORY : kind->codec(image, rgb);

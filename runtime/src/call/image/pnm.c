@@ -34,7 +34,7 @@ static const char *read_pnm_words(pnm_text *text, int64_t samples, int64_t most,
   for (int64_t i = 0; i < samples; i++) {
     int64_t value = read_pnm_number(text, is_bits ? 1 : 9);
     if (value < 0)
-      return text->at < text->end ? "a sample is no number" : KILN_IMAGE_ENDS;
+      return text->at < text->end ? "a sample is not a number" : KILN_IMAGE_ENDS;
     out[i] = pnm_sample(is_bits ? !value : value, most);
   }
   return NULL;

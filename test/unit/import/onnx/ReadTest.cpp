@@ -151,7 +151,7 @@ TEST_CASE("external data must be there, and whole") {
                  "1200; "));
   CHECK_THAT(importExternal(externalTensor("weights.bin", "0", "1199")),
              Contains("gives 1199 bytes where the shape needs 1200"));
-  CHECK_THAT(importExternal(externalTensor("weights.bin", "-4")), Contains("'-4' is no number of bytes"));
+  CHECK_THAT(importExternal(externalTensor("weights.bin", "-4")), Contains("'-4' is not a number of bytes"));
   CHECK_THAT(importExternal(externalTensor("weights.bin", "18446744073709551615")), Contains("ends at byte 1300"));
   CHECK_THAT(importExternal(externalTensor("none.bin")), Contains("'none.bin' cannot be read"));
 }

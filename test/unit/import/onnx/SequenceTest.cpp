@@ -151,7 +151,7 @@ TEST_CASE("what is no sequence is not taken for one, and a sequence for no tenso
   OnnxModel model;
   model.input("x", {2}).output("y");
   model.node("SequenceLength", {"x"}, {"y"});
-  CHECK_THAT(model.import(), Contains("input 0 is no sequence"));
+  CHECK_THAT(model.import(), Contains("input 0 is not a sequence"));
   OnnxModel neg = twoTensors();
   neg.node("Neg", {"s"}, {"y"});
   CHECK_THAT(neg.import(), Contains("input 's' is a sequence; the operator takes tensors"));

@@ -47,7 +47,7 @@ TEST_CASE("--dim of a size that the model has not is an error that names those i
   ImportOptions options;
   options.dims["bach"] = {2, 2, 2};
   CHECK(model.import(options) ==
-        "error: model.onnx: --dim names 'bach', which is no size of the model; it has batch, seq");
+        "error: model.onnx: --dim names 'bach', which is not a size of the model; it has batch, seq");
 }
 
 /// x [batch, seq, 48] reshaped by what exporters make of x.reshape(batch * seq, 48).

@@ -128,7 +128,7 @@ TEST_CASE("attributes of the wrong type, unknown ones and ones given twice") {
 TEST_CASE("inputs that are no tensors of known rank and dtype") {
   OnnxModel sequence = reluModel();
   sequence.graph().mutable_input(0)->mutable_type()->mutable_sequence_type();
-  CHECK_THAT(sequence.import(), StartsWith("error: model.onnx: input 'x': it is no tensor; "));
+  CHECK_THAT(sequence.import(), StartsWith("error: model.onnx: input 'x': it is not a tensor; "));
   OnnxModel rank = reluModel();
   rank.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->clear_shape();
   CHECK_THAT(rank.import(), StartsWith("error: model.onnx: input 'x': its rank is not known; "));
