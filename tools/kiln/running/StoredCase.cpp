@@ -95,26 +95,40 @@ static llvm::Expected<HostTensor> readPb(const std::string &file, int64_t memory
   return tensor;
 }
 
-/// The tensors KIND_0.EXT, KIND_1.EXT … of a folder; a sequence is a folder in it.
+/// The number N of an entry KIND_N.npy, KIND_N.pb or, for a sequence, of a folder KIND_N; none for every other name.
+static std::optional<unsigned> numberOf(llvm::StringRef name, llvm::StringRef kind, bool isFolder) {
+  unsigned number;
+  if (!name.consume_front(kind) || !name.consume_front("_") ||
+      (!isFolder && !name.consume_back(".npy") && !name.consume_back(".pb")) || name.getAsInteger(10, number))
+    return std::nullopt;
+  return number;
+}
+
+static llvm::Expected<HostTensor> readTensor(const std::string &file, int64_t memoryLimit) {
+  if (fs::is_directory(file))
+    return readFolder(file);
+  return path::extension(file) == ".pb" ? readPb(file, memoryLimit) : readNpy(file);
+}
+
+/// The tensors KIND_0, KIND_1 … of a folder: ONNX's runner stores them as .pb, people who make a set by hand as .npy.
 static llvm::Expected<std::vector<HostTensor>> readAll(llvm::StringRef folder, llvm::StringRef kind,
-                                                       llvm::StringRef extension, int64_t memoryLimit) {
+                                                       int64_t memoryLimit) {
   std::map<unsigned, std::string> numbered;
   for (const std::string &name : entries(folder)) {
-    llvm::StringRef rest = name;
-    unsigned number;
-    bool isSequence = extension == ".npy" && fs::is_directory(inFolder(folder, name));
-    if (rest.consume_front(kind) && rest.consume_front("_") && (isSequence || rest.consume_back(extension)) &&
-        !rest.getAsInteger(10, number))
-      numbered[number] = inFolder(folder, name);
+    std::string file = inFolder(folder, name);
+    std::optional<unsigned> number = numberOf(name, kind, fs::is_directory(file));
+    if (!number)
+      continue;
+    auto [other, isFirst] = numbered.try_emplace(*number, file);
+    if (!isFirst)
+      return failure(file + ": " + path::filename(other->second) + " has its number too", "keep one of the two");
   }
   std::vector<HostTensor> tensors;
   for (const auto &[number, file] : numbered) {
     if (number != tensors.size())
-      return failure(file + ": there is no " + kind + "_" + llvm::Twine(tensors.size()) + extension + " before it",
+      return failure(file + ": there is no " + kind + "_" + llvm::Twine(tensors.size()) + " before it",
                      "number the files from 0");
-    llvm::Expected<HostTensor> tensor = extension == ".pb"       ? readPb(file, memoryLimit)
-                                        : fs::is_directory(file) ? readFolder(file)
-                                                                 : readNpy(file);
+    llvm::Expected<HostTensor> tensor = readTensor(file, memoryLimit);
     if (!tensor)
       return tensor.takeError();
     tensors.push_back(std::move(*tensor));
@@ -122,36 +136,29 @@ static llvm::Expected<std::vector<HostTensor>> readAll(llvm::StringRef folder, l
   return tensors;
 }
 
-static llvm::Error addCase(llvm::StringRef folder, llvm::StringRef extension, int64_t memoryLimit,
-                           std::vector<StoredCase> &cases) {
+static llvm::Error addCase(llvm::StringRef folder, int64_t memoryLimit, std::vector<StoredCase> &cases) {
   StoredCase found{.folder = folder.str(), .inputs = {}, .outputs = {}};
   for (auto [kind, tensors] : {std::pair("input", &found.inputs), std::pair("output", &found.outputs)}) {
-    llvm::Expected<std::vector<HostTensor>> read = readAll(folder, kind, extension, memoryLimit);
+    llvm::Expected<std::vector<HostTensor>> read = readAll(folder, kind, memoryLimit);
     if (!read)
       return read.takeError();
     *tensors = std::move(*read);
   }
   if (found.outputs.empty() && !found.inputs.empty())
-    return failure(inFolder(folder, ("output_0" + extension).str()) + ": is not there, but inputs are",
+    return failure(inFolder(folder, "output_0") + ": is not there as .npy or .pb, but inputs are",
                    "store the outputs too, or take the inputs away");
   if (!found.outputs.empty())
     cases.push_back(std::move(found));
   return llvm::Error::success();
 }
 
-/// ONNX's runner stores tensors as .pb; people who make a set by hand as .npy.
-static llvm::StringRef extensionIn(llvm::StringRef folder) {
-  auto isPb = [](llvm::StringRef name) { return path::extension(name) == ".pb"; };
-  return llvm::any_of(entries(folder), isPb) ? ".pb" : ".npy";
-}
-
 llvm::Expected<std::vector<StoredCase>> driver::findCases(llvm::StringRef folder, int64_t memoryLimit) {
   std::vector<StoredCase> cases;
-  if (llvm::Error error = addCase(folder, ".npy", memoryLimit, cases))
+  if (llvm::Error error = addCase(folder, memoryLimit, cases))
     return error;
   for (const std::string &name : entries(folder))
     if (llvm::StringRef(name).starts_with("test_data_set_"))
-      if (llvm::Error error = addCase(inFolder(folder, name), extensionIn(inFolder(folder, name)), memoryLimit, cases))
+      if (llvm::Error error = addCase(inFolder(folder, name), memoryLimit, cases))
         return error;
   return cases;
 }
