@@ -1,3 +1,13 @@
+//===- Alias.cpp - Which outputs can lie in an input's memory ----------===//
+//
+// A cache that grows, such as the keys and values of a language model, is an input of each run and, with a few rows
+// more, an output of it. Where both lie in one memory, a run has to write the new rows only. --alias past=present:2048
+// asks for that, and here it is decided whether it can be had: the two have one shape, or the graph is seen to make the
+// output by putting more behind the input along one axis. In that case the size of the memory has to be known. It is
+// the capacity of the option or the bound of the size that grows, and it bounds in turn what comes in and what is
+// added. The result is a note on the input, graph.alias; the view stage acts on it.
+//
+//===-------------------------------------------------------------------===//
 #include "import/Alias.h"
 
 #include "ir/base/NarrowDType.h"

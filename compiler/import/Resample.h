@@ -1,9 +1,12 @@
 //===- Resample.h - An axis at places between its elements ------------------===//
 //
-// Resizing treats one axis after another. Where the places repeat (twice the size, two thirds …), an axis is a product
-// of windows with a few weights, and no index is ever read; elsewhere elements are gathered at computed places.
+// Resizing treats one axis after another. At twice the size and with half-pixel centres, element o of the result lies
+// at (2o - 1) / 4 of the input, which is -1/4, 1/4, 3/4, 5/4 …: every second place lies equally between its neighbours,
+// so that they get the same weights. Where places repeat like that (twice the size, two thirds …), an axis is a product
+// of windows with a few weights, and no index is ever read; elsewhere elements are gathered at computed places. Nearest
+// neighbours that are repeated or evenly spaced are moved, without a product.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------===//
 #pragma once
 
 #include "import/TensorBuilder.h"

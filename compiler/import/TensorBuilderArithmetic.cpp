@@ -1,4 +1,13 @@
 //===- TensorBuilderArithmetic.cpp - Element-wise functions ------------------===//
+//
+// numpy's arithmetic on the rows of Alu.def, which take operands of one shape and one dtype, and not every dtype. So
+// operands are broadcast, a number takes the dtype of the tensor beside it, and a dtype that does not suit the row is
+// an error of the model. Much of what importers write is arithmetic on repeated numbers or changes nothing (x · 1);
+// both are folded here, so that compositions may be written without looking for such cases. What is true of numbers is
+// not always true of floats: -0 + 0 is 0, so x + 0 is left out for integers alone, and with a NaN neither a < b nor a
+// >= b holds.
+//
+//===-------------------------------------------------------------------------===//
 #include "import/DType.h"
 
 #include "import/TensorBuilder.h"

@@ -1,4 +1,12 @@
 //===- TensorBuilderMovement.cpp - Reshape, permute, expand, broadcast -------===//
+//
+// Sizes are expressions over symbols, so it may be unknown at import whether a movement fits: [batch, seq, 48] has as
+// many elements as [rows, 48] only if rows is batch · seq. There are three answers. What is provable is done; what is
+// provably wrong is an error of the model; what is open is taken to be as the model needs it, and a check ends the run
+// where it is not. Broadcasting takes two sizes for equal that may be, and does not repeat one that turns out to be 1.
+// A movement of one repeated number is that number repeated, so a constant stays visible to what folds it.
+//
+//===-------------------------------------------------------------------------===//
 #include "import/Symbols.h"
 #include "import/TensorBuilder.h"
 

@@ -1,4 +1,14 @@
 //===- TensorBuilderPooling.cpp - Sliding windows, made of movement alone ----===//
+//
+// Convolutions and pools are reductions over windows, and windows overlap, which no reshape can express. As in
+// tinygrad, movement makes them all the same: the axis is repeated and cut into rows that are one dilation longer than
+// it, so that each begins one dilation later. For 5 elements, a kernel of 3 and a dilation of 1:
+//     0 1 2 3 4 0
+//     1 2 3 4 0 1
+//     2 3 4 0 1 2      whose first 3 columns are the windows 012, 123 and 234.
+// The view stage folds that away. Windows that do not overlap are consecutive pieces and need no copies.
+//
+//===-------------------------------------------------------------------------===//
 #include "import/TensorBuilder.h"
 
 using namespace kiln;

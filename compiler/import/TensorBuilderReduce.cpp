@@ -1,4 +1,13 @@
 //===- TensorBuilderReduce.cpp - Reductions and running sums ----------------===//
+//
+// The graph reduces by ADD, MUL, MAX and MIN alone; means, variances, norms, places of extremes and running sums are
+// made of these. An arg max is the least of the places that hold the largest element. A running sum is the sum of the
+// window that ends at each element, with zeros before the first; since that takes n² additions, a long axis is summed
+// in blocks of 256, and the running sum of the blocks' totals is added. Numbers at the edge of a dtype decide the
+// details: half precision is summed in float32, exponentials are shifted by the largest, and a NaN counts as an
+// extreme.
+//
+//===------------------------------------------------------------------------===//
 #include "import/DType.h"
 #include "import/TensorBuilder.h"
 #include "ir/base/NarrowDType.h"

@@ -1,4 +1,12 @@
 //===- TensorBuilderSlicing.cpp - Parts of tensors, and tensors of parts -----===//
+//
+// The graph can cut [begin, end) out of an axis and put zeros around it; most other ways to take tensors apart or to
+// join them are made of these two. A step of 3 pads the axis to a multiple of 3, splits it into threes and keeps the
+// first of each. A concatenation pads each part to the whole and chooses, at each place, the part that lies there: a
+// sum of the padded parts would turn -0 into 0. numpy's bounds may be negative or past the end, and both they and the
+// sizes may be symbolic, so that they are kept within the axis by minima and maxima.
+//
+//===-------------------------------------------------------------------------===//
 #include "import/DType.h"
 #include "import/TensorBuilder.h"
 
