@@ -1,4 +1,12 @@
 //===- Classical.cpp - Features: ai.onnx.ml ----------------------------------===//
+//
+// Models of classical machine learning come with their preprocessing, as operators of the domain ai.onnx.ml on rows of
+// features: scaling, filling in what is missing, encoding categories. Most are a line of tensor functions with a table
+// that the attributes hold, which has one number for all features or one for each. Two things do not fit tensors of
+// numbers: categories may be strings, whose places the host finds (Strings.h), and ZipMap gives a map from label to
+// score for each row, for which the tensor of scores stands here.
+//
+//===-------------------------------------------------------------------------===//
 #include "import/DType.h"
 #include "import/onnx/Importer.h"
 #include "import/onnx/ModelFile.h"

@@ -2,8 +2,12 @@
 //
 // A region's results have the sizes of what it yields where those are known outside: the same in both branches, or the
 // same in every iteration. Elsewhere they are new symbols, bound when the region ends.
+// Which sizes a Loop changes is seen only in what its body yields, and that depends on the sizes which it is given. So
+// the body is imported as if none changed; where it yields another size, that one becomes a symbol and the body is
+// imported again, until what it takes and what it yields agree. A condition that is known at import leaves one branch
+// and no region.
 //
-//===----------------------------------------------------------------------===//
+//===-------------------------------------------------------------------------===//
 #include "import/DType.h"
 #include "import/onnx/DataSizes.h"
 #include "import/onnx/Importer.h"

@@ -1,4 +1,12 @@
 //===- Elementwise.cpp - Arithmetic, comparison, logic, casts ---------------===//
+//
+// Most operators here are a row of Alu.def or a function of TensorBuilder, but for two things. Exporters compute shapes
+// with the same Add, Mul and Where as data, and these have to be known at import; so where all elements of the inputs
+// are known as expressions, a second function (Fold.h) gives the elements of the result, and no op is made. And
+// operators have changed with the opset: before 7 a second operand was broadcast from an `axis` on, before 11 Clip had
+// its bounds as attributes, before 6 Cast named its dtype in words.
+//
+//===------------------------------------------------------------------------===//
 #include "import/DType.h"
 #include "import/onnx/ElementType.h"
 #include "import/onnx/Fold.h"

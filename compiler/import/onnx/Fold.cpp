@@ -1,3 +1,12 @@
+//===- Fold.cpp - Integer arithmetic at import -------------------------===//
+//
+// Exporters compute shapes: Shape, Gather, Mul, Concat, and a Reshape by what comes out. As data, such numbers would be
+// known no sooner than the program runs. So the elements of short integer tensors are kept as expressions over the
+// model's symbols, [batch, seq * 12], and these functions compute with them element by element. They give nothing where
+// an expression would not be exactly the number: a quotient whose sign is open, since ONNX truncates and expressions
+// floor, or a constant near the ends of 64 bits, where expressions saturate. The operator then becomes an op on data.
+//
+//===-------------------------------------------------------------------===//
 #include "import/onnx/Fold.h"
 
 using namespace kiln;

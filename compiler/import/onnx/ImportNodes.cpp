@@ -1,4 +1,13 @@
 //===- ImportNodes.cpp - Graphs, nodes and calls ----------------------------===//
+//
+// A model is a list of nodes, some of which hold further graphs (If, Loop) or call functions that the model defines.
+// All are imported where they stand, into a scope of their own, whose names begin with the call's: a function that is
+// called twice is imported twice. A file may say anything, so limits hold: on how deep graphs and calls nest, as each
+// level takes some of the stack, and on the number of nodes, as functions that call functions multiply. An operator
+// sees none of this. It is found by domain and name, checked against the opset, and what it leaves as an error, an
+// unread attribute included, gets the node's name in front.
+//
+//===------------------------------------------------------------------------===//
 #include "import/DType.h"
 #include "import/MemoryLimit.h"
 #include "import/onnx/Importer.h"

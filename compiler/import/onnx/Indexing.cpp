@@ -1,4 +1,13 @@
 //===- Indexing.cpp - Slices and gathers ------------------------------------===//
+//
+// Slice, Gather and their kin read elements at places which may be known at import, may be sizes, or may be data, and
+// they cost least where they are known best. Elements known at import are picked right away, as a shape's are. A single
+// known index, or bounds that are expressions, make a slice: a view, which reads no index. Only where a Slice's axes or
+// steps are data, or where a bound may count from the end of an axis that is walked backwards, are its elements
+// gathered at computed places.
+// TopK does without a sort: an element's rank is the number of elements before it in order, so all pairs are compared.
+//
+//===------------------------------------------------------------------------===//
 #include "import/onnx/DataSizes.h"
 #include "import/onnx/Fold.h"
 #include "import/onnx/Importer.h"

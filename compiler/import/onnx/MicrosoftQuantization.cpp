@@ -1,9 +1,12 @@
 //===- MicrosoftQuantization.cpp - ONNX Runtime's quantised operators -------===//
 //
-// QLinearAdd and its kin say f(dequantised inputs), quantised: so they are written here. Products stay integer
-// products. A tensor comes with its scale and zero point behind it, the result's follow.
+// ONNX Runtime writes a quantised network with operators of its own, on tensors of integers that each come with a scale
+// and a zero point: QLinearAdd takes x, its scale, its zero point, the same of y, and the two of the result. What such
+// an operator means is f(dequantised inputs), quantised again, and so it is written here. Products stay products of
+// integers, of which only the sum is scaled. Where the weights alone are quantised, as by MatMulNBits, they are
+// dequantised and the product is one of floats.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------===//
 #include "import/DType.h"
 #include "import/Quantize.h"
 #include "import/onnx/Registry.h"

@@ -1,3 +1,13 @@
+//===- ModelFile.cpp - Reading a model and its tensors' data -----------===//
+//
+// A model may be gigabytes of weights around a small graph, while protobuf copies what it parses and takes 2 GB at
+// most. So tensors' data is lifted out of the message before it is parsed, and only where it lies in the file is kept.
+// A weight is then a range of a file with its hash; short ones, and those whose bytes do not lie in the file as they
+// are, become dense elements. External data are ranges of other files, which have to lie in the model's folder. Nothing
+// that the file says is believed: every size, offset and length is compared with the bytes that are there before they
+// are read.
+//
+//===-------------------------------------------------------------------===//
 #include "import/onnx/ModelFile.h"
 
 #include "import/DType.h"

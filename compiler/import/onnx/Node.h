@@ -1,9 +1,13 @@
 //===- Node.h - One node, as its operator's importer sees it ----------------===//
 //
+// What an importer asks of its node. An input can be asked for as a tensor or for its elements: where an operator needs
+// numbers (sizes, axes, amounts to pad), they may be known at import, or they become symbols that the program binds
+// when it runs. An attribute that no one has asked for when the importer ends is an error, so that none of a newer
+// opset is passed over in silence.
 // Errors are sticky, as TensorBuilder's are: what a model lacks is noted, something harmless is given back, and the
 // importer ends with one line about the first cause.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------===//
 #pragma once
 
 #include "import/TensorBuilder.h"

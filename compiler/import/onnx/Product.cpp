@@ -1,4 +1,13 @@
 //===- Product.cpp - Matrix products and convolutions -----------------------===//
+//
+// Matrix products and convolutions are TensorBuilder's; what is left is how ONNX and ONNX Runtime say them. A product
+// whose operands are both dequantised, as exporters write quantised models, is made of the integers and scaled
+// afterwards: Σ (s·a)(t·b) = s·t · Σ a·b, with a sum that is exact (QuantizedProduct.h). A transposed convolution may
+// name the size of its result instead of its padding, which is then computed backwards. Runtime's optimiser writes
+// products with an addend and an activation as one node; here they are separate ops again, which the schedule fuses as
+// it sees fit.
+//
+//===------------------------------------------------------------------------===//
 #include "import/DType.h"
 #include "import/Scatter.h"
 #include "import/onnx/QuantizedProduct.h"

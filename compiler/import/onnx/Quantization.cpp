@@ -1,4 +1,12 @@
 //===- Quantization.cpp - Quantised tensors and their products --------------===//
+//
+// A quantised tensor holds small integers q that stand for (q - zero) · scale. Scale and zero point are one number, or
+// one for each index of an axis, or one for each block along it, so most of the work is to lay them out as they
+// broadcast. QLinearConv and its kin are products of such tensors: integers less their zero points, summed in integers,
+// and only the sum is scaled, rounded and shifted into the result's range. DequantizeLinear's result remembers what it
+// was made of, so that a product after it can take the integers instead (Product.cpp).
+//
+//===------------------------------------------------------------------------===//
 #include "import/DType.h"
 #include "import/Quantize.h"
 #include "import/onnx/ElementType.h"

@@ -1,4 +1,12 @@
 //===- Reduction.cpp - Reductions along axes --------------------------------===//
+//
+// The sums themselves are TensorBuilder's; the operators differ in how they name their axes. These were an attribute
+// first and are an input since opset 13 or 18; an empty list means all axes, or none by noop_with_empty_axes. As an
+// input they may be data, and then it is open which axes of the result are left. For this each axis is split into two,
+// one of which is 1 long, by sizes that the program computes, and always the same ones of them are reduced
+// (DataSizes.h). A reduction of a list that is known at import, as of a shape's sizes, is computed there.
+//
+//===------------------------------------------------------------------------===//
 #include "import/onnx/DataSizes.h"
 #include "import/onnx/Fold.h"
 #include "import/onnx/Registry.h"

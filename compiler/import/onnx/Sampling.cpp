@@ -1,9 +1,12 @@
 //===- Sampling.cpp - Images at places that are computed --------------------===//
 //
-// AffineGrid makes places, GridSample reads an image there, RoiAlign and DeformConv make their places themselves. What
-// is read is in import/Sample.h.
+// Where these operators read an image is computed, and lies between its elements: AffineGrid makes such places and
+// GridSample takes them, RoiAlign and DeformConv make their places themselves, of regions and of offsets that are data.
+// Each has to bring its places into one form, a tensor for each axis in units of elements; what is read there is in
+// import/Sample.h. Where RoiAlign's number of samples depends on how large a region is, the most that any region has
+// becomes a size, and a mask says which of them count.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------===//
 #include "import/Sample.h"
 #include "import/onnx/Importer.h"
 #include "import/onnx/ModelFile.h"

@@ -1,9 +1,11 @@
 //===- SequenceMap.cpp - A graph for each tensor of a sequence ---------------===//
 //
-// Where the sequence's length is known the graph is imported for each of its tensors. Else SequenceMap is the Loop by
-// which ONNX defines it: it takes a tensor of each sequence, and appends what the graph makes to other sequences.
+// Where the sequence's length is known and small, the graph is imported for each of its tensors, whose sizes may then
+// all differ. Else SequenceMap is the Loop by which ONNX defines it: it takes a tensor of each sequence, and appends
+// what the graph makes to other sequences. That Loop is written as ONNX nodes and imported as if the model had it,
+// since Loop already knows what to do with sequences that grow.
 //
-//===----------------------------------------------------------------------===//
+//===-------------------------------------------------------------------------===//
 #include "import/onnx/Importer.h"
 #include "import/onnx/Registry.h"
 #include "import/onnx/Sequence.h"

@@ -1,4 +1,11 @@
 //===- Shape.cpp - Shapes, constants and ranges -----------------------------===//
+//
+// Shape gives sizes as data, yet nothing has to read them: its result is a tensor whose elements are known, as
+// expressions over the model's symbols, and operators after it compute with these (Fold.h) until a Reshape or an Expand
+// takes them for sizes again. Constant, short ranges and short lists of one number belong to the same arithmetic. Where
+// the ends of a range are data, how long it is becomes a symbol, bound when the program runs.
+//
+//===------------------------------------------------------------------------===//
 #include "import/DType.h"
 #include "import/onnx/ElementType.h"
 #include "import/onnx/Fold.h"

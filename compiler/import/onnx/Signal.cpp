@@ -1,9 +1,11 @@
 //===- Signal.cpp - Signals, their windows and their frequencies --------------===//
 //
-// A discrete Fourier transform is the product of a signal with a matrix of sines and cosines. Its angles are counted in
-// parts of a turn, as integers, before they become numbers: so no angle is larger than 2π, however long the signal.
+// A discrete Fourier transform is the product of a signal with a matrix of sines and cosines. That takes n²
+// multiplications where a fast transform takes n · log n, but it works for every length, symbolic ones too. Angles are
+// counted in parts of a turn, as integers, before they become numbers: so no angle is larger than 2π, however long the
+// signal. A complex tensor is two real ones, and of a real signal's frequencies one half mirrors the other.
 //
-//===----------------------------------------------------------------------===//
+//===--------------------------------------------------------------------------===//
 #include "import/DType.h"
 #include "import/onnx/DataSizes.h"
 #include "import/onnx/ElementType.h"

@@ -1,8 +1,12 @@
 //===- Strings.cpp - Operators of strings ------------------------------------===//
 //
-// Kernels move strings, as 64-bit references; what looks into one is a call of the host (kiln/call.h).
+// A string has any length, so a kernel cannot hold it. Elements of a tensor of strings are 64-bit references, which
+// kernels move as they do integers: a Gather or a Concat of strings needs nothing of its own. What looks into a string
+// (Equal, StringSplit, RegexFullMatch) is a call of the host (kiln/call.h). An operator has to be named in takesStrings
+// before it is given any. A model's own strings are a weight of bytes, each text ending with a 0, of which a call makes
+// references when the program runs.
 //
-//===----------------------------------------------------------------------===//
+//===-------------------------------------------------------------------------===//
 #include "import/onnx/Strings.h"
 
 #include "import/Scatter.h"
