@@ -1,5 +1,12 @@
-//===- GraphMovement.cpp - Sources, and views of what there is ----------- ===//
-
+//===- GraphMovement.cpp - Sources, and views of what there is ---------===//
+//
+// When the interpreter runs, every size is a number, and what is moved is an array with strides, so most movement is
+// arithmetic on strides (Strided.h). Memory is needed for padding, since zeros have to be somewhere, and where elements
+// have to be in row-major order first, as for some reshapes. Nothing is assumed of the graph, as this is what judges
+// others: bounds, amounts of padding and what a graph.view reaches are compared with the tensor's size, and what lies
+// outside is an error rather than a read past the array.
+//
+//===-------------------------------------------------------------------===//
 #include "interp/GraphEvaluator.h"
 #include "interp/WeightData.h"
 #include "support/Error.h"

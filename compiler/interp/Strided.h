@@ -1,9 +1,11 @@
 //===- Strided.h - Movement of data on known sizes --------------------------===//
 //
-// A map from positions to elements of an array: dims, strides, offset, all numbers. The interpreter has its own, apart
-// from view/ShapeTracker, because it judges what became of those.
+// A map from positions to elements of an array: dims, strides, offset, all numbers. A matrix of 2 × 3 has strides 3 and
+// 1; transposed it has dims 3 × 2 and strides 1 and 3, over the same array. Most movement is such a change of the map.
+// A reshape can fail, as that of the transposed matrix to a list does: no single stride walks its elements in order.
+// The interpreter has a map of its own, apart from view/ShapeTracker, because it judges what became of those.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------===//
 #pragma once
 
 #include "interp/HostTensor.h"

@@ -1,3 +1,12 @@
+//===- Tiles.cpp - A tensor's elements, tile by tile -------------------===//
+//
+// A tree of element-wise operations could be evaluated an operation at a time, which writes every intermediate result
+// to memory, or an element at a time, which pays for the choice of the operation at every element. A tile of up to 2048
+// elements is between the two: each operation is a loop over a tile, and the rooms for intermediate tiles stay in a
+// cache. Full tiles have one shape, so which elements of a strided array belong to a tile is a list of offsets that is
+// made once; a leaf whose elements are neighbours is not copied at all.
+//
+//===-------------------------------------------------------------------===//
 #include "interp/Tiles.h"
 
 #include <algorithm>

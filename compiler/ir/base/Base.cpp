@@ -1,3 +1,12 @@
+//===- Base.cpp - The attributes that all dialects share ---------------===//
+//
+// view/ knows sizes and views as C++ values and nothing of MLIR; here they become attributes, which print as text and
+// are read back as the same values, since any dump has to re-enter. A dynamic dim says of itself only that it is not
+// fixed. What it is stands in the tensor's encoding, tensor<?x3xf32, #kiln.dims<["batch", 3]>>, and the verifier sees
+// to it that both agree. The attributes of Base.td and of Target.td belong to one dialect, for which TableGen makes two
+// parsers of one name: one is renamed, and the mnemonic decides between them.
+//
+//===-------------------------------------------------------------------===//
 #include "ir/base/ObjectType.h"
 #include "ir/base/Target.h"
 

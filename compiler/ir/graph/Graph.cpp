@@ -1,3 +1,12 @@
+//===- Graph.cpp - What the ops of the graph dialect guarantee ---------===//
+//
+// Sizes are expressions over symbols, so a verifier cannot compare numbers. It takes two shapes for one where they are
+// provably equal, whatever the symbols are: seq * 2 and seq + seq are. Where a result's shape follows from operands and
+// attributes, a result of another shape is refused. It is different with bounds, as of a slice or of padding: they are
+// refused only where they are wrong for all values of the symbols, since what is wrong for some is seen when the
+// program runs.
+//
+//===-------------------------------------------------------------------===//
 #include "ir/graph/Call.h"
 
 #include "mlir/IR/Builders.h"

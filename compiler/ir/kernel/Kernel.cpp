@@ -1,3 +1,12 @@
+//===- Kernel.cpp - Loop variables, verifiers, and where a stage keeps what ---===//
+//
+// A kernel says what is computed at a point of its domain and, apart from that, how the domain is walked. The two meet
+// in `index`: an expression over the variables of loop axes, _x0, _x1 …, for each axis of the domain. So a stage and
+// its readers may walk in different orders, and both find an element of the stage's memory by where it is in the
+// domain: its distance from the base, cut into digits by the parts of the layout. Each op is verified by itself here;
+// what has to hold between the walks of a kernel is in Walk.cpp.
+//
+//===--------------------------------------------------------------------------===//
 #include "ir/kernel/Kernel.h"
 
 #include "ir/kernel/Walk.h"

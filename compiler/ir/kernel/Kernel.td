@@ -1,4 +1,12 @@
 //===- Kernel.td - The kernel dialect: what one launch computes ----------------===//
+//
+// The work of one launch before it is loops. Take a product of matrices over the domain (i, j, k): the body loads a
+// through a view that does not move along j and b through one that does not move along i, multiplies, reduces over k
+// and stores. How the points are walked is data beside it. To make vectors of 4 columns, j's loop axis 1 is split and
+// index[1] becomes _x1 * 4 + _x3; the body stays as it was. So a split touches no access, a view never has to be merged
+// with a tiling, and a kernel can list the opts that made it what it is.
+//
+//===---------------------------------------------------------------------------===//
 #ifndef KILN_IR_KERNEL
 #define KILN_IR_KERNEL
 

@@ -1,3 +1,11 @@
+//===- UOp.cpp - What renderers may take for granted -------------------===//
+//
+// The same uops are rendered to LLVM IR and to several dialects of C, and are run by an interpreter. They rely on what
+// is looked at here: a loop carries, yields and gives the same types; a load with a gate has a value for where the gate
+// is closed; operands agree in lanes; the shapes of a matrix instruction fit together; a shuffle finds the item that it
+// asks. RangeOp is parsed and printed by hand, because its text introduces the arguments of its body.
+//
+//===-------------------------------------------------------------------===//
 #include "ir/uop/UOp.h"
 
 #include "mlir/IR/Builders.h"

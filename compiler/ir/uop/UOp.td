@@ -1,4 +1,12 @@
 //===- UOp.td - The uop dialect: what one item of a launch executes ------------===//
+//
+// What one item of a work group, or one chunk on a CPU, executes: loops, pointers, vectors and conditions. All devices'
+// renderers take these same ops. tinygrad lists its uops in one flat sequence, in which accumulators are assigned; here
+// a range is a region that carries values from one iteration to the next, so that each value has one definition, and
+// that listing is printed from it (render/Linear.h). Vectors are loaded as neighbours from a scalar pointer. What may
+// lie outside memory is loaded and stored under a gate, or in an `if`.
+//
+//===---------------------------------------------------------------------------===//
 #ifndef KILN_IR_UOP
 #define KILN_IR_UOP
 
