@@ -1,7 +1,9 @@
 //===- LlvmAlu.h - The rows of Alu.def in LLVM IR -------------------------------===//
 //
 // LLVM's instructions leave open (poison, undefined behaviour) what Alu.def fixes: division by zero, shifts past the
-// width, conversions out of range. Each row closes that with selects, which LLVM removes where an operand is constant.
+// width, conversions out of range. Each row closes that with selects, which LLVM removes where an operand is constant,
+// or which are never made where AluFacts says that the case cannot occur: index math would be full of them. f16 and
+// bf16 are computed in f32 and rounded.
 //
 //===----------------------------------------------------------------------------===//
 #pragma once

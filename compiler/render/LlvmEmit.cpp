@@ -1,3 +1,12 @@
+//===- LlvmEmit.cpp - One module for all, or one for each kernel -------===//
+//
+// LLVM compiles a module in one thread, and a model may have hundreds of kernels. So for a link or a JIT each kernel is
+// a module of its own, compiled side by side with the host program's, and the results are kept in the order of the
+// kernels: which thread is done first does not show in the bytes. A file that has to stand alone is one module. Where a
+// model is compiled for several CPUs, each kernel is for its own, while the code that they share is for the least CPU
+// of the architecture. Weights are written into the finished object and never pass through LLVM.
+//
+//===-------------------------------------------------------------------===//
 #include "render/LlvmEmit.h"
 
 #include "render/LlvmKernel.h"

@@ -1,7 +1,9 @@
 //===- ModelTables.h - What kiln/program.h says of a model, as plain data -------------===//
 //
-// The host program is rendered to LLVM IR or to C, and the header of an artefact names the same inputs and outputs: all
-// three write these tables.
+// The runtime knows a model by constant tables (kiln/program.h): names, dims and dtypes of its inputs and outputs,
+// bounds of its symbols, where each weight lies, how each kernel is launched. They are written in three forms, as LLVM
+// IR, as C, and in the header of an artefact, so they are gathered once, from the host program, and the three cannot
+// disagree.
 //
 //===----------------------------------------------------------------------------------===//
 #pragma once

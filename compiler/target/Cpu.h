@@ -1,7 +1,10 @@
 //===- Cpu.h - What kiln knows of a CPU ---------------------------------------===//
 //
 // LLVM's tables say what a CPU can do; this is the part of it that kernels are shaped by. Nothing here depends on the
-// machine that compiles, unless the machine itself is asked for.
+// machine that compiles, unless the machine itself is asked for: it may lack what CPUs of its name have (a virtual
+// machine can hide it), so its features are kept as differences from the name. A program lists the features that its
+// code may use and that not all CPUs of the architecture have; what LLVM never uses unasked is left out, since it would
+// only narrow where the program runs.
 //
 //===--------------------------------------------------------------------------===//
 #pragma once

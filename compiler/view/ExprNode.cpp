@@ -1,9 +1,11 @@
 //===- ExprNode.cpp - The pool that makes equal expressions one node -----===//
 //
 // Expressions are compared all the time (is this stride that product?), so equal ones must be one node. The pool is cut
-// into shards by hash, each with a lock of its own, so that threads that compile kernels side by side seldom wait.
+// into shards by hash, each with a lock of its own, so that threads that compile kernels side by side seldom wait. A
+// node's bounds may need further expressions and are found with no lock held; of two threads that make the same node at
+// once, the second takes the first one's.
 //
-//===----------------------------------------------------------------------===//
+//===---------------------------------------------------------------------===//
 #include "view/ExprNode.h"
 
 #include "llvm/ADT/DenseSet.h"

@@ -1,4 +1,12 @@
-//===- ExprParse.cpp - Reading expressions -------------------------------===//
+//===- ExprParse.cpp - Reading expressions -----------------------------===//
+//
+// A module prints its sizes and views as text and has to be read back as the same values. Operators are Python's, a
+// comparison is a number (0 or 1), and a variable brings its bounds along, batch{1..8}, the upper one of which may be
+// an expression. There is no tree of syntax: what is read is built by the functions that build all expressions, and is
+// simplified on the way. The text may come from anyone, so an error names its column, and how deep expressions nest is
+// limited, since the reader calls itself.
+//
+//===-------------------------------------------------------------------===//
 #include "view/ExprParse.h"
 
 #include "support/Error.h"

@@ -1,4 +1,12 @@
 //===- ExprVisit.cpp - Substitution and evaluation -----------------------===//
+//
+// Equal parts of an expression are one node, so it is a graph in which a part may be reached by many ways, more than
+// anyone can walk. Each function here remembers what it made of a node, at least of a large one, and does not do it
+// again. What is changed is built anew by the functions that build all expressions, so that it is simplified as if it
+// had been written so: with 0 for i, i * 4 + j becomes j. A value exists only where every variable has one and nothing
+// divides by 0.
+//
+//===---------------------------------------------------------------------===//
 #include "view/ExprNode.h"
 
 #include "llvm/ADT/DenseSet.h"

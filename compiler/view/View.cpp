@@ -1,4 +1,12 @@
 //===- View.cpp - One strided map and the movements that stay one --------===//
+//
+// A view maps positions to elements: offset + Σ position · stride, with a mask that says where there is an element at
+// all. Transposing, repeating, padding, cutting and reversing change these numbers and leave one view; a reshape
+// (ViewReshape.cpp) and one view after another (ViewMerge.cpp) may not. Views are compared, so those that mean the same
+// should be written the same: an axis of one element has stride 0, a full mask is none, and an axis with one element
+// left in its mask has its place in the offset. Sizes may be symbolic, so masks move by minima and maxima.
+//
+//===---------------------------------------------------------------------===//
 #include "view/ExprNode.h"
 #include "view/ViewImpl.h"
 
