@@ -1,6 +1,11 @@
 //===- MarkStage.cpp - Note which stage a module has passed, and check what it guarantees ----===//
+//
 // Every stage ends with this pass, so that a dump knows where to go on from and a stage that breaks its promise is
-// found where it does, not where the next one trips over it.
+// found where it does, not where the next one trips over it. What one stage makes true the later ones keep, up to some
+// last one, so a promise is a row of a table with a first and a last stage.
+// A dump that somebody has edited by hand passes here too before anything is made of it. So a row relies on nothing but
+// the ops' verifiers and the rows before it.
+//
 //===----------------------------------------------------------------------------------------===//
 
 #include "passes/Passes.h"

@@ -1,5 +1,11 @@
 //===- Passes.td - Every pass of the pipeline ---------------------------------===//
-// Each with what it makes of what, in the dialects' words but shortened: operands in place of names, types left out.
+//
+// What a pass does is hard to tell from its name and harder from its code. So each one's description shows it on a
+// small example, what there is and ⇒ what becomes of it, in the dialects' words but shortened: operands in place of
+// names, types left out. `tools/check passes` refuses a pass without it.
+// The passes are grouped by stage here. Which of them run, in which order and why, is in Pipeline.cpp; what each
+// expects and guarantees is in the head of its .cpp file.
+//
 //===--------------------------------------------------------------------------===//
 #ifndef KILN_PASSES
 #define KILN_PASSES

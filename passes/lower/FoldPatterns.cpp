@@ -1,4 +1,13 @@
 //===- FoldPatterns.cpp - Uops whose result or condition is known ---------------------===//
+//
+// Lowering writes each op for the general case: an access has a gate although no element of it is outside, and a vector
+// is taken apart into lanes which are then put together again. Once numbers are known much of this says the same in
+// fewer uops, or nothing:
+//     where(true, a, b) is a;  a load whose gate is false is its other value;  all lanes of a vector are that vector
+// Only rows with one result, whoever computes them, are computed here. Functions such as exp differ from one library to
+// the next, so what they give has to come from where the rest of the kernel runs.
+//
+//===----------------------------------------------------------------------------------===//
 #include "passes/lower/RewriteSets.h"
 
 #include "ir/base/Evaluate.h"

@@ -1,6 +1,12 @@
 //===- HostBuilder.cpp - Write the host program of a graph --------------------------===//
-// A block of the graph becomes a straight list of launches, its tensors slices of memory; HostControl.cpp writes what
-// stands around such lists.
+//
+// A graph says what depends on what; a program needs an order, and memory for whatever outlives a kernel. A block of
+// the graph becomes a straight list of launches, its tensors slices of memory; HostControl.cpp writes what stands
+// around such lists.
+// The order comes by itself: whoever needs a tensor's memory, or a size, that is not there yet has the launch or the
+// control flow that makes it written first. Before this, what leaves a block or steers control flow gets memory of its
+// own, by a copy where it is only a number or a view. Kernels whose text is the same are one kernel.
+//
 //===----------------------------------------------------------------------===//
 
 #include "passes/schedule/HostProgram.h"

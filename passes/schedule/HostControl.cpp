@@ -1,6 +1,12 @@
 //===- HostControl.cpp - Control flow of the host program --------------------------------===//
+//
 // A control-flow op of the graph becomes an scf op around lists of launches. Inside a region every value has memory of
-// its own that the region frees; what it yields passes to whoever runs the region.
+// its own that the region frees; what it yields passes to whoever runs the region, with the sizes that only the region
+// knows.
+// The difficult part is what a loop stacks up, one element per iteration (a scan output). Where its sizes are known
+// before the loop there is memory for all of it from the start, and mostly the kernel that computes an element can
+// write it there. Otherwise the memory grows as the loop runs, to twice what is needed, so that few iterations copy.
+//
 //===----------------------------------------------------------------------------------===//
 
 #include "passes/schedule/HostProgram.h"

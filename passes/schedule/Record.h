@@ -1,7 +1,9 @@
 //===- Record.h - What the scheduler decided, for whoever asks ---------------------===//
 //
 // A launch keeps the tensors that it computes and reads, the source nodes that they came from, and why each is in
-// memory or not. It is data beside the program: kernels, their names and what runs do not depend on it.
+// memory or not. It is data beside the program: kernels, their names and what runs do not depend on it. By the time
+// that anyone asks (--why, --stats, --graph) the graph is gone, so all names have to be kept here: those of the nodes,
+// and of the views between them that became part of how a tensor is read.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
