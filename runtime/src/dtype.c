@@ -1,4 +1,12 @@
-/*===- dtype.c - Elements as numbers -------------------------------------===*/
+/*===- dtype.c - Elements as numbers --------------------------------------===
+ *
+ * C has types for about half of the dtypes: halves, bfloat16, floats and integers of 8 bits and less are patterns of
+ * bits, taken apart and rounded here (the floats of 8 bits and less in narrow.c). Rounding is to the nearest, ties to
+ * even; a float that is read as an integer is truncated and saturates.
+ * Sizes come from files and callers, so a product of them may overflow. A count is therefore -1 where its bytes do not
+ * fit 63 bits.
+ *
+ *===----------------------------------------------------------------------===*/
 #include "dtype.h"
 
 #include "narrow.h"

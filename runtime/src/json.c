@@ -1,4 +1,12 @@
-/*===- json.c - Just enough JSON for a safetensors header ----------------===*/
+/*===- json.c - Just enough JSON for a safetensors header -----------------===
+ *
+ * The header of a safetensors file is JSON that somebody else wrote: it may be cut off anywhere, nest as deep as the
+ * file is long, or hold numbers of any length. So nothing recurses, nothing is allocated and each step looks where the
+ * text ends.
+ * Strings are decoded to UTF-8 into the caller's memory. A character 0 is refused, because names are C strings and two
+ * names must not look alike.
+ *
+ *===----------------------------------------------------------------------===*/
 #include "json.h"
 
 #include <string.h>

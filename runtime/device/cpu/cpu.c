@@ -1,4 +1,12 @@
-/*===- cpu.c - Kernels that are functions of this process ------------===*/
+/*===- cpu.c - Kernels that are functions of this process -----------------===
+ *
+ * A kernel of this device is a function of the process, which computes one chunk of a launch's grid from pointers and
+ * sizes; a launch calls it for each chunk. Two things are left to decide. Who runs the chunks: threads of a pool, the
+ * caller's own tasks, or the calling thread where there is only one chunk and no pool. And which code: a program may
+ * hold several versions of a model, each for a CPU, and the first that this machine can run is chosen; without any,
+ * opening fails and names what is missing.
+ *
+ *===----------------------------------------------------------------------===*/
 #define _GNU_SOURCE /* madvise */
 #include "cpu.h"
 

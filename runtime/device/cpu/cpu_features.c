@@ -1,4 +1,12 @@
-/*===- cpu_features.c - What this machine's CPU can do -------------------===*/
+/*===- cpu_features.c - What this machine's CPU can do --------------------===
+ *
+ * Code for a newer CPU ends with an illegal instruction on an older one, somewhere in the middle of a run. So what it
+ * needs is compared with what there is before the first kernel, by LLVM's names of features ("avx2,fma").
+ * That a CPU has an instruction is not enough. The system has to save the registers that it uses when it switches
+ * tasks, and AMX's tiles have to be asked for. What this machine has no way to tell counts as there, as do names that
+ * stand for no instructions.
+ *
+ *===----------------------------------------------------------------------===*/
 #define _GNU_SOURCE /* syscall */
 #include "cpu_features.h"
 

@@ -1,4 +1,13 @@
-/*===- opencl.c - Kernels in OpenCL C ------------------------------------===*/
+/*===- opencl.c - Kernels in OpenCL C -------------------------------------===
+ *
+ * The runtime hands out slices: an offset into memory, whatever the offset is. OpenCL's buffers are handles, whose
+ * parts begin only at certain offsets. So memory comes in two kinds: shared virtual memory where the device has it
+ * (shared.c), else buffers (buffers.c); a table of functions, chosen when the device is opened, hides which. The device
+ * opencl-buffers takes the second kind everywhere.
+ * OpenCL is found when the program runs and not linked to it (api.c): on a machine without it there is an error, not a
+ * program that does not start.
+ *
+ *===----------------------------------------------------------------------===*/
 #include "opencl.h"
 
 #include "state.h"

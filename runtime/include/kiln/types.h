@@ -1,8 +1,13 @@
-/*===- types.h - What the functions of a model take and give -------------===
+/*===- types.h - What the functions of a model take and give --------------===
  *
- * The header of a model that kiln compiles holds a copy of this, so that nothing else is needed to call the model.
+ * The header of a model that kiln compiles holds a copy of this, so that nothing else is needed to call the model. It
+ * has no functions: only how tensors, strings and sequences lie in memory, whose that memory is and for how long, and
+ * what a context can be asked for.
+ * Programs with an older copy of it meet newer runtimes. So kiln_options begins with its size: what lies past that is
+ * taken as 0. The runtime reads a model's tables as they lie, so the values of the enums are part of what an object
+ * file means.
  *
- *===--------------------------------------------------------------------===*/
+ *===----------------------------------------------------------------------===*/
 #ifndef KILN_TYPES_H
 #define KILN_TYPES_H
 

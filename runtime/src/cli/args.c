@@ -1,4 +1,12 @@
-/*===- args.c - The command line as data ---------------------------------===*/
+/*===- args.c - The command line as data ----------------------------------===
+ *
+ * A compiled program parses its own command line, and so does `kiln run`, which hands its arguments on to the same
+ * functions. What an argument means depends on the model: files are inputs in declared order, and names of inputs and
+ * sizes may hold any character. So "a=b=x.npy" is not split at a '='; it is compared with the model's names, of which
+ * "a=b" may be one.
+ * A mistake is one line with the argument, what is wrong with it and what to give instead.
+ *
+ *===----------------------------------------------------------------------===*/
 #include "args.h"
 
 #include <errno.h>

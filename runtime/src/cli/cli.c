@@ -1,4 +1,13 @@
-/*===- cli.c - The command line of a compiled model ----------------------===*/
+/*===- cli.c - The command line of a compiled model -----------------------===
+ *
+ * A compiled model is a program that can be tried without writing any code: it takes inputs from files or at random,
+ * runs, prints the outputs, and on request writes them to files or times the run. The steps go from what costs little
+ * to what costs much, so that a mistake is told before anybody has waited: arguments, the inputs' files, then the
+ * device and the weights, which may be gigabytes.
+ * `kiln run` calls the same function in its own process, so everything is given back also after an error. Wrong use
+ * ends with status 2, a failure with 1, both with one line on standard error.
+ *
+ *===----------------------------------------------------------------------===*/
 #define _POSIX_C_SOURCE 200809L
 #include "cli.h"
 #include "profile.h"

@@ -1,4 +1,12 @@
-/*===- inputs.c - From files and seeds to tensors ------------------------===*/
+/*===- inputs.c - From files and seeds to tensors -------------------------===
+ *
+ * An input is read from a file, has a default in the model, or is filled at random. The sizes that a model leaves open
+ * tie them together: x [n, 3] from a file says what n is, and z [2*n] has to be made to match. So all files are read
+ * first; then each symbol gets its size from the files, else from --at, else its default; only then can what is missing
+ * be made.
+ * An input whose memory an output is to share gets room for its whole capacity at the end.
+ *
+ *===----------------------------------------------------------------------===*/
 #include "../alloc.h"
 #include "../bind.h"
 #include "../context.h"

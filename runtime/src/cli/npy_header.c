@@ -1,4 +1,13 @@
-/*===- npy_header.c - The dictionary before the data ---------------------===*/
+/*===- npy_header.c - The dictionary before the data ----------------------===
+ *
+ * What stands before the data of an .npy file is a literal of Python's:
+ *     {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+ * NumPy's own reader evaluates it; here a cursor takes just these three keys, in any order, and reads nothing past the
+ * end, since a file may come from anywhere. NumPy has no name for bfloat16, float8 and the like: such an array is
+ * stored as raw bytes ("V2", "V1"), a code that several dtypes share. A raw byte is read as uint8, and whoever knows
+ * the port says which dtype it is.
+ *
+ *===----------------------------------------------------------------------===*/
 #include "npy_header.h"
 
 #include "../dtype.h"

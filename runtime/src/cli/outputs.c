@@ -1,4 +1,12 @@
-/*===- outputs.c - Results to files --------------------------------------===*/
+/*===- outputs.c - Results to files ---------------------------------------===
+ *
+ * Whoever looks into the folder of outputs should not find half a file, or a new output_0 beside an old output_1,
+ * because the disk was full in between. So all outputs are written to a folder within that folder, which makes them
+ * files of one file system, and are renamed only when every one is whole.
+ * A sequence is a folder of 0.npy, 1.npy … whose length is told by which files there are. So what an earlier run left
+ * of a longer one is removed.
+ *
+ *===----------------------------------------------------------------------===*/
 #define _POSIX_C_SOURCE 200809L
 #include "../sequence.h"
 #include "cli.h"
