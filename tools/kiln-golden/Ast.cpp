@@ -1,6 +1,11 @@
 //===- Ast.cpp - A kernel against the reference's AST --------------------===//
-// Both are walked together from the stores down. Kiln writes a number behind a mask as where(valid, number, 0), the
-// reference as one CONST with views, of which only what bears on validity counts.
+//
+// Whether the scheduler forms the reference's kernels cannot be seen from results, which are right for any partition.
+// So the kernel and the reference's AST are walked together from the stores down: ops, dtypes, axes, buffers and views
+// must be the same, and no node of the AST may be left over. Fewer views that read the same elements are accepted.
+// Kiln writes a number behind a mask as where(valid, number, 0), the reference as one CONST with views, of which only
+// what bears on validity counts.
+//
 //===----------------------------------------------------------------------===//
 #include "tools/kiln-golden/Ast.h"
 

@@ -1,7 +1,9 @@
 //===- ShapeTrackerCheck.cpp - Views against the reference's -------------===//
 //
-// Each case is a chain of movements. Kiln's tracker must read the same buffer element at every position (by brute force
-// over the reference's views), have the same views or fewer, and index expressions of no more nodes.
+// Two trackers may be written differently and mean the same, and kiln's may be the simpler one, so to compare their
+// text would say little. Each case is a chain of movements. Kiln's tracker must read the same buffer element at every
+// position (by brute force over the reference's views), have the same views or fewer, and index expressions of no more
+// nodes. A stride that the reference does not know is right if it holds between all neighbours.
 //
 //===----------------------------------------------------------------------===//
 #include "tools/kiln-golden/Movement.h"

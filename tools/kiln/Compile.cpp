@@ -1,3 +1,12 @@
+//===- Compile.cpp - kiln compile: a model file becomes an artefact -----===//
+//
+// The stages of a compilation on one screen: a model goes from stage to stage until the one whose module, text or file
+// is asked for. Compiling may take minutes, so whatever can be refused is refused as early as it can be known: what
+// contradicts itself in the options, then what the model's files forbid, then what its stage does.
+// --why and --graph need no more than the schedule, so for them alone nothing later runs. Where several CPUs are named,
+// each has a model of its own from the import on, and weights are packed so that all of them can read the same ones.
+//
+//===--------------------------------------------------------------------===//
 #include "Compile.h"
 
 #include "artefact/Freestanding.h"

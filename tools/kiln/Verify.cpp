@@ -1,3 +1,13 @@
+//===- Verify.cpp - kiln verify: is what a device computes right? -------===//
+//
+// What is right is what lies stored beside the model. Where nothing does, or --at asks for it, random inputs are run,
+// and the graph interpreter judges: it evaluates the imported graph before any pass has touched it, so that no pass can
+// make the same mistake on both sides. A dump of a later stage has no such graph and can only be held against what is
+// stored.
+// Sums of floats are made in another order, so results are compared within tolerances; a wrong output is told with its
+// worst element.
+//
+//===--------------------------------------------------------------------===//
 #include "Verify.h"
 
 #include "inspect/Progress.h"

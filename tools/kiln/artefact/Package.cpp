@@ -1,3 +1,13 @@
+//===- Package.cpp - What `kiln compile` leaves behind ------------------===//
+//
+// An artefact is several files, a library with its header and its weights, that belong together, and their names come
+// from the user: -o may name the model itself, or a file that somebody else wrote. So all names are checked before
+// anything is compiled. What is made is made elsewhere and gets its name only when every file is whole
+// (package/OutputFile.h).
+// Which combinations make sense depends on the device: one that loads its driver at run time cannot be linked
+// statically, and only what a C compiler makes can be given as source.
+//
+//===--------------------------------------------------------------------===//
 #include "Package.h"
 
 #include "ArtefactFiles.h"

@@ -1,3 +1,12 @@
+//===- GraphDrawing.cpp - The tensor graph, kernels round their nodes: --graph -===//
+//
+// People know their model by its nodes, and kernels cut it otherwise: one node may be computed in parts by several
+// launches, and one launch computes parts of several nodes. So a node is drawn once in each launch that has a part of
+// it, inside a box around that launch. An edge between boxes is a tensor in memory and shows its shape and bytes, which
+// is what a run pays for; an edge within a box is a value that stays in the kernel.
+// What each launch computes was recorded by the scheduler: see schedule/Record.h.
+//
+//===---------------------------------------------------------------------------===//
 #include "GraphDrawing.h"
 
 #include "Schedule.h"

@@ -1,3 +1,12 @@
+//===- Why.cpp - Why a node is computed where it is: --why --------------===//
+//
+// The question is asked in the model's words, and one word may have several meanings: a node may be computed in parts
+// by several kernels or once at compile time, be a view of another node's result which no kernel computes, or be memory
+// that is only read; and the name may be a kernel's. A name is looked for as a node, then as a tensor, then as a
+// kernel, and the answer says which of these it is.
+// For each part: whether it is in memory or a register, why, and who reads it.
+//
+//===--------------------------------------------------------------------===//
 #include "Why.h"
 
 #include "Schedule.h"

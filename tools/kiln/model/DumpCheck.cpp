@@ -1,3 +1,12 @@
+//===- DumpCheck.cpp - What passes and MLIR rely on and no verifier sees -===//
+//
+// A dump is text that people edit and disks damage, and compiling goes on from it. MLIR's parser and verifiers look at
+// one op at a time and trust more than they should: a result numbered %2#4000000000 has the parser make room for as
+// many, some orders of uses before definitions leave it with a value that is gone, and a size such as n may stand in a
+// type although nothing says what n is. Such a dump has to end in one line, so it is looked through before MLIR reads
+// it, and once more after.
+//
+//===---------------------------------------------------------------------===//
 #include "DumpCheck.h"
 
 #include "ir/graph/Graph.h"

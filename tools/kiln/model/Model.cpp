@@ -1,3 +1,12 @@
+//===- Model.cpp - A model on its way through the stages ----------------===//
+//
+// A model is either imported from its file or goes on from the dump of a stage. A dump is the harder case: it has been
+// through some of the stages, so an option that would have acted there comes too late, and is refused rather than
+// ignored. Somebody may have edited it, so it is held to what its stage promises before a later stage relies on that.
+// Of large weights a dump holds only the places in files of the model's folder. Where the model is no longer there, it
+// is looked for beside the dump.
+//
+//===--------------------------------------------------------------------===//
 #include "Model.h"
 
 #include "Debug.h"

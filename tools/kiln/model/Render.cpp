@@ -1,3 +1,12 @@
+//===- Render.cpp - A lowered model as text or machine code -------------===//
+//
+// There are three ways from kernels to an artefact. The device cpu: LLVM makes kernels and host program. The device c:
+// both are one C file, for the user's C compiler. GPUs: kernels are text in the device's language, perhaps compiled
+// here, which lies as data in a host program made by LLVM.
+// Weights that a recipe computes are computed here, while they are written. That code is made for the least CPU of this
+// architecture and not for this machine's, so that the same model gives the same bytes wherever it is compiled.
+//
+//===--------------------------------------------------------------------===//
 #include "Render.h"
 
 #include "ir/base/Target.h"

@@ -1,3 +1,13 @@
+//===- CommandLine.cpp - From argv to options ---------------------------===//
+//
+// CLI11 splits the arguments and keeps the table from which help, manual and completions come. What values mean is
+// kiln's own matter: "batch=1..64,default=8" is more than CLI11 can check, and what it finds wrong it says without a
+// remedy. So it fills plain texts (Texts) which are understood afterwards, and its own errors are put into the words
+// that all others have.
+// `kiln run` passes on what concerns the run, not the compilation, as arguments to the command line that every compiled
+// program has (runtime/src/cli), so that there is one parser of these.
+//
+//===--------------------------------------------------------------------===//
 #include "CommandLine.h"
 
 #include "AliasOption.h"

@@ -1,3 +1,10 @@
+//===- CommandTable.cpp - The command line's options as a manual and completions -===//
+//
+// Each of these formats has other characters that mean something: a line of man's that begins with a dot is a command,
+// a bar ends a cell of a table in Markdown, a colon or bracket ends a description in zsh. The descriptions of options
+// are written for --help and hold all of them, so each printer has a function that quotes its text.
+//
+//===-----------------------------------------------------------------------------===//
 #include "CommandTable.h"
 
 #include "support/Error.h"

@@ -1,3 +1,12 @@
+//===- InterpDevice.cpp - The interpreter of uops as a device of the runtime -===//
+//
+// The interpreter of uops finds what hardware does not tell: an access past the end, a race between items. It is put
+// behind the table of functions that every device of the runtime has, so that the host program, the memory plan and the
+// launches around the kernels run as they would on a GPU, and a model is checked as a whole.
+// As with OpenCL, the model's code is text, here the kernels' uops, which is parsed when the device is opened. Each
+// allocation keeps its size, for the interpreter to hold accesses to.
+//
+//===-------------------------------------------------------------------------===//
 #include "InterpDevice.h"
 
 #include "interp/UopInterpreter.h"

@@ -1,3 +1,11 @@
+//===- StoredCase.cpp - Inputs and outputs that lie beside a model ------===//
+//
+// Test data come from people with different habits: ONNX's runner stores test_data_set_0/input_0.pb, whoever works with
+// NumPy stores input_0.npy beside the model, and a sequence is a folder of .npy files. The number says which input or
+// output a file is. A gap, or two files with one number, is therefore an error: a tensor that is silently taken for its
+// neighbour would make a verification worth nothing. So are inputs without outputs, which verify nothing at all.
+//
+//===--------------------------------------------------------------------===//
 #include "StoredCase.h"
 
 #include "RunModel.h"
