@@ -1,3 +1,7 @@
+// Each movement is simple; what breaks is a combination that nobody thought of. So chains of movements are drawn at
+// random and applied twice, to a ShapeTracker and to the model of Model.h, which keeps a plain list of elements. Both
+// must read the same elements: as it is, simplified, with its symbols bound, and printed and read back. Reshapes
+// regroup the factors of the dims, so that sizes always match.
 #include "Chains.h"
 
 #include "llvm/ADT/StringExtras.h"

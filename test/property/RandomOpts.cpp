@@ -1,3 +1,7 @@
+// Opts change how a kernel is walked and never what it computes, in whatever order they come. Lists of them are drawn
+// opt by opt, against the kernel as it is at that moment, because most that know nothing of it would be refused at
+// once. Matrix and dot instructions take several opts in a certain order, which chance would hardly ever find, so a
+// share of the lists is led towards them. A refusal must be one line.
 #include "RandomOpts.h"
 
 #include "ir/kernel/MatrixProduct.h"

@@ -1,3 +1,7 @@
+// Evaluate.h says what each row of Alu.def computes. Constant folding and the interpreters use it, and what renderers
+// make is compared with it, so a mistake in it would be made everywhere alike and no comparison would notice. The
+// numbers here are therefore written by hand, at the corners where languages and machines differ: wrapping, x/0, shifts
+// past the width, NaN, rounding.
 #include "ir/base/Evaluate.h"
 #include "ir/base/ConvertElement.h"
 

@@ -1,3 +1,6 @@
+// A graph in JSON is mostly written by hand, so it is a person who reads what is wrong with it: one line that names
+// file and place or node, the cause, and what to do. Each test has a graph with one mistake, and most compare the whole
+// message; a message that only contains the right word would not be noticed.
 #include "JsonRun.h"
 
 #include "import/json/Operators.h"

@@ -1,3 +1,6 @@
+// What a graph in JSON means: it is imported and run by the graph interpreter, without any pass, and the numbers are
+// compared with answers that are known. Sizes that a graph leaves open are the part that goes wrong most easily, so
+// such graphs are run at several sizes, 0 among them.
 #include "JsonRun.h"
 
 using Numbers = std::vector<double>;

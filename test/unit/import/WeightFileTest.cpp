@@ -1,3 +1,7 @@
+// Weights may be gigabytes, so they stay in their files: the module has their place and a hash. Such a file comes from
+// somewhere else, so its header is not believed: a dtype or shape that differs from what the graph says, too few bytes,
+// a path that leads out of the model's folder and a pipe must all be refused with a line that names the file. The files
+// are written here byte by byte.
 #include "JsonRun.h"
 
 #include <sys/stat.h>

@@ -1,3 +1,7 @@
+// Attention and its relatives have a dozen optional inputs and attributes: masks, windows, a past, caps on scores. A
+// mistake in one is hard to see, since weights sum up to 1 whatever they are. So most cases have one head of size 1 and
+// queries of zero: all keys that a row sees then weigh the same, and the result is the mean of their values, which
+// tells which keys those were.
 #include "OnnxModel.h"
 
 #include <catch2/catch.hpp>

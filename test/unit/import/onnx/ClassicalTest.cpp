@@ -1,3 +1,7 @@
+// The operators of ai.onnx.ml hold whole models in their attributes: trees, support vectors, vocabularies. The importer
+// makes tensors and arithmetic of these, after which nothing checks the lists against each other any more. Each
+// operator has a model that is small enough to be computed by hand, and lists that contradict each other have to be
+// errors.
 #include "OnnxModel.h"
 
 #include <catch2/catch.hpp>

@@ -1,3 +1,7 @@
+// With If, Loop and Scan the size of a tensor may depend on the branch that is taken or on how often a body runs, so
+// that results have sizes which no input has. The tests look at both sides: in the module's text at the symbols that
+// stand for such sizes, and in what the interpreter computes at the numbers. What cannot be typed has to be an error
+// that names the node.
 #include "OnnxModel.h"
 
 #include <catch2/catch.hpp>

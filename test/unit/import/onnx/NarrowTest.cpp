@@ -1,3 +1,7 @@
+// Floats of 8 bits and fewer and integers of 4 and 2 bits are not dtypes of the graph: the importer writes casts from
+// and to them as arithmetic on bytes. No example shows that such arithmetic rounds right everywhere. So all codes are
+// tried, and of floats all numbers of a form, what lies halfway between two of them, and the floats next to that;
+// LLVM's APFloat has the answers.
 #include "OnnxModel.h"
 
 #include "llvm/ADT/APFloat.h"

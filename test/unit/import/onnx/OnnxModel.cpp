@@ -1,3 +1,7 @@
+// Tests write ONNX models in a few words, as protobufs in memory. The importer reads files, though: where data lie and
+// what errors are called depends on the path. So every import writes the model into a folder of its own, which goes
+// with it. A module does not outlive its context, so what a test gets is its text, or "error: …" with a path that is
+// the same in every run.
 #include "OnnxModel.h"
 
 #include "interp/GraphInterpreter.h"

@@ -1,3 +1,7 @@
+// One operator of ONNX is several, by opset: what was an attribute became an input, defaults changed, axes are matched
+// differently. A model of the older opset that is read by the newer rules may import without an error and compute
+// something else. So models of one node are imported at opsets before and after such a change, run by the interpreter,
+// and compared with numbers made by hand. What opsets leave alone has a check for each operator.
 #include "OnnxModel.h"
 
 #include <catch2/catch.hpp>

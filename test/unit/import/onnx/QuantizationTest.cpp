@@ -1,3 +1,7 @@
+// Integers are right or wrong, no tolerance hides a mistake, and the mistakes are at the edges: a half that rounds the
+// wrong way, saturation, a zero point that is taken away too late, a scale of the wrong axis. So the cases have few
+// elements, chosen at ties and at the ends of ranges, and some sums in which float32 would lose ones, which tell
+// whether integers were really added up.
 #include "OnnxModel.h"
 
 #include <catch2/catch.hpp>

@@ -1,3 +1,7 @@
+// A model's file may be larger than memory and may come from anybody. Large tensors therefore stay in the file, as a
+// place in it, and nothing that the file says of itself is believed. The tests put a tensor's data wherever ONNX
+// allows, in packed and plain fields, other files and sparse forms, and give files that are cut off, nested too deep,
+// or whose sizes and offsets are wrong.
 #include "OnnxModel.h"
 
 #include "import/onnx/LiftTensorData.h"

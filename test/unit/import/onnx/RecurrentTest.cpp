@@ -1,4 +1,6 @@
-// RNN, GRU and LSTM of one unit and one input feature, against the equations of their definition on plain numbers.
+// RNN, GRU and LSTM of one unit and one input feature, against the equations of their definition on plain numbers. With
+// one unit each gate is a number, so the definition can be written down a second time in a few lines that have nothing
+// in common with the importer's. Every gate has weights of its own, so that two gates in the wrong order would show.
 #include "OnnxModel.h"
 
 #include <catch2/catch.hpp>

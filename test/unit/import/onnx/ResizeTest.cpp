@@ -1,3 +1,7 @@
+// Resize is one formula with many switches: which place of the input an element of the output stands for, how ties are
+// rounded, what lies past the edge. The importer has a way of its own for each kind of ratio (repetition, slices, a
+// gather by computed rows), also where sizes are symbols or data. The cases have one axis and few elements, whose
+// values tell which of the input they were made of.
 #include "OnnxModel.h"
 
 #include <catch2/catch.hpp>

@@ -1,3 +1,6 @@
+// Operators whose data decide where results go or how many there are. A scatter that hits one place twice has to do so
+// in order, places may count from the end, and what NonZero, Compress or Unique give has a size that is known only
+// afterwards. All are run by the interpreter on tensors that are small enough to see each element's way.
 #include "OnnxModel.h"
 
 #include <catch2/catch.hpp>

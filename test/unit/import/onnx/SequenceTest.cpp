@@ -1,3 +1,7 @@
+// A sequence whose length and positions are known leaves nothing in the module: a tensor goes straight from where it
+// was put in to where it is taken out. Where data or a loop decides, there is a list when the model runs. Both have to
+// give the same, so the tests look at the module's text, for what must not be left, and at what the interpreter gives.
+// A position outside is an error at import or in the run.
 #include "OnnxModel.h"
 
 #include <catch2/catch.hpp>

@@ -1,3 +1,6 @@
+// Exporters write arithmetic of shapes as nodes: Shape, Gather, Mul, Concat into a Reshape. If the importer kept it as
+// data every size after it would be unknown, so it follows lists of sizes symbolically, through whatever exporters put
+// between. The tests are such patterns, and mostly look in the module's text at the sizes that come out.
 #include "OnnxModel.h"
 
 #include <catch2/catch.hpp>

@@ -1,3 +1,7 @@
+// Strings are references that kernels move but cannot look into; what looks into them is a call of the runtime. So a
+// model of strings is cut into both kinds, and an operator that would compute with the references has to be refused.
+// The tests run nodes of strings by the interpreter and compare texts, empty ones among them; patterns are also tried
+// for time, since some match in exponentially many ways.
 #include "OnnxModel.h"
 
 #include <catch2/catch.hpp>

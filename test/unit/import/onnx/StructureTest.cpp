@@ -1,3 +1,7 @@
+// What surrounds the operators: names, the order of nodes, opsets and domains, defaults, functions of the model. A file
+// may hold anything here, functions that call themselves among it, and most users meet the importer first by what it
+// says of their file. So besides what is made of a right model, the tests compare the one line that a wrong one gets,
+// with the node that it names.
 #include "OnnxModel.h"
 
 #include <catch2/catch.hpp>
