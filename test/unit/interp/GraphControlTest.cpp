@@ -1,3 +1,7 @@
+// The graph interpreter is the judge of `kiln verify`, of fuzzing and of constant folding, so nothing judges it but
+// examples whose answers are known. They are graphs in MLIR's text, so that no importer stands between. Here it is
+// sizes, regions and weights in files: a symbol's value comes from the inputs, and may be 0 or wrong; a loop may not
+// run at all.
 #include "GraphRun.h"
 
 #include "llvm/Support/FileSystem.h"

@@ -1,3 +1,7 @@
+// The graph interpreter is the judge of `kiln verify`, of fuzzing and of constant folding, so nothing judges it but
+// examples whose answers are known. They are graphs in MLIR's text, so that no importer stands between. Here it is one
+// op at a time, and that a large product is computed in tiles: it must not need the memory of all its terms, and tiles
+// must not show where axes do not divide.
 #include "GraphRun.h"
 
 #include <limits>

@@ -1,3 +1,7 @@
+// The interpreter of uops is a device that reports what hardware does in silence: an access outside its memory, items
+// that race, a barrier that not all reach. Most tests of this have a kernel that is right and one that lacks just what
+// makes it so, a barrier for example. The first must compute what it should; of the second the whole message is
+// compared, whichever item comes first.
 #include "interp/UopInterpreter.h"
 
 #include "mlir/Parser/Parser.h"

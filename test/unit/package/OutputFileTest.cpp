@@ -1,3 +1,6 @@
+// A command that fails must leave what was there before, and nothing else. Most tests let a step go wrong: writing,
+// opening, one of several outputs that cannot have its name, a program that ends with an error. Then they look at all
+// that the folder holds. Who can read a file on its way is looked at too.
 #include "Folder.h"
 
 #include "package/OutputFile.h"

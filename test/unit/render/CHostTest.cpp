@@ -1,4 +1,6 @@
-// Models as C: compiled by gcc and clang with every warning an error, and run by the real runtime.
+// Models as C: compiled by gcc and clang with every warning an error, and run by the real runtime. The C of one model
+// is compared as a whole, so that a change of what people read is noticed. The others are mostly judged by what they
+// compute, among it what C means otherwise than the host program does: division of negative numbers, for example.
 #include "AddKernel.h"
 #include "RunModel.h"
 

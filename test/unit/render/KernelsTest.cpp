@@ -1,4 +1,7 @@
-// What a kernel can be made of, run on every device that takes source.
+// What a kernel can be made of, run on every device that takes source. The kernels are uops in text, each made into a
+// model of one launch, so that one text goes through each renderer, its compiler and the runtime. They have the shapes
+// that are easily rendered wrong: values that change places, lanes of one vector exchanged, narrow integers that C
+// would widen, expressions deeper than a compiler reads.
 #include "RunModel.h"
 
 #include "llvm/ADT/StringExtras.h"

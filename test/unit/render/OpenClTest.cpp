@@ -1,3 +1,6 @@
+// OpenCL C differs from the C of other devices in what stands around the arithmetic: address spaces, the size of a
+// group, local memory, vectors with functions of their own. So a few kernels are compared as whole texts, which needs
+// no device. One that exchanges values through local memory is also run, wherever there is a device.
 #include "RunModel.h"
 
 #include "render/CStyle.h"

@@ -1,4 +1,7 @@
-// What Alu.def decides and C leaves open, computed on every device that takes source.
+// What Alu.def decides and C leaves open, computed on every device that takes source. Overflow, division by 0 and
+// shifts past the width are undefined in C, so a renderer that writes the plain operator is right on one machine and
+// wrong after the next update of a compiler. Each test gives rows of operands and results at such places. All of a test
+// are one model, so that each compiler is started once for it.
 #include "RunModel.h"
 
 #include "llvm/ADT/StringSwitch.h"

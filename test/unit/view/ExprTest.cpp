@@ -1,3 +1,7 @@
+// Views compare expressions by identity, and kernels lose a mask where a bound proves it. So two ways of writing the
+// same must become one node, whichever thread writes it, and a bound must be tight but never wrong. The tests are laws
+// of that kind on small expressions, among them sizes that are symbols, where division and modulo have to simplify
+// without knowing a number.
 #include "view/Expr.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,7 @@
-// Every row on every dtype, as scalars and as vectors, against the rows' definition in Evaluate.h, bit for bit.
+// Every row on every dtype, as scalars and as vectors, against the rows' definition in Evaluate.h, bit for bit. A row
+// is lowered in different ways by dtype, by width and by what the CPU has, and mistakes are in single combinations: so
+// all are tried, on all pairs of values at which rows differ, as vectors for this machine's CPU, and as scalars for one
+// without fma and conversions of f16.
 #include "TextKernel.h"
 
 #include "ir/base/ConvertElement.h"

@@ -1,4 +1,6 @@
-// Models from text, compiled in this process and run by the real runtime.
+// Models from text, compiled in this process and run by the real runtime. The renderer writes the model's tables as
+// LLVM constants, which the runtime reads as structs of C, and no compiler compares the two. So tables are read back
+// through the runtime's header, and host programs with symbols, weights, defaults and loops are run.
 #include "TextModel.h"
 
 #include "runtime/device/cpu/cpu.h"
