@@ -1,4 +1,6 @@
 // Outputs that lie in an input's memory: models here append to their input, or count in it, as generated code would.
+// Such memory is the one thing of a caller's that a run changes. So it has to be big enough and nobody else's, also
+// where the device cannot use it in place and copies it there and back, and everything else that overlaps is refused.
 #include "kiln/cli.h"
 #include "runtime/device/cpu/cpu.h"
 

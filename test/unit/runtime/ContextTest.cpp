@@ -1,3 +1,7 @@
+// A context is what a program deals with that has a model in it: it runs a model again and again, at other sizes, with
+// memory of the caller's that may be unaligned, small or reused. The model is written by hand (affine.h), so that
+// neither compiler nor renderer takes part. What the caller does wrong has to be a status and one line; the next run
+// works again.
 #include "affine.h"
 
 #include "runtime/device/cpu/cpu.h"

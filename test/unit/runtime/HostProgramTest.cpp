@@ -1,4 +1,7 @@
-// What a host program calls, each on its own: models here are nothing but a `run`.
+// What a host program calls, each on its own: models here are nothing but a `run`. Its sizes may come from data, so any
+// number may arrive: negative, or such that a product passes 64 bits. That has to end as a status and not as a small
+// allocation. Memory is reused within a run and from run to run, and two tensors that live at the same time must never
+// share any.
 #include "runtime/device/cpu/cpu.h"
 
 extern "C" {

@@ -1,5 +1,7 @@
 // Decoding of one small picture in every kind; of what is left of it when it is cut short, changed or asks for too
-// much; and where allocations fail. The linker sends those through the functions below (--wrap), the libraries' too.
+// much; and where allocations fail. Libraries decode most kinds, and such libraries are known for what a bad file can
+// make them do. The linker sends allocations through the functions below (--wrap), the libraries' too, which also count
+// what is not given back.
 #include "kiln/call.h"
 
 #include <catch2/catch.hpp>

@@ -1,3 +1,7 @@
+// A compiled program reads its inputs and writes its outputs as .npy files, which other programs wrote and will read.
+// So there are files of every version, order and dtype as NumPy writes them, and what is written is compared byte for
+// byte. Files that are cut off at any place or have any byte of the header changed must be read or refused, and a write
+// that fails leaves nothing behind.
 #include "kiln/npy.h"
 #include "TempFolder.h"
 

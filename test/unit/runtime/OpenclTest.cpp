@@ -1,4 +1,7 @@
-// Both ways of OpenCL's memory, on whatever device the machine has (PoCL where there is no other).
+// Both ways of OpenCL's memory, on whatever device the machine has (PoCL where there is no other). The runtime works
+// with slices at any offset, and OpenCL's buffers do not: a slice that begins in the wrong place is staged, as a copy
+// that goes back after the launch. So the cases are those in which copies could be lost or mixed: two staged slices in
+// one launch, copies that overlap, very many offsets.
 #include "runtime/device/opencl/opencl.h"
 
 #include <catch2/catch.hpp>

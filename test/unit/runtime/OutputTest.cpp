@@ -1,4 +1,7 @@
-// Where a run's inputs and outputs lie: models here copy inputs to outputs, by a kernel that may not run in place.
+// Where a run's inputs and outputs lie: models here copy inputs to outputs, by a kernel that may not run in place. An
+// output in a context's memory may be the next run's input, and then the run must not write where it reads. The kernel
+// writes its last element first, so that memory shared by mistake shows in the result; the addresses tell whether
+// anything was copied without need.
 #include "runtime/device/cpu/cpu.h"
 
 #include <catch2/catch.hpp>

@@ -1,3 +1,7 @@
+// A pool runs the chunks of a launch on a few threads that wait for work, and between launches fall asleep. What can go
+// wrong shows rarely: a chunk that runs twice or never, a thread that is late and takes a chunk of the next launch, a
+// wake-up that is lost. So thousands of launches follow each other, and each chunk is counted. Forks and signals are
+// tried because the threads belong to somebody else's process.
 #include "kiln/kiln.h"
 
 extern "C" {

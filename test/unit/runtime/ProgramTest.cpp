@@ -1,4 +1,6 @@
-// A compiled model as its user meets it: the program of the model written by hand, run in a shell.
+// A compiled model as its user meets it: the program of the model written by hand, run in a shell. People type its
+// arguments and scripts read its output, so both are compared as text. Wrong use is status 2, a failure status 1, each
+// with one line on standard error; that holds also where standard output cannot be written.
 #include "TempFolder.h"
 #include "kiln/npy.h"
 

@@ -1,3 +1,7 @@
+// A weights file is mapped, and what it says of itself becomes addresses: a range that is believed too early is a crash
+// or worse. So the header is cut off at every length and changed at every byte, its numbers are made too large, and it
+// nests as deep as it is long. Each of these must be read or refused. One file is larger than 2 GB, so that a size of
+// 32 bits would show.
 #include "TempFolder.h"
 #include "affine.h"
 

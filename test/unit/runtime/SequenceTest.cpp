@@ -1,3 +1,6 @@
+// Lists never change, yet one that grows from another shares its memory, so that appending n tensors does not copy n²
+// of them. The tests hold both: the older list stays what it was, whichever of two grew from it, and the copies are
+// counted. Each allocation may fail, and is made to. Positions and sizes come from data and may be anything.
 #include "kiln/call.h"
 #include "kiln/kiln.h"
 #include "kiln/program.h"

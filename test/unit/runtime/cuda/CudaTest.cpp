@@ -1,4 +1,6 @@
-// What the device cuda asks of a driver: the tests' own, which has one kernel and counts.
+// What the device cuda asks of a driver: the tests' own, which has one kernel and counts. On a GPU wrong order or a
+// missing wait mostly goes unnoticed, and no test can count the calls. Here it can be compared which launches became a
+// graph, how often memory was copied or waited for, and what is said when any of the calls fails.
 #include "Fixture.h"
 
 #include <numeric>

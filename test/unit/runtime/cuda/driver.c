@@ -1,9 +1,12 @@
-/*===- driver.c - A libcuda.so.1 for machines without a GPU -----------------===
+/*===- driver.c - A libcuda.so.1 for machines without a GPU ---------------===
  *
+ * The device cuda is mostly about order: which launches are put into a graph, who waits for what, what is left after a
+ * failure. None of this needs a GPU, so the tests have a driver that runs on any machine, counts its calls, and can be
+ * told which of them fails.
  * It has one GPU, whose memory is malloc's, and knows one kernel: "add" makes y[i] = x[i] + k for i < n of int32, from
  * (y, x, n, k). Everything is done at once, but what is captured: that is done when its graph is launched.
  *
- *===---------------------------------------------------------------------===*/
+ *===----------------------------------------------------------------------===*/
 #include "driver.h"
 
 #include "runtime/device/cuda/api.h"
