@@ -13,6 +13,7 @@ CHECKS = os.path.join(ROOT, "tools", "checks")
 sys.path.insert(0, CHECKS)
 import commits
 import format as formatting
+import heads
 import includes
 import passes
 import tidy
@@ -120,6 +121,37 @@ class Format(Tree):
         self.assertIn("compiler/a.cpp", problems[0])
         self.assertEqual(formatting.check(self.root, files, fix=True), [])
         self.assertEqual(formatting.check(self.root, files), [])
+
+
+class Heads(Tree):
+    NAME, HEAD, CODE = "//===- A.cpp - A ---===//\n", "// One.\n// Two.\n// Three.\n", "int a;\n" * 150
+
+    def problems(self, files):
+        return heads.check(self.root, self.write(files))
+
+    def test_accepts_a_head_in_either_style_and_short_files_without(self):
+        c = "/*===- a.c - A ---===\n *\n * One.\n * Two.\n * Three.\n *===---===*/\n"
+        files = {"a.cpp": self.NAME + self.HEAD + self.CODE, "a.c": c + self.CODE, "b.h": "int b;\n" * 149}
+        self.assertEqual(self.problems(files), [])
+
+    def test_refuses_a_long_file_without_one(self):
+        self.assertIn("a.cpp: 150 lines", self.problems({"a.cpp": self.CODE})[0])
+        for head in (self.NAME + "// One.\n// Two.\n", "//\n" * 3, "/* One. */\n", "#pragma once\n" + self.HEAD):
+            self.assertEqual(len(self.problems({"a.td": head + self.CODE})), 1, head)
+
+    def test_takes_the_head_of_the_header(self):
+        self.assertEqual(self.problems({"x/a.cpp": self.CODE, "x/a.h": self.HEAD}), [])
+        self.assertEqual(len(self.problems({"x/a.cpp": self.CODE, "x/a.h": "int a;\n"})), 1)
+
+    def test_takes_the_head_of_a_header_that_parts_share(self):
+        def host(part, header):
+            files = {f"x/{part}.cpp": f'#include "x/{header}.h"\n' + self.CODE, f"x/{header}.h": self.HEAD}
+            return self.problems(files)
+
+        self.assertEqual(host("HostBuilder", "HostProgram"), [])
+        self.assertEqual(len(host("HostBuilder", "Program")), 1)
+        later = {"x/HostLoop.cpp": '#include "x/Other.h"\n#include "x/HostProgram.h"\n' + self.CODE, "x/Other.h": ""}
+        self.assertEqual(len(self.problems(later)), 1)
 
 
 class Passes(Tree):
