@@ -28,13 +28,28 @@ static constexpr int64_t kWayBytes = 4096;
 static constexpr int64_t kFewestLanes = 4, kFewestVectors = 8;
 /// How often columns are read again at most, once for each chunk of rows.
 static constexpr int64_t kMostRereads = 32;
+/// How often rows have to be read before it is worth copying them.
+static constexpr int64_t kFewestRereads = 4;
 /// So few panels of columns are no work for many threads.
 static constexpr int64_t kFewPanels = 8;
+/// So many rows are worth the time in which a panel of columns of unknown size is copied.
+static constexpr int64_t kFewestPanelRows = 32;
 
 /// Of what a product sums up, which may be stored as something narrower.
 static int64_t sumBits(FuncOp func) {
   ReduceOp reduce = *func.getBody().getOps<ReduceOp>().begin();
   return 8 * byteSize(reduce.getResult().getType());
+}
+
+/// Whether the second cache holds all columns that a row is multiplied with, but not rows and results.
+bool Chooser::columnsStay(const Product &product) const {
+  SmallVector<size_t> kept = keptAxes();
+  int64_t bytes = fixedSize(product.n) * sumBits(func_) / 8;
+  for (size_t axis : reduced_)
+    bytes *= std::max<int64_t>(1, fixedSize(axis));
+  int64_t held = target_.cacheBytes(2);
+  return product.m < product.n && kept.back() == product.n && bytes <= held / 2 &&
+         extentOf(product.rows) + extentOf(stores_.front()) > held;
 }
 
 /// The panel of columns inside the loops around rows; none where it does not fit.
@@ -91,6 +106,16 @@ int64_t Chooser::mostRows(const Product &product) const {
   return shareSets ? target_.cacheBytes(1) / kWayBytes : std::numeric_limits<int64_t>::max();
 }
 
+int64_t Chooser::extentOf(const Access &access) const {
+  return optimize::leastOf(access.op->getAttrOfType<TrackerAttr>("tracker").getValue().realSize()) * bytesOf(access);
+}
+
+bool Chooser::areScattered(const Product &product) const {
+  std::optional<Expr> apart = product.rows.strides[product.m];
+  return !usesDots_ && reduced_.size() == 1 && apart && apart->isConst() && std::abs(apart->constant()) > 1 &&
+         !product.rows.isContiguous(*reduced_.begin()) && isWhole(product.rows) && isReadOnce(product.rows);
+}
+
 bool Chooser::choosePacked(const Product &product) {
   int64_t rows = fixedSize(product.m), columns = fixedSize(product.n), bytes = sumBits(func_) / 8;
   int64_t lanes = target_.vectorBits() / sumBits(func_), depth = 1;
@@ -116,11 +141,8 @@ bool Chooser::choosePacked(const Product &product) {
   // Weights that the first cache holds pass once for each tile of rows, so that rows are read and the result is written
   // in the order of memory; of others a panel stays while all rows pass. Where rows and result come from memory beyond
   // the second cache, their order is worth more than where the weights are.
-  auto sizeOf = [&](const Access &access) {
-    return optimize::leastOf(access.op->getAttrOfType<TrackerAttr>("tracker").getValue().realSize()) * bytesOf(access);
-  };
-  bool streams = sizeOf(product.rows) + sizeOf(stores_.front()) > held;
-  bool allStay = kept.back() == product.n && sizeOf(product.columns) <= (streams ? held : target_.cacheBytes(1)) / 2;
+  bool streams = extentOf(product.rows) + extentOf(stores_.front()) > held;
+  bool allStay = kept.back() == product.n && extentOf(product.columns) <= (streams ? held : target_.cacheBytes(1)) / 2;
   if (!allStay && kept.front() != product.n)
     add(OptKind::SWAP, kept.front(), product.n);
   add(OptKind::VECTOR, product.n, tile.vectors * lanes);
@@ -138,9 +160,12 @@ bool Chooser::choosePacked(const Product &product) {
     cutSymbolic(product.m, pointsInChunk(product.m) / double(tile.rows));
   chooseChunks(parallel, product.m, least);
   add(OptKind::STAGE, -1, product.columns.buffer);
+  bool packsRows = columns >= kFewestRereads * tile.vectors * lanes && areScattered(product);
+  if (packsRows)
+    add(OptKind::STAGE, -1, product.rows.buffer);
   if (!allStay)
     add(OptKind::PREFETCH, loopOf(product.n), product.columns.buffer);
-  else if (streams && !isUnknown && tile.rows < rows && isOnePiece(product, tile.rows))
+  else if (!packsRows && streams && !isUnknown && tile.rows < rows && isOnePiece(product, tile.rows))
     add(OptKind::PREFETCH, loopOf(product.m), product.rows.buffer);
   return true;
 }
@@ -313,6 +338,10 @@ bool Chooser::chooseProduct(const Product &product) {
     return !usesDots_ && chooseUnknownProduct(product);
   if (columns < kFewestLanes)
     return false;
+  bool isOpen = llvm::any_of(reduced_, [&](size_t axis) { return countOf_[axis] < 0; });
+  bool isPlain = product.columns.isContiguous(product.n) && isWhole(product.columns);
+  if (isOpen && isPlain && !usesDots_ && columns >= lanes && choosePanelOfUnknown(product))
+    return true;
   if (columns < lanes)
     lanes = llvm::bit_floor(uint64_t(columns));
   int64_t depth = 1;
@@ -333,8 +362,19 @@ bool Chooser::chooseProduct(const Product &product) {
   bool large = stages && target::stagesOperands(rows, columns, depth);
   // Columns alone where the second cache has all rows; and those of small products that are gated or scattered: each is
   // then read so once, not once for each tile of rows.
-  bool isPlain = product.columns.isContiguous(n) && isWhole(product.columns);
   bool wantsPanel = stages && (large ? rows * depth * bytes <= target_.cacheBytes(2) : !isPlain);
+  if (large && isPlain && columnsStay(product)) {
+    // The result goes to memory beyond the caches, which takes it fastest in its own order.
+    int64_t totals = mostTotals(/*steps=*/1), wide = 2;
+    RegisterTile tile = bestTile(rows, llvm::divideCeil(columns, lanes), target_.vectorRegisters(),
+                                 std::min(totals, std::min(mostRows(product), totals) * wide), !isWhole(product.rows));
+    add(OptKind::VECTOR, n, tile.vectors * lanes);
+    add(OptKind::UPCAST, m, tile.rows);
+    SmallVector<size_t> parallel = keptAxes({product.n});
+    chooseChunks(parallel);
+    add(OptKind::STAGE, -1, product.columns.buffer);
+    return true;
+  }
   std::optional<Panel> panel = wantsPanel ? panelOfColumns(product, width) : std::nullopt;
   bool columnsOutside = m < n && (large || panel);
   int64_t steps = large && panel ? stepsOf(product) : 1;
@@ -402,28 +442,61 @@ bool Chooser::chooseProduct(const Product &product) {
   return true;
 }
 
+int64_t Chooser::shareOut(ArrayRef<size_t> axes) {
+  auto widest = llvm::max_element(axes, [&](size_t a, size_t b) { return countOf_[a] < countOf_[b]; });
+  int64_t points = 1;
+  for (size_t axis : axes)
+    points *= std::max<int64_t>(1, countOf_[axis]);
+  if (widest != axes.end() && countOf_[*widest] > 1 && mostChunks_ > 0)
+    addChunks(*widest, std::min(countOf_[*widest], mostChunks_));
+  return points;
+}
+
+/// Columns go outside, and a panel of them is held in one piece while all rows pass: read where they lie, rows of them
+/// are as far apart as their whole length, which the caches bear only for short sums.
+bool Chooser::choosePanelOfUnknown(const Product &product) {
+  SmallVector<size_t> parallel = keptAxes();
+  int64_t rows = fixedSize(product.m);
+  if (ArrayRef(parallel).take_back(2) != ArrayRef<size_t>{product.m, product.n} || !isReadOnce(product.columns) ||
+      (rows > 0 && rows < kFewestPanelRows))
+    return false;
+  int64_t lanes = target_.vectorBits() / sumBits(func_), columns = fixedSize(product.n);
+  int64_t vectors = columns < 0 ? kTypicalRows : llvm::divideCeil(columns, lanes);
+  // Rows that lie apart by what only a run knows have an address each.
+  bool isKnown = product.rows.strides[product.m] && product.rows.strides[product.m]->isConst();
+  int64_t totals = isKnown ? mostTotals(/*steps=*/1) : kMostUnknownRows * 2;
+  RegisterTile tile = bestTile(rows, vectors, target_.vectorRegisters(), totals, !isWhole(product.rows));
+  add(OptKind::SWAP, product.m, product.n);
+  add(OptKind::VECTOR, product.n, tile.vectors * lanes);
+  add(OptKind::UPCAST, product.m, tile.rows);
+  // Chunks of panels: those of rows would each hold all panels again.
+  parallel.pop_back_n(2);
+  bool areFew = shareOut(parallel) < kFewPanels;
+  if (areFew && columns < 0)
+    cutSymbolic(product.n, /*points=*/1);
+  else if (areFew)
+    chooseChunks({product.n});
+  add(OptKind::STAGE, product.m, product.columns.buffer);
+  return true;
+}
+
 bool Chooser::chooseUnknownProduct(const Product &product) {
   int64_t lanes = target_.vectorBits() / sumBits(func_), columns = fixedSize(product.n);
   bool isPlain = product.columns.isContiguous(product.n) && isWhole(product.columns);
   if (mostOf(product.n) < lanes || mostOf(product.m) < kMostUnknownRows || (!isPlain && !isReadOnce(product.columns)))
     return false;
-  int64_t registers = target_.vectorRegisters();
-  RegisterTile tile = bestTile(fixedSize(product.m), columns < 0 ? kTypicalRows : llvm::divideCeil(columns, lanes),
-                               registers, /*mostTotals=*/registers, !isWhole(product.rows));
+  int64_t registers = target_.vectorRegisters(), rows = fixedSize(product.m);
+  if (isPlain && choosePanelOfUnknown(product))
+    return true;
+  RegisterTile tile = bestTile(rows, columns < 0 ? kTypicalRows : llvm::divideCeil(columns, lanes), registers,
+                               /*mostTotals=*/registers, !isWhole(product.rows));
   if (!isPlain && product.m < product.n)
     add(OptKind::SWAP, product.m, product.n);
   add(OptKind::VECTOR, product.n, tile.vectors * lanes);
   add(OptKind::UPCAST, product.m, tile.rows);
-  SmallVector<size_t> others = keptAxes({product.m, product.n});
-  int64_t chunks = 1;
-  for (size_t axis : others)
-    chunks *= std::max<int64_t>(1, countOf_[axis]);
+  int64_t chunks = shareOut(keptAxes({product.m, product.n}));
   if (chunks < kFewPanels && countOf_[product.m] < 0)
     cutSymbolic(product.m, pointsInChunk(product.m) / double(tile.rows));
-  // What an axis of unknown size is worth is not known either: what stands around the product is shared out.
-  auto widest = llvm::max_element(others, [&](size_t a, size_t b) { return countOf_[a] < countOf_[b]; });
-  if (widest != others.end() && countOf_[*widest] > 1 && mostChunks_ > 0)
-    addChunks(*widest, std::min(countOf_[*widest], mostChunks_));
   if (!isPlain)
     add(OptKind::STAGE, -1, product.columns.buffer);
   return true;

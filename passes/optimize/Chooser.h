@@ -48,6 +48,12 @@ private:
   int64_t stepsOf(const Product &product) const;
   /// The bytes of an element; what is not taken by dots is computed before it is held, and as wide as the sum.
   int64_t bytesOf(const Access &access) const;
+  /// How many bytes an access reaches in all, as far as sizes are known.
+  int64_t extentOf(const Access &access) const;
+  /// Whether neither rows nor the terms of a row are neighbours in memory, as the pixels of every second column: each
+  /// element then takes a line of the cache.
+  bool areScattered(const Product &product) const;
+  bool columnsStay(const Product &product) const;
   /// How many rows the first cache can hold a line of at a time: as many as it has ways where rows lie so far apart
   /// that they take each other's place.
   int64_t mostRows(const Product &product) const;
@@ -64,6 +70,10 @@ private:
   bool choosePacked(const Product &product);
   /// The same of a product of which it is not known how many rows or columns it has.
   bool chooseUnknownProduct(const Product &product);
+  bool choosePanelOfUnknown(const Product &product);
+  /// Cuts the widest of the axes that stand around a product of unknown size: what its points are worth is not known
+  /// either. Returns how many points these axes have together, of unknown ones one.
+  int64_t shareOut(llvm::ArrayRef<size_t> axes);
   /// Whether there is little between what a tile of rows reads.
   bool isOnePiece(const Product &product, int64_t tileRows) const;
   /// The same by matrix instructions, whose sums are staged for what is computed from them.
