@@ -168,7 +168,7 @@ def PassScratch : Pass<"kiln-pass-scratch", "::mlir::ModuleOp"> {
   let summary = "give launches the memory that their kernels' stages want";
   let description = [{
     host.launch @r(%out, %x), of 4 chunks, each with 1024 numbers of scratch
-    ⇒ %scratch = host.alloc 16384;  host.launch @r(%out, %x, %scratch)
+    ⇒ %scratch = host.scratch 4096;  host.launch @r(%out, %x, %scratch)
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }

@@ -30,6 +30,7 @@ struct Room {
   std::vector<bool> isWritten;   // of those, by element; register memory has a stretch for each item
   std::vector<ElementLog> local; // by element
   MemoryLog global;              // of a buffer that the kernel writes
+  bool isScratch = false;
 };
 
 struct Item {
@@ -124,6 +125,7 @@ Launch::Launch(const UopCode &code, llvm::ArrayRef<UopBuffer> buffers, llvm::Arr
     if (memory.kind == uop::Memory::Global) {
       room.data = static_cast<char *>(buffers[index].data);
       room.elements = buffers[index].bytes / memory.elementBytes;
+      room.isScratch = buffers[index].isScratch;
       continue;
     }
     room.elements = memory.elements;
@@ -148,6 +150,10 @@ llvm::Error Launch::run(const Position &grid) {
 bool Launch::runGroup() {
   for (auto [index, room] : llvm::enumerate(rooms_)) {
     const UopMemory &memory = code_.memories[index];
+    if (room.isScratch) { // what another group left there must not matter
+      room.global = MemoryLog();
+      std::memset(room.data, 0xff, room.elements * memory.elementBytes);
+    }
     if (memory.kind == uop::Memory::Global)
       continue;
     room.isWritten.assign(room.bytes.size() / memory.elementBytes, false);

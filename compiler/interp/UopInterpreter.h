@@ -27,6 +27,7 @@ namespace kiln::interp {
 struct UopBuffer {
   void *data;
   int64_t bytes;
+  bool isScratch = false; ///< each group has it alone, while it runs
 };
 
 /// What the items of warps asked of one local memory.

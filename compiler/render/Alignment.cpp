@@ -17,7 +17,7 @@ static bool isAligned(mlir::Value slice) {
            bytes.getSExtValue() % kBufferAlignment == 0 && isAligned(part.getSlice());
   }
   return llvm::isa_and_nonnull<host::InputOp, host::WeightOp, host::OutputOp, host::PlanOp, host::ArenaOp,
-                               host::AllocOp>(op);
+                               host::AllocOp, host::ScratchOp>(op);
 }
 
 static unsigned zeroBits(mlir::Value index) {

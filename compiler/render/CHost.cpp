@@ -135,9 +135,9 @@ std::string TableWriter::kernels(llvm::ArrayRef<KernelEntry> entries) {
                (entry.buffers ? "" : "  (void)buffers;\n") + (entry.sizes ? "" : "  (void)sizes;\n") +
                (takesChunk ? "" : "  (void)chunk;\n") + "  " + name + "(" + llvm::join(arguments, ", ") + ");\n}\n\n";
     }
-    rows.push_back(llvm::formatv("{{{0}, {1}, {2}, {3}, {{{4}, {5}, {6}}}", stringLiteral(function.getSymName()),
-                                 entry.buffers, entry.sizes, trampoline, entry.local[0], entry.local[1],
-                                 entry.local[2]));
+    rows.push_back(llvm::formatv("{{{0}, {1}, {2}, {3}, {{{4}, {5}, {6}}, {7}}", stringLiteral(function.getSymName()),
+                                 entry.buffers, entry.sizes, trampoline, entry.local[0], entry.local[1], entry.local[2],
+                                 entry.scratch));
   }
   return array("kiln_kernel", "kernels", rows);
 }

@@ -346,6 +346,7 @@ void RunRenderer::render(Operation *op) {
       .Case([&](host::ZerosOp op) { callForSlice(op, "zeros", text(op.getBytes())); })
       .Case([&](host::PlanOp op) { plan(op); })
       .Case([&](host::AllocOp op) { callForSlice(op, "alloc", text(op.getBytes())); })
+      .Case([&](host::ScratchOp op) { define(op, "{NULL, " + text(op.getBytes()) + "}"); })
       .Case([&](host::FreeOp op) { call("free", text(op.getSlice())); })
       .Case([&](host::OffsetOp op) {
         const std::string from = text(op.getSlice());

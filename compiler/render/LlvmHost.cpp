@@ -283,6 +283,10 @@ void HostRenderer::render(mlir::Operation &op) {
       .Case([&](host::ZerosOp z) { values_[z] = callForSlice("kiln_rt_zeros", {value(z.getBytes())}); })
       .Case([&](host::PlanOp p) { render(p); })
       .Case([&](host::AllocOp a) { values_[a] = callForSlice("kiln_rt_alloc", {value(a.getBytes())}); })
+      .Case([&](host::ScratchOp s) {
+        Value *slice = llvm::ConstantAggregateZero::get(sliceType_);
+        values_[s] = b_.CreateInsertValue(slice, value(s.getBytes()), 1);
+      })
       .Case([&](host::FreeOp f) {
         Value *slice = value(f.getSlice());
         call("kiln_rt_free", passed(slice));

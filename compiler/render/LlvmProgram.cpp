@@ -128,7 +128,8 @@ Constant *TableWriter::kernels(llvm::ArrayRef<KernelEntry> entries, llvm::ArrayR
   for (auto [entry, function] : llvm::zip(entries, functions)) {
     uop::FuncOp kernel = entry.function;
     auto *local = llvm::ConstantDataArray::get(module_.getContext(), llvm::ArrayRef<int64_t>(entry.local));
-    rows.push_back(record({text(kernel.getSymName()), number(entry.buffers), number(entry.sizes), function, local}));
+    rows.push_back(record({text(kernel.getSymName()), number(entry.buffers), number(entry.sizes), function, local,
+                           number(entry.scratch)}));
   }
   return array(rows, "kernels");
 }

@@ -145,12 +145,17 @@ ModelTables render::modelTables(mlir::ModuleOp module) {
     tables.weightBytes = offset + bytes;
   }
   tables.libraries = calledLibraries(tables.program);
+  llvm::DenseMap<llvm::StringRef, int32_t> scratch;
+  tables.program.walk([&](host::LaunchOp launch) {
+    scratch[launch.getKernel()] = llvm::count_if(
+        launch.getBuffers(), [](mlir::Value buffer) { return buffer.getDefiningOp<host::ScratchOp>() != nullptr; });
+  });
   for (uop::FuncOp kernel : module.getOps<uop::FuncOp>()) {
     std::array<int64_t, 3> local = {1, 1, 1};
     llvm::copy(kernel.getLocal(), local.begin());
     tables.kernelIndex[kernel.getSymName()] = tables.kernels.size();
-    tables.kernels.push_back(
-        {kernel, int32_t(kernel.getBufferCount()), int32_t(kernel.getSizes().getSizes().size()), local});
+    tables.kernels.push_back({kernel, int32_t(kernel.getBufferCount()), int32_t(kernel.getSizes().getSizes().size()),
+                              local, scratch.lookup(kernel.getSymName())});
   }
   return tables;
 }

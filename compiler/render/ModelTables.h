@@ -51,6 +51,7 @@ struct KernelEntry {
   uop::FuncOp function;
   int32_t buffers, sizes;
   std::array<int64_t, 3> local;
+  int32_t scratch; ///< how many of the last buffers are host.scratch
 };
 
 /// As kiln_alias.

@@ -85,7 +85,7 @@ llvm::Error RecipeRunner::run(mlir::ModuleOp recipe, const WeightSource &source)
               int64_t bytes = port.getType().getNumElements() * byteSize(port.getType().getElementType());
               return allocate(output, bytes, results[output.getIndex()]);
             })
-            .Case<host::AllocOp, host::ArenaOp>(
+            .Case<host::AllocOp, host::ArenaOp, host::ScratchOp>(
                 [&](auto room) { return allocate(room, numberOf(room.getBytes()), held.emplace_back()); })
             .Case([&](host::OffsetOp offset) {
               slices[offset] = slices.at(offset.getSlice()) + numberOf(offset.getBytes());

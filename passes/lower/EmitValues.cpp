@@ -183,11 +183,11 @@ Expr KernelLowering::rowMajor(ArrayRef<int64_t> axes) {
 }
 
 Expr KernelLowering::shareOf(Expr elements) {
-  Expr chunk = 0;
+  Expr group = 0;
   for (kernel::AxisAttr axis : walks_.front().axes)
-    if (axis.getKind() == AxisKind::Chunk || axis.getKind() == AxisKind::Group)
-      chunk = chunk * axis.getSize().getValue() + kernel::loopVariable(axis);
-  return chunk * elements;
+    if (axis.getKind() == AxisKind::Group)
+      group = group * axis.getSize().getValue() + kernel::loopVariable(axis);
+  return group * elements;
 }
 
 Expr KernelLowering::heldIndex(kernel::ReduceOp reduce) {

@@ -71,7 +71,7 @@ static bool allFitInt32(kernel::FuncOp func) {
   });
   Expr shares = 1;
   for (kernel::AxisAttr axis : func.getLoopAxes())
-    if (axis.getKind() == AxisKind::Chunk || axis.getKind() == AxisKind::Group)
+    if (axis.getKind() == AxisKind::Group)
       shares = shares * axis.getSize().getValue();
   for (Expr elements : func.getScratch().getSizes())
     check(elements * shares);

@@ -181,7 +181,8 @@ private:
   mlir::Value define(mlir::Type element, int64_t elements, uop::Memory space);
   /// Where the current walk finds its element in a stage's memory.
   view::Expr stageIndex(kernel::StageOp stage);
-  /// The share of scratch memory that belongs to this chunk, or work group, of `elements` each.
+  /// Where the share of scratch memory begins that belongs to this work group, of `elements` each. A chunk has all that
+  /// it is given.
   view::Expr shareOf(view::Expr elements);
   /// Which of a tile's values is the one at a point of `axes`.
   size_t positionIn(const Tile &tile, llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> point) const;

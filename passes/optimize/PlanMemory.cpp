@@ -7,7 +7,7 @@
 // arena, aligned to 64 bytes: at offsets that are numbers, or where sizes are expressions over the program's symbols,
 // at those that kiln/plan.h finds for the sizes of the run. The others stay on the heap. The arena notes its `peak`
 // and the most bytes that `live` at one time, each tensor's rounded up to the alignment, which no plan can do
-// without; both at the symbols' defaults.
+// without; a host.scratch notes its own bytes as `peak`; all at the symbols' defaults.
 // Position: last, because opts declare scratch and may split kernels.
 //===----------------------------------------------------------------------===//
 
@@ -196,6 +196,10 @@ void PlanMemory::plan(host::ProgramOp program) {
   number(program.getBody().front(), spans, next);
   std::vector<Temporary> temporaries = temporariesOf(program, sizes, spans);
   planHalos(program, sizes, temporaries);
+  program.walk([&](host::ScratchOp scratch) {
+    if (std::optional<Expr> each = sizes.exprOf(scratch.getBytes()))
+      scratch->setAttr("peak", Builder(&getContext()).getI64IntegerAttr(sizes.defaultOf(*each)));
+  });
   if (temporaries.empty())
     return;
   Block &body = program.getBody().front();

@@ -22,8 +22,8 @@ struct kiln_context {
   const kiln_tensor *inputs; /* of the run; NULL between runs or where none is given */
   const kiln_tensor *outputs;
   void **buffers; /* room for what a launch passes */
-  void *arena, *zeros;
-  int64_t arena_bytes, zeros_bytes;
+  void *arena, *zeros, *scratch;
+  int64_t arena_bytes, zeros_bytes, scratch_bytes;
   char error[ERROR_BYTES];
 };
 
@@ -96,6 +96,7 @@ void kiln_context_destroy(kiln_context *context) {
   const kiln_allocator memory = context->memory;
   release(&memory, context->arena);
   release(&memory, context->zeros);
+  release(&memory, context->scratch);
   release(&memory, context);
 }
 
@@ -253,12 +254,26 @@ kiln_status kiln_rt_fail(kiln_context *context, kiln_status status, const char *
   return fail(context, status, context->model->name, ": ", message);
 }
 
+static int64_t padded(int64_t bytes) { return (bytes + KILN_ALIGNMENT - 1) / KILN_ALIGNMENT * KILN_ALIGNMENT; }
+
 kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, const kiln_slice *buffers,
                            const int64_t *sizes, const int64_t grid[KILN_MAX_GRID], const int64_t estimates[2]) {
   (void)estimates;
   const kiln_kernel *kernel = &context->model->kernels[info->kernel];
-  for (int32_t i = 0; i < kernel->buffers; i++)
+  int32_t shared = kernel->buffers - kernel->scratch;
+  for (int32_t i = 0; i < shared; i++)
     context->buffers[i] = (char *)buffers[i].memory + buffers[i].offset;
+  int64_t each = 0;
+  for (int32_t i = shared; i < kernel->buffers; i++)
+    each += padded(buffers[i].offset);
+  kiln_status status = each ? reserve(context, &context->scratch, &context->scratch_bytes, each) : KILN_OK;
+  if (status)
+    return status;
+  char *next = context->scratch;
+  for (int32_t i = shared; i < kernel->buffers; i++) {
+    context->buffers[i] = next;
+    next += padded(buffers[i].offset);
+  }
   int64_t chunks = grid[0] > 0 && grid[1] > 0 && grid[2] > 0 ? grid[0] * grid[1] * grid[2] : 0;
   for (int64_t chunk = 0; chunk < chunks; chunk++)
     kernel->entry(context->buffers, sizes, chunk);

@@ -44,11 +44,11 @@ void kiln_log(kiln_context *context, const char *line) {
     context->options.log(context->options.log_user, line);
 }
 
-void kiln_tell_span(const kiln_context *context, const char *name, const char *origin, double begin,
+void kiln_tell_span(const kiln_context *context, const char *name, const char *origin, double begin, double end,
                     const int64_t estimates[2]) {
   if (!context->options.span)
     return;
-  kiln_span span = {name, origin ? origin : "", -1, begin, kiln_seconds(), 0, 0};
+  kiln_span span = {name, origin ? origin : "", -1, begin, end, 0, 0};
   if (estimates) {
     span.operations = estimates[0];
     span.bytes = estimates[1];

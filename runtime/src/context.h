@@ -81,8 +81,8 @@ kiln_status kiln_fail(kiln_context *context, kiln_status status, const char *for
 /* The same with what the device has to say. `what` names the operation and its object. */
 kiln_status kiln_fail_device(kiln_context *context, kiln_status status, const char *what);
 void kiln_log(kiln_context *context, const char *line);
-/* Tells options.span, if there is one, of what began at `begin` and ends now. `estimates` may be NULL. */
-void kiln_tell_span(const kiln_context *context, const char *name, const char *origin, double begin,
+/* Tells options.span, if there is one, of what was done from `begin` to `end`. `estimates` may be NULL. */
+void kiln_tell_span(const kiln_context *context, const char *name, const char *origin, double begin, double end,
                     const int64_t estimates[2]);
 
 /* Makes `block` at least `bytes` long; what it held is lost when it grows. */

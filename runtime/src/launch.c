@@ -43,14 +43,20 @@ kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, 
                      context->model->kernels[info->kernel].name, grid[0], grid[1], grid[2]);
   const kiln_device *device = context->device;
   bool logged = context->options.debug >= 2, timed = logged || context->options.span;
-  double begin = timed ? kiln_seconds() : 0;
-  kiln_status status = device->launch(context->state, info, buffers, sizes, grid);
-  if (!status && timed && device->synchronize)
+  double begin = timed ? kiln_seconds() : 0, seconds = -1;
+  kiln_status status = device->launch(context->state, info, buffers, sizes, grid, timed ? &seconds : NULL);
+  bool measured = seconds >= 0;
+  if (!status && timed && !measured && device->synchronize)
     status = device->synchronize(context->state);
   if (status)
     return kiln_fail_device(context, status, context->model->kernels[info->kernel].name);
-  kiln_tell_span(context, context->model->kernels[info->kernel].name, info->origin, begin, estimates);
+  if (!timed)
+    return KILN_OK;
+  double end = kiln_seconds();
+  if (measured)
+    begin = end - seconds;
+  kiln_tell_span(context, context->model->kernels[info->kernel].name, info->origin, begin, end, estimates);
   if (logged)
-    log_launch(context, info, estimates, kiln_seconds() - begin);
+    log_launch(context, info, estimates, end - begin);
   return KILN_OK;
 }

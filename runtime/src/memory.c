@@ -128,7 +128,7 @@ kiln_status kiln_rt_copy(kiln_context *context, kiln_slice to, kiln_slice from, 
   kiln_status status = context->device->copy(context->state, to, from, bytes);
   if (status)
     return kiln_fail_device(context, status, "copy");
-  kiln_tell_span(context, "copy", NULL, begin, (int64_t[]){0, 2 * bytes});
+  kiln_tell_span(context, "copy", NULL, begin, kiln_seconds(), (int64_t[]){0, 2 * bytes});
   return KILN_OK;
 }
 

@@ -205,6 +205,16 @@ def AllocOp : HostOp<"alloc"> {
   let assemblyFormat = "$bytes (`halo` $halo^)? attr-dict";
 }
 
+def ScratchOp : HostOp<"scratch", [Pure]> {
+  let summary = "memory that a launch has once for each worker: as many bytes, for one chunk at a time";
+  let description = [{
+    Only the last buffers of a launch are such memory. The device has it: where, and how often, no one else knows.
+  }];
+  let arguments = (ins I64:$bytes);
+  let results = (outs SliceType:$result);
+  let assemblyFormat = "$bytes attr-dict";
+}
+
 def FreeOp : HostOp<"free"> {
   let summary = "gives back what alloc gave";
   let arguments = (ins SliceType:$slice);

@@ -113,7 +113,8 @@ def BufferType : TypeDef<KernelDialect, "Buffer"> {
 def FuncOp : KernelOp<"func", [FunctionOpInterface, IsolatedFromAbove, SingleBlock, NoTerminator]> {
   let summary = "one launch";
   let description = [{
-    Arguments: buffers, outputs first; scratch buffers that opts need come last (`scratch` lists how many elements each has for one chunk).
+    Arguments: buffers, outputs first; scratch buffers that opts need come last (`scratch` lists how many elements each has for one chunk
+    or work group).
     `sizes` lists the symbols that the kernel reads.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,

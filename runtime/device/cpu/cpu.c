@@ -11,9 +11,13 @@
 #include "cpu.h"
 
 #include "../../src/alloc.h"
+#include "cpu_count.h"
 #include "cpu_features.h"
 #include "pool.h"
 
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -24,7 +28,11 @@ typedef struct cpu_state {
   const kiln_model *model;
   kiln_pool *pool; /* NULL: the caller runs the chunks */
   const kiln_options *options;
-  void **pointers; /* a launch's buffers */
+  void **pointers; /* a launch's buffers: a row of `most` for each worker, or where no kernel has scratch one for all */
+  int32_t most, workers;
+  void *scratch; /* of all workers */
+  int64_t scratch_bytes;
+  _Atomic bool *busy; /* workers, where the caller runs the chunks */
   const kiln_allocator *memory;
 } cpu_state;
 
@@ -32,6 +40,8 @@ static void cpu_close(void *opaque) {
   cpu_state *state = opaque;
   if (state->pool)
     kiln_pool_destroy(state->pool);
+  kiln_release(state->memory, state->scratch);
+  kiln_release(state->memory, (void *)state->busy);
   kiln_release(state->memory, state->pointers);
   kiln_release(state->memory, state);
 }
@@ -51,19 +61,28 @@ static kiln_status cpu_open(const kiln_model *model, const kiln_options *options
     return KILN_UNAVAILABLE;
   }
   int32_t most = 1;
-  for (int32_t i = 0; i < model->kernel_count; i++)
-    if (model->kernels[i].buffers > most)
-      most = model->kernels[i].buffers;
+  bool has_scratch = false;
+  for (int32_t i = 0; i < model->kernel_count; i++) {
+    most = model->kernels[i].buffers > most ? model->kernels[i].buffers : most;
+    has_scratch |= model->kernels[i].scratch > 0;
+  }
   cpu_state *state = kiln_allocate_zeros(&options->memory, 1, sizeof *state);
   if (state) {
     state->memory = &options->memory;
     state->model = model;
-    state->pointers = kiln_allocate_zeros(state->memory, most, sizeof *state->pointers);
+    state->most = most;
     state->options = options;
     if (!options->run_tasks)
       state->pool = kiln_pool_create(options->threads, state->memory);
+    if (state->pool)
+      state->workers = kiln_pool_workers(state->pool);
+    else
+      state->workers = options->threads > 0 ? options->threads : kiln_cpu_count();
+    state->pointers =
+        kiln_allocate_zeros(state->memory, (int64_t)most * (has_scratch ? state->workers : 1), sizeof *state->pointers);
+    state->busy = kiln_allocate_zeros(state->memory, state->workers, sizeof *state->busy);
   }
-  if (!state || !state->pointers || (!state->pool && !options->run_tasks)) {
+  if (!state || !state->pointers || !state->busy || (!state->pool && !options->run_tasks)) {
     if (state)
       cpu_close(state);
     snprintf(error, error_bytes, "no memory for the device");
@@ -111,32 +130,86 @@ static kiln_status cpu_copy(void *opaque, kiln_slice to, kiln_slice from, int64_
 }
 
 typedef struct cpu_chunks {
+  const cpu_state *state;
   const kiln_kernel *kernel;
-  void *const *buffers;
   const int64_t *sizes;
 } cpu_chunks;
 
 static void run_chunk(void *argument, int64_t chunk) {
   const cpu_chunks *chunks = argument;
-  chunks->kernel->entry(chunks->buffers, chunks->sizes, chunk);
+  chunks->kernel->entry(chunks->state->pointers, chunks->sizes, chunk);
+}
+
+/* A task of the caller's has no number, so it looks for a worker whose memory is free. Where more tasks run at once
+ * than there are workers it waits: who has one ends a chunk and waits for nobody. */
+static void run_chunk_as_worker(void *argument, int64_t chunk) {
+  const cpu_chunks *chunks = argument;
+  const cpu_state *state = chunks->state;
+  int32_t worker = 0;
+  while (atomic_exchange(&state->busy[worker], true)) {
+    worker = worker + 1 < state->workers ? worker + 1 : 0;
+    if (worker == 0)
+      sched_yield();
+  }
+  chunks->kernel->entry(state->pointers + (int64_t)worker * state->most, chunks->sizes, chunk);
+  atomic_store(&state->busy[worker], false);
+}
+
+static int64_t padded(int64_t bytes) { return (bytes + KILN_ALIGNMENT - 1) / KILN_ALIGNMENT * KILN_ALIGNMENT; }
+
+/* Gives `workers` workers rows of their own, which end with memory of their own. */
+static kiln_status give_scratch(cpu_state *state, const kiln_kernel *launched, const kiln_slice *buffers,
+                                int64_t workers) {
+  int32_t shared = launched->buffers - launched->scratch;
+  int64_t each = 0;
+  int wraps = 0;
+  for (int32_t i = shared; i < launched->buffers; i++)
+    each = kiln_size_add(each, padded(buffers[i].offset), &wraps);
+  int64_t bytes = kiln_size_mul(each, workers, &wraps);
+  if (wraps)
+    return KILN_OUT_OF_MEMORY;
+  if (!state->scratch || bytes > state->scratch_bytes) {
+    kiln_release(state->memory, state->scratch);
+    state->scratch = cpu_alloc(state, bytes ? bytes : 1);
+    state->scratch_bytes = state->scratch ? bytes : 0;
+    if (!state->scratch)
+      return KILN_OUT_OF_MEMORY;
+  }
+  char *next = state->scratch;
+  for (int64_t worker = 0; worker < workers; worker++) {
+    void **row = state->pointers + worker * state->most;
+    if (worker > 0)
+      memcpy(row, state->pointers, (size_t)shared * sizeof *row);
+    for (int32_t i = shared; i < launched->buffers; i++) {
+      row[i] = next;
+      next += padded(buffers[i].offset);
+    }
+  }
+  return KILN_OK;
 }
 
 static kiln_status cpu_launch(void *opaque, const kiln_launch_info *info, const kiln_slice *buffers,
-                              const int64_t *sizes, const int64_t grid[KILN_MAX_GRID]) {
+                              const int64_t *sizes, const int64_t grid[KILN_MAX_GRID], double *seconds) {
+  (void)seconds;
   cpu_state *state = opaque;
   const kiln_kernel *launched = &state->model->kernels[info->kernel];
-  for (int32_t i = 0; i < launched->buffers; i++)
+  for (int32_t i = 0; i < launched->buffers - launched->scratch; i++)
     state->pointers[i] = bytes_of(buffers[i]);
-  int64_t count = grid[0] * grid[1] * grid[2];
+  int64_t count = grid[0] * grid[1] * grid[2], stride = launched->scratch ? state->most : 0;
+  if (launched->scratch) {
+    kiln_status status = give_scratch(state, launched, buffers, count < state->workers ? count : state->workers);
+    if (status)
+      return status;
+  }
   if (state->pool && state->options->span)
     kiln_pool_watch(state->pool, state->options, launched->name);
   if (state->pool)
-    kiln_pool_run(state->pool, info, launched->entry, state->pointers, sizes, count);
+    kiln_pool_run(state->pool, info, launched->entry, state->pointers, stride, sizes, count);
   else if (count == 1)
     launched->entry(state->pointers, sizes, 0);
   else
-    state->options->run_tasks(state->options->tasks_user, run_chunk, &(cpu_chunks){launched, state->pointers, sizes},
-                              count);
+    state->options->run_tasks(state->options->tasks_user, stride ? run_chunk_as_worker : run_chunk,
+                              &(cpu_chunks){state, launched, sizes}, count);
   return KILN_OK;
 }
 

@@ -53,6 +53,7 @@ typedef struct hand {
 struct kiln_pool {
   kiln_chunk_entry entry;
   void *const *buffers;
+  int64_t stride; /* from one worker's buffers to the next one's */
   const int64_t *sizes;
   int64_t first; /* of the chunks in the ranges */
   uint64_t launch;
@@ -156,7 +157,7 @@ static void work(kiln_pool *pool, int32_t thread) {
       end_share(&mine);
       begin_share(pool, &mine, one.launch, thread);
     }
-    pool->entry(pool->buffers, pool->sizes, pool->first + one.chunk);
+    pool->entry(pool->buffers + thread * pool->stride, pool->sizes, pool->first + one.chunk);
     if (atomic_fetch_sub(&pool->unfinished, 1) == 1 && atomic_load(&pool->caller_sleeps)) {
       pthread_mutex_lock(&pool->mutex);
       pthread_cond_signal(&pool->done);
@@ -261,7 +262,7 @@ void kiln_pool_watch(kiln_pool *pool, const kiln_options *options, const char *n
   pool->name = name;
 }
 
-void kiln_pool_run(kiln_pool *pool, const void *site, kiln_chunk_entry entry, void *const *buffers,
+void kiln_pool_run(kiln_pool *pool, const void *site, kiln_chunk_entry entry, void *const *buffers, int64_t stride,
                    const int64_t *sizes, int64_t chunks) {
   bool backwards = chunks > 1 && site && pool->site == site && !goes_backwards(pool->launch);
   if (chunks > 1)
@@ -282,6 +283,7 @@ void kiln_pool_run(kiln_pool *pool, const void *site, kiln_chunk_entry entry, vo
   }
   pool->entry = entry;
   pool->buffers = buffers;
+  pool->stride = stride;
   pool->sizes = sizes;
   for (int64_t first = 0; first < chunks;) {
     int64_t rest = chunks - first, some = rest < MOST_CHUNKS ? rest : MOST_CHUNKS;
@@ -318,5 +320,7 @@ void kiln_pool_destroy(kiln_pool *pool) {
   pthread_mutex_destroy(&pool->mutex);
   kiln_release(pool->memory, pool);
 }
+
+int32_t kiln_pool_workers(const kiln_pool *pool) { return pool->hands; }
 
 int32_t kiln_pool_threads(const kiln_pool *pool) { return pool->started + 1; }

@@ -58,6 +58,7 @@ enum {
   F(event_destroy, "cuEventDestroy_v2", (cuda_event event))                                                            \
   F(event_record, "cuEventRecord", (cuda_event event, cuda_stream stream))                                             \
   F(event_synchronize, "cuEventSynchronize", (cuda_event event))                                                       \
+  F(event_elapsed, "cuEventElapsedTime", (float *milliseconds, cuda_event begin, cuda_event end))                      \
   F(memory_alloc, "cuMemAlloc_v2", (cuda_address * address, size_t bytes))                                             \
   F(memory_free, "cuMemFree_v2", (cuda_address address))                                                               \
   F(host_alloc, "cuMemHostAlloc", (void **memory, size_t bytes, unsigned flags))                                       \

@@ -72,6 +72,9 @@ static void cuda_close(void *opaque) {
       api->stream_synchronize(state->stream);
     kiln_cuda_replay_close(state);
     kiln_cuda_staging_close(state);
+    for (int i = 0; i < 2; i++)
+      if (state->timer[i])
+        api->event_destroy(state->timer[i]);
     if (state->stream && !state->callers_stream)
       api->stream_destroy(state->stream);
     if (state->module)
@@ -297,8 +300,40 @@ size_t kiln_cuda_issue(cuda_state *state, const uint64_t *words, cuda_result *co
   return *code ? 0 : STEP_WORDS + (size_t)arguments;
 }
 
+static kiln_status step(cuda_state *state, size_t words, const char *kernel) {
+  return check_step(state, kiln_cuda_replay_step(state, state->words, words), "cuLaunchKernel", kernel);
+}
+
+/* A launch between two events, alone on the stream. */
+static kiln_status timed_step(cuda_state *state, size_t words, const char *kernel, double *seconds) {
+  const cuda_api *api = &state->api;
+  float milliseconds = 0;
+  kiln_status status = flush(state);
+  for (int i = 0; i < 2 && !status; i++)
+    if (!state->timer[i])
+      status = kiln_cuda_check(state, api->event_create(&state->timer[i], 0), "cuEventCreate");
+  if (!status)
+    status = kiln_cuda_check(state, api->event_record(state->timer[0], state->stream), "cuEventRecord");
+  if (!status)
+    status = step(state, words, kernel);
+  if (!status)
+    status = flush(state);
+  if (!status)
+    status = kiln_cuda_check(state, api->event_record(state->timer[1], state->stream), "cuEventRecord");
+  state->last = kernel;
+  state->first = state->first ? state->first : kernel;
+  if (!status)
+    status = wait(state);
+  if (!status)
+    status = kiln_cuda_check(state, api->event_elapsed(&milliseconds, state->timer[0], state->timer[1]),
+                             "cuEventElapsedTime");
+  if (!status)
+    *seconds = milliseconds * 1e-3;
+  return status;
+}
+
 static kiln_status cuda_launch(void *opaque, const kiln_launch_info *info, const kiln_slice *buffers,
-                               const int64_t *sizes, const int64_t grid[KILN_MAX_GRID]) {
+                               const int64_t *sizes, const int64_t grid[KILN_MAX_GRID], double *seconds) {
   cuda_state *state = opaque;
   const kiln_kernel *launched = &state->model->kernels[info->kernel];
   size_t count = 0;
@@ -317,10 +352,14 @@ static kiln_status cuda_launch(void *opaque, const kiln_launch_info *info, const
   kiln_status status = enter(state);
   if (status)
     return status;
-  status = check_step(state, kiln_cuda_replay_step(state, state->words, count), "cuLaunchKernel", launched->name);
+  if (seconds) {
+    status = timed_step(state, count, launched->name, seconds);
+  } else {
+    status = step(state, count, launched->name);
+    state->last = launched->name;
+    state->first = state->first ? state->first : launched->name;
+  }
   leave(state);
-  state->last = launched->name;
-  state->first = state->first ? state->first : launched->name;
   return status;
 }
 

@@ -23,6 +23,7 @@ typedef struct cuda_state {
   uint64_t *words;   /* of the step being made, see kiln_cuda_issue */
   cuda_replay replay;
   cuda_staging staging;
+  cuda_event timer[2];      /* before and after a launch that is timed; NULL: none was */
   const char *failed;       /* the kernel that could not be launched; NULL: none */
   const char *first, *last; /* the kernels launched since the device was last known to be well; NULL: none */
   char error[512];

@@ -28,6 +28,9 @@
   F(clReleaseKernel)                                                                                                   \
   F(clSetKernelArg)                                                                                                    \
   F(clEnqueueNDRangeKernel)                                                                                            \
+  F(clWaitForEvents)                                                                                                   \
+  F(clGetEventProfilingInfo)                                                                                           \
+  F(clReleaseEvent)                                                                                                    \
   F(clCreateBuffer)                                                                                                    \
   F(clCreateSubBuffer)                                                                                                 \
   F(clReleaseMemObject)                                                                                                \

@@ -70,7 +70,9 @@ static kiln_status open_state(opencl_state *state, const kiln_options *options, 
   state->context = state->api.clCreateContext(NULL, 1, &state->device, NULL, NULL, &code);
   if (!state->context)
     return kiln_opencl_check(state, code, "clCreateContext");
-  state->queue = state->api.clCreateCommandQueue(state->context, state->device, 0, &code);
+  bool timed = options->debug >= 2 || options->span;
+  state->queue =
+      state->api.clCreateCommandQueue(state->context, state->device, timed ? CL_QUEUE_PROFILING_ENABLE : 0, &code);
   if (!state->queue)
     return kiln_opencl_check(state, code, "clCreateCommandQueue");
   choose_memory(state, shared);
@@ -143,8 +145,20 @@ static kiln_status opencl_copy(void *opaque, kiln_slice to, kiln_slice from, int
   return status;
 }
 
+/* Waits for what the event is of and takes its time. */
+static kiln_status time_event(opencl_state *state, cl_event event, double *seconds) {
+  cl_ulong begin = 0, end = 0;
+  kiln_status status = kiln_opencl_check(state, state->api.clWaitForEvents(1, &event), "clWaitForEvents");
+  cl_int first = state->api.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof begin, &begin, NULL);
+  cl_int last = state->api.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
+  if (!status && !first && !last && end >= begin)
+    *seconds = (double)(end - begin) * 1e-9;
+  state->api.clReleaseEvent(event);
+  return status;
+}
+
 static kiln_status enqueue(opencl_state *state, int32_t kernel, const kiln_slice *buffers, const int64_t *sizes,
-                           const int64_t grid[KILN_MAX_GRID]) {
+                           const int64_t grid[KILN_MAX_GRID], double *seconds) {
   const kiln_kernel *launched = &state->model->kernels[kernel];
   cl_kernel handle = state->kernels[kernel];
   cl_uint index = 0;
@@ -165,16 +179,20 @@ static kiln_status enqueue(opencl_state *state, int32_t kernel, const kiln_slice
     local[axis] = (size_t)launched->local[axis];
     global[axis] = local[axis] * (size_t)grid[axis];
   }
-  return kiln_opencl_check(
-      state, state->api.clEnqueueNDRangeKernel(state->queue, handle, KILN_MAX_GRID, NULL, global, local, 0, NULL, NULL),
-      "clEnqueueNDRangeKernel");
+  cl_event event = NULL;
+  kiln_status status =
+      kiln_opencl_check(state,
+                        state->api.clEnqueueNDRangeKernel(state->queue, handle, KILN_MAX_GRID, NULL, global, local, 0,
+                                                          NULL, seconds ? &event : NULL),
+                        "clEnqueueNDRangeKernel");
+  return event ? time_event(state, event, seconds) : status;
 }
 
 static kiln_status opencl_launch(void *opaque, const kiln_launch_info *info, const kiln_slice *buffers,
-                                 const int64_t *sizes, const int64_t grid[KILN_MAX_GRID]) {
+                                 const int64_t *sizes, const int64_t grid[KILN_MAX_GRID], double *seconds) {
   opencl_state *state = opaque;
   state->launch++;
-  kiln_status status = enqueue(state, info->kernel, buffers, sizes, grid);
+  kiln_status status = enqueue(state, info->kernel, buffers, sizes, grid, seconds);
   kiln_status after = state->memory->after_launch ? state->memory->after_launch(state) : KILN_OK;
   return status ? status : after;
 }

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define KILN_ABI_VERSION 7
+#define KILN_ABI_VERSION 8
 #define KILN_MAX_GRID 3
 /* In bytes: of all memory that the runtime allocates. */
 #define KILN_ALIGNMENT 128
@@ -71,6 +71,10 @@ typedef struct kiln_kernel {
   int32_t buffers, sizes; /* how many slices and how many scalars a launch passes */
   void (*entry)(void *const *buffers, const int64_t *sizes, int64_t chunk); /* cpu and c, else NULL */
   int64_t local[KILN_MAX_GRID];                                             /* work items of a group; 1 on the CPU */
+  /* How many of the last buffers are scratch, for one chunk at a time: of a slice of these `memory` is NULL and
+   * `offset` is a number of bytes, and the device gives each worker that runs chunks so many of its own, at
+   * KILN_ALIGNMENT. 0 where there are groups. */
+  int32_t scratch;
 } kiln_kernel;
 
 struct kiln_model {
@@ -176,8 +180,11 @@ struct kiln_device {
   kiln_status (*write)(void *state, kiln_slice to, const void *from, int64_t bytes);
   kiln_status (*read)(void *state, void *to, kiln_slice from, int64_t bytes); /* waits for the device */
   kiln_status (*copy)(void *state, kiln_slice to, kiln_slice from, int64_t bytes);
+  /* `seconds` is NULL, or asks how long the launch takes: a device with a clock of its own then waits for the launch
+   * and writes what that measured; others leave it, and the time from before the launch to after `synchronize` counts.
+   */
   kiln_status (*launch)(void *state, const kiln_launch_info *info, const kiln_slice *buffers, const int64_t *sizes,
-                        const int64_t grid[KILN_MAX_GRID]);
+                        const int64_t grid[KILN_MAX_GRID], double *seconds);
   kiln_status (*synchronize)(void *state);    /* optional: devices whose launch returns when it is done */
   const char *(*error)(void *state);          /* optional: the cause of the last failure */
   void *(*map_host)(void *state, void *data); /* optional: host memory used in place, as the CPU does */

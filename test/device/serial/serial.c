@@ -50,17 +50,24 @@ static kiln_status serial_copy(void *state, kiln_slice to, kiln_slice from, int6
 }
 
 static kiln_status serial_launch(void *state, const kiln_launch_info *info, const kiln_slice *buffers,
-                                 const int64_t *sizes, const int64_t grid[KILN_MAX_GRID]) {
+                                 const int64_t *sizes, const int64_t grid[KILN_MAX_GRID], double *seconds) {
+  (void)seconds;
   const kiln_kernel *launched = &((const kiln_model *)state)->kernels[info->kernel];
   void **pointers = malloc(((size_t)launched->buffers + 1) * sizeof *pointers);
   if (!pointers)
     return KILN_OUT_OF_MEMORY;
-  for (int32_t i = 0; i < launched->buffers; i++)
+  int32_t shared = launched->buffers - launched->scratch, i = 0;
+  for (; i < shared; i++)
     pointers[i] = bytes_of(buffers[i]);
-  for (int64_t chunk = 0; chunk < grid[0] * grid[1] * grid[2]; chunk++)
+  while (i < launched->buffers && (pointers[i] = serial_alloc(state, buffers[i].offset)))
+    i++;
+  kiln_status status = i == launched->buffers ? KILN_OK : KILN_OUT_OF_MEMORY;
+  for (int64_t chunk = 0; !status && chunk < grid[0] * grid[1] * grid[2]; chunk++)
     launched->entry(pointers, sizes, chunk);
+  while (i-- > shared)
+    serial_free(state, pointers[i]);
   free(pointers);
-  return KILN_OK;
+  return status;
 }
 
 const kiln_device kiln_device_serial = {

@@ -229,7 +229,7 @@ TEST_CASE("sizes that pass 64 bits are noticed") {
 }
 
 TEST_CASE("a grid of more items than 64 bits count is no launch") {
-  static kiln_kernel kernel = {"E", 0, 0, [](void *const *, const int64_t *, int64_t) {}, {1, 1, 1}};
+  static kiln_kernel kernel = {"E", 0, 0, [](void *const *, const int64_t *, int64_t) {}, {1, 1, 1}, 0};
   kiln_model model = modelOf([](kiln_context *c, const int64_t *sizes) {
     kiln_launch_info info = {0, nullptr};
     int64_t grid[] = {int64_t(1) << 32, int64_t(1) << 31, 2}, estimates[] = {0, 0};
@@ -289,7 +289,7 @@ TEST_CASE("copies may overlap and may be empty") {
 
 TEST_CASE("an empty grid launches nothing") {
   static bool called;
-  static kiln_kernel kernel = {"E", 0, 0, [](void *const *, const int64_t *, int64_t) { called = true; }, {1, 1, 1}};
+  static kiln_kernel kernel = {"E", 0, 0, [](void *const *, const int64_t *, int64_t) { called = true; }, {1, 1, 1}, 0};
   kiln_model model = modelOf([](kiln_context *c, const int64_t *sizes) {
     kiln_launch_info info = {0, nullptr};
     int64_t grid[] = {4, 0, 1}, estimates[] = {0, 0};

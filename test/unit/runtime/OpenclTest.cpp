@@ -33,7 +33,7 @@ __kernel void place(__global int* data0) {
   data0[get_group_id(2) * 4 + get_group_id(1) * 2 + get_group_id(0)] = get_local_size(0) * 100 + get_local_size(1);
 }
 )";
-const kiln_kernel kernels[] = {{"add", 2, 2, nullptr, {4, 1, 1}}, {"place", 1, 0, nullptr, {2, 3, 1}}};
+const kiln_kernel kernels[] = {{"add", 2, 2, nullptr, {4, 1, 1}, 0}, {"place", 1, 0, nullptr, {2, 3, 1}, 0}};
 
 /// What the host program of a test does; a model's `run` is a plain function.
 thread_local std::function<void(kiln_context *, int64_t)> program;
@@ -263,7 +263,7 @@ TEST_CASE("code that does not compile shows the first line of the compiler's log
 TEST_CASE("a kernel that the code lacks") {
   if (!available())
     return;
-  static const kiln_kernel absent = {"absent", 0, 0, nullptr, {1, 1, 1}};
+  static const kiln_kernel absent = {"absent", 0, 0, nullptr, {1, 1, 1}, 0};
   kiln_model model = modelFor(&kiln_device_opencl);
   model.kernels = &absent;
   model.kernel_count = 1;

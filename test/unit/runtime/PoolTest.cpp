@@ -29,7 +29,7 @@ void count(void *const *buffers, const int64_t *, int64_t chunk) {
 bool eachRunsOnce(kiln_pool *pool, int64_t chunks) {
   std::vector<std::atomic<int>> counts(static_cast<size_t>(chunks));
   void *buffers[] = {counts.data()};
-  kiln_pool_run(pool, nullptr, count, buffers, nullptr, chunks);
+  kiln_pool_run(pool, nullptr, count, buffers, 0, nullptr, chunks);
   for (std::atomic<int> &each : counts)
     if (each != 1)
       return false;
@@ -64,14 +64,14 @@ TEST_CASE("what is launched again at the same place goes back through its chunks
   void *buffers[] = {&order};
   const int step = 0, elsewhere = 0;
   kiln_pool *pool = kiln_pool_create(1, nullptr);
-  kiln_pool_run(pool, &step, note, buffers, nullptr, 3);
-  kiln_pool_run(pool, &elsewhere, note, buffers, nullptr, 1); // what is in one piece touches little
-  kiln_pool_run(pool, &step, note, buffers, nullptr, 3);
-  kiln_pool_run(pool, &step, note, buffers, nullptr, 3);
+  kiln_pool_run(pool, &step, note, buffers, 0, nullptr, 3);
+  kiln_pool_run(pool, &elsewhere, note, buffers, 0, nullptr, 1); // what is in one piece touches little
+  kiln_pool_run(pool, &step, note, buffers, 0, nullptr, 3);
+  kiln_pool_run(pool, &step, note, buffers, 0, nullptr, 3);
   CHECK(order == std::vector<int64_t>{0, 1, 2, 0, 2, 1, 0, 0, 1, 2});
   order.clear();
-  kiln_pool_run(pool, &elsewhere, note, buffers, nullptr, 3);
-  kiln_pool_run(pool, &step, note, buffers, nullptr, 3);
+  kiln_pool_run(pool, &elsewhere, note, buffers, 0, nullptr, 3);
+  kiln_pool_run(pool, &step, note, buffers, 0, nullptr, 3);
   CHECK(order == std::vector<int64_t>{0, 1, 2, 0, 1, 2});
   kiln_pool_destroy(pool);
 }
@@ -94,7 +94,7 @@ TEST_CASE("each thread begins with its own share of the chunks") {
         while (firsts.begun < 2) // so that nobody takes more than one before each has one
           std::this_thread::yield();
       },
-      buffers, nullptr, 8);
+      buffers, 0, nullptr, 8);
   CHECK(firsts.sum == 100 + 0 + 100 + 4);
   kiln_pool_destroy(pool);
 }
@@ -118,7 +118,7 @@ TEST_CASE("the caller sleeps through long chunks") {
         std::this_thread::sleep_for(std::chrono::milliseconds(chunk * 30));
         ++*static_cast<std::atomic<int> *>(buffers[0]);
       },
-      buffers, nullptr, 3);
+      buffers, 0, nullptr, 3);
   CHECK(done == 3);
   kiln_pool_destroy(pool);
 }

@@ -49,7 +49,7 @@ static const kiln_symbol symbols[] = {{"batch", 1, 64, 2}};
 static const int64_t weight_dims[] = {3};
 static const kiln_weight weights[] = {{"layer.weight", KILN_FLOAT32, 1, weight_dims, 128, 12}};
 static const _Alignas(KILN_ALIGNMENT) float weight_data[35] = {[32] = 1, [33] = 10, [34] = 100};
-static const kiln_kernel kernels[] = {{"E_3", 3, 1, product, {1, 1, 1}}, {"r_3", 3, 1, sum, {1, 1, 1}}};
+static const kiln_kernel kernels[] = {{"E_3", 3, 1, product, {1, 1, 1}, 0}, {"r_3", 3, 1, sum, {1, 1, 1}, 0}};
 
 #define AFFINE(DATA)                                                                                                   \
   {                                                                                                                    \

@@ -12,8 +12,10 @@ using namespace kiln::driver;
 static std::string lacking(mlir::Operation *op) {
   if (auto call = llvm::dyn_cast<host::CallOp>(op))
     return "calls '" + call.getCallee().str() + "' of the runtime's library";
-  bool isKnown = llvm::isa<host::ProgramOp, host::DoneOp, host::InputOp, host::WeightOp, host::OutputOp, host::ArenaOp,
-                           host::ZerosOp, host::OffsetOp, host::CopyOp, host::LaunchOp, mlir::arith::ConstantOp>(op);
+  bool isKnown =
+      llvm::isa<host::ProgramOp, host::DoneOp, host::InputOp, host::WeightOp, host::OutputOp, host::ArenaOp,
+                host::ZerosOp, host::ScratchOp, host::OffsetOp, host::CopyOp, host::LaunchOp, mlir::arith::ConstantOp>(
+          op);
   return isKnown ? "" : "has control flow or sizes that are data";
 }
 

@@ -69,7 +69,16 @@ void driver::printStats(mlir::ModuleOp module, llvm::raw_ostream &out) {
     });
     out << llvm::formatv("{0} launches of {1} kernels, {2:F3} MFLOP, {3:F3} MB moved{4}\n", launches, kernels.size(),
                          operations / kMega, bytes / kMega, sizes);
-    double peak = 0, live = 0;
+    double peak = 0, live = 0, most = 0;
+    program.walk([&](host::LaunchOp launch) {
+      double scratch = 0;
+      for (mlir::Value buffer : launch.getBuffers())
+        if (auto own = buffer.getDefiningOp<host::ScratchOp>())
+          if (auto planned = own->getAttrOfType<mlir::IntegerAttr>("peak"))
+            scratch += planned.getInt();
+      most = std::max(most, scratch);
+    });
+    std::string scratch = most > 0 ? llvm::formatv("; scratch {0:F3} kB per thread", most / kKilo).str() : "";
     program.walk([&](mlir::Operation *arena) {
       if (!llvm::isa<host::ArenaOp, host::ZerosOp, host::PlanOp>(arena))
         return;
@@ -79,8 +88,8 @@ void driver::printStats(mlir::ModuleOp module, llvm::raw_ostream &out) {
         live += bound.getInt();
     });
     WeightCount count = countWeights(program);
-    out << llvm::formatv("temporaries {0:F3} kB, of which at most {1:F3} kB live at once; weights {2:F3} kB\n",
-                         peak / kKilo, live / kKilo, count.bytes / kKilo);
+    out << llvm::formatv("temporaries {0:F3} kB, of which at most {1:F3} kB live at once{3}; weights {2:F3} kB\n",
+                         peak / kKilo, live / kKilo, count.bytes / kKilo, scratch);
     out << llvm::formatv("{0} weights, {1} of them computed at compile time: {2:F3} kB by {3} recipes\n", count.weights,
                          count.recipeWeights, count.recipeBytes / kKilo,
                          llvm::range_size(module.getOps<mlir::ModuleOp>()));

@@ -121,13 +121,18 @@ static void tell(const kiln_options &options, llvm::StringRef kernel, const inte
 }
 
 static kiln_status launch(void *opaque, const kiln_launch_info *info, const kiln_slice *buffers, const int64_t *sizes,
-                          const int64_t grid[KILN_MAX_GRID]) {
+                          const int64_t grid[KILN_MAX_GRID], double * /*seconds*/) {
   State &state = stateOf(opaque);
   const kiln_kernel &called = state.model->kernels[info->kernel];
   std::vector<interp::UopBuffer> memory;
-  for (const kiln_slice &slice : llvm::ArrayRef(buffers, called.buffers))
+  std::vector<std::vector<char>> scratch;
+  for (const kiln_slice &slice : llvm::ArrayRef(buffers, called.buffers).take_back(called.scratch))
+    scratch.emplace_back(static_cast<size_t>(slice.offset));
+  for (const kiln_slice &slice : llvm::ArrayRef(buffers, called.buffers).drop_back(called.scratch))
     memory.push_back(
         {bytesOf(slice), static_cast<int64_t>(static_cast<Block *>(slice.memory)->bytes.size()) - slice.offset});
+  for (std::vector<char> &own : scratch)
+    memory.push_back({own.data(), static_cast<int64_t>(own.size()), /*isScratch=*/true});
   std::vector<interp::LocalTurns> turns;
   bool isTold = state.options.debug >= 2 && state.options.log;
   llvm::Error failed = state.programs[info->kernel].launch(

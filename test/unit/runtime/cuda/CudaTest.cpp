@@ -49,6 +49,27 @@ TEST_CASE("launches that end in another way than a graph are launched one by one
   CHECK(driver().graph_launches == 2);
 }
 
+TEST_CASE("a launch that is timed takes what the GPU's events measured") {
+  std::vector<double> seconds;
+  Given given;
+  given.spanUser = &seconds;
+  given.span = [](void *user, const kiln_span *span) {
+    if (std::string(span->name) != "copy")
+      static_cast<std::vector<double> *>(user)->push_back(span->end - span->begin);
+  };
+  {
+    Fixture fixture(given);
+    program = chain(100);
+    for (int i = 0; i < 3; i++)
+      CHECK(fixture.runOn(3) == std::vector<int32_t>{121, 122, 123});
+    CHECK(driver().graph_launches == 0); // a graph's launches have no times
+  }
+  REQUIRE(seconds.size() == 12);
+  for (double each : seconds)
+    CHECK(each == Approx(0.25));
+  CHECK(driver().events == 0);
+}
+
 TEST_CASE("a graph is of one set of sizes") {
   Fixture fixture;
   program = chain(100);

@@ -1,4 +1,10 @@
 //===- Fixture.h - A model on the tests' driver ------------------------------===//
+//
+// The device cuda is mostly about order: what goes to the stream at once, what is held back for a graph, and what the
+// caller is told when something fails in between. A machine without a GPU can look at that with a driver that counts
+// (driver.c), under a model whose host program each test writes as a lambda.
+//
+//===---------------------------------------------------------------------------===//
 #pragma once
 
 #include "runtime/device/cuda/cuda.h"
@@ -56,6 +62,8 @@ struct Given {
   std::vector<int32_t> weight = {}; ///< in the artefact, or empty
   const char *weightFile = nullptr; ///< where it is instead, with as many elements
   kiln_allocator memory = {};
+  void (*span)(void *user, const kiln_span *span) = nullptr;
+  void *spanUser = nullptr;
 };
 
 /// A model and a context on the tests' driver, with tensors of `n` elements; error() tells why there is none.
@@ -88,6 +96,8 @@ public:
     options.stream = given.stream;
     options.weights_path = given.weightFile;
     options.memory = given.memory;
+    options.span = given.span;
+    options.span_user = given.spanUser;
     char error[200] = "";
     status_ = kiln_context_create(&model_, &options, &context_, error, sizeof error);
     error_ = error;
@@ -117,7 +127,7 @@ private:
   kiln_port input_ = {"x", KILN_INT32, 1, &dim_, nullptr, nullptr},
             output_ = {"y", KILN_INT32, 1, &dim_, nullptr, nullptr};
   kiln_symbol symbol_ = {"n", 0, 1 << 23, 1};
-  kiln_kernel kernels_[2] = {{"add", 2, 2, nullptr, {32, 1, 1}}, {"add_last", 2, 2, nullptr, {32, 1, 1}}};
+  kiln_kernel kernels_[2] = {{"add", 2, 2, nullptr, {32, 1, 1}, 0}, {"add_last", 2, 2, nullptr, {32, 1, 1}, 0}};
   std::vector<int32_t> weight_;
   int64_t elements_ = 0;
   kiln_weight described_ = {"w", KILN_INT32, 1, &elements_, 0, 0};

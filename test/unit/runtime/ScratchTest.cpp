@@ -1,0 +1,136 @@
+// Memory that a kernel asks for besides its tensors is a worker's, not a chunk's: as many pieces as may run at once,
+// whatever the grid, and never one for two at a time.
+#include "runtime/device/cpu/cpu.h"
+
+extern "C" {
+#include "runtime/device/cpu/pool.h"
+}
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace {
+
+/// What the chunks of a launch saw of their scratch, which lies beyond the one buffer that all share.
+struct Seen {
+  std::atomic<bool> isShared{false}, isMisaligned{false};
+  std::mutex mutex;
+  std::set<void *> memories;
+};
+
+constexpr int64_t kFirstBytes = 8, kSecondBytes = 200;
+
+/// Notes its memory, and whether another chunk writes there meanwhile.
+void watch(void *const *buffers, const int64_t *, int64_t chunk) {
+  Seen &seen = **static_cast<Seen **>(buffers[0]);
+  auto *first = static_cast<volatile int64_t *>(buffers[1]);
+  auto *last = static_cast<volatile char *>(buffers[2]) + kSecondBytes - 1;
+  if (uintptr_t(buffers[1]) % KILN_ALIGNMENT || uintptr_t(buffers[2]) % KILN_ALIGNMENT)
+    seen.isMisaligned = true;
+  {
+    std::lock_guard lock(seen.mutex);
+    seen.memories.insert(buffers[1]);
+  }
+  *first = chunk;
+  *last = char(chunk);
+  for (int i = 0; i < 20; i++) {
+    std::this_thread::yield();
+    if (*first != chunk || *last != char(chunk))
+      seen.isShared = true;
+  }
+}
+
+Seen *watched;
+
+kiln_status run(kiln_context *context, const int64_t *) {
+  kiln_launch_info info = {0, nullptr};
+  int64_t estimates[] = {0, 0};
+  for (int64_t chunks : {1, 100}) {
+    int64_t grid[] = {chunks, 1, 1};
+    kiln_slice buffers[] = {{&watched, 0}, {nullptr, kFirstBytes}, {nullptr, kSecondBytes}};
+    if (kiln_status status = kiln_rt_launch(context, &info, buffers, nullptr, grid, estimates))
+      return status;
+  }
+  return KILN_OK;
+}
+
+kiln_model model() {
+  static const kiln_kernel kernel = {"watch", 3, 0, watch, {1, 1, 1}, 2};
+  kiln_model model = {};
+  model.abi = KILN_ABI_VERSION;
+  model.name = "test";
+  model.device = &kiln_device_cpu;
+  model.kernels = &kernel;
+  model.kernel_count = 1;
+  model.run = run;
+  return model;
+}
+
+kiln_status runWith(kiln_options options, Seen &seen) {
+  kiln_model watching = model();
+  watched = &seen;
+  options.size = sizeof options;
+  kiln_context *context;
+  kiln_status status = kiln_context_create(&watching, &options, &context, nullptr, 0);
+  if (!status)
+    status = kiln_run(context, nullptr, 0, nullptr, 0);
+  kiln_context_destroy(context);
+  return status;
+}
+
+} // namespace
+
+TEST_CASE("each worker has scratch of its own, for however many chunks") {
+  Seen seen;
+  kiln_options options = {};
+  options.threads = 3;
+  REQUIRE(runWith(options, seen) == KILN_OK);
+  CHECK_FALSE(seen.isShared);
+  CHECK_FALSE(seen.isMisaligned);
+  CHECK(seen.memories.size() <= 4); // of the first launch, which one worker runs, and then of three
+}
+
+TEST_CASE("tasks of the caller's share out scratch among them, more than there are workers too") {
+  Seen seen;
+  kiln_options options = {};
+  options.threads = 2;
+  options.run_tasks = [](void *, kiln_task task, void *argument, int64_t count) {
+    std::vector<std::thread> threads;
+    for (int64_t index = 0; index < count; index++)
+      threads.emplace_back(task, argument, index);
+    for (std::thread &thread : threads)
+      thread.join();
+  };
+  REQUIRE(runWith(options, seen) == KILN_OK);
+  CHECK_FALSE(seen.isShared);
+  CHECK(seen.memories.size() <= 3);
+}
+
+TEST_CASE("a worker's buffers are a stride from the next one's") {
+  struct Place {
+    std::atomic<int> running{0};
+    std::atomic<bool> isShared{false};
+  } places[3];
+  void *buffers[] = {&places[0], nullptr, &places[1], nullptr, &places[2], nullptr};
+  kiln_pool *pool = kiln_pool_create(3, nullptr);
+  REQUIRE(kiln_pool_workers(pool) == 3);
+  kiln_pool_run(
+      pool, nullptr,
+      [](void *const *buffers, const int64_t *, int64_t) {
+        auto &place = *static_cast<Place *>(buffers[0]);
+        if (place.running++ != 0)
+          place.isShared = true;
+        std::this_thread::yield();
+        place.running--;
+      },
+      buffers, 2, nullptr, 300);
+  for (Place &place : places)
+    CHECK_FALSE(place.isShared);
+  kiln_pool_destroy(pool);
+}
