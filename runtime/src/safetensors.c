@@ -50,7 +50,7 @@ kiln_status kiln_safetensors_open(const char *path, const kiln_allocator *memory
   *file = (kiln_safetensors){0};
   kiln_text_add(cause, "%s: ", path);
   struct stat status;
-  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe would wait for its writer */
   if (descriptor < 0 || fstat(descriptor, &status) != 0) {
     kiln_text_add(cause, "cannot be read: %s", strerror(errno));
     if (descriptor >= 0)

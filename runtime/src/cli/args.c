@@ -118,7 +118,7 @@ static kiln_status set_option(const kiln_model *model, kiln_args *args, const ch
   } else if (strcmp(name, "--bench") == 0) {
     count = DEFAULT_RUNS;
     if (value && !number(value, 1, 1000000000, &count))
-      return wrong(cause, value, "wanted --bench=N, at least 1 run");
+      return wrong(cause, value, "wanted --bench=N, from 1 to 1000000000 runs");
     args->bench = (int32_t)count;
   } else {
     if (!number(value, 1, 1024, &count))

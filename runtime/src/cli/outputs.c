@@ -13,6 +13,7 @@
 #include "kiln/npy.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,26 +104,48 @@ static kiln_status make_files(folder_paths *paths, const output_files *files, ki
   return KILN_OK;
 }
 
-/* Gives the files their names. What an earlier run left of a longer sequence goes, or of what is absent now. */
-static kiln_status name_files(folder_paths *paths, const output_files *files, bool is_absent, kiln_text *cause) {
-  name_folder(paths, files);
-  if (files->is_folder && !is_absent && mkdir(paths->to, 0777) != 0 && errno != EEXIST)
-    return cannot_write(paths, strerror(errno), cause);
+/* Opens the folder of a sequence; -1: there is none. Whoever may write to the folder around it could have put a link
+ * there, which is replaced and not followed: what is renamed and removed in here is elsewhere somebody's. */
+static int open_folder(const char *path, bool make) {
+  struct stat there;
+  if (lstat(path, &there) == 0 && S_ISLNK(there.st_mode) && unlink(path) != 0)
+    return -1;
+  if (make && mkdir(path, 0777) != 0 && errno != EEXIST)
+    return -1;
+  return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Gives the files their names in `folder`, or where it is AT_FDCWD in the outputs' own. */
+static kiln_status name_files_in(int folder, folder_paths *paths, const output_files *files, bool is_absent,
+                                 kiln_text *cause) {
   for (int64_t i = 0; i < files->count; i++) {
     name_file(paths, files, i);
-    if (rename(paths->from, paths->to) != 0)
+    if (renameat(AT_FDCWD, paths->from, folder, files->is_folder ? strrchr(paths->to, '/') + 1 : paths->to) != 0)
       return cannot_write(paths, strerror(errno), cause);
   }
   bool is_there = files->is_folder || is_absent;
   for (int64_t i = files->count; is_there; i++) {
     name_file(paths, files, i);
-    is_there = unlink(paths->to) == 0 && files->is_folder;
+    is_there = unlinkat(folder, files->is_folder ? strrchr(paths->to, '/') + 1 : paths->to, 0) == 0 && files->is_folder;
   }
-  if (files->is_folder && is_absent) {
+  return KILN_OK;
+}
+
+/* What an earlier run left of a longer sequence goes, or of what is absent now. */
+static kiln_status name_files(folder_paths *paths, const output_files *files, bool is_absent, kiln_text *cause) {
+  if (!files->is_folder)
+    return name_files_in(AT_FDCWD, paths, files, is_absent, cause);
+  name_folder(paths, files);
+  int folder = open_folder(paths->to, !is_absent);
+  if (folder < 0)
+    return is_absent ? KILN_OK : cannot_write(paths, strerror(errno), cause);
+  kiln_status status = name_files_in(folder, paths, files, is_absent, cause);
+  close(folder);
+  if (is_absent) {
     name_folder(paths, files);
     rmdir(paths->to);
   }
-  return KILN_OK;
+  return status;
 }
 
 static void remove_made(folder_paths *paths, const output_files *files) {
