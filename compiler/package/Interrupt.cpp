@@ -98,7 +98,8 @@ static void abortAtOnce(int) {
 }
 
 /// A crash ends the process from within; what it holds may be locked for good. Where the heap is broken or locked, what
-/// wants memory from here on, the stack's names among it, would wait for ever.
+/// wants memory from here on, the stack's names among it, would wait for ever. LLVM then raises the signal once more.
+/// The lock is given back, as the process lives on where somebody else sent it and the caller had it ignored.
 static void removeAtCrash(void *) {
   constexpr unsigned kSeconds = 5;
   sigset_t alarms;
@@ -107,8 +108,10 @@ static void removeAtCrash(void *) {
   std::signal(SIGALRM, abortAtOnce);
   pthread_sigmask(SIG_UNBLOCK, &alarms, nullptr);
   alarm(kSeconds);
-  if (work().mutex.try_lock())
+  if (work().mutex.try_lock()) {
     removeFolders();
+    work().mutex.unlock();
+  }
 }
 
 static void say(llvm::StringRef text) {
@@ -157,17 +160,24 @@ void kiln::package::endOnWantOfMemory() {
 
 void kiln::package::endOnInterrupts() {
   sigemptyset(&awaited);
-  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  auto isIgnored = [](int signal) {
     struct sigaction action;
-    if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN)
+    return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+  };
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU})
+    if (!isIgnored(signal))
       sigaddset(&awaited, signal);
-  }
   pthread_sigmask(SIG_BLOCK, &awaited, nullptr);
   pthread_t thread; // std::thread would end the process by an exception where there is none to be had
   if (pthread_create(&thread, nullptr, awaitInterrupt, nullptr) != 0)
     endWithoutThread();
   pthread_detach(thread);
+  // LLVM takes these for crashes, and what was ignored as well.
+  std::pair<int, bool> others[] = {{SIGQUIT, isIgnored(SIGQUIT)}, {SIGXCPU, isIgnored(SIGXCPU)}};
   llvm::sys::AddSignalHandler(removeAtCrash, nullptr);
+  for (auto [signal, wasIgnored] : others)
+    std::signal(signal, wasIgnored ? SIG_IGN : SIG_DFL);
+  std::signal(SIGXFSZ, SIG_IGN); // the write fails, as on a full disk
 }
 
 Uninterrupted::Uninterrupted() : lock_(work().mutex) {}
