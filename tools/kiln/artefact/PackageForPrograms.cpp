@@ -58,12 +58,13 @@ llvm::Error Packager::writeHeader(const std::string &path) {
   });
 }
 
-/// ${pcfiledir} is where the file lies: library, header and file move together.
+/// ${pcfiledir} is where the file lies: library, header and file move together. pkg-config escapes what is odd in a
+/// path of -L and -I only.
 llvm::Error Packager::writePkgConfig() {
   return outputs_.write(files_.pkgConfig, [&](llvm::raw_ostream &out) {
     out << "# The model " << files_.prefix << ", made by kiln.\nName: " << files_.prefix
         << "\nDescription: a model that kiln compiled\nVersion: " KILN_VERSION "\n"
-        << "Cflags: -I${pcfiledir}\nLibs: ${pcfiledir}/" << llvm::sys::path::filename(files_.output)
+        << "Cflags: -I${pcfiledir}\nLibs: -L${pcfiledir} -l:" << llvm::sys::path::filename(files_.output)
         << " -pthread -lm\n";
     return llvm::Error::success();
   });
