@@ -186,7 +186,9 @@ const std::string *Uninterrupted::makeFolder(std::string name) {
   Folder &folder =
       work().folders.emplace_back(Folder{std::move(name)}); // before there is one that could be left behind
   bool isMade = mkdtemp(folder.name.data());
-  if (isMade && (folder.descriptor = open(folder.name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) >= 0)
+  if (isMade)
+    folder.descriptor = open(folder.name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder.descriptor >= 0)
     return &folder.name;
   int error = errno;
   if (isMade)
