@@ -48,7 +48,7 @@ public:
     sigset_t none, usual;
     sigemptyset(&none);
     sigemptyset(&usual);
-    for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE})
+    for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGXFSZ, SIGPIPE})
       sigaddset(&usual, signal);
     posix_spawnattr_setsigmask(&attributes_, &none);
     posix_spawnattr_setsigdefault(&attributes_, &usual);

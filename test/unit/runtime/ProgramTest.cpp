@@ -135,7 +135,7 @@ TEST_CASE("wrong use is one line and status 2") {
   CHECK(fails("--list=3") == "affine: --list=3: this option takes no value\n");
   CHECK(fails("--threads 0") == "affine: 0: wanted --threads N, from 1 to 1024\n");
   CHECK(fails("--threads=2x") == "affine: 2x: wanted --threads N, from 1 to 1024\n");
-  CHECK(fails("--bench=0") == "affine: 0: wanted --bench=N, at least 1 run\n");
+  CHECK(fails("--bench=0") == "affine: 0: wanted --bench=N, from 1 to 1000000000 runs\n");
   CHECK(fails("--random=-1") == "affine: -1: wanted --random=SEED, a whole number\n");
 }
 
