@@ -1,10 +1,10 @@
 //===- Interrupt.h - Ctrl-C, kill and want of memory leave nothing behind ---------===//
 //
 // SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGXCPU are blocked in every thread but one, which waits for them: it kills the
-// program that kiln runs just then, takes away the folders in which outputs are made, and ends the process as the signal
-// does. It is a thread and not a handler, so that it may do all this, and wait for the short sections in which outputs
-// get their names. SIGXFSZ is ignored: the write fails.
-// A crash takes the folders away as well and ends within seconds, also where what reports it stands still.
+// program that kiln runs just then, takes away the folders in which outputs are made, and ends the process as the
+// signal does. It is a thread and not a handler, so that it may do all this, and wait for the short sections in which
+// outputs get their names. SIGXFSZ is ignored: the write fails. A crash takes the folders away as well and ends within
+// seconds, also where what reports it stands still.
 //
 //===------------------------------------------------------------------------------===//
 #pragma once
