@@ -41,15 +41,14 @@ static int64_t sumBits(FuncOp func) {
   return 8 * byteSize(reduce.getResult().getType());
 }
 
-/// Whether the second cache holds all columns that a row is multiplied with, but not rows and results.
+/// Whether the second cache holds all columns that a row is multiplied with, but not all rows and their results.
 bool Chooser::columnsStay(const Product &product) const {
-  SmallVector<size_t> kept = keptAxes();
-  int64_t bytes = fixedSize(product.n) * sumBits(func_) / 8;
+  int64_t rows = fixedSize(product.m), columns = fixedSize(product.n), depth = 1, bytes = sumBits(func_) / 8;
   for (size_t axis : reduced_)
-    bytes *= std::max<int64_t>(1, fixedSize(axis));
+    depth *= std::max<int64_t>(1, fixedSize(axis));
   int64_t held = target_.cacheBytes(2);
-  return product.m < product.n && kept.back() == product.n && bytes <= held / 2 &&
-         extentOf(product.rows) + extentOf(stores_.front()) > held;
+  return product.m < product.n && keptAxes().back() == product.n && columns * depth * bytes <= held / 2 &&
+         rows * (columns + depth) * bytes > held;
 }
 
 /// The panel of columns inside the loops around rows; none where it does not fit.
