@@ -188,7 +188,7 @@ static constexpr std::pair<const char *, const char *> kIgnoredVariables[] = {
     {"BEAM", "kernels' loops are chosen without a search, and changed by --opts"},
     {"NOLOCALS", "kernels' loops are changed by --opts"},
     {"TC", "matrix instructions are used where the device has them, with --precision bf16 on a CPU"},
-    {"WINO", "there is no such transformation"},
+    {"WINO", "it is used where it is faster; --winograd chooses"},
     {"GRAPH", "give --graph FILE.svg"},
     {"VIZ", "give --graph FILE.svg"},
     {"PROFILE", "give --profile"},
