@@ -157,7 +157,8 @@ static void run_chunk_as_worker(void *argument, int64_t chunk) {
 
 static int64_t padded(int64_t bytes) { return (bytes + KILN_ALIGNMENT - 1) / KILN_ALIGNMENT * KILN_ALIGNMENT; }
 
-/* Gives `workers` workers rows of their own, which end with memory of their own. */
+/* Gives `workers` workers rows of their own, which end with memory of their own: all workers, however few chunks there
+ * are, as any of them may run one; the caller alone runs an only chunk. */
 static kiln_status give_scratch(cpu_state *state, const kiln_kernel *launched, const kiln_slice *buffers,
                                 int64_t workers) {
   int32_t shared = launched->buffers - launched->scratch;
@@ -197,7 +198,7 @@ static kiln_status cpu_launch(void *opaque, const kiln_launch_info *info, const 
     state->pointers[i] = bytes_of(buffers[i]);
   int64_t count = grid[0] * grid[1] * grid[2], stride = launched->scratch ? state->most : 0;
   if (launched->scratch) {
-    kiln_status status = give_scratch(state, launched, buffers, count < state->workers ? count : state->workers);
+    kiln_status status = give_scratch(state, launched, buffers, count > 1 ? state->workers : 1);
     if (status)
       return status;
   }

@@ -47,11 +47,12 @@ void watch(void *const *buffers, const int64_t *, int64_t chunk) {
 }
 
 Seen *watched;
+std::vector<int64_t> launches; ///< how many chunks each has
 
 kiln_status run(kiln_context *context, const int64_t *) {
   kiln_launch_info info = {0, nullptr};
   int64_t estimates[] = {0, 0};
-  for (int64_t chunks : {1, 100}) {
+  for (int64_t chunks : launches) {
     int64_t grid[] = {chunks, 1, 1};
     kiln_slice buffers[] = {{&watched, 0}, {nullptr, kFirstBytes}, {nullptr, kSecondBytes}};
     if (kiln_status status = kiln_rt_launch(context, &info, buffers, nullptr, grid, estimates))
@@ -72,8 +73,9 @@ kiln_model model() {
   return model;
 }
 
-kiln_status runWith(kiln_options options, Seen &seen) {
+kiln_status runWith(kiln_options options, Seen &seen, std::vector<int64_t> chunks = {1, 100}) {
   kiln_model watching = model();
+  launches = std::move(chunks);
   watched = &seen;
   options.size = sizeof options;
   kiln_context *context;
@@ -94,6 +96,15 @@ TEST_CASE("each worker has scratch of its own, for however many chunks") {
   CHECK_FALSE(seen.isShared);
   CHECK_FALSE(seen.isMisaligned);
   CHECK(seen.memories.size() <= 4); // of the first launch, which one worker runs, and then of three
+}
+
+TEST_CASE("any thread may run a chunk, of fewer chunks than threads too") {
+  Seen seen;
+  kiln_options options = {};
+  options.threads = 6;
+  REQUIRE(runWith(options, seen, std::vector<int64_t>(3000, 2)) == KILN_OK);
+  CHECK_FALSE(seen.isShared);
+  CHECK(seen.memories.count(nullptr) == 0);
 }
 
 TEST_CASE("tasks of the caller's share out scratch among them, more than there are workers too") {
