@@ -160,23 +160,20 @@ void kiln::package::endOnWantOfMemory() {
 
 void kiln::package::endOnInterrupts() {
   sigemptyset(&awaited);
-  auto isIgnored = [](int signal) {
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU}) {
     struct sigaction action;
-    return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
-  };
-  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU})
-    if (!isIgnored(signal))
+    if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN)
       sigaddset(&awaited, signal);
+  }
   pthread_sigmask(SIG_BLOCK, &awaited, nullptr);
   pthread_t thread; // std::thread would end the process by an exception where there is none to be had
   if (pthread_create(&thread, nullptr, awaitInterrupt, nullptr) != 0)
     endWithoutThread();
   pthread_detach(thread);
-  // LLVM takes these for crashes, and what was ignored as well.
-  std::pair<int, bool> others[] = {{SIGQUIT, isIgnored(SIGQUIT)}, {SIGXCPU, isIgnored(SIGXCPU)}};
   llvm::sys::AddSignalHandler(removeAtCrash, nullptr);
-  for (auto [signal, wasIgnored] : others)
-    std::signal(signal, wasIgnored ? SIG_IGN : SIG_DFL);
+  for (int signal : {SIGQUIT, SIGXCPU}) // which LLVM takes for crashes, also where they were ignored
+    if (!sigismember(&awaited, signal))
+      std::signal(signal, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN); // the write fails, as on a full disk
 }
 

@@ -362,18 +362,10 @@ bool Chooser::chooseProduct(const Product &product) {
   // Columns alone where the second cache has all rows; and those of small products that are gated or scattered: each is
   // then read so once, not once for each tile of rows.
   bool wantsPanel = stages && (large ? rows * depth * bytes <= target_.cacheBytes(2) : !isPlain);
-  if (large && isPlain && columnsStay(product)) {
-    // The result goes to memory beyond the caches, which takes it fastest in its own order.
-    int64_t totals = mostTotals(/*steps=*/1), wide = 2;
-    RegisterTile tile = bestTile(rows, llvm::divideCeil(columns, lanes), target_.vectorRegisters(),
-                                 std::min(totals, std::min(mostRows(product), totals) * wide), !isWhole(product.rows));
-    add(OptKind::VECTOR, n, tile.vectors * lanes);
-    add(OptKind::UPCAST, m, tile.rows);
-    SmallVector<size_t> parallel = keptAxes({product.n});
-    chooseChunks(parallel);
-    add(OptKind::STAGE, -1, product.columns.buffer);
-    return true;
-  }
+  // A result that goes to memory beyond the caches goes there fastest in its own order.
+  bool inOrder = large && isPlain && columnsStay(product);
+  large &= !inOrder;
+  wantsPanel &= !inOrder;
   std::optional<Panel> panel = wantsPanel ? panelOfColumns(product, width) : std::nullopt;
   bool columnsOutside = m < n && (large || panel);
   int64_t steps = large && panel ? stepsOf(product) : 1;
@@ -400,8 +392,8 @@ bool Chooser::chooseProduct(const Product &product) {
     if (panel) // the chunks' panels stay in cache together
       mostChunks_ = std::min(mostChunks_, target_.cacheBytes(2) / 2 / panel->bytes);
     chooseChunks(others);
-    if (panel)
-      add(OptKind::STAGE, loopOf(panel->around), product.columns.buffer);
+    if (panel || inOrder)
+      add(OptKind::STAGE, panel ? loopOf(panel->around) : -1, product.columns.buffer);
     return true;
   }
   // A panel's columns of one register tile stay in L1 while the rows pass by: long sums are cut, totals held between.

@@ -254,8 +254,6 @@ kiln_status kiln_rt_fail(kiln_context *context, kiln_status status, const char *
   return fail(context, status, context->model->name, ": ", message);
 }
 
-static int64_t padded(int64_t bytes) { return (bytes + KILN_ALIGNMENT - 1) / KILN_ALIGNMENT * KILN_ALIGNMENT; }
-
 kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, const kiln_slice *buffers,
                            const int64_t *sizes, const int64_t grid[KILN_MAX_GRID], const int64_t estimates[2]) {
   (void)estimates;
@@ -264,15 +262,16 @@ kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, 
   for (int32_t i = 0; i < shared; i++)
     context->buffers[i] = (char *)buffers[i].memory + buffers[i].offset;
   int64_t each = 0;
+  int wraps = 0; /* never: sizes are fixed, and the compiler has counted them */
   for (int32_t i = shared; i < kernel->buffers; i++)
-    each += padded(buffers[i].offset);
+    each += kiln_size_padded(buffers[i].offset, &wraps);
   kiln_status status = each ? reserve(context, &context->scratch, &context->scratch_bytes, each) : KILN_OK;
   if (status)
     return status;
   char *next = context->scratch;
   for (int32_t i = shared; i < kernel->buffers; i++) {
     context->buffers[i] = next;
-    next += padded(buffers[i].offset);
+    next += kiln_size_padded(buffers[i].offset, &wraps);
   }
   int64_t chunks = grid[0] > 0 && grid[1] > 0 && grid[2] > 0 ? grid[0] * grid[1] * grid[2] : 0;
   for (int64_t chunk = 0; chunk < chunks; chunk++)

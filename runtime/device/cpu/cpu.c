@@ -155,8 +155,6 @@ static void run_chunk_as_worker(void *argument, int64_t chunk) {
   atomic_store(&state->busy[worker], false);
 }
 
-static int64_t padded(int64_t bytes) { return (bytes + KILN_ALIGNMENT - 1) / KILN_ALIGNMENT * KILN_ALIGNMENT; }
-
 /* Gives `workers` workers rows of their own, which end with memory of their own: all workers, however few chunks there
  * are, as any of them may run one; the caller alone runs an only chunk. */
 static kiln_status give_scratch(cpu_state *state, const kiln_kernel *launched, const kiln_slice *buffers,
@@ -165,7 +163,7 @@ static kiln_status give_scratch(cpu_state *state, const kiln_kernel *launched, c
   int64_t each = 0;
   int wraps = 0;
   for (int32_t i = shared; i < launched->buffers; i++)
-    each = kiln_size_add(each, padded(buffers[i].offset), &wraps);
+    each = kiln_size_add(each, kiln_size_padded(buffers[i].offset, &wraps), &wraps);
   int64_t bytes = kiln_size_mul(each, workers, &wraps);
   if (wraps)
     return KILN_OUT_OF_MEMORY;
@@ -183,7 +181,7 @@ static kiln_status give_scratch(cpu_state *state, const kiln_kernel *launched, c
       memcpy(row, state->pointers, (size_t)shared * sizeof *row);
     for (int32_t i = shared; i < launched->buffers; i++) {
       row[i] = next;
-      next += padded(buffers[i].offset);
+      next += kiln_size_padded(buffers[i].offset, &wraps);
     }
   }
   return KILN_OK;

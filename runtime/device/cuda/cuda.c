@@ -301,7 +301,10 @@ size_t kiln_cuda_issue(cuda_state *state, const uint64_t *words, cuda_result *co
 }
 
 static kiln_status step(cuda_state *state, size_t words, const char *kernel) {
-  return check_step(state, kiln_cuda_replay_step(state, state->words, words), "cuLaunchKernel", kernel);
+  kiln_status status = check_step(state, kiln_cuda_replay_step(state, state->words, words), "cuLaunchKernel", kernel);
+  state->last = kernel;
+  state->first = state->first ? state->first : kernel;
+  return status;
 }
 
 /* A launch between two events, alone on the stream. */
@@ -320,8 +323,6 @@ static kiln_status timed_step(cuda_state *state, size_t words, const char *kerne
     status = flush(state);
   if (!status)
     status = kiln_cuda_check(state, api->event_record(state->timer[1], state->stream), "cuEventRecord");
-  state->last = kernel;
-  state->first = state->first ? state->first : kernel;
   if (!status)
     status = wait(state);
   if (!status)
@@ -352,13 +353,7 @@ static kiln_status cuda_launch(void *opaque, const kiln_launch_info *info, const
   kiln_status status = enter(state);
   if (status)
     return status;
-  if (seconds) {
-    status = timed_step(state, count, launched->name, seconds);
-  } else {
-    status = step(state, count, launched->name);
-    state->last = launched->name;
-    state->first = state->first ? state->first : launched->name;
-  }
+  status = seconds ? timed_step(state, count, launched->name, seconds) : step(state, count, launched->name);
   leave(state);
   return status;
 }

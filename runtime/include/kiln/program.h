@@ -130,6 +130,10 @@ static inline int64_t kiln_size_add(int64_t a, int64_t b, int *wraps) {
   *wraps |= ((a ^ sum) & (b ^ sum)) < 0;
   return sum;
 }
+/* `bytes` rounded up to KILN_ALIGNMENT. */
+static inline int64_t kiln_size_padded(int64_t bytes, int *wraps) {
+  return kiln_size_add(bytes, KILN_ALIGNMENT - 1, wraps) / KILN_ALIGNMENT * KILN_ALIGNMENT;
+}
 
 /* ---- what the host program calls; a status other than KILN_OK ends the run ---- */
 

@@ -118,15 +118,18 @@ static int open_folder(const char *path, bool make) {
 /* Gives the files their names in `folder`, or where it is AT_FDCWD in the outputs' own. */
 static kiln_status name_files_in(int folder, folder_paths *paths, const output_files *files, bool is_absent,
                                  kiln_text *cause) {
+  const char *name = paths->to; /* of each file in turn */
   for (int64_t i = 0; i < files->count; i++) {
     name_file(paths, files, i);
-    if (renameat(AT_FDCWD, paths->from, folder, files->is_folder ? strrchr(paths->to, '/') + 1 : paths->to) != 0)
+    name = files->is_folder ? strrchr(paths->to, '/') + 1 : paths->to;
+    if (renameat(AT_FDCWD, paths->from, folder, name) != 0)
       return cannot_write(paths, strerror(errno), cause);
   }
   bool is_there = files->is_folder || is_absent;
   for (int64_t i = files->count; is_there; i++) {
     name_file(paths, files, i);
-    is_there = unlinkat(folder, files->is_folder ? strrchr(paths->to, '/') + 1 : paths->to, 0) == 0 && files->is_folder;
+    name = files->is_folder ? strrchr(paths->to, '/') + 1 : paths->to;
+    is_there = unlinkat(folder, name, 0) == 0 && files->is_folder;
   }
   return KILN_OK;
 }
