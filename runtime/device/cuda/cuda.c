@@ -152,7 +152,7 @@ static void *cuda_alloc(void *opaque, int64_t bytes) {
     return NULL;
   kiln_cuda_check(state, state->api.memory_alloc(&made, bytes ? (size_t)bytes : 1), "cuMemAlloc");
   leave(state);
-  return (void *)(uintptr_t)made;
+  return (void *)(uintptr_t)made; /* the driver's addresses are numbers: NOLINT(performance-no-int-to-ptr) */
 }
 
 /* A step's or a graph's `code`. A launch that was held back and failed is told by its name, which the caller, being at
