@@ -54,7 +54,7 @@ kiln_status run(kiln_context *context, const int64_t *) {
   int64_t estimates[] = {0, 0};
   for (int64_t chunks : launches) {
     int64_t grid[] = {chunks, 1, 1};
-    kiln_slice buffers[] = {{&watched, 0}, {nullptr, kFirstBytes}, {nullptr, kSecondBytes}};
+    kiln_slice buffers[] = {{static_cast<void *>(&watched), 0}, {nullptr, kFirstBytes}, {nullptr, kSecondBytes}};
     if (kiln_status status = kiln_rt_launch(context, &info, buffers, nullptr, grid, estimates))
       return status;
   }
@@ -113,6 +113,7 @@ TEST_CASE("tasks of the caller's share out scratch among them, more than there a
   options.threads = 2;
   options.run_tasks = [](void *, kiln_task task, void *argument, int64_t count) {
     std::vector<std::thread> threads;
+    threads.reserve(size_t(count));
     for (int64_t index = 0; index < count; index++)
       threads.emplace_back(task, argument, index);
     for (std::thread &thread : threads)
