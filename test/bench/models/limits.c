@@ -1,6 +1,6 @@
 /*===- limits.c - What a machine can do at most --------------------------===
 
-   A kernel is fast or slow beside what its machine can do, so that is measured
+   A kernel is fast or slow compared with what its machine can do, so that is measured
    in the same run: how many fused multiply-adds of floats a second, and how
    many bytes a second are read and copied in a buffer that fits the second
    cache, the last one, or none. Each on as many threads as are named, every

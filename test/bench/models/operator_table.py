@@ -66,7 +66,7 @@ def page(result):
     yield f"kiln {about['kiln']} on {about['cpu']}, {count}. {WHAT[result['part']]}"
     yield "GFLOP/s count a product's multiplications and additions, on one thread by CPU time, which is to be trusted more"
     yield "where the machine has more to do than it has cores. The limit is what multiply-adds in registers reach, or a copy"
-    yield "in the memory that holds the operator's tensors, whichever takes longer; arithmetic of what is no product is not in it."
+    yield "in the memory that holds the operator's tensors, whichever takes longer; arithmetic of what is not a product is left out."
     yield f"Load average when it began: {about['load']:.0f}."
     yield ""
     heads = ["kind", "operators"]

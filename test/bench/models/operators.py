@@ -55,7 +55,7 @@ def shapes_of(graph):
 
 
 def operations(node, inputs, output):
-    """2 for each product that is summed; 0 for what is no product."""
+    """2 for each product that is summed; 0 for what is not a product."""
     if node.op_type == "Conv":
         return 2 * math.prod(output) * math.prod(inputs[1][1:])
     if node.op_type == "ConvTranspose":

@@ -1,4 +1,4 @@
-"""The benchmark's ratios as a picture: a line a model, a mark for each peer and thread count, on a logarithmic axis.
+"""The benchmark's ratios as a picture: a line per model, a mark for each peer and thread count, on a logarithmic axis.
 Pure: from the JSON of a run to SVG."""
 
 import math

@@ -16,7 +16,7 @@ CALIBRATION_BATCH = 4
 
 
 def fan_in(module, name, parameter):
-    """How many products one output of `module` sums, 1 for what is no matrix."""
+    """How many products one output of `module` sums, 1 for what is not a matrix."""
     if isinstance(module, nn.Embedding):
         return parameter.shape[1]  # may be the last product's matrix as well
     if type(module).__name__ == "Conv1D":  # GPT-2's, which is a product with its matrix transposed
