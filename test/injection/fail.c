@@ -1,8 +1,10 @@
 /*===- fail.c - A machine that fails kiln at a chosen moment -----------------===
  *
  * Loaded before libc. KILN_FAIL says what fails: "memory:N" the N-th allocation, "memory:N@STACK" the first of a
- * stack among those about the N-th, "files:N" the N-th call that opens, reads, writes, maps or renames a file or brings
- * it to the disk, "kill:N" ends the process as kill -9 does just before its N-th rename. N+ fails all later ones too.
+ * stack among those about the N-th, "files:N" the N-th call that opens, reads, writes, maps, links or renames a file or
+ * brings it to the disk, "kill:N" ends the process as kill -9 does just before its N-th link or rename, "signal:N"
+ * sends it SIGTERM there and waits a little, so that it ends there if it does not have signals wait. N+ fails all later
+ * ones too.
  * At its end the process appends how many calls of each there were to the
  * file that KILN_FAIL_COUNTS names, and to the one that KILN_FAIL_STACKS names it writes a line for each allocation,
  * which is the same for those that the same chain of calls asks for; where KILN_FAIL says what fails, for those alone
@@ -15,6 +17,7 @@
 #include <execinfo.h>
 #include <fcntl.h>
 #include <link.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -39,8 +42,8 @@ void *__libc_realloc(void *old, size_t bytes);
 void *__libc_memalign(size_t alignment, size_t bytes);
 #endif
 
-enum kind { MEMORY, FILES, KILL, KINDS };
-static const char *const names[KINDS] = {"memory", "files", "kill"};
+enum kind { MEMORY, FILES, KILL, SIGNAL, KINDS };
+static const char *const names[KINDS] = {"memory", "files", "kill", "signal"};
 static _Atomic int64_t calls[KINDS];
 static atomic_bool counts;
 static int64_t fails_at[KINDS]; /* 0: never */
@@ -179,6 +182,16 @@ int posix_memalign(void **memory, size_t alignment, size_t bytes) {
 }
 
 #ifdef KILN_SANITIZED
+/* What AddressSanitizer asks of libc where a thread begins, and ends the process if there is no memory for it: not a
+ * failure of kiln's. */
+int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes) {
+  bool was = in_stack;
+  in_stack = true;
+  int error = NEXT(pthread_getattr_np)(thread, attributes);
+  in_stack = was;
+  return error;
+}
+
 /* C++'s new, by its names in the ABI: a sanitizer has its own, which do not call malloc. */
 void (*_ZSt15get_new_handlerv(void))(void);
 #define NEW(NAME, PARAMETERS, ...)                                                                                     \
@@ -192,11 +205,9 @@ NEW(_Znwm, (size_t bytes), bytes)
 NEW(_Znam, (size_t bytes), bytes)
 NEW(_ZnwmSt11align_val_t, (size_t bytes, size_t alignment), bytes, alignment)
 NEW(_ZnamSt11align_val_t, (size_t bytes, size_t alignment), bytes, alignment)
-#define NEW_OR_NULL(NAME, PARAMETERS, ...)                                                                             \
-  void *NAME PARAMETERS;                                                                                               \
-  void *NAME PARAMETERS { return fails(MEMORY, ENOMEM) ? NULL : NEXT(NAME)(__VA_ARGS__); }
-NEW_OR_NULL(_ZnwmRKSt9nothrow_t, (size_t bytes, const void *tag), bytes, tag)
-NEW_OR_NULL(_ZnamRKSt9nothrow_t, (size_t bytes, const void *tag), bytes, tag)
+/* What does not throw asks the handler as well, before it would return nothing. */
+NEW(_ZnwmRKSt9nothrow_t, (size_t bytes, const void *tag), bytes, tag)
+NEW(_ZnamRKSt9nothrow_t, (size_t bytes, const void *tag), bytes, tag)
 #endif
 
 /* ---- files ---- */
@@ -205,7 +216,8 @@ NEW_OR_NULL(_ZnamRKSt9nothrow_t, (size_t bytes, const void *tag), bytes, tag)
   int NAME(const char *path, int flags, ...) {                                                                         \
     va_list arguments;                                                                                                 \
     va_start(arguments, flags);                                                                                        \
-    int mode = flags & O_CREAT ? va_arg(arguments, int) : 0;                                                           \
+    bool makes = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;                                                  \
+    int mode = makes ? va_arg(arguments, int) : 0;                                                                     \
     va_end(arguments);                                                                                                 \
     return fails(FILES, EMFILE) ? -1 : NEXT(NAME)(path, flags, mode);                                                  \
   }
@@ -247,7 +259,17 @@ MAP(mmap64, off64_t)
 static bool rename_fails(void) {
   if (fails(KILL, 0))
     raise(SIGKILL);
+  if (fails(SIGNAL, 0)) {
+    kill(getpid(), SIGTERM);
+    usleep(100000);
+  }
   return fails(FILES, EXDEV);
+}
+int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags) {
+  return rename_fails() ? -1 : NEXT(linkat)(from_folder, from, to_folder, to, flags);
+}
+int renameat(int from_folder, const char *from, int to_folder, const char *to) {
+  return rename_fails() ? -1 : NEXT(renameat)(from_folder, from, to_folder, to);
 }
 int rename(const char *from, const char *to) { return rename_fails() ? -1 : NEXT(rename)(from, to); }
 int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags) {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""inject.py KILN FAIL SAMPLES [--every N | --sample N | --stacks] [--seed N] [--only KIND] [--jobs N] [--seconds N] [--results FILE]: what the command does when the machine
+"""inject.py KILN FAIL SAMPLES [--every N | --one-in N | --sample N | --stacks] [--seed N] [--only KIND] [--jobs N] [--seconds N] [--results FILE]: what the command does when the machine
 fails it. It is run again and again: its first allocation fails, its second and so on; its first call that has to do with a file, and
-so on; and it is killed at each rename. Each time it succeeds, with the right files, or says in one line what failed; what was there is
-there whole, or all of the new; nothing else is left, but by a kill. FAIL is the library that fails it. --every N tries each N-th call alone;
+so on; and it is killed, and told to end, at each link and rename. Each time it succeeds, with the right files, or says in one line what failed; what was there is
+there whole, or all of the new; nothing else is left, but by a kill, which leaves a folder of compile's and one file of run's. FAIL is the library that fails it. --every N tries each N-th call alone;
 without it the allocations, of which there are hundreds of thousands, are tried in steps that make some 80 of them, which takes half a
-minute. --sample N tries N allocations, drawn by the seed over all commands, and every call of the other kinds. --stacks tries one
+minute. --one-in N tries that part of what it would without. --sample N tries N allocations, drawn by the seed over all commands, and every call of the other kinds. --stacks tries one
 allocation of each chain of calls that asks for memory (70,000), the seed says which and in which order, and the last line says
 of how many it was one. --only leaves out
 the kinds but one. --jobs N runs N commands at a time, each on one core. After --seconds N no further one is begun, and the last line
@@ -30,12 +30,13 @@ parser.add_argument("kiln", type=os.path.abspath)
 parser.add_argument("fail", type=os.path.abspath)
 parser.add_argument("samples", type=os.path.abspath)
 parser.add_argument("--every", type=int)
+parser.add_argument("--one-in", type=int, default=1)
 parser.add_argument("--sample", type=int)
 parser.add_argument("--stacks", action="store_true")
 parser.add_argument("--seed", type=int, default=0)
 parser.add_argument("--jobs", type=int, default=1)
 parser.add_argument("--seconds", type=float, default=float("inf"))
-parser.add_argument("--only", choices=("memory", "files", "kill"))
+parser.add_argument("--only", choices=("memory", "files", "kill", "signal"))
 parser.add_argument("--results", type=os.path.abspath)
 options = parser.parse_args()
 
@@ -44,18 +45,16 @@ BATCH = os.path.join(options.samples, "batch", "graph.json")
 # A command, the files that it makes, and into how many parts the default divides each kind of call.
 COMMANDS = [
     (["compile", MNIST, "--mcpu", "x86-64-v3", "--emit", "obj", "-o", "net.o", "--weights", "net.weights"],
-     ["net.o", "net.h", "net.weights"], {"memory": 40, "files": 200, "kill": 10}),
-    (["compile", BATCH, "--mcpu", "x86-64-v3", "-o", "batch"], ["batch"], {"memory": 20, "files": 20, "kill": 10}),
-    (["run", BATCH, "--random", "--output-dir", "out"], ["out/output_0.npy"], {"memory": 20, "files": 20, "kill": 10}),
+     ["net.o", "net.h", "net.weights"], {"memory": 40, "files": 200, "kill": 10, "signal": 10}),
+    (["compile", BATCH, "--mcpu", "x86-64-v3", "-o", "batch"], ["batch"], {"memory": 20, "files": 20, "kill": 10, "signal": 10}),
+    (["run", BATCH, "--random", "--output-dir", "out"], ["out/output_0.npy"], {"memory": 20, "files": 20, "kill": 10, "signal": 10}),
 ]
 # Where MLIR takes memory and does not look whether it got any, by a function that the list of calls then shows: tables of
 # interfaces, operations and their operands. Such a crash must leave things as an error does.
 UNCHECKED = ("getOrLoadDialect", "mlir::Operation::create", "OperandStorage::resize")
-KINDS = ("memory", "files", "kill")
+KINDS = ("memory", "files", "kill", "signal")
 # What glibc ends a process with that has no memory for the list of what a thread destroys at its end.
 UNCHECKED_BY_GLIBC = "Fatal glibc error: failed to register TLS destructor: out of memory"
-# What AddressSanitizer says where a thread begins and it gets no memory for what it keeps of one.
-UNCHECKED_BY_SANITIZER = "AddressSanitizer: CHECK failed: sanitizer_linux"
 OLD = b"/* what was there, made by kiln. */\n"
 
 
@@ -84,20 +83,23 @@ def read(folder, files):
     return contents
 
 
-def judge(folder, files, kind, is_lasting, status, said, old, new):
+def judge(folder, files, kind, is_lasting, writes_folders, status, said, old, new):
     found = read(folder, files)
     if any(have not in (before, after) for have, before, after in zip(found, old, new)):
         raise Wrong("a file is neither what it was nor what it should become")
     if kind == "kill":
         if status not in (-9, 0):
             raise Wrong(f"ended with {status}")
+        # A run's outputs have no names until they are whole, and one after the other gets one of its own just before it replaces another.
+        left = glob.glob(os.path.join(folder, "**", "kiln-tmp-*"), recursive=True)
+        if not writes_folders and (len(left) > 1 or any(map(os.path.isdir, left))):
+            raise Wrong(f"it left {left}")
         return
     if status == 0 and found != new:
         raise Wrong("it says that it succeeded, and has not")
     is_unchecked = kind == "memory" and (status == -11 and any(name in said for name in UNCHECKED) or
-                                         status == -6 and said.startswith(UNCHECKED_BY_GLIBC) or
-                                         said.startswith(UNCHECKED_BY_SANITIZER))
-    if status not in (0, 1) and not is_unchecked:
+                                         status == -6 and said.startswith(UNCHECKED_BY_GLIBC))
+    if status not in (0, -15 if kind == "signal" else 1) and not is_unchecked:
         raise Wrong(f"ended with {status}")
     # Where no rename succeeds from some time on, those before cannot be taken back either.
     if status != 0 and found not in (old, new) and not is_lasting:
@@ -145,7 +147,7 @@ def moments(counts, stacks):
         # The first allocations are those of a thread that begins.
         return [(command, kind, at, "") for command, (calls, (_, _, parts)) in enumerate(zip(counts, COMMANDS))
                 for kind, count in calls.items()
-                for at in sorted({1, 2, 3, *range(1, count + 1, options.every or max(1, count // parts[kind]))}) if at <= count]
+                for at in sorted({1, 2, 3, *range(1, count + 1, options.every or max(1, count // parts[kind]) * options.one_in)}) if at <= count]
     drawn = [(command, "memory", at, stacks[command][at - 1] if options.stacks else "")
              for command, calls in enumerate(counts) for at in range(1, calls["memory"] + 1)]
     chance.shuffle(drawn)
@@ -169,7 +171,7 @@ def attempt(moment, measured, folder):
     more = {"KILN_FAIL_STACKS": folder + ".stacks"} if stack else {}
     try:
         result["status"], result["said"] = execute(arguments, folder, files, result["failure"], **more)
-        judge(folder, files, kind, bool(lasting), result["status"], result["said"], [OLD] * len(files), new)
+        judge(folder, files, kind, bool(lasting), arguments[0] == "compile", result["status"], result["said"], [OLD] * len(files), new)
     except (Wrong, OSError, subprocess.TimeoutExpired) as error:
         result["wrong"] = f"KILN_FAIL={result['failure']} of {counts[kind]}: kiln {' '.join(arguments)}: {error}"
     if stack:

@@ -2,7 +2,7 @@
 """inject_program.py KILN FAIL NPY: what a program that kiln made does when the machine fails it, one whose inputs and outputs are
 strings and sequences (words.mlir beside this file): each of its allocations fails alone, and each of its calls that have to do
 with files. It says in one line what failed, or succeeds; each file of the results is as it was, right, or not there, and nothing
-else is left. FAIL is the library that fails it, NPY the script that writes .npy files."""
+else is left. It is told to end at each link and rename: then all files get their names before it does. FAIL is the library that fails it, NPY the script that writes .npy files."""
 
 import os
 import shutil
@@ -53,6 +53,25 @@ def judge(status, said, left, wanted):
     return ""
 
 
+def traces_left(folder):
+    """What is wrong with what a trace leaves in the place of an older one, where SIGTERM comes at a link or rename; of each of these."""
+    place = os.path.join(folder, "trace")
+    os.mkdir(place)
+    for at in range(1, 100):
+        with open(os.path.join(place, "trace.json"), "wb") as file:
+            file.write(OLD)
+        environment = dict(os.environ, LD_PRELOAD=FAIL, KILN_FAIL=f"signal:{at}")
+        done = subprocess.run(["./kiln", "s", "x.npy", "--profile=trace/trace.json"], cwd=folder, env=environment, capture_output=True, timeout=60)
+        if done.returncode == 0:
+            if at == 1:
+                yield "no link or rename of a trace came to a signal"
+            return
+        with open(os.path.join(place, "trace.json"), "rb") as file:
+            is_new = file.read() != OLD
+        is_right = done.returncode == -15 and is_new and os.listdir(place) == ["trace.json"]
+        yield "" if is_right else f"KILN_FAIL=signal:{at} of a trace: ended with {done.returncode} and left {os.listdir(place)}"
+
+
 def main():
     tried = wrong = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -67,8 +86,8 @@ def main():
         assert status == 0 and not said and sorted(wanted) == OUTPUTS, (status, said, wanted)
         with open(counts, encoding="ascii") as file:
             calls = {kind: int(count) for kind, count in (line.split() for line in file)}
+        assert all(calls[kind] > 0 for kind in ("memory", "files", "signal")), calls
         for kind in ("memory", "files"):
-            assert calls[kind] > 0, calls
             for at in range(1, calls[kind] + 1):
                 for lasting in ("", "+"):
                     failure = f"{kind}:{at}{lasting}"
@@ -77,6 +96,17 @@ def main():
                     if cause := judge(status, said, left, wanted):
                         wrong += 1
                         print(f"KILN_FAIL={failure} of {calls[kind]}: {cause}\n    {said.strip()}")
+        for at in range(1, calls["signal"] + 1):
+            status, said, left = execute(folder, f"signal:{at}")
+            tried += 1
+            if status != -15 or left != wanted:
+                wrong += 1
+                print(f"KILN_FAIL=signal:{at} of {calls['signal']}: ended with {status} and left {sorted(left)}\n    {said.strip()}")
+        for cause in traces_left(folder):
+            tried += 1
+            if cause:
+                wrong += 1
+                print(cause)
     print(f"{tried} failures, {wrong} handled wrongly")
     return wrong > 0
 
