@@ -22,8 +22,11 @@ include(CMakePackageConfigHelpers)
 write_basic_package_version_file(${package}/kiln-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(DIRECTORY ${package} DESTINATION lib/cmake)
 install(FILES LICENSE README.md DESTINATION share/doc/kiln)
-# Errors name pages of it.
-install(DIRECTORY docs DESTINATION share/doc/kiln)
+# Errors name pages of it, and pages link samples. What else they link is not installed.
+install(DIRECTORY docs samples DESTINATION share/doc/kiln PATTERN __pycache__ EXCLUDE)
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+install(CODE "execute_process(COMMAND \"${Python3_EXECUTABLE}\" \"${PROJECT_SOURCE_DIR}/cmake/mend_links.py\"
+                                      \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\" COMMAND_ERROR_IS_FATAL ANY)")
 
 # `cpack` makes a .deb, whose program has the system's LLVM, and a .tar.xz and a wheel of kiln-portable, which run from any folder.
 set(CPACK_PACKAGE_NAME kiln)

@@ -1,4 +1,4 @@
-# How kiln's own targets are declared: one library a folder of compiler/, warnings as errors, two include roots.
+# How kiln's own targets are declared: one library a folder of compiler/, warnings as errors, hardened, two include roots.
 
 if(KILN_SANITIZE)
   add_compile_options(-fsanitize=${KILN_SANITIZE} -fno-omit-frame-pointer)
@@ -26,8 +26,19 @@ include_directories(${PROJECT_SOURCE_DIR}/compiler ${PROJECT_SOURCE_DIR}
 
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
-function(kiln_warnings target)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-unused-parameter $<$<BOOL:${KILN_WERROR}>:-Werror>)
+# How code is hardened, kiln's own and what is linked into programs; the compilers' defaults differ.
+set(KILN_HARDENING -fstack-protector-strong)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i[3-6]86")
+  list(APPEND KILN_HARDENING -fcf-protection=full)
+endif()
+
+# Beside that, functions of libc that know how much room there is look for it; a program that kiln makes may have another libc, and
+# sanitizers look themselves.
+function(kiln_compiler_options target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-unused-parameter $<$<BOOL:${KILN_WERROR}>:-Werror> ${KILN_HARDENING})
+  if(NOT KILN_SANITIZE)
+    target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2>)
+  endif()
 endfunction()
 
 # kiln_library(NAME SOURCES a.cpp... [DEPENDS kiln libraries...] [LINK other libraries...] [GENERATED targets...])
@@ -36,7 +47,7 @@ endfunction()
 function(kiln_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LINK;GENERATED" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
-  kiln_warnings(${name})
+  kiln_compiler_options(${name})
   target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} ${ARG_LINK})
   if(ARG_GENERATED)
     add_dependencies(${name} ${ARG_GENERATED})
@@ -50,7 +61,7 @@ endfunction()
 function(kiln_program name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
-  kiln_warnings(${name})
+  kiln_compiler_options(${name})
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} ${ARG_LINK})
   # Hardened as the programs that kiln makes are.
   target_link_options(${name} PRIVATE -pie LINKER:-z,relro,-z,now,-z,noexecstack)

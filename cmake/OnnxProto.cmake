@@ -18,7 +18,7 @@ add_custom_command(
   COMMENT "Generating the ONNX schema's classes")
 
 add_library(KilnOnnxProto STATIC ${onnx_proto_dir}/onnx-ml.pb.cc ${onnx_proto_dir}/onnx-ml.pb.h)
-target_compile_options(KilnOnnxProto PRIVATE -w)
+target_compile_options(KilnOnnxProto PRIVATE -w ${KILN_HARDENING})
 target_include_directories(KilnOnnxProto SYSTEM PUBLIC ${onnx_proto_dir})
 find_library(KILN_ARCHIVE_protobuf libprotobuf-lite.a)
 target_link_libraries(KilnOnnxProto PUBLIC $<IF:${KILN_IF_CARRIES},${KILN_ARCHIVE_protobuf},protobuf::libprotobuf-lite>)

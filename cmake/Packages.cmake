@@ -1,9 +1,10 @@
 # The packages that kiln stands on, found once for the whole tree.
 
+# Paths are hashed as seen from the build folder, so that each clone and worktree finds what another has compiled.
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
 endif()
 
 # Debian keeps LLVM 22 beside older ones; without the hint CMake may find another.

@@ -8,7 +8,7 @@ if(KILN_PRECOMPILE)
   endif()
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/precompiled.cpp CONTENT "")
   add_library(kiln_precompiled OBJECT ${PROJECT_BINARY_DIR}/precompiled.cpp)
-  kiln_warnings(kiln_precompiled)
+  kiln_compiler_options(kiln_precompiled)
   target_precompile_headers(
     kiln_precompiled PRIVATE <llvm/ADT/TypeSwitch.h> <mlir/Bytecode/BytecodeOpInterface.h> <mlir/Dialect/Func/IR/FuncOps.h>
     <mlir/IR/Builders.h> <mlir/IR/BuiltinOps.h> <mlir/IR/DialectImplementation.h> <mlir/IR/OpImplementation.h>

@@ -23,15 +23,15 @@ if(NOT TARGET kiln::runtime)
       "${KILN_PREFIX}/lib/kiln/libkiln_device_cpu.a;${KILN_PREFIX}/lib/kiln/libkiln_runtime.a;Threads::Threads;m")
 endif()
 
-# kiln_add_model(NAME FILE [OPTIONS kiln compile's...]): a library NAME of the model in FILE, whose header is NAME.h.
+# kiln_add_model(NAME FILE [OPTIONS kiln compile's...]): a library NAME of the model in FILE, whose header is NAME.h. Functions are
+# called so, with _ for what C has no letters for.
 function(kiln_add_model name file)
   cmake_parse_arguments(ARG "" "" "OPTIONS" ${ARGN})
   get_filename_component(file "${file}" ABSOLUTE)
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/${name}.model")
   file(MAKE_DIRECTORY "${folder}")
   add_custom_command(OUTPUT "${folder}/lib${name}.a" "${folder}/${name}.h"
-                     COMMAND "${KILN_EXECUTABLE}" compile "${file}" --emit static --name ${name}
-                             -o "${folder}/lib${name}.a" ${ARG_OPTIONS}
+                     COMMAND "${KILN_EXECUTABLE}" compile "${file}" --emit static -o "${folder}/lib${name}.a" ${ARG_OPTIONS}
                      DEPENDS "${file}" "${KILN_EXECUTABLE}" COMMENT "Compiling the model ${name}" VERBATIM)
   add_custom_target(${name}_model DEPENDS "${folder}/lib${name}.a")
   add_library(${name} STATIC IMPORTED GLOBAL)

@@ -48,7 +48,7 @@ def ShrinkConstants : Pass<"kiln-shrink-constants", "::mlir::ModuleOp"> {
 }
 
 def FoldScales : Pass<"kiln-fold-scales", "::mlir::ModuleOp"> {
-  let summary = "move constant factors into the weights of the sums that they stand behind";
+  let summary = "move constant factors into the weights of the sums that they follow";
   let description = [{
     graph.alu mul (graph.reduce add (graph.alu mul %x, %w)), %s, where %s moves only along axes along which %w moves
     ⇒ graph.reduce add (graph.alu mul %x, (graph.alu mul %w, %s)), whose second factor is known at compile time
@@ -143,6 +143,15 @@ def FoldArithmetic : Pass<"kiln-fold-arithmetic", "::mlir::ModuleOp"> {
                         "take floats for real numbers: reassociate, and cancel what is subtracted from itself">];
 }
 
+def SplitByRows : Pass<"kiln-split-by-rows", "::mlir::ModuleOp"> {
+  let summary = "launch one of two kernels where rows may be few or many";
+  let description = [{
+    host.launch @r(%out, %x, %y) sizes(%n), a product of n rows
+    ⇒ scf.if (%n < 16) { host.launch @rn1(%out, %x, %y) sizes(%n) } else { host.launch @r(%out, %x, %y) sizes(%n) }
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def OptimizeKernels : Pass<"kiln-optimize-kernels", "::mlir::ModuleOp"> {
   let summary = "choose each kernel's opts and apply them";
   let description = [{
@@ -217,8 +226,8 @@ def RewriteUOps : Pass<"kiln-rewrite-uops", "::mlir::ModuleOp"> {
 // Between stages
 //===----------------------------------------------------------------------===//
 
-def MarkStage : Pass<"kiln-mark-stage", "::mlir::ModuleOp"> {
-  let summary = "note which stage the module has passed, and check what it guarantees";
+def VerifyStage : Pass<"kiln-verify-stage", "::mlir::ModuleOp"> {
+  let summary = "check what a stage guarantees, and note that the module has passed it";
   let description = [{
     module @dot attributes {kiln.stage = "import"}, which has no movement op left
     ⇒ module @dot attributes {kiln.stage = "view"}

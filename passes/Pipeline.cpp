@@ -37,12 +37,14 @@ static void addOptimize(OpPassManager &manager, const PipelineOptions &options) 
   FoldArithmeticOptions fold;
   fold.reals = options.classic;
   manager.addPass(createFoldArithmetic(fold)); // opts are chosen by what a kernel computes, so what is known goes first
+  if (!options.classic && !options.noOpt)
+    manager.addPass(createSplitByRows()); // a kernel gets one list of opts
   OptimizeKernelsOptions optimize;
   optimize.noOpt = options.noOpt;
   optimize.opts = options.opts;
   optimize.optsPath = options.optsPath;
-  manager.addPass(createOptimizeKernels(optimize));
-  manager.addPass(createSplitLaunches()); // opts make the stages that all chunks share
+  manager.addPass(createOptimizeKernels(optimize)); // axes are settled and arithmetic known: opts can be chosen
+  manager.addPass(createSplitLaunches());           // opts make the stages that all chunks share
   optimize.isLast = true;
   manager.addPass(createOptimizeKernels(optimize)); // the kernels that splitting made
   manager.addPass(createPassScratch());             // once no stage becomes a launch any more
@@ -55,7 +57,7 @@ static void addOptimize(OpPassManager &manager, const PipelineOptions &options) 
 static PipelineOptions recipeOptions() { return {}; }
 
 static void addLower(OpPassManager &manager, const PipelineOptions &options) {
-  manager.addPass(createLowerKernels());
+  manager.addPass(createLowerKernels()); // all is decided: opts, stages and memory
   RewriteUOpsOptions rewrite;
   rewrite.isListed = options.classic || options.noOpt;
   rewrite.log = options.logsRewrites;
@@ -77,10 +79,10 @@ void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &
         winograd.outputs = options.winograd;
         manager.addPass(createWinograd(winograd)); // windows as they will be, with their scales
       }
-      manager.addPass(createMakeRecipes()); // to kernels, what is constant is a weight like others
-      addFormKernels(manager.nest<ModuleOp>(), recipeOptions());
+      manager.addPass(createMakeRecipes());                      // to kernels, what is constant is a weight like others
+      addFormKernels(manager.nest<ModuleOp>(), recipeOptions()); // each recipe is a model of its own
     }
-    addFormKernels(manager, options);
+    addFormKernels(manager, options); // last: no graph is left to change
     break;
   case Stage::Optimize:
     if (!options.classic && !options.noOpt) {
@@ -98,9 +100,9 @@ void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &
   default:
     llvm_unreachable("not a stage of passes");
   }
-  MarkStageOptions mark;
-  mark.stage = stageName(stage).str();
-  manager.addPass(createMarkStage(mark)); // the stage's last: checks what the stage promises
+  VerifyStageOptions verify;
+  verify.stage = stageName(stage).str();
+  manager.addPass(createVerifyStage(verify)); // the stage's last: checks what the stage promises
 }
 
 void kiln::registerDialects(DialectRegistry &registry) {

@@ -29,7 +29,7 @@ struct PipelineOptions {
 /// The stage after which `module` stands: the module's attribute `kiln.stage`, which every stage writes.
 Stage stageOf(mlir::ModuleOp module);
 
-/// Adds the passes of one MLIR stage (View to Lower), the stage's mark and its verifier.
+/// Adds the passes of one MLIR stage (View to Lower) and its verifier, which also notes that it has passed.
 void addStage(mlir::OpPassManager &manager, Stage stage, const PipelineOptions &options);
 
 /// Registers every dialect that a stage's module may contain.

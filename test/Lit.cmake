@@ -13,7 +13,7 @@ file(GLOB lit_folders RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS lit
 foreach(folder ${lit_folders})
   if(IS_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
     add_test(NAME ${folder} COMMAND ${KILN_LIT} -v -j2 ${CMAKE_CURRENT_BINARY_DIR}/${folder})
-    set_tests_properties(${folder} PROPERTIES TIMEOUT 900 PROCESSORS 2)
+    set_tests_properties(${folder} PROPERTIES TIMEOUT 1800 PROCESSORS 2)
   endif()
 endforeach()
 

@@ -99,7 +99,7 @@ def has_cross():
 
 
 def has_cortex_m():
-    return bool(shutil.which("arm-none-eabi-gcc") and shutil.which("qemu-system-arm"))
+    return bool(shutil.which("qemu-system-arm")) and os.path.exists("/usr/include/newlib/math.h")
 
 
 def has_dlpack():
@@ -120,11 +120,20 @@ def has_namespaces():
     return bool(shutil.which("unshare")) and subprocess.run(command, capture_output=True).returncode == 0
 
 
+# Whether the tests' file system has files without names.
+def has_nameless_files():
+    try:
+        os.close(os.open(config.test_exec_root, os.O_TMPFILE | os.O_WRONLY))
+    except OSError:
+        return False
+    return True
+
+
 config.available_features.add(platform.machine())
 
 probes = {"opencl": has_opencl, "cuda": has_cuda, "nvrtc": has_nvrtc, "nvdisasm": has_nvdisasm, "avx512": has_avx512, "onnx": has_onnx,
           "cross": has_cross, "cortex-m": has_cortex_m, "dlpack": has_dlpack, "glibc": has_glibc,
-          "namespaces": has_namespaces}
+          "namespaces": has_namespaces, "nameless-files": has_nameless_files}
 for feature, probe in probes.items():
     if probe():
         config.available_features.add(feature)

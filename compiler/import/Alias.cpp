@@ -48,7 +48,7 @@ static llvm::Expected<unsigned> portOf(const std::string &text, llvm::StringRef 
   const auto *found = llvm::find(names, name);
   if (found != names.end())
     return found - names.begin();
-  return usageError(text + ": '" + name + "' is no " + kind + " of the model", "it has " + llvm::join(names, ", "));
+  return usageError(text + ": '" + name + "' is not an " + kind + " of the model", "it has " + llvm::join(names, ", "));
 }
 
 static llvm::Expected<Declared> find(mlir::func::FuncOp main, const AliasOption &option) {
@@ -59,10 +59,15 @@ static llvm::Expected<Declared> find(mlir::func::FuncOp main, const AliasOption 
              }));
   if (!input)
     return input.takeError();
-  llvm::Expected<unsigned> output =
-      portOf(declared.text, "output", option.output, namesOf(main.getNumResults(), [&](unsigned i) {
-               return main.getResultAttrOfType<mlir::StringAttr>(i, graph::kNameAttr);
-             }));
+  std::vector<std::string> outputs = namesOf(main.getNumResults(), [&](unsigned i) {
+    return main.getResultAttrOfType<mlir::StringAttr>(i, graph::kNameAttr);
+  });
+  // A name may have a colon in it, so that which part is the capacity shows only here.
+  auto [name, capacity] = llvm::StringRef(option.output).rsplit(':');
+  bool isName = llvm::is_contained(outputs, option.output);
+  if (!isName && llvm::is_contained(outputs, name) && name.size() < option.output.size())
+    return usageError(declared.text + ": '" + capacity + "' is not a capacity", "give a number of elements");
+  llvm::Expected<unsigned> output = portOf(declared.text, "output", option.output, outputs);
   if (!output)
     return output.takeError();
   declared.input = *input;
@@ -95,13 +100,24 @@ static llvm::Error checkKinds(const Declared &declared) {
   return llvm::Error::success();
 }
 
+/// Those of a size's symbols that nothing bounds, "'n' and 'm'"; all where it is only their product that has no bound.
+static std::string unboundedIn(Expr size, int64_t unbounded) {
+  std::vector<std::string> open, all;
+  size.forEachVariable([&](Expr symbol) {
+    all.push_back("'" + symbol.name().str() + "'");
+    if (symbol.max() >= unbounded)
+      open.push_back(all.back());
+  });
+  return llvm::join(open.empty() ? all : open, " and ");
+}
+
 /// How much room there is along the axis that grows.
 static llvm::Expected<int64_t> capacityOf(const Declared &declared, Expr grown) {
   int64_t unbounded = SymbolBounds().max;
   if (!declared.capacity && grown.max() >= unbounded)
     return usageError(declared.text + ": it is not known how much room there is, for the size " + grown.render() +
                           " has no bound",
-                      "say it, " + declared.text + ":2048, or bound the size by --dim");
+                      "say it, " + declared.text + ":2048, or bound " + unboundedIn(grown, unbounded) + " by --dim");
   int64_t capacity = declared.capacity.value_or(grown.max());
   if (capacity < std::max<int64_t>(grown.min(), 1) || capacity > unbounded)
     return usageError(declared.text + ": a capacity of " + llvm::Twine(capacity) + " is too " +

@@ -82,14 +82,16 @@ Value DotProductAttention::apply(TensorBuilder &b, Value q, Value k, Value v) {
 }
 
 Value kiln::import::distanceToKeys(TensorBuilder &b, Expr rows, Expr keys, Value offset) {
-  Value place = b.unsqueeze(b.arange(rows, b.int32()), {1});
-  if (offset) {
-    offset = b.cast(offset, b.int32());
-    if (b.rank(offset) == 1)
-      offset = b.unsqueeze(offset, {1, 2, 3});
-    place = b.add(place, offset);
-  }
+  offset = b.cast(offset, b.int32());
+  if (b.rank(offset) == 1)
+    offset = b.unsqueeze(offset, {1, 2, 3});
+  Value place = b.add(b.unsqueeze(b.arange(rows, b.int32()), {1}), offset);
   return b.sub(place, b.arange(keys, b.int32()));
+}
+
+Value kiln::import::keysUpTo(TensorBuilder &b, Expr rows, Expr keys, Expr ahead) {
+  // Counted from the last row and the last key it is the other triangle.
+  return b.flip(b.triangle(rows, keys, keys - rows - ahead), {0, 1});
 }
 
 Value kiln::import::rotatePairs(TensorBuilder &b, Value x, Value cosines, Value sines, bool interleaved) {

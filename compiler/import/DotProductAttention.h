@@ -47,6 +47,9 @@ struct DotProductAttention {
 /// `offset`; negative where it is ahead. `offset` is an integer tensor [] or [batch].
 mlir::Value distanceToKeys(TensorBuilder &b, Expr rows, Expr keys, mlir::Value offset);
 
+/// Bool [rows, keys]: whether a key's number is at most its row's + `ahead`. A view, which costs no kernel anything.
+mlir::Value keysUpTo(TensorBuilder &b, Expr rows, Expr keys, Expr ahead);
+
 /// Turns pairs of elements along x's last axis by angles whose cosines and sines broadcast against half of it: the
 /// first half's elements with the second half's, or neighbours where `interleaved`.
 mlir::Value rotatePairs(TensorBuilder &b, mlir::Value x, mlir::Value cosines, mlir::Value sines, bool interleaved);

@@ -132,7 +132,7 @@ static Bits bitsOf(TensorBuilder &b, Value x) {
 static Value encodeScale(TensorBuilder &b, Value x, NarrowRounding rounding) {
   Value bits = b.bitAnd(b.bitcast(b.cast(x, b.float32()), unsignedType(b, 32)), INT32_MAX);
   Value exponent = b.shiftRight(bits, 23), rest = b.bitAnd(bits, ones(23));
-  // Below 2^-126 there is only 2^-127: what stands for it has half of the bits behind the exponent's.
+  // Below 2^-126 there is only 2^-127: what stands for it has half of the bits after the exponent's.
   Value isLow = b.equal(exponent, 0);
   Value up = b.constantLike(bits, 0);
   if (rounding.mode == NarrowRounding::Up)

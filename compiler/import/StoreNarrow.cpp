@@ -25,7 +25,7 @@ std::string kiln::import::unpackCodes(llvm::StringRef packed, int64_t elements, 
   return codes;
 }
 
-/// An attribute has an element a byte already.
+/// An attribute has one element per byte already.
 static DenseElementsAttr stored(DenseElementsAttr dense) {
   auto type = cast<RankedTensorType>(dense.getType());
   return DenseElementsAttr::getFromRawBuffer(type.clone(storageType(type.getElementType())), dense.getRawData());

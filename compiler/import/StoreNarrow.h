@@ -8,7 +8,7 @@ namespace kiln::import {
 /// A packed narrow tensor's bytes in memory: codes of 2, 4 or 6 bits follow each other from the lowest bit of each byte
 /// up.
 int64_t packedByteCount(int64_t elements, mlir::Type element);
-/// One byte an element, the code in its low bits, of `elements` packed codes.
+/// One byte per element, the code in its low bits, of `elements` packed codes.
 std::string unpackCodes(llvm::StringRef packed, int64_t elements, mlir::Type element);
 
 /// The elements' codes as bytes; any other attribute as it is.

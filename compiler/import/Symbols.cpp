@@ -93,7 +93,8 @@ bool Symbols::isNewer(Expr size, size_t count) const {
 llvm::Expected<Expr> Symbols::parse(llvm::StringRef text) {
   llvm::Expected<Expr> parsed = Expr::parse(text);
   if (!parsed)
-    return parsed.takeError();
+    return failure(llvm::toString(parsed.takeError()),
+                   "write a size as a number, a name of letters, digits, _ and ., or an expression of these");
   llvm::DenseMap<Expr, Expr> values;
   parsed->forEachVariable([&](Expr variable) { values[variable] = symbol(variable.name()); });
   return parsed->substitute(values);

@@ -2,6 +2,7 @@
 
 #include "import/DType.h"
 #include "ir/base/NarrowDType.h"
+#include "ir/graph/Source.h"
 #include "support/Error.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -63,9 +64,13 @@ Value TensorBuilder::fail(llvm::Error error) {
 bool TensorBuilder::check(Expr condition, const Twine &message) {
   if (condition.isConst(0))
     return fail(message), false;
-  if (!condition.isConst())
-    graph::CheckOp::create(builder_, location_, ExprAttr::get(builder_.getContext(), condition),
-                           builder_.getStringAttr(message));
+  if (condition.isConst())
+    return true;
+  std::string node;
+  for (const graph::Source &source : graph::sourcesOf(location_))
+    node = "node '" + source.node.str() + "': ";
+  graph::CheckOp::create(builder_, location_, ExprAttr::get(builder_.getContext(), condition),
+                         builder_.getStringAttr(node + message));
   return true;
 }
 
@@ -122,7 +127,7 @@ std::optional<SmallVector<int64_t>> TensorBuilder::normalizeAxes(Axes axes, int6
     if (!index)
       return std::nullopt;
     if (llvm::is_contained(result, *index)) {
-      fail("axis " + Twine(axis) + " is named twice");
+      fail("axis " + Twine(axis) + " is named twice", "name each axis once");
       return std::nullopt;
     }
     result.push_back(*index);
@@ -159,7 +164,7 @@ Value TensorBuilder::constant(Operand number, Type element, Sizes shape) {
     return {};
   TypedAttr value = number.number(element);
   if (!value)
-    return fail(number.text() + " is no " + dtypeName(element), "give a number that the dtype can hold");
+    return fail(number.text() + " is not a value of " + dtypeName(element), "give a number that the dtype can hold");
   return constant(value, shape);
 }
 

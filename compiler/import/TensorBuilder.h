@@ -1,12 +1,13 @@
 //===- TensorBuilder.h - Tensor functions, made of the graph's primitives ----===//
 //
 // What every importer shares: numpy's tensor functions, written as graph ops at the builder's location. They decompose
-// as tinygrad v0.9.2's tensors do, but keep the ALU table's accurate rows (EXP, LOG, TANH, ERF, FDIV …) whole. A
-// function that would change nothing returns its input.
+// as tinygrad v0.9.2's tensors do, but keep the ALU table's accurate rows (EXP, LOG, TANH, ERF, FDIV …) whole, and
+// where such a formula would overflow or cancel another one stands for it. A function that would change nothing returns
+// its input.
 //
 // Errors are sticky. What does not fit (shapes, dtypes, axes) is the model's fault, not a bug: the first such cause is
 // kept, the function returns a null Value, and every function given a null Value returns null at once. So compositions
-// need no checks between their steps; an importer looks at takeError() once a node and adds the file and the node's
+// need no checks between their steps; an importer looks at takeError() once per node and adds the file and the node's
 // name.
 //
 // Axes may be negative: they count from the end. Sizes are expressions over symbols; two sizes agree where they are
@@ -52,7 +53,7 @@ private:
 
 enum class PadMode { Constant, Reflect, Edge, Wrap };
 
-/// Windows along the trailing (spatial) axes, one number an axis. Empty strides and dilations mean 1, empty pads 0. A
+/// Windows along the trailing (spatial) axes, one number per axis. Empty strides and dilations mean 1, empty pads 0. A
 /// pad that depends on a size may turn out negative: it then takes elements away that no window reaches.
 struct Window {
   llvm::SmallVector<int64_t> kernel, strides, dilations;
@@ -185,6 +186,10 @@ public:
   Value exp2(Value x) { return floatAlu(Alu::EXP2, x); }
   Value log(Value x) { return floatAlu(Alu::LOG, x); }
   Value log2(Value x) { return floatAlu(Alu::LOG2, x); }
+  /// e^x − 1 of numbers up to 0, whose first digits are right also near 0.
+  Value expm1(Value x);
+  /// ln(1 + x), the same; of −0 it is 0.
+  Value log1p(Value x);
   Value sin(Value x) { return floatAlu(Alu::SIN, x); }
   Value cos(Value x) { return floatAlu(Alu::COS, x); }
   Value tanh(Value x) { return floatAlu(Alu::TANH, x); }
@@ -237,7 +242,8 @@ public:
   Value geluTanh(Value x);
   Value softplus(Value x);
   Value softsign(Value x);
-  Value mish(Value x) { return mul(x, tanh(softplus(x))); }
+  /// x · tanh(softplus(x)).
+  Value mish(Value x);
 
   // Movement
 
@@ -373,6 +379,10 @@ private:
   Value widen(Value x) { return x ? cast(x, accumulator(element(x))) : x; }
   /// Back to half precision, if that is what it was.
   Value narrowLike(Value x, Type element);
+  /// A function of x that is computed in float32 where x is of half precision.
+  Value roundedOnce(Value x, llvm::function_ref<Value(Value)> function) {
+    return narrowLike(function(widen(x)), element(x));
+  }
   Value normalize(Value x, Axes axes, double epsilon);
   /// 1/count in a float dtype.
   Operand reciprocal(Expr count, Type element);

@@ -31,7 +31,7 @@ static bool isNumber(Value x, int64_t number) {
   return value && value == Operand(number).number(value.getType());
 }
 
-/// What a row takes beside what verifyAlu checks, in words; empty when `element` suits it.
+/// What a row takes besides what verifyAlu checks, in words; empty when `element` suits it.
 static llvm::StringRef unsuitable(Alu kind, Type element) {
   if (isObject(element))
     return "numbers";

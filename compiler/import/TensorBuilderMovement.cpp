@@ -75,12 +75,12 @@ Value TensorBuilder::reshape(Value x, Sizes sizes) {
     return {};
   Expr before = view::product(from), after = view::product(to);
   if (!provablyEqual(before, after)) {
-    std::string cause = "cannot reshape " + describe(from) + " to " + describe(sizes) + ": " + before.print() +
-                        " elements are not " + after.print();
+    std::string cause = "cannot reshape " + describe(from) + " to " + describe(sizes);
+    constexpr StringLiteral remedy = "the number of elements must stay the same";
     if (view::provablyLess(before, after) || view::provablyLess(after, before) || (before - after).asConst())
-      return fail(cause, "the number of elements must stay the same");
+      return fail(cause + ": " + before.print() + " elements are not " + after.print(), remedy);
     // As many as the result has, which is checked to be all of them.
-    check(isEqual(before, after), cause);
+    check(isEqual(before, after), cause + "; " + remedy);
     x = shrink(reshape(x, {before}), {Expr(0)}, {after});
     return reshape(x, to);
   }

@@ -110,7 +110,7 @@ std::optional<Window> TensorBuilder::complete(Window window, int64_t spatial) {
     if (numbers.empty())
       numbers.assign(spatial, missing);
     if (int64_t(numbers.size()) != spatial)
-      fail(Twine(numbers.size()) + " " + what + " for " + Twine(spatial) + " spatial axes", "give one an axis");
+      fail(Twine(numbers.size()) + " " + what + " for " + Twine(spatial) + " spatial axes", "give one per axis");
     for (int64_t number : numbers)
       if (number < least || number > view::kMaxDim)
         fail("one of the " + what + " is " + Twine(number), "the least is " + Twine(least));
@@ -122,7 +122,7 @@ std::optional<Window> TensorBuilder::complete(Window window, int64_t spatial) {
     if (pads->empty())
       pads->assign(spatial, Expr(0));
     if (int64_t(pads->size()) != spatial)
-      fail(Twine(pads->size()) + " pads for " + Twine(spatial) + " spatial axes", "give one an axis");
+      fail(Twine(pads->size()) + " pads for " + Twine(spatial) + " spatial axes", "give one per axis");
     for (Expr pad : *pads)
       if (pad.isConst() && (pad.constant() < 0 || pad.constant() > view::kMaxDim))
         fail("one of the pads is " + pad.print(), "the least is 0");

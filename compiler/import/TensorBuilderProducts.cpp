@@ -47,12 +47,15 @@ Value TensorBuilder::conv(Value x, Value w, Value bias, Window window, int64_t g
     return misfit("both need a batch or output axis, a channel axis and as many spatial axes");
   Expr channels = dim(w, 1), outputs = dim(w, 0);
   Expr taken = channels * groups;
+  if (groups > 1 && dim(x, 1).isConst() && dim(x, 1).constant() % groups != 0)
+    return misfit("the input's " + dim(x, 1).render() + " channels do not divide into the groups; change one of them");
   if (groups < 1 || !(provablyEqual(dim(x, 1), taken) || takeForEqual(dim(x, 1), taken, "convolve")))
     return misfit("the input's " + dim(x, 1).render() + " channels are not the " + dim(w, 1).render() +
                   " of the weight for each group; change one of them, or the groups");
   x = withSize(*this, x, 1, taken);
   if (!provablyEqual(view::floorDiv(outputs, groups) * groups, outputs))
-    return misfit("the outputs do not divide into the groups");
+    return misfit("the " + outputs.render() +
+                  " outputs of the weight do not divide into the groups; change one of them");
   if (bias && (rank(bias) != 1 || !(provablyEqual(dim(bias, 0), outputs) ||
                                     takeForEqual(dim(bias, 0), outputs, "add the bias of a convolution"))))
     return misfit("the bias is " + describe(shape(bias)));

@@ -277,7 +277,8 @@ SmallVector<Value> TensorBuilder::split(Value x, int64_t axis, Sizes sizes) {
   if (!at)
     return {};
   if (!provablyEqual(view::sum(sizes), dim(x, *at))) {
-    fail("parts of " + describe(sizes) + " do not make up an axis of size " + dim(x, *at).print());
+    fail("parts of " + describe(sizes) + " do not make up an axis of size " + dim(x, *at).print(),
+         "give parts whose sum is its size");
     return {};
   }
   SmallVector<Value> parts;

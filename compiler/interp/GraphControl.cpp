@@ -21,11 +21,18 @@ GraphEvaluator::Results GraphEvaluator::many(graph::BindOp op) {
 }
 
 GraphEvaluator::Results GraphEvaluator::many(graph::CheckOp op) {
-  llvm::Expected<int64_t> holds = symbols_.evaluate(op.getCondition().getValue());
+  view::Expr condition = op.getCondition().getValue();
+  llvm::Expected<int64_t> holds = symbols_.evaluate(condition);
   if (!holds)
     return holds.takeError();
-  if (!*holds)
-    return failure(op.getMessage());
+  if (!*holds) {
+    std::string sizes;
+    condition.forEachVariable([&](view::Expr symbol) {
+      sizes += (sizes.empty() ? "" : ", ") + symbol.name().str() + "=" +
+               std::to_string(llvm::cantFail(symbols_.evaluate(symbol)));
+    });
+    return failure(op.getMessage() + " (" + sizes + ")");
+  }
   return llvm::SmallVector<TensorRef>();
 }
 
@@ -38,6 +45,43 @@ GraphEvaluator::Results GraphEvaluator::many(graph::IfOp op) {
   Results results = runBlock((condition->as<bool>() ? op.getThenRegion() : op.getElseRegion()).front());
   symbols_ = std::move(outside);
   return results;
+}
+
+namespace {
+/// A scan output so far: the slices of the iterations, one behind the other.
+struct Stack {
+  std::vector<char> bytes;
+  Dims slice; ///< the sizes of each
+};
+} // namespace
+
+/// `limit`: how many bytes there may be.
+static llvm::Error append(Stack &stack, const LazyTensor &slice, bool isFirst, int64_t limit) {
+  if (!isFirst && slice.dims != stack.slice)
+    return failure("a scan output's slices differ in size");
+  stack.slice = slice.dims;
+  int64_t bytes = elementCount(slice.dims) * byteSize(slice.dtype);
+  if (int64_t(stack.bytes.size()) + bytes > limit)
+    return failure("a scan output does not fit the memory limit of " + llvm::Twine(limit) + " bytes");
+  stack.bytes.insert(stack.bytes.end(), rowMajorData(slice), rowMajorData(slice) + bytes);
+  return llvm::Error::success();
+}
+
+/// The scan output `result` of `trips` iterations.
+static TensorRef wholeOf(Stack stack, Value result, int64_t trips, const Symbols &symbols) {
+  Dims dims{trips};
+  if (trips > 0)
+    dims.append(stack.slice);
+  else
+    // Sizes that only an iteration would have given are 0.
+    for (view::Expr size : llvm::ArrayRef(shapeOf(result)).drop_front()) {
+      llvm::Expected<int64_t> known = symbols.evaluate(size);
+      dims.push_back(known ? *known : (llvm::consumeError(known.takeError()), 0));
+    }
+  auto bytes = std::make_shared<std::vector<char>>(std::move(stack.bytes));
+  bytes->reserve(1);
+  return LazyTensor::held(dtypeOfTensor(result), std::shared_ptr<const char>(bytes, bytes->data()),
+                          Strided::rowMajor(dims));
 }
 
 GraphEvaluator::Results GraphEvaluator::many(graph::LoopOp op) {
@@ -65,8 +109,7 @@ GraphEvaluator::Results GraphEvaluator::many(graph::LoopOp op) {
 
   mlir::Block &body = op.getBody().front();
   size_t scans = op.getNumResults() - carried.size();
-  std::vector<std::vector<char>> stacks(scans);
-  std::vector<Dims> slices(scans);
+  std::vector<Stack> stacks(scans);
   const Symbols outside = symbols_;
   int64_t trip = 0;
   for (; trip < trips && condition; ++trip) {
@@ -82,34 +125,13 @@ GraphEvaluator::Results GraphEvaluator::many(graph::LoopOp op) {
       return yields;
     condition = *rowMajorData(*yields->front());
     carried.assign(yields->begin() + 1, yields->end() - scans);
-    for (size_t scan = 0; scan < scans; ++scan) {
-      const LazyTensor &slice = *(*yields)[1 + carried.size() + scan];
-      if (trip > 0 && slice.dims != slices[scan])
-        return failure("a scan output's slices differ in size");
-      slices[scan] = slice.dims;
-      int64_t bytes = elementCount(slice.dims) * byteSize(slice.dtype);
-      if (int64_t(stacks[scan].size()) + bytes > limit_)
-        return failure("a scan output does not fit the memory limit of " + llvm::Twine(limit_) + " bytes");
-      stacks[scan].insert(stacks[scan].end(), rowMajorData(slice), rowMajorData(slice) + bytes);
-    }
+    for (size_t scan = 0; scan < scans; ++scan)
+      if (llvm::Error error = append(stacks[scan], *(*yields)[1 + carried.size() + scan], trip == 0, limit_))
+        return std::move(error);
   }
   symbols_ = outside;
 
-  for (size_t scan = 0; scan < scans; ++scan) {
-    Value result = op->getResult(carried.size());
-    Dims dims{trip};
-    if (trip > 0)
-      dims.append(slices[scan]);
-    else
-      // Sizes that only an iteration would have given are 0.
-      for (view::Expr size : llvm::ArrayRef(shapeOf(result)).drop_front()) {
-        llvm::Expected<int64_t> known = symbols_.evaluate(size);
-        dims.push_back(known ? *known : (llvm::consumeError(known.takeError()), 0));
-      }
-    auto bytes = std::make_shared<std::vector<char>>(std::move(stacks[scan]));
-    bytes->reserve(1);
-    carried.push_back(LazyTensor::held(dtypeOfTensor(result), std::shared_ptr<const char>(bytes, bytes->data()),
-                                       Strided::rowMajor(dims)));
-  }
+  for (Stack &stack : stacks)
+    carried.push_back(wholeOf(std::move(stack), op->getResult(carried.size()), trip, symbols_));
   return carried;
 }

@@ -38,7 +38,7 @@ enum class Opcode : uint8_t {
 struct Instruction {
   Opcode op;
   bool isWide = false;   // Load, Store, Enter, Next: the index is i64, else i32; of matrices the pitch, too
-  uint8_t gateLanes = 0; // Load, Store: 0 (no gate), 1, or one a lane
+  uint8_t gateLanes = 0; // Load, Store: 0 (no gate), 1, or one per lane
   uint32_t lanes = 1;
   uint32_t bytes = 0; // of one lane; of all for Copy
   uint32_t memory = 0, target = 0, bit = 0;

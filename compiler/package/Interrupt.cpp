@@ -3,6 +3,7 @@
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Signals.h"
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -75,13 +76,25 @@ static void removeFolders() {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
-/// The signals that are waited for.
+static constexpr int kInterrupts[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
+
+/// Those of them that are waited for.
 static sigset_t awaited;
+static pthread_t waiting;
+
+/// What tells the waiting thread to end, once this process means it to. Of signals that are there together it gets this
+/// one first.
+static int leaveSignal() { return SIGRTMIN; }
+static std::atomic<bool> isLeft = false;
 
 static void *awaitInterrupt(void *) {
   int signal = 0;
-  if (sigwait(&awaited, &signal) != 0)
-    return nullptr;
+  sigset_t all = awaited;
+  sigaddset(&all, leaveSignal());
+  do
+    if (sigwait(&all, &signal) != 0 || (signal == leaveSignal() && isLeft))
+      return nullptr;
+  while (signal == leaveSignal()); // which somebody else sent
   work().mutex.lock();
   if (work().group)
     kill(-work().group, SIGKILL);
@@ -160,21 +173,33 @@ void kiln::package::endOnWantOfMemory() {
 
 void kiln::package::endOnInterrupts() {
   sigemptyset(&awaited);
-  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU}) {
+  for (int signal : kInterrupts) {
     struct sigaction action;
     if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN)
       sigaddset(&awaited, signal);
   }
-  pthread_sigmask(SIG_BLOCK, &awaited, nullptr);
-  pthread_t thread; // std::thread would end the process by an exception where there is none to be had
-  if (pthread_create(&thread, nullptr, awaitInterrupt, nullptr) != 0)
+  sigset_t blocked = awaited;
+  sigaddset(&blocked, leaveSignal());
+  pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
+  // std::thread would end the process by an exception where there is none to be had
+  if (pthread_create(&waiting, nullptr, awaitInterrupt, nullptr) != 0)
     endWithoutThread();
-  pthread_detach(thread);
   llvm::sys::AddSignalHandler(removeAtCrash, nullptr);
   for (int signal : {SIGQUIT, SIGXCPU}) // which LLVM takes for crashes, also where they were ignored
     if (!sigismember(&awaited, signal))
       std::signal(signal, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN); // the write fails, as on a full disk
+}
+
+void kiln::package::leaveInterruptsToSystem() {
+  // Where the thread has an interrupt already, it ends the process meanwhile.
+  isLeft = true;
+  pthread_kill(waiting, leaveSignal());
+  pthread_join(waiting, nullptr);
+  for (int signal : kInterrupts)
+    if (sigismember(&awaited, signal))
+      std::signal(signal, SIG_DFL); // LLVM has handlers of its own
+  pthread_sigmask(SIG_UNBLOCK, &awaited, nullptr);
 }
 
 Uninterrupted::Uninterrupted() : lock_(work().mutex) {}

@@ -21,6 +21,10 @@ namespace kiln::package {
 /// ignore stays ignored.
 void endOnInterrupts();
 
+/// Waits no longer: from now on such a signal ends the process as it ends any, unless the calling thread blocks it. To
+/// be called where no folder is left, by the thread that began, which the signals then go to.
+void leaveInterruptsToSystem();
+
 /// From now on want of memory, or of a thread that LLVM begins, ends the process with a line that says so, and takes
 /// the folders away: C++ and LLVM tell of it where nothing can be given back. LLVM's own beginnings put theirs in its
 /// place, so it is called before them and after.

@@ -8,6 +8,7 @@
 #include "llvm/ObjCopy/ObjCopy.h"
 #include "llvm/Object/ArchiveWriter.h"
 #include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -68,7 +69,8 @@ static llvm::Error addRuntime(const LinkOptions &options, bool isProgram, const 
     names = {"main", "cli", "npy"};
   for (const std::string &name : names)
     arguments.push_back(options.runtimeFolder + "/libkiln_" + name + ".a");
-  arguments.push_back(options.runtimeFolder + "/libkiln_device_" + options.device + ".a");
+  for (const std::string &device : options.devices)
+    arguments.push_back(options.runtimeFolder + "/libkiln_device_" + device + ".a");
   arguments.push_back(options.runtimeFolder + "/libkiln_runtime.a");
   return llvm::Error::success();
 }
@@ -87,7 +89,8 @@ static llvm::Error addOldGlibc(const LinkOptions &options, const StagedFile &fil
         return error;
     }
   }
-  llvm::Expected<Arguments> wrapping = oldGlibcArguments(files, /*loadsLibraries=*/options.device != "cpu");
+  bool loadsLibraries = llvm::any_of(options.devices, [](const std::string &device) { return device != "cpu"; });
+  llvm::Expected<Arguments> wrapping = oldGlibcArguments(files, loadsLibraries);
   if (!wrapping)
     return wrapping.takeError();
   llvm::append_range(arguments, *wrapping);
@@ -102,18 +105,55 @@ static Arguments hardened(const LinkOptions &options) {
   return arguments;
 }
 
+namespace {
+
+/// What makes a program one that lies anywhere, before and after all that is linked.
+struct ProgramForm {
+  Arguments before, after;
+};
+
+} // namespace
+
+/// The best form first; another is for where the compiler cannot make it.
+static llvm::SmallVector<ProgramForm, 2> programForms(const LinkOptions &options) {
+  if (!options.isStatic)
+    return {{{"-pie"}, {}}};
+  switch (options.staticPie) {
+  case StaticPie::Asked:
+    return {{{"-static-pie"}, {}}};
+  case StaticPie::AskedFirst:
+    return {{{"-static-pie"}, {}}, {{"-static"}, {}}};
+  case StaticPie::Spelled:
+    return {{{"-static", "-Wl,-pie,--no-dynamic-linker,-z,text", "-nostartfiles", "-l:rcrt1.o", "-l:crti.o",
+              "-l:crtbeginS.o"},
+             {"-l:crtendS.o", "-l:crtn.o"}},
+            {{"-static"}, {}}};
+  }
+  llvm_unreachable("every way is handled");
+}
+
 llvm::Error package::linkExecutable(llvm::ArrayRef<std::string> objects, const LinkOptions &options,
                                     const StagedFile &program) {
-  Arguments arguments = hardened(options);
-  arguments.push_back(!options.isStatic ? "-pie" : options.hasStaticPie ? "-static-pie" : "-static");
-  llvm::append_range(arguments, objects);
-  if (llvm::Error error = addRuntime(options, /*isProgram=*/true, program, arguments))
+  Arguments parts(objects.begin(), objects.end());
+  if (llvm::Error error = addRuntime(options, /*isProgram=*/true, program, parts))
     return error;
   if (!options.isStatic)
-    if (llvm::Error error = addOldGlibc(options, program, arguments))
+    if (llvm::Error error = addOldGlibc(options, program, parts))
       return error;
-  llvm::append_range(arguments, Arguments{"-pthread", "-lm"});
-  return spawnCompiler(options.compiler, arguments, {.file = program, .doWhat = "link", .remedy = remedyOf(options)});
+  llvm::Error failed = llvm::Error::success();
+  for (const ProgramForm &form : programForms(options)) {
+    Arguments arguments = hardened(options);
+    llvm::append_range(arguments, form.before);
+    llvm::append_range(arguments, parts);
+    llvm::append_range(arguments, Arguments{"-pthread", "-lm"});
+    llvm::append_range(arguments, form.after);
+    llvm::consumeError(std::move(failed));
+    failed =
+        spawnCompiler(options.compiler, arguments, {.file = program, .doWhat = "link", .remedy = remedyOf(options)});
+    if (!failed)
+      break;
+  }
+  return failed;
 }
 
 llvm::Error package::linkSharedLibrary(llvm::ArrayRef<std::string> objects, const LinkOptions &options,

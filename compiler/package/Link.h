@@ -26,14 +26,21 @@ struct Library {
   std::string linked; ///< a linker's arguments, between blanks
 };
 
+/// How a static program is made that lies anywhere in memory.
+enum class StaticPie {
+  Asked,      ///< by -static-pie
+  AskedFirst, ///< likewise; where the C library has no start file for it, the program lies where it was linked to
+  Spelled,    ///< to the linker, with the start files: compilers for musl may not know the option; else as before
+};
+
 struct LinkOptions {
   std::string compiler = "cc";         ///< a path, or a name that is looked for in PATH
   std::string runtimeFolder;           ///< where the runtime's libraries are
   bool compilesRuntime = false;        ///< they are for another system: the compiler makes the runtime of its sources
   std::vector<Library> libraries = {}; ///< what a runtime that is compiled so calls; another has it in it
-  std::string device = "cpu";          ///< whose library libkiln_device_NAME.a is linked
+  std::vector<std::string> devices = {"cpu"}; ///< whose libraries libkiln_device_NAME.a are linked
   bool isStatic = false;
-  bool hasStaticPie = true; ///< whether the compiler can make a static program that lies anywhere
+  StaticPie staticPie = StaticPie::Asked;
   bool strip = true;
   std::vector<std::string> exports = {}; ///< of a library: the functions that it has for others; all else is hidden
 };

@@ -6,8 +6,10 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
+#include <cstdlib>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <tuple>
 #include <unistd.h>
 
 using namespace kiln;
@@ -20,60 +22,84 @@ static llvm::Error cannotWrite(llvm::StringRef path, std::error_code cause) {
 
 static std::error_code lastError() { return std::error_code(errno, std::generic_category()); }
 
-StagedFile::StagedFile(llvm::StringRef output, llvm::StringRef folder) : output_(output), folder_(folder) {}
+/// Of the folder for temporary files, which is nobody's output.
+static llvm::Error cannotWriteTemporaries(std::error_code cause) {
+  llvm::SmallString<128> place;
+  llvm::sys::path::system_temp_directory(/*erasedOnReboot=*/true, place);
+  std::string shown = place.str().str();
+  // Where LLVM looks, in this order.
+  for (const char *name : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"})
+    if (getenv(name)) {
+      shown = (llvm::Twine(name) + "=" + place).str();
+      break;
+    }
+  return failure(shown + ": cannot be written: " + cause.message(),
+                 "set TMPDIR to a folder that can be written and has room");
+}
 
-static llvm::Expected<std::string> makeFolder(llvm::StringRef output, llvm::StringRef parent) {
+StagedFile::StagedFile(llvm::StringRef output, llvm::StringRef folder, bool isTemporary)
+    : output_(output), isTemporary_(isTemporary), folder_(folder) {}
+
+llvm::Error StagedFile::cannotWrite(std::error_code cause) const {
+  return isTemporary_ ? cannotWriteTemporaries(cause) : ::cannotWrite(output_, cause);
+}
+
+/// The error says why `parent` has no such folder.
+static llvm::ErrorOr<std::string> makeFolder(llvm::StringRef parent) {
   Uninterrupted section;
   if (const std::string *folder = section.makeFolder((parent + "/kiln-tmp-XXXXXX").str()))
     return *folder;
-  return cannotWrite(output, lastError());
+  return lastError();
 }
 
 llvm::Expected<std::unique_ptr<StagedFile>> StagedFile::beside(llvm::StringRef output) {
   if (fs::is_directory(output))
-    return cannotWrite(output, std::make_error_code(std::errc::is_a_directory));
+    return ::cannotWrite(output, std::make_error_code(std::errc::is_a_directory));
   llvm::SmallString<128> parent(llvm::sys::path::parent_path(output));
   if (std::error_code error = fs::make_absolute(parent))
-    return cannotWrite(output, error);
-  llvm::Expected<std::string> folder = makeFolder(output, parent);
+    return ::cannotWrite(output, error);
+  llvm::ErrorOr<std::string> folder = makeFolder(parent);
   if (!folder)
-    return folder.takeError();
-  return std::unique_ptr<StagedFile>(new StagedFile(output, *folder));
+    return ::cannotWrite(output, folder.getError());
+  return std::unique_ptr<StagedFile>(new StagedFile(output, *folder, /*isTemporary=*/false));
 }
 
 llvm::Expected<std::unique_ptr<StagedFile>> StagedFile::temporary(llvm::StringRef name) {
   llvm::SmallString<128> place;
   llvm::sys::path::system_temp_directory(/*erasedOnReboot=*/true, place);
-  llvm::Expected<std::string> folder = makeFolder(name, place);
+  llvm::ErrorOr<std::string> folder = makeFolder(place);
   if (!folder)
-    return folder.takeError();
-  return std::unique_ptr<StagedFile>(new StagedFile(name, *folder));
+    return cannotWriteTemporaries(folder.getError());
+  return std::unique_ptr<StagedFile>(new StagedFile(name, *folder, /*isTemporary=*/true));
 }
 
 StagedFile::~StagedFile() { Uninterrupted().removeFolder(folder_); }
 
-static llvm::Error writeTo(llvm::raw_fd_ostream &out, llvm::StringRef path, Writer write) {
+/// What `write` gives; `failed` is why the stream could not take it.
+static llvm::Error writeTo(llvm::raw_fd_ostream &out, Writer write, std::error_code &failed) {
   llvm::Error result = write(out);
   out.flush();
-  std::error_code error = out.error();
+  failed = out.error();
   out.clear_error();
-  if (result)
-    return result;
-  return error ? cannotWrite(path, error) : llvm::Error::success();
+  return result;
+}
+
+static llvm::Error writeTo(llvm::raw_fd_ostream &out, llvm::StringRef path, Writer write) {
+  std::error_code failed;
+  llvm::Error result = writeTo(out, write, failed);
+  return result || !failed ? std::move(result) : cannotWrite(path, failed);
 }
 
 llvm::Error StagedFile::fillPart(llvm::StringRef name, Writer write) const {
   std::error_code error;
   llvm::raw_fd_ostream out(part(name), error, fs::CD_CreateNew);
   if (error)
-    return cannotWrite(output_, error);
-  llvm::Error written = writeTo(out, output_, write);
+    return cannotWrite(error);
+  llvm::Error written = writeTo(out, write, error);
   out.close(); // which may be when the disk says that it is full, and LLVM's destructor would end the process
-  error = out.error();
+  error = error ? error : out.error();
   out.clear_error();
-  if (written)
-    return written;
-  return error ? cannotWrite(output_, error) : llvm::Error::success();
+  return written || !error ? std::move(written) : cannotWrite(error);
 }
 
 llvm::Expected<StagedFile *> Outputs::add(llvm::StringRef path) {
@@ -161,6 +187,7 @@ static llvm::Error place(llvm::MutableArrayRef<Placement> placements) {
 
 llvm::Error Outputs::commit() {
   std::vector<Placement> placements;
+  placements.reserve(files_.size());
   for (const std::unique_ptr<StagedFile> &file : files_)
     placements.emplace_back(*file);
   for (const Placement &placement : placements)
@@ -169,14 +196,7 @@ llvm::Error Outputs::commit() {
   if (llvm::Error error = place(placements))
     return error;
   for (const Placement &placement : placements)
-    keepOnDisk(placement.parent);
+    std::ignore = keepOnDisk(placement.parent);
   files_.clear();
   return llvm::Error::success();
-}
-
-llvm::Error package::writeFile(llvm::StringRef path, Writer write) {
-  Outputs outputs;
-  if (llvm::Error error = outputs.write(path, write))
-    return error;
-  return outputs.commit();
 }

@@ -27,7 +27,8 @@ class StagedFile {
 public:
   /// Beside the file `output`. A folder that cannot be written is an error which names `output`.
   static llvm::Expected<std::unique_ptr<StagedFile>> beside(llvm::StringRef output);
-  /// In the system's folder for temporary files: for what is used and never moved. `name` is what errors call it.
+  /// In the folder for temporary files, which TMPDIR names: for what is used and never moved. `name` is what errors
+  /// call it; where the folder cannot be written, they name that.
   static llvm::Expected<std::unique_ptr<StagedFile>> temporary(llvm::StringRef name);
   StagedFile(const StagedFile &) = delete;
   StagedFile &operator=(const StagedFile &) = delete;
@@ -44,9 +45,14 @@ public:
   llvm::Error fill(Writer write) const { return fillPart("output", write); }
   llvm::Error fillPart(llvm::StringRef name, Writer write) const;
 
+  /// Where it lies cannot be written, by the file's folder or by who is to make a part of it.
+  llvm::Error cannotWrite(std::error_code cause) const;
+  bool isTemporary() const { return isTemporary_; }
+
 private:
-  StagedFile(llvm::StringRef output, llvm::StringRef folder);
+  StagedFile(llvm::StringRef output, llvm::StringRef folder, bool isTemporary);
   std::string output_;
+  bool isTemporary_;
   llvm::SmallString<128> folder_;
 };
 
@@ -65,8 +71,5 @@ public:
 private:
   std::vector<std::unique_ptr<StagedFile>> files_;
 };
-
-/// Writes one output.
-llvm::Error writeFile(llvm::StringRef path, Writer write);
 
 } // namespace kiln::package

@@ -1,3 +1,6 @@
+// A compiler or linker that kiln runs writes into a folder of its own, is the leader of a process group, so that a
+// signal to kiln ends it with all that it has started, and begins with the signals as a shell has them. What it
+// complains of goes to memory, and one line of that into kiln's.
 #include "package/Spawn.h"
 
 #include "package/Interrupt.h"
@@ -20,7 +23,8 @@
 using namespace kiln;
 using namespace kiln::package;
 
-/// What a compiler or linker complained of first. That the linker failed says nothing beside why it did.
+/// What a compiler or linker complained of first; "" where it said nothing. That the linker failed says nothing beside
+/// why it did.
 static std::string firstComplaint(llvm::StringRef output) {
   llvm::SmallVector<llvm::StringRef> lines;
   output.split(lines, '\n', -1, /*KeepEmpty=*/false);
@@ -28,19 +32,44 @@ static std::string firstComplaint(llvm::StringRef output) {
     if (!line.starts_with("collect2:") && (line.contains("error") || line.contains("undefined") ||
                                            line.contains("failed") || line.contains("No space left")))
       return line.trim().str();
-  return lines.empty() ? "it gave no reason" : lines.front().trim().str();
+  return lines.empty() ? "" : lines.front().trim().str();
 }
 
 namespace {
 
+/// What a program that runs beside this one writes, as it writes it. Not begun, it is not a pipe.
+class Pipe {
+public:
+  ~Pipe() {
+    closeWriting();
+    if (ends_[0] >= 0)
+      close(ends_[0]);
+  }
+  bool begin() { return pipe2(ends_, O_CLOEXEC) == 0; }
+  int writing() const { return ends_[1]; }
+  /// All until nobody has the writing end any more.
+  void readInto(llvm::SmallVectorImpl<char> &text) {
+    closeWriting();
+    llvm::consumeError(llvm::sys::fs::readNativeFileToEOF(ends_[0], text)); // what is cut short, its status tells
+  }
+
+private:
+  void closeWriting() {
+    if (ends_[1] >= 0)
+      close(ends_[1]);
+    ends_[1] = -1;
+  }
+  int ends_[2] = {-1, -1};
+};
+
 /// The attributes and file actions of a posix_spawn.
 class Start {
 public:
-  Start(const Job &job, int complaints) {
+  Start(const Job &job, int output, int complaints) {
     check(posix_spawn_file_actions_init(&actions_));
     check(posix_spawnattr_init(&attributes_));
     check(posix_spawn_file_actions_addchdir_np(&actions_, job.file.folder().str().c_str()));
-    check(posix_spawn_file_actions_adddup2(&actions_, complaints, 1));
+    check(posix_spawn_file_actions_adddup2(&actions_, output, 1));
     check(posix_spawn_file_actions_adddup2(&actions_, complaints, 2));
     check(posix_spawn_file_actions_addopen(&actions_, 0, job.input.empty() ? "/dev/null" : job.input.str().c_str(),
                                            O_RDONLY, 0));
@@ -89,17 +118,22 @@ static int runAndWait(const std::string &program, llvm::ArrayRef<std::string> ar
   for (char **variable = environ; *variable; ++variable)
     if (!llvm::StringRef(*variable).starts_with("TMPDIR="))
       environment.push_back(*variable);
+  Pipe output;
+  if (job.output && !output.begin())
+    return -1;
   pid_t process = 0;
   {
     Uninterrupted section;
-    int error =
-        Start(job, complaints).run(process, program.c_str(), pointers(command).data(), pointers(environment).data());
+    int error = Start(job, job.output ? output.writing() : complaints, complaints)
+                    .run(process, program.c_str(), pointers(command).data(), pointers(environment).data());
     if (error) {
       errno = error;
       return -1;
     }
     section.killAtInterrupt(process);
   }
+  if (job.output)
+    output.readInto(*job.output);
   int status = 0;
   while (waitpid(process, &status, 0) < 0 && errno == EINTR)
     ;
@@ -131,7 +165,14 @@ llvm::Error package::spawn(const std::string &program, llvm::ArrayRef<std::strin
   if (WIFSIGNALED(status))
     return cannot(job, program + " was ended by signal " + llvm::Twine(WTERMSIG(status)));
   auto text = llvm::MemoryBuffer::getOpenFile(complaints, "complaints", /*FileSize=*/-1);
-  return cannot(job, text ? firstComplaint((*text)->getBuffer()) : "it gave no reason", job.remedy);
+  std::string complaint = text ? firstComplaint((*text)->getBuffer()) : "";
+  if (complaint.empty())
+    return cannot(job, program + " ended with status " + llvm::Twine(WEXITSTATUS(status)) + " and gave no reason",
+                  job.remedy.empty() ? "see what it is and whether it works by itself" : job.remedy);
+  std::error_code full = std::make_error_code(std::errc::no_space_on_device);
+  if (job.file.isTemporary() && llvm::StringRef(complaint).contains(full.message()))
+    return job.file.cannotWrite(full);
+  return cannot(job, complaint, job.remedy);
 }
 
 llvm::Error package::spawnCompiler(const std::string &compiler, llvm::ArrayRef<std::string> arguments, const Job &job) {

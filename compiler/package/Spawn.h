@@ -1,9 +1,17 @@
 //===- Spawn.h - Run another program ------------------------------------------------------===//
+//
+// A C compiler compiles and links, Graphviz draws. Either may hang, fail or say a page of text, on a disk that is full
+// or in a folder with an odd name, while somebody presses Ctrl-C. So they work in the folder of the file that is made,
+// where all names are plain, in a process group that an interrupt kills. What they say is held in memory, and of that
+// the user sees the one line that tells why.
+//
+//===--------------------------------------------------------------------------------------===//
 #pragma once
 
 #include "package/OutputFile.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
@@ -17,6 +25,7 @@ struct Job {
   llvm::StringRef doWhat;     ///< "link"
   llvm::StringRef input = {}; ///< the part that it reads as standard input; "": nothing
   std::string remedy = {};    ///< where the program complains
+  llvm::SmallVectorImpl<char> *output = nullptr; ///< what gets its standard output; null: that is complaints, too
 };
 
 /// Runs `program`, a path or a name that is looked for in PATH, in a process group that an interrupt of this one kills,

@@ -9,12 +9,12 @@
 using namespace kiln;
 using namespace kiln::render;
 
-static bool isAligned(mlir::Value slice) {
+static bool isAligned(mlir::Value slice, int64_t multiple) {
   mlir::Operation *op = slice.getDefiningOp();
   if (auto part = llvm::dyn_cast_or_null<host::OffsetOp>(op)) {
     llvm::APInt bytes;
-    return mlir::matchPattern(part.getBytes(), mlir::m_ConstantInt(&bytes)) &&
-           bytes.getSExtValue() % kBufferAlignment == 0 && isAligned(part.getSlice());
+    return mlir::matchPattern(part.getBytes(), mlir::m_ConstantInt(&bytes)) && bytes.getSExtValue() % multiple == 0 &&
+           isAligned(part.getSlice(), multiple);
   }
   return llvm::isa_and_nonnull<host::InputOp, host::WeightOp, host::OutputOp, host::PlanOp, host::ArenaOp,
                                host::AllocOp, host::ScratchOp>(op);
@@ -43,7 +43,7 @@ static unsigned zeroBits(mlir::Value index) {
 
 int64_t render::divisorOf(mlir::Value index) { return int64_t(1) << zeroBits(index); }
 
-llvm::SmallBitVector render::alignedBuffers(uop::FuncOp kernel) {
+llvm::SmallBitVector render::alignedBuffers(uop::FuncOp kernel, int64_t bytes) {
   unsigned count = llvm::count_if(kernel.getArgumentTypes(), llvm::IsaPred<uop::PtrType>);
   llvm::SmallBitVector aligned(count, true);
   bool isLaunched = false;
@@ -54,7 +54,7 @@ llvm::SmallBitVector render::alignedBuffers(uop::FuncOp kernel) {
           return;
         isLaunched = true;
         for (auto [index, buffer] : llvm::enumerate(launch.getBuffers()))
-          if (!isAligned(buffer))
+          if (!isAligned(buffer, bytes))
             aligned.reset(index);
       });
   return isLaunched ? aligned : llvm::SmallBitVector(count);

@@ -7,8 +7,10 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace kiln;
 using namespace kiln::render;
@@ -16,23 +18,10 @@ using view::Expr;
 
 namespace {
 
-/// Identifiers for names in one scope: what C and C++ reserve, or another name has taken, gets a number.
-class Scope {
-public:
-  explicit Scope(llvm::ArrayRef<llvm::StringRef> taken) {
-    for (llvm::StringRef word : taken)
-      taken_.insert(word);
-  }
-  std::string add(llvm::StringRef name);
-
-private:
-  llvm::StringSet<> taken_;
-};
-
 class HeaderWriter {
 public:
   HeaderWriter(const ModelTables &tables, llvm::StringRef name);
-  std::string write(llvm::StringRef types);
+  std::string write(llvm::StringRef types, llvm::StringRef model);
 
 private:
   void writeEntryPoints();
@@ -42,6 +31,9 @@ private:
   void writeInputs();
   void writeRun();
   void writeRunInto();
+  void writeStructs();
+  void writeRunStructs(bool isInto);
+  bool hasRoom(size_t input) const;
   std::string dimInC(Expr size);
 
   const ModelTables &tables_;
@@ -52,34 +44,6 @@ private:
 };
 
 } // namespace
-
-static constexpr llvm::StringRef kReserved[] = {
-    // of C11 and C++20, and what the header's function itself names
-    "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char",
-    "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return", "co_yield", "compl", "concept", "const",
-    "const_cast", "consteval", "constexpr", "constinit", "continue", "decltype", "default", "delete", "do", "double",
-    "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if",
-    "inline", "int", "int16_t", "int32_t", "int64_t", "int8_t", "long", "mutable", "namespace", "new", "noexcept",
-    "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public", "register",
-    "reinterpret_cast", "requires", "restrict", "return", "short", "signed", "sizeof", "static", "static_assert",
-    "static_cast", "struct", "switch", "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid",
-    "typename", "uint16_t", "uint32_t", "uint64_t", "uint8_t", "union", "unsigned", "using", "virtual", "void",
-    "volatile", "wchar_t", "while", "xor", "xor_eq",
-    // what a C library or a compiler in GNU mode may define as a macro
-    "NULL", "EOF", "I", "assert", "complex", "errno", "i386", "linux", "major", "max", "min", "minor", "noreturn",
-    "offsetof", "stderr", "stdin", "stdout", "unix", "vector", "pixel", "arm", "mips", "sparc", "context",
-    "kiln_status", "kiln_tensor", "kiln_context", "kiln_inputs", "kiln_outputs", "kiln_none", "kiln_result", "axis",
-    "INT64_MAX"};
-
-std::string Scope::add(llvm::StringRef name) {
-  std::string base = identifier(name);
-  if (base.empty() || llvm::isDigit(base.front()))
-    base = "_" + base;
-  std::string made = base;
-  for (unsigned number = 2; !taken_.insert(made).second; ++number)
-    made = base + "_" + std::to_string(number);
-  return made;
-}
 
 static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> kFirstLine = {"/* The model ",
                                                                                    ", made by kiln. */"};
@@ -137,23 +101,34 @@ static std::string describe(const AliasEntry &alias, llvm::StringRef output) {
 
 static std::string inComment(llvm::StringRef text) {
   std::string result;
-  for (char c : text)
-    result += llvm::isPrint(c) && !(c == '/' && !result.empty() && result.back() == '*') ? c : '?';
+  for (char c : text) {
+    char last = result.empty() ? ' ' : result.back();
+    bool isMark = (c == '/' && last == '*') || (c == '*' && last == '/');
+    result += llvm::isPrint(c) && !isMark ? c : '?';
+  }
   return result;
 }
 
 HeaderWriter::HeaderWriter(const ModelTables &tables, llvm::StringRef name) : tables_(tables), name_(name) {
   prefix_ = headerName(name);
-  Scope parameters(kReserved);
+  HeaderNames parameters;
+  for (const std::string &function : entryPointNames(prefix_))
+    parameters.take(function);
+  for (llvm::StringRef own : {"_run", "_run_into", "_run_structs", "_run_structs_into", "_inputs", "_outputs"})
+    parameters.take(prefix_ + own.str());
+  parameters.take(modelSymbol(prefix_));
   for (const SymbolEntry &entry : tables.symbols)
     symbols_.push_back(parameters.add(entry.name));
-  for (const PortEntry &entry : tables.inputs)
-    inputs_.push_back(parameters.add(entry.name));
-  for (const PortEntry &entry : tables.outputs) {
-    outputs_.push_back(parameters.add(entry.name));
-    parameters.add(outputs_.back() + "_dims");
-    parameters.add(outputs_.back() + "_room");
-  }
+  for (auto [index, entry] : llvm::enumerate(tables.inputs))
+    inputs_.push_back(hasRoom(index) ? parameters.add(entry.name, {"_room"}) : parameters.add(entry.name));
+  for (const PortEntry &entry : tables.outputs)
+    outputs_.push_back(parameters.add(entry.name, {"_dims", "_room"}));
+}
+
+/// Whether an output grows in this input's memory.
+bool HeaderWriter::hasRoom(size_t input) const {
+  const AliasEntry *alias = tables_.aliasOfInput(input);
+  return alias && alias->axis >= 0;
 }
 
 /// An expression over the symbols, none of them negative.
@@ -208,9 +183,9 @@ void HeaderWriter::writeEntryPoints() {
 }
 
 /// How many elements there are where a shape is fixed, so that the caller's memory may be an array; with the room that
-/// an alias has.
+/// an alias has. Model a's tensor b_c and model a_b's tensor c have one macro: where they differ, nobody has it.
 void HeaderWriter::writeCounts() {
-  Scope macros({});
+  llvm::StringSet<> macros;
   for (auto [ports, names] : {std::pair(&tables_.inputs, &inputs_), std::pair(&tables_.outputs, &outputs_)})
     for (auto [index, port, name] : llvm::enumerate(*ports, *names)) {
       bool isInput = ports == &tables_.inputs;
@@ -223,9 +198,13 @@ void HeaderWriter::writeCounts() {
         int64_t size = alias && alias->axis == int64_t(axis) ? alias->capacity : dim.size;
         wraps |= size < 0 || llvm::MulOverflow(count, size, count);
       }
-      std::string macro = macros.add(llvm::StringRef(prefix_ + "_" + name).upper() + "_ELEMENTS");
+      const std::string base = llvm::StringRef(prefix_ + "_" + name).upper() + "_ELEMENTS";
+      std::string macro = base;
+      for (unsigned number = 2; !macros.insert(macro).second; ++number)
+        macro = base + "_" + std::to_string(number);
       if (!wraps)
-        out_ << "#define " << macro << ' ' << count << '\n';
+        out_ << "#ifndef " << macro << "\n#define " << macro << ' ' << count << "\n#elif " << macro << " != " << count
+             << "\n#undef " << macro << "\n#define " << macro << ' ' << macro << "_is_of_two_models\n#endif\n";
     }
   out_ << '\n';
 }
@@ -256,9 +235,8 @@ void HeaderWriter::writeParameters(llvm::StringRef outputType, llvm::StringRef a
   for (const std::string &name : symbols_)
     out_ << ", int64_t " << name;
   for (auto [index, port, name] : llvm::enumerate(tables_.inputs, inputs_)) {
-    const AliasEntry *alias = tables_.aliasOfInput(index);
-    out_ << ", " << (alias ? "" : "const ") << typeInC(port.element) << " *" << name;
-    if (alias && alias->axis >= 0)
+    out_ << ", " << (tables_.aliasOfInput(index) ? "" : "const ") << typeInC(port.element) << " *" << name;
+    if (hasRoom(index))
       out_ << ", int64_t " << name << "_room";
   }
   for (auto [index, port, name] : llvm::enumerate(tables_.outputs, outputs_))
@@ -290,7 +268,7 @@ void HeaderWriter::writeInputs() {
     out_ << slot << "rank = " << port.dims.size() << ";\n";
     for (auto [axis, dim] : llvm::enumerate(port.dims))
       out_ << slot << "dims[" << axis << "] = " << stripParens(dimInC(dim.value)) << ";\n";
-    if (const AliasEntry *alias = tables_.aliasOfInput(index); alias && alias->axis >= 0)
+    if (hasRoom(index))
       out_ << slot << "capacity = " << bytesOf(inputs_[index], port) << ";\n";
   }
 }
@@ -350,27 +328,105 @@ void HeaderWriter::writeRunInto() {
   out_ << "  return kiln_result;\n}\n";
 }
 
-std::string HeaderWriter::write(llvm::StringRef types) {
-  std::string guard = llvm::StringRef(prefix_).upper() + "_H";
-  out_ << kFirstLine.first << inComment(name_) << kFirstLine.second << "\n#ifndef " << guard << "\n#define " << guard
-       << "\n\n"
-       << types << "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+/// Whether some of its sizes are known only after a run.
+static bool isOpen(const PortEntry &port) {
+  return llvm::any_of(port.dims, [](const DimEntry &dim) { return dim.size < 0; });
+}
+
+void HeaderWriter::writeStructs() {
+  auto begin = [&](llvm::StringRef name) {
+    out_ << "typedef struct " << prefix_ << name << " {\n";
+    return out_.tell();
+  };
+  auto end = [&](llvm::StringRef name, uint64_t empty) {
+    if (out_.tell() == empty) // which C does not allow
+      out_ << "  void *kiln_nothing;\n";
+    out_ << "} " << prefix_ << name << ";\n\n";
+  };
+  out_ << "/* What " << prefix_
+       << "_run takes, by name: its parameters. What is left out is 0, of an input its default. "
+       << "*/\n";
+  uint64_t empty = begin("_inputs");
+  for (const std::string &name : symbols_)
+    out_ << "  int64_t " << name << ";\n";
+  for (auto [index, port, name] : llvm::enumerate(tables_.inputs, inputs_)) {
+    out_ << "  " << (tables_.aliasOfInput(index) ? "" : "const ") << typeInC(port.element) << " *" << name << ";\n";
+    if (hasRoom(index))
+      out_ << "  int64_t " << name << "_room;\n";
+  }
+  end("_inputs", empty);
+  out_ << "/* What it gives. The room, in elements, is what " << prefix_ << "_run_structs_into is told. */\n";
+  empty = begin("_outputs");
+  for (auto [index, port, name] : llvm::enumerate(tables_.outputs, outputs_)) {
+    if (tables_.aliasOfOutput(index))
+      continue;
+    out_ << "  " << typeInC(port.element) << " *" << name << ";\n  int64_t " << name << "_room;\n";
+    if (isOpen(port))
+      out_ << "  int64_t " << name << "_dims[" << port.dims.size() << "];\n";
+  }
+  end("_outputs", empty);
+}
+
+void HeaderWriter::writeRunStructs(bool isInto) {
+  llvm::StringRef into = isInto ? "_into" : "";
+  out_ << (isInto ? "/* The same with results in the caller's memory, where `outputs` says. */\n"
+                  : "/* Runs the model. `outputs` is told where results lie in memory of the context, and their sizes. "
+                    "*/\n")
+       << "static inline kiln_status " << prefix_ << "_run_structs" << into << "(kiln_context *context, const "
+       << prefix_ << "_inputs *inputs, " << prefix_ << "_outputs *outputs) {\n";
+  std::string arguments, results;
+  llvm::raw_string_ostream passed(arguments), found(results);
+  for (const std::string &name : symbols_)
+    passed << ", inputs->" << name;
+  for (auto [index, name] : llvm::enumerate(inputs_)) {
+    passed << ", inputs->" << name;
+    if (hasRoom(index))
+      passed << ", inputs->" << name << "_room";
+  }
+  for (auto [index, port, name] : llvm::enumerate(tables_.outputs, outputs_)) {
+    if (tables_.aliasOfOutput(index))
+      continue;
+    if (isInto) {
+      passed << ", outputs->" << name << ", outputs->" << name << "_room";
+    } else {
+      passed << ", &kiln_output" << index;
+      out_ << "  const " << typeInC(port.element) << " *kiln_output" << index << ";\n";
+      found << "  outputs->" << name << " = (" << typeInC(port.element) << " *)kiln_output" << index << ";\n";
+    }
+    passed << (isOpen(port) ? ", outputs->" + name + "_dims" : ", NULL");
+  }
+  if (symbols_.empty() && inputs_.empty())
+    out_ << "  (void)inputs;\n";
+  if (tables_.aliases.size() == outputs_.size())
+    out_ << "  (void)outputs;\n";
+  out_ << "  kiln_status kiln_result = " << prefix_ << "_run" << into << "(context" << arguments << ");\n"
+       << results << "  return kiln_result;\n}\n";
+}
+
+std::string HeaderWriter::write(llvm::StringRef types, llvm::StringRef model) {
   writeEntryPoints();
   writeCounts();
   writeRun();
   writeRunInto();
-  out_ << "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
-  return text_;
+  out_ << '\n';
+  writeStructs();
+  writeRunStructs(/*isInto=*/false);
+  out_ << '\n';
+  writeRunStructs(/*isInto=*/true);
+
+  // Case matters in a function's name, so it does here. The number tells two models whose names begin alike apart.
+  std::string guard = "KILN_HEADER_OF_" + prefix_, whole;
+  auto number = llvm::format_hex(uint32_t(llvm::xxh3_64bits(text_ + model.str())), 10);
+  llvm::raw_string_ostream(whole) << kFirstLine.first << inComment(name_) << kFirstLine.second << "\n#ifndef " << guard
+                                  << "\n#define " << guard << ' ' << number << "\n\n"
+                                  << types << "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
+                                  << text_ << "\n#ifdef __cplusplus\n}\n#endif\n#elif " << guard << " != " << number
+                                  << "\n#error \"names in the header of another model begin with " << prefix_
+                                  << "_ too; compile one of the two with another --name\"\n#endif\n";
+  return whole;
 }
 
-std::string render::modelHeader(const ModelTables &tables, llvm::StringRef name, llvm::StringRef types) {
-  return HeaderWriter(tables, name).write(types);
-}
-
-std::string render::headerName(llvm::StringRef text) {
-  std::string name = identifier(text);
-  if (name.empty() || llvm::isDigit(name.front()))
-    name.insert(0, "_");
-  // kiln_model and kiln_run are the runtime's.
-  return name == "kiln" ? "kiln_2" : name;
+std::string render::modelHeader(const ModelTables &tables, llvm::StringRef name, llvm::StringRef types,
+                                llvm::StringRef model) {
+  return HeaderWriter(tables, name).write(types, model);
 }

@@ -8,6 +8,7 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace kiln;
@@ -34,7 +35,8 @@ private:
   std::string aliases(llvm::ArrayRef<AliasEntry> entries);
   std::string words(llvm::StringRef bytes);
   llvm::Expected<std::string> weightData(const ModelTables &tables);
-  std::string code();
+  std::string code(llvm::StringRef name, llvm::StringRef content);
+  std::string places();
   void entryPoints();
 
   const CHostOptions &options_;
@@ -77,8 +79,9 @@ std::string TableWriter::ports(llvm::StringRef name, llvm::ArrayRef<PortEntry> e
     std::string dimsName = array("kiln_dim", prefix + "_dims", dims, ", ");
     std::string value = port.value ? elements(prefix + "_value", port.value) : "NULL";
     std::string held = ports(prefix + "_holds", port.holds);
-    rows.push_back(llvm::formatv("{{{0}, {1}, {2}, {3}, {4}, {5}}", stringLiteral(port.name), runtimeName(port.element),
-                                 port.hasRank ? int64_t(port.dims.size()) : -1, dimsName, value, held));
+    rows.push_back(llvm::formatv("{{{0}, {1}, {2}, {3}, {4}, {5}, {6}}", stringLiteral(port.name),
+                                 runtimeName(port.element), port.hasRank ? int64_t(port.dims.size()) : -1, dimsName,
+                                 value, held, port.device));
   }
   return array("kiln_port", name, rows);
 }
@@ -104,20 +107,20 @@ std::string TableWriter::weights(llvm::ArrayRef<WeightEntry> entries) {
   for (auto [index, entry] : llvm::enumerate(entries)) {
     auto dims = llvm::map_to_vector(entry.dims, [](int64_t size) { return std::to_string(size); });
     std::string dimsName = array("int64_t", "weight" + std::to_string(index) + "_dims", dims, ", ");
-    rows.push_back(llvm::formatv("{{{0}, {1}, {2}, {3}, {4}, {5}}", stringLiteral(entry.name), runtimeName(entry.dtype),
-                                 entry.dims.size(), dimsName, entry.offset, entry.bytes));
+    rows.push_back(llvm::formatv("{{{0}, {1}, {2}, {3}, {4}, {5}, {6}}", stringLiteral(entry.name),
+                                 runtimeName(entry.dtype), entry.dims.size(), dimsName, entry.offset, entry.bytes,
+                                 entry.device));
   }
   return array("kiln_weight", "weights", rows);
 }
 
 /// The kernels, declared static first, and for each a function of the form that kiln_kernel.entry has.
 std::string TableWriter::kernels(llvm::ArrayRef<KernelEntry> entries) {
-  bool onHost = options_.device == "c";
   llvm::SmallVector<std::string> rows;
   for (const KernelEntry &entry : entries) {
     uop::FuncOp function = entry.function;
     std::string name = identifier(function.getSymName()), trampoline = "NULL";
-    if (onHost) {
+    if (options_.places[entry.device].device == "c") {
       LinearProgram program = linearize(function);
       llvm::SmallVector<std::string> arguments;
       for (int32_t index = 0; index < entry.buffers; ++index)
@@ -135,9 +138,9 @@ std::string TableWriter::kernels(llvm::ArrayRef<KernelEntry> entries) {
                (entry.buffers ? "" : "  (void)buffers;\n") + (entry.sizes ? "" : "  (void)sizes;\n") +
                (takesChunk ? "" : "  (void)chunk;\n") + "  " + name + "(" + llvm::join(arguments, ", ") + ");\n}\n\n";
     }
-    rows.push_back(llvm::formatv("{{{0}, {1}, {2}, {3}, {{{4}, {5}, {6}}, {7}}", stringLiteral(function.getSymName()),
-                                 entry.buffers, entry.sizes, trampoline, entry.local[0], entry.local[1], entry.local[2],
-                                 entry.scratch));
+    rows.push_back(llvm::formatv("{{{0}, {1}, {2}, {3}, {{{4}, {5}, {6}}, {7}, {8}}",
+                                 stringLiteral(function.getSymName()), entry.buffers, entry.sizes, trampoline,
+                                 entry.local[0], entry.local[1], entry.local[2], entry.scratch, entry.device));
   }
   return array("kiln_kernel", "kernels", rows);
 }
@@ -177,17 +180,29 @@ llvm::Expected<std::string> TableWriter::weightData(const ModelTables &tables) {
   return array("_Alignas(KILN_ALIGNMENT) unsigned char", "weight_data", numbers, ", ");
 }
 
-std::string TableWriter::code() {
-  if (options_.code.empty())
+std::string TableWriter::code(llvm::StringRef name, llvm::StringRef content) {
+  if (content.empty())
     return "NULL";
-  text_ += "static const char code[] =";
-  for (llvm::StringRef rest = options_.code; !rest.empty();) {
+  text_ += ("static const char " + name + "[] =").str();
+  for (llvm::StringRef rest = content; !rest.empty();) {
     size_t end = std::min(rest.find('\n'), rest.size() - 1) + 1;
     text_ += "\n  " + stringLiteral(rest.take_front(end));
     rest = rest.drop_front(end);
   }
   text_ += ";\n";
-  return "code";
+  return name.str();
+}
+
+std::string TableWriter::places() {
+  llvm::SmallVector<std::string> rows;
+  llvm::StringSet<> declared;
+  for (auto [index, place] : llvm::enumerate(options_.places)) {
+    if (declared.insert(place.device).second)
+      text_ += "extern const kiln_device kiln_device_" + place.device + ";\n";
+    rows.push_back("{&kiln_device_" + place.device + ", " + code("code" + std::to_string(index), place.code) + ", " +
+                   std::to_string(place.code.size()) + "}");
+  }
+  return array("kiln_place", "devices", rows);
 }
 
 void TableWriter::entryPoints() {
@@ -203,7 +218,7 @@ llvm::Expected<std::string> TableWriter::run(const ModelTables &tables) {
   std::string kernelTable = kernels(tables.kernels);
   text_ += renderRunFunction(tables, functions_) + "\n";
   std::string inputs = ports("inputs", tables.inputs), outputs = ports("outputs", tables.outputs);
-  std::string symbolTable = symbols(tables.symbols), weightTable = weights(tables.weights), codeName = code();
+  std::string symbolTable = symbols(tables.symbols), weightTable = weights(tables.weights), deviceTable = places();
   std::string aliasTable = aliases(tables.aliases);
   llvm::Expected<std::string> data = weightData(tables);
   if (!data)
@@ -211,24 +226,22 @@ llvm::Expected<std::string> TableWriter::run(const ModelTables &tables) {
   auto field = [&](llvm::StringRef name, const llvm::Twine &value) {
     text_ += ("  ." + name + " = " + value + ",\n").str();
   };
-  text_ += "\nextern const kiln_device kiln_device_" + options_.device + ";\nextern const kiln_model " +
-           options_.symbol + ";\nconst kiln_model " + options_.symbol + " = {\n";
+  text_ += "\nextern const kiln_model " + options_.symbol + ";\nconst kiln_model " + options_.symbol + " = {\n";
   field("abi", "KILN_ABI_VERSION");
   field("name", stringLiteral(options_.name));
-  field("device", "&kiln_device_" + options_.device);
+  field("devices", deviceTable);
   field("features", "\"\"");
   field("inputs", inputs);
   field("outputs", outputs);
   field("symbols", symbolTable);
   field("weights", weightTable);
   field("kernels", kernelTable);
+  field("device_count", llvm::Twine(options_.places.size()));
   field("input_count", llvm::Twine(tables.inputs.size()));
   field("output_count", llvm::Twine(tables.outputs.size()));
   field("symbol_count", llvm::Twine(tables.symbols.size()));
   field("weight_count", llvm::Twine(tables.weights.size()));
   field("kernel_count", llvm::Twine(tables.kernels.size()));
-  field("code", codeName);
-  field("code_bytes", llvm::Twine(options_.code.size()));
   field("weight_data", *data);
   field("weight_bytes", llvm::Twine(tables.weightBytes));
   field("run", "run");
@@ -244,13 +257,14 @@ llvm::Expected<std::string> TableWriter::run(const ModelTables &tables) {
   // A comment cannot be left from within: so asterisks of the model's name are replaced.
   std::string name = options_.name;
   llvm::replace(name, '*', '_');
-  std::string libraries;
+  std::string libraries,
+      deviceNames = llvm::join(llvm::map_range(options_.places, [](const Place &place) { return place.device; }), ", ");
   if (options_.isSelfContained)
     for (const LibraryEntry &library : tables.libraries)
       libraries += ("\n * It calls " + library.word + ": compile kiln.c with -DKILN_WITH_" + library.word + ", link " +
                     library.linked + ".")
                        .str();
-  return ("/* " + name + ", compiled by kiln for the device " + options_.device +
+  return ("/* " + name + ", compiled by kiln for the device " + deviceNames +
           ".\n * Compile with -std=c11 -O2 -fwrapv -ffp-contract=off, link libm and kiln's runtime." + libraries +
           " */\n" + kC11.fileHead +
           (options_.isSelfContained ? "\n#include \"kiln.h\"\n\n"

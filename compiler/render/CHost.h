@@ -29,14 +29,13 @@ inline target::Device cDevice() {
 }
 
 struct CHostOptions {
-  std::string name;                      ///< of the model
-  std::string symbol = "kiln_the_model"; ///< what the kiln_model is called
-  std::string prefix;                    ///< of its functions, which EntryPoints.h lists; "": it has none
-  std::string device = "c";   ///< whose kiln_device_NAME runs it; kernels are rendered for "c", others' come as `code`
-  std::string code;           ///< the device's source or binary
-  WeightSource weights{""};   ///< paths are relative to the model's folder
-  bool weightsInFile = false; ///< no weight data: it is named at run time
-  std::string weightsDigest;  ///< kiln_model.weights_digest; "": none
+  std::string name;                              ///< of the model
+  std::string symbol = "kiln_the_model";         ///< what the kiln_model is called
+  std::string prefix;                            ///< of its functions, which EntryPoints.h lists; "": it has none
+  std::vector<Place> places = {{"c", ""}};       ///< kernels are rendered for "c", others' come as code
+  WeightSource weights{""};                      ///< paths are relative to the model's folder
+  bool weightsInFile = false;                    ///< no weight data: it is named at run time
+  std::string weightsDigest;                     ///< kiln_model.weights_digest; "": none
   std::string weightSymbol = "kiln_the_weights"; ///< see weightsInSource
   bool isSelfContained = false; ///< all weights are in the source, and what it includes is one "kiln.h"
 };

@@ -48,6 +48,8 @@ private:
 
   std::string text(Value value) const { return names_.find(value)->second; }
   std::string list(mlir::ValueRange values, llvm::StringRef otherwise = "") const;
+  /// The number of the device whose memory a slice is.
+  static std::string device(Value slice) { return std::to_string(host::deviceOf(slice)); }
   std::string dtype(mlir::Type type) const { return runtimeName(scalarDType(type)).str(); }
 
   /// A fresh name for the value.
@@ -253,7 +255,7 @@ void RunRenderer::callLibrary(host::CallOp op) {
   line("{");
   ++depth_;
   line("static const kiln_call_info info = {kiln_call_" + op.getCallee() + ", " + stringLiteral(op.getOrigin()) + ", " +
-       llvm::Twine(op.getResults()) + ", " + llvm::Twine(inputs) + "};");
+       llvm::Twine(op.getResults()) + ", " + llvm::Twine(inputs) + ", " + device(op.getBuffers().front()) + "};");
   line("const kiln_slice buffers[] = {" + list(op.getBuffers()) + "};");
   line("const int64_t bytes[] = {" + list(op.getBytes()) + "};");
   line("const int64_t sizes_[] = {" + list(op.getSizes(), "0") + "};");
@@ -275,7 +277,8 @@ void RunRenderer::plan(host::PlanOp op) {
   line("static const kiln_lifetime lifetimes[] = {" + llvm::join(lifetimes, ", ") + "};");
   line("const int64_t temporary_bytes[] = {" + list(op.getBytes()) + "};");
   line("kiln_slice temporaries[" + count + "];");
-  call("plan", "lifetimes, " + count + ", temporary_bytes, " + busiest(op) + ", temporaries");
+  call("plan", device(op.getSlices().front()) + ", lifetimes, " + count + ", temporary_bytes, " + busiest(op) +
+                   ", temporaries");
   for (auto [index, slice] : llvm::enumerate(op.getSlices()))
     line("const kiln_slice " + name(slice) + " = temporaries[" + llvm::Twine(index) + "];");
 }
@@ -337,34 +340,40 @@ void RunRenderer::render(Operation *op) {
         endIfWrapped(wrapMessage(op.getExpr().getValue()));
       })
       .Case([&](host::InputOp op) { callForSlice(op, "input", llvm::Twine(op.getIndex())); })
-      .Case([&](host::WeightOp op) { callForSlice(op, "weight", llvm::Twine(op.getIndex())); })
+      .Case([&](host::WeightOp op) { callForSlice(op, "weight", llvm::Twine(tables_.entryOf(op))); })
       .Case([&](host::OutputOp op) {
         std::string dims = op.getDims().empty() ? "NULL" : "(const int64_t[]){" + list(op.getDims()) + "}";
         callForSlice(op, "output", llvm::Twine(op.getIndex()) + ", " + dims);
       })
-      .Case([&](host::ArenaOp op) { callForSlice(op, "arena", text(op.getBytes()) + ", " + busiest(op)); })
-      .Case([&](host::ZerosOp op) { callForSlice(op, "zeros", text(op.getBytes())); })
+      .Case([&](host::ArenaOp op) {
+        callForSlice(op, "arena", device(op) + ", " + text(op.getBytes()) + ", " + busiest(op));
+      })
+      .Case([&](host::ZerosOp op) { callForSlice(op, "zeros", device(op) + ", " + text(op.getBytes())); })
       .Case([&](host::PlanOp op) { plan(op); })
-      .Case([&](host::AllocOp op) { callForSlice(op, "alloc", text(op.getBytes())); })
+      .Case([&](host::AllocOp op) { callForSlice(op, "alloc", device(op) + ", " + text(op.getBytes())); })
       .Case([&](host::ScratchOp op) { define(op, "{NULL, " + text(op.getBytes()) + "}"); })
-      .Case([&](host::FreeOp op) { call("free", text(op.getSlice())); })
+      .Case([&](host::FreeOp op) { call("free", device(op.getSlice()) + ", " + text(op.getSlice())); })
       .Case([&](host::OffsetOp op) {
         const std::string from = text(op.getSlice());
         define(op, "{" + from + ".memory, " + from + ".offset+" + text(op.getBytes()) + "}");
       })
       .Case([&](host::CopyOp op) {
-        call("copy", text(op.getTo()) + ", " + text(op.getFrom()) + ", " + text(op.getBytes()));
+        call("copy", text(op.getTo()) + ", " + text(op.getFrom()) + ", " + text(op.getBytes()) + ", " +
+                         device(op.getTo()) + ", " + device(op.getFrom()));
       })
       .Case([&](host::ReadOp op) {
         line("int64_t " + name(op) + ";");
-        call("read", text(op.getFrom()) + ", " + dtype(op.getDtype()) + ", &" + text(op));
+        call("read", device(op.getFrom()) + ", " + text(op.getFrom()) + ", " + dtype(op.getDtype()) + ", &" + text(op));
       })
       .Case([&](host::WriteOp op) {
-        call("write", text(op.getTo()) + ", " + dtype(op.getDtype()) + ", " + text(op.getValue()));
+        call("write",
+             device(op.getTo()) + ", " + text(op.getTo()) + ", " + dtype(op.getDtype()) + ", " + text(op.getValue()));
       })
       .Case([&](host::CheckOp op) {
         line("if (!" + text(op.getCondition()) + ")");
-        line("  return kiln_rt_fail(context, KILN_INDEX_ERROR, " + stringLiteral(op.getMessage()) + ");");
+        std::string sizes = op.getSizes().empty() ? "NULL" : "(const int64_t[]){" + list(op.getSizes()) + "}";
+        line("  return kiln_rt_fail_at(context, KILN_INDEX_ERROR, " + stringLiteral(op.getMessage()) + ", " + sizes +
+             ");");
       })
       .Default([&](Operation *op) {
         define(op, arithmetic(op));

@@ -3,7 +3,7 @@
 #include "render/Alignment.h"
 #include "render/Pattern.h"
 #include "render/Spelling.h"
-#include "render/Uses.h"
+#include "render/ValueUses.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -15,8 +15,8 @@ using namespace kiln::render;
 namespace {
 
 /// clang reads 256 nested brackets; an expression is cut well before, and before copying it around takes long.
-constexpr unsigned kMaxNesting = 64;
-constexpr size_t kMaxLength = 1000;
+constexpr unsigned kMostNesting = 64;
+constexpr size_t kMostLength = 1000;
 
 /// A row's value: one text, or one per lane where the language has no such vector.
 struct Value {
@@ -42,7 +42,7 @@ private:
   void assumeAligned(unsigned index);
   void load(unsigned index);
   void store(const LinearUOp &uop);
-  unsigned phis(unsigned index);
+  unsigned assignPhis(unsigned index);
   void emitValue(unsigned index);
   void shuffle(unsigned index);
   std::string scalar(const LinearUOp &uop, unsigned lane);
@@ -68,7 +68,7 @@ private:
   const LinearProgram &program_;
   Spelling spelling_;
   std::vector<Value> values_;
-  Uses uses_;
+  ValueUses uses_;
   llvm::StringMap<unsigned> counters_;
   std::string body_;
   unsigned depth_ = 1;
@@ -177,7 +177,7 @@ bool KernelRenderer::mayInline(unsigned index, llvm::ArrayRef<std::string> texts
     return most;
   };
   return llvm::all_of(texts,
-                      [&](llvm::StringRef text) { return text.size() < kMaxLength && nesting(text) < kMaxNesting; });
+                      [&](llvm::StringRef text) { return text.size() < kMostLength && nesting(text) < kMostNesting; });
 }
 
 void KernelRenderer::bindText(unsigned index, llvm::StringRef prefix, llvm::SmallVector<std::string, 1> texts) {
@@ -460,7 +460,7 @@ void KernelRenderer::define(unsigned index) {
 
 /// Renders the PHIs of one range, which assign side by side: a value that reads an accumulator assigned before it, or
 /// other lanes of its own, is computed first. Returns the row after them.
-unsigned KernelRenderer::phis(unsigned first) {
+unsigned KernelRenderer::assignPhis(unsigned first) {
   unsigned end = first;
   while (row(end).kind == LinearKind::Phi)
     ++end;
@@ -571,7 +571,7 @@ std::string KernelRenderer::run() {
            ";");
   for (unsigned index = 0; index < program_.rows.size();) {
     if (row(index).kind == LinearKind::Phi) {
-      index = phis(index);
+      index = assignPhis(index);
       continue;
     }
     if (uses_.lanes[index].any())

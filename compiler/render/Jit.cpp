@@ -132,9 +132,8 @@ llvm::Expected<std::unique_ptr<target::LoadedKernel>> Jit::load(uop::FuncOp kern
   return std::make_unique<JitKernel>(std::move(*object), reinterpret_cast<JitKernel::Entry>(*address));
 }
 
-llvm::Expected<std::unique_ptr<target::LoadedModel>> Jit::loadModel(const ModelTables &tables, llvm::StringRef name,
-                                                                    const WeightSource &source, llvm::StringRef device,
-                                                                    llvm::ArrayRef<char> code) {
+llvm::Expected<std::unique_ptr<target::LoadedModel>>
+Jit::loadModel(const ModelTables &tables, llvm::StringRef name, const WeightSource &source, std::vector<Place> places) {
   std::unique_ptr<llvm::WritableMemoryBuffer> weights =
       llvm::WritableMemoryBuffer::getNewUninitMemBuffer(tables.weightBytes, "weights", llvm::Align(KILN_ALIGNMENT));
   if (!weights)
@@ -143,8 +142,7 @@ llvm::Expected<std::unique_ptr<target::LoadedModel>> Jit::loadModel(const ModelT
     return error;
   ProgramOptions options;
   options.name = name.str();
-  options.device = device.str();
-  options.code = code;
+  options.places = std::move(places);
   options.weights = WeightPlacement::External;
   llvm::Expected<std::vector<ObjectBuffer>> parts = compileParts(Version{tables, cpu_}, level_, options);
   if (!parts)

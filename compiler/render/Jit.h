@@ -26,11 +26,9 @@ public:
   llvm::Expected<std::unique_ptr<target::LoadedKernel>> load(uop::FuncOp kernel) override;
 
   /// A whole model, its weights read into memory. `name` is for messages.
-  /// For a device other than "cpu", `code` has its kernels; it is copied.
   llvm::Expected<std::unique_ptr<target::LoadedModel>> loadModel(const ModelTables &tables, llvm::StringRef name,
                                                                  const WeightSource &source,
-                                                                 llvm::StringRef device = "cpu",
-                                                                 llvm::ArrayRef<char> code = {});
+                                                                 std::vector<Place> places = {{"cpu", ""}});
 
 private:
   Jit(target::Cpu cpu, target::OptLevel level, RuntimeSymbols symbols, std::shared_ptr<llvm::orc::LLJIT> jit);

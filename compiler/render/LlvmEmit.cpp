@@ -124,9 +124,9 @@ llvm::Expected<std::vector<ObjectBuffer>> render::compileParts(llvm::ArrayRef<Ve
   ProgramOptions separate = options;
   separate.separateKernels = true;
   std::vector<NumberedKernel> kernels;
-  if (options.code.empty())
-    for (const auto &[number, version] : llvm::enumerate(versions))
-      for (const KernelEntry &kernel : version.tables.kernels)
+  for (const auto &[number, version] : llvm::enumerate(versions))
+    for (const KernelEntry &kernel : version.tables.kernels)
+      if (options.places[kernel.device].code.empty())
         kernels.push_back({kernel.function, number});
   std::vector<ObjectBuffer> parts(1 + kernels.size());
   llvm::Error failed = llvm::Error::success();

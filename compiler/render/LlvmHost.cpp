@@ -14,6 +14,7 @@
 #include "kiln/program.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/IR/Module.h"
 
@@ -46,6 +47,7 @@ private:
   /// A sum or product; whether it wraps is noted for endIfWrapped.
   Value *checked(Alu kind, Value *a, Value *b);
   void endIfWrapped(const llvm::Twine &message);
+  void unless(Value *condition, llvm::function_ref<void()> fail);
   void failUnless(Value *condition, kiln_status status, const llvm::Twine &message);
 
   /// Calls the runtime; another status than KILN_OK ends the run.
@@ -70,6 +72,8 @@ private:
   /// The arguments that `kiln_slice` is to a C function: where registers have 64 bits its two members, in 32-bit Arm's
   /// convention 16 bytes that begin at an even register.
   llvm::SmallVector<Value *, 2> passed(Value *slice);
+  /// The number of the device whose memory a slice is.
+  llvm::ConstantInt *device(mlir::Value slice) { return b_.getInt32(host::deviceOf(slice)); }
   Value *memoryOf(Value *slice) { return b_.CreateExtractValue(slice, 0); }
   Value *offsetOf(Value *slice) { return b_.CreateExtractValue(slice, 1); }
   llvm::Type *typeOf(mlir::Type type) {
@@ -127,6 +131,9 @@ llvm::Function *HostRenderer::run() {
   host::ProgramOp(tables_.program).walk([&](host::PlanOp plan) {
     buffers = std::max<unsigned>(buffers, plan.getNumResults());
     sizes = std::max<unsigned>(sizes, plan.getNumResults());
+  });
+  host::ProgramOp(tables_.program).walk([&](host::CheckOp check) {
+    sizes = std::max<unsigned>(sizes, check.getSizes().size());
   });
   unsigned bytes = 0;
   host::ProgramOp(tables_.program).walk([&](host::CallOp call) {
@@ -206,9 +213,9 @@ void HostRenderer::render(host::CallOp op) {
       ("kiln_call_" + op.getCallee()).str(),
       llvm::FunctionType::get(b_.getPtrTy(), {b_.getPtrTy(), b_.getPtrTy()}, /*isVarArg=*/false));
   int32_t results = op.getResults(), inputs = int32_t(op.getBuffers().size()) - results;
-  llvm::Constant *info = llvm::ConstantStruct::getAnon({llvm::cast<llvm::Constant>(function.getCallee()),
-                                                        b_.CreateGlobalString(op.getOrigin(), "origin"),
-                                                        b_.getInt32(results), b_.getInt32(inputs)});
+  llvm::Constant *info = llvm::ConstantStruct::getAnon(
+      {llvm::cast<llvm::Constant>(function.getCallee()), b_.CreateGlobalString(op.getOrigin(), "origin"),
+       b_.getInt32(results), b_.getInt32(inputs), device(op.getBuffers().front())});
   auto *global = new llvm::GlobalVariable(module_, info->getType(), /*isConstant=*/true,
                                           llvm::GlobalValue::PrivateLinkage, info, "call");
   call("kiln_rt_call",
@@ -224,8 +231,8 @@ void HostRenderer::render(host::PlanOp op) {
   llvm::Constant *table = llvm::ConstantArray::get(llvm::ArrayType::get(lifetime, rows.size()), rows);
   auto *global = new llvm::GlobalVariable(module_, table->getType(), /*isConstant=*/true,
                                           llvm::GlobalValue::PrivateLinkage, table, "lifetimes");
-  call("kiln_rt_plan", {global, b_.getInt32(rows.size()), fill(sizesRoom_, values(op.getBytes()), b_.getInt64Ty()),
-                        busiest(op), slicesRoom_});
+  call("kiln_rt_plan", {device(op.getSlices().front()), global, b_.getInt32(rows.size()),
+                        fill(sizesRoom_, values(op.getBytes()), b_.getInt64Ty()), busiest(op), slicesRoom_});
   for (auto [index, slice] : llvm::enumerate(op.getSlices()))
     values_[slice] = b_.CreateLoad(sliceType_, b_.CreateConstInBoundsGEP1_64(sliceType_, slicesRoom_, index));
 }
@@ -239,16 +246,26 @@ llvm::SmallVector<Value *, 2> HostRenderer::passed(Value *slice) {
   return {b_.CreateInsertValue(bytes, offset, 1)};
 }
 
-void HostRenderer::failUnless(Value *condition, kiln_status status, const llvm::Twine &message) {
+void HostRenderer::unless(Value *condition, llvm::function_ref<void()> fail) {
   BasicBlock *fails = newBlock("check"), *after = newBlock("checked");
   b_.CreateCondBr(condition, after, fails);
   b_.SetInsertPoint(fails);
-  call("kiln_rt_fail", {b_.getInt32(status), b_.CreateGlobalString(message.str(), "message")});
+  fail();
   b_.CreateBr(after);
   b_.SetInsertPoint(after);
 }
 
-void HostRenderer::render(host::CheckOp op) { failUnless(value(op.getCondition()), KILN_INDEX_ERROR, op.getMessage()); }
+void HostRenderer::failUnless(Value *condition, kiln_status status, const llvm::Twine &message) {
+  unless(condition,
+         [&] { call("kiln_rt_fail", {b_.getInt32(status), b_.CreateGlobalString(message.str(), "message")}); });
+}
+
+void HostRenderer::render(host::CheckOp op) {
+  unless(value(op.getCondition()), [&] {
+    call("kiln_rt_fail_at", {b_.getInt32(KILN_INDEX_ERROR), b_.CreateGlobalString(op.getMessage(), "message"),
+                             fill(sizesRoom_, values(op.getSizes()), b_.getInt64Ty())});
+  });
+}
 
 //===----------------------------------------------------------------------===//
 // Ops
@@ -273,23 +290,26 @@ void HostRenderer::render(mlir::Operation &op) {
         endIfWrapped(wrapMessage(e.getExpr().getValue()));
       })
       .Case([&](host::InputOp i) { values_[i] = callForSlice("kiln_rt_input", {b_.getInt32(i.getIndex())}); })
-      .Case([&](host::WeightOp w) { values_[w] = callForSlice("kiln_rt_weight", {b_.getInt32(w.getIndex())}); })
+      .Case([&](host::WeightOp w) { values_[w] = callForSlice("kiln_rt_weight", {b_.getInt32(tables_.entryOf(w))}); })
       .Case([&](host::OutputOp o) {
         assert(o.getDims().size() == tables_.outputs[o.getIndex()].dims.size() && "an output is given all its dims");
         Value *dims = fill(sizesRoom_, values(o.getDims()), b_.getInt64Ty());
         values_[o] = callForSlice("kiln_rt_output", {b_.getInt32(o.getIndex()), dims});
       })
-      .Case([&](host::ArenaOp a) { values_[a] = callForSlice("kiln_rt_arena", {value(a.getBytes()), busiest(a)}); })
-      .Case([&](host::ZerosOp z) { values_[z] = callForSlice("kiln_rt_zeros", {value(z.getBytes())}); })
+      .Case([&](host::ArenaOp a) {
+        values_[a] = callForSlice("kiln_rt_arena", {device(a), value(a.getBytes()), busiest(a)});
+      })
+      .Case([&](host::ZerosOp z) { values_[z] = callForSlice("kiln_rt_zeros", {device(z), value(z.getBytes())}); })
       .Case([&](host::PlanOp p) { render(p); })
-      .Case([&](host::AllocOp a) { values_[a] = callForSlice("kiln_rt_alloc", {value(a.getBytes())}); })
+      .Case([&](host::AllocOp a) { values_[a] = callForSlice("kiln_rt_alloc", {device(a), value(a.getBytes())}); })
       .Case([&](host::ScratchOp s) {
         Value *slice = llvm::ConstantAggregateZero::get(sliceType_);
         values_[s] = b_.CreateInsertValue(slice, value(s.getBytes()), 1);
       })
       .Case([&](host::FreeOp f) {
-        Value *slice = value(f.getSlice());
-        call("kiln_rt_free", passed(slice));
+        llvm::SmallVector<Value *> arguments = {device(f.getSlice())};
+        llvm::append_range(arguments, passed(value(f.getSlice())));
+        call("kiln_rt_free", arguments);
       })
       .Case([&](host::OffsetOp o) {
         Value *slice = value(o.getSlice());
@@ -298,17 +318,19 @@ void HostRenderer::render(mlir::Operation &op) {
       .Case([&](host::CopyOp c) {
         llvm::SmallVector<Value *> arguments(passed(value(c.getTo())));
         llvm::append_range(arguments, passed(value(c.getFrom())));
-        arguments.push_back(value(c.getBytes()));
+        arguments.append({value(c.getBytes()), device(c.getTo()), device(c.getFrom())});
         call("kiln_rt_copy", arguments);
       })
       .Case([&](host::ReadOp r) {
-        llvm::SmallVector<Value *> arguments(passed(value(r.getFrom())));
+        llvm::SmallVector<Value *> arguments = {device(r.getFrom())};
+        llvm::append_range(arguments, passed(value(r.getFrom())));
         arguments.append({dtype(r.getDtype()), numberRoom_});
         call("kiln_rt_read", arguments);
         values_[r] = b_.CreateLoad(b_.getInt64Ty(), numberRoom_);
       })
       .Case([&](host::WriteOp w) {
-        llvm::SmallVector<Value *> arguments(passed(value(w.getTo())));
+        llvm::SmallVector<Value *> arguments = {device(w.getTo())};
+        llvm::append_range(arguments, passed(value(w.getTo())));
         arguments.append({dtype(w.getDtype()), value(w.getValue())});
         call("kiln_rt_write", arguments);
       })

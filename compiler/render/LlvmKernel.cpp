@@ -3,14 +3,20 @@
 // - A kernel is called through an entry of one form, with arrays of pointers and sizes. Its own function takes them one
 //   by one, each with what is known of it: aliasing, alignment, bounds. LLVM makes much of that.
 // - Lanes are chosen by then. LLVM's own vectoriser is kept out of loops where it would be wrong.
-// - Matrix registers are configured once a function. A kernel with products of two shapes keeps each loop of them in a
+// - Matrix registers are configured once per function. A kernel with products of two shapes keeps each loop of them in
+// a
 //   function of its own, which is cut out at the end, when the blocks are whole (splitPhases).
 //===----------------------------------------------------------------------------===//
 
 #include "render/LlvmKernel.h"
 
+#include "ir/base/Devices.h"
+#include "ir/base/Target.h"
+#include "ir/uop/PastCaches.h"
+#include "render/Alignment.h"
 #include "render/IntegerBounds.h"
 #include "render/LlvmAlu.h"
+#include "render/LlvmTurn.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -58,6 +64,8 @@ private:
   void render(uop::DefineOp op);
   void render(uop::AluOp op);
   void render(uop::VectorizeOp op);
+  /// Lane l of several vectors, and for all l: makes all of these at once. False where the op is not one of them.
+  bool renderTurned(uop::VectorizeOp op);
   void render(uop::SpecialOp op);
   void render(uop::LoadMatrixOp op);
   void render(uop::StoreMatrixOp op);
@@ -69,8 +77,18 @@ private:
   /// Makes each of these a function.
   void splitPhases();
 
+  /// Whether a store goes past the caches: as marked, where it surely begins at a line.
+  bool goesPastCaches(uop::StoreOp op) const;
   Value *address(mlir::Value pointer, mlir::Value index, bool inBounds);
   Value *loadFrom(uop::LoadOp op, Value *address);
+  /// Calls `make` for each part of a vector in memory that one register holds, with the part's type, its address, and
+  /// a function that takes the same lanes of other vectors. A masked access is made of such parts: where LLVM 22 parts
+  /// a wider one itself and knows of a half that no lane of it is accessed, it accesses all of that half at times.
+  void forEachRegister(
+      llvm::FixedVectorType *type, Value *address,
+      llvm::function_ref<void(llvm::FixedVectorType *, Value *, llvm::function_ref<Value *(Value *)>)> make);
+  Value *loadMasked(llvm::Type *type, Value *address, llvm::Align align, Value *gate, Value *fill);
+  void storeMasked(Value *stored, Value *address, llvm::Align align, Value *gate);
   void under(Value *condition, llvm::function_ref<void()> body);
   BasicBlock *newBlock(llvm::StringRef name) { return BasicBlock::Create(context_, name, function_); }
 
@@ -94,6 +112,8 @@ private:
   IntegerBounds bounds_;
   llvm::Function *function_ = nullptr;
   Value *chunk_ = nullptr;
+  llvm::SmallBitVector alignedToLines_;
+  bool goesPastCaches_ = false; ///< some store
   llvm::SmallVector<MatrixPhase> phases_;
   llvm::DenseMap<mlir::Value, Value *> values_;
 };
@@ -131,9 +151,13 @@ llvm::Function *render::declareEntry(uop::FuncOp kernel, size_t number, llvm::Mo
 
 llvm::Function *KernelRenderer::run() {
   function_ = declareKernel();
+  alignedToLines_ = alignedBuffers(kernel_, uop::kLineBytes);
   b_.SetInsertPoint(newBlock("entry"));
   findPhases();
   render(kernel_.getBody().front());
+  // Other threads find what went past the caches only where such stores were waited for.
+  if (goesPastCaches_)
+    b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
   b_.CreateRetVoid();
   splitPhases();
   return renderEntry(function_);
@@ -349,6 +373,38 @@ Value *KernelRenderer::loadFrom(uop::LoadOp op, Value *address) {
   return b_.CreateICmpNE(load, llvm::Constant::getNullValue(type));
 }
 
+void KernelRenderer::forEachRegister(
+    llvm::FixedVectorType *type, Value *address,
+    llvm::function_ref<void(llvm::FixedVectorType *, Value *, llvm::function_ref<Value *(Value *)>)> make) {
+  unsigned count = type->getNumElements();
+  TargetAttr target = targetsOf(kernel_->getParentOfType<mlir::ModuleOp>())[deviceOf(kernel_)];
+  unsigned most = target.vectorBits() / type->getScalarSizeInBits();
+  unsigned each = most > 0 ? std::min(most, count) : count;
+  for (unsigned first = 0; first < count; first += each) {
+    unsigned lanes = std::min(each, count - first);
+    auto part = [&](Value *vector) -> Value * {
+      if (lanes == count)
+        return vector;
+      return b_.CreateShuffleVector(vector, llvm::createSequentialMask(first, lanes, /*NumUndefs=*/0));
+    };
+    Value *at = first ? b_.CreateConstGEP1_64(type->getElementType(), address, first) : address;
+    make(llvm::FixedVectorType::get(type->getElementType(), lanes), at, part);
+  }
+}
+
+Value *KernelRenderer::loadMasked(llvm::Type *type, Value *address, llvm::Align align, Value *gate, Value *fill) {
+  llvm::SmallVector<Value *> parts;
+  forEachRegister(llvm::cast<llvm::FixedVectorType>(type), address, [&](auto *own, Value *at, auto part) {
+    parts.push_back(b_.CreateMaskedLoad(own, at, align, part(gate), part(fill)));
+  });
+  return parts.size() == 1 ? parts.front() : llvm::concatenateVectors(b_, parts);
+}
+
+void KernelRenderer::storeMasked(Value *stored, Value *address, llvm::Align align, Value *gate) {
+  forEachRegister(llvm::cast<llvm::FixedVectorType>(stored->getType()), address,
+                  [&](auto *, Value *at, auto part) { b_.CreateMaskedStore(part(stored), at, align, part(gate)); });
+}
+
 void KernelRenderer::render(uop::PrefetchOp op) {
   // Into the second cache: the first holds what is used now. There may be nothing at the address.
   constexpr int kRead = 0, kSecondCache = 2, kData = 1;
@@ -368,8 +424,8 @@ void KernelRenderer::render(uop::LoadOp op) {
     bool isBool = type != otherwise->getType();
     Value *fill = isBool ? b_.CreateZExt(otherwise, type) : otherwise;
     // Lanes that are not read may lie outside the buffer, the first one too.
-    Value *loaded = b_.CreateMaskedLoad(type, address(op.getPointer(), op.getIndex(), /*inBounds=*/false),
-                                        alignment(op.getPointer()), gate, fill);
+    Value *loaded = loadMasked(type, address(op.getPointer(), op.getIndex(), /*inBounds=*/false),
+                               alignment(op.getPointer()), gate, fill);
     values_[op] = isBool ? b_.CreateICmpNE(loaded, llvm::Constant::getNullValue(type)) : loaded;
     return;
   }
@@ -385,6 +441,13 @@ void KernelRenderer::render(uop::LoadOp op) {
   values_[op] = phi;
 }
 
+bool KernelRenderer::goesPastCaches(uop::StoreOp op) const {
+  auto buffer = llvm::dyn_cast<mlir::BlockArgument>(op.getPointer());
+  return op->hasAttr(uop::kPastCaches) && buffer && alignedToLines_.test(buffer.getArgNumber()) &&
+         divisorOf(op.getIndex()) * byteSize(mlir::getElementTypeOrSelf(op.getValue().getType())) % uop::kLineBytes ==
+             0;
+}
+
 void KernelRenderer::render(uop::StoreOp op) {
   Value *stored = value(op.getValue());
   llvm::Type *type = memoryType(context_, op.getValue().getType());
@@ -393,12 +456,19 @@ void KernelRenderer::render(uop::StoreOp op) {
   Value *gate = op.getGate() ? value(op.getGate()) : nullptr;
   llvm::Align align = alignment(op.getPointer());
   auto store = [&] {
-    b_.CreateAlignedStore(stored, address(op.getPointer(), op.getIndex(), /*inBounds=*/true), align);
+    llvm::StoreInst *made =
+        b_.CreateAlignedStore(stored, address(op.getPointer(), op.getIndex(), /*inBounds=*/true), align);
+    if (!goesPastCaches(op))
+      return;
+    made->setAlignment(llvm::Align(uop::kLineBytes));
+    made->setMetadata(llvm::LLVMContext::MD_nontemporal,
+                      llvm::MDNode::get(context_, llvm::ConstantAsMetadata::get(b_.getInt32(1))));
+    goesPastCaches_ = true;
   };
   if (!gate)
     store();
   else if (gate->getType()->isVectorTy())
-    b_.CreateMaskedStore(stored, address(op.getPointer(), op.getIndex(), /*inBounds=*/false), align, gate);
+    storeMasked(stored, address(op.getPointer(), op.getIndex(), /*inBounds=*/false), align, gate);
   else
     under(gate, store);
 }
@@ -548,12 +618,51 @@ void KernelRenderer::render(uop::AluOp op) {
   values_[op] = alu_.emit(kind, from, mlir::getElementTypeOrSelf(op.getType()), operands, facts);
 }
 
+/// The vectors that a vector has one lane of each, in its order, and that lane; none where it is made otherwise.
+static std::pair<llvm::SmallVector<mlir::Value>, int64_t> lanesAcross(uop::VectorizeOp op) {
+  llvm::SmallVector<mlir::Value> vectors;
+  int64_t lane = -1;
+  for (mlir::Value scalar : op.getLanes()) {
+    auto gep = scalar.getDefiningOp<uop::GepOp>();
+    if (!gep || (lane >= 0 && int64_t(gep.getLane()) != lane) ||
+        (!vectors.empty() && vectors.front().getType() != gep.getVector().getType()))
+      return {};
+    lane = gep.getLane();
+    vectors.push_back(gep.getVector());
+  }
+  return {vectors, lane};
+}
+
+bool KernelRenderer::renderTurned(uop::VectorizeOp op) {
+  auto [vectors, ownLane] = lanesAcross(op);
+  if (vectors.size() < 4 || !llvm::isPowerOf2_64(vectors.size()))
+    return false;
+  unsigned lanes = uop::lanesOf(vectors.front().getType());
+  if (lanes < 4 || !llvm::isPowerOf2_32(lanes) || mlir::getElementTypeOrSelf(op.getType()).isInteger(1))
+    return false;
+  llvm::SmallVector<uop::VectorizeOp> all(lanes);
+  for (mlir::Operation *user : vectors.front().getUsers())
+    if (llvm::isa<uop::GepOp>(user))
+      for (mlir::Operation *made : user->getUsers())
+        if (auto other = llvm::dyn_cast<uop::VectorizeOp>(made); other && other->getBlock() == op->getBlock())
+          if (auto [across, lane] = lanesAcross(other); across == vectors)
+            all[lane] = other;
+  if (llvm::is_contained(all, uop::VectorizeOp()))
+    return false;
+  llvm::SmallVector<Value *> rows = llvm::map_to_vector(vectors, [&](mlir::Value vector) { return value(vector); });
+  for (auto [made, turned] : llvm::zip(all, turnVectors(b_, rows)))
+    values_[made] = turned;
+  return true;
+}
+
 void KernelRenderer::render(uop::VectorizeOp op) {
   auto *type = llvm::cast<llvm::FixedVectorType>(registerType(context_, op.getType()));
   if (op.getLanes().size() == 1) {
     values_[op] = b_.CreateVectorSplat(type->getElementCount(), value(op.getLanes()[0]));
     return;
   }
+  if (values_.contains(op) || renderTurned(op))
+    return;
   Value *vector = llvm::PoisonValue::get(type);
   for (auto [lane, scalar] : llvm::enumerate(op.getLanes()))
     vector = b_.CreateInsertElement(vector, value(scalar), lane);

@@ -66,6 +66,7 @@ public:
   Constant *kernels(llvm::ArrayRef<KernelEntry> entries, llvm::ArrayRef<Constant *> functions);
 
   Constant *aliases(llvm::ArrayRef<AliasEntry> entries);
+  Constant *places(llvm::ArrayRef<Place> entries);
 
 private:
   Constant *port(const PortEntry &entry);
@@ -90,7 +91,8 @@ Constant *TableWriter::port(const PortEntry &entry) {
     value = bytes(content, "default", KILN_ALIGNMENT);
   }
   return record({text(entry.name), number(runtimeDType(entry.element)),
-                 number(entry.hasRank ? int64_t(entry.dims.size()) : -1), dims, value, ports(entry.holds, "holds")});
+                 number(entry.hasRank ? int64_t(entry.dims.size()) : -1), dims, value, ports(entry.holds, "holds"),
+                 number(entry.device)});
 }
 
 Constant *TableWriter::symbols(llvm::ArrayRef<SymbolEntry> entries) {
@@ -118,7 +120,7 @@ Constant *TableWriter::weights(llvm::ArrayRef<WeightEntry> entries) {
                                          llvm::map_to_vector(entry.dims, [&](int64_t size) { return wide(size); }),
                                          "dims");
                                      return record({text(entry.name), dtype(entry.dtype), number(entry.dims.size()),
-                                                    dims, wide(entry.offset), wide(entry.bytes)});
+                                                    dims, wide(entry.offset), wide(entry.bytes), number(entry.device)});
                                    }),
                "weights");
 }
@@ -129,9 +131,19 @@ Constant *TableWriter::kernels(llvm::ArrayRef<KernelEntry> entries, llvm::ArrayR
     uop::FuncOp kernel = entry.function;
     auto *local = llvm::ConstantDataArray::get(module_.getContext(), llvm::ArrayRef<int64_t>(entry.local));
     rows.push_back(record({text(kernel.getSymName()), number(entry.buffers), number(entry.sizes), function, local,
-                           number(entry.scratch)}));
+                           number(entry.scratch), number(entry.device)}));
   }
   return array(rows, "kernels");
+}
+
+Constant *TableWriter::places(llvm::ArrayRef<Place> entries) {
+  return array(
+      llvm::map_to_vector(entries,
+                          [&](const Place &entry) {
+                            Constant *code = entry.code.empty() ? null() : bytes(entry.code, "code", KILN_ALIGNMENT);
+                            return record({external("kiln_device_" + entry.device), code, wide(entry.code.size())});
+                          }),
+      "devices");
 }
 
 static Constant *placeWeights(WeightPlacement placement, llvm::Module &module) {
@@ -228,30 +240,28 @@ static Constant *renderVersion(const Version &version, size_t number, const Prog
   TableWriter write(module);
   llvm::SmallVector<Constant *> entries;
   for (const KernelEntry &kernel : tables.kernels) {
-    if (!options.code.empty())
+    if (!options.places[kernel.device].code.empty())
       entries.push_back(write.null());
     else if (options.separateKernels)
       entries.push_back(declareEntry(kernel.function, number, module));
     else
       entries.push_back(renderKernel(kernel.function, version.cpu, module));
   }
-  llvm::StringRef code(options.code.data(), options.code.size());
   return write.record({write.number(KILN_ABI_VERSION),
                        write.text(options.name),
-                       write.external("kiln_device_" + options.device),
+                       write.places(options.places),
                        write.text(featuresFor(tables, version.cpu)),
                        write.ports(tables.inputs, "inputs"),
                        write.ports(tables.outputs, "outputs"),
                        write.symbols(tables.symbols),
                        write.weights(tables.weights),
                        write.kernels(tables.kernels, entries),
+                       write.number(options.places.size()),
                        write.number(tables.inputs.size()),
                        write.number(tables.outputs.size()),
                        write.number(tables.symbols.size()),
                        write.number(tables.weights.size()),
                        write.number(tables.kernels.size()),
-                       code.empty() ? write.null() : write.bytes(code, "code", KILN_ALIGNMENT),
-                       write.wide(code.size()),
                        weights,
                        write.wide(tables.weightBytes),
                        renderHost(tables, module),

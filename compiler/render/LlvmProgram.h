@@ -27,8 +27,7 @@ struct ProgramOptions {
   std::string name;                      ///< of the model
   std::string symbol = "kiln_the_model"; ///< what the kiln_model is called
   std::string prefix;                    ///< of its functions, which EntryPoints.h lists; "": it has none
-  std::string device = "cpu";            ///< NAME of the kiln_device_NAME that runs it
-  llvm::ArrayRef<char> code;             ///< the device's source or binary; empty: kernels are code of the host's
+  std::vector<Place> places = {{"cpu", ""}};
   WeightPlacement weights = WeightPlacement::Section;
   std::string weightsDigest;    ///< kiln_model.weights_digest; "": none
   bool separateKernels = false; ///< kernels are objects of their own, whose entries are only declared here

@@ -1,5 +1,6 @@
 #include "render/ModelTables.h"
 
+#include "ir/base/Devices.h"
 #include "ir/base/ObjectType.h"
 #include "ir/graph/Graph.h"
 #include "ir/host/Call.h"
@@ -109,6 +110,41 @@ const AliasEntry *ModelTables::aliasOfOutput(int32_t index) const {
   return found == aliases.end() ? nullptr : &*found;
 }
 
+int32_t ModelTables::entryOf(host::WeightOp weight) const {
+  int64_t index = weight.getIndex(), device = host::deviceOf(weight);
+  if (weights[index].device == device)
+    return index;
+  auto found = llvm::find_if(weights, [&](const WeightEntry &entry) {
+    return entry.isShared && entry.device == device && entry.name == weights[index].name;
+  });
+  return found - weights.begin();
+}
+
+/// Notes in whose memory inputs, outputs and weights are, as the program's ops say. A weight that a second device reads
+/// gets a second entry.
+static void placePorts(ModelTables &tables) {
+  llvm::SmallVector<bool> isPlaced(tables.weights.size(), false);
+  tables.program.walk([&](mlir::Operation *op) {
+    if (auto input = llvm::dyn_cast<host::InputOp>(op))
+      tables.inputs[input.getIndex()].device = host::deviceOf(input);
+    if (auto output = llvm::dyn_cast<host::OutputOp>(op))
+      tables.outputs[output.getIndex()].device = host::deviceOf(output);
+    auto weight = llvm::dyn_cast<host::WeightOp>(op);
+    if (!weight)
+      return;
+    int64_t index = weight.getIndex(), device = host::deviceOf(weight);
+    if (!isPlaced[index])
+      tables.weights[index].device = device;
+    isPlaced[index] = true;
+    if (tables.entryOf(weight) < int32_t(tables.weights.size()))
+      return;
+    WeightEntry second = tables.weights[index];
+    second.isShared = true;
+    second.device = device;
+    tables.weights.push_back(std::move(second));
+  });
+}
+
 ModelTables render::modelTables(mlir::ModuleOp module) {
   ModelTables tables;
   mlir::SymbolTableCollection symbols;
@@ -144,6 +180,7 @@ ModelTables render::modelTables(mlir::ModuleOp module) {
     }
     tables.weightBytes = offset + bytes;
   }
+  placePorts(tables);
   tables.libraries = calledLibraries(tables.program);
   llvm::DenseMap<llvm::StringRef, int32_t> scratch;
   tables.program.walk([&](host::LaunchOp launch) {
@@ -155,7 +192,7 @@ ModelTables render::modelTables(mlir::ModuleOp module) {
     llvm::copy(kernel.getLocal(), local.begin());
     tables.kernelIndex[kernel.getSymName()] = tables.kernels.size();
     tables.kernels.push_back({kernel, int32_t(kernel.getBufferCount()), int32_t(kernel.getSizes().getSizes().size()),
-                              local, scratch.lookup(kernel.getSymName())});
+                              local, scratch.lookup(kernel.getSymName()), int32_t(deviceOf(kernel))});
   }
   return tables;
 }

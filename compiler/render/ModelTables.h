@@ -20,7 +20,7 @@ struct DimEntry {
   view::Expr value;
   std::string text; ///< "3", "batch", "past + seq"
   int64_t size;     ///< -1 where it is not fixed
-  int32_t symbol;   ///< -1 where it is no symbol by itself
+  int32_t symbol;   ///< -1 where it is not a symbol by itself
 };
 
 struct PortEntry {
@@ -30,6 +30,7 @@ struct PortEntry {
   mlir::ElementsAttr value;          ///< an input's stored default, or null
   bool hasRank = true;               ///< of what a sequence or an optional holds: it may have none that is fixed
   std::vector<PortEntry> holds = {}; ///< of a sequence or an optional: what it holds, one entry
+  int32_t device = 0;                ///< whose memory the program wants it in
 };
 
 struct SymbolEntry {
@@ -44,14 +45,22 @@ struct WeightEntry {
   int64_t offset, bytes; ///< in the model's weight data, in which every weight is aligned to KILN_ALIGNMENT
   mlir::Attribute data;  ///< dense elements, a #graph.file or a #graph.recipe
   mlir::ModuleOp recipe; ///< of a #graph.recipe: the model that makes it
-  bool isShared = false; ///< it lies where an earlier version's does: see Versions.h
+  bool isShared = false; ///< it lies where an earlier one does, of another version (Versions.h) or on another device
+  int32_t device = 0;    ///< in whose memory it is put
 };
 
 struct KernelEntry {
   uop::FuncOp function;
   int32_t buffers, sizes;
   std::array<int64_t, 3> local;
-  int32_t scratch; ///< how many of the last buffers are host.scratch
+  int32_t scratch;    ///< how many of the last buffers are host.scratch
+  int32_t device = 0; ///< which runs it
+};
+
+/// A device that the model runs on; its number is its place in a list.
+struct Place {
+  std::string device; ///< NAME of the kiln_device_NAME
+  std::string code;   ///< its kernels' source or binary; "": they are code of the host's, or there are none
 };
 
 /// As kiln_alias.
@@ -69,7 +78,7 @@ struct ModelTables {
   host::ProgramOp program;
   std::vector<PortEntry> inputs, outputs;
   std::vector<SymbolEntry> symbols;
-  std::vector<WeightEntry> weights;
+  std::vector<WeightEntry> weights; ///< the program's, in its order, then those that another device reads as well
   int64_t weightBytes = 0;
   std::vector<KernelEntry> kernels;     ///< the module's, in its order
   llvm::StringMap<int32_t> kernelIndex; ///< by symbol name
@@ -79,6 +88,8 @@ struct ModelTables {
   /// That of an input or of an output, or null.
   const AliasEntry *aliasOfInput(int32_t index) const;
   const AliasEntry *aliasOfOutput(int32_t index) const;
+  /// The entry of a weight in memory of the device that the op names.
+  int32_t entryOf(host::WeightOp weight) const;
 };
 
 /// Whether a sum or product within the size may pass 64 bits for sizes of a run that are allowed each by itself, so

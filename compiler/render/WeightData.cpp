@@ -115,6 +115,8 @@ llvm::Error render::writeWeights(llvm::ArrayRef<WeightEntry> weights, const Weig
                                  llvm::raw_ostream &out) {
   int64_t at = 0;
   for (const auto &[index, weight] : llvm::enumerate(weights)) {
+    if (weight.isShared)
+      continue;
     beginStep("weight " + llvm::Twine(index + 1) + " of " + llvm::Twine(weights.size()));
     out.write_zeros(weight.offset - at);
     if (llvm::Error error = writeWeight(weight, source, out))

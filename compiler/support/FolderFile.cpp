@@ -24,16 +24,14 @@ bool kiln::leavesFolder(llvm::StringRef name) {
 
 static llvm::Error outside() { return failure("is outside the model's folder", "move it beside the model"); }
 
-static llvm::Error unreadable(int error) {
-  return error == EXDEV ? outside()
-                        : failure("cannot be read: " + std::generic_category().message(error),
-                                  "it has to lie in the model's folder");
+static llvm::Error unreadable(int error, llvm::StringRef remedy = kBesideModel) {
+  return error == EXDEV ? outside() : failure("cannot be read: " + std::generic_category().message(error), remedy);
 }
 
 /// Takes an open file, or -1 with its errno.
-static llvm::Expected<int> requireRegular(int file) {
+static llvm::Expected<int> requireRegular(int file, llvm::StringRef remedy = kBesideModel) {
   if (file < 0)
-    return unreadable(errno);
+    return unreadable(errno, remedy);
   struct stat status;
   if (fstat(file, &status) == 0 && S_ISREG(status.st_mode))
     return file;
@@ -83,12 +81,12 @@ static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> map(llvm::Expected<in
   return std::move(*buffer);
 }
 
-llvm::Expected<int> kiln::openRegularFile(llvm::StringRef path) {
-  return requireRegular(open(path.str().c_str(), kRead));
+llvm::Expected<int> kiln::openRegularFile(llvm::StringRef path, llvm::StringRef remedy) {
+  return requireRegular(open(path.str().c_str(), kRead), remedy);
 }
 
-llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> kiln::mapRegularFile(llvm::StringRef path) {
-  return map(openRegularFile(path), path);
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> kiln::mapRegularFile(llvm::StringRef path, llvm::StringRef remedy) {
+  return map(openRegularFile(path, remedy), path);
 }
 
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> kiln::mapInFolder(llvm::StringRef folder, llvm::StringRef name,

@@ -18,9 +18,12 @@ namespace kiln {
 /// Whether a name is, as written, that of no file in a folder: empty, absolute, or with a step "..".
 bool leavesFolder(llvm::StringRef name);
 
+/// What to do where a file cannot be read.
+inline constexpr llvm::StringLiteral kBesideModel = "it has to lie in the model's folder";
+
 enum class PathWalk {
   ByKernel, ///< openat2, or BySteps where the kernel has none; links within the folder are followed
-  BySteps,  ///< one open a step; no link is followed
+  BySteps,  ///< one open per step; no link is followed
 };
 
 /// Maps the regular file `name` of `folder`; "" is the working folder. Nothing outside is opened. The error begins with
@@ -28,8 +31,9 @@ enum class PathWalk {
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> mapInFolder(llvm::StringRef folder, llvm::StringRef name,
                                                                 PathWalk walk = PathWalk::ByKernel);
 
-/// Opens or maps a regular file, wherever it is. The error as above.
-llvm::Expected<int> openRegularFile(llvm::StringRef path);
-llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> mapRegularFile(llvm::StringRef path);
+/// Opens or maps a regular file, wherever it is. The error as above, with another remedy where it cannot be read.
+llvm::Expected<int> openRegularFile(llvm::StringRef path, llvm::StringRef remedy = kBesideModel);
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> mapRegularFile(llvm::StringRef path,
+                                                                   llvm::StringRef remedy = kBesideModel);
 
 } // namespace kiln

@@ -1,19 +1,24 @@
 #include "support/PlainText.h"
 
+#include "llvm/Support/ConvertUTF.h"
+
 using namespace kiln;
 
 static std::string withoutControls(llvm::StringRef text, bool keepsLines) {
   std::string plain;
-  for (size_t i = 0; i < text.size(); ++i) {
-    auto byte = static_cast<unsigned char>(text[i]);
-    auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
-    bool isWide = byte == 0xc2 && next >= 0x80 && next < 0xa0; // U+0080 to U+009F
-    bool isControl = byte < 0x20 || byte == 0x7f || isWide;
-    if (byte == '\n')
+  while (!text.empty()) {
+    llvm::StringRef character = text.take_front(llvm::getNumBytesForUTF8(text.front()));
+    const auto *bytes = reinterpret_cast<const llvm::UTF8 *>(character.data());
+    bool isUtf8 = llvm::isLegalUTF8Sequence(bytes, bytes + character.size());
+    if (!isUtf8)
+      character = text.take_front();
+    bool isWide = isUtf8 && bytes[0] == 0xc2 && bytes[1] < 0xa0; // U+0080 to U+009F
+    bool isControl = bytes[0] < 0x20 || bytes[0] == 0x7f || isWide;
+    if (bytes[0] == '\n')
       plain += keepsLines ? '\n' : ' ';
     else
-      plain += isControl ? '?' : text[i];
-    i += isWide;
+      plain += isUtf8 && !isControl ? character : "?";
+    text = text.drop_front(character.size());
   }
   return plain;
 }

@@ -1,11 +1,13 @@
 #include "target/Cpu.h"
 
 #include "support/Error.h"
+#include "support/Nearest.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/ARMTargetParser.h"
 #include "llvm/TargetParser/Host.h"
@@ -48,6 +50,13 @@ static void measureCaches(Cpu &cpu) {
   measure(_SC_LEVEL2_CACHE_SIZE, cpu.cacheBytes[1]);
   measure(_SC_LEVEL3_CACHE_SIZE, cpu.cacheBytes[2]);
 #endif
+  // Where groups of cores have a last cache each, sysconf adds all of them up; Linux knows that of one core.
+  int64_t kilobytes = 0;
+  if (auto file = llvm::MemoryBuffer::getFileAsStream("/sys/devices/system/cpu/cpu0/cache/index3/size")) {
+    llvm::StringRef size = (*file)->getBuffer().trim();
+    if (size.consume_back("K") && !size.getAsInteger(10, kilobytes) && kilobytes > 0)
+      cpu.cacheBytes[2] = kilobytes << 10;
+  }
 }
 
 /// The features in which two CPUs of a name differ, so that a machine that is what its name says has none.
@@ -98,6 +107,16 @@ static bool runs(const llvm::Triple &triple, llvm::StringRef name) {
   return isArm32(triple) ? !info->checkFeatures("+mclass") : triple.isAArch64() || info->checkFeatures("+64bit");
 }
 
+/// LLVM's names of the CPUs that run programs for this system.
+static std::vector<llvm::StringRef> cpusFor(const llvm::Triple &triple) {
+  std::vector<llvm::StringRef> names;
+  std::unique_ptr<llvm::MCSubtargetInfo> info = subtargetOf(triple, "", "");
+  for (const llvm::SubtargetSubTypeKV &cpu : info->getAllProcessorDescriptions())
+    if (runs(triple, cpu.Key))
+      names.push_back(cpu.Key);
+  return names;
+}
+
 /// The least CPU of an architecture, and the features that its systems have and LLVM's name lacks.
 static std::pair<llvm::StringRef, llvm::StringRef> leastCpu(const llvm::Triple &triple) {
   if (triple.isRISCV64())
@@ -118,6 +137,17 @@ static std::string armFeatures(llvm::StringRef name) {
 
 llvm::StringRef target::baselineCpu() { return leastCpu(llvm::Triple(llvm::sys::getDefaultTargetTriple())).first; }
 
+llvm::ArrayRef<llvm::StringRef> target::systems() {
+  static constexpr llvm::StringRef kSystems[] = {"x86_64-linux-gnu",
+                                                 "x86_64-linux-musl",
+                                                 "aarch64-linux-gnu",
+                                                 "aarch64-linux-musl",
+                                                 "riscv64-linux-gnu",
+                                                 "riscv64-linux-musl",
+                                                 "armv7"};
+  return kSystems;
+}
+
 /// Systems for which all of kiln's artefacts are made: little-endian ones with ELF. Of 32-bit Arm those whose functions
 /// take floats in registers; their compilers' names leave the architecture open, and code with vectors needs the
 /// seventh.
@@ -126,12 +156,16 @@ static llvm::Expected<llvm::Triple> parseTriple(llvm::StringRef text) {
   bool isArmv7 = isArm32(triple) && triple.getEnvironment() == llvm::Triple::GNUEABIHF;
   if (isArmv7)
     triple.setArchName("armv7");
+  // LLVM takes each word that begins with gnu for that C library. A compiler's name has the word as it is.
+  bool hasLibrary = triple.getEnvironmentName() == llvm::Triple::getEnvironmentTypeName(triple.getEnvironment());
   if ((triple.isX86_64() || triple.isAArch64() || triple.isRISCV64() || isArmv7) && triple.isLittleEndian() &&
-      triple.isOSLinux())
+      triple.isOSLinux() && hasLibrary)
     return triple;
   return usageError(
       "--target " + text + ": no such system",
-      "systems are x86_64, aarch64 and riscv64 with Linux, as aarch64-linux-gnu or x86_64-linux-musl, and armv7");
+      didYouMean(
+          text, systems(),
+          "systems are x86_64, aarch64 and riscv64 with Linux, as aarch64-linux-gnu or x86_64-linux-musl, and armv7"));
 }
 
 llvm::Expected<Cpu> target::describeCpu(llvm::StringRef name, llvm::StringRef features, llvm::StringRef tripleText) {
@@ -158,8 +192,11 @@ llvm::Expected<Cpu> target::describeCpu(llvm::StringRef name, llvm::StringRef fe
     for (const char *other : {"x86_64-linux-gnu", "aarch64-linux-gnu", "riscv64-linux-gnu", "arm-linux-gnueabihf"})
       if (runs(llvm::Triple(other), cpu.name))
         return usageError("'" + name + "' is a CPU of another system", llvm::Twine("add --target ") + other);
-    return usageError("no CPU '" + name + "' is known",
-                      "`llc -mcpu=help` lists LLVM's names; 'native' is this machine");
+    std::vector<llvm::StringRef> names = cpusFor(triple);
+    return usageError("--mcpu " + name + ": no such CPU",
+                      didYouMean(name, names,
+                                 (tripleText.empty() ? "'native' is this machine; others are " : "CPUs are ") +
+                                     llvm::join(names, ", ")));
   }
   cpu.features = features;
   if (features.empty())

@@ -9,6 +9,7 @@
 //===--------------------------------------------------------------------------===//
 #pragma once
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
@@ -41,6 +42,9 @@ struct Cpu {
 /// LLVM's name of the least CPU of this machine's architecture: what code for it computes does not depend on the
 /// machine.
 llvm::StringRef baselineCpu();
+
+/// The systems that code is made for, as their compilers are called.
+llvm::ArrayRef<llvm::StringRef> systems();
 
 /// The CPU that LLVM calls `name`, with these features changed; "" and "native" mean this machine, whose features and
 /// caches are measured. Other CPUs get the defaults above. An unknown name is a usage error. With a `triple`, a CPU of

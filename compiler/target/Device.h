@@ -22,7 +22,7 @@ namespace kiln::target {
 /// the text of all kernels and the architectures that --gpu-arch names.
 struct SourceCompiler {
   std::string archs; ///< where --gpu-arch does not say
-  std::function<llvm::Expected<std::string>(llvm::StringRef source, llvm::StringRef archs)> code; ///< kiln_model.code
+  std::function<llvm::Expected<std::string>(llvm::StringRef source, llvm::StringRef archs)> code; ///< kiln_place.code
   std::function<llvm::Expected<std::string>(llvm::StringRef source, llvm::StringRef archs)> assembly; ///< as text
   std::function<llvm::Expected<std::string>(llvm::StringRef source, llvm::StringRef archs)> listing;  ///< of `code`
 };
@@ -35,7 +35,7 @@ struct Device {
   std::string target;
   /// The text of kernels. Null where kernels are code of the host's, compiled with the host program.
   std::function<std::string(llvm::ArrayRef<uop::FuncOp>)> source;
-  /// What makes kiln_model.code of the text; none where the device's runtime compiles the text itself.
+  /// What makes kiln_place.code of the text; none where the device's runtime compiles the text itself.
   std::optional<SourceCompiler> sourceCompiler{};
 };
 

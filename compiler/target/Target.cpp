@@ -92,7 +92,9 @@ TargetAttr target::cpuTarget(llvm::StringRef device, const Cpu &cpu, mlir::MLIRC
     widths.push_back(256);
   if (isWide)
     widths.push_back(512);
-  int64_t registers = isWide || isArm ? 32 : triple.isArch64Bit() || isArm32 ? 16 : 8;
+  // Arm has 32, too. But its multiply-adds take no operand from memory: elements of rows are loaded in pairs, and
+  // ahead, into six of them, or each step would store and load totals.
+  int64_t registers = isWide ? 32 : isArm ? 26 : triple.isArch64Bit() || isArm32 ? 16 : 8;
 
   llvm::SmallVector<ProductAttr> products;
   auto addProducts = [&](llvm::ArrayRef<ProductRow> rows) {
@@ -165,5 +167,5 @@ bool target::paysToHold(TargetAttr target, view::Expr length, mlir::Type element
     return false;
   int64_t bytes = element.getIntOrFloatBitWidth() / 8, lanes = target.vectorBits() / 8 / bytes;
   int64_t points = length.constant();
-  return lanes > 1 && points >= lanes && points <= target.cacheBytes(2) / 4 / bytes;
+  return lanes > 1 && points >= lanes && points <= target.cacheBytes(2) / 2 / bytes;
 }

@@ -1,4 +1,4 @@
-//===- Times.h - How long things take on a CPU, beside its rates ------------------------===//
+//===- Times.h - How long things take on a CPU, besides its rates ------------------------===//
 //
 // Choices of opts weigh times against each other: two tiles of registers, two cuts into chunks, packing or not. What
 // the schedule has to know of a device is in the module (#kiln.rates); what only the walk of one kernel depends on is
@@ -21,9 +21,9 @@ inline constexpr double kLaunchNanoseconds = 2'000, kChunkNanoseconds = 100;
 inline constexpr double kCountNanoseconds = 80;
 /// A thread that has less to do is not worth waking.
 inline constexpr double kThreadNanoseconds = 10'000;
-/// What a chunk of an axis of unknown size should take: long beside the microseconds in which threads wake.
+/// What a chunk of an axis of unknown size should take: long compared with the microseconds in which threads wake.
 inline constexpr double kLongChunkNanoseconds = 50'000;
-/// Reading a tensor once more, and from another core's cache, beside the first time.
+/// Reading a tensor once more, and from another core's cache, compared with the first time.
 inline constexpr double kReadAgain = 0.16, kReadRemote = 1.5;
 /// How much of a chunk others wait for the slowest thread at the end of a launch: cores differ, and so does who else
 /// uses them.
@@ -34,7 +34,7 @@ inline constexpr double kUneven = 1.02;
 /// Of a register tile, in multiplications and additions of a vector: to load a vector or to spread an element over one,
 /// and to test a row that is masked.
 inline constexpr double kLoadSteps = 0.25, kMaskSteps = 1.25;
-/// What a step of a sum takes beside the rows of its tile, in rows: to load the columns, and the loop.
+/// What a step of a sum takes besides the rows of its tile, in rows: to load the columns, and the loop.
 inline constexpr double kStepRows = 1.25;
 /// Below so many totals the additions wait for each other.
 inline constexpr double kTotalsInFlight = 14;

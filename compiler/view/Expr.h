@@ -83,7 +83,7 @@ public:
   /// The reference's infix form: ((idx0*80)+(idx1*5)+-16).
   std::string render() const;
   /// The form that parse reads back, variables with bounds other than 0..kMaxDim written name{min..max}, and names that
-  /// are no identifiers in double quotes.
+  /// are not identifiers in double quotes.
   std::string print() const;
   static llvm::Expected<Expr> parse(llvm::StringRef text);
 

@@ -227,7 +227,7 @@ Kind Expr::nodeKind() const { return node_->kind; }
 int64_t Expr::nodeMin() const { return node_->min; }
 int64_t Expr::nodeMax() const { return node_->max; }
 int64_t Expr::wideValue() const {
-  assert(node_->kind == Kind::Const && "the value of what is no constant");
+  assert(node_->kind == Kind::Const && "the value of what is not a constant");
   return node_->value;
 }
 

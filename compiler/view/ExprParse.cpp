@@ -202,7 +202,7 @@ llvm::Expected<Expr> Expr::parse(StringRef text) {
   Reader reader(text);
   std::optional<Expr> e = reader.expression();
   if (e && !reader.atEnd())
-    reader.fail("expected the end");
+    reader.fail("expected an operator or the end");
   if (!e || !reader.atEnd())
     return reader.error();
   return *e;

@@ -37,7 +37,7 @@ public:
   llvm::ArrayRef<Expr> shape() const { return shape_; }
   llvm::ArrayRef<Expr> strides() const { return strides_; }
   Expr offset() const { return offset_; }
-  /// One range an axis, or nullopt where every element is there.
+  /// One range per axis, or nullopt where every element is there.
   std::optional<llvm::ArrayRef<Range>> mask() const;
   /// Row-major, from element 0, without mask.
   bool contiguous() const { return contiguous_; }
@@ -110,10 +110,6 @@ public:
   Index at() const;
   /// The tracker with variables (symbolic dims) replaced.
   ShapeTracker substitute(const llvm::DenseMap<Expr, Expr> &values) const;
-
-  /// The longest run (at most `limit`, a power of two) of consecutive elements that axis `axis` reads from aligned
-  /// addresses, all valid or all masked together: the vector width of a load. 1 where there is none.
-  int64_t vectorWidth(unsigned axis, int64_t limit) const;
 
   /// The reference's form: ShapeTracker(views=(View(shape=(2,), strides=(1,), offset=0, mask=None, contiguous=True),)).
   std::string render() const;

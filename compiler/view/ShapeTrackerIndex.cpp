@@ -1,7 +1,8 @@
 //===- ShapeTrackerIndex.cpp - Where an element lies ---------------------===//
 //
 // The index into the buffer is found from the last view inwards: each view gives a flat index into the shape of the one
-// before it, which division and remainder take apart again, axis by axis.
+// before it, which division and remainder take apart again, axis by axis. An index into a shape whose sizes are not
+// known, as of memory that a run has as many blocks of as it needs, should be left without either where one is inside.
 //
 //===----------------------------------------------------------------------===//
 #include "view/ExprNode.h"
@@ -37,7 +38,11 @@ Index ShapeTracker::at(ArrayRef<Expr> position) const {
     Shape coordinates(inner.shape().size());
     Expr size = 1;
     for (size_t i = coordinates.size(); i-- > 0;) {
-      coordinates[i] = mod(floorDiv(here.index, size), inner.shape()[i]);
+      coordinates[i] = floorDiv(here.index, size);
+      // Every point lies within the outermost axis. Of a number the simplifier knows that, and what is masked off, too,
+      // stays a small number.
+      if (i > 0 || inner.shape()[i].isConst())
+        coordinates[i] = mod(coordinates[i], inner.shape()[i]);
       size = size * inner.shape()[i];
     }
     Index next = inner.at(coordinates);
@@ -121,26 +126,4 @@ SmallVector<std::optional<Expr>, 4> ShapeTracker::realStrides(bool ignoreValid) 
     }
   }
   return strides;
-}
-
-int64_t ShapeTracker::vectorWidth(unsigned axis, int64_t limit) const {
-  assert(axis < shape().size() && limit >= 1 && (limit & (limit - 1)) == 0 && "a width is a power of two");
-  Shape position = axisVariables(shape());
-  for (int64_t width = limit; width > 1; width /= 2) {
-    std::optional<Expr> groups = exactQuotient(shape()[axis], width);
-    if (!groups)
-      continue;
-    Expr group = axisVariable(axis, *groups) * Expr(width);
-    position[axis] = group;
-    Index first = at(position);
-    bool run = mod(first.index, width).isConst(0);
-    for (int64_t lane = 1; run && lane < width; ++lane) {
-      position[axis] = group + Expr(lane);
-      Index here = at(position);
-      run = provablyEqual(here.index, first.index + Expr(lane)) && provablyEqual(here.valid, first.valid);
-    }
-    if (run)
-      return width;
-  }
-  return 1;
 }

@@ -44,7 +44,7 @@ View View::make(ArrayRef<Expr> shape, std::optional<ArrayRef<Expr>> strides, Exp
   if (!strides) {
     view.strides_ = rowMajor;
   } else {
-    assert(strides->size() == shape.size() && "a stride an axis");
+    assert(strides->size() == shape.size() && "one stride per axis");
     view.strides_.assign(strides->begin(), strides->end());
     for (auto [size, stride] : llvm::zip(shape, view.strides_))
       if (size.isConst(1))
@@ -56,7 +56,7 @@ View View::make(ArrayRef<Expr> shape, std::optional<ArrayRef<Expr>> strides, Exp
     return range.begin.isConst(0) && range.end == size;
   });
   if (!full) {
-    assert(mask->size() == shape.size() && "a range an axis");
+    assert(mask->size() == shape.size() && "one range per axis");
     view.mask_.emplace(mask->begin(), mask->end());
     if (llvm::any_of(*mask, [](Range r) { return provablyLessEqual(r.end, r.begin); })) {
       view.mask_->assign(shape.size(), Range{0, 0});
@@ -143,7 +143,7 @@ static View resize(const View &view, ArrayRef<Range> window, std::optional<Array
 }
 
 View View::pad(ArrayRef<std::pair<Expr, Expr>> amounts) const {
-  assert(amounts.size() == shape_.size() && "a pair an axis");
+  assert(amounts.size() == shape_.size() && "one pair per axis");
   if (llvm::all_of(amounts, [](auto a) { return a.first.isConst(0) && a.second.isConst(0); }))
     return *this;
   SmallVector<Range, 4> window, mask;
@@ -158,7 +158,7 @@ View View::pad(ArrayRef<std::pair<Expr, Expr>> amounts) const {
 }
 
 View View::shrink(ArrayRef<Range> ranges) const {
-  assert(ranges.size() == shape_.size() && "a range an axis");
+  assert(ranges.size() == shape_.size() && "one range per axis");
   return resize(*this, ranges, std::nullopt);
 }
 
@@ -170,7 +170,7 @@ View View::flip(ArrayRef<int64_t> axes) const {
 }
 
 View View::stride(ArrayRef<int64_t> steps) const {
-  assert(steps.size() == shape_.size() && llvm::all_of(steps, [](int64_t s) { return s != 0; }) && "a step an axis");
+  assert(steps.size() == shape_.size() && llvm::all_of(steps, [](int64_t s) { return s != 0; }) && "one step per axis");
   Shape shape, strides;
   SmallVector<Range, 4> mask;
   Expr offset = offset_;
@@ -212,17 +212,51 @@ std::optional<View> View::invert(ArrayRef<Expr> bufferShape) const {
   return inverse;
 }
 
+/// `e` without multiples of `modulus`, its coefficients and its constant as near to 0 as they come.
+static Expr nearestZero(Expr e, Expr modulus) {
+  if (!modulus.isConst() || modulus.constant() <= 1)
+    return e;
+  SmallVector<Term, 8> terms;
+  SmallVector<Expr, 8> parts;
+  int64_t constant = 0, m = modulus.constant();
+  auto nearest = [&](int64_t number) {
+    int64_t rest = floorModulo(number, m);
+    return rest > m / 2 ? rest - m : rest;
+  };
+  splitSum(e, terms, constant);
+  for (Term term : terms)
+    parts.push_back(scaled(term.rest, nearest(term.coefficient)));
+  parts.push_back(nearest(constant));
+  return sum(parts);
+}
+
+/// 1 where begin <= e < end, else 0.
+static Expr isWithin(Expr e, Expr begin, Expr end) {
+  Expr inside = logicalAnd({greaterEqual(e, begin), less(e, end)});
+  if (e.kind() != Expr::Kind::Mod || begin.min() < 0 || !provablyLessEqual(end, e.operands()[1]))
+    return inside;
+  // Rows of a triangle are windows of one row that is longer by an element: column + row * (n - 1) modulo n. Where only
+  // one multiple of n brings column - row into the range, it is a comparison of the two.
+  Expr modulus = e.operands()[1], whole = nearestZero(e.operands()[0], modulus);
+  for (int64_t multiple : {-1, 0, 1}) {
+    Expr moved = whole - modulus * multiple;
+    if (!provablyLessEqual(end - modulus, moved) || !provablyLess(moved, begin + modulus))
+      continue;
+    Expr simple = logicalAnd({greaterEqual(moved, begin), less(moved, end)});
+    return simple.weight() < inside.weight() ? simple : inside;
+  }
+  return inside;
+}
+
 Index View::at(ArrayRef<Expr> position) const {
-  assert(position.size() == shape_.size() && "an expression an axis");
+  assert(position.size() == shape_.size() && "one expression per axis");
   SmallVector<Expr, 8> index{offset_}, valid;
   for (size_t i = 0; i < position.size(); ++i) {
     if (!shape_[i].isConst(1) && !strides_[i].isConst(0))
       index.push_back(position[i] * strides_[i]);
     // What all of an axis holds needs no condition, which would name the axis where nothing depends on it.
-    if (mask_ && !((*mask_)[i].begin.isConst(0) && (*mask_)[i].end == shape_[i])) {
-      valid.push_back(greaterEqual(position[i], (*mask_)[i].begin));
-      valid.push_back(less(position[i], (*mask_)[i].end));
-    }
+    if (mask_ && !((*mask_)[i].begin.isConst(0) && (*mask_)[i].end == shape_[i]))
+      valid.push_back(isWithin(position[i], (*mask_)[i].begin, (*mask_)[i].end));
   }
   return {sum(index), logicalAnd(valid)};
 }

@@ -218,7 +218,11 @@ std::optional<View> kiln::view::merge(const View &inner, const View &outer) {
       positive[size] = least;
       back[least] = size;
     }
-  if (positive.empty())
+  // With them a size can be below 0, for which there is no view: these sizes never are.
+  auto canBe = [&](const View &view) {
+    return llvm::all_of(view.shape(), [&](Expr size) { return size.substitute(positive).max() >= 0; });
+  };
+  if (positive.empty() || !canBe(inner) || !canBe(outer))
     return std::nullopt;
   std::optional<View> merged = mergeWithin(substitute(inner, positive), substitute(outer, positive), kMostRetries);
   return merged ? std::optional(substitute(*merged, back)) : std::nullopt;

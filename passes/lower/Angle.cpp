@@ -1,6 +1,6 @@
 //===- Angle.cpp - sin and cos ------------------------------------------------------===//
 // Both repeat after a quarter turn, with another sign or as one another, so x is brought to |r| up to π/4 first:
-// x·2/π, less its nearest integer. Only what is left of it behind the point counts, and a large x puts the first bits
+// x·2/π, less its nearest integer. Only what is left of it after the point counts, and a large x puts the first bits
 // of 2/π before it, as multiples of 4, which do not count either (Payne and Hanek, Radian reduction for trigonometric
 // functions, 1983). So one of five ranges of bits is chosen by x's size, and multiplied in float64, in pieces short
 // enough to be exact.

@@ -5,12 +5,16 @@
 // of whole vectors; a row that is data and a larger stride ask for lanes one by one. A mask that differs by lane is a
 // vector of bools beside one access.
 //
+// A tile may be computed with lanes along one axis and lie in memory along another that is unrolled. Then a vector is
+// made of each lane, of the points of that axis, and stored at once; the renderer turns all of them together.
+//
 // What lies outside a view reads as 0: its condition becomes the load's gate, unless a test around has settled it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/lower/KernelLowering.h"
 
+#include "ir/uop/PastCaches.h"
 #include "target/Target.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -21,8 +25,36 @@ using namespace mlir;
 using kernel::AxisKind;
 using view::Expr;
 
+Expr KernelLowering::placeIn(Value memory, Expr element) {
+  kernel::SwizzleAttr swizzle = swizzles_.lookup(memory);
+  if (!swizzle)
+    return element;
+  Expr unit = view::mod(view::floorDiv(element, swizzle.getUnit()), swizzle.getWays()),
+       row = view::mod(view::floorDiv(element, swizzle.getRow()), swizzle.getWays());
+  if (row.isConst(0))
+    return element;
+  if (unit.isConst() && row.isConst())
+    return element + ((unit.constant() ^ row.constant()) - unit.constant()) * swizzle.getUnit();
+  // The unit's new place is a variable of index math, as sums and products of it are what follows.
+  Expr moved = Expr::variable("_xor(" + unit.print() + "," + row.print() + ")", 0, swizzle.getWays() - 1);
+  size_t depth = std::max(depthOf(unit), depthOf(row));
+  if (!scopes_[depth]->variables.contains(moved)) {
+    Value a = index(unit), b = index(row);
+    scopes_[depth]->variables[moved] = alu(Alu::XOR, {a, b}, indexType_, depth);
+  }
+  return element + (moved - unit) * swizzle.getUnit();
+}
+
+bool KernelLowering::lanesLieTogether(Value memory, Expr index) const {
+  if (!lanesAreNeighbours(index))
+    return false;
+  kernel::SwizzleAttr swizzle = swizzles_.lookup(memory);
+  return !swizzle || view::provablyEqual(view::floorDiv(atLane(index, 0), swizzle.getUnit()),
+                                         view::floorDiv(atLane(index, lanes() - 1), swizzle.getUnit()));
+}
+
 Value KernelLowering::loadOne(Value pointer, view::Index where, Type result, Value gate, size_t depth) {
-  Value at0 = index(where.index), otherwise;
+  Value at0 = index(placeIn(pointer, where.index)), otherwise;
   if (gate) {
     otherwise = constant(cast<TypedAttr>(builder_.getZeroAttr(getElementTypeOrSelf(result))));
     if (isa<VectorType>(result))
@@ -78,14 +110,15 @@ Value KernelLowering::loadApart(Value pointer, view::Index where, int64_t apart,
 }
 
 Value KernelLowering::loadLanes(Value pointer, view::Index where, Type element, size_t depth, Value inside) {
-  if (lanesAreNeighbours(where.index)) {
+  if (lanesLieTogether(pointer, where.index)) {
     Value gate =
         dependsOnLane(where.valid) ? laneCondition(where.valid, depth, inside) : gateOf(where.valid, inside, depth);
     return loadOne(pointer, {atLane(where.index, 0), where.valid}, withLanes(element), gate, depth);
   }
   // A device with items has vectors of few lanes, and may want them at addresses that they divide.
   bool hasItems = targetOf(func_->getParentOfType<ModuleOp>()).maxItems() > 0;
-  if (int64_t apart = fewApart(where.index); apart > 0 && !hasItems && !element.isInteger(1))
+  if (int64_t apart = fewApart(where.index);
+      apart > 0 && !hasItems && !element.isInteger(1) && !swizzles_.contains(pointer))
     return loadApart(pointer, where, apart, element, depth, inside);
   SmallVector<Value> values;
   for (int64_t lane = 0; lane < lanes(); ++lane) {
@@ -163,8 +196,7 @@ Tile KernelLowering::emitTerms(Value operand, int64_t terms) {
   return tile;
 }
 
-void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
-  constexpr int64_t kLineBytes = 64, kMostLines = 4, kMostLinesOfMatrices = 8, kSharers = 8;
+std::optional<KernelLowering::Ahead> KernelLowering::aheadOf(kernel::LoadOp load, size_t depth) {
   // A stage's walk goes on inside the kernel's own.
   SmallVector<kernel::AxisAttr> axes;
   if (!walk().contains(*load.getAhead()))
@@ -172,47 +204,57 @@ void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
   axes.append(walk().axes);
   const auto *ahead = llvm::find_if(axes, [&](auto axis) { return axis.getId() == int64_t(*load.getAhead()); });
   if (ahead == axes.end())
-    return;
+    return std::nullopt;
   view::ShapeTracker tracker = load.getTracker().getValue();
   Expr index = tracker.at(kernel::positionOf(walk().index, tracker)).index,
        variableAhead = variableOf(*load.getAhead());
-  // What lies between the first and the last that is read inside, and the steps of the loops around the load, counted
-  // through; of those of unknown size the innermost.
-  Expr first = index, last = index, step = 0, pass, passes = 1;
-  int64_t steps = 1;
+  Ahead found;
+  found.first = index;
+  Expr last = index;
   for (const auto &axis : axes) {
     Expr size = axis.getSize().getValue(), variable = variableOf(axis.getId());
     if (variable.isConst())
       continue;
     bool isInside = &axis > ahead, isLoop = axis.getKind() == AxisKind::Loop;
     if (isInside || isUnrolled(axis.getId()))
-      first = first.substitute({{variable, 0}}), last = last.substitute({{variable, size - 1}});
+      found.first = found.first.substitute({{variable, 0}}), last = last.substitute({{variable, size - 1}});
     if (!isInside || !isLoop || !isBound(axis.getId()) || depthOf(variable) > depth)
       continue;
     if (size.isConst()) {
-      step = step * size + variable;
-      steps *= size.constant();
+      found.step = found.step * size + variable;
+      found.steps *= size.constant();
     } else {
-      pass = variable, passes = size;
+      found.pass = variable, found.passes = size;
     }
   }
-  Expr extent = last - first + 1, distance = first.substitute({{variableAhead, variableAhead + 1}}) - first;
-  if (distance.isConst(0) || !extent.isConst())
+  Expr extent = last - found.first + 1;
+  found.distance = found.first.substitute({{variableAhead, variableAhead + 1}}) - found.first;
+  if (found.distance.isConst(0) || !extent.isConst())
+    return std::nullopt;
+  found.extent = extent.constant();
+  return found;
+}
+
+void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
+  constexpr int64_t kLineBytes = 64, kMostLines = 4, kMostLinesOfMatrices = 8, kSharers = 8;
+  std::optional<Ahead> found = aheadOf(load, depth);
+  if (!found)
     return;
+  const Ahead &ahead = *found;
   int64_t bytes = byteSize(load.getResult().getType()), line = kLineBytes / bytes;
   int64_t most = kernel::hasMatrices(walk()) ? kMostLinesOfMatrices : kMostLines;
   // What each step asks for where so many passes share the work.
   auto linesOf = [&](int64_t sharers) {
-    int64_t part = llvm::divideCeil(extent.constant(), steps * sharers);
-    Expr share = view::mod(pass, sharers) * (steps * part);
+    int64_t part = llvm::divideCeil(ahead.extent, ahead.steps * sharers);
+    Expr share = view::mod(ahead.pass, sharers) * (ahead.steps * part);
     SmallVector<Value> lines;
     for (int64_t i = 0; i < std::min<int64_t>(llvm::divideCeil(part, line), most); ++i)
-      lines.push_back(this->index(resolve(first + distance + share + step * part + i * line)));
+      lines.push_back(index(resolve(ahead.first + ahead.distance + share + ahead.step * part + i * line)));
     return lines;
   };
   SmallVector<Value> all = linesOf(1);
   // LLVM makes a load and its use one instruction only where no request stands between them: so they go last.
-  if (passes.isConst() || passes.max() < kSharers || all.size() == 1) {
+  if (ahead.passes.isConst() || ahead.passes.max() < kSharers || all.size() == 1) {
     scopes_[depth]->last.push_back([=, this, pointer = pointers_.at(load.getBuffer())] {
       for (Value where : all)
         uop::PrefetchOp::create(here(), loc_, pointer, where);
@@ -222,7 +264,7 @@ void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
   // The second cache has little time for requests beside what is loaded from it; but weights that few rows pass come as
   // fast as memory gives them.
   scopes_[depth]->last.push_back([=, this, pointer = pointers_.at(load.getBuffer()), shared = linesOf(kSharers),
-                                  areFew = condition(resolve(view::less(passes, kSharers)))] {
+                                  areFew = condition(resolve(view::less(ahead.passes, kSharers)))] {
     auto branch = uop::IfOp::create(here(), loc_, areFew);
     for (auto [region, lines] : {std::pair(&branch.getThenRegion(), &all), {&branch.getElseRegion(), &shared}}) {
       OpBuilder inside = OpBuilder::atBlockEnd(&region->emplaceBlock());
@@ -311,7 +353,8 @@ Tile KernelLowering::emitGather(kernel::LoadOp load) {
 Tile KernelLowering::emitValid(kernel::ValidOp op) {
   const AxisSet &axes = axesOf(op);
   size_t depth = placeOf(axes);
-  Expr valid = indexAt(op.getTracker().getValue()).valid;
+  // Past the end of the domain it may be either.
+  Expr valid = view::simplifyUnder(resolve(indexInside(op.getTracker().getValue()).valid), resolve(knownOf(axes)));
   Tile tile{unrolledAxes(axes), {}, hasLanes(axes)};
   forEachPoint(sizesOf(tile.axes), [&](ArrayRef<int64_t> point) {
     Expr one = fix(valid, tile.axes, point);
@@ -353,45 +396,100 @@ Tile KernelLowering::emitIndex(kernel::IndexOp op) {
   return tile;
 }
 
-void KernelLowering::storeLanes(Value vector, Value pointer, view::Index where) {
+void KernelLowering::createStore(Value value, Value pointer, Expr place, Value gate, bool pastCaches) {
+  Value at0 = index(place);
+  auto store = uop::StoreOp::create(here(), loc_, value, pointer, at0, gate);
+  int64_t bytes = uop::lanesOf(value.getType()) * byteSize(getElementTypeOrSelf(value.getType()));
+  if (pastCaches && !gate && bytes % uop::kLineBytes == 0)
+    store->setAttr(uop::kPastCaches, builder_.getUnitAttr());
+}
+
+void KernelLowering::storeLanes(Value vector, Value pointer, view::Index where, bool pastCaches) {
   size_t depth = scopes_.size() - 1;
-  if (lanesAreNeighbours(where.index)) {
+  if (lanesLieTogether(pointer, where.index)) {
     Value gate;
     if (!where.valid.isConst(1))
       gate = dependsOnLane(where.valid) ? laneCondition(where.valid, depth) : condition(where.valid);
-    Value at0 = index(atLane(where.index, 0));
-    uop::StoreOp::create(here(), loc_, vector, pointer, at0, gate);
+    createStore(vector, pointer, placeIn(pointer, atLane(where.index, 0)), gate, pastCaches);
     return;
   }
   Type element = getElementTypeOrSelf(vector.getType());
   for (int64_t lane = 0; lane < lanes(); ++lane) {
     Expr valid = atLane(where.valid, lane);
     Value gate = valid.isConst(1) ? Value() : condition(valid);
-    Value at0 = index(atLane(where.index, lane));
+    Value at0 = index(placeIn(pointer, atLane(where.index, lane)));
     Value one = uop::GepOp::create(here(), loc_, element, vector, builder_.getI64IntegerAttr(lane));
     uop::StoreOp::create(here(), loc_, one, pointer, at0, gate);
   }
 }
 
-void KernelLowering::storeTile(const Tile &tile, Value pointer, view::Index where, const AxisSet &axes) {
-  SmallVector<int64_t> unrolled = unrolledAxes(axes);
+std::optional<size_t> KernelLowering::turnedAxis(view::Index where, ArrayRef<int64_t> unrolled) const {
+  constexpr int64_t kFewest = 4;
+  auto isTurned = [&](int64_t points) { return points >= kFewest && llvm::isPowerOf2_64(points); };
+  bool hasItems = targetOf(func_->getParentOfType<ModuleOp>()).maxItems() > 0;
+  if (hasItems || !isTurned(lanes()) || !where.valid.isConst(1) || lanesAreNeighbours(where.index))
+    return std::nullopt;
+  for (auto [position, axis] : llvm::enumerate(unrolled)) {
+    Expr first = fix(where.index, axis, 0);
+    auto isNeighbour = [&](int64_t point) { return (fix(where.index, axis, point) - first).isConst(point); };
+    if (isTurned(sizeOf(axis)) && llvm::all_of(llvm::seq<int64_t>(1, sizeOf(axis)), isNeighbour))
+      return position;
+  }
+  return std::nullopt;
+}
+
+void KernelLowering::storeTile(const Tile &tile, Value pointer, view::Index where, const AxisSet &axes,
+                               bool pastCaches) {
+  SmallVector<int64_t> unrolled = unrolledAxes(axes), sizes = sizesOf(unrolled);
   bool lanes = hasLanes(axes);
-  forEachPoint(sizesOf(unrolled), [&](ArrayRef<int64_t> point) {
+  // Neighbours of a stage whose elements take turns among banks are none in memory.
+  bool liesPlain = !swizzles_.lookup(pointer);
+  std::optional<size_t> turned = tile.lanes && liesPlain ? turnedAxis(where, unrolled) : std::nullopt;
+  if (turned)
+    sizes[*turned] = 1; // its points are stored together
+  forEachPoint(sizes, [&](ArrayRef<int64_t> point) {
     view::Index one = fix(where, unrolled, point);
+    if (turned) {
+      SmallVector<Value> vectors;
+      SmallVector<int64_t> next(point);
+      for (int64_t &i = next[*turned]; i < sizeOf(unrolled[*turned]); ++i)
+        vectors.push_back(pick(tile, unrolled, next, lanes, scopes_.size() - 1));
+      Type element = getElementTypeOrSelf(vectors.front().getType());
+      for (int64_t lane = 0; lane < this->lanes(); ++lane) {
+        SmallVector<Value> values = llvm::map_to_vector(vectors, [&](Value vector) -> Value {
+          return uop::GepOp::create(here(), loc_, element, vector, builder_.getI64IntegerAttr(lane));
+        });
+        Type type = VectorType::get({int64_t(values.size())}, element);
+        Value points = uop::VectorizeOp::create(here(), loc_, type, values);
+        createStore(points, pointer, atLane(one.index, lane), /*gate=*/{}, pastCaches);
+      }
+      return;
+    }
     Value value = pick(tile, unrolled, point, lanes, scopes_.size() - 1);
     if (one.valid.isConst(0))
       return;
     if (lanes)
-      return storeLanes(value, pointer, one);
-    Value gate = one.valid.isConst(1) ? Value() : condition(one.valid), at0 = index(one.index);
+      return storeLanes(value, pointer, one, pastCaches);
+    Value gate = one.valid.isConst(1) ? Value() : condition(one.valid), at0 = index(placeIn(pointer, one.index));
     uop::StoreOp::create(here(), loc_, value, pointer, at0, gate);
   });
 }
 
-void KernelLowering::emitStore(kernel::StoreOp store) {
+bool KernelLowering::exceedsCaches(kernel::StoreOp store) {
+  TargetAttr target = targetOf(func_->getParentOfType<ModuleOp>());
+  Expr elements = store.getTracker().getValue().realSize();
+  int64_t cache = target.getCaches().empty() ? 0 : target.cacheBytes(target.getCaches().size());
+  // What is held in the result is in a cache already.
+  bool isHeld = llvm::any_of(func_.getBody().getOps<kernel::StageOp>(),
+                             [&](kernel::StageOp stage) { return stage.getBuffer() == store.getBuffer(); });
+  return target.maxItems() == 0 && !isHeld && cache > 0 && elements.isConst() &&
+         elements.constant() > cache / byteSize(store.getValue().getType());
+}
+
+void KernelLowering::emitStore(kernel::StoreOp store, Value value) {
   AxisSet axes = axesOfTracker(store.getTracker().getValue());
   axes |= axesOf(store.getValue());
-  Tile tile = emit(store.getValue());
+  Tile tile = emit(value);
   view::Index where = indexAt(store.getTracker().getValue());
   // Items and groups that do not choose the place would all write it: the first does.
   SmallVector<Expr> conditions{where.valid};
@@ -401,5 +499,5 @@ void KernelLowering::emitStore(kernel::StoreOp store) {
       conditions.push_back(view::less(resolve(kernel::loopVariable(axis)), 1));
   }
   where.valid = view::logicalAnd(conditions);
-  storeTile(tile, pointers_.at(store.getBuffer()), where, axes);
+  storeTile(tile, pointers_.at(store.getBuffer()), where, axes, exceedsCaches(store));
 }

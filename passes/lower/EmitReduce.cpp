@@ -6,7 +6,8 @@
 // 2018).
 //===----------------------------------------------------------------------===//
 
-#include "passes/lower/KernelLowering.h"
+#include "passes/lower/Totals.h"
+
 #include "passes/lower/RewriteSets.h"
 
 #include "ir/graph/Graph.h"
@@ -18,35 +19,6 @@ using namespace kiln::lower;
 using namespace mlir;
 using kernel::AxisKind;
 using view::Expr;
-
-/// A group has few enough warps that each item reads the sums of all.
-static constexpr int64_t kMostWarps = 32;
-
-/// The points that a nest of loops reduces.
-struct KernelLowering::Reduced {
-  AxisSet axes;
-  SmallVector<int64_t> loops, unrolled; ///< of them, lanes apart
-  SmallVector<int64_t> items;           ///< of them, those that are the items of the group
-  AxisSet lane;                         ///< of them, the one that is lanes
-};
-
-/// The largest of some scores so far, for every unrolled point and lane that the scores are not reduced over.
-struct KernelLowering::Largest {
-  Value score;
-  Tile tile;
-  Tile decay;   ///< exp(the largest before this step - the largest now)
-  Tile weights; ///< exp(score - the largest now), for the reduced unrolled points too
-};
-
-/// What a reduce has put together so far, for every unrolled point and lane of its input that is not reduced; where
-/// lanes are reduced, for each lane apart.
-struct KernelLowering::Total {
-  kernel::ReduceOp reduce;
-  AxisSet inputAxes;
-  Tile tile;
-  Value identity;
-  Largest *largest = nullptr; ///< of its scores; null: it has none
-};
 
 const llvm::SmallPtrSet<Operation *, 4> &KernelLowering::reducesBehind(Value value) {
   if (auto known = reducesBehind_.find(value); known != reducesBehind_.end())
@@ -284,132 +256,94 @@ void KernelLowering::finish(Total &total, const Reduced &reduced) {
   total.tile.lanes &= !foldsLanes;
 }
 
-int64_t KernelLowering::partOf(const Reduced &reduced) const {
-  if (reduced.items.size() != 1)
-    return 1;
-  int64_t items = sizeOf(reduced.items.front()), part = 1;
-  for (int64_t divisor = 2; divisor * divisor <= items; ++divisor)
-    part = items % divisor == 0 ? divisor : part;
-  return items < 16 ? 1 : part;
+std::vector<KernelLowering::Total> KernelLowering::startTotals(ArrayRef<kernel::ReduceOp> together,
+                                                               const Reduced &reduced, std::vector<Largest> &scores) {
+  std::vector<Total> totals;
+  scores.reserve(together.size()); // totals point to them
+  for (kernel::ReduceOp reduce : together) {
+    Value identity = constant(graph::reductionIdentity(reduce.getKind().getValue(), reduce.getResult().getType()));
+    // Each lane sums up what it has, also of an input that is the same in all of them.
+    AxisSet axes = axesOf(reduce.getInput());
+    axes |= reduced.lane;
+    Total total{reduce, axes, {}, identity};
+    if (Value score = reduce.getScore()) {
+      AxisSet scoreAxes = axesOf(score);
+      scoreAxes |= reduced.lane;
+      total.inputAxes |= scoreAxes;
+      auto known = llvm::find_if(scores, [&](const Largest &other) { return other.score == score; });
+      if (known == scores.end()) {
+        Value lowest = constant(graph::reductionIdentity(Alu::MAX, score.getType()));
+        scores.push_back({score, filled(scoreAxes, reduced, lowest), {}, {}});
+        known = std::prev(scores.end());
+      }
+      total.largest = &*known;
+    }
+    total.tile = filled(total.inputAxes, reduced, identity);
+    totals.push_back(std::move(total));
+  }
+  return totals;
 }
 
-int64_t KernelLowering::shuffledItems(llvm::ArrayRef<Total> totals, const Reduced &reduced) const {
-  if (reduced.items.size() != 1 || llvm::any_of(totals, [](const Total &total) { return total.tile.lanes; }))
-    return 1;
-  int64_t items = sizeOf(reduced.items.front());
-  auto special = scopes_.front()->variables.lookup(variableOf(reduced.items.front())).getDefiningOp<uop::SpecialOp>();
-  if (!special || special.getAxis() != 0)
-    return 1;
-  int64_t shuffled = std::min<int64_t>(warp_, items & -items);
-  return items / shuffled <= kMostWarps ? shuffled : 1;
-}
+namespace {
+/// Tiles whose values loops carry from one step to the next.
+struct Carried {
+  SmallVector<Tile *> tiles;
 
-void KernelLowering::shuffle(llvm::MutableArrayRef<Total> totals, int64_t items) {
+  SmallVector<Value> values() const {
+    SmallVector<Value> all;
+    for (const Tile *tile : tiles)
+      all.append(tile->values);
+    return all;
+  }
+  void set(ValueRange values) {
+    for (Tile *tile : tiles) {
+      llvm::copy(values.take_front(tile->values.size()), tile->values.begin());
+      values = values.drop_front(tile->values.size());
+    }
+  }
+};
+} // namespace
+
+void KernelLowering::takeIn(llvm::MutableArrayRef<Largest> scores, llvm::MutableArrayRef<Total> totals,
+                            const Reduced &reduced) {
+  for (Largest &largest : scores)
+    advance(largest, reduced);
   for (Total &total : totals)
-    for (Value &sum : total.tile.values)
-      for (int64_t bit = items / 2; bit > 0; bit /= 2) {
-        Value other = uop::ShuffleOp::create(here(), loc_, sum.getType(), sum, builder_.getI64IntegerAttr(bit));
-        sum = alu(total.reduce.getKind().getValue(), {sum, other}, sum.getType(), scopes_.size() - 1);
-      }
+    if (auto dot = kernel::dotProductOf(walk()); dot && dot->reduce == total.reduce)
+      accumulateDots(total, reduced, *dot);
+    else
+      accumulate(total, reduced);
 }
 
-void KernelLowering::exchange(llvm::MutableArrayRef<Total> totals, const Reduced &reduced) {
-  // Items of a warp put together what they have without memory; of each warp's sum there is one then.
-  int64_t shuffled = shuffledItems(totals, reduced);
-  shuffle(totals, shuffled);
-  if (shuffled > 1 && shuffled == sizeOf(reduced.items.front()))
-    return;
-  // Memory for every item, and in it for every unrolled point and lane that is left.
-  struct Place {
-    Value memory;
-    Expr index, isFirst; ///< isFirst: of the items that have the same sums
-    AxisSet axes;
-    int64_t elements;
+void KernelLowering::takeInAll(llvm::MutableArrayRef<Largest> scores, llvm::MutableArrayRef<Total> totals,
+                               const Reduced &reduced) {
+  if (reduced.loops.empty())
+    return takeIn(scores, totals, reduced);
+  Carried carried;
+  for (Largest &largest : scores)
+    carried.tiles.push_back(&largest.tile);
+  for (Total &total : totals)
+    carried.tiles.push_back(&total.tile);
+  auto open = [&](size_t number, const Steps *part = nullptr) {
+    uop::RangeOp range = openLoop(reduced.loops[number], carried.values(), /*reduce=*/true,
+                                  ArrayRef(reduced.loops).drop_front(number + 1), part);
+    carried.set(range.getCarried());
+    return range;
   };
-  SmallVector<Place> places;
-  bool again = scopes_.size() > 1; // what the last iteration read must not be overwritten too early
-  if (again)
-    uop::BarrierOp::create(here(), loc_);
-  for (Total &total : totals) {
-    AxisSet axes = total.inputAxes;
-    axes.reset(reduced.axes);
-    SmallVector<int64_t> order;
-    SmallVector<Expr> firsts;
-    for (kernel::AxisAttr axis : walk().axes)
-      if (axis.getKind() == AxisKind::Item) {
-        if (axes.test(axis.getId()) || llvm::is_contained(reduced.items, axis.getId()))
-          order.push_back(axis.getId());
-        else
-          firsts.push_back(view::less(kernel::loopVariable(axis), 1));
-      }
-    order.append(total.tile.axes);
-    if (total.tile.lanes)
-      order.push_back(walk().lane);
-    int64_t elements = 1;
-    Expr index = rowMajor(order), isFirst = view::logicalAnd(firsts), isWriter = isFirst;
-    if (shuffled > 1) {
-      llvm::erase(order, reduced.items.front());
-      Expr item = variableOf(reduced.items.front());
-      elements = sizeOf(reduced.items.front()) / shuffled;
-      index = rowMajor(order) * elements + view::floorDiv(item, shuffled);
-      isWriter = view::logicalAnd({isFirst, view::less(view::mod(item, shuffled), 1)});
-    }
-    for (int64_t size : sizesOf(order))
-      elements *= size;
-    Value memory = define(total.reduce.getResult().getType(), elements, uop::Memory::Local);
-    places.push_back({memory, index, isFirst, axes, elements});
-    storeTile(total.tile, memory, {resolve(index), resolve(isWriter)}, axes);
+  auto close = [&](uop::RangeOp range) {
+    closeLoop(carried.values());
+    carried.set(range.getResults());
+  };
+  SmallVector<uop::RangeOp> ranges;
+  for (size_t number = 0; number + 1 < reduced.loops.size(); ++number)
+    ranges.push_back(open(number));
+  for (const Steps &part : stepsOf(reduced.loops.back())) {
+    uop::RangeOp range = open(reduced.loops.size() - 1, &part);
+    takeIn(scores, totals, reduced);
+    close(range);
   }
-  uop::BarrierOp::create(here(), loc_);
-  if (int64_t part = partOf(reduced); part > 1 || shuffled > 1) {
-    int64_t axis = reduced.items.front(), rest = sizeOf(axis) / part;
-    Expr item = variableOf(axis);
-    auto gather = [&](Total &total, const Place &place, int64_t count, llvm::function_ref<Expr(int64_t)> at) {
-      SmallVector<Tile> others;
-      for (int64_t i = 0; i < count; ++i) {
-        llvm::DenseMap<Expr, Expr> position{{item, at(i)}};
-        others.push_back(emitMemory(place.memory, {resolve(place.index.substitute(position)), 1}, place.axes,
-                                    total.reduce.getResult().getType(), scopes_.size() - 1));
-      }
-      for (auto [index, sum] : llvm::enumerate(total.tile.values))
-        sum = foldPairs(total.reduce.getKind().getValue(),
-                        llvm::map_to_vector(others, [&, i = index](const Tile &other) { return other.values[i]; }));
-    };
-    if (shuffled > 1) {
-      for (auto [total, place] : llvm::zip(totals, places))
-        gather(total, place, sizeOf(axis) / shuffled, [&](int64_t i) { return Expr(i * shuffled); });
-      return;
-    }
-    // Each item sums up every part-th of what there is, then all items the `part` sums: far less than everything each.
-    for (auto [total, place] : llvm::zip(totals, places)) {
-      gather(total, place, rest, [&](int64_t i) { return view::mod(item, part) + i * part; });
-      place.memory = define(total.reduce.getResult().getType(), place.elements, uop::Memory::Local);
-      storeTile(total.tile, place.memory, {resolve(place.index), resolve(place.isFirst)}, place.axes);
-    }
-    uop::BarrierOp::create(here(), loc_);
-    for (auto [total, place] : llvm::zip(totals, places))
-      gather(total, place, part, [&](int64_t i) { return Expr(i); });
-    return;
-  }
-  for (auto [total, place] : llvm::zip(totals, places)) {
-    std::fill(total.tile.values.begin(), total.tile.values.end(),
-              total.tile.lanes ? splat(total.identity, 0) : total.identity);
-    SmallVector<uop::RangeOp> ranges;
-    for (int64_t axis : reduced.items) {
-      ranges.push_back(openLoop(axis, total.tile.values, /*reduce=*/true));
-      total.tile.values.assign(ranges.back().getCarried().begin(), ranges.back().getCarried().end());
-    }
-    size_t depth = scopes_.size() - 1;
-    Tile others =
-        emitMemory(place.memory, {resolve(place.index), 1}, place.axes, total.reduce.getResult().getType(), depth);
-    Alu kind = total.reduce.getKind().getValue();
-    for (auto [sum, other] : llvm::zip(total.tile.values, others.values))
-      sum = alu(kind, {sum, other}, sum.getType(), depth);
-    for (uop::RangeOp range : llvm::reverse(ranges)) {
-      closeLoop(total.tile.values);
-      total.tile.values.assign(range.getResults().begin(), range.getResults().end());
-    }
-  }
+  for (uop::RangeOp range : llvm::reverse(ranges))
+    close(range);
 }
 
 Tile KernelLowering::emitReduce(kernel::ReduceOp first) {
@@ -420,80 +354,10 @@ Tile KernelLowering::emitReduce(kernel::ReduceOp first) {
   inScope(place, [&] {
     Reduced reduced = reducedBy(first);
     std::vector<Largest> scores;
-    scores.reserve(together.size()); // totals point to them
-    for (kernel::ReduceOp reduce : together) {
-      Value identity = constant(graph::reductionIdentity(reduce.getKind().getValue(), reduce.getResult().getType()));
-      // Each lane sums up what it has, also of an input that is the same in all of them.
-      AxisSet axes = axesOf(reduce.getInput());
-      axes |= reduced.lane;
-      Total total{reduce, axes, {}, identity};
-      if (Value score = reduce.getScore()) {
-        AxisSet scoreAxes = axesOf(score);
-        scoreAxes |= reduced.lane;
-        total.inputAxes |= scoreAxes;
-        auto known = llvm::find_if(scores, [&](const Largest &other) { return other.score == score; });
-        if (known == scores.end()) {
-          Value lowest = constant(graph::reductionIdentity(Alu::MAX, score.getType()));
-          scores.push_back({score, filled(scoreAxes, reduced, lowest), {}, {}});
-          known = std::prev(scores.end());
-        }
-        total.largest = &*known;
-      }
-      total.tile = filled(total.inputAxes, reduced, identity);
-      totals.push_back(std::move(total));
-    }
+    totals = startTotals(together, reduced, scores);
     if (first == held_ && !heldLoops_.empty())
       totals.front().tile.values = heldSoFar(first);
-
-    SmallVector<Tile *> tiles;
-    for (Largest &largest : scores)
-      tiles.push_back(&largest.tile);
-    for (Total &total : totals)
-      tiles.push_back(&total.tile);
-    auto values = [&] {
-      SmallVector<Value> carried;
-      for (Tile *tile : tiles)
-        carried.append(tile->values);
-      return carried;
-    };
-    auto carry = [&](ValueRange from) {
-      for (Tile *tile : tiles) {
-        llvm::copy(from.take_front(tile->values.size()), tile->values.begin());
-        from = from.drop_front(tile->values.size());
-      }
-    };
-    auto takeIn = [&] {
-      for (Largest &largest : scores)
-        advance(largest, reduced);
-      for (Total &total : totals)
-        if (auto dot = kernel::dotProductOf(walk()); dot && dot->reduce == total.reduce)
-          accumulateDots(total, reduced, *dot);
-        else
-          accumulate(total, reduced);
-    };
-    auto open = [&](size_t number, const Steps *part = nullptr) {
-      uop::RangeOp range = openLoop(reduced.loops[number], values(), /*reduce=*/true,
-                                    ArrayRef(reduced.loops).drop_front(number + 1), part);
-      carry(range.getCarried());
-      return range;
-    };
-    auto close = [&](uop::RangeOp range) {
-      closeLoop(values());
-      carry(range.getResults());
-    };
-    SmallVector<uop::RangeOp> ranges;
-    for (size_t number = 0; number + 1 < reduced.loops.size(); ++number)
-      ranges.push_back(open(number));
-    if (reduced.loops.empty())
-      takeIn();
-    else
-      for (const Steps &part : stepsOf(reduced.loops.back())) {
-        uop::RangeOp range = open(reduced.loops.size() - 1, &part);
-        takeIn();
-        close(range);
-      }
-    for (uop::RangeOp range : llvm::reverse(ranges))
-      close(range);
+    takeInAll(scores, totals, reduced);
     for (Total &total : totals)
       finish(total, reduced);
     if (!reduced.items.empty())

@@ -124,12 +124,14 @@ Value KernelLowering::define(Type element, int64_t elements, uop::Memory space) 
 }
 
 Value KernelLowering::stageMemory(kernel::StageOp stage) {
-  if (stage.getBuffer())
-    return pointers_.at(stage.getBuffer());
   Value &memory = stageMemory_[stage];
-  if (!memory)
-    memory = define(stage.getResult().getType(), stage.getElements().constant(),
-                    isLocal(stage) ? uop::Memory::Local : uop::Memory::Register);
+  if (memory)
+    return memory;
+  memory = stage.getBuffer() ? pointers_.at(stage.getBuffer())
+                             : define(stage.getResult().getType(), stage.getElements().constant(),
+                                      isLocal(stage) ? uop::Memory::Local : uop::Memory::Register);
+  if (stage.getSwizzle())
+    swizzles_[memory] = *stage.getSwizzle();
   return memory;
 }
 
@@ -202,6 +204,13 @@ Expr KernelLowering::stageIndex(kernel::StageOp stage) {
   return stage.getBuffer() ? element + shareOf(stage.getElements()) : element;
 }
 
+view::Index KernelLowering::stageAt(kernel::StageOp stage) {
+  for (auto store : func_.getBody().getOps<kernel::StoreOp>())
+    if (store.getBuffer() == stage.getBuffer())
+      return indexAt(store.getTracker().getValue());
+  return {resolve(stageIndex(stage)), 1};
+}
+
 size_t KernelLowering::stageDepth(kernel::StageOp stage) {
   AxisSet around = none();
   for (Expr base : stage.getBase())
@@ -213,8 +222,7 @@ size_t KernelLowering::stageDepth(kernel::StageOp stage) {
 Tile KernelLowering::emitStage(kernel::StageOp stage) {
   fillStages(stageDepth(stage), stage);
   const AxisSet &axes = axesOf(stage);
-  return emitMemory(stageMemory(stage), {resolve(stageIndex(stage)), 1}, axes, stage.getResult().getType(),
-                    placeOf(axes));
+  return emitMemory(stageMemory(stage), stageAt(stage), axes, stage.getResult().getType(), placeOf(axes));
 }
 
 void KernelLowering::fillStages(size_t depth, kernel::StageOp wanted) {
@@ -226,19 +234,27 @@ void KernelLowering::fillStages(size_t depth, kernel::StageOp wanted) {
       (isLocal(stage) ? local : own).push_back(stage);
   llvm::SaveAndRestore roots(roots_);
   llvm::SaveAndRestore walk(walk_);
-  auto inWalkOf = [&](kernel::StageOp stage, llvm::function_ref<void()> fill) {
+  auto fill = [&](kernel::StageOp stage) {
     walk_ = llvm::find_if(walks_, [&](const LoweredWalk &other) { return other.stage == stage; }) - walks_.begin();
     roots_ = {stage.getInput()};
-    fill();
+    isLocal(stage) ? fillTogether(stage) : fillStage(stage);
   };
+  auto isAhead = [](kernel::StageOp stage) { return stage.getBufferCount() > 1; };
   inScope(depth, [&] {
     for (kernel::StageOp stage : own)
-      inWalkOf(stage, [&] { fillStage(stage); });
+      isAhead(stage) ? fillAhead(depth, stage, fill) : fill(stage);
     if (local.empty())
       return;
     bool again = depth > 0; // what the last iteration read must not be overwritten too early
     if (again)
       uop::BarrierOp::create(here(), loc_);
+    SmallVector<kernel::StageOp> ahead(llvm::make_filter_range(local, isAhead));
+    llvm::erase_if(local, isAhead);
+    if (!ahead.empty())
+      fillAhead(depth, ahead, fill);
+    // This step's buffers of those were filled before the barrier.
+    if (local.empty())
+      return;
     SmallPtrSet<Operation *, 4> unready; // written since the last barrier
     for (kernel::StageOp stage : local) {
       llvm::SetVector<Operation *> operations = kernel::walkOf(stage).operations();
@@ -246,11 +262,32 @@ void KernelLowering::fillStages(size_t depth, kernel::StageOp wanted) {
         uop::BarrierOp::create(here(), loc_);
         unready.clear();
       }
-      inWalkOf(stage, [&] { fillTogether(stage); });
+      fill(stage);
       unready.insert(stage);
     }
     uop::BarrierOp::create(here(), loc_);
   });
+}
+
+void KernelLowering::fillAhead(size_t depth, ArrayRef<kernel::StageOp> stages,
+                               llvm::function_ref<void(kernel::StageOp)> fill) {
+  Expr begin = scopes_[depth]->begin, end = scopes_[depth]->end;
+  inScope(depth - 1, [&] {
+    // What a loop before this one read last must not be overwritten too early.
+    bool again = depth > 1;
+    for (kernel::StageOp stage : stages)
+      again |= !begun_.insert(stage).second;
+    if (again && isLocal(stages.front()))
+      uop::BarrierOp::create(here(), loc_);
+    for (kernel::StageOp stage : stages)
+      inSteps(stage.getBuffers()->getAxis(), begin, view::minimum(begin + stage.getBufferCount() - 1, end),
+              [&] { fill(stage); });
+  });
+  for (kernel::StageOp stage : stages) {
+    int64_t axis = stage.getBuffers()->getAxis(), count = stage.getBufferCount();
+    Expr step = variableOf(axis);
+    inSteps(axis, step + count - 1, view::minimum(step + count, end), [&] { fill(stage); });
+  }
 }
 
 AxisSet KernelLowering::filledAlong(kernel::StageOp stage) {
@@ -274,8 +311,8 @@ void KernelLowering::fillStage(kernel::StageOp stage) {
   if (auto product = kernel::matrixProductOf(walk()))
     return whereMatricesBegin(
         [&] { inLoops(loops, [&] { storeMatrices(emitMatrixProduct(*product), stage, *product); }); });
-  inLoops(loops, [&] {
-    Tile tile = emit(stage.getInput());
+  auto store = [&](Value value) {
+    Tile tile = emit(value);
     // What matrices sum up past the end is 0.
     if (!walk().zeros.empty()) {
       Expr inside = resolve(guardOf(axes));
@@ -286,8 +323,9 @@ void KernelLowering::fillStage(kernel::StageOp stage) {
         value = within(fix(inside, tile.axes, point), value, zero);
       });
     }
-    storeTile(tile, stageMemory(stage), {resolve(stageIndex(stage)), 1}, axes);
-  });
+    storeTile(tile, stageMemory(stage), stageAt(stage), axes);
+  };
+  inLoops(loops, [&] { walk().zeros.empty() ? whereNeeded(stage.getInput(), store) : store(stage.getInput()); });
 }
 
 void KernelLowering::fillTogether(kernel::StageOp stage) {
@@ -316,7 +354,8 @@ void KernelLowering::fillTogether(kernel::StageOp stage) {
   scope->block = &range.getBody().front();
   scope->variables[turn] = range.getIndex();
   Expr element = rest = turn * items + item;
-  bool isInOrder = view::provablyEqual(stageIndex(stage), rowMajor(own));
+  Expr first = fix(stageIndex(stage), own, SmallVector<int64_t>(own.size()));
+  bool isInOrder = view::provablyEqual(stageIndex(stage), first + rowMajor(own));
   for (int64_t axis : llvm::reverse(own)) {
     scope->substitutions[variableOf(axis)] = view::mod(rest, sizeOf(axis));
     rest = view::floorDiv(rest, sizeOf(axis));
@@ -324,7 +363,7 @@ void KernelLowering::fillTogether(kernel::StageOp stage) {
   scope->outerBefore = std::exchange(scopes_.back()->before, range);
   scopes_.push_back(std::move(scope));
   Tile tile = emit(stage.getInput());
-  Expr place = isInOrder ? element : resolve(stageIndex(stage));
+  Expr place = isInOrder ? resolve(first) + element : resolve(stageIndex(stage));
   storeTile(tile, stageMemory(stage), {place, view::less(element, elements)}, none());
   closeLoop({});
 }

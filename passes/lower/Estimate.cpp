@@ -128,7 +128,7 @@ Expr lower::countBytes(kernel::FuncOp func) {
                    llvm::all_of(tracker.views(), [](const view::View &view) { return view.offset().isConst(); });
     if (!isFixed) {
       // The index of a masked view over symbols has no close bound, nor has what begins at a symbolic row; no view
-      // reads more than one element a point.
+      // reads more than one element per point.
       Expr points = 1;
       auto strides = tracker.realStrides(/*ignoreValid=*/true);
       for (auto [axis, stride] : llvm::enumerate(strides))
@@ -136,7 +136,7 @@ Expr lower::countBytes(kernel::FuncOp func) {
           points = points * tracker.shape()[axis];
       size = view::minimum(size, points);
     }
-    if (row) // of a table, one element a point
+    if (row) // of a table, one element per point
       size = view::minimum(size, view::product(tracker.shape().drop_back()));
     int64_t width = byteSize(cast<kernel::BufferType>(buffer.getType()).getElement());
     widest = view::maximum(widest, size * width);

@@ -2,26 +2,39 @@
 // A float holds its power of 2 in bits of its own. So e^x = 2^n·e^r, with n the nearest integer of x/ln 2 and r what is
 // left, up to half of ln 2 either way: a short polynomial is close enough there, and 2^n is an integer put into place.
 //
-// Rounding is by adding 1.5·2^23, which leaves no room for digits behind the point, and the integer in the low bits.
+// Rounding is by adding 1.5·2^23, which leaves no room for digits after the point, and the integer in the low bits.
 // Where the polynomial's lowest terms carry most of the result they are added last, from the small to the large.
 //===------------------------------------------------------------------------------===//
 
 #include "passes/lower/Elementary.h"
 
 #include "passes/lower/Polynomials.h"
+#include "passes/lower/RewriteSets.h"
 
 #include <limits>
 
 using namespace kiln;
 using namespace kiln::lower;
+using namespace mlir;
 
 static constexpr double kRounder = 0x1.8p23;
 
-/// NaN stays NaN.
-static Lanes clamp(Lanes x, double low, double high) {
-  x = where(less(x, low), low, x);
-  return where(less(high, x), high, x);
+/// x, and below `low` another number. Where x was chosen so before, with a number below `low` where it was less than a
+/// bound above that, it is one choice. NaN stays NaN.
+static Lanes chooseBelow(Lanes x, double low, double number) {
+  uop::AluOp choice = rowOf(x.value(), Alu::WHERE);
+  uop::AluOp test = choice ? rowOf(choice.getOperand(0), Alu::CMPLT) : uop::AluOp();
+  if (test && test.getOperand(0) == choice.getOperand(2)) {
+    auto bound = dyn_cast_or_null<FloatAttr>(constantOf(test.getOperand(1)));
+    auto chosen = dyn_cast_or_null<FloatAttr>(constantOf(choice.getOperand(1)));
+    if (bound && chosen && bound.getValueAsDouble() >= low && chosen.getValueAsDouble() < low)
+      return where(Lanes(x.writer(), choice.getOperand(0)), number, Lanes(x.writer(), choice.getOperand(2)));
+  }
+  return where(less(x, low), number, x);
 }
+
+/// NaN stays NaN.
+static Lanes atMost(Lanes x, double high) { return where(less(high, x), high, x); }
 
 static Lanes magnitude(Lanes x) { return (x.bits() & double(0x7fffffff)).asFloat(); }
 static Lanes withSignOf(Lanes x, Lanes signs) {
@@ -53,6 +66,10 @@ static Lanes powerOf2(Lanes integers) { return ((integers + 127) << 23).asFloat(
 
 static constexpr int32_t kRounderBits = 0x4b400000;
 
+/// An n with which both factors of x·2^n are 0, and what it is the nearest integer of: what vanishes is so an exact
+/// product. One that is rounded to 0 takes CPUs longer.
+static constexpr double kVanishes = -254, kVanishingLog = -176;
+
 /// x·2^n of an x near 1. In two steps, so that neither factor overflows or is subnormal, though the result may.
 static Lanes scale(Lanes x, Lanes countBits) {
   Lanes count = countBits - double(kRounderBits);
@@ -73,10 +90,10 @@ static Lanes expWithin(Lanes x) {
   return scale(expLess1Near0(split.rest) + 1, split.countBits);
 }
 
-Lanes lower::exp(Lanes x) { return expWithin(clamp(x, kLeastExp, kMostExp)); }
+Lanes lower::exp(Lanes x) { return expWithin(atMost(chooseBelow(x, kLeastExp, kVanishingLog), kMostExp)); }
 
 Lanes lower::exp2(Lanes x) {
-  Split split = splitByOne(clamp(x, -151, 129));
+  Split split = splitByOne(atMost(chooseBelow(x, -151, kVanishes), 129));
   return scale(mulAdd(polynomial(split.rest, kExp2), split.rest, 1), split.countBits);
 }
 
@@ -93,7 +110,7 @@ Lanes lower::tanh(Lanes x) {
 /// By e^-|x|, which is at most 1.
 Lanes lower::sigmoid(Lanes x) {
   Lanes exponent = -magnitude(x);
-  Lanes decay = expWithin(where(less(exponent, kLeastExp), kLeastExp, exponent));
+  Lanes decay = expWithin(chooseBelow(exponent, kLeastExp, kVanishingLog));
   return where(less(x, 0.0), decay, 1.0) / (decay + 1);
 }
 

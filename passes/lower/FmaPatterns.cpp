@@ -25,7 +25,7 @@ static uop::AluOp onlyProductOf(Value value) {
 }
 
 /// Where the product stands, if the total is known there: lowering writes all products of a step before its sums, each
-/// behind the loads and splats that only it needs, which would otherwise all wait in registers.
+/// after the loads and splats that only it needs, which would otherwise all wait in registers.
 static Value fuse(LanesWriter &writer, uop::AluOp product, Value total) {
   Block *block = writer.rewriter.getInsertionBlock();
   Operation *made = total.getDefiningOp();

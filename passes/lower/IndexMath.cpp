@@ -92,8 +92,31 @@ Expr KernelLowering::knownOf(const AxisSet &axes) const {
   return view::logicalAnd(terms);
 }
 
+view::Index KernelLowering::indexInside(const view::ShapeTracker &tracker) const {
+  SmallVector<Expr> position = kernel::positionOf(walk().index, tracker);
+  for (Expr &each : position)
+    each = each.substitute(limited_);
+  view::Index where = tracker.at(position);
+  if (tracker.views().size() > 1 && !where.valid.isConst()) {
+    // Loops may go past the end of the domain, where it does not matter what is valid: inside it, less may have to be
+    // asked for.
+    SmallVector<Expr> point;
+    llvm::DenseMap<Expr, Expr> places;
+    for (auto [axis, size] : llvm::enumerate(tracker.shape())) {
+      std::string name = "_p" + std::to_string(axis);
+      point.push_back(size.isConst() ? Expr::variable(name, 0, std::max<int64_t>(size.constant() - 1, 0))
+                                     : Expr::variable(name, 0, size - 1));
+      if (!point.back().isConst())
+        places[point.back()] = position[axis];
+    }
+    if (Expr inside = tracker.at(point).valid.substitute(places); inside.weight() < where.valid.weight())
+      where.valid = inside;
+  }
+  return {where.index.substitute(unlimited_), where.valid.substitute(unlimited_)};
+}
+
 view::Index KernelLowering::indexAt(const view::ShapeTracker &tracker, AxisSet axes) const {
-  view::Index where = tracker.at(kernel::positionOf(walk().index, tracker));
+  view::Index where = indexInside(tracker);
   addVariables(where.index, axes);
   addVariables(where.valid, axes);
   Expr known = resolve(knownOf(axes)), valid = resolve(view::logicalAnd({where.valid, guardOf(axes)}));
@@ -187,15 +210,53 @@ Value KernelLowering::indexOp(Expr expr, size_t depth) {
   llvm_unreachable("constants and variables have values already");
 }
 
+/// Of conditions first + lane * step < 0, first and step; nullopt where they are others.
+static std::optional<std::pair<Expr, int64_t>> stepBetween(ArrayRef<Expr> each) {
+  Expr first, step;
+  for (auto [lane, one] : llvm::enumerate(each)) {
+    if (one.kind() != Expr::Kind::Less)
+      return std::nullopt;
+    Expr difference = one.operands()[0] - one.operands()[1];
+    first = lane == 0 ? difference : first;
+    step = lane == 1 ? difference - first : step;
+    if (!step.isConst() || (lane > 0 && !view::provablyEqual(difference, first + step * int64_t(lane))))
+      return std::nullopt;
+  }
+  return step.isConst(0) ? std::nullopt : std::optional(std::pair(first, step.constant()));
+}
+
+Value KernelLowering::stepCondition(Expr first, int64_t step, int64_t lanes, size_t depth, Value inside) {
+  auto vector = [&](ArrayRef<Value> values) -> Value {
+    auto type = VectorType::get({lanes}, values.front().getType());
+    return uop::VectorizeOp::create(at(depth), loc_, type, values);
+  };
+  SmallVector<Value> steps;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    steps.push_back(constant(indexType_, lane * step));
+  Value bound = index(-first);
+  auto type = VectorType::get({lanes}, builder_.getI1Type());
+  Value are = alu(Alu::CMPLT, {vector(steps), vector(bound)}, type, depth);
+  return inside ? alu(Alu::AND, {are, vector(inside)}, type, depth) : are;
+}
+
 Value KernelLowering::laneCondition(Expr expr, size_t depth, Value inside) {
   SmallVector<Expr> each;
   for (int64_t lane = 0; lane < lanes(); ++lane)
     each.push_back(atLane(expr, lane));
+  // 2·x < lane is x < lane / 2 at each lane by itself, which is not a step from lane to lane any more.
+  if (expr.kind() == Expr::Kind::Less && !llvm::all_equal(each) && !stepBetween(each) && lanes() > 2) {
+    Expr slack = expr.operands()[0] - expr.operands()[1], first = atLane(slack, 0), step = atLane(slack, 1) - first;
+    if (step.isConst() && view::provablyEqual(slack, first + variableOf(walk().lane) * step))
+      return stepCondition(first, step.constant(), lanes(), depth, inside);
+  }
   return conditions(each, depth, inside);
 }
 
 Value KernelLowering::conditions(ArrayRef<Expr> each, size_t depth, Value inside) {
   Type boolean = builder_.getI1Type();
+  // A step from lane to lane is one comparison of vectors.
+  if (auto steps = stepBetween(each); steps && each.size() > 2)
+    return stepCondition(steps->first, steps->second, int64_t(each.size()), depth, inside);
   llvm::DenseMap<Expr, Value> known;
   SmallVector<Value> values;
   for (Expr one : each) {

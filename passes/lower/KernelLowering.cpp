@@ -68,6 +68,9 @@ static bool allFitInt32(kernel::FuncOp func) {
     for (Expr index : stage.getIndex().getSizes())
       check(index);
     check(stage.getElements());
+    // Steps are counted past the last one.
+    if (stage.getBufferCount() > 1)
+      check(func.getLoopAxis(stage.getBuffers()->getAxis()).getSize().getValue() + stage.getBufferCount());
   });
   Expr shares = 1;
   for (kernel::AxisAttr axis : func.getLoopAxes())
@@ -102,6 +105,11 @@ void KernelLowering::addWalk(kernel::Walk walk) {
     }
     axes_[id] = axis;
     variables_[id] = kernel::loopVariable(axis);
+    if (Expr size = axis.getSize().getValue(), variable = variables_[id]; !size.isConst() && !variable.isConst()) {
+      Expr limited = Expr::variable(variable.name(), 0, size - 1);
+      limited_[variable] = limited;
+      unlimited_[limited] = variable;
+    }
     if (axis.getKind() == AxisKind::Lane)
       lowered.lane = axis.getId();
   }
@@ -342,8 +350,11 @@ void KernelLowering::inNests(ArrayRef<ArrayRef<int64_t>> nests, llvm::function_r
 void KernelLowering::emitNest(ArrayRef<kernel::StoreOp> stores) {
   auto storeAll = [&] {
     for (kernel::StoreOp store : stores)
-      emitStore(store);
+      emitStore(store, store.getValue());
   };
+  // Several stores may share sums.
+  if (kernel::StoreOp only = stores.front(); heldLoops_.empty() && stores.size() == 1)
+    return whereNeeded(only.getValue(), [&](Value value) { emitStore(only, value); });
   if (heldLoops_.empty())
     return storeAll();
   // Totals go back to memory until the last step of the held loops completes them.

@@ -52,8 +52,10 @@ struct Scope {
   llvm::SmallVector<view::Expr> tested;                                ///< guards that this branch depends on
   llvm::SmallVector<view::Expr> tests;                                 ///< what it asks for them, at their last points
   bool inside = false;                                                 ///< the tested guards hold here
-  std::vector<llvm::unique_function<void()>> last;                     ///< emits what goes after all else
-  mlir::Operation *outerBefore = nullptr; ///< what `before` of the scope around was until this one opened
+  size_t keepsFrom = SIZE_MAX; ///< values whose place would be this scope or one inside it are computed in this branch
+  std::vector<llvm::unique_function<void()>> last; ///< emits what goes after all else
+  mlir::Operation *outerBefore = nullptr;          ///< what `before` of the scope around was until this one opened
+  view::Expr begin, end;                           ///< of a loop
 };
 
 class KernelLowering {
@@ -119,6 +121,8 @@ private:
   uop::RangeOp openLoop(int64_t axis, mlir::ValueRange inits, bool reduce, llvm::ArrayRef<int64_t> inside = {},
                         const Steps *part = nullptr);
   void closeLoop(mlir::ValueRange yields);
+  /// Runs `body` inside a loop over these steps of `axis`, whichever of them the scopes around are at.
+  void inSteps(int64_t axis, view::Expr begin, view::Expr end, llvm::function_ref<void()> body);
   /// Emits both sides of a test, each in a scope of its own; `body` is told whether the test holds there.
   void inBranches(view::Expr test, llvm::function_ref<void(bool)> body);
   /// The scope that tests a guard about the loops that are open now; null: none.
@@ -135,6 +139,16 @@ private:
   Tile emit(mlir::Value value);
   Tile emitAlu(kernel::AluOp alu);
   Tile emitLoad(kernel::LoadOp load);
+  /// What the next step of the load's `ahead` reads, and the steps inside it that can ask for it.
+  struct Ahead {
+    view::Expr first, distance;  ///< the first element that a step reads, and how far the next step's is from it
+    int64_t extent = 0;          ///< elements up to the last that it reads
+    view::Expr step;             ///< of the loops of known size around the load, counted through
+    int64_t steps = 1;           ///< how many there are
+    view::Expr pass, passes = 1; ///< the same of the innermost loop of unknown size
+  };
+  /// nullopt where it reads what this step does, or nobody knows how much that is.
+  std::optional<Ahead> aheadOf(kernel::LoadOp load, size_t depth);
   /// Asks for what the next step of the load's `ahead` will read: in each step of the loops inside that one and around
   /// the load, the same part of it.
   void emitPrefetch(kernel::LoadOp load, size_t depth);
@@ -144,7 +158,7 @@ private:
     view::Expr variable;
     mlir::Value inside;
   };
-  /// The rows, of `size`, that a tile gives: one a value, or one a lane of each value.
+  /// The rows, of `size`, that a tile gives: one per value, or one per lane of each value.
   llvm::SmallVector<Row> rowsOf(const Tile &given, view::Expr size, size_t depth);
   /// Loads for every unrolled point of an index.
   Tile emitMemory(mlir::Value pointer, view::Index where, const AxisSet &axes, mlir::Type element, size_t depth);
@@ -159,19 +173,36 @@ private:
                         mlir::Value inside);
   /// `valid` and `inside` as a gate; null where nothing is gated.
   mlir::Value gateOf(view::Expr valid, mlir::Value inside, size_t depth);
+  /// Where an element of memory lies, of which some is swizzled: code that finds it out is written.
+  view::Expr placeIn(mlir::Value memory, view::Expr element);
+  /// Whether lane l of an index into memory lies l elements behind lane 0.
+  bool lanesLieTogether(mlir::Value memory, view::Expr index) const;
   mlir::Value loadOne(mlir::Value pointer, view::Index where, mlir::Type result, mlir::Value gate, size_t depth);
-  void storeTile(const Tile &tile, mlir::Value pointer, view::Index where, const AxisSet &axes);
-  void storeLanes(mlir::Value vector, mlir::Value pointer, view::Index where);
+  /// With `pastCaches`, whole lines may go past the caches.
+  void storeTile(const Tile &tile, mlir::Value pointer, view::Index where, const AxisSet &axes,
+                 bool pastCaches = false);
+  void storeLanes(mlir::Value vector, mlir::Value pointer, view::Index where, bool pastCaches);
+  /// The position among `unrolled` of an axis whose points are neighbours in memory where lanes are not: a vector of
+  /// its points, one of each of the tile's vectors, is one access.
+  std::optional<size_t> turnedAxis(view::Index where, llvm::ArrayRef<int64_t> unrolled) const;
+  /// Whether caches need not keep what a store writes.
+  bool exceedsCaches(kernel::StoreOp store);
+  /// A store, marked where it may go past the caches and writes whole lines.
+  void createStore(mlir::Value value, mlir::Value pointer, view::Expr place, mlir::Value gate, bool pastCaches);
   /// Whether lane l of an index is lane 0 plus l.
   bool lanesAreNeighbours(view::Expr index) const;
   bool dependsOnLane(view::Expr expr) const;
   Tile emitStage(kernel::StageOp stage);
   Tile emitValid(kernel::ValidOp valid);
   Tile emitIndex(kernel::IndexOp op);
-  void emitStore(kernel::StoreOp store);
+  /// Stores `value`: what the op stores, or what is known to be that.
+  void emitStore(kernel::StoreOp store, mlir::Value value);
   void fillStages(size_t depth, kernel::StageOp wanted);
   /// The axes of this walk that places in the memory of its stage depend on.
   AxisSet filledAlong(kernel::StageOp stage);
+  /// Has `fill` fill stages of several buffers: before the loop that the scope at `depth` is for its first steps, and
+  /// in each step for one to come.
+  void fillAhead(size_t depth, llvm::ArrayRef<kernel::StageOp> stages, llvm::function_ref<void(kernel::StageOp)> fill);
   void fillStage(kernel::StageOp stage);
   void fillTogether(kernel::StageOp stage);
   size_t stageDepth(kernel::StageOp stage);
@@ -179,8 +210,10 @@ private:
   mlir::Value stageMemory(kernel::StageOp stage);
   /// Memory of an item or a group, declared at the top.
   mlir::Value define(mlir::Type element, int64_t elements, uop::Memory space);
-  /// Where the current walk finds its element in a stage's memory.
+  /// Where the current walk finds its element in a stage's own memory.
   view::Expr stageIndex(kernel::StageOp stage);
+  /// The same, or in what the kernel stores, where it is held there: then past the end of the domain there is nothing.
+  view::Index stageAt(kernel::StageOp stage);
   /// Where the share of scratch memory begins that belongs to this work group, of `elements` each. A chunk has all that
   /// it is given.
   view::Expr shareOf(view::Expr elements);
@@ -205,6 +238,8 @@ private:
   mlir::Value indexOp(view::Expr expr, size_t depth);
   /// A condition that differs by lane, as a vector of bools; and `inside`, a bool, where it is given.
   mlir::Value laneCondition(view::Expr expr, size_t depth, mlir::Value inside = {});
+  /// first + lane * step < 0 for so many lanes, and `inside`.
+  mlir::Value stepCondition(view::Expr first, int64_t step, int64_t lanes, size_t depth, mlir::Value inside);
   /// The same of conditions one by one.
   mlir::Value conditions(llvm::ArrayRef<view::Expr> each, size_t depth, mlir::Value inside);
   mlir::Value constant(mlir::TypedAttr value);
@@ -218,6 +253,8 @@ private:
   /// Where a tracker reads, gated by the guards about what it moves along and about `axes`.
   view::Index indexAt(const view::ShapeTracker &tracker, AxisSet axes) const;
   view::Index indexAt(const view::ShapeTracker &tracker) const { return indexAt(tracker, none()); }
+  /// Where a tracker reads at a point of the current walk that lies inside the domain.
+  view::Index indexInside(const view::ShapeTracker &tracker) const;
 
   /// Whether a reduce's input is 0 at points outside the domain, so that a sum needs no guard there.
   bool vanishesOutside(mlir::Value value, const AxisSet &over);
@@ -226,6 +263,17 @@ private:
   /// Row-major over loop axes of fixed sizes.
   view::Expr rowMajor(llvm::ArrayRef<int64_t> axes);
   void emitNest(llvm::ArrayRef<kernel::StoreOp> stores);
+
+  // Choices by place.
+  /// What an integer made of places alone is; nullopt: it is not, or may wrap.
+  std::optional<view::Expr> placeOfValue(mlir::Value value);
+  /// A condition that holds where a bool is as expected, and perhaps elsewhere.
+  view::Expr mayBe(mlir::Value condition, bool expected);
+  /// The same of a conjunction, for one unrolled point at least.
+  view::Expr mayHold(view::Expr condition);
+  /// Runs `body`, which emits `value`; where that is a choice by place, under a test in two copies: one for what needs
+  /// sums, and one, with the value that is chosen instead, for points none of which does.
+  void whereNeeded(mlir::Value value, llvm::function_ref<void(mlir::Value)> body);
 
   // Matrix instructions.
   struct Operands;
@@ -251,6 +299,13 @@ private:
   struct Largest;
   struct Total;
   Tile emitReduce(kernel::ReduceOp first);
+  /// A total for each reduce before its loops. Of a sum with scores it points to the largest of them, in `scores`.
+  std::vector<Total> startTotals(llvm::ArrayRef<kernel::ReduceOp> together, const Reduced &reduced,
+                                 std::vector<Largest> &scores);
+  /// Takes the inputs of one step into the totals.
+  void takeIn(llvm::MutableArrayRef<Largest> scores, llvm::MutableArrayRef<Total> totals, const Reduced &reduced);
+  /// The same for all steps of the loops, which it opens and closes.
+  void takeInAll(llvm::MutableArrayRef<Largest> scores, llvm::MutableArrayRef<Total> totals, const Reduced &reduced);
   /// The reduces that can share the loops of `reduce` from the scope `place`, itself first.
   llvm::SmallVector<kernel::ReduceOp> walkedWith(kernel::ReduceOp reduce, size_t place);
   /// The reduces that a value is computed from, and itself.
@@ -281,6 +336,15 @@ private:
   /// How many neighbours of the group's first axis sum up by uop.shuffle what they have; 1: none.
   int64_t shuffledItems(llvm::ArrayRef<Total> totals, const Reduced &reduced) const;
   void shuffle(llvm::MutableArrayRef<Total> totals, int64_t items);
+  /// The place where an item's part of a total waits for the others, and the stores that put it there; `shuffled`: the
+  /// first of so many items has theirs already.
+  struct Exchange;
+  Exchange storeForOthers(Total &total, const Reduced &reduced, int64_t shuffled);
+  /// Sums up what `count` items of an axis have stored; which, says `itemAt`.
+  void gather(Total &total, const Exchange &place, int64_t axis, int64_t count,
+              llvm::function_ref<view::Expr(int64_t)> itemAt);
+  /// Sums up what all items have stored, in loops over them.
+  void sumUpItems(Total &total, const Exchange &place, llvm::ArrayRef<int64_t> items);
   /// Sums up what the items of the group have, each of a part of the points: in registers as far as a warp goes, then
   /// through local memory.
   void exchange(llvm::MutableArrayRef<Total> totals, const Reduced &reduced);
@@ -294,9 +358,9 @@ private:
   void emitStores();
   /// Runs `body` inside loops over these axes, and the tests of the guards about them.
   void inLoops(llvm::ArrayRef<int64_t> loops, llvm::function_ref<void()> body);
-  /// Whether the loops around are tested before this one is opened. So it is for one that a reduce walks too, in which
-  /// tests about it do not hold, and for those that a reduce does not wait for: its place is behind the tests about the
-  /// loops around it.
+  /// Whether the loops around are tested before this one is opened. So it is for a loop that a reduce walks too, since
+  /// tests about that loop do not hold in the reduce. And so it is where a reduce stands between the loops around and
+  /// this one, after the tests about those.
   bool beginsNest(llvm::ArrayRef<int64_t> loops, size_t at);
   void inNests(llvm::ArrayRef<llvm::ArrayRef<int64_t>> nests, llvm::function_ref<void()> body);
 
@@ -312,11 +376,15 @@ private:
   int64_t nextRow_ = 1;                                 // 0 stands for any row
   llvm::SmallVector<kernel::AxisAttr> axes_;            // of all walks, by id
   llvm::SmallVector<view::Expr> variables_;             // of the axes, by id
+  // Variables of axes that have no fixed size, and the same with what is known of them: that they stay within it.
+  llvm::DenseMap<view::Expr, view::Expr> limited_, unlimited_;
   std::vector<std::unique_ptr<Scope>> scopes_;
   llvm::DenseMap<WalkedValue, std::unique_ptr<AxisSet>> axesOf_; // references to these are kept while others are added
   llvm::DenseMap<mlir::Value, mlir::Value> pointers_;            // buffer argument → pointer argument
   llvm::DenseMap<mlir::Operation *, mlir::Value> stageMemory_;
-  int64_t memories_ = 0; // local and register memory so far
+  llvm::DenseMap<mlir::Value, kernel::SwizzleAttr> swizzles_; ///< of memory whose elements do not lie in order
+  llvm::DenseSet<mlir::Operation *> begun_; ///< stages of several buffers that a loop has filled before
+  int64_t memories_ = 0;                    // local and register memory so far
   llvm::DenseMap<mlir::Value, std::unique_ptr<llvm::SmallPtrSet<mlir::Operation *, 4>>> reducesBehind_;
   llvm::SmallPtrSet<mlir::Operation *, 4> underway_; ///< the reduces whose loops are open
   llvm::SmallVector<mlir::Value>

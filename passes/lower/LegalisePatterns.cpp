@@ -4,7 +4,7 @@
 // bits that the row has. So no renderer knows more than one way to write a row.
 //   threefry              in words of 32 bits, as its authors publish it
 //   floor ceil round trunc  of float32 and narrower: what is below 2^23 is rounded to an integer where 2^23 is added
-//                         and taken away again, what is not has no digits behind the point
+//                         and taken away again, what is not has no digits after the point
 // float64 and integers keep their roundings: a function of libm, and nothing.
 //===---------------------------------------------------------------------------------===//
 

@@ -3,7 +3,7 @@
 // Everything that was decided about a kernel becomes loops, vectors and index math here; nothing is decided any more.
 // Expects: opts applied.
 // Guarantees: a uop.func for every kernel under its name, and launches that know their grid and what they cost.
-// Position: last of the MLIR stages.
+// Position: after opts and the memory plan, which decide all; before uops are rewritten for the device.
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"

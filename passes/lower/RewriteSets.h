@@ -14,7 +14,7 @@ namespace kiln::lower {
 /// Marks an addition to a running total: a product that it adds need not be rounded before.
 inline constexpr llvm::StringLiteral kContract = "contract";
 
-/// What patterns may ask for beside the op that they look at.
+/// What patterns may ask for besides the op that they look at.
 struct RewriteContext {
   Constants &constants;
   TargetAttr target;

@@ -47,13 +47,16 @@ size_t KernelLowering::depthOf(const AxisSet &axes) const {
 size_t KernelLowering::placeOf(const AxisSet &axes) const {
   // In a branch that tests a guard, what the guard is about stays there: each of the two copies runs when it is needed.
   size_t depth = depthOf(axes);
-  for (size_t scope = depth + 1; scope < scopes_.size(); ++scope)
+  for (size_t scope = depth + 1; scope < scopes_.size(); ++scope) {
+    if (depth >= scopes_[scope]->keepsFrom)
+      depth = scope;
     for (Expr guard : scopes_[scope]->tested) {
       AxisSet guarded = none();
       addVariables(guard, guarded);
       if (guarded.anyCommon(axes))
         depth = scope;
     }
+  }
   return depth;
 }
 
@@ -121,12 +124,12 @@ KernelLowering::LoopEnd KernelLowering::endOf(int64_t axis, ArrayRef<int64_t> in
     // Steps that begin past the end have nothing in them. Of the last one each point is tested, but where steps divide
     // what is left of the domain: then it is whole, however many of them the loops around leave to this one.
     end.end = view::minimum(end.end, resolve(view::ceilDiv(points - begin, step)));
+    end.trips = view::ceilDiv(points, view::maximum(parts * step, 1));
     bool isWhole = (rest - begin).max() < step.constant() && view::mod(points - begin, step).isConst(0);
     if (!step.isConst(1) && !isWhole)
       continue;
     end.settled.push_back(guard);
     end.tests.push_back(resolve(fix(guard, unrolled, last)));
-    end.trips = view::ceilDiv(points, view::maximum(parts * step, 1));
   }
   return end;
 }
@@ -191,6 +194,8 @@ uop::RangeOp KernelLowering::openLoop(int64_t axis, ValueRange inits, bool reduc
     settled.append(part->guards);
     tests.append(part->tests);
   }
+  scope->begin = begin;
+  scope->end = end;
   scope->inside = !settled.empty();
   scope->tested = std::move(settled);
   scope->tests = std::move(tests);
@@ -206,6 +211,23 @@ void KernelLowering::closeLoop(ValueRange yields) {
   Operation *outerBefore = scopes_.back()->outerBefore;
   scopes_.pop_back();
   scopes_.back()->before = outerBefore;
+}
+
+void KernelLowering::inSteps(int64_t axis, Expr begin, Expr end, llvm::function_ref<void()> body) {
+  if (view::provablyLessEqual(end, begin))
+    return;
+  Value from = index(begin), to = index(end);
+  auto range = uop::RangeOp::create(here(), loc_, from, to, ValueRange(), nextLoop_++, /*reduce=*/false);
+  trips_[range] = (end - begin).isConst() ? end - begin : Expr(1);
+  auto scope = std::make_unique<Scope>();
+  scope->block = &range.getBody().front();
+  scope->variables[variableOf(axis)] = range.getIndex();
+  scope->begin = begin;
+  scope->end = end;
+  scope->outerBefore = std::exchange(scopes_.back()->before, range);
+  scopes_.push_back(std::move(scope));
+  body();
+  closeLoop({});
 }
 
 void KernelLowering::inBranches(Expr test, llvm::function_ref<void(bool)> body) {
@@ -237,9 +259,13 @@ const Scope *KernelLowering::testOf(Expr guard) const {
 bool KernelLowering::holdsForReaders(Expr guard) const {
   if (!walk().stage)
     return false;
+  AxisSet about = none();
+  addVariables(guard, about);
   SmallVector<int64_t> own, last;
   for (kernel::AxisAttr axis : walk().axes) {
     Expr size = axis.getSize().getValue();
+    if (!about.test(axis.getId()))
+      continue;
     if (!size.isConst())
       return false;
     own.push_back(axis.getId());

@@ -8,10 +8,12 @@
 #include "passes/optimize/ApplyOpts.h"
 
 #include "passes/optimize/Product.h"
+#include "passes/optimize/StageMemory.h"
 #include "passes/optimize/StageValue.h"
 
 #include "ir/kernel/MatrixProduct.h"
 #include "support/Error.h"
+#include "support/Nearest.h"
 #include "target/Target.h"
 
 #include "mlir/IR/Builders.h"
@@ -25,6 +27,17 @@ using namespace mlir;
 using view::Expr;
 
 std::string optimize::textOf(OptAttr opt) {
+  if (opt.getKind() == OptKind::LAYOUT) {
+    std::string text = "LAYOUT";
+    for (auto run : opt.getRuns().getAsRange<RunAttr>()) {
+      text += " " + std::to_string(run.getAxis());
+      if (run.getPad() != 0)
+        text += " PAD " + std::to_string(run.getPad());
+      if (run.getWays() != 0)
+        text += " XOR " + std::to_string(run.getWays()) + " " + std::to_string(run.getUnit());
+    }
+    return text;
+  }
   std::string axis = opt.getAxis() < 0 ? "-" : std::to_string(opt.getAxis());
   return (stringifyOptKind(opt.getKind()) + " " + axis + (opt.getIsValue() ? " v" : " ") +
           std::to_string(opt.getAmount()))
@@ -302,8 +315,8 @@ static llvm::Error prefetch(OptAttr opt, FuncOp func, const Walk &walk) {
   AxisKind kind = walk.axes[walk.positionOf(opt.getAxis())].getKind();
   if (kind != AxisKind::Loop && kind != AxisKind::Chunk)
     return refuse("the axis is not a loop");
-  if (opt.getAmount() < 0 || opt.getAmount() >= func.getNumArguments())
-    return refuse("the kernel has no such buffer");
+  if (llvm::Error error = optimize::checkBuffer(func, opt.getAmount()))
+    return error;
   auto readersIn = [&](const Walk &one) {
     SmallVector<Operation *> readers;
     for (Operation *op : one.operations()) {
@@ -336,6 +349,10 @@ static llvm::Error applyOne(FuncOp func, OptAttr opt, TargetAttr target) {
       return optimize::stageValue(func, opt, walk, target);
     if (opt.getKind() == OptKind::PREFETCH)
       return prefetch(opt, func, walk);
+    if (opt.getKind() == OptKind::LAYOUT)
+      return optimize::layOut(func, opt, walk);
+    if (opt.getKind() == OptKind::BUFFERS)
+      return optimize::giveBuffers(func, opt, walk);
     if (opt.getKind() == OptKind::TC)
       return applyMatrices(func, opt, walk, target);
     if (opt.getKind() == OptKind::DOT) {
@@ -395,6 +412,40 @@ bool optimize::fits(FuncOp func, ArrayRef<OptAttr> opts, TargetAttr target) {
   return !faultOfProducts(*copy, target);
 }
 
+/// Reads "3 4 PAD 4 XOR 8 4", what follows LAYOUT; null: it is not that.
+static OptAttr parseLayout(MLIRContext *context, ArrayRef<llvm::StringRef> words) {
+  SmallVector<Attribute> runs;
+  auto number = [&](int64_t &value, int64_t least) {
+    bool isNumber = !words.empty() && !words.front().getAsInteger(10, value) && value >= least;
+    words = words.drop_front(isNumber);
+    return isNumber;
+  };
+  auto takes = [&](llvm::StringRef word) {
+    bool isWord = !words.empty() && words.front() == word;
+    words = words.drop_front(isWord);
+    return isWord;
+  };
+  while (!words.empty()) {
+    int64_t axis = 0, pad = 0, ways = 0, unit = 0;
+    if (!number(axis, 0) || (takes("PAD") && !number(pad, 1)) ||
+        (takes("XOR") && (!number(ways, 2) || !number(unit, 1))))
+      return {};
+    runs.push_back(RunAttr::get(context, axis, pad, ways, unit));
+  }
+  if (runs.empty())
+    return {};
+  return OptAttr::get(context, OptKind::LAYOUT, cast<RunAttr>(runs.front()).getAxis(), 0, /*isValue=*/false,
+                      ArrayAttr::get(context, runs));
+}
+
+/// What to write instead of a kind that is none.
+static std::string nearestKind(llvm::StringRef word) {
+  SmallVector<llvm::StringRef> kinds;
+  for (unsigned kind = 0; kind <= getMaxEnumValForOptKind(); ++kind)
+    kinds.push_back(stringifyOptKind(static_cast<OptKind>(kind)));
+  return didYouMean(word.upper(), kinds, "kinds are " + llvm::join(kinds, ", "));
+}
+
 llvm::Expected<SmallVector<OptAttr>> optimize::parseOpts(MLIRContext *context, llvm::StringRef text) {
   SmallVector<OptAttr> opts;
   if (text.trim().empty())
@@ -404,6 +455,17 @@ llvm::Expected<SmallVector<OptAttr>> optimize::parseOpts(MLIRContext *context, l
     part.split(words, ' ', -1, /*KeepEmpty=*/false);
     int64_t axis = -1, amount;
     std::optional<OptKind> kind = words.empty() ? std::nullopt : symbolizeOptKind(words[0]);
+    if (kind == OptKind::LAYOUT) {
+      OptAttr opt = parseLayout(context, ArrayRef(words).drop_front());
+      if (!opt)
+        return failure("'" + part.trim() + "' is not a layout",
+                       "write LAYOUT and the stage's axes, PAD N and XOR UNITS ELEMENTS after any but the first, for "
+                       "example LAYOUT 4 3 PAD 4");
+      opts.push_back(opt);
+      continue;
+    }
+    if (!kind && !words.empty())
+      return failure("'" + part.trim() + "' is not an opt", nearestKind(words[0]));
     bool isStage = kind == OptKind::STAGE && words.size() == 3;
     bool isValue = isStage && words[2].consume_front("v"), isOutside = isStage && words[1] == "-";
     if (!kind || words.size() != 3 || (!isOutside && words[1].getAsInteger(10, axis)) ||

@@ -1,4 +1,4 @@
-//===- ChooseLanes.cpp - Lanes for what is no product, and matrices that are read once ------===//
+//===- ChooseLanes.cpp - Lanes for what is not a product, and matrices that are read once ------===//
 // Where each element is read once, a kernel takes as long as memory takes. Then it counts that elements which lie side
 // by side are read together, that several streams of memory are read at a time, and that a line which was fetched is
 // used whole before it is gone.
@@ -8,6 +8,7 @@
 
 #include "passes/optimize/RegisterTile.h"
 #include "passes/optimize/RowStages.h"
+#include "passes/optimize/Work.h"
 
 using namespace kiln;
 using namespace kiln::kernel;
@@ -18,12 +19,23 @@ using namespace mlir;
 static constexpr int64_t kMostRowsOfLanes = 14;
 /// Streams of memory that are read side by side: one alone leaves the memory waiting at the end of each page.
 static constexpr int64_t kStreams = 8, kPageBytes = 4096;
+/// For so many rows to add a page of lines to their totals takes longer than to read that page.
+static constexpr int64_t kRowsOfPage = 2;
 /// Where some memory is contiguous along one axis and some along another: the sides of the tiles.
 static constexpr int64_t kTurnedTile = 8;
+/// Where that is more than the second cache holds, tiles write whole lines, in blocks of several lines each way: rows
+/// of memory far apart take each other's place in a cache, and pages of few of them are known at a time.
+static constexpr int64_t kTurnedBlock = 32, kLineBytes = 64, kMostTurned = 16;
+/// So many rows of blocks are chunks enough.
+static constexpr int64_t kFewestBlocks = 16;
 /// Of how many times as much memory it makes a difference along which axis it is contiguous.
 static constexpr double kAlike = 3;
 /// A reduced axis of so few points is not a loop.
 static constexpr int64_t kMostUnrolled = 8;
+
+static view::ShapeTracker trackerOf(const Access &access) {
+  return access.op->getAttrOfType<TrackerAttr>("tracker").getValue();
+}
 
 bool Chooser::chooseRowsOfLanes(size_t axis, int64_t lanes) {
   auto reduces = func_.getBody().getOps<ReduceOp>();
@@ -73,7 +85,7 @@ bool Chooser::chooseStreams() {
     } else if (weights_.test(matrix.buffer)) {
       add(OptKind::VECTOR, n, lanes);
       staged = matrix.buffer;
-    } else if (chooseLines(matrix, n)) {
+    } else if (chooseLines(matrix, n, /*rows=*/std::nullopt)) {
       return true;
     } else {
       continue;
@@ -94,16 +106,27 @@ bool Chooser::chooseStreams() {
   return false;
 }
 
-bool Chooser::chooseLines(const Access &matrix, size_t columns) {
+bool Chooser::chooseLines(const Access &matrix, size_t columns, std::optional<size_t> rows) {
   int64_t lanes = target_.vectorBits() / elementBits(func_), bytes = fixedSize(columns) * elementBits(func_) / 8;
   size_t lines = *reduced_.begin();
-  bool isLast = columns == keptAxes().back() && reduced_.size() == 1 && columns < lines;
+  SmallVector<size_t> kept = keptAxes();
+  bool isLast = columns == kept.back() && reduced_.size() == 1 && columns < lines;
   if (!isLast || !matrix.isContiguous(columns) || fixedSize(lines) < kStreams || bytes < kPageBytes)
     return false;
-  // Chunks of less than a page would leave each line after a few vectors.
-  mostChunks_ = std::min(mostChunks_, bytes / kPageBytes);
+  // Chunks of less than a page would leave each line after a few vectors, unless many rows have work with these.
+  int64_t passes = rows ? std::max<int64_t>(1, fixedSize(*rows) / kRowsOfPage) : 1, least = 1;
+  mostChunks_ = std::min(mostChunks_, bytes / kPageBytes * passes);
+  if (rows) {
+    // While all rows pass, the second cache keeps a chunk's part of the lines and of each row's totals.
+    int64_t held = target_.cacheBytes(2) / 2;
+    least = held > 0 ? llvm::divideCeil(bytes * (kStreams + mostOf(*rows)), held) : 0;
+    if (least < 1 || least > std::max<int64_t>(1, mostChunks_) || kept[kept.size() - 2] != *rows)
+      return false;
+    add(OptKind::SWAP, *rows, columns);
+    llvm::erase(kept, *rows);
+  }
   add(OptKind::VECTOR, columns, 2 * lanes);
-  chooseChunks(keptAxes());
+  chooseChunks(kept, columns, least);
   add(OptKind::SWAP, loopOf(columns), lines);
   add(OptKind::UNROLL, lines, kStreams);
   add(OptKind::STAGE, lines, stores_.front().buffer);
@@ -117,7 +140,7 @@ bool Chooser::chooseSumsOfLines() {
     return false;
   auto matrix = llvm::find_if(
       loads_, [&](const Access &load) { return load.isContiguous(kept.back()) && !load.isStill(*reduced_.begin()); });
-  return matrix != loads_.end() && chooseLines(*matrix, kept.back());
+  return matrix != loads_.end() && chooseLines(*matrix, kept.back(), /*rows=*/std::nullopt);
 }
 
 void Chooser::chooseLanes() {
@@ -129,7 +152,7 @@ void Chooser::chooseLanes() {
   for (const Access &access : llvm::concat<Access>(loads_, stores_))
     for (size_t axis = 0; axis < rank; ++axis)
       if (access.isContiguous(axis))
-        along[axis] += target::typicalSize(access.op->getAttrOfType<TrackerAttr>("tracker").getValue().realSize());
+        along[axis] += target::typicalSize(trackerOf(access).realSize());
   auto isWritten = [&](size_t axis) {
     return llvm::any_of(stores_, [&](const Access &store) { return store.isContiguous(axis); });
   };
@@ -155,8 +178,25 @@ void Chooser::chooseLanes() {
   if (reduced_.empty())
     for (size_t axis = 0; axis < rank; ++axis)
       if (axis != size_t(best) && along[axis] >= along[best] / kAlike && fixedSize(axis) > 1) {
-        add(OptKind::VECTOR, best, std::min(lanes, kTurnedTile));
-        add(OptKind::UPCAST, axis, std::min(fixedSize(axis), kTurnedTile));
+        int64_t side = std::min(lanes, kTurnedTile), block[2] = {int64_t(axis), best};
+        int64_t bytes = elementBits(func_) / 8 * optimize::leastOf(trackerOf(stores_.front()).realSize());
+        bool isLarge = isWritten(axis) && !isWritten(best) && bytes > target_.cacheBytes(2) &&
+                       std::min(fixedSize(axis), fixedSize(best)) >= kTurnedBlock;
+        if (isLarge) {
+          for (int64_t &loop : block) {
+            int64_t inner = nextAxis_;
+            add(OptKind::TILE, loop, kTurnedBlock);
+            loop = inner;
+          }
+          // Blocks in the order of what is read, of which each chunk has whole rows.
+          if (axis > size_t(best))
+            add(OptKind::SWAP, best, int64_t(axis));
+          if (countOf_[axis] >= kFewestBlocks)
+            uncut_ = best;
+        }
+        int64_t points = isLarge ? std::min(kLineBytes * 8 / elementBits(func_), kMostTurned) : kTurnedTile;
+        add(OptKind::VECTOR, block[1], side);
+        add(OptKind::UPCAST, block[0], std::min(fixedSize(axis), points));
         return;
       }
   // A sum over lanes has one accumulator per lane: four vectors of them hide the addition's latency.

@@ -8,6 +8,7 @@
 
 #include "passes/optimize/ApplyOpts.h"
 #include "passes/optimize/Cuts.h"
+#include "passes/optimize/Heuristic.h"
 #include "passes/optimize/MatrixTile.h"
 #include "passes/optimize/RegisterTile.h"
 #include "passes/optimize/Work.h"
@@ -30,10 +31,8 @@ static constexpr int64_t kFewestLanes = 4, kFewestVectors = 8;
 static constexpr int64_t kMostRereads = 32;
 /// How often rows have to be read before it is worth copying them.
 static constexpr int64_t kFewestRereads = 4;
-/// So few panels of columns are no work for many threads.
+/// So few panels of columns are not enough work for many threads.
 static constexpr int64_t kFewPanels = 8;
-/// So many rows are worth the time in which a panel of columns of unknown size is copied.
-static constexpr int64_t kFewestPanelRows = 32;
 
 /// Of what a product sums up, which may be stored as something narrower.
 static int64_t sumBits(FuncOp func) {
@@ -52,7 +51,7 @@ bool Chooser::columnsStay(const Product &product) const {
 }
 
 /// The panel of columns inside the loops around rows; none where it does not fit.
-std::optional<Chooser::Panel> Chooser::panelOfColumns(const Product &product, int64_t width) {
+std::optional<Chooser::Panel> Chooser::panelOfColumns(const Product &product, int64_t width) const {
   int64_t bytes = width * sumBits(func_) / 8;
   std::optional<size_t> last, around; // kept axes in loop order once m and n have changed places
   for (size_t axis = 0; axis < product.columns.strides.size(); ++axis) {
@@ -91,7 +90,7 @@ int64_t Chooser::stepsOf(const Product &product) const {
     return 1;
   if (steps % kStepsUnrolled == 0)
     return kStepsUnrolled;
-  return steps < kStepsUnrolled ? steps : 1; // so few are no loop
+  return steps < kStepsUnrolled ? steps : 1; // so few are not a loop
 }
 
 int64_t Chooser::bytesOf(const Access &access) const {
@@ -324,81 +323,56 @@ bool Chooser::chooseDots(const Product &product) {
   return true;
 }
 
-bool Chooser::chooseProduct(const Product &product) {
-  int64_t lanes = target_.vectorBits() / sumBits(func_);
-  int64_t rows = fixedSize(product.m), columns = fixedSize(product.n);
-  if (!usesDots_ && columns > 1 && columns < lanes && chooseFewColumns(product))
-    return true;
-  if (product.packs && choosePacked(product))
-    return true;
-  if (!product.areLoads)
-    return false;
-  if (rows < 0 || columns < 0)
-    return !usesDots_ && chooseUnknownProduct(product);
-  if (columns < kFewestLanes)
-    return false;
-  bool isOpen = llvm::any_of(reduced_, [&](size_t axis) { return countOf_[axis] < 0; });
-  bool isPlain = product.columns.isContiguous(product.n) && isWhole(product.columns);
-  if (isOpen && isPlain && !usesDots_ && columns >= lanes && choosePanelOfUnknown(product))
-    return true;
-  if (columns < lanes)
-    lanes = llvm::bit_floor(uint64_t(columns));
-  int64_t depth = 1;
+int64_t Chooser::termsOf() const {
+  int64_t terms = 1;
   for (size_t axis : reduced_)
-    depth *= std::max<int64_t>(countOf_[axis], 1);
+    terms *= std::max<int64_t>(countOf_[axis], 1);
+  return terms;
+}
+
+Chooser::HeldTile Chooser::chooseTile(const Product &product, int64_t lanes, bool isPlain) const {
+  int64_t rows = fixedSize(product.m), columns = fixedSize(product.n), depth = termsOf(), bytes = sumBits(func_) / 8;
   // Two vectors per row: the accumulators fill the registers, less two for the columns and one for the row.
   // One where the second would mostly be past the end.
   auto padded = [&](int64_t part) { return llvm::divideCeil(columns, part) * part; };
   bool two = columns >= 2 * lanes && 10 * padded(2 * lanes) <= 11 * padded(lanes);
   int64_t width = two ? 2 * lanes : lanes;
-  int64_t tileRows = bestRows(rows, (target_.vectorRegisters() - 4) / (width / lanes));
-  int64_t m = product.m, n = product.n;
+  HeldTile tile{bestRows(rows, (target_.vectorRegisters() - 4) / (width / lanes)), width};
 
-  // Large operands are held in cache in the order in which the register tile reads them.
-  int64_t bytes = sumBits(func_) / 8;
-  // A stage holds what one load reads.
+  // Large operands are held in cache in the order in which the register tile reads them. A stage holds what one load
+  // reads.
   bool stages = isReadOnce(product.rows) && isReadOnce(product.columns);
   bool large = stages && target::stagesOperands(rows, columns, depth);
-  // Columns alone where the second cache has all rows; and those of small products that are gated or scattered: each is
-  // then read so once, not once for each tile of rows.
-  bool wantsPanel = stages && (large ? rows * depth * bytes <= target_.cacheBytes(2) : !isPlain);
   // A result that goes to memory beyond the caches goes there fastest in its own order.
-  bool inOrder = large && isPlain && columnsStay(product);
-  large &= !inOrder;
-  wantsPanel &= !inOrder;
-  std::optional<Panel> panel = wantsPanel ? panelOfColumns(product, width) : std::nullopt;
-  bool columnsOutside = m < n && (large || panel);
-  int64_t steps = large && panel ? stepsOf(product) : 1;
-  large &= !panel;
-  if (!large && isPlain) {
-    // Rows that lie apart by what only a run knows have an address each.
-    bool isKnown = product.rows.strides[m] && product.rows.strides[m]->isConst();
-    int64_t vectors = llvm::divideCeil(columns, lanes), wide = width / lanes;
-    int64_t totals = isKnown ? mostTotals(steps) : kMostUnknownRows * wide;
-    totals = std::min(totals, std::min(mostRows(product), totals) * wide);
-    RegisterTile tile = bestTile(rows, vectors, target_.vectorRegisters(), totals, !isWhole(product.rows));
-    tileRows = tile.rows;
-    width = tile.vectors * lanes;
-  }
-  if (columnsOutside)
-    add(OptKind::SWAP, m, n);
-  add(OptKind::VECTOR, n, width);
-  add(OptKind::UPCAST, m, tileRows);
-  if (steps > 1)
-    add(OptKind::UNROLL, *llvm::max_element(reduced_), steps);
-  SmallVector<size_t> others = keptAxes({product.m, product.n});
-  if (!large) {
-    others.append({product.n, product.m});
-    if (panel) // the chunks' panels stay in cache together
-      mostChunks_ = std::min(mostChunks_, target_.cacheBytes(2) / 2 / panel->bytes);
-    chooseChunks(others);
-    if (panel || inOrder)
-      add(OptKind::STAGE, panel ? loopOf(panel->around) : -1, product.columns.buffer);
-    return true;
-  }
+  tile.keepsOrder = large && isPlain && columnsStay(product);
+  // Columns alone where the second cache has all rows; and those of small products that are gated or scattered: each is
+  // read once then, not once for each tile of rows.
+  bool wantsPanel = stages && (large ? rows * depth * bytes <= target_.cacheBytes(2) : !isPlain);
+  large &= !tile.keepsOrder;
+  if (wantsPanel && !tile.keepsOrder)
+    tile.panel = panelOfColumns(product, width);
+  if (large && tile.panel)
+    tile.steps = stepsOf(product);
+  tile.holdsBoth = large && !tile.panel;
+  if (tile.holdsBoth || !isPlain)
+    return tile;
+  // Rows that lie apart by what only a run knows have an address each.
+  bool isKnown = product.rows.strides[product.m] && product.rows.strides[product.m]->isConst();
+  int64_t vectors = llvm::divideCeil(columns, lanes), wide = width / lanes;
+  int64_t totals = isKnown ? mostTotals(tile.steps) : kMostUnknownRows * wide;
+  totals = std::min(totals, std::min(mostRows(product), totals) * wide);
+  RegisterTile best = bestTile(rows, vectors, target_.vectorRegisters(), totals, !isWhole(product.rows));
+  tile.rows = best.rows;
+  tile.width = best.vectors * lanes;
+  return tile;
+}
+
+void Chooser::holdBoth(const Product &product, const HeldTile &tile) {
+  int64_t m = product.m, n = product.n, columns = fixedSize(n), depth = termsOf(), bytes = sumBits(func_) / 8;
   // A panel's columns of one register tile stay in L1 while the rows pass by: long sums are cut, totals held between.
   size_t outer = *llvm::min_element(reduced_);
-  int64_t inside = depth / std::max<int64_t>(1, countOf_[outer]), most = target_.cacheBytes(1) / 2 / (bytes * width);
+  int64_t inside = depth / std::max<int64_t>(1, countOf_[outer]),
+          most = target_.cacheBytes(1) / 2 / (bytes * tile.width);
   int64_t step = evenPart(countOf_[outer], most / inside);
   bool cut = step < countOf_[outer];
   if (cut) {
@@ -407,9 +381,9 @@ bool Chooser::chooseProduct(const Product &product) {
   }
   int64_t columnTile = nextAxis_;
   add(OptKind::TILE, n,
-      evenPart(llvm::divideCeil(columns, width), target_.cacheBytes(3) / 2 / (depth * bytes * width)));
+      evenPart(llvm::divideCeil(columns, tile.width), target_.cacheBytes(3) / 2 / (depth * bytes * tile.width)));
   SmallVector<optimize::CutAxis> loops;
-  for (size_t axis : others)
+  for (size_t axis : keptAxes({product.m, product.n}))
     loops.push_back({axis, countOf_[axis]});
   loops.push_back({product.n, 1});
   loops.push_back({product.m, countOf_[m]});
@@ -417,7 +391,7 @@ bool Chooser::chooseProduct(const Product &product) {
       optimize::chooseCuts(func_, target_, weights_, loops, std::min(mostChunks_, kMostRereads));
   auto cutRows = llvm::find_if(cuts, [&](const optimize::Cut &cut) { return cut.axis == product.m; });
   int64_t chunkRows = llvm::divideCeil(countOf_[m], cutRows == cuts.end() ? 1 : cutRows->parts);
-  add(OptKind::TILE, m, evenPart(chunkRows, target_.cacheBytes(2) / 2 / (depth * bytes * tileRows)));
+  add(OptKind::TILE, m, evenPart(chunkRows, target_.cacheBytes(2) / 2 / (depth * bytes * tile.rows)));
   for (auto [axis, parts] : cuts)
     addChunks(axis, std::min(parts, countOf_[axis]));
   if (cut)
@@ -430,6 +404,56 @@ bool Chooser::chooseProduct(const Product &product) {
     add(OptKind::STAGE, outer, stores_.front().buffer);
   if (shared)
     add(OptKind::PREFETCH, columnTile, product.columns.buffer);
+}
+
+bool Chooser::chooseProduct(const Product &product) {
+  int64_t lanes = target_.vectorBits() / sumBits(func_);
+  int64_t rows = fixedSize(product.m), columns = fixedSize(product.n);
+  if (!usesDots_ && columns > 1 && columns < lanes && chooseFewColumns(product))
+    return true;
+  if (product.packs && choosePacked(product))
+    return true;
+  if (!product.areLoads)
+    return false;
+  bool isPlain = product.columns.isContiguous(product.n) && isWhole(product.columns);
+  // A vector of columns at a time, each line would be left for the next after a few bytes. Few rows do not pay for
+  // copying them first, but their totals wait in a cache while lines are read as they lie.
+  bool areFew = mostOf(product.m) < (rows < 0 ? kManyUnknownRows : kManyRows);
+  if (Chooser tried = *this; isPlain && !usesDots_ && areFew &&
+                             tried.chooseLines(product.columns, product.n, product.m) &&
+                             optimize::fits(func_, tried.opts_, target_)) {
+    opts_ = tried.opts_;
+    passesLines_ = true;
+    return true;
+  }
+  if (rows < 0 || columns < 0)
+    return !usesDots_ && chooseUnknownProduct(product);
+  if (columns < kFewestLanes)
+    return false;
+  bool isOpen = llvm::any_of(reduced_, [&](size_t axis) { return countOf_[axis] < 0; });
+  if (isOpen && isPlain && !usesDots_ && columns >= lanes && choosePanelOfUnknown(product))
+    return true;
+  if (columns < lanes)
+    lanes = llvm::bit_floor(uint64_t(columns));
+
+  HeldTile tile = chooseTile(product, lanes, isPlain);
+  if (product.m < product.n && (tile.holdsBoth || tile.panel))
+    add(OptKind::SWAP, product.m, product.n);
+  add(OptKind::VECTOR, product.n, tile.width);
+  add(OptKind::UPCAST, product.m, tile.rows);
+  if (tile.steps > 1)
+    add(OptKind::UNROLL, *llvm::max_element(reduced_), tile.steps);
+  if (tile.holdsBoth) {
+    holdBoth(product, tile);
+    return true;
+  }
+  SmallVector<size_t> parallel = keptAxes({product.m, product.n});
+  parallel.append({product.n, product.m});
+  if (tile.panel) // the chunks' panels stay in cache together
+    mostChunks_ = std::min(mostChunks_, target_.cacheBytes(2) / 2 / tile.panel->bytes);
+  chooseChunks(parallel);
+  if (tile.panel || tile.keepsOrder)
+    add(OptKind::STAGE, tile.panel ? loopOf(tile.panel->around) : -1, product.columns.buffer);
   return true;
 }
 
@@ -449,7 +473,7 @@ bool Chooser::choosePanelOfUnknown(const Product &product) {
   SmallVector<size_t> parallel = keptAxes();
   int64_t rows = fixedSize(product.m);
   if (ArrayRef(parallel).take_back(2) != ArrayRef<size_t>{product.m, product.n} || !isReadOnce(product.columns) ||
-      (rows > 0 && rows < kFewestPanelRows))
+      (rows > 0 && rows < kManyRows))
     return false;
   int64_t lanes = target_.vectorBits() / sumBits(func_), columns = fixedSize(product.n);
   int64_t vectors = columns < 0 ? kTypicalRows : llvm::divideCeil(columns, lanes);

@@ -27,6 +27,8 @@ public:
   Chooser(kernel::FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights)
       : func_(func), target_(target), weights_(weights) {}
   llvm::SmallVector<kernel::OptAttr> choose();
+  /// Whether all rows of a product pass beside each few lines of its columns.
+  bool passesLines() const { return passesLines_; }
 
 private:
   bool isReadOnce(const Access &access) const {
@@ -41,7 +43,20 @@ private:
     size_t around;
     int64_t bytes;
   };
-  std::optional<Panel> panelOfColumns(const Product &product, int64_t width);
+  std::optional<Panel> panelOfColumns(const Product &product, int64_t width) const;
+  /// A register tile of a product of known size, and where its operands wait meanwhile.
+  struct HeldTile {
+    int64_t rows, width;                       ///< points of the result
+    int64_t steps = 1;                         ///< of the sum at once
+    std::optional<Panel> panel = std::nullopt; ///< of columns, inside the loops around rows
+    bool keepsOrder = false; ///< the result is written in its own order, past columns that a launch packs
+    bool holdsBoth = false;  ///< both operands are staged, in the order in which the tile reads them
+  };
+  HeldTile chooseTile(const Product &product, int64_t lanes, bool isPlain) const;
+  /// Cuts a sum that is too long for the first cache, and tiles columns and rows for the caches beyond it.
+  void holdBoth(const Product &product, const HeldTile &tile);
+  /// How many terms the product's sum has; axes of unknown size count as one.
+  int64_t termsOf() const;
   /// How many steps of a product's sum are one turn of its loop, which is the innermost. The loop's own instructions
   /// and requests for what comes next serve all of them, and LLVM loads for several together: totals leave room for
   /// that.
@@ -89,8 +104,9 @@ private:
   /// several streams of it at a time. False where there is none.
   bool chooseStreams();
   /// The same of a matrix whose lines go along the result: several of them are added to totals that wait in the first
-  /// cache, so that each is read as it lies.
-  bool chooseLines(const Access &matrix, size_t columns);
+  /// cache, so that each is read as it lies. Of several `rows` that the matrix stands still for, all pass beside these
+  /// lines.
+  bool chooseLines(const Access &matrix, size_t columns, std::optional<size_t> rows);
   /// The same for a reduce of anything but products. False where there is none.
   bool chooseSumsOfLines();
   /// For a reduce of which each lane has its own, a window's: several points of another axis at a time, which share
@@ -106,6 +122,9 @@ private:
   double pointsInChunk(size_t axis) const;
   /// Cuts an axis of unknown size into chunks of so many points; their number follows the size.
   void cutSymbolic(size_t axis, double points);
+  /// Makes each point of these axes, some of which are of unknown size, a chunk of its own; of the axes of known size
+  /// only as many as do not make too many chunks by themselves.
+  void cutIntoPoints(llvm::ArrayRef<size_t> axes);
   /// The kept axes in loop order, other than `without`.
   llvm::SmallVector<size_t> keptAxes(llvm::ArrayRef<size_t> without = {}) const;
   /// The id of the loop that is left of an axis after chooseChunks.
@@ -135,13 +154,14 @@ private:
   TargetAttr target_;
   const llvm::SmallBitVector &weights_;
   llvm::SmallVector<kernel::OptAttr> opts_;
-  bool usesDots_ = false;
+  bool usesDots_ = false, passesLines_ = false;
   llvm::SmallVector<Access> loads_, stores_;
   llvm::SmallDenseSet<size_t> reduced_;
   int64_t nextAxis_ = 0;
   llvm::SmallVector<int64_t> countOf_; ///< the points of each axis that splits have left; -1: not known
   llvm::DenseMap<size_t, int64_t> loopOf_;
   int64_t mostChunks_ = 0;
+  std::optional<size_t> uncut_;    ///< an axis that each chunk walks whole, if there are others
   std::optional<unsigned> packed_; ///< a weight to be packed for the lanes that were chosen
 };
 

@@ -10,7 +10,7 @@
 
 #include "passes/Passes.h"
 
-#include "ir/kernel/Kernel.h"
+#include "ir/kernel/Normalize.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -112,28 +112,6 @@ static std::optional<Linear> linearIn(Expr expr, ArrayRef<Expr> variables) {
   return linear;
 }
 
-/// Gives a reduced axis size 1 if nothing goes over it any more.
-static void dropAxis(kernel::FuncOp func, int64_t axis) {
-  bool used = false;
-  func.walk([&](Operation *op) {
-    if (auto tracker = op->getAttrOfType<TrackerAttr>("tracker"))
-      used |= !tracker.getValue().shape()[axis].isConst(1);
-    if (auto reduce = dyn_cast<kernel::ReduceOp>(op))
-      used |= llvm::is_contained(reduce.getAxes(), axis);
-  });
-  if (used)
-    return;
-  MLIRContext *context = func.getContext();
-  view::Shape domain(func.getDomain().getSizes()), index(func.getIndex().getSizes());
-  SmallVector<Attribute> axes(func.getAxes().begin(), func.getAxes().end());
-  domain[axis] = 1;
-  index[axis] = 0;
-  axes[axis] = kernel::AxisAttr::get(context, axis, ExprAttr::get(context, Expr(1)), kernel::AxisKind::Loop);
-  func.setDomainAttr(DimsAttr::get(context, domain));
-  func.setIndexAttr(DimsAttr::get(context, index));
-  func.setAxesAttr(ArrayAttr::get(context, axes));
-}
-
 void CollapseSums::collapse(kernel::FuncOp func, kernel::ReduceOp reduce) {
   std::optional<MaskedNumber> summed = maskedNumber(reduce.getInput());
   if (reduce.getKind().getValue() != Alu::ADD || reduce.getScore() || reduce.getAxes().size() != 1 || !summed)
@@ -175,5 +153,5 @@ void CollapseSums::collapse(kernel::FuncOp func, kernel::ReduceOp reduce) {
     input->erase();
     input = mask ? mask.getDefiningOp() : nullptr;
   }
-  dropAxis(func, axis);
+  dropUnusedAxis(func, axis);
 }

@@ -1,7 +1,7 @@
 //===- FoldArithmetic.cpp - What is known of a kernel's arithmetic ---------------===//
 // Stage: optimize (kernel → kernel).
 // Composite operators leave constants that meet only when they share a kernel: x·2·(-1/ln 2), max(x, x). Each is an
-// operation a point. What holds for every value is always done; what holds for real numbers only, such as (x+a)+b =
+// operation per point. What holds for every value is always done; what holds for real numbers only, such as (x+a)+b =
 // x+(a+b), is asked for: rounding, infinities and NaN can differ.
 // Expects: kernels without opts.
 // Guarantees: no op has only constants; no dead arithmetic.
@@ -11,7 +11,7 @@
 #include "passes/Passes.h"
 
 #include "ir/base/Evaluate.h"
-#include "ir/kernel/Kernel.h"
+#include "ir/kernel/Normalize.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -44,12 +44,15 @@ public:
   void run();
 
 private:
+  /// Folds each op once, operands first; whether it could any.
+  bool foldOnce();
   /// The value of a row on operands, by a rule; null where none applies.
   Value fold(Alu kind, ArrayRef<Value> operands, Type type);
   Value foldAdd(Value a, Value b, Type type);
   Value foldMul(Value a, Value b, Type type);
   Value foldQuotient(Value a, Value b, Type type);
   Value foldNegation(Value a, Type type);
+  Value foldReduce(kernel::ReduceOp reduce);
   Value make(Alu kind, ArrayRef<Value> operands, Type type);
   Value constant(TypedAttr number) { return kernel::ConstOp::create(builder_, loc_, number.getType(), number); }
   TypedAttr evaluate(Alu kind, ArrayRef<TypedAttr> operands, Type type);
@@ -60,6 +63,7 @@ private:
 
   kernel::FuncOp func_;
   bool reals_;
+  llvm::SetVector<int64_t> summed_; ///< the axes of reduces that are known now
   OpBuilder builder_;
   Location loc_ = builder_.getUnknownLoc();
 };
@@ -206,6 +210,10 @@ Value Folder::foldAdd(Value a, Value b, Type type) {
       return make(Alu::ADD, {sum->x, constant(evaluate(Alu::ADD, {sum->number, addend}, type))}, type);
     return nullptr;
   }
+  Term left = asProduct(a), right = asProduct(b);
+  bool scaled = left.x != a || right.x != b; // x + x stays a sum
+  if (left.x == right.x && scaled)
+    return make(Alu::MUL, {left.x, constant(evaluate(Alu::ADD, {left.number, right.number}, type))}, type);
   for (auto [one, other] : {std::pair(a, b), std::pair(b, a)}) {
     if (auto negated = match(other, Alu::NEG); negated && negated->first == one)
       return constant(small(type, 0));
@@ -213,10 +221,6 @@ Value Folder::foldAdd(Value a, Value b, Type type) {
     if (auto sum = matchNumber(one, Alu::ADD); sum && reals_)
       return make(Alu::ADD, {make(Alu::ADD, {sum->x, other}, type), constant(sum->number)}, type);
   }
-  Term left = asProduct(a), right = asProduct(b);
-  bool scaled = left.x != a || right.x != b; // x + x stays a sum
-  if (left.x == right.x && scaled)
-    return make(Alu::MUL, {left.x, constant(evaluate(Alu::ADD, {left.number, right.number}, type))}, type);
   return nullptr;
 }
 
@@ -329,23 +333,71 @@ Value Folder::fold(Alu kind, ArrayRef<Value> operands, Type type) {
   }
 }
 
-void Folder::run() {
+/// A sum of a number is one, and so is the largest of it. CollapseSums took away those that were there before; here are
+/// those of what has only become a number, as x/x does.
+Value Folder::foldReduce(kernel::ReduceOp reduce) {
+  TypedAttr number = numberOf(reduce.getInput());
+  auto real = dyn_cast_or_null<FloatAttr>(number);
+  if (!reals_ || !real || !real.getValue().isFinite() || reduce.getScore())
+    return nullptr;
+  double points = 1;
+  for (int64_t axis : reduce.getAxes()) {
+    Expr size = func_.getDomain().getSizes()[axis];
+    if (!size.isConst() || size.isConst(0))
+      return nullptr;
+    points *= double(size.constant());
+  }
+  Type type = reduce.getResult().getType();
+  switch (reduce.getKind().getValue()) {
+  case Alu::ADD: {
+    TypedAttr sum = evaluate(Alu::MUL, {number, FloatAttr::get(type, points)}, type);
+    return sum ? constant(sum) : Value();
+  }
+  case Alu::MAX:
+    return reduce.getInput();
+  default:
+    return nullptr;
+  }
+}
+
+bool Folder::foldOnce() {
+  bool any = false;
   for (Operation &op : llvm::make_early_inc_range(func_.getBody().front())) {
     auto alu = dyn_cast<kernel::AluOp>(op);
-    if (!alu)
+    auto reduce = dyn_cast<kernel::ReduceOp>(op);
+    if (!alu && !reduce)
       continue;
-    builder_.setInsertionPoint(alu);
-    loc_ = alu.getLoc();
-    SmallVector<Value> operands(alu->getOperands());
-    if (Value known = fold(alu.getKind().getValue(), operands, alu.getResult().getType()))
-      alu.getResult().replaceAllUsesWith(known);
+    builder_.setInsertionPoint(&op);
+    loc_ = op.getLoc();
+    SmallVector<Value> operands(op.getOperands());
+    Value known = alu ? fold(alu.getKind().getValue(), operands, alu.getResult().getType()) : foldReduce(reduce);
+    if (!known)
+      continue;
+    if (reduce)
+      summed_.insert(reduce.getAxes().begin(), reduce.getAxes().end());
+    op.getResult(0).replaceAllUsesWith(known);
+    any = true;
   }
-  if (reals_) { // whose rules may have written what there is already
-    DominanceInfo dominance(func_);
-    IRRewriter rewriter(func_.getContext());
-    eliminateCommonSubExpressions(rewriter, dominance, func_);
+  return any;
+}
+
+void Folder::run() {
+  constexpr int kMostRounds = 8; // rules of reals might undo each other's work for ever
+  for (int round = 0; round < kMostRounds; ++round) {
+    bool any = foldOnce();
+    if (reals_) { // whose rules may have written what there is already
+      DominanceInfo dominance(func_);
+      IRRewriter rewriter(func_.getContext());
+      eliminateCommonSubExpressions(rewriter, dominance, func_);
+    }
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(func_.getBody().front())))
+      if (isOpTriviallyDead(&op))
+        op.erase();
+    if (!any || !reals_)
+      break;
   }
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(func_.getBody().front())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  for (int64_t axis : summed_)
+    kernel::dropUnusedAxis(func_, axis);
+  if (!summed_.empty())
+    kernel::applyNormalization(func_, kernel::planNormalization(func_));
 }

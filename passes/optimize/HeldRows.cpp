@@ -10,7 +10,8 @@
 
 #include "passes/optimize/HeldRows.h"
 
-#include "passes/optimize/Product.h"
+#include "passes/optimize/Chooser.h"
+#include "passes/optimize/RegisterTile.h"
 #include "passes/optimize/Trial.h"
 
 #include "ir/kernel/MatrixProduct.h"
@@ -53,8 +54,12 @@ static bool isComputedFrom(Value value, Value source) {
   return work.contains(source);
 }
 
-/// What a kernel's values and axes are in attention; nullopt where it is something else, or has a size that is not
-/// fixed.
+static bool isFixed(FuncOp func, ArrayRef<size_t> axes) {
+  return llvm::all_of(axes, [&](size_t axis) { return func.getDomain().getSizes()[axis].isConst(); });
+}
+
+/// What a kernel's values and axes are in attention; nullopt where it is something else, or where what a score is
+/// summed up over or the result's columns are not of fixed size.
 static std::optional<Attention> find(FuncOp func) {
   Attention found;
   ReduceOp outer, inner, largest;
@@ -99,15 +104,13 @@ static std::optional<Attention> find(FuncOp func) {
       found.sums.push_back(reduce);
   bool hasRows = false, hasColumns = false;
   for (auto [axis, size] : llvm::enumerate(func.getDomain().getSizes())) {
-    if (!size.isConst())
-      return std::nullopt;
     bool ofScores = optimize::dependsOn(largest.getInput(), axis), ofValues = optimize::dependsOn(found.values, axis);
     if (axis == found.key || ofScores == ofValues)
       continue;
     (ofScores ? found.rows : found.columns) = axis;
     (ofScores ? hasRows : hasColumns) = true;
   }
-  if (!hasRows || !hasColumns)
+  if (!hasRows || !hasColumns || !isFixed(func, {found.terms, found.columns}))
     return std::nullopt;
   for (Value operand : inner.getInput().getDefiningOp()->getOperands())
     if (LoadOp load = optimize::onlyLoadOf(operand); optimize::dependsOn(load, found.key))
@@ -115,22 +118,42 @@ static std::optional<Attention> find(FuncOp func) {
   return found.keys ? std::optional(found) : std::nullopt;
 }
 
-/// Both products by matrix instructions. The exponentials, which are rounded, are the second product's rows as they are
-/// held; keys past the last count nothing, because they and their values are held as 0.
-static std::optional<HeldRows> holdByMatrices(FuncOp func, Attention found, TargetAttr target) {
+namespace {
+/// The matrix instruction of the second product, and of each product the operands before they are widened: rows,
+/// columns.
+struct Matrices {
   ProductAttr instruction;
-  SmallVector<Value, 2> operands[2]; // of each product, before they are widened: rows, columns
+  std::array<std::array<Value, 2>, 2> operands;
+};
+} // namespace
+
+/// nullopt where an instruction makes one of the products only, or none.
+static std::optional<Matrices> matricesOf(Attention found, TargetAttr target) {
+  Matrices made;
   for (auto [number, product] : llvm::enumerate(std::array{found.scores, found.result})) {
     LoadOp columns = number == 0 ? found.keys : found.values;
     AluOp mul = optimize::productOf(product);
     bool isFirst = optimize::onlyLoadOf(mul->getOperand(0)) == columns;
     Value rows = narrowOperand(mul->getOperand(isFirst ? 1 : 0)),
           others = narrowOperand(mul->getOperand(isFirst ? 0 : 1));
-    instruction = rows && others ? target.matrixProduct(rows.getType(), others.getType(), product.getType()) : nullptr;
-    if (!instruction)
+    made.instruction =
+        rows && others ? target.matrixProduct(rows.getType(), others.getType(), product.getType()) : nullptr;
+    if (!made.instruction)
       return std::nullopt;
-    operands[number] = {rows, others};
+    made.operands[number] = {rows, others};
   }
+  return made;
+}
+
+/// Both products by matrix instructions. The exponentials, which are rounded, are the second product's rows as they are
+/// held; keys past the last count nothing, because they and their values are held as 0.
+static std::optional<HeldRows> holdByMatrices(FuncOp func, Attention found, TargetAttr target) {
+  if (!isFixed(func, {found.rows, found.key}))
+    return std::nullopt;
+  std::optional<Matrices> matrices = matricesOf(found, target);
+  if (!matrices)
+    return std::nullopt;
+  const auto &[instruction, operands] = *matrices;
   ArrayRef<view::Expr> domain = func.getDomain().getSizes();
   int64_t rows = domain[found.rows].constant(), keys = domain[found.key].constant();
   int64_t columns = domain[found.columns].constant(), panel = instruction.getK();
@@ -208,6 +231,8 @@ static std::pair<int64_t, int64_t> chooseBlock(int64_t rows, int64_t mostTall, i
 
 /// The dot instruction of both products, where that is faster and divides their terms; null: there is none.
 static ProductAttr dotOf(FuncOp func, const Attention &found, TargetAttr target) {
+  if (!isFixed(func, {found.key}))
+    return nullptr;
   ProductAttr instruction;
   for (auto [product, terms] : {std::pair(found.scores, found.terms), {found.result, found.key}}) {
     AluOp mul = optimize::productOf(product);
@@ -222,20 +247,43 @@ static ProductAttr dotOf(FuncOp func, const Attention &found, TargetAttr target)
   return instruction;
 }
 
+namespace {
+/// Register tiles of both products.
+struct Tiles {
+  int64_t lanes, wide, across; ///< of a vector; how many vectors of keys and of the result's columns a tile has
+  int64_t rows, tall, block;   ///< of all, those of a tile, and of a block of whole tiles
+};
+} // namespace
+
+/// nullopt where the rows of scores that a cache holds are none.
+static std::optional<Tiles> tilesOf(FuncOp func, Attention found, TargetAttr target) {
+  ArrayRef<view::Expr> domain = func.getDomain().getSizes();
+  view::Expr allRows = domain[found.rows];
+  int64_t keys = domain[found.key].max(); // as many as memory is needed for
+  int64_t columns = domain[found.columns].constant(), bytes = byteSize(found.scores.getType());
+  int64_t most = target::heldRows(target, keys, columns, bytes);
+  if (most == 0)
+    return std::nullopt;
+  Tiles tiles;
+  tiles.rows = allRows.isConst() ? allRows.constant() : std::min(allRows.max(), optimize::kTypicalRows);
+  tiles.lanes = target.vectorBits() / 8 / bytes;
+  tiles.wide = keys >= 2 * tiles.lanes ? 2 : 1;
+  tiles.across = columns >= 2 * tiles.lanes ? 2 : 1;
+  std::tie(tiles.tall, tiles.block) =
+      chooseBlock(tiles.rows, (target.vectorRegisters() - 1) / std::max(tiles.wide, tiles.across) - 1,
+                  std::min(most, std::max(kFewestRows, target.cacheBytes(1) / 2 / (keys * bytes))));
+  return tiles;
+}
+
 /// Both products by register tiles, whose steps `dot`, where it is not null, makes of several terms: these lie side by
 /// side in queries and in the exponentials, which are held as they are rounded, and are packed so in keys and values.
 static std::optional<HeldRows> holdByTiles(FuncOp func, Attention found, TargetAttr target, ProductAttr dot) {
-  ArrayRef<view::Expr> domain = func.getDomain().getSizes();
-  int64_t rows = domain[found.rows].constant(), keys = domain[found.key].constant();
-  int64_t columns = domain[found.columns].constant(), bytes = byteSize(found.scores.getType());
-  int64_t block = target::heldRows(target, keys, columns, bytes), lanes = target.vectorBits() / 8 / bytes;
-  if (block == 0)
+  std::optional<Tiles> tiles = tilesOf(func, found, target);
+  if (!tiles)
     return std::nullopt;
-  int64_t wide = keys >= 2 * lanes ? 2 : 1, across = columns >= 2 * lanes ? 2 : 1;
-  int64_t tall = 0;
-  std::tie(tall, block) =
-      chooseBlock(rows, (target.vectorRegisters() - 1) / std::max(wide, across) - 1,
-                  std::min(block, std::max(kFewestRows, target.cacheBytes(1) / 2 / (keys * bytes))));
+  auto [lanes, wide, across, rows, tall, block] = *tiles;
+  view::Expr allRows = func.getDomain().getSizes()[found.rows];
+  int64_t columns = func.getDomain().getSizes()[found.columns].constant();
 
   Trial trial(func, target);
   LoadOp keysLoad = trial.copyOf(found.keys.getResult()).getDefiningOp<LoadOp>();
@@ -253,6 +301,10 @@ static std::optional<HeldRows> holdByTiles(FuncOp func, Attention found, TargetA
   bool isInside = found.terms > found.key;
   if (!isInside)
     trial.apply(OptKind::SWAP, found.terms, found.key);
+  // In memory the rows of a block lie side by side for so many keys at a time: how far they are apart is a number then.
+  bool isUnknown = !isFixed(func, {found.key});
+  if (isUnknown)
+    trial.apply(OptKind::SWAP, inBlock, found.key);
   // Keys lie element by element, and lanes go along them: packed once for all rows.
   if (!dot && !optimize::accessOf(found.keys).isContiguous(found.key))
     trial.hold(keysLoad, -1);
@@ -263,6 +315,8 @@ static std::optional<HeldRows> holdByTiles(FuncOp func, Attention found, TargetA
   for (Value sum : sums)
     if (trial.fits())
       stages.push_back(trial.hold(sum, found.rows));
+  if (isUnknown)
+    trial.apply(OptKind::SWAP, inBlock, found.key);
   if (!isInside)
     trial.apply(OptKind::SWAP, found.terms, found.key);
   if (!trial.fits())
@@ -270,7 +324,9 @@ static std::optional<HeldRows> holdByTiles(FuncOp func, Attention found, TargetA
   SmallVector<int64_t> row = axesAlong(stages[0], found.rows), key = axesAlong(stages[0], found.key);
   if (dot)
     trial.apply(OptKind::DOT, axesAlong(stages[0], found.terms).front(), dot.getK());
-  trial.apply(OptKind::SWAP, row.front(), key.front()); // a vector's keys stay in cache while all rows pass
+  // A vector's keys stay in cache while all rows pass. All else is computed row by row, what it takes of a row before.
+  for (StageOp stage : isUnknown ? ArrayRef(stages).drop_front() : ArrayRef(stages).take_front())
+    trial.apply(OptKind::SWAP, axesAlong(stage, found.rows).front(), axesAlong(stage, found.key).front());
   trial.apply(OptKind::VECTOR, key.back(), wide * lanes);
   trial.apply(OptKind::UPCAST, row.front(), tall);
   if (dot && trial.fits())
@@ -284,13 +340,25 @@ static std::optional<HeldRows> holdByTiles(FuncOp func, Attention found, TargetA
     trial.apply(OptKind::DOT, keyInTile, dot.getK());
   trial.apply(OptKind::VECTOR, found.columns, across * lanes);
   trial.apply(OptKind::UPCAST, inBlock, tall);
-  // Each tile of rows reads the values again: those of a tile's columns then lie side by side.
-  if (trial.fits() && (dot || (columns > across * lanes && rows > tall)))
-    trial.hold(valuesLoad, -1);
+  // Each tile of rows reads the values again: those of a tile's columns then lie side by side. Where rows may be few,
+  // as where one query is asked at a time, values that lie so by themselves are read where they are.
+  bool areApart = !optimize::accessOf(found.values).isContiguous(found.columns);
+  bool isAgain = isUnknown ? areApart : columns > across * lanes && rows > tall;
+  if (trial.fits() && (dot || isAgain)) {
+    if (isUnknown)
+      trial.apply(OptKind::SWAP, found.columns, found.key);
+    if (trial.fits())
+      trial.hold(valuesLoad, -1);
+    if (isUnknown)
+      trial.apply(OptKind::SWAP, found.columns, found.key);
+  }
+  // The last keys of all may be fewer than a part of them is long: the loop over those ends early, at no fixed number.
+  if (isUnknown)
+    trial.apply(OptKind::UNROLL, keyInTile, target::largestPart(wide * lanes, optimize::kStepsUnrolled));
   if (!trial.fits() || (dot && faultOfProducts(trial.func(), target)))
     return std::nullopt;
-  return HeldRows{SmallVector<OptAttr>(trial.opts()), found.rows, found.columns, int64_t(llvm::divideCeil(rows, block)),
-                  /*isPacked=*/false};
+  int64_t blocks = allRows.isConst() ? int64_t(llvm::divideCeil(rows, block)) : -1;
+  return HeldRows{SmallVector<OptAttr>(trial.opts()), found.rows, found.columns, blocks, /*isPacked=*/false};
 }
 
 std::optional<HeldRows> optimize::chooseHeldRows(FuncOp func, TargetAttr target) {

@@ -10,7 +10,7 @@ namespace kiln::optimize {
 struct HeldRows {
   llvm::SmallVector<kernel::OptAttr> opts;
   size_t rows, columns; ///< axes of the domain: of the rows, and of the result's columns
-  int64_t blocks;       ///< of rows
+  int64_t blocks;       ///< of rows; -1: only the run knows how many
   bool isPacked;        ///< rows are packed for whole blocks, so that nothing past the last block can be read
 };
 

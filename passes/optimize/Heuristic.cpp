@@ -14,6 +14,7 @@
 #include "passes/optimize/HeldRows.h"
 #include "passes/optimize/Work.h"
 
+#include "ir/host/Host.h"
 #include "target/Times.h"
 
 using namespace kiln;
@@ -106,6 +107,17 @@ void Chooser::cutSymbolic(size_t axis, double points) {
   add(OptKind::THREAD, axis, 0);
 }
 
+void Chooser::cutIntoPoints(ArrayRef<size_t> axes) {
+  int64_t chunks = 1;
+  for (size_t axis : axes) {
+    int64_t count = countOf_[axis];
+    if (count == 1 || mostChunks_ < 1 || (count > 0 && chunks * count > target::kMostChunks))
+      continue;
+    chunks *= std::max<int64_t>(1, count);
+    add(OptKind::THREAD, axis, 0);
+  }
+}
+
 SmallVector<OptAttr> Chooser::choose() {
   for (Operation &op : func_.getBody().front()) {
     if (auto load = dyn_cast<LoadOp>(op))
@@ -136,6 +148,17 @@ SmallVector<OptAttr> Chooser::choose() {
       return tried.opts_;
   if (Chooser tried = *this; product && tried.chooseDots(*product) && optimize::fits(func_, tried.opts_, target_))
     return tried.opts_;
+  if (std::optional<optimize::HeldRows> held = optimize::chooseHeldRows(func_, target_)) {
+    opts_ = held->opts;
+    countOf_[held->rows] = held->blocks;
+    SmallVector<size_t> kept = keptAxes({held->columns});
+    bool isUnknown = llvm::any_of(kept, [&](size_t axis) { return countOf_[axis] < 0; });
+    if (isUnknown)
+      cutIntoPoints(kept);
+    else
+      chooseChunks(kept, held->rows, /*least=*/1, held->isPacked);
+    return opts_;
+  }
   // Where a tile goes along an axis of unknown size, tiles are what is cut into chunks.
   bool isUnknown = product && (fixedSize(product->m) < 0 || fixedSize(product->n) < 0);
   if (!isUnknown)
@@ -144,12 +167,6 @@ SmallVector<OptAttr> Chooser::choose() {
     return opts_;
   if (isUnknown)
     chooseSymbolicChunks();
-  if (std::optional<optimize::HeldRows> held = optimize::chooseHeldRows(func_, target_)) {
-    opts_ = held->opts;
-    countOf_[held->rows] = held->blocks;
-    chooseChunks(keptAxes({held->columns}), held->rows, /*least=*/1, held->isPacked);
-    return opts_;
-  }
   // Totals that are held must be complete where they are read, which not every kernel's are.
   for (bool (Chooser::*way)() : {&Chooser::chooseStreams, &Chooser::chooseSumsOfLines})
     if (Chooser tried = *this;
@@ -159,6 +176,8 @@ SmallVector<OptAttr> Chooser::choose() {
     return opts_;
   if (hasVectors && totals.empty())
     chooseLanes();
+  if (uncut_)
+    totals.push_back(*uncut_);
   chooseChunks(keptAxes(totals));
   if (packed_)
     add(OptKind::STAGE, -1, *packed_);
@@ -167,4 +186,22 @@ SmallVector<OptAttr> Chooser::choose() {
 
 SmallVector<OptAttr> optimize::chooseOpts(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights) {
   return Chooser(func, target, weights).choose();
+}
+
+bool optimize::passesLines(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights) {
+  Chooser chooser(func, target, weights);
+  chooser.choose();
+  return chooser.passesLines();
+}
+
+llvm::StringMap<llvm::SmallBitVector> optimize::weightsOf(ModuleOp module) {
+  llvm::StringMap<llvm::SmallBitVector> weights;
+  for (auto program : module.getOps<host::ProgramOp>())
+    program.walk([&](host::LaunchOp launch) {
+      auto [known, isNew] = weights.try_emplace(launch.getKernel(), launch.getBuffers().size(), true);
+      for (auto [index, buffer] : llvm::enumerate(launch.getBuffers()))
+        if (!buffer.getDefiningOp<host::WeightOp>())
+          known->second.reset(index);
+    });
+  return weights;
 }

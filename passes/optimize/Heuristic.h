@@ -4,13 +4,25 @@
 #include "ir/kernel/Kernel.h"
 #include "target/Target.h"
 
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallBitVector.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace kiln::optimize {
+
+/// So many rows of a product are worth the time in which a panel of columns is copied. Where only the run knows how
+/// many there are, fewer: chunks are then as wide as one row wants them.
+inline constexpr int64_t kManyRows = 32, kManyUnknownRows = 16;
 
 /// A good first list of opts for a kernel, from how its operands move along its axes; it may be empty. `weights` says
 /// which of its buffers are the same in every run, so that they can be packed before.
 llvm::SmallVector<kernel::OptAttr> chooseOpts(kernel::FuncOp func, TargetAttr target,
                                               const llvm::SmallBitVector &weights);
+
+/// Whether that has columns of a product read line by line, with all rows beside each few lines.
+bool passesLines(kernel::FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights);
+
+/// For each kernel, which of its buffers are weights wherever it is launched.
+llvm::StringMap<llvm::SmallBitVector> weightsOf(mlir::ModuleOp module);
 
 } // namespace kiln::optimize

@@ -60,19 +60,6 @@ static llvm::Error checkGroup(kernel::FuncOp func, TargetAttr target) {
   return llvm::Error::success();
 }
 
-/// For each kernel, which of its buffers are weights wherever it is launched.
-static llvm::StringMap<llvm::SmallBitVector> weightsOf(ModuleOp module) {
-  llvm::StringMap<llvm::SmallBitVector> weights;
-  for (auto program : module.getOps<host::ProgramOp>())
-    program.walk([&](host::LaunchOp launch) {
-      auto [known, isNew] = weights.try_emplace(launch.getKernel(), launch.getBuffers().size(), true);
-      for (auto [index, buffer] : llvm::enumerate(launch.getBuffers()))
-        if (!buffer.getDefiningOp<host::WeightOp>())
-          known->second.reset(index);
-    });
-  return weights;
-}
-
 namespace {
 struct OptimizeKernels : kiln::impl::OptimizeKernelsBase<OptimizeKernels> {
   using Base::Base;
@@ -85,7 +72,7 @@ struct OptimizeKernels : kiln::impl::OptimizeKernelsBase<OptimizeKernels> {
 
   void runOnOperation() override {
     TargetAttr target = targetOf(getOperation());
-    weights_ = weightsOf(getOperation());
+    weights_ = optimize::weightsOf(getOperation());
     if (isLast && failed(checkNames()))
       return signalPassFailure();
     for (auto func : getOperation().getOps<kernel::FuncOp>()) {

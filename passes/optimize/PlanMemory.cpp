@@ -1,7 +1,7 @@
 //===- PlanMemory.cpp - Place temporaries in one arena --------------------------===//
 // Stage: optimize (host → host).
 // A temporary lives from the launch that writes it to the last that reads it; two that do not live at once may have
-// the same bytes. Lifetimes are known now, so the program asks for memory once, not once a tensor.
+// the same bytes. Lifetimes are known now, so the program asks for memory once, not once per tensor.
 // Expects: host.alloc for every temporary.
 // Guarantees: all whose size is known at the program's start, and that no loop carries from step to step, lie in one
 // arena, aligned to 64 bytes: at offsets that are numbers, or where sizes are expressions over the program's symbols,
@@ -189,6 +189,40 @@ static void planHalos(host::ProgramOp program, const optimize::ProgramSizes &siz
   }
 }
 
+/// A plan that the program makes once it knows the sizes of its run.
+static host::PlanOp planInRun(OpBuilder &builder, Location loc, ArrayRef<Temporary> temporaries,
+                              const optimize::ProgramSizes &sizes, StringAttr busiest) {
+  llvm::DenseMap<Expr, Value> emitted;
+  SmallVector<Value> wanted;
+  SmallVector<int32_t> first, last;
+  for (const Temporary &temporary : temporaries) {
+    auto [slot, fresh] = emitted.try_emplace(temporary.bytes);
+    if (fresh)
+      slot->second = sizes.emit(builder, temporary.bytes);
+    wanted.push_back(slot->second);
+    first.push_back(temporary.lives.first);
+    last.push_back(temporary.lives.last);
+  }
+  SmallVector<Type> types(temporaries.size(), host::SliceType::get(builder.getContext()));
+  return host::PlanOp::create(builder, loc, types, wanted, builder.getDenseI32ArrayAttr(first),
+                              builder.getDenseI32ArrayAttr(last), busiest);
+}
+
+/// Has everybody use `slices` in place of what was allocated, and nobody free them.
+static void replace(ArrayRef<Temporary> temporaries, ArrayRef<Value> slices) {
+  for (auto [temporary, slice] : llvm::zip(temporaries, slices)) {
+    host::AllocOp alloc = temporary.alloc;
+    Operation *size = alloc.getBytes().getDefiningOp();
+    for (Operation *user : llvm::make_early_inc_range(alloc->getUsers()))
+      if (isa<host::FreeOp>(user))
+        user->erase();
+    alloc.getResult().replaceAllUsesWith(slice);
+    alloc.erase();
+    if (size && size->use_empty())
+      size->erase();
+  }
+}
+
 void PlanMemory::plan(host::ProgramOp program) {
   optimize::ProgramSizes sizes(program);
   Spans spans;
@@ -204,12 +238,9 @@ void PlanMemory::plan(host::ProgramOp program) {
     return;
   Block &body = program.getBody().front();
   SmallVector<kiln_lifetime> lifetimes;
-  SmallVector<int32_t> first, last;
   SmallVector<int64_t> bytes, offsets(temporaries.size());
   for (const Temporary &temporary : temporaries) {
     lifetimes.push_back(temporary.lives);
-    first.push_back(temporary.lives.first);
-    last.push_back(temporary.lives.last);
     bytes.push_back(sizes.defaultOf(temporary.bytes));
   }
   int64_t peak = kiln_plan(lifetimes.data(), lifetimes.size(), bytes.data(), offsets.data(), nullptr);
@@ -233,29 +264,10 @@ void PlanMemory::plan(host::ProgramOp program) {
           host::OffsetOp::create(builder, loc, sliceType, arena->getResult(0), sizes.emit(builder, offset)));
     }
   } else {
-    llvm::DenseMap<Expr, Value> emitted;
-    SmallVector<Value> wanted;
-    for (const Temporary &temporary : temporaries) {
-      auto [slot, fresh] = emitted.try_emplace(temporary.bytes);
-      if (fresh)
-        slot->second = sizes.emit(builder, temporary.bytes);
-      wanted.push_back(slot->second);
-    }
-    SmallVector<Type> types(temporaries.size(), sliceType);
-    arena = host::PlanOp::create(builder, loc, types, wanted, builder.getDenseI32ArrayAttr(first),
-                                 builder.getDenseI32ArrayAttr(last), busiest);
+    arena = planInRun(builder, loc, temporaries, sizes, busiest);
     slices.append(arena->result_begin(), arena->result_end());
   }
   arena->setAttr("peak", builder.getI64IntegerAttr(peak));
   arena->setAttr("live", builder.getI64IntegerAttr(live));
-  for (auto [temporary, slice] : llvm::zip(temporaries, slices)) {
-    Operation *size = temporary.alloc.getBytes().getDefiningOp();
-    for (Operation *user : llvm::make_early_inc_range(temporary.alloc->getUsers()))
-      if (isa<host::FreeOp>(user))
-        user->erase();
-    temporary.alloc.getResult().replaceAllUsesWith(slice);
-    temporary.alloc.erase();
-    if (size && size->use_empty())
-      size->erase();
-  }
+  replace(temporaries, slices);
 }

@@ -2,7 +2,8 @@
 // A softmax walks a row for its largest element, for the sum of the exponentials and for the result, which needs the
 // exponentials again. What one walk computed is gone when the next begins, unless it was stored: a stage of one row, or
 // of a few rows side by side, stays in a cache until it is read again. Which values are worth that is decided from the
-// results back to the loads, as the schedule decided whether the kernel may count on it (passes/schedule/Fuse.cpp).
+// results back to the loads, as the schedule decided whether the kernel may count on it
+// (passes/schedule/CostPolicy.cpp).
 //===----------------------------------------------------------------------------------===//
 
 #include "passes/optimize/RowStages.h"

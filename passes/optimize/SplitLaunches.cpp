@@ -40,21 +40,30 @@ static view::ShapeTracker trackerOf(StageOp stage, ArrayRef<Expr> domain) {
   SmallVector<PartAttr> parts = stage.getParts();
   SmallVector<Expr> memory = llvm::map_to_vector(parts, [](PartAttr part) { return part.getCount().getValue(); });
   // The parts of an axis side by side, the one with the largest step first, are the axis and what is past its end.
-  SmallVector<int64_t> order;
-  SmallVector<Expr> padded, shape;
-  SmallVector<view::Range> inside;
-  for (auto [axis, size] : llvm::enumerate(domain)) {
-    SmallVector<int64_t> own;
-    for (auto [position, part] : llvm::enumerate(parts))
-      if (part.getAxis() == int64_t(axis))
-        own.push_back(position);
+  SmallVector<SmallVector<int64_t>> partsOf(domain.size());
+  for (auto [position, part] : llvm::enumerate(parts))
+    partsOf[part.getAxis()].push_back(position);
+  for (SmallVector<int64_t> &own : partsOf)
     llvm::sort(own, [&](int64_t a, int64_t b) { return parts[a].getStep() > parts[b].getStep(); });
-    order.append(own);
-    padded.push_back(own.empty() ? Expr(1) : stage.reachAlong(axis));
-    shape.push_back(own.empty() ? Expr(1) : size);
-    inside.push_back({0, shape.back()});
+  // The axes go in the order in which they begin in memory: where a count outermost there is no number, nothing is
+  // divided by it then.
+  auto axes = llvm::to_vector(llvm::seq<int64_t>(0, domain.size()));
+  auto beginOf = [&](int64_t axis) {
+    return std::pair(partsOf[axis].empty() ? int64_t(parts.size()) : partsOf[axis].front(), axis);
+  };
+  llvm::sort(axes, [&](int64_t a, int64_t b) { return beginOf(a) < beginOf(b); });
+  SmallVector<int64_t> order, back(domain.size());
+  SmallVector<Expr> padded;
+  SmallVector<view::Range> inside;
+  for (auto [place, axis] : llvm::enumerate(axes)) {
+    bool isHeld = !partsOf[axis].empty();
+    back[axis] = place;
+    order.append(partsOf[axis]);
+    padded.push_back(isHeld ? stage.reachAlong(axis) : Expr(1));
+    inside.push_back({0, isHeld ? domain[axis] : Expr(1)});
   }
-  return view::ShapeTracker::contiguous(memory).permute(order).reshape(padded).shrink(inside).simplify();
+  view::ShapeTracker inOrder = view::ShapeTracker::contiguous(memory).permute(order).reshape(padded).shrink(inside);
+  return inOrder.permute(back).simplify();
 }
 
 /// A view of the kernel's domain as one of a domain of which only the axes that are `kept` have their size.
@@ -81,7 +90,7 @@ namespace {
 struct Producer {
   mutable FuncOp func;          ///< writes the memory: argument 0
   SmallVector<unsigned> inputs; ///< of the kernel that it was split from, which it reads
-  unsigned buffer;              ///< of that kernel, the memory
+  unsigned buffer = 0;          ///< of that kernel, the memory
   RankedTensorType type;        ///< of the memory; null: its size is an expression
   Expr bytes;
 };
@@ -94,6 +103,9 @@ public:
 private:
   bool isShared(FuncOp func, StageOp stage) const;
   std::optional<Producer> split(FuncOp func, StageOp stage);
+  /// The kernel that fills a stage's memory, its first buffer, from buffers of `func`. `reduced`: see wholeAxes.
+  FuncOp createProducer(FuncOp func, StageOp stage, ArrayRef<unsigned> inputs,
+                        const llvm::DenseMap<Operation *, SmallVector<int64_t>> &reduced);
   void dropUnreadInputs(FuncOp func);
   bool splitOne();
   void fillBefore(host::LaunchOp launch, const Producer &producer);
@@ -142,7 +154,8 @@ static SmallVector<unsigned> inputsOf(const Walk &walk) {
 }
 
 bool LaunchSplitter::isShared(FuncOp func, StageOp stage) const {
-  bool isPlain = stage.getBuffer() && llvm::all_of(stage.getBase(), [](Expr base) { return base.isConst(0); }) &&
+  bool isPlain = stage.getBuffer() && !stage.getSwizzle() &&
+                 llvm::all_of(stage.getBase(), [](Expr base) { return base.isConst(0); }) &&
                  llvm::none_of(stage.getParts(), [](PartAttr part) { return part.getPad() > 0; });
   Walk walk = walkOf(stage);
   llvm::SetVector<Operation *> operations = walk.operations();
@@ -175,34 +188,55 @@ static unsigned scratchToInput(FuncOp func, unsigned buffer) {
   return first;
 }
 
-std::optional<Producer> LaunchSplitter::split(FuncOp func, StageOp stage) {
-  MLIRContext *context = func.getContext();
-  ArrayRef<Expr> domain = func.getDomain().getSizes();
-  Walk walk = walkOf(stage);
-  llvm::SetVector<Operation *> operations = walk.operations();
-  llvm::SmallBitVector kept(domain.size());
-  for (size_t axis = 0; axis < domain.size(); ++axis)
-    kept[axis] = dependsOn(stage, axis);
-  // Each reduce must go through whole axes of the domain, as those of a kernel without opts do.
+/// By reduce the axes of the domain that it goes over; nullopt where that is a part of one. Each must go through whole
+/// axes, as the reduces of a kernel without opts do.
+static std::optional<llvm::DenseMap<Operation *, SmallVector<int64_t>>> wholeAxes(const Walk &walk) {
   llvm::DenseMap<Operation *, SmallVector<int64_t>> reduced;
-  for (Operation *op : operations)
+  for (Operation *op : walk.operations())
     if (auto reduce = dyn_cast<ReduceOp>(op))
       for (auto [axis, index] : llvm::enumerate(walk.index)) {
         auto ids = axesOf(index);
         size_t count = llvm::count_if(ids, [&](int64_t id) { return llvm::is_contained(reduce.getAxes(), id); });
         if (count > 0 && count < ids.size())
           return std::nullopt;
-        if (count > 0) {
+        if (count > 0)
           reduced[op].push_back(axis);
-          kept.set(axis); // the terms are summed up there
-        }
       }
+  return reduced;
+}
+
+/// The type of a tensor that is a stage's memory; null where its size is an expression.
+static RankedTensorType memoryType(StageOp stage) {
+  SmallVector<int64_t> shape;
+  for (PartAttr part : stage.getParts()) {
+    Expr count = part.getCount().getValue();
+    if (!count.isConst())
+      return nullptr;
+    shape.push_back(count.constant());
+  }
+  // A tensor has a limit that a stage has not.
+  while (int64_t(shape.size()) > host::kMaxPortRank) {
+    shape[1] *= shape[0];
+    shape.erase(shape.begin());
+  }
+  return RankedTensorType::get(shape, stage.getInput().getType());
+}
+
+FuncOp LaunchSplitter::createProducer(FuncOp func, StageOp stage, ArrayRef<unsigned> inputs,
+                                      const llvm::DenseMap<Operation *, SmallVector<int64_t>> &reduced) {
+  MLIRContext *context = func.getContext();
+  ArrayRef<Expr> domain = func.getDomain().getSizes();
+  llvm::SmallBitVector kept(domain.size());
+  for (size_t axis = 0; axis < domain.size(); ++axis)
+    kept[axis] = dependsOn(stage, axis);
+  for (const auto &entry : reduced)
+    for (int64_t axis : entry.second)
+      kept.set(axis); // the terms are summed up there
 
   OpBuilder builder(func);
   auto producer = cast<FuncOp>(func->cloneWithoutRegions());
   builder.insert(producer);
   Block *body = builder.createBlock(&producer.getBody());
-  SmallVector<unsigned> inputs = inputsOf(walk);
   IRMapping copies;
   Value memory = body->addArgument(stage.getBuffer().getType(), func.getLoc());
   for (unsigned input : inputs)
@@ -226,43 +260,46 @@ std::optional<Producer> LaunchSplitter::split(FuncOp func, StageOp stage) {
   producer.setScratchAttr(DimsAttr::get(context, {}));
   producer.setFunctionType(builder.getFunctionType(body->getArgumentTypes(), {}));
   builder.setInsertionPointToStart(body);
-  for (Operation *op : operations) {
+  for (Operation *op : walkOf(stage).operations()) {
     Operation *copy = builder.clone(*op, copies);
     copy->removeAttr("ahead"); // the axes get other names
     if (auto tracker = copy->getAttrOfType<TrackerAttr>("tracker"))
       copy->setAttr("tracker", padded(narrowed(tracker, kept), past));
     if (auto reduce = dyn_cast<ReduceOp>(copy))
-      reduce.setAxes(reduced[op]);
+      reduce.setAxes(reduced.lookup(op));
   }
-  auto tracker = TrackerAttr::get(context, trackerOf(stage, domain));
   StoreOp::create(builder, stage.getLoc(), copies.lookup(stage.getInput()), memory,
                   TrackerAttr::get(context, trackerOf(stage, whole)));
   applyNormalization(producer, planNormalization(producer));
   producer.setName(freshNameOf(producer, names_));
+  return producer;
+}
 
-  Type element = stage.getInput().getType();
-  SmallVector<int64_t> shape;
-  for (PartAttr part : stage.getParts())
-    if (Expr count = part.getCount().getValue(); count.isConst())
-      shape.push_back(count.constant());
-  bool isFixed = shape.size() == stage.getParts().size();
-  // A tensor has a limit that a stage has not.
-  while (int64_t(shape.size()) > host::kMaxPortRank) {
-    shape[1] *= shape[0];
-    shape.erase(shape.begin());
-  }
-  Producer made{producer, inputs, cast<BlockArgument>(stage.getBuffer()).getArgNumber(),
-                isFixed ? RankedTensorType::get(shape, element) : nullptr,
-                stage.getElements() * int64_t(byteSize(element))};
-  // The readers load what the producer stored.
-  builder.setInsertionPoint(stage);
-  auto load = LoadOp::create(builder, stage.getLoc(), element, stage.getBuffer(), tracker);
+/// The readers load what the producer stored, from a buffer of which the number is returned.
+static unsigned loadStaged(FuncOp func, StageOp stage) {
+  OpBuilder builder(stage);
+  auto tracker = TrackerAttr::get(func.getContext(), trackerOf(stage, func.getDomain().getSizes()));
+  auto load = LoadOp::create(builder, stage.getLoc(), stage.getInput().getType(), stage.getBuffer(), tracker);
   load.setAheadAttr(stage.getAheadAttr());
   if (Expr elements = stage.getElements(); elements.isConst())
     load.setRoom(elements.constant());
+  unsigned scratch = cast<BlockArgument>(stage.getBuffer()).getArgNumber();
   stage.getResult().replaceAllUsesWith(load);
   stage.erase();
-  made.buffer = scratchToInput(func, made.buffer);
+  return scratchToInput(func, scratch);
+}
+
+std::optional<Producer> LaunchSplitter::split(FuncOp func, StageOp stage) {
+  Walk walk = walkOf(stage);
+  auto reduced = wholeAxes(walk);
+  if (!reduced)
+    return std::nullopt;
+  Producer made;
+  made.inputs = inputsOf(walk);
+  made.func = createProducer(func, stage, made.inputs, *reduced);
+  made.type = memoryType(stage);
+  made.bytes = stage.getElements() * int64_t(byteSize(stage.getInput().getType()));
+  made.buffer = loadStaged(func, stage);
   return made;
 }
 
@@ -301,6 +338,7 @@ Value LaunchSplitter::pack(host::LaunchOp launch, const Producer &producer, Arra
       host::ProgramOp::create(builder, launch.getLoc(), "main", builder.getArrayAttr({}), builder.getArrayAttr({port}),
                               builder.getArrayAttr(ArrayRef(key).drop_front()), builder.getArrayAttr({}));
   auto func = cast<FuncOp>(builder.insert(producer.func->clone()));
+  func.setSizesAttr(DimsAttr::get(builder.getContext(), {})); // it reads none, and a recipe has none to pass
   builder.createBlock(&made.getBody());
   Type slice = host::SliceType::get(builder.getContext());
   SmallVector<Value> dims, buffers;
@@ -336,13 +374,14 @@ static bool dependsOnSizes(FuncOp func) {
     expr.forEachVariable([&](Expr variable) { any |= llvm::is_contained(symbols, variable); });
     return any;
   };
-  return llvm::any_of(func.getBody().front(), [&](Operation &op) {
-    auto tracker = op.getAttrOfType<TrackerAttr>("tracker");
-    if (!tracker)
-      return isa<SizeOp>(op);
-    view::Index at = tracker.getValue().at();
-    return names(at.index) || names(at.valid);
-  });
+  // A sum may go over an axis along which nothing that it reads moves.
+  return llvm::any_of(func.getDomain().getSizes(), names) || llvm::any_of(func.getBody().front(), [&](Operation &op) {
+           auto tracker = op.getAttrOfType<TrackerAttr>("tracker");
+           if (!tracker)
+             return isa<SizeOp>(op);
+           view::Index at = tracker.getValue().at();
+           return names(at.index) || names(at.valid);
+         });
 }
 
 void LaunchSplitter::fillBefore(host::LaunchOp launch, const Producer &producer) {

@@ -6,6 +6,8 @@
 
 #include "passes/optimize/StageValue.h"
 
+#include "passes/optimize/StageMemory.h"
+
 #include "ir/kernel/MatrixProduct.h"
 #include "support/Error.h"
 
@@ -171,35 +173,6 @@ struct Held {
 };
 } // namespace
 
-/// The dimension of memory that a loop axis becomes.
-static llvm::Expected<PartAttr> partOf(const Walk &walk, AxisAttr axis) {
-  Expr variable = loopVariable(axis);
-  for (auto [domainAxis, index] : llvm::enumerate(walk.index)) {
-    if (!axesOf(index).contains(axis.getId()))
-      continue;
-    // The axis' last point lies size - 1 steps behind its first, whatever the others are at.
-    llvm::DenseMap<Expr, Expr> first{{variable, 0}}, second{{variable, 1}};
-    Expr step = axis.getSize().getValue().isConst(1) ? Expr(1) : index.substitute(second) - index.substitute(first);
-    if (step.isConst() && step.constant() > 0)
-      return PartAttr::get(axis.getContext(), domainAxis, step.constant(), axis.getSize(), 0);
-  }
-  return refuse("axis " + llvm::Twine(axis.getId()) + " does not go through the domain in even steps");
-}
-
-/// Points held along an axis of the domain are neighbours, or lie as far apart as all of a part around them.
-static llvm::Error checkParts(ArrayRef<Attribute> layout) {
-  llvm::DenseMap<int64_t, SmallVector<PartAttr>> along;
-  for (Attribute part : layout)
-    along[cast<PartAttr>(part).getAxis()].push_back(cast<PartAttr>(part));
-  for (auto &[axis, parts] : along) {
-    llvm::sort(parts, [](PartAttr a, PartAttr b) { return a.getStep() < b.getStep(); });
-    for (size_t i = 1; i < parts.size(); ++i)
-      if (!view::provablyEqual(parts[i - 1].getCount().getValue() * parts[i - 1].getStep(), parts[i].getStep()))
-        return refuse("the stage would hold scattered points of axis " + llvm::Twine(axis) + " of the domain");
-  }
-  return llvm::Error::success();
-}
-
 /// Whether a dimension of memory and the next one inside are over neighbouring points of one axis.
 static bool isOneRun(Attribute outer, PartAttr inner) {
   auto part = cast<PartAttr>(outer);
@@ -224,7 +197,7 @@ struct Panel {
 static Panel panelOf(const Walk &walk, int64_t place, const AxisIds &kept, int64_t bytes, TargetAttr target) {
   Panel panel;
   auto partOrNull = [&](AxisAttr axis) {
-    llvm::Expected<PartAttr> part = partOf(walk, axis);
+    llvm::Expected<PartAttr> part = optimize::partOf(walk, axis);
     if (part)
       return axis.getSize().getValue().isConst() ? *part : PartAttr();
     llvm::consumeError(part.takeError());
@@ -287,7 +260,7 @@ static llvm::Expected<Held> holdInside(FuncOp func, const Walk &walk, int64_t pl
       before = nullptr;
       continue;
     }
-    llvm::Expected<PartAttr> part = partOf(walk, axis);
+    llvm::Expected<PartAttr> part = optimize::partOf(walk, axis);
     if (!part)
       return part.takeError();
     if (panel.isLoop(axis) || isColumn)
@@ -308,7 +281,7 @@ static llvm::Expected<Held> holdInside(FuncOp func, const Walk &walk, int64_t pl
     before = axis.getKind() == AxisKind::Fragment && !goesOn ? axis : AxisAttr();
     held.layout.push_back(*part);
   }
-  if (llvm::Error error = checkParts(held.layout))
+  if (llvm::Error error = optimize::checkParts(held.layout))
     return error;
   for (Expr index : walk.index) {
     bool isNeeded = llvm::any_of(axesOf(index), [&](int64_t axis) { return needed.contains(axis); });
@@ -380,11 +353,18 @@ static llvm::Expected<Reading> readingOf(FuncOp func, OptAttr opt, const Walk &w
   return value.takeError();
 }
 
+llvm::Error optimize::checkBuffer(FuncOp func, int64_t number) {
+  if (number >= 0 && number < func.getNumArguments())
+    return llvm::Error::success();
+  return kiln::failure("the kernel has no buffer " + llvm::Twine(number),
+                       "it has 0 to " + llvm::Twine(int64_t(func.getNumArguments()) - 1) + ", its outputs first");
+}
+
 llvm::Error optimize::stageValue(FuncOp func, OptAttr opt, const Walk &around, TargetAttr target) {
   int64_t place = opt.getAxis();
   if (!opt.getIsValue()) {
-    if (opt.getAmount() < 0 || opt.getAmount() >= func.getNumArguments())
-      return refuse("the kernel has no such buffer");
+    if (llvm::Error error = checkBuffer(func, opt.getAmount()))
+      return error;
     for (auto store : func.getBody().getOps<StoreOp>())
       if (store.getBuffer() == func.getArgument(opt.getAmount()))
         return place < 0 || around.stage ? refuse("totals are held inside an axis of the kernel's own")
@@ -418,8 +398,8 @@ llvm::Error optimize::stageValue(FuncOp func, OptAttr opt, const Walk &around, T
   builder.setInsertionPointAfterValue(value);
   auto stage =
       StageOp::create(builder, value.getLoc(), value.getType(), value, Value(), builder.getArrayAttr(held->axes),
-                      DimsAttr::get(func.getContext(), held->index), builder.getArrayAttr(held->layout),
-                      /*ahead=*/IntegerAttr());
+                      DimsAttr::get(func.getContext(), held->index), builder.getArrayAttr(held->layout), SwizzleAttr(),
+                      BuffersAttr(), /*ahead=*/IntegerAttr());
   value.replaceAllUsesExcept(stage.getResult(), stage);
   // What is read ahead was so in the readers' walk.
   for (Operation *op : walkOf(stage).operations())

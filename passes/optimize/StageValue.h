@@ -13,6 +13,9 @@ namespace kiln::optimize {
 /// An error says why the kernel cannot do so.
 llvm::Error stageValue(kernel::FuncOp func, kernel::OptAttr opt, const kernel::Walk &walk, TargetAttr target);
 
+/// Whether the kernel has a buffer of this number, as opts name them.
+llvm::Error checkBuffer(kernel::FuncOp func, int64_t number);
+
 /// An id that no loop axis of the kernel has, nor any greater one.
 int64_t freshAxis(kernel::FuncOp func);
 

@@ -11,7 +11,7 @@ using target::typicalSize;
 /// The product of such sizes.
 double elementsOf(llvm::ArrayRef<view::Expr> shape);
 
-/// What an operation costs beside an addition.
+/// What an operation costs compared with an addition.
 double operationsOf(Alu kind);
 
 } // namespace kiln::schedule

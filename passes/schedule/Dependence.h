@@ -1,7 +1,7 @@
 //===- Dependence.h - What must be there before a tensor ----------------------===//
 #pragma once
 
-#include "passes/schedule/Realize.h"
+#include "passes/schedule/Edges.h"
 
 namespace kiln::schedule {
 

@@ -1,6 +1,6 @@
 //===- FoldScales.cpp - Move constant factors into the weights of sums ---------===//
 // Stage: schedule (graph → graph).
-// A batch norm in use is a factor and an addend a channel, and it stands behind a convolution: Σ x·w · s. Where s
+// A batch norm in use is a factor and an addend per channel, and it follows a convolution: Σ x·w · s. Where s
 // moves only along axes along which w moves, that is Σ x·(w·s), and w·s is known at compile time. Addends on the way,
 // Σ x·w + b, are multiplied too, and addends of one sum become one. It is a rule of sums and constants, whichever
 // operators they came from; it holds for real numbers, so results change by roundings.
@@ -11,7 +11,7 @@
 
 #include "passes/Passes.h"
 
-#include "passes/schedule/Constants.h"
+#include "passes/schedule/KnownConstants.h"
 
 using namespace kiln;
 using namespace kiln::schedule;
@@ -31,12 +31,13 @@ public:
   void fold(graph::AluOp root);
 
 private:
-  /// `tensor`·`scale` with the scale in the weights of the sum behind it; null where there is none.
+  /// `tensor`·`scale` with the scale in the weights of the sum that it comes from; null where there is none.
   Value scaled(Value tensor, const Edge &scale);
   Value scaledSum(graph::ReduceOp sum, const Edge &scale);
   /// The same of a constant: null where the product would be computed when the model runs.
   Value scaledWeight(Value weight, const Edge &scale);
-  /// `tensor` + `addend` with the addend in the constant that a sum behind it is added to; null where there is none.
+  /// `tensor` + `addend` with the addend in the constant that is added to the sum that it comes from; null where there
+  /// is none.
   Value shifted(Value tensor, const Edge &addend);
 
   /// Two constants, the product or sum of which is no larger than the larger one.
@@ -57,7 +58,7 @@ private:
     SmallVector<Operation *> ops;
   };
 
-  Constants constants_;
+  KnownConstants constants_;
   Made made_;
   OpBuilder builder_;
   Location loc_ = builder_.getUnknownLoc(); ///< of the factor
@@ -138,7 +139,7 @@ Value Folder::scaledWeight(Value weight, const Edge &scale) {
       return {};
     return tensorOf(builder_, loc_, {product->base, product->tracker.compose(edge.tracker).simplify()});
   }
-  // Weights that are widened when the model runs have a scale of their own behind them.
+  // Weights that are widened when the model runs have a scale of their own after that.
   auto product = edge.base.getDefiningOp<graph::AluOp>();
   if (!product || product.getKind().getValue() != Alu::MUL)
     return {};

@@ -2,14 +2,14 @@
 // sum_j f(s)_j · w_j, where each s_j is a sum of products itself and f takes whole rows of them: their largest, the sum
 // of their exponentials. Apart, rows of s go through memory four times. A kernel that holds a block of them needs none
 // of that, and both products keep their register tiles (passes/optimize/HeldRows.cpp). What stands still along j is
-// multiplied behind the sum: the reciprocal of a softmax's total, once per row.
+// multiplied after the sum: the reciprocal of a softmax's total, once per row.
 //===----------------------------------------------------------------------------------===//
 
 #include "passes/schedule/HoldRows.h"
 
-#include "passes/schedule/Constants.h"
 #include "passes/schedule/Domain.h"
-#include "passes/schedule/Fuse.h"
+#include "passes/schedule/KnownConstants.h"
+#include "passes/schedule/Products.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -93,21 +93,27 @@ static void factor(Rows &rows) {
   }
 }
 
-/// Whether a block of rows fits, with a register tile for each of the two products.
+/// Whether a block of rows fits, with a register tile for each of the two products. Keys of which only the run knows
+/// how many there are count as many as their bound allows; what a tile goes along but rows and keys is of fixed size.
 static bool fitsCache(Rows &rows, TargetAttr target) {
   llvm::SmallBitVector ofWeight = axesOf(rows.weight.tracker), ofOther = axesOf(rows.other.tracker);
-  int64_t keys = 1, columns = 1, count = 1;
+  int64_t keys = 1, columns = 1;
+  bool areSeveral = false, isFixed = true;
   for (auto [axis, size] : llvm::enumerate(shapeOf(rows.sum.getInput()))) {
-    if (!size.isConst())
-      return false;
-    if (llvm::is_contained(rows.sum.getAxes(), int64_t(axis)))
-      keys *= size.constant();
-    else if (ofWeight.test(axis) != ofOther.test(axis))
-      (ofWeight.test(axis) ? count : columns) *= size.constant();
+    if (llvm::is_contained(rows.sum.getAxes(), int64_t(axis))) {
+      keys = size.max();
+    } else if (ofWeight.test(axis) && !ofOther.test(axis)) {
+      areSeveral |= size.max() > 1;
+    } else if (ofOther.test(axis) && !ofWeight.test(axis)) {
+      isFixed &= size.isConst();
+      columns *= size.isConst() ? size.constant() : 1;
+    }
   }
+  view::Shape shape = shapeOf(rows.product.getInput());
+  for (int64_t axis : rows.product.getAxes())
+    isFixed &= shape[axis].isConst();
   Type element = rows.sum.getResult().getType().getElementType();
-  bool isFixed = llvm::all_of(shapeOf(rows.product.getInput()), [](Expr size) { return size.isConst(); });
-  return isFixed && count > 1 && element.isF32() && target::heldRows(target, keys, columns, byteSize(element)) > 0;
+  return isFixed && areSeveral && element.isF32() && target::heldRows(target, keys, columns, byteSize(element)) > 0;
 }
 
 static std::optional<Rows> match(graph::ReduceOp sum, TargetAttr target) {
@@ -172,7 +178,7 @@ static void rewrite(Rows &rows) {
   Value terms = graph::AluOp::create(builder, loc, Alu::MUL,
                                      {tensorOf(builder, loc, rows.weight), tensorOf(builder, loc, rows.other)});
   Value result = graph::ReduceOp::create(builder, loc, Alu::ADD, terms, sum.getAxes(), /*score=*/Value());
-  result = multipliedBehind(builder, sum, result, rows.still);
+  result = zeroWhereEmpty(builder, sum, multipliedBehind(builder, sum, result, rows.still));
   sum.getResult().replaceAllUsesWith(result);
   sum.erase();
 }

@@ -15,7 +15,7 @@
 #include "ir/graph/Source.h"
 #include "ir/kernel/Normalize.h"
 
-#include "passes/schedule/Fuse.h"
+#include "passes/schedule/Policies.h"
 
 using namespace kiln;
 using namespace kiln::schedule;
@@ -56,7 +56,15 @@ Value HostBuilder::size(Expr expr, Block &block, Scope &scope) {
                               values);
 }
 
-void HostBuilder::checkBounds(Value size, int64_t min, int64_t max, Expr symbol, const Twine &origin) {
+/// A message's text as `host.check` takes it, where % begins a size.
+static std::string withoutSizes(const Twine &text) {
+  std::string escaped;
+  for (char c : text.str())
+    escaped += c == '%' ? "%%" : std::string(1, c);
+  return escaped;
+}
+
+void HostBuilder::checkBounds(Value size, int64_t min, int64_t max, Expr symbol, StringRef origin, Location location) {
   if (min >= symbol.min() && max <= symbol.max())
     return;
   auto within = [&](arith::CmpIPredicate predicate, int64_t bound) {
@@ -64,15 +72,30 @@ void HostBuilder::checkBounds(Value size, int64_t min, int64_t max, Expr symbol,
   };
   Value fits = arith::AndIOp::create(builder_, loc_, within(arith::CmpIPredicate::sge, symbol.min()),
                                      within(arith::CmpIPredicate::sle, symbol.max()));
-  std::string message = ("the size '" + symbol.render() + "' " + origin + " and not between " + Twine(symbol.min()) +
-                         " and " + Twine(symbol.max()))
-                            .str();
-  host::CheckOp::create(builder_, loc_, fits, builder_.getStringAttr(message));
+  std::string node;
+  for (const graph::Source &source : graph::sourcesOf(location))
+    node = "node '" + source.node.str() + "': ";
+  std::string message = withoutSizes(node + "the size '" + symbol.render() + "', " + origin + ", is ") + "%d, not " +
+                        std::to_string(symbol.min()) + " to " + std::to_string(symbol.max()) + "; give another";
+  host::CheckOp::create(builder_, loc_, fits, builder_.getStringAttr(message), size);
+}
+
+/// The message goes on with the sizes that the condition is about, which the model calls by names.
+void HostBuilder::emitCheck(graph::CheckOp op, Block &block, Scope &scope) {
+  Expr condition = op.getCondition().getValue();
+  Value holds = truth(size(condition, block, scope));
+  std::string message = withoutSizes(op.getMessage());
+  SmallVector<Value> sizes;
+  condition.forEachVariable([&](Expr symbol) {
+    message += (sizes.empty() ? " (" : ", ") + withoutSizes(symbol.render()) + "=%d";
+    sizes.push_back(size(symbol, block, scope));
+  });
+  host::CheckOp::create(builder_, loc_, holds, builder_.getStringAttr(message + ")"), sizes);
 }
 
 Value HostBuilder::boundedSize(Expr expr, Expr symbol, Block &block, Scope &scope) {
   Value value = size(expr, block, scope);
-  checkBounds(value, expr.min(), expr.max(), symbol, "is made by control flow");
+  checkBounds(value, expr.min(), expr.max(), symbol, "which control flow makes", loc_);
   return value;
 }
 
@@ -86,7 +109,7 @@ bool HostBuilder::isMemory(Value tensor, Block &block) {
     return true;
   if (isNumber(tensor))
     return false;
-  return op->getBlock() != &block || realizations_[&block].realized.contains(tensor);
+  return op->getBlock() != &block || partitions_[&block].realized.contains(tensor);
 }
 
 int64_t HostBuilder::weightIndex(graph::WeightOp weight) {
@@ -223,12 +246,13 @@ void HostBuilder::emitGroup(const KernelGroup &group, Block &block, Scope &scope
   StringAttr name = kernels_.add(kernel.func);
   Value none = number(0);
   host::LaunchOp::create(builder_, loc_, FlatSymbolRefAttr::get(name), buffers, sizes, ValueRange(), none, none,
-                         builder_.getStringAttr(origin), recorder_.record(group, realizations_[&block], isHeld));
+                         builder_.getStringAttr(origin), recorder_.record(group, partitions_[&block], isHeld));
 }
 
 void HostBuilder::emitBlock(Block &block, Scope &scope) {
-  Realization &realization = realizations_[&block] = policy_.classic ? realize(block) : fuse(block, policy_.target);
-  for (const KernelGroup &group : realization.groups)
+  Partition &partition = partitions_[&block] =
+      policy_.classic ? partitionClassically(block) : partitionByCost(block, policy_.target);
+  for (const KernelGroup &group : partition.groups)
     for (Value output : group.outputs)
       writer_[output] = &group;
   // A symbol that is not an input's is bound by the first op whose results name it.
@@ -246,9 +270,8 @@ void HostBuilder::emitBlock(Block &block, Scope &scope) {
   }
   // Before anything is read that a wrong size would put outside its memory.
   for (graph::CheckOp check : block.getOps<graph::CheckOp>())
-    host::CheckOp::create(builder_, loc_, truth(size(check.getCondition().getValue(), block, scope)),
-                          check.getMessageAttr());
-  for (const KernelGroup &group : realization.groups)
+    emitCheck(check, block, scope);
+  for (const KernelGroup &group : partition.groups)
     emitGroup(group, block, scope);
   for (Operation &op : block)
     if (isa<graph::IfOp, graph::LoopOp, graph::BindOp, graph::CallOp>(op))

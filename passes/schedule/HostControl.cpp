@@ -45,7 +45,7 @@ void HostBuilder::emitControl(Operation *op, Block &block, Scope &scope) {
     return;
   Value value = read(bind.getValue(), block, scope);
   constexpr std::numeric_limits<int64_t> any;
-  checkBounds(value, any.min(), any.max(), symbol, "is data");
+  checkBounds(value, any.min(), any.max(), symbol, "which is data", bind.getLoc());
   scope.sizes[symbol] = value;
 }
 
@@ -69,6 +69,20 @@ void HostBuilder::emitCall(graph::CallOp op, Block &block, Scope &scope) {
                        bytes, sizes, builder_.getStringAttr(node));
 }
 
+Scope Scope::insideRegion() const {
+  Scope inner = *this;
+  inner.region = true;
+  inner.owned.clear();
+  return inner;
+}
+
+Value HostBuilder::copyOf(Value slice, RankedTensorType type, Block &block, Scope &scope) {
+  Value bytes = bytesOf(type, block, scope);
+  Value copy = host::AllocOp::create(builder_, loc_, slice.getType(), bytes);
+  host::CopyOp::create(builder_, loc_, copy, slice, bytes);
+  return copy;
+}
+
 SmallVector<Value> HostBuilder::yieldMemory(ValueRange values, Block &block, Scope &scope) {
   SmallVector<Value> slices;
   llvm::DenseSet<Value> given;
@@ -76,15 +90,28 @@ SmallVector<Value> HostBuilder::yieldMemory(ValueRange values, Block &block, Sco
     Value slice = memoryOf(edgeOf(value).base, block, scope);
     if (!scope.owned.contains(slice) || !given.insert(slice).second) {
       // Memory of the surroundings, or yielded twice: a copy of its own.
-      Value bytes = bytesOf(typeOf(value), block, scope);
-      Value copy = host::AllocOp::create(builder_, loc_, slice.getType(), bytes);
-      host::CopyOp::create(builder_, loc_, copy, slice, bytes);
-      given.insert(copy);
-      slice = copy;
+      slice = copyOf(slice, typeOf(value), block, scope);
+      given.insert(slice);
     }
     slices.push_back(slice);
   }
   return slices;
+}
+
+void HostBuilder::freeAllBut(ArrayRef<Value> slices, const Scope &scope) {
+  for (Value slice : scope.owned)
+    if (!llvm::is_contained(slices, slice))
+      host::FreeOp::create(builder_, loc_, slice);
+}
+
+void HostBuilder::emitWhatRegionsRead(Operation *op, Block &block, Scope &scope) {
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands()) {
+      Value base = edgeOf(operand).base;
+      if (base.getParentBlock() == &block && isMemory(base, block))
+        memoryOf(base, block, scope);
+    }
+  });
 }
 
 void HostBuilder::emitIf(graph::IfOp op, Block &block, Scope &scope) {
@@ -93,14 +120,7 @@ void HostBuilder::emitIf(graph::IfOp op, Block &block, Scope &scope) {
   Value from = memoryOf(edgeOf(op.getCondition()).base, block, scope);
   Value condition =
       truth(host::ReadOp::create(builder_, loc_, builder_.getI64Type(), from, TypeAttr::get(builder_.getI1Type())));
-  // Both regions may read what the block has computed: it must be there before either runs.
-  op->walk([&](Operation *inner) {
-    for (Value operand : inner->getOperands()) {
-      Value base = edgeOf(operand).base;
-      if (base.getParentBlock() == &block && isMemory(base, block))
-        memoryOf(base, block, scope);
-    }
-  });
+  emitWhatRegionsRead(op, block, scope);
   SmallVector<OwnDim> own = ownDims(op.getResultTypes(), scope);
   SmallVector<Type> types(op.getNumResults(), host::SliceType::get(builder_.getContext()));
   types.append(own.size(), builder_.getI64Type());
@@ -110,15 +130,11 @@ void HostBuilder::emitIf(graph::IfOp op, Block &block, Scope &scope) {
     OpBuilder::InsertionGuard guard(builder_);
     builder_.setInsertionPointToEnd(&target->front());
     Block &body = region->front();
-    Scope inner = scope;
-    inner.region = true;
-    inner.owned.clear();
+    Scope inner = scope.insideRegion();
     emitBlock(body, inner);
     ValueRange values = cast<graph::YieldOp>(body.getTerminator()).getValues();
     SmallVector<Value> results = yieldMemory(values, body, inner);
-    for (Value slice : inner.owned)
-      if (!llvm::is_contained(results, slice))
-        host::FreeOp::create(builder_, loc_, slice);
+    freeAllBut(results, inner);
     for (const OwnDim &dim : own)
       results.push_back(boundedSize(shapeOf(typeOf(values[dim.value]))[dim.axis], dim.symbol, body, inner));
     scf::YieldOp::create(builder_, loc_, results);
@@ -185,159 +201,147 @@ Value HostBuilder::growScan(Value &memory, Value &room, Value iteration, Value b
   return host::OffsetOp::create(builder_, loc_, sliceType, memory, used);
 }
 
-void HostBuilder::emitLoop(graph::LoopOp op, Block &block, Scope &scope) {
-  if (op.getNumResults() && scope.memory.contains(op.getResult(0)))
-    return;
-  MLIRContext *context = builder_.getContext();
-  Type sliceType = host::SliceType::get(context), i64 = builder_.getI64Type();
-  Block &body = op.getBody().front();
-  op->walk([&](Operation *inner) {
-    for (Value operand : inner->getOperands()) {
-      Value base = edgeOf(operand).base;
-      if (base.getParentBlock() == &block && isMemory(base, block))
-        memoryOf(base, block, scope);
-    }
-  });
-  LoopPlan plan(op, [&](Expr size) {
+LoopState HostBuilder::startLoop(graph::LoopOp op, Block &block, Scope &scope) {
+  Type sliceType = host::SliceType::get(builder_.getContext());
+  LoopState state{LoopPlan(op, [&](Expr size) {
     bool isKnown = true;
     size.forEachVariable([&](Expr symbol) { isKnown &= scope.sizes.contains(symbol); });
     return isKnown;
-  });
-  size_t carried = plan.carried;
-  Value trips = op.getTrips() ? read(op.getTrips(), block, scope) : number(std::numeric_limits<int64_t>::max());
+  })};
+  state.trips = op.getTrips() ? read(op.getTrips(), block, scope) : number(std::numeric_limits<int64_t>::max());
   Value condition = op.getCondition() ? read(op.getCondition(), block, scope) : number(1);
-
-  // State: iteration, condition, carried slices, the carried tensors' own dims, then (memory, room) of each scan
-  // output whose length is not known.
-  TypeRange arguments = TypeRange(body.getArgumentTypes()).drop_front();
-  SmallVector<OwnDim> own = ownDims(arguments, scope);
-  SmallVector<Value> state{number(0), condition};
+  Block &body = op.getBody().front();
+  state.own = ownDims(TypeRange(body.getArgumentTypes()).drop_front(), scope);
+  state.first = {number(0), condition};
   for (auto [i, init] : llvm::enumerate(op.getInits())) {
     Value memory = memoryOf(edgeOf(init).base, block, scope);
-    if (!plan.borrows.test(i)) {
-      Value bytes = bytesOf(typeOf(init), block, scope);
-      Value copy = host::AllocOp::create(builder_, loc_, sliceType, bytes);
-      host::CopyOp::create(builder_, loc_, copy, memory, bytes);
-      memory = copy;
-    }
-    state.push_back(memory);
+    state.first.push_back(state.plan.borrows.test(i) ? memory : copyOf(memory, typeOf(init), block, scope));
   }
-  for (const OwnDim &dim : own)
-    state.push_back(boundedSize(shapeOf(typeOf(op.getInits()[dim.value]))[dim.axis], dim.symbol, block, scope));
-  Value iteration;
+  for (const OwnDim &dim : state.own)
+    state.first.push_back(boundedSize(shapeOf(typeOf(op.getInits()[dim.value]))[dim.axis], dim.symbol, block, scope));
   if (!isReadByHostOnly(body.getArgument(0)))
-    iteration = host::AllocOp::create(builder_, loc_, sliceType, number(8));
-  size_t firstOwn = 2 + carried;
-  for (auto [i, scan] : llvm::enumerate(plan.scans)) {
-    RankedTensorType type = typeOf(op.getResult(carried + i));
+    state.iteration = host::AllocOp::create(builder_, loc_, sliceType, number(8));
+  for (auto [i, scan] : llvm::enumerate(state.plan.scans)) {
     if (scan.isWhole) {
+      RankedTensorType type = typeOf(op.getResult(state.plan.carried + i));
       scan.whole = host::AllocOp::create(builder_, loc_, sliceType, bytesOf(type, block, scope));
       scan.bytes = bytesOf(typeOf(scan.element), block, scope);
       continue;
     }
-    scan.state = state.size();
-    state.push_back(host::AllocOp::create(builder_, loc_, sliceType, number(0)));
-    state.push_back(number(0)); // bytes of room
+    scan.state = state.first.size();
+    state.first.push_back(host::AllocOp::create(builder_, loc_, sliceType, number(0)));
+    state.first.push_back(number(0)); // bytes of room
   }
-  // A scan output's other dims must be known after the loop too, so they are read there as they are in the last
-  // iteration.
-  SmallVector<Type> types = llvm::map_to_vector(state, [](Value value) { return value.getType(); });
-  auto loop = scf::WhileOp::create(builder_, loc_, types, state);
-  SmallVector<Location> locations(types.size(), loc_);
-  {
-    OpBuilder::InsertionGuard guard(builder_);
-    Block *before = builder_.createBlock(&loop.getBefore(), {}, types, locations);
-    Value more = arith::CmpIOp::create(builder_, loc_, arith::CmpIPredicate::slt, before->getArgument(0), trips);
-    more = arith::AndIOp::create(builder_, loc_, more, truth(before->getArgument(1)));
-    scf::ConditionOp::create(builder_, loc_, more, before->getArguments());
+  return state;
+}
 
-    Block *after = builder_.createBlock(&loop.getAfter(), {}, types, locations);
-    Value count = after->getArgument(0);
-    Scope inner = scope;
-    inner.region = true;
-    inner.owned.clear();
-    inner.counts[body.getArgument(0)] = count;
-    if (iteration) {
-      host::WriteOp::create(builder_, loc_, iteration, TypeAttr::get(i64), count);
-      inner.memory[body.getArgument(0)] = iteration;
-    }
-    for (size_t i = 0; i < carried; ++i)
-      inner.memory[body.getArgument(i + 1)] = after->getArgument(2 + i);
-    for (auto [i, dim] : llvm::enumerate(own))
-      inner.sizes[dim.symbol] = after->getArgument(firstOwn + i);
-    SmallVector<Value> next(types.size());
-    auto placeOf = [&](LoopPlan::Scan &scan) -> Value {
-      if (scan.isWhole) {
-        Value offset = arith::MulIOp::create(builder_, loc_, count, scan.bytes);
-        return host::OffsetOp::create(builder_, loc_, sliceType, scan.whole, offset);
-      }
-      Value bytes = bytesOf(typeOf(scan.element), body, inner);
-      next[scan.state] = after->getArgument(scan.state);
-      next[scan.state + 1] = after->getArgument(scan.state + 1);
-      return growScan(next[scan.state], next[scan.state + 1], count, bytes);
-    };
-    for (LoopPlan::Scan &scan : plan.scans)
-      if (scan.isInPlace)
-        inner.places[edgeOf(scan.element).base] = placeOf(scan);
-    emitBlock(body, inner);
-
-    ValueRange values = cast<graph::YieldOp>(body.getTerminator()).getValues();
-    next[1] = read(values[0], body, inner);
-    next[0] = arith::AddIOp::create(builder_, loc_, count, number(1));
-    SmallVector<Value> passed;
-    for (size_t i = 0; i < carried; ++i)
-      if (!plan.borrows.test(i))
-        passed.push_back(values[1 + i]);
-    SmallVector<Value> slices = yieldMemory(passed, body, inner);
-    for (size_t i = 0, at = 0; i < carried; ++i)
-      next[2 + i] = plan.borrows.test(i) ? memoryOf(edgeOf(values[1 + i]).base, body, inner) : slices[at++];
-    for (auto [i, dim] : llvm::enumerate(own))
-      next[firstOwn + i] = boundedSize(shapeOf(typeOf(values[1 + dim.value]))[dim.axis], dim.symbol, body, inner);
-    for (LoopPlan::Scan &scan : plan.scans) {
-      if (scan.isInPlace)
-        continue;
-      Value place = placeOf(scan), from = memoryOf(edgeOf(scan.element).base, body, inner);
-      host::CopyOp::create(builder_, loc_, place, from, bytesOf(typeOf(scan.element), body, inner));
-    }
-    for (Value slice : inner.owned)
-      if (!llvm::is_contained(slices, slice))
-        host::FreeOp::create(builder_, loc_, slice);
-    for (size_t i = 0; i < carried; ++i)
-      if (!plan.borrows.test(i))
-        host::FreeOp::create(builder_, loc_, after->getArgument(2 + i));
-    scf::YieldOp::create(builder_, loc_, next);
+void HostBuilder::emitStep(graph::LoopOp op, LoopState &state, ValueRange passed, const Scope &scope) {
+  const LoopPlan &plan = state.plan;
+  Block &body = op.getBody().front();
+  Value count = passed[0];
+  ValueRange carried = passed.slice(LoopState::kFirstCarried, plan.carried);
+  Scope inner = scope.insideRegion();
+  inner.counts[body.getArgument(0)] = count;
+  if (state.iteration) {
+    host::WriteOp::create(builder_, loc_, state.iteration, TypeAttr::get(builder_.getI64Type()), count);
+    inner.memory[body.getArgument(0)] = state.iteration;
   }
-  if (iteration)
-    host::FreeOp::create(builder_, loc_, iteration);
-  // Symbols of the results: a carried tensor's dims as they are at the end, a scan output's first dim the trip count.
+  for (auto [i, slice] : llvm::enumerate(carried))
+    inner.memory[body.getArgument(i + 1)] = slice;
+  for (auto [i, dim] : llvm::enumerate(state.own))
+    inner.sizes[dim.symbol] = passed[state.firstOwn() + i];
+  SmallVector<Value> next(passed.size());
+  auto placeOf = [&](const LoopPlan::Scan &scan) -> Value {
+    if (scan.isWhole) {
+      Value offset = arith::MulIOp::create(builder_, loc_, count, scan.bytes);
+      return host::OffsetOp::create(builder_, loc_, scan.whole.getType(), scan.whole, offset);
+    }
+    Value bytes = bytesOf(typeOf(scan.element), body, inner);
+    next[scan.state] = passed[scan.state];
+    next[scan.state + 1] = passed[scan.state + 1];
+    return growScan(next[scan.state], next[scan.state + 1], count, bytes);
+  };
+  for (const LoopPlan::Scan &scan : plan.scans)
+    if (scan.isInPlace)
+      inner.places[edgeOf(scan.element).base] = placeOf(scan);
+  emitBlock(body, inner);
+
+  ValueRange values = cast<graph::YieldOp>(body.getTerminator()).getValues();
+  next[1] = read(values[0], body, inner);
+  next[0] = arith::AddIOp::create(builder_, loc_, count, number(1));
+  SmallVector<Value> owned;
+  for (size_t i = 0; i < plan.carried; ++i)
+    if (!plan.borrows.test(i))
+      owned.push_back(values[1 + i]);
+  SmallVector<Value> slices = yieldMemory(owned, body, inner);
+  for (size_t i = 0, at = 0; i < plan.carried; ++i)
+    next[LoopState::kFirstCarried + i] =
+        plan.borrows.test(i) ? memoryOf(edgeOf(values[1 + i]).base, body, inner) : slices[at++];
+  for (auto [i, dim] : llvm::enumerate(state.own))
+    next[state.firstOwn() + i] = boundedSize(shapeOf(typeOf(values[1 + dim.value]))[dim.axis], dim.symbol, body, inner);
+  for (const LoopPlan::Scan &scan : plan.scans) {
+    if (scan.isInPlace)
+      continue;
+    Value place = placeOf(scan), from = memoryOf(edgeOf(scan.element).base, body, inner);
+    host::CopyOp::create(builder_, loc_, place, from, bytesOf(typeOf(scan.element), body, inner));
+  }
+  freeAllBut(slices, inner);
+  for (auto [i, slice] : llvm::enumerate(carried))
+    if (!plan.borrows.test(i))
+      host::FreeOp::create(builder_, loc_, slice);
+  scf::YieldOp::create(builder_, loc_, next);
+}
+
+void HostBuilder::endLoop(graph::LoopOp op, const LoopState &state, ValueRange given, Block &block, Scope &scope) {
+  size_t carried = state.plan.carried;
+  // A carried tensor's dims are as they are at the end, a scan output's first dim is the trip count.
   for (const OwnDim &dim : ownDims(op.getResultTypes(), scope)) {
     if (dim.value >= carried) {
-      scope.sizes[dim.symbol] = loop.getResult(0);
-      checkBounds(loop.getResult(0), 0, std::numeric_limits<int64_t>::max(), dim.symbol, "is how often a loop ran");
+      scope.sizes[dim.symbol] = given[0];
+      checkBounds(given[0], 0, std::numeric_limits<int64_t>::max(), dim.symbol, "which is how often a loop ran",
+                  op.getLoc());
       continue;
     }
-    auto same =
-        llvm::find_if(own, [&](const OwnDim &other) { return other.value == dim.value && other.axis == dim.axis; });
-    assert(same != own.end() && "a result's dim changes only where the body's argument does");
-    scope.sizes[dim.symbol] = loop.getResult(firstOwn + (same - own.begin()));
+    const auto *same = llvm::find_if(
+        state.own, [&](const OwnDim &other) { return other.value == dim.value && other.axis == dim.axis; });
+    assert(same != state.own.end() && "a result's dim changes only where the body's argument does");
+    scope.sizes[dim.symbol] = given[state.firstOwn() + (same - state.own.begin())];
   }
   for (auto [i, result] : llvm::enumerate(op.getResults())) {
     Value slice;
     if (i < carried) {
-      slice = loop.getResult(2 + i);
+      slice = given[LoopState::kFirstCarried + i];
     } else {
-      LoopPlan::Scan &scan = plan.scans[i - carried];
-      slice = scan.isWhole ? scan.whole : Value(loop.getResult(scan.state));
+      const LoopPlan::Scan &scan = state.plan.scans[i - carried];
+      slice = scan.isWhole ? scan.whole : given[scan.state];
     }
-    if (scope.region && i < carried && plan.borrows.test(i)) {
-      // Part of a scan output, which the region frees by itself.
-      Value bytes = bytesOf(typeOf(result), block, scope);
-      Value copy = host::AllocOp::create(builder_, loc_, sliceType, bytes);
-      host::CopyOp::create(builder_, loc_, copy, slice, bytes);
-      slice = copy;
-    }
+    // Part of a scan output, which the region frees by itself.
+    if (scope.region && i < carried && state.plan.borrows.test(i))
+      slice = copyOf(slice, typeOf(result), block, scope);
     scope.memory[result] = slice;
     if (scope.region)
       scope.owned.insert(slice);
   }
+}
+
+void HostBuilder::emitLoop(graph::LoopOp op, Block &block, Scope &scope) {
+  if (op.getNumResults() && scope.memory.contains(op.getResult(0)))
+    return;
+  emitWhatRegionsRead(op, block, scope);
+  LoopState state = startLoop(op, block, scope);
+  SmallVector<Type> types = llvm::map_to_vector(state.first, [](Value value) { return value.getType(); });
+  SmallVector<Location> locations(types.size(), loc_);
+  auto loop = scf::WhileOp::create(builder_, loc_, types, state.first);
+  {
+    OpBuilder::InsertionGuard guard(builder_);
+    Block *before = builder_.createBlock(&loop.getBefore(), {}, types, locations);
+    Value more = arith::CmpIOp::create(builder_, loc_, arith::CmpIPredicate::slt, before->getArgument(0), state.trips);
+    more = arith::AndIOp::create(builder_, loc_, more, truth(before->getArgument(1)));
+    scf::ConditionOp::create(builder_, loc_, more, before->getArguments());
+    Block *after = builder_.createBlock(&loop.getAfter(), {}, types, locations);
+    emitStep(op, state, after->getArguments(), scope);
+  }
+  if (state.iteration)
+    host::FreeOp::create(builder_, loc_, state.iteration);
+  endLoop(op, state, loop.getResults(), block, scope);
 }

@@ -2,6 +2,7 @@
 //
 // Straight lists of launches and the memory around them (HostBuilder.cpp) and control flow (HostControl.cpp) are
 // written by one builder, because each needs the other: a list ends at a control-flow op, whose regions are such lists.
+// What only a run can know, whether sizes are within their bounds and fit, is looked at before what depends on it.
 //
 //===----------------------------------------------------------------------------------===//
 #pragma once
@@ -49,8 +50,24 @@ struct LoopPlan {
   llvm::SmallVector<Scan> scans;
 };
 
+/// A loop while it is written.
+struct LoopState {
+  static constexpr size_t kFirstCarried = 2;
+  size_t firstOwn() const { return kFirstCarried + plan.carried; }
+
+  LoopPlan plan;
+  llvm::SmallVector<OwnDim> own = {}; ///< dims of the carried tensors that change from step to step
+  mlir::Value trips = {};
+  mlir::Value iteration = {}; ///< memory for the iteration's number; null where no kernel reads it
+  /// What a step passes to the next, as it is before the first: the iteration's number, the condition, the carried
+  /// slices, their own dims, then memory and room of each scan output that grows.
+  llvm::SmallVector<mlir::Value> first = {};
+};
+
 /// What is known at a place in the program; a region's scope begins as a copy of the one around it.
 struct Scope {
+  Scope insideRegion() const;
+
   llvm::DenseMap<view::Expr, mlir::Value> sizes;   // symbol → i64
   llvm::DenseMap<mlir::Value, mlir::Value> memory; // tensor → slice
   llvm::DenseMap<mlir::Value, mlir::Value>
@@ -73,15 +90,28 @@ private:
   void emitGroup(const KernelGroup &group, mlir::Block &block, Scope &scope);
   void emitIf(graph::IfOp op, mlir::Block &block, Scope &scope);
   void emitLoop(graph::LoopOp op, mlir::Block &block, Scope &scope);
+  LoopState startLoop(graph::LoopOp op, mlir::Block &block, Scope &scope);
+  /// The body of a loop: `passed` is what the step before it, or what stands before the loop, gave.
+  void emitStep(graph::LoopOp op, LoopState &state, mlir::ValueRange passed, const Scope &scope);
+  /// Makes what the loop gives the memory and the sizes of its results.
+  void endLoop(graph::LoopOp op, const LoopState &state, mlir::ValueRange given, mlir::Block &block, Scope &scope);
   void emitCall(graph::CallOp op, mlir::Block &block, Scope &scope);
   void emitControl(mlir::Operation *op, mlir::Block &block, Scope &scope);
+  /// Regions may read what the block has computed, whichever of them runs, and how often: it must be there before.
+  void emitWhatRegionsRead(mlir::Operation *op, mlir::Block &block, Scope &scope);
   /// The slice of a tensor that is memory.
   mlir::Value memoryOf(mlir::Value tensor, mlir::Block &block, Scope &scope);
   /// The slices that a region's values pass on: memory of their own, in order.
   llvm::SmallVector<mlir::Value> yieldMemory(mlir::ValueRange values, mlir::Block &block, Scope &scope);
+  /// Frees what a region allocated, but for the slices that it yields.
+  void freeAllBut(llvm::ArrayRef<mlir::Value> slices, const Scope &scope);
+  mlir::Value copyOf(mlir::Value slice, mlir::RankedTensorType type, mlir::Block &block, Scope &scope);
   mlir::Value size(view::Expr expr, mlir::Block &block, Scope &scope);
   /// Ends the run where a size that stands for `symbol` is not within its bounds; it is from `min` to `max` anyway.
-  void checkBounds(mlir::Value size, int64_t min, int64_t max, view::Expr symbol, const llvm::Twine &origin);
+  /// `origin` says what gives it: "which is data".
+  void checkBounds(mlir::Value size, int64_t min, int64_t max, view::Expr symbol, llvm::StringRef origin,
+                   mlir::Location location);
+  void emitCheck(graph::CheckOp op, mlir::Block &block, Scope &scope);
   /// The size of a tensor that control flow gives, which `symbol` stands for from then on.
   mlir::Value boundedSize(view::Expr expr, view::Expr symbol, mlir::Block &block, Scope &scope);
   mlir::Value bytesOf(mlir::RankedTensorType type, mlir::Block &block, Scope &scope);
@@ -110,7 +140,7 @@ private:
   mlir::Location loc_ = builder_.getUnknownLoc();
   KernelTable kernels_;
   Recorder recorder_;
-  std::map<mlir::Block *, Realization> realizations_; // its elements stay where they are while regions are added
+  std::map<mlir::Block *, Partition> partitions_; // its elements stay where they are while regions are added
   llvm::DenseMap<mlir::Value, const KernelGroup *> writer_;
   llvm::SmallSetVector<int64_t, 4> aliases_;             // outputs that lie in an input's memory
   llvm::DenseMap<mlir::Value, int64_t> outputIndex_;     // base tensor → output that it is

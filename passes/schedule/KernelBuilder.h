@@ -1,7 +1,7 @@
 //===- KernelBuilder.h - Write one kernel for a group of tensors ----------------===//
 #pragma once
 
-#include "passes/schedule/Realize.h"
+#include "passes/schedule/Partition.h"
 
 #include "ir/kernel/Kernel.h"
 

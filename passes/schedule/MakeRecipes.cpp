@@ -8,15 +8,15 @@
 // so that a weight stays as narrow as it is where it is widened and a vector one where it is repeated. What fails
 // that is left to the kernels, and so are constants that are largest in the middle of their computation.
 // Expects: views folded, constants shrunk.
-// Guarantees: modules that only make weights, named recipe_0, recipe_1 …; a weight that only they read is no weight
+// Guarantees: modules that only make weights, named recipe_0, recipe_1 …; a weight that only they read is not a weight
 // of the model's.
 // Position: after all that makes constants; before kernels are formed, to which the results are weights like others.
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
 
-#include "passes/schedule/Constants.h"
-#include "passes/schedule/Fuse.h"
+#include "passes/schedule/KnownConstants.h"
+#include "passes/schedule/Products.h"
 
 #include "target/Target.h"
 
@@ -62,7 +62,7 @@ private:
 } // namespace
 
 RecipeMaker::RecipeMaker(ModuleOp module, func::FuncOp main) : module_(module), main_(main) {
-  Constants constants(main);
+  KnownConstants constants(main);
   main.walk<WalkOrder::PreOrder>([&](Operation *op) {
     position_[op] = position_.size();
     if (auto weight = dyn_cast<graph::WeightOp>(op))

@@ -8,7 +8,7 @@
 #include "passes/schedule/MergeKernels.h"
 
 #include "passes/schedule/Dependence.h"
-#include "passes/schedule/Fuse.h"
+#include "passes/schedule/Products.h"
 
 using namespace kiln;
 using namespace kiln::schedule;
@@ -67,78 +67,107 @@ static Walk walkOf(KernelGroup &group, Value walked) {
   return {DimsAttr::get(walked.getContext(), shapeOf(walked)), axes};
 }
 
+namespace {
+/// The kernels of a block so far, in order.
+class Merger {
+public:
+  Merger(Block &block, const llvm::SetVector<Value> &realized) : dependence_(block), realized_(realized) {}
+  /// Takes the next kernel in; true where it became part of an earlier one.
+  bool take(KernelGroup *group);
+
+private:
+  void waitFor(Node &node, size_t other) {
+    node.level = std::max(node.level, nodes_[other].level + 1);
+    nodes_[other].isWaitedFor = true;
+  }
+  /// Puts a kernel on the level that follows from what it needs, and from whom it must not overtake.
+  void findLevel(Node &node);
+  /// An earlier kernel that the node may become part of, of those that are known by its keys.
+  std::optional<size_t> partnerOf(const Node &node, ArrayRef<std::pair<Value, Walk>> keys) const;
+
+  Dependence dependence_;
+  const llvm::SetVector<Value> &realized_;
+  std::vector<Node> nodes_;
+  llvm::DenseMap<Value, size_t> writer_;
+  llvm::DenseMap<Value, SmallVector<size_t>> readers_;                    // of memory, among the kernels so far
+  llvm::DenseMap<std::pair<Value, Walk>, SmallVector<size_t>> mergeable_; // readers of a tensor as large as the walk
+};
+} // namespace
+
+void Merger::findLevel(Node &node) {
+  SmallVector<Value> open(node.group->outputs.begin(), node.group->outputs.end());
+  llvm::DenseSet<Value> known;
+  while (!open.empty())
+    for (const Edge &edge : dependence_.of(open.pop_back_val())) {
+      if (!known.insert(edge.base).second)
+        continue;
+      if (auto written = writer_.find(edge.base); written != writer_.end())
+        waitFor(node, written->second);
+      else
+        open.push_back(edge.base);
+    }
+  for (Value output : node.group->outputs)
+    if (auto assign = output.getDefiningOp<graph::AssignOp>(); assign && !isAppending(assign))
+      for (size_t reader : readers_[assign.getTarget()]) // of the old value
+        waitFor(node, reader);
+}
+
+std::optional<size_t> Merger::partnerOf(const Node &node, ArrayRef<std::pair<Value, Walk>> keys) const {
+  auto fits = [&](size_t other) {
+    const Node &first = nodes_[other];
+    bool isIndependent = first.level == node.level || (!first.isWaitedFor && first.level < node.level);
+    return isIndependent && first.group->outputs.size() + node.group->outputs.size() <= kMostOutputs;
+  };
+  for (const auto &key : keys)
+    if (auto candidates = mergeable_.find(key); candidates != mergeable_.end())
+      if (const auto *found = llvm::find_if(candidates->second, fits); found != candidates->second.end())
+        return *found;
+  return std::nullopt;
+}
+
+bool Merger::take(KernelGroup *group) {
+  Node node{group};
+  llvm::SetVector<Value> reads = readsOf(*group, realized_);
+  findLevel(node);
+  SmallVector<std::pair<Value, Walk>> keys;
+  if (Value walked = walkedBy(*group)) {
+    Walk walk = walkOf(*group, walked);
+    // What both read should be as large as what they walk.
+    for (Value read : reads)
+      if (view::provablyEqual(view::product(shapeOf(read)), view::product(shapeOf(walked))))
+        keys.push_back({read, walk});
+  }
+  std::optional<size_t> partner = partnerOf(node, keys);
+  size_t at = partner.value_or(nodes_.size());
+  if (partner) {
+    Node &first = nodes_[at];
+    first.group->outputs.append(group->outputs.begin(), group->outputs.end());
+    first.level = node.level;
+  } else {
+    nodes_.push_back(node);
+  }
+  for (const auto &key : keys) {
+    SmallVector<size_t> &candidates = mergeable_[key];
+    if (llvm::is_contained(candidates, at))
+      continue;
+    if (candidates.size() == kMostCompared)
+      candidates.erase(candidates.begin());
+    candidates.push_back(at);
+  }
+  for (Value read : reads)
+    readers_[read].push_back(at);
+  for (Value output : group->outputs)
+    writer_[output] = at;
+  return partner.has_value();
+}
+
 void schedule::mergeKernels(llvm::MapVector<Value, KernelGroup> &groups, const llvm::SetVector<Value> &realized) {
-  std::vector<Node> nodes;
-  llvm::DenseMap<Value, size_t> writer;
-  llvm::DenseMap<Value, SmallVector<size_t>> readers;                    // of memory, among the kernels so far
-  llvm::DenseMap<std::pair<Value, Walk>, SmallVector<size_t>> mergeable; // readers of a tensor as large as the walk
-  llvm::DenseSet<Value> gone;
   if (groups.empty())
     return;
-  Dependence dependence(*groups.front().second.outputs.front().getParentBlock());
-  for (KernelGroup *group : inOrder(groups)) {
-    Node node{group};
-    auto waitFor = [&](size_t other) {
-      node.level = std::max(node.level, nodes[other].level + 1);
-      nodes[other].isWaitedFor = true;
-    };
-    llvm::SetVector<Value> reads = readsOf(*group, realized);
-    SmallVector<Value> open(group->outputs.begin(), group->outputs.end());
-    llvm::DenseSet<Value> known;
-    while (!open.empty())
-      for (const Edge &edge : dependence.of(open.pop_back_val())) {
-        if (!known.insert(edge.base).second)
-          continue;
-        if (auto written = writer.find(edge.base); written != writer.end())
-          waitFor(written->second);
-        else
-          open.push_back(edge.base);
-      }
-    for (Value output : group->outputs)
-      if (auto assign = output.getDefiningOp<graph::AssignOp>(); assign && !isAppending(assign))
-        for (size_t reader : readers[assign.getTarget()]) // of the old value
-          waitFor(reader);
-
-    size_t at = nodes.size();
-    SmallVector<std::pair<Value, Walk>> keys;
-    if (Value walked = walkedBy(*group)) {
-      Walk walk = walkOf(*group, walked);
-      // What both read should be as large as what they walk.
-      for (Value read : reads)
-        if (view::provablyEqual(view::product(shapeOf(read)), view::product(shapeOf(walked))))
-          keys.push_back({read, walk});
-    }
-    auto fits = [&](size_t other) {
-      const Node &first = nodes[other];
-      bool isIndependent = first.level == node.level || (!first.isWaitedFor && first.level < node.level);
-      return isIndependent && first.group->outputs.size() + group->outputs.size() <= kMostOutputs;
-    };
-    for (const auto &key : keys) {
-      const SmallVector<size_t> &candidates = mergeable[key];
-      const auto *found = llvm::find_if(candidates, fits);
-      if (found == candidates.end())
-        continue;
-      at = *found;
-      Node &first = nodes[at];
-      first.group->outputs.append(group->outputs.begin(), group->outputs.end());
-      first.level = node.level;
+  Merger merger(*groups.front().second.outputs.front().getParentBlock(), realized);
+  llvm::DenseSet<Value> gone;
+  for (KernelGroup *group : inOrder(groups))
+    if (merger.take(group))
       gone.insert(group->outputs.front());
-      break;
-    }
-    if (at == nodes.size())
-      nodes.push_back(node);
-    for (const auto &key : keys) {
-      SmallVector<size_t> &candidates = mergeable[key];
-      if (llvm::is_contained(candidates, at))
-        continue;
-      if (candidates.size() == kMostCompared)
-        candidates.erase(candidates.begin());
-      candidates.push_back(at);
-    }
-    for (Value read : reads)
-      readers[read].push_back(at);
-    for (Value output : group->outputs)
-      writer[output] = at;
-  }
   groups.remove_if([&](auto &entry) { return gone.contains(entry.first); });
 }

@@ -1,7 +1,7 @@
 //===- MergeKernels.h - Kernels that walk the same memory together ----------------===//
 #pragma once
 
-#include "passes/schedule/Realize.h"
+#include "passes/schedule/Partition.h"
 
 namespace kiln::schedule {
 

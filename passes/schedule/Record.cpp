@@ -2,6 +2,7 @@
 
 #include "ir/graph/Call.h"
 #include "ir/graph/Source.h"
+#include "ir/host/Roles.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -21,19 +22,23 @@ struct Entry {
 
 } // namespace
 
-static std::string opName(Value tensor, bool isRead) {
+/// What a tensor is to a launch that only reads it.
+static StringRef roleOf(Value tensor) {
   Operation *op = tensor.getDefiningOp();
   if (!op)
-    return isa<func::FuncOp>(tensor.getParentBlock()->getParentOp()) ? "input" : "state";
-  std::string name = llvm::TypeSwitch<Operation *, std::string>(op)
-                         .Case([](graph::WeightOp) { return "weight"; })
-                         .Case([](graph::IfOp) { return "if"; })
-                         .Case([](graph::LoopOp) { return "loop"; })
-                         .Case([](graph::CallOp call) { return call.getCallee().str(); })
-                         .Default([](Operation *) { return ""; });
-  if (!name.empty() || isRead)
-    return name.empty() ? "load" : name;
-  return llvm::TypeSwitch<Operation *, std::string>(op)
+    return isa<func::FuncOp>(tensor.getParentBlock()->getParentOp()) ? host::role::kInput : host::role::kState;
+  return llvm::TypeSwitch<Operation *, StringRef>(op)
+      .Case([](graph::WeightOp) { return host::role::kWeight; })
+      .Case([](graph::IfOp) { return host::role::kIf; })
+      .Case([](graph::LoopOp) { return host::role::kLoop; })
+      .Case([](graph::CallOp) { return host::role::kCall; })
+      .Default([](Operation *) { return host::role::kLoad; });
+}
+
+static std::string opName(Value tensor, bool isRead) {
+  if (isRead)
+    return roleOf(tensor).str();
+  return llvm::TypeSwitch<Operation *, std::string>(tensor.getDefiningOp())
       .Case([](graph::AluOp alu) { return stringifyAlu(alu.getKind().getValue()).str(); })
       .Case([](graph::ReduceOp reduce) { return "reduce " + stringifyAlu(reduce.getKind().getValue()).str(); })
       .Case([](graph::GatherOp) { return "gather"; })
@@ -105,12 +110,9 @@ ArrayAttr Recorder::namesOf(Value tensor, ArrayRef<Value> views) {
   return builder.getArrayAttr(list);
 }
 
-ArrayAttr Recorder::record(const KernelGroup &group, const Realization &realization,
-                           llvm::function_ref<bool(Value)> isMemory) {
-  llvm::MapVector<Value, Entry> entries; // operands before what is made of them
-  auto isReadOnly = [&](Value tensor) {
-    return !llvm::is_contained(group.outputs, tensor) && (isMemory(tensor) || !isComputed(tensor));
-  };
+/// The tensors that a launch computes and reads, operands before what is made of them.
+static llvm::MapVector<Value, Entry> entriesOf(const KernelGroup &group, llvm::function_ref<bool(Value)> isReadOnly) {
+  llvm::MapVector<Value, Entry> entries;
   struct Step {
     Value tensor;
     unsigned next = 0; // operand to visit
@@ -147,34 +149,46 @@ ArrayAttr Recorder::record(const KernelGroup &group, const Realization &realizat
       }
     entries.insert({tensor, std::move(entry)});
   }
+  return entries;
+}
 
-  Builder builder(group.outputs.front().getContext());
+/// Why a tensor is in memory or not; null where the scheduler had no choice and no reason.
+static host::PlacementAttr placementOf(Value tensor, const Partition &partition, bool isRead, bool isOutput) {
+  MLIRContext *context = tensor.getContext();
+  if (std::optional<host::Reason> needed = isOutput ? neededBy(tensor) : std::nullopt)
+    return host::PlacementAttr::get(context, *needed, 0, 0, 0);
+  auto decided = partition.placements.find(tensor);
+  if (!isRead && decided != partition.placements.end()) {
+    const Placement &why = decided->second;
+    // Times print where they were compared, and a 0 is not a time: it would not be printed and not read back.
+    auto time = [&](int64_t ns) { return why.readers ? std::max<int64_t>(ns, 1) : ns; };
+    return host::PlacementAttr::get(context, why.reason, time(why.insideNs), time(why.ownNs), why.readers);
+  }
+  // Neither what reads it nor a choice of the policy's, so a bound on kernels.
+  return isOutput ? host::PlacementAttr::get(context, host::Reason::Limit, 0, 0, 0) : nullptr;
+}
+
+ArrayAttr Recorder::record(const KernelGroup &group, const Partition &partition,
+                           llvm::function_ref<bool(Value)> isMemory) {
+  auto isReadOnly = [&](Value tensor) {
+    return !llvm::is_contained(group.outputs, tensor) && (isMemory(tensor) || !isComputed(tensor));
+  };
+  MLIRContext *context = group.outputs.front().getContext();
   SmallVector<Attribute> tensors;
-  for (auto &[tensor, entry] : entries) {
+  for (auto &[tensor, entry] : entriesOf(group, isReadOnly)) {
     bool isRead = isReadOnly(tensor), isOutput = llvm::is_contained(group.outputs, tensor);
+    SmallVector<Value, 1> views = entry.views;
     if (isOutput)
       for (Operation *user : tensor.getUsers())
         if (auto view = dyn_cast<graph::ViewOp>(user);
             view && llvm::any_of(view->getUsers(), llvm::IsaPred<func::ReturnOp, graph::YieldOp>))
-          entry.views.push_back(view.getResult());
+          views.push_back(view.getResult());
     SmallVector<graph::Source, 1> sources = graph::sourcesOf(tensor.getLoc());
     StringRef node = sources.empty() ? "" : sources.back().node.getValue();
-    host::PlacementAttr placement;
-    auto decided = realization.placements.find(tensor);
-    if (std::optional<host::Reason> needed = isOutput ? neededBy(tensor) : std::nullopt)
-      placement = host::PlacementAttr::get(builder.getContext(), *needed, 0, 0, 0);
-    else if (!isRead && decided != realization.placements.end()) {
-      const Placement &why = decided->second;
-      // Times print where they were compared, and a 0 is not a time: it would not be printed and not read back.
-      auto time = [&](int64_t ns) { return why.readers ? std::max<int64_t>(ns, 1) : ns; };
-      placement =
-          host::PlacementAttr::get(builder.getContext(), why.reason, time(why.insideNs), time(why.ownNs), why.readers);
-    } else if (isOutput) // neither what reads it nor a choice of the policy's, so a bound on kernels
-      placement = host::PlacementAttr::get(builder.getContext(), host::Reason::Limit, 0, 0, 0);
-    tensors.push_back(host::TensorAttr::get(builder.getContext(), node, opName(tensor, isRead), entry.operands,
-                                            llvm::to_vector(namesOf(tensor, entry.views).getAsRange<StringAttr>()),
-                                            cast<RankedTensorType>(tensor.getType()),
-                                            isRead || isOutput ? memoryIdOf(tensor) : 0, placement));
+    tensors.push_back(host::TensorAttr::get(
+        context, node, opName(tensor, isRead), entry.operands,
+        llvm::to_vector(namesOf(tensor, views).getAsRange<StringAttr>()), cast<RankedTensorType>(tensor.getType()),
+        isRead || isOutput ? memoryIdOf(tensor) : 0, placementOf(tensor, partition, isRead, isOutput)));
   }
-  return builder.getArrayAttr(tensors);
+  return ArrayAttr::get(context, tensors);
 }

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "passes/schedule/Realize.h"
+#include "passes/schedule/Partition.h"
 
 #include "ir/host/Host.h"
 
@@ -20,7 +20,7 @@ public:
   void nameOutput(mlir::Value base, llvm::StringRef name) { outputs_[base] = name.str(); }
 
   /// What a launch of `group` computes and reads: host.launch's `tensors`.
-  mlir::ArrayAttr record(const KernelGroup &group, const Realization &realization,
+  mlir::ArrayAttr record(const KernelGroup &group, const Partition &partition,
                          llvm::function_ref<bool(mlir::Value)> isMemory);
 
 private:

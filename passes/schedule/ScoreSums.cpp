@@ -6,10 +6,10 @@
 
 #include "passes/schedule/ScoreSums.h"
 
-#include "passes/schedule/Constants.h"
 #include "passes/schedule/Cost.h"
 #include "passes/schedule/Domain.h"
-#include "passes/schedule/Fuse.h"
+#include "passes/schedule/KnownConstants.h"
+#include "passes/schedule/Products.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -181,18 +181,7 @@ static void rewrite(ScoredSum &match) {
   Value result =
       graph::ReduceOp::create(builder, loc, Alu::ADD, weight, sum.getAxes(), tensorOf(builder, loc, *match.score));
   result = multipliedBehind(builder, sum, result, match.constant);
-  // A sum of nothing is 0, where no largest score is, nor a share of the total.
-  Expr terms = 1;
-  for (int64_t axis : sum.getAxes())
-    terms = terms * shapeOf(sum.getInput())[axis];
-  if (terms.min() < 1) {
-    RankedTensorType count = tensorType(shapeOf(result), builder.getI64Type());
-    Value size = graph::SizeOp::create(builder, loc, count, ExprAttr::get(builder.getContext(), terms));
-    Value one = graph::ConstOp::create(builder, loc, count, builder.getI64IntegerAttr(1));
-    Value zero = graph::ConstOp::create(builder, loc, result.getType(), builder.getFloatAttr(element, 0));
-    Value isEmpty = graph::AluOp::create(builder, loc, Alu::CMPLT, {size, one});
-    result = graph::AluOp::create(builder, loc, Alu::WHERE, {isEmpty, zero, result});
-  }
+  result = zeroWhereEmpty(builder, sum, result);
   sum.getResult().replaceAllUsesWith(result);
   sum.erase();
 }

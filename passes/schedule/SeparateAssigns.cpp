@@ -6,7 +6,7 @@
 
 #include "passes/schedule/SeparateAssigns.h"
 
-#include "passes/schedule/Realize.h"
+#include "passes/schedule/Edges.h"
 
 #include "ir/graph/Call.h"
 

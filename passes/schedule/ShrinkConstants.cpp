@@ -10,7 +10,7 @@
 
 #include "passes/Passes.h"
 
-#include "passes/schedule/Constants.h"
+#include "passes/schedule/KnownConstants.h"
 
 using namespace kiln;
 using namespace kiln::schedule;
@@ -31,7 +31,7 @@ struct ShrinkConstants : kiln::impl::ShrinkConstantsBase<ShrinkConstants> {
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!main)
       return;
-    Constants constants(main);
+    KnownConstants constants(main);
     SmallVector<graph::AluOp> rows;
     main.walk<WalkOrder::PreOrder>([&](graph::AluOp alu) { rows.push_back(alu); });
     for (graph::AluOp alu : rows)
@@ -39,7 +39,7 @@ struct ShrinkConstants : kiln::impl::ShrinkConstantsBase<ShrinkConstants> {
     eraseDead(main);
   }
 
-  void shrink(graph::AluOp alu, Constants &constants) {
+  void shrink(graph::AluOp alu, KnownConstants &constants) {
     auto known = [&](Value operand) { return constants.isConstant(operand); };
     if (!isExact(alu.getKind().getValue()) || !llvm::all_of(alu.getOperands(), known))
       return;

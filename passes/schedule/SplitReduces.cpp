@@ -5,7 +5,7 @@
 
 #include "passes/schedule/SplitReduces.h"
 
-#include "passes/schedule/Realize.h"
+#include "passes/schedule/Edges.h"
 
 #include "mlir/IR/Builders.h"
 

@@ -17,10 +17,10 @@
 
 #include "passes/Passes.h"
 
-#include "passes/schedule/Constants.h"
 #include "passes/schedule/Cost.h"
 #include "passes/schedule/Domain.h"
-#include "passes/schedule/Fuse.h"
+#include "passes/schedule/KnownConstants.h"
+#include "passes/schedule/Products.h"
 
 #include "target/Target.h"
 #include "target/Times.h"
@@ -109,7 +109,7 @@ static bool movesAlike(const ShapeTracker &tracker, int64_t axis, int64_t tap) {
   return true;
 }
 
-static std::optional<Windows> match(graph::ReduceOp sum, const Constants &constants) {
+static std::optional<Windows> match(graph::ReduceOp sum, const KnownConstants &constants) {
   Edge input = edgeOf(sum.getInput());
   graph::AluOp product = aluOf(input.base, Alu::MUL);
   bool isSum = sum.getKind().getValue() == Alu::ADD && !sum.getScore() && product && input.tracker.isContiguous();
@@ -411,7 +411,7 @@ struct Winograd : kiln::impl::WinogradBase<Winograd> {
     // Of devices with work groups nobody has measured what the sums along tiles take.
     if (!main || target.maxItems() > 0 || target.vectorBits() == 0)
       return;
-    Constants constants(main);
+    KnownConstants constants(main);
     Transform transform = transformOf(outputs);
     SmallVector<graph::ReduceOp> sums;
     main.walk([&](graph::ReduceOp sum) { sums.push_back(sum); });

@@ -70,6 +70,8 @@ kiln_status kiln_context_create(const kiln_model *model, const kiln_options *opt
   *context = NULL;
   if (model->abi != KILN_ABI_VERSION)
     cause = "the model is of another version than the runtime";
+  else if (model->device_count != 1)
+    cause = "the model is for several devices; without an operating system there is one";
   else if (!options || options->size < offsetof(kiln_options, span) || !options->memory.allocate)
     cause = "kiln_options.memory has no allocate; all memory of this runtime is the caller's";
   int32_t most = 1;
@@ -228,14 +230,19 @@ static kiln_status reserve(kiln_context *context, void **block, int64_t *room, i
   return *block ? KILN_OK : fail(context, KILN_OUT_OF_MEMORY, context->model->name, ": ", "no memory for a run");
 }
 
-kiln_status kiln_rt_arena(kiln_context *context, int64_t bytes, const char *busiest, kiln_slice *slice) {
+/* There is one device, and all memory is its. */
+
+kiln_status kiln_rt_arena(kiln_context *context, int32_t device, int64_t bytes, const char *busiest,
+                          kiln_slice *slice) {
+  (void)device;
   (void)busiest;
   kiln_status status = reserve(context, &context->arena, &context->arena_bytes, bytes);
   *slice = (kiln_slice){context->arena, 0};
   return status;
 }
 
-kiln_status kiln_rt_zeros(kiln_context *context, int64_t bytes, kiln_slice *slice) {
+kiln_status kiln_rt_zeros(kiln_context *context, int32_t device, int64_t bytes, kiln_slice *slice) {
+  (void)device;
   int known = context->zeros && context->zeros_bytes >= bytes;
   kiln_status status = reserve(context, &context->zeros, &context->zeros_bytes, bytes);
   for (int64_t i = 0; !status && !known && i < bytes; i++)
@@ -244,8 +251,11 @@ kiln_status kiln_rt_zeros(kiln_context *context, int64_t bytes, kiln_slice *slic
   return status;
 }
 
-kiln_status kiln_rt_copy(kiln_context *context, kiln_slice to, kiln_slice from, int64_t bytes) {
+kiln_status kiln_rt_copy(kiln_context *context, kiln_slice to, kiln_slice from, int64_t bytes, int32_t to_device,
+                         int32_t from_device) {
   (void)context;
+  (void)to_device;
+  (void)from_device;
   memcpy((char *)to.memory + to.offset, (const char *)from.memory + from.offset, (size_t)bytes);
   return KILN_OK;
 }

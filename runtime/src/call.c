@@ -10,6 +10,7 @@
 /* Copies of the inputs in memory of the host, and room for the results: for devices whose memory is their own. */
 static kiln_status fetch_buffers(kiln_context *context, const kiln_call_info *info, const kiln_slice *buffers,
                                  const int64_t *bytes, void **pointers) {
+  const kiln_opened *opened = &context->devices[info->device];
   for (int32_t i = 0; i < info->results + info->inputs; i++) {
     pointers[i] = kiln_allocate(&context->options.memory, bytes[i], KILN_ALIGNMENT);
     if (!pointers[i])
@@ -17,9 +18,9 @@ static kiln_status fetch_buffers(kiln_context *context, const kiln_call_info *in
                        bytes[i]);
     kiln_status status = KILN_OK;
     if (i >= info->results && bytes[i] > 0)
-      status = context->device->read(context->state, pointers[i], buffers[i], bytes[i]);
+      status = opened->device->read(opened->state, pointers[i], buffers[i], bytes[i]);
     if (status)
-      return kiln_fail_device(context, status, info->origin);
+      return kiln_fail_device(context, opened, status, info->origin);
   }
   return KILN_OK;
 }
@@ -33,7 +34,7 @@ typedef struct context_scratch {
 
 static void *reserve_scratch(kiln_scratch *scratch, int64_t bytes) {
   context_scratch *from = (context_scratch *)scratch;
-  from->failed = !kiln_host_reserve(from->context, &from->context->scratch, bytes, /*for_reads=*/false);
+  from->failed = !kiln_host_reserve(from->context, &from->context->scratch, bytes, NULL);
   return from->context->scratch.memory;
 }
 
@@ -57,13 +58,16 @@ static kiln_status call_function(kiln_context *context, const kiln_call_info *in
 
 static kiln_status call(kiln_context *context, const kiln_call_info *info, const kiln_slice *buffers,
                         const int64_t *bytes, const int64_t *sizes) {
-  const kiln_device *device = context->device;
+  const kiln_opened *opened = &context->devices[info->device];
   void *pointers[KILN_MAX_CALL_BUFFERS] = {0};
   int32_t count = info->results + info->inputs;
   if (count > KILN_MAX_CALL_BUFFERS)
     return kiln_fail(context, KILN_INVALID_ARGUMENT, "node '%s': a call with more than %d buffers", info->origin,
                      KILN_MAX_CALL_BUFFERS);
-  if (device->is_host) {
+  if (opened->device->is_host) {
+    kiln_status status = kiln_synchronize(context, opened, info->origin);
+    if (status)
+      return status;
     for (int32_t i = 0; i < count; i++)
       pointers[i] = (char *)buffers[i].memory + buffers[i].offset;
     return call_function(context, info, pointers, sizes);
@@ -72,8 +76,8 @@ static kiln_status call(kiln_context *context, const kiln_call_info *info, const
   if (!status)
     status = call_function(context, info, pointers, sizes);
   for (int32_t i = 0; !status && i < info->results; i++)
-    if (bytes[i] > 0 && (status = device->write(context->state, buffers[i], pointers[i], bytes[i])))
-      status = kiln_fail_device(context, status, info->origin);
+    if (bytes[i] > 0 && (status = opened->device->write(opened->state, buffers[i], pointers[i], bytes[i])))
+      status = kiln_fail_device(context, opened, status, info->origin);
   for (int32_t i = 0; i < count; i++)
     kiln_release(&context->options.memory, pointers[i]);
   return status;

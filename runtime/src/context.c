@@ -32,11 +32,16 @@ kiln_status kiln_fail(kiln_context *context, kiln_status status, const char *for
   return status;
 }
 
-kiln_status kiln_fail_device(kiln_context *context, kiln_status status, const char *what) {
-  const char *cause = context->device->error ? context->device->error(context->state) : "";
+kiln_status kiln_fail_device(kiln_context *context, const kiln_opened *opened, kiln_status status, const char *what) {
+  const char *cause = opened->device->error ? opened->device->error(opened->state) : "";
   if (!cause || !cause[0])
     cause = status == KILN_OUT_OF_MEMORY ? "out of memory" : "the device failed";
   return kiln_fail(context, status, "%s: %s", what, cause);
+}
+
+kiln_status kiln_synchronize(kiln_context *context, const kiln_opened *opened, const char *what) {
+  kiln_status status = opened->device->synchronize ? opened->device->synchronize(opened->state) : KILN_OK;
+  return status ? kiln_fail_device(context, opened, status, what) : KILN_OK;
 }
 
 void kiln_log(kiln_context *context, const char *line) {
@@ -56,74 +61,118 @@ void kiln_tell_span(const kiln_context *context, const char *name, const char *o
   context->options.span(context->options.span_user, &span);
 }
 
-static void *take_host(const kiln_context *context, int64_t bytes, bool for_reads) {
-  if (for_reads && context->device->host_alloc)
-    return context->device->host_alloc(context->state, bytes);
+static void *take_host(const kiln_context *context, int64_t bytes, const kiln_opened *reader) {
+  if (reader && reader->device->host_alloc)
+    return reader->device->host_alloc(reader->state, bytes);
   return kiln_allocate(&context->options.memory, bytes, KILN_ALIGNMENT);
 }
 
-void kiln_host_release(const kiln_context *context, kiln_block *block, bool for_reads) {
-  if (for_reads && block->memory && context->device->host_free)
-    context->device->host_free(context->state, block->memory);
+void kiln_host_release(const kiln_context *context, kiln_block *block, const kiln_opened *reader) {
+  if (reader && block->memory && reader->device->host_free)
+    reader->device->host_free(reader->state, block->memory);
   else
     kiln_release(&context->options.memory, block->memory);
   *block = (kiln_block){NULL, 0};
 }
 
-bool kiln_host_reserve(const kiln_context *context, kiln_block *block, int64_t bytes, bool for_reads) {
+bool kiln_host_reserve(const kiln_context *context, kiln_block *block, int64_t bytes, const kiln_opened *reader) {
   if (block->memory && block->bytes >= bytes)
     return true;
   /* What grows once grows again: a cache by a step in every run. */
   int64_t larger = block->bytes <= INT64_MAX / 2 ? block->bytes + block->bytes / 2 : 0;
   int64_t wanted = larger > bytes ? larger : bytes;
-  kiln_host_release(context, block, for_reads);
-  *block = (kiln_block){take_host(context, wanted, for_reads), wanted};
+  kiln_host_release(context, block, reader);
+  *block = (kiln_block){take_host(context, wanted, reader), wanted};
   if (!block->memory && larger > bytes)
-    *block = (kiln_block){take_host(context, bytes, for_reads), bytes};
+    *block = (kiln_block){take_host(context, bytes, reader), bytes};
   if (!block->memory)
     block->bytes = 0;
   return block->memory;
 }
 
-kiln_status kiln_block_reserve(kiln_context *context, kiln_block *block, int64_t bytes, const char *what) {
+kiln_status kiln_block_reserve(kiln_context *context, const kiln_opened *opened, kiln_block *block, int64_t bytes,
+                               const char *what) {
   if (block->memory && bytes >= 0 && block->bytes >= bytes)
     return KILN_OK;
-  kiln_block_release(context, block);
+  kiln_block_release(context, opened, block);
   if (bytes >= 0)
-    block->memory = context->device->alloc(context->state, bytes ? bytes : 1);
+    block->memory = opened->device->alloc(opened->state, bytes ? bytes : 1);
   if (!block->memory)
     return kiln_fail(context, KILN_OUT_OF_MEMORY, "%s: no memory for %" PRId64 " bytes on device '%s'", what, bytes,
-                     context->device->name);
+                     opened->device->name);
   block->bytes = bytes;
   context->device_bytes += bytes;
   return KILN_OK;
 }
 
-void kiln_block_release(kiln_context *context, kiln_block *block) {
+void kiln_block_release(kiln_context *context, const kiln_opened *opened, kiln_block *block) {
   if (block->memory) {
-    context->device->free(context->state, block->memory);
+    opened->device->free(opened->state, block->memory);
     context->device_bytes -= block->bytes;
   }
   *block = (kiln_block){NULL, 0};
 }
 
-/* Whether no tensor has more axes than the runtime's arrays. kiln makes no such model; one by hand may be. */
+#define TEXT_OF(NUMBER) #NUMBER
+#define DECIMAL(NUMBER) TEXT_OF(NUMBER)
+
+/* What is wrong with an entry of a table, else NULL. */
+static const char *fault_of(const kiln_model *model, int32_t rank, int32_t device) {
+  if (rank < 0 || rank > KILN_MAX_RANK)
+    return "has more than " DECIMAL(KILN_MAX_RANK) " axes";
+  return device < 0 || device >= model->device_count ? "is on a device that is not listed" : NULL;
+}
+
+/* Whether no tensor has more axes than the runtime's arrays, and what the tables call a device is one. kiln makes no
+ * other model; one by hand may be. */
 static bool fits_tables(kiln_context *context) {
   const kiln_model *model = context->model;
-  const char *name = NULL;
-  for (int32_t i = 0; i < model->input_count; i++)
-    if (model->inputs[i].rank < 0 || model->inputs[i].rank > KILN_MAX_RANK)
-      name = model->inputs[i].name;
-  for (int32_t i = 0; i < model->output_count; i++)
-    if (model->outputs[i].rank < 0 || model->outputs[i].rank > KILN_MAX_RANK)
-      name = model->outputs[i].name;
-  for (int32_t i = 0; i < model->weight_count; i++)
-    if (model->weights[i].rank < 0 || model->weights[i].rank > KILN_MAX_RANK)
-      name = model->weights[i].name;
-  if (name)
-    kiln_fail(context, KILN_UNAVAILABLE, "%s: '%s' has more than %d axes; compile the model again", model->name, name,
-              KILN_MAX_RANK);
-  return !name;
+  const char *name = model->name, *fault = model->device_count < 1 ? "lists no device" : NULL;
+  for (int32_t i = 0; !fault && i < model->input_count; i++)
+    fault = fault_of(model, model->inputs[i].rank, model->inputs[i].device), name = model->inputs[i].name;
+  for (int32_t i = 0; !fault && i < model->output_count; i++)
+    fault = fault_of(model, model->outputs[i].rank, model->outputs[i].device), name = model->outputs[i].name;
+  for (int32_t i = 0; !fault && i < model->weight_count; i++)
+    fault = fault_of(model, model->weights[i].rank, model->weights[i].device), name = model->weights[i].name;
+  for (int32_t i = 0; !fault && i < model->kernel_count; i++)
+    fault = fault_of(model, 0, model->kernels[i].device), name = model->kernels[i].name;
+  if (fault)
+    kiln_fail(context, KILN_UNAVAILABLE, "%s: '%s' %s; compile the model again", model->name, name, fault);
+  return !fault;
+}
+
+/* The version of the model that this machine runs, and its number from 1 on: the first device that can tell decides. */
+static const kiln_model *choose_version(const kiln_model *model, int *version) {
+  const kiln_model *chosen = NULL;
+  *version = 1;
+  for (int32_t i = 0; i < model->device_count && !chosen; i++)
+    if (model->devices[i].device->choose)
+      chosen = model->devices[i].device->choose(model);
+  if (!chosen)
+    return model;
+  for (const kiln_model *other = model; other != chosen; other = other->otherwise)
+    ++*version;
+  return chosen;
+}
+
+static kiln_status open_device(kiln_context *context, int32_t place, int version) {
+  kiln_opened *opened = &context->devices[place];
+  opened->device = context->model->devices[place].device;
+  kiln_status status = opened->device->open(context->model, place, &context->options, &opened->state, context->error,
+                                            sizeof context->error);
+  if (status) {
+    opened->state = NULL;
+    return status;
+  }
+  if (context->options.debug >= 1) {
+    char line[128];
+    kiln_text text = kiln_text_in(line, sizeof line);
+    kiln_text_add(&text, "opened device %s", opened->device->name);
+    if (version)
+      kiln_text_add(&text, ", version %d of the model", version);
+    kiln_log(context, line);
+  }
+  return KILN_OK;
 }
 
 static kiln_status open_context(kiln_context *context) {
@@ -133,38 +182,24 @@ static kiln_status open_context(kiln_context *context) {
     return kiln_fail(context, KILN_UNAVAILABLE,
                      "%s: made for runtime interface %" PRIu32 ", this is %d; compile it again", model->name,
                      model->abi, KILN_ABI_VERSION);
-  context->device = model->device;
-  int version = 1;
-  if (context->device->choose) {
-    context->model = context->device->choose(model);
-    for (const kiln_model *other = model; other != context->model; other = other->otherwise)
-      version++;
-  }
+  int version;
   bool is_choice = model->otherwise;
-  model = context->model;
+  model = context->model = choose_version(model, &version);
   if (!fits_tables(context))
     return KILN_UNAVAILABLE;
+  context->devices = kiln_allocate_zeros(memory, model->device_count, sizeof *context->devices);
   context->sizes = kiln_allocate_zeros(memory, model->symbol_count, sizeof *context->sizes);
   context->input_states = kiln_allocate_zeros(memory, model->input_count, sizeof *context->input_states);
   context->output_states = kiln_allocate_zeros(memory, model->output_count, sizeof *context->output_states);
   context->weights = kiln_allocate_zeros(memory, model->weight_count, sizeof *context->weights);
   context->weight_copies = kiln_allocate_zeros(memory, model->weight_count, sizeof *context->weight_copies);
-  if (!context->sizes || !context->input_states || !context->output_states || !context->weights ||
+  if (!context->devices || !context->sizes || !context->input_states || !context->output_states || !context->weights ||
       !context->weight_copies)
     return kiln_fail(context, KILN_OUT_OF_MEMORY, "no memory for the context");
-  kiln_status status =
-      context->device->open(model, &context->options, &context->state, context->error, sizeof context->error);
-  if (status) {
-    context->state = NULL;
-    return status;
-  }
-  if (context->options.debug >= 1) {
-    char line[128];
-    kiln_text text = kiln_text_in(line, sizeof line);
-    kiln_text_add(&text, "opened device %s", context->device->name);
-    if (is_choice)
-      kiln_text_add(&text, ", version %d of the model", version);
-    kiln_log(context, line);
+  for (int32_t i = 0; i < model->device_count; i++) {
+    kiln_status status = open_device(context, i, is_choice && i == 0 ? version : 0);
+    if (status)
+      return status;
   }
   return kiln_weights_open(context);
 }
@@ -204,37 +239,48 @@ kiln_status kiln_context_create(const kiln_model *model, const kiln_options *opt
   return KILN_OK;
 }
 
+/* What the context has of the devices' memory, and the devices themselves, of which some may not be open. */
+static void close_devices(kiln_context *context) {
+  const kiln_model *model = context->model;
+  kiln_temporaries_release(context);
+  for (int32_t i = 0; i < model->input_count; i++) {
+    kiln_block_release(context, &context->devices[model->inputs[i].device], &context->input_states[i].copy);
+    kiln_release(&context->options.memory, context->input_states[i].bools.memory);
+  }
+  for (int32_t i = 0; i < model->output_count; i++) {
+    const kiln_opened *opened = &context->devices[model->outputs[i].device];
+    kiln_block_release(context, opened, &context->output_states[i].copy);
+    kiln_host_release(context, &context->output_states[i].own[0], opened);
+    kiln_host_release(context, &context->output_states[i].own[1], opened);
+  }
+  kiln_weights_close(context);
+  for (int32_t i = 0; i < model->device_count; i++) {
+    kiln_opened *opened = &context->devices[i];
+    kiln_block_release(context, opened, &opened->arena);
+    kiln_block_release(context, opened, &opened->zeros);
+    kiln_release(&context->options.memory, opened->planned);
+    if (opened->state)
+      opened->device->close(opened->state);
+  }
+}
+
 void kiln_context_destroy(kiln_context *context) {
   if (!context)
     return;
-  const kiln_model *model = context->model;
   const kiln_allocator memory = context->options.memory;
-  if (context->state) {
-    kiln_temporaries_release(context);
-    kiln_block_release(context, &context->arena);
-    kiln_block_release(context, &context->zeros);
-    for (int32_t i = 0; i < model->input_count; i++) {
-      kiln_block_release(context, &context->input_states[i].copy);
-      kiln_release(&memory, context->input_states[i].bools.memory);
-    }
-    for (int32_t i = 0; i < model->output_count; i++) {
-      kiln_block_release(context, &context->output_states[i].copy);
-      kiln_host_release(context, &context->output_states[i].own[0], /*for_reads=*/true);
-      kiln_host_release(context, &context->output_states[i].own[1], /*for_reads=*/true);
-    }
-    kiln_weights_close(context);
-    context->device->close(context->state);
-  }
+  if (context->devices && context->devices[0].state)
+    close_devices(context);
   kiln_heap_free(&context->heaps[0], &memory);
   kiln_heap_free(&context->heaps[1], &memory);
   kiln_release(&memory, context->scratch.memory);
-  kiln_release(&memory, context->planned);
+  kiln_release(&memory, context->transit.memory);
   kiln_release(&memory, context->temporaries);
   kiln_release(&memory, context->weight_copies);
   kiln_release(&memory, context->weights);
   kiln_release(&memory, context->output_states);
   kiln_release(&memory, context->input_states);
   kiln_release(&memory, context->sizes);
+  kiln_release(&memory, context->devices);
   kiln_release(&memory, context);
 }
 
@@ -267,8 +313,9 @@ static kiln_status run(kiln_context *context) {
     return kiln_outputs_finish(context);
   if (!context->error[0])
     kiln_fail(context, status, "the program stopped");
-  if (context->device->synchronize) /* the caller may free the inputs now */
-    context->device->synchronize(context->state);
+  for (int32_t i = 0; i < context->model->device_count; i++) /* the caller may free the inputs now */
+    if (context->devices[i].device->synchronize)
+      context->devices[i].device->synchronize(context->devices[i].state);
   return status;
 }
 

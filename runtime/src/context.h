@@ -37,14 +37,26 @@ typedef struct kiln_output_state {
 /* Memory of kiln_rt_alloc. It serves later calls once it is free, and is kept for the next run if this one used it. */
 typedef struct kiln_temporary {
   kiln_block block;
+  int32_t device;
   bool used;    /* now */
   bool touched; /* in this run */
 } kiln_temporary;
 
+/* One of the model's devices, and what the context has of its memory. */
+typedef struct kiln_opened {
+  const kiln_device *device;
+  void *state; /* NULL: it is not open */
+  kiln_block arena;
+  kiln_block zeros;     /* tensors that lie among zeros, which are written once, */
+  int64_t zeros_layout; /* or where so many bytes of them say that they lie elsewhere */
+  int64_t *planned;     /* of kiln_rt_plan: the sizes, then the offsets */
+  int32_t planned_count;
+  int64_t planned_bytes;
+} kiln_opened;
+
 struct kiln_context {
   const kiln_model *model;
-  const kiln_device *device;
-  void *state;
+  kiln_opened *devices; /* as many as the model has */
   kiln_options options;
   char error[512];
 
@@ -53,16 +65,11 @@ struct kiln_context {
   int64_t *sizes;
   kiln_input_state *input_states;
   kiln_output_state *output_states;
-  kiln_block arena;
-  kiln_block zeros;     /* tensors that lie among zeros, which are written once, */
-  int64_t zeros_layout; /* or where so many bytes of them say that they lie elsewhere */
-  kiln_block scratch;   /* of the host: what a call of the library works in */
+  kiln_block scratch; /* of the host: what a call of the library works in */
+  kiln_block transit; /* of the host: what goes from one device to another */
   /* Strings of this run and of the last one, whose outputs may be inputs of this. */
   kiln_heap heaps[2];
   int32_t heap_turn; /* the one of this run */
-  int64_t *planned;  /* of kiln_rt_plan: the sizes, then the offsets */
-  int32_t planned_count;
-  int64_t planned_bytes;
   kiln_temporary *temporaries;
   int32_t temporary_count, temporary_room;
 
@@ -70,7 +77,7 @@ struct kiln_context {
   kiln_slice *weights;
   kiln_block *weight_copies;
 
-  int64_t device_bytes; /* allocated now */
+  int64_t device_bytes; /* of all devices, allocated now */
   int32_t launches;
   double seconds; /* spent in launches while they are logged */
 };
@@ -79,15 +86,18 @@ struct kiln_context {
 kiln_status kiln_fail(kiln_context *context, kiln_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same with what the device has to say. `what` names the operation and its object. */
-kiln_status kiln_fail_device(kiln_context *context, kiln_status status, const char *what);
+kiln_status kiln_fail_device(kiln_context *context, const kiln_opened *opened, kiln_status status, const char *what);
+/* Waits for all that the device was given. */
+kiln_status kiln_synchronize(kiln_context *context, const kiln_opened *opened, const char *what);
 void kiln_log(kiln_context *context, const char *line);
 /* Tells options.span, if there is one, of what was done from `begin` to `end`. `estimates` may be NULL. */
 void kiln_tell_span(const kiln_context *context, const char *name, const char *origin, double begin, double end,
                     const int64_t estimates[2]);
 
-/* Makes `block` at least `bytes` long; what it held is lost when it grows. */
-kiln_status kiln_block_reserve(kiln_context *context, kiln_block *block, int64_t bytes, const char *what);
-void kiln_block_release(kiln_context *context, kiln_block *block);
+/* Makes `block`, memory of one device, always the same, at least `bytes` long; what it held is lost when it grows. */
+kiln_status kiln_block_reserve(kiln_context *context, const kiln_opened *opened, kiln_block *block, int64_t bytes,
+                               const char *what);
+void kiln_block_release(kiln_context *context, const kiln_opened *opened, kiln_block *block);
 
 /* Finds every weight, in the model or in options.weights_path, and puts it where the device can read it. */
 kiln_status kiln_weights_open(kiln_context *context);
@@ -100,8 +110,9 @@ void kiln_temporaries_recycle(kiln_context *context);
 void kiln_temporaries_release(kiln_context *context);
 
 /* Makes `block`, of host memory, at least `bytes` long; what it held is lost when it grows. False: no memory. A block
- * that the device's results are read into is one `for_reads`, always: the device may have faster memory for that. */
-bool kiln_host_reserve(const kiln_context *context, kiln_block *block, int64_t bytes, bool for_reads);
-void kiln_host_release(const kiln_context *context, kiln_block *block, bool for_reads);
+ * that a device's results are read into names the `reader`, always: it may have faster memory for that. Others have
+ * NULL. */
+bool kiln_host_reserve(const kiln_context *context, kiln_block *block, int64_t bytes, const kiln_opened *reader);
+void kiln_host_release(const kiln_context *context, kiln_block *block, const kiln_opened *reader);
 
 #endif

@@ -15,7 +15,7 @@ typedef struct kiln_json {
   const char *at, *end;
 } kiln_json;
 
-/* The next character that is no white space, or 0 at the end; it is not consumed. */
+/* The next character that is not white space, or 0 at the end; it is not consumed. */
 char kiln_json_peek(kiln_json *json);
 /* Consumes `wanted` if it is next. */
 bool kiln_json_take(kiln_json *json, char wanted);

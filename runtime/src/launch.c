@@ -7,12 +7,12 @@
 #include <inttypes.h>
 
 /* The columns of tinygrad's DEBUG=2, which people's eyes and scripts know. */
-static void log_launch(kiln_context *context, const kiln_launch_info *info, const int64_t estimates[2],
-                       double seconds) {
+static void log_launch(kiln_context *context, const kiln_device *on, const kiln_launch_info *info,
+                       const int64_t estimates[2], double seconds) {
   const kiln_kernel *kernel = &context->model->kernels[info->kernel];
   char device[8] = "", line[KILN_TEXT_BYTES];
-  for (int i = 0; i < 7 && context->device->name[i]; i++)
-    device[i] = (char)toupper((unsigned char)context->device->name[i]);
+  for (int i = 0; i < 7 && on->name[i]; i++)
+    device[i] = (char)toupper((unsigned char)on->name[i]);
   context->launches++;
   context->seconds += seconds;
   bool slow = seconds > 0.01;
@@ -41,15 +41,16 @@ kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, 
     return kiln_fail(context, KILN_INVALID_ARGUMENT,
                      "%s: a grid of %" PRId64 " by %" PRId64 " by %" PRId64 " is too large",
                      context->model->kernels[info->kernel].name, grid[0], grid[1], grid[2]);
-  const kiln_device *device = context->device;
+  const kiln_opened *opened = &context->devices[context->model->kernels[info->kernel].device];
+  const kiln_device *device = opened->device;
   bool logged = context->options.debug >= 2, timed = logged || context->options.span;
   double begin = timed ? kiln_seconds() : 0, seconds = -1;
-  kiln_status status = device->launch(context->state, info, buffers, sizes, grid, timed ? &seconds : NULL);
+  kiln_status status = device->launch(opened->state, info, buffers, sizes, grid, timed ? &seconds : NULL);
   bool measured = seconds >= 0;
   if (!status && timed && !measured && device->synchronize)
-    status = device->synchronize(context->state);
+    status = device->synchronize(opened->state);
   if (status)
-    return kiln_fail_device(context, status, context->model->kernels[info->kernel].name);
+    return kiln_fail_device(context, opened, status, context->model->kernels[info->kernel].name);
   if (!timed)
     return KILN_OK;
   double end = kiln_seconds();
@@ -57,6 +58,6 @@ kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, 
     begin = end - seconds;
   kiln_tell_span(context, context->model->kernels[info->kernel].name, info->origin, begin, end, estimates);
   if (logged)
-    log_launch(context, info, estimates, end - begin);
+    log_launch(context, device, info, estimates, end - begin);
   return KILN_OK;
 }

@@ -15,15 +15,28 @@
 #include <string.h>
 
 /* The device's view of host memory that it can use where it lies, or NULL. */
-static void *map_host(kiln_context *context, const void *data) {
-  if (!context->device->map_host || (uintptr_t)data % KILN_HOST_ALIGNMENT != 0)
+static void *map_host(const kiln_opened *opened, const void *data) {
+  if (!opened->device->map_host || (uintptr_t)data % KILN_HOST_ALIGNMENT != 0)
     return NULL;
-  return context->device->map_host(context->state, (void *)data);
+  return opened->device->map_host(opened->state, (void *)data);
 }
 
 /* Whether a caller's tensor is in memory of the device. */
-static bool is_owned(kiln_context *context, const void *data) {
-  return data && context->device->owns && context->device->owns(context->state, data);
+static bool is_owned(const kiln_opened *opened, const void *data) {
+  return data && opened->device->owns && opened->device->owns(opened->state, data);
+}
+
+/* A caller's tensor may be in the host's memory, or in that of the device that the program wants it in. */
+static kiln_status check_place(kiln_context *context, const kiln_opened *wanted, const char *kind, const char *name,
+                               const void *data) {
+  for (int32_t i = 0; i < context->model->device_count; i++) {
+    const kiln_opened *other = &context->devices[i];
+    if (other != wanted && is_owned(other, data))
+      return kiln_fail(context, KILN_INVALID_ARGUMENT,
+                       "%s '%s': given memory of device '%s', wanted the host's or that of '%s'; copy it there first",
+                       kind, name, other->device->name, wanted->device->name);
+  }
+  return KILN_OK;
 }
 
 static kiln_status check_owned(kiln_context *context, const char *kind, const char *name, const void *data) {
@@ -39,6 +52,7 @@ kiln_status kiln_rt_input(kiln_context *context, int32_t index, kiln_slice *slic
   if (state->ready)
     return KILN_OK;
   const kiln_port *port = &context->model->inputs[index];
+  const kiln_opened *opened = &context->devices[port->device];
   const void *data = port->value, *given = NULL;
   int64_t dims[KILN_MAX_RANK];
   for (int32_t axis = 0; axis < port->rank; axis++)
@@ -48,28 +62,26 @@ kiln_status kiln_rt_input(kiln_context *context, int32_t index, kiln_slice *slic
     memcpy(dims, context->inputs[index].dims, sizeof dims);
   }
   int64_t bytes = kiln_memory_bytes(port, kiln_alias_of_input(context->model, index), dims);
-  bool owned = is_owned(context, data);
-  if (owned) {
-    kiln_status status = check_owned(context, "input", port->name, data);
-    if (status)
-      return status;
-  }
+  bool owned = is_owned(opened, data);
+  kiln_status status =
+      owned ? check_owned(context, "input", port->name, data) : check_place(context, opened, "input", port->name, data);
+  if (status)
+    return status;
   if (port->dtype == KILN_BOOL && !owned && !kiln_are_bools(data, bytes)) {
-    if (!kiln_host_reserve(context, &state->bools, bytes, /*for_reads=*/false))
+    if (!kiln_host_reserve(context, &state->bools, bytes, NULL))
       return kiln_fail(context, KILN_OUT_OF_MEMORY, "input '%s': no memory for %" PRId64 " bytes", port->name, bytes);
     for (int64_t i = 0; i < bytes; i++)
       ((uint8_t *)state->bools.memory)[i] = ((const uint8_t *)data)[i] != 0;
     data = state->bools.memory;
   }
-  void *mapped = owned ? (void *)data : data ? map_host(context, data) : NULL;
+  void *mapped = owned ? (void *)data : data ? map_host(opened, data) : NULL;
   state->slice = (kiln_slice){mapped, 0};
   if (!mapped) {
-    kiln_status status = kiln_block_reserve(context, &state->copy, bytes, port->name);
-    if (status)
+    if ((status = kiln_block_reserve(context, opened, &state->copy, bytes, port->name)))
       return status;
     state->slice.memory = state->copy.memory;
-    if (bytes > 0 && (status = context->device->write(context->state, state->slice, data, bytes)))
-      return kiln_fail_device(context, status, port->name);
+    if (bytes > 0 && (status = opened->device->write(opened->state, state->slice, data, bytes)))
+      return kiln_fail_device(context, opened, status, port->name);
   }
   state->ready = true;
   state->in_place = mapped && data == given;
@@ -122,7 +134,7 @@ static kiln_status check_given(kiln_context *context, int32_t index) {
 static kiln_status reserve_own(kiln_context *context, int32_t index) {
   kiln_output_state *state = &context->output_states[index];
   kiln_block *own = &state->own[state->turn];
-  if (!kiln_host_reserve(context, own, state->bytes, /*for_reads=*/true))
+  if (!kiln_host_reserve(context, own, state->bytes, &context->devices[context->model->outputs[index].device]))
     return kiln_fail(context, KILN_OUT_OF_MEMORY, "output '%s': no memory for %" PRId64 " bytes",
                      context->model->outputs[index].name, state->bytes);
   state->host = own->memory;
@@ -161,6 +173,7 @@ static kiln_status tell_alias(kiln_context *context, const kiln_alias *alias, co
 kiln_status kiln_rt_output(kiln_context *context, int32_t index, const int64_t *dims, kiln_slice *slice) {
   const kiln_port *port = &context->model->outputs[index];
   const kiln_tensor *given = &context->outputs[index];
+  const kiln_opened *opened = &context->devices[port->device];
   kiln_output_state *state = &context->output_states[index];
   const kiln_alias *alias = kiln_alias_of_output(context->model, index);
   if (alias)
@@ -176,14 +189,18 @@ kiln_status kiln_rt_output(kiln_context *context, int32_t index, const int64_t *
   kiln_status status = callers ? check_given(context, index) : choose_own(context, index);
   if (status)
     return status;
-  bool owned = callers && is_owned(context, state->host);
-  if (owned && (status = check_owned(context, "output", port->name, state->host)))
+  bool owned = callers && is_owned(opened, state->host);
+  if (owned)
+    status = check_owned(context, "output", port->name, state->host);
+  else if (callers)
+    status = check_place(context, opened, "output", port->name, state->host);
+  if (status)
     return status;
   void *mapped = NULL;
   if (state->host && !(callers && is_read(context, state->host, state->bytes)))
-    mapped = owned ? state->host : map_host(context, state->host);
+    mapped = owned ? state->host : map_host(opened, state->host);
   state->in_place = mapped != NULL;
-  if (!mapped && (status = kiln_block_reserve(context, &state->copy, state->bytes, port->name)))
+  if (!mapped && (status = kiln_block_reserve(context, opened, &state->copy, state->bytes, port->name)))
     return status;
   state->slice = (kiln_slice){mapped ? mapped : state->copy.memory, 0};
   state->ready = true;
@@ -191,9 +208,11 @@ kiln_status kiln_rt_output(kiln_context *context, int32_t index, const int64_t *
   return KILN_OK;
 }
 
-static kiln_status synchronize(kiln_context *context) {
-  kiln_status status = context->device->synchronize ? context->device->synchronize(context->state) : KILN_OK;
-  return status ? kiln_fail_device(context, status, context->model->name) : KILN_OK;
+static kiln_status synchronize_all(kiln_context *context) {
+  kiln_status status = KILN_OK;
+  for (int32_t i = 0; i < context->model->device_count && !status; i++)
+    status = kiln_synchronize(context, &context->devices[i], context->model->name);
+  return status;
 }
 
 /* What an output refers to is its context's, whoever made it. */
@@ -209,16 +228,17 @@ kiln_status kiln_outputs_finish(kiln_context *context) {
     kiln_output_state *state = &context->output_states[i];
     if (!state->ready)
       return kiln_fail(context, KILN_DEVICE_ERROR, "output '%s': the program made none", port->name);
+    const kiln_opened *opened = &context->devices[port->device];
     kiln_status status = KILN_OK;
-    if (!state->host && ((status = synchronize(context)) || (status = reserve_own(context, i))))
+    if (!state->host && ((status = synchronize_all(context)) || (status = reserve_own(context, i))))
       return status;
     if (!state->in_place && state->bytes > 0) {
-      status = context->device->read(context->state, state->host, state->slice, state->bytes);
+      status = opened->device->read(opened->state, state->host, state->slice, state->bytes);
       if (status)
-        return kiln_fail_device(context, status, port->name);
+        return kiln_fail_device(context, opened, status, port->name);
     }
   }
-  kiln_status status = synchronize(context);
+  kiln_status status = synchronize_all(context);
   if (status)
     return status;
   for (int32_t i = 0; i < context->model->output_count; i++) {
@@ -239,4 +259,17 @@ kiln_status kiln_outputs_finish(kiln_context *context) {
 
 kiln_status kiln_rt_fail(kiln_context *context, kiln_status status, const char *message) {
   return kiln_fail(context, status, "%s", message);
+}
+
+kiln_status kiln_rt_fail_at(kiln_context *context, kiln_status status, const char *message, const int64_t *sizes) {
+  kiln_text text = kiln_text_in(context->error, sizeof context->error);
+  for (; *message; message++)
+    if (message[0] == '%' && message[1] == 'd') {
+      kiln_text_add(&text, "%" PRId64, *sizes++);
+      message++;
+    } else {
+      message += message[0] == '%' && message[1] == '%';
+      kiln_text_add(&text, "%c", *message);
+    }
+  return status;
 }

@@ -36,7 +36,7 @@ kiln_status kiln_safetensors_over(const void *bytes, size_t count, kiln_safetens
   if (count >= 8)
     memcpy(&header_bytes, bytes, 8);
   if (count < 8 || header_bytes < 2 || header_bytes > count - 8) {
-    kiln_text_add(cause, "no safetensors file, or a truncated one; name another, or copy it again");
+    kiln_text_add(cause, "is not a safetensors file, or is cut off; name another, or copy it again");
     return KILN_IO_ERROR;
   }
   *file = (kiln_safetensors){NULL, 0, (const char *)bytes + 8, (size_t)header_bytes, NULL, 0, NULL};
@@ -52,13 +52,14 @@ kiln_status kiln_safetensors_open(const char *path, const kiln_allocator *memory
   struct stat status;
   int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe would wait for its writer */
   if (descriptor < 0 || fstat(descriptor, &status) != 0) {
-    kiln_text_add(cause, "cannot be read: %s", strerror(errno));
+    kiln_text_add(cause, "cannot be read: %s; name the file of weights", strerror(errno));
     if (descriptor >= 0)
       close(descriptor);
     return KILN_IO_ERROR;
   }
   if (!S_ISREG(status.st_mode) || status.st_size <= 0) {
-    kiln_text_add(cause, S_ISREG(status.st_mode) ? "the file is empty" : "not a regular file");
+    kiln_text_add(cause, "%s; name the file of weights",
+                  S_ISREG(status.st_mode) ? "is empty" : "is not a regular file");
     close(descriptor);
     return KILN_IO_ERROR;
   }

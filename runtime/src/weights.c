@@ -12,20 +12,21 @@
 /* A weight's host bytes go to the device: in place where that can be, else as a copy. */
 static kiln_status place_weight(kiln_context *context, int32_t index, const void *data) {
   const kiln_weight *weight = &context->model->weights[index];
-  const kiln_device *device = context->device;
+  const kiln_opened *opened = &context->devices[weight->device];
+  const kiln_device *device = opened->device;
   kiln_slice *slice = &context->weights[index];
   if (device->map_host && (uintptr_t)data % KILN_HOST_ALIGNMENT == 0)
-    slice->memory = device->map_host(context->state, (void *)data);
+    slice->memory = device->map_host(opened->state, (void *)data);
   if (slice->memory)
     return KILN_OK;
   kiln_block *copy = &context->weight_copies[index];
-  kiln_status status = kiln_block_reserve(context, copy, weight->bytes, weight->name);
+  kiln_status status = kiln_block_reserve(context, opened, copy, weight->bytes, weight->name);
   if (status)
     return status;
   slice->memory = copy->memory;
   if (weight->bytes > 0)
-    status = device->write(context->state, *slice, data, weight->bytes);
-  return status ? kiln_fail_device(context, status, weight->name) : KILN_OK;
+    status = device->write(opened->state, *slice, data, weight->bytes);
+  return status ? kiln_fail_device(context, opened, status, weight->name) : KILN_OK;
 }
 
 static kiln_status from_model(kiln_context *context) {
@@ -87,7 +88,14 @@ static kiln_status visit_entry(void *user, const kiln_safetensors_entry *entry) 
   int32_t count = visit->context->model->weight_count;
   named_weight key = {entry->name, 0};
   const named_weight *found = bsearch(&key, visit->names, (size_t)count, sizeof key, compare_names);
-  return found ? place_entry(visit, entry, found->index) : KILN_OK; /* a file may hold more than a model needs */
+  if (!found)
+    return KILN_OK; /* a file may hold more than a model needs */
+  while (found > visit->names && compare_names(found - 1, &key) == 0)
+    found--;
+  kiln_status status = KILN_OK;
+  for (; !status && found < visit->names + count && compare_names(found, &key) == 0; found++)
+    status = place_entry(visit, entry, found->index); /* on each device that reads it */
+  return status;
 }
 
 static kiln_status from_file(kiln_context *context, const char *path) {
@@ -132,6 +140,6 @@ kiln_status kiln_weights_open(kiln_context *context) {
 
 void kiln_weights_close(kiln_context *context) {
   for (int32_t i = 0; i < context->model->weight_count; i++)
-    kiln_block_release(context, &context->weight_copies[i]);
+    kiln_block_release(context, &context->devices[context->model->weights[i].device], &context->weight_copies[i]);
   kiln_safetensors_close(&context->file);
 }

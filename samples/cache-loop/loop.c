@@ -21,24 +21,28 @@ int main(void) {
     fprintf(stderr, "loop: %s\n", error);
     return 1;
   }
-  const float *row, *keys = nothing, *values = nothing;
+  cache_inputs in = {.batch = 1, .seq = 1, .past_keys = nothing, .past_values = nothing};
+  cache_outputs out;
   for (int step = 0; step < STEPS; step++) {
-    if (cache_run(context, /*batch=*/1, /*seq=*/1, /*past=*/step, tokens[step], keys, values, &row, NULL, &keys, NULL,
-                  &values, NULL)) {
+    in.past = step;
+    in.x = tokens[step];
+    if (cache_run_structs(context, &in, &out)) {
       fprintf(stderr, "loop: step %d: %s\n", step, cache_error(context));
       return 1;
     }
     for (int i = 0; i < WIDTH; i++)
-      rows[step][i] = row[i];
+      rows[step][i] = out.y[i];
+    in.past_keys = out.keys;
+    in.past_values = out.values;
   }
 
-  const float *whole;
-  if (cache_run(context, 1, STEPS, 0, tokens[0], nothing, nothing, &whole, NULL, &keys, NULL, &values, NULL))
+  const cache_inputs all = {.batch = 1, .seq = STEPS, .x = tokens[0], .past_keys = nothing, .past_values = nothing};
+  if (cache_run_structs(context, &all, &out))
     return 1;
   int differ = 0;
   for (int step = 0; step < STEPS; step++)
     for (int i = 0; i < WIDTH; i++)
-      differ += !(fabsf(rows[step][i] - whole[step * WIDTH + i]) <= 1e-5f);
+      differ += !(fabsf(rows[step][i] - out.y[step * WIDTH + i]) <= 1e-5f);
   printf("%d steps, %d numbers differ\n", STEPS, differ);
   cache_destroy(context);
   return differ != 0;

@@ -7,6 +7,7 @@
 import ctypes
 import os
 import re
+import tempfile
 
 import numpy
 
@@ -75,14 +76,35 @@ class Port:
         return f"{self.name}: {self.dtype} [{', '.join(map(str, self.shape))}]"
 
 
+def machine(path):
+    """What kind of machine an ELF file is for; None: it is no such file. The loader says of another's that it is not there."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(20)
+    except OSError:
+        return None
+    return (head[4:6], head[18:20]) if head[:4] == b"\x7fELF" else None
+
+
 class Model:
     """`name` is what the names in the model's header begin with; the library's own, libNAME.so, unless it says otherwise.
     One thread at a time may run it; each may have one of its own, of the same library."""
 
     def __init__(self, path, name=None, threads=0, weights=None):
-        self.context = ctypes.c_void_p()
-        self.library = ctypes.CDLL(os.path.abspath(path))
-        self.prefix = name or re.sub(r"\W", "_", re.sub(r"^lib(?=.)|\.so$", "", os.path.basename(path)))
+        self.context, self.path = ctypes.c_void_p(), os.path.abspath(path)
+        with tempfile.TemporaryDirectory(prefix="kiln-") as folder:
+            # A library that was loaded by a path before is taken for what lies there now, so each has a path of its own.
+            link = os.path.join(folder, "model.so")
+            os.symlink(self.path, link)
+            try:
+                self.library = ctypes.CDLL(link)
+            except OSError as error:
+                here = machine("/proc/self/exe")
+                if here and machine(self.path) not in (None, here):
+                    raise Error(f"{self.path}: was made for another system; load it there, or compile it without a target"
+                                ) from None
+                raise Error(str(error).replace(link, self.path)) from None
+        self.prefix = name or self.prefix_of(path)
         self.function("error").restype = ctypes.c_char_p
         self.inputs, self.outputs = self.ports("input"), self.ports("output")
         self.aliases, alias = {}, Alias()
@@ -93,11 +115,21 @@ class Model:
         if self.function("create")(ctypes.byref(options), ctypes.byref(self.context), error, ctypes.c_size_t(len(error))):
             raise Error(error.value.decode())
 
+    def prefix_of(self, path):
+        """What kiln calls the functions of a library of this name: bytes that C has no letters for are _, and what the C
+        library has functions of has a number, and what C keeps for itself model in front."""
+        stem = re.sub(b"^lib(?=.)", b"", os.path.splitext(os.fsencode(os.path.basename(path)))[0])
+        prefix = re.sub(rb"^(?=[0-9])|[^A-Za-z0-9_]", b"_", stem).decode()
+        if prefix.startswith("_"):
+            rest = prefix.lstrip("_")
+            prefix = "model_" + rest if rest else "model"
+        return prefix + "_2" if hasattr(self.library, prefix + "_2_run_tensors") else prefix
+
     def function(self, suffix):
         try:
             return getattr(self.library, f"{self.prefix}_{suffix}")
         except AttributeError:
-            raise Error(f"{self.library._name}: no library of a model whose names begin with '{self.prefix}'") from None
+            raise Error(f"{self.path}: no library of a model whose names begin with '{self.prefix}'") from None
 
     def ports(self, kind):
         found, info = [], PortInfo()

@@ -1,6 +1,6 @@
-//===- ProductBench.cpp - Products beside the peak of one core ------------------------===//
+//===- ProductBench.cpp - Products compared with the peak of one core ------------------------===//
 // `ProductBench KILN SOURCE-FOLDER` runs products on one thread and prints what they reach, in GFLOP/s and as a part
-// of the multiply-add peak that it measures beside it: times alone say little on a machine whose clock moves.
+// of the multiply-add peak that it measures along with it: times alone say little on a machine whose clock moves.
 //===--------------------------------------------------------------------------------===//
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 //===- ScheduleBench.cpp - How the compiler's passes grow with the graph ------------------===//
 // `ScheduleBench [LARGEST [MOST [classic]]]` takes graphs of 100, 1,000 … LARGEST nodes (10,000) through the stages and
-// prints the processor seconds of each, and what a node times the logarithm of the nodes costs beside a graph of a
-// tenth: 1 where the cost grows as n log n, 10 where it grows as n². Fails where the schedule stage's exceeds MOST.
+// prints the processor seconds of each, and what a node times the logarithm of the nodes costs compared with a graph of
+// a tenth: 1 where the cost grows as n log n, 10 where it grows as n². Fails where the schedule stage's exceeds MOST.
 //===------------------------------------------------------------------------------------===//
 #include "import/TensorBuilder.h"
 #include "passes/Pipeline.h"

@@ -3,10 +3,14 @@
 // RUN: %kiln run %s | FileCheck %s
 // RUN: %kiln run %s --schedule classic | FileCheck %s
 // RUN: %kiln verify %s
+// RUN: %kiln compile %s --stats -o %t | FileCheck %s --check-prefix=STATS
 // CHECK: y: float32 [4]
 // CHECK-NEXT: [ 2.  4.  6. 20.]
 // CHECK: z: int64 []
 // CHECK-NEXT: 9
+// What a call gives is only read there.
+// STATS: E_4n1 {{ *}}writes '', float32 [4], 16 bytes: an output of the model
+// STATS-NOT: E_4n1
 module attributes {kiln.stage = "import", kiln.symbols = []} {
   func.func @main(%x: tensor<4xf32> {graph.name = "x", graph.value = dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>},
                   %at: tensor<4xi64> {graph.name = "at", graph.value = dense<[3, 3, 3, 3]> : tensor<4xi64>},

@@ -1,7 +1,7 @@
 // DumpFuzz FOLDER SEED RUNS SECONDS [compile]: any text that is given as the dump of a stage is read or refused: no
 // crash, no assertion, no endless loop; with `compile` also taken through the stages that are left. What is tried are
 // the dumps of the folder with some words changed, for with bytes changed hardly any would still be read, and once what
-// is in its folder finds. libFuzzer is no help here: it keeps what reaches new code, and the compiler is not
+// is in its folder finds. libFuzzer does not help here: it keeps what reaches new code, and the compiler is not
 // instrumented. What is tried is written to current.mlir first, so that a crash leaves it there. It ends after so many
 // texts or seconds, whichever is first.
 #include "tools/kiln/model/Model.h"
@@ -89,7 +89,17 @@ std::string changed(std::string text, std::mt19937 &random) {
 
 enum class Outcome { Refused, Stopped, Done };
 
-Outcome read(const std::string &text, bool compiles) {
+Outcome outcomeOf(llvm::Error error, Outcome failed, std::string *why) {
+  if (!error)
+    return Outcome::Done;
+  std::string said = llvm::toString(std::move(error));
+  if (why)
+    *why = said;
+  return failed;
+}
+
+/// `why`: what a text that is not taken to the end is told.
+Outcome read(const std::string &text, bool compiles, std::string *why = nullptr) {
   static constexpr char kPath[] = "current.mlir";
   std::ofstream(kPath) << text;
   alarm(20);
@@ -97,13 +107,8 @@ Outcome read(const std::string &text, bool compiles) {
   options.model = kPath;
   llvm::Expected<std::unique_ptr<Model>> model = Model::open(options);
   if (!model)
-    return llvm::consumeError(model.takeError()), Outcome::Refused;
-  if (!compiles)
-    return Outcome::Done;
-  llvm::Error error = (*model)->advance(Stage::Lower);
-  bool failed = bool(error);
-  llvm::consumeError(std::move(error));
-  return failed ? Outcome::Stopped : Outcome::Done;
+    return outcomeOf(model.takeError(), Outcome::Refused, why);
+  return compiles ? outcomeOf((*model)->advance(Stage::Lower), Outcome::Stopped, why) : Outcome::Done;
 }
 
 } // namespace
@@ -116,9 +121,10 @@ int main(int argc, char **argv) {
   std::mt19937 random(std::stoul(argv[2]));
   auto end = std::chrono::steady_clock::now() + std::chrono::seconds(std::stol(argv[4]));
   int64_t counts[3] = {};
+  std::string why;
   for (const std::string &text : texts)
-    if (read(text, compiles) != Outcome::Done) {
-      llvm::errs() << "a dump of the folder is refused; it is in current.mlir\n";
+    if (read(text, compiles, &why) != Outcome::Done) {
+      llvm::errs() << "a dump of the folder, which is in current.mlir, is refused: " << why << "\n";
       return 1;
     }
   for (const std::string &find : textsIn(std::filesystem::path(argv[1]) / "finds"))

@@ -40,8 +40,6 @@ static void readTracker(llvm::StringRef text) {
   st->realStrides();
   ShapeTracker simple = st->simplify();
   require(simple.views().size() <= st->views().size());
-  if (!st->shape().empty())
-    st->vectorWidth(unsigned(st->shape().size() - 1), 4);
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -158,8 +158,9 @@ class Passes(Tree):
     DEFINED = 'def FoldReshape : Pass<"x", "y"> {\n  let summary = "z";\n  let description = [{\n    a\n    ⇒ b\n  }];\n}\n'
     HEAD = "// Stage: view.\n// Expects: a.\n// Guarantees: b.\n// Position: first.\n#include <x>\n"
 
-    def problems(self, defined=DEFINED, head=HEAD):
-        files = self.write({"passes/Passes.td": defined, "passes/view/FoldReshape.cpp": head})
+    def problems(self, defined=DEFINED, head=HEAD, test="fold-reshape.mlir"):
+        tree = {"passes/Passes.td": defined, "passes/view/FoldReshape.cpp": head, f"test/lit/view/{test}": ""}
+        files = self.write(tree)
         return passes.check(self.root, "passes/Passes.td", files)
 
     def test_accepts_a_pass_that_explains_itself(self):
@@ -175,6 +176,10 @@ class Passes(Tree):
 
     def test_wants_a_file_for_each_pass(self):
         self.assertIn("FoldPad", self.problems(defined=self.DEFINED.replace("FoldReshape", "FoldPad"))[0])
+
+    def test_wants_a_test_of_its_name(self):
+        self.assertEqual(self.problems(test="fold-reshape.test"), [])
+        self.assertIn("no test of its name", self.problems(test="reshapes.mlir")[0])
 
     def test_finds_a_table_without_passes(self):
         self.assertEqual(len(self.problems(defined="")), 1)

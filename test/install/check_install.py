@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""check_install.py CMAKE BUILD SOURCE WATCH: installs kiln into a folder, moves that, and has it do what an installed one does."""
+"""check_install.py CMAKE BUILD SOURCE WATCH: installs kiln into a folder, moves that to one of an odd name, and
+has it do what an installed one does."""
 
 import os
 import sys
@@ -14,7 +15,7 @@ cmake, build, source, watch = sys.argv[1:]
 def main():
     with tempfile.TemporaryDirectory() as folder:
         run(cmake, "--install", build, "--prefix", os.path.join(folder, "first"), cwd=folder)
-        prefix = os.path.join(folder, "moved")
+        prefix = os.path.join(folder, "it's moved & here")
         os.rename(os.path.join(folder, "first"), prefix)
         check_installation(prefix, source, watch, [source, build])
 

@@ -64,7 +64,7 @@ def main():
         glibc = max(tuple(map(int, version.split(".")))
                     for version in re.findall(r"GLIBC_(\d+\.\d+)", run("readelf", "-V", f"{prefix}/bin/kiln", cwd=folder)))
         assert "-py3-none-manylinux_{}_{}_".format(*glibc) in wheel, (wheel, glibc)
-        environment = os.path.join(folder, "environment")
+        environment = os.path.join(folder, "an environment")
         python = install_wheel(wheel, environment, folder)
         check_installation(environment, source, watch, [source, build])
         run(python, os.path.join(os.path.dirname(__file__), "wheel_in_use.py"), os.path.join(source, "samples"), cwd=folder,

@@ -3,8 +3,10 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 
 
@@ -37,14 +39,15 @@ def check_installation(prefix, source, watch, folders):
         refused = subprocess.run([kiln, "compile", "unknown.json"], cwd=folder, capture_output=True, text=True).stderr
         page = re.search(r"docs/\S+\.md", refused)
         assert page and os.path.exists(os.path.join(prefix, "share/doc/kiln", page.group())), refused
+        run(sys.executable, os.path.join(source, "test/docs/check_links.py"), os.path.join(prefix, "share/doc/kiln"), cwd=folder)
         run(kiln, "compile", dot, "-o", "dot", cwd=folder, **forbidden)
         assert run("./dot", cwd=folder).endswith("11\n")
         run(kiln, "compile", dot, "--device", "c", "--emit", "source", "-o", "dot.c", cwd=folder, **forbidden)
         run(kiln, "compile", "samples/mnist/model.onnx", "--device", "c", "--emit", "obj", "-o", "mnist.o", cwd=folder,
             **forbidden)
-        flags = run(kiln, "flags", cwd=folder, **forbidden).split()
-        assert all(flag.startswith(("-I" + prefix, prefix, "-pthread", "-lm")) for flag in flags), flags
-        run("cc", "samples/embed-c/digit.c", "-I.", "mnist.o", *flags, "-o", "digit", cwd=folder)
+        flags = run(kiln, "flags", cwd=folder, **forbidden)
+        assert all(flag.startswith(("-I" + prefix, prefix, "-pthread", "-lm")) for flag in shlex.split(flags)), flags
+        run("sh", "-c", "cc samples/embed-c/digit.c -I. mnist.o -o digit " + flags, cwd=folder)
         run("cmake", "-S", "samples/embed-cpp", "-B", "cpp", f"-DCMAKE_PREFIX_PATH={prefix}", cwd=folder)
         run("cmake", "--build", "cpp", cwd=folder, **forbidden)
         with open(os.path.join(folder, "samples/mnist/input_0.npy"), "rb") as file:
@@ -52,3 +55,13 @@ def check_installation(prefix, source, watch, folders):
         for program in ("./digit", "cpp/digit"):
             printed = subprocess.run([program], cwd=folder, input=image, stdout=subprocess.PIPE).stdout
             assert printed == b"5\n", (program, printed)
+
+        os.mkdir(os.path.join(folder, "odd"))
+        with open(os.path.join(folder, "odd/CMakeLists.txt"), "w") as file:
+            file.write("cmake_minimum_required(VERSION 3.16)\nproject(odd LANGUAGES C)\nfind_package(kiln REQUIRED)\n"
+                       "kiln_add_model(my-dot ../samples/dot/graph.json OPTIONS --no-opt)\nadd_executable(odd odd.c)\n"
+                       "target_link_libraries(odd PRIVATE my-dot)\n")
+        with open(os.path.join(folder, "odd/odd.c"), "w") as file:
+            file.write('#include "my-dot.h"\nint main(void) { return my_dot_create(NULL, NULL, NULL, 0) == KILN_OK; }\n')
+        run("cmake", "-S", "odd", "-B", "odd/build", f"-DCMAKE_PREFIX_PATH={prefix}", cwd=folder)
+        run("cmake", "--build", "odd/build", cwd=folder)

@@ -50,7 +50,21 @@ for size in (1, 3):
     again = kiln.load("libnext.so", "next")
     assert (batch.run(x)[0] == again.run(x)[0]).all() and batch.run(x)[0].shape[0] == size
 fails(lambda: batch.run(numpy.zeros((5, 6), "float32")), "input 'x': axis 0 (batch): wanted a size from 1 to 4, given 5")
+with open("libnext.so", "rb") as library, open("libother.so", "wb") as other:
+    elf = bytearray(library.read())
+    elf[18] ^= 1  # the machine
+    other.write(elf)
+other = os.path.abspath("libother.so")
+fails(lambda: kiln.load(other), f"{other}: was made for another system; load it there, or compile it without a target")
+nowhere = os.path.abspath("nowhere.so")
+fails(lambda: kiln.load(nowhere), f"{nowhere}: cannot open shared object file: No such file or directory")
 fails(lambda: kiln.load("libnext.so", "last"), f"{os.path.abspath('libnext.so')}: no library of a model whose names begin with 'last'")
+
+# A library that is compiled anew under its name is the new one, whatever of it is in use, and names are what kiln makes of them.
+for sample, wanted in (("add", [3, 4, 5]), ("dot", 11)):
+    for name in ("modèle 3.so", "3d.so", "timer.so"):
+        made = kiln.compile(f"{samples}/{sample}/graph.json", name)
+        assert made.run()[0].tolist() == wanted == kiln.load(name).run()[0].tolist(), (sample, name)
 
 # Strings are objects, of any length.
 with open("greet.mlir", "w") as file:

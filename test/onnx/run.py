@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs onnx's own backend tests on a device of kiln's and holds them to the device's list of expected failures.
 
-expected-failures/DEVICE.txt has a line a test: its name and, after blanks, the reason. A test that fails and is not there
+expected-failures/DEVICE.txt has a line per test: its name and, after blanks, the reason. A test that fails and is not there
 fails the run, and so does one that is there and passes. What is there has to be refused; where the reason begins with
 "differs", the result may be wrong instead. A crash is never expected. docs/onnx-support.md follows from the list of cpu.
 """

@@ -7,7 +7,7 @@
 // long to compile, is a find and printed as a file of opts, which `kiln verify --opts` repeats. A list that compiles
 // and runs for too long is printed and counted apart: a stage that every chunk fills anew is slow by its own wish.
 //
-// A graph is worked on in a process of its own: where that dies, another goes on behind the list that killed it.
+// A graph is worked on in a process of its own: where that dies, another goes on after the list that killed it.
 //
 //===------------------------------------------------------------------------===//
 #include "RandomOpts.h"
@@ -60,7 +60,7 @@ struct Progress {
   unsigned list;      ///< that is worked on
   char text[1 << 16]; ///< its file of opts, or as much of it as there is
   uint64_t pairs;     ///< kernels and lists that were compiled, run and found right
-  uint64_t refused;   ///< lists that a stage behind the opts refused
+  uint64_t refused;   ///< lists that a stage after the opts refused
   uint64_t finds;
   bool isRunning; ///< compiled, and what it computes is awaited
   uint64_t slow;  ///< lists that ran for too long

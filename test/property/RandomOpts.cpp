@@ -1,7 +1,7 @@
 // Opts change how a kernel is walked and never what it computes, in whatever order they come. Lists of them are drawn
 // opt by opt, against the kernel as it is at that moment, because most that know nothing of it would be refused at
-// once. Matrix and dot instructions take several opts in a certain order, which chance would hardly ever find, so a
-// share of the lists is led towards them. A refusal must be one line.
+// once. Matrix and dot instructions, and what is held in another order, take several opts in a certain order, which
+// chance would hardly ever find, so a share of the lists is led towards them. A refusal must be one line.
 #include "RandomOpts.h"
 
 #include "ir/kernel/MatrixProduct.h"
@@ -25,7 +25,12 @@ public:
   /// The same on the way to dot instructions: the terms, lanes, the operands in stages.
   std::string towardsDots(const test::OptsChoice &choice);
 
+  /// The same on the way to memory in another order and several buffers.
+  std::string towardsMemory(const test::OptsChoice &choice);
+
 private:
+  /// A stage's axes in any order, padded or swizzled.
+  std::string layout();
   /// A sum of products of what was widened; null: there is none.
   ReduceOp narrowSum();
   int64_t below(int64_t count) { return int64_t(random_() % uint64_t(std::max<int64_t>(count, 1))); }
@@ -93,6 +98,39 @@ std::string OptMaker::stage() {
   return "STAGE " + place + " v" + std::to_string(below(values));
 }
 
+std::string OptMaker::layout() {
+  const Walk &walk = walks_[below(walks_.size())];
+  SmallVector<int64_t> axes;
+  for (AxisAttr axis : walk.axes)
+    if (!isReduced(axis.getId()) || chance(3))
+      axes.push_back(axis.getId());
+  if (chance(70))
+    std::shuffle(axes.begin(), axes.end(), random_);
+  if (chance(3) || axes.empty())
+    axes.push_back(anyAxis());
+  std::string text = "LAYOUT";
+  for (auto [position, axis] : llvm::enumerate(axes)) {
+    text += " " + std::to_string(axis);
+    bool isInside = position > 0 || chance(3);
+    if (isInside && chance(30))
+      text += " PAD " + std::to_string(chance(50) ? 4 : below(9));
+    if (isInside && chance(30))
+      text += " XOR " + std::to_string(2 << below(3)) + " " + std::to_string(1 << below(3));
+  }
+  return text;
+}
+
+std::string OptMaker::towardsMemory(const test::OptsChoice &choice) {
+  if (choice.without.count("STAGE") || choice.without.count("LAYOUT") || choice.without.count("BUFFERS"))
+    return "";
+  if (walks_.size() == 1)
+    return chance(60) ? stage() : "";
+  const Walk &walk = walks_[1 + below(walks_.size() - 1)];
+  if (walk.axes.empty() || chance(40))
+    return layout();
+  return "BUFFERS " + std::to_string(walk.axes[below(walk.axes.size())].getId()) + " " + std::to_string(1 + below(4));
+}
+
 std::string OptMaker::any(const test::OptsChoice &choice) {
   SmallVector<OptKind> kinds;
   for (int64_t kind = 0; kind <= getMaxEnumValForOptKind(); ++kind)
@@ -101,6 +139,8 @@ std::string OptMaker::any(const test::OptsChoice &choice) {
   OptKind kind = kinds[below(kinds.size())];
   if (kind == OptKind::STAGE)
     return stage();
+  if (kind == OptKind::LAYOUT)
+    return layout();
   int64_t axis = anyAxis();
   // Not every refusal is worth a try.
   auto fits = [&] {
@@ -170,13 +210,14 @@ test::RandomList test::applyRandomOpts(FuncOp func, std::mt19937_64 &random, con
   RandomList list;
   TargetAttr target = targetOf(func->getParentOfType<ModuleOp>());
   size_t wish = random() % 100;
-  bool wantsMatrices = wish < 40, wantsDots = !wantsMatrices && wish < 70;
-  size_t length = 1 + random() % 7 + (wantsMatrices || wantsDots ? 4 : 0);
+  bool wantsMatrices = wish < 35, wantsDots = !wantsMatrices && wish < 60, wantsMemory = wish >= 60 && wish < 85;
+  size_t length = 1 + random() % 7 + (wantsMatrices || wantsDots ? 4 : wantsMemory ? 2 : 0);
   for (size_t i = 0, taken = 0; i < 3 * length && taken < length; ++i) {
     OptMaker maker(func, random);
     bool isOnTheWay = random() % 100 < 65;
     std::string opt = wantsMatrices && isOnTheWay ? maker.towardsMatrices(choice)
                       : wantsDots && isOnTheWay   ? maker.towardsDots(choice)
+                      : wantsMemory && isOnTheWay ? maker.towardsMemory(choice)
                                                   : "";
     if (opt.empty())
       opt = maker.any(choice);
@@ -193,7 +234,7 @@ test::RandomList test::applyRandomOpts(FuncOp func, std::mt19937_64 &random, con
     }
     std::string message = llvm::toString(std::move(error));
     if (message.empty() || StringRef(message).contains('\n'))
-      list.wrong = longer + ": refused in more than a line, or none: " + message;
+      list.wrong = (Twine(longer) + ": refused in more than a line, or none: " + message).str();
     list.refused = longer;
   }
   return list;

@@ -17,6 +17,11 @@ BINARY = ["add", "mul", "sub", "maximum", "minimum"]
 ROWS = ["softmax", "log_softmax", "layernorm", "rmsnorm", "cumsum"]
 
 
+def numbers(chance, sizes):
+    """Of a weight of these sizes, as JSON has them."""
+    return [numbers(chance, sizes[1:]) for _ in range(sizes[0])] if sizes else round(chance.uniform(-2, 2), 3)
+
+
 class Graph:
     """A graph as it grows. The sizes of `shapes` are numbers; the symbolic dim stands as the number in `symbol`."""
 
@@ -47,11 +52,8 @@ class Graph:
         return name
 
     def weight(self, shape):
-        def values(sizes):
-            return [values(sizes[1:]) for _ in range(sizes[0])] if sizes else round(self.chance.uniform(-2, 2), 3)
-
         name = f"w{len(self.weights)}"
-        self.weights.append({"name": name, "dtype": "float32", "shape": shape, "value": values(shape)})
+        self.weights.append({"name": name, "dtype": "float32", "shape": shape, "value": numbers(self.chance, shape)})
         self.shapes[name] = shape
         return name
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from random_graphs import BINARY, ROWS, UNARY, Graph
+from random_graphs import BINARY, ROWS, UNARY, Graph, numbers
 
 
 class Kernels(Graph):
@@ -200,6 +200,14 @@ class Kernels(Graph):
                 both = self.node("where", [self.node("less", [a, b], shape), a, both], shape)
         return self.node("cast", [both], shape, dtype="float32")
 
+    def fix(self, chance):
+        """Makes weights of some inputs of known sizes, but not of all, so that what is held of them is packed by a recipe."""
+        for given in self.inputs[1:]:
+            is_fixed = all(isinstance(size, int) for size in given["shape"])
+            if given["dtype"] == "float32" and is_fixed and chance.random() < 0.6:
+                self.inputs.remove(given)
+                self.weights.append({**given, "value": numbers(chance, given["shape"])})
+
     def document(self):
         used = {name for node in self.nodes for name in node["inputs"]}
         outputs = [node["output"] for node in self.nodes if node["output"] not in used]
@@ -208,7 +216,12 @@ class Kernels(Graph):
 
 def graph_of(seed):
     chance = random.Random(seed)
-    return Graph(chance) if chance.random() < 0.15 else Kernels(chance)
+    if chance.random() < 0.15:
+        return Graph(chance)
+    graph, others = Kernels(chance), random.Random(f"weights {seed}")
+    if others.random() < 0.5:
+        graph.fix(others)
+    return graph
 
 
 def main():

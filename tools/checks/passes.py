@@ -1,17 +1,24 @@
-"""Holds passes to the form in which they explain themselves: a head with four labels, and what they make of what."""
+"""Holds passes to the form in which they explain themselves: a head with four labels, what they make of what, and a test
+of their name."""
 
 import os
 import re
 
 LABELS = ("Stage:", "Expects:", "Guarantees:", "Position:")
 DEFINITION = re.compile(r"^def (\w+) : Pass<.*?^}", re.M | re.S)
-BETWEEN_STAGES = {"MarkStage"}  # what each stage ends with stands in no stage
+BETWEEN_STAGES = {"VerifyStage"}  # what each stage ends with stands in no stage
 
 
 def labels(text):
     """The labels that lines of a file's head begin with."""
     head = text.split("#include")[0].splitlines()
     return [label for label in LABELS if any(line.startswith(f"// {label} ") for line in head)]
+
+
+def test_names(name):
+    """The files of test/lit that a pass may be tested by: fold-movement.mlir, or .test, of FoldMovement."""
+    dashed = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
+    return [f"{dashed}.mlir", f"{dashed}.test"]
 
 
 def check(root, table, files):
@@ -23,6 +30,8 @@ def check(root, table, files):
         name = definition[1]
         if not re.search(r"let description = \[\{\s*\S.*\n\s*⇒ \S", definition[0]):
             problems.append(f"{table}: {name} has no description of two lines, BEFORE and ⇒ AFTER")
+        if not any(file.startswith("test/lit/") and os.path.basename(file) in test_names(name) for file in files):
+            problems.append(f"{table}: {name} has no test of its name in test/lit")
         own = [file for file in files if os.path.basename(file) == f"{name}.cpp" and file.startswith("passes/")]
         if len(own) != 1:
             problems.append(f"{table}: {name} is not in just one file passes/*/{name}.cpp")

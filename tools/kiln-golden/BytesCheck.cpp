@@ -1,4 +1,4 @@
-//===- BytesCheck.cpp - What the default policy moves beside the classic one ----===//
+//===- BytesCheck.cpp - What the default policy moves compared with the classic one ----===//
 //
 // A line a program: launches and estimated bytes as scheduled, before any opt, under both policies. A program for which
 // the default moves more is a mismatch.

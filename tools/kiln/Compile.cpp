@@ -3,8 +3,10 @@
 // The stages of a compilation on one screen: a model goes from stage to stage until the one whose module, text or file
 // is asked for. Compiling may take minutes, so whatever can be refused is refused as early as it can be known: what
 // contradicts itself in the options, then what the model's files forbid, then what its stage does.
-// --why and --graph need no more than the schedule, so for them alone nothing later runs. Where several CPUs are named,
-// each has a model of its own from the import on, and weights are packed so that all of them can read the same ones.
+// --why and --graph tell what the schedule decided, and call kernels what all else calls them, by the names that they
+// have once optimize has ordered their axes; so for them alone nothing after optimize runs. Where several CPUs are
+// named, each has a model of its own from the import on, and weights are packed so that all of them can read the same
+// ones.
 //
 //===--------------------------------------------------------------------===//
 #include "Compile.h"
@@ -12,11 +14,12 @@
 #include "artefact/Freestanding.h"
 #include "artefact/Package.h"
 #include "inspect/GraphDrawing.h"
+#include "inspect/LaunchRecords.h"
+#include "inspect/Log.h"
 #include "inspect/Progress.h"
-#include "inspect/Schedule.h"
 #include "inspect/Stats.h"
 #include "inspect/Why.h"
-#include "ir/base/Target.h"
+#include "ir/base/Devices.h"
 #include "model/Debug.h"
 #include "model/Model.h"
 #include "model/Render.h"
@@ -25,6 +28,8 @@
 #include "passes/optimize/OptsFile.h"
 #include "support/Error.h"
 #include "support/PlainText.h"
+
+#include <functional>
 
 using namespace kiln;
 using namespace kiln::driver;
@@ -51,7 +56,7 @@ static std::optional<Stage> emittedStage(Emit emit) {
   }
 }
 
-/// Whether the stage whose module is to be printed is still to come, and has what is asked for beside it.
+/// Whether the stage whose module is to be printed is still to come, and has what is asked for besides it.
 static llvm::Error checkStage(std::optional<Stage> wanted, const Model &model, const CompileOptions &options,
                               const ArtefactOptions &artefact) {
   if (!wanted)
@@ -91,8 +96,8 @@ static llvm::Error checkVersions(const CompileOptions &options, const ArtefactOp
   return options.optsPath.empty() ? llvm::Error::success() : refuse("--opts " + options.optsPath);
 }
 
-/// --why and --graph, of a model that has been scheduled.
-static llvm::Error inspect(const Model &model, const ArtefactOptions &artefact) {
+/// --why and --graph, of a model that has kernels.
+static llvm::Error inspect(const Model &model, const ArtefactOptions &artefact, package::Outputs &outputs) {
   if (!artefact.why.empty()) {
     std::string text;
     llvm::raw_string_ostream out(text);
@@ -101,15 +106,75 @@ static llvm::Error inspect(const Model &model, const ArtefactOptions &artefact) 
     llvm::outs() << plainLines(text);
   }
   return artefact.graphPath.empty() ? llvm::Error::success()
-                                    : drawGraph(model.module(), model.name(), artefact.graphPath);
+                                    : drawGraph(model.module(), model.name(), artefact.graphPath, outputs);
 }
 
-static llvm::Error emitText(llvm::StringRef path, llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write) {
+static llvm::Error emitText(llvm::StringRef path, package::Outputs &outputs, package::Writer write) {
   hideProgress();
-  return package::writeFile(path.empty() ? "-" : path, write);
+  return outputs.write(path.empty() ? "-" : path, write);
 }
 
-llvm::Error driver::compile(const CompileOptions &options, const ArtefactOptions &artefact) {
+/// The module of a stage, or the opts that it chose.
+static llvm::Error emitModule(const Model &model, const ArtefactOptions &artefact, package::Outputs &outputs) {
+  return emitText(artefact.output, outputs, [&](llvm::raw_ostream &out) {
+    if (artefact.emit == Emit::Opts)
+      optimize::printOptsFile(model.module(), out);
+    else
+      model.print(out);
+    return llvm::Error::success();
+  });
+}
+
+static void showStats(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  printStats(module, out);
+  printPlacements(module, out);
+  llvm::outs() << plainLines(text);
+}
+
+/// The model for other CPUs, each on its own: what they need may differ from the import on.
+static llvm::Error addVersions(llvm::MutableArrayRef<CompileOptions> others,
+                               std::vector<std::unique_ptr<Model>> &models) {
+  for (CompileOptions &version : others) {
+    version.panel = kPanelVectors * targetOf(models.front()->module()).vectorBits() / 8;
+    llvm::Expected<std::unique_ptr<Model>> other = Model::open(version);
+    if (!other)
+      return other.takeError();
+    if (llvm::Error error = (*other)->advance(Stage::Lower))
+      return error;
+    models.push_back(std::move(*other));
+  }
+  return llvm::Error::success();
+}
+
+/// What writes the text of a rendering that --emit asks for; null where it asks for a file.
+static std::function<llvm::Error(llvm::raw_ostream &)> writerOf(Emit emit, const Rendering &rendering) {
+  switch (emit) {
+  case Emit::Render:
+    return [&](llvm::raw_ostream &out) { return rendering.source(out); };
+  case Emit::Llvm:
+    return [&](llvm::raw_ostream &out) { return rendering.llvmText(out); };
+  case Emit::Asm:
+    return [&](llvm::raw_ostream &out) { return rendering.assembly(out); };
+  default:
+    return nullptr;
+  }
+}
+
+/// Whether something can be made of the model: files can be written, and its devices have what the artefact wants.
+static llvm::Error checkFiles(const Model &model, const CompileOptions &options, const ArtefactOptions &artefact) {
+  if (llvm::Error error = checkOutputs(model, options, artefact))
+    return error;
+  if (!artefact.onlyInspects)
+    for (TargetAttr target : targetsOf(model.module()))
+      if (llvm::Error error = checkDevice(target.getDevice(), artefact))
+        return error;
+  return llvm::Error::success();
+}
+
+/// All stages, and what they make: `outputs` do not have their names yet.
+static llvm::Error make(const CompileOptions &options, const ArtefactOptions &artefact, package::Outputs &outputs) {
   if (llvm::Error error = checkArtefact(options, artefact))
     return error;
   if (llvm::Error error = checkVersions(options, artefact))
@@ -121,60 +186,34 @@ llvm::Error driver::compile(const CompileOptions &options, const ArtefactOptions
   if (!opened)
     return opened.takeError();
   Model &model = **opened;
-  if (llvm::Error error = checkOutputs(model, options, artefact))
+  if (llvm::Error error = checkFiles(model, options, artefact))
     return error;
-  if (!artefact.onlyInspects)
-    if (llvm::Error error = checkDevice(targetOf(model.module()).getDevice(), artefact))
-      return error;
 
   // view: movement folds into views.  schedule: kernels, and the host program that launches them.
   // optimize: opts and the memory plan.  lower: kernels become loops of uops.
   std::optional<Stage> wanted = emittedStage(artefact.emit);
   if (llvm::Error error = checkStage(wanted, model, options, artefact))
     return error;
-  bool isScheduleEnough = artefact.onlyInspects && !artefact.showsStats;
-  if (llvm::Error error = model.advance(wanted.value_or(isScheduleEnough ? Stage::Schedule : Stage::Lower)))
+  bool needsNames = artefact.onlyInspects && !artefact.showsStats;
+  if (llvm::Error error = model.advance(wanted.value_or(needsNames ? Stage::Optimize : Stage::Lower)))
     return error;
-  // A kernel may have the name that listings and profiles show, which optimize gave it.
-  if (!wanted && isScheduleEnough && !hasNames(model.module(), artefact.why))
-    if (llvm::Error error = model.advance(Stage::Optimize))
-      return error;
   hideProgress();
   if (artefact.isFreestanding)
     if (llvm::Error error = checkFreestanding(*model.module().getOps<host::ProgramOp>().begin(), options.model))
       return error;
-  if (llvm::Error error = inspect(model, artefact))
+  if (llvm::Error error = inspect(model, artefact, outputs))
     return error;
   if (wanted)
-    return emitText(artefact.output, [&](llvm::raw_ostream &out) {
-      if (artefact.emit == Emit::Opts)
-        optimize::printOptsFile(model.module(), out);
-      else
-        model.print(out);
-      return llvm::Error::success();
-    });
-  if (artefact.showsStats) {
-    std::string text;
-    llvm::raw_string_ostream out(text);
-    printStats(model.module(), out);
-    printPlacements(model.module(), out);
-    llvm::outs() << plainLines(text);
-  }
+    return emitModule(model, artefact, outputs);
+  if (artefact.showsStats)
+    showStats(model.module());
   if (artefact.onlyInspects)
     return llvm::Error::success();
 
-  // The model for other CPUs, each on its own: what they need may differ from the import on.
   std::vector<std::unique_ptr<Model>> models;
   models.push_back(std::move(*opened));
-  for (CompileOptions &version : llvm::drop_begin(versions)) {
-    version.panel = kPanelVectors * targetOf(model.module()).vectorBits() / 8;
-    llvm::Expected<std::unique_ptr<Model>> other = Model::open(version);
-    if (!other)
-      return other.takeError();
-    if (llvm::Error error = (*other)->advance(Stage::Lower))
-      return error;
-    models.push_back(std::move(*other));
-  }
+  if (llvm::Error error = addVersions(llvm::MutableArrayRef(versions).drop_front(), models))
+    return error;
 
   // render: kernels become the device's text or code, the host program with them.
   beginStage(stageName(Stage::Render));
@@ -185,14 +224,21 @@ llvm::Error driver::compile(const CompileOptions &options, const ArtefactOptions
     return rendering.takeError();
   if (llvm::Error error = printRendering(*rendering, options.debug))
     return error;
-  if (artefact.emit == Emit::Render)
-    return emitText(artefact.output, [&](llvm::raw_ostream &out) { return rendering->source(out); });
-  if (artefact.emit == Emit::Llvm)
-    return emitText(artefact.output, [&](llvm::raw_ostream &out) { return rendering->llvmText(out); });
-  if (artefact.emit == Emit::Asm)
-    return emitText(artefact.output, [&](llvm::raw_ostream &out) { return rendering->assembly(out); });
+  if (auto write = writerOf(artefact.emit, *rendering))
+    return emitText(artefact.output, outputs, write);
 
   // package: a program, or what other programs are made with.
   beginStage(stageName(Stage::Package));
-  return artefact.emit == Emit::Exe ? packageProgram(*rendering, artefact) : packageForPrograms(*rendering, artefact);
+  return artefact.emit == Emit::Exe ? packageProgram(*rendering, artefact, outputs)
+                                    : packageForPrograms(*rendering, artefact, outputs);
+}
+
+llvm::Error driver::compile(const CompileOptions &options, const ArtefactOptions &artefact) {
+  package::Outputs outputs;
+  if (llvm::Error error = make(options, artefact, outputs))
+    return error;
+  // What is shown is an output as well: where nobody can read it, no file is left.
+  if (llvm::Error error = flushOutput())
+    return error;
+  return outputs.commit();
 }

@@ -28,7 +28,7 @@ TargetAttr describeTarget(const DeviceEntry &device, const target::Cpu &cpu, mli
 
 std::vector<std::string> deviceNames();
 
-/// `kiln devices`: a line a device, and what this machine has of it.
+/// `kiln devices`: a line per device, and what this machine has of it.
 void listDevices(llvm::raw_ostream &out);
 
 } // namespace kiln::driver

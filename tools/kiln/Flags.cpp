@@ -5,8 +5,21 @@
 #include "package/Link.h"
 #include "support/Error.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace kiln;
 using namespace kiln::driver;
+
+/// A path as a shell reads it and pkg-config prints it: what is special to a shell has a backslash before it.
+static std::string quoted(llvm::StringRef path) {
+  std::string text;
+  for (char c : path) {
+    if (llvm::isASCII(c) && !llvm::isAlnum(c) && !llvm::StringRef("_-./+,:=@%^").contains(c))
+      text += '\\';
+    text += c;
+  }
+  return text;
+}
 
 llvm::Error driver::printFlags(const FlagsOptions &options, llvm::raw_ostream &out) {
   llvm::Expected<const DeviceEntry *> device = findDevice(options.device);
@@ -17,11 +30,12 @@ llvm::Error driver::printFlags(const FlagsOptions &options, llvm::raw_ostream &o
   llvm::Expected<std::string> runtime = package::findRuntime(runningProgram());
   if (!runtime)
     return runtime.takeError();
+  const std::string folder = quoted(*runtime);
   bool both = !options.compiling && !options.linking;
   if (options.compiling || both)
-    out << "-I" << *runtime << "/include" << (both ? " " : "\n");
+    out << "-I" << folder << "/include" << (both ? " " : "\n");
   if (options.linking || both)
-    out << *runtime << "/libkiln_device_" << ((*device)->isC ? "cpu" : options.device) << ".a " << *runtime
+    out << folder << "/libkiln_device_" << ((*device)->isC ? "cpu" : options.device) << ".a " << folder
         << "/libkiln_runtime.a -pthread -lm\n";
   return llvm::Error::success();
 }

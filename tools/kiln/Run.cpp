@@ -1,6 +1,7 @@
 #include "Run.h"
 
 #include "inspect/Progress.h"
+#include "package/Interrupt.h"
 #include "running/Load.h"
 
 #include "kiln/cli.h"
@@ -17,6 +18,8 @@ llvm::Expected<int> driver::run(const CompileOptions &options, const RunOptions 
     return loaded.takeError();
 
   beginStage("");
+  // The command line of programs has signals wait by itself while it names outputs, and leaves nothing else behind.
+  package::leaveInterruptsToSystem();
   std::string program = "kiln";
   std::vector<std::string> arguments = run.arguments;
   std::vector<char *> argv = {program.data()};

@@ -35,19 +35,35 @@ using namespace kiln;
 using namespace kiln::driver;
 using interp::HostTensor;
 
-/// The names of a graph's outputs, in order.
-static std::vector<std::string> outputNames(mlir::func::FuncOp main) {
-  std::vector<std::string> names;
+namespace {
+/// What a model takes and gives, as verify has to know it.
+struct Ports {
+  struct Input {
+    bool hasDefault, isList;
+  };
+  std::vector<Input> inputs;
+  std::vector<std::string> outputs; ///< names
+};
+} // namespace
+
+static Ports portsOf(mlir::func::FuncOp main) {
+  Ports ports;
+  for (unsigned i = 0; i < main.getNumArguments(); ++i) {
+    auto port = main.getArgAttrOfType<mlir::TypeAttr>(i, kPortDTypeAttr);
+    ports.inputs.push_back({main.getArgAttr(i, graph::kValueAttr) != nullptr, port && isContainer(port.getValue())});
+  }
   for (unsigned i = 0; i < main.getNumResults(); ++i)
-    names.push_back(main.getResultAttrOfType<mlir::StringAttr>(i, graph::kNameAttr).str());
-  return names;
+    ports.outputs.push_back(main.getResultAttrOfType<mlir::StringAttr>(i, graph::kNameAttr).str());
+  return ports;
 }
 
-static std::vector<std::string> outputNames(const kiln_model &model) {
-  std::vector<std::string> names;
-  for (int32_t i = 0; i < model.output_count; ++i)
-    names.push_back(model.outputs[i].name);
-  return names;
+static Ports portsOf(const kiln_model &model) {
+  Ports ports;
+  for (const kiln_port &input : llvm::ArrayRef(model.inputs, model.input_count))
+    ports.inputs.push_back({input.value != nullptr, input.element != nullptr});
+  for (const kiln_port &output : llvm::ArrayRef(model.outputs, model.output_count))
+    ports.outputs.emplace_back(output.name);
+  return ports;
 }
 
 /// Prints one line per output and returns how many of them differ.
@@ -67,6 +83,155 @@ static unsigned report(llvm::ArrayRef<std::string> names, const std::vector<Host
   return wrong;
 }
 
+namespace {
+/// One model, and what its device or the graph interpreter gave so far.
+class Verification {
+public:
+  Verification(const CompileOptions &options, const VerifyOptions &verify, Model &model)
+      : options_(options), verify_(verify), model_(model), graph_(model.module().clone()) {}
+  /// Makes ready what is to be verified: the compiled model, or the graph.
+  llvm::Error prepare();
+  /// A case with random inputs, and what the graph interpreter makes of them.
+  llvm::Expected<StoredCase> randomCase(const Sizes &sizes);
+  /// Runs a case and prints how its outputs compare.
+  llvm::Error check(StoredCase &one, bool isStored);
+  bool conclude() const;
+
+private:
+  llvm::Expected<std::vector<HostTensor>> interpret(const std::vector<HostTensor> &inputs);
+  llvm::Expected<std::vector<HostTensor>> run(std::vector<HostTensor> &inputs);
+  llvm::Error checkInputs(const StoredCase &one, bool isStored) const;
+
+  const CompileOptions &options_;
+  const VerifyOptions &verify_;
+  Model &model_;
+  mlir::OwningOpRef<mlir::ModuleOp> graph_; ///< before any pass
+  std::unique_ptr<target::LoadedModel> loaded_;
+  Ports ports_;
+  size_t wrong_ = 0, compared_ = 0;
+};
+} // namespace
+
+llvm::Error Verification::prepare() {
+  if (verify_.interpretsGraph) {
+    ports_ = portsOf(graph_->lookupSymbol<mlir::func::FuncOp>("main"));
+    return llvm::Error::success();
+  }
+  llvm::Expected<std::unique_ptr<target::LoadedModel>> made = load(model_, options_);
+  if (!made)
+    return made.takeError();
+  loaded_ = std::move(*made);
+  ports_ = portsOf(loaded_->model());
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::vector<HostTensor>> Verification::interpret(const std::vector<HostTensor> &inputs) {
+  beginStage("interpret the graph");
+  interp::GraphInterpreterOptions judge{.modelPath = model_.source().str(), .memoryLimit = options_.import.memoryLimit};
+  return interp::interpretGraph(*graph_, inputs, judge);
+}
+
+llvm::Expected<StoredCase> Verification::randomCase(const Sizes &sizes) {
+  llvm::Expected<std::vector<HostTensor>> inputs = randomInputs(*graph_, sizes);
+  if (!inputs)
+    return inputs.takeError();
+  llvm::Expected<std::vector<HostTensor>> outputs = interpret(*inputs);
+  if (!outputs)
+    return outputs.takeError();
+  return StoredCase{"", std::move(*inputs), std::move(*outputs)};
+}
+
+llvm::Expected<std::vector<HostTensor>> Verification::run(std::vector<HostTensor> &inputs) {
+  if (!loaded_)
+    return interpret(inputs); // which names the model by itself
+  beginStage("run");
+  llvm::Expected<std::vector<HostTensor>> outputs = runModel(loaded_->model(), inputs, options_.debug);
+  if (!outputs)
+    return failure(options_.model + ": " + llvm::toString(outputs.takeError()));
+  return outputs;
+}
+
+llvm::Error Verification::checkInputs(const StoredCase &one, bool isStored) const {
+  for (size_t i = one.inputs.size(); isStored && i < ports_.inputs.size(); ++i)
+    if (!ports_.inputs[i].hasDefault)
+      return failure((one.folder.empty() ? "." : one.folder) + ": holds output_0 and no input_" + llvm::Twine(i) +
+                         ", which the model needs",
+                     "store it, or take the outputs away");
+  return llvm::Error::success();
+}
+
+llvm::Error Verification::check(StoredCase &one, bool isStored) {
+  if (llvm::Error error = checkInputs(one, isStored))
+    return error;
+  llvm::outs() << options_.model << ": "
+               << (!isStored            ? "random inputs, against the graph interpreter"
+                   : one.folder.empty() ? "stored in ."
+                                        : "stored in " + one.folder)
+               << "\n";
+  size_t inputCount = ports_.inputs.size();
+  if (one.inputs.size() > inputCount)
+    return failure(one.folder + ": has " + llvm::Twine(one.inputs.size()) + " inputs where the model takes " +
+                   llvm::Twine(inputCount));
+  if (one.outputs.size() != ports_.outputs.size()) {
+    llvm::outs() << "the model has " << ports_.outputs.size() << " outputs, stored are " << one.outputs.size() << "\n";
+    ++wrong_;
+    return llvm::Error::success();
+  }
+  one.inputs.resize(inputCount);
+  for (auto [port, input] : llvm::zip(ports_.inputs, one.inputs))
+    if (port.isList && !input.isAbsent() && !input.isList)
+      input = listOf({std::move(input)});
+  llvm::Expected<std::vector<HostTensor>> outputs = run(one.inputs);
+  if (!outputs)
+    return outputs.takeError();
+  beginStage("");
+  wrong_ += report(ports_.outputs, *outputs, one.outputs, verify_);
+  compared_ += outputs->size();
+  return llvm::Error::success();
+}
+
+bool Verification::conclude() const {
+  llvm::outs() << (wrong_ ? "FAILED" : "verified") << " on "
+               << (loaded_ ? targetOf(model_.module()).getDevice() : "the graph interpreter") << ": "
+               << compared_ - wrong_ << " of " << compared_ << " outputs agree\n";
+  return wrong_ == 0;
+}
+
+/// Whether a graph cannot run without an input that somebody gives.
+static bool needsInput(mlir::ModuleOp graph) {
+  auto main = graph.lookupSymbol<mlir::func::FuncOp>("main");
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    if (!main.getArgAttr(i, graph::kValueAttr))
+      return true;
+  return false;
+}
+
+/// Takes away what is not a stored case: outputs beside the model, without the inputs that they would be computed from,
+/// are what its own program left there. In a folder of test data they are a case that lacks something.
+static void dropResults(std::vector<StoredCase> &cases, const std::string &model) {
+  llvm::erase_if(cases, [&](const StoredCase &found) {
+    bool isResult = found.folder == llvm::sys::path::parent_path(model) && found.inputs.empty();
+    if (isResult)
+      llvm::outs() << model << ": output_0 beside it is not compared with, there is no input_0\n";
+    return isResult;
+  });
+}
+
+/// Whether the model is a graph where one is needed, for a judge or to be judged itself.
+static llvm::Error checkJudge(const Model &model, const CompileOptions &options, const VerifyOptions &verify,
+                              bool needsRandom) {
+  if ((needsRandom || verify.interpretsGraph) && model.stage() != Stage::Import)
+    return failure(options.model + (needsRandom ? ": nothing is stored to compare with, and only graphs can be "
+                                                  "interpreted"
+                                                : ": only graphs can be interpreted"),
+                   "verify the model's file");
+  if (!verify.at.empty() && verify.interpretsGraph)
+    return usageError("--at and --graph both ask for the interpreter", "leave one of them out");
+  if (needsRandom && verify.interpretsGraph)
+    return failure(options.model + ": nothing is stored to compare with", "store input_0.npy … and output_0.npy …");
+  return llvm::Error::success();
+}
+
 llvm::Expected<bool> driver::verify(const CompileOptions &given, const VerifyOptions &verify) {
   CompileOptions options = given;
   llvm::Expected<std::string> path = findModel(given.model);
@@ -80,95 +245,31 @@ llvm::Expected<bool> driver::verify(const CompileOptions &given, const VerifyOpt
       findCases(llvm::sys::path::parent_path(options.model), options.import.memoryLimit);
   if (!cases)
     return cases.takeError();
-  bool isGraph = (*model)->stage() == Stage::Import;
+  if ((*model)->stage() == Stage::Import && needsInput((*model)->module()))
+    dropResults(*cases, options.model);
   std::vector<Sizes> random = verify.at;
   if (random.empty() && cases->empty())
     random.emplace_back();
-  if ((!random.empty() || verify.interpretsGraph) && !isGraph)
-    return failure(options.model + (random.empty() ? ": only graphs can be interpreted"
-                                                   : ": nothing is stored to compare with, and only graphs can be "
-                                                     "interpreted"),
-                   "verify the model's file");
-  if (!verify.at.empty() && verify.interpretsGraph)
-    return usageError("--at and --graph both ask for the interpreter", "leave one of them out");
-  if (!random.empty() && verify.interpretsGraph)
-    return failure(options.model + ": nothing is stored to compare with", "store input_0.npy … and output_0.npy …");
-  mlir::OwningOpRef<mlir::ModuleOp> graph = (*model)->module().clone();
-  std::unique_ptr<target::LoadedModel> loaded;
-  if (!verify.interpretsGraph) {
-    llvm::Expected<std::unique_ptr<target::LoadedModel>> made = load(**model, options);
+  if (llvm::Error error = checkJudge(**model, options, verify, !random.empty()))
+    return error;
+
+  for (const Sizes &sizes : verify.at)
+    if (llvm::Error error = checkSizes((*model)->module(), sizes))
+      return error;
+
+  Verification verification(options, verify, **model);
+  if (llvm::Error error = verification.prepare())
+    return error;
+  size_t storedCount = cases->size();
+  for (const Sizes &sizes : random) {
+    llvm::Expected<StoredCase> made = verification.randomCase(sizes);
     if (!made)
       return made.takeError();
-    loaded = std::move(*made);
+    cases->push_back(std::move(*made));
   }
-  auto main = graph->lookupSymbol<mlir::func::FuncOp>("main");
-  std::vector<std::string> names = loaded ? outputNames(loaded->model()) : outputNames(main);
-  size_t inputCount = loaded ? loaded->model().input_count : main.getNumArguments();
-
-  auto hasDefault = [&](size_t i) {
-    return loaded ? loaded->model().inputs[i].value != nullptr : main.getArgAttr(i, graph::kValueAttr) != nullptr;
-  };
-  auto isList = [&](size_t i) {
-    if (loaded)
-      return loaded->model().inputs[i].element != nullptr;
-    auto port = main.getArgAttrOfType<mlir::TypeAttr>(i, kPortDTypeAttr);
-    return port && isContainer(port.getValue());
-  };
-  auto inModel = [&](llvm::Error error) { return failure(options.model + ": " + llvm::toString(std::move(error))); };
-  auto interpret = [&](const std::vector<HostTensor> &inputs) {
-    interp::GraphInterpreterOptions judge{.modelPath = (*model)->source().str(),
-                                          .memoryLimit = options.import.memoryLimit};
-    return interp::interpretGraph(*graph, inputs, judge);
-  };
-  ptrdiff_t storedCount = cases->size();
-  for (const Sizes &sizes : random) {
-    llvm::Expected<std::vector<HostTensor>> inputs = randomInputs(*graph, sizes);
-    if (!inputs)
-      return inputs.takeError();
-    beginStage("interpret the graph");
-    llvm::Expected<std::vector<HostTensor>> outputs = interpret(*inputs);
-    if (!outputs)
-      return outputs.takeError();
-    cases->push_back({"", std::move(*inputs), std::move(*outputs)});
-  }
-
   beginStage("");
-  unsigned wrong = 0, compared = 0;
-  for (StoredCase &stored : *cases) {
-    bool isStored = &stored - cases->data() < storedCount;
-    std::string folder = stored.folder.empty() ? "." : stored.folder;
-    for (size_t i = stored.inputs.size(); isStored && i < inputCount; ++i)
-      if (!hasDefault(i))
-        return failure(folder + ": holds output_0 and no input_" + llvm::Twine(i) + ", which the model needs",
-                       "store it, or take the outputs away");
-    llvm::outs() << options.model << ": "
-                 << (!isStored               ? "random inputs, against the graph interpreter"
-                     : stored.folder.empty() ? "stored in ."
-                                             : "stored in " + stored.folder)
-                 << "\n";
-    if (stored.inputs.size() > inputCount)
-      return failure(stored.folder + ": has " + llvm::Twine(stored.inputs.size()) + " inputs where the model takes " +
-                     llvm::Twine(inputCount));
-    if (stored.outputs.size() != names.size()) {
-      llvm::outs() << "the model has " << names.size() << " outputs, stored are " << stored.outputs.size() << "\n";
-      ++wrong;
-      continue;
-    }
-    stored.inputs.resize(inputCount);
-    for (auto [index, input] : llvm::enumerate(stored.inputs))
-      if (isList(index) && !input.isAbsent() && !input.isList)
-        input = listOf({std::move(input)});
-    beginStage(loaded ? "run" : "interpret the graph");
-    llvm::Expected<std::vector<HostTensor>> outputs =
-        loaded ? runModel(loaded->model(), stored.inputs, options.debug) : interpret(stored.inputs);
-    if (!outputs) // the interpreter names the model by itself
-      return loaded ? inModel(outputs.takeError()) : outputs.takeError();
-    beginStage("");
-    wrong += report(names, *outputs, stored.outputs, verify);
-    compared += outputs->size();
-  }
-  llvm::outs() << (wrong ? "FAILED" : "verified") << " on "
-               << (loaded ? targetOf((*model)->module()).getDevice() : "the graph interpreter") << ": "
-               << compared - wrong << " of " << compared << " outputs agree\n";
-  return wrong == 0;
+  for (auto [number, one] : llvm::enumerate(*cases))
+    if (llvm::Error error = verification.check(one, number < storedCount))
+      return error;
+  return verification.conclude();
 }

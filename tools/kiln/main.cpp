@@ -76,15 +76,6 @@ static int report(llvm::Error error) {
   return kind == ErrorKind::Usage ? 2 : EXIT_FAILURE;
 }
 
-/// LLVM would abort where standard output cannot be written.
-static llvm::Error flushOutput() {
-  llvm::outs().flush();
-  std::error_code failed = llvm::outs().error();
-  llvm::outs().clear_error();
-  return failed ? failure("standard output: cannot be written: " + failed.message(), "send it elsewhere")
-                : llvm::Error::success();
-}
-
 int main(int argc, char **argv) {
   package::endOnWantOfMemory();
   package::endOnInterrupts();

@@ -243,7 +243,7 @@ llvm::Error GraphImporter::checkSymbolsAreInputSizes() {
   for (StringRef name : symbols_.names())
     if (!bound.contains(name))
       return failure("the symbol '" + name + "' is the size of no input's axis",
-                     "give an input an axis of this size, or fix it with --dim " + name + "=N");
+                     "give an input an axis of this size, or fix it, for example with --dim " + name + "=1");
   return llvm::Error::success();
 }
 

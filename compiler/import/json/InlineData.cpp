@@ -29,7 +29,7 @@ llvm::Expected<TypedAttr> kiln::import::json::readNumber(const Json &value, Type
   if (number)
     return number;
   return failure(llvm::StringRef(value.dump(-1, ' ', false, Json::error_handler_t::replace)).take_front(40) +
-                     " is no " + dtypeName(element),
+                     " is not a value of " + dtypeName(element),
                  "give a number that the dtype can hold");
 }
 

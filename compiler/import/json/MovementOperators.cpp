@@ -36,8 +36,11 @@ static Results split(Node &node) {
   int64_t axis = node.integer("axis", 0);
   if (node.has("sizes"))
     return node.b.split(x, axis, node.sizes("sizes"));
-  Expr parts(int64_t(node.outputs()));
-  return node.b.split(x, axis, Shape(node.outputs(), floorDiv(node.b.dim(x, axis), parts)));
+  Expr parts(int64_t(node.outputs())), size = TensorBuilder::dim(x, axis), part = floorDiv(size, parts);
+  if (x && !provablyEqual(part * parts, size))
+    return node.b.fail("an axis of size " + size.print() + " does not divide into " + parts.print() + " equal parts",
+                       "give their sizes");
+  return node.b.split(x, axis, Shape(node.outputs(), part));
 }
 
 static Results transpose(Node &node) {

@@ -27,7 +27,7 @@ static StringRef valueOf(StringRef header, StringRef key) {
 llvm::Expected<StoredTensor> kiln::import::json::findNpyTensor(mlir::MLIRContext *context, StringRef file,
                                                                int64_t memoryLimit) {
   auto corrupt = [](const Twine &why) {
-    return failure("this is no .npy file: " + why, "write it again with numpy.save");
+    return failure("this is not a .npy file: " + why, "write it again with numpy.save");
   };
   if (!file.starts_with("\x93NUMPY") || file.size() < 10)
     return corrupt("it does not begin as one");

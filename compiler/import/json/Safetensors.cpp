@@ -19,7 +19,7 @@ using namespace kiln::import::json;
 using llvm::StringRef;
 using llvm::Twine;
 
-static llvm::Error corrupt(const Twine &why) { return failure("this is no .safetensors file: " + why); }
+static llvm::Error corrupt(const Twine &why) { return failure("this is not a .safetensors file: " + why); }
 
 /// The entry's shape, dtype and place, or null members where it has none.
 static bool readEntry(mlir::MLIRContext *context, const Json &entry, StoredTensor &tensor, uint64_t (&offsets)[2]) {

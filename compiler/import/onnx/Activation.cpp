@@ -53,7 +53,7 @@ static Value shrink(Node &n, TensorBuilder &b) {
                  b.where(b.greater(x, lambda), b.sub(x, bias), b.constantLike(x, 0)));
 }
 
-/// Before opset 7 the slope is one number, or one a channel.
+/// Before opset 7 the slope is one number, or one per channel.
 static Value prelu(Node &n, TensorBuilder &b) {
   Value x = n.input(0), slope = n.input(1);
   if (n.opset() < 7 && b.rank(slope) == 1 && !b.dim(slope, 0).isConst(1))

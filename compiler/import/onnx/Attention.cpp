@@ -43,6 +43,34 @@ static Value padMask(TensorBuilder &b, Value mask, Expr keys) {
   return b.isBool(mask) ? b.pad(mask, low, high) : b.pad(mask, low, high, -std::numeric_limits<double>::infinity());
 }
 
+/// How far keys may be before a row and after it, where not below 0; and for batches of a length of their own how long.
+struct KeyWindow {
+  int64_t left, right;
+  Value lengths;
+};
+
+/// Leaves to each row the keys in its window; `past` keys come before the first row.
+static void allowByPlace(TensorBuilder &b, DotProductAttention &op, KeyWindow window, Expr rows, Expr keys, Expr past) {
+  auto [left, right, lengths] = window;
+  left = std::min(left, view::kMaxDim);
+  right = std::min(right, view::kMaxDim);
+  if ((left >= 0 || right >= 0) && b.ok() && !lengths) {
+    // Where a row stands among the keys is a size, so what it sees are triangles; a window ends where the keys do.
+    if (right >= 0)
+      op.allowed = allOf(b, op.allowed, keysUpTo(b, rows, keys, past + std::min(right, keys.max())));
+    if (left >= 0)
+      op.allowed = allOf(b, op.allowed, b.triangle(rows, keys, past - std::min(left, (past + rows).max())));
+  } else if ((left >= 0 || right >= 0) && b.ok()) {
+    Value distance = distanceToKeys(b, rows, keys, b.sub(lengths, b.size(rows)));
+    if (right >= 0)
+      op.allowed = allOf(b, op.allowed, b.greaterEqual(distance, -right));
+    if (left >= 0)
+      op.allowed = allOf(b, op.allowed, b.lessEqual(distance, left));
+  }
+  if (lengths)
+    op.allowed = allOf(b, op.allowed, b.less(b.arange(keys, b.int64()), b.unsqueeze(lengths, {1, 2, 3})));
+}
+
 static Tensors attention(Node &n, TensorBuilder &b) {
   Value q = n.input(0), k = n.input(1), v = n.input(2), mask = n.optionalInput(3);
   Value pastKey = n.optionalInput(4), pastValue = n.optionalInput(5);
@@ -72,7 +100,7 @@ static Tensors attention(Node &n, TensorBuilder &b) {
     k = splitHeads(b, k, keyHeads);
     v = splitHeads(b, v, keyHeads);
   }
-  Expr past = b.dim(pastKey, 2);
+  Expr past = pastKey ? b.dim(pastKey, 2) : Expr(0);
   k = afterPast(b, pastKey, k);
   v = afterPast(b, pastValue, v);
   Expr rows = b.dim(q, 2), keys = b.dim(k, 2);
@@ -83,21 +111,7 @@ static Tensors attention(Node &n, TensorBuilder &b) {
     op.bias = b.cast(mask, b.element(q));
   op.mayBlind = mask || lengths || left >= 0;
 
-  left = std::min(left, view::kMaxDim);
-  right = std::min(right, view::kMaxDim);
-  if (isCausal)
-    right = 0;
-  if ((left >= 0 || right >= 0) && b.ok()) {
-    Value offset = lengths ? b.sub(lengths, b.size(rows)) : pastKey ? b.size(past) : Value();
-    Value distance = distanceToKeys(b, rows, keys, offset);
-    if (right >= 0)
-      op.allowed = allOf(b, op.allowed, b.greaterEqual(distance, -right));
-    if (left >= 0)
-      op.allowed = allOf(b, op.allowed, b.lessEqual(distance, left));
-  }
-  if (lengths)
-    op.allowed = allOf(b, op.allowed, b.less(b.arange(keys, b.int64()), b.unsqueeze(lengths, {1, 2, 3})));
-
+  allowByPlace(b, op, {left, isCausal ? 0 : right, lengths}, rows, keys, past);
   Value y = op.apply(b, q, k, v);
   Value scores[] = {op.raw, op.capped, op.biased, op.probabilities};
   return {isFlat ? mergeHeads(b, y) : y, k, v, scores[mode]};

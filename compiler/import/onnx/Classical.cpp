@@ -166,7 +166,7 @@ static Value zipMap(Node &n, TensorBuilder &b) {
   int64_t labels = strings + integers;
   if ((strings == 0) == (integers == 0) || b.rank(x) < 1 || !view::provablyEqual(b.dim(x, b.rank(x) - 1), labels))
     return b.fail(Twine(labels) + " labels for scores " + describe(b.shape(x)),
-                  "classlabels_strings or classlabels_int64s has one a column");
+                  "classlabels_strings or classlabels_int64s has one per column");
   return x;
 }
 

@@ -116,6 +116,36 @@ static Expr freshSize(Node &n, const std::string &name, size_t axis, int64_t min
 // If
 //===----------------------------------------------------------------------===//
 
+/// The type of an If's output, of which both branches then yield; null with a failure noted. A size that the two do not
+/// have in common is a new symbol.
+static mlir::Type joinYields(Node &n, TensorBuilder &b, llvm::MutableArrayRef<Body> bodies, size_t i) {
+  llvm::SmallVector<Value> &first = bodies[0].yields, &second = bodies[1].yields;
+  if (mlir::Type common = commonContainer(b.element(first[i]), b.element(second[i]))) {
+    for (Body &body : bodies)
+      yieldAs(b, body, i, common);
+    return tensorType({}, common);
+  }
+  // A scalar in one branch and a tensor of one element in the other are the latter.
+  for (auto [body, other] : llvm::zip(bodies, llvm::reverse(bodies))) {
+    Shape sizes = b.shape(other.yields[i]);
+    bool isOne = llvm::all_of(sizes, [](Expr size) { return size.isConst(1); });
+    if (b.rank(body.yields[i]) == 0 && isOne && !reshapeYield(b, body, i, sizes))
+      return {};
+  }
+  if (b.element(first[i]) != b.element(second[i]) || b.rank(first[i]) != b.rank(second[i]))
+    return n.fail("output " + Twine(i) + " is " + describe(first[i]) + " in one branch and " + describe(second[i]) +
+                      " in the other",
+                  "rank and dtype have to be the same"),
+           mlir::Type();
+  Shape shape;
+  for (auto [axis, one, other] : llvm::enumerate(b.shape(first[i]), b.shape(second[i])))
+    shape.push_back(
+        view::provablyEqual(one, other)
+            ? one
+            : freshSize(n, resultName(n, i), axis, std::min(one.min(), other.min()), std::max(one.max(), other.max())));
+  return tensorType(shape, b.element(first[i]));
+}
+
 static Tensors ifOperator(Node &n, TensorBuilder &b) {
   const ::onnx::GraphProto *branches[] = {n.graph("then_branch"), n.graph("else_branch")};
   const Tensor &condition = n.tensor(0);
@@ -145,38 +175,16 @@ static Tensors ifOperator(Node &n, TensorBuilder &b) {
     if (!importBody(n, *graph, scope, body))
       return {};
   }
-  llvm::ArrayRef<Value> first = bodies[0].yields, second = bodies[1].yields;
-  if (first.size() != second.size())
-    return n.fail("its branches have " + Twine(first.size()) + " and " + Twine(second.size()) + " outputs",
+  size_t count = bodies[0].yields.size();
+  if (bodies[1].yields.size() != count)
+    return n.fail("its branches have " + Twine(count) + " and " + Twine(bodies[1].yields.size()) + " outputs",
                   "they need as many"),
            Tensors();
   llvm::SmallVector<mlir::Type> types;
-  for (size_t i = 0; i < first.size(); ++i) {
-    if (mlir::Type common = commonContainer(b.element(first[i]), b.element(second[i]))) {
-      for (Body &body : bodies)
-        yieldAs(b, body, i, common);
-      types.push_back(tensorType({}, common));
-      continue;
-    }
-    // A scalar in one branch and a tensor of one element in the other are the latter.
-    for (auto [body, other] : llvm::zip(bodies, llvm::reverse(bodies))) {
-      Shape sizes = b.shape(other.yields[i]);
-      bool isOne = llvm::all_of(sizes, [](Expr size) { return size.isConst(1); });
-      if (b.rank(body.yields[i]) == 0 && isOne && !reshapeYield(b, body, i, sizes))
-        return {};
-    }
-    if (b.element(first[i]) != b.element(second[i]) || b.rank(first[i]) != b.rank(second[i]))
-      return n.fail("output " + Twine(i) + " is " + describe(first[i]) + " in one branch and " + describe(second[i]) +
-                        " in the other",
-                    "rank and dtype have to be the same"),
-             Tensors();
-    Shape shape;
-    for (auto [axis, one, other] : llvm::enumerate(b.shape(first[i]), b.shape(second[i])))
-      shape.push_back(view::provablyEqual(one, other)
-                          ? one
-                          : freshSize(n, resultName(n, i), axis, std::min(one.min(), other.min()),
-                                      std::max(one.max(), other.max())));
-    types.push_back(tensorType(shape, b.element(first[i])));
+  for (size_t i = 0; i < count; ++i) {
+    types.push_back(joinYields(n, b, bodies, i));
+    if (!types.back())
+      return {};
   }
   for (Body &body : bodies)
     yield(b, body);
@@ -200,6 +208,16 @@ public:
   Tensors run();
 
 private:
+  /// The trip count, the condition and what is carried; false after a failure.
+  bool readInputs();
+  /// An optional input of one element as a scalar; null where it is not given. False after a failure.
+  bool readScalar(size_t index, mlir::Type element, const llvm::Twine &what, Value &scalar);
+  /// Imports the body until what it yields is as what it is given; false after a failure.
+  bool settle();
+  /// Has the body yield the condition and what is carried as the loop wants them; false after a failure.
+  bool finishBody();
+  /// The loop's op around its body.
+  Tensors create();
   /// Imports the body with the axes that are known to change as symbols; false after a failure.
   bool importOnce();
   /// Compares what the body yields with what it is given; false after a failure. `settled_` says whether they agree.
@@ -213,9 +231,12 @@ private:
   Node &n_;
   TensorBuilder &b_;
   const ::onnx::GraphProto &graph_;
+  Value trips_, condition_;
   llvm::SmallVector<Value> inits_;
   llvm::SmallVector<llvm::SmallVector<bool>> changes_; ///< for each axis of each carried tensor
   llvm::SmallVector<mlir::Type> elements_;             ///< of each carried tensor: a sequence's type may change
+  /// Of each carried tensor: a sequence after the loop though its first value is an optional, where there is any.
+  llvm::SmallVector<bool> isNoOptional_;
   Body body_;
   size_t symbolsBefore_ = 0;
   bool settled_ = false;
@@ -317,40 +338,43 @@ std::optional<mlir::Type> LoopImport::scanType(size_t index) {
   return tensorType(shape, b_.element(slice));
 }
 
-Tensors LoopImport::run() {
+bool LoopImport::readScalar(size_t index, mlir::Type element, const Twine &what, Value &scalar) {
+  if (!n_.has(index))
+    return true;
+  if (!n_.tensor(index))
+    return false;
+  if (!isOneOf(n_.tensor(index), element))
+    return n_.fail("the " + what + " is " + describe(n_.input(index)),
+                   element == b_.boolType() ? "it is one bool" : "it is one int64"),
+           false;
+  scalar = b_.reshape(n_.input(index), {});
+  return true;
+}
+
+bool LoopImport::readInputs() {
   inits_ = n_.inputs(2);
   if (!b_.ok() || !checkInputs(n_, graph_, "body", 2 + inits_.size()))
-    return {};
+    return false;
   if (graph_.output_size() < int(1 + inits_.size()))
     return n_.fail("graph 'body' has " + Twine(graph_.output_size()) + " outputs where the condition and " +
                    Twine(inits_.size()) + " carried tensors are needed"),
-           Tensors();
-  Value trips, condition;
-  if (n_.has(0)) {
-    if (!n_.tensor(0))
-      return {};
-    if (!isOneOf(n_.tensor(0), b_.int64()))
-      return n_.fail("the trip count is " + describe(n_.input(0)), "it is one int64"), Tensors();
-    trips = b_.reshape(n_.input(0), {});
-  }
-  if (n_.has(1)) {
-    if (!n_.tensor(1))
-      return {};
-    if (!isOneOf(n_.tensor(1), b_.boolType()))
-      return n_.fail("the condition is " + describe(n_.input(1)), "it is one bool"), Tensors();
-    condition = b_.reshape(n_.input(1), {});
-  }
-
+           false;
+  if (!readScalar(0, b_.int64(), "trip count", trips_) || !readScalar(1, b_.boolType(), "condition", condition_))
+    return false;
   for (auto [index, init] : llvm::enumerate(inits_)) {
     if (!init)
-      return n_.fail("carried tensor " + Twine(index) + " has no initial value", "name one"), Tensors();
+      return n_.fail("carried tensor " + Twine(index) + " has no initial value", "name one"), false;
     changes_.emplace_back(b_.rank(init), false);
     elements_.push_back(b_.element(init));
   }
+  return true;
+}
+
+bool LoopImport::settle() {
   symbolsBefore_ = n_.importer().symbols().count();
   while (!settled_) {
     if (!importOnce() || !compare())
-      return {};
+      return false;
     if (settled_ && !believes_ && sliceChanges()) {
       believes_ = true;
       settled_ = false;
@@ -358,33 +382,38 @@ Tensors LoopImport::run() {
         axes.assign(axes.size(), false);
     }
   }
+  return true;
+}
 
+bool LoopImport::finishBody() {
   const Tensor &next = body_.outputs[0];
   if (!isOneOf(next, b_.boolType()))
-    return n_.fail("the body's condition is " + describe(body_.yields[0]), "it is one bool"), Tensors();
+    return n_.fail("the body's condition is " + describe(body_.yields[0]), "it is one bool"), false;
   auto isTrue = [](const Tensor &tensor) { return tensor.elements && tensor.elements->front().isConst(1); };
-  bool counts = !condition || (isTrue(n_.tensor(1)) && isTrue(next));
-  if (counts && !trips)
-    return n_.fail("it never ends", "give it a trip count or a condition that changes"), Tensors();
+  bool counts = !condition_ || (isTrue(n_.tensor(1)) && isTrue(next));
+  if (counts && !trips_)
+    return n_.fail("it never ends", "give it a trip count or a condition that changes"), false;
   {
     mlir::OpBuilder::InsertionGuard guard(b_.builder());
     b_.builder().setInsertionPointToEnd(&body_.region->front());
     // Without a condition at the start, the body's one has no effect.
     body_.yields[0] = counts ? b_.constant(1, b_.boolType()) : b_.reshape(body_.yields[0], {});
     if (counts)
-      condition = Value();
+      condition_ = Value();
   }
-  // A sequence whose first value is an optional is one after the loop, too, where there is any.
-  llvm::SmallVector<bool> isNoOptional(inits_.size(), false);
+  isNoOptional_.assign(inits_.size(), false);
   for (size_t i = 0; i < inits_.size(); ++i)
     if (isContainer(elements_[i])) {
-      isNoOptional[i] =
+      isNoOptional_[i] =
           llvm::isa<OptionalType>(elements_[i]) && llvm::isa<SequenceType>(b_.element(body_.yields[1 + i]));
       inits_[i] = asContainer(b_, inits_[i], elements_[i]);
       yieldAs(b_, body_, 1 + i, elements_[i]);
     }
   yield(b_, body_);
+  return true;
+}
 
+Tensors LoopImport::create() {
   llvm::SmallVector<mlir::Type> types;
   for (size_t i = 0; i + 1 < body_.yields.size(); ++i) {
     if (i >= inits_.size()) {
@@ -400,14 +429,16 @@ Tensors LoopImport::run() {
         size = freshSize(n_, resultName(n_, i), axis, 0, view::kMaxDim);
     types.push_back(tensorType(shape, b_.element(inits_[i])));
   }
-  auto op = graph::LoopOp::create(b_.builder(), b_.location(), types, trips, condition, inits_);
+  auto op = graph::LoopOp::create(b_.builder(), b_.location(), types, trips_, condition_, inits_);
   op.getBody().takeBody(*body_.region);
   Tensors results(op->result_begin(), op->result_end());
   for (size_t i = 0; i < inits_.size(); ++i)
-    if (isNoOptional[i])
+    if (isNoOptional_[i])
       results[i] = elementOf(n_, b_, op->getResult(i));
   return results;
 }
+
+Tensors LoopImport::run() { return readInputs() && settle() && finishBody() ? create() : Tensors(); }
 
 static Tensors loopOperator(Node &n, TensorBuilder &b) {
   const ::onnx::GraphProto *graph = n.graph("body");

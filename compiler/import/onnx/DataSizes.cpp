@@ -96,7 +96,8 @@ llvm::SmallVector<Value> kiln::import::onnx::partsOf(Node &n, TensorBuilder &b, 
   if (sizes.empty() || areKnown(sizes) || view::provablyEqual(total, size))
     return b.split(x, axis, sizes);
   // The last part is what the others leave.
-  if (!b.check(isEqual(total, size), "parts of " + describe(sizes) + " do not make up an axis of size " + size.print()))
+  if (!b.check(isEqual(total, size), "parts of " + describe(sizes) + " do not make up an axis of size " + size.print() +
+                                         "; give parts whose sum is its size"))
     return {};
   Expr before = total - sizes.back(), first = 0;
   sizes.back() = n.named("rest", view::maximum(size - before, 0));

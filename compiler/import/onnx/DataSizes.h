@@ -19,7 +19,7 @@ view::Expr isEqual(view::Expr a, view::Expr b);
 view::Expr choose(view::Expr condition, view::Expr a, view::Expr b);
 
 /// An input's elements as axes of a tensor of this rank, counted from the front. Null, and a failure noted, where they
-/// are no short list of integers or a constant one is out of range; what is data is checked when the program runs.
+/// are not a short list of integers or a constant one is out of range; what is data is checked when the program runs.
 std::optional<Elements> axesInput(Node &n, int index, llvm::StringRef what, int64_t rank);
 /// Whether all of them are numbers.
 bool areKnown(llvm::ArrayRef<view::Expr> numbers);

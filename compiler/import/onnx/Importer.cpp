@@ -253,6 +253,26 @@ llvm::Error Importer::importInputs(const ::onnx::GraphProto &graph, Scope &scope
   return llvm::Error::success();
 }
 
+/// A declared shape that is not the computed one is most often a mistake of what changed the model; nothing here needs
+/// it, so it is not an error. One of rank 0 is what some exporters write where they do not know.
+static void warnOfOtherShape(const ::onnx::ValueInfoProto &declared, const Tensor &computed, mlir::Location location) {
+  const ::onnx::TensorShapeProto &given = declared.type().tensor_type().shape();
+  if (given.dim_size() == 0)
+    return;
+  Shape shape = computed.shape();
+  bool fits = given.dim_size() == int64_t(shape.size());
+  std::string text;
+  for (auto [axis, dim] : llvm::enumerate(given.dim())) {
+    bool isKnown = dim.has_dim_value() && dim.dim_value() >= 0;
+    fits = fits && (!isKnown || !shape[axis].isConst() || shape[axis].isConst(dim.dim_value()));
+    std::string otherwise = dim.has_dim_param() ? dim.dim_param() : "?";
+    text += (axis ? ", " : "") + (isKnown ? std::to_string(dim.dim_value()) : otherwise);
+  }
+  if (!fits)
+    mlir::emitWarning(location) << "output " << quoted(declared.name()) << " is declared as [" << text
+                                << "] but computed as " << describe(shape) << "; declare it so";
+}
+
 llvm::Error Importer::importOutputs(const ::onnx::GraphProto &graph, Scope &scope, mlir::func::FuncOp function) {
   llvm::Expected<llvm::SmallVector<Tensor>> results = outputs(graph, scope);
   if (!results)
@@ -277,6 +297,7 @@ llvm::Error Importer::importOutputs(const ::onnx::GraphProto &graph, Scope &scop
                          dtypeName(result.element()),
                      "declare it so");
     b.setLocation(mlir::NameLoc::get(builder_.getStringAttr(declared.name())));
+    warnOfOtherShape(declared, result, b.location());
     values.push_back(materialize(result, scope, b, /*isNamed=*/false));
     attributes.push_back(
         builder_.getDictionaryAttr(builder_.getNamedAttr(graph::kNameAttr, builder_.getStringAttr(declared.name()))));

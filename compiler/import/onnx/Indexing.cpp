@@ -128,7 +128,7 @@ static Tensor sliceAtPlaces(Node &n, TensorBuilder &b) {
     if (begin.isConst(0) && end == size && step.isConst(1))
       continue;
     step = n.named("step", step, -most, most);
-    if (!b.check(Expr(1) - isEqual(step, 0), "a slice has the step 0"))
+    if (!b.check(Expr(1) - isEqual(step, 0), "a slice has the step 0; give it another"))
       return {};
     Expr forward = view::less(0, step), low = forward - 1, high = size - 1 + forward;
     auto within = [&](Expr bound) {
@@ -291,7 +291,8 @@ static Tensors topK(Node &n, TensorBuilder &b) {
   if (count->size() != 1)
     return n.fail("input 'K' is not one number"), Tensors();
   Expr size = b.dim(x, *at), k = count->front();
-  if (!b.check(view::greaterEqual(size, k), "the " + k.print() + " largest of an axis of size " + size.print()))
+  if (!b.check(view::greaterEqual(size, k),
+               "the " + k.print() + " largest of an axis of size " + size.print() + "; ask for fewer"))
     return {};
   Value last = b.transpose(x, *at, -1);
   Value mine = b.unsqueeze(last, {-1}), other = b.unsqueeze(last, {-2}); // [..., i, 1] and [..., 1, j]

@@ -247,7 +247,7 @@ static Tensors multiHeadAttention(Node &n, TensorBuilder &b) {
       v = splitHeads(b, v, heads);
     }
   }
-  Expr past = b.dim(pastKey, 2);
+  Expr past = pastKey ? b.dim(pastKey, 2) : Expr(0);
   k = afterPast(b, pastKey, k);
   v = afterPast(b, pastValue, v);
   if (!q || !k || !v)
@@ -255,7 +255,7 @@ static Tensors multiHeadAttention(Node &n, TensorBuilder &b) {
   Expr rows = b.dim(q, 2), keys = b.dim(k, 2);
   op.bias = addBoth(b, paddingBias(n, b, mask, b.dim(q, 0), keys, b.element(q), filtered), scoreBias);
   if (isCausal)
-    op.allowed = b.greaterEqual(distanceToKeys(b, rows, keys, pastKey ? b.size(past) : Value()), 0);
+    op.allowed = keysUpTo(b, rows, keys, past);
   Value y = op.apply(b, q, k, v);
   return {mergeHeads(b, y), k, v, op.probabilities};
 }
@@ -295,7 +295,7 @@ static Tensors selfAttention(Node &n, TensorBuilder &b, Value projected, llvm::A
   op.bias =
       addBoth(b, paddingBias(n, b, mask, b.dim(q, 0), keys, b.element(q), filtered, /*mayBegin=*/true), scoreBias);
   if (isCausal)
-    op.allowed = b.greaterEqual(distanceToKeys(b, rows, keys, b.size(keys - rows)), 0);
+    op.allowed = keysUpTo(b, rows, keys, keys - rows);
   Value y = op.apply(b, q, k, v);
   bool wantsPresent = n.proto().output_size() > 1 && !n.proto().output(1).empty();
   return {mergeHeads(b, y), wantsPresent ? b.stack({k, v}, 0) : Value()};
@@ -340,6 +340,25 @@ static Value extendCache(TensorBuilder &b, Value past, Value added, Expr total, 
   return b.where(b.unsqueeze(used, {1, 3}), b.transpose(rows, 1, 2), 0);
 }
 
+/// Whether GroupQueryAttention has nothing that is not supported, and as many heads as go together; notes a failure.
+static bool checkGroupQuery(Node &n, int64_t heads, int64_t keyHeads) {
+  n.ignore({"qk_norm_epsilon", "kv_cache_bit_width"}); // of inputs that are refused
+  for (llvm::StringRef name : {"smooth_softmax", "sliding_window_cache", "qk_output"})
+    if (n.integer(name, 0) > 0)
+      return n.fail("attribute " + quoted(name) + " is not supported", "leave it 0"), false;
+  for (llvm::StringRef name : {"k_quant_type", "v_quant_type"})
+    if (n.string(name, "NONE") != "NONE")
+      return n.fail("attribute " + quoted(name) + " is not supported", "leave it NONE"), false;
+  if (!isAbsent(n, 11, "a sink of the heads") || !isAbsent(n, 12, "a quantised cache") ||
+      !isAbsent(n, 13, "a quantised cache") || !isAbsent(n, 14, "a norm of the queries"))
+    return false;
+  if (heads < 1 || keyHeads < 1 || heads % keyHeads != 0)
+    return n.fail(Twine(heads) + " heads of queries and " + Twine(keyHeads) + " of keys",
+                  "the former are a multiple of the latter"),
+           false;
+  return true;
+}
+
 static Tensors groupQueryAttention(Node &n, TensorBuilder &b) {
   Value q = n.input(0), k = n.optionalInput(1), v = n.optionalInput(2);
   Value pastKey = n.optionalInput(3), pastValue = n.optionalInput(4), lengths = n.input(5);
@@ -354,25 +373,12 @@ static Tensors groupQueryAttention(Node &n, TensorBuilder &b) {
   if (double scale = n.real("scale", 0))
     op.scale = scale;
   op.softcap = n.real("softcap", 0);
-  n.ignore({"qk_norm_epsilon", "kv_cache_bit_width"}); // of inputs that are refused
-  for (llvm::StringRef name : {"smooth_softmax", "sliding_window_cache", "qk_output"})
-    if (n.integer(name, 0) > 0)
-      return n.fail("attribute " + quoted(name) + " is not supported", "leave it 0"), Tensors();
-  for (llvm::StringRef name : {"k_quant_type", "v_quant_type"})
-    if (n.string(name, "NONE") != "NONE")
-      return n.fail("attribute " + quoted(name) + " is not supported", "leave it NONE"), Tensors();
-  if (!isAbsent(n, 11, "a sink of the heads") || !isAbsent(n, 12, "a quantised cache") ||
-      !isAbsent(n, 13, "a quantised cache") || !isAbsent(n, 14, "a norm of the queries"))
+  if (!checkGroupQuery(n, heads, keyHeads))
     return {};
   if (!q || !lengths || !totals || totals->size() != 1 || !b.ok())
     return {};
   if (!pastKey != !pastValue || !k != !v)
     return n.fail("it has keys or values alone", "give both"), Tensors();
-  if (heads < 1 || keyHeads < 1 || heads % keyHeads != 0)
-    return n.fail(Twine(heads) + " heads of queries and " + Twine(keyHeads) + " of keys",
-                  "the former are a multiple of the latter"),
-           Tensors();
-
   if (!k) { // all three in one, side by side
     q = splitHeads(b, q, heads + 2 * keyHeads);
     v = b.narrow(q, 1, heads + keyHeads, heads + 2 * keyHeads);

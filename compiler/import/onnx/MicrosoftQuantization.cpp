@@ -101,7 +101,7 @@ static Value qlinearWhere(Node &n, TensorBuilder &b) {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// The sum of integer products in float32; the second operand's scale may be one a column.
+/// The sum of integer products in float32; the second operand's scale may be one per column.
 static Value scaled(TensorBuilder &b, Value sum, Value xScale, Value yScale) {
   return b.mul(b.cast(sum, b.float32()), b.mul(scalar(b, xScale), yScale));
 }

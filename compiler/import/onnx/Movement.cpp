@@ -40,12 +40,12 @@ static Tensor reshapeToData(Node &n, TensorBuilder &b, bool zeroIsZero) {
     Expr wanted = size;
     if (!zeroIsZero && axis < from.size())
       wanted = choose(isEqual(size, 0), from[axis], size);
-    to.push_back(n.named("size", wanted, -1));
+    to.push_back(n.named("given." + std::to_string(axis), wanted, -1));
     known = known * choose(view::less(to.back(), 0), 1, to.back());
   }
   Expr open = n.named("rest", view::floorDiv(view::product(from), view::maximum(known, 1)));
-  for (Expr &size : to)
-    size = n.named("size", choose(view::less(size, 0), open, size));
+  for (auto [axis, size] : llvm::enumerate(to))
+    size = n.named("size." + std::to_string(axis), choose(view::less(size, 0), open, size));
   return b.reshape(x, to);
 }
 
@@ -197,7 +197,7 @@ static Tensor expand(Node &n, TensorBuilder &b) {
     if (!own.isConst())
       continue;
     if (!b.check(view::maximum(isEqual(size, 1), isEqual(size, own)),
-                 "cannot expand " + describe(from) + " to " + describe(*sizes)))
+                 "cannot expand " + describe(from) + " to " + describe(*sizes) + "; a size must be 1 or stay as it is"))
       return {};
     size = own;
   }
@@ -291,7 +291,7 @@ static Tensor tile(Node &n, TensorBuilder &b) {
     counts = one;
   }
   if (int64_t(counts->size()) != b.rank(x))
-    return n.fail(Twine(counts->size()) + " repeats for " + describe(b.shape(x)), "give one an axis");
+    return n.fail(Twine(counts->size()) + " repeats for " + describe(b.shape(x)), "give one per axis");
   return b.tile(x, *counts);
 }
 
@@ -322,7 +322,7 @@ static Tensor pad(Node &n, TensorBuilder &b) {
   if (!axes)
     return {};
   if (amounts->size() != 2 * axes->size())
-    return n.fail(Twine(amounts->size()) + " pads for " + Twine(axes->size()) + " axes", "give two an axis");
+    return n.fail(Twine(amounts->size()) + " pads for " + Twine(axes->size()) + " axes", "give two per axis");
   Shape low(rank, Expr(0)), high = low;
   for (auto [i, given] : llvm::enumerate(*axes)) {
     for (int64_t axis = 0; axis < rank; ++axis) {
@@ -367,7 +367,7 @@ static Tensor centerCropPad(Node &n, TensorBuilder &b) {
   if (!x || !sizes)
     return {};
   if (sizes->size() != axes.size())
-    return n.fail(Twine(sizes->size()) + " sizes for " + Twine(axes.size()) + " axes", "give one an axis");
+    return n.fail(Twine(sizes->size()) + " sizes for " + Twine(axes.size()) + " axes", "give one per axis");
   for (auto [size, given] : llvm::zip(*sizes, axes)) {
     std::optional<int64_t> axis = b.normalizeAxis(given, b.rank(x));
     if (!axis)

@@ -85,7 +85,7 @@ static std::optional<llvm::SmallVector<Factor>> readFactors(Node &n, llvm::Array
   llvm::SmallVector<Factor> factors;
   auto expect = [&](size_t count) {
     if (count != from.size())
-      n.fail(Twine(count) + " sizes or scales for " + Twine(from.size()) + " axes", "give one an axis");
+      n.fail(Twine(count) + " sizes or scales for " + Twine(from.size()) + " axes", "give one per axis");
     return count == from.size();
   };
   if (scalesInput < 0 || isGiven(n, scalesInput)) {
@@ -208,11 +208,39 @@ static Value byData(Node &n, Value x, llvm::ArrayRef<int64_t> axes, int scalesIn
       return {};
     if (sizes->size() != axes.size())
       return n.builder().fail(Twine(sizes->size()) + " sizes or scales for " + Twine(axes.size()) + " axes",
-                              "give one an axis");
+                              "give one per axis");
     changes = axesBySizes(n, x, axes, *sizes, *policy);
   }
   Value region = mode == ResizeMode::Crop ? n.input(1) : Value();
   return changes ? resizeByData(n, x, *changes, mode, how, region) : Value();
+}
+
+/// Where the results lie among the inputs, and how places between them are rounded; nullopt with a failure noted.
+static std::optional<std::pair<ResizeMode, Rounding>> placesOf(Node &n) {
+  std::pair<llvm::StringRef, Rounding> roundings[] = {{"round_prefer_floor", Rounding::HalfDown},
+                                                      {"round_prefer_ceil", Rounding::HalfUp},
+                                                      {"floor", Rounding::Floor},
+                                                      {"ceil", Rounding::Ceil}};
+  llvm::SmallVector<std::pair<llvm::StringRef, ResizeMode>> modes{{"half_pixel", ResizeMode::HalfPixel},
+                                                                  {"pytorch_half_pixel", ResizeMode::PytorchHalfPixel},
+                                                                  {"align_corners", ResizeMode::AlignCorners},
+                                                                  {"asymmetric", ResizeMode::Asymmetric},
+                                                                  {"tf_crop_and_resize", ResizeMode::Crop}};
+  if (n.opset() < 13 || n.string("mode", "nearest") == "nearest") // tf2onnx writes it at any opset
+    modes.push_back({"tf_half_pixel_for_nn", ResizeMode::HalfPixelForNearest});
+  if (n.opset() >= 19)
+    modes.push_back({"half_pixel_symmetric", ResizeMode::HalfPixelSymmetric});
+  std::optional<Rounding> rounding = choose<Rounding>(n, "nearest_mode", "round_prefer_floor", roundings);
+  std::optional<ResizeMode> mode = choose<ResizeMode>(n, "coordinate_transformation_mode", "half_pixel", modes);
+  return rounding && mode ? std::optional(std::pair(*mode, *rounding)) : std::nullopt;
+}
+
+/// The region that the results lie in, the begin along each axis and then the ends; nullopt with a failure noted.
+static std::optional<llvm::SmallVector<double>> regionOf(Node &n, size_t axes) {
+  std::optional<llvm::SmallVector<double>> corners = n.reals(1, "region");
+  if (corners && corners->size() != 2 * axes)
+    return n.fail("the region has " + Twine(corners->size()) + " numbers", "give two per axis"), std::nullopt;
+  return corners;
 }
 
 static Value resize(Node &n, TensorBuilder &b) {
@@ -230,21 +258,7 @@ static Value resize(Node &n, TensorBuilder &b) {
     std::optional<llvm::SmallVector<Factor>> factors = readFactors(n, b.shape(x), 1);
     return factors ? resizeAxes(b, x, axes, *factors, ResizeMode::Asymmetric, how, {}) : Value();
   }
-  std::pair<llvm::StringRef, Rounding> roundings[] = {{"round_prefer_floor", Rounding::HalfDown},
-                                                      {"round_prefer_ceil", Rounding::HalfUp},
-                                                      {"floor", Rounding::Floor},
-                                                      {"ceil", Rounding::Ceil}};
-  llvm::SmallVector<std::pair<llvm::StringRef, ResizeMode>> modes{{"half_pixel", ResizeMode::HalfPixel},
-                                                                  {"pytorch_half_pixel", ResizeMode::PytorchHalfPixel},
-                                                                  {"align_corners", ResizeMode::AlignCorners},
-                                                                  {"asymmetric", ResizeMode::Asymmetric},
-                                                                  {"tf_crop_and_resize", ResizeMode::Crop}};
-  if (n.opset() < 13 || n.string("mode", "nearest") == "nearest") // tf2onnx writes it at any opset
-    modes.push_back({"tf_half_pixel_for_nn", ResizeMode::HalfPixelForNearest});
-  if (n.opset() >= 19)
-    modes.push_back({"half_pixel_symmetric", ResizeMode::HalfPixelSymmetric});
-  std::optional<Rounding> rounding = choose<Rounding>(n, "nearest_mode", "round_prefer_floor", roundings);
-  std::optional<ResizeMode> mode = choose<ResizeMode>(n, "coordinate_transformation_mode", "half_pixel", modes);
+  std::optional<std::pair<ResizeMode, Rounding>> places = placesOf(n);
   how.cubic = n.real("cubic_coeff_a", -0.75);
   how.excludeOutside = n.flag("exclude_outside", false) && how.interpolation != Interpolation::Nearest;
   double extrapolation = n.real("extrapolation_value", 0);
@@ -253,9 +267,10 @@ static Value resize(Node &n, TensorBuilder &b) {
     if (n.hasAttr("axes"))
       axes = n.integers("axes");
   }
-  if (!rounding || !mode)
+  if (!places)
     return {};
-  how.rounding = *rounding;
+  ResizeMode mode = places->first;
+  how.rounding = places->second;
   llvm::SmallVector<Expr> from;
   for (int64_t &axis : axes) {
     std::optional<int64_t> known = b.normalizeAxis(axis, b.rank(x));
@@ -264,7 +279,7 @@ static Value resize(Node &n, TensorBuilder &b) {
     axis = *known;
     from.push_back(b.dim(x, axis));
   }
-  bool isCrop = *mode == ResizeMode::Crop;
+  bool isCrop = mode == ResizeMode::Crop;
   if (isCrop)
     how.extrapolation = extrapolation;
   std::optional<std::string> policy = policyOf(n);
@@ -273,20 +288,18 @@ static Value resize(Node &n, TensorBuilder &b) {
   bool placesNeedSizes = isCrop || how.excludeOutside,
        allNeedSizes = placesNeedSizes || how.antialias || *policy != "stretch";
   if ((isCrop && n.has(1) && !n.dense(1)) || isByData(n, from, 2, placesNeedSizes, allNeedSizes))
-    return byData(n, x, axes, 2, *mode, how);
+    return byData(n, x, axes, 2, mode, how);
   std::optional<llvm::SmallVector<Factor>> factors = readFactors(n, from, 2);
   if (!factors)
     return {};
   llvm::SmallVector<double> crop;
   if (isCrop) {
-    std::optional<llvm::SmallVector<double>> corners = n.reals(1, "region");
-    if (!corners)
+    std::optional<llvm::SmallVector<double>> region = regionOf(n, axes.size());
+    if (!region)
       return {};
-    if (corners->size() != 2 * axes.size())
-      return b.fail("the region has " + Twine(corners->size()) + " numbers", "give two an axis");
-    crop = *corners;
+    crop = *region;
   }
-  return resizeAxes(b, x, axes, *factors, *mode, how, crop);
+  return resizeAxes(b, x, axes, *factors, mode, how, crop);
 }
 
 /// What Resize was before it was called so.

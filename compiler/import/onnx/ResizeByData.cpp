@@ -26,7 +26,7 @@ kiln::import::onnx::axesByScales(Node &n, Value x, llvm::ArrayRef<int64_t> axes,
   if (!x || !scales)
     return std::nullopt;
   if (b.rank(scales) != 1 || !b.dim(scales, 0).isConst(axes.size())) {
-    n.fail("scales " + describe(b.shape(scales)) + " for " + llvm::Twine(axes.size()) + " axes", "give one an axis");
+    n.fail("scales " + describe(b.shape(scales)) + " for " + llvm::Twine(axes.size()) + " axes", "give one per axis");
     return std::nullopt;
   }
   llvm::SmallVector<AxisByData> result;
@@ -96,7 +96,7 @@ Value kiln::import::onnx::resizeByData(Node &n, Value x, llvm::ArrayRef<AxisByDa
     return {};
   if (mode == ResizeMode::Crop && (!region || b.rank(region) != 1 || !b.dim(region, 0).isConst(2 * axes.size())))
     return b.fail("the region of " + llvm::Twine(axes.size()) + " axes is missing or of another length",
-                  "give two numbers an axis");
+                  "give two numbers per axis");
   mlir::Type element = b.element(x);
   bool widens = how.interpolation != Interpolation::Nearest && !b.isFloat(x);
   if (widens)

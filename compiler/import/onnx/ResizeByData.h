@@ -24,7 +24,7 @@ struct AxisByData {
   Expr count;
 };
 
-/// The axes' factors and sizes by an input of scales, one an axis.
+/// The axes' factors and sizes by an input of scales, one per axis.
 std::optional<llvm::SmallVector<AxisByData>> axesByScales(Node &n, mlir::Value x, llvm::ArrayRef<int64_t> axes,
                                                           mlir::Value scales);
 

@@ -24,7 +24,7 @@ mlir::Value ofTwoClasses(TensorBuilder &b, mlir::Value score, bool isProbability
 /// The labels in the attributes classlabels_strings and `integers`: a list; null where the node has neither.
 mlir::Value classLabels(Node &n, TensorBuilder &b, llvm::StringRef integers);
 
-/// More numbers than this are no table that anybody means.
+/// Nobody means a table of more numbers than this.
 inline constexpr int64_t kMostNumbers = 1 << 26;
 
 /// Numbers of an attribute; empty where it is absent.

@@ -7,6 +7,7 @@
 #include "import/onnx/TypedData.h"
 #include "ir/base/ObjectType.h"
 #include "support/Error.h"
+#include "support/FolderFile.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -16,13 +17,13 @@ using namespace kiln::import;
 
 llvm::Expected<mlir::DenseElementsAttr> import::readTensorFile(mlir::MLIRContext *context, llvm::StringRef path,
                                                                int64_t memoryLimit) {
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> buffer = mapRegularFile(path, "name a tensor's file");
   if (!buffer)
-    return failure(path + ": cannot be read: " + buffer.getError().message(), "name a tensor's file");
+    return failure(path + ": " + llvm::toString(buffer.takeError()));
   ::onnx::TensorProto tensor;
   size_t size = (*buffer)->getBufferSize();
   if (size > INT_MAX || !tensor.ParseFromArray((*buffer)->getBufferStart(), static_cast<int>(size)))
-    return failure(path + ": no ONNX tensor", "is the file whole?");
+    return failure(path + ": is not an ONNX tensor", "is the file whole?");
   mlir::Type element = onnx::elementType(context, tensor.data_type());
   if (!element || isObject(element))
     return failure(path + ": dtype " + onnx::dataTypeName(tensor.data_type()) + " is not supported",

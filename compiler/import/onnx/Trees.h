@@ -16,7 +16,7 @@ constexpr int64_t kComparisons = 7;
 enum class Aggregate { Average, Sum, Min, Max };
 constexpr int64_t kAggregates = 4;
 
-/// The tables have a row a node; where a node goes on to, and a root, is a node, or behind them a leaf.
+/// The tables have one row per node; where a node goes on to, and a root, is a node, or behind them a leaf.
 struct Trees {
   std::vector<int64_t> roots, feature, mode, whenTrue, whenFalse, takesMissing;
   std::vector<double> split;

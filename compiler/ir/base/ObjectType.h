@@ -1,4 +1,4 @@
-//===- ObjectType.h - Elements that are no numbers ---------------------------===//
+//===- ObjectType.h - Elements that are not numbers ---------------------------===//
 //
 // No kernel computes with a string, but every device can move one: an element is a reference to it, of 64 bits
 // (kiln/types.h), which the host makes and reads. So strings are an element type while a model is imported and at a

@@ -48,7 +48,7 @@ def RatesAttr : TargetPart<"Rates", "rates"> {
 }
 
 def VectorsAttr : TargetPart<"Vectors", "vectors"> {
-  let summary = "vector registers: how many there are, and in which widths, in bits, from narrow to wide";
+  let summary = "vector registers: how many hold totals and vectors of operands, and in which widths, in bits, from narrow to wide";
   let parameters = (ins "int64_t":$registers, ArrayRefParameter<"int64_t">:$widths);
   let assemblyFormat = "`<` struct($registers, custom<List>($widths)) `>`";
   let genVerifyDecl = 1;
@@ -97,7 +97,7 @@ def TargetAttr : TargetPart<"Target", "target"> {
     ListParameter<"::kiln::ProductAttr">:$products, // dot and matrix instructions
     ListParameter<"::mlir::Type">:$stores,     // dtypes that it converts by instructions, and computes in another
     ListParameter<"::mlir::Type">:$emulates,   // dtypes that it has not even that for
-    ListParameter<"::kiln::Alu">:$lacks,       // rows of Alu.def that are no instruction, but others or calls
+    ListParameter<"::kiln::Alu">:$lacks,       // rows of Alu.def that are not an instruction, but several or a call
     DefaultValuedParameter<"bool", "false">:$fma, // a product and a sum, rounded once, are one instruction
     ListParameter<"::kiln::CacheAttr">:$caches,   // from the nearest outwards
     OptionalParameter<"::kiln::GroupsAttr">:$groups, // not written: launches are cut into chunks

@@ -7,7 +7,7 @@ include "ir/graph/Graph.td"
 def CallOp : PureGraphOp<"call"> {
   let summary = "a function of the runtime's library, which the host runs: kiln/call.h";
   let description = [{
-    For what is no arithmetic at one point of a shape: an order that data decides, results whose number is data. The
+    For what is not arithmetic at one point of a shape: an order that data decides, results whose number is data. The
     results' shapes are known before the call; where how many of their elements count is data, a result says it, and
     `graph.bind` and a shrink do the rest.
   }];

@@ -1,8 +1,20 @@
+//===- Host.cpp - The host dialect's devices and verifiers --------------------===//
+//
+// A slice's type says whose memory it is, so that MLIR itself holds branches and loops to it. What is left to look at
+// is where memory meets something with a device of its own: a launch its kernel, a call the host, an input or output
+// the one place that the program wants it in. In text the first device, which most modules have alone, is not written.
+//
+//===--------------------------------------------------------------------------===//
+
 #include "ir/host/Call.h"
+
+#include "ir/base/Devices.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/TypeSwitch.h"
+
+#include <map>
 
 using namespace kiln;
 using namespace kiln::host;
@@ -69,10 +81,157 @@ LogicalResult ProgramOp::verify() {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Devices in text
+//===----------------------------------------------------------------------===//
+
+static int64_t numberOf(Type slice) { return cast<SliceType>(slice).getDevice(); }
+
+static ParseResult parseNumber(OpAsmParser &parser, Type &slice) {
+  int64_t device = 0;
+  if (parser.parseInteger(device))
+    return failure();
+  slice = SliceType::get(parser.getContext(), device);
+  return success();
+}
+
+ParseResult host::parseDevice(OpAsmParser &parser, Type &slice) {
+  if (succeeded(parser.parseOptionalKeyword("on")))
+    return parseNumber(parser, slice);
+  slice = SliceType::get(parser.getContext());
+  return success();
+}
+
+void host::printDevice(OpAsmPrinter &printer, Operation *, Type slice) {
+  if (int64_t device = numberOf(slice))
+    printer << " on " << device;
+}
+
+ParseResult host::parseTwoDevices(OpAsmParser &parser, Type &to, Type &from) {
+  to = from = SliceType::get(parser.getContext());
+  if (failed(parser.parseOptionalKeyword("to")))
+    return success();
+  return failure(parseNumber(parser, to) || parser.parseKeyword("from") || parseNumber(parser, from));
+}
+
+void host::printTwoDevices(OpAsmPrinter &printer, Operation *, Type to, Type from) {
+  if (numberOf(to) || numberOf(from))
+    printer << " to " << numberOf(to) << " from " << numberOf(from);
+}
+
+ParseResult host::parseDevices(OpAsmParser &parser, ArrayRef<OpAsmParser::UnresolvedOperand> buffers,
+                               SmallVectorImpl<Type> &slices) {
+  slices.assign(buffers.size(), SliceType::get(parser.getContext()));
+  if (failed(parser.parseOptionalKeyword("on")))
+    return success();
+  if (failed(parser.parseOptionalLSquare())) {
+    Type all;
+    if (parseNumber(parser, all))
+      return failure();
+    slices.assign(buffers.size(), all);
+    return success();
+  }
+  size_t index = 0;
+  for (Type &slice : slices)
+    if ((index++ && parser.parseComma()) || parseNumber(parser, slice))
+      return failure();
+  return parser.parseRSquare();
+}
+
+void host::printDevices(OpAsmPrinter &printer, Operation *, OperandRange, TypeRange slices) {
+  if (llvm::all_of(slices, [](Type slice) { return numberOf(slice) == 0; }))
+    return;
+  printer << " on ";
+  if (llvm::all_equal(slices)) {
+    printer << numberOf(slices.front());
+    return;
+  }
+  printer << "[";
+  llvm::interleaveComma(slices, printer, [&](Type slice) { printer << numberOf(slice); });
+  printer << "]";
+}
+
+//===----------------------------------------------------------------------===//
+// Verifiers
+//===----------------------------------------------------------------------===//
+
+/// A device of the module that the op is in, for messages: "0 ('cpu')".
+static std::string describe(Operation *op, int64_t device) {
+  SmallVector<TargetAttr> targets = targetsOf(op->getParentOfType<ModuleOp>());
+  std::string text = std::to_string(device);
+  return device >= 0 && device < int64_t(targets.size()) ? text + " ('" + targets[device].getDevice().str() + "')"
+                                                         : text;
+}
+
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  Operation *kernel = symbols.lookupNearestSymbolFrom(*this, getKernelAttr());
+  if (!kernel)
+    return success(); // the stage's promises say which kernels there are
+  for (Value buffer : getBuffers())
+    if (deviceOf(buffer) != kiln::deviceOf(kernel))
+      return emitOpError() << "gives '" << getKernel() << "', which runs on device "
+                           << describe(*this, kiln::deviceOf(kernel)) << ", memory of device "
+                           << describe(*this, deviceOf(buffer)) << "; copy it there with host.copy";
+  return success();
+}
+
+LogicalResult CallOp::verify() {
+  if (!llvm::all_equal(getBuffers().getTypes()))
+    return emitOpError() << "has buffers in memory of several devices; copy them to one with host.copy";
+  return success();
+}
+
+LogicalResult ProgramOp::verifyRegions() {
+  auto module = (*this)->getParentOfType<ModuleOp>();
+  int64_t count = module ? targetsOf(module).size() : 1;
+  std::map<int64_t, Value> inputs, outputs;
+  auto isElsewhere = [](std::map<int64_t, Value> &known, int64_t port, Value slice) {
+    return known.try_emplace(port, slice).first->second.getType() != slice.getType();
+  };
+  WalkResult looked = getBody().walk([&](Operation *op) -> WalkResult {
+    for (Value result : op->getResults())
+      if (auto slice = dyn_cast<SliceType>(result.getType());
+          slice && (slice.getDevice() < 0 || slice.getDevice() >= count))
+        return op->emitOpError() << "is memory of device " << slice.getDevice() << " where the module has " << count
+                                 << "; list it in kiln.devices";
+    auto input = dyn_cast<InputOp>(op);
+    auto output = dyn_cast<OutputOp>(op);
+    if ((input && isElsewhere(inputs, input.getIndex(), input)) ||
+        (output && isElsewhere(outputs, output.getIndex(), output)))
+      return op->emitOpError() << "is in memory of another device before; copy it with host.copy";
+    return WalkResult::advance();
+  });
+  if (looked.wasInterrupted())
+    return failure();
+  for (auto [index, port] : llvm::enumerate(getInputs().getAsRange<PortAttr>())) {
+    if (!port.getAlias())
+      continue;
+    auto input = inputs.find(index), output = outputs.find(port.getAlias().getPort());
+    if (input != inputs.end() && output != outputs.end() && input->second.getType() != output->second.getType())
+      return emitOpError() << "has the input '" << port.getName()
+                           << "' on another device than the output that lies in its memory";
+  }
+  return success();
+}
+
 LogicalResult PlanOp::verify() {
   for (size_t count : {getFirst().size(), getLast().size(), size_t(getNumResults())})
     if (count != getBytes().size())
       return emitOpError("needs a size, two steps and a result for each temporary");
+  return success();
+}
+
+/// What a runtime puts into the text it takes from `sizes`, without looking whether they are there.
+LogicalResult CheckOp::verify() {
+  size_t wanted = 0;
+  for (StringRef rest = getMessage(); rest.contains('%'); rest = rest.drop_front(2)) {
+    rest = rest.drop_until([](char c) { return c == '%'; });
+    if (!rest.starts_with("%d") && !rest.starts_with("%%"))
+      return emitOpError("has a % in its message that is neither %d nor %%");
+    wanted += rest.starts_with("%d");
+  }
+  if (wanted != getSizes().size())
+    return emitOpError() << "needs " << wanted << " sizes for its message";
   return success();
 }
 

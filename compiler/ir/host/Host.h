@@ -14,6 +14,18 @@ namespace kiln::host {
 inline constexpr int64_t kMaxPortRank = 8;
 } // namespace kiln::host
 
+// What follows ops that make or take memory of another device than the first: ` on 1`, of a copy ` to 1 from 0`, where
+// several differ ` on [0, 1]`.
+namespace kiln::host {
+mlir::ParseResult parseDevice(mlir::OpAsmParser &parser, mlir::Type &slice);
+void printDevice(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::Type slice);
+mlir::ParseResult parseTwoDevices(mlir::OpAsmParser &parser, mlir::Type &to, mlir::Type &from);
+void printTwoDevices(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::Type to, mlir::Type from);
+mlir::ParseResult parseDevices(mlir::OpAsmParser &parser, llvm::ArrayRef<mlir::OpAsmParser::UnresolvedOperand> buffers,
+                               llvm::SmallVectorImpl<mlir::Type> &slices);
+void printDevices(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::OperandRange buffers, mlir::TypeRange slices);
+} // namespace kiln::host
+
 #include "ir/host/HostDialect.h.inc"
 #include "ir/host/HostEnums.h.inc"
 #define GET_ATTRDEF_CLASSES
@@ -22,3 +34,8 @@ inline constexpr int64_t kMaxPortRank = 8;
 #include "ir/host/HostTypes.h.inc"
 #define GET_OP_CLASSES
 #include "ir/host/HostOps.h.inc"
+
+namespace kiln::host {
+/// The number of the device whose memory the slice is.
+inline int64_t deviceOf(mlir::Value slice) { return llvm::cast<SliceType>(slice.getType()).getDevice(); }
+} // namespace kiln::host

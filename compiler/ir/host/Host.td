@@ -31,7 +31,15 @@ class HostOp<string mnemonic, list<Trait> traits = []> : Op<HostDialect, mnemoni
 
 def SliceType : TypeDef<HostDialect, "Slice"> {
   let mnemonic = "slice";
-  let summary = "device memory from some byte on";
+  let summary = "memory of a device from some byte on";
+  let description = [{
+    Of the module's first device, or `!host.slice<1>`, of that which `kiln.devices` lists first (ir/base/Devices.h). Where
+    ops make or take memory of another device than the first, ` on 1` behind them says so.
+  }];
+  let parameters = (ins DefaultValuedParameter<"int64_t", "0">:$device);
+  let assemblyFormat = "(`<` $device^ `>`)?";
+  let skipDefaultBuilders = 1;
+  let builders = [TypeBuilder<(ins CArg<"int64_t", "0">:$device), "return Base::get($_ctxt, device);">];
 }
 
 def AliasAttr : AttrDef<HostDialect, "Alias"> {
@@ -87,7 +95,7 @@ def PlacementAttr : AttrDef<HostDialect, "Placement"> {
   let summary = "why the scheduler put a tensor where it is: #host.placement<cost, 1200, 400, 2>";
   let description = [{
     `insideNs` and `ownNs` are what the device's rates take for the tensor inside the `readers` kernels that need it, and
-    in a kernel of its own with a write and reads: 0 where the reason is no such comparison.
+    in a kernel of its own with a write and reads: 0 where the reason is not such a comparison.
   }];
   let parameters = (ins EnumParameter<ReasonEnum>:$reason, DefaultValuedParameter<"int64_t", "0">:$insideNs,
                         DefaultValuedParameter<"int64_t", "0">:$ownNs, DefaultValuedParameter<"int64_t", "0">:$readers);
@@ -99,7 +107,7 @@ def TensorAttr : AttrDef<HostDialect, "Tensor"> {
   let summary = "a tensor of the model that a launch computes or reads";
   let description = [{
     `node` is the source node that made it and `op` what it is there: a row of Alu.def, reduce and one, gather, copy,
-    assign; of a tensor that the launch only reads: input, weight, state (a loop's), if, loop, or load. `operands` are
+    assign; of a tensor that the launch only reads (Roles.h): input, weight, state (a loop's), if, loop, call, or load. `operands` are
     positions in the launch's list. `names` are the model's names of it, of views of it and of the nodes that make such views.
     `memory` is the same number wherever a launch writes or reads this tensor; 0: it is held in registers.
   }];
@@ -116,13 +124,17 @@ def TensorAttr : AttrDef<HostDialect, "Tensor"> {
 
 def ProgramOp : HostOp<"program", [IsolatedFromAbove, Symbol, SingleBlock]> {
   let summary = "the model: its ports, weights and symbols, and what one run does";
-  let description = [{The body's arguments are the symbols' values (i64), in order; a `host.done` ends it.}];
+  let description = [{
+    The body's arguments are the symbols' values (i64), in order; a `host.done` ends it. An input or output is in memory of
+    one device, that of the ops which name it; a weight is in that of each.
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypedArrayAttrBase<PortAttr, "ports">:$inputs,
                        TypedArrayAttrBase<PortAttr, "ports">:$outputs, TypedArrayAttrBase<WeightAttr, "weights">:$weights,
                        TypedArrayAttrBase<SymbolAttr, "symbols">:$symbols);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def DoneOp : HostOp<"done", [Terminator]> {
@@ -145,21 +157,21 @@ def InputOp : HostOp<"input"> {
   let summary = "the memory of an input";
   let arguments = (ins I64Attr:$index);
   let results = (outs SliceType:$result);
-  let assemblyFormat = "$index attr-dict";
+  let assemblyFormat = "$index `` custom<Device>(type($result)) attr-dict";
 }
 
 def WeightOp : HostOp<"weight"> {
   let summary = "the memory of a weight";
   let arguments = (ins I64Attr:$index);
   let results = (outs SliceType:$result);
-  let assemblyFormat = "$index attr-dict";
+  let assemblyFormat = "$index `` custom<Device>(type($result)) attr-dict";
 }
 
 def OutputOp : HostOp<"output"> {
   let summary = "memory for an output of these dims";
   let arguments = (ins I64Attr:$index, Variadic<I64>:$dims);
   let results = (outs SliceType:$result);
-  let assemblyFormat = "$index (`dims` `(` $dims^ `)`)? attr-dict";
+  let assemblyFormat = "$index (`dims` `(` $dims^ `)`)? `` custom<Device>(type($result)) attr-dict";
 }
 
 def ArenaOp : HostOp<"arena"> {
@@ -167,14 +179,14 @@ def ArenaOp : HostOp<"arena"> {
   let description = [{`busiest`: the kernel at which most of it is in use, for the message where there is no memory.}];
   let arguments = (ins I64:$bytes, OptionalAttr<StrAttr>:$busiest);
   let results = (outs SliceType:$result);
-  let assemblyFormat = "$bytes (`busiest` $busiest^)? attr-dict";
+  let assemblyFormat = "$bytes (`busiest` $busiest^)? `` custom<Device>(type($result)) attr-dict";
 }
 
 def ZerosOp : HostOp<"zeros"> {
   let summary = "the context's second arena, this many bytes: zero but for what runs have written that had as many";
   let arguments = (ins I64:$bytes);
   let results = (outs SliceType:$result);
-  let assemblyFormat = "$bytes attr-dict";
+  let assemblyFormat = "$bytes `` custom<Device>(type($result)) attr-dict";
 }
 
 def PlanOp : HostOp<"plan"> {
@@ -187,11 +199,11 @@ def PlanOp : HostOp<"plan"> {
   let hasVerifier = 1;
 }
 
-def OffsetOp : HostOp<"offset", [Pure]> {
+def OffsetOp : HostOp<"offset", [Pure, AllTypesMatch<["slice", "result"]>]> {
   let summary = "the slice that begins this many bytes further";
   let arguments = (ins SliceType:$slice, I64:$bytes);
   let results = (outs SliceType:$result);
-  let assemblyFormat = "$slice `,` $bytes attr-dict";
+  let assemblyFormat = "$slice `,` $bytes `` custom<Device>(type($slice)) attr-dict";
 }
 
 def AllocOp : HostOp<"alloc"> {
@@ -202,7 +214,7 @@ def AllocOp : HostOp<"alloc"> {
   }];
   let arguments = (ins I64:$bytes, OptionalAttr<DenseI64ArrayAttr>:$halo);
   let results = (outs SliceType:$result);
-  let assemblyFormat = "$bytes (`halo` $halo^)? attr-dict";
+  let assemblyFormat = "$bytes (`halo` $halo^)? `` custom<Device>(type($result)) attr-dict";
 }
 
 def ScratchOp : HostOp<"scratch", [Pure]> {
@@ -212,53 +224,55 @@ def ScratchOp : HostOp<"scratch", [Pure]> {
   }];
   let arguments = (ins I64:$bytes);
   let results = (outs SliceType:$result);
-  let assemblyFormat = "$bytes attr-dict";
+  let assemblyFormat = "$bytes `` custom<Device>(type($result)) attr-dict";
 }
 
 def FreeOp : HostOp<"free"> {
   let summary = "gives back what alloc gave";
   let arguments = (ins SliceType:$slice);
-  let assemblyFormat = "$slice attr-dict";
+  let assemblyFormat = "$slice `` custom<Device>(type($slice)) attr-dict";
 }
 
 def CopyOp : HostOp<"copy"> {
-  let summary = "copies bytes between slices that do not overlap";
+  let summary = "copies bytes between slices that do not overlap, maybe from one device to another";
   let arguments = (ins SliceType:$to, SliceType:$from, I64:$bytes);
-  let assemblyFormat = "$to `,` $from `,` $bytes attr-dict";
+  let assemblyFormat = "$to `,` $from `,` $bytes `` custom<TwoDevices>(type($to), type($from)) attr-dict";
 }
 
 def ReadOp : HostOp<"read"> {
   let summary = "waits for the device and reads one element of a dtype as an integer";
   let arguments = (ins SliceType:$from, TypeAttr:$dtype);
   let results = (outs I64:$result);
-  let assemblyFormat = "$from $dtype attr-dict";
+  let assemblyFormat = "$from $dtype `` custom<Device>(type($from)) attr-dict";
 }
 
 def WriteOp : HostOp<"write"> {
   let summary = "writes one element of a dtype";
   let arguments = (ins SliceType:$to, TypeAttr:$dtype, I64:$value);
-  let assemblyFormat = "$to $dtype $value attr-dict";
+  let assemblyFormat = "$to $dtype $value `` custom<Device>(type($to)) attr-dict";
 }
 
 def CheckOp : HostOp<"check"> {
   let summary = "ends the run with KILN_INDEX_ERROR and this message unless the condition holds";
-  let arguments = (ins I1:$condition, StrAttr:$message);
-  let assemblyFormat = "$condition $message attr-dict";
+  let description = [{In the message each %d stands for the next of `sizes`, and %% for a percent sign.}];
+  let arguments = (ins I1:$condition, StrAttr:$message, Variadic<I64>:$sizes);
+  let assemblyFormat = "$condition $message (`sizes` `(` $sizes^ `)`)? attr-dict";
+  let hasVerifier = 1;
 }
 
-def LaunchOp : HostOp<"launch", [AttrSizedOperandSegments]> {
+def LaunchOp : HostOp<"launch", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "one launch of a kernel";
   let description = [{
     `grid`: groups (on a CPU, chunks) along up to three axes. `operations` and `bytes` estimate the launch; `origin` names the
     source nodes, as ['dot']. `tensors` is what the scheduler decided, for whoever asks: operands before what is made of
-    them. It is no part of what runs.
+    them. It is not part of what runs. The kernel says on which device it runs, and all buffers are memory of that.
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<SliceType>:$buffers, Variadic<I64>:$sizes,
                        Variadic<I64>:$grid, I64:$operations, I64:$bytes, StrAttr:$origin,
                        OptionalAttr<TypedArrayAttrBase<TensorAttr, "tensors">>:$tensors);
   let assemblyFormat = [{
     $kernel `(` $buffers `)` `sizes` `(` $sizes `)` `grid` `(` $grid `)` `estimates` `(` $operations `,` $bytes `)`
-    `from` $origin attr-dict
+    `from` $origin `` custom<Devices>(ref($buffers), type($buffers)) attr-dict
   }];
 }
 

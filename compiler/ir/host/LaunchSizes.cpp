@@ -6,12 +6,31 @@ using namespace kiln;
 using namespace mlir;
 using view::Expr;
 
+/// A symbol of the program itself; nullopt for what control flow makes.
+static std::optional<Expr> symbolOf(host::ProgramOp program, Value size) {
+  auto argument = dyn_cast<BlockArgument>(size);
+  if (!program || !argument || argument.getOwner() != &program.getBody().front())
+    return std::nullopt;
+  auto symbol = cast<SymbolAttr>(program.getSymbols()[argument.getArgNumber()]);
+  return Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax());
+}
+
 Value host::evaluate(OpBuilder &builder, LaunchOp launch, ArrayRef<Expr> symbols, Expr expr) {
   Location loc = launch.getLoc();
+  auto program = launch->getParentOfType<ProgramOp>();
+  // A kernel that is launched for some sizes alone has closer bounds than the program.
+  llvm::DenseMap<Expr, Expr> outside;
+  llvm::DenseMap<Expr, Value> sizes;
+  expr.forEachVariable([&](Expr symbol) {
+    Value size = launch.getSizes()[llvm::find(symbols, symbol) - symbols.begin()];
+    Expr name = symbolOf(program, size).value_or(symbol);
+    outside[symbol] = name;
+    sizes[name] = size;
+  });
+  expr = expr.substitute(outside);
   if (expr.isConst())
     return arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(expr.constant()));
   SmallVector<Value> values;
-  expr.forEachVariable(
-      [&](Expr symbol) { values.push_back(launch.getSizes()[llvm::find(symbols, symbol) - symbols.begin()]); });
+  expr.forEachVariable([&](Expr name) { values.push_back(sizes.at(name)); });
   return EvalOp::create(builder, loc, builder.getI64Type(), ExprAttr::get(builder.getContext(), expr), values);
 }

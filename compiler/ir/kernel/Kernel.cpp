@@ -191,6 +191,8 @@ LogicalResult AluOp::verify() {
 }
 
 LogicalResult ReduceOp::verify() {
+  if (getAxes().empty())
+    return emitOpError("is over no axes");
   auto func = (*this)->getParentOfType<FuncOp>();
   for (int64_t axis : getAxes())
     if (!func.getLoopAxis(axis))
@@ -221,7 +223,9 @@ SmallVector<Expr> StageOp::getBase() {
   return llvm::map_to_vector(getIndex().getSizes(), [&](Expr index) { return index.substitute(begin); });
 }
 
-Expr StageOp::getElements() {
+Expr StageOp::getElements() { return getBufferElements() * getBufferCount(); }
+
+Expr StageOp::getBufferElements() {
   Expr elements = 1;
   SmallVector<PartAttr> parts = getParts();
   for (PartAttr part : llvm::reverse(parts))
@@ -251,7 +255,63 @@ Expr StageOp::elementAt(ArrayRef<Expr> position) {
     element = element + (isOutermost ? at : view::mod(at, count)) * stride;
     stride = stride * count;
   }
+  if (getBufferCount() > 1)
+    if (AxisAttr axis = (*this)->getParentOfType<FuncOp>().getLoopAxis(getBuffers()->getAxis()))
+      element = element + view::mod(loopVariable(axis), getBufferCount()) * stride;
   return element;
+}
+
+static constexpr int64_t kMostPad = 1 << 16, kMostUnits = 1 << 10;
+
+static bool isPowerOfTwo(int64_t number, int64_t most) {
+  return number >= 1 && number <= most && llvm::isPowerOf2_64(uint64_t(number));
+}
+
+/// Two points must not lie in one place: parts of an axis of the domain are digits of one number.
+static bool areDigits(SmallVector<PartAttr> parts) {
+  llvm::erase_if(parts, [](PartAttr part) { return part.getCount().getValue().isConst(1); });
+  llvm::sort(parts, [](PartAttr a, PartAttr b) {
+    return std::pair(a.getAxis(), a.getStep()) < std::pair(b.getAxis(), b.getStep());
+  });
+  for (size_t i = 1; i < parts.size(); ++i) {
+    PartAttr inner = parts[i - 1], outer = parts[i];
+    if (inner.getAxis() == outer.getAxis() &&
+        !view::provablyLessEqual(inner.getCount().getValue() * inner.getStep(), outer.getStep()))
+      return false;
+  }
+  return true;
+}
+
+std::optional<std::string> kernel::faultOfLayout(StageOp stage) {
+  SmallVector<PartAttr> parts = stage.getParts();
+  for (PartAttr part : parts)
+    if (part.getPad() < 0 || part.getPad() > kMostPad)
+      return "a run of memory is padded by " + std::to_string(kMostPad) + " elements at the most";
+  if (!areDigits(parts))
+    return std::string("two points of the domain would lie in one place of memory");
+  std::optional<SwizzleAttr> swizzle = stage.getSwizzle();
+  if (!swizzle)
+    return std::nullopt;
+  if (!isPowerOfTwo(swizzle->getWays(), kMostUnits) || !isPowerOfTwo(swizzle->getUnit(), kMostUnits))
+    return "the units of a swizzle, and the elements of one, are a power of two, " + std::to_string(kMostUnits) +
+           " at the most";
+  int64_t group = swizzle->getWays() * swizzle->getUnit();
+  if (swizzle->getRow() < 1 || swizzle->getRow() % group != 0)
+    return "a swizzle of " + std::to_string(swizzle->getWays()) + " units of " + std::to_string(swizzle->getUnit()) +
+           " elements does not stay inside rows of " + std::to_string(swizzle->getRow());
+  if (!view::mod(stage.getBufferElements(), group).isConst(0))
+    return "a swizzle of " + std::to_string(group) + " elements does not stay inside the memory's " +
+           stage.getBufferElements().render();
+  return std::nullopt;
+}
+
+LogicalResult OptAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, OptKind kind, int64_t axis,
+                              int64_t /*amount*/, bool /*isValue*/, ArrayAttr runs) {
+  auto isRun = [](Attribute run) { return isa<RunAttr>(run); };
+  bool areRuns = runs && !runs.empty() && llvm::all_of(runs, isRun) && cast<RunAttr>(runs[0]).getAxis() == axis;
+  if (kind == OptKind::LAYOUT ? !areRuns : bool(runs))
+    return emitError() << "LAYOUT alone has runs, the first of them along its axis";
+  return success();
 }
 
 LogicalResult StageOp::verify() {
@@ -263,5 +323,9 @@ LogicalResult StageOp::verify() {
       return emitOpError("lays memory out over what is not an axis of the domain");
   if (getBuffer() && getBuffer().getType().getElement() != getInput().getType())
     return emitOpError("is held in memory of another dtype");
+  if (getBuffers() && (getBufferCount() < 1 || getBufferCount() > kMostBuffers))
+    return emitOpError() << "has " << getBufferCount() << " buffers, not 1 to " << kMostBuffers;
+  if (std::optional<std::string> fault = faultOfLayout(*this))
+    return emitOpError() << *fault;
   return success();
 }

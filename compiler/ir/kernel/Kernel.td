@@ -68,14 +68,49 @@ def PartAttr : AttrDef<KernelDialect, "Part"> {
   let assemblyFormat = "`<` $axis `,` $step `,` $count (`pad` $pad^)? `>`";
 }
 
+def SwizzleAttr : AttrDef<KernelDialect, "Swizzle"> {
+  let mnemonic = "swizzle";
+  let summary = "where elements lie inside a row of memory: #kernel.swizzle<8 of 4 in 64>";
+  let description = [{
+    Memory is rows of `row` elements, and a row groups of `ways` units of `unit` elements each. Of row r the unit u of a
+    group lies where unit u xor (r mod ways) would: what stands in one column of several rows is spread over the row.
+    The elements of a unit stay side by side. `ways` and `unit` are powers of two, and their product divides `row`.
+  }];
+  let parameters = (ins "int64_t":$ways, "int64_t":$unit, "int64_t":$row);
+  let assemblyFormat = "`<` $ways `of` $unit `in` $row `>`";
+}
+
+def BuffersAttr : AttrDef<KernelDialect, "Buffers"> {
+  let mnemonic = "buffers";
+  let summary = "memory for several steps of a loop: #kernel.buffers<2 along 5>";
+  let description = [{
+    Step i of the loop over `axis`, the innermost around the stage, reads buffer i mod count, which was filled count - 1
+    steps before: while a step is computed the next ones are in flight.
+  }];
+  let parameters = (ins "int64_t":$count, "int64_t":$axis);
+  let assemblyFormat = "`<` $count `along` $axis `>`";
+}
+
 def OptEnum : I32EnumAttr<"OptKind", "an optimisation", [
   I32EnumAttrCase<"UPCAST", 0>, I32EnumAttrCase<"UNROLL", 1>, I32EnumAttrCase<"LOCAL", 2>, I32EnumAttrCase<"GROUP", 3>,
   I32EnumAttrCase<"THREAD", 4>, I32EnumAttrCase<"TILE", 5>, I32EnumAttrCase<"VECTOR", 6>, I32EnumAttrCase<"STAGE", 7>,
   I32EnumAttrCase<"SWAP", 8>, I32EnumAttrCase<"GLOBAL", 9>, I32EnumAttrCase<"PREFETCH", 10>,
-  I32EnumAttrCase<"TC", 11>, I32EnumAttrCase<"DOT", 12>
+  I32EnumAttrCase<"TC", 11>, I32EnumAttrCase<"DOT", 12>, I32EnumAttrCase<"LAYOUT", 13>, I32EnumAttrCase<"BUFFERS", 14>
 ]> {
   let cppNamespace = "::kiln::kernel";
   let genSpecializedAttr = 0;
+}
+
+def RunAttr : AttrDef<KernelDialect, "Run"> {
+  let mnemonic = "run";
+  let summary = "a dimension of memory as LAYOUT asks for it: #kernel.run<4 pad 4 xor 8 of 4>";
+  let description = [{
+    Memory goes along loop axis `axis` of a stage. After each run of its points, with all that lies inside of them, `pad`
+    elements are left free; with `ways`, runs are the rows of a swizzle of so many units of `unit` elements.
+  }];
+  let parameters = (ins "int64_t":$axis, DefaultValuedParameter<"int64_t", "0">:$pad,
+                        DefaultValuedParameter<"int64_t", "0">:$ways, DefaultValuedParameter<"int64_t", "0">:$unit);
+  let assemblyFormat = "`<` $axis (`pad` $pad^)? (`xor` $ways^ `of` $unit)? `>`";
 }
 
 def OptAttr : AttrDef<KernelDialect, "Opt"> {
@@ -97,10 +132,16 @@ def OptAttr : AttrDef<KernelDialect, "Opt"> {
     TC a n       makes the sum of products that a stage holds by matrix instructions, each of n points of `a` as rows
     DOT a n      splits off n points of a reduced axis, terms that one dot instruction adds up
     PREFETCH a b asks, a part at each step of the loops inside a, for what a's next step reads of buffer b
+    LAYOUT a b … lays a stage's memory out along its axes in this order, the outermost first: `runs`, of which a is the
+                 first; the amount says nothing
+    BUFFERS a n  gives the stage that a is an axis of n buffers, so that it is filled n - 1 steps ahead
   }];
   let parameters = (ins EnumParameter<OptEnum>:$kind, "int64_t":$axis, "int64_t":$amount,
-                        DefaultValuedParameter<"bool", "false">:$isValue);
-  let assemblyFormat = "`<` $kind `,` $axis `,` $amount (`value` $isValue^)? `>`";
+                        DefaultValuedParameter<"bool", "false">:$isValue, OptionalParameter<"::mlir::ArrayAttr">:$runs);
+  let assemblyFormat = "`<` $kind `,` $axis `,` $amount (`value` $isValue^)? (`runs` $runs^)? `>`";
+  let builders = [AttrBuilder<(ins "OptKind":$kind, "int64_t":$axis, "int64_t":$amount, CArg<"bool", "false">:$isValue),
+    [{ return $_get($_ctxt, kind, axis, amount, isValue, ::mlir::ArrayAttr()); }]>];
+  let genVerifyDecl = 1;
 }
 
 def BufferType : TypeDef<KernelDialect, "Buffer"> {
@@ -223,17 +264,21 @@ def StageOp : KernelOp<"stage", [AllTypesMatch<["input", "result"]>]> {
     `axes` and `index` are the stage's own walk, as the kernel's are its: domain axis i is at `index[i]`, over the stage's
     own axes and those of its readers that stand around it. At 0 of its own axes lies the beginning of what is held, the
     base; `layout` lists the dimensions of the memory from the outside in, each over one axis of the domain. A reader
-    at another point finds its element by its distance from the base.
+    at another point finds its element by its distance from the base. Dimensions may be padded, and units of the
+    rows be exchanged by `swizzle`. With `buffers` the memory is there several times, and is filled for the next steps
+    of a loop while this one is computed.
 
     Where `buffer` is given it is that scratch buffer, private to a chunk; else it is local memory, which the items of the
     group fill together, or, where no axis is an item's, registers. `ahead` is for the load that takes the stage's place
     where it is a launch of its own.
   }];
   let arguments = (ins AnyType:$input, Optional<BufferType>:$buffer, TypedArrayAttrBase<AxisAttr, "axes">:$axes,
-                       DimsAttr:$index, TypedArrayAttrBase<PartAttr, "parts">:$layout, OptionalAttr<I64Attr>:$ahead);
+                       DimsAttr:$index, TypedArrayAttrBase<PartAttr, "parts">:$layout,
+                       OptionalAttr<SwizzleAttr>:$swizzle, OptionalAttr<BuffersAttr>:$buffers,
+                       OptionalAttr<I64Attr>:$ahead);
   let results = (outs AnyType:$result);
   let assemblyFormat = [{
-    $input `walk` $axes `index` $index `layout` $layout (`in` $buffer^ `:` type($buffer))? (`ahead` $ahead^)? attr-dict
+    $input `walk` $axes `index` $index `layout` $layout (`swizzle` $swizzle^)? (`buffers` $buffers^)? (`in` $buffer^ `:` type($buffer))? (`ahead` $ahead^)? attr-dict
     `:` type($input)
   }];
   let hasVerifier = 1;
@@ -243,9 +288,12 @@ def StageOp : KernelOp<"stage", [AllTypesMatch<["input", "result"]>]> {
     ::llvm::SmallVector<PartAttr> getParts();
     /// Where what is held begins, for each axis of the domain, over the axes around the stage.
     ::llvm::SmallVector<::kiln::view::Expr> getBase();
-    /// How many elements the memory has.
+    /// How many elements the memory has, of all buffers.
     ::kiln::view::Expr getElements();
-    /// Where the element of a point of the domain is in memory.
+    /// How many elements one buffer has.
+    ::kiln::view::Expr getBufferElements();
+    int64_t getBufferCount() { return getBuffers() ? getBuffers()->getCount() : 1; }
+    /// Where the element of a point of the domain is in memory, but for the swizzle.
     ::kiln::view::Expr elementAt(::llvm::ArrayRef<::kiln::view::Expr> position);
     /// How far from the base the memory reaches along an axis of the domain: 1 where it does not move along it.
     ::kiln::view::Expr reachAlong(int64_t axis);

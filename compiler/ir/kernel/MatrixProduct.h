@@ -59,7 +59,7 @@ std::optional<MatrixView> columnsView(const Walk &walk, const MatrixProduct &pro
 std::optional<MatrixView> sumsView(const Walk &walk, const MatrixProduct &product);
 
 /// What keeps a kernel's matrix and dot instructions from being made, as a clause; nullopt: nothing. Opts that come
-/// later may put an operand in place, so this is looked at behind the last.
+/// later may put an operand in place, so this is looked at after the last.
 std::optional<std::string> faultOfProducts(FuncOp func, TargetAttr target);
 
 } // namespace kiln::kernel

@@ -244,6 +244,27 @@ void kernel::splitReducedAxes(FuncOp func) {
   splitWhile(func, [&](int64_t axis) { return reducedAxes(func).contains(axis); });
 }
 
+void kernel::dropUnusedAxis(FuncOp func, int64_t axis) {
+  bool used = false;
+  func.walk([&](Operation *op) {
+    if (auto tracker = op->getAttrOfType<TrackerAttr>("tracker"))
+      used |= !tracker.getValue().shape()[axis].isConst(1);
+    if (auto reduce = dyn_cast<ReduceOp>(op))
+      used |= llvm::is_contained(reduce.getAxes(), axis);
+  });
+  if (used)
+    return;
+  MLIRContext *context = func.getContext();
+  view::Shape domain(func.getDomain().getSizes()), index(func.getIndex().getSizes());
+  SmallVector<Attribute> axes(func.getAxes().begin(), func.getAxes().end());
+  domain[axis] = 1;
+  index[axis] = 0;
+  axes[axis] = AxisAttr::get(context, axis, ExprAttr::get(context, Expr(1)), AxisKind::Loop);
+  func.setDomainAttr(DimsAttr::get(context, domain));
+  func.setIndexAttr(DimsAttr::get(context, index));
+  func.setAxesAttr(ArrayAttr::get(context, axes));
+}
+
 std::string kernel::nameOf(FuncOp func) {
   Normalization plan = planNormalization(func);
   std::string name = plan.reduced ? "r" : "E";

@@ -24,8 +24,12 @@ Normalization planNormalization(FuncOp func, llvm::ArrayRef<int64_t> order = {})
 /// Rewrites views, axes and reduces.
 void applyNormalization(FuncOp func, const Normalization &plan);
 
-/// Gives a kernel a domain of these sizes, walked by a loop an axis.
+/// Gives a kernel a domain of these sizes, walked by one loop per axis.
 void setDomain(FuncOp func, llvm::ArrayRef<view::Expr> sizes);
+
+/// Gives an axis one point if no view moves along it and no reduce goes over it any more. For a kernel to which no opt
+/// has been applied.
+void dropUnusedAxis(FuncOp func, int64_t axis);
 
 /// Splits axes in two where a view then walks each part by a stride, so that nothing divides to find an element. For a
 /// kernel to which no opt has been applied.

@@ -10,9 +10,9 @@ using namespace mlir;
 using view::Expr;
 
 /// Values that one item holds side by side: more would not end in registers, and take long to write down.
-static constexpr int64_t kMaxUnrolled = 1024, kMaxLanes = 256, kMaxElements = 1 << 14;
+static constexpr int64_t kMostUnrolled = 1024, kMostLanes = 256, kMostElements = 1 << 14;
 /// An axis's number is an index of tables.
-static constexpr int64_t kMaxAxes = 1 << 10;
+static constexpr int64_t kMostAxes = 1 << 10;
 
 size_t Walk::positionOf(int64_t id) const {
   return llvm::find_if(axes, [&](AxisAttr axis) { return axis.getId() == id; }) - axes.begin();
@@ -128,6 +128,36 @@ SmallVector<int64_t> kernel::heldLoops(const Walk &walk, ReduceOp reduce) {
   return held;
 }
 
+int64_t kernel::loopAhead(StageOp stage) {
+  llvm::DenseSet<int64_t> around;
+  for (Expr base : stage.getBase())
+    around.insert_range(axesOf(base));
+  std::optional<Walk> readers;
+  for (Walk &walk : walksOf(stage->getParentOfType<FuncOp>()))
+    if (walk.operations().contains(stage)) {
+      if (readers)
+        return -1;
+      readers = std::move(walk);
+    }
+  if (!readers)
+    return -1;
+  // Loops that a reduce goes through are opened inside the others, but where they hold its totals.
+  auto isReduced = [&](int64_t id) {
+    return llvm::any_of(readers->operations(), [&](Operation *op) {
+      auto reduce = dyn_cast<ReduceOp>(op);
+      return reduce && llvm::is_contained(reduce.getAxes(), id);
+    });
+  };
+  int64_t innermost = -1;
+  for (AxisAttr axis : readers->axes)
+    if (axis.getKind() == AxisKind::Loop && around.contains(axis.getId())) {
+      if (innermost >= 0 && isReduced(innermost) && !isReduced(axis.getId()))
+        return -1;
+      innermost = axis.getId();
+    }
+  return innermost;
+}
+
 //===----------------------------------------------------------------------===//
 // What a kernel's walks have to be like
 //===----------------------------------------------------------------------===//
@@ -151,17 +181,17 @@ static std::optional<std::string> faultOfUnrolling(const Walk &walk) {
     bool isLane = axis.getKind() == AxisKind::Lane;
     laneAxes += isLane;
     int64_t &points = isLane ? lanes : unrolled;
-    points = std::min(points, kMaxUnrolled) * std::min<int64_t>(size.constant(), kMaxUnrolled + 1);
+    points = std::min(points, kMostUnrolled) * std::min<int64_t>(size.constant(), kMostUnrolled + 1);
   }
   if (laneAxes > 1)
     return std::string("an axis is lanes already");
-  if (unrolled > kMaxUnrolled)
-    return "more than " + std::to_string(kMaxUnrolled) + " points would be unrolled";
-  if (lanes > kMaxLanes)
-    return "a vector would have more than " + std::to_string(kMaxLanes) + " lanes";
-  if (unrolled * lanes > kMaxElements)
+  if (unrolled > kMostUnrolled)
+    return "more than " + std::to_string(kMostUnrolled) + " points would be unrolled";
+  if (lanes > kMostLanes)
+    return "a vector would have more than " + std::to_string(kMostLanes) + " lanes";
+  if (unrolled * lanes > kMostElements)
     return "vectors of " + std::to_string(lanes) + " lanes for " + std::to_string(unrolled) +
-           " unrolled points would have more than " + std::to_string(kMaxElements) + " elements";
+           " unrolled points would have more than " + std::to_string(kMostElements) + " elements";
   return std::nullopt;
 }
 
@@ -268,6 +298,36 @@ static std::optional<std::string> faultOfFragments(const Walk &walk) {
   return std::nullopt;
 }
 
+/// Several buffers are filled ahead of one loop, in places that the loop's steps alone choose.
+static std::optional<std::string> faultOfBuffers(FuncOp func, StageOp stage) {
+  if (stage.getBufferCount() == 1)
+    return std::nullopt;
+  int64_t along = stage.getBuffers()->getAxis();
+  if (along != loopAhead(stage))
+    return "axis " + std::to_string(along) +
+           ", ahead of which a stage has several buffers, is not the innermost loop around it of its one walk of "
+           "readers";
+  // What it is filled from must be there for the steps to come.
+  for (Operation *op : walkOf(stage).operations())
+    if (auto source = dyn_cast<StageOp>(op))
+      for (Expr base : source.getBase())
+        if (axesOf(base).contains(along))
+          return "a stage of several buffers would be filled from one that holds axis " + std::to_string(along) +
+                 "'s present step alone";
+  return std::nullopt;
+}
+
+/// Matrices and terms are read whole, by their pitch.
+static std::optional<std::string> faultOfSwizzle(const Walk &walk, const llvm::SetVector<Operation *> &operations) {
+  auto isSwizzled = [](Operation *op) {
+    auto stage = dyn_cast<StageOp>(op);
+    return stage && stage.getSwizzle();
+  };
+  if (hasFragments(walk) && (llvm::any_of(operations, isSwizzled) || (walk.stage && isSwizzled(walk.stage))))
+    return std::string("what matrix and dot instructions read or make would lie in the units of a swizzle");
+  return std::nullopt;
+}
+
 static std::optional<std::string> faultOfReduce(const Walk &walk, ReduceOp reduce) {
   for (int64_t axis : reduce.getAxes())
     if (!walk.contains(axis))
@@ -302,7 +362,7 @@ std::optional<std::string> kernel::faultOf(FuncOp func) {
     if (auto fault = faultOfFragments(walk))
       return fault;
     for (AxisAttr axis : walk.axes) {
-      if (axis.getId() < 0 || axis.getId() >= kMaxAxes)
+      if (axis.getId() < 0 || axis.getId() >= kMostAxes)
         return "an axis has the number " + std::to_string(axis.getId());
       if (!ids.insert(axis.getId()).second)
         return "there are two axes " + std::to_string(axis.getId());
@@ -313,6 +373,11 @@ std::optional<std::string> kernel::faultOf(FuncOp func) {
     llvm::SetVector<Operation *> operations = walk.operations();
     if (auto fault = faultOfParts(walk, operations))
       return fault;
+    if (auto fault = faultOfSwizzle(walk, operations))
+      return fault;
+    if (walk.stage)
+      if (auto fault = faultOfBuffers(func, walk.stage))
+        return fault;
     for (Operation *op : operations) {
       std::optional<std::string> fault;
       if (auto stage = dyn_cast<StageOp>(op))

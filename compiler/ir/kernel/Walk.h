@@ -53,6 +53,15 @@ llvm::DenseSet<int64_t> totalsAxes(const Walk &walk, ReduceOp reduce);
 /// earlier iterations has to be held.
 llvm::SmallVector<int64_t> heldLoops(const Walk &walk, ReduceOp reduce);
 
+inline constexpr int64_t kMostBuffers = 8;
+
+/// The loop whose steps a stage of several buffers would be filled for ahead: the innermost of those that stand around
+/// what it holds, among its readers' own. -1: there is none, or its readers are not one walk.
+int64_t loopAhead(StageOp stage);
+
+/// What is wrong with how a stage lies in memory, as a clause; nullopt: nothing.
+std::optional<std::string> faultOfLayout(StageOp stage);
+
 /// What is wrong with a kernel's walks, as a clause; nullopt: nothing.
 std::optional<std::string> faultOf(FuncOp func);
 

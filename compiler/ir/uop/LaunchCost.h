@@ -1,4 +1,4 @@
-//===- LaunchCost.h - What a kernel says of one launch beside its code ------------===//
+//===- LaunchCost.h - What a kernel says of one launch besides its code ------------===//
 #pragma once
 
 #include "ir/uop/UOp.h"

@@ -84,7 +84,7 @@ LogicalResult FuncOp::verify() {
   if (types.size() != buffers + getSizes().getSizes().size())
     return emitOpError("needs an argument for each entry of `sizes`");
   if (getGrid().getSizes().size() > 3 || getLocal().size() != getGrid().getSizes().size())
-    return emitOpError("grid and local have one entry an axis, three at most");
+    return emitOpError("grid and local have one entry per axis, three at most");
   return success();
 }
 
@@ -168,7 +168,7 @@ static LogicalResult expectGate(Operation *op, Value gate, Type value) {
     return success();
   if (laneOf(gate.getType()).isInteger(1) && lanesOf(gate.getType()) == lanesOf(value))
     return success();
-  return op->emitOpError("the gate is a bool, or one a lane");
+  return op->emitOpError("the gate is a bool, or one per lane");
 }
 
 LogicalResult LoadOp::verify() {
@@ -242,7 +242,7 @@ LogicalResult ShuffleOp::verify() {
 
 LogicalResult VectorizeOp::verify() {
   if (getLanes().size() != 1 && getLanes().size() != lanesOf(getResult().getType()))
-    return emitOpError("needs one operand, or one a lane");
+    return emitOpError("needs one operand, or one per lane");
   for (Type type : getLanes().getTypes())
     if (type != laneOf(getResult().getType()))
       return emitOpError("an operand has another dtype");

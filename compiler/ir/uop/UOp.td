@@ -132,7 +132,7 @@ def IfOp : UOp<"if", [RecursiveMemoryEffects, SingleBlock]> {
 def LoadOp : UOp<"load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
   let summary = "one element, or as many neighbours as the result has lanes";
   let description = [{
-    With a gate (a bool, or one a lane) nothing is read where it is false, and the result is `otherwise` there.
+    With a gate (a bool, or one per lane) nothing is read where it is false, and the result is `otherwise` there.
   }];
   let arguments = (ins PtrType:$pointer, IndexInteger:$index, Optional<AnyType>:$gate, Optional<AnyType>:$otherwise);
   let results = (outs AnyType:$result);
@@ -169,7 +169,7 @@ def FmaOp : PureUOp<"fma", [AllTypesMatch<["a", "b", "c", "result"]>]> {
 }
 
 def VectorizeOp : PureUOp<"vectorize"> {
-  let summary = "a vector of the operands, one a lane; one operand alone fills every lane";
+  let summary = "a vector of the operands, one per lane; one operand alone fills every lane";
   let arguments = (ins Variadic<AnyType>:$lanes);
   let results = (outs AnyVectorOfNonZeroRank:$result);
   let assemblyFormat = "$lanes attr-dict `:` type($lanes) `->` type($result)";

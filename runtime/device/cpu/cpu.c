@@ -53,8 +53,8 @@ static const kiln_model *cpu_choose(const kiln_model *model) {
   return model;
 }
 
-static kiln_status cpu_open(const kiln_model *model, const kiln_options *options, void **opaque, char *error,
-                            size_t error_bytes) {
+static kiln_status cpu_open(const kiln_model *model, int32_t place, const kiln_options *options, void **opaque,
+                            char *error, size_t error_bytes) {
   char missing[256];
   if (model->features && kiln_cpu_lacks(model->features, missing, sizeof missing)) {
     snprintf(error, error_bytes, "this CPU lacks %s; compile for it with --mcpu", missing);
@@ -63,8 +63,11 @@ static kiln_status cpu_open(const kiln_model *model, const kiln_options *options
   int32_t most = 1;
   bool has_scratch = false;
   for (int32_t i = 0; i < model->kernel_count; i++) {
-    most = model->kernels[i].buffers > most ? model->kernels[i].buffers : most;
-    has_scratch |= model->kernels[i].scratch > 0;
+    const kiln_kernel *kernel = &model->kernels[i];
+    if (kernel->device != place)
+      continue;
+    most = kernel->buffers > most ? kernel->buffers : most;
+    has_scratch |= kernel->scratch > 0;
   }
   cpu_state *state = kiln_allocate_zeros(&options->memory, 1, sizeof *state);
   if (state) {

@@ -11,7 +11,7 @@
 
 #define PATH_BYTES 512
 
-/* Reads two numbers from a file of a group, or one that is followed by `second`; "max" is no number. */
+/* Reads two numbers from a file of a group, or one that is followed by `second`; "max" is not a number. */
 static bool read_numbers(const char *mount, const char *folder, const char *group, const char *file, int count,
                          long long *numbers) {
   char path[PATH_BYTES];

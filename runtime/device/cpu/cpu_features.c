@@ -172,7 +172,7 @@ static void read_words(uint32_t *words) {
     uint64_t value;
   } probe = {IMA_EXT_0, 0};
   words[LETTERS] = (uint32_t)getauxval(AT_HWCAP);
-  /* A system older than the call does not tell what there is, and what it does not tell is no cause to refuse. */
+  /* A system older than the call does not tell what there is, and what it does not tell is not a cause to refuse. */
   uint64_t found = syscall(HWPROBE, &probe, (size_t)1, (size_t)0, NULL, 0U) == 0 ? probe.value : UINT64_MAX;
   words[LOW] = (uint32_t)found;
   words[HIGH] = (uint32_t)(found >> 32);

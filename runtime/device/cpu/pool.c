@@ -67,7 +67,7 @@ struct kiln_pool {
   pthread_mutex_t mutex;
   pthread_cond_t work, done;
   int32_t hands;           /* room for threads, the caller's included */
-  int32_t wanted, started; /* threads beside the caller's */
+  int32_t wanted, started; /* threads besides the caller's */
   pid_t owner;             /* the process that the threads are in */
   const kiln_options *watcher;
   const char *name;         /* of the launch, for the watcher */

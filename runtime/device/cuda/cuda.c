@@ -96,6 +96,8 @@ static kiln_status open_state(cuda_state *state, const kiln_options *options) {
   int32_t buffers = 0, sizes = 0;
   for (int32_t i = 0; i < state->model->kernel_count; i++) {
     const kiln_kernel *kernel = &state->model->kernels[i];
+    if (kernel->device != state->place)
+      continue;
     buffers = kernel->buffers > buffers ? kernel->buffers : buffers;
     sizes = kernel->sizes > sizes ? kernel->sizes : sizes;
   }
@@ -123,14 +125,15 @@ static kiln_status open_state(cuda_state *state, const kiln_options *options) {
   return status;
 }
 
-static kiln_status cuda_open(const kiln_model *model, const kiln_options *options, void **opaque, char *error,
-                             size_t error_bytes) {
+static kiln_status cuda_open(const kiln_model *model, int32_t place, const kiln_options *options, void **opaque,
+                             char *error, size_t error_bytes) {
   cuda_state *state = calloc(1, sizeof *state);
   if (!state) {
     snprintf(error, error_bytes, "no memory for the device");
     return KILN_OUT_OF_MEMORY;
   }
   state->model = model;
+  state->place = place;
   kiln_status status = open_state(state, options);
   if (status) {
     snprintf(error, error_bytes, "%s", state->error);

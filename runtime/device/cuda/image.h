@@ -1,6 +1,6 @@
 /*===- image.h - The binaries of one model's kernels ---------------------===
  *
- * kiln_model.code of a program for the device "cuda": a cuda_images, its entries, then their bytes. All numbers as the
+ * kiln_place.code of a program for the device "cuda": a cuda_images, its entries, then their bytes. All numbers as the
  * program's CPU has them.
  *
  *===---------------------------------------------------------------------===*/

@@ -21,7 +21,8 @@ static cuda_image choose(const cuda_state *state, const cuda_images *head, char 
   size_t used = 0;
   for (uint32_t i = 0; i < head->count; i++) {
     cuda_image image;
-    memcpy(&image, (const char *)state->model->code + sizeof *head + i * sizeof image, sizeof image);
+    memcpy(&image, (const char *)state->model->devices[state->place].code + sizeof *head + i * sizeof image,
+           sizeof image);
     if (fitness(&image, (uint32_t)state->arch) > (best.bytes ? fitness(&best, (uint32_t)state->arch) : 0))
       best = image;
     if (used < known_bytes)
@@ -37,7 +38,7 @@ static kiln_status load_image(cuda_state *state, const cuda_image *image) {
   void *copy = malloc(image->bytes ? image->bytes : 1);
   if (!copy)
     return kiln_cuda_check(state, CUDA_OUT_OF_MEMORY, "kernels");
-  memcpy(copy, (const char *)state->model->code + image->offset, image->bytes);
+  memcpy(copy, (const char *)state->model->devices[state->place].code + image->offset, image->bytes);
   cuda_result code = state->api.module_load(&state->module, copy);
   free(copy);
   if (code == CUDA_UNSUPPORTED_PTX) {
@@ -52,16 +53,20 @@ static kiln_status load_image(cuda_state *state, const cuda_image *image) {
 
 kiln_status kiln_cuda_load_kernels(cuda_state *state) {
   const kiln_model *model = state->model;
+  const kiln_place *here = &model->devices[state->place];
   cuda_images head = {0};
   int driver = 0;
   char known[128] = "";
   state->kernels = calloc((size_t)model->kernel_count + 1, sizeof(cuda_function));
   if (!state->kernels)
     return kiln_cuda_check(state, CUDA_OUT_OF_MEMORY, "kernels");
-  if (model->kernel_count == 0)
+  int32_t count = 0;
+  for (int32_t i = 0; i < model->kernel_count; i++)
+    count += model->kernels[i].device == state->place;
+  if (count == 0)
     return KILN_OK;
-  if (model->code && model->code_bytes >= (int64_t)sizeof head)
-    memcpy(&head, model->code, sizeof head);
+  if (here->code && here->code_bytes >= (int64_t)sizeof head)
+    memcpy(&head, here->code, sizeof head);
   if (head.magic != KILN_CUDA_MAGIC) {
     snprintf(state->error, sizeof state->error, "the model's kernels are not of this runtime; compile it again");
     return KILN_UNAVAILABLE;
@@ -82,8 +87,9 @@ kiln_status kiln_cuda_load_kernels(cuda_state *state) {
   }
   kiln_status status = load_image(state, &image);
   for (int32_t i = 0; i < model->kernel_count && !status; i++)
-    status =
-        kiln_cuda_check(state, state->api.module_function(&state->kernels[i], state->module, model->kernels[i].name),
-                        model->kernels[i].name);
+    if (model->kernels[i].device == state->place)
+      status =
+          kiln_cuda_check(state, state->api.module_function(&state->kernels[i], state->module, model->kernels[i].name),
+                          model->kernels[i].name);
   return status;
 }

@@ -10,6 +10,7 @@
 typedef struct cuda_state {
   cuda_api api;
   const kiln_model *model;
+  int32_t place; /* which of the model's devices this is */
   cuda_device device;
   int arch;             /* compute capability: major * 10 + minor */
   char name[128];       /* "NVIDIA H100 (sm_90)" */
@@ -35,7 +36,7 @@ kiln_status kiln_cuda_check(cuda_state *state, cuda_result code, const char *cal
 /* Picks the device: the first that has `wanted` (NULL: any) in its name. */
 kiln_status kiln_cuda_choose_device(cuda_state *state, const char *wanted);
 
-/* Loads from model->code what fits the device, and finds its kernels. The context is current. */
+/* Loads of the code for this place what fits the GPU, and finds its kernels. The context is current. */
 kiln_status kiln_cuda_load_kernels(cuda_state *state);
 
 #endif

@@ -28,13 +28,13 @@ static const char *build_options(const opencl_state *state) {
 kiln_status kiln_opencl_build(opencl_state *state) {
   const kiln_model *model = state->model;
   const opencl_api *api = &state->api;
-  const char *source = model->code;
-  size_t length = (size_t)model->code_bytes;
+  const char *source = model->devices[state->place].code;
+  size_t length = (size_t)model->devices[state->place].code_bytes;
   cl_int code;
   state->kernels = calloc((size_t)model->kernel_count + 1, sizeof *state->kernels);
   if (!state->kernels)
     return kiln_opencl_check(state, CL_OUT_OF_HOST_MEMORY, "kernels");
-  if (model->kernel_count == 0)
+  if (length == 0) /* there are no kernels */
     return KILN_OK;
   state->program = api->clCreateProgramWithSource(state->context, 1, &source, &length, &code);
   if (!state->program)
@@ -45,6 +45,8 @@ kiln_status kiln_opencl_build(opencl_state *state) {
     return KILN_DEVICE_ERROR;
   }
   for (int32_t i = 0; i < model->kernel_count; i++) {
+    if (model->kernels[i].device != state->place)
+      continue;
     state->kernels[i] = api->clCreateKernel(state->program, model->kernels[i].name, &code);
     if (!state->kernels[i])
       return kiln_opencl_check(state, code, model->kernels[i].name);

@@ -79,14 +79,15 @@ static kiln_status open_state(opencl_state *state, const kiln_options *options, 
   return kiln_opencl_build(state);
 }
 
-static kiln_status open_with(const kiln_model *model, const kiln_options *options, bool shared, void **opaque,
-                             char *error, size_t error_bytes) {
+static kiln_status open_with(const kiln_model *model, int32_t place, const kiln_options *options, bool shared,
+                             void **opaque, char *error, size_t error_bytes) {
   opencl_state *state = calloc(1, sizeof *state);
   if (!state) {
     snprintf(error, error_bytes, "no memory for the device");
     return KILN_OUT_OF_MEMORY;
   }
   state->model = model;
+  state->place = place;
   kiln_status status = open_state(state, options, shared);
   if (status) {
     snprintf(error, error_bytes, "%s", state->error);
@@ -97,14 +98,14 @@ static kiln_status open_with(const kiln_model *model, const kiln_options *option
   return KILN_OK;
 }
 
-static kiln_status open_shared(const kiln_model *model, const kiln_options *options, void **opaque, char *error,
-                               size_t error_bytes) {
-  return open_with(model, options, true, opaque, error, error_bytes);
+static kiln_status open_shared(const kiln_model *model, int32_t place, const kiln_options *options, void **opaque,
+                               char *error, size_t error_bytes) {
+  return open_with(model, place, options, true, opaque, error, error_bytes);
 }
 
-static kiln_status open_buffers(const kiln_model *model, const kiln_options *options, void **opaque, char *error,
-                                size_t error_bytes) {
-  return open_with(model, options, false, opaque, error, error_bytes);
+static kiln_status open_buffers(const kiln_model *model, int32_t place, const kiln_options *options, void **opaque,
+                                char *error, size_t error_bytes) {
+  return open_with(model, place, options, false, opaque, error, error_bytes);
 }
 
 static void *opencl_alloc(void *opaque, int64_t bytes) {

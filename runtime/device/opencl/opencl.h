@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* Loads libOpenCL.so.1 when it is opened and builds model->code, whose kernels take their buffers as pointers to global
+/* Loads libOpenCL.so.1 when it is opened and builds its code, whose kernels take their buffers as pointers to global
  * memory, then their sizes as `long`. A launch's grid counts work groups; kernel->local is a group's size. */
 extern const kiln_device kiln_device_opencl;
 

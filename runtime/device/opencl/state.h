@@ -28,6 +28,7 @@ extern const opencl_memory kiln_opencl_buffer_memory;
 struct opencl_state {
   opencl_api api;
   const kiln_model *model;
+  int32_t place; /* which of the model's devices this is */
   cl_device_id device;
   cl_context context;
   cl_command_queue queue;
@@ -47,7 +48,7 @@ kiln_status kiln_opencl_check(opencl_state *state, cl_int code, const char *call
 /* Picks the device: the first that has `wanted` (NULL: any) in its "PLATFORM: DEVICE". */
 kiln_status kiln_opencl_choose_device(opencl_state *state, const char *wanted);
 
-/* Builds model->code and makes its kernels. */
+/* Builds the code of the model's kernels here and makes them. */
 kiln_status kiln_opencl_build(opencl_state *state);
 
 #endif

@@ -1,12 +1,18 @@
 /*===- dlpack.h - Tensors of other frameworks, and kiln's for them -------===
  *
  * DLPack's DLTensor is how NumPy, PyTorch, JAX and others say where a tensor lies and what it is like. Nothing is
- * copied: kiln reads and writes their memory, and they kiln's. To be included after <dlpack/dlpack.h> and after
- * kiln/types.h or a model's header, whose NAME_run_tensors takes what comes out here.
+ * copied: kiln reads and writes their memory, and they kiln's. What comes out here is for a model's NAME_run_tensors.
+ * DLPack's own header is taken from <dlpack/dlpack.h>; a framework's copy of it, such as <ATen/dlpack.h>, is included
+ * before this.
  *
  *===---------------------------------------------------------------------===*/
 #ifndef KILN_DLPACK_H
 #define KILN_DLPACK_H
+
+#ifndef DLPACK_DLPACK_H_ /* DLPack's */
+#include <dlpack/dlpack.h>
+#endif
+#include "types.h"
 
 #include <string.h>
 

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define KILN_ABI_VERSION 8
+#define KILN_ABI_VERSION 9
 #define KILN_MAX_GRID 3
 /* In bytes: of all memory that the runtime allocates. */
 #define KILN_ALIGNMENT 128
@@ -26,7 +26,16 @@ extern "C" {
 
 typedef struct kiln_device kiln_device;
 
-/* Memory of the model's device. What `memory` is, only the device knows: on the CPU, a pointer to the first byte. */
+/* One of the devices that a model runs on. They are told apart by their place in the model's list: what follows calls
+ * that number a device. Each has memory of its own and a queue: what it is given it does in that order. */
+typedef struct kiln_place {
+  const kiln_device *device;
+  const void *code; /* the source or binary of its kernels for devices that load one, else NULL */
+  int64_t code_bytes;
+} kiln_place;
+
+/* Memory of one device; whose it is, the program knows of each slice, and says where it matters. What `memory` is, only
+ * that device knows: on the CPU, a pointer to the first byte. */
 typedef struct kiln_slice {
   void *memory;
   int64_t offset; /* bytes */
@@ -49,6 +58,7 @@ typedef struct kiln_port {
   const void *value; /* an input's stored default, of fixed size; NULL: none */
   /* Of a sequence or an optional: what it holds, which has no name; a tensor's rank is -1 where it is not fixed. */
   const struct kiln_port *element;
+  int32_t device; /* in whose memory the program wants it; 0 in what an element is */
 } kiln_port;
 
 typedef struct kiln_symbol {
@@ -62,6 +72,7 @@ typedef struct kiln_weight {
   int32_t rank;
   const int64_t *dims;
   int64_t offset, bytes; /* where it lies in the model's weight data */
+  int32_t device;        /* in whose memory it is put; one that two devices read is there twice, with one name */
 } kiln_weight;
 
 /* A kernel runs once an item of its grid. On the CPU an item is a chunk and `entry` runs it; the items of one launch
@@ -75,21 +86,20 @@ typedef struct kiln_kernel {
    * `offset` is a number of bytes, and the device gives each worker that runs chunks so many of its own, at
    * KILN_ALIGNMENT. 0 where there are groups. */
   int32_t scratch;
+  int32_t device; /* which runs it, and in whose memory all buffers of a launch are */
 } kiln_kernel;
 
 struct kiln_model {
-  uint32_t abi;     /* KILN_ABI_VERSION */
-  const char *name; /* of the model file */
-  const kiln_device *device;
+  uint32_t abi;              /* KILN_ABI_VERSION */
+  const char *name;          /* of the model file */
+  const kiln_place *devices; /* one or more */
   const char *features; /* what the code needs of the CPU, as LLVM names it, comma separated: "avx2,fma"; "" for any */
   const kiln_port *inputs;
   const kiln_port *outputs;
   const kiln_symbol *symbols;
   const kiln_weight *weights;
   const kiln_kernel *kernels;
-  int32_t input_count, output_count, symbol_count, weight_count, kernel_count;
-  const void *code; /* the kernels' source or binary for devices that load one, else NULL */
-  int64_t code_bytes;
+  int32_t device_count, input_count, output_count, symbol_count, weight_count, kernel_count;
   const void *weight_data; /* NULL: the weights are in a file of their own */
   int64_t weight_bytes;
   /* The host program: reads its inputs with kiln_rt_input and the symbols from `sizes`, fills every output. */
@@ -97,8 +107,8 @@ struct kiln_model {
   const char *weights_digest; /* what its weights' file says of itself (KILN_DIGEST_KEY); NULL: any file will do */
   const kiln_alias *aliases;
   int32_t alias_count;
-  /* The same model for CPUs that lack `features`: its ports, symbols, aliases, weight_data and digest are this one's.
-   * NULL: there is none. */
+  /* The same model for CPUs that lack `features`: its ports, symbols, aliases, weight_data and digest are this one's,
+   * and its devices are of the same kinds in the same order. NULL: there is none. */
   const struct kiln_model *otherwise;
 };
 
@@ -117,6 +127,7 @@ typedef struct kiln_call_info {
   kiln_call *function;
   const char *origin; /* the source node */
   int32_t results, inputs;
+  int32_t device; /* in whose memory all its buffers are */
 } kiln_call_info;
 
 /* Sizes are multiplied and added with these where their bounds let them pass 64 bits: then *wraps becomes 1. */
@@ -135,31 +146,40 @@ static inline int64_t kiln_size_padded(int64_t bytes, int *wraps) {
   return kiln_size_add(bytes, KILN_ALIGNMENT - 1, wraps) / KILN_ALIGNMENT * KILN_ALIGNMENT;
 }
 
-/* ---- what the host program calls; a status other than KILN_OK ends the run ---- */
+/* ---- what the host program calls; a status other than KILN_OK ends the run ----
+ *
+ * Whatever device each call is for, the results are those of one call after the other: the runtime and the devices see
+ * to the waits between queues. `device` says whose memory is asked for, or whose a slice is. */
 
+/* Inputs, weights and outputs are in memory of the device that the model's tables name. */
 kiln_status kiln_rt_input(kiln_context *context, int32_t index, kiln_slice *slice);
 kiln_status kiln_rt_weight(kiln_context *context, int32_t index, kiln_slice *slice);
 /* Room for output `index` with these dims (as many as the output's rank). */
 kiln_status kiln_rt_output(kiln_context *context, int32_t index, const int64_t *dims, kiln_slice *slice);
-/* The context's arena, at least `bytes` long; it is kept from run to run. One call a run. `busiest`: the kernel at
- * which most of it is in use, which an error names; NULL where there is none. */
-kiln_status kiln_rt_arena(kiln_context *context, int64_t bytes, const char *busiest, kiln_slice *slice);
-/* The context's second arena, likewise: zero, but for what earlier runs wrote there that asked for as many bytes. */
-kiln_status kiln_rt_zeros(kiln_context *context, int64_t bytes, kiln_slice *slice);
+/* The context's arena on a device, at least `bytes` long; it is kept from run to run. One call per run and device.
+ * `busiest`: the kernel at which most of it is in use, which an error names; NULL where there is none. */
+kiln_status kiln_rt_arena(kiln_context *context, int32_t device, int64_t bytes, const char *busiest, kiln_slice *slice);
+/* The second arena there, likewise: zero, but for what earlier runs wrote there that asked for as many bytes. */
+kiln_status kiln_rt_zeros(kiln_context *context, int32_t device, int64_t bytes, kiln_slice *slice);
 /* Memory in the arena for `count` temporaries of these sizes, in the order of `lifetimes`; the plan is kept while the
  * sizes stay. Instead of kiln_rt_arena, where sizes are symbols. */
-kiln_status kiln_rt_plan(kiln_context *context, const kiln_lifetime *lifetimes, int32_t count, const int64_t *bytes,
-                         const char *busiest, kiln_slice *slices);
+kiln_status kiln_rt_plan(kiln_context *context, int32_t device, const kiln_lifetime *lifetimes, int32_t count,
+                         const int64_t *bytes, const char *busiest, kiln_slice *slices);
 /* Memory for a value whose lifetime control flow decides; freed by kiln_rt_free or at the end of the run. */
-kiln_status kiln_rt_alloc(kiln_context *context, int64_t bytes, kiln_slice *slice);
-kiln_status kiln_rt_free(kiln_context *context, kiln_slice slice);
-kiln_status kiln_rt_copy(kiln_context *context, kiln_slice to, kiln_slice from, int64_t bytes);
+kiln_status kiln_rt_alloc(kiln_context *context, int32_t device, int64_t bytes, kiln_slice *slice);
+kiln_status kiln_rt_free(kiln_context *context, int32_t device, kiln_slice slice);
+/* Within a device or from one's memory to another's: the one way from device to device. The devices come last, so that
+ * both slices are passed in registers. */
+kiln_status kiln_rt_copy(kiln_context *context, kiln_slice to, kiln_slice from, int64_t bytes, int32_t to_device,
+                         int32_t from_device);
 /* Waits for the device and reads one element as an integer (floats are truncated). */
-kiln_status kiln_rt_read(kiln_context *context, kiln_slice from, kiln_dtype dtype, int64_t *value);
+kiln_status kiln_rt_read(kiln_context *context, int32_t device, kiln_slice from, kiln_dtype dtype, int64_t *value);
 /* Writes one element. */
-kiln_status kiln_rt_write(kiln_context *context, kiln_slice to, kiln_dtype dtype, int64_t value);
+kiln_status kiln_rt_write(kiln_context *context, int32_t device, kiln_slice to, kiln_dtype dtype, int64_t value);
 /* Notes `message` as the cause and returns `status`. */
 kiln_status kiln_rt_fail(kiln_context *context, kiln_status status, const char *message);
+/* The same with numbers: in `message` each %d stands for the next of `sizes`, and %% for a percent sign. */
+kiln_status kiln_rt_fail_at(kiln_context *context, kiln_status status, const char *message, const int64_t *sizes);
 /* `grid`: items (CPU: chunks in grid[0]) or groups (GPU) an axis; an empty grid launches nothing. `estimates`:
  * arithmetic operations and bytes moved. */
 kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, const kiln_slice *buffers,
@@ -174,16 +194,17 @@ kiln_status kiln_rt_call(kiln_context *context, const kiln_call_info *info, cons
  * that its models need and no other. Memory is an opaque pointer; optional members may be NULL. */
 struct kiln_device {
   const char *name;
-  /* `state` is the device's own, made by open and ended by close; until then `options` is valid. `error` has
+  /* Opens the model's device number `place`: model->devices[place] is this one, and its kernels are those that name
+   * `place`. `state` is the device's own, made by open and ended by close; until then `options` is valid. `error` has
    * error_bytes of room for the cause. */
-  kiln_status (*open)(const kiln_model *model, const kiln_options *options, void **state, char *error,
+  kiln_status (*open)(const kiln_model *model, int32_t place, const kiln_options *options, void **state, char *error,
                       size_t error_bytes);
   void (*close)(void *state);
   void *(*alloc)(void *state, int64_t bytes); /* NULL: out of memory */
   void (*free)(void *state, void *memory);
-  kiln_status (*write)(void *state, kiln_slice to, const void *from, int64_t bytes);
-  kiln_status (*read)(void *state, void *to, kiln_slice from, int64_t bytes); /* waits for the device */
-  kiln_status (*copy)(void *state, kiln_slice to, kiln_slice from, int64_t bytes);
+  kiln_status (*write)(void *state, kiln_slice to, const void *from, int64_t bytes); /* has read all when it returns */
+  kiln_status (*read)(void *state, void *to, kiln_slice from, int64_t bytes);        /* waits for the device */
+  kiln_status (*copy)(void *state, kiln_slice to, kiln_slice from, int64_t bytes);   /* within its memory */
   /* `seconds` is NULL, or asks how long the launch takes: a device with a clock of its own then waits for the launch
    * and writes what that measured; others leave it, and the time from before the launch to after `synchronize` counts.
    */
@@ -201,6 +222,12 @@ struct kiln_device {
   /* Optional: which version of the model this machine runs, it or one behind `otherwise`. */
   const kiln_model *(*choose)(const kiln_model *model);
   int32_t is_host; /* not 0: the host may read and write at slice.memory + slice.offset */
+  /* Optional: a copy out of memory of `other`, an open device of the same model, which may be busy still. It comes
+   * after all that either was given before, and what either is given later comes after it; by which signals, and
+   * whether the host waits, is theirs. KILN_UNAVAILABLE: there is no way between the two but through the host, which
+   * the runtime takes then. */
+  kiln_status (*receive)(void *state, kiln_slice to, const kiln_device *other, void *other_state, kiln_slice from,
+                         int64_t bytes);
   /* Optional: calls `visit` with what this machine has of the device; needs no state. */
   kiln_status (*list)(void (*visit)(void *user, const char *name), void *user, char *error, size_t error_bytes);
 };

@@ -121,7 +121,7 @@ typedef struct kiln_options {
   size_t size;              /* sizeof(kiln_options): which members there are */
   int32_t threads;          /* CPU threads, the caller's included; 0: as many as the process may use */
   const char *weights_path; /* a safetensors file for a model compiled without its weights; NULL: none */
-  int32_t debug;            /* 2 and more: a line a launch to `log` */
+  int32_t debug;            /* 2 and more: a line per launch to `log` */
   void (*log)(void *user, const char *line);
   void *log_user;
   const char *device; /* which machine of the model's device, by a part of its name; NULL: the first */

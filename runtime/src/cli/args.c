@@ -16,16 +16,28 @@
 
 #define DEFAULT_RUNS 100
 
-/* An option, and whether it has a value: "--name=VALUE", or the next argument where it must have one. */
-typedef struct option {
+enum option { INPUT, OUTPUT_DIR, RANDOM, BENCH, THREADS, AT, WEIGHTS, LIST, HELP, PROFILE, QUIET };
+
+/* What an option is called, and whether it has a value: "--name=VALUE", or the next argument where it must have one. */
+typedef struct spelling {
   const char *name;
   enum { NO_VALUE, MAY_HAVE_VALUE, HAS_VALUE } kind;
-} option;
+  enum option option;
+} spelling;
 
-static const option options[] = {
-    {"--input", HAS_VALUE},   {"--output-dir", HAS_VALUE},   {"--random", MAY_HAVE_VALUE}, {"--bench", MAY_HAVE_VALUE},
-    {"--threads", HAS_VALUE}, {"--at", HAS_VALUE},           {"--weights", HAS_VALUE},     {"--list", NO_VALUE},
-    {"--help", NO_VALUE},     {"--profile", MAY_HAVE_VALUE}, {"--quiet", NO_VALUE},
+static const spelling spellings[] = {
+    {"--input", HAS_VALUE, INPUT},
+    {"--output-dir", HAS_VALUE, OUTPUT_DIR},
+    {"--random", MAY_HAVE_VALUE, RANDOM},
+    {"--bench", MAY_HAVE_VALUE, BENCH},
+    {"--threads", HAS_VALUE, THREADS},
+    {"--at", HAS_VALUE, AT},
+    {"--weights", HAS_VALUE, WEIGHTS},
+    {"--list", NO_VALUE, LIST},
+    {"--help", NO_VALUE, HELP},
+    {"-h", NO_VALUE, HELP},
+    {"--profile", MAY_HAVE_VALUE, PROFILE},
+    {"--quiet", NO_VALUE, QUIET},
 };
 
 static kiln_status wrong(kiln_text *cause, const char *what, const char *remedy) {
@@ -74,13 +86,17 @@ static kiln_status set_sizes(const kiln_model *model, kiln_args *args, const cha
     }
     if (found == model->symbol_count)
       return wrong(cause, at, "wanted --at NAME=SIZE, a size that the model leaves open; --list shows them");
+    if (args->sizes[found] >= 0) {
+      kiln_text_add(cause, "--at: '%s' is given twice; give it once", model->symbols[found].name);
+      return KILN_INVALID_ARGUMENT;
+    }
     const kiln_symbol *symbol = &model->symbols[found];
     char *end;
     errno = 0;
     int64_t size = strtoll(at += length + 1, &end, 10);
     if (end == at || errno || (*end && *end != ',') || size < symbol->min || size > symbol->max) {
-      kiln_text_add(cause, "%s: wanted a size from %" PRId64 " to %" PRId64 " for %s", at, symbol->min, symbol->max,
-                    symbol->name);
+      kiln_text_add(cause, "%.*s: wanted a size from %" PRId64 " to %" PRId64 " for %s", (int)strcspn(at, ","), at,
+                    symbol->min, symbol->max, symbol->name);
       return KILN_INVALID_ARGUMENT;
     }
     args->sizes[found] = size;
@@ -89,49 +105,58 @@ static kiln_status set_sizes(const kiln_model *model, kiln_args *args, const cha
   return KILN_OK;
 }
 
-static kiln_status set_option(const kiln_model *model, kiln_args *args, const char *name, const char *value,
+static kiln_status set_option(const kiln_model *model, kiln_args *args, enum option option, const char *value,
                               kiln_text *cause) {
-  uint64_t count;
-  if (strcmp(name, "--input") == 0)
+  uint64_t count = DEFAULT_RUNS;
+  switch (option) {
+  case INPUT:
     return name_input(model, args, value, cause);
-  if (strcmp(name, "--at") == 0)
+  case AT:
     return set_sizes(model, args, value, cause);
-  if (strcmp(name, "--output-dir") == 0)
+  case OUTPUT_DIR:
     args->output_dir = value;
-  else if (strcmp(name, "--weights") == 0)
+    break;
+  case WEIGHTS:
     args->weights = value;
-  else if (strcmp(name, "--list") == 0)
+    break;
+  case LIST:
     args->list = true;
-  else if (strcmp(name, "--help") == 0)
+    break;
+  case HELP:
     args->help = true;
-  else if (strcmp(name, "--quiet") == 0)
+    break;
+  case QUIET:
     args->quiet = true;
-  else if (strcmp(name, "--profile") == 0) {
+    break;
+  case PROFILE:
     args->profile = true;
     args->trace = value;
     if (value && !*value)
       return wrong(cause, "--profile=", "wanted --profile=FILE, or --profile alone");
-  } else if (strcmp(name, "--random") == 0) {
+    break;
+  case RANDOM:
     args->random = true;
     if (value && !number(value, 0, UINT64_MAX, &args->seed))
       return wrong(cause, value, "wanted --random=SEED, a whole number");
-  } else if (strcmp(name, "--bench") == 0) {
-    count = DEFAULT_RUNS;
+    break;
+  case BENCH:
     if (value && !number(value, 1, 1000000000, &count))
       return wrong(cause, value, "wanted --bench=N, from 1 to 1000000000 runs");
     args->bench = (int32_t)count;
-  } else {
+    break;
+  case THREADS:
     if (!number(value, 1, 1024, &count))
       return wrong(cause, value, "wanted --threads N, from 1 to 1024");
     args->threads = (int32_t)count;
+    break;
   }
   return KILN_OK;
 }
 
-static const option *find_option(const char *argument, size_t length) {
-  for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-    if (strlen(options[i].name) == length && memcmp(options[i].name, argument, length) == 0)
-      return &options[i];
+static const spelling *find_option(const char *argument, size_t length) {
+  for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
+    if (strlen(spellings[i].name) == length && memcmp(spellings[i].name, argument, length) == 0)
+      return &spellings[i];
   return NULL;
 }
 
@@ -151,7 +176,7 @@ kiln_status kiln_args_parse(const kiln_model *model, int argc, char **argv, kiln
                    : wrong(cause, argument, "one file more than the model has inputs; --list shows them");
     } else {
       size_t length = strcspn(argument, "=");
-      const option *found = find_option(argument, length);
+      const spelling *found = find_option(argument, length);
       const char *value = argument[length] ? argument + length + 1 : NULL;
       if (!found)
         return wrong(cause, argument, "no such option; see --help");
@@ -159,7 +184,7 @@ kiln_status kiln_args_parse(const kiln_model *model, int argc, char **argv, kiln
         return wrong(cause, argument, "this option takes no value");
       if (!value && found->kind == HAS_VALUE && ++i >= argc)
         return wrong(cause, argument, "this option wants a value; see --help");
-      status = set_option(model, args, found->name, !value && found->kind == HAS_VALUE ? argv[i] : value, cause);
+      status = set_option(model, args, found->option, !value && found->kind == HAS_VALUE ? argv[i] : value, cause);
     }
   }
   return status;

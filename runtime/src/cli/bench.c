@@ -52,7 +52,6 @@ kiln_status kiln_cli_bench(kiln_context *context, const kiln_model *model, const
   int32_t warm_ups = runs < MOST_WARM_UPS ? runs : MOST_WARM_UPS;
   bool draws = !quiet && has_terminal();
   double drawn = 0;
-  fflush(stdout); /* the outputs, before a wait that may be long */
   for (int32_t i = -warm_ups; i < runs && !status; i++) {
     double begin = kiln_seconds();
     if (draws && (i == -warm_ups || begin - drawn > SECONDS_BETWEEN_DRAWINGS)) {

@@ -10,9 +10,11 @@
  *===----------------------------------------------------------------------===*/
 #define _POSIX_C_SOURCE 200809L
 #include "cli.h"
+#include "file.h"
 #include "profile.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,21 +28,31 @@ static void log_line(void *user, const char *line) {
 }
 
 const char *kiln_device_in_environment(const kiln_model *model) {
-  char name[64] = "KILN_";
-  size_t length = strlen(name);
-  for (const char *c = model->device->name; *c && length < 32; c++)
-    name[length++] = (char)toupper((unsigned char)*c);
-  memcpy(name + length, "_DEVICE", sizeof "_DEVICE");
-  return getenv(name);
+  const char *chosen = NULL;
+  for (int32_t i = 0; i < model->device_count && !chosen; i++) {
+    char name[64] = "KILN_";
+    size_t length = strlen(name);
+    for (const char *c = model->devices[i].device->name; *c && length < 32; c++)
+      name[length++] = (char)toupper((unsigned char)*c);
+    memcpy(name + length, "_DEVICE", sizeof "_DEVICE");
+    chosen = getenv(name);
+  }
+  return chosen;
+}
+
+/* The level that DEBUG in the environment asks for. Other programs have uses of their own for it, DEBUG=true, so
+ * other text says nothing to this one. */
+static int32_t debug_level(void) {
+  const char *debug = getenv("DEBUG");
+  return debug && debug[0] >= '0' && debug[0] <= '7' && !debug[1] ? debug[0] - '0' : 0;
 }
 
 static kiln_options options_of(const kiln_model *model, const kiln_args *args, kiln_profile *profile) {
-  const char *debug = getenv("DEBUG");
   return (kiln_options){
       .size = sizeof(kiln_options),
       .threads = args->threads,
       .weights_path = args->weights,
-      .debug = debug ? (int32_t)strtol(debug, NULL, 10) : 0,
+      .debug = debug_level(),
       .log = log_line,
       .device = kiln_device_in_environment(model),
       .span = profile ? kiln_profile_span : NULL,
@@ -48,7 +60,17 @@ static kiln_options options_of(const kiln_model *model, const kiln_args *args, k
   };
 }
 
-/* Prints the outputs and writes them to files. What lies in memory with room for more is shown without it. */
+static kiln_status flush_output(kiln_text *cause) {
+  errno = 0;
+  if (fflush(stdout) == 0 && !ferror(stdout))
+    return KILN_OK;
+  kiln_text_add(cause, "standard output: cannot be written%s%s; send it elsewhere", errno ? ": " : "",
+                errno ? strerror(errno) : "");
+  return KILN_IO_ERROR;
+}
+
+/* Prints the outputs, and when that is done writes them to files. What lies in memory with room for more is
+ * shown without it. */
 static kiln_status show_outputs(const kiln_model *model, const kiln_args *args, const kiln_tensor *outputs,
                                 kiln_text *cause) {
   kiln_tensor *shown = calloc((size_t)model->output_count + 1, sizeof *shown);
@@ -63,6 +85,8 @@ static kiln_status show_outputs(const kiln_model *model, const kiln_args *args, 
     kiln_text_add(cause, "no memory to show the outputs");
   for (int32_t i = 0; i < model->output_count && !status; i++)
     kiln_print_tensor(stdout, model->outputs[i].name, &shown[i]);
+  if (!status)
+    status = flush_output(cause);
   if (!status && args->output_dir)
     status = kiln_cli_write(model, args->output_dir, shown, cause);
   for (int32_t i = 0; i < taken; i++) {
@@ -78,7 +102,8 @@ static kiln_status run_with(kiln_context *context, const kiln_model *model, cons
                             const kiln_tensor *inputs, kiln_tensor *outputs, kiln_profile *profile, kiln_text *cause) {
   kiln_status status = kiln_run(context, inputs, model->input_count, outputs, model->output_count);
   if (status) {
-    kiln_text_add(cause, "%s", kiln_context_error(context));
+    kiln_text_add(cause, "%s%s", kiln_context_error(context),
+                  status == KILN_OUT_OF_MEMORY ? "; run it at smaller sizes, or end other programs" : "");
     return status;
   }
   if ((status = show_outputs(model, args, outputs, cause)))
@@ -117,14 +142,40 @@ static kiln_status take_weights_beside(kiln_args *args, char path[PATH_ROOM], ki
   return KILN_INVALID_ARGUMENT;
 }
 
+static kiln_status try_place(const char *path, bool is_folder, const char *remedy, kiln_text *cause) {
+  if (!path)
+    return KILN_OK;
+  kiln_text_add(cause, "%s: cannot be written: ", path);
+  kiln_status status = kiln_file_try(path, is_folder, cause);
+  if (status)
+    kiln_text_add(cause, "; %s", remedy);
+  else
+    cause->length = 0;
+  return status;
+}
+
+/* Whether what a run gives has a place: a run may be long. */
+static kiln_status try_places(const kiln_args *args, kiln_text *cause) {
+  kiln_status status = try_place(args->output_dir, true, "give another --output-dir", cause);
+  return status ? status : try_place(args->trace, false, "name another place with --profile=FILE", cause);
+}
+
 static kiln_status run_program(const kiln_model *model, kiln_args *args, kiln_tensor *inputs, kiln_tensor *outputs,
                                bool *wrong_use, kiln_text *cause) {
   char error[KILN_TEXT_BYTES];
-  kiln_status status = kiln_cli_inputs(model, args, inputs, wrong_use, cause);
+  kiln_status status = try_places(args, cause);
+  if (!status)
+    status = kiln_cli_inputs(model, args, inputs, wrong_use, cause);
   if (status)
     return status;
+  if (args->weights && !kiln_reads_weights(model)) {
+    kiln_text_add(cause, "--weights %s: this program has %s; leave it out", args->weights,
+                  model->weight_count ? "its weights in it" : "no weights");
+    *wrong_use = true;
+    return KILN_INVALID_ARGUMENT;
+  }
   char beside[PATH_ROOM];
-  bool lacks_weights = model->weight_count > 0 && !model->weight_data && !args->weights;
+  bool lacks_weights = kiln_reads_weights(model) && !args->weights;
   if (lacks_weights && (status = take_weights_beside(args, beside, cause))) {
     *wrong_use = true;
     return status;
@@ -176,10 +227,8 @@ int kiln_cli_main(const kiln_model *model, int argc, char **argv) {
     kiln_cli_list(model);
   else
     status = run_program(model, &args, inputs, outputs, &wrong_use, &cause);
-  if (!status && (fflush(stdout) != 0 || ferror(stdout))) {
-    kiln_text_add(&cause, "standard output cannot be written");
-    status = KILN_IO_ERROR;
-  }
+  if (!status)
+    status = flush_output(&cause);
   if (status)
     print_error(program, line);
   for (int32_t i = 0; inputs && i < model->input_count; i++)

@@ -26,6 +26,11 @@ kiln_status kiln_cli_bench(kiln_context *context, const kiln_model *model, const
  * and a '?' in their places. */
 void kiln_cli_put(FILE *file, const char *text);
 
+/* Whether the model's weights are in a file of their own, not in the program. */
+static inline bool kiln_reads_weights(const kiln_model *model) {
+  return model->weight_count > 0 && !model->weight_data;
+}
+
 void kiln_cli_list(const kiln_model *model);
 void kiln_cli_help(const kiln_model *model, const char *program);
 

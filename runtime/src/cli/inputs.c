@@ -84,6 +84,7 @@ static kiln_status fill(const kiln_model *model, int32_t index, uint64_t seed, c
   if (!tensor->data) {
     kiln_text_add(cause, "input '%s': no memory for ", port->name);
     kiln_text_add_tensor(cause, tensor);
+    kiln_text_add(cause, "; choose smaller sizes by --at, or end other programs");
     return KILN_OUT_OF_MEMORY;
   }
   kiln_random_fill(tensor, seed, (uint64_t)index, /*mean=*/0);

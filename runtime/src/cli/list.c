@@ -34,7 +34,7 @@ void kiln_cli_list(const kiln_model *model) {
     const kiln_symbol *symbol = &model->symbols[i];
     printf("symbol ");
     kiln_cli_put(stdout, symbol->name);
-    printf(": %" PRId64 " to %" PRId64 ", at random %" PRId64 "\n", symbol->min, symbol->max, symbol->value);
+    printf(": %" PRId64 " to %" PRId64 ", default %" PRId64 "\n", symbol->min, symbol->max, symbol->value);
   }
 }
 
@@ -52,12 +52,14 @@ void kiln_cli_help(const kiln_model *model, const char *program) {
         "  --quiet            do not say on a terminal how far that is\n"
         "  --profile[=FILE]   the kernels of 10 runs, or of --bench=N, by share of time; to FILE as\n"
         "                     Chrome's trace events\n"
-        "  --threads N        CPU threads (one per core)\n"
-        "  --weights FILE     take the weights from a safetensors file\n"
-        "  --list             names, dtypes and shapes of inputs and outputs\n"
-        "  --help             this text\n\n"
-        "In the environment DEBUG=2 logs every launch; KILN_CUDA_DEVICE and KILN_OPENCL_DEVICE name the GPU, by a part "
-        "of\n"
-        "what `kiln devices` calls it. Exit status: 0, 1 for a failure, 2 for wrong use.\n",
+        "  --threads N        CPU threads (one per core)\n",
+        stdout);
+  if (kiln_reads_weights(model))
+    fputs("  --weights FILE     take the weights from this safetensors file\n", stdout);
+  fputs("  --list             names, dtypes and shapes of inputs and outputs\n"
+        "  -h, --help         this text\n\n"
+        "In the environment DEBUG=1 says what is opened and DEBUG=2 logs every launch, too; any text but 0 to 7 is\n"
+        "taken for another program's. KILN_CUDA_DEVICE and KILN_OPENCL_DEVICE name the GPU, by a part of what\n"
+        "`kiln devices` calls it. Exit status: 0, 1 for a failure, 2 for wrong use.\n",
         stdout);
 }

@@ -204,7 +204,7 @@ kiln_status kiln_npy_read(const char *path, kiln_tensor *tensor, char *error, si
   return result;
 }
 
-static bool write_tensor(FILE *file, const void *user) {
+bool kiln_npy_put(FILE *file, const void *user) {
   const kiln_tensor *tensor = user;
   char header[512];
   int64_t count = kiln_element_count(tensor->dtype, tensor->rank, tensor->dims);
@@ -220,5 +220,5 @@ static bool write_tensor(FILE *file, const void *user) {
 
 kiln_status kiln_npy_write(const char *path, const kiln_tensor *tensor, char *error, size_t error_bytes) {
   kiln_text cause = kiln_text_in(error, error_bytes);
-  return kiln_file_write(path, write_tensor, tensor, &cause);
+  return kiln_file_write(path, kiln_npy_put, tensor, &cause);
 }

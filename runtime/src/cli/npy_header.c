@@ -26,7 +26,7 @@ static const char codes[KILN_DTYPE_COUNT][3] = {"b1", "i1", "u1", "i2", "u2", "i
 
 kiln_status kiln_npy_locate(const uint8_t *prefix, size_t count, size_t *begin, size_t *end, kiln_text *cause) {
   if (count < 10 || memcmp(prefix, magic, sizeof magic) != 0) {
-    kiln_text_add(cause, "no .npy file; save the array with numpy.save");
+    kiln_text_add(cause, "is not a .npy file; save the array with numpy.save");
     return KILN_IO_ERROR;
   }
   if (prefix[6] < 1 || prefix[6] > 3) {

@@ -5,6 +5,7 @@
 #include "../text.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #define KILN_NPY_PREFIX_BYTES 12 /* magic, version and the longer of the two forms of the header's length */
 #define KILN_NPY_MOST_HEADER_BYTES (1 << 20)
@@ -25,5 +26,8 @@ kiln_status kiln_npy_parse_header(const char *text, size_t count, kiln_npy_heade
 /* Magic, version and dictionary, padded so that the data begin at a multiple of 64; `bytes` is at least 512. Strings
  * have `width` characters. Returns its length. */
 size_t kiln_npy_format_header(const kiln_tensor *tensor, size_t width, char *bytes, size_t room);
+
+/* Writes version 1 of a whole file; `user` is a kiln_tensor. False: the file could not take it. */
+bool kiln_npy_put(FILE *file, const void *user);
 
 #endif

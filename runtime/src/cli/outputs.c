@@ -1,8 +1,9 @@
 /*===- outputs.c - Results to files ---------------------------------------===
  *
  * Whoever looks into the folder of outputs should not find half a file, or a new output_0 beside an old output_1,
- * because the disk was full in between. So all outputs are written to a folder within that folder, which makes them
- * files of one file system, and are renamed only when every one is whole.
+ * because the disk was full in between, or a file of an odd name because a signal ended the program. So all outputs are
+ * written to files of that folder that have no name where the file system has such (file.h), and get their names only
+ * when every one is whole; while they do, which is a few system calls, signals wait.
  * A sequence is a folder of 0.npy, 1.npy … whose length is told by which files there are. So what an earlier run left
  * of a longer one is removed.
  *
@@ -10,11 +11,13 @@
 #define _POSIX_C_SOURCE 200809L
 #include "../sequence.h"
 #include "cli.h"
-#include "kiln/npy.h"
+#include "file.h"
+#include "npy_header.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,11 +42,12 @@ static bool make_folders(char *path) {
   return S_ISDIR(status.st_mode);
 }
 
-typedef struct folder_paths {
-  const char *final, *made; /* where the outputs are to lie, and the folder in it where they are made */
-  char *from, *to;          /* room for a path in each */
+/* Where the outputs are to lie, and room for the path of one. */
+typedef struct output_paths {
+  const char *folder;
+  char *path;
   size_t room;
-} folder_paths;
+} output_paths;
 
 /* A file of an output: of a sequence one of several, in a folder of its own. */
 typedef struct output_files {
@@ -63,39 +67,32 @@ static output_files files_of(const kiln_model *model, const kiln_tensor *outputs
   return files;
 }
 
-static void name_in(char *path, size_t room, const char *folder, const output_files *files, int64_t index) {
+static void name_file(output_paths *paths, const output_files *files, int64_t index) {
   if (files->is_folder)
-    snprintf(path, room, "%s/output_%" PRId32 "/%" PRId64 ".npy", folder, files->output, index);
+    snprintf(paths->path, paths->room, "%s/output_%" PRId32 "/%" PRId64 ".npy", paths->folder, files->output, index);
   else
-    snprintf(path, room, "%s/output_%" PRId32 ".npy", folder, files->output);
+    snprintf(paths->path, paths->room, "%s/output_%" PRId32 ".npy", paths->folder, files->output);
 }
 
-static void name_file(folder_paths *paths, const output_files *files, int64_t index) {
-  name_in(paths->from, paths->room, paths->made, files, index);
-  name_in(paths->to, paths->room, paths->final, files, index);
+static void name_folder(output_paths *paths, const output_files *files) {
+  snprintf(paths->path, paths->room, "%s/output_%" PRId32, paths->folder, files->output);
 }
 
-static void name_folder(folder_paths *paths, const output_files *files) {
-  snprintf(paths->from, paths->room, "%s/output_%" PRId32, paths->made, files->output);
-  snprintf(paths->to, paths->room, "%s/output_%" PRId32, paths->final, files->output);
-}
-
-static kiln_status cannot_write(const folder_paths *paths, const char *reason, kiln_text *cause) {
-  kiln_text_add(cause, "%s: cannot be written: %s; give another --output-dir", paths->to, reason);
+static kiln_status cannot_write(const output_paths *paths, const char *reason, kiln_text *cause) {
+  kiln_text_add(cause, "%s: cannot be written: %s; give another --output-dir", paths->path, reason);
   return KILN_IO_ERROR;
 }
 
-static kiln_status make_files(folder_paths *paths, const output_files *files, kiln_text *cause) {
+/* The files become whole, in `staged`. */
+static kiln_status make_files(output_paths *paths, const output_files *files, kiln_staged *staged, kiln_text *cause) {
   char error[KILN_TEXT_BYTES];
-  name_folder(paths, files);
-  if (files->is_folder && mkdir(paths->from, 0777) != 0)
-    return cannot_write(paths, strerror(errno), cause);
   for (int64_t i = 0; i < files->count; i++) {
     struct stat there;
+    kiln_text reason = kiln_text_in(error, sizeof error);
     name_file(paths, files, i);
-    if (lstat(paths->to, &there) == 0 && S_ISDIR(there.st_mode))
+    if (lstat(paths->path, &there) == 0 && S_ISDIR(there.st_mode))
       return cannot_write(paths, strerror(EISDIR), cause);
-    kiln_status status = kiln_npy_write(paths->from, &files->tensors[i], error, sizeof error);
+    kiln_status status = kiln_file_stage(paths->folder, kiln_npy_put, &files->tensors[i], &staged[i], &reason);
     if (status) {
       cannot_write(paths, error, cause);
       return status;
@@ -116,93 +113,83 @@ static int open_folder(const char *path, bool make) {
 }
 
 /* Gives the files their names in `folder`, or where it is AT_FDCWD in the outputs' own. */
-static kiln_status name_files_in(int folder, folder_paths *paths, const output_files *files, bool is_absent,
-                                 kiln_text *cause) {
-  const char *name = paths->to; /* of each file in turn */
+static kiln_status name_files_in(int folder, output_paths *paths, const output_files *files, kiln_staged *staged,
+                                 bool is_absent, kiln_text *cause) {
+  const char *name = paths->path; /* of each file in turn */
   for (int64_t i = 0; i < files->count; i++) {
     name_file(paths, files, i);
-    name = files->is_folder ? strrchr(paths->to, '/') + 1 : paths->to;
-    if (renameat(AT_FDCWD, paths->from, folder, name) != 0)
+    name = files->is_folder ? strrchr(paths->path, '/') + 1 : paths->path;
+    if (!kiln_file_place(&staged[i], folder, name))
       return cannot_write(paths, strerror(errno), cause);
   }
   bool is_there = files->is_folder || is_absent;
   for (int64_t i = files->count; is_there; i++) {
     name_file(paths, files, i);
-    name = files->is_folder ? strrchr(paths->to, '/') + 1 : paths->to;
+    name = files->is_folder ? strrchr(paths->path, '/') + 1 : paths->path;
     is_there = unlinkat(folder, name, 0) == 0 && files->is_folder;
   }
   return KILN_OK;
 }
 
 /* What an earlier run left of a longer sequence goes, or of what is absent now. */
-static kiln_status name_files(folder_paths *paths, const output_files *files, bool is_absent, kiln_text *cause) {
+static kiln_status name_files(output_paths *paths, const output_files *files, kiln_staged *staged, kiln_text *cause) {
+  bool is_absent = !files->tensors;
   if (!files->is_folder)
-    return name_files_in(AT_FDCWD, paths, files, is_absent, cause);
+    return name_files_in(AT_FDCWD, paths, files, staged, is_absent, cause);
   name_folder(paths, files);
-  int folder = open_folder(paths->to, !is_absent);
+  int folder = open_folder(paths->path, !is_absent);
   if (folder < 0)
     return is_absent ? KILN_OK : cannot_write(paths, strerror(errno), cause);
-  kiln_status status = name_files_in(folder, paths, files, is_absent, cause);
+  kiln_status status = name_files_in(folder, paths, files, staged, is_absent, cause);
   close(folder);
   if (is_absent) {
     name_folder(paths, files);
-    rmdir(paths->to);
+    rmdir(paths->path);
   }
   return status;
 }
 
-static void remove_made(folder_paths *paths, const output_files *files) {
-  for (int64_t i = 0; i < files->count; i++) {
-    name_file(paths, files, i);
-    unlink(paths->from);
-  }
-  name_folder(paths, files);
-  if (files->is_folder)
-    rmdir(paths->from);
-}
-
-/* All outputs are whole before the first gets its name. */
-static kiln_status write_all(folder_paths *paths, const kiln_model *model, const kiln_tensor *outputs,
-                             kiln_text *cause) {
+/* All outputs are whole before the first gets its name. `staged` has room for all files. */
+static kiln_status write_all(output_paths *paths, const kiln_model *model, const kiln_tensor *outputs,
+                             kiln_staged *staged, kiln_text *cause) {
   kiln_status status = KILN_OK;
+  kiln_staged *next = staged;
   for (int32_t i = 0; i < model->output_count && !status; i++) {
     output_files files = files_of(model, outputs, i);
-    status = make_files(paths, &files, cause);
+    status = make_files(paths, &files, next, cause);
+    next += files.count;
   }
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  next = staged;
   for (int32_t i = 0; i < model->output_count && !status; i++) {
     output_files files = files_of(model, outputs, i);
-    status = name_files(paths, &files, !files.tensors, cause);
+    status = name_files(paths, &files, next, cause);
+    next += files.count;
   }
-  for (int32_t i = 0; i < model->output_count; i++) {
-    output_files files = files_of(model, outputs, i);
-    remove_made(paths, &files);
-  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
   return status;
 }
 
 kiln_status kiln_cli_write(const kiln_model *model, const char *folder, const kiln_tensor *outputs, kiln_text *cause) {
-  size_t room = strlen(folder) + 64;
-  char *names = malloc(3 * room);
-  if (!names) {
-    kiln_text_add(cause, "no memory for the outputs' names");
-    return KILN_OUT_OF_MEMORY;
-  }
-  char *made = names;
-  folder_paths paths = {folder, made, names + room, names + 2 * room, room};
-  snprintf(made, room, "%s", folder);
+  size_t room = strlen(folder) + 64, count = 0;
+  for (int32_t i = 0; i < model->output_count; i++)
+    count += (size_t)files_of(model, outputs, i).count;
+  char *path = malloc(room);
+  kiln_staged *staged = calloc(count + 1, sizeof *staged);
   kiln_status status = KILN_IO_ERROR;
-  if (!folder[0] || !make_folders(made)) {
-    kiln_text_add(cause, "%s: cannot make the folder: %s; give another --output-dir", folder,
-                  folder[0] ? strerror(errno) : "its name is empty");
+  if (!path || !staged) {
+    kiln_text_add(cause, "no memory for the outputs' names");
+    status = KILN_OUT_OF_MEMORY;
   } else {
-    snprintf(made, room, "%s/kiln-tmp-XXXXXX", folder);
-    if (mkdtemp(made)) {
-      status = write_all(&paths, model, outputs, cause);
-      rmdir(made);
-    } else {
-      kiln_text_add(cause, "%s: cannot be written: %s; give another --output-dir", folder, strerror(errno));
-    }
+    output_paths paths = {folder, memcpy(path, folder, strlen(folder) + 1), room};
+    status = make_folders(path) ? write_all(&paths, model, outputs, staged, cause)
+                                : cannot_write(&paths, strerror(errno), cause);
   }
-  free(names);
+  for (size_t i = 0; staged && i < count; i++)
+    kiln_file_drop(&staged[i]);
+  free(staged);
+  free(path);
   return status;
 }

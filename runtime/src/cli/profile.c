@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { WATCHED_THREADS = 1024, WARM_UPS = 3 };
 
@@ -224,9 +223,12 @@ typedef struct trace {
 static bool write_trace(FILE *file, const void *user) {
   const kiln_profile *profile = ((const trace *)user)->profile;
   const kiln_model *model = ((const trace *)user)->model;
-  char name[40];
+  char name[80];
+  kiln_text text = kiln_text_in(name, sizeof name);
+  for (int32_t i = 0; i < model->device_count; i++)
+    kiln_text_add(&text, "%s%.20s", i ? ", " : "", model->devices[i].device->name);
+  kiln_text_add(&text, ": launches");
   fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n", file);
-  snprintf(name, sizeof name, "%.20s: launches", model->device->name);
   write_row(file, 0, name);
   write_spans(profile, file, 0, &profile->launches);
   for (int i = 0; i < WATCHED_THREADS; i++) {
@@ -247,12 +249,7 @@ kiln_status kiln_profile_write(const kiln_profile *profile, const kiln_model *mo
   kiln_status status = check_whole(profile, cause);
   if (status)
     return status;
-  struct stat there;
   kiln_text_add(cause, "%s: cannot be written: ", path);
-  if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
-    kiln_text_add(cause, "it is not a regular file; name another place with --profile=FILE");
-    return KILN_IO_ERROR;
-  }
   status = kiln_file_write(path, write_trace, &(trace){profile, model}, cause);
   if (status)
     kiln_text_add(cause, "; name another place with --profile=FILE");

@@ -6,8 +6,9 @@
 
 extern const kiln_device kiln_device_serial;
 
-static kiln_status serial_open(const kiln_model *model, const kiln_options *options, void **state, char *error,
-                               size_t error_bytes) {
+static kiln_status serial_open(const kiln_model *model, int32_t place, const kiln_options *options, void **state,
+                               char *error, size_t error_bytes) {
+  (void)place;
   (void)options;
   (void)error;
   (void)error_bytes;

@@ -284,7 +284,7 @@ def integer_products(g):
 
 @model
 def dynamic_quantize_lstm(g):
-    """Weights [direction, from, to], each direction's quantised by one scale, or by one a column."""
+    """Weights [direction, from, to], each direction's quantised by one scale, or by one per column."""
     x, hidden = g.input(g.normal(4, 1, 3)), 5
     for directions, columns, dtype in ((1, (), np.int8), (2, (4 * hidden,), np.uint8)):
         weights = [g.constant(g.bytes(directions, rows, 4 * hidden, dtype=dtype)) for rows in (3, hidden)]

@@ -68,9 +68,9 @@ def number(name, value):
     return field(2, INT64) + field(8, name) + field(9, struct.pack("<q", value))
 
 
-def model(nodes, inputs, outputs=("y",), weights=(), functions=(), opset=20):
+def model(nodes, inputs, outputs=("y",), weights=(), functions=(), opset=20, shape=(2,)):
     graph = fields(1, nodes) + field(2, "graph") + fields(5, weights) + fields(11, inputs)
-    graph += fields(12, [tensor_value(name, [2]) for name in outputs])
+    graph += fields(12, [tensor_value(name, shape) for name in outputs])
     opsets = [field(2, opset), field(1, "local") + field(2, 1)]
     return field(1, 8) + fields(8, opsets) + field(7, graph) + fields(25, functions)
 
@@ -85,6 +85,7 @@ def models():
         "attribute": model([node("LeakyRelu", ["x"], ["y"], "act", attributes=[integer("alpha", 1)])], [x]),
         "cycle": model([node("Add", ["x", "b"], ["a"], "first"), node("Relu", ["a"], ["b"], "second"),
                         node("Exp", ["b"], ["y"], "last")], [x]),
+        "declared": model([relu], [x], shape=[1, 2]),
         "domain": model([node("Relu", ["x"], ["y"], "act", "com.example")], [x]),
         "dtype": model([relu], [tensor_value("x", [2], COMPLEX64)]),
         "function": model([node("f", ["x"], ["y"], "call", "local")], [x], functions=[calls_itself]),
@@ -95,6 +96,8 @@ def models():
         "outside": model(add, [x], weights=[tensor("w", [2], location="../w.bin")]),
         "pattern": model([node("RegexFullMatch", ["x"], ["y"], "match", attributes=[string("pattern", "(a")])],
                          [tensor_value("x", [2], STRING)]),
+        "reshape": model([node("Reshape", ["x", "s"], ["y"], "rows")],
+                         [tensor_value("x", [2, 3]), tensor_value("s", [2], INT64)], shape=[1, 6]),
         "sequence": model([node("SequenceAt", ["s", "place"], ["y"], "pick")], [sequence_value("s", [2])],
                           weights=[number("place", 5)]),
         "shape": model([node("MatMul", ["x", "w"], ["y"], "product")],

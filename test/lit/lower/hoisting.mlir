@@ -1,6 +1,6 @@
 // RUN: %kiln-opt %s --kiln-stage-lower | FileCheck %s
 
-// What does not change in a loop is computed before it: %y is read once a row, and its square root taken there.
+// What does not change in a loop is computed before it: %y is read once per row, and its square root taken there.
 // CHECK: uop.func @r_3_4
 // CHECK: uop.range
 // CHECK: uop.load %arg2

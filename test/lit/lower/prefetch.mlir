@@ -1,7 +1,7 @@
 // RUN: %kiln-opt %s --kiln-optimize-kernels="opts='r_2_4_8: PREFETCH 0 2'" --kiln-stage-lower | FileCheck %s
 
 // Each of 4 * 8 steps inside axis 0 asks for a 32nd of the 32 elements that axis 0's next step reads of %w: two steps ask for
-// one cache line where there are 16 elements in it, and the last of the walk ask past the end, which is no fault. They ask
+// one cache line where there are 16 elements in it, and the last of the walk ask past the end, which is not a fault. They ask
 // when all has been read and used: what a request stands between, LLVM does not make one instruction of.
 // CHECK: uop.func @r_2_4_8
 // CHECK: uop.range

@@ -47,7 +47,7 @@ uop.func @total(%o: !uop.ptr<f32, global>, %x: !uop.ptr<f32, global>, %y: !uop.p
   uop.yield
 }
 
-// A product that is read twice, a product of halves, and a sum that is no total stay as they are.
+// A product that is read twice, a product of halves, and a sum that is not a total stay as they are.
 // CHECK-LABEL: uop.func @apart
 // CHECK-NOT: uop.fma
 // CHECK: uop.yield

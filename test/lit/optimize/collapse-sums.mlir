@@ -18,7 +18,7 @@ kernel.func @range(%out: !kernel.buffer<i32>) attributes {
   kernel.store %range, %out <"(16,1):(1,0)"> : i32, <i32>
 }
 
-// As many points as fit: max(0, i - 2), which is no index.
+// As many points as fit: max(0, i - 2), which is not an index.
 // CHECK-LABEL: kernel.func @bent
 // CHECK: kernel.reduce add
 kernel.func @bent(%out: !kernel.buffer<i32>) attributes {

@@ -31,7 +31,7 @@
 
 // REDUCED: kernel r_8_4: opt UPCAST 1 2: the axis is reduced: UNROLL it
 // UNKNOWN: kernel r_8_4: opt UPCAST 7 2: the kernel has no axis 7
-// KIND: 'GROW 0 2' is not an opt; write KIND AXIS AMOUNT
+// KIND: 'GROW 0 2' is not an opt; did you mean 'GROUP'?
 // PART: opt UPCAST 2 3: the axis is a part of another, of 4 points: the amount must divide them
 // HELD: opt TILE 1 3: memory is laid out over the axis already: the amount must divide its 4 points
 // TOTALS: opt STAGE 1 0: the items of a group would share totals that are held

@@ -1,6 +1,6 @@
 // RUN: %kiln-opt %s --kiln-stage-view --kiln-form-kernels --kiln-plan-memory | FileCheck %s
 
-// A temporary of one byte an element: its size is the symbol itself.
+// A temporary of one byte per element: its size is the symbol itself.
 // CHECK: host.plan %arg0 first
 // CHECK-NOT: host.alloc
 module attributes {kiln.symbols = [#kiln.symbol<"n", 0 to 100, default 1>]} {

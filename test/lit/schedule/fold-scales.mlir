@@ -138,7 +138,7 @@ func.func @main(%x: tensor<4x3xf32>) -> (tensor<4x1xf32>, tensor<4x3xf32>) {
 
 // -----
 
-// The largest product is no sum, and half precision could overflow.
+// The largest product is not a sum, and half precision could overflow.
 // CHECK-LABEL: module
 // CHECK: %[[MOST:.*]] = graph.reduce max
 // CHECK: graph.alu mul %[[MOST]]

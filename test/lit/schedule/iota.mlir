@@ -1,6 +1,6 @@
 // RUN: %kiln-opt %s --kiln-stage-view --kiln-stage-schedule --kiln-stage-optimize | FileCheck %s
 
-// Positions are no memory: each point of a kernel knows its own, through whatever view. One-hot is a comparison.
+// Positions are not memory: each point of a kernel knows its own, through whatever view. One-hot is a comparison.
 // CHECK: kernel.func @E_4_10(%arg0: !kernel.buffer<f32>, %arg1: !kernel.buffer<i64>)
 // CHECK: %[[AT:.*]] = kernel.load %arg1
 // CHECK: %[[I:.*]] = kernel.index <"(4,10):(0,1)"> : i64

@@ -43,7 +43,7 @@ TEST_CASE("absolute values and signs") {
   CHECK(numbersOf("sign", {"[0, 200]"}, "", "uint8") == Numbers{0, 1});
 }
 
-TEST_CASE("what is infinite and what is no number") {
+TEST_CASE("what is infinite and what is not a number") {
   CHECK(numbersOf("is_inf", {R"(["inf", "-inf", "nan", 1])"}) == Numbers{1, 1, 0, 0});
   CHECK(numbersOf("is_nan", {R"(["inf", "-inf", "nan", 1])"}) == Numbers{0, 0, 1, 0});
 }

@@ -38,6 +38,16 @@ TEST_CASE("text that nests without end, and numbers without bound") {
   CHECK_THAT(importError(R"({"inputs": 1e999})"), Contains("a number is larger than any float64"));
 }
 
+TEST_CASE("a property that is given twice, by its place") {
+  CHECK(importError(R"({"inputs": [], "nodes": [], "inputs": [], "outputs": []})") ==
+        "graph.json: the property 'inputs' is given twice; give it once");
+  CHECK(importError(withNodes(R"({"op": "relu", "inputs": ["x"], "output": "z"},
+                                 {"op": "full", "value": [[1], 2], "op": "exp", "output": "y"})")) ==
+        "graph.json: nodes[1]: the property 'op' is given twice; give it once");
+  CHECK(importError(R"({"symbols": {"n": {"min": 1, "max": 2, "min": 3}}})") ==
+        "graph.json: symbols.n: the property 'min' is given twice; give it once");
+}
+
 TEST_CASE("a document that the schema does not allow, by its place") {
   CHECK(importError("[]") == "graph.json: [] is not what is wanted: a graph: an object with inputs, nodes and outputs");
   CHECK(importError(R"({"inputs": [], "nodes": []})") == "graph.json: the property 'outputs' is missing");
@@ -96,8 +106,29 @@ TEST_CASE("attributes that cannot be") {
              Contains("the attribute 'axis' is missing"));
   CHECK_THAT(nodeError(R"({"op": "add", "inputs": ["x"], "output": "y"})"),
              Contains("there are 1 inputs; the operator takes 2"));
+  CHECK(nodeError(R"({"name": "s", "op": "split", "inputs": ["x"], "axis": 1, "outputs": ["y", "z"]})") ==
+        "graph.json: node 's' (split): an axis of size 3 does not divide into 2 equal parts; give their sizes");
+  CHECK(nodeError(
+            R"({"name": "s", "op": "split", "inputs": ["x"], "axis": 1, "sizes": [3, 2], "outputs": ["y", "z"]})") ==
+        "graph.json: node 's' (split): parts of [3, 2] do not make up an axis of size 3; give parts whose sum is its "
+        "size");
   CHECK_THAT(nodeError(R"({"op": "split", "inputs": ["x"], "axis": 1, "sizes": [1, 2], "output": "y"})"),
              Contains("the operator has 2 results, the node names 1"));
+}
+
+TEST_CASE("channels that do not divide into a convolution's groups") {
+  auto convolve = [](const char *x, const char *w) {
+    return importError(std::string(R"({"inputs": [{"name": "x", "dtype": "float32", "shape": )") + x +
+                       R"(}, {"name": "w", "dtype": "float32", "shape": )" + w +
+                       R"(}], "nodes": [{"op": "conv2d", "inputs": ["x", "w"], "groups": 3, "output": "y"}],
+                          "outputs": ["y"]})");
+  };
+  CHECK(convolve("[2, 4, 8, 8]", "[3, 1, 3, 3]") ==
+        "graph.json: node 'y' (conv2d): a convolution of [2, 4, 8, 8] by [3, 1, 3, 3] in 3 groups: the input's 4 "
+        "channels do not divide into the groups; change one of them");
+  CHECK(convolve("[2, 3, 8, 8]", "[4, 1, 3, 3]") ==
+        "graph.json: node 'y' (conv2d): a convolution of [2, 3, 8, 8] by [4, 1, 3, 3] in 3 groups: the 4 outputs of "
+        "the weight do not divide into the groups; change one of them");
 }
 
 TEST_CASE("shapes that do not fit") {
@@ -125,7 +156,7 @@ TEST_CASE("dtypes that do not fit") {
              Contains("add of int32 and float32; cast one of them"));
   CHECK_THAT(nodeError(R"({"op": "cast", "inputs": ["x"], "dtype": "int8", "output": "i"},
                           {"op": "add", "inputs": ["i", 0.5], "output": "y"})"),
-             Contains("0.5 is no int8"));
+             Contains("0.5 is not a value of int8"));
   CHECK_THAT(nodeError(R"({"op": "cast", "inputs": ["x"], "dtype": "int8", "output": "i"},
                           {"op": "exp", "inputs": ["i"], "output": "y"})"),
              Contains("exp of int8 needs floats; cast it"));
@@ -147,9 +178,9 @@ TEST_CASE("inline data that does not fill its shape") {
         "graph.json: input 'x': a value's shape is fixed, but its size n is not; write the size as a number, or fix it "
         "with --dim");
   CHECK(error(R"("dtype": "int8", "shape": [], "value": 200)") ==
-        "graph.json: input 'x': 200 is no int8; give a number that the dtype can hold");
+        "graph.json: input 'x': 200 is not a value of int8; give a number that the dtype can hold");
   CHECK(error(R"("dtype": "int32", "shape": [1], "value": ["one"])") ==
-        "graph.json: input 'x': \"one\" is no int32; give a number that the dtype can hold");
+        "graph.json: input 'x': \"one\" is not a value of int32; give a number that the dtype can hold");
   CHECK(
       error(R"("dtype": "int3", "shape": [])").starts_with("graph.json: input 'x': unknown dtype 'int3'; dtypes are"));
 }
@@ -173,8 +204,8 @@ TEST_CASE("sizes past the memory limit, however large") {
 
 TEST_CASE("symbols that no run can know, or with impossible bounds") {
   CHECK(nodeError(R"({"op": "expand", "inputs": ["x"], "shape": ["n", 2, 3], "output": "y"})") ==
-        "graph.json: the symbol 'n' is the size of no input's axis; give an input an axis of this size, or fix it with "
-        "--dim n=N");
+        "graph.json: the symbol 'n' is the size of no input's axis; give an input an axis of this size, or fix it, for "
+        "example with --dim n=1");
   CHECK_THAT(importError(R"({"symbols": {"n": {"min": 4, "max": 2}}, "inputs": [], "nodes": [], "outputs": []})"),
              Contains("symbol 'n': the least size, 4, is above the largest, 2; give min and max in order"));
   CHECK_THAT(importError(R"({"symbols": {"n": {"max": 4294967296}}, "inputs": [], "nodes": [], "outputs": []})"),
@@ -213,7 +244,9 @@ TEST_CASE("the manual and the schema have every operator and attribute") {
     CHECK_THAT((*manual)->getBuffer().str(), Contains("`" + name + "`"));
     for (const std::string &attribute : kiln::import::json::attributesOf(name)) {
       CHECK_THAT((*manual)->getBuffer().str(), Contains("`" + attribute + "`"));
-      std::string error = nodeError(R"({"op": ")" + name + R"(", "inputs": [], ")" + attribute + R"(": null})");
+      std::string node =
+          (llvm::Twine(R"({"op": ")") + name + R"(", "inputs": [], ")" + attribute + R"(": null})").str();
+      std::string error = nodeError(node);
       CHECK_THAT(error, Contains("nodes[0]." + attribute + ": null is not what is wanted"));
     }
   }

@@ -1,4 +1,11 @@
 //===- JsonRun.h - Import a graph written as JSON, and run it ---------------===//
+//
+// A test of the JSON importer is one graph and what it computes, or what is said of it. A graph with files beside it
+// needs a folder, the importer a context, and the interpreter of graphs, which judges, a module that verifies: all of
+// them are made here, so that a test is the graph, its inputs and what comes out. Where one node is enough, its inputs
+// are stored defaults and their shapes are counted from the values.
+//
+//===------------------------------------------------------------------------===//
 #pragma once
 
 #include "import/Import.h"
@@ -13,6 +20,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <tuple>
+
 using kiln::DType;
 using kiln::interp::HostTensor;
 
@@ -22,7 +31,7 @@ inline constexpr float infinity = std::numeric_limits<float>::infinity();
 class Folder {
 public:
   Folder() { REQUIRE_FALSE(llvm::sys::fs::createUniqueDirectory("kiln-import", path_)); }
-  ~Folder() { llvm::sys::fs::remove_directories(path_); }
+  ~Folder() { std::ignore = llvm::sys::fs::remove_directories(path_); }
 
   std::string file(llvm::StringRef name) const { return (path_ + "/" + name).str(); }
   std::string write(llvm::StringRef name, llvm::StringRef bytes) const {
@@ -88,7 +97,7 @@ inline std::string importError(llvm::StringRef text, const kiln::import::ImportO
 }
 
 /// A graph of one node, its inputs stored defaults of one dtype.
-inline std::string oneNode(llvm::StringRef op, std::vector<std::string> values, llvm::StringRef attributes = "",
+inline std::string oneNode(llvm::StringRef op, const std::vector<std::string> &values, llvm::StringRef attributes = "",
                            llvm::StringRef dtype = "float32") {
   std::string inputs, names;
   for (auto [index, value] : llvm::enumerate(values)) {
@@ -104,15 +113,17 @@ inline std::string oneNode(llvm::StringRef op, std::vector<std::string> values, 
       }
       shape += (shape.empty() ? "" : ", ") + std::to_string(rest.starts_with("[]") ? 0 : count);
     }
-    inputs += separator + R"({"name": ")" + name + R"(", "dtype": ")" + dtype.str() + R"(", "shape": [)" + shape +
-              R"(], "value": )" + value + "}";
-    names += separator + '"' + name + '"';
+    inputs += (llvm::Twine(separator) + R"({"name": ")" + name + R"(", "dtype": ")" + dtype + R"(", "shape": [)" +
+               shape + R"(], "value": )" + value + "}")
+                  .str();
+    names += (llvm::Twine(separator) + "\"" + name + "\"").str();
   }
-  return R"({"inputs": [)" + inputs + R"(], "nodes": [{"op": ")" + op.str() + R"(", "inputs": [)" + names + "], " +
-         (attributes.empty() ? "" : attributes.str() + ", ") + R"("output": "y"}], "outputs": ["y"]})";
+  return (llvm::Twine(R"({"inputs": [)") + inputs + R"(], "nodes": [{"op": ")" + op + R"(", "inputs": [)" + names +
+          "], " + attributes + (attributes.empty() ? "" : ", ") + R"("output": "y"}], "outputs": ["y"]})")
+      .str();
 }
 
-inline HostTensor evaluate(llvm::StringRef op, std::vector<std::string> values, llvm::StringRef attributes = "",
+inline HostTensor evaluate(llvm::StringRef op, const std::vector<std::string> &values, llvm::StringRef attributes = "",
                            llvm::StringRef dtype = "float32") {
   return runGraph(oneNode(op, values, attributes, dtype)).front();
 }
@@ -129,9 +140,9 @@ inline std::vector<double> numbers(const HostTensor &tensor) {
   return result;
 }
 
-inline std::vector<double> numbersOf(llvm::StringRef op, std::vector<std::string> values,
+inline std::vector<double> numbersOf(llvm::StringRef op, const std::vector<std::string> &values,
                                      llvm::StringRef attributes = "", llvm::StringRef dtype = "float32") {
-  return numbers(evaluate(op, std::move(values), attributes, dtype));
+  return numbers(evaluate(op, values, attributes, dtype));
 }
 
 /// Within 1e-5 of each other, relative to 1; equal where not finite.

@@ -98,7 +98,7 @@ TEST_CASE("files that hold something else") {
   folder.write("big.npy", npy(">i4", "False", "(2,)", int32s({1, 2})));
   CHECK_THAT(loadError(folder, R"("file": "big.npy")"), Contains("its elements are '>i4'"));
   folder.write("no.npy", "hello");
-  CHECK_THAT(loadError(folder, R"("file": "no.npy")"), Contains("this is no .npy file"));
+  CHECK_THAT(loadError(folder, R"("file": "no.npy")"), Contains("this is not a .npy file"));
   folder.write("cut.npy", npy("<i4", "False", "(2,)", "").substr(0, 20));
   CHECK_THAT(loadError(folder, R"("file": "cut.npy")"), Contains("its header is cut off"));
 }

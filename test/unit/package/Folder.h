@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <string>
+#include <tuple>
 
 namespace kiln::test {
 
@@ -16,7 +17,7 @@ namespace kiln::test {
 class Folder {
 public:
   Folder() { REQUIRE(!llvm::sys::fs::createUniqueDirectory("kiln-test", path_)); }
-  ~Folder() { llvm::sys::fs::remove_directories(path_); }
+  ~Folder() { std::ignore = llvm::sys::fs::remove_directories(path_); }
 
   std::string path(llvm::StringRef name) const {
     llvm::SmallString<128> whole(path_);
@@ -41,6 +42,7 @@ public:
   }
   /// Runs a shell command in the folder; its exit status.
   int shell(const std::string &command) const {
+    // NOLINTNEXTLINE(bugprone-command-processor): a shell is what is wanted
     return std::system(("cd '" + path_.str().str() + "' && " + command).c_str());
   }
 

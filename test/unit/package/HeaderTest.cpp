@@ -1,10 +1,10 @@
 #include "Folder.h"
 #include "SumModel.h"
+#include "WriteFile.h"
 
 #include "render/CHeader.h"
 #include "render/LlvmEmit.h"
 
-#include "package/OutputFile.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace kiln;
@@ -27,7 +27,7 @@ TEST_CASE("a C program runs a model through its header") {
   render::ProgramOptions options;
   options.symbol = render::modelSymbol("sum");
   options.prefix = "sum";
-  REQUIRE(!package::writeFile(folder.path("sum.o"), [&](llvm::raw_ostream &out) {
+  REQUIRE(!test::writeFile(folder.path("sum.o"), [&](llvm::raw_ostream &out) {
     return render::emitProgram(render::Version{model.tables(), llvm::cantFail(target::describeCpu(""))}, 2, options,
                                render::LlvmFile::Object, "", out);
   }));
@@ -51,6 +51,17 @@ TEST_CASE("a C program runs a model through its header") {
         return 1;
       printf("%g, ", mine[2]);
       printf("%d, %s\n", sum_run_into(context, a, mine, 2, dims), sum_error(context));
+      sum_inputs in = {.a = a};
+      sum_outputs out = {.sum = NULL};
+      if (sum_run_structs(context, &in, &out) || out.sum == mine)
+        return 1;
+      printf("%g, ", out.sum[1]);
+      out.sum = mine;
+      out.sum_room = SUM_SUM_ELEMENTS;
+      in.a = NULL;
+      if (sum_run_structs_into(context, &in, &out) || out.sum != mine)
+        return 1;
+      printf("%g\n", mine[1]);
       sum_destroy(context);
       return 0;
     })");
@@ -61,7 +72,7 @@ TEST_CASE("a C program runs a model through its header") {
   REQUIRE(folder.shell("./main > out.txt") == 0);
   CHECK(folder.read("out.txt") ==
         "110.5 220.5 330.5 of 3, 11.5, 330.5, 1, output 'sum': wanted room for 12 bytes, given a "
-        "capacity of 8\n");
+        "capacity of 8\n220.5, 22.5\n");
 }
 
 TEST_CASE("a header of awkward names and computed sizes is C and C++") {
@@ -82,7 +93,7 @@ TEST_CASE("a header of awkward names and computed sizes is C and C++") {
       const int64_t *first;
       const int16_t *second;
       int64_t dims[1];
-      return _3d_net_run(c, 3, 4, x, y, y, x, z, z, z, &first, NULL, &second, dims);
+      return model_3d_net_run(c, 3, 4, x, y, y, x, z, z, z, &first, NULL, &second, dims);
     })");
   CHECK(folder.shell(compile("cc -std=c11") + "-include odd.h -c use.c -o use.o") == 0);
   CHECK(folder.shell(compile("cc -std=gnu11") + "-include odd.h -c use.c -o use.o") == 0);
@@ -92,9 +103,17 @@ TEST_CASE("a header of awkward names and computed sizes is C and C++") {
   CHECK(folder.read("odd.h").find("dims[1] = m + (n * 3);") != std::string::npos);
 }
 
-TEST_CASE("no model's names are the runtime's") {
+TEST_CASE("no model's names are the runtime's or the C library's") {
   CHECK(render::headerName("kiln") == "kiln_2");
   CHECK(render::headerName("my-net.v2") == "my_net_v2");
-  CHECK(render::headerName("3d") == "_3d");
-  CHECK(render::headerName("") == "_");
+  // What begins with an underscore is C's own.
+  CHECK(render::headerName("3d") == "model_3d");
+  CHECK(render::headerName("") == "model");
+  CHECK(render::headerName("\u03c0") == "model");
+  CHECK(render::headerName("_Net") == "model_Net");
+  CHECK(render::headerName("__net") == "model_net");
+  CHECK(render::headerName("_net") == "model_net");
+  // timer_create and pthread_create are functions of the C library.
+  CHECK(render::headerName("timer") == "timer_2");
+  CHECK(render::headerName("pthread") == "pthread_2");
 }

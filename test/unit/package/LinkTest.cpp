@@ -4,6 +4,7 @@
 // nothing behind.
 #include "Folder.h"
 #include "SumModel.h"
+#include "WriteFile.h"
 
 #include "package/Link.h"
 #include "package/OutputFile.h"
@@ -23,7 +24,7 @@ static llvm::Error writeObject(TextModel &model, const std::string &path, llvm::
   render::ProgramOptions options;
   options.name = "sum";
   options.weights = placement;
-  return package::writeFile(path, [&](llvm::raw_ostream &out) {
+  return test::writeFile(path, [&](llvm::raw_ostream &out) {
     return render::emitProgram(render::Version{model.tables(), llvm::cantFail(target::describeCpu(""))}, 2, options,
                                render::LlvmFile::Object, folder, out);
   });
@@ -87,8 +88,8 @@ TEST_CASE("a program may be linked from a host object and an archive of kernels"
   for (std::string &bytes : built) {
     Folder folder;
     TextModel model = test::sumModel(kDense, "");
-    REQUIRE(!package::writeFile(folder.path("host.o"), [&](llvm::raw_ostream &host) {
-      return package::writeFile(folder.path("kernels.a"), [&](llvm::raw_ostream &kernels) {
+    REQUIRE(!test::writeFile(folder.path("host.o"), [&](llvm::raw_ostream &host) {
+      return test::writeFile(folder.path("kernels.a"), [&](llvm::raw_ostream &kernels) {
         return render::emitParts(render::Version{model.tables(), llvm::cantFail(target::describeCpu(""))}, 2, {}, "",
                                  host, kernels);
       });
@@ -136,10 +137,11 @@ TEST_CASE("weights may stay in a safetensors file") {
   REQUIRE(!link(folder.path("sum.o"), folder.path("sum")));
   std::vector<package::SafetensorsEntry> entries;
   render::ModelTables tables = model.tables();
+  entries.reserve(tables.weights.size());
   for (const render::WeightEntry &weight : tables.weights)
     entries.push_back({weight.name, static_cast<kiln_dtype>(weight.dtype), weight.dims, weight.bytes,
                        [&](llvm::raw_ostream &out) { return render::writeWeight(weight, "", out); }});
-  REQUIRE(!package::writeFile(folder.path("w.safetensors"), [&](llvm::raw_pwrite_stream &out) {
+  REQUIRE(!test::writeFile(folder.path("w.safetensors"), [&](llvm::raw_pwrite_stream &out) {
     return package::writeSafetensors(entries, out).takeError();
   }));
   REQUIRE(folder.shell("./sum --weights w.safetensors > out.txt") == 0);

@@ -79,7 +79,7 @@ TEST_CASE("a file says its digest, which every byte of it decides") {
   CHECK(contentHash(text.replace(at, 64, std::string(64, '0'))) == digest);
 }
 
-TEST_CASE("metadata are no tensor's name") {
+TEST_CASE("metadata are not a tensor's name") {
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream out(text);
   CHECK(llvm::toString(package::writeSafetensors({entry("__metadata__", KILN_INT8, {1}, "a")}, out).takeError()) ==

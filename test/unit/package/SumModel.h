@@ -7,7 +7,7 @@ namespace kiln::test {
 
 /// sum = a + w + v over three floats. `a` has the default 1 2 3, w is 0.5 for each, v's data is `weight`.
 inline TextModel sumModel(const std::string &weight, llvm::StringRef folder) {
-  auto load = [](std::string name, std::string from) {
+  auto load = [](const std::string &name, const std::string &from) {
     return "%" + name + " = uop.load %" + from + "[%i : i32] : !uop.ptr<f32, global> -> f32\n";
   };
   return TextModel(R"(

@@ -109,7 +109,7 @@ TEST_CASE("a loop whose trip count is data, a branch, a check that can fail") {
   %ten = arith.constant 10 : i64
   %bytes = host.eval <"n{0..1000}*4">(%n)
   %few = arith.cmpi sle, %trips, %ten : i64
-  host.check %few "more than ten \"trips\""
+  host.check %few "%d are more than ten \"trips\"" sizes(%trips)
   %first = host.alloc %bytes
   host.copy %first, %a, %bytes
   %last:2 = scf.while (%i = %zero, %x = %first) : (i64, !host.slice) -> (i64, !host.slice) {
@@ -168,7 +168,7 @@ TEST_CASE("sizes divide as Python does, negative ones too") {
   }
 }
 
-TEST_CASE("large weights are no literals") {
+TEST_CASE("large weights are not literals") {
   std::string weight = R"(inputs = [], outputs = [],
     weights = [#host.weight<"w", tensor<2000xf32>, dense<1.0> : tensor<2000xf32>>])";
   render::CHostOptions options;
@@ -183,15 +183,17 @@ extern "C" const kiln_device kiln_device_other = {};
 
 TEST_CASE("a device that loads source gets it as it is") {
   render::CHostOptions options;
-  options.device = "other";
-  options.code = "line \"one\"\nline two ?"
-                 "?/\n\\";
+  std::string code = "line \"one\"\nline two ?"
+                     "?/\n\\";
+  options.places = {{"other", code}};
   std::string source = sourceOf(addModel("inputs = [], outputs = [], weights = []", ""), options);
   for (llvm::StringRef compiler : test::kCompilers) {
     test::CompiledC compiled(compiler, source, {std::string("-I") + KILN_RUNTIME_INCLUDE});
     auto &model = *static_cast<const kiln_model *>(compiled.address("kiln_the_model"));
-    CHECK(std::string(static_cast<const char *>(model.code), model.code_bytes) == options.code);
+    REQUIRE(model.device_count == 1);
+    const kiln_place &place = model.devices[0];
+    CHECK(std::string(static_cast<const char *>(place.code), place.code_bytes) == code);
     CHECK(model.kernels[0].entry == nullptr);
-    CHECK(model.device == &kiln_device_other);
+    CHECK(place.device == &kiln_device_other);
   }
 }

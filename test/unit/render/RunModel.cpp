@@ -10,9 +10,7 @@ test::RunModel::RunModel(const Setup &setup, llvm::StringRef text) {
   Module module(text);
   render::CHostOptions options;
   options.name = "model";
-  options.device = setup.device.name;
-  if (setup.device.source)
-    options.code = setup.device.source(module.kernels());
+  options.places = {{setup.device.name, setup.device.source ? setup.device.source(module.kernels()) : ""}};
   source_ = llvm::cantFail(render::renderCHost(render::modelTables(*module), options));
   compiled_ = std::make_unique<CompiledC>(setup.compiler, source_,
                                           std::vector<std::string>{std::string("-I") + KILN_RUNTIME_INCLUDE});
@@ -22,7 +20,7 @@ test::RunModel::RunModel(const Setup &setup, llvm::StringRef text) {
   given.size = sizeof given;
   given.threads = 1;
   kiln_status status = kiln_context_create(model_, &given, &context_, error, sizeof error);
-  INFO(options.code);
+  INFO(options.places.front().code);
   INFO(error);
   REQUIRE(status == KILN_OK);
 }

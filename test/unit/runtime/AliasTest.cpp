@@ -14,10 +14,10 @@ namespace {
 
 const kiln_dim pastDims[] = {{"2", 2, -1}, {"n", -1, 0}}, nowDims[] = {{"2", 2, -1}, {"n + 1", -1, -1}};
 const kiln_dim flagDims[] = {{"2", 2, -1}};
-const kiln_port ins[] = {{"past", KILN_INT8, 2, pastDims, nullptr, nullptr},
-                         {"flags", KILN_BOOL, 1, flagDims, nullptr, nullptr}};
-const kiln_port outs[] = {{"now", KILN_INT8, 2, nowDims, nullptr, nullptr},
-                          {"not", KILN_BOOL, 1, flagDims, nullptr, nullptr}};
+const kiln_port ins[] = {{"past", KILN_INT8, 2, pastDims, nullptr, nullptr, 0},
+                         {"flags", KILN_BOOL, 1, flagDims, nullptr, nullptr, 0}};
+const kiln_port outs[] = {{"now", KILN_INT8, 2, nowDims, nullptr, nullptr, 0},
+                          {"not", KILN_BOOL, 1, flagDims, nullptr, nullptr, 0}};
 const kiln_symbol symbols[] = {{"n", 0, 1000, 1}};
 const kiln_alias aliases[] = {{0, 0, 1, 4}, {1, 1, -1, 0}};
 
@@ -48,7 +48,9 @@ struct Cache {
   Cache() {
     model.abi = KILN_ABI_VERSION;
     model.name = "cache";
-    model.device = &kiln_device_cpu;
+    static const kiln_place place = {&kiln_device_cpu, nullptr, 0};
+    model.devices = &place;
+    model.device_count = 1;
     model.symbols = symbols;
     model.symbol_count = 1;
     model.inputs = ins;

@@ -290,8 +290,8 @@ TEST_CASE("a model of another runtime is refused, and a short error buffer is en
 }
 
 TEST_CASE("a model with more axes than the runtime's arrays is refused") {
-  const kiln_port deep = {"deep", KILN_FLOAT32, KILN_MAX_RANK + 1, nullptr, nullptr, nullptr};
-  const kiln_weight heavy = {"heavy", KILN_FLOAT32, -1, nullptr, 0, 0};
+  const kiln_port deep = {"deep", KILN_FLOAT32, KILN_MAX_RANK + 1, nullptr, nullptr, nullptr, 0};
+  const kiln_weight heavy = {"heavy", KILN_FLOAT32, -1, nullptr, 0, 0, 0};
   auto error = [](const kiln_model &model) {
     kiln_context *context;
     char text[100];
@@ -309,7 +309,9 @@ TEST_CASE("a model with more axes than the runtime's arrays is refused") {
 
 TEST_CASE("two names, one device") {
   kiln_model model = affine_model;
-  model.device = &kiln_device_c;
+  static const kiln_place place = {&kiln_device_c, nullptr, 0};
+  model.devices = &place;
+  model.device_count = 1;
   Context c(model);
   kiln_tensor y = {};
   REQUIRE(c.run({floats(rows, {2, 3}), none}, y) == KILN_OK);

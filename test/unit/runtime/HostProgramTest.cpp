@@ -22,7 +22,9 @@ kiln_model modelOf(kiln_status (*run)(kiln_context *, const int64_t *)) {
   kiln_model model = {};
   model.abi = KILN_ABI_VERSION;
   model.name = "test";
-  model.device = &kiln_device_cpu;
+  static const kiln_place place = {&kiln_device_cpu, nullptr, 0};
+  model.devices = &place;
+  model.device_count = 1;
   model.run = run;
   return model;
 }
@@ -50,11 +52,11 @@ kiln_slice at(kiln_slice slice, int64_t offset) { return {slice.memory, slice.of
 TEST_CASE("an element that is written reads back, in every dtype") {
   CHECK(runOnce([](kiln_context *c, const int64_t *) {
           kiln_slice arena;
-          CHECK(kiln_rt_arena(c, 64, nullptr, &arena) == KILN_OK);
+          CHECK(kiln_rt_arena(c, 0, 64, nullptr, &arena) == KILN_OK);
           for (int dtype = KILN_INT8; dtype <= KILN_FLOAT64; dtype++) {
             int64_t value = 0;
-            CHECK(kiln_rt_write(c, at(arena, 8), kiln_dtype(dtype), 100) == KILN_OK);
-            CHECK(kiln_rt_read(c, at(arena, 8), kiln_dtype(dtype), &value) == KILN_OK);
+            CHECK(kiln_rt_write(c, 0, at(arena, 8), kiln_dtype(dtype), 100) == KILN_OK);
+            CHECK(kiln_rt_read(c, 0, at(arena, 8), kiln_dtype(dtype), &value) == KILN_OK);
             CHECK(value == 100);
           }
           return KILN_OK;
@@ -65,13 +67,13 @@ TEST_CASE("the second arena is zero at first and keeps what a run writes") {
   kiln_model model = modelOf([](kiln_context *c, const int64_t *) {
     kiln_slice zeros;
     int64_t before = 0, last = 0;
-    CHECK(kiln_rt_zeros(c, 200'000, &zeros) == KILN_OK);
-    CHECK(kiln_rt_read(c, at(zeros, 8), KILN_INT64, &before) == KILN_OK);
-    CHECK(kiln_rt_read(c, at(zeros, 199'992), KILN_INT64, &last) == KILN_OK);
+    CHECK(kiln_rt_zeros(c, 0, 200'000, &zeros) == KILN_OK);
+    CHECK(kiln_rt_read(c, 0, at(zeros, 8), KILN_INT64, &before) == KILN_OK);
+    CHECK(kiln_rt_read(c, 0, at(zeros, 199'992), KILN_INT64, &last) == KILN_OK);
     CHECK(last == 0);
     static int64_t runs = 0;
     CHECK(before == runs++);
-    return kiln_rt_write(c, at(zeros, 8), KILN_INT64, before + 1);
+    return kiln_rt_write(c, 0, at(zeros, 8), KILN_INT64, before + 1);
   });
   kiln_context *context;
   REQUIRE(kiln_context_create(&model, nullptr, &context, nullptr, 0) == KILN_OK);
@@ -84,9 +86,9 @@ TEST_CASE("the second arena is zero again where a run wants another size of it")
   static int64_t bytes, found;
   kiln_model model = modelOf([](kiln_context *c, const int64_t *) {
     kiln_slice zeros;
-    CHECK(kiln_rt_zeros(c, bytes, &zeros) == KILN_OK);
-    CHECK(kiln_rt_read(c, at(zeros, 8), KILN_INT64, &found) == KILN_OK);
-    return kiln_rt_write(c, at(zeros, 8), KILN_INT64, 1);
+    CHECK(kiln_rt_zeros(c, 0, bytes, &zeros) == KILN_OK);
+    CHECK(kiln_rt_read(c, 0, at(zeros, 8), KILN_INT64, &found) == KILN_OK);
+    return kiln_rt_write(c, 0, at(zeros, 8), KILN_INT64, 1);
   });
   kiln_context *context;
   REQUIRE(kiln_context_create(&model, nullptr, &context, nullptr, 0) == KILN_OK);
@@ -102,22 +104,22 @@ TEST_CASE("reading truncates and saturates floats, keeps signs, and makes bools 
   runOnce([](kiln_context *c, const int64_t *) {
     kiln_slice arena;
     int64_t value;
-    CHECK(kiln_rt_arena(c, 8, nullptr, &arena) == KILN_OK);
+    CHECK(kiln_rt_arena(c, 0, 8, nullptr, &arena) == KILN_OK);
     auto readFloat = [&](double number) {
       std::memcpy(arena.memory, &number, 8);
-      CHECK(kiln_rt_read(c, arena, KILN_FLOAT64, &value) == KILN_OK);
+      CHECK(kiln_rt_read(c, 0, arena, KILN_FLOAT64, &value) == KILN_OK);
       return value;
     };
     CHECK(readFloat(-2.9) == -2);
     CHECK(readFloat(1e30) == INT64_MAX);
     CHECK(readFloat(-1e30) == INT64_MIN);
     CHECK(readFloat(NAN) == 0);
-    CHECK(kiln_rt_write(c, arena, KILN_INT16, -5) == KILN_OK);
-    CHECK(kiln_rt_read(c, arena, KILN_INT16, &value) == KILN_OK);
+    CHECK(kiln_rt_write(c, 0, arena, KILN_INT16, -5) == KILN_OK);
+    CHECK(kiln_rt_read(c, 0, arena, KILN_INT16, &value) == KILN_OK);
     CHECK(value == -5);
-    CHECK(kiln_rt_read(c, arena, KILN_UINT16, &value) == KILN_OK);
+    CHECK(kiln_rt_read(c, 0, arena, KILN_UINT16, &value) == KILN_OK);
     CHECK(value == 65531);
-    CHECK(kiln_rt_write(c, arena, KILN_BOOL, 2) == KILN_OK);
+    CHECK(kiln_rt_write(c, 0, arena, KILN_BOOL, 2) == KILN_OK);
     CHECK(static_cast<char *>(arena.memory)[0] == 1);
     return KILN_OK;
   });
@@ -128,7 +130,7 @@ TEST_CASE("a plan follows the sizes from run to run") {
   auto run = [](kiln_context *c, const int64_t *) {
     auto plan = [&](int64_t bytes, kiln_slice *slices) {
       const int64_t sizes[] = {bytes, bytes, bytes};
-      return kiln_rt_plan(c, lifetimes, 3, sizes, nullptr, slices);
+      return kiln_rt_plan(c, 0, lifetimes, 3, sizes, nullptr, slices);
     };
     kiln_slice slices[3];
     for (int64_t bytes : {64, 64, 640, 100, 0}) {
@@ -149,7 +151,7 @@ TEST_CASE("the arena grows from run to run and is aligned") {
   kiln_model model = modelOf([](kiln_context *c, const int64_t *) {
     for (int64_t bytes : {0, 100, 1 << 23}) {
       kiln_slice arena;
-      CHECK(kiln_rt_arena(c, bytes, nullptr, &arena) == KILN_OK);
+      CHECK(kiln_rt_arena(c, 0, bytes, nullptr, &arena) == KILN_OK);
       CHECK(reinterpret_cast<uintptr_t>(arena.memory) % KILN_ALIGNMENT == 0);
       std::memset(arena.memory, 1, size_t(bytes));
     }
@@ -158,10 +160,10 @@ TEST_CASE("the arena grows from run to run and is aligned") {
   CHECK(runOnce(model).status == KILN_OK);
 }
 
-TEST_CASE("sizes that no machine has are no memory, not a crash") {
+TEST_CASE("sizes that no machine has end the run for want of memory") {
   Outcome outcome = runOnce([](kiln_context *c, const int64_t *) {
     kiln_slice arena;
-    return kiln_rt_arena(c, INT64_MAX, "r_4_8", &arena);
+    return kiln_rt_arena(c, 0, INT64_MAX, "r_4_8", &arena);
   });
   CHECK(outcome.status == KILN_OUT_OF_MEMORY);
   CHECK(outcome.error ==
@@ -171,17 +173,17 @@ TEST_CASE("sizes that no machine has are no memory, not a crash") {
 TEST_CASE("freed temporaries serve again, live ones stay apart, the rest is freed with the run") {
   CHECK(runOnce([](kiln_context *c, const int64_t *) {
           kiln_slice a, b, again, larger;
-          CHECK(kiln_rt_alloc(c, 100, &a) == KILN_OK);
-          CHECK(kiln_rt_alloc(c, 100, &b) == KILN_OK);
+          CHECK(kiln_rt_alloc(c, 0, 100, &a) == KILN_OK);
+          CHECK(kiln_rt_alloc(c, 0, 100, &b) == KILN_OK);
           CHECK(a.memory != b.memory);
-          CHECK(kiln_rt_free(c, a) == KILN_OK);
-          CHECK(kiln_rt_alloc(c, 60, &again) == KILN_OK);
+          CHECK(kiln_rt_free(c, 0, a) == KILN_OK);
+          CHECK(kiln_rt_alloc(c, 0, 60, &again) == KILN_OK);
           CHECK(again.memory == a.memory);
-          CHECK(kiln_rt_free(c, again) == KILN_OK);
-          CHECK(kiln_rt_alloc(c, 200, &larger) == KILN_OK);
+          CHECK(kiln_rt_free(c, 0, again) == KILN_OK);
+          CHECK(kiln_rt_alloc(c, 0, 200, &larger) == KILN_OK);
           CHECK(larger.memory != a.memory);
           for (int i = 0; i < 100; i++)
-            CHECK(kiln_rt_alloc(c, 8, &a) == KILN_OK);
+            CHECK(kiln_rt_alloc(c, 0, 8, &a) == KILN_OK);
           return KILN_OK;
         }).status == KILN_OK);
 }
@@ -189,9 +191,9 @@ TEST_CASE("freed temporaries serve again, live ones stay apart, the rest is free
 TEST_CASE("a temporary of negative size is none that is free") {
   Outcome outcome = runOnce([](kiln_context *c, const int64_t *) {
     kiln_slice a;
-    CHECK(kiln_rt_alloc(c, 100, &a) == KILN_OK);
-    CHECK(kiln_rt_free(c, a) == KILN_OK);
-    return kiln_rt_alloc(c, -8, &a);
+    CHECK(kiln_rt_alloc(c, 0, 100, &a) == KILN_OK);
+    CHECK(kiln_rt_free(c, 0, a) == KILN_OK);
+    return kiln_rt_alloc(c, 0, -8, &a);
   });
   CHECK(outcome.status == KILN_OUT_OF_MEMORY);
   CHECK(outcome.error == "temporary: no memory for -8 bytes on device 'cpu'");
@@ -200,8 +202,8 @@ TEST_CASE("a temporary of negative size is none that is free") {
 TEST_CASE("an arena of negative size is not the last run's") {
   Outcome outcome = runOnce([](kiln_context *c, const int64_t *) {
     kiln_slice arena;
-    CHECK(kiln_rt_arena(c, 64, nullptr, &arena) == KILN_OK);
-    return kiln_rt_arena(c, -64, nullptr, &arena);
+    CHECK(kiln_rt_arena(c, 0, 64, nullptr, &arena) == KILN_OK);
+    return kiln_rt_arena(c, 0, -64, nullptr, &arena);
   });
   CHECK(outcome.status == KILN_OUT_OF_MEMORY);
   CHECK(outcome.error == "arena: no memory for -64 bytes on device 'cpu'");
@@ -228,8 +230,8 @@ TEST_CASE("sizes that pass 64 bits are noticed") {
   CHECK(wraps(kiln_size_add, least, -1, most));
 }
 
-TEST_CASE("a grid of more items than 64 bits count is no launch") {
-  static kiln_kernel kernel = {"E", 0, 0, [](void *const *, const int64_t *, int64_t) {}, {1, 1, 1}, 0};
+TEST_CASE("a grid of more items than 64 bits count is not launched") {
+  static kiln_kernel kernel = {"E", 0, 0, [](void *const *, const int64_t *, int64_t) {}, {1, 1, 1}, 0, 0};
   kiln_model model = modelOf([](kiln_context *c, const int64_t *sizes) {
     kiln_launch_info info = {0, nullptr};
     int64_t grid[] = {int64_t(1) << 32, int64_t(1) << 31, 2}, estimates[] = {0, 0};
@@ -247,8 +249,8 @@ TEST_CASE("temporaries of one run serve the next, and go when it does not need t
   static int64_t bytes;
   kiln_model model = modelOf([](kiln_context *c, const int64_t *) {
     kiln_slice a, b;
-    CHECK(kiln_rt_alloc(c, bytes, &a) == KILN_OK);
-    CHECK(kiln_rt_alloc(c, 2 * bytes, &b) == KILN_OK);
+    CHECK(kiln_rt_alloc(c, 0, bytes, &a) == KILN_OK);
+    CHECK(kiln_rt_alloc(c, 0, 2 * bytes, &b) == KILN_OK);
     (first.empty() ? first : second) = {a.memory, b.memory};
     return KILN_OK;
   });
@@ -267,9 +269,9 @@ TEST_CASE("temporaries of one run serve the next, and go when it does not need t
 TEST_CASE("freeing twice is an error") {
   Outcome outcome = runOnce([](kiln_context *c, const int64_t *) {
     kiln_slice a;
-    CHECK(kiln_rt_alloc(c, 100, &a) == KILN_OK);
-    CHECK(kiln_rt_free(c, a) == KILN_OK);
-    return kiln_rt_free(c, a);
+    CHECK(kiln_rt_alloc(c, 0, 100, &a) == KILN_OK);
+    CHECK(kiln_rt_free(c, 0, a) == KILN_OK);
+    return kiln_rt_free(c, 0, a);
   });
   CHECK(outcome.status == KILN_INVALID_ARGUMENT);
   CHECK(outcome.error == "the program freed memory that it does not hold");
@@ -278,18 +280,19 @@ TEST_CASE("freeing twice is an error") {
 TEST_CASE("copies may overlap and may be empty") {
   runOnce([](kiln_context *c, const int64_t *) {
     kiln_slice arena;
-    CHECK(kiln_rt_arena(c, 8, nullptr, &arena) == KILN_OK);
+    CHECK(kiln_rt_arena(c, 0, 8, nullptr, &arena) == KILN_OK);
     std::memcpy(arena.memory, "abcdefg", 8);
-    CHECK(kiln_rt_copy(c, at(arena, 1), arena, 6) == KILN_OK);
+    CHECK(kiln_rt_copy(c, at(arena, 1), arena, 6, 0, 0) == KILN_OK);
     CHECK(std::string(static_cast<char *>(arena.memory)) == "aabcdef");
-    CHECK(kiln_rt_copy(c, at(arena, 1), arena, 0) == KILN_OK);
+    CHECK(kiln_rt_copy(c, at(arena, 1), arena, 0, 0, 0) == KILN_OK);
     return KILN_OK;
   });
 }
 
 TEST_CASE("an empty grid launches nothing") {
   static bool called;
-  static kiln_kernel kernel = {"E", 0, 0, [](void *const *, const int64_t *, int64_t) { called = true; }, {1, 1, 1}, 0};
+  static kiln_kernel kernel = {"E",       0, 0, [](void *const *, const int64_t *, int64_t) { called = true; },
+                               {1, 1, 1}, 0, 0};
   kiln_model model = modelOf([](kiln_context *c, const int64_t *sizes) {
     kiln_launch_info info = {0, nullptr};
     int64_t grid[] = {4, 0, 1}, estimates[] = {0, 0};
@@ -309,7 +312,7 @@ TEST_CASE("a run's own status becomes the call's, with a cause") {
 }
 
 TEST_CASE("a program that leaves an output out fails") {
-  static const kiln_port port = {"y", KILN_INT32, 0, nullptr, nullptr, nullptr};
+  static const kiln_port port = {"y", KILN_INT32, 0, nullptr, nullptr, nullptr, 0};
   kiln_model model = modelOf([](kiln_context *, const int64_t *) { return KILN_OK; });
   model.outputs = &port;
   model.output_count = 1;
@@ -323,9 +326,9 @@ namespace {
 const kiln_dim dims[] = {{"past", -1, 0}, {"past + seq", -1, -1}};
 const kiln_dim seqDims[] = {{"seq", -1, 1}};
 const kiln_dim pastDims[] = {{"past", -1, 0}};
-const kiln_port ports[] = {{"cache", KILN_INT8, 2, dims, nullptr, nullptr},
-                           {"ids", KILN_INT8, 1, seqDims, nullptr, nullptr},
-                           {"mask", KILN_INT8, 1, pastDims, nullptr, nullptr}};
+const kiln_port ports[] = {{"cache", KILN_INT8, 2, dims, nullptr, nullptr, 0},
+                           {"ids", KILN_INT8, 1, seqDims, nullptr, nullptr, 0},
+                           {"mask", KILN_INT8, 1, pastDims, nullptr, nullptr, 0}};
 const kiln_symbol symbols[] = {{"past", 0, 8, 1}, {"seq", 1, 8, 1}, {"trips", 0, 100, 42}};
 
 kiln_model symbolic() {
@@ -361,7 +364,7 @@ TEST_CASE("a computed size is checked once all symbols are bound") {
 
 TEST_CASE("a size that cannot be computed is an error, not a guess") {
   static const kiln_dim odd[] = {{"len(x)", -1, -1}};
-  static const kiln_port port = {"x", KILN_INT8, 1, odd, nullptr, nullptr};
+  static const kiln_port port = {"x", KILN_INT8, 1, odd, nullptr, nullptr, 0};
   kiln_model model = modelOf([](kiln_context *, const int64_t *) { return KILN_OK; });
   model.inputs = &port;
   model.input_count = 1;
@@ -375,6 +378,15 @@ TEST_CASE("a program can end with a cause of its own") {
       runOnce([](kiln_context *c, const int64_t *) { return kiln_rt_fail(c, KILN_INDEX_ERROR, "100% wrong"); });
   CHECK(outcome.status == KILN_INDEX_ERROR);
   CHECK(outcome.error == "100% wrong");
+}
+
+TEST_CASE("a program can end with a cause that has numbers in it") {
+  Outcome outcome = runOnce([](kiln_context *c, const int64_t *) {
+    const int64_t sizes[] = {7, -INT64_MAX};
+    return kiln_rt_fail_at(c, KILN_INDEX_ERROR, "100%% wrong (a=%d, b=%d)", sizes);
+  });
+  CHECK(outcome.status == KILN_INDEX_ERROR);
+  CHECK(outcome.error == "100% wrong (a=7, b=-9223372036854775807)");
 }
 
 TEST_CASE("a symbol has one size") {

@@ -153,7 +153,7 @@ TEST_CASE("a bitmap from the top, of places in a palette") {
   CHECK(decode(data).pixels == Bytes{0x10, 0x20, 0x30, 255, 255, 255, 255, 255, 255, 0x10, 0x20, 0x30});
 }
 
-TEST_CASE("what is no image says so") {
+TEST_CASE("what is not an image says so") {
   CHECK(decode({}).cause == "its data is not an image in BMP, JPEG, JPEG 2000, PNG, PNM, TIFF or WebP");
   CHECK(decode(text("GIF89a")).cause == "its data is not an image in BMP, JPEG, JPEG 2000, PNG, PNM, TIFF or WebP");
   CHECK(decode(text("P6 70000 1 255\n")).cause ==

@@ -1,7 +1,7 @@
 // What the runtime does when the machine fails it. A use of the runtime is run again and again: its first allocation
-// fails, its second, and so on; then its first call that opens, reads, writes, maps or renames a file. Each time either
-// the use succeeds, with the right result, or it says in one line what failed. In any case it gives back all memory,
-// every file and every map, and files appear whole or not at all.
+// fails, its second, and so on; then its first call that opens, reads, writes, maps, links or renames a file. Each time
+// either the use succeeds, with the right result, or it says in one line what failed. In any case it gives back all
+// memory, every file and every map, and files appear whole or not at all.
 //
 // The linker sends the runtime's calls through the functions below (--wrap); what libc calls inside is out of reach.
 #include "TempFolder.h"
@@ -104,7 +104,8 @@ int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...) {
   va_list arguments;
   va_start(arguments, flags);
-  mode_t mode = flags & O_CREAT ? va_arg(arguments, mode_t) : 0;
+  bool makes = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
+  mode_t mode = makes ? va_arg(arguments, mode_t) : 0;
   va_end(arguments);
   int descriptor = fails(Kind::Files, EMFILE) ? -1 : __real_open(path, flags, mode);
   return hold(descriptor, descriptor >= 0);
@@ -121,7 +122,12 @@ WRAP(int, fstat, int descriptor, struct stat *status) {
   return fails(Kind::Files, EIO) ? -1 : __real_fstat(descriptor, status);
 }
 WRAP(int, mkdir, const char *path, mode_t mode) { return fails(Kind::Files, EROFS) ? -1 : __real_mkdir(path, mode); }
-WRAP(int, rename, const char *from, const char *to) { return fails(Kind::Files, EXDEV) ? -1 : __real_rename(from, to); }
+WRAP(int, linkat, int fromFolder, const char *from, int toFolder, const char *to, int flags) {
+  return fails(Kind::Files, EXDEV) ? -1 : __real_linkat(fromFolder, from, toFolder, to, flags);
+}
+WRAP(int, renameat, int fromFolder, const char *from, int toFolder, const char *to) {
+  return fails(Kind::Files, EXDEV) ? -1 : __real_renameat(fromFolder, from, toFolder, to);
+}
 WRAP(void *, mmap, void *at, size_t bytes, int protection, int flags, int descriptor, off_t offset) {
   void *map = fails(Kind::Files, ENODEV) ? MAP_FAILED : __real_mmap(at, bytes, protection, flags, descriptor, offset);
   return hold(map, map != MAP_FAILED);
@@ -418,11 +424,12 @@ TEST_CASE("what a call of the library works in is kept, and where there is none 
   kiln_model model = {};
   model.abi = KILN_ABI_VERSION;
   model.name = "call";
-  model.device = affine_model.device;
+  model.devices = affine_model.devices;
+  model.device_count = affine_model.device_count;
   model.run = [](kiln_context *context, const int64_t *) {
     static const double matrix[4] = {2, 1, 1, 3};
     static double result;
-    static const kiln_call_info info = {kiln_call_determinant, "det", 1, 1};
+    static const kiln_call_info info = {kiln_call_determinant, "det", 1, 1, 0};
     const kiln_slice buffers[2] = {{&result, 0}, {const_cast<double *>(matrix), 0}};
     const int64_t bytes[2] = {sizeof result, sizeof matrix}, sizes[3] = {1, 2, KILN_FLOAT64};
     kiln_status status = kiln_rt_call(context, &info, buffers, bytes, sizes);

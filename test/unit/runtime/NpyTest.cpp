@@ -159,8 +159,8 @@ TEST_CASE("a header with any byte changed is read or refused, never trusted") {
     }
 }
 
-TEST_CASE("what is no such file, and what kiln has no type for") {
-  CHECK(errorOf("hello world") == "no .npy file; save the array with numpy.save");
+TEST_CASE("what is not such a file, and what kiln has no type for") {
+  CHECK(errorOf("hello world") == "is not a .npy file; save the array with numpy.save");
   CHECK(errorOf(npy("<c8", "(1,)", "12345678")) ==
         "the array's dtype '<c8' is unknown; convert it with numpy.ndarray.astype");
   CHECK(errorOf(npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "1234")) ==
@@ -298,5 +298,5 @@ TEST_CASE("strings of NumPy's are UTF-8, their zeros cut off") {
 TEST_CASE("strings are written as NumPy's are, as wide as the longest") {
   const char *strings[] = {"a\xc3\xa9", nullptr, "\xff"};
   std::u32string wanted(U"a\u00e9\0\0\ufffd\0", 6);
-  CHECK(written(KILN_STRING, strings, 3) == npy("<U2", "(3,)", wide(wanted)));
+  CHECK(written(KILN_STRING, static_cast<void *>(strings), 3) == npy("<U2", "(3,)", wide(wanted)));
 }

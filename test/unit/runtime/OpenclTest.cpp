@@ -33,23 +33,24 @@ __kernel void place(__global int* data0) {
   data0[get_group_id(2) * 4 + get_group_id(1) * 2 + get_group_id(0)] = get_local_size(0) * 100 + get_local_size(1);
 }
 )";
-const kiln_kernel kernels[] = {{"add", 2, 2, nullptr, {4, 1, 1}, 0}, {"place", 1, 0, nullptr, {2, 3, 1}, 0}};
+const kiln_kernel kernels[] = {{"add", 2, 2, nullptr, {4, 1, 1}, 0, 0}, {"place", 1, 0, nullptr, {2, 3, 1}, 0, 0}};
 
 /// What the host program of a test does; a model's `run` is a plain function.
 thread_local std::function<void(kiln_context *, int64_t)> program;
 
 const kiln_dim dims[] = {{"n", -1, 0}};
-const kiln_port input = {"x", KILN_INT32, 1, dims, nullptr, nullptr},
-                output = {"y", KILN_INT32, 1, dims, nullptr, nullptr};
+const kiln_port input = {"x", KILN_INT32, 1, dims, nullptr, nullptr, 0},
+                output = {"y", KILN_INT32, 1, dims, nullptr, nullptr, 0};
 const kiln_symbol symbol = {"n", 0, 1 << 20, 1};
 
 kiln_model modelFor(const kiln_device *device) {
+  static kiln_place place;
+  place = {device, source, sizeof source - 1};
   kiln_model model = {};
   model.abi = KILN_ABI_VERSION;
   model.name = "test";
-  model.device = device;
-  model.code = source;
-  model.code_bytes = sizeof source - 1;
+  model.devices = &place;
+  model.device_count = 1;
   model.kernels = kernels;
   model.kernel_count = 2;
   model.inputs = &input;
@@ -145,7 +146,7 @@ TEST_CASE("slices of the arena, aligned and not") {
       CHECK(run(modelFor(device), 1, [step](kiln_context *c, int64_t n) {
               Ends ends = endsOf(c, n);
               kiln_slice arena;
-              REQUIRE(kiln_rt_arena(c, 40 * step, nullptr, &arena) == KILN_OK);
+              REQUIRE(kiln_rt_arena(c, 0, 40 * step, nullptr, &arena) == KILN_OK);
               add(c, arena, ends.x, 1, 0);
               for (int64_t i = 1; i < 40; i++)
                 add(c, at(arena, i * step), at(arena, (i - 1) * step), 1, 1);
@@ -160,12 +161,12 @@ TEST_CASE("two staged slices of one launch keep each other's bytes") {
     CHECK(run(modelFor(device), 4, [](kiln_context *c, int64_t n) {
             Ends ends = endsOf(c, n);
             kiln_slice arena;
-            REQUIRE(kiln_rt_arena(c, 64, nullptr, &arena) == KILN_OK);
-            CHECK(kiln_rt_copy(c, at(arena, 20), ends.x, 16) == KILN_OK);
+            REQUIRE(kiln_rt_arena(c, 0, 64, nullptr, &arena) == KILN_OK);
+            CHECK(kiln_rt_copy(c, at(arena, 20), ends.x, 16, 0, 0) == KILN_OK);
             add(c, at(arena, 4), at(arena, 20), 4, 10); // the source's copy holds what follows, the target's both
-            CHECK(kiln_rt_copy(c, ends.y, at(arena, 4), 16) == KILN_OK);
+            CHECK(kiln_rt_copy(c, ends.y, at(arena, 4), 16, 0, 0) == KILN_OK);
             int64_t kept;
-            CHECK(kiln_rt_read(c, at(arena, 32), KILN_INT32, &kept) == KILN_OK);
+            CHECK(kiln_rt_read(c, 0, at(arena, 32), KILN_INT32, &kept) == KILN_OK);
             CHECK(kept == 3);
           }) == counted(4, 10));
 }
@@ -177,7 +178,7 @@ TEST_CASE("offsets without end") {
     CHECK(run(modelFor(device), 1, [](kiln_context *c, int64_t n) {
             Ends ends = endsOf(c, n);
             kiln_slice arena;
-            REQUIRE(kiln_rt_arena(c, 1024 * 1000, nullptr, &arena) == KILN_OK);
+            REQUIRE(kiln_rt_arena(c, 0, 1024 * 1000, nullptr, &arena) == KILN_OK);
             add(c, arena, ends.x, 1, 0);
             for (int64_t i = 1; i < 1000; i++)
               add(c, at(arena, i * 1024), at(arena, (i - 1) * 1024), 1, 1);
@@ -192,16 +193,16 @@ TEST_CASE("copies overlap, elements are written and read") {
     CHECK(run(modelFor(device), 6, [](kiln_context *c, int64_t n) {
             Ends ends = endsOf(c, n);
             kiln_slice memory;
-            REQUIRE(kiln_rt_alloc(c, 24, &memory) == KILN_OK);
-            CHECK(kiln_rt_copy(c, memory, ends.x, 24) == KILN_OK);
-            CHECK(kiln_rt_copy(c, at(memory, 4), memory, 20) == KILN_OK);
-            CHECK(kiln_rt_copy(c, memory, memory, 24) == KILN_OK);
-            CHECK(kiln_rt_write(c, memory, KILN_INT32, -1) == KILN_OK);
+            REQUIRE(kiln_rt_alloc(c, 0, 24, &memory) == KILN_OK);
+            CHECK(kiln_rt_copy(c, memory, ends.x, 24, 0, 0) == KILN_OK);
+            CHECK(kiln_rt_copy(c, at(memory, 4), memory, 20, 0, 0) == KILN_OK);
+            CHECK(kiln_rt_copy(c, memory, memory, 24, 0, 0) == KILN_OK);
+            CHECK(kiln_rt_write(c, 0, memory, KILN_INT32, -1) == KILN_OK);
             int64_t value;
-            CHECK(kiln_rt_read(c, at(memory, 20), KILN_INT32, &value) == KILN_OK);
+            CHECK(kiln_rt_read(c, 0, at(memory, 20), KILN_INT32, &value) == KILN_OK);
             CHECK(value == 4);
-            CHECK(kiln_rt_copy(c, ends.y, memory, 24) == KILN_OK);
-            CHECK(kiln_rt_free(c, memory) == KILN_OK);
+            CHECK(kiln_rt_copy(c, ends.y, memory, 24, 0, 0) == KILN_OK);
+            CHECK(kiln_rt_free(c, 0, memory) == KILN_OK);
           }) == std::vector<int32_t>{-1, 0, 1, 2, 3, 4});
 }
 
@@ -220,7 +221,7 @@ TEST_CASE("weights are on the device") {
     return;
   alignas(KILN_ALIGNMENT) static const int32_t data[] = {7, 8, 9};
   static const int64_t weightDims[] = {2};
-  static const kiln_weight weight = {"w", KILN_INT32, 1, weightDims, 4, 8};
+  static const kiln_weight weight = {"w", KILN_INT32, 1, weightDims, 4, 8, 0};
   for (const kiln_device *device : devices) {
     kiln_model model = modelFor(device);
     model.weights = &weight;
@@ -252,8 +253,8 @@ TEST_CASE("code that does not compile shows the first line of the compiler's log
   if (!available())
     return;
   kiln_model model = modelFor(&kiln_device_opencl);
-  model.code = "__kernel void add() { nonsense }";
-  model.code_bytes = 32;
+  const kiln_place wrong = {&kiln_device_opencl, "__kernel void add() { nonsense }", 32};
+  model.devices = &wrong;
   std::string error = createError(model, nullptr, KILN_DEVICE_ERROR);
   CHECK_THAT(error, Catch::Matchers::StartsWith("the device's compiler refused the kernels: "));
   CHECK(error.size() > 50);
@@ -263,7 +264,7 @@ TEST_CASE("code that does not compile shows the first line of the compiler's log
 TEST_CASE("a kernel that the code lacks") {
   if (!available())
     return;
-  static const kiln_kernel absent = {"absent", 0, 0, nullptr, {1, 1, 1}, 0};
+  static const kiln_kernel absent = {"absent", 0, 0, nullptr, {1, 1, 1}, 0, 0};
   kiln_model model = modelFor(&kiln_device_opencl);
   model.kernels = &absent;
   model.kernel_count = 1;

@@ -78,15 +78,17 @@ TEST_CASE("names, dtypes and shapes are listed") {
   CHECK(Program()("--list").out == "input x: float32 [batch, 3]\n"
                                    "input bias: float32 [3], has a default\n"
                                    "output y: float32 [batch]\n"
-                                   "symbol batch: 1 to 64, at random 2\n");
+                                   "symbol batch: 1 to 64, default 2\n");
 }
 
 TEST_CASE("help names every option") {
   Ran ran = Program()("--help");
+  CHECK(Program()("-h").out == ran.out);
   CHECK(ran.status == 0);
-  for (const char *option : {"--input NAME=FILE", "--output-dir DIR", "--random[=SEED]", "--bench[=N]", "--threads N",
-                             "--weights FILE", "--list", "--help"})
+  for (const char *option :
+       {"--input NAME=FILE", "--output-dir DIR", "--random[=SEED]", "--bench[=N]", "--threads N", "--list", "--help"})
     CHECK_THAT(ran.out, Catch::Matchers::Contains(option));
+  CHECK_THAT(ran.out, !Catch::Matchers::Contains("--weights")); // which are in it
 }
 
 TEST_CASE("random inputs depend on the seed alone") {
@@ -132,6 +134,7 @@ TEST_CASE("wrong use is one line and status 2") {
   CHECK(fails("--input z=x.npy") == "affine: z=x.npy: no input has this name; --list shows the names\n");
   CHECK(fails("--input x.npy") == "affine: x.npy: wanted --input NAME=FILE\n");
   CHECK(fails("--input") == "affine: --input: this option wants a value; see --help\n");
+  CHECK(fails("x.npy --weights w") == "affine: --weights w: this program has its weights in it; leave it out\n");
   CHECK(fails("--list=3") == "affine: --list=3: this option takes no value\n");
   CHECK(fails("--threads 0") == "affine: 0: wanted --threads N, from 1 to 1024\n");
   CHECK(fails("--threads=2x") == "affine: 2x: wanted --threads N, from 1 to 1024\n");
@@ -153,7 +156,7 @@ TEST_CASE("a failure is one line with the file, and status 1") {
     return ran.err;
   };
   CHECK(fails("none.npy") == "affine: none.npy: cannot be read: No such file or directory; name a .npy file\n");
-  CHECK(fails("text.npy") == "affine: text.npy: no .npy file; save the array with numpy.save\n");
+  CHECK(fails("text.npy") == "affine: text.npy: is not a .npy file; save the array with numpy.save\n");
   CHECK(fails("long.npy") == "affine: long.npy: input 'x': wanted float32 [batch, 3], given float32 [6]; --list shows "
                              "what the model takes\n");
   CHECK(fails("int.npy") == "affine: int.npy: input 'x': wanted float32 [batch, 3], given int32 [2, 3]; --list shows "
@@ -161,7 +164,6 @@ TEST_CASE("a failure is one line with the file, and status 1") {
   CHECK(fails("many.npy") ==
         "affine: many.npy: input 'x': axis 0 (batch): wanted a size from 1 to 64, given 65; --list "
         "shows what the model takes\n");
-  CHECK(fails("x.npy --weights none") == "affine: none: cannot be read: No such file or directory\n");
 }
 
 TEST_CASE("results that cannot be written") {
@@ -170,15 +172,38 @@ TEST_CASE("results that cannot be written") {
   run.write("file", "");
   std::filesystem::create_directories(run / "taken/output_0.npy");
   CHECK(run("x.npy --output-dir file").err ==
-        "affine: file: cannot make the folder: Not a directory; give another --output-dir\n");
+        "affine: file: cannot be written: Not a directory; give another --output-dir\n");
   CHECK(run("x.npy --output-dir file/below").err ==
-        "affine: file/below: cannot make the folder: Not a directory; give another --output-dir\n");
+        "affine: file/below: cannot be written: Not a directory; give another --output-dir\n");
   CHECK(run("x.npy --output-dir ''").err ==
-        "affine: : cannot make the folder: its name is empty; give another --output-dir\n");
+        "affine: : cannot be written: its name is empty; give another --output-dir\n");
   Ran ran = run("x.npy --output-dir taken");
   CHECK(ran.status == 1);
   CHECK(ran.err == "affine: taken/output_0.npy: cannot be written: Is a directory; give another --output-dir\n");
   CHECK(std::distance(std::filesystem::directory_iterator(run / "taken"), {}) == 1);
+}
+
+TEST_CASE("places that cannot be written are told before the run, and nothing is left of the trial") {
+  Program run;
+  run.save("x.npy", rows, {2, 3});
+  run.write("file", "");
+  auto fails = [&](const std::string &option) {
+    Ran ran = run("x.npy " + option);
+    CHECK(ran.status == 1);
+    CHECK(ran.out.empty()); // the outputs would be there after the run
+    return ran.err;
+  };
+  CHECK(fails("--output-dir file/below") ==
+        "affine: file/below: cannot be written: Not a directory; give another --output-dir\n");
+  CHECK(fails("--output-dir /proc/none") ==
+        "affine: /proc/none: cannot be written: No such file or directory; give another --output-dir\n");
+  CHECK(fails("--profile=none/trace.json") == "affine: none/trace.json: cannot be written: No such file or directory; "
+                                              "name another place with --profile=FILE\n");
+  CHECK(fails("--profile=/dev/null") ==
+        "affine: /dev/null: cannot be written: it is not a regular file; name another place with --profile=FILE\n");
+  CHECK(run("x.npy --output-dir new/below --threads 0").status == 2);
+  CHECK(fails("none.npy --output-dir new/below").find("none.npy") != std::string::npos);
+  CHECK(!std::filesystem::exists(run / "new"));
 }
 
 TEST_CASE("a name that moves a terminal's cursor is one plain line in an error") {
@@ -191,6 +216,7 @@ TEST_CASE("a full standard output is a failure") {
   for (const char *option : {"--random", "--list", "--help"}) {
     std::string command = std::string(KILN_TEST_PROGRAM) + " " + option + " >/dev/full 2>'" + run / "err" + "'";
     CHECK(WEXITSTATUS(std::system(command.c_str())) == 1);
-    CHECK(run.read(run / "err") == "affine: standard output cannot be written\n");
+    CHECK(run.read(run / "err") ==
+          "affine: standard output: cannot be written: No space left on device; send it elsewhere\n");
   }
 }

@@ -22,7 +22,7 @@ std::string fileOf(const std::string &header, const std::string &data) {
   return std::string(reinterpret_cast<char *>(&length), 8) + header + data;
 }
 
-/// The names and dims in `bytes`, one a line, then the error.
+/// The names and dims in `bytes`, one per line, then the error.
 std::string listed(const std::string &bytes) {
   char error[300] = "";
   kiln_text cause = kiln_text_in(error, sizeof error);
@@ -50,7 +50,7 @@ const std::string twoTensors = R"({"__metadata__":{"format":"pt","nested":{"a":[
 
 } // namespace
 
-TEST_CASE("a name that breaks off is no name") {
+TEST_CASE("a name that breaks off is not a name") {
   std::string header = R"({"a":{"dtype":"U8","shape":[],"data_offsets":[0,1]},"bcd)";
   CHECK(listed(fileOf(header, "x")) == "a U8 'x'\nthe header is corrupt after 56 bytes; copy the file again");
 }
@@ -68,7 +68,7 @@ TEST_CASE("names are decoded") {
 TEST_CASE("a header that ends anywhere is an error") {
   for (size_t length = 0; length < twoTensors.size(); length++)
     CHECK_THAT(listed(fileOf(twoTensors.substr(0, length), "hello")),
-               Catch::Matchers::Contains("corrupt") || Catch::Matchers::Contains("no safetensors file"));
+               Catch::Matchers::Contains("corrupt") || Catch::Matchers::Contains("is not a safetensors file"));
 }
 
 TEST_CASE("a header with any byte changed is read or refused, never trusted") {
@@ -83,10 +83,11 @@ TEST_CASE("a header with any byte changed is read or refused, never trusted") {
 TEST_CASE("lengths that cannot be") {
   std::string whole = fileOf(twoTensors, "hello");
   for (size_t length = 0; length < 8 + twoTensors.size(); length++)
-    CHECK(listed(whole.substr(0, length)) == "no safetensors file, or a truncated one; name another, or copy it again");
+    CHECK(listed(whole.substr(0, length)) ==
+          "is not a safetensors file, or is cut off; name another, or copy it again");
   std::string huge = whole;
   std::memset(huge.data(), 0xff, 8);
-  CHECK(listed(huge) == "no safetensors file, or a truncated one; name another, or copy it again");
+  CHECK(listed(huge) == "is not a safetensors file, or is cut off; name another, or copy it again");
 }
 
 TEST_CASE("data must lie within the file") {
@@ -120,7 +121,7 @@ std::string weightFile(const std::string &entry, size_t padding = 0) {
 /// Opens a model with three bools for weights.
 kiln_status openBools(const std::string &data, std::string &error) {
   static const int64_t dims[] = {3};
-  static const kiln_weight bools = {"w", KILN_BOOL, 1, dims, 0, 3};
+  static const kiln_weight bools = {"w", KILN_BOOL, 1, dims, 0, 3, 0};
   kiln_model model = affine_model_without_weights;
   model.weights = &bools;
   TempFolder folder;
@@ -204,8 +205,8 @@ TEST_CASE("a weights file that does not fit") {
   CHECK(runWith(weightFile(R"("layer.weight":{"dtype":"F4","shape":[3],"data_offsets":[0,12]})")) ==
         "weight 'layer.weight': wanted float32 [3], given the dtype F4 in 12 bytes");
   CHECK(runWith(weightFile(good + "," + good)) == "weight 'layer.weight' is there twice");
-  CHECK(runWith("") == "the file is empty");
-  CHECK(runWith("1234567") == "no safetensors file, or a truncated one; name another, or copy it again");
+  CHECK(runWith("") == "is empty; name the file of weights");
+  CHECK(runWith("1234567") == "is not a safetensors file, or is cut off; name another, or copy it again");
   CHECK(runWith(weightFile(good + ",")) ==
         "the header is corrupt after 66 bytes, at tensor 'layer.weight'; copy the file again");
 }
@@ -220,10 +221,10 @@ TEST_CASE("weights files that cannot be opened") {
   CHECK(std::string(error) == "the weights are not part of this program; name their file");
   options.weights_path = "/none/such";
   CHECK(kiln_context_create(&affine_model_without_weights, &options, &context, error, sizeof error) == KILN_IO_ERROR);
-  CHECK(std::string(error) == "/none/such: cannot be read: No such file or directory");
+  CHECK(std::string(error) == "/none/such: cannot be read: No such file or directory; name the file of weights");
   options.weights_path = "/";
   CHECK(kiln_context_create(&affine_model_without_weights, &options, &context, error, sizeof error) == KILN_IO_ERROR);
-  CHECK(std::string(error) == "/: not a regular file");
+  CHECK(std::string(error) == "/: is not a regular file; name the file of weights");
 }
 
 TEST_CASE("bools in a file are 0 or 1") {

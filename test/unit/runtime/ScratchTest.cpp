@@ -1,5 +1,6 @@
 // Memory that a kernel asks for besides its tensors is a worker's, not a chunk's: as many pieces as may run at once,
-// whatever the grid, and never one for two at a time.
+// whatever the grid, and never one for two at a time. Chunks that meet in a piece at once, or find it where it should
+// not be, are noted by the kernel itself.
 #include "runtime/device/cpu/cpu.h"
 
 extern "C" {
@@ -62,11 +63,13 @@ kiln_status run(kiln_context *context, const int64_t *) {
 }
 
 kiln_model model() {
-  static const kiln_kernel kernel = {"watch", 3, 0, watch, {1, 1, 1}, 2};
+  static const kiln_kernel kernel = {"watch", 3, 0, watch, {1, 1, 1}, 2, 0};
   kiln_model model = {};
   model.abi = KILN_ABI_VERSION;
   model.name = "test";
-  model.device = &kiln_device_cpu;
+  static const kiln_place place = {&kiln_device_cpu, nullptr, 0};
+  model.devices = &place;
+  model.device_count = 1;
   model.kernels = &kernel;
   model.kernel_count = 1;
   model.run = run;

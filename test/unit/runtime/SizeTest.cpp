@@ -58,7 +58,7 @@ TEST_CASE("a sum of many negative numbers is not deep") {
   CHECK(valueOf(text.c_str()) == "1");
 }
 
-TEST_CASE("what is no size") {
+TEST_CASE("what is not a size") {
   for (const char *text :
        {"", "batch", "past +", "seq past", "pasts", "(past", "past)", "min(past", "past // 0", "past % (seq-3)",
         "9223372036854775807 + 1", "9223372036854775808", "past * 9223372036854775807", "&"}) {

@@ -30,7 +30,7 @@ static kiln_status run(kiln_context *context, const int64_t *sizes) {
   kiln_status status;
   if ((status = kiln_rt_input(context, 0, &x)) || (status = kiln_rt_input(context, 1, &bias)) ||
       (status = kiln_rt_weight(context, 0, &weight)) || (status = kiln_rt_output(context, 0, &batch, &y)) ||
-      (status = kiln_rt_arena(context, 256 + 12 * batch, NULL, &arena)))
+      (status = kiln_rt_arena(context, 0, 256 + 12 * batch, NULL, &arena)))
     return status;
   arena.offset += 256;
   if ((status = kiln_rt_launch(context, &infos[0], (kiln_slice[]){arena, x, weight}, sizes, grid, estimates)))
@@ -38,30 +38,32 @@ static kiln_status run(kiln_context *context, const int64_t *sizes) {
   return kiln_rt_launch(context, &infos[1], (kiln_slice[]){y, arena, bias}, sizes, grid, estimates);
 }
 
+static const kiln_place devices[] = {{&kiln_device_cpu, NULL, 0}};
 static const kiln_dim x_dims[] = {{"batch", -1, 0}, {"3", 3, -1}};
 static const kiln_dim bias_dims[] = {{"3", 3, -1}};
 static const kiln_dim y_dims[] = {{"batch", -1, 0}};
 static const float bias_value[] = {1, 2, 3};
-static const kiln_port inputs[] = {{"x", KILN_FLOAT32, 2, x_dims, NULL, NULL},
-                                   {"bias", KILN_FLOAT32, 1, bias_dims, bias_value, NULL}};
-static const kiln_port outputs[] = {{"y", KILN_FLOAT32, 1, y_dims, NULL, NULL}};
+static const kiln_port inputs[] = {{"x", KILN_FLOAT32, 2, x_dims, NULL, NULL, 0},
+                                   {"bias", KILN_FLOAT32, 1, bias_dims, bias_value, NULL, 0}};
+static const kiln_port outputs[] = {{"y", KILN_FLOAT32, 1, y_dims, NULL, NULL, 0}};
 static const kiln_symbol symbols[] = {{"batch", 1, 64, 2}};
 static const int64_t weight_dims[] = {3};
-static const kiln_weight weights[] = {{"layer.weight", KILN_FLOAT32, 1, weight_dims, 128, 12}};
+static const kiln_weight weights[] = {{"layer.weight", KILN_FLOAT32, 1, weight_dims, 128, 12, 0}};
 static const _Alignas(KILN_ALIGNMENT) float weight_data[35] = {[32] = 1, [33] = 10, [34] = 100};
-static const kiln_kernel kernels[] = {{"E_3", 3, 1, product, {1, 1, 1}, 0}, {"r_3", 3, 1, sum, {1, 1, 1}, 0}};
+static const kiln_kernel kernels[] = {{"E_3", 3, 1, product, {1, 1, 1}, 0, 0}, {"r_3", 3, 1, sum, {1, 1, 1}, 0, 0}};
 
 #define AFFINE(DATA)                                                                                                   \
   {                                                                                                                    \
       .abi = KILN_ABI_VERSION,                                                                                         \
       .name = "affine",                                                                                                \
-      .device = &kiln_device_cpu,                                                                                      \
+      .devices = devices,                                                                                              \
       .features = "",                                                                                                  \
       .inputs = inputs,                                                                                                \
       .outputs = outputs,                                                                                              \
       .symbols = symbols,                                                                                              \
       .weights = weights,                                                                                              \
       .kernels = kernels,                                                                                              \
+      .device_count = 1,                                                                                               \
       .input_count = 2,                                                                                                \
       .output_count = 1,                                                                                               \
       .symbol_count = 1,                                                                                               \

@@ -164,7 +164,7 @@ TEST_CASE("expressions print and read back") {
   CHECK(*Expr::parse(" 2*n - 3 ") == n * Expr(2) - Expr(3));
 }
 
-TEST_CASE("what is no expression is refused with its place") {
+TEST_CASE("what is not an expression is refused with its place") {
   for (const char *text : {"", "(", "1+", "x{3..1}", "x{0..", "min(1)", "1 2", "\"open", "99999999999999999999"}) {
     INFO(text);
     llvm::Expected<Expr> e = Expr::parse(text);

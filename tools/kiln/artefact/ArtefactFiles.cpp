@@ -42,8 +42,8 @@ ArtefactFiles::ArtefactFiles(const CompileOptions &options, const ArtefactOption
     output = (before + path::stem(options.model) + behind).str();
   if (artefact.emit == Emit::Exe)
     return;
-  llvm::StringRef stem = path::stem(output);
-  if (stem.size() > before.size())
+  llvm::StringRef stem = path::stem(output == "-" ? options.model : output);
+  if (output != "-" && stem.size() > before.size())
     stem.consume_front(before);
   prefix = render::headerName(artefact.name.empty() ? stem : artefact.name);
   if (artefact.emit != Emit::Header)

@@ -1,5 +1,6 @@
 #include "Freestanding.h"
 
+#include "ir/base/Devices.h"
 #include "ir/host/Call.h"
 #include "support/Error.h"
 
@@ -31,9 +32,11 @@ llvm::Error driver::checkFreestanding(host::ProgramOp program, const std::string
   auto wrong = [&](const llvm::Twine &cause, const llvm::Twine &remedy) {
     return failure(model + ": --freestanding: the model " + cause, remedy);
   };
+  if (targetsOf(program->getParentOfType<mlir::ModuleOp>()).size() > 1)
+    return wrong("is for several devices", "leave --freestanding out");
   for (auto symbol : program.getSymbols().getAsRange<SymbolAttr>())
     return wrong("has the size '" + symbol.getName() + "', which is not fixed",
-                 "fix it with --dim " + symbol.getName() + "=N");
+                 "fix it, for example with --dim " + symbol.getName() + "=" + llvm::Twine(symbol.getValue()));
   for (mlir::ArrayAttr ports : {program.getInputs(), program.getOutputs()})
     for (mlir::Attribute port : ports)
       if (!hasKnownDType(port))

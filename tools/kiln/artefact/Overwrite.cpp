@@ -60,3 +60,12 @@ llvm::Error driver::checkIsOurs(llvm::StringRef path, llvm::StringRef what) {
   return failure(path + ": " + what + " would replace this file, which kiln did not make",
                  "name another output with -o, or take the file away");
 }
+
+llvm::Error driver::checkIsSameRuntime(llvm::StringRef path, bool isFreestanding) {
+  auto file = llvm::MemoryBuffer::getFile(path);
+  if (!file || (*file)->getBuffer().split('\n').first.contains("without an operating system") == isFreestanding)
+    return llvm::Error::success();
+  return failure(path + ": is the runtime of models that were made " + (isFreestanding ? "without" : "with") +
+                     " --freestanding, and the runtime of this one would replace it",
+                 "name a file in another folder with -o, or take this one away");
+}

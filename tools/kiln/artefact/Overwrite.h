@@ -25,4 +25,8 @@ llvm::Error checkOverwrites(llvm::ArrayRef<NamedFile> inputs, llvm::ArrayRef<Nam
 /// An error where `path` is a file whose first line does not say that kiln made it. `what` it is to be, in words.
 llvm::Error checkIsOurs(llvm::StringRef path, llvm::StringRef what);
 
+/// An error where `path` is the other one of the two runtimes that are called kiln.c: the sources beside it need that
+/// one.
+llvm::Error checkIsSameRuntime(llvm::StringRef path, bool isFreestanding);
+
 } // namespace kiln::driver

@@ -21,6 +21,7 @@
 #include "tools/kiln/options/TargetOption.h"
 
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/TargetParser/Triple.h"
 
 using namespace kiln;
@@ -76,8 +77,8 @@ static llvm::Error checkKind(const ArtefactOptions &artefact) {
     return usageError("--name " + artefact.name + ": only a header has names",
                       "use --emit obj, shared, static, header or source");
   if (!artefact.name.empty() && render::headerName(artefact.name) != artefact.name)
-    return usageError("--name " + artefact.name + ": no name that C functions can begin with",
-                      "use letters, digits and _, no digit first");
+    return usageError("--name " + artefact.name + ": is not a name that C functions can begin with",
+                      "use letters, digits and _, no digit first, and none of C's or its library's");
   if ((!isArtefact(artefact.emit) || artefact.emit == Emit::Header) && !artefact.weightsPath.empty())
     return usageError("--weights " + artefact.weightsPath + ": text holds no weights",
                       "use --emit exe, obj, shared, static or source");
@@ -90,6 +91,10 @@ llvm::Error driver::checkArtefact(const CompileOptions &options, const ArtefactO
   ArtefactFiles files(options, artefact);
   if (files.header == files.output && !files.header.empty())
     return usageError(files.output + ": the header has this name", "let the output's name end in .o, .so, .a or .c");
+  const std::string &header = artefact.emit == Emit::Header ? files.output : files.header;
+  if (render::hidesSystemHeader(llvm::sys::path::filename(header)))
+    return usageError(header + ": programs that include the C library's header of this name would get the model's",
+                      "name another file with -o");
   std::vector<NamedFile> inputs;
   if (!artefact.output.empty()) // else checkOutputs looks, when it is known that this is a model
     inputs.push_back({options.model, "the model"});
@@ -111,13 +116,14 @@ llvm::Error driver::checkArtefact(const CompileOptions &options, const ArtefactO
     return llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path) && !llvm::sys::fs::is_directory(path);
   };
   for (const auto &[path, option] : {std::pair(files.output, "-o"), std::pair(artefact.weightsPath, "--weights")})
-    if (isSpecial(path))
+    if (isSpecial(path) && path != options.model) // of which Model says that it has to be a file
       return failure(path + ": cannot be written: it is not a regular file",
                      llvm::Twine("name another place with ") + option);
   for (const auto &[path, what] : files.companions())
     if (llvm::Error error = checkIsOurs(path, what))
       return error;
-  return llvm::Error::success();
+  return files.runtimeSource.empty() ? llvm::Error::success()
+                                     : checkIsSameRuntime(files.runtimeSource, artefact.isFreestanding);
 }
 
 llvm::Expected<WeightsOf> driver::placeWeights(const Rendering &rendering, const std::string &path,
@@ -126,6 +132,7 @@ llvm::Expected<WeightsOf> driver::placeWeights(const Rendering &rendering, const
     return WeightsOf(render::WeightPlacement::Section);
   std::vector<package::SafetensorsEntry> entries;
   const std::vector<render::WeightEntry> weights = render::sharedWeights(rendering.versions());
+  entries.reserve(weights.size());
   for (const render::WeightEntry &weight : weights)
     entries.push_back(
         {.name = weight.name,
@@ -153,9 +160,16 @@ llvm::Expected<package::LinkOptions> driver::linkOptions(const Rendering &render
   for (const render::LibraryEntry &library : rendering.tables().libraries)
     options.libraries.push_back({library.word.str(), library.linked.str()});
   llvm::Triple triple(llvm::Triple::normalize(system));
-  // musl and what Debian has for Arm and RISC-V lack the start file that it takes.
-  options.hasStaticPie = !triple.isMusl() && !triple.isARM() && !triple.isRISCV();
-  options.device = rendering.device().isC ? "cpu" : rendering.device().compiler.name;
+  if (triple.isMusl())
+    options.staticPie = package::StaticPie::Spelled;
+  else if (triple.isARM() || triple.isRISCV()) // for which glibc has the start file in newer systems than Debian 12
+    options.staticPie = package::StaticPie::AskedFirst;
+  options.devices.clear();
+  for (const DeviceEntry *device : rendering.devices()) {
+    std::string name = device->isC ? "cpu" : device->compiler.name;
+    if (!llvm::is_contained(options.devices, name))
+      options.devices.push_back(name);
+  }
   return options;
 }
 
@@ -172,13 +186,13 @@ llvm::Expected<std::vector<std::string>> driver::compileObjects(const Rendering 
   return objects;
 }
 
-llvm::Error driver::packageProgram(const Rendering &rendering, const ArtefactOptions &artefact) {
+llvm::Error driver::packageProgram(const Rendering &rendering, const ArtefactOptions &artefact,
+                                   package::Outputs &outputs) {
   llvm::Expected<package::LinkOptions> link = linkOptions(rendering);
   if (!link)
     return link.takeError();
   link->isStatic = artefact.isStatic;
 
-  package::Outputs outputs;
   llvm::Expected<package::StagedFile *> program = outputs.add(ArtefactFiles(rendering.options(), artefact).output);
   if (!program)
     return program.takeError();
@@ -188,7 +202,5 @@ llvm::Error driver::packageProgram(const Rendering &rendering, const ArtefactOpt
   llvm::Expected<std::vector<std::string>> objects = compileObjects(rendering, {}, *weights, **program);
   if (!objects)
     return objects.takeError();
-  if (llvm::Error error = package::linkExecutable(*objects, *link, **program))
-    return error;
-  return outputs.commit();
+  return package::linkExecutable(*objects, *link, **program);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "package/Link.h"
+#include "package/OutputFile.h"
 #include "tools/kiln/model/Render.h"
 #include "tools/kiln/options/Options.h"
 
@@ -16,11 +17,11 @@ llvm::Error checkDevice(llvm::StringRef name, const ArtefactOptions &artefact);
 /// weights, or of opts.
 llvm::Error checkOutputs(const Model &model, const CompileOptions &options, const ArtefactOptions &artefact);
 
-/// A program for this machine's system.
-llvm::Error packageProgram(const Rendering &rendering, const ArtefactOptions &artefact);
+/// A program for this machine's system, as one of the files `outputs`.
+llvm::Error packageProgram(const Rendering &rendering, const ArtefactOptions &artefact, package::Outputs &outputs);
 
 /// What other programs are made with: an object, library, header or source, each with the files that go with it.
-llvm::Error packageForPrograms(const Rendering &rendering, const ArtefactOptions &artefact);
+llvm::Error packageForPrograms(const Rendering &rendering, const ArtefactOptions &artefact, package::Outputs &outputs);
 
 /// The parts of `file` that the model's code is compiled to, by their names.
 llvm::Expected<std::vector<std::string>> compileObjects(const Rendering &rendering, const ModelNames &names,

@@ -12,12 +12,12 @@ using namespace kiln::driver;
 
 namespace {
 
-/// One artefact on its way: its files are made side by side and get their names together.
+/// One artefact on its way: its files are made side by side.
 class Packager {
 public:
-  Packager(const Rendering &rendering, const ArtefactOptions &artefact)
+  Packager(const Rendering &rendering, const ArtefactOptions &artefact, package::Outputs &outputs)
       : rendering_(rendering), artefact_(artefact), files_(rendering.options(), artefact),
-        names_{render::modelSymbol(files_.prefix), files_.prefix} {}
+        names_{render::modelSymbol(files_.prefix), files_.prefix}, outputs_(outputs) {}
   llvm::Error run();
 
 private:
@@ -32,7 +32,7 @@ private:
   const ArtefactOptions &artefact_;
   ArtefactFiles files_;
   ModelNames names_;
-  package::Outputs outputs_;
+  package::Outputs &outputs_;
 };
 
 } // namespace
@@ -53,7 +53,8 @@ llvm::Error Packager::writeHeader(const std::string &path) {
   if (!types)
     return types.takeError();
   return outputs_.write(path, [&](llvm::raw_ostream &out) {
-    out << render::modelHeader(rendering_.tables(), files_.prefix, (*types)->getBuffer());
+    // Of my-net and my_net the functions are called alike, the files are not.
+    out << render::modelHeader(rendering_.tables(), files_.prefix, (*types)->getBuffer(), llvm::sys::path::stem(path));
     return llvm::Error::success();
   });
 }
@@ -129,12 +130,10 @@ llvm::Error Packager::run() {
   }
   if (llvm::Error error = writeHeader(artefact_.emit == Emit::Header ? files_.output : files_.header))
     return error;
-  if (!files_.pkgConfig.empty())
-    if (llvm::Error error = writePkgConfig())
-      return error;
-  return outputs_.commit();
+  return files_.pkgConfig.empty() ? llvm::Error::success() : writePkgConfig();
 }
 
-llvm::Error driver::packageForPrograms(const Rendering &rendering, const ArtefactOptions &artefact) {
-  return Packager(rendering, artefact).run();
+llvm::Error driver::packageForPrograms(const Rendering &rendering, const ArtefactOptions &artefact,
+                                       package::Outputs &outputs) {
+  return Packager(rendering, artefact, outputs).run();
 }

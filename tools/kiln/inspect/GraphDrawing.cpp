@@ -9,13 +9,15 @@
 //===---------------------------------------------------------------------------===//
 #include "GraphDrawing.h"
 
-#include "Schedule.h"
+#include "LaunchRecords.h"
+#include "ir/host/Roles.h"
 #include "package/OutputFile.h"
 #include "package/Spawn.h"
 #include "support/Error.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
@@ -51,7 +53,7 @@ namespace {
 
 class Drawing {
 public:
-  Drawing(mlir::ModuleOp module, llvm::raw_ostream &out) : schedule_(module), out_(out) {
+  Drawing(mlir::ModuleOp module, llvm::raw_ostream &out) : records_(module), out_(out) {
     for (auto program : module.getOps<host::ProgramOp>())
       for (auto port : program.getOutputs().getAsRange<host::PortAttr>())
         outputs_.insert(port.getName());
@@ -74,7 +76,7 @@ private:
   StringRef keyOf(host::TensorAttr tensor) { return tensor.getNode().empty() ? tensor.getOp() : tensor.getNode(); }
   void edge(StringRef from, StringRef to, const std::string &attributes);
 
-  Schedule schedule_;
+  LaunchRecords records_;
   llvm::raw_ostream &out_;
   llvm::StringSet<> outputs_;
   std::vector<Nodes> launches_;
@@ -114,8 +116,9 @@ void Drawing::drawMemory(host::TensorAttr tensor) {
   if (writers_.contains(tensor.getMemory()) || !memories_.insert(tensor.getMemory()))
     return;
   StringRef name = keyOf(tensor), op = tensor.getOp();
-  std::string text = op == "input" || op == "weight" ? name.str() : (name + "\n" + op).str();
-  out_ << "  m" << tensor.getMemory() << " [shape = " << (op == "weight" ? "cylinder" : "ellipse")
+  bool isWeight = op == host::role::kWeight;
+  std::string text = isWeight || op == host::role::kInput ? name.str() : (name + "\n" + op).str();
+  out_ << "  m" << tensor.getMemory() << " [shape = " << (isWeight ? "cylinder" : "ellipse")
        << ", label = " << quoted(text) << "];\n";
 }
 
@@ -157,13 +160,13 @@ void Drawing::draw(StringRef name) {
        << "  graph [fontname = \"sans-serif\", style = filled, color = lightgray];\n"
        << "  node [fontname = \"sans-serif\", shape = box, style = filled, fillcolor = white];\n"
        << "  edge [fontname = \"sans-serif\", fontsize = 10];\n";
-  for (auto [number, launch] : llvm::enumerate(schedule_.launches()))
+  for (auto [number, launch] : llvm::enumerate(records_.launches()))
     drawLaunch(number, launch);
-  for (const Launch &launch : schedule_.launches())
+  for (const Launch &launch : records_.launches())
     for (host::TensorAttr tensor : launch.tensors)
       if (!Launch::computes(tensor))
         drawMemory(tensor);
-  for (auto [launch, nodes] : llvm::zip(schedule_.launches(), launches_))
+  for (auto [launch, nodes] : llvm::zip(records_.launches(), launches_))
     drawEdges(launch, nodes);
   out_ << "}\n";
 }
@@ -180,23 +183,29 @@ llvm::Error driver::checkGraphPath(StringRef path) {
   return usageError("--graph " + path + ": no such kind of drawing", "end the name in .dot or .svg");
 }
 
-llvm::Error driver::drawGraph(mlir::ModuleOp module, StringRef name, StringRef path) {
+llvm::Error driver::drawGraph(mlir::ModuleOp module, StringRef name, StringRef path, package::Outputs &outputs) {
   auto write = [&](llvm::raw_ostream &out) {
     writeDot(module, name, out);
     return llvm::Error::success();
   };
   if (!isSvg(path))
-    return package::writeFile(path, write);
+    return outputs.write(path, write);
   if (!llvm::sys::findProgramByName("dot"))
     return failure(path + ": cannot be drawn: there is no program 'dot' in PATH",
                    "install graphviz, or give --graph a name that ends in .dot");
-  package::Outputs outputs;
   llvm::Expected<package::StagedFile *> drawing = outputs.add(path);
   if (!drawing)
     return drawing.takeError();
   if (llvm::Error error = (*drawing)->fillPart("graph.dot", write))
     return error;
-  if (llvm::Error error = package::spawn("dot", {"-Tsvg", "-o", "output", "graph.dot"}, {**drawing, "be drawn"}))
+  // Written by kiln, which can say why it cannot be.
+  llvm::SmallString<0> svg;
+  if (llvm::Error error =
+          package::spawn("dot", {"-Tsvg", "graph.dot"}, {.file = **drawing, .doWhat = "be drawn", .output = &svg}))
     return error;
-  return outputs.commit();
+  auto writeSvg = [&](llvm::raw_ostream &out) {
+    out << svg;
+    return llvm::Error::success();
+  };
+  return (*drawing)->fill(writeSvg);
 }

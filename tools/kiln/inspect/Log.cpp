@@ -1,9 +1,11 @@
 #include "Log.h"
 
 #include "support/DebugStream.h"
+#include "support/Error.h"
 #include "support/PlainText.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
@@ -76,3 +78,11 @@ void driver::setLogLevel(LogLevel level) {
 void driver::logError(llvm::StringRef text) { messages().error(plainText(text)); }
 void driver::logWarning(llvm::StringRef text) { messages().warn(plainText(text)); }
 void driver::logInfo(llvm::StringRef text) { messages().info(plainText(text)); }
+
+llvm::Error driver::flushOutput() {
+  llvm::outs().flush();
+  std::error_code failed = llvm::outs().error();
+  llvm::outs().clear_error();
+  return failed ? failure("standard output: cannot be written: " + failed.message(), "send it elsewhere")
+                : llvm::Error::success();
+}

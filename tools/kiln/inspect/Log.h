@@ -1,4 +1,4 @@
-//===- Log.h - What the command says beside results ---------------------------===//
+//===- Log.h - What the command says besides results ---------------------------===//
 //
 // Results go to standard output; all else goes to standard error, by one library for log lines (spdlog): errors,
 // warnings and, where they are asked for, steps, each one line that begins "kiln: ", which has a colour on a terminal
@@ -8,6 +8,7 @@
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
 
 namespace kiln::driver {
 
@@ -24,5 +25,8 @@ void setLogLevel(LogLevel level);
 void logError(llvm::StringRef text);
 void logWarning(llvm::StringRef text);
 void logInfo(llvm::StringRef text);
+
+/// Has standard output take what was shown so far; LLVM would abort where it cannot.
+llvm::Error flushOutput();
 
 } // namespace kiln::driver

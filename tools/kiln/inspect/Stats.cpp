@@ -5,6 +5,7 @@
 #include "ir/uop/LaunchCost.h"
 #include "support/PlainText.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -17,6 +18,46 @@ static constexpr double kKilo = 1e3, kMega = 1e6;
 namespace {
 struct WeightCount {
   int64_t weights = 0, bytes = 0, recipeWeights = 0, recipeBytes = 0;
+};
+
+/// The sizes that --stats counts at: each symbol's default.
+class Defaults {
+public:
+  explicit Defaults(host::ProgramOp program) {
+    for (auto symbol : program.getSymbols().getAsRange<SymbolAttr>())
+      values_[symbol.getName()] = symbol.getValue();
+  }
+
+  double evaluate(Expr expr) const {
+    llvm::DenseMap<Expr, int64_t> values;
+    expr.forEachVariable([&](Expr symbol) { values[symbol] = valueOf(symbol); });
+    return expr.evaluate(values).value_or(0);
+  }
+
+  /// Whether a kernel is one for these sizes: the bounds of its symbols include them.
+  bool suit(uop::FuncOp kernel) const {
+    return llvm::all_of(kernel.getSizes().getSizes(), [&](Expr size) {
+      bool isWithin = true;
+      size.forEachVariable(
+          [&](Expr symbol) { isWithin &= symbol.min() <= valueOf(symbol) && valueOf(symbol) <= symbol.max(); });
+      return isWithin;
+    });
+  }
+
+  std::string text() const {
+    std::string text;
+    for (const auto &[name, value] : values_)
+      text += (text.empty() ? " at " : ", ") + name.str() + " = " + std::to_string(value);
+    return text;
+  }
+
+private:
+  int64_t valueOf(Expr symbol) const {
+    auto known = values_.find(symbol.name());
+    return known == values_.end() ? std::max<int64_t>(symbol.min(), 1) : known->second;
+  }
+
+  llvm::MapVector<llvm::StringRef, int64_t> values_;
 };
 } // namespace
 
@@ -33,42 +74,38 @@ static WeightCount countWeights(host::ProgramOp program) {
   return count;
 }
 
-void driver::printStats(mlir::ModuleOp module, llvm::raw_ostream &out) {
-  llvm::StringMap<int64_t> defaults;
-  auto number = [&](Expr expr) -> double {
-    llvm::DenseMap<Expr, int64_t> values;
-    expr.forEachVariable([&](Expr symbol) {
-      auto known = defaults.find(symbol.name());
-      values[symbol] = known == defaults.end() ? std::max<int64_t>(symbol.min(), 1) : known->second;
-    });
-    return expr.evaluate(values).value_or(0);
-  };
-  for (auto program : module.getOps<host::ProgramOp>()) {
-    std::string sizes;
-    for (auto symbol : program.getSymbols().getAsRange<SymbolAttr>()) {
-      defaults[symbol.getName()] = symbol.getValue();
-      sizes += (sizes.empty() ? " at " : ", ") + symbol.getName().str() + " = " + std::to_string(symbol.getValue());
-    }
-    double operations = 0, bytes = 0;
-    size_t launches = 0;
-    llvm::StringSet<> kernels;
-    out << llvm::formatv("{0,-32}{1,14}{2,14}{3,14}{4,14}  {5}\n", "kernel", "kFLOP", "others, k", "kB", "expected, us",
-                         "from");
-    program.walk([&](host::LaunchOp launch) {
-      auto kernel = module.lookupSymbol<uop::FuncOp>(launch.getKernel());
-      double ops = number(uop::modelOperationsOf(kernel)), moved = number(kernel.getBytes().getValue());
-      // Index and mask arithmetic, and what is computed more than once.
-      double others = std::max(0.0, number(kernel.getOperations().getValue()) - ops);
-      double expected = number(uop::expectedPicosecondsOf(kernel)) / kMega;
-      out << llvm::formatv("{0,-32}{1,14:F3}{2,14:F3}{3,14:F3}{4,14:F2}  {5}\n", launch.getKernel(), ops / kKilo,
-                           others / kKilo, moved / kKilo, expected, plainText(launch.getOrigin()));
-      operations += ops;
-      bytes += moved;
+/// A line for each launch, zeros for one of a kernel for other sizes, and one for all.
+static void printLaunches(host::ProgramOp program, mlir::ModuleOp module, llvm::raw_ostream &out) {
+  Defaults defaults(program);
+  double operations = 0, bytes = 0;
+  size_t launches = 0;
+  llvm::StringSet<> kernels;
+  out << llvm::formatv("{0,-32}{1,14}{2,14}{3,14}{4,14}  {5}\n", "kernel", "kFLOP", "others, k", "kB", "expected, us",
+                       "from");
+  program.walk([&](host::LaunchOp launch) {
+    auto kernel = module.lookupSymbol<uop::FuncOp>(launch.getKernel());
+    bool isLaunched = defaults.suit(kernel);
+    auto number = [&](Expr expr) { return isLaunched ? defaults.evaluate(expr) : 0; };
+    double ops = number(uop::modelOperationsOf(kernel)), moved = number(kernel.getBytes().getValue());
+    // Index and mask arithmetic, and what is computed more than once.
+    double others = std::max(0.0, number(kernel.getOperations().getValue()) - ops);
+    double expected = number(uop::expectedPicosecondsOf(kernel)) / kMega;
+    out << llvm::formatv("{0,-32}{1,14:F3}{2,14:F3}{3,14:F3}{4,14:F2}  {5}\n", launch.getKernel(), ops / kKilo,
+                         others / kKilo, moved / kKilo, expected, plainText(launch.getOrigin()));
+    operations += ops;
+    bytes += moved;
+    if (isLaunched) {
       ++launches;
       kernels.insert(launch.getKernel());
-    });
-    out << llvm::formatv("{0} launches of {1} kernels, {2:F3} MFLOP, {3:F3} MB moved{4}\n", launches, kernels.size(),
-                         operations / kMega, bytes / kMega, sizes);
+    }
+  });
+  out << llvm::formatv("{0} launches of {1} kernels, {2:F3} MFLOP, {3:F3} MB moved{4}\n", launches, kernels.size(),
+                       operations / kMega, bytes / kMega, defaults.text());
+}
+
+void driver::printStats(mlir::ModuleOp module, llvm::raw_ostream &out) {
+  for (auto program : module.getOps<host::ProgramOp>()) {
+    printLaunches(program, module, out);
     double peak = 0, live = 0, most = 0;
     program.walk([&](host::LaunchOp launch) {
       double scratch = 0;

@@ -9,7 +9,8 @@
 //===--------------------------------------------------------------------===//
 #include "Why.h"
 
-#include "Schedule.h"
+#include "LaunchRecords.h"
+#include "ir/host/Roles.h"
 #include "support/Error.h"
 #include "support/Nearest.h"
 #include "support/PlainText.h"
@@ -18,6 +19,7 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace kiln;
 using namespace kiln::driver;
@@ -26,7 +28,8 @@ using llvm::StringRef;
 /// What a launch only reads is called by its kind: input 'x'.
 static std::string quoted(host::TensorAttr tensor) {
   std::string name = "'" + plainText(tensor.getNode()) + "'";
-  return tensor.getOp() == "input" || tensor.getOp() == "weight" ? tensor.getOp().str() + " " + name : name;
+  bool isNamedSo = llvm::is_contained({host::role::kInput, host::role::kWeight}, tensor.getOp());
+  return isNamedSo ? tensor.getOp().str() + " " + name : name;
 }
 
 namespace {
@@ -34,7 +37,7 @@ namespace {
 /// The names of a model's nodes and tensors, each with the node that computes it, or the memory that it is.
 class Names {
 public:
-  Names(mlir::ModuleOp module, const Schedule &schedule);
+  Names(mlir::ModuleOp module, const LaunchRecords &records);
 
   /// The names that `pattern` stands for, in the model's order.
   llvm::SmallVector<StringRef> matching(StringRef pattern) const;
@@ -56,20 +59,20 @@ private:
 } // namespace
 
 /// Nodes go before views of the same name, and what computes before what reads.
-Names::Names(mlir::ModuleOp module, const Schedule &schedule) {
+Names::Names(mlir::ModuleOp module, const LaunchRecords &records) {
   for (bool computed : {true, false})
-    for (const Launch &launch : schedule.launches())
+    for (const Launch &launch : records.launches())
       for (host::TensorAttr tensor : launch.tensors)
         if (Launch::computes(tensor) == computed)
           add(tensor.getNode(), tensor);
   for (bool computed : {true, false})
-    for (const Launch &launch : schedule.launches())
+    for (const Launch &launch : records.launches())
       for (host::TensorAttr tensor : launch.tensors)
         if (Launch::computes(tensor) == computed)
           for (mlir::StringAttr name : tensor.getNames())
             add(name.getValue(), tensor);
   for (auto recipe : module.getOps<mlir::ModuleOp>()) {
-    Schedule once(recipe);
+    LaunchRecords once(recipe);
     for (const Launch &launch : once.launches())
       for (host::TensorAttr tensor : launch.tensors)
         if (Launch::computes(tensor))
@@ -120,16 +123,16 @@ static std::string companions(const Launch &launch, StringRef node) {
   return others.empty() ? "" : " with '" + plainText(llvm::join(others, "', '")) + "'";
 }
 
-static std::string readersOf(const Schedule &schedule, host::TensorAttr tensor) {
+static std::string readersOf(const LaunchRecords &records, host::TensorAttr tensor) {
   std::string text;
-  for (const Launch *launch : schedule.readers(tensor))
+  for (const Launch *launch : records.readers(tensor))
     text += (text.empty() ? "; read by " : ", ") + launch->name;
   return text;
 }
 
 /// What `node` is within one launch: a line for what it gives others or memory and for each reduce, and one for what is
 /// left.
-static void printPart(const Schedule &schedule, const Launch &launch, StringRef node, llvm::raw_ostream &out) {
+static void printPart(const LaunchRecords &records, const Launch &launch, StringRef node, llvm::raw_ostream &out) {
   out << "  " << launch.name << companions(launch, node) << "\n";
   std::string inner;
   for (auto [position, tensor] : llvm::enumerate(launch.tensors)) {
@@ -144,29 +147,29 @@ static void printPart(const Schedule &schedule, const Launch &launch, StringRef 
     out << "    " << tensor.getOp() << ": " << describe(tensor.getType())
         << (tensor.getMemory() ? " in memory" : " in a register") << (why.empty() ? "" : ": ") << why;
     if (tensor.getMemory())
-      out << readersOf(schedule, tensor);
+      out << readersOf(records, tensor);
     out << "\n";
   }
   if (!inner.empty())
     out << "    " << inner << ": in registers, for these\n";
 }
 
-static void printNode(const Schedule &schedule, StringRef node, llvm::raw_ostream &out) {
+static void printNode(const LaunchRecords &records, StringRef node, llvm::raw_ostream &out) {
   std::vector<const Launch *> parts;
-  for (const Launch &launch : schedule.launches())
+  for (const Launch &launch : records.launches())
     if (llvm::any_of(launch.tensors,
                      [&](host::TensorAttr tensor) { return Launch::computes(tensor) && tensor.getNode() == node; }))
       parts.push_back(&launch);
   out << "'" << plainText(node) << "': computed in " << parts.size()
       << (parts.size() == 1 ? " launch\n" : " launches\n");
   for (const Launch *launch : parts)
-    printPart(schedule, *launch, node, out);
+    printPart(records, *launch, node, out);
 }
 
 /// What the launches of a kernel compute, node by node. Returns whether there are any.
-static bool printKernel(const Schedule &schedule, StringRef name, llvm::raw_ostream &out) {
+static bool printKernel(const LaunchRecords &records, StringRef name, llvm::raw_ostream &out) {
   bool isThere = false;
-  for (const Launch &launch : schedule.launches()) {
+  for (const Launch &launch : records.launches()) {
     if (launch.name != name)
       continue;
     isThere = true;
@@ -176,46 +179,37 @@ static bool printKernel(const Schedule &schedule, StringRef name, llvm::raw_ostr
         nodes.insert(tensor.getNode());
     for (StringRef node : nodes) {
       out << "'" << plainText(node) << "' in\n";
-      printPart(schedule, launch, node, out);
+      printPart(records, launch, node, out);
     }
   }
   return isThere;
 }
 
-static void printMemory(const Schedule &schedule, StringRef name, host::TensorAttr tensor, llvm::raw_ostream &out) {
+static void printMemory(const LaunchRecords &records, StringRef name, host::TensorAttr tensor, llvm::raw_ostream &out) {
   bool isView = name != tensor.getNode();
   out << "'" << plainText(name) << "': no kernel computes it: ";
   if (isView)
     out << "it has the elements of " << quoted(tensor) << ", ";
-  else if (tensor.getOp() == "if" || tensor.getOp() == "loop")
-    out << "it is control flow and gives ";
-  else if (tensor.getOp() == "state")
-    out << "it is what a loop carries, ";
-  else if (tensor.getOp() == "load")
-    out << "it is a part of what is in memory already, ";
   else
-    out << "it is " << (tensor.getOp() == "input" ? "an input, " : "a weight, ");
-  out << describe(tensor.getType()) << " in memory" << readersOf(schedule, tensor) << "\n";
-}
-
-bool driver::hasNames(mlir::ModuleOp module, llvm::ArrayRef<std::string> names) {
-  Schedule schedule(module);
-  Names known(module, schedule);
-  return llvm::all_of(names, [&](StringRef name) {
-    return !known.matching(name).empty() ||
-           llvm::any_of(schedule.launches(), [&](const Launch &launch) { return launch.name == name; });
-  });
+    out << llvm::StringSwitch<StringRef>(tensor.getOp())
+               .Cases({host::role::kIf, host::role::kLoop}, "it is control flow and gives ")
+               .Case(host::role::kState, "it is what a loop carries, ")
+               .Case(host::role::kCall, "a function of the runtime gives it, ")
+               .Case(host::role::kInput, "it is an input, ")
+               .Case(host::role::kWeight, "it is a weight, ")
+               .Default("it is a part of what is in memory already, ");
+  out << describe(tensor.getType()) << " in memory" << readersOf(records, tensor) << "\n";
 }
 
 llvm::Error driver::printWhy(mlir::ModuleOp module, StringRef model, llvm::ArrayRef<std::string> names,
                              llvm::raw_ostream &out) {
-  Schedule schedule(module);
-  Names known(module, schedule);
+  LaunchRecords records(module);
+  Names known(module, records);
   if (known.all().empty())
     return failure(model + ": --why: no launch says what it computes", "ask of the model's file");
   for (const std::string &name : names) {
     llvm::SmallVector<StringRef> found = known.matching(name);
-    if (found.empty() && printKernel(schedule, name, out))
+    if (found.empty() && printKernel(records, name, out))
       continue;
     if (found.empty())
       return failure(model + ": --why " + name + ": no kernel computes or reads a node or tensor of this name",
@@ -228,12 +222,12 @@ llvm::Error driver::printWhy(mlir::ModuleOp module, StringRef model, llvm::Array
         continue;
       }
       if (!isComputed) {
-        printMemory(schedule, one, tensor, out);
+        printMemory(records, one, tensor, out);
         continue;
       }
       if (one != tensor.getNode())
         out << "'" << plainText(one) << "': its elements are what '" << plainText(tensor.getNode()) << "' computes\n";
-      printNode(schedule, tensor.getNode(), out);
+      printNode(records, tensor.getNode(), out);
     }
   }
   return llvm::Error::success();

@@ -15,7 +15,4 @@ namespace kiln::driver {
 llvm::Error printWhy(mlir::ModuleOp module, llvm::StringRef model, llvm::ArrayRef<std::string> names,
                      llvm::raw_ostream &out);
 
-/// Whether each of `names` is one that printWhy finds.
-bool hasNames(mlir::ModuleOp module, llvm::ArrayRef<std::string> names);
-
 } // namespace kiln::driver

@@ -1,6 +1,6 @@
 //===- Debug.h - What DEBUG=n shows of the compiler ---------------------------===//
 //
-// The levels are tinygrad's: 1 devices opened and 2 a line a launch (both from the runtime), 3 kernels as trees,
+// The levels are tinygrad's: 1 devices opened and 2 a line per launch (both from the runtime), 3 kernels as trees,
 // their opts, as tinygrad shows them and as --opts takes them, and the weights that are computed at compile time, 4
 // their source, 5 their trees as scheduled and their uops, 6 their machine code, 7 the module after every pass. All of
 // it goes to standard error.

@@ -1,6 +1,7 @@
 #include "Diagnostics.h"
 
 #include "support/Error.h"
+#include "tools/kiln/inspect/Log.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
@@ -22,8 +23,10 @@ static std::string place(mlir::Location location) {
   return "";
 }
 
-Diagnostics::Diagnostics(mlir::MLIRContext &context)
-    : handler_(&context, [this](mlir::Diagnostic &diagnostic) {
+Diagnostics::Diagnostics(mlir::MLIRContext &context, std::string file)
+    : handler_(&context, [this, file = std::move(file)](mlir::Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Warning)
+          logWarning(file + ": " + diagnostic.str());
         if (!first_.empty() || diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
           return;
         // A line as a whole is one of another file than the model's.
@@ -35,7 +38,7 @@ Diagnostics::Diagnostics(mlir::MLIRContext &context)
         }
       }) {}
 
-llvm::Error Diagnostics::take(llvm::StringRef file, llvm::StringRef otherwise) {
+llvm::Error Diagnostics::take(llvm::StringRef file, llvm::StringRef otherwise, llvm::StringRef remedy) {
   std::string text = std::exchange(first_, "");
   if (text.empty())
     text = otherwise.str();
@@ -43,5 +46,5 @@ llvm::Error Diagnostics::take(llvm::StringRef file, llvm::StringRef otherwise) {
   llvm::SmallVector<llvm::StringRef> lines;
   llvm::SplitString(text, lines, "\r\n");
   std::string named = std::exchange(file_, "");
-  return failure((named.empty() ? file : llvm::StringRef(named)) + ": " + llvm::join(lines, " "));
+  return failure((named.empty() ? file : llvm::StringRef(named)) + ": " + llvm::join(lines, " "), remedy);
 }

@@ -6,13 +6,14 @@
 
 namespace kiln::driver {
 
-/// While it lives, a context's errors are kept instead of printed. Warnings and remarks are dropped.
+/// While it lives, a context's errors are kept instead of printed, and its warnings are logged as lines about `file`.
+/// Remarks are dropped.
 class Diagnostics {
 public:
-  explicit Diagnostics(mlir::MLIRContext &context);
+  Diagnostics(mlir::MLIRContext &context, std::string file);
 
   /// The first error since the last call as one line about `file`; `otherwise` where there was none.
-  llvm::Error take(llvm::StringRef file, llvm::StringRef otherwise);
+  llvm::Error take(llvm::StringRef file, llvm::StringRef otherwise, llvm::StringRef remedy = "");
 
 private:
   std::string first_;

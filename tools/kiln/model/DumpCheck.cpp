@@ -9,12 +9,15 @@
 //===---------------------------------------------------------------------===//
 #include "DumpCheck.h"
 
+#include "ir/base/Devices.h"
 #include "ir/graph/Graph.h"
 #include "ir/kernel/Kernel.h"
 #include "support/Error.h"
+#include "tools/kiln/Devices.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace kiln;
@@ -186,5 +189,25 @@ llvm::Error driver::checkVariables(mlir::ModuleOp module) {
   for (auto recipe : module.getOps<mlir::ModuleOp>())
     if (llvm::Error error = checkVariables(recipe))
       return error;
+  return llvm::Error::success();
+}
+
+llvm::Error driver::checkDevices(mlir::ModuleOp module, Stage stage) {
+  mlir::Attribute listed = module->getAttr(kDevicesAttr);
+  auto list = llvm::dyn_cast_or_null<mlir::ArrayAttr>(listed);
+  if (listed && (!list || llvm::any_of(list, [](mlir::Attribute one) { return !llvm::isa<TargetAttr>(one); })))
+    return failure("its attribute kiln.devices is not a list of targets");
+  if (list && stage < Stage::Lower)
+    return failure("is for several devices, which its stage does not know; only a module of stage lower can be");
+  for (TargetAttr target : llvm::drop_begin(targetsOf(module)))
+    if (llvm::Error error = findDevice(target.getDevice()).takeError()) {
+      llvm::consumeError(std::move(error));
+      return failure("is for device " + target.getDevice() + ", which this kiln does not have");
+    }
+  int64_t count = targetsOf(module).size();
+  for (auto kernel : module.getOps<mlir::FunctionOpInterface>())
+    if (int64_t device = deviceOf(kernel); device < 0 || device >= count)
+      return failure("kernel '" + kernel.getName() + "' is for device " + llvm::Twine(device) + " of " +
+                     llvm::Twine(count) + "; list it in kiln.devices");
   return llvm::Error::success();
 }

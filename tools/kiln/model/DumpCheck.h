@@ -1,6 +1,8 @@
 //===- DumpCheck.h - What passes and MLIR rely on and no verifier sees --------===//
 #pragma once
 
+#include "passes/Pipeline.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/Error.h"
 
@@ -16,5 +18,9 @@ llvm::Error checkText(llvm::StringRef text);
 /// Stages take that for granted of each other, so only text from outside has to be looked at. The error has no file's
 /// name.
 llvm::Error checkVariables(mlir::ModuleOp module);
+
+/// Whether a dump for several devices stands after stage lower, since the stages before make memory of the first alone,
+/// and its devices and the numbers of them that its kernels have are there. The error has no file's name.
+llvm::Error checkDevices(mlir::ModuleOp module, Stage stage);
 
 } // namespace kiln::driver

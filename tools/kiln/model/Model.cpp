@@ -3,8 +3,9 @@
 // A model is either imported from its file or goes on from the dump of a stage. A dump is the harder case: it has been
 // through some of the stages, so an option that would have acted there comes too late, and is refused rather than
 // ignored. Somebody may have edited it, so it is held to what its stage promises before a later stage relies on that.
-// Of large weights a dump holds only the places in files of the model's folder. Where the model is no longer there, it
-// is looked for beside the dump.
+// Of large weights a dump holds only the places in files of the model's folder, and it says itself which that is. A
+// dump from elsewhere must not have kiln read anywhere, so that is the dump's own folder or one below the working
+// folder.
 //
 //===--------------------------------------------------------------------===//
 #include "Model.h"
@@ -43,7 +44,7 @@ static mlir::DialectRegistry dialects() {
 }
 
 Model::Model(const CompileOptions &options)
-    : options_(options), context_(dialects(), threading(options)), diagnostics_(context_) {
+    : options_(options), context_(dialects(), threading(options)), diagnostics_(context_, options.model) {
   context_.loadAllAvailableDialects();
 }
 
@@ -53,6 +54,9 @@ llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options
     return failure(options.model + ": cannot be read: " + failed.message(), "name a model's file");
   if (status.type() == llvm::sys::fs::file_type::directory_file)
     return failure(options.model + ": is a folder", "name a model's file");
+  // A pipe could wait for ever and a device go on for ever; also, weights are read where they lie, and more than once.
+  if (status.type() != llvm::sys::fs::file_type::regular_file)
+    return failure(options.model + ": is not a regular file", "write the model to a file, and name that");
 
   beginStage(stageName(Stage::Import));
   std::unique_ptr<Model> model(new Model(options));
@@ -97,7 +101,8 @@ llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options
     return comesLate("--schedule classic", "formed");
   if (llvm::Error error = setTarget(model->module(), options))
     return error;
-  model->findSource();
+  if (llvm::Error error = model->findSource())
+    return error;
   return model;
 }
 
@@ -112,7 +117,8 @@ llvm::Error Model::readDump() {
   llvm::SourceMgr source;
   source.AddNewSourceBuffer(std::move(*text), llvm::SMLoc());
   module_ = mlir::parseSourceFile<mlir::ModuleOp>(source, &context_);
-  return module_ ? llvm::Error::success() : diagnostics_.take(options_.model, "no module that MLIR can read");
+  return module_ ? llvm::Error::success()
+                 : diagnostics_.take(options_.model, "is not a module that MLIR can read", kWriteDump);
 }
 
 llvm::Error Model::checkDump() {
@@ -133,13 +139,16 @@ llvm::Error Model::checkDump() {
       return failure(options_.model + ": " + llvm::toString(std::move(error)));
   if (llvm::Error error = checkVariables(module()))
     return wrong(llvm::toString(std::move(error)));
+  if (llvm::Error error = checkDevices(module(), *stage))
+    return wrong(llvm::toString(std::move(error)));
   // A later stage relies on what this one guarantees.
-  MarkStageOptions promise;
+  VerifyStageOptions promise;
   promise.stage = mark.getValue();
   mlir::PassManager passes(&context_);
-  passes.addPass(createMarkStage(promise));
-  return mlir::succeeded(passes.run(module())) ? llvm::Error::success()
-                                               : diagnostics_.take(options_.model, "it is not what its stage promises");
+  passes.addPass(createVerifyStage(promise));
+  if (mlir::succeeded(passes.run(module())))
+    return llvm::Error::success();
+  return diagnostics_.take(options_.model, "it is not what its stage promises", kWriteDump);
 }
 
 llvm::Error Model::advance(Stage last) {
@@ -160,16 +169,53 @@ llvm::Error Model::advance(Stage last) {
   return llvm::Error::success();
 }
 
-void Model::findSource() {
+/// Whether a path, as it is written, leads to the folder or below it. Nothing is below the root that is not elsewhere.
+static bool isBelow(llvm::StringRef folder, llvm::StringRef path) {
+  llvm::SmallString<256> whole(path), holder(folder);
+  if (llvm::sys::fs::make_absolute(whole) || llvm::sys::fs::make_absolute(holder))
+    return false;
+  for (llvm::SmallString<256> *each : {&whole, &holder}) {
+    llvm::sys::path::remove_dots(*each);
+    while (each->size() > 1 && llvm::sys::path::is_separator(each->back()))
+      each->pop_back();
+  }
+  auto steps = llvm::make_range(llvm::sys::path::begin(whole), llvm::sys::path::end(whole));
+  if (llvm::is_contained(steps, "..") || holder.str() == llvm::sys::path::root_path(holder))
+    return false;
+  return whole == holder || (whole.starts_with(holder) && llvm::sys::path::is_separator(whole[holder.size()]));
+}
+
+static bool readsFiles(mlir::ModuleOp module) {
+  mlir::WalkResult result = module.walk([](mlir::Operation *op) {
+    bool reads = false;
+    op->getAttrDictionary().walk([&](graph::FileAttr) { reads = true; });
+    return reads ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
+llvm::Error Model::findSource() {
+  namespace path = llvm::sys::path;
   auto attribute = module()->getAttrOfType<mlir::StringAttr>(kSourceAttr);
   std::string named = attribute ? attribute.getValue().str() : options_.model;
+  llvm::StringRef own = path::parent_path(options_.model);
   source_ = named;
-  for (llvm::StringRef place : {llvm::StringRef(named), llvm::sys::path::filename(named)}) {
-    llvm::SmallString<256> beside(llvm::sys::path::parent_path(options_.model));
-    llvm::sys::path::append(beside, place);
-    if (!llvm::sys::fs::exists(source_) && llvm::sys::fs::exists(beside))
+  bool mayRead = isBelow("", path::parent_path(named)) || isBelow(own, path::parent_path(named));
+  if (mayRead && llvm::sys::fs::exists(named))
+    return llvm::Error::success();
+  for (llvm::StringRef place : {llvm::StringRef(named), path::filename(named)}) {
+    llvm::SmallString<256> beside(own);
+    path::append(beside, place);
+    if (isBelow(own, beside) && llvm::sys::fs::exists(beside)) {
       source_ = beside.str();
+      return llvm::Error::success();
+    }
   }
+  if (mayRead || !readsFiles(module()))
+    return llvm::Error::success();
+  return failure(options_.model + ": its weights lie where its model '" + named +
+                     "' does, which is neither in the dump's folder nor below the working one",
+                 "run kiln in a folder above the model, or put the dump beside it");
 }
 
 llvm::StringRef Model::name() const { return llvm::sys::path::filename(source()); }

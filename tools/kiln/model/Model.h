@@ -41,7 +41,8 @@ private:
   /// Whether a module that was parsed could be a stage's.
   llvm::Error readDump();
   llvm::Error checkDump();
-  void findSource();
+  /// Where a dump's model lies. An error where the dump needs files of a folder that it may not name.
+  llvm::Error findSource();
 
   const CompileOptions &options_;
   mlir::MLIRContext context_;

@@ -9,7 +9,7 @@
 //===--------------------------------------------------------------------===//
 #include "Render.h"
 
-#include "ir/base/Target.h"
+#include "ir/base/Devices.h"
 #include "package/CSource.h"
 #include "package/Link.h"
 #include "package/OutputFile.h"
@@ -34,8 +34,7 @@ using namespace kiln::driver;
 /// Recipes run once: compiling them well takes longer than it gains.
 static constexpr target::OptLevel kRecipeLevel = 1;
 
-Rendering::Rendering(const Model &model, const CompileOptions &options, const DeviceEntry &device)
-    : model_(model), options_(options), device_(device) {}
+Rendering::Rendering(const Model &model, const CompileOptions &options) : model_(model), options_(options) {}
 
 llvm::Error Rendering::addVersion(const Model &model) {
   TargetAttr target = targetOf(model.module());
@@ -47,17 +46,40 @@ llvm::Error Rendering::addVersion(const Model &model) {
   return llvm::Error::success();
 }
 
+llvm::Error Rendering::findDevices() {
+  for (TargetAttr target : targetsOf(model_.module())) {
+    llvm::Expected<const DeviceEntry *> device = findDevice(target.getDevice());
+    if (!device)
+      return device.takeError();
+    devices_.push_back(*device);
+  }
+  for (const DeviceEntry *other : devices_) {
+    const std::string &name = other->compiler.name;
+    if (!other->compiler.source && other->isC != device().isC)
+      return usageError(options_.model + ": the kernels of device " + name + " and the host program, which is " +
+                            device().compiler.name + "'s, are made by two compilers",
+                        "use one of cpu and c for both");
+    if (other != &device() && other->compiler.source && !tripleOf(model_.module()).empty())
+      return usageError("--target " + tripleOf(model_.module()) + ": device " + name + " loads its driver at run time",
+                        "compile it on such a system");
+  }
+  return llvm::Error::success();
+}
+
 llvm::Expected<Rendering> Rendering::create(llvm::ArrayRef<const Model *> models, const CompileOptions &options) {
-  llvm::StringRef name = targetOf(models.front()->module()).getDevice();
-  llvm::Expected<const DeviceEntry *> device = findDevice(name);
-  if (!device)
-    return device.takeError();
-  if (!options.gpuArchs.empty() && !(*device)->compiler.sourceCompiler)
+  Rendering rendering(*models.front(), options);
+  if (llvm::Error error = rendering.findDevices())
+    return error;
+  const std::string &name = rendering.device().compiler.name;
+  if (!options.gpuArchs.empty() && llvm::none_of(rendering.devices_, [](const DeviceEntry *device) {
+        return device->compiler.sourceCompiler.has_value();
+      }))
     return usageError("--gpu-arch " + options.gpuArchs + ": device " + name + " compiles for no architecture of GPUs",
                       "leave it out, or use device cuda");
-  if (models.size() > 1 && (*device)->compiler.source)
+  if (models.size() > 1 && rendering.device().compiler.source)
     return usageError("--mcpu: device " + name + " has no kernels for CPUs", "name one, or use device cpu");
-  Rendering rendering(*models.front(), options, **device);
+  if (models.size() > 1 && rendering.devices_.size() > 1)
+    return usageError("--mcpu: " + options.model + " is for several devices", "name one CPU");
   for (const Model *model : models)
     if (llvm::Error error = rendering.addVersion(*model))
       return error;
@@ -84,32 +106,42 @@ llvm::Error Rendering::prepareRecipes() {
   return llvm::Error::success();
 }
 
-std::string Rendering::kernelText() const {
+std::string Rendering::kernelText(size_t number) const {
   std::vector<uop::FuncOp> kernels;
   for (const render::KernelEntry &kernel : tables().kernels)
-    kernels.push_back(kernel.function);
-  return device_.compiler.source(kernels);
+    if (kernel.device == int64_t(number))
+      kernels.push_back(kernel.function);
+  return devices_[number]->compiler.source(kernels);
 }
 
-llvm::StringRef Rendering::gpuArchs() const {
-  return options_.gpuArchs.empty() ? device_.compiler.sourceCompiler->archs : options_.gpuArchs;
+llvm::StringRef Rendering::gpuArchs(const target::SourceCompiler &compiler) const {
+  return options_.gpuArchs.empty() ? compiler.archs : options_.gpuArchs;
 }
 
-llvm::Expected<llvm::StringRef> Rendering::code() const {
-  if (code_ || !device_.compiler.source)
-    return code_ ? llvm::StringRef(*code_) : "";
-  llvm::Expected<std::string> code = kernelText();
-  if (code && device_.compiler.sourceCompiler)
-    code = device_.compiler.sourceCompiler->code(*code, gpuArchs());
-  if (!code)
-    return code.takeError();
-  return *(code_ = std::move(*code));
+llvm::Expected<std::vector<render::Place>> Rendering::places() const {
+  std::vector<render::Place> made;
+  for (size_t number = 0; number < devices_.size() && places_.empty(); ++number) {
+    const target::Device &compiler = devices_[number]->compiler;
+    llvm::Expected<std::string> code = compiler.source ? kernelText(number) : "";
+    if (code && compiler.sourceCompiler)
+      code = compiler.sourceCompiler->code(*code, gpuArchs(*compiler.sourceCompiler));
+    if (!code)
+      return code.takeError();
+    made.push_back({compiler.name, std::move(*code)});
+  }
+  if (places_.empty())
+    places_ = std::move(made);
+  return places_;
 }
 
 llvm::Expected<std::string> Rendering::sourceC(const ModelNames &names, const WeightsOf &weights,
                                                bool isSelfContained) const {
   render::CHostOptions options;
   options.name = model_.name();
+  llvm::Expected<std::vector<render::Place>> places = this->places();
+  if (!places)
+    return places.takeError();
+  options.places = std::move(*places);
   options.symbol = names.symbol;
   options.prefix = names.prefix;
   options.isSelfContained = isSelfContained;
@@ -119,43 +151,43 @@ llvm::Expected<std::string> Rendering::sourceC(const ModelNames &names, const We
   return render::renderCHost(tables(), options);
 }
 
-static render::ProgramOptions programOptions(const Rendering &rendering, const ModelNames &names, llvm::StringRef code,
-                                             const WeightsOf &weights) {
+static render::ProgramOptions programOptions(const Rendering &rendering, const ModelNames &names,
+                                             std::vector<render::Place> places, const WeightsOf &weights) {
   render::ProgramOptions options;
   options.name = rendering.model().name();
   options.symbol = names.symbol;
   options.prefix = names.prefix;
-  options.device = rendering.device().compiler.name;
-  options.code = llvm::ArrayRef(code.data(), code.size());
+  options.places = std::move(places);
   options.weights = weights.placement;
   options.weightsDigest = weights.digest;
   return options;
 }
 
 llvm::Error Rendering::source(llvm::raw_ostream &out) const {
-  if (device_.isC) {
+  if (device().isC) {
     llvm::Expected<std::string> text = sourceC({}, render::WeightPlacement::Section);
     if (!text)
       return text.takeError();
     out << *text;
     return llvm::Error::success();
   }
-  if (!device_.compiler.source)
+  if (!llvm::all_of(devices_, [](const DeviceEntry *device) { return bool(device->compiler.source); }))
     return llvmText(out);
-  out << kernelText();
+  for (size_t number = 0; number < devices_.size(); ++number)
+    out << kernelText(number);
   return llvm::Error::success();
 }
 
 llvm::Error Rendering::llvmText(llvm::raw_ostream &out) const {
-  if (device_.isC)
-    return usageError("--emit llvm: the device " + device_.compiler.name + " does not go through LLVM",
+  if (device().isC)
+    return usageError("--emit llvm: the device " + device().compiler.name + " does not go through LLVM",
                       "use --emit render, or the device cpu");
-  llvm::Expected<llvm::StringRef> code = this->code();
-  if (!code)
-    return code.takeError();
+  llvm::Expected<std::vector<render::Place>> places = this->places();
+  if (!places)
+    return places.takeError();
   return render::emitProgram(versions_, options_.level,
-                             programOptions(*this, {}, *code, render::WeightPlacement::Section), render::LlvmFile::Text,
-                             weightSource(), out);
+                             programOptions(*this, {}, *places, render::WeightPlacement::Section),
+                             render::LlvmFile::Text, weightSource(), out);
 }
 
 static llvm::Expected<package::CSourceOptions> cOptions(const CompileOptions &options) {
@@ -207,20 +239,20 @@ static llvm::Error write(llvm::raw_ostream &out, llvm::Expected<std::string> tex
 }
 
 llvm::Error Rendering::machineCode(llvm::raw_ostream &out) const {
-  if (const std::optional<target::SourceCompiler> &compiler = device_.compiler.sourceCompiler)
-    return write(out, compiler->listing(kernelText(), gpuArchs()));
+  if (const std::optional<target::SourceCompiler> &compiler = device().compiler.sourceCompiler)
+    return write(out, compiler->listing(kernelText(), gpuArchs(*compiler)));
   return assembly(out);
 }
 
 llvm::Error Rendering::assembly(llvm::raw_ostream &out) const {
-  if (const std::optional<target::SourceCompiler> &compiler = device_.compiler.sourceCompiler)
-    return write(out, compiler->assembly(kernelText(), gpuArchs()));
-  if (!device_.isC) {
-    llvm::Expected<llvm::StringRef> code = this->code();
-    if (!code)
-      return code.takeError();
+  if (const std::optional<target::SourceCompiler> &compiler = device().compiler.sourceCompiler)
+    return write(out, compiler->assembly(kernelText(), gpuArchs(*compiler)));
+  if (!device().isC) {
+    llvm::Expected<std::vector<render::Place>> places = this->places();
+    if (!places)
+      return places.takeError();
     return render::emitProgram(versions_, options_.level,
-                               programOptions(*this, {}, *code, render::WeightPlacement::Section),
+                               programOptions(*this, {}, *places, render::WeightPlacement::Section),
                                render::LlvmFile::Assembly, weightSource(), out);
   }
   llvm::Expected<std::unique_ptr<package::StagedFile>> file = package::StagedFile::temporary(model_.source());
@@ -233,13 +265,13 @@ llvm::Error Rendering::assembly(llvm::raw_ostream &out) const {
 
 llvm::Error Rendering::object(const package::StagedFile &to, const ModelNames &names, const WeightsOf &weights,
                               llvm::StringRef name) const {
-  if (device_.isC)
+  if (device().isC)
     return compileC(to, name, names, package::CResult::Object, weights);
-  llvm::Expected<llvm::StringRef> code = this->code();
-  if (!code)
-    return code.takeError();
+  llvm::Expected<std::vector<render::Place>> places = this->places();
+  if (!places)
+    return places.takeError();
   return to.fillPart(name, [&](llvm::raw_ostream &out) {
-    return render::emitProgram(versions_, options_.level, programOptions(*this, names, *code, weights),
+    return render::emitProgram(versions_, options_.level, programOptions(*this, names, *places, weights),
                                render::LlvmFile::Object, weightSource(), out);
   });
 }
@@ -256,14 +288,21 @@ std::string Rendering::cCompiler() const {
   return chosen.empty() ? "cc" : chosen.str();
 }
 
-bool Rendering::hasHostKernels() const { return !device_.isC && !device_.compiler.source && !tables().kernels.empty(); }
+bool Rendering::hasHostKernels() const {
+  return !device().isC && llvm::any_of(tables().kernels, [&](const render::KernelEntry &kernel) {
+    return !devices_[kernel.device]->compiler.source;
+  });
+}
 
 llvm::Error Rendering::parts(const package::StagedFile &to, llvm::StringRef object, llvm::StringRef kernels,
                              const ModelNames &names, const WeightsOf &weights) const {
+  llvm::Expected<std::vector<render::Place>> places = this->places();
+  if (!places)
+    return places.takeError();
   return to.fillPart(object, [&](llvm::raw_ostream &host) {
     return to.fillPart(kernels, [&](llvm::raw_ostream &archive) {
-      return render::emitParts(versions_, options_.level, programOptions(*this, names, "", weights), weightSource(),
-                               host, archive);
+      return render::emitParts(versions_, options_.level, programOptions(*this, names, *places, weights),
+                               weightSource(), host, archive);
     });
   });
 }

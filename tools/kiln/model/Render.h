@@ -42,21 +42,25 @@ public:
 
   const Model &model() const { return model_; }
   const CompileOptions &options() const { return options_; }
-  const DeviceEntry &device() const { return device_; }
+  /// The first device, which decides how the host program is compiled.
+  const DeviceEntry &device() const { return *devices_.front(); }
+  /// All devices, by their numbers.
+  llvm::ArrayRef<const DeviceEntry *> devices() const { return devices_; }
   llvm::ArrayRef<render::Version> versions() const { return versions_; }
   /// Those of the first version: what they say of ports is true of all.
   const render::ModelTables &tables() const { return versions_.front().tables; }
   const target::Cpu &cpu() const { return versions_.front().cpu; }
   /// Where the bytes of the model's weights come from; recipes run in this process.
   render::WeightSource weightSource() const { return {model_.folder(), recipes_.get()}; }
-  /// kiln_model.code: the kernels as the device's runtime takes them; "" where they are code of the host's. Made once.
-  llvm::Expected<llvm::StringRef> code() const;
+  /// kiln_model.devices: with each the kernels as its runtime takes them; "" where they are code of the host's. Made
+  /// once.
+  llvm::Expected<std::vector<render::Place>> places() const;
 
-  /// What --emit render shows: the source of a device that has one, else LLVM IR or C of the whole model.
+  /// What --emit render shows: the source of devices that all have one, else LLVM IR or C of the whole model.
   llvm::Error source(llvm::raw_ostream &out) const;
   /// Optimised LLVM IR of what the host runs.
   llvm::Error llvmText(llvm::raw_ostream &out) const;
-  /// Assembly of what the host runs, or of what the device's compiler makes of the kernels.
+  /// Assembly of what the host runs, or of what the first device's compiler makes of its kernels.
   llvm::Error assembly(llvm::raw_ostream &out) const;
   /// The same, but of what a device runs the instructions of its own, where they can be shown.
   llvm::Error machineCode(llvm::raw_ostream &out) const;
@@ -79,12 +83,14 @@ public:
   llvm::Error sharedLibrary(const package::StagedFile &to) const;
 
 private:
-  Rendering(const Model &model, const CompileOptions &options, const DeviceEntry &device);
+  Rendering(const Model &model, const CompileOptions &options);
+  llvm::Error findDevices();
   llvm::Error addVersion(const Model &model);
   llvm::Error prepareRecipes();
-  std::string kernelText() const;
+  /// The kernels of the device with this number.
+  std::string kernelText(size_t number = 0) const;
   /// --gpu-arch or the device's own choice.
-  llvm::StringRef gpuArchs() const;
+  llvm::StringRef gpuArchs(const target::SourceCompiler &compiler) const;
   llvm::Expected<std::string> sourceC(const ModelNames &names, const WeightsOf &weights,
                                       bool isSelfContained = false) const;
   llvm::Error compileC(const package::StagedFile &to, llvm::StringRef name, const ModelNames &names,
@@ -92,9 +98,9 @@ private:
 
   const Model &model_;
   const CompileOptions &options_;
-  const DeviceEntry &device_;
+  std::vector<const DeviceEntry *> devices_;
   std::vector<render::Version> versions_;
-  mutable std::optional<std::string> code_;
+  mutable std::vector<render::Place> places_;
   std::unique_ptr<render::RecipeRunner> recipes_; ///< null where no weight is made by one
 };
 

@@ -13,7 +13,7 @@ llvm::Error driver::parseAlias(llvm::StringRef text, std::vector<import::AliasOp
     alias.capacity = number;
   }
   if (alias.input.empty() || alias.output.empty())
-    return usageError("--alias " + text + ": no two names", "give INPUT=OUTPUT or INPUT=OUTPUT:CAPACITY");
+    return usageError("--alias " + text + ": does not name two tensors", "give INPUT=OUTPUT or INPUT=OUTPUT:CAPACITY");
   aliases.push_back(std::move(alias));
   return llvm::Error::success();
 }

@@ -141,6 +141,8 @@ static void printBash(const CLI::App &app, llvm::ArrayRef<OptionWords> words, ll
     commands += command->get_name() + " ";
   out << "# What bash completes kiln's command line with; made by kiln.\n_kiln() {\n"
          "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} options=\n"
+         "  if [ \"$word\" = = ]; then\n    word=\n  elif [ \"$before\" = = ]; then # between option and value\n"
+         "    before=${COMP_WORDS[COMP_CWORD-2]}\n  fi\n"
          "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W \""
       << commands << "--help --version\" -- \"$word\"))\n    return\n  fi\n  case $before in\n";
   for (const OptionWords &entry : words)

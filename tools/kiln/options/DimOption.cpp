@@ -12,7 +12,7 @@ llvm::Error driver::parseDim(llvm::StringRef text, llvm::StringMap<import::Symbo
   };
   auto [name, value] = text.split('=');
   if (name.empty() || value.empty())
-    return wrong("no name and value");
+    return wrong("does not have a name and a value");
 
   import::SymbolBounds bounds;
   auto [range, rest] = value.split(',');

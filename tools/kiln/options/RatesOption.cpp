@@ -20,7 +20,8 @@ llvm::Expected<driver::Rates> driver::parseRates(llvm::StringRef text) {
       return usageError("--rates " + part + ": no such rate",
                         "rates are bytes-per-ns, ops-per-ns, product-ops-per-ns, launch-ns, units and tile-reuse");
     if (number.getAsDouble(value) || !std::isfinite(value) || value <= 0)
-      return usageError("--rates " + part + ": no finite number above 0", "write NAME=NUMBER, for example units=32");
+      return usageError("--rates " + part + ": is not a finite number above 0",
+                        "write NAME=NUMBER, for example units=32");
     rates.emplace_back(name.str(), Rate{value});
   }
   return rates;

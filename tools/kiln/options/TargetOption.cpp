@@ -69,7 +69,7 @@ llvm::Error driver::checkTarget(const CompileOptions &options) {
     target::Cpu cpu = llvm::cantFail(target::describeCpu(version.cpu, "", version.triple));
     for (const target::Cpu &earlier : cpus)
       if (llvm::includes(cpu.required, earlier.required))
-        return usageError("--mcpu " + version.cpu + ": never runs behind " + earlier.name +
+        return usageError("--mcpu " + version.cpu + ": never runs after " + earlier.name +
                               ", whose instructions it has all",
                           "put the most capable CPU first");
     cpus.push_back(std::move(cpu));

@@ -34,6 +34,7 @@ struct Block {
 
 struct State {
   std::vector<interp::UopProgram> programs;
+  std::vector<size_t> programOf; ///< a kernel's number in the model; those of other devices have none
   const kiln_model *model;
   kiln_options options;
   std::string error;
@@ -54,15 +55,15 @@ std::string driver::interpSource(llvm::ArrayRef<uop::FuncOp> kernels) {
 static State &stateOf(void *opaque) { return *static_cast<State *>(opaque); }
 static char *bytesOf(kiln_slice slice) { return static_cast<Block *>(slice.memory)->bytes.data() + slice.offset; }
 
-static llvm::Error decode(const kiln_model &model, State &state) {
-  if (model.kernel_count == 0) // of which the parser would make nothing
+static llvm::Error decode(const kiln_place &here, State &state) {
+  if (here.code_bytes == 0) // of which the parser would make nothing
     return llvm::Error::success();
   mlir::DialectRegistry registry;
   registerDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
-  Diagnostics diagnostics(context);
-  llvm::StringRef text(static_cast<const char *>(model.code), model.code_bytes);
+  Diagnostics diagnostics(context, "kernels");
+  llvm::StringRef text(static_cast<const char *>(here.code), here.code_bytes);
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
   if (!module)
     return diagnostics.take("kernels", "no module");
@@ -73,12 +74,15 @@ static llvm::Error decode(const kiln_model &model, State &state) {
   return llvm::Error::success();
 }
 
-static kiln_status open(const kiln_model *model, const kiln_options *options, void **opaque, char *error,
+static kiln_status open(const kiln_model *model, int32_t place, const kiln_options *options, void **opaque, char *error,
                         size_t errorBytes) {
   auto state = std::make_unique<State>();
   state->model = model;
+  size_t count = 0;
+  for (const kiln_kernel &kernel : llvm::ArrayRef(model->kernels, model->kernel_count))
+    state->programOf.push_back(kernel.device == place ? count++ : 0);
   state->options = *options;
-  if (llvm::Error failed = decode(*model, *state)) {
+  if (llvm::Error failed = decode(model->devices[place], *state)) {
     snprintf(error, errorBytes, "%s", llvm::toString(std::move(failed)).c_str());
     return KILN_DEVICE_ERROR;
   }
@@ -135,7 +139,7 @@ static kiln_status launch(void *opaque, const kiln_launch_info *info, const kiln
     memory.push_back({own.data(), static_cast<int64_t>(own.size()), /*isScratch=*/true});
   std::vector<interp::LocalTurns> turns;
   bool isTold = state.options.debug >= 2 && state.options.log;
-  llvm::Error failed = state.programs[info->kernel].launch(
+  llvm::Error failed = state.programs[state.programOf[info->kernel]].launch(
       memory, llvm::ArrayRef(sizes, called.sizes), llvm::ArrayRef(grid, KILN_MAX_GRID), isTold ? &turns : nullptr);
   for (const interp::LocalTurns &local : turns)
     tell(state.options, called.name, local);
@@ -165,5 +169,6 @@ const kiln_device driver::kiln_device_interp = {
     .host_free = nullptr,
     .choose = nullptr,
     .is_host = 0,
+    .receive = nullptr,
     .list = nullptr,
 };

@@ -22,7 +22,7 @@ using namespace kiln;
 using namespace kiln::driver;
 
 /// What a host program calls.
-static render::RuntimeSymbols runtimeSymbols(const DeviceEntry &device) {
+static render::RuntimeSymbols runtimeSymbols(llvm::ArrayRef<const DeviceEntry *> devices) {
   render::RuntimeSymbols symbols;
   auto add = [&](llvm::StringRef name, auto *function) { symbols[name] = reinterpret_cast<void *>(function); };
   add("kiln_rt_input", kiln_rt_input);
@@ -37,8 +37,10 @@ static render::RuntimeSymbols runtimeSymbols(const DeviceEntry &device) {
   add("kiln_rt_read", kiln_rt_read);
   add("kiln_rt_write", kiln_rt_write);
   add("kiln_rt_fail", kiln_rt_fail);
+  add("kiln_rt_fail_at", kiln_rt_fail_at);
   add("kiln_rt_launch", kiln_rt_launch);
-  symbols["kiln_device_" + device.compiler.name] = const_cast<kiln_device *>(device.runtime);
+  for (const DeviceEntry *device : devices)
+    symbols["kiln_device_" + device->compiler.name] = const_cast<kiln_device *>(device->runtime);
   add("kiln_rt_call", kiln_rt_call);
 #define KILN_CALL(NAME) add("kiln_call_" #NAME, kiln_call_##NAME);
   KILN_CALLS
@@ -77,7 +79,7 @@ static llvm::Expected<std::unique_ptr<target::LoadedModel>> loadLibrary(const Re
   return std::make_unique<LibraryModel>(library, model);
 }
 
-/// DEBUG=2 prints where each launch comes from, and behind that what the device's rates say that it should take, which
+/// DEBUG=2 prints where each launch comes from, and after that what the device's rates say that it should take, which
 /// stands beside what it took. Launches whose sizes are not known before the run have the time for none.
 static void tellExpectedTimes(mlir::ModuleOp module) {
   module.walk([&](host::LaunchOp launch) {
@@ -113,12 +115,11 @@ llvm::Expected<std::unique_ptr<target::LoadedModel>> driver::load(Model &model, 
   if (rendering->device().isC)
     return loadLibrary(*rendering);
   llvm::Expected<std::unique_ptr<render::Jit>> jit =
-      render::Jit::create(rendering->cpu(), options.level, runtimeSymbols(rendering->device()));
+      render::Jit::create(rendering->cpu(), options.level, runtimeSymbols(rendering->devices()));
   if (!jit)
     return jit.takeError();
-  llvm::Expected<llvm::StringRef> code = rendering->code();
-  if (!code)
-    return code.takeError();
-  return (*jit)->loadModel(rendering->tables(), model.name(), rendering->weightSource(),
-                           rendering->device().compiler.name, *code);
+  llvm::Expected<std::vector<render::Place>> places = rendering->places();
+  if (!places)
+    return places.takeError();
+  return (*jit)->loadModel(rendering->tables(), model.name(), rendering->weightSource(), std::move(*places));
 }

@@ -10,25 +10,40 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace kiln;
 using namespace kiln::driver;
 using interp::HostTensor;
 
+llvm::Error driver::checkSizes(mlir::ModuleOp graph, const Sizes &sizes) {
+  llvm::SetVector<view::Expr> known; // those that data has are nobody's to choose
+  for (mlir::BlockArgument input : graph.lookupSymbol<mlir::func::FuncOp>("main").getArguments())
+    for (view::Expr size : shapeOf(input))
+      size.forEachVariable([&](view::Expr variable) { known.insert(variable); });
+  auto names = llvm::map_range(known, [](view::Expr symbol) { return symbol.name(); });
+  for (const auto &[name, size] : sizes) {
+    auto symbol = llvm::find_if(known, [&](view::Expr each) { return each.name() == name; });
+    if (symbol == known.end())
+      return usageError("--at names '" + name + "', which is not a size of the model",
+                        known.empty() ? "it has none" : "it has " + llvm::join(names, ", "));
+    if (size < symbol->min() || size > symbol->max())
+      return usageError("--at " + name + "=" + llvm::Twine(size) + ": the size lies outside of " +
+                            llvm::Twine(symbol->min()) + " to " + llvm::Twine(symbol->max()),
+                        "give one of these, or other bounds with --dim");
+  }
+  return llvm::Error::success();
+}
+
 /// The value of every symbol of the graph.
-static llvm::Expected<llvm::DenseMap<view::Expr, int64_t>> symbolValues(mlir::ModuleOp graph, const Sizes &sizes) {
+static llvm::DenseMap<view::Expr, int64_t> symbolValues(mlir::ModuleOp graph, const Sizes &sizes) {
   llvm::DenseMap<view::Expr, int64_t> values;
-  llvm::StringSet<> known;
   for (auto symbol : graph->getAttrOfType<mlir::ArrayAttr>(graph::kSymbolsAttr).getAsRange<SymbolAttr>()) {
     auto given = sizes.find(symbol.getName());
-    int64_t value = given == sizes.end() ? symbol.getValue() : given->second;
-    values[view::Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax())] = value;
-    known.insert(symbol.getName());
+    values[view::Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax())] =
+        given == sizes.end() ? symbol.getValue() : given->second;
   }
-  for (const auto &size : sizes)
-    if (!known.contains(size.first()))
-      return usageError("--at names '" + size.first() + "', which is not a size of the model");
   return values;
 }
 
@@ -61,9 +76,7 @@ static HostTensor randomList(mlir::Type held, uint64_t stream) {
 }
 
 llvm::Expected<std::vector<HostTensor>> driver::randomInputs(mlir::ModuleOp graph, const Sizes &sizes) {
-  llvm::Expected<llvm::DenseMap<view::Expr, int64_t>> values = symbolValues(graph, sizes);
-  if (!values)
-    return values.takeError();
+  llvm::DenseMap<view::Expr, int64_t> values = symbolValues(graph, sizes);
   auto main = graph.lookupSymbol<mlir::func::FuncOp>("main");
   std::vector<HostTensor> inputs;
   for (mlir::BlockArgument input : main.getArguments()) {
@@ -73,7 +86,7 @@ llvm::Expected<std::vector<HostTensor>> driver::randomInputs(mlir::ModuleOp grap
     }
     interp::Dims dims;
     for (view::Expr size : shapeOf(input)) {
-      std::optional<int64_t> value = size.evaluate(*values);
+      std::optional<int64_t> value = size.evaluate(values);
       if (!value || *value < 0)
         return failure("input " + llvm::Twine(input.getArgNumber()) + ": its size " + size.print() + " has no value",
                        "give it with --at, or a default with --dim");

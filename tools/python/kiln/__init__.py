@@ -54,7 +54,11 @@ def compile(model, output=None, threads=0, **options):
         if done.returncode != 0:
             said = os.fsdecode(done.stderr).strip()
             raise Error(said[6:] if said.startswith("kiln: ") else said or f"kiln ended with status {done.returncode}")
-        return load(path, options.get("name"), threads, options.get("weights"))
+        try:
+            return load(path, options.get("name"), threads, options.get("weights"))
+        except Error as error:
+            # A library that goes nowhere has no path that anybody knows.
+            raise Error(str(error).replace(path, os.fspath(model)) if output is None else str(error)) from None
 
 
 def load(path, name=None, threads=0, weights=None):

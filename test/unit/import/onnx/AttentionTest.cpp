@@ -105,6 +105,17 @@ TEST_CASE("Attention: causal, windows, a past and padded keys say which keys a r
       evenAttention(1, {6}).with("is_causal", 1).none().input({1, 1, 2, 1}, {0, 0}).input({1, 1, 2, 1}, {0, 3});
   CHECK(past.output() == Floats{3});
   CHECK(past.output(2) == Floats{0, 3, 6});
+  // Rows are counted after the past, and a window may reach further than there are keys.
+  auto window = [](int64_t left, int64_t right) {
+    Parts parts = evenAttention(2, {5, 9}).with("left_window_size", left).with("right_window_size", right);
+    return parts.none().input({1, 1, 2, 1}, {0, 0}).input({1, 1, 2, 1}, {0, 4}).output();
+  };
+  CHECK(window(1, 0) == Floats{4.5f, 7});
+  CHECK(window(1, 1) == Floats{6, 7});
+  CHECK(window(3, 3) == Floats{4.5f, 4.5f});
+  CHECK(window(int64_t(1) << 40, int64_t(1) << 40) == Floats{4.5f, 4.5f});
+  CHECK(window(-1, 0) == Floats{3, 4.5f});
+  CHECK(evenAttention(3, {1, 3}).with("left_window_size", 0).output() == Floats{2, 3, 0});
   CHECK(evenAttention(1, {0, 2, 7}).none().none().none().ints({1}, {2}).output() == Floats{1});
   // The rows are the last of the keys that there are.
   CHECK(evenAttention(2, {0, 2, 7}).none().none().none().ints({1}, {2}).with("is_causal", 1).output() == Floats{0, 1});

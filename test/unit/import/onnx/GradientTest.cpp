@@ -54,12 +54,19 @@ static void check(const std::function<void(OnnxModel &)> &build) {
 }
 
 TEST_CASE("the derivative of each function of one number") {
-  for (const char *op : {"Neg", "Reciprocal", "Sqrt",       "Exp",       "Log",      "Sin",  "Cos",
-                         "Tan", "Tanh",       "Erf",        "Sigmoid",   "Softplus", "Gelu", "Relu",
-                         "Abs", "Softmax",    "LogSoftmax", "HardSwish", "Floor",    "Atan", "Transpose"}) {
+  for (const char *op :
+       {"Neg",   "Reciprocal", "Sqrt",      "Exp",  "Log",  "Sin",  "Cos",     "Tan",        "Tanh",
+        "Erf",   "Sigmoid",    "Softplus",  "Gelu", "Relu", "Abs",  "Softmax", "LogSoftmax", "HardSwish",
+        "Floor", "Atan",       "Transpose", "Elu",  "Mish", "Sinh", "Asinh"}) {
     CAPTURE(op);
     check([&](OnnxModel &model) { model.node(op, {"x"}, {"y"}); });
   }
+}
+
+TEST_CASE("the derivative of Elu is 1 of numbers whose exponential is infinite") {
+  OnnxModel model = differentiated([](OnnxModel &model) { model.node("Elu", {"x"}, {"y"}); });
+  // of the square of y
+  CHECK(model.runFloats({floatTensor({2, 3}, {1, 20, 100, 200, 300, 4e5f})}) == Floats{2, 40, 200, 400, 600, 8e5f});
 }
 
 TEST_CASE("the derivative of each function of two tensors, by either") {

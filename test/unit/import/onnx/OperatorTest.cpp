@@ -72,7 +72,7 @@ TEST_CASE("before opset 7 the second operand's axes lie where an attribute says"
   CHECK_THAT(Case(6, "Relu", {1}).with("consumed_inputs", {0}).import(), Contains("is not known in opset 6"));
 }
 
-TEST_CASE("PRelu's slope is one a channel before opset 7") {
+TEST_CASE("PRelu's slope is one per channel before opset 7") {
   Floats x{-1, -1, -1, -1};
   CHECK(Case(6, "PRelu", {1, 2, 2}).floats({2}, {2, 3}).on({1, 2, 2}, x) == Floats{-2, -2, -3, -3});
   CHECK(Case(7, "PRelu", {1, 2, 2}).floats({2}, {2, 3}).on({1, 2, 2}, x) == Floats{-2, -3, -2, -3});
@@ -167,7 +167,7 @@ TEST_CASE("Dropout is the identity; its mask is true") {
   CHECK(outputs[1].bytes == std::vector<char>{1, 1});
 }
 
-TEST_CASE("GroupNormalization's scale is one a group before opset 21, one a channel since") {
+TEST_CASE("GroupNormalization's scale is one per group before opset 21, one per channel since") {
   Floats x{1, 3, 2, 6};
   CHECK(rounded(Case(18, "GroupNormalization", {1, 4, 1})
                     .with("num_groups", 2)

@@ -65,7 +65,7 @@ TEST_CASE("QuantizeLinear rounds half to even and saturates") {
         Floats{-3, 127});
 }
 
-TEST_CASE("QuantizeLinear's scales: one an index of an axis, or one a block") {
+TEST_CASE("QuantizeLinear's scales: one per index of an axis, or one per block") {
   Floats x{1, 2, 3, 4, 5, 6};
   CHECK(QuantizedCase(13, "QuantizeLinear", {2, 3}).floats({3}, {1, 2, 3}).on({2, 3}, x) == Floats{1, 1, 1, 4, 2, 2});
   CHECK(QuantizedCase(13, "QuantizeLinear", {2, 3}).floats({2}, {1, 2}).with("axis", 0).on({2, 3}, x) ==
@@ -102,7 +102,7 @@ TEST_CASE("DynamicQuantizeLinear's range has 0 in it; of zeros alone the scale i
   CHECK(scale({0, 0, 0}) == Floats{1.0f / 255});
 }
 
-TEST_CASE("MatMulInteger and ConvInteger: padding is the zero point, zero points may be one an output") {
+TEST_CASE("MatMulInteger and ConvInteger: padding is the zero point, zero points may be one per output") {
   CHECK(QuantizedCase(10, "MatMulInteger", {2, 1})
             .as(Proto::UINT8)
             .ints(Proto::INT8, {1, 2}, {-3, 4})

@@ -81,7 +81,7 @@ TEST_CASE("a field's number that protobuf would cut is refused") {
           "corrupt ONNX at byte 0: a field has no such number");
 }
 
-TEST_CASE("what the walk did not lift is no place in the file") {
+TEST_CASE("what the walk did not lift is not a place in the file") {
   CHECK_FALSE(kiln::import::onnx::decodeRange("123456789"));
   CHECK(kiln::import::onnx::decodeRange(std::string(16, '\0')));
 }
@@ -200,7 +200,7 @@ TEST_CASE("a dtype that kiln has not is named") {
   CHECK_THAT(addingModel(tensorOf(99, {1}), {1}).import(), Contains("dtype 99 is not supported"));
 }
 
-TEST_CASE("a file that is no whole model is refused at every length") {
+TEST_CASE("a file that is not a whole model is refused at every length") {
   OnnxModel model;
   model.input("x", {2}).output("y").floats("w", {2}, {1, 2});
   model.node("Add", {"x", "w"}, {"y"});

@@ -151,7 +151,7 @@ TEST_CASE("a sequence has one dtype and no sequences in it") {
   CHECK_THAT(nested.import(), Contains("input 's' is a sequence; the operator takes tensors"));
 }
 
-TEST_CASE("what is no sequence is not taken for one, and a sequence for no tensor") {
+TEST_CASE("what is not a sequence is not taken for one, nor a sequence for a tensor") {
   OnnxModel model;
   model.input("x", {2}).output("y");
   model.node("SequenceLength", {"x"}, {"y"});
@@ -246,7 +246,7 @@ TEST_CASE("a Loop carries a sequence") {
   CHECK(model.runInts({intTensor({}, {3})}) == Ints{0, 1, 1, 2, 2, 2});
 }
 
-TEST_CASE("a sequence is no scan output of a Loop") {
+TEST_CASE("a sequence is not a scan output of a Loop") {
   OnnxModel model = collectingLoop();
   ::onnx::GraphProto &body = *model.graph().mutable_node(1)->mutable_attribute(0)->mutable_g();
   body.add_output()->set_name("after");

@@ -31,7 +31,7 @@ TEST_CASE("names of inputs and outputs are kept") {
                                             "(tensor<2xf32> {graph.name = \"y\"})"));
 }
 
-TEST_CASE("a size of an input is no number below -1, which stands for an unknown one") {
+TEST_CASE("a size of an input is not a number below -1, which stands for an unknown one") {
   OnnxModel model = reluModel();
   auto *size = model.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0);
   size->set_dim_value(-1);
@@ -129,7 +129,7 @@ TEST_CASE("attributes of the wrong type, unknown ones and ones given twice") {
   CHECK_THAT(twice.import(), Contains("attribute 'alpha' is given twice"));
 }
 
-TEST_CASE("inputs that are no tensors of known rank and dtype") {
+TEST_CASE("inputs that are not tensors of known rank and dtype") {
   OnnxModel sequence = reluModel();
   sequence.graph().mutable_input(0)->mutable_type()->mutable_sequence_type();
   CHECK_THAT(sequence.import(), StartsWith("error: model.onnx: input 'x': it is not a tensor; "));

@@ -134,7 +134,7 @@ TEST_CASE("a gate of one bool: an element that is not there is not read") {
   shift.run({out, nullptr}, {1});
 }
 
-TEST_CASE("a gate of one bool a lane: where it is false no memory is touched") {
+TEST_CASE("a gate of one bool per lane: where it is false no memory is touched") {
   TextKernel copy("%out: f32, %a: f32, %n: size", R"(
     %zero = uop.const 0 : i32
     %one = uop.const 1 : i32

@@ -94,7 +94,8 @@ TEST_CASE("the tables of a model read through the runtime's header") {
   const kiln_model &model = text.model();
   CHECK(model.abi == KILN_ABI_VERSION);
   CHECK(std::string(model.name) == "text");
-  CHECK(model.device == &kiln_device_cpu);
+  REQUIRE(model.device_count == 1);
+  CHECK(model.devices[0].device == &kiln_device_cpu);
   REQUIRE(model.input_count == 2);
   CHECK(std::string(model.inputs[0].name) == "x");
   CHECK(model.inputs[0].dtype == KILN_FLOAT16);

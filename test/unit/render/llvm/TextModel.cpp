@@ -36,6 +36,7 @@ render::RuntimeSymbols test::runtimeSymbols() {
   KILN_SYMBOL(kiln_rt_read);
   KILN_SYMBOL(kiln_rt_write);
   KILN_SYMBOL(kiln_rt_fail);
+  KILN_SYMBOL(kiln_rt_fail_at);
   KILN_SYMBOL(kiln_rt_launch);
 #undef KILN_SYMBOL
   symbols["kiln_device_cpu"] = const_cast<kiln_device *>(&kiln_device_cpu);

@@ -63,7 +63,7 @@ TEST_CASE("equal weights lie in one place, whatever they are called and in which
   CHECK(render::sharedWeights(pair.versions).size() == 2);
 }
 
-TEST_CASE("a weight that differs comes behind, under a name that no other has") {
+TEST_CASE("a weight that differs comes after, under a name that no other has") {
   Pair pair(weights(weight("a", kOnes) + ", " + weight("a.old", kOnes)), weights(weight("a", kTwos)));
   CHECK(pair.of(1, 0).name == "a.old_");
   CHECK(pair.of(0, 1).offset == 128);

@@ -38,7 +38,7 @@ struct Largest {
 
 } // namespace
 
-TEST_CASE("weights go to the device once a context, not once a run") {
+TEST_CASE("weights go to the device once per context, not once per run") {
   {
     Fixture first({.weight = {10, 20, 30}});
     CHECK(driver().copies == 1);
@@ -119,7 +119,7 @@ TEST_CASE("memory that is not to be had is told with what wanted it, and a small
   driver().most_bytes = 1000;
   program = [](kiln_context *context, kiln_slice x, kiln_slice y, int64_t n) {
     kiln_slice arena;
-    kiln_status status = kiln_rt_arena(context, n * 300, "add", &arena);
+    kiln_status status = kiln_rt_arena(context, 0, n * 300, "add", &arena);
     return status ? status : add(context, y, x, n, 1);
   };
   CHECK(fixture.runOn(2) == std::vector<int32_t>{1, 2});

@@ -84,10 +84,10 @@ TEST_CASE("copies are part of a graph, what is read between ends one") {
     kiln_status status = chain(100)(context, x, y, n);
     kiln_slice second = {y.memory, 4};
     if (!status)
-      status = kiln_rt_copy(context, second, y, 4);
+      status = kiln_rt_copy(context, second, y, 4, 0, 0);
     int64_t value = 0;
     if (!status)
-      status = kiln_rt_read(context, second, KILN_INT32, &value);
+      status = kiln_rt_read(context, 0, second, KILN_INT32, &value);
     return status ? status : add(context, y, y, 1, value);
   };
   for (int i = 0; i < 4; i++)

@@ -73,16 +73,17 @@ public:
     static const Images images;
     model_.abi = KILN_ABI_VERSION;
     model_.name = "test";
-    model_.device = &kiln_device_cuda;
+    model_.devices = &place_;
     model_.features = "";
     model_.inputs = &input_;
     model_.outputs = &output_;
     model_.symbols = &symbol_;
     model_.kernels = kernels_;
+    model_.device_count = 1;
     model_.input_count = model_.output_count = model_.symbol_count = 1;
     model_.kernel_count = 2;
-    model_.code = &images;
-    model_.code_bytes = sizeof images;
+    place_.code = &images;
+    place_.code_bytes = sizeof images;
     model_.run = run;
     if (!weight_.empty()) {
       elements_ = int64_t(weight_.size());
@@ -123,14 +124,15 @@ public:
   kiln_status status() const { return status_; }
 
 private:
+  kiln_place place_ = {&kiln_device_cuda, nullptr, 0};
   kiln_dim dim_ = {"n", -1, 0};
-  kiln_port input_ = {"x", KILN_INT32, 1, &dim_, nullptr, nullptr},
-            output_ = {"y", KILN_INT32, 1, &dim_, nullptr, nullptr};
+  kiln_port input_ = {"x", KILN_INT32, 1, &dim_, nullptr, nullptr, 0},
+            output_ = {"y", KILN_INT32, 1, &dim_, nullptr, nullptr, 0};
   kiln_symbol symbol_ = {"n", 0, 1 << 23, 1};
-  kiln_kernel kernels_[2] = {{"add", 2, 2, nullptr, {32, 1, 1}, 0}, {"add_last", 2, 2, nullptr, {32, 1, 1}, 0}};
+  kiln_kernel kernels_[2] = {{"add", 2, 2, nullptr, {32, 1, 1}, 0, 0}, {"add_last", 2, 2, nullptr, {32, 1, 1}, 0, 0}};
   std::vector<int32_t> weight_;
   int64_t elements_ = 0;
-  kiln_weight described_ = {"w", KILN_INT32, 1, &elements_, 0, 0};
+  kiln_weight described_ = {"w", KILN_INT32, 1, &elements_, 0, 0, 0};
   kiln_model model_ = {};
   kiln_context *context_ = nullptr;
   kiln_status status_ = KILN_OK;

@@ -1,0 +1,29 @@
+//===- OptionTable.h - The options of each command ---------------------------===//
+#pragma once
+
+#include "CommandLine.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI { // NOLINT(readability-identifier-naming)
+class App;
+}
+
+namespace kiln::driver {
+
+/// What CLI11 fills and what has yet to be understood.
+struct Texts {
+  std::vector<std::string> aliases, dims, inputs, named, at, sizes;
+  std::string cpus, emit, schedule = "default", logLevel = "warning", precision = "f32", rates, outputDir, random,
+                          bench, profile, threads, shell;
+  std::optional<double> memoryLimit; ///< in GiB
+  bool list = false;
+};
+
+/// kiln with all commands and their options: what is parsed fills `line` and `texts`, which have to live as long.
+std::unique_ptr<CLI::App> makeOptionTable(CommandLine &line, Texts &texts);
+
+} // namespace kiln::driver
