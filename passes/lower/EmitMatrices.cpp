@@ -58,8 +58,7 @@ Tile KernelLowering::emitMatrixProduct(const kernel::MatrixProduct &product) {
   std::optional<kernel::MatrixView> rowsAt = kernel::rowsView(walk(), product),
                                     columnsAt = kernel::columnsView(walk(), product);
   ProductAttr instruction =
-      targetOf(func_->getParentOfType<ModuleOp>())
-          .matrixProduct(product.rows.getType(), product.columns.getType(), reduce.getResult().getType());
+      target_.matrixProduct(product.rows.getType(), product.columns.getType(), reduce.getResult().getType());
   Tile sums{unrolledAxes(axesOf(reduce)), {}, false};
   inScope(placeOf(axesOf(reduce)), [&] {
     // Operands that begin elsewhere in each step of the sum are held inside its loops.

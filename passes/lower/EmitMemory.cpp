@@ -116,7 +116,7 @@ Value KernelLowering::loadLanes(Value pointer, view::Index where, Type element, 
     return loadOne(pointer, {atLane(where.index, 0), where.valid}, withLanes(element), gate, depth);
   }
   // A device with items has vectors of few lanes, and may want them at addresses that they divide.
-  bool hasItems = targetOf(func_->getParentOfType<ModuleOp>()).maxItems() > 0;
+  bool hasItems = target_.maxItems() > 0;
   if (int64_t apart = fewApart(where.index);
       apart > 0 && !hasItems && !element.isInteger(1) && !swizzles_.contains(pointer))
     return loadApart(pointer, where, apart, element, depth, inside);
@@ -426,7 +426,7 @@ void KernelLowering::storeLanes(Value vector, Value pointer, view::Index where, 
 std::optional<size_t> KernelLowering::turnedAxis(view::Index where, ArrayRef<int64_t> unrolled) const {
   constexpr int64_t kFewest = 4;
   auto isTurned = [&](int64_t points) { return points >= kFewest && llvm::isPowerOf2_64(points); };
-  bool hasItems = targetOf(func_->getParentOfType<ModuleOp>()).maxItems() > 0;
+  bool hasItems = target_.maxItems() > 0;
   if (hasItems || !isTurned(lanes()) || !where.valid.isConst(1) || lanesAreNeighbours(where.index))
     return std::nullopt;
   for (auto [position, axis] : llvm::enumerate(unrolled)) {
@@ -476,13 +476,12 @@ void KernelLowering::storeTile(const Tile &tile, Value pointer, view::Index wher
 }
 
 bool KernelLowering::exceedsCaches(kernel::StoreOp store) {
-  TargetAttr target = targetOf(func_->getParentOfType<ModuleOp>());
   Expr elements = store.getTracker().getValue().realSize();
-  int64_t cache = target.getCaches().empty() ? 0 : target.cacheBytes(target.getCaches().size());
+  int64_t cache = target_.getCaches().empty() ? 0 : target_.cacheBytes(target_.getCaches().size());
   // What is held in the result is in a cache already.
   bool isHeld = llvm::any_of(func_.getBody().getOps<kernel::StageOp>(),
                              [&](kernel::StageOp stage) { return stage.getBuffer() == store.getBuffer(); });
-  return target.maxItems() == 0 && !isHeld && cache > 0 && elements.isConst() &&
+  return target_.maxItems() == 0 && !isHeld && cache > 0 && elements.isConst() &&
          elements.constant() > cache / byteSize(store.getValue().getType());
 }
 

@@ -42,7 +42,7 @@ int64_t KernelLowering::shuffledItems(llvm::ArrayRef<Total> totals, const Reduce
   auto special = scopes_.front()->variables.lookup(variableOf(reduced.items.front())).getDefiningOp<uop::SpecialOp>();
   if (!special || special.getAxis() != 0)
     return 1;
-  int64_t shuffled = std::min<int64_t>(warp_, items & -items);
+  int64_t shuffled = std::min<int64_t>(target_.warpItems(), items & -items);
   return items / shuffled <= kMostWarps ? shuffled : 1;
 }
 

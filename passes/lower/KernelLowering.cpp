@@ -82,7 +82,7 @@ static bool allFitInt32(kernel::FuncOp func) {
 }
 
 KernelLowering::KernelLowering(kernel::FuncOp func)
-    : func_(func), builder_(func), loc_(func.getLoc()), warp_(targetOf(func->getParentOfType<ModuleOp>()).warpItems()) {
+    : func_(func), builder_(func), loc_(func.getLoc()), target_(targetOf(func->getParentOfType<ModuleOp>())) {
   indexType_ = builder_.getIntegerType(allFitInt32(func) ? 32 : 64);
   for (kernel::Walk &walk : kernel::walksOf(func))
     addWalk(std::move(walk));
@@ -380,7 +380,7 @@ uop::FuncOp KernelLowering::run() {
   uop::YieldOp::create(at(0), loc_);
   out_.setOperationsAttr(ExprAttr::get(builder_.getContext(), countOperations(out_, trips_)));
   out_.setBytesAttr(ExprAttr::get(builder_.getContext(), countBytes(func_)));
-  ModelCost cost = modelCostOf(func_, targetOf(func_->getParentOfType<ModuleOp>()));
+  ModelCost cost = modelCostOf(func_, target_);
   out_->setAttr(uop::kModelOperations, ExprAttr::get(builder_.getContext(), cost.operations));
   out_->setAttr(uop::kExpectedPicoseconds, ExprAttr::get(builder_.getContext(), cost.picoseconds));
   return out_;

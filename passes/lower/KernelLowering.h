@@ -132,7 +132,8 @@ private:
   /// Whether the items of a group meet at barriers.
   bool meetsInside();
   /// Runs `body` once, or, where guards remain, under a test in two copies: one inside the domain, one at its edge.
-  /// All items of a group take the same copy, because they meet at barriers.
+  /// All items of a group take the same copy, because they meet at barriers; where the device's compiler has to be
+  /// spared barriers in branches, there is one copy, as at the edge.
   void atEdges(llvm::function_ref<void()> body);
 
   // Values.
@@ -392,7 +393,7 @@ private:
   kernel::ReduceOp held_; ///< the reduce whose totals are held in memory; null: none
   llvm::SmallVector<int64_t> heldLoops_; ///< its loops that stand outside loops of its result
   llvm::MapVector<mlir::Attribute, mlir::Value> constants_;
-  int64_t warp_; // the target's
+  TargetAttr target_;
 };
 
 } // namespace kiln::lower

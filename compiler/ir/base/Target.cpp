@@ -68,7 +68,7 @@ LogicalResult CacheAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitErr
 }
 
 LogicalResult GroupsAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t items, int64_t localBytes,
-                                 int64_t warp) {
+                                 int64_t warp, bool) {
   if (warp <= 0 || !llvm::isPowerOf2_64(warp))
     return emitError() << "the items of a warp are a power of two";
   return items > 0 && localBytes >= 0 ? success() : LogicalResult(emitError() << "a group has items");
@@ -85,6 +85,7 @@ int64_t TargetAttr::vectorRegisters() const { return getVectors() ? getVectors()
 int64_t TargetAttr::maxItems() const { return getGroups() ? getGroups().getItems() : 0; }
 int64_t TargetAttr::localBytes() const { return getGroups() ? getGroups().getLocalBytes() : 0; }
 int64_t TargetAttr::warpItems() const { return getGroups() ? getGroups().getWarp() : 1; }
+bool TargetAttr::meetsInBranches() const { return !getGroups() || getGroups().getMeetsInBranches(); }
 
 int64_t TargetAttr::cacheBytes(unsigned level) const {
   assert(level > 0 && "levels count from 1");

@@ -65,8 +65,11 @@ def GroupsAttr : TargetPart<"Groups", "groups"> {
   let summary = "work groups: the most items of one, and the bytes of its local memory";
   let description = [{
     `warp` items, neighbours along a group's first axis, give each other values without memory (uop.shuffle); 1: none do.
+    `meets_in_branches`: the device's compiler is right about barriers in the two ways of a branch, of which all items of a
+    group take the same.
   }];
-  let parameters = (ins "int64_t":$items, "int64_t":$local_bytes, DefaultValuedParameter<"int64_t", "1">:$warp);
+  let parameters = (ins "int64_t":$items, "int64_t":$local_bytes, DefaultValuedParameter<"int64_t", "1">:$warp,
+                        DefaultValuedParameter<"bool", "false">:$meets_in_branches);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
@@ -121,6 +124,7 @@ def TargetAttr : TargetPart<"Target", "target"> {
     int64_t maxItems() const;        ///< of a work group; 0 where there are none
     int64_t localBytes() const;      ///< of a work group
     int64_t warpItems() const;       ///< that give each other values without memory; 1 where none do
+    bool meetsInBranches() const;    ///< whether a work group, which opts by hand may make, meets at barriers in branches
     bool isNative(Alu row) const { return !::llvm::is_contained(getLacks(), row); }
     /// Whether it computes in the dtype, without converting to another one.
     bool isNative(::mlir::Type dtype) const;

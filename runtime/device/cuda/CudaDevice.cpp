@@ -83,7 +83,7 @@ target::Device cuda::device() {
           .summary = "NVIDIA GPUs, through NVRTC",
           .target = R"(#kiln.target<device = "cuda", stores = [f16, bf16],
               lacks = [exp2, log2, exp, log, sin, cos, tanh, erf, pow, threefry, ldexp], fma = true,
-              groups = <items = 1024, local_bytes = 49152, warp = 32>,
+              groups = <items = 1024, local_bytes = 49152, warp = 32, meets_in_branches = true>,
               rates = <bytes_per_ns = 2500, ops_per_ns = 20000, product_ops_per_ns = 20000, launch_ns = 3000,
                        units = 132, tile_reuse = 1>>)",
           .source = [](llvm::ArrayRef<uop::FuncOp> kernels) { return renderSource(kCudaC, kernels); },
