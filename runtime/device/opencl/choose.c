@@ -67,14 +67,27 @@ kiln_status kiln_opencl_list(void (*visit)(void *user, const char *name), void *
 }
 
 typedef struct choice {
+  const opencl_api *api;
   const char *wanted;
   cl_device_id device;
   char names[256]; /* of those that do not fit */
 } choice;
 
+static bool is_gpu(const opencl_api *api, cl_device_id device) {
+  cl_device_type type = 0;
+  return api->clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL) == CL_SUCCESS &&
+         (type & CL_DEVICE_TYPE_GPU);
+}
+
 static bool choose(void *user, cl_device_id device, const char *name) {
   choice *made = user;
-  if (!made->wanted || strstr(name, made->wanted)) {
+  if (!made->wanted) {
+    bool is_found = is_gpu(made->api, device);
+    if (is_found || !made->device)
+      made->device = device;
+    return is_found;
+  }
+  if (strstr(name, made->wanted)) {
     made->device = device;
     return true;
   }
@@ -84,7 +97,7 @@ static bool choose(void *user, cl_device_id device, const char *name) {
 }
 
 kiln_status kiln_opencl_choose_device(opencl_state *state, const char *wanted) {
-  choice made = {wanted, NULL, ""};
+  choice made = {&state->api, wanted, NULL, ""};
   int count = each_device(&state->api, choose, &made);
   state->device = made.device;
   if (made.device)
