@@ -183,8 +183,7 @@ void KernelLowering::accumulate(Total &total, const Reduced &reduced) {
 }
 
 void KernelLowering::accumulateDots(Total &total, const Reduced &reduced, const kernel::DotProduct &product) {
-  ProductAttr instruction =
-      target_.dotProduct(product.a.getType(), product.b.getType(), total.identity.getType());
+  ProductAttr instruction = target_.dotProduct(product.a.getType(), product.b.getType(), total.identity.getType());
   bool vanishes = vanishesOutside(product.a, reduced.axes) && vanishesOutside(product.b, reduced.axes);
   // The domain does not end between terms (kernel::faultOfProducts).
   Expr guard = vanishes ? Expr(1) : fix(guardOver(reduced, total.inputAxes), product.terms, 0);

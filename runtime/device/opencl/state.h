@@ -45,8 +45,8 @@ struct opencl_state {
 /* KILN_OK for CL_SUCCESS; else sets state->error from `call`'s name and the code. */
 kiln_status kiln_opencl_check(opencl_state *state, cl_int code, const char *call);
 
-/* Picks the device: the first that has `wanted` in its "PLATFORM: DEVICE"; NULL: the first GPU, or where there is none the
- * first device. */
+/* Picks the device: the first that has `wanted` in its "PLATFORM: DEVICE"; NULL: the first GPU, or where there is none
+ * the first device. */
 kiln_status kiln_opencl_choose_device(opencl_state *state, const char *wanted);
 
 /* Builds the code of the model's kernels here and makes them. */

@@ -33,14 +33,15 @@ const std::string kRates = "rates = <bytes_per_ns = 10, ops_per_ns = 0.1, produc
 } // namespace
 
 TEST_CASE("every field of a target is read as it is printed") {
-  std::string text = "#kiln.target<device = \"cpu\", cpu = \"znver4\", features = \"-avx512f\", "
-                     "vectors = <registers = 32, widths = [128, 256]>, "
-                     "products = [<\"dot\", bf16 * bf16 -> f32, m = 1, n = 16, k = 2>, "
-                     "<\"tile\", i8 * ui8 -> i32, m = 16, n = 16, k = 64>], "
-                     "stores = [f16], emulates = [bf16, f64], lacks = [exp, log2], fma = true, "
-                     "caches = [<bytes = 32768>, <bytes = 1024, shared = true>], "
-                     "groups = <items = 256, local_bytes = 32768, warp = 32, meets_in_branches = true>, chunks = 32, cores = 4, " +
-                     kRates + ">";
+  std::string text =
+      "#kiln.target<device = \"cpu\", cpu = \"znver4\", features = \"-avx512f\", "
+      "vectors = <registers = 32, widths = [128, 256]>, "
+      "products = [<\"dot\", bf16 * bf16 -> f32, m = 1, n = 16, k = 2>, "
+      "<\"tile\", i8 * ui8 -> i32, m = 16, n = 16, k = 64>], "
+      "stores = [f16], emulates = [bf16, f64], lacks = [exp, log2], fma = true, "
+      "caches = [<bytes = 32768>, <bytes = 1024, shared = true>], "
+      "groups = <items = 256, local_bytes = 32768, warp = 32, meets_in_branches = true>, chunks = 32, cores = 4, " +
+      kRates + ">";
   CHECK(reprint(text) == text);
 }
 
