@@ -1,7 +1,5 @@
 #include "render/RecipeRunner.h"
 
-#include "render/WeightData.h"
-
 #include "ir/graph/Graph.h"
 #include "support/Error.h"
 
@@ -18,6 +16,30 @@ using namespace kiln::render;
 
 using Memory = std::unique_ptr<llvm::WritableMemoryBuffer>;
 
+/// A recipe and what it gives, or why it does not.
+struct RecipeRunner::Made {
+  explicit Made(mlir::ModuleOp recipe) : recipe(recipe) {}
+  ~Made() { llvm::consumeError(std::move(error)); }
+
+  mlir::ModuleOp recipe;
+  std::vector<Memory> results;
+  llvm::Error error = llvm::Error::success();
+  std::shared_future<void> isDone; ///< of one that is made ahead
+};
+
+struct RecipeRunner::Kernel {
+  std::mutex lock; ///< whoever wants it waits until it is compiled
+  std::unique_ptr<target::LoadedKernel> code;
+};
+
+RecipeRunner::RecipeRunner(std::unique_ptr<target::KernelRunner> runner)
+    : runner_(std::move(runner)), pool_(llvm::hardware_concurrency()) {}
+
+RecipeRunner::~RecipeRunner() = default;
+
+/// Which result of its recipe a weight is.
+static size_t outputOf(const WeightEntry &weight) { return llvm::cast<graph::RecipeAttr>(weight.data).getOutput(); }
+
 static int64_t numberOf(mlir::Value value) {
   llvm::APInt number;
   if (auto eval = value.getDefiningOp<host::EvalOp>())
@@ -30,19 +52,45 @@ static int64_t numberOf(mlir::Value value) {
 llvm::Expected<const target::LoadedKernel *> RecipeRunner::load(uop::FuncOp kernel) {
   std::string text;
   llvm::raw_string_ostream(text) << kernel;
-  std::unique_ptr<target::LoadedKernel> &known = kernels_[text];
-  if (!known) {
+  Kernel *known;
+  {
+    std::lock_guard guard(lock_);
+    std::unique_ptr<Kernel> &entry = kernels_[text];
+    if (!entry)
+      entry = std::make_unique<Kernel>();
+    known = entry.get();
+  }
+  std::lock_guard guard(known->lock);
+  if (!known->code) {
     llvm::Expected<std::unique_ptr<target::LoadedKernel>> loaded = runner_->load(kernel);
     if (!loaded)
       return loaded.takeError();
-    known = std::move(*loaded);
+    known->code = std::move(*loaded);
   }
-  return known.get();
+  return known->code.get();
 }
 
-llvm::Error RecipeRunner::run(mlir::ModuleOp recipe, const WeightSource &source) {
-  ModelTables tables = modelTables(recipe);
-  std::vector<Memory> held, results(tables.outputs.size());
+llvm::Error RecipeRunner::readInto(const WeightEntry &weight, const WeightSource &source,
+                                   llvm::MutableArrayRef<char> to) {
+  if (!weight.recipe)
+    return readWeight(weight, source, to);
+  std::unique_ptr<Made> other = run(weight.recipe, source);
+  if (other->error)
+    return std::move(other->error);
+  llvm::copy(other->results[outputOf(weight)]->getBuffer(), to.begin());
+  return llvm::Error::success();
+}
+
+std::unique_ptr<RecipeRunner::Made> RecipeRunner::run(mlir::ModuleOp recipe, const WeightSource &source) {
+  auto made = std::make_unique<Made>(recipe);
+  made->error = run(*made, source);
+  return made;
+}
+
+llvm::Error RecipeRunner::run(Made &made, const WeightSource &source) {
+  ModelTables tables = modelTables(made.recipe);
+  std::vector<Memory> held;
+  made.results.resize(tables.outputs.size());
   llvm::DenseMap<mlir::Value, char *> slices;
   auto allocate = [&](mlir::Value slice, int64_t bytes, Memory &memory) -> llvm::Error {
     memory = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(bytes, "recipe", llvm::Align(KILN_ALIGNMENT));
@@ -78,12 +126,12 @@ llvm::Error RecipeRunner::run(mlir::ModuleOp recipe, const WeightSource &source)
               Memory &memory = held.emplace_back();
               if (llvm::Error error = allocate(weight, entry.bytes, memory))
                 return error;
-              return readWeight(entry, source, memory->getBuffer());
+              return readInto(entry, source, memory->getBuffer());
             })
             .Case([&](host::OutputOp output) {
               auto port = llvm::cast<host::PortAttr>(tables.program.getOutputs()[output.getIndex()]);
               int64_t bytes = port.getType().getNumElements() * byteSize(port.getType().getElementType());
-              return allocate(output, bytes, results[output.getIndex()]);
+              return allocate(output, bytes, made.results[output.getIndex()]);
             })
             .Case<host::AllocOp, host::ArenaOp, host::ScratchOp>(
                 [&](auto room) { return allocate(room, numberOf(room.getBytes()), held.emplace_back()); })
@@ -98,17 +146,45 @@ llvm::Error RecipeRunner::run(mlir::ModuleOp recipe, const WeightSource &source)
     if (error)
       return error;
   }
-  results_ = std::move(results);
-  made_ = recipe;
   return llvm::Error::success();
 }
 
-llvm::Expected<llvm::ArrayRef<char>> RecipeRunner::make(const WeightEntry &weight, const WeightSource &source) {
-  if (made_ != weight.recipe) {
-    made_ = {};
-    results_.clear();
-    if (llvm::Error error = run(weight.recipe, source))
-      return error;
+void RecipeRunner::expect(llvm::ArrayRef<WeightEntry> weights) {
+  pool_.wait();
+  ahead_.clear();
+  expected_.clear();
+  for (const WeightEntry &weight : weights)
+    if (weight.recipe && !weight.isShared && (expected_.empty() || expected_.back() != weight.recipe))
+      expected_.push_back(weight.recipe);
+}
+
+void RecipeRunner::runAhead(const WeightSource &source) {
+  while (!expected_.empty() && ahead_.size() < pool_.getMaxConcurrency()) {
+    Made &made = *ahead_.emplace_back(std::make_unique<Made>(expected_.front()));
+    expected_.pop_front();
+    made.isDone = pool_.async([this, &made, source] { made.error = run(made, source); });
   }
-  return results_[llvm::cast<graph::RecipeAttr>(weight.data).getOutput()]->getBuffer();
+}
+
+llvm::Expected<llvm::ArrayRef<char>> RecipeRunner::make(const WeightEntry &weight, const WeightSource &source) {
+  if (!made_ || made_->recipe != weight.recipe) {
+    made_ = nullptr;
+    // Where a context has one thread, it is not safe to ask it from several.
+    if (weight.data.getContext()->isMultithreadingEnabled())
+      runAhead(source);
+    if (!ahead_.empty() && ahead_.front()->recipe == weight.recipe) {
+      made_ = std::move(ahead_.front());
+      ahead_.pop_front();
+      made_->isDone.wait();
+      runAhead(source);
+    } else {
+      made_ = run(weight.recipe, source);
+    }
+    if (made_->error) {
+      llvm::Error error = std::move(made_->error);
+      made_ = nullptr;
+      return error;
+    }
+  }
+  return made_->results[outputOf(weight)]->getBuffer();
 }

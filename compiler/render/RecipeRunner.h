@@ -1,34 +1,49 @@
 //===- RecipeRunner.h - Run the models that make weights --------------------------===//
 #pragma once
 
-#include "render/ModelTables.h"
+#include "render/WeightData.h"
 #include "target/KernelRunner.h"
 
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ThreadPool.h"
+
+#include <deque>
+#include <mutex>
 
 namespace kiln::render {
 
-struct WeightSource;
-
-/// Computes the weights whose data is a #graph.recipe, when they are asked for. It holds the results of one recipe at a
-/// time, and that one's weights while it runs.
+/// Computes the weights whose data is a #graph.recipe, when they are asked for, and those that are expected next
+/// meanwhile, a recipe on each core. It holds the results of as many recipes, and one's weights while it runs.
 class RecipeRunner {
 public:
-  explicit RecipeRunner(std::unique_ptr<target::KernelRunner> runner) : runner_(std::move(runner)) {}
+  explicit RecipeRunner(std::unique_ptr<target::KernelRunner> runner);
+  ~RecipeRunner();
 
+  /// From now on weights will be asked for in this order. Others may be, too.
+  void expect(llvm::ArrayRef<WeightEntry> weights);
   /// The bytes of `weight`, which has a recipe; they are there until the next call. The recipe's own weights are read
   /// from `source`, and fail as they do there.
   llvm::Expected<llvm::ArrayRef<char>> make(const WeightEntry &weight, const WeightSource &source);
 
 private:
-  llvm::Error run(mlir::ModuleOp recipe, const WeightSource &source);
+  struct Made;
+  struct Kernel;
+
+  std::unique_ptr<Made> run(mlir::ModuleOp recipe, const WeightSource &source);
+  llvm::Error run(Made &made, const WeightSource &source);
+  llvm::Error readInto(const WeightEntry &weight, const WeightSource &source, llvm::MutableArrayRef<char> to);
+  /// Begins recipes that are expected, as long as there are cores for them.
+  void runAhead(const WeightSource &source);
   /// Equal kernels of all recipes are compiled once.
   llvm::Expected<const target::LoadedKernel *> load(uop::FuncOp kernel);
 
   std::unique_ptr<target::KernelRunner> runner_;
-  llvm::StringMap<std::unique_ptr<target::LoadedKernel>> kernels_; ///< by their text
-  mlir::ModuleOp made_;                                            ///< whose results are held
-  std::vector<std::unique_ptr<llvm::WritableMemoryBuffer>> results_;
+  std::mutex lock_;                                  ///< of the next
+  llvm::StringMap<std::unique_ptr<Kernel>> kernels_; ///< by their text
+  std::unique_ptr<Made> made_;                       ///< what the last call of make gave
+  std::deque<mlir::ModuleOp> expected_;              ///< in this order
+  std::deque<std::unique_ptr<Made>> ahead_;          ///< begun, in this order, before all of expected_
+  llvm::DefaultThreadPool pool_;                     ///< whose threads use all of these
 };
 
 } // namespace kiln::render

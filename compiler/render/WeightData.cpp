@@ -114,6 +114,8 @@ llvm::Error render::writeWeight(const WeightEntry &weight, const WeightSource &s
 llvm::Error render::writeWeights(llvm::ArrayRef<WeightEntry> weights, const WeightSource &source,
                                  llvm::raw_ostream &out) {
   int64_t at = 0;
+  if (source.recipes)
+    source.recipes->expect(weights);
   for (const auto &[index, weight] : llvm::enumerate(weights)) {
     if (weight.isShared)
       continue;

@@ -140,6 +140,8 @@ llvm::Expected<WeightsOf> driver::placeWeights(const Rendering &rendering, const
          .dims = weight.dims,
          .bytes = weight.bytes,
          .write = [&](llvm::raw_ostream &out) { return render::writeWeight(weight, rendering.weightSource(), out); }});
+  if (render::RecipeRunner *recipes = rendering.weightSource().recipes)
+    recipes->expect(weights);
   std::string digest;
   llvm::Error error = outputs.write(
       path, [&](llvm::raw_pwrite_stream &out) { return package::writeSafetensors(entries, out).moveInto(digest); });

@@ -60,6 +60,18 @@ std::string model(llvm::StringRef a = "dense<[1.0, 2.0]> : tensor<2xf32>") {
          recipe("second", "dense<[10.0, 20.0]> : tensor<2xf32>");
 }
 
+/// Weights m0, m1 and so on, each by a recipe of its own that adds 0.5 and 0.25 to what `a` says for it.
+std::string modelOfMany(llvm::function_ref<std::string(int)> a, int count) {
+  std::string weights, recipes;
+  for (int i = 0; i < count; ++i) {
+    std::string name = "m" + std::to_string(i);
+    weights += (i ? ", " : "") + ("#host.weight<\"" + name + "\", tensor<2xf32>, #graph.recipe<\"" + name + "\", 0>>");
+    recipes += recipe(name, a(i));
+  }
+  return "host.program @main attributes {inputs = [], outputs = [], weights = [" + weights +
+         "], symbols = []} { host.done }" + recipes;
+}
+
 /// Counts what it compiles.
 class CountingRunner final : public target::KernelRunner {
 public:
@@ -125,6 +137,43 @@ TEST_CASE("all of a model's weights, recipes and gaps included") {
   float second;
   memcpy(&second, bytes.data() + recipes.tables.weights[2].offset + 4, 4);
   CHECK(second == 2.25);
+}
+
+TEST_CASE("recipes that are expected run ahead, with equal results, and may take another's") {
+  constexpr int kCount = 40;
+  Recipes recipes(modelOfMany(
+      [](int i) -> std::string {
+        if (i == kCount - 1)
+          return "#graph.recipe<\"m3\", 1>"; // 3 + 2 * 0.5
+        return "dense<" + std::to_string(i) + ".0> : tensor<2xf32>";
+      },
+      kCount));
+  std::string bytes;
+  llvm::raw_string_ostream stream(bytes);
+  int count = 0;
+  render::RecipeRunner runner(std::make_unique<CountingRunner>(count));
+  llvm::cantFail(render::writeWeights(recipes.tables.weights, {"", &runner}, stream));
+  for (int i = 0; i < kCount; ++i) {
+    float first;
+    memcpy(&first, bytes.data() + recipes.tables.weights[i].offset, 4);
+    CHECK(first == (i < kCount - 1 ? i + 0.5F : 4.5F));
+  }
+  CHECK(count == 1);
+}
+
+TEST_CASE("a recipe that fails ahead of its turn fails in its turn") {
+  std::string hash(64, '0');
+  Recipes recipes(modelOfMany(
+      [&](int i) -> std::string {
+        return i == 2 ? "#graph.file<\"nowhere.bin\", 0, 8, \"" + hash + "\">" : "dense<1.0> : tensor<2xf32>";
+      },
+      20));
+  std::string bytes;
+  llvm::raw_string_ostream stream(bytes);
+  int count = 0;
+  render::RecipeRunner runner(std::make_unique<CountingRunner>(count));
+  CHECK(llvm::toString(render::writeWeights(recipes.tables.weights, {"", &runner}, stream)).find("nowhere.bin") == 0);
+  CHECK(bytes.size() == size_t(recipes.tables.weights[2].offset));
 }
 
 TEST_CASE("what a recipe reads can be missing; the next recipe runs all the same") {
