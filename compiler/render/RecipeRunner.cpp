@@ -172,12 +172,16 @@ llvm::Expected<llvm::ArrayRef<char>> RecipeRunner::make(const WeightEntry &weigh
     // Where a context has one thread, it is not safe to ask it from several.
     if (weight.data.getContext()->isMultithreadingEnabled())
       runAhead(source);
-    if (!ahead_.empty() && ahead_.front()->recipe == weight.recipe) {
-      made_ = std::move(ahead_.front());
-      ahead_.pop_front();
+    auto begun = llvm::find_if(ahead_, [&](const auto &made) { return made->recipe == weight.recipe; });
+    if (begun != ahead_.end()) {
+      made_ = std::move(*begun);
+      ahead_.erase(begun);
       made_->isDone.wait();
       runAhead(source);
     } else {
+      // It comes before its turn, which then does not come.
+      if (auto turn = llvm::find(expected_, weight.recipe); turn != expected_.end())
+        expected_.erase(turn);
       made_ = run(weight.recipe, source);
     }
     if (made_->error) {

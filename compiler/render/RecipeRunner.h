@@ -19,7 +19,7 @@ public:
   explicit RecipeRunner(std::unique_ptr<target::KernelRunner> runner);
   ~RecipeRunner();
 
-  /// From now on weights will be asked for in this order. Others may be, too.
+  /// From now on weights will be asked for in about this order, which is best kept. Others may be, too.
   void expect(llvm::ArrayRef<WeightEntry> weights);
   /// The bytes of `weight`, which has a recipe; they are there until the next call. The recipe's own weights are read
   /// from `source`, and fail as they do there.
@@ -42,7 +42,7 @@ private:
   llvm::StringMap<std::unique_ptr<Kernel>> kernels_; ///< by their text
   std::unique_ptr<Made> made_;                       ///< what the last call of make gave
   std::deque<mlir::ModuleOp> expected_;              ///< in this order
-  std::deque<std::unique_ptr<Made>> ahead_;          ///< begun, in this order, before all of expected_
+  std::deque<std::unique_ptr<Made>> ahead_;          ///< begun
   llvm::DefaultThreadPool pool_;                     ///< whose threads use all of these
 };
 
