@@ -1,4 +1,11 @@
 //===- RecipeRunner.h - Run the models that make weights --------------------------===//
+//
+// What is computed from weights alone, such as a packed panel, is computed once, here, while a model is packaged. A
+// recipe is a small model without inputs, so its program is a straight list of launches. Weights are written one after
+// the other, and a large model's results do not fit in memory together: so a recipe runs shortly before its turn, those
+// of the next turns on the other cores, and what it gave is dropped after it.
+//
+//===------------------------------------------------------------------------------===//
 #pragma once
 
 #include "render/WeightData.h"

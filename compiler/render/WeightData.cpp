@@ -12,6 +12,8 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
+#include <tuple>
+
 using namespace kiln;
 using namespace kiln::render;
 
@@ -87,7 +89,7 @@ static llvm::Error copyFile(const WeightEntry &weight, graph::FileAttr file, llv
     out.write(piece.data(), *got);
     done += *got;
   }
-  llvm::sys::fs::closeFile(*handle);
+  std::ignore = llvm::sys::fs::closeFile(*handle);
   if (error)
     return fail(llvm::toString(std::move(error)));
   if (done < weight.bytes)

@@ -1,4 +1,6 @@
-// Weights that are made by models of their own, from text.
+// Weights that are made by models of their own, from text. Some run ahead of their turn, on other threads, so that what
+// counts is that each weight gets its own bytes whatever the order: asked for in another one, several of one recipe,
+// a recipe that takes another's result, and one that fails before anyone has asked for it.
 #include "render/Jit.h"
 #include "render/RecipeRunner.h"
 
@@ -62,14 +64,15 @@ std::string model(llvm::StringRef a = "dense<[1.0, 2.0]> : tensor<2xf32>") {
 
 /// Weights m0, m1 and so on, each by a recipe of its own that adds 0.5 and 0.25 to what `a` says for it.
 std::string modelOfMany(llvm::function_ref<std::string(int)> a, int count) {
-  std::string weights, recipes;
-  for (int i = 0; i < count; ++i) {
-    std::string name = "m" + std::to_string(i);
-    weights += (i ? ", " : "") + ("#host.weight<\"" + name + "\", tensor<2xf32>, #graph.recipe<\"" + name + "\", 0>>");
-    recipes += recipe(name, a(i));
-  }
-  return "host.program @main attributes {inputs = [], outputs = [], weights = [" + weights +
-         "], symbols = []} { host.done }" + recipes;
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  out << "host.program @main attributes {inputs = [], outputs = [], weights = [";
+  for (int i = 0; i < count; ++i)
+    out << (i ? ", " : "") << "#host.weight<\"m" << i << "\", tensor<2xf32>, #graph.recipe<\"m" << i << "\", 0>>";
+  out << "], symbols = []} { host.done }";
+  for (int i = 0; i < count; ++i)
+    out << recipe("m" + std::to_string(i), a(i));
+  return text;
 }
 
 /// Counts what it compiles.
