@@ -2,8 +2,9 @@
 //
 // A loop over time. What the input adds to the gates does not depend on the state, so it is one product before the
 // loop; in an iteration, all gates of all directions are one product with the state. A reversed direction runs forward
-// over the flipped input, both directions as one batch of two. Where the weights are quantised, what they are
-// multiplied with is quantised by its own range, in each step and direction anew.
+// over the flipped input, both directions as one batch of two, or in a loop of its own where the weights of both are
+// more than a core's caches keep from one step to the next. Where the weights are quantised, what they are multiplied
+// with is quantised by its own range, in each step and direction anew.
 //
 //===----------------------------------------------------------------------===//
 #include "import/Quantize.h"
@@ -20,6 +21,10 @@ using llvm::Twine;
 using mlir::Value;
 
 namespace {
+
+/// Weights of a step that are read again in the next from a core's caches. More than that, of two directions, each
+/// direction is walked alone: half of it may stay.
+constexpr int64_t kMostBytesOfStep = 1 << 20;
 
 /// An activation function, its numbers as its ONNX operator has them unless the node gives others.
 struct ActivationKind {
@@ -65,17 +70,20 @@ public:
 
   /// One step: the state (hidden, and cell if there is one) from the one before and what the input adds to the gates.
   using Step = llvm::function_ref<llvm::SmallVector<Value>(Value gates, llvm::ArrayRef<Value> state)>;
-  /// Y, then the last state. `separate`: the gates whose recurrent bias `step` adds itself.
+  /// Y, then the last state. `step` is for all directions at once or for one of them, after the other. `separate`: the
+  /// gates whose recurrent bias `step` adds itself.
   Tensors run(llvm::ArrayRef<Value> initial, Step step, int64_t separate = 0);
 
   /// An initial state as [direction, batch, hidden]: zeros where the input is absent.
   Value initial(int input);
-  /// state · Rᵀ for gates [first, first + count).
+  /// Of a tensor [direction, …] those directions that the step is for.
+  Value here(Value all);
+  /// state · Rᵀ for gates [first, first + count), in a step.
   Value recurrent(Value state, int64_t first, int64_t count);
   /// Row vectors [direction, 1, count·hidden] of an input [direction, …·hidden], from the gate `first` on.
   Value rows(Value vectors, int64_t first, int64_t count);
   Value gate(Value gates, int64_t index);
-  /// The activation of this place in each direction's list, after clipping.
+  /// The activation of this place in each direction's list, after clipping, in a step.
   Value activate(size_t place, Value x);
 
   Value bias() const { return bias_; }
@@ -95,6 +103,10 @@ private:
   Value inputGates(int64_t separate);
   /// bool [direction, batch, 1]: the sequence is not over at this step.
   Value isWithin(Value number);
+  /// The loop over time for `here_`: the last state, and all that are wanted, forward in time.
+  llvm::SmallVector<Value> loop(llvm::ArrayRef<Value> initial, Value gates, Step step, bool wantsAll);
+  /// Whether each direction has a loop of its own.
+  bool areApart();
   Value toStep(Value perNode) { return isBatchFirst_ ? b.permute(perNode, {1, 0, 2}) : perNode; }
 
   Node &n;
@@ -109,6 +121,7 @@ private:
   Quantized weight_, recurrence_; ///< floats where there is no scale
   Value bias_, lengths_;
   Expr time_, batch_, hidden_, directions_;
+  std::optional<size_t> here_; ///< the direction that the step is for; all where there is none
 };
 
 } // namespace
@@ -270,8 +283,12 @@ Value Recurrence::product(Value x, const Quantized &weights, int64_t first, int6
   return b.mul(b.cast(sum, b.float32()), b.mul(left.scale, gatesOf(weights.scale, 2)));
 }
 
+Value Recurrence::here(Value all) {
+  return here_ && all ? b.narrow(all, 0, int64_t(*here_), int64_t(*here_) + 1) : all;
+}
+
 Value Recurrence::recurrent(Value state, int64_t first, int64_t count) {
-  return product(state, recurrence_, first, count);
+  return product(state, {here(recurrence_.values), here(recurrence_.scale), here(recurrence_.zero)}, first, count);
 }
 
 Value Recurrence::gate(Value gates, int64_t index) {
@@ -297,18 +314,27 @@ Value Recurrence::inputGates(int64_t separate) {
 Value Recurrence::isWithin(Value number) {
   Value left = b.sub(b.size(time_ - 1), number);
   llvm::SmallVector<Value> steps;
-  for (bool reversed : reversed_)
-    steps.push_back(reversed ? left : number);
+  for (auto [direction, reversed] : llvm::enumerate(reversed_))
+    if (!here_ || direction == *here_)
+      steps.push_back(reversed ? left : number);
   Value step = b.unsqueeze(b.stack(steps, 0), {1});
   return b.unsqueeze(b.less(step, b.unsqueeze(b.cast(lengths_, b.int64()), {0})), {2});
 }
 
-Tensors Recurrence::run(llvm::ArrayRef<Value> initial, Step step, int64_t separate) {
-  Value gates = inputGates(separate);
-  bool wantsAll = n.proto().output_size() > 0 && !n.proto().output(0).empty();
-  llvm::SmallVector<Value> results = countedLoop(n, time_, initial, [&](const Iteration &iteration) {
+bool Recurrence::areApart() {
+  Expr elements = hidden_ * hidden_ * gates_;
+  return reversed_.size() == 2 && elements.isConst() &&
+         elements.constant() * byteSize(b.element(recurrence_.values)) > kMostBytesOfStep;
+}
+
+llvm::SmallVector<Value> Recurrence::loop(llvm::ArrayRef<Value> initial, Value gates, Step step, bool wantsAll) {
+  Expr directions = here_ ? Expr(1) : directions_;
+  llvm::SmallVector<Value> own = llvm::map_to_vector(initial, [&](Value all) { return here(all); });
+  if (here_)
+    gates = b.narrow(gates, 1, int64_t(*here_), int64_t(*here_) + 1);
+  llvm::SmallVector<Value> results = countedLoop(n, time_, own, [&](const Iteration &iteration) {
     Value now = b.narrow(gates, 0, iteration.index, iteration.index + 1);
-    now = b.reshape(now, {directions_, batch_, hidden_ * gates_});
+    now = b.reshape(now, {directions, batch_, hidden_ * gates_});
     llvm::SmallVector<Value> state = step(now, iteration.carried);
     IterationResult result{state, {}};
     Value hidden = state.empty() ? Value() : state[0];
@@ -323,14 +349,38 @@ Tensors Recurrence::run(llvm::ArrayRef<Value> initial, Step step, int64_t separa
       result.slices.push_back(hidden);
     return result;
   });
+  if (results.empty() || !wantsAll)
+    return results;
+  Value &all = results.back();
+  if (!here_ && reversed_.size() == 2)
+    all = b.concat({b.narrow(all, 1, 0, 1), b.flip(b.narrow(all, 1, 1, 2), {0})}, 1);
+  else if (reversed_[here_.value_or(0)])
+    all = b.flip(all, {0});
+  return results;
+}
+
+Tensors Recurrence::run(llvm::ArrayRef<Value> initial, Step step, int64_t separate) {
+  Value gates = inputGates(separate);
+  bool wantsAll = n.proto().output_size() > 0 && !n.proto().output(0).empty();
+  llvm::SmallVector<Value> results;
+  if (areApart()) {
+    here_ = 0;
+    results = loop(initial, gates, step, wantsAll);
+    here_ = 1;
+    llvm::SmallVector<Value> others = loop(initial, gates, step, wantsAll);
+    if (results.empty() || others.empty())
+      return {};
+    for (auto [index, pair] : llvm::enumerate(llvm::zip(results, others))) {
+      auto [result, other] = pair;
+      result = b.concat({result, other}, wantsAll && index == initial.size() ? 1 : 0);
+    }
+  } else {
+    results = loop(initial, gates, step, wantsAll);
+  }
   if (results.empty())
     return {};
   Tensors outputs;
   Value all = wantsAll ? results.back() : Value();
-  if (all && reversed_.size() == 2)
-    all = b.concat({b.narrow(all, 1, 0, 1), b.flip(b.narrow(all, 1, 1, 2), {0})}, 1);
-  else if (all && reversed_[0])
-    all = b.flip(all, {0});
   outputs.push_back(all && isBatchFirst_ ? b.permute(all, {2, 0, 1, 3}) : all);
   for (Value state : llvm::ArrayRef(results).take_front(initial.size()))
     outputs.push_back(toStep(state));
@@ -340,8 +390,8 @@ Tensors Recurrence::run(llvm::ArrayRef<Value> initial, Step step, int64_t separa
 Value Recurrence::activate(size_t place, Value x) {
   if (clip_)
     x = b.clip(x, -*clip_, *clip_);
-  const Activation &first = activations_.front()[place], &last = activations_.back()[place];
-  if (first == last)
+  const Activation &first = activations_[here_.value_or(0)][place], &last = activations_.back()[place];
+  if (here_ || first == last)
     return first.apply(b, x);
   return b.concat({first.apply(b, b.narrow(x, 0, 0, 1)), last.apply(b, b.narrow(x, 0, 1, 2))}, 0);
 }
@@ -373,7 +423,7 @@ static Tensors gru(Node &n, TensorBuilder &b) {
     Value memory;
     if (resetsAfter) {
       memory = r.gate(product, 2);
-      memory = b.mul(reset, hiddenBias ? b.add(memory, hiddenBias) : memory);
+      memory = b.mul(reset, hiddenBias ? b.add(memory, r.here(hiddenBias)) : memory);
     } else {
       memory = r.recurrent(b.mul(reset, before), 2, 1);
     }
@@ -396,7 +446,7 @@ static Tensors lstmOf(Node &n, TensorBuilder &b, bool isQuantized) {
     Value sum = b.add(gates, r.recurrent(state[0], 0, 4));
     auto peeped = [&](int64_t index, Value cell) {
       Value gate = r.gate(sum, index);
-      return peepholes ? b.add(gate, b.mul(cell, r.rows(peepholes, index, 1))) : gate;
+      return peepholes ? b.add(gate, b.mul(cell, r.here(r.rows(peepholes, index, 1)))) : gate;
     };
     Value input = r.activate(0, peeped(0, before));
     Value forget = coupled ? b.sub(1, input) : r.activate(0, peeped(2, before));

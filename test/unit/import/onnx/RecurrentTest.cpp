@@ -83,7 +83,7 @@ struct Model {
   Floats y(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<float> x) { return model.runFloats({floatTensor(dims, x)}); }
 };
 
-Floats three(double (Unit::*step)(double), Unit unit, Floats x) {
+Floats three(double (Unit::*step)(double), Unit unit, const Floats &x) {
   Floats y;
   for (float value : x)
     y.push_back((unit.*step)(value));
@@ -230,4 +230,88 @@ TEST_CASE("An unknown activation or direction is refused") {
   Model m("RNN", 1);
   setString(m.node(), "direction", "sideways");
   CHECK_THAT(m.model.import(), Contains("attribute 'direction' is 'sideways'"));
+}
+
+namespace {
+
+/// A node whose weights, of one direction, are more than a megabyte, over two sequences of 3 and 2 steps.
+struct Wide {
+  std::string op;
+  int64_t gates, hidden;
+
+  OnnxModel model(const std::string &direction) const {
+    bool isLstm = op == "LSTM", both = direction == "bidirectional";
+    int first = direction == "reverse" ? 1 : 0, count = both ? 2 : 1;
+    OnnxModel model{14};
+    model.input("x", {3, 2, 4});
+    std::vector<std::string> outputs{"y", "last"}, inputs{"x", "w", "r", "b", "lengths", "h"};
+    if (isLstm) {
+      outputs.push_back("cell");
+      inputs.insert(inputs.end(), {"c", "p"});
+    }
+    for (const std::string &name : outputs)
+      model.output(name);
+    ::onnx::NodeProto &node = *model.graph().add_node();
+    node.set_op_type(op);
+    for (const std::string &name : inputs)
+      node.add_input(name);
+    for (const std::string &name : outputs)
+      node.add_output(name);
+    setString(node, "direction", direction);
+    if (op == "GRU")
+      setInt(node, "linear_before_reset", 1);
+    auto floats = [&](const std::string &name, int64_t rows, int64_t columns, double scale) {
+      Floats values;
+      for (int64_t i = rows * columns * first, end = rows * columns * (first + count); i < end; ++i)
+        values.push_back(float(scale * std::sin(double(i) * double(name[0]))));
+      using Shape = std::vector<int64_t>;
+      model.floats(name, rows == 1 ? Shape{count, columns} : Shape{count, rows, columns}, values);
+    };
+    floats("w", gates * hidden, 4, 0.5);
+    floats("r", gates * hidden, hidden, 0.1);
+    floats("b", 1, 2 * gates * hidden, 0.2);
+    floats("h", 2, hidden, 0.5);
+    if (isLstm) {
+      floats("c", 2, hidden, 0.5);
+      floats("p", 1, 3 * hidden, 0.5);
+    }
+    ::onnx::TensorProto &lengths = *model.graph().add_initializer();
+    lengths.set_name("lengths");
+    lengths.set_data_type(::onnx::TensorProto::INT32);
+    lengths.add_dims(2);
+    lengths.add_int32_data(3);
+    lengths.add_int32_data(2);
+    return model;
+  }
+
+  /// The output as [time, 2, …], which is [2, …] for a last state, from those of a model of each direction.
+  std::vector<Floats> outputs(const std::string &direction) const {
+    Floats x;
+    for (int i = 0; i < 3 * 2 * 4; ++i)
+      x.push_back(float(std::cos(i)));
+    std::vector<Floats> all;
+    for (const HostTensor &tensor : model(direction).run({floatTensor({3, 2, 4}, x)}))
+      all.emplace_back(tensor.elements<float>().begin(), tensor.elements<float>().end());
+    return all;
+  }
+};
+
+} // namespace
+
+TEST_CASE("Two directions of large weights are loops of their own, with the results of two nodes") {
+  for (const Wide &wide : {Wide{"RNN", 1, 520}, Wide{"GRU", 3, 300}, Wide{"LSTM", 4, 260}}) {
+    std::string text = wide.model("bidirectional").import();
+    CHECK(llvm::StringRef(text).count("graph.loop") == 2);
+    std::vector<Floats> both = wide.outputs("bidirectional"), forward = wide.outputs("forward"),
+                        reverse = wide.outputs("reverse");
+    REQUIRE(both.size() == forward.size());
+    for (size_t output = 0; output < both.size(); ++output) {
+      // Outputs of a step, for both sequences, of one direction after the other.
+      Floats wanted;
+      for (size_t step = 0, size = size_t(2 * wide.hidden); step * size < forward[output].size(); ++step)
+        for (const Floats *one : {&forward[output], &reverse[output]})
+          wanted.insert(wanted.end(), one->begin() + step * size, one->begin() + (step + 1) * size);
+      checkClose(both[output], wanted);
+    }
+  }
 }
