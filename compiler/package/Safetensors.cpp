@@ -64,12 +64,14 @@ static std::string makeHeader(llvm::ArrayRef<const SafetensorsEntry *> order) {
   return header;
 }
 
+bool package::comesFirst(int64_t bytes) { return bytes % KILN_HOST_ALIGNMENT == 0; }
+
 llvm::Expected<std::string> package::writeSafetensors(llvm::ArrayRef<SafetensorsEntry> tensors,
                                                       llvm::raw_pwrite_stream &out) {
   std::vector<const SafetensorsEntry *> order;
   for (bool aligned : {true, false})
     for (const SafetensorsEntry &tensor : tensors)
-      if ((tensor.bytes % KILN_HOST_ALIGNMENT == 0) == aligned)
+      if (comesFirst(tensor.bytes) == aligned)
         order.push_back(&tensor);
   if (llvm::any_of(order, [](const SafetensorsEntry *tensor) { return tensor->name == kMetadata; }))
     return failure(llvm::Twine("weight '") + kMetadata + "': a safetensors file holds no tensor of this name",

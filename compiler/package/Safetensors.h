@@ -26,8 +26,12 @@ struct SafetensorsEntry {
   std::function<llvm::Error(llvm::raw_ostream &)> write; ///< gives `bytes` bytes
 };
 
-/// Writes the file and gives its digest (KILN_DIGEST_KEY), which its metadata have. Tensors whose size is a multiple of
-/// KILN_HOST_ALIGNMENT come first, so that they begin where the runtime can use them in place; the others are small.
+/// Whether a tensor of so many bytes comes before others: where they are a multiple of KILN_HOST_ALIGNMENT, so that it
+/// begins where the runtime can use it in place; the others are small.
+bool comesFirst(int64_t bytes);
+
+/// Writes the file, tensors that come first before the others, and gives its digest (KILN_DIGEST_KEY), which its
+/// metadata have.
 llvm::Expected<std::string> writeSafetensors(llvm::ArrayRef<SafetensorsEntry> tensors, llvm::raw_pwrite_stream &out);
 
 } // namespace kiln::package

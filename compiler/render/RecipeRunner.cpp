@@ -16,15 +16,22 @@ using namespace kiln::render;
 
 using Memory = std::unique_ptr<llvm::WritableMemoryBuffer>;
 
+/// Of results that are made ahead of their turn, and of the one before.
+static constexpr int64_t kMostBytesAhead = int64_t(256) << 20;
+
 /// A recipe and what it gives, or why it does not.
 struct RecipeRunner::Made {
-  explicit Made(mlir::ModuleOp recipe) : recipe(recipe) {}
-  ~Made() { llvm::consumeError(std::move(error)); }
+  explicit Made(mlir::ModuleOp recipe, int64_t bytes = 0) : recipe(recipe), bytes(bytes) {}
+  ~Made() {
+    if (error)
+      llvm::consumeError(std::move(*error));
+  }
 
   mlir::ModuleOp recipe;
+  int64_t bytes; ///< of the weights that it makes
   std::vector<Memory> results;
-  llvm::Error error = llvm::Error::success();
-  std::shared_future<void> isDone; ///< of one that is made ahead
+  std::optional<llvm::Error> error; ///< there once it has run
+  std::shared_future<void> isDone;  ///< of one that is made ahead
 };
 
 struct RecipeRunner::Kernel {
@@ -71,25 +78,27 @@ llvm::Expected<const target::LoadedKernel *> RecipeRunner::load(uop::FuncOp kern
 }
 
 llvm::Error RecipeRunner::readInto(const WeightEntry &weight, const WeightSource &source,
-                                   llvm::MutableArrayRef<char> to) {
+                                   llvm::MutableArrayRef<char> to, std::unique_ptr<Made> &other) {
   if (!weight.recipe)
     return readWeight(weight, source, to);
-  std::unique_ptr<Made> other = run(weight.recipe, source);
-  if (other->error)
-    return std::move(other->error);
+  if (!other || other->recipe != weight.recipe)
+    other = run(weight.recipe, source);
+  if (*other->error)
+    return std::move(*other->error);
   llvm::copy(other->results[outputOf(weight)]->getBuffer(), to.begin());
   return llvm::Error::success();
 }
 
 std::unique_ptr<RecipeRunner::Made> RecipeRunner::run(mlir::ModuleOp recipe, const WeightSource &source) {
   auto made = std::make_unique<Made>(recipe);
-  made->error = run(*made, source);
+  made->error.emplace(run(*made, source));
   return made;
 }
 
 llvm::Error RecipeRunner::run(Made &made, const WeightSource &source) {
   ModelTables tables = modelTables(made.recipe);
   std::vector<Memory> held;
+  std::unique_ptr<Made> other;
   made.results.resize(tables.outputs.size());
   llvm::DenseMap<mlir::Value, char *> slices;
   auto allocate = [&](mlir::Value slice, int64_t bytes, Memory &memory) -> llvm::Error {
@@ -126,7 +135,7 @@ llvm::Error RecipeRunner::run(Made &made, const WeightSource &source) {
               Memory &memory = held.emplace_back();
               if (llvm::Error error = allocate(weight, entry.bytes, memory))
                 return error;
-              return readInto(entry, source, memory->getBuffer());
+              return readInto(entry, source, memory->getBuffer(), other);
             })
             .Case([&](host::OutputOp output) {
               auto port = llvm::cast<host::PortAttr>(tables.program.getOutputs()[output.getIndex()]);
@@ -153,16 +162,27 @@ void RecipeRunner::expect(llvm::ArrayRef<WeightEntry> weights) {
   pool_.wait();
   ahead_.clear();
   expected_.clear();
-  for (const WeightEntry &weight : weights)
-    if (weight.recipe && !weight.isShared && (expected_.empty() || expected_.back() != weight.recipe))
-      expected_.push_back(weight.recipe);
+  for (const WeightEntry &weight : weights) {
+    if (!weight.recipe || weight.isShared)
+      continue;
+    if (expected_.empty() || expected_.back().recipe != weight.recipe)
+      expected_.push_back({weight.recipe, 0});
+    expected_.back().bytes += weight.bytes;
+  }
 }
 
 void RecipeRunner::runAhead(const WeightSource &source) {
+  int64_t bytes = made_ ? made_->bytes : 0;
+  for (const std::unique_ptr<Made> &made : ahead_)
+    bytes += made->bytes;
   while (!expected_.empty() && ahead_.size() < pool_.getMaxConcurrency()) {
-    Made &made = *ahead_.emplace_back(std::make_unique<Made>(expected_.front()));
+    auto [recipe, more] = expected_.front();
+    bytes += more;
+    if (bytes > kMostBytesAhead && !ahead_.empty())
+      return;
     expected_.pop_front();
-    made.isDone = pool_.async([this, &made, source] { made.error = run(made, source); });
+    Made &made = *ahead_.emplace_back(std::make_unique<Made>(recipe, more));
+    made.isDone = pool_.async([this, &made, source] { made.error.emplace(run(made, source)); });
   }
 }
 
@@ -179,13 +199,14 @@ llvm::Expected<llvm::ArrayRef<char>> RecipeRunner::make(const WeightEntry &weigh
       made_->isDone.wait();
       runAhead(source);
     } else {
-      // It comes before its turn, which then does not come.
-      if (auto turn = llvm::find(expected_, weight.recipe); turn != expected_.end())
+      // It is asked for early: its turn is dropped.
+      auto turn = llvm::find_if(expected_, [&](const Turn &turn) { return turn.recipe == weight.recipe; });
+      if (turn != expected_.end())
         expected_.erase(turn);
       made_ = run(weight.recipe, source);
     }
-    if (made_->error) {
-      llvm::Error error = std::move(made_->error);
+    if (*made_->error) {
+      llvm::Error error = std::move(*made_->error);
       made_ = nullptr;
       return error;
     }

@@ -288,8 +288,6 @@ bool KernelLowering::meetsInside() {
 void KernelLowering::atEdges(llvm::function_ref<void()> body) {
   // A guard grows along every axis, so it holds for all unrolled points, and for all items, when it does for the last.
   bool meets = meetsInside();
-  if (meets && !target_.meetsInBranches())
-    return body();
   SmallVector<Expr> tests, guards;
   for (Expr guard : walk().guards) {
     AxisSet axes = none();
@@ -307,7 +305,8 @@ void KernelLowering::atEdges(llvm::function_ref<void()> body) {
     tests.push_back(resolve(fix(guard, several, last)));
   }
   Expr test = view::logicalAnd(tests);
-  if (test.isConst(0)) // all of it is an edge
+  bool mayBranch = !meets || target_.meetsInBranches();
+  if (test.isConst(0) || (!mayBranch && !test.isConst(1))) // all of it is an edge, or walked as one
     return body();
   if (test.isConst(1)) {
     Scope &scope = *scopes_.back();

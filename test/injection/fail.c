@@ -53,13 +53,13 @@ static uint64_t fails_stack; /* 0: any */
 
 /* ---- the stack of each allocation ---- */
 
-static int stacks = -1; /* a file, where somebody wants them */
-static _Thread_local bool in_stack;
+static int stacks = -1;              /* a file, where somebody wants them */
+static _Thread_local bool is_spared; /* nothing fails in this thread now */
 
 /* Who asks for memory: a digest of the return addresses, each as an offset in its library, which is the same in each
  * run wherever the libraries lie. */
 static uint64_t stack(void) {
-  in_stack = true; /* the unwinder itself asks for memory */
+  is_spared = true; /* the unwinder itself asks for memory */
   void *frames[512];
   int count = backtrace(frames, sizeof frames / sizeof *frames);
   uint64_t digest = 14695981039346656037u;
@@ -74,14 +74,14 @@ static uint64_t stack(void) {
     digest = (digest ^ at) * 1099511628211u;
     digest ^= digest >> 29;
   }
-  in_stack = false;
+  is_spared = false;
   return digest;
 }
 
 static void write_stack(uint64_t digest) {
-  in_stack = true;
+  is_spared = true;
   dprintf(stacks, "%016llx\n", (unsigned long long)digest);
-  in_stack = false;
+  is_spared = false;
 }
 
 /* Whether the allocation `call` is the one that has to fail. Threads, and what is sorted by where it lies, move it a
@@ -100,7 +100,7 @@ static bool memory_fails(int64_t call) {
 }
 
 static bool fails(enum kind kind, int error) {
-  if (!atomic_load(&counts) || in_stack)
+  if (!atomic_load(&counts) || is_spared)
     return false;
   int64_t call = atomic_fetch_add(&calls[kind], 1) + 1;
   bool is_it = fails_at[kind] && (lasts ? call >= fails_at[kind] : call == fails_at[kind]);
@@ -182,13 +182,13 @@ int posix_memalign(void **memory, size_t alignment, size_t bytes) {
 }
 
 #ifdef KILN_SANITIZED
-/* What AddressSanitizer asks of libc where a thread begins, and ends the process if there is no memory for it: not a
+/* AddressSanitizer calls this when a thread begins, and ends the process where it finds no memory. That is not a
  * failure of kiln's. */
 int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes) {
-  bool was = in_stack;
-  in_stack = true;
+  bool was = is_spared;
+  is_spared = true;
   int error = NEXT(pthread_getattr_np)(thread, attributes);
-  in_stack = was;
+  is_spared = was;
   return error;
 }
 

@@ -2,9 +2,9 @@
 //
 // A loop over time. What the input adds to the gates does not depend on the state, so it is one product before the
 // loop; in an iteration, all gates of all directions are one product with the state. A reversed direction runs forward
-// over the flipped input, both directions as one batch of two, or in a loop of its own where the weights of both are
-// more than a core's caches keep from one step to the next. Where the weights are quantised, what they are multiplied
-// with is quantised by its own range, in each step and direction anew.
+// over the flipped input, both directions as one batch of two. Large weights of two directions have a loop for each
+// direction instead, so that a core's caches may keep them from one step to the next. Where the weights are quantised,
+// what they are multiplied with is quantised by its own range, in each step and direction anew.
 //
 //===----------------------------------------------------------------------===//
 #include "import/Quantize.h"
@@ -22,8 +22,7 @@ using mlir::Value;
 
 namespace {
 
-/// Weights of a step that are read again in the next from a core's caches. More than that, of two directions, each
-/// direction is walked alone: half of it may stay.
+/// The most bytes of one direction's recurrent weights for which two directions share a loop.
 constexpr int64_t kMostBytesOfStep = 1 << 20;
 
 /// An activation function, its numbers as its ONNX operator has them unless the node gives others.
@@ -70,8 +69,8 @@ public:
 
   /// One step: the state (hidden, and cell if there is one) from the one before and what the input adds to the gates.
   using Step = llvm::function_ref<llvm::SmallVector<Value>(Value gates, llvm::ArrayRef<Value> state)>;
-  /// Y, then the last state. `step` is for all directions at once or for one of them, after the other. `separate`: the
-  /// gates whose recurrent bias `step` adds itself.
+  /// Y, then the last state. `step` is for all directions at once, or is called for one direction after the other.
+  /// `separate`: the gates whose recurrent bias `step` adds itself.
   Tensors run(llvm::ArrayRef<Value> initial, Step step, int64_t separate = 0);
 
   /// An initial state as [direction, batch, hidden]: zeros where the input is absent.
@@ -366,9 +365,12 @@ Tensors Recurrence::run(llvm::ArrayRef<Value> initial, Step step, int64_t separa
   if (areApart()) {
     here_ = 0;
     results = loop(initial, gates, step, wantsAll);
+    if (results.empty())
+      return {};
     here_ = 1;
     llvm::SmallVector<Value> others = loop(initial, gates, step, wantsAll);
-    if (results.empty() || others.empty())
+    here_.reset();
+    if (others.empty())
       return {};
     for (auto [index, pair] : llvm::enumerate(llvm::zip(results, others))) {
       auto [result, other] = pair;

@@ -65,8 +65,8 @@ def GroupsAttr : TargetPart<"Groups", "groups"> {
   let summary = "work groups: the most items of one, and the bytes of its local memory";
   let description = [{
     `warp` items, neighbours along a group's first axis, give each other values without memory (uop.shuffle); 1: none do.
-    `meets_in_branches`: the device's compiler is right about barriers in the two ways of a branch, of which all items of a
-    group take the same.
+    `meets_in_branches`: the device's compiler makes correct code of barriers inside a branch that all items of a group take
+    the same way.
   }];
   let parameters = (ins "int64_t":$items, "int64_t":$local_bytes, DefaultValuedParameter<"int64_t", "1">:$warp,
                         DefaultValuedParameter<"bool", "false">:$meets_in_branches);

@@ -37,7 +37,7 @@ cl_int platformInfo(cl_platform_id platform, cl_platform_info, size_t bytes, voi
   return CL_SUCCESS;
 }
 
-/// A device's handle is 100 times its platform's place and its own.
+/// A device's handle is 100 times its platform's place plus its own.
 const Device &deviceOf(cl_device_id id) { return platforms[placeOf(id) / 100].devices[placeOf(id) % 100]; }
 
 cl_int deviceIds(cl_platform_id platform, cl_device_type, cl_uint, cl_device_id *ids, cl_uint *count) {

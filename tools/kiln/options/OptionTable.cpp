@@ -33,9 +33,10 @@ static constexpr llvm::StringLiteral kVerifyExamples =
 
 static constexpr llvm::StringLiteral kVariables = R"(
 DEBUG=1..7 and NOOPT=1 in the environment do what --debug and --no-opt do; KILN_CUDA_DEVICE and KILN_OPENCL_DEVICE name
-a GPU, by a part of what `kiln devices` calls it, KILN_NVRTC and KILN_NVDISASM NVIDIA's libnvrtc.so and nvdisasm, CC the
-C compiler that links for this system. Other variables of tinygrad's, as BEAM, have no effect, which a line says. Exit
-status: 0, 1 for a failure, 2 for wrong use.
+a device, by a part of what `kiln devices` calls it, instead of the first GPU (of OpenCL, where there is none, the first
+device), KILN_NVRTC and KILN_NVDISASM NVIDIA's libnvrtc.so and nvdisasm, CC the C compiler that links for this system.
+Other variables of tinygrad's, as BEAM, have no effect, which a line says. Exit status: 0, 1 for a failure, 2 for wrong
+use.
 )";
 
 /// What stands below the options.
