@@ -235,14 +235,59 @@ std::optional<KernelLowering::Ahead> KernelLowering::aheadOf(kernel::LoadOp load
   return found;
 }
 
+SmallVector<Expr> KernelLowering::linesAhead(const view::ShapeTracker &tracker, Type element, int64_t ahead) const {
+  Expr here = tracker.at(kernel::positionOf(walk().index, tracker)).index;
+  auto distanceAlong = [&](int64_t axis) {
+    Expr variable = variableOf(axis);
+    return here.substitute({{variable, variable + 1}}) - here;
+  };
+  SmallVector<kernel::AxisAttr> loops;
+  llvm::copy_if(walk().axes, std::back_inserter(loops), [](auto axis) { return axis.getKind() == AxisKind::Loop; });
+  const auto *loop = llvm::find_if(loops, [&](auto axis) { return axis.getId() == ahead; });
+  Expr distance = distanceAlong(ahead);
+  if (loop == loops.end() || distance.isConst(0))
+    return {};
+  // After its last step comes the first one in the next step of the loop around it.
+  Expr size = loop->getSize().getValue();
+  if (loop != loops.begin() && distance.isConst() && size.isConst())
+    if (Expr around = distanceAlong(std::prev(loop)->getId()); around.isConst())
+      distance = distance + view::floorDiv(variableOf(ahead) + 1, size) * (around - size * distance);
+  AxisSet axes = none();
+  addVariables(here, axes);
+  SmallVector<int64_t> unrolled = unrolledAxes(axes);
+  int64_t line = uop::kLineBytes / byteSize(element);
+  llvm::SetVector<Expr> lines;
+  forEachPoint(sizesOf(unrolled), [&](ArrayRef<int64_t> point) {
+    Expr next = fix(here + distance, unrolled, point);
+    if (!hasLanes(axes))
+      lines.insert(resolve(next));
+    for (int64_t lane = 0; hasLanes(axes) && lane < lanes(); lane += line)
+      lines.insert(resolve(atLane(next, lane)));
+  });
+  return lines.takeVector();
+}
+
+void KernelLowering::askFor(Value pointer, ArrayRef<Expr> elements) {
+  for (Expr element : elements)
+    uop::PrefetchOp::create(here(), loc_, pointer, index(element));
+}
+
 void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
-  constexpr int64_t kLineBytes = 64, kMostLines = 4, kMostLinesOfMatrices = 8, kSharers = 8;
+  constexpr int64_t kMostLines = 4, kMostLinesOfMatrices = 8, kSharers = 8;
   std::optional<Ahead> found = aheadOf(load, depth);
   if (!found)
     return;
   const Ahead &ahead = *found;
-  int64_t bytes = byteSize(load.getResult().getType()), line = kLineBytes / bytes;
+  Type element = load.getResult().getType();
+  int64_t line = uop::kLineBytes / byteSize(element);
   int64_t most = kernel::hasMatrices(walk()) ? kMostLinesOfMatrices : kMostLines;
+  // A window's points are too far apart for steps to share what lies between them: each asks for what it reads then.
+  if (int64_t part = llvm::divideCeil(llvm::divideCeil(ahead.extent, ahead.steps), line); part > most)
+    if (SmallVector<Expr> own = linesAhead(load.getTracker().getValue(), element, *load.getAhead());
+        !own.empty() && int64_t(own.size()) < part) {
+      scopes_[depth]->last.push_back([=, this, pointer = pointers_.at(load.getBuffer())] { askFor(pointer, own); });
+      return;
+    }
   // What each step asks for where so many passes share the work.
   auto linesOf = [&](int64_t sharers) {
     int64_t part = llvm::divideCeil(ahead.extent, ahead.steps * sharers);
@@ -498,5 +543,8 @@ void KernelLowering::emitStore(kernel::StoreOp store, Value value) {
       conditions.push_back(view::less(resolve(kernel::loopVariable(axis)), 1));
   }
   where.valid = view::logicalAnd(conditions);
-  storeTile(tile, pointers_.at(store.getBuffer()), where, axes, exceedsCaches(store));
+  Value pointer = pointers_.at(store.getBuffer());
+  storeTile(tile, pointer, where, axes, exceedsCaches(store));
+  if (store.getAhead())
+    askFor(pointer, linesAhead(store.getTracker().getValue(), store.getValue().getType(), *store.getAhead()));
 }

@@ -310,30 +310,35 @@ static llvm::Error applyDot(FuncOp func, OptAttr opt, const Walk &walk, TargetAt
   return llvm::Error::success();
 }
 
-/// Marks the loads of a buffer, and what is held of it for the whole launch.
+/// Marks the loads of a buffer, and what is held of it for the whole launch; or the stores to it.
 static llvm::Error prefetch(OptAttr opt, FuncOp func, const Walk &walk) {
   AxisKind kind = walk.axes[walk.positionOf(opt.getAxis())].getKind();
   if (kind != AxisKind::Loop && kind != AxisKind::Chunk)
     return refuse("the axis is not a loop");
   if (llvm::Error error = optimize::checkBuffer(func, opt.getAmount()))
     return error;
+  BlockArgument buffer = func.getArgument(opt.getAmount());
   auto readersIn = [&](const Walk &one) {
     SmallVector<Operation *> readers;
     for (Operation *op : one.operations()) {
       auto stage = dyn_cast<StageOp>(op);
       LoadOp load = stage ? optimize::onlyLoadOf(stage.getInput()) : dyn_cast<LoadOp>(op);
-      if (load && !load.getRow() && load.getBuffer() == func.getArgument(opt.getAmount()))
+      if (load && !load.getRow() && load.getBuffer() == buffer)
         readers.push_back(op);
     }
     return readers;
   };
   SmallVector<Operation *> readers = readersIn(walk);
+  if (!walk.stage)
+    for (auto store : func.getBody().getOps<StoreOp>())
+      if (store.getBuffer() == buffer)
+        readers.push_back(store);
   // Matrices are read in the walk of the stage that holds their product.
   for (const Walk &other : walksOf(func))
     if (readers.empty() && hasFragments(other))
       readers = readersIn(other);
   if (readers.empty())
-    return refuse("nothing of the buffer is read by number inside the axis");
+    return refuse("nothing of the buffer is read by number inside the axis, or written");
   for (Operation *op : readers)
     op->setAttr("ahead", Builder(func.getContext()).getI64IntegerAttr(opt.getAxis()));
   return llvm::Error::success();

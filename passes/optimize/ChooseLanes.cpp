@@ -50,6 +50,7 @@ bool Chooser::chooseRowsOfLanes(size_t axis, int64_t lanes) {
     return false;
   add(OptKind::VECTOR, axis, lanes);
   add(OptKind::UPCAST, *rows, bestRows(fixedSize(*rows), kMostRowsOfLanes));
+  windows_ = {*rows, axis};
   if (int64_t inner = reduce.getAxes().back(); fixedSize(inner) > 0 && fixedSize(inner) <= kMostUnrolled)
     add(OptKind::UNROLL, inner, fixedSize(inner));
   // Weights lie such that lanes find theirs side by side.
@@ -58,6 +59,22 @@ bool Chooser::chooseRowsOfLanes(size_t axis, int64_t lanes) {
         !load.isContiguous(axis))
       packed_ = load.buffer;
   return true;
+}
+
+void Chooser::askForWindows(size_t rows, size_t lanes) {
+  SmallVector<const Access *> read;
+  int64_t bytes = 0;
+  for (const Access &load : loads_)
+    if (!weights_.test(load.buffer) && isReadOnce(load) && !cast<LoadOp>(load.op).getRow())
+      read.push_back(&load), bytes += extentOf(load);
+  for (const Access &store : stores_)
+    bytes += extentOf(store);
+  std::optional<int64_t> loop = walkedLoop(rows, lanes);
+  if (bytes <= 2 * target_.cacheBytes(2) || !loop) // of less, each thread's part may still be in its own
+    return;
+  askForResults(rows, lanes);
+  for (const Access *load : read)
+    add(OptKind::PREFETCH, *loop, load->buffer);
 }
 
 bool Chooser::chooseStreams() {

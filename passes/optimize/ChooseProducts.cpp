@@ -165,6 +165,8 @@ bool Chooser::choosePacked(const Product &product) {
     add(OptKind::PREFETCH, loopOf(product.n), product.columns.buffer);
   else if (!packsRows && streams && !isUnknown && tile.rows < rows && isOnePiece(product, tile.rows))
     add(OptKind::PREFETCH, loopOf(product.m), product.rows.buffer);
+  if (streams && !isUnknown)
+    askForResults(product.m, product.n);
   return true;
 }
 

@@ -116,6 +116,14 @@ private:
   /// ones.
   void chooseChunks(llvm::ArrayRef<size_t> axes, size_t rows = 0, int64_t least = 1, bool evenly = false);
   void addChunks(size_t axis, int64_t parts);
+  /// The loop of which a chunk walks several steps: along this axis, or else the innermost of the others around it;
+  /// nullopt: there is none.
+  std::optional<int64_t> walkedLoop(size_t axis, size_t lanes) const;
+  /// Has each step of a tile along `rows` ask for the memory that the next one writes, which stores wait for as loads
+  /// do.
+  void askForResults(size_t rows, size_t lanes);
+  /// The same, and for what the next step of a kernel of windows reads, where it comes from beyond the second cache.
+  void askForWindows(size_t rows, size_t lanes);
   /// Cuts the first axis of unknown size; before any other opt.
   void chooseSymbolicChunks();
   /// How many points of an axis of unknown size are worth a chunk.
@@ -161,8 +169,9 @@ private:
   llvm::SmallVector<int64_t> countOf_; ///< the points of each axis that splits have left; -1: not known
   llvm::DenseMap<size_t, int64_t> loopOf_;
   int64_t mostChunks_ = 0;
-  std::optional<size_t> uncut_;    ///< an axis that each chunk walks whole, if there are others
-  std::optional<unsigned> packed_; ///< a weight to be packed for the lanes that were chosen
+  std::optional<size_t> uncut_;                      ///< an axis that each chunk walks whole, if there are others
+  std::optional<unsigned> packed_;                   ///< a weight to be packed for the lanes that were chosen
+  std::optional<std::pair<size_t, size_t>> windows_; ///< the axes of a window's tile: rows, and the one of its lanes
 };
 
 /// `count` cut into as few parts of at most `most` as possible, all of about one size.

@@ -78,6 +78,24 @@ void Chooser::addChunks(size_t axis, int64_t parts) {
   add(OptKind::THREAD, axis, wholeAxis ? 0 : parts);
 }
 
+std::optional<int64_t> Chooser::walkedLoop(size_t axis, size_t lanes) const {
+  SmallVector<size_t> candidates{axis};
+  llvm::append_range(candidates, llvm::reverse(keptAxes({axis, lanes})));
+  for (size_t each : candidates) {
+    auto loop = loopOf_.find(each);
+    bool isOneStep = loop != loopOf_.end() && loop->second == int64_t(each);
+    if (countOf_[each] > 1 && !isOneStep)
+      return loopOf(each);
+  }
+  return std::nullopt;
+}
+
+void Chooser::askForResults(size_t rows, size_t lanes) {
+  if (std::optional<int64_t> loop = walkedLoop(rows, lanes))
+    for (const Access &store : stores_)
+      add(OptKind::PREFETCH, *loop, store.buffer);
+}
+
 void Chooser::chooseSymbolicChunks() {
   SmallVector<size_t> kept = keptAxes();
   auto axis = llvm::find_if(
@@ -181,6 +199,8 @@ SmallVector<OptAttr> Chooser::choose() {
   chooseChunks(keptAxes(totals));
   if (packed_)
     add(OptKind::STAGE, -1, *packed_);
+  if (windows_)
+    askForWindows(windows_->first, windows_->second);
   return opts_;
 }
 

@@ -131,7 +131,8 @@ def OptAttr : AttrDef<KernelDialect, "Opt"> {
     STAGE - b    holds it for the whole launch
     TC a n       makes the sum of products that a stage holds by matrix instructions, each of n points of `a` as rows
     DOT a n      splits off n points of a reduced axis, terms that one dot instruction adds up
-    PREFETCH a b asks, a part at each step of the loops inside a, for what a's next step reads of buffer b
+    PREFETCH a b asks, a part at each step of the loops inside a, for what a's next step reads of buffer b; for an output b,
+                 for where it writes
     LAYOUT a b … lays a stage's memory out along its axes in this order, the outermost first: `runs`, of which a is the
                  first; the amount says nothing
     BUFFERS a n  gives the stage that a is an axis of n buffers, so that it is filled n - 1 steps ahead
@@ -302,8 +303,13 @@ def StageOp : KernelOp<"stage", [AllTypesMatch<["input", "result"]>]> {
 
 def StoreOp : KernelOp<"store", [MemoryEffects<[MemWrite]>]> {
   let summary = "writes this point's value through a view of the domain";
-  let arguments = (ins AnyType:$value, BufferType:$buffer, TrackerAttr:$tracker);
-  let assemblyFormat = "$value `,` $buffer $tracker attr-dict `:` type($value) `,` type($buffer)";
+  let description = [{
+    `ahead` names a loop: where its next step writes is asked for once this one has written.
+  }];
+  let arguments = (ins AnyType:$value, BufferType:$buffer, TrackerAttr:$tracker, OptionalAttr<I64Attr>:$ahead);
+  let assemblyFormat = "$value `,` $buffer $tracker (`ahead` $ahead^)? attr-dict `:` type($value) `,` type($buffer)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$value, "::mlir::Value":$buffer, "::kiln::TrackerAttr":$tracker),
+    [{ build($_builder, $_state, value, buffer, tracker, ::mlir::IntegerAttr()); }]>];
   let hasVerifier = 1;
 }
 
