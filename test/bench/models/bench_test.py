@@ -85,12 +85,26 @@ class Arithmetic(unittest.TestCase):
     def test_a_duration_has_three_digits(self):
         self.assertEqual([table.duration(t) for t in (1.2345, 0.012345, 0.00012345)], ["1234", "12.3", "0.123"])
 
+    def test_a_peer_is_a_package_or_several(self):
+        wanted = ["onnxruntime", "iree-base-compiler", "iree-base-runtime"]
+        self.assertEqual(environments.packages_of(["onnxruntime", "iree"]), wanted)
+
     def test_torch_without_what_runs_on_a_gpu_alone(self):
         declared = ["filelock", "triton~=3.9; x", "cuda-bindings<14", "nvidia-nccl==2; x", 'optree; extra == "optree"']
         self.assertEqual(environments.needed_by_torch(declared), ["filelock", "nvidia-nccl==2; x"])
 
 
 class Table(unittest.TestCase):
+    def test_the_compiler_of_a_peer_has_a_column(self):
+        compiled = row("small", 2)
+        self.assertNotIn("peer compile", "\n".join(table.page(result(compiled))))
+        compiled["threads"]["1"]["facts"]["peer"]["compile"] = 12.34
+        lines = "\n".join(table.page(result(compiled, row("other", 2)))).splitlines()
+        heads = next(line for line in lines if "peer compile, s" in line).split(" | ")
+        column = heads.index("peer compile, s")
+        cells = [line.split(" | ")[column] for line in lines[lines.index(" | ".join(heads)) + 2 :][:2]]
+        self.assertEqual(cells, ["12.3", "–"])
+
     def test_two_models(self):
         page = "\n".join(table.page(result(row("small", 4), row("large", 1))))
         self.assertIn("| small | 100 | 400 |", page)

@@ -4,6 +4,7 @@ PyTorch on PyPI is built for CUDA and imports only where the CUDA libraries that
 installed, without what runs on a GPU alone.
 """
 
+import json
 import os
 import re
 import subprocess
@@ -12,6 +13,7 @@ import sys
 EXPORTER = ("torch", "torchvision")
 EXPORTER_PLAIN = ("transformers", "onnx", "onnxscript", "numpy", "pillow")
 GPU_ONLY = ("triton", "cuda-bindings")
+PACKAGES = {"iree": ("iree-base-compiler", "iree-base-runtime")}  # of the others the name is the package's
 REQUIREMENTS = "import importlib.metadata as m; print('\\n'.join(m.requires('torch')))"
 
 
@@ -37,8 +39,21 @@ def make_exporter(folder):
     pip(python, "install", *needed_by_torch(listed.splitlines()), *EXPORTER_PLAIN)
 
 
-def make_peers(folder, peers):
-    pip(fresh(folder), "install", "numpy", "onnx", *peers)
+def make_peers(folder):
+    pip(fresh(folder), "install", "numpy", "onnx")
+
+
+def packages_of(peers):
+    """What has a peer on PyPI."""
+    return [package for peer in peers for package in PACKAGES.get(peer, (peer,))]
+
+
+def add_peers(python, peers):
+    """Installs what an environment lacks for these peers."""
+    listed = subprocess.run([python, "-m", "pip", "list", "--format=json"], check=True, capture_output=True, text=True)
+    known = {entry["name"].lower() for entry in json.loads(listed.stdout)}
+    if missing := [package for package in packages_of(peers) if package.lower() not in known]:
+        pip(python, "install", *missing)
 
 
 def python_of(cache, name, make):

@@ -88,7 +88,9 @@ def ratios(rows, peers):
 
 def around(rows, peers):
     """What is not a run: compilation, sizes, starts, memory, how far outputs are apart."""
+    compilers = [name for name in peers if any(fact(row, name, "compile") for row in rows)]
     heads = ["", "kiln compile, s (CPU)", "its memory, MB", "program, MB", "model, MB"]
+    heads += [f"{name} compile, s" for name in compilers]
     heads += [f"{name} start to first output, ms" for name in ("kiln", *peers)]
     heads += [f"{name} memory, MB" for name in ("kiln", *peers)]
     heads += [f"{name} differs by" for name in ("kiln", *peers[1:])]
@@ -97,6 +99,8 @@ def around(rows, peers):
         built = row["compile"]
         cells = [f"{built['seconds']:.1f} ({built['cpu']:.1f})" if "seconds" in built else "–"]
         cells += [megabytes(built.get("peak")), megabytes(built.get("bytes")), megabytes(row["bytes"])]
+        compiles = [fact(row, name, "compile") for name in compilers]
+        cells += ["–" if seconds is None else f"{seconds:.1f}" for seconds in compiles]
         cells += [duration(fact(row, name, "first")) for name in ("kiln", *peers)]
         cells += [megabytes(fact(row, name, "peak")) for name in ("kiln", *peers)]
         apart = [fact(row, name, "apart") for name in ("kiln", *peers[1:])]

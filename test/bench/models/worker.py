@@ -2,17 +2,21 @@
 """worker.py PEER FOLDER THREADS PRECISION: a peer that holds the model of FOLDER and runs it when told.
 
 Reads a JSON object a line and answers each with one. Its first answer comes unasked: how long the load and the first
-run took together, how many bytes were resident at most, the peer's version, its libraries' size. Then {"runs": N} runs
+run took together, how many bytes were resident at most, the peer's version, its libraries' size, and how long it took to
+compile the model, if it does so ahead of time. Then {"runs": N} runs
 N times and gives the median and the CPU time of one, {"store": DIR} writes the outputs, {"compare": DIR} holds those in
 DIR against its own. It ends with its standard input.
 
 Inputs are bound once, so that a run costs what it costs in C.
 """
 
+import importlib
+import importlib.metadata
 import json
 import os
 import re
 import statistics
+import subprocess
 import sys
 import time
 
@@ -21,6 +25,8 @@ import numpy
 
 class OnnxRuntime:
     """Has no switch for the precision of products on a CPU."""
+
+    module = package = "onnxruntime"
 
     def __init__(self, model, inputs, threads, precision):
         import onnxruntime
@@ -40,6 +46,8 @@ class OnnxRuntime:
 
 
 class OpenVino:
+    module = package = "openvino"
+
     def __init__(self, model, inputs, threads, precision):
         import openvino
 
@@ -57,6 +65,8 @@ class OpenVino:
 class PyTorch:
     """The network that the model was exported from, by the folder's name, with the same seeded weights; not compiled, pictures
     with channels innermost as its authors advise for CPUs."""
+
+    module = package = "torch"
 
     def __init__(self, model, inputs, threads, precision):
         import torch
@@ -88,7 +98,57 @@ class PyTorch:
         return [result.float().numpy() for result in results]
 
 
-PEERS = {"onnxruntime": OnnxRuntime, "openvino": OpenVino, "torch": PyTorch}
+class Iree:
+    """Compiles ahead of time, in processes of its own; what it made stays beside the model, with the seconds that it took."""
+
+    module, package = "iree.runtime", "iree-base-runtime"
+    FLAGS = (
+        "--iree-hal-target-device=local",
+        "--iree-hal-local-target-device-backends=llvm-cpu",
+        "--iree-llvmcpu-target-cpu=host",
+        "--iree-opt-level=O3",
+    )
+
+    @classmethod
+    def compile(cls, model):
+        """(the compiled model, the seconds that it took)"""
+        made = os.path.join(os.path.dirname(model), f"iree-{importlib.metadata.version('iree-base-compiler')}.vmfb")
+        if not os.path.exists(made + ".seconds"):
+            tools, imported, begin = os.path.dirname(sys.executable), made + ".mlir", time.perf_counter()
+            for command in (["iree-import-onnx", model, "-o", imported], ["iree-compile", imported, "-o", made, *cls.FLAGS]):
+                command[0] = os.path.join(tools, command[0])
+                subprocess.run(command, check=True, stdout=sys.stderr)  # our own output is for answers
+            seconds = time.perf_counter() - begin
+            os.remove(imported)
+            with open(made + ".seconds", "w", encoding="ascii") as file:
+                file.write(str(seconds))
+        with open(made + ".seconds", encoding="ascii") as file:
+            return made, float(file.read())
+
+    def __init__(self, model, inputs, threads, precision):
+        from iree import runtime
+
+        if threads > 1:
+            runtime.flags.parse_flags(f"--task_topology_group_count={threads}")
+        config = runtime.Config("local-task" if threads > 1 else "local-sync")
+        context = runtime.SystemContext(config=config)
+        compiled = runtime.VmModule.mmap(context.instance, model)
+        context.add_vm_module(compiled)
+        name = next(n for n in compiled.function_names if not n.startswith("__") and not n.endswith("$async"))
+        function = context.modules[compiled.name][name]
+        given = [runtime.asdevicearray(config.device, value) for value in inputs]
+
+        def run():
+            self.result = function(*given)
+
+        self.run = run
+
+    def outputs(self):
+        results = self.result if isinstance(self.result, (list, tuple)) else [self.result]
+        return [numpy.array(result.to_host()) for result in results]
+
+
+PEERS = {"onnxruntime": OnnxRuntime, "openvino": OpenVino, "torch": PyTorch, "iree": Iree}
 
 
 def stored(folder, kind):
@@ -114,13 +174,11 @@ def peak_bytes():
         return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
 
 
-def library_bytes(module):
+def library_bytes(package):
     """What of a package would have to be shipped with a model: its shared libraries."""
-    folder, total = os.path.dirname(module.__file__), 0
-    for root, _, names in os.walk(folder):
-        paths = [os.path.join(root, name) for name in names if name.endswith(".so") or ".so." in name]
-        total += sum(os.path.getsize(path) for path in paths if not os.path.islink(path))
-    return total
+    files = importlib.metadata.files(package) or []
+    paths = {file.locate() for file in files if file.name.endswith(".so") or ".so." in file.name}
+    return sum(os.path.getsize(path) for path in paths if not os.path.islink(path))
 
 
 def answer(peer, order):
@@ -140,14 +198,16 @@ def answer(peer, order):
 
 
 def main(name, folder, threads, precision):
-    module = __import__(name)
+    kind, model, facts = PEERS[name], os.path.join(folder, "model.onnx"), {}
+    importlib.import_module(kind.module)
     inputs = stored(folder, "input")
+    if hasattr(kind, "compile"):
+        model, facts["compile"] = kind.compile(model)
     begin = time.perf_counter()
-    peer = PEERS[name](os.path.join(folder, "model.onnx"), inputs, int(threads), precision)
+    peer = kind(model, inputs, int(threads), precision)
     peer.run()
-    first = time.perf_counter() - begin
-    version = module.__version__.split("-")[0]
-    facts = {"first": first, "peak": peak_bytes(), "version": version, "library": library_bytes(module)}
+    facts["first"] = time.perf_counter() - begin
+    facts.update(peak=peak_bytes(), version=importlib.metadata.version(kind.package), library=library_bytes(kind.package))
     print(json.dumps(facts), flush=True)
     for line in sys.stdin:
         print(json.dumps(answer(peer, json.loads(line))), flush=True)
