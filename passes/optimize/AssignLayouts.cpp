@@ -17,6 +17,7 @@
 #include "passes/optimize/Product.h"
 #include "passes/optimize/ProgramSizes.h"
 
+#include "ir/host/Roles.h"
 #include "ir/kernel/Normalize.h"
 #include "target/Target.h"
 
@@ -56,6 +57,7 @@ struct Tensor {
   SmallVector<Place> readers;
   Layout layout;
   Value outermost; ///< the size of its outermost axis, where that is not fixed
+  host::LayoutReason reason = host::LayoutReason::Rows;
 };
 
 class LayoutAssigner {
@@ -68,8 +70,12 @@ private:
   FuncOp kernelOf(host::LaunchOp launch) const { return variants_.kernelOf(launch); }
   void findTensors();
   std::optional<Tensor> tensorOf(host::AllocOp alloc) const;
+  struct LaneAxis {
+    size_t axis;
+    host::LayoutReason reason;
+  };
   /// The axis of the kernel's domain along which its result should be contiguous.
-  std::optional<size_t> laneAxis(host::LaunchOp launch) const;
+  std::optional<LaneAxis> laneAxis(host::LaunchOp launch) const;
   /// The axis of a tensor along which a sum that reads each element several times has its lanes best: one that all of
   /// its factors move along, so that each lane has a sum of its own.
   std::optional<size_t> laneAxisOfSum(const Place &reader, const Tensor &tensor) const;
@@ -82,6 +88,8 @@ private:
   bool suits(const Tensor &tensor, const Layout &layout) const;
   void rewrite(host::LaunchOp launch);
   void growMemory();
+  /// Tells whoever asks how a tensor lies.
+  void note(Tensor &tensor);
 
   host::ProgramOp program_;
   TargetAttr target_;
@@ -172,13 +180,13 @@ bool LayoutAssigner::suits(const Tensor &tensor, const Layout &layout) const {
 // Choosing
 //===----------------------------------------------------------------------===//
 
-std::optional<size_t> LayoutAssigner::laneAxis(host::LaunchOp launch) const {
+std::optional<LayoutAssigner::LaneAxis> LayoutAssigner::laneAxis(host::LaunchOp launch) const {
   FuncOp func = kernelOf(launch);
   if (auto product = optimize::findProduct(func, target_, weightsOf(launch), /*relays=*/true);
       product && product->packs)
-    return product->n;
+    return LaneAxis{product->n, host::LayoutReason::Columns};
   // Else the one along which the most of what it reads is contiguous.
-  std::optional<size_t> best;
+  std::optional<LaneAxis> best;
   double most = 0;
   for (auto load : func.getBody().getOps<LoadOp>()) {
     std::optional<ShapeTracker> tracker = trackerAt(launch, load);
@@ -186,7 +194,7 @@ std::optional<size_t> LayoutAssigner::laneAxis(host::LaunchOp launch) const {
       continue;
     for (auto [axis, stride] : llvm::enumerate(tracker->realStrides(/*ignoreValid=*/true)))
       if (double elements = tracker->realSize().max(); stride && stride->isConst(1) && elements > most) {
-        best = axis;
+        best = {axis, host::LayoutReason::Input};
         most = elements;
       }
   }
@@ -248,12 +256,13 @@ bool LayoutAssigner::layInnermost(Tensor &tensor, int64_t inner) {
 }
 
 void LayoutAssigner::choose(Value memory, Tensor &tensor) {
-  std::optional<size_t> lanes = laneAxis(tensor.writer.launch);
+  std::optional<LaneAxis> lanes = laneAxis(tensor.writer.launch);
   if (!lanes) {
     // Whoever writes it does not mind.
     if (tensor.readers.size() == 1)
       if (std::optional<size_t> inner = laneAxisOfSum(tensor.readers.front(), tensor))
-        layInnermost(tensor, *inner);
+        if (layInnermost(tensor, *inner))
+          tensor.reason = host::LayoutReason::Reader;
     return;
   }
   ShapeTracker stored = trackerOf(accessesOf(kernelOf(tensor.writer.launch), tensor.writer.buffer).front());
@@ -261,12 +270,12 @@ void LayoutAssigner::choose(Value memory, Tensor &tensor) {
   for (auto [axis, size] : llvm::enumerate(stored.shape())) {
     if (size.isConst(1))
       continue;
-    if (axis == *lanes)
+    if (axis == lanes->axis)
       inner = next;
     ++next;
   }
-  if (inner >= 0 && inner + 1 < next)
-    layInnermost(tensor, inner);
+  if (inner >= 0 && inner + 1 < next && layInnermost(tensor, inner))
+    tensor.reason = lanes->reason;
 }
 
 void LayoutAssigner::addHalo(Tensor &tensor) {
@@ -372,12 +381,46 @@ void LayoutAssigner::growMemory() {
   }
 }
 
+void LayoutAssigner::note(Tensor &tensor) {
+  host::LaunchOp launch = tensor.writer.launch;
+  if (tensor.layout.isRowMajor() || !launch.getTensorsAttr())
+    return;
+  SmallVector<Attribute> tensors(launch.getTensorsAttr().getValue());
+  Attribute *noted = nullptr;
+  SmallVector<int64_t> axes;
+  for (Attribute &attr : tensors) {
+    auto each = cast<host::TensorAttr>(attr);
+    view::Shape shape = shapeOf(each.getType()), sizes;
+    SmallVector<int64_t> kept;
+    for (auto [axis, size] : llvm::enumerate(shape))
+      if (!size.isConst(1))
+        sizes.push_back(size), kept.push_back(axis);
+    if (host::role::isRead(each.getOp()) || !each.getMemory() || sizes != tensor.layout.shape)
+      continue;
+    if (noted) // of two results alike nobody knows which one it is
+      return;
+    noted = &attr, axes = kept;
+  }
+  if (!noted)
+    return;
+  SmallVector<int64_t> order = llvm::map_to_vector(tensor.layout.order, [&](int64_t axis) { return axes[axis]; }),
+                       zeros;
+  if (tensor.layout.hasHalo())
+    for (Layout::Room room : tensor.layout.halo)
+      zeros.append({room.before, room.after});
+  auto layout = host::LayoutAttr::get(launch.getContext(), order, tensor.reason, zeros);
+  *noted = cast<host::TensorAttr>(*noted).lyingAs(layout);
+  launch.setTensorsAttr(Builder(launch.getContext()).getArrayAttr(tensors));
+}
+
 void LayoutAssigner::run() {
   findTensors();
   for (auto &[memory, tensor] : tensors_)
     choose(memory, tensor);
   for (auto &[memory, tensor] : tensors_)
     addHalo(tensor);
+  for (auto &[memory, tensor] : tensors_)
+    note(tensor);
   growMemory();
   SmallVector<host::LaunchOp> launches(program_.getBody().front().getOps<host::LaunchOp>());
   for (host::LaunchOp launch : launches)

@@ -135,7 +135,7 @@ static SmallVector<Piece> piecesOf(FuncOp func) {
   bool areTold = llvm::all_of(llvm::enumerate(pieces), [&](auto entry) {
     Piece &piece = entry.value();
     bool isOnlyOne = llvm::all_of(llvm::drop_begin(pieces, entry.index() + 1),
-                                  [&](Piece other) { return areApart(piece.box, other.box); });
+                                  [&](const Piece &other) { return areApart(piece.box, other.box); });
     return isOnlyOne && valueIn(store.getValue(), piece.box) == piece.load.getResult();
   });
   if (pieces.size() < 2 || !areTold || !view::provablyEqual(covered, view::product(func.getDomain().getSizes())))
@@ -249,7 +249,7 @@ static void noteJoined(host::LaunchOp join, host::LaunchOp writer) {
     if (tensor.getPlacement() && tensor.getMemory() != 0)
       tensors.push_back(host::TensorAttr::get(join.getContext(), tensor.getNode(), tensor.getOp(), {},
                                               tensor.getNames(), tensor.getType(), tensor.getMemory(),
-                                              tensor.getPlacement()));
+                                              tensor.getPlacement(), tensor.getLayout()));
   writer.setTensorsAttr(Builder(join.getContext()).getArrayAttr(tensors));
 }
 
@@ -266,7 +266,7 @@ bool PartPlacer::replace(host::LaunchOp join) {
   SmallVector<Part> parts;
   for (Piece &piece : pieces) {
     std::optional<Part> part = partOf(join, piece, trackerOf(store));
-    bool isNew = part && llvm::none_of(parts, [&](Part other) { return other.alloc == part->alloc; });
+    bool isNew = part && llvm::none_of(parts, [&](const Part &other) { return other.alloc == part->alloc; });
     if (!isNew)
       return false;
     parts.push_back(*part);

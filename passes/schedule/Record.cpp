@@ -188,7 +188,8 @@ ArrayAttr Recorder::record(const KernelGroup &group, const Partition &partition,
     tensors.push_back(host::TensorAttr::get(
         context, node, opName(tensor, isRead), entry.operands,
         llvm::to_vector(namesOf(tensor, views).getAsRange<StringAttr>()), cast<RankedTensorType>(tensor.getType()),
-        isRead || isOutput ? memoryIdOf(tensor) : 0, placementOf(tensor, partition, isRead, isOutput)));
+        isRead || isOutput ? memoryIdOf(tensor) : 0, placementOf(tensor, partition, isRead, isOutput),
+        /*layout=*/nullptr));
   }
   return ArrayAttr::get(context, tensors);
 }

@@ -45,6 +45,11 @@ struct Aliases : OpAsmDialectInterface {
 };
 } // namespace
 
+TensorAttr TensorAttr::lyingAs(LayoutAttr layout) const {
+  return get(getContext(), getNode(), getOp(), getOperands(), getNames(), getType(), getMemory(), getPlacement(),
+             layout);
+}
+
 void HostDialect::initialize() {
   addInterfaces<Aliases>();
   addAttributes<

@@ -102,6 +102,28 @@ def PlacementAttr : AttrDef<HostDialect, "Placement"> {
   let assemblyFormat = "`<` $reason (`,` $insideNs `,` $ownNs `,` $readers^)? `>`";
 }
 
+def LayoutReasonEnum : I32EnumAttr<"LayoutReason", "why a tensor's axes lie as they do", [
+  I32EnumAttrCase<"Rows", 0, "rows">,       // as the model has them
+  I32EnumAttrCase<"Columns", 1, "columns">, // its product has lanes along the columns of a weight
+  I32EnumAttrCase<"Input", 2, "input">,     // what it is computed from lies so
+  I32EnumAttrCase<"Reader", 3, "reader">    // a sum that reads it several times has lanes so
+]> {
+  let cppNamespace = "::kiln::host";
+  let genSpecializedAttr = 0;
+}
+
+def LayoutAttr : AttrDef<HostDialect, "Layout"> {
+  let mnemonic = "layout";
+  let summary = "how a tensor lies in memory: #host.layout<[2, 3, 1] because columns zeros [0, 0, 1, 1, 1, 1]>";
+  let description = [{
+    `order` are the axes of more than one point, the outermost first; `zeros` how many there are before and after each of
+    these, in the order of the tensor's axes.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$order, EnumParameter<LayoutReasonEnum>:$reason,
+                        OptionalArrayRefParameter<"int64_t">:$zeros);
+  let assemblyFormat = "`<` `[` $order `]` `because` $reason (`zeros` `[` $zeros^ `]`)? `>`";
+}
+
 def TensorAttr : AttrDef<HostDialect, "Tensor"> {
   let mnemonic = "tensor";
   let summary = "a tensor of the model that a launch computes or reads";
@@ -109,16 +131,22 @@ def TensorAttr : AttrDef<HostDialect, "Tensor"> {
     `node` is the source node that made it and `op` what it is there: a row of Alu.def, reduce and one, gather, copy,
     assign; of a tensor that the launch only reads (Roles.h): input, weight, state (a loop's), if, loop, call, or load. `operands` are
     positions in the launch's list. `names` are the model's names of it, of views of it and of the nodes that make such views.
-    `memory` is the same number wherever a launch writes or reads this tensor; 0: it is held in registers.
+    `memory` is the same number wherever a launch writes or reads this tensor; 0: it is held in registers. `layout` is there
+    where its axes lie otherwise than the model has them, or among zeros.
   }];
   let parameters = (ins StringRefParameter<>:$node, StringRefParameter<>:$op,
                         OptionalArrayRefParameter<"int64_t">:$operands,
                         OptionalArrayRefParameter<"::mlir::StringAttr">:$names, "::mlir::RankedTensorType":$type,
                         DefaultValuedParameter<"int64_t", "0">:$memory,
-                        OptionalParameter<"::kiln::host::PlacementAttr">:$placement);
+                        OptionalParameter<"::kiln::host::PlacementAttr">:$placement,
+                        OptionalParameter<"::kiln::host::LayoutAttr">:$layout);
   let assemblyFormat = [{
     `<` $node `,` $op (`of` ` ` `[` $operands^ `]`)? (`named` ` ` `[` $names^ `]`)? `,` $type (`memory` $memory^)?
-    (`because` $placement^)? `>`
+    (`because` $placement^)? (`lies` $layout^)? `>`
+  }];
+  let extraClassDeclaration = [{
+    /// The same tensor with another layout.
+    TensorAttr lyingAs(LayoutAttr layout) const;
   }];
 }
 

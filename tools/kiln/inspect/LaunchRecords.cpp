@@ -129,11 +129,51 @@ std::string driver::reason(host::TensorAttr tensor) {
   llvm_unreachable("every reason has its sentence");
 }
 
+/// "in the order 2, 3, 1, since …"
+static std::string order(host::LayoutAttr layout) {
+  std::string text = "; its axes lie in the order ", inner = std::to_string(layout.getOrder().back());
+  for (auto [position, axis] : llvm::enumerate(layout.getOrder()))
+    text += (position ? ", " : "") + std::to_string(axis);
+  switch (layout.getReason()) {
+  case host::LayoutReason::Rows:
+    return "";
+  case host::LayoutReason::Columns:
+    return text + ", since lanes of its product go along axis " + inner;
+  case host::LayoutReason::Input:
+    return text + ", since what it is computed from lies so";
+  case host::LayoutReason::Reader:
+    return text + ", since lanes of a sum that reads it go along axis " + inner;
+  }
+  llvm_unreachable("every reason has its words");
+}
+
+/// "1 before and 1 after axis 2, …"
+static std::string zeros(host::LayoutAttr layout) {
+  llvm::SmallVector<int64_t> axes(layout.getOrder());
+  llvm::sort(axes);
+  std::string text;
+  for (size_t i = 0; 2 * i < layout.getZeros().size(); ++i) {
+    int64_t before = layout.getZeros()[2 * i], after = layout.getZeros()[2 * i + 1];
+    if (before + after > 0)
+      text += (text.empty() ? "" : ", ") + std::to_string(before) + " before and " + std::to_string(after) +
+              " after axis " + std::to_string(axes[i]);
+  }
+  return text;
+}
+
+std::string driver::layout(host::TensorAttr tensor) {
+  host::LayoutAttr layout = tensor.getLayout();
+  if (!layout)
+    return "";
+  std::string room = zeros(layout);
+  return order(layout) + (room.empty() ? "" : "; among zeros, which a reader pads it with: " + room);
+}
+
 void driver::printPlacements(mlir::ModuleOp module, llvm::raw_ostream &out) {
   LaunchRecords records(module);
   for (const Launch &launch : records.launches())
     for (host::TensorAttr tensor : launch.tensors)
       if (Launch::writes(tensor))
         out << llvm::formatv("{0,-31} writes '{1}', {2}: {3}\n", launch.name, plainText(tensor.getNode()),
-                             describe(tensor.getType()), reason(tensor));
+                             describe(tensor.getType()), reason(tensor) + layout(tensor));
 }

@@ -1,7 +1,8 @@
 //===- LaunchRecords.h - What the scheduler decided, launch by launch ----------------===//
 //
 // Reads the `tensors` that launches keep, for --why, --stats and --graph. It is there from stage schedule on, in dumps
-// too.
+// too; how a tensor lies in memory from stage optimize on. Each reason that the scheduler or the choice of layouts had
+// is a number or an enum there and becomes a sentence here, the same for all who ask.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -50,5 +51,9 @@ std::string describe(mlir::RankedTensorType type);
 
 /// Why a tensor is where it is: "an output of the model". "" where the scheduler had no choice and no reason.
 std::string reason(host::TensorAttr tensor);
+
+/// How a tensor lies in memory, and why: "; its axes lie in the order 2, 3, 1, since …". "" where it lies as the model
+/// has it.
+std::string layout(host::TensorAttr tensor);
 
 } // namespace kiln::driver

@@ -145,7 +145,7 @@ static void printPart(const LaunchRecords &records, const Launch &launch, String
     }
     std::string why = reason(tensor);
     out << "    " << tensor.getOp() << ": " << describe(tensor.getType())
-        << (tensor.getMemory() ? " in memory" : " in a register") << (why.empty() ? "" : ": ") << why;
+        << (tensor.getMemory() ? " in memory" : " in a register") << (why.empty() ? "" : ": ") << why << layout(tensor);
     if (tensor.getMemory())
       out << readersOf(records, tensor);
     out << "\n";
