@@ -19,6 +19,8 @@ using namespace mlir;
 static constexpr int64_t kMostRowsOfLanes = 14;
 /// Streams of memory that are read side by side: one alone leaves the memory waiting at the end of each page.
 static constexpr int64_t kStreams = 8, kPageBytes = 4096;
+/// So many matrices of short lines are chunks enough.
+static constexpr int64_t kFewestMatrices = 8;
 /// For so many rows to add a page of lines to their totals takes longer than to read that page.
 static constexpr int64_t kRowsOfPage = 2;
 /// Where some memory is contiguous along one axis and some along another: the sides of the tiles.
@@ -128,11 +130,25 @@ bool Chooser::chooseLines(const Access &matrix, size_t columns, std::optional<si
   size_t lines = *reduced_.begin();
   SmallVector<size_t> kept = keptAxes();
   bool isLast = columns == kept.back() && reduced_.size() == 1 && columns < lines;
-  if (!isLast || !matrix.isContiguous(columns) || fixedSize(lines) < kStreams || bytes < kPageBytes)
+  if (!isLast || !matrix.isContiguous(columns) || fixedSize(lines) < kStreams)
     return false;
+  // Short lines are read in the order of memory where they follow each other and a chunk has whole ones, of which there
+  // must be many then.
+  std::optional<view::Expr> apart = matrix.strides[lines];
+  bool areShort = bytes < kPageBytes;
+  if (areShort) {
+    int64_t points = 1;
+    for (size_t axis : keptAxes({columns}))
+      points *= countOf_[axis];
+    bool follow = apart && apart->isConst(fixedSize(columns));
+    if (rows || !follow || fixedSize(columns) < lanes || points < kFewestMatrices)
+      return false;
+    llvm::erase(kept, columns);
+  }
   // Chunks of less than a page would leave each line after a few vectors, unless many rows have work with these.
   int64_t passes = rows ? std::max<int64_t>(1, fixedSize(*rows) / kRowsOfPage) : 1, least = 1;
-  mostChunks_ = std::min(mostChunks_, bytes / kPageBytes * passes);
+  if (!areShort)
+    mostChunks_ = std::min(mostChunks_, bytes / kPageBytes * passes);
   if (rows) {
     // While all rows pass, the second cache keeps a chunk's part of the lines and of each row's totals.
     int64_t held = target_.cacheBytes(2) / 2;
