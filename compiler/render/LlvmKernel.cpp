@@ -406,11 +406,12 @@ void KernelRenderer::storeMasked(Value *stored, Value *address, llvm::Align alig
 }
 
 void KernelRenderer::render(uop::PrefetchOp op) {
-  // Into the second cache: the first holds what is used now. There may be nothing at the address.
-  constexpr int kRead = 0, kSecondCache = 2, kData = 1;
+  // Into the second cache: the first holds what is used now. There may be nothing at the address. A line to be written
+  // is taken from the other cores at once, not when the store comes.
+  constexpr int kSecondCache = 2, kData = 1;
   Value *at = address(op.getPointer(), op.getIndex(), /*inBounds=*/false);
   b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {at->getType()},
-                     {at, b_.getInt32(kRead), b_.getInt32(kSecondCache), b_.getInt32(kData)});
+                     {at, b_.getInt32(op.getToWrite()), b_.getInt32(kSecondCache), b_.getInt32(kData)});
 }
 
 void KernelRenderer::render(uop::LoadOp op) {

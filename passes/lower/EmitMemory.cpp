@@ -242,34 +242,52 @@ SmallVector<Expr> KernelLowering::linesAhead(const view::ShapeTracker &tracker, 
     return here.substitute({{variable, variable + 1}}) - here;
   };
   SmallVector<kernel::AxisAttr> loops;
-  llvm::copy_if(walk().axes, std::back_inserter(loops), [](auto axis) { return axis.getKind() == AxisKind::Loop; });
+  llvm::copy_if(walk().axes, std::back_inserter(loops),
+                [&](auto axis) { return axis.getKind() == AxisKind::Loop && !variableOf(axis.getId()).isConst(); });
   const auto *loop = llvm::find_if(loops, [&](auto axis) { return axis.getId() == ahead; });
   Expr distance = distanceAlong(ahead);
-  if (loop == loops.end() || distance.isConst(0))
+  // The terms of a dot, and matrices, are asked for in parts.
+  if (loop == loops.end() || distance.isConst(0) || kernel::hasFragments(walk()))
     return {};
-  // After its last step comes the first one in the next step of the loop around it.
-  Expr size = loop->getSize().getValue();
-  if (loop != loops.begin() && distance.isConst() && size.isConst())
-    if (Expr around = distanceAlong(std::prev(loop)->getId()); around.isConst())
-      distance = distance + view::floorDiv(variableOf(ahead) + 1, size) * (around - size * distance);
+  // After its last step comes the first one in the next step of the loop around it, and after that one's last step what
+  // another chunk reads or writes.
+  auto isLast = [&](kernel::AxisAttr axis) {
+    Expr size = axis.getSize().getValue();
+    return size.isConst() ? view::floorDiv(variableOf(axis.getId()) + 1, size) : Expr(0);
+  };
+  Expr ends = isLast(*loop), jump = 0, endsAll = 0;
+  if (loop != loops.begin() && distance.isConst())
+    if (Expr around = distanceAlong(std::prev(loop)->getId()); around.isConst()) {
+      jump = around - (loop->getSize().getValue() - 1) * distance;
+      endsAll = ends * isLast(*std::prev(loop));
+    }
+  distance = distance + ends * (jump - distance) - endsAll * jump;
   AxisSet axes = none();
   addVariables(here, axes);
   SmallVector<int64_t> unrolled = unrolledAxes(axes);
   int64_t line = uop::kLineBytes / byteSize(element);
-  llvm::SetVector<Expr> lines;
+  SmallVector<Expr> lines;
+  auto add = [&](Expr next) {
+    bool isKnown = llvm::any_of(lines, [&](Expr known) {
+      Expr apart = next - known;
+      return apart.isConst() && std::abs(apart.constant()) < line;
+    });
+    if (!isKnown)
+      lines.push_back(next);
+  };
   forEachPoint(sizesOf(unrolled), [&](ArrayRef<int64_t> point) {
     Expr next = fix(here + distance, unrolled, point);
     if (!hasLanes(axes))
-      lines.insert(resolve(next));
-    for (int64_t lane = 0; hasLanes(axes) && lane < lanes(); lane += line)
-      lines.insert(resolve(atLane(next, lane)));
+      return add(next);
+    for (int64_t lane = 0; lane < lanes(); lane += lanesAreNeighbours(next) ? line : 1)
+      add(atLane(next, lane));
   });
-  return lines.takeVector();
+  return llvm::map_to_vector(lines, [&](Expr each) { return resolve(each); });
 }
 
-void KernelLowering::askFor(Value pointer, ArrayRef<Expr> elements) {
+void KernelLowering::askFor(Value pointer, ArrayRef<Expr> elements, bool toWrite) {
   for (Expr element : elements)
-    uop::PrefetchOp::create(here(), loc_, pointer, index(element));
+    uop::PrefetchOp::create(here(), loc_, pointer, index(element), toWrite);
 }
 
 void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
@@ -285,7 +303,8 @@ void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
   if (int64_t part = llvm::divideCeil(llvm::divideCeil(ahead.extent, ahead.steps), line); part > most)
     if (SmallVector<Expr> own = linesAhead(load.getTracker().getValue(), element, *load.getAhead());
         !own.empty() && int64_t(own.size()) < part) {
-      scopes_[depth]->last.push_back([=, this, pointer = pointers_.at(load.getBuffer())] { askFor(pointer, own); });
+      scopes_[depth]->last.push_back(
+          [=, this, pointer = pointers_.at(load.getBuffer())] { askFor(pointer, own, /*toWrite=*/false); });
       return;
     }
   // What each step asks for where so many passes share the work.
@@ -302,7 +321,7 @@ void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
   if (ahead.passes.isConst() || ahead.passes.max() < kSharers || all.size() == 1) {
     scopes_[depth]->last.push_back([=, this, pointer = pointers_.at(load.getBuffer())] {
       for (Value where : all)
-        uop::PrefetchOp::create(here(), loc_, pointer, where);
+        uop::PrefetchOp::create(here(), loc_, pointer, where, /*toWrite=*/false);
     });
     return;
   }
@@ -314,7 +333,7 @@ void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
     for (auto [region, lines] : {std::pair(&branch.getThenRegion(), &all), {&branch.getElseRegion(), &shared}}) {
       OpBuilder inside = OpBuilder::atBlockEnd(&region->emplaceBlock());
       for (Value where : *lines)
-        uop::PrefetchOp::create(inside, loc_, pointer, where);
+        uop::PrefetchOp::create(inside, loc_, pointer, where, /*toWrite=*/false);
       uop::YieldOp::create(inside, loc_);
     }
   });
@@ -544,7 +563,9 @@ void KernelLowering::emitStore(kernel::StoreOp store, Value value) {
   }
   where.valid = view::logicalAnd(conditions);
   Value pointer = pointers_.at(store.getBuffer());
-  storeTile(tile, pointer, where, axes, exceedsCaches(store));
-  if (store.getAhead())
-    askFor(pointer, linesAhead(store.getTracker().getValue(), store.getValue().getType(), *store.getAhead()));
+  bool pastCaches = exceedsCaches(store);
+  storeTile(tile, pointer, where, axes, pastCaches);
+  if (store.getAhead() && !pastCaches)
+    askFor(pointer, linesAhead(store.getTracker().getValue(), store.getValue().getType(), *store.getAhead()),
+           /*toWrite=*/true);
 }

@@ -153,7 +153,7 @@ private:
   /// The first elements of the lines that the next step of the loop `ahead` reads or writes through a view, at the
   /// points that are unrolled; none where it is no loop of this walk, or moves nothing.
   llvm::SmallVector<view::Expr> linesAhead(const view::ShapeTracker &tracker, mlir::Type element, int64_t ahead) const;
-  void askFor(mlir::Value pointer, llvm::ArrayRef<view::Expr> elements);
+  void askFor(mlir::Value pointer, llvm::ArrayRef<view::Expr> elements, bool toWrite);
   /// Asks for what the next step of the load's `ahead` will read: in each step of the loops inside that one and around
   /// the load, the same part of it.
   void emitPrefetch(kernel::LoadOp load, size_t depth);

@@ -329,7 +329,7 @@ static llvm::Error prefetch(OptAttr opt, FuncOp func, const Walk &walk) {
     return readers;
   };
   SmallVector<Operation *> readers = readersIn(walk);
-  if (!walk.stage)
+  if (!walk.stage && kind == AxisKind::Loop) // a chunk has no step after it
     for (auto store : func.getBody().getOps<StoreOp>())
       if (store.getBuffer() == buffer)
         readers.push_back(store);

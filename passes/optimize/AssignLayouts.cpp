@@ -261,7 +261,7 @@ void LayoutAssigner::choose(Value memory, Tensor &tensor) {
     // Whoever writes it does not mind.
     if (tensor.readers.size() == 1)
       if (std::optional<size_t> inner = laneAxisOfSum(tensor.readers.front(), tensor))
-        if (layInnermost(tensor, *inner))
+        if (layInnermost(tensor, *inner) && !tensor.layout.isRowMajor())
           tensor.reason = host::LayoutReason::Reader;
     return;
   }

@@ -137,11 +137,11 @@ bool Chooser::chooseLines(const Access &matrix, size_t columns, std::optional<si
   std::optional<view::Expr> apart = matrix.strides[lines];
   bool areShort = bytes < kPageBytes;
   if (areShort) {
-    int64_t points = 1;
+    int64_t matrices = 1;
     for (size_t axis : keptAxes({columns}))
-      points *= countOf_[axis];
+      matrices *= std::max<int64_t>(countOf_[axis], 0); // an unknown number of them is cut by other rules
     bool follow = apart && apart->isConst(fixedSize(columns));
-    if (rows || !follow || fixedSize(columns) < lanes || points < kFewestMatrices)
+    if (rows || !follow || fixedSize(columns) < 2 * lanes || matrices < kFewestMatrices)
       return false;
     llvm::erase(kept, columns);
   }

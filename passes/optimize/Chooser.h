@@ -116,7 +116,7 @@ private:
   /// ones.
   void chooseChunks(llvm::ArrayRef<size_t> axes, size_t rows = 0, int64_t least = 1, bool evenly = false);
   void addChunks(size_t axis, int64_t parts);
-  /// The loop of which a chunk walks several steps: along this axis, or else the innermost of the others around it;
+  /// The loop of which a chunk walks several steps: along this axis, or else another, of the domain's later axes first;
   /// nullopt: there is none.
   std::optional<int64_t> walkedLoop(size_t axis, size_t lanes) const;
   /// Has each step of a tile along `rows` ask for the memory that the next one writes, which stores wait for as loads

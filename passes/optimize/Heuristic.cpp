@@ -93,7 +93,8 @@ std::optional<int64_t> Chooser::walkedLoop(size_t axis, size_t lanes) const {
 void Chooser::askForResults(size_t rows, size_t lanes) {
   if (std::optional<int64_t> loop = walkedLoop(rows, lanes))
     for (const Access &store : stores_)
-      add(OptKind::PREFETCH, *loop, store.buffer);
+      if (store.isContiguous(lanes)) // else each lane has a line of its own
+        add(OptKind::PREFETCH, *loop, store.buffer);
 }
 
 void Chooser::chooseSymbolicChunks() {

@@ -45,6 +45,17 @@ struct Aliases : OpAsmDialectInterface {
 };
 } // namespace
 
+LogicalResult LayoutAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> order,
+                                 LayoutReason /*reason*/, ArrayRef<int64_t> zeros) {
+  SmallVector<int64_t> axes(order);
+  llvm::sort(axes);
+  if (order.empty() || std::adjacent_find(axes.begin(), axes.end()) != axes.end())
+    return emitError() << "a layout orders axes, each once";
+  if (!zeros.empty() && zeros.size() != 2 * order.size())
+    return emitError() << "a layout has zeros before and after each of its axes, or none";
+  return success();
+}
+
 TensorAttr TensorAttr::lyingAs(LayoutAttr layout) const {
   return get(getContext(), getNode(), getOp(), getOperands(), getNames(), getType(), getMemory(), getPlacement(),
              layout);

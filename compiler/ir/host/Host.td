@@ -122,6 +122,7 @@ def LayoutAttr : AttrDef<HostDialect, "Layout"> {
   let parameters = (ins ArrayRefParameter<"int64_t">:$order, EnumParameter<LayoutReasonEnum>:$reason,
                         OptionalArrayRefParameter<"int64_t">:$zeros);
   let assemblyFormat = "`<` `[` $order `]` `because` $reason (`zeros` `[` $zeros^ `]`)? `>`";
+  let genVerifyDecl = 1;
 }
 
 def TensorAttr : AttrDef<HostDialect, "Tensor"> {

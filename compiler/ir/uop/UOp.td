@@ -191,8 +191,8 @@ def DefineOp : UOp<"define", [MemoryEffects<[MemAlloc]>]> {
 }
 
 def PrefetchOp : UOp<"prefetch", [MemoryEffects<[MemWrite]>]> {
-  let summary = "asks for an element that will be read soon; a hint, and no fault where there is none";
-  let arguments = (ins PtrType:$pointer, IndexInteger:$index);
+  let summary = "asks for an element that will be read, or written, soon; a hint, and no fault where there is none";
+  let arguments = (ins PtrType:$pointer, IndexInteger:$index, UnitAttr:$toWrite);
   let assemblyFormat = "$pointer `[` $index `:` type($index) `]` attr-dict `:` type($pointer)";
 }
 

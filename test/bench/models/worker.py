@@ -99,7 +99,8 @@ class PyTorch:
 
 
 class Iree:
-    """Compiles ahead of time, in processes of its own; what it made stays beside the model, with the seconds that it took."""
+    """Compiles ahead of time, in processes of its own; what it made stays beside the model, with the seconds that it took,
+    until the model is another. Products are float32."""
 
     module, package = "iree.runtime", "iree-base-runtime"
     FLAGS = (
@@ -113,16 +114,17 @@ class Iree:
     def compile(cls, model):
         """(the compiled model, the seconds that it took)"""
         made = os.path.join(os.path.dirname(model), f"iree-{importlib.metadata.version('iree-base-compiler')}.vmfb")
-        if not os.path.exists(made + ".seconds"):
+        done = made + ".seconds"
+        if not os.path.exists(done) or os.path.getmtime(done) < os.path.getmtime(model):
             tools, imported, begin = os.path.dirname(sys.executable), made + ".mlir", time.perf_counter()
             for command in (["iree-import-onnx", model, "-o", imported], ["iree-compile", imported, "-o", made, *cls.FLAGS]):
                 command[0] = os.path.join(tools, command[0])
                 subprocess.run(command, check=True, stdout=sys.stderr)  # our own output is for answers
             seconds = time.perf_counter() - begin
             os.remove(imported)
-            with open(made + ".seconds", "w", encoding="ascii") as file:
+            with open(done, "w", encoding="ascii") as file:
                 file.write(str(seconds))
-        with open(made + ".seconds", encoding="ascii") as file:
+        with open(done, encoding="ascii") as file:
             return made, float(file.read())
 
     def __init__(self, model, inputs, threads, precision):

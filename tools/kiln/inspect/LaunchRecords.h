@@ -53,7 +53,7 @@ std::string describe(mlir::RankedTensorType type);
 std::string reason(host::TensorAttr tensor);
 
 /// How a tensor lies in memory, and why: "; its axes lie in the order 2, 3, 1, since …". "" where it lies as the model
-/// has it.
+/// has it, or where one of two results alike lies otherwise.
 std::string layout(host::TensorAttr tensor);
 
 } // namespace kiln::driver
