@@ -244,22 +244,24 @@ SmallVector<Expr> KernelLowering::linesAhead(const view::ShapeTracker &tracker, 
   SmallVector<kernel::AxisAttr> loops;
   llvm::copy_if(walk().axes, std::back_inserter(loops),
                 [&](auto axis) { return axis.getKind() == AxisKind::Loop && !variableOf(axis.getId()).isConst(); });
-  const auto *loop = llvm::find_if(loops, [&](auto axis) { return axis.getId() == ahead; });
+  auto *loop = llvm::find_if(loops, [&](auto axis) { return axis.getId() == ahead; });
   Expr distance = distanceAlong(ahead);
   // The terms of a dot, and matrices, are asked for in parts.
   if (loop == loops.end() || distance.isConst(0) || kernel::hasFragments(walk()))
     return {};
-  // After its last step comes the first one in the next step of the loop around it, and after that one's last step what
-  // another chunk reads or writes.
+  // After its last step comes the first one in the next step of the loop around it that moves, and after that one's
+  // last step what another chunk reads or writes.
   auto isLast = [&](kernel::AxisAttr axis) {
     Expr size = axis.getSize().getValue();
     return size.isConst() ? view::floorDiv(variableOf(axis.getId()) + 1, size) : Expr(0);
   };
   Expr ends = isLast(*loop), jump = 0, endsAll = 0;
-  if (loop != loops.begin() && distance.isConst())
-    if (Expr around = distanceAlong(std::prev(loop)->getId()); around.isConst()) {
-      jump = around - (loop->getSize().getValue() - 1) * distance;
-      endsAll = ends * isLast(*std::prev(loop));
+  auto outwards = llvm::reverse(llvm::make_range(loops.begin(), loop));
+  auto around = llvm::find_if(outwards, [&](auto axis) { return !distanceAlong(axis.getId()).isConst(0); });
+  if (around != outwards.end() && distance.isConst())
+    if (Expr far = distanceAlong(around->getId()); far.isConst()) {
+      jump = far - (loop->getSize().getValue() - 1) * distance;
+      endsAll = ends * isLast(*around);
     }
   distance = distance + ends * (jump - distance) - endsAll * jump;
   AxisSet axes = none();
