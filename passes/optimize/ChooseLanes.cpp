@@ -132,11 +132,11 @@ bool Chooser::chooseLines(const Access &matrix, size_t columns, std::optional<si
   bool isLast = columns == kept.back() && reduced_.size() == 1 && columns < lines;
   if (!isLast || !matrix.isContiguous(columns) || fixedSize(lines) < kStreams)
     return false;
-  // Short lines are read in the order of memory where they follow each other and a chunk has whole ones, of which there
-  // must be many then.
-  std::optional<view::Expr> apart = matrix.strides[lines];
-  bool areShort = bytes < kPageBytes;
-  if (areShort) {
+  int64_t least = 1;
+  if (bytes < kPageBytes) {
+    // Short lines are read in the order of memory where they follow each other and a chunk has whole ones, of which
+    // there must be many then.
+    std::optional<view::Expr> apart = matrix.strides[lines];
     int64_t matrices = 1;
     for (size_t axis : keptAxes({columns}))
       matrices *= std::max<int64_t>(countOf_[axis], 0); // an unknown number of them is cut by other rules
@@ -144,11 +144,11 @@ bool Chooser::chooseLines(const Access &matrix, size_t columns, std::optional<si
     if (rows || !follow || fixedSize(columns) < 2 * lanes || matrices < kFewestMatrices)
       return false;
     llvm::erase(kept, columns);
-  }
-  // Chunks of less than a page would leave each line after a few vectors, unless many rows have work with these.
-  int64_t passes = rows ? std::max<int64_t>(1, fixedSize(*rows) / kRowsOfPage) : 1, least = 1;
-  if (!areShort)
+  } else {
+    // Chunks of less than a page would leave each line after a few vectors, unless many rows have work with these.
+    int64_t passes = rows ? std::max<int64_t>(1, fixedSize(*rows) / kRowsOfPage) : 1;
     mostChunks_ = std::min(mostChunks_, bytes / kPageBytes * passes);
+  }
   if (rows) {
     // While all rows pass, the second cache keeps a chunk's part of the lines and of each row's totals.
     int64_t held = target_.cacheBytes(2) / 2;

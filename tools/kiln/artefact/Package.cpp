@@ -131,11 +131,11 @@ llvm::Expected<WeightsOf> driver::placeWeights(const Rendering &rendering, const
   if (path.empty())
     return WeightsOf(render::WeightPlacement::Section);
   std::vector<package::SafetensorsEntry> entries;
+  const std::vector<render::WeightEntry> shared = render::sharedWeights(rendering.versions());
   std::vector<render::WeightEntry> weights; // in the order in which they are written
   for (bool isFirst : {true, false})
-    for (const render::WeightEntry &weight : render::sharedWeights(rendering.versions()))
-      if (package::comesFirst(weight.bytes) == isFirst)
-        weights.push_back(weight);
+    llvm::copy_if(shared, std::back_inserter(weights),
+                  [&](const render::WeightEntry &weight) { return package::comesFirst(weight.bytes) == isFirst; });
   entries.reserve(weights.size());
   for (const render::WeightEntry &weight : weights)
     entries.push_back(
