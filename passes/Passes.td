@@ -67,6 +67,16 @@ def Winograd : Pass<"kiln-winograd", "::mlir::ModuleOp"> {
   let options = [Option<"outputs", "outputs", "int64_t", "2", "that a tile has along each axis: 2 or 4">];
 }
 
+def JoinTaps : Pass<"kiln-join-taps", "::mlir::ModuleOp"> {
+  let summary = "sum up windows over few channels along taps and channels as one axis, where an instruction can then";
+  let description = [{
+    graph.reduce add (graph.alu mul %x, %w) over [1, 2, 3], where %x moves along 3 channels and lines of 7 taps
+    ⇒ graph.reduce add (graph.alu mul %v, %u) over [2, 3], where %v sees 7 taps of 4 channels each of a copy of %x with channels
+    innermost as one axis of 28, and %u is known at compile time
+  }];
+  let dependentDialects = ["::kiln::graph::GraphDialect"];
+}
+
 def MakeRecipes : Pass<"kiln-make-recipes", "::mlir::ModuleOp"> {
   let summary = "make a weight of each tensor that is known at compile time, and a module that computes it";
   let description = [{

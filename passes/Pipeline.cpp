@@ -79,6 +79,7 @@ void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &
         winograd.outputs = options.winograd;
         manager.addPass(createWinograd(winograd)); // windows as they will be, with their scales
       }
+      manager.addPass(createJoinTaps());                         // where nothing else made fewer of them
       manager.addPass(createMakeRecipes());                      // to kernels, what is constant is a weight like others
       addFormKernels(manager.nest<ModuleOp>(), recipeOptions()); // each recipe is a model of its own
     }

@@ -62,7 +62,7 @@ constexpr int64_t largestPart(int64_t size, int64_t most, int64_t step = 1) {
 inline int64_t sideOf(mlir::Type element) { return 32 / element.getIntOrFloatBitWidth(); }
 
 /// Matrix instructions for sums of fewer terms would take longer to load than to multiply.
-inline constexpr int64_t kFewestTerms = 16;
+inline constexpr int64_t kFewestTerms = 12;
 
 /// The most sums that one thread or item adds up side by side, in registers.
 inline constexpr int64_t kMostTotals = 128;

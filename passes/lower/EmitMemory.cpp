@@ -493,11 +493,15 @@ std::optional<size_t> KernelLowering::turnedAxis(view::Index where, ArrayRef<int
   constexpr int64_t kFewest = 4;
   auto isTurned = [&](int64_t points) { return points >= kFewest && llvm::isPowerOf2_64(points); };
   bool hasItems = target_.maxItems() > 0;
-  if (hasItems || !isTurned(lanes()) || !where.valid.isConst(1) || lanesAreNeighbours(where.index))
+  if (hasItems || !isTurned(lanes()) || lanesAreNeighbours(where.index))
     return std::nullopt;
   for (auto [position, axis] : llvm::enumerate(unrolled)) {
     Expr first = fix(where.index, axis, 0);
-    auto isNeighbour = [&](int64_t point) { return (fix(where.index, axis, point) - first).isConst(point); };
+    Expr valid = fix(where.valid, axis, 0);
+    auto isNeighbour = [&](int64_t point) {
+      return (fix(where.index, axis, point) - first).isConst(point) &&
+             view::provablyEqual(fix(where.valid, axis, point), valid);
+    };
     if (isTurned(sizeOf(axis)) && llvm::all_of(llvm::seq<int64_t>(1, sizeOf(axis)), isNeighbour))
       return position;
   }
@@ -522,12 +526,16 @@ void KernelLowering::storeTile(const Tile &tile, Value pointer, view::Index wher
         vectors.push_back(pick(tile, unrolled, next, lanes, scopes_.size() - 1));
       Type element = getElementTypeOrSelf(vectors.front().getType());
       for (int64_t lane = 0; lane < this->lanes(); ++lane) {
+        Expr valid = atLane(one.valid, lane);
+        if (valid.isConst(0))
+          continue;
+        Value gate = valid.isConst(1) ? Value() : condition(valid);
         SmallVector<Value> values = llvm::map_to_vector(vectors, [&](Value vector) -> Value {
           return uop::GepOp::create(here(), loc_, element, vector, builder_.getI64IntegerAttr(lane));
         });
         Type type = VectorType::get({int64_t(values.size())}, element);
         Value points = uop::VectorizeOp::create(here(), loc_, type, values);
-        createStore(points, pointer, atLane(one.index, lane), /*gate=*/{}, pastCaches);
+        createStore(points, pointer, atLane(one.index, lane), gate, pastCaches);
       }
       return;
     }

@@ -249,6 +249,19 @@ Value KernelLowering::laneCondition(Expr expr, size_t depth, Value inside) {
     if (step.isConst() && view::provablyEqual(slack, first + variableOf(walk().lane) * step))
       return stepCondition(first, step.constant(), lanes(), depth, inside);
   }
+  // Of several conditions those that lanes share are one number, and each other one is a comparison of vectors.
+  if (expr.kind() == Expr::Kind::And && !llvm::all_equal(each) && !stepBetween(each) && lanes() > 2) {
+    SmallVector<Expr> own;
+    for (Expr term : expr.operands())
+      if (dependsOnLane(term))
+        own.push_back(term);
+      else
+        inside = gateOf(term, inside, depth);
+    Value mask = laneCondition(own.front(), depth, inside);
+    for (Expr term : ArrayRef(own).drop_front())
+      mask = alu(Alu::AND, {mask, laneCondition(term, depth)}, mask.getType(), depth);
+    return mask;
+  }
   return conditions(each, depth, inside);
 }
 

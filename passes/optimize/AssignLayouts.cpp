@@ -13,13 +13,13 @@
 #include "passes/Passes.h"
 
 #include "passes/optimize/KernelVariants.h"
-#include "passes/optimize/Layout.h"
 #include "passes/optimize/Product.h"
 #include "passes/optimize/ProgramSizes.h"
 
 #include "ir/host/Roles.h"
 #include "ir/kernel/Normalize.h"
 #include "target/Target.h"
+#include "view/Layout.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
@@ -28,9 +28,9 @@ using namespace kiln;
 using namespace kiln::kernel;
 using namespace mlir;
 using optimize::accessesOf;
-using optimize::Layout;
 using optimize::trackerOf;
 using view::Expr;
+using view::Layout;
 using view::ShapeTracker;
 
 namespace kiln {
@@ -163,14 +163,14 @@ std::optional<ShapeTracker> LayoutAssigner::trackerAt(host::LaunchOp launch, Ope
   auto known = tensors_.find(optimize::memoryOf(launch, access));
   if (known == tensors_.end() || known->second.layout.isRowMajor())
     return std::nullopt;
-  return optimize::relaid(trackerOf(access), known->second.layout);
+  return view::relaid(trackerOf(access), known->second.layout);
 }
 
 bool LayoutAssigner::suits(const Tensor &tensor, const Layout &layout) const {
   return llvm::all_of(tensor.readers, [&](const Place &reader) {
     return llvm::all_of(accessesOf(kernelOf(reader.launch), reader.buffer), [&](Operation *access) {
       ShapeTracker before = trackerOf(access);
-      std::optional<ShapeTracker> after = optimize::relaid(before, layout);
+      std::optional<ShapeTracker> after = view::relaid(before, layout);
       return after && after->views().size() <= before.views().size();
     });
   });
@@ -285,7 +285,7 @@ void LayoutAssigner::addHalo(Tensor &tensor) {
     if (func.getBody().getOps<ReduceOp>().empty())
       continue;
     for (Operation *access : accessesOf(func, reader.buffer))
-      if (auto halo = optimize::haloFor(trackerOf(access), wanted.shape))
+      if (auto halo = view::haloFor(trackerOf(access), wanted.shape))
         for (auto [room, needed] : llvm::zip(wanted.halo, *halo)) {
           room.before = std::max(room.before, needed.before);
           room.after = std::max(room.after, needed.after);

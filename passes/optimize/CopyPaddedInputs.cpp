@@ -10,11 +10,11 @@
 
 #include "passes/Passes.h"
 
-#include "passes/optimize/Layout.h"
 #include "passes/optimize/Product.h"
 #include "passes/optimize/ProgramSizes.h"
 
 #include "ir/kernel/Normalize.h"
+#include "view/Layout.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringMap.h"
@@ -54,7 +54,7 @@ static bool padsForProduct(host::LaunchOp launch, FuncOp func, unsigned buffer, 
       if (LoadOp load = optimize::onlyLoadOf(operand)) {
         unsigned read = cast<BlockArgument>(load.getBuffer()).getArgNumber();
         hasWeight |= isa_and_nonnull<host::WeightOp>(launch.getBuffers()[read].getDefiningOp());
-        isPadded |= read == buffer && !load.getRow() && optimize::haloFor(load.getTracker().getValue(), shape);
+        isPadded |= read == buffer && !load.getRow() && view::haloFor(load.getTracker().getValue(), shape);
       }
   return isPadded && hasWeight;
 }

@@ -8,22 +8,22 @@
 
 #include "view/ShapeTracker.h"
 
-namespace kiln::optimize {
+namespace kiln::view {
 
 struct Layout {
   struct Room {
     int64_t before = 0, after = 0;
     bool operator==(const Room &) const = default;
   };
-  view::Shape shape;                   ///< of the tensor, every size above 1, and fixed but for the outermost
+  Shape shape;                         ///< of the tensor, every size above 1, and fixed but for the outermost
   llvm::SmallVector<int64_t, 4> order; ///< its axes as they lie in memory, the outermost first
   llvm::SmallVector<Room, 4> halo;     ///< zeros before and after each axis
 
-  static Layout rowMajor(llvm::ArrayRef<view::Expr> shape);
+  static Layout rowMajor(llvm::ArrayRef<Expr> shape);
   bool isRowMajor() const { return *this == rowMajor(shape); }
   bool hasHalo() const;
   /// With the zeros.
-  view::Expr elements() const;
+  Expr elements() const;
   /// Whether the tensor's outermost axis is memory's where its size is not fixed: then strides are numbers.
   bool isStrided() const { return shape.front().isConst() || (order.front() == 0 && halo.front() == Room()); }
   /// Elements from one point of an axis to the next.
@@ -34,11 +34,10 @@ struct Layout {
 
 /// A tracker of row-major memory as one of memory with this layout. nullopt where it goes through the tensor in a way
 /// that no strides of the layout follow.
-std::optional<view::ShapeTracker> relaid(const view::ShapeTracker &tracker, const Layout &layout);
+std::optional<ShapeTracker> relaid(const ShapeTracker &tracker, const Layout &layout);
 
 /// The zeros around the tensor, an axis each, that would stand for all masks of the view that reads it; nullopt where
 /// it has none, or other ones.
-std::optional<llvm::SmallVector<Layout::Room, 4>> haloFor(const view::ShapeTracker &tracker,
-                                                          llvm::ArrayRef<view::Expr> shape);
+std::optional<llvm::SmallVector<Layout::Room, 4>> haloFor(const ShapeTracker &tracker, llvm::ArrayRef<Expr> shape);
 
-} // namespace kiln::optimize
+} // namespace kiln::view

@@ -4,16 +4,13 @@
 // several that are walked as one.
 //===----------------------------------------------------------------------------------===//
 
-#include "passes/optimize/Layout.h"
+#include "view/Layout.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 
 using namespace kiln;
-using namespace kiln::optimize;
-using view::Expr;
-using view::ShapeTracker;
-using view::View;
+using namespace kiln::view;
 
 Layout Layout::rowMajor(llvm::ArrayRef<Expr> shape) {
   Layout layout;
@@ -74,15 +71,15 @@ static bool continueOutwards(Step &step, llvm::ArrayRef<Expr> shape, llvm::Array
   int64_t axis = step.axis;
   if (step.by != 1)
     return false;
-  while (axis > 0 && !view::provablyLessEqual(count, shape[axis])) {
-    std::optional<Expr> rest = view::exactQuotient(count, shape[axis]);
+  while (axis > 0 && !provablyLessEqual(count, shape[axis])) {
+    std::optional<Expr> rest = exactQuotient(count, shape[axis]);
     if (!rest || first[axis] != 0)
       return false;
     count = *rest;
     --axis;
   }
   step.last = axis;
-  return view::provablyLessEqual(count + first[axis], shape[axis]);
+  return provablyLessEqual(count + first[axis], shape[axis]);
 }
 
 static std::optional<Walk> follow(const View &view, llvm::ArrayRef<Expr> shape) {
@@ -92,7 +89,7 @@ static std::optional<Walk> follow(const View &view, llvm::ArrayRef<Expr> shape) 
   int64_t index = view.offset().constant();
   for (auto [axis, size] : llvm::enumerate(view.shape())) {
     Expr stride = view.strides()[axis];
-    view::Range range = view.mask() ? (*view.mask())[axis] : view::Range{0, size};
+    Range range = view.mask() ? (*view.mask())[axis] : Range{0, size};
     if (!stride.isConst() || stride.constant() < 0)
       return std::nullopt;
     Step step{size, stride.constant()};
@@ -103,7 +100,7 @@ static std::optional<Walk> follow(const View &view, llvm::ArrayRef<Expr> shape) 
       step.end = range.end.constant();
       if (step.begin >= step.end)
         return std::nullopt;
-    } else if (range != view::Range{0, size}) {
+    } else if (range != Range{0, size}) {
       return std::nullopt;
     }
     index += step.begin * step.stride;
@@ -160,8 +157,8 @@ static bool isPadding(const Walk &walk, const Step &step, llvm::ArrayRef<Expr> s
          (step.end == step.size.constant() || last + step.by >= size);
 }
 
-std::optional<llvm::SmallVector<Layout::Room, 4>> optimize::haloFor(const ShapeTracker &tracker,
-                                                                    llvm::ArrayRef<Expr> shape) {
+std::optional<llvm::SmallVector<Layout::Room, 4>> view::haloFor(const ShapeTracker &tracker,
+                                                                llvm::ArrayRef<Expr> shape) {
   std::optional<Walk> walk = follow(tracker.views().front(), shape);
   if (!walk || llvm::none_of(walk->steps, [](const Step &step) { return step.isMasked(); }))
     return std::nullopt;
@@ -178,7 +175,7 @@ std::optional<llvm::SmallVector<Layout::Room, 4>> optimize::haloFor(const ShapeT
   return halo;
 }
 
-std::optional<ShapeTracker> optimize::relaid(const ShapeTracker &tracker, const Layout &layout) {
+std::optional<ShapeTracker> view::relaid(const ShapeTracker &tracker, const Layout &layout) {
   const View &old = tracker.views().front();
   std::optional<Walk> walk = follow(old, layout.shape);
   if (!walk)
@@ -187,8 +184,8 @@ std::optional<ShapeTracker> optimize::relaid(const ShapeTracker &tracker, const 
   int64_t offset = 0;
   for (auto [axis, first] : llvm::enumerate(walk->first))
     offset += (first + layout.halo[axis].before) * along[axis];
-  view::Shape strides;
-  llvm::SmallVector<view::Range, 4> mask;
+  Shape strides;
+  llvm::SmallVector<Range, 4> mask;
   for (const Step &step : walk->steps) {
     int64_t stride = step.axis < 0 ? 0 : step.by * along[step.axis];
     // Axes that are walked as one must lie side by side here too.
@@ -203,7 +200,7 @@ std::optional<ShapeTracker> optimize::relaid(const ShapeTracker &tracker, const 
       const Layout::Room &room = layout.halo[step.axis];
       isZero = low >= -room.before && high < layout.shape[step.axis].constant() + room.after;
     }
-    mask.push_back(isZero ? view::Range{0, step.size} : view::Range{step.begin, step.end});
+    mask.push_back(isZero ? Range{0, step.size} : Range{step.begin, step.end});
   }
   llvm::SmallVector<View, 2> views{View::make(old.shape(), llvm::ArrayRef<Expr>(strides), offset, mask)};
   views.append(tracker.views().begin() + 1, tracker.views().end());
