@@ -300,7 +300,7 @@ bool Chooser::chooseDots(const Product &product) {
     return false;
   std::optional<size_t> terms;
   for (size_t axis : reduced_) {
-    bool isFit = fixedSize(axis) >= target::kFewestTerms && fixedSize(axis) % instruction.getK() == 0;
+    bool isFit = fixedSize(axis) >= target::kFewestDotTerms && fixedSize(axis) % instruction.getK() == 0;
     if (isFit && (!terms || product.rows.isContiguous(axis)))
       terms = axis;
   }

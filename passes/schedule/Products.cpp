@@ -53,8 +53,8 @@ bool schedule::multipliesNarrow(graph::ReduceOp reduce, TargetAttr target, llvm:
       bool isReduced = llvm::is_contained(reduce.getAxes(), int64_t(axis)), isColumn = columns.test(axis),
            isRow = rows.test(axis);
       int64_t points = size.isConst() ? size.constant() : 0;
-      bool areWhole = !instruction || instruction.getM() > 1 || points % instruction.getK() == 0;
-      hasTerms |= isReduced && points >= target::kFewestTerms && areWhole;
+      bool isDot = instruction && instruction.getM() == 1, areWhole = !isDot || points % instruction.getK() == 0;
+      hasTerms |= isReduced && points >= (isDot ? target::kFewestDotTerms : target::kFewestTerms) && areWhole;
       hasPairs |= isReduced && points >= target::kFewestTerms && points % 2 == 0;
       hasRows |= !isReduced && isRow && !isColumn && size.max() > 1;
       hasColumns |= !isReduced && isColumn && !isRow && instruction && points >= instruction.getN();
