@@ -61,8 +61,8 @@ constexpr int64_t largestPart(int64_t size, int64_t most, int64_t step = 1) {
 /// How many terms of a column lie side by side where a matrix instruction takes them: 32 bits of them, on all CPUs.
 inline int64_t sideOf(mlir::Type element) { return 32 / element.getIntOrFloatBitWidth(); }
 
-/// Matrix instructions for sums of fewer terms would take longer to load than to multiply; dot instructions load one row's
-/// terms at a time.
+/// Matrix instructions for sums of fewer terms would take longer to load than to multiply; dot instructions load one
+/// row's terms at a time.
 inline constexpr int64_t kFewestTerms = 16, kFewestDotTerms = 12;
 
 /// The most sums that one thread or item adds up side by side, in registers.
