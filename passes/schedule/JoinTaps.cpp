@@ -55,11 +55,19 @@ struct Window {
 };
 } // namespace
 
-/// The axes of a tensor that are longer than 1.
-static view::Shape shapeWithoutOnes(Value tensor) {
-  view::Shape shape;
-  llvm::copy_if(shapeOf(tensor), std::back_inserter(shape), [](Expr size) { return !size.isConst(1); });
+/// The axes that are longer than 1.
+static view::Shape withoutOnes(view::Shape shape) {
+  llvm::erase_if(shape, [](Expr size) { return size.isConst(1); });
   return shape;
+}
+
+/// A tracker with one point along axes that it does not move along.
+static ShapeTracker onceOf(const ShapeTracker &tracker) {
+  llvm::SmallBitVector moves = axesOf(tracker);
+  SmallVector<view::Range> ranges;
+  for (auto [axis, size] : llvm::enumerate(tracker.shape()))
+    ranges.push_back({0, moves.test(axis) ? size : Expr(1)});
+  return tracker.shrink(ranges);
 }
 
 /// A layout with one axis innermost, of which so many elements are added that are zero, among the zeros that a view
@@ -129,7 +137,7 @@ static std::optional<Window> match(graph::ReduceOp sum, const KnownConstants &co
                           getElementTypeOrSelf(sum)))
     return std::nullopt;
 
-  view::Shape shape = shapeWithoutOnes(data->base);
+  view::Shape shape = withoutOnes(shapeOf(data->base));
   for (int64_t channels = 0; channels < int64_t(shape.size()); ++channels)
     for (int64_t added = 0; added < target::sideOf(getElementTypeOrSelf(data->base)); ++added)
       if (auto layout = layoutFor(data->tracker, shape, channels, added))
@@ -148,6 +156,7 @@ public:
   graph::ReduceOp rewrite();
 
 private:
+  /// A copy of what an edge shows; its base where that lies so in memory.
   Value held(const Edge &edge);
   Value widened(Value narrow, const ShapeTracker &tracker);
   Edge data() const;
@@ -171,29 +180,24 @@ Edge Rewriter::data() const {
 
 /// The weight with channels beside taps, each axis once.
 Edge Rewriter::weight() const {
-  const ShapeTracker &tracker = window_.weight.tracker;
-  llvm::SmallBitVector moves = axesOf(tracker);
-  SmallVector<view::Range> once;
+  ShapeTracker once = onceOf(window_.weight.tracker);
   SmallVector<int64_t> order;
-  SmallVector<std::pair<Expr, Expr>> beside(tracker.shape().size(), {0, 0});
-  for (auto [axis, size] : llvm::enumerate(tracker.shape())) {
-    once.push_back({0, moves.test(axis) ? size : Expr(1)});
-    if (int64_t(axis) == window_.channel)
-      beside[axis].second = Expr(window_.width()) - size;
-    else
+  SmallVector<std::pair<Expr, Expr>> beside(once.shape().size(), {0, 0});
+  beside[window_.channel].second = Expr(window_.width()) - once.shape()[window_.channel];
+  for (int64_t axis = 0; axis < int64_t(once.shape().size()); ++axis) {
+    if (axis != window_.channel)
       order.push_back(axis);
-    if (int64_t(axis) == window_.tap)
+    if (axis == window_.tap)
       order.push_back(window_.channel);
   }
-  ShapeTracker seen = tracker.shrink(once);
-  view::Shape shape;
-  llvm::copy_if(window_.joined(seen.shape()), std::back_inserter(shape), [](Expr size) { return !size.isConst(1); });
-  return {window_.weight.base, seen.pad(beside).permute(order).reshape(shape)};
+  view::Shape shape = withoutOnes(window_.joined(once.shape()));
+  return {window_.weight.base, once.pad(beside).permute(order).reshape(shape)};
 }
 
 Value Rewriter::held(const Edge &edge) {
   Value seen = tensorOf(builder_, loc_, {edge.base, edge.tracker.simplify()});
-  constants_.add(seen.getDefiningOp());
+  if (seen == edge.base && !isComputed(seen))
+    return seen;
   Value result = graph::ContiguousOp::create(builder_, loc_, seen.getType(), seen);
   constants_.add(result.getDefiningOp());
   return result;
@@ -212,10 +216,7 @@ graph::ReduceOp Rewriter::rewrite() {
   ShapeTracker place(view::View::make(domain, ArrayRef<Expr>(strides), window_.place.views().front().offset()));
   Value data = widened(held(this->data()), place);
 
-  view::Shape once(domain);
-  llvm::SmallBitVector moves = axesOf(window_.weight.tracker);
-  for (auto [axis, size] : llvm::enumerate(once))
-    size = moves.test(axis) ? size : Expr(1);
+  view::Shape once = window_.joined(onceOf(window_.weight.tracker).shape());
   Value narrow = held(weight());
   Value weight = widened(narrow, ShapeTracker::contiguous(shapeOf(narrow)).reshape(once).expand(domain));
 
