@@ -135,6 +135,15 @@ def PlaceParts : Pass<"kiln-place-parts", "::mlir::ModuleOp"> {
   }];
 }
 
+def WalkBatch : Pass<"kiln-walk-batch", "::mlir::ModuleOp"> {
+  let summary = "compute a batch sample by sample where what kernels pass on is too large for the caches";
+  let description = [{
+    host.launch @r(%t, %x, %w);  host.launch @E(%y, %t), over 8 samples that %t has 4 MB of
+    ⇒ host.batch 8 { (%sample, %slot): host.launch @r(%t, %x + %sample, %w);  host.launch @E(%y + %sample, %t) }, with %t of one
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def NormalizeAxes : Pass<"kiln-normalize-axes", "::mlir::ModuleOp"> {
   let summary = "reduced axes last, no axis of size 1, neighbours that every view walks as one merged";
   let description = [{

@@ -90,6 +90,7 @@ void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &
       manager.addPass(createCopyPaddedInputs()); // makes temporaries, whose layouts come next
       manager.addPass(createAssignLayouts());    // while an axis of a kernel still is one axis of a tensor
       manager.addPass(createPlaceParts());       // only parts that lie in long rows of the whole may be placed there
+      manager.addPass(createWalkBatch());        // layouts and parts say what lies between two samples
     }
     addOptimize(manager, options); // which may make recipes of its own
     addOptimize(manager.nest<ModuleOp>(), recipeOptions());

@@ -9,13 +9,18 @@
 using namespace kiln;
 using namespace kiln::render;
 
+static bool isMultiple(mlir::Value bytes, int64_t multiple) {
+  llvm::APInt number;
+  if (mlir::matchPattern(bytes, mlir::m_ConstantInt(&number)))
+    return number.getSExtValue() % multiple == 0;
+  auto size = bytes.getDefiningOp<host::EvalOp>(); // of a sample or a slot
+  return size && view::exactQuotient(size.getExpr().getValue(), multiple);
+}
+
 static bool isAligned(mlir::Value slice, int64_t multiple) {
   mlir::Operation *op = slice.getDefiningOp();
-  if (auto part = llvm::dyn_cast_or_null<host::OffsetOp>(op)) {
-    llvm::APInt bytes;
-    return mlir::matchPattern(part.getBytes(), mlir::m_ConstantInt(&bytes)) && bytes.getSExtValue() % multiple == 0 &&
-           isAligned(part.getSlice(), multiple);
-  }
+  if (auto part = llvm::dyn_cast_or_null<host::OffsetOp>(op))
+    return isMultiple(part.getBytes(), multiple) && isAligned(part.getSlice(), multiple);
   return llvm::isa_and_nonnull<host::InputOp, host::WeightOp, host::OutputOp, host::PlanOp, host::ArenaOp,
                                host::AllocOp, host::ScratchOp>(op);
 }

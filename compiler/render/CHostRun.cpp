@@ -40,6 +40,7 @@ private:
   void render(Operation *op);
   void branch(scf::IfOp op);
   void loop(scf::WhileOp op);
+  void batch(host::BatchOp op);
   void launch(host::LaunchOp op);
   void callLibrary(host::CallOp op);
   void plan(host::PlanOp op);
@@ -320,6 +321,20 @@ void RunRenderer::loop(scf::WhileOp op) {
   line("}");
 }
 
+void RunRenderer::batch(host::BatchOp op) {
+  std::string device = std::to_string(op.getDevice()), samples = std::to_string(op.getSamples());
+  std::string sample = name(op.getSample()), slot = name(op.getSlot());
+  line("for (int64_t " + sample + " = 0; " + sample + " < " + samples + "; " + sample + "++) {");
+  ++depth_;
+  line("int64_t " + slot + ";");
+  call("batch_sample", device + ", " + sample + ", " + samples + ", &" + slot);
+  for (Operation &inside : op.getBody().front())
+    render(&inside);
+  --depth_;
+  line("}");
+  call("batch_end", device);
+}
+
 void RunRenderer::block(mlir::Block &block) {
   for (Operation &op : block.without_terminator())
     render(&op);
@@ -329,6 +344,7 @@ void RunRenderer::render(Operation *op) {
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](scf::IfOp op) { branch(op); })
       .Case([&](scf::WhileOp op) { loop(op); })
+      .Case([&](host::BatchOp op) { batch(op); })
       .Case([&](host::LaunchOp op) { launch(op); })
       .Case([&](host::CallOp op) { callLibrary(op); })
       .Case([&](host::EvalOp op) {

@@ -40,6 +40,7 @@ private:
   void render(host::CallOp op);
   void render(host::PlanOp op);
   void render(host::CheckOp op);
+  void render(host::BatchOp op);
   void render(mlir::scf::IfOp op);
   void render(mlir::scf::WhileOp op);
   bool renderArith(mlir::Operation &op);
@@ -278,7 +279,7 @@ void HostRenderer::render(mlir::Block &block) {
 
 void HostRenderer::render(mlir::Operation &op) {
   llvm::TypeSwitch<mlir::Operation *>(&op)
-      .Case<host::LaunchOp, host::CallOp, host::CheckOp, mlir::scf::IfOp, mlir::scf::WhileOp>(
+      .Case<host::LaunchOp, host::CallOp, host::CheckOp, host::BatchOp, mlir::scf::IfOp, mlir::scf::WhileOp>(
           [&](auto typed) { render(typed); })
       .Case([&](host::EvalOp e) {
         llvm::DenseMap<Expr, Value *> known;
@@ -499,4 +500,23 @@ void HostRenderer::render(mlir::scf::WhileOp op) {
     phi->addIncoming(value(yielded), b_.GetInsertBlock());
   b_.CreateBr(header);
   b_.SetInsertPoint(after);
+}
+
+void HostRenderer::render(host::BatchOp op) {
+  BasicBlock *before = b_.GetInsertBlock(), *body = newBlock("sample"), *after = newBlock("batched");
+  llvm::Constant *samples = b_.getInt64(op.getSamples());
+  b_.CreateBr(body);
+  b_.SetInsertPoint(body);
+  llvm::PHINode *sample = b_.CreatePHI(b_.getInt64Ty(), 2);
+  sample->addIncoming(b_.getInt64(0), before);
+  llvm::ConstantInt *device = b_.getInt32(op.getDevice());
+  call("kiln_rt_batch_sample", {device, sample, samples, numberRoom_});
+  values_[op.getSample()] = sample;
+  values_[op.getSlot()] = b_.CreateLoad(b_.getInt64Ty(), numberRoom_);
+  render(op.getBody().front());
+  Value *next = b_.CreateNSWAdd(sample, b_.getInt64(1));
+  sample->addIncoming(next, b_.GetInsertBlock());
+  b_.CreateCondBr(b_.CreateICmpSLT(next, samples), body, after);
+  b_.SetInsertPoint(after);
+  call("kiln_rt_batch_end", {device});
 }

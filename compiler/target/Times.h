@@ -14,6 +14,8 @@ namespace kiln::target::times {
 
 /// A vector of results, of which a core makes two a cycle, and a byte of memory at 10 GB/s.
 inline constexpr double kAluNanoseconds = 0.125, kByteNanoseconds = 0.1;
+/// What a byte takes longer to be written to memory or read from there than in the last cache.
+inline constexpr double kFarByteNanoseconds = 0.03;
 
 /// Waking threads and waiting for them; what begins and ends a chunk.
 inline constexpr double kLaunchNanoseconds = 2'000, kChunkNanoseconds = 100;

@@ -304,7 +304,7 @@ void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
   // A window's points are too far apart for steps to share what lies between them: each asks for what it reads then.
   if (int64_t part = llvm::divideCeil(llvm::divideCeil(ahead.extent, ahead.steps), line); part > most)
     if (SmallVector<Expr> own = linesAhead(load.getTracker().getValue(), element, *load.getAhead());
-        !own.empty() && int64_t(own.size()) < part) {
+        !own.empty() && int64_t(own.size()) <= part) {
       scopes_[depth]->last.push_back(
           [=, this, pointer = pointers_.at(load.getBuffer())] { askFor(pointer, own, /*toWrite=*/false); });
       return;

@@ -165,9 +165,21 @@ bool Chooser::choosePacked(const Product &product) {
     add(OptKind::PREFETCH, loopOf(product.n), product.columns.buffer);
   else if (!packsRows && streams && !isUnknown && tile.rows < rows && isOnePiece(product, tile.rows))
     add(OptKind::PREFETCH, loopOf(product.m), product.rows.buffer);
-  if (streams && !isUnknown)
+  if (streams && !isUnknown) {
     askForResults(product.m, product.n);
+    askForAddends(product);
+  }
   return true;
+}
+
+/// Of what is added to the sums, as to the result in whose place it lies.
+void Chooser::askForAddends(const Product &product) {
+  std::optional<int64_t> loop = walkedLoop(product.m, product.n);
+  for (const Access &load : loads_) {
+    bool isOperand = load.buffer == product.rows.buffer || load.buffer == product.columns.buffer;
+    if (loop && !isOperand && isReadOnce(load) && load.isContiguous(product.n) && !load.isStill(product.m))
+      add(OptKind::PREFETCH, *loop, load.buffer);
+  }
 }
 
 bool Chooser::chooseMatrices(const Product &product) {

@@ -122,6 +122,8 @@ private:
   /// Has each step of a tile along `rows` ask for the memory that the next one writes, which stores wait for as loads
   /// do.
   void askForResults(size_t rows, size_t lanes);
+  /// Asks for what the next tile adds to its sums.
+  void askForAddends(const optimize::Product &product);
   /// The same, and for what the next step of a kernel of windows reads, where it comes from beyond the second cache.
   void askForWindows(size_t rows, size_t lanes);
   /// Cuts the first axis of unknown size; before any other opt.

@@ -58,9 +58,11 @@ static std::pair<int64_t, int32_t> mostLive(ArrayRef<Temporary> temporaries, Arr
   }
   int64_t live = 0;
   std::pair<int64_t, int32_t> most = {0, 0};
-  for (auto [at, change] : changes)
-    if ((live += change) > most.first)
+  for (auto [at, change] : changes) {
+    live += change;
+    if (live > most.first)
       most = {live, at};
+  }
   return most;
 }
 
@@ -141,37 +143,61 @@ static std::vector<Temporary> temporariesOf(host::ProgramOp program, const optim
   return temporaries;
 }
 
-/// Puts tensors that lie among zeros into memory of their own, which only those with zeros at the same places share:
-/// zeros are there before the first run, and nobody writes them.
+namespace {
+/// Memory among zeros, of the last temporary that is put there.
+struct Halo {
+  Attribute key;
+  Expr bytes;
+  int32_t last;
+};
+} // namespace
+
+/// For each temporary the number of its halo: only those with zeros at the same places share one.
+static SmallVector<size_t> shareHalos(ArrayRef<Temporary> temporaries, SmallVectorImpl<Halo> &halos) {
+  return llvm::map_to_vector(temporaries, [&](Temporary temporary) -> size_t {
+    Attribute key = temporary.alloc.getHaloAttr();
+    auto *halo = llvm::find_if(halos, [&](const Halo &other) {
+      return other.key == key && other.bytes == temporary.bytes && other.last < temporary.lives.first;
+    });
+    if (halo == halos.end()) {
+      halos.push_back({key, temporary.bytes, 0});
+      halo = std::prev(halos.end());
+    }
+    halo->last = temporary.lives.last;
+    return halo - halos.begin();
+  });
+}
+
+/// Those that lie among zeros, taken out of the others.
+static std::vector<Temporary> takeHaloed(std::vector<Temporary> &temporaries) {
+  std::vector<Temporary> haloed;
+  llvm::erase_if(temporaries, [&](Temporary &temporary) {
+    bool isHaloed = bool(temporary.alloc.getHaloAttr());
+    if (isHaloed)
+      haloed.push_back(temporary);
+    return isHaloed;
+  });
+  return haloed;
+}
+
+/// Puts tensors that lie among zeros into memory of their own: zeros are there before the first run, and nobody writes
+/// them.
 static void planHalos(host::ProgramOp program, const optimize::ProgramSizes &sizes,
                       std::vector<Temporary> &temporaries) {
-  struct Slot {
-    Attribute halo;
-    Expr bytes, offset;
-    int32_t last;
-  };
-  std::vector<Slot> slots;
+  std::vector<Temporary> haloed = takeHaloed(temporaries);
+  SmallVector<Halo> halos;
+  SmallVector<size_t> numbers = shareHalos(haloed, halos);
+  SmallVector<Expr> offsets;
   Expr total = 0;
-  SmallVector<std::pair<host::AllocOp, Expr>> placed;
-  for (Temporary &temporary : temporaries) {
-    Attribute halo = temporary.alloc.getHaloAttr();
-    if (!halo)
-      continue;
-    Expr bytes = temporary.bytes;
-    auto slot = llvm::find_if(slots, [&](const Slot &other) {
-      return other.halo == halo && other.bytes == bytes && other.last < temporary.lives.first;
-    });
-    if (slot == slots.end()) {
-      slots.push_back({halo, bytes, total, 0});
-      slot = std::prev(slots.end());
-      total = total + view::ceilDiv(bytes, KILN_PLAN_ALIGNMENT) * KILN_PLAN_ALIGNMENT;
-    }
-    slot->last = temporary.lives.last;
-    placed.push_back({temporary.alloc, slot->offset});
+  for (const Halo &halo : halos) {
+    offsets.push_back(total);
+    total = total + view::ceilDiv(halo.bytes, KILN_PLAN_ALIGNMENT) * KILN_PLAN_ALIGNMENT;
   }
+  SmallVector<std::pair<host::AllocOp, Expr>> placed;
+  for (auto [temporary, number] : llvm::zip(haloed, numbers))
+    placed.push_back({temporary.alloc, offsets[number]});
   if (placed.empty())
     return;
-  llvm::erase_if(temporaries, [](Temporary &temporary) { return bool(temporary.alloc.getHaloAttr()); });
   Block &body = program.getBody().front();
   OpBuilder builder(&body, body.begin());
   Type sliceType = host::SliceType::get(program.getContext());
@@ -223,7 +249,70 @@ static void replace(ArrayRef<Temporary> temporaries, ArrayRef<Value> slices) {
   }
 }
 
+/// A block with room for each slot of a batch, of which the part of a slot begins with `bytes` of its own.
+static host::AllocOp blockOf(host::BatchOp batch, int64_t bytes, DenseI64ArrayAttr halo) {
+  OpBuilder builder(batch);
+  auto all = builder.getI64IntegerAttr(batch.getSamples() * bytes);
+  Value size = arith::ConstantOp::create(builder, batch.getLoc(), all);
+  return host::AllocOp::create(builder, batch.getLoc(), host::SliceType::get(builder.getContext()), size, halo);
+}
+
+/// What begins `offset` bytes into the part of a slot.
+static Value partOf(host::BatchOp batch, host::AllocOp block, int64_t bytes, int64_t offset) {
+  auto builder = OpBuilder::atBlockBegin(&batch.getBody().front());
+  Expr slot = Expr::variable("slot", 0, int64_t(batch.getSamples()) - 1);
+  auto begin = ExprAttr::get(builder.getContext(), slot * bytes + offset);
+  Value at = host::EvalOp::create(builder, batch.getLoc(), builder.getI64Type(), begin, batch.getSlot());
+  return host::OffsetOp::create(builder, batch.getLoc(), block.getType(), block, at);
+}
+
+/// Gives each slot of a batch memory for what launches of a sample pass on: the batch's temporaries become parts of
+/// blocks that live around it. The sizes are numbers, and all users are in the batch (WalkBatch, SplitLaunches).
+static void planSlots(host::BatchOp batch) {
+  Spans spans;
+  int32_t next = 0;
+  number(batch.getBody().front(), spans, next);
+  std::vector<Temporary> plain;
+  for (auto alloc : batch.getBody().front().getOps<host::AllocOp>()) {
+    int64_t bytes = cast<IntegerAttr>(alloc.getBytes().getDefiningOp<arith::ConstantOp>().getValue()).getInt();
+    Temporary temporary{alloc, bytes, {spans[alloc].first, spans[alloc].first}};
+    std::optional<llvm::SetVector<Operation *>> users = usersOf(alloc);
+    for (Operation *user : *users)
+      temporary.lives.last = std::max(temporary.lives.last, spans[user].second);
+    plain.push_back(temporary);
+  }
+  std::vector<Temporary> haloed = takeHaloed(plain);
+  SmallVector<Halo> halos;
+  SmallVector<size_t> numbers = shareHalos(haloed, halos);
+  auto roomOf = [](const Expr &bytes) { return int64_t(llvm::alignTo(bytes.constant(), KILN_PLAN_ALIGNMENT)); };
+  auto blocks = llvm::map_to_vector(halos, [&](const Halo &halo) {
+    SmallVector<int64_t> key{-int64_t(batch.getSamples())}; // is no tensor's, whose first stride is positive
+    llvm::append_range(key, cast<DenseI64ArrayAttr>(halo.key).asArrayRef());
+    return blockOf(batch, roomOf(halo.bytes), DenseI64ArrayAttr::get(batch.getContext(), key));
+  });
+  SmallVector<Value> slices;
+  for (size_t number : numbers)
+    slices.push_back(partOf(batch, blocks[number], roomOf(halos[number].bytes), 0));
+  replace(haloed, slices);
+  if (plain.empty())
+    return;
+  SmallVector<kiln_lifetime> lifetimes;
+  SmallVector<int64_t> bytes, offsets(plain.size());
+  for (const Temporary &temporary : plain) {
+    lifetimes.push_back(temporary.lives);
+    bytes.push_back(temporary.bytes.constant());
+  }
+  int64_t each = kiln_plan(lifetimes.data(), lifetimes.size(), bytes.data(), offsets.data(), nullptr);
+  each = llvm::alignTo(each, KILN_PLAN_ALIGNMENT);
+  host::AllocOp block = blockOf(batch, each, nullptr);
+  slices.clear();
+  for (int64_t offset : offsets)
+    slices.push_back(partOf(batch, block, each, offset));
+  replace(plain, slices);
+}
+
 void PlanMemory::plan(host::ProgramOp program) {
+  program.walk(planSlots);
   optimize::ProgramSizes sizes(program);
   Spans spans;
   int32_t next = 0;

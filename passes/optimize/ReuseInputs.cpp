@@ -86,13 +86,46 @@ static Uses usesOf(host::AllocOp alloc) {
       uses.frees.push_back(user);
       continue;
     }
-    uses.isNamedOnce &= isa<host::LaunchOp, host::CopyOp, host::ReadOp, host::WriteOp>(user);
+    bool isPart = isa<host::OffsetOp>(user) && isa<host::BatchOp>(user->getParentOp()); // no name outside
+    uses.isNamedOnce &= isPart || isa<host::LaunchOp, host::CopyOp, host::ReadOp, host::WriteOp>(user);
     if (!uses.first || here->isBeforeInBlock(uses.first))
       uses.first = here;
     if (!uses.last || uses.last->isBeforeInBlock(here))
       uses.last = here;
   }
   return uses;
+}
+
+namespace {
+/// What a launch passes: a temporary, or in a batch a sample's part of one.
+struct Passed {
+  host::AllocOp alloc;       ///< null: something else
+  host::OffsetOp part;       ///< null: all of it
+  Operation *user = nullptr; ///< the launch, or the batch that it is in: where the temporary is
+};
+} // namespace
+
+static Passed passedAs(host::LaunchOp launch, Value buffer) {
+  Passed passed{buffer.getDefiningOp<host::AllocOp>(), buffer.getDefiningOp<host::OffsetOp>(), launch};
+  if (auto batch = dyn_cast<host::BatchOp>(launch->getParentOp()); batch && passed.part) {
+    passed.alloc = passed.part.getSlice().getDefiningOp<host::AllocOp>();
+    passed.user = batch;
+  }
+  if (passed.alloc && passed.alloc->getBlock() != passed.user->getBlock())
+    passed.alloc = nullptr;
+  return passed;
+}
+
+/// Whether each sample of a batch uses its own part alone, and that in no launch before this one; of the `last`, in
+/// none after it. Without a batch nobody else is asked.
+static bool isOnlyHere(const Passed &passed, host::LaunchOp launch, bool last) {
+  if (!passed.part)
+    return true;
+  auto isElsewhere = [&](Operation *user) { return user == passed.part || !passed.user->isProperAncestor(user); };
+  auto isInOrder = [&](Operation *user) {
+    return user == launch || (last ? user->isBeforeInBlock(launch) : launch->isBeforeInBlock(user));
+  };
+  return llvm::all_of(passed.alloc->getUsers(), isElsewhere) && llvm::all_of(passed.part->getUsers(), isInOrder);
 }
 
 namespace {
@@ -126,20 +159,26 @@ struct ReuseInputs : kiln::impl::ReuseInputsBase<ReuseInputs> {
   }
 
   void reuse(host::LaunchOp launch, kernel::FuncOp func) {
-    auto output = launch.getBuffers().front().getDefiningOp<host::AllocOp>();
-    auto passesOnce = [&](host::AllocOp alloc) { return llvm::count(launch.getBuffers(), alloc.getResult()) == 1; };
-    if (!output || output->getBlock() != launch->getBlock() || !passesOnce(output))
+    Passed to = passedAs(launch, launch.getBuffers().front());
+    auto isPassedOnce = [&](const Passed &passed) {
+      return llvm::count_if(launch.getBuffers(),
+                            [&](Value buffer) { return passedAs(launch, buffer).alloc == passed.alloc; }) == 1;
+    };
+    if (!to.alloc || !isPassedOnce(to))
       return;
-    Uses after = known(output);
-    if (after.first != launch || !after.staysInBlock)
+    Uses after = known(to.alloc);
+    if (after.first != to.user || !after.staysInBlock || !isOnlyHere(to, launch, /*last=*/false))
       return;
     for (unsigned input = 1; input < launch.getBuffers().size(); ++input) {
-      auto from = launch.getBuffers()[input].getDefiningOp<host::AllocOp>();
-      if (!from || from->getBlock() != launch->getBlock() || !passesOnce(from))
+      Passed from = passedAs(launch, launch.getBuffers()[input]);
+      if (!from.alloc || !isPassedOnce(from) || bool(from.part) != bool(to.part) ||
+          (to.part && !areEqual(from.part.getBytes(), to.part.getBytes())))
         continue;
-      Uses &before = known(from);
-      bool endsHere = before.last == launch && before.isNamedOnce && before.staysInBlock;
-      bool isEqual = areEqual(from.getBytes(), output.getBytes()) && from.getHaloAttr() == output.getHaloAttr();
+      Uses &before = known(from.alloc);
+      bool endsHere = before.last == from.user && before.isNamedOnce && before.staysInBlock &&
+                      isOnlyHere(from, launch, /*last=*/true);
+      bool isEqual =
+          areEqual(from.alloc.getBytes(), to.alloc.getBytes()) && from.alloc.getHaloAttr() == to.alloc.getHaloAttr();
       if (!endsHere || !isEqual || !readsInPlace(func, input))
         continue;
       for (Operation *free : before.frees)
@@ -148,9 +187,11 @@ struct ReuseInputs : kiln::impl::ReuseInputsBase<ReuseInputs> {
       before.frees = after.frees;
       before.isNamedOnce = after.isNamedOnce;
       launch.getBuffersMutable().erase(input);
-      output.getResult().replaceAllUsesWith(from);
-      uses_.erase(output);
-      output.erase();
+      if (from.part && from.part->use_empty())
+        from.part.erase();
+      to.alloc.getResult().replaceAllUsesWith(from.alloc);
+      uses_.erase(to.alloc);
+      to.alloc.erase();
       launch.setKernelAttr(FlatSymbolRefAttr::get(inPlace(func, input).getNameAttr()));
       --launches_[func.getName()];
       return;
@@ -168,6 +209,8 @@ struct ReuseInputs : kiln::impl::ReuseInputsBase<ReuseInputs> {
     variant.setName((func.getName() + "_in_place" + (input > 1 ? llvm::Twine(input) : llvm::Twine())).str());
     variant->setAttr(optimize::kInPlaceOf, func.getNameAttr());
     Block &body = variant.getBody().front();
+    for (Operation *load : body.getArgument(input).getUsers())
+      load->removeAttr("ahead"); // the result is asked for, or not
     body.getArgument(input).replaceAllUsesWith(body.getArgument(0));
     body.eraseArgument(input);
     variant.setFunctionType(builder.getFunctionType(body.getArgumentTypes(), {}));

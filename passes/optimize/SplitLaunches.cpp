@@ -310,7 +310,8 @@ std::optional<Producer> LaunchSplitter::split(FuncOp func, StageOp stage) {
 /// A module that makes one weight of others, as schedule's recipes are after that stage.
 Value LaunchSplitter::pack(host::LaunchOp launch, const Producer &producer, ArrayRef<host::WeightOp> weights) {
   auto program = launch->getParentOfType<host::ProgramOp>();
-  OpBuilder builder(launch);
+  auto batch = launch->getParentOfType<host::BatchOp>(); // in which nothing but launches may fail
+  OpBuilder builder(batch ? batch.getOperation() : launch.getOperation());
   SmallVector<Attribute> key{FlatSymbolRefAttr::get(producer.func.getNameAttr())}, entries;
   for (host::WeightOp weight : weights)
     key.push_back(program.getWeights()[weight.getIndex()]);
@@ -356,7 +357,7 @@ Value LaunchSplitter::pack(host::LaunchOp launch, const Producer &producer, Arra
   entries.push_back(host::WeightAttr::get(builder.getContext(), name, producer.type,
                                           graph::RecipeAttr::get(builder.getContext(), model, 0)));
   program.setWeightsAttr(builder.getArrayAttr(entries));
-  builder.setInsertionPoint(launch);
+  builder.setInsertionPoint(batch ? batch.getOperation() : launch.getOperation());
   return host::WeightOp::create(builder, launch.getLoc(), slice, known->second);
 }
 

@@ -288,3 +288,19 @@ kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, 
     kernel->entry(context->buffers, sizes, chunk);
   return KILN_OK;
 }
+
+kiln_status kiln_rt_batch_sample(kiln_context *context, int32_t device, int64_t sample, int64_t samples,
+                                 int64_t *slot) {
+  (void)context;
+  (void)device;
+  (void)sample;
+  (void)samples;
+  *slot = 0;
+  return KILN_OK;
+}
+
+kiln_status kiln_rt_batch_end(kiln_context *context, int32_t device) {
+  (void)context;
+  (void)device;
+  return KILN_OK;
+}

@@ -28,6 +28,8 @@ static void log_launch(kiln_context *context, const kiln_device *on, const kiln_
   kiln_log(context, line);
 }
 
+static bool is_timed(const kiln_context *context) { return context->options.debug >= 2 || context->options.span; }
+
 kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, const kiln_slice *buffers,
                            const int64_t *sizes, const int64_t grid[KILN_MAX_GRID], const int64_t estimates[2]) {
   for (int axis = 0; axis < KILN_MAX_GRID; axis++)
@@ -43,7 +45,7 @@ kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, 
                      context->model->kernels[info->kernel].name, grid[0], grid[1], grid[2]);
   const kiln_opened *opened = &context->devices[context->model->kernels[info->kernel].device];
   const kiln_device *device = opened->device;
-  bool logged = context->options.debug >= 2, timed = logged || context->options.span;
+  bool logged = context->options.debug >= 2, timed = is_timed(context);
   double begin = timed ? kiln_seconds() : 0, seconds = -1;
   kiln_status status = device->launch(opened->state, info, buffers, sizes, grid, timed ? &seconds : NULL);
   bool measured = seconds >= 0;
@@ -60,4 +62,23 @@ kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, 
   if (logged)
     log_launch(context, device, info, estimates, end - begin);
   return KILN_OK;
+}
+
+/* Launches that are timed do not wait: each is told of by itself. */
+kiln_status kiln_rt_batch_sample(kiln_context *context, int32_t device, int64_t sample, int64_t samples,
+                                 int64_t *slot) {
+  const kiln_opened *opened = &context->devices[device];
+  *slot = 0;
+  if (is_timed(context) || !opened->device->batch_sample)
+    return KILN_OK;
+  kiln_status status = opened->device->batch_sample(opened->state, sample, samples, slot);
+  return status ? kiln_fail_device(context, opened, status, "batch") : KILN_OK;
+}
+
+kiln_status kiln_rt_batch_end(kiln_context *context, int32_t device) {
+  const kiln_opened *opened = &context->devices[device];
+  if (is_timed(context) || !opened->device->batch_end)
+    return KILN_OK;
+  kiln_status status = opened->device->batch_end(opened->state);
+  return status ? kiln_fail_device(context, opened, status, "batch") : KILN_OK;
 }

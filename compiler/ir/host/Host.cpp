@@ -237,6 +237,25 @@ LogicalResult PlanOp::verify() {
   return success();
 }
 
+LogicalResult BatchOp::verifyRegions() {
+  Block &body = getBody().front();
+  if (body.getNumArguments() != 2 ||
+      !llvm::all_of(body.getArgumentTypes(), [](Type type) { return type.isInteger(64); }))
+    return emitOpError("needs a body with the numbers of a sample and a slot, which are i64");
+  auto launches = body.getOps<LaunchOp>();
+  if (getSamples() < 1 || launches.empty())
+    return emitOpError("has no sample, or no launch");
+  for (Operation &op : body)
+    if (!isa<LaunchOp, AllocOp, FreeOp>(op) && !isMemoryEffectFree(&op))
+      return op.emitOpError("is not what a batch is computed with");
+  for (LaunchOp launch : launches)
+    if (launch.getBuffers().empty() || deviceOf(launch.getBuffers().front()) != getDevice())
+      return launch.emitOpError("is on another device than the batch");
+  return success();
+}
+
+int64_t BatchOp::getDevice() { return deviceOf((*getBody().front().getOps<LaunchOp>().begin()).getBuffers().front()); }
+
 /// What a runtime puts into the text it takes from `sizes`, without looking whether they are there.
 LogicalResult CheckOp::verify() {
   size_t wanted = 0;

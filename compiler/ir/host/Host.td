@@ -305,4 +305,23 @@ def LaunchOp : HostOp<"launch", [AttrSizedOperandSegments, DeclareOpInterfaceMet
   }];
 }
 
+def BatchOp : HostOp<"batch", [SingleBlock, NoTerminator]> {
+  let summary = "launches that compute a sample of a batch, for each of its samples";
+  let description = [{
+    The body's arguments are the number of the sample and that of a slot, both less than `samples`. No sample reads what
+    another writes but in its slot: samples of one slot are computed one after the other, others maybe side by side, so that
+    memory between launches is a slot's, and small enough for a core's cache. All launches are on one device.
+  }];
+  let arguments = (ins I64Attr:$samples);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$samples attr-dict-with-keyword $body";
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Value getSample() { return getBody().front().getArgument(0); }
+    ::mlir::Value getSlot() { return getBody().front().getArgument(1); }
+    /// That of the launches.
+    int64_t getDevice();
+  }];
+}
+
 #endif

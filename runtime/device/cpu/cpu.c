@@ -11,6 +11,7 @@
 #include "cpu.h"
 
 #include "../../src/alloc.h"
+#include "batch.h"
 #include "cpu_count.h"
 #include "cpu_features.h"
 #include "pool.h"
@@ -28,8 +29,9 @@ typedef struct cpu_state {
   const kiln_model *model;
   kiln_pool *pool; /* NULL: the caller runs the chunks */
   const kiln_options *options;
-  void **pointers; /* a launch's buffers: a row of `most` for each worker, or where no kernel has scratch one for all */
-  int32_t most, workers;
+  void **rows; /* a row for each worker, whose last part takes a launch's buffers */
+  int32_t stride, workers;
+  kiln_batch batch;
   void *scratch; /* of all workers */
   int64_t scratch_bytes;
   _Atomic bool *busy; /* workers, where the caller runs the chunks */
@@ -42,9 +44,12 @@ static void cpu_close(void *opaque) {
     kiln_pool_destroy(state->pool);
   kiln_release(state->memory, state->scratch);
   kiln_release(state->memory, (void *)state->busy);
-  kiln_release(state->memory, state->pointers);
+  kiln_release(state->memory, state->rows);
+  kiln_batch_release(&state->batch);
   kiln_release(state->memory, state);
 }
+
+static void **row_of(const cpu_state *state, int64_t worker) { return state->rows + worker * state->stride; }
 
 static const kiln_model *cpu_choose(const kiln_model *model) {
   char missing[256];
@@ -60,32 +65,25 @@ static kiln_status cpu_open(const kiln_model *model, int32_t place, const kiln_o
     snprintf(error, error_bytes, "this CPU lacks %s; compile for it with --mcpu", missing);
     return KILN_UNAVAILABLE;
   }
-  int32_t most = 1;
-  bool has_scratch = false;
-  for (int32_t i = 0; i < model->kernel_count; i++) {
-    const kiln_kernel *kernel = &model->kernels[i];
-    if (kernel->device != place)
-      continue;
-    most = kernel->buffers > most ? kernel->buffers : most;
-    has_scratch |= kernel->scratch > 0;
-  }
   cpu_state *state = kiln_allocate_zeros(&options->memory, 1, sizeof *state);
   if (state) {
     state->memory = &options->memory;
     state->model = model;
-    state->most = most;
     state->options = options;
+    kiln_batch_init(&state->batch, model, place, state->memory);
+    state->stride = KILN_ROW_BUFFERS + state->batch.buffers;
     if (!options->run_tasks)
       state->pool = kiln_pool_create(options->threads, state->memory);
     if (state->pool)
       state->workers = kiln_pool_workers(state->pool);
     else
       state->workers = options->threads > 0 ? options->threads : kiln_cpu_count();
-    state->pointers =
-        kiln_allocate_zeros(state->memory, (int64_t)most * (has_scratch ? state->workers : 1), sizeof *state->pointers);
+    state->rows = kiln_allocate_zeros(state->memory, (int64_t)state->stride * state->workers, sizeof *state->rows);
+    for (int32_t worker = 0; state->rows && worker < state->workers; worker++)
+      row_of(state, worker)[KILN_ROW_BATCH] = &state->batch;
     state->busy = kiln_allocate_zeros(state->memory, state->workers, sizeof *state->busy);
   }
-  if (!state || !state->pointers || !state->busy || (!state->pool && !options->run_tasks)) {
+  if (!state || !state->rows || !state->busy || (!state->pool && !options->run_tasks)) {
     if (state)
       cpu_close(state);
     snprintf(error, error_bytes, "no memory for the device");
@@ -134,13 +132,12 @@ static kiln_status cpu_copy(void *opaque, kiln_slice to, kiln_slice from, int64_
 
 typedef struct cpu_chunks {
   const cpu_state *state;
-  const kiln_kernel *kernel;
-  const int64_t *sizes;
+  kiln_chunk_entry entry;
 } cpu_chunks;
 
 static void run_chunk(void *argument, int64_t chunk) {
   const cpu_chunks *chunks = argument;
-  chunks->kernel->entry(chunks->state->pointers, chunks->sizes, chunk);
+  chunks->entry(chunks->state->rows, NULL, chunk);
 }
 
 /* A task of the caller's has no number, so it looks for a worker whose memory is free. Where more tasks run at once
@@ -154,40 +151,49 @@ static void run_chunk_as_worker(void *argument, int64_t chunk) {
     if (worker == 0)
       sched_yield();
   }
-  chunks->kernel->entry(state->pointers + (int64_t)worker * state->most, chunks->sizes, chunk);
+  chunks->entry(row_of(state, worker), NULL, chunk);
   atomic_store(&state->busy[worker], false);
 }
 
-/* Gives `workers` workers rows of their own, which end with memory of their own: all workers, however few chunks there
- * are, as any of them may run one; the caller alone runs an only chunk. */
-static kiln_status give_scratch(cpu_state *state, const kiln_kernel *launched, const kiln_slice *buffers,
-                                int64_t workers) {
-  int32_t shared = launched->buffers - launched->scratch;
-  int64_t each = 0;
+/* Gives so many workers so much memory of their own. */
+static kiln_status give_scratch(cpu_state *state, int64_t each, int64_t workers) {
   int wraps = 0;
-  for (int32_t i = shared; i < launched->buffers; i++)
-    each = kiln_size_add(each, kiln_size_padded(buffers[i].offset, &wraps), &wraps);
   int64_t bytes = kiln_size_mul(each, workers, &wraps);
   if (wraps)
     return KILN_OUT_OF_MEMORY;
   if (!state->scratch || bytes > state->scratch_bytes) {
     kiln_release(state->memory, state->scratch);
-    state->scratch = cpu_alloc(state, bytes ? bytes : 1);
+    state->scratch = cpu_alloc(state, bytes);
     state->scratch_bytes = state->scratch ? bytes : 0;
     if (!state->scratch)
       return KILN_OUT_OF_MEMORY;
   }
-  char *next = state->scratch;
-  for (int64_t worker = 0; worker < workers; worker++) {
-    void **row = state->pointers + worker * state->most;
-    if (worker > 0)
-      memcpy(row, state->pointers, (size_t)shared * sizeof *row);
-    for (int32_t i = shared; i < launched->buffers; i++) {
-      row[i] = next;
-      next += kiln_size_padded(buffers[i].offset, &wraps);
-    }
-  }
+  for (int64_t worker = 0; worker < workers; worker++)
+    row_of(state, worker)[KILN_ROW_SCRATCH] = (char *)state->scratch + worker * each;
   return KILN_OK;
+}
+
+static void run_chunks_of(void *opaque, const void *site, kiln_chunk_entry entry, int64_t chunks) {
+  cpu_state *state = opaque;
+  if (state->pool)
+    kiln_pool_run(state->pool, site, entry, state->rows, state->stride, NULL, chunks);
+  else if (chunks == 1)
+    entry(state->rows, NULL, 0);
+  else
+    state->options->run_tasks(state->options->tasks_user, state->batch.scratch ? run_chunk_as_worker : run_chunk,
+                              &(cpu_chunks){state, entry}, chunks);
+}
+
+/* All workers have scratch, however few chunks there are, as any of them may run one; the caller alone runs an only
+ * chunk. */
+static kiln_status run_noted(cpu_state *state) {
+  kiln_batch *batch = &state->batch;
+  batch->is_open = false;
+  kiln_status status =
+      batch->scratch ? give_scratch(state, batch->scratch, batch->most > 1 ? state->workers : 1) : KILN_OK;
+  if (!status)
+    kiln_batch_compute(batch, run_chunks_of, state);
+  return status;
 }
 
 static kiln_status cpu_launch(void *opaque, const kiln_launch_info *info, const kiln_slice *buffers,
@@ -195,24 +201,29 @@ static kiln_status cpu_launch(void *opaque, const kiln_launch_info *info, const 
   (void)seconds;
   cpu_state *state = opaque;
   const kiln_kernel *launched = &state->model->kernels[info->kernel];
-  for (int32_t i = 0; i < launched->buffers - launched->scratch; i++)
-    state->pointers[i] = bytes_of(buffers[i]);
-  int64_t count = grid[0] * grid[1] * grid[2], stride = launched->scratch ? state->most : 0;
-  if (launched->scratch) {
-    kiln_status status = give_scratch(state, launched, buffers, count > 1 ? state->workers : 1);
-    if (status)
-      return status;
-  }
+  bool is_alone = !state->batch.is_open;
+  if (is_alone)
+    kiln_batch_begin(&state->batch, 1, 2);
+  kiln_status status = kiln_batch_add(&state->batch, launched, info, buffers, sizes, grid[0] * grid[1] * grid[2]);
+  if (!is_alone || status)
+    return status;
   if (state->pool && state->options->span)
     kiln_pool_watch(state->pool, state->options, launched->name);
-  if (state->pool)
-    kiln_pool_run(state->pool, info, launched->entry, state->pointers, stride, sizes, count);
-  else if (count == 1)
-    launched->entry(state->pointers, sizes, 0);
-  else
-    state->options->run_tasks(state->options->tasks_user, stride ? run_chunk_as_worker : run_chunk,
-                              &(cpu_chunks){state, launched, sizes}, count);
+  return run_noted(state);
+}
+
+/* One thread has nobody to share samples with, and launches at once what one has. */
+static kiln_status cpu_batch_sample(void *opaque, int64_t sample, int64_t samples, int64_t *slot) {
+  cpu_state *state = opaque;
+  if (sample == 0 && state->workers > 1)
+    kiln_batch_begin(&state->batch, samples, state->workers);
+  *slot = state->batch.is_open ? kiln_batch_slot(&state->batch, sample) : 0;
   return KILN_OK;
+}
+
+static kiln_status cpu_batch_end(void *opaque) {
+  cpu_state *state = opaque;
+  return state->batch.is_open ? run_noted(state) : KILN_OK;
 }
 
 static void *cpu_map_host(void *opaque, void *data) {
@@ -234,6 +245,8 @@ static void *cpu_map_host(void *opaque, void *data) {
       .map_host = cpu_map_host,                                                                                        \
       .choose = cpu_choose,                                                                                            \
       .is_host = 1,                                                                                                    \
+      .batch_sample = cpu_batch_sample,                                                                                \
+      .batch_end = cpu_batch_end,                                                                                      \
   }
 
 const kiln_device kiln_device_cpu = CPU_DEVICE("cpu");

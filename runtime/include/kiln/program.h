@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define KILN_ABI_VERSION 9
+#define KILN_ABI_VERSION 10
 #define KILN_MAX_GRID 3
 /* In bytes: of all memory that the runtime allocates. */
 #define KILN_ALIGNMENT 128
@@ -184,6 +184,11 @@ kiln_status kiln_rt_fail_at(kiln_context *context, kiln_status status, const cha
  * arithmetic operations and bytes moved. */
 kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, const kiln_slice *buffers,
                            const int64_t *sizes, const int64_t grid[KILN_MAX_GRID], const int64_t estimates[2]);
+/* Launches between this and the next, or kiln_rt_batch_end, compute `sample`, from 0 to less than `samples`: each
+ * sample by the same launches, and as far as others go in any order and side by side, but for those of one `slot`,
+ * which share memory and come one after the other. A slot is less than `samples`. */
+kiln_status kiln_rt_batch_sample(kiln_context *context, int32_t device, int64_t sample, int64_t samples, int64_t *slot);
+kiln_status kiln_rt_batch_end(kiln_context *context, int32_t device);
 /* Runs a function of the runtime's library on the host, once what was launched is done. `bytes`: of each buffer. */
 kiln_status kiln_rt_call(kiln_context *context, const kiln_call_info *info, const kiln_slice *buffers,
                          const int64_t *bytes, const int64_t *sizes);
@@ -228,6 +233,10 @@ struct kiln_device {
    * the runtime takes then. */
   kiln_status (*receive)(void *state, kiln_slice to, const kiln_device *other, void *other_state, kiln_slice from,
                          int64_t bytes);
+  /* Optional, both or neither: kiln_rt_batch_sample and kiln_rt_batch_end, until which launches of the samples may
+   * wait. Without them samples are launched one after the other, in slot 0. */
+  kiln_status (*batch_sample)(void *state, int64_t sample, int64_t samples, int64_t *slot);
+  kiln_status (*batch_end)(void *state);
   /* Optional: calls `visit` with what this machine has of the device; needs no state. */
   kiln_status (*list)(void (*visit)(void *user, const char *name), void *user, char *error, size_t error_bytes);
 };

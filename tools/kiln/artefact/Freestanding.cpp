@@ -16,7 +16,8 @@ static std::string lacking(mlir::Operation *op) {
   bool isKnown =
       llvm::isa<host::ProgramOp, host::DoneOp, host::InputOp, host::WeightOp, host::OutputOp, host::ArenaOp,
                 host::ZerosOp, host::ScratchOp, host::OffsetOp, host::CopyOp, host::LaunchOp, mlir::arith::ConstantOp>(
-          op);
+          op) ||
+      op->getParentOfType<host::BatchOp>() || llvm::isa<host::BatchOp>(op); // whose sizes are known
   return isKnown ? "" : "has control flow or sizes that are data";
 }
 

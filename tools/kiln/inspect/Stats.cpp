@@ -74,7 +74,8 @@ static WeightCount countWeights(host::ProgramOp program) {
   return count;
 }
 
-/// A line for each launch, zeros for one of a kernel for other sizes, and one for all.
+/// A line for each launch, zeros for one of a kernel for other sizes, and one for all, which counts those of a batch
+/// for each sample.
 static void printLaunches(host::ProgramOp program, mlir::ModuleOp module, llvm::raw_ostream &out) {
   Defaults defaults(program);
   double operations = 0, bytes = 0;
@@ -85,17 +86,20 @@ static void printLaunches(host::ProgramOp program, mlir::ModuleOp module, llvm::
   program.walk([&](host::LaunchOp launch) {
     auto kernel = module.lookupSymbol<uop::FuncOp>(launch.getKernel());
     bool isLaunched = defaults.suit(kernel);
+    auto batch = launch->getParentOfType<host::BatchOp>();
+    int64_t samples = batch ? int64_t(batch.getSamples()) : 1;
     auto number = [&](Expr expr) { return isLaunched ? defaults.evaluate(expr) : 0; };
     double ops = number(uop::modelOperationsOf(kernel)), moved = number(kernel.getBytes().getValue());
     // Index and mask arithmetic, and what is computed more than once.
     double others = std::max(0.0, number(kernel.getOperations().getValue()) - ops);
     double expected = number(uop::expectedPicosecondsOf(kernel)) / kMega;
     out << llvm::formatv("{0,-32}{1,14:F3}{2,14:F3}{3,14:F3}{4,14:F2}  {5}\n", launch.getKernel(), ops / kKilo,
-                         others / kKilo, moved / kKilo, expected, plainText(launch.getOrigin()));
-    operations += ops;
-    bytes += moved;
+                         others / kKilo, moved / kKilo, expected,
+                         plainText(launch.getOrigin()) + (batch ? " x " + std::to_string(samples) : ""));
+    operations += double(samples) * ops;
+    bytes += double(samples) * moved;
     if (isLaunched) {
-      ++launches;
+      launches += samples;
       kernels.insert(launch.getKernel());
     }
   });

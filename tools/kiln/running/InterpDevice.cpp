@@ -170,5 +170,7 @@ const kiln_device driver::kiln_device_interp = {
     .choose = nullptr,
     .is_host = 0,
     .receive = nullptr,
+    .batch_sample = nullptr,
+    .batch_end = nullptr,
     .list = nullptr,
 };

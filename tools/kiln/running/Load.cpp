@@ -39,6 +39,8 @@ static render::RuntimeSymbols runtimeSymbols(llvm::ArrayRef<const DeviceEntry *>
   add("kiln_rt_fail", kiln_rt_fail);
   add("kiln_rt_fail_at", kiln_rt_fail_at);
   add("kiln_rt_launch", kiln_rt_launch);
+  add("kiln_rt_batch_sample", kiln_rt_batch_sample);
+  add("kiln_rt_batch_end", kiln_rt_batch_end);
   for (const DeviceEntry *device : devices)
     symbols["kiln_device_" + device->compiler.name] = const_cast<kiln_device *>(device->runtime);
   add("kiln_rt_call", kiln_rt_call);

@@ -38,6 +38,8 @@ render::RuntimeSymbols test::runtimeSymbols() {
   KILN_SYMBOL(kiln_rt_fail);
   KILN_SYMBOL(kiln_rt_fail_at);
   KILN_SYMBOL(kiln_rt_launch);
+  KILN_SYMBOL(kiln_rt_batch_sample);
+  KILN_SYMBOL(kiln_rt_batch_end);
 #undef KILN_SYMBOL
   symbols["kiln_device_cpu"] = const_cast<kiln_device *>(&kiln_device_cpu);
   return symbols;
