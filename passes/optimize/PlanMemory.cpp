@@ -266,6 +266,39 @@ static Value partOf(host::BatchOp batch, host::AllocOp block, int64_t bytes, int
   return host::OffsetOp::create(builder, batch.getLoc(), block.getType(), block, at);
 }
 
+/// Blocks for the temporaries of a batch that lie among zeros.
+static void placeHaloed(host::BatchOp batch, ArrayRef<Temporary> temporaries) {
+  SmallVector<Halo> halos;
+  SmallVector<size_t> numbers = shareHalos(temporaries, halos);
+  SmallVector<host::AllocOp> blocks;
+  SmallVector<int64_t> rooms;
+  for (const Halo &halo : halos) {
+    SmallVector<int64_t> key{-int64_t(batch.getSamples())}; // is no tensor's, whose first stride is positive
+    llvm::append_range(key, cast<DenseI64ArrayAttr>(halo.key).asArrayRef());
+    rooms.push_back(llvm::alignTo(halo.bytes.constant(), KILN_PLAN_ALIGNMENT));
+    blocks.push_back(blockOf(batch, rooms.back(), DenseI64ArrayAttr::get(batch.getContext(), key)));
+  }
+  replace(temporaries,
+          llvm::map_to_vector(numbers, [&](size_t number) { return partOf(batch, blocks[number], rooms[number], 0); }));
+}
+
+/// A block for those that do not, which are placed by their lifetimes in the part of a slot.
+static void placePlain(host::BatchOp batch, ArrayRef<Temporary> temporaries) {
+  if (temporaries.empty())
+    return;
+  SmallVector<kiln_lifetime> lifetimes;
+  SmallVector<int64_t> bytes, offsets(temporaries.size());
+  for (const Temporary &temporary : temporaries) {
+    lifetimes.push_back(temporary.lives);
+    bytes.push_back(temporary.bytes.constant());
+  }
+  int64_t each = kiln_plan(lifetimes.data(), lifetimes.size(), bytes.data(), offsets.data(), nullptr);
+  each = llvm::alignTo(each, KILN_PLAN_ALIGNMENT);
+  host::AllocOp block = blockOf(batch, each, nullptr);
+  replace(temporaries,
+          llvm::map_to_vector(offsets, [&](int64_t offset) { return partOf(batch, block, each, offset); }));
+}
+
 /// Gives each slot of a batch memory for what launches of a sample pass on: the batch's temporaries become parts of
 /// blocks that live around it. The sizes are numbers, and all users are in the batch (WalkBatch, SplitLaunches).
 static void planSlots(host::BatchOp batch) {
@@ -282,33 +315,8 @@ static void planSlots(host::BatchOp batch) {
     plain.push_back(temporary);
   }
   std::vector<Temporary> haloed = takeHaloed(plain);
-  SmallVector<Halo> halos;
-  SmallVector<size_t> numbers = shareHalos(haloed, halos);
-  auto roomOf = [](const Expr &bytes) { return int64_t(llvm::alignTo(bytes.constant(), KILN_PLAN_ALIGNMENT)); };
-  auto blocks = llvm::map_to_vector(halos, [&](const Halo &halo) {
-    SmallVector<int64_t> key{-int64_t(batch.getSamples())}; // is no tensor's, whose first stride is positive
-    llvm::append_range(key, cast<DenseI64ArrayAttr>(halo.key).asArrayRef());
-    return blockOf(batch, roomOf(halo.bytes), DenseI64ArrayAttr::get(batch.getContext(), key));
-  });
-  SmallVector<Value> slices;
-  for (size_t number : numbers)
-    slices.push_back(partOf(batch, blocks[number], roomOf(halos[number].bytes), 0));
-  replace(haloed, slices);
-  if (plain.empty())
-    return;
-  SmallVector<kiln_lifetime> lifetimes;
-  SmallVector<int64_t> bytes, offsets(plain.size());
-  for (const Temporary &temporary : plain) {
-    lifetimes.push_back(temporary.lives);
-    bytes.push_back(temporary.bytes.constant());
-  }
-  int64_t each = kiln_plan(lifetimes.data(), lifetimes.size(), bytes.data(), offsets.data(), nullptr);
-  each = llvm::alignTo(each, KILN_PLAN_ALIGNMENT);
-  host::AllocOp block = blockOf(batch, each, nullptr);
-  slices.clear();
-  for (int64_t offset : offsets)
-    slices.push_back(partOf(batch, block, each, offset));
-  replace(plain, slices);
+  placeHaloed(batch, haloed);
+  placePlain(batch, plain);
 }
 
 void PlanMemory::plan(host::ProgramOp program) {

@@ -37,18 +37,17 @@ void kiln_batch_init(kiln_batch *batch, const kiln_model *model, int32_t place, 
 
 void kiln_batch_release(kiln_batch *batch) { kiln_release(batch->memory, batch->records); }
 
-void kiln_batch_begin(kiln_batch *batch, int64_t samples, int64_t threads) {
+/* In as few turns as threads allow, all of as many samples. */
+int64_t kiln_batch_together(int64_t samples, int64_t threads) {
+  int64_t turns = (samples + threads - 1) / threads;
+  return (samples + turns - 1) / turns;
+}
+
+void kiln_batch_begin(kiln_batch *batch, int64_t samples, int64_t together) {
   batch->is_open = true;
   batch->count = batch->scratch = batch->most = 0;
   batch->samples = samples;
-  batch->threads = threads;
-}
-
-/* How many samples are computed by one thread each. */
-static int64_t walked(const kiln_batch *batch) { return batch->samples - batch->samples % batch->threads; }
-
-int64_t kiln_batch_slot(const kiln_batch *batch, int64_t sample) {
-  return sample < walked(batch) ? sample % batch->threads : sample - walked(batch);
+  batch->together = together;
 }
 
 static bool grow(kiln_batch *batch) {
@@ -91,9 +90,8 @@ kiln_status kiln_batch_add(kiln_batch *batch, const kiln_kernel *kernel, const v
   return wraps ? KILN_OUT_OF_MEMORY : KILN_OK;
 }
 
-/* Runs chunks of a launch from `first` on by the worker whose row it is. */
-static void run_chunks(const kiln_batch *batch, int64_t index, void *const *row, int64_t first, int64_t count) {
-  record *one = record_at(batch, index);
+/* Runs a chunk of a launch by the worker whose row it is. */
+static void run_chunk_of(record *one, const kiln_batch *batch, void *const *row, int64_t chunk) {
   const int64_t *numbers = numbers_of(batch, one);
   void **buffers = one->buffers;
   if (one->kernel->scratch) {
@@ -106,35 +104,24 @@ static void run_chunks(const kiln_batch *batch, int64_t index, void *const *row,
       next += numbers[one->kernel->sizes + i];
     }
   }
-  for (int64_t chunk = first; chunk < first + count; chunk++)
-    one->kernel->entry(buffers, numbers, chunk);
-}
-
-static void walk_slot(void *const *row, const int64_t *sizes, int64_t slot) {
-  (void)sizes;
-  const kiln_batch *batch = row[KILN_ROW_BATCH];
-  for (int64_t sample = slot; sample < walked(batch); sample += batch->threads)
-    for (int64_t i = 0; i < batch->launches; i++) {
-      int64_t index = sample * batch->launches + i;
-      run_chunks(batch, index, row, 0, record_at(batch, index)->chunks);
-    }
+  one->kernel->entry(buffers, numbers, chunk);
 }
 
 static void run_dealt(void *const *row, const int64_t *sizes, int64_t chunk) {
   (void)sizes;
   const kiln_batch *batch = row[KILN_ROW_BATCH];
-  int64_t chunks = record_at(batch, batch->at)->chunks;
-  int64_t sample = walked(batch) + chunk / chunks;
-  run_chunks(batch, sample * batch->launches + batch->at, row, chunk % chunks, 1);
+  int64_t chunks = record_at(batch, batch->launch)->chunks;
+  int64_t sample = batch->from + chunk / chunks;
+  run_chunk_of(record_at(batch, sample * batch->launches + batch->launch), batch, row, chunk % chunks);
 }
 
 void kiln_batch_compute(kiln_batch *batch, kiln_batch_runner *run, void *user) {
   batch->launches = batch->count / batch->samples;
-  if (walked(batch))
-    run(user, NULL, walk_slot, batch->threads);
-  int64_t left = batch->samples - walked(batch);
-  for (batch->at = 0; left && batch->at < batch->launches; batch->at++) {
-    const record *first = record_at(batch, batch->at);
-    run(user, first->site, run_dealt, left * first->chunks);
+  for (batch->from = 0; batch->from < batch->samples; batch->from += batch->together) {
+    int64_t left = batch->samples - batch->from, some = left < batch->together ? left : batch->together;
+    for (batch->launch = 0; batch->launch < batch->launches; batch->launch++) {
+      const record *first = record_at(batch, batch->launch);
+      run(user, first->site, run_dealt, some * first->chunks);
+    }
   }
 }

@@ -1,10 +1,9 @@
 /*===- batch.h - Launches, for each sample of a batch or for one ---------===
  *
- * Launches are noted until all samples have theirs: one launch where there is no batch. Then, as many samples as there
- * are threads at a time, a thread goes with a sample through all of its launches, and waits for nobody: what a launch
- * writes is in the thread's cache when the next reads it. Of the samples that are left, fewer than threads, one launch
- * after the other is dealt out to all threads. No chunk of a launch knows the difference, so results do not depend on
- * the number of threads.
+ * Launches are noted until all samples have theirs: one launch where there is no batch. Then as many samples as there
+ * are threads are computed together, one launch after the other, each dealt out to all threads: a thread's share is a
+ * sample, which it finds in its own cache, or what another has no time for. No chunk of a launch knows the difference,
+ * so results do not depend on the number of threads.
  *
  *===---------------------------------------------------------------------===*/
 #ifndef KILN_DEVICE_CPU_BATCH_H
@@ -20,8 +19,9 @@ typedef struct kiln_batch {
   char *records;            /* the launches, those of a sample side by side */
   int64_t count, room;      /* of them */
   int32_t buffers, numbers; /* that one has, at most */
-  int64_t samples, threads;
-  int64_t launches, at; /* of each sample; the one that is dealt out */
+  int64_t samples, together;
+  int64_t launches;     /* of each sample */
+  int64_t launch, from; /* that is dealt out, from which sample on */
   int64_t scratch;      /* bytes that a worker needs */
   int64_t most;         /* chunks that a launch has, of all samples */
   const kiln_allocator *memory;
@@ -36,10 +36,9 @@ typedef void kiln_batch_runner(void *user, const void *site, kiln_chunk_entry en
 void kiln_batch_init(kiln_batch *batch, const kiln_model *model, int32_t place, const kiln_allocator *memory);
 void kiln_batch_release(kiln_batch *batch);
 
-/* Begins a batch for so many threads: more than there are samples for one that is only dealt out. */
-void kiln_batch_begin(kiln_batch *batch, int64_t samples, int64_t threads);
-/* The slot of a sample: it is computed before or after others of that slot. */
-int64_t kiln_batch_slot(const kiln_batch *batch, int64_t sample);
+/* How many samples of a batch so many threads compute together. */
+int64_t kiln_batch_together(int64_t samples, int64_t threads);
+void kiln_batch_begin(kiln_batch *batch, int64_t samples, int64_t together);
 /* Notes a launch of the sample that is next, copying what it is given. */
 kiln_status kiln_batch_add(kiln_batch *batch, const kiln_kernel *kernel, const void *site, const kiln_slice *buffers,
                            const int64_t *sizes, int64_t chunks);

@@ -203,7 +203,7 @@ static kiln_status cpu_launch(void *opaque, const kiln_launch_info *info, const 
   const kiln_kernel *launched = &state->model->kernels[info->kernel];
   bool is_alone = !state->batch.is_open;
   if (is_alone)
-    kiln_batch_begin(&state->batch, 1, 2);
+    kiln_batch_begin(&state->batch, 1, 1);
   kiln_status status = kiln_batch_add(&state->batch, launched, info, buffers, sizes, grid[0] * grid[1] * grid[2]);
   if (!is_alone || status)
     return status;
@@ -212,12 +212,13 @@ static kiln_status cpu_launch(void *opaque, const kiln_launch_info *info, const 
   return run_noted(state);
 }
 
-/* One thread has nobody to share samples with, and launches at once what one has. */
+/* Samples of which one at a time is computed are launched at once. */
 static kiln_status cpu_batch_sample(void *opaque, int64_t sample, int64_t samples, int64_t *slot) {
   cpu_state *state = opaque;
-  if (sample == 0 && state->workers > 1)
-    kiln_batch_begin(&state->batch, samples, state->workers);
-  *slot = state->batch.is_open ? kiln_batch_slot(&state->batch, sample) : 0;
+  int64_t together = kiln_batch_together(samples, state->workers);
+  if (sample == 0 && together > 1)
+    kiln_batch_begin(&state->batch, samples, together);
+  *slot = sample % together;
   return KILN_OK;
 }
 

@@ -1,6 +1,6 @@
-// Samples of a batch go through their launches in any order, on any number of threads. A program of three launches
-// passes numbers on in its slot's memory, where a sample that is computed meanwhile in the same slot, or a launch that
-// comes too early, would leave others.
+// Samples of a batch go through their launches in any order, several at a time, on any number of threads. A program of
+// three launches passes numbers on in its slot's memory, where a sample that is computed meanwhile in the same slot, or
+// a launch that comes too early, would leave others.
 #include "runtime/device/cpu/cpu.h"
 
 #include <catch2/catch.hpp>
@@ -131,7 +131,7 @@ TEST_CASE("samples of a batch have their own results on any number of threads") 
     }
 }
 
-TEST_CASE("as many samples are in memory as threads compute, or as are left for all of them") {
+TEST_CASE("as many samples are in memory as threads compute together") {
   auto slotsWith = [](int32_t threads, int64_t samples) {
     Program program(with(threads), samples);
     CHECK(program.run() == KILN_OK);
@@ -140,6 +140,7 @@ TEST_CASE("as many samples are in memory as threads compute, or as are left for 
   CHECK(slotsWith(1, 8) == 1);
   CHECK(slotsWith(2, 8) == 2);
   CHECK(slotsWith(3, 8) == 3);
+  CHECK(slotsWith(5, 8) == 4); // in two turns, both alike
   CHECK(slotsWith(12, 8) == 8);
 }
 
