@@ -105,13 +105,17 @@ static int64_t bytesRead(LoadOp load) {
   return load.getRow() || !reach.isConst() ? 0 : reach.constant() * int64_t(byteSize(load.getType()));
 }
 
-/// Whether memory that an op gives is none of an input's.
-static bool isOwn(Operation *owner) {
-  auto output = dyn_cast_or_null<host::OutputOp>(owner);
-  if (!output)
-    return isa_and_nonnull<host::AllocOp>(owner);
-  auto ports = owner->getParentOfType<host::ProgramOp>().getOutputs();
-  return !cast<host::PortAttr>(ports[output.getIndex()]).getAlias();
+/// Whether a batch may read, or write, what an op gives `apart` bytes apart: memory that has no other name, of which no
+/// input's is written, and weights stay whole, as they are packed.
+static bool mayBeWalked(Operation *owner, bool isRead, int64_t apart) {
+  if (isa_and_nonnull<host::WeightOp>(owner))
+    return isRead && apart == 0;
+  if (auto output = dyn_cast_or_null<host::OutputOp>(owner)) {
+    auto ports = owner->getParentOfType<host::ProgramOp>().getOutputs();
+    return (isRead || apart > 0) && !cast<host::PortAttr>(ports[output.getIndex()]).getAlias();
+  }
+  return isRead ? isa_and_nonnull<host::AllocOp, host::InputOp>(owner)
+                : apart > 0 && isa_and_nonnull<host::AllocOp>(owner);
 }
 
 /// The launch with its samples along an axis; nullopt where they are not there.
@@ -129,11 +133,10 @@ static std::optional<Walked> walkedAlong(host::LaunchOp launch, FuncOp func, int
       continue;
     }
     Value memory = memoryOf(launch, &op);
-    Operation *owner = memory.getDefiningOp();
     auto load = dyn_cast<LoadOp>(op);
     std::optional<int64_t> apart = bytesApart(&op, axis, walked.points);
-    bool fits = apart && (load ? *apart == 0 || !isa_and_nonnull<host::WeightOp>(owner) : *apart > 0 && isOwn(owner));
-    if (!fits || walked.apart.insert({memory, *apart}).first->second != *apart)
+    if (!apart || !mayBeWalked(memory.getDefiningOp(), bool(load), *apart) ||
+        walked.apart.insert({memory, *apart}).first->second != *apart)
       return std::nullopt;
     if (!load)
       walked.written.insert(memory);
