@@ -2,7 +2,7 @@
 // Stage: optimize (host → host).
 // A temporary lives from the launch that writes it to the last that reads it; two that do not live at once may have
 // the same bytes. Lifetimes are known now, so the program asks for memory once, not once per tensor.
-// Expects: host.alloc for every temporary.
+// Expects: host.alloc for every temporary; in a host.batch of sizes that are numbers, used there alone.
 // Guarantees: all whose size is known at the program's start, and that no loop carries from step to step, lie in one
 // arena, aligned to 64 bytes: at offsets that are numbers, or where sizes are expressions over the program's symbols,
 // at those that kiln/plan.h finds for the sizes of the run. The others stay on the heap. The arena notes its `peak`
@@ -310,6 +310,7 @@ static void planSlots(host::BatchOp batch) {
     int64_t bytes = cast<IntegerAttr>(alloc.getBytes().getDefiningOp<arith::ConstantOp>().getValue()).getInt();
     Temporary temporary{alloc, bytes, {spans[alloc].first, spans[alloc].first}};
     std::optional<llvm::SetVector<Operation *>> users = usersOf(alloc);
+    assert(users && "no control flow in a batch takes memory over");
     for (Operation *user : *users)
       temporary.lives.last = std::max(temporary.lives.last, spans[user].second);
     plain.push_back(temporary);

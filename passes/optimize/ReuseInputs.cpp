@@ -116,14 +116,16 @@ static Passed passedAs(host::LaunchOp launch, Value buffer) {
   return passed;
 }
 
-/// Whether each sample of a batch uses its own part alone, and that in no launch before this one; of the `last`, in
-/// none after it. Without a batch nobody else is asked.
-static bool isOnlyHere(const Passed &passed, host::LaunchOp launch, bool last) {
+enum class Turn { First, Last };
+
+/// Whether each sample of a batch uses its own part alone, and no launch does before this one, or after it. Without a
+/// batch nobody else is asked.
+static bool hasTurn(Turn turn, const Passed &passed, host::LaunchOp launch) {
   if (!passed.part)
     return true;
   auto isElsewhere = [&](Operation *user) { return user == passed.part || !passed.user->isProperAncestor(user); };
   auto isInOrder = [&](Operation *user) {
-    return user == launch || (last ? user->isBeforeInBlock(launch) : launch->isBeforeInBlock(user));
+    return user == launch || (turn == Turn::Last ? user->isBeforeInBlock(launch) : launch->isBeforeInBlock(user));
   };
   return llvm::all_of(passed.alloc->getUsers(), isElsewhere) && llvm::all_of(passed.part->getUsers(), isInOrder);
 }
@@ -167,7 +169,7 @@ struct ReuseInputs : kiln::impl::ReuseInputsBase<ReuseInputs> {
     if (!to.alloc || !isPassedOnce(to))
       return;
     Uses after = known(to.alloc);
-    if (after.first != to.user || !after.staysInBlock || !isOnlyHere(to, launch, /*last=*/false))
+    if (after.first != to.user || !after.staysInBlock || !hasTurn(Turn::First, to, launch))
       return;
     for (unsigned input = 1; input < launch.getBuffers().size(); ++input) {
       Passed from = passedAs(launch, launch.getBuffers()[input]);
@@ -175,8 +177,8 @@ struct ReuseInputs : kiln::impl::ReuseInputsBase<ReuseInputs> {
           (to.part && !areEqual(from.part.getBytes(), to.part.getBytes())))
         continue;
       Uses &before = known(from.alloc);
-      bool endsHere = before.last == from.user && before.isNamedOnce && before.staysInBlock &&
-                      isOnlyHere(from, launch, /*last=*/true);
+      bool endsHere =
+          before.last == from.user && before.isNamedOnce && before.staysInBlock && hasTurn(Turn::Last, from, launch);
       bool isEqual =
           areEqual(from.alloc.getBytes(), to.alloc.getBytes()) && from.alloc.getHaloAttr() == to.alloc.getHaloAttr();
       if (!endsHere || !isEqual || !readsInPlace(func, input))
@@ -210,7 +212,7 @@ struct ReuseInputs : kiln::impl::ReuseInputsBase<ReuseInputs> {
     variant->setAttr(optimize::kInPlaceOf, func.getNameAttr());
     Block &body = variant.getBody().front();
     for (Operation *load : body.getArgument(input).getUsers())
-      load->removeAttr("ahead"); // the result is asked for, or not
+      load->removeAttr("ahead"); // or the same lines would be asked for twice, to be read and to be written
     body.getArgument(input).replaceAllUsesWith(body.getArgument(0));
     body.eraseArgument(input);
     variant.setFunctionType(builder.getFunctionType(body.getArgumentTypes(), {}));

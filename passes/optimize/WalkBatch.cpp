@@ -3,7 +3,8 @@
 // What one kernel writes of a whole batch and the next reads may be more than a cache holds, though what it has of one
 // sample is not. So launches in a row that all go over the batch become a host.batch: the same kernels over one sample,
 // for each of them, and what only they write and read is memory of one sample for each slot. Weights are read again for
-// each sample, which is weighed against that.
+// each sample, which is weighed against that; how well a kernel over fewer points computes is not. What all outputs and
+// an input have along their first axis is taken for a batch, be it of heads or of rows: no other op needs to know.
 // Expects: kernels without opts; layouts are assigned, and parts placed.
 // Guarantees: what is in a host.batch computes each sample from the same of what came before, and has no sizes that
 // depend on symbols.

@@ -33,6 +33,7 @@ void kiln_batch_init(kiln_batch *batch, const kiln_model *model, int32_t place, 
     batch->buffers = kernel->buffers > batch->buffers ? kernel->buffers : batch->buffers;
     batch->numbers = numbers > batch->numbers ? numbers : batch->numbers;
   }
+  batch->buffers += batch->buffers % 2; /* numbers lie behind them, which are larger where pointers have 32 bits */
 }
 
 void kiln_batch_release(kiln_batch *batch) { kiln_release(batch->memory, batch->records); }
@@ -80,6 +81,8 @@ kiln_status kiln_batch_add(kiln_batch *batch, const kiln_kernel *kernel, const v
   for (int32_t i = 0; i < kernel->sizes; i++)
     numbers[i] = sizes[i];
   int wraps = 0;
+  if (kernel->scratch) /* a worker's own, of no bytes too */
+    scratch = KILN_ALIGNMENT;
   for (int32_t i = 0; i < kernel->scratch; i++) {
     numbers[kernel->sizes + i] = kiln_size_padded(buffers[shared + i].offset, &wraps);
     scratch = kiln_size_add(scratch, numbers[kernel->sizes + i], &wraps);

@@ -1,9 +1,9 @@
 /*===- batch.h - Launches, for each sample of a batch or for one ---------===
  *
- * Launches are noted until all samples have theirs: one launch where there is no batch. Then as many samples as there
- * are threads are computed together, one launch after the other, each dealt out to all threads: a thread's share is a
- * sample, which it finds in its own cache, or what another has no time for. No chunk of a launch knows the difference,
- * so results do not depend on the number of threads.
+ * Launches are noted until all samples have theirs: one launch where there is no batch. Then no more samples than there
+ * are threads are computed together, one launch after the other, each dealt out to all threads. Where there are as
+ * many, a thread's share is a sample, which it finds in its own cache, and what another has no time for. No chunk of a
+ * launch knows the difference, so results do not depend on the number of threads.
  *
  *===---------------------------------------------------------------------===*/
 #ifndef KILN_DEVICE_CPU_BATCH_H

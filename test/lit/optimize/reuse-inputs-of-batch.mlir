@@ -45,7 +45,9 @@ kernel.func @one(%to: !kernel.buffer<f32>, %from: !kernel.buffer<f32>) attribute
 // A later launch of the sample reads it once more.
 // CHECK-LABEL: host.program @main
 // CHECK-COUNT-2: host.alloc
-// CHECK: host.launch @one(%{{[^,]*}}, %
+// CHECK: host.batch 8
+// CHECK-COUNT-2: host.offset
+// CHECK-NEXT: host.launch @one(%{{[^,]*}}, %
 host.program @main attributes {inputs = [#host.port<"x", tensor<32xf32>>], outputs = [#host.port<"y", tensor<32xf32>>], symbols = [], weights = []} {
   %x = host.input 0
   %none = arith.constant 0 : i64
