@@ -30,8 +30,7 @@ struct ProductRow {
 // LLVM names features differently from one architecture to the next, but for "bf16" of Arm.
 static constexpr ProductRow kX86Products[] = {
     // Measured: as long as a multiply-add on Zen 4, four times as long on a Xeon, also where its matrices are hidden.
-    // SSE4a
-    // is AMD's alone.
+    // SSE4a is AMD's alone.
     {"avx512bf16", "vdpbf16ps", DType::BF16, DType::BF16, DType::F32, 1, 16, 2, 4, 1, "sse4a"},
     {"avx512vnni", "vpdpbusd", DType::U8, DType::I8, DType::I32, 1, 16, 4},
     {"avx512vnni", "vpdpwssd", DType::I16, DType::I16, DType::I32, 1, 16, 2},

@@ -123,10 +123,9 @@ static std::optional<llvm::SetVector<Operation *>> usersOf(host::AllocOp alloc) 
 
 /// What can be placed before the program runs. Memory of a region holds its value within one run of the region, so it
 /// may share bytes with what the region does not need meanwhile.
-static std::vector<Temporary> temporariesOf(host::ProgramOp program, const optimize::ProgramSizes &sizes,
-                                            Spans &spans) {
+static std::vector<Temporary> temporariesOf(Operation *around, const optimize::ProgramSizes &sizes, Spans &spans) {
   std::vector<Temporary> temporaries;
-  program.walk([&](host::AllocOp alloc) {
+  around->walk([&](host::AllocOp alloc) {
     std::optional<Expr> bytes = sizes.exprOf(alloc.getBytes());
     std::optional<llvm::SetVector<Operation *>> users = usersOf(alloc);
     if (!bytes || !users)
@@ -301,28 +300,19 @@ static void placePlain(host::BatchOp batch, ArrayRef<Temporary> temporaries) {
 
 /// Gives each slot of a batch memory for what launches of a sample pass on: the batch's temporaries become parts of
 /// blocks that live around it. The sizes are numbers, and all users are in the batch (WalkBatch, SplitLaunches).
-static void planSlots(host::BatchOp batch) {
+static void planSlots(host::BatchOp batch, const optimize::ProgramSizes &sizes) {
   Spans spans;
   int32_t next = 0;
   number(batch.getBody().front(), spans, next);
-  std::vector<Temporary> plain;
-  for (auto alloc : batch.getBody().front().getOps<host::AllocOp>()) {
-    int64_t bytes = cast<IntegerAttr>(alloc.getBytes().getDefiningOp<arith::ConstantOp>().getValue()).getInt();
-    Temporary temporary{alloc, bytes, {spans[alloc].first, spans[alloc].first}};
-    std::optional<llvm::SetVector<Operation *>> users = usersOf(alloc);
-    assert(users && "no control flow in a batch takes memory over");
-    for (Operation *user : *users)
-      temporary.lives.last = std::max(temporary.lives.last, spans[user].second);
-    plain.push_back(temporary);
-  }
+  std::vector<Temporary> plain = temporariesOf(batch, sizes, spans);
   std::vector<Temporary> haloed = takeHaloed(plain);
   placeHaloed(batch, haloed);
   placePlain(batch, plain);
 }
 
 void PlanMemory::plan(host::ProgramOp program) {
-  program.walk(planSlots);
   optimize::ProgramSizes sizes(program);
+  program.walk([&](host::BatchOp batch) { planSlots(batch, sizes); });
   Spans spans;
   int32_t next = 0;
   number(program.getBody().front(), spans, next);

@@ -311,7 +311,8 @@ std::optional<Producer> LaunchSplitter::split(FuncOp func, StageOp stage) {
 Value LaunchSplitter::pack(host::LaunchOp launch, const Producer &producer, ArrayRef<host::WeightOp> weights) {
   auto program = launch->getParentOfType<host::ProgramOp>();
   auto batch = launch->getParentOfType<host::BatchOp>(); // in which nothing but launches may fail
-  OpBuilder builder(batch ? batch.getOperation() : launch.getOperation());
+  Operation *place = batch ? batch.getOperation() : launch.getOperation();
+  OpBuilder builder(place);
   SmallVector<Attribute> key{FlatSymbolRefAttr::get(producer.func.getNameAttr())}, entries;
   for (host::WeightOp weight : weights)
     key.push_back(program.getWeights()[weight.getIndex()]);
@@ -357,7 +358,7 @@ Value LaunchSplitter::pack(host::LaunchOp launch, const Producer &producer, Arra
   entries.push_back(host::WeightAttr::get(builder.getContext(), name, producer.type,
                                           graph::RecipeAttr::get(builder.getContext(), model, 0)));
   program.setWeightsAttr(builder.getArrayAttr(entries));
-  builder.setInsertionPoint(batch ? batch.getOperation() : launch.getOperation());
+  builder.setInsertionPoint(place);
   return host::WeightOp::create(builder, launch.getLoc(), slice, known->second);
 }
 

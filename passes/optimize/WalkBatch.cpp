@@ -87,8 +87,7 @@ static std::optional<int64_t> bytesApart(Operation *access, int64_t axis, int64_
   Expr reach = firstPoints(tracker, axis, points).realSize();
   if (apart > 0 && (!reach.isConst() || reach.constant() > apart))
     return std::nullopt;
-  auto store = dyn_cast<StoreOp>(access);
-  return apart * int64_t(byteSize(store ? store.getValue().getType() : access->getResult(0).getType()));
+  return apart * int64_t(byteSize(cast<BufferType>(optimize::bufferOf(access).getType()).getElement()));
 }
 
 /// Whether all samples see the same by what a view says without memory: where it is masked, or which index it has.
@@ -172,8 +171,6 @@ public:
   void run();
 
 private:
-  /// Makes batches of the launches that stand there in a row.
-  void walk(ArrayRef<Walked> row);
   llvm::MapVector<Operation *, Passed> passedIn(ArrayRef<Walked> row) const;
   double savedBy(const Passed &passed) const;
   double lostBy(const Walked &walked) const;
@@ -257,12 +254,11 @@ SmallVector<Stretch> BatchWalker::stretchesOf(ArrayRef<Walked> row) const {
   SmallVector<SmallVector<Passed>> endingAt(row.size());
   for (auto &[alloc, each] : passed)
     endingAt[each.last].push_back(each);
-  SmallVector<Stretch> best(row.size() + 1); // of all up to a launch, the last one, with what they save together
-  for (size_t end = 1; end <= row.size(); ++end)
-    best[end] = {end, end, 0};
-  for (size_t begin = 0; begin < row.size(); ++begin) {
+  // Of all up to a launch, the last one, with what they save together; an empty one where none ends there.
+  SmallVector<Stretch> best(row.size() + 1);
+  for (size_t begin = 0; begin <= row.size(); ++begin) {
     if (begin > 0 && best[begin].saved < best[begin - 1].saved)
-      best[begin] = {begin, begin, best[begin - 1].saved};
+      best[begin] = {0, 0, best[begin - 1].saved};
     llvm::SmallMapVector<Value, int64_t, 16> apart;
     llvm::SmallPtrSet<Value, 16> written;
     double saved = best[begin].saved;
@@ -275,8 +271,6 @@ SmallVector<Stretch> BatchWalker::stretchesOf(ArrayRef<Walked> row) const {
         best[end + 1] = {begin, end + 1, saved};
     }
   }
-  if (best.back().saved < best[row.size() - 1].saved)
-    best.back() = {row.size(), row.size(), best[row.size() - 1].saved};
   SmallVector<Stretch> chosen;
   for (size_t end = row.size(); end > 0;) {
     Stretch last = best[end];
@@ -368,11 +362,6 @@ void BatchWalker::rewrite(ArrayRef<Walked> row) {
   }
 }
 
-void BatchWalker::walk(ArrayRef<Walked> row) {
-  for (const Stretch &stretch : stretchesOf(row))
-    rewrite(row.slice(stretch.begin, stretch.end - stretch.begin));
-}
-
 void BatchWalker::run() {
   SmallVector<std::vector<Walked>> rows(1);
   for (Operation &op : program_.getBody().front()) {
@@ -383,9 +372,9 @@ void BatchWalker::run() {
     else if (!isa<host::FreeOp>(op) && !canStandBefore(op))
       rows.emplace_back();
   }
-  for (const std::vector<Walked> &row : rows)
-    if (!row.empty())
-      walk(row);
+  for (ArrayRef<Walked> row : rows)
+    for (const Stretch &stretch : stretchesOf(row))
+      rewrite(row.slice(stretch.begin, stretch.end - stretch.begin));
   variants_.nameKernels();
 }
 

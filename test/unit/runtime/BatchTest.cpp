@@ -2,6 +2,7 @@
 // three launches passes numbers on in its slot's memory, where a sample that is computed meanwhile in the same slot, or
 // a launch that comes too early, would leave others.
 #include "runtime/device/cpu/cpu.h"
+#include "test/unit/runtime/ThreadTasks.h"
 
 #include <catch2/catch.hpp>
 
@@ -155,14 +156,7 @@ TEST_CASE("as many samples are in memory as threads compute together") {
 
 TEST_CASE("tasks of the caller's compute a batch") {
   kiln_options options = with(3);
-  options.run_tasks = [](void *, kiln_task task, void *argument, int64_t count) {
-    std::vector<std::thread> threads;
-    threads.reserve(size_t(count));
-    for (int64_t index = 0; index < count; index++)
-      threads.emplace_back(task, argument, index);
-    for (std::thread &thread : threads)
-      thread.join();
-  };
+  options.run_tasks = kiln::test::runOnThreads;
   Program program(options, 7);
   CHECK(program.run() == KILN_OK);
   CHECK(isRight());

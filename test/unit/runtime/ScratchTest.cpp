@@ -2,6 +2,7 @@
 // whatever the grid, and never one for two at a time. Chunks that meet in a piece at once, or find it where it should
 // not be, are noted by the kernel itself.
 #include "runtime/device/cpu/cpu.h"
+#include "test/unit/runtime/ThreadTasks.h"
 
 extern "C" {
 #include "runtime/device/cpu/pool.h"
@@ -114,14 +115,7 @@ TEST_CASE("tasks of the caller's share out scratch among them, more than there a
   Seen seen;
   kiln_options options = {};
   options.threads = 2;
-  options.run_tasks = [](void *, kiln_task task, void *argument, int64_t count) {
-    std::vector<std::thread> threads;
-    threads.reserve(size_t(count));
-    for (int64_t index = 0; index < count; index++)
-      threads.emplace_back(task, argument, index);
-    for (std::thread &thread : threads)
-      thread.join();
-  };
+  options.run_tasks = kiln::test::runOnThreads;
   REQUIRE(runWith(options, seen) == KILN_OK);
   CHECK_FALSE(seen.isShared);
   CHECK(seen.memories.size() <= 3);
