@@ -110,8 +110,7 @@ static void run_chunk_of(record *one, const kiln_batch *batch, void *const *row,
   one->kernel->entry(buffers, numbers, chunk);
 }
 
-static void run_dealt(void *const *row, const int64_t *sizes, int64_t chunk) {
-  (void)sizes;
+static void run_dealt(void *const *row, int64_t chunk) {
   const kiln_batch *batch = row[KILN_ROW_BATCH];
   int64_t chunks = record_at(batch, batch->launch)->chunks;
   int64_t sample = batch->from + chunk / chunks;

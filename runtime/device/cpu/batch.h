@@ -30,7 +30,7 @@ typedef struct kiln_batch {
 /* What a worker has: memory of its own, the batch that it helps with, and room for a launch's buffers. */
 enum { KILN_ROW_BATCH, KILN_ROW_SCRATCH, KILN_ROW_BUFFERS };
 
-/* Runs entry(a worker's row, NULL, chunk) for each chunk, as kiln_pool_run does. */
+/* Runs entry(a worker's row, chunk) for each chunk, as kiln_pool_run does. */
 typedef void kiln_batch_runner(void *user, const void *site, kiln_chunk_entry entry, int64_t chunks);
 
 void kiln_batch_init(kiln_batch *batch, const kiln_model *model, int32_t place, const kiln_allocator *memory);

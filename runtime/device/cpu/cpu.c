@@ -137,7 +137,7 @@ typedef struct cpu_chunks {
 
 static void run_chunk(void *argument, int64_t chunk) {
   const cpu_chunks *chunks = argument;
-  chunks->entry(chunks->state->rows, NULL, chunk);
+  chunks->entry(chunks->state->rows, chunk);
 }
 
 /* A task of the caller's has no number, so it looks for a worker whose memory is free. Where more tasks run at once
@@ -151,7 +151,7 @@ static void run_chunk_as_worker(void *argument, int64_t chunk) {
     if (worker == 0)
       sched_yield();
   }
-  chunks->entry(row_of(state, worker), NULL, chunk);
+  chunks->entry(row_of(state, worker), chunk);
   atomic_store(&state->busy[worker], false);
 }
 
@@ -176,9 +176,9 @@ static kiln_status give_scratch(cpu_state *state, int64_t each, int64_t workers)
 static void run_chunks_of(void *opaque, const void *site, kiln_chunk_entry entry, int64_t chunks) {
   cpu_state *state = opaque;
   if (state->pool)
-    kiln_pool_run(state->pool, site, entry, state->rows, state->stride, NULL, chunks);
+    kiln_pool_run(state->pool, site, entry, state->rows, state->stride, chunks);
   else if (chunks == 1)
-    entry(state->rows, NULL, 0);
+    entry(state->rows, 0);
   else
     state->options->run_tasks(state->options->tasks_user, state->batch.scratch ? run_chunk_as_worker : run_chunk,
                               &(cpu_chunks){state, entry}, chunks);

@@ -54,8 +54,7 @@ struct kiln_pool {
   kiln_chunk_entry entry;
   void *const *buffers;
   int64_t stride; /* from one worker's buffers to the next one's */
-  const int64_t *sizes;
-  int64_t first; /* of the chunks in the ranges */
+  int64_t first;  /* of the chunks in the ranges */
   uint64_t launch;
   const void *site; /* of the last launch of several chunks */
 
@@ -157,7 +156,7 @@ static void work(kiln_pool *pool, int32_t thread) {
       end_share(&mine);
       begin_share(pool, &mine, one.launch, thread);
     }
-    pool->entry(pool->buffers + thread * pool->stride, pool->sizes, pool->first + one.chunk);
+    pool->entry(pool->buffers + thread * pool->stride, pool->first + one.chunk);
     if (atomic_fetch_sub(&pool->unfinished, 1) == 1 && atomic_load(&pool->caller_sleeps)) {
       pthread_mutex_lock(&pool->mutex);
       pthread_cond_signal(&pool->done);
@@ -263,7 +262,7 @@ void kiln_pool_watch(kiln_pool *pool, const kiln_options *options, const char *n
 }
 
 void kiln_pool_run(kiln_pool *pool, const void *site, kiln_chunk_entry entry, void *const *buffers, int64_t stride,
-                   const int64_t *sizes, int64_t chunks) {
+                   int64_t chunks) {
   bool backwards = chunks > 1 && site && pool->site == site && !goes_backwards(pool->launch);
   if (chunks > 1)
     pool->site = site;
@@ -277,14 +276,13 @@ void kiln_pool_run(kiln_pool *pool, const void *site, kiln_chunk_entry entry, vo
     if (chunks > 1)
       number_launch(pool, backwards);
     for (int64_t i = 0; i < chunks; i++)
-      entry(buffers, sizes, backwards ? chunks - 1 - i : i);
+      entry(buffers, backwards ? chunks - 1 - i : i);
     end_share(&mine);
     return;
   }
   pool->entry = entry;
   pool->buffers = buffers;
   pool->stride = stride;
-  pool->sizes = sizes;
   for (int64_t first = 0; first < chunks;) {
     int64_t rest = chunks - first, some = rest < MOST_CHUNKS ? rest : MOST_CHUNKS;
     run_some(pool, backwards, first, (uint32_t)some);

@@ -6,7 +6,7 @@
 
 typedef struct kiln_pool kiln_pool;
 
-typedef void (*kiln_chunk_entry)(void *const *buffers, const int64_t *sizes, int64_t chunk);
+typedef void (*kiln_chunk_entry)(void *const *buffers, int64_t chunk);
 
 /* A pool of `threads` threads, the caller's included; 0: as many as the process may run on. The others start with the
  * first launch of more than one chunk; where the system refuses one, fewer do the work. NULL: out of memory. */
@@ -16,11 +16,11 @@ void kiln_pool_destroy(kiln_pool *pool);
 /* Tells `options->span` what each thread does of the launches from now on, under this name. NULL: nobody. */
 void kiln_pool_watch(kiln_pool *pool, const kiln_options *options, const char *name);
 
-/* Runs entry(buffers + worker * stride, sizes, chunk) for 0 <= chunk < chunks, in any order and side by side, and
+/* Runs entry(buffers + worker * stride, chunk) for 0 <= chunk < chunks, in any order and side by side, and
  * returns when all are done. A worker, one of kiln_pool_workers, runs one chunk at a time. One caller at a time. `site`
  * says where in the program this is launched, for the order of chunks; NULL: nowhere. */
 void kiln_pool_run(kiln_pool *pool, const void *site, kiln_chunk_entry entry, void *const *buffers, int64_t stride,
-                   const int64_t *sizes, int64_t chunks);
+                   int64_t chunks);
 
 /* How many threads may ever run chunks, the caller's included, which is worker 0. */
 int32_t kiln_pool_workers(const kiln_pool *pool);

@@ -21,15 +21,13 @@ extern "C" {
 
 namespace {
 
-void count(void *const *buffers, const int64_t *, int64_t chunk) {
-  static_cast<std::atomic<int> *>(buffers[0])[chunk]++;
-}
+void count(void *const *buffers, int64_t chunk) { static_cast<std::atomic<int> *>(buffers[0])[chunk]++; }
 
 /// Runs `chunks` chunks and tells whether each ran once.
 bool eachRunsOnce(kiln_pool *pool, int64_t chunks) {
   std::vector<std::atomic<int>> counts(static_cast<size_t>(chunks));
   void *buffers[] = {counts.data()};
-  kiln_pool_run(pool, nullptr, count, buffers, 0, nullptr, chunks);
+  kiln_pool_run(pool, nullptr, count, buffers, 0, chunks);
   for (std::atomic<int> &each : counts)
     if (each != 1)
       return false;
@@ -58,20 +56,20 @@ TEST_CASE("launches back to back do not mix") {
 
 TEST_CASE("what is launched again at the same place goes back through its chunks") {
   std::vector<int64_t> order;
-  auto note = [](void *const *buffers, const int64_t *, int64_t chunk) {
+  auto note = [](void *const *buffers, int64_t chunk) {
     static_cast<std::vector<int64_t> *>(buffers[0])->push_back(chunk);
   };
   void *buffers[] = {&order};
   const int step = 0, elsewhere = 0;
   kiln_pool *pool = kiln_pool_create(1, nullptr);
-  kiln_pool_run(pool, &step, note, buffers, 0, nullptr, 3);
-  kiln_pool_run(pool, &elsewhere, note, buffers, 0, nullptr, 1); // what is in one piece touches little
-  kiln_pool_run(pool, &step, note, buffers, 0, nullptr, 3);
-  kiln_pool_run(pool, &step, note, buffers, 0, nullptr, 3);
+  kiln_pool_run(pool, &step, note, buffers, 0, 3);
+  kiln_pool_run(pool, &elsewhere, note, buffers, 0, 1); // what is in one piece touches little
+  kiln_pool_run(pool, &step, note, buffers, 0, 3);
+  kiln_pool_run(pool, &step, note, buffers, 0, 3);
   CHECK(order == std::vector<int64_t>{0, 1, 2, 0, 2, 1, 0, 0, 1, 2});
   order.clear();
-  kiln_pool_run(pool, &elsewhere, note, buffers, 0, nullptr, 3);
-  kiln_pool_run(pool, &step, note, buffers, 0, nullptr, 3);
+  kiln_pool_run(pool, &elsewhere, note, buffers, 0, 3);
+  kiln_pool_run(pool, &step, note, buffers, 0, 3);
   CHECK(order == std::vector<int64_t>{0, 1, 2, 0, 1, 2});
   kiln_pool_destroy(pool);
 }
@@ -87,14 +85,14 @@ TEST_CASE("each thread begins with its own share of the chunks") {
   void *buffers[] = {&firsts};
   kiln_pool_run(
       pool, nullptr,
-      [](void *const *buffers, const int64_t *, int64_t chunk) {
+      [](void *const *buffers, int64_t chunk) {
         auto &firsts = *static_cast<Firsts *>(buffers[0]);
         if (firsts.begun++ < 2)
           firsts.sum += 100 + chunk;
         while (firsts.begun < 2) // so that nobody takes more than one before each has one
           std::this_thread::yield();
       },
-      buffers, 0, nullptr, 8);
+      buffers, 0, 8);
   CHECK(firsts.sum == 100 + 0 + 100 + 4);
   kiln_pool_destroy(pool);
 }
@@ -114,11 +112,11 @@ TEST_CASE("the caller sleeps through long chunks") {
   void *buffers[] = {&done};
   kiln_pool_run(
       pool, nullptr,
-      [](void *const *buffers, const int64_t *, int64_t chunk) {
+      [](void *const *buffers, int64_t chunk) {
         std::this_thread::sleep_for(std::chrono::milliseconds(chunk * 30));
         ++*static_cast<std::atomic<int> *>(buffers[0]);
       },
-      buffers, 0, nullptr, 3);
+      buffers, 0, 3);
   CHECK(done == 3);
   kiln_pool_destroy(pool);
 }

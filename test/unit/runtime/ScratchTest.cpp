@@ -131,14 +131,14 @@ TEST_CASE("a worker's buffers are a stride from the next one's") {
   REQUIRE(kiln_pool_workers(pool) == 3);
   kiln_pool_run(
       pool, nullptr,
-      [](void *const *buffers, const int64_t *, int64_t) {
+      [](void *const *buffers, int64_t) {
         auto &place = *static_cast<Place *>(buffers[0]);
         if (place.running++ != 0)
           place.isShared = true;
         std::this_thread::yield();
         place.running--;
       },
-      buffers, 2, nullptr, 300);
+      buffers, 2, 300);
   for (Place &place : places)
     CHECK_FALSE(place.isShared);
   kiln_pool_destroy(pool);
