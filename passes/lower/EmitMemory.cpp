@@ -91,11 +91,13 @@ Value KernelLowering::loadApart(Value pointer, view::Index where, int64_t apart,
     Value gate;
     if (dependsOnLane(where.valid)) {
       // What lies between two lanes is there if both are.
-      SmallVector<Expr> valid;
-      for (int64_t place = begin; place < begin + lanes(); ++place)
-        valid.push_back(
-            view::logicalAnd({atLane(where.valid, place / apart), atLane(where.valid, (place + apart - 1) / apart)}));
-      gate = conditions(valid, depth, inside);
+      gate = allConditions(where.valid, depth, inside, [&](Expr term) {
+        SmallVector<Expr> valid;
+        for (int64_t place = begin; place < begin + lanes(); ++place)
+          valid.push_back(view::logicalAnd({atLane(term, place / apart), atLane(term, (place + apart - 1) / apart)}));
+        bool holds = llvm::all_of(valid, [](Expr one) { return one.isConst(1); });
+        return holds ? Value() : conditions(valid, depth, /*inside=*/{});
+      });
     } else {
       gate = gateOf(where.valid, inside, depth);
     }

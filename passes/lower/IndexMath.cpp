@@ -11,6 +11,7 @@
 #include "passes/lower/IndexRange.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace kiln;
 using namespace kiln::lower;
@@ -210,6 +211,9 @@ Value KernelLowering::indexOp(Expr expr, size_t depth) {
   llvm_unreachable("constants and variables have values already");
 }
 
+/// More conditions than these are put together lane by lane.
+static constexpr size_t kMostMasks = 4;
+
 /// Of conditions first + lane * step < 0, first and step; nullopt where they are others.
 static std::optional<std::pair<Expr, int64_t>> stepBetween(ArrayRef<Expr> each) {
   Expr first, step;
@@ -249,36 +253,56 @@ Value KernelLowering::laneCondition(Expr expr, size_t depth, Value inside) {
     if (step.isConst() && view::provablyEqual(slack, first + variableOf(walk().lane) * step))
       return stepCondition(first, step.constant(), lanes(), depth, inside);
   }
-  // Of several conditions those that lanes share are one number, and each other one is a comparison of vectors.
-  if (expr.kind() == Expr::Kind::And && !llvm::all_equal(each) && !stepBetween(each) && lanes() > 2) {
-    SmallVector<Expr> own;
-    for (Expr term : expr.operands())
-      if (dependsOnLane(term))
-        own.push_back(term);
-      else
-        inside = gateOf(term, inside, depth);
-    Value mask = laneCondition(own.front(), depth, inside);
-    for (Expr term : ArrayRef(own).drop_front())
-      mask = alu(Alu::AND, {mask, laneCondition(term, depth)}, mask.getType(), depth);
-    return mask;
-  }
+  if (expr.kind() == Expr::Kind::And && !llvm::all_equal(each) && !stepBetween(each) && lanes() > 2)
+    return allConditions(expr, depth, inside, [&](Expr term) { return laneCondition(term, depth); });
   return conditions(each, depth, inside);
 }
 
+Value KernelLowering::allConditions(Expr all, size_t depth, Value inside, llvm::function_ref<Value(Expr)> ofLanes) {
+  // What lanes share is one number, and each other condition is a vector of its own, which may be the same in each turn
+  // of a loop.
+  Value mask;
+  for (Expr term : all.kind() == Expr::Kind::And ? all.operands() : ArrayRef(all)) {
+    if (!dependsOnLane(term)) {
+      inside = gateOf(term, inside, depth);
+      continue;
+    }
+    if (Value each = ofLanes(term))
+      mask = mask ? alu(Alu::AND, {mask, each}, each.getType(), depth) : each;
+  }
+  if (!mask)
+    return inside;
+  return inside ? alu(Alu::AND, {mask, splat(inside, depth)}, mask.getType(), depth) : mask;
+}
+
 Value KernelLowering::conditions(ArrayRef<Expr> each, size_t depth, Value inside) {
-  Type boolean = builder_.getI1Type();
   // A step from lane to lane is one comparison of vectors.
   if (auto steps = stepBetween(each); steps && each.size() > 2)
     return stepCondition(steps->first, steps->second, int64_t(each.size()), depth, inside);
-  llvm::DenseMap<Expr, Value> known;
-  SmallVector<Value> values;
-  for (Expr one : each) {
-    Value &value = known[one];
-    if (!value && one.isConst())
-      value = inside && one.isConst(1) ? inside : constant(boolean, one.constant());
-    else if (!value)
-      value = inside ? alu(Alu::AND, {index(one), inside}, boolean, depth) : index(one);
-    values.push_back(value);
+  auto type = VectorType::get({int64_t(each.size())}, builder_.getI1Type());
+  llvm::SetVector<Expr> kinds(each.begin(), each.end());
+  kinds.remove_if([](Expr one) { return one.isConst(); });
+  if (kinds.size() > kMostMasks || each.size() <= 2) {
+    SmallVector<Value> values;
+    for (Expr one : each)
+      values.push_back(gateOf(one, inside, depth));
+    return uop::VectorizeOp::create(at(depth), loc_, type, values);
   }
-  return uop::VectorizeOp::create(at(depth), loc_, VectorType::get({int64_t(each.size())}, boolean), values);
+  // Of few conditions each is spread over all lanes, and cut down to its own by a constant.
+  auto lanesThat = [&](llvm::function_ref<bool(Expr)> are) -> Value {
+    SmallVector<Value> values;
+    for (Expr one : each)
+      values.push_back(constant(builder_.getI1Type(), are(one)));
+    return uop::VectorizeOp::create(at(depth), loc_, type, values);
+  };
+  Value mask;
+  if (kinds.empty() || llvm::any_of(each, [](Expr one) { return one.isConst(1); }))
+    mask = lanesThat([](Expr one) { return one.isConst(1); });
+  for (Expr kind : kinds) {
+    Value own = splat(index(kind), depth);
+    if (!llvm::all_equal(each))
+      own = alu(Alu::AND, {own, lanesThat([&](Expr one) { return one == kind; })}, type, depth);
+    mask = mask ? alu(Alu::OR, {mask, own}, type, depth) : own;
+  }
+  return inside ? alu(Alu::AND, {mask, splat(inside, depth)}, type, depth) : mask;
 }

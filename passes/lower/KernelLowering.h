@@ -243,6 +243,10 @@ private:
   mlir::Value indexOp(view::Expr expr, size_t depth);
   /// A condition that differs by lane, as a vector of bools; and `inside`, a bool, where it is given.
   mlir::Value laneCondition(view::Expr expr, size_t depth, mlir::Value inside = {});
+  /// Conditions that all have to hold: those that lanes share as one number, each other as `ofLanes` makes a vector of
+  /// it, null where it holds for each lane.
+  mlir::Value allConditions(view::Expr all, size_t depth, mlir::Value inside,
+                            llvm::function_ref<mlir::Value(view::Expr)> ofLanes);
   /// first + lane * step < 0 for so many lanes, and `inside`.
   mlir::Value stepCondition(view::Expr first, int64_t step, int64_t lanes, size_t depth, mlir::Value inside);
   /// The same of conditions one by one.

@@ -15,6 +15,7 @@
 #include "passes/optimize/KernelVariants.h"
 #include "passes/optimize/Product.h"
 #include "passes/optimize/ProgramSizes.h"
+#include "passes/optimize/Windows.h"
 
 #include "ir/host/Roles.h"
 #include "ir/kernel/Normalize.h"
@@ -40,10 +41,6 @@ namespace kiln {
 
 /// Zeros around a tensor may be as many elements as itself.
 static constexpr int64_t kMostGrowth = 2;
-/// So many readings of each element are worth turning a tensor first: where lanes have nothing near each other to read
-/// otherwise, and where they have what lies side by side along another axis.
-static constexpr double kLeastReadings = 2, kLeastReadingsBeside = 16;
-
 namespace {
 /// A place where a launch hands a tensor to its kernel.
 struct Place {
@@ -78,7 +75,7 @@ private:
   std::optional<LaneAxis> laneAxis(host::LaunchOp launch) const;
   /// The axis of a tensor along which a sum that reads each element several times has its lanes best: one that all of
   /// its factors move along, so that each lane has a sum of its own.
-  std::optional<size_t> laneAxisOfSum(const Place &reader, const Tensor &tensor) const;
+  std::optional<size_t> turnedAxis(const Place &reader, const Tensor &tensor) const;
   void choose(Value memory, Tensor &tensor);
   /// The tensor's axes with `inner` innermost, if its readers can read it so.
   bool layInnermost(Tensor &tensor, int64_t inner);
@@ -99,14 +96,6 @@ private:
   llvm::MapVector<Value, Tensor> tensors_;
 };
 } // namespace
-
-/// Which of a launch's buffers are weights.
-static llvm::SmallBitVector weightsOf(host::LaunchOp launch) {
-  llvm::SmallBitVector weights(launch.getBuffers().size());
-  for (auto [number, buffer] : llvm::enumerate(launch.getBuffers()))
-    weights[number] = bool(buffer.getDefiningOp<host::WeightOp>());
-  return weights;
-}
 
 /// The argument of the program that a size of a launch's kernel is; null where it is another expression.
 static Value programValueOf(host::LaunchOp launch, FuncOp func, Expr size) {
@@ -182,7 +171,7 @@ bool LayoutAssigner::suits(const Tensor &tensor, const Layout &layout) const {
 
 std::optional<LayoutAssigner::LaneAxis> LayoutAssigner::laneAxis(host::LaunchOp launch) const {
   FuncOp func = kernelOf(launch);
-  if (auto product = optimize::findProduct(func, target_, weightsOf(launch), /*relays=*/true);
+  if (auto product = optimize::findProduct(func, target_, optimize::weightsOf(launch), /*relays=*/true);
       product && product->packs)
     return LaneAxis{product->n, host::LayoutReason::Columns};
   // Else the one along which the most of what it reads is contiguous.
@@ -201,44 +190,13 @@ std::optional<LayoutAssigner::LaneAxis> LayoutAssigner::laneAxis(host::LaunchOp 
   return best;
 }
 
-std::optional<size_t> LayoutAssigner::laneAxisOfSum(const Place &reader, const Tensor &tensor) const {
+std::optional<size_t> LayoutAssigner::turnedAxis(const Place &reader, const Tensor &tensor) const {
   FuncOp func = kernelOf(reader.launch);
-  AluOp product = optimize::summedProduct(func);
   SmallVector<Operation *> accesses = accessesOf(func, reader.buffer);
-  // A product of matrices has its lanes along columns, which one of its factors stands still along.
-  if (!product || accesses.size() != 1 ||
-      optimize::findProduct(func, target_, weightsOf(reader.launch), /*relays=*/true))
+  auto load = accesses.size() == 1 ? dyn_cast<LoadOp>(accesses.front()) : LoadOp();
+  if (!load)
     return std::nullopt;
-  auto reduce = *func.getBody().getOps<ReduceOp>().begin();
-  ShapeTracker tracker = trackerOf(accesses.front());
-  double readings = 1 / target::typicalSize(tensor.layout.elements());
-  for (Expr size : tracker.shape())
-    readings *= target::typicalSize(size);
-  auto strides = tracker.realStrides(/*ignoreValid=*/true);
-  SmallVector<int64_t> own = tensor.layout.strides();
-  int64_t lanes = target_.vectorBits() / 32;
-  auto isLong = [&](size_t axis) {
-    Expr size = tracker.shape()[axis];
-    return !llvm::is_contained(reduce.getAxes(), int64_t(axis)) && size.isConst() && size.constant() >= lanes;
-  };
-  // Where lanes lie apart along another axis, each vector is as many loads, and as many selections.
-  double least = kLeastReadings;
-  for (size_t axis = 0; axis < strides.size(); ++axis)
-    if (int64_t apart = strides[axis] && strides[axis]->isConst() ? strides[axis]->constant() : 0;
-        isLong(axis) && apart > 0 && apart <= target::kMostApart)
-      least = std::max(least, kLeastReadingsBeside / double(apart * apart));
-  if (readings < least)
-    return std::nullopt;
-  for (size_t axis = 0; axis < strides.size(); ++axis) {
-    bool isShared =
-        llvm::all_of(product->getOperands(), [&](Value factor) { return optimize::dependsOn(factor, axis); });
-    if (!isLong(axis) || !isShared || !strides[axis] || !strides[axis]->isConst())
-      continue;
-    for (size_t at = 0; at < own.size(); ++at)
-      if (own[at] == strides[axis]->constant() && tensor.layout.shape[at] == tracker.shape()[axis])
-        return at;
-  }
-  return std::nullopt;
+  return optimize::turnedAxis(func, load, tensor.layout, target_, optimize::weightsOf(reader.launch));
 }
 
 bool LayoutAssigner::layInnermost(Tensor &tensor, int64_t inner) {
@@ -260,7 +218,7 @@ void LayoutAssigner::choose(Value memory, Tensor &tensor) {
   if (!lanes) {
     // Whoever writes it does not mind.
     if (tensor.readers.size() == 1)
-      if (std::optional<size_t> inner = laneAxisOfSum(tensor.readers.front(), tensor))
+      if (std::optional<size_t> inner = turnedAxis(tensor.readers.front(), tensor))
         if (layInnermost(tensor, *inner) && !tensor.layout.isRowMajor())
           tensor.reason = host::LayoutReason::Reader;
     return;
@@ -359,7 +317,7 @@ void LayoutAssigner::rewrite(host::LaunchOp launch) {
   }
   if (isChanged)
     variants_.launchWith(launch, trackers, [&](FuncOp func) {
-      applyNormalization(func, planNormalization(func, memoryOrder(func, weightsOf(launch))));
+      applyNormalization(func, planNormalization(func, memoryOrder(func, optimize::weightsOf(launch))));
     });
 }
 

@@ -28,6 +28,8 @@ static constexpr int64_t kTurnedTile = 8;
 /// Where that is more than the second cache holds, tiles write whole lines, in blocks of several lines each way: rows
 /// of memory far apart take each other's place in a cache, and pages of few of them are known at a time.
 static constexpr int64_t kTurnedBlock = 32, kLineBytes = 64, kMostTurned = 16;
+/// Lines a multiple of this apart share few sets of the first cache.
+static constexpr int64_t kSharedBytes = 1024;
 /// So many rows of blocks are chunks enough.
 static constexpr int64_t kFewestBlocks = 16;
 /// Of how many times as much memory it makes a difference along which axis it is contiguous.
@@ -176,6 +178,46 @@ bool Chooser::chooseSumsOfLines() {
   return matrix != loads_.end() && chooseLines(*matrix, kept.back(), /*rows=*/std::nullopt);
 }
 
+/// Whether lines of memory that lie apart by what an access moves along an axis share few sets of the first cache.
+static bool sharesSets(ArrayRef<Access> accesses, size_t axis) {
+  return llvm::any_of(accesses, [&](const Access &access) {
+    std::optional<view::Expr> apart = access.strides[axis];
+    int64_t bytes = elementBits(access.op->getParentOfType<FuncOp>()) / 8;
+    return apart && apart->isConst() && !apart->isConst(0) && apart->constant() * bytes % kSharedBytes == 0;
+  });
+}
+
+void Chooser::turn(int64_t read, int64_t written, int64_t side, bool isPlain) {
+  int64_t bytes = elementBits(func_) / 8 * optimize::leastOf(trackerOf(stores_.front()).realSize());
+  int64_t points = isPlain ? std::min(kLineBytes * 8 / elementBits(func_), kMostTurned) : kTurnedTile;
+  bool fills = llvm::alignTo(fixedSize(written), points) == llvm::alignTo(fixedSize(written), kTurnedTile);
+  bool isLarge =
+      isPlain && bytes > target_.cacheBytes(2) && std::min(fixedSize(read), fixedSize(written)) >= kTurnedBlock;
+  int64_t lanes = read, rows = written;
+  if (isLarge) {
+    for (int64_t *loop : {&rows, &lanes}) {
+      int64_t inner = nextAxis_;
+      add(OptKind::TILE, *loop, kTurnedBlock);
+      *loop = inner;
+    }
+    // Blocks in the order of what is read, of which each chunk has whole rows.
+    if (written > read)
+      add(OptKind::SWAP, read, written);
+    if (countOf_[written] >= kFewestBlocks)
+      uncut_ = read;
+  } else if (int64_t first = keptAxes().front(); isPlain && fills && written != first && fixedSize(written) > points &&
+                                                 (!sharesSets(stores_, read) || sharesSets(loads_, written))) {
+    // In the order of what is read, of which each chunk has whole rows.
+    add(OptKind::SWAP, first, written);
+    outermost_ = written;
+    uncut_ = read;
+  } else {
+    points = std::min(points, kTurnedTile);
+  }
+  add(OptKind::VECTOR, lanes, side);
+  add(OptKind::UPCAST, rows, std::min(fixedSize(written), points));
+}
+
 void Chooser::chooseLanes() {
   int64_t lanes = target_.vectorBits() / elementBits(func_);
   // The axis along which most of memory is contiguous; where two are alike one along which it is read, since a vector
@@ -188,6 +230,9 @@ void Chooser::chooseLanes() {
         along[axis] += target::typicalSize(trackerOf(access).realSize());
   auto isWritten = [&](size_t axis) {
     return llvm::any_of(stores_, [&](const Access &store) { return store.isContiguous(axis); });
+  };
+  auto isRead = [&](size_t axis) {
+    return llvm::any_of(loads_, [&](const Access &load) { return load.isContiguous(axis); });
   };
   auto isBetter = [&](size_t a, size_t b) {
     // An end that is known needs no test.
@@ -211,25 +256,10 @@ void Chooser::chooseLanes() {
   if (reduced_.empty())
     for (size_t axis = 0; axis < rank; ++axis)
       if (axis != size_t(best) && along[axis] >= along[best] / kAlike && fixedSize(axis) > 1) {
-        int64_t side = std::min(lanes, kTurnedTile), block[2] = {int64_t(axis), best};
-        int64_t bytes = elementBits(func_) / 8 * optimize::leastOf(trackerOf(stores_.front()).realSize());
-        bool isLarge = isWritten(axis) && !isWritten(best) && bytes > target_.cacheBytes(2) &&
-                       std::min(fixedSize(axis), fixedSize(best)) >= kTurnedBlock;
-        if (isLarge) {
-          for (int64_t &loop : block) {
-            int64_t inner = nextAxis_;
-            add(OptKind::TILE, loop, kTurnedBlock);
-            loop = inner;
-          }
-          // Blocks in the order of what is read, of which each chunk has whole rows.
-          if (axis > size_t(best))
-            add(OptKind::SWAP, best, int64_t(axis));
-          if (countOf_[axis] >= kFewestBlocks)
-            uncut_ = best;
-        }
-        int64_t points = isLarge ? std::min(kLineBytes * 8 / elementBits(func_), kMostTurned) : kTurnedTile;
-        add(OptKind::VECTOR, block[1], side);
-        add(OptKind::UPCAST, block[0], std::min(fixedSize(axis), points));
+        int64_t side = std::min(lanes, kTurnedTile), inner = best, outer = axis;
+        if (isWritten(inner) && !isRead(inner) && fixedSize(outer) >= side)
+          std::swap(inner, outer);
+        turn(inner, outer, side, isWritten(outer) && !isWritten(inner));
         return;
       }
   // A sum over lanes has one accumulator per lane: four vectors of them hide the addition's latency.

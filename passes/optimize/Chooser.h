@@ -96,6 +96,8 @@ private:
   /// The same by dot instructions: a step of the sum is then several terms, which lie side by side.
   bool chooseDots(const Product &product);
   void chooseLanes();
+  /// Tiles of what is read along one axis and written along another. `isPlain`: each along that one alone.
+  void turn(int64_t read, int64_t written, int64_t side, bool isPlain);
   /// For values that several walks of a row would compute. False where there are none that are worth holding.
   bool chooseRowStages();
   /// For a product of a weight and one vector, by matrix instructions. False where there is none.
@@ -172,6 +174,7 @@ private:
   llvm::DenseMap<size_t, int64_t> loopOf_;
   int64_t mostChunks_ = 0;
   std::optional<size_t> uncut_;                      ///< an axis that each chunk walks whole, if there are others
+  std::optional<size_t> outermost_;                  ///< an axis whose loop goes around those of all others
   std::optional<unsigned> packed_;                   ///< a weight to be packed for the lanes that were chosen
   std::optional<std::pair<size_t, size_t>> windows_; ///< the axes of a window's tile: rows, and the one of its lanes
 };

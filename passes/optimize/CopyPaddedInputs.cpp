@@ -2,19 +2,19 @@
 // Stage: optimize (host + kernels → host + kernels).
 // Beside a packed weight, a product's register tile reads its rows without asking whether they are inside:
 // temporaries lie among zeros for that. An input lies as the caller has it, so the first convolution of a model would
-// ask at each step of its sum. A copy of it is a temporary like any other.
+// ask at each step of its sum. A copy of it is a temporary like any other. Windows over single channels whose lanes lie
+// side by side in a row of pixels ask once for all lanes, which costs less than the copy.
 // Expects: kernels without opts, on the domains that schedule gave them.
-// Guarantees: what products with a weight read through a mask that zeros could stand for is a temporary.
+// Guarantees: what products of matrices with a weight read through a mask that zeros could stand for is a temporary.
 // Position: before layouts are assigned, which put the zeros there.
 //===------------------------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
 
-#include "passes/optimize/Product.h"
 #include "passes/optimize/ProgramSizes.h"
+#include "passes/optimize/Windows.h"
 
 #include "ir/kernel/Normalize.h"
-#include "view/Layout.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringMap.h"
@@ -45,18 +45,25 @@ static std::optional<view::Shape> sizesOf(host::InputOp input) {
 }
 
 /// Whether a launch sums up products of a weight and what it reads of a buffer, through a mask that zeros around it
-/// could stand for.
-static bool padsForProduct(host::LaunchOp launch, FuncOp func, unsigned buffer, ArrayRef<Expr> shape) {
+/// could stand for and that is not cheap: each row of a register tile has its own, which lanes beside each other share.
+static bool padsForProduct(host::LaunchOp launch, FuncOp func, unsigned buffer, ArrayRef<Expr> shape,
+                           TargetAttr target) {
   AluOp product = optimize::summedProduct(func);
-  bool isPadded = false, hasWeight = false;
+  bool hasWeight = false;
+  LoadOp padded;
   if (product)
     for (Value operand : product->getOperands())
       if (LoadOp load = optimize::onlyLoadOf(operand)) {
         unsigned read = cast<BlockArgument>(load.getBuffer()).getArgNumber();
         hasWeight |= isa_and_nonnull<host::WeightOp>(launch.getBuffers()[read].getDefiningOp());
-        isPadded |= read == buffer && !load.getRow() && view::haloFor(load.getTracker().getValue(), shape);
+        if (read == buffer && !load.getRow() && view::haloFor(load.getTracker().getValue(), shape))
+          padded = load;
       }
-  return isPadded && hasWeight;
+  if (!padded || !hasWeight)
+    return false;
+  llvm::SmallBitVector weights = optimize::weightsOf(launch);
+  return optimize::findProduct(func, target, weights, /*relays=*/true) ||
+         optimize::turnedAxis(func, padded, view::Layout::rowMajor(shape), target, weights);
 }
 
 /// Whether a launch writes into the memory of an input, as an assign does: others may read it before or after that.
@@ -90,7 +97,7 @@ static FuncOp makeCopy(ModuleOp module, Type element, ArrayRef<Expr> shape, llvm
   return func;
 }
 
-static void copyPadded(ModuleOp module, host::ProgramOp program) {
+static void copyPadded(ModuleOp module, host::ProgramOp program, TargetAttr target) {
   optimize::ProgramSizes sizes(program);
   llvm::StringMap<FuncOp> kernels;
   llvm::StringSet<> names;
@@ -109,7 +116,7 @@ static void copyPadded(ModuleOp module, host::ProgramOp program) {
       if (!launch || launch->getParentOp() != program)
         continue;
       unsigned buffer = use.getOperandNumber() - launch.getBuffers().getBeginOperandIndex();
-      if (!padsForProduct(launch, kernels.lookup(launch.getKernel()), buffer, *shape))
+      if (!padsForProduct(launch, kernels.lookup(launch.getKernel()), buffer, *shape, target))
         continue;
       uses.push_back(&use);
       first = !first || launch->isBeforeInBlock(first) ? launch : first;
@@ -144,7 +151,7 @@ struct CopyPaddedInputs : kiln::impl::CopyPaddedInputsBase<CopyPaddedInputs> {
     if (target.vectorBits() == 0 || target.maxItems() > 0)
       return;
     for (auto program : getOperation().getOps<host::ProgramOp>())
-      copyPadded(getOperation(), program);
+      copyPadded(getOperation(), program, target);
   }
 };
 } // namespace

@@ -197,7 +197,10 @@ SmallVector<OptAttr> Chooser::choose() {
     chooseLanes();
   if (uncut_)
     totals.push_back(*uncut_);
-  chooseChunks(keptAxes(totals));
+  SmallVector<size_t> loops = keptAxes(totals);
+  if (outermost_)
+    std::rotate(loops.begin(), llvm::find(loops, *outermost_), llvm::find(loops, *outermost_) + 1);
+  chooseChunks(loops);
   if (packed_)
     add(OptKind::STAGE, -1, *packed_);
   if (windows_)

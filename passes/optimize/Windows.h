@@ -1,0 +1,20 @@
+//===- Windows.h - In which order windows over single channels want their input ----------===//
+#pragma once
+
+#include "passes/optimize/Product.h"
+
+#include "ir/host/Host.h"
+#include "view/Layout.h"
+
+namespace kiln::optimize {
+
+/// Which of a launch's buffers are weights.
+llvm::SmallBitVector weightsOf(host::LaunchOp launch);
+
+/// A sum of products that is no product of matrices, as a depthwise convolution's: it reads each element several times,
+/// and its lanes may go along several axes. The axis of `layout`, in which `load` finds its tensor, that is to be
+/// innermost so that lanes lie side by side; nullopt where they do well enough as the tensor lies, or no axis suits.
+std::optional<size_t> turnedAxis(kernel::FuncOp func, kernel::LoadOp load, const view::Layout &layout,
+                                 TargetAttr target, const llvm::SmallBitVector &weights);
+
+} // namespace kiln::optimize
