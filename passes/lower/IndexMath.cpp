@@ -285,7 +285,7 @@ Value KernelLowering::conditions(ArrayRef<Expr> each, size_t depth, Value inside
   if (kinds.size() > kMostMasks || each.size() <= 2) {
     SmallVector<Value> values;
     for (Expr one : each)
-      values.push_back(gateOf(one, inside, depth));
+      values.push_back(inside ? gateOf(one, inside, depth) : condition(one));
     return uop::VectorizeOp::create(at(depth), loc_, type, values);
   }
   // Of few conditions each is spread over all lanes, and cut down to its own by a constant.
