@@ -7,7 +7,6 @@
  * opening fails and names what is missing.
  *
  *===----------------------------------------------------------------------===*/
-#define _GNU_SOURCE /* madvise */
 #include "cpu.h"
 
 #include "../../src/alloc.h"
@@ -21,9 +20,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-
-#define HUGE_PAGE ((size_t)2 << 20)
 
 typedef struct cpu_state {
   const kiln_model *model;
@@ -93,16 +89,9 @@ static kiln_status cpu_open(const kiln_model *model, int32_t place, const kiln_o
   return KILN_OK;
 }
 
-/* Large blocks ask for huge pages: a product that walks a panel column by column misses the page table's cache else. */
 static void *cpu_alloc(void *opaque, int64_t bytes) {
   const cpu_state *state = opaque;
-  size_t alignment = bytes >= 2 * (int64_t)HUGE_PAGE ? HUGE_PAGE : KILN_ALIGNMENT;
-  void *memory = kiln_allocate(state->memory, bytes, alignment);
-#ifdef MADV_HUGEPAGE
-  if (memory && alignment == HUGE_PAGE && !state->memory->allocate)
-    madvise(memory, ((size_t)bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
-#endif
-  return memory;
+  return kiln_allocate(state->memory, bytes, KILN_ALIGNMENT);
 }
 
 static void cpu_free(void *opaque, void *memory) {

@@ -7,6 +7,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "kiln/npy.h"
 
+#include "../alloc.h"
 #include "../dtype.h"
 #include "file.h"
 #include "kiln/program.h"
@@ -82,10 +83,7 @@ static kiln_status read_header(source *from, kiln_npy_header *header, kiln_text 
 }
 
 static void *allocate(size_t bytes) {
-  if (bytes > SIZE_MAX - KILN_ALIGNMENT)
-    return NULL;
-  size_t rounded = (bytes + KILN_ALIGNMENT - 1) / KILN_ALIGNMENT * KILN_ALIGNMENT;
-  return aligned_alloc(KILN_ALIGNMENT, rounded ? rounded : KILN_ALIGNMENT);
+  return bytes > INT64_MAX ? NULL : kiln_allocate(NULL, (int64_t)bytes, KILN_ALIGNMENT);
 }
 
 /* Reads `wanted` bytes. Of a source whose length nobody can tell, room for them is made as they come. */
