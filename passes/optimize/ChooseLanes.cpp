@@ -10,6 +10,8 @@
 #include "passes/optimize/RowStages.h"
 #include "passes/optimize/Work.h"
 
+#include "ir/uop/PastCaches.h"
+
 using namespace kiln;
 using namespace kiln::kernel;
 using namespace kiln::optimize;
@@ -27,7 +29,7 @@ static constexpr int64_t kRowsOfPage = 2;
 static constexpr int64_t kTurnedTile = 8;
 /// Where that is more than the second cache holds, tiles write whole lines, in blocks of several lines each way: rows
 /// of memory far apart take each other's place in a cache, and pages of few of them are known at a time.
-static constexpr int64_t kTurnedBlock = 32, kLineBytes = 64, kMostTurned = 16;
+static constexpr int64_t kTurnedBlock = 32, kMostTurned = 16;
 /// Lines a multiple of this apart share few sets of the first cache.
 static constexpr int64_t kSharedBytes = 1024;
 /// So many rows of blocks are chunks enough.
@@ -189,7 +191,7 @@ static bool sharesSets(ArrayRef<Access> accesses, size_t axis) {
 
 void Chooser::turn(int64_t read, int64_t written, int64_t side, bool isPlain) {
   int64_t bytes = elementBits(func_) / 8 * optimize::leastOf(trackerOf(stores_.front()).realSize());
-  int64_t points = isPlain ? std::min(kLineBytes * 8 / elementBits(func_), kMostTurned) : kTurnedTile;
+  int64_t points = isPlain ? std::min(uop::kLineBytes * 8 / elementBits(func_), kMostTurned) : kTurnedTile;
   bool fills = llvm::alignTo(fixedSize(written), points) == llvm::alignTo(fixedSize(written), kTurnedTile);
   bool isLarge =
       isPlain && bytes > target_.cacheBytes(2) && std::min(fixedSize(read), fixedSize(written)) >= kTurnedBlock;

@@ -14,6 +14,7 @@
 #include "passes/optimize/Work.h"
 
 #include "ir/kernel/MatrixProduct.h"
+#include "ir/uop/PastCaches.h"
 
 #include <limits>
 
@@ -31,6 +32,8 @@ static constexpr int64_t kFewestLanes = 4, kFewestVectors = 8;
 static constexpr int64_t kMostRereads = 32;
 /// How often rows have to be read before it is worth copying them.
 static constexpr int64_t kFewestRereads = 4;
+/// So many rows have enough work with a part of each line for the next tile's parts to come meanwhile.
+static constexpr int64_t kFewestWideRows = 4, kFewestTilesAhead = 4;
 /// So few panels of columns are not enough work for many threads.
 static constexpr int64_t kFewPanels = 8;
 
@@ -420,6 +423,26 @@ void Chooser::holdBoth(const Product &product, const HeldTile &tile) {
     add(OptKind::PREFETCH, columnTile, product.columns.buffer);
 }
 
+bool Chooser::chooseTileOfFew(const Product &product) {
+  static constexpr int64_t kWidths[] = {1, 2, 4};
+  int64_t bytes = sumBits(func_) / 8, lanes = target_.vectorBits() / sumBits(func_), rows = fixedSize(product.m);
+  RegisterTile tile =
+      bestTile(rows, llvm::divideCeil(fixedSize(product.n), lanes), target_.vectorRegisters(), mostTotals(/*steps=*/1),
+               /*areMasked=*/false, ArrayRef(kWidths).take_front(rows <= kFewestWideRows ? 3 : 2));
+  int64_t width = tile.vectors * lanes * bytes;
+  bool stays = termsOf() * width <= target_.cacheBytes(1) / 2;
+  if (!stays && (rows < kFewestWideRows || width < 2 * uop::kLineBytes))
+    return false;
+  add(OptKind::SWAP, product.m, product.n);
+  add(OptKind::VECTOR, product.n, tile.vectors * lanes);
+  add(OptKind::UPCAST, product.m, tile.rows);
+  // The first tile of a chunk was asked for by nobody.
+  mostChunks_ = std::min(mostChunks_, int64_t(llvm::divideCeil(countOf_[product.n], kFewestTilesAhead)));
+  chooseChunks(keptAxes({product.m}));
+  add(OptKind::PREFETCH, loopOf(product.n), product.columns.buffer);
+  return true;
+}
+
 bool Chooser::chooseProduct(const Product &product) {
   int64_t lanes = target_.vectorBits() / sumBits(func_);
   int64_t rows = fixedSize(product.m), columns = fixedSize(product.n);
@@ -436,6 +459,8 @@ bool Chooser::chooseProduct(const Product &product) {
   if (Chooser tried = *this; isPlain && !usesDots_ && areFew &&
                              tried.chooseLines(product.columns, product.n, product.m) &&
                              optimize::fits(func_, tried.opts_, target_)) {
+    if (rows > 0 && chooseTileOfFew(product))
+      return true;
     opts_ = tried.opts_;
     passesLines_ = true;
     return true;

@@ -81,6 +81,9 @@ private:
   /// The same with fewer columns than a vector has lanes, which go along the sum instead. False where operands do not
   /// lie so.
   bool chooseFewColumns(const Product &product);
+  /// A register tile of few rows beside columns that are read as they lie: where the first cache keeps the columns of a
+  /// tile, or each step reads several lines of memory, and asks for those of the next tile.
+  bool chooseTileOfFew(const Product &product);
   /// The same with columns that are a weight, as long as the rows of one panel of columns stay in cache.
   bool choosePacked(const Product &product);
   /// The same of a product of which it is not known how many rows or columns it has.
