@@ -19,8 +19,12 @@ using namespace mlir;
 
 /// Points of one lane that are reduced side by side: their totals and what they share fit the registers.
 static constexpr int64_t kMostRowsOfLanes = 14;
-/// Streams of memory that are read side by side: one alone leaves the memory waiting at the end of each page.
-static constexpr int64_t kStreams = 8, kPageBytes = 4096;
+/// Totals of vectors, so that additions do not wait for each other, where a matrix is read in one piece; what reading
+/// takes longer, by their number, where they do; and so many steps are a row's, for what adds up its lanes at the end.
+static constexpr int64_t kTotalsOfStream = 4, kFewestStreamSteps = 8;
+static constexpr double kWaitOfTotal = 0.25;
+/// Rows that are too short for that, and lines that are added up, are read side by side.
+static constexpr int64_t kRowsOfShort = 8, kLinesAtOnce = 8, kPageBytes = 4096;
 /// So many matrices of short lines are chunks enough.
 static constexpr int64_t kFewestMatrices = 8;
 /// For so many rows to add a page of lines to their totals takes longer than to read that page.
@@ -83,6 +87,17 @@ void Chooser::askForWindows(size_t rows, size_t lanes) {
     add(OptKind::PREFETCH, *loop, load->buffer);
 }
 
+/// The vectors side by side in the panels of a matrix that has so many across: of few, additions wait for each other,
+/// and those past the end are read in vain.
+static int64_t totalsOfPanel(int64_t vectors) {
+  int64_t best = kTotalsOfStream;
+  auto cost = [&](int64_t wide) { return double(llvm::alignTo(vectors, wide)) * (1 + kWaitOfTotal / double(wide)); };
+  for (int64_t wide = kTotalsOfStream / 2; wide > 0; wide /= 2)
+    if (cost(wide) < cost(best))
+      best = wide;
+  return best;
+}
+
 bool Chooser::chooseStreams() {
   AluOp mul = optimize::summedProduct(func_);
   if (!mul || !isRunOften())
@@ -102,27 +117,20 @@ bool Chooser::chooseStreams() {
       continue;
     auto inner = llvm::find_if(reduced_, [&](size_t axis) { return matrix.isContiguous(axis); });
     size_t n = *columns;
-    std::optional<unsigned> staged;
-    if (inner != reduced_.end() && fixedSize(*inner) >= lanes) {
+    // Memory is read fastest in one piece, by totals enough that additions do not wait for each other.
+    if (inner != reduced_.end() && fixedSize(*inner) >= kFewestStreamSteps * kTotalsOfStream * lanes) {
+      add(OptKind::VECTOR, *inner, kTotalsOfStream * lanes);
+    } else if (inner != reduced_.end() && fixedSize(*inner) >= lanes) {
       add(OptKind::VECTOR, *inner, lanes);
+      add(OptKind::UPCAST, n, evenPart(countOf_[n], kRowsOfShort));
     } else if (weights_.test(matrix.buffer)) {
-      add(OptKind::VECTOR, n, lanes);
-      staged = matrix.buffer;
+      add(OptKind::VECTOR, n, totalsOfPanel(llvm::divideCeil(fixedSize(n), lanes)) * lanes);
+      add(OptKind::STAGE, -1, matrix.buffer);
     } else if (chooseLines(matrix, n, /*rows=*/std::nullopt)) {
       return true;
     } else {
       continue;
     }
-    // A panel for each vector is a stream. Where the vectors cannot be shared out evenly, a panel holds several.
-    int64_t streams = evenPart(countOf_[n], kStreams);
-    if (staged && countOf_[n] % streams != 0)
-      streams = std::max(target::largestPart(countOf_[n], kStreams), kStreams / 2);
-    bool sharesPanels = staged && countOf_[n] % streams != 0;
-    if (staged && !sharesPanels)
-      add(OptKind::STAGE, -1, *staged);
-    add(OptKind::UPCAST, n, streams);
-    if (sharesPanels)
-      add(OptKind::STAGE, -1, *staged);
     chooseChunks(keptAxes());
     return true;
   }
@@ -134,7 +142,7 @@ bool Chooser::chooseLines(const Access &matrix, size_t columns, std::optional<si
   size_t lines = *reduced_.begin();
   SmallVector<size_t> kept = keptAxes();
   bool isLast = columns == kept.back() && reduced_.size() == 1 && columns < lines;
-  if (!isLast || !matrix.isContiguous(columns) || fixedSize(lines) < kStreams)
+  if (!isLast || !matrix.isContiguous(columns) || fixedSize(lines) < kLinesAtOnce)
     return false;
   int64_t least = 1;
   if (bytes < kPageBytes) {
@@ -156,7 +164,7 @@ bool Chooser::chooseLines(const Access &matrix, size_t columns, std::optional<si
   if (rows) {
     // While all rows pass, the second cache keeps a chunk's part of the lines and of each row's totals.
     int64_t held = target_.cacheBytes(2) / 2;
-    least = held > 0 ? llvm::divideCeil(bytes * (kStreams + mostOf(*rows)), held) : 0;
+    least = held > 0 ? llvm::divideCeil(bytes * (kLinesAtOnce + mostOf(*rows)), held) : 0;
     if (least < 1 || least > std::max<int64_t>(1, mostChunks_) || kept[kept.size() - 2] != *rows)
       return false;
     add(OptKind::SWAP, *rows, columns);
@@ -165,7 +173,7 @@ bool Chooser::chooseLines(const Access &matrix, size_t columns, std::optional<si
   add(OptKind::VECTOR, columns, 2 * lanes);
   chooseChunks(kept, columns, least);
   add(OptKind::SWAP, loopOf(columns), lines);
-  add(OptKind::UNROLL, lines, kStreams);
+  add(OptKind::UNROLL, lines, kLinesAtOnce);
   add(OptKind::STAGE, lines, stores_.front().buffer);
   return true;
 }
