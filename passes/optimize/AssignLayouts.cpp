@@ -12,6 +12,7 @@
 
 #include "passes/Passes.h"
 
+#include "passes/optimize/Heuristic.h"
 #include "passes/optimize/KernelVariants.h"
 #include "passes/optimize/Product.h"
 #include "passes/optimize/ProgramSizes.h"

@@ -11,6 +11,7 @@
 
 #include "passes/Passes.h"
 
+#include "passes/optimize/Heuristic.h"
 #include "passes/optimize/ProgramSizes.h"
 #include "passes/optimize/Windows.h"
 

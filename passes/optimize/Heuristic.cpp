@@ -218,14 +218,19 @@ bool optimize::passesLines(FuncOp func, TargetAttr target, const llvm::SmallBitV
   return chooser.passesLines();
 }
 
+llvm::SmallBitVector optimize::weightsOf(host::LaunchOp launch) {
+  llvm::SmallBitVector weights(launch.getBuffers().size());
+  for (auto [number, buffer] : llvm::enumerate(launch.getBuffers()))
+    weights[number] = bool(buffer.getDefiningOp<host::WeightOp>());
+  return weights;
+}
+
 llvm::StringMap<llvm::SmallBitVector> optimize::weightsOf(ModuleOp module) {
   llvm::StringMap<llvm::SmallBitVector> weights;
   for (auto program : module.getOps<host::ProgramOp>())
     program.walk([&](host::LaunchOp launch) {
       auto [known, isNew] = weights.try_emplace(launch.getKernel(), launch.getBuffers().size(), true);
-      for (auto [index, buffer] : llvm::enumerate(launch.getBuffers()))
-        if (!buffer.getDefiningOp<host::WeightOp>())
-          known->second.reset(index);
+      known->second &= weightsOf(launch);
     });
   return weights;
 }

@@ -1,6 +1,7 @@
 //===- Heuristic.h - Choose opts from a kernel's structure ---------------------------===//
 #pragma once
 
+#include "ir/host/Host.h"
 #include "ir/kernel/Kernel.h"
 #include "target/Target.h"
 
@@ -22,6 +23,8 @@ llvm::SmallVector<kernel::OptAttr> chooseOpts(kernel::FuncOp func, TargetAttr ta
 /// Whether that has columns of a product read line by line, with all rows beside each few lines.
 bool passesLines(kernel::FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights);
 
+/// Which of a launch's buffers are weights.
+llvm::SmallBitVector weightsOf(host::LaunchOp launch);
 /// For each kernel, which of its buffers are weights wherever it is launched.
 llvm::StringMap<llvm::SmallBitVector> weightsOf(mlir::ModuleOp module);
 

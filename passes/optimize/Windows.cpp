@@ -12,13 +12,6 @@ using view::ShapeTracker;
 /// otherwise, and where they have what lies side by side along another axis.
 static constexpr double kLeastReadings = 2, kLeastReadingsBeside = 16;
 
-llvm::SmallBitVector optimize::weightsOf(host::LaunchOp launch) {
-  llvm::SmallBitVector weights(launch.getBuffers().size());
-  for (auto [number, buffer] : llvm::enumerate(launch.getBuffers()))
-    weights[number] = bool(buffer.getDefiningOp<host::WeightOp>());
-  return weights;
-}
-
 std::optional<size_t> optimize::turnedAxis(FuncOp func, LoadOp load, const view::Layout &layout, TargetAttr target,
                                            const llvm::SmallBitVector &weights) {
   AluOp product = optimize::summedProduct(func);

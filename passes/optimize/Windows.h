@@ -3,13 +3,9 @@
 
 #include "passes/optimize/Product.h"
 
-#include "ir/host/Host.h"
 #include "view/Layout.h"
 
 namespace kiln::optimize {
-
-/// Which of a launch's buffers are weights.
-llvm::SmallBitVector weightsOf(host::LaunchOp launch);
 
 /// A sum of products that is no product of matrices, as a depthwise convolution's: it reads each element several times,
 /// and its lanes may go along several axes. The axis of `layout`, in which `load` finds its tensor, that is to be
