@@ -7,12 +7,14 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 import xml.etree.ElementTree
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 TEST = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, HERE)
+import contestants
 import environments
 import kernels
 import operator_table
@@ -75,6 +77,14 @@ class Arithmetic(unittest.TestCase):
 
         race.take_turns({name: Fake(name) for name in "abc"}, 3, 1)
         self.assertEqual("".join(order), "abcbcacab")
+
+    def test_cpu_time_that_a_start_hides_is_the_clock_s(self):
+        program = contestants.Program.__new__(contestants.Program)
+        program.command, program.once = ["program"], 5
+        for cpu, expected in ((4, 0.002), (5.6, 0.1)):
+            ended = contestants.Run("median 2.000 ms, min 1.000 ms over 3 runs", "", 1, cpu)
+            with unittest.mock.patch.object(contestants, "run", return_value=ended):
+                self.assertAlmostEqual(program.turn(3)[1], expected)
 
     def test_outputs_far_apart_are_a_failure(self):
         self.assertEqual(race.relative({"apart": 1e-4, "largest": 10}), 1e-5)

@@ -100,9 +100,9 @@ class Program:
 
     def turn(self, runs):
         bench = run([*self.command, f"--bench={runs}"])
-        cpu = (bench.cpu - self.once) / (runs + min(runs, self.WARM_UPS))
         number, unit = MEDIAN.search(bench.output).groups()
-        return float(number) * SECONDS[unit], cpu
+        seconds, cpu = float(number) * SECONDS[unit], (bench.cpu - self.once) / (runs + min(runs, self.WARM_UPS))
+        return seconds, cpu if cpu > 0 else seconds  # lost in what a start takes, where large inputs are drawn
 
     def launches(self, runs):
         """(DEBUG=2's lines, of how many runs they are)"""
