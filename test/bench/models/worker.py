@@ -99,8 +99,8 @@ class PyTorch:
 
 
 class Iree:
-    """Compiles ahead of time, in processes of its own; what it made stays beside the model, with the seconds that it took,
-    until the model is another. Products are float32."""
+    """Compiles ahead of time, in processes of its own; what it made stays in its environment, with the seconds that it
+    took, until the model is another. Products are float32."""
 
     module, package = "iree.runtime", "iree-base-runtime"
     FLAGS = (
@@ -110,16 +110,26 @@ class Iree:
         "--iree-opt-level=O3",
     )
 
+    @staticmethod
+    def cause(errors):
+        """What the compiler says first, without the place in a file of its own."""
+        found = re.search(r"error: (.*)", errors)
+        return found.group(1) if found else errors.strip().splitlines()[-1] if errors.strip() else "ended without a word"
+
     @classmethod
     def compile(cls, model):
         """(the compiled model, the seconds that it took)"""
-        made = os.path.join(os.path.dirname(model), f"iree-{importlib.metadata.version('iree-base-compiler')}.vmfb")
+        version, place = importlib.metadata.version("iree-base-compiler"), os.path.abspath(model).replace(os.sep, "-")
+        made = os.path.join(sys.prefix, "compiled", f"{version}{place}.vmfb")
         done = made + ".seconds"
         if not os.path.exists(done) or os.path.getmtime(done) < os.path.getmtime(model):
+            os.makedirs(os.path.dirname(made), exist_ok=True)
             tools, imported, begin = os.path.dirname(sys.executable), made + ".mlir", time.perf_counter()
             for command in (["iree-import-onnx", model, "-o", imported], ["iree-compile", imported, "-o", made, *cls.FLAGS]):
                 command[0] = os.path.join(tools, command[0])
-                subprocess.run(command, check=True, stdout=sys.stderr)  # our own output is for answers
+                ended = subprocess.run(command, stdout=sys.stderr, stderr=subprocess.PIPE, text=True)  # ours is for answers
+                if ended.returncode:
+                    raise RuntimeError(cls.cause(ended.stderr))
             seconds = time.perf_counter() - begin
             os.remove(imported)
             with open(done, "w", encoding="ascii") as file:
