@@ -25,6 +25,8 @@ static constexpr int64_t kTotalsOfStream = 4, kFewestStreamSteps = 8;
 static constexpr double kWaitOfTotal = 0.25;
 /// Rows that are too short for that, and lines that are added up, are read side by side.
 static constexpr int64_t kRowsOfShort = 8, kLinesAtOnce = 8, kPageBytes = 4096;
+/// So many chunks of lines are enough for threads; where there would be more, each has so many pages of a line.
+static constexpr int64_t kEnoughChunks = 16, kPagesOfChunk = 4;
 /// So many matrices of short lines are chunks enough.
 static constexpr int64_t kFewestMatrices = 8;
 /// For so many rows to add a page of lines to their totals takes longer than to read that page.
@@ -157,9 +159,11 @@ bool Chooser::chooseLines(const Access &matrix, size_t columns, std::optional<si
       return false;
     llvm::erase(kept, columns);
   } else {
-    // Chunks of less than a page would leave each line after a few vectors, unless many rows have work with these.
+    // Chunks of less than a page would leave each line after a few vectors, unless many rows have work with these; of
+    // several pages each is found sooner.
     int64_t passes = rows ? std::max<int64_t>(1, fixedSize(*rows) / kRowsOfPage) : 1;
-    mostChunks_ = std::min(mostChunks_, bytes / kPageBytes * passes);
+    int64_t pages = bytes / kPageBytes;
+    mostChunks_ = std::min(mostChunks_, std::max(std::min(pages, kEnoughChunks), pages / kPagesOfChunk) * passes);
   }
   if (rows) {
     // While all rows pass, the second cache keeps a chunk's part of the lines and of each row's totals.
