@@ -96,7 +96,7 @@ Value KernelLowering::loadApart(Value pointer, view::Index where, int64_t apart,
         for (int64_t place = begin; place < begin + lanes(); ++place)
           valid.push_back(view::logicalAnd({atLane(term, place / apart), atLane(term, (place + apart - 1) / apart)}));
         bool holds = llvm::all_of(valid, [](Expr one) { return one.isConst(1); });
-        return holds ? Value() : conditions(valid, depth, /*inside=*/{});
+        return holds ? Value() : conditions(valid, depth);
       });
     } else {
       gate = gateOf(where.valid, inside, depth);

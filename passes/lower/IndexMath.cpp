@@ -229,7 +229,7 @@ static std::optional<std::pair<Expr, int64_t>> stepBetween(ArrayRef<Expr> each) 
   return step.isConst(0) ? std::nullopt : std::optional(std::pair(first, step.constant()));
 }
 
-Value KernelLowering::stepCondition(Expr first, int64_t step, int64_t lanes, size_t depth, Value inside) {
+Value KernelLowering::stepCondition(Expr first, int64_t step, int64_t lanes, size_t depth) {
   auto vector = [&](ArrayRef<Value> values) -> Value {
     auto type = VectorType::get({lanes}, values.front().getType());
     return uop::VectorizeOp::create(at(depth), loc_, type, values);
@@ -239,8 +239,7 @@ Value KernelLowering::stepCondition(Expr first, int64_t step, int64_t lanes, siz
     steps.push_back(constant(indexType_, lane * step));
   Value bound = index(-first);
   auto type = VectorType::get({lanes}, builder_.getI1Type());
-  Value are = alu(Alu::CMPLT, {vector(steps), vector(bound)}, type, depth);
-  return inside ? alu(Alu::AND, {are, vector(inside)}, type, depth) : are;
+  return alu(Alu::CMPLT, {vector(steps), vector(bound)}, type, depth);
 }
 
 Value KernelLowering::laneCondition(Expr expr, size_t depth, Value inside) {
@@ -251,11 +250,11 @@ Value KernelLowering::laneCondition(Expr expr, size_t depth, Value inside) {
   if (expr.kind() == Expr::Kind::Less && !llvm::all_equal(each) && !stepBetween(each) && lanes() > 2) {
     Expr slack = expr.operands()[0] - expr.operands()[1], first = atLane(slack, 0), step = atLane(slack, 1) - first;
     if (step.isConst() && view::provablyEqual(slack, first + variableOf(walk().lane) * step))
-      return stepCondition(first, step.constant(), lanes(), depth, inside);
+      return bothConditions(stepCondition(first, step.constant(), lanes(), depth), inside, depth);
   }
   if (expr.kind() == Expr::Kind::And && !llvm::all_equal(each) && !stepBetween(each) && lanes() > 2)
     return allConditions(expr, depth, inside, [&](Expr term) { return laneCondition(term, depth); });
-  return conditions(each, depth, inside);
+  return bothConditions(conditions(each, depth), inside, depth);
 }
 
 Value KernelLowering::allConditions(Expr all, size_t depth, Value inside, llvm::function_ref<Value(Expr)> ofLanes) {
@@ -270,22 +269,26 @@ Value KernelLowering::allConditions(Expr all, size_t depth, Value inside, llvm::
     if (Value each = ofLanes(term))
       mask = mask ? alu(Alu::AND, {mask, each}, each.getType(), depth) : each;
   }
-  if (!mask)
-    return inside;
-  return inside ? alu(Alu::AND, {mask, splat(inside, depth)}, mask.getType(), depth) : mask;
+  return bothConditions(mask, inside, depth);
 }
 
-Value KernelLowering::conditions(ArrayRef<Expr> each, size_t depth, Value inside) {
+Value KernelLowering::bothConditions(Value mask, Value inside, size_t depth) {
+  if (!mask || !inside)
+    return mask ? mask : inside;
+  return alu(Alu::AND, {mask, splat(inside, depth)}, mask.getType(), depth);
+}
+
+Value KernelLowering::conditions(ArrayRef<Expr> each, size_t depth) {
   // A step from lane to lane is one comparison of vectors.
   if (auto steps = stepBetween(each); steps && each.size() > 2)
-    return stepCondition(steps->first, steps->second, int64_t(each.size()), depth, inside);
+    return stepCondition(steps->first, steps->second, int64_t(each.size()), depth);
   auto type = VectorType::get({int64_t(each.size())}, builder_.getI1Type());
   llvm::SetVector<Expr> kinds(each.begin(), each.end());
   kinds.remove_if([](Expr one) { return one.isConst(); });
   if (kinds.size() > kMostMasks || each.size() <= 2) {
     SmallVector<Value> values;
     for (Expr one : each)
-      values.push_back(inside ? gateOf(one, inside, depth) : condition(one));
+      values.push_back(condition(one));
     return uop::VectorizeOp::create(at(depth), loc_, type, values);
   }
   // Of few conditions each is spread over all lanes, and cut down to its own by a constant.
@@ -304,5 +307,5 @@ Value KernelLowering::conditions(ArrayRef<Expr> each, size_t depth, Value inside
       own = alu(Alu::AND, {own, lanesThat([&](Expr one) { return one == kind; })}, type, depth);
     mask = mask ? alu(Alu::OR, {mask, own}, type, depth) : own;
   }
-  return inside ? alu(Alu::AND, {mask, splat(inside, depth)}, type, depth) : mask;
+  return mask;
 }

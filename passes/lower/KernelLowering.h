@@ -247,10 +247,12 @@ private:
   /// it, null where it holds for each lane.
   mlir::Value allConditions(view::Expr all, size_t depth, mlir::Value inside,
                             llvm::function_ref<mlir::Value(view::Expr)> ofLanes);
-  /// first + lane * step < 0 for so many lanes, and `inside`.
-  mlir::Value stepCondition(view::Expr first, int64_t step, int64_t lanes, size_t depth, mlir::Value inside);
-  /// The same of conditions one by one.
-  mlir::Value conditions(llvm::ArrayRef<view::Expr> each, size_t depth, mlir::Value inside);
+  /// A vector of bools, and a bool for all of its lanes; either may be null, which holds.
+  mlir::Value bothConditions(mlir::Value mask, mlir::Value inside, size_t depth);
+  /// first + lane * step < 0 for so many lanes.
+  mlir::Value stepCondition(view::Expr first, int64_t step, int64_t lanes, size_t depth);
+  /// A vector of conditions, one for each lane.
+  mlir::Value conditions(llvm::ArrayRef<view::Expr> each, size_t depth);
   mlir::Value constant(mlir::TypedAttr value);
   mlir::Value constant(mlir::Type type, int64_t value);
   /// The guards that still need a test, of those about one of `axes`.

@@ -42,6 +42,7 @@ namespace kiln {
 
 /// Zeros around a tensor may be as many elements as itself.
 static constexpr int64_t kMostGrowth = 2;
+
 namespace {
 /// A place where a launch hands a tensor to its kernel.
 struct Place {
@@ -74,8 +75,7 @@ private:
   };
   /// The axis of the kernel's domain along which its result should be contiguous.
   std::optional<LaneAxis> laneAxis(host::LaunchOp launch) const;
-  /// The axis of a tensor along which a sum that reads each element several times has its lanes best: one that all of
-  /// its factors move along, so that each lane has a sum of its own.
+  /// The axis of a tensor that is to be innermost for a sum that reads it (passes/optimize/Windows.h).
   std::optional<size_t> turnedAxis(const Place &reader, const Tensor &tensor) const;
   void choose(Value memory, Tensor &tensor);
   /// The tensor's axes with `inner` innermost, if its readers can read it so.

@@ -25,7 +25,7 @@ static constexpr int64_t kTotalsOfStream = 4, kFewestStreamSteps = 8;
 static constexpr double kWaitOfTotal = 0.25;
 /// Rows that are too short for that, and lines that are added up, are read side by side.
 static constexpr int64_t kRowsOfShort = 8, kLinesAtOnce = 8, kPageBytes = 4096;
-/// So many chunks of lines are enough for threads; where there would be more, each has so many pages of a line.
+/// So many chunks are enough for threads; where lines would be cut into more, each has so many pages of a line.
 static constexpr int64_t kEnoughChunks = 16, kPagesOfChunk = 4;
 /// So many matrices of short lines are chunks enough.
 static constexpr int64_t kFewestMatrices = 8;
@@ -38,8 +38,6 @@ static constexpr int64_t kTurnedTile = 8;
 static constexpr int64_t kTurnedBlock = 32, kMostTurned = 16;
 /// Lines a multiple of this apart share few sets of the first cache.
 static constexpr int64_t kSharedBytes = 1024;
-/// So many rows of blocks are chunks enough.
-static constexpr int64_t kFewestBlocks = 16;
 /// Of how many times as much memory it makes a difference along which axis it is contiguous.
 static constexpr double kAlike = 3;
 /// A reduced axis of so few points is not a loop.
@@ -217,7 +215,7 @@ void Chooser::turn(int64_t read, int64_t written, int64_t side, bool isPlain) {
     // Blocks in the order of what is read, of which each chunk has whole rows.
     if (written > read)
       add(OptKind::SWAP, read, written);
-    if (countOf_[written] >= kFewestBlocks)
+    if (countOf_[written] >= kEnoughChunks)
       uncut_ = read;
   } else if (int64_t first = keptAxes().front(); isPlain && fills && written != first && fixedSize(written) > points &&
                                                  (!sharesSets(stores_, read) || sharesSets(loads_, written))) {

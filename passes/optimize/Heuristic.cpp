@@ -198,8 +198,10 @@ SmallVector<OptAttr> Chooser::choose() {
   if (uncut_)
     totals.push_back(*uncut_);
   SmallVector<size_t> loops = keptAxes(totals);
-  if (outermost_)
-    std::rotate(loops.begin(), llvm::find(loops, *outermost_), llvm::find(loops, *outermost_) + 1);
+  if (outermost_) {
+    llvm::erase(loops, *outermost_);
+    loops.insert(loops.begin(), *outermost_);
+  }
   chooseChunks(loops);
   if (packed_)
     add(OptKind::STAGE, -1, *packed_);

@@ -12,28 +12,24 @@
 
 #define HUGE_PAGE ((size_t)2 << 20)
 
-/* Of small pages a large block has thousands: the system enters each when it is first written to, a processor looks
- * ahead to its end at most, and what walks a matrix column by column misses the cache of the page table. */
-static void *allocate_pages(size_t bytes, size_t alignment) {
-  bool is_large = bytes >= 2 * HUGE_PAGE && alignment <= HUGE_PAGE;
-  if (!is_large)
-    return aligned_alloc(alignment, bytes);
-  bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-  void *memory = aligned_alloc(HUGE_PAGE, bytes);
-#ifdef MADV_HUGEPAGE
-  if (memory)
-    madvise(memory, bytes, MADV_HUGEPAGE);
-#endif
-  return memory;
-}
-
 void *kiln_allocate(const kiln_allocator *from, int64_t bytes, size_t alignment) {
-  if (bytes < 0 || (uint64_t)bytes > PTRDIFF_MAX - 2 * HUGE_PAGE - alignment)
+  bool is_ours = !from || !from->allocate;
+  /* Of small pages a large block has thousands: the system enters each when it is first written to, a processor looks
+   * ahead to its end at most, and what walks a matrix column by column misses the cache of the page table. */
+  bool is_large = is_ours && bytes >= 2 * (int64_t)HUGE_PAGE && alignment <= HUGE_PAGE;
+  if (is_large)
+    alignment = HUGE_PAGE;
+  if (bytes < 0 || (uint64_t)bytes > PTRDIFF_MAX - alignment)
     return NULL;
   size_t rounded = ((size_t)bytes + alignment - 1) / alignment * alignment;
   if (!rounded)
     rounded = alignment;
-  return from && from->allocate ? from->allocate(from->user, rounded, alignment) : allocate_pages(rounded, alignment);
+  void *memory = is_ours ? aligned_alloc(alignment, rounded) : from->allocate(from->user, rounded, alignment);
+#ifdef MADV_HUGEPAGE
+  if (memory && is_large)
+    madvise(memory, rounded, MADV_HUGEPAGE);
+#endif
+  return memory;
 }
 
 void *kiln_allocate_zeros(const kiln_allocator *from, int64_t count, size_t size) {

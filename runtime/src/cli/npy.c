@@ -82,9 +82,7 @@ static kiln_status read_header(source *from, kiln_npy_header *header, kiln_text 
   return status;
 }
 
-static void *allocate(size_t bytes) {
-  return bytes > INT64_MAX ? NULL : kiln_allocate(NULL, (int64_t)bytes, KILN_ALIGNMENT);
-}
+static void *allocate(size_t bytes) { return kiln_allocate(NULL, (int64_t)bytes, KILN_ALIGNMENT); }
 
 /* Reads `wanted` bytes. Of a source whose length nobody can tell, room for them is made as they come. */
 static kiln_status read_data(source *from, size_t wanted, uint8_t **data, kiln_text *cause) {

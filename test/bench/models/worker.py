@@ -22,6 +22,9 @@ import time
 
 import numpy
 
+sys.dont_write_bytecode = True
+import contestants
+
 
 class OnnxRuntime:
     """Has no switch for the precision of products on a CPU."""
@@ -114,7 +117,7 @@ class Iree:
     def cause(errors):
         """What the compiler says first, without the place in a file of its own."""
         found = re.search(r"error: (.*)", errors)
-        return found.group(1) if found else errors.strip().splitlines()[-1] if errors.strip() else "ended without a word"
+        return found.group(1) if found else contestants.last_line(errors)
 
     @classmethod
     def compile(cls, model):
