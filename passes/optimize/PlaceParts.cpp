@@ -15,6 +15,7 @@
 #include "passes/optimize/ProgramSizes.h"
 
 #include "ir/kernel/Normalize.h"
+#include "ir/uop/PastCaches.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/SetVector.h"
@@ -32,9 +33,6 @@ namespace kiln {
 #define GEN_PASS_DEF_PLACEPARTS
 #include "passes/Passes.h.inc"
 } // namespace kiln
-
-/// Rows shorter than this share lines of the cache with another part's.
-static constexpr int64_t kLineBytes = 64;
 
 namespace {
 /// A box of a kernel's domain, and the load whose value is stored there.
@@ -201,8 +199,9 @@ std::optional<Part> PartPlacer::partOf(host::LaunchOp join, Piece piece, const S
   ShapeTracker place = store.compose(ShapeTracker(*inverse)).simplify();
   if (place.views().size() != 1)
     return std::nullopt;
+  // Shorter rows share lines of the cache with another part's.
   int64_t row = bytesInRow(place.views().front(), elementBytes);
-  if (row < kLineBytes && !place.isConsecutive())
+  if (row < uop::kLineBytes && !place.isConsecutive())
     return std::nullopt;
   return Part{alloc, place};
 }
