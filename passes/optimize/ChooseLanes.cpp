@@ -1,4 +1,4 @@
-//===- ChooseLanes.cpp - Lanes for what is not a product, and matrices that are read once ------===//
+//===- ChooseLanes.cpp - Lanes for what is not a product, and lines that are added up -------===//
 // Where each element is read once, a kernel takes as long as memory takes. Then it counts that elements which lie side
 // by side are read together, that several streams of memory are read at a time, and that a line which was fetched is
 // used whole before it is gone.
@@ -19,12 +19,8 @@ using namespace mlir;
 
 /// Points of one lane that are reduced side by side: their totals and what they share fit the registers.
 static constexpr int64_t kMostRowsOfLanes = 14;
-/// Totals of vectors, so that additions do not wait for each other, where a matrix is read in one piece; what reading
-/// takes longer, by their number, where they do; and so many steps are a row's, for what adds up its lanes at the end.
-static constexpr int64_t kTotalsOfStream = 4, kFewestStreamSteps = 8;
-static constexpr double kWaitOfTotal = 0.25;
-/// Rows that are too short for that, and lines that are added up, are read side by side.
-static constexpr int64_t kRowsOfShort = 8, kLinesAtOnce = 8, kPageBytes = 4096;
+/// Lines that are added up side by side.
+static constexpr int64_t kLinesAtOnce = 8, kPageBytes = 4096;
 /// So many chunks are enough for threads; where lines would be cut into more, each has so many pages of a line.
 static constexpr int64_t kEnoughChunks = 16, kPagesOfChunk = 4;
 /// So many matrices of short lines are chunks enough.
@@ -85,56 +81,6 @@ void Chooser::askForWindows(size_t rows, size_t lanes) {
   askForResults(rows, lanes);
   for (const Access *load : read)
     add(OptKind::PREFETCH, *loop, load->buffer);
-}
-
-/// The vectors side by side in the panels of a matrix that has so many across: of few, additions wait for each other,
-/// and those past the end are read in vain.
-static int64_t totalsOfPanel(int64_t vectors) {
-  int64_t best = kTotalsOfStream;
-  auto cost = [&](int64_t wide) { return double(llvm::alignTo(vectors, wide)) * (1 + kWaitOfTotal / double(wide)); };
-  for (int64_t wide = kTotalsOfStream / 2; wide > 0; wide /= 2)
-    if (cost(wide) < cost(best))
-      best = wide;
-  return best;
-}
-
-bool Chooser::chooseStreams() {
-  AluOp mul = optimize::summedProduct(func_);
-  if (!mul || !isRunOften())
-    return false;
-  int64_t lanes = target_.vectorBits() / elementBits(func_);
-  SmallVector<size_t> kept = keptAxes();
-  llvm::erase_if(kept, [&](size_t axis) { return fixedSize(axis) == 1; });
-  for (unsigned side : {0, 1}) {
-    LoadOp load = optimize::onlyLoadOf(mul->getOperand(side));
-    auto columns = llvm::find_if(kept, [&](size_t axis) {
-      return fixedSize(axis) >= lanes && !optimize::dependsOn(mul->getOperand(!side), axis);
-    });
-    if (!load || columns == kept.end())
-      continue;
-    Access matrix = optimize::accessOf(load);
-    if (llvm::any_of(kept, [&](size_t axis) { return matrix.isStill(axis); }) || !isReadOnce(matrix))
-      continue;
-    auto inner = llvm::find_if(reduced_, [&](size_t axis) { return matrix.isContiguous(axis); });
-    size_t n = *columns;
-    // Memory is read fastest in one piece, by totals enough that additions do not wait for each other.
-    if (inner != reduced_.end() && fixedSize(*inner) >= kFewestStreamSteps * kTotalsOfStream * lanes) {
-      add(OptKind::VECTOR, *inner, kTotalsOfStream * lanes);
-    } else if (inner != reduced_.end() && fixedSize(*inner) >= lanes) {
-      add(OptKind::VECTOR, *inner, lanes);
-      add(OptKind::UPCAST, n, evenPart(countOf_[n], kRowsOfShort));
-    } else if (weights_.test(matrix.buffer)) {
-      add(OptKind::VECTOR, n, totalsOfPanel(llvm::divideCeil(fixedSize(n), lanes)) * lanes);
-      add(OptKind::STAGE, -1, matrix.buffer);
-    } else if (chooseLines(matrix, n, /*rows=*/std::nullopt)) {
-      return true;
-    } else {
-      continue;
-    }
-    chooseChunks(keptAxes());
-    return true;
-  }
-  return false;
 }
 
 bool Chooser::chooseLines(const Access &matrix, size_t columns, std::optional<size_t> rows) {

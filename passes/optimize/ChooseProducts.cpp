@@ -229,51 +229,6 @@ bool Chooser::chooseMatrices(const Product &product) {
   return true;
 }
 
-bool Chooser::chooseVectorByMatrices() {
-  constexpr int64_t kMatrices = 4; // in flight: one waits for its sums longer than it takes
-  AluOp mul = optimize::summedProduct(func_);
-  Value narrow[] = {mul ? narrowOperand(mul->getOperand(0)) : Value(),
-                    mul ? narrowOperand(mul->getOperand(1)) : Value()};
-  if (!narrow[0] || !narrow[1] || !isRunOften())
-    return false;
-  ReduceOp reduce = *func_.getBody().getOps<ReduceOp>().begin();
-  for (unsigned side : {0, 1}) {
-    auto matrix = narrow[side].getDefiningOp<LoadOp>(), vector = narrow[!side].getDefiningOp<LoadOp>();
-    ProductAttr instruction = target_.matrixProduct(narrow[side].getType(), narrow[!side].getType(), reduce.getType());
-    if (!matrix || !vector || !instruction || matrix.getRow() || vector.getRow())
-      continue;
-    Access rows = optimize::accessOf(matrix), terms = optimize::accessOf(vector);
-    if (!weights_.test(rows.buffer) || weights_.test(terms.buffer) || !isReadOnce(rows))
-      continue;
-    SmallVector<size_t> kept = keptAxes();
-    auto m = llvm::find_if(kept, [&](size_t axis) {
-      return fixedSize(axis) >= kMatrices * instruction.getM() && !optimize::dependsOn(narrow[!side], axis);
-    });
-    auto k = llvm::find_if(reduced_, [&](size_t axis) {
-      return terms.isContiguous(axis) && fixedSize(axis) >= target::kFewestTerms && fixedSize(axis) % 2 == 0;
-    });
-    bool areFixed = llvm::all_of(reduced_, [&](size_t axis) { return fixedSize(axis) > 0; });
-    if (m == kept.end() || k == reduced_.end() || !areFixed || !vector.getTracker().getValue().at().valid.isConst(1))
-      continue;
-    int64_t tile = nextAxis_;
-    add(OptKind::TILE, *m, kMatrices * instruction.getM());
-    if (size_t last = *llvm::max_element(reduced_); last != *k)
-      add(OptKind::SWAP, *k, last);
-    chooseChunks(kept);
-    opts_.push_back(OptAttr::get(func_.getContext(), OptKind::STAGE, loopOf(kept.back()),
-                                 optimize::numberOf(func_, reduce.getResult()),
-                                 /*isValue=*/true));
-    int64_t copy = nextAxis_;
-    nextAxis_ += 1 + reduced_.size();
-    add(OptKind::TC, copy, instruction.getM());
-    add(OptKind::UPCAST, copy, kMatrices);
-    add(OptKind::STAGE, -1, rows.buffer);
-    add(OptKind::VECTOR, tile, kMatrices * instruction.getM());
-    return true;
-  }
-  return false;
-}
-
 bool Chooser::chooseFewColumns(const Product &product) {
   int64_t lanes = target_.vectorBits() / sumBits(func_), columns = fixedSize(product.n);
   auto inner = llvm::find_if(reduced_, [&](size_t axis) {

@@ -1,9 +1,9 @@
 //===- Chooser.h - The opts that one kernel gets, as they are chosen -----------------------===//
 //
 // A list of opts is chosen by a walk through the kinds of kernels that there are, and each kind adds to the list:
-// products in ChooseProducts.cpp, what only has lanes in ChooseLanes.cpp, chunks and the order of it all in
-// Heuristic.cpp. An opt names axes by number, so what has been added says what the next one can name; where a kind may
-// turn out not to fit, it is tried on a copy of the whole.
+// products in ChooseProducts.cpp, those of one vector in ChooseVectors.cpp, what only has lanes in ChooseLanes.cpp,
+// chunks and the order of it all in Heuristic.cpp. An opt names axes by number, so what has been added says what the
+// next one can name; where a kind may turn out not to fit, it is tried on a copy of the whole.
 //
 //===----------------------------------------------------------------------------------------===//
 #pragma once
@@ -103,8 +103,17 @@ private:
   void turn(int64_t read, int64_t written, int64_t side, bool isPlain);
   /// For values that several walks of a row would compute. False where there are none that are worth holding.
   bool chooseRowStages();
-  /// For a product of a weight and one vector, by matrix instructions. False where there is none.
+  /// A product of a weight and one vector, both of narrow elements that lie in memory.
+  struct VectorProduct {
+    unsigned matrix;       ///< the weight's buffer
+    size_t results, terms; ///< axes: one of the matrix alone; one along which the vector is contiguous
+    ProductAttr instruction;
+  };
+  /// That of the kernel, where instructions multiply such elements; of vectors, or of matrices.
+  std::optional<VectorProduct> findVectorProduct(bool byMatrices);
+  /// For a product of a weight and one vector. False where there is none that such instructions compute.
   bool chooseVectorByMatrices();
+  bool chooseVectorByDots();
   /// For a sum of products with a matrix of which each element is used once, which takes as long as the matrix is read:
   /// several streams of it at a time. False where there is none.
   bool chooseStreams();

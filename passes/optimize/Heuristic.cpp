@@ -165,8 +165,9 @@ SmallVector<OptAttr> Chooser::choose() {
   if (Chooser tried = *this; product ? tried.chooseMatrices(*product) : tried.chooseVectorByMatrices())
     if (optimize::fits(func_, tried.opts_, target_))
       return tried.opts_;
-  if (Chooser tried = *this; product && tried.chooseDots(*product) && optimize::fits(func_, tried.opts_, target_))
-    return tried.opts_;
+  if (Chooser tried = *this; product ? tried.chooseDots(*product) : tried.chooseVectorByDots())
+    if (optimize::fits(func_, tried.opts_, target_))
+      return tried.opts_;
   if (std::optional<optimize::HeldRows> held = optimize::chooseHeldRows(func_, target_)) {
     opts_ = held->opts;
     countOf_[held->rows] = held->blocks;
