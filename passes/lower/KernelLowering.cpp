@@ -199,7 +199,10 @@ bool KernelLowering::hasLanes(const AxisSet &axes) const {
   return lane >= 0 && axes.test(lane) && isUnrolled(lane);
 }
 
-int64_t KernelLowering::sizeOf(int64_t axis) const { return axisOf(axis).getSize().getValue().constant(); }
+int64_t KernelLowering::sizeOf(int64_t axis) const {
+  auto shortened = shortened_.find(axis);
+  return shortened == shortened_.end() ? axisOf(axis).getSize().getValue().constant() : shortened->second;
+}
 
 SmallVector<int64_t> KernelLowering::sizesOf(ArrayRef<int64_t> axes) const {
   return llvm::map_to_vector(axes, [&](int64_t axis) { return sizeOf(axis); });

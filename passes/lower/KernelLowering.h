@@ -51,6 +51,7 @@ struct Scope {
   llvm::DenseSet<mlir::Operation *> filled;                            ///< stages whose memory is filled here
   llvm::SmallVector<view::Expr> tested;                                ///< guards that this branch depends on
   llvm::SmallVector<view::Expr> tests;                                 ///< what it asks for them, at their last points
+  llvm::SmallVector<view::Expr> begun;                                 ///< guards that hold at their first points here
   bool inside = false;                                                 ///< the tested guards hold here
   size_t keepsFrom = SIZE_MAX; ///< values whose place would be this scope or one inside it are computed in this branch
   std::vector<llvm::unique_function<void()>> last; ///< emits what goes after all else
@@ -104,6 +105,7 @@ private:
   struct LoopEnd {
     view::Expr end, trips;                        ///< trips: how often the loop runs, taking all its instances alike
     llvm::SmallVector<view::Expr> settled, tests; ///< guards that hold in it; the same at their last unrolled points
+    llvm::SmallVector<view::Expr> begun;          ///< guards that hold at the first unrolled points of each step
   };
   /// Where a loop over `axis` ends: at the axis' size, or before it where the domain ends, which may settle guards.
   LoopEnd endOf(int64_t axis, llvm::ArrayRef<int64_t> inside);
@@ -125,8 +127,10 @@ private:
   void inSteps(int64_t axis, view::Expr begin, view::Expr end, llvm::function_ref<void()> body);
   /// Emits both sides of a test, each in a scope of its own; `body` is told whether the test holds there.
   void inBranches(view::Expr test, llvm::function_ref<void(bool)> body);
-  /// The scope that tests a guard about the loops that are open now; null: none.
-  const Scope *testOf(view::Expr guard) const;
+  /// The innermost scope that has a guard about the loops that are open now in a list; null: none.
+  const Scope *scopeOf(view::Expr guard, llvm::SmallVector<view::Expr> Scope::*list) const;
+  /// The one that tests it.
+  const Scope *testOf(view::Expr guard) const { return scopeOf(guard, &Scope::tested); }
   /// Whether a guard of a stage's walk holds at all that it holds, because its readers' does.
   bool holdsForReaders(view::Expr guard) const;
   /// Whether the items of a group meet at barriers.
@@ -135,6 +139,17 @@ private:
   /// All items of a group take the same copy, because they meet at barriers; where the device's compiler has to be
   /// spared barriers in branches, there is one copy, as at the edge.
   void atEdges(llvm::function_ref<void()> body);
+  /// The first points of an unrolled axis.
+  struct Fewer {
+    int64_t axis, points;
+    view::Expr reachesBeyond; ///< whether the domain does
+  };
+  /// An unrolled axis that one of these guards is about, and how many of its points to try next where not all lie
+  /// inside the domain; nullopt: there is no such axis along which only the run knows where the domain ends.
+  std::optional<Fewer> fewerAtEdge(llvm::ArrayRef<view::Expr> guards);
+  /// Runs `body` at the edge of the domain, which these guards ask for: in copies for ever fewer of a tile's points.
+  void inPartsAtEdge(llvm::ArrayRef<view::Expr> guards, llvm::ArrayRef<view::Expr> tests,
+                     llvm::function_ref<void()> body);
 
   // Values.
   Tile emit(mlir::Value value);
@@ -390,6 +405,7 @@ private:
   // Variables of axes that have no fixed size, and the same with what is known of them: that they stay within it.
   llvm::DenseMap<view::Expr, view::Expr> limited_, unlimited_;
   std::vector<std::unique_ptr<Scope>> scopes_;
+  llvm::DenseMap<int64_t, int64_t> shortened_; ///< unrolled axes of which code has only the first few points now
   llvm::DenseMap<WalkedValue, std::unique_ptr<AxisSet>> axesOf_; // references to these are kept while others are added
   llvm::DenseMap<mlir::Value, mlir::Value> pointers_;            // buffer argument → pointer argument
   llvm::DenseMap<mlir::Operation *, mlir::Value> stageMemory_;

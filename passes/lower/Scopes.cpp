@@ -6,6 +6,7 @@
 // Splits that do not divide leave guards, index < size. Tested at every point they would cost more than the arithmetic.
 // So a loop over the innermost part of an axis ends where the domain does, and what guards are left are asked for once
 // outside the innermost code, of which there are then two copies: one whose points all lie inside, and one at the edge.
+// Where only the run knows how far the edge is, that would often be most of the work: there, tiles become smaller.
 // A loop that sums up is two loops, over its steps of these two kinds.
 //
 //===----------------------------------------------------------------------===//
@@ -17,6 +18,9 @@ using namespace kiln::lower;
 using namespace mlir;
 using kernel::AxisKind;
 using view::Expr;
+
+/// Tiles of at most so many points have code for each smaller number of them, and none that is masked.
+static constexpr int64_t kMostExact = 8;
 
 size_t KernelLowering::depthOf(Expr expr) const {
   size_t depth = 0;
@@ -93,7 +97,7 @@ bool KernelLowering::mayEndEarly(int64_t axis) {
 
 KernelLowering::LoopEnd KernelLowering::endOf(int64_t axis, ArrayRef<int64_t> inside) {
   Expr size = axisOf(axis).getSize().getValue(), variable = variableOf(axis);
-  LoopEnd end{size, size, {}, {}};
+  LoopEnd end{size, size, {}, {}, {}};
   // Items that meet at barriers walk the same loops, and the last step of a held loop is known by its number.
   bool isShared = llvm::any_of(axes_, [](auto other) { return other && other.getKind() == AxisKind::Item; });
   if (isShared || llvm::is_contained(heldLoops_, axis) || !mayEndEarly(axis))
@@ -109,7 +113,9 @@ KernelLowering::LoopEnd KernelLowering::endOf(int64_t axis, ArrayRef<int64_t> in
     auto isKnown = [&](unsigned other) { return isBound(other) && !llvm::is_contained(inside, other); };
     SmallVector<int64_t> unrolled, last;
     Expr begin = rest, parts = 1;
+    bool isFirst = true;
     for (unsigned other : around.set_bits()) {
+      isFirst &= isKnown(other) || isUnrolled(other);
       if (isKnown(other))
         parts = parts * axisOf(other).getSize().getValue();
       else
@@ -125,6 +131,8 @@ KernelLowering::LoopEnd KernelLowering::endOf(int64_t axis, ArrayRef<int64_t> in
     // what is left of the domain: then it is whole, however many of them the loops around leave to this one.
     end.end = view::minimum(end.end, resolve(view::ceilDiv(points - begin, step)));
     end.trips = view::ceilDiv(points, view::maximum(parts * step, 1));
+    if (isFirst)
+      end.begun.push_back(guard);
     bool isWhole = (rest - begin).max() < step.constant() && view::mod(points - begin, step).isConst(0);
     if (!step.isConst(1) && !isWhole)
       continue;
@@ -173,11 +181,18 @@ static bool isOfSizes(Expr expr) {
   return isAlike;
 }
 
+/// Whether an expression is one of loops alone, no size that only a run knows.
+static bool isOfLoops(Expr expr) {
+  bool areLoops = true;
+  expr.forEachVariable([&](Expr variable) { areLoops &= kernel::loopAxisOf(variable) >= 0; });
+  return areLoops;
+}
+
 uop::RangeOp KernelLowering::openLoop(int64_t axis, ValueRange inits, bool reduce, ArrayRef<int64_t> inside,
                                       const Steps *part) {
   kernel::AxisAttr attr = axisOf(axis);
   Expr begin, size = attr.getSize().getValue();
-  auto [end, trips, settled, tests] = endOf(axis, inside);
+  auto [end, trips, settled, tests, begun] = endOf(axis, inside);
   if (part && (begin != part->begin || size != part->end)) {
     begin = part->begin;
     end = view::minimum(end, part->end);
@@ -199,6 +214,7 @@ uop::RangeOp KernelLowering::openLoop(int64_t axis, ValueRange inits, bool reduc
   scope->inside = !settled.empty();
   scope->tested = std::move(settled);
   scope->tests = std::move(tests);
+  scope->begun = std::move(begun);
   scope->outerBefore = std::exchange(scopes_.back()->before, range);
   scopes_.push_back(std::move(scope));
   return range;
@@ -243,13 +259,13 @@ void KernelLowering::inBranches(Expr test, llvm::function_ref<void(bool)> body) 
   }
 }
 
-const Scope *KernelLowering::testOf(Expr guard) const {
+const Scope *KernelLowering::scopeOf(Expr guard, SmallVector<Expr> Scope::*list) const {
   AxisSet axes = none();
   addVariables(guard, axes);
   for (const std::unique_ptr<Scope> &scope : llvm::reverse(scopes_)) {
-    if (llvm::is_contained(scope->tested, guard))
+    if (llvm::is_contained(scope.get()->*list, guard))
       return scope.get();
-    // A loop that is opened again for a reduce goes over points that were not tested.
+    // A loop that is opened again for a reduce goes over other points.
     if (llvm::any_of(axes.set_bits(), [&](unsigned axis) { return scope->variables.contains(variableOf(axis)); }))
       return nullptr;
   }
@@ -302,7 +318,8 @@ void KernelLowering::atEdges(llvm::function_ref<void()> body) {
         last.push_back(sizeOf(axis) - 1);
       }
     guards.push_back(guard);
-    tests.push_back(resolve(fix(guard, several, last)));
+    bool isBegin = scopeOf(guard, &Scope::begun) && llvm::none_of(last, [](int64_t point) { return point > 0; });
+    tests.push_back(isBegin ? Expr(1) : resolve(fix(guard, several, last)));
   }
   Expr test = view::logicalAnd(tests);
   bool mayBranch = !meets || target_.meetsInBranches();
@@ -317,9 +334,50 @@ void KernelLowering::atEdges(llvm::function_ref<void()> body) {
     return body();
   }
   inBranches(test, [&](bool isInside) {
+    if (!isInside)
+      return inPartsAtEdge(guards, tests, body);
     scopes_.back()->tested = guards;
     scopes_.back()->tests = tests;
-    scopes_.back()->inside = isInside;
+    scopes_.back()->inside = true;
     body();
   });
+}
+
+std::optional<KernelLowering::Fewer> KernelLowering::fewerAtEdge(ArrayRef<Expr> guards) {
+  if (walk().stage || llvm::any_of(axes_, [](auto axis) { return axis && axis.getKind() == AxisKind::Item; }))
+    return std::nullopt;
+  for (Expr guard : guards) {
+    AxisSet about = none();
+    addVariables(guard, about);
+    for (unsigned axis : about.set_bits()) {
+      int64_t points = isUnrolled(axis) ? sizeOf(axis) : 1;
+      if (axisOf(axis).getKind() != AxisKind::Upcast || points < 2 || isOfLoops(guard))
+        continue;
+      if (guards.size() == 1 && points <= kMostExact)
+        return Fewer{axis, points - 1, 0};
+      int64_t half = llvm::divideCeil(points, 2);
+      return Fewer{axis, half, resolve(fix(guard, {axis}, {half}))};
+    }
+  }
+  return std::nullopt;
+}
+
+void KernelLowering::inPartsAtEdge(ArrayRef<Expr> guards, ArrayRef<Expr> tests, llvm::function_ref<void()> body) {
+  auto whole = [&] {
+    llvm::append_range(scopes_.back()->tested, guards);
+    llvm::append_range(scopes_.back()->tests, tests);
+    body();
+  };
+  std::optional<Fewer> fewer = fewerAtEdge(guards);
+  if (!fewer || fewer->reachesBeyond.isConst(1))
+    return whole();
+  auto ofFewer = [&] {
+    auto before = shortened_;
+    shortened_[fewer->axis] = fewer->points;
+    atEdges(body);
+    shortened_ = before;
+  };
+  if (fewer->reachesBeyond.isConst(0))
+    return ofFewer();
+  inBranches(fewer->reachesBeyond, [&](bool reachesBeyond) { reachesBeyond ? whole() : ofFewer(); });
 }
