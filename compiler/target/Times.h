@@ -42,8 +42,6 @@ inline constexpr double kStepRows = 1.25;
 inline constexpr double kTotalsInFlight = 14;
 /// To store a vector's elements apart from one another.
 inline constexpr double kStoreApartSteps = 10;
-/// The last tile of rows, where some of them are past the end.
-inline constexpr double kEdge = 1.05;
 /// A row's element serves several vectors of columns, but takes as long to compute as a whole vector does.
 inline constexpr double kNumberReuse = 0.25;
 

@@ -141,11 +141,13 @@ private:
   void atEdges(llvm::function_ref<void()> body);
   /// The first points of an unrolled axis.
   struct Fewer {
+    view::Expr guard; ///< about it
     int64_t axis, points;
     view::Expr reachesBeyond; ///< whether the domain does
+    bool areInside;           ///< else where the domain ends among them is to be found out
   };
-  /// An unrolled axis that one of these guards is about, and how many of its points to try next where not all lie
-  /// inside the domain; nullopt: there is no such axis along which only the run knows where the domain ends.
+  /// How many points of an unrolled axis that one of these guards is about to try next, where not all lie inside the
+  /// domain; nullopt: all such axes divide it, or edges that are known differ.
   std::optional<Fewer> fewerAtEdge(llvm::ArrayRef<view::Expr> guards);
   /// Runs `body` at the edge of the domain, which these guards ask for: in copies for ever fewer of a tile's points.
   void inPartsAtEdge(llvm::ArrayRef<view::Expr> guards, llvm::ArrayRef<view::Expr> tests,

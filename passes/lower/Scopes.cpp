@@ -6,7 +6,7 @@
 // Splits that do not divide leave guards, index < size. Tested at every point they would cost more than the arithmetic.
 // So a loop over the innermost part of an axis ends where the domain does, and what guards are left are asked for once
 // outside the innermost code, of which there are then two copies: one whose points all lie inside, and one at the edge.
-// Where only the run knows how far the edge is, that would often be most of the work: there, tiles become smaller.
+// The latter has as many points of a tile as are left; where only the run knows how many, there are several copies.
 // A loop that sums up is two loops, over its steps of these two kinds.
 //
 //===----------------------------------------------------------------------===//
@@ -181,13 +181,6 @@ static bool isOfSizes(Expr expr) {
   return isAlike;
 }
 
-/// Whether an expression is one of loops alone, no size that only a run knows.
-static bool isOfLoops(Expr expr) {
-  bool areLoops = true;
-  expr.forEachVariable([&](Expr variable) { areLoops &= kernel::loopAxisOf(variable) >= 0; });
-  return areLoops;
-}
-
 uop::RangeOp KernelLowering::openLoop(int64_t axis, ValueRange inits, bool reduce, ArrayRef<int64_t> inside,
                                       const Steps *part) {
   kernel::AxisAttr attr = axisOf(axis);
@@ -346,17 +339,26 @@ void KernelLowering::atEdges(llvm::function_ref<void()> body) {
 std::optional<KernelLowering::Fewer> KernelLowering::fewerAtEdge(ArrayRef<Expr> guards) {
   if (walk().stage || llvm::any_of(axes_, [](auto axis) { return axis && axis.getKind() == AxisKind::Item; }))
     return std::nullopt;
-  for (Expr guard : guards) {
+  for (auto [index, size] : llvm::zip(walk().index, func_.getDomain().getSizes())) {
+    Expr guard = view::less(index, size);
+    if (!llvm::is_contained(guards, guard))
+      continue;
     AxisSet about = none();
     addVariables(guard, about);
     for (unsigned axis : about.set_bits()) {
       int64_t points = isUnrolled(axis) ? sizeOf(axis) : 1;
-      if (axisOf(axis).getKind() != AxisKind::Upcast || points < 2 || isOfLoops(guard))
+      if (axisOf(axis).getKind() != AxisKind::Upcast || points < 2)
         continue;
-      if (guards.size() == 1 && points <= kMostExact)
-        return Fewer{axis, points - 1, 0};
-      int64_t half = llvm::divideCeil(points, 2);
-      return Fewer{axis, half, resolve(fix(guard, {axis}, {half}))};
+      // Where all edges are alike, as many points as are left.
+      Expr left = view::mod(size - fix(index, axis, 0), points);
+      bool isKnown = left.isConst() && scopeOf(guard, &Scope::begun) && !shortened_.contains(axis) &&
+                     view::provablyEqual(fix(index, axis, 1) - fix(index, axis, 0), 1);
+      if (isKnown ? left.isConst(0) : size.isConst())
+        continue;
+      bool isOnly = guards.size() == 1, isNext = isOnly && points <= kMostExact;
+      int64_t fewer = isKnown ? left.constant() : isNext ? points - 1 : llvm::divideCeil(points, 2);
+      bool isExact = isOnly && (isKnown || fewer + 1 == points);
+      return Fewer{guard, axis, fewer, isExact ? Expr(0) : resolve(fix(guard, axis, fewer)), isKnown};
     }
   }
   return std::nullopt;
@@ -374,6 +376,12 @@ void KernelLowering::inPartsAtEdge(ArrayRef<Expr> guards, ArrayRef<Expr> tests, 
   auto ofFewer = [&] {
     auto before = shortened_;
     shortened_[fewer->axis] = fewer->points;
+    if (fewer->areInside) {
+      Scope &scope = *scopes_.back();
+      scope.tested.push_back(fewer->guard);
+      scope.tests.push_back(resolve(fix(fewer->guard, fewer->axis, fewer->points - 1)));
+      scope.inside = true;
+    }
     atEdges(body);
     shortened_ = before;
   };

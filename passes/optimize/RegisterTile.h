@@ -20,8 +20,9 @@ struct RegisterTile {
 
 /// The register tile over rows × columns (in vectors) that takes the least time. A step of the sum's loop loads an
 /// element for each row and the vectors of columns, and multiplies and adds each with each; below some number of totals
-/// the additions wait for each other. A row that is masked is tested in each step. Points past the end are computed in
-/// vain. `rows` < 0: their number is not known. `widths`: how many vectors of columns can be chosen, ascending.
+/// the additions wait for each other. A row that is masked is tested in each step. The last tile has as many rows as
+/// are left; columns past the end are computed in vain. `rows` < 0: their number is not known. `widths`: how many
+/// vectors of columns can be chosen, ascending.
 RegisterTile bestTile(int64_t rows, int64_t vectors, int64_t registers, int64_t mostTotals, bool areMasked,
                       llvm::ArrayRef<int64_t> widths = {});
 
