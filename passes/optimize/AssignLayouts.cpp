@@ -328,12 +328,14 @@ void LayoutAssigner::growMemory() {
       continue;
     auto alloc = memory.getDefiningOp<host::AllocOp>();
     auto store = accessesOf(kernelOf(tensor.writer.launch), tensor.writer.buffer).front();
-    Expr bytes = tensor.layout.elements() * int64_t(byteSize(cast<StoreOp>(store).getValue().getType()));
+    int64_t elementBytes = byteSize(cast<StoreOp>(store).getValue().getType());
+    Expr bytes = tensor.layout.elements() * elementBytes;
     OpBuilder builder(alloc);
     if (tensor.outermost)
       bytes = bytes.substitute({{tensor.layout.shape.front(), *sizes_.exprOf(tensor.outermost)}});
     alloc.getBytesMutable().assign(sizes_.emit(builder, bytes));
-    SmallVector<int64_t> key(tensor.layout.strides());
+    SmallVector<int64_t> key{elementBytes};
+    llvm::append_range(key, tensor.layout.strides());
     for (Layout::Room room : tensor.layout.halo)
       key.append({room.before, room.after});
     alloc.setHaloAttr(builder.getDenseI64ArrayAttr(key));
