@@ -210,12 +210,15 @@ static void collectReduces(Operation *value, int64_t axis, const llvm::SetVector
   }
 }
 
-/// An index with what is known of loop variables whose axes have no fixed size: that they stay within them.
-static Expr withinSizes(const Walk &walk, Expr index) {
+/// An index with what is known of loop variables whose axes have no fixed size, in this walk and around it: that they
+/// stay within them.
+static Expr withinSizes(FuncOp func, Expr index) {
   llvm::DenseMap<Expr, Expr> limited;
-  for (AxisAttr axis : walk.axes)
-    if (Expr variable = loopVariable(axis), size = axis.getSize().getValue(); !variable.isConst() && !size.isConst())
+  index.forEachVariable([&](Expr variable) {
+    AxisAttr axis = loopAxisOf(variable) < 0 ? nullptr : func.getLoopAxis(loopAxisOf(variable));
+    if (Expr size = axis ? axis.getSize().getValue() : Expr(1); !size.isConst())
       limited[variable] = Expr::variable(variable.name(), 0, size - 1);
+  });
   return limited.empty() ? index : index.substitute(limited);
 }
 
@@ -246,7 +249,7 @@ static std::optional<std::string> faultOfReading(const Walk &walk, const llvm::S
     }
     if (!dependsOn(stage, axis))
       continue;
-    Expr local = withinSizes(walk, walk.index[axis] - begin);
+    Expr local = withinSizes(stage->getParentOfType<FuncOp>(), walk.index[axis] - begin);
     if (local.min() < 0 || !view::provablyLess(local, stage.reachAlong(axis)))
       return "along axis " + std::to_string(axis) + " of the domain a stage would be read where it holds nothing";
   }
