@@ -69,13 +69,13 @@ Value TensorBuilder::batchNorm(Value x, Value scale, Value bias, Value mean, Val
 Value TensorBuilder::instanceNorm(Value x, Value scale, Value bias, double epsilon) {
   if (!x)
     return {};
-  std::optional<int64_t> channels = rank(x) < 2 ? 0 : dim(x, 1).asConst();
-  if (channels || rank(x) < 3)
-    return groupNorm(x, channels.value_or(0), scale, bias, epsilon);
-  // How many groups there are only a run knows, so they stay an axis of their own.
+  if (rank(x) < 3)
+    return groupNorm(x, 0, scale, bias, epsilon);
+  // In the shape that neighbours have, so that one kernel goes along the same axes for all of it.
   SmallVector<int64_t> axes = allAxes(x);
   Value normal = normalize(widen(x), ArrayRef(axes).drop_front(2), epsilon);
-  return narrowLike(affine(*this, normal, perChannel(x, widen(scale)), perChannel(x, widen(bias))), element(x));
+  Value factor = perChannel(x, widen(scale)), offset = perChannel(x, widen(bias));
+  return ok() ? narrowLike(affine(*this, normal, factor, offset), element(x)) : Value();
 }
 
 Value TensorBuilder::groupNorm(Value x, int64_t groups, Value scale, Value bias, double epsilon) {

@@ -89,8 +89,8 @@ ShapeTracker schedule::inputOf(graph::ReduceOp reduce, const ShapeTracker &track
 Domain::Reduced Domain::enter(graph::ReduceOp reduce, const ShapeTracker &tracker) {
   llvm::SmallBitVector used = axesOf(widen(tracker));
   view::Shape input = shapeOf(reduce.getInput());
-  // For each axis that is reduced an axis of the domain, none twice: the last one that is reduced already, so that both
-  // may share its loop; else that at the reduce's own place; else the last one.
+  // For each axis that is reduced an axis of the domain, none twice: one that is reduced already, so that both may
+  // share its loop, before others, and of equals that at the reduce's own place, or else the last one.
   size_t before = sizes_.size();
   llvm::SmallVector<int64_t> chosen;
   for (int64_t axis : reduce.getAxes()) {
@@ -100,8 +100,7 @@ Domain::Reduced Domain::enter(graph::ReduceOp reduce, const ShapeTracker &tracke
              (isOwn || !sizes_[candidate].isConst(1)) && view::provablyEqual(sizes_[candidate], input[axis]);
     };
     auto rank = [&](size_t candidate) {
-      bool isReduced = reduced_.test(candidate), isOwn = candidate == size_t(axis);
-      return std::tuple(isReduced, isOwn && !isReduced, candidate);
+      return std::tuple(reduced_.test(candidate), candidate == size_t(axis), candidate);
     };
     std::optional<size_t> best;
     for (size_t candidate = 0; candidate < before; ++candidate)
