@@ -19,7 +19,8 @@ using namespace mlir;
 using kernel::AxisKind;
 using view::Expr;
 
-/// Tiles of at most so many points have code for each smaller number of them, and none that is masked.
+/// Tiles of at most so many points have code for each smaller number of them, and none that is masked; where each is
+/// two copies, because of another edge, for every second one.
 static constexpr int64_t kMostExact = 8;
 
 size_t KernelLowering::depthOf(Expr expr) const {
@@ -355,8 +356,9 @@ std::optional<KernelLowering::Fewer> KernelLowering::fewerAtEdge(ArrayRef<Expr> 
                      view::provablyEqual(fix(index, axis, 1) - fix(index, axis, 0), 1);
       if (isKnown ? left.isConst(0) : size.isConst())
         continue;
-      bool isOnly = guards.size() == 1, isNext = isOnly && points <= kMostExact;
-      int64_t fewer = isKnown ? left.constant() : isNext ? points - 1 : llvm::divideCeil(points, 2);
+      bool isOnly = guards.size() == 1;
+      int64_t next = points - (isOnly || points <= kMostExact / 2 ? 1 : 2);
+      int64_t fewer = isKnown ? left.constant() : points <= kMostExact ? next : llvm::divideCeil(points, 2);
       bool isExact = isOnly && (isKnown || fewer + 1 == points);
       return Fewer{guard, axis, fewer, isExact ? Expr(0) : resolve(fix(guard, axis, fewer)), isKnown};
     }
