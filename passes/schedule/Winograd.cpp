@@ -175,7 +175,11 @@ namespace {
 class Rewriter {
 public:
   Rewriter(const Windows &windows, const Transform &transform)
-      : windows_(windows), transform_(transform), builder_(windows.sum), loc_(windows.sum.getLoc()) {}
+      : windows_(windows), transform_(transform), builder_(windows.sum), loc_(windows.sum.getLoc()) {
+    // Samples of unknown number stay outermost, so that what is made of each lies in one piece.
+    bool areSamples = !windows.shape().front().isConst() && !axesOf(windows.weight.tracker).test(0);
+    place_ = areSamples ? 1 : 0;
+  }
 
   void rewrite();
 
@@ -206,6 +210,7 @@ private:
   const Transform &transform_;
   OpBuilder builder_;
   Location loc_;
+  size_t place_; ///< of the axis of a tile's points among the sum's
 };
 } // namespace
 
@@ -298,7 +303,7 @@ Value Rewriter::windowsAt(ArrayRef<Expr> shape) {
   moves.reset(windows_.rows.tap).reset(windows_.columns.tap);
   SmallVector<int64_t> order;
   SmallVector<view::Range> ranges;
-  view::Shape sizes{points * points}, seen{points * points};
+  view::Shape sizes{points * points}, seen;
   for (auto [axis, size] : llvm::enumerate(tracker.shape())) {
     bool isKept = moves.test(axis) || windows_.isTap(axis);
     ranges.push_back({0, isKept ? size : Expr(1)});
@@ -308,6 +313,7 @@ Value Rewriter::windowsAt(ArrayRef<Expr> shape) {
       sizes.push_back(size);
     seen.push_back(moves.test(axis) ? size : Expr(1));
   }
+  seen.insert(seen.begin() + place_, points * points);
   order.append({windows_.rows.tap, windows_.columns.tap});
   view::Shape taps(sizes), flat(sizes.size(), 1);
   taps.append({kTaps, kTaps});
@@ -351,27 +357,28 @@ void Rewriter::rewrite() {
   for (ArrayRef<Value> line : transformed(transform_.input, inputs))
     for (Value part : line) {
       view::Shape shape = shapeOf(part);
-      shape.insert(shape.begin(), 1);
+      shape.insert(shape.begin() + place_, 1);
       Beside beside(shape.size(), {0, 0});
-      beside.front() = {int64_t(parts.size()), points * points - 1 - int64_t(parts.size())};
+      beside[place_] = {int64_t(parts.size()), points * points - 1 - int64_t(parts.size())};
       parts.push_back({view(part, whole(part).reshape(shape)), beside});
     }
   Value data = joined(parts);
 
   view::Shape domain = tiled(llvm::SmallBitVector(windows_.shape().size(), true));
-  domain.insert(domain.begin(), points * points);
+  domain.insert(domain.begin() + place_, points * points);
   Value product = row(Alu::MUL, {view(data, whole(data).expand(domain)), windowsAt(domain)});
-  SmallVector<int64_t> axes = llvm::map_to_vector(windows_.sum.getAxes(), [](int64_t axis) { return axis + 1; });
+  SmallVector<int64_t> axes =
+      llvm::map_to_vector(windows_.sum.getAxes(), [&](int64_t axis) { return axis + (axis >= int64_t(place_)); });
   Value sums = graph::ReduceOp::create(builder_, loc_, Alu::ADD, product, axes);
 
   view::Shape one = shapeOf(sums);
-  one.erase(one.begin());
+  one.erase(one.begin() + place_);
   Grid grid(points);
   for (int64_t i = 0; i < points * points; ++i) {
     SmallVector<view::Range> ranges;
     for (Expr size : shapeOf(sums))
       ranges.push_back({0, size});
-    ranges.front() = {i, i + 1};
+    ranges[place_] = {i, i + 1};
     grid[i / points].push_back(view(sums, whole(sums).shrink(ranges).reshape(one)));
   }
   parts.clear();
