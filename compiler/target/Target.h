@@ -72,6 +72,8 @@ inline constexpr int64_t kMostApart = 4;
 
 /// More than most machines have cores, so that uneven chunks even out.
 inline constexpr int64_t kMostChunks = 128;
+/// How a kernel is cut is judged for up to so many threads.
+inline constexpr int64_t kJudgedThreads = 32;
 
 /// The feature of a CPU that brings one of its dot or matrix instructions.
 llvm::StringRef featureOf(llvm::StringRef instruction);

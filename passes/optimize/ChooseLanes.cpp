@@ -6,6 +6,7 @@
 
 #include "passes/optimize/Chooser.h"
 
+#include "passes/optimize/KernelVariants.h"
 #include "passes/optimize/RegisterTile.h"
 #include "passes/optimize/RowStages.h"
 #include "passes/optimize/Work.h"
@@ -19,10 +20,10 @@ using namespace mlir;
 
 /// Points of one lane that are reduced side by side: their totals and what they share fit the registers.
 static constexpr int64_t kMostRowsOfLanes = 14;
-/// Lines that are added up side by side.
+/// Lines that are added up side by side; and what the hardware reads ahead in.
 static constexpr int64_t kLinesAtOnce = 8, kPageBytes = 4096;
-/// So many chunks are enough for threads; where lines would be cut into more, each has so many pages of a line.
-static constexpr int64_t kEnoughChunks = 16, kPagesOfChunk = 4;
+/// Where lines are cut into more chunks than there may be threads, each has so many pages of a line.
+static constexpr int64_t kPagesOfChunk = 4;
 /// So many matrices of short lines are chunks enough.
 static constexpr int64_t kFewestMatrices = 8;
 /// For so many rows to add a page of lines to their totals takes longer than to read that page.
@@ -32,16 +33,14 @@ static constexpr int64_t kTurnedTile = 8;
 /// Where that is more than the second cache holds, tiles write whole lines, in blocks of several lines each way: rows
 /// of memory far apart take each other's place in a cache, and pages of few of them are known at a time.
 static constexpr int64_t kTurnedBlock = 32, kMostTurned = 16;
+/// So many rows of blocks are chunks enough.
+static constexpr int64_t kEnoughBlocks = 16;
 /// Lines a multiple of this apart share few sets of the first cache.
 static constexpr int64_t kSharedBytes = 1024;
 /// Of how many times as much memory it makes a difference along which axis it is contiguous.
 static constexpr double kAlike = 3;
 /// A reduced axis of so few points is not a loop.
 static constexpr int64_t kMostUnrolled = 8;
-
-static view::ShapeTracker trackerOf(const Access &access) {
-  return access.op->getAttrOfType<TrackerAttr>("tracker").getValue();
-}
 
 bool Chooser::chooseRowsOfLanes(size_t axis, int64_t lanes) {
   auto reduces = func_.getBody().getOps<ReduceOp>();
@@ -84,7 +83,7 @@ void Chooser::askForWindows(size_t rows, size_t lanes) {
 }
 
 bool Chooser::chooseLines(const Access &matrix, size_t columns, std::optional<size_t> rows) {
-  int64_t lanes = target_.vectorBits() / elementBits(func_), bytes = fixedSize(columns) * elementBits(func_) / 8;
+  int64_t lanes = target_.vectorBits() / elementBits(func_), bytes = fixedSize(columns) * bytesOfElement(matrix);
   size_t lines = *reduced_.begin();
   SmallVector<size_t> kept = keptAxes();
   bool isLast = columns == kept.back() && reduced_.size() == 1 && columns < lines;
@@ -107,12 +106,14 @@ bool Chooser::chooseLines(const Access &matrix, size_t columns, std::optional<si
     // several pages each is found sooner.
     int64_t passes = rows ? std::max<int64_t>(1, fixedSize(*rows) / kRowsOfPage) : 1;
     int64_t pages = bytes / kPageBytes;
-    mostChunks_ = std::min(mostChunks_, std::max(std::min(pages, kEnoughChunks), pages / kPagesOfChunk) * passes);
+    mostChunks_ =
+        std::min(mostChunks_, std::max(std::min(pages, target::kJudgedThreads), pages / kPagesOfChunk) * passes);
   }
   if (rows) {
     // While all rows pass, the second cache keeps a chunk's part of the lines and of each row's totals.
     int64_t held = target_.cacheBytes(2) / 2;
-    least = held > 0 ? llvm::divideCeil(bytes * (kLinesAtOnce + mostOf(*rows)), held) : 0;
+    int64_t totals = fixedSize(columns) * elementBits(func_) / 8 * mostOf(*rows);
+    least = held > 0 ? llvm::divideCeil(bytes * kLinesAtOnce + totals, held) : 0;
     if (least < 1 || least > std::max<int64_t>(1, mostChunks_) || kept[kept.size() - 2] != *rows)
       return false;
     add(OptKind::SWAP, *rows, columns);
@@ -146,7 +147,7 @@ static bool sharesSets(ArrayRef<Access> accesses, size_t axis) {
 }
 
 void Chooser::turn(int64_t read, int64_t written, int64_t side, bool isPlain) {
-  int64_t bytes = elementBits(func_) / 8 * optimize::leastOf(trackerOf(stores_.front()).realSize());
+  int64_t bytes = elementBits(func_) / 8 * optimize::leastOf(optimize::trackerOf(stores_.front().op).realSize());
   int64_t points = isPlain ? std::min(uop::kLineBytes * 8 / elementBits(func_), kMostTurned) : kTurnedTile;
   bool fills = llvm::alignTo(fixedSize(written), points) == llvm::alignTo(fixedSize(written), kTurnedTile);
   bool isLarge =
@@ -161,11 +162,11 @@ void Chooser::turn(int64_t read, int64_t written, int64_t side, bool isPlain) {
     // Blocks in the order of what is read, of which each chunk has whole rows.
     if (written > read)
       add(OptKind::SWAP, read, written);
-    if (countOf_[written] >= kEnoughChunks)
+    if (countOf_[written] >= kEnoughBlocks)
       uncut_ = read;
   } else if (int64_t first = keptAxes().front(); isPlain && fills && written != first && fixedSize(written) > points &&
                                                  (!sharesSets(stores_, read) || sharesSets(loads_, written))) {
-    // In the order of what is read, of which each chunk has whole rows.
+    // What is written goes outermost, so that each step reads on where the last one ended.
     add(OptKind::SWAP, first, written);
     outermost_ = written;
     uncut_ = read;
@@ -185,7 +186,7 @@ void Chooser::chooseLanes() {
   for (const Access &access : llvm::concat<Access>(loads_, stores_))
     for (size_t axis = 0; axis < rank; ++axis)
       if (access.isContiguous(axis))
-        along[axis] += target::typicalSize(trackerOf(access).realSize());
+        along[axis] += target::typicalSize(optimize::trackerOf(access.op).realSize());
   auto isWritten = [&](size_t axis) {
     return llvm::any_of(stores_, [&](const Access &store) { return store.isContiguous(axis); });
   };

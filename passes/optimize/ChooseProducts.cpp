@@ -9,6 +9,7 @@
 #include "passes/optimize/ApplyOpts.h"
 #include "passes/optimize/Cuts.h"
 #include "passes/optimize/Heuristic.h"
+#include "passes/optimize/KernelVariants.h"
 #include "passes/optimize/MatrixTile.h"
 #include "passes/optimize/RegisterTile.h"
 #include "passes/optimize/Work.h"
@@ -32,8 +33,9 @@ static constexpr int64_t kFewestLanes = 4, kFewestVectors = 8;
 static constexpr int64_t kMostRereads = 32;
 /// How often rows have to be read before it is worth copying them.
 static constexpr int64_t kFewestRereads = 4;
-/// So many rows have enough work with a part of each line for the next tile's parts to come meanwhile.
-static constexpr int64_t kFewestWideRows = 4, kFewestTilesAhead = 4;
+/// So many rows have enough work with a part of each line for the next tile's parts to come meanwhile; for so few the
+/// part may be four vectors wide, as their totals leave registers for that.
+static constexpr int64_t kFewestWideRows = 4, kMostWideRows = 4, kFewestTilesAhead = 4;
 /// So few panels of columns are not enough work for many threads.
 static constexpr int64_t kFewPanels = 8;
 
@@ -96,10 +98,7 @@ int64_t Chooser::stepsOf(const Product &product) const {
   return steps < kStepsUnrolled ? steps : 1; // so few are not a loop
 }
 
-int64_t Chooser::bytesOf(const Access &access) const {
-  Value element = isa<StoreOp>(access.op) ? cast<StoreOp>(access.op).getValue() : access.op->getResult(0);
-  return usesDots_ ? byteSize(element.getType()) : sumBits(func_) / 8;
-}
+int64_t Chooser::bytesOf(const Access &access) const { return usesDots_ ? bytesOfElement(access) : sumBits(func_) / 8; }
 
 int64_t Chooser::mostRows(const Product &product) const {
   std::optional<Expr> apart = product.rows.strides[product.m];
@@ -108,7 +107,7 @@ int64_t Chooser::mostRows(const Product &product) const {
 }
 
 int64_t Chooser::extentOf(const Access &access) const {
-  return optimize::leastOf(access.op->getAttrOfType<TrackerAttr>("tracker").getValue().realSize()) * bytesOf(access);
+  return optimize::leastOf(optimize::trackerOf(access.op).realSize()) * bytesOf(access);
 }
 
 bool Chooser::areScattered(const Product &product) const {
@@ -380,11 +379,11 @@ void Chooser::holdBoth(const Product &product, const HeldTile &tile) {
 
 bool Chooser::chooseTileOfFew(const Product &product) {
   static constexpr int64_t kWidths[] = {1, 2, 4};
-  int64_t bytes = sumBits(func_) / 8, lanes = target_.vectorBits() / sumBits(func_), rows = fixedSize(product.m);
+  int64_t lanes = target_.vectorBits() / sumBits(func_), rows = fixedSize(product.m);
   RegisterTile tile =
       bestTile(rows, llvm::divideCeil(fixedSize(product.n), lanes), target_.vectorRegisters(), mostTotals(/*steps=*/1),
-               /*areMasked=*/false, ArrayRef(kWidths).take_front(rows <= kFewestWideRows ? 3 : 2));
-  int64_t width = tile.vectors * lanes * bytes;
+               /*areMasked=*/false, ArrayRef(kWidths).take_front(rows <= kMostWideRows ? 3 : 2));
+  int64_t width = tile.vectors * lanes * bytesOfElement(product.columns);
   bool stays = termsOf() * width <= target_.cacheBytes(1) / 2;
   if (!stays && (rows < kFewestWideRows || width < 2 * uop::kLineBytes))
     return false;

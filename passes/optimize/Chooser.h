@@ -196,8 +196,6 @@ inline int64_t evenPart(int64_t count, int64_t most) {
   return llvm::divideCeil(count, llvm::divideCeil(count, std::max<int64_t>(1, most)));
 }
 
-/// Whether an access has no points at which it is masked.
-bool isWhole(const Access &access);
 /// Of what a kernel stores.
 int64_t elementBits(kernel::FuncOp func);
 

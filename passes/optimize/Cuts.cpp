@@ -121,7 +121,8 @@ double Judge::nanosecondsOf(ArrayRef<Cut> cuts, int64_t threads) const {
 
 double Judge::costOf(ArrayRef<Cut> cuts) const {
   double cost = 0;
-  for (int64_t threads = 1; threads <= std::max(2.0, alone_ / kThreadNanoseconds) && threads <= 32; threads *= 2)
+  double worth = std::max(2.0, alone_ / kThreadNanoseconds);
+  for (int64_t threads = 1; threads <= std::min<double>(worth, target::kJudgedThreads); threads *= 2)
     cost += nanosecondsOf(cuts, threads);
   return cost;
 }

@@ -26,10 +26,6 @@ using namespace kiln::target::times;
 /// No vector has more elements: chunks of an axis hold whole ones.
 static constexpr int64_t kMostVector = 64;
 
-bool optimize::isWhole(const Access &access) {
-  return access.op->getAttrOfType<TrackerAttr>("tracker").getValue().at().valid.isConst(1);
-}
-
 int64_t optimize::elementBits(FuncOp func) {
   StoreOp store = *func.getBody().getOps<StoreOp>().begin();
   return 8 * byteSize(store.getValue().getType());

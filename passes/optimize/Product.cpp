@@ -11,6 +11,7 @@
 
 #include "passes/optimize/Product.h"
 
+#include "passes/optimize/KernelVariants.h"
 #include "passes/optimize/RegisterTile.h"
 
 #include "target/Times.h"
@@ -126,14 +127,18 @@ AluOp optimize::summedProduct(FuncOp func) {
   return llvm::hasSingleElement(reduces) ? productOf(*reduces.begin()) : nullptr;
 }
 
+bool optimize::isWhole(const Access &access) { return trackerOf(access.op).at().valid.isConst(1); }
+
+int64_t optimize::bytesOfElement(const Access &access) {
+  Value element = isa<StoreOp>(access.op) ? cast<StoreOp>(access.op).getValue() : access.op->getResult(0);
+  return byteSize(element.getType());
+}
+
 /// What a product whose lanes run along its columns takes, in multiply-adds of a vector: its register tiles, and a
 /// result whose elements lie apart along them. 0 where that is not known: of sizes that only the run knows, and of
 /// columns that are neither packed nor lie side by side.
 static double stepsOf(const Product &product, const Access &store, ArrayRef<Expr> domain,
                       const llvm::SmallBitVector &reduced, TargetAttr target) {
-  auto isWhole = [](const Access &access) {
-    return access.op->getAttrOfType<TrackerAttr>("tracker").getValue().at().valid.isConst(1);
-  };
   if (!product.packs && !(product.columns.isContiguous(product.n) && isWhole(product.columns)))
     return 0;
   double depth = 1, around = 1;

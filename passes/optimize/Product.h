@@ -20,6 +20,10 @@ struct Access {
 
 Access accessOf(kernel::LoadOp load);
 Access accessOf(kernel::StoreOp store);
+/// Whether an access has no points at which it is masked.
+bool isWhole(const Access &access);
+/// The bytes of an element in memory.
+int64_t bytesOfElement(const Access &access);
 
 /// Whether a value differs along an axis of the domain of a kernel without opts.
 bool dependsOn(mlir::Value value, size_t axis);

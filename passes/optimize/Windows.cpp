@@ -1,5 +1,7 @@
 #include "passes/optimize/Windows.h"
 
+#include "passes/optimize/Chooser.h"
+
 #include "target/Target.h"
 
 using namespace kiln;
@@ -25,7 +27,7 @@ std::optional<size_t> optimize::turnedAxis(FuncOp func, LoadOp load, const view:
     readings *= target::typicalSize(size);
   auto strides = tracker.realStrides(/*ignoreValid=*/true);
   SmallVector<int64_t> own = layout.strides();
-  int64_t lanes = target.vectorBits() / 32;
+  int64_t lanes = target.vectorBits() / optimize::elementBits(func);
   auto isLong = [&](size_t axis) {
     Expr size = tracker.shape()[axis];
     return !llvm::is_contained(reduce.getAxes(), int64_t(axis)) && size.isConst() && size.constant() >= lanes;
