@@ -20,8 +20,8 @@ using namespace mlir;
 
 /// Points of one lane that are reduced side by side: their totals and what they share fit the registers.
 static constexpr int64_t kMostRowsOfLanes = 14;
-/// Lines that are added up side by side; and what the hardware reads ahead in.
-static constexpr int64_t kLinesAtOnce = 8, kPageBytes = 4096;
+/// Lines that are added up side by side.
+static constexpr int64_t kLinesAtOnce = 8;
 /// Where lines are cut into more chunks than there may be threads, each has so many pages of a line.
 static constexpr int64_t kPagesOfChunk = 4;
 /// So many matrices of short lines are chunks enough.

@@ -33,9 +33,9 @@ static constexpr int64_t kFewestLanes = 4, kFewestVectors = 8;
 static constexpr int64_t kMostRereads = 32;
 /// How often rows have to be read before it is worth copying them.
 static constexpr int64_t kFewestRereads = 4;
-/// So many rows have enough work with a part of each line for the next tile's parts to come meanwhile; for so few the
-/// part may be four vectors wide, as their totals leave registers for that.
-static constexpr int64_t kFewestWideRows = 4, kMostWideRows = 4, kFewestTilesAhead = 4;
+/// Tiles of so few rows may be four vectors wide, as their totals leave registers for that; and so many tiles of a
+/// chunk are asked for by the one before.
+static constexpr int64_t kMostWideRows = 4, kFewestTilesAhead = 4;
 /// So few panels of columns are not enough work for many threads.
 static constexpr int64_t kFewPanels = 8;
 
@@ -382,10 +382,10 @@ bool Chooser::chooseTileOfFew(const Product &product) {
   int64_t lanes = target_.vectorBits() / sumBits(func_), rows = fixedSize(product.m);
   RegisterTile tile =
       bestTile(rows, llvm::divideCeil(fixedSize(product.n), lanes), target_.vectorRegisters(), mostTotals(/*steps=*/1),
-               /*areMasked=*/false, ArrayRef(kWidths).take_front(rows <= kMostWideRows ? 3 : 2));
+               /*areMasked=*/false, ArrayRef(kWidths).take_front(rows > 0 && rows <= kMostWideRows ? 3 : 2));
   int64_t width = tile.vectors * lanes * bytesOfElement(product.columns);
   bool stays = termsOf() * width <= target_.cacheBytes(1) / 2;
-  if (!stays && (rows < kFewestWideRows || width < 2 * uop::kLineBytes))
+  if (!stays && (leastOf(product.m) < kFewestWideRows || width < 2 * uop::kLineBytes))
     return false;
   add(OptKind::SWAP, product.m, product.n);
   add(OptKind::VECTOR, product.n, tile.vectors * lanes);
@@ -394,6 +394,22 @@ bool Chooser::chooseTileOfFew(const Product &product) {
   mostChunks_ = std::min(mostChunks_, int64_t(llvm::divideCeil(countOf_[product.n], kFewestTilesAhead)));
   chooseChunks(keptAxes({product.m}));
   add(OptKind::PREFETCH, loopOf(product.n), product.columns.buffer);
+  return true;
+}
+
+bool Chooser::chooseFewRows(const Product &product) {
+  // A vector of columns at a time, each line would be left for the next after a few bytes. Few rows do not pay for
+  // copying them first, but their totals wait in a cache while lines are read as they lie.
+  Chooser tried = *this;
+  if (mostOf(product.m) >= kManyRows || !tried.chooseLines(product.columns, product.n, product.m) ||
+      !optimize::fits(func_, tried.opts_, target_))
+    return false;
+  if (leastOf(product.m) < 1 || !chooseTileOfFew(product)) {
+    if (fixedSize(product.m) < 0 && mostOf(product.m) >= kManyUnknownRows)
+      return false;
+    opts_ = tried.opts_;
+  }
+  readsAsTheyLie_ = true;
   return true;
 }
 
@@ -407,18 +423,8 @@ bool Chooser::chooseProduct(const Product &product) {
   if (!product.areLoads)
     return false;
   bool isPlain = product.columns.isContiguous(product.n) && isWhole(product.columns);
-  // A vector of columns at a time, each line would be left for the next after a few bytes. Few rows do not pay for
-  // copying them first, but their totals wait in a cache while lines are read as they lie.
-  bool areFew = mostOf(product.m) < (rows < 0 ? kManyUnknownRows : kManyRows);
-  if (Chooser tried = *this; isPlain && !usesDots_ && areFew &&
-                             tried.chooseLines(product.columns, product.n, product.m) &&
-                             optimize::fits(func_, tried.opts_, target_)) {
-    if (rows > 0 && chooseTileOfFew(product))
-      return true;
-    opts_ = tried.opts_;
-    passesLines_ = true;
+  if (isPlain && !usesDots_ && chooseFewRows(product))
     return true;
-  }
   if (rows < 0 || columns < 0)
     return !usesDots_ && chooseUnknownProduct(product);
   if (columns < kFewestLanes)
@@ -466,7 +472,7 @@ bool Chooser::choosePanelOfUnknown(const Product &product) {
   SmallVector<size_t> parallel = keptAxes();
   int64_t rows = fixedSize(product.m);
   if (ArrayRef(parallel).take_back(2) != ArrayRef<size_t>{product.m, product.n} || !isReadOnce(product.columns) ||
-      (rows > 0 && rows < kManyRows))
+      (rows > 0 && rows < kManyRows) || areFewBesideShortLines(product))
     return false;
   int64_t lanes = target_.vectorBits() / sumBits(func_), columns = fixedSize(product.n);
   int64_t vectors = columns < 0 ? kTypicalRows : llvm::divideCeil(columns, lanes);
@@ -502,6 +508,11 @@ bool Chooser::chooseUnknownProduct(const Product &product) {
     add(OptKind::SWAP, product.m, product.n);
   add(OptKind::VECTOR, product.n, tile.vectors * lanes);
   add(OptKind::UPCAST, product.m, tile.rows);
+  if (isPlain && areFewBesideShortLines(product)) {
+    chooseChunks(keptAxes({product.m})); // of rows there are too few
+    readsAsTheyLie_ = true;
+    return true;
+  }
   int64_t chunks = shareOut(keptAxes({product.m, product.n}));
   if (chunks < kFewPanels && countOf_[product.m] < 0)
     cutSymbolic(product.m, pointsInChunk(product.m) / double(tile.rows));

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------------------------===//
 #pragma once
 
+#include "passes/optimize/Heuristic.h"
 #include "passes/optimize/Product.h"
 
 #include "target/Target.h"
@@ -21,14 +22,17 @@ namespace kiln::optimize {
 /// leave.
 inline constexpr int64_t kStepsUnrolled = 4, kFewestTotals = 12;
 
+/// What the hardware reads ahead in: where lines are longer, each is a stream of its own.
+inline constexpr int64_t kPageBytes = 4096;
+
 /// Chooses the opts of one kernel.
 class Chooser {
 public:
   Chooser(kernel::FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights)
       : func_(func), target_(target), weights_(weights) {}
   llvm::SmallVector<kernel::OptAttr> choose();
-  /// Whether all rows of a product pass beside each few lines of its columns.
-  bool passesLines() const { return passesLines_; }
+  /// Whether few rows of a product read its columns as they lie.
+  bool readsAsTheyLie() const { return readsAsTheyLie_; }
 
 private:
   bool isReadOnce(const Access &access) const {
@@ -69,6 +73,11 @@ private:
   /// element then takes a line of the cache.
   bool areScattered(const Product &product) const;
   bool columnsStay(const Product &product) const;
+  /// Whether so few rows that they are not worth a copy of the columns have lines of these that are short.
+  bool areFewBesideShortLines(const Product &product) const {
+    int64_t columns = fixedSize(product.n);
+    return columns > 0 && columns * bytesOfElement(product.columns) < kPageBytes && mostOf(product.m) < kManyRows;
+  }
   /// How many rows the first cache can hold a line of at a time: as many as it has ways where rows lie so far apart
   /// that they take each other's place.
   int64_t mostRows(const Product &product) const;
@@ -81,6 +90,9 @@ private:
   /// The same with fewer columns than a vector has lanes, which go along the sum instead. False where operands do not
   /// lie so.
   bool chooseFewColumns(const Product &product);
+  /// The same with few rows beside columns that lie as vectors, which are not worth a copy. False where there are more,
+  /// or where lines are too short.
+  bool chooseFewRows(const Product &product);
   /// A register tile of few rows beside columns that are read as they lie: where the first cache keeps the columns of a
   /// tile, or each step reads several lines of memory, and asks for those of the next tile.
   bool chooseTileOfFew(const Product &product);
@@ -169,6 +181,7 @@ private:
       count = llvm::divideCeil(count, amount);
   }
   int64_t mostOf(size_t axis) const { return func_.getDomain().getSizes()[axis].max(); }
+  int64_t leastOf(size_t axis) const { return func_.getDomain().getSizes()[axis].min(); }
   int64_t fixedSize(size_t axis) const {
     view::Expr size = func_.getDomain().getSizes()[axis];
     return size.isConst() ? size.constant() : -1;
@@ -178,7 +191,7 @@ private:
   TargetAttr target_;
   const llvm::SmallBitVector &weights_;
   llvm::SmallVector<kernel::OptAttr> opts_;
-  bool usesDots_ = false, passesLines_ = false;
+  bool usesDots_ = false, readsAsTheyLie_ = false;
   llvm::SmallVector<Access> loads_, stores_;
   llvm::SmallDenseSet<size_t> reduced_;
   int64_t nextAxis_ = 0;

@@ -211,10 +211,10 @@ SmallVector<OptAttr> optimize::chooseOpts(FuncOp func, TargetAttr target, const 
   return Chooser(func, target, weights).choose();
 }
 
-bool optimize::passesLines(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights) {
+bool optimize::readsAsTheyLie(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights) {
   Chooser chooser(func, target, weights);
   chooser.choose();
-  return chooser.passesLines();
+  return chooser.readsAsTheyLie();
 }
 
 llvm::SmallBitVector optimize::weightsOf(host::LaunchOp launch) {

@@ -12,16 +12,18 @@
 namespace kiln::optimize {
 
 /// So many rows of a product are worth the time in which a panel of columns is copied. Where only the run knows how
-/// many there are, fewer: chunks are then as wide as one row wants them.
+/// many there are, fewer do not pass line by line: chunks are then as wide as one row wants them.
 inline constexpr int64_t kManyRows = 32, kManyUnknownRows = 16;
+/// So many rows have enough work with a part of each line for the next tile's parts to come meanwhile.
+inline constexpr int64_t kFewestWideRows = 4;
 
 /// A good first list of opts for a kernel, from how its operands move along its axes; it may be empty. `weights` says
 /// which of its buffers are the same in every run, so that they can be packed before.
 llvm::SmallVector<kernel::OptAttr> chooseOpts(kernel::FuncOp func, TargetAttr target,
                                               const llvm::SmallBitVector &weights);
 
-/// Whether that has columns of a product read line by line, with all rows beside each few lines.
-bool passesLines(kernel::FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights);
+/// Whether that has few rows of a product read columns as they lie: line by line, or by tiles that ask for the next.
+bool readsAsTheyLie(kernel::FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights);
 
 /// Which of a launch's buffers are weights.
 llvm::SmallBitVector weightsOf(host::LaunchOp launch);

@@ -1,13 +1,12 @@
-//===- SplitByRows.cpp - A kernel for few rows and one for many -----------------------------===//
+//===- SplitByRows.cpp - Kernels for few rows and one for many ------------------------------===//
 // Stage: optimize (host + kernels → host + kernels).
 // A product of rows that only the run knows how many there are is walked for many of them: a panel of columns is
 // copied, which all rows use. A decoder that takes one token at a time has one row, for which the copy takes several
-// times as long as the product. Few rows want columns read line by line, which would be slow for many; a kernel has one
-// walk, so there are two, and the host program chooses between them when it knows the size. Neither is made in place of
-// an input: what a branch writes belongs to the whole program.
-// Expects: normalized kernels without opts.
-// Guarantees: a product that is walked otherwise where its rows are few has a kernel for these and one for more; the
-// bounds of each kernel's symbol say which it is.
+// times as long as the product. One row or three want columns read line by line, some more a tile that asks for the
+// next one's lines, which both would be slow for many; a kernel has one walk, so there are several, and the host
+// program chooses between them when it knows the size. None is made in place of an input: what a branch writes belongs
+// to the whole program. Expects: normalized kernels without opts. Guarantees: a product that is walked otherwise where
+// its rows are few has kernels for these and one for more; the bounds of each kernel's symbol say which it is.
 // Position: before opts are chosen, which go by the bounds.
 //===----------------------------------------------------------------------------------------===//
 
@@ -51,7 +50,7 @@ static void replaceSymbol(FuncOp func, Expr symbol, Expr by) {
   setDomain(func, domain); // axes are bounded by its sizes
 }
 
-/// The symbol that says how many rows a product has, few or many; nullopt where it is none by itself.
+/// The symbol that says how many rows a product has; nullopt where it is none by itself.
 static std::optional<Expr> rowsOf(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights) {
   bool isKnown = llvm::all_of(func.getDomain().getSizes(), [](Expr size) { return size.isConst(); });
   if (isKnown || target.vectorBits() < 2 * optimize::elementBits(func))
@@ -60,16 +59,29 @@ static std::optional<Expr> rowsOf(FuncOp func, TargetAttr target, const llvm::Sm
   if (!product)
     return std::nullopt;
   Expr rows = func.getDomain().getSizes()[product->m];
-  bool isEither = rows.kind() == Expr::Kind::Var && !rows.limit() && rows.min() < optimize::kManyUnknownRows - 1 &&
-                  rows.max() > optimize::kManyUnknownRows;
-  return isEither ? std::optional(rows) : std::nullopt;
+  return rows.kind() == Expr::Kind::Var && !rows.limit() ? std::optional(rows) : std::nullopt;
 }
 
-/// Launches one of two kernels.
-static void launchEither(host::LaunchOp launch, FuncOp few, unsigned size) {
+/// The kernel for so many rows.
+static OwningOpRef<FuncOp> partOf(FuncOp func, Expr rows, int64_t least, int64_t most) {
+  OwningOpRef<FuncOp> part(func.clone());
+  replaceSymbol(*part, rows, Expr::variable(rows.name(), least, most));
+  return part;
+}
+
+/// From how many rows on a kernel may be another one.
+static SmallVector<int64_t> boundsOf(FuncOp func, Expr rows, TargetAttr target, const llvm::SmallBitVector &weights) {
+  int64_t least = std::max(rows.min(), optimize::kFewestWideRows), most = std::min(rows.max(), optimize::kManyRows - 1);
+  if (least <= most && optimize::readsAsTheyLie(*partOf(func, rows, least, most), target, weights))
+    return {optimize::kFewestWideRows, optimize::kManyRows};
+  return {optimize::kManyUnknownRows};
+}
+
+/// Launches one of two kernels, the first for fewer than `bound` rows.
+static void launchEither(host::LaunchOp launch, FuncOp few, unsigned size, int64_t bound) {
   OpBuilder builder(launch);
   Location loc = launch.getLoc();
-  Value many = arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(optimize::kManyUnknownRows));
+  Value many = arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(bound));
   Value isFew = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, launch.getSizes()[size], many);
   auto branch = scf::IfOp::create(builder, loc, isFew, /*withElseRegion=*/true);
   builder.setInsertionPointToStart(&branch.getThenRegion().front());
@@ -99,18 +111,22 @@ struct SplitByRows : kiln::impl::SplitByRowsBase<SplitByRows> {
       std::optional<Expr> rows = func.getOpts().empty() ? rowsOf(func, target, known) : std::nullopt;
       if (!rows)
         continue;
-      OwningOpRef<FuncOp> few(func.clone());
-      replaceSymbol(*few, *rows, Expr::variable(rows->name(), rows->min(), optimize::kManyUnknownRows - 1));
-      if (!optimize::passesLines(*few, target, known))
-        continue;
-      ArrayRef<Expr> sizes = func.getSizes().getSizes();
-      unsigned size = llvm::find(sizes, *rows) - sizes.begin();
-      replaceSymbol(func, *rows, Expr::variable(rows->name(), optimize::kManyUnknownRows, rows->max()));
-      FuncOp beside = few.release();
-      module.insert(std::next(func->getIterator()), beside);
-      beside.setName(freshNameOf(beside, names));
-      for (host::LaunchOp launch : launches[func.getName()])
-        launchEither(launch, beside, size);
+      unsigned size = llvm::find(func.getSizes().getSizes(), *rows) - func.getSizes().getSizes().begin();
+      for (int64_t bound : boundsOf(func, *rows, target, known)) {
+        if (rows->min() >= bound - 1 || rows->max() <= bound)
+          continue;
+        OwningOpRef<FuncOp> few = partOf(func, *rows, rows->min(), bound - 1);
+        if (!optimize::readsAsTheyLie(*few, target, known))
+          continue;
+        Expr rest = Expr::variable(rows->name(), bound, rows->max());
+        replaceSymbol(func, *rows, rest);
+        rows = rest;
+        FuncOp beside = few.release();
+        module.insert(std::next(func->getIterator()), beside);
+        beside.setName(freshNameOf(beside, names));
+        for (host::LaunchOp launch : launches[func.getName()])
+          launchEither(launch, beside, size, bound);
+      }
     }
   }
 };
