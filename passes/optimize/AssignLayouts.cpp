@@ -217,7 +217,7 @@ bool LayoutAssigner::layInnermost(Tensor &tensor, int64_t inner) {
 void LayoutAssigner::choose(Value memory, Tensor &tensor) {
   std::optional<LaneAxis> lanes = laneAxis(tensor.writer.launch);
   if (!lanes) {
-    // Whoever writes it does not mind.
+    // Whoever writes it has no lanes that want an axis, or, as a product of two inputs, less to lose than its reader.
     if (tensor.readers.size() == 1)
       if (std::optional<size_t> inner = turnedAxis(tensor.readers.front(), tensor))
         if (layInnermost(tensor, *inner) && !tensor.layout.isRowMajor())
