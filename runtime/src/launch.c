@@ -47,7 +47,7 @@ kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, 
   const kiln_device *device = opened->device;
   bool logged = context->options.debug >= 2, timed = is_timed(context);
   double begin = timed ? kiln_seconds() : 0, seconds = -1;
-  kiln_status status = device->launch(opened->state, info, buffers, sizes, grid, timed ? &seconds : NULL);
+  kiln_status status = device->launch(opened->state, info, buffers, sizes, grid, estimates, timed ? &seconds : NULL);
   bool measured = seconds >= 0;
   if (!status && timed && !measured && device->synchronize)
     status = device->synchronize(opened->state);

@@ -7,8 +7,9 @@
 
 typedef struct record {
   const kiln_kernel *kernel;
-  const void *site;
+  const kiln_launch_info *site;
   int64_t chunks;
+  double nanoseconds;
   void *buffers[]; /* then numbers: its sizes, and the bytes of each scratch */
 } record;
 
@@ -24,7 +25,7 @@ static record *record_at(const kiln_batch *batch, int64_t index) {
 static int64_t *numbers_of(const kiln_batch *batch, record *one) { return (int64_t *)(one->buffers + batch->buffers); }
 
 void kiln_batch_init(kiln_batch *batch, const kiln_model *model, int32_t place, const kiln_allocator *memory) {
-  *batch = (kiln_batch){.memory = memory};
+  *batch = (kiln_batch){.model = model, .memory = memory};
   for (int32_t i = 0; i < model->kernel_count; i++) {
     const kiln_kernel *kernel = &model->kernels[i];
     int32_t numbers = kernel->sizes + kernel->scratch;
@@ -64,16 +65,18 @@ static bool grow(kiln_batch *batch) {
   return true;
 }
 
-kiln_status kiln_batch_add(kiln_batch *batch, const kiln_kernel *kernel, const void *site, const kiln_slice *buffers,
-                           const int64_t *sizes, int64_t chunks) {
+kiln_status kiln_batch_add(kiln_batch *batch, const kiln_launch_info *info, const kiln_slice *buffers,
+                           const int64_t *sizes, int64_t chunks, double nanoseconds) {
+  const kiln_kernel *kernel = &batch->model->kernels[info->kernel];
   if (batch->count == batch->room && !grow(batch)) {
     batch->is_open = false;
     return KILN_OUT_OF_MEMORY;
   }
   record *one = record_at(batch, batch->count++);
   one->kernel = kernel;
-  one->site = site;
+  one->site = info;
   one->chunks = chunks;
+  one->nanoseconds = nanoseconds;
   int32_t shared = kernel->buffers - kernel->scratch;
   for (int32_t i = 0; i < shared; i++)
     one->buffers[i] = (char *)buffers[i].memory + buffers[i].offset;
@@ -123,7 +126,7 @@ void kiln_batch_compute(kiln_batch *batch, kiln_batch_runner *run, void *user) {
     int64_t left = batch->samples - batch->from, some = left < batch->together ? left : batch->together;
     for (batch->launch = 0; batch->launch < batch->launches; batch->launch++) {
       const record *first = record_at(batch, batch->launch);
-      run(user, first->site, run_dealt, some * first->chunks);
+      run(user, first->site, run_dealt, some * first->chunks, (double)some * first->nanoseconds);
     }
   }
 }

@@ -24,14 +24,16 @@ typedef struct kiln_batch {
   int64_t launch, from; /* that is dealt out, from which sample on */
   int64_t scratch;      /* bytes that a worker needs */
   int64_t most;         /* chunks that a launch has, of all samples */
+  const kiln_model *model;
   const kiln_allocator *memory;
 } kiln_batch;
 
 /* What a worker has: memory of its own, the batch that it helps with, and room for a launch's buffers. */
 enum { KILN_ROW_BATCH, KILN_ROW_SCRATCH, KILN_ROW_BUFFERS };
 
-/* Runs entry(a worker's row, chunk) for each chunk, as kiln_pool_run does. */
-typedef void kiln_batch_runner(void *user, const void *site, kiln_chunk_entry entry, int64_t chunks);
+/* Runs entry(a worker's row, chunk) for each chunk, as kiln_pool_run does; they take `nanoseconds` or more. */
+typedef void kiln_batch_runner(void *user, const void *site, kiln_chunk_entry entry, int64_t chunks,
+                               double nanoseconds);
 
 void kiln_batch_init(kiln_batch *batch, const kiln_model *model, int32_t place, const kiln_allocator *memory);
 void kiln_batch_release(kiln_batch *batch);
@@ -40,8 +42,8 @@ void kiln_batch_release(kiln_batch *batch);
 int64_t kiln_batch_together(int64_t samples, int64_t threads);
 void kiln_batch_begin(kiln_batch *batch, int64_t samples, int64_t together);
 /* Notes a launch of the sample that is next, copying what it is given. */
-kiln_status kiln_batch_add(kiln_batch *batch, const kiln_kernel *kernel, const void *site, const kiln_slice *buffers,
-                           const int64_t *sizes, int64_t chunks);
+kiln_status kiln_batch_add(kiln_batch *batch, const kiln_launch_info *info, const kiln_slice *buffers,
+                           const int64_t *sizes, int64_t chunks, double nanoseconds);
 /* Runs what was noted, of each sample the same launches. */
 void kiln_batch_compute(kiln_batch *batch, kiln_batch_runner *run, void *user);
 

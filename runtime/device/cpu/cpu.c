@@ -21,6 +21,13 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Chunks are made where a kernel's work is expected to be worth threads; where sizes are the run's, it may have less.
+ * What a core computes and moves in a nanosecond at most; and what others would have to take for it to be worth telling
+ * them. */
+#define MOST_OPERATIONS 64
+#define MOST_BYTES 64
+#define FEWEST_NANOSECONDS 1500
+
 typedef struct cpu_state {
   const kiln_model *model;
   kiln_pool *pool; /* NULL: the caller runs the chunks */
@@ -162,9 +169,11 @@ static kiln_status give_scratch(cpu_state *state, int64_t each, int64_t workers)
   return KILN_OK;
 }
 
-static void run_chunks_of(void *opaque, const void *site, kiln_chunk_entry entry, int64_t chunks) {
+static void run_chunks_of(void *opaque, const void *site, kiln_chunk_entry entry, int64_t chunks, double nanoseconds) {
   cpu_state *state = opaque;
-  if (state->pool)
+  if (state->pool && nanoseconds < FEWEST_NANOSECONDS)
+    kiln_pool_run_alone(state->pool, site, entry, state->rows, chunks);
+  else if (state->pool)
     kiln_pool_run(state->pool, site, entry, state->rows, state->stride, chunks);
   else if (chunks == 1)
     entry(state->rows, 0);
@@ -185,19 +194,25 @@ static kiln_status run_noted(cpu_state *state) {
   return status;
 }
 
+static double least_nanoseconds(const int64_t estimates[2]) {
+  double computed = (double)estimates[0] / MOST_OPERATIONS, moved = (double)estimates[1] / MOST_BYTES;
+  return computed > moved ? computed : moved;
+}
+
 static kiln_status cpu_launch(void *opaque, const kiln_launch_info *info, const kiln_slice *buffers,
-                              const int64_t *sizes, const int64_t grid[KILN_MAX_GRID], double *seconds) {
+                              const int64_t *sizes, const int64_t grid[KILN_MAX_GRID], const int64_t estimates[2],
+                              double *seconds) {
   (void)seconds;
   cpu_state *state = opaque;
-  const kiln_kernel *launched = &state->model->kernels[info->kernel];
   bool is_alone = !state->batch.is_open;
   if (is_alone)
     kiln_batch_begin(&state->batch, 1, 1);
-  kiln_status status = kiln_batch_add(&state->batch, launched, info, buffers, sizes, grid[0] * grid[1] * grid[2]);
+  kiln_status status =
+      kiln_batch_add(&state->batch, info, buffers, sizes, grid[0] * grid[1] * grid[2], least_nanoseconds(estimates));
   if (!is_alone || status)
     return status;
   if (state->pool && state->options->span)
-    kiln_pool_watch(state->pool, state->options, launched->name);
+    kiln_pool_watch(state->pool, state->options, state->model->kernels[info->kernel].name);
   return run_noted(state);
 }
 

@@ -261,23 +261,38 @@ void kiln_pool_watch(kiln_pool *pool, const kiln_options *options, const char *n
   pool->name = name;
 }
 
-void kiln_pool_run(kiln_pool *pool, const void *site, kiln_chunk_entry entry, void *const *buffers, int64_t stride,
-                   int64_t chunks) {
+/* Whether this launch goes backwards. */
+static bool turn(kiln_pool *pool, const void *site, int64_t chunks) {
   bool backwards = chunks > 1 && site && pool->site == site && !goes_backwards(pool->launch);
   if (chunks > 1)
     pool->site = site;
+  return backwards;
+}
+
+static void run_alone(kiln_pool *pool, bool backwards, kiln_chunk_entry entry, void *const *buffers, int64_t chunks) {
+  share mine;
+  begin_share(pool, &mine, 0, 0);
+  if (chunks > 1)
+    number_launch(pool, backwards);
+  for (int64_t i = 0; i < chunks; i++)
+    entry(buffers, backwards ? chunks - 1 - i : i);
+  end_share(&mine);
+}
+
+void kiln_pool_run_alone(kiln_pool *pool, const void *site, kiln_chunk_entry entry, void *const *buffers,
+                         int64_t chunks) {
+  run_alone(pool, turn(pool, site, chunks), entry, buffers, chunks);
+}
+
+void kiln_pool_run(kiln_pool *pool, const void *site, kiln_chunk_entry entry, void *const *buffers, int64_t stride,
+                   int64_t chunks) {
+  bool backwards = turn(pool, site, chunks);
   if (chunks > 1 && pool->wanted > 0 && pool->owner != getpid())
     reset(pool, pool->hands, pool->wanted, pool->memory);
   if (chunks > 1 && pool->started < pool->wanted)
     start_threads(pool);
   if (chunks <= 1 || pool->started == 0) {
-    share mine;
-    begin_share(pool, &mine, 0, 0);
-    if (chunks > 1)
-      number_launch(pool, backwards);
-    for (int64_t i = 0; i < chunks; i++)
-      entry(buffers, backwards ? chunks - 1 - i : i);
-    end_share(&mine);
+    run_alone(pool, backwards, entry, buffers, chunks);
     return;
   }
   pool->entry = entry;

@@ -22,6 +22,10 @@ void kiln_pool_watch(kiln_pool *pool, const kiln_options *options, const char *n
 void kiln_pool_run(kiln_pool *pool, const void *site, kiln_chunk_entry entry, void *const *buffers, int64_t stride,
                    int64_t chunks);
 
+/* The same by the caller alone. */
+void kiln_pool_run_alone(kiln_pool *pool, const void *site, kiln_chunk_entry entry, void *const *buffers,
+                         int64_t chunks);
+
 /* How many threads may ever run chunks, the caller's included, which is worker 0. */
 int32_t kiln_pool_workers(const kiln_pool *pool);
 

@@ -210,11 +210,11 @@ struct kiln_device {
   kiln_status (*write)(void *state, kiln_slice to, const void *from, int64_t bytes); /* has read all when it returns */
   kiln_status (*read)(void *state, void *to, kiln_slice from, int64_t bytes);        /* waits for the device */
   kiln_status (*copy)(void *state, kiln_slice to, kiln_slice from, int64_t bytes);   /* within its memory */
-  /* `seconds` is NULL, or asks how long the launch takes: a device with a clock of its own then waits for the launch
-   * and writes what that measured; others leave it, and the time from before the launch to after `synchronize` counts.
-   */
+  /* `estimates`: operations, and bytes that are read and written. `seconds` is NULL, or asks how long the launch takes:
+   * a device with a clock of its own then waits for the launch and writes what that measured; others leave it, and the
+   * time from before the launch to after `synchronize` counts. */
   kiln_status (*launch)(void *state, const kiln_launch_info *info, const kiln_slice *buffers, const int64_t *sizes,
-                        const int64_t grid[KILN_MAX_GRID], double *seconds);
+                        const int64_t grid[KILN_MAX_GRID], const int64_t estimates[2], double *seconds);
   kiln_status (*synchronize)(void *state);    /* optional: devices whose launch returns when it is done */
   const char *(*error)(void *state);          /* optional: the cause of the last failure */
   void *(*map_host)(void *state, void *data); /* optional: host memory used in place, as the CPU does */

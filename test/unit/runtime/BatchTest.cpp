@@ -55,7 +55,7 @@ struct Batch {
 kiln_status launch(kiln_context *context, int32_t kernel, const kiln_slice *buffers, const int64_t *sizes,
                    int64_t chunks) {
   static const kiln_launch_info infos[] = {{0, ""}, {1, ""}, {2, ""}};
-  int64_t grid[] = {chunks, 1, 1}, estimates[] = {0, 0};
+  int64_t grid[] = {chunks, 1, 1}, estimates[] = {0, 1 << 20};
   return kiln_rt_launch(context, &infos[kernel], buffers, sizes, grid, estimates);
 }
 

@@ -97,7 +97,7 @@ kiln_status copyFake(void *state, kiln_slice to, kiln_slice from, int64_t bytes)
 }
 
 kiln_status launchFake(void *state, const kiln_launch_info *info, const kiln_slice *buffers, const int64_t *,
-                       const int64_t *, double *) {
+                       const int64_t *, const int64_t *, double *) {
   const kiln_kernel &kernel = fakeOf(state).model->kernels[info->kernel];
   seen.foreign += kernel.device != fakeOf(state).place;
   std::vector<void *> pointers;

@@ -50,10 +50,11 @@ void watch(void *const *buffers, const int64_t *, int64_t chunk) {
 
 Seen *watched;
 std::vector<int64_t> launches; ///< how many chunks each has
+int64_t moved;                 ///< bytes, as far as the device is told
 
 kiln_status run(kiln_context *context, const int64_t *) {
   kiln_launch_info info = {0, nullptr};
-  int64_t estimates[] = {0, 0};
+  int64_t estimates[] = {0, moved};
   for (int64_t chunks : launches) {
     int64_t grid[] = {chunks, 1, 1};
     kiln_slice buffers[] = {{static_cast<void *>(&watched), 0}, {nullptr, kFirstBytes}, {nullptr, kSecondBytes}};
@@ -77,8 +78,9 @@ kiln_model model() {
   return model;
 }
 
-kiln_status runWith(kiln_options options, Seen &seen, std::vector<int64_t> chunks = {1, 100}) {
+kiln_status runWith(kiln_options options, Seen &seen, std::vector<int64_t> chunks = {1, 100}, int64_t bytes = 1 << 20) {
   kiln_model watching = model();
+  moved = bytes;
   launches = std::move(chunks);
   watched = &seen;
   options.size = sizeof options;
@@ -100,6 +102,14 @@ TEST_CASE("each worker has scratch of its own, for however many chunks") {
   CHECK_FALSE(seen.isShared);
   CHECK_FALSE(seen.isMisaligned);
   CHECK(seen.memories.size() <= 4); // of the first launch, which one worker runs, and then of three
+}
+
+TEST_CASE("the caller alone runs the chunks of a launch that has little work") {
+  Seen seen;
+  kiln_options options = {};
+  options.threads = 3;
+  REQUIRE(runWith(options, seen, {100}, /*bytes=*/6400) == KILN_OK);
+  CHECK(seen.memories.size() == 1);
 }
 
 TEST_CASE("any thread may run a chunk, of fewer chunks than threads too") {

@@ -125,7 +125,7 @@ static void tell(const kiln_options &options, llvm::StringRef kernel, const inte
 }
 
 static kiln_status launch(void *opaque, const kiln_launch_info *info, const kiln_slice *buffers, const int64_t *sizes,
-                          const int64_t grid[KILN_MAX_GRID], double * /*seconds*/) {
+                          const int64_t grid[KILN_MAX_GRID], const int64_t * /*estimates*/, double * /*seconds*/) {
   State &state = stateOf(opaque);
   const kiln_kernel &called = state.model->kernels[info->kernel];
   std::vector<interp::UopBuffer> memory;
