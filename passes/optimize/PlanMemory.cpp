@@ -329,7 +329,8 @@ void PlanMemory::plan(host::ProgramOp program) {
   SmallVector<int64_t> bytes, offsets(temporaries.size());
   for (const Temporary &temporary : temporaries) {
     lifetimes.push_back(temporary.lives);
-    bytes.push_back(sizes.defaultOf(temporary.bytes));
+    // The defaults may be too small for any window to fit, as 1 is, and then no run has them.
+    bytes.push_back(std::max<int64_t>(sizes.defaultOf(temporary.bytes), 0));
   }
   int64_t peak = kiln_plan(lifetimes.data(), lifetimes.size(), bytes.data(), offsets.data(), nullptr);
   if (peak < 0) {

@@ -45,6 +45,40 @@ TEST_CASE("transposed convolutions") {
         Numbers{12, 20, 0});
 }
 
+TEST_CASE("transposed convolutions whose phases have different taps or first outputs") {
+  auto numbersWith = [](const std::string &taps, const std::string &attributes) {
+    return numbersOf("conv_transpose1d", {"[[[1, 2, 3]]]", "[[[" + taps + "]]]"}, attributes);
+  };
+  CHECK(numbersWith("1, 10, 100", R"("strides": [2], "pads": [[1, 1]], "output_pads": [1])") ==
+        Numbers{10, 102, 20, 203, 30, 300});
+  CHECK(numbersWith("1, 10, 100, 1000, 10000", R"("strides": [3], "pads": [[1, 0]])") ==
+        Numbers{10, 100, 1002, 10020, 200, 2003, 20030, 300, 3000, 30000});
+  CHECK(numbersWith("1, 10, 100, 1000, 10000", R"("strides": [2], "pads": [[3, 3]])") == Numbers{1020, 10203, 2030});
+  CHECK(numbersOf("conv_transpose2d", {"[[[[1, 2], [3, 4]]]]", "[[[[1, 10], [100, 1000]]]]", "[5]"},
+                  R"("strides": [2, 3], "pads": [[1, 0], [0, 0]])") ==
+        Numbers{105, 1005, 5, 205, 2005, 8, 35, 5, 9, 45, 305, 3005, 5, 405, 4005});
+}
+
+TEST_CASE("a phase of a transposed convolution may have no tap") {
+  CHECK(numbersOf("conv_transpose1d", {"[[[1, 2, 3]]]", "[[[1]]]", "[5]"},
+                  R"("strides": [3], "pads": [[1, 0]], "output_pads": [2])") == Numbers{5, 5, 7, 5, 5, 8, 5, 5});
+}
+
+TEST_CASE("transposed convolutions of groups have their own taps") {
+  CHECK(numbersOf("conv_transpose1d", {"[[[1, 2], [3, 4]]]", "[[[1, 10, 100]], [[1, 10, 100]]]"},
+                  R"("groups": 2, "strides": [2])") == Numbers{1, 10, 102, 20, 200, 3, 30, 304, 40, 400});
+}
+
+TEST_CASE("transposed convolutions with strides and dilations") {
+  auto numbersWith = [](const std::string &attributes) {
+    return numbersOf("conv_transpose1d", {"[[[1, 2, 3]]]", "[[[1, 10, 100]]]"}, attributes);
+  };
+  CHECK(numbersWith(R"("strides": [2], "dilations": [2], "pads": [[1, 1]], "output_pads": [1])") ==
+        Numbers{0, 12, 0, 123, 0, 230, 0, 300});
+  CHECK(numbersWith(R"("strides": [2], "dilations": [3], "pads": [[2, 0]])") ==
+        Numbers{2, 10, 3, 20, 100, 30, 200, 0, 300});
+}
+
 TEST_CASE("pools") {
   CHECK(numbersOf("max_pool2d", {image}, R"("kernel": [2, 2])") == Numbers{5, 6, 8, 9});
   CHECK(numbersOf("max_pool1d", {"[[[-1, -2, -3]]]"}, R"("kernel": [2], "strides": [2], "pads": [[1, 0]])") ==
