@@ -250,6 +250,8 @@ public:
   /// One size may be -1: what the others leave. Where the numbers of elements are not provably equal but may be, the
   /// run checks that they are.
   Value reshape(Value x, Sizes shape);
+  /// x with an axis called as another that it is taken to equal.
+  Value withSize(Value x, int64_t axis, Expr size);
   Value permute(Value x, Axes order);
   Value transpose(Value x, int64_t a, int64_t b);
   /// numpy's moveaxis: the axis stands elsewhere, the others keep their order.

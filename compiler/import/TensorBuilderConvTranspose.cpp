@@ -157,7 +157,6 @@ Value PhasedConvolution::result() {
   return b.shrink(b.reshape(y, whole), begin, end);
 }
 
-/// The sizes of the kernel, and defaults filled in; nothing where these do not fit.
 /// Fails where these do not fit each other.
 static bool fit(TensorBuilder &b, Value x, Value w, Value bias, const Window &window, int64_t groups,
                 ArrayRef<int64_t> outputPad) {
@@ -187,13 +186,6 @@ static bool fit(TensorBuilder &b, Value x, Value w, Value bias, const Window &wi
   return true;
 }
 
-/// x with an axis called as another that it was taken to equal.
-static Value withSize(TensorBuilder &b, Value x, int64_t axis, Expr size) {
-  Shape sizes = b.shape(x);
-  sizes[axis] = size;
-  return b.reshape(x, sizes);
-}
-
 Value TensorBuilder::convTranspose(Value x, Value w, Value bias, Window window, int64_t groups, Axes outputPad) {
   if (!x || !w || !fit(*this, x, w, bias, window, groups, outputPad))
     return {};
@@ -203,7 +195,7 @@ Value TensorBuilder::convTranspose(Value x, Value w, Value bias, Window window, 
   if (!full)
     return {};
   Type type = element(x);
-  PhasedConvolution convolution{*this, widen(withSize(*this, x, 1, dim(w, 0))), w, groups, {}};
+  PhasedConvolution convolution{*this, widen(withSize(x, 1, dim(w, 0))), w, groups, {}};
   // What stride and dilation have in common is between outputs; of what is left, one has to be 1.
   Shape low(2, Expr(0)), high = low;
   SmallVector<int64_t> between(2, 0);
@@ -229,6 +221,6 @@ Value TensorBuilder::convTranspose(Value x, Value w, Value bias, Window window, 
     y = interleaveZeros(y, axis, zeros);
   y = pad(y, low, high);
   if (bias)
-    y = add(y, perChannel(y, widen(withSize(*this, bias, 0, dim(w, 1) * groups))));
+    y = add(y, perChannel(y, widen(withSize(bias, 0, dim(w, 1) * groups))));
   return narrowLike(y, type);
 }

@@ -53,6 +53,12 @@ static Expr quotient(ArrayRef<Expr> total, ArrayRef<Expr> known) {
   return view::product(symbolic);
 }
 
+Value TensorBuilder::withSize(Value x, int64_t axis, Expr size) {
+  Shape sizes = shape(x);
+  sizes[axis] = size;
+  return reshape(x, sizes);
+}
+
 Value TensorBuilder::reshape(Value x, Sizes sizes) {
   if (!x)
     return {};

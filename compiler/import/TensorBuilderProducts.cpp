@@ -7,13 +7,6 @@ using namespace mlir;
 using llvm::Twine;
 using view::provablyEqual;
 
-/// x with an axis called as another that it is taken to equal.
-static Value withSize(TensorBuilder &b, Value x, int64_t axis, Expr size) {
-  Shape sizes = b.shape(x);
-  sizes[axis] = size;
-  return b.reshape(x, sizes);
-}
-
 Value TensorBuilder::matmul(Value a, Value b) {
   if (!a || !b)
     return {};
@@ -24,7 +17,7 @@ Value TensorBuilder::matmul(Value a, Value b) {
     return fail("cannot multiply " + describe(shape(a)) + " and " + describe(shape(b)) + ": " + dim(a, -1).print() +
                     " and " + inner.print() + " differ",
                 "the last size of the first must be the last but one of the second");
-  a = withSize(*this, a, rank(a) - 1, inner);
+  a = withSize(a, rank(a) - 1, inner);
   Type type = element(a);
   if (rank(b) > 1)
     b = transpose(b, -1, -2);
@@ -52,7 +45,7 @@ Value TensorBuilder::conv(Value x, Value w, Value bias, Window window, int64_t g
   if (groups < 1 || !(provablyEqual(dim(x, 1), taken) || takeForEqual(dim(x, 1), taken, "convolve")))
     return misfit("the input's " + dim(x, 1).render() + " channels are not the " + dim(w, 1).render() +
                   " of the weight for each group; change one of them, or the groups");
-  x = withSize(*this, x, 1, taken);
+  x = withSize(x, 1, taken);
   if (!provablyEqual(view::floorDiv(outputs, groups) * groups, outputs))
     return misfit("the " + outputs.render() +
                   " outputs of the weight do not divide into the groups; change one of them");
@@ -99,6 +92,6 @@ Value TensorBuilder::conv(Value x, Value w, Value bias, Window window, int64_t g
   result.append(out.begin(), out.end());
   Value y = reshape(reduce(Alu::ADD, product, summed, /*keepDims=*/false), result);
   if (bias)
-    y = add(y, perChannel(y, widen(withSize(*this, bias, 0, outputs))));
+    y = add(y, perChannel(y, widen(withSize(bias, 0, outputs))));
   return narrowLike(y, type);
 }
