@@ -191,7 +191,7 @@ llvm::Expected<Cpu> target::describeCpu(llvm::StringRef name, llvm::StringRef fe
   if (!runs(triple, cpu.name)) {
     for (const char *other : {"x86_64-linux-gnu", "aarch64-linux-gnu", "riscv64-linux-gnu", "arm-linux-gnueabihf"})
       if (runs(llvm::Triple(other), cpu.name))
-        return usageError("'" + name + "' is a CPU of another system", llvm::Twine("add --target ") + other);
+        return usageError("--mcpu " + name + ": is a CPU of another system", llvm::Twine("add --target ") + other);
     std::vector<llvm::StringRef> names = cpusFor(triple);
     return usageError("--mcpu " + name + ": no such CPU",
                       didYouMean(name, names,

@@ -5,7 +5,9 @@
 // ask at each step of its sum. A copy of it is a temporary like any other. Windows over single channels whose lanes lie
 // side by side in a row of pixels ask once for all lanes, which costs less than the copy.
 // Expects: kernels without opts, on the domains that schedule gave them.
-// Guarantees: what products of matrices with a weight read through a mask that zeros could stand for is a temporary.
+// Guarantees: of an input whose sizes but the outermost are fixed, and which no launch writes, all that launches of the
+// program's own block read through a mask that zeros could stand for, in products with a weight and in windows that are
+// worth a copy with their channels innermost, is a temporary. Launches in branches and loops read the input as it lies.
 // Position: before layouts are assigned, which put the zeros there.
 //===------------------------------------------------------------------------------------===//
 

@@ -247,8 +247,8 @@ static void noteJoined(host::LaunchOp join, host::LaunchOp writer) {
   for (auto tensor : join.getTensorsAttr().getAsRange<host::TensorAttr>())
     if (tensor.getPlacement() && tensor.getMemory() != 0)
       tensors.push_back(host::TensorAttr::get(join.getContext(), tensor.getNode(), tensor.getOp(), {},
-                                              tensor.getNames(), tensor.getType(), tensor.getMemory(),
-                                              tensor.getPlacement(), tensor.getLayout()));
+                                              tensor.getNames(), tensor.getFolded(), tensor.getType(),
+                                              tensor.getMemory(), tensor.getPlacement(), tensor.getLayout()));
   writer.setTensorsAttr(Builder(join.getContext()).getArrayAttr(tensors));
 }
 

@@ -11,6 +11,7 @@
 
 #include "passes/Passes.h"
 
+#include "ir/graph/Source.h"
 #include "passes/schedule/KnownConstants.h"
 
 using namespace kiln;
@@ -51,6 +52,8 @@ private:
   /// A number as one element that a view repeats, which moves along no axis.
   Edge standing(const Edge &constant);
   Value row(Alu kind, ArrayRef<Value> operands, Location loc);
+  /// Notes what the model calls `replaced`, which nobody computes any more, at what is computed in its place.
+  static void keepNames(Value made, Value replaced);
 
   /// What was made on the way to a result, or to none.
   struct Made : OpBuilder::Listener {
@@ -91,6 +94,24 @@ Edge Folder::standing(const Edge &constant) {
   Value element =
       graph::ConstOp::create(builder_, loc_, tensorType(one, number.getValue().getType()), number.getValue());
   return {element, ShapeTracker::contiguous(one).expand(shape)};
+}
+
+void Folder::keepNames(Value made, Value replaced) {
+  SmallVector<graph::Source, 1> own = graph::sourcesOf(made.getLoc());
+  if (own.empty())
+    return;
+  llvm::SetVector<StringAttr> names;
+  for (Value value : {replaced, edgeOf(replaced).base}) {
+    names.insert_range(graph::foldedOf(value.getLoc()));
+    for (const graph::Source &source : graph::sourcesOf(value.getLoc()))
+      for (StringAttr name : {source.tensor, source.node})
+        if (name && name != own.back().node)
+          names.insert(name);
+  }
+  graph::Source source = own.back();
+  if (source.tensor && names.contains(source.tensor))
+    source.tensor = nullptr;
+  made.setLoc(graph::locationOf(source, names.getArrayRef()));
 }
 
 Value Folder::row(Alu kind, ArrayRef<Value> operands, Location loc) {
@@ -193,7 +214,10 @@ Value Folder::scaled(Value tensor, const Edge &scale) {
     if (rest)
       result = row(Alu::ADD, {rest, tensorOf(builder_, loc_, *addend)}, alu.getLoc());
   }
-  return result ? tensorOf(builder_, alu ? alu.getLoc() : loc_, {result, edge.tracker}) : Value();
+  if (!result)
+    return {};
+  keepNames(result, tensor);
+  return tensorOf(builder_, alu ? alu.getLoc() : loc_, {result, edge.tracker});
 }
 
 Value Folder::shifted(Value tensor, const Edge &addend) {
@@ -210,6 +234,7 @@ Value Folder::shifted(Value tensor, const Edge &addend) {
   if (!both)
     return {};
   Value result = row(Alu::ADD, {parts->second, tensorOf(builder_, loc_, *both)}, loc_);
+  keepNames(result, tensor);
   return tensorOf(builder_, add.getLoc(), {result, edge.tracker});
 }
 

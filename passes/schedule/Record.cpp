@@ -185,11 +185,12 @@ ArrayAttr Recorder::record(const KernelGroup &group, const Partition &partition,
           views.push_back(view.getResult());
     SmallVector<graph::Source, 1> sources = graph::sourcesOf(tensor.getLoc());
     StringRef node = sources.empty() ? "" : sources.back().node.getValue();
-    tensors.push_back(host::TensorAttr::get(
-        context, node, opName(tensor, isRead), entry.operands,
-        llvm::to_vector(namesOf(tensor, views).getAsRange<StringAttr>()), cast<RankedTensorType>(tensor.getType()),
-        isRead || isOutput ? memoryIdOf(tensor) : 0, placementOf(tensor, partition, isRead, isOutput),
-        /*layout=*/nullptr));
+    tensors.push_back(host::TensorAttr::get(context, node, opName(tensor, isRead), entry.operands,
+                                            llvm::to_vector(namesOf(tensor, views).getAsRange<StringAttr>()),
+                                            graph::foldedOf(tensor.getLoc()), cast<RankedTensorType>(tensor.getType()),
+                                            isRead || isOutput ? memoryIdOf(tensor) : 0,
+                                            placementOf(tensor, partition, isRead, isOutput),
+                                            /*layout=*/nullptr));
   }
   return ArrayAttr::get(context, tensors);
 }

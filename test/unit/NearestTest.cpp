@@ -12,5 +12,9 @@ TEST_CASE("a misspelt name is answered with the nearest, another with what else 
   CHECK(didYouMean("sq", names, "none") == "did you mean 'seq'?");
   CHECK(didYouMean("depth", names, "none") == "none");
   CHECK(didYouMean("", names, "none") == "none");
+  // Of names as many edits away, that which goes on in the same way for longest, and then with the nearest number.
+  std::vector<llvm::StringRef> numbered = {"v2", "v3", "v4", "w5"};
+  CHECK(didYouMean("v5", numbered, "none") == "did you mean 'v4'?");
+  CHECK(didYouMean("v1", numbered, "none") == "did you mean 'v2'?");
   CHECK(didYouMean("batch", {}, "none") == "none");
 }

@@ -57,8 +57,8 @@ LogicalResult LayoutAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitEr
 }
 
 TensorAttr TensorAttr::lyingAs(LayoutAttr layout) const {
-  return get(getContext(), getNode(), getOp(), getOperands(), getNames(), getType(), getMemory(), getPlacement(),
-             layout);
+  return get(getContext(), getNode(), getOp(), getOperands(), getNames(), getFolded(), getType(), getMemory(),
+             getPlacement(), layout);
 }
 
 void HostDialect::initialize() {

@@ -132,17 +132,20 @@ def TensorAttr : AttrDef<HostDialect, "Tensor"> {
     `node` is the source node that made it and `op` what it is there: a row of Alu.def, reduce and one, gather, copy,
     assign; of a tensor that the launch only reads (Roles.h): input, weight, state (a loop's), if, loop, call, or load. `operands` are
     positions in the launch's list. `names` are the model's names of it, of views of it and of the nodes that make such views.
+    `folded` are those of tensors that it stands in for with other elements, as it has taken in what followed them.
     `memory` is the same number wherever a launch writes or reads this tensor; 0: it is held in registers. `layout` is there
     where its axes lie otherwise than the model has them, or among zeros.
   }];
   let parameters = (ins StringRefParameter<>:$node, StringRefParameter<>:$op,
                         OptionalArrayRefParameter<"int64_t">:$operands,
-                        OptionalArrayRefParameter<"::mlir::StringAttr">:$names, "::mlir::RankedTensorType":$type,
+                        OptionalArrayRefParameter<"::mlir::StringAttr">:$names,
+                        OptionalArrayRefParameter<"::mlir::StringAttr">:$folded, "::mlir::RankedTensorType":$type,
                         DefaultValuedParameter<"int64_t", "0">:$memory,
                         OptionalParameter<"::kiln::host::PlacementAttr">:$placement,
                         OptionalParameter<"::kiln::host::LayoutAttr">:$layout);
   let assemblyFormat = [{
-    `<` $node `,` $op (`of` ` ` `[` $operands^ `]`)? (`named` ` ` `[` $names^ `]`)? `,` $type (`memory` $memory^)?
+    `<` $node `,` $op (`of` ` ` `[` $operands^ `]`)? (`named` ` ` `[` $names^ `]`)?
+    (`folded` ` ` `[` $folded^ `]`)? `,` $type (`memory` $memory^)?
     (`because` $placement^)? (`lies` $layout^)? `>`
   }];
   let extraClassDeclaration = [{

@@ -17,6 +17,7 @@ sys.path.insert(0, HERE)
 import contestants
 import environments
 import kernels
+import machine
 import operator_table
 import plot
 import race
@@ -81,7 +82,8 @@ class Arithmetic(unittest.TestCase):
     def test_cpu_time_that_a_start_hides_is_the_clock_s(self):
         program = contestants.Program.__new__(contestants.Program)
         program.command, program.once = ["program"], 5
-        for cpu, expected in ((4, 0.002), (5.6, 0.1)):
+        for threads, cpu, expected in ((1, 4, 0.002), (4, 4, 0.008), (1, 5.6, 0.1)):
+            program.threads = threads
             ended = contestants.Run("median 2.000 ms, min 1.000 ms over 3 runs", "", 1, cpu)
             with unittest.mock.patch.object(contestants, "run", return_value=ended):
                 self.assertAlmostEqual(program.turn(3)[1], expected)
@@ -94,6 +96,15 @@ class Arithmetic(unittest.TestCase):
 
     def test_a_duration_has_three_digits(self):
         self.assertEqual([table.duration(t) for t in (1.2345, 0.012345, 0.00012345)], ["1234", "12.3", "0.123"])
+
+    def test_what_was_compiled_otherwise_or_elsewhere_has_another_name(self):
+        def name(flags=("-O3",), cpu="Zen 4"):
+            with unittest.mock.patch.object(machine, "cpu", return_value=(cpu, "AVX2")):
+                return contestants.compiled_name("3.1", "/a/model.onnx", flags)
+
+        self.assertEqual(name(), name())
+        self.assertEqual(len({name(), name(flags=("-O2",)), name(cpu="Xeon")}), 3)
+        self.assertRegex(name(), "^3.1-a-model.onnx-[0-9a-f]+$")
 
     def test_a_peer_is_a_package_or_several(self):
         wanted = ["onnxruntime", "iree-base-compiler", "iree-base-runtime"]
@@ -226,6 +237,33 @@ class Operators(unittest.TestCase):
         self.assertIn("| MatMul 2x3 3x4 | 3 | 2.00 | 1.00 | 2.0 | 8.0 | 2 % | 0.50 | 0.50 |", page)
         self.assertIn("| Softmax 8 | 3 | 2.00 | 1.00 | 2.0 GB/s | 8.0 GB/s | 33 % | 0.50 | 0.50 |", page)
         self.assertIn("- kiln on Softmax 8: too slow", page)
+
+
+class Arguments(unittest.TestCase):
+    def refused(self, *arguments):
+        with tempfile.TemporaryDirectory() as cache:
+            command = [sys.executable, os.path.join(HERE, "run"), *arguments, f"--cache={cache}/made"]
+            ended = subprocess.run(command, capture_output=True, text=True)
+            self.assertFalse(os.path.exists(f"{cache}/made"))
+        self.assertEqual((ended.returncode, ended.stdout), (2, ""))
+        return ended.stderr.splitlines()[-1].removeprefix("test/bench/models/run: error: ")
+
+    def test_what_is_wrong_is_said_before_anything_is_made(self):
+        here = f"--kiln={KILN}"
+        self.assertIn("argument MODEL: resnet51: no such model, nor a folder with model.onnx; models are", self.refused("resnet51", here))
+        self.assertIn("--peers onnxrutime: no such peer; peers are onnxruntime, ", self.refused("mnist", here, "--peers=onnxrutime"))
+        self.assertIn("--threads: 0: wanted 1 or more", self.refused("mnist", here, "--threads=0"))
+        self.assertIn("--threads: one: wanted 1 or more", self.refused("mnist", here, "--threads=2,one"))
+        self.assertIn("--batch: -1: wanted 1 or more", self.refused("mnist", here, "--batch=-1"))
+        self.assertIn("--rounds: 0: wanted 1 or more", self.refused("mnist", here, "--rounds=0"))
+        self.assertIn("--seconds: nan: wanted more than 0", self.refused("mnist", here, "--seconds=nan"))
+        self.assertIn("--parts frob: wanted some of models,", self.refused("mnist", here, "--parts=frob"))
+        self.assertIn("--kiln /none: is no program; build kiln", self.refused("mnist", "--kiln=/none"))
+
+    def test_help_says_what_is_fetched(self):
+        shown = subprocess.run([sys.executable, os.path.join(HERE, "run"), "--help"], capture_output=True, text=True).stdout
+        self.assertIn("5 GB", shown)
+        self.assertIn("PyPI", shown)
 
 
 class Whole(unittest.TestCase):

@@ -7,6 +7,7 @@ facts             "first": seconds from the start to the first output, "peak": b
 """
 
 import collections
+import hashlib
 import json
 import os
 import re
@@ -14,6 +15,8 @@ import subprocess
 import tempfile
 import threading
 import time
+
+import machine
 
 WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")
 MEDIAN = re.compile(r"^median ([0-9.]+) (us|ms|s)", re.M)
@@ -26,6 +29,12 @@ Run = collections.namedtuple("Run", "output errors seconds cpu")
 
 class Failed(Exception):
     """What a contestant said when it could not; one line."""
+
+
+def compiled_name(version, model, flags):
+    """What is made of a model for this CPU by a compiler is called so: another name where it would be another."""
+    made_by = hashlib.sha256(repr((tuple(flags), machine.cpu())).encode()).hexdigest()[:12]
+    return version + os.path.abspath(model).replace(os.sep, "-") + "-" + made_by
 
 
 def last_line(text):
@@ -82,7 +91,7 @@ class Program:
     SLOW = 1  # second, from which one start is enough
 
     def __init__(self, program, inputs, threads):
-        self.command = [program, *inputs, f"--threads={threads}"]
+        self.command, self.threads = [program, *inputs, f"--threads={threads}"], threads
         starts = [run(self.command)]
         while len(starts) < self.STARTS and starts[-1].seconds < self.SLOW:
             starts.append(run(self.command))
@@ -102,7 +111,8 @@ class Program:
         bench = run([*self.command, f"--bench={runs}"])
         number, unit = MEDIAN.search(bench.output).groups()
         seconds, cpu = float(number) * SECONDS[unit], (bench.cpu - self.once) / (runs + min(runs, self.WARM_UPS))
-        return seconds, cpu if cpu > 0 else seconds  # lost in what a start takes, where large inputs are drawn
+        # Lost in what a start takes, where large inputs are drawn: then it is what it can be at most.
+        return seconds, cpu if cpu > 0 else seconds * self.threads
 
     def launches(self, runs):
         """(DEBUG=2's lines, of how many runs they are)"""

@@ -33,6 +33,10 @@ NAMES = (*EXPORTED, "mnist")
 ANY = ("resnet50_any", "mobilenet_v2_any", "efficientnet_b0_any", "convnext_tiny_any", "bert_any", "gpt2_any")
 
 
+def is_folder(name):
+    return os.path.exists(os.path.join(name, "model.onnx"))
+
+
 def digest(paths):
     contents = hashlib.sha256()
     for path in paths:
@@ -51,7 +55,7 @@ def export(name, batch, folder, cache):
 
 def folder_of(name, batch, cache):
     """The folder of a model; None where it has no such batch."""
-    if os.path.exists(os.path.join(name, "model.onnx")):
+    if is_folder(name):
         return name if batch == 1 else None
     if name == "mnist":
         return MNIST if batch == 1 else None

@@ -103,7 +103,7 @@ class PyTorch:
 
 class Iree:
     """Compiles ahead of time, in processes of its own; what it made stays in its environment, with the seconds that it
-    took, until the model is another. Products are float32."""
+    took, until the model, the compiler, its flags or the CPU are others. Products are float32."""
 
     module, package = "iree.runtime", "iree-base-runtime"
     FLAGS = (
@@ -122,8 +122,8 @@ class Iree:
     @classmethod
     def compile(cls, model):
         """(the compiled model, the seconds that it took)"""
-        version, place = importlib.metadata.version("iree-base-compiler"), os.path.abspath(model).replace(os.sep, "-")
-        made = os.path.join(sys.prefix, "compiled", f"{version}{place}.vmfb")
+        name = contestants.compiled_name(importlib.metadata.version("iree-base-compiler"), model, cls.FLAGS)
+        made = os.path.join(sys.prefix, "compiled", name + ".vmfb")
         done = made + ".seconds"
         if not os.path.exists(done) or os.path.getmtime(done) < os.path.getmtime(model):
             os.makedirs(os.path.dirname(made), exist_ok=True)

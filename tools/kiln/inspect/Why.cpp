@@ -18,7 +18,6 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace kiln;
@@ -43,8 +42,11 @@ public:
   llvm::SmallVector<StringRef> matching(StringRef pattern) const;
   /// The tensor of that name, or any of the node's.
   host::TensorAttr tensor(StringRef name) const { return tensors_.lookup(name); }
-  /// Whether a recipe computes a node of that name.
+  /// The tensor that is computed in the place of one of that name; null where none is.
+  host::TensorAttr standIn(StringRef name) const { return standIns_.lookup(name); }
+  /// Whether a recipe computes or reads a node or tensor of that name.
   bool isMadeOnce(StringRef name) const { return madeOnce_.contains(name); }
+  bool isReadOnce(StringRef name) const { return readOnce_.contains(name); }
   std::vector<StringRef> all() const;
 
 private:
@@ -52,8 +54,8 @@ private:
     if (!name.empty())
       tensors_.try_emplace(name, tensor);
   }
-  llvm::MapVector<StringRef, host::TensorAttr> tensors_;
-  llvm::StringSet<> madeOnce_;
+  llvm::MapVector<StringRef, host::TensorAttr> tensors_, standIns_;
+  llvm::SetVector<StringRef> madeOnce_, readOnce_;
 };
 
 } // namespace
@@ -71,12 +73,18 @@ Names::Names(mlir::ModuleOp module, const LaunchRecords &records) {
         if (Launch::computes(tensor) == computed)
           for (mlir::StringAttr name : tensor.getNames())
             add(name.getValue(), tensor);
+  for (const Launch &launch : records.launches())
+    for (host::TensorAttr tensor : launch.tensors)
+      for (mlir::StringAttr name : tensor.getFolded())
+        standIns_.try_emplace(name.getValue(), tensor);
   for (auto recipe : module.getOps<mlir::ModuleOp>()) {
     LaunchRecords once(recipe);
     for (const Launch &launch : once.launches())
-      for (host::TensorAttr tensor : launch.tensors)
-        if (Launch::computes(tensor))
-          madeOnce_.insert(tensor.getNode());
+      for (host::TensorAttr tensor : launch.tensors) {
+        (Launch::computes(tensor) ? madeOnce_ : readOnce_).insert(tensor.getNode());
+        for (mlir::StringAttr name : tensor.getNames())
+          madeOnce_.insert(name.getValue());
+      }
   }
 }
 
@@ -97,7 +105,7 @@ static bool matches(StringRef name, StringRef pattern) {
 }
 
 llvm::SmallVector<StringRef> Names::matching(StringRef pattern) const {
-  if (tensors_.contains(pattern) || isMadeOnce(pattern))
+  if (tensors_.contains(pattern) || standIns_.contains(pattern) || isMadeOnce(pattern) || isReadOnce(pattern))
     return {pattern};
   llvm::SmallVector<StringRef> found;
   if (pattern.contains('*'))
@@ -111,6 +119,9 @@ std::vector<StringRef> Names::all() const {
   std::vector<StringRef> names;
   for (const auto &[name, tensor] : tensors_)
     names.push_back(name);
+  for (const auto &[name, tensor] : standIns_)
+    names.push_back(name);
+  llvm::append_range(names, readOnce_);
   return names;
 }
 
@@ -201,6 +212,27 @@ static void printMemory(const LaunchRecords &records, StringRef name, host::Tens
   out << describe(tensor.getType()) << " in memory" << readersOf(records, tensor) << "\n";
 }
 
+static void printName(const LaunchRecords &records, const Names &known, StringRef name, llvm::raw_ostream &out) {
+  auto begin = [&]() -> llvm::raw_ostream & { return out << "'" << plainText(name) << "': "; };
+  host::TensorAttr tensor = known.tensor(name), standIn = known.standIn(name);
+  bool isComputed = tensor && Launch::computes(tensor);
+  if (!isComputed && known.isMadeOnce(name)) {
+    begin() << "computed at compile time, from weights alone\n";
+  } else if (!tensor && standIn) {
+    StringRef node = standIn.getNode();
+    begin() << "no kernel computes it: '" << plainText(node) << "' has taken in a constant that follows it\n";
+    printNode(records, node, out);
+  } else if (!tensor) {
+    begin() << "no kernel reads it: it is a weight that is read at compile time\n";
+  } else if (!isComputed) {
+    printMemory(records, name, tensor, out);
+  } else {
+    if (name != tensor.getNode())
+      begin() << "its elements are what '" << plainText(tensor.getNode()) << "' computes\n";
+    printNode(records, tensor.getNode(), out);
+  }
+}
+
 llvm::Error driver::printWhy(mlir::ModuleOp module, StringRef model, llvm::ArrayRef<std::string> names,
                              llvm::raw_ostream &out) {
   LaunchRecords records(module);
@@ -214,21 +246,8 @@ llvm::Error driver::printWhy(mlir::ModuleOp module, StringRef model, llvm::Array
     if (found.empty())
       return failure(model + ": --why " + name + ": no kernel computes or reads a node or tensor of this name",
                      didYouMean(name, known.all(), "--stats lists the nodes that are left in kernels"));
-    for (StringRef one : found) {
-      host::TensorAttr tensor = known.tensor(one);
-      bool isComputed = tensor && Launch::computes(tensor);
-      if (!isComputed && known.isMadeOnce(one)) {
-        out << "'" << plainText(one) << "': computed at compile time, from weights alone\n";
-        continue;
-      }
-      if (!isComputed) {
-        printMemory(records, one, tensor, out);
-        continue;
-      }
-      if (one != tensor.getNode())
-        out << "'" << plainText(one) << "': its elements are what '" << plainText(tensor.getNode()) << "' computes\n";
-      printNode(records, tensor.getNode(), out);
-    }
+    for (StringRef one : found)
+      printName(records, known, one, out);
   }
   return llvm::Error::success();
 }

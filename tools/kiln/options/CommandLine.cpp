@@ -143,6 +143,20 @@ static llvm::Error checkValues(const CLI::App &command, llvm::StringRef help) {
   return llvm::Error::success();
 }
 
+/// Of "--mcpu= -o model" CLI11 takes -o for the CPU.
+static llvm::Error checkEqualSigns(const CLI::App &command, llvm::ArrayRef<char *> arguments) {
+  for (llvm::StringRef argument : arguments) {
+    if (argument == "--")
+      break;
+    if (!argument.starts_with("-") || !argument.consume_back("="))
+      continue;
+    const CLI::Option *option = command.get_option_no_throw(argument.str());
+    if (option && option->get_expected_min() > 0)
+      return missingValue(argument, option->get_type_name(), "see kiln " + command.get_name() + " --help");
+  }
+  return llvm::Error::success();
+}
+
 /// Names what of the arguments an application takes no notice of: CLI11 lists it, last first and without a remedy.
 static llvm::Error unexpected(const CLI::App &app, int argc, char **argv, const std::string &help) {
   std::vector<std::string> names;
@@ -307,10 +321,13 @@ static std::vector<char *> argumentsOf(int argc, char **argv) {
   return arguments;
 }
 
-/// What is wrong with the name of a command: CLI11 would say that one is missing where an unknown one is given.
-static llvm::Error checkCommand(const CLI::App &app, llvm::StringRef given) {
-  auto isGiven = [&](const CLI::App *command) { return command->get_name() == given; };
-  if (given.starts_with("-") || llvm::any_of(app.get_subcommands([](const CLI::App *) { return true; }), isGiven))
+/// What is wrong with the name of a command, and with its arguments as they stand: CLI11 would say that a command is
+/// missing where an unknown one is given.
+static llvm::Error checkCommand(const CLI::App &app, llvm::StringRef given, llvm::ArrayRef<char *> arguments) {
+  for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
+    if (command->get_name() == given)
+      return checkEqualSigns(*command, arguments);
+  if (given.starts_with("-"))
     return llvm::Error::success();
   if (llvm::sys::fs::is_regular_file(given))
     return usageError(given + ": is a file, not a command", "`kiln compile " + given + "` makes a program of it");
@@ -375,7 +392,7 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
   CLI::App &app = *table;
   std::vector<char *> arguments = argumentsOf(argc, argv);
   if (arguments.size() > 1)
-    if (llvm::Error error = checkCommand(app, arguments[1]))
+    if (llvm::Error error = checkCommand(app, arguments[1], llvm::ArrayRef(arguments).drop_front(2)))
       return error;
   llvm::Expected<bool> goesOn = parse(app, static_cast<int>(arguments.size()), arguments.data());
   if (!goesOn)

@@ -122,7 +122,10 @@ static void addCodeOptions(CLI::App &app, CommandLine &line, Texts &texts) {
 
 static void addMessageOptions(CLI::App &app, CommandLine &line, Texts &texts) {
   beginGroup(app, "Messages");
-  app.add_option("--debug", line.compile.debug, "show more, 1 to 7, as DEBUG does")->type_name("N");
+  app.add_option(
+         "--debug", line.compile.debug,
+         "show more, as DEBUG does: 1 devices, 2 launches, 3 kernels, 4 source, 5 uops, 6 machine code, 7 passes")
+      ->type_name("N");
   app.add_flag("--quiet", line.isQuiet, "do not say on a terminal what is being done");
   app.add_option("--log-level", texts.logLevel,
                  "what to say besides results: error, warning or info, all steps (warning)")
