@@ -346,10 +346,12 @@ std::optional<KernelLowering::Fewer> KernelLowering::fewerAtEdge(ArrayRef<Expr> 
       continue;
     AxisSet about = none();
     addVariables(guard, about);
-    for (unsigned axis : about.set_bits()) {
-      int64_t points = isUnrolled(axis) ? sizeOf(axis) : 1;
-      if (axisOf(axis).getKind() != AxisKind::Upcast || points < 2)
-        continue;
+    SmallVector<unsigned> unrolled(
+        llvm::make_filter_range(about.set_bits(), [&](unsigned axis) { return isUnrolled(axis); }));
+    // A reduce goes over all points of an axis that it shares with what is computed from it.
+    if (unrolled.size() != 1 || axisOf(unrolled.front()).getKind() != AxisKind::Upcast || isReduced(unrolled.front()))
+      continue;
+    if (int64_t axis = unrolled.front(), points = sizeOf(axis); points > 1) {
       // Where all edges are alike, as many points as are left.
       Expr left = view::mod(size - fix(index, axis, 0), points);
       bool isKnown = left.isConst() && scopeOf(guard, &Scope::begun) && !shortened_.contains(axis) &&

@@ -5,8 +5,10 @@
 // times as long as the product. One row or three want columns read line by line, some more a tile that asks for the
 // next one's lines, which both would be slow for many; a kernel has one walk, so there are several, and the host
 // program chooses between them when it knows the size. None is made in place of an input: what a branch writes belongs
-// to the whole program. Expects: normalized kernels without opts. Guarantees: a product that is walked otherwise where
-// its rows are few has kernels for these and one for more; the bounds of each kernel's symbol say which it is.
+// to the whole program.
+// Expects: normalized kernels without opts.
+// Guarantees: a product that is walked otherwise where its rows are few has kernels for these and one for more; the
+// bounds of each kernel's symbol say which it is.
 // Position: before opts are chosen, which go by the bounds.
 //===----------------------------------------------------------------------------------------===//
 
