@@ -322,7 +322,7 @@ void KernelLowering::atEdges(llvm::function_ref<void()> body) {
   if (test.isConst(1)) {
     Scope &scope = *scopes_.back();
     if (!guards.empty()) {
-      scope.tested = guards;
+      llvm::append_range(scope.tested, guards); // beside what inPartsAtEdge knows
       scope.inside = true;
     }
     return body();

@@ -24,9 +24,9 @@ RegisterTile optimize::bestTile(int64_t rows, int64_t vectors, int64_t registers
   for (int64_t wide : widths.take_while([&](int64_t width) { return width <= vectors; }))
     for (int64_t tall = 1; tall * wide + wide + 1 <= registers && tall * wide <= mostTotals && tall <= tallest;
          ++tall) {
-      auto step = [&](int64_t tall) {
-        return std::max<double>(tall * wide, kTotalsInFlight) + kLoadSteps * (tall + wide) +
-               (areMasked ? kMaskSteps * tall : 0);
+      auto step = [&](int64_t high) {
+        return std::max<double>(high * wide, kTotalsInFlight) + kLoadSteps * (high + wide) +
+               (areMasked ? kMaskSteps * high : 0);
       };
       double all = step(tall) * double(rows / tall) + (rows % tall ? step(rows % tall) : 0);
       double time = all * double(llvm::divideCeil(vectors, wide));
