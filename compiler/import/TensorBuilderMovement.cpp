@@ -235,7 +235,8 @@ bool TensorBuilder::broadcast(llvm::MutableArrayRef<Value> tensors) {
     Shape sizes = shape(tensor);
     for (auto [size, all] : llvm::zip(llvm::reverse(sizes), llvm::reverse(*common)))
       size = size.isConst(1) || (isZeroOrOne(size) && !provablyEqual(size, all)) ? Expr(1) : all;
-    if (!(tensor = expand(reshape(tensor, sizes), *common)))
+    tensor = expand(reshape(tensor, sizes), *common);
+    if (!tensor)
       return false;
   }
   return true;

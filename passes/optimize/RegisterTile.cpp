@@ -28,7 +28,8 @@ RegisterTile optimize::bestTile(int64_t rows, int64_t vectors, int64_t registers
         return std::max<double>(high * wide, kTotalsInFlight) + kLoadSteps * (high + wide) +
                (areMasked ? kMaskSteps * high : 0);
       };
-      double all = step(tall) * double(rows / tall) + (rows % tall ? step(rows % tall) : 0);
+      int64_t whole = rows / tall;
+      double all = step(tall) * double(whole) + (rows % tall ? step(rows % tall) : 0);
       double time = all * double(llvm::divideCeil(vectors, wide));
       if (time < least) {
         least = time;

@@ -100,9 +100,9 @@ kiln_status launchFake(void *state, const kiln_launch_info *info, const kiln_sli
                        const int64_t *, const int64_t *, double *) {
   const kiln_kernel &kernel = fakeOf(state).model->kernels[info->kernel];
   seen.foreign += kernel.device != fakeOf(state).place;
-  std::vector<void *> pointers;
+  std::vector<void *> pointers(kernel.buffers);
   for (int32_t i = 0; i < kernel.buffers; i++)
-    pointers.push_back(bytesOf(fakeOf(state), buffers[i]));
+    pointers[i] = bytesOf(fakeOf(state), buffers[i]);
   fakeOf(state).queue.push_back([pointers, entry = kernel.entry] { entry(pointers.data(), nullptr, 0); });
   return KILN_OK;
 }
