@@ -35,6 +35,10 @@ public:
   bool readsAsTheyLie() const { return readsAsTheyLie_; }
 
 private:
+  /// Notes what the kernel loads, stores and reduces.
+  void readKernel();
+  /// Takes over what a way chose on a copy. False, and nothing changed, where it does not apply or does not fit.
+  bool tryWay(llvm::function_ref<bool(Chooser &)> way);
   bool isReadOnce(const Access &access) const {
     return llvm::count_if(loads_, [&](const Access &load) { return load.buffer == access.buffer; }) == 1;
   }
@@ -113,6 +117,10 @@ private:
   void chooseLanes();
   /// Tiles of what is read along one axis and written along another. `isPlain`: each along that one alone.
   void turn(int64_t read, int64_t written, int64_t side, bool isPlain);
+  /// For two products with a row of scores between. False where there is none that can be held.
+  bool chooseHeldRows();
+  /// Chunks and what comes after them, where no way chose its own; `totals` are unrolled.
+  void chooseLoops(llvm::SmallVector<size_t> totals);
   /// For values that several walks of a row would compute. False where there are none that are worth holding.
   bool chooseRowStages();
   /// A product of a weight and one vector, both of narrow elements that lie in memory.

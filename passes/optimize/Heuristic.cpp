@@ -133,7 +133,7 @@ void Chooser::cutIntoPoints(ArrayRef<size_t> axes) {
   }
 }
 
-SmallVector<OptAttr> Chooser::choose() {
+void Chooser::readKernel() {
   for (Operation &op : func_.getBody().front()) {
     if (auto load = dyn_cast<LoadOp>(op))
       loads_.push_back(optimize::accessOf(load));
@@ -146,52 +146,32 @@ SmallVector<OptAttr> Chooser::choose() {
   nextAxis_ = func_.getAxes().size();
   for (size_t axis = 0; axis < func_.getDomain().getSizes().size(); ++axis)
     countOf_.push_back(fixedSize(axis));
-  bool empty = llvm::any_of(func_.getDomain().getSizes(), [](view::Expr size) { return size.isConst(0); });
-  if (empty)
-    return {};
-  SmallVector<size_t> totals = chooseTotals();
-  if (target_.maxItems() > 0) {
-    optimize::chooseGroups(func_, target_, totals, opts_);
-    return opts_;
-  }
-  mostChunks_ = target_.getChunks();
-  bool hasVectors = target_.vectorBits() >= elementBits(func_) * 2;
-  std::optional<Product> product = hasVectors ? optimize::findProduct(func_, target_, weights_) : std::nullopt;
-  // Matrices are read whole, which not every operand can be.
-  if (Chooser tried = *this; product ? tried.chooseMatrices(*product) : tried.chooseVectorByMatrices())
-    if (optimize::fits(func_, tried.opts_, target_))
-      return tried.opts_;
-  if (Chooser tried = *this; product ? tried.chooseDots(*product) : tried.chooseVectorByDots())
-    if (optimize::fits(func_, tried.opts_, target_))
-      return tried.opts_;
-  if (std::optional<optimize::HeldRows> held = optimize::chooseHeldRows(func_, target_)) {
-    opts_ = held->opts;
-    countOf_[held->rows] = held->blocks;
-    SmallVector<size_t> kept = keptAxes({held->columns});
-    bool isUnknown = llvm::any_of(kept, [&](size_t axis) { return countOf_[axis] < 0; });
-    if (isUnknown)
-      cutIntoPoints(kept);
-    else
-      chooseChunks(kept, held->rows, /*least=*/1, held->isPacked);
-    return opts_;
-  }
-  // Where a tile goes along an axis of unknown size, tiles are what is cut into chunks.
-  bool isUnknown = product && (fixedSize(product->m) < 0 || fixedSize(product->n) < 0);
-  if (!isUnknown)
-    chooseSymbolicChunks();
-  if (product && chooseProduct(*product))
-    return opts_;
+}
+
+bool Chooser::tryWay(llvm::function_ref<bool(Chooser &)> way) {
+  Chooser tried = *this;
+  if (!way(tried) || !optimize::fits(func_, tried.opts_, target_))
+    return false;
+  opts_ = std::move(tried.opts_);
+  return true;
+}
+
+bool Chooser::chooseHeldRows() {
+  std::optional<optimize::HeldRows> held = optimize::chooseHeldRows(func_, target_);
+  if (!held)
+    return false;
+  opts_ = held->opts;
+  countOf_[held->rows] = held->blocks;
+  SmallVector<size_t> kept = keptAxes({held->columns});
+  bool isUnknown = llvm::any_of(kept, [&](size_t axis) { return countOf_[axis] < 0; });
   if (isUnknown)
-    chooseSymbolicChunks();
-  // Totals that are held must be complete where they are read, which not every kernel's are.
-  for (bool (Chooser::*way)() : {&Chooser::chooseStreams, &Chooser::chooseSumsOfLines})
-    if (Chooser tried = *this;
-        hasVectors && totals.empty() && (tried.*way)() && optimize::fits(func_, tried.opts_, target_))
-      return tried.opts_;
-  if (totals.empty() && chooseRowStages())
-    return opts_;
-  if (hasVectors && totals.empty())
-    chooseLanes();
+    cutIntoPoints(kept);
+  else
+    chooseChunks(kept, held->rows, /*least=*/1, held->isPacked);
+  return true;
+}
+
+void Chooser::chooseLoops(SmallVector<size_t> totals) {
   if (uncut_)
     totals.push_back(*uncut_);
   SmallVector<size_t> loops = keptAxes(totals);
@@ -204,6 +184,46 @@ SmallVector<OptAttr> Chooser::choose() {
     add(OptKind::STAGE, -1, *packed_);
   if (windows_)
     askForWindows(windows_->first, windows_->second);
+}
+
+SmallVector<OptAttr> Chooser::choose() {
+  readKernel();
+  bool isEmpty = llvm::any_of(func_.getDomain().getSizes(), [](view::Expr size) { return size.isConst(0); });
+  if (isEmpty)
+    return {};
+  SmallVector<size_t> totals = chooseTotals();
+  if (target_.maxItems() > 0) {
+    optimize::chooseGroups(func_, target_, totals, opts_);
+    return opts_;
+  }
+  mostChunks_ = target_.getChunks();
+  bool hasVectors = target_.vectorBits() >= elementBits(func_) * 2;
+  std::optional<Product> product = hasVectors ? optimize::findProduct(func_, target_, weights_) : std::nullopt;
+  // Matrices are read whole, which not every operand can be.
+  auto byMatrices = [&](Chooser &tried) {
+    return product ? tried.chooseMatrices(*product) : tried.chooseVectorByMatrices();
+  };
+  auto byDots = [&](Chooser &tried) { return product ? tried.chooseDots(*product) : tried.chooseVectorByDots(); };
+  if (tryWay(byMatrices) || tryWay(byDots) || chooseHeldRows())
+    return opts_;
+  // Where a tile goes along an axis of unknown size, tiles are what is cut into chunks.
+  bool isUnknown = product && (fixedSize(product->m) < 0 || fixedSize(product->n) < 0);
+  if (!isUnknown)
+    chooseSymbolicChunks();
+  if (product && chooseProduct(*product))
+    return opts_;
+  if (isUnknown)
+    chooseSymbolicChunks();
+  // Totals that are held must be complete where they are read, which not every kernel's are.
+  bool hasLanes = hasVectors && totals.empty();
+  if (hasLanes && (tryWay([](Chooser &tried) { return tried.chooseStreams(); }) ||
+                   tryWay([](Chooser &tried) { return tried.chooseSumsOfLines(); })))
+    return opts_;
+  if (totals.empty() && chooseRowStages())
+    return opts_;
+  if (hasLanes)
+    chooseLanes();
+  chooseLoops(totals);
   return opts_;
 }
 

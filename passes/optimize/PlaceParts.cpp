@@ -52,6 +52,14 @@ struct Change {
   host::LaunchOp launch;
   SmallVector<ShapeTracker> trackers;
 };
+
+/// The parts of a joined tensor, and what makes them lie in it.
+struct Joined {
+  host::AllocOp whole;
+  SmallVector<Part> parts;
+  SmallVector<Change> changes;  ///< of all launches that access a part but the one that joins
+  host::LaunchOp first, writer; ///< the first of these, and the last before the one that joins
+};
 } // namespace
 
 /// Whether a launch hands its kernel the program's symbols under their own names.
@@ -164,6 +172,10 @@ private:
   /// Whether the launch only joins tensors that can lie in the joined one, and so is not needed.
   bool replace(host::LaunchOp join);
   std::optional<Part> partOf(host::LaunchOp join, Piece piece, const ShapeTracker &store);
+  /// The tensor that is joined, and its parts; none where one cannot lie in it.
+  std::optional<Joined> wholeOf(host::LaunchOp join);
+  /// Fills in what changes for those that access the parts. False where a launch cannot do with that.
+  bool findChanges(host::LaunchOp join, Joined &joined);
   /// The views of a launch that accesses parts; nullopt where one would get longer.
   std::optional<Change> changeOf(host::LaunchOp launch, ArrayRef<Part> parts);
 
@@ -252,62 +264,52 @@ static void noteJoined(host::LaunchOp join, host::LaunchOp writer) {
   writer.setTensorsAttr(Builder(join.getContext()).getArrayAttr(tensors));
 }
 
-bool PartPlacer::replace(host::LaunchOp join) {
+std::optional<Joined> PartPlacer::wholeOf(host::LaunchOp join) {
   FuncOp func = variants_.kernelOf(join);
   SmallVector<Piece> pieces = piecesOf(func);
   if (pieces.empty())
-    return false;
+    return std::nullopt;
   StoreOp store = *func.getBody().getOps<StoreOp>().begin();
-  auto whole = optimize::memoryOf(join, store).getDefiningOp<host::AllocOp>();
-  if (!whole || whole->getBlock() != join->getBlock() || !sizes_.exprOf(whole.getBytes()) ||
+  Joined joined;
+  joined.whole = optimize::memoryOf(join, store).getDefiningOp<host::AllocOp>();
+  if (!joined.whole || joined.whole->getBlock() != join->getBlock() || !sizes_.exprOf(joined.whole.getBytes()) ||
       !sharesSymbols(join, func, sizes_))
-    return false;
-  SmallVector<Part> parts;
+    return std::nullopt;
   for (Piece &piece : pieces) {
     std::optional<Part> part = partOf(join, piece, trackerOf(store));
-    bool isNew = part && llvm::none_of(parts, [&](const Part &other) { return other.alloc == part->alloc; });
+    bool isNew = part && llvm::none_of(joined.parts, [&](const Part &other) { return other.alloc == part->alloc; });
     if (!isNew)
-      return false;
-    parts.push_back(*part);
+      return std::nullopt;
+    joined.parts.push_back(*part);
   }
+  return joined;
+}
+
+bool PartPlacer::findChanges(host::LaunchOp join, Joined &joined) {
   llvm::SetVector<Operation *> users;
-  for (Part &part : parts)
+  for (Part &part : joined.parts)
     users.insert(part.alloc->user_begin(), part.alloc->user_end());
   users.remove(join);
-  SmallVector<Change> changes;
-  host::LaunchOp first, writer; // the first of them, and the last before the join
   for (Operation *user : users) {
     auto launch = dyn_cast<host::LaunchOp>(user);
     if (!launch)
       continue;
-    std::optional<Change> change = changeOf(launch, parts);
+    std::optional<Change> change = changeOf(launch, joined.parts);
     if (!change)
       return false;
-    changes.push_back(*change);
-    first = !first || launch->isBeforeInBlock(first) ? launch : first;
-    if (launch->isBeforeInBlock(join) && (!writer || writer->isBeforeInBlock(launch)))
-      writer = launch;
+    joined.changes.push_back(*change);
+    joined.first = !joined.first || launch->isBeforeInBlock(joined.first) ? launch : joined.first;
+    if (launch->isBeforeInBlock(join) && (!joined.writer || joined.writer->isBeforeInBlock(launch)))
+      joined.writer = launch;
   }
-  if (!first || !first->isBeforeInBlock(join))
-    return false;
-  for (Operation *op : {whole.getBytes().getDefiningOp(), whole.getOperation()})
-    if (op && first->isBeforeInBlock(op)) // others may have the same number of bytes
-      op->moveBefore(first);
-  for (const Change &change : changes)
-    variants_.launchWith(change.launch, change.trackers, splitAxes);
-  noteJoined(join, writer);
-  join.erase();
-  for (Part &part : parts) {
-    for (Operation *user : llvm::make_early_inc_range(part.alloc->getUsers()))
-      if (isa<host::FreeOp>(user))
-        user->erase();
-    part.alloc.getResult().replaceAllUsesWith(whole);
-    part.alloc.erase();
-  }
-  // Who reads a part may come after all who read the whole.
+  return joined.first && joined.first->isBeforeInBlock(join);
+}
+
+/// Has memory freed after its last user.
+static void freeLast(host::AllocOp alloc) {
   Operation *last = nullptr, *free = nullptr;
-  for (Operation *user : whole->getUsers()) {
-    Operation *here = whole->getBlock()->findAncestorOpInBlock(*user);
+  for (Operation *user : alloc->getUsers()) {
+    Operation *here = alloc->getBlock()->findAncestorOpInBlock(*user);
     if (isa<host::FreeOp>(user))
       free = user;
     else if (!last || last->isBeforeInBlock(here))
@@ -315,6 +317,28 @@ bool PartPlacer::replace(host::LaunchOp join) {
   }
   if (free && free->isBeforeInBlock(last))
     free->moveAfter(last);
+}
+
+bool PartPlacer::replace(host::LaunchOp join) {
+  std::optional<Joined> joined = wholeOf(join);
+  if (!joined || !findChanges(join, *joined))
+    return false;
+  host::AllocOp whole = joined->whole;
+  for (Operation *op : {whole.getBytes().getDefiningOp(), whole.getOperation()})
+    if (op && joined->first->isBeforeInBlock(op)) // others may have the same number of bytes
+      op->moveBefore(joined->first);
+  for (const Change &change : joined->changes)
+    variants_.launchWith(change.launch, change.trackers, splitAxes);
+  noteJoined(join, joined->writer);
+  join.erase();
+  for (Part &part : joined->parts) {
+    for (Operation *user : llvm::make_early_inc_range(part.alloc->getUsers()))
+      if (isa<host::FreeOp>(user))
+        user->erase();
+    part.alloc.getResult().replaceAllUsesWith(whole);
+    part.alloc.erase();
+  }
+  freeLast(whole); // who reads a part may come after all who read the whole
   return true;
 }
 
