@@ -636,7 +636,7 @@ static std::pair<llvm::SmallVector<mlir::Value>, int64_t> lanesAcross(uop::Vecto
 
 bool KernelRenderer::renderTurned(uop::VectorizeOp op) {
   auto [vectors, ownLane] = lanesAcross(op);
-  if (vectors.size() < 4 || !llvm::isPowerOf2_64(vectors.size()))
+  if (vectors.size() < 2 || !llvm::isPowerOf2_64(vectors.size()))
     return false;
   unsigned lanes = uop::lanesOf(vectors.front().getType());
   if (lanes < 4 || !llvm::isPowerOf2_32(lanes) || mlir::getElementTypeOrSelf(op.getType()).isInteger(1))

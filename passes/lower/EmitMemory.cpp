@@ -491,11 +491,12 @@ void KernelLowering::storeLanes(Value vector, Value pointer, view::Index where, 
   }
 }
 
+/// Fewer vectors than these are not turned.
+static constexpr int64_t kFewestTurned = 4;
+
 std::optional<size_t> KernelLowering::turnedAxis(view::Index where, ArrayRef<int64_t> unrolled) const {
-  constexpr int64_t kFewest = 4;
-  auto isTurned = [&](int64_t points) { return points >= kFewest && llvm::isPowerOf2_64(points); };
-  bool hasItems = target_.maxItems() > 0;
-  if (hasItems || !isTurned(lanes()) || lanesAreNeighbours(where.index))
+  bool hasItems = target_.maxItems() > 0, canTurn = lanes() >= kFewestTurned && llvm::isPowerOf2_64(lanes());
+  if (hasItems || !canTurn || lanesAreNeighbours(where.index))
     return std::nullopt;
   for (auto [position, axis] : llvm::enumerate(unrolled)) {
     Expr first = fix(where.index, axis, 0);
@@ -504,10 +505,26 @@ std::optional<size_t> KernelLowering::turnedAxis(view::Index where, ArrayRef<int
       return (fix(where.index, axis, point) - first).isConst(point) &&
              view::provablyEqual(fix(where.valid, axis, point), valid);
     };
-    if (isTurned(sizeOf(axis)) && llvm::all_of(llvm::seq<int64_t>(1, sizeOf(axis)), isNeighbour))
+    if (sizeOf(axis) >= kFewestTurned && llvm::all_of(llvm::seq<int64_t>(1, sizeOf(axis)), isNeighbour))
       return position;
   }
   return std::nullopt;
+}
+
+void KernelLowering::storeTurned(ArrayRef<Value> vectors, Value pointer, view::Index where, bool pastCaches) {
+  Type element = getElementTypeOrSelf(vectors.front().getType());
+  for (int64_t lane = 0; lane < lanes(); ++lane) {
+    Expr valid = atLane(where.valid, lane);
+    if (valid.isConst(0))
+      continue;
+    Value gate = valid.isConst(1) ? Value() : condition(valid);
+    SmallVector<Value> values = llvm::map_to_vector(vectors, [&](Value vector) -> Value {
+      return uop::GepOp::create(here(), loc_, element, vector, builder_.getI64IntegerAttr(lane));
+    });
+    Type type = VectorType::get({int64_t(values.size())}, element);
+    Value points = uop::VectorizeOp::create(here(), loc_, type, values);
+    createStore(points, pointer, atLane(where.index, lane), gate, pastCaches);
+  }
 }
 
 void KernelLowering::storeTile(const Tile &tile, Value pointer, view::Index where, const AxisSet &axes,
@@ -522,22 +539,16 @@ void KernelLowering::storeTile(const Tile &tile, Value pointer, view::Index wher
   forEachPoint(sizes, [&](ArrayRef<int64_t> point) {
     view::Index one = fix(where, unrolled, point);
     if (turned) {
+      int64_t points = sizeOf(unrolled[*turned]), run = 0;
       SmallVector<Value> vectors;
       SmallVector<int64_t> next(point);
-      for (int64_t &i = next[*turned]; i < sizeOf(unrolled[*turned]); ++i)
+      for (int64_t &i = next[*turned]; i < points; ++i)
         vectors.push_back(pick(tile, unrolled, next, lanes, scopes_.size() - 1));
-      Type element = getElementTypeOrSelf(vectors.front().getType());
-      for (int64_t lane = 0; lane < this->lanes(); ++lane) {
-        Expr valid = atLane(one.valid, lane);
-        if (valid.isConst(0))
-          continue;
-        Value gate = valid.isConst(1) ? Value() : condition(valid);
-        SmallVector<Value> values = llvm::map_to_vector(vectors, [&](Value vector) -> Value {
-          return uop::GepOp::create(here(), loc_, element, vector, builder_.getI64IntegerAttr(lane));
-        });
-        Type type = VectorType::get({int64_t(values.size())}, element);
-        Value points = uop::VectorizeOp::create(here(), loc_, type, values);
-        createStore(points, pointer, atLane(one.index, lane), gate, pastCaches);
+      // Powers of two are turned at once.
+      for (int64_t begin = 0; begin < points; begin += run) {
+        run = int64_t(llvm::bit_floor(uint64_t(points - begin)));
+        next[*turned] = begin;
+        storeTurned(ArrayRef(vectors).slice(begin, run), pointer, fix(where, unrolled, next), pastCaches);
       }
       return;
     }
