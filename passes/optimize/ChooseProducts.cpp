@@ -98,6 +98,19 @@ int64_t Chooser::stepsOf(const Product &product) const {
   return steps < kStepsUnrolled ? steps : 1; // so few are not a loop
 }
 
+int64_t Chooser::mostTotals(const Product &product, int64_t steps) const {
+  int64_t registers = target_.vectorRegisters();
+  if (steps == 1)
+    return registers;
+  // What the rows of a window share in different steps LLVM keeps in registers from one to another.
+  std::optional<Expr> apart = product.rows.strides[product.m],
+                      next = product.rows.strides[*llvm::max_element(reduced_)];
+  bool areKnown = apart && apart->isConst() && next && next->isConst() && !next->isConst(0);
+  bool shares =
+      areKnown && apart->constant() % next->constant() == 0 && std::abs(apart->constant() / next->constant()) < steps;
+  return shares ? registers / 2 : std::max(registers / 2, kFewestTotals);
+}
+
 int64_t Chooser::bytesOf(const Access &access) const { return usesDots_ ? bytesOfElement(access) : sumBits(func_) / 8; }
 
 int64_t Chooser::mostRows(const Product &product) const {
@@ -130,8 +143,8 @@ bool Chooser::choosePacked(const Product &product) {
     return false;
   bool areMasked = !isWhole(product.rows);
   int64_t steps = stepsOf(product);
-  RegisterTile tile =
-      bestTile(rows, llvm::divideCeil(columns, lanes), target_.vectorRegisters(), mostTotals(steps), areMasked);
+  RegisterTile tile = bestTile(rows, llvm::divideCeil(columns, lanes), target_.vectorRegisters(),
+                               mostTotals(product, steps), areMasked);
   // A chunk's rows stay in cache while its columns pass.
   int64_t rowBytes = isUnknown ? 0 : rows * depth * bytes, held = target_.cacheBytes(2);
   int64_t least = others.empty() && rowBytes > held ? llvm::divideCeil(rowBytes, held / 2) : 1;
@@ -330,7 +343,7 @@ Chooser::HeldTile Chooser::chooseTile(const Product &product, int64_t lanes, boo
   // Rows that lie apart by what only a run knows have an address each.
   bool isKnown = product.rows.strides[product.m] && product.rows.strides[product.m]->isConst();
   int64_t vectors = llvm::divideCeil(columns, lanes), wide = width / lanes;
-  int64_t totals = isKnown ? mostTotals(tile.steps) : kMostUnknownRows * wide;
+  int64_t totals = isKnown ? mostTotals(product, tile.steps) : kMostUnknownRows * wide;
   totals = std::min(totals, std::min(mostRows(product), totals) * wide);
   RegisterTile best = bestTile(rows, vectors, target_.vectorRegisters(), totals, !isWhole(product.rows));
   tile.rows = best.rows;
@@ -380,9 +393,9 @@ void Chooser::holdBoth(const Product &product, const HeldTile &tile) {
 bool Chooser::chooseTileOfFew(const Product &product) {
   static constexpr int64_t kWidths[] = {1, 2, 4};
   int64_t lanes = target_.vectorBits() / sumBits(func_), rows = fixedSize(product.m);
-  RegisterTile tile =
-      bestTile(rows, llvm::divideCeil(fixedSize(product.n), lanes), target_.vectorRegisters(), mostTotals(/*steps=*/1),
-               /*areMasked=*/false, ArrayRef(kWidths).take_front(rows > 0 && rows <= kMostWideRows ? 3 : 2));
+  RegisterTile tile = bestTile(
+      rows, llvm::divideCeil(fixedSize(product.n), lanes), target_.vectorRegisters(), target_.vectorRegisters(),
+      /*areMasked=*/false, ArrayRef(kWidths).take_front(rows > 0 && rows <= kMostWideRows ? 3 : 2));
   int64_t width = tile.vectors * lanes * bytesOfElement(product.columns);
   bool stays = termsOf() * width <= target_.cacheBytes(1) / 2;
   if (!stays && (leastOf(product.m) < kFewestWideRows || width < 2 * uop::kLineBytes))
@@ -478,7 +491,7 @@ bool Chooser::choosePanelOfUnknown(const Product &product) {
   int64_t vectors = columns < 0 ? kTypicalRows : llvm::divideCeil(columns, lanes);
   // Rows that lie apart by what only a run knows have an address each.
   bool isKnown = product.rows.strides[product.m] && product.rows.strides[product.m]->isConst();
-  int64_t totals = isKnown ? mostTotals(/*steps=*/1) : kMostUnknownRows * 2;
+  int64_t totals = isKnown ? target_.vectorRegisters() : kMostUnknownRows * 2;
   RegisterTile tile = bestTile(rows, vectors, target_.vectorRegisters(), totals, !isWhole(product.rows));
   add(OptKind::SWAP, product.m, product.n);
   add(OptKind::VECTOR, product.n, tile.vectors * lanes);

@@ -85,10 +85,8 @@ private:
   /// How many rows the first cache can hold a line of at a time: as many as it has ways where rows lie so far apart
   /// that they take each other's place.
   int64_t mostRows(const Product &product) const;
-  int64_t mostTotals(int64_t steps) const {
-    int64_t registers = target_.vectorRegisters();
-    return steps > 1 ? std::max(registers / 2, kFewestTotals) : registers;
-  }
+  /// How many totals a tile of so many unrolled steps has registers for.
+  int64_t mostTotals(const Product &product, int64_t steps) const;
   /// False where the product is too small for a register tile.
   bool chooseProduct(const Product &product);
   /// The same with fewer columns than a vector has lanes, which go along the sum instead. False where operands do not

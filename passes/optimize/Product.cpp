@@ -14,6 +14,7 @@
 #include "passes/optimize/KernelVariants.h"
 #include "passes/optimize/RegisterTile.h"
 
+#include "target/Target.h"
 #include "target/Times.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -134,12 +135,14 @@ int64_t optimize::bytesOfElement(const Access &access) {
   return byteSize(element.getType());
 }
 
-/// What a product whose lanes run along its columns takes, in multiply-adds of a vector: its register tiles, and a
-/// result whose elements lie apart along them. 0 where that is not known: of sizes that only the run knows, and of
-/// columns that are neither packed nor lie side by side.
+/// What a product whose lanes run along its columns takes, in multiply-adds of a vector: its register tiles, columns
+/// that are not packed and do not lie side by side, and a result whose elements lie apart along them. 0 where that is
+/// not known: of sizes that only the run knows, and of columns far from each other.
 static double stepsOf(const Product &product, const Access &store, ArrayRef<Expr> domain,
                       const llvm::SmallBitVector &reduced, TargetAttr target) {
-  if (!product.packs && !(product.columns.isContiguous(product.n) && isWhole(product.columns)))
+  std::optional<Expr> apart = product.columns.strides[product.n];
+  bool isPlain = product.packs || (product.columns.isContiguous(product.n) && isWhole(product.columns));
+  if (!isPlain && !(apart && apart->isConst() && apart->constant() >= 1 && apart->constant() <= target::kMostApart))
     return 0;
   double depth = 1, around = 1;
   for (auto [axis, size] : llvm::enumerate(domain)) {
@@ -154,6 +157,8 @@ static double stepsOf(const Product &product, const Access &store, ArrayRef<Expr
   int64_t lanes = target.vectorBits() / (8 * byteSize(cast<StoreOp>(store.op).getValue().getType()));
   int64_t vectors = llvm::divideCeil(fixedSize(domain[product.n]), lanes);
   double steps = depth * optimize::bestTile(rows, vectors, registers, registers, !isWhole(product.rows)).steps;
+  if (!isPlain)
+    steps += target::times::kGatherSteps * depth * double(vectors);
   if (!store.isContiguous(product.n))
     steps += target::times::kStoreApartSteps * double(rows * vectors);
   return steps * around;
