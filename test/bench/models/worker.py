@@ -111,6 +111,7 @@ class Iree:
         "--iree-hal-local-target-device-backends=llvm-cpu",
         "--iree-llvmcpu-target-cpu=host",
         "--iree-opt-level=O3",
+        "--iree-llvmcpu-stack-allocation-limit=1048576",  # its own limit of 32 KiB refuses Swin, BERT, GPT-2 and Whisper
     )
 
     @staticmethod
