@@ -548,7 +548,11 @@ void KernelLowering::storeTile(const Tile &tile, Value pointer, view::Index wher
       for (int64_t begin = 0; begin < points; begin += run) {
         run = int64_t(llvm::bit_floor(uint64_t(points - begin)));
         next[*turned] = begin;
-        storeTurned(ArrayRef(vectors).slice(begin, run), pointer, fix(where, unrolled, next), pastCaches);
+        view::Index first = fix(where, unrolled, next);
+        if (run == 1)
+          storeLanes(vectors[begin], pointer, first, pastCaches);
+        else
+          storeTurned(ArrayRef(vectors).slice(begin, run), pointer, first, pastCaches);
       }
       return;
     }
