@@ -122,8 +122,15 @@ bool Chooser::chooseLines(const Access &matrix, size_t columns, std::optional<si
   add(OptKind::VECTOR, columns, 2 * lanes);
   chooseChunks(kept, columns, least);
   add(OptKind::SWAP, loopOf(columns), lines);
-  add(OptKind::UNROLL, lines, kLinesAtOnce);
+  size_t caches = target_.getCaches().size();
+  bool isFar = !rows && caches > 0 && extentOf(matrix) > target_.cacheBytes(caches);
+  // Of more lines more is under way, while registers hold what each is multiplied by.
+  int64_t most = std::max<int64_t>(kLinesAtOnce, target_.vectorRegisters() / 2);
+  add(OptKind::UNROLL, lines, isFar && fixedSize(lines) % most == 0 ? most : kLinesAtOnce);
   add(OptKind::STAGE, lines, stores_.front().buffer);
+  // The hardware does not read ahead from the end of one line to where the next part begins.
+  if (isFar)
+    add(OptKind::PREFETCH, loopOf(columns), matrix.buffer);
   return true;
 }
 
