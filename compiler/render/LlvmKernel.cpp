@@ -636,7 +636,7 @@ static std::pair<llvm::SmallVector<mlir::Value>, int64_t> lanesAcross(uop::Vecto
 
 bool KernelRenderer::renderTurned(uop::VectorizeOp op) {
   auto [vectors, ownLane] = lanesAcross(op);
-  if (vectors.size() < 2 || !llvm::isPowerOf2_64(vectors.size()))
+  if (!llvm::isPowerOf2_64(vectors.size()))
     return false;
   unsigned lanes = uop::lanesOf(vectors.front().getType());
   if (lanes < 4 || !llvm::isPowerOf2_32(lanes) || mlir::getElementTypeOrSelf(op.getType()).isInteger(1))
@@ -648,6 +648,7 @@ bool KernelRenderer::renderTurned(uop::VectorizeOp op) {
         if (auto other = llvm::dyn_cast<uop::VectorizeOp>(made); other && other->getBlock() == op->getBlock())
           if (auto [across, lane] = lanesAcross(other); across == vectors)
             all[lane] = other;
+  all[ownLane] = op; // another store may have one of the same lane
   if (llvm::is_contained(all, uop::VectorizeOp()))
     return false;
   llvm::SmallVector<Value *> rows = llvm::map_to_vector(vectors, [&](mlir::Value vector) { return value(vector); });

@@ -43,7 +43,7 @@ inline constexpr double kTotalsInFlight = 14;
 /// To store a vector's elements apart from one another.
 inline constexpr double kStoreApartSteps = 10;
 /// To take a vector of columns that are masked, or a few elements apart, to where they lie side by side.
-inline constexpr double kGatherSteps = 6;
+inline constexpr double kStageSteps = 6;
 /// A row's element serves several vectors of columns, but takes as long to compute as a whole vector does.
 inline constexpr double kNumberReuse = 0.25;
 

@@ -5,8 +5,9 @@
 // of whole vectors; a row that is data and a larger stride ask for lanes one by one. A mask that differs by lane is a
 // vector of bools beside one access.
 //
-// A tile may be computed with lanes along one axis and lie in memory along another that is unrolled. Then a vector is
-// made of each lane, of the points of that axis, and stored at once; the renderer turns all of them together.
+// A tile may be computed with lanes along one axis and lie in memory along another that is unrolled. Then vectors are
+// made of each lane, one of each power of two in the number of that axis' points; the renderer turns all of one
+// together.
 //
 // What lies outside a view reads as 0: its condition becomes the load's gate, unless a test around has settled it.
 //
@@ -484,6 +485,8 @@ void KernelLowering::storeLanes(Value vector, Value pointer, view::Index where, 
   Type element = getElementTypeOrSelf(vector.getType());
   for (int64_t lane = 0; lane < lanes(); ++lane) {
     Expr valid = atLane(where.valid, lane);
+    if (valid.isConst(0))
+      continue;
     Value gate = valid.isConst(1) ? Value() : condition(valid);
     Value at0 = index(placeIn(pointer, atLane(where.index, lane)));
     Value one = uop::GepOp::create(here(), loc_, element, vector, builder_.getI64IntegerAttr(lane));
@@ -491,7 +494,7 @@ void KernelLowering::storeLanes(Value vector, Value pointer, view::Index where, 
   }
 }
 
-/// Fewer vectors than these are not turned.
+/// Tiles of fewer points or lanes are stored lane by lane.
 static constexpr int64_t kFewestTurned = 4;
 
 std::optional<size_t> KernelLowering::turnedAxis(view::Index where, ArrayRef<int64_t> unrolled) const {
@@ -537,7 +540,6 @@ void KernelLowering::storeTile(const Tile &tile, Value pointer, view::Index wher
   if (turned)
     sizes[*turned] = 1; // its points are stored together
   forEachPoint(sizes, [&](ArrayRef<int64_t> point) {
-    view::Index one = fix(where, unrolled, point);
     if (turned) {
       int64_t points = sizeOf(unrolled[*turned]), run = 0;
       SmallVector<Value> vectors;
@@ -556,6 +558,7 @@ void KernelLowering::storeTile(const Tile &tile, Value pointer, view::Index wher
       }
       return;
     }
+    view::Index one = fix(where, unrolled, point);
     Value value = pick(tile, unrolled, point, lanes, scopes_.size() - 1);
     if (one.valid.isConst(0))
       return;

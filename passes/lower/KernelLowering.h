@@ -204,10 +204,10 @@ private:
   void storeTile(const Tile &tile, mlir::Value pointer, view::Index where, const AxisSet &axes,
                  bool pastCaches = false);
   void storeLanes(mlir::Value vector, mlir::Value pointer, view::Index where, bool pastCaches);
-  /// Stores vectors of lanes, one for each of as many neighbours in memory, as vectors of these: one for each lane.
+  /// Stores vectors, each of a point along an axis of neighbours in memory, as one vector of points for each lane.
   void storeTurned(llvm::ArrayRef<mlir::Value> vectors, mlir::Value pointer, view::Index where, bool pastCaches);
-  /// The position among `unrolled` of an axis whose points are neighbours in memory where lanes are not: a vector of
-  /// its points, one of each of the tile's vectors, is one access.
+  /// The position among `unrolled` of an axis whose points are neighbours in memory where lanes are not: vectors of its
+  /// points, one of each of the tile's vectors, are fewer accesses.
   std::optional<size_t> turnedAxis(view::Index where, llvm::ArrayRef<int64_t> unrolled) const;
   /// Whether caches need not keep what a store writes.
   bool exceedsCaches(kernel::StoreOp store);

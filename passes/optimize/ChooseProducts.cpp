@@ -103,11 +103,11 @@ int64_t Chooser::mostTotals(const Product &product, int64_t steps) const {
   if (steps == 1)
     return registers;
   // What the rows of a window share in different steps LLVM keeps in registers from one to another.
-  std::optional<Expr> apart = product.rows.strides[product.m],
-                      next = product.rows.strides[*llvm::max_element(reduced_)];
-  bool areKnown = apart && apart->isConst() && next && next->isConst() && !next->isConst(0);
-  bool shares =
-      areKnown && apart->constant() % next->constant() == 0 && std::abs(apart->constant() / next->constant()) < steps;
+  std::optional<Expr> row = product.rows.strides[product.m], step = product.rows.strides[*llvm::max_element(reduced_)];
+  auto isKnown = [](const std::optional<Expr> &stride) { return stride && stride->isConst() && !stride->isConst(0); };
+  bool shares = false;
+  for (int64_t i = 1; isKnown(row) && isKnown(step) && i < steps; ++i)
+    shares |= (i * step->constant()) % row->constant() == 0;
   return shares ? registers / 2 : std::max(registers / 2, kFewestTotals);
 }
 

@@ -19,7 +19,7 @@
 namespace kiln::optimize {
 
 /// How many steps of a product's sum are unrolled; and how many totals keep a core busy, however few registers they
-/// leave.
+/// leave, where rows share nothing.
 inline constexpr int64_t kStepsUnrolled = 4, kFewestTotals = 12;
 
 /// What the hardware reads ahead in: where lines are longer, each is a stream of its own.

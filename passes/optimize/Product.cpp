@@ -158,7 +158,7 @@ static double stepsOf(const Product &product, const Access &store, ArrayRef<Expr
   int64_t vectors = llvm::divideCeil(fixedSize(domain[product.n]), lanes);
   double steps = depth * optimize::bestTile(rows, vectors, registers, registers, !isWhole(product.rows)).steps;
   if (!isPlain)
-    steps += target::times::kGatherSteps * depth * double(vectors);
+    steps += target::times::kStageSteps * depth * double(vectors);
   if (!store.isContiguous(product.n))
     steps += target::times::kStoreApartSteps * double(rows * vectors);
   return steps * around;
