@@ -492,6 +492,7 @@ bool Chooser::choosePanelOfUnknown(const Product &product) {
   // Rows that lie apart by what only a run knows have an address each.
   bool isKnown = product.rows.strides[product.m] && product.rows.strides[product.m]->isConst();
   int64_t totals = isKnown ? target_.vectorRegisters() : kMostUnknownRows * 2;
+  totals = std::min(totals, std::min(mostRows(product), totals) * 2); // of two vectors each
   RegisterTile tile = bestTile(rows, vectors, target_.vectorRegisters(), totals, !isWhole(product.rows));
   add(OptKind::SWAP, product.m, product.n);
   add(OptKind::VECTOR, product.n, tile.vectors * lanes);
