@@ -123,9 +123,8 @@ bool Chooser::chooseLines(const Access &matrix, size_t columns, std::optional<si
   chooseChunks(kept, columns, least);
   add(OptKind::SWAP, loopOf(columns), lines);
   size_t caches = target_.getCaches().size();
-  bool isGathered = isa<LoadOp>(matrix.op) && cast<LoadOp>(matrix.op).getRow();
   int64_t extent = optimize::leastOf(optimize::trackerOf(matrix.op).realSize()) * bytesOfElement(matrix);
-  bool isFar = !rows && !isGathered && caches > 0 && extent > target_.cacheBytes(caches);
+  bool isFar = !rows && !cast<LoadOp>(matrix.op).getRow() && caches > 0 && extent > target_.cacheBytes(caches);
   // Of more lines more is under way, while registers hold what each is multiplied by.
   int64_t most = std::max<int64_t>(kLinesAtOnce, target_.vectorRegisters() / 2);
   add(OptKind::UNROLL, lines, isFar && fixedSize(lines) % most == 0 ? most : kLinesAtOnce);
