@@ -7,9 +7,9 @@
 
 #include "passes/optimize/ApplyOpts.h"
 
-#include "passes/optimize/Product.h"
 #include "passes/optimize/StageMemory.h"
 #include "passes/optimize/StageValue.h"
+#include "passes/optimize/choose/Product.h"
 
 #include "ir/kernel/MatrixProduct.h"
 #include "support/Error.h"

@@ -12,11 +12,11 @@
 
 #include "passes/Passes.h"
 
-#include "passes/optimize/Heuristic.h"
 #include "passes/optimize/KernelVariants.h"
-#include "passes/optimize/Product.h"
 #include "passes/optimize/ProgramSizes.h"
-#include "passes/optimize/Windows.h"
+#include "passes/optimize/choose/Heuristic.h"
+#include "passes/optimize/choose/Product.h"
+#include "passes/optimize/choose/Windows.h"
 
 #include "ir/host/Roles.h"
 #include "ir/kernel/Normalize.h"
@@ -75,7 +75,7 @@ private:
   };
   /// The axis of the kernel's domain along which its result should be contiguous.
   std::optional<LaneAxis> laneAxis(host::LaunchOp launch) const;
-  /// The axis of a tensor that is to be innermost for a sum that reads it (passes/optimize/Windows.h).
+  /// The axis of a tensor that is to be innermost for a sum that reads it (passes/optimize/choose/Windows.h).
   std::optional<size_t> turnedAxis(const Place &reader, const Tensor &tensor) const;
   void choose(Value memory, Tensor &tensor);
   /// The tensor's axes with `inner` innermost, if its readers can read it so.

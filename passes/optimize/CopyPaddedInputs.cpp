@@ -13,9 +13,9 @@
 
 #include "passes/Passes.h"
 
-#include "passes/optimize/Heuristic.h"
 #include "passes/optimize/ProgramSizes.h"
-#include "passes/optimize/Windows.h"
+#include "passes/optimize/choose/Heuristic.h"
+#include "passes/optimize/choose/Windows.h"
 
 #include "ir/kernel/Normalize.h"
 

@@ -10,8 +10,8 @@
 #include "passes/Passes.h"
 
 #include "passes/optimize/ApplyOpts.h"
-#include "passes/optimize/Heuristic.h"
-#include "passes/optimize/OptsFile.h"
+#include "passes/optimize/choose/Heuristic.h"
+#include "passes/optimize/choose/OptsFile.h"
 
 #include "ir/kernel/MatrixProduct.h"
 #include "support/Error.h"

@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
-#include "passes/optimize/Product.h"
+#include "passes/optimize/choose/Product.h"
 
 #include "ir/base/Target.h"
 #include "ir/host/LaunchSizes.h"

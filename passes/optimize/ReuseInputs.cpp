@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
-#include "passes/optimize/OptsFile.h"
+#include "passes/optimize/choose/OptsFile.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OperationSupport.h"

@@ -14,9 +14,9 @@
 
 #include "passes/Passes.h"
 
-#include "passes/optimize/Chooser.h"
-#include "passes/optimize/Heuristic.h"
-#include "passes/optimize/Product.h"
+#include "passes/optimize/choose/Chooser.h"
+#include "passes/optimize/choose/Heuristic.h"
+#include "passes/optimize/choose/Product.h"
 
 #include "ir/host/Host.h"
 #include "ir/kernel/Normalize.h"

@@ -1,8 +1,8 @@
 //===- HoldRows.cpp - Two products with a softmax between them, in one kernel --------===//
 // sum_j f(s)_j · w_j, where each s_j is a sum of products itself and f takes whole rows of them: their largest, the sum
 // of their exponentials. Apart, rows of s go through memory four times. A kernel that holds a block of them needs none
-// of that, and both products keep their register tiles (passes/optimize/HeldRows.cpp). What stands still along j is
-// multiplied after the sum: the reciprocal of a softmax's total, once per row.
+// of that, and both products keep their register tiles (passes/optimize/choose/HeldRows.cpp). What stands still along j
+// is multiplied after the sum: the reciprocal of a softmax's total, once per row.
 //===----------------------------------------------------------------------------------===//
 
 #include "passes/schedule/HoldRows.h"

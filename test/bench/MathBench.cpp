@@ -4,7 +4,7 @@
 // writes it and as a call of libm. Times are the best of many runs of one core.
 //===--------------------------------------------------------------------------------===//
 
-#include "render/Jit.h"
+#include "render/llvm/Jit.h"
 #include "target/Target.h"
 #include "test/unit/lower/MathKernel.h"
 

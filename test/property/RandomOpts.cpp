@@ -6,7 +6,7 @@
 
 #include "ir/kernel/MatrixProduct.h"
 #include "passes/optimize/ApplyOpts.h"
-#include "passes/optimize/Product.h"
+#include "passes/optimize/choose/Product.h"
 
 using namespace kiln;
 using namespace kiln::kernel;

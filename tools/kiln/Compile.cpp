@@ -25,7 +25,7 @@
 #include "model/Render.h"
 #include "options/TargetOption.h"
 #include "package/OutputFile.h"
-#include "passes/optimize/OptsFile.h"
+#include "passes/optimize/choose/OptsFile.h"
 #include "support/Error.h"
 #include "support/PlainText.h"
 
@@ -34,7 +34,7 @@
 using namespace kiln;
 using namespace kiln::driver;
 
-/// Of most products, how many vectors of columns a core sums up at a time; see optimize/RegisterTile.h.
+/// Of most products, how many vectors of columns a core sums up at a time; see optimize/choose/RegisterTile.h.
 static constexpr int64_t kPanelVectors = 2;
 
 /// The stage whose module --emit asks for.

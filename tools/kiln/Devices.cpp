@@ -1,6 +1,6 @@
 #include "Devices.h"
 
-#include "render/CHost.h"
+#include "render/c/CHost.h"
 #include "running/InterpDevice.h"
 #include "runtime/device/cpu/cpu.h"
 #include "support/Error.h"

@@ -3,8 +3,8 @@
 
 #include "import/Symbols.h"
 #include "import/TensorBuilder.h"
-#include "import/onnx/ModelFile.h"
 #include "import/onnx/Scope.h"
+#include "import/onnx/file/ModelFile.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/OwningOpRef.h"

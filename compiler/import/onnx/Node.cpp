@@ -1,7 +1,7 @@
 #include "import/onnx/Node.h"
 
 #include "import/onnx/Importer.h"
-#include "import/onnx/Strings.h"
+#include "import/onnx/text/Strings.h"
 #include "support/Error.h"
 
 using namespace kiln;

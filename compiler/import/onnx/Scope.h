@@ -1,7 +1,7 @@
 //===- Scope.h - The names that a node can see ------------------------------===//
 #pragma once
 
-#include "import/onnx/Tensor.h"
+#include "import/onnx/file/Tensor.h"
 
 #include "llvm/ADT/StringMap.h"
 

@@ -3,7 +3,7 @@
 // What one item of a work group, or one chunk on a CPU, executes: loops, pointers, vectors and conditions. All devices'
 // renderers take these same ops. tinygrad lists its uops in one flat sequence, in which accumulators are assigned; here
 // a range is a region that carries values from one iteration to the next, so that each value has one definition, and
-// that listing is printed from it (render/Linear.h). Vectors are loaded as neighbours from a scalar pointer. What may
+// that listing is printed from it (render/kernel/Linear.h). Vectors are loaded as neighbours from a scalar pointer. What may
 // lie outside memory is loaded and stored under a gate, or in an `if`.
 //
 //===---------------------------------------------------------------------------===//

@@ -1,6 +1,6 @@
 #include "runtime/device/cuda/CudaDevice.h"
 
-#include "render/CStyle.h"
+#include "render/kernel/CStyle.h"
 #include "runtime/device/cuda/Compile.h"
 
 using namespace kiln;

@@ -1,7 +1,7 @@
 //===- CudaDevice.h - The compiler's half of CUDA ----------------------------===//
 #pragma once
 
-#include "render/CLanguage.h"
+#include "render/kernel/CLanguage.h"
 #include "target/Device.h"
 
 namespace kiln::cuda {

@@ -1,6 +1,6 @@
 #include "runtime/device/opencl/OpenClDevice.h"
 
-#include "render/CStyle.h"
+#include "render/kernel/CStyle.h"
 
 using namespace kiln;
 using namespace kiln::render;

@@ -1,7 +1,7 @@
 //===- OpenClDevice.h - The compiler's half of OpenCL ----------------------------===//
 #pragma once
 
-#include "render/CLanguage.h"
+#include "render/kernel/CLanguage.h"
 #include "target/Device.h"
 
 namespace kiln::opencl {

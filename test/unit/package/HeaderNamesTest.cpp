@@ -8,7 +8,7 @@
 #include "Folder.h"
 #include "test/unit/render/llvm/TextModel.h"
 
-#include "render/CHeader.h"
+#include "render/model/CHeader.h"
 
 #include "llvm/Support/MemoryBuffer.h"
 

@@ -2,8 +2,8 @@
 #include "SumModel.h"
 #include "WriteFile.h"
 
-#include "render/CHeader.h"
-#include "render/LlvmEmit.h"
+#include "render/llvm/LlvmEmit.h"
+#include "render/model/CHeader.h"
 
 #include "llvm/Support/MemoryBuffer.h"
 

@@ -9,8 +9,8 @@
 #include "package/Link.h"
 #include "package/OutputFile.h"
 #include "package/Safetensors.h"
-#include "render/LlvmEmit.h"
-#include "render/WeightData.h"
+#include "render/llvm/LlvmEmit.h"
+#include "render/model/WeightData.h"
 #include "support/ContentHash.h"
 
 using namespace kiln;

@@ -4,7 +4,7 @@
 #include "AddKernel.h"
 #include "RunModel.h"
 
-#include "render/CHost.h"
+#include "render/c/CHost.h"
 
 #include <catch2/catch.hpp>
 

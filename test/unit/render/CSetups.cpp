@@ -1,6 +1,6 @@
 #include "RunModel.h"
 
-#include "render/CHost.h"
+#include "render/c/CHost.h"
 
 const std::vector<kiln::test::Setup> &kiln::test::setups() {
   static const std::vector<Setup> setups = {{render::cDevice(), "gcc"}, {render::cDevice(), "clang-22"}};

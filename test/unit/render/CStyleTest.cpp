@@ -1,6 +1,6 @@
 #include "Kernels.h"
 
-#include "render/CStyle.h"
+#include "render/kernel/CStyle.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 #include "Kernels.h"
 
-#include "render/Listing.h"
-#include "render/Number.h"
+#include "render/kernel/Listing.h"
+#include "render/kernel/Number.h"
 
 #include <catch2/catch.hpp>
 

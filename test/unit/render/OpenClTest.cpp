@@ -3,8 +3,8 @@
 // no device. One that exchanges values through local memory is also run, wherever there is a device.
 #include "RunModel.h"
 
-#include "render/CStyle.h"
-#include "render/Listing.h"
+#include "render/kernel/CStyle.h"
+#include "render/kernel/Listing.h"
 #include "runtime/device/opencl/OpenClDevice.h"
 
 #include <catch2/catch.hpp>

@@ -6,8 +6,8 @@
 #include "Kernels.h"
 
 #include "interp/UopInterpreter.h"
-#include "render/CStyle.h"
-#include "render/DTypeNames.h"
+#include "render/kernel/CStyle.h"
+#include "render/kernel/DTypeNames.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 #include "RunModel.h"
 
-#include "render/CHost.h"
+#include "render/c/CHost.h"
 
 #include <catch2/catch.hpp>
 

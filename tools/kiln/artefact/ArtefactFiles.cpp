@@ -1,6 +1,6 @@
 #include "ArtefactFiles.h"
 
-#include "render/CHeader.h"
+#include "render/model/CHeader.h"
 
 #include "llvm/Support/Path.h"
 

@@ -15,8 +15,8 @@
 #include "package/Link.h"
 #include "package/OutputFile.h"
 #include "package/Safetensors.h"
-#include "render/CHeader.h"
-#include "render/WeightData.h"
+#include "render/model/CHeader.h"
+#include "render/model/WeightData.h"
 #include "support/Error.h"
 #include "tools/kiln/options/TargetOption.h"
 

@@ -1,7 +1,7 @@
 #include "ArtefactFiles.h"
 #include "Package.h"
-#include "render/CHeader.h"
-#include "render/EntryPoints.h"
+#include "render/model/CHeader.h"
+#include "render/model/EntryPoints.h"
 #include "support/Error.h"
 
 #include "llvm/Support/MemoryBuffer.h"

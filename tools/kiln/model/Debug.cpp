@@ -5,8 +5,8 @@
 #include "ir/host/Host.h"
 #include "ir/kernel/Kernel.h"
 #include "ir/uop/UOp.h"
-#include "passes/optimize/OptsFile.h"
-#include "render/Listing.h"
+#include "passes/optimize/choose/OptsFile.h"
+#include "render/kernel/Listing.h"
 #include "support/DebugStream.h"
 #include "support/PlainText.h"
 

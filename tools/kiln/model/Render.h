@@ -9,9 +9,9 @@
 #include "Model.h"
 #include "package/CSource.h"
 #include "package/OutputFile.h"
-#include "render/LlvmProgram.h"
-#include "render/RecipeRunner.h"
-#include "render/WeightData.h"
+#include "render/llvm/LlvmProgram.h"
+#include "render/model/RecipeRunner.h"
+#include "render/model/WeightData.h"
 #include "target/Cpu.h"
 #include "tools/kiln/Devices.h"
 

@@ -2,7 +2,7 @@
 
 #include "ir/host/Host.h"
 #include "ir/uop/LaunchCost.h"
-#include "render/Jit.h"
+#include "render/llvm/Jit.h"
 #include "support/Error.h"
 #include "tools/kiln/inspect/Progress.h"
 #include "tools/kiln/model/Debug.h"

@@ -9,8 +9,8 @@
 #include "StoredCase.h"
 
 #include "RunModel.h"
-#include "import/onnx/TensorFile.h"
-#include "render/WeightData.h"
+#include "import/onnx/file/TensorFile.h"
+#include "render/model/WeightData.h"
 #include "support/Error.h"
 
 #include "kiln/npy.h"

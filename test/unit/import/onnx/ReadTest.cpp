@@ -4,7 +4,7 @@
 // or whose sizes and offsets are wrong.
 #include "OnnxModel.h"
 
-#include "import/onnx/LiftTensorData.h"
+#include "import/onnx/file/LiftTensorData.h"
 
 #include "llvm/Support/FileSystem.h"
 

@@ -1,8 +1,8 @@
 // Weights that are made by models of their own, from text. Some run ahead of their turn, on other threads, so that what
 // counts is that each weight gets its own bytes whatever the order: asked for in another one, several of one recipe,
 // a recipe that takes another's result, and one that fails before anyone has asked for it.
-#include "render/Jit.h"
-#include "render/RecipeRunner.h"
+#include "render/llvm/Jit.h"
+#include "render/model/RecipeRunner.h"
 
 #include "ir/graph/Graph.h"
 

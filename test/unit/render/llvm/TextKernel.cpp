@@ -1,6 +1,6 @@
 #include "TextKernel.h"
 
-#include "render/LlvmKernel.h"
+#include "render/llvm/LlvmKernel.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"

@@ -1,7 +1,7 @@
 //===- TextKernel.h - A kernel from text, ready to be run ------------------------===//
 #pragma once
 
-#include "render/Jit.h"
+#include "render/llvm/Jit.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"

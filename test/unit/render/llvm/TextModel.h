@@ -1,7 +1,7 @@
 //===- TextModel.h - A model from text, loaded into this process -------------------===//
 #pragma once
 
-#include "render/Jit.h"
+#include "render/llvm/Jit.h"
 
 #include "kiln/program.h"
 #include "mlir/IR/MLIRContext.h"

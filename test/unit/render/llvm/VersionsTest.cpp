@@ -1,5 +1,5 @@
 // Which weights of one version are those of another.
-#include "render/Versions.h"
+#include "render/llvm/Versions.h"
 #include "TextModel.h"
 
 #include <catch2/catch.hpp>

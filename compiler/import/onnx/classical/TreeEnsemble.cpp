@@ -1,0 +1,269 @@
+//===- TreeEnsemble.cpp - Ensembles of decision trees: ai.onnx.ml ------------===//
+//
+// Two ways to write trees down. TreeEnsemble, of opset 5, has lists of nodes and of leaves that name each other by
+// their places. TreeEnsembleClassifier and TreeEnsembleRegressor before it have one list of nodes with numbers of their
+// own in each tree, leaves among them, and a list of weights that name a tree, a node of it, and a class or target.
+//
+//===----------------------------------------------------------------------===//
+#include "import/onnx/Importer.h"
+#include "import/onnx/Registry.h"
+#include "import/onnx/classical/Scores.h"
+#include "import/onnx/classical/Trees.h"
+#include "import/onnx/file/ModelFile.h"
+
+#include <cmath>
+#include <map>
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace kiln::import::onnx;
+using llvm::Twine;
+using mlir::Value;
+using Ints = std::vector<int64_t>;
+using Reals = std::vector<double>;
+
+static constexpr llvm::StringLiteral kDomain = "ai.onnx.ml";
+
+/// The elements of an attribute that is a tensor; empty where it is absent.
+static Reals tensorNumbers(Node &n, llvm::StringRef name) {
+  Reals numbers;
+  const ::onnx::TensorProto *tensor = n.tensorAttr(name);
+  if (!tensor)
+    return numbers;
+  llvm::Expected<Constant> given =
+      n.importer().file().constant(n.builder().builder().getContext(), *tensor, std::numeric_limits<int64_t>::max());
+  if (!given) {
+    n.builder().fail(given.takeError());
+    return numbers;
+  }
+  auto dense = llvm::cast<mlir::DenseElementsAttr>(given->data);
+  for (mlir::Attribute each : dense.getValues<mlir::Attribute>()) {
+    auto real = llvm::dyn_cast<mlir::FloatAttr>(each);
+    numbers.push_back(real ? real.getValueAsDouble()
+                           : double(llvm::cast<mlir::IntegerAttr>(each).getValue().getSExtValue()));
+  }
+  return numbers;
+}
+
+static Ints numbers(Node &n, llvm::StringRef name) {
+  llvm::SmallVector<int64_t> given = n.integers(name);
+  return {given.begin(), given.end()};
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes and leaves
+//===----------------------------------------------------------------------===//
+
+static Trees treesOf(Node &n) {
+  Trees trees;
+  trees.roots = numbers(n, "tree_roots");
+  trees.feature = numbers(n, "nodes_featureids");
+  trees.whenTrue = numbers(n, "nodes_truenodeids");
+  trees.whenFalse = numbers(n, "nodes_falsenodeids");
+  trees.takesMissing = numbers(n, "nodes_missing_value_tracks_true");
+  trees.split = tensorNumbers(n, "nodes_splits");
+  for (double mode : tensorNumbers(n, "nodes_modes"))
+    trees.mode.push_back(int64_t(mode));
+  trees.nodes = trees.feature.size();
+  if (trees.takesMissing.empty())
+    trees.takesMissing.resize(trees.nodes);
+  Ints isTrueLeaf = numbers(n, "nodes_trueleafs"), isFalseLeaf = numbers(n, "nodes_falseleafs");
+  auto count = size_t(trees.nodes);
+  if (isTrueLeaf.size() == count && isFalseLeaf.size() == count && trees.whenTrue.size() == count &&
+      trees.whenFalse.size() == count)
+    for (size_t i = 0; i < count; ++i) {
+      trees.whenTrue[i] += isTrueLeaf[i] ? trees.nodes : 0;
+      trees.whenFalse[i] += isFalseLeaf[i] ? trees.nodes : 0;
+    }
+  else
+    trees.nodes = 0;
+  // The members of each node that asks for them, in the order of nodes, a NaN after each node's.
+  Reals members = tensorNumbers(n, "membership_values");
+  trees.members.resize(count);
+  auto next = members.begin();
+  for (size_t i = 0; i < count && i < trees.mode.size(); ++i) {
+    for (; trees.mode[i] == int64_t(Comparison::Member) && next != members.end() && !std::isnan(*next); ++next)
+      trees.members[i].push_back(*next);
+    if (trees.mode[i] == int64_t(Comparison::Member) && next != members.end())
+      ++next;
+  }
+  return trees;
+}
+
+static Value treeEnsemble(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  int64_t targets = n.integer("n_targets", 0), how = n.integer("aggregate_function", int64_t(Aggregate::Sum));
+  Trees trees = treesOf(n);
+  Ints target = numbers(n, "leaf_targetids");
+  Reals weight = tensorNumbers(n, "leaf_weights");
+  trees.leaves = weight.size();
+  n.ignore({"nodes_hitrates"});
+  int64_t transform = n.integer("post_transform", int64_t(PostTransform::None));
+  if (transform < int64_t(PostTransform::None) || transform > int64_t(PostTransform::Probit))
+    return b.fail("attribute 'post_transform' is " + Twine(transform), "it is 0 to 4");
+  if (how < 0 || how >= kAggregates || target.size() != weight.size())
+    return b.fail("the lists that describe the trees do not fit together");
+  std::vector<LeafWeight> weights;
+  for (size_t leaf = 0; leaf < weight.size(); ++leaf)
+    weights.push_back({int64_t(leaf), target[leaf], weight[leaf]});
+  Value scores = aggregate(b, x, trees, weights, targets, Aggregate(how));
+  return scores ? transformed(b, scores, PostTransform(transform)) : scores;
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes by number
+//===----------------------------------------------------------------------===//
+
+/// Numbers in an attribute NAME, or, of double precision, in NAME_as_tensor.
+static Reals realsOrTensor(Node &n, const std::string &name) {
+  return n.hasAttr(name + "_as_tensor") ? tensorNumbers(n, name + "_as_tensor") : numbersOf(n, name);
+}
+
+namespace {
+/// Trees, and what their leaves weigh.
+struct Numbered {
+  Trees trees;
+  std::vector<LeafWeight> weights;
+};
+} // namespace
+
+/// The attributes nodes_* and KIND_*, of classes or targets; nothing, and a failure noted, where they do not fit
+/// together.
+static std::optional<Numbered> numberedTrees(Node &n, const std::string &kind) {
+  static constexpr llvm::StringLiteral kModes[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
+                                                   "BRANCH_GT",  "BRANCH_EQ", "BRANCH_NEQ"};
+  Ints tree = numbers(n, "nodes_treeids"), number = numbers(n, "nodes_nodeids"),
+       feature = numbers(n, "nodes_featureids"), yes = numbers(n, "nodes_truenodeids"),
+       no = numbers(n, "nodes_falsenodeids"), missing = numbers(n, "nodes_missing_value_tracks_true");
+  llvm::SmallVector<std::string> modes = n.strings("nodes_modes");
+  Reals split = realsOrTensor(n, "nodes_values");
+  Ints weightTree = numbers(n, kind + "_treeids"), weightNode = numbers(n, kind + "_nodeids"),
+       weightTarget = numbers(n, kind + "_ids");
+  Reals weight = realsOrTensor(n, kind + "_weights");
+  n.ignore({"nodes_hitrates", "nodes_hitrates_as_tensor"});
+  size_t count = tree.size();
+  missing.resize(missing.empty() ? count : missing.size());
+  auto fail = [&](const Twine &cause) {
+    n.fail(cause, "the lists that describe the trees have to fit together");
+    return std::nullopt;
+  };
+  for (size_t size : {number.size(), feature.size(), yes.size(), no.size(), missing.size(), modes.size(), split.size()})
+    if (size != count)
+      return fail("a list of " + Twine(size) + " entries for " + Twine(count) + " nodes");
+  if (weightTree.size() != weight.size() || weightNode.size() != weight.size() || weightTarget.size() != weight.size())
+    return fail("lists of different lengths that say what leaves weigh");
+
+  Numbered made;
+  Trees &trees = made.trees;
+  std::map<std::pair<int64_t, int64_t>, int64_t>
+      places;                      // of a tree's node: among the nodes, or -1 - that among the leaves
+  std::map<int64_t, size_t> roots; // the first node of each tree
+  for (size_t i = 0; i < count; ++i) {
+    int64_t place = modes[i] == "LEAF" ? -1 - trees.leaves++ : trees.nodes++;
+    if (!places.try_emplace({tree[i], number[i]}, place).second)
+      return fail("node " + Twine(number[i]) + " of tree " + Twine(tree[i]) + " is given twice");
+    roots.try_emplace(tree[i], i);
+  }
+  auto rowOf = [&](int64_t ofTree, int64_t node) -> std::optional<int64_t> {
+    auto found = places.find({ofTree, node});
+    if (found == places.end())
+      return std::nullopt;
+    return found->second >= 0 ? found->second : trees.nodes - 1 - found->second;
+  };
+  for (size_t i = 0; i < count; ++i) {
+    if (modes[i] == "LEAF")
+      continue;
+    const auto *mode = llvm::find(kModes, llvm::StringRef(modes[i]));
+    std::optional<int64_t> whenTrue = rowOf(tree[i], yes[i]), whenFalse = rowOf(tree[i], no[i]);
+    if (mode == std::end(kModes))
+      return fail("a node's mode is " + quoted(modes[i]));
+    if (!whenTrue || !whenFalse)
+      return fail("node " + Twine(number[i]) + " of tree " + Twine(tree[i]) + " leads to none");
+    trees.feature.push_back(feature[i]);
+    trees.mode.push_back(mode - std::begin(kModes));
+    trees.split.push_back(split[i]);
+    trees.whenTrue.push_back(*whenTrue);
+    trees.whenFalse.push_back(*whenFalse);
+    trees.takesMissing.push_back(missing[i] != 0);
+  }
+  trees.members.resize(trees.nodes);
+  for (auto [id, first] : roots)
+    trees.roots.push_back(*rowOf(id, number[first]));
+  for (size_t i = 0; i < weight.size(); ++i) {
+    std::optional<int64_t> row = rowOf(weightTree[i], weightNode[i]);
+    if (!row || *row < trees.nodes)
+      return fail("node " + Twine(weightNode[i]) + " of tree " + Twine(weightTree[i]) +
+                  " has a weight and is not a leaf");
+    made.weights.push_back({*row - trees.nodes, weightTarget[i], weight[i]});
+  }
+  return made;
+}
+
+static Value treeEnsembleRegressor(Node &n, TensorBuilder &b) {
+  std::string how = n.string("aggregate_function", "SUM");
+  int64_t targets = n.integer("n_targets", 1);
+  PostTransform transform = postTransform(n);
+  Reals base = realsOrTensor(n, "base_values");
+  std::optional<Numbered> given = numberedTrees(n, "target");
+  llvm::StringLiteral names[] = {"AVERAGE", "SUM", "MIN", "MAX"};
+  const auto *name = llvm::find(names, llvm::StringRef(how));
+  if (name == std::end(names))
+    return n.fail("attribute 'aggregate_function' is " + quoted(how), "it is SUM, AVERAGE, MIN or MAX"), Value();
+  if (!given)
+    return {};
+  Value x = featureRows(n, b);
+  Value sums = aggregate(b, x, given->trees, given->weights, targets, Aggregate(name - std::begin(names)));
+  if (!sums || (!base.empty() && int64_t(base.size()) != targets))
+    return b.fail(Twine(base.size()) + " base values for " + Twine(targets) + " targets");
+  if (!base.empty())
+    sums = b.add(sums, realTable(b, "base", base, {targets}, x));
+  return b.cast(transformed(b, sums, transform), b.float32());
+}
+
+/// Where the leaves weigh one of two classes alone, that is a score: of a probability, 0.5 decides, where no weight is
+/// negative, else 0.
+static Tensors treeEnsembleClassifier(Node &n, TensorBuilder &b) {
+  PostTransform transform = postTransform(n);
+  Reals base = realsOrTensor(n, "base_values");
+  Value labels = classLabels(n, b, "classlabels_int64s");
+  std::optional<Numbered> given = numberedTrees(n, "class");
+  if (!labels && b.ok())
+    return n.fail("it has no class labels", "give classlabels_int64s or classlabels_strings"), Tensors();
+  if (!given || !b.ok())
+    return {};
+  int64_t classes = b.dim(labels, 0).constant();
+  llvm::DenseSet<int64_t> weighed;
+  bool isProbability = true;
+  for (LeafWeight &each : given->weights) {
+    if (each.target < 0 || each.target >= classes)
+      return n.fail("a leaf weighs class " + Twine(each.target) + " of " + Twine(classes)), Tensors();
+    weighed.insert(each.target);
+    isProbability &= each.weight >= 0;
+  }
+  bool isBinary = classes == 2 && weighed.size() == 1;
+  if (isBinary)
+    for (LeafWeight &each : given->weights)
+      each.target = 0;
+  Value x = featureRows(n, b);
+  Value sums = aggregate(b, x, given->trees, given->weights, isBinary ? 1 : classes, Aggregate::Sum);
+  if (!sums)
+    return {};
+  if (isBinary && !base.empty() && base.size() <= 2)
+    base = {base.back()};
+  if (!base.empty()) {
+    if (int64_t(base.size()) != (isBinary ? 1 : classes))
+      return n.fail(Twine(base.size()) + " base values for " + Twine(classes) + " classes"), Tensors();
+    sums = b.add(sums, realTable(b, "base", base, {int64_t(base.size())}, x));
+  }
+  sums = b.cast(sums, b.float32());
+  if (!isBinary)
+    return {b.gather(labels, b.argMax(sums, 1, /*keepDims=*/false, b.int64()), 0), transformed(b, sums, transform)};
+  Value isSecond = b.cast(b.greater(b.squeeze(sums, {1}), isProbability ? 0.5 : 0.0), b.int64());
+  return {b.gather(labels, isSecond, 0), ofTwoClasses(b, sums, isProbability, transform)};
+}
+
+void kiln::import::onnx::addTrees(Registry &r) {
+  r.add(kDomain, "TreeEnsemble", 5, treeEnsemble);
+  r.add(kDomain, "TreeEnsembleClassifier", 1, treeEnsembleClassifier);
+  r.add(kDomain, "TreeEnsembleRegressor", 1, treeEnsembleRegressor);
+}

@@ -1,0 +1,249 @@
+//===- Signal.cpp - Signals, their windows and their frequencies --------------===//
+//
+// A discrete Fourier transform is the product of a signal with a matrix of sines and cosines. That takes n²
+// multiplications where a fast transform takes n · log n, but it works for every length, symbolic ones too. Angles are
+// counted in parts of a turn, as integers, before they become numbers: so no angle is larger than 2π, however long the
+// signal. A complex tensor is two real ones, and of a real signal's frequencies one half mirrors the other.
+//
+//===--------------------------------------------------------------------------===//
+#include "import/DType.h"
+#include "import/onnx/Importer.h"
+#include "import/onnx/Registry.h"
+#include "import/onnx/file/ElementType.h"
+#include "import/onnx/tensor/DataSizes.h"
+
+#include <numbers>
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace kiln::import::onnx;
+using mlir::Value;
+
+/// a0 - a1 · cos(2πi/N) + a2 · cos(4πi/N), N being the length, or without `periodic` one less.
+static auto cosineWindow(double a0, double a1, double a2) {
+  return [=](Node &n, TensorBuilder &b) -> Tensor {
+    int64_t dataType = n.integer("output_datatype", ::onnx::TensorProto::FLOAT);
+    bool isPeriodic = n.flag("periodic", true);
+    mlir::Type element = elementType(n.importer().builder().getContext(), dataType);
+    std::optional<Elements> size = n.sizes(0);
+    if (!size)
+      return {};
+    if (!element)
+      return n.fail("dtype " + dataTypeName(dataType) + " is not supported", kKnownDTypes);
+    if (size->size() != 1)
+      return n.fail("the window's size is not one number");
+    // In double, since the angles of a long window are close to each other.
+    mlir::Type real = b.builder().getF64Type();
+    Expr length = size->front(), period = view::maximum(isPeriodic ? length : length - 1, 1);
+    Value turn = b.div(b.cast(b.arange(length, b.int64()), real), b.cast(b.size(period), real));
+    Value angle = b.mul(turn, 2 * std::numbers::pi);
+    Value window = b.sub(a0, b.mul(b.cos(angle), a1));
+    if (a2 != 0)
+      window = b.add(window, b.mul(b.cos(b.mul(angle, 2)), a2));
+    return b.cast(window, element);
+  };
+}
+
+//===----------------------------------------------------------------------===//
+// Fourier transforms
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A tensor of complex numbers; without `imaginary`, of reals.
+struct Complex {
+  Value real, imaginary;
+};
+} // namespace
+
+/// The parts of [..., 1] or [..., 2].
+static Complex partsOf(TensorBuilder &b, Value x) {
+  auto part = [&](int64_t i) { return b.squeeze(b.narrow(x, -1, i, i + 1), {-1}); };
+  return {part(0), b.dim(x, -1).isConst(1) ? Value() : part(1)};
+}
+
+/// cos and sin of 2π·row·column / length: [rows, columns], each in memory, as every product with it walks it again.
+static Complex turns(TensorBuilder &b, Expr rows, Expr columns, Expr length, mlir::Type element) {
+  mlir::Type real = b.builder().getF64Type();
+  Value row = b.unsqueeze(b.arange(rows, b.int64()), {1}), column = b.unsqueeze(b.arange(columns, b.int64()), {0});
+  Value whole = b.size(view::maximum(length, 1)), part = b.floorMod(b.mul(row, column), whole);
+  Value angle = b.mul(b.div(b.cast(part, real), b.cast(whole, real)), 2 * std::numbers::pi);
+  return {b.contiguous(b.cast(b.cos(angle), element)), b.contiguous(b.cast(b.sin(angle), element))};
+}
+
+/// The first `length` elements along the middle axis of [before, n, after], where there are fewer all of them.
+static Complex atMost(Node &n, TensorBuilder &b, Complex x, Expr length) {
+  Expr kept = view::minimum(b.dim(x.real, 1), length);
+  if (view::provablyEqual(kept, b.dim(x.real, 1)))
+    return x;
+  kept = n.named("kept", kept);
+  return {b.narrow(x.real, 1, 0, kept), x.imaginary ? b.narrow(x.imaginary, 1, 0, kept) : Value()};
+}
+
+/// The first `count` frequencies of signals [before, n, after] of this length, zeros being added where n is less;
+/// `inverse` gives signals of frequencies.
+static Complex transform(Node &n, TensorBuilder &b, Complex x, Expr length, Expr count, bool inverse) {
+  if (!x.real)
+    return {};
+  x = atMost(n, b, x, length);
+  Complex turn = turns(b, count, b.dim(x.real, 1), length, b.element(x.real));
+  Value real = b.matmul(turn.real, x.real), imaginary = b.neg(b.matmul(turn.imaginary, x.real));
+  if (inverse)
+    imaginary = b.neg(imaginary);
+  if (x.imaginary) {
+    Value crossed = b.matmul(turn.imaginary, x.imaginary);
+    real = inverse ? b.sub(real, crossed) : b.add(real, crossed);
+    imaginary = b.add(imaginary, b.matmul(turn.real, x.imaginary));
+  }
+  if (!inverse)
+    return {real, imaginary};
+  Value whole = b.cast(b.size(view::maximum(length, 1)), b.element(real));
+  return {b.div(real, whole), b.div(imaginary, whole)};
+}
+
+/// The real signal of the first half of its frequencies: the others mirror them.
+static Value realSignal(Node &n, TensorBuilder &b, Complex x, Expr length) {
+  if (!x.real)
+    return {};
+  x = atMost(n, b, x, view::floorDiv(length, 2) + 1);
+  mlir::Type element = b.element(x.real);
+  Expr half = b.dim(x.real, 1);
+  Value frequency = b.reshape(b.arange(half, b.int64()), {half, 1});
+  Value isAlone = b.bitOr(b.equal(frequency, 0), b.equal(b.mul(frequency, 2), b.size(length)));
+  Value times = b.where(isAlone, b.constant(1, element), 2);
+  x = {b.mul(x.real, times), x.imaginary ? b.mul(x.imaginary, times) : Value()};
+  return transform(n, b, x, length, length, /*inverse=*/true).real;
+}
+
+static Value dft(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  bool inverse = n.flag("inverse", false), oneSided = n.flag("onesided", false);
+  int64_t rank = b.rank(x);
+  Elements axis{Expr(rank - 2)};
+  if (n.opset() < 20) {
+    std::optional<int64_t> known = b.normalizeAxis(n.integer("axis", 1), rank);
+    if (!known)
+      return {};
+    axis[0] = *known;
+  } else if (n.has(2)) {
+    std::optional<Elements> given = axesInput(n, 2, "axis", rank);
+    if (!given)
+      return {};
+    axis = *given;
+  }
+  if (!x)
+    return {};
+  bool isComplex = b.dim(x, -1).isConst(2);
+  if (rank < 2 || !b.isFloat(x) || !(isComplex || b.dim(x, -1).isConst(1)) || axis.size() != 1)
+    return b.fail("a signal " + describe(b.shape(x)), "its last axis has 1 or 2 elements: real, or real and imaginary");
+  if (oneSided && inverse != isComplex)
+    return b.fail(inverse ? "a one-sided inverse of real numbers" : "one side of the frequencies of complex numbers",
+                  "set attribute 'onesided' to 0");
+  if (!b.check(view::less(axis[0], rank - 1), "the axis of a transform is that of the real and imaginary parts"))
+    return {};
+  Complex parts = partsOf(b, x);
+  Shape shape = b.shape(parts.real);
+  // In float64, as sums of a signal's length are: a transform by halves would round less often than one by a matrix.
+  mlir::Type wide = b.builder().getF64Type();
+  parts.real = b.cast(aroundAxis(n, b, parts.real, axis[0]), wide);
+  if (parts.imaginary)
+    parts.imaginary = b.cast(b.reshape(parts.imaginary, b.shape(parts.real)), wide);
+  Expr along = b.dim(parts.real, 1), length = oneSided && inverse ? (along - 1) * 2 : along;
+  if (n.has(1)) {
+    std::optional<Elements> given = n.sizes(1);
+    if (!given || given->size() != 1)
+      return b.fail("the length of a transform is not one number");
+    length = given->front();
+  }
+  bool isReal = oneSided && inverse;
+  Expr count = oneSided && !inverse ? view::floorDiv(length, 2) + 1 : length;
+  Complex result =
+      isReal ? Complex{realSignal(n, b, parts, length), {}} : transform(n, b, parts, length, count, inverse);
+  for (auto [i, size] : llvm::enumerate(shape))
+    size = n.named("size", choose(isEqual(axis[0], int64_t(i)), count, size));
+  auto part = [&](Value v) { return b.unsqueeze(b.reshape(b.cast(v, b.element(x)), shape), {-1}); };
+  return isReal ? part(result.real) : b.concat({part(result.real), part(result.imaginary)}, -1);
+}
+
+/// The frequencies of each of the windows that begin `step` apart.
+static Value stft(Node &n, TensorBuilder &b) {
+  Value x = n.input(0), window = n.optionalInput(2);
+  bool oneSided = n.flag("onesided", true);
+  std::optional<Elements> step = n.numbers(1, 1, view::kMaxDim);
+  if (!x || !step)
+    return {};
+  if (b.rank(x) == 2)
+    x = b.unsqueeze(x, {-1});
+  bool isComplex = b.dim(x, -1).isConst(2);
+  if (b.rank(x) != 3 || !(isComplex || b.dim(x, 2).isConst(1)) || step->size() != 1)
+    return b.fail("a signal " + describe(b.shape(x)), "it is [batch, length, 1 or 2]");
+  if (oneSided && isComplex)
+    return b.fail("one side of the frequencies of complex numbers", "set attribute 'onesided' to 0");
+  Expr length = window ? b.dim(window, 0) : b.dim(x, 1), signal = b.dim(x, 1);
+  if (n.has(3)) {
+    std::optional<Elements> given = n.sizes(3);
+    if (!given || given->size() != 1)
+      return b.fail("the length of a frame is not one number");
+    length = given->front();
+  }
+  if (!b.check(view::greaterEqual(signal, length), "a frame of a signal is longer than the signal"))
+    return {};
+  Expr frames = n.named("frames", view::floorDiv(signal - length, step->front()) + 1);
+  Value begin = b.mul(b.unsqueeze(b.arange(frames, b.int64()), {1}), b.size(step->front()));
+  Value place = b.add(begin, b.unsqueeze(b.arange(length, b.int64()), {0}));
+  // [batch · frames, length, 1]: signals to transform.
+  auto framed = [&](Value part) {
+    if (!part)
+      return part;
+    Value cut = b.gather(part, place, 1);
+    if (window)
+      cut = b.mul(cut, window);
+    return b.cast(b.reshape(cut, {b.dim(part, 0) * frames, length, 1}), b.builder().getF64Type());
+  };
+  Complex parts = partsOf(b, x);
+  parts = {framed(parts.real), framed(parts.imaginary)};
+  Expr count = oneSided ? view::floorDiv(length, 2) + 1 : length;
+  Complex result = transform(n, b, parts, length, count, /*inverse=*/false);
+  Value both = b.cast(b.concat({result.real, result.imaginary}, -1), b.element(x));
+  return b.reshape(both, {b.dim(x, 0), frames, count, 2});
+}
+
+/// A triangle over the frequencies for each of bins that are evenly spaced in mels: [frequencies, bins].
+static Tensor melWeightMatrix(Node &n, TensorBuilder &b) {
+  int64_t dataType = n.integer("output_datatype", ::onnx::TensorProto::FLOAT);
+  mlir::Type element = elementType(n.importer().builder().getContext(), dataType), real = b.builder().getF64Type();
+  std::optional<Elements> bins = n.sizes(0), length = n.sizes(1);
+  auto scalar = [&](int index) { return b.cast(b.reshape(n.input(index), {}), real); };
+  if (!bins || !length)
+    return {};
+  if (!element)
+    return n.fail("dtype " + dataTypeName(dataType) + " is not supported", kKnownDTypes);
+  if (bins->size() != 1 || length->size() != 1)
+    return n.fail("the number of bins and the length of the transform are one number each");
+  Value rate = scalar(2), low = scalar(3), high = scalar(4);
+  double perDecade = 2595, corner = 700, tens = std::numbers::ln10;
+  auto toMel = [&](Value hertz) { return b.mul(b.log(b.add(b.div(hertz, corner), 1)), perDecade / tens); };
+  Expr count = bins->front(), frequencies = n.named("frequencies", view::floorDiv(length->front(), 2) + 1);
+  Value from = toMel(low), step = b.div(b.sub(toMel(high), from), b.cast(b.size(count + 2), real));
+  // The frequency at which a triangle begins, is highest and ends.
+  auto edge = [&](int64_t i) {
+    Value number = b.cast(b.add(b.arange(count, b.int64()), i), real);
+    Value mel = b.add(b.mul(number, step), from);
+    Value hertz = b.mul(b.sub(b.exp(b.mul(mel, tens / perDecade)), 1), corner);
+    return b.unsqueeze(b.floor(b.div(b.mul(hertz, b.cast(b.size(length->front() + 1), real)), rate)), {0});
+  };
+  Value left = edge(0), middle = edge(1), right = edge(2);
+  Value at = b.unsqueeze(b.cast(b.arange(frequencies, b.int64()), real), {1});
+  Value rising = b.div(b.sub(at, left), b.maximum(b.sub(middle, left), 1));
+  Value falling = b.div(b.sub(right, at), b.maximum(b.sub(right, middle), 1));
+  Value isTop = b.equal(at, middle);
+  return b.cast(b.where(isTop, b.constant(1, real), b.maximum(b.minimum(rising, falling), 0)), element);
+}
+
+void kiln::import::onnx::addSignals(Registry &r) {
+  r.add("DFT", 17, dft);
+  r.add("MelWeightMatrix", 17, melWeightMatrix);
+  r.add("STFT", 17, stft);
+  r.add("BlackmanWindow", 17, cosineWindow(0.42, 0.5, 0.08));
+  r.add("HammingWindow", 17, cosineWindow(25.0 / 46, 21.0 / 46, 0));
+  r.add("HannWindow", 17, cosineWindow(0.5, 0.5, 0));
+}

@@ -1,0 +1,208 @@
+//===- Product.cpp - Matrix products and convolutions -----------------------===//
+//
+// Matrix products and convolutions are TensorBuilder's; what is left is how ONNX and ONNX Runtime say them. A product
+// whose operands are both dequantised, as exporters write quantised models, is made of the integers and scaled
+// afterwards: Σ (s·a)(t·b) = s·t · Σ a·b, with a sum that is exact (QuantizedProduct.h). A transposed convolution may
+// name the size of its result instead of its padding, which is then computed backwards. Runtime's optimiser writes
+// products with an addend and an activation as one node; here they are separate ops again, which the schedule fuses as
+// it sees fit.
+//
+//===------------------------------------------------------------------------===//
+#include "import/DType.h"
+#include "import/Scatter.h"
+#include "import/onnx/Registry.h"
+#include "import/onnx/network/QuantizedProduct.h"
+#include "import/onnx/network/WindowAttributes.h"
+#include "ir/base/DType.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace kiln::import::onnx;
+using llvm::Twine;
+using mlir::Value;
+
+static Value matmul(Node &n, TensorBuilder &b) {
+  Value x = n.input(0), y = n.input(1);
+  if (std::optional<IntegerOperands> q = integerOperands(n, b, b.dim(x, -1), b.rank(y) > 1 ? b.rank(y) - 1 : -1))
+    return q->scaled(b, b.matmul(q->x, q->y));
+  return b.matmul(x, y);
+}
+
+/// alpha · A·B + beta · C, in which C broadcasts to the product.
+static Tensor gemm(Node &n, TensorBuilder &b) {
+  double alpha = n.real("alpha", 1), beta = n.real("beta", 1);
+  if (n.opset() < 7)
+    n.ignore({"broadcast"}); // the sum broadcasts where it has to
+  bool turnFirst = n.flag("transA", false), turnSecond = n.flag("transB", false);
+  Value x = n.input(0), y = n.input(1), sum = n.optionalInput(2);
+  if (!x || !y)
+    return {};
+  if (b.rank(x) != 2 || b.rank(y) != 2)
+    return n.fail("its inputs are " + describe(b.shape(x)) + " and " + describe(b.shape(y)), "both must be matrices");
+  std::optional<IntegerOperands> q = integerOperands(n, b, b.dim(x, turnFirst ? 0 : 1), turnSecond ? 0 : 1);
+  if (q)
+    std::tie(x, y) = std::pair(q->x, q->y);
+  Value product = b.matmul(turnFirst ? b.transpose(x, 0, 1) : x, turnSecond ? b.transpose(y, 0, 1) : y);
+  if (q)
+    product = q->scaled(b, product);
+  if (product && alpha != 1)
+    product = b.mul(product, alpha);
+  if (!sum || beta == 0)
+    return product;
+  if (beta != 1)
+    sum = b.mul(sum, beta);
+  return b.add(product, b.expand(sum, b.shape(product)));
+}
+
+static llvm::SmallVector<Expr> kernelOf(TensorBuilder &b, Value weight) {
+  Shape shape = b.shape(weight);
+  return {shape.begin() + std::min<size_t>(shape.size(), 2), shape.end()};
+}
+
+static Value conv(Node &n, TensorBuilder &b) {
+  Value x = n.input(0), weight = n.input(1), bias = n.optionalInput(2);
+  int64_t groups = n.integer("group", 1);
+  std::optional<Window> window = readWindow(n, x, kernelOf(b, weight));
+  if (!window)
+    return {};
+  Shape sizes = b.shape(weight);
+  if (sizes.empty())
+    return b.conv(x, weight, bias, *window, groups);
+  std::optional<IntegerOperands> q = integerOperands(n, b, view::product(llvm::ArrayRef(sizes).drop_front()), 0);
+  if (!q)
+    return b.conv(x, weight, bias, *window, groups);
+  Value y = q->scaled(b, b.conv(q->x, q->y, Value(), *window, groups), 1);
+  return bias ? b.add(y, alongAxis(b, y, bias, 1)) : y;
+}
+
+/// What ONNX Runtime puts after a product: an activation with its numbers, in the order of the activation's own
+/// attributes.
+static Value activated(Node &n, TensorBuilder &b, Value y, llvm::StringRef activation, llvm::ArrayRef<double> numbers) {
+  if (numbers.empty()) {
+    if (activation == "Relu")
+      return b.relu(y);
+    if (activation == "Sigmoid")
+      return b.sigmoid(y);
+    if (activation == "Softplus")
+      return b.softplus(y);
+    if (activation == "Softsign")
+      return b.softsign(y);
+    if (activation == "Tanh")
+      return b.tanh(y);
+  }
+  if (numbers.size() == 1) {
+    if (activation == "Elu")
+      return b.elu(y, numbers[0]);
+    if (activation == "LeakyRelu")
+      return b.leakyRelu(y, numbers[0]);
+    if (activation == "ThresholdedRelu")
+      return b.where(b.greater(y, numbers[0]), y, 0);
+  }
+  if (numbers.size() == 2) {
+    if (activation == "Clip")
+      return b.clip(y, numbers[0], numbers[1]);
+    if (activation == "HardSigmoid")
+      return b.hardSigmoid(y, numbers[0], numbers[1]);
+    if (activation == "Selu")
+      return b.selu(y, numbers[0], numbers[1]);
+  }
+  return n
+      .fail("activation " + quoted(activation) + " with " + Twine(numbers.size()) + " numbers is not known",
+            "it is Relu, Sigmoid, Softplus, Softsign, Tanh, Elu, LeakyRelu, ThresholdedRelu, Clip, HardSigmoid or Selu")
+      .value;
+}
+
+static Value fusedConv(Node &n, TensorBuilder &b) {
+  std::string activation = n.string("activation", "");
+  std::optional<llvm::SmallVector<double>> given = n.reals("activation_params");
+  Value sum = n.optionalInput(3), y = conv(n, b);
+  if (!y)
+    return {};
+  if (sum)
+    y = b.add(y, sum);
+  return activation.empty() ? y : activated(n, b, y, activation, given.value_or(llvm::SmallVector<double>()));
+}
+
+static Value fusedGemm(Node &n, TensorBuilder &b) {
+  std::string activation = n.string("activation", "");
+  llvm::SmallVector<double> numbers;
+  for (llvm::StringRef name : {"activation_alpha", "activation_beta", "activation_gamma"})
+    if (n.hasAttr(name))
+      numbers.push_back(n.real(name, 0));
+  Value y = gemm(n, b).value;
+  return activation.empty() || !y ? y : activated(n, b, y, activation, numbers);
+}
+
+/// output_shape, and auto_pad's SAME, say what the result is to be; the padding is what that takes away. What is
+/// missing after that is added at the end.
+static bool padToOutput(Node &n, Value x, Window &window, llvm::ArrayRef<Expr> output, bool moreBefore,
+                        llvm::MutableArrayRef<int64_t> outputPad) {
+  for (auto [i, kernel] : llvm::enumerate(window.kernel)) {
+    Expr full =
+        (TensorBuilder::dim(x, 2 + i) - 1) * window.strides[i] + (kernel - 1) * window.dilations[i] + 1 + outputPad[i];
+    Expr total = full - output[i];
+    if (!total.isConst()) {
+      n.fail("the padding " + total.print() + " is not known at import", "fix the sizes with --dim");
+      return false;
+    }
+    int64_t taken = std::max<int64_t>(total.constant(), 0);
+    outputPad[i] += taken - total.constant();
+    window.padLow[i] = moreBefore ? taken - taken / 2 : taken / 2;
+    window.padHigh[i] = Expr(taken) - window.padLow[i];
+  }
+  return true;
+}
+
+static Tensor convTranspose(Node &n, TensorBuilder &b) {
+  Value x = n.input(0), weight = n.input(1), bias = n.optionalInput(2);
+  int64_t groups = n.integer("group", 1);
+  llvm::SmallVector<int64_t> outputPad = n.integers("output_padding"), outputShape = n.integers("output_shape");
+  std::string autoPad = n.string("auto_pad", "NOTSET");
+  bool same = autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER";
+  std::optional<Window> window = readWindow(n, x, kernelOf(b, weight));
+  if (!window)
+    return {};
+  size_t spatial = window->kernel.size();
+  if (outputPad.empty())
+    outputPad.assign(spatial, 0);
+  if (outputPad.size() != spatial ||
+      llvm::any_of(outputPad, [](int64_t pad) { return pad < 0 || pad > view::kMaxDim; }))
+    return n.fail("attribute 'output_padding' does not fit", "it needs one number from 0 on for each spatial axis");
+  llvm::SmallVector<Expr> output(outputShape.begin(), outputShape.end());
+  if (same && output.empty())
+    for (size_t i = 0; i < spatial; ++i)
+      output.push_back(b.dim(x, 2 + i) * window->strides[i]);
+  if (!output.empty()) {
+    if (output.size() != spatial ||
+        llvm::any_of(output, [](Expr size) { return size.max() < 0 || size.min() > view::kMaxDim; }))
+      return n.fail("attribute 'output_shape' does not fit", "it needs one size for each spatial axis");
+    if (!padToOutput(n, x, *window, output, autoPad != "SAME_UPPER", outputPad))
+      return {};
+  }
+  return b.convTranspose(x, weight, bias, *window, groups, outputPad);
+}
+
+/// Of the matrices that the last two axes are.
+static Value determinant(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  if (!x)
+    return {};
+  int64_t rank = b.rank(x);
+  if (rank < 2 || !b.isFloat(x) || !view::provablyEqual(b.dim(x, -1), b.dim(x, -2)))
+    return b.fail("the determinant of " + describe(b.shape(x)) + " of " + dtypeName(b.element(x)),
+                  "it is of square matrices of floats");
+  Shape batch = b.shape(x);
+  batch.truncate(rank - 2);
+  return callHost(b, "determinant", {tensorType(batch, b.element(x))}, {x},
+                  {view::product(batch), b.dim(x, -1), int64_t(*dtypeOf(b.element(x)))})[0];
+}
+
+void kiln::import::onnx::addProducts(Registry &r) {
+  r.add("Conv", 1, conv);
+  r.add("ConvTranspose", 1, convTranspose);
+  r.add("Det", 11, determinant);
+  r.add("Gemm", 1, gemm);
+  r.add("MatMul", 1, matmul);
+  r.add("com.microsoft", "FusedConv", 1, fusedConv);
+  r.add("com.microsoft", "FusedGemm", 1, fusedGemm);
+}

@@ -1,0 +1,245 @@
+//===- Sampling.cpp - Images at places that are computed --------------------===//
+//
+// Where these operators read an image is computed, and lies between its elements: AffineGrid makes such places and
+// GridSample takes them, RoiAlign and DeformConv make their places themselves, of regions and of offsets that are data.
+// Each has to bring its places into one form, a tensor for each axis in units of elements; what is read there is in
+// import/Sample.h. Where RoiAlign's number of samples depends on how large a region is, the most that any region has
+// becomes a size, and a mask says which of them count.
+//
+//===------------------------------------------------------------------------===//
+#include "import/Sample.h"
+#include "import/onnx/Importer.h"
+#include "import/onnx/Registry.h"
+#include "import/onnx/file/ModelFile.h"
+
+using namespace kiln;
+using namespace kiln::import;
+using namespace kiln::import::onnx;
+using llvm::Twine;
+using mlir::Value;
+
+/// Places of -1 to 1 along each axis, x first, moved and turned by a matrix for each image.
+static Value affineGrid(Node &n, TensorBuilder &b) {
+  Value theta = n.input(0);
+  bool alignCorners = n.flag("align_corners", false);
+  std::optional<Elements> size = n.sizes(1);
+  if (!theta || !size)
+    return {};
+  int64_t axes = int64_t(size->size()) - 2;
+  if (axes < 1 || b.rank(theta) != 3 || !b.dim(theta, 1).isConst(axes) || !b.dim(theta, 2).isConst(axes + 1))
+    return b.fail("theta " + describe(b.shape(theta)) + " for a size of " + Twine(size->size()) + " numbers",
+                  "it is [n, 2, 3] for four, [n, 3, 4] for five");
+  mlir::Type real = b.element(theta);
+  Shape shape(axes + 2, Expr(1));
+  shape[0] = b.dim(theta, 0);
+  shape.back() = axes;
+  auto column = [&](int64_t i) { return b.reshape(b.narrow(theta, 2, i, i + 1), shape); };
+  Value grid = column(axes);
+  for (int64_t i = 0; i < axes; ++i) {
+    Expr count = (*size)[axes + 1 - i]; // the last axis is x
+    Shape along(axes + 2, Expr(1));
+    along[axes - i] = count;
+    Value step = b.cast(b.reshape(b.arange(count, b.int64()), along), b.builder().getF64Type());
+    Value length = b.cast(b.size(alignCorners ? view::maximum(count - 1, 1) : count), b.builder().getF64Type());
+    Value place = b.sub(b.div(b.mul(alignCorners ? step : b.add(step, 0.5), 2), length), 1);
+    grid = b.add(grid, b.mul(column(i), b.cast(place, real)));
+  }
+  return grid;
+}
+
+static std::optional<Sampling> samplingOf(Node &n) {
+  Sampling how;
+  bool isOld = n.opset() < 20;
+  std::string linear = isOld ? "bilinear" : "linear", cubic = isOld ? "bicubic" : "cubic";
+  std::string mode = n.string("mode", linear), padding = n.string("padding_mode", "zeros");
+  how.alignCorners = n.flag("align_corners", false);
+  if (mode != linear && mode != cubic && mode != "nearest")
+    return n.fail("attribute 'mode' is " + quoted(mode), "it is " + linear + ", nearest or " + cubic), std::nullopt;
+  how.interpolation = mode == linear  ? Interpolation::Linear
+                      : mode == cubic ? Interpolation::Cubic
+                                      : Interpolation::Nearest;
+  if (padding != "zeros" && padding != "border" && padding != "reflection")
+    return n.fail("attribute 'padding_mode' is " + quoted(padding), "it is zeros, border or reflection"), std::nullopt;
+  how.outside = padding == "zeros" ? Outside::Zeros : padding == "border" ? Outside::Border : Outside::Reflection;
+  return how;
+}
+
+static Value gridSample(Node &n, TensorBuilder &b) {
+  Value x = n.input(0), grid = n.input(1);
+  std::optional<Sampling> how = samplingOf(n);
+  if (!x || !grid || !how)
+    return {};
+  int64_t axes = b.rank(x) - 2;
+  if (axes < 1 || b.rank(grid) != axes + 2 || !b.dim(grid, -1).isConst(axes) || !b.isFloat(grid))
+    return b.fail("a grid " + describe(b.shape(grid)) + " for an image " + describe(b.shape(x)),
+                  "it has as many axes, and its last one has a place along each of the image's");
+  llvm::SmallVector<Value> places;
+  for (int64_t i = 0; i < axes; ++i) {
+    // From -1 and 1, the borders, to elements.
+    Value place = b.squeeze(b.narrow(grid, -1, axes - 1 - i, axes - i), {-1});
+    Value size = b.cast(b.size(b.dim(x, 2 + i)), b.element(grid));
+    place = how->alignCorners ? b.mul(b.div(b.add(place, 1), 2), b.sub(size, 1))
+                              : b.div(b.sub(b.mul(b.add(place, 1), size), 1), 2);
+    places.push_back(b.unsqueeze(place, {1}));
+  }
+  return sample(b, x, places, *how);
+}
+
+//===----------------------------------------------------------------------===//
+// RoiAlign
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Along one axis: where the samples of each region and bin lie, [regions, 1, bins, samples], which of them there are,
+/// and how many ([regions, 1, 1, 1], floats).
+struct Bins {
+  Value places, isSample, count;
+};
+} // namespace
+
+static Bins binsOf(Node &n, TensorBuilder &b, Value begin, Value end, int64_t bins, int64_t ratio, bool halfPixel) {
+  Shape each{b.dim(begin, 0), Expr(1), Expr(1), Expr(1)};
+  Value length = b.sub(end, begin);
+  if (!halfPixel)
+    length = b.maximum(length, 1); // of a region that is none
+  Value bin = b.reshape(b.div(length, bins), each);
+  Expr most = ratio;
+  Value count = b.constant(ratio, b.element(begin), each), isSample;
+  if (ratio <= 0) {
+    count = b.ceil(bin);
+    Value largest = b.maximum(b.cast(b.max(count, {0, 1, 2, 3}), b.int64()), 1);
+    most = n.importer().bind(n.scope().prefix() + n.proto().output(0) + ".samples", largest, b);
+  }
+  Value step = b.cast(b.reshape(b.arange(most, b.int64()), {Expr(1), Expr(1), Expr(1), most}), b.element(begin));
+  Value place = b.cast(b.reshape(b.arange(bins, b.int64()), {Expr(1), Expr(1), Expr(bins), Expr(1)}), b.element(begin));
+  Value within = b.div(b.add(step, 0.5), b.maximum(count, 1));
+  if (ratio <= 0)
+    isSample = b.less(step, count);
+  return {b.add(b.reshape(begin, each), b.mul(b.add(place, within), bin)), isSample, count};
+}
+
+static Value roiAlign(Node &n, TensorBuilder &b) {
+  Value x = n.input(0), regions = n.input(1), images = n.input(2);
+  std::string mode = n.string("mode", "avg"), transform = "output_half_pixel";
+  if (n.opset() >= 16)
+    transform = n.string("coordinate_transformation_mode", "half_pixel");
+  int64_t height = n.integer("output_height", 1), width = n.integer("output_width", 1);
+  int64_t ratio = n.integer("sampling_ratio", 0);
+  double scale = n.real("spatial_scale", 1);
+  if (!x || !regions || !images)
+    return {};
+  if (mode != "avg" && mode != "max")
+    return b.fail("attribute 'mode' is " + quoted(mode), "it is avg or max");
+  if (transform != "half_pixel" && transform != "output_half_pixel")
+    return b.fail("attribute 'coordinate_transformation_mode' is " + quoted(transform),
+                  "it is half_pixel or output_half_pixel");
+  if (b.rank(x) != 4 || b.rank(regions) != 2 || !b.dim(regions, 1).isConst(4) || b.rank(images) != 1 || height < 1 ||
+      width < 1)
+    return b.fail("regions " + describe(b.shape(regions)) + " of images " + describe(b.shape(x)),
+                  "they are [regions, 4] of [n, c, h, w]");
+  bool halfPixel = transform == "half_pixel";
+  auto corner = [&](int64_t i) {
+    Value at = b.mul(b.squeeze(b.narrow(regions, 1, i, i + 1), {1}), scale);
+    return halfPixel ? b.sub(at, 0.5) : at;
+  };
+  Bins rows = binsOf(n, b, corner(1), corner(3), height, ratio, halfPixel);
+  Bins columns = binsOf(n, b, corner(0), corner(2), width, ratio, halfPixel);
+  // [regions, 1, rows, columns, row samples, column samples]
+  auto ofRow = [&](Value v) { return b.unsqueeze(v, {3, 5}); };
+  auto ofColumn = [&](Value v) { return b.unsqueeze(v, {2, 4}); };
+  Value y = ofRow(rows.places), left = ofColumn(columns.places), isUsed, isSample;
+  llvm::SmallVector<Value> places;
+  for (auto [i, place] : llvm::enumerate(llvm::SmallVector<Value>{y, left})) {
+    Value size = b.cast(b.size(b.dim(x, 2 + i)), b.element(place));
+    Value fits = b.bitAnd(b.greaterEqual(place, -1), b.lessEqual(place, size));
+    isUsed = isUsed ? b.bitAnd(isUsed, fits) : fits;
+    places.push_back(b.minimum(b.maximum(place, 0), b.sub(size, 1)));
+  }
+  if (rows.isSample)
+    isSample = b.bitAnd(ofRow(rows.isSample), ofColumn(columns.isSample));
+  Sampling how{Interpolation::Linear, Outside::Border, /*alignCorners=*/true};
+  Value image = b.reshape(b.cast(images, b.int64()), {b.dim(images, 0), 1, 1, 1, 1, 1});
+  Neighbours near = neighboursAt(b, x, image, places, how);
+  if (!near.values)
+    return {};
+  auto over = [&](Value v) { return b.unsqueeze(v, {6, 7}); };
+  Value shares = b.where(over(isUsed), b.mul(near.values, near.weights), 0);
+  Value count = b.maximum(b.mul(b.maximum(rows.count, 0), b.maximum(columns.count, 0)), 1);
+  if (mode == "avg") {
+    if (isSample)
+      shares = b.where(over(isSample), shares, 0);
+    return b.div(b.sum(shares, {4, 5, 6, 7}), count);
+  }
+  if (isSample)
+    shares = b.where(over(isSample), shares, -std::numeric_limits<double>::infinity());
+  Value largest = b.max(shares, {4, 5, 6, 7});
+  if (isSample) // of no sample, 0
+    largest = b.where(b.greater(b.minimum(rows.count, columns.count), 0), largest, 0);
+  return largest;
+}
+
+//===----------------------------------------------------------------------===//
+// DeformConv
+//===----------------------------------------------------------------------===//
+
+/// A convolution each of whose taps reads where an offset moves it.
+static Value deformConv(Node &n, TensorBuilder &b) {
+  Value x = n.input(0), w = n.input(1), offset = n.input(2), bias = n.optionalInput(3), mask = n.optionalInput(4);
+  int64_t groups = n.integer("group", 1), offsetGroups = n.integer("offset_group", 1);
+  llvm::SmallVector<int64_t> dilations = n.integers("dilations"), strides = n.integers("strides"),
+                             pads = n.integers("pads");
+  n.ignore({"kernel_shape"}); // w says it
+  if (!x || !w || !offset)
+    return {};
+  int64_t axes = b.rank(x) - 2;
+  if (axes < 1 || b.rank(w) != axes + 2 || b.rank(offset) != axes + 2 || groups < 1 || offsetGroups < 1)
+    return b.fail("offsets " + describe(b.shape(offset)) + " and weights " + describe(b.shape(w)) + " for " +
+                  describe(b.shape(x)));
+  dilations.resize(axes, 1);
+  strides.resize(axes, 1);
+  pads.resize(2 * axes, 0);
+  Shape out = b.shape(offset), kernel = b.shape(w), from = b.shape(x);
+  out.erase(out.begin(), out.begin() + 2);
+  kernel.erase(kernel.begin(), kernel.begin() + 2);
+  // [n, groups, kernel…, axis, out…], and each group's places for all of its channels: [n, c, kernel…, out…].
+  auto shapeOf = [&](bool hasAxis) {
+    Shape shape{from[0], Expr(offsetGroups)};
+    shape.append(kernel);
+    if (hasAxis)
+      shape.push_back(axes);
+    shape.append(out);
+    return shape;
+  };
+  Expr channels = view::floorDiv(from[1], offsetGroups);
+  offset = b.reshape(offset, shapeOf(true));
+  int64_t rank = 2 + 2 * axes;
+  llvm::SmallVector<Value> places;
+  for (int64_t i = 0; i < axes; ++i) {
+    Value moved = b.squeeze(b.narrow(offset, 2 + axes, i, i + 1), {2 + axes});
+    auto along = [&](int64_t axis, Expr count, int64_t step) {
+      Shape shape(rank, Expr(1));
+      shape[axis] = count;
+      return b.cast(b.mul(b.reshape(b.arange(count, b.int64()), shape), step), b.element(x));
+    };
+    Value tap = b.sub(b.add(along(2 + axes + i, out[i], strides[i]), along(2 + i, kernel[i], dilations[i])), pads[i]);
+    places.push_back(b.add(b.repeatInterleave(moved, 1, channels), tap));
+  }
+  Value taps = sample(b, x, places, {Interpolation::Linear, Outside::Zeros, /*alignCorners=*/true});
+  if (mask)
+    taps = b.mul(taps, b.repeatInterleave(b.reshape(mask, shapeOf(false)), 1, channels));
+  // Per group a product of [m, c·kernel] with [c·kernel, out].
+  Expr inner = b.dim(w, 1) * view::product(kernel), outer = view::floorDiv(b.dim(w, 0), groups);
+  Value product =
+      b.matmul(b.reshape(w, {groups, outer, inner}), b.reshape(taps, {from[0], groups, inner, view::product(out)}));
+  Shape result{from[0], b.dim(w, 0)};
+  result.append(out);
+  product = b.reshape(product, result);
+  return bias ? b.add(product, b.perChannel(product, bias)) : product;
+}
+
+void kiln::import::onnx::addSampling(Registry &r) {
+  r.add("AffineGrid", 20, affineGrid);
+  r.add("DeformConv", 19, deformConv);
+  r.add("GridSample", 16, gridSample);
+  r.add("RoiAlign", 10, roiAlign);
+}

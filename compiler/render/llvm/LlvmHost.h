@@ -1,0 +1,21 @@
+//===- LlvmHost.h - The host program as an LLVM function --------------------------------===//
+//
+// Every host op is one call of the runtime; a slice is passed as C passes the two words of kiln_slice by value, in two
+// registers. A call that fails ends the run with its status.
+//
+//===------------------------------------------------------------------------------------===//
+#pragma once
+
+#include "render/model/ModelTables.h"
+
+namespace llvm {
+class Function;
+class Module;
+} // namespace llvm
+
+namespace kiln::render {
+
+/// Adds what kiln_model.run is: i32 (ptr context, ptr sizes), of internal linkage. The module has its target's layout.
+llvm::Function *renderHost(const ModelTables &tables, llvm::Module &module);
+
+} // namespace kiln::render

@@ -1,0 +1,672 @@
+//===- LlvmKernel.cpp - Ranges become loops, and a few kernels several functions ---===//
+// A uop has about one instruction, so most of this is a switch. What takes thought is around it:
+// - A kernel is called through an entry of one form, with arrays of pointers and sizes. Its own function takes them one
+//   by one, each with what is known of it: aliasing, alignment, bounds. LLVM makes much of that.
+// - Lanes are chosen by then. LLVM's own vectoriser is kept out of loops where it would be wrong.
+// - Matrix registers are configured once per function. A kernel with products of two shapes keeps each loop of them in
+// a
+//   function of its own, which is cut out at the end, when the blocks are whole (splitPhases).
+//===----------------------------------------------------------------------------===//
+
+#include "render/llvm/LlvmKernel.h"
+
+#include "ir/base/Devices.h"
+#include "ir/base/Target.h"
+#include "ir/uop/PastCaches.h"
+#include "render/kernel/Alignment.h"
+#include "render/llvm/IntegerBounds.h"
+#include "render/llvm/LlvmAlu.h"
+#include "render/llvm/LlvmTurn.h"
+
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Analysis/VectorUtils.h"
+#include "llvm/IR/IntrinsicsX86.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/CodeExtractor.h"
+
+using namespace kiln;
+using namespace kiln::render;
+using llvm::BasicBlock;
+using llvm::Value;
+
+static bool isMatrix(mlir::Type type) {
+  auto vector = llvm::dyn_cast<mlir::VectorType>(type);
+  return vector && vector.getRank() == 2;
+}
+
+namespace {
+
+/// Loops that multiply matrices of the same shapes, and store their sums.
+struct MatrixPhase {
+  mlir::Operation *first, *last; ///< in one block
+  BasicBlock *begin = nullptr, *end = nullptr;
+};
+
+class KernelRenderer {
+public:
+  KernelRenderer(uop::FuncOp kernel, const target::Cpu &cpu, llvm::Module &module)
+      : kernel_(kernel), module_(module), context_(module.getContext()), b_(context_), alu_(b_, cpu.half) {}
+
+  llvm::Function *run();
+
+private:
+  llvm::Function *declareKernel();
+  llvm::Function *renderEntry(llvm::Function *body);
+
+  void render(mlir::Block &block);
+  void render(mlir::Operation &op);
+  void render(uop::RangeOp op);
+  void render(uop::IfOp op);
+  void render(uop::LoadOp op);
+  void render(uop::StoreOp op);
+  void render(uop::PrefetchOp op);
+  void render(uop::DefineOp op);
+  void render(uop::AluOp op);
+  void render(uop::VectorizeOp op);
+  /// Lane l of several vectors, and for all l: makes all of these at once. False where the op is not one of them.
+  bool renderTurned(uop::VectorizeOp op);
+  void render(uop::SpecialOp op);
+  void render(uop::LoadMatrixOp op);
+  void render(uop::StoreMatrixOp op);
+  void render(uop::WmmaOp op);
+  void render(uop::DotOp op);
+
+  /// Finds the phases that multiply matrices, where there are several kinds of them.
+  void findPhases();
+  /// Makes each of these a function.
+  void splitPhases();
+
+  /// Whether a store goes past the caches: as marked, where it surely begins at a line.
+  bool goesPastCaches(uop::StoreOp op) const;
+  Value *address(mlir::Value pointer, mlir::Value index, bool inBounds);
+  Value *loadFrom(uop::LoadOp op, Value *address);
+  /// Calls `make` for each part of a vector in memory that one register holds, with the part's type, its address, and
+  /// a function that takes the same lanes of other vectors. A masked access is made of such parts: where LLVM 22 parts
+  /// a wider one itself and knows of a half that no lane of it is accessed, it accesses all of that half at times.
+  void forEachRegister(
+      llvm::FixedVectorType *type, Value *address,
+      llvm::function_ref<void(llvm::FixedVectorType *, Value *, llvm::function_ref<Value *(Value *)>)> make);
+  Value *loadMasked(llvm::Type *type, Value *address, llvm::Align align, Value *gate, Value *fill);
+  void storeMasked(Value *stored, Value *address, llvm::Align align, Value *gate);
+  void under(Value *condition, llvm::function_ref<void()> body);
+  BasicBlock *newBlock(llvm::StringRef name) { return BasicBlock::Create(context_, name, function_); }
+
+  Value *value(mlir::Value v);
+  /// The rows and the bytes of a row that a matrix of this type has.
+  std::array<Value *, 2> sidesOf(mlir::Type type);
+  /// From a row of a matrix to the next, in bytes.
+  Value *pitchOf(mlir::Value pitch, mlir::Type matrix);
+  llvm::Type *elementInMemory(mlir::Value pointer) {
+    return memoryType(context_, llvm::cast<uop::PtrType>(pointer.getType()).getElement());
+  }
+  llvm::Align alignment(mlir::Value pointer) {
+    return llvm::Align(byteSize(llvm::cast<uop::PtrType>(pointer.getType()).getElement()));
+  }
+
+  uop::FuncOp kernel_;
+  llvm::Module &module_;
+  llvm::LLVMContext &context_;
+  llvm::IRBuilder<> b_;
+  LlvmAlu alu_;
+  IntegerBounds bounds_;
+  llvm::Function *function_ = nullptr;
+  Value *chunk_ = nullptr;
+  llvm::SmallBitVector alignedToLines_;
+  bool goesPastCaches_ = false; ///< some store
+  llvm::SmallVector<MatrixPhase> phases_;
+  llvm::DenseMap<mlir::Value, Value *> values_;
+};
+
+} // namespace
+
+llvm::Function *render::renderKernel(uop::FuncOp kernel, const target::Cpu &cpu, llvm::Module &module) {
+  return KernelRenderer(kernel, cpu, module).run();
+}
+
+std::string render::entryName(uop::FuncOp kernel, size_t number) {
+  return (kernel.getSymName() + ".entry").str() + (number ? "." + std::to_string(number) : "");
+}
+
+void render::shareEntry(llvm::Function *entry, llvm::StringRef name) {
+  entry->setName(name);
+  entry->setLinkage(llvm::GlobalValue::ExternalLinkage);
+  entry->setVisibility(llvm::GlobalValue::HiddenVisibility);
+}
+
+static llvm::Function *makeEntry(uop::FuncOp kernel, llvm::Module &module) {
+  llvm::IRBuilder<> builder(module.getContext());
+  llvm::Type *types[] = {builder.getPtrTy(), builder.getPtrTy(), builder.getInt64Ty()};
+  auto *entry = llvm::Function::Create(llvm::FunctionType::get(builder.getVoidTy(), types, false),
+                                       llvm::GlobalValue::InternalLinkage, entryName(kernel), module);
+  entry->setDoesNotThrow();
+  return entry;
+}
+
+llvm::Function *render::declareEntry(uop::FuncOp kernel, size_t number, llvm::Module &module) {
+  llvm::Function *entry = makeEntry(kernel, module);
+  shareEntry(entry, entryName(kernel, number));
+  return entry;
+}
+
+llvm::Function *KernelRenderer::run() {
+  function_ = declareKernel();
+  alignedToLines_ = alignedBuffers(kernel_, uop::kLineBytes);
+  b_.SetInsertPoint(newBlock("entry"));
+  findPhases();
+  render(kernel_.getBody().front());
+  // Other threads find what went past the caches only where such stores were waited for.
+  if (goesPastCaches_)
+    b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
+  b_.CreateRetVoid();
+  splitPhases();
+  return renderEntry(function_);
+}
+
+llvm::Function *KernelRenderer::declareKernel() {
+  llvm::SmallVector<llvm::Type *> types;
+  for (mlir::Type type : kernel_.getArgumentTypes())
+    types.push_back(llvm::isa<uop::PtrType>(type) ? b_.getPtrTy() : registerType(context_, type));
+  types.push_back(b_.getInt64Ty());
+  auto *function = llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), types, false),
+                                          llvm::GlobalValue::InternalLinkage, kernel_.getSymName(), module_);
+  function->setDoesNotThrow();
+  function->addFnAttr(llvm::Attribute::NoInline); // it keeps its arguments' attributes and its name in a profile
+  for (auto [index, argument] : llvm::enumerate(kernel_.getBody().getArguments())) {
+    values_[argument] = function->getArg(index);
+    function->addParamAttr(index, llvm::Attribute::NoUndef);
+    if (!llvm::isa<uop::PtrType>(argument.getType()))
+      continue;
+    // Not nonnull: a tensor without elements may have no memory.
+    function->addParamAttr(index, llvm::Attribute::NoAlias);
+    function->addParamAttr(index, llvm::Attribute::getWithCaptureInfo(context_, llvm::CaptureInfo::none()));
+    function->addParamAttr(index, llvm::Attribute::getWithAlignment(context_, alignment(argument)));
+    if (!kernel_.writes(index))
+      function->addParamAttr(index, llvm::Attribute::ReadOnly);
+  }
+  chunk_ = function->getArg(types.size() - 1);
+  return function;
+}
+
+llvm::Function *KernelRenderer::renderEntry(llvm::Function *body) {
+  llvm::Function *entry = makeEntry(kernel_, module_);
+  b_.SetInsertPoint(BasicBlock::Create(context_, "entry", entry));
+  llvm::SmallVector<Value *> arguments;
+  unsigned buffers = kernel_.getBufferCount();
+  for (auto [index, type] : llvm::enumerate(body->getFunctionType()->params().drop_back())) {
+    bool isBuffer = index < buffers;
+    llvm::Type *slot = isBuffer ? type : b_.getInt64Ty();
+    Value *address = b_.CreateConstInBoundsGEP1_64(slot, entry->getArg(!isBuffer), isBuffer ? index : index - buffers);
+    Value *loaded = b_.CreateLoad(slot, address);
+    arguments.push_back(isBuffer ? loaded : b_.CreateTrunc(loaded, type));
+  }
+  arguments.push_back(entry->getArg(2));
+  b_.CreateCall(body, arguments)->setTailCall();
+  b_.CreateRetVoid();
+  return entry;
+}
+
+//===----------------------------------------------------------------------===//
+// Structure
+//===----------------------------------------------------------------------===//
+
+void KernelRenderer::render(mlir::Block &block) {
+  for (mlir::Operation &op : block) {
+    auto phase = llvm::find_if(phases_, [&](const MatrixPhase &one) { return one.first == &op; });
+    if (phase != phases_.end()) {
+      BasicBlock *begin = newBlock("matrices");
+      b_.CreateBr(begin);
+      b_.SetInsertPoint(begin);
+      phase->begin = begin;
+    }
+    render(op);
+    phase = llvm::find_if(phases_, [&](const MatrixPhase &one) { return one.last == &op; });
+    if (phase != phases_.end()) {
+      phase->end = newBlock("afterwards");
+      b_.CreateBr(phase->end);
+      b_.SetInsertPoint(phase->end);
+    }
+  }
+}
+
+void KernelRenderer::render(mlir::Operation &op) {
+  llvm::TypeSwitch<mlir::Operation *>(&op)
+      .Case<uop::RangeOp, uop::IfOp, uop::LoadOp, uop::StoreOp, uop::PrefetchOp, uop::DefineOp, uop::AluOp,
+            uop::VectorizeOp, uop::SpecialOp, uop::LoadMatrixOp, uop::StoreMatrixOp, uop::WmmaOp, uop::DotOp>(
+          [&](auto typed) { render(typed); })
+      .Case([&](uop::ConstOp c) {
+        if (!isMatrix(c.getType()))
+          values_[c] = constantOf(context_, c.getValue());
+      })
+      .Case([&](uop::FmaOp f) {
+        values_[f] =
+            alu_.fma(mlir::getElementTypeOrSelf(f.getType()), value(f.getA()), value(f.getB()), value(f.getC()));
+      })
+      .Case([&](uop::GepOp g) { values_[g] = b_.CreateExtractElement(value(g.getVector()), g.getLane()); })
+      .Case<uop::YieldOp>([](auto) {})   // its owner reads the values
+      .Case<uop::BarrierOp>([](auto) {}) // a group of one item waits for nobody
+      .Default([](mlir::Operation *unknown) { llvm_unreachable("every uop is rendered"); });
+}
+
+/// Whether a loop computes a remainder of integers, as an index that begins again does.
+static bool wrapsIndices(uop::RangeOp op) {
+  auto isRemainder = [](uop::AluOp alu) {
+    Alu kind = alu.getKind().getValue();
+    return (kind == Alu::MOD || kind == Alu::FLOORMOD) && mlir::getElementTypeOrSelf(alu.getType()).isInteger();
+  };
+  return op
+      .walk([&](uop::AluOp alu) {
+        return isRemainder(alu) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Keeps LLVM from vectors of its own in a loop: its vectoriser (22.1) treats an index modulo a power of two as if it
+/// did not wrap, guarded by a test of something else.
+static llvm::MDNode *notVectorised(llvm::LLVMContext &context) {
+  llvm::Metadata *off[] = {llvm::MDString::get(context, "llvm.loop.vectorize.enable"),
+                           llvm::ConstantAsMetadata::get(llvm::ConstantInt::getFalse(context))};
+  llvm::MDNode *loop = llvm::MDNode::getDistinct(context, {nullptr, llvm::MDNode::get(context, off)});
+  loop->replaceOperandWith(0, loop);
+  return loop;
+}
+
+void KernelRenderer::render(uop::RangeOp op) {
+  Value *from = value(op.getFrom()), *to = value(op.getTo());
+  BasicBlock *before = b_.GetInsertBlock();
+  llvm::SmallVector<Value *> inits = llvm::map_to_vector(op.getInits(), [&](mlir::Value v) { return value(v); });
+  BasicBlock *header = newBlock("range"), *body = newBlock("body"), *after = newBlock("after");
+  b_.CreateBr(header);
+  b_.SetInsertPoint(header);
+  llvm::PHINode *index = b_.CreatePHI(from->getType(), 2, "i");
+  index->addIncoming(from, before);
+  values_[op.getIndex()] = index;
+  llvm::SmallVector<llvm::PHINode *> carried;
+  for (auto [argument, init, result] : llvm::zip(op.getCarried(), inits, op.getResults())) {
+    llvm::PHINode *phi = b_.CreatePHI(init->getType(), 2);
+    phi->addIncoming(init, before);
+    values_[argument] = values_[result] = phi;
+    carried.push_back(phi);
+  }
+  b_.CreateCondBr(b_.CreateICmpSLT(index, to), body, after);
+  b_.SetInsertPoint(body);
+  render(op.getBody().front());
+  std::optional<Interval> start = bounds_.of(op.getFrom());
+  Value *next =
+      b_.CreateAdd(index, llvm::ConstantInt::get(index->getType(), 1), "", /*HasNUW=*/start && start->min >= 0,
+                   /*HasNSW=*/true);
+  index->addIncoming(next, b_.GetInsertBlock());
+  for (auto [phi, yielded] : llvm::zip(carried, op.getYield().getValues()))
+    phi->addIncoming(value(yielded), b_.GetInsertBlock());
+  llvm::BranchInst *back = b_.CreateBr(header);
+  if (wrapsIndices(op))
+    back->setMetadata(llvm::LLVMContext::MD_loop, notVectorised(context_));
+  b_.SetInsertPoint(after);
+}
+
+void KernelRenderer::under(Value *condition, llvm::function_ref<void()> body) {
+  BasicBlock *inside = newBlock("then"), *after = newBlock("endif");
+  b_.CreateCondBr(condition, inside, after);
+  b_.SetInsertPoint(inside);
+  body();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+}
+
+void KernelRenderer::render(uop::IfOp op) {
+  Value *condition = value(op.getCondition());
+  under(condition, [&] { render(op.getThenRegion().front()); });
+  if (!op.getElseRegion().empty())
+    under(b_.CreateNot(condition), [&] { render(op.getElseRegion().front()); });
+}
+
+void KernelRenderer::render(uop::SpecialOp op) {
+  assert(op.getKind() == uop::SpecialKind::Chunk && op.getAxis() == 0 && "a CPU's launch has one axis, of chunks");
+  values_[op] = b_.CreateTrunc(chunk_, registerType(context_, op.getType()), "chunk", /*IsNUW=*/true, /*IsNSW=*/true);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+void KernelRenderer::render(uop::DefineOp op) {
+  BasicBlock &entry = function_->getEntryBlock();
+  llvm::IRBuilder<> top(&entry, entry.begin());
+  auto *type = llvm::ArrayType::get(elementInMemory(op), op.getElements());
+  llvm::AllocaInst *memory = top.CreateAlloca(type, nullptr, op.getName());
+  memory->setAlignment(llvm::Align(64));
+  values_[op] = memory;
+}
+
+Value *KernelRenderer::address(mlir::Value pointer, mlir::Value index, bool inBounds) {
+  auto move = [&](Value *from, Value *distance, std::optional<Interval> range, bool isInside) {
+    llvm::GEPNoWrapFlags flags;
+    if (isInside) {
+      flags = llvm::GEPNoWrapFlags::inBounds();
+      if (range && range->min >= 0)
+        flags |= llvm::GEPNoWrapFlags::noUnsignedWrap();
+    }
+    return b_.CreateGEP(elementInMemory(pointer), from, distance, "", flags);
+  };
+  // A constant apart: what differs by one only, as the rows of a register tile do, shares one register, and LLVM takes
+  // the constant as the instruction's displacement. It does not find that through the extension of a sum of 32 bits.
+  auto sum = index.getDefiningOp<uop::AluOp>();
+  if (sum && sum.getKind().getValue() == Alu::ADD && bounds_.cannotWrap(sum))
+    if (auto apart = sum->getOperand(1).getDefiningOp<uop::ConstOp>()) {
+      std::optional<Interval> rest = bounds_.of(sum->getOperand(0)), constant = bounds_.of(apart);
+      bool isBetween = rest && rest->min >= 0 && constant->min >= 0;
+      Value *base = move(value(pointer), value(sum->getOperand(0)), rest, inBounds && isBetween);
+      return move(base, b_.getInt64(constant->min), constant, inBounds && isBetween);
+    }
+  return move(value(pointer), value(index), bounds_.of(index), inBounds);
+}
+
+/// Reads a value, all of it; a bool's byte becomes an i1.
+Value *KernelRenderer::loadFrom(uop::LoadOp op, Value *address) {
+  llvm::Type *type = memoryType(context_, op.getType());
+  llvm::LoadInst *load = b_.CreateAlignedLoad(type, address, alignment(op.getPointer()));
+  if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(op.getPointer());
+      argument && !kernel_.writes(argument.getArgNumber()))
+    load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
+  if (type == registerType(context_, op.getType()))
+    return load;
+  return b_.CreateICmpNE(load, llvm::Constant::getNullValue(type));
+}
+
+void KernelRenderer::forEachRegister(
+    llvm::FixedVectorType *type, Value *address,
+    llvm::function_ref<void(llvm::FixedVectorType *, Value *, llvm::function_ref<Value *(Value *)>)> make) {
+  unsigned count = type->getNumElements();
+  TargetAttr target = targetsOf(kernel_->getParentOfType<mlir::ModuleOp>())[deviceOf(kernel_)];
+  unsigned most = target.vectorBits() / type->getScalarSizeInBits();
+  unsigned each = most > 0 ? std::min(most, count) : count;
+  for (unsigned first = 0; first < count; first += each) {
+    unsigned lanes = std::min(each, count - first);
+    auto part = [&](Value *vector) -> Value * {
+      if (lanes == count)
+        return vector;
+      return b_.CreateShuffleVector(vector, llvm::createSequentialMask(first, lanes, /*NumUndefs=*/0));
+    };
+    Value *at = first ? b_.CreateConstGEP1_64(type->getElementType(), address, first) : address;
+    make(llvm::FixedVectorType::get(type->getElementType(), lanes), at, part);
+  }
+}
+
+Value *KernelRenderer::loadMasked(llvm::Type *type, Value *address, llvm::Align align, Value *gate, Value *fill) {
+  llvm::SmallVector<Value *> parts;
+  forEachRegister(llvm::cast<llvm::FixedVectorType>(type), address, [&](auto *own, Value *at, auto part) {
+    parts.push_back(b_.CreateMaskedLoad(own, at, align, part(gate), part(fill)));
+  });
+  return parts.size() == 1 ? parts.front() : llvm::concatenateVectors(b_, parts);
+}
+
+void KernelRenderer::storeMasked(Value *stored, Value *address, llvm::Align align, Value *gate) {
+  forEachRegister(llvm::cast<llvm::FixedVectorType>(stored->getType()), address,
+                  [&](auto *, Value *at, auto part) { b_.CreateMaskedStore(part(stored), at, align, part(gate)); });
+}
+
+void KernelRenderer::render(uop::PrefetchOp op) {
+  // Into the second cache: the first holds what is used now. There may be nothing at the address. A line to be written
+  // is taken from the other cores at once, not when the store comes.
+  constexpr int kSecondCache = 2, kData = 1;
+  Value *at = address(op.getPointer(), op.getIndex(), /*inBounds=*/false);
+  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {at->getType()},
+                     {at, b_.getInt32(op.getToWrite()), b_.getInt32(kSecondCache), b_.getInt32(kData)});
+}
+
+void KernelRenderer::render(uop::LoadOp op) {
+  if (!op.getGate()) {
+    values_[op] = loadFrom(op, address(op.getPointer(), op.getIndex(), /*inBounds=*/true));
+    return;
+  }
+  Value *gate = value(op.getGate()), *otherwise = value(op.getOtherwise());
+  if (gate->getType()->isVectorTy()) {
+    llvm::Type *type = memoryType(context_, op.getType());
+    bool isBool = type != otherwise->getType();
+    Value *fill = isBool ? b_.CreateZExt(otherwise, type) : otherwise;
+    // Lanes that are not read may lie outside the buffer, the first one too.
+    Value *loaded = loadMasked(type, address(op.getPointer(), op.getIndex(), /*inBounds=*/false),
+                               alignment(op.getPointer()), gate, fill);
+    values_[op] = isBool ? b_.CreateICmpNE(loaded, llvm::Constant::getNullValue(type)) : loaded;
+    return;
+  }
+  BasicBlock *before = b_.GetInsertBlock(), *inside = nullptr;
+  Value *loaded = nullptr;
+  under(gate, [&] {
+    loaded = loadFrom(op, address(op.getPointer(), op.getIndex(), /*inBounds=*/true));
+    inside = b_.GetInsertBlock();
+  });
+  llvm::PHINode *phi = b_.CreatePHI(loaded->getType(), 2);
+  phi->addIncoming(otherwise, before);
+  phi->addIncoming(loaded, inside);
+  values_[op] = phi;
+}
+
+bool KernelRenderer::goesPastCaches(uop::StoreOp op) const {
+  auto buffer = llvm::dyn_cast<mlir::BlockArgument>(op.getPointer());
+  return op->hasAttr(uop::kPastCaches) && buffer && alignedToLines_.test(buffer.getArgNumber()) &&
+         divisorOf(op.getIndex()) * byteSize(mlir::getElementTypeOrSelf(op.getValue().getType())) % uop::kLineBytes ==
+             0;
+}
+
+void KernelRenderer::render(uop::StoreOp op) {
+  Value *stored = value(op.getValue());
+  llvm::Type *type = memoryType(context_, op.getValue().getType());
+  if (type != stored->getType())
+    stored = b_.CreateZExt(stored, type);
+  Value *gate = op.getGate() ? value(op.getGate()) : nullptr;
+  llvm::Align align = alignment(op.getPointer());
+  auto store = [&] {
+    llvm::StoreInst *made =
+        b_.CreateAlignedStore(stored, address(op.getPointer(), op.getIndex(), /*inBounds=*/true), align);
+    if (!goesPastCaches(op))
+      return;
+    made->setAlignment(llvm::Align(uop::kLineBytes));
+    made->setMetadata(llvm::LLVMContext::MD_nontemporal,
+                      llvm::MDNode::get(context_, llvm::ConstantAsMetadata::get(b_.getInt32(1))));
+    goesPastCaches_ = true;
+  };
+  if (!gate)
+    store();
+  else if (gate->getType()->isVectorTy())
+    storeMasked(stored, address(op.getPointer(), op.getIndex(), /*inBounds=*/false), align, gate);
+  else
+    under(gate, store);
+}
+
+//===----------------------------------------------------------------------===//
+// Matrices
+//===----------------------------------------------------------------------===//
+
+Value *KernelRenderer::value(mlir::Value v) {
+  // The zeros of a matrix are made where they are used: registers for matrices are too few to keep them.
+  if (isMatrix(v.getType()) && v.getDefiningOp<uop::ConstOp>())
+    return b_.CreateIntrinsic(llvm::Type::getX86_AMXTy(context_), llvm::Intrinsic::x86_tilezero_internal,
+                              sidesOf(v.getType()));
+  return values_.lookup(v);
+}
+
+std::array<Value *, 2> KernelRenderer::sidesOf(mlir::Type type) {
+  auto matrix = llvm::cast<mlir::VectorType>(type);
+  return {b_.getInt16(matrix.getDimSize(0)), b_.getInt16(matrix.getDimSize(1) * byteSize(matrix.getElementType()))};
+}
+
+Value *KernelRenderer::pitchOf(mlir::Value pitch, mlir::Type matrix) {
+  Value *elements = b_.CreateSExt(value(pitch), b_.getInt64Ty());
+  return b_.CreateMul(elements, b_.getInt64(byteSize(mlir::getElementTypeOrSelf(matrix))));
+}
+
+void KernelRenderer::render(uop::LoadMatrixOp op) {
+  auto [rows, bytes] = sidesOf(op.getType());
+  Value *pitch = pitchOf(op.getPitch(), op.getType());
+  Value *at = address(op.getPointer(), op.getIndex(), /*inBounds=*/true);
+  values_[op] = b_.CreateIntrinsic(llvm::Type::getX86_AMXTy(context_), llvm::Intrinsic::x86_tileloadd64_internal,
+                                   {rows, bytes, at, pitch});
+}
+
+void KernelRenderer::render(uop::StoreMatrixOp op) {
+  auto [rows, bytes] = sidesOf(op.getValue().getType());
+  Value *pitch = pitchOf(op.getPitch(), op.getValue().getType());
+  Value *at = address(op.getPointer(), op.getIndex(), /*inBounds=*/true);
+  b_.CreateIntrinsic(b_.getVoidTy(), llvm::Intrinsic::x86_tilestored64_internal,
+                     {rows, bytes, at, pitch, value(op.getValue())});
+}
+
+/// Whether an operation only computes and multiplies matrices.
+static bool isOfMatrices(mlir::Operation &op) {
+  if (auto range = llvm::dyn_cast<uop::RangeOp>(op))
+    return llvm::all_of(range.getBody().front(), isOfMatrices);
+  return llvm::isa<uop::LoadMatrixOp, uop::StoreMatrixOp, uop::PrefetchOp>(op) || mlir::isMemoryEffectFree(&op);
+}
+
+void KernelRenderer::findPhases() {
+  llvm::SmallPtrSet<mlir::Operation *, 4> known;
+  llvm::SmallSetVector<mlir::Type, 4> kinds;
+  kernel_.walk([&](uop::WmmaOp wmma) {
+    kinds.insert(mlir::TupleType::get(wmma.getContext(), wmma->getOperandTypes()));
+    // The loop over terms, and the stores of what it gives.
+    mlir::Operation *first = wmma->getParentOp(), *last = first;
+    if (!llvm::isa<uop::RangeOp>(first))
+      return;
+    while (llvm::isa<uop::RangeOp>(first->getParentOp()) && first->getNumResults() > 0 &&
+           llvm::is_contained(first->getParentOp()->getResultTypes(), first->getResult(0).getType()))
+      first = first->getParentOp();
+    last = first;
+    for (mlir::Operation *user : first->getUsers())
+      if (user->getBlock() == first->getBlock() && last->isBeforeInBlock(user))
+        last = user;
+    while (llvm::isa<uop::RangeOp>(first->getParentOp()) && isOfMatrices(*first->getParentOp()))
+      first = last = first->getParentOp();
+    if (known.insert(first).second)
+      phases_.push_back({first, last});
+  });
+  if (kinds.size() < 2)
+    phases_.clear();
+}
+
+void KernelRenderer::splitPhases() {
+  // A function has one configuration of its matrix registers, each of one shape.
+  llvm::CodeExtractorAnalysisCache cache(*function_);
+  for (const MatrixPhase &phase : phases_) {
+    llvm::SmallVector<BasicBlock *> blocks;
+    for (BasicBlock *block = phase.begin; block != phase.end; block = block->getNextNode())
+      blocks.push_back(block);
+    llvm::Function *made = llvm::CodeExtractor(blocks).extractCodeRegion(cache);
+    made->addFnAttr(llvm::Attribute::NoInline);
+  }
+}
+
+static llvm::Intrinsic::ID matrixIntrinsic(llvm::StringRef name) {
+  return llvm::StringSwitch<llvm::Intrinsic::ID>(name)
+      .Case("tdpbf16ps", llvm::Intrinsic::x86_tdpbf16ps_internal)
+      .Case("tdpfp16ps", llvm::Intrinsic::x86_tdpfp16ps_internal)
+      .Case("tdpbssd", llvm::Intrinsic::x86_tdpbssd_internal)
+      .Case("tdpbusd", llvm::Intrinsic::x86_tdpbusd_internal)
+      .Case("tdpbuud", llvm::Intrinsic::x86_tdpbuud_internal);
+}
+
+void KernelRenderer::render(uop::WmmaOp op) {
+  auto [rows, bytes] = sidesOf(op.getType());
+  Value *terms = sidesOf(op.getA().getType())[1];
+  values_[op] = b_.CreateIntrinsic(llvm::Type::getX86_AMXTy(context_), matrixIntrinsic(op.getName()),
+                                   {rows, bytes, terms, value(op.getSum()), value(op.getA()), value(op.getB())});
+}
+
+void KernelRenderer::render(uop::DotOp op) {
+  assert(op.getName() == "vdpbf16ps" && "the one that a target says how long it takes");
+  constexpr unsigned kLanes = 16;
+  unsigned lanes = uop::lanesOf(op.getType()), terms = op.getTerms();
+  auto slice = [&](Value *vector, unsigned from, unsigned count) {
+    llvm::SmallVector<int> mask = llvm::to_vector(llvm::seq<int>(from, from + count));
+    return lanes == kLanes ? vector : b_.CreateShuffleVector(vector, mask);
+  };
+  auto *element = llvm::FixedVectorType::get(b_.getBFloatTy(), kLanes * terms);
+  // A lane's terms are one number of 32 bits, which a load spreads over all lanes.
+  auto termsFrom = [&](mlir::Value operand, unsigned from) {
+    Value *all = value(operand);
+    bool isShared = uop::lanesOf(operand.getType()) == terms;
+    Value *part = isShared ? b_.CreateVectorSplat(kLanes, b_.CreateBitCast(all, b_.getInt32Ty()))
+                           : slice(all, from * terms, kLanes * terms);
+    return b_.CreateBitCast(part, element);
+  };
+  llvm::SmallVector<Value *> parts;
+  for (unsigned from = 0; from < lanes; from += kLanes)
+    parts.push_back(b_.CreateIntrinsic(
+        llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512,
+        {slice(value(op.getSum()), from, kLanes), termsFrom(op.getA(), from), termsFrom(op.getB(), from)}));
+  values_[op] = llvm::concatenateVectors(b_, parts);
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+void KernelRenderer::render(uop::AluOp op) {
+  Alu kind = op.getKind().getValue();
+  llvm::SmallVector<Value *, 3> operands =
+      llvm::map_to_vector<3>(op.getOperands(), [&](mlir::Value v) { return value(v); });
+  mlir::Type from = mlir::getElementTypeOrSelf(op.getOperands()[kind == Alu::WHERE ? 1 : 0]);
+  AluFacts facts;
+  if (llvm::isa<mlir::IntegerType>(from)) {
+    auto atLeast = [&](mlir::Value v, int64_t least) {
+      std::optional<Interval> range = bounds_.of(v);
+      return range && range->min >= least;
+    };
+    facts.noWrap = bounds_.cannotWrap(op);
+    facts.nonNegative = llvm::all_of(op.getOperands(), [&](mlir::Value v) { return atLeast(v, 0); });
+    facts.divisorNonZero = op.getNumOperands() == 2 && atLeast(op.getOperands()[1], 1);
+  }
+  values_[op] = alu_.emit(kind, from, mlir::getElementTypeOrSelf(op.getType()), operands, facts);
+}
+
+/// The vectors that a vector has one lane of each, in its order, and that lane; none where it is made otherwise.
+static std::pair<llvm::SmallVector<mlir::Value>, int64_t> lanesAcross(uop::VectorizeOp op) {
+  llvm::SmallVector<mlir::Value> vectors;
+  int64_t lane = -1;
+  for (mlir::Value scalar : op.getLanes()) {
+    auto gep = scalar.getDefiningOp<uop::GepOp>();
+    if (!gep || (lane >= 0 && int64_t(gep.getLane()) != lane) ||
+        (!vectors.empty() && vectors.front().getType() != gep.getVector().getType()))
+      return {};
+    lane = gep.getLane();
+    vectors.push_back(gep.getVector());
+  }
+  return {vectors, lane};
+}
+
+bool KernelRenderer::renderTurned(uop::VectorizeOp op) {
+  auto [vectors, ownLane] = lanesAcross(op);
+  if (!llvm::isPowerOf2_64(vectors.size()))
+    return false;
+  unsigned lanes = uop::lanesOf(vectors.front().getType());
+  if (lanes < 4 || !llvm::isPowerOf2_32(lanes) || mlir::getElementTypeOrSelf(op.getType()).isInteger(1))
+    return false;
+  llvm::SmallVector<uop::VectorizeOp> all(lanes);
+  for (mlir::Operation *user : vectors.front().getUsers())
+    if (llvm::isa<uop::GepOp>(user))
+      for (mlir::Operation *made : user->getUsers())
+        if (auto other = llvm::dyn_cast<uop::VectorizeOp>(made); other && other->getBlock() == op->getBlock())
+          if (auto [across, lane] = lanesAcross(other); across == vectors)
+            all[lane] = other;
+  all[ownLane] = op; // another store may have one of the same lane
+  if (llvm::is_contained(all, uop::VectorizeOp()))
+    return false;
+  llvm::SmallVector<Value *> rows = llvm::map_to_vector(vectors, [&](mlir::Value vector) { return value(vector); });
+  for (auto [made, turned] : llvm::zip(all, turnVectors(b_, rows)))
+    values_[made] = turned;
+  return true;
+}
+
+void KernelRenderer::render(uop::VectorizeOp op) {
+  auto *type = llvm::cast<llvm::FixedVectorType>(registerType(context_, op.getType()));
+  if (op.getLanes().size() == 1) {
+    values_[op] = b_.CreateVectorSplat(type->getElementCount(), value(op.getLanes()[0]));
+    return;
+  }
+  if (values_.contains(op) || renderTurned(op))
+    return;
+  Value *vector = llvm::PoisonValue::get(type);
+  for (auto [lane, scalar] : llvm::enumerate(op.getLanes()))
+    vector = b_.CreateInsertElement(vector, value(scalar), lane);
+  values_[op] = vector;
+}

@@ -1,0 +1,147 @@
+//===- ChooseVectors.cpp - Sums of products with a matrix that is used once --------------===//
+// One vector beside a matrix takes as long as the matrix is read. Of narrow elements fewer bytes are read, as long as
+// an instruction multiplies them as they are: widened one by one they would take as long as wide ones.
+//===--------------------------------------------------------------------------------===//
+
+#include "passes/optimize/choose/Chooser.h"
+
+#include "passes/optimize/ApplyOpts.h"
+
+#include "ir/kernel/MatrixProduct.h"
+
+using namespace kiln;
+using namespace kiln::kernel;
+using namespace kiln::optimize;
+using namespace mlir;
+
+/// Totals of vectors, so that additions do not wait for each other, where a matrix is read in one piece; what reading
+/// takes longer, by their number, where they do; and so many steps are a row's, for what adds up its lanes at the end.
+static constexpr int64_t kTotalsOfStream = 4, kFewestStreamSteps = 8;
+static constexpr double kWaitOfTotal = 0.25;
+/// Rows that are too short for that are read side by side.
+static constexpr int64_t kRowsOfShort = 8;
+/// Matrix instructions in flight: one waits for its sums longer than it takes.
+static constexpr int64_t kMatrices = 4;
+
+std::optional<Chooser::VectorProduct> Chooser::findVectorProduct(bool byMatrices) {
+  AluOp mul = optimize::summedProduct(func_);
+  Value narrow[] = {mul ? narrowOperand(mul->getOperand(0)) : Value(),
+                    mul ? narrowOperand(mul->getOperand(1)) : Value()};
+  if (!narrow[0] || !narrow[1] || !isRunOften())
+    return std::nullopt;
+  Type sum = (*func_.getBody().getOps<ReduceOp>().begin()).getResult().getType();
+  for (unsigned side : {0, 1}) {
+    auto matrix = narrow[side].getDefiningOp<LoadOp>(), vector = narrow[!side].getDefiningOp<LoadOp>();
+    Type types[] = {narrow[side].getType(), narrow[!side].getType()};
+    ProductAttr instruction =
+        byMatrices ? target_.matrixProduct(types[0], types[1], sum) : target_.fastProduct(types[0], types[1], sum);
+    if (!matrix || !vector || !instruction || (instruction.getM() > 1) != byMatrices || matrix.getRow() ||
+        vector.getRow())
+      continue;
+    Access elements = optimize::accessOf(matrix), terms = optimize::accessOf(vector);
+    if (!weights_.test(elements.buffer) || weights_.test(terms.buffer) || !isReadOnce(elements))
+      continue;
+    int64_t fewest = byMatrices ? kMatrices * instruction.getM() : instruction.getN();
+    int64_t fewestTerms = byMatrices ? target::kFewestTerms : target::kFewestDotTerms;
+    int64_t group = byMatrices ? 2 : instruction.getK(); // the last step of matrices may have fewer pairs
+    SmallVector<size_t> kept = keptAxes();
+    auto results = llvm::find_if(
+        kept, [&](size_t axis) { return fixedSize(axis) >= fewest && !optimize::dependsOn(narrow[!side], axis); });
+    auto along = llvm::find_if(reduced_, [&](size_t axis) {
+      return terms.isContiguous(axis) && fixedSize(axis) >= fewestTerms && fixedSize(axis) % group == 0;
+    });
+    bool areFixed = llvm::all_of(reduced_, [&](size_t axis) { return fixedSize(axis) > 0; });
+    if (results != kept.end() && along != reduced_.end() && areFixed &&
+        vector.getTracker().getValue().at().valid.isConst(1))
+      return VectorProduct{elements.buffer, *results, *along, instruction};
+  }
+  return std::nullopt;
+}
+
+bool Chooser::chooseVectorByMatrices() {
+  std::optional<VectorProduct> product = findVectorProduct(/*byMatrices=*/true);
+  if (!product)
+    return false;
+  auto [matrix, results, terms, instruction] = *product;
+  ReduceOp reduce = *func_.getBody().getOps<ReduceOp>().begin();
+  SmallVector<size_t> kept = keptAxes();
+  int64_t tile = nextAxis_;
+  add(OptKind::TILE, results, kMatrices * instruction.getM());
+  if (size_t last = *llvm::max_element(reduced_); last != terms)
+    add(OptKind::SWAP, terms, last);
+  chooseChunks(kept);
+  opts_.push_back(OptAttr::get(func_.getContext(), OptKind::STAGE, loopOf(kept.back()),
+                               optimize::numberOf(func_, reduce.getResult()),
+                               /*isValue=*/true));
+  int64_t copy = nextAxis_;
+  nextAxis_ += 1 + reduced_.size();
+  add(OptKind::TC, copy, instruction.getM());
+  add(OptKind::UPCAST, copy, kMatrices);
+  add(OptKind::STAGE, -1, matrix);
+  add(OptKind::VECTOR, tile, kMatrices * instruction.getM());
+  return true;
+}
+
+/// The vectors side by side in the panels of a matrix that has so many across: of few, additions wait for each other,
+/// and those past the end are read in vain.
+static int64_t totalsOfPanel(int64_t vectors) {
+  int64_t best = kTotalsOfStream;
+  auto cost = [&](int64_t wide) { return double(llvm::alignTo(vectors, wide)) * (1 + kWaitOfTotal / double(wide)); };
+  for (int64_t wide = kTotalsOfStream / 2; wide > 0; wide /= 2)
+    if (cost(wide) < cost(best))
+      best = wide;
+  return best;
+}
+
+bool Chooser::chooseVectorByDots() {
+  std::optional<VectorProduct> product = findVectorProduct(/*byMatrices=*/false);
+  if (!product)
+    return false;
+  auto [matrix, results, terms, instruction] = *product;
+  int64_t lanes = instruction.getN();
+  usesDots_ = true;
+  add(OptKind::DOT, terms, instruction.getK());
+  add(OptKind::VECTOR, results, totalsOfPanel(llvm::divideCeil(fixedSize(results), lanes)) * lanes);
+  add(OptKind::STAGE, -1, matrix);
+  chooseChunks(keptAxes());
+  return true;
+}
+
+bool Chooser::chooseStreams() {
+  AluOp mul = optimize::summedProduct(func_);
+  if (!mul || !isRunOften())
+    return false;
+  int64_t lanes = target_.vectorBits() / elementBits(func_);
+  SmallVector<size_t> kept = keptAxes();
+  llvm::erase_if(kept, [&](size_t axis) { return fixedSize(axis) == 1; });
+  for (unsigned side : {0, 1}) {
+    LoadOp load = optimize::onlyLoadOf(mul->getOperand(side));
+    auto columns = llvm::find_if(kept, [&](size_t axis) {
+      return fixedSize(axis) >= lanes && !optimize::dependsOn(mul->getOperand(!side), axis);
+    });
+    if (!load || columns == kept.end())
+      continue;
+    Access matrix = optimize::accessOf(load);
+    if (llvm::any_of(kept, [&](size_t axis) { return matrix.isStill(axis); }) || !isReadOnce(matrix))
+      continue;
+    auto inner = llvm::find_if(reduced_, [&](size_t axis) { return matrix.isContiguous(axis); });
+    size_t n = *columns;
+    // Memory is read fastest in one piece, by totals enough that additions do not wait for each other.
+    if (inner != reduced_.end() && fixedSize(*inner) >= kFewestStreamSteps * kTotalsOfStream * lanes) {
+      add(OptKind::VECTOR, *inner, kTotalsOfStream * lanes);
+    } else if (inner != reduced_.end() && fixedSize(*inner) >= lanes) {
+      add(OptKind::VECTOR, *inner, lanes);
+      add(OptKind::UPCAST, n, evenPart(countOf_[n], kRowsOfShort));
+    } else if (weights_.test(matrix.buffer)) {
+      add(OptKind::VECTOR, n, totalsOfPanel(llvm::divideCeil(fixedSize(n), lanes)) * lanes);
+      add(OptKind::STAGE, -1, matrix.buffer);
+    } else if (chooseLines(matrix, n, /*rows=*/std::nullopt)) {
+      return true;
+    } else {
+      continue;
+    }
+    chooseChunks(keptAxes());
+    return true;
+  }
+  return false;
+}

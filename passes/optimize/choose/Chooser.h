@@ -1,0 +1,221 @@
+//===- Chooser.h - The opts that one kernel gets, as they are chosen -----------------------===//
+//
+// A list of opts is chosen by a walk through the kinds of kernels that there are, and each kind adds to the list:
+// products in ChooseProducts.cpp, those of one vector in ChooseVectors.cpp, what only has lanes in ChooseLanes.cpp,
+// chunks and the order of it all in Heuristic.cpp. An opt names axes by number, so what has been added says what the
+// next one can name; where a kind may turn out not to fit, it is tried on a copy of the whole.
+//
+//===----------------------------------------------------------------------------------------===//
+#pragma once
+
+#include "passes/optimize/choose/Heuristic.h"
+#include "passes/optimize/choose/Product.h"
+
+#include "target/Target.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+namespace kiln::optimize {
+
+/// How many steps of a product's sum are unrolled; and how many totals keep a core busy, however few registers they
+/// leave, where rows share nothing.
+inline constexpr int64_t kStepsUnrolled = 4, kFewestTotals = 12;
+
+/// What the hardware reads ahead in: where lines are longer, each is a stream of its own.
+inline constexpr int64_t kPageBytes = 4096;
+
+/// Chooses the opts of one kernel.
+class Chooser {
+public:
+  Chooser(kernel::FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights)
+      : func_(func), target_(target), weights_(weights) {}
+  llvm::SmallVector<kernel::OptAttr> choose();
+  /// Whether few rows of a product read its columns as they lie.
+  bool readsAsTheyLie() const { return readsAsTheyLie_; }
+
+private:
+  /// Notes what the kernel loads, stores and reduces.
+  void readKernel();
+  /// Takes over what a way chose on a copy. False, and nothing changed, where it does not apply or does not fit.
+  bool tryWay(llvm::function_ref<bool(Chooser &)> way);
+  bool isReadOnce(const Access &access) const {
+    return llvm::count_if(loads_, [&](const Access &load) { return load.buffer == access.buffer; }) == 1;
+  }
+  /// What is made of weights alone is computed once: nothing is worth packing for it.
+  bool isRunOften() const {
+    return llvm::any_of(loads_, [&](const Access &load) { return !weights_.test(load.buffer); });
+  }
+  /// Where columns are staged, and in how many bytes.
+  struct Panel {
+    size_t around;
+    int64_t bytes;
+  };
+  std::optional<Panel> panelOfColumns(const Product &product, int64_t width) const;
+  /// A register tile of a product of known size, and where its operands wait meanwhile.
+  struct HeldTile {
+    int64_t rows, width;                       ///< points of the result
+    int64_t steps = 1;                         ///< of the sum at once
+    std::optional<Panel> panel = std::nullopt; ///< of columns, inside the loops around rows
+    bool keepsOrder = false; ///< the result is written in its own order, past columns that a launch packs
+    bool holdsBoth = false;  ///< both operands are staged, in the order in which the tile reads them
+  };
+  HeldTile chooseTile(const Product &product, int64_t lanes, bool isPlain) const;
+  /// Cuts a sum that is too long for the first cache, and tiles columns and rows for the caches beyond it.
+  void holdBoth(const Product &product, const HeldTile &tile);
+  /// How many terms the product's sum has; axes of unknown size count as one.
+  int64_t termsOf() const;
+  /// How many steps of a product's sum are one turn of its loop, which is the innermost. The loop's own instructions
+  /// and requests for what comes next serve all of them, and LLVM loads for several together: totals leave room for
+  /// that.
+  int64_t stepsOf(const Product &product) const;
+  /// The bytes of an element; what is not taken by dots is computed before it is held, and as wide as the sum.
+  int64_t bytesOf(const Access &access) const;
+  /// How many bytes an access reaches in all, as far as sizes are known.
+  int64_t extentOf(const Access &access) const;
+  /// Whether neither rows nor the terms of a row are neighbours in memory, as the pixels of every second column: each
+  /// element then takes a line of the cache.
+  bool areScattered(const Product &product) const;
+  bool columnsStay(const Product &product) const;
+  /// Whether so few rows that they are not worth a copy of the columns have lines of these that are short.
+  bool areFewBesideShortLines(const Product &product) const {
+    int64_t columns = fixedSize(product.n);
+    return columns > 0 && columns * bytesOfElement(product.columns) < kPageBytes && mostOf(product.m) < kManyRows;
+  }
+  /// How many rows the first cache can hold a line of at a time: as many as it has ways where rows lie so far apart
+  /// that they take each other's place.
+  int64_t mostRows(const Product &product) const;
+  /// How many totals a tile of so many unrolled steps has registers for.
+  int64_t mostTotals(const Product &product, int64_t steps) const;
+  /// False where the product is too small for a register tile.
+  bool chooseProduct(const Product &product);
+  /// The same with fewer columns than a vector has lanes, which go along the sum instead. False where operands do not
+  /// lie so.
+  bool chooseFewColumns(const Product &product);
+  /// The same with few rows beside columns that lie as vectors, which are not worth a copy. False where there are more,
+  /// or where lines are too short.
+  bool chooseFewRows(const Product &product);
+  /// A register tile of few rows beside columns that are read as they lie: where the first cache keeps the columns of a
+  /// tile, or each step reads several lines of memory, and asks for those of the next tile.
+  bool chooseTileOfFew(const Product &product);
+  /// The same with columns that are a weight, as long as the rows of one panel of columns stay in cache.
+  bool choosePacked(const Product &product);
+  /// The same of a product of which it is not known how many rows or columns it has.
+  bool chooseUnknownProduct(const Product &product);
+  bool choosePanelOfUnknown(const Product &product);
+  /// Cuts the widest of the axes that stand around a product of unknown size: what its points are worth is not known
+  /// either. Returns how many points these axes have together, of unknown ones one.
+  int64_t shareOut(llvm::ArrayRef<size_t> axes);
+  /// Whether there is little between what a tile of rows reads.
+  bool isOnePiece(const Product &product, int64_t tileRows) const;
+  /// The same by matrix instructions, whose sums are staged for what is computed from them.
+  bool chooseMatrices(const Product &product);
+  /// The same by dot instructions: a step of the sum is then several terms, which lie side by side.
+  bool chooseDots(const Product &product);
+  void chooseLanes();
+  /// Tiles of what is read along one axis and written along another. `isPlain`: each along that one alone.
+  void turn(int64_t read, int64_t written, int64_t side, bool isPlain);
+  /// For two products with a row of scores between. False where there is none that can be held.
+  bool chooseHeldRows();
+  /// Chunks and what comes after them, where no way chose its own; `totals` are unrolled.
+  void chooseLoops(llvm::SmallVector<size_t> totals);
+  /// For values that several walks of a row would compute. False where there are none that are worth holding.
+  bool chooseRowStages();
+  /// A product of a weight and one vector, both of narrow elements that lie in memory.
+  struct VectorProduct {
+    unsigned matrix;       ///< the weight's buffer
+    size_t results, terms; ///< axes: one of the matrix alone; one along which the vector is contiguous
+    ProductAttr instruction;
+  };
+  /// That of the kernel, where instructions multiply such elements; of vectors, or of matrices.
+  std::optional<VectorProduct> findVectorProduct(bool byMatrices);
+  /// For a product of a weight and one vector. False where there is none that such instructions compute.
+  bool chooseVectorByMatrices();
+  bool chooseVectorByDots();
+  /// For a sum of products with a matrix of which each element is used once, which takes as long as the matrix is read:
+  /// several streams of it at a time. False where there is none.
+  bool chooseStreams();
+  /// The same of a matrix whose lines go along the result: several of them are added to totals that wait in the first
+  /// cache, so that each is read as it lies. Of several `rows` that the matrix stands still for, all pass beside these
+  /// lines.
+  bool chooseLines(const Access &matrix, size_t columns, std::optional<size_t> rows);
+  /// The same for a reduce of anything but products. False where there is none.
+  bool chooseSumsOfLines();
+  /// For a reduce of which each lane has its own, a window's: several points of another axis at a time, which share
+  /// what stands still there and do not wait for each other. False where there is none.
+  bool chooseRowsOfLanes(size_t axis, int64_t lanes);
+  /// Cuts some of the axes, in loop order, that are of known size; `rows` into `least` parts or more, or into equal
+  /// ones.
+  void chooseChunks(llvm::ArrayRef<size_t> axes, size_t rows = 0, int64_t least = 1, bool evenly = false);
+  void addChunks(size_t axis, int64_t parts);
+  /// The loop of which a chunk walks several steps: along this axis, or else another, of the domain's later axes first;
+  /// nullopt: there is none.
+  std::optional<int64_t> walkedLoop(size_t axis, size_t lanes) const;
+  /// Has each step of a tile along `rows` ask for the memory that the next one writes, which stores wait for as loads
+  /// do.
+  void askForResults(size_t rows, size_t lanes);
+  /// Asks for what the next tile adds to its sums.
+  void askForAddends(const optimize::Product &product);
+  /// The same, and for what the next step of a kernel of windows reads, where it comes from beyond the second cache.
+  void askForWindows(size_t rows, size_t lanes);
+  /// Cuts the first axis of unknown size; before any other opt.
+  void chooseSymbolicChunks();
+  /// How many points of an axis of unknown size are worth a chunk.
+  double pointsInChunk(size_t axis) const;
+  /// Cuts an axis of unknown size into chunks of so many points; their number follows the size.
+  void cutSymbolic(size_t axis, double points);
+  /// Makes each point of these axes, some of which are of unknown size, a chunk of its own; of the axes of known size
+  /// only as many as do not make too many chunks by themselves.
+  void cutIntoPoints(llvm::ArrayRef<size_t> axes);
+  /// The kept axes in loop order, other than `without`.
+  llvm::SmallVector<size_t> keptAxes(llvm::ArrayRef<size_t> without = {}) const;
+  /// The id of the loop that is left of an axis after chooseChunks.
+  int64_t loopOf(size_t axis) const { return loopOf_.contains(axis) ? loopOf_.lookup(axis) : axis; }
+  /// Unrolls the axes along which a scored sum has several totals for one score, so that they share it. Those axes.
+  llvm::SmallVector<size_t> chooseTotals();
+  void add(kernel::OptKind kind, int64_t axis, int64_t amount) {
+    opts_.push_back(kernel::OptAttr::get(func_.getContext(), kind, axis, amount, /*isValue=*/false));
+    bool wholeAxis = kind == kernel::OptKind::GLOBAL || (kind == kernel::OptKind::THREAD && amount == 0);
+    bool splits = kind != kernel::OptKind::SWAP && kind != kernel::OptKind::STAGE &&
+                  kind != kernel::OptKind::PREFETCH && kind != kernel::OptKind::TC && !wholeAxis;
+    if (!splits)
+      return;
+    ++nextAxis_;
+    if (axis >= int64_t(countOf_.size())) // a part of another, or a stage's
+      return;
+    if (int64_t &count = countOf_[axis]; kind != kernel::OptKind::THREAD && count > 0)
+      count = llvm::divideCeil(count, amount);
+  }
+  int64_t mostOf(size_t axis) const { return func_.getDomain().getSizes()[axis].max(); }
+  int64_t leastOf(size_t axis) const { return func_.getDomain().getSizes()[axis].min(); }
+  int64_t fixedSize(size_t axis) const {
+    view::Expr size = func_.getDomain().getSizes()[axis];
+    return size.isConst() ? size.constant() : -1;
+  }
+
+  mutable kernel::FuncOp func_;
+  TargetAttr target_;
+  const llvm::SmallBitVector &weights_;
+  llvm::SmallVector<kernel::OptAttr> opts_;
+  bool usesDots_ = false, readsAsTheyLie_ = false;
+  llvm::SmallVector<Access> loads_, stores_;
+  llvm::SmallDenseSet<size_t> reduced_;
+  int64_t nextAxis_ = 0;
+  llvm::SmallVector<int64_t> countOf_; ///< the points of each axis that splits have left; -1: not known
+  llvm::DenseMap<size_t, int64_t> loopOf_;
+  int64_t mostChunks_ = 0;
+  std::optional<size_t> uncut_;                      ///< an axis that each chunk walks whole, if there are others
+  std::optional<size_t> outermost_;                  ///< an axis whose loop goes around those of all others
+  std::optional<unsigned> packed_;                   ///< a weight to be packed for the lanes that were chosen
+  std::optional<std::pair<size_t, size_t>> windows_; ///< the axes of a window's tile: rows, and the one of its lanes
+};
+
+/// `count` cut into as few parts of at most `most` as possible, all of about one size.
+inline int64_t evenPart(int64_t count, int64_t most) {
+  return llvm::divideCeil(count, llvm::divideCeil(count, std::max<int64_t>(1, most)));
+}
+
+/// Of what a kernel stores.
+int64_t elementBits(kernel::FuncOp func);
+
+} // namespace kiln::optimize

@@ -1,0 +1,374 @@
+//===- HeldRows.cpp - Two products with a softmax between them ------------------------===//
+// Attention is sum_j p(q·k_j) v_j: over keys j, a sum of products with what is computed from other sums of products,
+// the scores. Their largest, the sum of their exponentials and the sum over the values all read them. A block of rows
+// of them fits the cache, so the kernel has three walks:
+//   scores        rows × keys, a register tile over both, the sum over the query's elements inside
+//   exponentials  rows × keys, a vector of keys at a time, the row's largest found before
+//   the result    rows × columns, a register tile over both, the sum over keys inside
+// Which axis a stage calls what is read off a copy of the kernel to which the opts so far have been applied.
+//===----------------------------------------------------------------------------------===//
+
+#include "passes/optimize/choose/HeldRows.h"
+
+#include "passes/optimize/choose/Chooser.h"
+#include "passes/optimize/choose/RegisterTile.h"
+#include "passes/optimize/choose/Trial.h"
+
+#include "ir/kernel/MatrixProduct.h"
+#include "target/Target.h"
+#include "target/Times.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
+
+using namespace kiln;
+using namespace kiln::kernel;
+using namespace mlir;
+using kiln::optimize::axesAlong;
+using kiln::optimize::HeldRows;
+using kiln::optimize::Trial;
+
+/// Rows of a block where the first cache holds scores of fewer: enough for two tiles. The second cache then holds as
+/// many keys and values as it can beside them.
+static constexpr int64_t kFewestRows = 28;
+
+namespace {
+/// What a kernel's values and axes are in such a sum.
+struct Attention {
+  ReduceOp scores, result;   ///< the sums of the two products
+  SmallVector<Value> held;   ///< the scores, what is summed up of each, and the first operand of the second product
+  SmallVector<Value> sums;   ///< of a row of these, where only what follows the second product reads them
+  LoadOp keys, values;       ///< the second operands of the two products
+  size_t rows, key, columns; ///< axes of the domain
+  size_t terms;              ///< and that which a score is summed up over
+};
+} // namespace
+
+static bool isComputedFrom(Value value, Value source) {
+  llvm::SetVector<Value> work;
+  work.insert(value);
+  for (size_t i = 0; i < work.size() && !work.contains(source); ++i)
+    if (Operation *op = work[i].getDefiningOp())
+      work.insert(op->operand_begin(), op->operand_end());
+  return work.contains(source);
+}
+
+static bool isFixed(FuncOp func, ArrayRef<size_t> axes) {
+  return llvm::all_of(axes, [&](size_t axis) { return func.getDomain().getSizes()[axis].isConst(); });
+}
+
+/// What a kernel's values and axes are in attention; nullopt where it is something else, or where what a score is
+/// summed up over or the result's columns are not of fixed size.
+static std::optional<Attention> find(FuncOp func) {
+  Attention found;
+  ReduceOp outer, inner, largest;
+  Value weights;
+  for (auto reduce : func.getBody().getOps<ReduceOp>()) {
+    AluOp mul = optimize::productOf(reduce);
+    bool isLargest = reduce.getKind().getValue() == Alu::MAX;
+    LoadOp loads[2];
+    for (unsigned side : {0, 1})
+      loads[side] = mul ? optimize::onlyLoadOf(mul->getOperand(side)) : nullptr;
+    bool isInner = loads[0] && loads[1], isOuter = mul && !isInner && (loads[0] || loads[1]);
+    if ((isLargest && largest) || (isInner && inner) || (isOuter && outer))
+      return std::nullopt;
+    if (isLargest)
+      largest = reduce;
+    if (isInner)
+      inner = reduce;
+    if (isOuter) {
+      outer = reduce;
+      found.values = loads[0] ? loads[0] : loads[1];
+      weights = mul->getOperand(loads[0] ? 1 : 0);
+    }
+  }
+  if (!outer || !inner || !largest || outer.getAxes().size() != 1 || largest.getAxes() != outer.getAxes() ||
+      inner.getAxes().size() != 1)
+    return std::nullopt;
+  found.scores = inner;
+  found.result = outer;
+  found.terms = inner.getAxes().front();
+  found.key = outer.getAxes().front();
+  found.held.push_back(largest.getInput());
+  auto hold = [&](Value value) {
+    if (!llvm::is_contained(found.held, value))
+      found.held.push_back(value);
+  };
+  for (auto reduce : func.getBody().getOps<ReduceOp>())
+    if (reduce != outer && reduce != inner && reduce.getAxes() == outer.getAxes())
+      hold(reduce.getInput());
+  hold(weights);
+  for (auto reduce : func.getBody().getOps<ReduceOp>())
+    if (reduce != outer && reduce != largest && reduce.getAxes() == outer.getAxes() && !isComputedFrom(weights, reduce))
+      found.sums.push_back(reduce);
+  bool hasRows = false, hasColumns = false;
+  for (auto [axis, size] : llvm::enumerate(func.getDomain().getSizes())) {
+    bool ofScores = optimize::dependsOn(largest.getInput(), axis), ofValues = optimize::dependsOn(found.values, axis);
+    if (axis == found.key || ofScores == ofValues)
+      continue;
+    (ofScores ? found.rows : found.columns) = axis;
+    (ofScores ? hasRows : hasColumns) = true;
+  }
+  if (!hasRows || !hasColumns || !isFixed(func, {found.terms, found.columns}))
+    return std::nullopt;
+  for (Value operand : inner.getInput().getDefiningOp()->getOperands())
+    if (LoadOp load = optimize::onlyLoadOf(operand); optimize::dependsOn(load, found.key))
+      found.keys = load;
+  return found.keys ? std::optional(found) : std::nullopt;
+}
+
+namespace {
+/// The matrix instruction of the second product, and of each product the operands before they are widened: rows,
+/// columns.
+struct Matrices {
+  ProductAttr instruction;
+  std::array<std::array<Value, 2>, 2> operands;
+};
+} // namespace
+
+/// nullopt where an instruction makes one of the products only, or none.
+static std::optional<Matrices> matricesOf(Attention found, TargetAttr target) {
+  Matrices made;
+  for (auto [number, product] : llvm::enumerate(std::array{found.scores, found.result})) {
+    LoadOp columns = number == 0 ? found.keys : found.values;
+    AluOp mul = optimize::productOf(product);
+    bool isFirst = optimize::onlyLoadOf(mul->getOperand(0)) == columns;
+    Value rows = narrowOperand(mul->getOperand(isFirst ? 1 : 0)),
+          others = narrowOperand(mul->getOperand(isFirst ? 0 : 1));
+    made.instruction =
+        rows && others ? target.matrixProduct(rows.getType(), others.getType(), product.getType()) : nullptr;
+    if (!made.instruction)
+      return std::nullopt;
+    made.operands[number] = {rows, others};
+  }
+  return made;
+}
+
+/// Both products by matrix instructions. The exponentials, which are rounded, are the second product's rows as they are
+/// held; keys past the last count nothing, because they and their values are held as 0.
+static std::optional<HeldRows> holdByMatrices(FuncOp func, Attention found, TargetAttr target) {
+  if (!isFixed(func, {found.rows, found.key}))
+    return std::nullopt;
+  std::optional<Matrices> matrices = matricesOf(found, target);
+  if (!matrices)
+    return std::nullopt;
+  const auto &[instruction, operands] = *matrices;
+  ArrayRef<view::Expr> domain = func.getDomain().getSizes();
+  int64_t rows = domain[found.rows].constant(), keys = domain[found.key].constant();
+  int64_t columns = domain[found.columns].constant(), panel = instruction.getK();
+  int64_t width = target::largestPart(columns, instruction.getN());
+  // Blocks of about one size, of whole matrices.
+  int64_t most = target::heldRows(target, keys, columns, byteSize(found.scores.getType()));
+  if (most < instruction.getM() || 2 * width < instruction.getN())
+    return std::nullopt;
+  int64_t each = llvm::divideCeil(rows, llvm::divideCeil(rows, most));
+  int64_t tiles = llvm::divideCeil(each, instruction.getM()), tall = llvm::divideCeil(each, tiles),
+          block = tiles * tall;
+
+  Trial trial(func, target);
+  Value scores = trial.copyOf(Value(found.scores.getResult())), result = trial.copyOf(Value(found.result.getResult()));
+  Value queries = trial.copyOf(operands[0][0]), keyColumns = trial.copyOf(operands[0][1]),
+        values = trial.copyOf(operands[1][1]);
+  SmallVector<Value> between;
+  for (Value value : llvm::drop_begin(found.held))
+    between.push_back(trial.copyOf(value == found.held.back() ? narrowOperand(value) : value));
+  int64_t inBlock = trial.split(OptKind::TILE, found.rows, block);
+  trial.split(OptKind::TILE, found.key, panel);
+  StageOp held = trial.hold(scores, found.rows);
+  SmallVector<StageOp> stages;
+  for (Value value : between)
+    stages.push_back(trial.fits() ? trial.hold(value, found.rows) : StageOp());
+  StageOp sums = trial.fits() ? trial.hold(result, found.rows) : StageOp();
+  if (!trial.fits())
+    return std::nullopt;
+  // Two by two matrices of each product at a time; a panel of columns stays in cache while all rows pass.
+  auto multiply = [&](StageOp stage, int64_t column, int64_t panels, Value packed) {
+    int64_t row = axesAlong(stage, found.rows).front();
+    trial.apply(OptKind::TC, row, tall);
+    trial.apply(OptKind::UPCAST, row, target::largestPart(tiles, 2));
+    trial.apply(OptKind::UPCAST, column, target::largestPart(panels, 2));
+    if (trial.fits())
+      trial.hold(packed, -1);
+  };
+  SmallVector<int64_t> keyAxes = axesAlong(held, found.key);
+  trial.apply(OptKind::SWAP, axesAlong(held, found.rows).front(), keyAxes.front());
+  multiply(held, keyAxes.back(), panel / instruction.getN(), keyColumns);
+  multiply(sums, axesAlong(sums, found.columns).front(), columns / width, values);
+  for (StageOp stage : stages) {
+    trial.apply(OptKind::UPCAST, axesAlong(stage, found.rows).front(),
+                target::largestPart(block, target::kRowsTogether));
+    trial.apply(OptKind::VECTOR, axesAlong(stage, found.key).back(), panel);
+  }
+  bool isPacked = trial.fits() && faultOfProducts(trial.func(), target);
+  if (isPacked)
+    trial.hold(queries, -1);
+  trial.apply(OptKind::VECTOR, found.columns, target::largestPart(columns, 4 * instruction.getN()));
+  trial.apply(OptKind::UPCAST, inBlock, target::largestPart(block, target::kRowsTogether));
+  if (!trial.fits() || faultOfProducts(trial.func(), target))
+    return std::nullopt;
+  return HeldRows{SmallVector<OptAttr>(trial.opts()), found.rows, found.columns, int64_t(llvm::divideCeil(rows, block)),
+                  isPacked};
+}
+
+/// The rows of a register tile, at most `mostTall`, and of a block of whole tiles, `most`, with which the least is
+/// computed: a step takes a row's time for each row of a tile and loads the columns once, and rows past the end are
+/// computed in vain. Of blocks that are equally good the largest.
+static std::pair<int64_t, int64_t> chooseBlock(int64_t rows, int64_t mostTall, int64_t most) {
+  std::pair<int64_t, int64_t> best{1, 1};
+  double least = std::numeric_limits<double>::infinity();
+  for (int64_t tall = 1; tall <= std::min({mostTall, rows, most}); ++tall)
+    for (int64_t tiles = 1; tiles <= most / tall; ++tiles) {
+      double time =
+          double(llvm::alignTo(llvm::divideCeil(rows, tall), tiles)) * (double(tall) + target::times::kStepRows);
+      if (time < least || (time == least && tall * tiles > best.second)) {
+        least = time;
+        best = {tall, tall * tiles};
+      }
+    }
+  return best;
+}
+
+/// The dot instruction of both products, where that is faster and divides their terms; null: there is none.
+static ProductAttr dotOf(FuncOp func, const Attention &found, TargetAttr target) {
+  if (!isFixed(func, {found.key}))
+    return nullptr;
+  ProductAttr instruction;
+  for (auto [product, terms] : {std::pair(found.scores, found.terms), {found.result, found.key}}) {
+    AluOp mul = optimize::productOf(product);
+    Value narrow[] = {narrowOperand(mul->getOperand(0)), narrowOperand(mul->getOperand(1))};
+    instruction = narrow[0] && narrow[1]
+                      ? target.fastProduct(narrow[0].getType(), narrow[1].getType(), product.getType())
+                      : nullptr;
+    int64_t size = func.getDomain().getSizes()[terms].constant();
+    if (!instruction || instruction.getM() > 1 || size % instruction.getK() != 0)
+      return nullptr;
+  }
+  return instruction;
+}
+
+namespace {
+/// Register tiles of both products.
+struct Tiles {
+  int64_t lanes, wide, across; ///< of a vector; how many vectors of keys and of the result's columns a tile has
+  int64_t rows, tall, block;   ///< of all, those of a tile, and of a block of whole tiles
+};
+} // namespace
+
+/// nullopt where the rows of scores that a cache holds are none.
+static std::optional<Tiles> tilesOf(FuncOp func, Attention found, TargetAttr target) {
+  ArrayRef<view::Expr> domain = func.getDomain().getSizes();
+  view::Expr allRows = domain[found.rows];
+  int64_t keys = domain[found.key].max(); // as many as memory is needed for
+  int64_t columns = domain[found.columns].constant(), bytes = byteSize(found.scores.getType());
+  int64_t most = target::heldRows(target, keys, columns, bytes);
+  if (most == 0)
+    return std::nullopt;
+  Tiles tiles;
+  tiles.rows = allRows.isConst() ? allRows.constant() : std::min(allRows.max(), optimize::kTypicalRows);
+  tiles.lanes = target.vectorBits() / 8 / bytes;
+  tiles.wide = keys >= 2 * tiles.lanes ? 2 : 1;
+  tiles.across = columns >= 2 * tiles.lanes ? 2 : 1;
+  std::tie(tiles.tall, tiles.block) =
+      chooseBlock(tiles.rows, (target.vectorRegisters() - 1) / std::max(tiles.wide, tiles.across) - 1,
+                  std::min(most, std::max(kFewestRows, target.cacheBytes(1) / 2 / (keys * bytes))));
+  return tiles;
+}
+
+/// Both products by register tiles, whose steps `dot`, where it is not null, makes of several terms: these lie side by
+/// side in queries and in the exponentials, which are held as they are rounded, and are packed so in keys and values.
+static std::optional<HeldRows> holdByTiles(FuncOp func, Attention found, TargetAttr target, ProductAttr dot) {
+  std::optional<Tiles> tiles = tilesOf(func, found, target);
+  if (!tiles)
+    return std::nullopt;
+  auto [lanes, wide, across, rows, tall, block] = *tiles;
+  view::Expr allRows = func.getDomain().getSizes()[found.rows];
+  int64_t columns = func.getDomain().getSizes()[found.columns].constant();
+
+  Trial trial(func, target);
+  LoadOp keysLoad = trial.copyOf(found.keys.getResult()).getDefiningOp<LoadOp>();
+  LoadOp valuesLoad = trial.copyOf(found.values.getResult()).getDefiningOp<LoadOp>();
+  auto copies = [&](ArrayRef<Value> values) {
+    return llvm::map_to_vector(values, [&](Value value) { return trial.copyOf(value); });
+  };
+  SmallVector<Value> values = copies(found.held), sums = copies(found.sums);
+  if (dot)
+    values.back() = narrowOperand(values.back());
+  int64_t inBlock = trial.split(OptKind::TILE, found.rows, block);
+  int64_t keyInTile = trial.split(OptKind::TILE, found.key, wide * lanes);
+  // A score's sum goes inside a vector of keys, and the result's columns around all keys: where the two are one axis of
+  // the domain, it changes its place between.
+  bool isInside = found.terms > found.key;
+  if (!isInside)
+    trial.apply(OptKind::SWAP, found.terms, found.key);
+  // In memory the rows of a block lie side by side for so many keys at a time: how far they are apart is a number then.
+  bool isUnknown = !isFixed(func, {found.key});
+  if (isUnknown)
+    trial.apply(OptKind::SWAP, inBlock, found.key);
+  // Keys lie element by element, and lanes go along them: packed once for all rows.
+  if (!dot && !optimize::accessOf(found.keys).isContiguous(found.key))
+    trial.hold(keysLoad, -1);
+  SmallVector<StageOp> stages;
+  for (Value value : values)
+    if (trial.fits())
+      stages.push_back(trial.hold(value, found.rows));
+  for (Value sum : sums)
+    if (trial.fits())
+      stages.push_back(trial.hold(sum, found.rows));
+  if (isUnknown)
+    trial.apply(OptKind::SWAP, inBlock, found.key);
+  if (!isInside)
+    trial.apply(OptKind::SWAP, found.terms, found.key);
+  if (!trial.fits())
+    return std::nullopt;
+  SmallVector<int64_t> row = axesAlong(stages[0], found.rows), key = axesAlong(stages[0], found.key);
+  if (dot)
+    trial.apply(OptKind::DOT, axesAlong(stages[0], found.terms).front(), dot.getK());
+  // A vector's keys stay in cache while all rows pass. All else is computed row by row, what it takes of a row before.
+  for (StageOp stage : isUnknown ? ArrayRef(stages).drop_front() : ArrayRef(stages).take_front())
+    trial.apply(OptKind::SWAP, axesAlong(stage, found.rows).front(), axesAlong(stage, found.key).front());
+  trial.apply(OptKind::VECTOR, key.back(), wide * lanes);
+  trial.apply(OptKind::UPCAST, row.front(), tall);
+  if (dot && trial.fits())
+    trial.hold(keysLoad, -1);
+  for (StageOp stage : llvm::drop_begin(stages)) {
+    trial.apply(OptKind::UPCAST, axesAlong(stage, found.rows).front(),
+                target::largestPart(block, target::kRowsTogether));
+    trial.apply(OptKind::VECTOR, axesAlong(stage, found.key).back(), wide * lanes);
+  }
+  if (dot)
+    trial.apply(OptKind::DOT, keyInTile, dot.getK());
+  trial.apply(OptKind::VECTOR, found.columns, across * lanes);
+  trial.apply(OptKind::UPCAST, inBlock, tall);
+  // Each tile of rows reads the values again: those of a tile's columns then lie side by side. Where rows may be few,
+  // as where one query is asked at a time, values that lie so by themselves are read where they are.
+  bool areApart = !optimize::accessOf(found.values).isContiguous(found.columns);
+  bool isAgain = isUnknown ? areApart : columns > across * lanes && rows > tall;
+  if (trial.fits() && (dot || isAgain)) {
+    if (isUnknown)
+      trial.apply(OptKind::SWAP, found.columns, found.key);
+    if (trial.fits())
+      trial.hold(valuesLoad, -1);
+    if (isUnknown)
+      trial.apply(OptKind::SWAP, found.columns, found.key);
+  }
+  // The last keys of all may be fewer than a part of them is long: the loop over those ends early, at no fixed number.
+  if (isUnknown)
+    trial.apply(OptKind::UNROLL, keyInTile, target::largestPart(wide * lanes, optimize::kStepsUnrolled));
+  if (!trial.fits() || (dot && faultOfProducts(trial.func(), target)))
+    return std::nullopt;
+  int64_t blocks = allRows.isConst() ? int64_t(llvm::divideCeil(rows, block)) : -1;
+  return HeldRows{SmallVector<OptAttr>(trial.opts()), found.rows, found.columns, blocks, /*isPacked=*/false};
+}
+
+std::optional<HeldRows> optimize::chooseHeldRows(FuncOp func, TargetAttr target) {
+  std::optional<Attention> found = find(func);
+  if (!found)
+    return std::nullopt;
+  if (std::optional<HeldRows> matrices = holdByMatrices(func, *found, target))
+    return matrices;
+  if (ProductAttr dot = dotOf(func, *found, target))
+    if (std::optional<HeldRows> dots = holdByTiles(func, *found, target, dot))
+      return dots;
+  return holdByTiles(func, *found, target, /*dot=*/nullptr);
+}

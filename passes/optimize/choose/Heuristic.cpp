@@ -1,0 +1,255 @@
+//===- Heuristic.cpp - Choose opts from a kernel's structure ---------------------------===//
+// What makes a kernel fast is written in how its operands move along its axes: a sum of products in which one operand
+// does not move along one axis and the other not along another is a matrix product, whatever operator it came from, and
+// wants a register tile over the two. Where there is none, the axis along which memory is contiguous becomes vector
+// lanes.
+//===--------------------------------------------------------------------------------===//
+
+#include "passes/optimize/choose/Heuristic.h"
+
+#include "passes/optimize/ApplyOpts.h"
+#include "passes/optimize/choose/Chooser.h"
+#include "passes/optimize/choose/Cuts.h"
+#include "passes/optimize/choose/Groups.h"
+#include "passes/optimize/choose/HeldRows.h"
+#include "passes/optimize/choose/Work.h"
+
+#include "ir/host/Host.h"
+#include "target/Times.h"
+
+using namespace kiln;
+using namespace kiln::kernel;
+using namespace kiln::optimize;
+using namespace mlir;
+using namespace kiln::target::times;
+
+/// No vector has more elements: chunks of an axis hold whole ones.
+static constexpr int64_t kMostVector = 64;
+
+int64_t optimize::elementBits(FuncOp func) {
+  StoreOp store = *func.getBody().getOps<StoreOp>().begin();
+  return 8 * byteSize(store.getValue().getType());
+}
+
+SmallVector<size_t> Chooser::chooseTotals() {
+  SmallVector<size_t> axes;
+  int64_t totals = 1;
+  for (auto reduce : func_.getBody().getOps<ReduceOp>())
+    for (size_t axis = 0; reduce.getScore() && axis < func_.getDomain().getSizes().size(); ++axis)
+      if (optimize::dependsOn(reduce.getResult(), axis) && !optimize::dependsOn(reduce.getScore(), axis) &&
+          !llvm::is_contained(axes, axis)) {
+        axes.push_back(axis);
+        totals = fixedSize(axis) < 0 ? target::kMostTotals + 1 : totals * fixedSize(axis);
+      }
+  if (axes.empty() || totals > target::kMostTotals)
+    return {};
+  bool hasVectors = target_.vectorBits() >= elementBits(func_) * 2;
+  for (size_t axis : axes) {
+    OptKind unroll = reduced_.contains(axis) ? OptKind::UNROLL : OptKind::UPCAST;
+    add(hasVectors && axis == axes.back() ? OptKind::VECTOR : unroll, axis, fixedSize(axis));
+  }
+  return axes;
+}
+
+SmallVector<size_t> Chooser::keptAxes(ArrayRef<size_t> without) const {
+  SmallVector<size_t> kept;
+  for (size_t axis = 0; axis < func_.getDomain().getSizes().size(); ++axis)
+    if (!reduced_.contains(axis) && !llvm::is_contained(without, axis))
+      kept.push_back(axis);
+  return kept;
+}
+
+void Chooser::chooseChunks(ArrayRef<size_t> axes, size_t rows, int64_t least, bool evenly) {
+  SmallVector<optimize::CutAxis> loops;
+  for (size_t axis : axes)
+    if (countOf_[axis] > 0)
+      loops.push_back({axis, countOf_[axis], axis == rows ? least : 1, axis == rows && evenly});
+  for (auto [axis, parts] : optimize::chooseCuts(func_, target_, weights_, loops, mostChunks_))
+    addChunks(axis, parts);
+}
+
+void Chooser::addChunks(size_t axis, int64_t parts) {
+  bool wholeAxis = parts == countOf_[axis];
+  loopOf_[axis] = wholeAxis ? int64_t(axis) : nextAxis_;
+  add(OptKind::THREAD, axis, wholeAxis ? 0 : parts);
+}
+
+std::optional<int64_t> Chooser::walkedLoop(size_t axis, size_t lanes) const {
+  SmallVector<size_t> candidates{axis};
+  llvm::append_range(candidates, llvm::reverse(keptAxes({axis, lanes})));
+  for (size_t each : candidates) {
+    auto loop = loopOf_.find(each);
+    bool isOneStep = loop != loopOf_.end() && loop->second == int64_t(each);
+    if (countOf_[each] > 1 && !isOneStep)
+      return loopOf(each);
+  }
+  return std::nullopt;
+}
+
+void Chooser::askForResults(size_t rows, size_t lanes) {
+  if (std::optional<int64_t> loop = walkedLoop(rows, lanes))
+    for (const Access &store : stores_)
+      if (store.isContiguous(lanes)) // else each lane has a line of its own
+        add(OptKind::PREFETCH, *loop, store.buffer);
+}
+
+void Chooser::chooseSymbolicChunks() {
+  SmallVector<size_t> kept = keptAxes();
+  auto axis = llvm::find_if(
+      kept, [&](size_t axis) { return countOf_[axis] < 0 && func_.getDomain().getSizes()[axis].max() > 1; });
+  if (axis == kept.end())
+    return;
+  // Where other axes are walked inside it, a second loop over its points costs more than chunks bring, unless each
+  // point is worth a chunk; one that is worth several has axes inside that are cut.
+  double points = pointsInChunk(*axis);
+  if (points > 0.5 && (points < 2 || kept.size() == 1))
+    cutSymbolic(*axis, points);
+}
+
+double Chooser::pointsInChunk(size_t axis) const {
+  double points = target::typicalSize(func_.getDomain().getSizes()[axis]);
+  return kLongChunkNanoseconds / std::max(1.0, nanosecondsOf(func_, target_) / points);
+}
+
+void Chooser::cutSymbolic(size_t axis, double points) {
+  if (mostChunks_ < 1)
+    return;
+  loopOf_[axis] = axis;
+  if (points >= 2) {
+    loopOf_[axis] = nextAxis_;
+    add(OptKind::TILE, axis, llvm::alignTo(int64_t(std::min(points, 0x1p30)), kMostVector));
+  }
+  add(OptKind::THREAD, axis, 0);
+}
+
+void Chooser::cutIntoPoints(ArrayRef<size_t> axes) {
+  int64_t chunks = 1;
+  for (size_t axis : axes) {
+    int64_t count = countOf_[axis];
+    if (count == 1 || mostChunks_ < 1 || (count > 0 && chunks * count > target::kMostChunks))
+      continue;
+    chunks *= std::max<int64_t>(1, count);
+    add(OptKind::THREAD, axis, 0);
+  }
+}
+
+void Chooser::readKernel() {
+  for (Operation &op : func_.getBody().front()) {
+    if (auto load = dyn_cast<LoadOp>(op))
+      loads_.push_back(optimize::accessOf(load));
+    if (auto store = dyn_cast<StoreOp>(op))
+      stores_.push_back(optimize::accessOf(store));
+    if (auto reduce = dyn_cast<ReduceOp>(op))
+      for (int64_t axis : reduce.getAxes())
+        reduced_.insert(axis);
+  }
+  nextAxis_ = func_.getAxes().size();
+  for (size_t axis = 0; axis < func_.getDomain().getSizes().size(); ++axis)
+    countOf_.push_back(fixedSize(axis));
+}
+
+bool Chooser::tryWay(llvm::function_ref<bool(Chooser &)> way) {
+  Chooser tried = *this;
+  if (!way(tried) || !optimize::fits(func_, tried.opts_, target_))
+    return false;
+  opts_ = std::move(tried.opts_);
+  return true;
+}
+
+bool Chooser::chooseHeldRows() {
+  std::optional<optimize::HeldRows> held = optimize::chooseHeldRows(func_, target_);
+  if (!held)
+    return false;
+  opts_ = held->opts;
+  countOf_[held->rows] = held->blocks;
+  SmallVector<size_t> kept = keptAxes({held->columns});
+  bool isUnknown = llvm::any_of(kept, [&](size_t axis) { return countOf_[axis] < 0; });
+  if (isUnknown)
+    cutIntoPoints(kept);
+  else
+    chooseChunks(kept, held->rows, /*least=*/1, held->isPacked);
+  return true;
+}
+
+void Chooser::chooseLoops(SmallVector<size_t> totals) {
+  if (uncut_)
+    totals.push_back(*uncut_);
+  SmallVector<size_t> loops = keptAxes(totals);
+  if (outermost_) {
+    llvm::erase(loops, *outermost_);
+    loops.insert(loops.begin(), *outermost_);
+  }
+  chooseChunks(loops);
+  if (packed_)
+    add(OptKind::STAGE, -1, *packed_);
+  if (windows_)
+    askForWindows(windows_->first, windows_->second);
+}
+
+SmallVector<OptAttr> Chooser::choose() {
+  readKernel();
+  bool isEmpty = llvm::any_of(func_.getDomain().getSizes(), [](view::Expr size) { return size.isConst(0); });
+  if (isEmpty)
+    return {};
+  SmallVector<size_t> totals = chooseTotals();
+  if (target_.maxItems() > 0) {
+    optimize::chooseGroups(func_, target_, totals, opts_);
+    return opts_;
+  }
+  mostChunks_ = target_.getChunks();
+  bool hasVectors = target_.vectorBits() >= elementBits(func_) * 2;
+  std::optional<Product> product = hasVectors ? optimize::findProduct(func_, target_, weights_) : std::nullopt;
+  // Matrices are read whole, which not every operand can be.
+  auto byMatrices = [&](Chooser &tried) {
+    return product ? tried.chooseMatrices(*product) : tried.chooseVectorByMatrices();
+  };
+  auto byDots = [&](Chooser &tried) { return product ? tried.chooseDots(*product) : tried.chooseVectorByDots(); };
+  if (tryWay(byMatrices) || tryWay(byDots) || chooseHeldRows())
+    return opts_;
+  // Where a tile goes along an axis of unknown size, tiles are what is cut into chunks.
+  bool isUnknown = product && (fixedSize(product->m) < 0 || fixedSize(product->n) < 0);
+  if (!isUnknown)
+    chooseSymbolicChunks();
+  if (product && chooseProduct(*product))
+    return opts_;
+  if (isUnknown)
+    chooseSymbolicChunks();
+  // Totals that are held must be complete where they are read, which not every kernel's are.
+  bool hasLanes = hasVectors && totals.empty();
+  if (hasLanes && (tryWay([](Chooser &tried) { return tried.chooseStreams(); }) ||
+                   tryWay([](Chooser &tried) { return tried.chooseSumsOfLines(); })))
+    return opts_;
+  if (totals.empty() && chooseRowStages())
+    return opts_;
+  if (hasLanes)
+    chooseLanes();
+  chooseLoops(totals);
+  return opts_;
+}
+
+SmallVector<OptAttr> optimize::chooseOpts(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights) {
+  return Chooser(func, target, weights).choose();
+}
+
+bool optimize::readsAsTheyLie(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights) {
+  Chooser chooser(func, target, weights);
+  chooser.choose();
+  return chooser.readsAsTheyLie();
+}
+
+llvm::SmallBitVector optimize::weightsOf(host::LaunchOp launch) {
+  llvm::SmallBitVector weights(launch.getBuffers().size());
+  for (auto [number, buffer] : llvm::enumerate(launch.getBuffers()))
+    weights[number] = bool(buffer.getDefiningOp<host::WeightOp>());
+  return weights;
+}
+
+llvm::StringMap<llvm::SmallBitVector> optimize::weightsOf(ModuleOp module) {
+  llvm::StringMap<llvm::SmallBitVector> weights;
+  for (auto program : module.getOps<host::ProgramOp>())
+    program.walk([&](host::LaunchOp launch) {
+      auto [known, isNew] = weights.try_emplace(launch.getKernel(), launch.getBuffers().size(), true);
+      known->second &= weightsOf(launch);
+    });
+  return weights;
+}

@@ -1,0 +1,86 @@
+//===- MatrixTile.cpp - How many matrices a product makes at a time ----------------===//
+// An instruction takes as long as its matrix has rows, and loading a matrix about half as long. A step of the sum's
+// loop loads the matrices of the tile's rows and of its columns and multiplies each with each, so square tiles load
+// least; their sums, a step's columns and one matrix of rows have to fit the registers. A sum waits for the one before
+// it of the same matrix, so that some are made side by side. Rows past the end are multiplied in vain, and are read:
+// where the tiles do not divide the rows, or the rows lie otherwise, these are packed before.
+//===----------------------------------------------------------------------------===//
+
+#include "passes/optimize/choose/MatrixTile.h"
+
+#include "ir/kernel/MatrixProduct.h"
+#include "target/Target.h"
+#include "target/Times.h"
+
+#include <limits>
+
+using namespace kiln;
+using namespace kiln::kernel;
+using namespace mlir;
+using namespace kiln::target::times;
+using kiln::optimize::MatrixTile;
+using kiln::optimize::Product;
+
+/// Registers for matrices, on all CPUs that have them.
+static constexpr int64_t kRegisters = 8;
+
+static int64_t fixedSize(FuncOp func, size_t axis) {
+  view::Expr size = func.getDomain().getSizes()[axis];
+  return size.isConst() ? size.constant() : -1;
+}
+
+/// The reduced axis that instructions go along: one along which the rows lie side by side, else the longest.
+static std::optional<size_t> termsOf(FuncOp func, const Product &product, ReduceOp reduce) {
+  std::optional<size_t> best;
+  for (int64_t axis : reduce.getAxes()) {
+    int64_t size = fixedSize(func, axis);
+    if (size < target::kFewestTerms)
+      continue;
+    bool isNeighbours = product.rows.isContiguous(axis);
+    if (!best || isNeighbours || (!product.rows.isContiguous(*best) && size > fixedSize(func, *best)))
+      best = axis;
+  }
+  return best;
+}
+
+std::optional<MatrixTile> optimize::chooseMatrixTile(FuncOp func, const Product &product, TargetAttr target) {
+  AluOp multiply = summedProduct(func);
+  Value narrow[] = {narrowOperand(multiply->getOperand(0)), narrowOperand(multiply->getOperand(1))};
+  if (!product.areLoads || !narrow[0] || !narrow[1])
+    return std::nullopt;
+  bool isFirst = onlyLoadOf(narrow[0]) == product.rows.op;
+  Value rows = narrow[isFirst ? 0 : 1], columns = narrow[isFirst ? 1 : 0];
+  ReduceOp reduce = *func.getBody().getOps<ReduceOp>().begin();
+  ProductAttr instruction = target.matrixProduct(rows.getType(), columns.getType(), reduce.getResult().getType());
+  int64_t height = fixedSize(func, product.m), width = fixedSize(func, product.n);
+  if (!instruction || height < 2 || width < instruction.getN())
+    return std::nullopt;
+  std::optional<size_t> terms = termsOf(func, product, reduce);
+  if (!terms || llvm::any_of(reduce.getAxes(), [&](int64_t axis) { return fixedSize(func, axis) < 1; }))
+    return std::nullopt;
+  int64_t side = target::sideOf(rows.getType()), count = fixedSize(func, *terms);
+  bool isDivided =
+      2 * target::largestPart(count, instruction.getK(), side) >= std::min(count, int64_t(instruction.getK()));
+  int64_t termTile = isDivided ? 0 : instruction.getK();
+  auto tracker = product.rows.op->getAttrOfType<TrackerAttr>("tracker").getValue();
+  bool lies = isDivided && isa<LoadOp>(rows.getDefiningOp()) && product.rows.isContiguous(*terms) &&
+              tracker.at().valid.isConst(1) && product.rows.strides[product.m].has_value();
+
+  std::optional<MatrixTile> best;
+  double least = std::numeric_limits<double>::infinity();
+  for (int64_t across = 1; across * instruction.getN() < width + instruction.getN() && across <= kRegisters; ++across)
+    for (int64_t down = 1; down * across + (down > 1 ? across : 1) + 1 <= kRegisters; ++down)
+      for (int64_t tall = 1; tall <= instruction.getM() && (down - 1) * tall < height; ++tall) {
+        int64_t blocks = llvm::divideCeil(height, down * tall),
+                panels = llvm::divideCeil(width, across * instruction.getN());
+        bool packs = !lies || height % (down * tall) != 0;
+        double step = std::max<double>(down * across * tall, kMatrixLatency) +
+                      kMatrixLoadShare * (down * tall + across * instruction.getN()) / 2;
+        double time = step * blocks * panels + (packs ? kMatrixPackSteps * height : 0);
+        if (time >= least)
+          continue;
+        least = time;
+        best = {tall, instruction.getN(), down, across, *terms, termTile, packs};
+      }
+  return best;
+}

@@ -1,0 +1,224 @@
+//===- Product.cpp - Sums of products, and how their operands move -----------------===//
+//
+// Matrix products and convolutions arrive as the same thing, a sum over a multiplication, and their names are gone.
+// What makes both fast is that an element, once loaded, serves several sums. That can be seen from the strides alone:
+// along an axis m one operand moves while the other stands still, along an axis n it is the other way round, and a tile
+// of 4 × 6 sums needs no more than 10 loads for each of their terms.
+// Lanes run along n. Columns that are a weight can be packed beforehand, so that any such n will do; else n is the axis
+// along which the result is contiguous. Where both ways are open, counted steps decide.
+//
+//===-------------------------------------------------------------------------------===//
+
+#include "passes/optimize/choose/Product.h"
+
+#include "passes/optimize/KernelVariants.h"
+#include "passes/optimize/choose/RegisterTile.h"
+
+#include "target/Target.h"
+#include "target/Times.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace kiln;
+using namespace kiln::kernel;
+using namespace mlir;
+using kiln::optimize::Access;
+using kiln::optimize::Product;
+using view::Expr;
+
+/// Lanes along an axis along which the result is not contiguous are stored one by one: where nobody knows what else
+/// there is to do, sums of fewer terms would do little else.
+static constexpr int64_t kPackedDepth = 128;
+
+static int64_t fixedSize(Expr size) { return size.isConst() ? size.constant() : -1; }
+
+bool optimize::dependsOn(Value value, size_t axis) {
+  llvm::SetVector<Value> work;
+  work.insert(value);
+  for (size_t i = 0; i < work.size(); ++i) {
+    Operation *op = work[i].getDefiningOp();
+    auto reduce = dyn_cast_or_null<ReduceOp>(op);
+    if (!op || (reduce && llvm::is_contained(reduce.getAxes(), axis)))
+      continue;
+    if (auto tracker = op->getAttrOfType<TrackerAttr>("tracker")) {
+      auto stride = tracker.getValue().realStrides()[axis];
+      if (!stride || !stride->isConst(0))
+        return true;
+    }
+    work.insert(op->operand_begin(), op->operand_end());
+  }
+  return false;
+}
+
+static Access accessOf(Operation *op, Value buffer) {
+  size_t rank = op->getParentOfType<FuncOp>().getDomain().getSizes().size();
+  auto strides = op->getAttrOfType<TrackerAttr>("tracker").getValue().realStrides(/*ignoreValid=*/true);
+  Access access{op, cast<BlockArgument>(buffer).getArgNumber(), {}};
+  access.strides.append(strides.begin(), strides.begin() + rank);
+  return access;
+}
+
+Access optimize::accessOf(StoreOp store) { return ::accessOf(store, store.getBuffer()); }
+
+Access optimize::accessOf(LoadOp load) {
+  Access access = ::accessOf(load, load.getBuffer());
+  // Along the axes that choose its row a load moves by no stride.
+  for (auto [axis, stride] : llvm::enumerate(access.strides))
+    if (load.getRow() && dependsOn(load.getRow(), axis))
+      stride = std::nullopt;
+  return access;
+}
+
+LoadOp optimize::onlyLoadOf(Value value) {
+  llvm::SetVector<Value> work;
+  work.insert(value);
+  llvm::DenseSet<Operation *> loads;
+  for (size_t i = 0; i < work.size(); ++i) {
+    Operation *op = work[i].getDefiningOp();
+    if (isa<LoadOp>(op))
+      loads.insert(op);
+    else if (isa<ReduceOp, StageOp>(op))
+      return nullptr;
+    else
+      work.insert(op->operand_begin(), op->operand_end());
+  }
+  return loads.size() == 1 ? cast<LoadOp>(*loads.begin()) : nullptr;
+}
+
+/// The load with the most elements of those that a value is made of by element-wise ops; null where a reduce is among
+/// these.
+static LoadOp widestLoadOf(Value value) {
+  llvm::SetVector<Value> work;
+  work.insert(value);
+  LoadOp widest;
+  auto sizeOf = [](LoadOp load) { return load.getTracker().getValue().realSize().max(); };
+  for (size_t i = 0; i < work.size(); ++i) {
+    Operation *op = work[i].getDefiningOp();
+    if (isa<ReduceOp>(op))
+      return nullptr;
+    if (auto load = dyn_cast<LoadOp>(op))
+      widest = !widest || sizeOf(load) > sizeOf(widest) ? load : widest;
+    else
+      work.insert(op->operand_begin(), op->operand_end());
+  }
+  return widest;
+}
+
+/// The axis of rows that a register tile goes along, if some other is one of columns.
+static std::optional<size_t> rowsFor(const Access &rows, const Access &columns, const llvm::SmallBitVector &reduced,
+                                     ArrayRef<Expr> domain, bool packs) {
+  std::optional<size_t> m;
+  for (size_t axis = 0; axis < rows.strides.size(); ++axis) {
+    bool isRow = !reduced.test(axis) && columns.isStill(axis) && !rows.isStill(axis);
+    // The innermost, whose elements are neighbours, where nothing else decides.
+    if (isRow && (packs || !m || fixedSize(domain[axis]) > fixedSize(domain[*m])))
+      m = axis;
+  }
+  return m;
+}
+
+AluOp optimize::productOf(ReduceOp reduce) {
+  auto mul = reduce.getInput().getDefiningOp<AluOp>();
+  bool isSum = reduce.getKind().getValue() == Alu::ADD && !reduce.getScore();
+  return isSum && mul && mul.getKind().getValue() == Alu::MUL ? mul : nullptr;
+}
+
+AluOp optimize::summedProduct(FuncOp func) {
+  auto reduces = func.getBody().getOps<ReduceOp>();
+  return llvm::hasSingleElement(reduces) ? productOf(*reduces.begin()) : nullptr;
+}
+
+bool optimize::isWhole(const Access &access) { return trackerOf(access.op).at().valid.isConst(1); }
+
+int64_t optimize::bytesOfElement(const Access &access) {
+  Value element = isa<StoreOp>(access.op) ? cast<StoreOp>(access.op).getValue() : access.op->getResult(0);
+  return byteSize(element.getType());
+}
+
+/// What a product whose lanes run along its columns takes, in multiply-adds of a vector: its register tiles, columns
+/// that are not packed and do not lie side by side, and a result whose elements lie apart along them. 0 where that is
+/// not known: of sizes that only the run knows, and of columns far from each other.
+static double stepsOf(const Product &product, const Access &store, ArrayRef<Expr> domain,
+                      const llvm::SmallBitVector &reduced, TargetAttr target) {
+  std::optional<Expr> apart = product.columns.strides[product.n];
+  bool isPlain = product.packs || (product.columns.isContiguous(product.n) && isWhole(product.columns));
+  if (!isPlain && !(apart && apart->isConst() && apart->constant() >= 1 && apart->constant() <= target::kMostApart))
+    return 0;
+  double depth = 1, around = 1;
+  for (auto [axis, size] : llvm::enumerate(domain)) {
+    if (fixedSize(size) < 1)
+      return 0;
+    if (reduced.test(axis))
+      depth *= double(fixedSize(size));
+    else if (axis != product.m && axis != product.n)
+      around *= double(fixedSize(size));
+  }
+  int64_t rows = fixedSize(domain[product.m]), registers = target.vectorRegisters();
+  int64_t lanes = target.vectorBits() / (8 * byteSize(cast<StoreOp>(store.op).getValue().getType()));
+  int64_t vectors = llvm::divideCeil(fixedSize(domain[product.n]), lanes);
+  double steps = depth * optimize::bestTile(rows, vectors, registers, registers, !isWhole(product.rows)).steps;
+  if (!isPlain)
+    steps += target::times::kStageSteps * depth * double(vectors);
+  if (!store.isContiguous(product.n))
+    steps += target::times::kStoreApartSteps * double(rows * vectors);
+  return steps * around;
+}
+
+std::optional<Product> optimize::findProduct(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights,
+                                             bool relays) {
+  AluOp mul = summedProduct(func);
+  if (!mul)
+    return std::nullopt;
+  LoadOp a = onlyLoadOf(mul->getOperand(0)), b = onlyLoadOf(mul->getOperand(1));
+  bool isAlone[] = {a != nullptr, b != nullptr}, areLoads = a && b;
+  // Rows beside columns that are packed before may be computed from several loads: a bias and a relu in front of the
+  // product.
+  a = a ? a : widestLoadOf(mul->getOperand(0));
+  b = b ? b : widestLoadOf(mul->getOperand(1));
+  if (!a || !b || a == b)
+    return std::nullopt;
+  Access first = accessOf(a), second = accessOf(b);
+  for (size_t axis = 0; axis < first.strides.size(); ++axis) {
+    if (!isAlone[0] && dependsOn(mul->getOperand(0), axis) && first.isStill(axis))
+      first.strides[axis] = std::nullopt;
+    if (!isAlone[1] && dependsOn(mul->getOperand(1), axis) && second.isStill(axis))
+      second.strides[axis] = std::nullopt;
+  }
+  ArrayRef<Expr> domain = func.getDomain().getSizes();
+  llvm::SmallBitVector reduced(domain.size());
+  int64_t depth = 1;
+  for (int64_t axis : (*func.getBody().getOps<ReduceOp>().begin()).getAxes()) {
+    reduced.set(axis);
+    depth *= std::max<int64_t>(fixedSize(domain[axis]), 1);
+  }
+  auto isReadOnce = [&](const Access &access) {
+    return llvm::count_if(func.getBody().getOps<LoadOp>(),
+                          [&](LoadOp load) { return load.getBuffer() == func.getArgument(access.buffer); }) == 1;
+  };
+  Access store = accessOf(*func.getBody().getOps<StoreOp>().begin());
+  // Lanes run along n: columns that are packed before may run along any axis, others along the one along which the
+  // result is contiguous, if it is one of the two kinds.
+  std::optional<Product> packed, plain;
+  auto isSure = [&](size_t n) { return depth >= kPackedDepth || relays || store.isContiguous(n); };
+  for (bool swapped : {false, true}) {
+    const Access &rows = swapped ? second : first, &columns = swapped ? first : second;
+    bool canPack = target.maxItems() == 0 && weights.test(columns.buffer) && !weights.test(rows.buffer) &&
+                   isReadOnce(columns) && isAlone[swapped ? 0 : 1];
+    for (size_t n = 0; n < rows.strides.size(); ++n) {
+      bool isColumn = !reduced.test(n) && rows.isStill(n) && !columns.isStill(n);
+      if (!isColumn || !(canPack || (areLoads && store.isContiguous(n))))
+        continue;
+      std::optional<size_t> m = rowsFor(rows, columns, reduced, domain, canPack);
+      std::optional<Product> &best = canPack ? packed : plain;
+      if (m && (!best || fixedSize(domain[n]) >= fixedSize(domain[best->n])))
+        best = Product{rows, columns, *m, n, canPack, areLoads};
+    }
+  }
+  if (packed && plain && !relays) {
+    double steps = stepsOf(*packed, store, domain, reduced, target);
+    double otherwise = stepsOf(*plain, store, domain, reduced, target);
+    if (steps > 0 && otherwise > 0)
+      return steps < otherwise ? packed : plain;
+  }
+  return packed && isSure(packed->n) ? packed : plain;
+}

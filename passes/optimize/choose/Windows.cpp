@@ -1,0 +1,53 @@
+#include "passes/optimize/choose/Windows.h"
+
+#include "passes/optimize/choose/Chooser.h"
+
+#include "target/Target.h"
+
+using namespace kiln;
+using namespace kiln::kernel;
+using namespace mlir;
+using view::Expr;
+using view::ShapeTracker;
+
+/// So many readings of each element are worth turning a tensor first: where lanes have nothing near each other to read
+/// otherwise, and where they have what lies side by side along another axis.
+static constexpr double kLeastReadings = 2, kLeastReadingsBeside = 16;
+
+std::optional<size_t> optimize::turnedAxis(FuncOp func, LoadOp load, const view::Layout &layout, TargetAttr target,
+                                           const llvm::SmallBitVector &weights) {
+  AluOp product = optimize::summedProduct(func);
+  // A product of matrices has its lanes along columns, which one of its factors stands still along.
+  if (!product || optimize::findProduct(func, target, weights, /*relays=*/true))
+    return std::nullopt;
+  auto reduce = *func.getBody().getOps<ReduceOp>().begin();
+  ShapeTracker tracker = load.getTracker().getValue();
+  double readings = 1 / target::typicalSize(layout.elements());
+  for (Expr size : tracker.shape())
+    readings *= target::typicalSize(size);
+  auto strides = tracker.realStrides(/*ignoreValid=*/true);
+  SmallVector<int64_t> own = layout.strides();
+  int64_t lanes = target.vectorBits() / optimize::elementBits(func);
+  auto isLong = [&](size_t axis) {
+    Expr size = tracker.shape()[axis];
+    return !llvm::is_contained(reduce.getAxes(), int64_t(axis)) && size.isConst() && size.constant() >= lanes;
+  };
+  // Where lanes lie apart along another axis, each vector is as many loads, and as many selections.
+  double least = kLeastReadings;
+  for (size_t axis = 0; axis < strides.size(); ++axis)
+    if (int64_t apart = strides[axis] && strides[axis]->isConst() ? strides[axis]->constant() : 0;
+        isLong(axis) && apart > 0 && apart <= target::kMostApart)
+      least = std::max(least, kLeastReadingsBeside / double(apart * apart));
+  if (readings < least)
+    return std::nullopt;
+  for (size_t axis = 0; axis < strides.size(); ++axis) {
+    bool isShared =
+        llvm::all_of(product->getOperands(), [&](Value factor) { return optimize::dependsOn(factor, axis); });
+    if (!isLong(axis) || !isShared || !strides[axis] || !strides[axis]->isConst())
+      continue;
+    for (size_t at = 0; at < own.size(); ++at)
+      if (own[at] == strides[axis]->constant() && layout.shape[at] == tracker.shape()[axis])
+        return at;
+  }
+  return std::nullopt;
+}

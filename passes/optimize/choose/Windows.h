@@ -1,0 +1,17 @@
+//===- Windows.h - In which order windows over single channels want their input ----------===//
+#pragma once
+
+#include "passes/optimize/choose/Product.h"
+
+#include "view/Layout.h"
+
+namespace kiln::optimize {
+
+/// A sum of products that is no product of matrices, as a depthwise convolution's: it reads each element several times,
+/// and its lanes may go along several axes. The axis of `layout`, in which `load` finds its tensor, that is to be
+/// innermost so that lanes lie side by side, one that all factors move along, so that each lane has a sum of its own;
+/// nullopt where lanes do well enough as the tensor lies, or no axis suits.
+std::optional<size_t> turnedAxis(kernel::FuncOp func, kernel::LoadOp load, const view::Layout &layout,
+                                 TargetAttr target, const llvm::SmallBitVector &weights);
+
+} // namespace kiln::optimize
