@@ -57,8 +57,8 @@ class Includes(Tree):
             "runtime/include/kiln/kiln.h": "#include <stdint.h>\n",
             "runtime/src/model.c": '#include "kiln/kiln.h"\n#include "thread_pool.h"\n',
             "runtime/src/thread_pool.h": "",
-            "runtime/device/c/CSource.cpp": '#include "render/CStyle.h"\n',
-            "compiler/render/CStyle.h": "",
+            "runtime/device/c/CSource.cpp": '#include "render/kernel/CStyle.h"\n',
+            "compiler/render/kernel/CStyle.h": "",
         }
         self.assertEqual(self.problems(files), [])
 
@@ -79,7 +79,7 @@ class Includes(Tree):
         self.refuses(leak, "runtime/src", "compiler/support")
 
     def test_tells_a_devices_two_halves_apart(self):
-        halves = {"runtime/device/c/load.c": '#include "render/CStyle.h"\n', "compiler/render/CStyle.h": ""}
+        halves = {"runtime/device/c/load.c": '#include "render/kernel/CStyle.h"\n', "compiler/render/kernel/CStyle.h": ""}
         self.refuses(halves, "runtime/device/*", "compiler/render")
 
     def test_refuses_another_device(self):
@@ -187,10 +187,17 @@ class Passes(Tree):
 
 class Commits(Tree):
     def test_accepts_one_clause_and_a_body(self):
-        self.assertEqual(commits.problems_of("view: fold a pad\n\nIt was copied; now it is not.\n# comment; of git\n"), [])
+        self.assertEqual(commits.problems_of("Fold a pad\n\nIt was copied; now it is not.\n# comment; of git\n"), [])
 
     def test_refuses_what_is_no_subject_of_one_change(self):
-        wrong = {"a; b": "two clauses", "a" * 101: "101 characters", "a.": "full stop", "": "no subject", "a\nb": "empty line"}
+        wrong = {
+            "Fold; b": "two clauses",
+            "Fold " + "a" * 66: "71 characters",
+            "Fold a.": "full stop",
+            "": "no subject",
+            "Fold\nb": "empty line",
+            "A pad is folded": "does not begin with a verb",
+        }
         for message, word in wrong.items():
             found = commits.problems_of(message)
             self.assertEqual(len(found), 1, message)
@@ -203,11 +210,11 @@ class Commits(Tree):
         who = ("-c", "user.name=a", "-c", "user.email=a", "-c", "commit.gpgsign=false", "-c", "core.hooksPath=/dev/null")
         self.assertEqual(commits.check(self.root), [])
         git("init", "-q", "-b", "up")
-        git("commit", "-q", "--allow-empty", "-m", "old; and done")
+        git("commit", "-q", "--allow-empty", "-m", "Fold; and done")
         self.assertEqual(len(commits.check(self.root)), 1)
         git("checkout", "-q", "-b", "own", "--track", "up")
         self.assertEqual(commits.check(self.root), [])
-        for subject in ("one", "two; three", "four"):
+        for subject in ("Fold one", "Fold two; three", "Fold four"):
             git("commit", "-q", "--allow-empty", "-m", subject)
         self.assertEqual(len(commits.check(self.root)), 1)
 

@@ -1,8 +1,11 @@
-"""Holds the subjects of commits to one clause: what one change does, in one short line."""
+"""Holds the subjects of commits to one clause in the imperative: what one change does, in one short line."""
 
+import os
 import subprocess
 
-LONGEST = 100
+LONGEST = 70
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "verbs.txt"), encoding="utf-8") as lines:
+    VERBS = {verb for line in lines if not line.startswith("#") for verb in line.split()}
 
 
 def problems_of(message):
@@ -16,6 +19,8 @@ def problems_of(message):
         found.append("two clauses are two commits, or the second is a line of the body")
     if len(subject) > LONGEST:
         found.append(f"has {len(subject)} characters, {LONGEST} at most")
+    if subject.split()[0].lower().rstrip(";.") not in VERBS:
+        found.append("does not begin with a verb of tools/checks/verbs.txt; say what the commit does, as in 'Fold sizes'")
     if subject.endswith("."):
         found.append("ends with a full stop")
     if len(lines) > 1 and lines[1].strip():
