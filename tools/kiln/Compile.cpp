@@ -125,11 +125,13 @@ static llvm::Error emitModule(const Model &model, const ArtefactOptions &artefac
   });
 }
 
-static void showStats(mlir::ModuleOp module) {
+static void showStats(const Model &model, bool asJson) {
+  if (asJson)
+    return printStatsJson(model.module(), model.name(), llvm::outs());
   std::string text;
   llvm::raw_string_ostream out(text);
-  printStats(module, out);
-  printPlacements(module, out);
+  printStats(model.module(), out);
+  printPlacements(model.module(), out);
   llvm::outs() << plainLines(text);
 }
 
@@ -206,7 +208,7 @@ static llvm::Error make(const CompileOptions &options, const ArtefactOptions &ar
   if (wanted)
     return emitModule(model, artefact, outputs);
   if (artefact.showsStats)
-    showStats(model.module());
+    showStats(model, artefact.isJson);
   if (artefact.onlyInspects)
     return llvm::Error::success();
 

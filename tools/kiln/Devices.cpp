@@ -1,5 +1,6 @@
 #include "Devices.h"
 
+#include "inspect/Json.h"
 #include "render/c/CHost.h"
 #include "running/InterpDevice.h"
 #include "runtime/device/cpu/cpu.h"
@@ -7,6 +8,7 @@
 #include "target/Cpu.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
 
 using namespace kiln;
 using namespace kiln::driver;
@@ -27,7 +29,7 @@ static constexpr char kInterpTarget[] = R"(#kiln.target<device = "interp",
                 <"vdpbf16ps", bf16 * bf16 -> f32, m = 1, n = 16, k = 2, steps = 1>],
     rates = <bytes_per_ns = 10, ops_per_ns = 10, product_ops_per_ns = 60, launch_ns = 200, units = 1, tile_reuse = 8>>)";
 
-static llvm::ArrayRef<DeviceEntry> devices() {
+llvm::ArrayRef<DeviceEntry> driver::devices() {
   static const std::vector<DeviceEntry> entries = {
       {.compiler = {"cpu", "this machine's CPU, through LLVM", "", nullptr}, .runtime = &kiln_device_cpu},
       {.compiler = render::cDevice(), .runtime = &kiln_device_c, .isC = true},
@@ -67,26 +69,64 @@ TargetAttr driver::describeTarget(const DeviceEntry &device, const target::Cpu &
   return device.isC ? target : target.withCpu(cpu.name, cpu.features);
 }
 
-static void listFound(const kiln_device &device, llvm::raw_ostream &out) {
+static Found find(const kiln_device &device) {
+  Found found;
   char error[256] = "";
-  auto print = [](void *user, const char *name) {
-    *static_cast<llvm::raw_ostream *>(user) << "          " << name << "\n";
-  };
-  if (device.list(print, &out, error, sizeof error))
-    out << "          not on this machine: " << error << "\n";
+  auto add = [](void *user, const char *name) { static_cast<Found *>(user)->names.emplace_back(name); };
+  if (device.list && device.list(add, &found, error, sizeof error))
+    found.problem = error;
+  return found;
+}
+
+/// "znver4, vectors of 512 bits"; "" where this CPU is not known.
+static std::string describeThisCpu() {
+  llvm::Expected<target::Cpu> cpu = target::describeCpu("");
+  if (!cpu) {
+    llvm::consumeError(cpu.takeError());
+    return "";
+  }
+  mlir::MLIRContext context;
+  context.loadDialect<KilnDialect>();
+  unsigned bits = target::cpuTarget("cpu", *cpu, &context).vectorBits();
+  return cpu->name + ", vectors of " + std::to_string(bits) + " bits";
+}
+
+Found driver::findOn(const DeviceEntry &entry) {
+  if (entry.runtime != &kiln_device_cpu)
+    return find(*entry.runtime);
+  std::string cpu = describeThisCpu();
+  return cpu.empty() ? Found() : Found{{cpu}, ""};
 }
 
 void driver::listDevices(llvm::raw_ostream &out) {
   for (const DeviceEntry &entry : devices()) {
     out << llvm::left_justify(entry.compiler.name, 10) << entry.compiler.summary << "\n";
-    if (entry.runtime == &kiln_device_cpu)
-      if (llvm::Expected<target::Cpu> cpu = target::describeCpu("")) {
-        mlir::MLIRContext context;
-        context.loadDialect<KilnDialect>();
-        out << "          " << cpu->name << ", vectors of "
-            << target::cpuTarget(entry.compiler.name, *cpu, &context).vectorBits() << " bits\n";
-      }
-    if (entry.runtime->list)
-      listFound(*entry.runtime, out);
+    Found found = findOn(entry);
+    for (const std::string &name : found.names)
+      out << "          " << name << "\n";
+    if (!found.problem.empty())
+      out << "          not on this machine: " << found.problem << "\n";
   }
+}
+
+void driver::listDevicesJson(llvm::raw_ostream &out) {
+  llvm::json::OStream json(out);
+  json.object([&] {
+    json.attribute("version", kJsonVersion);
+    json.attributeArray("devices", [&] {
+      for (const DeviceEntry &entry : devices())
+        json.object([&] {
+          Found found = findOn(entry);
+          json.attribute("name", entry.compiler.name);
+          json.attribute("summary", entry.compiler.summary);
+          json.attributeArray("found", [&] {
+            for (const std::string &name : found.names)
+              json.value(llvm::json::fixUTF8(name));
+          });
+          if (!found.problem.empty())
+            json.attribute("problem", llvm::json::fixUTF8(found.problem));
+        });
+    });
+  });
+  out << "\n";
 }

@@ -26,9 +26,21 @@ llvm::Expected<const DeviceEntry *> findDevice(llvm::StringRef name);
 /// What a device is like where `cpu` is the host's.
 TargetAttr describeTarget(const DeviceEntry &device, const target::Cpu &cpu, mlir::MLIRContext *context);
 
+/// All devices, `cpu` first.
+llvm::ArrayRef<DeviceEntry> devices();
+
 std::vector<std::string> deviceNames();
+
+/// What this machine has of a device: names, or why it has none.
+struct Found {
+  std::vector<std::string> names;
+  std::string problem;
+};
+Found findOn(const DeviceEntry &entry);
 
 /// `kiln devices`: a line per device, and what this machine has of it.
 void listDevices(llvm::raw_ostream &out);
+/// The same as one JSON document.
+void listDevicesJson(llvm::raw_ostream &out);
 
 } // namespace kiln::driver

@@ -2,6 +2,7 @@
 
 #include "Compile.h"
 #include "Devices.h"
+#include "Doctor.h"
 #include "Run.h"
 #include "Verify.h"
 #include "inspect/Log.h"
@@ -51,8 +52,14 @@ static llvm::Expected<int> execute(int argc, char **argv) {
     return *agrees ? EXIT_SUCCESS : EXIT_FAILURE;
   }
   case Command::Devices:
-    listDevices(llvm::outs());
+    (*line)->isJson ? listDevicesJson(llvm::outs()) : listDevices(llvm::outs());
     return EXIT_SUCCESS;
+  case Command::Doctor: {
+    llvm::Expected<bool> isWell = examine((*line)->isJson, llvm::outs());
+    if (!isWell)
+      return isWell.takeError();
+    return *isWell ? EXIT_SUCCESS : EXIT_FAILURE;
+  }
   case Command::Flags:
     if (llvm::Error error = printFlags((*line)->flags, llvm::outs()))
       return error;
@@ -83,6 +90,11 @@ int main(int argc, char **argv) {
   package::endOnWantOfMemory();
   llvm::setBugReportMsg("kiln crashed, which is a bug of kiln's. A report should have the command and the model.\n");
   beginLog();
+  // Also an error of the command line itself has the form that is asked for.
+  for (llvm::StringRef argument :
+       llvm::ArrayRef(argv, argc).drop_front().take_until([](llvm::StringRef word) { return word == "--"; }))
+    if (argument == "--json")
+      logErrorsAsJson();
   llvm::Expected<int> status = execute(argc, argv);
   beginStage("");
   llvm::Error flushed = flushOutput();

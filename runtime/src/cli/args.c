@@ -16,7 +16,23 @@
 
 #define DEFAULT_RUNS 100
 
-enum option { INPUT, OUTPUT_DIR, RANDOM, BENCH, THREADS, AT, WEIGHTS, LIST, HELP, PROFILE, QUIET };
+enum option {
+  INPUT,
+  OUTPUT_DIR,
+  RANDOM,
+  BENCH,
+  THREADS,
+  AT,
+  WEIGHTS,
+  LIST,
+  HELP,
+  PROFILE,
+  QUIET,
+  JSON,
+  NO_PRINT,
+  OUTPUT_NAMES,
+  PROFILE_KERNELS
+};
 
 /* What an option is called, and whether it has a value: "--name=VALUE", or the next argument where it must have one. */
 typedef struct spelling {
@@ -38,6 +54,10 @@ static const spelling spellings[] = {
     {"-h", NO_VALUE, HELP},
     {"--profile", MAY_HAVE_VALUE, PROFILE},
     {"--quiet", NO_VALUE, QUIET},
+    {"--json", NO_VALUE, JSON},
+    {"--no-print", NO_VALUE, NO_PRINT},
+    {"--output-names", NO_VALUE, OUTPUT_NAMES},
+    {"--profile-kernels", NO_VALUE, PROFILE_KERNELS},
 };
 
 static kiln_status wrong(kiln_text *cause, const char *what, const char *remedy) {
@@ -128,6 +148,18 @@ static kiln_status set_option(const kiln_model *model, kiln_args *args, enum opt
   case QUIET:
     args->quiet = true;
     break;
+  case JSON:
+    args->json = true;
+    break;
+  case NO_PRINT:
+    args->no_print = true;
+    break;
+  case OUTPUT_NAMES:
+    args->output_names = true;
+    break;
+  case PROFILE_KERNELS:
+    args->profile = args->profile_kernels = true;
+    break;
   case PROFILE:
     args->profile = true;
     args->trace = value;
@@ -164,6 +196,9 @@ kiln_status kiln_args_parse(const kiln_model *model, int argc, char **argv, kiln
   int32_t position = 0;
   for (int32_t i = 0; i < model->symbol_count; i++)
     args->sizes[i] = -1;
+  /* An argument that is wrong is told in the form that is asked for, wherever that stands. */
+  for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+    args->json |= strcmp(argv[i], "--json") == 0;
   bool only_files = false;
   kiln_status status = KILN_OK;
   for (int i = 1; i < argc && !status; i++) {
@@ -187,5 +222,7 @@ kiln_status kiln_args_parse(const kiln_model *model, int argc, char **argv, kiln
       status = set_option(model, args, found->option, !value && found->kind == HAS_VALUE ? argv[i] : value, cause);
     }
   }
+  if (!status && args->output_names && !args->output_dir)
+    return wrong(cause, "--output-names", "names files of --output-dir; give that as well");
   return status;
 }

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "../clock.h"
 #include "cli.h"
+#include "json_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,22 +18,25 @@ static int compare(const void *a, const void *b) {
   return (left > right) - (left < right);
 }
 
-typedef struct unit {
-  const char *name;
-  double per_second;
-} unit;
-
-/* In which a time has digits before the point. */
-static unit unit_of(double seconds) {
-  return seconds < 1e-3 ? (unit){"us", 1e6} : seconds < 1 ? (unit){"ms", 1e3} : (unit){"s", 1};
-}
-
-static void report(double *seconds, int32_t runs) {
+/* Always in microseconds, so that scripts need not look for a unit. */
+static void report(double *seconds, const kiln_model *model, const kiln_args *args, const int64_t *sizes) {
+  int32_t runs = args->bench;
   qsort(seconds, (size_t)runs, sizeof *seconds, compare);
-  double median = (seconds[(runs - 1) / 2] + seconds[runs / 2]) / 2;
-  unit shown = unit_of(median);
-  printf("median %.3f %s, min %.3f %s over %" PRId32 " runs\n", median * shown.per_second, shown.name,
-         seconds[0] * shown.per_second, shown.name, runs);
+  double median = (seconds[(runs - 1) / 2] + seconds[runs / 2]) / 2 * 1e6, least = seconds[0] * 1e6;
+  if (args->json) {
+    kiln_json_begin(stdout, model);
+    printf(",\"runs\":%" PRId32 ",\"median_us\":%.3f,\"min_us\":%.3f", runs, median, least);
+    kiln_json_sizes(stdout, model, sizes);
+    puts("}");
+    return;
+  }
+  printf("median %.3f us, min %.3f us over %" PRId32 " runs", median, least, runs);
+  for (int32_t i = 0; i < model->symbol_count; i++) {
+    fputs(i ? ", " : " at ", stdout);
+    kiln_cli_put(stdout, model->symbols[i].name);
+    printf(" = %" PRId64, sizes[i]);
+  }
+  putchar('\n');
 }
 
 static bool has_terminal(void) {
@@ -40,8 +44,9 @@ static bool has_terminal(void) {
   return isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
-kiln_status kiln_cli_bench(kiln_context *context, const kiln_model *model, const kiln_tensor *inputs, int32_t runs,
-                           bool quiet, kiln_text *cause) {
+kiln_status kiln_cli_bench(kiln_context *context, const kiln_model *model, const kiln_args *args,
+                           const kiln_tensor *inputs, const int64_t *sizes, kiln_text *cause) {
+  int32_t runs = args->bench;
   double *seconds = calloc((size_t)runs, sizeof *seconds);
   kiln_tensor *outputs = calloc((size_t)model->output_count + 1, sizeof *outputs);
   kiln_status status = KILN_OK;
@@ -50,7 +55,7 @@ kiln_status kiln_cli_bench(kiln_context *context, const kiln_model *model, const
     status = KILN_OUT_OF_MEMORY;
   }
   int32_t warm_ups = runs < MOST_WARM_UPS ? runs : MOST_WARM_UPS;
-  bool draws = !quiet && has_terminal();
+  bool draws = !args->quiet && has_terminal();
   double drawn = 0;
   for (int32_t i = -warm_ups; i < runs && !status; i++) {
     double begin = kiln_seconds();
@@ -67,7 +72,7 @@ kiln_status kiln_cli_bench(kiln_context *context, const kiln_model *model, const
   if (draws)
     fputs("\r\033[K", stderr);
   if (!status)
-    report(seconds, runs);
+    report(seconds, model, args, sizes);
   free(outputs);
   free(seconds);
   return status;

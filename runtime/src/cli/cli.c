@@ -11,10 +11,12 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cli.h"
 #include "file.h"
+#include "json_text.h"
 #include "profile.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -69,10 +71,36 @@ static kiln_status flush_output(kiln_text *cause) {
   return KILN_IO_ERROR;
 }
 
+/* Names, dtypes and shapes: values may be more than a reader of JSON takes, and files have them. */
+static void describe_outputs(const kiln_model *model, const kiln_tensor *outputs, const int64_t *sizes) {
+  kiln_json_begin(stdout, model);
+  kiln_json_sizes(stdout, model, sizes);
+  fputs(",\"outputs\":[", stdout);
+  for (int32_t i = 0; i < model->output_count; i++) {
+    fputs(i ? ",{\"name\":" : "{\"name\":", stdout);
+    kiln_json_put(stdout, model->outputs[i].name);
+    printf(",\"dtype\":\"%s\",\"shape\":[", kiln_dtype_name(outputs[i].dtype));
+    for (int32_t axis = 0; axis < outputs[i].rank; axis++)
+      printf("%s%" PRId64, axis ? "," : "", outputs[i].dims[axis]);
+    fputs("]}", stdout);
+  }
+  puts("]}");
+}
+
+static void print_outputs(const kiln_model *model, const kiln_args *args, const kiln_tensor *outputs,
+                          const int64_t *sizes) {
+  if (args->bench || args->profile || args->no_print)
+    return;
+  if (args->json)
+    describe_outputs(model, outputs, sizes);
+  for (int32_t i = 0; i < model->output_count && !args->json; i++)
+    kiln_print_tensor(stdout, model->outputs[i].name, &outputs[i]);
+}
+
 /* Prints the outputs, and when that is done writes them to files. What lies in memory with room for more is
  * shown without it. */
 static kiln_status show_outputs(const kiln_model *model, const kiln_args *args, const kiln_tensor *outputs,
-                                kiln_text *cause) {
+                                const int64_t *sizes, kiln_text *cause) {
   kiln_tensor *shown = calloc((size_t)model->output_count + 1, sizeof *shown);
   kiln_status status = shown ? KILN_OK : KILN_OUT_OF_MEMORY;
   if (shown)
@@ -83,12 +111,12 @@ static kiln_status show_outputs(const kiln_model *model, const kiln_args *args, 
       status = KILN_OUT_OF_MEMORY;
   if (status)
     kiln_text_add(cause, "no memory to show the outputs");
-  for (int32_t i = 0; i < model->output_count && !status; i++)
-    kiln_print_tensor(stdout, model->outputs[i].name, &shown[i]);
+  if (!status)
+    print_outputs(model, args, shown, sizes);
   if (!status)
     status = flush_output(cause);
   if (!status && args->output_dir)
-    status = kiln_cli_write(model, args->output_dir, shown, cause);
+    status = kiln_cli_write(model, args, shown, cause);
   for (int32_t i = 0; i < taken; i++) {
     int32_t output = model->aliases[i].output;
     if (shown[output].data != outputs[output].data)
@@ -99,18 +127,19 @@ static kiln_status show_outputs(const kiln_model *model, const kiln_args *args, 
 }
 
 static kiln_status run_with(kiln_context *context, const kiln_model *model, const kiln_args *args,
-                            const kiln_tensor *inputs, kiln_tensor *outputs, kiln_profile *profile, kiln_text *cause) {
+                            const kiln_tensor *inputs, kiln_tensor *outputs, const int64_t *sizes,
+                            kiln_profile *profile, kiln_text *cause) {
   kiln_status status = kiln_run(context, inputs, model->input_count, outputs, model->output_count);
   if (status) {
     kiln_text_add(cause, "%s%s", kiln_context_error(context),
                   status == KILN_OUT_OF_MEMORY ? "; run it at smaller sizes, or end other programs" : "");
     return status;
   }
-  if ((status = show_outputs(model, args, outputs, cause)))
+  if ((status = show_outputs(model, args, outputs, sizes, cause)))
     return status;
   if (profile)
     return kiln_profile_runs(profile, context, model, inputs, args->bench ? args->bench : PROFILED_RUNS, cause);
-  return args->bench ? kiln_cli_bench(context, model, inputs, args->bench, args->quiet, cause) : KILN_OK;
+  return args->bench ? kiln_cli_bench(context, model, args, inputs, sizes, cause) : KILN_OK;
 }
 
 static const char *base_name(const char *path) {
@@ -161,11 +190,11 @@ static kiln_status try_places(const kiln_args *args, kiln_text *cause) {
 }
 
 static kiln_status run_program(const kiln_model *model, kiln_args *args, kiln_tensor *inputs, kiln_tensor *outputs,
-                               bool *wrong_use, kiln_text *cause) {
+                               int64_t *sizes, bool *wrong_use, kiln_text *cause) {
   char error[KILN_TEXT_BYTES];
   kiln_status status = try_places(args, cause);
   if (!status)
-    status = kiln_cli_inputs(model, args, inputs, wrong_use, cause);
+    status = kiln_cli_inputs(model, args, inputs, sizes, wrong_use, cause);
   if (status)
     return status;
   if (args->weights && !kiln_reads_weights(model)) {
@@ -190,17 +219,22 @@ static kiln_status run_program(const kiln_model *model, kiln_args *args, kiln_te
   if ((status = kiln_context_create(model, &options, &context, error, sizeof error))) {
     kiln_text_add(cause, "%s", error);
   } else {
-    status = run_with(context, model, args, inputs, outputs, profile, cause);
+    status = run_with(context, model, args, inputs, outputs, sizes, profile, cause);
     kiln_context_destroy(context);
     if (!status && profile)
-      status =
-          args->trace ? kiln_profile_write(profile, model, args->trace, cause) : kiln_profile_print(profile, cause);
+      status = args->trace  ? kiln_profile_write(profile, model, args->trace, cause)
+               : args->json ? kiln_profile_print_json(profile, model, sizes, cause)
+                            : kiln_profile_print(profile, args->profile_kernels, cause);
   }
   kiln_profile_destroy(profile);
   return status;
 }
 
-static void print_error(const char *program, const char *line) {
+static void print_error(const char *program, const char *line, bool as_json) {
+  if (as_json) {
+    kiln_json_error(stderr, line);
+    return;
+  }
   kiln_cli_put(stderr, program);
   fputs(": ", stderr);
   kiln_cli_put(stderr, line);
@@ -215,24 +249,26 @@ int kiln_cli_main(const kiln_model *model, int argc, char **argv) {
   kiln_args args = {.files = calloc(inputs_room, sizeof *args.files),
                     .sizes = calloc((size_t)model->symbol_count + 1, sizeof *args.sizes)};
   kiln_tensor *inputs = calloc(inputs_room, sizeof *inputs), *outputs = calloc(outputs_room, sizeof *outputs);
+  int64_t *sizes = calloc((size_t)model->symbol_count + 1, sizeof *sizes);
   kiln_status status = KILN_OUT_OF_MEMORY;
   bool wrong_use = false;
-  if (!args.files || !args.sizes || !inputs || !outputs)
+  if (!args.files || !args.sizes || !inputs || !outputs || !sizes)
     kiln_text_add(&cause, "no memory for the names of the inputs");
   else if ((status = kiln_args_parse(model, argc, argv, &args, &cause)))
     wrong_use = true;
   else if (args.help)
     kiln_cli_help(model, program);
   else if (args.list)
-    kiln_cli_list(model);
+    (args.json ? kiln_cli_list_json : kiln_cli_list)(model);
   else
-    status = run_program(model, &args, inputs, outputs, &wrong_use, &cause);
+    status = run_program(model, &args, inputs, outputs, sizes, &wrong_use, &cause);
   if (!status)
     status = flush_output(&cause);
   if (status)
-    print_error(program, line);
+    print_error(program, line, args.json);
   for (int32_t i = 0; inputs && i < model->input_count; i++)
     kiln_cli_release(&inputs[i]);
+  free(sizes);
   free(outputs);
   free(inputs);
   free(args.sizes);

@@ -9,22 +9,36 @@
 
 /* Reads the files of `args`, checks them against the model and fills what is left at random where `args` wants it.
  * `tensors` is zeroed and has room for the model's inputs; their data are for kiln_cli_release, on failure too.
- * *wrong_use tells that the command line is at fault. */
-kiln_status kiln_cli_inputs(const kiln_model *model, const kiln_args *args, kiln_tensor *tensors, bool *wrong_use,
-                            kiln_text *cause);
+ * `sizes` has room for the model's symbols and gets the size of each. *wrong_use tells that the command line is at
+ * fault. */
+kiln_status kiln_cli_inputs(const kiln_model *model, const kiln_args *args, kiln_tensor *tensors, int64_t *sizes,
+                            bool *wrong_use, kiln_text *cause);
 
 void kiln_cli_release(kiln_tensor *input);
 
-/* output_0.npy, output_1.npy … in `folder`, which is made if it is not there; of a sequence a folder of files. */
-kiln_status kiln_cli_write(const kiln_model *model, const char *folder, const kiln_tensor *outputs, kiln_text *cause);
+/* Whether an input takes a file as it is: a uint8 tensor of one axis, as an encoded picture is, and a file that is not
+ * .npy. */
+bool kiln_takes_bytes(const kiln_port *port, const char *path);
+/* The bytes of a file, for free(). On failure tensor->data is NULL, and `cause` has a line without the path. */
+kiln_status kiln_read_bytes(const char *path, kiln_tensor *tensor, kiln_text *cause);
 
-/* Times `runs` runs and prints their median and minimum. On a terminal it says how far it is, unless `quiet`. */
-kiln_status kiln_cli_bench(kiln_context *context, const kiln_model *model, const kiln_tensor *inputs, int32_t runs,
-                           bool quiet, kiln_text *cause);
+/* output_0.npy, output_1.npy … in args->output_dir, which is made if it is not there; of a sequence a folder of files.
+ * With args->output_names also a file, or folder, named after each output. */
+kiln_status kiln_cli_write(const kiln_model *model, const kiln_args *args, const kiln_tensor *outputs,
+                           kiln_text *cause);
+
+/* Times args->bench runs at `sizes` of the symbols and prints their median and minimum. On a terminal it says how far
+ * it is, unless args->quiet. */
+kiln_status kiln_cli_bench(kiln_context *context, const kiln_model *model, const kiln_args *args,
+                           const kiln_tensor *inputs, const int64_t *sizes, kiln_text *cause);
 
 /* Names of files and from a model may hold line ends and a terminal's commands; what is written has neither: a space
  * and a '?' in their places. */
 void kiln_cli_put(FILE *file, const char *text);
+
+/* The bytes of the character of UTF-8 that `text` begins with; 0: it begins with none. A lone byte of 0x80 to 0x9f
+ * would be a control character to some terminals. */
+int kiln_utf8_bytes(const char *text);
 
 /* Whether the model's weights are in a file of their own, not in the program. */
 static inline bool kiln_reads_weights(const kiln_model *model) {
@@ -32,6 +46,7 @@ static inline bool kiln_reads_weights(const kiln_model *model) {
 }
 
 void kiln_cli_list(const kiln_model *model);
+void kiln_cli_list_json(const kiln_model *model);
 void kiln_cli_help(const kiln_model *model, const char *program);
 
 #endif

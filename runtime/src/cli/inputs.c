@@ -15,6 +15,7 @@
 #include "../size.h"
 #include "cli.h"
 #include "kiln/npy.h"
+#include "literal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,8 +27,13 @@ static void name_dtype(const kiln_port *port, kiln_tensor *tensor) {
     tensor->dtype = port->dtype;
 }
 
-/* What a file, or for a sequence a folder, has for a port. */
+/* What an argument has for a port: a literal, a file, or for a sequence a folder. */
 static kiln_status read_file(const kiln_port *port, const char *path, kiln_tensor *tensor, char *error, size_t room) {
+  kiln_text reason = kiln_text_in(error, room);
+  if (kiln_is_literal(path))
+    return kiln_parse_literal(port, path, tensor, &reason);
+  if (kiln_takes_bytes(port, path))
+    return kiln_read_bytes(path, tensor, &reason);
   kiln_status status =
       kiln_is_sequence(port) ? kiln_sequence_read(path, tensor, error, room) : kiln_npy_read(path, tensor, error, room);
   if (status || !port->element) {
@@ -141,19 +147,17 @@ static kiln_status fill_missing(const kiln_model *model, const kiln_args *args, 
   return KILN_OK;
 }
 
-kiln_status kiln_cli_inputs(const kiln_model *model, const kiln_args *args, kiln_tensor *tensors, bool *wrong_use,
-                            kiln_text *cause) {
+kiln_status kiln_cli_inputs(const kiln_model *model, const kiln_args *args, kiln_tensor *tensors, int64_t *sizes,
+                            bool *wrong_use, kiln_text *cause) {
   char error[KILN_TEXT_BYTES];
   kiln_text mismatch = kiln_text_in(error, sizeof error);
   int32_t bad;
   /* What --at chooses is what a symbol is where no file has it. */
   kiln_model chosen = *model;
   kiln_symbol *symbols = calloc((size_t)model->symbol_count + 1, sizeof *symbols);
-  int64_t *sizes = calloc((size_t)model->symbol_count + 1, sizeof *sizes);
-  kiln_status status = KILN_OUT_OF_MEMORY;
-  if (!sizes || !symbols) {
+  if (!symbols) {
     kiln_text_add(cause, "no memory for %" PRId32 " symbols", model->symbol_count);
-    goto done;
+    return KILN_OUT_OF_MEMORY;
   }
   for (int32_t i = 0; i < model->symbol_count; i++) {
     symbols[i] = model->symbols[i];
@@ -161,7 +165,7 @@ kiln_status kiln_cli_inputs(const kiln_model *model, const kiln_args *args, kiln
       symbols[i].value = args->sizes[i];
   }
   chosen.symbols = symbols;
-  status = read_files(model, args, tensors, cause);
+  kiln_status status = read_files(model, args, tensors, cause);
   if (!status && (status = kiln_bind(&chosen, tensors, sizes, &bad, &mismatch)))
     kiln_text_add(cause, "%s: %s; --list shows what the model takes", args->files[bad], error);
   for (int32_t i = 0; i < model->symbol_count && !status; i++)
@@ -179,8 +183,6 @@ kiln_status kiln_cli_inputs(const kiln_model *model, const kiln_args *args, kiln
                     model->inputs[model->aliases[i].input].name, model->aliases[i].capacity);
       status = KILN_OUT_OF_MEMORY;
     }
-done:
-  free(sizes);
   free(symbols);
   return status;
 }

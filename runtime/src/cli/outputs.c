@@ -49,16 +49,52 @@ typedef struct output_paths {
   size_t room;
 } output_paths;
 
+enum { STEM_BYTES = 128 };
+
 /* A file of an output: of a sequence one of several, in a folder of its own. */
 typedef struct output_files {
   const kiln_tensor *tensors;
   int64_t count;
-  int32_t output;
   bool is_folder;
+  char stem[STEM_BYTES]; /* what it is called, without ".npy" */
 } output_files;
 
-static output_files files_of(const kiln_model *model, const kiln_tensor *outputs, int32_t index) {
-  output_files files = {&outputs[index], 1, index, kiln_is_sequence(&model->outputs[index])};
+/* An output's name as that of a file: letters, digits, '-', '_', and '.' but for the first; others become '_'. A name
+ * that is long is cut. The caller sees to it that no two are equal. */
+static void safe_name(const char *name, char stem[STEM_BYTES]) {
+  size_t length = 0;
+  for (; name[length] && length < STEM_BYTES - 24; length++) {
+    char c = name[length];
+    bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+    stem[length] = is_plain || (c == '.' && length > 0) ? c : '_';
+  }
+  memcpy(stem + length, length ? "" : "_", length ? 1 : 2);
+}
+
+static bool is_taken(const char *stem, char (*stems)[STEM_BYTES], int32_t count) {
+  for (int32_t i = 0; i < count; i++)
+    if (strcmp(stems[i], stem) == 0)
+      return true;
+  return false;
+}
+
+/* output_0, output_1 …, and after these the outputs' names where they are wanted, numbered where one is there already:
+ * y, y_2. `stems` has room for twice as many as there are outputs. */
+static void name_outputs(const kiln_model *model, bool with_names, char (*stems)[STEM_BYTES]) {
+  int32_t count = model->output_count;
+  for (int32_t i = 0; i < count; i++)
+    snprintf(stems[i], STEM_BYTES, "output_%" PRId32, i);
+  for (int32_t i = count; with_names && i < 2 * count; i++) {
+    safe_name(model->outputs[i - count].name, stems[i]);
+    size_t length = strlen(stems[i]);
+    for (int32_t number = 2; is_taken(stems[i], stems, i); number++)
+      snprintf(stems[i] + length, STEM_BYTES - length, "_%" PRId32, number);
+  }
+}
+
+static output_files files_of(const kiln_model *model, const kiln_tensor *outputs, int32_t index, const char *stem) {
+  output_files files = {&outputs[index], 1, kiln_is_sequence(&model->outputs[index]), ""};
+  snprintf(files.stem, sizeof files.stem, "%s", stem);
   if (!model->outputs[index].element)
     return files;
   kiln_sequence sequence = *(const kiln_sequence *)outputs[index].data;
@@ -69,13 +105,13 @@ static output_files files_of(const kiln_model *model, const kiln_tensor *outputs
 
 static void name_file(output_paths *paths, const output_files *files, int64_t index) {
   if (files->is_folder)
-    snprintf(paths->path, paths->room, "%s/output_%" PRId32 "/%" PRId64 ".npy", paths->folder, files->output, index);
+    snprintf(paths->path, paths->room, "%s/%s/%" PRId64 ".npy", paths->folder, files->stem, index);
   else
-    snprintf(paths->path, paths->room, "%s/output_%" PRId32 ".npy", paths->folder, files->output);
+    snprintf(paths->path, paths->room, "%s/%s.npy", paths->folder, files->stem);
 }
 
 static void name_folder(output_paths *paths, const output_files *files) {
-  snprintf(paths->path, paths->room, "%s/output_%" PRId32, paths->folder, files->output);
+  snprintf(paths->path, paths->room, "%s/%s", paths->folder, files->stem);
 }
 
 static kiln_status cannot_write(const output_paths *paths, const char *reason, kiln_text *cause) {
@@ -149,47 +185,53 @@ static kiln_status name_files(output_paths *paths, const output_files *files, ki
   return status;
 }
 
-/* All outputs are whole before the first gets its name. `staged` has room for all files. */
-static kiln_status write_all(output_paths *paths, const kiln_model *model, const kiln_tensor *outputs,
-                             kiln_staged *staged, kiln_text *cause) {
+/* All outputs are whole before the first gets its name. `staged` has room for the files of all `count`. */
+static kiln_status write_all(output_paths *paths, const output_files *files, int32_t count, kiln_staged *staged,
+                             kiln_text *cause) {
   kiln_status status = KILN_OK;
   kiln_staged *next = staged;
-  for (int32_t i = 0; i < model->output_count && !status; i++) {
-    output_files files = files_of(model, outputs, i);
-    status = make_files(paths, &files, next, cause);
-    next += files.count;
-  }
+  for (int32_t i = 0; i < count && !status; next += files[i++].count)
+    status = make_files(paths, &files[i], next, cause);
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
   next = staged;
-  for (int32_t i = 0; i < model->output_count && !status; i++) {
-    output_files files = files_of(model, outputs, i);
-    status = name_files(paths, &files, next, cause);
-    next += files.count;
-  }
+  for (int32_t i = 0; i < count && !status; next += files[i++].count)
+    status = name_files(paths, &files[i], next, cause);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   return status;
 }
 
-kiln_status kiln_cli_write(const kiln_model *model, const char *folder, const kiln_tensor *outputs, kiln_text *cause) {
-  size_t room = strlen(folder) + 64, count = 0;
-  for (int32_t i = 0; i < model->output_count; i++)
-    count += (size_t)files_of(model, outputs, i).count;
-  char *path = malloc(room);
-  kiln_staged *staged = calloc(count + 1, sizeof *staged);
+kiln_status kiln_cli_write(const kiln_model *model, const kiln_args *args, const kiln_tensor *outputs,
+                           kiln_text *cause) {
+  const char *folder = args->output_dir;
+  int32_t named = model->output_count * (args->output_names ? 2 : 1);
+  size_t room = strlen(folder) + STEM_BYTES + 64, count = 0;
+  char *path = malloc(room), (*stems)[STEM_BYTES] = calloc((size_t)named + 1, sizeof *stems);
+  output_files *files = calloc((size_t)named + 1, sizeof *files);
+  kiln_staged *staged = NULL;
   kiln_status status = KILN_IO_ERROR;
+  if (stems && files) {
+    name_outputs(model, args->output_names, stems);
+    for (int32_t i = 0; i < named; i++) {
+      files[i] = files_of(model, outputs, i % model->output_count, stems[i]);
+      count += (size_t)files[i].count;
+    }
+    staged = calloc(count + 1, sizeof *staged);
+  }
   if (!path || !staged) {
     kiln_text_add(cause, "no memory for the outputs' names");
     status = KILN_OUT_OF_MEMORY;
   } else {
     output_paths paths = {folder, memcpy(path, folder, strlen(folder) + 1), room};
-    status = make_folders(path) ? write_all(&paths, model, outputs, staged, cause)
+    status = make_folders(path) ? write_all(&paths, files, named, staged, cause)
                                 : cannot_write(&paths, strerror(errno), cause);
   }
   for (size_t i = 0; staged && i < count; i++)
     kiln_file_drop(&staged[i]);
   free(staged);
+  free(files);
+  free(stems);
   free(path);
   return status;
 }

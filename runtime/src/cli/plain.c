@@ -3,9 +3,7 @@
 
 #include <stdbool.h>
 
-/* The bytes of the character of UTF-8 that begins here; 0 where none does. A lone byte of 0x80 to 0x9f would be a
- * control character to some terminals. */
-static int utf8_bytes(const char *text) {
+int kiln_utf8_bytes(const char *text) {
   unsigned char first = (unsigned char)text[0];
   int bytes = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
   for (int i = 1; i < bytes; i++)
@@ -18,7 +16,7 @@ void kiln_cli_put(FILE *file, const char *text) {
   const char *kept = text; /* what is written as it is, in one piece */
   for (int bytes = 0; *text; text += bytes) {
     unsigned char c = (unsigned char)text[0];
-    bytes = utf8_bytes(text);
+    bytes = kiln_utf8_bytes(text);
     bool is_wide = bytes == 2 && c == 0xc2 && (unsigned char)text[1] < 0xa0; /* U+0080 to U+009F */
     if (bytes > 0 && c >= 0x20 && c != 0x7f && !is_wide)
       continue;

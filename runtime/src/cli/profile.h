@@ -4,6 +4,8 @@
 
 #include "../text.h"
 
+#include <stdbool.h>
+
 /* The spans of runs, as kiln_options.span tells them. */
 typedef struct kiln_profile kiln_profile;
 
@@ -20,8 +22,13 @@ kiln_status kiln_profile_runs(kiln_profile *profile, kiln_context *context, cons
 
 /* What follows is for when the context has ended, and its threads with it. */
 
-/* A row for each kernel and what else took time, the largest share first. */
-kiln_status kiln_profile_print(const kiln_profile *profile, kiln_text *cause);
+/* A row for each node and what else took time, the largest share first; of the first twenty, or with_kernels of all,
+ * each with a row for each of its kernels. */
+kiln_status kiln_profile_print(const kiln_profile *profile, bool with_kernels, kiln_text *cause);
+
+/* The same as JSON, all of it, at `sizes` of the model's symbols. */
+kiln_status kiln_profile_print_json(const kiln_profile *profile, const kiln_model *model, const int64_t *sizes,
+                                    kiln_text *cause);
 
 /* A file of Chrome's trace events, for chrome://tracing or Perfetto: a row for the launches and one for each thread. */
 kiln_status kiln_profile_write(const kiln_profile *profile, const kiln_model *model, const char *path,

@@ -1,10 +1,12 @@
 #include "Log.h"
 
+#include "Json.h"
 #include "support/DebugStream.h"
 #include "support/Error.h"
 #include "support/PlainText.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <spdlog/sinks/stdout_color_sinks.h>
@@ -75,7 +77,23 @@ void driver::setLogLevel(LogLevel level) {
   messages().set_level(kLevels[static_cast<size_t>(level)]);
 }
 
-void driver::logError(llvm::StringRef text) { messages().error(plainText(text)); }
+static bool writesJson = false;
+
+void driver::logErrorsAsJson() { writesJson = true; }
+
+void driver::logError(llvm::StringRef text) {
+  if (!writesJson) {
+    messages().error(plainText(text));
+    return;
+  }
+  llvm::json::OStream json(llvm::errs());
+  json.object([&] {
+    json.attribute("version", kJsonVersion);
+    json.attribute("error", llvm::json::fixUTF8(plainText(text)));
+  });
+  json.flush();
+  llvm::errs() << "\n";
+}
 void driver::logWarning(llvm::StringRef text) { messages().warn(plainText(text)); }
 void driver::logInfo(llvm::StringRef text) { messages().info(plainText(text)); }
 

@@ -21,6 +21,9 @@ void beginLog();
 /// LogLevel::Warning until it is called. Listings are said at any level.
 void setLogLevel(LogLevel level);
 
+/// Has logError write `{"version":1,"error":"LINE"}`, whatever the level: --json.
+void logErrorsAsJson();
+
 /// One line without its end; control characters in it are made visible.
 void logError(llvm::StringRef text);
 void logWarning(llvm::StringRef text);

@@ -1,5 +1,13 @@
+//===- Stats.cpp - What a compiled model does, in numbers ---------------===//
+//
+// Sizes may be open, so that a number is an expression until the sizes are chosen: each symbol counts as its default.
+// A kernel may be one of several for different sizes. Only those for the sizes at hand are launched, and count. All is
+// counted first, into one structure, which is then printed for people or for scripts.
+//
+//===--------------------------------------------------------------------===//
 #include "Stats.h"
 
+#include "Json.h"
 #include "ir/graph/Graph.h"
 #include "ir/host/Host.h"
 #include "ir/uop/LaunchCost.h"
@@ -8,6 +16,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 
 using namespace kiln;
 using namespace kiln::driver;
@@ -74,65 +83,140 @@ static WeightCount countWeights(host::ProgramOp program) {
   return count;
 }
 
-/// A line for each launch, zeros for one of a kernel for other sizes, and one for all, which counts those of a batch
-/// for each sample.
-static void printLaunches(host::ProgramOp program, mlir::ModuleOp module, llvm::raw_ostream &out) {
+namespace {
+/// A launch of a kernel, at the defaults of the symbols.
+struct LaunchRow {
+  std::string kernel, nodes;
+  double operations = 0; ///< what the model asks for, of one sample
+  double others = 0;     ///< index and mask arithmetic, and what is computed more than once
+  double bytes = 0;
+  double microseconds = 0; ///< expected
+  int64_t samples = 1;     ///< of a batch that is walked sample by sample
+  bool isLaunched = true;  ///< false: the kernel is for other sizes
+};
+
+struct Statistics {
+  std::vector<LaunchRow> rows;
+  std::string at;                         ///< " at batch = 1"
+  double peak = 0, live = 0, scratch = 0; ///< bytes of temporaries, of these live at once, and per thread
+  WeightCount weights;
+  size_t recipes = 0;
+};
+} // namespace
+
+static std::vector<LaunchRow> countLaunches(host::ProgramOp program, mlir::ModuleOp module, const Defaults &defaults) {
+  std::vector<LaunchRow> rows;
+  program.walk([&](host::LaunchOp launch) {
+    auto kernel = module.lookupSymbol<uop::FuncOp>(launch.getKernel());
+    LaunchRow row{.kernel = launch.getKernel().str(), .nodes = plainText(launch.getOrigin())};
+    if (auto batch = launch->getParentOfType<host::BatchOp>())
+      row.samples = int64_t(batch.getSamples());
+    row.isLaunched = defaults.suit(kernel);
+    auto number = [&](Expr expr) { return row.isLaunched ? defaults.evaluate(expr) : 0; };
+    row.operations = number(uop::modelOperationsOf(kernel));
+    row.bytes = number(kernel.getBytes().getValue());
+    row.others = std::max(0.0, number(kernel.getOperations().getValue()) - row.operations);
+    row.microseconds = number(uop::expectedPicosecondsOf(kernel)) / kMega;
+    rows.push_back(std::move(row));
+  });
+  return rows;
+}
+
+static void countMemory(host::ProgramOp program, Statistics &all) {
+  program.walk([&](host::LaunchOp launch) {
+    double scratch = 0;
+    for (mlir::Value buffer : launch.getBuffers())
+      if (auto own = buffer.getDefiningOp<host::ScratchOp>())
+        if (auto planned = own->getAttrOfType<mlir::IntegerAttr>("peak"))
+          scratch += planned.getInt();
+    all.scratch = std::max(all.scratch, scratch);
+  });
+  program.walk([&](mlir::Operation *arena) {
+    if (!llvm::isa<host::ArenaOp, host::ZerosOp, host::PlanOp>(arena))
+      return;
+    if (auto planned = arena->getAttrOfType<mlir::IntegerAttr>("peak"))
+      all.peak += planned.getInt();
+    if (auto bound = arena->getAttrOfType<mlir::IntegerAttr>("live"))
+      all.live += bound.getInt();
+  });
+}
+
+static Statistics count(host::ProgramOp program, mlir::ModuleOp module) {
   Defaults defaults(program);
+  Statistics all;
+  all.rows = countLaunches(program, module, defaults);
+  all.at = defaults.text();
+  countMemory(program, all);
+  all.weights = countWeights(program);
+  all.recipes = llvm::range_size(module.getOps<mlir::ModuleOp>());
+  return all;
+}
+
+/// A line for each launch at these sizes, one for those that are for others, and one for all.
+static void printLaunches(const Statistics &all, llvm::raw_ostream &out) {
   double operations = 0, bytes = 0;
-  size_t launches = 0;
+  size_t launches = 0, others = 0;
   llvm::StringSet<> kernels;
   out << llvm::formatv("{0,-32}{1,14}{2,14}{3,14}{4,14}  {5}\n", "kernel", "kFLOP", "others, k", "kB", "expected, us",
                        "from");
-  program.walk([&](host::LaunchOp launch) {
-    auto kernel = module.lookupSymbol<uop::FuncOp>(launch.getKernel());
-    bool isLaunched = defaults.suit(kernel);
-    auto batch = launch->getParentOfType<host::BatchOp>();
-    int64_t samples = batch ? int64_t(batch.getSamples()) : 1;
-    auto number = [&](Expr expr) { return isLaunched ? defaults.evaluate(expr) : 0; };
-    double ops = number(uop::modelOperationsOf(kernel)), moved = number(kernel.getBytes().getValue());
-    // Index and mask arithmetic, and what is computed more than once.
-    double others = std::max(0.0, number(kernel.getOperations().getValue()) - ops);
-    double expected = number(uop::expectedPicosecondsOf(kernel)) / kMega;
-    out << llvm::formatv("{0,-32}{1,14:F3}{2,14:F3}{3,14:F3}{4,14:F2}  {5}\n", launch.getKernel(), ops / kKilo,
-                         others / kKilo, moved / kKilo, expected,
-                         plainText(launch.getOrigin()) + (batch ? " x " + std::to_string(samples) : ""));
-    operations += double(samples) * ops;
-    bytes += double(samples) * moved;
-    if (isLaunched) {
-      launches += samples;
-      kernels.insert(launch.getKernel());
+  for (const LaunchRow &row : all.rows) {
+    if (!row.isLaunched) {
+      ++others;
+      continue;
     }
-  });
+    out << llvm::formatv("{0,-32}{1,14:F3}{2,14:F3}{3,14:F3}{4,14:F2}  {5}\n", row.kernel, row.operations / kKilo,
+                         row.others / kKilo, row.bytes / kKilo, row.microseconds,
+                         row.nodes + (row.samples > 1 ? " x " + std::to_string(row.samples) : ""));
+    operations += double(row.samples) * row.operations;
+    bytes += double(row.samples) * row.bytes;
+    launches += row.samples;
+    kernels.insert(row.kernel);
+  }
+  if (others)
+    out << llvm::formatv("{0} more {1} for other sizes\n", others, others == 1 ? "launch is" : "launches are");
   out << llvm::formatv("{0} launches of {1} kernels, {2:F3} MFLOP, {3:F3} MB moved{4}\n", launches, kernels.size(),
-                       operations / kMega, bytes / kMega, defaults.text());
+                       operations / kMega, bytes / kMega, all.at);
 }
 
 void driver::printStats(mlir::ModuleOp module, llvm::raw_ostream &out) {
   for (auto program : module.getOps<host::ProgramOp>()) {
-    printLaunches(program, module, out);
-    double peak = 0, live = 0, most = 0;
-    program.walk([&](host::LaunchOp launch) {
-      double scratch = 0;
-      for (mlir::Value buffer : launch.getBuffers())
-        if (auto own = buffer.getDefiningOp<host::ScratchOp>())
-          if (auto planned = own->getAttrOfType<mlir::IntegerAttr>("peak"))
-            scratch += planned.getInt();
-      most = std::max(most, scratch);
-    });
-    std::string scratch = most > 0 ? llvm::formatv("; scratch {0:F3} kB per thread", most / kKilo).str() : "";
-    program.walk([&](mlir::Operation *arena) {
-      if (!llvm::isa<host::ArenaOp, host::ZerosOp, host::PlanOp>(arena))
-        return;
-      if (auto planned = arena->getAttrOfType<mlir::IntegerAttr>("peak"))
-        peak += planned.getInt();
-      if (auto bound = arena->getAttrOfType<mlir::IntegerAttr>("live"))
-        live += bound.getInt();
-    });
-    WeightCount count = countWeights(program);
+    Statistics all = count(program, module);
+    printLaunches(all, out);
+    std::string scratch =
+        all.scratch > 0 ? llvm::formatv("; scratch {0:F3} kB per thread", all.scratch / kKilo).str() : "";
     out << llvm::formatv("temporaries {0:F3} kB, of which at most {1:F3} kB live at once{3}; weights {2:F3} kB\n",
-                         peak / kKilo, live / kKilo, count.bytes / kKilo, scratch);
-    out << llvm::formatv("{0} weights, {1} of them computed at compile time: {2:F3} kB by {3} recipes\n", count.weights,
-                         count.recipeWeights, count.recipeBytes / kKilo,
-                         llvm::range_size(module.getOps<mlir::ModuleOp>()));
+                         all.peak / kKilo, all.live / kKilo, all.weights.bytes / kKilo, scratch);
+    out << llvm::formatv("{0} weights, {1} of them computed at compile time: {2:F3} kB by {3} recipes\n",
+                         all.weights.weights, all.weights.recipeWeights, all.weights.recipeBytes / kKilo, all.recipes);
   }
+}
+
+void driver::printStatsJson(mlir::ModuleOp module, llvm::StringRef model, llvm::raw_ostream &out) {
+  Statistics all = count(*module.getOps<host::ProgramOp>().begin(), module);
+  llvm::json::OStream json(out);
+  json.object([&] {
+    json.attribute("version", kJsonVersion);
+    json.attribute("model", llvm::json::fixUTF8(model));
+    json.attributeArray("launches", [&] {
+      for (const LaunchRow &row : all.rows)
+        json.object([&] {
+          json.attribute("kernel", row.kernel);
+          json.attribute("nodes", llvm::json::fixUTF8(row.nodes));
+          json.attribute("at_these_sizes", row.isLaunched);
+          json.attribute("samples", row.samples);
+          json.attribute("operations", row.operations);
+          json.attribute("other_operations", row.others);
+          json.attribute("bytes", row.bytes);
+          json.attribute("expected_us", row.microseconds);
+        });
+    });
+    json.attribute("temporary_bytes", all.peak);
+    json.attribute("live_bytes", all.live);
+    json.attribute("scratch_bytes_per_thread", all.scratch);
+    json.attribute("weight_bytes", all.weights.bytes);
+    json.attribute("weights", all.weights.weights);
+    json.attribute("weights_computed", all.weights.recipeWeights);
+    json.attribute("recipes", int64_t(all.recipes));
+  });
+  out << "\n";
 }

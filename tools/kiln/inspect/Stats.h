@@ -9,4 +9,7 @@ namespace kiln::driver {
 /// known at run time only count as their symbols' defaults; launches in control flow count once.
 void printStats(mlir::ModuleOp module, llvm::raw_ostream &out);
 
+/// The same as one JSON document; docs/json-output.md lists its members.
+void printStatsJson(mlir::ModuleOp module, llvm::StringRef model, llvm::raw_ostream &out);
+
 } // namespace kiln::driver

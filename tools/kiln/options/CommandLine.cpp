@@ -28,6 +28,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <deque>
 #include <limits>
 
 using namespace kiln;
@@ -39,9 +40,12 @@ static constexpr std::pair<llvm::StringLiteral, Emit> kEmits[] = {
     {"schedule", Emit::Schedule}, {"optimize", Emit::Optimize}, {"opts", Emit::Opts},     {"lower", Emit::Lower},
     {"render", Emit::Render},     {"llvm", Emit::Llvm},         {"asm", Emit::Asm}};
 
-static constexpr char kCommands[] = "commands are compile, run, verify, devices and flags";
+/// CLI11 takes "[1, 2]" for two arguments, unless something stands after it.
+static constexpr char kAfterList = ' ';
 
-static std::vector<std::string> runArguments(const Texts &texts, bool isQuiet) {
+static constexpr char kCommands[] = "commands are compile, run, verify, devices, doctor and flags";
+
+static std::vector<std::string> runArguments(const Texts &texts, const CommandLine &line) {
   std::vector<std::string> arguments;
   auto add = [&](const std::string &name, const std::string &value) {
     if (!value.empty())
@@ -59,12 +63,15 @@ static std::vector<std::string> runArguments(const Texts &texts, bool isQuiet) {
   else
     add("--profile", texts.profile);
   add("--threads", texts.threads);
-  if (texts.list)
-    arguments.push_back("--list");
-  if (isQuiet)
-    arguments.push_back("--quiet");
+  for (auto [isGiven, flag] :
+       {std::pair(texts.list, "--list"), std::pair(line.isQuiet, "--quiet"), std::pair(line.isJson, "--json"),
+        std::pair(texts.noPrint, "--no-print"), std::pair(texts.outputNames, "--output-names"),
+        std::pair(texts.profileKernels, "--profile-kernels")})
+    if (isGiven)
+      arguments.push_back(flag);
   arguments.push_back("--");
-  llvm::append_range(arguments, texts.inputs);
+  for (llvm::StringRef input : texts.inputs)
+    arguments.push_back(input.rtrim(kAfterList).str());
   return arguments;
 }
 
@@ -275,8 +282,20 @@ static llvm::Error understandVerify(VerifyOptions &verify, const Texts &texts) {
   return llvm::Error::success();
 }
 
+/// Standard output is the one document.
+static llvm::Error checkJson(const ArtefactOptions &artefact) {
+  if (!artefact.isJson)
+    return llvm::Error::success();
+  if (!artefact.showsStats)
+    return usageError("--json: is the form of --stats", "add --stats");
+  return artefact.why.empty() ? llvm::Error::success()
+                              : usageError("--json: --why has text for people alone", "leave one of them out");
+}
+
 static llvm::Error understandArtefact(ArtefactOptions &artefact, const Texts &texts) {
-  bool inspects = !artefact.why.empty() || !artefact.graphPath.empty();
+  if (llvm::Error error = checkJson(artefact))
+    return error;
+  bool inspects = artefact.showsStats || !artefact.why.empty() || !artefact.graphPath.empty();
   artefact.onlyInspects = inspects && texts.emit.empty() && artefact.output.empty() && artefact.weightsPath.empty() &&
                           artefact.name.empty() && !artefact.isStatic;
   llvm::Expected<Emit> emit = parseEmit(texts.emit.empty() ? "exe" : texts.emit);
@@ -303,9 +322,10 @@ static llvm::Error understand(CommandLine &line, const Texts &texts) {
     return error;
   if (llvm::Error error = understandVerify(line.verify, texts))
     return error;
+  line.artefact.isJson = line.command == Command::Compile && line.isJson;
   if (llvm::Error error = understandArtefact(line.artefact, texts))
     return error;
-  line.run.arguments = runArguments(texts, line.isQuiet);
+  line.run.arguments = runArguments(texts, line);
   return llvm::Error::success();
 }
 
@@ -332,7 +352,7 @@ static llvm::Error checkCommand(const CLI::App &app, llvm::StringRef given, llvm
   if (llvm::sys::fs::is_regular_file(given))
     return usageError(given + ": is a file, not a command", "`kiln compile " + given + "` makes a program of it");
   return usageError(given + ": no such command",
-                    didYouMean(given, {"compile", "run", "verify", "devices", "flags"}, kCommands));
+                    didYouMean(given, {"compile", "run", "verify", "devices", "doctor", "flags"}, kCommands));
 }
 
 /// Whether there is something to do besides what has been printed.
@@ -391,6 +411,10 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
   const std::unique_ptr<CLI::App> table = makeOptionTable(line, texts);
   CLI::App &app = *table;
   std::vector<char *> arguments = argumentsOf(argc, argv);
+  std::deque<std::string> lists;
+  for (char *&argument : arguments)
+    if (llvm::StringRef text = argument; text.starts_with("[") && text.ends_with("]"))
+      argument = lists.emplace_back(text.str() + kAfterList).data();
   if (arguments.size() > 1)
     if (llvm::Error error = checkCommand(app, arguments[1], llvm::ArrayRef(arguments).drop_front(2)))
       return error;
@@ -413,8 +437,9 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
                      .Case("verify", Command::Verify)
                      .Case("devices", Command::Devices)
                      .Case("flags", Command::Flags)
+                     .Case("doctor", Command::Doctor)
                      .Default(Command::Compile);
-  if (line.command != Command::Devices && line.command != Command::Flags)
+  if (llvm::is_contained({Command::Compile, Command::Run, Command::Verify}, line.command))
     if (llvm::Error error = understand(line, texts))
       return error;
   if (line.command != Command::Compile && !line.compile.otherCpus.empty())

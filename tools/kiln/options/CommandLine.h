@@ -9,7 +9,7 @@
 
 namespace kiln::driver {
 
-enum class Command { Compile, Run, Verify, Devices, Flags };
+enum class Command { Compile, Run, Verify, Devices, Flags, Doctor };
 
 struct CommandLine {
   Command command = Command::Compile;
@@ -21,6 +21,7 @@ struct CommandLine {
   LogLevel logLevel = LogLevel::Warning;
   bool isQuiet = false;     ///< --quiet: no progress is shown
   bool timesStages = false; ///< --time-stages
+  bool isJson = false;      ///< --json: results, and an error, as JSON
 };
 
 /// Reads the command line and, of the environment, DEBUG and NOOPT. Nothing where help or the version was asked for and

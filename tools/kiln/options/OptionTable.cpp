@@ -155,24 +155,31 @@ static void addInspectOptions(CLI::App &app, CommandLine &line) {
                 "print which kernels compute a node or tensor, or what a kernel computes, and why");
   app.add_option("--graph", line.artefact.graphPath, "draw the kernels round their nodes, by Graphviz: .dot or .svg")
       ->type_name("FILE");
-  app.add_flag("--stats", line.artefact.showsStats, "also print kernels, FLOPs, bytes and memory");
+  app.add_flag("--stats", line.artefact.showsStats,
+               "print kernels, FLOPs, bytes and memory; an artefact is made as well where -o or --emit asks for one");
+  app.add_flag("--json", line.isJson, "print --stats as one JSON document, and an error as one JSON line");
   app.add_flag("--time-stages", line.timesStages, "also print how long each stage takes, and its memory");
 }
 
-static void addRunOptions(CLI::App &app, Texts &texts) {
+static void addRunOptions(CLI::App &app, CommandLine &line, Texts &texts) {
   beginGroup(app, "The run");
-  app.add_option("INPUT", texts.inputs, ".npy files, the inputs in declared order");
-  addRepeatable(app, "--input", texts.named, "NAME=FILE", "an input by its name");
+  app.add_option("INPUT", texts.inputs, ".npy files, or values as '[1, 2]' or 2x2xf32=0: the inputs in declared order");
+  addRepeatable(app, "--input", texts.named, "NAME=FILE", "an input by its name, a file or values");
   app.add_option("--output-dir", texts.outputDir, "write output_0.npy, output_1.npy ... there")->type_name("DIR");
+  app.add_flag("--output-names", texts.outputNames, "there also NAME.npy, after the name of each output");
+  app.add_flag("--no-print", texts.noPrint, "do not print the outputs");
   app.add_flag("--random{0}", texts.random, "fill the inputs that are not given; also --random=SEED");
   addRepeatable(app, "--at", texts.sizes, "NAME=SIZE,...",
                 "random inputs have these sizes; repeatable, for other sizes");
-  app.add_flag("--bench{100}", texts.bench, "time 100 runs; also --bench=N");
+  app.add_flag("--bench{100}", texts.bench, "time 100 runs, in microseconds; also --bench=N");
   app.add_flag(
       "--profile{-}", texts.profile,
       "show the kernels of 10 runs, or of --bench=N, by share of time; also --profile=FILE: Chrome's trace events");
+  app.add_flag("--profile-kernels", texts.profileKernels, "the same with a row for each kernel of a node");
   app.add_option("--threads", texts.threads, "CPU threads (one per core)")->type_name("N");
   app.add_flag("--list", texts.list, "names, dtypes and shapes of inputs and outputs");
+  app.add_flag("--json", line.isJson,
+               "print one JSON document: of --list, --bench, --profile, or what the outputs are; an error is one line");
 }
 
 static void addVerifyOptions(CLI::App &app, CommandLine &line, Texts &texts) {
@@ -210,7 +217,7 @@ std::unique_ptr<CLI::App> driver::makeOptionTable(CommandLine &line, Texts &text
 
   CLI::App &run = addCommand(*app, "run", "compile in memory and run", footer(kRunExamples));
   run.add_option("MODEL", line.compile.model, kModelFile)->required();
-  addRunOptions(run, texts);
+  addRunOptions(run, line, texts);
   addModelOptions(run, texts);
   addCodeOptions(run, line, texts);
   addMessageOptions(run, line, texts);
@@ -224,7 +231,11 @@ std::unique_ptr<CLI::App> driver::makeOptionTable(CommandLine &line, Texts &text
   addCodeOptions(verify, line, texts);
   addMessageOptions(verify, line, texts);
 
-  addCommand(*app, "devices", "what kiln compiles for, and what this machine has of it");
+  addCommand(*app, "devices", "what kiln compiles for, and what this machine has of it")
+      .add_flag("--json", line.isJson, "print one JSON document");
+
+  addCommand(*app, "doctor", "try what kiln depends on: status 0 where a program for device cpu can be made")
+      .add_flag("--json", line.isJson, "print one JSON document");
 
   CLI::App &flags = addCommand(*app, "flags", "how a C compiler compiles and links a program with an object");
   flags.add_flag("--cflags", line.flags.compiling, "where the headers are");

@@ -20,7 +20,7 @@ struct Texts {
   std::string cpus, emit, schedule = "default", logLevel = "warning", precision = "f32", rates, outputDir, random,
                           bench, profile, threads, shell;
   std::optional<double> memoryLimit; ///< in GiB
-  bool list = false;
+  bool list = false, noPrint = false, outputNames = false, profileKernels = false;
 };
 
 /// kiln with all commands and their options: what is parsed fills `line` and `texts`, which have to live as long.

@@ -55,6 +55,7 @@ struct ArtefactOptions {
   bool isStatic = false;        ///< a program that needs no shared library
   bool isFreestanding = false;  ///< --freestanding: a source for programs without an operating system
   bool showsStats = false;      ///< --stats: what the model does, in numbers, on standard output
+  bool isJson = false;          ///< --json: what is shown is one JSON document
   std::vector<std::string> why; ///< --why: nodes and tensors whose place in the schedule is printed
   std::string graphPath;        ///< --graph: where a drawing of the schedule goes; "": none is made
   bool onlyInspects = false;    ///< --why or --graph, and nothing that says what else to make

@@ -1,0 +1,43 @@
+/*===- json_text.c - Results for scripts to read -------------------------===*/
+#include "json_text.h"
+
+#include "cli.h"
+
+#include <inttypes.h>
+
+void kiln_json_put(FILE *file, const char *text) {
+  putc('"', file);
+  for (int bytes = 0; *text; text += bytes) {
+    unsigned char c = (unsigned char)text[0];
+    bytes = kiln_utf8_bytes(text);
+    if (bytes == 0)
+      fputs("\\ufffd", file);
+    else if (c < 0x20 || c == 0x7f)
+      fprintf(file, "\\u%04x", c);
+    else
+      fprintf(file, "%s%.*s", c == '"' || c == '\\' ? "\\" : "", bytes, text);
+    bytes = bytes > 0 ? bytes : 1;
+  }
+  putc('"', file);
+}
+
+void kiln_json_begin(FILE *file, const kiln_model *model) {
+  fprintf(file, "{\"version\":%d,\"model\":", KILN_JSON_VERSION);
+  kiln_json_put(file, model->name);
+}
+
+void kiln_json_sizes(FILE *file, const kiln_model *model, const int64_t *sizes) {
+  fputs(",\"sizes\":{", file);
+  for (int32_t i = 0; i < model->symbol_count; i++) {
+    fputs(i ? "," : "", file);
+    kiln_json_put(file, model->symbols[i].name);
+    fprintf(file, ":%" PRId64, sizes[i]);
+  }
+  putc('}', file);
+}
+
+void kiln_json_error(FILE *file, const char *line) {
+  fprintf(file, "{\"version\":%d,\"error\":", KILN_JSON_VERSION);
+  kiln_json_put(file, line);
+  fputs("}\n", file);
+}

@@ -1,0 +1,28 @@
+/*===- json_text.h - Results for scripts to read -------------------------===
+ *
+ * With --json standard output is one JSON document and nothing else. Its first member is "version": a reader that knows
+ * this version may ignore members that it does not know.
+ *
+ *===---------------------------------------------------------------------===*/
+#ifndef KILN_CLI_JSON_TEXT_H
+#define KILN_CLI_JSON_TEXT_H
+
+#include "kiln/program.h"
+
+#include <stdio.h>
+
+#define KILN_JSON_VERSION 1
+
+/* A string with its quotes. Bytes that are not UTF-8 become U+FFFD. */
+void kiln_json_put(FILE *file, const char *text);
+
+/* `{"version":1,"model":"NAME"`, which further members and a brace follow. */
+void kiln_json_begin(FILE *file, const kiln_model *model);
+
+/* `,"sizes":{"batch":2}`: the size of each symbol of the model. */
+void kiln_json_sizes(FILE *file, const kiln_model *model, const int64_t *sizes);
+
+/* `{"version":1,"error":"LINE"}` and an end of line. */
+void kiln_json_error(FILE *file, const char *line);
+
+#endif

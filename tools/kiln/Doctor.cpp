@@ -1,0 +1,116 @@
+//===- Doctor.cpp - kiln doctor: what works on this machine -------------===//
+//
+// Whether a program can be made depends on a linker, on libraries that are loaded and on the system's headers, and each
+// device asks for others. So nothing is looked for by its name: a small model is compiled for each device, and what the
+// compiler says of it is what the user would be told. That another machine can run such a program is a second question,
+// which the device's runtime answers.
+//
+//===--------------------------------------------------------------------===//
+#include "Doctor.h"
+
+#include "Compile.h"
+#include "Devices.h"
+#include "inspect/Json.h"
+#include "package/OutputFile.h"
+#include "support/Error.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Program.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace kiln;
+using namespace kiln::driver;
+
+static constexpr llvm::StringLiteral kTrial = R"({ "inputs": [{ "name": "x", "dtype": "float32", "shape": [2] }],
+  "nodes": [{ "op": "neg", "inputs": ["x"], "output": "y" }], "outputs": ["y"] })";
+
+namespace {
+struct Check {
+  std::string name;
+  bool isWell;
+  std::string text; ///< what is there; or what is missing, with a remedy
+};
+} // namespace
+
+/// Compiles a small model for a device; "" where that works, else what is wrong.
+static llvm::Expected<std::string> tryDevice(llvm::StringRef device) {
+  llvm::Expected<std::unique_ptr<package::StagedFile>> trial = package::StagedFile::temporary("a trial of kiln doctor");
+  if (!trial)
+    return trial.takeError();
+  auto write = [](llvm::raw_fd_ostream &out) {
+    out << kTrial;
+    return llvm::Error::success();
+  };
+  if (llvm::Error error = (*trial)->fillPart("trial.json", write))
+    return std::move(error);
+  CompileOptions options;
+  options.model = (*trial)->part("trial.json");
+  options.device = device;
+  ArtefactOptions artefact;
+  artefact.output = (*trial)->part("trial");
+  llvm::Error error = compile(options, artefact);
+  std::string problem = error ? llvm::toString(std::move(error)) : "";
+  llvm::StringRef text = problem; // which files are concerned is nobody's business
+  if (!text.consume_front(artefact.output + ": "))
+    text.consume_front(options.model + ": ");
+  return text.str();
+}
+
+static std::string describeMachine(const Found &found) {
+  if (!found.problem.empty())
+    return "; cannot run here: " + found.problem;
+  return found.names.empty() ? "" : "; here: " + llvm::join(found.names, ", ");
+}
+
+static llvm::Expected<std::vector<Check>> makeChecks() {
+  std::vector<Check> checks;
+  for (const DeviceEntry &entry : devices()) {
+    if (entry.isInternal)
+      continue;
+    llvm::Expected<std::string> problem = tryDevice(entry.compiler.name);
+    if (!problem)
+      return problem.takeError();
+    std::string machine = describeMachine(findOn(entry));
+    checks.push_back({entry.compiler.name, problem->empty(),
+                      (problem->empty() ? "programs can be made" : "programs cannot be made: " + *problem) + machine});
+  }
+  bool draws = bool(llvm::sys::findProgramByName("dot"));
+  checks.push_back(
+      {"graphviz", draws, draws ? "--graph draws .svg" : "missing, so --graph writes .dot alone; install graphviz"});
+  return checks;
+}
+
+static void printJson(llvm::ArrayRef<Check> checks, llvm::raw_ostream &out) {
+  llvm::json::OStream json(out);
+  json.object([&] {
+    json.attribute("version", kJsonVersion);
+    json.attribute("kiln", KILN_VERSION);
+    json.attribute("llvm", LLVM_VERSION_STRING);
+    json.attribute("system", llvm::sys::getDefaultTargetTriple());
+    json.attributeArray("checks", [&] {
+      for (const Check &check : checks)
+        json.object([&] {
+          json.attribute("name", check.name);
+          json.attribute("ok", check.isWell);
+          json.attribute("text", llvm::json::fixUTF8(check.text));
+        });
+    });
+  });
+  out << "\n";
+}
+
+llvm::Expected<bool> driver::examine(bool asJson, llvm::raw_ostream &out) {
+  llvm::Expected<std::vector<Check>> checks = makeChecks();
+  if (!checks)
+    return checks.takeError();
+  if (asJson) {
+    printJson(*checks, out);
+  } else {
+    out << "kiln " KILN_VERSION ", LLVM " LLVM_VERSION_STRING ", " << llvm::sys::getDefaultTargetTriple() << "\n";
+    for (const Check &check : *checks)
+      out << (check.isWell ? "ok       " : "missing  ") << llvm::left_justify(check.name, 10) << check.text << "\n";
+  }
+  return checks->front().isWell;
+}

@@ -1,0 +1,13 @@
+//===- Doctor.h - kiln doctor: what works on this machine ---------------------===//
+#pragma once
+
+#include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace kiln::driver {
+
+/// Tries what kiln depends on, and prints a line for each: what is there, or what is missing and how to mend it.
+/// Returns whether a program for device `cpu` can be made. An error: there is no place for a trial.
+llvm::Expected<bool> examine(bool asJson, llvm::raw_ostream &out);
+
+} // namespace kiln::driver
