@@ -148,6 +148,19 @@ llvm::ArrayRef<llvm::StringRef> target::systems() {
   return kSystems;
 }
 
+/// What other tools call these systems.
+static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> kOtherNames[] = {{"arm64", "aarch64-linux-gnu"},
+                                                                                      {"armv8", "aarch64-linux-gnu"},
+                                                                                      {"amd64", "x86_64-linux-gnu"},
+                                                                                      {"x86-64", "x86_64-linux-gnu"},
+                                                                                      {"x64", "x86_64-linux-gnu"},
+                                                                                      {"riscv", "riscv64-linux-gnu"},
+                                                                                      {"rv64gc", "riscv64-linux-gnu"},
+                                                                                      {"arm", "armv7"},
+                                                                                      {"arm32", "armv7"},
+                                                                                      {"armhf", "armv7"},
+                                                                                      {"armv7l", "armv7"}};
+
 /// Systems for which all of kiln's artefacts are made: little-endian ones with ELF. Of 32-bit Arm those whose functions
 /// take floats in registers; their compilers' names leave the architecture open, and code with vectors needs the
 /// seventh.
@@ -156,11 +169,16 @@ static llvm::Expected<llvm::Triple> parseTriple(llvm::StringRef text) {
   bool isArmv7 = isArm32(triple) && triple.getEnvironment() == llvm::Triple::GNUEABIHF;
   if (isArmv7)
     triple.setArchName("armv7");
-  // LLVM takes each word that begins with gnu for that C library. A compiler's name has the word as it is.
+  // LLVM takes each word that begins with gnu for that C library, and any word for a vendor. A compiler's name has
+  // them as they are, and is a command.
+  bool isWords = llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || llvm::StringRef("_-.").contains(c); });
   bool hasLibrary = triple.getEnvironmentName() == llvm::Triple::getEnvironmentTypeName(triple.getEnvironment());
-  if ((triple.isX86_64() || triple.isAArch64() || triple.isRISCV64() || isArmv7) && triple.isLittleEndian() &&
-      triple.isOSLinux() && hasLibrary)
+  if (isWords && (triple.isX86_64() || triple.isAArch64() || triple.isRISCV64() || isArmv7) &&
+      triple.isLittleEndian() && triple.isOSLinux() && hasLibrary)
     return triple;
+  for (const auto &[other, system] : kOtherNames)
+    if (text.split('-').first.equals_insensitive(other) || text.equals_insensitive(other))
+      return usageError("--target " + text + ": no such system", "did you mean '" + system + "'?");
   return usageError(
       "--target " + text + ": no such system",
       didYouMean(

@@ -27,7 +27,7 @@
 #include "package/OutputFile.h"
 #include "passes/optimize/choose/OptsFile.h"
 #include "support/Error.h"
-#include "support/PlainText.h"
+#include "support/Quote.h"
 
 #include <functional>
 

@@ -4,22 +4,10 @@
 #include "model/Render.h"
 #include "package/Link.h"
 #include "support/Error.h"
-
-#include "llvm/ADT/StringExtras.h"
+#include "support/Quote.h"
 
 using namespace kiln;
 using namespace kiln::driver;
-
-/// A path as a shell reads it and pkg-config prints it: what is special to a shell has a backslash before it.
-static std::string quoted(llvm::StringRef path) {
-  std::string text;
-  for (char c : path) {
-    if (llvm::isASCII(c) && !llvm::isAlnum(c) && !llvm::StringRef("_-./+,:=@%^").contains(c))
-      text += '\\';
-    text += c;
-  }
-  return text;
-}
 
 llvm::Error driver::printFlags(const FlagsOptions &options, llvm::raw_ostream &out) {
   llvm::Expected<const DeviceEntry *> device = findDevice(options.device);
@@ -30,7 +18,7 @@ llvm::Error driver::printFlags(const FlagsOptions &options, llvm::raw_ostream &o
   llvm::Expected<std::string> runtime = package::findRuntime(runningProgram());
   if (!runtime)
     return runtime.takeError();
-  const std::string folder = quoted(*runtime);
+  const std::string folder = shellWord(*runtime);
   bool both = !options.compiling && !options.linking;
   if (options.compiling || both)
     out << "-I" << folder << "/include" << (both ? " " : "\n");

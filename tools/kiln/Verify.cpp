@@ -22,7 +22,7 @@
 #include "running/RunModel.h"
 #include "running/StoredCase.h"
 #include "support/Error.h"
-#include "support/PlainText.h"
+#include "support/Quote.h"
 
 #include "kiln/program.h"
 

@@ -9,6 +9,7 @@
 #include "ir/host/Call.h"
 
 #include "ir/base/Devices.h"
+#include "support/Quote.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -192,6 +193,8 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 LogicalResult CallOp::verify() {
+  if (!isCIdentifier(getCallee()))
+    return emitOpError("calls what no function of the runtime's library is called");
   if (!llvm::all_equal(getBuffers().getTypes()))
     return emitOpError() << "has buffers in memory of several devices; copy them to one with host.copy";
   return success();

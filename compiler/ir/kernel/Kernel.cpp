@@ -10,6 +10,7 @@
 #include "ir/kernel/Kernel.h"
 
 #include "ir/kernel/Walk.h"
+#include "support/Quote.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -107,6 +108,8 @@ AxisAttr FuncOp::getLoopAxis(int64_t id) {
 }
 
 LogicalResult FuncOp::verify() {
+  if (!isCIdentifier(getSymName()))
+    return emitOpError("has a name that is not letters, digits and _, a letter first");
   if (getBody().getOps<StoreOp>().empty())
     return emitOpError("stores nothing");
   if (getDomain().getSizes().size() != getIndex().getSizes().size())

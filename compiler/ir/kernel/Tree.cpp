@@ -1,6 +1,7 @@
 //===- Tree.cpp - A kernel as a tree, in tinygrad's form --------------------------===//
 
 #include "ir/kernel/Kernel.h"
+#include "support/Quote.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -109,7 +110,7 @@ void TreePrinter::print(Operation *op, const std::string &prefix, llvm::StringRe
     os_ << "^\n";
     return;
   }
-  os_ << label(op) << '\n';
+  os_ << plainText(label(op)) << '\n';
   std::string inner = prefix + (branch.empty() ? " " : branch == "┣" ? "┃ " : "  ");
   for (auto [index, child] : llvm::enumerate(children))
     print(child, inner + (branch.empty() ? " " : ""), index + 1 == children.size() ? "┗" : "┣");

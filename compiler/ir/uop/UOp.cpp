@@ -8,6 +8,8 @@
 //===-------------------------------------------------------------------===//
 #include "ir/uop/UOp.h"
 
+#include "support/Quote.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
@@ -76,6 +78,8 @@ bool FuncOp::writes(unsigned index) {
 }
 
 LogicalResult FuncOp::verify() {
+  if (!isCIdentifier(getSymName()))
+    return emitOpError("has a name that is not letters, digits and _, a letter first");
   ArrayRef<Type> types = getArgumentTypes();
   unsigned buffers = getBufferCount();
   for (auto [index, type] : llvm::enumerate(types))

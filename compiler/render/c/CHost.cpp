@@ -5,6 +5,7 @@
 #include "render/kernel/Spelling.h"
 #include "render/model/EntryPoints.h"
 #include "render/model/WeightData.h"
+#include "support/Quote.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/StringExtras.h"
@@ -74,14 +75,13 @@ std::string TableWriter::ports(llvm::StringRef name, llvm::ArrayRef<PortEntry> e
   for (auto [index, port] : llvm::enumerate(entries)) {
     std::string prefix = (name.drop_back() + llvm::Twine(index)).str(); // input0, output0
     auto dims = llvm::map_to_vector(port.dims, [](const DimEntry &dim) -> std::string {
-      return llvm::formatv("{{{0}, {1}, {2}}", stringLiteral(dim.text), dim.size, dim.symbol);
+      return llvm::formatv("{{{0}, {1}, {2}}", cString(dim.text), dim.size, dim.symbol);
     });
     std::string dimsName = array("kiln_dim", prefix + "_dims", dims, ", ");
     std::string value = port.value ? elements(prefix + "_value", port.value) : "NULL";
     std::string held = ports(prefix + "_holds", port.holds);
-    rows.push_back(llvm::formatv("{{{0}, {1}, {2}, {3}, {4}, {5}, {6}}", stringLiteral(port.name),
-                                 runtimeName(port.element), port.hasRank ? int64_t(port.dims.size()) : -1, dimsName,
-                                 value, held, port.device));
+    rows.push_back(llvm::formatv("{{{0}, {1}, {2}, {3}, {4}, {5}, {6}}", cString(port.name), runtimeName(port.element),
+                                 port.hasRank ? int64_t(port.dims.size()) : -1, dimsName, value, held, port.device));
   }
   return array("kiln_port", name, rows);
 }
@@ -91,7 +91,7 @@ std::string TableWriter::symbols(llvm::ArrayRef<SymbolEntry> entries) {
     return integerLiteral(kC11, DType::I64, llvm::APInt(64, value, /*isSigned=*/true));
   };
   return array("kiln_symbol", "symbols", llvm::map_to_vector(entries, [&](const SymbolEntry &entry) -> std::string {
-                 return llvm::formatv("{{{0}, {1}, {2}, {3}}", stringLiteral(entry.name), number(entry.min),
+                 return llvm::formatv("{{{0}, {1}, {2}, {3}}", cString(entry.name), number(entry.min),
                                       number(entry.max), number(entry.value));
                }));
 }
@@ -107,9 +107,8 @@ std::string TableWriter::weights(llvm::ArrayRef<WeightEntry> entries) {
   for (auto [index, entry] : llvm::enumerate(entries)) {
     auto dims = llvm::map_to_vector(entry.dims, [](int64_t size) { return std::to_string(size); });
     std::string dimsName = array("int64_t", "weight" + std::to_string(index) + "_dims", dims, ", ");
-    rows.push_back(llvm::formatv("{{{0}, {1}, {2}, {3}, {4}, {5}, {6}}", stringLiteral(entry.name),
-                                 runtimeName(entry.dtype), entry.dims.size(), dimsName, entry.offset, entry.bytes,
-                                 entry.device));
+    rows.push_back(llvm::formatv("{{{0}, {1}, {2}, {3}, {4}, {5}, {6}}", cString(entry.name), runtimeName(entry.dtype),
+                                 entry.dims.size(), dimsName, entry.offset, entry.bytes, entry.device));
   }
   return array("kiln_weight", "weights", rows);
 }
@@ -119,7 +118,7 @@ std::string TableWriter::kernels(llvm::ArrayRef<KernelEntry> entries) {
   llvm::SmallVector<std::string> rows;
   for (const KernelEntry &entry : entries) {
     uop::FuncOp function = entry.function;
-    std::string name = identifier(function.getSymName()), trampoline = "NULL";
+    std::string name = cIdentifier(function.getSymName()), trampoline = "NULL";
     if (options_.places[entry.device].device == "c") {
       LinearProgram program = linearize(function);
       llvm::SmallVector<std::string> arguments;
@@ -138,9 +137,9 @@ std::string TableWriter::kernels(llvm::ArrayRef<KernelEntry> entries) {
                (entry.buffers ? "" : "  (void)buffers;\n") + (entry.sizes ? "" : "  (void)sizes;\n") +
                (takesChunk ? "" : "  (void)chunk;\n") + "  " + name + "(" + llvm::join(arguments, ", ") + ");\n}\n\n";
     }
-    rows.push_back(llvm::formatv("{{{0}, {1}, {2}, {3}, {{{4}, {5}, {6}}, {7}, {8}}",
-                                 stringLiteral(function.getSymName()), entry.buffers, entry.sizes, trampoline,
-                                 entry.local[0], entry.local[1], entry.local[2], entry.scratch, entry.device));
+    rows.push_back(llvm::formatv("{{{0}, {1}, {2}, {3}, {{{4}, {5}, {6}}, {7}, {8}}", cString(function.getSymName()),
+                                 entry.buffers, entry.sizes, trampoline, entry.local[0], entry.local[1], entry.local[2],
+                                 entry.scratch, entry.device));
   }
   return array("kiln_kernel", "kernels", rows);
 }
@@ -186,7 +185,7 @@ std::string TableWriter::code(llvm::StringRef name, llvm::StringRef content) {
   text_ += ("static const char " + name + "[] =").str();
   for (llvm::StringRef rest = content; !rest.empty();) {
     size_t end = std::min(rest.find('\n'), rest.size() - 1) + 1;
-    text_ += "\n  " + stringLiteral(rest.take_front(end));
+    text_ += "\n  " + cString(rest.take_front(end));
     rest = rest.drop_front(end);
   }
   text_ += ";\n";
@@ -228,7 +227,7 @@ llvm::Expected<std::string> TableWriter::run(const ModelTables &tables) {
   };
   text_ += "\nextern const kiln_model " + options_.symbol + ";\nconst kiln_model " + options_.symbol + " = {\n";
   field("abi", "KILN_ABI_VERSION");
-  field("name", stringLiteral(options_.name));
+  field("name", cString(options_.name));
   field("devices", deviceTable);
   field("features", "\"\"");
   field("inputs", inputs);
@@ -246,7 +245,7 @@ llvm::Expected<std::string> TableWriter::run(const ModelTables &tables) {
   field("weight_bytes", llvm::Twine(tables.weightBytes));
   field("run", "run");
   if (!options_.weightsDigest.empty())
-    field("weights_digest", stringLiteral(options_.weightsDigest));
+    field("weights_digest", cString(options_.weightsDigest));
   if (!tables.aliases.empty()) {
     field("aliases", aliasTable);
     field("alias_count", llvm::Twine(tables.aliases.size()));
@@ -254,9 +253,6 @@ llvm::Expected<std::string> TableWriter::run(const ModelTables &tables) {
   text_ += "};\n";
   if (!options_.prefix.empty())
     entryPoints();
-  // A comment cannot be left from within: so asterisks of the model's name are replaced.
-  std::string name = options_.name;
-  llvm::replace(name, '*', '_');
   std::string libraries,
       deviceNames = llvm::join(llvm::map_range(options_.places, [](const Place &place) { return place.device; }), ", ");
   if (options_.isSelfContained)
@@ -264,7 +260,7 @@ llvm::Expected<std::string> TableWriter::run(const ModelTables &tables) {
       libraries += ("\n * It calls " + library.word + ": compile kiln.c with -DKILN_WITH_" + library.word + ", link " +
                     library.linked + ".")
                        .str();
-  return ("/* " + name + ", compiled by kiln for the device " + deviceNames +
+  return ("/* " + cComment(options_.name) + ", compiled by kiln for the device " + deviceNames +
           ".\n * Compile with -std=c11 -O2 -fwrapv -ffp-contract=off, link libm and kiln's runtime." + libraries +
           " */\n" + kC11.fileHead +
           (options_.isSelfContained ? "\n#include \"kiln.h\"\n\n"

@@ -12,6 +12,7 @@
 
 #include "ir/host/Call.h"
 #include "render/kernel/Pattern.h"
+#include "support/Quote.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -108,7 +109,7 @@ void RunRenderer::endIfWrapped(llvm::StringRef message) {
     return;
   notesWraps_ = true;
   line("if (wraps)");
-  line("  return kiln_rt_fail(context, KILN_INVALID_ARGUMENT, " + stringLiteral(message) + ");");
+  line("  return kiln_rt_fail(context, KILN_INVALID_ARGUMENT, " + cString(message) + ");");
 }
 
 void RunRenderer::declare(mlir::ValueRange values) {
@@ -229,8 +230,8 @@ std::string RunRenderer::arithmetic(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 void RunRenderer::launch(host::LaunchOp op) {
-  launches_ += "  {" + std::to_string(tables_.kernelIndex.lookup(op.getKernel())) + ", " +
-               stringLiteral(op.getOrigin()) + "},\n";
+  launches_ +=
+      "  {" + std::to_string(tables_.kernelIndex.lookup(op.getKernel())) + ", " + cString(op.getOrigin()) + "},\n";
   auto array = [&](llvm::StringRef type, llvm::StringRef name, mlir::ValueRange values) -> std::string {
     if (values.empty())
       return "NULL";
@@ -255,7 +256,7 @@ void RunRenderer::callLibrary(host::CallOp op) {
   int64_t inputs = op.getBuffers().size() - op.getResults();
   line("{");
   ++depth_;
-  line("static const kiln_call_info info = {kiln_call_" + op.getCallee() + ", " + stringLiteral(op.getOrigin()) + ", " +
+  line("static const kiln_call_info info = {kiln_call_" + op.getCallee() + ", " + cString(op.getOrigin()) + ", " +
        llvm::Twine(op.getResults()) + ", " + llvm::Twine(inputs) + ", " + device(op.getBuffers().front()) + "};");
   line("const kiln_slice buffers[] = {" + list(op.getBuffers()) + "};");
   line("const int64_t bytes[] = {" + list(op.getBytes()) + "};");
@@ -267,7 +268,7 @@ void RunRenderer::callLibrary(host::CallOp op) {
 
 /// The kernel that an error names, as an argument in C.
 template <typename Op> static std::string busiest(Op op) {
-  return op.getBusiest() ? stringLiteral(*op.getBusiest()) : "NULL";
+  return op.getBusiest() ? cString(*op.getBusiest()) : "NULL";
 }
 
 void RunRenderer::plan(host::PlanOp op) {
@@ -388,8 +389,7 @@ void RunRenderer::render(Operation *op) {
       .Case([&](host::CheckOp op) {
         line("if (!" + text(op.getCondition()) + ")");
         std::string sizes = op.getSizes().empty() ? "NULL" : "(const int64_t[]){" + list(op.getSizes()) + "}";
-        line("  return kiln_rt_fail_at(context, KILN_INDEX_ERROR, " + stringLiteral(op.getMessage()) + ", " + sizes +
-             ");");
+        line("  return kiln_rt_fail_at(context, KILN_INDEX_ERROR, " + cString(op.getMessage()) + ", " + sizes + ");");
       })
       .Default([&](Operation *op) {
         define(op, arithmetic(op));
@@ -402,7 +402,7 @@ std::string RunRenderer::run() {
   for (auto [index, symbol] : llvm::enumerate(body.getArguments()))
     if (!symbol.use_empty())
       line("const int64_t " + name(symbol) + " = sizes[" + llvm::Twine(index) + "]; /* " +
-           identifier(tables_.symbols[index].name) + " */");
+           cComment(tables_.symbols[index].name) + " */");
   block(body);
   line("return status;");
   std::string text;

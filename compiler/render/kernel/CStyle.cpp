@@ -4,6 +4,7 @@
 #include "render/kernel/Pattern.h"
 #include "render/kernel/Spelling.h"
 #include "render/kernel/ValueUses.h"
+#include "support/Quote.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -11,6 +12,27 @@
 
 using namespace kiln;
 using namespace kiln::render;
+
+/// Letters of a size's name that are part of its variable's: C tells apart what differs in the first 63.
+static constexpr size_t kMostLetters = 40;
+
+/// What a kernel calls its sizes. Two names of a model may be one identifier, and that of one may be what another gets
+/// with a number behind it.
+static llvm::SmallVector<std::string> sizeNames(const LinearProgram &program) {
+  llvm::SmallVector<std::string> names;
+  for (auto [number, size] : llvm::enumerate(uop::FuncOp(program.function).getSizes().getSizes())) {
+    if (size.kind() != view::Expr::Kind::Var) {
+      names.push_back("dim" + std::to_string(number));
+      continue;
+    }
+    const std::string base = "dim_" + cIdentifier(size.name().take_front(kMostLetters));
+    std::string name = base;
+    for (unsigned repeats = 2; llvm::is_contained(names, name); ++repeats)
+      name = base + "_" + std::to_string(repeats);
+    names.push_back(std::move(name));
+  }
+  return names;
+}
 
 namespace {
 
@@ -27,8 +49,8 @@ struct Value {
 class KernelRenderer {
 public:
   KernelRenderer(const CLanguage &language, const LinearProgram &program, SemanticFunctions &functions)
-      : language_(language), program_(program), spelling_(language, functions), values_(program.rows.size()),
-        uses_(findUses(program, [&](mlir::Type type) { return isWhole(type); })) {}
+      : language_(language), program_(program), spelling_(language, functions), sizeNames_(sizeNames(program)),
+        values_(program.rows.size()), uses_(findUses(program, [&](mlir::Type type) { return isWhole(type); })) {}
 
   std::string run();
 
@@ -67,6 +89,7 @@ private:
   const CLanguage &language_;
   const LinearProgram &program_;
   Spelling spelling_;
+  llvm::SmallVector<std::string> sizeNames_;
   std::vector<Value> values_;
   ValueUses uses_;
   llvm::StringMap<unsigned> counters_;
@@ -80,20 +103,8 @@ private:
 // Names and types
 //===----------------------------------------------------------------------===//
 
-static std::string sizeName(const LinearProgram &program, unsigned number) {
-  view::Expr size = uop::FuncOp(program.function).getSizes().getSizes()[number];
-  if (size.kind() != view::Expr::Kind::Var)
-    return "dim" + std::to_string(number);
-  std::string name = "dim_" + identifier(size.name());
-  // Two names may be one identifier.
-  for (auto [other, expr] : llvm::enumerate(uop::FuncOp(program.function).getSizes().getSizes()))
-    if (other != number && expr.kind() == view::Expr::Kind::Var && "dim_" + identifier(expr.name()) == name)
-      return name + "_" + std::to_string(number);
-  return name;
-}
-
 std::string render::kernelSignature(const CLanguage &language, const LinearProgram &program) {
-  llvm::SmallVector<std::string> parameters;
+  llvm::SmallVector<std::string> parameters, names = sizeNames(program);
   uop::FuncOp function = program.function;
   for (const LinearUOp &uop : program.rows) {
     if (uop.kind == LinearKind::DefineGlobal) {
@@ -106,8 +117,7 @@ std::string render::kernelSignature(const CLanguage &language, const LinearProgr
       llvm::StringRef type =
           isConverted ? llvm::StringRef(language.sizeParameter) : language.value(scalarDType(uop.type));
       parameters.push_back(
-          ("const " + type + " " + (isConverted ? "size" + std::to_string(uop.number) : sizeName(program, uop.number)))
-              .str());
+          ("const " + type + " " + (isConverted ? "size" + std::to_string(uop.number) : names[uop.number])).str());
     }
   }
   if (usesChunk(program))
@@ -118,7 +128,7 @@ std::string render::kernelSignature(const CLanguage &language, const LinearProgr
   });
   if (isPastOneAxis && !language.gridParameters.empty())
     parameters.push_back(language.gridParameters.str());
-  return "void " + identifier(function.getSymName()) + "(" + llvm::join(parameters, ", ") + ")";
+  return "void " + cIdentifier(function.getSymName()) + "(" + llvm::join(parameters, ", ") + ")";
 }
 
 std::string KernelRenderer::typeName(mlir::Type type) const {
@@ -426,7 +436,7 @@ void KernelRenderer::define(unsigned index) {
     values_[index] = {{"data" + std::to_string(uop.number)}};
     return assumeAligned(index);
   case LinearKind::DefineVar: {
-    std::string name = sizeName(program_, uop.number);
+    const std::string &name = sizeNames_[uop.number];
     values_[index] = {{name}};
     if (!language_.sizeParameter.empty() && uses_.counts[index])
       line(typeName(uop.type) + " " + name + " = size" + llvm::Twine(uop.number) + ";");
@@ -435,7 +445,7 @@ void KernelRenderer::define(unsigned index) {
   case LinearKind::DefineLocal:
   case LinearKind::DefineRegister: {
     auto op = llvm::cast<uop::DefineOp>(uop.op);
-    std::string name = fresh(identifier(op.getName()) + "_");
+    std::string name = fresh(cIdentifier(op.getName()) + "_");
     values_[index] = {{name}};
     llvm::StringRef qualifier =
         uop.kind == LinearKind::DefineLocal ? llvm::StringRef(language_.localQualifier) : llvm::StringRef();
@@ -449,7 +459,7 @@ void KernelRenderer::define(unsigned index) {
     llvm::StringRef text = language_.specials[static_cast<unsigned>(op.getKind())][op.getAxis()];
     assert(!text.empty() && "lowered for a device with other axes of a launch");
     values_[index] = {{name}};
-    line(typeName(uop.type) + " " + name + " = " + text + "; /* " + op.getSize().getValue().render() + " */");
+    line(typeName(uop.type) + " " + name + " = " + text + "; /* " + cComment(op.getSize().getValue().render()) + " */");
   }
   }
 }
@@ -566,7 +576,7 @@ std::string KernelRenderer::run() {
     if ((uop.kind == LinearKind::DefineGlobal || uop.kind == LinearKind::DefineVar) && !uses_.counts[index])
       line("(void)" +
            (uop.kind == LinearKind::DefineGlobal ? "data" + std::to_string(uop.number)
-            : language_.sizeParameter.empty()    ? sizeName(program_, uop.number)
+            : language_.sizeParameter.empty()    ? sizeNames_[uop.number]
                                                  : "size" + std::to_string(uop.number)) +
            ";");
   for (unsigned index = 0; index < program_.rows.size();) {

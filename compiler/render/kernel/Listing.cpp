@@ -1,6 +1,7 @@
 #include "render/kernel/Listing.h"
 
 #include "render/kernel/Number.h"
+#include "support/Quote.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -30,8 +31,8 @@ static std::string dtypeText(mlir::Type type) {
 
 static std::string variableText(view::Expr size) {
   if (size.kind() != view::Expr::Kind::Var)
-    return size.render();
-  return llvm::formatv("Variable('{0}', {1}, {2})", size.name(), size.min(), size.max());
+    return plainText(size.render());
+  return llvm::formatv("Variable('{0}', {1}, {2})", plainText(size.name()), size.min(), size.max());
 }
 
 static std::string argumentText(const LinearProgram &program, const LinearUOp &uop) {
@@ -52,7 +53,7 @@ static std::string argumentText(const LinearProgram &program, const LinearUOp &u
   }
   case LinearKind::Special: {
     auto op = llvm::cast<uop::SpecialOp>(uop.op);
-    return llvm::formatv("('{0}', {1})", specialName(op), op.getSize().getValue().render());
+    return llvm::formatv("('{0}', {1})", specialName(op), plainText(op.getSize().getValue().render()));
   }
   case LinearKind::DefineAcc:
     return llvm::formatv("({0},)", uop.number);

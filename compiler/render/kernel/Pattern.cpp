@@ -1,7 +1,5 @@
 #include "render/kernel/Pattern.h"
 
-#include "llvm/ADT/StringExtras.h"
-
 using namespace kiln;
 
 std::string render::fillPattern(llvm::StringRef pattern, llvm::function_ref<std::string(char)> value) {
@@ -27,29 +25,4 @@ llvm::StringRef render::stripParens(llvm::StringRef text) {
       return text;
   }
   return text.drop_front().drop_back();
-}
-
-std::string render::identifier(llvm::StringRef name) {
-  std::string text;
-  for (char c : name)
-    text += llvm::isAlnum(c) ? c : '_';
-  if (text.empty() || llvm::isDigit(text[0]))
-    text.insert(0, 1, '_');
-  return text;
-}
-
-std::string render::stringLiteral(llvm::StringRef bytes) {
-  std::string text = "\"";
-  for (unsigned char c : bytes) {
-    if (c == '"' || c == '\\')
-      text += {'\\', char(c)};
-    else if (c == '\n')
-      text += "\\n";
-    else if (c >= ' ' && c < 127 && c != '?') // no trigraphs
-      text += char(c);
-    else
-      // Three octal digits end by themselves, whatever follows; \x would not.
-      text += {'\\', char('0' + c / 64), char('0' + c / 8 % 8), char('0' + c % 8)};
-  }
-  return text + "\"";
 }

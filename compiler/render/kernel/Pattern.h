@@ -14,10 +14,4 @@ std::string fillPattern(llvm::StringRef pattern, llvm::function_ref<std::string(
 /// `text` without the parentheses around it where one pair encloses the whole.
 llvm::StringRef stripParens(llvm::StringRef text);
 
-/// `name` as a C identifier: a letter, digit or underscore stays, any other byte becomes an underscore.
-std::string identifier(llvm::StringRef name);
-
-/// A C string literal, quotes included, of any bytes.
-std::string stringLiteral(llvm::StringRef bytes);
-
 } // namespace kiln::render

@@ -11,6 +11,7 @@
 
 #include "render/llvm/LlvmKernel.h"
 #include "render/model/WeightData.h"
+#include "support/Quote.h"
 #include "support/Step.h"
 #include "target/ObjectSection.h"
 
@@ -34,7 +35,7 @@ static llvm::Error compile(llvm::StringRef name, const target::Cpu &cpu, target:
   if (!machine)
     return machine.takeError();
   llvm::LLVMContext context;
-  llvm::Module module(name, context);
+  llvm::Module module(plainText(name), context); // LLVM writes it into a comment as it is
   target::configure(module, **machine);
   fill(module);
   target::optimize(module, **machine, level);

@@ -4,6 +4,7 @@
 #include "ir/base/ObjectType.h"
 #include "render/kernel/Pattern.h"
 #include "render/model/EntryPoints.h"
+#include "support/Quote.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -74,7 +75,7 @@ static llvm::StringRef nameOf(mlir::Type element) {
   return names[static_cast<unsigned>(dtype)];
 }
 
-/// "float32 [batch, 10]". A name may hold anything; it must not end the comment.
+/// "float32 [batch, 10]"
 static std::string describe(const PortEntry &port) {
   std::string text = nameOf(port.element).str();
   if (!port.holds.empty())
@@ -97,16 +98,6 @@ static std::string describe(const AliasEntry &alias, llvm::StringRef output) {
   if (alias.axis >= 0)
     text += ", in memory with " + std::to_string(alias.capacity) + " elements along axis " + std::to_string(alias.axis);
   return text;
-}
-
-static std::string inComment(llvm::StringRef text) {
-  std::string result;
-  for (char c : text) {
-    char last = result.empty() ? ' ' : result.back();
-    bool isMark = (c == '/' && last == '*') || (c == '*' && last == '/');
-    result += llvm::isPrint(c) && !isMark ? c : '?';
-  }
-  return result;
 }
 
 HeaderWriter::HeaderWriter(const ModelTables &tables, llvm::StringRef name) : tables_(tables), name_(name) {
@@ -217,11 +208,11 @@ void HeaderWriter::describeParameters() {
       bool isInput = ports == &tables_.inputs;
       if (!isInput && tables_.aliasOfOutput(index))
         continue;
-      out_ << " *   " << name << ": " << inComment(describe(port));
+      out_ << " *   " << name << ": " << cComment(describe(port));
       if (const AliasEntry *alias = isInput ? tables_.aliasOfInput(index) : nullptr)
-        out_ << inComment(describe(*alias, tables_.outputs[alias->output].name));
+        out_ << cComment(describe(*alias, tables_.outputs[alias->output].name));
       if (port.name != name)
-        out_ << " (" << inComment(port.name) << ")";
+        out_ << " (" << cComment(port.name) << ")";
       out_ << '\n';
     }
 }
@@ -417,7 +408,7 @@ std::string HeaderWriter::write(llvm::StringRef types, llvm::StringRef model) {
   // Case matters in a function's name, so it does here. The number tells two models whose names begin alike apart.
   std::string guard = "KILN_HEADER_OF_" + prefix_, whole;
   auto number = llvm::format_hex(uint32_t(llvm::xxh3_64bits(text_ + model.str())), 10);
-  llvm::raw_string_ostream(whole) << kFirstLine.first << inComment(name_) << kFirstLine.second << "\n#ifndef " << guard
+  llvm::raw_string_ostream(whole) << kFirstLine.first << cComment(name_) << kFirstLine.second << "\n#ifndef " << guard
                                   << "\n#define " << guard << ' ' << number << "\n\n"
                                   << types << "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
                                   << text_ << "\n#ifdef __cplusplus\n}\n#endif\n#elif " << guard << " != " << number

@@ -1,6 +1,6 @@
 #include "render/model/HeaderNames.h"
 
-#include "render/kernel/Pattern.h"
+#include "support/Quote.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -57,7 +57,7 @@ static bool holds(llvm::StringRef words, llvm::StringRef word) { return llvm::is
 /// Without what C reserves for itself, two underscores or one and a capital in front, and without capitals alone, as
 /// macros are written. The header's own macros, which have a name in capitals, stay what they are.
 static std::string inSmallLetters(llvm::StringRef name) {
-  std::string text = render::identifier(name);
+  std::string text = cIdentifier(name);
   while (llvm::StringRef(text).starts_with("__"))
     text.erase(0, 1);
   if (text.size() > 1 && llvm::none_of(text, llvm::isLower))
@@ -92,7 +92,7 @@ std::string render::HeaderNames::add(llvm::StringRef name, llvm::ArrayRef<llvm::
 }
 
 std::string render::headerName(llvm::StringRef text) {
-  std::string name = identifier(text);
+  std::string name = cIdentifier(text);
   // C keeps for itself what begins so outside of functions.
   if (llvm::StringRef(name).starts_with("_")) {
     llvm::StringRef rest = llvm::StringRef(name).ltrim('_');

@@ -35,10 +35,10 @@ kiln_status kiln_cli_bench(kiln_context *context, const kiln_model *model, const
 /* Names of files and from a model may hold line ends and a terminal's commands; what is written has neither: a space
  * and a '?' in their places. */
 void kiln_cli_put(FILE *file, const char *text);
-
-/* The bytes of the character of UTF-8 that `text` begins with; 0: it begins with none. A lone byte of 0x80 to 0x9f
- * would be a control character to some terminals. */
-int kiln_utf8_bytes(const char *text);
+/* The same in place. */
+void kiln_cli_plain(char *text);
+/* The bytes of the character of UTF-8 that begins here; 0 where none does. */
+int kiln_cli_utf8(const char *text);
 
 /* Whether the model's weights are in a file of their own, not in the program. */
 static inline bool kiln_reads_weights(const kiln_model *model) {

@@ -9,10 +9,10 @@ void kiln_json_put(FILE *file, const char *text) {
   putc('"', file);
   for (int bytes = 0; *text; text += bytes) {
     unsigned char c = (unsigned char)text[0];
-    bytes = kiln_utf8_bytes(text);
+    bytes = kiln_cli_utf8(text);
     if (bytes == 0)
       fputs("\\ufffd", file);
-    else if (c < 0x20 || c == 0x7f)
+    else if (c < 0x20 || c == 0x7f || c == '<')
       fprintf(file, "\\u%04x", c);
     else
       fprintf(file, "%s%.*s", c == '"' || c == '\\' ? "\\" : "", bytes, text);

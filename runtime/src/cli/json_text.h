@@ -13,7 +13,7 @@
 
 #define KILN_JSON_VERSION 1
 
-/* A string with its quotes. Bytes that are not UTF-8 become U+FFFD. */
+/* A string with its quotes. Bytes that are not UTF-8 become U+FFFD. Without a '<' it may stand in a web page, too. */
 void kiln_json_put(FILE *file, const char *text);
 
 /* `{"version":1,"model":"NAME"`, which further members and a brace follow. */

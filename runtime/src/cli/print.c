@@ -122,9 +122,7 @@ static void format_string(const printer *p, const char *string, char *text, size
   while (is_cut && most > 0 && ((unsigned char)string[most] & 0xc0) == 0x80) /* not within a character */
     most--;
   snprintf(text, bytes, "%s%.*s%s%s", quote, (int)(is_cut ? most : length), string, is_cut ? "..." : "", quote);
-  for (; *text; text++)
-    if ((unsigned char)*text < ' ' || *text == 127)
-      *text = '?';
+  kiln_cli_plain(text);
 }
 
 static void format_element(const printer *p, const void *element, char *text, size_t bytes) {

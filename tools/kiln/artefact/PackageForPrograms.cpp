@@ -3,6 +3,7 @@
 #include "render/model/CHeader.h"
 #include "render/model/EntryPoints.h"
 #include "support/Error.h"
+#include "support/Quote.h"
 
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -65,7 +66,7 @@ llvm::Error Packager::writePkgConfig() {
   return outputs_.write(files_.pkgConfig, [&](llvm::raw_ostream &out) {
     out << "# The model " << files_.prefix << ", made by kiln.\nName: " << files_.prefix
         << "\nDescription: a model that kiln compiled\nVersion: " KILN_VERSION "\n"
-        << "Cflags: -I${pcfiledir}\nLibs: -L${pcfiledir} -l:" << llvm::sys::path::filename(files_.output)
+        << "Cflags: -I${pcfiledir}\nLibs: -L${pcfiledir} -l:" << shellWord(llvm::sys::path::filename(files_.output))
         << " -pthread -lm\n";
     return llvm::Error::success();
   });

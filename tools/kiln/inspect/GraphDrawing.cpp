@@ -14,33 +14,19 @@
 #include "package/OutputFile.h"
 #include "package/Spawn.h"
 #include "support/Error.h"
+#include "support/Quote.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 
 using namespace kiln;
 using namespace kiln::driver;
 using llvm::StringRef;
-
-/// A quoted string of Graphviz's.
-static std::string quoted(StringRef text) {
-  std::string result = "\"";
-  for (char c : llvm::json::fixUTF8(text)) {
-    if (c == '\n')
-      result += "\\n";
-    else if (c == '"' || c == '\\')
-      (result += '\\') += c;
-    else
-      result += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  }
-  return result + '"';
-}
 
 /// "float32 [3, 4], 48 bytes", on two lines.
 static std::string label(mlir::RankedTensorType type) {
@@ -106,9 +92,9 @@ void Drawing::drawLaunch(size_t number, const Launch &launch) {
     if (tensor.getMemory())
       writers_[tensor.getMemory()] = node.id;
   }
-  out_ << "  subgraph cluster_" << number << " {\n    label = " << quoted(launch.name) << ";\n";
+  out_ << "  subgraph cluster_" << number << " {\n    label = " << dotString(launch.name) << ";\n";
   for (const auto &[name, node] : nodes)
-    out_ << "    " << node.id << " [label = " << quoted((name + "\n" + llvm::join(node.ops, ", ")).str()) << "];\n";
+    out_ << "    " << node.id << " [label = " << dotString((name + "\n" + llvm::join(node.ops, ", ")).str()) << "];\n";
   out_ << "  }\n";
 }
 
@@ -119,7 +105,7 @@ void Drawing::drawMemory(host::TensorAttr tensor) {
   bool isWeight = op == host::role::kWeight;
   std::string text = isWeight || op == host::role::kInput ? name.str() : (name + "\n" + op).str();
   out_ << "  m" << tensor.getMemory() << " [shape = " << (isWeight ? "cylinder" : "ellipse")
-       << ", label = " << quoted(text) << "];\n";
+       << ", label = " << dotString(text) << "];\n";
 }
 
 std::string Drawing::sourceOf(host::TensorAttr tensor) {
@@ -135,7 +121,7 @@ void Drawing::drawEdges(const Launch &launch, Nodes &nodes) {
       if (isHere)
         edge(nodes[keyOf(tensor)].id, to, "color = dimgray");
       else
-        edge(sourceOf(tensor), to, "label = " + quoted(label(tensor.getType())));
+        edge(sourceOf(tensor), to, "label = " + dotString(label(tensor.getType())));
     }
     if (!isHere || !tensor.getMemory())
       continue;
@@ -150,13 +136,13 @@ void Drawing::drawEdges(const Launch &launch, Nodes &nodes) {
     if (!leaves || output.empty())
       continue;
     std::string id = "o" + std::to_string(tensor.getMemory());
-    out_ << "  " << id << " [shape = ellipse, label = " << quoted(output) << "];\n";
-    edge(nodes[keyOf(tensor)].id, id, "label = " + quoted(label(tensor.getType())));
+    out_ << "  " << id << " [shape = ellipse, label = " << dotString(output) << "];\n";
+    edge(nodes[keyOf(tensor)].id, id, "label = " + dotString(label(tensor.getType())));
   }
 }
 
 void Drawing::draw(StringRef name) {
-  out_ << "digraph " << quoted(name) << " {\n"
+  out_ << "digraph " << dotString(name) << " {\n"
        << "  graph [fontname = \"sans-serif\", style = filled, color = lightgray];\n"
        << "  node [fontname = \"sans-serif\", shape = box, style = filled, fillcolor = white];\n"
        << "  edge [fontname = \"sans-serif\", fontsize = 10];\n";

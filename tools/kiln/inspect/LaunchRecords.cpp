@@ -2,7 +2,7 @@
 
 #include "ir/base/DType.h"
 #include "ir/host/Roles.h"
-#include "support/PlainText.h"
+#include "support/Quote.h"
 
 #include "kiln/kiln.h"
 
@@ -71,7 +71,7 @@ std::string driver::describe(mlir::RankedTensorType type) {
   for (auto [axis, size] : llvm::enumerate(shape))
     text += (axis ? ", " : "") + written(size);
   std::string bytes = writtenBytes(shape, byteSize(*dtype));
-  return text + "], " + bytes + (bytes == "1" ? " byte" : " bytes");
+  return plainText(text + "], " + bytes) + (bytes == "1" ? " byte" : " bytes");
 }
 
 /// "350 ns", "1.2 µs", "3.4 ms"

@@ -3,7 +3,7 @@
 #include "Json.h"
 #include "support/DebugStream.h"
 #include "support/Error.h"
-#include "support/PlainText.h"
+#include "support/Quote.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
@@ -33,7 +33,7 @@ static spdlog::logger &messages() {
 }
 
 namespace {
-/// Listings line by line.
+/// Listings line by line, as plainText has them: they are full of a model's names.
 class ListingStream : public llvm::raw_ostream {
 public:
   ListingStream() : raw_ostream(/*unbuffered=*/true), logger_(makeLogger("%v")) {
@@ -41,7 +41,7 @@ public:
   }
   ~ListingStream() override {
     if (!line_.empty())
-      logger_.debug(line_);
+      logger_.debug(plainText(line_));
   }
 
 private:
@@ -51,7 +51,7 @@ private:
     llvm::StringRef rest(text, bytes);
     for (size_t end = rest.find('\n'); end != llvm::StringRef::npos; end = rest.find('\n')) {
       line_ += rest.take_front(end);
-      logger_.debug(line_);
+      logger_.debug(plainText(line_));
       line_.clear();
       rest = rest.drop_front(end + 1);
     }

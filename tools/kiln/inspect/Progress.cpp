@@ -2,7 +2,7 @@
 
 #include "Log.h"
 
-#include "support/PlainText.h"
+#include "support/Quote.h"
 #include "support/Step.h"
 
 #include "llvm/Support/Format.h"

@@ -11,7 +11,7 @@
 #include "ir/graph/Graph.h"
 #include "ir/host/Host.h"
 #include "ir/uop/LaunchCost.h"
-#include "support/PlainText.h"
+#include "support/Quote.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -56,7 +56,7 @@ public:
   std::string text() const {
     std::string text;
     for (const auto &[name, value] : values_)
-      text += (text.empty() ? " at " : ", ") + name.str() + " = " + std::to_string(value);
+      text += (text.empty() ? " at " : ", ") + plainText(name) + " = " + std::to_string(value);
     return text;
   }
 

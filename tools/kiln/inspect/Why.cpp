@@ -13,7 +13,7 @@
 #include "ir/host/Roles.h"
 #include "support/Error.h"
 #include "support/Nearest.h"
-#include "support/PlainText.h"
+#include "support/Quote.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"

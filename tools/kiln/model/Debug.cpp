@@ -8,7 +8,7 @@
 #include "passes/optimize/choose/OptsFile.h"
 #include "render/kernel/Listing.h"
 #include "support/DebugStream.h"
-#include "support/PlainText.h"
+#include "support/Quote.h"
 
 #include "llvm/Support/raw_ostream.h"
 

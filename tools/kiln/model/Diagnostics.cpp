@@ -1,6 +1,7 @@
 #include "Diagnostics.h"
 
 #include "support/Error.h"
+#include "support/Quote.h"
 #include "tools/kiln/inspect/Log.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -13,7 +14,7 @@ using namespace kiln::driver;
 /// "node 'conv1': " or "12:3: "; "" where nothing is known.
 static std::string place(mlir::Location location) {
   if (auto name = llvm::dyn_cast<mlir::NameLoc>(location))
-    return ("node '" + name.getName().getValue() + "': ").str();
+    return "node " + quotedName(name.getName().getValue()) + ": ";
   if (auto line = llvm::dyn_cast<mlir::FileLineColLoc>(location))
     return std::to_string(line.getLine()) + ":" + std::to_string(line.getColumn()) + ": ";
   if (auto fused = llvm::dyn_cast<mlir::FusedLoc>(location))

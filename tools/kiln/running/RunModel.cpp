@@ -2,7 +2,7 @@
 
 #include "support/DebugStream.h"
 #include "support/Error.h"
-#include "support/PlainText.h"
+#include "support/Quote.h"
 
 #include "kiln/cli.h"
 #include "kiln/program.h"

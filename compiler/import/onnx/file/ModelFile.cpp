@@ -20,6 +20,7 @@
 #include "support/ContentHash.h"
 #include "support/Error.h"
 #include "support/FolderFile.h"
+#include "support/Quote.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
@@ -153,10 +154,4 @@ llvm::Expected<Constant> ModelFile::constant(mlir::MLIRContext *context, const :
   return Constant{type, graph::FileAttr::get(context, bytes.file, bytes.offset, size, contentHash(bytes.bytes))};
 }
 
-std::string kiln::import::onnx::quoted(StringRef text) {
-  constexpr size_t most = 120;
-  std::string shown = "'";
-  for (char c : text.take_front(most))
-    shown += static_cast<unsigned char>(c) < ' ' || c == 127 ? '?' : c;
-  return shown + (text.size() > most ? "...'" : "'");
-}
+std::string kiln::import::onnx::quoted(StringRef text) { return quotedName(text); }
