@@ -26,7 +26,7 @@ static bool take(parser *p, const char *token) {
 
 static bool extremum(parser *p, bool largest, int64_t *value) {
   int64_t other;
-  if (!take(p, "(") || !sum(p, value))
+  if (!sum(p, value))
     return false;
   while (take(p, ",")) {
     if (!sum(p, &other))
@@ -38,33 +38,49 @@ static bool extremum(parser *p, bool largest, int64_t *value) {
 
 static bool continues_name(char c) { return isalnum((unsigned char)c) || c == '_' || c == '.'; }
 
-/* The longest symbol that stands here. A symbol's name may hold anything, so names are not split off first. */
+/* The symbol that stands here by itself. */
 static bool symbol(parser *p, int64_t *value) {
-  size_t longest = 0;
+  size_t length = 0;
+  while (continues_name(p->at[length]))
+    length++;
   for (int32_t i = 0; i < p->model->symbol_count; i++) {
     const char *name = p->model->symbols[i].name;
-    size_t length = strlen(name);
-    if (length <= longest || strncmp(p->at, name, length) != 0 ||
-        (continues_name(name[length - 1]) && continues_name(p->at[length])))
+    if (length == 0 || strlen(name) != length || strncmp(p->at, name, length) != 0)
       continue;
-    longest = length;
+    p->at += length;
     *value = p->sizes[i];
+    return true;
   }
-  p->at += longest;
-  return longest > 0;
+  return false;
+}
+
+/* The same of a name that may hold anything, after the quote before it. A quote within it is doubled. */
+static bool quoted(parser *p, int64_t *value) {
+  for (int32_t i = 0; i < p->model->symbol_count; i++) {
+    const char *name = p->model->symbols[i].name, *at = p->at;
+    for (; *name && *at == *name && (*name != '"' || *++at == '"'); name++)
+      at++;
+    if (*name || at[0] != '"' || at[1] == '"')
+      continue;
+    p->at = at + 1;
+    *value = p->sizes[i];
+    return true;
+  }
+  return false;
 }
 
 static bool atom(parser *p, int64_t *value) {
   if (take(p, "("))
     return sum(p, value) && take(p, ")");
+  if (take(p, "\""))
+    return quoted(p, value);
   if (take(p, "-")) {
     bool good = p->depth++ < MOST_DEPTH && atom(p, value) && !__builtin_sub_overflow(0, *value, value);
     p->depth--;
     return good;
   }
   if (!isdigit((unsigned char)*p->at))
-    return symbol(p, value) || (take(p, "min") && extremum(p, false, value)) ||
-           (take(p, "max") && extremum(p, true, value));
+    return take(p, "min(") ? extremum(p, false, value) : take(p, "max(") ? extremum(p, true, value) : symbol(p, value);
   for (*value = 0; isdigit((unsigned char)*p->at); p->at++)
     if (__builtin_mul_overflow(*value, 10, value) || __builtin_add_overflow(*value, *p->at - '0', value))
       return false;

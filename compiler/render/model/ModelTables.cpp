@@ -9,6 +9,7 @@
 #include "kiln/call.h"
 #include "kiln/program.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -17,13 +18,30 @@ using namespace kiln::render;
 
 static_assert(host::kMaxPortRank == KILN_MAX_RANK, "the runtime's tables hold what a program may have");
 
+/// A size as the runtime reads it (runtime/src/size.c): a symbol of letters, digits, _ and . is written as it is, any
+/// other name is in quotes, with those within it doubled, so that none is read as an operator, a number or two names.
+static std::string declaredText(view::Expr size) {
+  llvm::DenseMap<view::Expr, view::Expr> quoted;
+  size.forEachVariable([&](view::Expr symbol) {
+    llvm::StringRef name = symbol.name();
+    bool isWord = llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; });
+    bool isTaken = name == "min" || name == "max" || name == "and";
+    if (name.empty() || !isWord || isTaken || llvm::isDigit(name.front())) {
+      std::string doubled = llvm::join(llvm::split(name, '"'), "\"\"");
+      quoted[symbol] = view::Expr::variable("\"" + doubled + "\"", symbol.min(), symbol.max());
+    }
+  });
+  return stripParens((quoted.empty() ? size : size.substitute(quoted)).render()).str();
+}
+
 static std::vector<DimEntry> describeDims(mlir::RankedTensorType type, const std::vector<SymbolEntry> &symbols) {
   std::vector<DimEntry> dims;
   for (view::Expr size : shapeOf(type)) {
-    DimEntry dim{size, stripParens(size.render()).str(), -1, -1};
+    bool isSymbol = size.kind() == view::Expr::Kind::Var;
+    DimEntry dim{size, isSymbol ? size.name().str() : declaredText(size), -1, -1};
     if (size.isConst())
       dim.size = size.constant();
-    if (size.kind() == view::Expr::Kind::Var)
+    if (isSymbol)
       for (auto [index, symbol] : llvm::enumerate(symbols))
         if (symbol.name == size.name())
           dim.symbol = index;

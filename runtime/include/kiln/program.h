@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define KILN_ABI_VERSION 11
+#define KILN_ABI_VERSION 12
 #define KILN_MAX_GRID 3
 /* In bytes: of all memory that the runtime allocates. */
 #define KILN_ALIGNMENT 128
@@ -41,9 +41,9 @@ typedef struct kiln_slice {
   int64_t offset; /* bytes */
 } kiln_slice;
 
-/* One dimension of an input or output. An input's size that is neither fixed nor a symbol is checked against its text,
- * an expression of numbers and symbols' names with + - * // % min() max() and parentheses, where // and % round down.
- */
+/* One dimension of an input or output. An input's size that is neither fixed nor a symbol is checked against its text:
+ * numbers and symbols with + - * // % min() max() and parentheses, where // and % round down. A symbol whose name is
+ * not a word of letters, digits, _ and . stands in double quotes, with those of its name doubled. */
 typedef struct kiln_dim {
   const char *text; /* as declared: "3", "batch", "past + seq" */
   int64_t size;     /* the fixed size, or -1 */

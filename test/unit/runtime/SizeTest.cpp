@@ -10,12 +10,13 @@ namespace {
 
 /// The value of `text` with past = 5, seq = 3 and max_length = 10, or "error".
 std::string valueOf(const std::string &text) {
-  static const kiln_symbol symbols[] = {
-      {"past", 0, 9, 1}, {"seq", 0, 9, 1}, {"max_length", 0, 99, 1}, {"past seq", 0, 99, 1}, {"[k]", 0, 9, 1}};
+  static const kiln_symbol symbols[] = {{"past", 0, 9, 1},      {"seq", 0, 9, 1},      {"max_length", 0, 99, 1},
+                                        {"past seq", 0, 99, 1}, {"[k]\"\"+", 0, 9, 1}, {"--past", 0, 99, 1},
+                                        {"2", 0, 99, 1},        {"min", 0, 99, 1}};
   kiln_model model = {};
   model.symbols = symbols;
-  model.symbol_count = 5;
-  int64_t sizes[] = {5, 3, 10, 77, 4}, size;
+  model.symbol_count = 8;
+  int64_t sizes[] = {5, 3, 10, 77, 4, 50, 60, 70}, size;
   return kiln_evaluate_size(&model, text.c_str(), sizes, &size) ? std::to_string(size) : "error";
 }
 
@@ -25,8 +26,17 @@ TEST_CASE("numbers and symbols") {
   CHECK(valueOf("12") == "12");
   CHECK(valueOf(" past ") == "5");
   CHECK(valueOf("max_length") == "10");
-  CHECK(valueOf("past seq + past") == "82");
-  CHECK(valueOf("2*[k]+-1") == "7");
+}
+
+TEST_CASE("a name that may be read as something else is in quotes") {
+  CHECK(valueOf("\"past seq\" + past") == "82");
+  CHECK(valueOf("2*\"[k]\"\"\"\"+\"+-1") == "7");
+  CHECK(valueOf("\"--past\"*2") == "100");
+  CHECK(valueOf("--past*2") == "10");
+  CHECK(valueOf("\"2\"+2") == "62");
+  CHECK(valueOf("min(\"min\", 75)") == "70");
+  for (const char *text : {"past seq", "[k]", "\"past", "\"", "\"\"", "\"batch\"", "\"[k]\"\"+\""})
+    CHECK(valueOf(text) == "error");
 }
 
 TEST_CASE("operators bind as in arithmetic") {
