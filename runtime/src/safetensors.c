@@ -2,7 +2,8 @@
  *
  * Weights may be gigabytes, so their file is mapped: nothing is copied, and pages come in as kernels touch them. The
  * price is that the file's own numbers become pointers. So its lengths and the range of each tensor are held against
- * the size of the file before anyone gets an address; whether the range has as many bytes as the shape needs is for the
+ * the size of the file before anyone gets an address, and at the end all ranges against each other, which have neither
+ * overlaps nor holes; whether the range has as many bytes as the shape needs is for the
  * visitor to say, who knows which tensor was wanted.
  * A name can be as long as the header, so there is one block of that size for all names in turn.
  *
@@ -15,6 +16,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -133,32 +136,80 @@ static bool parse_entry(const kiln_safetensors *file, kiln_json *json, kiln_safe
   return true;
 }
 
+/* Where a tensor lies, and where in the header its name does. */
+typedef struct range {
+  int64_t begin, end;
+  const char *name;
+} range;
+
+enum { LEAST_ENTRY = 40 }; /* characters that the header has for each tensor, and more */
+
+static int compare_ranges(const void *left, const void *right) {
+  const range *a = left, *b = right;
+  if (a->begin != b->begin)
+    return a->begin < b->begin ? -1 : 1;
+  return a->end != b->end ? (a->end < b->end ? -1 : 1) : 0;
+}
+
+/* Whether the tensors follow one another from the first byte to the last. `name` has room for the longest. */
+static kiln_status check_ranges(const kiln_safetensors *file, range *ranges, size_t count, char *name,
+                                kiln_text *cause) {
+  int64_t end = 0;
+  qsort(ranges, count, sizeof *ranges, compare_ranges);
+  for (size_t i = 0; i < count; i++) {
+    if (ranges[i].begin != end) {
+      kiln_json json = {ranges[i].name, file->header + file->header_bytes};
+      kiln_json_string(&json, name, file->header_bytes);
+      kiln_text_add(cause,
+                    "tensor '%.64s' begins at byte %" PRId64 ", and those before it end at byte %" PRId64
+                    "; write the file again",
+                    name, ranges[i].begin, end);
+      return KILN_IO_ERROR;
+    }
+    end = ranges[i].end;
+  }
+  if ((uint64_t)end == file->data_bytes)
+    return KILN_OK;
+  kiln_text_add(cause, "the tensors end at byte %" PRId64 " of %zu; write the file again", end, file->data_bytes);
+  return KILN_IO_ERROR;
+}
+
 kiln_status kiln_safetensors_each(const kiln_safetensors *file,
                                   kiln_status (*visit)(void *user, const kiln_safetensors_entry *entry), void *user,
                                   kiln_text *cause) {
   kiln_json json = {file->header, file->header + file->header_bytes};
   char *name = kiln_allocate(file->memory, (int64_t)file->header_bytes, 1);
+  range *ranges =
+      kiln_allocate(file->memory, (int64_t)((file->header_bytes / LEAST_ENTRY + 1) * sizeof *ranges), sizeof(int64_t));
+  size_t count = 0;
   kiln_status status = KILN_OK;
-  bool good = name && kiln_json_take(&json, '{');
+  bool good = name && ranges && kiln_json_take(&json, '{');
   bool more = good && kiln_json_peek(&json) != '}';
   const char *last = "";
   while (more && !status) {
     kiln_safetensors_entry entry = {.name = name};
+    ranges[count].name = json.at;
     good = kiln_json_string(&json, name, file->header_bytes) && kiln_json_take(&json, ':');
     if (good && strcmp(last = name, "__metadata__") == 0)
       good = kiln_json_skip(&json);
-    else if (good && (good = parse_entry(file, &json, &entry)))
+    else if (good && (good = parse_entry(file, &json, &entry))) {
+      ranges[count].begin = entry.data - file->data;
+      ranges[count++].end = entry.data - file->data + entry.bytes;
       status = visit(user, &entry);
+    }
     more = good && kiln_json_take(&json, ',');
   }
-  if (!name) {
+  if (!name || !ranges) {
     kiln_text_add(cause, "no memory for a header of %zu bytes", file->header_bytes);
     status = KILN_OUT_OF_MEMORY;
   } else if (!status && (!good || !kiln_json_take(&json, '}') || kiln_json_peek(&json) != 0)) {
     kiln_text_add(cause, "the header is corrupt after %td bytes%s%.64s%s; copy the file again", json.at - file->header,
                   *last ? ", at tensor '" : "", last, *last ? "'" : "");
     status = KILN_IO_ERROR;
+  } else if (!status) {
+    status = check_ranges(file, ranges, count, name, cause);
   }
+  kiln_release(file->memory, ranges);
   kiln_release(file->memory, name);
   return status;
 }

@@ -36,7 +36,8 @@ kiln_status kiln_safetensors_over(const void *bytes, size_t count, kiln_safetens
 void kiln_safetensors_close(kiln_safetensors *file);
 
 /* Calls `visit` for every tensor, in the file's order; a status other than KILN_OK ends it. The name is valid during
- * the call, the data while the file is open. A header that is not such a header fails with KILN_IO_ERROR. */
+ * the call, the data while the file is open. A header that is not such a header, or whose
+ * tensors overlap or leave bytes out, fails with KILN_IO_ERROR. */
 kiln_status kiln_safetensors_each(const kiln_safetensors *file,
                                   kiln_status (*visit)(void *user, const kiln_safetensors_entry *entry), void *user,
                                   kiln_text *cause);

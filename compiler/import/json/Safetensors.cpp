@@ -21,22 +21,29 @@ using llvm::Twine;
 
 static llvm::Error corrupt(const Twine &why) { return failure("this is not a .safetensors file: " + why); }
 
+static bool isCount(const Json &number) { return number.is_number_unsigned() && number.get<uint64_t>() <= INT64_MAX; }
+
+static bool readOffsets(const Json &entry, uint64_t (&offsets)[2]) {
+  if (!entry.is_object() || !entry.contains("data_offsets") || !entry["data_offsets"].is_array() ||
+      entry["data_offsets"].size() != 2)
+    return false;
+  for (int i : {0, 1}) {
+    if (!isCount(entry["data_offsets"][i]))
+      return false;
+    offsets[i] = entry["data_offsets"][i].get<uint64_t>();
+  }
+  return true;
+}
+
 /// The entry's shape, dtype and place, or null members where it has none.
 static bool readEntry(mlir::MLIRContext *context, const Json &entry, StoredTensor &tensor, uint64_t (&offsets)[2]) {
-  auto isCount = [](const Json &number) { return number.is_number_unsigned() && number.get<uint64_t>() <= INT64_MAX; };
-  if (!entry.is_object() || !entry.contains("dtype") || !entry["dtype"].is_string() || !entry.contains("shape") ||
-      !entry["shape"].is_array() || !entry.contains("data_offsets") || !entry["data_offsets"].is_array() ||
-      entry["data_offsets"].size() != 2)
+  if (!readOffsets(entry, offsets) || !entry.contains("dtype") || !entry["dtype"].is_string() ||
+      !entry.contains("shape") || !entry["shape"].is_array())
     return false;
   for (const Json &size : entry["shape"]) {
     if (!isCount(size))
       return false;
     tensor.shape.push_back(size.get<int64_t>());
-  }
-  for (int i : {0, 1}) {
-    if (!isCount(entry["data_offsets"][i]))
-      return false;
-    offsets[i] = entry["data_offsets"][i].get<uint64_t>();
   }
   StringRef name = llvm::StringSwitch<StringRef>(entry["dtype"].get_ref<const std::string &>())
                        .Case("BOOL", "bool")
@@ -57,6 +64,36 @@ static bool readEntry(mlir::MLIRContext *context, const Json &entry, StoredTenso
   return true;
 }
 
+/// Whether the tensors follow one another from the first byte to the last.
+static llvm::Error checkRanges(const Json &header, uint64_t bytes) {
+  struct Range {
+    uint64_t begin, end;
+    StringRef name;
+  };
+  std::vector<Range> ranges;
+  for (const auto &[name, entry] : header.items()) {
+    if (name == "__metadata__")
+      continue;
+    uint64_t offsets[2];
+    if (!readOffsets(entry, offsets))
+      return corrupt("the entry of '" + name + "' is malformed");
+    ranges.push_back({offsets[0], offsets[1], name});
+  }
+  llvm::sort(ranges,
+             [](const Range &a, const Range &b) { return std::tie(a.begin, a.end) < std::tie(b.begin, b.end); });
+  uint64_t end = 0;
+  for (const Range &range : ranges) {
+    if (range.begin != end || range.end < range.begin || range.end > bytes)
+      return failure("the tensor '" + range.name + "' lies at bytes " + Twine(range.begin) + " to " + Twine(range.end) +
+                         " of " + Twine(bytes) + ", and those before it end at byte " + Twine(end),
+                     "the file is truncated or corrupt; write it again");
+    end = range.end;
+  }
+  if (end != bytes)
+    return failure("the tensors end at byte " + Twine(end) + " of " + Twine(bytes), "write the file again");
+  return llvm::Error::success();
+}
+
 llvm::Expected<Json> kiln::import::json::readSafetensorsHeader(StringRef file) {
   if (file.size() < 8)
     return corrupt("it is shorter than its header");
@@ -67,6 +104,8 @@ llvm::Expected<Json> kiln::import::json::readSafetensorsHeader(StringRef file) {
   Json header = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
   if (!header.is_object())
     return corrupt("its header is not a JSON object");
+  if (llvm::Error error = checkRanges(header, file.size() - 8 - length))
+    return error;
   return header;
 }
 

@@ -100,7 +100,26 @@ TEST_CASE("data must lie within the file") {
   CHECK_THAT(one("[0]"), Contains(", at tensor 'a'; "));
   CHECK_THAT(one("[0,18446744073709551616]"), Contains(", at tensor 'a'; "));
   CHECK_THAT(one("[-1,2]"), Contains(", at tensor 'a'; "));
-  CHECK(one("[3,5]") == "a U8 2 'lo'\n");
+  CHECK(one("[0,5]") == "a U8 2 'hello'\n");
+}
+
+TEST_CASE("tensors neither overlap nor leave bytes out") {
+  auto two = [](const std::string &first, const std::string &second) {
+    return listed(fileOf(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":)" + first +
+                             R"(},"b":{"dtype":"U8","shape":[3],"data_offsets":)" + second + "}}",
+                         "hello"));
+  };
+  using Catch::Matchers::EndsWith;
+  CHECK(two("[3,5]", "[0,3]") == "a U8 2 'lo'\nb U8 3 'hel'\n");
+  CHECK(two("[0,0]", "[0,5]") == "a U8 2 ''\nb U8 3 'hello'\n");
+  CHECK_THAT(two("[0,2]", "[1,5]"),
+             EndsWith("\ntensor 'b' begins at byte 1, and those before it end at byte 2; write the file again"));
+  CHECK_THAT(two("[3,5]", "[0,2]"),
+             EndsWith("\ntensor 'a' begins at byte 3, and those before it end at byte 2; write the file again"));
+  CHECK_THAT(two("[1,2]", "[2,5]"),
+             EndsWith("\ntensor 'a' begins at byte 1, and those before it end at byte 0; write the file again"));
+  CHECK_THAT(two("[0,2]", "[2,4]"), EndsWith("\nthe tensors end at byte 4 of 5; write the file again"));
+  CHECK_THAT(two("[0,5]", "[0,5]"), EndsWith("write the file again"));
 }
 
 TEST_CASE("nesting as deep as the file is long") {
@@ -168,7 +187,7 @@ std::string runWith(const std::string &bytes) {
 TEST_CASE("weights come from a file, wherever in it they lie") {
   for (size_t padding = 0; padding < 64; padding += 3)
     CHECK(runWith(weightFile(good, padding)) == "327");
-  CHECK(runWith(weightFile(R"("unused":{"dtype":"F8_E4M3","shape":[12],"data_offsets":[0,12]},)" + good)) == "327");
+  CHECK(runWith(weightFile(R"("unused":{"dtype":"F8_E4M3","shape":[0],"data_offsets":[0,0]},)" + good)) == "327");
 }
 
 TEST_CASE("weights beyond 2 GB are mapped, not read") {
