@@ -85,6 +85,12 @@ static llvm::Error checkKind(const ArtefactOptions &artefact) {
   return llvm::Error::success();
 }
 
+/// Whether a shell does something else with what pkg-config prints of a name than take it for a name.
+static bool isRunByShells(llvm::StringRef name) {
+  return llvm::any_of(name,
+                      [](char c) { return llvm::StringRef("$()").contains(c) || static_cast<unsigned char>(c) < ' '; });
+}
+
 llvm::Error driver::checkArtefact(const CompileOptions &options, const ArtefactOptions &artefact) {
   if (llvm::Error error = checkKind(artefact))
     return error;
@@ -102,12 +108,16 @@ llvm::Error driver::checkArtefact(const CompileOptions &options, const ArtefactO
     inputs.push_back({options.optsPath, "--opts"});
   if (llvm::Error error = checkOverwrites(inputs, outputFiles(options, artefact)))
     return error;
+  if (!files.pkgConfig.empty() && isRunByShells(llvm::sys::path::filename(files.output)))
+    return usageError(files.output + ": pkg-config would hand this name to a shell that takes it for a command",
+                      "name another file with -o, without $, ( and )");
   if (!isArtefact(artefact.emit) || artefact.onlyInspects)
     return llvm::Error::success();
   if (llvm::Error error = checkDevice(options.device.empty() ? "cpu" : options.device, artefact))
     return error;
-  if (artefact.emit == Emit::Header)
-    return llvm::Error::success();
+  if (artefact.emit == Emit::Header) // which may go to standard output or a pipe, too
+    return llvm::sys::fs::is_regular_file(files.output) ? checkIsOurs(files.output, "the header")
+                                                        : llvm::Error::success();
   if (files.output == "-")
     return usageError("-o -: what programs are made of goes to a file", "name one");
   if (artefact.weightsPath == "-")
