@@ -232,12 +232,7 @@ static llvm::Error checkJudge(const Model &model, const CompileOptions &options,
   return llvm::Error::success();
 }
 
-llvm::Expected<bool> driver::verify(const CompileOptions &given, const VerifyOptions &verify) {
-  CompileOptions options = given;
-  llvm::Expected<std::string> path = findModel(given.model);
-  if (!path)
-    return path.takeError();
-  options.model = *path;
+llvm::Expected<bool> driver::verify(const CompileOptions &options, const VerifyOptions &verify) {
   llvm::Expected<std::unique_ptr<Model>> model = Model::open(options);
   if (!model)
     return model.takeError();

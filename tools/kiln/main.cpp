@@ -36,6 +36,14 @@ static llvm::Expected<int> execute(int argc, char **argv) {
   if ((*line)->timesStages)
     timeStages();
 
+  // A folder stands for the model in it.
+  if (CompileOptions &options = (*line)->compile; !options.model.empty()) {
+    llvm::Expected<std::string> model = findModel(options.model);
+    if (!model)
+      return model.takeError();
+    options.model = std::move(*model);
+  }
+
   switch ((*line)->command) {
   case Command::Compile:
     if (llvm::Error error = compile((*line)->compile, (*line)->artefact))

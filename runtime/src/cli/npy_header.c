@@ -148,7 +148,12 @@ static kiln_status set_type(const char *descr, kiln_npy_header *header, kiln_tex
       header->swapped = order == '>';
       return KILN_OK;
     }
-  kiln_text_add(cause, "the array's dtype '%s' is unknown; convert it with numpy.ndarray.astype", descr);
+  bool has_objects = strcmp(descr + (descr[0] != 0), "O") == 0; /* what pandas has for text */
+  kiln_text_add(cause,
+                has_objects ? "the array holds Python's objects (%s); save array.astype(str), or of numbers "
+                              "array.astype(float)"
+                            : "the array's dtype '%s' is unknown; convert it with numpy.ndarray.astype",
+                descr);
   return KILN_IO_ERROR;
 }
 

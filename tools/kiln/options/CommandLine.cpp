@@ -13,6 +13,7 @@
 #include "CommandTable.h"
 #include "DimOption.h"
 #include "OptionTable.h"
+#include "OtherWords.h"
 #include "TargetOption.h"
 #include "support/Error.h"
 #include "support/FolderFile.h"
@@ -21,6 +22,7 @@
 #include "tools/kiln/Devices.h"
 #include "tools/kiln/inspect/GraphDrawing.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -76,13 +78,14 @@ static std::vector<std::string> runArguments(const Texts &texts, const CommandLi
 }
 
 static llvm::Expected<Emit> parseEmit(llvm::StringRef text) {
-  std::string known;
+  llvm::SmallVector<llvm::StringRef> known;
   for (const auto &[name, emit] : kEmits) {
     if (text == name)
       return emit;
-    known += (known.empty() ? "" : ", ") + name.str();
+    known.push_back(name);
   }
-  return usageError("--emit " + text + ": no such kind", "kinds are " + known);
+  return usageError("--emit " + text + ": no such kind",
+                    nearestKind(text, known, "kinds are " + llvm::join(known, ", ")));
 }
 
 /// The last level of DEBUG; model/Debug.h says what each shows.
@@ -109,6 +112,14 @@ static constexpr std::pair<const char *, const char *> kIgnoredVariables[] = {
     {"VIZ", "give --graph FILE.svg"},
     {"PROFILE", "give --profile"},
 };
+
+/// A program may have any name; one that ends as a library's does was perhaps meant to be one.
+static void warnOfName(const ArtefactOptions &artefact) {
+  llvm::StringRef meant = kindOfFile(artefact.output);
+  if (artefact.emit == Emit::Exe && !meant.empty())
+    logWarning(
+        ("-o " + artefact.output + ": becomes a program; did you mean to give --emit " + meant + ", too?").str());
+}
 
 static void warnOfIgnoredVariables() {
   for (const auto &[name, remedy] : kIgnoredVariables)
@@ -187,7 +198,9 @@ static llvm::Error unexpected(const CLI::App &app, int argc, char **argv, const 
     if (!argument.starts_with("-"))
       return usageError(argument + ": one argument too many", help);
     std::vector<llvm::StringRef> known(names.begin(), names.end());
-    return usageError(argument + ": no such option", didYouMean(argument.split('=').first, known, help));
+    if (argument == "-")
+      return usageError("-: a model is read from a file, not from standard input", "write it to one, and name that");
+    return usageError(argument + ": no such option", nearestOption(argument.split('=').first, known, help));
   }
   return usageError("an argument was not expected", help);
 }
@@ -213,8 +226,7 @@ static std::vector<OptionWords> optionWords() {
 
 /// What is compiled for, and what it is taken to be like.
 static llvm::Error understandTarget(CompileOptions &compile, const Texts &texts) {
-  if (compile.triple == "armv7") // what people call the system that compilers call so
-    compile.triple = "arm-linux-gnueabihf";
+  compile.triple = systemOf(compile.triple).str();
   if (llvm::Error error = parseCpus(texts.cpus, compile))
     return error;
   if (llvm::Error error = checkTarget(compile))
@@ -351,6 +363,8 @@ static llvm::Error checkCommand(const CLI::App &app, llvm::StringRef given, llvm
     return llvm::Error::success();
   if (llvm::sys::fs::is_regular_file(given))
     return usageError(given + ": is a file, not a command", "`kiln compile " + given + "` makes a program of it");
+  if (app.get_option_no_throw(("--" + given).str()))
+    return usageError(given + ": no such command", "did you mean '--" + given + "'?");
   return usageError(given + ": no such command",
                     didYouMean(given, {"compile", "run", "verify", "devices", "doctor", "flags"}, kCommands));
 }
@@ -446,5 +460,7 @@ llvm::Expected<std::optional<CommandLine>> driver::parseCommandLine(int argc, ch
     return usageError("--mcpu " + texts.cpus + ": this machine is one CPU", "name one, or use kiln compile");
   setLogLevel(line.logLevel);
   warnOfIgnoredVariables();
+  if (texts.emit.empty())
+    warnOfName(line.artefact);
   return line;
 }

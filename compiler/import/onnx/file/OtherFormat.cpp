@@ -13,17 +13,19 @@ struct Format {
 
 static constexpr StringLiteral kExport = "export the model to ONNX where it was trained";
 
+static constexpr StringLiteral kExportKeras = "export the model in Keras by model.export(\"m.onnx\", format=\"onnx\")";
+
 static constexpr StringLiteral kNotThis = "give kiln the model that it was made of";
 
 static constexpr Format formats[] = {
     {0, "\177ELF", {"is a compiled program, object or library, not a model", kNotThis}},
     {0, "!<arch>\n", {"is an archive of objects, not a model", kNotThis}},
     {0, "version https://git-lfs", {"is a pointer of Git LFS, not the file", "fetch that with `git lfs pull`"}},
-    {0,
-     "PK\x03\x04",
-     {"is a zip archive, as PyTorch and Keras save", "export the model by torch.onnx.export or tf2onnx"}},
+    {30, "metadata.json", {"is a zip archive, as Keras saves", kExportKeras}}, // the name of the first file in it
+    {30, "config.json", {"is a zip archive, as Keras saves", kExportKeras}},
+    {0, "PK\x03\x04", {"is a zip archive, as PyTorch saves", "export the model by torch.onnx.export"}},
     {0, "\x80\x02", {"is a pickle of Python's, as PyTorch saved", "export the model by torch.onnx.export"}},
-    {0, "\x89HDF", {"is an HDF5 file, as Keras saves", "export the model by tf2onnx"}},
+    {0, "\x89HDF", {"is an HDF5 file, as Keras saves", kExportKeras}},
     {4, "TFL3", {"is a TensorFlow Lite model", "export the model by tf2onnx"}},
     {4, "ORTM", {"is a model of ONNX Runtime's own format", "give the .onnx file that it was made of"}},
     {0, "GGUF", {"is a GGUF file, which holds weights", kExport}},

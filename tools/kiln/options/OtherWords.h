@@ -1,0 +1,25 @@
+//===- OtherWords.h - What others call what kiln calls otherwise --------------------===//
+#pragma once
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <string>
+
+namespace kiln::driver {
+
+/// A remedy for an option that there is not: "did you mean '--quiet'?", the one of `known` that others call so or that
+/// is spelt nearly so, else `otherwise`. One letter is near to every other, so only what others call so is offered
+/// for it.
+std::string nearestOption(llvm::StringRef given, llvm::ArrayRef<llvm::StringRef> known, llvm::StringRef otherwise);
+
+/// The same for a kind of --emit.
+std::string nearestKind(llvm::StringRef given, llvm::ArrayRef<llvm::StringRef> known, llvm::StringRef otherwise);
+
+/// The whole name of a system that is given by its architecture alone, "aarch64-linux-gnu" of aarch64; else `text`.
+llvm::StringRef systemOf(llvm::StringRef text);
+
+/// The kind of --emit that makes a file whose name ends so; "" where it is the name of a program, or of anything else.
+llvm::StringRef kindOfFile(llvm::StringRef file);
+
+} // namespace kiln::driver
