@@ -11,6 +11,7 @@
 #include "import/DType.h"
 #include "import/json/InlineData.h"
 #include "support/Error.h"
+#include "support/Page.h"
 
 using namespace kiln;
 using namespace kiln::import;
@@ -42,7 +43,7 @@ Value Node::tensor(size_t index) {
 
 bool Node::require(StringRef key) {
   if (!has(key))
-    b.fail("the attribute '" + key + "' is missing", "docs/json-graph.md says what it is");
+    b.fail("the attribute '" + key + "' is missing", pagePath("json-graph.md") + " says what it is");
   return has(key);
 }
 

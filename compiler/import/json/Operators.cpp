@@ -1,6 +1,7 @@
 #include "import/json/Operators.h"
 
 #include "support/Nearest.h"
+#include "support/Page.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -87,8 +88,8 @@ SmallVector<Value> kiln::import::json::buildOperator(StringRef op, const Json &j
     results = {node.b.alu(*kind, operands)};
   } else {
     std::vector<std::string> names = operatorNames();
-    node.b.fail("unknown operator '" + op + "'",
-                didYouMean(op, llvm::to_vector_of<StringRef>(names), "docs/json-graph.md lists the operators"));
+    node.b.fail("unknown operator '" + op + "'", didYouMean(op, llvm::to_vector_of<StringRef>(names),
+                                                            pagePath("json-graph.md") + " lists the operators"));
     return {};
   }
   if (node.b.ok() && results.size() != node.outputs())

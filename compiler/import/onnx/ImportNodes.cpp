@@ -13,6 +13,7 @@
 #include "import/onnx/Importer.h"
 #include "import/onnx/Node.h"
 #include "import/onnx/Registry.h"
+#include "import/onnx/Unsupported.h"
 #include "import/onnx/control/Sequence.h"
 #include "import/onnx/file/TopologicalOrder.h"
 #include "import/onnx/text/Strings.h"
@@ -64,6 +65,9 @@ llvm::Error Importer::importGraph(const ::onnx::GraphProto &graph, Scope &scope)
   return importNodes(graph.node(), scope);
 }
 
+/// Nodes that an error names around the one that it is about.
+static constexpr size_t kMostOuter = 3;
+
 llvm::Error Importer::importNodes(const Nodes &nodes, Scope &scope) {
   llvm::SaveAndRestore deeper(depth_, depth_ + 1);
   if (depth_ > kMostDepth)
@@ -77,8 +81,13 @@ llvm::Error Importer::importNodes(const Nodes &nodes, Scope &scope) {
       return failure("the model has over " + Twine(kMostNodes) + " nodes, its functions and loops unfolded",
                      "nest them less");
     std::string name = node.name().empty() ? node.op_type() + "_" + std::to_string(index) : node.name();
-    if (llvm::Error error = importNode(node, scope.prefix() + name, scope))
-      return failure(nodeName(node, index) + ": " + llvm::toString(std::move(error)));
+    if (llvm::Error error = importNode(node, scope.prefix() + name, scope)) {
+      std::string text = llvm::toString(std::move(error));
+      // Of many calls within one another the outermost and the innermost tell where it is.
+      if (depth_ > kMostOuter && StringRef(text).starts_with("node "))
+        return failure(depth_ == kMostOuter + 1 ? "... " + text : text);
+      return failure(nodeName(node, index) + ": " + text);
+    }
   }
   return llvm::Error::success();
 }
@@ -103,13 +112,8 @@ static llvm::Error checkKind(const ::onnx::NodeProto &node, StringRef input, con
 llvm::Error Importer::importOperator(const ::onnx::NodeProto &proto, const std::string &name, Scope &scope) {
   const Registry &registry = Registry::all();
   const Registry::Row *row = registry.find(proto.domain(), proto.op_type());
-  if (!row) {
-    if (!registry.hasDomain(proto.domain()))
-      return failure("operator domain " + quoted(proto.domain()) + " is not known",
-                     "export the model with ONNX's own operators, or define it as a function of the model");
-    return failure("operator " + quoted(proto.op_type()) + " is not supported",
-                   "docs/onnx-operators.md lists those that are, and says how to export a model again");
-  }
+  if (!row)
+    return unsupportedOperators(file_.model().graph(), [&](const ::onnx::NodeProto &node) { return function(node); });
   if (proto.output_size() == 0) // whose name stands in those of symbols and weights
     return failure("it has no output", "remove it");
   int64_t opset = scope.opset(proto.domain());

@@ -1,78 +1,36 @@
 #!/usr/bin/env python3
-"""generate.py FOLDER: writes the models of this folder, each wrong in one way. Standard library only.
-
-A message of protocol buffers is written as its fields one after another; the numbers are those of onnx-ml.proto.
-"""
+"""generate.py FOLDER: writes the models of this folder, each wrong in one way. Standard library only."""
 
 import os
 import struct
 import sys
 
-FLOAT, INT64, STRING, COMPLEX64 = 1, 7, 8, 14
+from onnx_file import BOOL, COMPLEX64, INT64, STRING, field, integer, model, node, number, sequence_value, string, tensor, tensor_value
 
 
-def varint(number):
-    text = b""
-    number &= (1 << 64) - 1
-    while number > 127:
-        text += bytes([number & 127 | 128])
-        number >>= 7
-    return text + bytes([number])
+def function(name, body):
+    return field(1, name) + field(4, "a") + field(5, "b") + field(10, "local") + field(7, body) + field(9, field(2, 20)) + field(9, field(1, "local") + field(2, 1))
 
 
-def field(number, value):
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    data = value.encode() if isinstance(value, str) else value
-    return varint(number << 3 | 2) + varint(len(data)) + data
+def deep_functions(count):
+    """Each calls the next, the last an operator that there is not."""
+    names = [f"f{i}" for i in range(count)]
+    calls = [function(name, node(called, ["a"], ["b"], "call-of-" + called, "local")) for name, called in zip(names, names[1:])]
+    return [*calls, function(names[-1], node("Relux", ["a"], ["b"], "innermost"))]
 
 
-def fields(number, values):
-    return b"".join(field(number, value) for value in values)
-
-
-def tensor_type(shape, dtype=FLOAT):
-    dims = fields(1, [field(1, size) for size in shape])
-    return field(1, field(1, dtype) + field(2, dims))
-
-
-def tensor_value(name, shape, dtype=FLOAT):
-    return field(1, name) + field(2, tensor_type(shape, dtype))
-
-
-def sequence_value(name, shape):
-    return field(1, name) + field(2, field(4, field(1, tensor_type(shape))))
-
-
-def node(op, inputs, outputs, name, domain="", attributes=()):
-    head = fields(1, inputs) + fields(2, outputs) + field(3, name) + field(4, op)
-    return head + fields(5, attributes) + (field(7, domain) if domain else b"")
-
-
-def integer(name, value):
-    return field(1, name) + field(3, value) + field(20, 2)
-
-
-def string(name, value):
-    return field(1, name) + field(4, value) + field(20, 3)
-
-
-def tensor(name, dims, floats=b"", location=""):
-    text = fields(1, dims) + field(2, FLOAT) + field(8, name)
-    if location:
-        return text + field(13, field(1, "location") + field(2, location)) + field(14, 1)
-    return text + field(9, floats)
-
-
-def number(name, value):
-    return field(2, INT64) + field(8, name) + field(9, struct.pack("<q", value))
-
-
-def model(nodes, inputs, outputs=("y",), weights=(), functions=(), opset=20, shape=(2,)):
-    graph = fields(1, nodes) + field(2, "graph") + fields(5, weights) + fields(11, inputs)
-    graph += fields(12, [tensor_value(name, shape) for name in outputs])
-    opsets = [field(2, opset), field(1, "local") + field(2, 1)]
-    return field(1, 8) + fields(8, opsets) + field(7, graph) + fields(25, functions)
+def lacking():
+    """Operators that there are not: twice in the graph, in a graph of a node, in a function that is called twice and in
+    one that nobody calls."""
+    names = ["Foo", "Foo", "Relu"]
+    nodes = [node(op, [before], [after], after) for op, before, after in zip(names, "xab", "abc")]
+    nodes += [node("f", ["c"], ["d"], "d", "local"), node("f", ["d"], ["e"], "e", "local")]
+    branch = field(1, node("Bar", ["e"], ["z"], "inside")) + field(2, "branch") + field(12, tensor_value("z", [2]))
+    graph = [field(1, name) + field(6, branch) + field(20, 5) for name in ("then_branch", "else_branch")]
+    nodes.append(node("If", ["c0"], ["y"], "if", attributes=graph))
+    called = function("f", node("Tokenizer", ["a"], ["b"], "cut", "com.microsoft"))
+    unused = function("g", node("Never", ["a"], ["b"], "never"))
+    return model(nodes, [tensor_value("x", [2]), tensor_value("c0", [], BOOL)], functions=[called, unused])
 
 
 def models():
@@ -86,9 +44,11 @@ def models():
         "cycle": model([node("Add", ["x", "b"], ["a"], "first"), node("Relu", ["a"], ["b"], "second"),
                         node("Exp", ["b"], ["y"], "last")], [x]),
         "declared": model([relu], [x], shape=[1, 2]),
+        "deep": model([node("f0", ["x"], ["y"], "outermost", "local")], [x], functions=deep_functions(40)),
         "domain": model([node("Relu", ["x"], ["y"], "act", "com.example")], [x]),
         "dtype": model([relu], [tensor_value("x", [2], COMPLEX64)]),
         "function": model([node("f", ["x"], ["y"], "call", "local")], [x], functions=[calls_itself]),
+        "lacking": lacking(),
         "missing-data": model(add, [x], weights=[tensor("w", [2], location="w.bin")]),
         "no-output": model([relu], [x], outputs=[]),
         "operator": model([node("Relux", ["x"], ["y"], "act")], [x]),

@@ -2,6 +2,7 @@
 
 #include "import/onnx/file/ModelFile.h"
 #include "support/Error.h"
+#include "support/Quote.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -44,9 +45,14 @@ static void collectReads(const ::onnx::NodeProto &node, llvm::StringSet<> &reads
   }
 }
 
+std::string kiln::import::onnx::operatorName(const ::onnx::NodeProto &node) {
+  bool isOwn = node.domain().empty() || node.domain() == "ai.onnx";
+  return shortName(isOwn ? node.op_type() : node.domain() + ":" + node.op_type());
+}
+
 std::string kiln::import::onnx::nodeName(const ::onnx::NodeProto &node, unsigned index) {
   std::string name = node.name().empty() ? node.op_type() + "_" + std::to_string(index) : node.name();
-  return "node " + quoted(name) + " (" + node.op_type() + ")";
+  return "node " + quoted(name) + " (" + operatorName(node) + ")";
 }
 
 llvm::Expected<llvm::SmallVector<unsigned>> kiln::import::onnx::topologicalOrder(const Nodes &nodes) {
