@@ -11,6 +11,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 
 #include <csignal>
@@ -145,6 +146,8 @@ static llvm::Error cannot(const Job &job, const llvm::Twine &cause, const llvm::
   return failure(job.file.output() + ": cannot " + job.doWhat + ": " + cause, remedy);
 }
 
+static constexpr llvm::StringRef kTryAlone = "see what it is and whether it works by itself";
+
 llvm::Error package::spawn(const std::string &program, llvm::ArrayRef<std::string> arguments, const Job &job) {
   beginStep(job.doWhat);
   llvm::ErrorOr<std::string> found = llvm::sys::findProgramByName(program);
@@ -168,11 +171,11 @@ llvm::Error package::spawn(const std::string &program, llvm::ArrayRef<std::strin
   std::string complaint = text ? firstComplaint((*text)->getBuffer()) : "";
   if (complaint.empty())
     return cannot(job, program + " ended with status " + llvm::Twine(WEXITSTATUS(status)) + " and gave no reason",
-                  job.remedy.empty() ? "see what it is and whether it works by itself" : job.remedy);
+                  job.remedy.empty() ? kTryAlone : llvm::StringRef(job.remedy));
   std::error_code full = std::make_error_code(std::errc::no_space_on_device);
   if (job.file.isTemporary() && llvm::StringRef(complaint).contains(full.message()))
     return job.file.cannotWrite(full);
-  return cannot(job, complaint, job.remedy);
+  return cannot(job, complaint, job.remedy.empty() ? "see whether '" + program + "' works by itself" : job.remedy);
 }
 
 llvm::Error package::spawnCompiler(const std::string &compiler, llvm::ArrayRef<std::string> arguments, const Job &job) {
@@ -184,5 +187,9 @@ llvm::Error package::spawnCompiler(const std::string &compiler, llvm::ArrayRef<s
                   "install one, or make an object for the device cpu with --emit obj");
   std::vector<std::string> all(words.empty() ? words.begin() : words.begin() + 1, words.end());
   llvm::append_range(all, arguments);
-  return spawn(program, all, job);
+  if (llvm::Error error = spawn(program, all, job))
+    return error;
+  const std::string *made = std::next(llvm::find(arguments, "-o"));
+  bool isThere = llvm::sys::fs::exists(llvm::sys::path::is_absolute(*made) ? *made : job.file.part(*made));
+  return isThere ? llvm::Error::success() : cannot(job, program + " reported success and made no file", kTryAlone);
 }

@@ -33,7 +33,7 @@ struct Job {
 /// and has the program's first complaint.
 llvm::Error spawn(const std::string &program, llvm::ArrayRef<std::string> arguments, const Job &job);
 
-/// The same with a C compiler, whose absence has a remedy; arguments may stand behind its name.
+/// The same with a C compiler, whose absence has a remedy; words may follow its name. -o names a part of the job's.
 llvm::Error spawnCompiler(const std::string &compiler, llvm::ArrayRef<std::string> arguments, const Job &job);
 
 } // namespace kiln::package

@@ -83,10 +83,13 @@ llvm::SmallVector<Value> kiln::import::onnx::partsOf(Node &n, TensorBuilder &b, 
   if (!x)
     return {};
   Expr size = b.dim(x, axis);
-  if (llvm::any_of(sizes, [](Expr part) { return part.max() < 0; })) {
-    n.fail("a part has a negative size");
-    return {};
-  }
+  for (auto [number, part] : llvm::enumerate(sizes))
+    if (part.max() < 0) {
+      n.fail("part " + llvm::Twine(number + 1) + " of " + llvm::Twine(sizes.size()) + " has the negative size " +
+                 part.print(),
+             "an axis of size " + size.print() + " is split into parts of 0 and more");
+      return {};
+    }
   Expr total = view::sum(sizes);
   if (!sizes.empty() && areKnown(sizes) && !size.isConst() && b.takeForEqual(total, size, "split")) {
     Shape known = b.shape(x);
