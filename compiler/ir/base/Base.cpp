@@ -146,7 +146,7 @@ static void printSize(AsmPrinter &printer, view::Expr size) {
   if (size.isConst())
     printer << size.constant();
   else
-    printer << '"' << size.print() << '"';
+    printer.printString(size.print()); // a symbol's name may hold quotes
 }
 
 Attribute ExprAttr::parse(AsmParser &parser, Type) {
@@ -221,7 +221,11 @@ Attribute TrackerAttr::parse(AsmParser &parser, Type) {
   return get(parser.getContext(), *tracker);
 }
 
-void TrackerAttr::print(AsmPrinter &printer) const { printer << "<\"" << getValue().print() << "\">"; }
+void TrackerAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  printer.printString(getValue().print());
+  printer << '>';
+}
 
 view::Shape kiln::shapeOf(RankedTensorType type) {
   if (auto dims = llvm::dyn_cast_or_null<DimsAttr>(type.getEncoding()))
