@@ -260,7 +260,9 @@ void HostBuilder::emitBlock(Block &block, Scope &scope) {
   for (Operation &op : block) {
     if (auto bind = dyn_cast<graph::BindOp>(op)) {
       SymbolAttr symbol = bind.getSymbol();
-      binder_[Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax())] = &op;
+      Expr size = Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax());
+      binder_[size] = &op;
+      known.sizes[size] = nullptr;
     } else if (isa<graph::IfOp, graph::LoopOp>(op)) {
       for (const OwnDim &dim : ownDims(op.getResultTypes(), known)) {
         binder_[dim.symbol] = &op;

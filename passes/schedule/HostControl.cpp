@@ -15,6 +15,7 @@
 #include "ir/host/Call.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 
 using namespace kiln;
 using namespace kiln::schedule;
@@ -104,7 +105,40 @@ void HostBuilder::freeAllBut(ArrayRef<Value> slices, const Scope &scope) {
       host::FreeOp::create(builder_, loc_, slice);
 }
 
+void HostBuilder::bindSizesOfOthers(Operation *op, Block &block, Scope &scope) {
+  auto bind = [&](Expr expr) {
+    expr.forEachVariable([&](Expr symbol) {
+      auto binder = binder_.find(symbol);
+      if (binder != binder_.end() && binder->second != op && !scope.sizes.contains(symbol))
+        emitControl(binder->second, block, scope);
+    });
+  };
+  AttrTypeWalker walker;
+  walker.addWalk([&](ExprAttr attr) { bind(attr.getValue()); });
+  walker.addWalk([&](DimsAttr attr) { llvm::for_each(attr.getSizes(), bind); });
+  walker.addWalk([&](TrackerAttr attr) {
+    for (const view::View &view : attr.getValue().views()) {
+      llvm::for_each(view.shape(), bind);
+      llvm::for_each(view.strides(), bind);
+      bind(view.offset());
+      for (view::Range range : view.mask().value_or(ArrayRef<view::Range>())) {
+        bind(range.begin);
+        bind(range.end);
+      }
+    }
+  });
+  op->walk([&](Operation *inner) {
+    walker.walk(inner->getAttrDictionary());
+    for (Type type : inner->getResultTypes())
+      walker.walk(type);
+    for (Region &region : inner->getRegions())
+      for (Type type : region.getArgumentTypes())
+        walker.walk(type);
+  });
+}
+
 void HostBuilder::emitWhatRegionsRead(Operation *op, Block &block, Scope &scope) {
+  bindSizesOfOthers(op, block, scope);
   op->walk([&](Operation *inner) {
     for (Value operand : inner->getOperands()) {
       Value base = edgeOf(operand).base;

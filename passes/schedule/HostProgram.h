@@ -97,6 +97,8 @@ private:
   void endLoop(graph::LoopOp op, const LoopState &state, mlir::ValueRange given, mlir::Block &block, Scope &scope);
   void emitCall(graph::CallOp op, mlir::Block &block, Scope &scope);
   void emitControl(mlir::Operation *op, mlir::Block &block, Scope &scope);
+  /// The sizes that control flow and its regions name, and that another op binds, are known before it.
+  void bindSizesOfOthers(mlir::Operation *op, mlir::Block &block, Scope &scope);
   /// Regions may read what the block has computed, whichever of them runs, and how often: it must be there before.
   void emitWhatRegionsRead(mlir::Operation *op, mlir::Block &block, Scope &scope);
   /// The slice of a tensor that is memory.

@@ -137,6 +137,39 @@ def collatz():
     )
 
 
+def chosen():
+    """How many elements Compress leaves is data; a Loop and a Scan carry them, and one branch of an If gives them as they are."""
+    again = helper.make_graph(
+        [node("Add", ["x_in", "x_in"], ["x_out"]), node("Identity", ["go_on"], ["more"])],
+        "again_body",
+        [value("i", INT64, []), value("go_on", BOOL, []), value("x_in", FLOAT, ["k"])],
+        [value("more", BOOL, []), value("x_out", FLOAT, ["k"])],
+    )
+    step = helper.make_graph(
+        [node("Add", ["state", "item"], ["next"]), node("Identity", ["next"], ["row"])],
+        "step",
+        [value("state", FLOAT, ["k"]), value("item", FLOAT, [1])],
+        [value("next", FLOAT, ["k"]), value("row", FLOAT, ["k"])],
+    )
+    negative = helper.make_graph([node("Neg", ["kept"], ["minus"])], "negative", [], [value("minus", FLOAT, ["k"])])
+    same = helper.make_graph([node("Identity", ["kept"], ["plus"])], "same", [], [value("plus", FLOAT, ["k"])])
+    return helper.make_graph(
+        [
+            node("Compress", ["x", "keep"], ["kept"], axis=0),
+            node("Loop", ["trips", "start", "kept"], ["doubled"], name="again", body=again),
+            node("Scan", ["kept", "items"], ["last", "rows"], name="steps", body=step, num_scan_inputs=1),
+            node("ReduceSum", ["kept"], ["total"], keepdims=0),
+            node("Less", ["total", "zero"], ["is_negative"]),
+            node("If", ["is_negative"], ["size"], name="sign", then_branch=negative, else_branch=same),
+        ],
+        "chosen",
+        [value("x", FLOAT, ["n"]), value("keep", BOOL, ["n"]), value("items", FLOAT, ["m", 1])],
+        [value(name, FLOAT, [None]) for name in ("doubled", "last")]
+        + [value("rows", FLOAT, [None, None]), value("size", FLOAT, [None])],
+        [const("trips", INT64, [], [3]), const("start", BOOL, [], [True]), const("zero", FLOAT, [], [0.0])],
+    )
+
+
 CASES = {
     "until": (until, [np.int64(12), np.array([1.0, 2.0, 0.5], np.float32)]),
     "until-trips": (until, [np.int64(3), np.array([0.25, -1.0, 0.5, 0.125], np.float32)]),
@@ -145,6 +178,14 @@ CASES = {
     "branches-whole": (branches, [np.linspace(-1, 2, 12, dtype=np.float32).reshape(4, 3)]),
     "branches-part": (branches, [np.linspace(-2, 1, 12, dtype=np.float32).reshape(4, 3)]),
     "collatz": (collatz, [np.int64(27)]),
+    "chosen": (
+        chosen,
+        [
+            np.array([-4, 2, 0.5, -1], np.float32),
+            np.array([True, False, True, True]),
+            np.array([[1], [10]], np.float32),
+        ],
+    ),
 }
 
 
