@@ -1,6 +1,7 @@
 #include "import/Import.h"
 
 #include "import/Alias.h"
+#include "import/CheckSizes.h"
 #include "import/NarrowProducts.h"
 #include "ir/graph/Graph.h"
 #include "ir/host/Host.h"
@@ -74,5 +75,6 @@ kiln::import::importModel(mlir::MLIRContext &context, llvm::StringRef path, cons
   }
   if (options.precision)
     narrowProducts(**module, elementType(&context, *options.precision));
+  checkSizes(**module);
   return module;
 }
