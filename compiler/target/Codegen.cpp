@@ -1,6 +1,8 @@
 #include "target/Codegen.h"
 
 #include "support/Error.h"
+#include "target/SingleLaneStores.h"
+
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -71,6 +73,7 @@ void target::optimize(llvm::Module &module, llvm::TargetMachine &machine, OptLev
   llvm::ModulePassManager passes =
       level == 0 ? builder.buildO0DefaultPipeline(levels[0]) : builder.buildPerModuleDefaultPipeline(levels[level]);
   passes.run(module, modules);
+  storeSingleLanes(module);
 }
 
 void target::emit(llvm::Module &module, llvm::TargetMachine &machine, MachineFile file, llvm::raw_pwrite_stream &out) {

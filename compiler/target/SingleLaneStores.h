@@ -1,0 +1,14 @@
+//===- SingleLaneStores.h - Masked stores of one lane become scalar stores ---===//
+#pragma once
+
+namespace llvm {
+class Module;
+} // namespace llvm
+
+namespace kiln::target {
+
+/// Replaces each masked store whose mask is known and has one lane by a store of that lane. Expects an optimised
+/// module: a mask is known late, where a loop was unrolled.
+void storeSingleLanes(llvm::Module &module);
+
+} // namespace kiln::target
