@@ -6,7 +6,8 @@ import itertools
 import struct
 import sys
 
-FORMATS = {"<i4": "i", "<i8": "q", "<f4": "f", "<f8": "d", "|b1": "?", "|u1": "B", "<V1": "B"}
+FORMATS = {"|i1": "b", "<i2": "h", "<i4": "i", "<i8": "q", "|u1": "B", "<u2": "H", "<u4": "I", "<u8": "Q", "<f2": "e", "<f4": "f",
+           "<f8": "d", "|b1": "?", "<V1": "B", "<V2": "H"}
 
 out, descr, shape, *numbers = sys.argv[1:]
 sizes = [int(size) for size in shape.split(",") if size]

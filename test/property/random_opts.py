@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from random_graphs import BINARY, ROWS, UNARY, Graph, numbers
+from random_graphs import BINARY, DTYPES, ROWS, UNARY, Graph, numbers
 
 
 class Kernels(Graph):
@@ -21,12 +21,14 @@ class Kernels(Graph):
     def __init__(self, chance):
         self.chance = chance
         self.nodes, self.inputs, self.weights, self.shapes = [], [], [], {}
+        self.dtypes, self.exact = {}, set()
         self.symbol = 9973 if chance.random() < 0.3 else None
         kinds = [self.product, self.product, self.narrow_product, self.convolution, self.pool, self.row, self.attention, self.reduction,
                  self.elementwise, self.gather, self.integers]
         tensor = chance.choice(kinds)()
         for _ in range(chance.choice([0, 0, 1, 1, 2])):
-            tensor = self.follow(tensor)
+            if self.dtypes[tensor] == "float32":
+                tensor = self.follow(tensor)
 
     def size(self):
         return self.chance.choice([self.chance.randint(1, 6), self.chance.randint(2, 13), self.chance.randint(7, 40)])
@@ -34,12 +36,6 @@ class Kernels(Graph):
     def first(self):
         """The size of an axis that may be open."""
         return self.symbol or self.size()
-
-    def input(self, shape, dtype="float32"):
-        name = f"x{len(self.inputs)}"
-        self.inputs.append({"name": name, "dtype": dtype, "shape": self.written(shape)})
-        self.shapes[name] = shape
-        return name
 
     def read(self, shape):
         """A tensor of this shape: an input, as it is or through a view, masked, or computed."""
@@ -190,7 +186,7 @@ class Kernels(Graph):
     def integers(self):
         """Of another dtype than float32: lanes of other widths, and of bool."""
         shape = [self.first()] + [self.size() for _ in range(self.chance.randint(0, 2))]
-        dtype = self.chance.choice(["int32", "int64", "int8", "float16", "float64", "bool"])
+        dtype = self.chance.choice([dtype for dtype in DTYPES if dtype != "float32"])
         a, b = self.input(shape, "bool" if dtype == "bool" else dtype), self.input(shape, dtype)
         if dtype == "bool":
             both = self.node("and", [a, b], shape)
@@ -198,7 +194,8 @@ class Kernels(Graph):
             both = self.node("add", [a, b], shape)
             if self.chance.random() < 0.5:
                 both = self.node("where", [self.node("less", [a, b], shape), a, both], shape)
-        return self.node("cast", [both], shape, dtype="float32")
+        # To floats from anything; to integers and narrow floats where nothing is rounded before.
+        return self.node("cast", [both], shape, dtype=self.chance.choice(DTYPES if "float" not in dtype else ["float32", "float64"]))
 
     def fix(self, chance):
         """Makes weights of some inputs of known sizes, but not of all, so that what is held of them is packed by a recipe."""

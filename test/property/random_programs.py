@@ -17,11 +17,20 @@ import time
 from random_graphs import Graph
 
 CC = ["clang-22", "-std=c11", "-w", "-O1", "-g", "-fwrapv", "-ffp-contract=off", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+NPY = {"bool": "|b1", "int8": "|i1", "uint8": "|u1", "float16": "<f2", "bfloat16": "<V2", "float32": "<f4", "float64": "<f8",
+       **{f"{sign}int{bits}": f"<{sign or 'i'}{bits // 8}" for sign in ("", "u") for bits in (16, 32, 64)}}
 LEAST = [1, 2, 5, 8]  # sizes of the dim that a graph leaves open
 
 
 class Failed(Exception):
     pass
+
+
+def element(chance, dtype):
+    """A number of this dtype, as npy.py takes it: of bfloat16 its bits."""
+    if dtype == "bfloat16":
+        return str(chance.choice([0, 0x8000]) + 0x3c00 + chance.randrange(0x380))
+    return f"{chance.uniform(-1, 1):.6f}" if "float" in dtype else str(chance.randrange(2 if dtype == "bool" else 10))
 
 
 def run(command, folder):
@@ -40,9 +49,9 @@ def attempt(kiln, npy, program, seed, folder):
     inputs = []
     for number, tensor in enumerate(document["inputs"]):
         shape = [size if dim == "n" else dim for dim in tensor["shape"]]
-        values = [f"{chance.uniform(-1, 1):.6f}" for _ in range(61)]
+        values = [element(chance, tensor["dtype"]) for _ in range(61)]
         inputs.append(f"input_{number}.npy")
-        run([sys.executable, npy, inputs[-1], "<f4", ",".join(map(str, shape)), *values], folder)
+        run([sys.executable, npy, inputs[-1], NPY[tensor["dtype"]], ",".join(map(str, shape)), *values], folder)
     run([kiln, "compile", "graph.json", "--device", "c", "--emit", "source", "--name", "m", "-o", "m.c"], folder)
     run([*CC, "-I.", "m.c", program, "-lm", "-pthread", "-o", "program"], folder)
     run(["./program", *inputs, "--output-dir", "."], folder)
