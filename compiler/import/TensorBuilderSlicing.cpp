@@ -10,6 +10,8 @@
 #include "import/DType.h"
 #include "import/TensorBuilder.h"
 
+#include <cmath>
+
 using namespace kiln;
 using namespace kiln::import;
 using namespace mlir;
@@ -214,6 +216,37 @@ Value TensorBuilder::slice(Value x, ArrayRef<Slice> slices) {
   return x;
 }
 
+/// Parts that are joined at once: each asks at every point whether it is the one that lies there.
+static constexpr size_t kMostJoined = 64;
+
+/// A concatenation of parts that fit.
+static Value join(TensorBuilder &b, ArrayRef<Value> parts, int64_t axis) {
+  if (parts.size() > kMostJoined) {
+    // In groups, about as many as each has parts. A group is put in memory, else all would be joined at once again.
+    size_t each = std::min(kMostJoined, size_t(std::ceil(std::sqrt(double(parts.size())))));
+    SmallVector<Value> groups;
+    for (; !parts.empty(); parts = parts.drop_front(std::min(each, parts.size())))
+      groups.push_back(b.contiguous(join(b, parts.take_front(each), axis)));
+    return join(b, groups, axis);
+  }
+  Expr total = 0, offset = 0;
+  for (Value part : parts)
+    total = total + b.dim(part, axis);
+  // Each part is chosen where it lies, not added to the others' zeros: a sum would turn -0 into 0.
+  Value result;
+  for (Value part : parts) {
+    Shape low(b.rank(part), Expr(0)), high = low;
+    low[axis] = offset;
+    offset = offset + b.dim(part, axis);
+    high[axis] = total - offset;
+    Value padded = b.pad(part, low, high);
+    if (result)
+      padded = b.where(b.pad(b.constant(1, b.boolType(), b.shape(part)), low, high), padded, result);
+    result = padded;
+  }
+  return result;
+}
+
 Value TensorBuilder::concat(ArrayRef<Value> tensors, int64_t axis) {
   if (tensors.empty())
     return fail("a concatenation of nothing");
@@ -223,7 +256,6 @@ Value TensorBuilder::concat(ArrayRef<Value> tensors, int64_t axis) {
   std::optional<int64_t> at = normalizeAxis(axis, rank(first));
   if (!at)
     return {};
-  Expr total = 0;
   Shape common = shape(first);
   for (Value tensor : tensors) {
     Shape given = shape(tensor);
@@ -240,27 +272,17 @@ Value TensorBuilder::concat(ArrayRef<Value> tensors, int64_t axis) {
     if (element(tensor) != element(first))
       return fail("cannot concatenate " + dtypeName(element(first)) + " and " + dtypeName(element(tensor)),
                   "cast one of them");
-    total = total + given[*at];
   }
-  // Each part is chosen where it lies, not added to the others' zeros: a sum would turn -0 into 0.
-  Value result;
-  Expr offset = 0;
+  SmallVector<Value> parts;
   for (Value tensor : tensors) {
-    Expr size = dim(tensor, *at);
-    if (size.isConst(0) && tensors.size() > 1)
-      continue;
-    common[*at] = size;
-    tensor = reshape(tensor, common); // sizes that are taken for equal are called as the first one's are
-    Shape low(rank(first), Expr(0)), high = low;
-    low[*at] = offset;
-    offset = offset + size;
-    high[*at] = total - offset;
-    Value padded = pad(tensor, low, high);
-    if (result)
-      padded = where(pad(constant(1, boolType(), shape(tensor)), low, high), padded, result);
-    result = padded;
+    // Sizes that are taken for equal are called as the first one's are.
+    for (int64_t i = 0; i < rank(first); ++i)
+      if (i != *at)
+        tensor = withSize(tensor, i, common[i]);
+    if (!dim(tensor, *at).isConst(0))
+      parts.push_back(tensor);
   }
-  return result ? result : first;
+  return parts.empty() ? first : join(*this, parts, *at);
 }
 
 Value TensorBuilder::stack(ArrayRef<Value> tensors, int64_t axis) {
