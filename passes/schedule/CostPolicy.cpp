@@ -28,6 +28,11 @@ using view::ShapeTracker;
 static constexpr size_t kMostUses = 16;
 /// A tensor computed from more memory than this gets memory: devices have bounded parameter lists.
 static constexpr size_t kMostSources = 64;
+/// A tensor that takes more operations than these, as additions, gets memory: LLVM takes much longer for code that is
+/// twice as long.
+static constexpr double kMostOperations = 500;
+/// A tensor that is read through more views than these gets memory: each takes the index apart with divisions.
+static constexpr size_t kMostViews = 8;
 
 namespace {
 
@@ -79,6 +84,8 @@ private:
   bool isHere(Value value) const { return isComputed(value) && value.getParentBlock() == &block_; }
   void findCones();
   Cone coneOf(Value value);
+  /// Whether an element takes more than kMostOperations, of which each tensor's count once.
+  bool takesTooMany(Value value);
   /// An operand, no larger than the value, that is made of more than one tensor, and of the most; null: there is none.
   Value smallerWithCone(Value value);
   void realize(Value value);
@@ -110,6 +117,7 @@ private:
   llvm::DenseSet<Operation *> narrow_; ///< sums of products that take their operands as these are before a cast
   llvm::DenseMap<Value, Placement> placements_;
   llvm::DenseSet<Value> held_; ///< for a row at a time, by its kernel
+  llvm::DenseSet<Value> deep_; ///< read through more than kMostViews views
 };
 
 } // namespace
@@ -153,6 +161,20 @@ Cone CostPolicy::coneOf(Value value) {
   return cone;
 }
 
+bool CostPolicy::takesTooMany(Value value) {
+  double operations = 0;
+  llvm::SmallSetVector<Value, 16> found;
+  found.insert(value);
+  for (size_t i = 0; i < found.size() && operations <= kMostOperations; ++i) {
+    if (auto alu = found[i].getDefiningOp<graph::AluOp>())
+      operations += operationsOf(alu.getKind().getValue());
+    for (const Edge &edge : sourcesOf(found[i]))
+      if (!isNumber(edge.base) && isHere(edge.base) && !realized_.contains(edge.base) && !reduceOf(edge.base))
+        found.insert(edge.base);
+  }
+  return operations > kMostOperations;
+}
+
 Value CostPolicy::smallerWithCone(Value value) {
   Value found;
   size_t most = 1;
@@ -169,11 +191,14 @@ Value CostPolicy::smallerWithCone(Value value) {
 }
 
 void CostPolicy::findCones() {
-  auto isTooLarge = [](const Cone &cone) { return cone.sources.size() > kMostSources || cone.depth > kMostDepth; };
   for (Operation &op : block_)
     for (Value value : op.getResults()) {
       if (!isHere(value))
         continue;
+      auto isTooLarge = [&](const Cone &cone) {
+        return cone.sources.size() > kMostSources || cone.depth > kMostDepth ||
+               (cone.operations > kMostOperations && takesTooMany(value));
+      };
       Cone cone = coneOf(value);
       // The products of a sum are many times what they are made of.
       while (isTooLarge(cone)) {
@@ -390,6 +415,8 @@ void CostPolicy::addUse(const Edge &edge, Use use) {
   if (!isHere(edge.base) || realized_.contains(edge.base))
     return;
   use.tracker = edge.tracker.compose(use.tracker).simplify();
+  if (use.tracker.views().size() > kMostViews)
+    deep_.insert(edge.base);
   // What stands still in the loops of a reduce is computed before them.
   llvm::SmallBitVector moves = axesOf(use.tracker);
   if (llvm::none_of(use.loops, [&](int64_t axis) { return axis < int64_t(moves.size()) && moves.test(axis); })) {
@@ -491,7 +518,8 @@ Partition CostPolicy::run() {
     bool isUsed = uses_.contains(value);
     if (!needed.contains(value) && !isUsed)
       continue;
-    if (needed.contains(value) || !isCheaperInside(value))
+    bool isDeep = deep_.contains(value) && !reasonToBeInside(value);
+    if (needed.contains(value) || isDeep || !isCheaperInside(value))
       realize(value);
     giveUsesToOperands(value);
   }

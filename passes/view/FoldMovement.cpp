@@ -3,8 +3,8 @@
 // A reshape, a transpose or a pad computes nothing: it says which element of its input each element of its result is.
 // A ShapeTracker says the same of a whole chain, so the chain costs no kernel and no memory.
 // Expects: movement ops anywhere.
-// Guarantees: none is left; no view reads a view; a view of one number is the number, unless it is masked; no cast is
-// of a view of one number; no reduce is over an axis of size 1.
+// Guarantees: none is left; no view reads a view; a view is a list of few; a view of one number is the number, unless
+// it is masked; no cast is of a view of one number; no reduce is over an axis of size 1.
 // Position: first, because the scheduler and everything after it know only views.
 //===----------------------------------------------------------------------===//
 
@@ -27,6 +27,10 @@ namespace kiln {
 #define GEN_PASS_DEF_FOLDMOVEMENT
 #include "passes/Passes.h.inc"
 } // namespace kiln
+
+/// An index through as many views as these is taken apart that often, with divisions, at each point and each time that
+/// a pass asks for it: what it leads to is put in memory.
+static constexpr size_t kMostViews = 8;
 
 static bool isMasked(const ShapeTracker &tracker) {
   return llvm::any_of(tracker.views(), [](const view::View &view) { return view.mask().has_value(); });
@@ -115,6 +119,12 @@ struct FoldMovement : kiln::impl::FoldMovementBase<FoldMovement> {
     Value result = op->getResult(0);
     OpBuilder builder(op);
     auto constant = base.getDefiningOp<graph::ConstOp>();
+    if (tracker.views().size() > kMostViews && !constant) {
+      Value moved = op->getOperand(0);
+      base = graph::ContiguousOp::create(builder, loc, moved.getType(), moved);
+      loc = op->getLoc();
+      tracker = graph::movedBy(op, ShapeTracker::contiguous(shapeOf(base)))->simplify();
+    }
     if (constant && !isMasked(tracker)) {
       result.replaceAllUsesWith(graph::ConstOp::create(builder, op->getLoc(), result.getType(), constant.getValue()));
       return;

@@ -9,6 +9,7 @@
 #include "inspect/Progress.h"
 #include "options/CommandLine.h"
 #include "package/Interrupt.h"
+#include "running/StoredCase.h"
 #include "support/DebugStream.h"
 #include "support/Error.h"
 
