@@ -53,10 +53,46 @@ static Expr quotient(ArrayRef<Expr> total, ArrayRef<Expr> known) {
   return view::product(symbolic);
 }
 
+/// How many element-wise ops are made anew for the other names of their sizes.
+static constexpr int kMostRenamed = 64;
+
+/// The same tensor, whose sizes were taken for these. No reshape: it would divide by sizes that only the names tell
+/// apart, and so would who reads what is repeated along such an axis. So element-wise ops get the names from their
+/// operands, and what is repeated is repeated under the other name.
+static Value rename(TensorBuilder &b, Value x, ArrayRef<Expr> sizes, int &left) {
+  Shape from = b.shape(x);
+  if (sameShape(from, sizes))
+    return x;
+  if (graph::ConstOp op = asConstant(x))
+    return b.constant(op.getValue(), sizes);
+  if (auto expand = x.getDefiningOp<graph::ExpandOp>()) {
+    Shape inner = b.shape(expand.getInput());
+    for (auto [size, other] : llvm::zip(inner, sizes))
+      size = size.isConst(1) ? Expr(1) : other;
+    return b.expand(rename(b, expand.getInput(), inner, left), sizes);
+  }
+  if (auto alu = x.getDefiningOp<graph::AluOp>(); alu && left-- > 0) {
+    SmallVector<Value> operands =
+        llvm::map_to_vector(alu->getOperands(), [&](Value operand) { return rename(b, operand, sizes, left); });
+    Operation *made = b.builder().clone(*alu);
+    made->setOperands(operands);
+    made->getResult(0).setType(cast<RankedTensorType>(operands.back().getType()).clone(b.element(x)));
+    return made->getResult(0);
+  }
+  return b.shrink(x, Shape(sizes.size(), Expr(0)), sizes);
+}
+
+static Value rename(TensorBuilder &b, Value x, ArrayRef<Expr> sizes) {
+  int left = kMostRenamed;
+  return x ? rename(b, x, sizes, left) : Value();
+}
+
 Value TensorBuilder::withSize(Value x, int64_t axis, Expr size) {
+  if (!x)
+    return {};
   Shape sizes = shape(x);
   sizes[axis] = size;
-  return reshape(x, sizes);
+  return rename(*this, x, sizes);
 }
 
 Value TensorBuilder::reshape(Value x, Sizes sizes) {
@@ -173,8 +209,10 @@ Value TensorBuilder::expand(Value x, Sizes sizes) {
   }
   if (!fits(to))
     return {};
-  x = reshape(x, from);
-  if (sameShape(from, to))
+  Shape added = shape(x);
+  added.insert(added.begin(), to.size() - added.size(), Expr(1));
+  x = rename(*this, reshape(x, added), from);
+  if (!x || sameShape(from, to))
     return x;
   if (graph::ConstOp op = asConstant(x))
     return constant(op.getValue(), to);
@@ -235,7 +273,7 @@ bool TensorBuilder::broadcast(llvm::MutableArrayRef<Value> tensors) {
     Shape sizes = shape(tensor);
     for (auto [size, all] : llvm::zip(llvm::reverse(sizes), llvm::reverse(*common)))
       size = size.isConst(1) || (isZeroOrOne(size) && !provablyEqual(size, all)) ? Expr(1) : all;
-    tensor = expand(reshape(tensor, sizes), *common);
+    tensor = expand(rename(*this, tensor, sizes), *common);
     if (!tensor)
       return false;
   }

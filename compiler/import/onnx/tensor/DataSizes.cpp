@@ -91,11 +91,8 @@ llvm::SmallVector<Value> kiln::import::onnx::partsOf(Node &n, TensorBuilder &b, 
       return {};
     }
   Expr total = view::sum(sizes);
-  if (!sizes.empty() && areKnown(sizes) && !size.isConst() && b.takeForEqual(total, size, "split")) {
-    Shape known = b.shape(x);
-    known[axis] = total;
-    x = b.reshape(x, known);
-  }
+  if (!sizes.empty() && areKnown(sizes) && !size.isConst() && b.takeForEqual(total, size, "split"))
+    x = b.withSize(x, axis, total);
   if (sizes.empty() || areKnown(sizes) || view::provablyEqual(total, size))
     return b.split(x, axis, sizes);
   // The last part is what the others leave.
