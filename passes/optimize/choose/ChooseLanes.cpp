@@ -185,6 +185,17 @@ void Chooser::turn(int64_t read, int64_t written, int64_t side, bool isPlain) {
   add(OptKind::UPCAST, rows, std::min(fixedSize(written), points));
 }
 
+/// Whether most of what is loaded along an axis are elements anywhere: lanes along it would load one by one.
+static bool areMostlyGathers(ArrayRef<Access> loads, size_t axis) {
+  int64_t gathers = 0, others = 0;
+  for (const Access &load : loads) {
+    bool isGather = cast<LoadOp>(load.op).getRow() && !load.strides[axis];
+    gathers += isGather;
+    others += !isGather && !load.isStill(axis);
+  }
+  return gathers > others;
+}
+
 void Chooser::chooseLanes() {
   int64_t lanes = target_.vectorBits() / elementBits(func_);
   // The axis along which most of memory is contiguous; where two are alike one along which it is read, since a vector
@@ -209,7 +220,8 @@ void Chooser::chooseLanes() {
   };
   int64_t best = -1;
   for (size_t axis = 0; axis < rank; ++axis)
-    if (mostOf(axis) >= lanes && along[axis] > 0 && (best < 0 || isBetter(axis, best)))
+    if (mostOf(axis) >= lanes && along[axis] > 0 && !areMostlyGathers(loads_, axis) &&
+        (best < 0 || isBetter(axis, best)))
       best = axis;
   if (best < 0)
     return;

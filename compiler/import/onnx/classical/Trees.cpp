@@ -1,3 +1,10 @@
+//===- Trees.cpp - Decision trees as tables ------------------------------------===//
+//
+// A walk takes as many steps as the deepest tree has levels, and each step is gathers from tables: a tree is data, not
+// code, and all trees are one table. A gather costs more than arithmetic, so there are few: the two places where a node
+// goes on to lie next to each other, and a comparison is the step from the first to the second.
+//
+//===----------------------------------------------------------------------===//
 #include "import/onnx/classical/Trees.h"
 
 #include "import/onnx/classical/Scores.h"
@@ -39,59 +46,94 @@ std::optional<int64_t> Trees::depth() const {
   return std::nullopt;
 }
 
+namespace {
+
+/// The nodes that branch and the leaves as a walk goes through them: rows that stand for a root or for where a node
+/// goes on to, what is false first and what is true after it. So a node says one row, and a comparison the step from
+/// there. Who comes to a leaf stays: nothing holds there, and it goes on to its own row.
+struct Walk {
+  Ints feature, mode, takesMissing, next, leaf;
+  Reals operands; ///< what is compared with: a split, or members, and NaNs, which nothing is equal to
+  int64_t width = 1;
+};
+
+} // namespace
+
+static Walk walkOf(const Trees &trees) {
+  Walk walk;
+  for (const Reals &members : trees.members)
+    walk.width = std::max(walk.width, int64_t(members.size()));
+  auto firstOf = [&](int64_t node) { return int64_t(trees.roots.size()) + 2 * node; };
+  // A comparison that no NaN makes true: a leaf has it, too.
+  auto isNotEqual = [&](int64_t node) { return trees.mode[node] == int64_t(Comparison::NotEqual); };
+  int64_t common = trees.nodes == 0 || isNotEqual(0) ? int64_t(Comparison::Equal) : trees.mode[0];
+  auto add = [&](int64_t to) {
+    bool isLeaf = to >= trees.nodes;
+    int64_t row = walk.next.size();
+    walk.feature.push_back(isLeaf ? 0 : trees.feature[to]);
+    walk.mode.push_back(isLeaf ? common : isNotEqual(to) ? int64_t(Comparison::Equal) : trees.mode[to]);
+    // A NaN is not equal to anything, which is what `equal` with its ways exchanged says of it as well.
+    walk.takesMissing.push_back(!isLeaf && !isNotEqual(to) && trees.takesMissing[to]);
+    walk.next.push_back(isLeaf ? row : firstOf(to));
+    walk.leaf.push_back(isLeaf ? to - trees.nodes : 0);
+    size_t operands = walk.operands.size();
+    walk.operands.resize(operands + walk.width, std::nan(""));
+    if (isLeaf)
+      return;
+    const Reals &members = trees.members[to];
+    if (trees.mode[to] == int64_t(Comparison::Member))
+      std::copy(members.begin(), members.end(), walk.operands.begin() + operands);
+    else
+      walk.operands[operands] = trees.split[to];
+  };
+  for (int64_t root : trees.roots)
+    add(root);
+  for (int64_t node = 0; node < trees.nodes; ++node) {
+    bool isTurned = isNotEqual(node);
+    add(isTurned ? trees.whenTrue[node] : trees.whenFalse[node]);
+    add(isTurned ? trees.whenFalse[node] : trees.whenTrue[node]);
+  }
+  return walk;
+}
+
 /// Which leaf each row of x [rows, features] comes to in each tree: [rows, trees].
 static Value leavesOf(TensorBuilder &b, Value x, const Trees &trees, int64_t depth) {
-  size_t leaves = trees.leaves, width = 1;
-  for (const Reals &members : trees.members)
-    width = std::max(width, members.size());
-  auto withLeaves = [&](Ints rows) {
-    rows.resize(rows.size() + leaves);
-    return rows;
-  };
-  Ints whenTrue = trees.whenTrue, whenFalse = trees.whenFalse;
-  for (size_t i = 0; i < leaves; ++i) {
-    whenTrue.push_back(trees.nodes + int64_t(i));
-    whenFalse.push_back(trees.nodes + int64_t(i));
-  }
-  // What is compared with: a split, or members, and NaNs, which nothing is equal to.
-  Reals operands((trees.nodes + leaves) * width, std::nan(""));
-  for (int64_t i = 0; i < trees.nodes; ++i) {
-    const Reals &members = trees.members[i];
-    if (trees.mode[i] == int64_t(Comparison::Member))
-      std::copy(members.begin(), members.end(), operands.begin() + i * int64_t(width));
-    else
-      operands[i * width] = trees.split[i];
-  }
-  Value features = intTable(b, "features", withLeaves(trees.feature)),
-        modes = intTable(b, "modes", withLeaves(trees.mode)),
-        missing = intTable(b, "missing", withLeaves(trees.takesMissing)), yes = intTable(b, "when_true", whenTrue),
-        no = intTable(b, "when_false", whenFalse),
-        table = realTable(b, "splits", operands, {int64_t(operands.size() / width), int64_t(width)}, x);
-  Expr rows = b.dim(x, 0), count = int64_t(trees.roots.size());
-  Value at = b.expand(b.unsqueeze(intTable(b, "roots", trees.roots), {0}), {rows, count});
+  Walk walk = walkOf(trees);
+  Value features = intTable(b, "features", walk.feature), next = intTable(b, "next", walk.next),
+        table = realTable(b, "splits", walk.operands, {int64_t(walk.next.size()), walk.width}, x);
   llvm::SmallVector<bool> used(kComparisons);
-  for (int64_t mode : trees.mode)
+  for (int64_t mode : walk.mode)
     used[mode] = true;
+  bool isOneMode = llvm::count(used, true) == 1, takesMissing = llvm::is_contained(walk.takesMissing, 1);
+  Value modes = isOneMode ? Value() : intTable(b, "modes", walk.mode),
+        missing = takesMissing ? intTable(b, "missing", walk.takesMissing) : Value();
+  Expr rows = b.dim(x, 0), count = int64_t(trees.roots.size());
+  Value at = b.expand(b.unsqueeze(b.arange(count, b.int64()), {0}), {rows, count});
+  // A feature is one of the row's own, so that a number of them that is known needs no test for each.
+  Expr width = b.dim(x, 1);
+  Value flat = b.reshape(x, {rows * width}), first = b.unsqueeze(b.mul(b.arange(rows, b.int64()), b.size(width)), {1});
+  auto valueOf = [&](Value feature) {
+    return width.isConst() ? b.gather(flat, b.add(first, feature), 0) : b.gatherElements(x, feature, 1);
+  };
   for (int64_t step = 0; step < depth; ++step) {
-    Value value = b.gatherElements(x, b.gather(features, at, 0), 1), mode = b.gather(modes, at, 0);
+    Value value = valueOf(b.gather(features, at, 0));
     Value operand = b.gather(table, at, 0), split = b.squeeze(b.narrow(operand, 2, 0, 1), {2});
-    Value holds = b.constant(0, b.boolType(), {rows, count});
+    Value mode = isOneMode ? Value() : b.gather(modes, at, 0), holds;
     auto offer = [&](Comparison comparison, llvm::function_ref<Value()> compare) {
       if (used[int64_t(comparison)])
-        holds = b.where(b.equal(mode, int64_t(comparison)), compare(), holds);
+        holds = holds ? b.where(b.equal(mode, int64_t(comparison)), compare(), holds) : compare();
     };
     offer(Comparison::LessEqual, [&] { return b.lessEqual(value, split); });
     offer(Comparison::Less, [&] { return b.less(value, split); });
     offer(Comparison::GreaterEqual, [&] { return b.greaterEqual(value, split); });
     offer(Comparison::Greater, [&] { return b.greater(value, split); });
     offer(Comparison::Equal, [&] { return b.equal(value, split); });
-    offer(Comparison::NotEqual, [&] { return b.notEqual(value, split); });
     offer(Comparison::Member, [&] { return b.max(b.equal(b.unsqueeze(value, {2}), operand), {2}); });
-    if (llvm::is_contained(trees.takesMissing, 1))
+    if (takesMissing)
       holds = b.bitOr(holds, b.bitAnd(b.isNaN(value), b.notEqual(b.gather(missing, at, 0), 0)));
-    at = b.where(holds, b.gather(yes, at, 0), b.gather(no, at, 0));
+    at = b.add(b.gather(next, at, 0), b.cast(holds, b.int64()));
   }
-  return b.sub(at, trees.nodes);
+  return b.gather(intTable(b, "leaves", walk.leaf), at, 0);
 }
 
 Value kiln::import::onnx::aggregate(TensorBuilder &b, Value x, const Trees &trees, llvm::ArrayRef<LeafWeight> weights,
