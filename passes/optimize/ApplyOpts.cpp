@@ -18,7 +18,6 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace kiln;
@@ -405,16 +404,6 @@ int64_t optimize::numberOf(FuncOp func, Value value) {
     number += op.getNumResults() > 0 && !isa<StageOp>(op);
   }
   return number;
-}
-
-bool optimize::fits(FuncOp func, ArrayRef<OptAttr> opts, TargetAttr target) {
-  OwningOpRef<FuncOp> copy(func.clone());
-  for (OptAttr opt : opts)
-    if (llvm::Error error = applyOpt(*copy, opt, target)) {
-      llvm::consumeError(std::move(error));
-      return false;
-    }
-  return !faultOfProducts(*copy, target);
 }
 
 /// Reads "3 4 PAD 4 XOR 8 4", what follows LAYOUT; null: it is not that.

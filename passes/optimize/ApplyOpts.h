@@ -15,9 +15,6 @@ llvm::Error applyOpt(kernel::FuncOp func, kernel::OptAttr opt, TargetAttr target
 /// The number by which an opt names a value that the kernel computes.
 int64_t numberOf(kernel::FuncOp func, mlir::Value value);
 
-/// Whether a list of opts fits a kernel and leaves one that can be lowered; the kernel itself stays as it is.
-bool fits(kernel::FuncOp func, llvm::ArrayRef<kernel::OptAttr> opts, TargetAttr target);
-
 /// An opt as parseOpts reads it.
 std::string textOf(kernel::OptAttr opt);
 

@@ -71,22 +71,20 @@ struct OptimizeKernels : kiln::impl::OptimizeKernelsBase<OptimizeKernels> {
   }
 
   void runOnOperation() override {
-    TargetAttr target = targetOf(getOperation());
     weights_ = optimize::weightsOf(getOperation());
     if (isLast && failed(checkNames()))
       return signalPassFailure();
     for (auto func : getOperation().getOps<kernel::FuncOp>()) {
       if (!func.getOpts().empty())
         continue;
-      const optimize::OptsLine *line = lineOf(func);
-      llvm::Error error = apply(func, line ? line->opts : chosenFor(func, target));
-      if (!error)
-        error = checkGroup(func, target);
-      if (!error)
-        continue;
-      std::string what = llvm::toString(std::move(error));
-      (void)(line ? refuse(&getContext(), line->number, what) : func.emitError(what));
-      return signalPassFailure();
+      if (const optimize::OptsLine *line = lineOf(func)) {
+        if (llvm::Error error = apply(func, line->opts)) {
+          (void)refuse(&getContext(), line->number, llvm::toString(std::move(error)));
+          return signalPassFailure();
+        }
+      } else if (!noOpt) {
+        choose(func);
+      }
     }
   }
 
@@ -109,26 +107,53 @@ private:
     return success();
   }
 
+  /// Whether a kernel with opts can be lowered.
+  llvm::Error check(kernel::FuncOp func) {
+    if (auto fault = kernel::faultOfProducts(func, targetOf(getOperation())))
+      return failure("kernel " + func.getName() + ": " + *fault);
+    return checkGroup(func, targetOf(getOperation()));
+  }
+
   llvm::Error apply(kernel::FuncOp func, ArrayRef<kernel::OptAttr> opts) {
     for (kernel::OptAttr opt : opts)
       if (llvm::Error error = optimize::applyOpt(func, opt, targetOf(getOperation())))
         return failure("kernel " + func.getName() + ": " + llvm::toString(std::move(error)));
-    if (auto fault = kernel::faultOfProducts(func, targetOf(getOperation())))
-      return failure("kernel " + func.getName() + ": " + *fault);
-    return llvm::Error::success();
+    return check(func);
+  }
+
+  /// Opts that kiln chose never end a compilation: of a list that does not fit, the last are left out.
+  void choose(kernel::FuncOp func) {
+    TargetAttr target = targetOf(getOperation());
+    llvm::SmallBitVector weights = weights_.lookup(func.getName());
+    weights.resize(func.getNumArguments());
+    optimize::Trial chosen = optimize::chooseOpts(func, target, weights);
+    std::string fault = chosen.fits() ? "" : ("kernel " + func.getName() + ": " + chosen.fault()).str();
+    SmallVector<kernel::OptAttr> opts(chosen.opts());
+    if (!chosen.fits())
+      chosen = applied(func, opts);
+    for (llvm::Error error = check(chosen.func()); error; error = check(chosen.func())) {
+      std::string what = llvm::toString(std::move(error));
+      fault = fault.empty() ? what : fault;
+      opts.pop_back();
+      chosen = applied(func, opts);
+    }
+    if (!fault.empty())
+      func.emitWarning(fault) << "; kiln chose this opt itself and goes on without it and those after it, which may be "
+                                 "slower; please report it";
+    func->setAttrs(chosen.func()->getAttrDictionary());
+    func.getBody().takeBody(chosen.func().getBody());
+  }
+
+  optimize::Trial applied(kernel::FuncOp func, ArrayRef<kernel::OptAttr> opts) {
+    optimize::Trial trial(func, targetOf(getOperation()));
+    for (kernel::OptAttr opt : opts)
+      trial.apply(opt);
+    return trial;
   }
 
   const optimize::OptsLine *lineOf(kernel::FuncOp func) const {
     auto line = llvm::find_if(byHand_, [&](const auto &one) { return one.kernel == func.getName(); });
     return line == byHand_.end() ? nullptr : &*line;
-  }
-
-  SmallVector<kernel::OptAttr> chosenFor(kernel::FuncOp func, TargetAttr target) {
-    if (noOpt)
-      return {};
-    llvm::SmallBitVector weights = weights_.lookup(func.getName());
-    weights.resize(func.getNumArguments());
-    return optimize::chooseOpts(func, target, weights);
   }
 
   std::vector<optimize::OptsLine> byHand_;

@@ -162,11 +162,8 @@ void Chooser::turn(int64_t read, int64_t written, int64_t side, bool isPlain) {
       isPlain && bytes > target_.cacheBytes(2) && std::min(fixedSize(read), fixedSize(written)) >= kTurnedBlock;
   int64_t lanes = read, rows = written;
   if (isLarge) {
-    for (int64_t *loop : {&rows, &lanes}) {
-      int64_t inner = nextAxis_;
-      add(OptKind::TILE, *loop, kTurnedBlock);
-      *loop = inner;
-    }
+    for (int64_t *loop : {&rows, &lanes})
+      *loop = add(OptKind::TILE, *loop, kTurnedBlock);
     // Blocks in the order of what is read, of which each chunk has whole rows.
     if (written > read)
       add(OptKind::SWAP, read, written);
@@ -250,10 +247,10 @@ void Chooser::chooseLanes() {
 
 bool Chooser::chooseRowStages() {
   std::optional<optimize::RowStages> held =
-      optimize::chooseRowStages(func_, target_, opts_, [&](size_t axis) { return loopOf(axis); });
+      optimize::chooseRowStages(func_, target_, trial_, [&](size_t axis) { return loopOf(axis); });
   if (!held)
     return false;
-  opts_ = held->opts;
+  trial_ = std::move(held->trial);
   countOf_[held->rows] = held->blocks;
   SmallVector<size_t> kept = keptAxes();
   llvm::erase_if(kept, [&](size_t axis) { return loopOf_.contains(axis); });

@@ -6,7 +6,6 @@
 
 #include "passes/optimize/choose/Chooser.h"
 
-#include "passes/optimize/ApplyOpts.h"
 #include "passes/optimize/KernelVariants.h"
 #include "passes/optimize/choose/Cuts.h"
 #include "passes/optimize/choose/Heuristic.h"
@@ -204,9 +203,8 @@ bool Chooser::chooseMatrices(const Product &product) {
   ReduceOp reduce = *func_.getBody().getOps<ReduceOp>().begin();
   // Loops: panels of columns, tiles of rows, the tile, the sum.
   SmallVector<size_t> order = keptAxes(), others = keptAxes({product.m, product.n});
-  int64_t tileColumns = nextAxis_ + 1;
   add(OptKind::TILE, product.m, tile->down * tile->rows);
-  add(OptKind::TILE, product.n, tile->across * tile->columns);
+  int64_t tileColumns = add(OptKind::TILE, product.n, tile->across * tile->columns);
   if (order.front() != product.n) {
     add(OptKind::SWAP, order.front(), product.n);
     std::swap(order.front(), *llvm::find(order, product.n));
@@ -219,12 +217,10 @@ bool Chooser::chooseMatrices(const Product &product) {
   parallel.append(others);
   parallel.push_back(product.m);
   chooseChunks(parallel);
-  opts_.push_back(OptAttr::get(func_.getContext(), OptKind::STAGE, loopOf(order.back()),
-                               optimize::numberOf(func_, reduce.getResult()),
-                               /*isValue=*/true));
-  // The stage's axes: copies of the tile's two and of those that are summed over; then the matrices'.
-  int64_t rows = nextAxis_, columns = nextAxis_ + 1;
-  nextAxis_ += 2 + reduced_.size() + (tile->termTile > 0);
+  StageOp sums = trial_.hold(trial_.copyOf(reduce.getResult()), loopOf(order.back()));
+  if (!trial_.fits())
+    return false;
+  int64_t rows = optimize::axesAlong(sums, product.m).front(), columns = optimize::axesAlong(sums, product.n).front();
   add(OptKind::TC, rows, tile->rows);
   if (tile->down > 1)
     add(OptKind::UPCAST, rows, tile->down);
@@ -296,7 +292,7 @@ bool Chooser::chooseDots(const Product &product) {
   if (!chooseProduct(product))
     return false;
   auto isStaged = [&](const Access &access) {
-    return llvm::any_of(opts_, [&](OptAttr opt) {
+    return llvm::any_of(trial_.opts(), [&](OptAttr opt) {
       return opt.getKind() == OptKind::STAGE && !opt.getIsValue() && opt.getAmount() == int64_t(access.buffer);
     });
   };
@@ -363,9 +359,9 @@ void Chooser::holdBoth(const Product &product, const HeldTile &tile) {
     depth = step * inside;
     add(OptKind::SWAP, m, outer); // columns, the cut sum, rows
   }
-  int64_t columnTile = nextAxis_;
-  add(OptKind::TILE, n,
-      evenPart(llvm::divideCeil(columns, tile.width), target_.cacheBytes(3) / 2 / (depth * bytes * tile.width)));
+  int64_t columnTile =
+      add(OptKind::TILE, n,
+          evenPart(llvm::divideCeil(columns, tile.width), target_.cacheBytes(3) / 2 / (depth * bytes * tile.width)));
   SmallVector<optimize::CutAxis> loops;
   for (size_t axis : keptAxes({product.m, product.n}))
     loops.push_back({axis, countOf_[axis]});
@@ -414,13 +410,12 @@ bool Chooser::chooseFewRows(const Product &product) {
   // A vector of columns at a time, each line would be left for the next after a few bytes. Few rows do not pay for
   // copying them first, but their totals wait in a cache while lines are read as they lie.
   Chooser tried = *this;
-  if (mostOf(product.m) >= kManyRows || !tried.chooseLines(product.columns, product.n, product.m) ||
-      !optimize::fits(func_, tried.opts_, target_))
+  if (mostOf(product.m) >= kManyRows || !tried.chooseLines(product.columns, product.n, product.m) || !tried.fits())
     return false;
   if (leastOf(product.m) < 1 || !chooseTileOfFew(product)) {
     if (fixedSize(product.m) < 0 && mostOf(product.m) >= kManyUnknownRows)
       return false;
-    opts_ = tried.opts_;
+    *this = std::move(tried);
   }
   readsAsTheyLie_ = true;
   return true;

@@ -5,8 +5,6 @@
 
 #include "passes/optimize/choose/Chooser.h"
 
-#include "passes/optimize/ApplyOpts.h"
-
 #include "ir/kernel/MatrixProduct.h"
 
 using namespace kiln;
@@ -65,16 +63,14 @@ bool Chooser::chooseVectorByMatrices() {
   auto [matrix, results, terms, instruction] = *product;
   ReduceOp reduce = *func_.getBody().getOps<ReduceOp>().begin();
   SmallVector<size_t> kept = keptAxes();
-  int64_t tile = nextAxis_;
-  add(OptKind::TILE, results, kMatrices * instruction.getM());
+  int64_t tile = add(OptKind::TILE, results, kMatrices * instruction.getM());
   if (size_t last = *llvm::max_element(reduced_); last != terms)
     add(OptKind::SWAP, terms, last);
   chooseChunks(kept);
-  opts_.push_back(OptAttr::get(func_.getContext(), OptKind::STAGE, loopOf(kept.back()),
-                               optimize::numberOf(func_, reduce.getResult()),
-                               /*isValue=*/true));
-  int64_t copy = nextAxis_;
-  nextAxis_ += 1 + reduced_.size();
+  StageOp sums = trial_.hold(trial_.copyOf(reduce.getResult()), loopOf(kept.back()));
+  if (!trial_.fits())
+    return false;
+  int64_t copy = optimize::axesAlong(sums, results).front();
   add(OptKind::TC, copy, instruction.getM());
   add(OptKind::UPCAST, copy, kMatrices);
   add(OptKind::STAGE, -1, matrix);

@@ -2,14 +2,16 @@
 //
 // A list of opts is chosen by a walk through the kinds of kernels that there are, and each kind adds to the list:
 // products in ChooseProducts.cpp, those of one vector in ChooseVectors.cpp, what only has lanes in ChooseLanes.cpp,
-// chunks and the order of it all in Heuristic.cpp. An opt names axes by number, so what has been added says what the
-// next one can name; where a kind may turn out not to fit, it is tried on a copy of the whole.
+// chunks and the order of it all in Heuristic.cpp. Each opt is applied to a copy of the kernel as it is chosen: an opt
+// names axes by number, and those of parts and stages are read off the copy. Where a kind may turn out not to fit, it
+// is tried on a copy of the whole.
 //
 //===----------------------------------------------------------------------------------------===//
 #pragma once
 
 #include "passes/optimize/choose/Heuristic.h"
 #include "passes/optimize/choose/Product.h"
+#include "passes/optimize/choose/Trial.h"
 
 #include "target/Target.h"
 
@@ -29,16 +31,22 @@ inline constexpr int64_t kPageBytes = 4096;
 class Chooser {
 public:
   Chooser(kernel::FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights)
-      : func_(func), target_(target), weights_(weights) {}
-  llvm::SmallVector<kernel::OptAttr> choose();
+      : func_(func), trial_(func, target), target_(target), weights_(weights) {}
+  void choose();
+  /// The kernel with what has been chosen for it.
+  Trial takeTrial() { return std::move(trial_); }
   /// Whether few rows of a product read its columns as they lie.
   bool readsAsTheyLie() const { return readsAsTheyLie_; }
 
 private:
   /// Notes what the kernel loads, stores and reduces.
   void readKernel();
-  /// Takes over what a way chose on a copy. False, and nothing changed, where it does not apply or does not fit.
+  /// Takes over what a way chose on a copy. False, and nothing changed, where it does not apply.
+  bool takeWay(llvm::function_ref<bool(Chooser &)> way);
+  /// The same for ways that may turn out not to fit.
   bool tryWay(llvm::function_ref<bool(Chooser &)> way);
+  /// Whether what has been chosen leaves a kernel that can be lowered.
+  bool fits();
   bool isReadOnce(const Access &access) const {
     return llvm::count_if(loads_, [&](const Access &load) { return load.buffer == access.buffer; }) == 1;
   }
@@ -173,19 +181,8 @@ private:
   int64_t loopOf(size_t axis) const { return loopOf_.contains(axis) ? loopOf_.lookup(axis) : axis; }
   /// Unrolls the axes along which a scored sum has several totals for one score, so that they share it. Those axes.
   llvm::SmallVector<size_t> chooseTotals();
-  void add(kernel::OptKind kind, int64_t axis, int64_t amount) {
-    opts_.push_back(kernel::OptAttr::get(func_.getContext(), kind, axis, amount, /*isValue=*/false));
-    bool wholeAxis = kind == kernel::OptKind::GLOBAL || (kind == kernel::OptKind::THREAD && amount == 0);
-    bool splits = kind != kernel::OptKind::SWAP && kind != kernel::OptKind::STAGE &&
-                  kind != kernel::OptKind::PREFETCH && kind != kernel::OptKind::TC && !wholeAxis;
-    if (!splits)
-      return;
-    ++nextAxis_;
-    if (axis >= int64_t(countOf_.size())) // a part of another, or a stage's
-      return;
-    if (int64_t &count = countOf_[axis]; kind != kernel::OptKind::THREAD && count > 0)
-      count = llvm::divideCeil(count, amount);
-  }
+  /// Adds an opt; of a split, the id of its inner part.
+  int64_t add(kernel::OptKind kind, int64_t axis, int64_t amount);
   int64_t mostOf(size_t axis) const { return func_.getDomain().getSizes()[axis].max(); }
   int64_t leastOf(size_t axis) const { return func_.getDomain().getSizes()[axis].min(); }
   int64_t fixedSize(size_t axis) const {
@@ -193,14 +190,13 @@ private:
     return size.isConst() ? size.constant() : -1;
   }
 
-  mutable kernel::FuncOp func_;
+  mutable kernel::FuncOp func_; ///< without opts
+  Trial trial_;
   TargetAttr target_;
-  const llvm::SmallBitVector &weights_;
-  llvm::SmallVector<kernel::OptAttr> opts_;
+  llvm::SmallBitVector weights_;
   bool usesDots_ = false, readsAsTheyLie_ = false;
   llvm::SmallVector<Access> loads_, stores_;
   llvm::SmallDenseSet<size_t> reduced_;
-  int64_t nextAxis_ = 0;
   llvm::SmallVector<int64_t> countOf_; ///< the points of each axis that splits have left; -1: not known
   llvm::DenseMap<size_t, int64_t> loopOf_;
   int64_t mostChunks_ = 0;

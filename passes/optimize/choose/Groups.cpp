@@ -540,6 +540,8 @@ void GroupChooser::choose() {
   addGroupAxes();
 }
 
-void optimize::chooseGroups(FuncOp func, TargetAttr target, ArrayRef<size_t> unrolled, SmallVectorImpl<OptAttr> &opts) {
+SmallVector<OptAttr> optimize::chooseGroups(FuncOp func, TargetAttr target, ArrayRef<size_t> unrolled) {
+  SmallVector<OptAttr> opts;
   GroupChooser(func, target, unrolled, opts).choose();
+  return opts;
 }

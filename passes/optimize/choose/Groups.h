@@ -6,9 +6,8 @@
 
 namespace kiln::optimize {
 
-/// Appends to `opts`, of which the axes `unrolled` have had theirs, those that give a kernel's points to groups and
-/// items.
-void chooseGroups(kernel::FuncOp func, TargetAttr target, llvm::ArrayRef<size_t> unrolled,
-                  llvm::SmallVectorImpl<kernel::OptAttr> &opts);
+/// The opts that give a kernel's points to groups and items. `unrolled`: axes that have had theirs.
+llvm::SmallVector<kernel::OptAttr> chooseGroups(kernel::FuncOp func, TargetAttr target,
+                                                llvm::ArrayRef<size_t> unrolled);
 
 } // namespace kiln::optimize

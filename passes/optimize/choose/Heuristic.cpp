@@ -15,6 +15,7 @@
 #include "passes/optimize/choose/Work.h"
 
 #include "ir/host/Host.h"
+#include "ir/kernel/MatrixProduct.h"
 #include "target/Times.h"
 
 using namespace kiln;
@@ -70,8 +71,8 @@ void Chooser::chooseChunks(ArrayRef<size_t> axes, size_t rows, int64_t least, bo
 
 void Chooser::addChunks(size_t axis, int64_t parts) {
   bool wholeAxis = parts == countOf_[axis];
-  loopOf_[axis] = wholeAxis ? int64_t(axis) : nextAxis_;
-  add(OptKind::THREAD, axis, wholeAxis ? 0 : parts);
+  int64_t inner = add(OptKind::THREAD, axis, wholeAxis ? 0 : parts);
+  loopOf_[axis] = wholeAxis ? int64_t(axis) : inner;
 }
 
 std::optional<int64_t> Chooser::walkedLoop(size_t axis, size_t lanes) const {
@@ -115,10 +116,8 @@ void Chooser::cutSymbolic(size_t axis, double points) {
   if (mostChunks_ < 1)
     return;
   loopOf_[axis] = axis;
-  if (points >= 2) {
-    loopOf_[axis] = nextAxis_;
-    add(OptKind::TILE, axis, llvm::alignTo(int64_t(std::min(points, 0x1p30)), kMostVector));
-  }
+  if (points >= 2)
+    loopOf_[axis] = add(OptKind::TILE, axis, llvm::alignTo(int64_t(std::min(points, 0x1p30)), kMostVector));
   add(OptKind::THREAD, axis, 0);
 }
 
@@ -143,24 +142,42 @@ void Chooser::readKernel() {
       for (int64_t axis : reduce.getAxes())
         reduced_.insert(axis);
   }
-  nextAxis_ = func_.getAxes().size();
   for (size_t axis = 0; axis < func_.getDomain().getSizes().size(); ++axis)
     countOf_.push_back(fixedSize(axis));
 }
 
-bool Chooser::tryWay(llvm::function_ref<bool(Chooser &)> way) {
+bool Chooser::takeWay(llvm::function_ref<bool(Chooser &)> way) {
   Chooser tried = *this;
-  if (!way(tried) || !optimize::fits(func_, tried.opts_, target_))
+  if (!way(tried))
     return false;
-  opts_ = std::move(tried.opts_);
+  *this = std::move(tried);
   return true;
+}
+
+bool Chooser::tryWay(llvm::function_ref<bool(Chooser &)> way) {
+  return takeWay([&](Chooser &tried) { return way(tried) && tried.fits(); });
+}
+
+bool Chooser::fits() { return trial_.fits() && !faultOfProducts(trial_.func(), target_); }
+
+int64_t Chooser::add(OptKind kind, int64_t axis, int64_t amount) {
+  int64_t inner = trial_.split(kind, axis, amount);
+  bool wholeAxis = kind == OptKind::GLOBAL || (kind == OptKind::THREAD && amount == 0);
+  bool splits = kind != OptKind::SWAP && kind != OptKind::STAGE && kind != OptKind::PREFETCH && kind != OptKind::TC &&
+                kind != OptKind::THREAD && !wholeAxis;
+  if (splits && axis < int64_t(countOf_.size())) // else a part of another, or a stage's
+    if (int64_t &count = countOf_[axis]; count > 0)
+      count = llvm::divideCeil(count, amount);
+  return inner;
 }
 
 bool Chooser::chooseHeldRows() {
   std::optional<optimize::HeldRows> held = optimize::chooseHeldRows(func_, target_);
   if (!held)
     return false;
-  opts_ = held->opts;
+  trial_ = Trial(func_, target_);
+  for (OptAttr opt : held->opts)
+    trial_.apply(opt);
   countOf_[held->rows] = held->blocks;
   SmallVector<size_t> kept = keptAxes({held->columns});
   bool isUnknown = llvm::any_of(kept, [&](size_t axis) { return countOf_[axis] < 0; });
@@ -186,15 +203,16 @@ void Chooser::chooseLoops(SmallVector<size_t> totals) {
     askForWindows(windows_->first, windows_->second);
 }
 
-SmallVector<OptAttr> Chooser::choose() {
+void Chooser::choose() {
   readKernel();
   bool isEmpty = llvm::any_of(func_.getDomain().getSizes(), [](view::Expr size) { return size.isConst(0); });
   if (isEmpty)
-    return {};
+    return;
   SmallVector<size_t> totals = chooseTotals();
   if (target_.maxItems() > 0) {
-    optimize::chooseGroups(func_, target_, totals, opts_);
-    return opts_;
+    for (OptAttr opt : optimize::chooseGroups(func_, target_, totals))
+      trial_.apply(opt);
+    return;
   }
   mostChunks_ = target_.getChunks();
   bool hasVectors = target_.vectorBits() >= elementBits(func_) * 2;
@@ -205,30 +223,38 @@ SmallVector<OptAttr> Chooser::choose() {
   };
   auto byDots = [&](Chooser &tried) { return product ? tried.chooseDots(*product) : tried.chooseVectorByDots(); };
   if (tryWay(byMatrices) || tryWay(byDots) || chooseHeldRows())
-    return opts_;
+    return;
   // Where a tile goes along an axis of unknown size, tiles are what is cut into chunks.
   bool isUnknown = product && (fixedSize(product->m) < 0 || fixedSize(product->n) < 0);
-  if (!isUnknown)
-    chooseSymbolicChunks();
-  if (product && chooseProduct(*product))
-    return opts_;
-  if (isUnknown)
-    chooseSymbolicChunks();
+  auto byTiles = [&](Chooser &tried) {
+    if (!isUnknown)
+      tried.chooseSymbolicChunks();
+    return tried.chooseProduct(*product);
+  };
+  if (product && takeWay(byTiles))
+    return;
   // Totals that are held must be complete where they are read, which not every kernel's are.
   bool hasLanes = hasVectors && totals.empty();
-  if (hasLanes && (tryWay([](Chooser &tried) { return tried.chooseStreams(); }) ||
-                   tryWay([](Chooser &tried) { return tried.chooseSumsOfLines(); })))
-    return opts_;
-  if (totals.empty() && chooseRowStages())
-    return opts_;
+  auto inChunks = [](bool (Chooser::*way)()) {
+    return [way](Chooser &tried) {
+      tried.chooseSymbolicChunks();
+      return (tried.*way)();
+    };
+  };
+  if (hasLanes && (tryWay(inChunks(&Chooser::chooseStreams)) || tryWay(inChunks(&Chooser::chooseSumsOfLines))))
+    return;
+  if (totals.empty() && takeWay(inChunks(&Chooser::chooseRowStages)))
+    return;
+  chooseSymbolicChunks();
   if (hasLanes)
     chooseLanes();
   chooseLoops(totals);
-  return opts_;
 }
 
-SmallVector<OptAttr> optimize::chooseOpts(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights) {
-  return Chooser(func, target, weights).choose();
+optimize::Trial optimize::chooseOpts(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights) {
+  Chooser chooser(func, target, weights);
+  chooser.choose();
+  return chooser.takeTrial();
 }
 
 bool optimize::readsAsTheyLie(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights) {

@@ -137,7 +137,7 @@ static int64_t lanesWithinMasks(FuncOp func, size_t axis, int64_t most) {
   return most;
 }
 
-std::optional<RowStages> optimize::chooseRowStages(FuncOp func, TargetAttr target, ArrayRef<OptAttr> before,
+std::optional<RowStages> optimize::chooseRowStages(FuncOp func, TargetAttr target, Trial trial,
                                                    llvm::function_ref<int64_t(size_t)> loopOf) {
   std::optional<Row> row = ::axesOf(func);
   if (!row)
@@ -165,9 +165,6 @@ std::optional<RowStages> optimize::chooseRowStages(FuncOp func, TargetAttr targe
     widest *= 2;
   int64_t wide = std::max(lanes, lanesWithinMasks(func, row->along, widest));
 
-  Trial trial(func, target);
-  for (OptAttr opt : before)
-    trial.apply(opt);
   int64_t place = loopOf(row->rows);
   SmallVector<Value> values = llvm::map_to_vector(held, [&](Value value) { return trial.copyOf(value); });
   if (together > 1)
@@ -188,5 +185,5 @@ std::optional<RowStages> optimize::chooseRowStages(FuncOp func, TargetAttr targe
   trial.apply(OptKind::VECTOR, inner, wide);
   if (!trial.fits())
     return std::nullopt;
-  return RowStages{SmallVector<OptAttr>(trial.opts()), row->rows, rows < 0 ? rows : rows / together};
+  return RowStages{std::move(trial), row->rows, rows < 0 ? rows : rows / together};
 }

@@ -8,14 +8,29 @@ using namespace kiln::kernel;
 using namespace mlir;
 using kiln::optimize::Trial;
 
+Trial::Trial(const Trial &other) : target_(other.target_), opts_(other.opts_), fault_(other.fault_) {
+  IRMapping copies;
+  func_ = cast<FuncOp>(other.func_.get()->clone(copies));
+  for (auto [original, copy] : other.mapping_.getValueMap())
+    mapping_.map(original, copies.lookup(copy));
+}
+
+Trial &Trial::operator=(Trial other) {
+  std::swap(mapping_, other.mapping_);
+  std::swap(func_, other.func_);
+  std::swap(target_, other.target_);
+  std::swap(opts_, other.opts_);
+  std::swap(fault_, other.fault_);
+  return *this;
+}
+
 void Trial::apply(OptAttr opt) {
-  if (!fits_)
+  if (!fits())
     return;
-  if (llvm::Error error = applyOpt(*func_, opt, target_)) {
-    llvm::consumeError(std::move(error));
-    fits_ = false;
-  }
-  opts_.push_back(opt);
+  if (llvm::Error error = applyOpt(*func_, opt, target_))
+    fault_ = llvm::toString(std::move(error));
+  else
+    opts_.push_back(opt);
 }
 
 void Trial::apply(OptKind kind, int64_t axis, int64_t amount, bool isValue) {
