@@ -32,36 +32,12 @@ Expr kiln::view::scaled(Expr rest, int64_t coefficient) {
   return coefficient == 1 ? rest : intern(Kind::Mul, {rest, Expr(coefficient)});
 }
 
-static int64_t constantOf(Expr sum) {
-  return sum.kind() == Kind::Add && sum.operands().back().isConst() ? sum.operands().back().constant() : 0;
-}
-
-/// How often the divisor can be taken out of the constant of a quotient's numerator, which must not become negative.
-static int64_t wholesInNumerator(Expr quotient) {
-  if (quotient.kind() != Kind::FloorDiv || !quotient.operands()[1].isConst())
-    return 0;
-  Expr numerator = quotient.operands()[0];
-  int64_t divisor = quotient.operands()[1].constant(), constant = constantOf(numerator);
-  if (divisor <= 0 || constant < divisor || numerator.min() < divisor || isInfinite(constant))
-    return 0;
-  return std::min(constant, numerator.min()) / divisor;
-}
-
 void kiln::view::splitSum(Expr e, SmallVectorImpl<Term> &terms, int64_t &constant) {
   auto add = [&](Expr term) {
-    if (term.isConst()) {
+    if (term.isConst())
       constant = saturatingAdd(constant, term.constant(), 0);
-      return;
-    }
-    Term t = splitTerm(term);
-    int64_t wholes = wholesInNumerator(t.rest);
-    if (wholes == 0) {
-      terms.push_back(t);
-      return;
-    }
-    constant = saturatingAdd(constant, saturatingMul(wholes, t.coefficient), 0);
-    Expr numerator = t.rest.operands()[0], divisor = t.rest.operands()[1];
-    splitSum(floorDiv(numerator - Expr(wholes) * divisor, divisor) * Expr(t.coefficient), terms, constant);
+    else
+      terms.push_back(splitTerm(term));
   };
   if (e.kind() != Kind::Add)
     return add(e);
@@ -131,22 +107,6 @@ static bool combineParts(SmallVectorImpl<Term> &terms, SmallVectorImpl<Expr> &mo
   return false;
 }
 
-/// (x + 2) // 5 + 1 is (x + 7) // 5: the constant of the sum goes where there is one already.
-static bool absorbConstant(SmallVectorImpl<Term> &terms, int64_t &constant) {
-  for (Term &t : terms) {
-    if (t.rest.kind() != Kind::FloorDiv || !t.rest.operands()[1].isConst() || constant % t.coefficient != 0)
-      continue;
-    Expr numerator = t.rest.operands()[0], divisor = t.rest.operands()[1];
-    int64_t wholes = saturatingMul(constant / t.coefficient, divisor.constant());
-    if (constantOf(numerator) == 0 || wholes <= 0 || isInfinite(wholes) || divisor.constant() <= 0)
-      continue;
-    t.rest = intern(Kind::FloorDiv, {numerator + Expr(wholes), divisor});
-    constant = 0;
-    return true;
-  }
-  return false;
-}
-
 Expr kiln::view::sum(ArrayRef<Expr> summands) {
   int64_t constant = 0;
   SmallVector<Term, 8> all;
@@ -173,8 +133,6 @@ Expr kiln::view::sum(ArrayRef<Expr> summands) {
       return sum(more);
     }
   }
-  if (constant && absorbConstant(all, constant))
-    std::sort(all.begin(), all.end(), [](Term a, Term b) { return compare(a.rest, b.rest) < 0; });
   SmallVector<Expr, 8> operands;
   for (Term t : all)
     operands.push_back(scaled(t.rest, t.coefficient));

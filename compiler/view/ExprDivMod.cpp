@@ -2,7 +2,9 @@
 //
 // Reshapes turn into divisions and remainders, and most of them vanish once it is known what divides what: what is a
 // multiple of the divisor leaves the division, what is smaller than the common factor of the rest drops out of it.
-// Numerators are kept non-negative where their bounds are known, because there floor and truncation agree.
+// Numerators are kept non-negative where a small constant makes them so, because there floor and truncation agree; and
+// a multiple of the divisor stands outside, so that (h + 23) // 4 and (h + 3) // 4 + 5 are one expression, of which the
+// quotient is a term like others.
 //
 //===----------------------------------------------------------------------===//
 #include "view/ExprNode.h"
@@ -28,6 +30,18 @@ static Expr join(llvm::ArrayRef<Term> terms, int64_t constant) {
 /// The smaller; the first where they are equal.
 static Expr lighter(Expr a, Expr b) { return b.weight() < a.weight() ? b : a; }
 
+/// A numerator gets no larger constant to begin at 0: multiplied with others it could pass 64 bits.
+static constexpr int64_t kMostMoved = 1 << 20;
+
+/// How many divisors b a numerator of at least `least` can be moved down by to begin near 0; up where negative. 0 where
+/// that is not known, or far.
+static int64_t divisorsToMove(int64_t least, int64_t b) {
+  if (isInfinite(least) || least < -kMostMoved)
+    return 0;
+  int64_t low = floorDivide(least, b);
+  return saturatingMul(low, b) < -kMostMoved ? 0 : low;
+}
+
 /// a // b without looking into a; b > 1.
 static Expr makeDivision(Expr a, int64_t b) {
   int64_t low = floorDivide(a.min(), b);
@@ -35,8 +49,8 @@ static Expr makeDivision(Expr a, int64_t b) {
     return floorDivide(a.constant(), b);
   if (!isInfinite(a.min()) && !isInfinite(a.max()) && low == floorDivide(a.max(), b))
     return low;
-  if (a.min() < 0 && !isInfinite(a.min()))
-    return intern(Kind::FloorDiv, {a + Expr(saturatingMul(-low, b)), Expr(b)}) + Expr(low);
+  if (int64_t moved = divisorsToMove(a.min(), b); moved < 0)
+    return intern(Kind::FloorDiv, {a + Expr(-moved * b), Expr(b)}) + Expr(moved);
   return intern(Kind::FloorDiv, {a, Expr(b)});
 }
 
@@ -91,14 +105,14 @@ static Expr divideSum(Expr a, int64_t b) {
     outConstant = constant / b, constant = 0;
   if (rest.empty())
     return join(out, saturatingAdd(outConstant, floorDivide(constant, b), 0));
-  // The least numerator that is not negative, as far as its constant can be moved.
-  if (int64_t least = join(rest, constant).min(); !isInfinite(least)) {
-    int64_t low = floorDivide(least, b);
-    if (low > 0)
-      low = std::max<int64_t>(std::min(low, floorDivide(constant, b)), 0);
-    constant = saturatingAdd(constant, saturatingMul(-low, b), 0);
-    outConstant = saturatingAdd(outConstant, low, 0);
-  }
+  // The least numerator that is not negative, as far as its constant can be moved; else the least constant.
+  int64_t least = join(rest, constant).min(), low = divisorsToMove(least, b);
+  if (low > 0)
+    low = std::max<int64_t>(std::min(low, floorDivide(constant, b)), 0);
+  else if (low == 0 && least < 0)
+    low = floorDivide(constant, b);
+  constant = saturatingAdd(constant, saturatingMul(-low, b), 0);
+  outConstant = saturatingAdd(outConstant, low, 0);
   Expr quotient = join(out, outConstant);
   // A common factor of every term divides the constant too, rounded down.
   if (g > 1) {
@@ -122,6 +136,12 @@ static Expr divideSum(Expr a, int64_t b) {
       best = nested;
     break;
   }
+  // (n // d + c) // b is (n + d*c) // (d*b): one division.
+  if (Expr inner = rest.front().rest;
+      rest.size() == 1 && rest.front().coefficient == 1 && inner.kind() == Kind::FloorDiv)
+    if (Expr divisor = inner.operands()[1]; divisor.isConst() && divisor.constant() > 0)
+      if (int64_t both = saturatingMul(divisor.constant(), b); !isInfinite(both))
+        return quotient + floorDiv(inner.operands()[0] + divisor * constant, both);
   return quotient + best;
 }
 
@@ -169,9 +189,9 @@ static Expr makeModulo(Expr a, int64_t b) {
     int64_t low = floorDivide(a.min(), b);
     if (low == floorDivide(a.max(), b))
       return a - Expr(saturatingMul(low, b));
-    if (low < 0)
-      return intern(Kind::Mod, {a - Expr(saturatingMul(low, b)), Expr(b)});
   }
+  if (int64_t moved = divisorsToMove(a.min(), b); moved < 0)
+    return intern(Kind::Mod, {a - Expr(moved * b), Expr(b)});
   return intern(Kind::Mod, {a, Expr(b)});
 }
 
@@ -286,6 +306,37 @@ static std::optional<CommonCut> cutAtCommonFactor(Expr a, Expr b) {
   return std::nullopt;
 }
 
+/// a = quotient * part + remainder with 0 <= remainder < part, where part is a factor of b = part * times.
+struct FactorCut {
+  Expr quotient, remainder, part, times;
+};
+
+/// a cut at a symbolic factor of b, which is at least 0: (c*h*w + y*w + x) // (4*h*w) is c // 4 where y*w + x < h*w,
+/// and (y*w + x) // (h*w) is y // h. nullopt where no factor leaves a remainder that is provably one.
+static std::optional<FactorCut> cutAtSymbolicFactor(Expr a, Expr b) {
+  if (b.min() < 0)
+    return std::nullopt;
+  auto cut = [&](Expr part, Expr times) -> std::optional<FactorCut> {
+    auto [quotient, remainder] = dividePolynomial(a, part);
+    if (quotient.isConst(0) || part.min() < 0 || (!remainder.isConst(0) && !isRemainderOf(remainder, part)))
+      return std::nullopt;
+    return FactorCut{quotient, remainder, part, times};
+  };
+  if (int64_t common = commonFactor(b); common > 1)
+    if (std::optional<FactorCut> found = cut(*exactQuotient(b, common), common))
+      return found;
+  if (b.kind() != Kind::Mul)
+    return std::nullopt;
+  SmallVector<Expr, 4> factors;
+  splitFactors(splitTerm(b).rest, factors);
+  if (factors.size() == 1)
+    return std::nullopt;
+  for (Expr factor : factors)
+    if (std::optional<FactorCut> found = cut(factor, *exactQuotient(b, factor)))
+      return found;
+  return std::nullopt;
+}
+
 Expr kiln::view::symbolicFloorDiv(Expr a, Expr b) {
   if (b.isConst())
     return divideByConstant(a, b.constant());
@@ -298,6 +349,8 @@ Expr kiln::view::symbolicFloorDiv(Expr a, Expr b) {
     return quotient;
   if (std::optional<CommonCut> cut = cutAtCommonFactor(remainder, b))
     return quotient + floorDiv(cut->numerator.multiple, cut->divisor);
+  if (std::optional<FactorCut> cut = cutAtSymbolicFactor(remainder, b))
+    return quotient + floorDiv(cut->quotient, cut->times);
   return quotient + intern(Kind::FloorDiv, {remainder, b});
 }
 
@@ -311,6 +364,8 @@ Expr kiln::view::symbolicMod(Expr a, Expr b) {
     return remainder;
   if (std::optional<CommonCut> cut = cutAtCommonFactor(remainder, b))
     return mod(cut->numerator.multiple, cut->divisor) * Expr(cut->factor) + cut->numerator.rest;
+  if (std::optional<FactorCut> cut = cutAtSymbolicFactor(remainder, b))
+    return mod(cut->quotient, cut->times) * cut->part + cut->remainder;
   return intern(Kind::Mod, {remainder, b});
 }
 

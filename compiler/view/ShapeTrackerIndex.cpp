@@ -36,14 +36,20 @@ Index ShapeTracker::at(ArrayRef<Expr> position) const {
       break;
     View inner = withFewestAxes(view);
     Shape coordinates(inner.shape().size());
-    Expr size = 1;
+    // From the inside out, one symbolic size at a time: x + k * (w + 1) comes apart by w + 1 and then by the number of
+    // rows, but not by their product, which could pass 64 bits as well. Numbers are divided by together.
+    Expr rest = here.index, inside = 1;
     for (size_t i = coordinates.size(); i-- > 0;) {
-      coordinates[i] = floorDiv(here.index, size);
+      Expr size = inner.shape()[i];
+      coordinates[i] = floorDiv(rest, inside);
+      if (size.isConst())
+        inside = inside * size;
+      else
+        rest = floorDiv(coordinates[i], size), inside = 1;
       // Every point lies within the outermost axis. Of a number the simplifier knows that, and what is masked off, too,
       // stays a small number.
-      if (i > 0 || inner.shape()[i].isConst())
-        coordinates[i] = mod(coordinates[i], inner.shape()[i]);
-      size = size * inner.shape()[i];
+      if (i > 0 || size.isConst())
+        coordinates[i] = mod(coordinates[i], size);
     }
     Index next = inner.at(coordinates);
     here = {next.index, logicalAnd({here.valid, next.valid})};

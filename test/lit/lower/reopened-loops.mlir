@@ -7,10 +7,12 @@
 // CHECK-DAG: %[[ZERO:.*]] = uop.const 0 : i32
 // CHECK-DAG: %[[SEVEN:.*]] = uop.const 7 : i32
 // CHECK: uop.range %{{.*}} = %[[ZERO]] to %[[SEVEN]] :
-// CHECK: %[[PARTS:.*]] = uop.alu idiv
+// CHECK: %[[WHOLES:.*]] = uop.alu idiv
+// CHECK: %[[PARTS:.*]] = uop.alu add %[[WHOLES]]
 // CHECK: uop.range %{{.*}} = %[[ZERO]] to %[[PARTS]] :
 // CHECK: uop.range {{.*}} = %[[ZERO]] to %[[SEVEN]] : i32 init
-// CHECK: %[[LEFT:.*]] = uop.alu idiv
+// CHECK: %[[REST:.*]] = uop.alu idiv
+// CHECK: %[[LEFT:.*]] = uop.alu add %[[REST]]
 // CHECK: uop.range {{.*}} = %[[ZERO]] to %[[LEFT]] : i32 init
 kernel.func @r_6_12(%out: !kernel.buffer<f32>, %x: !kernel.buffer<f32>)
     attributes {axes = [#kernel.axis<0, <6>, loop>, #kernel.axis<1, <12>, loop>], domain = #kiln.dims<[6, 12]>,

@@ -172,3 +172,30 @@ TEST_CASE("what is not an expression is refused with its place") {
     CHECK(llvm::toString(e.takeError()).find("column") != std::string::npos);
   }
 }
+
+TEST_CASE("a division by a product is one by its factors, where a remainder is provably one") {
+  Expr h = var("h", 0, 512), w = var("w", 0, 512), c = var("c", 0, 64);
+  Expr y = Expr::variable("y", 0, h - Expr(1)), x = Expr::variable("x", 0, w - Expr(1));
+  Expr flat = c * h * w + y * w + x;
+  CHECK(floorDiv(flat, h * w * 4) == floorDiv(c, 4));
+  CHECK(mod(flat, h * w * 4) == mod(c, 4) * h * w + y * w + x);
+  CHECK(floorDiv(y * w * 2 + x, h * w) == floorDiv(y * 2, h));
+  CHECK(mod(y * w * 2 + x, h * w) == mod(y * 2, h) * w + x);
+}
+
+TEST_CASE("a numerator is moved up to 0 by few numbers only") {
+  // By 2^32 it would make strides of such sizes pass 64 bits.
+  Expr p = var("p", -kMaxDim, kMaxDim), q = var("q", -kMaxDim, kMaxDim), x = var("x", 0, kMaxDim);
+  CHECK(floorDiv(x + p + q, 2).render() == "((p+q+x)//2)");
+  CHECK(floorDiv(x + p + q + Expr(3), 2) == floorDiv(x + p + q + Expr(1), 2) + Expr(1));
+  CHECK(mod(x + p, 2).render() == "((p+x)%2)");
+  CHECK(floorDiv(x - Expr(1), 2).render() == "(((1+x)//2)+-1)");
+}
+
+TEST_CASE("a quotient and a constant are two terms of a product") {
+  Expr h = var("h", 0, kMaxDim), n = var("n", 0, kMaxDim);
+  Expr size = floorDiv(h + Expr(3), 4) + Expr(5), i = Expr::variable("i", 0, size - Expr(1));
+  CHECK(size * n - floorDiv(h + Expr(3), 4) * n == n * Expr(5));
+  CHECK(floorDiv(n * size + i, size) == n);
+  CHECK(mod(n * (size + Expr(3)) + i, size + Expr(3)) == i);
+}

@@ -111,6 +111,51 @@ TEST_CASE("a chain of symbolic views gives the index without division") {
             .index);
 }
 
+/// Windows of `kernel` elements over the two axes of a picture, as the importer cuts them out: [rows, columns, kernel,
+/// kernel] of a tensor of `height` by `width`.
+static ShapeTracker windowsOf(ShapeTracker picture, int64_t kernel, int64_t stride) {
+  Shape copies, one, repeated, rows, cut, apart, kept;
+  for (Expr size : picture.shape()) {
+    Expr padded = size + kernel, row = padded + 1, count = floorDiv(size - kernel, stride) + 1;
+    one.append({Expr(1), padded});
+    copies.append({Expr(kernel + 1), padded});
+    repeated.push_back((kernel + 1) * padded);
+    cut.push_back(kernel * row);
+    rows.append({Expr(kernel), row});
+    kept.append({Expr(kernel), count * stride});
+    apart.append({Expr(kernel), count, Expr(stride)});
+  }
+  auto firsts = [](const ShapeTracker &tracker, llvm::ArrayRef<Expr> end) {
+    llvm::SmallVector<Range, 6> ranges;
+    for (Expr e : end)
+      ranges.push_back({0, e});
+    return tracker.shrink(ranges);
+  };
+  picture = picture.pad({{0, kernel}, {0, kernel}}).reshape(one).expand(copies).reshape(repeated);
+  picture = firsts(firsts(picture, cut).reshape(rows), kept).reshape(apart);
+  Shape first(apart);
+  first[2] = first[5] = 1;
+  return firsts(picture, first).reshape({apart[0], apart[1], apart[3], apart[4]}).permute({1, 3, 0, 2}).simplify();
+}
+
+TEST_CASE("windows of a picture of any size are indexed without division") {
+  Expr h = Expr::variable("h", 0, kMaxDim), w = Expr::variable("w", 0, kMaxDim);
+  for (int64_t stride : {1, 2}) {
+    Index where = windowsOf(ShapeTracker::contiguous({h, w}), 3, stride).at();
+    INFO(where.index.render());
+    CHECK(where.index.render().find_first_of("/%") == std::string::npos);
+  }
+  // After other strides, sizes are quotients and nothing else is.
+  Expr half = floorDiv(h - 3, 2) + 1, quarter = floorDiv(w + 5, 4) + 5;
+  for (int64_t stride : {1, 2}) {
+    Index where = windowsOf(ShapeTracker::contiguous({half, quarter}), 3, stride).at();
+    INFO(where.index.render());
+    CHECK(llvm::StringRef(where.index.render()).count("//") ==
+          llvm::StringRef(where.index.render()).count("((1+w)//4)"));
+    CHECK(where.index.render().find('%') == std::string::npos);
+  }
+}
+
 TEST_CASE("an unknown number of blocks is not divided by") {
   Expr n = Expr::variable("n", 0, 100), block = Expr::variable("b", 0, 99);
   Expr row = Expr::variable("r", 0, 3), column = Expr::variable("c", 0, 7);
