@@ -98,9 +98,9 @@ view::Index KernelLowering::indexInside(const view::ShapeTracker &tracker) const
   for (Expr &each : position)
     each = each.substitute(limited_);
   view::Index where = tracker.at(position);
-  if (tracker.views().size() > 1 && !where.valid.isConst()) {
-    // Loops may go past the end of the domain, where it does not matter what is valid: inside it, less may have to be
-    // asked for.
+  // Loops may go past the end of the domain, where nothing is read: inside it, less has to be asked for, and an index
+  // may need no division. Matrices are read whole, whatever lies past the end.
+  if (tracker.views().size() > 1 && !(where.valid.isConst() && kernel::hasMatrices(walk()))) {
     SmallVector<Expr> point;
     llvm::DenseMap<Expr, Expr> places;
     for (auto [axis, size] : llvm::enumerate(tracker.shape())) {
@@ -110,8 +110,12 @@ view::Index KernelLowering::indexInside(const view::ShapeTracker &tracker) const
       if (!point.back().isConst())
         places[point.back()] = position[axis];
     }
-    if (Expr inside = tracker.at(point).valid.substitute(places); inside.weight() < where.valid.weight())
+    view::Index within = tracker.at(point);
+    if (Expr inside = within.valid.substitute(places); inside.weight() < where.valid.weight())
       where.valid = inside;
+    if (Expr inside = within.index.substitute(places);
+        inside.weight() < where.index.weight() && !kernel::hasMatrices(walk()))
+      where.index = inside;
   }
   return {where.index.substitute(unlimited_), where.valid.substitute(unlimited_)};
 }
