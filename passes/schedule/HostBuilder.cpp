@@ -80,11 +80,9 @@ void HostBuilder::checkBounds(Value size, int64_t min, int64_t max, Expr symbol,
   host::CheckOp::create(builder_, loc_, fits, builder_.getStringAttr(message), size);
 }
 
-/// The message goes on with the sizes that the condition is about, which the model calls by names.
-void HostBuilder::emitCheck(graph::CheckOp op, Block &block, Scope &scope) {
-  Expr condition = op.getCondition().getValue();
+void HostBuilder::emitCheck(Expr condition, const Twine &text, Block &block, Scope &scope) {
   Value holds = truth(size(condition, block, scope));
-  std::string message = withoutSizes(op.getMessage());
+  std::string message = withoutSizes(text);
   SmallVector<Value> sizes;
   condition.forEachVariable([&](Expr symbol) {
     message += (sizes.empty() ? " (" : ", ") + withoutSizes(symbol.render()) + "=%d";
@@ -197,6 +195,29 @@ static std::string originOf(kernel::FuncOp func) {
   return text + "]";
 }
 
+void HostBuilder::checkViews(kernel::FuncOp kernel, Location made, Block &block, Scope &scope) {
+  constexpr int64_t kMost = int64_t(1) << 62;
+  std::string node;
+  for (const graph::Source &source : graph::sourcesOf(made))
+    node = "node '" + source.node.str() + "': ";
+  kernel.walk([&](Operation *op) {
+    auto attribute = op->getAttrOfType<TrackerAttr>("tracker");
+    if (!attribute)
+      return;
+    view::ShapeTracker tracker = attribute.getValue();
+    for (const view::View &view : tracker.views().drop_back()) {
+      // Size by size, so that no product passes 64 bits before it is looked at.
+      Expr elements = 1;
+      for (Expr size : view.shape()) {
+        Expr fits = view::less(elements, view::floorDiv(kMost, view::maximum(size, 1)) + 1);
+        elements = elements * size;
+        if (elements.max() > kMost && scope.counted.insert(elements).second)
+          emitCheck(fits, node + "the sizes together are too large for 64 bits; run with smaller ones", block, scope);
+      }
+    }
+  });
+}
+
 bool schedule::isOverwritten(Value tensor) {
   return llvm::any_of(tensor.getUsers(), [&](Operation *user) {
     auto assign = dyn_cast<graph::AssignOp>(user);
@@ -234,6 +255,7 @@ void HostBuilder::emitGroup(const KernelGroup &group, Block &block, Scope &scope
   BuiltKernel kernel = buildKernel(beside, group, isHeld, policy_.classic);
   std::string origin = originOf(kernel.func);
   ArrayRef<Expr> symbols = kernel.func.getSizes().getSizes();
+  checkViews(kernel.func, group.outputs.front().getLoc(), block, scope);
   SmallVector<Value> buffers, sizes;
   for (Value tensor : ArrayRef<Value>(kernel.buffers).drop_front(group.outputs.size()))
     memoryOf(tensor, block, scope);
@@ -272,7 +294,7 @@ void HostBuilder::emitBlock(Block &block, Scope &scope) {
   }
   // Before anything is read that a wrong size would put outside its memory.
   for (graph::CheckOp check : block.getOps<graph::CheckOp>())
-    emitCheck(check, block, scope);
+    emitCheck(check.getCondition().getValue(), check.getMessage(), block, scope);
   for (const KernelGroup &group : partition.groups)
     emitGroup(group, block, scope);
   for (Operation &op : block)

@@ -73,6 +73,7 @@ struct Scope {
   llvm::DenseMap<mlir::Value, mlir::Value>
       places; // tensor → the slice that its kernel writes to, where it is chosen beforehand
   llvm::DenseMap<mlir::Value, mlir::Value> counts; // a loop's iteration number → i64
+  llvm::DenseSet<view::Expr> counted;              // products of sizes that are known not to pass 64 bits
   llvm::SetVector<mlir::Value> owned;              // slices that the block allocated and must free or yield
   bool region = false;
 };
@@ -113,7 +114,11 @@ private:
   /// `origin` says what gives it: "which is data".
   void checkBounds(mlir::Value size, int64_t min, int64_t max, view::Expr symbol, llvm::StringRef origin,
                    mlir::Location location);
-  void emitCheck(graph::CheckOp op, mlir::Block &block, Scope &scope);
+  /// Ends the run with the message, and the sizes that the condition is about, unless it holds.
+  void emitCheck(view::Expr condition, const llvm::Twine &message, mlir::Block &block, Scope &scope);
+  /// Ends the run where the kernel's views of views walk through more elements than 64 bits count: it computes a flat
+  /// number among these, and memory for as many is never asked for. `made` names the node in the error.
+  void checkViews(kernel::FuncOp kernel, mlir::Location made, mlir::Block &block, Scope &scope);
   /// The size of a tensor that control flow gives, which `symbol` stands for from then on.
   mlir::Value boundedSize(view::Expr expr, view::Expr symbol, mlir::Block &block, Scope &scope);
   mlir::Value bytesOf(mlir::RankedTensorType type, mlir::Block &block, Scope &scope);
