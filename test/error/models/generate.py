@@ -54,6 +54,7 @@ def models():
         "operator": model([node("Relux", ["x"], ["y"], "act")], [x]),
         "opset": model([relu], [x], opset=99),
         "outside": model(add, [x], weights=[tensor("w", [2], location="../w.bin")]),
+        "pad": model([node("Pad", ["x", "p"], ["y"], "border")], [tensor_value("x", [3]), tensor_value("p", [2], INT64)]),
         "pattern": model([node("RegexFullMatch", ["x"], ["y"], "match", attributes=[string("pattern", "(a")])],
                          [tensor_value("x", [2], STRING)]),
         "reshape": model([node("Reshape", ["x", "s"], ["y"], "rows")],

@@ -99,6 +99,9 @@ static Tensor sliceElements(const Tensor &input, const Bounds &bounds) {
   return Tensor(input.element(), shape, elements);
 }
 
+/// Whether a bound counts from the end is known when the program runs.
+static bool mayCountFromEnd(Expr bound) { return !bound.isConst() && bound.min() < 0 && bound.max() >= 0; }
+
 /// A slice whose axes or steps are data: of each axis, elements at computed places.
 static Tensor sliceAtPlaces(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
@@ -144,6 +147,22 @@ static Tensor sliceAtPlaces(Node &n, TensorBuilder &b) {
   return x;
 }
 
+/// A slice with a positive step and a bound that is data, which may count from the end. Of the difference of two such
+/// bounds little is known, so that the number of elements between them gets a symbol with the bounds of a size.
+static Value sliceByData(Node &n, TensorBuilder &b, Value x, int64_t axis, const Slice &part) {
+  Expr size = b.dim(x, axis);
+  auto within = [&](Expr bound) {
+    if (bound.isConst()) // may be as far past the ends as numbers go
+      bound = std::clamp(bound.constant(), -view::kMaxDim, view::kMaxDim);
+    return view::maximum(view::minimum(bound + view::less(bound, 0) * size, size), 0);
+  };
+  Expr begin = within(*part.begin);
+  if (mayCountFromEnd(*part.begin))
+    begin = n.named("begin", begin, 0, size.max());
+  Expr length = n.named("length", view::maximum(within(*part.end) - begin, 0), 0, size.max());
+  return b.stride(b.narrow(x, axis, begin, begin + length), axis, part.step);
+}
+
 static Tensor slice(Node &n, TensorBuilder &b) {
   auto isData = [&](int index) { return n.has(index) && n.tensor(index) && !n.elements(index); };
   if (n.opset() >= 10 && (isData(3) || isData(4)))
@@ -161,16 +180,15 @@ static Tensor slice(Node &n, TensorBuilder &b) {
   if (!b.normalizeAxes(bounds->axes, b.rank(x)))
     return {};
   for (auto &&[begin, end, axis, step] : llvm::zip(bounds->begin, bounds->end, bounds->axes, bounds->steps)) {
-    Expr size = b.dim(x, axis);
-    for (Expr *bound : {&begin, &end})
-      if (!bound->isConst() && bound->min() < 0 && bound->max() >= 0) {
-        // Whether it counts from the end is known when the program runs.
-        if (step < 0)
-          return sliceAtPlaces(n, b);
-        *bound = n.named("bound", view::maximum(*bound + view::less(*bound, 0) * size, 0), 0, view::kMaxDim);
-      }
-    // ONNX's "to the end" and "from the end" are numbers past any size.
     Slice part{begin, end, step};
+    if (mayCountFromEnd(begin) || mayCountFromEnd(end)) {
+      if (step < 0)
+        return sliceAtPlaces(n, b);
+      if (!(x = sliceByData(n, b, x, axis, part)))
+        return {};
+      continue;
+    }
+    // ONNX's "to the end" and "from the end" are numbers past any size.
     if (step > 0 && end.isConst() && end.constant() >= view::kMaxDim)
       part.end = std::nullopt;
     if (step < 0 && begin.isConst() && begin.constant() >= view::kMaxDim)

@@ -295,6 +295,18 @@ static Tensor tile(Node &n, TensorBuilder &b) {
   return b.tile(x, *counts);
 }
 
+/// Where amounts are data, little is known of the size that they make, which could as well be negative. It becomes a
+/// symbol with the bounds of a size, looked at when the program runs, and the amount after the axis follows from it.
+static void boundPaddedSizes(Node &n, llvm::ArrayRef<Expr> shape, llvm::ArrayRef<Expr> low,
+                             llvm::MutableArrayRef<Expr> high) {
+  for (auto [size, before, after] : llvm::zip(shape, low, high)) {
+    Expr padded = view::sum({size, before, after});
+    if ((before.isConst() && after.isConst()) || padded.min() >= 0)
+      continue;
+    after = n.named("padded", padded) - size - before;
+  }
+}
+
 /// Amounts before each axis, then after each, as an attribute before opset 11 and an input since.
 static Tensor pad(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
@@ -334,6 +346,7 @@ static Tensor pad(Node &n, TensorBuilder &b) {
   for (Expr &amount : llvm::concat<Expr>(low, high))
     if (!areKnown(*axes))
       amount = n.named("pad", amount, -view::kMaxDim, view::kMaxDim);
+  boundPaddedSizes(n, b.shape(x), low, high);
   // A scalar may come as a list of one.
   if (fill && !fill->isNumber())
     fill = b.reshape(fill->tensor(), {});

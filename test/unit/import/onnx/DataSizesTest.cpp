@@ -85,6 +85,15 @@ TEST_CASE("amounts to pad that are data") {
   expect(Steered(19, "Pad", {3}).by({1, 2}).withText("mode", "wrap").on({3}, {1, 2, 3}), {6}, {3, 1, 2, 3, 1, 2});
 }
 
+TEST_CASE("what data pads or cuts is as long as a symbol says, which has the bounds of a size") {
+  Steered pad(18, "Pad", {3}), slice(13, "Slice", {5});
+  pad.by({1, 2});
+  slice.by({-4}).by({-1});
+  CHECK_THAT(pad.model.import(), Catch::Contains("graph.bind <\"y.padded\", 0 to 2147483647"));
+  CHECK_THAT(slice.model.import(), Catch::Contains("graph.bind <\"y.length\", 0 to 5"));
+  CHECK_THAT(slice.model.import(), Catch::Contains("tensor<?xf32, #kiln.dims<[\"y.length{0..5}\"]>>\n"));
+}
+
 TEST_CASE("sizes and a diagonal that are data") {
   expect(Steered(13, "Expand", {3, 1}).by({1, 2}).on({3, 1}, {1, 2, 3}), {3, 2}, {1, 1, 2, 2, 3, 3});
   expect(Steered(18, "CenterCropPad", {3}).by({5}).on({3}, {1, 2, 3}), {5}, {0, 1, 2, 3, 0});
