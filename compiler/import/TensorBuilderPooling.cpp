@@ -216,6 +216,7 @@ Value TensorBuilder::averagePool(Value x, const Window &given, bool countPadding
     counted[axis] = countPadding ? dim(x, axis) + low[axis] + high[axis] : dim(x, axis);
   if (countPadding)
     low = high = none;
+  // Times the reciprocal, as above: whether a size is known, and with it what is cut off, changes no bit.
   Value counts = sums(constant(1, type, counted));
-  return narrowLike(div(total, counts), element(x));
+  return narrowLike(mul(total, recip(counts)), element(x));
 }
