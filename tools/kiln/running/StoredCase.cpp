@@ -90,11 +90,25 @@ static llvm::Expected<HostTensor> readFolder(const std::string &folder) {
   return listOf(std::move(tensors));
 }
 
+static HostTensor ofStrings(mlir::DenseStringElementsAttr strings) {
+  auto texts = std::make_shared<std::vector<std::string>>();
+  for (llvm::StringRef text : strings.getValues<llvm::StringRef>())
+    texts->push_back(text.str());
+  std::vector<const char *> references;
+  for (const std::string &text : *texts)
+    references.push_back(text.c_str());
+  HostTensor tensor = HostTensor::of(DType::I64, strings.getType().getShape(), llvm::ArrayRef(references));
+  tensor.objects = texts;
+  return tensor;
+}
+
 static llvm::Expected<HostTensor> readPb(const std::string &file, int64_t memoryLimit) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   llvm::Expected<mlir::DenseElementsAttr> read = import::readTensorFile(&context, file, memoryLimit);
   if (!read)
     return read.takeError();
+  if (auto strings = llvm::dyn_cast<mlir::DenseStringElementsAttr>(*read))
+    return ofStrings(strings);
   HostTensor tensor{*dtypeOf(read->getElementType()), interp::Dims(read->getType().getShape()), {}};
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);

@@ -24,8 +24,9 @@ llvm::Expected<mlir::DenseElementsAttr> import::readTensorFile(mlir::MLIRContext
   size_t size = (*buffer)->getBufferSize();
   if (size > INT_MAX || !tensor.ParseFromArray((*buffer)->getBufferStart(), static_cast<int>(size)))
     return failure(path + ": is not an ONNX tensor", "is the file whole?");
+  context->loadDialect<ObjectDialect>();
   mlir::Type element = onnx::elementType(context, tensor.data_type());
-  if (!element || isObject(element))
+  if (!element || isContainer(element))
     return failure(path + ": dtype " + onnx::dataTypeName(tensor.data_type()) + " is not supported",
                    onnx::kKnownDTypes);
   if (tensor.has_segment() || tensor.data_location() == ::onnx::TensorProto::EXTERNAL)
@@ -36,11 +37,13 @@ llvm::Expected<mlir::DenseElementsAttr> import::readTensorFile(mlir::MLIRContext
   if (llvm::Error error = byteCount(shape, element, memoryLimit).takeError())
     return failure(path + ": " + llvm::toString(std::move(error)));
   auto type = mlir::RankedTensorType::get(shape, element);
-  if (!tensor.has_raw_data()) {
-    llvm::Expected<mlir::DenseElementsAttr> numbers = onnx::denseFromNumbers(type, tensor);
-    if (!numbers)
-      return failure(path + ": " + llvm::toString(numbers.takeError()));
-    return llvm::cast<mlir::DenseElementsAttr>(storedElements(*numbers));
+  bool isString = llvm::isa<StringType>(element);
+  if (isString || !tensor.has_raw_data()) {
+    llvm::Expected<mlir::DenseElementsAttr> read =
+        isString ? onnx::denseFromStrings(type, tensor) : onnx::denseFromNumbers(type, tensor);
+    if (!read)
+      return failure(path + ": " + llvm::toString(read.takeError()));
+    return isString ? *read : llvm::cast<mlir::DenseElementsAttr>(storedElements(*read));
   }
   int64_t bytes = onnx::storedByteCount(type);
   if (tensor.raw_data().size() != static_cast<size_t>(bytes))

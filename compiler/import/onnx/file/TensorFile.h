@@ -10,8 +10,8 @@
 
 namespace kiln::import {
 
-/// Reads `path`. A file that is not a tensor, has a dtype that kiln does not have, or more bytes than `memoryLimit` is
-/// an error.
+/// Reads `path`; strings are a DenseStringElementsAttr. A file that is not a tensor, has a dtype that kiln does not
+/// have, or more bytes than `memoryLimit` is an error.
 llvm::Expected<mlir::DenseElementsAttr> readTensorFile(mlir::MLIRContext *context, llvm::StringRef path,
                                                        int64_t memoryLimit);
 

@@ -4,6 +4,10 @@
 // for time, since some match in exponentially many ways.
 #include "OnnxModel.h"
 
+#include "import/onnx/file/TensorFile.h"
+
+#include "mlir/IR/MLIRContext.h"
+
 #include <catch2/catch.hpp>
 
 using namespace kiln::test;
@@ -88,6 +92,24 @@ TEST_CASE("strings of the model's own") {
   stored.mutable_string_data()->RemoveLast();
   *stored.mutable_string_data(0) = std::string("a\0b", 3);
   CHECK_THAT(model.import(), Contains("a string holds a 0"));
+}
+
+TEST_CASE("a tensor's file may hold strings") {
+  ::onnx::TensorProto tensor;
+  tensor.set_data_type(::onnx::TensorProto::STRING);
+  tensor.add_dims(2);
+  tensor.add_string_data("a");
+  std::string file = makeFolder() + "/input_0.pb";
+  mlir::MLIRContext context;
+  auto read = [&] {
+    writeFile(file, tensor.SerializeAsString());
+    return kiln::import::readTensorFile(&context, file, 1 << 20);
+  };
+  CHECK_THAT(llvm::toString(read().takeError()), Contains("its data has 1 strings where its shape needs 2"));
+  tensor.add_string_data("");
+  llvm::Expected<mlir::DenseElementsAttr> whole = read();
+  REQUIRE(bool(whole));
+  CHECK(llvm::equal(whole->getValues<llvm::StringRef>(), std::vector<llvm::StringRef>{"a", ""}));
 }
 
 TEST_CASE("strings are split as Python splits them") {
