@@ -61,7 +61,7 @@ Value kiln::import::onnx::transformed(TensorBuilder &b, Value scores, PostTransf
 }
 
 Value kiln::import::onnx::ofTwoClasses(TensorBuilder &b, Value score, bool isProbability, PostTransform transform) {
-  if (isProbability)
+  if (isProbability && transform != PostTransform::Logistic)
     return b.concat({b.sub(1, score), score}, 1);
   return transformed(b, b.concat({b.neg(score), score}, 1), transform);
 }

@@ -18,7 +18,8 @@ PostTransform postTransform(Node &n);
 /// Scores [rows, classes], mapped.
 mlir::Value transformed(TensorBuilder &b, mlir::Value scores, PostTransform transform);
 
-/// Of one score a row, [rows, 1], scores of two classes, mapped: [-s, s], or [1-s, s] of what is a probability already.
+/// Of one score a row, [rows, 1], scores of two classes, mapped: [-s, s], or [1-s, s] of what is a probability already
+/// and does not become one only now, by Logistic.
 mlir::Value ofTwoClasses(TensorBuilder &b, mlir::Value score, bool isProbability, PostTransform transform);
 
 /// The labels in the attributes classlabels_strings and `integers`: a list; null where the node has neither.

@@ -151,6 +151,9 @@ TEST_CASE("weights of one of two classes are its probability, or a score where s
   CHECK(probability.labels(kRow) == Ints{7});
   CHECK(probability.labels(kOther) == Ints{8});
   CHECK(probability.on(kRow, 1) == Floats{0.7f, 0.3f});
+  probability.text("post_transform", "LOGISTIC");
+  CHECK(probability.labels(kOther) == Ints{8});
+  CHECK(probability.on(kRow, 1) == Floats{0.426f, 0.574f});
   ClassicalCase score = trees("class", 2, {1, 1, 1}, {-1, 1, 0.5f});
   score.ints("classlabels_int64s", {7, 8}).text("post_transform", "LOGISTIC");
   CHECK(score.labels(kRow) == Ints{7});
