@@ -1,5 +1,6 @@
 #include "import/onnx/Unsupported.h"
 
+#include "import/onnx/Refused.h"
 #include "import/onnx/Registry.h"
 #include "import/onnx/file/TopologicalOrder.h"
 #include "support/Error.h"
@@ -29,6 +30,8 @@ private:
   llvm::DenseSet<const ::onnx::FunctionProto *> seen_;
   std::vector<std::pair<std::string, size_t>> counts_; ///< of operators that are not there
   bool isOfKnownDomain_ = false;                       ///< one of them
+  const Refusal *refusal_ = nullptr;                   ///< of the first that is known and not imported
+  std::string refused_;                                ///< its name
 };
 
 } // namespace
@@ -46,6 +49,8 @@ void Search::look(const Nodes &nodes) {
         known = counts_.insert(known, {std::move(name), 0});
       ++known->second;
       isOfKnownDomain_ |= registry.hasDomain(node.domain());
+      if (!refusal_ && (refusal_ = refusalOf(node.domain(), node.op_type())))
+        refused_ = operatorName(node);
     }
     for (const ::onnx::AttributeProto &attribute : node.attribute()) {
       look(attribute.g().node());
@@ -64,6 +69,8 @@ llvm::Error Search::error() const {
   if (counts_.size() > kMostNamed)
     named += " and " + std::to_string(counts_.size() - kMostNamed) + " more";
   std::string cause = (isOne ? "operator " : "operators ") + named + (isOne ? " is" : " are") + " not supported";
+  if (refusal_)
+    return failure(cause + ": " + (isOne ? "" : refused_ + ": ") + refusal_->cause, refusal_->remedy);
   if (!isOfKnownDomain_)
     return failure(cause, "export the model with ONNX's own operators, or define " + Twine(isOne ? "it" : "them") +
                               (isOne ? " as a function of the model" : " as functions of the model"));

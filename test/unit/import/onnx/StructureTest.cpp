@@ -100,6 +100,16 @@ TEST_CASE("unknown operators, domains, opsets and IR versions") {
   domain.graph().mutable_node(0)->set_domain("com.example");
   CHECK_THAT(domain.import(),
              StartsWith("error: model.onnx: node 'act' (Relu): operator domain 'com.example' is not known; "));
+  OnnxModel runtimes = reluModel();
+  ::onnx::NodeProto &node = *runtimes.graph().mutable_node(0);
+  node.set_domain("com.microsoft");
+  CHECK_THAT(runtimes.import(), Contains("operator 'com.microsoft:Relu' is not supported; docs/onnx-operators.md"));
+  node.set_op_type("BeamSearch");
+  CHECK_THAT(runtimes.import(), Contains("operator 'com.microsoft:BeamSearch' is not supported: it runs a decoder again"
+                                         " and again until a text ends; compile the decoder, and"));
+  node.set_domain("com.microsoft.nchwc");
+  node.set_op_type("Conv");
+  CHECK_THAT(runtimes.import(), Contains("operator 'com.microsoft.nchwc:Conv' is not supported: ONNX Runtime saved"));
   CHECK(reluModel(29).import() ==
         "error: model.onnx: opset 29 is not known; export the model with an opset from 1 to 28");
   OnnxModel none = reluModel();
