@@ -1,5 +1,7 @@
 #include "import/onnx/Registry.h"
 
+#include "import/onnx/Microsoft.h"
+
 using namespace kiln::import::onnx;
 
 const Registry &Registry::all() {
@@ -36,6 +38,7 @@ const Registry &Registry::all() {
     addStrings(r);
     addSupportVectors(r);
     addText(r);
+    addTokens(r);
     addTraining(r);
     addTrees(r);
     addUnfolding(r);

@@ -38,15 +38,17 @@ typedef const char *kiln_call(void *const *buffers, const int64_t *sizes, kiln_s
   KILN_CALL(scatter) KILN_CALL(select) \
   KILN_CALL(sequence_at) KILN_CALL(sequence_concat) KILN_CALL(sequence_concat_shape) KILN_CALL(sequence_empty) \
   KILN_CALL(sequence_erase) KILN_CALL(sequence_insert) KILN_CALL(sequence_length) KILN_CALL(sequence_shape) \
-  KILN_CALL(sequence_split) KILN_CALL(string_concat) \
-  KILN_CALL(string_constant) KILN_CALL(string_equal) KILN_CALL(string_find) KILN_CALL(string_normalize) \
-  KILN_CALL(string_parts) KILN_CALL(string_split) KILN_CALL(suppress) KILN_CALL(unique)
+  KILN_CALL(sequence_split) KILN_CALL(string_character_count) KILN_CALL(string_characters) KILN_CALL(string_concat) \
+  KILN_CALL(string_constant) KILN_CALL(string_equal) KILN_CALL(string_find) KILN_CALL(string_hash) KILN_CALL(string_normalize) \
+  KILN_CALL(string_parts) KILN_CALL(string_split) KILN_CALL(string_token_count) KILN_CALL(string_tokenize) \
+  KILN_CALL(suppress) KILN_CALL(unique)
 
 /* Those that use a library: its macro is KILN_WITH_ and the word, which the linker wants the text for. */
 #define KILN_CALL_LIBRARIES \
   KILN_CALL_LIBRARY(image_decode, JPEG, "-ljpeg") KILN_CALL_LIBRARY(image_decode, OPENJPEG, "-lopenjp2") \
   KILN_CALL_LIBRARY(image_decode, PNG, "-lpng16 -lz") KILN_CALL_LIBRARY(image_decode, TIFF, "-ltiff") \
-  KILN_CALL_LIBRARY(image_decode, WEBP, "-lwebp") KILN_CALL_LIBRARY(regex_full_match, PCRE2, "-lpcre2-8")
+  KILN_CALL_LIBRARY(image_decode, WEBP, "-lwebp") KILN_CALL_LIBRARY(regex_full_match, PCRE2, "-lpcre2-8") \
+  KILN_CALL_LIBRARY(string_token_count, PCRE2, "-lpcre2-8") KILN_CALL_LIBRARY(string_tokenize, PCRE2, "-lpcre2-8")
 /* clang-format on */
 
 /* data[n, row] with updates[m, row] stored into the rows at places[m], in order.
@@ -117,6 +119,28 @@ kiln_call kiln_call_string_parts;
 /* Those parts, the last one whole, and empty strings behind them. Buffers: result[n, most] (strings); x[n], the
  * delimiter. Numbers: n, the most delimiters that count, most. */
 kiln_call kiln_call_string_split;
+
+/* MurmurHash3_x86_32 of each string. Buffers: result[n] (uint32); x[n] (strings). Numbers: n, the seed. */
+kiln_call kiln_call_string_hash;
+
+/* How long a row is that has the characters of any of these strings, of UTF-8: as many as the longest has, and where
+ * they are marked two more unless that is none. Buffers: the length (int64); x[n] (strings). Numbers: n, whether they
+ * are marked. */
+kiln_call kiln_call_string_character_count;
+
+/* Rows of them, each with the texts of bytes 2 and 3 around it where they are marked, then padding. Buffers:
+ * result[n, length] (strings); x[n], the padding (strings). Numbers: n, whether they are marked, length. */
+kiln_call kiln_call_string_characters;
+
+/* The same of tokens: what a pattern of RE2's syntax matches, the longest match of those that begin first; or, where
+ * the patterns divide, what each of them leaves of what those before it have left. Buffers: the length (int64); x[n],
+ * patterns[m] (strings). Numbers: n, m, whether the patterns divide, how many characters a token has at least, whether
+ * they are marked. With n = 0 it only says whether the patterns are such, and the length may be NULL. */
+kiln_call kiln_call_string_token_count;
+
+/* Buffers: result[n, length] (strings); x[n], patterns[m], the padding (strings). Numbers: n, m and so on as above, and
+ * length. */
+kiln_call kiln_call_string_tokenize;
 
 /* Which strings a pattern of RE2's syntax matches as a whole, as PCRE2 has it. Buffers: result[n] (bool); x[n], the
  * pattern (strings). Numbers: n; with 0 it only says whether the pattern is one. */

@@ -30,7 +30,7 @@ class Graph:
 
     def input(self, array):
         name = f"x{len(self.inputs)}"
-        dtype = helper.np_dtype_to_tensor_dtype(array.dtype)
+        dtype = onnx.TensorProto.STRING if array.dtype == object else helper.np_dtype_to_tensor_dtype(array.dtype)
         self.inputs.append(helper.make_tensor_value_info(name, dtype, array.shape))
         self.feeds[name] = array
         return name
@@ -328,6 +328,171 @@ def quantized_pools(g):
     g.node("QLinearAveragePool", x + out, kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1])
 
 
+@model
+def attention_sinks(g):
+    q, k, v = (g.input(g.normal(2, 3, width)) for width in (64, 32, 32))
+    heads = {"num_heads": 4, "kv_num_heads": 2}
+    first = [g.constant([2, 2], np.int32), g.constant(3, np.int32)]
+    g.node("GroupQueryAttention", [q, k, v, "", "", *first, "", "", "", "", g.constant(g.normal(4))], 3, **heads)
+    g.node("GroupQueryAttention", [q, k, v, "", "", *first], smooth_softmax=1, local_window_size=2, **heads)
+    for scores in (1, 2):
+        g.node("GroupQueryAttention", [q, k, v, "", "", *first], 4, qk_output=scores, **heads)
+
+
+@model
+def matmul_nbits_order(g):
+    """The columns' blocks in an order of their own, as GPTQ leaves them, with blocks of one size and without."""
+    x = g.input(g.normal(3, 64))
+    for bits in (2, 4):
+        packed, scales, zeros = weights_of_bits(g, bits, 6, 64, 16)
+        sizes = {"K": 64, "N": 6, "bits": bits, "block_size": 16}
+        order = g.constant(g.random.permutation(np.arange(64) // 16), np.int32)
+        g.node("MatMulNBits", [x, packed, scales, zeros, order], **sizes)
+        g.node("MatMulNBits", [x, packed, scales, "", g.constant(g.bytes(64, dtype=np.int32, low=0, high=3))], **sizes)
+
+
+@model
+def movements(g):
+    x = g.input(g.normal(3, 4))
+    g.node("ExpandDims", [x, g.constant(1, np.int32)])
+    g.node("ExpandDims", [x, g.constant([-1], np.int32)])
+    g.node("Trilu", [x, g.constant(1, np.int64)], upper=0)
+    g.node("Trilu", [x])
+    g.node("GatherND", [x, g.constant([[0, 1], [2, 3]], np.int32)])
+    g.node("Range", [g.constant(2, np.int32), g.constant(7, np.int32)])
+    g.node("Range", [g.f(1), g.input(np.array(4, np.float32)), g.f(0.5)])
+    g.node("Pad", [x, g.constant([1, 0, 0, 2], np.int64), g.f(0.5)])
+    g.node("Pad", [x, g.constant([[0, 1, 1, 0]], np.int64)], mode="edge")
+    g.node("UnfoldTensor", [x], size=2)
+    g.node("UnfoldTensor", [x], size=2, step=1, dim=0)
+    g.node("Unique", [g.input(np.array([2, 1, 1, 3, 4, 3], np.float32))], 3)
+    g.node("SampleOp", [x])
+
+
+@model
+def texts(g):
+    x = g.input(np.array(["one two, two", "three one", "\u00e4 b"], object))
+    pieces = {"mincharnum": 1, "pad_value": "#"}
+    tokens = g.node("Tokenizer", [x], tokenexp="[a-z]+", mark=0, **pieces)
+    g.node("Tokenizer", [x], separators=[" ", ","], mark=1, **pieces)
+    g.node("Tokenizer", [x], separators=[""], mark=1, **pieces)
+    g.node("TfIdfVectorizer", [tokens], domain="", mode="TF", min_gram_length=1, max_gram_length=2, max_skip_count=1, ngram_counts=[0, 3],
+           ngram_indexes=[0, 1, 2, 3], pool_strings=["one", "two", "b", "one", "two"])
+    g.node("MurmurHash3", [x], seed=5)
+
+
+@model
+def short_integers(g):
+    x = g.input(g.bytes(2, 3, dtype=np.int16))
+    g.node("MatMulInteger16", [x, g.constant(g.bytes(3, 4, dtype=np.int16, low=-300, high=300))])
+
+
+@model
+def distances(g):
+    x, y = g.input(g.normal(4, 3)), g.constant(g.normal(5, 3))
+    g.node("CDist", [x, y])
+    g.node("CDist", [x, y], metric="euclidean")
+    g.node("Inverse", [g.input(g.normal(2, 4, 4))])
+    for dtype in (np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64):
+        numbers = g.input(g.normal(5).astype(dtype) if np.issubdtype(dtype, np.floating) else g.bytes(5, dtype=dtype))
+        g.node("MurmurHash3", [numbers])
+        g.node("MurmurHash3", [numbers], positive=0, seed=77)
+
+
+@model
+def images(g):
+    x = g.input(g.normal(2, 3, 6, 5))
+    regions = g.input(g.random.uniform(-0.2, 1.2, (4, 4)).astype(np.float32))
+    which = g.constant([0, 1, 1, 0], np.int32)
+    for size in ([3, 4], [1, 2]):
+        for mode in ("bilinear", "nearest"):
+            g.node("CropAndResize", [x, regions, which, g.constant(size, np.int32)], mode=mode, extrapolation_value=0.25)
+    grid = g.input(g.random.uniform(-1.2, 1.2, (2, 4, 3, 2)).astype(np.float32))
+    g.node("GridSample", [x, grid])
+    g.node("GridSample", [x, grid], mode="bicubic", padding_mode="border", align_corners=1)
+    g.node("NhwcMaxPool", [g.input(g.bytes(1, 5, 6, 3))], kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1])
+    weight = g.constant(g.normal(3, 2, 3, 3))
+    g.node("ConvTransposeWithDynamicPads", [x, weight, g.constant([1, 0, 1, 2], np.int64)], strides=[2, 2])
+    g.node("ConvTransposeWithDynamicPads", [x, weight, g.constant([0, 0, 0, 0], np.int64), g.constant(g.normal(2))])
+
+
+@model
+def experts(g):
+    x, scores = g.input(g.normal(5, 8)), g.input(g.normal(5, 4))
+    first, second = [g.constant(g.normal(4, 6, 8)), g.constant(g.normal(4, 6))], [g.constant(g.normal(4, 8, 6)), g.constant(g.normal(4, 8))]
+    for activation in ("relu", "gelu", "silu", "identity"):
+        g.node("MoE", [x, scores, *first, *second], k=2, activation_type=activation)
+    g.node("MoE", [x, scores, first[0], "", second[0]], k=1, normalize_routing_weights=1)
+    gated = [g.constant(g.normal(4, 12, 8)), g.constant(g.normal(4, 12))]
+    g.node("MoE", [x, scores, *gated, *second], k=3, activation_type="swiglu", swiglu_fusion=1, activation_alpha=1.702,
+           activation_beta=1.0, swiglu_limit=0.7, normalize_routing_weights=1)
+    logits, bias = g.input(g.normal(3, 8)), g.f(g.random.uniform(-0.1, 0.1, 8))
+    g.node("MoEGroupRouter", [logits, bias], top_k=3, n_group=4, topk_group=2)
+    g.node("MoEGroupRouter", [logits, bias], 3, keep=(1, 2), top_k=2)
+
+
+@model
+def quantized_experts(g):
+    x, scores = g.input(g.normal(3, 32)), g.input(g.normal(3, 4))
+    for bits in (4, 8):
+        weights = lambda outputs, inputs: g.u8(g.bytes(4, outputs, inputs * bits // 8))
+        rows = lambda outputs: g.f(g.random.uniform(0.001, 0.004, (4, outputs)))
+        biases = [g.constant(g.normal(4, 64)), g.constant(g.normal(4, 32))]
+        g.node("QMoE", [x, scores, weights(64, 32), rows(64), biases[0], weights(32, 64), rows(32), biases[1]], k=2, activation_type="silu",
+               expert_weight_bits=bits, normalize_routing_weights=1)
+        blocks = lambda outputs, inputs: g.f(g.random.uniform(0.001, 0.004, (4, outputs, inputs // 16)))
+        g.node("QMoE", [x, scores, weights(64, 32), blocks(64, 32), "", weights(32, 32), blocks(32, 32)], k=2, activation_type="swiglu",
+               swiglu_fusion=1, block_size=16, expert_weight_bits=bits)
+
+
+@model
+def gated_layers(g):
+    x, gate, scale = g.input(g.normal(2, 3, 8)), g.input(g.normal(2, 3, 8)), g.constant(g.normal(4))
+    g.node("GatedAdd", [x, gate, g.input(g.normal(2, 3, 1))])
+    g.node("GatedRMSNorm", [x, scale, gate])
+    g.node("GatedRMSNorm", [x, g.constant(g.normal(8)), gate], activation="sigmoid", epsilon=1e-3)
+    g.node("BranchwiseRMSNorm", [x, scale], num_branches=2)
+    streams = g.input(g.normal(2, 3, 2, 4))
+    g.node("BranchwiseRMSNorm", [streams, g.constant(g.normal(2, 4))])
+    g.node("HyperConnectionPreMix", [streams, g.input(g.normal(2, 3, 2))], reduction_scale=0.5)
+    g.node("HyperConnectionPreMix", [x, gate], num_branches=2)
+    output = g.input(g.normal(2, 3, 4))
+    g.node("HyperConnectionPostMix", [streams, output, g.input(g.normal(2, 3, 2, 1)), g.input(g.normal(2, 3, 2, 2))])
+    g.node("HyperConnectionPostMix", [x, output, g.input(g.normal(2, 3, 2, 4))], num_branches=2)
+    g.node("LinearAttentionGate", [x, g.f(g.normal(8)), g.f(-np.abs(g.normal(8))), gate], 2)
+    g.node("ScaledSiLU", [x], alpha=0.5)
+    g.node("ScaledSiLU", [x, g.f(1.5)])
+    g.node("EngramGate", [streams, g.input(g.normal(2, 3, 2, 4)), output, *(g.constant(g.normal(2, 4)) for _ in range(3))], 2)
+
+
+@model
+def ngrams(g):
+    tokens = g.input(np.array([[1, 2, 3, 1, 2], [4, 4, 4, 4, 4]], np.int64))
+    scores = g.input(g.normal(2, 6))
+    for size in (1, 3):
+        g.node("NGramRepeatBlock", [tokens, scores], ngram_size=size)
+    more = g.input(np.array([[3, 1, 7, 2, 9, 4], [7, 7, 1, 5, 3, 2]], np.int64))
+    factors, sizes = g.constant([3, 5, 11], np.int64), g.constant([13, 17, 19, 23], np.int64)
+    counts = {"max_ngram_size": 3, "n_head_per_ngram": 2, "pad_id": 0}
+    g.node("NGramHashMapping", [more, factors, sizes], 2, **counts)
+    past = g.input(np.array([[5, 6], [7, 8]], np.int64))
+    g.node("NGramHashMapping", [more, factors, sizes, past, g.constant([0, 100, 200, 300], np.int64), g.constant(7, np.int64)], 2,
+           reset_on_eos=1, **counts)
+    segments = g.input(np.array([[0, 0, 1, 1, 1, 2], [0, 1, 1, 1, 1, 1]], np.int32))
+    g.node("NGramHashMapping", [more, factors, sizes, "", "", "", segments], 2, **counts)
+
+
+@model
+def multimodal_rotary_embedding(g):
+    angles = g.random.uniform(0, 6, (10, 6))
+    tables = [g.f(np.cos(angles)), g.f(np.sin(angles))]
+    places = g.input(g.bytes(3, 2, 4, dtype=np.int64, low=0, high=9))
+    x, flat = g.input(g.normal(2, 2, 4, 12)), g.input(g.normal(2, 4, 24))
+    g.node("MRotaryEmbedding", [x, places, *tables], mrope_section=[2, 3, 1])
+    g.node("MRotaryEmbedding", [flat, places, *tables], mrope_section=[2, 2, 2], mrope_layout=1, interleaved=1, scale=0.5,
+           num_heads=2, rotary_embedding_dim=12)
+
+
 def write(name, build):
     g = Graph(name)
     build(g)
@@ -344,7 +509,7 @@ def write(name, build):
     onnx.save(proto, os.path.join(folder, "model.onnx"))
     for kind, arrays in (("input", g.feeds.values()), ("output", results)):
         for i, array in enumerate(arrays):
-            np.save(os.path.join(folder, f"{kind}_{i}.npy"), array)
+            np.save(os.path.join(folder, f"{kind}_{i}.npy"), array.astype("U") if array.dtype == object else array)
 
 
 for name, build in MODELS.items():

@@ -12,14 +12,10 @@
 #include "import/Scatter.h"
 #include "import/onnx/Importer.h"
 #include "import/onnx/Registry.h"
+#include "import/onnx/text/Patterns.h"
 #include "ir/base/ObjectType.h"
-#include "kiln/call.h"
 
 #include "llvm/ADT/StringSet.h"
-
-#include <cstddef>
-#include <memory>
-#include <vector>
 
 using namespace kiln;
 using namespace kiln::import;
@@ -40,6 +36,7 @@ bool kiln::import::onnx::takesStrings(StringRef op) {
                                               "SplitToSequence",
                                               "Equal",
                                               "Expand",
+                                              "ExpandDims",
                                               "Flatten",
                                               "Gather",
                                               "GatherND",
@@ -48,6 +45,7 @@ bool kiln::import::onnx::takesStrings(StringRef op) {
                                               "If",
                                               "LabelEncoder",
                                               "Loop",
+                                              "MurmurHash3",
                                               "OneHotEncoder",
                                               "RegexFullMatch",
                                               "Reshape",
@@ -62,8 +60,11 @@ bool kiln::import::onnx::takesStrings(StringRef op) {
                                               "StringConcat",
                                               "StringSplit",
                                               "StringNormalizer",
+                                              "TfIdfVectorizer",
                                               "Tile",
+                                              "Tokenizer",
                                               "Transpose",
+                                              "UnfoldTensor",
                                               "Unsqueeze",
                                               "Where"};
   return operators.contains(op);
@@ -179,22 +180,6 @@ static Value stringNormalizer(Node &n, TensorBuilder &b) {
   return isRow ? b.unsqueeze(words, {0}) : words;
 }
 
-/// What is wrong with a pattern, by the function that programs match with; "" where nothing is.
-static std::string patternError(const std::string &pattern) {
-  struct Memory : kiln_scratch {
-    std::vector<std::unique_ptr<std::max_align_t[]>> blocks;
-  } memory;
-  memory.reserve = memory.keep = [](kiln_scratch *scratch, int64_t bytes) -> void * {
-    auto block = std::make_unique<std::max_align_t[]>(size_t(bytes) / sizeof(std::max_align_t) + 1);
-    return static_cast<Memory *>(scratch)->blocks.emplace_back(std::move(block)).get();
-  };
-  const char *text = pattern.c_str();
-  void *buffers[] = {nullptr, nullptr, &text};
-  int64_t count = 0;
-  const char *cause = kiln_call_regex_full_match(buffers, &count, &memory);
-  return cause ? cause : "";
-}
-
 static Value regexFullMatch(Node &n, TensorBuilder &b) {
   Value x = stringsInput(n, b);
   if (!n.hasAttr("pattern"))
@@ -202,7 +187,7 @@ static Value regexFullMatch(Node &n, TensorBuilder &b) {
   std::string pattern = n.string("pattern", "");
   if (!x)
     return {};
-  if (std::string cause = patternError(pattern); !cause.empty())
+  if (std::string cause = patternError(kiln_call_regex_full_match, {pattern}, {0}); !cause.empty())
     return b.fail(cause);
   Shape shape = b.shape(x);
   return callHost(b, "regex_full_match", {tensorType(shape, b.boolType())}, {x, stringList(b, "pattern", {pattern})},

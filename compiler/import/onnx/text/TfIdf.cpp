@@ -1,12 +1,15 @@
 //===- TfIdf.cpp - How often a text has each of a list of n-grams -----------===//
 //
-// A text is a list of integers. Each n-gram of the pool is compared with every place of the text and every distance
-// between its words at once, and the places where all words are equal are counted.
+// A text is a list of words: integers, or strings, of which each becomes its number in the list of those that the pool
+// has. Each n-gram of the pool is compared with every place of the text and every distance between its words at once,
+// and the places where all words are equal are counted.
 //
 //===----------------------------------------------------------------------===//
 #include "import/Scatter.h"
 #include "import/onnx/Registry.h"
 #include "import/onnx/file/ModelFile.h"
+#include "import/onnx/text/Strings.h"
+#include "ir/base/ObjectType.h"
 
 using namespace kiln;
 using namespace kiln::import;
@@ -32,6 +35,19 @@ static Value countGrams(TensorBuilder &b, Value x, llvm::ArrayRef<int64_t> words
   return b.sum(b.cast(isFound, b.int64()), {2, 3});
 }
 
+/// The pool's words as numbers, and x in the same; -1 is a word that the pool does not have.
+static Value numberWords(Node &n, TensorBuilder &b, Value x, llvm::SmallVectorImpl<int64_t> &pool) {
+  llvm::SmallVector<std::string> words;
+  llvm::StringMap<int64_t> numbers;
+  for (const std::string &word : n.strings("pool_strings")) {
+    auto [found, isNew] = numbers.try_emplace(word, words.size());
+    if (isNew)
+      words.push_back(word);
+    pool.push_back(found->second);
+  }
+  return stringPlaces(b, x, stringList(b, "words", words));
+}
+
 static Value tfIdf(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   std::string mode = n.string("mode", "");
@@ -42,15 +58,19 @@ static Value tfIdf(Node &n, TensorBuilder &b) {
   std::optional<llvm::SmallVector<double>> weights = n.reals("weights");
   if (!x)
     return {};
-  if (n.hasAttr("pool_strings"))
-    return b.fail("strings are not supported", "give the words numbers");
+  bool isText = llvm::isa<StringType>(b.element(x));
+  if (isText != n.hasAttr("pool_strings") || (isText && !pool.empty()))
+    return b.fail(Twine("its words are ") + (isText ? "" : "not ") + "strings, those of the pool are others",
+                  "give 'pool_strings' for strings, 'pool_int64s' for integers");
   if (mode != "TF" && mode != "IDF" && mode != "TFIDF")
     return b.fail("attribute 'mode' is " + quoted(mode), "it is TF, IDF or TFIDF");
   bool isList = b.rank(x) < 2;
+  if (isText)
+    x = numberWords(n, b, x, pool);
   if (b.rank(x) > 2 || !b.isInteger(x) || shortest < 1 || skips < 0 || targets.empty() ||
       *llvm::min_element(targets) < 0)
     return b.fail("an input " + describe(b.shape(x)) + " for n-grams from length " + Twine(shortest),
-                  "it is a text or a list of texts, of integers");
+                  "it is a text or a list of texts");
   int64_t width = *llvm::max_element(targets) + 1;
   if (weights && int64_t(weights->size()) != width)
     return b.fail(Twine(weights->size()) + " weights for " + Twine(width) + " numbers", "give one a number");

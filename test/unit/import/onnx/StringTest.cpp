@@ -186,6 +186,83 @@ TEST_CASE("a pattern that is none is the importer's error") {
   CHECK_THAT(fullMatch("(*UCP)a").import(), Contains("at byte 1 of its pattern: nothing to repeat"));
 }
 
+/// A Tokenizer of the domain com.microsoft.
+static OnnxModel tokenizer(OnnxModel::Dims dims, int least = 1) {
+  OnnxModel model = oneString("Tokenizer", dims);
+  model.graph().mutable_node(0)->set_domain("com.microsoft");
+  model.proto.add_opset_import()->set_domain("com.microsoft");
+  model.proto.mutable_opset_import(1)->set_version(1);
+  setString(*model.graph().mutable_node(0), "pad_value", "#");
+  setInt(*model.graph().mutable_node(0), "mincharnum", least);
+  return model;
+}
+
+TEST_CASE("tokens are the longest matches of a pattern, or what separators leave") {
+  auto tokens = [](OnnxModel model, Strings strings) {
+    return texts(model.run({stringTensor({int64_t(strings.size())}, strings)})[0]);
+  };
+  auto matched = [](const char *pattern, int least = 1) {
+    OnnxModel model = tokenizer({"n"}, least);
+    setString(*model.graph().mutable_node(0), "tokenexp", pattern);
+    return model;
+  };
+  auto separated = [](Texts separators, int least = 1) {
+    OnnxModel model = tokenizer({"n"}, least);
+    setStrings(*model.graph().mutable_node(0), "separators", separators);
+    return model;
+  };
+  CHECK(tokens(matched("[a-z]+"), {"one two", "3 four"}) == Texts{"one", "two", "four", "#"});
+  CHECK(tokens(matched("[a-z]+", 4), {"one two", "3 four"}) == Texts{"#", "four"});
+  CHECK(tokens(matched("a|ab"), {"ab a"}) == Texts{"ab", "a"});
+  CHECK(tokens(matched("\\bb"), {"ab b"}) == Texts{"b"}); // a later search still sees the letter before
+  CHECK(tokens(matched("x*"), {"axb"}) == Texts{"x"});
+  CHECK(tokens(separated({" "}), {"one  two ", "x"}) == Texts{"one", "two", "x", "#"});
+  CHECK(tokens(separated({",", "[ .]"}), {"a.b,c d"}) == Texts{"a", "b", "c", "d"});
+  CHECK(tokens(separated({" "}, 2), {"\xc3\xa4 \xc3\xa4\xc3\xa4"}) == Texts{"\xc3\xa4\xc3\xa4"});
+  CHECK(tokens(separated({""}), {"a\xc3\xa4", ""}) == Texts{"a", "\xc3\xa4", "#", "#"});
+  CHECK(tokens(matched("."), {"a\nb"}) == Texts{"a", "\n", "b"});
+  CHECK(tokens(matched("q"), {"a", "b"}).empty());
+  for (OnnxModel model : {matched("a+"), separated({"-"}), separated({""})}) {
+    setInt(*model.graph().mutable_node(0), "mark", 1);
+    CHECK(tokens(model, {"aa", ""}).front() == "\x02");
+    CHECK(tokens(model, {"aa", ""})[tokens(model, {"aa", ""}).size() / 2 + 1] == "\x03");
+    CHECK(tokens(model, {""}).empty());
+  }
+}
+
+TEST_CASE("a tokenizer that cannot be is the importer's error") {
+  CHECK_THAT(tokenizer({1}).import(), Contains("attributes 'tokenexp' and 'separators' are not there"));
+  OnnxModel model = tokenizer({1}, 0);
+  setString(*model.graph().mutable_node(0), "tokenexp", "a");
+  CHECK_THAT(model.import(), Contains("attribute 'mincharnum' is 0; it is 1 or more"));
+  OnnxModel wrong = tokenizer({1});
+  setStrings(*wrong.graph().mutable_node(0), "separators", {" ", "a[b"});
+  CHECK_THAT(wrong.import(), Contains("at byte 3 of its pattern: missing terminating ]"));
+}
+
+TEST_CASE("words of a text are counted by the pool's n-grams") {
+  OnnxModel model = oneString("TfIdfVectorizer", {2, 4});
+  ::onnx::NodeProto &node = *model.graph().mutable_node(0);
+  for (auto [name, value] : {std::pair("min_gram_length", 1), {"max_gram_length", 2}, {"max_skip_count", 0}})
+    setInt(node, name, value);
+  setInts(node, "ngram_counts", {0, 2});
+  setInts(node, "ngram_indexes", {0, 1, 2});
+  setStrings(node, "pool_strings", {"a", "b", "a", "b"});
+  setString(node, "mode", "TF");
+  CHECK(model.runFloats({stringTensor({2, 4}, {"a", "b", "c", "a", "b", "b", "", "x"})}) ==
+        std::vector<float>{2, 1, 1, 0, 2, 0});
+}
+
+TEST_CASE("MurmurHash3 of strings") {
+  OnnxModel model = oneString("MurmurHash3", {4});
+  model.graph().mutable_node(0)->set_domain("com.microsoft");
+  model.proto.add_opset_import()->set_domain("com.microsoft");
+  model.proto.mutable_opset_import(1)->set_version(1);
+  // As its reference has them, of seed 0.
+  HostTensor hashes = model.run({stringTensor({4}, {"", "test", "Hello, world!", "aaaaa"})})[0];
+  CHECK(hashes.elements<uint32_t>() == llvm::ArrayRef<uint32_t>({0, 0xba6bd213, 0xc0363e43, 0xe9ca302b}));
+}
+
 TEST_CASE("what computes takes no strings") {
   CHECK_THAT(twoStrings("Add", {1}, {1}).import(), Contains("input 'x' is of strings; the operator takes numbers"));
   OnnxModel cast = oneString("Identity", {1});
