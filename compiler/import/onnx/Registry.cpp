@@ -22,6 +22,7 @@ const Registry &Registry::all() {
     addMicrosoftQuantization(r);
     addMovement(r);
     addNormalizations(r);
+    addPackedWeights(r);
     addPooling(r);
     addProducts(r);
     addQuantization(r);

@@ -3,8 +3,7 @@
 // ONNX Runtime writes a quantised network with operators of its own, on tensors of integers that each come with a scale
 // and a zero point: QLinearAdd takes x, its scale, its zero point, the same of y, and the two of the result. What such
 // an operator means is f(dequantised inputs), quantised again, and so it is written here. Products stay products of
-// integers, of which only the sum is scaled. Where the weights alone are quantised, as by MatMulNBits, they are
-// dequantised and the product is one of floats.
+// integers, of which only the sum is scaled. Where the weights alone are quantised, see PackedWeights.cpp.
 //
 //===------------------------------------------------------------------------===//
 #include "import/DType.h"
@@ -142,132 +141,10 @@ static Value matmulIntegerToFloat(Node &n, TensorBuilder &b) {
   return bias ? b.add(product, bias) : product;
 }
 
-/// The numbers of `bits` bits that lie along the last axis of a uint8 tensor, the lowest first.
-static Value unpackBits(TensorBuilder &b, Value packed, int64_t bits) {
-  if (!packed || bits == 8)
-    return packed;
-  Shape sizes = b.shape(packed);
-  Value shifts = b.mul(b.arange(8 / bits, b.element(packed)), bits);
-  Value numbers = b.bitAnd(b.shiftRight(b.unsqueeze(packed, {-1}), shifts), (1 << bits) - 1);
-  sizes.back() = sizes.back() * (8 / bits);
-  return b.reshape(numbers, sizes);
-}
-
-/// One scale or zero point for each block along an axis of `size` elements, as one for each element.
-static Value spread(TensorBuilder &b, Value parameter, int64_t axis, int64_t block, Expr size) {
-  return b.narrow(b.repeatInterleave(parameter, axis, block), axis, 0, size);
-}
-
-/// A · Wᵀ + bias, W [columns, depth] in blocks along its rows, each with a scale and perhaps a zero point.
-static Tensor matmulNBits(Node &n, TensorBuilder &b) {
-  Value x = n.input(0), packed = n.input(1), scales = n.input(2), zeros = n.optionalInput(3), bias = n.optionalInput(5);
-  int64_t depth = n.integer("K"), columns = n.integer("N"), block = n.integer("block_size"),
-          bits = n.integer("bits", 4);
-  n.ignore({"accuracy_level"}); // what may be lost
-  if (n.integer("weight_prepacked", 0) != 0)
-    return n.fail("attribute 'weight_prepacked' is set", "store the weights as the operator defines them");
-  if (n.has(4))
-    return n.fail("an order of the groups is not supported", "leave input 4 out");
-  if (!x || !packed || !scales || !b.ok())
-    return {};
-  bool known = llvm::is_contained({2, 4, 8}, bits) && block >= 1 && depth >= 1 && columns >= 1 &&
-               std::max({block, depth, columns}) <= view::kMaxDim;
-  if (!known || !b.element(packed).isUnsignedInteger(8))
-    return n.fail("weights " + describe(b.shape(packed)) + " of " + dtypeName(b.element(packed)) + ", " + Twine(bits) +
-                      " bits wide",
-                  "they are uint8, of 2, 4 or 8 bits");
-  int64_t blocks = llvm::divideCeil(depth, block), zeroBytes = llvm::divideCeil(blocks * bits, 8);
-  int64_t packedBytes = llvm::divideCeil(blocks * block * bits, 8);
-  Value weights = unpackBits(b, b.reshape(packed, {columns, packedBytes}), bits);
-  scales = b.cast(b.reshape(scales, {columns, blocks}), b.float32());
-  Value zero;
-  if (zeros && b.isFloat(zeros))
-    zero = b.reshape(b.cast(zeros, b.float32()), {columns, blocks});
-  else if (zeros)
-    zero = b.cast(b.narrow(unpackBits(b, b.reshape(zeros, {columns, zeroBytes}), bits), 1, 0, blocks), b.float32());
-  weights = b.cast(b.narrow(weights, 1, 0, depth), b.float32());
-  weights = zero ? b.sub(weights, spread(b, zero, 1, block, depth)) : b.sub(weights, int64_t(1) << (bits - 1));
-  Value y = b.matmul(b.cast(x, b.float32()), b.transpose(b.mul(weights, spread(b, scales, 1, block, depth)), 0, 1));
-  return b.cast(bias ? b.add(y, b.cast(bias, b.float32())) : y, b.element(x));
-}
-
-/// A · Wᵀ, or A · W, of a W [columns, depth] whose elements are codes of 4 bits, the first in a byte's upper half, and
-/// have a scale for each block of the whole. A code stands for a number of one of two tables, those of bitsandbytes.
-static Tensor matmulBnb4(Node &n, TensorBuilder &b) {
-  static constexpr float kTables[2][16] = {
-      {0, 0.005208333333f, 0.66666667f, 1, 0.33333333f, 0.5f, 0.16666667f, 0.25f, 0, -0.005208333333f, -0.66666667f, -1,
-       -0.33333333f, -0.5f, -0.16666667f, -0.25f},
-      {-1, -0.6961928009986877f, -0.5250730514526367f, -0.39491748809814453f, -0.28444138169288635f,
-       -0.18477343022823334f, -0.09105003625154495f, 0, 0.07958029955625534f, 0.16093020141124725f,
-       0.24611230194568634f, 0.33791524171829224f, 0.44070982933044434f, 0.5626170039176941f, 0.7229568362236023f, 1}};
-  Value x = n.input(0), packed = n.input(1), scales = n.input(2);
-  int64_t depth = n.integer("K"), columns = n.integer("N"), block = n.integer("block_size"),
-          kind = n.integer("quant_type");
-  bool turns = n.flag("transB", true);
-  n.ignore({"training_mode"});
-  if (!x || !packed || !scales || !b.ok())
-    return {};
-  if (std::min({block, depth, columns}) < 1 || std::max({block, depth, columns}) > view::kMaxDim || kind < 0 ||
-      kind > 1 || !b.element(packed).isUnsignedInteger(8))
-    return n.fail("weights " + describe(b.shape(packed)) + " of " + dtypeName(b.element(packed)) + " of quant_type " +
-                      Twine(kind),
-                  "they are uint8, and the type 0 or 1");
-  auto tableType = mlir::RankedTensorType::get({16}, b.float32());
-  Value table = b.weight(kind == 0 ? "fp4" : "nf4",
-                         mlir::DenseElementsAttr::get(tableType, llvm::ArrayRef<float>(kTables[kind])));
-  Expr count = Expr(depth) * columns;
-  Value bytes = b.reshape(packed, {view::floorDiv(count + 1, 2), 1});
-  Value codes = b.concat({b.shiftRight(bytes, 4), b.bitAnd(bytes, 15)}, 1);
-  codes = b.narrow(b.reshape(codes, {view::floorDiv(count + 1, 2) * 2}), 0, 0, count);
-  Value scale = spread(b, b.cast(b.flatten(scales, 0), b.float32()), 1, block, count);
-  Value weights = b.mul(b.gather(table, b.cast(codes, b.int32()), 0), b.reshape(scale, {count}));
-  weights = b.reshape(weights, {columns, depth});
-  Value y = b.matmul(b.cast(x, b.float32()), turns ? b.transpose(weights, 0, 1) : weights);
-  return b.cast(y, b.element(x));
-}
-
-/// Rows of a table in blocks along an axis, each with a scale and perhaps a zero point. They are chosen first, so that
-/// the table stays as small as it is.
-static Tensor gatherBlockQuantized(Node &n, TensorBuilder &b) {
-  Value x = n.input(0), indices = n.input(1), scales = n.input(2), zeros = n.optionalInput(3);
-  int64_t bits = n.integer("bits", 4), block = n.integer("block_size", 128);
-  std::optional<int64_t> axis = b.normalizeAxis(n.integer("gather_axis", 0), b.rank(x));
-  std::optional<int64_t> along = b.normalizeAxis(n.integer("quantize_axis", 1), b.rank(x));
-  if (!x || !indices || !scales || !axis || !along || !b.ok())
-    return {};
-  bool packs = b.element(x).isUnsignedInteger(8);
-  if (*axis == *along || (packs && *axis == b.rank(x) - 1) || b.rank(scales) != b.rank(x))
-    return n.fail("elements " + describe(b.shape(x)) + " chosen along axis " + Twine(*axis) + ", with scales " +
-                      describe(b.shape(scales)) + " along axis " + Twine(*along),
-                  "the axes differ, and the scales have as many");
-  if (b.isFloat(x) || (packs && !llvm::is_contained({2, 4, 8}, bits)) || block < 1 || block > view::kMaxDim)
-    return n.fail("a table of " + dtypeName(b.element(x)) + " of " + Twine(bits) + " bits in blocks of " + Twine(block),
-                  "it is uint8 with numbers of 2, 4 or 8 bits, or of a dtype of 4 bits");
-  // Codes lie packed along the last axis, in each row of the zero points too.
-  auto chosen = [&](Value table) { return b.gather(table, indices, *axis); };
-  auto numbers = [&](Value table) {
-    Value rows = chosen(table);
-    return b.cast(packs ? unpackBits(b, rows, bits) : rows, b.float32());
-  };
-  int64_t place = *along > *axis ? *along + b.rank(indices) - 1 : *along;
-  Value y = numbers(x), scale = chosen(scales);
-  if (!y || !scale)
-    return {};
-  Expr size = b.dim(y, place);
-  if (zeros)
-    y = b.sub(y, spread(b, b.narrow(numbers(zeros), -1, 0, b.dim(scale, -1)), place, block, size));
-  else if (packs)
-    y = b.sub(y, int64_t(1) << (bits - 1));
-  return b.cast(b.mul(y, spread(b, b.cast(scale, b.float32()), place, block, size)), b.element(scales));
-}
-
 void kiln::import::onnx::addMicrosoftQuantization(Registry &r) {
   llvm::StringRef domain = "com.microsoft";
   r.add(domain, "DynamicQuantizeMatMul", 1, dynamicQuantizeMatmul);
-  r.add(domain, "GatherBlockQuantized", 1, gatherBlockQuantized);
-  r.add(domain, "MatMulBnb4", 1, matmulBnb4);
   r.add(domain, "MatMulIntegerToFloat", 1, matmulIntegerToFloat);
-  r.add(domain, "MatMulNBits", 1, matmulNBits);
   r.add(domain, "QGemm", 1, qgemm);
   r.add(domain, "QLinearAdd", 1, qlinearAdd);
   r.add(domain, "QLinearAveragePool", 1, qlinearAveragePool);
