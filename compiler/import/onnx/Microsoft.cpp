@@ -10,6 +10,7 @@
 #include "import/Quantize.h"
 #include "import/onnx/Importer.h"
 #include "import/onnx/Registry.h"
+#include "import/onnx/microsoft/RotaryEmbedding.h"
 
 using namespace kiln;
 using namespace kiln::import;
@@ -127,48 +128,6 @@ static Tensors quantizedEmbedNorm(Node &n, TensorBuilder &b) {
   Value place = real(b.narrow(places, 0, 0, b.dim(tokens, 1)), 9);
   Value sentence = segments ? real(b.gather(sentences, segments, 0), 10) : Value();
   return embedNorm(n, b, real(b.gather(words, tokens, 0), 8), place, sentence, real(scale, 11), real(shift, 12), mask);
-}
-
-//===----------------------------------------------------------------------===//
-// Rotary embedding
-//===----------------------------------------------------------------------===//
-
-/// x [batch, heads, rows, size] rotated by the angles of its rows' positions [batch, rows] or [rows]; the tables are
-/// [positions, rotated/2].
-static Value rotateAt(TensorBuilder &b, Value x, Value positions, Value cosines, Value sines, bool interleaved) {
-  if (!x || !cosines || !sines || !positions)
-    return {};
-  auto angles = [&](Value table) {
-    Value rows = b.gather(table, positions, 0);
-    return b.rank(rows) == 3 ? b.unsqueeze(rows, {1}) : rows;
-  };
-  Expr size = b.dim(x, 3), part = b.dim(cosines, -1) * 2;
-  Value y = rotatePairs(b, b.narrow(x, 3, 0, part), angles(cosines), angles(sines), interleaved);
-  return provablyEqual(part, size) ? y : b.concat({y, b.narrow(x, 3, part, size)}, 3);
-}
-
-static Tensor rotaryEmbedding(Node &n, TensorBuilder &b) {
-  Value x = n.input(0), positions = n.input(1), cosines = n.input(2), sines = n.input(3);
-  int64_t heads = n.integer("num_heads", 0), rotated = n.integer("rotary_embedding_dim", 0);
-  bool interleaved = n.flag("interleaved", false);
-  double scale = n.real("scale", 1);
-  if (n.flag("is_packed_batching", false))
-    return n.fail("attribute 'is_packed_batching' is 1", "batches of one length are supported");
-  if (!x || !positions || !cosines || !sines)
-    return {};
-  bool isFlat = b.rank(x) == 3;
-  if (isFlat && heads == 0 && rotated == 0) {
-    std::optional<int64_t> count = view::floorDiv(b.dim(x, 2), b.dim(cosines, 1) * 2).asConst();
-    heads = count.value_or(0);
-  }
-  if (isFlat)
-    x = splitHeads(b, x, heads);
-  if (b.rank(positions) == 1) // where the first row is
-    positions = b.add(positions, b.arange(b.dim(x, 2), b.element(positions)));
-  Value y = rotateAt(b, x, positions, cosines, sines, interleaved);
-  if (scale != 1)
-    y = b.mul(y, scale);
-  return isFlat ? mergeHeads(b, y) : y;
 }
 
 //===----------------------------------------------------------------------===//
@@ -343,14 +302,15 @@ static Value extendCache(TensorBuilder &b, Value past, Value added, Expr total, 
 /// Whether GroupQueryAttention has nothing that is not supported, and as many heads as go together; notes a failure.
 static bool checkGroupQuery(Node &n, int64_t heads, int64_t keyHeads) {
   n.ignore({"qk_norm_epsilon", "kv_cache_bit_width"}); // of inputs that are refused
-  for (llvm::StringRef name : {"smooth_softmax", "sliding_window_cache", "qk_output"})
-    if (n.integer(name, 0) > 0)
-      return n.fail("attribute " + quoted(name) + " is not supported", "leave it 0"), false;
+  if (n.integer("sliding_window_cache", 0) > 0)
+    return n.fail("attribute 'sliding_window_cache' is not supported", "leave it 0"), false;
+  if (int64_t mode = n.integer("qk_output", 0); mode < 0 || mode > 2)
+    return n.fail("attribute 'qk_output' is " + Twine(mode), "it is 0, 1 or 2"), false;
   for (llvm::StringRef name : {"k_quant_type", "v_quant_type"})
     if (n.string(name, "NONE") != "NONE")
       return n.fail("attribute " + quoted(name) + " is not supported", "leave it NONE"), false;
-  if (!isAbsent(n, 11, "a sink of the heads") || !isAbsent(n, 12, "a quantised cache") ||
-      !isAbsent(n, 13, "a quantised cache") || !isAbsent(n, 14, "a norm of the queries"))
+  if (!isAbsent(n, 12, "a quantised cache") || !isAbsent(n, 13, "a quantised cache") ||
+      !isAbsent(n, 14, "a norm of the queries") || !isAbsent(n, 16, "a count of the rows that are no padding"))
     return false;
   if (heads < 1 || keyHeads < 1 || heads % keyHeads != 0)
     return n.fail(Twine(heads) + " heads of queries and " + Twine(keyHeads) + " of keys",
@@ -359,13 +319,26 @@ static bool checkGroupQuery(Node &n, int64_t heads, int64_t keyHeads) {
   return true;
 }
 
+/// A sink takes a share of each row's attention: it adds to the softmax's sum as a key with this score would, [heads],
+/// and gives nothing. Of scores with the sum Σ = Σ exp(score) what is left to the keys is Σ / (Σ + exp(sink)).
+static void addSink(TensorBuilder &b, DotProductAttention &op, Value sink) {
+  auto left = std::make_shared<Value>();
+  op.modifyScores = [&b, sink, left](Value scores) {
+    Value reach = b.logSumExp(scores, {-1}, /*keepDims=*/true);
+    *left = b.sigmoid(b.sub(reach, b.unsqueeze(b.cast(sink, b.element(scores)), {0, 2, 3})));
+    return scores;
+  };
+  op.modifyProbabilities = [&b, left](Value weights) { return b.mul(weights, *left); };
+}
+
 static Tensors groupQueryAttention(Node &n, TensorBuilder &b) {
   Value q = n.input(0), k = n.optionalInput(1), v = n.optionalInput(2);
   Value pastKey = n.optionalInput(3), pastValue = n.optionalInput(4), lengths = n.input(5);
   std::optional<Elements> totals = n.sizes(6);
   Value cosines = n.optionalInput(7), sines = n.optionalInput(8), positions = n.optionalInput(9);
-  Value scoreBias = n.optionalInput(10);
+  Value scoreBias = n.optionalInput(10), sink = n.optionalInput(11);
   int64_t heads = n.integer("num_heads"), keyHeads = n.integer("kv_num_heads");
+  bool hasSink = n.integer("smooth_softmax", 0) > 0; // of score 0, where none is given
   int64_t window = n.integer("local_window_size", -1);
   bool rotates = n.flag("do_rotary", false), interleaved = n.flag("rotary_interleaved", false);
   bool isCausal = n.flag("causal", true);
@@ -416,8 +389,14 @@ static Tensors groupQueryAttention(Node &n, TensorBuilder &b) {
   if (window >= 0)
     op.allowed = b.bitAnd(op.allowed, b.less(distance, std::min(window, view::kMaxDim)));
   op.bias = scoreBias;
+  if (hasSink && !sink)
+    sink = b.constant(0, b.element(q), {heads});
+  if (sink)
+    addSink(b, op, sink);
   Value y = op.apply(b, q, k, v);
-  return {mergeHeads(b, y), k, v};
+  // Before the softmax, a key that is not seen has 0.
+  Value scores = n.integer("qk_output", 0) == 1 ? b.where(op.allowed, op.biased, 0) : op.probabilities;
+  return {mergeHeads(b, y), k, v, scores};
 }
 
 void kiln::import::onnx::addMicrosoft(Registry &r) {
@@ -433,8 +412,8 @@ void kiln::import::onnx::addMicrosoft(Registry &r) {
   r.add(domain, "QAttention", 1, quantizedAttention);
   r.add(domain, "QEmbedLayerNormalization", 1, quantizedEmbedNorm);
   r.add(domain, "QuickGelu", 1, quickGelu);
-  r.add(domain, "RotaryEmbedding", 1, rotaryEmbedding);
   r.add(domain, "SkipLayerNormalization", 1, skipLayerNormalization);
   r.add(domain, "SkipSimplifiedLayerNormalization", 1, skipSimplified);
-  r.add(domain, "TransposeMatMul", 1, fusedMatmul); // as FusedMatMul was called
+  r.add(domain, "SparseToDenseMatMul", 1, fusedMatmul); // sparse initializers are dense here
+  r.add(domain, "TransposeMatMul", 1, fusedMatmul);     // as FusedMatMul was called
 }

@@ -13,6 +13,9 @@ const Registry &Registry::all() {
     addControlFlow(r);
     addEinsum(r);
     addElementwise(r);
+    addExperts(r);
+    addGatedLayers(r);
+    addImageLayers(r);
     addImages(r);
     addIndexing(r);
     addLabelEncoder(r);
@@ -21,6 +24,7 @@ const Registry &Registry::all() {
     addMicrosoft(r);
     addMicrosoftQuantization(r);
     addMovement(r);
+    addNGrams(r);
     addNormalizations(r);
     addPackedWeights(r);
     addPooling(r);
@@ -30,6 +34,7 @@ const Registry &Registry::all() {
     addRecurrent(r);
     addReductions(r);
     addResizing(r);
+    addRotaryEmbeddings(r);
     addSampling(r);
     addScatters(r);
     addSelections(r);

@@ -34,7 +34,7 @@ typedef const char *kiln_call(void *const *buffers, const int64_t *sizes, kiln_s
 /* All of them, by name. */
 /* clang-format off */
 #define KILN_CALLS \
-  KILN_CALL(determinant) KILN_CALL(image_decode) KILN_CALL(image_size) KILN_CALL(mersenne) KILN_CALL(optional_get) KILN_CALL(regex_full_match) \
+  KILN_CALL(determinant) KILN_CALL(image_decode) KILN_CALL(image_size) KILN_CALL(inverse) KILN_CALL(mersenne) KILN_CALL(optional_get) KILN_CALL(regex_full_match) \
   KILN_CALL(scatter) KILN_CALL(select) \
   KILN_CALL(sequence_at) KILN_CALL(sequence_concat) KILN_CALL(sequence_concat_shape) KILN_CALL(sequence_empty) \
   KILN_CALL(sequence_erase) KILN_CALL(sequence_insert) KILN_CALL(sequence_length) KILN_CALL(sequence_shape) \
@@ -75,6 +75,9 @@ kiln_call kiln_call_suppress;
 /* The determinants of matrices[count, n, n]. Buffers: result[count]; matrices. Numbers: count, n, the dtype, a float's.
  */
 kiln_call kiln_call_determinant;
+
+/* The inverses of matrices[count, n, n]. Buffers: result[count, n, n]; matrices. Numbers: as of determinants. */
+kiln_call kiln_call_inverse;
 
 /* Numbers from 0 on below 1, those that NumPy's RandomState has for a seed. Buffers: result[n] (double). Numbers: n,
  * the seed, of which the lower 32 bits count. */

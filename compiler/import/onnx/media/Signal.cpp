@@ -207,6 +207,48 @@ static Value stft(Node &n, TensorBuilder &b) {
   return b.reshape(both, {b.dim(x, 0), frames, count, 2});
 }
 
+/// ONNX Runtime's own, of an even number of reals along the last axis, and back from [..., half + 1, 2].
+static Value realTransform(Node &n, TensorBuilder &b, bool inverse) {
+  Value x = n.input(0);
+  int64_t axes = inverse ? n.integer("signal_ndim") : n.integer("signal_ndim", 1);
+  bool oneSided = n.flag("onesided", true), isNormalized = n.flag("normalized", false);
+  if (!x || !b.ok())
+    return {};
+  if (axes != 1 || !oneSided || isNormalized || !b.isFloat(x) || b.rank(x) < (inverse ? 2 : 1))
+    return b.fail("a transform of " + describe(b.shape(x)) + " along " + llvm::Twine(axes) + " axes",
+                  "it is of one axis, with attributes 'onesided' 1 and 'normalized' 0");
+  mlir::Type real = b.builder().getF64Type();
+  Complex parts = inverse ? partsOf(b, x) : Complex{x, {}};
+  Shape shape = b.shape(parts.real);
+  Expr along = shape.pop_back_val(), rows = view::product(shape);
+  auto rowsOf = [&](Value v) { return v ? b.cast(b.reshape(v, {rows, along, 1}), real) : v; };
+  parts = {rowsOf(parts.real), rowsOf(parts.imaginary)};
+  Expr length = inverse ? (along - 1) * 2 : along, half = view::floorDiv(along, 2) + 1;
+  shape.push_back(inverse ? length : half);
+  if (inverse)
+    return b.cast(b.reshape(realSignal(n, b, parts, length), shape), b.element(x));
+  Complex result = transform(n, b, parts, length, half, /*inverse=*/false);
+  return b.cast(b.stack({b.reshape(result.real, shape), b.reshape(result.imaginary, shape)}, -1), b.element(x));
+}
+
+static Value rfft(Node &n, TensorBuilder &b) { return realTransform(n, b, /*inverse=*/false); }
+static Value irfft(Node &n, TensorBuilder &b) { return realTransform(n, b, /*inverse=*/true); }
+
+/// Products of complex numbers [..., 2], the second's conjugates perhaps.
+static Value complexProduct(Node &n, TensorBuilder &b, bool conjugates) {
+  Complex x = partsOf(b, n.input(0)), y = partsOf(b, n.input(1));
+  if (!x.imaginary || !y.imaginary)
+    return b.ok() ? b.fail("its last axis has not 2 elements", "they are real and imaginary") : Value();
+  if (conjugates)
+    y.imaginary = b.neg(y.imaginary);
+  return b.stack({b.sub(b.mul(x.real, y.real), b.mul(x.imaginary, y.imaginary)),
+                  b.add(b.mul(x.real, y.imaginary), b.mul(x.imaginary, y.real))},
+                 -1);
+}
+
+static Value complexMul(Node &n, TensorBuilder &b) { return complexProduct(n, b, /*conjugates=*/false); }
+static Value complexMulConj(Node &n, TensorBuilder &b) { return complexProduct(n, b, /*conjugates=*/true); }
+
 /// A triangle over the frequencies for each of bins that are evenly spaced in mels: [frequencies, bins].
 static Tensor melWeightMatrix(Node &n, TensorBuilder &b) {
   int64_t dataType = n.integer("output_datatype", ::onnx::TensorProto::FLOAT);
@@ -246,4 +288,8 @@ void kiln::import::onnx::addSignals(Registry &r) {
   r.add("BlackmanWindow", 17, cosineWindow(0.42, 0.5, 0.08));
   r.add("HammingWindow", 17, cosineWindow(25.0 / 46, 21.0 / 46, 0));
   r.add("HannWindow", 17, cosineWindow(0.5, 0.5, 0));
+  r.add("com.microsoft", "ComplexMul", 1, complexMul);
+  r.add("com.microsoft", "ComplexMulConj", 1, complexMulConj);
+  r.add("com.microsoft", "Irfft", 1, irfft);
+  r.add("com.microsoft", "Rfft", 1, rfft);
 }

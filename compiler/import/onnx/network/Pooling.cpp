@@ -41,6 +41,17 @@ static Tensors maxPool(Node &n, TensorBuilder &b) {
   return results;
 }
 
+/// The same of integers with the channels last.
+static Value nhwcMaxPool(Node &n, TensorBuilder &b) {
+  Value x = b.moveAxis(n.input(0), -1, 1);
+  bool ceilMode = n.flag("ceil_mode", false);
+  std::optional<Window> window = readWindow(n, x);
+  if (!window)
+    return {};
+  window->ceilMode = ceilMode;
+  return b.moveAxis(b.maxPool(x, *window), 1, -1);
+}
+
 static Tensor averagePool(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   bool ceilMode = n.flag("ceil_mode", false), countPadding = n.opset() >= 7 && n.flag("count_include_pad", false);
@@ -119,4 +130,5 @@ void kiln::import::onnx::addPooling(Registry &r) {
   r.add("GlobalMaxPool", 1, globalMaxPool);
   r.add("LpPool", 1, lpPool);
   r.add("MaxPool", 1, maxPool);
+  r.add("com.microsoft", "NhwcMaxPool", 1, nhwcMaxPool);
 }

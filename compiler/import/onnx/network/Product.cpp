@@ -59,8 +59,8 @@ static llvm::SmallVector<Expr> kernelOf(TensorBuilder &b, Value weight) {
   return {shape.begin() + std::min<size_t>(shape.size(), 2), shape.end()};
 }
 
-static Value conv(Node &n, TensorBuilder &b) {
-  Value x = n.input(0), weight = n.input(1), bias = n.optionalInput(2);
+static Value convolution(Node &n, TensorBuilder &b, Value x) {
+  Value weight = n.input(1), bias = n.optionalInput(2);
   int64_t groups = n.integer("group", 1);
   std::optional<Window> window = readWindow(n, x, kernelOf(b, weight));
   if (!window)
@@ -74,6 +74,8 @@ static Value conv(Node &n, TensorBuilder &b) {
   Value y = q->scaled(b, b.conv(q->x, q->y, Value(), *window, groups), 1);
   return bias ? b.add(y, alongAxis(b, y, bias, 1)) : y;
 }
+
+static Value conv(Node &n, TensorBuilder &b) { return convolution(n, b, n.input(0)); }
 
 /// What ONNX Runtime puts after a product: an activation with its numbers, in the order of the activation's own
 /// attributes.
@@ -112,16 +114,21 @@ static Value activated(Node &n, TensorBuilder &b, Value y, llvm::StringRef activ
       .value;
 }
 
-static Value fusedConv(Node &n, TensorBuilder &b) {
+/// A convolution, its result perhaps with the channels last, then an addend and an activation.
+static Value fusedConvolution(Node &n, TensorBuilder &b, bool channelsLast) {
   std::string activation = n.string("activation", "");
   std::optional<llvm::SmallVector<double>> given = n.reals("activation_params");
-  Value sum = n.optionalInput(3), y = conv(n, b);
+  Value x = n.input(0), sum = n.optionalInput(3);
+  Value y = channelsLast ? b.moveAxis(convolution(n, b, b.moveAxis(x, -1, 1)), 1, -1) : convolution(n, b, x);
   if (!y)
     return {};
   if (sum)
     y = b.add(y, sum);
   return activation.empty() ? y : activated(n, b, y, activation, given.value_or(llvm::SmallVector<double>()));
 }
+
+static Value fusedConv(Node &n, TensorBuilder &b) { return fusedConvolution(n, b, /*channelsLast=*/false); }
+static Value nhwcFusedConv(Node &n, TensorBuilder &b) { return fusedConvolution(n, b, /*channelsLast=*/true); }
 
 static Value fusedGemm(Node &n, TensorBuilder &b) {
   std::string activation = n.string("activation", "");
@@ -153,21 +160,29 @@ static bool padToOutput(Node &n, Value x, Window &window, llvm::ArrayRef<Expr> o
   return true;
 }
 
+/// How much is added at the end of each spatial axis of a result; a failure is noted where the attribute does not fit.
+static llvm::SmallVector<int64_t> outputPadding(Node &n, size_t spatial) {
+  llvm::SmallVector<int64_t> pads = n.integers("output_padding");
+  if (pads.empty())
+    pads.assign(spatial, 0);
+  if (pads.size() != spatial || llvm::any_of(pads, [](int64_t pad) { return pad < 0 || pad > view::kMaxDim; }))
+    n.fail("attribute 'output_padding' does not fit", "it needs one number from 0 on for each spatial axis");
+  return pads;
+}
+
 static Tensor convTranspose(Node &n, TensorBuilder &b) {
   Value x = n.input(0), weight = n.input(1), bias = n.optionalInput(2);
   int64_t groups = n.integer("group", 1);
-  llvm::SmallVector<int64_t> outputPad = n.integers("output_padding"), outputShape = n.integers("output_shape");
+  llvm::SmallVector<int64_t> outputShape = n.integers("output_shape");
   std::string autoPad = n.string("auto_pad", "NOTSET");
   bool same = autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER";
   std::optional<Window> window = readWindow(n, x, kernelOf(b, weight));
   if (!window)
     return {};
   size_t spatial = window->kernel.size();
-  if (outputPad.empty())
-    outputPad.assign(spatial, 0);
-  if (outputPad.size() != spatial ||
-      llvm::any_of(outputPad, [](int64_t pad) { return pad < 0 || pad > view::kMaxDim; }))
-    return n.fail("attribute 'output_padding' does not fit", "it needs one number from 0 on for each spatial axis");
+  llvm::SmallVector<int64_t> outputPad = outputPadding(n, spatial);
+  if (!b.ok())
+    return {};
   llvm::SmallVector<Expr> output(outputShape.begin(), outputShape.end());
   if (same && output.empty())
     for (size_t i = 0; i < spatial; ++i)
@@ -182,19 +197,71 @@ static Tensor convTranspose(Node &n, TensorBuilder &b) {
   return b.convTranspose(x, weight, bias, *window, groups, outputPad);
 }
 
-/// Of the matrices that the last two axes are.
+/// ONNX Runtime's own, whose pads are an input.
+static Tensor convTransposeByPads(Node &n, TensorBuilder &b) {
+  Value x = n.input(0), weight = n.input(1), bias = n.optionalInput(3);
+  int64_t groups = n.integer("group", 1);
+  std::optional<Window> window = readWindow(n, x, kernelOf(b, weight));
+  if (!window)
+    return {};
+  size_t spatial = window->kernel.size();
+  llvm::SmallVector<int64_t> outputPad = outputPadding(n, spatial);
+  if (n.has(2)) {
+    std::optional<Elements> pads = n.sizes(2);
+    if (!pads)
+      return {};
+    if (pads->size() != 2 * spatial)
+      return n.fail(Twine(pads->size()) + " pads for " + Twine(spatial) + " spatial axes", "give two per axis");
+    window->padLow.assign(pads->begin(), pads->begin() + spatial);
+    window->padHigh.assign(pads->begin() + spatial, pads->end());
+  }
+  return b.ok() ? b.convTranspose(x, weight, bias, *window, groups, outputPad) : Value();
+}
+
+/// Whether x is of square matrices of floats, along its last two axes; a failure is noted where it is not.
+static bool isSquare(TensorBuilder &b, Value x, llvm::StringRef what) {
+  bool fits = b.rank(x) >= 2 && b.isFloat(x) && view::provablyEqual(b.dim(x, -1), b.dim(x, -2));
+  if (x && !fits)
+    b.fail("the " + what + " of " + describe(b.shape(x)) + " of " + dtypeName(b.element(x)),
+           "it is of square matrices of floats");
+  return x && fits;
+}
+
+/// A call that computes something of each of x's matrices; its numbers are how many, their size and their dtype.
+static Value ofMatrices(TensorBuilder &b, Value x, llvm::StringRef callee, Shape result) {
+  Shape batch = b.shape(x);
+  batch.truncate(b.rank(x) - 2);
+  return callHost(b, callee, {tensorType(result, b.element(x))}, {x},
+                  {view::product(batch), b.dim(x, -1), int64_t(*dtypeOf(b.element(x)))})[0];
+}
+
 static Value determinant(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
-  if (!x)
+  if (!isSquare(b, x, "determinant"))
     return {};
-  int64_t rank = b.rank(x);
-  if (rank < 2 || !b.isFloat(x) || !view::provablyEqual(b.dim(x, -1), b.dim(x, -2)))
-    return b.fail("the determinant of " + describe(b.shape(x)) + " of " + dtypeName(b.element(x)),
-                  "it is of square matrices of floats");
   Shape batch = b.shape(x);
-  batch.truncate(rank - 2);
-  return callHost(b, "determinant", {tensorType(batch, b.element(x))}, {x},
-                  {view::product(batch), b.dim(x, -1), int64_t(*dtypeOf(b.element(x)))})[0];
+  batch.truncate(b.rank(x) - 2);
+  return ofMatrices(b, x, "determinant", batch);
+}
+
+static Value inverse(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  return isSquare(b, x, "inverse") ? ofMatrices(b, x, "inverse", b.shape(x)) : Value();
+}
+
+/// The distances between the rows of two matrices: of x [m, k] and y [n, k] it is [m, n]. Each is the sum of squared
+/// differences, not |x|² + |y|² - 2xy, in which two rows near each other cancel.
+static Value rowDistances(Node &n, TensorBuilder &b) {
+  Value x = n.input(0), y = n.input(1);
+  std::string metric = n.string("metric", "sqeuclidean");
+  if (!x || !y)
+    return {};
+  if (metric != "sqeuclidean" && metric != "euclidean")
+    return b.fail("attribute 'metric' is " + quoted(metric), "sqeuclidean and euclidean are supported");
+  if (b.rank(x) != 2 || b.rank(y) != 2)
+    return b.fail("rows " + describe(b.shape(x)) + " and " + describe(b.shape(y)), "both are matrices");
+  Value squares = b.sumSquares(b.sub(b.unsqueeze(x, {1}), b.unsqueeze(y, {0})), {2});
+  return metric == "euclidean" ? b.sqrt(squares) : squares;
 }
 
 void kiln::import::onnx::addProducts(Registry &r) {
@@ -203,6 +270,11 @@ void kiln::import::onnx::addProducts(Registry &r) {
   r.add("Det", 11, determinant);
   r.add("Gemm", 1, gemm);
   r.add("MatMul", 1, matmul);
+  r.add("com.microsoft", "CDist", 1, rowDistances);
+  r.add("com.microsoft", "ConvTransposeWithDynamicPads", 1, convTransposeByPads);
   r.add("com.microsoft", "FusedConv", 1, fusedConv);
   r.add("com.microsoft", "FusedGemm", 1, fusedGemm);
+  r.add("com.microsoft", "Inverse", 1, inverse);
+  r.add("com.microsoft", "NhwcConv", 1, nhwcFusedConv); // it has no addend and no activation
+  r.add("com.microsoft", "NhwcFusedConv", 1, nhwcFusedConv);
 }

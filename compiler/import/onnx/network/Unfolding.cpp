@@ -91,7 +91,20 @@ static Value maxUnpool(Node &n, TensorBuilder &b) {
   return b.pad(result, zeros, more);
 }
 
+/// Slices of an axis, `step` apart, whose elements become the last axis.
+static Value unfoldTensor(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  int64_t size = n.integer("size"), step = n.integer("step", 1);
+  std::optional<int64_t> axis = b.normalizeAxis(n.integer("dim", -1), b.rank(x));
+  if (!x || !axis || !b.ok())
+    return {};
+  if (size < 1 || step < 1 || std::max(size, step) > view::kMaxDim)
+    return b.fail("slices of " + Twine(size) + ", " + Twine(step) + " apart", "both numbers are 1 or more");
+  return b.moveAxis(b.windows(b.moveAxis(x, *axis, -1), {size}, {step}, {1}), -2, *axis);
+}
+
 void kiln::import::onnx::addUnfolding(Registry &r) {
   r.add("Col2Im", 18, col2im);
   r.add("MaxUnpool", 9, maxUnpool);
+  r.add("com.microsoft", "UnfoldTensor", 1, unfoldTensor);
 }

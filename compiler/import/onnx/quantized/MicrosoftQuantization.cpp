@@ -96,6 +96,27 @@ static Value qlinearWhere(Node &n, TensorBuilder &b) {
   return result(n, b, b.where(n.input(0), dequantize(b, x), dequantize(b, y)), 7, x.values);
 }
 
+/// Axes that are a list of integers; without them all.
+static llvm::SmallVector<int64_t> axesOf(Node &n, TensorBuilder &b, Value x) {
+  llvm::SmallVector<int64_t> axes = n.integers("axes");
+  return axes.empty() ? b.allAxes(x) : axes;
+}
+
+static Value qlinearReduceMean(Node &n, TensorBuilder &b) {
+  Quantized x = quantized(n, b, 0);
+  return result(n, b, b.mean(dequantize(b, x), axesOf(n, b, x.values), n.flag("keepdims", true)), 3, x.values);
+}
+
+static Value reduceSumInteger(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  return b.sum(x, axesOf(n, b, x), n.flag("keepdims", true));
+}
+
+static Value mulInteger(Node &n, TensorBuilder &b) {
+  Value xZero = scalar(b, n.optionalInput(1)), yZero = scalar(b, n.optionalInput(3));
+  return b.mul(centred(b, n.input(0), xZero), centred(b, n.input(2), yZero));
+}
+
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
@@ -145,6 +166,7 @@ void kiln::import::onnx::addMicrosoftQuantization(Registry &r) {
   llvm::StringRef domain = "com.microsoft";
   r.add(domain, "DynamicQuantizeMatMul", 1, dynamicQuantizeMatmul);
   r.add(domain, "MatMulIntegerToFloat", 1, matmulIntegerToFloat);
+  r.add(domain, "MulInteger", 1, mulInteger);
   r.add(domain, "QGemm", 1, qgemm);
   r.add(domain, "QLinearAdd", 1, qlinearAdd);
   r.add(domain, "QLinearAveragePool", 1, qlinearAveragePool);
@@ -152,7 +174,9 @@ void kiln::import::onnx::addMicrosoftQuantization(Registry &r) {
   r.add(domain, "QLinearGlobalAveragePool", 1, qlinearGlobalAveragePool);
   r.add(domain, "QLinearLeakyRelu", 1, qlinearLeakyRelu);
   r.add(domain, "QLinearMul", 1, qlinearMul);
+  r.add(domain, "QLinearReduceMean", 1, qlinearReduceMean);
   r.add(domain, "QLinearSigmoid", 1, qlinearSigmoid);
   r.add(domain, "QLinearSoftmax", 1, qlinearSoftmax);
   r.add(domain, "QLinearWhere", 1, qlinearWhere);
+  r.add(domain, "ReduceSumInteger", 1, reduceSumInteger);
 }

@@ -10,6 +10,7 @@
 #include "import/DType.h"
 #include "import/Quantize.h"
 #include "import/onnx/Importer.h"
+#include "import/onnx/Microsoft.h"
 #include "import/onnx/Registry.h"
 #include "import/onnx/file/ElementType.h"
 #include "import/onnx/network/WindowAttributes.h"
@@ -28,9 +29,6 @@ static mlir::Type typeAttribute(Node &n, llvm::StringRef name) {
     n.fail("attribute " + quoted(name) + " is " + dataTypeName(number) + ", which is not supported", kKnownDTypes);
   return type;
 }
-
-/// ONNX Runtime has the operators of opset 13 in its own domain too, for more dtypes.
-static bool isRuntimes(Node &n) { return n.proto().domain() == "com.microsoft"; }
 
 /// The axis, and the size of a block or 0, of QuantizeLinear and DequantizeLinear.
 static std::pair<int64_t, int64_t> granularity(Node &n) {
@@ -100,6 +98,9 @@ static Tensor matmulInteger(Node &n, TensorBuilder &b) {
   return b.matmul(centred(b, x, perRow(b, xZero)), centred(b, y, yZero));
 }
 
+/// ONNX Runtime's own, of 16 bits, with sums of 32.
+static Value matmulInteger16(Node &n, TensorBuilder &b) { return b.matmul(n.input(0), n.input(1)); }
+
 /// The sum of products in the result's integers: scaled, rounded, shifted.
 static Value requantize(TensorBuilder &b, Value sum, Value xScale, Value yScale, Value scale, Value zero) {
   auto wide = [&](Value tensor) { return tensor ? b.cast(tensor, b.float32()) : tensor; };
@@ -163,6 +164,7 @@ void kiln::import::onnx::addQuantization(Registry &r) {
   r.add("QLinearMatMul", 10, qlinearMatmul);
   r.add("QuantizeLinear", 10, quantizeLinear);
   r.add("com.microsoft", "DequantizeLinear", 1, dequantizeLinear);
+  r.add("com.microsoft", "MatMulInteger16", 1, matmulInteger16);
   r.add("com.microsoft", "QLinearConv", 1, qlinearConv);
   r.add("com.microsoft", "QuantizeLinear", 1, quantizeLinear);
 }

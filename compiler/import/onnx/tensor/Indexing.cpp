@@ -8,6 +8,7 @@
 // TopK does without a sort: an element's rank is the number of elements before it in order, so all pairs are compared.
 //
 //===------------------------------------------------------------------------===//
+#include "import/Order.h"
 #include "import/onnx/Fold.h"
 #include "import/onnx/Importer.h"
 #include "import/onnx/Registry.h"
@@ -312,24 +313,13 @@ static Tensors topK(Node &n, TensorBuilder &b) {
   if (!b.check(view::greaterEqual(size, k),
                "the " + k.print() + " largest of an axis of size " + size.print() + "; ask for fewer"))
     return {};
-  Value last = b.transpose(x, *at, -1);
-  Value mine = b.unsqueeze(last, {-1}), other = b.unsqueeze(last, {-2}); // [..., i, 1] and [..., 1, j]
-  Value places = b.arange(size, b.int64());
-  Value isEarlier = b.less(b.unsqueeze(places, {0}), b.unsqueeze(places, {1}));
-  Value isBefore = largest ? b.less(mine, other) : b.less(other, mine);
-  if (b.isFloat(x)) // NaN is above all
-    isBefore = b.bitOr(isBefore, largest ? b.bitAnd(b.isNaN(other), b.logicalNot(b.isNaN(mine)))
-                                         : b.bitAnd(b.isNaN(mine), b.logicalNot(b.isNaN(other))));
-  Value isSame = b.equal(mine, other);
-  if (b.isFloat(x))
-    isSame = b.bitOr(isSame, b.bitAnd(b.isNaN(mine), b.isNaN(other)));
-  Value rank = b.sum(b.cast(b.bitOr(isBefore, b.bitAnd(isSame, isEarlier)), b.int64()), {-1});
-  // [..., k, i]: whether i is the one of rank k.
-  Value isChosen = b.equal(b.unsqueeze(rank, {-2}), b.unsqueeze(b.arange(k, b.int64()), {1}));
-  Value index = b.sum(b.where(isChosen, places, b.constant(0, b.int64())), {-1});
+  Value index = firstInOrder(b, placesInOrder(b, b.transpose(x, *at, -1), largest), k);
   index = b.transpose(index, *at, -1);
   return {b.gatherElements(x, index, *at), index};
 }
+
+/// Rows of a table; what else PyTorch says of it is of training.
+static Value torchEmbedding(Node &n, TensorBuilder &b) { return b.gather(n.input(0), n.input(1), 0); }
 
 static Tensor trilu(Node &n, TensorBuilder &b) {
   bool upper = n.flag("upper", true);
@@ -354,4 +344,7 @@ void kiln::import::onnx::addIndexing(Registry &r) {
   r.add("Slice", 1, slice);
   r.add("TopK", 1, topK);
   r.add("Trilu", 14, trilu);
+  r.add("com.microsoft", "GatherND", 1, gatherND);
+  r.add("com.microsoft", "TorchEmbedding", 1, torchEmbedding);
+  r.add("com.microsoft", "Trilu", 1, trilu);
 }

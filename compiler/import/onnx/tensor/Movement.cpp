@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "import/onnx/Fold.h"
+#include "import/onnx/Microsoft.h"
 #include "import/onnx/Registry.h"
 #include "import/onnx/file/ModelFile.h"
 #include "import/onnx/tensor/DataSizes.h"
@@ -91,13 +92,15 @@ static Tensor flatten(Node &n, TensorBuilder &b) { return b.flatten(n.input(0), 
 
 /// Axes are an attribute before opset 13, an input since.
 static std::optional<llvm::SmallVector<int64_t>> axesOf(Node &n) {
-  if (n.opset() < 13)
+  if (n.opset() < 13 && !isRuntimes(n))
     return n.integers("axes");
   return n.has(1) ? n.integers(1, "axes") : llvm::SmallVector<int64_t>();
 }
 
 /// Whether axes are given as an input that is data.
-static bool areAxesData(Node &n) { return n.opset() >= 13 && n.has(1) && n.tensor(1) && !n.elements(1); }
+static bool areAxesData(Node &n) {
+  return (isRuntimes(n) || n.opset() >= 13) && n.has(1) && n.tensor(1) && !n.elements(1);
+}
 
 static Tensor squeezeByData(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
@@ -171,6 +174,14 @@ static Tensor unsqueeze(Node &n, TensorBuilder &b) {
   for (int64_t axis : *added)
     to.insert(to.begin() + axis, Expr(1));
   return reshaped(n, b, to);
+}
+
+/// ONNX Runtime's own has one axis, which is an input.
+static Tensor expandDims(Node &n, TensorBuilder &b) {
+  const Tensor &axis = n.tensor(1);
+  if (axis && !(axis.type.hasStaticShape() && axis.type.getNumElements() == 1))
+    return n.fail("its axis is " + describe(axis.shape()), "it is one number");
+  return axis ? unsqueeze(n, b) : Tensor();
 }
 
 static Tensor expand(Node &n, TensorBuilder &b) {
@@ -307,13 +318,14 @@ static void boundPaddedSizes(Node &n, llvm::ArrayRef<Expr> shape, llvm::ArrayRef
   }
 }
 
-/// Amounts before each axis, then after each, as an attribute before opset 11 and an input since.
+/// Amounts before each axis, then after each, as an attribute before opset 11 and an input since and in ONNX Runtime's
+/// own.
 static Tensor pad(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   std::string mode = n.string("mode", "constant");
   std::optional<Elements> amounts = Elements();
   std::optional<Operand> fill;
-  if (n.opset() < 11) {
+  if (n.opset() < 11 && !isRuntimes(n)) {
     for (int64_t amount : n.integers(n.opset() < 2 ? "paddings" : "pads"))
       amounts->push_back(amount);
     fill = n.real("value", 0);
@@ -443,4 +455,7 @@ void kiln::import::onnx::addMovement(Registry &r) {
   r.add("Tile", 1, tile);
   r.add("Transpose", 1, transpose);
   r.add("Unsqueeze", 1, unsqueeze);
+  r.add("com.microsoft", "ExpandDims", 1, expandDims);
+  r.add("com.microsoft", "Pad", 1, pad);
+  r.add("com.microsoft", "SampleOp", 1, identity);
 }

@@ -179,6 +179,57 @@ static Value roiAlign(Node &n, TensorBuilder &b) {
 }
 
 //===----------------------------------------------------------------------===//
+// CropAndResize
+//===----------------------------------------------------------------------===//
+
+/// Along one axis: places for `count` elements of each region, from the first corner to the second, or for one in the
+/// middle: [regions, 1, count].
+static Value cropPlaces(TensorBuilder &b, Value begin, Value end, Expr size, Expr count) {
+  mlir::Type real = b.element(begin);
+  Value last = b.cast(b.size(size - 1), real), length = b.mul(b.sub(end, begin), last);
+  Value step = b.div(length, b.cast(b.size(view::maximum(count - 1, 1)), real));
+  Value evenly = b.add(b.unsqueeze(b.mul(begin, last), {1}),
+                       b.mul(b.cast(b.arange(count, b.int64()), real), b.unsqueeze(step, {1})));
+  Value middle = b.unsqueeze(b.mul(b.mul(b.add(begin, end), 0.5), last), {1});
+  return b.unsqueeze(b.where(b.greater(b.size(count), 1), evenly, middle), {1});
+}
+
+/// Regions [y, x, y, x], from 0 to 1, of images, each at one size.
+static Value cropAndResize(Node &n, TensorBuilder &b) {
+  Value x = n.input(0), regions = n.input(1), images = n.input(2);
+  std::optional<Elements> size = n.sizes(3);
+  std::string mode = n.string("mode", "bilinear");
+  double outside = n.real("extrapolation_value", 0);
+  if (!x || !regions || !images || !size)
+    return {};
+  if (mode != "bilinear" && mode != "nearest")
+    return b.fail("attribute 'mode' is " + quoted(mode), "it is bilinear or nearest");
+  if (b.rank(x) != 4 || b.rank(regions) != 2 || !b.dim(regions, 1).isConst(4) || b.rank(images) != 1 ||
+      size->size() != 2)
+    return b.fail("regions " + describe(b.shape(regions)) + " of images " + describe(b.shape(x)),
+                  "they are [regions, 4] of [n, c, h, w], and the size is two numbers");
+  auto corner = [&](int64_t i) { return b.squeeze(b.narrow(regions, 1, i, i + 1), {1}); };
+  llvm::SmallVector<Value> places;
+  Value isInside;
+  for (int64_t i = 0; i < 2; ++i) {
+    Value place = cropPlaces(b, corner(i), corner(2 + i), b.dim(x, 2 + i), (*size)[i]);
+    place = b.unsqueeze(place, {i == 0 ? 3 : 2}); // [regions, 1, rows, 1] and [regions, 1, 1, columns]
+    Value last = b.cast(b.size(b.dim(x, 2 + i) - 1), b.element(place));
+    Value fits = b.bitAnd(b.greaterEqual(place, 0), b.lessEqual(place, last));
+    isInside = isInside ? b.bitAnd(isInside, fits) : fits;
+    places.push_back(mode == "nearest" ? b.floor(b.add(place, 0.5)) : place); // halves up
+  }
+  Sampling how{mode == "nearest" ? Interpolation::Nearest : Interpolation::Linear, Outside::Border,
+               /*alignCorners=*/true};
+  Value image = b.reshape(b.cast(images, b.int64()), {b.dim(images, 0), 1, 1, 1});
+  Neighbours near = neighboursAt(b, x, image, places, how);
+  if (!near.values)
+    return {};
+  Value y = near.weights ? b.sum(b.mul(near.values, near.weights), {4, 5}) : b.squeeze(near.values, {4, 5});
+  return b.where(isInside, y, outside);
+}
+
+//===----------------------------------------------------------------------===//
 // DeformConv
 //===----------------------------------------------------------------------===//
 
@@ -242,4 +293,6 @@ void kiln::import::onnx::addSampling(Registry &r) {
   r.add("DeformConv", 19, deformConv);
   r.add("GridSample", 16, gridSample);
   r.add("RoiAlign", 10, roiAlign);
+  r.add("com.microsoft", "CropAndResize", 1, cropAndResize);
+  r.add("com.microsoft", "GridSample", 1, gridSample);
 }

@@ -72,17 +72,11 @@ static Value compress(Node &n, TensorBuilder &b) {
   return b.gather(x, placesOf(n, b, condition), *axis);
 }
 
-static Tensors unique(Node &n, TensorBuilder &b) {
-  Value x = n.input(0);
-  bool isSorted = n.flag("sorted", true);
-  std::optional<int64_t> axis = 0;
-  if (n.hasAttr("axis"))
-    axis = b.normalizeAxis(n.integer("axis"), b.rank(x));
-  else if (x)
-    x = b.reshape(x, {view::product(b.shape(x))});
-  if (!x || !axis)
+/// What is different along an axis, where each of it comes first, of each place which it is, and how many each has.
+static Tensors uniqueAlong(Node &n, TensorBuilder &b, Value x, int64_t axis, bool isSorted) {
+  Value rows = b.transpose(x, axis, 0);
+  if (!rows)
     return {};
-  Value rows = b.transpose(x, *axis, 0);
   Shape shape = b.shape(rows);
   Expr count = shape[0], width = view::product(TensorBuilder::Sizes(shape).drop_front());
   mlir::RankedTensorType list = tensorType({count}, b.int64());
@@ -92,7 +86,26 @@ static Tensors unique(Node &n, TensorBuilder &b) {
   llvm::SmallVector<Value> kept = counted(n, b, {found[0], found[2], found[3]});
   if (kept.empty())
     return {};
-  return {b.gather(x, kept[0], *axis), kept[0], inverse, kept[1]};
+  return {b.gather(x, kept[0], axis), kept[0], inverse, kept[1]};
+}
+
+static Tensors unique(Node &n, TensorBuilder &b) {
+  Value x = n.input(0);
+  bool isSorted = n.flag("sorted", true);
+  std::optional<int64_t> axis = 0;
+  if (n.hasAttr("axis"))
+    axis = b.normalizeAxis(n.integer("axis"), b.rank(x));
+  else if (x)
+    x = b.reshape(x, {view::product(b.shape(x))});
+  return x && axis ? uniqueAlong(n, b, x, *axis, isSorted) : Tensors();
+}
+
+/// ONNX Runtime's own: of a list, as they come, without where they come first.
+static Tensors uniqueOfList(Node &n, TensorBuilder &b) {
+  Tensors found = uniqueAlong(n, b, n.input(0), 0, /*isSorted=*/false);
+  if (!found.empty())
+    found.erase(found.begin() + 1);
+  return found;
 }
 
 static Value nonMaxSuppression(Node &n, TensorBuilder &b) {
@@ -124,4 +137,5 @@ void kiln::import::onnx::addSelections(Registry &r) {
   r.add("NonMaxSuppression", 10, nonMaxSuppression);
   r.add("NonZero", 9, nonZero);
   r.add("Unique", 11, unique);
+  r.add("com.microsoft", "Unique", 1, uniqueOfList);
 }

@@ -9,6 +9,7 @@
 #include "import/DType.h"
 #include "import/onnx/Fold.h"
 #include "import/onnx/Importer.h"
+#include "import/onnx/Microsoft.h"
 #include "import/onnx/Registry.h"
 #include "import/onnx/file/ElementType.h"
 #include "import/onnx/text/Strings.h"
@@ -112,9 +113,10 @@ static Tensor constantOfShape(Node &n, TensorBuilder &b) {
 
 /// start, start + delta … before limit, where they are data: how many there are is read at run time.
 static Tensor countedRange(Node &n, TensorBuilder &b) {
-  Value first = b.reshape(n.input(0), {}), limit = b.reshape(n.input(1), {}), delta = b.reshape(n.input(2), {});
-  if (!first || !limit || !delta)
+  Value first = b.reshape(n.input(0), {}), limit = b.reshape(n.input(1), {});
+  if (!first || !limit)
     return {};
+  Value delta = n.has(2) ? b.reshape(n.input(2), {}) : b.constantLike(first, 1);
   mlir::Type element = b.element(first), real = b.isFloat(first) ? element : b.builder().getF64Type();
   Value steps = b.div(b.sub(b.cast(limit, real), b.cast(first, real)), b.cast(delta, real));
   Value length = b.maximum(b.cast(b.ceil(steps), b.int64()), 0);
@@ -122,15 +124,16 @@ static Tensor countedRange(Node &n, TensorBuilder &b) {
   return b.add(b.mul(b.cast(b.arange(count, b.int64()), element), delta), first);
 }
 
-/// start, start + delta … before limit.
+/// start, start + delta … before limit. In ONNX Runtime's own the step may be left out.
 static Tensor range(Node &n, TensorBuilder &b) {
   const Tensor &first = n.tensor(0);
-  if (!first || !n.tensor(1) || !n.tensor(2))
+  bool hasStep = !isRuntimes(n) || n.has(2);
+  if (!first || !n.tensor(1) || (hasStep && !n.tensor(2)))
     return {};
-  if (first.element() != n.tensor(1).element() || first.element() != n.tensor(2).element())
+  if (first.element() != n.tensor(1).element() || (hasStep && first.element() != n.tensor(2).element()))
     return n.fail("its inputs differ in dtype", "cast them");
   if (llvm::isa<mlir::FloatType>(first.element())) {
-    std::optional<double> start = n.number(0), limit = n.number(1), delta = n.number(2);
+    std::optional<double> start = n.number(0), limit = n.number(1), delta = hasStep ? n.number(2) : 1;
     if (!start || !limit || !delta)
       return countedRange(n, b);
     double count = *delta == 0 ? -1 : std::max(std::ceil((*limit - *start) / *delta), 0.0);
@@ -138,17 +141,16 @@ static Tensor range(Node &n, TensorBuilder &b) {
       return n.fail("the range has no finite length", "limit and step decide it");
     return b.add(b.mul(b.arange(int64_t(count), first.element()), *delta), *start);
   }
-  const Elements *deltas = n.elements(2);
+  const Elements one{1}, *deltas = hasStep ? n.elements(2) : &one;
   if (!deltas || (deltas->size() == 1 && !deltas->front().isConst()))
     return countedRange(n, b);
   std::optional<Elements> start = n.sizes(0), limit = n.sizes(1);
-  std::optional<llvm::SmallVector<int64_t>> delta = n.integers(2, "step");
-  if (!start || !limit || !delta)
+  if (!start || !limit)
     return {};
-  if (start->size() != 1 || limit->size() != 1 || delta->size() != 1 || delta->front() == 0 ||
-      delta->front() == INT64_MIN)
+  if (start->size() != 1 || limit->size() != 1 || deltas->size() != 1 || deltas->front() == 0 ||
+      deltas->front() == INT64_MIN)
     return n.fail("start, limit and step are not single numbers, the step not 0");
-  int64_t step = delta->front();
+  int64_t step = deltas->front().constant();
   if (!fitsInto(start->front(), b.int64()) || !fitsInto(limit->front(), b.int64()))
     return n.fail("the range from " + start->front().print() + " to " + limit->front().print() + " is too long",
                   "bounds are within 2^62 of 0");
@@ -191,4 +193,5 @@ void kiln::import::onnx::addShapes(Registry &r) {
   r.add("Range", 11, range);
   r.add("Shape", 1, shape);
   r.add("Size", 1, size);
+  r.add("com.microsoft", "Range", 1, range);
 }

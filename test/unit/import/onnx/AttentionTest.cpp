@@ -248,6 +248,21 @@ TEST_CASE("com.microsoft's GroupQueryAttention refuses what it would leave out")
     parts.input({1, 1, 3}, {0, 0, 1}).none().none().none().none().ints({1}, {0}).ints({}, {1});
     return parts.with("num_heads", 1).with("kv_num_heads", 1).with(name, value).import();
   };
-  CHECK_THAT(refused("smooth_softmax", 1), Contains("attribute 'smooth_softmax' is not supported"));
+  CHECK_THAT(refused("sliding_window_cache", 1), Contains("attribute 'sliding_window_cache' is not supported"));
+  CHECK_THAT(refused("qk_output", 3), Contains("attribute 'qk_output' is 3; it is 0, 1 or 2"));
   CHECK_THAT(refused("kv_num_heads", 2), Contains("is given twice"));
+}
+
+TEST_CASE("com.microsoft's GroupQueryAttention lets a sink take its share") {
+  auto attention = [] {
+    Parts parts("GroupQueryAttention", 17, "com.microsoft");
+    parts.input({1, 1, 3}, {0, 0, 1}).none().none().none().none().ints({1}, {0}).ints({}, {1});
+    return parts.with("num_heads", 1).with("kv_num_heads", 1);
+  };
+  CHECK(attention().output() == Floats{1});
+  CHECK(attention().with("smooth_softmax", 1).rounded() == Floats{0.5f});
+  Parts given = attention();
+  for (int i = 0; i < 4; ++i)
+    given.none();
+  CHECK(given.input({1}, {std::log(3.0f)}).rounded() == Floats{0.25f});
 }

@@ -1,0 +1,15 @@
+//===- Order.h - Which elements are the largest ----------------------------------===//
+#pragma once
+
+#include "import/TensorBuilder.h"
+
+namespace kiln::import {
+
+/// How many elements along the last axis come before each, the largest (or smallest) first, as int64. NaN is above
+/// all, and equal ones keep their order. Each pair is compared.
+mlir::Value placesInOrder(TensorBuilder &b, mlir::Value x, bool largestFirst = true);
+
+/// Where the elements with the first `count` of these places are along the last axis, in order.
+mlir::Value firstInOrder(TensorBuilder &b, mlir::Value places, Expr count);
+
+} // namespace kiln::import
