@@ -11,6 +11,7 @@
 #include "passes/lower/KernelLowering.h"
 
 #include "ir/host/LaunchSizes.h"
+#include "ir/kernel/ByHand.h"
 #include "ir/uop/LaunchCost.h"
 
 using namespace kiln;
@@ -33,12 +34,12 @@ static void completeLaunch(host::LaunchOp launch, uop::FuncOp func) {
 }
 
 /// Points that are unrolled and lie apart, each tested by itself, make code by the ten thousand, which a compiler works
-/// on for minutes; kernels that anybody wants have some thousand operations.
-static std::optional<std::string> faultOfSize(ArrayAttr opts, uop::FuncOp func) {
+/// on for minutes; kernels that anybody wants have some thousand operations. Opts that kiln chose are not refused.
+static std::optional<std::string> faultOfSize(bool isByHand, uop::FuncOp func) {
   constexpr int64_t kMostOperations = 1 << 14;
   int64_t count = 0;
   func.walk([&](Operation *) { ++count; });
-  if (opts.empty() || count <= kMostOperations)
+  if (!isByHand || count <= kMostOperations)
     return std::nullopt;
   return ("kernel " + func.getName() + ": unrolled it has " + llvm::Twine(count) + " operations, " +
           llvm::Twine(kMostOperations) + " at most are compiled; UPCAST, UNROLL or VECTOR by less")
@@ -56,7 +57,7 @@ struct LowerKernels : kiln::impl::LowerKernelsBase<LowerKernels> {
       }
       uop::FuncOp out = lower::KernelLowering(func).run();
       lowered[out.getName()] = out;
-      if (std::optional<std::string> fault = faultOfSize(func.getOpts(), out)) {
+      if (std::optional<std::string> fault = faultOfSize(func->hasAttr(kernel::kByHand), out)) {
         func.emitError(*fault);
         return signalPassFailure();
       }

@@ -13,6 +13,7 @@
 #include "passes/optimize/choose/Heuristic.h"
 #include "passes/optimize/choose/OptsFile.h"
 
+#include "ir/kernel/ByHand.h"
 #include "ir/kernel/MatrixProduct.h"
 #include "support/Error.h"
 #include "support/Nearest.h"
@@ -118,6 +119,8 @@ private:
     for (kernel::OptAttr opt : opts)
       if (llvm::Error error = optimize::applyOpt(func, opt, targetOf(getOperation())))
         return failure("kernel " + func.getName() + ": " + llvm::toString(std::move(error)));
+    if (!opts.empty())
+      func->setAttr(kernel::kByHand, UnitAttr::get(&getContext()));
     return check(func);
   }
 
