@@ -241,7 +241,8 @@ void GroupChooser::addGroupAxes() {
 /// Gives points of `inner`, and of the axes around it while these are few, to items: neighbours along `inner`.
 void GroupChooser::chooseItems(size_t inner, int64_t items) {
   SmallVector<std::pair<size_t, int64_t>> splits;
-  for (size_t axis = inner + 1, count = 0; axis-- > 0 && items > 1 && count < kMostGroupAxes - 1;) {
+  for (size_t axis = std::min(inner + 1, left_.size()), count = 0;
+       axis-- > 0 && items > 1 && count < kMostGroupAxes - 1;) {
     if (!isKept(axis) || left_[axis] == 1)
       continue;
     int64_t part = std::min<int64_t>(items, isFixed(axis) ? left_[axis] : items);
@@ -496,7 +497,7 @@ void GroupChooser::chooseColumns(size_t inner) {
 void GroupChooser::choose() {
   sizes_ = func_.getDomain().getSizes();
   for (Expr size : sizes_)
-    left_.push_back(size.isConst() ? size.constant() : kGuess);
+    left_.push_back(size.isConst() ? size.constant() : std::min(kGuess, size.max()));
   for (Operation &op : func_.getBody().front()) {
     if (auto load = dyn_cast<LoadOp>(op))
       note(optimize::accessOf(load), load.getBuffer(), /*isStore=*/false);
