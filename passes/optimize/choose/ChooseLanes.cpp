@@ -7,11 +7,14 @@
 #include "passes/optimize/choose/Chooser.h"
 
 #include "passes/optimize/KernelVariants.h"
+#include "passes/optimize/choose/LaneWork.h"
 #include "passes/optimize/choose/RegisterTile.h"
 #include "passes/optimize/choose/RowStages.h"
 #include "passes/optimize/choose/Work.h"
 
 #include "ir/uop/PastCaches.h"
+
+#include <limits>
 
 using namespace kiln;
 using namespace kiln::kernel;
@@ -20,6 +23,9 @@ using namespace mlir;
 
 /// Points of one lane that are reduced side by side: their totals and what they share fit the registers.
 static constexpr int64_t kMostRowsOfLanes = 14;
+/// The same of an axis of unknown size, each of whose points may be past the end; and where a window lies in an input
+/// of unknown size, so that each point has to be found by itself.
+static constexpr int64_t kOpenRowsOfLanes = 4, kMostOpenWindows = 6;
 /// Lines that are added up side by side.
 static constexpr int64_t kLinesAtOnce = 8;
 /// Where lines are cut into more chunks than there may be threads, each has so many pages of a line.
@@ -42,20 +48,50 @@ static constexpr double kAlike = 3;
 /// A reduced axis of so few points is not a loop.
 static constexpr int64_t kMostUnrolled = 8;
 
-bool Chooser::chooseRowsOfLanes(size_t axis, int64_t lanes) {
+std::optional<size_t> Chooser::rowsBeside(size_t axis) const {
   auto reduces = func_.getBody().getOps<ReduceOp>();
   if (!llvm::hasSingleElement(reduces) || reduced_.contains(axis))
-    return false;
+    return std::nullopt;
   ReduceOp reduce = *reduces.begin();
-  std::optional<size_t> rows;
+  if (!optimize::dependsOn(reduce.getResult(), axis))
+    return std::nullopt;
+  // Sums at neighbouring points share what stands still between them, and what a step of the sum moves by as well.
+  auto shares = [&](size_t rows) {
+    return llvm::any_of(loads_, [&](const Access &load) {
+      if (load.isStill(rows))
+        return llvm::any_of(reduced_, [&](size_t step) { return !load.isStill(step); });
+      return llvm::any_of(reduced_,
+                          [&](size_t step) { return load.strides[rows] && load.strides[rows] == load.strides[step]; });
+    });
+  };
+  std::optional<size_t> known, open;
   for (size_t other : keptAxes({axis}))
-    if (optimize::dependsOn(reduce.getResult(), other) && fixedSize(other) > 1)
-      rows = other;
-  if (!rows || !optimize::dependsOn(reduce.getResult(), axis))
+    if (optimize::dependsOn(reduce.getResult(), other) && mostOf(other) > 1)
+      (fixedSize(other) > 0 ? known : open) = other;
+  // Points whose number is known need no test.
+  bool isOpenBetter = open && shares(*open) && !(known && shares(*known));
+  std::optional<size_t> best = isOpenBetter ? open : known;
+  // Lines that lie apart by what only a run knows have an address each, which costs more than it brings where nothing
+  // is shared and no window is walked.
+  bool isWindow =
+      llvm::any_of(loads_, [](const Access &load) { return optimize::trackerOf(load.op).views().size() > 1; });
+  bool pays = best && (fixedSize(axis) > 0 || isWindow || shares(*best));
+  return pays ? best : std::nullopt;
+}
+
+bool Chooser::chooseRowsOfLanes(size_t axis, int64_t lanes) {
+  std::optional<size_t> rows = rowsBeside(axis);
+  if (!rows)
     return false;
   add(OptKind::VECTOR, axis, lanes);
-  add(OptKind::UPCAST, *rows, bestRows(fixedSize(*rows), kMostRowsOfLanes));
+  bool isOpenWindow = llvm::any_of(loads_, [&](const Access &load) {
+    view::ShapeTracker tracker = optimize::trackerOf(load.op);
+    return tracker.views().size() > 1 && !tracker.realSize().isConst();
+  });
+  int64_t most = isOpenWindow ? kMostOpenWindows : kMostRowsOfLanes;
+  add(OptKind::UPCAST, *rows, fixedSize(*rows) < 0 ? kOpenRowsOfLanes : bestRows(fixedSize(*rows), most));
   windows_ = {*rows, axis};
+  ReduceOp reduce = *func_.getBody().getOps<ReduceOp>().begin();
   if (int64_t inner = reduce.getAxes().back(); fixedSize(inner) > 0 && fixedSize(inner) <= kMostUnrolled)
     add(OptKind::UNROLL, inner, fixedSize(inner));
   // Weights lie such that lanes find theirs side by side.
@@ -157,7 +193,8 @@ static bool sharesSets(ArrayRef<Access> accesses, size_t axis) {
 void Chooser::turn(int64_t read, int64_t written, int64_t side, bool isPlain) {
   int64_t bytes = elementBits(func_) / 8 * optimize::leastOf(optimize::trackerOf(stores_.front().op).realSize());
   int64_t points = isPlain ? std::min(uop::kLineBytes * 8 / elementBits(func_), kMostTurned) : kTurnedTile;
-  bool fills = llvm::alignTo(fixedSize(written), points) == llvm::alignTo(fixedSize(written), kTurnedTile);
+  bool isOpen = fixedSize(written) < 0;
+  bool fills = isOpen || llvm::alignTo(fixedSize(written), points) == llvm::alignTo(fixedSize(written), kTurnedTile);
   bool isLarge =
       isPlain && bytes > target_.cacheBytes(2) && std::min(fixedSize(read), fixedSize(written)) >= kTurnedBlock;
   int64_t lanes = read, rows = written;
@@ -169,7 +206,8 @@ void Chooser::turn(int64_t read, int64_t written, int64_t side, bool isPlain) {
       add(OptKind::SWAP, read, written);
     if (countOf_[written] >= kEnoughBlocks)
       uncut_ = read;
-  } else if (int64_t first = keptAxes().front(); isPlain && fills && written != first && fixedSize(written) > points &&
+  } else if (int64_t first = keptAxes().front(); isPlain && fills && written != first &&
+                                                 (isOpen || fixedSize(written) > points) &&
                                                  (!sharesSets(stores_, read) || sharesSets(loads_, written))) {
     // What is written goes outermost, so that each step reads on where the last one ended.
     add(OptKind::SWAP, first, written);
@@ -179,7 +217,7 @@ void Chooser::turn(int64_t read, int64_t written, int64_t side, bool isPlain) {
     points = std::min(points, kTurnedTile);
   }
   add(OptKind::VECTOR, lanes, side);
-  add(OptKind::UPCAST, rows, std::min(fixedSize(written), points));
+  add(OptKind::UPCAST, rows, isOpen ? points : std::min(fixedSize(written), points));
 }
 
 /// Whether most of what is loaded along an axis are elements anywhere: lanes along it would load one by one.
@@ -193,56 +231,63 @@ static bool areMostlyGathers(ArrayRef<Access> loads, size_t axis) {
   return gathers > others;
 }
 
+std::optional<size_t> Chooser::laneAxis(int64_t lanes) const {
+  // Weights lie as the lanes of a sum's results want them (chooseRowsOfLanes).
+  llvm::SmallBitVector weights(func_.getNumArguments()), none(func_.getNumArguments());
+  if (isRunOften())
+    for (const Access &load : loads_)
+      if (weights_.test(load.buffer) && isReadOnce(load))
+        weights.set(load.buffer);
+  bool isOpen = llvm::any_of(func_.getDomain().getSizes(), [](view::Expr size) { return !size.isConst(); });
+  std::optional<size_t> best;
+  double least = std::numeric_limits<double>::infinity();
+  for (size_t axis = 0; axis < func_.getDomain().getSizes().size(); ++axis) {
+    // Half a vector is enough where memory cannot be laid out for whole ones, as that of open sizes cannot.
+    int64_t fewest = isOpen ? lanes / 2 + 1 : lanes;
+    if (mostOf(axis) < fewest || (!isReadAlong(axis) && !isWrittenAlong(axis)) || areMostlyGathers(loads_, axis))
+      continue;
+    double steps = optimize::laneSteps(func_, target_, axis, lanes, rowsBeside(axis) ? weights : none);
+    // Of two that are alike one along which memory is read: a vector is easier to take apart than to put together.
+    if (steps < least || (steps == least && isWrittenAlong(*best) && !isWrittenAlong(axis))) {
+      best = axis;
+      least = steps;
+    }
+  }
+  return best;
+}
+
+std::optional<size_t> Chooser::turnedWith(size_t axis) const {
+  if (!reduced_.empty())
+    return std::nullopt;
+  auto along = [&](size_t axis) {
+    double elements = 0;
+    for (const Access &access : llvm::concat<const Access>(loads_, stores_))
+      elements += access.isContiguous(axis) ? optimize::elementsOf(access) : 0;
+    return elements;
+  };
+  for (size_t other = 0; other < func_.getDomain().getSizes().size(); ++other)
+    if (other != axis && along(other) >= along(axis) / kAlike && mostOf(other) > 1)
+      return other;
+  return std::nullopt;
+}
+
 void Chooser::chooseLanes() {
   int64_t lanes = target_.vectorBits() / elementBits(func_);
-  // The axis along which most of memory is contiguous; where two are alike one along which it is read, since a vector
-  // is easier to take apart than to put together.
-  size_t rank = func_.getDomain().getSizes().size();
-  SmallVector<double> along(rank); // elements
-  for (const Access &access : llvm::concat<Access>(loads_, stores_))
-    for (size_t axis = 0; axis < rank; ++axis)
-      if (access.isContiguous(axis))
-        along[axis] += target::typicalSize(optimize::trackerOf(access.op).realSize());
-  auto isWritten = [&](size_t axis) {
-    return llvm::any_of(stores_, [&](const Access &store) { return store.isContiguous(axis); });
-  };
-  auto isRead = [&](size_t axis) {
-    return llvm::any_of(loads_, [&](const Access &load) { return load.isContiguous(axis); });
-  };
-  auto isBetter = [&](size_t a, size_t b) {
-    // An end that is known needs no test.
-    if (bool isKnown = fixedSize(a) > 0; isKnown != (fixedSize(b) > 0))
-      return isKnown ? along[a] >= along[b] / kAlike : along[a] / kAlike > along[b];
-    return along[a] > along[b] || (along[a] == along[b] && isWritten(b) && !isWritten(a));
-  };
-  int64_t best = -1;
-  for (size_t axis = 0; axis < rank; ++axis)
-    if (mostOf(axis) >= lanes && along[axis] > 0 && !areMostlyGathers(loads_, axis) &&
-        (best < 0 || isBetter(axis, best)))
-      best = axis;
-  if (best < 0)
-    return;
-  if (fixedSize(best) < 0) {
-    add(OptKind::VECTOR, loopOf(best), lanes);
-    return;
-  }
-  if (chooseRowsOfLanes(best, lanes))
+  std::optional<size_t> best = laneAxis(lanes);
+  if (!best || chooseRowsOfLanes(*best, lanes))
     return;
   // Where about as much lies along another axis, tiles of both use all of what is fetched.
-  if (reduced_.empty())
-    for (size_t axis = 0; axis < rank; ++axis)
-      if (axis != size_t(best) && along[axis] >= along[best] / kAlike && fixedSize(axis) > 1) {
-        int64_t side = std::min(lanes, kTurnedTile), inner = best, outer = axis;
-        if (isWritten(inner) && !isRead(inner) && fixedSize(outer) >= side)
-          std::swap(inner, outer);
-        turn(inner, outer, side, isWritten(outer) && !isWritten(inner));
-        return;
-      }
+  if (std::optional<size_t> other = turnedWith(*best)) {
+    int64_t side = std::min(lanes, kTurnedTile), inner = *best, outer = *other;
+    if (isWrittenAlong(inner) && !isReadAlong(inner) && mostOf(outer) >= side)
+      std::swap(inner, outer);
+    return turn(inner, outer, side, isWrittenAlong(outer) && !isWrittenAlong(inner));
+  }
   // A sum over lanes has one accumulator per lane: four vectors of them hide the addition's latency.
-  int64_t vectors = reduced_.contains(best) ? 4 : 2;
-  while (vectors > 1 && fixedSize(best) < vectors * lanes)
+  int64_t vectors = fixedSize(*best) < 0 ? 1 : reduced_.contains(*best) ? 4 : 2;
+  while (vectors > 1 && fixedSize(*best) < vectors * lanes)
     vectors /= 2;
-  add(OptKind::VECTOR, best, vectors * lanes);
+  add(OptKind::VECTOR, *best, vectors * lanes);
 }
 
 bool Chooser::chooseRowStages() {

@@ -121,6 +121,17 @@ private:
   /// The same by dot instructions: a step of the sum is then several terms, which lie side by side.
   bool chooseDots(const Product &product);
   void chooseLanes();
+  /// The axis whose points are lanes with which the kernel takes the fewest instructions; nullopt: memory lies along
+  /// none that is long enough.
+  std::optional<size_t> laneAxis(int64_t lanes) const;
+  /// Another axis of an element-wise kernel along which about as much memory lies.
+  std::optional<size_t> turnedWith(size_t axis) const;
+  bool isReadAlong(size_t axis) const {
+    return llvm::any_of(loads_, [&](const Access &load) { return load.isContiguous(axis); });
+  }
+  bool isWrittenAlong(size_t axis) const {
+    return llvm::any_of(stores_, [&](const Access &store) { return store.isContiguous(axis); });
+  }
   /// Tiles of what is read along one axis and written along another. `isPlain`: each along that one alone.
   void turn(int64_t read, int64_t written, int64_t side, bool isPlain);
   /// For two products with a row of scores between. False where there is none that can be held.
@@ -152,6 +163,8 @@ private:
   /// For a reduce of which each lane has its own, a window's: several points of another axis at a time, which share
   /// what stands still there and do not wait for each other. False where there is none.
   bool chooseRowsOfLanes(size_t axis, int64_t lanes);
+  /// The axis of those points, for lanes along `axis`.
+  std::optional<size_t> rowsBeside(size_t axis) const;
   /// Cuts some of the axes, in loop order, that are of known size; `rows` into `least` parts or more, or into equal
   /// ones.
   void chooseChunks(llvm::ArrayRef<size_t> axes, size_t rows = 0, int64_t least = 1, bool evenly = false);
@@ -166,12 +179,15 @@ private:
   void askForAddends(const optimize::Product &product);
   /// The same, and for what the next step of a kernel of windows reads, where it comes from beyond the second cache.
   void askForWindows(size_t rows, size_t lanes);
-  /// Cuts the first axis of unknown size; before any other opt.
-  void chooseSymbolicChunks();
+  /// Cuts the first of the axes that is of unknown size.
+  void cutFirstSymbolic(llvm::ArrayRef<size_t> axes);
   /// How many points of an axis of unknown size are worth a chunk.
   double pointsInChunk(size_t axis) const;
-  /// Cuts an axis of unknown size into chunks of so many points; their number follows the size.
-  void cutSymbolic(size_t axis, double points);
+  /// No vector has more elements: chunks of an axis that lanes may go along later hold whole ones.
+  static constexpr int64_t kMostVector = 64;
+  /// Cuts an axis of unknown size into chunks of so many of the points that splits have left, a multiple of `whole`
+  /// where each has several; their number follows the size.
+  void cutSymbolic(size_t axis, double points, int64_t whole = kMostVector);
   /// Makes each point of these axes, some of which are of unknown size, a chunk of its own; of the axes of known size
   /// only as many as do not make too many chunks by themselves.
   void cutIntoPoints(llvm::ArrayRef<size_t> axes);
@@ -198,6 +214,7 @@ private:
   llvm::SmallVector<Access> loads_, stores_;
   llvm::SmallDenseSet<size_t> reduced_;
   llvm::SmallVector<int64_t> countOf_; ///< the points of each axis that splits have left; -1: not known
+  llvm::SmallVector<int64_t> stepOf_;  ///< how many points of the domain one of these is
   llvm::DenseMap<size_t, int64_t> loopOf_;
   int64_t mostChunks_ = 0;
   std::optional<size_t> uncut_;                      ///< an axis that each chunk walks whole, if there are others

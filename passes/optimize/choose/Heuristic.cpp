@@ -24,9 +24,6 @@ using namespace kiln::optimize;
 using namespace mlir;
 using namespace kiln::target::times;
 
-/// No vector has more elements: chunks of an axis hold whole ones.
-static constexpr int64_t kMostVector = 64;
-
 int64_t optimize::elementBits(FuncOp func) {
   StoreOp store = *func.getBody().getOps<StoreOp>().begin();
   return 8 * byteSize(store.getValue().getType());
@@ -94,17 +91,20 @@ void Chooser::askForResults(size_t rows, size_t lanes) {
         add(OptKind::PREFETCH, *loop, store.buffer);
 }
 
-void Chooser::chooseSymbolicChunks() {
-  SmallVector<size_t> kept = keptAxes();
-  auto axis = llvm::find_if(
-      kept, [&](size_t axis) { return countOf_[axis] < 0 && func_.getDomain().getSizes()[axis].max() > 1; });
-  if (axis == kept.end())
+void Chooser::cutFirstSymbolic(ArrayRef<size_t> axes) {
+  const auto *axis = llvm::find_if(axes, [&](size_t axis) { return countOf_[axis] < 0 && mostOf(axis) > 1; });
+  if (axis == axes.end())
     return;
   // Where other axes are walked inside it, a second loop over its points costs more than chunks bring, unless each
-  // point is worth a chunk; one that is worth several has axes inside that are cut.
-  double points = pointsInChunk(*axis);
-  if (points > 0.5 && (points < 2 || kept.size() == 1))
-    cutSymbolic(*axis, points);
+  // point is worth a chunk; one that is worth several has axes inside that are cut. Along which the result lies side by
+  // side, it is not cut while others are: a chunk would have a few elements of each line.
+  double points = pointsInChunk(*axis) / double(stepOf_[*axis]);
+  bool isWorthOne = points > 0.5 && points < 2 && !isWrittenAlong(*axis);
+  if (!isWorthOne && axes.size() > 1)
+    return;
+  cutSymbolic(*axis, points, /*whole=*/stepOf_[*axis] > 1 ? 1 : kMostVector);
+  if (uncut_ && loopOf(*axis) != int64_t(*axis)) // that is still walked inside
+    add(OptKind::SWAP, *uncut_, loopOf(*axis));
 }
 
 double Chooser::pointsInChunk(size_t axis) const {
@@ -112,12 +112,12 @@ double Chooser::pointsInChunk(size_t axis) const {
   return kLongChunkNanoseconds / std::max(1.0, nanosecondsOf(func_, target_) / points);
 }
 
-void Chooser::cutSymbolic(size_t axis, double points) {
-  if (mostChunks_ < 1)
+void Chooser::cutSymbolic(size_t axis, double points, int64_t whole) {
+  if (mostChunks_ < 1 || countOf_[axis] == 1)
     return;
   loopOf_[axis] = axis;
   if (points >= 2)
-    loopOf_[axis] = add(OptKind::TILE, axis, llvm::alignTo(int64_t(std::min(points, 0x1p30)), kMostVector));
+    loopOf_[axis] = add(OptKind::TILE, axis, llvm::alignTo(int64_t(std::min(points, 0x1p30)), whole));
   add(OptKind::THREAD, axis, 0);
 }
 
@@ -144,6 +144,7 @@ void Chooser::readKernel() {
   }
   for (size_t axis = 0; axis < func_.getDomain().getSizes().size(); ++axis)
     countOf_.push_back(fixedSize(axis));
+  stepOf_.assign(countOf_.size(), 1);
 }
 
 bool Chooser::takeWay(llvm::function_ref<bool(Chooser &)> way) {
@@ -165,9 +166,13 @@ int64_t Chooser::add(OptKind kind, int64_t axis, int64_t amount) {
   bool wholeAxis = kind == OptKind::GLOBAL || (kind == OptKind::THREAD && amount == 0);
   bool splits = kind != OptKind::SWAP && kind != OptKind::STAGE && kind != OptKind::PREFETCH && kind != OptKind::TC &&
                 kind != OptKind::THREAD && !wholeAxis;
-  if (splits && axis < int64_t(countOf_.size())) // else a part of another, or a stage's
+  if (splits && axis < int64_t(countOf_.size())) { // else a part of another, or a stage's
     if (int64_t &count = countOf_[axis]; count > 0)
       count = llvm::divideCeil(count, amount);
+    stepOf_[axis] *= amount;
+    if (mostOf(axis) <= stepOf_[axis])
+      countOf_[axis] = 1;
+  }
   return inner;
 }
 
@@ -196,6 +201,7 @@ void Chooser::chooseLoops(SmallVector<size_t> totals) {
     llvm::erase(loops, *outermost_);
     loops.insert(loops.begin(), *outermost_);
   }
+  cutFirstSymbolic(loops);
   chooseChunks(loops);
   if (packed_)
     add(OptKind::STAGE, -1, *packed_);
@@ -228,16 +234,16 @@ void Chooser::choose() {
   bool isUnknown = product && (fixedSize(product->m) < 0 || fixedSize(product->n) < 0);
   auto byTiles = [&](Chooser &tried) {
     if (!isUnknown)
-      tried.chooseSymbolicChunks();
+      tried.cutFirstSymbolic(keptAxes());
     return tried.chooseProduct(*product);
   };
   if (product && takeWay(byTiles))
     return;
   // Totals that are held must be complete where they are read, which not every kernel's are.
   bool hasLanes = hasVectors && totals.empty();
-  auto inChunks = [](bool (Chooser::*way)()) {
-    return [way](Chooser &tried) {
-      tried.chooseSymbolicChunks();
+  auto inChunks = [&](bool (Chooser::*way)()) {
+    return [&, way](Chooser &tried) {
+      tried.cutFirstSymbolic(keptAxes());
       return (tried.*way)();
     };
   };
@@ -245,7 +251,6 @@ void Chooser::choose() {
     return;
   if (totals.empty() && takeWay(inChunks(&Chooser::chooseRowStages)))
     return;
-  chooseSymbolicChunks();
   if (hasLanes)
     chooseLanes();
   chooseLoops(totals);

@@ -1,0 +1,77 @@
+#include "passes/optimize/choose/LaneWork.h"
+
+#include "passes/optimize/KernelVariants.h"
+#include "passes/optimize/choose/Work.h"
+
+#include "ir/base/AluTraits.h"
+#include "target/Target.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace kiln;
+using namespace kiln::kernel;
+using namespace mlir;
+using kiln::optimize::Access;
+using view::Expr;
+
+/// To add up the halves of a vector: a move and an addition, for which the next has to wait.
+static constexpr double kAddHalvesSteps = 4;
+/// To load or store a lane that has no neighbour: itself, and putting it into the vector or taking it out.
+static constexpr double kApartSteps = 2;
+/// To find a lane's place where an access has no stride along the axis, which takes a division.
+static constexpr double kPlaceSteps = 8;
+
+/// A vector of an access, in instructions.
+static double stepsOfVector(const Access &access, size_t axis, int64_t lanes, bool isPacked) {
+  if (access.isStill(axis) || access.isContiguous(axis) || isPacked)
+    return 1;
+  std::optional<Expr> apart = access.strides[axis];
+  if (!apart)
+    return double(lanes) * (kApartSteps + kPlaceSteps);
+  // Loaded whole, and picked out.
+  if (isa<LoadOp>(access.op) && apart->isConst() && std::abs(apart->constant()) <= target::kMostApart)
+    return kApartSteps * double(std::abs(apart->constant()));
+  return kApartSteps * double(lanes);
+}
+
+double optimize::laneSteps(FuncOp func, TargetAttr target, size_t axis, int64_t lanes,
+                           const llvm::SmallBitVector &packed) {
+  ArrayRef<Expr> domain = func.getDomain().getSizes();
+  double points = target::typicalSize(domain[axis]);
+  double vectors =
+      domain[axis].isConst() ? double(llvm::divideCeil(domain[axis].constant(), lanes)) : points / double(lanes) + 0.5;
+  auto timesOf = [&](const llvm::SmallBitVector &axes) {
+    double times = 1;
+    for (unsigned each : axes.set_bits())
+      times *= each == axis ? vectors : target::typicalSize(domain[each]);
+    return times;
+  };
+  double total = 0;
+  for (const Work &work : optimize::workOf(func, target)) {
+    double times = timesOf(work.axes);
+    if (auto load = dyn_cast<LoadOp>(work.op)) {
+      Access access = optimize::accessOf(load);
+      total += times * stepsOfVector(access, axis, lanes, packed.test(access.buffer));
+    } else if (auto store = dyn_cast<StoreOp>(work.op)) {
+      total += times * stepsOfVector(optimize::accessOf(store), axis, lanes, /*isPacked=*/false);
+    } else if (auto alu = dyn_cast<AluOp>(work.op)) {
+      total += times * aluTraits(alu.getKind().getValue()).steps;
+    } else if (auto reduce = dyn_cast<ReduceOp>(work.op)) {
+      total += times;
+      llvm::SmallBitVector results = work.axes;
+      for (int64_t reduced : reduce.getAxes())
+        results.reset(reduced);
+      if (llvm::is_contained(reduce.getAxes(), int64_t(axis)) && work.axes.test(axis))
+        total += timesOf(results) * kAddHalvesSteps * llvm::Log2_64(lanes);
+    }
+  }
+  return total;
+}
+
+double optimize::elementsOf(const Access &access) {
+  ArrayRef<Expr> domain = access.op->getParentOfType<FuncOp>().getDomain().getSizes();
+  double points = 1;
+  for (auto [axis, size] : llvm::enumerate(domain))
+    points *= access.isStill(axis) ? 1 : target::typicalSize(size);
+  return std::min(points, target::typicalSize(optimize::trackerOf(access.op).realSize()));
+}
