@@ -82,8 +82,10 @@ public:
   /// Row vectors [direction, 1, count·hidden] of an input [direction, …·hidden], from the gate `first` on.
   Value rows(Value vectors, int64_t first, int64_t count);
   Value gate(Value gates, int64_t index);
-  /// The activation of this place in each direction's list, after clipping, in a step.
+  /// The activation of this place in each direction's list, in a step.
   Value activate(size_t place, Value x);
+  /// The same of what is clipped, as the sum that goes into a gate is.
+  Value activateGate(size_t place, Value x) { return activate(place, clip_ ? b.clip(x, -*clip_, *clip_) : x); }
 
   Value bias() const { return bias_; }
   int64_t numGates() const { return gates_; }
@@ -102,6 +104,8 @@ private:
   Value inputGates(int64_t separate);
   /// bool [direction, batch, 1]: the sequence is not over at this step.
   Value isWithin(Value number);
+  /// bool [1, batch, 1]: the sequence has a step. One without has zeros for its last state, not the initial one.
+  Value hasSteps();
   /// The loop over time for `here_`: the last state, and all that are wanted, forward in time.
   llvm::SmallVector<Value> loop(llvm::ArrayRef<Value> initial, Value gates, Step step, bool wantsAll);
   /// Whether each direction has a loop of its own.
@@ -320,6 +324,8 @@ Value Recurrence::isWithin(Value number) {
   return b.unsqueeze(b.less(step, b.unsqueeze(b.cast(lengths_, b.int64()), {0})), {2});
 }
 
+Value Recurrence::hasSteps() { return b.unsqueeze(b.greater(lengths_, 0), {0, 2}); }
+
 bool Recurrence::areApart() {
   Expr elements = hidden_ * hidden_ * gates_;
   return reversed_.size() == 2 && elements.isConst() &&
@@ -385,13 +391,11 @@ Tensors Recurrence::run(llvm::ArrayRef<Value> initial, Step step, int64_t separa
   Value all = wantsAll ? results.back() : Value();
   outputs.push_back(all && isBatchFirst_ ? b.permute(all, {2, 0, 1, 3}) : all);
   for (Value state : llvm::ArrayRef(results).take_front(initial.size()))
-    outputs.push_back(toStep(state));
+    outputs.push_back(toStep(lengths_ ? b.where(hasSteps(), state, 0) : state));
   return outputs;
 }
 
 Value Recurrence::activate(size_t place, Value x) {
-  if (clip_)
-    x = b.clip(x, -*clip_, *clip_);
   const Activation &first = activations_[here_.value_or(0)][place], &last = activations_.back()[place];
   if (here_ || first == last)
     return first.apply(b, x);
@@ -407,7 +411,7 @@ static Tensors rnn(Node &n, TensorBuilder &b) {
   if (!r.ok())
     return {};
   return r.run({r.initial(5)}, [&](Value gates, llvm::ArrayRef<Value> state) {
-    return llvm::SmallVector<Value>{r.activate(0, b.add(gates, r.recurrent(state[0], 0, 1)))};
+    return llvm::SmallVector<Value>{r.activateGate(0, b.add(gates, r.recurrent(state[0], 0, 1)))};
   });
 }
 
@@ -420,8 +424,8 @@ static Tensors gru(Node &n, TensorBuilder &b) {
   Value hiddenBias = resetsAfter && r.bias() ? r.rows(r.bias(), 5, 1) : Value();
   auto step = [&](Value gates, llvm::ArrayRef<Value> state) {
     Value before = state[0], product = r.recurrent(before, 0, resetsAfter ? 3 : 2);
-    Value update = r.activate(0, b.add(r.gate(gates, 0), r.gate(product, 0)));
-    Value reset = r.activate(0, b.add(r.gate(gates, 1), r.gate(product, 1)));
+    Value update = r.activateGate(0, b.add(r.gate(gates, 0), r.gate(product, 0)));
+    Value reset = r.activateGate(0, b.add(r.gate(gates, 1), r.gate(product, 1)));
     Value memory;
     if (resetsAfter) {
       memory = r.gate(product, 2);
@@ -429,7 +433,7 @@ static Tensors gru(Node &n, TensorBuilder &b) {
     } else {
       memory = r.recurrent(b.mul(reset, before), 2, 1);
     }
-    Value hidden = r.activate(1, b.add(r.gate(gates, 2), memory));
+    Value hidden = r.activateGate(1, b.add(r.gate(gates, 2), memory));
     return llvm::SmallVector<Value>{b.add(b.mul(b.sub(1, update), hidden), b.mul(update, before))};
   };
   return r.run({r.initial(5)}, step, resetsAfter ? 1 : 0);
@@ -450,10 +454,10 @@ static Tensors lstmOf(Node &n, TensorBuilder &b, bool isQuantized) {
       Value gate = r.gate(sum, index);
       return peepholes ? b.add(gate, b.mul(cell, r.here(r.rows(peepholes, index, 1)))) : gate;
     };
-    Value input = r.activate(0, peeped(0, before));
-    Value forget = coupled ? b.sub(1, input) : r.activate(0, peeped(2, before));
-    Value cell = b.add(b.mul(forget, before), b.mul(input, r.activate(1, r.gate(sum, 3))));
-    Value output = r.activate(0, peeped(1, cell));
+    Value input = r.activateGate(0, peeped(0, before));
+    Value forget = coupled ? b.sub(1, input) : r.activateGate(0, peeped(2, before));
+    Value cell = b.add(b.mul(forget, before), b.mul(input, r.activateGate(1, r.gate(sum, 3))));
+    Value output = r.activateGate(0, peeped(1, cell));
     return llvm::SmallVector<Value>{b.mul(output, r.activate(2, cell)), cell};
   };
   return r.run({hidden, cell}, step);

@@ -33,7 +33,7 @@ struct Unit {
     double input = sigmoid(clipped(sum(0, x, h) + p * cell));
     double forget = coupled ? 1 - input : sigmoid(clipped(sum(2, x, h) + p * cell));
     cell = forget * cell + input * std::tanh(clipped(sum(3, x, h)));
-    return hidden = sigmoid(clipped(sum(1, x, h) + p * cell)) * std::tanh(clipped(cell));
+    return hidden = sigmoid(clipped(sum(1, x, h) + p * cell)) * std::tanh(cell);
   }
   double gru(double x) {
     double update = sigmoid(sum(0, x, hidden)), reset = sigmoid(sum(1, x, hidden));
@@ -127,7 +127,7 @@ TEST_CASE("input_forget makes the forget gate what the input gate leaves") {
   checkClose(m.y({3, 1, 1}, kX), three(&Unit::lstm, {.coupled = true}, kX));
 }
 
-TEST_CASE("clip bounds what the activations are given") {
+TEST_CASE("clip bounds what goes into the gates, not the cell") {
   Model m("LSTM", 4);
   setFloat(m.node(), "clip", 0.25f);
   checkClose(m.y({3, 1, 1}, kX), three(&Unit::lstm, {.clip = 0.25}, kX));
@@ -193,6 +193,22 @@ TEST_CASE("A sequence that is over keeps its state and gives zeros") {
     CHECK(outputs[0].elements<float>()[2] == 0);
     CHECK(outputs[1].elements<float>()[0] == Approx(two[1]));
   }
+}
+
+TEST_CASE("A sequence of no steps has zeros for its last state, whatever the initial one") {
+  Model m("LSTM", 4);
+  m.node().add_input("lengths");
+  ::onnx::TensorProto &lengths = *m.model.graph().add_initializer();
+  lengths.set_name("lengths");
+  lengths.set_data_type(::onnx::TensorProto::INT32);
+  lengths.add_dims(1);
+  lengths.add_int32_data(0);
+  m.model.floats("h", {1, 1, 1}, {0.5f});
+  m.node().add_input("h");
+  m.node().add_input("h");
+  for (const HostTensor &output : m.model.run({floatTensor({3, 1, 1}, {1, 2, 3})}))
+    for (float value : output.elements<float>())
+      CHECK(value == 0);
 }
 
 TEST_CASE("A symbolic time runs at any length") {
