@@ -81,9 +81,16 @@ static Shape alongAxis(int64_t rank, int64_t axis, llvm::ArrayRef<Expr> along) {
   return shape;
 }
 
+/// Weights in float64 where that is the element they are for, else in float32.
 static Value floats(TensorBuilder &b, llvm::StringRef name, llvm::ArrayRef<int64_t> shape,
-                    llvm::ArrayRef<float> values) {
-  return b.weight(name, mlir::DenseElementsAttr::get(mlir::RankedTensorType::get(shape, b.float32()), values));
+                    llvm::ArrayRef<double> values, mlir::Type element) {
+  bool isDouble = element && element.isF64();
+  auto dense = mlir::DenseElementsAttr::get(mlir::RankedTensorType::get(shape, b.builder().getF64Type()), values);
+  if (!isDouble)
+    dense = dense.mapValues(b.float32(), [](const llvm::APFloat &value) {
+      return llvm::APInt(32, llvm::bit_cast<uint32_t>(float(value.convertToDouble())));
+    });
+  return b.weight(name, dense);
 }
 
 //===----------------------------------------------------------------------===//
@@ -129,10 +136,10 @@ static Value weighPhases(TensorBuilder &b, Value x, int64_t axis, Expr count, co
     high = std::max(high, taps.back().index);
   }
   int64_t length = high - low + 1, rank = b.rank(x);
-  std::vector<float> weights(numPhases * length);
+  std::vector<double> weights(numPhases * length);
   for (auto [r, taps] : llvm::enumerate(phases.taps))
     for (const Tap &tap : taps)
-      weights[(tap.index - low) * numPhases + r] = float(tap.weight);
+      weights[(tap.index - low) * numPhases + r] = tap.weight;
 
   // The axis goes last; where the first window begins or the last may end outside, the edge is repeated.
   x = b.transpose(x, axis, -1);
@@ -142,7 +149,7 @@ static Value weighPhases(TensorBuilder &b, Value x, int64_t axis, Expr count, co
   if (x)
     x = b.pad(x, before, after, PadMode::Edge);
   Value windows = b.windows(x, {Expr(length)}, {phases.shift}, {});
-  Value product = b.matmul(windows, floats(b, "weights", {length, numPhases}, weights));
+  Value product = b.matmul(windows, floats(b, "weights", {length, numPhases}, weights, b.element(x)));
   if (!product)
     return {};
   Shape merged = b.shape(product);
@@ -194,19 +201,20 @@ static Value gatherTable(TensorBuilder &b, Value x, int64_t axis, int64_t count,
     width = std::max(width, taps.size());
   }
   std::vector<int64_t> indices;
-  std::vector<float> weights;
+  std::vector<double> weights;
   for (Taps &taps : rows) {
     taps.resize(width, {taps.back().index, 0});
     for (const Tap &tap : taps) {
       indices.push_back(tap.index);
-      weights.push_back(float(tap.weight));
+      weights.push_back(tap.weight);
     }
   }
   llvm::SmallVector<int64_t> shape{count, int64_t(width)};
   Value places64 = b.weight(
       "places", mlir::DenseElementsAttr::get(mlir::RankedTensorType::get(shape, b.int64()), llvm::ArrayRef(indices)));
   bool isNearest = how.interpolation == Interpolation::Nearest;
-  Value result = gatherTaps(b, x, axis, places64, isNearest ? Value() : floats(b, "weights", shape, weights));
+  Value result =
+      gatherTaps(b, x, axis, places64, isNearest ? Value() : floats(b, "weights", shape, weights, b.element(x)));
   if (!how.extrapolation || !llvm::is_contained(inside, 0))
     return result;
   llvm::SmallVector<bool> mask(inside.begin(), inside.end());
@@ -241,7 +249,8 @@ static Value gatherComputed(TensorBuilder &b, Value x, int64_t axis, Expr count,
     return b.gather(x, within(index), axis);
   }
   Value first = b.floorDiv(numerator, divisor);
-  Value t = b.div(b.cast(b.sub(numerator, b.mul(first, divisor)), b.float32()), b.cast(divisor, b.float32()));
+  mlir::Type real = b.element(x).isF64() ? b.element(x) : b.float32();
+  Value t = b.div(b.cast(b.sub(numerator, b.mul(first, divisor)), real), b.cast(divisor, real));
   llvm::SmallVector<Value> indices, weights;
   if (how.interpolation == Interpolation::Linear) {
     indices = {first, b.add(first, 1)};

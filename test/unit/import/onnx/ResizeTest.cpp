@@ -187,3 +187,18 @@ TEST_CASE("One ratio of sizes that are data") {
   CHECK(dims("not_larger") == kiln::interp::Dims{3, 6});
   CHECK(dims("not_smaller") == kiln::interp::Dims{4, 8});
 }
+
+TEST_CASE("float64 is interpolated in float64, as float16 and integers are in what they widen to") {
+  using Proto = ::onnx::TensorProto;
+  for (int dtype : {Proto::DOUBLE, Proto::FLOAT16, Proto::INT32, Proto::UINT8})
+    for (const char *mode : {"nearest", "linear", "cubic"})
+      for (bool isOpen : {false, true}) {
+        OnnxModel model(19);
+        OnnxModel::Dims three{3}, open{"n"};
+        model.input("x", isOpen ? open : three).output("y").floats("scales", {1}, {1.7f});
+        setInt(model.node("Cast", {"x"}, {"d"}), "to", dtype);
+        setString(model.node("Resize", {"d", "", "scales"}, {"r"}), "mode", mode);
+        setInt(model.node("Cast", {"r"}, {"y"}), "to", Proto::FLOAT);
+        CHECK(model.runFloats({floatTensor({3}, {0, 40, 80})}).size() == 5);
+      }
+}
