@@ -44,11 +44,15 @@ static std::optional<llvm::SmallVector<int64_t>> commonShape(llvm::ArrayRef<cons
 
 Tensor kiln::import::onnx::foldElementwise(Node &node, mlir::Type element, ElementFunction function) {
   llvm::SmallVector<const Tensor *> inputs;
-  for (int i = 0; i < node.numInputs(); ++i) {
+  for (int i = 0; i < node.numInputs(); ++i)
     inputs.push_back(&node.tensor(i));
-    if (!*inputs.back() || !inputs.back()->elements)
-      return {};
-  }
+  return foldElementwise(inputs, element, function);
+}
+
+Tensor kiln::import::onnx::foldElementwise(llvm::ArrayRef<const Tensor *> inputs, mlir::Type element,
+                                           ElementFunction function) {
+  if (llvm::any_of(inputs, [](const Tensor *input) { return !*input || !input->exactElements(); }))
+    return {};
   std::optional<llvm::SmallVector<int64_t>> shape = commonShape(inputs);
   if (!shape)
     return {};
@@ -78,7 +82,7 @@ Tensor kiln::import::onnx::foldElementwise(Node &node, mlir::Type element, Eleme
 }
 
 Tensor kiln::import::onnx::foldReshape(const Tensor &tensor, llvm::ArrayRef<Expr> shape) {
-  if (!tensor.elements)
+  if (!tensor.exactElements())
     return {};
   llvm::SmallVector<int64_t> sizes;
   for (Expr size : shape) {
@@ -95,7 +99,7 @@ Tensor kiln::import::onnx::foldConcat(llvm::ArrayRef<Tensor> tensors, int64_t ra
   Elements elements;
   llvm::SmallVector<int64_t> shape;
   for (const Tensor &tensor : tensors) {
-    if (!tensor || !tensor.elements || tensor.type.getRank() != rank || tensor.element() != tensors[0].element())
+    if (!tensor || !tensor.exactElements() || tensor.type.getRank() != rank || tensor.element() != tensors[0].element())
       return {};
     llvm::ArrayRef<int64_t> row = tensor.type.getShape().drop_front(rank > 0), first = tensors[0].type.getShape();
     if (row != first.drop_front(rank > 0))
@@ -111,7 +115,7 @@ Tensor kiln::import::onnx::foldConcat(llvm::ArrayRef<Tensor> tensors, int64_t ra
 
 llvm::SmallVector<Tensor> kiln::import::onnx::foldSplit(const Tensor &tensor, llvm::ArrayRef<Expr> sizes) {
   llvm::SmallVector<Tensor> parts;
-  if (!tensor || !tensor.elements || tensor.type.getRank() != 1)
+  if (!tensor || !tensor.exactElements() || tensor.type.getRank() != 1)
     return parts;
   llvm::ArrayRef<Expr> rest = *tensor.elements;
   for (Expr size : sizes) {

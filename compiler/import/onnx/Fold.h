@@ -11,6 +11,7 @@ using ElementFunction = std::optional<view::Expr> (*)(llvm::ArrayRef<view::Expr>
 /// An element-wise function of the node's inputs, broadcast, as a tensor of this dtype. Null where an input's elements
 /// are not known, an element has no value that the dtype holds, or the shapes do not fit.
 Tensor foldElementwise(Node &node, mlir::Type element, ElementFunction function);
+Tensor foldElementwise(llvm::ArrayRef<const Tensor *> inputs, mlir::Type element, ElementFunction function);
 
 /// The same elements, in row-major order, under a shape that has as many; null where they are not known.
 Tensor foldReshape(const Tensor &tensor, llvm::ArrayRef<view::Expr> shape);

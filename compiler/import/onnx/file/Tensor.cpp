@@ -19,6 +19,13 @@ static std::optional<Elements> elementsOf(mlir::DenseElementsAttr dense) {
   return elements;
 }
 
+const Elements *Tensor::exactElements() const {
+  auto isExact = [](view::Expr element) {
+    return !element.isConst() || (element.constant() > -(int64_t(1) << 62) && element.constant() < int64_t(1) << 62);
+  };
+  return elements && llvm::all_of(*elements, isExact) ? &*elements : nullptr;
+}
+
 Tensor::Tensor(mlir::RankedTensorType type, mlir::Attribute data, llvm::StringRef name)
     : type(type), data(data), name(name) {
   if (auto dense = llvm::dyn_cast<mlir::DenseElementsAttr>(data))

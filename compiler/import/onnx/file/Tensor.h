@@ -47,6 +47,10 @@ struct Tensor {
   /// What a tensor is dequantised from. Null elsewhere.
   std::shared_ptr<const Quantized> quantized;
 
+  /// The elements to compute with. Null where they are not known, or where a constant lies so near the ends of 64 bits
+  /// that an expression of it may not be exact.
+  const Elements *exactElements() const;
+
   explicit operator bool() const { return bool(type); }
   mlir::Type element() const { return type.getElementType(); }
   view::Shape shape() const { return shapeOf(type); }

@@ -42,8 +42,14 @@ static int64_t countOfLists(Node &n) {
 /// as long as the others.
 static std::optional<Elements> listInput(Node &n, int index) {
   int64_t count = countOfLists(n), most = view::kMaxDim;
-  return count < 0 ? n.numbers(index, -most, most, /*clamps=*/true)
-                   : n.countedNumbers(index, count, -most, most, /*clamps=*/true);
+  std::optional<Elements> list = count < 0 ? n.numbers(index, -most, most, /*clamps=*/true)
+                                           : n.countedNumbers(index, count, -most, most, /*clamps=*/true);
+  // ONNX's "to the end" and "from the end" are numbers past any size.
+  if (list)
+    for (Expr &number : *list)
+      if (number.isConst())
+        number = std::clamp(number.constant(), -most, most);
+  return list;
 }
 
 /// What Slice's attributes (before opset 10) or inputs say; nullopt after a failure.
@@ -174,7 +180,7 @@ static Tensor slice(Node &n, TensorBuilder &b) {
     return {};
   // A constant of several axes may be a weight, which stays one.
   bool isList = input.type.getRank() == 1 || (input.type.getRank() == 2 && !input.data);
-  if (input.elements && isList && bounds->axes.size() == 1)
+  if (input.exactElements() && isList && bounds->axes.size() == 1)
     if (Tensor folded = sliceElements(input, *bounds))
       return folded;
   Value x = n.input(0);
@@ -204,7 +210,7 @@ static Tensor gather(Node &n, TensorBuilder &b) {
   const Tensor &input = n.tensor(0), &indices = n.tensor(1);
   if (!input || !indices)
     return {};
-  if (input.elements && input.type.getRank() == 1 && indices.elements && (axis == 0 || axis == -1)) {
+  if (input.exactElements() && input.type.getRank() == 1 && indices.elements && (axis == 0 || axis == -1)) {
     int64_t size = input.elements->size();
     Elements elements;
     for (Expr index : *indices.elements) {

@@ -143,9 +143,15 @@ static Tensor squeeze(Node &n, TensorBuilder &b) {
   Shape shape = input.shape();
   bool every = n.opset() < 13 ? !n.hasAttr("axes") : !n.has(1);
   if (every) {
-    for (auto [axis, size] : llvm::enumerate(shape))
+    for (auto [axis, size] : llvm::enumerate(shape)) {
       if (size.isConst(1))
         axes->push_back(axis);
+      else if (!b.check(Expr(1) - isEqual(size, 1),
+                        "axis " + Twine(axis) + " of " + describe(shape) +
+                            " is 1 in this run, so that Squeeze without axes would take it away; name the axes in the "
+                            "model, or fix the size with --dim"))
+        return {};
+    }
   }
   std::optional<llvm::SmallVector<int64_t>> dropped = b.normalizeAxes(*axes, shape.size());
   if (!dropped)
@@ -196,7 +202,7 @@ static Tensor expand(Node &n, TensorBuilder &b) {
     count = small ? count * size.constant() : kMostElements + 1;
     shape.push_back(small ? size.constant() : 0);
   }
-  if (input.elements && input.elements->size() == 1 && count <= kMostElements &&
+  if (input.exactElements() && input.elements->size() == 1 && count <= kMostElements &&
       shape.size() >= size_t(input.type.getRank()))
     return Tensor(input.element(), shape, Elements(count, input.elements->front()));
   // A size that is data may be 1, for the input's own.
@@ -219,7 +225,7 @@ static Tensor expand(Node &n, TensorBuilder &b) {
 /// pad so. A constant may be a weight, which stays one.
 static Tensor transposeElements(const Tensor &input, llvm::ArrayRef<int64_t> order) {
   bool isTurned = order.empty() || order == llvm::ArrayRef<int64_t>{1, 0};
-  if (!input || !input.elements || input.data || input.type.getRank() != 2 || !isTurned)
+  if (!input || !input.exactElements() || input.data || input.type.getRank() != 2 || !isTurned)
     return {};
   int64_t rows = input.type.getDimSize(0), columns = input.type.getDimSize(1);
   Elements elements;

@@ -61,14 +61,14 @@ static auto reduction(int64_t byInput, Reduce function, ElementFunction fold = n
     bool keepDims = n.flag("keepdims", true);
     if (!input)
       return {};
-    if (fold && input.elements && input.type.getRank() == 1 && !input.elements->empty()) {
+    if (fold && input.exactElements() && input.type.getRank() == 1 && !input.elements->empty()) {
       Value none;
       std::optional<llvm::SmallVector<int64_t>> axes = reducedAxes(n, b, none, byInput);
       bool overAll = axes && (axes->size() == 1 ? (*axes)[0] == 0 || (*axes)[0] == -1 : axes->empty());
       std::optional<Expr> result = input.elements->front();
       for (Expr element : llvm::drop_begin(*input.elements))
-        if (result)
-          result = fold({*result, element});
+        if (result && (result = fold({*result, element})) && !fitsInto(*result, input.element()))
+          result = std::nullopt;
       bool keepsAll = axes && axes->empty() && n.flag("noop_with_empty_axes", false);
       if (overAll && !keepsAll && result)
         return Tensor(input.element(), keepDims ? llvm::ArrayRef<int64_t>(1) : llvm::ArrayRef<int64_t>(), {*result});
@@ -146,13 +146,17 @@ static Tensor cumProd(Node &n, TensorBuilder &b) {
 using Axes = llvm::ArrayRef<int64_t>;
 using B = TensorBuilder;
 
+/// In float64 where it is of integers, whose logarithm ONNX cuts to one again.
+static Value asReal(B &b, Value x) { return !x || b.isFloat(x) ? x : b.cast(x, b.builder().getF64Type()); }
+
+static Value logSum(B &b, Value x, Axes axes, bool keep) { return b.log(asReal(b, b.sum(x, axes, keep))); }
+static Value logSumExp(B &b, Value x, Axes axes, bool keep) { return b.logSumExp(asReal(b, x), axes, keep); }
+
 void kiln::import::onnx::addReductions(Registry &r) {
   r.add("ReduceL1", 1, reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.l1(x, axes, keep); }));
   r.add("ReduceL2", 1, reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.l2(x, axes, keep); }));
-  r.add("ReduceLogSum", 1,
-        reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.log(b.sum(x, axes, keep)); }));
-  r.add("ReduceLogSumExp", 1,
-        reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.logSumExp(x, axes, keep); }));
+  r.add("ReduceLogSum", 1, reduction(18, logSum));
+  r.add("ReduceLogSumExp", 1, reduction(18, logSumExp));
   r.add("ReduceMax", 1,
         reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.max(x, axes, keep); }, foldMax));
   r.add("ReduceMean", 1, reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.mean(x, axes, keep); }));

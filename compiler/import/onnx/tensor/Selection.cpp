@@ -68,7 +68,8 @@ static Value compress(Node &n, TensorBuilder &b) {
     condition = b.reshape(condition, {view::product(b.shape(condition))});
   if (b.rank(condition) != 1)
     return b.fail("a condition " + describe(b.shape(condition)), "it is a list");
-  // It may be longer than the axis by what is false, and be shorter.
+  // It may be shorter than the axis; where it is longer, the rest stands for nothing.
+  condition = b.narrow(condition, 0, 0, view::minimum(b.dim(condition, 0), b.dim(x, *axis)));
   return b.gather(x, placesOf(n, b, condition), *axis);
 }
 

@@ -170,7 +170,8 @@ static Tensor range(Node &n, TensorBuilder &b) {
 /// Ones on a diagonal of a matrix of the input's shape.
 static Tensor eyeLike(Node &n, TensorBuilder &b) {
   const Tensor &input = n.tensor(0);
-  int64_t diagonal = n.integer("k", 0);
+  // One that lies outside any matrix leaves zeros.
+  int64_t diagonal = std::clamp(n.integer("k", 0), -view::kMaxDim, view::kMaxDim);
   mlir::Type element = input ? input.element() : mlir::Type();
   if (n.hasAttr("dtype")) {
     element = elementType(n.importer().builder().getContext(), n.integer("dtype"));
@@ -179,7 +180,7 @@ static Tensor eyeLike(Node &n, TensorBuilder &b) {
   }
   if (!input)
     return {};
-  if (input.type.getRank() != 2 || std::abs(diagonal) > view::kMaxDim)
+  if (input.type.getRank() != 2)
     return n.fail("its input is " + describe(input.shape()), "it must be a matrix");
   Shape shape = input.shape();
   Value from = b.triangle(shape[0], shape[1], diagonal), after = b.triangle(shape[0], shape[1], diagonal + 1);

@@ -77,6 +77,17 @@ TEST_CASE("slices whose bounds, axes and steps are data") {
          {2, 3});
 }
 
+TEST_CASE("a slice to the end along an axis that is data") {
+  for (int64_t end : {INT64_MAX, int64_t(1) << 31}) {
+    OnnxModel model(13);
+    model.input("x", {2, 3}).input("axis", {1}, ::onnx::TensorProto::INT64).output("y").ints("from", {1});
+    model.ints("to", {end});
+    model.node("Slice", {"x", "from", "to", "axis"}, {"y"});
+    expect(model.run({floatTensor({2, 3}, kSix), intTensor({1}, {1})}).front(), {2, 2}, {2, 3, 5, 6});
+    expect(model.run({floatTensor({2, 3}, kSix), intTensor({1}, {-2})}).front(), {1, 3}, {4, 5, 6});
+  }
+}
+
 TEST_CASE("amounts to pad that are data") {
   expect(Steered(18, "Pad", {3}).by({1, 2}).on({3}, {1, 2, 3}), {6}, {0, 1, 2, 3, 0, 0});
   expect(Steered(18, "Pad", {3}).by({-1, 1}).on({3}, {1, 2, 3}), {3}, {2, 3, 0});
@@ -209,6 +220,29 @@ TEST_CASE("Compress without an axis takes a condition of the tensor's shape") {
   model.input("x", {2, 2}).input("is", {2, 2}, ::onnx::TensorProto::BOOL).output("y");
   model.node("Compress", {"x", "is"}, {"y"});
   CHECK(model.runFloats({floatTensor({2, 2}, {1, 2, 3, 4}), boolTensor({2, 2}, {0, 1, 1, 0})}) == Floats{2, 3});
+}
+
+TEST_CASE("what a condition of Compress says past the axis stands for nothing") {
+  for (bool isOpen : {false, true}) {
+    OnnxModel model;
+    OnnxModel::Dims two{2}, open{"n"}, five{5}, more{"m"};
+    model.input("x", isOpen ? open : two).input("is", isOpen ? more : five, ::onnx::TensorProto::BOOL).output("y");
+    setInt(model.node("Compress", {"x", "is"}, {"y"}), "axis", 0);
+    CHECK(model.runFloats({floatTensor({2}, {7, 8}), boolTensor({5}, {1, 1, 1, 0, 1})}) == Floats{7, 8});
+    if (isOpen)
+      CHECK(model.runFloats({floatTensor({2}, {7, 8}), boolTensor({1}, {1})}) == Floats{7});
+  }
+}
+
+TEST_CASE("Squeeze without axes looks that no open size is 1") {
+  OnnxModel model(13);
+  model.input("x", {"n", 1, 3}).output("y");
+  model.node("Squeeze", {"x"}, {"y"}).set_name("squeeze");
+  CHECK_THAT(model.import(), Catch::Contains("node 'squeeze': axis 0 of [n, 1, 3] is 1 in this run"));
+  expect(model.run({floatTensor({2, 1, 3}, kSix)}).front(), {2, 3}, kSix);
+  kiln::import::ImportOptions options;
+  options.dims["n"] = {2, 9, 2};
+  CHECK_THAT(model.import(options), !Catch::Contains("graph.check"));
 }
 
 TEST_CASE("a slice's lists of a length that only a run knows are as long as the others") {

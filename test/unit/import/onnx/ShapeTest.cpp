@@ -243,3 +243,22 @@ TEST_CASE("amounts to pad stay symbolic where they are turned as a list of lists
   CHECK_THAT(text, Contains("#kiln.dims<[\"(rows*2)\", 4]>") && !Contains("graph.bind"));
   CHECK(model.runFloats({floatTensor({1, 3}, {1, 2, 3})}) == std::vector<float>{1, 2, 3, 0, 0, 0, 0, 0});
 }
+
+TEST_CASE("a diagonal of EyeLike that lies outside any matrix leaves zeros") {
+  for (int64_t k : {int64_t(1) << 31, INT64_MAX, INT64_MIN, -(int64_t(1) << 31)}) {
+    OnnxModel model;
+    model.input("x", {2, 3}).output("y");
+    setInt(model.node("EyeLike", {"x"}, {"y"}), "k", k);
+    CHECK(model.runFloats({floatTensor({2, 3}, {1, 2, 3, 4, 5, 6})}) == std::vector<float>(6, 0));
+  }
+}
+
+TEST_CASE("logarithms of sums of integers are cut to integers") {
+  OnnxModel model;
+  model.input("x", {3}, ::onnx::TensorProto::INT64).output("s").output("e");
+  model.node("ReduceLogSum", {"x"}, {"s"});
+  model.node("ReduceLogSumExp", {"x"}, {"e"});
+  std::vector<HostTensor> got = model.run({intTensor({3}, {1, 2, 3})});
+  CHECK(got[0].elements<int64_t>()[0] == 1); // log 6
+  CHECK(got[1].elements<int64_t>()[0] == 3); // 3.4
+}
