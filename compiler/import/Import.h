@@ -35,7 +35,12 @@ struct AliasOption {
 };
 
 struct ImportOptions {
+  /// By the name of a size, or as INPUT.AXIS.
   llvm::StringMap<SymbolBounds> dims;
+  /// What --shape says: an input's sizes, each a number, a name or an expression of names; "?" leaves it open.
+  llvm::StringMap<std::vector<std::string>> shapes;
+  /// The ranks that data for the inputs has, in declared order, for those whose rank the model leaves open.
+  std::vector<std::optional<int64_t>> ranks;
   std::vector<AliasOption> aliases;
   /// A tensor of more bytes than this is refused before anything is allocated.
   int64_t memoryLimit = int64_t(16) << 30;

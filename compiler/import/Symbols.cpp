@@ -42,20 +42,44 @@ bool kiln::import::limitToEqual(Expr a, Expr b, SymbolLimits &limits) {
   return false;
 }
 
-Expr Symbols::symbol(llvm::StringRef name) {
-  if (!llvm::is_contained(asked_, name))
-    asked_.push_back(name.str());
+SymbolBounds Symbols::boundsOf(llvm::StringRef name) const {
+  if (auto given = options_.dims.find(name); given != options_.dims.end())
+    return given->second;
   SymbolBounds bounds;
   if (auto given = declared_.find(name); given != declared_.end())
     bounds = given->second;
   if (auto limit = limits_.find(name); limit != limits_.end())
     bounds.max = std::min(bounds.max, limit->second);
-  if (auto given = options_.dims.find(name); given != options_.dims.end())
-    bounds = given->second;
+  return bounds;
+}
+
+Expr Symbols::symbol(llvm::StringRef name, SymbolBounds bounds) {
+  if (!llvm::is_contained(asked_, name))
+    asked_.push_back(name.str());
   if (bounds.min == bounds.max)
     return bounds.min;
   used_.insert({name.str(), bounds});
   return Expr::variable(name, bounds.min, bounds.max);
+}
+
+Expr Symbols::symbol(llvm::StringRef name) { return symbol(name, boundsOf(name)); }
+
+Expr Symbols::symbolLike(llvm::StringRef name, llvm::StringRef like) {
+  if (options_.dims.contains(name))
+    return symbol(name);
+  SymbolBounds bounds = boundsOf(like);
+  if (auto limit = limits_.find(name); limit != limits_.end() && !options_.dims.contains(like))
+    bounds.max = std::min(bounds.max, limit->second);
+  return symbol(name, bounds);
+}
+
+const SymbolBounds *Symbols::given(llvm::StringRef name) {
+  auto found = options_.dims.find(name);
+  if (found == options_.dims.end())
+    return nullptr;
+  if (!llvm::is_contained(asked_, name))
+    asked_.push_back(name.str());
+  return &found->second;
 }
 
 /// What the axes, loops and chunks of kernels are called.

@@ -1,7 +1,8 @@
 //===- Symbols.h - The named sizes of a model -------------------------------===//
 //
 // A size that is not known yet is an expression over symbols. A symbol's bounds and default come from --dim if given,
-// else from the file, else they are 0 to 2^31-1 and 1.
+// else from the file, else they are 0 to 2^31-1 and 1. What --dim names has to be a size of the model, so it is kept
+// which names were asked for, also of those that it made numbers.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -33,6 +34,18 @@ public:
   /// The symbol of this name: a constant where its bounds leave one value.
   view::Expr symbol(llvm::StringRef name);
 
+  /// The symbol `name` within these bounds.
+  view::Expr symbol(llvm::StringRef name, SymbolBounds bounds);
+
+  /// The symbol `name`, which has the bounds of `like` unless --dim names it.
+  view::Expr symbolLike(llvm::StringRef name, llvm::StringRef like);
+
+  /// What --dim says of a size under this name, which then counts as a size of the model; null where it says nothing.
+  const SymbolBounds *given(llvm::StringRef name);
+
+  /// Whether --dim can name it: it is a size of the model's inputs.
+  bool isDim(llvm::StringRef name) const { return llvm::is_contained(asked_, name); }
+
   /// A new symbol, named `name` or, where there is such a one, name.1, name.2 …
   view::Expr fresh(llvm::StringRef name, SymbolBounds bounds);
 
@@ -61,6 +74,8 @@ public:
   mlir::ArrayAttr attribute(mlir::MLIRContext *context) const;
 
 private:
+  SymbolBounds boundsOf(llvm::StringRef name) const;
+
   const ImportOptions &options_;
   const SymbolLimits limits_;
   llvm::StringMap<SymbolBounds> declared_;

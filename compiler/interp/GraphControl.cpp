@@ -113,6 +113,8 @@ GraphEvaluator::Results GraphEvaluator::many(graph::LoopOp op) {
   const Symbols outside = symbols_;
   int64_t trip = 0;
   for (; trip < trips && condition; ++trip) {
+    if (llvm::Error error = spend(1))
+      return std::move(error);
     symbols_ = outside;
     TensorRef counter = LazyTensor::splat(Scalar::of(DType::I64, trip), {});
     if (llvm::Error error = define(body.getArgument(0), counter))

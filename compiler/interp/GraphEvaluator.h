@@ -28,6 +28,8 @@ private:
   /// Evaluates the block; its terminator's operands, held.
   Results runBlock(mlir::Block &block);
   llvm::Error runOp(mlir::Operation *op);
+  /// Counts what is computed; fails where it is more than the options allow.
+  llvm::Error spend(int64_t elements);
   Results evaluate(mlir::Operation *op);
 
   Result one(graph::ConstOp op);
@@ -72,6 +74,7 @@ private:
       std::make_shared<std::vector<std::unique_ptr<char[]>>>();
   int64_t limit_;
   std::string folder_;
+  int64_t spent_ = 0; ///< elements computed so far
   bool isLocated_ = false;
   Symbols symbols_;
   llvm::DenseMap<mlir::Value, TensorRef> values_;

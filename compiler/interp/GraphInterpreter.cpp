@@ -113,6 +113,13 @@ GraphEvaluator::Results GraphEvaluator::evaluate(Operation *op) {
       .Default([](Operation *) -> Results { return failure("it is not an operation of an imported graph"); });
 }
 
+llvm::Error GraphEvaluator::spend(int64_t elements) {
+  spent_ += std::min(elements, INT64_MAX - spent_);
+  if (spent_ <= options_.mostElements)
+    return llvm::Error::success();
+  return failure("more than " + llvm::Twine(options_.mostElements) + " elements are to be computed");
+}
+
 llvm::Error GraphEvaluator::runOp(Operation *op) {
   for (mlir::Type type : op->getResultTypes())
     if (auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type); tensor && !dtypeOf(tensor.getElementType()))
@@ -123,7 +130,10 @@ llvm::Error GraphEvaluator::runOp(Operation *op) {
   for (auto [value, tensor] : llvm::zip(op->getResults(), *results))
     if (llvm::Error error = define(value, tensor))
       return error;
-  return llvm::Error::success();
+  for (const TensorRef &tensor : *results)
+    if (llvm::Error error = spend(elementCount(tensor->dims)))
+      return error;
+  return spend(1);
 }
 
 GraphEvaluator::Results GraphEvaluator::runBlock(mlir::Block &block) {

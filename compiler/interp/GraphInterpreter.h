@@ -21,6 +21,8 @@ struct GraphInterpreterOptions {
   std::string modelPath;
   /// No tensor may take more bytes.
   int64_t memoryLimit = int64_t(16) << 30;
+  /// All ops together, those of a loop in each iteration, may compute no more elements.
+  int64_t mostElements = INT64_MAX;
 };
 
 /// Runs func @main. `inputs` are in declared order, as many as the function has arguments; an absent one takes its

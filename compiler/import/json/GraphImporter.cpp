@@ -311,5 +311,8 @@ llvm::Expected<OwningOpRef<ModuleOp>> kiln::import::importJson(MLIRContext &cont
     return failure(path + ": " + llvm::toString(module.takeError()));
   if (llvm::Error error = importer.checkDims())
     return error;
+  if (!options.shapes.empty())
+    return usageError("--shape " + options.shapes.begin()->first() + ": a graph in JSON says the shapes of its inputs",
+                      "write it there, or fix a size with --dim");
   return module;
 }

@@ -10,6 +10,7 @@
 //===------------------------------------------------------------------------===//
 #include "import/DType.h"
 #include "import/MemoryLimit.h"
+#include "import/onnx/Compute.h"
 #include "import/onnx/Importer.h"
 #include "import/onnx/Node.h"
 #include "import/onnx/Registry.h"
@@ -130,6 +131,7 @@ llvm::Error Importer::importOperator(const ::onnx::NodeProto &proto, const std::
   Node node(*this, scope, proto, b);
   if (opset < 6)
     node.ignore({"consumed_inputs"}); // a hint of the first opset, on most operators that it had
+  NodeOps ops(*this);
   Tensors results = row->import(node, b);
   if (!differing_)
     differing_ = b.differing();
@@ -137,6 +139,11 @@ llvm::Error Importer::importOperator(const ::onnx::NodeProto &proto, const std::
     return error;
   if (StringRef unread = node.unread(); !unread.empty())
     return failure("attribute " + quoted(unread) + " is not known in opset " + Twine(opset), "remove it");
+  ops.compute(results,
+              llvm::map_to_vector(proto.output(), [&](const std::string &output) { return scope.prefix() + output; }),
+              b);
+  if (llvm::Error error = b.takeError())
+    return error;
   // What a node passes on, as Identity does, keeps the name that it has.
   for (auto [output, result] : llvm::zip(proto.output(), results))
     if (mlir::Operation *made = result.value ? result.value.getDefiningOp() : nullptr;

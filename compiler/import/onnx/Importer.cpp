@@ -36,10 +36,10 @@ using view::Expr;
 static constexpr int64_t kFirstOpset = 1, kLastOpset = 28;
 static constexpr int64_t kFirstIrVersion = 3;
 
-/// The error with the file before it; whose fault it is stays the same.
-static llvm::Error inFile(StringRef path, llvm::Error error) {
+/// The error with what it is of before it; whose fault it is stays the same.
+static llvm::Error inFile(const Twine &what, llvm::Error error) {
   return llvm::handleErrors(std::move(error), [&](const UserError &given) {
-    return llvm::make_error<UserError>(given.kind(), (path + ": " + given.text()).str());
+    return llvm::make_error<UserError>(given.kind(), (what + ": " + given.text()).str());
   });
 }
 
@@ -50,13 +50,18 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> kiln::import::importOnnx(mlir:
     return file.takeError();
   // What a node says of the sizes may hold from the first node on, so the import begins anew with what was learnt.
   SymbolLimits limits;
+  JoinedSizes joined;
   while (true) {
-    Importer importer(context, **file, options, limits);
+    Importer importer(context, **file, options, limits, joined);
     llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> module = importer.run();
-    if (module)
+    if (module && importer.shared().joinMet(**module, joined))
+      continue;
+    if (module) {
+      importer.warn();
       return module;
+    }
     std::optional<std::pair<Expr, Expr>> differing = importer.differing();
-    if (!differing || !limitToEqual(differing->first, differing->second, limits))
+    if (!importer.shared().joinAll(joined) && !(differing && limitToEqual(differing->first, differing->second, limits)))
       return inFile(path, module.takeError());
     llvm::consumeError(module.takeError());
   }
@@ -87,6 +92,8 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> Importer::run() {
   auto function = mlir::func::FuncOp::create(builder_, location, "main", builder_.getFunctionType({}, {}));
   entry_ = function.addEntryBlock();
   builder_.setInsertionPointToEnd(entry_);
+  if (llvm::Error error = checkShapes(model.graph()))
+    return error;
   if (llvm::Error error = importInputs(model.graph(), scope, function))
     return error;
   if (llvm::Error error = symbols_.checkDims())
@@ -128,54 +135,6 @@ llvm::Error Importer::checkVersions(Scope &scope) {
 //===----------------------------------------------------------------------===//
 // Inputs and outputs
 //===----------------------------------------------------------------------===//
-
-void Importer::findPlainSymbols(const ::onnx::GraphProto &graph) {
-  for (const ::onnx::ValueInfoProto &input : graph.input())
-    for (const auto &dim : input.type().tensor_type().shape().dim()) {
-      llvm::Expected<Expr> size = Expr::parse(dim.dim_param());
-      if (size && size->kind() == Expr::Kind::Var)
-        plainSymbols_.insert(size->name());
-      llvm::consumeError(size.takeError());
-    }
-}
-
-/// "past + seq" is that sum where past and seq are sizes of inputs themselves; elsewhere it is but a name.
-static bool isExpressionOver(StringRef text, const llvm::StringSet<> &symbols) {
-  llvm::Expected<Expr> size = Expr::parse(text);
-  if (!size) {
-    llvm::consumeError(size.takeError());
-    return false;
-  }
-  bool known = true;
-  size->forEachVariable([&](Expr variable) { known &= symbols.contains(variable.name()); });
-  return known;
-}
-
-llvm::Expected<view::Shape> Importer::inputShape(const ::onnx::ValueInfoProto &input) {
-  view::Shape shape;
-  for (const auto &dim : input.type().tensor_type().shape().dim()) {
-    StringRef name = dim.dim_param();
-    Expr size = -1;
-    if (dim.has_dim_value()) {
-      size = dim.dim_value();
-    } else if (!name.empty() && isExpressionOver(name, plainSymbols_)) {
-      llvm::Expected<Expr> parsed = symbols_.parse(name);
-      if (!parsed)
-        return parsed.takeError();
-      size = *parsed;
-    } else if (!name.empty()) {
-      size = symbols_.symbol(name);
-    }
-    if (size.isConst() && size.constant() < -1)
-      return failure("the size " + Twine(size.constant()) + " is negative",
-                     "write -1, or a name, for a size that is not known");
-    // Some exporters write -1 for a size that is not known.
-    if (size.isConst(-1))
-      size = symbols_.symbol((input.name() + ".dim" + Twine(shape.size())).str());
-    shape.push_back(size);
-  }
-  return shape;
-}
 
 /// A sequence, or what may be absent: where nothing is given, there is nothing.
 static llvm::Error importContainer(mlir::Builder &builder, const ::onnx::ValueInfoProto &input, Scope &scope,
@@ -224,11 +183,9 @@ llvm::Error Importer::importInputs(const ::onnx::GraphProto &graph, Scope &scope
     mlir::Type element = elementType(builder_.getContext(), input.type().tensor_type().elem_type());
     if (!element)
       return fail("dtype " + dataTypeName(input.type().tensor_type().elem_type()) + " is not supported", kKnownDTypes);
-    if (!input.type().tensor_type().has_shape())
-      return fail("its rank is not known", "export the model with the input's shape; sizes may be symbolic");
-    llvm::Expected<view::Shape> shape = inputShape(input);
+    llvm::Expected<view::Shape> shape = inputShape(input, function.getNumArguments());
     if (!shape)
-      return fail(llvm::toString(shape.takeError()));
+      return inFile("input " + quoted(input.name()), shape.takeError());
     mlir::RankedTensorType type = tensorType(*shape, element);
     if (llvm::Error error = checkMemory(*shape, element, options_.memoryLimit))
       return fail(llvm::toString(std::move(error)));
@@ -238,7 +195,8 @@ llvm::Error Importer::importInputs(const ::onnx::GraphProto &graph, Scope &scope
     if (failed(function.insertArgument(index, type, name, mlir::NameLoc::get(builder_.getStringAttr(input.name())))))
       return fail("it cannot be an argument");
     if (hasInitializer) {
-      llvm::Expected<Constant> value = file_.constant(builder_.getContext(), *initializer->second);
+      // Programs hold a default beside the input, so its data does not stay in the file.
+      llvm::Expected<Constant> value = file_.constant(builder_.getContext(), *initializer->second, INT64_MAX);
       if (!value)
         return value.takeError();
       if (isObject(element))
@@ -254,11 +212,11 @@ llvm::Error Importer::importInputs(const ::onnx::GraphProto &graph, Scope &scope
 }
 
 /// A declared shape that is not the computed one is most often a mistake of what changed the model; nothing here needs
-/// it, so it is not an error. One of rank 0 is what some exporters write where they do not know.
-static void warnOfOtherShape(const ::onnx::ValueInfoProto &declared, const Tensor &computed, mlir::Location location) {
+/// it, so it is not an error. One of rank 0 is what some exporters write where they do not know. "" where it fits.
+static std::string otherShape(const ::onnx::ValueInfoProto &declared, const Tensor &computed) {
   const ::onnx::TensorShapeProto &given = declared.type().tensor_type().shape();
   if (given.dim_size() == 0)
-    return;
+    return "";
   Shape shape = computed.shape();
   bool fits = given.dim_size() == int64_t(shape.size());
   std::string text;
@@ -268,9 +226,14 @@ static void warnOfOtherShape(const ::onnx::ValueInfoProto &declared, const Tenso
     std::string otherwise = dim.has_dim_param() ? dim.dim_param() : "?";
     text += (axis ? ", " : "") + (isKnown ? std::to_string(dim.dim_value()) : otherwise);
   }
-  if (!fits)
-    mlir::emitWarning(location) << "output " << quoted(declared.name()) << " is declared as [" << text
-                                << "] but computed as " << describe(shape) << "; declare it so";
+  return fits ? ""
+              : "output " + quoted(declared.name()) + " is declared as [" + text + "] but computed as " +
+                    describe(shape) + "; declare it so";
+}
+
+void Importer::warn() const {
+  for (const auto &[location, text] : warnings_)
+    mlir::emitWarning(location) << text;
 }
 
 llvm::Error Importer::importOutputs(const ::onnx::GraphProto &graph, Scope &scope, mlir::func::FuncOp function) {
@@ -297,7 +260,8 @@ llvm::Error Importer::importOutputs(const ::onnx::GraphProto &graph, Scope &scop
                          dtypeName(result.element()),
                      "declare it so");
     b.setLocation(mlir::NameLoc::get(builder_.getStringAttr(declared.name())));
-    warnOfOtherShape(declared, result, b.location());
+    if (std::string warning = otherShape(declared, result); !warning.empty())
+      warnings_.emplace_back(b.location(), std::move(warning));
     values.push_back(materialize(result, scope, b, /*isNamed=*/false));
     attributes.push_back(
         builder_.getDictionaryAttr(builder_.getNamedAttr(graph::kNameAttr, builder_.getStringAttr(declared.name()))));
@@ -397,6 +361,15 @@ mlir::Value Importer::materialize(const Tensor &tensor, Scope &scope, TensorBuil
   if (isNamed && made)
     scope.setMade(&tensor, made);
   return made;
+}
+
+void Importer::forget(mlir::Operation *op) {
+  op->walk([&](mlir::Operation *inner) {
+    for (mlir::Value result : inner->getResults()) {
+      known_.erase(result);
+      followed_.forget(result);
+    }
+  });
 }
 
 Expr Importer::bind(StringRef name, mlir::Value scalar, TensorBuilder &b, SymbolBounds bounds) {

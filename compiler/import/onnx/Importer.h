@@ -3,7 +3,9 @@
 
 #include "import/Symbols.h"
 #include "import/TensorBuilder.h"
+#include "import/onnx/FollowSizes.h"
 #include "import/onnx/Scope.h"
+#include "import/onnx/SharedSizes.h"
 #include "import/onnx/file/ModelFile.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -15,12 +17,18 @@ namespace kiln::import::onnx {
 /// Walks the model once and builds its module. Errors name the nodes on the way, but not the file.
 class Importer {
 public:
-  Importer(mlir::MLIRContext &context, ModelFile &file, const ImportOptions &options, const SymbolLimits &limits)
-      : file_(file), options_(options), builder_(&context), symbols_(options, limits) {}
+  Importer(mlir::MLIRContext &context, ModelFile &file, const ImportOptions &options, const SymbolLimits &limits,
+           const JoinedSizes &joined)
+      : file_(file), options_(options), builder_(&context), symbols_(options, limits), joined_(joined) {}
 
   llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> run();
   /// After a failure because two sizes are not provably equal: those.
   std::optional<std::pair<view::Expr, view::Expr>> differing() const { return differing_; }
+
+  /// The sizes of inputs that have a name in common and are not joined yet.
+  const SharedSizes &shared() const { return shared_; }
+  /// Prints what is odd about the model.
+  void warn() const;
 
   // For operators
 
@@ -28,6 +36,13 @@ public:
   ModelFile &file() { return file_; }
   const ImportOptions &options() const { return options_; }
   Symbols &symbols() { return symbols_; }
+  /// Values whose elements have been computed though they stay ops.
+  llvm::DenseMap<mlir::Value, mlir::DenseElementsAttr> &known() { return known_; }
+  FollowedSizes &followed() { return followed_; }
+  /// Drops what is known of an op's values and of those within it. To be called before the op goes.
+  void forget(mlir::Operation *op);
+  /// The last of the constants, which stand at the head of the function; null while there are none.
+  mlir::Operation *lastConstant() const { return lastConstant_; }
 
   /// The tensor as data. Constants are made once, at the head of the function. `isNamed`: the tensor is an entry of a
   /// scope, so what is made of it can be found again.
@@ -46,7 +61,16 @@ private:
   llvm::Error checkVersions(Scope &scope);
   llvm::Error indexFunctions();
   llvm::Error importInputs(const ::onnx::GraphProto &graph, Scope &scope, mlir::func::FuncOp function);
-  llvm::Expected<view::Shape> inputShape(const ::onnx::ValueInfoProto &input);
+  /// Of the function's input `index`.
+  llvm::Expected<view::Shape> inputShape(const ::onnx::ValueInfoProto &input, size_t index);
+  /// A size of this name, or of none.
+  view::Expr namedSize(llvm::StringRef input, size_t axis, llvm::StringRef name);
+  /// A size that the file gives by this text.
+  llvm::Expected<view::Expr> declaredSize(llvm::StringRef input, size_t axis, llvm::StringRef name);
+  /// A size that --shape gives by this text.
+  llvm::Expected<view::Expr> givenSize(llvm::StringRef input, size_t axis, llvm::StringRef text);
+  /// A wrong use where --shape names what is not an input.
+  llvm::Error checkShapes(const ::onnx::GraphProto &graph) const;
   void findPlainSymbols(const ::onnx::GraphProto &graph);
   llvm::Error importOutputs(const ::onnx::GraphProto &graph, Scope &scope, mlir::func::FuncOp function);
 
@@ -65,10 +89,16 @@ private:
   Symbols symbols_;
   std::optional<std::pair<view::Expr, view::Expr>> differing_;
   llvm::StringSet<> plainSymbols_; ///< names that are the whole of some input's dim
+  const JoinedSizes joined_;
+  SharedSizes shared_;
+  llvm::StringMap<std::string> firstUses_; ///< of each name of a size: the first input that has it
+  std::vector<std::pair<mlir::Location, std::string>> warnings_;
 
   mlir::Block *entry_ = nullptr;
   mlir::Operation *lastConstant_ = nullptr;
   llvm::DenseMap<std::pair<mlir::Attribute, mlir::Type>, mlir::Value> constants_;
+  llvm::DenseMap<mlir::Value, mlir::DenseElementsAttr> known_;
+  FollowedSizes followed_;
   llvm::StringSet<> weightNames_;
 
   llvm::StringMap<const ::onnx::FunctionProto *> functions_;

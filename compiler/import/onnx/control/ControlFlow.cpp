@@ -17,6 +17,9 @@
 #include "import/onnx/tensor/DataSizes.h"
 #include "ir/base/ObjectType.h"
 
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+
 using namespace kiln;
 using namespace kiln::import;
 using namespace kiln::import::onnx;
@@ -116,9 +119,29 @@ static Expr freshSize(Node &n, const std::string &name, size_t axis, int64_t min
 // If
 //===----------------------------------------------------------------------===//
 
+/// How to have the condition decided at import: by the sizes that it follows from, if it follows from sizes alone.
+static std::string decideBySizes(Node &n, Value condition) {
+  llvm::SetVector<Value> reached;
+  reached.insert(condition);
+  llvm::SmallVector<std::string> options;
+  for (size_t i = 0; i < reached.size(); ++i) {
+    mlir::Operation *op = reached[i].getDefiningOp();
+    if (!op)
+      return "";
+    reached.insert(op->operand_begin(), op->operand_end());
+    if (auto size = llvm::dyn_cast<graph::SizeOp>(op))
+      size.getSize().getValue().forEachVariable([&](Expr variable) {
+        std::string option = "--dim " + variable.name().str() + "=SIZE";
+        if (n.importer().symbols().isDim(variable.name()) && !llvm::is_contained(options, option))
+          options.push_back(option);
+      });
+  }
+  return options.empty() ? "" : "the condition follows from sizes: decide it with " + llvm::join(options, " ");
+}
+
 /// The type of an If's output, of which both branches then yield; null with a failure noted. A size that the two do not
 /// have in common is a new symbol.
-static mlir::Type joinYields(Node &n, TensorBuilder &b, llvm::MutableArrayRef<Body> bodies, size_t i) {
+static mlir::Type joinYields(Node &n, TensorBuilder &b, Value condition, llvm::MutableArrayRef<Body> bodies, size_t i) {
   llvm::SmallVector<Value> &first = bodies[0].yields, &second = bodies[1].yields;
   if (mlir::Type common = commonContainer(b.element(first[i]), b.element(second[i]))) {
     for (Body &body : bodies)
@@ -132,11 +155,13 @@ static mlir::Type joinYields(Node &n, TensorBuilder &b, llvm::MutableArrayRef<Bo
     if (b.rank(body.yields[i]) == 0 && isOne && !reshapeYield(b, body, i, sizes))
       return {};
   }
-  if (b.element(first[i]) != b.element(second[i]) || b.rank(first[i]) != b.rank(second[i]))
+  if (b.element(first[i]) != b.element(second[i]) || b.rank(first[i]) != b.rank(second[i])) {
+    std::string decided = decideBySizes(n, condition);
     return n.fail("output " + Twine(i) + " is " + describe(first[i]) + " in one branch and " + describe(second[i]) +
                       " in the other",
-                  "rank and dtype have to be the same"),
+                  decided.empty() ? "rank and dtype have to be the same" : decided),
            mlir::Type();
+  }
   Shape shape;
   for (auto [axis, one, other] : llvm::enumerate(b.shape(first[i]), b.shape(second[i])))
     shape.push_back(
@@ -160,10 +185,9 @@ static Tensors ifOperator(Node &n, TensorBuilder &b) {
     return {};
 
   // A condition that is known, such as one on a rank, leaves one branch.
-  if (condition.elements && condition.elements->front().isConst()) {
+  if (std::optional<int64_t> known = condition.elements ? condition.elements->front().asConst() : std::nullopt) {
     Scope scope(n.scope());
-    std::optional<llvm::SmallVector<Tensor>> outputs =
-        importGraph(n, *branches[condition.elements->front().isConst(0) ? 1 : 0], scope);
+    std::optional<llvm::SmallVector<Tensor>> outputs = importGraph(n, *branches[*known ? 0 : 1], scope);
     return outputs ? Tensors(outputs->begin(), outputs->end()) : Tensors();
   }
 
@@ -182,7 +206,7 @@ static Tensors ifOperator(Node &n, TensorBuilder &b) {
            Tensors();
   llvm::SmallVector<mlir::Type> types;
   for (size_t i = 0; i < count; ++i) {
-    types.push_back(joinYields(n, b, bodies, i));
+    types.push_back(joinYields(n, b, chosen, bodies, i));
     if (!types.back())
       return {};
   }
@@ -246,6 +270,9 @@ private:
 
 bool LoopImport::importOnce() {
   n_.importer().symbols().forget(symbolsBefore_);
+  for (mlir::Block &block : *body_.region)
+    for (mlir::Operation &op : block)
+      n_.importer().forget(&op);
   body_ = Body();
   mlir::Block &block = body_.region->emplaceBlock();
   Scope scope(n_.scope());

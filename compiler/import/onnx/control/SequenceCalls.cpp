@@ -146,6 +146,15 @@ Value kiln::import::onnx::concatOf(Node &n, TensorBuilder &b, Value sequence, in
                   {view::product(dims.take_front(*at)), view::product(dims.drop_front(*at))})[0];
 }
 
+/// The size of every part, where all have one that is known: one given for all of which none is smaller, or a list of
+/// one number.
+static int64_t sizeOfParts(TensorBuilder &b, Value sizes) {
+  auto all = sizes.getDefiningOp<graph::ConstOp>();
+  auto size = all ? llvm::dyn_cast<mlir::IntegerAttr>(all.getValue()) : mlir::IntegerAttr();
+  bool isExact = size && (b.rank(sizes) == 1 || size.getInt() == 1);
+  return isExact && size.getInt() >= 0 ? size.getInt() : mlir::ShapedType::kDynamic;
+}
+
 Value kiln::import::onnx::splitOf(TensorBuilder &b, Value x, Value sizes, int64_t axis, bool keepsAxis) {
   if (!x || !sizes)
     return {};
@@ -154,7 +163,7 @@ Value kiln::import::onnx::splitOf(TensorBuilder &b, Value x, Value sizes, int64_
     if (int64_t(index) != axis)
       known.push_back(size.isConst() ? size.constant() : mlir::ShapedType::kDynamic);
     else if (keepsAxis)
-      known.push_back(mlir::ShapedType::kDynamic);
+      known.push_back(sizeOfParts(b, sizes));
   Expr count = b.rank(sizes) ? b.dim(sizes, 0) : Expr(-1);
   llvm::SmallVector<Expr> numbers = {axis, count, int64_t(keepsAxis)};
   llvm::append_range(numbers, numbersOf(b, x));

@@ -23,6 +23,7 @@ public:
   static llvm::Expected<std::unique_ptr<ModelFile>> open(llvm::StringRef path, const ImportOptions &options);
 
   const ::onnx::ModelProto &model() const { return model_; }
+  llvm::StringRef path() const { return path_; }
 
   static constexpr int64_t kMostDenseBytes = 1024;
 

@@ -193,8 +193,12 @@ static Tensor castTo(Node &n, TensorBuilder &b, mlir::Type element) {
   const Tensor &input = n.tensor(0);
   if (!input || !element)
     return {};
+  if (element.isInteger(1) && input.element().isInteger())
+    if (Tensor folded =
+            foldElementwise({&input}, element, [](llvm::ArrayRef<Expr> x) { return foldNotEqual({x[0], Expr(0)}); }))
+      return folded;
   bool isNumber = element.isInteger() && !element.isInteger(1);
-  if (input.elements && isNumber && llvm::all_of(*input.elements, [&](Expr e) { return fitsInto(e, element); }))
+  if (input.exactElements() && isNumber && llvm::all_of(*input.elements, [&](Expr e) { return fitsInto(e, element); }))
     return Tensor(element, input.type.getShape(), *input.elements);
   return b.cast(n.input(0), element, rounding);
 }

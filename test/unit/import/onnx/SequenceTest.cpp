@@ -415,3 +415,23 @@ TEST_CASE("an optional of nothing at all is an error") {
   model.node("Optional", {}, {"o"});
   CHECK_THAT(model.import(), Contains("it has neither an input nor the attribute 'type'"));
 }
+
+/// What PyTorch makes of repeat_interleave: parts of one element each, though how many only a run knows.
+TEST_CASE("parts that are all of one size have it at import, however many they are") {
+  OnnxModel model;
+  model.input("x", {"n"}, ::onnx::TensorProto::INT64).output("y").ints("zero", {0}, /*isScalar=*/true).ints("two", {2});
+  model.node("Shape", {"x"}, {"s"});
+  setTensor(
+      *[&] {
+        ::onnx::AttributeProto &one = *model.node("ConstantOfShape", {"s"}, {"ones"}).add_attribute();
+        one.set_name("value");
+        one.set_type(::onnx::AttributeProto::TENSOR);
+        return one.mutable_t();
+      }(),
+      "one", {1}, {1});
+  setInt(model.node("SplitToSequence", {"x", "ones"}, {"parts"}), "axis", 0);
+  model.node("SequenceAt", {"parts", "zero"}, {"part"});
+  setInt(model.node("Concat", {"part", "two"}, {"shape"}), "axis", 0);
+  model.node("ConstantOfShape", {"shape"}, {"y"});
+  CHECK(model.runFloats({intTensor({3}, {3, 1, 1})}).size() == 6);
+}
