@@ -232,14 +232,25 @@ static llvm::Error checkJudge(const Model &model, const CompileOptions &options,
   return llvm::Error::success();
 }
 
-llvm::Expected<bool> driver::verify(const CompileOptions &options, const VerifyOptions &verify) {
-  llvm::Expected<std::unique_ptr<Model>> model = Model::open(options);
-  if (!model)
-    return model.takeError();
+/// Of what is stored for the inputs; a default has none.
+static std::vector<std::optional<int64_t>> ranksOf(const std::vector<HostTensor> &inputs) {
+  std::vector<std::optional<int64_t>> ranks;
+  for (const HostTensor &input : inputs)
+    ranks.push_back(input.isAbsent() ? std::nullopt : std::optional<int64_t>(input.dims.size()));
+  return ranks;
+}
+
+llvm::Expected<bool> driver::verify(const CompileOptions &given, const VerifyOptions &verify) {
+  CompileOptions options = given;
   llvm::Expected<std::vector<StoredCase>> cases =
       findCases(llvm::sys::path::parent_path(options.model), options.import.memoryLimit);
   if (!cases)
     return cases.takeError();
+  if (!cases->empty())
+    options.import.ranks = ranksOf(cases->front().inputs);
+  llvm::Expected<std::unique_ptr<Model>> model = Model::open(options);
+  if (!model)
+    return model.takeError();
   if ((*model)->stage() == Stage::Import && needsInput((*model)->module()))
     dropResults(*cases, options.model);
   std::vector<Sizes> random = verify.at;

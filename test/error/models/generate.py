@@ -68,6 +68,7 @@ def models():
         "truncated": model([relu], [x])[:-20],
         "twice": model([relu, node("Exp", ["x"], ["y"], "other")], [x]),
         "undefined": model([node("Relu", ["z"], ["y"], "act")], [x]),
+        "unshaped": model([relu], [field(1, "x") + field(2, field(1, field(1, FLOAT)))]),
     }
 
 

@@ -81,6 +81,9 @@ llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options
                       "give --precision with the model's file");
   if (!options.import.dims.empty())
     return usageError(options.model + ": sizes are fixed when a model is imported", "give --dim with the model's file");
+  if (!options.import.shapes.empty())
+    return usageError(options.model + ": shapes are fixed when a model is imported",
+                      "give --shape with the model's file");
   if (!options.import.aliases.empty())
     return usageError(options.model + ": aliases are declared when a model is imported",
                       "give --alias with the model's file");

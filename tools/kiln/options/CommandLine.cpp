@@ -14,6 +14,7 @@
 #include "DimOption.h"
 #include "OptionTable.h"
 #include "OtherWords.h"
+#include "ShapeOption.h"
 #include "TargetOption.h"
 #include "support/Error.h"
 #include "support/FolderFile.h"
@@ -271,6 +272,9 @@ static llvm::Error understandStages(CompileOptions &compile, const Texts &texts)
 static llvm::Error understandModel(import::ImportOptions &model, const Texts &texts) {
   for (const std::string &dim : texts.dims)
     if (llvm::Error error = parseDim(dim, model.dims))
+      return error;
+  for (const std::string &shape : texts.shapes)
+    if (llvm::Error error = parseShape(shape, model.shapes))
       return error;
   for (const std::string &alias : texts.aliases)
     if (llvm::Error error = parseAlias(alias, model.aliases))

@@ -81,7 +81,9 @@ static void addRepeatable(CLI::App &app, const char *name, std::vector<std::stri
 static void addModelOptions(CLI::App &app, Texts &texts) {
   beginGroup(app, "The model");
   addRepeatable(app, "--dim", texts.dims, "DIM",
-                "a size that the model leaves open: NAME=VALUE or NAME=LO..HI,default=V");
+                "a size that the model leaves open, by its name or as INPUT.AXIS: NAME=VALUE or NAME=LO..HI,default=V");
+  addRepeatable(app, "--shape", texts.shapes, "SHAPE",
+                "the shape of an input, where the model leaves it open: INPUT=1,3,height,?");
   addRepeatable(app, "--alias", texts.aliases, "ALIAS",
                 "an output that lies in an input's memory: INPUT=OUTPUT, or with room for more INPUT=OUTPUT:CAPACITY");
   app.add_option("--precision", texts.precision,

@@ -16,7 +16,7 @@ namespace kiln::driver {
 
 /// What CLI11 fills and what has yet to be understood.
 struct Texts {
-  std::vector<std::string> aliases, dims, inputs, named, at, sizes;
+  std::vector<std::string> aliases, dims, shapes, inputs, named, at, sizes;
   std::string cpus, emit, schedule = "default", logLevel = "warning", precision = "f32", rates, outputDir, random,
                           bench, profile, threads, shell;
   std::optional<double> memoryLimit; ///< in GiB
