@@ -7,9 +7,7 @@
 
 namespace kiln {
 
-/// The path of docs/NAME as an error may give it: of the installation that runs, or of the sources around the build
-/// folder; "docs/NAME" where neither has it. From the working folder where
-/// that is around it.
+/// The path of docs/NAME as an error may give it: of the installation that runs; "docs/NAME" where none does.
 std::string pagePath(llvm::StringRef name);
 
 } // namespace kiln

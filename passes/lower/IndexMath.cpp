@@ -99,8 +99,9 @@ view::Index KernelLowering::indexInside(const view::ShapeTracker &tracker) const
     each = each.substitute(limited_);
   view::Index where = tracker.at(position);
   // Loops may go past the end of the domain, where nothing is read: inside it, less has to be asked for, and an index
-  // may need no division. Matrices are read whole, whatever lies past the end.
-  if (tracker.views().size() > 1 && !(where.valid.isConst() && kernel::hasMatrices(walk()))) {
+  // by open sizes may need no division. Matrices are read whole, whatever lies past the end.
+  bool movesInside = !kernel::hasMatrices(walk()) && llvm::any_of(tracker.shape(), [](Expr s) { return !s.isConst(); });
+  if (tracker.views().size() > 1 && (movesInside || !where.valid.isConst())) {
     SmallVector<Expr> point;
     llvm::DenseMap<Expr, Expr> places;
     for (auto [axis, size] : llvm::enumerate(tracker.shape())) {
@@ -113,8 +114,7 @@ view::Index KernelLowering::indexInside(const view::ShapeTracker &tracker) const
     view::Index within = tracker.at(point);
     if (Expr inside = within.valid.substitute(places); inside.weight() < where.valid.weight())
       where.valid = inside;
-    if (Expr inside = within.index.substitute(places);
-        inside.weight() < where.index.weight() && !kernel::hasMatrices(walk()))
+    if (Expr inside = within.index.substitute(places); movesInside && inside.weight() < where.index.weight())
       where.index = inside;
   }
   return {where.index.substitute(unlimited_), where.valid.substitute(unlimited_)};

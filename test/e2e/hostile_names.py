@@ -65,7 +65,7 @@ def model(names, domain):
         tail = b"" if name else b"0"  # "" is no tensor
         x, w, e, y = (kind + name + tail for kind in (b"x", b"w", b"e", b""))
         inputs.append(value(x, [name + tail, 3]))
-        weights.append(tensor(w, [3, 2], struct.pack("<6f", *range(6))))
+        weights.append(tensor(w, [3, 2], struct.pack("<6f", *range(len(weights), len(weights) + 6))))
         nodes.append(node("Exp", [x], [e], b"exp" + name))
         nodes.append(node(b"f" + name, [e, w], [y], b"call" + name, domain))
         outputs.append(value(y, [name + tail, 2]))

@@ -11,6 +11,7 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace kiln;
@@ -163,6 +164,18 @@ static void placePorts(ModelTables &tables) {
   });
 }
 
+/// A weight's name as a safetensors file and a C string can have it: UTF-8 without a character 0. Two names that become
+/// one are numbered.
+static std::string fileName(llvm::StringRef name, llvm::StringSet<> &taken) {
+  std::string text = llvm::json::fixUTF8(name);
+  for (size_t at = text.find('\0'); at != std::string::npos; at = text.find('\0', at))
+    text.replace(at, 1, "\xef\xbf\xbd"); // U+FFFD
+  std::string unique = text;
+  for (int number = 2; !taken.insert(unique).second; ++number)
+    unique = text + "_" + std::to_string(number);
+  return unique;
+}
+
 ModelTables render::modelTables(mlir::ModuleOp module) {
   ModelTables tables;
   mlir::SymbolTableCollection symbols;
@@ -177,11 +190,12 @@ ModelTables render::modelTables(mlir::ModuleOp module) {
           {int32_t(index), int32_t(alias.getPort()), int32_t(alias.getAxis()), alias.getCapacity()});
   for (auto port : tables.program.getOutputs().getAsRange<host::PortAttr>())
     tables.outputs.push_back(describePort(port, tables.symbols));
+  llvm::StringSet<> names;
   for (auto weight : tables.program.getWeights().getAsRange<host::WeightAttr>()) {
     mlir::RankedTensorType type = weight.getType();
     int64_t bytes = type.getNumElements() * byteSize(type.getElementType());
     int64_t offset = llvm::alignTo(tables.weightBytes, KILN_ALIGNMENT);
-    tables.weights.push_back({weight.getName().str(),
+    tables.weights.push_back({fileName(weight.getName(), names),
                               scalarDType(type.getElementType()),
                               type.getShape().vec(),
                               offset,

@@ -5,7 +5,7 @@
 
 /* The character that begins here: its bytes, 0 where no character of UTF-8 does, and its code. A lone byte of 0x80 to
  * 0x9f would be a control character to some terminals. */
-static int decode(const char *text, uint32_t *code) {
+static int decode_character(const char *text, uint32_t *code) {
   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
   unsigned char first = (unsigned char)text[0];
   int bytes = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
@@ -28,14 +28,14 @@ static bool is_control(uint32_t c) {
 /* The bytes of the character that begins here, 1 where none does; what to show in its place, or 0. */
 static int next(const char *text, char *instead) {
   uint32_t code;
-  int bytes = decode(text, &code);
+  int bytes = decode_character(text, &code);
   *instead = bytes > 0 && !is_control(code) ? 0 : code == '\n' ? ' ' : '?';
   return bytes > 0 ? bytes : 1;
 }
 
 int kiln_cli_utf8(const char *text) {
   uint32_t code;
-  return decode(text, &code);
+  return decode_character(text, &code);
 }
 
 void kiln_cli_put(FILE *file, const char *text) {

@@ -74,14 +74,19 @@ TEST_CASE("numpy's column-major arrays are read as such") {
 TEST_CASE("a tensor of a .safetensors file") {
   Folder folder;
   std::string header = R"({"a":{"dtype":"I32","shape":[1],"data_offsets":[0,4]},)"
-                       R"("b":{"dtype":"I32","shape":[2],"data_offsets":[4,12]},)"
-                       R"("c":{"dtype":"I32","shape":[3],"data_offsets":[4,12]}})";
+                       R"("b":{"dtype":"I32","shape":[2],"data_offsets":[4,12]}})";
   folder.write("w.safetensors", littleEndian(header.size(), 8) + header + int32s({7, 8, 9}));
   CHECK(load(folder, R"("file": "w.safetensors", "tensor": "b")") == Numbers{8, 9});
   CHECK(loadError(folder, R"("file": "w.safetensors", "tensor": "d")") ==
         ": weight 'w': w.safetensors: it has no tensor 'd'; name one that it holds");
-  CHECK_THAT(loadError(folder, R"("file": "w.safetensors", "tensor": "c")"),
+  std::string large = R"({"c":{"dtype":"I32","shape":[3],"data_offsets":[0,8]}})";
+  folder.write("large.safetensors", littleEndian(large.size(), 8) + large + int32s({7, 8}));
+  CHECK_THAT(loadError(folder, R"("file": "large.safetensors", "tensor": "c")"),
              Contains("the file is truncated or corrupt"));
+  std::string twice = R"({"a":{"dtype":"I32","shape":[1],"data_offsets":[0,4]},)"
+                      R"("b":{"dtype":"I32","shape":[1],"data_offsets":[0,4]}})";
+  folder.write("twice.safetensors", littleEndian(twice.size(), 8) + twice + int32s({7}));
+  CHECK_THAT(loadError(folder, R"("file": "twice.safetensors", "tensor": "b")"), Contains("those before it end at"));
   CHECK_THAT(loadError(folder, R"("file": "w.safetensors")"), Contains("the attribute 'tensor' is missing"));
   folder.write("short.safetensors", littleEndian(1 << 20, 8) + "{}");
   CHECK_THAT(loadError(folder, R"("file": "short.safetensors", "tensor": "a")"), Contains("shorter than its header"));

@@ -167,8 +167,9 @@ TEST_CASE("a program's failure is told in its own words") {
         .substr(folder.path("out: cannot link: ").size());
   };
   CHECK(words("echo 'ld: final link failed: No space left on device'; echo 'collect2: error: ld returned 1'; exit 1") ==
-        "ld: final link failed: No space left on device");
-  CHECK(words("echo 'collect2: error: ld returned 1'; exit 1") == "collect2: error: ld returned 1");
+        "ld: final link failed: No space left on device; see whether 'sh' works by itself");
+  CHECK(words("echo 'collect2: error: ld returned 1'; exit 1") ==
+        "collect2: error: ld returned 1; see whether 'sh' works by itself");
   const char *silent = "sh ended with status 3 and gave no reason; see what it is and whether it works by itself";
   CHECK(words("exit 3") == silent);
   CHECK(words("ls >&2; exit 3") == silent); // so what it says needs no room where the disk may be full

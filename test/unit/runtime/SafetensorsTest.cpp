@@ -216,7 +216,9 @@ TEST_CASE("weights beyond 2 GB are mapped, not read") {
 }
 
 TEST_CASE("a weights file that does not fit") {
-  CHECK(runWith(weightFile("")) == "weight 'layer.weight' is missing");
+  CHECK(runWith(weightFile("")) == "the tensors end at byte 0 of 12; write the file again");
+  CHECK(runWith(weightFile(R"("other":{"dtype":"F32","shape":[3],"data_offsets":[0,12]})")) ==
+        "weight 'layer.weight' is missing");
   CHECK(runWith(weightFile(R"("layer.weight":{"dtype":"F32","shape":[3,1],"data_offsets":[0,12]})")) ==
         "weight 'layer.weight': wanted float32 [3], given float32 [3, 1] in 12 bytes");
   CHECK(runWith(weightFile(R"("layer.weight":{"dtype":"F32","shape":[3],"data_offsets":[0,8]})")) ==

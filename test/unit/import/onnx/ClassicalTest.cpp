@@ -269,7 +269,7 @@ TEST_CASE("ZipMap gives the scores that it was given") {
   CHECK(zip.on(kRow) == Floats{1, 2});
   ClassicalCase three("ZipMap", {1, 2});
   three.ints("classlabels_int64s", {4, 5, 6});
-  CHECK_THAT(three.model.import(), Contains("(ZipMap): 3 labels for scores [1, 2]; "));
+  CHECK_THAT(three.model.import(), Contains("(ai.onnx.ml:ZipMap): 3 labels for scores [1, 2]; "));
 }
 
 TEST_CASE("TreeEnsemble transforms its scores") {

@@ -129,10 +129,10 @@ TEST_CASE("a gradient is differentiated again") {
 
 TEST_CASE("a gradient through what has none known is an error") {
   CHECK_THAT(differentiated([](OnnxModel &model) { model.node("ReduceProd", {"x"}, {"y"}); }).import(),
-             Contains("(Gradient): no derivative is known of 'reduce mul'"));
+             Contains("(ai.onnx.preview.training:Gradient): no derivative is known of 'reduce mul'"));
   OnnxModel other = differentiated([](OnnxModel &model) { model.node("Exp", {"x"}, {"y"}); });
   other.graph().mutable_node()->rbegin()->set_input(0, "y");
-  CHECK_THAT(other.import(), Contains("(Gradient): input 0 is not the tensor 'x'"));
+  CHECK_THAT(other.import(), Contains("(ai.onnx.preview.training:Gradient): input 0 is not the tensor 'x'"));
 }
 
 TEST_CASE("a tensor that does not reach the result has the derivative 0") {

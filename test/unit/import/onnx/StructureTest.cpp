@@ -98,8 +98,10 @@ TEST_CASE("unknown operators, domains, opsets and IR versions") {
   CHECK_THAT(op.import(), StartsWith("error: model.onnx: node 'act' (Relux): operator 'Relux' is not supported; "));
   OnnxModel domain = reluModel();
   domain.graph().mutable_node(0)->set_domain("com.example");
-  CHECK_THAT(domain.import(),
-             StartsWith("error: model.onnx: node 'act' (Relu): operator domain 'com.example' is not known; "));
+  CHECK_THAT(
+      domain.import(),
+      StartsWith("error: model.onnx: node 'act' (com.example:Relu): operator 'com.example:Relu' is not supported; "
+                 "export the model with ONNX's own operators"));
   OnnxModel runtimes = reluModel();
   ::onnx::NodeProto &node = *runtimes.graph().mutable_node(0);
   node.set_domain("com.microsoft");
@@ -182,7 +184,7 @@ TEST_CASE("an error is one line, whatever the model's names hold") {
   model.graph().mutable_node(0)->set_name("a\nb" + std::string(1000, 'c'));
   model.graph().mutable_node(0)->set_input(0, "z\x01");
   std::string text = model.import();
-  CHECK_THAT(text, StartsWith("error: model.onnx: node 'a?bcc") && Contains("input 'z?' is undefined"));
+  CHECK_THAT(text, StartsWith("error: model.onnx: node 'a bcc") && Contains("input 'z?' is undefined"));
   CHECK(text.size() < 400);
 }
 
@@ -281,15 +283,16 @@ TEST_CASE("an input that a call leaves out is absent within") {
 TEST_CASE("a function does not see the names around its call") {
   OnnxModel model = callingModel("Peek");
   addNode(addFunction(model, "Peek"), "Relu").set_input(0, "x");
-  CHECK_THAT(model.import(), Contains("node 'call' (Peek): node 'Relu_0' (Relu): input 'x' is undefined"));
+  CHECK_THAT(model.import(), Contains("node 'call' (local:Peek): node 'Relu_0' (Relu): input 'x' is undefined"));
 }
 
 TEST_CASE("a function that calls itself is an error") {
   OnnxModel model = callingModel("Ping");
   addNode(addFunction(model, "Ping"), "Pong", "local");
   addNode(addFunction(model, "Pong"), "Ping", "local");
-  CHECK(model.import() == "error: model.onnx: node 'call' (Ping): node 'Pong_0' (Pong): node 'Ping_0' (Ping): function "
-                          "'Ping' calls itself; use a Loop");
+  CHECK(model.import() ==
+        "error: model.onnx: node 'call' (local:Ping): node 'Pong_0' (local:Pong): node 'Ping_0' (local:Ping): function "
+        "'Ping' calls itself; use a Loop");
 }
 
 TEST_CASE("functions that multiply without end are an error") {
