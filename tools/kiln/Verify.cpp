@@ -163,10 +163,10 @@ llvm::Error Verification::checkInputs(const StoredCase &one, bool isStored) cons
 llvm::Error Verification::check(StoredCase &one, bool isStored) {
   if (llvm::Error error = checkInputs(one, isStored))
     return error;
-  llvm::outs() << options_.model << ": "
+  llvm::outs() << plainText(options_.model) << ": "
                << (!isStored            ? "random inputs, against the graph interpreter"
                    : one.folder.empty() ? "stored in ."
-                                        : "stored in " + one.folder)
+                                        : "stored in " + plainText(one.folder))
                << "\n";
   size_t inputCount = ports_.inputs.size();
   if (one.inputs.size() > inputCount)
@@ -212,7 +212,7 @@ static void dropResults(std::vector<StoredCase> &cases, const std::string &model
   llvm::erase_if(cases, [&](const StoredCase &found) {
     bool isResult = found.folder == llvm::sys::path::parent_path(model) && found.inputs.empty();
     if (isResult)
-      llvm::outs() << model << ": output_0 beside it is not compared with, there is no input_0\n";
+      llvm::outs() << plainText(model) << ": output_0 next to it is not compared with, there is no input_0\n";
     return isResult;
   });
 }
