@@ -117,14 +117,16 @@ void HostBuilder::bindSizesOfOthers(Operation *op, Block &block, Scope &scope) {
   walker.addWalk([&](ExprAttr attr) { bind(attr.getValue()); });
   walker.addWalk([&](DimsAttr attr) { llvm::for_each(attr.getSizes(), bind); });
   walker.addWalk([&](TrackerAttr attr) {
-    for (const view::View &view : attr.getValue().views()) {
+    view::ShapeTracker tracker = attr.getValue();
+    for (const view::View &view : tracker.views()) {
       llvm::for_each(view.shape(), bind);
       llvm::for_each(view.strides(), bind);
       bind(view.offset());
-      for (view::Range range : view.mask().value_or(ArrayRef<view::Range>())) {
-        bind(range.begin);
-        bind(range.end);
-      }
+      if (std::optional<ArrayRef<view::Range>> mask = view.mask())
+        for (const view::Range &range : *mask) {
+          bind(range.begin);
+          bind(range.end);
+        }
     }
   });
   op->walk([&](Operation *inner) {
