@@ -232,7 +232,7 @@ static kiln_status run_program(const kiln_model *model, kiln_args *args, kiln_te
 
 static void print_error(const char *program, const char *line, bool as_json) {
   if (as_json) {
-    kiln_json_error(stderr, line);
+    kiln_json_put_failure(stderr, line);
     return;
   }
   kiln_cli_put(stderr, program);

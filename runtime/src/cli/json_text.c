@@ -36,7 +36,7 @@ void kiln_json_sizes(FILE *file, const kiln_model *model, const int64_t *sizes) 
   putc('}', file);
 }
 
-void kiln_json_error(FILE *file, const char *line) {
+void kiln_json_put_failure(FILE *file, const char *line) {
   fprintf(file, "{\"version\":%d,\"error\":", KILN_JSON_VERSION);
   kiln_json_put(file, line);
   fputs("}\n", file);

@@ -23,6 +23,6 @@ void kiln_json_begin(FILE *file, const kiln_model *model);
 void kiln_json_sizes(FILE *file, const kiln_model *model, const int64_t *sizes);
 
 /* `{"version":1,"error":"LINE"}` and an end of line. */
-void kiln_json_error(FILE *file, const char *line);
+void kiln_json_put_failure(FILE *file, const char *line);
 
 #endif
