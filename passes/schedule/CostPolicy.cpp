@@ -84,7 +84,7 @@ private:
   bool isHere(Value value) const { return isComputed(value) && value.getParentBlock() == &block_; }
   void findCones();
   Cone coneOf(Value value);
-  /// Whether an element takes more than kMostOperations, of which each tensor's count once.
+  /// Whether an element takes more than kMostOperations. The operations of each tensor count once.
   bool takesTooMany(Value value);
   /// An operand, no larger than the value, that is made of more than one tensor, and of the most; null: there is none.
   Value smallerWithCone(Value value);

@@ -54,7 +54,7 @@ public:
   /// Whether a result is the same bit for bit when its sizes are known: weights of an interpolation are rounded
   /// otherwise where a table is made of them at import.
   bool isExact() const;
-  /// Elements for the open model's inputs, of which the written one takes the first.
+  /// Elements for the open model's inputs; the written model takes the first of these.
   std::vector<interp::HostTensor> inputs(const Binding &binding, Random &random) const;
 
 private:

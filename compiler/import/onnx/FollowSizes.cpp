@@ -109,7 +109,7 @@ static ElementFunction integerFunction(Alu kind, bool isBool) {
   }
 }
 
-/// Of two floats, the first of which may be rounded where the row only divides.
+/// The row of two floats. A division may have a rounded numerator; all else must be exact.
 static Result floatRow(Alu kind, llvm::ArrayRef<Followed> x, Type element) {
   if (kind == Alu::FDIV) {
     const Followed &by = x[1];
@@ -182,7 +182,7 @@ static Result row(Alu kind, llvm::ArrayRef<Followed> x, Type from, Type to) {
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// A constant float as a quotient; nothing where it is none of small numbers.
+/// A constant float as a quotient of two whole numbers; nothing if one of them would be large.
 static Result exactFloat(const llvm::APFloat &value) {
   double number = value.convertToDouble(), limit = 0x1p53;
   int64_t under = 1;

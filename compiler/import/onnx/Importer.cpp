@@ -195,7 +195,7 @@ llvm::Error Importer::importInputs(const ::onnx::GraphProto &graph, Scope &scope
     if (failed(function.insertArgument(index, type, name, mlir::NameLoc::get(builder_.getStringAttr(input.name())))))
       return fail("it cannot be an argument");
     if (hasInitializer) {
-      // Programs hold a default beside the input, so its data does not stay in the file.
+      // A program stores a default next to its input, so the data are read from the file now.
       llvm::Expected<Constant> value = file_.constant(builder_.getContext(), *initializer->second, INT64_MAX);
       if (!value)
         return value.takeError();

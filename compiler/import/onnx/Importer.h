@@ -41,7 +41,7 @@ public:
   FollowedSizes &followed() { return followed_; }
   /// Drops what is known of an op's values and of those within it. To be called before the op goes.
   void forget(mlir::Operation *op);
-  /// The last of the constants, which stand at the head of the function; null while there are none.
+  /// The last constant at the head of the function; null if there is none yet.
   mlir::Operation *lastConstant() const { return lastConstant_; }
 
   /// The tensor as data. Constants are made once, at the head of the function. `isNamed`: the tensor is an entry of a

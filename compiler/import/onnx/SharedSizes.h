@@ -1,9 +1,9 @@
 //===- SharedSizes.h - Sizes that a file gives one name ----------------------===//
 //
-// A name of a size is a hint. Exporters give one to sizes that are equal, but also to sizes of which they know nothing,
-// and other runtimes do not look whether inputs keep to it. So each input has a size of its own at first, whatever it
-// is called. Where an operator brings two sizes of one name together they are one, and the model is imported anew with
-// what was learnt, so that all that follows from their being equal is known from the first node on.
+// The name of a size is a hint. Exporters give equal sizes one name, but they also name sizes that they know nothing
+// about, and other runtimes do not hold inputs to it. So each input first has a size of its own, whatever its name is.
+// If an operator needs two sizes of one name together, they become one, and the model is imported again: from the first
+// node on, everything that follows from their being equal is then known.
 //
 //===--------------------------------------------------------------------------===//
 #pragma once
@@ -21,7 +21,7 @@ namespace kiln::import::onnx {
 /// For sizes of inputs, by their symbols: the symbol that each is one with.
 using JoinedSizes = llvm::StringMap<std::string>;
 
-/// Whether exporters write this for a size of which they know nothing. It says nothing of other sizes called so.
+/// Whether exporters write this name for an unknown size. Two sizes with such a name need not be equal.
 bool isPlaceholder(llvm::StringRef name);
 
 /// The symbols for sizes to which a file gives one name.
@@ -30,9 +30,9 @@ public:
   /// Symbols of one input and of one name are the same; the first of a name comes first.
   void add(llvm::StringRef symbol, llvm::StringRef name) { names_.insert({symbol.str(), name.str()}); }
 
-  /// Adds to `joined` those of one name that an op of the module has together; false where there are none.
+  /// Adds to `joined` the sizes of one name that meet in an op of the module. Returns whether there are any.
   bool joinMet(mlir::ModuleOp module, JoinedSizes &joined) const;
-  /// Adds all that have one name; false where there are none.
+  /// Adds to `joined` all sizes that share a name. Returns whether there are any.
   bool joinAll(JoinedSizes &joined) const;
 
 private:

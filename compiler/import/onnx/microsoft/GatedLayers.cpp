@@ -1,7 +1,7 @@
 //===- GatedLayers.cpp - Gates and norms of language models' layers ------------===//
 //
 // ONNX Runtime's exporters write some of a layer's element-wise parts as one node: a gate with its activation, a norm
-// of each head with the gate after it, the mixing of streams that run beside each other. All arithmetic is in float32,
+// of each head with the gate after it, the mixing of parallel streams. All arithmetic is in float32,
 // also of half precision, which is rounded once at the end unless the operator's definition says otherwise.
 //
 //===---------------------------------------------------------------------------===//

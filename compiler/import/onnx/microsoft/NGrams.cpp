@@ -56,7 +56,7 @@ static Tensors hashMapping(Node &n, TensorBuilder &b) {
   Value before = past ? past : b.expand(outside, {batch, Expr(reach)});
   Value all = b.concat({before, tokens}, 1); // [batch, reach + length]
   segments = segments ? b.pad(segments, {0, reach}, {0, 0}) : Value();
-  // What lies behind an end, or in another segment, counts as outside.
+  // An element past an end, or in another segment, counts as outside.
   auto shifted = [&](Value x, int64_t by) { return b.narrow(x, 1, reach - by, length + (reach - by)); };
   Value mixed, isReset;
   llvm::SmallVector<Value> hashes;

@@ -18,7 +18,7 @@ using llvm::Twine;
 using mlir::Value;
 using view::provablyEqual;
 
-/// The tensor at an input and the scale and zero point behind it.
+/// The tensor at an input, and the scale and zero point after it.
 static Quantized quantized(Node &n, TensorBuilder &b, int index) {
   return {n.input(index), scalar(b, n.input(index + 1)), scalar(b, n.optionalInput(index + 2))};
 }

@@ -7,7 +7,7 @@
 using namespace kiln::test;
 using Catch::Contains;
 
-TEST_CASE("sizes that have a placeholder for a name are each their own") {
+TEST_CASE("sizes called ? or None are each their own") {
   for (const char *name : {"?", "None", "-1", "unk__7"}) {
     OnnxModel model;
     model.input("x", {1, 3, name, name}).output("y");
