@@ -87,7 +87,9 @@ Neighbours kiln::import::neighboursAt(TensorBuilder &b, Value x, Value images, l
     Value low = b.constant(how.alignCorners ? 0.0 : -0.5, real), high = how.alignCorners ? last : b.add(last, 0.5);
     auto isBeyond = [&](Value place) { return b.bitOr(b.less(place, low), b.less(high, place)); };
     Value place = how.interpolation == Interpolation::Nearest ? b.roundHalfEven(given) : Value(given);
-    if (how.outside == Outside::Border)
+    // Of a cubic each neighbour is moved to the border by itself, as PyTorch and ONNX Runtime do; of others that is
+    // equal.
+    if (how.outside == Outside::Border && how.interpolation != Interpolation::Cubic)
       place = b.where(isBeyond(place), b.minimum(b.maximum(place, 0), last), place);
     else if (how.outside == Outside::Reflection)
       place = b.where(isBeyond(place), reflect(b, place, low, high), place);

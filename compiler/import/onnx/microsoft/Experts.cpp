@@ -158,8 +158,6 @@ static Tensor mixtureOfExperts(Node &n, TensorBuilder &b) {
 
 /// The same with weights of few bits.
 static Tensor quantizedMixture(Node &n, TensorBuilder &b) {
-  if (n.opset() >= 0) // stored models of it gave other results than ONNX Runtime
-    return n.fail("its results differ from ONNX Runtime's", "dequantize the experts and use MoE");
   int64_t bits = n.integer("expert_weight_bits", 4), block = n.integer("block_size", 0);
   std::string kind = n.string("quant_type", "int");
   n.ignore({"accuracy_level"}); // what may be lost
@@ -172,6 +170,8 @@ static Tensor quantizedMixture(Node &n, TensorBuilder &b) {
   for (int i = 15; i < n.numInputs(); ++i)
     if (n.has(i))
       return n.fail("scales of whole experts or of activations are not supported", "leave input " + Twine(i) + " out");
+  if (!n.flag("normalize_routing_weights", false) && !n.has(14))
+    return n.fail("attribute 'normalize_routing_weights' is 0, which ONNX Runtime takes for 1 on CPUs", "set it to 1");
   llvm::SmallVector<ExpertLayer> layers;
   for (int i = 0; i < 3; ++i) {
     auto at = [&](int place) { return i == 2 ? n.optionalInput(place) : n.input(place); };

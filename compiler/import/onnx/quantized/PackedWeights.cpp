@@ -85,8 +85,6 @@ static Tensor matmulNBits(Node &n, TensorBuilder &b) {
   if (n.integer("weight_prepacked", 0) != 0)
     return n.fail("attribute 'weight_prepacked' is set", "store the weights as the operator defines them");
   Value groups = n.optionalInput(4);
-  if (groups) // some orders give other results than ONNX Runtime's
-    return n.fail("it has an order of its blocks, g_idx", "export the model without it (desc_act=False)");
   if (!x || !packed || !scales || !b.ok())
     return {};
   bool known = llvm::is_contained({2, 4, 8}, bits) && block >= 1 && depth >= 1 && columns >= 1 &&
