@@ -5,7 +5,7 @@ import os
 import struct
 import sys
 
-from onnx_file import BOOL, COMPLEX64, INT64, STRING, field, integer, model, node, number, sequence_value, string, tensor, tensor_value
+from onnx_file import BOOL, COMPLEX64, FLOAT, INT64, STRING, field, integer, model, node, number, sequence_value, string, tensor, tensor_value
 
 
 def function(name, body):
@@ -28,7 +28,7 @@ def lacking():
     branch = field(1, node("Bar", ["e"], ["z"], "inside")) + field(2, "branch") + field(12, tensor_value("z", [2]))
     graph = [field(1, name) + field(6, branch) + field(20, 5) for name in ("then_branch", "else_branch")]
     nodes.append(node("If", ["c0"], ["y"], "if", attributes=graph))
-    called = function("f", node("Tokenizer", ["a"], ["b"], "cut", "com.microsoft"))
+    called = function("f", node("Baz", ["a"], ["b"], "unknown", "com.microsoft"))
     unused = function("g", node("Never", ["a"], ["b"], "never"))
     return model(nodes, [tensor_value("x", [2]), tensor_value("c0", [], BOOL)], functions=[called, unused])
 

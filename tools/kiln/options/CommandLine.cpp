@@ -199,8 +199,6 @@ static llvm::Error unexpected(const CLI::App &app, int argc, char **argv, const 
     if (!argument.starts_with("-"))
       return usageError(argument + ": one argument too many", help);
     std::vector<llvm::StringRef> known(names.begin(), names.end());
-    if (argument == "-")
-      return usageError("-: a model is read from a file, not from standard input", "write it to one, and name that");
     return usageError(argument + ": no such option", nearestOption(argument.split('=').first, known, help));
   }
   return usageError("an argument was not expected", help);
@@ -268,6 +266,12 @@ static llvm::Error understandStages(CompileOptions &compile, const Texts &texts)
   return llvm::Error::success();
 }
 
+static llvm::Error checkModelIsFile(const CommandLine &line) {
+  if (line.compile.model != "-")
+    return llvm::Error::success();
+  return usageError("-: a model is read from a file, not from standard input", "write it to one, and name that");
+}
+
 /// What is said of the model that the model does not say.
 static llvm::Error understandModel(import::ImportOptions &model, const Texts &texts) {
   for (const std::string &dim : texts.dims)
@@ -330,6 +334,8 @@ static llvm::Error understand(CommandLine &line, const Texts &texts) {
   if (level == std::end(kLogLevels))
     return usageError("--log-level " + texts.logLevel + ": no such level", "give error, warning or info");
   line.logLevel = level->second;
+  if (llvm::Error error = checkModelIsFile(line))
+    return error;
   if (llvm::Error error = understandTarget(line.compile, texts))
     return error;
   if (llvm::Error error = understandStages(line.compile, texts))
