@@ -10,7 +10,12 @@ namespace path = llvm::sys::path;
 std::string kiln::pagePath(llvm::StringRef name) {
   std::string program = llvm::sys::fs::getMainExecutable(nullptr, reinterpret_cast<void *>(&pagePath));
   llvm::StringRef root = path::parent_path(path::parent_path(program)); // of bin/kiln
-  llvm::SmallString<128> page = root;
-  path::append(page, "share/doc/kiln/docs", name);
-  return llvm::sys::fs::exists(page) ? page.str().str() : ("docs/" + name).str();
+  llvm::SmallString<128> installed = root;
+  path::append(installed, "share/doc/kiln/docs", name);
+  llvm::SmallString<128> source = path::parent_path(root); // of build/bin/kiln
+  path::append(source, "docs", name);
+  for (llvm::StringRef page : {llvm::StringRef(installed), llvm::StringRef(source)})
+    if (llvm::sys::fs::exists(page))
+      return page.str();
+  return ("docs/" + name).str();
 }

@@ -7,7 +7,8 @@
 
 namespace kiln {
 
-/// The path of docs/NAME as an error may give it: of the installation that runs; "docs/NAME" where none does.
+/// The path of docs/NAME as an error may give it: of the installation that runs, or of the sources that build/bin/kiln
+/// was built from; "docs/NAME" if neither is there.
 std::string pagePath(llvm::StringRef name);
 
 } // namespace kiln
