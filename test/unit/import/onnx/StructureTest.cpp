@@ -105,7 +105,8 @@ TEST_CASE("unknown operators, domains, opsets and IR versions") {
   OnnxModel runtimes = reluModel();
   ::onnx::NodeProto &node = *runtimes.graph().mutable_node(0);
   node.set_domain("com.microsoft");
-  CHECK_THAT(runtimes.import(), Contains("operator 'com.microsoft:Relu' is not supported; ") && Contains("docs/onnx-operators.md lists"));
+  CHECK_THAT(runtimes.import(),
+             Contains("operator 'com.microsoft:Relu' is not supported; ") && Contains("docs/onnx-operators.md lists"));
   node.set_op_type("BeamSearch");
   CHECK_THAT(runtimes.import(), Contains("operator 'com.microsoft:BeamSearch' is not supported: it runs a decoder again"
                                          " and again until a text ends; compile the decoder, and"));
