@@ -17,22 +17,37 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 
+#include "llvm/ADT/DenseSet.h"
+
 using namespace kiln;
 using namespace kiln::lower;
 using namespace mlir;
 using kernel::AxisKind;
 using view::Expr;
 
+/// Finds out whether int32 holds an expression and what it is computed from. Sums and products may wrap on the way, as
+/// long as their results fit; what is divided, compared or chosen from must fit itself.
+class Int32Steps {
+public:
+  bool fit(Expr expr) { return fitsInt32(expr) && operandsFit(expr); }
+
+private:
+  bool operandsFit(Expr expr) {
+    if (expr.operands().empty() || !seen_.insert(expr.node()).second)
+      return true;
+    bool wraps = expr.kind() == Expr::Kind::Add || expr.kind() == Expr::Kind::Mul;
+    return llvm::all_of(expr.operands(), [&](Expr operand) { return wraps ? operandsFit(operand) : fit(operand); });
+  }
+
+  llvm::DenseSet<const view::ExprNode *> seen_; ///< those whose operands fit, or were found not to
+};
+
 /// Index math is int32 where every index and every step towards one fits, and every size that is data.
 static bool allFitInt32(kernel::FuncOp func) {
   bool fits = true;
+  Int32Steps steps;
   auto check = [&](Expr expr) { fits &= fitsInt32(expr); };
-  auto checkSteps = [&](auto &self, Expr expr) -> void {
-    check(expr);
-    for (Expr operand : expr.operands())
-      self(self, operand);
-  };
-  func.walk([&](kernel::SizeOp op) { checkSteps(checkSteps, op.getSize().getValue()); });
+  func.walk([&](kernel::SizeOp op) { fits &= steps.fit(op.getSize().getValue()); });
   for (Expr size : func.getDomain().getSizes())
     check(size);
   func.walk([&](Operation *op) {
@@ -40,16 +55,17 @@ static bool allFitInt32(kernel::FuncOp func) {
     if (!tracker)
       return;
     view::ShapeTracker value = tracker.getValue();
-    check(value.at().index);
+    view::Index place = value.at();
+    fits &= steps.fit(place.index) && steps.fit(place.valid);
     // The last view is reached by the axes of the domain, any other by one number that counts all of its points.
     for (const view::View &view : llvm::ArrayRef(value.views()).drop_back())
       check(view.size());
     const view::View &last = value.views().back();
-    SmallVector<Expr> steps{last.offset()};
+    SmallVector<Expr> strides{last.offset()};
     for (auto [size, stride] : llvm::zip(last.shape(), last.strides()))
-      steps.push_back(stride * (size - 1));
+      strides.push_back(stride * (size - 1));
     int64_t most = 0, least = 0;
-    for (Expr step : steps) {
+    for (Expr step : strides) {
       check(step);
       if (!fits)
         return;
