@@ -10,6 +10,7 @@
 
 #include "Compile.h"
 #include "Devices.h"
+#include "Version.h"
 #include "inspect/Json.h"
 #include "package/OutputFile.h"
 #include "support/Error.h"
@@ -87,6 +88,7 @@ static void printJson(llvm::ArrayRef<Check> checks, llvm::raw_ostream &out) {
   json.object([&] {
     json.attribute("version", kJsonVersion);
     json.attribute("kiln", KILN_VERSION);
+    json.attribute("commit", commit());
     json.attribute("llvm", LLVM_VERSION_STRING);
     json.attribute("system", llvm::sys::getDefaultTargetTriple());
     json.attributeArray("checks", [&] {
@@ -108,7 +110,7 @@ llvm::Expected<bool> driver::examine(bool asJson, llvm::raw_ostream &out) {
   if (asJson) {
     printJson(*checks, out);
   } else {
-    out << "kiln " KILN_VERSION ", LLVM " LLVM_VERSION_STRING ", " << llvm::sys::getDefaultTargetTriple() << "\n";
+    out << versionLine() << ", " << llvm::sys::getDefaultTargetTriple() << "\n";
     for (const Check &check : *checks)
       out << (check.isWell ? "ok       " : "missing  ") << llvm::left_justify(check.name, 10) << check.text << "\n";
   }

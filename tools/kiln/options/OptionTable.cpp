@@ -7,6 +7,8 @@
 //===-------------------------------------------------------------------===//
 #include "OptionTable.h"
 
+#include "../Version.h"
+
 #include "llvm/ADT/StringExtras.h"
 
 #include <CLI/CLI.hpp>
@@ -203,7 +205,7 @@ static CLI::App &addCommand(CLI::App &app, const char *name, const char *descrip
 
 std::unique_ptr<CLI::App> driver::makeOptionTable(CommandLine &line, Texts &texts) {
   auto app = std::make_unique<CLI::App>("kiln turns a model file into a program.", "kiln");
-  app->set_version_flag("-v,--version", "kiln " KILN_VERSION);
+  app->set_version_flag("-v,--version", versionLine());
   app->footer(footer(kCompileExamples + llvm::Twine(kRunExamples) + kVerifyExamples));
   app->require_subcommand(0, 1);
   app->formatter(std::make_shared<Formatter>());
