@@ -90,11 +90,9 @@ bool Chooser::isOnePiece(const Product &product, int64_t tileRows) const {
 
 int64_t Chooser::stepsOf(const Product &product) const {
   int64_t steps = countOf_[*llvm::max_element(reduced_)];
-  if (!isWhole(product.rows) || steps < 1)
-    return 1;
-  if (steps % kStepsUnrolled == 0)
-    return kStepsUnrolled;
-  return steps < kStepsUnrolled ? steps : 1; // so few are not a loop
+  if (steps >= 1 && steps < kStepsUnrolled)
+    return steps; // so few are not a loop; where they have masks, those are known before the longer ones begin
+  return steps > 0 && steps % kStepsUnrolled == 0 && isWhole(product.rows) ? kStepsUnrolled : 1;
 }
 
 int64_t Chooser::mostTotals(const Product &product, int64_t steps) const {
