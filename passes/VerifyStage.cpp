@@ -13,6 +13,7 @@
 
 #include "ir/base/AluTraits.h"
 #include "ir/base/Target.h"
+#include "ir/kernel/Attention.h"
 
 using namespace kiln;
 using namespace mlir;
@@ -194,6 +195,11 @@ static const Promise kPromises[] = {
      }},
     {Stage::Schedule, Stage::Lower, "a tensor op is left",
      [](Operation *op, auto &) { return !isOf(op, "graph") && !isOf(op, "func"); }},
+    {Stage::Schedule, Stage::Schedule, "a kernel is to hold rows of scores and lacks one of attention's sums",
+     [](Operation *op, auto &) {
+       auto func = dyn_cast<kernel::FuncOp>(op);
+       return !func || !func.getOpts().empty() || !kernel::hasRoles(func) || kernel::hasEachRole(func);
+     }},
     {Stage::Lower, Stage::Lower, "a kernel is not lowered", [](Operation *op, auto &) { return !isOf(op, "kernel"); }},
     {Stage::Lower, Stage::Lower, "a row is left that no device has",
      [](Operation *op, auto &) {

@@ -12,4 +12,10 @@ double schedule::elementsOf(llvm::ArrayRef<Expr> shape) {
   return elements;
 }
 
+double schedule::elementsOf(mlir::Value tensor) { return elementsOf(shapeOf(tensor)); }
+
+double schedule::bytesOf(mlir::Value tensor) {
+  return elementsOf(tensor) * byteSize(llvm::cast<mlir::RankedTensorType>(tensor.getType()).getElementType());
+}
+
 double schedule::operationsOf(Alu kind) { return aluTraits(kind).steps; }

@@ -6,17 +6,15 @@
 // A tensor is charged with all element-wise operations from memory or a reduce up to it, as they would move with it.
 //===----------------------------------------------------------------------------===//
 
-#include "passes/schedule/Policies.h"
+#include "passes/schedule/CostPolicy.h"
 
 #include "passes/schedule/Cost.h"
-#include "passes/schedule/Domain.h"
-#include "passes/schedule/HoldRows.h"
+#include "passes/schedule/MarkAttention.h"
 #include "passes/schedule/MergeKernels.h"
+#include "passes/schedule/Policies.h"
 #include "passes/schedule/Products.h"
 
 #include "target/Times.h"
-
-#include <limits>
 
 using namespace kiln;
 using namespace kiln::schedule;
@@ -26,242 +24,20 @@ using view::ShapeTracker;
 
 /// A tensor needed at more places than these gets memory.
 static constexpr size_t kMostUses = 16;
-/// A tensor computed from more memory than this gets memory: devices have bounded parameter lists.
-static constexpr size_t kMostSources = 64;
-/// A tensor that takes more operations than these, as additions, gets memory: LLVM takes much longer for code that is
-/// twice as long.
-static constexpr double kMostOperations = 500;
 /// A tensor that is read through more views than these gets memory: each takes the index apart with divisions.
 static constexpr size_t kMostViews = 8;
 
-namespace {
-
-/// The element-wise operations an element takes, down to memory and reduces, and what these are.
-struct Cone {
-  double operations = 0;
-  int depth = 1; ///< through reduces too
-  llvm::SmallSetVector<Value, 8> sources;
-};
-
-/// A place at which a tensor that has no memory is computed.
-struct Use {
-  unsigned kernel;
-  ShapeTracker tracker;       ///< from the kernel's domain
-  Operation *inside;          ///< the innermost reduce in whose loops it is computed; null: none
-  SmallVector<int64_t> loops; ///< that reduce's axes
-  double walks = 1;           ///< how often these are walked
-  bool isScore = false;       ///< for the scores of a sum, which are computed there whatever it takes
-
-  bool operator==(const Use &) const = default;
-};
-
-/// A kernel while its contents are being decided.
-struct Kernel {
-  Domain domain;
-  double points; ///< of what it writes
-  unsigned reduces = 0;
-  Operation *product = nullptr; ///< the sum that a register tile can be made for
-  double productOperations = 0;
-  bool hasWeight = false; ///< is one of its operands
-  bool isStaged = false;  ///< its operands are held in cache
-  size_t columns = 0;     ///< the axis of the domain that its lanes go along
-};
-
-/// What a tensor takes, in ns.
-struct Costs {
-  double inside;    ///< computed in the kernels that use it
-  double outside;   ///< in a kernel of its own
-  double reads;     ///< bytes of memory that it is computed from
-  unsigned kernels; ///< that use it
-};
-
-class CostPolicy {
-public:
-  CostPolicy(Block &block, TargetAttr target) : block_(block), target_(target), rates_(target.getRates()) {}
-  Partition run();
-
-private:
-  bool isHere(Value value) const { return isComputed(value) && value.getParentBlock() == &block_; }
-  void findCones();
-  Cone coneOf(Value value);
-  /// Whether an element takes more than kMostOperations. The operations of each tensor count once.
-  bool takesTooMany(Value value);
-  /// An operand, no larger than the value, that is made of more than one tensor, and of the most; null: there is none.
-  Value smallerWithCone(Value value);
-  void realize(Value value);
-  void decide(Value value);
-  bool isCheaperInside(Value value);
-  /// Why a tensor is computed inside its readers whatever that takes; nullopt where it may be realized.
-  std::optional<host::Reason> reasonToBeInside(Value value) const;
-  Costs costsOf(Value value);
-  /// Whether the one kernel that needs a value in several walks of a row holds it instead of computing it in each.
-  bool isHeldInRow(Value value, double operations) const;
-  void giveUsesToOperands(Value value);
-  /// `use` is the reader's, or its loops with the view of its input.
-  void addUse(const Edge &edge, Use use);
-  double timesOf(const Use &use) const;
-  double tileReuse(const Use &use) const;
-  /// Whether a value is an operand that a sum of products takes before it is cast to this.
-  bool isWidenedForProduct(Value value, const Use &use) const;
-  void setProduct(Kernel &kernel, graph::ReduceOp reduce, const Domain::Reduced &reduced);
-  double operationsFor(Value value);
-  Value anchorOf(Value output);
-
-  Block &block_;
-  TargetAttr target_;
-  RatesAttr rates_;
-  llvm::SetVector<Value> realized_;
-  llvm::DenseMap<Value, Cone> cones_;
-  llvm::DenseMap<Value, std::vector<Use>> uses_;
-  std::vector<Kernel> kernels_;
-  llvm::DenseSet<Operation *> narrow_; ///< sums of products that take their operands as these are before a cast
-  llvm::DenseMap<Value, Placement> placements_;
-  llvm::DenseSet<Value> held_; ///< for a row at a time, by its kernel
-  llvm::DenseSet<Value> deep_; ///< read through more than kMostViews views
-};
-
-} // namespace
-
-static graph::ReduceOp reduceOf(Value value) { return value.getDefiningOp<graph::ReduceOp>(); }
-
-static double elementsOf(Value tensor) { return elementsOf(shapeOf(tensor)); }
-
-static double bytesOf(Value tensor) {
-  return elementsOf(tensor) * byteSize(cast<RankedTensorType>(tensor.getType()).getElementType());
-}
-
-static double pointsOver(graph::ReduceOp reduce) {
-  double points = 1;
-  view::Shape input = shapeOf(reduce.getInput());
-  for (int64_t axis : reduce.getAxes())
-    points *= typicalSize(input[axis]);
-  return points;
-}
-
 static bool isWeight(Value value) { return isa_and_nonnull<graph::WeightOp>(value.getDefiningOp()); }
 
-Cone CostPolicy::coneOf(Value value) {
-  Cone cone;
-  if (auto alu = value.getDefiningOp<graph::AluOp>())
-    cone.operations = operationsOf(alu.getKind().getValue());
-  for (const Edge &edge : sourcesOf(value)) {
-    if (isNumber(edge.base))
-      continue;
-    bool isMemory = !isHere(edge.base) || realized_.contains(edge.base);
-    if (!isMemory)
-      cone.depth = std::max(cone.depth, cones_[edge.base].depth + 1);
-    if (isMemory || reduceOf(edge.base)) {
-      cone.sources.insert(edge.base);
-      continue;
-    }
-    const Cone &inner = cones_[edge.base];
-    cone.operations = std::min(cone.operations + inner.operations, 1e6);
-    cone.sources.insert(inner.sources.begin(), inner.sources.end());
-  }
-  return cone;
-}
-
-bool CostPolicy::takesTooMany(Value value) {
-  double operations = 0;
-  llvm::SmallSetVector<Value, 16> found;
-  found.insert(value);
-  for (size_t i = 0; i < found.size() && operations <= kMostOperations; ++i) {
-    if (auto alu = found[i].getDefiningOp<graph::AluOp>())
-      operations += operationsOf(alu.getKind().getValue());
-    for (const Edge &edge : sourcesOf(found[i]))
-      if (!isNumber(edge.base) && isHere(edge.base) && !realized_.contains(edge.base) && !reduceOf(edge.base))
-        found.insert(edge.base);
-  }
-  return operations > kMostOperations;
-}
-
-Value CostPolicy::smallerWithCone(Value value) {
-  Value found;
-  size_t most = 1;
-  for (const Edge &edge : sourcesOf(value)) {
-    if (isNumber(edge.base) || !isHere(edge.base) || realized_.contains(edge.base) || reduceOf(edge.base) ||
-        bytesOf(edge.base) > bytesOf(value))
-      continue;
-    if (size_t sources = cones_[edge.base].sources.size(); sources > most) {
-      found = edge.base;
-      most = sources;
-    }
-  }
-  return found;
-}
-
-void CostPolicy::findCones() {
-  for (Operation &op : block_)
-    for (Value value : op.getResults()) {
-      if (!isHere(value))
-        continue;
-      auto isTooLarge = [&](const Cone &cone) {
-        return cone.sources.size() > kMostSources || cone.depth > kMostDepth ||
-               (cone.operations > kMostOperations && takesTooMany(value));
-      };
-      Cone cone = coneOf(value);
-      // The products of a sum are many times what they are made of.
-      while (isTooLarge(cone)) {
-        Value smaller = smallerWithCone(value);
-        realized_.insert(smaller ? smaller : value);
-        if (!smaller)
-          break;
-        cone = coneOf(value);
-      }
-      cones_[value] = std::move(cone);
-    }
-}
-
-/// How often a kernel computes what it reads through the use's view: the axes that it does not move along are walked
-/// again and again where they lie outside of one that it moves along.
-double CostPolicy::timesOf(const Use &use) const {
-  const Domain &domain = kernels_[use.kernel].domain;
-  llvm::SmallBitVector moves = axesOf(use.tracker);
-  moves.resize(domain.sizes().size());
-  if (use.inside) {
-    double times = use.walks;
-    for (int64_t axis : use.loops)
-      times *= moves.test(axis) ? typicalSize(domain.sizes()[axis]) : 1;
-    return times;
-  }
-  double times = 1, open = 1;
-  for (bool reduced : {false, true})
-    for (auto [axis, size] : llvm::enumerate(domain.sizes())) {
-      if (domain.isReduced(axis) != reduced)
-        continue;
-      // A reduced axis belongs to its own loop: it is open only for what moves along it.
-      if (!reduced || moves.test(axis))
-        open *= typicalSize(size);
-      if (moves.test(axis))
-        times = open;
-    }
-  return times;
-}
-
 /// Operations for one element.
-double CostPolicy::operationsFor(Value value) {
+double CostPolicy::operationsFor(Value value) const {
   graph::ReduceOp reduce = reduceOf(value);
   if (!reduce)
-    return cones_[value].operations;
+    return cones_.of(value).operations;
   double each = 1;
   for (const Edge &edge : sourcesOf(value))
-    each += cones_[edge.base].operations;
+    each += cones_.of(edge.base).operations;
   return pointsOver(reduce) * each;
-}
-
-/// For how many products the kernel's product computes an operand's element once, in steps of a vector's arithmetic.
-double CostPolicy::tileReuse(const Use &use) const {
-  const Kernel &kernel = kernels_[use.kernel];
-  if (rates_.getTileReuse() <= 1)
-    return 1;
-  // Beside a weight, which is packed before the program runs, the other operand is read where it is. Without one both
-  // operands of a large product are staged.
-  if (!kernel.hasWeight && kernel.isStaged)
-    return std::numeric_limits<double>::infinity();
-  // Lanes go along the columns. What does not move along them is a number, not a vector.
-  llvm::SmallBitVector moves = axesOf(use.tracker);
-  bool isVector = !kernel.hasWeight && kernel.columns < moves.size() && moves.test(kernel.columns);
-  return isVector ? rates_.getTileReuse() : rates_.getTileReuse() * target::times::kNumberReuse;
 }
 
 bool CostPolicy::isWidenedForProduct(Value value, const Use &use) const {
@@ -326,17 +102,49 @@ std::optional<host::Reason> CostPolicy::reasonToBeInside(Value value) const {
   ArrayRef<Use> uses = uses_.find(value)->second;
   if (!uses.empty() && llvm::all_of(uses, [](const Use &use) { return use.isScore; }))
     return host::Reason::Score;
-  if (value.getDefiningOp()->hasAttr(kHeldAttr))
+  if (isHeld(value) || isMultipliedResult(value))
     return host::Reason::Held;
   if (llvm::any_of(uses, [&](const Use &use) { return isWidenedForProduct(value, use); }))
     return host::Reason::Inside;
   return std::nullopt;
 }
 
-Costs CostPolicy::costsOf(Value value) {
+bool CostPolicy::isOperandOfSeveralLoads(Value value) const {
+  bool isOperand = llvm::any_of(uses_.find(value)->second, [&](const Use &use) {
+    auto sum = dyn_cast_or_null<graph::ReduceOp>(use.inside);
+    return sum && roleOf(sum) && sum.getKind().getValue() == Alu::ADD && value != edgeOf(sum.getInput()).base &&
+           !isWidenedForProduct(value, use); // its narrow operand has memory instead
+  });
+  if (!isOperand || isHeld(value))
+    return false;
+  // Down to memory, each operation has one operand that is not a number.
+  for (Value next = value; isHere(next) && !realized_.contains(next);) {
+    SmallVector<Edge> sources = sourcesOf(next);
+    llvm::erase_if(sources, [](const Edge &edge) { return isNumber(edge.base); });
+    bool isOne = llvm::all_of(sources, [&](const Edge &edge) {
+      return edge.base == sources.front().base && edge.tracker == sources.front().tracker;
+    });
+    if (sources.empty() || !isOne || !next.getDefiningOp<graph::AluOp>())
+      return true;
+    next = sources.front().base;
+  }
+  return false;
+}
+
+bool CostPolicy::endsAttention(Value value) const {
+  if (!value.getDefiningOp()->hasAttr(kGivenAttr))
+    return false;
+  ArrayRef<Use> uses = uses_.find(value)->second;
+  unsigned kernel = uses.front().kernel;
+  return kernels_[kernel].reduces > 0 || llvm::any_of(uses, [&](const Use &use) {
+           return use.kernel != kernel || use.inside || !use.tracker.isContiguous();
+         });
+}
+
+Costs CostPolicy::costsOf(Value value) const {
   graph::ReduceOp reduce = reduceOf(value);
   double elements = elementsOf(value), operations = operationsFor(value);
-  const Cone &cone = cones_[reduce ? edgeOf(reduce.getInput()).base : value];
+  const Cone &cone = cones_.of(reduce ? edgeOf(reduce.getInput()).base : value);
   // A reduce among the sources joins a kernel of this tensor's own, and needs memory where it is read again and again.
   double reads = 0, totals = 0, launches = 0;
   for (Value source : cone.sources) {
@@ -346,18 +154,13 @@ Costs CostPolicy::costsOf(Value value) {
   }
   llvm::SmallSetVector<unsigned, 4> kernels;
   double inside = 0, times = 0;
-  for (const Use &use : uses_[value]) {
-    Kernel &kernel = kernels_[use.kernel];
-    double rate = rates_.getOpsPerNs(), once = timesOf(use);
+  for (const Use &use : uses_.find(value)->second) {
+    const Kernel &kernel = kernels_[use.kernel];
+    double rate = rates_.getOpsPerNs(), once = pointsOf(value, use);
     double lostTile = kernel.productOperations * (1 / rates_.getOpsPerNs() - 1 / rates_.getProductOpsPerNs());
-    bool isOperand = use.inside && use.inside == kernel.product &&
-                     value != edgeOf(cast<graph::ReduceOp>(kernel.product).getInput()).base;
-    if (isOperand) {
-      once = std::max(elements, once / tileReuse(use));
-      // A register tile is made of operands that are one load each, but for what stands beside a weight.
-      if (cone.sources.size() > 1 && !kernel.hasWeight)
-        inside += lostTile;
-    }
+    // A register tile is made of operands that are one load each, but for what stands next to a weight.
+    if (isTileOperand(value, use) && cone.sources.size() > 1 && !kernel.hasWeight)
+      inside += lostTile;
     times += once;
     if (reduce) {
       // One product a kernel gets a register tile, and no kernel that holds other reduces.
@@ -387,6 +190,10 @@ Costs CostPolicy::costsOf(Value value) {
 bool CostPolicy::isCheaperInside(Value value) {
   ArrayRef<Use> uses = uses_[value];
   if (uses.size() > kMostUses) {
+    placements_[value] = {host::Reason::Uses};
+    return false;
+  }
+  if (isOperandOfSeveralLoads(value) || endsAttention(value)) {
     placements_[value] = {host::Reason::Uses};
     return false;
   }
@@ -434,8 +241,10 @@ void CostPolicy::giveUsesToOperands(Value value) {
   // What is held is computed once, wherever it is used.
   if (held_.contains(value))
     uses = {*llvm::find_if(uses, [](const Use &use) { return !use.inside; })};
-  else if (value.getDefiningOp()->hasAttr(kHeldAttr))
+  else if (isHeld(value))
     uses = {*llvm::min_element(uses, [&](const Use &a, const Use &b) { return timesOf(a) < timesOf(b); })};
+  if (isHeld(value))
+    uses.front().most = std::min(uses.front().most, elementsOf(value));
   graph::ReduceOp reduce = reduceOf(value);
   auto gather = value.getDefiningOp<graph::GatherOp>();
   for (const Use &use : uses) {
@@ -443,16 +252,16 @@ void CostPolicy::giveUsesToOperands(Value value) {
       Kernel &kernel = kernels_[use.kernel];
       Domain::Reduced reduced = kernel.domain.enter(reduce, use.tracker);
       bool isFirst = kernel.reduces++ == 0;
-      if (isFirst && isProduct(reduce) && use.tracker.isContiguous()) {
+      if (isFirst && isProduct(reduce) && use.tracker.isContiguous())
         setProduct(kernel, reduce, reduced);
-      }
-      double walks = timesOf(use);
-      addUse(edgeOf(reduce.getInput()), {use.kernel, reduced.input, reduce, reduced.axes, walks});
+      Use inLoops{use.kernel, reduced.input, reduce, reduced.axes, /*walks=*/timesOf(use)};
+      addUse(edgeOf(reduce.getInput()), inLoops);
+      inLoops.isScore = true;
       if (reduce.getScore())
-        addUse(edgeOf(reduce.getScore()), {use.kernel, reduced.input, reduce, reduced.axes, walks, /*isScore=*/true});
+        addUse(edgeOf(reduce.getScore()), inLoops);
     } else if (gather) {
       addUse(edgeOf(gather.getIndices()),
-             {use.kernel, indicesOf(gather, use.tracker), use.inside, use.loops, use.walks});
+             {use.kernel, indicesOf(gather, use.tracker), use.inside, use.loops, use.walks, use.most});
     } else {
       for (const Edge &source : sourcesOf(value))
         addUse(source, use);
@@ -506,7 +315,7 @@ Partition CostPolicy::run() {
   for (auto reduce : block_.getOps<graph::ReduceOp>())
     if (multipliesNarrow(reduce, target_, isWeight))
       narrow_.insert(reduce);
-  findCones();
+  cones_.find();
   llvm::SetVector<Value> needed = realized_;
   SmallVector<Value> values;
   for (Operation &op : block_)

@@ -9,8 +9,8 @@
 
 #include "passes/Passes.h"
 
-#include "passes/schedule/HoldRows.h"
 #include "passes/schedule/HostBuilder.h"
+#include "passes/schedule/MarkAttention.h"
 #include "passes/schedule/ScoreSums.h"
 #include "passes/schedule/SeparateAssigns.h"
 #include "passes/schedule/SplitReduces.h"
@@ -41,7 +41,7 @@ struct FormKernels : kiln::impl::FormKernelsBase<FormKernels> {
     if (classic || rates.getUnits() > 1) // one unit sums up as fast alone
       schedule::splitReduces(main, /*writes=*/!classic);
     if (!classic) {
-      schedule::holdRows(main, targetOf(getOperation()));
+      schedule::markAttention(main, targetOf(getOperation()));
       schedule::scoreSums(main, rates);
     }
     schedule::buildHostProgram(main, symbols, {classic, targetOf(getOperation())});

@@ -15,6 +15,7 @@
 #include "ir/graph/Source.h"
 #include "ir/kernel/Normalize.h"
 
+#include "passes/schedule/AskAttention.h"
 #include "passes/schedule/Policies.h"
 
 using namespace kiln;
@@ -272,8 +273,12 @@ void HostBuilder::emitGroup(const KernelGroup &group, Block &block, Scope &scope
 }
 
 void HostBuilder::emitBlock(Block &block, Scope &scope) {
-  Partition &partition = partitions_[&block] =
-      policy_.classic ? partitionClassically(block) : partitionByCost(block, policy_.target);
+  Partition &partition = partitions_[&block];
+  auto isHeld = [&](Value tensor) { return isMemory(tensor, block); };
+  // Costs decide anew without the marks that no kernel can keep.
+  do
+    partition = policy_.classic ? partitionClassically(block) : partitionByCost(block, policy_.target);
+  while (unmarkWhatIsNotHeld(block, partition, policy_.target, isHeld));
   for (const KernelGroup &group : partition.groups)
     for (Value output : group.outputs)
       writer_[output] = &group;

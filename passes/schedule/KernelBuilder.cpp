@@ -7,7 +7,9 @@
 #include "passes/schedule/KernelBuilder.h"
 
 #include "passes/schedule/Domain.h"
+#include "passes/schedule/MarkAttention.h"
 
+#include "ir/kernel/Attention.h"
 #include "ir/kernel/Normalize.h"
 
 #include "mlir/IR/Builders.h"
@@ -172,8 +174,11 @@ Value KernelBuilder::computeReduce(graph::ReduceOp reduce, const ShapeTracker &t
   Domain::Reduced reduced = domain_.enter(reduce, tracker);
   Value input = compute(reduce.getInput(), reduced.input);
   Value score = reduce.getScore() ? compute(reduce.getScore(), reduced.input) : Value();
-  return kernel::ReduceOp::create(builder_, reduce.getLoc(), input, reduce.getKindAttr(),
-                                  builder_.getDenseI64ArrayAttr(reduced.axes), score);
+  auto sum = kernel::ReduceOp::create(builder_, reduce.getLoc(), input, reduce.getKindAttr(),
+                                      builder_.getDenseI64ArrayAttr(reduced.axes), score);
+  if (StringAttr role = roleOf(reduce))
+    sum->setAttr(kernel::kRoleAttr, role);
+  return sum;
 }
 
 /// Brings every view to the domain's full rank.

@@ -134,8 +134,8 @@ private:
   }
   /// Tiles of what is read along one axis and written along another. `isPlain`: each along that one alone.
   void turn(int64_t read, int64_t written, int64_t side, bool isPlain);
-  /// For two products with a row of scores between. False where there is none that can be held.
-  bool chooseHeldRows();
+  /// For a kernel that the schedule has hold rows of scores. False for others.
+  bool chooseAttention();
   /// Chunks and what comes after them, where no way chose its own; `totals` are unrolled.
   void chooseLoops(llvm::SmallVector<size_t> totals);
   /// For values that several walks of a row would compute. False where there are none that are worth holding.

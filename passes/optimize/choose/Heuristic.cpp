@@ -8,10 +8,10 @@
 #include "passes/optimize/choose/Heuristic.h"
 
 #include "passes/optimize/ApplyOpts.h"
+#include "passes/optimize/choose/ChooseAttention.h"
 #include "passes/optimize/choose/Chooser.h"
 #include "passes/optimize/choose/Cuts.h"
 #include "passes/optimize/choose/Groups.h"
-#include "passes/optimize/choose/HeldRows.h"
 #include "passes/optimize/choose/Work.h"
 
 #include "ir/host/Host.h"
@@ -176,20 +176,19 @@ int64_t Chooser::add(OptKind kind, int64_t axis, int64_t amount) {
   return inner;
 }
 
-bool Chooser::chooseHeldRows() {
-  std::optional<optimize::HeldRows> held = optimize::chooseHeldRows(func_, target_);
-  if (!held)
+bool Chooser::chooseAttention() {
+  std::optional<optimize::AttentionOpts> chosen = optimize::chooseAttention(func_, target_);
+  if (!chosen)
     return false;
   trial_ = Trial(func_, target_);
-  for (OptAttr opt : held->opts)
+  for (OptAttr opt : chosen->opts)
     trial_.apply(opt);
-  countOf_[held->rows] = held->blocks;
-  SmallVector<size_t> kept = keptAxes({held->columns});
-  bool isUnknown = llvm::any_of(kept, [&](size_t axis) { return countOf_[axis] < 0; });
-  if (isUnknown)
-    cutIntoPoints(kept);
+  ArrayRef<size_t> around = chosen->around;
+  countOf_[around.back()] = chosen->blocks;
+  if (llvm::any_of(around, [&](size_t axis) { return countOf_[axis] < 0; }))
+    cutIntoPoints(around);
   else
-    chooseChunks(kept, held->rows, /*least=*/1, held->isPacked);
+    chooseChunks(around, /*rows=*/around.back(), /*least=*/1, chosen->isPacked);
   return true;
 }
 
@@ -228,7 +227,7 @@ void Chooser::choose() {
     return product ? tried.chooseMatrices(*product) : tried.chooseVectorByMatrices();
   };
   auto byDots = [&](Chooser &tried) { return product ? tried.chooseDots(*product) : tried.chooseVectorByDots(); };
-  if (tryWay(byMatrices) || tryWay(byDots) || chooseHeldRows())
+  if (tryWay(byMatrices) || tryWay(byDots) || chooseAttention())
     return;
   // Where a tile goes along an axis of unknown size, tiles are what is cut into chunks.
   bool isUnknown = product && (fixedSize(product->m) < 0 || fixedSize(product->n) < 0);

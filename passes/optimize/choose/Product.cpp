@@ -32,24 +32,6 @@ static constexpr int64_t kPackedDepth = 128;
 
 static int64_t fixedSize(Expr size) { return size.isConst() ? size.constant() : -1; }
 
-bool optimize::dependsOn(Value value, size_t axis) {
-  llvm::SetVector<Value> work;
-  work.insert(value);
-  for (size_t i = 0; i < work.size(); ++i) {
-    Operation *op = work[i].getDefiningOp();
-    auto reduce = dyn_cast_or_null<ReduceOp>(op);
-    if (!op || (reduce && llvm::is_contained(reduce.getAxes(), axis)))
-      continue;
-    if (auto tracker = op->getAttrOfType<TrackerAttr>("tracker")) {
-      auto stride = tracker.getValue().realStrides()[axis];
-      if (!stride || !stride->isConst(0))
-        return true;
-    }
-    work.insert(op->operand_begin(), op->operand_end());
-  }
-  return false;
-}
-
 static Access accessOf(Operation *op, Value buffer) {
   size_t rank = op->getParentOfType<FuncOp>().getDomain().getSizes().size();
   auto strides = op->getAttrOfType<TrackerAttr>("tracker").getValue().realStrides(/*ignoreValid=*/true);
@@ -67,22 +49,6 @@ Access optimize::accessOf(LoadOp load) {
     if (load.getRow() && dependsOn(load.getRow(), axis))
       stride = std::nullopt;
   return access;
-}
-
-LoadOp optimize::onlyLoadOf(Value value) {
-  llvm::SetVector<Value> work;
-  work.insert(value);
-  llvm::DenseSet<Operation *> loads;
-  for (size_t i = 0; i < work.size(); ++i) {
-    Operation *op = work[i].getDefiningOp();
-    if (isa<LoadOp>(op))
-      loads.insert(op);
-    else if (isa<ReduceOp, StageOp>(op))
-      return nullptr;
-    else
-      work.insert(op->operand_begin(), op->operand_end());
-  }
-  return loads.size() == 1 ? cast<LoadOp>(*loads.begin()) : nullptr;
 }
 
 /// The load with the most elements of those that a value is made of by element-wise ops; null where a reduce is among
@@ -115,12 +81,6 @@ static std::optional<size_t> rowsFor(const Access &rows, const Access &columns, 
       m = axis;
   }
   return m;
-}
-
-AluOp optimize::productOf(ReduceOp reduce) {
-  auto mul = reduce.getInput().getDefiningOp<AluOp>();
-  bool isSum = reduce.getKind().getValue() == Alu::ADD && !reduce.getScore();
-  return isSum && mul && mul.getKind().getValue() == Alu::MUL ? mul : nullptr;
 }
 
 AluOp optimize::summedProduct(FuncOp func) {

@@ -3,6 +3,7 @@
 
 #include "ir/base/Target.h"
 #include "ir/kernel/Kernel.h"
+#include "ir/kernel/Operands.h"
 
 #include "llvm/ADT/SmallBitVector.h"
 
@@ -25,14 +26,9 @@ bool isWhole(const Access &access);
 /// The bytes of an element in memory.
 int64_t bytesOfElement(const Access &access);
 
-/// Whether a value differs along an axis of the domain of a kernel without opts.
-bool dependsOn(mlir::Value value, size_t axis);
-
-/// The one load that a value is made of by element-wise ops; null when there are several, none, a reduce or a stage.
-kernel::LoadOp onlyLoadOf(mlir::Value value);
-
-/// The multiplication that a reduce sums up; null where it does something else, or weighs by scores.
-kernel::AluOp productOf(kernel::ReduceOp reduce);
+using kernel::dependsOn;
+using kernel::onlyLoadOf;
+using kernel::productOf;
 
 /// The multiplication that a kernel's only reduce sums up; null where there is none.
 kernel::AluOp summedProduct(kernel::FuncOp func);

@@ -1,23 +1,26 @@
-//===- HeldRows.cpp - Two products with a softmax between them ------------------------===//
-// Attention is sum_j p(q·k_j) v_j: over keys j, a sum of products with what is computed from other sums of products,
-// the scores. Their largest, the sum of their exponentials and the sum over the values all read them. A block of rows
-// of them fits the cache, so the kernel has three walks:
+//===- ChooseAttention.cpp - How a kernel that holds rows of scores is walked ---------===//
+// The schedule has decided that this kernel holds rows of attention's scores, and says which of its reduces is which
+// (ir/kernel/Attention.h). The largest score, the sum of the exponentials and the sum over the values all read the
+// scores. A block of rows of them fits the cache, so the kernel has three walks:
 //   scores        rows × keys, a register tile over both, the sum over the query's elements inside
 //   exponentials  rows × keys, a vector of keys at a time, the row's largest found before
 //   the result    rows × columns, a register tile over both, the sum over keys inside
-// Which axis a stage calls what is read off a copy of the kernel to which the opts so far have been applied.
+// A block of rows serves all columns of the result, so rows are walked around columns, in whatever order the result has
+// the two. Which axis a stage calls what is read off a copy of the kernel to which the opts so far have been applied.
 //===----------------------------------------------------------------------------------===//
 
-#include "passes/optimize/choose/HeldRows.h"
+#include "passes/optimize/choose/ChooseAttention.h"
 
 #include "passes/optimize/choose/Chooser.h"
 #include "passes/optimize/choose/RegisterTile.h"
 #include "passes/optimize/choose/Trial.h"
 
+#include "ir/kernel/Attention.h"
 #include "ir/kernel/MatrixProduct.h"
 #include "target/Target.h"
 #include "target/Times.h"
 
+#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
@@ -25,97 +28,47 @@
 using namespace kiln;
 using namespace kiln::kernel;
 using namespace mlir;
+using kiln::optimize::AttentionOpts;
 using kiln::optimize::axesAlong;
-using kiln::optimize::HeldRows;
 using kiln::optimize::Trial;
 
 /// Rows of a block where the first cache holds scores of fewer: enough for two tiles. The second cache then holds as
 /// many keys and values as it can beside them.
 static constexpr int64_t kFewestRows = 28;
 
-namespace {
-/// What a kernel's values and axes are in such a sum.
-struct Attention {
-  ReduceOp scores, result;   ///< the sums of the two products
-  SmallVector<Value> held;   ///< the scores, what is summed up of each, and the first operand of the second product
-  SmallVector<Value> sums;   ///< of a row of these, where only what follows the second product reads them
-  LoadOp keys, values;       ///< the second operands of the two products
-  size_t rows, key, columns; ///< axes of the domain
-  size_t terms;              ///< and that which a score is summed up over
-};
-} // namespace
-
-static bool isComputedFrom(Value value, Value source) {
-  llvm::SetVector<Value> work;
-  work.insert(value);
-  for (size_t i = 0; i < work.size() && !work.contains(source); ++i)
-    if (Operation *op = work[i].getDefiningOp())
-      work.insert(op->operand_begin(), op->operand_end());
-  return work.contains(source);
-}
-
 static bool isFixed(FuncOp func, ArrayRef<size_t> axes) {
   return llvm::all_of(axes, [&](size_t axis) { return func.getDomain().getSizes()[axis].isConst(); });
 }
 
-/// What a kernel's values and axes are in attention; nullopt where it is something else, or where what a score is
-/// summed up over or the result's columns are not of fixed size.
-static std::optional<Attention> find(FuncOp func) {
-  Attention found;
-  ReduceOp outer, inner, largest;
-  Value weights;
-  for (auto reduce : func.getBody().getOps<ReduceOp>()) {
-    AluOp mul = optimize::productOf(reduce);
-    bool isLargest = reduce.getKind().getValue() == Alu::MAX;
-    LoadOp loads[2];
-    for (unsigned side : {0, 1})
-      loads[side] = mul ? optimize::onlyLoadOf(mul->getOperand(side)) : nullptr;
-    bool isInner = loads[0] && loads[1], isOuter = mul && !isInner && (loads[0] || loads[1]);
-    if ((isLargest && largest) || (isInner && inner) || (isOuter && outer))
-      return std::nullopt;
-    if (isLargest)
-      largest = reduce;
-    if (isInner)
-      inner = reduce;
-    if (isOuter) {
-      outer = reduce;
-      found.values = loads[0] ? loads[0] : loads[1];
-      weights = mul->getOperand(loads[0] ? 1 : 0);
-    }
-  }
-  if (!outer || !inner || !largest || outer.getAxes().size() != 1 || largest.getAxes() != outer.getAxes() ||
-      inner.getAxes().size() != 1)
-    return std::nullopt;
-  found.scores = inner;
-  found.result = outer;
-  found.terms = inner.getAxes().front();
-  found.key = outer.getAxes().front();
-  found.held.push_back(largest.getInput());
-  auto hold = [&](Value value) {
-    if (!llvm::is_contained(found.held, value))
-      found.held.push_back(value);
-  };
+/// The axes whose loops stand around a block of rows: all that are kept but the columns, rows last.
+static SmallVector<size_t> axesAround(FuncOp func, const Attention &found) {
+  llvm::SmallBitVector isInside(func.getDomain().getSizes().size());
   for (auto reduce : func.getBody().getOps<ReduceOp>())
-    if (reduce != outer && reduce != inner && reduce.getAxes() == outer.getAxes())
-      hold(reduce.getInput());
-  hold(weights);
-  for (auto reduce : func.getBody().getOps<ReduceOp>())
-    if (reduce != outer && reduce != largest && reduce.getAxes() == outer.getAxes() && !isComputedFrom(weights, reduce))
-      found.sums.push_back(reduce);
-  bool hasRows = false, hasColumns = false;
-  for (auto [axis, size] : llvm::enumerate(func.getDomain().getSizes())) {
-    bool ofScores = optimize::dependsOn(largest.getInput(), axis), ofValues = optimize::dependsOn(found.values, axis);
-    if (axis == found.key || ofScores == ofValues)
+    for (int64_t axis : reduce.getAxes())
+      isInside.set(axis);
+  for (size_t axis : found.columns)
+    isInside.set(axis);
+  SmallVector<size_t> around;
+  for (unsigned axis : isInside.flip().set_bits())
+    if (axis != found.rows)
+      around.push_back(axis);
+  around.push_back(found.rows);
+  return around;
+}
+
+/// Brings the loops of columns inside those of rows, and rows inside all others that stand around a block.
+static void walkRowsAroundColumns(Trial &trial, FuncOp func, const Attention &found) {
+  SmallVector<size_t> wanted = axesAround(func, found);
+  wanted.append(found.columns);
+  SmallVector<size_t> order = llvm::to_vector(llvm::seq<size_t>(func.getDomain().getSizes().size()));
+  SmallVector<size_t> places = wanted;
+  llvm::sort(places);
+  for (auto [place, axis] : llvm::zip(places, wanted)) {
+    if (order[place] == axis)
       continue;
-    (ofScores ? found.rows : found.columns) = axis;
-    (ofScores ? hasRows : hasColumns) = true;
+    trial.apply(OptKind::SWAP, order[place], axis);
+    std::swap(order[place], *llvm::find(order, axis));
   }
-  if (!hasRows || !hasColumns || !isFixed(func, {found.terms, found.columns}))
-    return std::nullopt;
-  for (Value operand : inner.getInput().getDefiningOp()->getOperands())
-    if (LoadOp load = optimize::onlyLoadOf(operand); optimize::dependsOn(load, found.key))
-      found.keys = load;
-  return found.keys ? std::optional(found) : std::nullopt;
 }
 
 namespace {
@@ -132,8 +85,8 @@ static std::optional<Matrices> matricesOf(Attention found, TargetAttr target) {
   Matrices made;
   for (auto [number, product] : llvm::enumerate(std::array{found.scores, found.result})) {
     LoadOp columns = number == 0 ? found.keys : found.values;
-    AluOp mul = optimize::productOf(product);
-    bool isFirst = optimize::onlyLoadOf(mul->getOperand(0)) == columns;
+    AluOp mul = productOf(product);
+    bool isFirst = onlyLoadOf(mul->getOperand(0)) == columns;
     Value rows = narrowOperand(mul->getOperand(isFirst ? 1 : 0)),
           others = narrowOperand(mul->getOperand(isFirst ? 0 : 1));
     made.instruction =
@@ -147,7 +100,7 @@ static std::optional<Matrices> matricesOf(Attention found, TargetAttr target) {
 
 /// Both products by matrix instructions. The exponentials, which are rounded, are the second product's rows as they are
 /// held; keys past the last count nothing, because they and their values are held as 0.
-static std::optional<HeldRows> holdByMatrices(FuncOp func, Attention found, TargetAttr target) {
+static std::optional<AttentionOpts> holdByMatrices(FuncOp func, Attention found, TargetAttr target) {
   if (!isFixed(func, {found.rows, found.key}))
     return std::nullopt;
   std::optional<Matrices> matrices = matricesOf(found, target);
@@ -156,7 +109,7 @@ static std::optional<HeldRows> holdByMatrices(FuncOp func, Attention found, Targ
   const auto &[instruction, operands] = *matrices;
   ArrayRef<view::Expr> domain = func.getDomain().getSizes();
   int64_t rows = domain[found.rows].constant(), keys = domain[found.key].constant();
-  int64_t columns = domain[found.columns].constant(), panel = instruction.getK();
+  int64_t columns = domain[found.column()].constant(), panel = instruction.getK();
   int64_t width = target::largestPart(columns, instruction.getN());
   // Blocks of about one size, of whole matrices.
   int64_t most = target::heldRows(target, keys, columns, byteSize(found.scores.getType()));
@@ -173,6 +126,7 @@ static std::optional<HeldRows> holdByMatrices(FuncOp func, Attention found, Targ
   SmallVector<Value> between;
   for (Value value : llvm::drop_begin(found.held))
     between.push_back(trial.copyOf(value == found.held.back() ? narrowOperand(value) : value));
+  walkRowsAroundColumns(trial, func, found);
   int64_t inBlock = trial.split(OptKind::TILE, found.rows, block);
   trial.split(OptKind::TILE, found.key, panel);
   StageOp held = trial.hold(scores, found.rows);
@@ -194,7 +148,7 @@ static std::optional<HeldRows> holdByMatrices(FuncOp func, Attention found, Targ
   SmallVector<int64_t> keyAxes = axesAlong(held, found.key);
   trial.apply(OptKind::SWAP, axesAlong(held, found.rows).front(), keyAxes.front());
   multiply(held, keyAxes.back(), panel / instruction.getN(), keyColumns);
-  multiply(sums, axesAlong(sums, found.columns).front(), columns / width, values);
+  multiply(sums, axesAlong(sums, found.column()).front(), columns / width, values);
   for (StageOp stage : stages) {
     trial.apply(OptKind::UPCAST, axesAlong(stage, found.rows).front(),
                 target::largestPart(block, target::kRowsTogether));
@@ -203,12 +157,12 @@ static std::optional<HeldRows> holdByMatrices(FuncOp func, Attention found, Targ
   bool isPacked = trial.fits() && faultOfProducts(trial.func(), target);
   if (isPacked)
     trial.hold(queries, -1);
-  trial.apply(OptKind::VECTOR, found.columns, target::largestPart(columns, 4 * instruction.getN()));
+  trial.apply(OptKind::VECTOR, found.column(), target::largestPart(columns, 4 * instruction.getN()));
   trial.apply(OptKind::UPCAST, inBlock, target::largestPart(block, target::kRowsTogether));
   if (!trial.fits() || faultOfProducts(trial.func(), target))
     return std::nullopt;
-  return HeldRows{SmallVector<OptAttr>(trial.opts()), found.rows, found.columns, int64_t(llvm::divideCeil(rows, block)),
-                  isPacked};
+  return AttentionOpts{SmallVector<OptAttr>(trial.opts()), axesAround(func, found),
+                       int64_t(llvm::divideCeil(rows, block)), isPacked};
 }
 
 /// The rows of a register tile, at most `mostTall`, and of a block of whole tiles, `most`, with which the least is
@@ -235,7 +189,7 @@ static ProductAttr dotOf(FuncOp func, const Attention &found, TargetAttr target)
     return nullptr;
   ProductAttr instruction;
   for (auto [product, terms] : {std::pair(found.scores, found.terms), {found.result, found.key}}) {
-    AluOp mul = optimize::productOf(product);
+    AluOp mul = productOf(product);
     Value narrow[] = {narrowOperand(mul->getOperand(0)), narrowOperand(mul->getOperand(1))};
     instruction = narrow[0] && narrow[1]
                       ? target.fastProduct(narrow[0].getType(), narrow[1].getType(), product.getType())
@@ -260,7 +214,7 @@ static std::optional<Tiles> tilesOf(FuncOp func, Attention found, TargetAttr tar
   ArrayRef<view::Expr> domain = func.getDomain().getSizes();
   view::Expr allRows = domain[found.rows];
   int64_t keys = domain[found.key].max(); // as many as memory is needed for
-  int64_t columns = domain[found.columns].constant(), bytes = byteSize(found.scores.getType());
+  int64_t columns = domain[found.column()].constant(), bytes = byteSize(found.scores.getType());
   int64_t most = target::heldRows(target, keys, columns, bytes);
   if (most == 0)
     return std::nullopt;
@@ -277,13 +231,13 @@ static std::optional<Tiles> tilesOf(FuncOp func, Attention found, TargetAttr tar
 
 /// Both products by register tiles, whose steps `dot`, where it is not null, makes of several terms: these lie side by
 /// side in queries and in the exponentials, which are held as they are rounded, and are packed so in keys and values.
-static std::optional<HeldRows> holdByTiles(FuncOp func, Attention found, TargetAttr target, ProductAttr dot) {
+static std::optional<AttentionOpts> holdByTiles(FuncOp func, Attention found, TargetAttr target, ProductAttr dot) {
   std::optional<Tiles> tiles = tilesOf(func, found, target);
   if (!tiles)
     return std::nullopt;
   auto [lanes, wide, across, rows, tall, block] = *tiles;
   view::Expr allRows = func.getDomain().getSizes()[found.rows];
-  int64_t columns = func.getDomain().getSizes()[found.columns].constant();
+  int64_t columns = func.getDomain().getSizes()[found.column()].constant();
 
   Trial trial(func, target);
   LoadOp keysLoad = trial.copyOf(found.keys.getResult()).getDefiningOp<LoadOp>();
@@ -294,6 +248,7 @@ static std::optional<HeldRows> holdByTiles(FuncOp func, Attention found, TargetA
   SmallVector<Value> values = copies(found.held), sums = copies(found.sums);
   if (dot)
     values.back() = narrowOperand(values.back());
+  walkRowsAroundColumns(trial, func, found);
   int64_t inBlock = trial.split(OptKind::TILE, found.rows, block);
   int64_t keyInTile = trial.split(OptKind::TILE, found.key, wide * lanes);
   // A score's sum goes inside a vector of keys, and the result's columns around all keys: where the two are one axis of
@@ -338,19 +293,19 @@ static std::optional<HeldRows> holdByTiles(FuncOp func, Attention found, TargetA
   }
   if (dot)
     trial.apply(OptKind::DOT, keyInTile, dot.getK());
-  trial.apply(OptKind::VECTOR, found.columns, across * lanes);
+  trial.apply(OptKind::VECTOR, found.column(), across * lanes);
   trial.apply(OptKind::UPCAST, inBlock, tall);
   // Each tile of rows reads the values again: those of a tile's columns then lie side by side. Where rows may be few,
   // as where one query is asked at a time, values that lie so by themselves are read where they are.
-  bool areApart = !optimize::accessOf(found.values).isContiguous(found.columns);
+  bool areApart = !optimize::accessOf(found.values).isContiguous(found.column());
   bool isAgain = isUnknown ? areApart : columns > across * lanes && rows > tall;
   if (trial.fits() && (dot || isAgain)) {
     if (isUnknown)
-      trial.apply(OptKind::SWAP, found.columns, found.key);
+      trial.apply(OptKind::SWAP, found.column(), found.key);
     if (trial.fits())
       trial.hold(valuesLoad, -1);
     if (isUnknown)
-      trial.apply(OptKind::SWAP, found.columns, found.key);
+      trial.apply(OptKind::SWAP, found.column(), found.key);
   }
   // The last keys of all may be fewer than a part of them is long: the loop over those ends early, at no fixed number.
   if (isUnknown)
@@ -358,17 +313,17 @@ static std::optional<HeldRows> holdByTiles(FuncOp func, Attention found, TargetA
   if (!trial.fits() || (dot && faultOfProducts(trial.func(), target)))
     return std::nullopt;
   int64_t blocks = allRows.isConst() ? int64_t(llvm::divideCeil(rows, block)) : -1;
-  return HeldRows{SmallVector<OptAttr>(trial.opts()), found.rows, found.columns, blocks, /*isPacked=*/false};
+  return AttentionOpts{SmallVector<OptAttr>(trial.opts()), axesAround(func, found), blocks, /*isPacked=*/false};
 }
 
-std::optional<HeldRows> optimize::chooseHeldRows(FuncOp func, TargetAttr target) {
-  std::optional<Attention> found = find(func);
+std::optional<AttentionOpts> optimize::chooseAttention(FuncOp func, TargetAttr target) {
+  std::optional<Attention> found = attentionOf(func);
   if (!found)
     return std::nullopt;
-  if (std::optional<HeldRows> matrices = holdByMatrices(func, *found, target))
+  if (std::optional<AttentionOpts> matrices = holdByMatrices(func, *found, target))
     return matrices;
   if (ProductAttr dot = dotOf(func, *found, target))
-    if (std::optional<HeldRows> dots = holdByTiles(func, *found, target, dot))
+    if (std::optional<AttentionOpts> dots = holdByTiles(func, *found, target, dot))
       return dots;
   return holdByTiles(func, *found, target, /*dot=*/nullptr);
 }

@@ -1,0 +1,93 @@
+#include "passes/schedule/Cones.h"
+
+#include "passes/schedule/Cost.h"
+#include "passes/schedule/Policies.h"
+
+using namespace kiln;
+using namespace kiln::schedule;
+using namespace mlir;
+
+/// A tensor computed from more memory than this gets memory: devices have bounded parameter lists.
+static constexpr size_t kMostSources = 64;
+/// A tensor that takes more operations than these, as additions, gets memory: LLVM takes much longer for code that is
+/// twice as long.
+static constexpr double kMostOperations = 500;
+
+const Cone &Cones::of(Value value) const {
+  static const Cone kNone;
+  auto found = cones_.find(value);
+  return found == cones_.end() ? kNone : found->second;
+}
+
+Cone Cones::coneOf(Value value) const {
+  Cone cone;
+  if (auto alu = value.getDefiningOp<graph::AluOp>())
+    cone.operations = operationsOf(alu.getKind().getValue());
+  for (const Edge &edge : sourcesOf(value)) {
+    if (isNumber(edge.base))
+      continue;
+    bool isMemory = !isHere(edge.base) || realized_.contains(edge.base);
+    const Cone &inner = of(edge.base);
+    if (!isMemory)
+      cone.depth = std::max(cone.depth, inner.depth + 1);
+    if (isMemory || edge.base.getDefiningOp<graph::ReduceOp>()) {
+      cone.sources.insert(edge.base);
+      continue;
+    }
+    cone.operations = std::min(cone.operations + inner.operations, 1e6);
+    cone.sources.insert(inner.sources.begin(), inner.sources.end());
+  }
+  return cone;
+}
+
+bool Cones::takesTooMany(Value value) const {
+  double operations = 0;
+  llvm::SmallSetVector<Value, 16> found;
+  found.insert(value);
+  for (size_t i = 0; i < found.size() && operations <= kMostOperations; ++i) {
+    if (auto alu = found[i].getDefiningOp<graph::AluOp>())
+      operations += operationsOf(alu.getKind().getValue());
+    for (const Edge &edge : sourcesOf(found[i]))
+      if (!isNumber(edge.base) && isHere(edge.base) && !realized_.contains(edge.base) &&
+          !edge.base.getDefiningOp<graph::ReduceOp>())
+        found.insert(edge.base);
+  }
+  return operations > kMostOperations;
+}
+
+Value Cones::smallerWithCone(Value value) const {
+  Value found;
+  size_t most = 1;
+  for (const Edge &edge : sourcesOf(value)) {
+    if (isNumber(edge.base) || !isHere(edge.base) || realized_.contains(edge.base) ||
+        edge.base.getDefiningOp<graph::ReduceOp>() || bytesOf(edge.base) > bytesOf(value))
+      continue;
+    if (size_t sources = of(edge.base).sources.size(); sources > most) {
+      found = edge.base;
+      most = sources;
+    }
+  }
+  return found;
+}
+
+void Cones::find() {
+  for (Operation &op : block_)
+    for (Value value : op.getResults()) {
+      if (!isHere(value))
+        continue;
+      auto isTooLarge = [&](const Cone &cone) {
+        return cone.sources.size() > kMostSources || cone.depth > kMostDepth ||
+               (cone.operations > kMostOperations && takesTooMany(value));
+      };
+      Cone cone = coneOf(value);
+      // The products of a sum are many times what they are made of.
+      while (isTooLarge(cone)) {
+        Value smaller = smallerWithCone(value);
+        realized_.insert(smaller ? smaller : value);
+        if (!smaller)
+          break;
+        cone = coneOf(value);
+      }
+      cones_[value] = std::move(cone);
+    }
+}

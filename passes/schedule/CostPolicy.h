@@ -1,0 +1,99 @@
+//===- CostPolicy.h - Which tensors get memory, while it is decided ---------------------===//
+#pragma once
+
+#include "passes/schedule/Cones.h"
+#include "passes/schedule/Domain.h"
+#include "passes/schedule/Partition.h"
+
+#include "target/Target.h"
+
+#include <limits>
+
+namespace kiln::schedule {
+
+/// A place at which a tensor that has no memory is computed.
+struct Use {
+  unsigned kernel;
+  view::ShapeTracker tracker;       ///< from the kernel's domain
+  mlir::Operation *inside;          ///< the innermost reduce in whose loops it is computed; null: none
+  llvm::SmallVector<int64_t> loops; ///< that reduce's axes
+  double walks = 1;                 ///< how often these are walked
+  double most = std::numeric_limits<double>::infinity(); ///< points, as its reader is computed at no more
+  bool isScore = false; ///< for the scores of a sum, which are computed there whatever it takes
+
+  bool operator==(const Use &) const = default;
+};
+
+/// A kernel while its contents are being decided.
+struct Kernel {
+  Domain domain;
+  double points; ///< of what it writes
+  unsigned reduces = 0;
+  mlir::Operation *product = nullptr; ///< the sum that a register tile can be made for
+  double productOperations = 0;
+  bool hasWeight = false; ///< is one of its operands
+  bool isStaged = false;  ///< its operands are held in cache
+  size_t columns = 0;     ///< the axis of the domain that its lanes go along
+};
+
+/// What a tensor takes, in ns.
+struct Costs {
+  double inside;    ///< computed in the kernels that use it
+  double outside;   ///< in a kernel of its own
+  double reads;     ///< bytes of memory that it is computed from
+  unsigned kernels; ///< that use it
+};
+
+class CostPolicy {
+public:
+  CostPolicy(mlir::Block &block, TargetAttr target)
+      : block_(block), target_(target), rates_(target.getRates()), cones_(block, realized_) {}
+  Partition run();
+
+private:
+  bool isHere(mlir::Value value) const { return cones_.isHere(value); }
+  void realize(mlir::Value value);
+  bool isCheaperInside(mlir::Value value);
+  /// Why a tensor is computed inside its readers whatever that takes; nullopt where it may be realized.
+  std::optional<host::Reason> reasonToBeInside(mlir::Value value) const;
+  /// Whether a kernel that holds rows reads a tensor in one of its products, and could not as one load.
+  bool isOperandOfSeveralLoads(mlir::Value value) const;
+  /// Whether a tensor is what attention gives, and gets memory: where more than one kernel reads it, or one that reads
+  /// it in another order or has sums of its own. Such a kernel cannot hold rows, and would compute these again.
+  bool endsAttention(mlir::Value value) const;
+  Costs costsOf(mlir::Value value) const;
+  /// Whether the one kernel that needs a value in several walks of a row holds it instead of computing it in each.
+  bool isHeldInRow(mlir::Value value, double operations) const;
+  void giveUsesToOperands(mlir::Value value);
+  /// `use` is the reader's, or its loops with the view of its input.
+  void addUse(const Edge &edge, Use use);
+  double timesOf(const Use &use) const;
+  /// At how many points a tensor is computed for one use.
+  double pointsOf(mlir::Value value, const Use &use) const;
+  /// Whether it is an operand of the sum that its kernel's register tile is for.
+  bool isTileOperand(mlir::Value value, const Use &use) const;
+  double tileReuse(const Use &use) const;
+  /// Whether a value is an operand that a sum of products takes before it is cast to this.
+  bool isWidenedForProduct(mlir::Value value, const Use &use) const;
+  void setProduct(Kernel &kernel, graph::ReduceOp reduce, const Domain::Reduced &reduced);
+  double operationsFor(mlir::Value value) const;
+  mlir::Value anchorOf(mlir::Value output);
+
+  mlir::Block &block_;
+  TargetAttr target_;
+  RatesAttr rates_;
+  llvm::SetVector<mlir::Value> realized_;
+  Cones cones_;
+  llvm::DenseMap<mlir::Value, std::vector<Use>> uses_;
+  std::vector<Kernel> kernels_;
+  llvm::DenseSet<mlir::Operation *> narrow_; ///< sums of products that take their operands as these are before a cast
+  llvm::DenseMap<mlir::Value, Placement> placements_;
+  llvm::DenseSet<mlir::Value> held_; ///< for a row at a time, by its kernel
+  llvm::DenseSet<mlir::Value> deep_; ///< read through too many views
+};
+
+inline graph::ReduceOp reduceOf(mlir::Value value) { return value.getDefiningOp<graph::ReduceOp>(); }
+/// How many terms an element of a reduce has.
+double pointsOver(graph::ReduceOp reduce);
+
+} // namespace kiln::schedule
