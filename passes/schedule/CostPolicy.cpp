@@ -4,6 +4,9 @@
 //   inside its readers: its operations as often as the loops around need it, and what it reads once per kernel;
 //   in a kernel of its own: its operations and reads once, a launch, and its elements written once and read again.
 // A tensor is charged with all element-wise operations from memory or a reduce up to it, as they would move with it.
+// Costs are estimates. So once all is decided the work of each kernel is compared with the graph's own
+// (KernelWork.cpp): a sum or an exponential that a kernel would compute at many more points than it has elements gets
+// memory.
 //===----------------------------------------------------------------------------===//
 
 #include "passes/schedule/CostPolicy.h"
@@ -315,6 +318,10 @@ Partition CostPolicy::run() {
   for (auto reduce : block_.getOps<graph::ReduceOp>())
     if (multipliesNarrow(reduce, target_, isWeight))
       narrow_.insert(reduce);
+  for (Value value : repeated_) {
+    placements_[value] = {host::Reason::Uses};
+    realized_.insert(value);
+  }
   cones_.find();
   llvm::SetVector<Value> needed = realized_;
   SmallVector<Value> values;
@@ -352,4 +359,14 @@ Partition CostPolicy::run() {
   return result;
 }
 
-Partition schedule::partitionByCost(Block &block, TargetAttr target) { return CostPolicy(block, target).run(); }
+Partition schedule::partitionByCost(Block &block, TargetAttr target) {
+  llvm::SetVector<Value> repeated;
+  while (true) {
+    CostPolicy policy(block, target, repeated);
+    Partition partition = policy.run();
+    size_t before = repeated.size();
+    repeated.insert_range(policy.findRepeated());
+    if (repeated.size() == before)
+      return partition;
+  }
+}

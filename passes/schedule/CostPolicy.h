@@ -46,9 +46,12 @@ struct Costs {
 
 class CostPolicy {
 public:
-  CostPolicy(mlir::Block &block, TargetAttr target)
-      : block_(block), target_(target), rates_(target.getRates()), cones_(block, realized_) {}
+  /// Tensors of `repeated` get memory, whatever it costs.
+  CostPolicy(mlir::Block &block, TargetAttr target, const llvm::SetVector<mlir::Value> &repeated)
+      : block_(block), target_(target), rates_(target.getRates()), repeated_(repeated), cones_(block, realized_) {}
   Partition run();
+  /// After a run: for each kernel that repeats much of the graph's work, the tensor that it repeats most.
+  llvm::SetVector<mlir::Value> findRepeated() const;
 
 private:
   bool isHere(mlir::Value value) const { return cones_.isHere(value); }
@@ -82,6 +85,7 @@ private:
   mlir::Block &block_;
   TargetAttr target_;
   RatesAttr rates_;
+  const llvm::SetVector<mlir::Value> &repeated_;
   llvm::SetVector<mlir::Value> realized_;
   Cones cones_;
   llvm::DenseMap<mlir::Value, std::vector<Use>> uses_;

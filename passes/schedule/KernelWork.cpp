@@ -1,18 +1,26 @@
 //===- KernelWork.cpp - How often a kernel computes what it is made of ------------------===//
 // A kernel computes a tensor that has no memory wherever it needs it, which may be at more points than the tensor has
-// elements. The number of these points goes into the costs.
+// elements. The number of these points goes into the costs. But costs are estimates, and a wrong one can make a kernel
+// compute attention's scores again for each of its columns. So the work of each kernel is also compared with the
+// graph's own.
 //===----------------------------------------------------------------------------------===//
 
 #include "passes/schedule/CostPolicy.h"
 
 #include "passes/schedule/Cost.h"
+#include "passes/schedule/MarkAttention.h"
 
+#include "ir/base/AluTraits.h"
 #include "target/Times.h"
 
 using namespace kiln;
 using namespace kiln::schedule;
 using namespace mlir;
 using view::Expr;
+
+/// A kernel does at most so many times the graph's own work. Each term of a sum and each exponential counts one. A
+/// softmax that computes its exponentials in two walks of a row stays below that.
+static constexpr double kMostWork = 1.5;
 
 double schedule::pointsOver(graph::ReduceOp reduce) {
   double points = 1;
@@ -71,4 +79,90 @@ double CostPolicy::tileReuse(const Use &use) const {
   llvm::SmallBitVector moves = axesOf(use.tracker);
   bool isVector = !kernel.hasWeight && kernel.columns < moves.size() && moves.test(kernel.columns);
   return isVector ? rates_.getTileReuse() : rates_.getTileReuse() * target::times::kNumberReuse;
+}
+
+/// The work of one element: the terms of a reduce, one for a function such as an exponential, nothing for all else.
+static double workOf(Value value) {
+  if (graph::ReduceOp reduce = reduceOf(value))
+    return pointsOver(reduce);
+  auto alu = value.getDefiningOp<graph::AluOp>();
+  return alu && aluTraits(alu.getKind().getValue()).family == AluClass::Function ? 1 : 0;
+}
+
+/// Whether a tensor is the terms of a sum, read as they are.
+static bool isSummed(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    auto view = dyn_cast<graph::ViewOp>(user);
+    return view ? isSummed(view.getResult()) : isa<graph::ReduceOp>(user);
+  });
+}
+
+/// The last of the element-wise operations that follow a tensor as its only reader: it gets memory in the tensor's
+/// place, so that these are not repeated either. Products stay where their sum is.
+static Value lastOfElements(Value value) {
+  while (value.hasOneUse()) {
+    auto alu = dyn_cast<graph::AluOp>(*value.getUsers().begin());
+    bool isTerms = alu && alu.getKind().getValue() == Alu::MUL && isSummed(alu.getResult());
+    if (!alu || isTerms || isHeld(alu.getResult()))
+      break;
+    value = alu.getResult();
+  }
+  return value;
+}
+
+/// The share of a use's points at which it reads an element. The others are padding.
+static double shareOfValid(const view::ShapeTracker &tracker) {
+  double share = 1;
+  const view::View &view = tracker.views().back();
+  if (std::optional<ArrayRef<view::Range>> mask = view.mask())
+    for (auto [range, size] : llvm::zip(*mask, view.shape()))
+      share *= std::min(1.0, std::max(0.0, typicalSize(range.end - range.begin)) / std::max(1.0, typicalSize(size)));
+  return share;
+}
+
+llvm::SetVector<Value> CostPolicy::findRepeated() const {
+  struct Work {
+    double own = 0, done = 0;
+    double mostRepeated = 0;
+    Value repeated;
+    bool isFixed;
+  };
+  SmallVector<Work> work(kernels_.size());
+  for (auto [kernel, each] : llvm::zip(kernels_, work))
+    each.isFixed = llvm::all_of(kernel.domain.sizes(), [](Expr size) { return size.isConst(); });
+  // In the graph's order, so that the same one of equals is found each time.
+  SmallVector<Value> values;
+  for (Operation &op : block_)
+    llvm::copy_if(op.getResults(), std::back_inserter(values), [&](Value value) { return uses_.contains(value); });
+  for (Value value : values) {
+    ArrayRef<Use> uses = uses_.find(value)->second;
+    double each = workOf(value), elements = elementsOf(value);
+    if (each == 0)
+      continue;
+    llvm::SmallMapVector<unsigned, double, 4> points;
+    for (const Use &use : uses)
+      points[use.kernel] += pointsOf(value, use) * shareOfValid(use.tracker);
+    bool isOnce = isHeld(value) || held_.contains(value) || realized_.contains(value);
+    bool isScore = llvm::any_of(uses, [](const Use &use) { return use.isScore; });
+    for (auto [kernel, times] : points) {
+      if (isOnce)
+        times = elements;
+      // Kernels that compute the same tensor share its own work.
+      double own = isScore ? times : std::min(times, elements / double(points.size())), repeated = each * (times - own);
+      work[kernel].own += each * own;
+      work[kernel].done += each * times;
+      if (repeated > work[kernel].mostRepeated && !isOnce) {
+        work[kernel].mostRepeated = repeated;
+        work[kernel].repeated = value;
+      }
+    }
+  }
+  llvm::SetVector<Value> found;
+  for (const Work &each : work) {
+    // Work that takes less than a launch is not worth one. With an open size nobody knows how long it takes.
+    bool isLittle = each.isFixed && (each.done - each.own) / rates_.getOpsPerNs() < rates_.getLaunchNs();
+    if (each.repeated && each.done > kMostWork * each.own && !isLittle)
+      found.insert(lastOfElements(each.repeated));
+  }
+  return found;
 }
