@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""measure.py FOLDER open|given ROUNDS SECONDS KILN: one case, compiled and compared with ONNX Runtime, in JSON.
+
+`open` leaves the sizes open that the model leaves open, `given` gives them by --shape. Both run on one thread, in turns. Prints a
+JSON object: what the compilation took, and for each run its shapes, its times, the ratio and how far outputs are apart, or "failed",
+why not. Runs in the environment that has ONNX Runtime, under the limits that test-zoo sets.
+"""
+
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "bench", "models")]
+import case
+import contestants
+import difference
+import numpy
+import onnxruntime
+import race
+
+contestants.LIMIT = 240  # seconds for one compilation or run
+THREADS = 1
+
+
+class OnnxRuntime:
+    """In this process: it does not spin on one thread."""
+
+    def __init__(self, model):
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = THREADS
+        options.log_severity_level = 4
+        self.session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        self.declared = self.session.get_inputs()
+        self.ports = self.session.get_outputs()
+        self.names = [port.name for port in self.ports]
+
+    def feed(self, inputs):
+        arrays = [array.astype(object) if array.dtype.kind == "U" else array for array in inputs]
+        fed = dict(zip((port.name for port in self.declared), arrays, strict=True))
+        self.run = lambda: self.session.run(None, fed)
+        if all(port.type.startswith("tensor(") and "string" not in port.type for port in self.declared + self.ports):
+            self.run = self.bound(fed)
+        return self.session.run(None, fed)
+
+    def bound(self, fed):
+        """A run whose inputs are bound once, which costs what it costs in C."""
+        binding = self.session.io_binding()
+        for name, array in fed.items():
+            binding.bind_cpu_input(name, array)
+        for name in self.names:
+            binding.bind_output(name)
+        return lambda: self.session.run_with_iobinding(binding)
+
+    def turn(self, runs):
+        seconds, cpu = [], time.process_time()
+        for _ in range(runs):
+            begin = time.perf_counter()
+            self.run()
+            seconds.append(time.perf_counter() - begin)
+        return statistics.median(seconds), (time.process_time() - cpu) / runs
+
+    def guess(self):
+        return self.turn(2)[0]
+
+
+def shape_options(declared, run):
+    open_ports = [port for port in declared if case.has_open_sizes([port])]
+    return [f"--shape={port.name}={','.join(map(str, run[port.name]))}" for port in open_ports if port.name in run]
+
+
+def run_once(program, peer, run, values, rounds, seconds):
+    """One run's row."""
+    row = {"shapes": run}
+    arrays = case.inputs(peer.declared, run, values)
+    try:
+        wanted = peer.feed(arrays)
+    except Exception as error:  # what its extension throws has no common class
+        return {**row, "failed": f"ONNX Runtime: {contestants.last_line(str(error))}"}
+    with tempfile.TemporaryDirectory() as folder:
+        for index, array in enumerate(arrays):
+            numpy.save(os.path.join(folder, f"input_{index}.npy"), array)
+        try:
+            ours = contestants.Program(program, race.input_files(folder), THREADS)
+            ours.store(folder)
+            row["error"], problem = difference.of(peer.names, wanted, folder)
+            if problem:
+                return {**row, "failed": "wrong: " + problem}
+            turns, failed = race.take_turns({"kiln": ours, "peer": peer}, rounds, seconds)
+        except contestants.Failed as why:
+            return {**row, "failed": str(why)}
+    if failed:
+        return {**row, "failed": "; ".join(failed.values())}
+    times = race.summary(turns)
+    row.update(ours=times["kiln"]["seconds"], theirs=times["peer"]["seconds"])
+    # A busy machine delays whoever runs: CPU time tells more, where a turn is long enough to have some.
+    row.update(ratio=times["peer"]["ratio"], cpu_ratio=times["peer"]["cpu_ratio"])
+    return row
+
+
+def main(folder, variant, rounds, seconds, kiln):
+    described, model = case.read(folder), os.path.join(folder, "model.onnx")
+    result = {"variant": variant, "model_bytes": race.model_bytes(folder), "runs": []}
+    try:
+        peer = OnnxRuntime(model)
+    except Exception as error:
+        return {**result, "failed": f"ONNX Runtime: {contestants.last_line(str(error))}"}
+    result["has_open"] = case.has_open_sizes(peer.declared)
+    if variant == "given" and not result["has_open"]:
+        return result
+    options = shape_options(peer.declared, described["runs"][0]) if variant == "given" else []
+    with tempfile.TemporaryDirectory() as scratch:
+        program = os.path.join(scratch, "program")
+        try:
+            result["compile"], _ = race.compile_model(kiln, folder, program, ["--quiet", *options])
+        except contestants.Failed as why:
+            return {**result, "failed": str(why)}
+        for run in described["runs"] if variant == "open" else described["runs"][:1]:
+            result["runs"].append(run_once(program, peer, run, described["values"], int(rounds), float(seconds)))
+    return result
+
+
+if len(sys.argv) != 6:
+    sys.exit(__doc__)
+print(json.dumps(main(*sys.argv[1:])))
