@@ -117,7 +117,12 @@ private:
   ModuleOp module_;
   llvm::StringMap<SmallVector<host::LaunchOp>> launches_;
   llvm::StringSet<> names_;
-  llvm::DenseMap<Attribute, int64_t> packed_; ///< weights by the kernel and the weights that make them
+  /// A weight that a recipe packs: the recipe's kernel, and its number.
+  struct Packed {
+    mutable FuncOp func;
+    int64_t index;
+  };
+  llvm::DenseMap<Attribute, SmallVector<Packed>> packed_; ///< by the weights that make them
 };
 } // namespace
 
@@ -307,18 +312,31 @@ std::optional<Producer> LaunchSplitter::split(FuncOp func, StageOp stage) {
 // The host's side
 //===----------------------------------------------------------------------===//
 
-/// A module that makes one weight of others, as schedule's recipes are after that stage.
+/// Whether two kernels compute the same, whatever they are called.
+static bool computesSame(FuncOp func, FuncOp other) {
+  StringAttr name = func.getNameAttr();
+  func.setName(other.getName());
+  bool isSame = OperationEquivalence::isEquivalentTo(func, other, OperationEquivalence::IgnoreLocations);
+  func.setName(name);
+  return isSame;
+}
+
+/// A module that makes one weight of others, as schedule's recipes are after that stage. Readers that go through a
+/// weight in the same order share one, whatever else they read.
 Value LaunchSplitter::pack(host::LaunchOp launch, const Producer &producer, ArrayRef<host::WeightOp> weights) {
   auto program = launch->getParentOfType<host::ProgramOp>();
   auto batch = launch->getParentOfType<host::BatchOp>(); // in which nothing but launches may fail
   Operation *place = batch ? batch.getOperation() : launch.getOperation();
   OpBuilder builder(place);
-  SmallVector<Attribute> key{FlatSymbolRefAttr::get(producer.func.getNameAttr())}, entries;
-  for (host::WeightOp weight : weights)
-    key.push_back(program.getWeights()[weight.getIndex()]);
-  auto [known, isNew] = packed_.try_emplace(builder.getArrayAttr(key), program.getWeights().size());
-  if (!isNew)
-    return host::WeightOp::create(builder, launch.getLoc(), host::SliceType::get(builder.getContext()), known->second);
+  Type slice = host::SliceType::get(builder.getContext());
+  ArrayAttr sources = builder.getArrayAttr(
+      llvm::map_to_vector(weights, [&](host::WeightOp weight) { return program.getWeights()[weight.getIndex()]; }));
+  OwningOpRef<FuncOp> packing = producer.func.clone();
+  packing->setSizesAttr(DimsAttr::get(builder.getContext(), {})); // it reads none, and a recipe has none to pass
+  SmallVector<Packed> &known = packed_[sources];
+  if (auto *same = llvm::find_if(known, [&](const Packed &each) { return computesSame(*packing, each.func); });
+      same != known.end())
+    return host::WeightOp::create(builder, launch.getLoc(), slice, same->index);
 
   std::string model, name;
   for (int64_t number = 0; !names_.insert(model = "recipe_" + std::to_string(number)).second;)
@@ -336,13 +354,11 @@ Value LaunchSplitter::pack(host::LaunchOp launch, const Producer &producer, Arra
   recipe->setAttr(kTargetAttr, target::recipeTarget(builder.getContext()));
   builder.setInsertionPointToStart(recipe.getBody());
   auto port = host::PortAttr::get(builder.getContext(), name, producer.type, nullptr, nullptr);
-  auto made =
-      host::ProgramOp::create(builder, launch.getLoc(), "main", builder.getArrayAttr({}), builder.getArrayAttr({port}),
-                              builder.getArrayAttr(ArrayRef(key).drop_front()), builder.getArrayAttr({}));
-  auto func = cast<FuncOp>(builder.insert(producer.func->clone()));
-  func.setSizesAttr(DimsAttr::get(builder.getContext(), {})); // it reads none, and a recipe has none to pass
+  auto made = host::ProgramOp::create(builder, launch.getLoc(), "main", builder.getArrayAttr({}),
+                                      builder.getArrayAttr({port}), sources, builder.getArrayAttr({}));
+  auto func = cast<FuncOp>(builder.insert(packing.release().getOperation()));
+  known.push_back({func, int64_t(program.getWeights().size())});
   builder.createBlock(&made.getBody());
-  Type slice = host::SliceType::get(builder.getContext());
   SmallVector<Value> dims, buffers;
   for (int64_t size : producer.type.getShape())
     dims.push_back(arith::ConstantOp::create(builder, launch.getLoc(), builder.getI64IntegerAttr(size)));
@@ -354,12 +370,12 @@ Value LaunchSplitter::pack(host::LaunchOp launch, const Producer &producer, Arra
                          launch.getOrigin(), nullptr);
   host::DoneOp::create(builder, launch.getLoc());
 
-  entries.append(program.getWeights().begin(), program.getWeights().end());
+  SmallVector<Attribute> entries(program.getWeights().begin(), program.getWeights().end());
   entries.push_back(host::WeightAttr::get(builder.getContext(), name, producer.type,
                                           graph::RecipeAttr::get(builder.getContext(), model, 0)));
   program.setWeightsAttr(builder.getArrayAttr(entries));
   builder.setInsertionPoint(place);
-  return host::WeightOp::create(builder, launch.getLoc(), slice, known->second);
+  return host::WeightOp::create(builder, launch.getLoc(), slice, known.back().index);
 }
 
 static void addBuffer(host::LaunchOp launch, unsigned position, Value memory) {
