@@ -21,7 +21,9 @@ def stored(folder, index):
 
 
 def one(wanted, got):
-    """(the largest error as a part of the largest element, None or what is wrong) of one array."""
+    """(the largest error as a part of the largest element, None or what is wrong) of one array. A map is its values."""
+    if isinstance(wanted, dict):
+        wanted = list(wanted.values())
     wanted, got = numpy.asarray(wanted), numpy.asarray(got)
     if wanted.shape != got.shape:
         return 0, f"shape {list(got.shape)}, wanted {list(wanted.shape)}"

@@ -44,17 +44,21 @@ class OnnxRuntime:
         fed = dict(zip((port.name for port in self.declared), arrays, strict=True))
         self.run = lambda: self.session.run(None, fed)
         if all(port.type.startswith("tensor(") and "string" not in port.type for port in self.declared + self.ports):
-            self.run = self.bound(fed)
+            self.bind(fed)
         return self.session.run(None, fed)
 
-    def bound(self, fed):
-        """A run whose inputs are bound once, which costs what it costs in C."""
+    def bind(self, fed):
+        """Has runs cost what they cost in C, if outputs are of the shapes that the model declares."""
         binding = self.session.io_binding()
         for name, array in fed.items():
             binding.bind_cpu_input(name, array)
         for name in self.names:
             binding.bind_output(name)
-        return lambda: self.session.run_with_iobinding(binding)
+        try:
+            self.session.run_with_iobinding(binding)
+        except RuntimeError:
+            return
+        self.run = lambda: self.session.run_with_iobinding(binding)
 
     def turn(self, runs):
         seconds, cpu = [], time.process_time()

@@ -35,12 +35,12 @@ CLASSIFIERS = {
     "sgd-classifier": linear_model.SGDClassifier(loss="log_loss", random_state=1),
     "decision-tree": tree.DecisionTreeClassifier(random_state=1),
     "random-forest": ensemble.RandomForestClassifier(30, random_state=1),
-    "extra-trees": ensemble.ExtraTreesClassifier(20, random_state=1),
+    "extra-trees": ensemble.ExtraTreesClassifier(31, random_state=1),
     "gradient-boosting": ensemble.GradientBoostingClassifier(n_estimators=20, random_state=1),
     "hist-gradient-boosting": ensemble.HistGradientBoostingClassifier(max_iter=20, random_state=1),
     "ada-boost": ensemble.AdaBoostClassifier(n_estimators=10, random_state=1),
     "bagging": ensemble.BaggingClassifier(n_estimators=5, random_state=1),
-    "voting": ensemble.VotingClassifier([("a", linear_model.LogisticRegression(max_iter=500)), ("b", naive_bayes.GaussianNB())]),
+    "voting": ensemble.VotingClassifier([("a", linear_model.LogisticRegression(max_iter=500)), ("b", naive_bayes.GaussianNB())], flatten_transform=False),
     "mlp-classifier": scaled(neural_network.MLPClassifier((32, 16), max_iter=200, random_state=1)),
     "svc": svm.SVC(probability=True, random_state=1),
     "linear-svc": svm.LinearSVC(),
@@ -56,7 +56,7 @@ REGRESSORS = {
     "random-forest-regressor": ensemble.RandomForestRegressor(30, max_depth=8, random_state=1),
     "gradient-boosting-regressor": ensemble.GradientBoostingRegressor(n_estimators=30, random_state=1),
     "hist-gradient-boosting-regressor": ensemble.HistGradientBoostingRegressor(max_iter=30, random_state=1),
-    "mlp-regressor": neural_network.MLPRegressor((32,), max_iter=100, random_state=1),
+    "mlp-regressor": neural_network.MLPRegressor(hidden_layer_sizes=(32,), max_iter=100, random_state=1),
     "svr": svm.SVR(),
     "knn-regressor": neighbors.KNeighborsRegressor(5),
     "gaussian-process": gaussian_process.GaussianProcessRegressor(),
@@ -92,7 +92,8 @@ def skl(model, x=X, **options):
 
 def classifier(model):
     fitted = model.fit(X, Y)
-    return skl(fitted, options={id(fitted): {"zipmap": False}})
+    options = {} if isinstance(model, svm.LinearSVC) else {id(fitted): {"zipmap": False}}
+    return skl(fitted, options=options)
 
 
 def text():
@@ -100,7 +101,8 @@ def text():
     from skl2onnx.common.data_types import StringTensorType
 
     words = pipeline.make_pipeline(feature_extraction.text.TfidfVectorizer(), linear_model.LogisticRegression()).fit(TEXTS, TOPICS)
-    return skl2onnx.convert_sklearn(words, initial_types=[("X", StringTensorType([None]))], options={id(words): {"zipmap": False}})
+    options = {id(words): {"zipmap": False}, id(words.steps[0][1]): {"locale": "C"}}
+    return skl2onnx.convert_sklearn(words, initial_types=[("X", StringTensorType([None]))], options=options)
 
 
 def columns():

@@ -231,6 +231,8 @@ NETWORKS = {
 def export(network, exporter, path):
     names, inputs = list(network.inputs), tuple(network.inputs.values())
     module = seeded(network.make())
+    if not isinstance(module, Call):
+        module = Call(module, lambda net, *given: net(*given))
     with torch.no_grad():
         module(*inputs)  # what cannot run cannot be exported
         if exporter == "script":
