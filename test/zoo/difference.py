@@ -58,3 +58,9 @@ def of(names, wanted, folder):
             largest = max(largest, error)
             problem = problem or (wrong and f"output {name}: {wrong}")
     return largest, problem
+
+
+def between(wanted, others):
+    """The largest error of two runs of ONNX Runtime."""
+    pairs = [(a, b) for a, b in zip(wanted, others) if not isinstance(a, list)]
+    return max((one(a, b)[0] for a, b in pairs if a.shape == b.shape), default=0)
