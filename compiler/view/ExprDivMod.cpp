@@ -42,6 +42,10 @@ static int64_t divisorsToMove(int64_t least, int64_t b) {
   return saturatingMul(low, b) < -kMostMoved ? 0 : low;
 }
 
+/// Whether a is one of two neighbours. Where their quotients differ, the larger one's is one more, so that a quotient
+/// or a remainder of a is a sum that has a in it.
+static bool isOneOfTwo(Expr a) { return !isInfinite(a.min()) && !isInfinite(a.max()) && a.max() - a.min() == 1; }
+
 /// a // b without looking into a; b > 1.
 static Expr makeDivision(Expr a, int64_t b) {
   int64_t low = floorDivide(a.min(), b);
@@ -49,6 +53,8 @@ static Expr makeDivision(Expr a, int64_t b) {
     return floorDivide(a.constant(), b);
   if (!isInfinite(a.min()) && !isInfinite(a.max()) && low == floorDivide(a.max(), b))
     return low;
+  if (isOneOfTwo(a))
+    return a + Expr(low - a.min());
   if (int64_t moved = divisorsToMove(a.min(), b); moved < 0)
     return intern(Kind::FloorDiv, {a + Expr(-moved * b), Expr(b)}) + Expr(moved);
   return intern(Kind::FloorDiv, {a, Expr(b)});
@@ -189,6 +195,8 @@ static Expr makeModulo(Expr a, int64_t b) {
     int64_t low = floorDivide(a.min(), b);
     if (low == floorDivide(a.max(), b))
       return a - Expr(saturatingMul(low, b));
+    if (isOneOfTwo(a))
+      return (a - Expr(a.max())) * Expr(1 - b);
   }
   if (int64_t moved = divisorsToMove(a.min(), b); moved < 0)
     return intern(Kind::Mod, {a - Expr(moved * b), Expr(b)});

@@ -70,6 +70,11 @@ TEST_CASE("division and modulo simplify through what divides what") {
   CHECK(floorDiv(x, 4) * Expr(4) + mod(x, 4) == x);
   CHECK(floorDiv(x + Expr(20), 5) - floorDiv(x, 5) == Expr(4));
   CHECK(floorDiv(Expr(-7), 2) == Expr(-4));
+  Expr odd = var("odd", 0, 1);
+  CHECK(floorDiv(odd + Expr(1), 2) == odd);
+  CHECK(floorDiv(odd + Expr(7), 4) == odd + Expr(1));
+  CHECK(floorDiv(-odd, 3) == -odd);
+  CHECK(mod(odd + Expr(7), 4) == Expr(3) - odd * Expr(3));
   CHECK(mod(Expr(-7), 3) == Expr(2));
   CHECK(ceilDiv(x, 16).max() == 1);
   // Without the offset by which a negative numerator would be divided.
