@@ -141,7 +141,7 @@ def sam():
     def make():
         config = transformers.SamConfig(
             vision_config={"hidden_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4, "mlp_dim": 96, "image_size": 128,
-                           "patch_size": 16, "output_channels": 32, "global_attn_indexes": [1], "window_size": 4},
+                           "patch_size": 16, "output_channels": 32, "num_pos_feats": 16, "global_attn_indexes": [1], "window_size": 4},
             prompt_encoder_config={"hidden_size": 32, "image_size": 128, "patch_size": 16, "mask_input_channels": 8},
             mask_decoder_config={"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "mlp_dim": 64,
                                  "iou_head_hidden_dim": 32})  # fmt: skip

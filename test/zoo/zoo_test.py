@@ -43,6 +43,9 @@ class Page(unittest.TestCase):
         self.assertIn("2.00 over 2 runs, 0 of them under 0.8", text(a=row(run(1.0)), b=row(run(4.0))))
         self.assertIn("1 of them under 0.8", text(a=row(run(0.5))))
 
+    def test_tells_long_runs_apart(self):
+        self.assertIn("it is 4.00 over the\n1 that", text(a=row(run(1.0, theirs=1e-5)), b=row(run(4.0))))
+
     def test_explains_a_star_where_there_is_one(self):
         self.assertIn("| 1e-06 * |", text(a=row(run(own=1e-2))))
         self.assertNotIn("millionth", text(a=row(run())))
