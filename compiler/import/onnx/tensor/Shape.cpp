@@ -139,7 +139,8 @@ static Tensor range(Node &n, TensorBuilder &b) {
     double count = *delta == 0 ? -1 : std::max(std::ceil((*limit - *start) / *delta), 0.0);
     if (!(count >= 0 && count <= double(view::kMaxDim)))
       return n.fail("the range has no finite length", "limit and step decide it");
-    return b.add(b.mul(b.arange(int64_t(count), first.element()), *delta), *start);
+    Value steps = b.cast(b.arange(int64_t(count), b.int64()), first.element());
+    return b.add(b.mul(steps, *delta), *start);
   }
   const Elements one{1}, *deltas = hasStep ? n.elements(2) : &one;
   if (!deltas || (deltas->size() == 1 && !deltas->front().isConst()))

@@ -437,6 +437,14 @@ TEST_CASE("Range and OneHot may be as long as data says") {
   CHECK(hot.runFloats({floatTensor({}, {3})}) == Floats{0, 1, 0});
 }
 
+TEST_CASE("Range of floats whose length is known") {
+  OnnxModel model(13);
+  model.input("x", {3}).output("y").floats("start", {}, {1}).floats("limit", {}, {2.25f}).floats("step", {}, {0.5f});
+  model.node("Range", {"start", "limit", "step"}, {"r"});
+  model.node("Add", {"x", "r"}, {"y"});
+  CHECK(model.runFloats({floatTensor({3}, {0, 0, 1})}) == Floats{1, 1.5f, 3});
+}
+
 TEST_CASE("Range by a step that is data") {
   OnnxModel model(13);
   model.input("step", {}, ::onnx::TensorProto::INT64).output("y").ints("a", {7}, true).ints("b", {2}, true);
