@@ -24,14 +24,12 @@ bool Layout::hasHalo() const {
   return llvm::any_of(halo, [](Room room) { return room.before + room.after > 0; });
 }
 
-llvm::SmallVector<int64_t, 4> Layout::strides() const {
-  assert(isStrided() && "only the outermost size may be unknown");
-  llvm::SmallVector<int64_t, 4> strides(shape.size());
-  int64_t step = 1;
+Shape Layout::strides() const {
+  Shape strides(shape.size());
+  Expr step = 1;
   for (int64_t axis : llvm::reverse(order)) {
     strides[axis] = step;
-    if (shape[axis].isConst())
-      step *= halo[axis].before + shape[axis].constant() + halo[axis].after;
+    step = step * (shape[axis] + (halo[axis].before + halo[axis].after));
   }
   return strides;
 }
@@ -46,16 +44,15 @@ Expr Layout::elements() const {
 namespace {
 /// An axis of a view of row-major memory.
 struct Step {
-  Expr size; ///< where it is not fixed, the axis has no mask
-  int64_t stride;
-  int64_t begin = 0, end = 0; ///< where its mask is open, if its size is fixed
-  int64_t axis = -1, by = 0;  ///< along which axis of the tensor it goes, in which steps; -1: it stands still
-  int64_t last = -1;          ///< the outermost axis that it continues in, if it goes along several
+  Expr size, stride;
+  Expr begin, end;   ///< where its mask is open
+  int64_t axis = -1; ///< along which axis of the tensor it goes; -1: it stands still
+  int64_t by = 0;    ///< in which steps
+  int64_t last = -1; ///< the outermost axis that it continues in, if it goes along several
 
-  bool isFixed() const { return size.isConst(); }
-  bool isMasked() const { return isFixed() && (begin > 0 || end < size.constant()); }
+  bool isMasked() const { return begin != 0 || end != size; }
   /// From its first element that is there to the last, along its axis of the tensor.
-  int64_t reach() const { return (end - begin - 1) * by; }
+  Expr reach() const { return (end - begin - 1) * by; }
 };
 
 /// A view of row-major memory, followed through the tensor.
@@ -67,7 +64,7 @@ struct Walk {
 
 /// Goes on from `step.axis` into the axes around it, while it fills them; false where it leaves one half way.
 static bool continueOutwards(Step &step, llvm::ArrayRef<Expr> shape, llvm::ArrayRef<int64_t> first) {
-  Expr count = step.isFixed() ? Expr(step.end - step.begin) : step.size;
+  Expr count = step.end - step.begin;
   int64_t axis = step.axis;
   if (step.by != 1)
     return false;
@@ -82,57 +79,84 @@ static bool continueOutwards(Step &step, llvm::ArrayRef<Expr> shape, llvm::Array
   return provablyLessEqual(count + first[axis], shape[axis]);
 }
 
-static std::optional<Walk> follow(const View &view, llvm::ArrayRef<Expr> shape) {
-  Walk walk;
-  if (!view.offset().isConst())
+/// How many steps along an axis with this stride a distance is, if it is a number of them.
+static std::optional<int64_t> stepsIn(Expr distance, Expr stride) {
+  if (distance.isConst() && stride.isConst() && distance.constant() % stride.constant() != 0)
     return std::nullopt;
-  int64_t index = view.offset().constant();
-  for (auto [axis, size] : llvm::enumerate(view.shape())) {
-    Expr stride = view.strides()[axis];
-    Range range = view.mask() ? (*view.mask())[axis] : Range{0, size};
-    if (!stride.isConst() || stride.constant() < 0)
-      return std::nullopt;
-    Step step{size, stride.constant()};
-    if (size.isConst()) {
-      if (!range.begin.isConst() || !range.end.isConst())
+  std::optional<Expr> steps = exactQuotient(distance, stride);
+  return steps && steps->isConst() ? std::optional(steps->constant()) : std::nullopt;
+}
+
+/// Where in the tensor a place of its row-major memory is: each of the terms that the place is a sum of lies along one
+/// axis. nullopt where one lies along none.
+static std::optional<llvm::SmallVector<int64_t, 4>> coordinatesOf(Expr place, llvm::ArrayRef<Expr> strides) {
+  llvm::SmallVector<int64_t, 4> at(strides.size(), 0);
+  auto terms = place.kind() == Expr::Kind::Add ? llvm::to_vector(place.operands()) : llvm::SmallVector<Expr>{place};
+  for (Expr term : terms)
+    for (size_t axis = 0; axis < strides.size() && !term.isConst(0); ++axis) {
+      if (term.isConst() && strides[axis].isConst()) {
+        if (term.constant() < 0)
+          return std::nullopt;
+        at[axis] += term.constant() / strides[axis].constant();
+        term = term.constant() % strides[axis].constant();
+      } else if (std::optional<int64_t> steps = stepsIn(term, strides[axis]); steps && *steps > 0) {
+        at[axis] += *steps;
+        term = 0;
+      } else if (axis + 1 == strides.size()) {
         return std::nullopt;
-      step.begin = range.begin.constant();
-      step.end = range.end.constant();
-      if (step.begin >= step.end)
-        return std::nullopt;
-    } else if (range != Range{0, size}) {
-      return std::nullopt;
+      }
     }
-    index += step.begin * step.stride;
+  return at;
+}
+
+/// The view's axes, and the place of its first element that is there; nullopt where no layout can be told of.
+static std::optional<Walk> stepsOf(const View &view, llvm::ArrayRef<Expr> strides) {
+  Walk walk;
+  Expr place = view.offset();
+  for (auto [axis, size] : llvm::enumerate(view.shape())) {
+    Range range = view.mask() ? (*view.mask())[axis] : Range{0, size};
+    Step step{size, view.strides()[axis], range.begin, range.end};
+    bool isEmpty = step.begin.isConst() && step.end.isConst() && step.begin.constant() >= step.end.constant();
+    if (step.stride.min() < 0 || isEmpty)
+      return std::nullopt;
+    place = place + step.begin * step.stride;
     walk.steps.push_back(step);
   }
-  if (index < 0)
+  std::optional<llvm::SmallVector<int64_t, 4>> first = coordinatesOf(place, strides);
+  if (!first)
     return std::nullopt;
-  llvm::SmallVector<int64_t, 4> strides = Layout::rowMajor(shape).strides(), reach(shape.size(), 0);
-  for (size_t axis = 0; axis < shape.size(); ++axis) {
-    walk.first.push_back(index / strides[axis]);
-    index %= strides[axis];
-  }
-  for (Step &step : walk.steps) {
-    if (step.stride == 0 || step.size.isConst(1))
+  walk.first = *first;
+  return walk;
+}
+
+static std::optional<Walk> follow(const View &view, llvm::ArrayRef<Expr> shape) {
+  Shape strides = Layout::rowMajor(shape).strides();
+  std::optional<Walk> walk = stepsOf(view, strides);
+  if (!walk)
+    return std::nullopt;
+  for (size_t axis = 1; axis < shape.size(); ++axis)
+    if (walk->first[axis] != 0 && !provablyLess(walk->first[axis], shape[axis]))
+      return std::nullopt;
+  llvm::SmallVector<Expr, 4> reach(shape.size(), 0);
+  for (Step &step : walk->steps) {
+    if (step.stride.isConst(0) || step.size.isConst(1))
       continue;
-    step.axis = llvm::find_if(strides, [&](int64_t stride) { return stride <= step.stride; }) - strides.begin();
-    while (step.axis < int64_t(shape.size()) && step.stride % strides[step.axis] != 0)
-      ++step.axis;
-    step.by = step.stride / strides[step.axis];
-    reach[step.axis] += step.isFixed() ? step.reach() : 0;
+    for (size_t axis = 0; axis < shape.size() && step.axis < 0; ++axis)
+      if (std::optional<int64_t> by = stepsIn(step.stride, strides[axis]); by && *by > 0)
+        step.axis = int64_t(axis), step.by = *by;
+    if (step.axis < 0)
+      return std::nullopt;
+    reach[step.axis] = reach[step.axis] + step.reach();
   }
-  for (Step &step : walk.steps) {
-    // There is nothing around the outermost axis to go on in; a size that is not fixed is known to stay within it
-    // alone.
+  for (Step &step : walk->steps) {
+    // There is nothing around the outermost axis to go on in; a size that is not fixed is known to stay within it.
     bool staysOutside = step.axis == 0 && !shape.front().isConst();
-    bool staysWithin = step.axis >= 0 && step.isFixed() && shape[step.axis].isConst() &&
-                       walk.first[step.axis] + reach[step.axis] < shape[step.axis].constant();
+    bool staysWithin = step.axis >= 0 && provablyLess(walk->first[step.axis] + reach[step.axis], shape[step.axis]);
     if (step.axis < 0 || staysOutside || staysWithin)
       continue;
     // It alone may go along the axes that it continues in.
-    bool isAlone = reach[step.axis] == (step.isFixed() ? step.reach() : 0);
-    if (!isAlone || !continueOutwards(step, shape, walk.first))
+    bool isAlone = reach[step.axis] == step.reach();
+    if (!isAlone || !continueOutwards(step, shape, walk->first))
       return std::nullopt;
     for (int64_t axis = step.last; axis < step.axis; ++axis)
       if (reach[axis] != 0)
@@ -141,20 +165,20 @@ static std::optional<Walk> follow(const View &view, llvm::ArrayRef<Expr> shape) 
   return walk;
 }
 
-/// Where along its axis of the tensor the first and the last position of a step of fixed size lie, masked ones too.
-static std::pair<int64_t, int64_t> ends(const Walk &walk, const Step &step) {
+/// Where along its axis of the tensor the first and the last position of a step lie, masked ones too.
+static std::pair<Expr, Expr> ends(const Walk &walk, const Step &step) {
   int64_t first = walk.first[step.axis];
-  return {first - step.begin * step.by, first + (step.size.constant() - 1 - step.begin) * step.by};
+  return {first - step.begin * step.by, first + (step.size - 1 - step.begin) * step.by};
 }
 
 /// Whether a step's mask is open just where it is within the tensor, so that zeros around it can stand for the mask.
 static bool isPadding(const Walk &walk, const Step &step, llvm::ArrayRef<Expr> shape) {
-  if (step.axis < 0 || step.last >= 0 || !shape[step.axis].isConst())
+  if (step.axis < 0 || step.last >= 0)
     return false;
   bool isAlone = llvm::count_if(walk.steps, [&](const Step &other) { return other.axis == step.axis; }) == 1;
-  int64_t first = walk.first[step.axis], last = first + step.reach(), size = shape[step.axis].constant();
+  int64_t first = walk.first[step.axis];
   return isAlone && (step.begin == 0 || first < step.by) &&
-         (step.end == step.size.constant() || last + step.by >= size);
+         (step.end == step.size || provablyLessEqual(shape[step.axis], first + step.reach() + step.by));
 }
 
 std::optional<llvm::SmallVector<Layout::Room, 4>> view::haloFor(const ShapeTracker &tracker,
@@ -169,8 +193,10 @@ std::optional<llvm::SmallVector<Layout::Room, 4>> view::haloFor(const ShapeTrack
     if (!isPadding(*walk, step, shape))
       return std::nullopt;
     auto [low, high] = ends(*walk, step);
-    int64_t size = shape[step.axis].constant();
-    halo[step.axis] = {std::max<int64_t>(0, -low), std::max<int64_t>(0, high - size + 1)};
+    Expr past = high + 1 - shape[step.axis];
+    if (!low.isConst() || !past.isConst())
+      return std::nullopt;
+    halo[step.axis] = {std::max<int64_t>(0, -low.constant()), std::max<int64_t>(0, past.constant())};
   }
   return halo;
 }
@@ -180,25 +206,25 @@ std::optional<ShapeTracker> view::relaid(const ShapeTracker &tracker, const Layo
   std::optional<Walk> walk = follow(old, layout.shape);
   if (!walk)
     return std::nullopt;
-  llvm::SmallVector<int64_t, 4> along = layout.strides();
-  int64_t offset = 0;
+  Shape along = layout.strides();
+  Expr offset = 0;
   for (auto [axis, first] : llvm::enumerate(walk->first))
-    offset += (first + layout.halo[axis].before) * along[axis];
+    offset = offset + along[axis] * (first + layout.halo[axis].before);
   Shape strides;
   llvm::SmallVector<Range, 4> mask;
   for (const Step &step : walk->steps) {
-    int64_t stride = step.axis < 0 ? 0 : step.by * along[step.axis];
+    Expr stride = step.axis < 0 ? Expr(0) : along[step.axis] * step.by;
     // Axes that are walked as one must lie side by side here too.
     for (int64_t axis = step.last; step.last >= 0 && axis < step.axis; ++axis)
-      if (along[axis] != along[axis + 1] * layout.shape[axis + 1].constant())
+      if (along[axis] != along[axis + 1] * layout.shape[axis + 1])
         return std::nullopt;
-    offset -= step.begin * stride;
+    offset = offset - step.begin * stride;
     strides.push_back(stride);
     bool isZero = !step.isMasked();
     if (step.isMasked() && isPadding(*walk, step, layout.shape)) {
       auto [low, high] = ends(*walk, step);
       const Layout::Room &room = layout.halo[step.axis];
-      isZero = low >= -room.before && high < layout.shape[step.axis].constant() + room.after;
+      isZero = provablyLessEqual(-room.before, low) && provablyLess(high, layout.shape[step.axis] + room.after);
     }
     mask.push_back(isZero ? Range{0, step.size} : Range{step.begin, step.end});
   }

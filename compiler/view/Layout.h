@@ -15,7 +15,7 @@ struct Layout {
     int64_t before = 0, after = 0;
     bool operator==(const Room &) const = default;
   };
-  Shape shape;                         ///< of the tensor, every size above 1, and fixed but for the outermost
+  Shape shape;                         ///< of the tensor, without sizes of 1
   llvm::SmallVector<int64_t, 4> order; ///< its axes as they lie in memory, the outermost first
   llvm::SmallVector<Room, 4> halo;     ///< zeros before and after each axis
 
@@ -24,16 +24,14 @@ struct Layout {
   bool hasHalo() const;
   /// With the zeros.
   Expr elements() const;
-  /// Whether the tensor's outermost axis is memory's where its size is not fixed: then strides are numbers.
-  bool isStrided() const { return shape.front().isConst() || (order.front() == 0 && halo.front() == Room()); }
   /// Elements from one point of an axis to the next.
-  llvm::SmallVector<int64_t, 4> strides() const;
+  Shape strides() const;
 
   bool operator==(const Layout &) const = default;
 };
 
 /// A tracker of row-major memory as one of memory with this layout. nullopt where it goes through the tensor in a way
-/// that no strides of the layout follow.
+/// that no strides of the layout follow, or that follows it only for some of the sizes.
 std::optional<ShapeTracker> relaid(const ShapeTracker &tracker, const Layout &layout);
 
 /// The zeros around the tensor, an axis each, that would stand for all masks of the view that reads it; nullopt where

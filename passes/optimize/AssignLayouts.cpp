@@ -55,7 +55,6 @@ struct Tensor {
   Place writer;
   SmallVector<Place> readers;
   Layout layout;
-  Value outermost; ///< the size of its outermost axis, where that is not fixed
   host::LayoutReason reason = host::LayoutReason::Rows;
 };
 
@@ -69,6 +68,9 @@ private:
   FuncOp kernelOf(host::LaunchOp launch) const { return variants_.kernelOf(launch); }
   void findTensors();
   std::optional<Tensor> tensorOf(host::AllocOp alloc) const;
+  /// Whether the sizes that a shape depends on are the program's own, and a launch hands them to its kernel by their
+  /// names: then an expression means the same in the kernel, in the program, and in other such kernels.
+  bool sharesSizes(host::LaunchOp launch, ArrayRef<Expr> shape) const;
   struct LaneAxis {
     size_t axis;
     host::LayoutReason reason;
@@ -93,19 +95,20 @@ private:
   TargetAttr target_;
   optimize::ProgramSizes sizes_;
   optimize::KernelVariants variants_;
-  Value outermost_; ///< the one size that tensors among zeros have that is not fixed
   llvm::MapVector<Value, Tensor> tensors_;
 };
 } // namespace
 
-/// The argument of the program that a size of a launch's kernel is; null where it is another expression.
-static Value programValueOf(host::LaunchOp launch, FuncOp func, Expr size) {
-  ArrayRef<Expr> names = func.getSizes().getSizes();
-  const Expr *name = llvm::find(names, size);
-  if (name == names.end())
-    return nullptr;
-  Value value = launch.getSizes()[name - names.begin()];
-  return isa<BlockArgument>(value) ? value : Value();
+bool LayoutAssigner::sharesSizes(host::LaunchOp launch, ArrayRef<Expr> shape) const {
+  bool shares = true;
+  ArrayRef<Expr> names = kernelOf(launch).getSizes().getSizes();
+  for (Expr size : shape)
+    size.forEachVariable([&](Expr variable) {
+      const Expr *name = llvm::find(names, variable);
+      Value argument = sizes_.argumentOf(variable);
+      shares &= argument && (name == names.end() || launch.getSizes()[name - names.begin()] == argument);
+    });
+  return shares;
 }
 
 std::optional<Tensor> LayoutAssigner::tensorOf(host::AllocOp alloc) const {
@@ -131,14 +134,10 @@ std::optional<Tensor> LayoutAssigner::tensorOf(host::AllocOp alloc) const {
   ShapeTracker tracker = trackerOf(store);
   view::Shape shape;
   llvm::copy_if(tracker.shape(), std::back_inserter(shape), [](Expr size) { return !size.isConst(1); });
+  auto sharesSizes = [&](const Place &place) { return this->sharesSizes(place.launch, shape); };
   if (!tracker.isContiguous() || shape.empty() || llvm::any_of(shape, [](Expr size) { return size.isConst(0); }) ||
-      !llvm::all_of(llvm::drop_begin(shape), [](Expr size) { return size.isConst(); }))
+      !sharesSizes(tensor.writer) || !llvm::all_of(tensor.readers, sharesSizes))
     return std::nullopt;
-  if (!shape.front().isConst()) {
-    tensor.outermost = programValueOf(tensor.writer.launch, kernelOf(tensor.writer.launch), shape.front());
-    if (!tensor.outermost)
-      return std::nullopt;
-  }
   tensor.layout = Layout::rowMajor(shape);
   return tensor;
 }
@@ -201,12 +200,17 @@ std::optional<size_t> LayoutAssigner::turnedAxis(const Place &reader, const Tens
 }
 
 bool LayoutAssigner::layInnermost(Tensor &tensor, int64_t inner) {
+  // What lies around an axis whose size is not fixed is as far apart as only a run knows: such axes stay outside.
+  auto areFixed = [&](int64_t outer) {
+    return llvm::all_of(ArrayRef<Expr>(tensor.layout.shape).slice(outer, inner - outer + 1),
+                        [](Expr size) { return size.isConst(); });
+  };
   // With the axes around it that a reader walks together with it as one: a group's channels lie among all channels.
   for (int64_t outer = inner; outer >= 0; --outer) {
     Layout wanted = tensor.layout;
     llvm::erase_if(wanted.order, [&](int64_t axis) { return axis >= outer && axis <= inner; });
     llvm::append_range(wanted.order, llvm::seq(outer, inner + 1));
-    if (wanted.isStrided() && suits(tensor, wanted)) {
+    if (areFixed(outer) && suits(tensor, wanted)) {
       tensor.layout = wanted;
       return true;
     }
@@ -250,14 +254,9 @@ void LayoutAssigner::addHalo(Tensor &tensor) {
           room.after = std::max(room.after, needed.after);
         }
   }
-  // Where what lies among zeros moves with a size, so does all behind it: one size decides where all of it is.
-  bool isOther = tensor.outermost && outermost_ && tensor.outermost != outermost_;
-  bool isLarge = !view::provablyLessEqual(wanted.elements(), tensor.layout.elements() * kMostGrowth);
-  if (!wanted.hasHalo() || isOther || isLarge || !wanted.isStrided() || !suits(tensor, wanted))
-    return;
-  tensor.layout = wanted;
-  if (tensor.outermost)
-    outermost_ = tensor.outermost;
+  double most = kMostGrowth * target::typicalSize(tensor.layout.elements());
+  if (wanted.hasHalo() && target::typicalSize(wanted.elements()) <= most && suits(tensor, wanted))
+    tensor.layout = wanted;
 }
 
 //===----------------------------------------------------------------------===//
@@ -268,17 +267,16 @@ void LayoutAssigner::addHalo(Tensor &tensor) {
 /// which the largest tensor does that it reads; weights can be packed as they are read.
 static SmallVector<int64_t> memoryOrder(FuncOp func, const llvm::SmallBitVector &weights) {
   auto order = llvm::to_vector(llvm::seq<int64_t>(0, func.getDomain().getSizes().size()));
+  auto elementsOf = [](LoadOp load) { return target::typicalSize(trackerOf(load).realSize()); };
   LoadOp widest;
   for (auto load : func.getBody().getOps<LoadOp>())
     if (!weights.test(cast<BlockArgument>(load.getBuffer()).getArgNumber()) &&
-        (!widest || trackerOf(load).realSize().max() > trackerOf(widest).realSize().max()))
+        (!widest || elementsOf(load) > elementsOf(widest)))
       widest = load;
   auto outermostFirst = [&](const ShapeTracker &tracker) {
     auto strides = tracker.realStrides(/*ignoreValid=*/true);
-    auto strideOf = [&](int64_t axis) -> int64_t {
-      return strides[axis] && strides[axis]->isConst() ? strides[axis]->constant() : 0;
-    };
-    SmallVector<std::pair<int64_t, size_t>> keys;
+    auto strideOf = [&](int64_t axis) { return strides[axis] ? target::typicalSize(*strides[axis]) : 0; };
+    SmallVector<std::pair<double, size_t>> keys;
     for (auto [position, axis] : llvm::enumerate(order))
       keys.push_back({-strideOf(axis), position});
     llvm::sort(keys);
@@ -329,16 +327,13 @@ void LayoutAssigner::growMemory() {
     auto alloc = memory.getDefiningOp<host::AllocOp>();
     auto store = accessesOf(kernelOf(tensor.writer.launch), tensor.writer.buffer).front();
     int64_t elementBytes = byteSize(cast<StoreOp>(store).getValue().getType());
-    Expr bytes = tensor.layout.elements() * elementBytes;
     OpBuilder builder(alloc);
-    if (tensor.outermost)
-      bytes = bytes.substitute({{tensor.layout.shape.front(), *sizes_.exprOf(tensor.outermost)}});
-    alloc.getBytesMutable().assign(sizes_.emit(builder, bytes));
-    SmallVector<int64_t> key{elementBytes};
+    alloc.getBytesMutable().assign(sizes_.emit(builder, tensor.layout.elements() * elementBytes));
+    view::Shape key{elementBytes};
     llvm::append_range(key, tensor.layout.strides());
     for (Layout::Room room : tensor.layout.halo)
       key.append({room.before, room.after});
-    alloc.setHaloAttr(builder.getDenseI64ArrayAttr(key));
+    alloc.setHaloAttr(DimsAttr::get(builder.getContext(), key));
   }
 }
 

@@ -5,7 +5,7 @@
 // ask at each step of its sum. A copy of it is a temporary like any other. Windows over single channels whose lanes lie
 // side by side in a row of pixels ask once for all lanes, which costs less than the copy.
 // Expects: kernels without opts, on the domains that schedule gave them.
-// Guarantees: of an input whose sizes but the outermost are fixed, and which no launch writes, all that launches of the
+// Guarantees: of an input that no launch writes, all that launches of the
 // program's own block read through a mask that zeros could stand for, in products with a weight and in windows that are
 // worth a copy with their channels innermost, is a temporary. Launches in branches and loops read the input as it lies.
 // Position: before layouts are assigned, which put the zeros there.
@@ -20,6 +20,7 @@
 #include "ir/kernel/Normalize.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -34,17 +35,22 @@ namespace kiln {
 #include "passes/Passes.h.inc"
 } // namespace kiln
 
-/// The sizes of an input, those of 1 left out; nullopt where one but the outermost is not fixed, or it has no elements.
-static std::optional<view::Shape> sizesOf(host::InputOp input) {
+/// The sizes of an input, those of 1 left out; none if it has no elements.
+static view::Shape sizesOf(host::InputOp input) {
   auto port = cast<host::PortAttr>(input->getParentOfType<host::ProgramOp>().getInputs()[input.getIndex()]);
-  view::Shape shape;
-  for (Expr size : shapeOf(port.getType())) {
-    if (size.isConst(0) || (!size.isConst() && !shape.empty()))
-      return std::nullopt;
-    if (!size.isConst(1))
-      shape.push_back(size);
-  }
+  view::Shape shape = shapeOf(port.getType());
+  if (llvm::is_contained(shape, Expr(0)))
+    return {};
+  llvm::erase_if(shape, [](Expr size) { return size.isConst(1); });
   return shape;
+}
+
+/// The names that sizes depend on, each once.
+static view::Shape variablesOf(ArrayRef<Expr> shape) {
+  llvm::SetVector<Expr, view::Shape> variables;
+  for (Expr size : shape)
+    size.forEachVariable([&](Expr variable) { variables.insert(variable); });
+  return variables.takeVector();
 }
 
 /// Whether a launch sums up products of a weight and what it reads of a buffer, through a mask that zeros around it
@@ -87,7 +93,7 @@ static FuncOp makeCopy(ModuleOp module, Type element, ArrayRef<Expr> shape, llvm
   builder.setInsertionPointToEnd(module.getBody());
   Location loc = builder.getUnknownLoc();
   DimsAttr none = DimsAttr::get(module.getContext(), {});
-  DimsAttr sizes = shape.front().isConst() ? none : DimsAttr::get(module.getContext(), shape.take_front());
+  DimsAttr sizes = DimsAttr::get(module.getContext(), variablesOf(shape));
   Type buffer = BufferType::get(module.getContext(), element);
   auto func = FuncOp::create(builder, loc, "copy", builder.getFunctionType({buffer, buffer}, {}), nullptr, nullptr,
                              none, builder.getArrayAttr({}), none, sizes, builder.getArrayAttr({}), none);
@@ -109,38 +115,36 @@ static void copyPadded(ModuleOp module, host::ProgramOp program, TargetAttr targ
     names.insert(func.getName());
   }
   for (auto input : llvm::make_early_inc_range(program.getBody().front().getOps<host::InputOp>())) {
-    std::optional<view::Shape> shape = sizesOf(input);
+    view::Shape shape = sizesOf(input);
     SmallVector<OpOperand *> uses;
     host::LaunchOp first;
-    if (!shape || shape->empty() || isWritten(input, kernels))
+    if (shape.empty() || isWritten(input, kernels))
       continue;
     for (OpOperand &use : input->getUses()) {
       auto launch = dyn_cast<host::LaunchOp>(use.getOwner());
       if (!launch || launch->getParentOp() != program)
         continue;
       unsigned buffer = use.getOperandNumber() - launch.getBuffers().getBeginOperandIndex();
-      if (!padsForProduct(launch, kernels.lookup(launch.getKernel()), buffer, *shape, target))
+      if (!padsForProduct(launch, kernels.lookup(launch.getKernel()), buffer, shape, target))
         continue;
       uses.push_back(&use);
       first = !first || launch->isBeforeInBlock(first) ? launch : first;
     }
     if (!first)
       continue;
-    SmallVector<Value> outermost;
-    if (!shape->front().isConst())
-      outermost.push_back(sizes.argumentOf(shape->front()));
-    if (llvm::is_contained(outermost, Value()))
+    auto arguments = llvm::map_to_vector(variablesOf(shape), [&](Expr variable) { return sizes.argumentOf(variable); });
+    if (llvm::is_contained(arguments, Value()))
       continue;
     auto port = cast<host::PortAttr>(program.getInputs()[input.getIndex()]);
     Type element = port.getType().getElementType();
-    FuncOp copy = makeCopy(module, element, *shape, names);
+    FuncOp copy = makeCopy(module, element, shape, names);
     OpBuilder builder(first);
     Location loc = first.getLoc();
     Value zero = arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(0));
     Value memory =
         host::AllocOp::create(builder, loc, host::SliceType::get(builder.getContext()),
-                              sizes.emit(builder, view::product(*shape) * int64_t(byteSize(element))), nullptr);
-    host::LaunchOp::create(builder, loc, copy.getName(), ValueRange{memory, input}, outermost, ValueRange(), zero, zero,
+                              sizes.emit(builder, view::product(shape) * int64_t(byteSize(element))), nullptr);
+    host::LaunchOp::create(builder, loc, copy.getName(), ValueRange{memory, input}, arguments, ValueRange(), zero, zero,
                            first.getOrigin(), nullptr);
     for (OpOperand *use : uses)
       use->set(memory);

@@ -249,7 +249,7 @@ static void replace(ArrayRef<Temporary> temporaries, ArrayRef<Value> slices) {
 }
 
 /// A block with room for each slot of a batch, of which the part of a slot begins with `bytes` of its own.
-static host::AllocOp blockOf(host::BatchOp batch, int64_t bytes, DenseI64ArrayAttr halo) {
+static host::AllocOp blockOf(host::BatchOp batch, int64_t bytes, DimsAttr halo) {
   OpBuilder builder(batch);
   auto all = builder.getI64IntegerAttr(batch.getSamples() * bytes);
   Value size = arith::ConstantOp::create(builder, batch.getLoc(), all);
@@ -272,10 +272,10 @@ static void placeHaloed(host::BatchOp batch, ArrayRef<Temporary> temporaries) {
   SmallVector<host::AllocOp> blocks;
   SmallVector<int64_t> rooms;
   for (const Halo &halo : halos) {
-    SmallVector<int64_t> key{-int64_t(batch.getSamples())}; // is no tensor's, whose first stride is positive
-    llvm::append_range(key, cast<DenseI64ArrayAttr>(halo.key).asArrayRef());
+    view::Shape key{-int64_t(batch.getSamples())}; // no tensor's begins so: its element has a number of bytes
+    llvm::append_range(key, cast<DimsAttr>(halo.key).getSizes());
     rooms.push_back(llvm::alignTo(halo.bytes.constant(), KILN_PLAN_ALIGNMENT));
-    blocks.push_back(blockOf(batch, rooms.back(), DenseI64ArrayAttr::get(batch.getContext(), key)));
+    blocks.push_back(blockOf(batch, rooms.back(), DimsAttr::get(batch.getContext(), key)));
   }
   replace(temporaries,
           llvm::map_to_vector(numbers, [&](size_t number) { return partOf(batch, blocks[number], rooms[number], 0); }));

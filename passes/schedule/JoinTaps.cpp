@@ -84,7 +84,7 @@ static std::optional<Layout> layoutFor(const ShapeTracker &tracker, ArrayRef<Exp
   if (auto halo = view::haloFor(tracker, shape))
     layout.halo = *halo;
   Layout::Room &room = layout.halo[channels];
-  if (room != Layout::Room() || !layout.isStrided())
+  if (room != Layout::Room() || (!shape.front().isConst() && layout.halo.front() != Layout::Room()))
     return std::nullopt;
   room.after = added;
   return layout;

@@ -258,6 +258,7 @@ static void close_devices(kiln_context *context) {
     kiln_opened *opened = &context->devices[i];
     kiln_block_release(context, opened, &opened->arena);
     kiln_block_release(context, opened, &opened->zeros);
+    kiln_release(&context->options.memory, opened->zeros_sizes);
     kiln_release(&context->options.memory, opened->planned);
     if (opened->state)
       opened->device->close(opened->state);

@@ -47,8 +47,8 @@ typedef struct kiln_opened {
   const kiln_device *device;
   void *state; /* NULL: it is not open */
   kiln_block arena;
-  kiln_block zeros;     /* tensors that lie among zeros, which are written once, */
-  int64_t zeros_layout; /* or where so many bytes of them say that they lie elsewhere */
+  kiln_block zeros;     /* tensors that lie among zeros, which are written once */
+  int64_t *zeros_sizes; /* of the model: others have zeros elsewhere; NULL: nothing has been written */
   int64_t *planned;     /* of kiln_rt_plan: the sizes, then the offsets */
   int32_t planned_count;
   int64_t planned_bytes;

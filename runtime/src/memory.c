@@ -19,22 +19,34 @@ kiln_status kiln_rt_arena(kiln_context *context, int32_t device, int64_t bytes, 
   return status;
 }
 
-kiln_status kiln_rt_zeros(kiln_context *context, int32_t device, int64_t bytes, kiln_slice *slice) {
+/* All of it, for the sizes of this run, which take so many bytes. */
+static kiln_status write_zeros(kiln_context *context, kiln_opened *opened, int64_t bytes, size_t sizes) {
   static const char zeros[1 << 12];
-  kiln_opened *opened = &context->devices[device];
-  bool known = opened->zeros.memory && opened->zeros_layout == bytes;
-  kiln_status status = kiln_block_reserve(context, opened, &opened->zeros, bytes, "tensors among zeros");
-  *slice = (kiln_slice){opened->zeros.memory, 0};
-  for (int64_t done = 0; !status && !known && done < bytes; done += (int64_t)sizeof zeros) {
+  const kiln_allocator *from = &context->options.memory;
+  if (!opened->zeros_sizes)
+    opened->zeros_sizes = kiln_allocate(from, sizes ? (int64_t)sizes : 1, _Alignof(int64_t));
+  if (!opened->zeros_sizes)
+    return kiln_fail(context, KILN_OUT_OF_MEMORY, "no memory for the sizes of %" PRId32 " axes",
+                     context->model->symbol_count);
+  for (int64_t done = 0; done < bytes; done += (int64_t)sizeof zeros) {
     int64_t rest = bytes - done, count = rest < (int64_t)sizeof zeros ? rest : (int64_t)sizeof zeros;
-    status = opened->device->write(opened->state, (kiln_slice){slice->memory, done}, zeros, count);
+    kiln_status status = opened->device->write(opened->state, (kiln_slice){opened->zeros.memory, done}, zeros, count);
     if (status) {
       kiln_block_release(context, opened, &opened->zeros);
       return kiln_fail_device(context, opened, status, "write");
     }
   }
-  opened->zeros_layout = bytes;
-  return status;
+  memcpy(opened->zeros_sizes, context->sizes, sizes);
+  return KILN_OK;
+}
+
+kiln_status kiln_rt_zeros(kiln_context *context, int32_t device, int64_t bytes, kiln_slice *slice) {
+  kiln_opened *opened = &context->devices[device];
+  size_t sizes = (size_t)context->model->symbol_count * sizeof *context->sizes;
+  bool known = opened->zeros.memory && opened->zeros_sizes && !memcmp(opened->zeros_sizes, context->sizes, sizes);
+  kiln_status status = kiln_block_reserve(context, opened, &opened->zeros, bytes, "tensors among zeros");
+  *slice = (kiln_slice){opened->zeros.memory, 0};
+  return status || known ? status : write_zeros(context, opened, bytes, sizes);
 }
 
 static kiln_status make_plan(kiln_context *context, kiln_opened *opened, const kiln_lifetime *lifetimes, int32_t count,

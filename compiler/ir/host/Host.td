@@ -215,7 +215,7 @@ def ArenaOp : HostOp<"arena"> {
 }
 
 def ZerosOp : HostOp<"zeros"> {
-  let summary = "the context's second arena, this many bytes: zero but for what runs have written that had as many";
+  let summary = "the context's second arena, this many bytes: zero but for what runs of the same sizes have written";
   let arguments = (ins I64:$bytes);
   let results = (outs SliceType:$result);
   let assemblyFormat = "$bytes `` custom<Device>(type($result)) attr-dict";
@@ -241,10 +241,10 @@ def OffsetOp : HostOp<"offset", [Pure, AllTypesMatch<["slice", "result"]>]> {
 def AllocOp : HostOp<"alloc"> {
   let summary = "memory for a value whose lifetime control flow decides";
   let description = [{
-    `halo`: the value lies among zeros that nobody writes. Where it is equal for two of one size, the zeros are at the same
-    places.
+    `halo`: the value lies among zeros that nobody writes. If it is equal for two of one size, the zeros are at the same
+    places. Its expressions are over the program's sizes.
   }];
-  let arguments = (ins I64:$bytes, OptionalAttr<DenseI64ArrayAttr>:$halo);
+  let arguments = (ins I64:$bytes, OptionalAttr<DimsAttr>:$halo);
   let results = (outs SliceType:$result);
   let assemblyFormat = "$bytes (`halo` $halo^)? `` custom<Device>(type($result)) attr-dict";
 }

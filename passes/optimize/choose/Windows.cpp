@@ -26,7 +26,7 @@ std::optional<size_t> optimize::turnedAxis(FuncOp func, LoadOp load, const view:
   for (Expr size : tracker.shape())
     readings *= target::typicalSize(size);
   auto strides = tracker.realStrides(/*ignoreValid=*/true);
-  SmallVector<int64_t> own = layout.strides();
+  view::Shape own = layout.strides();
   int64_t lanes = target.vectorBits() / optimize::elementBits(func);
   auto isLong = [&](size_t axis) {
     Expr size = tracker.shape()[axis];
@@ -43,10 +43,10 @@ std::optional<size_t> optimize::turnedAxis(FuncOp func, LoadOp load, const view:
   for (size_t axis = 0; axis < strides.size(); ++axis) {
     bool isShared =
         llvm::all_of(product->getOperands(), [&](Value factor) { return optimize::dependsOn(factor, axis); });
-    if (!isLong(axis) || !isShared || !strides[axis] || !strides[axis]->isConst())
+    if (!isLong(axis) || !isShared || !strides[axis])
       continue;
     for (size_t at = 0; at < own.size(); ++at)
-      if (own[at] == strides[axis]->constant() && layout.shape[at] == tracker.shape()[axis])
+      if (own[at] == *strides[axis] && layout.shape[at] == tracker.shape()[axis])
         return at;
   }
   return std::nullopt;

@@ -159,7 +159,7 @@ kiln_status kiln_rt_output(kiln_context *context, int32_t index, const int64_t *
 /* The context's arena on a device, at least `bytes` long; it is kept from run to run. One call per run and device.
  * `busiest`: the kernel at which most of it is in use, which an error names; NULL where there is none. */
 kiln_status kiln_rt_arena(kiln_context *context, int32_t device, int64_t bytes, const char *busiest, kiln_slice *slice);
-/* The second arena there, likewise: zero, but for what earlier runs wrote there that asked for as many bytes. */
+/* The second arena there, likewise: zero, but for what earlier runs of the same sizes wrote there. */
 kiln_status kiln_rt_zeros(kiln_context *context, int32_t device, int64_t bytes, kiln_slice *slice);
 /* Memory in the arena for `count` temporaries of these sizes, in the order of `lifetimes`; the plan is kept while the
  * sizes stay. Instead of kiln_rt_arena, where sizes are symbols. */

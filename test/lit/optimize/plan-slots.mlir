@@ -46,11 +46,11 @@ host.program @main attributes {inputs = [#host.port<"x", tensor<32xf32>>], outpu
     %c = host.alloc %bytes
     host.launch @one(%c, %b) sizes() grid() estimates(%none, %none) from "[]"
     host.free %b
-    %d = host.alloc %more halo [4, 1, 2, 2]
+    %d = host.alloc %more halo <[4, 1, 2, 2]>
     host.launch @one(%d, %c) sizes() grid() estimates(%none, %none) from "[]"
-    %e = host.alloc %more halo [4, 1, 1, 3]
+    %e = host.alloc %more halo <[4, 1, 1, 3]>
     host.launch @one(%e, %d) sizes() grid() estimates(%none, %none) from "[]"
-    %f = host.alloc %more halo [4, 1, 2, 2]
+    %f = host.alloc %more halo <[4, 1, 2, 2]>
     host.launch @one(%f, %e) sizes() grid() estimates(%none, %none) from "[]"
     host.launch @one(%ys, %f) sizes() grid() estimates(%none, %none) from "[]"
   }
