@@ -17,6 +17,7 @@ import heads
 import includes
 import passes
 import tidy
+import words
 
 with open(os.path.join(CHECKS, "include-rules.txt"), encoding="utf-8") as table:
     RULES = table.read()
@@ -183,6 +184,41 @@ class Passes(Tree):
 
     def test_finds_a_table_without_passes(self):
         self.assertEqual(len(self.problems(defined="")), 1)
+
+
+class Words(Tree):
+    def problems(self, files, table=""):
+        return words.check(self.root, self.write(files), table)
+
+    def test_refuses_each_of_the_words_in_comments_and_pages(self):
+        sentences = ("It lies beside\n{}it.", "That\n{}behind it.", "Three, of\n{}which one.", "What it reads is\n{}bytes.")
+        begins = {"a.cpp": "// ", "a.c": " * ", "a.td": "// ", "a.py": "# ", "CMakeLists.txt": "# ", "a.md": ""}
+        for said in sentences:
+            for file, begin in begins.items():
+                text = f"{begin}{said.format(begin)}\n"
+                text = f"/* A.\n{text} */\n" if file == "a.c" else text
+                self.assertEqual(len(self.problems({file: text})), 1, (file, text))
+
+    def test_names_the_line_of_the_word(self):
+        self.assertIn("a.cpp:3: ", self.problems({"a.cpp": "int a;\n// One\n// two beside\n"})[0])
+        self.assertIn("a.py:2: ", self.problems({"a.py": '"""One.\nTwo behind."""\n'})[0])
+        self.assertIn("a.cpp:1: ", self.problems({"a.cpp": 'f("// x", 1); // three behind\n'})[0])
+
+    def test_leaves_code_strings_and_commands_alone(self):
+        texts = {
+            "a.cpp": 'std::string beside = "behind"; // besides, not "beside"\n',
+            "a.md": "`behind` and\n```\nbeside\n```\nWhat is it? What it is: a model. It is what is read.\n",
+            "a.py": 'beside = "behind # beside"\n',
+            "a.mlir": "// CHECK: behind\n",
+            "a.npy": "beside",
+        }
+        self.assertEqual(self.problems(texts), [])
+
+    def test_leaves_the_folders_of_the_list_out_until_they_are_clean(self):
+        bad = "// beside\n"
+        self.assertEqual(self.problems({"x/a.cpp": bad, "y.cpp": bad}, "# list\nx\ny.cpp\n"), [])
+        self.assertEqual(len(self.problems({"x/a.cpp": bad, "xy/a.cpp": bad}, "x\n")), 1)
+        self.assertIn("nothing is left in y", self.problems({"x/a.cpp": bad}, "x\ny\n")[0])
 
 
 class Commits(Tree):
