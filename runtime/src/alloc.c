@@ -14,8 +14,8 @@
 
 void *kiln_allocate(const kiln_allocator *from, int64_t bytes, size_t alignment) {
   bool is_ours = !from || !from->allocate;
-  /* Of small pages a large block has thousands: the system enters each when it is first written to, a processor looks
-   * ahead to its end at most, and what walks a matrix column by column misses the cache of the page table. */
+  /* A large block has thousands of small pages. The system enters each when it is first written to, a processor looks
+   * ahead to its end at most, and a walk along a matrix' columns misses the cache of the page table. */
   bool is_large = is_ours && bytes >= 2 * (int64_t)HUGE_PAGE && alignment <= HUGE_PAGE;
   if (is_large)
     alignment = HUGE_PAGE;

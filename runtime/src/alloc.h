@@ -4,8 +4,8 @@
 
 #include "kiln/types.h"
 
-/* NULL where there is no memory or the size wraps. `from` may be NULL: the C library, of which large blocks lie in huge
- * pages where the system has them. What it gives goes to kiln_release with the same `from`. */
+/* NULL if there is no memory or the size wraps. `from` may be NULL: the C library, whose large blocks lie in huge pages
+ * if the system has them. Release the memory by kiln_release with the same `from`. */
 void *kiln_allocate(const kiln_allocator *from, int64_t bytes, size_t alignment);
 /* Zeroed room for `count` items, also for none. */
 void *kiln_allocate_zeros(const kiln_allocator *from, int64_t count, size_t size);

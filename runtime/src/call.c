@@ -25,7 +25,7 @@ static kiln_status fetch_buffers(kiln_context *context, const kiln_call_info *in
   return KILN_OK;
 }
 
-/* The context's memory for calls, which is kept, so that the next run asks nobody. */
+/* The context's memory for calls, which is kept, so that the next run allocates none. */
 typedef struct context_scratch {
   kiln_scratch scratch;
   kiln_context *context;

@@ -1,8 +1,8 @@
-/*===- context.c - Make, use up and end what a run needs -----------------===*/
+/*===- context.c - Make, use and end the state of runs -------------------===*/
 /*
- * A model is constant and shared; all that a run changes is in its context, so that two threads may run one model
- * with a context each. A context keeps the memory of copies, outputs and temporaries from run to run. What was opened
- * before an error is closed by the same function that ends a whole context, so that every step may simply return its
+ * A model is constant and shared. Everything that a run changes is in its context, so that two threads may run
+ * one model with a context each. A context keeps the memory of copies, outputs and temporaries from run to run.
+ * One function closes a context, whole or half open after an error, so that every step may simply return its
  * status.
  */
 #include "context.h"
@@ -78,7 +78,7 @@ void kiln_host_release(const kiln_context *context, kiln_block *block, const kil
 bool kiln_host_reserve(const kiln_context *context, kiln_block *block, int64_t bytes, const kiln_opened *reader) {
   if (block->memory && block->bytes >= bytes)
     return true;
-  /* What grows once grows again: a cache by a step in every run. */
+  /* A block that grew once grows again: a cache by a step in every run. */
   int64_t larger = block->bytes <= INT64_MAX / 2 ? block->bytes + block->bytes / 2 : 0;
   int64_t wanted = larger > bytes ? larger : bytes;
   kiln_host_release(context, block, reader);
@@ -116,15 +116,15 @@ void kiln_block_release(kiln_context *context, const kiln_opened *opened, kiln_b
 #define TEXT_OF(NUMBER) #NUMBER
 #define DECIMAL(NUMBER) TEXT_OF(NUMBER)
 
-/* What is wrong with an entry of a table, else NULL. */
+/* The fault of an entry of a table, else NULL. */
 static const char *fault_of(const kiln_model *model, int32_t rank, int32_t device) {
   if (rank < 0 || rank > KILN_MAX_RANK)
     return "has more than " DECIMAL(KILN_MAX_RANK) " axes";
   return device < 0 || device >= model->device_count ? "is on a device that is not listed" : NULL;
 }
 
-/* Whether no tensor has more axes than the runtime's arrays, and what the tables call a device is one. kiln makes no
- * other model; one by hand may be. */
+/* Whether no tensor has more axes than the runtime's arrays, and every device number in the tables is valid. kiln makes
+ * no other model; one written by hand may be wrong. */
 static bool fits_tables(kiln_context *context) {
   const kiln_model *model = context->model;
   const char *name = model->name, *fault = model->device_count < 1 ? "lists no device" : NULL;
@@ -239,7 +239,7 @@ kiln_status kiln_context_create(const kiln_model *model, const kiln_options *opt
   return KILN_OK;
 }
 
-/* What the context has of the devices' memory, and the devices themselves, of which some may not be open. */
+/* The context's blocks of the devices' memory, and the devices themselves; some may not be open. */
 static void close_devices(kiln_context *context) {
   const kiln_model *model = context->model;
   kiln_temporaries_release(context);

@@ -1,4 +1,4 @@
-/*===- context.h - What a run keeps between its calls --------------------===*/
+/*===- context.h - The state of runs -------------------------------------===*/
 #ifndef KILN_SRC_CONTEXT_H
 #define KILN_SRC_CONTEXT_H
 
@@ -65,8 +65,8 @@ struct kiln_context {
   int64_t *sizes;
   kiln_input_state *input_states;
   kiln_output_state *output_states;
-  kiln_block scratch; /* of the host: what a call of the library works in */
-  kiln_block transit; /* of the host: what goes from one device to another */
+  kiln_block scratch; /* of the host: working memory of a call of the library */
+  kiln_block transit; /* of the host: bytes on their way from one device to another */
   /* Strings of this run and of the last one, whose outputs may be inputs of this. */
   kiln_heap heaps[2];
   int32_t heap_turn; /* the one of this run */
@@ -85,16 +85,16 @@ struct kiln_context {
 /* Sets the context's error and returns `status`. */
 kiln_status kiln_fail(kiln_context *context, kiln_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same with what the device has to say. `what` names the operation and its object. */
+/* The same with the device's message. `what` names the operation and its object. */
 kiln_status kiln_fail_device(kiln_context *context, const kiln_opened *opened, kiln_status status, const char *what);
-/* Waits for all that the device was given. */
+/* Waits for all work that the device was given. */
 kiln_status kiln_synchronize(kiln_context *context, const kiln_opened *opened, const char *what);
 void kiln_log(kiln_context *context, const char *line);
-/* Tells options.span, if there is one, of what was done from `begin` to `end`. `estimates` may be NULL. */
+/* Tells options.span, if there is one, about work from `begin` to `end`. `estimates` may be NULL. */
 void kiln_tell_span(const kiln_context *context, const char *name, const char *origin, double begin, double end,
                     const int64_t estimates[2]);
 
-/* Makes `block`, memory of one device, always the same, at least `bytes` long; what it held is lost when it grows. */
+/* Makes `block`, memory of one device, always the same, at least `bytes` long; its contents are lost when it grows. */
 kiln_status kiln_block_reserve(kiln_context *context, const kiln_opened *opened, kiln_block *block, int64_t bytes,
                                const char *what);
 void kiln_block_release(kiln_context *context, const kiln_opened *opened, kiln_block *block);
@@ -109,7 +109,7 @@ kiln_status kiln_outputs_finish(kiln_context *context);
 void kiln_temporaries_recycle(kiln_context *context);
 void kiln_temporaries_release(kiln_context *context);
 
-/* Makes `block`, of host memory, at least `bytes` long; what it held is lost when it grows. False: no memory. A block
+/* Makes `block`, of host memory, at least `bytes` long; its contents are lost when it grows. False: no memory. A block
  * that a device's results are read into names the `reader`, always: it may have faster memory for that. Others have
  * NULL. */
 bool kiln_host_reserve(const kiln_context *context, kiln_block *block, int64_t bytes, const kiln_opened *reader);

@@ -1,9 +1,9 @@
 /*===- copy.c - What a host program calls: copies --------------------------===*/
 /*
  * Each device has memory and a queue of its own, and launches return before they are done. Within a device its queue
- * keeps the order. Between two, what is copied must have been computed, what it replaces must have been read, and
- * nothing that either device is given later may come before it. A device that knows the other sees to that by signals
- * of theirs. Otherwise the host waits, and the bytes pass through its memory.
+ * keeps the order. Between two, the source must have been computed, the old contents of the target must have been read,
+ * and nothing that either device is given later may come before the copy. A device that knows the other ensures that by
+ * their own signals. Otherwise the host waits, and the bytes pass through its memory.
  */
 #include "clock.h"
 #include "context.h"
@@ -13,7 +13,7 @@
 static char *host_bytes(kiln_slice slice) { return (char *)slice.memory + slice.offset; }
 
 /* By way of the host. `read` waits for its device, `write` has read its bytes when it returns, and memory of the host's
- * own is touched when its device has done what it was given. */
+ * own is touched only when its device has done its work. */
 static kiln_status copy_by_host(kiln_context *context, const kiln_opened *to, kiln_slice target,
                                 const kiln_opened *from, kiln_slice source, int64_t bytes) {
   kiln_status status = KILN_OK;

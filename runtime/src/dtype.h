@@ -28,7 +28,7 @@ void kiln_store_float(void *data, kiln_dtype dtype, double value);
 /* Whether each byte is 0 or 1. */
 bool kiln_are_bools(const void *data, int64_t bytes);
 
-/* The number of elements, or -1 where a size is negative or dims and dtype name more than 2^63-1 bytes. */
+/* The number of elements, or -1 if a size is negative or dims and dtype name more than 2^63-1 bytes. */
 int64_t kiln_element_count(kiln_dtype dtype, int32_t rank, const int64_t *dims);
 
 #endif

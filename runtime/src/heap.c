@@ -1,4 +1,4 @@
-/*===- heap.c - Memory that is given back as a whole ----------------------===*/
+/*===- heap.c - Memory that is released as a whole ------------------------===*/
 #include "heap.h"
 
 #include "alloc.h"

@@ -90,7 +90,7 @@ static bool escape(kiln_json *json, char out[4], size_t *length) {
   return true;
 }
 
-/* What comes after the first quote. */
+/* The text after the first quote. */
 static bool read_string(kiln_json *json, char *text, size_t bytes) {
   size_t used = 0;
   while (json->at < json->end) {

@@ -1,7 +1,7 @@
 /*===- json.h - Just enough JSON for a safetensors header ----------------===
  *
- * A cursor over text. Each function consumes what its name says, with the white space before it, and returns false
- * where the text has something else; the cursor then stays anywhere. Nothing is ever read at or past `end`.
+ * A cursor over text. Each function consumes what its name says, with the white space before it, and returns false if
+ * the text has something else; the cursor then stays anywhere. Nothing is ever read at or past `end`.
  *
  *===---------------------------------------------------------------------===*/
 #ifndef KILN_SRC_JSON_H

@@ -64,7 +64,7 @@ kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, 
   return KILN_OK;
 }
 
-/* Launches that are timed do not wait: each is told of by itself. */
+/* Launches that are timed do not wait: each is reported by itself. */
 kiln_status kiln_rt_batch_sample(kiln_context *context, int32_t device, int64_t sample, int64_t samples,
                                  int64_t *slot) {
   const kiln_opened *opened = &context->devices[device];

@@ -45,7 +45,7 @@ static double power_of_2(int exponent) {
 static double magnitude_of(const form *f, unsigned code) {
   int exponent = (int)(code >> f->mantissa_bits), hidden = 1 << f->mantissa_bits;
   int mantissa = (int)code & (hidden - 1);
-  if (!f->has_sign) /* no zero, and no number that is less than normal */
+  if (!f->has_sign) /* no zero, and no subnormal number */
     return power_of_2(exponent - f->bias);
   if (exponent > 0)
     mantissa += hidden;
@@ -73,7 +73,7 @@ uint8_t kiln_double_to_narrow(double value, kiln_dtype dtype) {
     return f.not_a_number;
   double wanted = fabs(value);
   unsigned low = 0, high = f.largest;
-  /* The last code of a number that is not above what is wanted. */
+  /* The last code of a number that is not above the wanted one. */
   while (low < high) {
     unsigned middle = (low + high + 1) / 2;
     if (magnitude_of(&f, middle) <= wanted)

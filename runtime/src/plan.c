@@ -1,7 +1,7 @@
 /*===- plan.c - Place tensors in one arena by their lifetimes ------------===
- * Each tensor, in order, goes to the lowest place that is free while it lives. Largest first is best where tensors live
- * for as long as each other, largest in bytes times steps where some outlive many; the better of the two is taken. A
- * plan that needs more than lives at one step is repaired a few times, unless there are very many tensors.
+ * Each tensor, in order, goes to the lowest place that is free while it lives. Largest first is best if tensors live
+ * equally long, largest in bytes times steps if some outlive many; the better of the two is taken. A plan that needs
+ * more than lives at one step is repaired a few times, unless there are very many tensors.
  *===---------------------------------------------------------------------===*/
 #include "kiln/plan.h"
 
@@ -99,7 +99,7 @@ static int64_t plan(tensor *tensors, int32_t count, const tensor **placed, int64
       each->weight = (double)each->bytes * (by_steps ? each->last - each->first + 1 : 1);
     }
     try_order(tensors, count, placed, offsets, &best);
-    /* What came to lie highest had to give way to others: it goes before them. */
+    /* The tensor that ended up highest had to give way to others: it now goes before them. */
     for (int repair = 0; repair < MOST_REPAIRS && count <= MOST_REPAIRED && best > least; repair++) {
       tensor *highest = &tensors[0];
       for (int32_t i = 1; i < count; i++)

@@ -1,4 +1,4 @@
-/*===- ports.c - What a model takes and gives, to be asked for ------------===*/
+/*===- ports.c - Queries of a model's inputs and outputs ------------------===*/
 #include "kiln/program.h"
 
 int32_t kiln_input_count(const kiln_model *model) { return model->input_count; }

@@ -1,9 +1,9 @@
 /*===- program.c - What a host program calls: inputs and outputs ---------===*/
 /*
- * A caller's tensor is used where it lies when the device can reach it there; otherwise a copy stands in for it. An
- * output needs more care: the memory given for it may be too small, overlap another output's, or be an input that a
- * kernel still reads. Then the result goes to memory of the context, or is copied once the run is over. The context has
- * two memories for each output, so that the last result can be the next run's input.
+ * A caller's tensor is used in place if the device can reach it there; otherwise a copy replaces it. An output needs
+ * more care: the memory given for it may be too small, overlap another output's, or be an input that a kernel still
+ * reads. Then the result goes to memory of the context, or is copied once the run is over. The context has two memories
+ * for each output, so that the last result can be the next run's input.
  */
 #include "alias.h"
 #include "bind.h"
@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The device's view of host memory that it can use where it lies, or NULL. */
+/* The device's view of host memory that it can use in place, or NULL. */
 static void *map_host(const kiln_opened *opened, const void *data) {
   if (!opened->device->map_host || (uintptr_t)data % KILN_HOST_ALIGNMENT != 0)
     return NULL;
@@ -94,8 +94,8 @@ kiln_status kiln_rt_weight(kiln_context *context, int32_t index, kiln_slice *sli
   return KILN_OK;
 }
 
-/* Whether memory shares a byte with a given input: a kernel that writes the one while another still reads the other
- * would be wrong. */
+/* Whether memory shares a byte with a given input: a kernel that writes one while another still reads the other would
+ * be wrong. */
 static bool is_read(const kiln_context *context, const void *memory, int64_t bytes) {
   for (int32_t i = 0; context->inputs && i < context->model->input_count; i++) {
     const void *input = context->inputs[i].data;
@@ -105,7 +105,7 @@ static bool is_read(const kiln_context *context, const void *memory, int64_t byt
   return false;
 }
 
-/* Whether the caller's memory for output `index` has room for its bytes and is none that another output lies in. */
+/* Whether the caller's memory for output `index` has room for its bytes and overlaps no other output. */
 static kiln_status check_given(kiln_context *context, int32_t index) {
   const kiln_model *model = context->model;
   const kiln_output_state *state = &context->output_states[index];
@@ -141,7 +141,7 @@ static kiln_status reserve_own(kiln_context *context, int32_t index) {
   return KILN_OK;
 }
 
-/* Of the context's two memories for the output the one that no input lies in. Where inputs lie in both, none is touched
+/* The one of the context's two memories for the output that no input lies in. If inputs lie in both, none is touched
  * before the run is over. */
 static kiln_status choose_own(kiln_context *context, int32_t index) {
   kiln_output_state *state = &context->output_states[index];
@@ -215,7 +215,7 @@ static kiln_status synchronize_all(kiln_context *context) {
   return status;
 }
 
-/* What an output refers to is its context's, whoever made it. */
+/* The target of an output's reference belongs to its context, whoever made it. */
 static kiln_status keep_objects(kiln_context *context, const kiln_port *port, const kiln_output_state *state) {
   if (port->dtype == KILN_STRING)
     return kiln_keep_strings(context, port->name, state->host, state->bytes / (int64_t)sizeof(kiln_string));

@@ -1,10 +1,10 @@
 /*===- safetensors.c - Tensors in a mapped file ---------------------------===
  *
  * Weights may be gigabytes, so their file is mapped: nothing is copied, and pages come in as kernels touch them. The
- * price is that the file's own numbers become pointers. So its lengths and the range of each tensor are held against
- * the size of the file before anyone gets an address, and at the end all ranges against each other, which have neither
- * overlaps nor holes; whether the range has as many bytes as the shape needs is for the
- * visitor to say, who knows which tensor was wanted.
+ * price is that the file's own numbers become pointers. So its lengths and the range of each tensor are compared with
+ * the size of the file before anyone gets an address, and at the end all ranges with each other, which have neither
+ * overlaps nor holes. The visitor, who knows which tensor was wanted, checks whether the range has as many bytes as the
+ * shape needs.
  * A name can be as long as the header, so there is one block of that size for all names in turn.
  *
  *===----------------------------------------------------------------------===*/

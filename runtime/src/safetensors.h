@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-/* A file as it lies in memory: 8 bytes that hold the header's length, the header in JSON, the tensors' bytes. The map
- * is private and for reading; pages come in as they are touched. */
+/* A mapped file: 8 bytes that hold the header's length, the header in JSON, the tensors' bytes. The map is private and
+ * for reading; pages come in as they are touched. */
 typedef struct kiln_safetensors {
   void *map;
   size_t map_bytes;
@@ -18,7 +18,7 @@ typedef struct kiln_safetensors {
   const kiln_allocator *memory; /* for reading the header; NULL: the C library */
 } kiln_safetensors;
 
-/* One tensor. `dtype` is as the file names it ("F32"), for which kiln_safetensors_dtype has ours. */
+/* One tensor. `dtype` is as the file names it ("F32"), and kiln_safetensors_dtype translates it. */
 typedef struct kiln_safetensors_entry {
   const char *name;
   char dtype[16];
@@ -42,7 +42,7 @@ kiln_status kiln_safetensors_each(const kiln_safetensors *file,
                                   kiln_status (*visit)(void *user, const kiln_safetensors_entry *entry), void *user,
                                   kiln_text *cause);
 
-/* The value of `key` in the file's metadata, or false where it has none that fits in `bytes` bytes. */
+/* The value of `key` in the file's metadata, or false if there is none that fits in `bytes` bytes. */
 bool kiln_safetensors_metadata(const kiln_safetensors *file, const char *key, char *value, size_t bytes);
 
 bool kiln_safetensors_dtype(const char *name, kiln_dtype *dtype);

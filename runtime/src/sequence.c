@@ -1,4 +1,4 @@
-/*===- sequence.c - Sequences and optionals at a program's edges ---------===*/
+/*===- sequence.c - Sequences and optionals as inputs and outputs --------===*/
 #include "sequence.h"
 
 #include "dtype.h"
@@ -15,7 +15,7 @@ static bool fits(const kiln_port *wanted, const kiln_tensor *tensor) {
   return true;
 }
 
-/* The tensor at `index` is not as the port wants it. */
+/* The tensor at `index` does not fit the port. */
 static void tell_tensor(const kiln_port *port, const kiln_port *wanted, int64_t index, const kiln_tensor *tensor,
                         bool sized, kiln_text *cause) {
   kiln_text_add(cause, "input '%s': tensor %" PRId64 ": wanted ", port->name, index);

@@ -1,21 +1,21 @@
-/*===- sequence.h - Sequences and optionals at a program's edges ---------===*/
+/*===- sequence.h - Sequences and optionals as inputs and outputs --------===*/
 #ifndef KILN_SRC_SEQUENCE_H
 #define KILN_SRC_SEQUENCE_H
 
 #include "context.h"
 #include "text.h"
 
-/* Checks what an input refers to against its port, which is a sequence or an optional. On failure `cause` gets one
+/* Checks an input's target against its port, which is a sequence or an optional. On failure `cause` gets one
  * line.
  */
 kiln_status kiln_check_sequence(const kiln_port *port, kiln_sequence given, kiln_text *cause);
 
-/* Makes what an output refers to its context's, whoever made it. */
+/* Moves the target of an output to its context, whoever made it. */
 kiln_status kiln_keep_sequence(kiln_context *context, const char *name, kiln_sequence *sequence);
 /* The same of an output's strings. */
 kiln_status kiln_keep_strings(kiln_context *context, const char *name, kiln_string *strings, int64_t count);
 
-/* What the tensors of such a port are like. */
+/* Dtype and shape of the tensors of such a port. */
 static inline const kiln_port *kiln_tensor_port(const kiln_port *port) {
   while (port->element)
     port = port->element;

@@ -54,7 +54,7 @@ static bool symbol(parser *p, int64_t *value) {
   return false;
 }
 
-/* The same of a name that may hold anything, after the quote before it. A quote within it is doubled. */
+/* The same for a name that may hold anything, after the quote before it. A quote within it is doubled. */
 static bool quoted(parser *p, int64_t *value) {
   for (int32_t i = 0; i < p->model->symbol_count; i++) {
     const char *name = p->model->symbols[i].name, *at = p->at;

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* The value of a kiln_dim's text, given the symbols' sizes; false where the text is not such an expression, divides by
+/* The value of a kiln_dim's text, given the symbols' sizes; false if the text is not such an expression, divides by
  * zero or overflows. */
 bool kiln_evaluate_size(const kiln_model *model, const char *text, const int64_t *sizes, int64_t *size);
 

@@ -1,4 +1,4 @@
-/*===- text.c - What error lines and listings are made of ----------------===*/
+/*===- text.c - Text of error lines and listings -------------------------===*/
 #include "text.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/*===- text.h - What error lines and listings are made of ----------------===*/
+/*===- text.h - Text of error lines and listings -------------------------===*/
 #ifndef KILN_SRC_TEXT_H
 #define KILN_SRC_TEXT_H
 
@@ -8,7 +8,7 @@
 
 #define KILN_TEXT_BYTES 512
 
-/* Text that grows in a caller's array; what does not fit is cut. `bytes` of 0 keeps nothing. */
+/* Text that grows in a caller's array; the rest that does not fit is cut. `bytes` of 0 keeps nothing. */
 typedef struct kiln_text {
   char *data;
   size_t bytes, length;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A weight's host bytes go to the device: in place where that can be, else as a copy. */
+/* A weight's host bytes go to the device: in place if that is possible, else as a copy. */
 static kiln_status place_weight(kiln_context *context, int32_t index, const void *data) {
   const kiln_weight *weight = &context->model->weights[index];
   const kiln_opened *opened = &context->devices[weight->device];
@@ -46,7 +46,7 @@ static int compare_names(const void *a, const void *b) {
   return strcmp(((const named_weight *)a)->name, ((const named_weight *)b)->name);
 }
 
-/* What visiting a file needs: the model's weights sorted by name, so that each of the file's is found quickly. */
+/* The state of a visit to a file: the model's weights sorted by name, so that each of the file's is found quickly. */
 typedef struct file_visit {
   kiln_context *context;
   const char *path;

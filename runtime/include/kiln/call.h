@@ -1,17 +1,17 @@
-/*===- call.h - What the host computes that no kernel does --------------------------------===
+/*===- call.h - Functions of the host for work that no kernel does ------------------------===
  *
- * A kernel computes one element of a shape at each point of it. What goes in an order that data decides (updates that
- * hit one place), or has as many results as data says, is a function here, in C and on the host. Each is in an object
- * of its own, so that a program has those that it calls.
+ * A kernel computes one element of a shape at each point of it. Work that goes in an order that data decides (updates
+ * that hit one place), or that has as many results as data says, is a function here, in C and on the host. Each is in
+ * an object of its own, so that a program has only those that it calls.
  *
- * A function is given its buffers, results first, row-major, which do not overlap, and numbers: what they are is said
- * at each. It gives NULL, or what is wrong with its inputs. Where the number of elements that count is data, a result
- * says it. A function keeps nothing between calls and may run in two threads; what it works in it asks of `scratch`,
- * once, or again when that was not enough and its contents are no longer wanted, and room for the strings and
- * sequences that it makes as often as it likes.
+ * A function is given its buffers, results first, row-major, which do not overlap, and numbers; each says below what
+ * they are. It returns NULL, or what is wrong with its inputs. If the number of valid elements is data, a result says
+ * it. A function keeps nothing between calls and may run in two threads. It asks `scratch` for its working memory once,
+ * or again if that was not enough and its contents are no longer wanted, and for room for the strings and sequences
+ * that it makes as often as it likes.
  *
- * Some use a library of somebody else, which is in the object with them, or whose name, as KILN_CALL_LIBRARIES has it,
- * whoever compiles these functions from source gives them: KILN_WITH_PCRE2 as a macro, and what to link.
+ * Some use a library of somebody else, which is in the object with them. Who compiles these functions from source names
+ * that library, as KILN_CALL_LIBRARIES has it: KILN_WITH_PCRE2 as a macro, and what to link.
  *
  *===-------------------------------------------------------------------------------------===*/
 #ifndef KILN_CALL_H
@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-/* Memory, at least `bytes`, aligned for any number. NULL: there is none. */
+/* Memory, at least `bytes`, aligned for any number. NULL: no memory is left. */
 typedef struct kiln_scratch {
   void *(*reserve)(struct kiln_scratch *scratch, int64_t bytes); /* for the time of one call */
   void *(*keep)(struct kiln_scratch *scratch, int64_t bytes);    /* for as long as the results: what they refer to */
@@ -43,7 +43,7 @@ typedef const char *kiln_call(void *const *buffers, const int64_t *sizes, kiln_s
   KILN_CALL(string_parts) KILN_CALL(string_split) KILN_CALL(string_token_count) KILN_CALL(string_tokenize) \
   KILN_CALL(suppress) KILN_CALL(unique)
 
-/* Those that use a library: its macro is KILN_WITH_ and the word, which the linker wants the text for. */
+/* Those that use a library: its macro is KILN_WITH_ and the word; the text is for the linker. */
 #define KILN_CALL_LIBRARIES \
   KILN_CALL_LIBRARY(image_decode, JPEG, "-ljpeg") KILN_CALL_LIBRARY(image_decode, OPENJPEG, "-lopenjp2") \
   KILN_CALL_LIBRARY(image_decode, PNG, "-lpng16 -lz") KILN_CALL_LIBRARY(image_decode, TIFF, "-ltiff") \
@@ -53,7 +53,7 @@ typedef const char *kiln_call(void *const *buffers, const int64_t *sizes, kiln_s
 
 /* data[n, row] with updates[m, row] stored into the rows at places[m], in order.
  * Buffers: result[n, row]; data, places (int64), updates. Numbers: n, m, row, the dtype (a kiln_dtype), and the
- * kiln_scatter that says how an update and what is there make one. A place outside 0 to n-1 is wrong. */
+ * kiln_scatter that says how an update and the old value make one. A place outside 0 to n-1 is wrong. */
 enum kiln_scatter { KILN_SCATTER_SET, KILN_SCATTER_ADD, KILN_SCATTER_MUL, KILN_SCATTER_MAX, KILN_SCATTER_MIN };
 kiln_call kiln_call_scatter;
 
@@ -61,12 +61,12 @@ kiln_call kiln_call_scatter;
  */
 kiln_call kiln_call_select;
 
-/* Which of the rows of data[n, row] are different, in order, or where `sorted` is 0 as they come; NaNs are equal.
- * Buffers (int64, room for n): the first of each kind, of each row the number of its kind, how many there are of each
- * kind; the number of kinds; data. Numbers: n, row, the dtype, sorted. */
+/* Which of the rows of data[n, row] are different, in order, or if `sorted` is 0 as they come; NaNs are equal. Buffers
+ * (int64, room for n): the first of each kind, for each row the number of its kind, how many there are of each kind;
+ * the number of kinds; data. Numbers: n, row, the dtype, sorted. */
 kiln_call kiln_call_unique;
 
-/* Of boxes[batches, n, 4] the best for each class, none of which overlaps another, by scores[batches, classes, n].
+/* The best of boxes[batches, n, 4] for each class, by scores[batches, classes, n], such that none overlaps another.
  * Buffers: rows of batch, class and box (int64[room for batches * classes * n, 3]), their number; boxes and scores
  * (float), the most boxes of a class (int64), how much of two boxes' area they may share, and the least score (floats).
  * Numbers: batches, classes, n, whether a box is its middle and its sizes, and whether there is a least score. */
@@ -80,22 +80,22 @@ kiln_call kiln_call_determinant;
 kiln_call kiln_call_inverse;
 
 /* Numbers from 0 on below 1, those that NumPy's RandomState has for a seed. Buffers: result[n] (double). Numbers: n,
- * the seed, of which the lower 32 bits count. */
+ * and the seed, whose lower 32 bits count. */
 kiln_call kiln_call_mersenne;
 
-/* The sizes of an image in BMP, JPEG, JPEG 2000, PNG, PNM, TIFF or WebP, which its data says. Buffers: its height and
- * width (int64[2]); data[n] (uint8). Numbers: n. */
+/* The sizes of an image in BMP, JPEG, JPEG 2000, PNG, PNM, TIFF or WebP, from its data. Buffers: its height and width
+ * (int64[2]); data[n] (uint8). Numbers: n. */
 kiln_call kiln_call_image_size;
 
-/* Its pixels, as Pillow reads them; what is transparent counts as its colour. Buffers: result[height, width, channels]
+/* Its pixels, as Pillow reads them; a transparent pixel counts as its colour. Buffers: result[height, width, channels]
  * (uint8); data[n]. Numbers: n, height and width as kiln_call_image_size has them, the kiln_pixel. */
 enum kiln_pixel { KILN_PIXEL_RGB, KILN_PIXEL_BGR, KILN_PIXEL_GRAYSCALE };
 kiln_call kiln_call_image_decode;
 
 /* ---- strings: buffers of const char *, NULL being the empty string ---- */
 
-/* The strings that lie one behind the other in some bytes, each with a 0 behind it. Buffers: result[n] (strings); bytes
- * (uint8). Numbers: n. */
+/* The strings that follow one another in some bytes, each ended by a 0. Buffers: result[n] (strings); bytes (uint8).
+ * Numbers: n. */
 kiln_call kiln_call_string_constant;
 
 /* Buffers: result[n] (strings): a and then b; a[n], b[n] (strings). Numbers: n. */
@@ -104,49 +104,49 @@ kiln_call kiln_call_string_concat;
 /* Buffers: result[n] (bool); a[n], b[n] (strings). Numbers: n. */
 kiln_call kiln_call_string_equal;
 
-/* Which key each string is, -1 where it is none; of equal keys the first. Buffers: places[n] (int64); x[n], keys[m]
- * (strings). Numbers: n, m. */
+/* Which key each string is, -1 for none; of equal keys the first. Buffers: places[n] (int64); x[n], keys[m] (strings).
+ * Numbers: n, m. */
 kiln_call kiln_call_string_find;
 
-/* What is left of a list without its stop words, in another case; one empty string where nothing is. Letters are those
- * of ASCII. Buffers: result (strings, room for n + 1), their number (int64); x[n], stop words[m] (strings). Numbers: n,
- * m, the kiln_case, and whether stop words are told by case. */
+/* The rest of a list without its stop words, in another case; one empty string if nothing is left. Letters are those of
+ * ASCII. Buffers: result (strings, room for n + 1), their number (int64); x[n], stop words[m] (strings). Numbers: n, m,
+ * the kiln_case, and whether stop words are told by case. */
 enum kiln_case { KILN_CASE_KEEP, KILN_CASE_LOWER, KILN_CASE_UPPER };
 kiln_call kiln_call_string_normalize;
 
-/* How many parts each string has between delimiters; an empty delimiter stands for blanks, of which those at the ends
- * are none. Buffers: counts[n], the largest of them (int64); x[n], the delimiter (strings). Numbers: n, and the most
+/* How many parts each string has between delimiters; an empty delimiter means blanks, and those at the ends do not
+ * count. Buffers: counts[n], the largest of them (int64); x[n], the delimiter (strings). Numbers: n, and the most
  * delimiters that count, -1 for all. */
 kiln_call kiln_call_string_parts;
 
-/* Those parts, the last one whole, and empty strings behind them. Buffers: result[n, most] (strings); x[n], the
- * delimiter. Numbers: n, the most delimiters that count, most. */
+/* Those parts, the last one whole, followed by empty strings. Buffers: result[n, most] (strings); x[n], the delimiter.
+ * Numbers: n, the most delimiters that count, most. */
 kiln_call kiln_call_string_split;
 
 /* MurmurHash3_x86_32 of each string. Buffers: result[n] (uint32); x[n] (strings). Numbers: n, the seed. */
 kiln_call kiln_call_string_hash;
 
-/* How long a row is that has the characters of any of these strings, of UTF-8: as many as the longest has, and where
- * they are marked two more unless that is none. Buffers: the length (int64); x[n] (strings). Numbers: n, whether they
- * are marked. */
+/* The length of a row for the characters of any of these strings, of UTF-8: as many as the longest has, and two more if
+ * they are marked and that is not 0. Buffers: the length (int64); x[n] (strings). Numbers: n, whether they are marked.
+ * */
 kiln_call kiln_call_string_character_count;
 
-/* Rows of them, each with the texts of bytes 2 and 3 around it where they are marked, then padding. Buffers:
- * result[n, length] (strings); x[n], the padding (strings). Numbers: n, whether they are marked, length. */
+/* Rows of these, each with the texts of bytes 2 and 3 around it if they are marked, then padding. Buffers: result[n,
+ * length] (strings); x[n], the padding (strings). Numbers: n, whether they are marked, length. */
 kiln_call kiln_call_string_characters;
 
-/* The same of tokens: what a pattern of RE2's syntax matches, the longest match of those that begin first; or, where
- * the patterns divide, what each of them leaves of what those before it have left. Buffers: the length (int64); x[n],
- * patterns[m] (strings). Numbers: n, m, whether the patterns divide, how many characters a token has at least, whether
- * they are marked. With n = 0 it only says whether the patterns are such, and the length may be NULL. */
+/* The same for tokens: the texts that a pattern of RE2's syntax matches, the longest match of those that begin first.
+ * If the patterns divide, each divides what those before it have left, and tokens are the rest. Buffers: the length
+ * (int64); x[n], patterns[m] (strings). Numbers: n, m, whether the patterns divide, the least characters of a token,
+ * whether they are marked. With n = 0 it only checks the patterns, and the length may be NULL. */
 kiln_call kiln_call_string_token_count;
 
 /* Buffers: result[n, length] (strings); x[n], patterns[m], the padding (strings). Numbers: n, m and so on as above, and
  * length. */
 kiln_call kiln_call_string_tokenize;
 
-/* Which strings a pattern of RE2's syntax matches as a whole, as PCRE2 has it. Buffers: result[n] (bool); x[n], the
- * pattern (strings). Numbers: n; with 0 it only says whether the pattern is one. */
+/* Which strings a pattern of RE2's syntax matches as a whole, by PCRE2. Buffers: result[n] (bool); x[n], the pattern
+ * (strings). Numbers: n; with 0 it only checks the pattern. */
 kiln_call kiln_call_regex_full_match;
 
 /* ---- sequences: a buffer of one kiln_sequence, whose tensors nobody writes once they are in it. Positions are int64,
@@ -159,7 +159,7 @@ kiln_call kiln_call_sequence_empty;
  * whether there is a position, and the tensor's. */
 kiln_call kiln_call_sequence_insert;
 
-/* Buffers: result; a sequence, the position of what goes. */
+/* Buffers: result; a sequence, the position of the tensor to remove. */
 kiln_call kiln_call_sequence_erase;
 
 /* Buffers: result (int64); a sequence. */
@@ -171,8 +171,8 @@ kiln_call kiln_call_sequence_shape;
 /* The tensor itself. Buffers: result; a sequence, a position. Numbers: its own; others are wrong. */
 kiln_call kiln_call_sequence_at;
 
-/* The sizes of all tensors, one behind the other along an axis, which may be a new one. Buffers: result (int64); a
- * sequence, of which an empty one is wrong. Numbers: the tensors' dtype and rank, the axis, whether it is new. */
+/* The sizes of all tensors, joined along an axis, which may be a new one. Buffers: result (int64); a sequence, which
+ * must not be empty. Numbers: the tensors' dtype and rank, the axis, whether it is new. */
 kiln_call kiln_call_sequence_concat_shape;
 
 /* These tensors. Buffers: result[outer, row]; a sequence. Numbers: outer, the product of the sizes before the axis, and
@@ -180,8 +180,8 @@ kiln_call kiln_call_sequence_concat_shape;
 kiln_call kiln_call_sequence_concat;
 
 /* Parts of a tensor along an axis. Buffers: result (a sequence); x, sizes (int64). Numbers: the axis, how many sizes
- * there are, or -1: all parts have the one size, but the last, which may be smaller; whether the parts, of size 1, keep
- * the axis; x's. */
+ * there are, or -1: all parts have the one size, except the last, which may be smaller; whether the parts, of size 1,
+ * keep the axis; x's. */
 kiln_call kiln_call_sequence_split;
 
 /* Buffers: result: an optional, which must not be NULL; it. */

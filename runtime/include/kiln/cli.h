@@ -11,12 +11,12 @@
 extern "C" {
 #endif
 
-/* Does what `PROGRAM --help` tells. argv[0] names the program in errors. Returns the exit status: 0, 1 for a failure, 2
+/* Does what `PROGRAM --help` says. argv[0] names the program in errors. Returns the exit status: 0, 1 for a failure, 2
  * for wrong use. Results go to standard output, errors (one line) and the log of DEBUG to standard error. */
 int kiln_cli_main(const kiln_model *model, int argc, char **argv);
 
-/* What the environment names of the machines of a model's device, for kiln_options.device: KILN_CUDA_DEVICE for cuda,
- * KILN_OPENCL_DEVICE for opencl and so on. NULL: nothing. */
+/* The machine that the environment names for a model's device, for kiln_options.device: KILN_CUDA_DEVICE for cuda,
+ * KILN_OPENCL_DEVICE for opencl and so on. NULL: none. */
 const char *kiln_device_in_environment(const kiln_model *model);
 
 /* "NAME: float32 [2, 3]", then the values as NumPy prints them, those of a large tensor summarised. "NAME: sequence of
@@ -28,10 +28,10 @@ void kiln_print_tensor(FILE *file, const char *name, const kiln_tensor *tensor);
  */
 void kiln_random_fill(kiln_tensor *tensor, uint64_t seed, uint64_t stream, double mean);
 
-/* Moves an aliased input, whose elements lie one behind the other in memory of malloc's, to such memory with the room
- * that the alias has. False: no memory. An alias without a capacity changes nothing. */
+/* Moves an aliased input, whose elements have no gaps in memory of malloc's, to such memory with the room that the
+ * alias has. False: no memory. An alias without a capacity changes nothing. */
 bool kiln_room_give(const kiln_alias *alias, kiln_tensor *tensor);
-/* The other way round, of a tensor in anybody's memory: its data are a copy then, for free(). */
+/* The other way round, for a tensor in anybody's memory: its data are a copy then, for free(). */
 bool kiln_room_take(const kiln_alias *alias, kiln_tensor *tensor);
 
 /* The model of a program that is linked with kiln_main. */

@@ -1,9 +1,9 @@
 /*===- dlpack.h - Tensors of other frameworks, and kiln's for them -------===
  *
- * DLPack's DLTensor is how NumPy, PyTorch, JAX and others say where a tensor lies and what it is like. Nothing is
- * copied: kiln reads and writes their memory, and they kiln's. What comes out here is for a model's NAME_run_tensors.
- * DLPack's own header is taken from <dlpack/dlpack.h>; a framework's copy of it, such as <ATen/dlpack.h>, is included
- * before this.
+ * DLPack's DLTensor is how NumPy, PyTorch, JAX and others describe a tensor and its memory. Nothing is copied: kiln
+ * reads and writes their memory, and they kiln's. The results here are for a model's NAME_run_tensors. DLPack's own
+ * header is taken from <dlpack/dlpack.h>; a framework's copy of it, such as <ATen/dlpack.h>, is included before
+ * this.
  *
  *===---------------------------------------------------------------------===*/
 #ifndef KILN_DLPACK_H
@@ -39,8 +39,8 @@ enum { KILN_DL_INT = 0, KILN_DL_UINT = 1, KILN_DL_FLOAT = 2, KILN_DL_BFLOAT = 4,
   F(KILN_FLOAT32, KILN_DL_FLOAT, 32)                                                                                   \
   F(KILN_FLOAT64, KILN_DL_FLOAT, 64)
 
-/* An input, or an output whose memory is written: `to` is `from`, while that lives. KILN_INVALID_ARGUMENT where `from`
- * is not in memory of the host, not row-major without gaps, of more than KILN_MAX_RANK axes, or of another dtype than
+/* An input, or an output whose memory is written: `to` is `from`, while that lives. KILN_INVALID_ARGUMENT if `from` is
+ * not in memory of the host, not row-major without gaps, of more than KILN_MAX_RANK axes, or of another dtype than
  * those above. */
 static inline kiln_status kiln_tensor_from_dlpack(const DLTensor *from, kiln_tensor *to) {
   kiln_tensor made;
@@ -73,7 +73,7 @@ static inline kiln_status kiln_tensor_from_dlpack(const DLTensor *from, kiln_ten
 }
 
 /* A tensor of the host for others: `to` points into `from`, whose dims and data it shows while these live.
- * KILN_INVALID_ARGUMENT where the dtype is not one of those above. */
+ * KILN_INVALID_ARGUMENT if the dtype is not one of those above. */
 static inline kiln_status kiln_tensor_to_dlpack(kiln_tensor *from, DLTensor *to) {
   DLTensor made;
   memset(&made, 0, sizeof made);

@@ -20,22 +20,22 @@ extern "C" {
 #define KILN_MAX_GRID 3
 /* In bytes: of all memory that the runtime allocates. */
 #define KILN_ALIGNMENT 128
-/* In bytes: of inputs, outputs and weights that are used where the caller or a file has them; others are copied. What
- * lies within such memory, as a row of a loop's output does, begins at a multiple of its element's size. */
+/* In bytes: of inputs, outputs and weights that are used in the caller's or a file's memory; others are copied. A part
+ * of such memory, as a row of a loop's output, begins at a multiple of its element's size. */
 #define KILN_HOST_ALIGNMENT 64
 
 typedef struct kiln_device kiln_device;
 
-/* One of the devices that a model runs on. They are told apart by their place in the model's list: what follows calls
- * that number a device. Each has memory of its own and a queue: what it is given it does in that order. */
+/* One of the devices that a model runs on. Each is known by its place in the model's list: below, `device` is that
+ * number. Each has memory of its own and a queue: it does its work in the order in which it is given. */
 typedef struct kiln_place {
   const kiln_device *device;
   const void *code; /* the source or binary of its kernels for devices that load one, else NULL */
   int64_t code_bytes;
 } kiln_place;
 
-/* Memory of one device; whose it is, the program knows of each slice, and says where it matters. What `memory` is, only
- * that device knows: on the CPU, a pointer to the first byte. */
+/* Memory of one device. The program knows of each slice whose it is, and says so where it matters. Only that device
+ * knows what `memory` is: on the CPU, a pointer to the first byte. */
 typedef struct kiln_slice {
   void *memory;
   int64_t offset; /* bytes */
@@ -43,7 +43,7 @@ typedef struct kiln_slice {
 
 /* One dimension of an input or output. An input's size that is neither fixed nor a symbol is checked against its text:
  * numbers and symbols with + - * // % min() max() and parentheses, where // and % round down. A symbol whose name is
- * not a word of letters, digits, _ and . stands in double quotes, with those of its name doubled. */
+ * not a word of letters, digits, _ and . is in double quotes, with those of its name doubled. */
 typedef struct kiln_dim {
   const char *text; /* as declared: "3", "batch", "past + seq" */
   int64_t size;     /* the fixed size, or -1 */
@@ -56,9 +56,9 @@ typedef struct kiln_port {
   int32_t rank;
   const kiln_dim *dims;
   const void *value; /* an input's stored default, of fixed size; NULL: none */
-  /* Of a sequence or an optional: what it holds, which has no name; a tensor's rank is -1 where it is not fixed. */
+  /* For a sequence or an optional, what it holds; it has no name; a tensor's rank is -1 if it is not fixed. */
   const struct kiln_port *element;
-  int32_t device; /* in whose memory the program wants it; 0 in what an element is */
+  int32_t device; /* in whose memory the program wants it; 0 in an `element` */
 } kiln_port;
 
 typedef struct kiln_symbol {
@@ -71,20 +71,20 @@ typedef struct kiln_weight {
   kiln_dtype dtype;
   int32_t rank;
   const int64_t *dims;
-  int64_t offset, bytes; /* where it lies in the model's weight data */
-  int32_t device;        /* in whose memory it is put; one that two devices read is there twice, with one name */
+  int64_t offset, bytes; /* its place in the model's weight data */
+  int32_t device;        /* whose memory it is put in; a weight that two devices read has two rows, with one name */
 } kiln_weight;
 
-/* A kernel runs once an item of its grid. On the CPU an item is a chunk and `entry` runs it; the items of one launch
- * may run in any order and side by side. */
+/* A kernel runs once for each item of its grid. On the CPU an item is a chunk and `entry` runs it; the items of one
+ * launch may run in any order and at the same time. */
 typedef struct kiln_kernel {
   const char *name;
   int32_t buffers, sizes; /* how many slices and how many scalars a launch passes */
   void (*entry)(void *const *buffers, const int64_t *sizes, int64_t chunk); /* cpu and c, else NULL */
   int64_t local[KILN_MAX_GRID];                                             /* work items of a group; 1 on the CPU */
-  /* How many of the last buffers are scratch, for one chunk at a time: of a slice of these `memory` is NULL and
-   * `offset` is a number of bytes, and the device gives each worker that runs chunks so many of its own, at
-   * KILN_ALIGNMENT. 0 where there are groups. */
+  /* How many of the last buffers are scratch, for one chunk at a time. In their slices `memory` is NULL and `offset` is
+   * a number of bytes; the device gives each worker that runs chunks so many of its own, at KILN_ALIGNMENT. 0 if there
+   * are groups. */
   int32_t scratch;
   int32_t device; /* which runs it, and in whose memory all buffers of a launch are */
 } kiln_kernel;
@@ -104,25 +104,25 @@ struct kiln_model {
   int64_t weight_bytes;
   /* The host program: reads its inputs with kiln_rt_input and the symbols from `sizes`, fills every output. */
   kiln_status (*run)(kiln_context *context, const int64_t *sizes);
-  const char *weights_digest; /* what its weights' file says of itself (KILN_DIGEST_KEY); NULL: any file will do */
+  const char *weights_digest; /* the digest in its weights' file (KILN_DIGEST_KEY); NULL: any file will do */
   const kiln_alias *aliases;
   int32_t alias_count;
   /* The same model for CPUs that lack `features`: its ports, symbols, aliases, weight_data and digest are this one's,
-   * and its devices are of the same kinds in the same order. NULL: there is none. */
+   * and its devices are of the same kinds in the same order. NULL: none. */
   const struct kiln_model *otherwise;
 };
 
 /* In the metadata of a safetensors file that kiln wrote: the BLAKE3, in 64 hexadecimal digits, of the whole file with
- * these digits as zeros. A program compares them with its own and so reads no weight to know its file. */
+ * these digits as zeros. A program compares them with its own, so it need not read the weights to know its file. */
 #define KILN_DIGEST_KEY "kiln.digest"
 
-/* What one launch is: constant data beside the call. The estimates are of the whole launch, for logs. */
+/* One launch: constant data next to the call. The estimates are of the whole launch, for logs. */
 typedef struct kiln_launch_info {
   int32_t kernel;
   const char *origin; /* the source nodes: "['dot']" */
 } kiln_launch_info;
 
-/* What a call of the runtime's library is (kiln/call.h), beside its buffers: results first. */
+/* A call of the runtime's library (kiln/call.h), apart from its buffers: results first. */
 typedef struct kiln_call_info {
   kiln_call *function;
   const char *origin; /* the source node */
@@ -130,7 +130,7 @@ typedef struct kiln_call_info {
   int32_t device; /* in whose memory all its buffers are */
 } kiln_call_info;
 
-/* Sizes are multiplied and added with these where their bounds let them pass 64 bits: then *wraps becomes 1. */
+/* Sizes are multiplied and added with these if their bounds let them pass 64 bits: then *wraps becomes 1. */
 static inline int64_t kiln_size_mul(int64_t a, int64_t b, int *wraps) {
   int64_t product = (int64_t)((uint64_t)a * (uint64_t)b);
   *wraps |= a == -1 ? b == INT64_MIN : a != 0 && product / a != b;
@@ -148,8 +148,8 @@ static inline int64_t kiln_size_padded(int64_t bytes, int *wraps) {
 
 /* ---- what the host program calls; a status other than KILN_OK ends the run ----
  *
- * Whatever device each call is for, the results are those of one call after the other: the runtime and the devices see
- * to the waits between queues. `device` says whose memory is asked for, or whose a slice is. */
+ * Whatever device each call is for, the results are those of one call after the other: the runtime and the devices wait
+ * between queues as needed. `device` says whose memory is asked for, or whose a slice is. */
 
 /* Inputs, weights and outputs are in memory of the device that the model's tables name. */
 kiln_status kiln_rt_input(kiln_context *context, int32_t index, kiln_slice *slice);
@@ -157,18 +157,18 @@ kiln_status kiln_rt_weight(kiln_context *context, int32_t index, kiln_slice *sli
 /* Room for output `index` with these dims (as many as the output's rank). */
 kiln_status kiln_rt_output(kiln_context *context, int32_t index, const int64_t *dims, kiln_slice *slice);
 /* The context's arena on a device, at least `bytes` long; it is kept from run to run. One call per run and device.
- * `busiest`: the kernel at which most of it is in use, which an error names; NULL where there is none. */
+ * `busiest`: the kernel at which most of it is in use, which an error names; NULL: none. */
 kiln_status kiln_rt_arena(kiln_context *context, int32_t device, int64_t bytes, const char *busiest, kiln_slice *slice);
 /* The second arena there, likewise: zero, but for what earlier runs of the same sizes wrote there. */
 kiln_status kiln_rt_zeros(kiln_context *context, int32_t device, int64_t bytes, kiln_slice *slice);
 /* Memory in the arena for `count` temporaries of these sizes, in the order of `lifetimes`; the plan is kept while the
- * sizes stay. Instead of kiln_rt_arena, where sizes are symbols. */
+ * sizes stay. Used instead of kiln_rt_arena if sizes are symbols. */
 kiln_status kiln_rt_plan(kiln_context *context, int32_t device, const kiln_lifetime *lifetimes, int32_t count,
                          const int64_t *bytes, const char *busiest, kiln_slice *slices);
 /* Memory for a value whose lifetime control flow decides; freed by kiln_rt_free or at the end of the run. */
 kiln_status kiln_rt_alloc(kiln_context *context, int32_t device, int64_t bytes, kiln_slice *slice);
 kiln_status kiln_rt_free(kiln_context *context, int32_t device, kiln_slice slice);
-/* Within a device or from one's memory to another's: the one way from device to device. The devices come last, so that
+/* Within a device or from one's memory to another's: the only way from device to device. The devices come last, so that
  * both slices are passed in registers. */
 kiln_status kiln_rt_copy(kiln_context *context, kiln_slice to, kiln_slice from, int64_t bytes, int32_t to_device,
                          int32_t from_device);
@@ -185,11 +185,11 @@ kiln_status kiln_rt_fail_at(kiln_context *context, kiln_status status, const cha
 kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, const kiln_slice *buffers,
                            const int64_t *sizes, const int64_t grid[KILN_MAX_GRID], const int64_t estimates[2]);
 /* Launches between this and the next, or kiln_rt_batch_end, compute `sample`, from 0 to less than `samples`: each
- * sample by the same launches, and as far as others go in any order and side by side, but for those of one `slot`,
+ * sample by the same launches. Different samples may go in any order and at the same time, except those of one `slot`,
  * which share memory and come one after the other. A slot is less than `samples`. */
 kiln_status kiln_rt_batch_sample(kiln_context *context, int32_t device, int64_t sample, int64_t samples, int64_t *slot);
 kiln_status kiln_rt_batch_end(kiln_context *context, int32_t device);
-/* Runs a function of the runtime's library on the host, once what was launched is done. `bytes`: of each buffer. */
+/* Runs a function of the runtime's library on the host, when earlier launches are done. `bytes`: of each buffer. */
 kiln_status kiln_rt_call(kiln_context *context, const kiln_call_info *info, const kiln_slice *buffers,
                          const int64_t *bytes, const int64_t *sizes);
 
@@ -211,33 +211,33 @@ struct kiln_device {
   kiln_status (*read)(void *state, void *to, kiln_slice from, int64_t bytes);        /* waits for the device */
   kiln_status (*copy)(void *state, kiln_slice to, kiln_slice from, int64_t bytes);   /* within its memory */
   /* `estimates`: operations, and bytes that are read and written. `seconds` is NULL, or asks how long the launch takes:
-   * a device with a clock of its own then waits for the launch and writes what that measured; others leave it, and the
+   * a device with a clock of its own then waits for the launch and writes the measured time. Others leave it, and the
    * time from before the launch to after `synchronize` counts. */
   kiln_status (*launch)(void *state, const kiln_launch_info *info, const kiln_slice *buffers, const int64_t *sizes,
                         const int64_t grid[KILN_MAX_GRID], const int64_t estimates[2], double *seconds);
-  kiln_status (*synchronize)(void *state);    /* optional: devices whose launch returns when it is done */
+  kiln_status (*synchronize)(void *state);    /* optional: a device without it returns from launch when it is done */
   const char *(*error)(void *state);          /* optional: the cause of the last failure */
   void *(*map_host)(void *state, void *data); /* optional: host memory used in place, as the CPU does */
-  /* Optional: not 0 where `data` is memory of the device, which is used in place, at KILN_HOST_ALIGNMENT, and which the
+  /* Optional: not 0 if `data` is memory of the device, which is used in place, at KILN_HOST_ALIGNMENT, and which the
    * host may not read. `write` and `read` take it for host memory, too. */
   int32_t (*owns)(void *state, const void *data);
   /* Optional, both or neither: host memory that `read` fills faster than other, at KILN_ALIGNMENT. NULL: none. */
   void *(*host_alloc)(void *state, int64_t bytes);
   void (*host_free)(void *state, void *memory);
-  /* Optional: which version of the model this machine runs, it or one behind `otherwise`. */
+  /* Optional: which version of the model this machine runs, it or one in its chain of `otherwise`. */
   const kiln_model *(*choose)(const kiln_model *model);
   int32_t is_host; /* not 0: the host may read and write at slice.memory + slice.offset */
   /* Optional: a copy out of memory of `other`, an open device of the same model, which may be busy still. It comes
-   * after all that either was given before, and what either is given later comes after it; by which signals, and
-   * whether the host waits, is theirs. KILN_UNAVAILABLE: there is no way between the two but through the host, which
-   * the runtime takes then. */
+   * after everything that either was given before and before everything that either is given later. Which signals do
+   * that, and whether the host waits, is up to the devices. KILN_UNAVAILABLE: only the host can copy between the two,
+   * and the runtime has it do so. */
   kiln_status (*receive)(void *state, kiln_slice to, const kiln_device *other, void *other_state, kiln_slice from,
                          int64_t bytes);
-  /* Optional, both or neither: kiln_rt_batch_sample and kiln_rt_batch_end, until which launches of the samples may
-   * wait. Without them samples are launched one after the other, in slot 0. */
+  /* Optional, both or neither: kiln_rt_batch_sample and kiln_rt_batch_end; launches of the samples may wait until the
+   * latter. Without them samples are launched one after the other, in slot 0. */
   kiln_status (*batch_sample)(void *state, int64_t sample, int64_t samples, int64_t *slot);
   kiln_status (*batch_end)(void *state);
-  /* Optional: calls `visit` with what this machine has of the device; needs no state. */
+  /* Optional: calls `visit` with each unit of the device that this machine has; needs no state. */
   kiln_status (*list)(void (*visit)(void *user, const char *name), void *user, char *error, size_t error_bytes);
 };
 

@@ -1,9 +1,9 @@
-/*===- types.h - What the functions of a model take and give --------------===
+/*===- types.h - Tensors and options of a model's functions ---------------===
  *
  * The header of a model that kiln compiles holds a copy of this, so that nothing else is needed to call the model. It
  * has no functions: only how tensors, strings and sequences lie in memory, whose that memory is and for how long, and
- * what a context can be asked for.
- * Programs with an older copy of it meet newer runtimes. So kiln_options begins with its size: what lies past that is
+ * the options of a context. Programs with an older copy of it meet newer runtimes. So kiln_options begins with its
+ * size: what lies past that is
  * taken as 0. The runtime reads a model's tables as they lie, so the values of the enums are part of what an object
  * file means.
  *
@@ -31,7 +31,7 @@ typedef enum kiln_status {
 } kiln_status;
 
 typedef enum kiln_dtype {
-  KILN_BOOL = 0, /* one byte; of an input, whatever is not 0 is true; an output is 0 or 1 */
+  KILN_BOOL = 0, /* one byte; any input but 0 is true; an output is 0 or 1 */
   KILN_INT8,
   KILN_UINT8,
   KILN_INT16,
@@ -44,7 +44,7 @@ typedef enum kiln_dtype {
   KILN_BFLOAT16,
   KILN_FLOAT32,
   KILN_FLOAT64,
-  /* Of a byte each: the code in its low bits. The bits above do not count; they are 0 in what a program computes. */
+  /* One byte each: the code in its low bits. The bits above do not count; a program writes them as 0. */
   KILN_FLOAT8_E4M3FN,
   KILN_FLOAT8_E4M3FNUZ,
   KILN_FLOAT8_E5M2,
@@ -59,17 +59,17 @@ typedef enum kiln_dtype {
   KILN_UINT2,
   KILN_STRING,   /* kiln_string, of 64 bits */
   KILN_SEQUENCE, /* one kiln_sequence, of 64 bits, of rank 0 */
-  KILN_OPTIONAL  /* the same; NULL where there is nothing, and a sequence of one for a tensor */
+  KILN_OPTIONAL  /* the same; NULL if it is empty, and a sequence of one for a tensor */
 } kiln_dtype;
 
 /* UTF-8 that ends with a 0; NULL is the empty string. Those of an input are the caller's, those of an output the
  * context's, valid until its next run, whose inputs they may be, has ended. */
 typedef const char *kiln_string;
 
-/* A row-major tensor in host memory, without gaps: it has no strides, and whoever has other ones copies. (Only what
- * lies in memory with room for more, as kiln_alias tells, has the strides of that room.) Memory at a multiple of 64
- * bytes is used where it lies; an input or output elsewhere is copied in every run. For the device cuda it may be in
- * the GPU's memory, at such a multiple, where bools are 0 or 1. */
+/* A row-major tensor in host memory, without gaps: it has no strides, and a caller with others copies. (Only a tensor
+ * in memory with room for more, as kiln_alias tells, has the strides of that room.) Memory at a multiple of 64 bytes is
+ * used in place; an input or output elsewhere is copied in every run. For the device cuda it may be in the GPU's
+ * memory, at such a multiple, with bools of 0 or 1. */
 typedef struct kiln_tensor {
   void *data;
   kiln_dtype dtype;
@@ -86,11 +86,11 @@ typedef struct kiln_list {
   int64_t room; /* the runtime's; 0 in a list that a caller makes */
 } kiln_list;
 
-/* What the tensor of an input or output that is a sequence has as its one element. Lists and their tensors' data are
- * whose strings are: those of an input the caller's, those of an output the context's until its next run has ended. */
+/* The one element of a tensor that is a sequence. Lists and their tensors' data belong to whoever owns the strings:
+ * those of an input are the caller's, those of an output the context's until its next run has ended. */
 typedef const kiln_list *kiln_sequence;
 
-/* A tensor's capacity where its data are memory of a context. */
+/* A tensor's capacity if its data are memory of a context. */
 #define KILN_CONTEXT_MEMORY (-1)
 
 typedef struct kiln_model kiln_model;
@@ -112,9 +112,9 @@ typedef struct kiln_allocator {
 typedef struct kiln_span {
   const char *name;   /* of the kernel; "call" or "copy" */
   const char *origin; /* the source nodes, or "" */
-  int32_t thread;     /* whose part it is, 0 for the caller's; -1: all of it */
+  int32_t thread;     /* whose part it is, 0 for the caller's; -1: the whole */
   double begin, end;
-  int64_t operations, bytes; /* of all of a launch: arithmetic, and what it moves; else 0 */
+  int64_t operations, bytes; /* for the whole of a launch, arithmetic and bytes moved; else 0 */
 } kiln_span;
 
 typedef struct kiln_options {
@@ -129,19 +129,19 @@ typedef struct kiln_options {
    * done: the caller's thread pool, for devices that run on the CPU, which then start no threads. NULL: none. */
   void (*run_tasks)(void *user, kiln_task task, void *argument, int64_t count);
   void *tasks_user;
-  /* Of all that a context has on the host, but the stacks of its threads and what the driver of a GPU has. */
+  /* For all memory of a context on the host, except its threads' stacks and the memory of a GPU's driver. */
   kiln_allocator memory;
-  /* Hears of every span, of a thread's part from that thread itself and maybe a little after the run. A launch then
+  /* Hears of every span, and of a thread's part from that thread itself and maybe a little after the run. A launch then
    * ends before the next one begins. */
   void (*span)(void *user, const kiln_span *span);
   void *span_user;
-  /* Of the device cuda: the CUstream of the GPU's primary context that runs are put on. Where all outputs are in the
-   * GPU's memory, kiln_run then returns when the run is on it, and a failure is told by a later run. NULL: a stream of
-   * the context's own, which kiln_run waits for. */
+  /* For the device cuda: the CUstream of the GPU's primary context that runs are put on. If all outputs are in the
+   * GPU's memory, kiln_run then returns when the run is on it, and a later run reports a failure. NULL: a stream of the
+   * context's own, which kiln_run waits for. */
   void *stream;
 } kiln_options;
 
-/* What an input or output is like. */
+/* Description of an input or output. */
 typedef struct kiln_port_info {
   const char *name;
   kiln_dtype dtype;
@@ -151,12 +151,12 @@ typedef struct kiln_port_info {
   int32_t has_default;                  /* 1: an input that need not be given */
 } kiln_port_info;
 
-/* An output that lies in the memory of an input, which a run writes. Of one shape, or with a capacity: then the memory
- * is that of a row-major tensor of the input's shape with `capacity` elements along `axis`, and the input and the
- * output are the first of them. */
+/* An output that lies in the memory of an input, which a run writes. The two have one shape, or there is a capacity:
+ * then the memory is that of a row-major tensor of the input's shape with `capacity` elements along `axis`, and the
+ * input and the output are the first of them. */
 typedef struct kiln_alias {
   int32_t input, output;
-  int32_t axis; /* -1: of one shape, without room for more */
+  int32_t axis; /* -1: the two have one shape, without room for more */
   int64_t capacity;
 } kiln_alias;
 

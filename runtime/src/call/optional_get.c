@@ -1,4 +1,4 @@
-/*===- optional_get.c - What must not be absent -------------------------===*/
+/*===- optional_get.c - The tensor of an optional -----------------------===*/
 #include "sequence_element.h"
 
 const char *kiln_call_optional_get(void *const *buffers, const int64_t *sizes, kiln_scratch *scratch) {

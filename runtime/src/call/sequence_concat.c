@@ -1,4 +1,4 @@
-/*===- sequence_concat.c - The tensors of a sequence, one behind another -===*/
+/*===- sequence_concat.c - The tensors of a sequence, joined -------------===*/
 #include "sequence_element.h"
 
 const char *kiln_call_sequence_concat_shape(void *const *buffers, const int64_t *sizes, kiln_scratch *scratch) {

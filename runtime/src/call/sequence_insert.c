@@ -1,8 +1,8 @@
 /*===- sequence_insert.c - One tensor more ------------------------------===*/
 #include "sequence_element.h"
 
-/* A list of the same tensors and one more behind them. A loop that collects tensors makes one in each step, so lists
- * share their memory: who comes first takes the free place behind a list, and nobody else sees it. */
+/* A list of the same tensors and one more at the end. A loop that collects tensors makes one in each step, so lists
+ * share their memory: the first to append takes the free place after a list, and nobody else sees it. */
 static kiln_list *append(kiln_scratch *scratch, kiln_sequence from, kiln_tensor added) {
   kiln_tensor *shared = (kiln_tensor *)from->tensors;
   if (from->count < from->room && shared[from->count].rank < 0) {
@@ -27,7 +27,7 @@ const char *kiln_call_sequence_insert(void *const *buffers, const int64_t *sizes
   kiln_sequence *result = buffers[0], from = *(const kiln_sequence *)buffers[1];
   int64_t at = sizes[0] ? *(const int64_t *)buffers[3] : from->count;
   kiln_tensor added = kiln_tensor_of(sizes + 1, NULL);
-  /* Behind the last tensor is a place, too; counted from the end it has no number. */
+  /* There is also a place after the last tensor; counted from the end it has no number. */
   if (at < 0)
     at += from->count;
   if (at < 0 || at > from->count)

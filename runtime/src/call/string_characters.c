@@ -1,7 +1,7 @@
 /*===- string_characters.c - The characters of strings --------------------===*/
 #include "token_row.h"
 
-/* The bytes of the UTF-8 character that a text begins with; 0 where it begins with none. */
+/* The bytes of the UTF-8 character that a text begins with; 0 if it begins with none. */
 static size_t character_bytes(const char *text) {
   const unsigned char *c = (const unsigned char *)text;
   size_t bytes = c[0] < 0x80 ? 1 : c[0] < 0xC2 ? 0 : c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : c[0] < 0xF5 ? 4 : 0;

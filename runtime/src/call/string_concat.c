@@ -1,4 +1,4 @@
-/*===- string_concat.c - Strings one behind the other -------------------===*/
+/*===- string_concat.c - Strings joined ---------------------------------===*/
 #include "string_element.h"
 
 const char *kiln_call_string_concat(void *const *buffers, const int64_t *sizes, kiln_scratch *scratch) {

@@ -6,7 +6,7 @@
 
 static const char blanks[] = " \t\n\v\f\r";
 
-/* What is left of a string, and of the delimiters that count. */
+/* The rest of a string, and of the delimiters that count. */
 typedef struct parts {
   const char *rest; /* NULL: there is no more part */
   const char *delimiter;
@@ -17,7 +17,7 @@ static parts parts_of(const char *text, const char *delimiter, int64_t most) {
   return (parts){kiln_text_of(text), kiln_text_of(delimiter), most};
 }
 
-/* Takes the next part; false where there is none. */
+/* Takes the next part; false if there is none. */
 static bool next_part(parts *p, const char **part, size_t *bytes) {
   if (p->rest && !p->delimiter[0]) {
     p->rest += strspn(p->rest, blanks);

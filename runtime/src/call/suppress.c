@@ -1,4 +1,4 @@
-/*===- suppress.c - Of boxes that overlap the best -----------------------===*/
+/*===- suppress.c - The best of boxes that overlap -----------------------===*/
 #include "kiln/call.h"
 
 #include <stdbool.h>

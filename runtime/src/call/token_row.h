@@ -6,13 +6,13 @@
 
 #include <stdbool.h>
 
-/* Marks of ASCII stand before and after the tokens of each string, where they are asked for. */
+/* ASCII marks stand before and after the tokens of each string, if they are asked for. */
 typedef struct kiln_token_row {
   kiln_string *next, *end;
   bool is_marked;
 } kiln_token_row;
 
-/* How long rows are of which the longest has this many tokens; where none has any they are empty. */
+/* The length of rows if the longest has this many tokens; if none has any, rows are empty. */
 static inline int64_t kiln_token_row_length(int64_t tokens, bool is_marked) {
   return tokens == 0 || !is_marked ? tokens : tokens + 2;
 }
@@ -24,13 +24,13 @@ static inline kiln_token_row kiln_begin_token_row(kiln_string *row, int64_t leng
   return result;
 }
 
-/* False where there is no memory for it. */
+/* False if there is no memory for it. */
 static inline bool kiln_add_token(kiln_token_row *row, const char *token, size_t bytes, kiln_scratch *scratch) {
   *row->next = kiln_keep_text(scratch, token, bytes);
   return *row->next++ != NULL;
 }
 
-/* Fills the row up. */
+/* Fills the rest of the row. */
 static inline void kiln_end_token_row(kiln_token_row *row, kiln_string padding) {
   if (row->is_marked)
     *row->next++ = "\x03";

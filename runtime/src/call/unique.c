@@ -60,7 +60,7 @@ const char *kiln_call_unique(void *const *buffers, const int64_t *sizes, kiln_sc
   for (int64_t i = 0; i < n; i++)
     order[i] = i;
   sort_rows(&table, n, order, group);
-  /* Of each row the first that is equal; in `group` then the number of that one's group. */
+  /* For each row the first that is equal; `group` then gets that one's group number. */
   for (int64_t i = 0; i < n; i++)
     inverse[order[i]] = i && !compare_rows(&table, order[i - 1], order[i]) ? inverse[order[i - 1]] : order[i];
   for (int64_t i = 0; i < n; i++) {

@@ -1,8 +1,8 @@
 /*===- args.c - The command line as data ----------------------------------===
  *
  * A compiled program parses its own command line, and so does `kiln run`, which hands its arguments on to the same
- * functions. What an argument means depends on the model: files are inputs in declared order, and names of inputs and
- * sizes may hold any character. So "a=b=x.npy" is not split at a '='; it is compared with the model's names, of which
+ * functions. The meaning of an argument depends on the model: files are inputs in declared order, and names of inputs
+ * and sizes may hold any character. So "a=b=x.npy" is not split at a '='. It is compared with the model's names, since
  * "a=b" may be one.
  * A mistake is one line with the argument, what is wrong with it and what to give instead.
  *
@@ -34,7 +34,7 @@ enum option {
   PROFILE_KERNELS
 };
 
-/* What an option is called, and whether it has a value: "--name=VALUE", or the next argument where it must have one. */
+/* An option's name, and whether it has a value: "--name=VALUE", or the next argument if it must have one. */
 typedef struct spelling {
   const char *name;
   enum { NO_VALUE, MAY_HAVE_VALUE, HAS_VALUE } kind;
@@ -83,7 +83,7 @@ static kiln_status set_file(const kiln_model *model, kiln_args *args, int32_t in
   return KILN_OK;
 }
 
-/* NAME=FILE. Names may hold a '=', so the model's are compared instead of the text split. */
+/* NAME=FILE. Names may hold a '=', so this compares with the model's names instead of splitting the text. */
 static kiln_status name_input(const kiln_model *model, kiln_args *args, const char *value, kiln_text *cause) {
   for (int32_t i = 0; i < model->input_count; i++) {
     size_t length = strlen(model->inputs[i].name);
@@ -196,7 +196,7 @@ kiln_status kiln_args_parse(const kiln_model *model, int argc, char **argv, kiln
   int32_t position = 0;
   for (int32_t i = 0; i < model->symbol_count; i++)
     args->sizes[i] = -1;
-  /* An argument that is wrong is told in the form that is asked for, wherever that stands. */
+  /* A wrong argument is reported in the form that is asked for, wherever in the line that option is. */
   for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
     args->json |= strcmp(argv[i], "--json") == 0;
   bool only_files = false;

@@ -1,9 +1,9 @@
 /*===- cli.c - The command line of a compiled model -----------------------===
  *
  * A compiled model is a program that can be tried without writing any code: it takes inputs from files or at random,
- * runs, prints the outputs, and on request writes them to files or times the run. The steps go from what costs little
- * to what costs much, so that a mistake is told before anybody has waited: arguments, the inputs' files, then the
- * device and the weights, which may be gigabytes.
+ * runs, prints the outputs, and on request writes them to files or times the run. The steps go from cheap to expensive,
+ * so that a mistake is reported before anybody has waited: arguments, the inputs' files, then the device and the
+ * weights, which may be gigabytes.
  * `kiln run` calls the same function in its own process, so everything is given back also after an error. Wrong use
  * ends with status 2, a failure with 1, both with one line on standard error.
  *
@@ -42,8 +42,8 @@ const char *kiln_device_in_environment(const kiln_model *model) {
   return chosen;
 }
 
-/* The level that DEBUG in the environment asks for. Other programs have uses of their own for it, DEBUG=true, so
- * other text says nothing to this one. */
+/* The level that DEBUG in the environment asks for. Other programs have uses of their own for it, DEBUG=true, so other
+ * text is ignored. */
 static int32_t debug_level(void) {
   const char *debug = getenv("DEBUG");
   return debug && debug[0] >= '0' && debug[0] <= '7' && !debug[1] ? debug[0] - '0' : 0;
@@ -71,7 +71,7 @@ static kiln_status flush_output(kiln_text *cause) {
   return KILN_IO_ERROR;
 }
 
-/* Names, dtypes and shapes: values may be more than a reader of JSON takes, and files have them. */
+/* Names, dtypes and shapes: values may be too long for a reader of JSON, and files have them. */
 static void describe_outputs(const kiln_model *model, const kiln_tensor *outputs, const int64_t *sizes) {
   kiln_json_begin(stdout, model);
   kiln_json_sizes(stdout, model, sizes);
@@ -97,8 +97,8 @@ static void print_outputs(const kiln_model *model, const kiln_args *args, const 
     kiln_print_tensor(stdout, model->outputs[i].name, &outputs[i]);
 }
 
-/* Prints the outputs, and when that is done writes them to files. What lies in memory with room for more is
- * shown without it. */
+/* Prints the outputs, and then writes them to files. A tensor in memory with room for more is shown without that room.
+ * */
 static kiln_status show_outputs(const kiln_model *model, const kiln_args *args, const kiln_tensor *outputs,
                                 const int64_t *sizes, kiln_text *cause) {
   kiln_tensor *shown = calloc((size_t)model->output_count + 1, sizeof *shown);
@@ -147,8 +147,8 @@ static const char *base_name(const char *path) {
   return slash ? slash + 1 : path ? path : "kiln";
 }
 
-/* Where weights are that nobody names: beside the program's file, wherever links to it lie, and called as it. Empty: it
- * is not known which file that is. */
+/* The path of weights that nobody names: in the folder of the program's file, wherever links to it lie, and with its
+ * name. Empty: the program's file is not known. */
 static void find_beside(char path[PATH_ROOM]) {
   static const char ending[] = ".safetensors";
   const ssize_t room = PATH_ROOM - sizeof ending;
@@ -183,7 +183,7 @@ static kiln_status try_place(const char *path, bool is_folder, const char *remed
   return status;
 }
 
-/* Whether what a run gives has a place: a run may be long. */
+/* Whether the results can be written: a run may be long. */
 static kiln_status try_places(const kiln_args *args, kiln_text *cause) {
   kiln_status status = try_place(args->output_dir, true, "give another --output-dir", cause);
   return status ? status : try_place(args->trace, false, "name another place with --profile=FILE", cause);

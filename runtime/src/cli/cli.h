@@ -7,8 +7,8 @@
 
 /* Steps return KILN_OK, or a status with one line in `cause`. */
 
-/* Reads the files of `args`, checks them against the model and fills what is left at random where `args` wants it.
- * `tensors` is zeroed and has room for the model's inputs; their data are for kiln_cli_release, on failure too.
+/* Reads the files of `args`, checks them against the model and fills missing inputs at random if `args` wants it.
+ * `tensors` is zeroed and has room for the model's inputs; release their data by kiln_cli_release, on failure too.
  * `sizes` has room for the model's symbols and gets the size of each. *wrong_use tells that the command line is at
  * fault. */
 kiln_status kiln_cli_inputs(const kiln_model *model, const kiln_args *args, kiln_tensor *tensors, int64_t *sizes,
@@ -22,22 +22,22 @@ bool kiln_takes_bytes(const kiln_port *port, const char *path);
 /* The bytes of a file, for free(). On failure tensor->data is NULL, and `cause` has a line without the path. */
 kiln_status kiln_read_bytes(const char *path, kiln_tensor *tensor, kiln_text *cause);
 
-/* output_0.npy, output_1.npy … in args->output_dir, which is made if it is not there; of a sequence a folder of files.
- * With args->output_names also a file, or folder, named after each output. */
+/* output_0.npy, output_1.npy … in args->output_dir, which is made if it is missing; a sequence becomes a folder of
+ * files. With args->output_names also a file, or folder, named after each output. */
 kiln_status kiln_cli_write(const kiln_model *model, const kiln_args *args, const kiln_tensor *outputs,
                            kiln_text *cause);
 
-/* Times args->bench runs at `sizes` of the symbols and prints their median and minimum. On a terminal it says how far
- * it is, unless args->quiet. */
+/* Times args->bench runs at `sizes` of the symbols and prints their median and minimum. On a terminal it shows its
+ * progress, unless args->quiet. */
 kiln_status kiln_cli_bench(kiln_context *context, const kiln_model *model, const kiln_args *args,
                            const kiln_tensor *inputs, const int64_t *sizes, kiln_text *cause);
 
-/* Names of files and from a model may hold line ends and a terminal's commands; what is written has neither: a space
- * and a '?' in their places. */
+/* Names of files and from a model may hold line ends and a terminal's commands. This writes a space and a '?' in their
+ * places. */
 void kiln_cli_put(FILE *file, const char *text);
 /* The same in place. */
 void kiln_cli_plain(char *text);
-/* The bytes of the character of UTF-8 that begins here; 0 where none does. */
+/* The bytes of the character of UTF-8 that begins here; 0 if none does. */
 int kiln_cli_utf8(const char *text);
 
 /* Whether the model's weights are in a file of their own, not in the program. */

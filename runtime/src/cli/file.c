@@ -1,9 +1,9 @@
 /*===- file.c - Files that appear whole or not at all ---------------------===
  *
- * A file that is made under another name and renamed when it is whole stays there where a signal ends the program in
- * between. Linux makes files that have no name at all and end with the process that has them open; linkat gives them
- * one, but never one that is taken: then they get another first and are renamed, and signals wait until that is done.
- * Not all file systems can do so, and each such file takes a descriptor, so that the old way is there as well.
+ * If a file is made under another name and renamed when it is whole, a signal in between leaves it there. Linux makes
+ * files that have no name at all and end with the process that has them open. linkat gives them one, but never a taken
+ * one: then they get another first and are renamed, and signals wait until that is done. Not all file systems can do
+ * so, and each such file takes a descriptor, so the old way exists as well.
  *
  *===----------------------------------------------------------------------===*/
 #define _GNU_SOURCE /* O_TMPFILE */
@@ -43,10 +43,10 @@ static int create_named(char *name) {
   return -1;
 }
 
-/* How /proc calls an open file, which is the way to give it a name. */
+/* An open file's name in /proc, through which it is given a name. */
 static void link_of(int file, char link[LINK_BYTES]) { snprintf(link, LINK_BYTES, "/proc/self/fd/%d", file); }
 
-/* -1: it takes a name. Files without one stay open until they get theirs: half of what may be open is for others. */
+/* -1: it takes a name. Files without one stay open until they get theirs: half of the descriptors are for others. */
 static int create_nameless(const char *folder) {
 #ifdef O_TMPFILE
   int file = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
@@ -78,7 +78,7 @@ kiln_status kiln_file_stage(const char *folder, kiln_writer *write, const void *
   if (!is_nameless)
     descriptor = create_named(staged->name);
   FILE *file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
-  /* On the disk before it has its name: a machine that loses power has the old file or the new one. */
+  /* Written to the disk before it has its name: after a loss of power there is the old file or the new one. */
   bool good = file && write(file, user) && fflush(file) == 0 && fsync(descriptor) == 0;
   int error_number = errno;
   if (good && is_nameless) {
@@ -99,7 +99,7 @@ kiln_status kiln_file_stage(const char *folder, kiln_writer *write, const void *
   return KILN_IO_ERROR;
 }
 
-/* Whether the nameless file has a name of its folder's. */
+/* Whether the nameless file has one of its folder's temporary names. */
 static bool give_name(kiln_staged *staged, const char *link) {
   for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
     name_anew(staged->name, attempt);
@@ -116,7 +116,7 @@ static bool take_place(kiln_staged *staged, int at, const char *path) {
     char link[LINK_BYTES];
     link_of(fileno(staged->file), link);
     bool is_placed = linkat(AT_FDCWD, link, at, path, AT_SYMLINK_FOLLOW) == 0;
-    /* A link takes no other's place, but a name does: the file has one from here to the next line. */
+    /* A link never replaces a file, but a rename does: the file has a name from here to the next line. */
     if (!is_placed && (errno != EEXIST || !give_name(staged, link)))
       return false;
     fclose(staged->file);
@@ -152,7 +152,7 @@ void kiln_file_drop(kiln_staged *staged) {
   *staged = (kiln_staged){0};
 }
 
-/* Has a path name the folder around. It has room for a character more than the path has, at least. */
+/* Makes a path that of the folder around it. It has room for at least a character more than the path has. */
 static void leave(char *path) {
   char *slash = strrchr(path, '/');
   if (slash)
@@ -161,7 +161,7 @@ static void leave(char *path) {
     memcpy(path, ".", 2);
 }
 
-/* A file in the folder of `path`, or in `path` or the nearest folder around that is there. */
+/* A file in the folder of `path`, or in `path` or the nearest folder around it that exists. */
 static kiln_status stage_at(const char *path, bool is_folder, kiln_writer *write, const void *user, kiln_staged *staged,
                             kiln_text *cause) {
   size_t bytes = strlen(path) + 1;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a tensor that is a sequence points to. */
+/* The target of a tensor that is a sequence. */
 typedef struct owned_list {
   kiln_sequence reference; /* the tensor's one element */
   kiln_list list;
@@ -47,7 +47,7 @@ void kiln_sequence_free(kiln_tensor *tensor) {
   tensor->data = NULL;
 }
 
-/* How many files of a folder have a number for a name: 0.npy, 10.npy. -1: it cannot be read. */
+/* How many files of a folder are named by a number: 0.npy, 10.npy. -1: it cannot be read. */
 static int64_t count_files(const char *folder) {
   DIR *open = opendir(folder);
   int64_t count = 0;

@@ -1,9 +1,9 @@
 /*===- inputs.c - From files and seeds to tensors -------------------------===
  *
- * An input is read from a file, has a default in the model, or is filled at random. The sizes that a model leaves open
- * tie them together: x [n, 3] from a file says what n is, and z [2*n] has to be made to match. So all files are read
- * first; then each symbol gets its size from the files, else from --at, else its default; only then can what is missing
- * be made.
+ * An input is read from a file, has a default in the model, or is filled at random. Open sizes tie inputs
+ * together: x [n, 3] from a file gives n, and z [2*n] has to be made to match. So all files are read first; then
+ * each symbol gets its size from the files, else from --at, else its default; only then can the missing inputs be
+ * made.
  * An input whose memory an output is to share gets room for its whole capacity at the end.
  *
  *===----------------------------------------------------------------------===*/
@@ -27,7 +27,7 @@ static void name_dtype(const kiln_port *port, kiln_tensor *tensor) {
     tensor->dtype = port->dtype;
 }
 
-/* What an argument has for a port: a literal, a file, or for a sequence a folder. */
+/* The argument for a port: a literal, a file, or for a sequence a folder. */
 static kiln_status read_file(const kiln_port *port, const char *path, kiln_tensor *tensor, char *error, size_t room) {
   kiln_text reason = kiln_text_in(error, room);
   if (kiln_is_literal(path))
@@ -152,7 +152,7 @@ kiln_status kiln_cli_inputs(const kiln_model *model, const kiln_args *args, kiln
   char error[KILN_TEXT_BYTES];
   kiln_text mismatch = kiln_text_in(error, sizeof error);
   int32_t bad;
-  /* What --at chooses is what a symbol is where no file has it. */
+  /* --at gives a symbol that no file has. */
   kiln_model chosen = *model;
   kiln_symbol *symbols = calloc((size_t)model->symbol_count + 1, sizeof *symbols);
   if (!symbols) {

@@ -13,10 +13,10 @@
 
 #define KILN_JSON_VERSION 1
 
-/* A string with its quotes. Bytes that are not UTF-8 become U+FFFD. Without a '<' it may stand in a web page, too. */
+/* A string with its quotes. Bytes that are not UTF-8 become U+FFFD. It has no '<', so that a web page may hold it. */
 void kiln_json_put(FILE *file, const char *text);
 
-/* `{"version":1,"model":"NAME"`, which further members and a brace follow. */
+/* `{"version":1,"model":"NAME"`, to be followed by further members and a brace. */
 void kiln_json_begin(FILE *file, const kiln_model *model);
 
 /* `,"sizes":{"batch":2}`: the size of each symbol of the model. */

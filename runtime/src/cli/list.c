@@ -1,4 +1,4 @@
-/*===- list.c - What a program takes and gives ---------------------------===*/
+/*===- list.c - A program's inputs and outputs ---------------------------===*/
 #include "../sequence.h"
 #include "cli.h"
 #include "json_text.h"

@@ -1,7 +1,7 @@
 /*===- literal.c - Small inputs on the command line -----------------------===
  *
- * A scalar or a short list is quicker typed than saved. The text is walked twice: once for the shape, which nested
- * lists say only when they close, and once more for the elements. Each element is read as the port's dtype has it, so
+ * A scalar or a short list is quicker typed than saved. The text is walked twice: once for the shape, since nested
+ * lists only show it when they close, and once for the elements. Each element is read as the port's dtype has it, so
  * that no integer goes through a float, and one that the dtype cannot hold is refused.
  *
  *===----------------------------------------------------------------------===*/
@@ -78,7 +78,7 @@ static kiln_status read_element(reader *read) {
   return KILN_INVALID_ARGUMENT;
 }
 
-/* A list at `depth` of those around it, whose first tells how long all at its depth are. */
+/* A list at `depth` of those around it; the first list of a depth gives the length of all lists there. */
 static kiln_status read_list(reader *read, int32_t depth) {
   kiln_tensor *tensor = read->tensor;
   if (depth == KILN_MAX_RANK)
@@ -141,7 +141,7 @@ static kiln_status read_lists(kiln_tensor *tensor, const char *text, kiln_text *
   return status;
 }
 
-/* "1x4xf32=": its sizes, the name of its dtype and what comes after it; false where the text is something else. */
+/* "1x4xf32=": its sizes, the name of its dtype and the rest after it; false if the text is something else. */
 static bool read_shape(const char *text, kiln_tensor *tensor, const char **dtype, size_t *length, const char **values) {
   tensor->rank = 0;
   while (*text >= '0' && *text <= '9') {

@@ -1,8 +1,8 @@
 /*===- npy.c - Tensors in NumPy's file format ----------------------------===*/
 /*
- * A file may be large, cut off, a pipe, or made to do harm: its header is parsed apart (npy_header.c), memory for data
- * is taken by what the file holds, or, of a pipe, as it comes, and each failure says what to do. Other machines' byte
- * order and Fortran's order of elements are turned into ours.
+ * A file may be large, cut off, a pipe, or made to do harm. So its header is parsed separately (npy_header.c), and
+ * memory for data is as large as the file says that it holds, or for a pipe grows as data comes; each failure says what
+ * to do. Other byte orders and Fortran's order of elements are turned into ours.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "kiln/npy.h"
@@ -21,12 +21,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A source of bytes: a file, or memory where `file` is NULL. */
+/* A source of bytes: a file, or memory if `file` is NULL. */
 typedef struct source {
   FILE *file;
   const uint8_t *at;
-  size_t left; /* in memory; of a regular file, what it holds from here on; SIZE_MAX where nobody can tell */
-  int error;   /* errno of a read that failed; 0 where there was but no more to read */
+  size_t left; /* in memory; of a regular file, the rest of its bytes; SIZE_MAX if unknown */
+  int error;   /* errno of a read that failed; 0 if the file merely ended */
 } source;
 
 static size_t read_some(source *from, void *to, size_t count) {
@@ -84,7 +84,7 @@ static kiln_status read_header(source *from, kiln_npy_header *header, kiln_text 
 
 static void *allocate(size_t bytes) { return kiln_allocate(NULL, (int64_t)bytes, KILN_ALIGNMENT); }
 
-/* Reads `wanted` bytes. Of a source whose length nobody can tell, room for them is made as they come. */
+/* Reads `wanted` bytes. If the source's length is unknown, room for them is made as they come. */
 static kiln_status read_data(source *from, size_t wanted, uint8_t **data, kiln_text *cause) {
   size_t room = from->left == SIZE_MAX && wanted > 65536 ? 65536 : wanted, has = 0;
   if (from->left < wanted) {

@@ -1,6 +1,6 @@
 /*===- npy_header.c - The dictionary before the data ----------------------===
  *
- * What stands before the data of an .npy file is a literal of Python's:
+ * The text before the data of an .npy file is a literal of Python's:
  *     {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
  * NumPy's own reader evaluates it; here a cursor takes just these three keys, in any order, and reads nothing past the
  * end, since a file may come from anywhere. NumPy has no name for bfloat16, float8 and the like: such an array is
@@ -18,8 +18,8 @@
 
 static const char magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 
-/* The type codes, in the order of kiln_dtype. NumPy knows no bfloat16 and saves it as two raw bytes, and what ml_dtypes
- * has of 8 bits and less as one. */
+/* The type codes, in the order of kiln_dtype. NumPy knows no bfloat16 and saves it as two raw bytes, and ml_dtypes'
+ * dtypes of 8 bits and less as one. */
 static const char codes[KILN_DTYPE_COUNT][3] = {"b1", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8",
                                                 "f2", "V2", "f4", "f8", "V1", "V1", "V1", "V1", "V1",
                                                 "V1", "V1", "V1", "V1", "V1", "V1", "V1", ""};
@@ -113,7 +113,7 @@ static bool take_shape(cursor *c, kiln_tensor *tensor) {
   return true;
 }
 
-/* "<U5" is five characters, "|S5" five bytes, shorter strings being followed by zeros. */
+/* "<U5" is five characters, "|S5" five bytes; shorter strings are followed by zeros. */
 static bool set_text(const char *descr, kiln_npy_header *header) {
   int64_t width;
   if (!descr[0] || !strchr("<>|=", descr[0]) || (descr[1] != 'U' && descr[1] != 'S'))
@@ -130,7 +130,7 @@ static bool set_text(const char *descr, kiln_npy_header *header) {
 
 static kiln_status set_type(const char *descr, kiln_npy_header *header, kiln_text *cause) {
   char order = descr[0];
-  /* ml_dtypes says so of float8_e5m2 alone, but numpy.load then knows no such type: it is read and not written. */
+  /* ml_dtypes writes this for float8_e5m2 alone, but numpy.load then knows no such type: kiln only reads it. */
   if (strcmp(descr, "<f1") == 0) {
     header->tensor.dtype = KILN_FLOAT8_E5M2;
     header->element_bytes = 1;
@@ -138,7 +138,7 @@ static kiln_status set_type(const char *descr, kiln_npy_header *header, kiln_tex
   }
   if (set_text(descr, header))
     return KILN_OK;
-  /* One raw byte may be any of several dtypes; which of them is for the reader to say. */
+  /* One raw byte may be any of several dtypes; the reader decides which. */
   if (strcmp(descr + (descr[0] != 0), "V1") == 0)
     descr = "|u1";
   for (int i = 0; order && strchr("<>|=", order) && i < KILN_DTYPE_COUNT; i++)
@@ -148,7 +148,7 @@ static kiln_status set_type(const char *descr, kiln_npy_header *header, kiln_tex
       header->swapped = order == '>';
       return KILN_OK;
     }
-  bool has_objects = strcmp(descr + (descr[0] != 0), "O") == 0; /* what pandas has for text */
+  bool has_objects = strcmp(descr + (descr[0] != 0), "O") == 0; /* pandas has that for text */
   kiln_text_add(cause,
                 has_objects ? "the array holds Python's objects (%s); save array.astype(str), or of numbers "
                               "array.astype(float)"

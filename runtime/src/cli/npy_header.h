@@ -15,7 +15,7 @@ typedef struct kiln_npy_header {
   int64_t count;      /* of elements */
   bool swapped, fortran;
   size_t element_bytes; /* in the file */
-  int text_unit;        /* of a string: 4 where its characters are UCS-4, 1 where they are bytes; else 0 */
+  int text_unit;        /* of a string: 4 if its characters are UCS-4, 1 if they are bytes; else 0 */
 } kiln_npy_header;
 
 /* Where the dictionary begins and ends, from the file's first KILN_NPY_PREFIX_BYTES, or fewer if the file is shorter.

@@ -42,7 +42,7 @@ static uint32_t decode(const char **text) {
   return value;
 }
 
-/* A string of a file: writes it as UTF-8 with a 0 behind it, if `to` is not NULL; returns how many bytes that is. */
+/* A string of a file: writes it as UTF-8 and a 0, if `to` is not NULL; returns how many bytes that is. */
 static size_t convert(const kiln_npy_header *header, const uint8_t *from, char *to) {
   size_t unit = (size_t)header->text_unit, width = header->element_bytes, bytes = 0;
   static const uint8_t zeros[4];

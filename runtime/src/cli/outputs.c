@@ -1,11 +1,11 @@
 /*===- outputs.c - Results to files ---------------------------------------===
  *
- * Whoever looks into the folder of outputs should not find half a file, or a new output_0 beside an old output_1,
- * because the disk was full in between, or a file of an odd name because a signal ended the program. So all outputs are
- * written to files of that folder that have no name where the file system has such (file.h), and get their names only
- * when every one is whole; while they do, which is a few system calls, signals wait.
- * A sequence is a folder of 0.npy, 1.npy … whose length is told by which files there are. So what an earlier run left
- * of a longer one is removed.
+ * The folder of outputs should never show half a file, a new output_0 next to an old output_1 because the
+ * disk was full in between, or a file of an odd name because a signal ended the program. So all outputs are
+ * written to files of that folder that have no name, if the file system has such (file.h), and get their
+ * names only when every one is whole; during these few system calls signals wait. A sequence is a folder of
+ * 0.npy, 1.npy … and its files tell its length. So the files that an earlier run left of a longer one are
+ * removed.
  *
  *===----------------------------------------------------------------------===*/
 #define _POSIX_C_SOURCE 200809L
@@ -42,7 +42,7 @@ static bool make_folders(char *path) {
   return S_ISDIR(status.st_mode);
 }
 
-/* Where the outputs are to lie, and room for the path of one. */
+/* The outputs' folder, and room for the path of one. */
 typedef struct output_paths {
   const char *folder;
   char *path;
@@ -51,16 +51,16 @@ typedef struct output_paths {
 
 enum { STEM_BYTES = 128 };
 
-/* A file of an output: of a sequence one of several, in a folder of its own. */
+/* A file of an output: for a sequence one of several, in a folder of its own. */
 typedef struct output_files {
   const kiln_tensor *tensors;
   int64_t count;
   bool is_folder;
-  char stem[STEM_BYTES]; /* what it is called, without ".npy" */
+  char stem[STEM_BYTES]; /* its name without ".npy" */
 } output_files;
 
-/* An output's name as that of a file: letters, digits, '-', '_', and '.' but for the first; others become '_'. A name
- * that is long is cut. The caller sees to it that no two are equal. */
+/* An output's name as that of a file: letters, digits, '-', '_', and '.' except at the front; others become '_'. A long
+ * name is cut. The caller makes sure that no two are equal. */
 static void safe_name(const char *name, char stem[STEM_BYTES]) {
   size_t length = 0;
   for (; name[length] && length < STEM_BYTES - 24; length++) {
@@ -78,8 +78,8 @@ static bool is_taken(const char *stem, char (*stems)[STEM_BYTES], int32_t count)
   return false;
 }
 
-/* output_0, output_1 …, and after these the outputs' names where they are wanted, numbered where one is there already:
- * y, y_2. `stems` has room for twice as many as there are outputs. */
+/* output_0, output_1 …, and after these the outputs' names if they are wanted, numbered if one is taken already: y,
+ * y_2. `stems` has room for twice as many as there are outputs. */
 static void name_outputs(const kiln_model *model, bool with_names, char (*stems)[STEM_BYTES]) {
   int32_t count = model->output_count;
   for (int32_t i = 0; i < count; i++)
@@ -138,7 +138,7 @@ static kiln_status make_files(output_paths *paths, const output_files *files, ki
 }
 
 /* Opens the folder of a sequence; -1: there is none. Whoever may write to the folder around it could have put a link
- * there, which is replaced and not followed: what is renamed and removed in here is elsewhere somebody's. */
+ * there, which is replaced and not followed: files renamed and removed through it would be somebody else's. */
 static int open_folder(const char *path, bool make) {
   struct stat there;
   if (lstat(path, &there) == 0 && S_ISLNK(there.st_mode) && unlink(path) != 0)
@@ -148,7 +148,7 @@ static int open_folder(const char *path, bool make) {
   return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Gives the files their names in `folder`, or where it is AT_FDCWD in the outputs' own. */
+/* Gives the files their names in `folder`, or if it is AT_FDCWD in the outputs' own. */
 static kiln_status name_files_in(int folder, output_paths *paths, const output_files *files, kiln_staged *staged,
                                  bool is_absent, kiln_text *cause) {
   const char *name = paths->path; /* of each file in turn */
@@ -167,7 +167,7 @@ static kiln_status name_files_in(int folder, output_paths *paths, const output_f
   return KILN_OK;
 }
 
-/* What an earlier run left of a longer sequence goes, or of what is absent now. */
+/* Removes an earlier run's files of a longer sequence, or of an output that is absent now. */
 static kiln_status name_files(output_paths *paths, const output_files *files, kiln_staged *staged, kiln_text *cause) {
   bool is_absent = !files->tensors;
   if (!files->is_folder)

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* The character that begins here: its bytes, 0 where no character of UTF-8 does, and its code. A lone byte of 0x80 to
- * 0x9f would be a control character to some terminals. */
+/* The character that begins here: its bytes, 0 if no character of UTF-8 does, and its code. A lone byte of 0x80 to 0x9f
+ * would be a control character to some terminals. */
 static int decode_character(const char *text, uint32_t *code) {
   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
   unsigned char first = (unsigned char)text[0];
@@ -19,13 +19,13 @@ static int decode_character(const char *text, uint32_t *code) {
   return bytes > 0 && (*code < least[bytes] || is_half || *code > 0x10ffff) ? 0 : bytes;
 }
 
-/* Control characters, line separators, and what turns the direction of the text around it. */
+/* Control characters, line separators, and characters that change the direction of the text around them. */
 static bool is_control(uint32_t c) {
   return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
          (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
-/* The bytes of the character that begins here, 1 where none does; what to show in its place, or 0. */
+/* The bytes of the character that begins here, 1 if none does; and a replacement to show, or 0. */
 static int next(const char *text, char *instead) {
   uint32_t code;
   int bytes = decode_character(text, &code);
@@ -39,7 +39,7 @@ int kiln_cli_utf8(const char *text) {
 }
 
 void kiln_cli_put(FILE *file, const char *text) {
-  const char *kept = text; /* what is written as it is, in one piece */
+  const char *kept = text; /* text that is written as it is, in one piece */
   for (int bytes; *text; text += bytes) {
     char instead;
     bytes = next(text, &instead);

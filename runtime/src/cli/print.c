@@ -58,7 +58,7 @@ static bool reads_back(const char *text, const void *element, kiln_dtype dtype) 
   uint64_t bits = 0, again = 0;
   size_t size = kiln_dtype_size(dtype);
   memcpy(&bits, element, size);
-  if (kiln_dtype_is_narrow(dtype)) /* as many as a float of its value has: the code alone needs fewer than tell it */
+  if (kiln_dtype_is_narrow(dtype)) /* as many as a float of its value has: fewer would tell the code */
     return strtof(text, NULL) == (float)kiln_load_float(element, dtype);
   if (dtype == KILN_FLOAT32) {
     float value = strtof(text, NULL);
@@ -89,7 +89,7 @@ static int digits_after_point(const printer *p, const void *element) {
     return digits;
   char text[ELEMENT_BYTES];
   snprintf(text, sizeof text, p->scientific ? "%.*e" : "%.*f", DIGITS, kiln_load_float(element, p->tensor->dtype));
-  const char *last = strchr(text, '.') + DIGITS; /* what the cut rounds to may need fewer */
+  const char *last = strchr(text, '.') + DIGITS; /* the rounded digits may need fewer */
   for (digits = DIGITS; digits > 0 && *last == '0'; last--)
     digits--;
   return digits;
@@ -114,7 +114,7 @@ static void format_float(const printer *p, const void *element, char *text, size
   snprintf(text + length, bytes - (size_t)length, "%*s", p->fraction - digits, "");
 }
 
-/* In quotes but for a scalar; what is long is cut. */
+/* In quotes, except a scalar; a long string is cut. */
 static void format_string(const printer *p, const char *string, char *text, size_t bytes) {
   const char *quote = p->tensor->rank ? "'" : "";
   size_t most = bytes - sizeof "'...'", length = strlen(string);
@@ -229,7 +229,7 @@ static void print_axis(printer *p, int32_t axis, const char *data, int64_t strid
   put(p, "]", 1);
 }
 
-/* From here on NumPy takes the scientific form: what the dtype's digits are good for. */
+/* From here on NumPy uses the scientific form: the number of digits that the dtype is good for. */
 static double largest_fixed(const kiln_tensor *tensor) {
   if (tensor->dtype == KILN_FLOAT64)
     return tensor->rank > 0 ? 1e8 : 1e16;

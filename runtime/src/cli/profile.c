@@ -1,9 +1,9 @@
 /*===- profile.c - Where the time of a program's runs goes ---------------===
  *
  * While a run is watched each launch is waited for, so the spans of launches follow one another and their sum is the
- * time that kernels take; the rest of a run is the host's: checks of inputs, sizes, copies of what lies askew. Threads
- * tell of their parts from where they are, so each has a list of its own and none waits for another; the lists are read
- * when the threads have ended.
+ * time of the kernels. The rest of a run is the host's: checks of inputs, sizes, copies of tensors that are not
+ * aligned. Threads report their parts themselves, so each has a list of its own and none waits for another; the lists
+ * are read when the threads have ended.
  *
  *===---------------------------------------------------------------------===*/
 #include "../clock.h"

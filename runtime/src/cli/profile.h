@@ -16,14 +16,14 @@ void kiln_profile_destroy(kiln_profile *profile);
 /* kiln_options.span and its user. */
 void kiln_profile_span(void *profile, const kiln_span *span);
 
-/* Runs the model a few times to warm up, then `runs` times, whose spans are kept. */
+/* Runs the model a few times to warm up, then `runs` times, and keeps the spans of the latter. */
 kiln_status kiln_profile_runs(kiln_profile *profile, kiln_context *context, const kiln_model *model,
                               const kiln_tensor *inputs, int32_t runs, kiln_text *cause);
 
-/* What follows is for when the context has ended, and its threads with it. */
+/* The functions below are called after the context and its threads have ended. */
 
-/* A row for each node and what else took time, the largest share first; of the first twenty, or with_kernels of all,
- * each with a row for each of its kernels. */
+/* A row for each node and for other work, the largest share first: the first twenty, or with_kernels all, each with a
+ * row for each of its kernels. */
 kiln_status kiln_profile_print(const kiln_profile *profile, bool with_kernels, kiln_text *cause);
 
 /* The same as JSON, all of it, at `sizes` of the model's symbols. */

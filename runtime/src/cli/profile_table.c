@@ -1,8 +1,8 @@
 /*===- profile_table.c - Time by source node ------------------------------===
  *
  * A reader wants to know which of the model's nodes take the time, so launches are summed up by the nodes that they
- * compute. Of these the first twenty are shown, each in one row: a convolution may be 24 kernels. --profile-kernels
- * opens the rows.
+ * compute. The first twenty nodes are shown, each in one row: a convolution may be 24 kernels. --profile-kernels opens
+ * the rows.
  *
  *===---------------------------------------------------------------------===*/
 #include "cli.h"
@@ -140,7 +140,7 @@ static void print_kernel(const kiln_profile *profile, const kernel *one) {
   putchar('\n');
 }
 
-/* A row for a node, with its kernel's name where it has one, and below it those of several where they are wanted. */
+/* A row for a node, with its kernel's name if it has one, and below it those of several if they are wanted. */
 static void print_group(const kiln_profile *profile, const table *sums, const group *one, bool with_kernels) {
   const kernel *first = &sums->kernels[one->first];
   print_total(profile, &one->sum);

@@ -1,7 +1,7 @@
 /*===- room.c - Tensors in memory with room for more ---------------------===
  *
- * A file has a tensor's elements one behind the other. In memory with room along an axis, every row along that axis
- * begins where the room of the one before it ends.
+ * A file has a tensor's elements without gaps. In memory with room along an axis, every row along that axis begins
+ * where the room of the one before it ends.
  *
  *===---------------------------------------------------------------------===*/
 #include "../alias.h"

@@ -1,4 +1,4 @@
-/*===- spans.h - The spans of a program's runs, as they are kept ---------===*/
+/*===- spans.h - The spans of a program's runs ---------------------------===*/
 #ifndef KILN_CLI_SPANS_H
 #define KILN_CLI_SPANS_H
 

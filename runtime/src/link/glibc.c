@@ -5,8 +5,8 @@
  * new: in 2.29 some functions of libm ceased to set errno, in 2.33 stat became a function, in 2.34 libpthread and libdl
  * became part of libc. The old versions are still there.
  *
- * So `kiln compile` links a program with --wrap=NAME for each __wrap_NAME below: what is called as NAME comes here, and
- * goes on to the oldest version. It is for what is linked dynamically alone; an archive has no versions.
+ * So `kiln compile` links a program with --wrap=NAME for each __wrap_NAME below: a call of NAME comes here, and goes on
+ * to the oldest version. This is only for programs that are linked dynamically; an archive has no versions.
  *
  *===----------------------------------------------------------------------===*/
 #define _POSIX_C_SOURCE 200809L
@@ -46,9 +46,9 @@ OLD_STAT(stat, __xstat, const char *file)
 OLD_STAT(lstat, __lxstat, const char *file)
 OLD_STAT(fstat, __fxstat, int file)
 
-/* glibc 2.34: before, the system's start file gave the constructors to be run; one that gives none is newer. */
+/* glibc 2.34: before, the system's start file passed the constructors; a start file that passes none is newer. */
 typedef void (*constructor)(int, char **, char **);
-extern constructor __init_array_start[] __attribute__((weak, visibility("hidden"))); /* a library has them not */
+extern constructor __init_array_start[] __attribute__((weak, visibility("hidden"))); /* a library lacks them */
 extern constructor __init_array_end[] __attribute__((weak, visibility("hidden")));
 
 static void construct(int argc, char **argv, char **environment) {

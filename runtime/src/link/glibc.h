@@ -1,4 +1,4 @@
-/*===- glibc.h - How the oldest version of a function of glibc is called ---===
+/*===- glibc.h - Call the oldest version of a function of glibc ------------===
  *
  * KILN_GLIBC is the first glibc of the architecture; not defined where there is none that kiln knows.
  *

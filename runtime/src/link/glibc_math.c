@@ -1,6 +1,6 @@
 /*===- glibc_math.c - Functions of libm for older glibcs ------------------===
  *
- * As glibc.c, apart from it so that a program that calls none of these needs no libm.
+ * Like glibc.c, but separate, so that a program that calls none of these needs no libm.
  *
  *===----------------------------------------------------------------------===*/
 #include "glibc.h"

@@ -1,7 +1,7 @@
 /*===- bmp.c - Windows' bitmaps -------------------------------------------===
  *
- * Rows from the bottom up, each padded to four bytes, of blue, green and red, of places in a palette, or of words whose
- * bits masks share out. Runs of equal pixels (RLE) are refused, as are pictures within (JPEG, PNG).
+ * Rows from the bottom up, each padded to four bytes, of blue, green and red, of places in a palette, or of words that
+ * bit masks divide. Runs of equal pixels (RLE) are refused, as are pictures within (JPEG, PNG).
  *
  *===---------------------------------------------------------------------===*/
 #include "image.h"

@@ -1,7 +1,7 @@
-/*===- image.h - What a codec of images is -------------------------------===
+/*===- image.h - A codec of images ---------------------------------------===
  *
- * Data from anywhere is not to be believed: a codec finds out the sizes first, within bounds that keep all products of
- * them far from overflow, and reads nothing that is not there.
+ * Data from anywhere cannot be trusted: a codec first finds out the sizes, within bounds that keep all products of them
+ * far from overflow, and never reads past the data.
  *
  *===---------------------------------------------------------------------===*/
 #ifndef KILN_SRC_CALL_IMAGE_IMAGE_H
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Above these an image is taken for one that is meant to fill the memory. */
+/* A larger image is taken for one that is meant to fill the memory. */
 #define KILN_MOST_IMAGE_SIDE 65535
 #define KILN_MOST_IMAGE_PIXELS (1 << 28)
 
@@ -25,8 +25,8 @@ typedef struct kiln_image {
   int64_t height, width; /* 0 until a codec has found them out */
 } kiln_image;
 
-/* Finds out the sizes of an image; where `rgb` is not NULL, which has room for the sizes that the image has by now,
- * writes height * width times red, green and blue there. Gives NULL, or what is wrong. */
+/* Finds out the sizes of an image. If `rgb` is not NULL, it has room for the sizes that the image has by now, and this
+ * writes height * width times red, green and blue there. Returns NULL, or what is wrong. */
 typedef const char *kiln_image_codec(kiln_image *image, unsigned char *rgb);
 
 kiln_image_codec kiln_image_bmp, kiln_image_jpeg, kiln_image_jpeg2000, kiln_image_png, kiln_image_pnm, kiln_image_tiff,
@@ -55,7 +55,7 @@ static inline const char *kiln_set_image_size(kiln_image *image, int64_t height,
   return NULL;
 }
 
-/* What a library has to say, kept with the results. */
+/* The library's message, kept with the results. */
 const char *kiln_image_cause(kiln_scratch *scratch, const char *text);
 
 #endif

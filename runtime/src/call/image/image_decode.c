@@ -49,7 +49,7 @@ static const image_kind *kind_of_image(const kiln_image *image) {
   return NULL;
 }
 
-/* Has the image's codec at it. The cause names the kind. */
+/* Has the image's codec read it. The cause names the kind. */
 static const char *read_image(kiln_image *image, unsigned char *rgb) {
   const image_kind *kind = kind_of_image(image);
   if (!kind)

@@ -1,4 +1,4 @@
-/*===- image_memory.c - What codecs of images work in --------------------===*/
+/*===- image_memory.c - Memory of the codecs of images -------------------===*/
 #include "image_memory.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ void kiln_leave_codec(kiln_image_memory *memory) {
   kiln_codec_now = NULL;
 }
 
-/* NULL where nothing is to be left. */
+/* NULL if nothing is to be left. */
 static void *no_image_memory(void) {
   if (kiln_codec_now)
     longjmp(kiln_codec_now->end, 1);

@@ -1,8 +1,8 @@
-/*===- image_memory.h - What codecs of images work in --------------------===
+/*===- image_memory.h - Memory of the codecs of images -------------------===
  *
- * Libraries take memory and not all look whether they got it. Where a codec is one object with its library, these
- * functions take the place of libc's in it: where there is no memory they leave the codec, and what it had is freed as
- * a whole. A codec that is linked otherwise has libc's.
+ * Libraries allocate memory and some do not check whether they got it. If a codec is one object with its library, these
+ * functions replace libc's in it: without memory they leave the codec, and all its blocks are freed together. A codec
+ * that is linked otherwise has libc's.
  *
  *===---------------------------------------------------------------------===*/
 #ifndef KILN_SRC_CALL_IMAGE_IMAGE_MEMORY_H
@@ -12,13 +12,13 @@
 #include <stddef.h>
 
 typedef struct kiln_image_memory {
-  jmp_buf end; /* where to go when there is none */
+  jmp_buf end; /* where to go if there is none */
   struct kiln_image_block *blocks;
 } kiln_image_memory;
 
-/* What this thread's allocations are of, until it leaves. */
+/* The codec whose allocations this thread makes, until it leaves. */
 void kiln_enter_codec(kiln_image_memory *memory);
-/* Frees what is left of them. */
+/* Frees the rest of them. */
 void kiln_leave_codec(kiln_image_memory *memory);
 
 /* As libc's. */

@@ -7,7 +7,7 @@
 
 #include <jpeglib.h> /* after stdio.h, which it needs */
 
-/* How the library tells: an error leaves the codec. */
+/* How the library reports: an error leaves the codec. */
 typedef struct jpeg_ending {
   struct jpeg_error_mgr errors;
   jmp_buf end;
@@ -23,7 +23,7 @@ static void end_jpeg(j_common_ptr decoder) {
   longjmp(ending->end, 1);
 }
 
-/* A level of -1 is corrupt data, behind which the library goes on with what it makes up. */
+/* A level of -1 is corrupt data; after it the library goes on with invented pixels. */
 static void heed_jpeg_warning(j_common_ptr decoder, int level) {
   if (level < 0)
     end_jpeg(decoder);

@@ -1,7 +1,7 @@
-/*===- no_streams.c - Of what is written to a terminal, nothing ----------===
+/*===- no_streams.c - Nothing in place of a terminal's streams -----------===
  *
  * Archives of systems refer to these in a way that no shared library can have. The codecs keep the libraries from
- * writing, so what stands for them within an object is never looked at.
+ * writing, so nothing ever looks at the replacements within an object.
  *
  *===---------------------------------------------------------------------===*/
 #include <stdio.h>

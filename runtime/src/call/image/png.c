@@ -7,7 +7,7 @@
 #include <setjmp.h>
 #include <stdlib.h>
 
-/* What the library's functions are given. */
+/* The argument of the library's functions. */
 typedef struct png_reading {
   kiln_image *image;
   size_t read; /* bytes */
@@ -34,7 +34,7 @@ static void read_png_bytes(png_structp decoder, png_bytep to, size_t bytes) {
   reading->read += bytes;
 }
 
-/* All kinds of pixels become bytes of red, green and blue; what is transparent counts as its colour. */
+/* All kinds of pixels become bytes of red, green and blue; a transparent pixel counts as its colour. */
 static void read_png(png_structp decoder, png_infop info, png_reading *reading, unsigned char *rgb) {
   kiln_image *image = reading->image;
   png_set_user_limits(decoder, KILN_MOST_IMAGE_SIDE, KILN_MOST_IMAGE_SIDE);

@@ -1,7 +1,7 @@
 /*===- pnm.c - Netpbm's portable maps: bits, grays and colours ----------===*/
 #include "image.h"
 
-/* What is left of the data. */
+/* The rest of the data. */
 typedef struct pnm_text {
   const unsigned char *at, *end;
 } pnm_text;
@@ -16,7 +16,7 @@ static void skip_pnm_blanks(pnm_text *text) {
         text->at++;
 }
 
-/* A number of at most `digits`; -1 where there is none. */
+/* A number of at most `digits`; -1 if there is none. */
 static int64_t read_pnm_number(pnm_text *text, int digits) {
   skip_pnm_blanks(text);
   int64_t number = 0;
@@ -68,7 +68,7 @@ const char *kiln_image_pnm(kiln_image *image, unsigned char *rgb) {
   int64_t samples = height * width * channels;
   if (!is_words && (text.at == text.end || !is_pnm_blank(*text.at++)))
     return KILN_IMAGE_ENDS;
-  /* A word takes two bytes but for the last one, a bit as a word one. */
+  /* A word takes two bytes, except the last one; a bit as a word takes one. */
   int64_t least = is_words && is_bits ? samples
                   : is_words          ? 2 * samples - 1
                   : is_bits           ? (width + 7) / 8 * height

@@ -1,8 +1,8 @@
 /*===- tiff.c - TIFF, through libtiff ----------------------------------------===
  *
- * The first picture of a file. Pictures within that are JPEG are not read, nor those compressed by what is rarer than
- * LZW, Deflate, PackBits and fax: libtiff has a table of them, and where all is one object the table is ours, so that
- * their libraries stay away.
+ * The first picture of a file. JPEG pictures within it are not read, nor compressions rarer than LZW, Deflate, PackBits
+ * and fax: libtiff has a table of these, and if all is one object the table is ours, so that their libraries are not
+ * linked.
  *
  *===------------------------------------------------------------------------===*/
 #include "image.h"
@@ -89,7 +89,7 @@ static const char *read_tiff(TIFF *tiff, tiff_reading *reading, unsigned char *r
   const char *cause = kiln_set_image_size(image, height, width);
   if (cause || !rgb)
     return cause;
-  /* The library would mix what is transparent with black. Where colours are said to be so mixed, they stay as they are.
+  /* The library would mix transparent pixels with black. If the file says that colours are already mixed, they stay.
    */
   uint16_t others = 0, *meanings = NULL;
   if (TIFFGetField(tiff, TIFFTAG_EXTRASAMPLES, &others, &meanings) && others == 1 &&
@@ -112,7 +112,7 @@ static const char *read_tiff(TIFF *tiff, tiff_reading *reading, unsigned char *r
 }
 
 const char *kiln_image_tiff(kiln_image *image, unsigned char *rgb) {
-  /* Where an error is of no file, these would write to where kiln does not. They are NULL in all threads. */
+  /* These would write errors that belong to no file to a stream that is not kiln's. They are NULL in all threads. */
   TIFFSetErrorHandler(NULL);
   TIFFSetWarningHandler(NULL);
   tiff_reading reading = {image, 0, NULL};
@@ -146,7 +146,7 @@ const TIFFCodec _TIFFBuiltinCODECS[] = {{"None", COMPRESSION_NONE, TIFFInitDumpM
                                         {"AdobeDeflate", COMPRESSION_ADOBE_DEFLATE, TIFFInitZIP},
                                         {NULL, 0, NULL}};
 
-/* Stands beside the table in libtiff, which would bring that. */
+/* Linked with the table in libtiff, which would bring that. */
 int TIFFIsCODECConfigured(uint16_t scheme) {
   const TIFFCodec *codec = _TIFFBuiltinCODECS;
   while (codec->name && codec->scheme != scheme)
@@ -154,7 +154,7 @@ int TIFFIsCODECConfigured(uint16_t scheme) {
   return codec->name != NULL;
 }
 
-/* Asked of pictures that are JPEG alone. */
+/* Only asked of pictures that are JPEG. */
 int TIFFJPEGIsFullStripRequired(TIFF *tiff) {
   (void)tiff;
   return 0;

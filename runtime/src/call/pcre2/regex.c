@@ -50,7 +50,7 @@ const char *kiln_regex_begin(kiln_regex *regex, kiln_scratch *scratch) {
 }
 
 const char *kiln_regex_compile(kiln_regex *regex, const char *pattern, uint32_t options, pcre2_code **code) {
-  /* Otherwise how PCRE2 was built decides about line ends, and a pattern may begin with options. */
+  /* Otherwise PCRE2's build options decide about line ends, and a pattern may begin with options. */
   pcre2_compile_context *context = pcre2_compile_context_create(regex->general);
   if (!context)
     return no_regex_memory;

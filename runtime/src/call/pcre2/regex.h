@@ -1,8 +1,8 @@
 /*===- regex.h - Patterns of RE2's syntax, matched by PCRE2 --------------===
  *
- * ONNX has RE2's syntax, and with it a matcher whose time grows with the text's length alone. PCRE2 reads nearly the
- * same syntax; its second matcher, which follows all alternatives side by side, keeps the promise about time, finds
- * the longest of the matches that begin first, and refuses what RE2 refuses for it: references back to what a group
+ * ONNX has RE2's syntax, and with it a matcher whose time grows only with the text's length. PCRE2 reads nearly
+ * the same syntax. Its second matcher follows all alternatives at the same time, keeps the promise about time,
+ * and finds the longest of the matches that begin first. Like RE2 it refuses references back to what a group
  * matched.
  *
  *===---------------------------------------------------------------------===*/
@@ -17,23 +17,23 @@
 #include <pcre2.h>
 #include <stdbool.h>
 
-/* What one call matches with. Its memory is the call's. */
+/* The state of one call. Its memory is the call's. */
 typedef struct kiln_regex {
   kiln_scratch *scratch;
   pcre2_general_context *general;
   pcre2_match_data *match;
-  int *states; /* room for those that a text may be in at once */
+  int *states; /* room for the states that a text may be in at once */
   size_t count;
 } kiln_regex;
 
-/* NULL, or that there is no memory. */
+/* NULL, or a message that there is no memory. */
 const char *kiln_regex_begin(kiln_regex *regex, kiln_scratch *scratch);
 
-/* A pattern; `options` are PCRE2's, and add to its being UTF-8. NULL, or what is wrong with it. */
+/* A pattern; `options` are PCRE2's, added to that for UTF-8. Returns NULL, or what is wrong with it. */
 const char *kiln_regex_compile(kiln_regex *regex, const char *pattern, uint32_t options, pcre2_code **code);
 
-/* Looks for the longest of the first matches in text[from, bytes). NULL, or why it could not. `found` says where the
- * match lies, [0, 0) in `place` where there is none; a text that is not UTF-8 has none, and `is_text` is false. */
+/* Looks for the longest of the first matches in text[from, bytes). Returns NULL, or why it could not. `found` says
+ * where the match is, [0, 0) in `place` if there is none; a text that is not UTF-8 has none, and `is_text` is false. */
 typedef struct kiln_regex_place {
   bool found, is_text;
   size_t begin, end;

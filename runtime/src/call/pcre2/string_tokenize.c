@@ -1,9 +1,9 @@
 /*===- string_tokenize.c - The tokens of strings, told by patterns -------===
  *
- * A pattern says what a token is, or several say what is between tokens: each of them divides what those before it
- * have left. The pieces of a string that are not divided yet lie on a stack with one place for each pattern. A result
- * has as many columns as the longest string has tokens, so a first call counts and a second one fills; both go through
- * the same reader, which gives one token after the other.
+ * A pattern says what a token is, or several say what is between tokens: each of them divides the rest that those
+ * before it have left. The pieces of a string that are not divided yet are on a stack with one place for each pattern.
+ * A result has as many columns as the longest string has tokens, so a first call counts and a second one fills; both
+ * use the same reader, which returns one token after the other.
  *
  *===---------------------------------------------------------------------===*/
 #include "../token_row.h"
@@ -11,7 +11,7 @@
 
 #ifdef KILN_WITH_PCRE2
 
-/* A piece of a string, and how far it has been divided; all of it where `at` is NULL. */
+/* A piece of a string, and how far it has been divided; not at all if `at` is NULL. */
 typedef struct token_piece {
   const char *begin, *end, *at;
 } token_piece;
@@ -21,7 +21,7 @@ typedef struct token_reader {
   pcre2_code **codes;
   token_piece *pieces;
   int64_t patterns, depth, least;
-  bool divides; /* patterns are of what is between tokens */
+  bool divides; /* patterns match the text between tokens */
 } token_reader;
 
 static int64_t characters_between(const char *begin, const char *end) {
@@ -58,7 +58,7 @@ static void begin_text(token_reader *reader, const char *text) {
   reader->pieces[0] = (token_piece){text, text + strlen(text), text};
 }
 
-/* The next token, or one of NULL after the last. */
+/* The next token, or one of NULL at the end. */
 static const char *next_token(token_reader *reader, const char **token, size_t *bytes) {
   *token = NULL;
   while (reader->depth >= 0) {
@@ -68,7 +68,7 @@ static const char *next_token(token_reader *reader, const char **token, size_t *
       continue;
     }
     kiln_regex_place place;
-    /* A piece's text was looked at when the string was. */
+    /* A piece's text was checked when the string was. */
     uint32_t options = reader->depth > 0 || piece->at != piece->begin ? PCRE2_NO_UTF_CHECK : 0;
     const char *cause =
         kiln_regex_find(&reader->regex, reader->codes[reader->depth], piece->begin, (size_t)(piece->end - piece->begin),
