@@ -1,11 +1,11 @@
-# What the host computes with a library of somebody else (runtime/include/kiln/call.h). Such a call is one object of libkiln_runtime.a
-# which has in it what it uses of the library's archive, and shows the call, or a codec of it, alone: a program that does not call it has none of it,
-# whoever links one names nothing more, and a program with another version of the library in it does not meet this one.
+# Functions of the host that use a library of somebody else (runtime/include/kiln/call.h). Such a call is one object of
+# libkiln_runtime.a. It holds the parts that it uses of the library's archive and shows only the call, or a codec. A program that
+# does not call it has none of it, nobody who links one names more, and it does not meet another version of the library there.
 #
-# A kiln that is built where a library is missing has the call too, and all that it says is that.
+# A kiln that is built without a library has the call too, but it only says that the library is missing.
 
 # kiln_library_call(FUNCTION... LIBRARY WORD HEADER file.h ARCHIVES name... PACKAGES debian... SOURCES a.c... [FOLDER name] [MEMORY prefix]):
-# the functions, whose sources ask for KILN_WITH_WORD, and for KILN_ONE_OBJECT where they take the place of something of the library's.
+# the functions, whose sources ask for KILN_WITH_WORD, and for KILN_ONE_OBJECT if they replace something of the library's.
 # Archives that others of them use come last; FOLDER is where headers may lie below the usual places; with MEMORY the
 # object calls the functions MEMORYmalloc and so on in place of libc's.
 function(kiln_library_call)
@@ -55,7 +55,7 @@ function(kiln_library_call)
   if(TARGET kiln_runtime_plain)
     target_sources(kiln_runtime_plain PRIVATE ${object})
   endif()
-  # What is inside programs asks that its terms go with it.
+  # Programs hold these libraries, whose terms require a copy of the terms.
   foreach(package ${ARG_PACKAGES})
     install(FILES /usr/share/doc/${package}/copyright DESTINATION share/doc/kiln/terms RENAME ${package} OPTIONAL)
   endforeach()

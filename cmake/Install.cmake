@@ -1,9 +1,9 @@
-# What an installation has: bin/kiln, what it links into programs (lib/kiln), and a package for CMake (lib/cmake/kiln). kiln finds
-# lib/kiln from where it lies itself, so the build folder has the same layout, and an installation may be moved.
+# An installation has bin/kiln, the libraries that it links into programs (lib/kiln), and a package for CMake (lib/cmake/kiln).
+# kiln finds lib/kiln relative to itself, so the build folder has the same layout, and an installation may be moved.
 
 install(TARGETS kiln RUNTIME DESTINATION bin COMPONENT program)
 install(PROGRAMS $<TARGET_FILE:kiln-portable> DESTINATION bin COMPONENT portable EXCLUDE_FROM_ALL)
-# What is inside it asks that its terms go with it.
+# The wheel holds libraries whose terms require a copy of the terms.
 foreach(package llvm-22-dev libmlir-22-dev libprotobuf-dev libzstd-dev zlib1g-dev libncurses-dev libstdc++-12-dev)
   install(FILES /usr/share/doc/${package}/copyright DESTINATION share/doc/kiln/terms RENAME ${package}
           COMPONENT portable EXCLUDE_FROM_ALL OPTIONAL)
@@ -22,7 +22,7 @@ include(CMakePackageConfigHelpers)
 write_basic_package_version_file(${package}/kiln-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(DIRECTORY ${package} DESTINATION lib/cmake)
 install(FILES LICENSE README.md DESTINATION share/doc/kiln)
-# Errors name pages of it, and pages link samples. What else they link is not installed.
+# Errors name pages of it, and pages link samples. Other files that they link are not installed.
 install(DIRECTORY docs samples DESTINATION share/doc/kiln PATTERN __pycache__ EXCLUDE)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 install(CODE "execute_process(COMMAND \"${Python3_EXECUTABLE}\" \"${PROJECT_SOURCE_DIR}/cmake/mend_links.py\"
@@ -41,7 +41,7 @@ set(CPACK_EXTERNAL_ENABLE_STAGING ON)
 set(CPACK_EXTERNAL_PACKAGE_SCRIPT ${PROJECT_SOURCE_DIR}/cmake/Wheel.cmake)
 set(CPACK_KILN_SOURCE ${PROJECT_SOURCE_DIR})
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-# The libraries as the program has them; a C compiler links what kiln makes.
+# The libraries as the program has them; a C compiler links the files that kiln makes.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "gcc | c-compiler, libc6-dev | libc-dev")
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)

@@ -1,10 +1,10 @@
-# How kiln's own targets are declared: one library a folder of compiler/, warnings as errors, hardened, two include roots.
+# How kiln's own targets are declared: one library for each folder of compiler/, warnings as errors, hardened, two include roots.
 
 if(KILN_SANITIZE)
   add_compile_options(-fsanitize=${KILN_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${KILN_SANITIZE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND KILN_SANITIZE MATCHES "address")
-    # As a library of its own, so that what is loaded before it can fail its allocations (test/injection).
+    # A library of its own, so that a library loaded before it can make its allocations fail (test/injection).
     execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libclang_rt.asan-${CMAKE_SYSTEM_PROCESSOR}.so
                     OUTPUT_VARIABLE KILN_ASAN_LIBRARY OUTPUT_STRIP_TRAILING_WHITESPACE)
     cmake_path(GET KILN_ASAN_LIBRARY PARENT_PATH folder)
@@ -19,21 +19,21 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   add_link_options(-fuse-ld=lld)
 endif()
 
-# Headers are included by their path below compiler/ ("view/View.h") or below the top ("passes/Pipeline.h"); what
-# TableGen makes lies at the same path below the build folder. TableGen itself sees only directory properties.
+# Headers are included by their path below compiler/ ("view/View.h") or below the top ("passes/Pipeline.h"); the files that
+# TableGen makes have the same path below the build folder. TableGen itself sees only directory properties.
 include_directories(${PROJECT_SOURCE_DIR}/compiler ${PROJECT_SOURCE_DIR}
                     ${PROJECT_BINARY_DIR}/compiler ${PROJECT_BINARY_DIR})
 
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
-# How code is hardened, kiln's own and what is linked into programs; the compilers' defaults differ.
+# Hardens code, kiln's own and that linked into programs; the compilers' defaults differ.
 set(KILN_HARDENING -fstack-protector-strong)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i[3-6]86")
   list(APPEND KILN_HARDENING -fcf-protection=full)
 endif()
 
-# Beside that, functions of libc that know how much room there is look for it; a program that kiln makes may have another libc, and
-# sanitizers look themselves.
+# In addition, functions of libc that know the room check it. Not in programs that kiln makes, which may have another libc; and
+# sanitizers check themselves.
 function(kiln_compiler_options target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-unused-parameter $<$<BOOL:${KILN_WERROR}>:-Werror> ${KILN_HARDENING})
   if(NOT KILN_SANITIZE)
@@ -52,7 +52,7 @@ function(kiln_library name)
   if(ARG_GENERATED)
     add_dependencies(${name} ${ARG_GENERATED})
   endif()
-  if(NOT name MATCHES "^Kiln(Support|View|Package)$") # which know nothing of MLIR
+  if(NOT name MATCHES "^Kiln(Support|View|Package)$") # these know nothing of MLIR
     kiln_precompile(${name})
   endif()
 endfunction()

@@ -1,4 +1,4 @@
-# The packages that kiln stands on, found once for the whole tree.
+# The packages that kiln needs, found once for the whole tree.
 
 # Paths are hashed as seen from the build folder, so that each clone and worktree finds what another has compiled.
 find_program(CCACHE ccache)
@@ -7,7 +7,7 @@ if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
 endif()
 
-# Debian keeps LLVM 22 beside older ones; without the hint CMake may find another.
+# Debian keeps LLVM 22 next to older ones; without the hint CMake may find another.
 list(APPEND CMAKE_PREFIX_PATH /usr/lib/llvm-22)
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON) # LLVM may lie where only the link knew it
 find_package(MLIR 22.1 REQUIRED CONFIG)
@@ -21,8 +21,8 @@ include(AddMLIR)
 include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 set(LLVM_TOOLS_DIR ${LLVM_TOOLS_BINARY_DIR})
 
-# kiln_llvm and kiln_mlir: the shared libraries, but in a program of the property KILN_CARRIES_LLVM the archives, of which it
-# takes what it uses.
+# kiln_llvm and kiln_mlir: the shared libraries, or in a program with the property KILN_CARRIES_LLVM the archives, from which it
+# takes only the parts that it uses.
 set(KILN_IF_CARRIES $<BOOL:$<TARGET_PROPERTY:KILN_CARRIES_LLVM>>)
 file(GLOB archives ${LLVM_LIBRARY_DIR}/libMLIR*.a ${LLVM_LIBRARY_DIR}/libLLVM*.a)
 list(FILTER archives EXCLUDE REGEX "CAPI")

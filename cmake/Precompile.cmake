@@ -1,9 +1,9 @@
-# MLIR's headers, which nearly every source of the compiler includes, precompiled. It is for builds from nothing, of which they
-# take half the time: with it a source that misses an include compiles all the same, and a cache of compilers' results knows
-# a source again only in the same folder, since the precompiled file names it.
+# MLIR's headers, which nearly every source of the compiler includes, precompiled. It is for builds from nothing and halves their
+# time. With it a source that misses an include compiles all the same, and a cache of compilers' results knows a source again only
+# in the same folder, since the precompiled file names it.
 
 if(KILN_PRECOMPILE)
-  if(CCACHE) # which leaves precompiled headers alone unless it may take them for what they are made of
+  if(CCACHE) # it leaves precompiled headers alone unless told that it may trust them
     set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
   endif()
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/precompiled.cpp CONTENT "")

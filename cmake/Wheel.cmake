@@ -1,4 +1,4 @@
-# Run by cpack when what is installed lies in CPACK_TEMPORARY_DIRECTORY.
+# Run by cpack when the installed files are in CPACK_TEMPORARY_DIRECTORY.
 find_program(PYTHON python3 REQUIRED)
 execute_process(COMMAND ${PYTHON} ${CPACK_KILN_SOURCE}/tools/python/make_wheel.py ${CPACK_TEMPORARY_DIRECTORY} ${CPACK_KILN_SOURCE}
                         ${CPACK_PACKAGE_VERSION} ${CPACK_TOPLEVEL_DIRECTORY}

@@ -2,9 +2,9 @@
 """amalgamate.py RUNTIME FOLDER: the runtime of compiled models as FOLDER/kiln.c and FOLDER/kiln.h, all of a program but its
 model as FOLDER/program.c, and the runtime without an operating system as FOLDER/freestanding.c.
 
-kiln.h is the public headers that a model's C needs, kiln.c all sources of the runtime, of what the host computes and of the
-CPU as a device, program.c the same with the command line of compiled models, each included header written once where it is
-first included. Sources stay as they are: no two of them may give one name to two things, which the compiler notices.
+kiln.h is the public headers that a model's C needs. kiln.c is all sources of the runtime, of the host's functions and of the
+CPU as a device, program.c the same with the command line of compiled models; each included header is written once where it
+is first included. Sources stay unchanged: no two may give one name to two things, which the compiler notices.
 """
 
 import os
@@ -18,7 +18,7 @@ SOURCES = {"kiln.c": LIBRARY, "program.c": (*LIBRARY, "src/cli"), "freestanding.
 HEAD = {
     "kiln.h": "/* kiln.h: what C that kiln compiled models to is compiled against, made by kiln. */",
     "kiln.c": """/* kiln.c: the runtime of compiled models, made by kiln.
- * Compile it once beside the models of a program, as C11: cc -std=c11 -O2 -c kiln.c; link -lm and -pthread.
+ * Compile it once for all models of a program, as C11: cc -std=c11 -O2 -c kiln.c; link -lm and -pthread.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* before the first header of the system; its functions are optional */
@@ -26,7 +26,7 @@ HEAD = {
 #include "kiln.h\"""",
 }
 HEAD["freestanding.c"] = """/* kiln.c: the runtime of compiled models without an operating system, made by kiln.
- * Compile it once beside the models of a program, as C11.
+ * Compile it once for all models of a program, as C11.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "kiln.h\""""
 HEAD["program.c"] = HEAD["kiln.c"].replace("kiln.c: the runtime of compiled models", "program.c: all of a program but its model")

@@ -1,5 +1,5 @@
-# find_package(kiln): the compiler KILN_EXECUTABLE, what objects link against (kiln::runtime) and kiln_add_model. All of it is
-# found from where this file lies, lib/cmake/kiln, so an installation may be moved.
+# find_package(kiln): the compiler KILN_EXECUTABLE, the library for objects (kiln::runtime) and kiln_add_model. All paths are
+# relative to this file, lib/cmake/kiln, so an installation may be moved.
 
 get_filename_component(KILN_PREFIX "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 set(KILN_EXECUTABLE "${KILN_PREFIX}/bin/kiln")
@@ -23,8 +23,8 @@ if(NOT TARGET kiln::runtime)
       "${KILN_PREFIX}/lib/kiln/libkiln_device_cpu.a;${KILN_PREFIX}/lib/kiln/libkiln_runtime.a;Threads::Threads;m")
 endif()
 
-# kiln_add_model(NAME FILE [OPTIONS kiln compile's...]): a library NAME of the model in FILE, whose header is NAME.h. Functions are
-# called so, with _ for what C has no letters for.
+# kiln_add_model(NAME FILE [OPTIONS kiln compile's...]): a library NAME of the model in FILE, whose header is NAME.h. Functions
+# have that name, with _ for characters that C does not allow.
 function(kiln_add_model name file)
   cmake_parse_arguments(ARG "" "" "OPTIONS" ${ARGN})
   get_filename_component(file "${file}" ABSOLUTE)

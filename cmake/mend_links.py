@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """mend_links.py PREFIX: the pages of an installation, share/doc/kiln, link what is installed and nothing else.
 
-Pages are installed as they lie in the sources, where they also link sources. A link to a header leads to where that is
-installed; any other whose target is not there becomes its text.
+Pages are installed unchanged, and in the sources they also link sources. A link to a header leads to the installed header; any
+other whose target is not installed becomes its text.
 """
 
 import os

@@ -1,6 +1,6 @@
 /* The same loop with the cache in memory of the program's own, which has room for all steps: `kept` is the model
- * compiled with --alias, so that a run writes its keys and values behind the past ones and copies nothing. What it
- * gives is compared with what the model without aliases gives, step by step; the two may add up in another order. */
+ * compiled with --alias, so that a run writes its keys and values after the past ones and copies nothing. Its results
+ * are compared with those of the model without aliases, step by step; the two may add up in another order. */
 #include "cache.h"
 #include "kept.h"
 

@@ -1,5 +1,5 @@
 /* Runs samples/cache as a decoder does: token by token, each run's keys and values given back to the next. The cache is
- * never copied: what a run gave in memory of the context may be an input of the next run. In the end the same tokens go
+ * never copied: a result in memory of the context may be an input of the next run. In the end the same tokens go
  * through the model at once, and the rows are compared. */
 #include "cache.h"
 

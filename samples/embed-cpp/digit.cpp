@@ -10,7 +10,7 @@
 
 namespace {
 
-/// The model with what its runs need. One object belongs to one thread at a time.
+/// The model with the state of its runs. One object belongs to one thread at a time.
 class Mnist {
 public:
   using Image = std::array<float, MNIST_INPUT3_ELEMENTS>;

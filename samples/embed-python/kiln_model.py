@@ -13,14 +13,14 @@ import numpy
 
 MAX_RANK = 8
 CONTEXT_MEMORY = -1
-# In the order of kiln_dtype. What NumPy has not comes as its bits, bfloat16 in 16 and numbers of at most 8 in a byte each;
+# In the order of kiln_dtype. A dtype that NumPy lacks comes as its bits, bfloat16 in 16 and numbers of at most 8 in a byte each;
 # strings are objects.
 DTYPES = [numpy.dtype(name) for name in ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
                                          "float16", "uint16", "float32", "float64") + 12 * ("uint8",) + ("object",)]
 
 
 class Error(RuntimeError):
-    """What a model or kiln says in one line where it cannot."""
+    """The one-line message of a model or of kiln."""
 
 
 class Tensor(ctypes.Structure):
@@ -64,7 +64,7 @@ class Options(ctypes.Structure):
 
 
 class Port:
-    """What an input or output is like: its name, dtype and shape, whose sizes are numbers or names."""
+    """Description of an input or output: its name, dtype and shape, whose sizes are numbers or names."""
 
     def __init__(self, info):
         self.name, self.dtype, self.has_default = info.name.decode(), DTYPES[info.dtype], bool(info.has_default)
@@ -77,7 +77,7 @@ class Port:
 
 
 def machine(path):
-    """What kind of machine an ELF file is for; None: it is no such file. The loader says of another's that it is not there."""
+    """The machine of an ELF file; None: it is not one. The loader would say of another machine's file that it is missing."""
     try:
         with open(path, "rb") as file:
             head = file.read(20)
@@ -87,13 +87,13 @@ def machine(path):
 
 
 class Model:
-    """`name` is what the names in the model's header begin with; the library's own, libNAME.so, unless it says otherwise.
-    One thread at a time may run it; each may have one of its own, of the same library."""
+    """`name` is the beginning of the names in the model's header; by default the library's own, libNAME.so. One thread at a time
+    may run it; each may have one of its own, of the same library."""
 
     def __init__(self, path, name=None, threads=0, weights=None):
         self.context, self.path = ctypes.c_void_p(), os.path.abspath(path)
         with tempfile.TemporaryDirectory(prefix="kiln-") as folder:
-            # A library that was loaded by a path before is taken for what lies there now, so each has a path of its own.
+            # A library that was loaded by a path before is taken for the file there now, so each has a path of its own.
             link = os.path.join(folder, "model.so")
             os.symlink(self.path, link)
             try:
@@ -116,8 +116,8 @@ class Model:
             raise Error(error.value.decode())
 
     def prefix_of(self, path):
-        """What kiln calls the functions of a library of this name: bytes that C has no letters for are _, and what the C
-        library has functions of has a number, and what C keeps for itself model in front."""
+        """kiln's name for the functions of a library of this name: bytes that C does not allow become _, a name whose functions
+        the C library has gets a number, and one that C reserves gets model in front."""
         stem = re.sub(b"^lib(?=.)", b"", os.path.splitext(os.fsencode(os.path.basename(path)))[0])
         prefix = re.sub(rb"^(?=[0-9])|[^A-Za-z0-9_]", b"_", stem).decode()
         if prefix.startswith("_"):
@@ -138,7 +138,7 @@ class Model:
         return found
 
     def run(self, *arrays, **named):
-        """Inputs in declared order or by name; one that has a default may be left out. Gives a list of the outputs. One that
+        """Inputs in declared order or by name; one that has a default may be left out. Returns a list of the outputs. One that
         lies in an input's memory is a view of the array that the input was a view of, or of a copy with room for more."""
         if not self.context:
             raise Error("the model is closed")

@@ -1,14 +1,14 @@
 /* Reads a digit on a Cortex-M without an operating system or a C library. All memory of the model comes from one array;
- * what the debugger is told (semihosting) is all that there is of input and output. */
+ * input and output go through the debugger only (semihosting). */
 #include "mnist.h"
 
 #include <stddef.h>
 
-/* The picture, 28 by 28 numbers, goes into the program as it is. */
+/* The picture, 28 by 28 numbers, is part of the program. */
 __asm__(".section .rodata\n.balign 4\npicture:\n.incbin \"digit.bin\"\n.text\n");
 extern const float picture[28 * 28];
 
-/* Gives pieces of the array, one behind the other; none comes back before the context ends. */
+/* Gives pieces of the array, one after the other; none comes back before the context ends. */
 static unsigned char memory[64 * 1024];
 static size_t used;
 
@@ -50,7 +50,7 @@ static void read_digit(void) {
   mnist_destroy(context);
 }
 
-/* What compilers call by themselves. */
+/* Functions that compilers call by themselves. */
 void *memcpy(void *restrict to, const void *restrict from, size_t bytes) {
   for (size_t i = 0; i < bytes; i++)
     ((volatile char *)to)[i] = ((const char *)from)[i];

@@ -1,4 +1,4 @@
-/* Two models in one program: the scores of the first go to the second where they lie. */
+/* Two models in one program: the scores of the first go to the second without a copy. */
 #include "reader.h"
 #include "softmax.h"
 

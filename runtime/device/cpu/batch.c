@@ -34,12 +34,12 @@ void kiln_batch_init(kiln_batch *batch, const kiln_model *model, int32_t place, 
     batch->buffers = kernel->buffers > batch->buffers ? kernel->buffers : batch->buffers;
     batch->numbers = numbers > batch->numbers ? numbers : batch->numbers;
   }
-  batch->buffers += batch->buffers % 2; /* numbers lie behind them, which are larger where pointers have 32 bits */
+  batch->buffers += batch->buffers % 2; /* numbers follow them, and are larger if pointers have 32 bits */
 }
 
 void kiln_batch_release(kiln_batch *batch) { kiln_release(batch->memory, batch->records); }
 
-/* In as few turns as threads allow, all of as many samples. */
+/* In as few turns as threads allow, each with the same number of samples. */
 int64_t kiln_batch_together(int64_t samples, int64_t threads) {
   int64_t turns = (samples + threads - 1) / threads;
   return (samples + turns - 1) / turns;
@@ -84,7 +84,7 @@ kiln_status kiln_batch_add(kiln_batch *batch, const kiln_launch_info *info, cons
   for (int32_t i = 0; i < kernel->sizes; i++)
     numbers[i] = sizes[i];
   int wraps = 0;
-  if (kernel->scratch) /* a worker's own, of no bytes too */
+  if (kernel->scratch) /* a worker's own, even of no bytes */
     scratch = KILN_ALIGNMENT;
   for (int32_t i = 0; i < kernel->scratch; i++) {
     numbers[kernel->sizes + i] = kiln_size_padded(buffers[shared + i].offset, &wraps);
@@ -96,7 +96,7 @@ kiln_status kiln_batch_add(kiln_batch *batch, const kiln_launch_info *info, cons
   return wraps ? KILN_OUT_OF_MEMORY : KILN_OK;
 }
 
-/* Runs a chunk of a launch by the worker whose row it is. */
+/* Runs a chunk of a launch; the row is the worker's. */
 static void run_chunk_of(record *one, const kiln_batch *batch, void *const *row, int64_t chunk) {
   const int64_t *numbers = numbers_of(batch, one);
   void **buffers = one->buffers;

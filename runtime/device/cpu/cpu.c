@@ -1,10 +1,10 @@
 /*===- cpu.c - Kernels that are functions of this process -----------------===
  *
  * A kernel of this device is a function of the process, which computes one chunk of a launch's grid from pointers and
- * sizes; a launch calls it for each chunk. Two things are left to decide. Who runs the chunks: threads of a pool, the
- * caller's own tasks, or the calling thread where there is only one chunk and no pool. And which code: a program may
- * hold several versions of a model, each for a CPU, and the first that this machine can run is chosen; without any,
- * opening fails and names what is missing.
+ * sizes; a launch calls it for each chunk. Two decisions remain. Who runs the chunks: threads of a pool, the caller's
+ * own tasks, or the calling thread if there is only one chunk and no pool. And which code: a program may hold several
+ * versions of a model, each for a CPU, and the first that this machine can run is chosen; without any, opening fails
+ * and names what is missing.
  *
  *===----------------------------------------------------------------------===*/
 #include "cpu.h"
@@ -21,9 +21,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Chunks are made where a kernel's work is expected to be worth threads; where sizes are the run's, it may have less.
- * What a core computes and moves in a nanosecond at most; and what others would have to take for it to be worth telling
- * them. */
+/* Chunks are made if a kernel's work is expected to be worth threads; with sizes of the run's, it may have less. These
+ * are the most that a core computes and moves in a nanosecond, and the time that other threads must save to be worth
+ * waking. */
 #define MOST_OPERATIONS 64
 #define MOST_BYTES 64
 #define FEWEST_NANOSECONDS 1500
@@ -136,8 +136,8 @@ static void run_chunk(void *argument, int64_t chunk) {
   chunks->entry(chunks->state->rows, chunk);
 }
 
-/* A task of the caller's has no number, so it looks for a worker whose memory is free. Where more tasks run at once
- * than there are workers it waits: who has one ends a chunk and waits for nobody. */
+/* A task of the caller's has no number, so it looks for a worker whose memory is free. If more tasks run at once than
+ * there are workers it waits: a task with memory ends its chunk and waits for nobody. */
 static void run_chunk_as_worker(void *argument, int64_t chunk) {
   const cpu_chunks *chunks = argument;
   const cpu_state *state = chunks->state;
@@ -182,8 +182,8 @@ static void run_chunks_of(void *opaque, const void *site, kiln_chunk_entry entry
                               &(cpu_chunks){state, entry}, chunks);
 }
 
-/* All workers have scratch, however few chunks there are, as any of them may run one; the caller alone runs an only
- * chunk. */
+/* All workers have scratch, however few chunks there are, as any of them may run one; a single chunk is run by the
+ * caller. */
 static kiln_status run_noted(cpu_state *state) {
   kiln_batch *batch = &state->batch;
   batch->is_open = false;
@@ -216,7 +216,7 @@ static kiln_status cpu_launch(void *opaque, const kiln_launch_info *info, const 
   return run_noted(state);
 }
 
-/* Samples of which one at a time is computed are launched at once. */
+/* If samples are computed one at a time, they are launched at once. */
 static kiln_status cpu_batch_sample(void *opaque, int64_t sample, int64_t samples, int64_t *slot) {
   cpu_state *state = opaque;
   int64_t together = kiln_batch_together(samples, state->workers);

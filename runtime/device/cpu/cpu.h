@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* One device under two names: what the LLVM and the C renderer make is called alike. */
+/* One device under two names: the code of the LLVM renderer and of the C renderer is called alike. */
 extern const kiln_device kiln_device_cpu;
 extern const kiln_device kiln_device_c;
 

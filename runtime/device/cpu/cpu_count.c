@@ -76,7 +76,7 @@ int32_t kiln_cpu_quota(const char *groups, const char *mount) {
   return least;
 }
 
-/* The system wants a set that is at least as long as its own, and does not say how long that is. */
+/* The system wants a set that is at least as long as its own, and does not tell its length. */
 static int32_t affinity(void) {
 #ifdef __linux__
   for (int cpus = 64; cpus <= 1 << 20; cpus *= 2) {

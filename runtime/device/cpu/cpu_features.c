@@ -1,10 +1,10 @@
 /*===- cpu_features.c - What this machine's CPU can do --------------------===
  *
- * Code for a newer CPU ends with an illegal instruction on an older one, somewhere in the middle of a run. So what it
- * needs is compared with what there is before the first kernel, by LLVM's names of features ("avx2,fma").
- * That a CPU has an instruction is not enough. The system has to save the registers that it uses when it switches
- * tasks, and AMX's tiles have to be asked for. What this machine has no way to tell counts as there, as do names that
- * stand for no instructions.
+ * Code for a newer CPU ends with an illegal instruction on an older one, somewhere in the middle of a run. So before
+ * the first kernel the features that it needs are compared with those of the CPU, by LLVM's names ("avx2,fma"). It is
+ * not enough that a CPU has an instruction. The system has to save its registers when it switches tasks, and AMX's
+ * tiles have to be asked for. Features that this machine cannot report count as there, as do names that stand for no
+ * instructions.
  *
  *===----------------------------------------------------------------------===*/
 #define _GNU_SOURCE /* syscall */
@@ -17,7 +17,7 @@ typedef struct feature {
   char name[20]; /* LLVM's; no pointer, so that a table of them needs no relocations */
   uint8_t word;  /* of read_words */
   uint8_t bit;
-  uint8_t state; /* what the system must save of it: an index of `states` */
+  uint8_t state; /* the state that the system must save: an index of `states` */
 } feature;
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -172,7 +172,7 @@ static void read_words(uint32_t *words) {
     uint64_t value;
   } probe = {IMA_EXT_0, 0};
   words[LETTERS] = (uint32_t)getauxval(AT_HWCAP);
-  /* A system older than the call does not tell what there is, and what it does not tell is not a cause to refuse. */
+  /* A system older than the call does not report features, and missing reports are not a reason to refuse. */
   uint64_t found = syscall(HWPROBE, &probe, (size_t)1, (size_t)0, NULL, 0U) == 0 ? probe.value : UINT64_MAX;
   words[LOW] = (uint32_t)found;
   words[HIGH] = (uint32_t)(found >> 32);

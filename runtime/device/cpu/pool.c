@@ -3,22 +3,22 @@
  * A model launches kernels back to back, microseconds apart, so a thread that has no work spins for a while before it
  * sleeps, and a launch costs no system call while the threads are awake.
  *
- * Each thread has a run of neighbouring chunks of its own, the same share of every launch, so that what it wrote in one
- * kernel is in its cache when the next reads it, and no two write lines side by side. A thread that is done with its
- * own takes those that others would come to last.
+ * Each thread has a run of neighbouring chunks of its own, the same share of every launch, so that the data that it
+ * wrote in one kernel is in its cache when the next reads it, and no two threads write neighbouring lines. A thread
+ * that has done its own takes those that others would come to last.
  *
- * What is launched again at the same place of the program, as in each step of a recurrent layer, goes backwards every
- * other time: of weights that are more than a cache holds it holds what was read last, and that is read first then.
+ * A launch that is repeated at the same place of the program, as in each step of a recurrent layer, goes backwards
+ * every other time: if weights are more than a cache holds, it holds those read last, and these are then read first.
  *
- * What is left of a thread's chunks is one word, `range`: a number of the launch, the first chunk and the end. Taking a
- * chunk is to change it with a compare-and-swap. A thread that wakes late finds either no chunk left or one of a later
- * launch; it reads the launch's fields only after it has taken a chunk, and until it has finished that chunk the launch
- * cannot end, so the fields hold still.
+ * The rest of a thread's chunks is one word, `range`: a number of the launch, the first chunk and the end. A thread
+ * takes a chunk by changing the word with a compare-and-swap. One that wakes late finds either no chunk left or one of
+ * a later launch. It reads the launch's fields only after it has taken a chunk, and until it has finished that chunk
+ * the launch cannot end, so the fields hold still.
  *
  * Chunks come from shapes and each writes what no other does, so results do not depend on who runs which.
  *
  * The process is not ours. Its signals are for its own threads, so ours block them all. A fork copies the pool without
- * its threads and with its locks as they happen to be: a child begins anew when it first runs something.
+ * its threads and with its locks in any state: a child begins anew when it first runs something.
  *
  *===---------------------------------------------------------------------===*/
 #define _POSIX_C_SOURCE 200809L
@@ -95,10 +95,10 @@ typedef struct taken {
   int64_t chunk;
 } taken;
 
-/* A launch's number is odd where it goes backwards. */
+/* A launch's number is odd if it goes backwards. */
 static bool goes_backwards(uint64_t launch) { return launch & 1; }
 
-/* A chunk of a hand's: the next for its owner, the last that it would come to for others. */
+/* A chunk of a hand's: its owner takes the next one, others the one that the owner would come to last. */
 static taken take_chunk(hand *from, bool is_owner) {
   uint64_t range = atomic_load(&from->range);
   for (;;) {
@@ -120,7 +120,7 @@ static taken take_any_chunk(kiln_pool *pool, int32_t thread) {
   return one;
 }
 
-/* What one thread did of a launch, for the watcher; `options` is NULL where nothing is to be told. */
+/* One thread's part of a launch, for the watcher; `options` is NULL if nobody watches. */
 typedef struct share {
   const kiln_options *options;
   uint64_t launch;

@@ -1,8 +1,8 @@
-//===- Compile.cpp - CUDA C++ to what a program carries ------------------------===//
-// A GPU runs machine code of its own generation only, and compiles PTX of its own or an older one through its driver. A
-// program so carries machine code for the architectures that it was asked for, which starts at once, and the PTX of the
-// newest of them for GPUs that come later. Architectures with a letter, as sm_90a, are for that one GPU: their PTX
-// would serve no later one, so PTX is made of the newest without a letter.
+//===- Compile.cpp - Compile CUDA C++ to a program's binaries ------------------===//
+// A GPU runs machine code of its own generation only, and compiles PTX of its own or an older one through its driver.
+// So a program carries machine code for the requested architectures, which starts at once, and the PTX of the newest of
+// them for later GPUs. Architectures with a letter, as sm_90a, are for that one GPU: their PTX would serve no later
+// one, so PTX is made of the newest without a letter.
 //===----------------------------------------------------------------------------===//
 
 #include "runtime/device/cuda/Compile.h"

@@ -1,4 +1,4 @@
-//===- Compile.h - CUDA C++ to what a program carries --------------------------===//
+//===- Compile.h - Compile CUDA C++ to a program's binaries --------------------===//
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -12,10 +12,10 @@ namespace kiln::cuda {
 /// describes.
 llvm::Expected<std::string> compile(llvm::StringRef source, llvm::StringRef archs);
 
-/// The PTX that `compile` puts in.
+/// The PTX that `compile` adds.
 llvm::Expected<std::string> assemble(llvm::StringRef source, llvm::StringRef archs);
 
-/// The machine code that `compile` puts in as text, by a disassembler of NVIDIA's; without one a line that says so, and
+/// The machine code that `compile` adds, as text from a disassembler of NVIDIA's; without one a line that says so, and
 /// the PTX.
 llvm::Expected<std::string> listing(llvm::StringRef source, llvm::StringRef archs);
 

@@ -28,7 +28,7 @@ static constexpr CastSpelling kCasts[] = {
      "}\n"},
 };
 
-// One instruction, where NVRTC makes two comparisons and a selection of what keeps a NaN.
+// One instruction; NVRTC makes two comparisons and a selection of a maximum that keeps a NaN.
 static constexpr FunctionSpelling kFunctions[] = {
     {Alu::MAX, DType::F32,
      "static inline $t $f($t a, $t b) {\n"
@@ -49,14 +49,14 @@ const CLanguage cuda::kCudaC = {
                "unsigned long long", "unsigned short", "unsigned short", "float", "double"},
     .memory = {"unsigned char", "signed char", "unsigned char", "short", "unsigned short", "int", "unsigned int",
                "long long", "unsigned long long", "unsigned short", "unsigned short", "float", "double"},
-    // Contraction is turned off where NVRTC is called, for there is no pragma of it.
+    // The call of NVRTC turns contraction off, since there is no pragma for it.
     .fileHead = "#define INFINITY __int_as_float(0x7f800000)\n"
                 "#define NAN __int_as_float(0x7fc00000)\n",
     .kernelPrefix = "extern \"C\" __global__ ",
     .groupAttribute = "__launch_bounds__($0*$1*$2) ",
     .localQualifier = "__shared__ ",
     .restrictQualifier = "__restrict__",
-    // With it NVRTC makes one access of neighbours.
+    // With it NVRTC joins accesses to neighbours.
     .assumeAligned = "$p = ($t)__builtin_assume_aligned($p, 16);",
     // NVRTC loses sight of it in index math, above all of narrow elements.
     .alignedPointer = "$t$n = ($t)__builtin_assume_aligned($p, $b);",

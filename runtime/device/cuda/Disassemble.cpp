@@ -28,7 +28,7 @@ std::optional<std::string> cuda::findDisassembler() {
   return std::nullopt;
 }
 
-/// A file of its own in the folder for such, gone when `remover` is.
+/// A temporary file of its own, deleted with `remover`.
 static llvm::Error makeFile(llvm::StringRef suffix, llvm::SmallString<128> &path, llvm::FileRemover &remover) {
   if (std::error_code problem = llvm::sys::fs::createTemporaryFile("kiln", suffix, path))
     return failure("cannot make a temporary file: " + problem.message());
@@ -51,7 +51,7 @@ llvm::Expected<std::string> cuda::disassemble(llvm::StringRef disassembler, llvm
   file.close();
   if (problem || file.has_error())
     return failure(input + ": cannot be written: " + (problem ? problem : file.error()).message());
-  // nvdisasm shows code alone where it is told so, cuobjdump sections of every kind.
+  // nvdisasm shows only code if told so, cuobjdump sections of every kind.
   bool isObjdump = llvm::sys::path::filename(disassembler).starts_with("cuobjdump");
   llvm::StringRef arguments[] = {disassembler, isObjdump ? "-sass" : "-c", input};
   std::optional<llvm::StringRef> streams[] = {llvm::StringRef(), output.str(), said.str()};

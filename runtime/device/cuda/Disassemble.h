@@ -9,8 +9,8 @@
 
 namespace kiln::cuda {
 
-/// The program of NVIDIA's that reads machine code: what $KILN_NVDISASM names, none where that is empty, else the
-/// nvdisasm that the build found, else nvdisasm or cuobjdump by the search path or of a toolkit in its usual place.
+/// NVIDIA's program that reads machine code: the one that $KILN_NVDISASM names (none if that is empty), else the
+/// nvdisasm that the build found, else nvdisasm or cuobjdump in the search path or in a toolkit's usual place.
 std::optional<std::string> findDisassembler();
 
 /// The instructions (SASS) of a cubin, by that program. The error names it.

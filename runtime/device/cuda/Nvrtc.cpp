@@ -11,7 +11,7 @@
 using namespace kiln;
 using namespace kiln::cuda;
 
-// What of NVRTC's interface is used. It is a stable C interface; its header is not needed to build kiln.
+// The part of NVRTC's interface that kiln uses. It is a stable C interface; its header is not needed to build kiln.
 using Program = struct OpaqueProgram *;
 struct Nvrtc::Functions {
   int (*Version)(int *major, int *minor);
@@ -78,7 +78,7 @@ llvm::Expected<const Nvrtc *> Nvrtc::load() {
   return &nvrtc;
 }
 
-/// The first line of a log that tells of an error, else the first line.
+/// The first line of a log that reports an error, else the first line.
 static llvm::StringRef firstError(llvm::StringRef log) {
   llvm::SmallVector<llvm::StringRef> lines;
   log.split(lines, '\n', -1, /*KeepEmpty=*/false);

@@ -1,6 +1,6 @@
 //===- Nvrtc.h - NVIDIA's compiler of CUDA C++, as a library -------------------===//
 //
-// NVRTC is loaded when the first kernel is compiled: neither kiln nor what it makes is linked with it.
+// NVRTC is loaded when the first kernel is compiled: neither kiln nor its programs are linked with it.
 //
 //===---------------------------------------------------------------------------===//
 #pragma once
@@ -15,8 +15,8 @@ namespace kiln::cuda {
 
 class Nvrtc {
 public:
-  /// The file that $KILN_NVRTC names, else the one that the build found, else what the system's loader finds. Loaded
-  /// once a process.
+  /// The file that $KILN_NVRTC names, else the one that the build found, else the one that the system's loader finds.
+  /// Loaded once per process.
   static llvm::Expected<const Nvrtc *> load();
 
   /// major * 1000 + minor * 10

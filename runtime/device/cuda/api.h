@@ -1,7 +1,7 @@
 /*===- api.h - CUDA's driver, found at run time --------------------------===
  *
- * The driver's interface is a stable one in C, and what is used of it is declared here, so that no toolkit is needed to
- * build. Functions that changed once have a second name, "_v2", which is the one that is used.
+ * The driver's interface is a stable one in C. The functions that kiln uses are declared here, so that no toolkit is
+ * needed to build. Functions that changed once have a second name with "_v2", which kiln uses.
  *
  *===---------------------------------------------------------------------===*/
 #ifndef KILN_DEVICE_CUDA_API_H

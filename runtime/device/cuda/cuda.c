@@ -14,16 +14,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What a grid may have along x, and along y and z. */
+/* The largest grid along x, and along y and z. */
 #define MOST_GROUPS INT64_C(2147483647)
 #define MOST_GROUPS_BESIDE UINT64_C(65535)
 
-/* What a copy has in place of a kernel's number, and how many words a copy has, or a launch besides its arguments. */
+/* A copy's word in place of a kernel's number; how many words a copy has, or a launch besides its arguments. */
 #define COPY_STEP UINT64_MAX
 enum { STEP_WORDS = 4 };
 
-/* Whether an error is not of the call that gives it but of a kernel that ran before: a bad address, an instruction that
- * failed, a GPU that is lost. Every call gives it from then on. */
+/* Whether an error comes not from the call that returns it but from a kernel that ran before: a bad address, an
+ * instruction that failed, a GPU that is lost. Every call returns it from then on. */
 static bool is_of_kernel(cuda_result code) {
   static const cuda_result known[] = {214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 999};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -158,8 +158,8 @@ static void *cuda_alloc(void *opaque, int64_t bytes) {
   return (void *)(uintptr_t)made; /* the driver's addresses are numbers: NOLINT(performance-no-int-to-ptr) */
 }
 
-/* A step's or a graph's `code`. A launch that was held back and failed is told by its name, which the caller, being at
- * another one or none, does not know. */
+/* A step's or a graph's `code`. If a launch that was held back failed, the error has its name, since the caller is at
+ * another launch or none and does not know it. */
 static kiln_status check_step(cuda_state *state, cuda_result code, const char *call, const char *current) {
   char text[256];
   const char *failed = state->failed;
@@ -170,7 +170,7 @@ static kiln_status check_step(cuda_state *state, cuda_result code, const char *c
   return kiln_cuda_check(state, code, text);
 }
 
-/* What is held back goes to the stream. */
+/* Puts what is held back on the stream. */
 static kiln_status flush(cuda_state *state) {
   return check_step(state, kiln_cuda_replay_flush(state), "cuGraphLaunch", NULL);
 }
@@ -186,7 +186,7 @@ static void cuda_free(void *opaque, void *memory) {
   leave(state);
 }
 
-/* Waits for all launches; one that failed has its name told, as far as it is known, now and in every call after. */
+/* Waits for all launches; if one failed, its name is reported, as far as it is known, now and in every call after. */
 static kiln_status wait(cuda_state *state) {
   kiln_status flushed = flush(state);
   if (flushed)
@@ -218,7 +218,7 @@ static kiln_status cuda_read(void *opaque, void *to, kiln_slice from, int64_t by
   kiln_status status = enter(state);
   if (status)
     return status;
-  /* What failed before is told as what it is, not as a failed copy. */
+  /* An earlier failure is reported as such, not as a failed copy. */
   status = wait(state);
   if (!status && bytes)
     status = kiln_cuda_check(state, kiln_cuda_stage_out(state, to, address(from), (size_t)bytes), "cuMemcpyAsync");
@@ -228,7 +228,7 @@ static kiln_status cuda_read(void *opaque, void *to, kiln_slice from, int64_t by
   return status;
 }
 
-/* Ranges that overlap go through memory between. */
+/* Ranges that overlap go through other memory. */
 static kiln_status copy_overlapping(cuda_state *state, cuda_address to, cuda_address from, size_t bytes) {
   cuda_address between = 0;
   kiln_status status = flush(state);
@@ -380,7 +380,7 @@ static int32_t cuda_owns(void *opaque, const void *data) {
   void *values[] = {&type};
   if (enter(state))
     return 0;
-  /* Of memory that the driver does not know it leaves 0; to be asked for one attribute would be an error. */
+  /* The driver leaves 0 for memory that it does not know; asking for a single attribute would be an error. */
   cuda_result code = state->api.pointer_attributes(1, &attribute, values, (cuda_address)(uintptr_t)data);
   leave(state);
   return code == 0 && type == CUDA_MEMORY_DEVICE;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How well an image fits a GPU; 0: not at all. Machine code starts at once, and newer knows more of the GPU. */
+/* How well an image fits a GPU; 0: not at all. Machine code starts at once, and newer code uses more of the GPU. */
 static uint32_t fitness(const cuda_image *image, uint32_t arch) {
   if (image->kind == CUDA_IMAGE_EXACT)
     return image->arch == arch ? 3000 : 0;
@@ -15,7 +15,7 @@ static uint32_t fitness(const cuda_image *image, uint32_t arch) {
   return image->kind == CUDA_IMAGE_PTX && image->arch <= arch ? 1000 + image->arch : 0;
 }
 
-/* The image that fits best, and in `known` the names of all; `bytes` 0 where none fits. */
+/* The image that fits best, and in `known` the names of all; `bytes` is 0 if none fits. */
 static cuda_image choose(const cuda_state *state, const cuda_images *head, char *known, size_t known_bytes) {
   cuda_image best = {0};
   size_t used = 0;
@@ -34,7 +34,7 @@ static cuda_image choose(const cuda_state *state, const cuda_images *head, char 
 }
 
 static kiln_status load_image(cuda_state *state, const cuda_image *image) {
-  /* Where a constant of the program lies is nobody's choice; the driver reads machine code at aligned addresses. */
+  /* A constant of the program may lie anywhere; the driver reads machine code at aligned addresses. */
   void *copy = malloc(image->bytes ? image->bytes : 1);
   if (!copy)
     return kiln_cuda_check(state, CUDA_OUT_OF_MEMORY, "kernels");

@@ -1,10 +1,10 @@
 /*===- replay.c - Launches between two waits, as one graph ----------------===
  *
  * A launch costs the host a few microseconds, and the device a pause before it. A model launches the same kernels with
- * the same arguments in every run of the same sizes, so what lies between two waits, an island, is written down. The
- * second time that an island ends, it is captured into a CUDA graph; from then on its launches are held back while they
- * are the graph's, and the graph is launched in their place. Where an island takes another turn, what was held back is
- * launched as it came: nothing but time depends on the guess.
+ * the same arguments in every run of the same sizes, so the work between two waits, an island, is recorded. The second
+ * time that an island ends, it is captured into a CUDA graph. From then on its launches are held back while they match
+ * the graph's, and the graph is launched in their place. If an island takes another turn, the launches held back run as
+ * they came: only time depends on the guess.
  *
  *===---------------------------------------------------------------------===*/
 #include "replay.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fewer are launched as fast one by one. */
+/* Fewer are as fast one by one. */
 enum { FEWEST_STEPS = 3 };
 
 static bool add(cuda_island *island, const uint64_t *words, size_t count) {
@@ -31,7 +31,7 @@ static bool add(cuda_island *island, const uint64_t *words, size_t count) {
   return true;
 }
 
-/* Whether the island from word `from` on is as a graph's at that place. */
+/* Whether the island from word `from` on equals a graph's at that place. */
 static bool begins(const cuda_replay *replay, const cuda_graph_entry *graph, size_t from) {
   return graph->exec && graph->island.count >= replay->island.count &&
          memcmp(graph->island.words + from, replay->island.words + from,
@@ -51,7 +51,7 @@ static void clear(cuda_replay *replay) {
   replay->follows = NULL;
 }
 
-/* Puts what was held back on the stream; of an island that fails nothing is left. */
+/* Puts the steps that were held back on the stream; nothing is left of an island that fails. */
 static cuda_result issue_rest(cuda_state *state) {
   cuda_replay *replay = &state->replay;
   cuda_result code = 0;

@@ -1,6 +1,6 @@
 /*===- staging.c - Copies of memory that is paged -------------------------===
  *
- * The GPU reads and writes memory of the host by itself only where that is pinned, which never moves. What is paged
+ * The GPU reads and writes memory of the host by itself only if that is pinned, so that it never moves. Paged memory
  * goes through two pinned pieces in turn: while the GPU copies one, the host fills or empties the other.
  *
  *===---------------------------------------------------------------------===*/
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The bytes of a piece, and from how many on a copy is worth it: the driver takes fewer along with the command. */
+/* The bytes of a piece, and the fewest that are worth it: the driver sends fewer along with the command. */
 #define PIECE ((size_t)1 << 21)
 #define FEWEST ((size_t)1 << 16)
 
@@ -38,7 +38,7 @@ static bool has_pieces(cuda_state *state) {
 
 cuda_result kiln_cuda_stage_in(cuda_state *state, cuda_address to, const void *from, size_t bytes) {
   bool pinned = is_pinned(state, from);
-  /* A run on a caller's stream may return before pinned memory has been read, which the caller may write then. */
+  /* A run on a caller's stream may return before pinned memory has been read, and the caller may then write to it. */
   bool direct = pinned ? !state->callers_stream : bytes < FEWEST;
   if (direct || !has_pieces(state)) {
     cuda_result code = state->api.copy(to, (cuda_address)(uintptr_t)from, bytes, state->stream);

@@ -18,11 +18,11 @@ typedef struct cuda_staging {
   bool failed; /* the driver has no such memory: copies are left to it */
 } cuda_staging;
 
-/* Puts a copy to the GPU on the stream. All of `from` has been read when this returns; it waits for the stream only
- * where more is copied than two pieces hold. */
+/* Puts a copy to the GPU on the stream. All of `from` has been read when this returns; it waits for the stream only if
+ * the copy is larger than two pieces. */
 cuda_result kiln_cuda_stage_in(struct cuda_state *state, cuda_address to, const void *from, size_t bytes);
 
-/* Copies from the GPU. The stream has nothing else to do; what is copied last may be on it still. */
+/* Copies from the GPU. The stream has nothing else to do; the last part may still be on it. */
 cuda_result kiln_cuda_stage_out(struct cuda_state *state, void *to, cuda_address from, size_t bytes);
 
 void kiln_cuda_staging_close(struct cuda_state *state);

@@ -1,4 +1,4 @@
-/*===- state.h - What an open CUDA device holds --------------------------===*/
+/*===- state.h - The state of an open CUDA device ------------------------===*/
 #ifndef KILN_DEVICE_CUDA_STATE_H
 #define KILN_DEVICE_CUDA_STATE_H
 
@@ -17,7 +17,7 @@ typedef struct cuda_state {
   cuda_context context; /* the device's primary one, which the process shares; current only inside the functions here */
   cuda_stream stream;
   bool callers_stream;
-  bool waits; /* the host, for a run's end: not on a caller's stream */
+  bool waits; /* the host, at a run's end: not on a caller's stream */
   cuda_module module;
   cuda_function *kernels;
   void **parameters; /* of a launch: pointers to its arguments */
@@ -36,7 +36,7 @@ kiln_status kiln_cuda_check(cuda_state *state, cuda_result code, const char *cal
 /* Picks the device: the first that has `wanted` (NULL: any) in its name. */
 kiln_status kiln_cuda_choose_device(cuda_state *state, const char *wanted);
 
-/* Loads of the code for this place what fits the GPU, and finds its kernels. The context is current. */
+/* Loads the code for this place that fits the GPU, and finds its kernels. The context is current. */
 kiln_status kiln_cuda_load_kernels(cuda_state *state);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What every OpenCL has. */
+/* Functions that every OpenCL has. */
 #define KILN_OPENCL_FUNCTIONS(F)                                                                                       \
   F(clGetPlatformIDs)                                                                                                  \
   F(clGetPlatformInfo)                                                                                                 \
@@ -38,7 +38,7 @@
   F(clEnqueueWriteBuffer)                                                                                              \
   F(clEnqueueCopyBuffer)
 
-/* What came with OpenCL 2.0; NULL where the library is older. */
+/* Functions of OpenCL 2.0; NULL if the library is older. */
 #define KILN_OPENCL_SVM_FUNCTIONS(F)                                                                                   \
   F(clSVMAlloc)                                                                                                        \
   F(clSVMFree)                                                                                                         \

@@ -1,9 +1,9 @@
 /*===- buffers.c - OpenCL's buffers --------------------------------------===
  *
- * A kernel's argument is a whole buffer or a sub-buffer, and a sub-buffer begins only where the device likes it to. A
- * slice that begins elsewhere is staged: the launch gets a copy, and what the kernel changed in it goes back. What it
- * changed is found by comparing, because nothing tells which part of the copy is the slice: to write all of it back
- * would undo what the same launch wrote through its other arguments.
+ * A kernel's argument is a whole buffer or a sub-buffer, and a sub-buffer begins only at certain multiples. A slice
+ * that begins elsewhere is staged: the launch gets a copy, and the bytes that the kernel changed in it go back. These
+ * are found by comparing, because nothing tells which part of the copy is the slice. Writing all of it back would undo
+ * what the same launch wrote through its other arguments.
  *
  *===---------------------------------------------------------------------===*/
 #include "state.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sizes that change from run to run make offsets without end. */
+/* Sizes that change from run to run produce ever new offsets. */
 enum { MOST_SUBS = 512 };
 
 typedef struct sub_buffer {
@@ -20,7 +20,7 @@ typedef struct sub_buffer {
   int64_t launch; /* the last that used it */
 } sub_buffer;
 
-/* What `memory` points to. */
+/* The target of `memory`. */
 typedef struct block {
   cl_mem buffer;
   int64_t bytes;
@@ -37,8 +37,8 @@ typedef struct staged {
   char *before, *after; /* the copy's bytes, before and after the launch, in one piece of memory */
 } staged;
 
-/* Keeps what the launch being made uses. From the last to the first: NVIDIA's driver 580 crashes where sub-buffers that
- * overlap are released by rising offset after a kernel used one of them beside the whole buffer. */
+/* Keeps the launch's sub-buffers. From the last to the first: NVIDIA's driver 580 crashes if sub-buffers that overlap
+ * are released by rising offset after a kernel used one of them as well as the whole buffer. */
 static void release_subs(opencl_state *state, block *of, int64_t launch) {
   int kept = 0;
   for (int i = of->sub_count; i-- > 0;)

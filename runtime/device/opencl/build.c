@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first line of the compiler's log that says something. */
+/* The first line of the compiler's log that is not empty. */
 static void report_log(opencl_state *state) {
   size_t bytes = 0;
   state->api.clGetProgramBuildInfo(state->program, state->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes);
@@ -18,7 +18,7 @@ static void report_log(opencl_state *state) {
   free(log);
 }
 
-/* Division and square root as the standard rounds them, where the device can. */
+/* Division and square root as the standard rounds them, if the device can. */
 static const char *build_options(const opencl_state *state) {
   cl_device_fp_config config = 0;
   state->api.clGetDeviceInfo(state->device, CL_DEVICE_SINGLE_FP_CONFIG, sizeof config, &config, NULL);

@@ -70,7 +70,7 @@ typedef struct choice {
   const opencl_api *api;
   const char *wanted;
   cl_device_id device;
-  char names[256]; /* of those that do not fit */
+  char names[256]; /* of devices that do not fit */
 } choice;
 
 static bool is_gpu(const opencl_api *api, cl_device_id device) {

@@ -1,7 +1,7 @@
 /*===- opencl.c - Kernels in OpenCL C -------------------------------------===
  *
  * The runtime hands out slices: an offset into memory, whatever the offset is. OpenCL's buffers are handles, whose
- * parts begin only at certain offsets. So memory comes in two kinds: shared virtual memory where the device has it
+ * parts begin only at certain offsets. So memory comes in two kinds: shared virtual memory if the device has it
  * (shared.c), else buffers (buffers.c); a table of functions, chosen when the device is opened, hides which. The device
  * opencl-buffers takes the second kind everywhere.
  * OpenCL is found when the program runs and not linked to it (api.c): on a machine without it there is an error, not a
@@ -44,7 +44,7 @@ static void opencl_close(void *opaque) {
   free(state);
 }
 
-/* Shared virtual memory where the device has it, because then any offset will do. */
+/* Shared virtual memory if the device has it, because then any offset will do. */
 static void choose_memory(opencl_state *state, bool shared) {
   const opencl_api *api = &state->api;
   cl_uint alignment_bits = 0;
@@ -146,7 +146,7 @@ static kiln_status opencl_copy(void *opaque, kiln_slice to, kiln_slice from, int
   return status;
 }
 
-/* Waits for what the event is of and takes its time. */
+/* Waits for the event's command and takes its time. */
 static kiln_status time_event(opencl_state *state, cl_event event, double *seconds) {
   cl_ulong begin = 0, end = 0;
   kiln_status status = kiln_opencl_check(state, state->api.clWaitForEvents(1, &event), "clWaitForEvents");

@@ -16,7 +16,7 @@ extern const kiln_device kiln_device_opencl;
 extern const kiln_device kiln_device_opencl_buffers;
 
 /* Calls `visit` with "PLATFORM: DEVICE" for every device, in the order in which kiln_options.device picks the first
- * that fits. KILN_UNAVAILABLE where there is no OpenCL. */
+ * that fits. KILN_UNAVAILABLE if there is no OpenCL. */
 kiln_status kiln_opencl_list(void (*visit)(void *user, const char *name), void *user, char *error, size_t error_bytes);
 
 #ifdef __cplusplus

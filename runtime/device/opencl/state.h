@@ -1,4 +1,4 @@
-/*===- state.h - What an open OpenCL device holds ------------------------===*/
+/*===- state.h - The state of an open OpenCL device ----------------------===*/
 #ifndef KILN_DEVICE_OPENCL_STATE_H
 #define KILN_DEVICE_OPENCL_STATE_H
 
@@ -45,8 +45,8 @@ struct opencl_state {
 /* KILN_OK for CL_SUCCESS; else sets state->error from `call`'s name and the code. */
 kiln_status kiln_opencl_check(opencl_state *state, cl_int code, const char *call);
 
-/* Picks the device: the first that has `wanted` in its "PLATFORM: DEVICE"; NULL: the first GPU, or where there is none
- * the first device. */
+/* Picks the device: the first that has `wanted` in its "PLATFORM: DEVICE"; NULL: the first GPU, or if there is none the
+ * first device. */
 kiln_status kiln_opencl_choose_device(opencl_state *state, const char *wanted);
 
 /* Builds the code of the model's kernels here and makes them. */
