@@ -25,7 +25,7 @@ public:
   llvm::Expected<std::string> run(const ModelTables &tables);
 
 private:
-  /// Defines an array and gives its name; NULL where there is nothing in it.
+  /// Defines an array and returns its name; NULL if it is empty.
   std::string array(llvm::StringRef type, llvm::StringRef name, llvm::ArrayRef<std::string> rows,
                     llvm::StringRef separator = ",\n  ");
   std::string ports(llvm::StringRef name, llvm::ArrayRef<PortEntry> entries);
@@ -65,7 +65,7 @@ std::string TableWriter::elements(llvm::StringRef name, mlir::ElementsAttr value
   for (mlir::Attribute element : value.getValues<mlir::Attribute>())
     texts.push_back(spelling.constant(llvm::cast<mlir::TypedAttr>(element)));
   if (texts.empty())
-    texts.push_back("0"); // C has no empty arrays, and NULL would mean that there is not a default
+    texts.push_back("0"); // C has no empty arrays, and NULL would mean that there is no default
   std::string type = ("_Alignas(KILN_HOST_ALIGNMENT) " + kC11.element(dtype)).str();
   return array(type, name, texts, texts.size() > 16 ? ",\n  " : ", ");
 }
@@ -144,7 +144,7 @@ std::string TableWriter::kernels(llvm::ArrayRef<KernelEntry> entries) {
   return array("kiln_kernel", "kernels", rows);
 }
 
-/// Many weights are numbers of eight bytes, which are fewer for the compiler to read.
+/// Many weights are numbers of eight bytes, so that the compiler reads fewer.
 std::string TableWriter::words(llvm::StringRef bytes) {
   text_ += "#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__\n"
            "#error the weights are in little-endian order\n#endif\n"

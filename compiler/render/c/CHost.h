@@ -30,28 +30,28 @@ inline target::Device cDevice() {
 
 struct CHostOptions {
   std::string name;                              ///< of the model
-  std::string symbol = "kiln_the_model";         ///< what the kiln_model is called
+  std::string symbol = "kiln_the_model";         /// the name of the kiln_model
   std::string prefix;                            ///< of its functions, which EntryPoints.h lists; "": it has none
   std::vector<Place> places = {{"c", ""}};       ///< kernels are rendered for "c", others' come as code
   WeightSource weights{""};                      ///< paths are relative to the model's folder
   bool weightsInFile = false;                    ///< no weight data: it is named at run time
   std::string weightsDigest;                     ///< kiln_model.weights_digest; "": none
   std::string weightSymbol = "kiln_the_weights"; ///< see weightsInSource
-  bool isSelfContained = false; ///< all weights are in the source, and what it includes is one "kiln.h"
+  bool isSelfContained = false;                  /// all weights are in the source, which includes only one "kiln.h"
 };
 
 /// Data up to this size is written into the source.
 inline constexpr int64_t kMostWeightBytesInSource = 4096;
 
-/// Whether the source holds the weights. Where not, and there are some, it declares `extern const unsigned char
-/// kiln_the_weights[]`, which is to be defined elsewhere: tables.weightBytes bytes, aligned to KILN_ALIGNMENT.
+/// Whether the source holds the weights. If not, and there are some, it declares `extern const unsigned char
+/// kiln_the_weights[]`, to be defined elsewhere: tables.weightBytes bytes, aligned to KILN_ALIGNMENT.
 inline bool weightsInSource(const ModelTables &tables) { return tables.weightBytes <= kMostWeightBytesInSource; }
 
-/// An error is one of reading weights.
+/// An error is one from reading weights.
 llvm::Expected<std::string> renderCHost(const ModelTables &tables, const CHostOptions &options);
 
-/// The host program alone: the definition of `static kiln_status run(kiln_context *, const int64_t *)` and of what it
-/// needs. The functions that it calls are noted in `functions`.
+/// The host program alone: the definition of `static kiln_status run(kiln_context *, const int64_t *)` and of the data
+/// that it needs. The functions that it calls are noted in `functions`.
 std::string renderRunFunction(const ModelTables &tables, SemanticFunctions &functions);
 
 } // namespace kiln::render

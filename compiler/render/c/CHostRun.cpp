@@ -1,8 +1,8 @@
 //===- CHostRun.cpp - The host program as a C function ------------------------===//
 //
-// The host program has values and regions that give results, C has statements. So what an op computes becomes a
-// constant, and what an if or a loop gives is declared before it and assigned at the end of each branch or step. Sizes
-// are computed in int64_t and may wrap where a caller gives large ones: that is noted in each statement, and the run
+// The host program has values and regions with results, C has statements. So the result of an op becomes a
+// constant, and the result of an if or a loop is declared before it and assigned at the end of each branch or step.
+// Sizes are computed in int64_t and may wrap if a caller gives large ones: each statement notes that, and the run
 // ends with a message before the number is used. Each call into the runtime may fail and then ends the run with its
 // status.
 //
@@ -28,8 +28,8 @@ namespace scf = mlir::scf;
 
 namespace {
 
-/// Writes one statement an op. A value that an op computes is a constant of its own; what control flow gives is a
-/// variable, declared before the statement that assigns it.
+/// Writes one statement for each op. A value that an op computes is a constant of its own; a result of control flow is
+/// a variable, declared before the statement that assigns it.
 class RunRenderer {
 public:
   RunRenderer(const ModelTables &tables, SemanticFunctions &functions) : tables_(tables), functions_(functions) {}
@@ -60,13 +60,13 @@ private:
     return llvm::isa<host::SliceType>(type) ? "kiln_slice" : type.isInteger(1) ? "_Bool" : "int64_t";
   }
   void define(Operation *op, const llvm::Twine &text);
-  /// After a statement that computes sizes: ends the run where one wraps.
+  /// After a statement that computes sizes: ends the run if one wraps.
   void endIfWrapped(llvm::StringRef message);
   void declare(mlir::ValueRange values);
   void assign(mlir::ValueRange to, mlir::ValueRange from);
 
   void line(const llvm::Twine &text) { body_ += std::string(2 * depth_, ' ') + text.str() + "\n"; }
-  /// A call of the runtime; another status than KILN_OK ends the run.
+  /// A call of the runtime; a status other than KILN_OK ends the run.
   void call(const llvm::Twine &function, const llvm::Twine &arguments) {
     line("if ((status = kiln_rt_" + function + "(context, " + arguments + ")) != KILN_OK)");
     line("  return status;");
@@ -147,7 +147,7 @@ std::string RunRenderer::size(view::Expr expr, const llvm::DenseMap<view::Expr, 
       result = ("kiln_size_" + function + "(" + stripParens(result) + ", " + stripParens(operand) + ", &wraps)").str();
     return result;
   };
-  // Where nothing is negative, C's division floors.
+  // If nothing is negative, C's division floors.
   auto isPlain = [&] { return expr.operands()[0].min() >= 0 && expr.operands()[1].min() > 0; };
   switch (expr.kind()) {
   case Kind::Const:

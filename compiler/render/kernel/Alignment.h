@@ -1,4 +1,4 @@
-//===- Alignment.h - Which buffers begin where wide accesses may -------------===//
+//===- Alignment.h - Find buffers that begin where wide accesses may ---------===//
 #pragma once
 
 #include "ir/uop/UOp.h"
@@ -7,15 +7,15 @@
 
 namespace kiln::render {
 
-/// In bytes: where an aligned buffer begins, at the least.
+/// In bytes: an aligned buffer begins at a multiple of this.
 inline constexpr int64_t kBufferAlignment = 16;
 
-/// The buffers of a kernel that begin at a multiple of so many bytes, 64 at most, wherever the host program beside it
-/// launches it: memory of their own, or a part that begins at a fixed multiple. A row of a loop's output, or what a
-/// path through control flow gave, may begin anywhere. None where nothing launches the kernel.
+/// The buffers of a kernel that begin at a multiple of so many bytes, 64 at most, wherever the module's host program
+/// launches it: memory of their own, or a part that begins at a fixed multiple. A row of a loop's output, or a result
+/// of control flow, may begin anywhere. None if nothing launches the kernel.
 llvm::SmallBitVector alignedBuffers(uop::FuncOp kernel, int64_t bytes = kBufferAlignment);
 
-/// A power of two that every value of an index is a multiple of, 16 at most.
+/// A power of two that divides every value of an index, 16 at most.
 int64_t divisorOf(mlir::Value index);
 
 } // namespace kiln::render

@@ -13,11 +13,11 @@
 using namespace kiln;
 using namespace kiln::render;
 
-/// Letters of a size's name that are part of its variable's: C tells apart what differs in the first 63.
+/// Letters of a size's name in its variable's name: C compares the first 63.
 static constexpr size_t kMostLetters = 40;
 
-/// What a kernel calls its sizes. Two names of a model may be one identifier, and that of one may be what another gets
-/// with a number behind it.
+/// The names of sizes in a kernel. Two names of a model may become one identifier, and one may become what another gets
+/// with a number appended.
 static llvm::SmallVector<std::string> sizeNames(const LinearProgram &program) {
   llvm::SmallVector<std::string> names;
   for (auto [number, size] : llvm::enumerate(uop::FuncOp(program.function).getSizes().getSizes())) {
@@ -36,11 +36,11 @@ static llvm::SmallVector<std::string> sizeNames(const LinearProgram &program) {
 
 namespace {
 
-/// clang reads 256 nested brackets; an expression is cut well before, and before copying it around takes long.
+/// clang reads 256 nested brackets; an expression is cut well before that, and before copying it takes long.
 constexpr unsigned kMostNesting = 64;
 constexpr size_t kMostLength = 1000;
 
-/// A row's value: one text, or one per lane where the language has no such vector.
+/// A row's value: one text, or one per lane if the language has no such vector.
 struct Value {
   llvm::SmallVector<std::string, 1> texts;
   bool isInlined = false; ///< an expression, not a name
@@ -167,7 +167,7 @@ Operand KernelRenderer::operand(unsigned index, unsigned at) const {
   return {lane(index, at), constant ? constant.getValue() : mlir::TypedAttr()};
 }
 
-/// Whether the row's text may stand at its only use instead of a name.
+/// Whether the row's text may replace a name at its only use.
 bool KernelRenderer::mayInline(unsigned index, llvm::ArrayRef<std::string> texts) const {
   const LinearUOp &uop = row(index);
   if (uop.kind == LinearKind::Gep)
@@ -247,7 +247,7 @@ std::string KernelRenderer::scalar(const LinearUOp &uop, unsigned at) {
   }
 }
 
-/// The row as one expression of the language's vector types, where it has them all and the pattern says all.
+/// The row as one expression of the language's vector types, if it has them all and the pattern is the whole meaning.
 std::optional<std::string> KernelRenderer::wholeVector(const LinearUOp &uop) {
   if (!isWhole(uop.type))
     return std::nullopt;
@@ -302,7 +302,7 @@ void KernelRenderer::emitValue(unsigned index) {
   bindText(index, isCast ? "cast" : "alu", std::move(texts));
 }
 
-/// A statement of its own, for all items come to it.
+/// A statement of its own, since all items come to it.
 void KernelRenderer::shuffle(unsigned index) {
   const LinearUOp &uop = row(index);
   assert(!language_.shuffle.empty() && "lowered for a device of warps");
@@ -336,7 +336,7 @@ std::string KernelRenderer::pointer(const LinearUOp &uop) const {
   return values_[uop.sources[0]].texts[0] + "+" + stripParens(values_[uop.sources[1]].texts[0]).str();
 }
 
-/// Names a pointer to the lanes of an access, where it is proved to be aligned so that they are one; "" where not.
+/// Names a pointer to the lanes of an access, if it is proved to be aligned so that they are one; "" if not.
 std::string KernelRenderer::pointToLanes(const LinearUOp &uop, unsigned lanes) {
   const LinearUOp &buffer = row(uop.sources[0]);
   int64_t bytes = buffer.kind == LinearKind::DefineGlobal ? byteSize(scalarDType(buffer.type)) : 0;
@@ -401,7 +401,7 @@ void KernelRenderer::store(const LinearUOp &uop) {
     return emit(0, fillPattern(language_.vectors.store, [&](char key) {
                   return key == 'n' ? std::to_string(lanes) : key == 'p' ? pointer(uop) : whole(uop.sources[2]);
                 }));
-  // Neighbours are joined to one access only where nothing stands between their stores.
+  // Neighbours are joined to one access only if nothing comes between their stores.
   if (!language_.assumeAligned.empty() && lanes > 1 && values_[uop.sources[2]].isInlined)
     declare(uop.sources[2], "out", values_[uop.sources[2]].texts);
   std::string wide = isGated ? "" : pointToLanes(uop, lanes);
@@ -410,7 +410,7 @@ void KernelRenderer::store(const LinearUOp &uop) {
                  lane(uop.sources[2], at) + ";");
 }
 
-/// Tells the language's compiler of a pointer that begins where wide accesses may, if there are any that could be
+/// Tells the language's compiler about a pointer that begins where wide accesses may, if there are any that could be
 /// joined.
 void KernelRenderer::assumeAligned(unsigned index) {
   const LinearUOp &uop = row(index);
@@ -468,8 +468,8 @@ void KernelRenderer::define(unsigned index) {
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// Renders the PHIs of one range, which assign side by side: a value that reads an accumulator assigned before it, or
-/// other lanes of its own, is computed first. Returns the row after them.
+/// Renders the PHIs of one range, which assign at the same time: a value that reads an accumulator assigned before it,
+/// or other lanes of its own, is computed first. Returns the row after them.
 unsigned KernelRenderer::assignPhis(unsigned first) {
   unsigned end = first;
   while (row(end).kind == LinearKind::Phi)

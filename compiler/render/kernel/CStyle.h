@@ -1,8 +1,8 @@
 //===- CStyle.h - A kernel as source text of the C family ---------------------===//
 //
 // Stage: render (uop → source).  The text has tinygrad's conventions: buffers are data0, data1 …, loads valN,
-// accumulators accN, loops ridxN; a pure value that is used once stands where it is used, in parentheses, any other is
-// an aluN. A value is not moved into a deeper loop when computing it there again would cost a function call or float
+// accumulators accN, loops ridxN. A pure value that is used once is written where it is used, in parentheses; any other
+// is an aluN. A value is not moved into a deeper loop if computing it there again would cost a function call or float
 // arithmetic, and expressions are cut before they nest deeper than compilers read.
 //
 //===----------------------------------------------------------------------===//

@@ -14,7 +14,7 @@ using mlir::Value;
 
 namespace {
 
-/// The values that something visible needs: what is stored, and what decides how often and whether.
+/// The values that something visible needs: stored values, and those that decide how often and whether.
 class Liveness {
 public:
   explicit Liveness(FuncOp function) {
@@ -199,7 +199,7 @@ static LinearKind kindOf(AluOp op) {
 
 void Linearizer::append(Operation *op) {
   llvm::TypeSwitch<Operation *>(op)
-      .Case<ConstOp, SpecialOp, DefineOp>([](auto) {}) // they stand in the head
+      .Case<ConstOp, SpecialOp, DefineOp>([](auto) {}) // they are in the head
       .Case([&](RangeOp op) { range(op); })
       .Case([&](IfOp op) { branch(op); })
       .Case([&](AluOp op) { value(op, kindOf(op)); })
@@ -240,7 +240,7 @@ void Linearizer::append(Operation *op) {
       .DefaultUnreachable("no such uop");
 }
 
-/// The row of the enclosing range's accumulator where this range's carried value `index` only continues it.
+/// The row of the enclosing range's accumulator if this range's carried value `index` only continues it.
 std::optional<unsigned> Linearizer::outerAccumulator(RangeOp range, unsigned index) {
   auto init = llvm::dyn_cast<mlir::BlockArgument>(range.getInits()[index]);
   auto outer = llvm::dyn_cast<RangeOp>(range->getParentOp());

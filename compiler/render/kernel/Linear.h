@@ -1,11 +1,11 @@
 //===- Linear.h - A kernel as one list of uops --------------------------------===//
 //
 // The uop dialect nests: a range is an op with a body and carried values. tinygrad's form, which listings show and C
-// follows, is flat: an accumulator is defined before its loop, PHI assigns it, ENDRANGE closes. This is that list, made
-// from the very uop.func, in the order in which it is printed and rendered:
+// follows, is flat: an accumulator is defined before its loop, PHI assigns it, ENDRANGE closes. This is that flat list,
+// made from the uop.func itself, in the order in which it is printed and rendered:
 //   pointers, sizes, memory, constants (by value, each once), specials, then the body.
-// A carried value that an inner range only hands through an outer one is one accumulator for both, so a reduction over
-// two axes has one DEFINE_ACC that names two ranges. Values that no store, condition or bound needs are left out.
+// A carried value that an inner range only passes on through an outer one is one accumulator for both, so a reduction
+// over two axes has one DEFINE_ACC that names two ranges. Values that no store, condition or bound needs are left out.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,8 +15,8 @@
 namespace kiln::render {
 
 enum class LinearKind {
-  DefineGlobal, // number: which pointer
-  DefineVar,    // number: which entry of the function's sizes
+  DefineGlobal, // number: of the pointer
+  DefineVar,    // number: of the entry of the function's sizes
   DefineLocal,
   DefineRegister,
   Const,
@@ -28,7 +28,7 @@ enum class LinearKind {
   Fma,
   Cast,
   Bitcast,
-  Vectorize, // one source a lane, also where the uop has a single operand
+  Vectorize, // one source per lane, even if the uop has a single operand
   Gep,
   Phi, // sources: accumulator, value
   EndRange,

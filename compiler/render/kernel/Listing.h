@@ -5,8 +5,8 @@
 
 namespace kiln::render {
 
-/// One line a uop: row, name, dtype, sources (rows; constants by value, quoted), argument. The columns are those of
-/// tinygrad v0.9.2. What it has no uop for is UOps.ELSE, UOps.DEFINE_REG and TernaryOps.FMA.
+/// One line per uop: row, name, dtype, sources (rows; constants by value, quoted), argument. The columns are those of
+/// tinygrad v0.9.2. Uops that it lacks are UOps.ELSE, UOps.DEFINE_REG and TernaryOps.FMA.
 std::string listing(const LinearProgram &program);
 inline std::string listing(uop::FuncOp function) { return listing(linearize(function)); }
 

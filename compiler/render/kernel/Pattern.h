@@ -1,4 +1,4 @@
-//===- Pattern.h - The little patterns that renderers' tables are written in --===//
+//===- Pattern.h - The patterns of renderers' tables --------------------------===//
 #pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -8,10 +8,10 @@
 
 namespace kiln::render {
 
-/// `pattern` with every $c replaced by what `value` gives for the character c.
+/// `pattern` with every $c replaced by the text that `value` returns for the character c.
 std::string fillPattern(llvm::StringRef pattern, llvm::function_ref<std::string(char)> value);
 
-/// `text` without the parentheses around it where one pair encloses the whole.
+/// `text` without the parentheses around it, if one pair encloses the whole.
 llvm::StringRef stripParens(llvm::StringRef text);
 
 } // namespace kiln::render

@@ -126,7 +126,7 @@ constexpr llvm::StringLiteral kFloatToBrain = "static inline $t $f($a x) {\n"
                                               "  return ($t)((u.bits+0x7fff+(u.bits >> 16 & 1)) >> 16);\n"
                                               "}\n";
 
-// The nearest float would be rounded a second time; one with an odd last bit where it is not exact is rounded rightly.
+// The nearest float would be rounded a second time; an inexact one with an odd last bit is then rounded rightly.
 constexpr llvm::StringLiteral kDoubleToOddFloat = "static inline $t $f($a x) {\n"
                                                   "  union { $t value; $i bits; } u;\n"
                                                   "  u.value = ($t)x;\n"

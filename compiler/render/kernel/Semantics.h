@@ -1,8 +1,8 @@
-//===- Semantics.h - Functions for what the C family leaves open --------------===//
+//===- Semantics.h - Functions for cases that the C family leaves open --------===//
 //
-// Alu.def says what division by zero, a shift past the width or a NaN in MAX gives. Where C's operator says nothing or
-// something else, the rendered file has a small static function for that operation and dtype, and only for those that
-// its kernels use.
+// Alu.def defines the result of division by zero, of a shift past the width and of a NaN in MAX. If C's operator leaves
+// that open or differs, the rendered file has a small static function for that operation and dtype, and only for those
+// that its kernels use.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -16,9 +16,9 @@
 
 namespace kiln::render {
 
-/// A literal of an integer dtype or bool; negative ones stand in parentheses.
+/// A literal of an integer dtype or bool; negative ones are in parentheses.
 std::string integerLiteral(const CLanguage &language, DType dtype, const llvm::APInt &value);
-/// "f" or what the language's functions for the dtype end in.
+/// "f" or another ending of the language's functions for the dtype.
 llvm::StringRef mathSuffix(const CLanguage &language, DType dtype);
 
 /// The functions that the kernels of one file call, in order of first use.

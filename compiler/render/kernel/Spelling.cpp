@@ -1,8 +1,8 @@
-//===- Spelling.cpp - What C says in place of an operation, and where it would say something else ----===//
+//===- Spelling.cpp - Write an operation in C so that it keeps its meaning ---------------------------===//
 //
 // A row of Alu.def has a pattern, but C gives it another meaning for some dtypes: signed sums overflow, small integers
 // are widened to int, shifts have a range, bool is an integer. There an operation becomes a cast around its pattern or
-// a call of a function (Semantics.h) that the file then has. The pattern alone, which compilers see through best, stays
+// a call of a function (Semantics.h) that the file then has. The pattern alone, which compilers understand best, stays
 // wherever it is the whole meaning.
 //
 //===----------------------------------------------------------------------===//

@@ -6,7 +6,7 @@
 
 namespace kiln::render {
 
-/// An operand as text; `constant` where it is one.
+/// An operand as text; `constant` if it is one.
 struct Operand {
   std::string text;
   mlir::TypedAttr constant = nullptr;
@@ -18,7 +18,7 @@ public:
   Spelling(const CLanguage &language, SemanticFunctions &functions) : language_(language), functions_(functions) {}
 
   std::string constant(mlir::TypedAttr value) const;
-  /// `dtype` is the operands' (of WHERE, the last two's). The result stands in parentheses or is a call or a cast.
+  /// `dtype` is the operands' (for WHERE, the last two's). The result is in parentheses, or is a call or a cast.
   std::string alu(Alu kind, DType dtype, llvm::ArrayRef<Operand> operands);
   std::string fma(DType dtype, llvm::ArrayRef<Operand> operands);
   std::string cast(DType from, DType to, const std::string &text);
@@ -28,7 +28,7 @@ public:
   static bool isPlain(Alu kind, DType dtype);
   /// Whether C's own conversion has the meaning of CAST.
   static bool isPlainCast(DType from, DType to);
-  /// The pattern filled in, without regard to what C leaves open.
+  /// The pattern filled in, without regard to cases that C leaves open.
   std::string pattern(Alu kind, DType dtype, llvm::ArrayRef<std::string> operands) const;
 
 private:

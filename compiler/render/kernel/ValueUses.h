@@ -1,7 +1,7 @@
 //===- ValueUses.h - How often, how deep and in which lanes values are used ----------===//
 //
-// It decides what a rendered kernel names: a value that is used once stands where it is used, one that nothing reads is
-// not written at all.
+// This decides which values a rendered kernel names: a value that is used once is written where it is used, one that
+// nothing reads is not written at all.
 //
 //===----------------------------------------------------------------------------===//
 #pragma once
@@ -18,7 +18,7 @@ struct ValueUses {
   std::vector<unsigned> depths;       ///< the loops around the row
   std::vector<unsigned> useDepths;    ///< the loops around its deepest use
   std::vector<bool> areChosen;        ///< whether some selection takes the row's value or another
-  std::vector<llvm::BitVector> lanes; ///< those that something reads; one, and it is set, where the row has no value
+  std::vector<llvm::BitVector> lanes; /// the lanes that something reads; one, and it is set, if the row has no value
 };
 
 /// `isWhole` says which vector types are one value in the source: all their lanes are read together.

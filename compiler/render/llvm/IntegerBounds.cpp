@@ -8,7 +8,7 @@ using namespace kiln::render;
 
 using Bounds = std::optional<Interval>;
 
-/// What an integer dtype holds, as far as int64 reaches.
+/// The range of an integer dtype, as far as int64 reaches.
 static Bounds rangeOf(mlir::Type type) {
   auto integer = llvm::dyn_cast<mlir::IntegerType>(mlir::getElementTypeOrSelf(type));
   if (!integer)

@@ -1,7 +1,7 @@
 //===- IntegerBounds.h - Intervals of integer uops -------------------------------===//
 //
-// Integers wrap. Where the bounds of loops, sizes and constants prove that an operation does not, a renderer may say
-// so: LLVM then widens loop counters and folds index math into addresses, and C needs no detour around undefined
+// Integers wrap. If the bounds of loops, sizes and constants prove that an operation does not, a renderer may say so:
+// LLVM then widens loop counters and folds index math into addresses, and C needs no detour around undefined
 // behaviour.
 //
 //===-----------------------------------------------------------------------------===//
@@ -21,8 +21,8 @@ struct Interval {
 
 class IntegerBounds {
 public:
-  /// The values that `value`, or any lane of it, can have; what its dtype can hold where nothing better is known.
-  /// nullopt: no integer, or one that int64 does not hold.
+  /// The values that `value`, or any lane of it, can have; all values of its dtype if nothing better is known. nullopt:
+  /// not an integer, or one that int64 does not hold.
   std::optional<Interval> of(mlir::Value value);
 
   /// Whether the exact result of `op`, and of each of its steps, fits its dtype.

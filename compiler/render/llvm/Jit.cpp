@@ -1,8 +1,8 @@
 //===- Jit.cpp - Objects in memory, linked by LLVM's ORC ----===//
 //
-// Kernels compile as for a file, each to an object of its own and in parallel, so that what runs here is what a program
-// would have. ORC only links them: to each other, to libc and libm, and to the runtime's functions, which are given by
-// name, because this process need not export them. What is loaded keeps the linker alive, not the other way round.
+// Kernels compile as for a file, each to an object of its own and in parallel, so the code here is the same as in a
+// program. ORC only links them: to each other, to libc and libm, and to the runtime's functions, which are given by
+// name, because this process need not export them. Loaded code keeps the linker alive, not the other way round.
 //
 //===----------------------------------------------------------------------===//
 

@@ -13,10 +13,10 @@ class LLJIT;
 
 namespace kiln::render {
 
-/// Code that a model calls and that is not of libc or libm: kiln_rt_input and so on, by name.
+/// Functions that a model calls and that are not in libc or libm: kiln_rt_input and so on, by name.
 using RuntimeSymbols = llvm::StringMap<void *>;
 
-/// Compiles for one CPU at one level. What it has loaded may outlive it.
+/// Compiles for one CPU at one level. Code that it has loaded may outlive it.
 class Jit final : public target::KernelRunner {
 public:
   static llvm::Expected<std::unique_ptr<Jit>> create(const target::Cpu &cpu, target::OptLevel level,

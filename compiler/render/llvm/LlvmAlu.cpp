@@ -174,7 +174,7 @@ Value *LlvmAlu::emitFloat(Alu kind, mlir::Type type, llvm::ArrayRef<Value *> ope
     return binary(Intrinsic::pow);
   case Alu::MAX:
   case Alu::MIN: {
-    // Which zero the result has is open; without the flag LLVM orders them, with more instructions.
+    // The sign of a zero result is open; without the flag LLVM orders the zeros, with more instructions.
     llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
     b_.setFastMathFlags([] {
       llvm::FastMathFlags flags;
@@ -268,7 +268,7 @@ Value *LlvmAlu::emitInteger(Alu kind, mlir::Type type, llvm::ArrayRef<Value *> o
   }
 }
 
-/// The wrapping product, by squaring; of a negative exponent, 1 IDIV the product.
+/// The wrapping product, by squaring; for a negative exponent, 1 IDIV the product.
 Value *LlvmAlu::power(bool isSigned, Value *base, Value *exponent) {
   Value *zero = integer(base, 0), *one = integer(base, 1), *result = one, *square = base;
   Value *isNegative = isSigned ? b_.CreateICmpSLT(exponent, zero) : nullptr;
@@ -282,7 +282,7 @@ Value *LlvmAlu::power(bool isSigned, Value *base, Value *exponent) {
   return isSigned ? b_.CreateSelect(isNegative, divide(Alu::IDIV, isSigned, one, result, {}), result) : result;
 }
 
-/// IDIV and MOD: the divisor is replaced where LLVM's instruction has no result.
+/// IDIV and MOD: the divisor is replaced if LLVM's instruction has no result.
 Value *LlvmAlu::divide(Alu kind, bool isSigned, Value *a, Value *b, AluFacts facts) {
   bool quotient = kind == Alu::IDIV;
   if (facts.nonNegative)

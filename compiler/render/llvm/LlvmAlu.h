@@ -1,9 +1,9 @@
 //===- LlvmAlu.h - The rows of Alu.def in LLVM IR -------------------------------===//
 //
-// LLVM's instructions leave open (poison, undefined behaviour) what Alu.def fixes: division by zero, shifts past the
-// width, conversions out of range. Each row closes that with selects, which LLVM removes where an operand is constant,
-// or which are never made where AluFacts says that the case cannot occur: index math would be full of them. f16 and
-// bf16 are computed in f32 and rounded.
+// LLVM's instructions leave open (poison, undefined behaviour) cases that Alu.def fixes: division by zero, shifts past
+// the width, conversions out of range. Each row closes them with selects. LLVM removes these if an operand is constant,
+// and none are made if AluFacts says that the case cannot occur: index math would be full of them. f16 and bf16 are
+// computed in f32 and rounded.
 //
 //===----------------------------------------------------------------------------===//
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace kiln::render {
 
-/// What is known of one operation on integers beyond its types; see IntegerBounds.h.
+/// Facts about one operation on integers beyond its types; see IntegerBounds.h.
 struct AluFacts {
   bool noWrap = false;         ///< the exact result fits the dtype (signed dtypes only)
   bool nonNegative = false;    ///< no operand is negative
@@ -23,8 +23,8 @@ class LlvmAlu {
 public:
   LlvmAlu(llvm::IRBuilderBase &builder, bool nativeHalf) : b_(builder), float_(builder, nativeHalf) {}
 
-  /// One row on scalars or vectors. `from` is the dtype that is computed with: of the first operand, for WHERE of the
-  /// second; `to` the result's.
+  /// One row on scalars or vectors. `from` is the dtype of the computation: that of the first operand, for WHERE of the
+  /// second; `to` is the result's.
   llvm::Value *emit(Alu kind, mlir::Type from, mlir::Type to, llvm::ArrayRef<llvm::Value *> operands,
                     AluFacts facts = {});
 

@@ -1,10 +1,10 @@
 //===- LlvmEmit.cpp - One module for all, or one for each kernel -------===//
 //
 // LLVM compiles a module in one thread, and a model may have hundreds of kernels. So for a link or a JIT each kernel is
-// a module of its own, compiled side by side with the host program's, and the results are kept in the order of the
-// kernels: which thread is done first does not show in the bytes. A file that has to stand alone is one module. Where a
-// model is compiled for several CPUs, each kernel is for its own, while the code that they share is for the least CPU
-// of the architecture. Weights are written into the finished object and never pass through LLVM.
+// a module of its own, compiled in parallel with the host program's, and the results are kept in the order of the
+// kernels: the bytes do not show which thread was done first. A file that has to be complete is one module. If a model
+// is compiled for several CPUs, each kernel is for its own, while the code that they share is for the least CPU of the
+// architecture. Weights are written into the finished object and never pass through LLVM.
 //
 //===-------------------------------------------------------------------===//
 #include "render/llvm/LlvmEmit.h"
@@ -35,7 +35,7 @@ static llvm::Error compile(llvm::StringRef name, const target::Cpu &cpu, target:
   if (!machine)
     return machine.takeError();
   llvm::LLVMContext context;
-  llvm::Module module(plainText(name), context); // LLVM writes it into a comment as it is
+  llvm::Module module(plainText(name), context); // LLVM writes it into a comment unchanged
   target::configure(module, **machine);
   fill(module);
   target::optimize(module, **machine, level);
@@ -67,14 +67,14 @@ llvm::Expected<ObjectBuffer> render::compileKernel(uop::FuncOp kernel, const tar
   return makeBuffer(std::move(*bytes), kernel.getSymName());
 }
 
-/// For whom code is made that belongs to all versions.
+/// The CPU of the code that belongs to all versions.
 static llvm::Expected<target::Cpu> commonCpu(llvm::ArrayRef<Version> versions) {
   if (versions.size() == 1)
     return versions.front().cpu;
   return target::describeCpu("", "", versions.front().cpu.triple); // the least of the architecture
 }
 
-/// Writes an object, its section of weights filled where the options want them there.
+/// Writes an object, and fills its section of weights if the options want them there.
 static llvm::Error writeObject(llvm::StringRef object, llvm::ArrayRef<Version> versions, const ProgramOptions &options,
                                const WeightSource &source, llvm::raw_ostream &out) {
   std::vector<WeightEntry> weights = sharedWeights(versions);

@@ -10,7 +10,7 @@
 namespace kiln::render {
 
 enum class LlvmFile {
-  Object,   ///< with the weights, where the options place them in a section
+  Object,   /// with the weights, if the options place them in a section
   Assembly, ///< without them
   Text,     ///< optimised LLVM IR, without them
 };
@@ -20,8 +20,8 @@ enum class LlvmFile {
 llvm::Error emitProgram(llvm::ArrayRef<Version> versions, target::OptLevel level, const ProgramOptions &options,
                         LlvmFile file, const WeightSource &source, llvm::raw_ostream &out);
 
-/// The same model as two files for one link, its kernels compiled side by side: an object with the host program, the
-/// tables and the weights, and an archive of an object a kernel (empty, where the kernels are not the host's code).
+/// The same model as two files for one link, its kernels compiled in parallel: an object with the host program, the
+/// tables and the weights, and an archive of an object for each kernel (empty if the kernels are not the host's code).
 llvm::Error emitParts(llvm::ArrayRef<Version> versions, target::OptLevel level, const ProgramOptions &options,
                       const WeightSource &source, llvm::raw_ostream &host, llvm::raw_ostream &kernels);
 

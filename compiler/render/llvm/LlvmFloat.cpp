@@ -30,8 +30,8 @@ Value *LlvmFloat::convert(Value *value, mlir::Type from, mlir::Type to) {
   return to.isF16() ? narrowToHalf(value) : narrowToBrain(value);
 }
 
-/// f64 to f32 such that rounding the result once more, to a narrower float, gives what one rounding would have given:
-/// an inexact result gets an odd last bit.
+/// f64 to f32 such that rounding the result once more, to a narrower float, gives the same as a single rounding: an
+/// inexact result gets an odd last bit.
 Value *LlvmFloat::narrowToOdd(Value *twice) {
   Value *single = b_.CreateFPTrunc(twice, withLanesOf(b_.getFloatTy(), twice->getType()));
   Value *back = b_.CreateFPExt(single, twice->getType());
@@ -94,7 +94,7 @@ Value *LlvmFloat::narrowToHalf(Value *single) {
   llvm::Type *type = word->getType();
   Value *magnitude = b_.CreateAnd(word, constant(type, 0x7fffffff));
   Value *sign = b_.CreateAnd(b_.CreateLShr(word, constant(type, 16)), constant(type, 0x8000));
-  // Normal: change the bias, then round the 13 bits that go, halves to even; a carry runs into the exponent as it
+  // Normal: change the bias, then round away the 13 last bits, halves to even; a carry runs into the exponent as it
   // should.
   Value *last = b_.CreateAnd(b_.CreateLShr(magnitude, constant(type, 13)), constant(type, 1));
   Value *biased = b_.CreateSub(magnitude, constant(type, uint64_t(127 - 15) << 23));

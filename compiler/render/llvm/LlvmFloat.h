@@ -1,8 +1,8 @@
-//===- LlvmFloat.h - Conversions between floats, also where no instruction does them ----===//
+//===- LlvmFloat.h - Conversions between floats, even without an instruction ------------===//
 //
-// f16 and bf16 are computed with in f32. A CPU that has no conversion gets integer arithmetic instead of a library
-// call, so that what kiln makes needs libm alone. Every conversion rounds once, halves to even, keeps infinities and
-// gives a NaN for a NaN.
+// f16 and bf16 are computed in f32. A CPU without a conversion gets integer arithmetic instead of a library call, so
+// that kiln's programs need only libm. Every conversion rounds once, halves to even, keeps infinities and gives a NaN
+// for a NaN.
 //
 //===-------------------------------------------------------------------------------------===//
 #pragma once

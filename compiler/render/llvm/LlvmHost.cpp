@@ -1,9 +1,9 @@
 //===- LlvmHost.cpp - One function that calls the runtime, op by op ----------===//
-// The program is a list of calls with sizes worked out in between. Arrays that calls take lie in the frame, one for all
-// calls of a kind, as large as the largest asks for. Every call may fail: all of them lead to one block, which returns
-// the status of whichever did. Sizes are expressions, and what several have in common is computed once, where it is
-// first needed. Arithmetic on sizes looks for wrapping: a run whose sizes do not fit ends with an error, not with a
-// small buffer.
+// The program is a list of calls with sizes computed in between. Arrays for calls are in the frame, one for all calls
+// of a kind, as large as the largest asks for. Every call may fail: all of them lead to one block, which returns the
+// status of the one that did. Sizes are expressions; a part that several share is computed once, where it is first
+// needed. Arithmetic on sizes checks for wrapping: a run whose sizes do not fit ends with an error, not with a small
+// buffer.
 //===----------------------------------------------------------------------------===//
 
 #include "render/llvm/LlvmHost.h"
@@ -51,7 +51,7 @@ private:
   void unless(Value *condition, llvm::function_ref<void()> fail);
   void failUnless(Value *condition, kiln_status status, const llvm::Twine &message);
 
-  /// Calls the runtime; another status than KILN_OK ends the run.
+  /// Calls the runtime; a status other than KILN_OK ends the run.
   void call(llvm::StringRef name, llvm::ArrayRef<Value *> arguments);
   void endUnlessOk(Value *status);
   /// Calls a function whose last parameter receives a slice.
@@ -59,7 +59,7 @@ private:
   /// Room in the frame, shared by all calls that need as much or less.
   Value *fill(llvm::AllocaInst *&room, llvm::ArrayRef<Value *> values, llvm::Type *type);
   llvm::AllocaInst *reserve(llvm::Type *type, unsigned count);
-  /// The kernel that an error names where there is no memory for what the op asks for; null: none.
+  /// The kernel that an error names if there is no memory for the op; null: none.
   template <typename Op> Value *busiest(Op op) {
     return op.getBusiest() ? static_cast<Value *>(b_.CreateGlobalString(*op.getBusiest(), "busiest"))
                            : llvm::ConstantPointerNull::get(b_.getPtrTy());
@@ -70,7 +70,7 @@ private:
   llvm::SmallVector<Value *> values(mlir::ValueRange range) {
     return llvm::map_to_vector(range, [&](mlir::Value v) { return value(v); });
   }
-  /// The arguments that `kiln_slice` is to a C function: where registers have 64 bits its two members, in 32-bit Arm's
+  /// The arguments that `kiln_slice` is to a C function: if registers have 64 bits its two members, in 32-bit Arm's
   /// convention 16 bytes that begin at an even register.
   llvm::SmallVector<Value *, 2> passed(Value *slice);
   /// The number of the device whose memory a slice is.
@@ -93,7 +93,7 @@ private:
   llvm::PHINode *status_ = nullptr; // of the block that ends a failed run
   llvm::AllocaInst *sliceRoom_ = nullptr, *slicesRoom_ = nullptr, *sizesRoom_ = nullptr, *bytesRoom_ = nullptr,
                    *gridRoom_ = nullptr, *estimatesRoom_ = nullptr, *numberRoom_ = nullptr;
-  Value *wraps_ = nullptr; // whether something since the last endIfWrapped did; null: nothing can have
+  Value *wraps_ = nullptr; // whether something wrapped since the last endIfWrapped; null: nothing can have
   llvm::DenseMap<mlir::Value, Value *> values_;
 };
 
@@ -357,7 +357,7 @@ void HostRenderer::endIfWrapped(const llvm::Twine &message) {
     failUnless(b_.CreateNot(wraps), KILN_INVALID_ARGUMENT, message);
 }
 
-/// Arithmetic on i64 and i1. What LLVM leaves undefined (x/0) has Alu.def's value.
+/// Arithmetic on i64 and i1. Cases that LLVM leaves undefined (x/0) have Alu.def's value.
 bool HostRenderer::renderArith(mlir::Operation &op) {
   namespace arith = mlir::arith;
   if (auto constant = llvm::dyn_cast<arith::ConstantOp>(op)) {

@@ -15,7 +15,7 @@ class Module;
 
 namespace kiln::render {
 
-/// Adds what kiln_model.run is: i32 (ptr context, ptr sizes), of internal linkage. The module has its target's layout.
+/// Adds the function for kiln_model.run: i32 (ptr context, ptr sizes), internal. The module has its target's layout.
 llvm::Function *renderHost(const ModelTables &tables, llvm::Module &module);
 
 } // namespace kiln::render

@@ -1,11 +1,11 @@
 //===- LlvmKernel.cpp - Ranges become loops, and a few kernels several functions ---===//
-// A uop has about one instruction, so most of this is a switch. What takes thought is around it:
+// A uop has about one instruction, so most of this is a switch. The difficult parts are around it:
 // - A kernel is called through an entry of one form, with arrays of pointers and sizes. Its own function takes them one
-//   by one, each with what is known of it: aliasing, alignment, bounds. LLVM makes much of that.
-// - Lanes are chosen by then. LLVM's own vectoriser is kept out of loops where it would be wrong.
-// - Matrix registers are configured once per function. A kernel with products of two shapes keeps each loop of them in
-// a
-//   function of its own, which is cut out at the end, when the blocks are whole (splitPhases).
+//   by one, each with the known facts: aliasing, alignment, bounds. LLVM uses these well.
+// - Lanes are already chosen. LLVM's own vectoriser is kept out of loops where it would be wrong.
+// - Matrix registers are configured once per function. A kernel with products of two shapes keeps each loop of them
+//   in a function of its own, which is cut out at the end, when the blocks are whole
+//   (splitPhases).
 //===----------------------------------------------------------------------------===//
 
 #include "render/llvm/LlvmKernel.h"
@@ -64,7 +64,7 @@ private:
   void render(uop::DefineOp op);
   void render(uop::AluOp op);
   void render(uop::VectorizeOp op);
-  /// Lane l of several vectors, and for all l: makes all of these at once. False where the op is not one of them.
+  /// Lane l of several vectors, and for all l: makes all of these at once. False if the op is not one of them.
   bool renderTurned(uop::VectorizeOp op);
   void render(uop::SpecialOp op);
   void render(uop::LoadMatrixOp op);
@@ -72,18 +72,18 @@ private:
   void render(uop::WmmaOp op);
   void render(uop::DotOp op);
 
-  /// Finds the phases that multiply matrices, where there are several kinds of them.
+  /// Finds the phases that multiply matrices, if there are several kinds of them.
   void findPhases();
   /// Makes each of these a function.
   void splitPhases();
 
-  /// Whether a store goes past the caches: as marked, where it surely begins at a line.
+  /// Whether a store goes past the caches: if marked, and if it surely begins at a line.
   bool goesPastCaches(uop::StoreOp op) const;
   Value *address(mlir::Value pointer, mlir::Value index, bool inBounds);
   Value *loadFrom(uop::LoadOp op, Value *address);
-  /// Calls `make` for each part of a vector in memory that one register holds, with the part's type, its address, and
-  /// a function that takes the same lanes of other vectors. A masked access is made of such parts: where LLVM 22 parts
-  /// a wider one itself and knows of a half that no lane of it is accessed, it accesses all of that half at times.
+  /// Calls `make` for each part of a vector in memory that one register holds, with the part's type, its address, and a
+  /// function that takes the same lanes of other vectors. A masked access is made of such parts. If LLVM 22 splits a
+  /// wider one itself and knows that no lane of a half is accessed, it sometimes accesses all of that half.
   void forEachRegister(
       llvm::FixedVectorType *type, Value *address,
       llvm::function_ref<void(llvm::FixedVectorType *, Value *, llvm::function_ref<Value *(Value *)>)> make);
@@ -155,7 +155,7 @@ llvm::Function *KernelRenderer::run() {
   b_.SetInsertPoint(newBlock("entry"));
   findPhases();
   render(kernel_.getBody().front());
-  // Other threads find what went past the caches only where such stores were waited for.
+  // Other threads see stores that went past the caches only after these were waited for.
   if (goesPastCaches_)
     b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
   b_.CreateRetVoid();
@@ -244,11 +244,11 @@ void KernelRenderer::render(mlir::Operation &op) {
       })
       .Case([&](uop::GepOp g) { values_[g] = b_.CreateExtractElement(value(g.getVector()), g.getLane()); })
       .Case<uop::YieldOp>([](auto) {})   // its owner reads the values
-      .Case<uop::BarrierOp>([](auto) {}) // a group of one item waits for nobody
+      .Case<uop::BarrierOp>([](auto) {}) // a group of one item need not wait
       .Default([](mlir::Operation *unknown) { llvm_unreachable("every uop is rendered"); });
 }
 
-/// Whether a loop computes a remainder of integers, as an index that begins again does.
+/// Whether a loop computes a remainder of integers, as an index that starts again does.
 static bool wrapsIndices(uop::RangeOp op) {
   auto isRemainder = [](uop::AluOp alu) {
     Alu kind = alu.getKind().getValue();
@@ -261,8 +261,8 @@ static bool wrapsIndices(uop::RangeOp op) {
       .wasInterrupted();
 }
 
-/// Keeps LLVM from vectors of its own in a loop: its vectoriser (22.1) treats an index modulo a power of two as if it
-/// did not wrap, guarded by a test of something else.
+/// Keeps LLVM from vectorising a loop: its vectoriser (22.1) treats an index modulo a power of two as if it did not
+/// wrap, guarded by a test of something else.
 static llvm::MDNode *notVectorised(llvm::LLVMContext &context) {
   llvm::Metadata *off[] = {llvm::MDString::get(context, "llvm.loop.vectorize.enable"),
                            llvm::ConstantAsMetadata::get(llvm::ConstantInt::getFalse(context))};
@@ -348,8 +348,8 @@ Value *KernelRenderer::address(mlir::Value pointer, mlir::Value index, bool inBo
     }
     return b_.CreateGEP(elementInMemory(pointer), from, distance, "", flags);
   };
-  // A constant apart: what differs by one only, as the rows of a register tile do, shares one register, and LLVM takes
-  // the constant as the instruction's displacement. It does not find that through the extension of a sum of 32 bits.
+  // The constant is separate: addresses that differ only by it, as the rows of a register tile, share one register, and
+  // LLVM makes it the instruction's displacement. It does not find that through the extension of a 32-bit sum.
   auto sum = index.getDefiningOp<uop::AluOp>();
   if (sum && sum.getKind().getValue() == Alu::ADD && bounds_.cannotWrap(sum))
     if (auto apart = sum->getOperand(1).getDefiningOp<uop::ConstOp>()) {
@@ -406,8 +406,8 @@ void KernelRenderer::storeMasked(Value *stored, Value *address, llvm::Align alig
 }
 
 void KernelRenderer::render(uop::PrefetchOp op) {
-  // Into the second cache: the first holds what is used now. There may be nothing at the address. A line to be written
-  // is taken from the other cores at once, not when the store comes.
+  // Into the second cache: the first holds the data in use now. There may be nothing at the address. A line to be
+  // written is taken from the other cores at once, not when the store comes.
   constexpr int kSecondCache = 2, kData = 1;
   Value *at = address(op.getPointer(), op.getIndex(), /*inBounds=*/false);
   b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {at->getType()},
@@ -479,7 +479,7 @@ void KernelRenderer::render(uop::StoreOp op) {
 //===----------------------------------------------------------------------===//
 
 Value *KernelRenderer::value(mlir::Value v) {
-  // The zeros of a matrix are made where they are used: registers for matrices are too few to keep them.
+  // The zeros of a matrix are made where they are used: there are too few registers for matrices to keep them.
   if (isMatrix(v.getType()) && v.getDefiningOp<uop::ConstOp>())
     return b_.CreateIntrinsic(llvm::Type::getX86_AMXTy(context_), llvm::Intrinsic::x86_tilezero_internal,
                               sidesOf(v.getType()));
@@ -524,7 +524,7 @@ void KernelRenderer::findPhases() {
   llvm::SmallSetVector<mlir::Type, 4> kinds;
   kernel_.walk([&](uop::WmmaOp wmma) {
     kinds.insert(mlir::TupleType::get(wmma.getContext(), wmma->getOperandTypes()));
-    // The loop over terms, and the stores of what it gives.
+    // The loop over terms, and the stores of its results.
     mlir::Operation *first = wmma->getParentOp(), *last = first;
     if (!llvm::isa<uop::RangeOp>(first))
       return;
@@ -619,7 +619,7 @@ void KernelRenderer::render(uop::AluOp op) {
   values_[op] = alu_.emit(kind, from, mlir::getElementTypeOrSelf(op.getType()), operands, facts);
 }
 
-/// The vectors that a vector has one lane of each, in its order, and that lane; none where it is made otherwise.
+/// The vectors whose same lane makes up a vector, in its order, and that lane's number; none if it is made otherwise.
 static std::pair<llvm::SmallVector<mlir::Value>, int64_t> lanesAcross(uop::VectorizeOp op) {
   llvm::SmallVector<mlir::Value> vectors;
   int64_t lane = -1;

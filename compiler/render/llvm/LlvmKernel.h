@@ -16,14 +16,14 @@ class Module;
 
 namespace kiln::render {
 
-/// Adds the kernel and returns its entry, a function of internal linkage named as kiln_kernel.entry is called:
+/// Adds the kernel and returns its entry, a function of internal linkage that is called like kiln_kernel.entry:
 ///   void (ptr buffers, ptr sizes, i64 chunk)
 /// The kernel itself is a second function, which takes the pointers, sizes and the chunk as arguments. Expects one work
-/// item a group. The module has the CPU's layout (target::configure).
+/// item per group. The module has the CPU's layout (target::configure).
 llvm::Function *renderKernel(uop::FuncOp kernel, const target::Cpu &cpu, llvm::Module &module);
 
-/// What the entry of a kernel of the model's version `number` is called where others see it: NAME.entry, which no name
-/// in C can be, or NAME.entry.1.
+/// The visible name of the entry of a kernel of the model's version `number`: NAME.entry, which no name in C can be, or
+/// NAME.entry.1.
 std::string entryName(uop::FuncOp kernel, size_t number = 0);
 
 /// Makes an entry visible to the other objects of the same program or library, and to no more.

@@ -38,7 +38,7 @@ public:
       made->setAlignment(llvm::Align(alignment));
     return made;
   }
-  /// What the runtime defines.
+  /// Symbols that the runtime defines.
   Constant *external(const llvm::Twine &name) {
     llvm::SmallString<64> room;
     if (llvm::GlobalVariable *known = module_.getNamedGlobal(name.toStringRef(room)))
@@ -46,7 +46,7 @@ public:
     return new llvm::GlobalVariable(module_, b_.getInt8Ty(), /*isConstant=*/true, llvm::GlobalValue::ExternalLinkage,
                                     nullptr, name);
   }
-  /// A pointer to the first of the entries; null where there is none.
+  /// A pointer to the first of the entries; null if there are none.
   Constant *array(llvm::ArrayRef<Constant *> entries, llvm::StringRef name) {
     if (entries.empty())
       return null();
@@ -213,7 +213,7 @@ static void extendIntegers(llvm::Module &module) {
   }
 }
 
-/// What the code needs of the CPU: what all of it may use, and the matrix and dot instructions that are in some kernel.
+/// The CPU features that the code needs: those of all code, and the matrix and dot instructions in its kernels.
 static std::string featuresFor(const ModelTables &tables, const target::Cpu &cpu) {
   llvm::SmallSetVector<llvm::StringRef, 16> features(cpu.required.begin(), cpu.required.end());
   for (const KernelEntry &kernel : tables.kernels)
@@ -224,7 +224,7 @@ static std::string featuresFor(const ModelTables &tables, const target::Cpu &cpu
   return llvm::join(features, ",");
 }
 
-/// Has LLVM make the functions that no CPU is noted at for this one.
+/// Has LLVM compile functions without a CPU of their own for this one.
 static void noteCpu(const target::Cpu &cpu, llvm::Module &module) {
   for (llvm::Function &function : module)
     if (!function.isDeclaration() && !function.hasFnAttribute("target-cpu")) {

@@ -1,6 +1,6 @@
 //===- LlvmTurn.cpp - Vectors of rows made vectors of columns ---------------------===//
-// To turn n vectors of n lanes takes log n rounds, each of which makes two vectors out of two. CPUs have instructions
-// of one step for two kinds of rounds, so all are one of these:
+// Turning n vectors of n lanes takes log n rounds, and each makes two vectors out of two. CPUs have instructions of one
+// step for two kinds of rounds, so all are one of these:
 // - inside each 128 bits of two vectors, lanes, pairs of lanes and so on are taken from both in turn;
 // - parts of 128 bits of two vectors are exchanged.
 // Lane by lane, a vector of eight would take seven steps of its own, and eight of them 56 instead of 24.
@@ -32,7 +32,7 @@ static llvm::SmallVector<Value *> turnSquare(llvm::IRBuilderBase &builder, llvm:
   constexpr unsigned kPartBits = 128;
   unsigned lanes = rows.size(), bits = rows.front()->getType()->getScalarSizeInBits();
   unsigned inPart = std::min(lanes, kPartBits / bits), parts = lanes / inPart;
-  // Of two vectors so many rows apart: the first halves of their parts in turn, and the second halves.
+  // For two vectors so many rows apart: the first halves of their parts in turn, and the second halves.
   for (unsigned apart = 1; apart < inPart; apart *= 2)
     for (unsigned row = 0; row < lanes; ++row) {
       if (row & apart)
@@ -46,7 +46,7 @@ static llvm::SmallVector<Value *> turnSquare(llvm::IRBuilderBase &builder, llvm:
       Value *first = half(0), *second = half(1);
       rows[row] = first, rows[row + apart] = second;
     }
-  // A vector now has in each part one column of as many rows as a part has lanes; those rows go together.
+  // A vector now has in each part one column of as many rows as a part has lanes; these rows belong together.
   for (unsigned apart = inPart; apart < lanes; apart *= 2)
     for (unsigned row = 0; row < lanes; ++row) {
       if (row & apart)

@@ -36,8 +36,8 @@ private:
 
 static std::string identityOf(const WeightEntry &weight);
 
-/// What a recipe computes, but for its name. What it takes of other recipes has names only, so what these compute
-/// follows.
+/// The computation of a recipe, without its name. Other recipes that it uses appear by name only, so their computations
+/// follow.
 static void describeRecipe(mlir::ModuleOp recipe, llvm::raw_ostream &out) {
   for (mlir::NamedAttribute attribute : recipe->getAttrs())
     if (attribute.getName() != recipe.getSymNameAttrName())

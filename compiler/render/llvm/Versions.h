@@ -1,8 +1,8 @@
 //===- Versions.h - One model, compiled for several CPUs ------------------------------===//
 //
-// An artefact may hold a model more than once: as it is for one CPU, and as it is for others that lack what that one
-// needs. Each version is whole, schedule and kernels, but weights lie there once: what two versions have the same bytes
-// of, both read.
+// An artefact may hold a model more than once: for one CPU, and for others that lack features of that one. Each version
+// is whole, schedule and kernels, but weights are stored once: if two versions have the same bytes, both read the same
+// ones.
 //
 //===----------------------------------------------------------------------------------===//
 #pragma once
@@ -17,12 +17,12 @@ struct Version {
   target::Cpu cpu;
 };
 
-/// Of one model's versions, the one to be preferred first: has all of them refer to one weight data. Where a weight of
-/// a later version is computed or read as an earlier one's is, it becomes that; the others follow, under names that no
-/// weight before them has.
+/// For one model's versions, the preferred one first: has all of them refer to one weight data. If a weight of a later
+/// version is computed or read like an earlier one's, it becomes that; the others follow, under names that no weight
+/// before them has.
 void shareWeights(llvm::MutableArrayRef<Version> versions);
 
-/// What lies in the weight data, in its order, each weight once.
+/// The contents of the weight data, in its order, each weight once.
 std::vector<WeightEntry> sharedWeights(llvm::ArrayRef<Version> versions);
 
 } // namespace kiln::render

@@ -92,7 +92,7 @@ static std::string describe(const PortEntry &port) {
   return text;
 }
 
-/// What is added where an output lies in the input's memory.
+/// The comment's addition if an output lies in the input's memory.
 static std::string describe(const AliasEntry &alias, llvm::StringRef output) {
   std::string text = ", where output '" + output.str() + "' comes to lie";
   if (alias.axis >= 0)
@@ -173,8 +173,8 @@ void HeaderWriter::writeEntryPoints() {
        << ";\n\n";
 }
 
-/// How many elements there are where a shape is fixed, so that the caller's memory may be an array; with the room that
-/// an alias has. Model a's tensor b_c and model a_b's tensor c have one macro: where they differ, nobody has it.
+/// The number of elements if a shape is fixed, so that the caller's memory may be an array; with the room that an alias
+/// has. Model a's tensor b_c and model a_b's tensor c have one macro: if they differ, nobody has it.
 void HeaderWriter::writeCounts() {
   llvm::StringSet<> macros;
   for (auto [ports, names] : {std::pair(&tables_.inputs, &inputs_), std::pair(&tables_.outputs, &outputs_)})
@@ -217,7 +217,7 @@ void HeaderWriter::describeParameters() {
     }
 }
 
-/// "(kiln_context *context, …)"; an output is a pointer of this type, and what is behind it, where $ is its name.
+/// "(kiln_context *context, …)"; an output is a pointer of this type and then the text, in which $ is its name.
 void HeaderWriter::writeParameters(llvm::StringRef outputType, llvm::StringRef afterOutput) {
   auto withType = [](llvm::StringRef pattern, const PortEntry &port, llvm::StringRef name) {
     return fillPattern(pattern, [&](char c) { return c == 't' ? typeInC(port.element).str() : name.str(); });
@@ -405,7 +405,7 @@ std::string HeaderWriter::write(llvm::StringRef types, llvm::StringRef model) {
   out_ << '\n';
   writeRunStructs(/*isInto=*/true);
 
-  // Case matters in a function's name, so it does here. The number tells two models whose names begin alike apart.
+  // Case matters in a function's name, so it does here. The number distinguishes two models whose names begin alike.
   std::string guard = "KILN_HEADER_OF_" + prefix_, whole;
   auto number = llvm::format_hex(uint32_t(llvm::xxh3_64bits(text_ + model.str())), 10);
   llvm::raw_string_ostream(whole) << kFirstLine.first << cComment(name_) << kFirstLine.second << "\n#ifndef " << guard

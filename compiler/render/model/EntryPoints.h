@@ -1,7 +1,7 @@
 //===- EntryPoints.h - The functions that an object has of its own ---------------------===//
 //
-// A library that is not to show the runtime within it needs functions under its model's name. Each hands its arguments
-// on to a function of kiln/kiln.h. The same table is rendered to LLVM IR, to C and to the declarations of the header.
+// A library that hides the runtime within it needs functions under its model's name. Each passes its arguments on to a
+// function of kiln/kiln.h. The same table is rendered to LLVM IR, to C and to the declarations of the header.
 //
 //===-----------------------------------------------------------------------------------===//
 #pragma once
@@ -18,11 +18,11 @@ struct EntryPoint {
   llvm::StringLiteral suffix;     ///< "create": the function is NAME_create
   llvm::StringLiteral target;     ///< the runtime's function
   bool passesModel;               ///< whether the target takes the model before the arguments
-  llvm::StringLiteral result;     ///< as C spells it, with the space behind it
+  llvm::StringLiteral result;     /// as C spells it, with the space after it
   llvm::StringLiteral parameters; ///< as C declares them
   llvm::StringLiteral arguments;  ///< their names
   llvm::StringLiteral types;      ///< of result and parameters, a letter each: v void, p pointer, i int32_t, z size_t
-  llvm::StringLiteral comment;    ///< for the header; "" where the one before says it
+  llvm::StringLiteral comment;    /// for the header; "" if the one before covers it
 };
 
 llvm::ArrayRef<EntryPoint> entryPoints();

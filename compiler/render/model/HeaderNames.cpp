@@ -28,10 +28,10 @@ static constexpr llvm::StringLiteral kMacros =
     "offsetof pascal pixel sa_handler sa_sigaction sched_priority small sparc st_atime st_ctime st_mtime stderr stdin "
     "stdout unix unreachable ut_addr ut_name ut_time ut_xtime vector";
 
-/// How families of macros begin that are partly in small letters, and the header's variables and types.
+/// Beginnings of macros that are partly in small letters, and of the header's variables and types.
 static constexpr llvm::StringLiteral kFamilies = "M_ PRI SCN atomic_ ifa_ ifc_ ifr_ kiln_ s6_ sigev_ si_";
 
-/// Of the runtime and of the C library there are functions whose names end as a model's do: pthread_create,
+/// The runtime and the C library have functions whose names end as a model's do: pthread_create,
 /// timer_create.
 static constexpr llvm::StringLiteral kPrefixes =
     "aio argp argz cnd epoll gai kiln kiln_alias_of kiln_cli kiln_context kiln_old_pthread kiln_pool kiln_profile "
@@ -40,7 +40,7 @@ static constexpr llvm::StringLiteral kPrefixes =
     "pthread_cond pthread_condattr pthread_key pthread_mutex pthread_mutexattr pthread_rwlock pthread_rwlockattr "
     "pthread_spin sem thrd timer timerfd tss";
 
-/// Headers of the C library that it includes itself, or that C++'s include.
+/// Headers of the C library that are included by itself or by C++'s.
 static constexpr llvm::StringLiteral kSystemHeaders =
     "alloca assert complex ctype endian errno fcntl features fenv float inttypes iso646 limits locale malloc math "
     "memory pthread sched semaphore setjmp signal stdalign stdarg stdatomic stdbit stdbool stdckdint stddef stdint "
@@ -54,8 +54,8 @@ static llvm::SmallVector<llvm::StringRef> split(llvm::StringRef words) {
 
 static bool holds(llvm::StringRef words, llvm::StringRef word) { return llvm::is_contained(split(words), word); }
 
-/// Without what C reserves for itself, two underscores or one and a capital in front, and without capitals alone, as
-/// macros are written. The header's own macros, which have a name in capitals, stay what they are.
+/// Without the names that C reserves for itself, two underscores or one and a capital in front, and without all
+/// capitals, as macros are written. The header's own macros, which have a name in capitals, stay the same.
 static std::string inSmallLetters(llvm::StringRef name) {
   std::string text = cIdentifier(name);
   while (llvm::StringRef(text).starts_with("__"))
@@ -93,7 +93,7 @@ std::string render::HeaderNames::add(llvm::StringRef name, llvm::ArrayRef<llvm::
 
 std::string render::headerName(llvm::StringRef text) {
   std::string name = cIdentifier(text);
-  // C keeps for itself what begins so outside of functions.
+  // C reserves names that begin so, outside of functions.
   if (llvm::StringRef(name).starts_with("_")) {
     llvm::StringRef rest = llvm::StringRef(name).ltrim('_');
     name = (rest.empty() ? "model" : "model_" + rest).str();

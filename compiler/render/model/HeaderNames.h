@@ -1,9 +1,9 @@
-//===- HeaderNames.h - Names that C and C++ programs can have ---------------------------===//
+//===- HeaderNames.h - Make names for C and C++ programs --------------------------------===//
 //
-// A tensor may be called anything: "a/b:0", "int", "INT32_MAX". A header makes identifiers of it that no keyword, type
-// or macro takes, whatever headers stand before it and in every C from C11 and C++ from C++11. Macros are met by rule,
-// as there is no list of them: nearly all are written in capitals, so a name that is gets small letters.
-// A name that was made stays the same in later versions, since programs have it: one that is fine is kept as it is.
+// A tensor may have any name: "a/b:0", "int", "INT32_MAX". A header makes identifiers of them that no keyword, type or
+// macro has, whatever headers come before it and in every C from C11 and C++ from C++11. Macros are avoided by rule, as
+// there is no list of them: nearly all are written in capitals, so a name in capitals gets small letters. A name that
+// was made stays the same in later versions, since programs use it: one that is valid is kept.
 //
 //===--------------------------------------------------------------------------------------===//
 #pragma once
@@ -20,17 +20,17 @@ namespace kiln::render {
 class HeaderNames {
 public:
   HeaderNames();
-  /// Nothing is called as one of these.
+  /// These names are never used.
   void take(llvm::StringRef name) { taken_.insert(name); }
-  /// An identifier that is like `name`. It is free, and so is it with each of `endings` behind it: all are taken then.
+  /// An identifier that is like `name`. It is free, also with each of `endings` appended: all are taken then.
   std::string add(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> endings = {});
 
 private:
   llvm::StringSet<> taken_;
 };
 
-/// What names begin with in the header of a model called `text`: `text` itself where functions may be called so, and
-/// none of the runtime's or of the C library's are, nor of those that C keeps for itself.
+/// The beginning of names in the header of a model called `text`: `text` itself if functions may have such names, and
+/// no function of the runtime or of the C library has one, nor does C reserve them.
 std::string headerName(llvm::StringRef text);
 
 /// Whether a file of this name hides a header that the C library's and C++'s own include.

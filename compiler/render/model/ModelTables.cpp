@@ -19,8 +19,8 @@ using namespace kiln::render;
 
 static_assert(host::kMaxPortRank == KILN_MAX_RANK, "the runtime's tables hold what a program may have");
 
-/// A size as the runtime reads it (runtime/src/size.c): a symbol of letters, digits, _ and . is written as it is, any
-/// other name is in quotes, with those within it doubled, so that none is read as an operator, a number or two names.
+/// A size as the runtime reads it (runtime/src/size.c): a symbol of letters, digits, _ and . is written unchanged.
+/// Other names are in quotes, with quotes in them doubled, so that none is read as an operator, a number or two names.
 static std::string declaredText(view::Expr size) {
   llvm::DenseMap<view::Expr, view::Expr> quoted;
   size.forEachVariable([&](view::Expr symbol) {
@@ -51,7 +51,7 @@ static std::vector<DimEntry> describeDims(mlir::RankedTensorType type, const std
   return dims;
 }
 
-/// What a sequence or an optional holds.
+/// The contents of a sequence or an optional.
 static PortEntry describeHeld(mlir::Type held) {
   PortEntry entry{"", mlir::getElementTypeOrSelf(held), {}, {}, /*hasRank=*/false};
   if (isContainer(held))
@@ -164,7 +164,7 @@ static void placePorts(ModelTables &tables) {
   });
 }
 
-/// A weight's name as a safetensors file and a C string can have it: UTF-8 without a character 0. Two names that become
+/// A weight's name in the form of a safetensors file and a C string: UTF-8 without a character 0. Two names that become
 /// one are numbered.
 static std::string fileName(llvm::StringRef name, llvm::StringSet<> &taken) {
   std::string text = llvm::json::fixUTF8(name);
@@ -203,7 +203,7 @@ ModelTables render::modelTables(mlir::ModuleOp module) {
                               weight.getData(),
                               {}});
     if (auto recipe = llvm::dyn_cast<graph::RecipeAttr>(weight.getData())) {
-      // A recipe that takes another's result stands beside it.
+      // A recipe that uses another's result is in the same module.
       mlir::StringAttr name = mlir::StringAttr::get(module.getContext(), recipe.getModel());
       mlir::Operation *model = symbols.lookupSymbolIn(module, name);
       if (!model)

@@ -1,9 +1,9 @@
-//===- ModelTables.h - What kiln/program.h says of a model, as plain data -------------===//
+//===- ModelTables.h - The tables of kiln/program.h as plain data ---------------------===//
 //
 // The runtime knows a model by constant tables (kiln/program.h): names, dims and dtypes of its inputs and outputs,
-// bounds of its symbols, where each weight lies, how each kernel is launched. They are written in three forms, as LLVM
-// IR, as C, and in the header of an artefact, so they are gathered once, from the host program, and the three cannot
-// disagree.
+// bounds of its symbols, the place of each weight, how each kernel is launched. They are written in three forms, as
+// LLVM IR, as C, and in the header of an artefact. So they are gathered once, from the host program, and the three
+// cannot disagree.
 //
 //===----------------------------------------------------------------------------------===//
 #pragma once
@@ -19,8 +19,8 @@ namespace kiln::render {
 struct DimEntry {
   view::Expr value;
   std::string text; ///< "3", "batch", "past + seq"
-  int64_t size;     ///< -1 where it is not fixed
-  int32_t symbol;   ///< -1 where it is not a symbol by itself
+  int64_t size;     /// -1 if it is not fixed
+  int32_t symbol;   /// -1 if it is not a symbol by itself
 };
 
 struct PortEntry {
@@ -28,8 +28,8 @@ struct PortEntry {
   mlir::Type element; ///< maybe a narrow dtype
   std::vector<DimEntry> dims;
   mlir::ElementsAttr value;          ///< an input's stored default, or null
-  bool hasRank = true;               ///< of what a sequence or an optional holds: it may have none that is fixed
-  std::vector<PortEntry> holds = {}; ///< of a sequence or an optional: what it holds, one entry
+  bool hasRank = true;               /// false for contents of a sequence or an optional without a fixed rank
+  std::vector<PortEntry> holds = {}; /// of a sequence or an optional: its contents, one entry
   int32_t device = 0;                ///< whose memory the program wants it in
 };
 
@@ -45,7 +45,7 @@ struct WeightEntry {
   int64_t offset, bytes; ///< in the model's weight data, in which every weight is aligned to KILN_ALIGNMENT
   mlir::Attribute data;  ///< dense elements, a #graph.file or a #graph.recipe
   mlir::ModuleOp recipe; ///< of a #graph.recipe: the model that makes it
-  bool isShared = false; ///< it lies where an earlier one does, of another version (Versions.h) or on another device
+  bool isShared = false; /// it is stored with an earlier one, of another version (Versions.h) or on another device
   int32_t device = 0;    ///< in whose memory it is put
 };
 
@@ -60,7 +60,7 @@ struct KernelEntry {
 /// A device that the model runs on; its number is its place in a list.
 struct Place {
   std::string device; ///< NAME of the kiln_device_NAME
-  std::string code;   ///< its kernels' source or binary; "": they are code of the host's, or there are none
+  std::string code;   /// its kernels' source or binary; "": they are code of the host's, or there are none
 };
 
 /// As kiln_alias.
@@ -92,20 +92,20 @@ struct ModelTables {
   int32_t entryOf(host::WeightOp weight) const;
 };
 
-/// Whether a sum or product within the size may pass 64 bits for sizes of a run that are allowed each by itself, so
-/// that the program has to notice. Part by part: what is within its bounds for certain is computed without a test.
+/// Whether a sum or product within the size may pass 64 bits for sizes of a run that are each allowed, so that the
+/// program has to notice. Decided part by part: a part that is certainly within its bounds needs no test.
 bool mayWrap(view::Expr size);
-/// What the run then ends with.
+/// The message that the run then ends with.
 std::string wrapMessage(view::Expr size);
 inline constexpr llvm::StringLiteral kLoopWrapMessage =
     "the sizes in a loop together pass 64 bits; run with smaller ones";
-/// Whether a size is but an estimate, for logs: it may wrap.
+/// Whether a size is only an estimate, for logs: it may wrap.
 bool isEstimate(host::EvalOp eval);
 
 /// Whether a tensor of strings, a sequence or an optional is read or made: its elements are pointers of 64 bits.
 bool usesReferences(const ModelTables &tables);
 
-/// Of a module that holds one host.program and the kernels that it launches.
+/// The tables of a module that holds one host.program and the kernels that it launches.
 ModelTables modelTables(mlir::ModuleOp module);
 
 } // namespace kiln::render

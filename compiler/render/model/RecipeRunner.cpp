@@ -16,10 +16,10 @@ using namespace kiln::render;
 
 using Memory = std::unique_ptr<llvm::WritableMemoryBuffer>;
 
-/// Of results that are made ahead of their turn, and of the one before.
+/// For results that are made ahead of their turn, and the one before.
 static constexpr int64_t kMostBytesAhead = int64_t(256) << 20;
 
-/// A recipe and what it gives, or why it does not.
+/// A recipe and its results, or why it failed.
 struct RecipeRunner::Made {
   explicit Made(mlir::ModuleOp recipe, int64_t bytes = 0) : recipe(recipe), bytes(bytes) {}
   ~Made() {
@@ -35,7 +35,7 @@ struct RecipeRunner::Made {
 };
 
 struct RecipeRunner::Kernel {
-  std::mutex lock; ///< whoever wants it waits until it is compiled
+  std::mutex lock; /// whoever wants it waits until it is compiled
   std::unique_ptr<target::LoadedKernel> code;
 };
 
@@ -44,7 +44,7 @@ RecipeRunner::RecipeRunner(std::unique_ptr<target::KernelRunner> runner)
 
 RecipeRunner::~RecipeRunner() = default;
 
-/// Which result of its recipe a weight is.
+/// The number of the recipe's result that a weight is.
 static size_t outputOf(const WeightEntry &weight) { return llvm::cast<graph::RecipeAttr>(weight.data).getOutput(); }
 
 static int64_t numberOf(mlir::Value value) {
@@ -189,7 +189,7 @@ void RecipeRunner::runAhead(const WeightSource &source) {
 llvm::Expected<llvm::ArrayRef<char>> RecipeRunner::make(const WeightEntry &weight, const WeightSource &source) {
   if (!made_ || made_->recipe != weight.recipe) {
     made_ = nullptr;
-    // Where a context has one thread, it is not safe to ask it from several.
+    // If a context has one thread, asking it from several is not safe.
     if (weight.data.getContext()->isMultithreadingEnabled())
       runAhead(source);
     auto begun = llvm::find_if(ahead_, [&](const auto &made) { return made->recipe == weight.recipe; });

@@ -65,7 +65,7 @@ static llvm::Error copyFile(const WeightEntry &weight, graph::FileAttr file, llv
   };
   if (file.getBytes() != weight.bytes)
     return fail("has " + llvm::Twine(file.getBytes()) + " bytes where its shape needs " + llvm::Twine(weight.bytes));
-  // The model itself may be a link to elsewhere, so that only the name is judged; of what is there the hash decides.
+  // The model itself may be a link to elsewhere, so only the name is judged here; the hash checks the contents.
   if (leavesFolder(file.getPath()))
     return fail("is outside the model's folder", "move it beside the model");
   llvm::Expected<int> handle = openRegularFile(path);

@@ -20,15 +20,15 @@ class RecipeRunner;
 /// Writes the elements, row-major and little-endian; a bool takes one byte.
 void writeElements(mlir::ElementsAttr elements, llvm::raw_ostream &out);
 
-/// Where bytes of weights come from.
+/// The source of weights' bytes.
 struct WeightSource {
   template <class Path>
     requires std::convertible_to<Path, llvm::StringRef>
   WeightSource(const Path &folder, RecipeRunner *recipes = nullptr)
       : folder(llvm::StringRef(folder).str()), recipes(recipes) {}
 
-  std::string folder;              ///< which paths of #graph.file are relative to
-  RecipeRunner *recipes = nullptr; ///< needed where a weight is a #graph.recipe
+  std::string folder;              /// paths of #graph.file are relative to it
+  RecipeRunner *recipes = nullptr; /// needed if a weight is a #graph.recipe
 };
 
 /// Writes the bytes of one weight. A file that is missing, short or changed since the import (by its hash) is an error.
