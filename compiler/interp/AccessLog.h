@@ -1,4 +1,4 @@
-//===- AccessLog.h - Which accesses no barrier orders -----------------------===//
+//===- AccessLog.h - Find accesses that no barrier orders -------------------===//
 #pragma once
 
 #include <array>
@@ -24,8 +24,8 @@ struct Actor {
 
 static_assert(sizeof(Actor) == 12, "there are three for each element that is touched");
 
-/// Who touched one element so far. Two readers that are not ordered suffice to find every later write that races: it
-/// can be ordered with one of them at most.
+/// The accesses to one element so far. Two readers that are not ordered suffice to find every later write that races:
+/// it can be ordered with one of them at most.
 class ElementLog {
 public:
   /// Notes the access; gives the earlier one that it races with, if any.
@@ -51,7 +51,7 @@ private:
   Actor writer_, reader_, otherReader_;
 };
 
-/// The logs of a memory's elements, of which there may be many and few are touched, as a rule side by side.
+/// The logs of a memory's elements: there may be many, and few are touched, mostly neighbours.
 class MemoryLog {
 public:
   ElementLog &operator[](int64_t element) {

@@ -1,4 +1,4 @@
-//===- BankLog.cpp - Which accesses of local memory meet in a bank ----------===//
+//===- BankLog.cpp - Find accesses of local memory that meet in a bank ------===//
 
 #include "interp/BankLog.h"
 
@@ -54,7 +54,7 @@ void BankLog::countWarp(const Warp &warp) {
   for (const auto &[step, access] : warp) {
     llvm::SmallVector<Run> &runs = open[access.place.memory];
     const Access *last = runs.empty() ? nullptr : runs.back().back();
-    // A write stands between reads; an instruction that comes again is a loop's next step.
+    // A write separates reads; an instruction that comes again is a loop's next step.
     if (last && (access.place.writes != last->place.writes || access.place.instruction <= last->place.instruction))
       finish(runs);
     auto *run = llvm::find_if(runs, [&](const Run &each) { return continues(access, *each.back()); });

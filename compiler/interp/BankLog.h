@@ -1,9 +1,9 @@
-//===- BankLog.h - Which accesses of local memory meet in a bank ------------===//
+//===- BankLog.h - Find accesses of local memory that meet in a bank --------===//
 //
-// A GPU's local memory is 32 banks, of which each gives one word of four bytes at a time: word n lies in bank n % 32.
-// What the 32 items of a warp ask for at once takes one turn where all words are in banks of their own or are the same
-// word, and else as many turns as one bank has words to give. Of wide accesses 16 items go at once, of the widest
-// eight.
+// A GPU's local memory is 32 banks, and each gives one word of four bytes at a time: word n is in bank n % 32. The
+// words that the 32 items of a warp ask for at once take one turn if all are in different banks or are the same word.
+// Otherwise they take as many turns as the busiest bank has words to give. Wide accesses go for 16 items at once, the
+// widest for eight.
 //
 // The interpreter runs the items of a group one after another, each from one barrier to the next. So accesses are noted
 // with their instruction and how often the item has come there, and those of a warp are put together at the barrier.
@@ -31,13 +31,13 @@ public:
   struct Place {
     uint32_t instruction, memory;
     bool writes;
-    bool isGated; ///< a compiler makes no wider access of it and its neighbours
+    bool isGated; /// a compiler does not join it and its neighbours to a wider access
   };
   /// The next access of an item: `bytes` from `byte` on. An item's accesses up to a barrier come one after another.
   void note(const Place &place, int32_t item, int64_t byte, int64_t bytes);
-  /// Counts what was noted.
+  /// Counts the noted accesses.
   void finishPhase();
-  /// Of a memory, by its number.
+  /// For each memory, by its number.
   BankTurns reads(uint32_t memory) const { return reads_.lookup(memory); }
   BankTurns writes(uint32_t memory) const { return writes_.lookup(memory); }
 

@@ -62,7 +62,7 @@ GraphEvaluator::Results GraphEvaluator::many(graph::CallOp op) {
     Result tensor = rowMajor(operand);
     if (!tensor)
       return tensor.takeError();
-    // A function only reads what it is given.
+    // A function only reads its inputs.
     buffers.push_back(const_cast<char *>(rowMajorData(**tensor)));
   }
   llvm::Expected<Dims> sizes = symbols_.evaluate(op.getSizes().getSizes());

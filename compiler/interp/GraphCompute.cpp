@@ -20,7 +20,7 @@ GraphEvaluator::Result GraphEvaluator::one(graph::AluOp op) {
   if (!loop)
     return failure(stringifyAlu(kind) + " is not defined for " + dtypeName(operands.back()->dtype));
   TensorRef result = LazyTensor::computed(dtype, loop, operands);
-  // What one element-wise op or reduction alone reads is computed there.
+  // A value that only one element-wise op or reduction reads is computed there.
   bool isReadOnce = op->hasOneUse() && llvm::isa<graph::AluOp, graph::ReduceOp>(*op->user_begin()) &&
                     op->user_begin()->getBlock() == op->getBlock();
   if (!isReadOnce)

@@ -40,7 +40,7 @@ GraphEvaluator::Results GraphEvaluator::many(graph::IfOp op) {
   llvm::Expected<Scalar> condition = number(op.getCondition());
   if (!condition)
     return condition.takeError();
-  // What a region binds is its own.
+  // Symbols that a region binds are its own.
   Symbols outside = symbols_;
   Results results = runBlock((condition->as<bool>() ? op.getThenRegion() : op.getElseRegion()).front());
   symbols_ = std::move(outside);
@@ -48,7 +48,7 @@ GraphEvaluator::Results GraphEvaluator::many(graph::IfOp op) {
 }
 
 namespace {
-/// A scan output so far: the slices of the iterations, one behind the other.
+/// A scan output so far: the slices of the iterations, one after the other.
 struct Stack {
   std::vector<char> bytes;
   Dims slice; ///< the sizes of each
@@ -73,7 +73,7 @@ static TensorRef wholeOf(Stack stack, Value result, int64_t trips, const Symbols
   if (trips > 0)
     dims.append(stack.slice);
   else
-    // Sizes that only an iteration would have given are 0.
+    // Sizes that only an iteration would have determined are 0.
     for (view::Expr size : llvm::ArrayRef(shapeOf(result)).drop_front()) {
       llvm::Expected<int64_t> known = symbols.evaluate(size);
       dims.push_back(known ? *known : (llvm::consumeError(known.takeError()), 0));

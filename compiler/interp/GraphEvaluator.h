@@ -28,7 +28,7 @@ private:
   /// Evaluates the block; its terminator's operands, held.
   Results runBlock(mlir::Block &block);
   llvm::Error runOp(mlir::Operation *op);
-  /// Counts what is computed; fails where it is more than the options allow.
+  /// Counts computed elements; fails if they are more than the options allow.
   llvm::Error spend(int64_t elements);
   Results evaluate(mlir::Operation *op);
 
@@ -61,9 +61,9 @@ private:
   Result held(mlir::Value value);
   Result rowMajor(mlir::Value value);
   llvm::Expected<Scalar> number(mlir::Value value);
-  /// Gives `value` the tensor, and the tensor's sizes to the symbols that the value's type brings.
+  /// Gives `value` the tensor, and binds the symbols in the value's type to the tensor's sizes.
   llvm::Error define(mlir::Value value, TensorRef tensor);
-  /// The error with the op's node before it, unless it came out of a region and has one.
+  /// The error with the op's node before it, unless it comes from a region and has one.
   llvm::Error located(mlir::Operation *op, llvm::Error error);
   /// For each op of the block, the values that nothing in it reads later.
   const llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> &lastReads(mlir::Block &block);

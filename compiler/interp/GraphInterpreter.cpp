@@ -32,7 +32,7 @@ llvm::Error GraphEvaluator::located(Operation *op, llvm::Error error) {
     return error;
   isLocated_ = true;
   std::string where = options_.modelPath.empty() ? "" : options_.modelPath + ": ";
-  if (!llvm::isa<graph::CheckOp>(op)) // whose message says of what node it is
+  if (!llvm::isa<graph::CheckOp>(op)) // its message names its node
     where += "node '" + nodeName(op->getLoc()) + "' (" + op->getName().stripDialect().str() + "): ";
   return failure(where + llvm::toString(std::move(error)));
 }

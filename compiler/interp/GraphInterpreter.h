@@ -1,8 +1,8 @@
-//===- GraphInterpreter.h - What a model means -----------------------------===//
+//===- GraphInterpreter.h - The meaning of a model -------------------------===//
 //
 // Runs the imported graph, before any pass, on the host: the judge of `kiln verify`, of fuzzing and of constant
-// folding. Nothing here is shared with the passes that it judges but the ALU table. Float reductions accumulate in
-// double, so that its own error is a few roundings a result however long the sum.
+// folding. It shares only the ALU table with the passes that it judges. Float reductions accumulate in double, so that
+// its own error is a few roundings per result however long the sum.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -21,13 +21,13 @@ struct GraphInterpreterOptions {
   std::string modelPath;
   /// No tensor may take more bytes.
   int64_t memoryLimit = int64_t(16) << 30;
-  /// All ops together, those of a loop in each iteration, may compute no more elements.
+  /// All ops together, those of a loop in each iteration, may not compute more elements.
   int64_t mostElements = INT64_MAX;
 };
 
 /// Runs func @main. `inputs` are in declared order, as many as the function has arguments; an absent one takes its
-/// stored default. The symbols are bound from the inputs' dims. Fails where an input does not fit its declaration, a
-/// bound value is outside its bounds, a gather's index is out of range, or a weight's file is missing or changed.
+/// stored default. The symbols are bound from the inputs' dims. Fails if an input does not fit its declaration, a bound
+/// value is outside its bounds, a gather's index is out of range, or a weight's file is missing or changed.
 llvm::Expected<std::vector<HostTensor>> interpretGraph(mlir::ModuleOp module, llvm::ArrayRef<HostTensor> inputs,
                                                        const GraphInterpreterOptions &options = {});
 

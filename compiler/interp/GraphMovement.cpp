@@ -1,10 +1,10 @@
-//===- GraphMovement.cpp - Sources, and views of what there is ---------===//
+//===- GraphMovement.cpp - Sources, and views of existing tensors ------===//
 //
-// When the interpreter runs, every size is a number, and what is moved is an array with strides, so most movement is
-// arithmetic on strides (Strided.h). Memory is needed for padding, since zeros have to be somewhere, and where elements
-// have to be in row-major order first, as for some reshapes. Nothing is assumed of the graph, as this is what judges
-// others: bounds, amounts of padding and what a graph.view reaches are compared with the tensor's size, and what lies
-// outside is an error rather than a read past the array.
+// When the interpreter runs, every size is a number, and the moved data is an array with strides, so most movement is
+// arithmetic on strides (Strided.h). Memory is needed for padding, since zeros have to be somewhere, and if elements
+// have to be in row-major order first, as for some reshapes. Nothing is assumed of the graph, as this judges others:
+// bounds, amounts of padding and the reach of a graph.view are compared with the tensor's size. A position outside is
+// an error rather than a read past the array.
 //
 //===-------------------------------------------------------------------===//
 #include "interp/GraphEvaluator.h"
@@ -102,7 +102,7 @@ GraphEvaluator::Result GraphEvaluator::one(graph::ExpandOp op) {
   return LazyTensor::held((*input)->dtype, (*input)->data, (*input)->map.expand(*dims));
 }
 
-/// What an op says of both ends of each axis.
+/// An op's numbers for both ends of each axis.
 static llvm::Expected<std::pair<Dims, Dims>> endsOf(const Symbols &symbols, DimsAttr low, DimsAttr high) {
   llvm::Expected<Dims> first = symbols.evaluate(low.getSizes());
   if (!first)

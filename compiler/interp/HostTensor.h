@@ -21,11 +21,11 @@ struct HostTensor {
   DType dtype = DType::F32;
   Dims dims;
   std::vector<char> bytes;
-  /// Keeps what the elements refer to, where they are strings, or the one element is a list of tensors (kiln/types.h).
+  /// Keeps the targets of the elements if they are strings, or if the one element is a list of tensors (kiln/types.h).
   std::shared_ptr<const void> objects = nullptr;
   bool isList = false;
 
-  /// Made without data: stands for an input's stored default.
+  /// Made without data: means an input's stored default.
   bool isAbsent() const { return bytes.empty() && dims.empty(); }
 
   static HostTensor zeros(DType dtype, llvm::ArrayRef<int64_t> dims);

@@ -1,6 +1,6 @@
 //===- LazyTensor.cpp - Trees that are evaluated into arrays or accumulators ---===//
 // A tree is walked in tiles that the first cache holds. To hold it, its tiles are written one after the other. To
-// reduce it, a tile is added to accumulators which are one more strided array: its strides are 0 along what is summed.
+// reduce it, a tile is added to accumulators, which are one more strided array with strides of 0 along the summed axes.
 // Floats are summed in double, in several chains at a time; this is the judge of others' sums, so its error must be the
 // smaller one.
 //===----------------------------------------------------------------------------===//
@@ -47,7 +47,7 @@ llvm::Expected<std::shared_ptr<char>> interp::allocate(int64_t count, unsigned e
   if (llvm::MulOverflow(count, int64_t(elementBytes), bytes) || bytes > limit)
     return failure("a tensor of " + llvm::Twine(count) + " elements does not fit the memory limit of " +
                    llvm::Twine(limit) + " bytes");
-  char *memory = new (std::nothrow) char[bytes + 1](); // never null, also for no elements
+  char *memory = new (std::nothrow) char[bytes + 1](); // never null, even without elements
   if (!memory)
     return failure("out of memory for a tensor of " + llvm::Twine(bytes) + " bytes");
   return std::shared_ptr<char>(memory, std::default_delete<char[]>());

@@ -37,12 +37,12 @@ struct LazyTensor {
   static TensorRef computed(DType dtype, AluLoop loop, llvm::ArrayRef<TensorRef> operands);
 };
 
-/// Room for `count` elements, zeroed; fails where it is more than `limit` bytes.
+/// Room for `count` elements, zeroed; fails if it is more than `limit` bytes.
 llvm::Expected<std::shared_ptr<char>> allocate(int64_t count, unsigned elementBytes, int64_t limit);
 
 /// Makes a computed tensor a held one.
 llvm::Error hold(LazyTensor &tensor, int64_t limit);
-/// Holds the tensor and, where its elements are not consecutive, copies them.
+/// Holds the tensor and, if its elements are not consecutive, copies them.
 llvm::Error holdRowMajor(LazyTensor &tensor, int64_t limit);
 /// The elements of a held, row-major tensor.
 const char *rowMajorData(const LazyTensor &tensor);

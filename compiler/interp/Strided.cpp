@@ -80,7 +80,7 @@ std::optional<Strided> Strided::reshape(llvm::ArrayRef<int64_t> to) const {
   }
   Strided result{Dims(to), Dims(to.size()), offset};
   // Match groups of axes from the left: old axes [i, j) and new axes [k, l) of equal count. Within a group the old axes
-  // must lie behind one another.
+  // must be contiguous with one another.
   size_t i = 0, k = 0;
   while (i < dims.size() || k < to.size()) {
     size_t j = i, l = k;
@@ -140,7 +140,7 @@ void interp::copyElements(void *to, const Strided &toMap, const void *from, cons
   assert(toMap.dims == fromMap.dims && "maps of one shape");
   if (toMap.count() == 0)
     return;
-  // Axes that lie behind one another in both maps walk as one.
+  // Axes that are contiguous with one another in both maps walk as one.
   Dims dims, toStrides, fromStrides;
   for (auto [size, toStride, fromStride] : llvm::zip(toMap.dims, toMap.strides, fromMap.strides)) {
     if (size == 1)

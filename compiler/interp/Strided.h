@@ -3,7 +3,7 @@
 // A map from positions to elements of an array: dims, strides, offset, all numbers. A matrix of 2 × 3 has strides 3 and
 // 1; transposed it has dims 3 × 2 and strides 1 and 3, over the same array. Most movement is such a change of the map.
 // A reshape can fail, as that of the transposed matrix to a list does: no single stride walks its elements in order.
-// The interpreter has a map of its own, apart from view/ShapeTracker, because it judges what became of those.
+// The interpreter has a map of its own, apart from view/ShapeTracker, because it judges the results of the latter.
 //
 //===------------------------------------------------------------------------===//
 #pragma once
@@ -23,7 +23,7 @@ struct Strided {
   int64_t count() const { return elementCount(dims); }
   /// Consecutive elements in row-major order, from any offset.
   bool isRowMajor() const;
-  /// The lowest and the highest element that is reached; nullopt where there is none.
+  /// The lowest and the highest element that is reached; nullopt if there is none.
   std::optional<std::pair<int64_t, int64_t>> reach() const;
 
   Strided permute(llvm::ArrayRef<int64_t> order) const;
@@ -31,7 +31,7 @@ struct Strided {
   Strided expand(llvm::ArrayRef<int64_t> to) const;
   Strided shrink(llvm::ArrayRef<int64_t> begin, llvm::ArrayRef<int64_t> end) const;
   Strided flip(llvm::ArrayRef<int64_t> axes) const;
-  /// nullopt where no strides say it.
+  /// nullopt if no strides express it.
   std::optional<Strided> reshape(llvm::ArrayRef<int64_t> to) const;
 };
 

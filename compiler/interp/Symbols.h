@@ -8,11 +8,11 @@ namespace kiln::interp {
 
 class Symbols {
 public:
-  /// Fails where the expression has a symbol that nothing bound.
+  /// Fails if the expression has a symbol that nothing bound.
   llvm::Expected<int64_t> evaluate(view::Expr expr) const;
   llvm::Expected<Dims> evaluate(llvm::ArrayRef<view::Expr> exprs) const;
 
-  /// The variable takes the value; fails where that is outside its bounds.
+  /// The variable takes the value; fails if that is outside its bounds.
   llvm::Error bind(view::Expr variable, int64_t value);
   /// Binds the dims that are symbols not bound yet, then requires every dim to be `sizes`.
   llvm::Error match(llvm::ArrayRef<view::Expr> shape, llvm::ArrayRef<int64_t> sizes);

@@ -1,10 +1,10 @@
 //===- Tiles.cpp - A tensor's elements, tile by tile -------------------===//
 //
-// A tree of element-wise operations could be evaluated an operation at a time, which writes every intermediate result
-// to memory, or an element at a time, which pays for the choice of the operation at every element. A tile of up to 2048
-// elements is between the two: each operation is a loop over a tile, and the rooms for intermediate tiles stay in a
-// cache. Full tiles have one shape, so which elements of a strided array belong to a tile is a list of offsets that is
-// made once; a leaf whose elements are neighbours is not copied at all.
+// A tree of element-wise operations could be evaluated one operation at a time, which writes every intermediate result
+// to memory, or one element at a time, which pays for the choice of the operation at every element. A tile of up to
+// 2048 elements is between the two: each operation is a loop over a tile, and the rooms for intermediate tiles stay in
+// a cache. Full tiles have one shape, so a list of offsets, made once, says which elements of a strided array belong to
+// a tile; a leaf whose elements are neighbours is not copied at all.
 //
 //===-------------------------------------------------------------------===//
 #include "interp/Tiles.h"
@@ -100,7 +100,7 @@ size_t TileEvaluator::add(const LazyTensor &tensor, const TileWalk &walk) {
   return index_[&tensor] = steps_.size() - 1;
 }
 
-/// Elements row by row: `row` neighbours in the tile lie `stride` apart in the array.
+/// Elements row by row: `row` neighbours in the tile are `stride` apart in the array.
 template <class T>
 static void pick(void *to, const void *from, const std::vector<int64_t> &offsets, int64_t row, int64_t stride,
                  int64_t count) {
@@ -135,7 +135,7 @@ const void *TileEvaluator::read(Step &leaf, const TileWalk &walk) {
     leaf.filled = base;
     count = walk.capacity();
   }
-  // A tile may end within a row only where that is all it has.
+  // A tile ends within a row only if it has nothing else.
   int64_t row = std::min(walk.row(), count);
   int64_t stride = leaf.tensor->map.strides.empty() ? 0 : leaf.tensor->map.strides.back();
   switch (bytes) {

@@ -33,7 +33,7 @@ public:
 
 private:
   Dims dims_, position_;
-  size_t split_ = 0;              // the axis that is cut into chunks; those after it lie whole in a tile
+  size_t split_ = 0;              // the axis that is cut into chunks; those after it are whole in a tile
   int64_t chunk_ = 1, inner_ = 1; // positions along the split axis, and of the axes after it
   bool done_;
 };
@@ -43,7 +43,7 @@ class TileEvaluator {
 public:
   TileEvaluator(const LazyTensor &root, const TileWalk &walk);
 
-  /// The root's elements on the walk's present tile: in `room`, or where they lie already.
+  /// The root's elements on the walk's present tile: in `room`, or in place.
   const void *evaluate(const TileWalk &walk, void *room);
   /// Room for a tile of the root.
   void *rootRoom() { return steps_.back().room.data(); }

@@ -11,7 +11,7 @@
 
 namespace kiln::interp {
 
-/// Where a value lies in an item's frame, in bytes.
+/// The place of a value in an item's frame, in bytes.
 using Slot = uint32_t;
 inline constexpr Slot kNoSlot = UINT32_MAX;
 
@@ -20,8 +20,8 @@ enum class Opcode : uint8_t {
   Copy,        // result = a, `bytes` long
   Fill,        // every lane of result = a
   PlainLoad,   // result = memory[a], of one lane, from global memory that the kernel only reads
-  Load,        // result = memory[a …], where gate b holds, else c
-  Store,       // memory[a …] = c where gate b holds
+  Load,        // result = memory[a …] if gate b holds, else c
+  Store,       // memory[a …] = c if gate b holds
   Enter,       // result = a; to `target` unless result < b
   Next,        // ++result; to `target` if result < b
   Jump,        // to `target`
@@ -31,7 +31,7 @@ enum class Opcode : uint8_t {
   LoadMatrix,  // row after row of result = memory[a …], memory[a + b …] …
   StoreMatrix, // memory[a …], memory[a + b …] … = row after row of c
   Multiply,    // result = c + a × b, of matrices
-  Dot,         // result = c + a × b, some terms a lane
+  Dot,         // result = c + a × b, some terms per lane
   End,
 };
 

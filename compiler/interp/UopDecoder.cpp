@@ -1,9 +1,9 @@
 //===- UopDecoder.cpp - From the uop dialect to instructions ------------------===//
 //
 // A kernel runs once per item, perhaps millions of times, so that walking the ops of its IR each time would take longer
-// than what they compute. Here it is translated once: each value gets its bytes in a frame, loops and tests become
-// jumps, and what can be found out beforehand (the function of an ALU row, how many bytes are moved) stands in the
-// instruction. Constants lie in the frame from the start.
+// than their computation. Here it is translated once: each value gets its bytes in a frame, loops and tests become
+// jumps, and facts known beforehand (the function of an ALU row, how many bytes are moved) are in the instruction.
+// Constants are in the frame from the start.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,10 +58,10 @@ private:
   uint32_t here() const { return code_.instructions.size(); }
   void copy(Slot to, Slot from, Value type);
   Slot room(uint32_t bytes);
-  /// The value's slot, made where it has none.
+  /// The value's slot, made if it has none.
   Slot define(Value value) { return slots_[value] = room(bytesOf(value)); }
   Slot slot(Value value) const { return slots_.at(value); }
-  /// One memory access, but for the value that it moves.
+  /// One memory access, without the value that it moves.
   llvm::Error access(Instruction &instruction, Value moved, Value pointer, Value index, Value gate);
   llvm::Error accessMatrix(Instruction &instruction, Value moved, Value pointer, Value index, Value pitch);
 
@@ -164,7 +164,7 @@ llvm::Error Decoder::one(uop::VectorizeOp op) {
 }
 
 llvm::Error Decoder::one(uop::GepOp op) {
-  // A lane needs no instruction: it lies within its vector.
+  // A lane needs no instruction: it is a place within its vector.
   slots_[op.getResult()] = slot(op.getVector()) + op.getLane() * laneBytes(op.getVector());
   return llvm::Error::success();
 }

@@ -1,9 +1,9 @@
-//===- UopInterpreter.cpp - Items take turns, and each access is looked at ---===//
-// A group runs phase by phase: from one barrier to the next, each item in turn, so that what items write in a phase
-// would be seen or not by chance on a device. Each element of shared memory therefore remembers who touched it last, in
+//===- UopInterpreter.cpp - Items take turns, and each access is checked -----===//
+// A group runs phase by phase: from one barrier to the next, each item in turn. On a device, it would depend on chance
+// whether other items see the writes of a phase. So each element of shared memory remembers who touched it last, in
 // which phase, and how (MemoryLog); two items that touch it in one phase, one of them to write, are a race whatever the
-// order was. A read of what nobody wrote is told at the end of its phase only: until then it may turn out to be one
-// half of a race, which is the better message.
+// order was. A read of memory that nobody wrote is reported only at the end of its phase: until then it may turn out to
+// be one half of a race, which is the better message.
 //===----------------------------------------------------------------------------===//
 
 #include "interp/UopInterpreter.h"
@@ -22,7 +22,7 @@ namespace {
 
 using Position = std::array<int64_t, 3>;
 
-/// The bytes behind one memory while a group runs.
+/// The bytes of one memory while a group runs.
 struct Room {
   char *data = nullptr;
   int64_t elements = 0;
@@ -56,12 +56,12 @@ private:
   /// The element that lane 0 touches.
   static int64_t index(const Instruction &instruction, const Item &item);
   static bool isOpen(const Instruction &instruction, const Item &item, uint32_t lane);
-  /// Every item up to its next barrier or shuffle, which is done, or to its end; where they all stopped.
+  /// Runs every item up to its next barrier or shuffle, which is done, or to its end; returns where they all stopped.
   Stop runPhase();
   void shuffle(const Instruction &instruction);
-  /// Tells the log of banks, where there is one, of an access from an element on.
+  /// Tells the log of banks, if there is one, of an access from an element on.
   void noteBanks(const Instruction &instruction, const Item &item, int64_t first, bool writes);
-  /// Checks one element's access and gives its bytes; null where it is an error.
+  /// Checks one element's access and returns its bytes; null if it is an error.
   char *touch(const Instruction &instruction, const Item &item, int64_t element, bool writes);
   bool fail(const Item &item, const llvm::Twine &what);
   char *failRace(const Item &item, const UopMemory &memory, int64_t element, bool writes, const Actor &other);
@@ -75,8 +75,8 @@ private:
   uint32_t groupNumber_ = 0, phase_ = 0;
   bool hasOthers_ = false; // more than one item in the whole launch
   std::string error_;
-  /// A read of what nothing had written. If another item writes it before the next barrier it is a race, and told as
-  /// one.
+  /// A read of memory that nothing had written. If another item writes it before the next barrier it is a race, and
+  /// reported as one.
   std::string unwritten_;
   bool isRace_ = false;
 };
@@ -150,7 +150,7 @@ llvm::Error Launch::run(const Position &grid) {
 bool Launch::runGroup() {
   for (auto [index, room] : llvm::enumerate(rooms_)) {
     const UopMemory &memory = code_.memories[index];
-    if (room.isScratch) { // what another group left there must not matter
+    if (room.isScratch) { // data that another group left there must not matter
       room.global = MemoryLog();
       std::memset(room.data, 0xff, room.elements * memory.elementBytes);
     }
@@ -170,7 +170,7 @@ bool Launch::runGroup() {
     Stop stop = runPhase();
     if (banks_)
       banks_->finishPhase();
-    // A shuffle orders no memory: who writes what was read before it may still come.
+    // A shuffle orders no memory: a write to memory that was read before may still come.
     if (!unwritten_.empty() && !isRace_ && stop != Stop::Shuffle) {
       error_ = unwritten_;
       return false;

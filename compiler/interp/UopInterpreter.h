@@ -1,11 +1,11 @@
-//===- UopInterpreter.h - What a uop function does -----------------------------===//
+//===- UopInterpreter.h - The meaning of a uop function ------------------------===//
 //
-// The device `interp`: runs a kernel's uops as they stand, one group after another. The items of a group take turns:
-// each runs up to its next barrier, so whatever order a real device could choose, an access that a barrier does not
-// order is found, not suffered. A launch fails, and says at which item and element, where
-//   - two items touch one element of local memory, or of a buffer that the kernel writes, at least one of them writes,
-//   and
-//     no barrier stands between (items of different groups are never ordered),
+// The device `interp`: runs a kernel's uops unchanged, one group after another. The items of a group take turns: each
+// runs up to its next barrier. So an access that a barrier does not order is found, whatever order a real device could
+// choose. A launch fails, and names the item and element, if
+//   - two items touch one element of local memory, or of a buffer that the kernel writes, at least one of them
+//     writes, and no barrier is between (items of different groups are never
+//     ordered),
 //   - an access is outside its memory,
 //   - local or register memory is read before it is written,
 //   - some items of a group wait at a barrier that the others do not reach.
@@ -27,10 +27,10 @@ namespace kiln::interp {
 struct UopBuffer {
   void *data;
   int64_t bytes;
-  bool isScratch = false; ///< each group has it alone, while it runs
+  bool isScratch = false; /// only the group has it while it runs
 };
 
-/// What the items of warps asked of one local memory.
+/// The requests of items of warps to one local memory.
 struct LocalTurns {
   std::string memory;
   BankTurns reads, writes;
@@ -45,7 +45,7 @@ public:
 
   llvm::StringRef name() const;
   /// Runs every item of every group. `buffers` and `sizes` are the function's arguments in order; `grid` counts the
-  /// groups along each axis, absent axes being 1. With `turns`, that of each local memory is added.
+  /// groups along each axis, absent axes being 1. With `turns`, each local memory's turns are added there.
   llvm::Error launch(llvm::ArrayRef<UopBuffer> buffers, llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> grid,
                      std::vector<LocalTurns> *turns = nullptr) const;
 

@@ -16,7 +16,7 @@ static float flushed(float value) {
 
 template <class T> static float asFloat(T value) { return flushed(float(value)); }
 
-/// Of the totals' dtype, `Total`: how a term is taken in, and how totals are put together.
+/// For the totals' dtype, `Total`: how a term is taken in, and how totals are combined.
 static float takeIn(float a, float b, float total) { return flushed(std::fma(a, b, total)); }
 static float together(float a, float b) { return flushed(a + b); }
 static int32_t takeIn(int32_t a, int32_t b, int32_t total) { return int32_t(uint32_t(total) + uint32_t(a * b)); }

@@ -20,7 +20,7 @@ llvm::Expected<TensorRef> interp::elementsTensor(mlir::DenseElementsAttr element
   bool isSplat = elements.isSplat();
   auto bytes = std::make_shared<std::vector<char>>();
   if (*dtype == DType::Bool) {
-    // However MLIR packs them.
+    // Works for any packing that MLIR uses.
     if (isSplat)
       bytes->push_back(elements.getSplatValue<bool>());
     else
@@ -28,7 +28,7 @@ llvm::Expected<TensorRef> interp::elementsTensor(mlir::DenseElementsAttr element
   } else {
     bytes->assign(elements.getRawData().begin(), elements.getRawData().end());
   }
-  bytes->reserve(1); // an address also for no elements
+  bytes->reserve(1); // so that there is an address even without elements
   Strided map = Strided::rowMajor(dims);
   if (isSplat)
     map.strides.assign(dims.size(), 0);
@@ -41,7 +41,7 @@ llvm::Expected<TensorRef> interp::fileTensor(graph::FileAttr file, DType dtype, 
   llvm::sys::path::append(path, file.getPath());
   if (leavesFolder(file.getPath()))
     return failure("'" + path + "' is outside the model's folder", "move it beside the model");
-  // A slice past the end would be mapped all the same, and fault when read.
+  // A slice past the end could be mapped all the same, and would fault when read.
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> whole = mapRegularFile(path);
   if (!whole)
     return failure("'" + path + "' " + llvm::toString(whole.takeError()));

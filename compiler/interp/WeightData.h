@@ -9,7 +9,7 @@ namespace kiln::interp {
 /// The elements as a held tensor.
 llvm::Expected<TensorRef> elementsTensor(mlir::DenseElementsAttr elements);
 
-/// A file's part, `folder` before its path; fails where it is missing, too short, or has another hash.
+/// A file's part, `folder` before its path; fails if it is missing, too short, or has another hash.
 llvm::Expected<TensorRef> fileTensor(graph::FileAttr file, DType dtype, llvm::ArrayRef<int64_t> dims,
                                      llvm::StringRef folder);
 

@@ -7,8 +7,8 @@
 using namespace kiln;
 using namespace kiln::package;
 
-/// Weights are no C literals: the assembler copies them from the file into a section that may lie further than 2 GB
-/// from the code.
+/// Weights are not written as C literals: the assembler copies them from the file into a section that may lie further
+/// than 2 GB from the code.
 static void includeWeights(llvm::StringRef file, llvm::raw_ostream &out) {
   out << "#ifdef __x86_64__\n#define KILN_SECTION \".lrodata.kiln,\\\"al\\\"\"\n#else\n"
       << "#define KILN_SECTION \".rodata.kiln,\\\"a\\\"\"\n#endif\n"
@@ -27,7 +27,7 @@ llvm::Error package::compileC(llvm::StringRef source, const CSourceOptions &opti
   });
   if (written)
     return written;
-  // The source comes as standard input, so that no file's name gets into the bytes.
+  // The source is passed as standard input, so that no file's name gets into the bytes.
   std::vector<std::string> arguments = {"-std=c11",
                                         "-O" + std::to_string(options.level),
                                         "-fwrapv",

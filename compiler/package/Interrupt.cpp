@@ -22,7 +22,7 @@ using namespace kiln::package;
 
 namespace {
 
-/// Open from its making on, so that to take it and its files away wants neither memory nor a descriptor.
+/// Opened when it is made, so that removing it and its files needs neither memory nor a descriptor.
 struct Folder {
   std::string name;
   int descriptor = -1;
@@ -36,8 +36,8 @@ struct Work {
 
 } // namespace
 
-/// Never destroyed: the waiting thread may look at it while the process ends. Whoever ends the process for want of
-/// memory asks for it too, maybe in the midst of its making, so that its memory is not allocated.
+/// Never destroyed: the waiting thread may look at it while the process ends. When memory runs out, the thread that
+/// ends the process asks for it too, maybe while it is being made, so its memory is not allocated.
 static Work &work() {
   alignas(Work) static std::byte memory[sizeof(Work)];
   static Work &instance = *new (memory) Work;
@@ -63,7 +63,7 @@ static void empty(int folder) {
     }
 }
 
-/// Whether the folder is gone.
+/// Whether the folder has been removed.
 static bool remove(const Folder &folder) {
   empty(folder.descriptor);
   return rmdir(folder.name.c_str()) == 0 || errno == ENOENT;
@@ -71,7 +71,7 @@ static bool remove(const Folder &folder) {
 
 static void removeFolders() {
   for (const Folder &folder : work().folders)
-    // Whoever was killed may be making its last file.
+    // The killed program may still be making its last file.
     for (int attempts = 0; attempts < 100 && !remove(folder); ++attempts)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
@@ -82,8 +82,8 @@ static constexpr int kInterrupts[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU}
 static sigset_t awaited;
 static pthread_t waiting;
 
-/// What tells the waiting thread to end, once this process means it to. Of signals that are there together it gets this
-/// one first.
+/// The signal that tells the waiting thread to end, once this process intends it. If several signals are pending, the
+/// thread gets this one first.
 static int leaveSignal() { return SIGRTMIN; }
 static std::atomic<bool> isLeft = false;
 
@@ -94,7 +94,7 @@ static void *awaitInterrupt(void *) {
   do
     if (sigwait(&all, &signal) != 0 || (signal == leaveSignal() && isLeft))
       return nullptr;
-  while (signal == leaveSignal()); // which somebody else sent
+  while (signal == leaveSignal()); // somebody else sent it
   work().mutex.lock();
   if (work().group)
     kill(-work().group, SIGKILL);
@@ -110,9 +110,9 @@ static void abortAtOnce(int) {
   kill(getpid(), SIGABRT);
 }
 
-/// A crash ends the process from within; what it holds may be locked for good. Where the heap is broken or locked, what
-/// wants memory from here on, the stack's names among it, would wait for ever. LLVM then raises the signal once more.
-/// The lock is given back, as the process lives on where somebody else sent it and the caller had it ignored.
+/// A crash ends the process from within; its locks may never be released. If the heap is broken or locked, anything
+/// that needs memory from here on, such as the stack's names, would wait for ever. LLVM then raises the signal once
+/// more. The lock is released, as the process lives on if somebody else sent the signal and the caller had it ignored.
 static void removeAtCrash(void *) {
   constexpr unsigned kSeconds = 5;
   sigset_t alarms;
@@ -132,12 +132,12 @@ static void say(llvm::StringRef text) {
 }
 
 [[noreturn]] static void endWith(llvm::StringRef text) {
-  // Whoever finds no memory again is here for the second time.
+  // A thread that finds no memory again is here for the second time.
   static thread_local bool isEnding = false;
   if (std::exchange(isEnding, true))
     _exit(EXIT_FAILURE);
   say(text);
-  // Whoever has the lock may be the one that wants memory. The list of folders is whole at any time.
+  // The thread that holds the lock may be the one that needs memory. The list of folders is whole at any time.
   work().mutex.try_lock();
   if (work().group)
     kill(-work().group, SIGKILL);
@@ -150,8 +150,8 @@ static void endWithoutThread() {
   endWith("kiln: no thread can be begun; end other programs, or allow more processes (ulimit -u)\n");
 }
 
-/// What LLVM cannot go on after. A thread that the system refuses is among it. A fault of LLVM's is a crash, which it
-/// goes on to once this returns; after any other it would call exit, and nothing would remove the folders of outputs.
+/// Failures that LLVM cannot go on after, such as a thread that the system refuses. If LLVM is at fault it crashes once
+/// this returns; otherwise it would call exit, and nothing would remove the folders of outputs.
 static void endOnFatalError(void *, const char *reason, bool isCrash) {
   if (llvm::StringRef(reason).starts_with("pthread_create failed"))
     endWithoutThread();
@@ -181,18 +181,18 @@ void kiln::package::endOnInterrupts() {
   sigset_t blocked = awaited;
   sigaddset(&blocked, leaveSignal());
   pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
-  // std::thread would end the process by an exception where there is none to be had
+  // std::thread would end the process by an exception if none can be had
   if (pthread_create(&waiting, nullptr, awaitInterrupt, nullptr) != 0)
     endWithoutThread();
   llvm::sys::AddSignalHandler(removeAtCrash, nullptr);
-  for (int signal : {SIGQUIT, SIGXCPU}) // which LLVM takes for crashes, also where they were ignored
+  for (int signal : {SIGQUIT, SIGXCPU}) // LLVM takes them for crashes, even if they were ignored
     if (!sigismember(&awaited, signal))
       std::signal(signal, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN); // the write fails, as on a full disk
 }
 
 void kiln::package::leaveInterruptsToSystem() {
-  // Where the thread has an interrupt already, it ends the process meanwhile.
+  // If the thread has an interrupt already, it ends the process meanwhile.
   isLeft = true;
   pthread_kill(waiting, leaveSignal());
   pthread_join(waiting, nullptr);
@@ -206,7 +206,7 @@ Uninterrupted::Uninterrupted() : lock_(work().mutex) {}
 
 const std::string *Uninterrupted::makeFolder(std::string name) {
   Folder &folder =
-      work().folders.emplace_back(Folder{std::move(name)}); // before there is one that could be left behind
+      work().folders.emplace_back(Folder{std::move(name)}); // before a folder exists that might be left there
   bool isMade = mkdtemp(folder.name.data());
   if (isMade)
     folder.descriptor = open(folder.name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -27,7 +27,7 @@ llvm::Expected<std::string> package::findRuntime(llvm::StringRef executable) {
   return folder.str().str();
 }
 
-/// What may be amiss where the compiler complains.
+/// Likely causes if the compiler complains.
 static std::string remedyOf(const LinkOptions &options) {
   if (!options.compilesRuntime || options.libraries.empty())
     return {};
@@ -75,7 +75,7 @@ static llvm::Error addRuntime(const LinkOptions &options, bool isProgram, const 
   return llvm::Error::success();
 }
 
-/// Adds what lets a program or library that is linked dynamically run with an older glibc.
+/// Adds the objects that let a dynamically linked program or library run with an older glibc.
 static llvm::Error addOldGlibc(const LinkOptions &options, const StagedFile &file, Arguments &arguments) {
   Arguments files = {options.runtimeFolder + "/libkiln_glibc.a"};
   if (options.compilesRuntime) {
@@ -107,14 +107,14 @@ static Arguments hardened(const LinkOptions &options) {
 
 namespace {
 
-/// What makes a program one that lies anywhere, before and after all that is linked.
+/// The arguments that let a program lie anywhere, before and after everything that is linked.
 struct ProgramForm {
   Arguments before, after;
 };
 
 } // namespace
 
-/// The best form first; another is for where the compiler cannot make it.
+/// The best form first; another is for a compiler that cannot make it.
 static llvm::SmallVector<ProgramForm, 2> programForms(const LinkOptions &options) {
   if (!options.isStatic)
     return {{{"-pie"}, {}}};
@@ -169,7 +169,7 @@ llvm::Error package::linkSharedLibrary(llvm::ArrayRef<std::string> objects, cons
   if (written)
     return written;
   Arguments arguments = hardened(options);
-  // Bound to itself: of two such libraries in a process each has its own runtime.
+  // Bound to itself: if two such libraries are in a process, each has its own runtime.
   llvm::append_range(arguments, Arguments{"-shared", "-Wl,-Bsymbolic", "-Wl,--no-undefined",
                                           std::string("-Wl,--version-script=") + kVersions});
   // The compiler would take a comma for the end of the linker's argument.
@@ -184,7 +184,7 @@ llvm::Error package::linkSharedLibrary(llvm::ArrayRef<std::string> objects, cons
   return spawnCompiler(options.compiler, arguments, {.file = library, .doWhat = "link", .remedy = remedyOf(options)});
 }
 
-/// Writes the object with all symbols but these local, so that no other object can mean them.
+/// Writes the object with all symbols but these local, so that no other object can refer to them.
 static llvm::Error hideSymbols(llvm::MemoryBufferRef object, llvm::ArrayRef<std::string> kept, llvm::raw_ostream &out) {
   llvm::Expected<std::unique_ptr<llvm::object::ObjectFile>> file = llvm::object::ObjectFile::createObjectFile(object);
   if (!file)

@@ -54,7 +54,7 @@ llvm::Expected<std::vector<std::string>> package::oldGlibcArguments(llvm::ArrayR
   for (const std::string &name : names)
     arguments.push_back("-Wl,--wrap=" + name);
   llvm::append_range(arguments, files);
-  // Where these are no libraries of their own any more, they are still there, empty, for programs that name them.
+  // Newer glibcs have no separate libraries of these names, but keep empty ones for programs that name them.
   arguments.push_back("-Wl,--push-state,--no-as-needed");
   arguments.push_back("-l:libpthread.so.0");
   if (loadsLibraries)

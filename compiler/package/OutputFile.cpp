@@ -22,12 +22,12 @@ static llvm::Error cannotWrite(llvm::StringRef path, std::error_code cause) {
 
 static std::error_code lastError() { return std::error_code(errno, std::generic_category()); }
 
-/// Of the folder for temporary files, which is nobody's output.
+/// An error about the folder for temporary files, which no output names.
 static llvm::Error cannotWriteTemporaries(std::error_code cause) {
   llvm::SmallString<128> place;
   llvm::sys::path::system_temp_directory(/*erasedOnReboot=*/true, place);
   std::string shown = place.str().str();
-  // Where LLVM looks, in this order.
+  // The variables that LLVM reads, in this order.
   for (const char *name : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"})
     if (getenv(name)) {
       shown = (llvm::Twine(name) + "=" + place).str();
@@ -75,7 +75,7 @@ llvm::Expected<std::unique_ptr<StagedFile>> StagedFile::temporary(llvm::StringRe
 
 StagedFile::~StagedFile() { Uninterrupted().removeFolder(folder_); }
 
-/// What `write` gives; `failed` is why the stream could not take it.
+/// The result of `write`; `failed` says why the stream could not take it.
 static llvm::Error writeTo(llvm::raw_fd_ostream &out, Writer write, std::error_code &failed) {
   llvm::Error result = write(out);
   out.flush();
@@ -96,7 +96,7 @@ llvm::Error StagedFile::fillPart(llvm::StringRef name, Writer write) const {
   if (error)
     return cannotWrite(error);
   llvm::Error written = writeTo(out, write, error);
-  out.close(); // which may be when the disk says that it is full, and LLVM's destructor would end the process
+  out.close(); // the disk may be full only now, and LLVM's destructor would end the process
   error = error ? error : out.error();
   out.clear_error();
   return written || !error ? std::move(written) : cannotWrite(error);
@@ -122,7 +122,7 @@ llvm::Error Outputs::write(llvm::StringRef path, Writer write) {
   return file ? (*file)->fill(write) : file.takeError();
 }
 
-/// Has the disk keep what a file or folder holds. Not every file system can.
+/// Has the disk store the contents of a file or folder. Not every file system can.
 static std::error_code keepOnDisk(const std::string &path) {
   int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0)
@@ -132,7 +132,7 @@ static std::error_code keepOnDisk(const std::string &path) {
   return error;
 }
 
-/// How a file got its name, and so how it loses it again.
+/// How a file got its name, and so how to undo it.
 enum class Move { Placed, Exchanged, Replaced };
 
 static llvm::ErrorOr<Move> moveTo(const std::string &from, const std::string &to) {
@@ -149,8 +149,8 @@ static llvm::ErrorOr<Move> moveTo(const std::string &from, const std::string &to
 
 namespace {
 
-/// A file that gets its name. Made before the first one does: from then on want of memory would end the process between
-/// two names, so nothing asks for any.
+/// A file that gets its name. Made before the first one does: after that, lack of memory would end the process between
+/// two names, so nothing allocates any.
 struct Placement {
   std::string from, to, parent;
   llvm::StringRef output;

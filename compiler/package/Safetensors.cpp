@@ -21,7 +21,7 @@ static const std::string kNoDigest(ContentHash::kDigits, '0');
 
 namespace {
 
-/// Hands on what it is given, and hashes it.
+/// Passes bytes on, and hashes them.
 class HashedStream final : public llvm::raw_ostream {
 public:
   explicit HashedStream(llvm::raw_ostream &out) : out_(out) { SetBufferSize(1 << 16); }
@@ -59,7 +59,7 @@ static std::string makeHeader(llvm::ArrayRef<const SafetensorsEntry *> order) {
         at += tensor->bytes;
       });
   });
-  // Spaces are allowed behind the JSON: with the 8 bytes of its length it ends at an aligned place.
+  // Spaces are allowed after the JSON: with the 8 bytes of its length it ends at an aligned place.
   header.resize(llvm::alignTo(header.size() + 8, KILN_HOST_ALIGNMENT) - 8, ' ');
   return header;
 }

@@ -23,15 +23,15 @@ struct SafetensorsEntry {
   kiln_dtype dtype;
   std::vector<int64_t> dims;
   int64_t bytes;
-  std::function<llvm::Error(llvm::raw_ostream &)> write; ///< gives `bytes` bytes
+  std::function<llvm::Error(llvm::raw_ostream &)> write; /// writes `bytes` bytes
 };
 
-/// Whether a tensor of so many bytes comes before others: where they are a multiple of KILN_HOST_ALIGNMENT, so that it
+/// Whether a tensor of so many bytes comes before others: if they are a multiple of KILN_HOST_ALIGNMENT, so that it
 /// begins where the runtime can use it in place; the others are small.
 bool comesFirst(int64_t bytes);
 
-/// Writes the file, tensors that come first before the others, and gives its digest (KILN_DIGEST_KEY), which its
-/// metadata have.
+/// Writes the file, tensors that come first before the others, and returns its digest (KILN_DIGEST_KEY), which is in
+/// its metadata.
 llvm::Expected<std::string> writeSafetensors(llvm::ArrayRef<SafetensorsEntry> tensors, llvm::raw_pwrite_stream &out);
 
 } // namespace kiln::package

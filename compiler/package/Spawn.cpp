@@ -1,6 +1,6 @@
-// A compiler or linker that kiln runs writes into a folder of its own, is the leader of a process group, so that a
-// signal to kiln ends it with all that it has started, and begins with the signals as a shell has them. What it
-// complains of goes to memory, and one line of that into kiln's.
+// A compiler or linker that kiln runs writes into a folder of its own. It is the leader of a process group, so that a
+// signal to kiln ends it with everything that it has started, and it begins with the signals as a shell has them. Its
+// complaints are kept in memory, and one line of them becomes part of kiln's.
 #include "package/Spawn.h"
 
 #include "package/Interrupt.h"
@@ -24,8 +24,8 @@
 using namespace kiln;
 using namespace kiln::package;
 
-/// What a compiler or linker complained of first; "" where it said nothing. That the linker failed says nothing beside
-/// why it did.
+/// The first complaint of a compiler or linker; "" if there is none. The message that the linker failed says nothing if
+/// the reason is there too.
 static std::string firstComplaint(llvm::StringRef output) {
   llvm::SmallVector<llvm::StringRef> lines;
   output.split(lines, '\n', -1, /*KeepEmpty=*/false);
@@ -38,7 +38,7 @@ static std::string firstComplaint(llvm::StringRef output) {
 
 namespace {
 
-/// What a program that runs beside this one writes, as it writes it. Not begun, it is not a pipe.
+/// The output of a program that runs at the same time, as it is written. Not begun, it is not a pipe.
 class Pipe {
 public:
   ~Pipe() {
@@ -48,10 +48,10 @@ public:
   }
   bool begin() { return pipe2(ends_, O_CLOEXEC) == 0; }
   int writing() const { return ends_[1]; }
-  /// All until nobody has the writing end any more.
+  /// All output until nobody has the writing end any more.
   void readInto(llvm::SmallVectorImpl<char> &text) {
     closeWriting();
-    llvm::consumeError(llvm::sys::fs::readNativeFileToEOF(ends_[0], text)); // what is cut short, its status tells
+    llvm::consumeError(llvm::sys::fs::readNativeFileToEOF(ends_[0], text)); // if it is cut short, its status tells
   }
 
 private:
@@ -74,7 +74,7 @@ public:
     check(posix_spawn_file_actions_adddup2(&actions_, complaints, 2));
     check(posix_spawn_file_actions_addopen(&actions_, 0, job.input.empty() ? "/dev/null" : job.input.str().c_str(),
                                            O_RDONLY, 0));
-    // What this process blocks or ignores is nothing to the program.
+    // Signals that this process blocks or ignores do not concern the program.
     sigset_t none, usual;
     sigemptyset(&none);
     sigemptyset(&usual);
@@ -94,7 +94,7 @@ public:
   }
 
 private:
-  /// An action that there is no memory for would leave the program in another folder, where it wrote what it makes.
+  /// Without memory for an action the program would be left in another folder and write its files there.
   void check(int error) { error_ = error_ ? error_ : error; }
   int error_ = 0;
   posix_spawn_file_actions_t actions_;
@@ -111,7 +111,7 @@ static std::vector<char *> pointers(std::vector<std::string> &texts) {
   return result;
 }
 
-/// Starts the program and waits; the status of waitpid, or -1 with errno. What it says goes to `complaints`.
+/// Starts the program and waits; returns waitpid's status, or -1 with errno. Its messages go to `complaints`.
 static int runAndWait(const std::string &program, llvm::ArrayRef<std::string> arguments, const Job &job,
                       int complaints) {
   std::vector<std::string> command = {program}, environment = {"TMPDIR=."};

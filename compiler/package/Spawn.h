@@ -1,9 +1,9 @@
 //===- Spawn.h - Run another program ------------------------------------------------------===//
 //
-// A C compiler compiles and links, Graphviz draws. Either may hang, fail or say a page of text, on a disk that is full
-// or in a folder with an odd name, while somebody presses Ctrl-C. So they work in the folder of the file that is made,
-// where all names are plain, in a process group that an interrupt kills. What they say is held in memory, and of that
-// the user sees the one line that tells why.
+// A C compiler compiles and links, Graphviz draws. Either may hang, fail or print a page of text, on a disk that is
+// full or in a folder with an odd name, while somebody presses Ctrl-C. So they work in the folder of the file that is
+// made, where all names are plain, in a process group that an interrupt kills. Their messages are held in memory, and
+// the user sees only the one line that gives the reason.
 //
 //===--------------------------------------------------------------------------------------===//
 #pragma once
@@ -19,18 +19,18 @@
 
 namespace kiln::package {
 
-/// What a program is run for.
+/// The purpose of running a program.
 struct Job {
-  const StagedFile &file;     ///< whose folder the program works in, so that arguments name parts of it plainly
+  const StagedFile &file;     /// the program works in its folder, so that arguments name parts of it plainly
   llvm::StringRef doWhat;     ///< "link"
   llvm::StringRef input = {}; ///< the part that it reads as standard input; "": nothing
-  std::string remedy = {};    ///< where the program complains
-  llvm::SmallVectorImpl<char> *output = nullptr; ///< what gets its standard output; null: that is complaints, too
+  std::string remedy = {};    /// if the program complains
+  llvm::SmallVectorImpl<char> *output = nullptr; /// receives its standard output; null: that is complaints, too
 };
 
 /// Runs `program`, a path or a name that is looked for in PATH, in a process group that an interrupt of this one kills,
-/// and waits for it. Its own temporary files go to the job's folder too. An error begins with "OUTPUT: cannot DO-WHAT"
-/// and has the program's first complaint.
+/// and waits for it. Its temporary files go to the job's folder too. An error begins with "OUTPUT: cannot DO-WHAT" and
+/// has the program's first complaint.
 llvm::Error spawn(const std::string &program, llvm::ArrayRef<std::string> arguments, const Job &job);
 
 /// The same with a C compiler, whose absence has a remedy; words may follow its name. -o names a part of the job's.

@@ -1,4 +1,4 @@
-//===- ContentHash.h - By what bytes are known again ---------------------===//
+//===- ContentHash.h - Recognise bytes by their hash ---------------------===//
 //
 // Weights can be gigabytes and are hashed at import and again when they are written, so the hash is BLAKE3: as hard to
 // forge as SHA-256, and some twenty times faster here.

@@ -1,7 +1,7 @@
 //===- DebugStream.h - Where listings for DEBUG go --------------------------------===//
 //
-// Passes and the driver list kernels, uops and rewrites at DEBUG's levels. Where that is read is the program's matter:
-// it may give it to its log, and until it does, it goes to standard error.
+// Passes and the driver list kernels, uops and rewrites at DEBUG's levels. The program decides where the listing goes:
+// it may pass it to its log, and until it does, it goes to standard error.
 //
 //===----------------------------------------------------------------------------===//
 #pragma once
@@ -11,7 +11,7 @@
 namespace kiln {
 
 llvm::raw_ostream &debugStream();
-/// Not to be called while something is listed. The stream must live as long as the process.
+/// Do not call this while something is listed. The stream must live as long as the process.
 void setDebugStream(llvm::raw_ostream &stream);
 
 } // namespace kiln

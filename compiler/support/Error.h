@@ -1,4 +1,4 @@
-//===- Error.h - What a user did wrong, in one line ------------------===//
+//===- Error.h - A user's mistake in one line ------------------------===//
 //
 // Every failure that a user can cause travels as an llvm::Error made here and is printed once, by the driver, as
 //   kiln: FILE: node 'NAME' (OP): CAUSE; REMEDY

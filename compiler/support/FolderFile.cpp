@@ -14,7 +14,7 @@
 using namespace kiln;
 namespace path = llvm::sys::path;
 
-// A pipe's opening does not wait.
+// Opening a pipe must not wait.
 static constexpr int kRead = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
 bool kiln::leavesFolder(llvm::StringRef name) {
@@ -59,15 +59,15 @@ static int openByKernel(int folder, llvm::StringRef name) {
   how.flags = kRead;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
   long file = -1;
-  // The kernel gives up where a folder on the way was renamed meanwhile.
+  // The kernel gives up if a folder on the path was renamed meanwhile.
   for (int attempts = 0; attempts < 100; ++attempts)
     if (file = syscall(SYS_openat2, folder, text.c_str(), &how, sizeof how); file >= 0 || errno != EAGAIN)
       break;
-  // A sandbox may forbid what it does not know.
+  // A sandbox may forbid a call that it does not know.
   return file < 0 && (errno == ENOSYS || errno == EPERM) ? openBySteps(folder, name) : static_cast<int>(file);
 }
 
-/// Takes what requireRegular gives, and closes it.
+/// Takes the result of requireRegular, and closes it.
 static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> map(llvm::Expected<int> file, llvm::StringRef name) {
   if (!file)
     return file.takeError();

@@ -6,8 +6,8 @@
 
 using namespace kiln;
 
-/// For how many letters two names are the same, and how near the two behind these are: of v5 and v4 nearer than of v5
-/// and v2.
+/// The number of letters that two names share at the front, and how near the characters after these are: v5 is nearer
+/// to v4 than to v2.
 static std::pair<size_t, int> likeness(llvm::StringRef given, llvm::StringRef name) {
   auto [mine, its] = std::mismatch(given.begin(), given.end(), name.begin(), name.end());
   bool bothGoOn = mine != given.end() && its != name.end();

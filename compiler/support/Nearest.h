@@ -1,4 +1,4 @@
-//===- Nearest.h - What a misspelt name was meant to be -----------------------------===//
+//===- Nearest.h - The likely meaning of a misspelt name ----------------------------===//
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -8,7 +8,7 @@
 
 namespace kiln {
 
-/// The remedy "did you mean 'NAME'?" with that of `names` which is the fewest edits away; `otherwise` where none is
+/// The remedy "did you mean 'NAME'?" with the name that is the fewest edits away; `otherwise` if none is
 /// near.
 std::string didYouMean(llvm::StringRef given, llvm::ArrayRef<llvm::StringRef> names, llvm::StringRef otherwise);
 

@@ -7,7 +7,7 @@
 using namespace kiln;
 using llvm::StringRef;
 
-/// Bytes of a name that are shown where the whole is of no use.
+/// Bytes of a name that are shown if the whole is too long.
 static constexpr size_t kMostInError = 120, kMostInComment = 400, kMostInLabel = 200;
 
 /// Takes the first character off the text. A byte that is not part of UTF-8 is one, with the code 0.
@@ -24,7 +24,7 @@ static StringRef takeCharacter(StringRef &text, llvm::UTF32 &code) {
   return character;
 }
 
-/// Control characters, line separators, and what turns the direction of the text around it.
+/// Control characters, line separators, and characters that change the direction of the text around them.
 static bool isControl(llvm::UTF32 code) {
   bool turns = code == 0x61c || code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
                (code >= 0x2066 && code <= 0x2069);

@@ -1,7 +1,7 @@
-//===- Step.h - What is being done now, for whoever waits ---------------------===//
+//===- Step.h - Report the current step to whoever waits ----------------------===//
 //
-// Compiling a large model takes long enough that a person wants to know how far it is. The libraries say what they
-// begin; whether anyone shows it, and how, is the program's matter.
+// Compiling a large model takes long enough that a person wants to know how far it is. The libraries report what they
+// begin; the program decides whether and how it is shown.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -13,10 +13,10 @@
 
 namespace kiln {
 
-/// Who hears of steps, from any thread; an empty function: nobody. Not to be set while steps are said.
+/// The function that hears of steps, from any thread; empty: none. Do not set it while steps are reported.
 void setStepListener(std::function<void(llvm::StringRef)> listener);
 
-/// "weight 3 of 10", "link": begins now. Costs nothing where nobody listens.
+/// "weight 3 of 10", "link": begins now. Costs nothing if nobody listens.
 void beginStep(const llvm::Twine &what);
 
 } // namespace kiln

@@ -23,7 +23,7 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> target::makeTargetMachine(c
     return failure("LLVM has no code generator for " + cpu.triple);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict; // contraction exists only as uop.fma
-  options.FunctionSections = true;                    // so that a linker drops what is not used
+  options.FunctionSections = true;                    // so that a linker drops unused ones
   options.DataSections = true;
   if (triple.isRISCV64())
     options.MCOptions.ABIName = "lp64d";
@@ -36,7 +36,7 @@ void target::configure(llvm::Module &module, const llvm::TargetMachine &machine)
   module.setTargetTriple(machine.getTargetTriple());
   module.setDataLayout(machine.createDataLayout());
   module.setPICLevel(llvm::PICLevel::BigPIC);
-  // Where a CPU checks that calls and returns lead where they should, it checks a program whose every object allows it.
+  // A CPU that checks the targets of calls and returns checks a program only if its every object allows it.
   if (machine.getTargetTriple().isX86())
     for (llvm::StringRef check : {"cf-protection-branch", "cf-protection-return"})
       module.addModuleFlag(llvm::Module::Min, check, 1);
@@ -52,7 +52,7 @@ static bool hasTiles(const llvm::Module &module) {
 
 void target::optimize(llvm::Module &module, llvm::TargetMachine &machine, OptLevel level) {
   assert(!llvm::verifyModule(module, &llvm::errs()) && "kiln made invalid LLVM IR");
-  if (level == 0 && hasTiles(module)) { // LLVM's own pass for tiles at this level makes code that it then dies of
+  if (level == 0 && hasTiles(module)) { // LLVM's own pass for tiles at this level makes code that it then crashes on
     level = 1;
     machine.setOptLevel(llvm::CodeGenOptLevel::Less);
   }

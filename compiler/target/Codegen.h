@@ -1,6 +1,6 @@
 //===- Codegen.h - LLVM IR to optimised machine code ---------------------------===//
 //
-// The bytes depend on the module, the CPU and the level alone: no time, no path and no address of this process gets in.
+// The bytes depend only on the module, the CPU and the level: no time, no path and no address of this process gets in.
 //
 //===---------------------------------------------------------------------------===//
 #pragma once
@@ -18,13 +18,13 @@ class TargetMachine;
 
 namespace kiln::target {
 
-/// What code generation may spend: as a compiler's -O0 to -O3.
+/// How much code generation may spend: as a compiler's -O0 to -O3.
 using OptLevel = unsigned;
 
 /// LLVM's code generator for position-independent code.
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>> makeTargetMachine(const Cpu &cpu, OptLevel level);
 
-/// Sets the module's triple and layout; to be done before its code is made.
+/// Sets the module's triple and layout; call it before the module's code is made.
 void configure(llvm::Module &module, const llvm::TargetMachine &machine);
 
 /// Runs LLVM's pipeline of this level. The module must verify.

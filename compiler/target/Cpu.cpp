@@ -18,8 +18,8 @@
 using namespace kiln;
 using namespace kiln::target;
 
-/// Instruction sets that LLVM's code generator picks from for plain arithmetic. Features that it never uses unasked
-/// (AES, random numbers, cache control) would only narrow where the program runs.
+/// Instruction sets that LLVM's code generator uses for plain arithmetic. Features that it never uses unasked (AES,
+/// random numbers, cache control) would only make the program run on fewer CPUs.
 static constexpr llvm::StringLiteral kUsed[] = {
     // x86
     "sse3", "ssse3", "sse4.1", "sse4.2", "sse4a", "popcnt", "lzcnt", "bmi", "bmi2", "tbm", "movbe", "adx", "cx16",
@@ -50,7 +50,7 @@ static void measureCaches(Cpu &cpu) {
   measure(_SC_LEVEL2_CACHE_SIZE, cpu.cacheBytes[1]);
   measure(_SC_LEVEL3_CACHE_SIZE, cpu.cacheBytes[2]);
 #endif
-  // Where groups of cores have a last cache each, sysconf adds all of them up; Linux knows that of one core.
+  // If each group of cores has a last cache of its own, sysconf adds them all up; Linux knows that of one core.
   int64_t kilobytes = 0;
   if (auto file = llvm::MemoryBuffer::getFileAsStream("/sys/devices/system/cpu/cpu0/cache/index3/size")) {
     llvm::StringRef size = (*file)->getBuffer().trim();
@@ -59,7 +59,7 @@ static void measureCaches(Cpu &cpu) {
   }
 }
 
-/// The features in which two CPUs of a name differ, so that a machine that is what its name says has none.
+/// The features in which two CPUs of a name differ; empty for a machine that has exactly the features of its name.
 static std::string differences(const llvm::MCSubtargetInfo &info, const llvm::MCSubtargetInfo &named) {
   std::vector<std::string> names;
   for (const llvm::SubtargetFeatureKV &feature : info.getAllProcessorFeatures())
@@ -101,7 +101,7 @@ static bool isArm32(const llvm::Triple &triple) { return triple.isARM() || tripl
 
 /// LLVM's tables of x86 and RISC-V have CPUs of 32 bits too, and that of Arm microcontrollers.
 static bool runs(const llvm::Triple &triple, llvm::StringRef name) {
-  if (!subtargetOf(triple, "", "")->isCPUStringValid(name)) // which says nothing on standard error
+  if (!subtargetOf(triple, "", "")->isCPUStringValid(name)) // prints nothing on standard error
     return false;
   std::unique_ptr<llvm::MCSubtargetInfo> info = subtargetOf(triple, name, "");
   return isArm32(triple) ? !info->checkFeatures("+mclass") : triple.isAArch64() || info->checkFeatures("+64bit");
@@ -117,15 +117,15 @@ static std::vector<llvm::StringRef> cpusFor(const llvm::Triple &triple) {
   return names;
 }
 
-/// The least CPU of an architecture, and the features that its systems have and LLVM's name lacks.
+/// The least CPU of an architecture, and the features that its systems have and LLVM's CPU of that name lacks.
 static std::pair<llvm::StringRef, llvm::StringRef> leastCpu(const llvm::Triple &triple) {
   if (triple.isRISCV64())
     return {"generic-rv64", "+a,+c,+d,+f,+m"};
   return {triple.getArch() == llvm::Triple::x86_64 ? "x86-64" : "generic", ""};
 }
 
-/// Of 32-bit Arm's CPUs LLVM's table has not which floats and vectors they have. One without a name has vectors, as
-/// nearly all have; a program says where one has not.
+/// For 32-bit Arm's CPUs LLVM's table does not say which floats and vectors they have. One without a name has vectors,
+/// as nearly all have; a program says so if one has none.
 static std::string armFeatures(llvm::StringRef name) {
   if (name == "generic")
     return "+neon";
@@ -148,7 +148,7 @@ llvm::ArrayRef<llvm::StringRef> target::systems() {
   return kSystems;
 }
 
-/// What other tools call these systems.
+/// Other tools' names of these systems.
 static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> kOtherNames[] = {{"arm64", "aarch64-linux-gnu"},
                                                                                       {"armv8", "aarch64-linux-gnu"},
                                                                                       {"amd64", "x86_64-linux-gnu"},
@@ -161,16 +161,16 @@ static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> kOtherNames
                                                                                       {"armhf", "armv7"},
                                                                                       {"armv7l", "armv7"}};
 
-/// Systems for which all of kiln's artefacts are made: little-endian ones with ELF. Of 32-bit Arm those whose functions
-/// take floats in registers; their compilers' names leave the architecture open, and code with vectors needs the
-/// seventh.
+/// Systems for which all of kiln's artefacts are made: little-endian ones with ELF. For 32-bit Arm, those whose
+/// functions take floats in registers; their compilers' names leave the architecture open, and code with vectors needs
+/// the seventh.
 static llvm::Expected<llvm::Triple> parseTriple(llvm::StringRef text) {
   llvm::Triple triple(llvm::Triple::normalize(text));
   bool isArmv7 = isArm32(triple) && triple.getEnvironment() == llvm::Triple::GNUEABIHF;
   if (isArmv7)
     triple.setArchName("armv7");
-  // LLVM takes each word that begins with gnu for that C library, and any word for a vendor. A compiler's name has
-  // them as they are, and is a command.
+  // LLVM takes each word that begins with gnu for that C library, and any word for a vendor. A compiler's name contains
+  // these words literally, and is a command.
   bool isWords = llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || llvm::StringRef("_-.").contains(c); });
   bool hasLibrary = triple.getEnvironmentName() == llvm::Triple::getEnvironmentTypeName(triple.getEnvironment());
   if (isWords && (triple.isX86_64() || triple.isAArch64() || triple.isRISCV64() || isArmv7) &&

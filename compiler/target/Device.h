@@ -1,7 +1,7 @@
 //===- Device.h - A device's half of the compiler ---------------------------===//
 //
-// One value: what the device is called, what it is like, and how its kernels become text. Its other half is the
-// runtime's kiln_device. docs/adding-a-device.md says how both become part of kiln.
+// One value: the device's name, its properties, and how its kernels become text. Its other half is the runtime's
+// kiln_device. docs/adding-a-device.md says how both become part of kiln.
 //
 //===----------------------------------------------------------------------------===//
 #pragma once
@@ -21,21 +21,21 @@ namespace kiln::target {
 /// The compiler of a device whose kernels are compiled with the model, not when the program runs. The functions take
 /// the text of all kernels and the architectures that --gpu-arch names.
 struct SourceCompiler {
-  std::string archs; ///< where --gpu-arch does not say
+  std::string archs; /// if --gpu-arch is not given
   std::function<llvm::Expected<std::string>(llvm::StringRef source, llvm::StringRef archs)> code; ///< kiln_place.code
   std::function<llvm::Expected<std::string>(llvm::StringRef source, llvm::StringRef archs)> assembly; ///< as text
   std::function<llvm::Expected<std::string>(llvm::StringRef source, llvm::StringRef archs)> listing;  ///< of `code`
 };
 
 struct Device {
-  std::string name;    ///< what --device says; kiln_device_NAME is its half in the runtime
-  std::string summary; ///< what `kiln devices` says of it
-  /// What it is like, as a #kiln.target of MLIR's: without a machine at hand, modest numbers that hold for most. "" for
+  std::string name;    /// the name for --device; kiln_device_NAME is its half in the runtime
+  std::string summary; /// its line in `kiln devices`
+  /// Its properties, as a #kiln.target of MLIR's: without a machine at hand, modest numbers that hold for most. "" for
   /// the CPU's.
   std::string target;
-  /// The text of kernels. Null where kernels are code of the host's, compiled with the host program.
+  /// Renders kernels as text. Null if kernels are code of the host's, compiled with the host program.
   std::function<std::string(llvm::ArrayRef<uop::FuncOp>)> source;
-  /// What makes kiln_place.code of the text; none where the device's runtime compiles the text itself.
+  /// Compiles the text to kiln_place.code; none if the device's runtime compiles the text itself.
   std::optional<SourceCompiler> sourceCompiler{};
 };
 

@@ -1,7 +1,7 @@
 //===- KernelRunner.h - Compile and run code in this process --------------------===//
 //
-// Recipes for weights and `kiln run` execute what they have just compiled. They see this interface; the driver gives
-// them the implementation, so that no pass depends on a code generator.
+// Recipes for weights and `kiln run` execute code that they have just compiled. They use this interface; the driver
+// gives them the implementation, so that no pass depends on a code generator.
 //
 //===----------------------------------------------------------------------------===//
 #pragma once

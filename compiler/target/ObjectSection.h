@@ -1,7 +1,7 @@
-//===- ObjectSection.h - Put data into an object that has been compiled ---------------===//
+//===- ObjectSection.h - Put data into a compiled object ------------------------------===//
 //
 // Weights may be larger than memory, so they never pass through LLVM: the object is compiled with an empty section, and
-// the section's bytes are appended behind the object.
+// the section's bytes are appended to the object.
 //
 //===----------------------------------------------------------------------------------===//
 #pragma once
@@ -13,8 +13,8 @@
 
 namespace kiln::target {
 
-/// Writes `object`, a relocatable little-endian ELF file, with its empty section `section` grown to `bytes`,
-/// which `write` gives. Another format is an error.
+/// Writes `object`, a relocatable little-endian ELF file, with its empty section `section` grown to `bytes`, which
+/// `write` writes. Another format is an error.
 llvm::Error fillSection(llvm::StringRef object, llvm::StringRef section, int64_t bytes,
                         llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write, llvm::raw_ostream &out);
 

@@ -1,7 +1,7 @@
 // LLVM 22 itself makes a scalar store of a masked store of one lane. With AVX-512 it first takes a truncation before
-// the store for a part of it, and then stores the lane as wide as it was before the truncation: over the elements
-// after it, or past the end of the tensor (LLVM's issue 179489, mended in LLVM 23). So no such store reaches its code
-// generator, whatever is stored: a mask, too, is at times a truncated vector.
+// the store for a part of it. It then stores the lane as wide as it was before the truncation: over the elements after
+// it, or past the end of the tensor (LLVM's issue 179489, fixed in LLVM 23). So no such store reaches its code
+// generator, whatever value it has: a mask, too, is sometimes a truncated vector.
 
 #include "target/SingleLaneStores.h"
 
@@ -13,7 +13,7 @@
 
 using namespace kiln;
 
-/// The one lane that a mask has; none where it has others or is not known.
+/// The one lane of a mask; none if it has others or is not known.
 static std::optional<unsigned> singleLane(llvm::Value *mask) {
   auto *known = llvm::dyn_cast<llvm::Constant>(mask);
   auto *type = llvm::dyn_cast<llvm::FixedVectorType>(mask->getType());

@@ -8,7 +8,7 @@ class Module;
 namespace kiln::target {
 
 /// Replaces each masked store whose mask is known and has one lane by a store of that lane. Expects an optimised
-/// module: a mask is known late, where a loop was unrolled.
+/// module: a mask becomes known late if a loop was unrolled.
 void storeSingleLanes(llvm::Module &module);
 
 } // namespace kiln::target

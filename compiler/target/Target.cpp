@@ -1,8 +1,8 @@
-//===- Target.cpp - What LLVM's tables say, as a target -----------------------------===//
+//===- Target.cpp - Make a target from LLVM's tables --------------------------------===//
 //
-// A CPU is known by its features. Widths and registers follow from the widest vectors, native dtypes and rows from what
-// can be had without a call; instructions that multiply small matrices are rows of a table, by the feature that brings
-// them.
+// A CPU is known by its features. Widths and registers follow from the widest vectors, native dtypes and rows from
+// those that need no call; instructions that multiply small matrices are rows of a table, each with the feature that it
+// needs.
 //
 //===----------------------------------------------------------------------------------===//
 #include "target/Target.h"
@@ -27,10 +27,10 @@ struct ProductRow {
 };
 } // namespace
 
-// LLVM names features differently from one architecture to the next, but for "bf16" of Arm.
+// LLVM's names of features differ from architecture to architecture, except "bf16" of Arm.
 static constexpr ProductRow kX86Products[] = {
-    // Measured: as long as a multiply-add on Zen 4, four times as long on a Xeon, also where its matrices are hidden.
-    // SSE4a is AMD's alone.
+    // Measured: as long as a multiply-add on Zen 4, four times as long on a Xeon, even if its matrices are hidden. Only
+    // AMD has SSE4a.
     {"avx512bf16", "vdpbf16ps", DType::BF16, DType::BF16, DType::F32, 1, 16, 2, 4, 1, "sse4a"},
     {"avx512vnni", "vpdpbusd", DType::U8, DType::I8, DType::I32, 1, 16, 4},
     {"avx512vnni", "vpdpwssd", DType::I16, DType::I16, DType::I32, 1, 16, 2},
@@ -50,10 +50,10 @@ static constexpr ProductRow kArmProducts[] = {
     {"bf16", "bfmmla", DType::BF16, DType::BF16, DType::F32, 2, 2, 4},
 };
 
-/// What no CPU has an instruction for.
+/// Rows without an instruction on any CPU.
 static constexpr Alu kCalls[] = {Alu::EXP2, Alu::LOG2, Alu::EXP, Alu::LOG, Alu::SIN,
                                  Alu::COS,  Alu::TANH, Alu::ERF, Alu::POW, Alu::THREEFRY};
-/// What CPUs with vectors of 512 bits have, and written out is several instructions.
+/// Rows that CPUs with vectors of 512 bits have, and that take several instructions otherwise.
 static constexpr Alu kScaling = Alu::LDEXP;
 static constexpr Alu kRoundings[] = {Alu::FLOOR, Alu::CEIL, Alu::ROUND, Alu::TRUNC};
 
@@ -72,8 +72,8 @@ llvm::StringRef target::featureOf(llvm::StringRef instruction) {
   return "";
 }
 
-/// Typical rates are those of vectors of 256 bits. Sums of products, which registers hold, go with the width of
-/// vectors; what is element-wise waits for memory as it did.
+/// Typical rates are those of vectors of 256 bits. Sums of products, which registers hold, scale with the width of
+/// vectors; element-wise work still waits for memory.
 static RatesAttr ratesOf(int64_t vectorBits, mlir::MLIRContext *context) {
   RatesAttr rates = RatesAttr::typical(context);
   if (vectorBits <= 256)
@@ -94,7 +94,7 @@ TargetAttr target::cpuTarget(llvm::StringRef device, const Cpu &cpu, mlir::MLIRC
   if (isWide)
     widths.push_back(512);
   // Arm has 32, too. But its multiply-adds take no operand from memory: elements of rows are loaded in pairs, and
-  // ahead, into six of them, or each step would store and load totals.
+  // ahead, into six of them; otherwise each step would load and store totals.
   int64_t registers = isWide ? 32 : isArm ? 26 : triple.isArch64Bit() || isArm32 ? 16 : 8;
 
   llvm::SmallVector<ProductAttr> products;
@@ -148,7 +148,7 @@ TargetAttr target::parseTarget(llvm::StringRef text, mlir::MLIRContext *context)
   return target;
 }
 
-/// What a batch or a sequence of unknown length counts as: neither one nor many.
+/// A batch or a sequence of unknown length counts as this: neither one nor many.
 static constexpr int64_t kTypicalSize = 16;
 
 double target::typicalSize(view::Expr size) {
@@ -158,7 +158,7 @@ double target::typicalSize(view::Expr size) {
   size.forEachVariable(
       [&](view::Expr symbol) { values[symbol] = std::clamp<int64_t>(kTypicalSize, symbol.min(), symbol.max()); });
   double value = double(size.evaluate(values).value_or(1));
-  // Strides, one after the other, leave next to nothing of a picture so small, which would then cost nothing.
+  // Strides, one after the other, leave next to nothing of so small a picture, which would then cost nothing.
   return value < 2 ? double(std::clamp<int64_t>(kTypicalSize, size.min(), size.max())) : value;
 }
 

@@ -1,6 +1,6 @@
-//===- Target.h - Targets, and the limits that hold for all of them ------------------===//
+//===- Target.h - Targets, and limits for all of them --------------------------------===//
 //
-// What a device is like is an attribute of the module, #kiln.target (ir/base/Target.td). A device that is not the host
+// A device's properties are an attribute of the module, #kiln.target (ir/base/Target.td). A device that is not the host
 // writes its own as text; the host's comes from LLVM's tables.
 //
 //===----------------------------------------------------------------------------------===//
@@ -16,41 +16,41 @@ namespace kiln::target {
 /// element is computed once.
 inline constexpr int64_t kStagedProduct = int64_t(1) << 21;
 
-/// Whether a product's operands are held in cache so: of fewer rows or columns than some register tiles have, each
+/// Whether a product's operands are held in cache so. If it has fewer rows or columns than some register tiles, each
 /// element would be held for few products.
 constexpr bool stagesOperands(double rows, double columns, double depth) {
   return rows * columns * depth >= double(kStagedProduct) && rows >= 32 && columns >= 128;
 }
 
-/// A size as a number. One that is not known yet counts as 16, or as the nearest that its bounds allow.
+/// A size as a number. An unknown one counts as 16, or as the nearest number that its bounds allow.
 double typicalSize(view::Expr size);
 
 /// The most rows of scores that a kernel holds at a time: their products with the keys fill several register tiles.
 inline constexpr int64_t kMostHeldRows = 64;
 
-/// How many rows of `keys` scores a kernel holds in the second cache beside their exponentials, `bytes` to a number,
-/// for products of vectors with at least `lanes` columns on both sides; 0 where that does not pay.
+/// How many rows of `keys` scores a kernel holds in the second cache together with their exponentials, `bytes` to a
+/// number, for products of vectors with at least `lanes` columns on both sides; 0 if that does not pay.
 inline int64_t heldRows(TargetAttr target, int64_t keys, int64_t columns, int64_t bytes) {
   int64_t lanes = target.vectorBits() / 8 / bytes, fit = target.cacheBytes(2) / 2 / (2 * keys * bytes);
   bool isVector = target.maxItems() == 0 && lanes > 1 && keys >= lanes && columns >= lanes;
   return isVector && fit >= 8 ? std::min(fit / 8 * 8, kMostHeldRows) : 0;
 }
 
-/// Rows of exponentials at most that are computed side by side, which do not wait for each other.
+/// The most rows of exponentials that are computed together and do not wait for each other.
 inline constexpr int64_t kRowsTogether = 4;
 
-/// What holding an element takes that is stored once and read in so many walks, in steps of an addition (AluTraits), as
-/// the schedule counts them.
+/// The cost of holding an element that is stored once and read in so many walks, in steps of an addition (AluTraits),
+/// as the schedule counts them.
 constexpr double stepsToHold(size_t walks) { return 1 + double(walks); }
 
-/// What takes fewer steps is computed again as soon as it is stored and read.
+/// A value that takes fewer steps is computed again as fast as it is stored and read.
 inline constexpr double kFewestHeldSteps = 8;
 
-/// Whether a kernel holds a row of values which several walks of the row would compute each, in so many steps an
-/// element: a CPU does where a row of them and one that they are made of fit the second cache.
+/// Whether a kernel holds a row of values that several walks of the row would each compute, in so many steps per
+/// element: a CPU does if a row of them and one of their sources fit the second cache.
 bool paysToHold(TargetAttr target, view::Expr length, mlir::Type element, double steps, size_t walks);
 
-/// The largest part of a size that divides it, is a multiple of `step` and at most `most`; 0: there is none.
+/// The largest divisor of a size that is a multiple of `step` and at most `most`; 0: there is none.
 constexpr int64_t largestPart(int64_t size, int64_t most, int64_t step = 1) {
   for (int64_t part = most / step * step; part > 0; part -= step)
     if (size % part == 0)
@@ -58,34 +58,34 @@ constexpr int64_t largestPart(int64_t size, int64_t most, int64_t step = 1) {
   return 0;
 }
 
-/// How many terms of a column lie side by side where a matrix instruction takes them: 32 bits of them, on all CPUs.
+/// How many terms of a column a matrix instruction takes as neighbours: 32 bits of them, on all CPUs.
 inline int64_t sideOf(mlir::Type element) { return 32 / element.getIntOrFloatBitWidth(); }
 
-/// Matrix instructions for sums of fewer terms would take longer to load than to multiply; dot instructions load one
-/// row's terms at a time.
+/// Matrix instructions for sums of fewer terms would spend more time on loads than on products; dot instructions load
+/// one row's terms at a time.
 inline constexpr int64_t kFewestTerms = 16, kFewestDotTerms = 12;
 
-/// The most sums that one thread or item adds up side by side, in registers.
+/// The most sums that one thread or item adds up at once, in registers.
 inline constexpr int64_t kMostTotals = 128;
-/// Lanes that lie so many elements from each other are picked out of vectors that are loaded whole.
+/// Lanes at this distance or less in memory are picked out of vectors that are loaded whole.
 inline constexpr int64_t kMostApart = 4;
 
 /// More than most machines have cores, so that uneven chunks even out.
 inline constexpr int64_t kMostChunks = 128;
-/// How a kernel is cut is judged for up to so many threads.
+/// The most threads for which cuts of a kernel are judged.
 inline constexpr int64_t kJudgedThreads = 32;
 
-/// The feature of a CPU that brings one of its dot or matrix instructions.
+/// The feature of a CPU with one of its dot or matrix instructions.
 llvm::StringRef featureOf(llvm::StringRef instruction);
 
 /// The device of this name, whose kernels are code for the CPU.
 TargetAttr cpuTarget(llvm::StringRef device, const Cpu &cpu, mlir::MLIRContext *context);
 
-/// What recipes are compiled for, whatever their model is: any CPU, so that the bytes which they make are the same
+/// The target of recipes, whatever their model's is: any CPU, so that the bytes which they make are the same
 /// everywhere.
 TargetAttr recipeTarget(mlir::MLIRContext *context);
 
-/// A target that kiln itself wrote down: `text` is an attribute of MLIR's, #kiln.target<…>.
+/// A target that kiln itself wrote: `text` is an attribute of MLIR's, #kiln.target<…>.
 TargetAttr parseTarget(llvm::StringRef text, mlir::MLIRContext *context);
 
 } // namespace kiln::target
