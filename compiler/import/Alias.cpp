@@ -1,11 +1,11 @@
 //===- Alias.cpp - Which outputs can lie in an input's memory ----------===//
 //
-// A cache that grows, such as the keys and values of a language model, is an input of each run and, with a few rows
-// more, an output of it. Where both lie in one memory, a run has to write the new rows only. --alias past=present:2048
-// asks for that, and here it is decided whether it can be had: the two have one shape, or the graph is seen to make the
-// output by putting more behind the input along one axis. In that case the size of the memory has to be known. It is
-// the capacity of the option or the bound of the size that grows, and it bounds in turn what comes in and what is
-// added. The result is a note on the input, graph.alias; the view stage acts on it.
+// A cache that grows, such as the keys and values of a language model, is an input of each run and, with a few more
+// rows, an output of it. If both are in one memory, a run has to write only the new rows. --alias past=present:2048
+// asks for that, and this file decides whether it is possible: the two have one shape, or the graph makes the output by
+// appending to the input along one axis. In that case the size of the memory has to be known. It is the capacity of the
+// option or the bound of the size that grows, and it also bounds the input and the appended rows. The result is a note
+// on the input, graph.alias; the view stage acts on it.
 //
 //===-------------------------------------------------------------------===//
 #include "import/Alias.h"
@@ -25,7 +25,7 @@ using namespace kiln::import;
 using view::Expr;
 
 namespace {
-/// One alias while it is looked at.
+/// One alias during its check.
 struct Declared {
   mlir::func::FuncOp main;
   std::string text; ///< "--alias past=present"
@@ -62,7 +62,7 @@ static llvm::Expected<Declared> find(mlir::func::FuncOp main, const AliasOption 
   std::vector<std::string> outputs = namesOf(main.getNumResults(), [&](unsigned i) {
     return main.getResultAttrOfType<mlir::StringAttr>(i, graph::kNameAttr);
   });
-  // A name may have a colon in it, so that which part is the capacity shows only here.
+  // A name may have a colon in it, so only here does it show which part is the capacity.
   auto [name, capacity] = llvm::StringRef(option.output).rsplit(':');
   bool isName = llvm::is_contained(outputs, option.output);
   if (!isName && llvm::is_contained(outputs, name) && name.size() < option.output.size())
@@ -75,7 +75,7 @@ static llvm::Expected<Declared> find(mlir::func::FuncOp main, const AliasOption 
   return declared;
 }
 
-/// Nothing that a caller's memory cannot hold for both.
+/// Refuses types that a caller's memory cannot hold for both.
 static llvm::Error checkKinds(const Declared &declared) {
   auto wrong = [&](const llvm::Twine &cause, const llvm::Twine &remedy) {
     return failure(declared.text + ": " + cause, remedy);
@@ -100,7 +100,7 @@ static llvm::Error checkKinds(const Declared &declared) {
   return llvm::Error::success();
 }
 
-/// Those of a size's symbols that nothing bounds, "'n' and 'm'"; all where it is only their product that has no bound.
+/// The symbols of a size that nothing bounds, "'n' and 'm'"; all if only their product has no bound.
 static std::string unboundedIn(Expr size, int64_t unbounded) {
   std::vector<std::string> open, all;
   size.forEachVariable([&](Expr symbol) {
@@ -111,7 +111,7 @@ static std::string unboundedIn(Expr size, int64_t unbounded) {
   return llvm::join(open.empty() ? all : open, " and ");
 }
 
-/// How much room there is along the axis that grows.
+/// The room along the axis that grows.
 static llvm::Expected<int64_t> capacityOf(const Declared &declared, Expr grown) {
   int64_t unbounded = SymbolBounds().max;
   if (!declared.capacity && grown.max() >= unbounded)
@@ -126,7 +126,7 @@ static llvm::Expected<int64_t> capacityOf(const Declared &declared, Expr grown) 
   return capacity;
 }
 
-/// What is put behind the input is no longer than the capacity, and the input no longer than what that leaves.
+/// The appended rows are no more than the capacity, and the input no longer than the rest of it.
 static void boundSizes(Expr before, Expr grown, int64_t capacity, const ImportOptions &options,
                        llvm::StringMap<SymbolBounds> &bounds) {
   auto bound = [&](Expr size, int64_t most) {

@@ -5,8 +5,8 @@
 
 namespace kiln::import {
 
-/// Notes on the inputs of @main which outputs lie in their memory (graph.alias). Adds to `bounds` what follows for
-/// sizes that --dim says nothing about: with a capacity, a size is not larger.
+/// Notes on the inputs of @main which outputs lie in their memory (graph.alias). Adds to `bounds` the consequences for
+/// sizes without a --dim: with a capacity, a size is not larger.
 llvm::Error declareAliases(mlir::ModuleOp module, const ImportOptions &options, llvm::StringMap<SymbolBounds> &bounds);
 
 } // namespace kiln::import

@@ -1,9 +1,9 @@
-//===- CheckSizes.cpp - Sizes inside a model that only a run knows -----------===//
+//===- CheckSizes.cpp - Check sizes inside a model that are known at run time -===//
 //
-// An axis of n - 2 elements makes no sense for n = 1, and code that takes it for a size reads what is in front of its
-// tensor. What bounds prove is one of three answers; that a size can never be right is the second and an error at
-// import; the third is a check of the run, and this is the place that makes sure of it for all tensors: whatever an
-// importer believed. A condition that was checked before, or that follows from one, is not checked again.
+// An axis of n - 2 elements makes no sense for n = 1, and code that takes it for a size reads memory before its tensor.
+// There are three cases. Bounds prove the size possible; or it can never be right, which is an error at import; or the
+// run has to check it. This pass makes sure of that for all tensors, whatever an importer assumed. A condition that was
+// checked before, or that follows from one, is not checked again.
 //
 //===------------------------------------------------------------------------===//
 #include "import/CheckSizes.h"
@@ -20,7 +20,7 @@ using namespace mlir;
 using llvm::Twine;
 
 namespace {
-/// What holds at a place of the graph, whatever its sizes are.
+/// Facts at a place of the graph, whatever its sizes are.
 struct Known {
   llvm::DenseSet<Expr> conditions;
   SmallVector<Expr> notNegative;
@@ -34,7 +34,7 @@ struct Known {
       notNegative.push_back(condition.operands()[1] - condition.operands()[0] - 1);
   }
 
-  /// Whether something is not negative because another thing that divides it is not.
+  /// Whether something is not negative because a multiple of it is not.
   bool proves(Expr size) const {
     return conditions.contains(view::greaterEqual(size, 0)) || llvm::any_of(notNegative, [&](Expr known) {
              std::optional<Expr> times = view::exactQuotient(size, known);

@@ -1,8 +1,8 @@
 //===- DotProductAttention.h - softmax(q·kᵀ·scale + bias)·v, written out ----===//
 //
 // Attention is not an operation of the graph: it is two products around a softmax, as a model could write them itself,
-// and fuses as those do. What the operators of several domains share is here: heads that share keys, a soft cap, masks,
-// and the precision of the softmax. Half precision rounds where the definition does: after each step.
+// and fuses as those do. The operators of several domains share this: heads that share keys, a soft cap, masks, and the
+// precision of the softmax. Half precision rounds where the definition does: after each step.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -20,21 +20,21 @@ struct DotProductAttention {
   // What is asked for
 
   std::optional<double> scale; ///< 1/√size unless given
-  double softcap = 0;          ///< c·tanh(score/c); 0 is none
+  double softcap = 0;          /// c·tanh(score/c); 0: none
   /// Added to the scores, in their dtype; broadcasts to [batch, heads, rows, keys]. May be null.
   Value bias;
-  /// bool: where a row sees a key; broadcasts likewise. Null where each sees all.
+  /// bool: where a row sees a key; broadcasts likewise. Null if each sees all.
   Value allowed;
   /// `bias` or `allowed` may leave a row without a key; its result is 0.
   bool mayBlind = false;
-  /// What the softmax computes in; null: the dtype of q.
+  /// The dtype that the softmax computes in; null: the dtype of q.
   mlir::Type softmaxType;
-  /// The probabilities meet v in `softmaxType`, not rounded to the dtype of q before.
+  /// The probabilities are multiplied by v in `softmaxType`, without rounding to the dtype of q before.
   bool keepsPrecision = false;
   /// Functions of the scores in `softmaxType` and of the probabilities, [batch, heads, rows, keys]; may be empty.
   Modifier modifyScores, modifyProbabilities;
 
-  // What came about, each [batch, heads, rows, keys] in the dtype of q
+  // The results, each [batch, heads, rows, keys] in the dtype of q
 
   Value raw, capped, biased, probabilities;
 
@@ -43,21 +43,21 @@ struct DotProductAttention {
   Value apply(TensorBuilder &b, Value q, Value k, Value v);
 };
 
-/// int32 [rows, keys] or [batch, 1, rows, keys]: how far a key's place is behind its row's, which is the row's number +
-/// `offset`; negative where it is ahead. `offset` is an integer tensor [] or [batch].
+/// int32 [rows, keys] or [batch, 1, rows, keys]: how far a key's place is before its row's, which is the row's number +
+/// `offset`; negative if it comes later. `offset` is an integer tensor [] or [batch].
 mlir::Value distanceToKeys(TensorBuilder &b, Expr rows, Expr keys, mlir::Value offset);
 
 /// Bool [rows, keys]: whether a key's number is at most its row's + `ahead`. A view, which costs no kernel anything.
 mlir::Value keysUpTo(TensorBuilder &b, Expr rows, Expr keys, Expr ahead);
 
 /// Turns pairs of elements along x's last axis by angles whose cosines and sines broadcast against half of it: the
-/// first half's elements with the second half's, or neighbours where `interleaved`.
+/// first half's elements with the second half's, or neighbours if `interleaved`.
 mlir::Value rotatePairs(TensorBuilder &b, mlir::Value x, mlir::Value cosines, mlir::Value sines, bool interleaved);
 
-/// Keys or values [batch, heads, keys, size] behind those of a past, which may be null.
+/// Keys or values [batch, heads, keys, size] appended to those of a past, which may be null.
 mlir::Value afterPast(TensorBuilder &b, mlir::Value past, mlir::Value x);
 
-/// [batch, rows, heads·size] as [batch, heads, rows, size]; fails where the last axis does not divide.
+/// [batch, rows, heads·size] as [batch, heads, rows, size]; fails if the last axis does not divide.
 mlir::Value splitHeads(TensorBuilder &b, mlir::Value x, int64_t heads);
 /// And back.
 mlir::Value mergeHeads(TensorBuilder &b, mlir::Value x);

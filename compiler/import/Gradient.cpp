@@ -1,8 +1,8 @@
 //===- Gradient.cpp - The rule of each primitive -----------------------------===//
 // Derivatives go backwards through the graph of primitives, which need few rules (an expand's is a sum, a pad's a
-// shrink, a product's two products); those of all operators follow. Ops are visited after all that reads them, so that
-// an op's derivative is whole when its turn comes. Where a maximum is reached twice the parts share it; what has no
-// derivative is refused by name.
+// shrink, a product's two products); those of all operators follow. Ops are visited after all readers of their results,
+// so that an op's derivative is complete when its turn comes. If a maximum is reached twice the parts share it; an op
+// without a derivative is refused by name.
 //===----------------------------------------------------------------------------===//
 
 #include "import/Gradient.h"
@@ -21,13 +21,13 @@ using namespace kiln::import;
 using mlir::Value;
 
 namespace {
-/// Goes back from y: when an op's turn comes, all that reads its result has said what that result's change means.
+/// Goes back from y: when an op's turn comes, all readers of its result have added their parts of the derivative.
 class Backward {
 public:
   Backward(TensorBuilder &b, llvm::ArrayRef<Value> xs) : b_(b), xs_(xs.begin(), xs.end()) {}
 
   void run(Value y);
-  /// Of the sum of y's elements by this value.
+  /// The derivative of the sum of y's elements by this value.
   Value derivative(Value x) {
     Value found = derivatives_.lookup(x);
     return found ? found : b_.constantLike(x, 0);
@@ -50,7 +50,7 @@ private:
 };
 } // namespace
 
-/// Ops above this one of which it is made, itself last, none before what it reads.
+/// The ops before this one that it depends on, itself last, each after its sources.
 static llvm::SetVector<mlir::Operation *> inOrder(Value y) {
   llvm::SetVector<mlir::Operation *> done;
   llvm::SmallVector<std::pair<mlir::Operation *, unsigned>> open;
@@ -147,7 +147,7 @@ void Backward::visit(mlir::Operation *op, Value d) {
 void Backward::visitAlu(graph::AluOp op, Value d) {
   Value x = op.getOperands()[0], r = op.getResult();
   Value y = op.getOperands().size() > 1 ? op.getOperands()[1] : Value();
-  // What comes back to the operand that a choice took; half where both are equal.
+  // The derivative for the operand that a choice took; half if both are equal.
   auto chosen = [&](Value less, Value equal) { return b_.where(equal, b_.mul(d, 0.5), b_.where(less, d, 0.0)); };
   switch (op.getKind().getValue()) {
   case Alu::NEG:
@@ -179,7 +179,7 @@ void Backward::visitAlu(graph::AluOp op, Value d) {
   case Alu::CMPLT:
   case Alu::CMPNE:
   case Alu::CMPEQ:
-    return; // flat but for where they jump
+    return; // flat except at the jumps
   case Alu::CAST:
     return b_.isFloat(x) ? give(x, b_.cast(d, b_.element(x))) : void();
   case Alu::ADD:
@@ -218,7 +218,7 @@ void Backward::visitReduce(graph::ReduceOp op, Value d) {
     return refuse(op);
   if (op.getKind().getValue() == Alu::ADD)
     return give(x, b_.expand(d, sizes));
-  // Elements that are as large share what comes back.
+  // Elements that are equally large share the derivative.
   Value isOne = b_.cast(b_.equal(x, b_.expand(op.getResult(), sizes)), b_.element(x));
   Value share = b_.div(d, b_.sum(isOne, op.getAxes(), /*keepDims=*/true));
   give(x, b_.mul(isOne, b_.expand(share, sizes)));

@@ -62,7 +62,7 @@ kiln::import::importModel(mlir::MLIRContext &context, llvm::StringRef path, cons
     return module;
   if (llvm::Error error = checkPorts(**module))
     return failure(path + ": " + llvm::toString(std::move(error)));
-  // A capacity bounds sizes, and what follows from bounds is known from the beginning.
+  // A capacity bounds sizes, and consequences of bounds are known from the beginning.
   ImportOptions bounded = options;
   if (llvm::Error error = declareAliases(**module, options, bounded.dims))
     return inFile(path, std::move(error));

@@ -1,6 +1,6 @@
 //===- Import.h - A model file becomes a graph module ---------------------===//
 //
-// Stage: import (file → graph).  ONNX and JSON files both end as one `func.func @main` of primitive tensor ops whose
+// Stage: import (file → graph).  ONNX and JSON files both end as one `func.func @main` of primitive tensor ops. Their
 // every dim is an expression over named, bounded symbols; every op's location is the name of its source node.
 //
 //===----------------------------------------------------------------------===//
@@ -20,33 +20,33 @@
 
 namespace kiln::import {
 
-/// What --dim says of a named size.
+/// The values of --dim for a named size.
 struct SymbolBounds {
   int64_t min = 0;
   int64_t max = (int64_t(1) << 31) - 1;
-  int64_t value = 1; ///< stands for the size in estimates, --random and --bench
+  int64_t value = 1; /// used for the size in estimates, --random and --bench
 };
 
-/// What --alias says: an output that lies in the memory of an input.
+/// The values of --alias: an output that lies in the memory of an input.
 struct AliasOption {
   std::string text; ///< as it was given
   std::string input, output;
-  std::optional<int64_t> capacity; ///< how many elements that memory has along the axis that grows
+  std::optional<int64_t> capacity; /// the elements of that memory along the axis that grows
 };
 
 struct ImportOptions {
   /// By the name of a size, or as INPUT.AXIS.
   llvm::StringMap<SymbolBounds> dims;
-  /// What --shape says: an input's sizes, each a number, a name or an expression of names; "?" leaves it open.
+  /// The values of --shape: an input's sizes, each a number, a name or an expression of names; "?" leaves it open.
   llvm::StringMap<std::vector<std::string>> shapes;
-  /// The ranks that data for the inputs has, in declared order, for those whose rank the model leaves open.
+  /// The ranks of the data for the inputs, in declared order, for those whose rank the model leaves open.
   std::vector<std::optional<int64_t>> ranks;
   std::vector<AliasOption> aliases;
   /// A tensor of more bytes than this is refused before anything is allocated.
   int64_t memoryLimit = int64_t(16) << 30;
-  /// What sums of products of float32 multiply; nullopt: what the model says.
+  /// The dtype of operands in sums of products of float32; nullopt: the model's.
   std::optional<DType> precision;
-  /// Called with the path of every file that is read beside the model; may be empty.
+  /// Called with the path of every file that is read with the model; may be empty.
   std::function<void(llvm::StringRef path)> reads;
 };
 
@@ -54,8 +54,8 @@ struct ImportOptions {
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> importModel(mlir::MLIRContext &context, llvm::StringRef path,
                                                               const ImportOptions &options);
 
-/// What no artefact can have: a model without an output, and inputs, outputs or weights of more axes than the runtime's
-/// tables hold. For graphs of any source.
+/// Refuses models that no artefact can hold: one without an output, and inputs, outputs or weights of more axes than
+/// the runtime's tables hold. For graphs of any source.
 llvm::Error checkPorts(mlir::ModuleOp module);
 
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> importOnnx(mlir::MLIRContext &context, llvm::StringRef path,

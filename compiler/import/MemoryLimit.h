@@ -11,7 +11,7 @@ namespace kiln::import {
 /// The bytes of a tensor of this shape; an error when they are more than `limit`, however large the sizes are.
 llvm::Expected<int64_t> byteCount(llvm::ArrayRef<int64_t> shape, mlir::Type element, int64_t limit);
 
-/// The same for a shape with symbols, each at its least value but 0: an empty axis makes no other one small.
+/// The same for a shape with symbols, each at its least value except 0: an empty axis makes no other one small.
 llvm::Error checkMemory(llvm::ArrayRef<view::Expr> shape, mlir::Type element, int64_t limit);
 
 } // namespace kiln::import

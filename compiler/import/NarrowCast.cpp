@@ -1,10 +1,10 @@
 //===- NarrowCast.cpp - Casts from and to dtypes of a byte and less ---------===//
 //
-// A narrow tensor is bytes in the end (ir/base/NarrowDType.h), so that a cast is arithmetic on codes. A float's code is
-// sign, exponent and mantissa as float32's are, only fewer bits of each: moved to their places, with the exponent's
-// bias changed, they are a float32. Numbers below the least normal one have no hidden bit: they are the mantissa as an
-// integer, times a power of two. The other way, the bits that fall away are rounded by adding just below half of the
-// last bit that stays, and that bit, before the shift: halves go to the even neighbour, and a carry moves on into the
+// A narrow tensor is stored as bytes (ir/base/NarrowDType.h), so that a cast is arithmetic on codes. A float's code is
+// sign, exponent and mantissa as in float32, with fewer bits of each: moved to their places, with the exponent's bias
+// changed, they are a float32. Numbers below the least normal one have no hidden bit: they are the mantissa as an
+// integer, times a power of two. The other way, the dropped bits are rounded by adding, before the shift, just below
+// half of the last bit that stays, and that bit: halves go to the even neighbour, and a carry moves on into the
 // exponent, as it has to.
 //
 //===----------------------------------------------------------------------===//
@@ -101,7 +101,7 @@ static Value decodeFloat(TensorBuilder &b, Value codes, const NarrowDType &from)
 // Encoding
 //===----------------------------------------------------------------------===//
 
-/// Floats take a place at the nearest integers first, integers lose what is above their bits.
+/// Floats are rounded to the nearest integers first; integers lose the bits above theirs.
 static Value encodeInteger(TensorBuilder &b, Value x, const NarrowDType &to) {
   Value integer = b.isFloat(x) ? b.cast(x, b.int32()) : x;
   return b.bitAnd(b.cast(integer, unsignedType(b, 8)), ones(to.bits()));
@@ -115,8 +115,8 @@ struct Bits {
 };
 } // namespace
 
-/// Floats of at most 32 bits and small integers are exact in float32, the others are taken in float64: rounding twice
-/// is not rounding once.
+/// Floats of at most 32 bits and small integers are exact in float32, the others use float64: rounding twice differs
+/// from rounding once.
 static Bits bitsOf(TensorBuilder &b, Value x) {
   Type element = b.element(x);
   unsigned width = element.getIntOrFloatBitWidth();
@@ -128,11 +128,11 @@ static Bits bitsOf(TensorBuilder &b, Value x) {
   return {b.bitAnd(bits, all), b.shiftRight(bits, top), mantissa, isWide ? 1023 : 127, all - ones(mantissa)};
 }
 
-/// Powers of two. What the spec leaves open, the sign and which way halves go, is as the onnx package has it.
+/// Powers of two. The spec leaves open the sign and how halves are rounded; this follows the onnx package.
 static Value encodeScale(TensorBuilder &b, Value x, NarrowRounding rounding) {
   Value bits = b.bitAnd(b.bitcast(b.cast(x, b.float32()), unsignedType(b, 32)), INT32_MAX);
   Value exponent = b.shiftRight(bits, 23), rest = b.bitAnd(bits, ones(23));
-  // Below 2^-126 there is only 2^-127: what stands for it has half of the bits after the exponent's.
+  // Below 2^-126 there is only 2^-127: its code here has half of the bits after the exponent's.
   Value isLow = b.equal(exponent, 0);
   Value up = b.constantLike(bits, 0);
   if (rounding.mode == NarrowRounding::Up)
@@ -174,7 +174,7 @@ static Value encodeFloat(TensorBuilder &b, Value x, const NarrowDType &to, Narro
     code = b.where(b.equal(code, 0), code, b.bitOr(code, sign));
     return b.cast(b.where(isNone, 0x80, code), unsignedType(b, 8));
   }
-  // One past the largest number is infinity, or NaN where there is none.
+  // One past the largest number is infinity, or NaN if there is none.
   code = b.minimum(code, saturates ? largest : largest + 1);
   int64_t quiet = to.kind == Kind::Ieee ? int64_t(1) << (to.mantissaBits - 1) : 0;
   int64_t notANumber = to.kind == Kind::Finite ? 0 : largest + 1 + quiet;

@@ -79,7 +79,7 @@ Value Narrower::rounded(OpBuilder &builder, const Operand &operand) {
     builder.setInsertionPointAfterValue(operand.base);
     narrow = graph::AluOp::create(builder, loc, Alu::CAST, operand.base, dtype_);
   }
-  // It is widened where it is multiplied, so that what a loop reads from outside is read as it is stored.
+  // It is widened where it is multiplied, so that a loop reads data from outside in its stored form.
   bool isAlone = llvm::all_of(operand.movement, [](Operation *op) { return op->hasOneUse(); });
   OpBuilder::InsertionGuard guard(builder);
   if (isAlone && !operand.movement.empty())
@@ -101,7 +101,7 @@ void Narrower::narrow(graph::ReduceOp reduce) {
   Operand operands[] = {operandOf(product->getOperand(0)), operandOf(product->getOperand(1))};
   llvm::SmallBitVector moves[] = {movesOf(operands[0]), movesOf(operands[1])};
   for (int64_t axis : reduce.getAxes()) {
-    // Summed up along what only one of them has, the other scales a sum.
+    // Summed up along an axis that only one of them has: the other scales a sum.
     bool scales = moves[0].test(axis) != moves[1].test(axis);
     if (scales)
       return;

@@ -5,11 +5,11 @@
 
 namespace kiln::import {
 
-/// How many elements along the last axis come before each, the largest (or smallest) first, as int64. NaN is above
-/// all, and equal ones keep their order. Each pair is compared.
+/// For each element, how many elements along the last axis come before it, the largest (or smallest) first, as int64.
+/// NaN is above all, and equal ones keep their order. Each pair is compared.
 mlir::Value placesInOrder(TensorBuilder &b, mlir::Value x, bool largestFirst = true);
 
-/// Where the elements with the first `count` of these places are along the last axis, in order.
+/// The places along the last axis of the elements with the first `count` of these ranks, in order.
 mlir::Value firstInOrder(TensorBuilder &b, mlir::Value places, Expr count);
 
 } // namespace kiln::import

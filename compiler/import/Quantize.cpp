@@ -52,7 +52,7 @@ Value kiln::import::centred(TensorBuilder &b, Value values, Value zero) {
   return zero ? b.sub(values, b.cast(zero, b.int32())) : values;
 }
 
-/// Whether a zero point moves the numbers: that of an 8-bit float is 0.
+/// Whether a zero point shifts the numbers: that of an 8-bit float is 0.
 static bool hasZeroPoint(mlir::Type type) {
   return llvm::isa<mlir::IntegerType>(type) || type.getIntOrFloatBitWidth() < 8;
 }
@@ -79,7 +79,7 @@ static Value clipTo(TensorBuilder &b, Value x, mlir::Type integer) {
 Value kiln::import::roundTo(TensorBuilder &b, Value x, Value zero, mlir::Type integer) {
   if (!x)
     return {};
-  // Half precision cannot hold the sum; what float32 cannot hold saturates.
+  // Half precision cannot hold the sum; numbers that float32 cannot hold saturate.
   Value rounded = b.cast(b.roundHalfEven(x), b.float32());
   return b.cast(clipTo(b, zero ? b.add(rounded, b.cast(zero, b.float32())) : rounded, integer), integer);
 }

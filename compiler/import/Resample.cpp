@@ -28,7 +28,7 @@ public:
 
 private:
   int64_t nearest(double place) const;
-  /// The share of what lies `distance` away, before all shares are made to add up to 1.
+  /// The share of a neighbour at `distance`, before all shares are scaled to add up to 1.
   double weight(double distance) const;
 
   const Resampling &how_;
@@ -81,7 +81,7 @@ static Shape alongAxis(int64_t rank, int64_t axis, llvm::ArrayRef<Expr> along) {
   return shape;
 }
 
-/// Weights in float64 where that is the element they are for, else in float32.
+/// Weights in float64 if they are for elements of float64, else in float32.
 static Value floats(TensorBuilder &b, llvm::StringRef name, llvm::ArrayRef<int64_t> shape,
                     llvm::ArrayRef<double> values, mlir::Type element) {
   bool isDouble = element && element.isF64();
@@ -98,7 +98,7 @@ static Value floats(TensorBuilder &b, llvm::StringRef name, llvm::ArrayRef<int64
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Element p·m + r of the result lies `shift`·m further than element r, for each phase r of p.
+/// Element p·m + r of the result reads `shift`·m further than element r, for each phase r of p.
 struct Phases {
   int64_t shift;
   llvm::SmallVector<Taps> taps;
@@ -118,7 +118,7 @@ static std::optional<Phases> phasesOf(const AxisPlaces &places, const TapTable &
   return phases;
 }
 
-/// Nearest neighbours that are repeated or evenly spaced; null where they are neither.
+/// Nearest neighbours that are repeated or evenly spaced; null if they are neither.
 static Value movePhases(TensorBuilder &b, Value x, int64_t axis, Expr count, const Phases &phases) {
   int64_t repeats = phases.taps.size(), first = phases.taps[0][0].index;
   if (phases.shift == 1 && llvm::all_of(phases.taps, [](const Taps &taps) { return taps[0].index == 0; }))
@@ -141,7 +141,7 @@ static Value weighPhases(TensorBuilder &b, Value x, int64_t axis, Expr count, co
     for (const Tap &tap : taps)
       weights[(tap.index - low) * numPhases + r] = tap.weight;
 
-  // The axis goes last; where the first window begins or the last may end outside, the edge is repeated.
+  // The axis goes last; if the first window begins or the last may end outside, the edge is repeated.
   x = b.transpose(x, axis, -1);
   llvm::SmallVector<int64_t> before(rank, 0), after(rank, 0);
   before.back() = -low;
@@ -223,7 +223,7 @@ static Value gatherTable(TensorBuilder &b, Value x, int64_t axis, int64_t count,
   return b.where(b.reshape(isInside, alongAxis(b.rank(x), axis, {count})), result, *how.extrapolation);
 }
 
-/// Computed when it runs: sizes are symbolic.
+/// Computed at run time: sizes are symbolic.
 static Value gatherComputed(TensorBuilder &b, Value x, int64_t axis, Expr count, const AxisPlaces &places,
                             const Resampling &how) {
   Value divisor = b.size(places.divisor);

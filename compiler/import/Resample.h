@@ -1,10 +1,10 @@
 //===- Resample.h - An axis at places between its elements ------------------===//
 //
-// Resizing treats one axis after another. At twice the size and with half-pixel centres, element o of the result lies
-// at (2o - 1) / 4 of the input, which is -1/4, 1/4, 3/4, 5/4 …: every second place lies equally between its neighbours,
-// so that they get the same weights. Where places repeat like that (twice the size, two thirds …), an axis is a product
-// of windows with a few weights, and no index is ever read; elsewhere elements are gathered at computed places. Nearest
-// neighbours that are repeated or evenly spaced are moved, without a product.
+// Resizing treats one axis after another. At twice the size and with half-pixel centres, element o of the result is at
+// (2o - 1) / 4 of the input, which is -1/4, 1/4, 3/4, 5/4 …: every second place has the same distances to its
+// neighbours, so that they get the same weights. If places repeat like that (twice the size, two thirds …), an axis is
+// a product of windows with a few weights, and no index is ever read; otherwise elements are gathered at computed
+// places. Nearest neighbours that are repeated or evenly spaced are moved, without a product.
 //
 //===------------------------------------------------------------------------===//
 #pragma once
@@ -17,10 +17,10 @@ enum class Interpolation { Nearest, Linear, Cubic };
 /// Which neighbour is the nearest.
 enum class Rounding { HalfDown, HalfUp, Floor, Ceil };
 
-/// Where element o of the result lies in the input: (slope·o + offset) / divisor, exactly.
+/// The place of element o of the result in the input: (slope·o + offset) / divisor, exactly.
 struct AxisPlaces {
   Expr slope, offset, divisor;
-  /// Instead, for sizes that are known: from the first to the second of these, parts of the way along the input.
+  /// Instead, for known sizes: from the first to the second of these fractions of the input's length.
   std::optional<std::pair<double, double>> crop;
 };
 
@@ -28,15 +28,15 @@ struct Resampling {
   Interpolation interpolation = Interpolation::Nearest;
   Rounding rounding = Rounding::HalfDown;
   double cubic = -0.75; ///< Keys' a
-  /// Where the result is smaller, an element is made of more neighbours; `scale` is by how much it is.
+  /// If the result is smaller by a factor of `scale`, an element is made of more neighbours.
   bool antialias = false;
-  /// Neighbours outside the input do not count, where else they are its first or last element.
+  /// Neighbours outside the input do not count; without this they are its first or last element.
   bool excludeOutside = false;
   /// Places outside the input give this.
   std::optional<double> extrapolation;
 };
 
-/// x with `count` elements along an axis. `scale` is the result's size over the input's, where antialias needs it.
+/// x with `count` elements along an axis. `scale` is the result's size over the input's, if antialias needs it.
 mlir::Value resample(TensorBuilder &b, mlir::Value x, int64_t axis, Expr count, const AxisPlaces &places,
                      const Resampling &how, double scale);
 

@@ -14,7 +14,7 @@ Value kiln::import::weightAt(TensorBuilder &b, Value distance, Interpolation int
   return b.where(b.lessEqual(x, 1), inner, b.where(b.less(x, 2), outer, 0));
 }
 
-/// x as [1…, its dims, 1…] with `before` axes in front and `after` behind.
+/// x as [1…, its dims, 1…] with `before` axes before and `after` axes after them.
 static Value between(TensorBuilder &b, Value x, int64_t before, int64_t after) {
   Shape shape(before, Expr(1));
   shape.append(b.shape(x));
@@ -48,7 +48,7 @@ Value kiln::import::resampleAt(TensorBuilder &b, Value x, int64_t axis, Value pl
     result = b.gather(x, within(nearest(b, places, how.rounding)), axis);
   } else {
     Value place = b.unsqueeze(places, {1}), reach = b.cast(b.size(taps), b.element(places));
-    // The first of the neighbours: as many lie before the place as after it.
+    // The first of the neighbours: as many are before the place as after it.
     Value tap = b.cast(b.unsqueeze(b.arange(taps, b.int64()), {0}), b.element(places));
     Value first = b.add(b.floor(b.sub(place, b.mul(reach, 0.5))), 1);
     Value index = b.add(first, tap), distance = b.sub(index, place);
@@ -87,8 +87,8 @@ Neighbours kiln::import::neighboursAt(TensorBuilder &b, Value x, Value images, l
     Value low = b.constant(how.alignCorners ? 0.0 : -0.5, real), high = how.alignCorners ? last : b.add(last, 0.5);
     auto isBeyond = [&](Value place) { return b.bitOr(b.less(place, low), b.less(high, place)); };
     Value place = how.interpolation == Interpolation::Nearest ? b.roundHalfEven(given) : Value(given);
-    // Of a cubic each neighbour is moved to the border by itself, as PyTorch and ONNX Runtime do; of others that is
-    // equal.
+    // For cubic, each neighbour is moved to the border by itself, as PyTorch and ONNX Runtime do; for the others this
+    // makes no difference.
     if (how.outside == Outside::Border && how.interpolation != Interpolation::Cubic)
       place = b.where(isBeyond(place), b.minimum(b.maximum(place, 0), last), place);
     else if (how.outside == Outside::Reflection)

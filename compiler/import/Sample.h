@@ -1,8 +1,8 @@
 //===- Sample.h - Elements at places that are data ---------------------------===//
 //
-// Where a result's elements lie in the input may be known no sooner than the program runs: a grid that is an input,
-// scales that are. Then each takes its neighbours by index and weighs them by how far away they are. How many
-// neighbours there are is a size, so the neighbours are axes and their weighted sum is a reduction.
+// The places of a result's elements in the input may be known only at run time: a grid that is an input, scales that
+// are. Then each element gathers its neighbours by index and weighs them by their distance. The number of neighbours is
+// a size, so the neighbours are axes and their weighted sum is a reduction.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -11,32 +11,32 @@
 
 namespace kiln::import {
 
-/// The share of what lies `distance` (floats) away: a triangle's, or Keys' with its a.
+/// The share of a neighbour at `distance` (floats): a triangle's, or Keys' with its a.
 mlir::Value weightAt(TensorBuilder &b, mlir::Value distance, Interpolation interpolation, double cubic);
 
 /// x with elements along `axis` at `places` ([count] of float64), each from `taps` neighbours. `scale` (a float64
-/// scalar, null: 1) is by how much antialias spreads a neighbour's share.
+/// scalar, null: 1) is the factor by which antialias spreads a neighbour's share.
 mlir::Value resampleAt(TensorBuilder &b, mlir::Value x, int64_t axis, mlir::Value places, Expr taps,
                        const Resampling &how, mlir::Value scale);
 
-/// What lies outside the input.
+/// The values outside the input.
 enum class Outside { Zeros, Border, Reflection };
 
 struct Sampling {
   Interpolation interpolation = Interpolation::Linear;
   Outside outside = Outside::Zeros;
-  /// The outermost elements' middles are the input's border; else the border goes around their outer half.
+  /// The outermost elements' middles are the input's border; otherwise the border includes their outer halves.
   bool alignCorners = false;
 };
 
-/// What places are near to: their values, 0 where they are outside and count as zeros, and their shares, null where
-/// each has one neighbour. Behind the axes of the places stands one axis of neighbours for each axis of x that is
+/// The neighbours of places: their values, 0 if they are outside and count as zeros, and their shares, null if each
+/// place has one neighbour. The axes of the places are followed by one axis of neighbours for each axis of x that is
 /// sampled.
 struct Neighbours {
   mlir::Value values, weights;
 };
 
-/// Of x [n, c, d1…dk] at places along each of d1…dk: floats, in elements, whose shapes broadcast to [m, c, o…].
+/// For x [n, c, d1…dk] at places along each of d1…dk: floats, in elements, whose shapes broadcast to [m, c, o…].
 /// `images` (int64, [m, 1, …], as many axes) says which of x's n each of the m is; null: its own.
 Neighbours neighboursAt(TensorBuilder &b, mlir::Value x, mlir::Value images, llvm::ArrayRef<mlir::Value> places,
                         const Sampling &how);

@@ -1,7 +1,7 @@
 //===- Scatter.h - Stores at places that are data -----------------------------===//
 //
-// Where an index hits a place twice, the order of the updates decides: the host stores one after another. What of it is
-// arithmetic, the places, stays with the kernels.
+// If an index hits a place twice, the order of the updates decides: the host stores one after another. The arithmetic
+// part, computing the places, stays with the kernels.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -10,19 +10,19 @@
 
 namespace kiln::import {
 
-/// A function of kiln/call.h: what its results, operands and numbers are is said there. Null values after a failure.
+/// A function of kiln/call.h, which explains its results, operands and numbers. Null values after a failure.
 llvm::SmallVector<mlir::Value> callHost(TensorBuilder &b, llvm::StringRef callee,
                                         llvm::ArrayRef<mlir::RankedTensorType> results,
                                         llvm::ArrayRef<mlir::Value> operands, llvm::ArrayRef<Expr> numbers);
 
-/// Where in x, flattened, the elements lie that GatherElements and ScatterElements name; null after a failure. That of
-/// an index out of range is behind all.
+/// The places in x, flattened, of the elements that GatherElements and ScatterElements name; null after a failure. An
+/// index out of range gives a place past the end.
 mlir::Value elementPlaces(TensorBuilder &b, mlir::Value x, mlir::Value indices, int64_t axis);
-/// Where the rows of GatherND and ScatterND lie in x with its `batch` axes and those that the indices name flattened;
-/// as above.
+/// The places of the rows of GatherND and ScatterND in x with its `batch` axes and those that the indices name
+/// flattened; as above.
 mlir::Value rowPlaces(TensorBuilder &b, mlir::Value x, mlir::Value indices, int64_t batch);
 
-/// What an update and the element that is there make, in the order of the runtime's kiln_scatter.
+/// How an update and the old element are combined, in the order of the runtime's kiln_scatter.
 enum class Combine { Set, Add, Mul, Max, Min };
 
 /// x [n, r…] with updates [i…, r…] stored into the rows at `places` [i…], in order. A place outside x ends the run.

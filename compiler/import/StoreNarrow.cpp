@@ -51,7 +51,7 @@ static TypedAttr storedNumber(TypedAttr number) {
   return IntegerAttr::get(storageType(number.getType()), codeOf(number).zext(8));
 }
 
-/// Says in an attribute of each port that is stored as another type what it is.
+/// Notes in an attribute of each port its dtype before it is stored as another type.
 static void namePorts(func::FuncOp main) {
   auto nameOne = [](Type type, auto set) {
     if (Type element = cast<RankedTensorType>(type).getElementType(); element != storageType(element))

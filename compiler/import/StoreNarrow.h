@@ -11,11 +11,11 @@ int64_t packedByteCount(int64_t elements, mlir::Type element);
 /// One byte per element, the code in its low bits, of `elements` packed codes.
 std::string unpackCodes(llvm::StringRef packed, int64_t elements, mlir::Type element);
 
-/// The elements' codes as bytes; any other attribute as it is.
+/// The elements' codes as bytes; any other attribute unchanged.
 mlir::ElementsAttr storedElements(mlir::ElementsAttr elements);
 
-/// The last step of an import: what has an element type that is stored as another (ir/base/NarrowDType.h) has that one
-/// afterwards, and a port of @main says in `graph.dtype` what it was.
+/// The last step of an import: element types that are stored as others (ir/base/NarrowDType.h) become those, and a port
+/// of @main keeps the old one in `graph.dtype`.
 void storeNarrow(mlir::ModuleOp module);
 
 } // namespace kiln::import

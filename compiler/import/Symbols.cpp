@@ -11,7 +11,7 @@ using namespace kiln;
 using namespace kiln::import;
 using view::Expr;
 
-/// max where `size` is k·symbol + c and at most `most`, k positive: then the symbol is at most that.
+/// max if `size` is k·symbol + c and at most `most`, k positive: then the symbol is at most that.
 static std::optional<std::pair<llvm::StringRef, int64_t>> limitOf(Expr size, int64_t most) {
   llvm::SmallVector<Expr, 2> variables;
   size.forEachVariable([&](Expr variable) { variables.push_back(variable); });
@@ -82,7 +82,7 @@ const SymbolBounds *Symbols::given(llvm::StringRef name) {
   return &found->second;
 }
 
-/// What the axes, loops and chunks of kernels are called.
+/// kiln's names for the axes, loops and chunks of kernels.
 static bool isReserved(llvm::StringRef name) {
   if (!name.consume_front("_"))
     return false;

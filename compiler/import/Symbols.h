@@ -1,8 +1,8 @@
 //===- Symbols.h - The named sizes of a model -------------------------------===//
 //
 // A size that is not known yet is an expression over symbols. A symbol's bounds and default come from --dim if given,
-// else from the file, else they are 0 to 2^31-1 and 1. What --dim names has to be a size of the model, so it is kept
-// which names were asked for, also of those that it made numbers.
+// else from the file, else they are 0 to 2^31-1 and 1. A name in --dim has to be a size of the model. So the names that
+// were asked for are kept, even those that --dim made numbers.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -18,20 +18,20 @@ namespace kiln::import {
 /// The most that named sizes can be for the model to make sense, whatever it is run with.
 using SymbolLimits = llvm::StringMap<int64_t>;
 
-/// Two sizes have to be equal: where one is the other cut off at a number, as a table of positions is, the other's
-/// symbol is no larger. Adds that to `limits`; false where nothing follows that they do not say.
+/// Two sizes have to be equal. If one is the other cut off at a number, as a table of positions is, the other's symbol
+/// is no larger. Adds that to `limits`; false if nothing follows that they do not say.
 bool limitToEqual(view::Expr a, view::Expr b, SymbolLimits &limits);
 
 class Symbols {
 public:
-  /// What --dim says of a symbol goes before `limits`.
+  /// --dim of a symbol takes precedence over `limits`.
   explicit Symbols(const ImportOptions &options, const SymbolLimits &limits = {})
       : options_(options), limits_(limits) {}
 
-  /// What the file says of a symbol; --dim overrides it. To be called before the symbol's first use.
+  /// The file's declaration of a symbol; --dim overrides it. Call this before the symbol's first use.
   void declare(llvm::StringRef name, SymbolBounds bounds) { declared_[name] = bounds; }
 
-  /// The symbol of this name: a constant where its bounds leave one value.
+  /// The symbol of this name: a constant if its bounds leave one value.
   view::Expr symbol(llvm::StringRef name);
 
   /// The symbol `name` within these bounds.
@@ -40,13 +40,13 @@ public:
   /// The symbol `name`, which has the bounds of `like` unless --dim names it.
   view::Expr symbolLike(llvm::StringRef name, llvm::StringRef like);
 
-  /// What --dim says of a size under this name, which then counts as a size of the model; null where it says nothing.
+  /// The value of --dim for a size of this name, which then counts as a size of the model; null if there is none.
   const SymbolBounds *given(llvm::StringRef name);
 
   /// Whether --dim can name it: it is a size of the model's inputs.
   bool isDim(llvm::StringRef name) const { return llvm::is_contained(asked_, name); }
 
-  /// A new symbol, named `name` or, where there is such a one, name.1, name.2 …
+  /// A new symbol, named `name` or, if that is taken, name.1, name.2 …
   view::Expr fresh(llvm::StringRef name, SymbolBounds bounds);
 
   /// Reads a size such as "batch*seq" or "past+1", its names replaced by symbols.
@@ -55,19 +55,19 @@ public:
   /// The number of symbols used so far; forget() drops those that came after such a moment.
   size_t count() const { return used_.size(); }
   void forget(size_t count);
-  /// True where the expression holds a symbol that came after such a moment.
+  /// True if the expression holds a symbol that came after such a moment.
   bool isNewer(view::Expr size, size_t count) const;
 
   /// The symbols used so far, in order of first use.
   llvm::SmallVector<llvm::StringRef> names() const;
 
-  /// A wrong use where --dim names what no size of the model is called; to be asked after the last use of symbol().
+  /// A wrong use if --dim names something that is not a size of the model; ask after the last use of symbol().
   llvm::Error checkDims() const;
 
-  /// An error where a size is called as kiln calls a loop; to be asked then, too.
+  /// An error if a size has kiln's name of a loop; ask then, too.
   llvm::Error checkNames() const;
 
-  /// An error where the file declares a symbol that is in none of its sizes; to be asked then, too.
+  /// An error if the file declares a symbol that is in none of its sizes; ask then, too.
   llvm::Error checkDeclared() const;
 
   /// The same with their bounds, as the module's kiln.symbols.
@@ -79,7 +79,7 @@ private:
   const ImportOptions &options_;
   const SymbolLimits limits_;
   llvm::StringMap<SymbolBounds> declared_;
-  llvm::SmallVector<std::string> asked_; ///< what symbol() was asked for, also where --dim made it a number
+  llvm::SmallVector<std::string> asked_; /// names asked of symbol(), even if --dim made them numbers
   llvm::MapVector<std::string, SymbolBounds, llvm::StringMap<unsigned>> used_;
 };
 

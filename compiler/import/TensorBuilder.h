@@ -1,16 +1,16 @@
 //===- TensorBuilder.h - Tensor functions, made of the graph's primitives ----===//
 //
-// What every importer shares: numpy's tensor functions, written as graph ops at the builder's location. They decompose
-// as tinygrad v0.9.2's tensors do, but keep the ALU table's accurate rows (EXP, LOG, TANH, ERF, FDIV …) whole, and
-// where such a formula would overflow or cancel another one stands for it. A function that would change nothing returns
-// its input.
+// Shared by all importers: numpy's tensor functions, written as graph ops at the builder's location. They decompose
+// as tinygrad v0.9.2's tensors do, but keep the ALU table's accurate rows (EXP, LOG, TANH, ERF, FDIV …) whole. If
+// such a formula would overflow or cancel, another one replaces it. A function that would change nothing returns its
+// input.
 //
-// Errors are sticky. What does not fit (shapes, dtypes, axes) is the model's fault, not a bug: the first such cause is
+// Errors are sticky. Shapes, dtypes or axes that do not fit are the model's fault, not a bug: the first such cause is
 // kept, the function returns a null Value, and every function given a null Value returns null at once. So compositions
 // need no checks between their steps; an importer looks at takeError() once per node and adds the file and the node's
 // name.
 //
-// Axes may be negative: they count from the end. Sizes are expressions over symbols; two sizes agree where they are
+// Axes may be negative: they count from the end. Sizes are expressions over symbols; two sizes agree if they are
 // provably equal. Half-precision inputs are widened to float32 within reductions, products and normalisations, and
 // narrowed again.
 //
@@ -29,7 +29,7 @@ namespace kiln::import {
 using view::Expr;
 using view::Shape;
 
-/// A tensor, or a number that takes the dtype and shape of the tensors beside it.
+/// A tensor, or a number that takes the dtype and shape of the operation's tensors.
 class Operand {
 public:
   Operand(mlir::Value tensor) : held_(tensor) {}
@@ -43,7 +43,7 @@ public:
   bool isNumber() const { return !std::holds_alternative<mlir::Value>(held_); }
   /// The tensor; null for a number.
   mlir::Value tensor() const { return isNumber() ? mlir::Value() : std::get<mlir::Value>(held_); }
-  /// The number as an attribute of this dtype; null where the dtype cannot hold it (1.5 as an integer).
+  /// The number as an attribute of this dtype; null if the dtype cannot hold it (1.5 as an integer).
   mlir::TypedAttr number(mlir::Type element) const;
   std::string text() const;
 
@@ -54,7 +54,7 @@ private:
 enum class PadMode { Constant, Reflect, Edge, Wrap };
 
 /// Windows along the trailing (spatial) axes, one number per axis. Empty strides and dilations mean 1, empty pads 0. A
-/// pad that depends on a size may turn out negative: it then takes elements away that no window reaches.
+/// pad that depends on a size may turn out negative: it then removes elements that no window reaches.
 struct Window {
   llvm::SmallVector<int64_t> kernel, strides, dilations;
   Shape padLow, padHigh;
@@ -68,12 +68,12 @@ struct Slice {
   int64_t step = 1;
 };
 
-/// How a cast to an 8-bit float or less treats what it cannot hold; other dtypes have rules of their own.
+/// How a cast to an 8-bit float or less treats numbers that it cannot hold; other dtypes have rules of their own.
 struct NarrowRounding {
   enum Mode { Up, Down, Nearest };
-  /// Too large a number becomes the largest one, else infinity or NaN.
+  /// A number that is too large becomes the largest one, else infinity or NaN.
   bool saturates = true;
-  /// Of float8_e8m0fnu; the others round halves to even.
+  /// For float8_e8m0fnu; the others round halves to even.
   Mode mode = Up;
 };
 
@@ -98,23 +98,23 @@ public:
   /// Keeps an error made elsewhere, as fail does.
   Value fail(llvm::Error error);
   bool ok() const { return cause_.empty(); }
-  /// Where the kept cause is that two sizes are not provably equal: those.
+  /// If the kept cause is that two sizes are not provably equal: those.
   std::optional<std::pair<Expr, Expr>> differing() const { return differing_; }
   /// The first failure since the last call, or success; the builder is ready for the next node.
   llvm::Error takeError();
 
-  /// The run ends with this message where the condition is 0; fails where it is known to be.
+  /// The run ends with this message if the condition is 0; fails if it is known to be.
   bool check(Expr condition, const llvm::Twine &message);
-  /// Takes two sizes for equal, which the run checks, where somebody would "broadcast" or "concatenate" them; false
-  /// where they cannot be, and where a bound of a symbol would make them so (limitToEqual).
+  /// Takes two sizes for equal, which the run checks, for an operation that "broadcast"s or "concatenate"s them; false
+  /// if they cannot be equal, or if a bound of a symbol would make them so (limitToEqual).
   bool takeForEqual(Expr one, Expr other, llvm::StringRef what);
 
-  // What a tensor is. A null Value is a tensor of rank 0 and of null dtype.
+  // Properties of a tensor. A null Value is a tensor of rank 0 and of null dtype.
 
   static Type element(Value x);
   static Shape shape(Value x) { return x ? shapeOf(x) : Shape(); }
   static int64_t rank(Value x) { return shape(x).size(); }
-  /// The size of one axis; 1 where there is no such axis.
+  /// The size of one axis; 1 if there is no such axis.
   static Expr dim(Value x, int64_t axis);
   static bool isFloat(Value x);
   /// Of 8 to 64 bits.
@@ -124,7 +124,7 @@ public:
   Type int32() { return builder_.getI32Type(); }
   Type int64() { return builder_.getI64Type(); }
   Type float32() { return builder_.getF32Type(); }
-  /// What sums of this dtype accumulate in: float32 for half precision, (u)int32 for narrower integers and bool.
+  /// The dtype of sums of this dtype: float32 for half precision, (u)int32 for narrower integers and bool.
   static Type accumulator(Type element);
   /// The axis counted from the front, for a tensor of `rank` axes; fails when out of range.
   std::optional<int64_t> normalizeAxis(int64_t axis, int64_t rank);
@@ -146,7 +146,7 @@ public:
 
   // Element-wise arithmetic. Operands broadcast as numpy's do and must have one dtype; at least one is a tensor.
 
-  /// Any row of the table but CAST, BITCAST and WHERE.
+  /// Any row of the table except CAST, BITCAST and WHERE.
   Value alu(Alu kind, llvm::ArrayRef<Operand> operands);
   /// Narrow dtypes (ir/base/NarrowDType.h) are cast, moved and chosen from; nothing is computed with them.
   Value cast(Value x, Type element, NarrowRounding rounding = {});
@@ -176,7 +176,7 @@ public:
   Value shiftRight(Operand a, Operand b) { return alu(Alu::SHR, {a, b}); }
   Value neg(Value x) { return alu(Alu::NEG, {x}); }
   Value abs(Value x);
-  /// -1, 0 or 1; NaN of NaN.
+  /// -1, 0 or 1; NaN for NaN.
   Value sign(Value x);
   Value square(Value x) { return mul(x, x); }
   Value recip(Value x) { return floatAlu(Alu::RECIP, x); }
@@ -186,9 +186,9 @@ public:
   Value exp2(Value x) { return floatAlu(Alu::EXP2, x); }
   Value log(Value x) { return floatAlu(Alu::LOG, x); }
   Value log2(Value x) { return floatAlu(Alu::LOG2, x); }
-  /// e^x − 1 of numbers up to 0, whose first digits are right also near 0.
+  /// e^x − 1 for numbers up to 0, whose first digits are right also near 0.
   Value expm1(Value x);
-  /// ln(1 + x), the same; of −0 it is 0.
+  /// ln(1 + x), with the same accuracy; for −0 it is 0.
   Value log1p(Value x);
   Value sin(Value x) { return floatAlu(Alu::SIN, x); }
   Value cos(Value x) { return floatAlu(Alu::COS, x); }
@@ -222,7 +222,7 @@ public:
   Value logicalNot(Value x);
   Value isNaN(Value x);
   Value isInf(Value x, bool negative = true, bool positive = true);
-  /// a where `condition` (bool) holds, else b; one of a and b is a tensor.
+  /// a if `condition` (bool) holds, else b; one of a and b is a tensor.
   Value where(Value condition, Operand a, Operand b);
 
   // Activations, of floats
@@ -247,14 +247,14 @@ public:
 
   // Movement
 
-  /// One size may be -1: what the others leave. Where the numbers of elements are not provably equal but may be, the
+  /// One size may be -1: it follows from the others. If the numbers of elements are not provably equal but may be, the
   /// run checks that they are.
   Value reshape(Value x, Sizes shape);
-  /// x with an axis called as another that it is taken to equal.
+  /// x with the size of an axis written as another that it is assumed to equal.
   Value withSize(Value x, int64_t axis, Expr size);
   Value permute(Value x, Axes order);
   Value transpose(Value x, int64_t a, int64_t b);
-  /// numpy's moveaxis: the axis stands elsewhere, the others keep their order.
+  /// numpy's moveaxis: the axis moves, the others keep their order.
   Value moveAxis(Value x, int64_t from, int64_t to);
   /// numpy's broadcast_to: axes are added in front, size-1 axes repeated. A size of 1 in `shape` keeps x's own.
   Value expand(Value x, Sizes shape);
@@ -272,11 +272,11 @@ public:
   Value shrink(Value x, Sizes begin, Sizes end);
   /// Amounts before and after each axis; a negative one takes elements away. The fill is 0 (false) unless given.
   Value pad(Value x, Sizes low, Sizes high, std::optional<Operand> fill = std::nullopt);
-  /// Reflect (without the edge), edge and wrap repeat what is there; amounts are constants.
+  /// Reflect (without the edge), edge and wrap repeat existing elements; amounts are constants.
   Value pad(Value x, Axes low, Axes high, PadMode mode);
-  /// The same for amounts and sizes that only a run knows: each element is read at a computed place.
+  /// The same for amounts and sizes known only at run time: each element is read at a computed place.
   Value padByPlace(Value x, Sizes low, Sizes high, PadMode mode);
-  /// One Slice an axis; missing trailing ones take the whole axis.
+  /// One Slice per axis; missing trailing ones take the whole axis.
   Value slice(Value x, llvm::ArrayRef<Slice> slices);
   Value slice(Value x, int64_t axis, Slice slice);
   /// x[..., ::step, ...] along one axis, step > 0.
@@ -305,7 +305,7 @@ public:
   Value prod(Value x, Axes axes, bool keepDims = false) { return accumulate(Alu::MUL, x, axes, keepDims); }
   Value max(Value x, Axes axes, bool keepDims = false) { return reduce(Alu::MAX, x, axes, keepDims); }
   Value min(Value x, Axes axes, bool keepDims = false) { return reduce(Alu::MIN, x, axes, keepDims); }
-  /// Of integers: float32.
+  /// For integers: float32.
   Value mean(Value x, Axes axes, bool keepDims = false);
   Value var(Value x, Axes axes, bool keepDims = false, int64_t correction = 1);
   Value stddev(Value x, Axes axes, bool keepDims = false, int64_t correction = 1);
@@ -324,8 +324,8 @@ public:
   Value matmul(Value a, Value b);
   /// x [n, g·cin, spatial…] with w [g·cout, cin, kernel…]; window.kernel is taken from w. `bias` [g·cout] may be null.
   Value conv(Value x, Value w, Value bias, Window window, int64_t groups = 1);
-  /// x [n, g·cin, spatial…] with w [g·cin, cout, kernel…]; pads are taken away from the full result, `outputPad` zeros
-  /// added after it.
+  /// x [n, g·cin, spatial…] with w [g·cin, cout, kernel…]; pads are cut off the full result, and `outputPad` zeros are
+  /// appended.
   Value convTranspose(Value x, Value w, Value bias, Window window, int64_t groups = 1, Axes outputPad = {});
 
   // Windows and pooling over the trailing window.kernel.size() axes
@@ -333,7 +333,7 @@ public:
   /// [..., spatial…] to [..., windows…, kernel…] of the unpadded input.
   Value windows(Value x, Sizes kernel, Axes strides, Axes dilations);
   Value maxPool(Value x, const Window &window);
-  /// Where in x, flattened, each window's first largest element lies, as int64.
+  /// The place in x, flattened, of each window's first largest element, as int64.
   Value maxPoolIndices(Value x, const Window &window);
   /// `countPadding`: the padding counts as zeros of the mean.
   Value averagePool(Value x, const Window &window, bool countPadding);
@@ -379,9 +379,9 @@ private:
   Value argExtreme(Alu kind, Value x, int64_t axis, bool keepDims, Type index, bool last);
   /// x in the dtype that its sums accumulate in.
   Value widen(Value x) { return x ? cast(x, accumulator(element(x))) : x; }
-  /// Back to half precision, if that is what it was.
+  /// Back to half precision, if x was of it.
   Value narrowLike(Value x, Type element);
-  /// A function of x that is computed in float32 where x is of half precision.
+  /// A function of x that is computed in float32 if x is of half precision.
   Value roundedOnce(Value x, llvm::function_ref<Value(Value)> function) {
     return narrowLike(function(widen(x)), element(x));
   }
@@ -394,7 +394,7 @@ private:
   std::optional<Window> complete(Window window, int64_t spatial);
   /// The windows of a pool, `fill` around x.
   Value poolWindows(Value x, const Window &window, mlir::TypedAttr fill);
-  /// What ceil mode adds after the explicit padding of one axis.
+  /// The padding that ceil mode adds after the explicit padding of one axis.
   static Expr ceilPadding(const Window &window, size_t axis, Expr size);
   /// Sizes are not negative and the number of elements is below 2^63; fails otherwise.
   bool fits(Sizes shape);

@@ -28,14 +28,14 @@ Value TensorBuilder::celu(Value x, double alpha) {
 }
 
 Value TensorBuilder::sigmoid(Value x) {
-  // In half precision e^-x would overflow where the result is not 0 yet.
+  // In half precision e^-x would overflow before the result is 0.
   return roundedOnce(x, [&](Value x) { return recip(add(exp(neg(x)), 1)); });
 }
 
 Value TensorBuilder::hardSigmoid(Value x, double alpha, double beta) { return clip(add(mul(x, alpha), beta), 0, 1); }
 
 Value TensorBuilder::hardSwish(Value x) {
-  // x is multiplied last, with 1 at most, so that no product overflows.
+  // x is multiplied last, by 1 at most, so that no product overflows.
   return mul(x, mul(clip(add(x, 3), 0, 6), 1.0 / 6));
 }
 

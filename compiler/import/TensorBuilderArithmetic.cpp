@@ -1,11 +1,11 @@
 //===- TensorBuilderArithmetic.cpp - Element-wise functions ------------------===//
 //
 // numpy's arithmetic on the rows of Alu.def, which take operands of one shape and one dtype, and not every dtype. So
-// operands are broadcast, a number takes the dtype of the tensor beside it, and a dtype that does not suit the row is
-// an error of the model. Much of what importers write is arithmetic on repeated numbers or changes nothing (x · 1);
-// both are folded here, so that compositions may be written without looking for such cases. What is true of numbers is
-// not always true of floats: -0 + 0 is 0, so x + 0 is left out for integers alone, and with a NaN neither a < b nor a
-// >= b holds.
+// operands are broadcast, a number takes the dtype of the operation's tensors, and a dtype that does not suit the
+// row is an error of the model. Much of what importers write is arithmetic on repeated numbers or changes nothing (x
+// · 1). Both are folded here, so that compositions need not look for such cases. Rules for numbers do not always
+// hold for floats: -0 + 0 is 0, so x + 0 is left out for integers only, and with a NaN neither a < b nor a >= b
+// holds.
 //
 //===-------------------------------------------------------------------------===//
 #include "import/DType.h"
@@ -31,7 +31,7 @@ static bool isNumber(Value x, int64_t number) {
   return value && value == Operand(number).number(value.getType());
 }
 
-/// What a row takes besides what verifyAlu checks, in words; empty when `element` suits it.
+/// The row's requirements beyond verifyAlu, in words; empty if `element` suits it.
 static llvm::StringRef unsuitable(Alu kind, Type element) {
   if (isObject(element))
     return "numbers";
@@ -51,7 +51,7 @@ static llvm::StringRef unsuitable(Alu kind, Type element) {
   llvm_unreachable("every class is handled");
 }
 
-/// The operand that the operation returns unchanged, if there is one: x+0 of integers, x·1, x/1.
+/// The operand that the operation returns unchanged, if there is one: x+0 for integers, x·1, x/1.
 static Value unchanged(Alu kind, ArrayRef<Value> operands) {
   if (operands.size() != 2)
     return {};
@@ -214,7 +214,7 @@ Value TensorBuilder::bitNot(Value x) {
 Value TensorBuilder::abs(Value x) {
   if (!x || isBool(x) || element(x).isUnsignedInteger())
     return x;
-  // 0 - x, not -x, where x is not positive: the absolute value of -0 is 0.
+  // 0 - x, not -x, if x is not positive: the absolute value of -0 is 0.
   return where(greater(x, 0), x, sub(constantLike(x, 0), x));
 }
 
@@ -234,7 +234,7 @@ Value TensorBuilder::clip(Value x, std::optional<Operand> low, std::optional<Ope
 
 Value TensorBuilder::greaterEqual(Operand a, Operand b) {
   Value tensor = a.isNumber() ? b.tensor() : a.tensor();
-  // Of floats, not(a < b) would hold for a NaN.
+  // For floats, not(a < b) would hold for a NaN.
   return isFloat(tensor) ? bitOr(greater(a, b), equal(a, b)) : logicalNot(less(a, b));
 }
 

@@ -1,11 +1,11 @@
 //===- TensorBuilderConvTranspose.cpp - Transposed convolutions --------------===//
 //
-// A transposed convolution of stride s convolves its input with s - 1 zeros after each element, and multiplies most
-// of its kernel by those zeros. The outputs of one residue modulo s, a phase, meet the same taps of the kernel, every
-// s-th, and no others: without any zeros, output s·t + r is the sum of x[t - m] · w[s·m + r] over m. So each phase is a
+// A transposed convolution of stride s convolves its input with s - 1 zeros after each element, and multiplies most of
+// its kernel by those zeros. The outputs of one residue modulo s, a phase, use the same taps of the kernel, every s-th,
+// and no others: without any zeros, output s·t + r is the sum of x[t - m] · w[s·m + r] over m. So each phase is a
 // convolution of stride 1. Phases that read the same windows become channels of one convolution, which reads its input
-// once; those with another number of taps, or another first output, get one of their own, since to fill up taps or
-// outputs costs more. In memory the phases lie apart, each computed side by side; a view puts them behind the steps t.
+// once; others, with another number of taps or first output, get their own, since filling up taps or outputs costs
+// more. In memory the phases are separate, each contiguous; a view puts them after the steps t.
 //
 //===-------------------------------------------------------------------------===//
 #include "import/TensorBuilder.h"
@@ -25,18 +25,18 @@ namespace {
 struct PhaseRange {
   int64_t begin, end, taps;
   int64_t count() const { return end - begin; }
-  /// Around the input, for one output of each phase at every step; negative where no output reaches its elements.
+  /// Around the input, for one output of each phase at every step; negative if no output reaches its elements.
   int64_t padLow, padHigh;
 };
 
-/// A spatial axis of the result in its phases, of which the first is that of the first output.
+/// A spatial axis of the result in its phases; the first phase is that of the first output.
 struct PhasedAxis {
   /// One of stride and dilation is 1.
   PhasedAxis(int64_t kernel, int64_t stride, int64_t dilation, int64_t low, int64_t high);
 
   int64_t kernel, stride, dilation;
   SmallVector<PhaseRange, 3> ranges;
-  /// How many steps there are beyond one for each element, and how many outputs the last one lacks.
+  /// The steps beyond one for each element, and the number of outputs that the last one lacks.
   int64_t moreSteps, cut;
 };
 
@@ -60,7 +60,7 @@ private:
 PhasedAxis::PhasedAxis(int64_t kernel, int64_t stride, int64_t dilation, int64_t low, int64_t high)
     : kernel(kernel), stride(stride), dilation(dilation) {
   int64_t skipped = low / stride, first = low % stride;
-  // What is left of the outputs after stride · (n - 1) of them.
+  // The rest of the outputs after stride · (n - 1) of them.
   int64_t rest = dilation * (kernel - 1) + 1 - low - high;
   moreSteps = llvm::divideCeilSigned(rest, stride) - 1;
   cut = (moreSteps + 1) * stride - rest;
@@ -157,7 +157,7 @@ Value PhasedConvolution::result() {
   return b.shrink(b.reshape(y, whole), begin, end);
 }
 
-/// Fails where these do not fit each other.
+/// Fails if these do not fit each other.
 static bool fit(TensorBuilder &b, Value x, Value w, Value bias, const Window &window, int64_t groups,
                 ArrayRef<int64_t> outputPad) {
   auto misfit = [&](const Twine &why) {
@@ -196,7 +196,7 @@ Value TensorBuilder::convTranspose(Value x, Value w, Value bias, Window window, 
     return {};
   Type type = element(x);
   PhasedConvolution convolution{*this, widen(withSize(x, 1, dim(w, 0))), w, groups, {}};
-  // What stride and dilation have in common is between outputs; of what is left, one has to be 1.
+  // Common factors of stride and dilation are between outputs; of the rest, one has to be 1.
   Shape low(2, Expr(0)), high = low;
   SmallVector<int64_t> between(2, 0);
   for (int64_t i = 0; i < rank(x) - 2; ++i) {

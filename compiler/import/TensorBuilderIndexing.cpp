@@ -75,7 +75,7 @@ Value TensorBuilder::triangle(Expr rows, Expr columns, Expr diagonal) {
     return greaterEqual(sub(column, row), size(diagonal));
   }
   // Rows of a pattern (gap, ones, gap), each row one shorter than the pattern, so that it moves right row by row.
-  Expr gap = rows.min() > 0 ? rows : rows + 1; // also without rows and columns a row has an element to lose
+  Expr gap = rows.min() > 0 ? rows : rows + 1; // even without rows and columns, a row has an element to lose
   Expr period = view::sum({diagonal, columns, gap});
   if (!fits({rows, period}))
     return {};

@@ -1,10 +1,10 @@
 //===- TensorBuilderMovement.cpp - Reshape, permute, expand, broadcast -------===//
 //
 // Sizes are expressions over symbols, so it may be unknown at import whether a movement fits: [batch, seq, 48] has as
-// many elements as [rows, 48] only if rows is batch · seq. There are three answers. What is provable is done; what is
-// provably wrong is an error of the model; what is open is taken to be as the model needs it, and a check ends the run
-// where it is not. Broadcasting takes two sizes for equal that may be, and does not repeat one that turns out to be 1.
-// A movement of one repeated number is that number repeated, so a constant stays visible to what folds it.
+// many elements as [rows, 48] only if rows is batch · seq. There are three answers. A provable movement is done; one
+// that is provably wrong is an error of the model; an open one is assumed to fit, and a check ends the run if it does
+// not. Broadcasting assumes that two sizes are equal if they may be, and does not repeat one that turns out to be 1. A
+// movement of one repeated number is that number repeated, so folding still sees a constant.
 //
 //===-------------------------------------------------------------------------===//
 #include "import/Symbols.h"
@@ -26,7 +26,7 @@ static Expr isEqual(Expr a, Expr b) { return view::logicalAnd({view::greaterEqua
 /// A movement of a number repeated is that number repeated.
 static graph::ConstOp asConstant(Value x) { return x.getDefiningOp<graph::ConstOp>(); }
 
-/// `total`'s factors divided by `known`'s: sizes that occur in both cancel, so that [batch, seq, 48] over 48 is
+/// `total`'s factors divided by `known`'s: sizes in both cancel, so that [batch, seq, 48] over 48 is
 /// batch·seq.
 static Expr quotient(ArrayRef<Expr> total, ArrayRef<Expr> known) {
   SmallVector<Expr> rest(total), divisors;
@@ -53,12 +53,12 @@ static Expr quotient(ArrayRef<Expr> total, ArrayRef<Expr> known) {
   return view::product(symbolic);
 }
 
-/// How many element-wise ops are made anew for the other names of their sizes.
+/// How many element-wise ops are made anew when their sizes are renamed.
 static constexpr int kMostRenamed = 64;
 
-/// The same tensor, whose sizes were taken for these. No reshape: it would divide by sizes that only the names tell
-/// apart, and so would who reads what is repeated along such an axis. So element-wise ops get the names from their
-/// operands, and what is repeated is repeated under the other name.
+/// The same tensor, with its sizes written as these. This is not a reshape: it would divide by sizes that differ only
+/// in name, and so would readers of data that is repeated along such an axis. So element-wise ops get the names from
+/// their operands, and repeated data is repeated under the other name.
 static Value rename(TensorBuilder &b, Value x, ArrayRef<Expr> sizes, int &left) {
   Shape from = b.shape(x);
   if (sameShape(from, sizes))
@@ -121,7 +121,7 @@ Value TensorBuilder::reshape(Value x, Sizes sizes) {
     constexpr StringLiteral remedy = "the number of elements must stay the same";
     if (view::provablyLess(before, after) || view::provablyLess(after, before) || (before - after).asConst())
       return fail(cause + ": " + before.print() + " elements are not " + after.print(), remedy);
-    // As many as the result has, which is checked to be all of them.
+    // As many elements as the result has; a check makes sure that these are all.
     check(isEqual(before, after), cause + "; " + remedy);
     x = shrink(reshape(x, {before}), {Expr(0)}, {after});
     return reshape(x, to);
@@ -175,7 +175,7 @@ Value TensorBuilder::transpose(Value x, int64_t a, int64_t b) {
 
 static bool isZeroOrOne(Expr size) { return size.min() == 0 && size.max() == 1; }
 
-/// Takes a size that is 0 or 1 for 1, which the run checks; false where it is another.
+/// Assumes that a size that is 0 or 1 is 1, which the run checks; false if it is another.
 static bool takeForOne(TensorBuilder &b, Expr size, StringRef what) {
   return isZeroOrOne(size) && b.check(size, "cannot " + what + ": the size " + size.print() + " is 0; it must be 1");
 }
@@ -269,7 +269,7 @@ bool TensorBuilder::broadcast(llvm::MutableArrayRef<Value> tensors) {
   if (!common)
     return false;
   for (Value &tensor : tensors) {
-    // A size that is taken for 1 is 1, and one that is taken for equal is called as the others are.
+    // A size that is assumed to be 1 is 1, and one that is assumed to be equal is written as the others are.
     Shape sizes = shape(tensor);
     for (auto [size, all] : llvm::zip(llvm::reverse(sizes), llvm::reverse(*common)))
       size = size.isConst(1) || (isZeroOrOne(size) && !provablyEqual(size, all)) ? Expr(1) : all;

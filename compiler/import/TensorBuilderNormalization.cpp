@@ -10,7 +10,7 @@ using view::provablyEqual;
 
 Value TensorBuilder::softmax(Value x, int64_t axis) {
   Value wide = widen(x);
-  // In half precision the powers and their sum round, as in ONNX's definition; the sum stays wide where it could
+  // In half precision the powers and their sum round, as in ONNX's definition; the sum stays wide so that it does not
   // overflow.
   Value powers = widen(narrowLike(exp(sub(wide, max(wide, {axis}, /*keepDims=*/true))), element(x)));
   Value total = sum(powers, {axis}, /*keepDims=*/true);
@@ -71,7 +71,7 @@ Value TensorBuilder::instanceNorm(Value x, Value scale, Value bias, double epsil
     return {};
   if (rank(x) < 3)
     return groupNorm(x, 0, scale, bias, epsilon);
-  // In the shape that neighbours have, so that one kernel goes along the same axes for all of it.
+  // In the shape of its neighbours, so that one kernel goes along the same axes for all of it.
   SmallVector<int64_t> axes = allAxes(x);
   Value normal = normalize(widen(x), ArrayRef(axes).drop_front(2), epsilon);
   Value factor = perChannel(x, widen(scale)), offset = perChannel(x, widen(bias));

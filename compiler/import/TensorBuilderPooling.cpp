@@ -17,7 +17,7 @@ using namespace mlir;
 using llvm::Twine;
 
 namespace {
-/// How the windows of one axis are cut out: windows that overlap come from copies of the axis, each one dilation longer
+/// How the windows of one axis are cut out. Windows that overlap come from copies of the axis, each one dilation longer
 /// than the axis, so that copy i is shifted by i dilations; the others are consecutive pieces.
 struct Cut {
   Expr size, kernel, count;
@@ -37,7 +37,7 @@ static Cut planCut(Expr size, Expr kernel, int64_t stride, int64_t dilation) {
   } else if (size.isConst() && kernel.isConst()) {
     cut.copies = view::ceilDiv(kernel * (size + dilation), size);
   } else {
-    // Long enough that one copy more than the kernel holds all of them, whatever the sizes.
+    // Long enough that one copy more than the kernel has contains all of them, whatever the sizes.
     cut.padding = kernel * dilation;
     cut.copies = kernel + 1;
   }
@@ -210,13 +210,13 @@ Value TensorBuilder::averagePool(Value x, const Window &given, bool countPadding
   Type type = element(total);
   if (isZero(extra) && (countPadding || (isZero(low) && isZero(high))))
     return narrowLike(mul(total, reciprocal(view::product(kernelSizes(*window)), type)), element(x));
-  // How many elements of each window count: the sum of ones, padded as x is where the padding does not count.
+  // How many elements of each window count: the sum of ones, padded like x if the padding does not count.
   Shape counted(rank(x), Expr(1));
   for (int64_t axis = rank(x) - spatial; axis < rank(x); ++axis)
     counted[axis] = countPadding ? dim(x, axis) + low[axis] + high[axis] : dim(x, axis);
   if (countPadding)
     low = high = none;
-  // Times the reciprocal, as above: whether a size is known, and with it what is cut off, changes no bit.
+  // Times the reciprocal, as above: whether a size, and so the cut-off part, is known changes no bit.
   Value counts = sums(constant(1, type, counted));
   return narrowLike(mul(total, recip(counts)), element(x));
 }

@@ -69,7 +69,7 @@ Value TensorBuilder::conv(Value x, Value w, Value bias, Window window, int64_t g
   Value view = windows(pad(widen(x), low, high), kernel, full->strides, full->dilations);
   if (!view)
     return {};
-  // [n, g·cin, o…, k…] and [g·cout, cin, k…] meet as [n, g, cout, o…, cin, k…].
+  // [n, g·cin, o…, k…] and [g·cout, cin, k…] are multiplied as [n, g, cout, o…, cin, k…].
   Shape sizes = shape(view), taps(1, channels);
   taps.append(kernel.begin(), kernel.end());
   Expr perGroup = view::floorDiv(outputs, groups);

@@ -155,8 +155,8 @@ Value TensorBuilder::cumsum(Value x, int64_t axis, bool exclusive, bool reverse)
     Value before = cumsum(narrow(inner, -1, block - 1, block), -2, /*exclusive=*/true);
     return cast(narrow(reshape(add(inner, before), flat), -1, 0, size), type);
   }
-  // Element i is the sum of the window that ends there, with zeros before the first element: one more than are needed
-  // where there may be no element, so that no size is negative.
+  // Element i is the sum of the window that ends there, with zeros before the first element: one zero more than needed
+  // if there may be no element, so that no size is negative.
   bool mayBeEmpty = size.min() < 1;
   amount.back() = mayBeEmpty ? size : size - 1;
   Value windows = this->windows(pad(wide, amount, none), {size}, {}, {});

@@ -1,10 +1,10 @@
 //===- TensorBuilderSlicing.cpp - Parts of tensors, and tensors of parts -----===//
 //
 // The graph can cut [begin, end) out of an axis and put zeros around it; most other ways to take tensors apart or to
-// join them are made of these two. A step of 3 pads the axis to a multiple of 3, splits it into threes and keeps the
-// first of each. A concatenation pads each part to the whole and chooses, at each place, the part that lies there: a
+// join them consist of these two. A step of 3 pads the axis to a multiple of 3, splits it into threes and keeps the
+// first of each. A concatenation pads each part to the whole and chooses, at each place, the part that belongs there: a
 // sum of the padded parts would turn -0 into 0. numpy's bounds may be negative or past the end, and both they and the
-// sizes may be symbolic, so that they are kept within the axis by minima and maxima.
+// sizes may be symbolic, so that minima and maxima keep them within the axis.
 //
 //===-------------------------------------------------------------------------===//
 #include "import/DType.h"
@@ -200,7 +200,7 @@ Value TensorBuilder::slice(Value x, int64_t axis, Slice slice) {
     end = (end - begin).min() >= 0 ? end : view::maximum(begin, end);
     return stride(narrow(x, *at, begin, end), *at, slice.step);
   }
-  // The elements that a negative step meets, in their own order, then backwards.
+  // The elements of a negative step, in their own order, then backwards.
   begin = slice.end ? clampBound(*slice.end, size, -1, size - 1) + 1 : Expr(0);
   end = slice.begin ? clampBound(*slice.begin, size, -1, size - 1) + 1 : size;
   end = (end - begin).min() >= 0 ? end : view::maximum(begin, end);
@@ -216,13 +216,13 @@ Value TensorBuilder::slice(Value x, ArrayRef<Slice> slices) {
   return x;
 }
 
-/// Parts that are joined at once: each asks at every point whether it is the one that lies there.
+/// The most parts joined at once: each asks at every point whether it belongs there.
 static constexpr size_t kMostJoined = 64;
 
 /// A concatenation of parts that fit.
 static Value join(TensorBuilder &b, ArrayRef<Value> parts, int64_t axis) {
   if (parts.size() > kMostJoined) {
-    // In groups, about as many as each has parts. A group is put in memory, else all would be joined at once again.
+    // In about as many groups as each has parts. A group is put in memory, else all would be joined at once again.
     size_t each = std::min(kMostJoined, size_t(std::ceil(std::sqrt(double(parts.size())))));
     SmallVector<Value> groups;
     for (; !parts.empty(); parts = parts.drop_front(std::min(each, parts.size())))
@@ -232,7 +232,7 @@ static Value join(TensorBuilder &b, ArrayRef<Value> parts, int64_t axis) {
   Expr total = 0, offset = 0;
   for (Value part : parts)
     total = total + b.dim(part, axis);
-  // Each part is chosen where it lies, not added to the others' zeros: a sum would turn -0 into 0.
+  // Each part is chosen at its place, not added to the others' zeros: a sum would turn -0 into 0.
   Value result;
   for (Value part : parts) {
     Shape low(b.rank(part), Expr(0)), high = low;
@@ -275,7 +275,7 @@ Value TensorBuilder::concat(ArrayRef<Value> tensors, int64_t axis) {
   }
   SmallVector<Value> parts;
   for (Value tensor : tensors) {
-    // Sizes that are taken for equal are called as the first one's are.
+    // Sizes that are assumed to be equal are written as the first one's are.
     for (int64_t i = 0; i < rank(first); ++i)
       if (i != *at)
         tensor = withSize(tensor, i, common[i]);

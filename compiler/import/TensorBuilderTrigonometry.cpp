@@ -1,8 +1,8 @@
 //===- TensorBuilderTrigonometry.cpp - Angles and hyperbolic functions -------===//
 //
-// As they stand in books these functions lose digits where a difference cancels, and overflow where a square or a power
-// does though the result would not. The formulas here do neither, with no branch but a choice; most are those of fdlibm
-// (Sun's library of mathematical functions, netlib.org/fdlibm), named by its files. Their errors are in
+// The textbook forms of these functions lose digits where a difference cancels, and overflow where a square or a power
+// does though the result would not. The formulas here do neither, with no branch except choices; most are those of
+// fdlibm (Sun's library of mathematical functions, netlib.org/fdlibm), named by its files. Their errors are in
 // docs/transcendental.md.
 //
 //===------------------------------------------------------------------------===//
@@ -18,7 +18,7 @@ using namespace mlir;
 /// fast. All of it is odd, so the sign, also a zero's, comes by itself.
 Value TensorBuilder::atan(Value x) {
   if (!x || !isFloat(x))
-    return alu(Alu::SIN, {x}); // which says that it needs floats
+    return alu(Alu::SIN, {x}); // the error says that it needs floats
   Type type = element(x);
   x = widen(x);
   Value isLarge = greater(abs(x), 1);
@@ -45,7 +45,7 @@ Value TensorBuilder::acos(Value x) {
   return roundedOnce(x, [&](Value x) { return mul(atan(sqrt(div(sub(1, x), add(x, 1)))), 2); });
 }
 
-/// From tanh(x/2) = (e^x - 1) / (e^x + 1), of -x so that a sum and no difference is below the line.
+/// From tanh(x/2) = (e^x - 1) / (e^x + 1), for -x so that the divisor is a sum and not a difference.
 Value TensorBuilder::expm1(Value x) {
   return roundedOnce(x, [&](Value x) {
     Value mirrored = tanh(mul(x, -0.5));
@@ -53,8 +53,8 @@ Value TensorBuilder::expm1(Value x) {
   });
 }
 
-/// With u = 1 + x as it is rounded, ln(1 + x) is ln u + c/u but for c², where c = x - (u - 1) is exact (s_log1p.c). c
-/// may stand for c/u: they differ by about c·ln u, which is c of the result. Past 1 the result does not feel c.
+/// With u = 1 + x after rounding, ln(1 + x) is ln u + c/u up to c², where c = x - (u - 1) is exact (s_log1p.c). c may
+/// replace c/u: they differ by about c·ln u, which is c of the result. Past 1 the result does not depend on c.
 Value TensorBuilder::log1p(Value x) {
   return roundedOnce(x, [&](Value x) {
     Value sum = add(x, 1);
@@ -62,7 +62,7 @@ Value TensorBuilder::log1p(Value x) {
   });
 }
 
-/// cosh x = q + 1/4q with q = e^|x|/2, which is made of two roots so that it overflows where the result does
+/// cosh x = q + 1/4q with q = e^|x|/2, computed from two roots so that it overflows only when the result does
 /// (e_cosh.c).
 Value TensorBuilder::cosh(Value x) {
   return roundedOnce(x, [&](Value x) {
@@ -76,14 +76,14 @@ Value TensorBuilder::sinh(Value x) {
   return roundedOnce(x, [&](Value x) { return mul(tanh(x), cosh(x)); });
 }
 
-/// ln(1 + rest), and ln 2x where x is so large that 1 + rest is 2x and squares in `rest` may have overflowed.
+/// ln(1 + rest), and ln 2x if x is so large that 1 + rest is 2x and squares in `rest` may have overflowed.
 static Value logarithm(TensorBuilder &b, Value x, Value rest) {
   Value isLarge = b.greater(x, 0x1p60);
   Value shift = b.where(isLarge, std::numbers::ln2, b.constantLike(x, 0));
   return b.add(b.log1p(b.where(isLarge, x, rest)), shift);
 }
 
-/// Of |x|, with the sign put back: ln(1 + |x| + x² / (1 + √(1 + x²))) (s_asinh.c).
+/// For |x|, with the sign put back: ln(1 + |x| + x² / (1 + √(1 + x²))) (s_asinh.c).
 Value TensorBuilder::asinh(Value x) {
   return roundedOnce(x, [&](Value x) {
     Value size = abs(x), squared = square(x);
@@ -92,7 +92,7 @@ Value TensorBuilder::asinh(Value x) {
   });
 }
 
-/// ln(1 + t + √(2t + t²)) with t = x - 1 (e_acosh.c); the root is two, so that it is NaN of every negative t.
+/// ln(1 + t + √(2t + t²)) with t = x - 1 (e_acosh.c); the root is two roots, so that it is NaN for every negative t.
 Value TensorBuilder::acosh(Value x) {
   return roundedOnce(x, [&](Value x) {
     Value above = sub(x, 1);
@@ -100,7 +100,7 @@ Value TensorBuilder::acosh(Value x) {
   });
 }
 
-/// Of |x|, with the sign put back: ln(1 + 2|x| / (1 - |x|)) / 2 (e_atanh.c).
+/// For |x|, with the sign put back: ln(1 + 2|x| / (1 - |x|)) / 2 (e_atanh.c).
 Value TensorBuilder::atanh(Value x) {
   return roundedOnce(x, [&](Value x) {
     Value size = abs(x);

@@ -1,4 +1,4 @@
-//===- WeightFile.h - Weights that stay in files beside the model ------------===//
+//===- WeightFile.h - Weights that stay in files next to the model -----------===//
 #pragma once
 
 #include "ir/graph/Graph.h"

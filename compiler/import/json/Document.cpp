@@ -18,7 +18,7 @@ static std::string lineAndColumn(llvm::StringRef text, size_t position) {
   return ("line " + Twine(before.count('\n') + 1) + ", column " + Twine(column)).str();
 }
 
-/// Lists and objects nest; readers of them call themselves, and a stack is finite.
+/// Lists and objects nest; their readers are recursive, and a stack is finite.
 static constexpr int mostDepth = 64;
 
 static size_t findTooDeep(llvm::StringRef text) {
@@ -40,12 +40,12 @@ static size_t findTooDeep(llvm::StringRef text) {
 
 namespace {
 
-/// Looks for a property that an object has twice, of which the document would keep the last.
+/// Looks for a property that an object has twice; the document would keep the last.
 class PropertyCheck {
 public:
   /// What the parser calls at each step.
   bool operator()(Json::parse_event_t event, const Json &parsed);
-  /// The first that is found, with its place; "": there is none.
+  /// The first that is found, with its place; "": none.
   const std::string &fault() const { return fault_; }
 
 private:

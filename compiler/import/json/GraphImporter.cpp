@@ -1,8 +1,8 @@
-//===- GraphImporter.cpp - Inputs, weights, then each node after what it reads ----===//
+//===- GraphImporter.cpp - Inputs, weights, then each node after its inputs -------===//
 //
-// The schema has made sure of a document's form; what it cannot say is looked at here: that each name is made once,
-// that nodes make no circle, that a run can know each symbol. Nodes may stand in any order. They are imported depth
-// first with a stack of their own, since a chain may be longer than the machine's.
+// The schema has made sure of a document's form. This checks the rest: that each name is made once, that nodes make no
+// cycle, that a run can know each symbol. Nodes may be in any order. They are imported depth first with a stack of
+// their own, since a chain may be longer than the machine's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -123,7 +123,7 @@ llvm::Error GraphImporter::readInputs() {
     NamedAttrList attributes;
     attributes.set(graph::kNameAttr, opBuilder_.getStringAttr(name));
     if (input.contains("value")) {
-      // A run that gives no input has no other sizes to go by than the shape's.
+      // A run that gives no input takes its sizes from the shape.
       for (Expr size : *shape)
         if (!size.isConst())
           return inInput(failure("a value's shape is fixed, but its size " + size.print() + " is not",
@@ -168,7 +168,7 @@ llvm::Error GraphImporter::cycleThrough(ArrayRef<size_t> open, size_t again) con
                                "a node must not need its own result"));
 }
 
-/// Nodes may stand in any order: each is imported after those that it reads.
+/// Nodes may be in any order: each is imported after those that it reads.
 llvm::Error GraphImporter::importNodes() {
   const Json &nodes = document_["nodes"];
   std::vector<Progress> progress(nodes.size(), Progress::Waiting);
@@ -223,7 +223,7 @@ llvm::Error GraphImporter::importNode(size_t index) {
     assert(result && "a null result comes with a failure");
     const Json &output = json.contains("output") ? json["output"] : json["outputs"][position];
     StringRef tensor = output.get_ref<const std::string &>();
-    // What a node passes on keeps the name that it has.
+    // A value that a node passes on keeps its name.
     if (Operation *made = result.getDefiningOp(); made && made->getLoc() == builder_.location())
       made->setLoc(graph::locationOf({StringAttr::get(&context_, name), StringAttr::get(&context_, tensor)}));
     if (llvm::Error error = checkMemory(shapeOf(result), TensorBuilder::element(result), options_.memoryLimit))
@@ -233,7 +233,7 @@ llvm::Error GraphImporter::importNode(size_t index) {
   return llvm::Error::success();
 }
 
-/// A run knows a symbol's value by the size of an input's axis.
+/// A run knows a symbol's value from the size of an input's axis.
 llvm::Error GraphImporter::checkSymbolsAreInputSizes() {
   llvm::DenseSet<StringRef> bound;
   for (Value argument : function_.getArguments())
@@ -277,7 +277,7 @@ llvm::Error GraphImporter::finish() {
   function_.setAllArgAttrs(inputAttributes_);
   function_.setAllResultAttrs(attributes);
   (*module_)->setAttr(graph::kSymbolsAttr, symbols_.attribute(&context_));
-  // Numbers that were repeated or folded leave what they were made of behind.
+  // Numbers that were repeated or folded leave their sources unused.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function_.getBody().front())))
     if (isOpTriviallyDead(&op))
       op.erase();

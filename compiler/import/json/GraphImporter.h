@@ -14,7 +14,7 @@ namespace kiln::import::json {
 
 class GraphImporter {
 public:
-  /// `folder` is where weight files are looked for.
+  /// `folder` is the folder of weight files.
   GraphImporter(mlir::MLIRContext &context, const Json &document, llvm::StringRef folder, const ImportOptions &options);
 
   /// Errors do not name the document's file.
@@ -24,13 +24,13 @@ public:
 
 private:
   enum class Progress { Waiting, Open, Done };
-  /// A value's maker: a node, or nothing where it is an input or weight.
+  /// A value's maker: a node, or nothing if it is an input or weight.
   struct Definition {
     mlir::Value value;
     std::optional<size_t> node;
   };
 
-  /// A file beside the document, mapped once however many weights it holds.
+  /// A file next to the document, mapped once however many weights it holds.
   struct WeightFile {
     std::unique_ptr<llvm::MemoryBuffer> bytes;
     Json header; ///< of a .safetensors file

@@ -1,9 +1,9 @@
 //===- Node.cpp - Reading a node's inputs and attributes ---------------===//
 //
-// The document has passed graph.schema.json, so each field has a type that it may have. What is left is what it means:
-// a number among the inputs takes the dtype of the tensors beside it or, where it has to be a tensor, is float32, int32
-// or bool by the way in which it is written; a size is a number or an expression over the graph's symbols, as
-// "batch*seq". Failures go to the builder, which keeps the first one, so that an operator reads on with a default.
+// The document has passed graph.schema.json, so each field has a type that it may have. Its meaning is left: a number
+// among the inputs takes the dtype of the node's tensors or, if it has to be a tensor, is float32, int32 or bool by the
+// way in which it is written; a size is a number or an expression over the graph's symbols, as "batch*seq". Failures go
+// to the builder, which keeps the first one, so that an operator reads on with a default.
 //
 //===-------------------------------------------------------------------===//
 #include "import/json/Node.h"

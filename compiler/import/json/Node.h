@@ -7,8 +7,8 @@
 
 namespace kiln::import::json {
 
-/// Reads inputs and attributes; what does not fit is kept as the builder's failure, and a null or default value
-/// returned.
+/// Reads inputs and attributes. Anything that does not fit is kept as the builder's failure, and a null or default
+/// value returned.
 class Node {
 public:
   Node(const Json &json, TensorBuilder &builder, Symbols &symbols, llvm::StringRef name,
@@ -22,7 +22,7 @@ public:
   size_t outputs() const { return json_.contains("outputs") ? json_["outputs"].size() : 1; }
   /// A tensor or a number.
   Operand operand(size_t index);
-  /// A tensor; a number stands for a float32 or int32 scalar. Null without failure where there is no such input.
+  /// A tensor; a number becomes a float32 or int32 scalar. Null without failure if there is no such input.
   mlir::Value tensor(size_t index);
 
   bool has(llvm::StringRef key) const { return json_.contains(key); }

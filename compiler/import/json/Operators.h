@@ -1,7 +1,7 @@
 //===- Operators.h - The operators that a JSON graph may name ----------------===//
 //
-// A table a family: the operator's name, how many inputs it takes, the attributes that it knows, and the function that
-// builds it. The names of the element-wise primitives come from Alu.def and need no row.
+// One table per family: the operator's name, how many inputs it takes, the attributes that it knows, and the function
+// that builds it. The names of the element-wise primitives come from Alu.def and need no row.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace kiln::import::json {
 
-/// One result, or several; a null one stands for a failure that the builder keeps.
+/// One result, or several; a null one means a failure that the builder keeps.
 struct Results {
   Results(mlir::Value value) : values{value} {}
   Results(llvm::SmallVector<mlir::Value> list) : values(std::move(list)) {}

@@ -35,7 +35,7 @@ static bool readOffsets(const Json &entry, uint64_t (&offsets)[2]) {
   return true;
 }
 
-/// The entry's shape, dtype and place, or null members where it has none.
+/// The entry's shape, dtype and place, or null members if it has none.
 static bool readEntry(mlir::MLIRContext *context, const Json &entry, StoredTensor &tensor, uint64_t (&offsets)[2]) {
   if (!readOffsets(entry, offsets) || !entry.contains("dtype") || !entry["dtype"].is_string() ||
       !entry.contains("shape") || !entry["shape"].is_array())

@@ -42,7 +42,7 @@ static const Json *descend(const Json &root, const Json *schema, const std::stri
   return next;
 }
 
-/// valijson names constraints; the description in the schema says what a reader wants to know.
+/// valijson names constraints; the description in the schema says it in a reader's words.
 static std::string explain(const valijson::ValidationResults::Error &error, const Json &schema, const Json &document) {
   std::string place;
   const Json *wanted = &schema, *value = &document;
@@ -74,7 +74,7 @@ static std::string explain(const valijson::ValidationResults::Error &error, cons
   return text + found + " is not what is wanted: " + description;
 }
 
-/// The validator tells of a name that does not fit only that the document does not.
+/// For a name that does not fit, the validator only says that the document does not fit.
 static llvm::Error checkSymbolNames(const Json &document) {
   auto symbols = document.is_object() ? document.find("symbols") : document.end();
   if (symbols == document.end() || !symbols->is_object())

@@ -1,4 +1,4 @@
-//===- StoredTensor.h - Where a tensor lies in an .npy or .safetensors file ---===//
+//===- StoredTensor.h - The place of a tensor in an .npy or .safetensors file -===//
 #pragma once
 
 #include "import/json/Document.h"

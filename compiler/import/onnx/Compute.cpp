@@ -1,7 +1,7 @@
-//===- Compute.cpp - Compute what is known at import -------------------------===//
+//===- Compute.cpp - Compute values that are known at import -----------------===//
 //
-// What a result follows from is found backwards among the node's own ops: constants, and ops whose operands are such.
-// A size that the node binds has no edge to the ops whose types name it, so all that the node binds and checks goes
+// The sources of a result are found backwards among the node's own ops: constants, and ops with such operands. A size
+// that the node binds has no edge to the ops whose types name it, so everything that the node binds and checks goes
 // along. The ops are copied into a function without arguments and interpreted, within a budget: a few kilobytes of a
 // file may ask for a loop without an end.
 //
@@ -50,7 +50,7 @@ static bool isConstant(Operation *op) {
   return llvm::isa<graph::ConstOp>(op) || (weight && weight.getType().getNumElements() <= kMostComputed);
 }
 
-/// What the op and those within it read of what is outside. A region around it may belong to no op yet.
+/// The outside values that the op and the ops within it read. A region around it may belong to no op yet.
 static llvm::SetVector<Value> readBy(Operation *op) {
   auto isWithin = [&](Value value) {
     Operation *around = value.getParentBlock()->getParentOp();
@@ -68,14 +68,14 @@ static llvm::SetVector<Value> readBy(Operation *op) {
 }
 
 namespace {
-/// What values follow from: constants and ops of the node.
+/// The sources of values: constants and ops of the node.
 class Sources {
 public:
   using Known = llvm::DenseMap<Value, mlir::DenseElementsAttr>;
 
   Sources(llvm::ArrayRef<Operation *> own, const Known &known) : own_(own.begin(), own.end()), known_(known) {}
 
-  /// Adds what the value follows from; false where that is not constants alone.
+  /// Adds the value's sources; false if they are not constants alone.
   bool add(Value value) {
     if (mlir::DenseElementsAttr elements = known_.lookup(value))
       return constants_.insert({value, elements}), true;
@@ -147,7 +147,7 @@ static mlir::DenseElementsAttr denseOf(const interp::HostTensor &tensor, mlir::T
   return mlir::DenseElementsAttr::getFromRawBuffer(type, tensor.bytes);
 }
 
-/// What the sources make of `result`; null where it is not small, or does not come out.
+/// The value of `result` from the sources; null if it is not small, or cannot be computed.
 static mlir::DenseElementsAttr run(const Sources &sources, llvm::ArrayRef<Operation *> own, Value result,
                                    llvm::StringRef path) {
   interp::GraphInterpreterOptions options{path.str(), kMostBytes, kMostComputed};
@@ -221,7 +221,7 @@ void NodeOps::compute(llvm::MutableArrayRef<Tensor> results, llvm::ArrayRef<std:
     }
   if (!llvm::all_of(results, isKnown))
     return;
-  // Nothing reads the sizes that the node bound any more. Ops without effects are erased when the import ends.
+  // Nothing reads the sizes that the node bound any more. Ops without effects are erased at the end of the import.
   for (Operation *op : llvm::reverse(own))
     if (op->use_empty() && !mlir::isMemoryEffectFree(op)) {
       importer_.forget(op);

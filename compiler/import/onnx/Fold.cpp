@@ -1,10 +1,10 @@
 //===- Fold.cpp - Integer arithmetic at import -------------------------===//
 //
-// Exporters compute shapes: Shape, Gather, Mul, Concat, and a Reshape by what comes out. As data, such numbers would be
-// known no sooner than the program runs. So the elements of short integer tensors are kept as expressions over the
-// model's symbols, [batch, seq * 12], and these functions compute with them element by element. They give nothing where
-// an expression would not be exactly the number: a quotient whose sign is open, since ONNX truncates and expressions
-// floor, or a constant near the ends of 64 bits, where expressions saturate. The operator then becomes an op on data.
+// Exporters compute shapes: Shape, Gather, Mul, Concat, and a Reshape by the result. As data, such numbers would be
+// known only at run time. So the elements of short integer tensors are kept as expressions over the model's symbols,
+// [batch, seq * 12], and these functions compute with them element by element. They return nothing if an expression
+// would not be exactly the number: a quotient whose sign is open, since ONNX truncates and expressions floor, or a
+// constant near the ends of 64 bits, where expressions saturate. The operator then becomes an op on data.
 //
 //===-------------------------------------------------------------------===//
 #include "import/onnx/Fold.h"
@@ -19,13 +19,13 @@ bool kiln::import::onnx::fitsInto(Expr element, mlir::Type type) {
   if (!element.isConst())
     return true;
   int64_t value = element.constant();
-  // Expressions saturate near int64's ends: what came so far may be no true sum or product.
+  // Expressions saturate near int64's ends: the result so far may not be the true sum or product.
   if (value <= -(int64_t(1) << 62) || value >= (int64_t(1) << 62))
     return false;
   return bool(Operand(value).number(type));
 }
 
-/// numpy's common shape; nullopt where there is none.
+/// numpy's common shape; nullopt if there is none.
 static std::optional<llvm::SmallVector<int64_t>> commonShape(llvm::ArrayRef<const Tensor *> tensors) {
   llvm::SmallVector<int64_t> common;
   for (const Tensor *tensor : tensors) {
@@ -128,8 +128,8 @@ llvm::SmallVector<Tensor> kiln::import::onnx::foldSplit(const Tensor &tensor, ll
   return rest.empty() ? parts : llvm::SmallVector<Tensor>();
 }
 
-/// Exporters that have no remainder of shapes write a - a/k·k. As a mod k, it has bounds from which the signs of what
-/// is computed of it follow.
+/// Exporters without a remainder of shapes write a - a/k·k. As a mod k, it has bounds from which the signs of later
+/// results follow.
 static Expr withRemainder(Expr difference) {
   if (difference.kind() != Expr::Kind::Add)
     return difference;

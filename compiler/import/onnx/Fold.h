@@ -5,25 +5,25 @@
 
 namespace kiln::import::onnx {
 
-/// One element of a result from those of the operands; nullopt where it cannot be said at import.
+/// One element of a result from those of the operands; nullopt if it is not known at import.
 using ElementFunction = std::optional<view::Expr> (*)(llvm::ArrayRef<view::Expr> operands);
 
-/// An element-wise function of the node's inputs, broadcast, as a tensor of this dtype. Null where an input's elements
-/// are not known, an element has no value that the dtype holds, or the shapes do not fit.
+/// An element-wise function of the node's inputs, broadcast, as a tensor of this dtype. Null if an input's elements are
+/// not known, an element has no value that the dtype holds, or the shapes do not fit.
 Tensor foldElementwise(Node &node, mlir::Type element, ElementFunction function);
 Tensor foldElementwise(llvm::ArrayRef<const Tensor *> inputs, mlir::Type element, ElementFunction function);
 
-/// The same elements, in row-major order, under a shape that has as many; null where they are not known.
+/// The same elements, in row-major order, under a shape that has as many; null if they are not known.
 Tensor foldReshape(const Tensor &tensor, llvm::ArrayRef<view::Expr> shape);
 
-/// Tensors of this rank whose elements are known, one after the other along their first axis, or with rank 0 single
-/// numbers as a list; null where one is not such a tensor.
+/// Tensors of this rank whose elements are known, joined along their first axis, or with rank 0 single numbers as a
+/// list; null if one is not such a tensor.
 Tensor foldConcat(llvm::ArrayRef<Tensor> tensors, int64_t rank);
 
 /// Parts of these sizes of a list of known elements; empty where it is not such a list or the sizes do not make it up.
 llvm::SmallVector<Tensor> foldSplit(const Tensor &tensor, llvm::ArrayRef<view::Expr> sizes);
 
-/// True where a constant is a number of this integer dtype; symbolic elements are sizes and always fit.
+/// True if a constant is a number of this integer dtype; symbolic elements are sizes and always fit.
 bool fitsInto(view::Expr element, mlir::Type type);
 
 // Element functions.

@@ -1,9 +1,9 @@
-//===- FollowSizes.cpp - What ops make of sizes ------------------------------===//
+//===- FollowSizes.cpp - Results of ops on sizes -----------------------------===//
 //
-// Why a rounded quotient is as good as the true one: for integers 0 <= n, 0 < d with n + d <= 2^24, the next integer
-// k above n/d is at least 1/d away, and floats next to k lie closer together than that, so n/d rounds to k only where
-// it is k. Thus ceil, floor and a cast to an integer give what they would of the true quotient, and in float64 with
-// 2^53 the same. Anything else that reads a rounded float is not followed.
+// Why a rounded quotient is as good as the true one: for integers 0 <= n, 0 < d with n + d <= 2^24, the next integer k
+// above n/d is at least 1/d away, and floats next to k are closer together than that, so n/d rounds to k only if it is
+// k. Thus ceil, floor and a cast to an integer give the same as for the true quotient, and in float64 with 2^53 the
+// same. Anything else that reads a rounded float is not followed.
 //
 //===--------------------------------------------------------------------------===//
 #include "import/onnx/FollowSizes.h"
@@ -25,7 +25,7 @@ using Result = std::optional<Followed>;
 /// The largest divisor of an exact float: products of two are still exact numbers of 64 bits.
 static constexpr int64_t kMostUnder = 1 << 24;
 
-/// The integers up to which a float dtype has all; 0 of one in which sizes are not followed.
+/// The integers up to which a float dtype has all; 0 for one in which sizes are not followed.
 static int64_t mostExact(Type element) {
   if (element.isF32())
     return 1 << 24;
@@ -54,7 +54,7 @@ static Result within(Followed x, Expr size, int64_t most) {
   return x;
 }
 
-/// over/under as a float of this dtype, rounded once where it has to be.
+/// over/under as a float of this dtype, rounded once if it has to be.
 static Result quotient(Expr over, int64_t under, Type element, llvm::ArrayRef<Followed> operands) {
   if (std::optional<Expr> whole = view::exactQuotient(over, under))
     over = *whole, under = 1;
@@ -69,7 +69,7 @@ static Result integer(std::optional<Expr> x, Type element, llvm::ArrayRef<Follow
   return x && fitsInto(*x, element) ? Result(withLimits({*x, 1, {}}, operands)) : std::nullopt;
 }
 
-/// One operand's numerator, where both are brought to a common divisor.
+/// One operand's numerator, after both are brought to a common divisor.
 static Expr scaled(const Followed &x, int64_t under) { return x.over * (under / x.under); }
 
 static ElementFunction integerFunction(Alu kind, bool isBool) {
@@ -109,7 +109,7 @@ static ElementFunction integerFunction(Alu kind, bool isBool) {
   }
 }
 
-/// The row of two floats. A division may have a rounded numerator; all else must be exact.
+/// The row on two floats. A division may have a rounded numerator; everything else must be exact.
 static Result floatRow(Alu kind, llvm::ArrayRef<Followed> x, Type element) {
   if (kind == Alu::FDIV) {
     const Followed &by = x[1];
@@ -159,7 +159,7 @@ static Result castRow(const Followed &x, Type from, Type to) {
   return x.over.min() >= 0 ? integer(view::floorDiv(x.over, x.under), to, x) : std::nullopt;
 }
 
-/// What a row of the table makes of an element of each operand.
+/// The result of a row of the table on an element of each operand.
 static Result row(Alu kind, llvm::ArrayRef<Followed> x, Type from, Type to) {
   if (kind == Alu::CAST)
     return castRow(x[0], from, to);

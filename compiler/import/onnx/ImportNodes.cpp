@@ -1,11 +1,11 @@
 //===- ImportNodes.cpp - Graphs, nodes and calls ----------------------------===//
 //
-// A model is a list of nodes, some of which hold further graphs (If, Loop) or call functions that the model defines.
-// All are imported where they stand, into a scope of their own, whose names begin with the call's: a function that is
-// called twice is imported twice. A file may say anything, so limits hold: on how deep graphs and calls nest, as each
-// level takes some of the stack, and on the number of nodes, as functions that call functions multiply. An operator
-// sees none of this. It is found by domain and name, checked against the opset, and what it leaves as an error, an
-// unread attribute included, gets the node's name in front.
+// A model is a list of nodes. Some hold further graphs (If, Loop) or call functions that the model defines. All are
+// imported in place, into a scope of their own, whose names begin with the call's: a function that is called twice is
+// imported twice. A file may say anything, so there are limits: on how deep graphs and calls nest, as each level takes
+// some of the stack, and on the number of nodes, as functions that call functions multiply. An operator sees none of
+// this. It is found by domain and name, checked against the opset, and any error that it leaves, an unread attribute
+// included, gets the node's name in front.
 //
 //===------------------------------------------------------------------------===//
 #include "import/DType.h"
@@ -30,7 +30,7 @@ using namespace kiln::import::onnx;
 using llvm::StringRef;
 using llvm::Twine;
 
-/// Functions that call functions multiply, as loops in loops do while their bodies are tried; a file of a few kilobytes
+/// Functions that call functions multiply, as do loops in loops while their bodies are tried; a file of a few kilobytes
 /// can ask for more nodes than there are atoms.
 static constexpr size_t kMostNodes = 1'000'000;
 /// Of graphs in nodes and of calls: each is a few frames on the stack.
@@ -66,7 +66,7 @@ llvm::Error Importer::importGraph(const ::onnx::GraphProto &graph, Scope &scope)
   return importNodes(graph.node(), scope);
 }
 
-/// Nodes that an error names around the one that it is about.
+/// The most nodes that an error names around its own.
 static constexpr size_t kMostOuter = 3;
 
 llvm::Error Importer::importNodes(const Nodes &nodes, Scope &scope) {
@@ -84,7 +84,7 @@ llvm::Error Importer::importNodes(const Nodes &nodes, Scope &scope) {
     std::string name = node.name().empty() ? node.op_type() + "_" + std::to_string(index) : node.name();
     if (llvm::Error error = importNode(node, scope.prefix() + name, scope)) {
       std::string text = llvm::toString(std::move(error));
-      // Of many calls within one another the outermost and the innermost tell where it is.
+      // In many nested calls the outermost and the innermost tell the place.
       if (depth_ > kMostOuter && StringRef(text).starts_with("node "))
         return failure(depth_ == kMostOuter + 1 ? "... " + text : text);
       return failure(nodeName(node, index) + ": " + text);
@@ -99,7 +99,7 @@ llvm::Error Importer::importNode(const ::onnx::NodeProto &node, const std::strin
   return importOperator(node, name, scope);
 }
 
-/// Most operators take tensors of numbers alone.
+/// Most operators take only tensors of numbers.
 static llvm::Error checkKind(const ::onnx::NodeProto &node, StringRef input, const Tensor *given) {
   if (!given || !*given || !isObject(given->element()))
     return llvm::Error::success();
@@ -115,7 +115,7 @@ llvm::Error Importer::importOperator(const ::onnx::NodeProto &proto, const std::
   const Registry::Row *row = registry.find(proto.domain(), proto.op_type());
   if (!row)
     return unsupportedOperators(file_.model().graph(), [&](const ::onnx::NodeProto &node) { return function(node); });
-  if (proto.output_size() == 0) // whose name stands in those of symbols and weights
+  if (proto.output_size() == 0) // its name is part of those of symbols and weights
     return failure("it has no output", "remove it");
   int64_t opset = scope.opset(proto.domain());
   if (opset == 0)
@@ -144,7 +144,7 @@ llvm::Error Importer::importOperator(const ::onnx::NodeProto &proto, const std::
               b);
   if (llvm::Error error = b.takeError())
     return error;
-  // What a node passes on, as Identity does, keeps the name that it has.
+  // A value that a node passes on, as Identity does, keeps its name.
   for (auto [output, result] : llvm::zip(proto.output(), results))
     if (mlir::Operation *made = result.value ? result.value.getDefiningOp() : nullptr;
         made && made->getLoc() == b.location())
@@ -199,7 +199,7 @@ llvm::Error Importer::importCall(const ::onnx::NodeProto &node, const std::strin
   for (const ::onnx::OperatorSetIdProto &import : function.opset_import())
     inner.setOpset(import.domain(), import.version());
   for (int i = 0; i < function.input_size(); ++i) {
-    Tensor argument; // a null one stands for an input that the call leaves out
+    Tensor argument; // a null one means an input that the call leaves out
     if (i < node.input_size() && !node.input(i).empty()) {
       const Tensor *found = scope.find(node.input(i));
       if (!found)

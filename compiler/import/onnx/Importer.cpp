@@ -1,9 +1,9 @@
 //===- Importer.cpp - A model's parts, in the order in which they are known ----===//
 //
 // ONNX names tensors by strings, leaves the shapes between nodes out, and computes sizes by operators as if they were
-// data. So a tensor here is either a value of the graph or elements that are known, which may be expressions over
-// symbols; it becomes an op only where a node needs data. Shape arithmetic thus ends as sizes, and what is left of it,
-// which nothing reads, is erased at the end.
+// data. So a tensor here is either a value of the graph or known elements, which may be expressions over symbols; it
+// becomes an op only if a node needs data. Shape arithmetic thus becomes sizes, and the rest of it, which nothing
+// reads, is erased at the end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +36,7 @@ using view::Expr;
 static constexpr int64_t kFirstOpset = 1, kLastOpset = 28;
 static constexpr int64_t kFirstIrVersion = 3;
 
-/// The error with what it is of before it; whose fault it is stays the same.
+/// The error with its subject before it; the kind of fault stays the same.
 static llvm::Error inFile(const Twine &what, llvm::Error error) {
   return llvm::handleErrors(std::move(error), [&](const UserError &given) {
     return llvm::make_error<UserError>(given.kind(), (what + ": " + given.text()).str());
@@ -48,7 +48,7 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> kiln::import::importOnnx(mlir:
   llvm::Expected<std::unique_ptr<ModelFile>> file = ModelFile::open(path, options);
   if (!file)
     return file.takeError();
-  // What a node says of the sizes may hold from the first node on, so the import begins anew with what was learnt.
+  // A node's facts about sizes may hold from the first node on, so the import begins anew with them.
   SymbolLimits limits;
   JoinedSizes joined;
   while (true) {
@@ -67,7 +67,7 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> kiln::import::importOnnx(mlir:
   }
 }
 
-/// What nothing reads is dropped: shape arithmetic that became expressions, a Dropout's mask.
+/// Drops values that nothing reads: shape arithmetic that became expressions, a Dropout's mask.
 static void eraseDeadOps(mlir::ModuleOp module) {
   module.walk<mlir::WalkOrder::PostOrder, mlir::ReverseIterator>([](mlir::Operation *op) {
     if (mlir::isOpTriviallyDead(op))
@@ -136,7 +136,7 @@ llvm::Error Importer::checkVersions(Scope &scope) {
 // Inputs and outputs
 //===----------------------------------------------------------------------===//
 
-/// A sequence, or what may be absent: where nothing is given, there is nothing.
+/// A sequence, or an optional value: if none is given, it is empty.
 static llvm::Error importContainer(mlir::Builder &builder, const ::onnx::ValueInfoProto &input, Scope &scope,
                                    mlir::func::FuncOp function) {
   llvm::Expected<mlir::Type> declared = declaredType(builder.getContext(), input.type());
@@ -211,8 +211,8 @@ llvm::Error Importer::importInputs(const ::onnx::GraphProto &graph, Scope &scope
   return llvm::Error::success();
 }
 
-/// A declared shape that is not the computed one is most often a mistake of what changed the model; nothing here needs
-/// it, so it is not an error. One of rank 0 is what some exporters write where they do not know. "" where it fits.
+/// A declared shape that differs from the computed one is most often a mistake of a tool that changed the model;
+/// nothing here needs it, so it is not an error. Some exporters write rank 0 for an unknown one. "" if it fits.
 static std::string otherShape(const ::onnx::ValueInfoProto &declared, const Tensor &computed) {
   const ::onnx::TensorShapeProto &given = declared.type().tensor_type().shape();
   if (given.dim_size() == 0)
@@ -254,7 +254,7 @@ llvm::Error Importer::importOutputs(const ::onnx::GraphProto &graph, Scope &scop
       return failure("output " + quoted(declared.name()) + " is declared as " + dataTypeName(dataType) +
                          " but computed as " + dtypeName(result.element()),
                      "declare it so, or cast it");
-    bool isOfMaps = declared.type().sequence_type().elem_type().has_map_type(); // of ZipMap, which gives a tensor
+    bool isOfMaps = declared.type().sequence_type().elem_type().has_map_type(); // of ZipMap, which returns a tensor
     if (declared.type().has_sequence_type() && !isOfMaps && !llvm::isa<SequenceType>(result.element()))
       return failure("output " + quoted(declared.name()) + " is declared as a sequence but computed as " +
                          dtypeName(result.element()),
@@ -296,7 +296,7 @@ std::string Importer::uniqueWeightName(const std::string &name) {
   return unique;
 }
 
-/// The dense elements of a tensor whose elements are all known numbers; null where they are not.
+/// The dense elements of a tensor whose elements are all known numbers; null if they are not.
 static mlir::DenseElementsAttr denseFromElements(const Tensor &tensor) {
   unsigned width = tensor.element().getIntOrFloatBitWidth();
   llvm::SmallVector<llvm::APInt> values;
@@ -309,7 +309,7 @@ static mlir::DenseElementsAttr denseFromElements(const Tensor &tensor) {
   return mlir::DenseElementsAttr::get(tensor.type, values);
 }
 
-/// Codes of fewer than 8 bits stay as the file has them; whoever reads one takes it out of its byte.
+/// Codes of fewer than 8 bits stay as the file has them; a reader takes each out of its byte.
 static mlir::Value packedWeight(TensorBuilder &b, const Tensor &tensor, graph::FileAttr file, StringRef name) {
   mlir::Type byte = b.builder().getIntegerType(8, /*isSigned=*/false);
   auto type = mlir::RankedTensorType::get({file.getBytes()}, byte);

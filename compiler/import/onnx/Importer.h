@@ -39,13 +39,13 @@ public:
   /// Values whose elements have been computed though they stay ops.
   llvm::DenseMap<mlir::Value, mlir::DenseElementsAttr> &known() { return known_; }
   FollowedSizes &followed() { return followed_; }
-  /// Drops what is known of an op's values and of those within it. To be called before the op goes.
+  /// Drops known facts about an op's values and those within it. Call this before the op is erased.
   void forget(mlir::Operation *op);
   /// The last constant at the head of the function; null if there is none yet.
   mlir::Operation *lastConstant() const { return lastConstant_; }
 
   /// The tensor as data. Constants are made once, at the head of the function. `isNamed`: the tensor is an entry of a
-  /// scope, so what is made of it can be found again.
+  /// scope, so the data made from it can be found again.
   mlir::Value materialize(const Tensor &tensor, Scope &scope, TensorBuilder &b, bool isNamed);
   /// A new symbol, bound here to an int64 scalar; null values give 0.
   view::Expr bind(llvm::StringRef name, mlir::Value scalar, TensorBuilder &b, SymbolBounds bounds = {});
@@ -61,7 +61,7 @@ private:
   llvm::Error checkVersions(Scope &scope);
   llvm::Error indexFunctions();
   llvm::Error importInputs(const ::onnx::GraphProto &graph, Scope &scope, mlir::func::FuncOp function);
-  /// Of the function's input `index`.
+  /// The type of the function's input `index`.
   llvm::Expected<view::Shape> inputShape(const ::onnx::ValueInfoProto &input, size_t index);
   /// A size of this name, or of none.
   view::Expr namedSize(llvm::StringRef input, size_t axis, llvm::StringRef name);
@@ -69,7 +69,7 @@ private:
   llvm::Expected<view::Expr> declaredSize(llvm::StringRef input, size_t axis, llvm::StringRef name);
   /// A size that --shape gives by this text.
   llvm::Expected<view::Expr> givenSize(llvm::StringRef input, size_t axis, llvm::StringRef text);
-  /// A wrong use where --shape names what is not an input.
+  /// A wrong use if --shape names something that is not an input.
   llvm::Error checkShapes(const ::onnx::GraphProto &graph) const;
   void findPlainSymbols(const ::onnx::GraphProto &graph);
   llvm::Error importOutputs(const ::onnx::GraphProto &graph, Scope &scope, mlir::func::FuncOp function);

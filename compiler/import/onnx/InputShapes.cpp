@@ -1,6 +1,6 @@
 //===- InputShapes.cpp - The shapes of a model's inputs ----------------------===//
 //
-// A file says of each size a number, a name or nothing, and of some inputs nothing at all. What the user says comes
+// For each size a file has a number, a name or nothing, and for some inputs nothing at all. The user's options come
 // first: `--dim` of a name or of a place, `--shape` of an input. Names that several inputs share are hints
 // (SharedSizes.h); one that is an expression over others, such as past + seq, is that expression.
 //
@@ -27,7 +27,7 @@ void Importer::findPlainSymbols(const ::onnx::GraphProto &graph) {
     }
 }
 
-/// "past + seq" is that sum where past and seq are sizes of inputs themselves; elsewhere it is but a name.
+/// "past + seq" is that sum if past and seq are sizes of inputs themselves; otherwise it is only a name.
 static bool isExpressionOver(StringRef text, const llvm::StringSet<> &symbols) {
   llvm::Expected<Expr> size = Expr::parse(text);
   if (!size) {
@@ -39,7 +39,7 @@ static bool isExpressionOver(StringRef text, const llvm::StringSet<> &symbols) {
   return known;
 }
 
-/// What stands for a size without a name: the place that it has.
+/// The name of a size without one: its place.
 static std::string placeName(StringRef input, size_t axis) { return (input + ".dim" + Twine(axis)).str(); }
 
 Expr Importer::namedSize(StringRef input, size_t axis, StringRef name) {

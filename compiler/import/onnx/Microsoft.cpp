@@ -43,7 +43,7 @@ static Value quickGelu(Node &n, TensorBuilder &b) {
   return b.mul(x, b.sigmoid(b.mul(x, n.real("alpha", 1.702f))));
 }
 
-/// An operand of FusedMatMul: its first axis behind the batches, its last two exchanged, or both.
+/// An operand of FusedMatMul: its first axis moved after the batches, its last two exchanged, or both.
 static Value turned(TensorBuilder &b, Value x, bool batch, bool matrix) {
   if (batch && b.rank(x) > 2) {
     llvm::SmallVector<int64_t> order = b.allAxes(x);
@@ -61,7 +61,7 @@ static Value fusedMatmul(Node &n, TensorBuilder &b) {
   return alpha == 1 ? product : b.mul(product, alpha);
 }
 
-/// The norm of a sum, and what it came from: the mean, 1/√(variance + epsilon), the sum.
+/// The norm of a sum, and its intermediate results: the mean, 1/√(variance + epsilon), the sum.
 static Tensors skipNorm(Node &n, TensorBuilder &b, bool simplified) {
   Value x = n.input(0), skip = n.input(1), scale = n.input(2);
   Value shift = simplified ? Value() : n.optionalInput(3), bias = n.optionalInput(simplified ? 3 : 4);
@@ -81,8 +81,8 @@ static Tensors skipNorm(Node &n, TensorBuilder &b, bool simplified) {
 static Tensors skipLayerNormalization(Node &n, TensorBuilder &b) { return skipNorm(n, b, /*simplified=*/false); }
 static Tensors skipSimplified(Node &n, TensorBuilder &b) { return skipNorm(n, b, /*simplified=*/true); }
 
-/// The norm of the sum of what tokens are, where they stand and which sentence they are of; how many tokens of each
-/// batch the mask shows; the sum.
+/// The norm of the sum of the embeddings of tokens, positions and segments; the number of tokens of each batch in the
+/// mask; the sum.
 static Tensors embedNorm(Node &n, TensorBuilder &b, Value words, Value places, Value sentences, Value scale,
                          Value shift, Value mask) {
   double epsilon = n.real("epsilon", 1e-12f);
@@ -108,7 +108,7 @@ static Tensors embedLayerNormalization(Node &n, TensorBuilder &b) {
   Value tokens = n.input(0), segments = n.optionalInput(1), words = n.input(2), places = n.input(3);
   Value sentences = n.optionalInput(4), scale = n.input(5), shift = n.input(6), mask = n.optionalInput(7);
   Value positions = n.optionalInput(8);
-  n.ignore({"mask_index_type"}); // of the second output's shape
+  n.ignore({"mask_index_type"}); // for the second output's shape
   if (!hasTokens(n, b, tokens, segments, sentences))
     return {};
   Value place = positions ? b.gather(places, positions, 0) : b.narrow(places, 0, 0, b.dim(tokens, 1));
@@ -116,7 +116,7 @@ static Tensors embedLayerNormalization(Node &n, TensorBuilder &b) {
   return embedNorm(n, b, b.gather(words, tokens, 0), place, sentence, scale, shift, mask);
 }
 
-/// The same of quantised tables; only what is chosen of them is dequantised.
+/// The same for quantised tables; only the chosen rows are dequantised.
 static Tensors quantizedEmbedNorm(Node &n, TensorBuilder &b) {
   Value tokens = n.input(0), segments = n.optionalInput(1), words = n.input(2), places = n.input(3);
   Value sentences = n.optionalInput(4), scale = n.input(5), shift = n.input(6), mask = n.optionalInput(7);
@@ -141,8 +141,8 @@ static Value unpackPart(TensorBuilder &b, Value packed, int64_t part) {
 
 static Value addBoth(TensorBuilder &b, Value x, Value y) { return x && y ? b.add(x, y) : x ? x : y; }
 
-/// What a mask of lengths or of zeros and ones adds to the scores [batch, heads, rows, keys]. One of lengths may go on
-/// with where the keys begin, where the operator has that.
+/// The addend of the scores [batch, heads, rows, keys] for a mask of lengths or of zeros and ones. One of lengths may
+/// also give where the keys begin, if the operator has that.
 static Value paddingBias(Node &n, TensorBuilder &b, Value mask, Expr batch, Expr keys, mlir::Type type, double filtered,
                          bool mayBegin = false) {
   if (!mask)
@@ -228,8 +228,8 @@ static bool isProjection(Node &n, TensorBuilder &b, Value x, Value weight, size_
   return x && weight && b.ok();
 }
 
-/// Attention of one tensor to itself, given its projection to queries, keys and values of these sizes, side by side.
-/// Past and present are of keys and of values in one.
+/// Attention of one tensor to itself, given its projection to queries, keys and values of these sizes, concatenated.
+/// Past and present have keys and values in one tensor.
 static Tensors selfAttention(Node &n, TensorBuilder &b, Value projected, llvm::ArrayRef<Expr> sizes, Value mask,
                              Value past, Value scoreBias) {
   int64_t heads = n.integer("num_heads");
@@ -299,7 +299,7 @@ static Value extendCache(TensorBuilder &b, Value past, Value added, Expr total, 
   return b.where(b.unsqueeze(used, {1, 3}), b.transpose(rows, 1, 2), 0);
 }
 
-/// Whether GroupQueryAttention has nothing that is not supported, and as many heads as go together; notes a failure.
+/// Whether GroupQueryAttention has nothing that is not supported, and fitting numbers of heads; notes a failure.
 static bool checkGroupQuery(Node &n, int64_t heads, int64_t keyHeads) {
   n.ignore({"qk_norm_epsilon", "kv_cache_bit_width"}); // of inputs that are refused
   if (n.integer("sliding_window_cache", 0) > 0)
@@ -320,7 +320,7 @@ static bool checkGroupQuery(Node &n, int64_t heads, int64_t keyHeads) {
 }
 
 /// A sink takes a share of each row's attention: it adds to the softmax's sum as a key with this score would, [heads],
-/// and gives nothing. Of scores with the sum Σ = Σ exp(score) what is left to the keys is Σ / (Σ + exp(sink)).
+/// and gives nothing. With the sum Σ = Σ exp(score) of the scores, the keys keep Σ / (Σ + exp(sink)).
 static void addSink(TensorBuilder &b, DotProductAttention &op, Value sink) {
   auto left = std::make_shared<Value>();
   op.modifyScores = [&b, sink, left](Value scores) {
@@ -338,7 +338,7 @@ static Tensors groupQueryAttention(Node &n, TensorBuilder &b) {
   Value cosines = n.optionalInput(7), sines = n.optionalInput(8), positions = n.optionalInput(9);
   Value scoreBias = n.optionalInput(10), sink = n.optionalInput(11);
   int64_t heads = n.integer("num_heads"), keyHeads = n.integer("kv_num_heads");
-  bool hasSink = n.integer("smooth_softmax", 0) > 0; // of score 0, where none is given
+  bool hasSink = n.integer("smooth_softmax", 0) > 0; // with score 0 if none is given
   int64_t window = n.integer("local_window_size", -1);
   bool rotates = n.flag("do_rotary", false), interleaved = n.flag("rotary_interleaved", false);
   bool isCausal = n.flag("causal", true);
@@ -352,7 +352,7 @@ static Tensors groupQueryAttention(Node &n, TensorBuilder &b) {
     return {};
   if (!pastKey != !pastValue || !k != !v)
     return n.fail("it has keys or values alone", "give both"), Tensors();
-  if (!k) { // all three in one, side by side
+  if (!k) { // all three in one, concatenated
     q = splitHeads(b, q, heads + 2 * keyHeads);
     v = b.narrow(q, 1, heads + keyHeads, heads + 2 * keyHeads);
     k = b.narrow(q, 1, heads, heads + keyHeads);
@@ -364,8 +364,8 @@ static Tensors groupQueryAttention(Node &n, TensorBuilder &b) {
   }
   if (!q || !k || !v)
     return {};
-  // Each batch has its own number of keys: `end`, of which the rows are the last, from `begin` on. A first run begins
-  // at 0 whatever its padding.
+  // Each batch has its own number of keys: `end`. The rows are the last of them, from `begin` on. A first run begins at
+  // 0 whatever its padding.
   Expr rows = b.dim(q, 2), total = totals->front(), keys = pastKey ? view::maximum(total, b.dim(pastKey, 2)) : total;
   Value end = b.add(b.reshape(b.cast(lengths, b.int32()), {b.dim(q, 0)}), 1);
   Value begin = b.constantLike(end, 0);

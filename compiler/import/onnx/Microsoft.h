@@ -1,7 +1,7 @@
 //===- Microsoft.h - ONNX Runtime's own domain ------------------------------------===//
 //
-// ONNX Runtime has operators of its own, and some of ONNX's once more with other attributes and dtypes. The latter
-// stand in the file of ONNX's operator, which asks here whose a node is.
+// ONNX Runtime has operators of its own, and variants of some of ONNX's with other attributes and dtypes. The latter
+// are in the file of ONNX's operator, which asks here whose a node is.
 //
 //===------------------------------------------------------------------------------===//
 #pragma once

@@ -17,7 +17,7 @@ Node::Node(Importer &importer, Scope &scope, const ::onnx::NodeProto &proto, Ten
   for (const Attribute &given : proto.attribute()) {
     if (!names.insert(given.name()).second)
       fail("attribute " + quoted(given.name()) + " is given twice", "give it once");
-    // In a function, an attribute can stand for one of the call's; if the call has none, it is absent.
+    // In a function, an attribute can refer to one of the call's; if the call has none, it is absent.
     if (given.ref_attr_name().empty())
       attributes_.push_back({&given, false});
     else if (const Attribute *argument = scope.argument(given.ref_attr_name()))
@@ -98,7 +98,7 @@ std::optional<Elements> Node::countedNumbers(int index, int64_t count, int64_t m
 
 Elements Node::boundNumbers(int index, int64_t count, int64_t min, int64_t max, bool clamps) {
   Elements sizes;
-  // Of no numbers too: that a list of unknown length has none is looked at when the program runs.
+  // Even for no numbers: whether a list of unknown length is empty is checked at run time.
   mlir::Value list = builder_.reshape(input(index), {count});
   for (int64_t i = 0; i < count; ++i) {
     std::string name = scope_.prefix() + proto_.input(index) + (count == 1 ? "" : "." + std::to_string(i));

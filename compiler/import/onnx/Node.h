@@ -1,11 +1,11 @@
 //===- Node.h - One node, as its operator's importer sees it ----------------===//
 //
-// What an importer asks of its node. An input can be asked for as a tensor or for its elements: where an operator needs
-// numbers (sizes, axes, amounts to pad), they may be known at import, or they become symbols that the program binds
-// when it runs. An attribute that no one has asked for when the importer ends is an error, so that none of a newer
-// opset is passed over in silence.
-// Errors are sticky, as TensorBuilder's are: what a model lacks is noted, something harmless is given back, and the
-// importer ends with one line about the first cause.
+// An operator's importer reads its node through this. An input can be asked for as a tensor or for its elements:
+// if an operator needs numbers (sizes, axes, amounts to pad), they may be known at import, or they become
+// symbols that the program binds when it runs. An attribute that no one has asked for when the importer ends is
+// an error, so that none of a newer opset is silently ignored. Errors are sticky, as TensorBuilder's are: a
+// fault of the model is noted, something harmless is returned, and the importer ends with one line about the
+// first cause.
 //
 //===------------------------------------------------------------------------===//
 #pragma once
@@ -33,37 +33,37 @@ public:
   Scope &scope() { return scope_; }
   TensorBuilder &builder() { return builder_; }
 
-  /// Notes the cause and gives back nothing.
+  /// Notes the cause and returns nothing.
   Tensor fail(const llvm::Twine &cause, const llvm::Twine &remedy = "");
 
   // Inputs. An optional one may be absent: left out at the end, or named "".
 
   int numInputs() const { return proto_.input_size(); }
   bool has(int index) const;
-  /// Null, and a failure noted, where it is absent.
+  /// Null, and a failure noted, if it is absent.
   const Tensor &tensor(int index);
-  /// The input as data; null, and a failure noted, where it is absent.
+  /// The input as data; null, and a failure noted, if it is absent.
   mlir::Value input(int index);
-  /// The input as data, or null where it is absent.
+  /// The input as data, or null if it is absent.
   mlir::Value optionalInput(int index) { return has(index) ? input(index) : mlir::Value(); }
   /// All inputs from `first` on, as data.
   llvm::SmallVector<mlir::Value> inputs(int first = 0);
   mlir::Value asValue(const Tensor &tensor);
 
-  /// The input's elements, where they are known at import.
+  /// The input's elements, if they are known at import.
   const Elements *elements(int index);
   /// The input's elements as sizes. Those that are data are read at run time: each becomes a symbol of its own, bound
-  /// here. Null, and a failure noted, where the input is not a list of integers of known length.
+  /// here. Null, and a failure noted, if the input is not a list of integers of known length.
   std::optional<Elements> sizes(int index) { return numbers(index, 0, view::kMaxDim); }
   /// The same for numbers from `min` to `max`. One that is data and outside them ends the run with an error, or, with
   /// `clamps`, counts as the nearest of them.
   std::optional<Elements> numbers(int index, int64_t min, int64_t max, bool clamps = false);
   /// The same of a list whose length may be data, too: the run ends with an error where it has not `count` elements.
   std::optional<Elements> countedNumbers(int index, int64_t count, int64_t min, int64_t max, bool clamps = false);
-  /// A symbol that has the value of an expression over what only a run knows; a constant and a symbol stay what they
-  /// are. A value outside the bounds ends the run with an error.
+  /// A symbol with the value of an expression over values known at run time; constants and symbols are returned
+  /// unchanged. A value outside the bounds ends the run with an error.
   view::Expr named(llvm::StringRef what, view::Expr value, int64_t min = 0, int64_t max = view::kMaxDim);
-  /// Constant integers; a failure is noted, with `what` the input is called, where they are not known at import.
+  /// Constant integers; a failure that calls the input `what` is noted if they are not known at import.
   std::optional<llvm::SmallVector<int64_t>> integers(int index, llvm::StringRef what);
   /// The number that a constant of one element holds.
   std::optional<double> number(int index);
@@ -72,11 +72,11 @@ public:
   /// The constant elements of an input.
   mlir::DenseElementsAttr dense(int index);
 
-  // Attributes. One of another type than asked for is a failure. What is never asked for is one as well: see unread().
+  // Attributes. One of another type than asked for is a failure, and so is one that is never asked for: see unread().
 
   bool hasAttr(llvm::StringRef name) { return attribute(name) != nullptr; }
   int64_t integer(llvm::StringRef name, int64_t otherwise);
-  /// Notes a failure where it is absent.
+  /// Notes a failure if it is absent.
   int64_t integer(llvm::StringRef name);
   bool flag(llvm::StringRef name, bool otherwise) { return integer(name, otherwise) != 0; }
   double real(llvm::StringRef name, double otherwise);
@@ -87,7 +87,7 @@ public:
   const ::onnx::TensorProto *tensorAttr(llvm::StringRef name);
   const ::onnx::SparseTensorProto *sparseAttr(llvm::StringRef name);
   const ::onnx::TypeProto *typeAttr(llvm::StringRef name);
-  /// Notes a failure where it is absent.
+  /// Notes a failure if it is absent.
   const ::onnx::GraphProto *graph(llvm::StringRef name);
   /// Marks attributes as known to the operator and without effect here.
   void ignore(std::initializer_list<llvm::StringRef> names);

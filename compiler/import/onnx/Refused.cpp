@@ -1,7 +1,7 @@
 //===- Refused.cpp - Operators that are known and not imported ---------------===//
 //
-// ONNX Runtime has some 150 operators of its own, and 19 for classical models. Those that are not imported are here by
-// kind, with why and what to do instead, so that a model's user learns more than that a name is not known.
+// ONNX Runtime has some 150 operators of its own, and 19 for classical models. Those that are not imported are listed
+// here by kind, with the reason and a remedy, so that a model's user learns more than that a name is not known.
 // docs/onnx-runtime-operators.md has a row for each.
 //
 //===-------------------------------------------------------------------------===//

@@ -12,10 +12,10 @@ struct Refusal {
   llvm::StringLiteral cause, remedy;
 };
 
-/// Why an operator is not imported, and what to do instead; null where it is not known.
+/// The reason why an operator is not imported, and a remedy; null if it is not known.
 const Refusal *refusalOf(llvm::StringRef domain, llvm::StringRef name);
 
-/// All of them, as "domain:Name"; where a whole domain is refused, "domain:".
+/// All of them, as "domain:Name"; if a whole domain is refused, "domain:".
 std::vector<std::string> refusedNames();
 
 } // namespace kiln::import::onnx

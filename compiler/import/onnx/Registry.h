@@ -1,7 +1,7 @@
 //===- Registry.h - The table of operators ----------------------------------===//
 //
-// An operator is a row: domain, name, the first opset that has it, and the function that imports it. What differs
-// between opsets is that function's affair (Node::opset). docs/adding-an-op.md adds one.
+// An operator is a row: domain, name, the first opset that has it, and the function that imports it. That function
+// handles differences between opsets (Node::opset). docs/adding-an-op.md adds one.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -39,7 +39,7 @@ public:
     int64_t since;
     ImportOperator import;
   };
-  /// Null where there is no such operator.
+  /// Null if there is no such operator.
   const Row *find(llvm::StringRef domain, llvm::StringRef name) const;
   bool hasDomain(llvm::StringRef domain) const;
   /// All operators by name, sorted; those of other domains as "domain:Name".

@@ -12,21 +12,21 @@ namespace kiln::import::onnx {
 /// The names of one graph. An If's or Loop's graph sees those around it; a function sees its arguments alone.
 class Scope {
 public:
-  /// `prefix` stands before the names of nodes, symbols and weights: the calls on the way here.
+  /// `prefix` is put before the names of nodes, symbols and weights: the calls on the way here.
   explicit Scope(std::string prefix = "") : prefix_(std::move(prefix)) {}
   /// A graph within a graph.
   explicit Scope(Scope &parent) : parent_(&parent), prefix_(parent.prefix_) {}
 
-  /// False where this graph has made the name before.
+  /// False if this graph has made the name before.
   bool define(llvm::StringRef name, Tensor tensor) { return names_.try_emplace(name, std::move(tensor)).second; }
-  /// Null where there is no such name.
+  /// Null if there is no such name.
   const Tensor *find(llvm::StringRef name) const;
 
-  /// What a tensor that is not an op yet became in this graph or one around it; null if nothing.
+  /// The op of a tensor that was not an op, in this graph or one around it; null if there is none.
   mlir::Value made(const Tensor *tensor) const;
   void setMade(const Tensor *tensor, mlir::Value value) { made_[tensor] = value; }
 
-  /// The imported version of a domain ("" and "ai.onnx" are one); 0 where it is not imported.
+  /// The imported version of a domain ("" and "ai.onnx" are one); 0 if it is not imported.
   int64_t opset(llvm::StringRef domain) const;
   void setOpset(llvm::StringRef domain, int64_t version);
 
@@ -34,9 +34,9 @@ public:
   const ::onnx::AttributeProto *argument(llvm::StringRef name) const;
   void setArgument(llvm::StringRef name, const ::onnx::AttributeProto *attribute) { arguments_[name] = attribute; }
 
-  /// What the model declares of values that nodes of this graph make.
+  /// The model's declarations of values that nodes of this graph make.
   void declare(const google::protobuf::RepeatedPtrField<::onnx::ValueInfoProto> &values);
-  /// Null where it declares nothing.
+  /// Null if it declares nothing.
   const ::onnx::TypeProto *declared(llvm::StringRef name) const { return declared_.lookup(name); }
 
   const std::string &prefix() const { return prefix_; }

@@ -68,8 +68,8 @@ public:
   }
 
 private:
-  /// The expression's symbols that have a name in common with others. A sum of two of these, as of a concatenation,
-  /// does not want them equal.
+  /// The expression's symbols that share a name with others. A sum of two of these, as of a concatenation, does not
+  /// need them equal.
   void collect(Expr expression, llvm::SmallVectorImpl<unsigned> &found) const {
     expression.forEachVariable([&](Expr variable) {
       if (auto place = order_.find(variable.name()); place != order_.end())

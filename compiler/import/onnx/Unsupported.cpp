@@ -14,7 +14,7 @@ using namespace kiln::import::onnx;
 using llvm::Twine;
 using Nodes = google::protobuf::RepeatedPtrField<::onnx::NodeProto>;
 
-/// Operators that one line names; of more it says how many there are.
+/// The most operators that one line names; for more it gives their number.
 static constexpr size_t kMostNamed = 20;
 
 namespace {

@@ -1,4 +1,4 @@
-//===- Unsupported.h - All that kiln lacks for a model, at once -------------------===//
+//===- Unsupported.h - All operators that kiln lacks for a model, at once ---------===//
 #pragma once
 
 #include "import/onnx/file/ModelFile.h"
@@ -7,11 +7,11 @@
 
 namespace kiln::import::onnx {
 
-/// The function of the model that a node calls; null where it is an operator.
+/// The function of the model that a node calls; null if it is an operator.
 using FunctionOf = llvm::function_ref<const ::onnx::FunctionProto *(const ::onnx::NodeProto &)>;
 
 /// The error for a model with an operator that kiln does not have: it names all of these, in the graph, in the graphs
-/// of its nodes and in functions that are called, in their order and with how many nodes are such: "Foo,
+/// of its nodes and in functions that are called, in their order and with the number of their nodes: "Foo,
 /// com.microsoft:Tokenizer x2".
 llvm::Error unsupportedOperators(const ::onnx::GraphProto &graph, FunctionOf functionOf);
 
