@@ -1,8 +1,8 @@
 //===- Microsoft.cpp - Operators that ONNX Runtime's exporters put into models ----===//
 //
-// The domain com.microsoft names what ONNX Runtime has fused: an activation with its bias, a norm with the sum before
-// it, attention with its projections' bias, masks and caches. Models keep those names, so they are taken apart again
-// here; what fits together then fuses by the scheduler's own rules. Their definition is what ONNX Runtime computes.
+// The domain com.microsoft names operators that ONNX Runtime has fused: an activation with its bias, a norm with the
+// sum before it, attention with its projections' bias, masks and caches. Models keep those names, so they are taken
+// apart here; the parts then fuse by the scheduler's own rules. Their definition is ONNX Runtime's code.
 //
 //===----------------------------------------------------------------------===//
 #include "import/DType.h"

@@ -58,7 +58,7 @@ public:
   /// The same for numbers from `min` to `max`. One that is data and outside them ends the run with an error, or, with
   /// `clamps`, counts as the nearest of them.
   std::optional<Elements> numbers(int index, int64_t min, int64_t max, bool clamps = false);
-  /// The same of a list whose length may be data, too: the run ends with an error where it has not `count` elements.
+  /// The same for a list whose length may be data, too: the run ends with an error if it has not `count` elements.
   std::optional<Elements> countedNumbers(int index, int64_t count, int64_t min, int64_t max, bool clamps = false);
   /// A symbol with the value of an expression over values known at run time; constants and symbols are returned
   /// unchanged. A value outside the bounds ends the run with an error.

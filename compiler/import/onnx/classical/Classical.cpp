@@ -1,10 +1,10 @@
 //===- Classical.cpp - Features: ai.onnx.ml ----------------------------------===//
 //
 // Models of classical machine learning come with their preprocessing, as operators of the domain ai.onnx.ml on rows of
-// features: scaling, filling in what is missing, encoding categories. Most are a line of tensor functions with a table
-// that the attributes hold, which has one number for all features or one for each. Two things do not fit tensors of
-// numbers: categories may be strings, whose places the host finds (Strings.h), and ZipMap gives a map from label to
-// score for each row, for which the tensor of scores stands here.
+// features: scaling, filling in missing values, encoding categories. Most are a line of tensor functions with a table
+// in the attributes, which has one number for all features or one for each. Two things do not fit tensors of numbers:
+// categories may be strings, whose places the host finds (Strings.h), and ZipMap gives a map from label to score for
+// each row, which the tensor of scores replaces here.
 //
 //===-------------------------------------------------------------------------===//
 #include "import/DType.h"
@@ -32,7 +32,7 @@ static Value binarizer(Node &n, TensorBuilder &b) {
   return x ? b.cast(b.greater(x, threshold), b.element(x)) : x;
 }
 
-/// Elements of the last axis; of a list, those of one row.
+/// Elements of the last axis; for a list, those of one row.
 static Value arrayFeatureExtractor(Node &n, TensorBuilder &b) {
   Value x = n.input(0), places = n.input(1);
   if (!x || !places)
@@ -42,7 +42,7 @@ static Value arrayFeatureExtractor(Node &n, TensorBuilder &b) {
   return b.gather(x, b.reshape(places, {view::product(b.shape(places))}), -1);
 }
 
-/// A weight with a number for each feature, or one for all; null, and a failure noted, where they are not so many.
+/// A weight with a number for each feature, or one for all; null, and a failure noted, if their number is another.
 static Value perFeature(TensorBuilder &b, llvm::StringRef name, const Reals &numbers, Value x) {
   int64_t count = numbers.size();
   if (count == 1 || view::provablyEqual(b.dim(x, b.rank(x) - 1), count))
@@ -65,7 +65,7 @@ static Value scaler(Node &n, TensorBuilder &b) {
   return x ? b.cast(x, b.float32()) : x;
 }
 
-/// What is missing, a NaN or another number, becomes what the model says of its feature.
+/// Missing elements, a NaN or another number, become the model's number for their feature.
 static Value imputer(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   Reals imputed = numbersOf(n, "imputed_value_floats");
@@ -107,7 +107,7 @@ static Value normalizer(Node &n, TensorBuilder &b) {
   return b.div(x, b.where(b.equal(divisor, 0), 1, divisor));
 }
 
-/// A new last axis with 1 at an element's category. Without `zeros` the run ends where an element has none.
+/// A new last axis with 1 at an element's category. Without `zeros` the run ends if an element has none.
 static Value oneHotEncoder(Node &n, TensorBuilder &b) {
   llvm::SmallVector<std::string> strings = n.strings("cats_strings");
   llvm::SmallVector<int64_t> integers = n.integers("cats_int64s");
@@ -134,7 +134,7 @@ static Value oneHotEncoder(Node &n, TensorBuilder &b) {
   return b.cast(isMine, b.float32());
 }
 
-/// Inputs side by side, each cut or filled with zeros to as many features as the attribute says.
+/// Inputs joined, each cut or filled with zeros to as many features as the attribute says.
 static Value featureVectorizer(Node &n, TensorBuilder &b) {
   llvm::SmallVector<int64_t> sizes = n.integers("inputdimensions");
   llvm::SmallVector<Value> parts;
@@ -157,7 +157,7 @@ static Value featureVectorizer(Node &n, TensorBuilder &b) {
 }
 
 /// A map from label to score for each row, which ONNX has for this operator alone. Here it is the tensor of scores: a
-/// column is what has the label at its place.
+/// column belongs to the label at its place.
 static Value zipMap(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   size_t strings = n.strings("classlabels_strings").size(), integers = n.integers("classlabels_int64s").size();

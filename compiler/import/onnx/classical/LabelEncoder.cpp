@@ -1,6 +1,6 @@
 //===- LabelEncoder.cpp - Keys to values: ai.onnx.ml --------------------------===//
 //
-// Which key an element is, is a place; the value at that place is gathered, and behind the values lies the default.
+// An element's key gives a place; the value at that place is gathered, and the default follows the values.
 //
 //===----------------------------------------------------------------------===//
 #include "import/onnx/Importer.h"
@@ -32,7 +32,7 @@ static Value tensorList(Node &n, TensorBuilder &b, StringRef name) {
   return b.reshape(value, {view::product(b.shape(value))});
 }
 
-/// The list that stands in one of the attributes KIND_tensor, KIND_strings, KIND_int64s and KIND_floats.
+/// The list in one of the attributes KIND_tensor, KIND_strings, KIND_int64s and KIND_floats.
 static Value list(Node &n, TensorBuilder &b, const std::string &kind) {
   if (n.hasAttr(kind + "_tensor"))
     return tensorList(n, b, kind + "_tensor");
@@ -49,7 +49,7 @@ static Value list(Node &n, TensorBuilder &b, const std::string &kind) {
   return b.weight(kind, mlir::DenseElementsAttr::get(listOf(b.float32(), numbers.size()), llvm::ArrayRef(numbers)));
 }
 
-/// What an element becomes that is not a key, as a list of one.
+/// The value for an element that is not a key, as a list of one.
 static Value defaultOf(Node &n, TensorBuilder &b, mlir::Type element) {
   std::string text = n.string("default_string", "_Unused");
   int64_t integer = n.integer("default_int64", -1);
@@ -61,7 +61,7 @@ static Value defaultOf(Node &n, TensorBuilder &b, mlir::Type element) {
   return llvm::isa<mlir::FloatType>(element) ? b.constant(real, element, {1}) : b.constant(integer, element, {1});
 }
 
-/// The first key that each element is, -1 where it is none.
+/// For each element the first key that equals it, -1 if there is none.
 static Value placesOf(TensorBuilder &b, Value x, Value keys) {
   if (isObject(b.element(x)))
     return stringPlaces(b, x, keys);
@@ -73,7 +73,7 @@ static Value placesOf(TensorBuilder &b, Value x, Value keys) {
   return b.where(b.equal(place, b.size(count)), -1, place);
 }
 
-/// The value of the key that each element is, or `otherwise`.
+/// The value of each element's key, or `otherwise`.
 static Value mapped(TensorBuilder &b, Value x, Value keys, Value values, Value otherwise) {
   if (!x || !keys || !values || !otherwise)
     return {};
@@ -86,7 +86,7 @@ static Value mapped(TensorBuilder &b, Value x, Value keys, Value values, Value o
   return b.gather(b.concat({values, otherwise}, 0), places, 0);
 }
 
-/// Strings to the integers beside them, and integers to strings.
+/// Strings to the corresponding integers, and integers to strings.
 static Value mapStrings(Node &n, TensorBuilder &b, llvm::ArrayRef<std::string> strings,
                         llvm::ArrayRef<int64_t> integers) {
   std::string defaultString = n.string("default_string", "_Unused");

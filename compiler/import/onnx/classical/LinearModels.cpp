@@ -32,7 +32,7 @@ static Value linearRegressor(Node &n, TensorBuilder &b) {
   return sums ? b.cast(transformed(b, sums, transform), b.float32()) : Value();
 }
 
-/// A label is that of the largest score; of one score, whether it is above 0.
+/// The label of the largest score; with a single score, whether it is above 0 decides.
 static Tensors linearClassifier(Node &n, TensorBuilder &b) {
   n.ignore({"multi_class"});
   PostTransform transform = postTransform(n);

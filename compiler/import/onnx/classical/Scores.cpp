@@ -24,7 +24,7 @@ PostTransform kiln::import::onnx::postTransform(Node &n) {
   return PostTransform::None;
 }
 
-/// A softmax whose zeros stay what they are before the division: a class without a score has no probability.
+/// A softmax that keeps zeros before the division: a class without a score has no probability.
 static Value softmaxZero(TensorBuilder &b, Value scores) {
   Value largest = b.max(scores, {-1}, /*keepDims=*/true);
   Value isZero = b.lessEqual(b.abs(scores), 1e-7);
@@ -32,8 +32,8 @@ static Value softmaxZero(TensorBuilder &b, Value scores) {
   return b.div(weights, b.sum(weights, {-1}, /*keepDims=*/true));
 }
 
-/// The inverse of a normal distribution's function, by Winitzki's approximation of the inverse of erf, which is what
-/// runtimes of this operator compute.
+/// The inverse of a normal distribution's function, by Winitzki's approximation of the inverse of erf, which runtimes
+/// of this operator use.
 static Value probit(TensorBuilder &b, Value scores) {
   constexpr double a = 0.147, pi = 3.14159;
   Value x = b.sub(b.mul(scores, 2), 1);

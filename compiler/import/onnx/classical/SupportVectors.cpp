@@ -1,9 +1,9 @@
 //===- SupportVectors.cpp - Support vector machines: ai.onnx.ml --------------===//
 //
-// A row's likeness to each support vector (the kernel) is a matrix, and what decides between two classes is a weighted
-// sum of it: a product with a table in which each pair of classes is a column. The class that wins most pairs is the
-// row's. Where the model has numbers for it (prob_a, prob_b) a pair's sum becomes the probability of the first class,
-// and those of all pairs the one distribution that fits them best, which takes an iteration (Wu, Lin, Weng 2004, as in
+// A row's likeness to each support vector (the kernel) is a matrix, and a weighted sum of it decides between two
+// classes: a product with a table in which each pair of classes is a column. The row gets the class that wins most
+// pairs. If the model has numbers for it (prob_a, prob_b) a pair's sum becomes the probability of the first class, and
+// those of all pairs become the one distribution that fits them best, by an iteration (Wu, Lin, Weng 2004, as in
 // libsvm).
 //
 //===----------------------------------------------------------------------===//
@@ -27,7 +27,7 @@ struct Kernel {
   double gamma = 0, offset = 0, degree = 0;
 
   explicit Kernel(Node &n);
-  /// Of rows [rows, features] with vectors [vectors, features]: [rows, vectors].
+  /// From rows [rows, features] and vectors [vectors, features]: [rows, vectors].
   Value apply(Node &n, TensorBuilder &b, Value x, Value vectors) const;
 };
 } // namespace
@@ -57,7 +57,7 @@ Value Kernel::apply(Node &n, TensorBuilder &b, Value x, Value vectors) const {
   return n.fail("attribute 'kernel_type' is " + quoted(type), "it is LINEAR, POLY, RBF or SIGMOID"), Value();
 }
 
-/// Vectors of as many features as x has, from an attribute; null, and a failure noted, where they are not so many.
+/// Vectors of as many features as x has, from an attribute; null, and a failure noted, if their number is another.
 static Value vectorsOf(Node &n, TensorBuilder &b, Value x, llvm::StringRef attribute, int64_t count) {
   Reals numbers = numbersOf(n, attribute);
   int64_t features = count > 0 ? int64_t(numbers.size()) / count : 0;
@@ -80,7 +80,7 @@ static Value svmRegressor(Node &n, TensorBuilder &b) {
   bool isOneClass = n.flag("one_class", false);
   Reals rho = numbersOf(n, "rho");
   Value x = featureRows(n, b), sum;
-  n.ignore({"support_vectors"}); // where there are none
+  n.ignore({"support_vectors"}); // if there are none
   if (supports > 0) {
     Value likeness = kernel.apply(n, b, x, vectorsOf(n, b, x, "support_vectors", supports));
     Reals weights = numbersOf(n, "coefficients");
@@ -162,7 +162,7 @@ static Value winner(TensorBuilder &b, const Pairs &pairs, Value decided) {
 static Value coupled(Node &n, TensorBuilder &b, const Pairs &pairs, Value probability) {
   int64_t k = pairs.classes;
   probability = b.clip(probability, 1e-7, 1 - 1e-7);
-  // r [rows, classes, classes]: that it is the first and not the second.
+  // r [rows, classes, classes]: the probability of the first and not the second.
   auto spread = [&](Value values, bool isTurned) {
     Reals table(pairs.count() * k * k);
     for (auto [row, pair] : llvm::enumerate(pairs.all))

@@ -24,7 +24,7 @@ using Reals = std::vector<double>;
 
 static constexpr llvm::StringLiteral kDomain = "ai.onnx.ml";
 
-/// The elements of an attribute that is a tensor; empty where it is absent.
+/// The elements of an attribute that is a tensor; empty if it is absent.
 static Reals tensorNumbers(Node &n, llvm::StringRef name) {
   Reals numbers;
   const ::onnx::TensorProto *tensor = n.tensorAttr(name);
@@ -77,7 +77,7 @@ static Trees treesOf(Node &n) {
     }
   else
     trees.nodes = 0;
-  // The members of each node that asks for them, in the order of nodes, a NaN after each node's.
+  // The members of each node that uses them, in the order of nodes, a NaN after each node's.
   Reals members = tensorNumbers(n, "membership_values");
   trees.members.resize(count);
   auto next = members.begin();
@@ -120,14 +120,14 @@ static Reals realsOrTensor(Node &n, const std::string &name) {
 }
 
 namespace {
-/// Trees, and what their leaves weigh.
+/// Trees, and the weights of their leaves.
 struct Numbered {
   Trees trees;
   std::vector<LeafWeight> weights;
 };
 } // namespace
 
-/// The attributes nodes_* and KIND_*, of classes or targets; nothing, and a failure noted, where they do not fit
+/// The attributes nodes_* and KIND_*, of classes or targets; nothing, and a failure noted, if they do not fit
 /// together.
 static std::optional<Numbered> numberedTrees(Node &n, const std::string &kind) {
   static constexpr llvm::StringLiteral kModes[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
@@ -220,8 +220,8 @@ static Value treeEnsembleRegressor(Node &n, TensorBuilder &b) {
   return b.cast(transformed(b, sums, transform), b.float32());
 }
 
-/// Where the leaves weigh one of two classes alone, that is a score: of a probability, 0.5 decides, where no weight is
-/// negative, else 0.
+/// If the leaves have weights for only one of two classes, that is a score: 0.5 decides for a probability, if no weight
+/// is negative, else 0.
 static Tensors treeEnsembleClassifier(Node &n, TensorBuilder &b) {
   PostTransform transform = postTransform(n);
   Reals base = realsOrTensor(n, "base_values");

@@ -1,8 +1,8 @@
 //===- Trees.cpp - Decision trees as tables ------------------------------------===//
 //
-// A walk takes as many steps as the deepest tree has levels, and each step is gathers from tables: a tree is data, not
-// code, and all trees are one table. A gather costs more than arithmetic, so there are few: the two places where a node
-// goes on to lie next to each other, and a comparison is the step from the first to the second.
+// A walk takes as many steps as the deepest tree has levels, and each step gathers from tables: a tree is data, not
+// code, and all trees are one table. A gather costs more than arithmetic, so there are few: the two successors of a
+// node are neighbours, and a comparison is the step from the first to the second.
 //
 //===----------------------------------------------------------------------===//
 #include "import/onnx/classical/Trees.h"
@@ -48,12 +48,12 @@ std::optional<int64_t> Trees::depth() const {
 
 namespace {
 
-/// The nodes that branch and the leaves as a walk goes through them: rows that stand for a root or for where a node
-/// goes on to, what is false first and what is true after it. So a node says one row, and a comparison the step from
-/// there. Who comes to a leaf stays: nothing holds there, and it goes on to its own row.
+/// The nodes that branch and the leaves as a walk goes through them: rows for the roots and for the successors of
+/// nodes, the one for false and then the one for true. So a node holds one row, and a comparison gives the step from
+/// there. A walk stays at a leaf: no comparison holds there, and its successor is its own row.
 struct Walk {
   Ints feature, mode, takesMissing, next, leaf;
-  Reals operands; ///< what is compared with: a split, or members, and NaNs, which nothing is equal to
+  Reals operands; /// the numbers compared with: a split, or members, and NaNs, which equal nothing
   int64_t width = 1;
 };
 
@@ -64,7 +64,7 @@ static Walk walkOf(const Trees &trees) {
   for (const Reals &members : trees.members)
     walk.width = std::max(walk.width, int64_t(members.size()));
   auto firstOf = [&](int64_t node) { return int64_t(trees.roots.size()) + 2 * node; };
-  // A comparison that no NaN makes true: a leaf has it, too.
+  // A comparison that a NaN makes false: a leaf has it, too.
   auto isNotEqual = [&](int64_t node) { return trees.mode[node] == int64_t(Comparison::NotEqual); };
   int64_t common = trees.nodes == 0 || isNotEqual(0) ? int64_t(Comparison::Equal) : trees.mode[0];
   auto add = [&](int64_t to) {
@@ -72,7 +72,7 @@ static Walk walkOf(const Trees &trees) {
     int64_t row = walk.next.size();
     walk.feature.push_back(isLeaf ? 0 : trees.feature[to]);
     walk.mode.push_back(isLeaf ? common : isNotEqual(to) ? int64_t(Comparison::Equal) : trees.mode[to]);
-    // A NaN is not equal to anything, which is what `equal` with its ways exchanged says of it as well.
+    // A NaN is not equal to anything, and `equal` with its ways exchanged gives the same for it.
     walk.takesMissing.push_back(!isLeaf && !isNotEqual(to) && trees.takesMissing[to]);
     walk.next.push_back(isLeaf ? row : firstOf(to));
     walk.leaf.push_back(isLeaf ? to - trees.nodes : 0);
@@ -96,7 +96,7 @@ static Walk walkOf(const Trees &trees) {
   return walk;
 }
 
-/// Which leaf each row of x [rows, features] comes to in each tree: [rows, trees].
+/// The leaf that each row of x [rows, features] reaches in each tree: [rows, trees].
 static Value leavesOf(TensorBuilder &b, Value x, const Trees &trees, int64_t depth) {
   Walk walk = walkOf(trees);
   Value features = intTable(b, "features", walk.feature), next = intTable(b, "next", walk.next),
@@ -109,7 +109,7 @@ static Value leavesOf(TensorBuilder &b, Value x, const Trees &trees, int64_t dep
         missing = takesMissing ? intTable(b, "missing", walk.takesMissing) : Value();
   Expr rows = b.dim(x, 0), count = int64_t(trees.roots.size());
   Value at = b.expand(b.unsqueeze(b.arange(count, b.int64()), {0}), {rows, count});
-  // A feature is one of the row's own, so that a number of them that is known needs no test for each.
+  // A feature's index is within its row, so a known number of features needs no test for each.
   Expr width = b.dim(x, 1);
   Value flat = b.reshape(x, {rows * width}), first = b.unsqueeze(b.mul(b.arange(rows, b.int64()), b.size(width)), {1});
   auto valueOf = [&](Value feature) {

@@ -1,11 +1,11 @@
 //===- ControlFlow.cpp - If and Loop -----------------------------------------===//
 //
-// A region's results have the sizes of what it yields where those are known outside: the same in both branches, or the
-// same in every iteration. Elsewhere they are new symbols, bound when the region ends.
-// Which sizes a Loop changes is seen only in what its body yields, and that depends on the sizes which it is given. So
-// the body is imported as if none changed; where it yields another size, that one becomes a symbol and the body is
-// imported again, until what it takes and what it yields agree. A condition that is known at import leaves one branch
-// and no region.
+// A region's results have the sizes that it yields if those are known outside: the same in both branches, or
+// the same in every iteration. Otherwise they are new symbols, bound when the region ends. Which sizes a Loop
+// changes shows only in the results of its body, and these depend on the sizes of its arguments. So the body is
+// imported as if none changed. If it yields another size, that one becomes a symbol and the body is imported
+// again, until arguments and results agree. A condition that is known at import leaves one branch and no
+// region.
 //
 //===-------------------------------------------------------------------------===//
 #include "import/DType.h"
@@ -27,7 +27,7 @@ using llvm::Twine;
 using mlir::Value;
 
 namespace {
-/// A region that is not part of an op yet, and what it yields.
+/// A region that is not part of an op yet, and its results.
 struct Body {
   std::unique_ptr<mlir::Region> region = std::make_unique<mlir::Region>();
   llvm::SmallVector<Tensor> outputs;
@@ -69,14 +69,14 @@ static bool importBody(Node &n, const ::onnx::GraphProto &graph, Scope &scope, B
   return n.builder().ok();
 }
 
-/// What the region yields at `index` becomes a sequence or an optional of this type.
+/// Makes the region's result at `index` a sequence or an optional of this type.
 static void yieldAs(TensorBuilder &b, Body &body, size_t index, mlir::Type container) {
   mlir::OpBuilder::InsertionGuard guard(b.builder());
   b.builder().setInsertionPointToEnd(&body.region->front());
   body.yields[index] = asContainer(b, body.yields[index], container);
 }
 
-/// What the region yields at `index` gets this shape; false after a failure.
+/// Gives the region's result at `index` this shape; false after a failure.
 static bool reshapeYield(TensorBuilder &b, Body &body, size_t index, const Shape &shape) {
   mlir::OpBuilder::InsertionGuard guard(b.builder());
   b.builder().setInsertionPointToEnd(&body.region->front());
@@ -119,7 +119,7 @@ static Expr freshSize(Node &n, const std::string &name, size_t axis, int64_t min
 // If
 //===----------------------------------------------------------------------===//
 
-/// How to have the condition decided at import: by the sizes that it follows from, if it follows from sizes alone.
+/// How the user can have the condition decided at import: by the sizes that it follows from, if there is nothing else.
 static std::string decideBySizes(Node &n, Value condition) {
   llvm::SetVector<Value> reached;
   reached.insert(condition);
@@ -139,8 +139,8 @@ static std::string decideBySizes(Node &n, Value condition) {
   return options.empty() ? "" : "the condition follows from sizes: decide it with " + llvm::join(options, " ");
 }
 
-/// The type of an If's output, of which both branches then yield; null with a failure noted. A size that the two do not
-/// have in common is a new symbol.
+/// The type of an If's output, which both branches then yield; null with a failure noted. A size that the two do not
+/// share is a new symbol.
 static mlir::Type joinYields(Node &n, TensorBuilder &b, Value condition, llvm::MutableArrayRef<Body> bodies, size_t i) {
   llvm::SmallVector<Value> &first = bodies[0].yields, &second = bodies[1].yields;
   if (mlir::Type common = commonContainer(b.element(first[i]), b.element(second[i]))) {
@@ -223,8 +223,8 @@ static Tensors ifOperator(Node &n, TensorBuilder &b) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A Loop while its body is being found out: which axes of its carried tensors change, no one knows before the body is
-/// imported.
+/// A Loop while its body is being imported: the carried tensors' axes that change are known only after
+/// that.
 class LoopImport {
 public:
   LoopImport(Node &n, TensorBuilder &b, const ::onnx::GraphProto &graph) : n_(n), b_(b), graph_(graph) {}
@@ -232,21 +232,21 @@ public:
   Tensors run();
 
 private:
-  /// The trip count, the condition and what is carried; false after a failure.
+  /// The trip count, the condition and the carried values; false after a failure.
   bool readInputs();
-  /// An optional input of one element as a scalar; null where it is not given. False after a failure.
+  /// An optional input of one element as a scalar; null if it is not given. False after a failure.
   bool readScalar(size_t index, mlir::Type element, const llvm::Twine &what, Value &scalar);
-  /// Imports the body until what it yields is as what it is given; false after a failure.
+  /// Imports the body until its results and arguments have the same types; false after a failure.
   bool settle();
-  /// Has the body yield the condition and what is carried as the loop wants them; false after a failure.
+  /// Has the body yield the condition and the carried values as the loop wants them; false after a failure.
   bool finishBody();
   /// The loop's op around its body.
   Tensors create();
   /// Imports the body with the axes that are known to change as symbols; false after a failure.
   bool importOnce();
-  /// Compares what the body yields with what it is given; false after a failure. `settled_` says whether they agree.
+  /// Compares the body's results with its arguments; false after a failure. `settled_` says whether they agree.
   bool compare();
-  /// Takes the sizes that the body's outputs declare for theirs, which each iteration checks; false after a failure.
+  /// Assumes the sizes that the body's outputs declare, which each iteration checks; false after a failure.
   bool believe();
   /// Whether slices of a scan output may have different sizes.
   bool sliceChanges() const;
@@ -259,12 +259,12 @@ private:
   llvm::SmallVector<Value> inits_;
   llvm::SmallVector<llvm::SmallVector<bool>> changes_; ///< for each axis of each carried tensor
   llvm::SmallVector<mlir::Type> elements_;             ///< of each carried tensor: a sequence's type may change
-  /// Of each carried tensor: a sequence after the loop though its first value is an optional, where there is any.
+  /// For each carried tensor: a sequence after the loop though its first value is an optional, if there is such.
   llvm::SmallVector<bool> isNoOptional_;
   Body body_;
   size_t symbolsBefore_ = 0;
   bool settled_ = false;
-  bool believes_ = false; ///< what the body's outputs declare: needed where a slice's size is not known otherwise
+  bool believes_ = false; /// uses declarations of the body's outputs, if a slice's size is not known otherwise
 };
 } // namespace
 

@@ -32,7 +32,7 @@ llvm::SmallVector<Value> kiln::import::onnx::countedLoop(Node &n, Expr trips, ll
     SymbolBounds bounds;
     bounds.max = std::clamp<int64_t>(trips.max() - 1, 0, bounds.max);
     bounds.value = 0;
-    // Where there is at most one step, its number is known.
+    // If there is at most one step, its number is known.
     Expr index = 0;
     if (bounds.max > 0)
       index = n.importer().bind(n.scope().prefix() + n.op().str() + ".step", number, b, bounds);

@@ -5,20 +5,20 @@
 
 namespace kiln::import::onnx {
 
-/// What an iteration is given.
+/// The arguments of an iteration.
 struct Iteration {
   Expr index;         ///< its number from 0 on, as a size: a slice at it is a view
   mlir::Value number; ///< the same as data, an int64 scalar
   llvm::ArrayRef<mlir::Value> carried;
 };
 
-/// What it gives: the carried tensors for the next one, of the same types, and one slice for each stacked result.
+/// Its results: the carried tensors for the next one, of the same types, and one slice for each stacked result.
 struct IterationResult {
   llvm::SmallVector<mlir::Value> carried, slices;
 };
 
-/// `trips` iterations; no loop where that is one. The carried tensors after the last, then the stacked slices, [trips,
-/// …]; nothing after a failure, which is noted.
+/// `trips` iterations; no loop if that is one. Returns the carried tensors after the last, then the stacked slices,
+/// [trips, …]; nothing after a failure, which is noted.
 llvm::SmallVector<mlir::Value> countedLoop(Node &node, Expr trips, llvm::ArrayRef<mlir::Value> inits,
                                            llvm::function_ref<IterationResult(const Iteration &)> body);
 

@@ -1,8 +1,8 @@
 //===- Scan.cpp - A graph run on each slice along an axis -------------------===//
 //
-// The states go from slice to slice as a loop's carried tensors do, and keep their shapes; a slice is a view at the
-// iteration's number, and what the body gives for each is stacked by the loop. Where the slices lie along another axis
-// or are taken from the end, that is a view of the whole, before or after.
+// The states go from slice to slice as a loop's carried tensors do, and keep their shapes. A slice is a view at the
+// iteration's number, and the loop stacks the body's results. If the slices are along another axis or are taken from
+// the end, that is a view of the whole, before or after.
 //
 //===----------------------------------------------------------------------===//
 #include "import/onnx/control/Scan.h"
@@ -23,15 +23,15 @@ namespace {
 class ScanImport {
 public:
   ScanImport(Node &n, TensorBuilder &b, const ::onnx::GraphProto &graph, size_t scanned);
-  /// Reads the attributes that say where slices are; false after a failure.
+  /// Reads the attributes that describe the slices; false after a failure.
   bool readAttributes();
   size_t states() const { return states_; }
   size_t scanned() const { return axes_.size(); }
-  /// The states after the last slice, then what the slices gave, stacked; nothing after a failure.
+  /// The states after the last slice, then the slices' results, stacked; nothing after a failure.
   Values run(llvm::ArrayRef<Value> states, llvm::ArrayRef<Value> scanned);
 
 private:
-  /// An attribute with a number for each input or output; 0 where it is not given.
+  /// An attribute with a number for each input or output; 0 if it is not given.
   llvm::SmallVector<int64_t> numbers(llvm::StringRef name, size_t count);
   Value slice(Value x, size_t index, const Iteration &step);
   IterationResult iterate(llvm::ArrayRef<Value> scanned, const Iteration &step);
@@ -100,7 +100,7 @@ Values ScanImport::call(llvm::ArrayRef<Value> inputs) {
       *outputs, [&](const Tensor &output) { return n_.importer().materialize(output, scope, b_, /*isNamed=*/false); });
 }
 
-/// x at one place of an axis. Of an axis without elements, whose loop makes no step, zeros that give the body its
+/// x at one place of an axis. For an axis without elements, whose loop makes no step, zeros that give the body its
 /// shapes.
 static Value sliceAt(TensorBuilder &b, Value x, int64_t axis, Expr at) {
   if (!x || b.dim(x, axis).max() > 0)

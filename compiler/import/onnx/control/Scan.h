@@ -5,7 +5,7 @@
 
 namespace kiln::import::onnx {
 
-/// ONNX's Scan: the states after the last slice, then what the slices gave, stacked.
+/// ONNX's Scan: the states after the last slice, then the slices' results, stacked.
 Tensors scan(Node &node, TensorBuilder &builder);
 
 } // namespace kiln::import::onnx

@@ -1,9 +1,9 @@
 //===- Sequence.cpp - Sequences and optionals --------------------------------===//
 //
-// Most exported models write a list's length down: they construct it, split a tensor into parts of known sizes, take
-// the second. Such a list is kept as its items, so that SequenceAt is the tensor itself and ConcatFromSequence a
-// Concat, which fuse. An optional is a list of none or one. Where the length or a position is data, or a list comes in
-// from outside, the program deals with it (SequenceCalls.h).
+// Most exported models give a list's length: they construct it, split a tensor into parts of known sizes, take the
+// second. Such a list is kept as its items, so that SequenceAt is the tensor itself and ConcatFromSequence a Concat,
+// which fuse. An optional is a list of none or one. If the length or a position is data, or a list comes in from
+// outside, the program handles it (SequenceCalls.h).
 //
 //===----------------------------------------------------------------------===//
 #include "import/onnx/control/Sequence.h"
@@ -87,7 +87,7 @@ static Tensor containerOf(Type type, std::vector<Tensor> items) {
   return made;
 }
 
-/// What tensors of which `held` is true and one more have in common; null, and a failure noted, where there is nothing.
+/// The common properties of tensors with `held` and of one more; null, and a failure noted, if there are none.
 static Type withTensor(Node &n, Type held, const Tensor &added) {
   if (!added)
     return {};
@@ -118,7 +118,7 @@ Tensor kiln::import::onnx::optionalOf(const Tensor &given) {
 // Inputs
 //===----------------------------------------------------------------------===//
 
-/// The input as a sequence; null, and a failure noted, where it is none.
+/// The input as a sequence; null, and a failure noted, if it is not one.
 static const Tensor *sequenceInput(Node &n, int index) {
   const Tensor &given = n.tensor(index);
   if (!given)
@@ -129,7 +129,7 @@ static const Tensor *sequenceInput(Node &n, int index) {
   return nullptr;
 }
 
-/// The input as a place in a list of `count`, or maybe the one behind it, counted from the front; null where it is
+/// The input as a place in a list of `count`, or maybe the one after the last, counted from the front; null if it is
 /// data. Out of range is a failure.
 static std::optional<size_t> knownPosition(Node &n, int index, size_t count, bool mayFollow = false) {
   const Elements *given = n.elements(index);
@@ -142,7 +142,7 @@ static std::optional<size_t> knownPosition(Node &n, int index, size_t count, boo
   return std::nullopt;
 }
 
-/// The input as a place that only a run knows; null, and a failure noted, where it is not an integer.
+/// The input as a place known at run time; null, and a failure noted, if it is not an integer.
 static Value positionInput(Node &n, TensorBuilder &b, int index) {
   Value given = n.input(index);
   if (!given)
@@ -152,7 +152,7 @@ static Value positionInput(Node &n, TensorBuilder &b, int index) {
   return b.cast(b.reshape(given, {}), b.int64());
 }
 
-/// The shape that all items have; null where some have another.
+/// The shape that all items have; null if some have another.
 static std::optional<Shape> commonShape(const std::vector<Tensor> &items) {
   for (const Tensor &item : items) {
     Shape first = items.front().shape(), shape = item.shape();
@@ -270,7 +270,7 @@ static Tensor concatFromSequence(Node &n, TensorBuilder &b) {
 // Parts of a tensor
 //===----------------------------------------------------------------------===//
 
-/// The sizes of as many parts of one size as an axis has, the last maybe smaller; null where their number is data.
+/// The sizes of parts of one size along an axis, the last maybe smaller; null if their number is data.
 static std::optional<Elements> equalParts(Expr axis, std::optional<int64_t> size) {
   std::optional<int64_t> whole = axis.asConst();
   if (!whole || !size || *size <= 0 || llvm::divideCeil(*whole, *size) > uint64_t(kMostElements))
@@ -281,7 +281,7 @@ static std::optional<Elements> equalParts(Expr axis, std::optional<int64_t> size
   return sizes;
 }
 
-/// The parts' sizes, where their number is known at import; false after a failure.
+/// The parts' sizes, if their number is known at import; false after a failure.
 static bool findSizes(Node &n, TensorBuilder &b, Expr axis, std::optional<Elements> &sizes) {
   if (!n.has(1)) {
     sizes = equalParts(axis, 1);
@@ -344,7 +344,7 @@ static Tensor optional(Node &n, TensorBuilder &b) {
   return containerOf(OptionalType::get(*held), {});
 }
 
-/// What is not an optional is there.
+/// A value that is not an optional is present.
 static Tensor optionalHasElement(Node &n, TensorBuilder &b) {
   auto known = [&](bool has) { return Tensor(b.boolType(), {}, {Expr(has ? 1 : 0)}); };
   if (!n.has(0))

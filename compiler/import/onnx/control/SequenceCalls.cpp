@@ -18,13 +18,13 @@ using mlir::Value;
 
 static Type tensorsOf(Value container) { return heldTensor(TensorBuilder::element(container)); }
 
-/// A call that gives a sequence.
+/// A call that returns a sequence.
 static Value sequenceFrom(TensorBuilder &b, llvm::StringRef callee, Type held, llvm::ArrayRef<Value> operands,
                           llvm::ArrayRef<Expr> numbers) {
   return callHost(b, callee, {tensorType({}, SequenceType::get(held))}, operands, numbers)[0];
 }
 
-/// Its dtype, its rank and its sizes, as calls take them; empty, and a failure noted, where it has too many axes.
+/// Its dtype, its rank and its sizes, as calls take them; empty, and a failure noted, if it has too many axes.
 static llvm::SmallVector<Expr> numbersOf(TensorBuilder &b, Value tensor) {
   if (b.rank(tensor) > host::kMaxPortRank) {
     b.fail("a tensor of " + Twine(b.rank(tensor)) + " axes in a sequence",
@@ -42,7 +42,7 @@ Value kiln::import::onnx::asContainer(TensorBuilder &b, Value reference, Type ty
 
 Value kiln::import::onnx::referenceTo(Importer &importer, const Tensor &container, Scope &scope, TensorBuilder &b) {
   auto optional = llvm::dyn_cast<OptionalType>(container.element());
-  // An optional that has nothing is not a reference; one that has a tensor is a sequence of it.
+  // An empty optional is not a reference; one that holds a tensor is a sequence of it.
   if (optional && container.items->empty())
     return b.fromCodes(b.constant(0, b.int64()), optional);
   auto valueOf = [&](const Tensor &item) { return importer.materialize(item, scope, b, /*isNamed=*/false); };
@@ -74,7 +74,7 @@ Value kiln::import::onnx::lengthOf(TensorBuilder &b, Value sequence) {
   return callHost(b, "sequence_length", {tensorType({}, b.int64())}, {sequence}, {})[0];
 }
 
-/// A shape of which what is fixed in `type` is known, and the rest is what `sizes`, a list, says when the program runs.
+/// A shape with the fixed sizes of `type`; the others come from the list `sizes` at run time.
 static Shape readShape(Node &n, TensorBuilder &b, mlir::RankedTensorType type, Value sizes) {
   Shape shape;
   for (auto [axis, size] : llvm::enumerate(type.getShape())) {
@@ -89,9 +89,9 @@ static Shape readShape(Node &n, TensorBuilder &b, mlir::RankedTensorType type, V
   return shape;
 }
 
-/// What the tensors of a sequence are like. Where the sequence does not say how many axes they have, the model may say
-/// it of what the node makes of them, which has `added` axes more; a run finds out whether that is true. Null, and a
-/// failure noted, where nobody says it.
+/// The properties of a sequence's tensors. If the sequence does not give their number of axes, the model may declare it
+/// for the node's result, which has `added` axes more; a run checks whether that is true. Null, and a failure noted, if
+/// neither does.
 static mlir::RankedTensorType rankedTensor(Node &n, TensorBuilder &b, Value sequence, int64_t added = 0) {
   if (!sequence)
     return {};
@@ -146,8 +146,8 @@ Value kiln::import::onnx::concatOf(Node &n, TensorBuilder &b, Value sequence, in
                   {view::product(dims.take_front(*at)), view::product(dims.drop_front(*at))})[0];
 }
 
-/// The size of every part, where all have one that is known: one given for all of which none is smaller, or a list of
-/// one number.
+/// The size of every part, if all have one that is known: one given for all, none smaller, or a list of one
+/// number.
 static int64_t sizeOfParts(TensorBuilder &b, Value sizes) {
   auto all = sizes.getDefiningOp<graph::ConstOp>();
   auto size = all ? llvm::dyn_cast<mlir::IntegerAttr>(all.getValue()) : mlir::IntegerAttr();

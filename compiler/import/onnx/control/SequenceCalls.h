@@ -1,8 +1,8 @@
-//===- SequenceCalls.h - Sequences that only a run knows --------------------===//
+//===- SequenceCalls.h - Sequences known only at run time -------------------===//
 //
-// Where a list grows in a Loop, or comes in from outside, its length and its tensors' sizes are data. It is a reference
-// then, which the device moves as it does integers, and what looks into the list is a call of the host (kiln/call.h).
-// A sequence's type says what its tensors have in common (ir/base/ObjectType.h): only the sizes that differ are read.
+// If a list grows in a Loop, or comes from outside, its length and its tensors' sizes are data. Then it is a reference,
+// which the device moves like integers; functions that look into the list are calls of the host (kiln/call.h). A
+// sequence's type has the common properties of its tensors (ir/base/ObjectType.h): only other sizes are read.
 //
 // Values of the type of a sequence or an optional are scalars. Null values after a failure.
 //
@@ -18,23 +18,23 @@ class Importer;
 /// A sequence or an optional whose items are known, as a value of the program.
 mlir::Value referenceTo(Importer &importer, const Tensor &container, Scope &scope, TensorBuilder &b);
 
-/// A reference that is taken for one of another type.
+/// A reference that is used as one of another type.
 mlir::Value asContainer(TensorBuilder &b, mlir::Value reference, mlir::Type type);
 
-/// `position` is an int64 scalar, or null: behind the last tensor. `held` is what the result's tensors have in common.
+/// `position` is an int64 scalar; null: after the last tensor. `held`: the common properties of the result's tensors.
 mlir::Value insertInto(TensorBuilder &b, mlir::Value sequence, mlir::Value tensor, mlir::Value position,
                        mlir::Type held);
 mlir::Value eraseFrom(TensorBuilder &b, mlir::Value sequence, mlir::Value position);
 mlir::Value lengthOf(TensorBuilder &b, mlir::Value sequence);
-/// `shape` is that of each tensor, where it is known; else sizes that differ become symbols.
+/// `shape` is that of each tensor, if it is known; else sizes that differ become symbols.
 mlir::Value tensorAt(Node &n, TensorBuilder &b, mlir::Value sequence, mlir::Value position,
                      std::optional<Shape> shape = std::nullopt);
 mlir::Value concatOf(Node &n, TensorBuilder &b, mlir::Value sequence, int64_t axis, bool isNew);
-/// Parts of x of these sizes (int64), or as many of one size as fit, where it is a scalar.
+/// Parts of x of these sizes (int64), or as many of one size as fit, if it is a scalar.
 mlir::Value splitOf(TensorBuilder &b, mlir::Value x, mlir::Value sizes, int64_t axis, bool keepsAxis);
 
 mlir::Value hasElement(TensorBuilder &b, mlir::Value optional);
-/// The run ends where there is none.
+/// The run ends if there is none.
 mlir::Value elementOf(Node &n, TensorBuilder &b, mlir::Value optional);
 
 } // namespace kiln::import::onnx

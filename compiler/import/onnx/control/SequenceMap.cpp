@@ -1,9 +1,9 @@
 //===- SequenceMap.cpp - A graph for each tensor of a sequence ---------------===//
 //
-// Where the sequence's length is known and small, the graph is imported for each of its tensors, whose sizes may then
-// all differ. Else SequenceMap is the Loop by which ONNX defines it: it takes a tensor of each sequence, and appends
-// what the graph makes to other sequences. That Loop is written as ONNX nodes and imported as if the model had it,
-// since Loop already knows what to do with sequences that grow.
+// If the sequence's length is known and small, the graph is imported for each of its tensors, whose sizes may then all
+// differ. Otherwise SequenceMap is the Loop by which ONNX defines it: it takes a tensor of each sequence, and appends
+// the graph's results to other sequences. That Loop is written as ONNX nodes and imported as if the model had it, since
+// Loop already handles sequences that grow.
 //
 //===-------------------------------------------------------------------------===//
 #include "import/onnx/Importer.h"
@@ -23,7 +23,7 @@ static constexpr size_t kMostCopies = 64;
 
 static bool isSequence(const Tensor &tensor) { return llvm::isa<SequenceType>(tensor.element()); }
 
-/// The length of the sequences, where it is known and small; a failure is noted where lengths differ.
+/// The length of the sequences, if it is known and small; a failure is noted if lengths differ.
 static std::optional<size_t> knownLength(Node &n) {
   std::optional<size_t> length;
   for (int i = 0; i < n.numInputs(); ++i) {
@@ -96,7 +96,7 @@ static void setBool(::onnx::NodeProto &constant, bool value) {
   attribute.mutable_t()->add_int32_data(value);
 }
 
-/// The graph that a SequenceMap stands for; its names begin with `own`, which no other does.
+/// The graph that a SequenceMap means; its names begin with `own`, which no other does.
 static ::onnx::GraphProto loopGraph(Node &n, const ::onnx::GraphProto &body, const std::string &own) {
   ::onnx::GraphProto graph;
   addNode(graph, "SequenceLength", {n.proto().input(0)}, {own + "length"});
@@ -118,7 +118,7 @@ static ::onnx::GraphProto loopGraph(Node &n, const ::onnx::GraphProto &body, con
   step.add_input()->set_name(own + "goes");
   step.add_output()->set_name(own + "goes");
   for (int i = 0; i < n.numInputs(); ++i) {
-    // The graph may call its input as the model does what it comes from.
+    // The graph may give its input the name that the model gives the sequence.
     std::string given = own + "given" + std::to_string(i);
     addNode(graph, "Identity", {n.proto().input(i)}, {given});
     if (isSequence(n.tensor(i))) {

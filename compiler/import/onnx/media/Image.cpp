@@ -1,7 +1,7 @@
 //===- Image.cpp - Pixels of encoded images -----------------------------------===//
 //
-// The host decodes (kiln/call.h), which takes two calls: how large an image is, its data says, and the pixels go to a
-// tensor of that size.
+// The host decodes (kiln/call.h), in two calls: the first reads the image's size from its data, and the second writes
+// the pixels to a tensor of that size.
 //
 //===----------------------------------------------------------------------===//
 #include "import/Scatter.h"

@@ -70,7 +70,7 @@ static Complex turns(TensorBuilder &b, Expr rows, Expr columns, Expr length, mli
   return {b.contiguous(b.cast(b.cos(angle), element)), b.contiguous(b.cast(b.sin(angle), element))};
 }
 
-/// The first `length` elements along the middle axis of [before, n, after], where there are fewer all of them.
+/// The first `length` elements along the middle axis of [before, n, after], or all if there are fewer.
 static Complex atMost(Node &n, TensorBuilder &b, Complex x, Expr length) {
   Expr kept = view::minimum(b.dim(x.real, 1), length);
   if (view::provablyEqual(kept, b.dim(x.real, 1)))
@@ -79,7 +79,7 @@ static Complex atMost(Node &n, TensorBuilder &b, Complex x, Expr length) {
   return {b.narrow(x.real, 1, 0, kept), x.imaginary ? b.narrow(x.imaginary, 1, 0, kept) : Value()};
 }
 
-/// The first `count` frequencies of signals [before, n, after] of this length, zeros being added where n is less;
+/// The first `count` frequencies of signals [before, n, after] of this length, with zeros appended if n is less;
 /// `inverse` gives signals of frequencies.
 static Complex transform(Node &n, TensorBuilder &b, Complex x, Expr length, Expr count, bool inverse) {
   if (!x.real)

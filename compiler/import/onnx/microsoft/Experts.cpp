@@ -1,8 +1,8 @@
 //===- Experts.cpp - Mixtures of experts ---------------------------------------===//
 //
 // A router gives each token a score for each expert, and the best few experts compute the token's result, each a small
-// network of two or three layers. Which they are is data. So each token gathers the weights of its own experts, which
-// are read no sooner than that; the others cost nothing.
+// network of two or three layers. The choice is data. So each token gathers the weights of its own experts, which are
+// read only then; the others cost nothing.
 //
 //===---------------------------------------------------------------------------===//
 #include "import/DType.h"
@@ -25,7 +25,7 @@ namespace {
 /// A layer of each expert: weights [experts, outputs, inputs], perhaps packed, and a bias [experts, outputs], or null.
 struct ExpertLayer {
   Value weights, bias;
-  /// Of packed weights: [experts, outputs, blocks], or without the last axis where a row has one scale.
+  /// For packed weights: [experts, outputs, blocks], or without the last axis if a row has one scale.
   Value scales = {}, zeros = {};
   int64_t bits = 8, block = 0;
 };
@@ -66,7 +66,7 @@ struct ExpertActivation {
 };
 } // namespace
 
-/// Notes a failure where a node's attributes are not supported.
+/// Notes a failure if a node's attributes are not supported.
 static ExpertActivation activationOf(Node &n) {
   ExpertActivation how{n.string("activation_type", "relu"), n.real("activation_alpha", 1), n.real("activation_beta", 0),
                        n.real("swiglu_limit", kInfinity), n.integer("swiglu_fusion", 0)};
@@ -112,8 +112,8 @@ static Value activated(Node &n, TensorBuilder &b, const ExpertActivation &how, V
   return b.mul(b.mul(gate, b.sigmoid(b.mul(gate, how.alpha))), b.add(linear, how.beta));
 }
 
-/// What the experts make of x [..., size], each token by those that the router's scores [tokens, experts] say.
-/// `shares` has what each expert's result counts, null: the router's probabilities.
+/// The experts' results for x [..., size], each token by those that the router's scores [tokens, experts] choose.
+/// `shares` has the weight of each expert's result, null: the router's probabilities.
 static Tensor mixture(Node &n, TensorBuilder &b, Value x, Value scores, Value shares,
                       llvm::ArrayRef<ExpertLayer> layers) {
   int64_t count = n.integer("k", 1);
@@ -160,7 +160,7 @@ static Tensor mixtureOfExperts(Node &n, TensorBuilder &b) {
 static Tensor quantizedMixture(Node &n, TensorBuilder &b) {
   int64_t bits = n.integer("expert_weight_bits", 4), block = n.integer("block_size", 0);
   std::string kind = n.string("quant_type", "int");
-  n.ignore({"accuracy_level"}); // what may be lost
+  n.ignore({"accuracy_level"}); // the accuracy that may be lost
   if (kind != "int")
     return n.fail("attribute 'quant_type' is " + quoted(kind), "experts of integers are supported");
   if (n.integer("weights_prepacked", -1) > 0)
@@ -186,9 +186,9 @@ static Tensor quantizedMixture(Node &n, TensorBuilder &b) {
   return mixture(n, b, n.input(0), n.input(1), n.optionalInput(14), layers);
 }
 
-/// Which experts a router lets a token have: the best of the groups whose best experts have the largest sums. The
-/// result's first is log(score) there and a mark elsewhere; or, for others to choose, the second and third are scores
-/// with their bias and without.
+/// The experts that a router allows a token: the best of the groups whose best experts have the largest sums. The first
+/// result is log(score) there and a mark elsewhere; or, for others to choose, the second and third are scores with
+/// their bias and without.
 static Tensors groupRouter(Node &n, TensorBuilder &b) {
   Value logits = n.input(0), bias = n.input(1), weight = n.optionalInput(2);
   int64_t groups = n.integer("n_group", 1), bestGroups = n.integer("topk_group", 1), count = n.integer("top_k");

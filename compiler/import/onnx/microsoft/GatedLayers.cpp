@@ -1,8 +1,8 @@
 //===- GatedLayers.cpp - Gates and norms of language models' layers ------------===//
 //
 // ONNX Runtime's exporters write some of a layer's element-wise parts as one node: a gate with its activation, a norm
-// of each head with the gate after it, the mixing of parallel streams. All arithmetic is in float32,
-// also of half precision, which is rounded once at the end unless the operator's definition says otherwise.
+// of each head with the gate after it, the mixing of parallel streams. All arithmetic is in float32, even for half
+// precision, which is rounded once at the end unless the operator's definition says otherwise.
 //
 //===---------------------------------------------------------------------------===//
 #include "import/onnx/Microsoft.h"
@@ -52,7 +52,7 @@ static Value gatedRmsNorm(Node &n, TensorBuilder &b) {
   return y ? b.cast(b.mul(b.reshape(y, b.shape(x)), gate), b.element(x)) : Value();
 }
 
-/// x [..., streams, size] in float32, also where it is given as [..., streams · size].
+/// x [..., streams, size] in float32, even if it is given as [..., streams · size].
 static Value streamsOf(Node &n, TensorBuilder &b, Value x) {
   int64_t count = n.integer("num_branches", 0);
   if (!x)
@@ -104,7 +104,7 @@ static Value postMix(Node &n, TensorBuilder &b) {
   return y ? b.cast(b.reshape(y, b.shape(x)), b.element(x)) : Value();
 }
 
-/// The decay of linear attention, and how fast it learns.
+/// The decay of linear attention, and its learning rate.
 static Tensors linearAttentionGate(Node &n, TensorBuilder &b) {
   Value x = n.input(0), rate = n.optionalInput(3);
   Value decay = b.mul(b.softplus(b.add(wide(b, x), n.input(1))), n.input(2));
@@ -147,7 +147,7 @@ static Value clampedSwiGlu(Node &n, TensorBuilder &b) {
   return b.cast(b.mul(activation, beta == 0 ? linear : b.add(linear, beta)), b.element(x));
 }
 
-/// A value that keys and queries [batch, length, streams, size] let through, and its norm.
+/// A value gated by keys and queries [batch, length, streams, size], and its norm.
 static Tensors engramGate(Node &n, TensorBuilder &b) {
   Value key = n.input(0), query = n.input(1), value = n.input(2), after = n.optionalInput(5);
   double epsilon = n.real("epsilon", 1e-5f);

@@ -44,7 +44,7 @@ static Value biasSoftmax(Node &n, TensorBuilder &b) {
   return b.reshape(b.softmax(sum, -1), b.shape(x));
 }
 
-/// The norm of groups of channels of x [batch, channels, spatial…], or with the channels last, and what comes after it.
+/// The norm of groups of channels of x [batch, channels, spatial…], or with the channels last, and the ops after it.
 static Value groupNormOf(Node &n, TensorBuilder &b, Value x) {
   Value scale = n.input(1), shift = n.input(2);
   int64_t groups = n.integer("groups"), activation = n.integer("activation");
@@ -64,7 +64,7 @@ static Value groupNormOf(Node &n, TensorBuilder &b, Value x) {
 
 static Value groupNorm(Node &n, TensorBuilder &b) { return groupNormOf(n, b, n.input(0)); }
 
-/// The same of a sum, and the sum.
+/// The same for a sum, and the sum.
 static Tensors skipGroupNorm(Node &n, TensorBuilder &b) {
   Value x = n.input(0), skip = n.input(3), bias = n.optionalInput(4);
   bool channelsLast = n.flag("channels_last", true);

@@ -11,7 +11,7 @@ using llvm::Twine;
 using mlir::Value;
 
 /// The scores [batch, vocabulary], without those of tokens that would end a run of tokens [batch, length] a second
-/// time: a run that begins as the last tokens do says which token is out.
+/// time: a run that begins as the last tokens do tells which token is excluded.
 static Value repeatBlock(Node &n, TensorBuilder &b) {
   Value tokens = n.input(0), scores = n.input(1);
   int64_t length = n.integer("ngram_size");

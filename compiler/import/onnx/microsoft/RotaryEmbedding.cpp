@@ -28,7 +28,7 @@ Value kiln::import::onnx::rotateAt(TensorBuilder &b, Value x, Value positions, V
   return rotate(b, x, angles(cosines), angles(sines), interleaved);
 }
 
-/// The heads of x [batch, rows, heads · size]; how many there are may follow from how much of each is turned: all.
+/// The heads of x [batch, rows, heads · size]; their number may follow from the turned part of each: all.
 static Value headsOf(TensorBuilder &b, Value x, int64_t heads, int64_t rotated, Value cosines) {
   if (heads == 0 && rotated == 0)
     heads = view::floorDiv(b.dim(x, 2), b.dim(cosines, 1) * 2).asConst().value_or(0);
@@ -47,7 +47,7 @@ static Tensor rotaryEmbedding(Node &n, TensorBuilder &b) {
   bool isFlat = b.rank(x) == 3;
   if (isFlat)
     x = headsOf(b, x, heads, rotated, cosines);
-  if (b.rank(positions) == 1) // where the first row is
+  if (b.rank(positions) == 1) // the first row's position
     positions = b.add(positions, b.arange(b.dim(x, 2), b.element(positions)));
   Value y = rotateAt(b, x, positions, cosines, sines, interleaved);
   if (scale != 1)
@@ -76,7 +76,7 @@ static Tensor multimodalRotaryEmbedding(Node &n, TensorBuilder &b) {
   if (layout < 0 || layout > 1 || b.rank(positions) != 3 || !b.dim(positions, 0).isConst(3))
     return n.fail("attribute 'mrope_layout' is " + Twine(layout) + ", positions " + describe(b.shape(positions)),
                   "it is 0 or 1, positions [3, batch, rows]");
-  // Which of the three each pair follows.
+  // Which of the three each pair uses.
   llvm::SmallVector<int32_t> streams;
   for (int64_t i = 0; i < pairs; ++i) {
     int64_t isAt = i % 3, apart = isAt > 0 && i < sections[isAt] * 3 ? isAt : 0;
@@ -98,7 +98,7 @@ static Tensor multimodalRotaryEmbedding(Node &n, TensorBuilder &b) {
   return isFlat ? mergeHeads(b, y) : y;
 }
 
-/// Queries and keys, with what each becomes when its halves change places, by angles [batch, rows, size].
+/// Queries and keys, with each one's halves exchanged, by angles [batch, rows, size].
 static Tensors gemmaRotaryEmbedding(Node &n, TensorBuilder &b) {
   Value angles = n.input(0);
   auto turned = [&](int x, int rotated) -> Value {

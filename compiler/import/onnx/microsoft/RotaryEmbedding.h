@@ -6,7 +6,7 @@
 namespace kiln::import::onnx {
 
 /// x [batch, heads, rows, size] turned by the angles of its rows' positions [batch, rows] or [rows]; the tables are
-/// [positions, turned/2], and what of the size is not turned stays. Null after a failure.
+/// [positions, turned/2], and the rest of the size stays. Null after a failure.
 mlir::Value rotateAt(TensorBuilder &b, mlir::Value x, mlir::Value positions, mlir::Value cosines, mlir::Value sines,
                      bool interleaved);
 

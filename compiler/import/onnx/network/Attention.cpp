@@ -1,6 +1,6 @@
-//===- Attention.cpp - Attention, its kin, and what models put around it ----===//
+//===- Attention.cpp - Attention, and the operators that models put around it -===//
 //
-// The masks of Attention are of three kinds, which it takes together: what a row may see by its place (causal, windows,
+// The masks of Attention are of three kinds, which may be combined. What a row may see by its place (causal, windows,
 // the length of a padded cache) is a comparison of two positions and needs no memory; a mask of bool is one more such
 // test; a mask of floats is added to the scores.
 //
@@ -19,7 +19,7 @@ using llvm::Twine;
 using mlir::Value;
 using view::provablyEqual;
 
-/// The float dtype that an attribute names; null where it is absent, or after a failure.
+/// The float dtype that an attribute names; null if it is absent, or after a failure.
 static mlir::Type floatAttribute(Node &n, TensorBuilder &b, llvm::StringRef name) {
   if (!n.hasAttr(name))
     return {};
@@ -32,7 +32,7 @@ static mlir::Type floatAttribute(Node &n, TensorBuilder &b, llvm::StringRef name
 
 static Value allOf(TensorBuilder &b, Value some, Value more) { return some ? b.bitAnd(some, more) : more; }
 
-/// The mask with as many keys as there are; those that it does not speak of are out of sight.
+/// The mask with as many keys as there are; those that it does not cover are not visible.
 static Value padMask(TensorBuilder &b, Value mask, Expr keys) {
   if (!mask || b.rank(mask) == 0)
     return b.expand(mask, {keys});
@@ -43,7 +43,7 @@ static Value padMask(TensorBuilder &b, Value mask, Expr keys) {
   return b.isBool(mask) ? b.pad(mask, low, high) : b.pad(mask, low, high, -std::numeric_limits<double>::infinity());
 }
 
-/// How far keys may be before a row and after it, where not below 0; and for batches of a length of their own how long.
+/// The most that keys may be before a row and after it, unless below 0; and for batches with their own lengths, these.
 struct KeyWindow {
   int64_t left, right;
   Value lengths;
@@ -55,7 +55,7 @@ static void allowByPlace(TensorBuilder &b, DotProductAttention &op, KeyWindow wi
   left = std::min(left, view::kMaxDim);
   right = std::min(right, view::kMaxDim);
   if ((left >= 0 || right >= 0) && b.ok() && !lengths) {
-    // Where a row stands among the keys is a size, so what it sees are triangles; a window ends where the keys do.
+    // A row's place among the keys is a size, so the visible keys are triangles; a window ends where the keys do.
     if (right >= 0)
       op.allowed = allOf(b, op.allowed, keysUpTo(b, rows, keys, past + std::min(right, keys.max())));
     if (left >= 0)
@@ -168,7 +168,7 @@ static Value flexAttention(Node &n, TensorBuilder &b) {
 // LinearAttention and CausalConvWithState
 //===----------------------------------------------------------------------===//
 
-/// ONNX Runtime's own may have the states after each of the last rows.
+/// ONNX Runtime's own may return the states after each of the last rows.
 static bool hasOneState(Node &n) {
   bool several = n.proto().domain() == "com.microsoft" && n.integer("state_window", 0) != 0;
   if (several)
@@ -176,15 +176,15 @@ static bool hasOneState(Node &n) {
   return !several;
 }
 
-/// A state [batch, keyHeads, keySize, valueSize] that each row decays, adds its key's and value's product to, and asks
-/// by its query.
+/// A state [batch, keyHeads, keySize, valueSize]: each row decays it, adds its key's and value's product to it, and
+/// reads it by its query.
 static Tensors linearAttention(Node &n, TensorBuilder &b) {
   Value q = n.input(0), k = n.input(1), v = n.input(2), past = n.optionalInput(3);
   Value decay = n.optionalInput(4), beta = n.optionalInput(5);
   int64_t heads = n.integer("q_num_heads"), keyHeads = n.integer("kv_num_heads");
   double scale = n.real("scale", 0);
   std::string rule = n.string("update_rule", "gated_delta");
-  n.ignore({"chunk_size"}); // how it may be computed
+  n.ignore({"chunk_size"}); // a way to compute it
   if (!hasOneState(n))
     return {};
   bool gates = rule == "gated" || rule == "gated_delta", corrects = rule == "delta" || rule == "gated_delta";
@@ -223,7 +223,7 @@ static Tensors linearAttention(Node &n, TensorBuilder &b) {
     if (corrects)
       value = b.mul(row(rates), b.sub(value, b.sum(b.mul(state, key), {2}, /*keepDims=*/true)));
     state = b.add(state, b.mul(key, value));
-    // Each state answers the heads that share it.
+    // Each state serves the heads that share it.
     Value asked = b.reshape(row(queries), {batch, keyHeads, heads / keyHeads, keySize});
     Value answer = b.reshape(b.matmul(asked, state), {batch, heads, valueSize});
     return {{state}, {b.mul(answer, scale)}};
@@ -234,7 +234,7 @@ static Tensors linearAttention(Node &n, TensorBuilder &b) {
   return {b.cast(y, type), b.cast(results[0], past ? b.element(past) : type)};
 }
 
-/// A convolution of each channel with the elements before, of which the last become the next run's past. ONNX Runtime's
+/// A convolution of each channel with the elements before; the last of these become the next run's past. ONNX Runtime's
 /// own may be dilated, and have the channels last.
 static Tensors causalConvolution(Node &n, TensorBuilder &b) {
   Value x = n.input(0), weight = n.input(1), bias = n.optionalInput(2), past = n.optionalInput(3);

@@ -40,7 +40,7 @@ static Tensor negativeLogLikelihood(Node &n, TensorBuilder &b, Value x) {
 
 static Tensor negativeLogLikelihoodLoss(Node &n, TensorBuilder &b) { return negativeLogLikelihood(n, b, n.input(0)); }
 
-/// The loss, and where they are asked for the logarithms of the probabilities.
+/// The loss, and if they are asked for the logarithms of the probabilities.
 static Tensors softmaxCrossEntropyLoss(Node &n, TensorBuilder &b) {
   Value logarithms = b.logSoftmax(n.input(0), 1);
   Tensors results{negativeLogLikelihood(n, b, logarithms)};

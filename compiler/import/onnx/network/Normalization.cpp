@@ -6,7 +6,7 @@ using namespace kiln::import;
 using namespace kiln::import::onnx;
 using mlir::Value;
 
-/// In training, by the statistics of this batch. Then come the running ones and, before opset 14, the batch's own.
+/// In training, by the statistics of this batch. The running ones follow and, before opset 14, the batch's own.
 static Tensors batchNormalization(Node &n, TensorBuilder &b) {
   double epsilon = n.real("epsilon", 1e-5f), momentum = n.real("momentum", 0.9f);
   bool trains = n.opset() < 7     ? !n.flag("is_test", false)
@@ -35,7 +35,7 @@ static llvm::SmallVector<int64_t> axesFrom(int64_t first, int64_t rank) {
   return llvm::to_vector(llvm::seq<int64_t>(first, rank));
 }
 
-/// Y, and where they are asked for the mean and 1/√(variance + epsilon).
+/// Y, and if they are asked for the mean and 1/√(variance + epsilon).
 static Tensors layerNormalization(Node &n, TensorBuilder &b) {
   double epsilon = n.real("epsilon", 1e-5f);
   int64_t axis = n.integer("axis", -1);
@@ -85,7 +85,7 @@ static Tensor groupNormalization(Node &n, TensorBuilder &b) {
   return b.groupNorm(x, groups, scale, bias, epsilon);
 }
 
-/// x / (Σ |x|^p)^(1/p); where the norm is 0, 0.
+/// x / (Σ |x|^p)^(1/p); if the norm is 0, 0.
 static Tensor lpNormalization(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   int64_t axis = n.integer("axis", -1), p = n.integer("p", 2);
@@ -132,7 +132,7 @@ void kiln::import::onnx::addNormalizations(Registry &r) {
   r.add("LRN", 1, lrn);
   r.add("MeanVarianceNormalization", 9, meanVarianceNormalization);
   r.add("RMSNormalization", 23, rmsNormalization);
-  // What ONNX Runtime called it before, in ONNX's domain and in its own.
+  // ONNX Runtime's former names, in ONNX's domain and in its own.
   r.add("SimplifiedLayerNormalization", 7, rmsNormalization);
   r.add("com.microsoft", "SimplifiedLayerNormalization", 1, rmsNormalization);
 }

@@ -25,7 +25,7 @@ static Value columnMajor(TensorBuilder &b, Value x, Value places) {
   return b.add(b.mul(rest, b.size(area)), turned);
 }
 
-/// The maxima, and where they are asked for their places in the flattened input.
+/// The maxima, and if they are asked for their places in the flattened input.
 static Tensors maxPool(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   bool ceilMode = n.flag("ceil_mode", false), isColumnMajor = n.opset() >= 8 && n.flag("storage_order", false);
@@ -41,7 +41,7 @@ static Tensors maxPool(Node &n, TensorBuilder &b) {
   return results;
 }
 
-/// The same of integers with the channels last.
+/// The same for integers with the channels last.
 static Value nhwcMaxPool(Node &n, TensorBuilder &b) {
   Value x = b.moveAxis(n.input(0), -1, 1);
   bool ceilMode = n.flag("ceil_mode", false);
@@ -68,7 +68,7 @@ static llvm::SmallVector<int64_t> spatialAxes(TensorBuilder &b, Value x) {
   return axes;
 }
 
-/// (Σ |x|^p)^(1/p), of what `sum` adds up.
+/// (Σ |x|^p)^(1/p); `sum` adds up.
 static Value norm(TensorBuilder &b, Value x, int64_t p, llvm::function_ref<Value(Value)> sum) {
   if (p == 1)
     return sum(b.abs(x));

@@ -1,11 +1,11 @@
 //===- Product.cpp - Matrix products and convolutions -----------------------===//
 //
-// Matrix products and convolutions are TensorBuilder's; what is left is how ONNX and ONNX Runtime say them. A product
-// whose operands are both dequantised, as exporters write quantised models, is made of the integers and scaled
-// afterwards: Σ (s·a)(t·b) = s·t · Σ a·b, with a sum that is exact (QuantizedProduct.h). A transposed convolution may
-// name the size of its result instead of its padding, which is then computed backwards. Runtime's optimiser writes
-// products with an addend and an activation as one node; here they are separate ops again, which the schedule fuses as
-// it sees fit.
+// Matrix products and convolutions are TensorBuilder's; this file translates the forms of ONNX and ONNX Runtime. A
+// product whose operands are both dequantised, as exporters write quantised models, is computed from the integers and
+// scaled afterwards: Σ (s·a)(t·b) = s·t · Σ a·b, with a sum that is exact (QuantizedProduct.h). A transposed
+// convolution may name the size of its result instead of its padding, which is then computed backwards. Runtime's
+// optimiser writes products with an addend and an activation as one node; here they are separate ops again, which the
+// schedule may fuse.
 //
 //===------------------------------------------------------------------------===//
 #include "import/DType.h"
@@ -77,7 +77,7 @@ static Value convolution(Node &n, TensorBuilder &b, Value x) {
 
 static Value conv(Node &n, TensorBuilder &b) { return convolution(n, b, n.input(0)); }
 
-/// What ONNX Runtime puts after a product: an activation with its numbers, in the order of the activation's own
+/// ONNX Runtime's function after a product: an activation with its numbers, in the order of the activation's own
 /// attributes.
 static Value activated(Node &n, TensorBuilder &b, Value y, llvm::StringRef activation, llvm::ArrayRef<double> numbers) {
   if (numbers.empty()) {
@@ -140,8 +140,8 @@ static Value fusedGemm(Node &n, TensorBuilder &b) {
   return activation.empty() || !y ? y : activated(n, b, y, activation, numbers);
 }
 
-/// output_shape, and auto_pad's SAME, say what the result is to be; the padding is what that takes away. What is
-/// missing after that is added at the end.
+/// output_shape, and auto_pad's SAME, give the result's size; the padding is the part to cut off. Missing elements
+/// after that are added at the end.
 static bool padToOutput(Node &n, Value x, Window &window, llvm::ArrayRef<Expr> output, bool moreBefore,
                         llvm::MutableArrayRef<int64_t> outputPad) {
   for (auto [i, kernel] : llvm::enumerate(window.kernel)) {
@@ -160,7 +160,7 @@ static bool padToOutput(Node &n, Value x, Window &window, llvm::ArrayRef<Expr> o
   return true;
 }
 
-/// How much is added at the end of each spatial axis of a result; a failure is noted where the attribute does not fit.
+/// The elements added at the end of each spatial axis of a result; a failure is noted if the attribute does not fit.
 static llvm::SmallVector<int64_t> outputPadding(Node &n, size_t spatial) {
   llvm::SmallVector<int64_t> pads = n.integers("output_padding");
   if (pads.empty())
@@ -218,7 +218,7 @@ static Tensor convTransposeByPads(Node &n, TensorBuilder &b) {
   return b.ok() ? b.convTranspose(x, weight, bias, *window, groups, outputPad) : Value();
 }
 
-/// Whether x is of square matrices of floats, along its last two axes; a failure is noted where it is not.
+/// Whether x is of square matrices of floats, along its last two axes; a failure is noted if it is not.
 static bool isSquare(TensorBuilder &b, Value x, llvm::StringRef what) {
   bool fits = b.rank(x) >= 2 && b.isFloat(x) && view::provablyEqual(b.dim(x, -1), b.dim(x, -2));
   if (x && !fits)
@@ -227,7 +227,7 @@ static bool isSquare(TensorBuilder &b, Value x, llvm::StringRef what) {
   return x && fits;
 }
 
-/// A call that computes something of each of x's matrices; its numbers are how many, their size and their dtype.
+/// A call for each of x's matrices; its numbers are their count, their size and their dtype.
 static Value ofMatrices(TensorBuilder &b, Value x, llvm::StringRef callee, Shape result) {
   Shape batch = b.shape(x);
   batch.truncate(b.rank(x) - 2);
@@ -249,8 +249,8 @@ static Value inverse(Node &n, TensorBuilder &b) {
   return isSquare(b, x, "inverse") ? ofMatrices(b, x, "inverse", b.shape(x)) : Value();
 }
 
-/// The distances between the rows of two matrices: of x [m, k] and y [n, k] it is [m, n]. Each is the sum of squared
-/// differences, not |x|² + |y|² - 2xy, in which two rows near each other cancel.
+/// The distances between the rows of two matrices: for x [m, k] and y [n, k] the result is [m, n]. Each is the sum of
+/// squared differences, not |x|² + |y|² - 2xy, in which two rows near each other cancel.
 static Value rowDistances(Node &n, TensorBuilder &b) {
   Value x = n.input(0), y = n.input(1);
   std::string metric = n.string("metric", "sqeuclidean");

@@ -1,4 +1,4 @@
-//===- QuantizedProduct.cpp - Products of what is dequantised ---------------===//
+//===- QuantizedProduct.cpp - Products of dequantised tensors ---------------===//
 #include "import/onnx/network/QuantizedProduct.h"
 
 #include <limits>
@@ -8,7 +8,7 @@ using namespace kiln::import;
 using namespace kiln::import::onnx;
 using mlir::Value;
 
-/// What the numbers of a tensor differ from their zero point at most; 0 where they are not small integers.
+/// The largest difference of a tensor's numbers from their zero point; 0 if they are not small integers.
 static int64_t largestDistance(Value values) {
   auto type = llvm::dyn_cast<mlir::IntegerType>(TensorBuilder::element(values));
   return type && type.getWidth() <= 8 ? (int64_t(1) << type.getWidth()) - 1 : 0;

@@ -1,10 +1,10 @@
 //===- Recurrent.cpp - RNN, GRU and LSTM ------------------------------------===//
 //
-// A loop over time. What the input adds to the gates does not depend on the state, so it is one product before the
-// loop; in an iteration, all gates of all directions are one product with the state. A reversed direction runs forward
-// over the flipped input, both directions as one batch of two. Large weights of two directions have a loop for each
-// direction instead, so that a core's caches may keep them from one step to the next. Where the weights are quantised,
-// what they are multiplied with is quantised by its own range, in each step and direction anew.
+// A loop over time. The input's part of the gates does not depend on the state, so it is one product before the loop;
+// in an iteration, all gates of all directions are one product with the state. A reversed direction runs forward over
+// the flipped input, both directions as one batch of two. Large weights of two directions have a loop for each
+// direction instead, so that a core's caches may keep them from one step to the next. If the weights are quantised,
+// their other operand is quantised by its own range, in each step and direction anew.
 //
 //===----------------------------------------------------------------------===//
 #include "import/Quantize.h"
@@ -57,34 +57,34 @@ struct Activation {
   bool operator==(const Activation &) const = default;
 };
 
-/// What the three have in common. Tensors of a step are [direction, batch, …].
+/// Common to all three. Tensors of a step are [direction, batch, …].
 class Recurrence {
 public:
-  /// `standard`: the activations of a direction unless attributes name others. Quantised weights lie the other way
-  /// round, [direction, …, gates·hidden], with their scales and zero points from input 8 on.
+  /// `standard`: the activations of a direction unless attributes name others. Quantised weights are transposed,
+  /// [direction, …, gates·hidden], with their scales and zero points from input 8 on.
   Recurrence(Node &n, TensorBuilder &b, int64_t gates, llvm::ArrayRef<StringRef> standard, bool isQuantized = false);
 
   /// False after a failure.
   bool ok() const { return b.ok() && x_; }
 
-  /// One step: the state (hidden, and cell if there is one) from the one before and what the input adds to the gates.
+  /// One step: the state (hidden, and cell if there is one) from the one before and the input's part of the gates.
   using Step = llvm::function_ref<llvm::SmallVector<Value>(Value gates, llvm::ArrayRef<Value> state)>;
   /// Y, then the last state. `step` is for all directions at once, or is called for one direction after the other.
   /// `separate`: the gates whose recurrent bias `step` adds itself.
   Tensors run(llvm::ArrayRef<Value> initial, Step step, int64_t separate = 0);
 
-  /// An initial state as [direction, batch, hidden]: zeros where the input is absent.
+  /// An initial state as [direction, batch, hidden]: zeros if the input is absent.
   Value initial(int input);
-  /// Of a tensor [direction, …] those directions that the step is for.
+  /// Those directions of a tensor [direction, …] that the step is for.
   Value here(Value all);
   /// state · Rᵀ for gates [first, first + count), in a step.
   Value recurrent(Value state, int64_t first, int64_t count);
   /// Row vectors [direction, 1, count·hidden] of an input [direction, …·hidden], from the gate `first` on.
   Value rows(Value vectors, int64_t first, int64_t count);
   Value gate(Value gates, int64_t index);
-  /// The activation of this place in each direction's list, in a step.
+  /// The activation at this place in each direction's list, in a step.
   Value activate(size_t place, Value x);
-  /// The same of what is clipped, as the sum that goes into a gate is.
+  /// The same on the clipped value, as the sum that goes into a gate is.
   Value activateGate(size_t place, Value x) { return activate(place, clip_ ? b.clip(x, -*clip_, *clip_) : x); }
 
   Value bias() const { return bias_; }
@@ -94,11 +94,11 @@ private:
   void readDirection();
   void readActivations(llvm::ArrayRef<StringRef> standard);
   void readInputs();
-  /// The scale and the zero point of weights, at `input` and behind it, as they broadcast to products with them.
+  /// The scale and the zero point of weights, at `input` and the next one, as they broadcast to products with them.
   bool readScale(int input, Quantized &weights);
   /// x · Wᵀ for the gates [first, first + count).
   Value product(Value x, const Quantized &weights, int64_t first, int64_t count);
-  /// False, and a failure noted, where a tensor cannot have this shape. What of it only a run knows the run checks.
+  /// False, and a failure noted, if a tensor cannot have this shape. The run checks sizes that only it knows.
   bool expect(int input, Value &tensor, llvm::ArrayRef<Expr> shape);
   /// [time, direction, batch, gates·hidden].
   Value inputGates(int64_t separate);
@@ -106,7 +106,7 @@ private:
   Value isWithin(Value number);
   /// bool [1, batch, 1]: the sequence has a step. One without has zeros for its last state, not the initial one.
   Value hasSteps();
-  /// The loop over time for `here_`: the last state, and all that are wanted, forward in time.
+  /// The loop over time for `here_`: the last state, and all states if they are wanted, forward in time.
   llvm::SmallVector<Value> loop(llvm::ArrayRef<Value> initial, Value gates, Step step, bool wantsAll);
   /// Whether each direction has a loop of its own.
   bool areApart();
@@ -121,10 +121,10 @@ private:
   std::optional<double> clip_;
   bool isBatchFirst_ = false;
   Value x_;                       ///< [time, batch, input]
-  Quantized weight_, recurrence_; ///< floats where there is no scale
+  Quantized weight_, recurrence_; /// floats if there is no scale
   Value bias_, lengths_;
   Expr time_, batch_, hidden_, directions_;
-  std::optional<size_t> here_; ///< the direction that the step is for; all where there is none
+  std::optional<size_t> here_; /// the direction that the step is for; all if there is none
 };
 
 } // namespace
@@ -278,7 +278,7 @@ Value Recurrence::product(Value x, const Quantized &weights, int64_t first, int6
   };
   if (!weights.scale)
     return b.matmul(x, b.transpose(b.narrow(weights.values, 1, hidden_ * first, hidden_ * (first + count)), 1, 2));
-  llvm::SmallVector<int64_t> axes = b.allAxes(x); // but that of the direction
+  llvm::SmallVector<int64_t> axes = b.allAxes(x); // all but that of the direction
   axes.erase(axes.end() - 3);
   Quantized left = quantizeDynamically(b, x, axes);
   Value right = centred(b, b.transpose(weights.values, 1, 2), weights.zero);

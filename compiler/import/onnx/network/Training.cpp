@@ -18,7 +18,7 @@ using mlir::Value;
 static constexpr llvm::StringLiteral kDomain = "ai.onnx.preview.training";
 
 namespace {
-/// What one tensor is changed by, all in its dtype: the rate and T as scalars, and the states.
+/// The values that change one tensor, all in its dtype: the rate and T as scalars, and the states.
 struct Step {
   Value rate, count, x, gradient;
   llvm::SmallVector<Value> states;
@@ -64,7 +64,7 @@ static Tensors adam(Node &n, TensorBuilder &b) {
     Value gradient = b.add(b.mul(s.x, norm), s.gradient);
     Value mean = b.add(b.mul(s.states[0], alpha), b.mul(gradient, 1 - alpha));
     Value squares = b.add(b.mul(s.states[1], beta), b.mul(b.square(gradient), 1 - beta));
-    // Both begin at 0, which the first steps make up for.
+    // Both begin at 0, and the first steps correct for that.
     mlir::Type element = b.element(s.x);
     Value missing = b.sub(1, b.pow(b.constant(alpha, element), s.count));
     Value factor = b.div(b.sqrt(b.sub(1, b.pow(b.constant(beta, element), s.count))), missing);
@@ -88,8 +88,8 @@ static Tensors momentum(Node &n, TensorBuilder &b) {
   });
 }
 
-/// Of the tensor `y` by those that `xs` names, at the values that they have: the inputs are the tensors named by xs and
-/// zs.
+/// The gradient of the tensor `y` by those that `xs` names, at the values that they have: the inputs are the tensors
+/// named by xs and zs.
 static Tensors gradient(Node &n, TensorBuilder &b) {
   llvm::SmallVector<std::string> xs = n.strings("xs"), zs = n.strings("zs"), names = xs;
   names.append(zs);

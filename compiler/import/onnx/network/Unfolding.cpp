@@ -1,4 +1,4 @@
-//===- Unfolding.cpp - Windows put back where they came from ----------------===//
+//===- Unfolding.cpp - Put windows back in their places ---------------------===//
 #include "import/Scatter.h"
 #include "import/onnx/Registry.h"
 #include "import/onnx/file/ModelFile.h"
@@ -9,7 +9,7 @@ using namespace kiln::import::onnx;
 using llvm::Twine;
 using mlir::Value;
 
-/// Each pixel is the sum of the columns' elements that lie on it: for each place in a block there is at most one.
+/// Each pixel is the sum of the columns' elements at its place: for each place in a block there is at most one.
 static Value col2im(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   std::optional<Elements> image = n.sizes(1), block = n.sizes(2);
@@ -62,7 +62,7 @@ static Value col2im(Node &n, TensorBuilder &b) {
   return b.sum(elements, llvm::to_vector(llvm::seq<int64_t>(2 + axes, rank)));
 }
 
-/// The largest elements back at their places in what they were chosen from, zeros elsewhere.
+/// The largest elements at their original places, zeros elsewhere.
 static Value maxUnpool(Node &n, TensorBuilder &b) {
   Value x = n.input(0), places = n.input(1);
   llvm::SmallVector<int64_t> kernel = n.integers("kernel_shape"), strides = n.integers("strides"),

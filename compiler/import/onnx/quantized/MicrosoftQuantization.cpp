@@ -1,9 +1,9 @@
 //===- MicrosoftQuantization.cpp - ONNX Runtime's quantised operators -------===//
 //
 // ONNX Runtime writes a quantised network with operators of its own, on tensors of integers that each come with a scale
-// and a zero point: QLinearAdd takes x, its scale, its zero point, the same of y, and the two of the result. What such
-// an operator means is f(dequantised inputs), quantised again, and so it is written here. Products stay products of
-// integers, of which only the sum is scaled. Where the weights alone are quantised, see PackedWeights.cpp.
+// and a zero point: QLinearAdd takes x, its scale, its zero point, the same of y, and the two of the result. Such an
+// operator means f(dequantised inputs), quantised again, and is written so here. Products stay products of integers,
+// and only the sum is scaled. For models with only quantised weights, see PackedWeights.cpp.
 //
 //===------------------------------------------------------------------------===//
 #include "import/DType.h"
@@ -126,7 +126,7 @@ static Value scaled(TensorBuilder &b, Value sum, Value xScale, Value yScale) {
   return b.mul(b.cast(sum, b.float32()), b.mul(scalar(b, xScale), yScale));
 }
 
-/// alpha · A·B + C, C in units of that product; float32 where the result has no scale.
+/// alpha · A·B + C, C in units of that product; float32 if the result has no scale.
 static Value qgemm(Node &n, TensorBuilder &b) {
   Quantized x = quantized(n, b, 0);
   Value y = n.input(3), yScale = n.input(4), yZero = n.optionalInput(5), bias = n.optionalInput(6);

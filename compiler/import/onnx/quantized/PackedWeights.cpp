@@ -2,8 +2,8 @@
 //
 // Language models have their weights in 2, 4 or 8 bits, packed in bytes, with a scale for each block along a row, and
 // perhaps a zero point. They are dequantised where they are read, and the product is one of floats; in a program they
-// stay as they are packed. GPTQ gives each row an order of its own, in which the blocks are then no neighbours. Weights
-// that are known are put back in order here, and the activations are read in the same order.
+// stay packed. GPTQ gives each row an order of its own, in which blocks are not contiguous. Known weights are put back
+// in order here, and the activations are read in the same order.
 //
 //===--------------------------------------------------------------------------===//
 #include "import/onnx/quantized/PackedWeights.h"
@@ -33,7 +33,7 @@ Value kiln::import::onnx::spread(TensorBuilder &b, Value parameter, int64_t axis
   return b.narrow(b.repeatInterleave(parameter, axis, block), axis, 0, size);
 }
 
-/// The elements of an input that is an initializer of the model, also where they stay in its file; null elsewhere.
+/// The elements of an input that is an initializer of the model, even if they stay in its file; null otherwise.
 static mlir::DenseElementsAttr storedElements(Node &n, int index) {
   ModelFile &file = n.importer().file();
   mlir::MLIRContext *context = n.importer().builder().getContext();
@@ -49,8 +49,8 @@ static mlir::DenseElementsAttr storedElements(Node &n, int index) {
   return {};
 }
 
-/// The columns of each block, one block after the other, where `groups` says for each column which block it is of;
-/// empty where the blocks are not as large as they are elsewhere.
+/// The columns of each block, block after block; `groups` gives for each column the number of its block. Empty if the
+/// blocks are not as large as they are elsewhere.
 static llvm::SmallVector<int64_t> columnsByBlock(mlir::DenseElementsAttr groups, int64_t block) {
   llvm::SmallVector<int64_t> group;
   for (const llvm::APInt &number : groups.getValues<llvm::APInt>())
@@ -75,13 +75,13 @@ static Value packBits(TensorBuilder &b, Value numbers, int64_t bits) {
                   /*keepDims=*/false);
 }
 
-/// A · Wᵀ + bias, W [columns, depth] in blocks along its rows, each with a scale and perhaps a zero point. Which block
-/// a column is of may be an input: where that and W are known, W's columns are moved, and A's at run time.
+/// A · Wᵀ + bias, W [columns, depth] in blocks along its rows, each with a scale and perhaps a zero point. The block of
+/// a column may be an input: if that and W are known, W's columns are moved, and A's at run time.
 static Tensor matmulNBits(Node &n, TensorBuilder &b) {
   Value x = n.input(0), packed = n.input(1), scales = n.input(2), zeros = n.optionalInput(3), bias = n.optionalInput(5);
   int64_t depth = n.integer("K"), columns = n.integer("N"), block = n.integer("block_size"),
           bits = n.integer("bits", 4);
-  n.ignore({"accuracy_level"}); // what may be lost
+  n.ignore({"accuracy_level"}); // the accuracy that may be lost
   if (n.integer("weight_prepacked", 0) != 0)
     return n.fail("attribute 'weight_prepacked' is set", "store the weights as the operator defines them");
   Value groups = n.optionalInput(4);
@@ -126,8 +126,8 @@ static Tensor matmulNBits(Node &n, TensorBuilder &b) {
   return y ? b.cast(bias ? b.add(y, b.cast(bias, b.float32())) : y, b.element(x)) : Value();
 }
 
-/// A · Wᵀ, or A · W, of a W [columns, depth] whose elements are codes of 4 bits, the first in a byte's upper half, and
-/// have a scale for each block of the whole. A code stands for a number of one of two tables, those of bitsandbytes.
+/// A · Wᵀ, or A · W, for a W [columns, depth] whose elements are codes of 4 bits, the first in a byte's upper half,
+/// with a scale for each block of the whole. A code means a number of one of two tables, those of bitsandbytes.
 static Tensor matmulBnb4(Node &n, TensorBuilder &b) {
   static constexpr float kTables[2][16] = {
       {0, 0.005208333333f, 0.66666667f, 1, 0.33333333f, 0.5f, 0.16666667f, 0.25f, 0, -0.005208333333f, -0.66666667f, -1,
@@ -178,7 +178,7 @@ static Tensor gatherBlockQuantized(Node &n, TensorBuilder &b) {
   if (b.isFloat(x) || (packs && !llvm::is_contained({2, 4, 8}, bits)) || block < 1 || block > view::kMaxDim)
     return n.fail("a table of " + dtypeName(b.element(x)) + " of " + Twine(bits) + " bits in blocks of " + Twine(block),
                   "it is uint8 with numbers of 2, 4 or 8 bits, or of a dtype of 4 bits");
-  // Codes lie packed along the last axis, in each row of the zero points too.
+  // Codes are packed along the last axis, in each row of the zero points too.
   auto chosen = [&](Value table) { return b.gather(table, indices, *axis); };
   auto numbers = [&](Value table) {
     Value rows = chosen(table);

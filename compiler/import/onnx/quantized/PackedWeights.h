@@ -5,7 +5,7 @@
 
 namespace kiln::import::onnx {
 
-/// The numbers of 2, 4 or 8 bits that lie along the last axis of a uint8 tensor, the lowest first.
+/// The numbers of 2, 4 or 8 bits along the last axis of a uint8 tensor, the lowest first.
 mlir::Value unpackBits(TensorBuilder &b, mlir::Value packed, int64_t bits);
 
 /// One scale or zero point for each block along an axis of `size` elements, as one for each element.

@@ -1,10 +1,10 @@
 //===- Quantization.cpp - Quantised tensors and their products --------------===//
 //
-// A quantised tensor holds small integers q that stand for (q - zero) · scale. Scale and zero point are one number, or
-// one for each index of an axis, or one for each block along it, so most of the work is to lay them out as they
-// broadcast. QLinearConv and its kin are products of such tensors: integers less their zero points, summed in integers,
-// and only the sum is scaled, rounded and shifted into the result's range. DequantizeLinear's result remembers what it
-// was made of, so that a product after it can take the integers instead (Product.cpp).
+// A quantised tensor holds small integers q that mean (q - zero) · scale. Scale and zero point are one number, or one
+// for each index of an axis, or one for each block along it, so most of the work is to lay them out as they broadcast.
+// QLinearConv and similar operators are products of such tensors: integers less their zero points, summed in integers,
+// and only the sum is scaled, rounded and shifted into the result's range. DequantizeLinear's result remembers its
+// source, so that a product after it can take the integers instead (Product.cpp).
 //
 //===------------------------------------------------------------------------===//
 #include "import/DType.h"
@@ -21,7 +21,7 @@ using namespace kiln::import::onnx;
 using llvm::Twine;
 using mlir::Value;
 
-/// The dtype that an attribute names, where it is not 0; null after a failure too.
+/// The dtype that an attribute names, if it is not 0; null after a failure too.
 static mlir::Type typeAttribute(Node &n, llvm::StringRef name) {
   int64_t number = n.integer(name, 0);
   mlir::Type type = number == 0 ? mlir::Type() : elementType(n.importer().builder().getContext(), number);
@@ -120,7 +120,7 @@ static Value perOutput(TensorBuilder &b, Value weight, Value parameter) {
   return parameter ? alongAxis(b, weight, parameter, 0) : parameter;
 }
 
-/// The convolution of what the zero points leave; the attributes are Conv's.
+/// The convolution of the integers less their zero points; the attributes are Conv's.
 static Value integerConvolution(Node &n, TensorBuilder &b, Value x, Value xZero, Value weight, Value weightZero,
                                 Value bias) {
   int64_t groups = n.integer("group", 1);
@@ -139,7 +139,7 @@ static Value convInteger(Node &n, TensorBuilder &b) {
   return integerConvolution(n, b, x, xZero, weight, weightZero, Value());
 }
 
-/// ONNX Runtime's own may have the channels of input and result behind the spatial axes.
+/// ONNX Runtime's own may have the channels of input and result after the spatial axes.
 static Value qlinearConv(Node &n, TensorBuilder &b) {
   bool channelsLast = isRuntimes(n) && n.flag("channels_last", false);
   Value x = n.input(0), xScale = n.input(1), xZero = n.input(2);

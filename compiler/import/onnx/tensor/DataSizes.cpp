@@ -58,7 +58,7 @@ Shape kiln::import::onnx::shapeWithout(Node &n, llvm::ArrayRef<Expr> shape, llvm
                                        int64_t count) {
   Shape rest;
   for (int64_t place = 0; place < int64_t(shape.size()) - count; ++place) {
-    // The axis that stays and has as many before it that stay.
+    // The kept axis with as many kept axes before it.
     Expr size = 0, before = 0;
     for (auto [own, isDropped] : llvm::zip(shape, dropped)) {
       size = size + view::logicalAnd({isEqual(isDropped, 0), isEqual(before, place)}) * own;
@@ -95,7 +95,7 @@ llvm::SmallVector<Value> kiln::import::onnx::partsOf(Node &n, TensorBuilder &b, 
     x = b.withSize(x, axis, total);
   if (sizes.empty() || areKnown(sizes) || view::provablyEqual(total, size))
     return b.split(x, axis, sizes);
-  // The last part is what the others leave.
+  // The last part is the rest.
   if (!b.check(isEqual(total, size), "parts of " + describe(sizes) + " do not make up an axis of size " + size.print() +
                                          "; give parts whose sum is its size"))
     return {};

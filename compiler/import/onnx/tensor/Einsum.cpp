@@ -1,9 +1,9 @@
 //===- Einsum.cpp - Products and sums by Einstein's notation ------------------===//
 //
-// "bij,bjk->bik": an axis a letter. Every operand gets an axis for each letter of the equation, in one order, with the
-// size 1 where it lacks the letter; then the operands are multiplied and the letters that the result lacks summed. That
-// is a product of two views summed over some axes, as a matrix product is, so it becomes the same kernel. An ellipsis
-// stands for any number of axes, which broadcast.
+// "bij,bjk->bik": one letter per axis. Every operand gets an axis for each letter of the equation, in one order, with
+// the size 1 if it lacks the letter; then the operands are multiplied and the letters that the result lacks summed.
+// That is a product of two views summed over some axes, as a matrix product is, so it becomes the same kernel. An
+// ellipsis means any number of axes, which broadcast.
 //
 //===----------------------------------------------------------------------===//
 #include "import/onnx/Registry.h"
@@ -21,7 +21,7 @@ using mlir::Value;
 using Labels = llvm::SmallVector<int>;
 static constexpr int kEllipsis = 256;
 
-/// The labels of one term, whose ellipsis stands for `hidden` axes; nullopt where it is not a term.
+/// The labels of one term, whose ellipsis means `hidden` axes; nullopt if it is not a term.
 static std::optional<Labels> parseTerm(StringRef term, int64_t hidden) {
   Labels labels;
   bool hasEllipsis = false;
@@ -46,7 +46,7 @@ static int64_t lettersOf(StringRef term) {
   return llvm::count_if(term, [](char c) { return llvm::isAlpha(c); });
 }
 
-/// Of two axes with one label, the elements at equal places.
+/// For two axes with one label, the elements at equal places.
 static Value takeDiagonals(TensorBuilder &b, Value x, Labels &labels) {
   for (size_t i = 0; x && i < labels.size(); ++i)
     for (size_t j = labels.size() - 1; x && j > i; --j) {
@@ -63,7 +63,7 @@ static Value takeDiagonals(TensorBuilder &b, Value x, Labels &labels) {
   return x;
 }
 
-/// x with an axis for each of `order`, of size 1 where x has none of that label.
+/// x with an axis for each of `order`, of size 1 if x has none of that label.
 static Value spread(TensorBuilder &b, Value x, const Labels &labels, const Labels &order) {
   llvm::SmallVector<int64_t> from, missing;
   for (auto [place, label] : llvm::enumerate(order)) {

@@ -1,8 +1,8 @@
 //===- Elementwise.cpp - Arithmetic, comparison, logic, casts ---------------===//
 //
-// Most operators here are a row of Alu.def or a function of TensorBuilder, but for two things. Exporters compute shapes
-// with the same Add, Mul and Where as data, and these have to be known at import; so where all elements of the inputs
-// are known as expressions, a second function (Fold.h) gives the elements of the result, and no op is made. And
+// Most operators here are a row of Alu.def or a function of TensorBuilder, with two complications. Exporters compute
+// shapes with the same Add, Mul and Where as data, and these have to be known at import. So if all elements of the
+// inputs are known as expressions, a second function (Fold.h) gives the elements of the result, and no op is made. And
 // operators have changed with the opset: before 7 a second operand was broadcast from an `axis` on, before 11 Clip had
 // its bounds as attributes, before 6 Cast named its dtype in words.
 //
@@ -22,7 +22,7 @@ using mlir::Value;
 using Unary = Value (TensorBuilder::*)(Value);
 using Binary = Value (TensorBuilder::*)(Operand, Operand);
 
-/// A function, and what it is of integers known at import.
+/// A function, and its form for integers known at import.
 static auto unary(Unary function, ElementFunction fold = nullptr) {
   return [function, fold](Node &n, TensorBuilder &b) -> Tensor {
     const Tensor &input = n.tensor(0);
@@ -33,8 +33,8 @@ static auto unary(Unary function, ElementFunction fold = nullptr) {
   };
 }
 
-/// The second operand. Before opset 7 its axes lie beside the first's from `axis` on, and nothing else is broadcast
-/// than it.
+/// The second operand. Before opset 7 its axes align with the first's from `axis` on, and only it is
+/// broadcast.
 static Value secondOperand(Node &n, TensorBuilder &b) {
   if (n.opset() >= 7 || !n.flag("broadcast", false) || !n.hasAttr("axis"))
     return n.input(1);
@@ -47,7 +47,7 @@ static Value secondOperand(Node &n, TensorBuilder &b) {
   return b.reshape(y, shape);
 }
 
-/// A binary function, and what it is of integers known at import.
+/// A binary function, and its form for integers known at import.
 static auto binary(Binary function, ElementFunction fold = nullptr) {
   return [function, fold](Node &n, TensorBuilder &b) -> Tensor {
     if (n.numInputs() != 2)
@@ -75,7 +75,7 @@ static Tensor equal(Node &n, TensorBuilder &b) {
   return comparison(&TensorBuilder::equal, foldEqual)(n, b);
 }
 
-/// And, Or and Xor are of bools alone; the table's rows take integers too.
+/// And, Or and Xor take only bools; the table's rows take integers too.
 static auto logical(Binary function, ElementFunction fold) {
   return [function, fold](Node &n, TensorBuilder &b) -> Tensor {
     if (n.numInputs() == 2)
@@ -118,7 +118,7 @@ static Tensor mod(Node &n, TensorBuilder &b) {
     return truncates ? b.truncMod(x, y) : b.floorMod(x, y);
   if (n.opset() < 28)
     return n.fail("attribute 'fmod' is 0 with floats", "before opset 28 floats need fmod=1");
-  // The divisor's sign, a zero's too; an infinite divisor is the remainder where the signs differ.
+  // The divisor's sign, even of a zero; an infinite divisor is the remainder if the signs differ.
   Value rest = b.truncMod(x, y), isBelow = b.less(y, 0);
   Value zero = b.where(isBelow, b.constantLike(y, -0.0), b.constantLike(y, 0.0));
   Value differs = b.notEqual(b.less(rest, 0), isBelow);

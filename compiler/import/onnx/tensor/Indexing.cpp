@@ -1,11 +1,11 @@
 //===- Indexing.cpp - Slices and gathers ------------------------------------===//
 //
-// Slice, Gather and their kin read elements at places which may be known at import, may be sizes, or may be data, and
-// they cost least where they are known best. Elements known at import are picked right away, as a shape's are. A single
-// known index, or bounds that are expressions, make a slice: a view, which reads no index. Only where a Slice's axes or
-// steps are data, or where a bound may count from the end of an axis that is walked backwards, are its elements
-// gathered at computed places.
-// TopK does without a sort: an element's rank is the number of elements before it in order, so all pairs are compared.
+// Slice, Gather and similar operators read elements at places which may be known at import, may be sizes, or may be
+// data; the more is known, the less they cost. Elements known at import are picked right away, as a shape's are. A
+// single known index, or bounds that are expressions, make a slice: a view, which reads no index. Only if a Slice's
+// axes or steps are data, or if a bound may count from the end of an axis that is walked backwards, are its elements
+// gathered at computed places. TopK does without a sort: an element's rank is the number of elements before it in
+// order, so all pairs are compared.
 //
 //===------------------------------------------------------------------------===//
 #include "import/Order.h"
@@ -28,7 +28,7 @@ struct Bounds {
 };
 } // namespace
 
-/// How many axes a Slice names: the length of the first of its lists for which that is known at import; -1 where of
+/// The number of axes in a Slice: the length of the first of its lists whose length is known at import; -1 if there is
 /// none.
 static int64_t countOfLists(Node &n) {
   for (int index : {3, 1, 2, 4})
@@ -38,8 +38,8 @@ static int64_t countOfLists(Node &n) {
   return -1;
 }
 
-/// One of a Slice's lists of bounds or steps, which may count from the end. Where it says nothing of its length, it is
-/// as long as the others.
+/// One of a Slice's lists of bounds or steps, which may count from the end. If its own length is unknown, it is as long
+/// as the others.
 static std::optional<Elements> listInput(Node &n, int index) {
   int64_t count = countOfLists(n), most = view::kMaxDim;
   std::optional<Elements> list = count < 0 ? n.numbers(index, -most, most, /*clamps=*/true)
@@ -52,7 +52,7 @@ static std::optional<Elements> listInput(Node &n, int index) {
   return list;
 }
 
-/// What Slice's attributes (before opset 10) or inputs say; nullopt after a failure.
+/// The contents of Slice's attributes (before opset 10) or inputs; nullopt after a failure.
 static std::optional<Bounds> boundsOf(Node &n) {
   Bounds bounds;
   std::optional<llvm::SmallVector<int64_t>> axes, steps;
@@ -84,7 +84,7 @@ static std::optional<Bounds> boundsOf(Node &n) {
   return bounds;
 }
 
-/// One element of a list known at import, or several; of a list of lists, whole ones.
+/// One element of a list known at import, or several; from a list of lists, whole ones.
 static Tensor sliceElements(const Tensor &input, const Bounds &bounds) {
   llvm::SmallVector<int64_t> shape(input.type.getShape());
   int64_t size = shape[0], step = bounds.steps[0];
@@ -106,10 +106,10 @@ static Tensor sliceElements(const Tensor &input, const Bounds &bounds) {
   return Tensor(input.element(), shape, elements);
 }
 
-/// Whether a bound counts from the end is known when the program runs.
+/// Whether a bound counts from the end is known at run time.
 static bool mayCountFromEnd(Expr bound) { return !bound.isConst() && bound.min() < 0 && bound.max() >= 0; }
 
-/// A slice whose axes or steps are data: of each axis, elements at computed places.
+/// A slice whose axes or steps are data: for each axis, elements at computed places.
 static Tensor sliceAtPlaces(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   int64_t rank = b.rank(x), most = view::kMaxDim;
@@ -127,7 +127,7 @@ static Tensor sliceAtPlaces(Node &n, TensorBuilder &b) {
   if (ends->size() != count || axes->size() != count || steps->size() != count)
     return n.fail("starts, ends, axes and steps differ in length");
   for (int64_t i = 0; i < rank; ++i) {
-    // What the list says of this axis; where it says nothing, all of it.
+    // The list's entry for this axis; without one, all of it.
     Expr size = b.dim(x, i), begin = 0, end = size, step = 1;
     for (size_t j = 0; j < count; ++j) {
       Expr isMeant = isEqual((*axes)[j], i);
@@ -154,8 +154,8 @@ static Tensor sliceAtPlaces(Node &n, TensorBuilder &b) {
   return x;
 }
 
-/// A slice with a positive step and a bound that is data, which may count from the end. Of the difference of two such
-/// bounds little is known, so that the number of elements between them gets a symbol with the bounds of a size.
+/// A slice with a positive step and a bound that is data, which may count from the end. Little is known of the
+/// difference of two such bounds, so the number of elements between them gets a symbol with the bounds of a size.
 static Value sliceByData(Node &n, TensorBuilder &b, Value x, int64_t axis, const Slice &part) {
   Expr size = b.dim(x, axis);
   auto within = [&](Expr bound) {
@@ -278,7 +278,7 @@ static Tensor oneHot(Node &n, TensorBuilder &b) {
   return b.oneHot(indices, depth->front(), axis, on, off, b.element(values));
 }
 
-/// Of each sequence, the first elements backwards, as many as it has; the rest stays.
+/// For each sequence, the first elements backwards, as many as it has; the rest stays.
 static Tensor reverseSequence(Node &n, TensorBuilder &b) {
   Value x = n.input(0), lengths = n.input(1);
   int64_t time = n.integer("time_axis", 0), batch = n.integer("batch_axis", 1);
@@ -297,7 +297,7 @@ static Tensor reverseSequence(Node &n, TensorBuilder &b) {
   return b.gatherElements(x, b.expand(from, b.shape(x)), *along);
 }
 
-/// The largest (or smallest) elements and where they are, in order; of equal ones the first comes first. An element's
+/// The largest (or smallest) elements and their places, in order; of equal ones the first comes first. An element's
 /// rank is the number of those before it in that order, so each pair along the axis is compared.
 static Tensors topK(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
@@ -324,7 +324,7 @@ static Tensors topK(Node &n, TensorBuilder &b) {
   return {b.gatherElements(x, index, *at), index};
 }
 
-/// Rows of a table; what else PyTorch says of it is of training.
+/// Rows of a table; PyTorch's other inputs are for training.
 static Value torchEmbedding(Node &n, TensorBuilder &b) { return b.gather(n.input(0), n.input(1), 0); }
 
 static Tensor trilu(Node &n, TensorBuilder &b) {

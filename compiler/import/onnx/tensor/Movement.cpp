@@ -1,8 +1,8 @@
 //===- Movement.cpp - Reshape, transpose, concat, split, pad, tile … --------===//
 //
-// What such an operator moves to is an attribute in old opsets and a tensor since. Where that tensor's elements are
-// known, as numbers or as expressions over symbols, a shape follows from them; where only a run knows them, the sizes
-// become symbols that are bound there (DataSizes.h). Where an input's elements are known, most of these move them at
+// The target of such an operator is an attribute in old opsets and a tensor since. If that tensor's elements are known,
+// as numbers or as expressions over symbols, a shape follows from them; if they are known only at run time, the sizes
+// become symbols that are bound there (DataSizes.h). If an input's elements are known, most of these move them at
 // import and make no op.
 //
 //===----------------------------------------------------------------------===//
@@ -22,14 +22,14 @@ using mlir::Value;
 
 static Tensor identity(Node &n, TensorBuilder &) { return n.tensor(0); }
 
-/// The input under another shape; where its elements are known, no op is made.
+/// The input under another shape; if its elements are known, no op is made.
 static Tensor reshaped(Node &n, TensorBuilder &b, llvm::ArrayRef<Expr> shape) {
   if (Tensor folded = foldReshape(n.tensor(0), shape))
     return folded;
   return b.reshape(n.input(0), shape);
 }
 
-/// To a shape that is data, in which a size may be -1 or stand for the input's.
+/// To a shape that is data; in it a size may be -1 or mean the input's.
 static Tensor reshapeToData(Node &n, TensorBuilder &b, bool zeroIsZero) {
   Value x = n.input(0);
   std::optional<Elements> given = n.numbers(1, -1, view::kMaxDim);
@@ -160,7 +160,7 @@ static Tensor squeeze(Node &n, TensorBuilder &b) {
   for (auto [axis, size] : llvm::enumerate(shape)) {
     if (!llvm::is_contained(*dropped, int64_t(axis)))
       to.push_back(size);
-    else if (size.min() > 1 || size.max() < 1) // one that may be 1 is believed, and the reshape checks it
+    else if (size.min() > 1 || size.max() < 1) // one that may be 1 is assumed, and the reshape checks it
       return n.fail("cannot squeeze axis " + Twine(axis) + " of " + describe(shape), "its size is not 1");
   }
   return reshaped(n, b, to);
@@ -221,8 +221,8 @@ static Tensor expand(Node &n, TensorBuilder &b) {
   return b.expand(x, *sizes);
 }
 
-/// A list of lists, computed at import, turned; nothing for another tensor or order. Exporters turn the amounts of a
-/// pad so. A constant may be a weight, which stays one.
+/// A list of lists, computed at import, transposed; nothing for another tensor or order. Exporters transpose the
+/// amounts of a pad so. A constant may be a weight, which stays one.
 static Tensor transposeElements(const Tensor &input, llvm::ArrayRef<int64_t> order) {
   bool isTurned = order.empty() || order == llvm::ArrayRef<int64_t>{1, 0};
   if (!input || !input.exactElements() || input.data || input.type.getRank() != 2 || !isTurned)
@@ -258,7 +258,7 @@ static Tensor concat(Node &n, TensorBuilder &b) {
 }
 
 /// Parts of given sizes (an attribute before opset 13, in the first opset and since 13 an input), or as many equal ones
-/// as there are outputs; the last is smaller where they do not come out even.
+/// as there are outputs; the last is smaller if the size does not divide.
 static Tensors split(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   int64_t axis = n.integer("axis", 0), outputs = n.proto().output_size();
@@ -290,7 +290,7 @@ static Tensors split(Node &n, TensorBuilder &b) {
   return Tensors(parts.begin(), parts.end());
 }
 
-/// A count an axis. Before opset 6: one count, and the axis that it is for.
+/// One count per axis. Before opset 6: one count, and the axis that it is for.
 static Tensor tile(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   std::optional<Elements> counts = n.sizes(1);
@@ -312,8 +312,8 @@ static Tensor tile(Node &n, TensorBuilder &b) {
   return b.tile(x, *counts);
 }
 
-/// Where amounts are data, little is known of the size that they make, which could as well be negative. It becomes a
-/// symbol with the bounds of a size, looked at when the program runs, and the amount after the axis follows from it.
+/// If amounts are data, little is known of the resulting size, which could as well be negative. It becomes a symbol
+/// with the bounds of a size, checked at run time, and the amount after the axis follows from it.
 static void boundPaddedSizes(Node &n, llvm::ArrayRef<Expr> shape, llvm::ArrayRef<Expr> low,
                              llvm::MutableArrayRef<Expr> high) {
   for (auto [size, before, after] : llvm::zip(shape, low, high)) {

@@ -1,8 +1,8 @@
 //===- Random.cpp - Random numbers ------------------------------------------===//
 //
-// Numbers are a function of a seed and of where they are: element i is threefry of i under the seed, so that every
-// device computes any of them by itself and a run gives what the last one gave. A node without a seed has one that
-// follows from its name. Dropout's are those that ONNX defines for a seed.
+// Numbers are a function of a seed and of their place: element i is threefry of i under the seed, so that every device
+// computes any of them by itself and a run gives the same as the last one. A node without a seed has one that follows
+// from its name. Dropout's are those that ONNX defines for a seed.
 //
 //===----------------------------------------------------------------------===//
 #include "import/DType.h"
@@ -39,7 +39,7 @@ static Value uniform(TensorBuilder &b, TensorBuilder::Sizes shape, int64_t seed,
   return b.reshape(number, shape);
 }
 
-/// Of mean 0 and deviation 1, in float64 (Box and Muller).
+/// With mean 0 and deviation 1, in float64 (Box and Muller).
 static Value normal(TensorBuilder &b, TensorBuilder::Sizes shape, int64_t seed) {
   Value radius = b.sqrt(b.mul(b.log(b.sub(1, uniform(b, shape, seed, 0))), -2));
   return b.mul(radius, b.cos(b.mul(uniform(b, shape, seed, 1), 2 * std::numbers::pi)));
@@ -84,7 +84,7 @@ static Value randomNumbers(Node &n, TensorBuilder &b) {
   return element ? b.cast(numbers, element) : Value();
 }
 
-/// 1 as often as its input says.
+/// 1 with the probability that its input gives.
 static Value bernoulli(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   mlir::Type element = dtypeAttribute(n, b.element(x));

@@ -2,9 +2,9 @@
 //
 // The sums themselves are TensorBuilder's; the operators differ in how they name their axes. These were an attribute
 // first and are an input since opset 13 or 18; an empty list means all axes, or none by noop_with_empty_axes. As an
-// input they may be data, and then it is open which axes of the result are left. For this each axis is split into two,
-// one of which is 1 long, by sizes that the program computes, and always the same ones of them are reduced
-// (DataSizes.h). A reduction of a list that is known at import, as of a shape's sizes, is computed there.
+// input they may be data, and then it is open which axes of the result are left. For this each axis is split into two
+// by sizes that the program computes, one of size 1, and always the same ones of them are reduced (DataSizes.h). A
+// reduction of a list that is known at import, as of a shape's sizes, is computed there.
 //
 //===------------------------------------------------------------------------===//
 #include "import/onnx/Fold.h"
@@ -54,7 +54,7 @@ static Tensor reduceByData(Node &n, TensorBuilder &b, Value x, Reduce function, 
   return keepDims ? kept : b.reshape(kept, shapeWithout(n, shape, named, axes->size()));
 }
 
-/// A reduction, and what it is of a list of integers known at import.
+/// A reduction, and its form for a list of integers known at import.
 static auto reduction(int64_t byInput, Reduce function, ElementFunction fold = nullptr) {
   return [=](Node &n, TensorBuilder &b) -> Tensor {
     const Tensor &input = n.tensor(0);
@@ -146,7 +146,7 @@ static Tensor cumProd(Node &n, TensorBuilder &b) {
 using Axes = llvm::ArrayRef<int64_t>;
 using B = TensorBuilder;
 
-/// In float64 where it is of integers, whose logarithm ONNX cuts to one again.
+/// In float64 for integers, whose logarithm ONNX truncates to an integer.
 static Value asReal(B &b, Value x) { return !x || b.isFloat(x) ? x : b.cast(x, b.builder().getF64Type()); }
 
 static Value logSum(B &b, Value x, Axes axes, bool keep) { return b.log(asReal(b, b.sum(x, axes, keep))); }

@@ -1,6 +1,6 @@
 //===- Resize.cpp - Resize, and Upsample before it --------------------------===//
 //
-// A factor is a float in the model, and where an element lies must come out the same on every machine. So factors are
+// A factor is a float in the model, and the place of an element must be the same on every machine. So factors are
 // fractions of integers, and places are computed in these; an axis then is a product of windows with a few weights, or
 // gathered (import/Resample.h). Factors, regions or sizes that are data take a path of their own (ResizeByData.h).
 //
@@ -16,14 +16,14 @@ using llvm::Twine;
 using mlir::Value;
 
 namespace {
-/// How an axis changes: to `count` elements, `numerator`/`denominator` times as many. With scales that do not come out
-/// even, the two say different things.
+/// How an axis changes: to `count` elements, `numerator`/`denominator` times as many. With scales that do not divide,
+/// the two differ.
 struct Factor {
   Expr count, numerator, denominator;
 };
 } // namespace
 
-/// A float as a fraction, which it is exactly where it is no wider than 2^±40.
+/// A float as a fraction, which equals it exactly if it is no wider than 2^±40.
 static std::optional<std::pair<int64_t, int64_t>> fraction(double number) {
   int64_t denominator = 1;
   while (number != std::floor(number) && denominator < (int64_t(1) << 40)) {
@@ -128,7 +128,7 @@ static AxisPlaces placesOf(ResizeMode mode, Expr size, const Factor &factor) {
   case ResizeMode::HalfPixelSymmetric:
     return {q * 2, p * (size - 1) - count * q + q, p * 2, {}};
   case ResizeMode::PytorchHalfPixel:
-    // A single element is the first one. Where the axis grows it is the only one, so nothing has to be said.
+    // A single element is the first one. If the axis grows it is the only one, so nothing needs to be computed.
     if (!(q - p).isConst() || (q - p).constant() > 0)
       return {q * 2, (q - p) * view::minimum(count - 1, 1), p * 2, {}};
     [[fallthrough]];
@@ -183,7 +183,7 @@ static Value resizeAxes(TensorBuilder &b, Value x, llvm::ArrayRef<int64_t> axes,
   return widens ? b.cast(x, element) : x;
 }
 
-/// Whether what a resize needs at import is known only when the program runs. Constant scales do with less than sizes.
+/// Whether a resize needs values at import that are known only at run time. Constant scales need less than sizes.
 static bool isByData(Node &n, llvm::ArrayRef<Expr> from, int scalesInput, bool scalesNeedSizes, bool sizesNeedSizes) {
   auto areKnown = [](llvm::ArrayRef<Expr> sizes) {
     return llvm::all_of(sizes, [](Expr size) { return size.isConst() && !size.isConst(0); });
@@ -215,7 +215,7 @@ static Value byData(Node &n, Value x, llvm::ArrayRef<int64_t> axes, int scalesIn
   return changes ? resizeByData(n, x, *changes, mode, how, region) : Value();
 }
 
-/// Where the results lie among the inputs, and how places between them are rounded; nullopt with a failure noted.
+/// The places of the results among the inputs, and how places between them are rounded; nullopt with a failure noted.
 static std::optional<std::pair<ResizeMode, Rounding>> placesOf(Node &n) {
   std::pair<llvm::StringRef, Rounding> roundings[] = {{"round_prefer_floor", Rounding::HalfDown},
                                                       {"round_prefer_ceil", Rounding::HalfUp},
@@ -235,7 +235,7 @@ static std::optional<std::pair<ResizeMode, Rounding>> placesOf(Node &n) {
   return rounding && mode ? std::optional(std::pair(*mode, *rounding)) : std::nullopt;
 }
 
-/// The region that the results lie in, the begin along each axis and then the ends; nullopt with a failure noted.
+/// The region of the results, the begin along each axis and then the ends; nullopt with a failure noted.
 static std::optional<llvm::SmallVector<double>> regionOf(Node &n, size_t axes) {
   std::optional<llvm::SmallVector<double>> corners = n.reals(1, "region");
   if (corners && corners->size() != 2 * axes)
@@ -302,7 +302,7 @@ static Value resize(Node &n, TensorBuilder &b) {
   return resizeAxes(b, x, axes, *factors, mode, how, crop);
 }
 
-/// What Resize was before it was called so.
+/// Resize under its former name.
 static Value upsample(Node &n, TensorBuilder &b) {
   if (n.opset() >= 10)
     return b.fail("opset 10 replaced Upsample", "use Resize");

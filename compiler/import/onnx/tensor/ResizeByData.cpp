@@ -60,7 +60,7 @@ std::optional<llvm::SmallVector<AxisByData>> kiln::import::onnx::axesBySizes(Nod
   return result;
 }
 
-/// Where the elements of the result lie: [count] of float64.
+/// The places of the result's elements: [count] of float64.
 static Value placesOf(TensorBuilder &b, ResizeMode mode, Expr size, const AxisByData &axis, Value begin, Value end) {
   Value o = b.cast(b.arange(axis.count, b.int64()), b.builder().getF64Type());
   Value width = b.mul(axis.scale, asReal(b, size)), last = asReal(b, size - 1), isOne = b.equal(width, 1);

@@ -6,7 +6,7 @@
 
 namespace kiln::import::onnx {
 
-/// Where elements of the result lie, as the attribute coordinate_transformation_mode has it.
+/// The places of the result's elements, by the attribute coordinate_transformation_mode.
 enum class ResizeMode {
   HalfPixel,
   HalfPixelForNearest,
@@ -28,12 +28,12 @@ struct AxisByData {
 std::optional<llvm::SmallVector<AxisByData>> axesByScales(Node &n, mlir::Value x, llvm::ArrayRef<int64_t> axes,
                                                           mlir::Value scales);
 
-/// The same by sizes. Where the policy (keep_aspect_ratio_policy) is another than stretch, the smallest or the largest
-/// factor is that of all axes.
+/// The same by sizes. If the policy (keep_aspect_ratio_policy) is not stretch, all axes have the smallest or the
+/// largest factor.
 std::optional<llvm::SmallVector<AxisByData>> axesBySizes(Node &n, mlir::Value x, llvm::ArrayRef<int64_t> axes,
                                                          llvm::ArrayRef<Expr> sizes, llvm::StringRef policy);
 
-/// The input resized along these axes. `region` (floats, all begins and then all ends) is null but for
+/// The input resized along these axes. `region` (floats, all begins and then all ends) is null except for
 /// ResizeMode::Crop.
 mlir::Value resizeByData(Node &n, mlir::Value x, llvm::ArrayRef<AxisByData> axes, ResizeMode mode,
                          const Resampling &how, mlir::Value region);

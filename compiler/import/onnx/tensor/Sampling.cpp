@@ -1,10 +1,10 @@
-//===- Sampling.cpp - Images at places that are computed --------------------===//
+//===- Sampling.cpp - Images at computed places -----------------------------===//
 //
-// Where these operators read an image is computed, and lies between its elements: AffineGrid makes such places and
-// GridSample takes them, RoiAlign and DeformConv make their places themselves, of regions and of offsets that are data.
-// Each has to bring its places into one form, a tensor for each axis in units of elements; what is read there is in
-// import/Sample.h. Where RoiAlign's number of samples depends on how large a region is, the most that any region has
-// becomes a size, and a mask says which of them count.
+// These operators read an image at computed places between its elements: AffineGrid makes such places and GridSample
+// takes them; RoiAlign and DeformConv make their places themselves, from regions and offsets that are data. Each has to
+// bring its places into one form, a tensor for each axis in units of elements; import/Sample.h then reads there. If
+// RoiAlign's number of samples depends on how large a region is, the most that any region has becomes a size, and a
+// mask says which of them count.
 //
 //===------------------------------------------------------------------------===//
 #include "import/Sample.h"
@@ -90,7 +90,7 @@ static Value gridSample(Node &n, TensorBuilder &b) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Along one axis: where the samples of each region and bin lie, [regions, 1, bins, samples], which of them there are,
+/// Along one axis: the places of the samples of each region and bin, [regions, 1, bins, samples], which of them exist,
 /// and how many ([regions, 1, 1, 1], floats).
 struct Bins {
   Value places, isSample, count;
@@ -101,7 +101,7 @@ static Bins binsOf(Node &n, TensorBuilder &b, Value begin, Value end, int64_t bi
   Shape each{b.dim(begin, 0), Expr(1), Expr(1), Expr(1)};
   Value length = b.sub(end, begin);
   if (!halfPixel)
-    length = b.maximum(length, 1); // of a region that is none
+    length = b.maximum(length, 1); // of an empty region
   Value bin = b.reshape(b.div(length, bins), each);
   Expr most = ratio;
   Value count = b.constant(ratio, b.element(begin), each), isSample;
@@ -173,7 +173,7 @@ static Value roiAlign(Node &n, TensorBuilder &b) {
   if (isSample)
     shares = b.where(over(isSample), shares, -std::numeric_limits<double>::infinity());
   Value largest = b.max(shares, {4, 5, 6, 7});
-  if (isSample) // of no sample, 0
+  if (isSample) // 0 without a sample
     largest = b.where(b.greater(b.minimum(rows.count, columns.count), 0), largest, 0);
   return largest;
 }
@@ -233,7 +233,7 @@ static Value cropAndResize(Node &n, TensorBuilder &b) {
 // DeformConv
 //===----------------------------------------------------------------------===//
 
-/// A convolution each of whose taps reads where an offset moves it.
+/// A convolution in which an offset moves each tap's place.
 static Value deformConv(Node &n, TensorBuilder &b) {
   Value x = n.input(0), w = n.input(1), offset = n.input(2), bias = n.optionalInput(3), mask = n.optionalInput(4);
   int64_t groups = n.integer("group", 1), offsetGroups = n.integer("offset_group", 1);

@@ -8,7 +8,7 @@ using namespace kiln::import;
 using namespace kiln::import::onnx;
 using mlir::Value;
 
-/// Attribute 'reduction', which opset 16 brought and opset 18 gave max and min; null after a failure.
+/// Attribute 'reduction', new in opset 16, with max and min since opset 18; null after a failure.
 static std::optional<Combine> reductionOf(Node &n) {
   if (n.opset() < 16)
     return Combine::Set;
@@ -39,7 +39,7 @@ static Value storeRows(Node &n, TensorBuilder &b) {
   return how ? scatterND(b, n.input(0), n.input(1), n.input(2), *how) : Value();
 }
 
-/// Rows of a cache along an axis, from a place of each batch on; what is there is read where nothing is written.
+/// Rows of a cache along an axis, from a place of each batch on; elements that are not written stay.
 static Value tensorScatter(Node &n, TensorBuilder &b) {
   Value past = n.input(0), update = n.input(1);
   std::string mode = n.string("mode", "linear");

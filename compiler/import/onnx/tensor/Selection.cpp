@@ -1,7 +1,7 @@
 //===- Selection.cpp - As many results as the data has ----------------------===//
 //
 // Which elements are other than 0, which rows are different, which boxes are worth keeping: the host finds out
-// (kiln/call.h) and says how many there are. The number becomes a symbol, and what follows is a tensor of that size.
+// (kiln/call.h) and gives their number. The number becomes a symbol, and the result is a tensor of that size.
 //
 //===----------------------------------------------------------------------===//
 #include "import/Scatter.h"
@@ -15,7 +15,7 @@ using namespace kiln::import::onnx;
 using llvm::Twine;
 using mlir::Value;
 
-/// The first elements of results of a call, as many as the last of them says; empty after a failure.
+/// The first elements of results of a call, their number given by the last result; empty after a failure.
 static llvm::SmallVector<Value> counted(Node &n, TensorBuilder &b, llvm::SmallVector<Value> results) {
   Value count = results.pop_back_val();
   if (!count)
@@ -68,12 +68,12 @@ static Value compress(Node &n, TensorBuilder &b) {
     condition = b.reshape(condition, {view::product(b.shape(condition))});
   if (b.rank(condition) != 1)
     return b.fail("a condition " + describe(b.shape(condition)), "it is a list");
-  // It may be shorter than the axis; where it is longer, the rest stands for nothing.
+  // It may be shorter than the axis; if it is longer, the rest is ignored.
   condition = b.narrow(condition, 0, 0, view::minimum(b.dim(condition, 0), b.dim(x, *axis)));
   return b.gather(x, placesOf(n, b, condition), *axis);
 }
 
-/// What is different along an axis, where each of it comes first, of each place which it is, and how many each has.
+/// The different elements along an axis, the first place of each, the number of each place's element, and their counts.
 static Tensors uniqueAlong(Node &n, TensorBuilder &b, Value x, int64_t axis, bool isSorted) {
   Value rows = b.transpose(x, axis, 0);
   if (!rows)
@@ -101,7 +101,7 @@ static Tensors unique(Node &n, TensorBuilder &b) {
   return x && axis ? uniqueAlong(n, b, x, *axis, isSorted) : Tensors();
 }
 
-/// ONNX Runtime's own: of a list, as they come, without where they come first.
+/// ONNX Runtime's own: for a list, in order of occurrence, without the first places.
 static Tensors uniqueOfList(Node &n, TensorBuilder &b) {
   Tensors found = uniqueAlong(n, b, n.input(0), 0, /*isSorted=*/false);
   if (!found.empty())

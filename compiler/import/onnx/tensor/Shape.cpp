@@ -2,8 +2,8 @@
 //
 // Shape gives sizes as data, yet nothing has to read them: its result is a tensor whose elements are known, as
 // expressions over the model's symbols, and operators after it compute with these (Fold.h) until a Reshape or an Expand
-// takes them for sizes again. Constant, short ranges and short lists of one number belong to the same arithmetic. Where
-// the ends of a range are data, how long it is becomes a symbol, bound when the program runs.
+// takes them for sizes again. Constant, short ranges and short lists of one number belong to the same arithmetic. If
+// the ends of a range are data, its length becomes a symbol, bound when the program runs.
 //
 //===------------------------------------------------------------------------===//
 #include "import/DType.h"
@@ -111,7 +111,7 @@ static Tensor constantOfShape(Node &n, TensorBuilder &b) {
   return b.constant(value, *sizes);
 }
 
-/// start, start + delta … before limit, where they are data: how many there are is read at run time.
+/// start, start + delta … before limit, if they are data: their number is read at run time.
 static Tensor countedRange(Node &n, TensorBuilder &b) {
   Value first = b.reshape(n.input(0), {}), limit = b.reshape(n.input(1), {});
   if (!first || !limit)

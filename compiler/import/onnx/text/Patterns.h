@@ -1,4 +1,4 @@
-//===- Patterns.h - Patterns of strings, looked at when a model is imported ---===//
+//===- Patterns.h - Check patterns of strings at import -----------------------===//
 #pragma once
 
 #include "kiln/call.h"
@@ -9,8 +9,8 @@
 
 namespace kiln::import::onnx {
 
-/// What is wrong with patterns, by the call that programs match with: given buffers (the patterns are its third) and
-/// numbers that begin with no strings. "" where nothing is.
+/// The fault of patterns, by the call that programs match with: given buffers (the patterns are its third) and numbers
+/// that begin with no strings. "" if there is none.
 std::string patternError(kiln_call call, llvm::ArrayRef<std::string> patterns, llvm::ArrayRef<int64_t> numbers);
 
 } // namespace kiln::import::onnx

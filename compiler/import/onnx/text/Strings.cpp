@@ -1,10 +1,10 @@
 //===- Strings.cpp - Operators of strings ------------------------------------===//
 //
 // A string has any length, so a kernel cannot hold it. Elements of a tensor of strings are 64-bit references, which
-// kernels move as they do integers: a Gather or a Concat of strings needs nothing of its own. What looks into a string
-// (Equal, StringSplit, RegexFullMatch) is a call of the host (kiln/call.h). An operator has to be named in takesStrings
-// before it is given any. A model's own strings are a weight of bytes, each text ending with a 0, of which a call makes
-// references when the program runs.
+// kernels move as they do integers: a Gather or a Concat of strings needs nothing of its own. Operators that look into
+// a string (Equal, StringSplit, RegexFullMatch) are calls of the host (kiln/call.h). An operator has to be named in
+// takesStrings before it is given any. A model's own strings are a weight of bytes, each text ending with a 0; a call
+// turns it into references at run time.
 //
 //===-------------------------------------------------------------------------===//
 #include "import/onnx/text/Strings.h"

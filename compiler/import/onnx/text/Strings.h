@@ -5,7 +5,7 @@
 
 namespace kiln::import::onnx {
 
-/// Whether an operator takes strings, as those do that only move elements or that are about them.
+/// Whether an operator takes strings: one that only moves elements, or an operator of strings.
 bool takesStrings(llvm::StringRef op);
 
 /// A tensor of the model's own strings.
@@ -14,7 +14,7 @@ mlir::Value stringConstant(TensorBuilder &b, llvm::StringRef name, llvm::ArrayRe
 /// The same of attributes.
 mlir::Value stringList(TensorBuilder &b, llvm::StringRef name, llvm::ArrayRef<std::string> strings);
 
-/// Which of the keys each string is: places as int64, -1 where it is none.
+/// For each string the key that it equals: places as int64, -1 if there is none.
 mlir::Value stringPlaces(TensorBuilder &b, mlir::Value x, mlir::Value keys);
 
 /// Whether strings are the same.

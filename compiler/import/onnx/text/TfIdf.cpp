@@ -1,8 +1,8 @@
 //===- TfIdf.cpp - How often a text has each of a list of n-grams -----------===//
 //
-// A text is a list of words: integers, or strings, of which each becomes its number in the list of those that the pool
-// has. Each n-gram of the pool is compared with every place of the text and every distance between its words at once,
-// and the places where all words are equal are counted.
+// A text is a list of words: integers, or strings, which become their numbers in the list of the pool's words. Each
+// n-gram of the pool is compared with every place of the text and every distance between its words at once, and the
+// places where all words are equal are counted.
 //
 //===----------------------------------------------------------------------===//
 #include "import/Scatter.h"

@@ -1,8 +1,8 @@
 //===- Tokenizer.cpp - ONNX Runtime's tokens and hashes of strings ------------===//
 //
-// Converters of text pipelines put a Tokenizer of the domain com.microsoft before a TfIdfVectorizer. How many tokens
-// the longest string has is data: one call of the host counts, the number becomes the size of a new last axis, and a
-// second call makes the tokens (kiln/call.h).
+// Converters of text pipelines put a Tokenizer of the domain com.microsoft before a TfIdfVectorizer. The number of
+// tokens of the longest string is data: one call of the host counts, the number becomes the size of a new last axis,
+// and a second call makes the tokens (kiln/call.h).
 //
 //===--------------------------------------------------------------------------===//
 #include "import/DType.h"
