@@ -1,9 +1,9 @@
 //===- Angle.cpp - sin and cos ------------------------------------------------------===//
-// Both repeat after a quarter turn, with another sign or as one another, so x is brought to |r| up to π/4 first:
-// x·2/π, less its nearest integer. Only what is left of it after the point counts, and a large x puts the first bits
-// of 2/π before it, as multiples of 4, which do not count either (Payne and Hanek, Radian reduction for trigonometric
-// functions, 1983). So one of five ranges of bits is chosen by x's size, and multiplied in float64, in pieces short
-// enough to be exact.
+// Both repeat after a quarter turn, up to the sign or as one another, so x is brought to |r| up to π/4 first: x·2/π,
+// less its nearest integer. Only the digits after the point count. For a large x the first bits of 2/π come before the
+// point, as multiples of 4, which do not count either (Payne and Hanek, Radian reduction for trigonometric functions,
+// 1983). So x's size chooses one of five ranges of bits, and the product is in float64, in pieces short enough to be
+// exact.
 //===------------------------------------------------------------------------------===//
 
 #include "passes/lower/Elementary.h"
@@ -21,7 +21,7 @@ using namespace mlir;
 static constexpr double kSignBit = std::numeric_limits<int32_t>::min();
 
 namespace {
-/// An angle as quarter turns, of which the last bits count, and the rest of it.
+/// An angle as quarter turns, whose last bits count, and the rest of it.
 struct Angle {
   Lanes quarters, rest;
 };
@@ -35,7 +35,7 @@ static Lanes takeInteger(Lanes x, std::optional<Lanes> &quarters) {
   return x - (shifted - rounder);
 }
 
-/// Of x that is not negative; NaN for infinity.
+/// For an x that is not negative; NaN for infinity.
 static Angle reduce(Lanes x) {
   Type wide = Float64Type::get(x.value().getContext()), word = IntegerType::get(x.value().getContext(), 32);
   Lanes value = x.castTo(wide);

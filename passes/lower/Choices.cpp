@@ -1,12 +1,12 @@
 //===- Choices.cpp - Sums that a choice by place leaves undone ----------------------===//
 //
-// Causal attention computes the score of each query and key and then takes another number where the key comes after the
-// query. Which of the two is taken depends on where the point is alone, and where a register tile lies wholly on one
-// side, its sums are for nothing: the loop that sums up is entered only where one point of the tile, the likeliest,
-// needs it. That holds of every choice by place: a triangle of a product, a window of keys.
+// Causal attention computes the score of each query and key and then takes another number if the key comes after the
+// query. Only the point's place decides which of the two is taken, and if a register tile is wholly on one side, its
+// sums are wasted. So the loop that sums up is entered only if one point of the tile, the likeliest, needs it. That
+// works for every choice by place: a triangle of a product, a window of keys.
 //
-// A condition is arithmetic on places (a view's mask, ranges that are compared), of which an expression over loop
-// variables is made as far as it is understood. What is not understood may hold anywhere.
+// A condition is arithmetic on places (a view's mask, ranges that are compared). It is turned into an expression over
+// loop variables as far as it is understood. A part that is not understood may hold anywhere.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ using namespace mlir;
 using kernel::AxisKind;
 using view::Expr;
 
-/// Whether integers of this type hold what the expression can be: the program's wrap, an expression does not.
+/// Whether integers of this type hold the expression's values: the program's wrap, an expression does not.
 static bool holds(IntegerType type, Expr expr) {
   unsigned width = type.getWidth();
   if (type.isUnsignedInteger())
@@ -31,7 +31,7 @@ static bool holds(IntegerType type, Expr expr) {
   return expr.min() >= -end && expr.max() < end;
 }
 
-/// Whether integers of this type hold all that is computed on the way to the expression, whatever the order of a sum's
+/// Whether integers of this type hold all intermediate results of the expression, whatever the order of a sum's
 /// terms.
 static bool holdsSteps(IntegerType type, Expr expr) {
   if (!holds(type, expr))
@@ -138,7 +138,7 @@ Expr KernelLowering::mayHold(Expr condition) {
   }
   if (condition.kind() != Expr::Kind::Less)
     return 1;
-  // Of what has to be positive, the greatest.
+  // The greatest of the expressions that have to be positive.
   Expr slack = condition.operands()[1] - condition.operands()[0];
   AxisSet axes = none();
   addVariables(slack, axes);
@@ -160,7 +160,7 @@ Expr KernelLowering::mayHold(Expr condition) {
 
 void KernelLowering::whereNeeded(Value value, llvm::function_ref<void(Value)> body) {
   auto choice = value.getDefiningOp<kernel::AluOp>();
-  // Items that meet at barriers go the same way; and what has no lanes is a GPU's, whose items do so anyway, or was not
+  // Items that meet at barriers go the same way. Code without lanes is a GPU's, whose items do so anyway, or was not
   // optimised.
   if (!choice || choice.getKind().getValue() != Alu::WHERE || walk().lane < 0 || meetsInside())
     return body(value);

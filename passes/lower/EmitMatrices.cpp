@@ -1,8 +1,8 @@
 //===- EmitMatrices.cpp - Products by matrix instructions -------------------------===//
-// Where the axes of a walk are fragments, one value stands for a whole matrix. Nothing is tested inside: what is read
-// past the end of the domain goes into rows and columns of the result that nobody reads, and memory for it is there
-// (kernel::faultOfProducts) as long as the first row and column lie inside, which is tested where loops around may
-// leave the domain.
+// If the axes of a walk are fragments, one value is a whole matrix. Nothing is tested inside: data read past the end of
+// the domain goes into rows and columns of the result that nobody reads, and memory for it exists
+// (kernel::faultOfProducts) as long as the first row and column are inside. That is tested if loops around may leave
+// the domain.
 //===----------------------------------------------------------------------------===//
 
 #include "passes/lower/KernelLowering.h"

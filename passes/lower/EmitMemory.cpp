@@ -1,15 +1,15 @@
 //===- EmitMemory.cpp - Loads, gathers and stores ---------------------------------===//
 //
-// A load of a vector may be one access, or as many as there are lanes: that depends on whether the index of lane l is
-// that of lane 0 plus l, which is asked of the expression, not of the view. Lanes a few elements apart are picked out
-// of whole vectors; a row that is data and a larger stride ask for lanes one by one. A mask that differs by lane is a
-// vector of bools beside one access.
+// A load of a vector may be one access, or as many as there are lanes. It is one if the index of lane l is that of lane
+// 0 plus l; the expression decides that, not the view. Lanes a few elements apart are picked out of whole vectors; a
+// row that is data and a larger stride need lanes one by one. A mask that differs by lane is a vector of bools for one
+// access.
 //
-// A tile may be computed with lanes along one axis and lie in memory along another that is unrolled. Then vectors are
-// made of each lane, one of each power of two in the number of that axis' points; the renderer turns all of one
-// together.
+// A tile may be computed with lanes along one axis and be contiguous in memory along another that is unrolled. Then
+// vectors are made of each lane, one of each power of two in the number of that axis' points; the renderer turns all of
+// one together.
 //
-// What lies outside a view reads as 0: its condition becomes the load's gate, unless a test around has settled it.
+// Outside a view the value is 0: the view's condition becomes the load's gate, unless a test around has settled it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -91,7 +91,7 @@ Value KernelLowering::loadApart(Value pointer, view::Index where, int64_t apart,
     int64_t begin = std::min(i * lanes(), lastBegin);
     Value gate;
     if (dependsOnLane(where.valid)) {
-      // What lies between two lanes is there if both are.
+      // Elements between two lanes exist if both do.
       gate = allConditions(where.valid, depth, inside, [&](Expr term) {
         SmallVector<Expr> valid;
         for (int64_t place = begin; place < begin + lanes(); ++place)
@@ -249,11 +249,11 @@ SmallVector<Expr> KernelLowering::linesAhead(const view::ShapeTracker &tracker, 
                 [&](auto axis) { return axis.getKind() == AxisKind::Loop && !variableOf(axis.getId()).isConst(); });
   auto *loop = llvm::find_if(loops, [&](auto axis) { return axis.getId() == ahead; });
   Expr distance = distanceAlong(ahead);
-  // The terms of a dot, and matrices, are asked for in parts.
+  // The terms of a dot, and matrices, are prefetched in parts.
   if (loop == loops.end() || distance.isConst(0) || kernel::hasFragments(walk()))
     return {};
-  // After its last step comes the first one in the next step of the loop around it that moves, and after that one's
-  // last step what another chunk reads or writes.
+  // After its last step comes the first one in the next step of the innermost outer loop that moves, and after that
+  // one's last step the data that another chunk reads or writes.
   auto isLast = [&](kernel::AxisAttr axis) {
     Expr size = axis.getSize().getValue();
     return size.isConst() ? view::floorDiv(variableOf(axis.getId()) + 1, size) : Expr(0);
@@ -304,7 +304,7 @@ void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
   Type element = load.getResult().getType();
   int64_t line = uop::kLineBytes / byteSize(element);
   int64_t most = kernel::hasMatrices(walk()) ? kMostLinesOfMatrices : kMostLines;
-  // A window's points are too far apart for steps to share what lies between them: each asks for what it reads then.
+  // A window's points are too far apart for steps to share lines: each prefetches what it will read itself.
   if (int64_t part = llvm::divideCeil(llvm::divideCeil(ahead.extent, ahead.steps), line); part > most)
     if (SmallVector<Expr> own = linesAhead(load.getTracker().getValue(), element, *load.getAhead());
         !own.empty() && int64_t(own.size()) <= part) {
@@ -312,7 +312,7 @@ void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
           [=, this, pointer = pointers_.at(load.getBuffer())] { askFor(pointer, own, /*toWrite=*/false); });
       return;
     }
-  // What each step asks for where so many passes share the work.
+  // The part of each step if so many passes share the work.
   auto linesOf = [&](int64_t sharers) {
     int64_t part = llvm::divideCeil(ahead.extent, ahead.steps * sharers);
     Expr share = view::mod(ahead.pass, sharers) * (ahead.steps * part);
@@ -322,7 +322,7 @@ void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
     return lines;
   };
   SmallVector<Value> all = linesOf(1);
-  // LLVM makes a load and its use one instruction only where no request stands between them: so they go last.
+  // LLVM joins a load and its use into one instruction only if no request is between them: so requests go last.
   if (ahead.passes.isConst() || ahead.passes.max() < kSharers || all.size() == 1) {
     scopes_[depth]->last.push_back([=, this, pointer = pointers_.at(load.getBuffer())] {
       for (Value where : all)
@@ -330,8 +330,8 @@ void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
     });
     return;
   }
-  // The second cache has little time for requests beside what is loaded from it; but weights that few rows pass come as
-  // fast as memory gives them.
+  // The second cache has little time for requests besides the loads from it; but weights that few rows use come as fast
+  // as memory gives them.
   scopes_[depth]->last.push_back([=, this, pointer = pointers_.at(load.getBuffer()), shared = linesOf(kSharers),
                                   areFew = condition(resolve(view::less(ahead.passes, kSharers)))] {
     auto branch = uop::IfOp::create(here(), loc_, areFew);
@@ -367,7 +367,7 @@ SmallVector<KernelLowering::Row> KernelLowering::rowsOf(const Tile &given, Expr 
       Value fromEnd = alu(Alu::ADD, {row, number(size, wide)}, row.getType(), depth);
       row = alu(Alu::WHERE, {isNegative, fromEnd, row}, row.getType(), depth);
     }
-    // As a natural number, what is still negative is past the end too.
+    // As an unsigned number, a negative one is past the end too.
     Value inside = alu(Alu::CMPLT, {cast(row, natural), number(size, natural)}, typed(builder_.getI1Type()), depth);
     row = cast(row, indexType_);
     for (int64_t lane = 0; lane < (given.lanes ? lanes() : 1); ++lane) {
@@ -534,7 +534,7 @@ void KernelLowering::storeTile(const Tile &tile, Value pointer, view::Index wher
                                bool pastCaches) {
   SmallVector<int64_t> unrolled = unrolledAxes(axes), sizes = sizesOf(unrolled);
   bool lanes = hasLanes(axes);
-  // Neighbours of a stage whose elements take turns among banks are none in memory.
+  // Neighbours of a stage whose elements are swizzled among banks are not neighbours in memory.
   bool liesPlain = !swizzles_.lookup(pointer);
   std::optional<size_t> turned = tile.lanes && liesPlain ? turnedAxis(where, unrolled) : std::nullopt;
   if (turned)
@@ -572,7 +572,7 @@ void KernelLowering::storeTile(const Tile &tile, Value pointer, view::Index wher
 bool KernelLowering::exceedsCaches(kernel::StoreOp store) {
   Expr elements = store.getTracker().getValue().realSize();
   int64_t cache = target_.getCaches().empty() ? 0 : target_.cacheBytes(target_.getCaches().size());
-  // What is held in the result is in a cache already.
+  // Data held in the result is in a cache already.
   bool isHeld = llvm::any_of(func_.getBody().getOps<kernel::StageOp>(),
                              [&](kernel::StageOp stage) { return stage.getBuffer() == store.getBuffer(); });
   return target_.maxItems() == 0 && !isHeld && cache > 0 && elements.isConst() &&
@@ -584,7 +584,7 @@ void KernelLowering::emitStore(kernel::StoreOp store, Value value) {
   axes |= axesOf(store.getValue());
   Tile tile = emit(value);
   view::Index where = indexAt(store.getTracker().getValue());
-  // Items and groups that do not choose the place would all write it: the first does.
+  // Items and groups that do not choose the place would all write it: only the first does.
   SmallVector<Expr> conditions{where.valid};
   for (kernel::AxisAttr axis : func_.getLoopAxes()) {
     bool parallel = llvm::is_contained({AxisKind::Group, AxisKind::Item, AxisKind::Chunk}, axis.getKind());

@@ -1,5 +1,5 @@
 //===- EmitReduce.cpp - Loops that reduce --------------------------------------===//
-// Reduces over the same axes of which none needs another share their loops: what they read is read once.
+// Reduces over the same axes that do not need each other share their loops: shared operands are read once.
 //
 // A scored sum knows the largest score only at the end of its loops, so it goes by the largest so far: where a larger
 // one comes, what was summed is scaled down to it (Milakov and Gimelshein, Online normalizer calculation for softmax,
@@ -46,7 +46,7 @@ SmallVector<kernel::ReduceOp> KernelLowering::walkedWith(kernel::ReduceOp reduce
         llvm::all_of(axesOf(other).set_bits(), [&](unsigned axis) { return isBound(axis) || isUnrolled(axis); });
     bool sharesLoops = isReady && placeOf(axesOf(other)) == place;
     bool isHeld = other.getBuffer() || reduce.getBuffer();
-    // What is being summed up around this is not there yet.
+    // The sum around this is not complete yet.
     needsAnother |= llvm::any_of(reducesBehind(other), [&](Operation *op) { return underway_.contains(op); });
     if (isNeeded && !needsAnother && sharesLoops && !isHeld && !scopes_[place]->tiles.contains(walked(other)))
       together.push_back(other);
@@ -89,7 +89,7 @@ Tile KernelLowering::filled(AxisSet axes, const Reduced &reduced, Value identity
 }
 
 Expr KernelLowering::guardOver(const Reduced &reduced, const AxisSet &axes) {
-  // A guard about an axis that the input does not depend on any more was settled by a reduce further in.
+  // A guard about an axis that the input no longer depends on was settled by a reduce further in.
   AxisSet among = axes;
   among |= reduced.axes;
   return resolve(guardOf(reduced.axes, among));
@@ -104,7 +104,7 @@ Value KernelLowering::within(Expr inside, Value value, Value otherwise) {
   return alu(Alu::WHERE, {isInside, value, lanes ? splat(otherwise, depth) : otherwise}, value.getType(), depth);
 }
 
-/// Exponents are taken from a finite number, so that rows that begin with -inf, as masked ones do, are no NaN.
+/// Exponents are relative to a finite number, so that rows that begin with -inf, as masked ones do, do not give NaN.
 Value KernelLowering::finite(Value largest) {
   size_t depth = scopes_.size() - 1;
   auto element = cast<FloatType>(getElementTypeOrSelf(largest.getType()));
@@ -239,7 +239,7 @@ void KernelLowering::finish(Total &total, const Reduced &reduced) {
     if (total.largest)
       largest = pick(total.largest->tile, total.tile.axes, point, total.tile.lanes, depth);
     if (foldsLanes && largest) {
-      // Each lane went by a largest of its own.
+      // Each lane used a largest score of its own.
       Value one = foldLanes(Alu::MAX, largest);
       Value decay = expOfDifference(finite(largest), splat(finite(one), depth));
       sum = alu(Alu::MUL, {sum, decay}, sum.getType(), depth);
@@ -249,7 +249,7 @@ void KernelLowering::finish(Total &total, const Reduced &reduced) {
       sum = foldLanes(total.reduce.getKind().getValue(), sum);
     if (!largest)
       return;
-    // 0, or NaN where the largest is infinite: there no difference to it is a number.
+    // 0, or NaN if the largest is infinite: then no difference to it is a number.
     sum = alu(Alu::ADD, {sum, difference(largest, largest)}, sum.getType(), depth);
   });
   total.tile.lanes &= !foldsLanes;
@@ -261,7 +261,7 @@ std::vector<KernelLowering::Total> KernelLowering::startTotals(ArrayRef<kernel::
   scores.reserve(together.size()); // totals point to them
   for (kernel::ReduceOp reduce : together) {
     Value identity = constant(graph::reductionIdentity(reduce.getKind().getValue(), reduce.getResult().getType()));
-    // Each lane sums up what it has, also of an input that is the same in all of them.
+    // Each lane sums up its own part, even if the input is the same in all of them.
     AxisSet axes = axesOf(reduce.getInput());
     axes |= reduced.lane;
     Total total{reduce, axes, {}, identity};
@@ -377,7 +377,7 @@ SmallVector<Value> KernelLowering::heldSoFar(kernel::ReduceOp reduce) {
   view::Index where = {heldIndex(reduce), view::greaterEqual(view::sum(steps), 1)};
   Type type = reduce.getResult().getType();
   Tile sums = emitMemory(pointers_.at(reduce.getBuffer()), where, axesOf(reduce), type, scopes_.size() - 1);
-  // What is not read is 0, which is nothing to a sum alone.
+  // Elements that are not read are 0, which changes nothing in a sum only.
   Alu kind = reduce.getKind().getValue();
   if (kind != Alu::ADD)
     for (Value &sum : sums.values)

@@ -1,8 +1,8 @@
 //===- EmitValues.cpp - Each kernel value as the uops of its points ----------------===//
 //
 // A kernel value is one uop per unrolled point that it depends on, a Tile. Its operands may depend on fewer axes than
-// it does: then one uop of theirs serves many of its own, and a scalar is spread over the lanes where a vector is
-// wanted. Each value is written once per scope in which it is asked for, in the outermost one that binds its axes.
+// it does: then one uop of theirs serves many of its own, and a scalar is spread over the lanes if a vector is wanted.
+// Each value is written once per scope in which it is needed, in the outermost one that binds its axes.
 //
 // A stage's memory is filled before the first of its readers loads from it, with the stage's walk as the current one.
 //
@@ -137,7 +137,7 @@ Value KernelLowering::stageMemory(kernel::StageOp stage) {
 
 bool KernelLowering::vanishesOutside(Value value, const AxisSet &over) {
   Operation *op = value.getDefiningOp();
-  // What is read is gated by every guard on an axis that it is read along, and by no other.
+  // The reads are gated by every guard on an axis that they go along, and by no other.
   AxisSet read = axesOf(value);
   bool isGated = read.anyCommon(over) && llvm::all_of(walk().guards, [&](Expr guard) {
                    AxisSet about = none();
@@ -157,7 +157,7 @@ bool KernelLowering::vanishesOutside(Value value, const AxisSet &over) {
         addVariables(own, filled);
     }
     llvm::SaveAndRestore walk(walk_, unsigned(filler - walks_.begin()));
-    // Where the filling ends early, what lies behind is of an earlier step.
+    // If the filling ends early, the rest of the memory is from an earlier step.
     bool hasEdge = llvm::any_of(filler->guards, [&](Expr guard) {
       AxisSet about = none();
       addVariables(guard, about);
@@ -226,7 +226,7 @@ Tile KernelLowering::emitStage(kernel::StageOp stage) {
 }
 
 void KernelLowering::fillStages(size_t depth, kernel::StageOp wanted) {
-  // Those of a group share their barriers. One of a chunk that is not read here may be so in a loop around this one.
+  // Stages of a group share barriers. A chunk's stage that is not read here may be read in a loop around this one.
   SmallVector<kernel::StageOp> local, own;
   for (auto stage : func_.getBody().getOps<kernel::StageOp>())
     if ((stage == wanted || isLocal(stage)) && stageDepth(stage) == depth &&
@@ -245,7 +245,7 @@ void KernelLowering::fillStages(size_t depth, kernel::StageOp wanted) {
       isAhead(stage) ? fillAhead(depth, stage, fill) : fill(stage);
     if (local.empty())
       return;
-    bool again = depth > 0; // what the last iteration read must not be overwritten too early
+    bool again = depth > 0; // data that the last iteration read must not be overwritten too early
     if (again)
       uop::BarrierOp::create(here(), loc_);
     SmallVector<kernel::StageOp> ahead(llvm::make_filter_range(local, isAhead));
@@ -273,7 +273,7 @@ void KernelLowering::fillAhead(size_t depth, ArrayRef<kernel::StageOp> stages,
                                llvm::function_ref<void(kernel::StageOp)> fill) {
   Expr begin = scopes_[depth]->begin, end = scopes_[depth]->end;
   inScope(depth - 1, [&] {
-    // What a loop before this one read last must not be overwritten too early.
+    // Data that a loop before this one read last must not be overwritten too early.
     bool again = depth > 1;
     for (kernel::StageOp stage : stages)
       again |= !begun_.insert(stage).second;
@@ -313,7 +313,7 @@ void KernelLowering::fillStage(kernel::StageOp stage) {
         [&] { inLoops(loops, [&] { storeMatrices(emitMatrixProduct(*product), stage, *product); }); });
   auto store = [&](Value value) {
     Tile tile = emit(value);
-    // What matrices sum up past the end is 0.
+    // Matrices sum up past the end too, so it is 0 there.
     if (!walk().zeros.empty()) {
       Expr inside = resolve(guardOf(axes));
       Value zero = constant(cast<TypedAttr>(builder_.getZeroAttr(stage.getResult().getType())));
@@ -337,7 +337,7 @@ void KernelLowering::fillTogether(kernel::StageOp stage) {
       item = item * axis.getSize().getValue() + kernel::loopVariable(axis);
       items *= axis.getSize().getValue().constant();
     }
-  // Without those that an element is summed up over. Past the end of the domain places differ where values do not.
+  // Without the axes that an element is summed up over. Past the end of the domain places differ even if values do not.
   AxisSet along = filledAlong(stage);
   along |= axesOf(stage.getInput());
   SmallVector<int64_t> own;

@@ -7,8 +7,8 @@ using namespace kiln::lower;
 using namespace mlir;
 using view::Expr;
 
-/// How often `op` runs: the trip counts of the ranges around it, which run from 0 to a constant where `trips` says
-/// nothing. Of two branches one runs, the first as a rule: the second is the same code at the domain's edge.
+/// How often `op` runs: the trip counts of the ranges around it, which run from 0 to a constant if `trips` says
+/// nothing. One of two branches runs, usually the first: the second is the same code at the domain's edge.
 static Expr timesOf(Operation *op, uop::FuncOp func, const TripCounts &trips) {
   Expr times = 1;
   for (Operation *parent = op->getParentOp(), *inside = op; parent != func; parent = parent->getParentOp()) {
@@ -28,7 +28,7 @@ static Expr timesOf(Operation *op, uop::FuncOp func, const TripCounts &trips) {
   return times;
 }
 
-/// What addresses are computed from.
+/// The ops that compute addresses.
 static llvm::DenseSet<Value> ofAddresses(uop::FuncOp func) {
   llvm::SetVector<Value> found;
   func.walk([&](Operation *op) {
@@ -44,8 +44,8 @@ static llvm::DenseSet<Value> ofAddresses(uop::FuncOp func) {
 }
 
 Expr lower::countOperations(uop::FuncOp func, const TripCounts &trips) {
-  // From what is stored, tested and carried back to its operands; what an address takes is none of the arithmetic, also
-  // where a test takes it too.
+  // From the stored, tested and carried values back to their operands. Ops for addresses do not count as arithmetic,
+  // even if a test uses them too.
   llvm::DenseSet<Value> addresses = ofAddresses(func);
   llvm::SetVector<Value> needed;
   func.walk([&](Operation *op) {

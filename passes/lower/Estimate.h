@@ -1,4 +1,4 @@
-//===- Estimate.h - What one launch costs, as tinygrad counts ----------------===//
+//===- Estimate.h - The cost of one launch, as tinygrad counts it ------------===//
 #pragma once
 
 #include "ir/kernel/Kernel.h"
@@ -6,7 +6,7 @@
 
 namespace kiln::lower {
 
-/// How often ranges run whose end is neither a constant nor a size.
+/// How often ranges run if their end is neither a constant nor a size.
 using TripCounts = llvm::DenseMap<mlir::Operation *, view::Expr>;
 
 /// Arithmetic operations of a whole launch: every ALU op times the trip counts around it, a multiply-add twice; ops

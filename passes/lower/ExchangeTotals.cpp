@@ -1,7 +1,7 @@
-//===- ExchangeTotals.cpp - Sums of what the items of a group have each ----------===//
-// Items that share a reduce's points have a part of its total each, in a register where no other item sees it. Those of
-// a warp hand theirs on from register to register; beyond a warp all go through local memory, between barriers. What
-// the items of many warps put there is far more than each should read: each sums up some first, then all read those
+//===- ExchangeTotals.cpp - Sums of the items' partial sums in a group -----------===//
+// Items that share a reduce's points each have a part of its total, in a register that no other item sees. Those
+// of a warp pass theirs on from register to register; beyond a warp all go through local memory, between barriers.
+// The parts of many warps are far more than each item should read: each sums up some first, then all read those
 // sums.
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ using view::Expr;
 /// A group has few enough warps that each item reads the sums of all.
 static constexpr int64_t kMostWarps = 32;
 
-/// Memory for every item, and in it for every unrolled point and lane that is left.
+/// Memory for every item, and in it for every unrolled point and lane of the rest.
 struct KernelLowering::Exchange {
   Value memory;
   Expr index, isFirst; ///< isFirst: of the items that have the same sums
@@ -120,12 +120,12 @@ void KernelLowering::sumUpItems(Total &total, const Exchange &place, ArrayRef<in
 }
 
 void KernelLowering::exchange(llvm::MutableArrayRef<Total> totals, const Reduced &reduced) {
-  // Items of a warp put together what they have without memory; of each warp's sum there is one then.
+  // Items of a warp combine their sums without memory; then there is one sum for each warp.
   int64_t shuffled = shuffledItems(totals, reduced), axis = reduced.items.front();
   shuffle(totals, shuffled);
   if (shuffled > 1 && shuffled == sizeOf(axis))
     return;
-  bool again = scopes_.size() > 1; // what the last iteration read must not be overwritten too early
+  bool again = scopes_.size() > 1; // data that the last iteration read must not be overwritten too early
   if (again)
     uop::BarrierOp::create(here(), loc_);
   SmallVector<Exchange> places;
@@ -137,7 +137,7 @@ void KernelLowering::exchange(llvm::MutableArrayRef<Total> totals, const Reduced
     for (auto [total, place] : llvm::zip(totals, places))
       gather(total, place, axis, sizeOf(axis) / shuffled, [&](int64_t i) { return Expr(i * shuffled); });
   } else if (part > 1) {
-    // Each item sums up every part-th of what there is, then all items the `part` sums: far less than everything each.
+    // Each item sums up every part-th sum, then all items the `part` results: far less than each summing up everything.
     for (auto [total, place] : llvm::zip(totals, places)) {
       gather(total, place, axis, sizeOf(axis) / part,
              [&](int64_t i) { return view::mod(variableOf(axis), part) + i * part; });

@@ -1,9 +1,9 @@
-//===- Exponential.cpp - e^x, 2^x and what is made of them ----------------------===//
-// A float holds its power of 2 in bits of its own. So e^x = 2^n·e^r, with n the nearest integer of x/ln 2 and r what is
-// left, up to half of ln 2 either way: a short polynomial is close enough there, and 2^n is an integer put into place.
+//===- Exponential.cpp - e^x, 2^x and functions made of them --------------------===//
+// A float holds its power of 2 in bits of its own. So e^x = 2^n·e^r, with n the nearest integer of x/ln 2 and r the
+// rest, up to half of ln 2 either way: a short polynomial is close enough there, and 2^n is an integer put into place.
 //
-// Rounding is by adding 1.5·2^23, which leaves no room for digits after the point, and the integer in the low bits.
-// Where the polynomial's lowest terms carry most of the result they are added last, from the small to the large.
+// Rounding adds 1.5·2^23, which leaves no room for digits after the point and puts the integer into the low bits. If
+// the polynomial's lowest terms carry most of the result they are added last, from the small to the large.
 //===------------------------------------------------------------------------------===//
 
 #include "passes/lower/Elementary.h"
@@ -19,8 +19,8 @@ using namespace mlir;
 
 static constexpr double kRounder = 0x1.8p23;
 
-/// x, and below `low` another number. Where x was chosen so before, with a number below `low` where it was less than a
-/// bound above that, it is one choice. NaN stays NaN.
+/// x, or another number if it is below `low`. If x was chosen so before, with a number below `low` if it was less than
+/// a bound above that, it is one choice. NaN stays NaN.
 static Lanes chooseBelow(Lanes x, double low, double number) {
   uop::AluOp choice = rowOf(x.value(), Alu::WHERE);
   uop::AluOp test = choice ? rowOf(choice.getOperand(0), Alu::CMPLT) : uop::AluOp();
@@ -42,7 +42,7 @@ static Lanes withSignOf(Lanes x, Lanes signs) {
 }
 
 namespace {
-/// A number as an integer and what is left: n and bits(n + 1.5·2^23), and r.
+/// A number as an integer and the rest: n and bits(n + 1.5·2^23), and r.
 struct Split {
   Lanes count, countBits, rest;
 };
@@ -61,16 +61,16 @@ static Split splitByOne(Lanes x) {
   return {count, shifted.bits(), x - count};
 }
 
-/// 2^n of the integers in bits(n + 1.5·2^23): they move to where the exponent stands, with its bias.
+/// 2^n of the integers in bits(n + 1.5·2^23): they move to the exponent's place, with its bias.
 static Lanes powerOf2(Lanes integers) { return ((integers + 127) << 23).asFloat(); }
 
 static constexpr int32_t kRounderBits = 0x4b400000;
 
-/// An n with which both factors of x·2^n are 0, and what it is the nearest integer of: what vanishes is so an exact
-/// product. One that is rounded to 0 takes CPUs longer.
+/// An n with which both factors of x·2^n are 0, and the number that it is the nearest integer of. So a result that
+/// vanishes is an exact product; one that is rounded to 0 takes CPUs longer.
 static constexpr double kVanishes = -254, kVanishingLog = -176;
 
-/// x·2^n of an x near 1. In two steps, so that neither factor overflows or is subnormal, though the result may.
+/// x·2^n for an x near 1. In two steps, so that neither factor overflows or is subnormal, though the result may.
 static Lanes scale(Lanes x, Lanes countBits) {
   Lanes count = countBits - double(kRounderBits);
   if (x.writer().scales)

@@ -1,8 +1,8 @@
-//===- FmaPatterns.cpp - Sums of products with one rounding a term ----------------===//
+//===- FmaPatterns.cpp - Sums of products with one rounding per term --------------===//
 // A multiply-add that rounds once is twice as fast as a product and a sum, and closer. It is used where lowering says
 // that a total takes in a term (`contract`), and nowhere else: a·b + c·d would be rounded unlike c·d + a·b. At a point
-// outside the domain the term counts as 0, so that there the total stays what it was, and the others round as they do
-// away from the edge.
+// outside the domain the term counts as 0, so that the total stays the same there, and the others round as they do away
+// from the edge.
 //===------------------------------------------------------------------------------===//
 
 #include "passes/lower/RewriteSets.h"
@@ -13,7 +13,7 @@ using namespace kiln;
 using namespace kiln::lower;
 using namespace mlir;
 
-/// Single and double precision; of narrower floats the product is rounded to float32 anyway.
+/// Single and double precision; with narrower floats the product is rounded to float32 anyway.
 static bool isFused(Type type) {
   Type element = getElementTypeOrSelf(type);
   return element.isF32() || element.isF64();
@@ -24,8 +24,8 @@ static uop::AluOp onlyProductOf(Value value) {
   return product && product->hasOneUse() ? product : uop::AluOp();
 }
 
-/// Where the product stands, if the total is known there: lowering writes all products of a step before its sums, each
-/// after the loads and splats that only it needs, which would otherwise all wait in registers.
+/// At the place of the product, if the total is known there: lowering writes all products of a step before its sums,
+/// each after the loads and splats that only it needs, which would otherwise all wait in registers.
 static Value fuse(LanesWriter &writer, uop::AluOp product, Value total) {
   Block *block = writer.rewriter.getInsertionBlock();
   Operation *made = total.getDefiningOp();

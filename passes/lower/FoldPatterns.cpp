@@ -1,11 +1,11 @@
 //===- FoldPatterns.cpp - Uops whose result or condition is known ---------------------===//
 //
 // Lowering writes each op for the general case: an access has a gate although no element of it is outside, and a vector
-// is taken apart into lanes which are then put together again. Once numbers are known much of this says the same in
-// fewer uops, or nothing:
+// is taken apart into lanes which are then put together again. Once numbers are known much of this can be said in fewer
+// uops, or none:
 //     where(true, a, b) is a;  a load whose gate is false is its other value;  all lanes of a vector are that vector
 // Only rows with one result, whoever computes them, are computed here. Functions such as exp differ from one library to
-// the next, so what they give has to come from where the rest of the kernel runs.
+// the next, so their results have to come from where the rest of the kernel runs.
 //
 //===----------------------------------------------------------------------------------===//
 #include "passes/lower/RewriteSets.h"
@@ -38,7 +38,7 @@ static Value chosenArm(uop::AluOp op, LanesWriter &) {
   return isFalse(constantOf(condition)) ? b : Value();
 }
 
-/// A conversion, or the same bits, of one type to itself.
+/// A conversion, or a bit cast, of one type to itself.
 static Value sameType(uop::AluOp op, LanesWriter &) {
   return op.getOperand(0).getType() == op.getType() ? op.getOperand(0) : Value();
 }

@@ -1,8 +1,8 @@
 //===- IndexMath.cpp - Sizes, places and guards as uops ----------------------------===//
 //
-// Where a kernel reads and which of its points count are expressions over loop variables. They are resolved to what the
-// open scopes know of these variables, taken at one unrolled point or lane where that is asked for, and written in the
-// outermost scope that binds what is left of them, once there.
+// The places that a kernel reads and the points that count are expressions over loop variables. They are resolved with
+// what the open scopes know of these variables, taken at one unrolled point or lane if needed, and written in the
+// outermost scope that binds the remaining variables, once there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -98,8 +98,8 @@ view::Index KernelLowering::indexInside(const view::ShapeTracker &tracker) const
   for (Expr &each : position)
     each = each.substitute(limited_);
   view::Index where = tracker.at(position);
-  // Loops may go past the end of the domain, where nothing is read: inside it, less has to be asked for, and an index
-  // by open sizes may need no division. Matrices are read whole, whatever lies past the end.
+  // Loops may go past the end of the domain, where nothing is read: inside it, fewer tests are needed, and an index by
+  // open sizes may need no division. Matrices are read whole, whatever is past the end.
   bool movesInside = !kernel::hasMatrices(walk()) && llvm::any_of(tracker.shape(), [](Expr s) { return !s.isConst(); });
   if (tracker.views().size() > 1 && (movesInside || !where.valid.isConst())) {
     SmallVector<Expr> point;
@@ -165,7 +165,7 @@ Value KernelLowering::indexOp(Expr expr, size_t depth) {
   Type boolean = builder_.getI1Type();
   SmallVector<Expr> operands(expr.operands());
   auto fold = [&](Alu kind, Type type) {
-    // Outer terms first: what does not change in a loop is summed before it.
+    // Outer terms first: parts that do not change in a loop are summed before it.
     Value value;
     for (size_t where = 0; where <= depth; ++where)
       for (Expr operand : operands) {
@@ -176,8 +176,8 @@ Value KernelLowering::indexOp(Expr expr, size_t depth) {
       }
     return value;
   };
-  // A constant last: what differs by one only, as the rows of a register tile do, shares the rest, and the constant is
-  // the displacement of an address.
+  // A constant last: indices that differ only by it, as the rows of a register tile, share the rest, and the constant
+  // is the displacement of an address.
   if (expr.kind() == Expr::Kind::Add && operands.back().isConst()) {
     Value rest = index(expr - operands.back());
     return alu(Alu::ADD, {rest, index(operands.back())}, indexType_, depth);
@@ -203,7 +203,7 @@ Value KernelLowering::indexOp(Expr expr, size_t depth) {
   case Expr::Kind::Max:
     return binary(Alu::MAX, indexType_);
   case Expr::Kind::Less:
-    // -i < 0 is 0 < i, which addresses have.
+    // -i < 0 is 0 < i, which addresses already compute.
     if (Expr turned = -operands[0], bound = -operands[1];
         bound.isConst() && turned.weight() < operands[0].weight() && fitsInt32(turned) && fitsInt32(bound))
       operands = {bound, turned};
@@ -215,10 +215,10 @@ Value KernelLowering::indexOp(Expr expr, size_t depth) {
   llvm_unreachable("constants and variables have values already");
 }
 
-/// More conditions than these are put together lane by lane.
+/// If there are more conditions than these, they are combined lane by lane.
 static constexpr size_t kMostMasks = 4;
 
-/// Of conditions first + lane * step < 0, first and step; nullopt where they are others.
+/// For conditions first + lane * step < 0, first and step; nullopt if they are others.
 static std::optional<std::pair<Expr, int64_t>> stepBetween(ArrayRef<Expr> each) {
   Expr first, step;
   for (auto [lane, one] : llvm::enumerate(each)) {
@@ -250,7 +250,7 @@ Value KernelLowering::laneCondition(Expr expr, size_t depth, Value inside) {
   SmallVector<Expr> each;
   for (int64_t lane = 0; lane < lanes(); ++lane)
     each.push_back(atLane(expr, lane));
-  // 2·x < lane is x < lane / 2 at each lane by itself, which is not a step from lane to lane any more.
+  // 2·x < lane is x < lane / 2 at each lane by itself, which is no longer a step from lane to lane.
   if (expr.kind() == Expr::Kind::Less && !llvm::all_equal(each) && !stepBetween(each) && lanes() > 2) {
     Expr slack = expr.operands()[0] - expr.operands()[1], first = atLane(slack, 0), step = atLane(slack, 1) - first;
     if (step.isConst() && view::provablyEqual(slack, first + variableOf(walk().lane) * step))
@@ -262,8 +262,8 @@ Value KernelLowering::laneCondition(Expr expr, size_t depth, Value inside) {
 }
 
 Value KernelLowering::allConditions(Expr all, size_t depth, Value inside, llvm::function_ref<Value(Expr)> ofLanes) {
-  // What lanes share is one number, and each other condition is a vector of its own, which may be the same in each turn
-  // of a loop.
+  // Conditions that lanes share are one number. Each other condition is a vector of its own, which may be the same in
+  // each turn of a loop.
   Value mask;
   for (Expr term : all.kind() == Expr::Kind::And ? all.operands() : ArrayRef(all)) {
     if (!dependsOnLane(term)) {
@@ -295,7 +295,7 @@ Value KernelLowering::conditions(ArrayRef<Expr> each, size_t depth) {
       values.push_back(condition(one));
     return uop::VectorizeOp::create(at(depth), loc_, type, values);
   }
-  // Of few conditions each is spread over all lanes, and cut down to its own by a constant.
+  // If there are few conditions, each is spread over all lanes, and cut down to its own by a constant.
   auto lanesThat = [&](llvm::function_ref<bool(Expr)> are) -> Value {
     SmallVector<Value> values;
     for (Expr one : each)

@@ -1,4 +1,4 @@
-//===- IndexRange.h - Which expressions an int32 holds --------------------------===//
+//===- IndexRange.h - Expressions that an int32 holds ---------------------------===//
 #pragma once
 
 #include "view/Expr.h"

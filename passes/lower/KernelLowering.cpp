@@ -1,8 +1,8 @@
 //===- KernelLowering.cpp - The function, its walks and their axes -----------------===//
 //
 // A kernel's own walk is the launch: its groups, chunks and items are bound at the top of the function, its other axes
-// are loops around what its stores compute. Which loops a value stands in follows from the axes that it depends on,
-// which is found out here; Scopes.cpp opens them, IndexMath.cpp writes the places, Emit*.cpp the values.
+// are loops around the computation of its stores. The axes that a value depends on decide which loops it is in. This
+// file finds them; Scopes.cpp opens the loops, IndexMath.cpp writes the places, Emit*.cpp the values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -249,7 +249,7 @@ void KernelLowering::createFunction() {
     scopes_.back()->variables[symbol] = body->getArgument(func_.getNumArguments() + index);
 }
 
-/// A launch counts its chunks in one row, of which each chunk axis is a part.
+/// A launch counts its chunks in one row; each chunk axis is a part of it.
 void KernelLowering::bindChunks(SmallVector<Expr> &grid, SmallVector<int64_t> &local) {
   SmallVector<kernel::AxisAttr> chunks;
   Expr total = 1;
@@ -286,7 +286,7 @@ void KernelLowering::bindParallelAxes() {
     scopes_.front()->variables[kernel::loopVariable(axis)] = uop::SpecialOp::create(
         at(0), loc_, indexType_, kindAttr, builder_.getI64IntegerAttr(dimension), axis.getSize());
   };
-  // A GPU counts its first axis fastest: what lies innermost comes first, so that neighbours in memory are neighbours.
+  // A GPU counts its first axis fastest: the innermost axis comes first, so that neighbours in memory are neighbours.
   for (kernel::AxisAttr axis : llvm::reverse(walk().axes))
     if (axis.getKind() == AxisKind::Group) {
       bind(axis, uop::SpecialKind::Group, grid.size());

@@ -1,8 +1,8 @@
 //===- KernelLowering.h - Write a kernel as loops and vectors --------------------===//
 //
 // A kernel says what is computed at one point of its domain and in which order the points are walked. Lowering opens
-// the loops and puts every value into the outermost one in which all the axes that it depends on are open: what does
-// not change in a loop is computed before it, by construction.
+// the loops and puts every value into the outermost one in which all the axes that it depends on are open. So values
+// that do not change in a loop are computed before it, by construction.
 //
 // A value that depends on unrolled axes is several values, one for each of their points: a Tile. One axis may be vector
 // lanes: then each of them is a vector.
@@ -44,18 +44,18 @@ struct Scope {
   mlir::Block *block;
   mlir::Operation *before = nullptr;                    ///< code goes before this op: the loop that is open inside
   llvm::DenseMap<view::Expr, mlir::Value> variables;    ///< variables bound here
-  llvm::DenseMap<view::Expr, view::Expr> substitutions; ///< loop variables that are expressions of others here
+  llvm::DenseMap<view::Expr, view::Expr> substitutions; /// loop variables that are written as others here
   llvm::DenseMap<WalkedValue, Tile> tiles;              ///< kernel values computed here
   llvm::DenseMap<view::Expr, mlir::Value> indices;      ///< index math computed here
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> splats; ///< a scalar in so many lanes
   llvm::DenseSet<mlir::Operation *> filled;                            ///< stages whose memory is filled here
   llvm::SmallVector<view::Expr> tested;                                ///< guards that this branch depends on
-  llvm::SmallVector<view::Expr> tests;                                 ///< what it asks for them, at their last points
+  llvm::SmallVector<view::Expr> tests;                                 /// their tests, at the last points
   llvm::SmallVector<view::Expr> begun;                                 ///< guards that hold at their first points here
   bool inside = false;                                                 ///< the tested guards hold here
-  size_t keepsFrom = SIZE_MAX; ///< values whose place would be this scope or one inside it are computed in this branch
-  std::vector<llvm::unique_function<void()>> last; ///< emits what goes after all else
-  mlir::Operation *outerBefore = nullptr;          ///< what `before` of the scope around was until this one opened
+  size_t keepsFrom = SIZE_MAX; /// values that belong to this scope or one inside it are computed in this branch
+  std::vector<llvm::unique_function<void()>> last; /// emits the code that goes last
+  mlir::Operation *outerBefore = nullptr;          /// `before` of the outer scope until this one opened
   view::Expr begin, end;                           ///< of a loop
 };
 
@@ -95,7 +95,7 @@ private:
   // Scopes.
   size_t depthOf(const AxisSet &axes) const;
   size_t depthOf(view::Expr expr) const;
-  /// Where a value over these axes is computed: the outermost scope that binds them and knows what it relies on.
+  /// The scope for a value over these axes: the outermost one that binds them and knows what it relies on.
   size_t placeOf(const AxisSet &axes) const;
   /// The builder, set to the end of the code so far of a scope.
   mlir::OpBuilder &at(size_t depth);
@@ -103,11 +103,11 @@ private:
   /// Runs `body` with only the scopes up to `depth` open: its code goes before the loop that is open there.
   void inScope(size_t depth, llvm::function_ref<void()> body);
   struct LoopEnd {
-    view::Expr end, trips;                        ///< trips: how often the loop runs, taking all its instances alike
+    view::Expr end, trips;                        /// trips: how often the loop runs, the same for all its instances
     llvm::SmallVector<view::Expr> settled, tests; ///< guards that hold in it; the same at their last unrolled points
     llvm::SmallVector<view::Expr> begun;          ///< guards that hold at the first unrolled points of each step
   };
-  /// Where a loop over `axis` ends: at the axis' size, or before it where the domain ends, which may settle guards.
+  /// The end of a loop over `axis`: the axis' size, or less if the domain ends before it, which may settle guards.
   LoopEnd endOf(int64_t axis, llvm::ArrayRef<int64_t> inside);
   /// Whether a loop of the current walk may end where the domain does.
   bool mayEndEarly(int64_t axis);
@@ -116,40 +116,40 @@ private:
     view::Expr begin, end;
     llvm::SmallVector<view::Expr> guards, tests; ///< tests: the guards at their last unrolled points
   };
-  /// The steps of a loop over `axis`: those all of whose unrolled points lie inside the domain, and the others, at its
-  /// edge, so that the former ask for nothing. One part where guards do not end at a step of this loop.
+  /// The steps of a loop over `axis`: those with all unrolled points inside the domain, and the others, at its edge, so
+  /// that the former need no tests. One part if guards do not end at a step of this loop.
   llvm::SmallVector<Steps, 2> stepsOf(int64_t axis);
   /// Opens a loop over `axis`, or over a part of its steps, inside the innermost scope.
   uop::RangeOp openLoop(int64_t axis, mlir::ValueRange inits, bool reduce, llvm::ArrayRef<int64_t> inside = {},
                         const Steps *part = nullptr);
   void closeLoop(mlir::ValueRange yields);
-  /// Runs `body` inside a loop over these steps of `axis`, whichever of them the scopes around are at.
+  /// Runs `body` inside a loop over these steps of `axis`, whichever of them the outer scopes are at.
   void inSteps(int64_t axis, view::Expr begin, view::Expr end, llvm::function_ref<void()> body);
   /// Emits both sides of a test, each in a scope of its own; `body` is told whether the test holds there.
   void inBranches(view::Expr test, llvm::function_ref<void(bool)> body);
-  /// The innermost scope that has a guard about the loops that are open now in a list; null: none.
+  /// The innermost scope that has a guard about the currently open loops in a list; null: none.
   const Scope *scopeOf(view::Expr guard, llvm::SmallVector<view::Expr> Scope::*list) const;
   /// The one that tests it.
   const Scope *testOf(view::Expr guard) const { return scopeOf(guard, &Scope::tested); }
-  /// Whether a guard of a stage's walk holds at all that it holds, because its readers' does.
+  /// Whether the readers' guard already implies this guard of a stage's walk.
   bool holdsForReaders(view::Expr guard) const;
   /// Whether the items of a group meet at barriers.
   bool meetsInside();
-  /// Runs `body` once, or, where guards remain, under a test in two copies: one inside the domain, one at its edge.
-  /// All items of a group take the same copy, because they meet at barriers; where the device's compiler has to be
-  /// spared barriers in branches, there is one copy, as at the edge.
+  /// Runs `body` once, or, if guards remain, under a test in two copies: one inside the domain, one at its edge. All
+  /// items of a group take the same copy, because they meet at barriers. If the device's compiler cannot handle
+  /// barriers in branches, there is one copy, as at the edge.
   void atEdges(llvm::function_ref<void()> body);
   /// The first points of an unrolled axis.
   struct Fewer {
     view::Expr guard; ///< about it
     int64_t axis, points;
     view::Expr reachesBeyond; ///< whether the domain does
-    bool areInside;           ///< else where the domain ends among them is to be found out
+    bool areInside;           /// if not, the number of points before the domain's end is to be found out
   };
-  /// How many points of an unrolled axis that one of these guards is about to try next, where not all lie inside the
-  /// domain; nullopt: all such axes divide it, or edges that are known differ.
+  /// How many points of an unrolled axis of one of these guards to try next, if not all are inside the domain; nullopt:
+  /// all such axes divide it, or edges that are known differ.
   std::optional<Fewer> fewerAtEdge(llvm::ArrayRef<view::Expr> guards);
-  /// Runs `body` at the edge of the domain, which these guards ask for: in copies for ever fewer of a tile's points.
+  /// Runs `body` at the edge of the domain, for these guards: in copies for ever fewer of a tile's points.
   void inPartsAtEdge(llvm::ArrayRef<view::Expr> guards, llvm::ArrayRef<view::Expr> tests,
                      llvm::function_ref<void()> body);
 
@@ -157,7 +157,7 @@ private:
   Tile emit(mlir::Value value);
   Tile emitAlu(kernel::AluOp alu);
   Tile emitLoad(kernel::LoadOp load);
-  /// What the next step of the load's `ahead` reads, and the steps inside it that can ask for it.
+  /// The data that the next step of the load's `ahead` reads, and the steps inside it that can prefetch it.
   struct Ahead {
     view::Expr first, distance;  ///< the first element that a step reads, and how far the next step's is from it
     int64_t extent = 0;          ///< elements up to the last that it reads
@@ -165,13 +165,13 @@ private:
     int64_t steps = 1;           ///< how many there are
     view::Expr pass, passes = 1; ///< the same of the innermost loop of unknown size
   };
-  /// nullopt where it reads what this step does, or nobody knows how much that is.
+  /// nullopt if it reads the same as this step, or if its amount is not known.
   std::optional<Ahead> aheadOf(kernel::LoadOp load, size_t depth);
   /// The first elements of the lines that the next step of the loop `ahead` reads or writes through a view, at the
-  /// points that are unrolled; none where it is no loop of this walk, or moves nothing.
+  /// unrolled points; none if it is not a loop of this walk, or moves nothing.
   llvm::SmallVector<view::Expr> linesAhead(const view::ShapeTracker &tracker, mlir::Type element, int64_t ahead) const;
   void askFor(mlir::Value pointer, llvm::ArrayRef<view::Expr> elements, bool toWrite);
-  /// Asks for what the next step of the load's `ahead` will read: in each step of the loops inside that one and around
+  /// Prefetches the data of the next step of the load's `ahead`: in each step of the loops inside that one and around
   /// the load, the same part of it.
   void emitPrefetch(kernel::LoadOp load, size_t depth);
   Tile emitGather(kernel::LoadOp load);
@@ -184,20 +184,20 @@ private:
   llvm::SmallVector<Row> rowsOf(const Tile &given, view::Expr size, size_t depth);
   /// Loads for every unrolled point of an index.
   Tile emitMemory(mlir::Value pointer, view::Index where, const AxisSet &axes, mlir::Type element, size_t depth);
-  /// With `inside`, a bool, nothing is read where it is false.
+  /// With `inside`, a bool, nothing is read if it is false.
   mlir::Value loadLanes(mlir::Value pointer, view::Index where, mlir::Type element, size_t depth,
                         mlir::Value inside = {});
-  /// Elements from one lane to the next where that is alike for all lanes, and few enough that what lies between them
-  /// may be loaded too; else 0.
+  /// The number of elements from one lane to the next if it is the same for all lanes, and small enough that the
+  /// elements between them may be loaded too; else 0.
   int64_t fewApart(view::Expr index) const;
   /// Lanes that lie `apart` elements from each other, out of as many vectors.
   mlir::Value loadApart(mlir::Value pointer, view::Index where, int64_t apart, mlir::Type element, size_t depth,
                         mlir::Value inside);
-  /// `valid` and `inside` as a gate; null where nothing is gated.
+  /// `valid` and `inside` as a gate; null if nothing is gated.
   mlir::Value gateOf(view::Expr valid, mlir::Value inside, size_t depth);
-  /// Where an element of memory lies, of which some is swizzled: code that finds it out is written.
+  /// The place of an element of memory that may be swizzled: writes code that computes it.
   view::Expr placeIn(mlir::Value memory, view::Expr element);
-  /// Whether lane l of an index into memory lies l elements behind lane 0.
+  /// Whether lane l of an index into memory is l elements after lane 0.
   bool lanesLieTogether(mlir::Value memory, view::Expr index) const;
   mlir::Value loadOne(mlir::Value pointer, view::Index where, mlir::Type result, mlir::Value gate, size_t depth);
   /// With `pastCaches`, whole lines may go past the caches.
@@ -206,10 +206,10 @@ private:
   void storeLanes(mlir::Value vector, mlir::Value pointer, view::Index where, bool pastCaches);
   /// Stores vectors, each of a point along an axis of neighbours in memory, as one vector of points for each lane.
   void storeTurned(llvm::ArrayRef<mlir::Value> vectors, mlir::Value pointer, view::Index where, bool pastCaches);
-  /// The position among `unrolled` of an axis whose points are neighbours in memory where lanes are not: vectors of its
+  /// The position among `unrolled` of an axis whose points are neighbours in memory while lanes are not: vectors of its
   /// points, one of each of the tile's vectors, are fewer accesses.
   std::optional<size_t> turnedAxis(view::Index where, llvm::ArrayRef<int64_t> unrolled) const;
-  /// Whether caches need not keep what a store writes.
+  /// Whether caches need not keep the stored data.
   bool exceedsCaches(kernel::StoreOp store);
   /// A store, marked where it may go past the caches and writes whole lines.
   void createStore(mlir::Value value, mlir::Value pointer, view::Expr place, mlir::Value gate, bool pastCaches);
@@ -219,13 +219,13 @@ private:
   Tile emitStage(kernel::StageOp stage);
   Tile emitValid(kernel::ValidOp valid);
   Tile emitIndex(kernel::IndexOp op);
-  /// Stores `value`: what the op stores, or what is known to be that.
+  /// Stores `value`: the op's value, or one that is known to equal it.
   void emitStore(kernel::StoreOp store, mlir::Value value);
   void fillStages(size_t depth, kernel::StageOp wanted);
-  /// The axes of this walk that places in the memory of its stage depend on.
+  /// The axes of this walk that places in its stage's memory depend on.
   AxisSet filledAlong(kernel::StageOp stage);
-  /// Has `fill` fill stages of several buffers: before the loop that the scope at `depth` is for its first steps, and
-  /// in each step for one to come.
+  /// Has `fill` fill stages of several buffers: before the loop of the scope at `depth` for its first steps, and in
+  /// each step for a later one.
   void fillAhead(size_t depth, llvm::ArrayRef<kernel::StageOp> stages, llvm::function_ref<void(kernel::StageOp)> fill);
   void fillStage(kernel::StageOp stage);
   void fillTogether(kernel::StageOp stage);
@@ -234,16 +234,16 @@ private:
   mlir::Value stageMemory(kernel::StageOp stage);
   /// Memory of an item or a group, declared at the top.
   mlir::Value define(mlir::Type element, int64_t elements, uop::Memory space);
-  /// Where the current walk finds its element in a stage's own memory.
+  /// The current walk's element in a stage's own memory.
   view::Expr stageIndex(kernel::StageOp stage);
-  /// The same, or in what the kernel stores, where it is held there: then past the end of the domain there is nothing.
+  /// The same, or in the stored tensor, if it is held there: then past the end of the domain there is nothing.
   view::Index stageAt(kernel::StageOp stage);
-  /// Where the share of scratch memory begins that belongs to this work group, of `elements` each. A chunk has all that
-  /// it is given.
+  /// The beginning of this work group's share of scratch memory, of `elements` each. A chunk has all the memory that it
+  /// is given.
   view::Expr shareOf(view::Expr elements);
-  /// Which of a tile's values is the one at a point of `axes`.
+  /// The index of a tile's value at a point of `axes`.
   size_t positionIn(const Tile &tile, llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> point) const;
-  /// A tile's value at a point of `axes`, of which the tile's axes are a subset; a vector where `lanes`.
+  /// A tile's value at a point of `axes`, a superset of the tile's axes; a vector if `lanes`.
   mlir::Value pick(const Tile &tile, llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> point, bool lanes,
                    size_t depth);
   mlir::Value alu(Alu kind, mlir::ValueRange operands, mlir::Type result, size_t depth);
@@ -257,13 +257,13 @@ private:
   view::Expr atLane(view::Expr expr, int64_t lane) const;
   /// An expression as a value: an index, or a bool for a comparison or conjunction.
   mlir::Value index(view::Expr expr);
-  /// A comparison or conjunction as a bool, where it is a constant too.
+  /// A comparison or conjunction as a bool, even if it is a constant.
   mlir::Value condition(view::Expr expr);
   mlir::Value indexOp(view::Expr expr, size_t depth);
-  /// A condition that differs by lane, as a vector of bools; and `inside`, a bool, where it is given.
+  /// A condition that differs by lane, as a vector of bools; and `inside`, a bool, if it is given.
   mlir::Value laneCondition(view::Expr expr, size_t depth, mlir::Value inside = {});
-  /// Conditions that all have to hold: those that lanes share as one number, each other as `ofLanes` makes a vector of
-  /// it, null where it holds for each lane.
+  /// Conditions that all have to hold: those that lanes share as one number; `ofLanes` makes a vector of each other
+  /// one, null if it holds for each lane.
   mlir::Value allConditions(view::Expr all, size_t depth, mlir::Value inside,
                             llvm::function_ref<mlir::Value(view::Expr)> ofLanes);
   /// A vector of bools, and a bool for all of its lanes; either may be null, which holds.
@@ -274,16 +274,16 @@ private:
   mlir::Value conditions(llvm::ArrayRef<view::Expr> each, size_t depth);
   mlir::Value constant(mlir::TypedAttr value);
   mlir::Value constant(mlir::Type type, int64_t value);
-  /// The guards that still need a test, of those about one of `axes`.
+  /// Those guards about one of `axes` that still need a test.
   view::Expr guardOf(const AxisSet &axes) const;
-  /// The same, of those that are about axes `among` only.
+  /// The same, for those that are only about axes `among`.
   view::Expr guardOf(const AxisSet &axes, const AxisSet &among) const;
-  /// The guards about these axes that hold wherever code is written now.
+  /// The guards about these axes that hold at the current place of code.
   view::Expr knownOf(const AxisSet &axes) const;
-  /// Where a tracker reads, gated by the guards about what it moves along and about `axes`.
+  /// The place that a tracker reads, gated by the guards about its axes and about `axes`.
   view::Index indexAt(const view::ShapeTracker &tracker, AxisSet axes) const;
   view::Index indexAt(const view::ShapeTracker &tracker) const { return indexAt(tracker, none()); }
-  /// Where a tracker reads at a point of the current walk that lies inside the domain.
+  /// The place that a tracker reads at a point of the current walk inside the domain.
   view::Index indexInside(const view::ShapeTracker &tracker) const;
 
   /// Whether a reduce's input is 0 at points outside the domain, so that a sum needs no guard there.
@@ -295,19 +295,19 @@ private:
   void emitNest(llvm::ArrayRef<kernel::StoreOp> stores);
 
   // Choices by place.
-  /// What an integer made of places alone is; nullopt: it is not, or may wrap.
+  /// The value of an integer made only of places; nullopt: it is not, or may wrap.
   std::optional<view::Expr> placeOfValue(mlir::Value value);
   /// A condition that holds where a bool is as expected, and perhaps elsewhere.
   view::Expr mayBe(mlir::Value condition, bool expected);
-  /// The same of a conjunction, for one unrolled point at least.
+  /// The same for a conjunction, for at least one unrolled point.
   view::Expr mayHold(view::Expr condition);
-  /// Runs `body`, which emits `value`; where that is a choice by place, under a test in two copies: one for what needs
-  /// sums, and one, with the value that is chosen instead, for points none of which does.
+  /// Runs `body`, which emits `value`. If that is a choice by place, runs it under a test in two copies: one with sums
+  /// for points that need them, and one, with the other value, for points that all do without.
   void whereNeeded(mlir::Value value, llvm::function_ref<void(mlir::Value)> body);
 
   // Matrix instructions.
   struct Operands;
-  /// The matrix of an operand at a point of unrolled axes, loaded where it is used first: a CPU has few registers for
+  /// The matrix of an operand at a point of unrolled axes, loaded where it is first used: a CPU has few registers for
   /// matrices.
   mlir::Value matrixAt(Operands &operands, llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> point);
   /// The sums of a product, a matrix for each unrolled point.
@@ -315,11 +315,11 @@ private:
   void storeMatrices(const Tile &sums, kernel::StageOp stage, const kernel::MatrixProduct &product);
   /// Whether the loops around a walk end where an axis of the domain does: `begin` is where the walk's own begin in it.
   bool staysInside(view::Expr begin, view::Expr size) const;
-  /// What `body` emits runs only where the first row and column of the walk's matrices lie inside the domain.
+  /// The code of `body` runs only if the first row and column of the walk's matrices are inside the domain.
   void whereMatricesBegin(llvm::function_ref<void()> body);
 
   // Dot instructions.
-  /// An operand's terms for every unrolled point, those of all lanes where it moves along these.
+  /// An operand's terms for every unrolled point, those of all lanes if it moves along these.
   Tile emitTerms(mlir::Value operand, int64_t terms);
   mlir::Value loadTerms(mlir::Value pointer, view::Index where, mlir::Type element, bool ofLanes, int64_t terms,
                         size_t depth);
@@ -329,7 +329,7 @@ private:
   struct Largest;
   struct Total;
   Tile emitReduce(kernel::ReduceOp first);
-  /// A total for each reduce before its loops. Of a sum with scores it points to the largest of them, in `scores`.
+  /// A total for each reduce before its loops. For a sum with scores it points to the largest of them, in `scores`.
   std::vector<Total> startTotals(llvm::ArrayRef<kernel::ReduceOp> together, const Reduced &reduced,
                                  std::vector<Largest> &scores);
   /// Takes the inputs of one step into the totals.
@@ -341,17 +341,17 @@ private:
   /// The reduces that a value is computed from, and itself.
   const llvm::SmallPtrSet<mlir::Operation *, 4> &reducesBehind(mlir::Value value);
   Reduced reducedBy(kernel::ReduceOp reduce);
-  /// A tile of what is left of `axes`, filled with `identity`.
+  /// A tile of the rest of `axes`, filled with `identity`.
   Tile filled(AxisSet axes, const Reduced &reduced, mlir::Value identity);
-  /// Where a reduced point is inside the domain, for a value over `axes`.
+  /// Whether a reduced point is inside the domain, for a value over `axes`.
   view::Expr guardOver(const Reduced &reduced, const AxisSet &axes);
-  /// `value` where `inside` holds, else the scalar `otherwise`.
+  /// `value` if `inside` holds, else the scalar `otherwise`.
   mlir::Value within(view::Expr inside, mlir::Value value, mlir::Value otherwise);
-  /// A number to take exponents from: the largest score, or the least finite number where that is -inf.
+  /// A number to subtract from exponents: the largest score, or the least finite number if that is -inf.
   mlir::Value finite(mlir::Value largest);
   mlir::Value difference(mlir::Value a, mlir::Value b);
   mlir::Value expOfDifference(mlir::Value a, mlir::Value b);
-  /// Takes this step's scores into the largest so far, and gives the weights and the decay that totals need.
+  /// Takes this step's scores into the largest so far, and returns the weights and the decay for the totals.
   void advance(Largest &largest, const Reduced &reduced);
   /// Takes this step's inputs into a total.
   void accumulate(Total &total, const Reduced &reduced);
@@ -363,22 +363,22 @@ private:
   void finish(Total &total, const Reduced &reduced);
   /// The totals that were held between iterations of the loops around.
   llvm::SmallVector<mlir::Value> heldSoFar(kernel::ReduceOp reduce);
-  /// How many neighbours of the group's first axis sum up by uop.shuffle what they have; 1: none.
+  /// How many neighbours of the group's first axis exchange their sums by uop.shuffle; 1: none.
   int64_t shuffledItems(llvm::ArrayRef<Total> totals, const Reduced &reduced) const;
   void shuffle(llvm::MutableArrayRef<Total> totals, int64_t items);
   /// The place where an item's part of a total waits for the others, and the stores that put it there; `shuffled`: the
-  /// first of so many items has theirs already.
+  /// first of so many items has their sum already.
   struct Exchange;
   Exchange storeForOthers(Total &total, const Reduced &reduced, int64_t shuffled);
-  /// Sums up what `count` items of an axis have stored; which, says `itemAt`.
+  /// Sums up the stored parts of `count` items of an axis; `itemAt` says which.
   void gather(Total &total, const Exchange &place, int64_t axis, int64_t count,
               llvm::function_ref<view::Expr(int64_t)> itemAt);
-  /// Sums up what all items have stored, in loops over them.
+  /// Sums up the stored parts of all items, in loops over them.
   void sumUpItems(Total &total, const Exchange &place, llvm::ArrayRef<int64_t> items);
-  /// Sums up what the items of the group have, each of a part of the points: in registers as far as a warp goes, then
-  /// through local memory.
+  /// Sums up the parts of the group's items: in registers within a warp, then through local
+  /// memory.
   void exchange(llvm::MutableArrayRef<Total> totals, const Reduced &reduced);
-  /// How many partial sums the items make of theirs before all take these in; 1 where they do so at once.
+  /// The number of partial sums that the items make before all add these; 1 if they add all at once.
   int64_t partOf(const Reduced &reduced) const;
 
   void createFunction();
@@ -388,9 +388,9 @@ private:
   void emitStores();
   /// Runs `body` inside loops over these axes, and the tests of the guards about them.
   void inLoops(llvm::ArrayRef<int64_t> loops, llvm::function_ref<void()> body);
-  /// Whether the loops around are tested before this one is opened. So it is for a loop that a reduce walks too, since
-  /// tests about that loop do not hold in the reduce. And so it is where a reduce stands between the loops around and
-  /// this one, after the tests about those.
+  /// Whether the outer loops are tested before this one is opened. True for a loop that a reduce walks too, since tests
+  /// about that loop do not hold in the reduce. Also true if a reduce lies between the outer loops and this one, after
+  /// the tests about those.
   bool beginsNest(llvm::ArrayRef<int64_t> loops, size_t at);
   void inNests(llvm::ArrayRef<llvm::ArrayRef<int64_t>> nests, llvm::function_ref<void()> body);
 
@@ -406,22 +406,21 @@ private:
   int64_t nextRow_ = 1;                                 // 0 stands for any row
   llvm::SmallVector<kernel::AxisAttr> axes_;            // of all walks, by id
   llvm::SmallVector<view::Expr> variables_;             // of the axes, by id
-  // Variables of axes that have no fixed size, and the same with what is known of them: that they stay within it.
+  // Variables of axes without a fixed size, and the same with their bounds: that they stay within it.
   llvm::DenseMap<view::Expr, view::Expr> limited_, unlimited_;
   std::vector<std::unique_ptr<Scope>> scopes_;
-  llvm::DenseMap<int64_t, int64_t> shortened_; ///< unrolled axes of which code has only the first few points now
+  llvm::DenseMap<int64_t, int64_t> shortened_; /// unrolled axes whose first few points alone have code now
   llvm::DenseMap<WalkedValue, std::unique_ptr<AxisSet>> axesOf_; // references to these are kept while others are added
   llvm::DenseMap<mlir::Value, mlir::Value> pointers_;            // buffer argument → pointer argument
   llvm::DenseMap<mlir::Operation *, mlir::Value> stageMemory_;
-  llvm::DenseMap<mlir::Value, kernel::SwizzleAttr> swizzles_; ///< of memory whose elements do not lie in order
+  llvm::DenseMap<mlir::Value, kernel::SwizzleAttr> swizzles_; /// of memory whose elements are not in order
   llvm::DenseSet<mlir::Operation *> begun_; ///< stages of several buffers that a loop has filled before
   int64_t memories_ = 0;                    // local and register memory so far
   llvm::DenseMap<mlir::Value, std::unique_ptr<llvm::SmallPtrSet<mlir::Operation *, 4>>> reducesBehind_;
   llvm::SmallPtrSet<mlir::Operation *, 4> underway_; ///< the reduces whose loops are open
-  llvm::SmallVector<mlir::Value>
-      roots_;             ///< what is being computed: the values of stores that share loops, or a stage's
-  kernel::ReduceOp held_; ///< the reduce whose totals are held in memory; null: none
-  llvm::SmallVector<int64_t> heldLoops_; ///< its loops that stand outside loops of its result
+  llvm::SmallVector<mlir::Value> roots_; /// the values being computed: those of stores that share loops, or a stage's
+  kernel::ReduceOp held_;                ///< the reduce whose totals are held in memory; null: none
+  llvm::SmallVector<int64_t> heldLoops_; /// its loops that are not in loops of its result
   llvm::MapVector<mlir::Attribute, mlir::Value> constants_;
   TargetAttr target_;
 };

@@ -1,7 +1,7 @@
 //===- Lanes.h - Uops written as formulas --------------------------------------===//
 //
 // Code that replaces a uop is arithmetic on its operands, for as many lanes as they have: Lanes gives it C++'s
-// operators. A number beside Lanes has their element type.
+// operators. A number combined with Lanes has their element type.
 //
 //===----------------------------------------------------------------------------===//
 #pragma once
@@ -26,7 +26,7 @@ private:
   llvm::DenseMap<std::pair<mlir::Attribute, unsigned>, mlir::Value> known_;
 };
 
-/// Where formulas are written and what they may use.
+/// The place for formulas and the operations that they may use.
 struct LanesWriter {
   mlir::RewriterBase &rewriter;
   mlir::Location loc;
@@ -62,7 +62,7 @@ private:
   mlir::Value value_;
 };
 
-/// Lanes, or a number that takes the type of the Lanes beside it.
+/// Lanes, or a number that takes the type of the Lanes that it is combined with.
 class LanesOrNumber {
 public:
   LanesOrNumber(Lanes lanes) : lanes_(lanes) {}
@@ -87,13 +87,13 @@ inline Lanes operator^(Lanes a, LanesOrNumber b) { return binary(Alu::XOR, a, b)
 inline Lanes operator<<(Lanes a, LanesOrNumber b) { return binary(Alu::SHL, a, b); }
 inline Lanes operator>>(Lanes a, LanesOrNumber b) { return binary(Alu::SHR, a, b); }
 
-/// a·b + c; with one rounding where the target has that.
+/// a·b + c; with one rounding if the target has that.
 Lanes mulAdd(Lanes a, LanesOrNumber b, LanesOrNumber c);
 /// By Horner's rule, the lowest power first.
 Lanes polynomial(Lanes x, llvm::ArrayRef<float> coefficients);
 Lanes polynomial(Lanes x, llvm::ArrayRef<double> coefficients);
 
-/// Lanes of bools; false where an operand is NaN.
+/// Lanes of bools; false if an operand is NaN.
 Lanes less(LanesOrNumber a, Lanes b);
 Lanes less(Lanes a, double b);
 Lanes equal(Lanes a, LanesOrNumber b);

@@ -1,10 +1,10 @@
 //===- LegalisePatterns.cpp - Rows that a device lacks, as rows that it has ----------===//
-// A device's target lists the rows of Alu.def that it has nothing for. Functions of reals are a set of their own
-// (TranscendentalPatterns.cpp); the others are written here, once for all devices, and exactly: what comes out has the
-// bits that the row has. So no renderer knows more than one way to write a row.
+// A device's target lists the rows of Alu.def that it lacks. Functions of reals are a set of their own
+// (TranscendentalPatterns.cpp); the others are written here, once for all devices, and exactly: the results have the
+// row's bits. So no renderer knows more than one way to write a row.
 //   threefry              in words of 32 bits, as its authors publish it
-//   floor ceil round trunc  of float32 and narrower: what is below 2^23 is rounded to an integer where 2^23 is added
-//                         and taken away again, what is not has no digits after the point
+//   floor ceil round trunc  of float32 and narrower: a number below 2^23 is rounded to an integer by adding 2^23
+//                         and subtracting it again, a larger one has no digits after the point
 // float64 and integers keep their roundings: a function of libm, and nothing.
 //===---------------------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ static Value threefry(uop::AluOp op, LanesWriter &writer) {
 }
 
 namespace {
-/// A number and the integers beside it, as if it were not negative.
+/// A number and its integers, as if it were not negative.
 struct Magnitude {
   Lanes sign, below, above, nearest, isNegative;
 };

@@ -34,7 +34,7 @@ static Parts takeApart(Lanes x) {
   return {exponent + where(isTiny, exponent.like(-23), 0.0), fraction};
 }
 
-/// What the logarithm of 0, of negative numbers, infinity and NaN is.
+/// The logarithm of 0, of negative numbers, infinity and NaN.
 static Lanes withSpecials(Lanes result, Lanes x) {
   result = where(less(x, kInfinity), result, x);
   result = where(less(x, 0.0), kNan, result);
@@ -50,8 +50,8 @@ Lanes lower::log(Lanes x) {
   return withSpecials(mulAdd(parts.exponent, kLn2High, sum), x);
 }
 
-/// The logarithm of 1+f in two floats, of which the first has so few bits that its product with 1/ln 2, in two floats
-/// too, is exact.
+/// The logarithm of 1+f in two floats, the first with so few bits that its product with 1/ln 2, in two floats too, is
+/// exact.
 Lanes lower::log2(Lanes x) {
   Parts parts = takeApart(x);
   Lanes f = parts.fraction - 1, squared = f * f;
@@ -61,7 +61,7 @@ Lanes lower::log2(Lanes x) {
   return withSpecials(mulAdd(high, kLog2EHigh, sum) + parts.exponent, x);
 }
 
-/// 2^(y·log2|x|) in float64, where it is close enough for every float32, and then the cases that C names.
+/// 2^(y·log2|x|) in float64, which is close enough for every float32, and then the cases that C names.
 Lanes lower::pow(Lanes x, Lanes y) {
   MLIRContext *context = x.value().getContext();
   Type wide = Float64Type::get(context);

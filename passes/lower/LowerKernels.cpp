@@ -33,8 +33,8 @@ static void completeLaunch(host::LaunchOp launch, uop::FuncOp func) {
   launch.getBytesMutable().assign(evaluate(func.getBytes().getValue()));
 }
 
-/// Points that are unrolled and lie apart, each tested by itself, make code by the ten thousand, which a compiler works
-/// on for minutes; kernels that anybody wants have some thousand operations. Opts that kiln chose are not refused.
+/// Unrolled points that are each tested separately make code by the ten thousand, which a compiler works on for
+/// minutes; useful kernels have some thousand operations. Opts that kiln chose are not refused.
 static std::optional<std::string> faultOfSize(bool isByHand, uop::FuncOp func) {
   constexpr int64_t kMostOperations = 1 << 14;
   int64_t count = 0;

@@ -1,8 +1,8 @@
-//===- ModelCost.cpp - What a kernel computes, and what that should take ----------===//
-// What a launch takes is one thing, what it was expected to take another; where they differ most, the cost model or the
-// kernel is wrong. Both speak of the same work: the operations of the model, counted at the points of the domain that
-// each value moves along, not as the opts walk them. So what a stage computes again, what packs operands and what tests
-// for an edge is not work of the model, and a kernel that does much of it shows as slow.
+//===- ModelCost.cpp - A kernel's computation, and its expected time --------------===//
+// The time of a launch is one thing, its expected time another; where they differ most, the cost model or the kernel is
+// wrong. Both count the same work: the operations of the model, at the points of the domain that each value moves
+// along, not as the opts walk them. So recomputation in a stage, packing of operands and tests for an edge are not work
+// of the model, and a kernel that does much of them shows as slow.
 //
 // The rates are the module's, and so are the rules: an element-wise operation has its row's steps, a sum of products
 // the rate of products, each buffer is moved once, and a launch takes its time.
@@ -28,7 +28,7 @@ namespace {
 /// A value as a function of the domain.
 struct Known {
   llvm::SmallBitVector axes; ///< of the domain, that it moves along
-  bool isPosition = true;    ///< it says where a point is, or whether there is one
+  bool isPosition = true;    /// it says where a point is, or whether it exists
 };
 } // namespace
 
@@ -42,7 +42,7 @@ static llvm::DenseMap<int64_t, size_t> domainAxesOf(FuncOp func) {
   return axes;
 }
 
-/// Two factors of which each stands still along an axis that the other moves along: a matrix product, a convolution.
+/// Two factors; each stands still along an axis that the other moves along: a matrix product, a convolution.
 static bool isProduct(Value value, const llvm::DenseMap<Value, Known> &known) {
   auto alu = value.getDefiningOp<AluOp>();
   if (!alu || alu.getKind().getValue() != Alu::MUL)
@@ -94,7 +94,7 @@ lower::ModelCost lower::modelCostOf(FuncOp func, TargetAttr target) {
       bool isMask = kind == Alu::WHERE && known.at(alu->getOperand(0)).isPosition;
       if (!value.isPosition && !isMask && kind != Alu::CAST && kind != Alu::BITCAST) {
         operations = operations + points;
-        // Of a product the sum has the time.
+        // The product's time counts for the sum.
         bool isSummed = alu->hasOneUse() && isa<ReduceOp>(*alu->getUsers().begin()) && isProduct(alu, known);
         if (!isSummed)
           time = time + points * picoseconds(aluTraits(kind).steps, rates.getOpsPerNs());

@@ -1,4 +1,4 @@
-//===- ModelCost.h - What a kernel computes, and what that should take ------------===//
+//===- ModelCost.h - A kernel's computation, and its expected time ----------------===//
 #pragma once
 
 #include "ir/base/Target.h"
@@ -6,10 +6,10 @@
 
 namespace kiln::lower {
 
-/// Of one launch, whatever its opts are. What only says where an element is, or whether there is one, does not count.
+/// For one launch, whatever its opts are. Ops that only tell where an element is, or whether it exists, do not count.
 struct ModelCost {
-  view::Expr operations;  ///< each once for every point that its value has, a step of a sum too
-  view::Expr picoseconds; ///< by the device's rates, those by which the schedule chose the kernel
+  view::Expr operations;  /// each once for every point of its value, a step of a sum too
+  view::Expr picoseconds; /// by the device's rates, which the schedule used to choose the kernel
 };
 ModelCost modelCostOf(kernel::FuncOp func, TargetAttr target);
 

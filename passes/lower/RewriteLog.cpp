@@ -25,7 +25,7 @@ void RewriteListener::notifyOperationModified(Operation *op) {
 }
 
 void RewriteListener::print(Operation *op, llvm::raw_ostream &out) {
-  // Values have the numbers that they have in the function as it stands now.
+  // Values have their current numbers in the function.
   AsmState state(func_);
   op->print(out, state);
 }

@@ -1,12 +1,12 @@
-//===- RewriteLog.h - What a set of patterns did ---------------------------------===//
+//===- RewriteLog.h - Results of a set of patterns -------------------------------===//
 #pragma once
 
 #include "passes/lower/Lanes.h"
 
 namespace kiln::lower {
 
-/// Tells `constants` of those that are erased and, where it is asked to, prints each rewrite: the kernel, set and
-/// pattern, the op before and the ops after.
+/// Tells `constants` of erased ones and, if asked to, prints each rewrite: the kernel, set and pattern, the op before
+/// and the ops after.
 class RewriteListener final : public mlir::RewriterBase::Listener {
 public:
   RewriteListener(uop::FuncOp func, llvm::StringRef set, Constants &constants, bool prints)

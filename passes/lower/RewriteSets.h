@@ -1,7 +1,7 @@
 //===- RewriteSets.h - Named sets of patterns over uops ---------------------------===//
 //
-// A pattern is a row of a table: its name, the row of Alu.def that it takes, and a function. A set is what RewriteUOps
-// applies together.
+// A pattern is a row of a table: its name, the row of Alu.def that it takes, and a function. RewriteUOps applies the
+// patterns of a set together.
 //
 //===------------------------------------------------------------------------------===//
 #pragma once
@@ -14,7 +14,7 @@ namespace kiln::lower {
 /// Marks an addition to a running total: a product that it adds need not be rounded before.
 inline constexpr llvm::StringLiteral kContract = "contract";
 
-/// What patterns may ask for besides the op that they look at.
+/// The context of patterns besides the op that they look at.
 struct RewriteContext {
   Constants &constants;
   TargetAttr target;
@@ -27,7 +27,7 @@ void addFmaPatterns(mlir::RewritePatternSet &set, const RewriteContext &context)
 void addGatePatterns(mlir::RewritePatternSet &set, const RewriteContext &context);
 void addVectorPatterns(mlir::RewritePatternSet &set, const RewriteContext &context);
 
-/// A pattern on one row: `Rewrite` gives the value that takes the op's place, or null where it does not apply.
+/// A pattern on one row: `Rewrite` returns the value that replaces the op, or null if it does not apply.
 class RowPattern final : public mlir::OpRewritePattern<uop::AluOp> {
 public:
   using Rewrite = mlir::Value (*)(uop::AluOp, LanesWriter &);

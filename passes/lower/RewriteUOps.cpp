@@ -1,15 +1,15 @@
 //===- RewriteUOps.cpp - Fit each kernel's uops to the device ------------------------===//
 // Stage: lower (uop → uop).
-// Lowering writes what a kernel computes, the same for every device. What a device does not have, and what it has a
-// better operation for, is said here, as sets of patterns that have names: DEBUG=7 shows which pattern of which set
-// changed which op into what.
+// Lowering writes a kernel's computation, the same for every device. Operations that a device lacks, or has better ones
+// for, are replaced here, by sets of patterns that have names: for each changed op, DEBUG=7 shows the set, the pattern
+// and the new ops.
 //   transcendental  functions of reals that the device has not, as additions, products and bits
 //   legalise        other rows that the device has not, as rows that it has
 //   fma             a product that is added to a running total and the addition, as one operation
 //   gates           loads, stores and branches whose condition is known
 //   vector          lanes that are taken from vectors and put back
 //   fold            arithmetic whose result is known
-// What tinygrad lists, legalise alone changes.
+// Uops listed as tinygrad's are changed by legalise alone.
 // Expects: lowered kernels.
 // Guarantees: no row on integers, float32 or narrower that the device lacks, but functions of reals where uops are
 // listed, and the ldexp of a dump, which is a call then.
@@ -65,7 +65,7 @@ struct RewriteUOps : kiln::impl::RewriteUOpsBase<RewriteUOps> {
       set.add(patterns, context);
       RewriteListener listener(func, set.name, constants, log);
       GreedyRewriteConfig config;
-      // Bottom up a row that is matched with its operands is seen before them, top down a total before what is added.
+      // Bottom up a row that is matched with its operands is seen before them, top down a total before its terms.
       config.setUseTopDownTraversal(set.isTopDown)
           .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled)
           .enableFolding(false)

@@ -1,13 +1,13 @@
-//===- Scopes.cpp - Where code goes, and the loops and tests around it -------------===//
+//===- Scopes.cpp - The place of code, and the loops and tests around it -----------===//
 //
-// Values go outward: into the outermost scope that binds all that they are computed from. So code is written at several
-// places at once, each the end of a scope so far, and not only where the innermost loop is.
+// Values go outward: into the outermost scope that binds all variables that they depend on. So code is written at
+// several places at once, each the end of a scope so far, and not only in the innermost loop.
 //
 // Splits that do not divide leave guards, index < size. Tested at every point they would cost more than the arithmetic.
-// So a loop over the innermost part of an axis ends where the domain does, and what guards are left are asked for once
-// outside the innermost code, of which there are then two copies: one whose points all lie inside, and one at the edge.
-// The latter has as many points of a tile as are left; where only the run knows how many, there are several copies.
-// A loop that sums up is two loops, over its steps of these two kinds.
+// So a loop over the innermost part of an axis ends where the domain does, and the remaining guards are tested once
+// outside the innermost code. Of that there are then two copies: one with all points inside, and one at the edge. The
+// latter has as many points of a tile as are left; if that is known only at run time, there are several copies. A loop
+// that sums up is two loops, over its steps of these two kinds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +19,8 @@ using namespace mlir;
 using kernel::AxisKind;
 using view::Expr;
 
-/// Tiles of at most so many points have code for each smaller number of them, and none that is masked; where each is
-/// two copies, because of another edge, for every second one.
+/// Tiles of at most so many points have code for each smaller number of them, and none that is masked; if each is two
+/// copies, because of another edge, for every second one.
 static constexpr int64_t kMostExact = 8;
 
 size_t KernelLowering::depthOf(Expr expr) const {
@@ -50,7 +50,7 @@ size_t KernelLowering::depthOf(const AxisSet &axes) const {
 }
 
 size_t KernelLowering::placeOf(const AxisSet &axes) const {
-  // In a branch that tests a guard, what the guard is about stays there: each of the two copies runs when it is needed.
+  // In a branch that tests a guard, values that depend on it stay there: each of the two copies runs when needed.
   size_t depth = depthOf(axes);
   for (size_t scope = depth + 1; scope < scopes_.size(); ++scope) {
     if (depth >= scopes_[scope]->keepsFrom)
@@ -83,8 +83,8 @@ void KernelLowering::inScope(size_t depth, llvm::function_ref<void()> body) {
 }
 
 bool KernelLowering::mayEndEarly(int64_t axis) {
-  // Readers end their own loops where the domain does, so a stage need not be filled further in steps that are theirs.
-  // In others it might hold nothing where their lanes or unrolled points still read.
+  // Readers end their own loops where the domain does, so a stage need not be filled further in the readers' steps. In
+  // other steps it might hold nothing where their lanes or unrolled points still read.
   if (!walk().stage)
     return true;
   for (kernel::PartAttr part : kernel::StageOp(walk().stage).getParts()) {
@@ -110,7 +110,7 @@ KernelLowering::LoopEnd KernelLowering::endOf(int64_t axis, ArrayRef<int64_t> in
       continue;
     AxisSet around = none();
     addVariables(rest, around);
-    // A loop that is opened again inside is not where it stands around.
+    // A loop that is opened again inside does not count at its outer place.
     auto isKnown = [&](unsigned other) { return isBound(other) && !llvm::is_contained(inside, other); };
     SmallVector<int64_t> unrolled, last;
     Expr begin = rest, parts = 1;
@@ -128,8 +128,8 @@ KernelLowering::LoopEnd KernelLowering::endOf(int64_t axis, ArrayRef<int64_t> in
     }
     if ((step.isConst(1) && begin != rest) || (rest - begin).min() < 0)
       continue;
-    // Steps that begin past the end have nothing in them. Of the last one each point is tested, but where steps divide
-    // what is left of the domain: then it is whole, however many of them the loops around leave to this one.
+    // Steps that begin past the end are empty. Each point of the last one is tested, unless steps divide the rest of
+    // the domain: then it is whole, however many of them the outer loops leave to this one.
     end.end = view::minimum(end.end, resolve(view::ceilDiv(points - begin, step)));
     end.trips = view::ceilDiv(points, view::maximum(parts * step, 1));
     if (isFirst)
@@ -160,7 +160,7 @@ SmallVector<KernelLowering::Steps, 2> KernelLowering::stepsOf(int64_t axis) {
       } else {
         isReady &= isBound(other);
       }
-    // A step of one point is settled by where the loop ends.
+    // The end of the loop settles a step of one point.
     if (isShared || !isReady || unrolled.empty() || !llvm::is_contained(walk().guards, guard) || testOf(guard) ||
         !step.isConst() || step.constant() < 1 || !view::provablyEqual(index - rest, variableOf(axis) * step))
       continue;
@@ -190,7 +190,7 @@ uop::RangeOp KernelLowering::openLoop(int64_t axis, ValueRange inits, bool reduc
   if (part && (begin != part->begin || size != part->end)) {
     begin = part->begin;
     end = view::minimum(end, part->end);
-    // Where an edge differs from point to point of the loops around, all steps count as those inside.
+    // If an edge differs from point to point of the outer loops, all steps count as inside ones.
     trips = isOfSizes(part->end - begin) ? part->end - begin : begin.isConst(0) ? size : Expr(0);
   }
   Value from = index(begin), to = index(end);
@@ -322,7 +322,7 @@ void KernelLowering::atEdges(llvm::function_ref<void()> body) {
   if (test.isConst(1)) {
     Scope &scope = *scopes_.back();
     if (!guards.empty()) {
-      llvm::append_range(scope.tested, guards); // beside what inPartsAtEdge knows
+      llvm::append_range(scope.tested, guards); // in addition to those that inPartsAtEdge knows
       scope.inside = true;
     }
     return body();
@@ -348,11 +348,11 @@ std::optional<KernelLowering::Fewer> KernelLowering::fewerAtEdge(ArrayRef<Expr> 
     addVariables(guard, about);
     SmallVector<unsigned> unrolled(
         llvm::make_filter_range(about.set_bits(), [&](unsigned axis) { return isUnrolled(axis); }));
-    // A reduce goes over all points of an axis that it shares with what is computed from it.
+    // A reduce goes over all points of an axis that it shares with values computed from it.
     if (unrolled.size() != 1 || axisOf(unrolled.front()).getKind() != AxisKind::Upcast || isReduced(unrolled.front()))
       continue;
     if (int64_t axis = unrolled.front(), points = sizeOf(axis); points > 1) {
-      // Where all edges are alike, as many points as are left.
+      // If all edges are alike, as many points as are left.
       Expr left = view::mod(size - fix(index, axis, 0), points);
       bool isKnown = left.isConst() && scopeOf(guard, &Scope::begun) && !shortened_.contains(axis) &&
                      view::provablyEqual(fix(index, axis, 1) - fix(index, axis, 0), 1);

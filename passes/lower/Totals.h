@@ -1,4 +1,4 @@
-//===- Totals.h - What a reduce knows while its loops are open -----------------===//
+//===- Totals.h - The state of a reduce while its loops are open ---------------===//
 #pragma once
 
 #include "passes/lower/KernelLowering.h"
@@ -8,9 +8,9 @@ namespace kiln::lower {
 /// The points that a nest of loops reduces.
 struct KernelLowering::Reduced {
   AxisSet axes;
-  llvm::SmallVector<int64_t> loops, unrolled; ///< of them, lanes apart
-  llvm::SmallVector<int64_t> items;           ///< of them, those that are the items of the group
-  AxisSet lane;                               ///< of them, the one that is lanes
+  llvm::SmallVector<int64_t> loops, unrolled; /// those with loops, and those unrolled, lanes apart
+  llvm::SmallVector<int64_t> items;           /// those that are the items of the group
+  AxisSet lane;                               /// the one that is lanes
 };
 
 /// The largest of some scores so far, for every unrolled point and lane that the scores are not reduced over.
@@ -21,8 +21,8 @@ struct KernelLowering::Largest {
   Tile weights; ///< exp(score - the largest now), for the reduced unrolled points too
 };
 
-/// What a reduce has put together so far, for every unrolled point and lane of its input that is not reduced; where
-/// lanes are reduced, for each lane apart.
+/// The result of a reduce so far, for every unrolled point and lane of its input that is not reduced; if lanes are
+/// reduced, for each lane separately.
 struct KernelLowering::Total {
   kernel::ReduceOp reduce;
   AxisSet inputAxes;

@@ -1,6 +1,6 @@
 //===- TranscendentalPatterns.cpp - Functions of reals as plain arithmetic -----------===//
 // A CPU has no instruction for e^x, and its library's functions are calls, one per lane, whose last digits differ from
-// version to version. Elementary.h's formulas take their place. Floats of 16 bits are computed in float32; float64 and
+// version to version. Elementary.h's formulas replace them. Floats of 16 bits are computed in float32; float64 and
 // integers, which are computed in float64, stay the library's.
 //===---------------------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@ using namespace mlir;
 
 static bool isNarrow(Type element) { return element.isF16() || element.isBF16(); }
 
-/// A function of these operands, in float32; null where they are wider.
+/// A function of these operands, in float32; null if they are wider.
 template <class Function> static Value compute(LanesWriter &writer, ValueRange operands, Function function) {
   Type element = getElementTypeOrSelf(operands.front()), single = Float32Type::get(element.getContext());
   if (!element.isF32() && !isNarrow(element))

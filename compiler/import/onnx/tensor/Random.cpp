@@ -95,7 +95,7 @@ static Value bernoulli(Node &n, TensorBuilder &b) {
   return b.cast(b.less(number, b.cast(x, b.element(number))), element);
 }
 
-/// Classes, as often as exp of the input says of each: where the input plus noise of Gumbel's is largest.
+/// Classes, with probabilities in proportion to exp of the input: the largest of the input plus Gumbel noise.
 static Value multinomial(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   int64_t samples = n.integer("sample_size", 1), seed = seedOf(n);
