@@ -20,7 +20,7 @@ struct DotProductAttention {
   // What is asked for
 
   std::optional<double> scale; ///< 1/√size unless given
-  double softcap = 0;          /// c·tanh(score/c); 0: none
+  double softcap = 0;          ///< c·tanh(score/c); 0: none
   /// Added to the scores, in their dtype; broadcasts to [batch, heads, rows, keys]. May be null.
   Value bias;
   /// bool: where a row sees a key; broadcasts likewise. Null if each sees all.

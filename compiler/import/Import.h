@@ -24,14 +24,14 @@ namespace kiln::import {
 struct SymbolBounds {
   int64_t min = 0;
   int64_t max = (int64_t(1) << 31) - 1;
-  int64_t value = 1; /// used for the size in estimates, --random and --bench
+  int64_t value = 1; ///< used for the size in estimates, --random and --bench
 };
 
 /// The values of --alias: an output that lies in the memory of an input.
 struct AliasOption {
   std::string text; ///< as it was given
   std::string input, output;
-  std::optional<int64_t> capacity; /// the elements of that memory along the axis that grows
+  std::optional<int64_t> capacity; ///< the elements of that memory along the axis that grows
 };
 
 struct ImportOptions {

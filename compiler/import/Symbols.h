@@ -79,7 +79,7 @@ private:
   const ImportOptions &options_;
   const SymbolLimits limits_;
   llvm::StringMap<SymbolBounds> declared_;
-  llvm::SmallVector<std::string> asked_; /// names asked of symbol(), even if --dim made them numbers
+  llvm::SmallVector<std::string> asked_; ///< names asked of symbol(), even if --dim made them numbers
   llvm::MapVector<std::string, SymbolBounds, llvm::StringMap<unsigned>> used_;
 };
 

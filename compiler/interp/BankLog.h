@@ -31,7 +31,7 @@ public:
   struct Place {
     uint32_t instruction, memory;
     bool writes;
-    bool isGated; /// a compiler does not join it and its neighbours to a wider access
+    bool isGated; ///< a compiler does not join it and its neighbours to a wider access
   };
   /// The next access of an item: `bytes` from `byte` on. An item's accesses up to a barrier come one after another.
   void note(const Place &place, int32_t item, int64_t byte, int64_t bytes);

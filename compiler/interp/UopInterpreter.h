@@ -27,7 +27,7 @@ namespace kiln::interp {
 struct UopBuffer {
   void *data;
   int64_t bytes;
-  bool isScratch = false; /// only the group has it while it runs
+  bool isScratch = false; ///< only the group has it while it runs
 };
 
 /// The requests of items of warps to one local memory.

@@ -16,7 +16,7 @@ struct CSourceOptions {
   std::string compiler = "cc"; ///< a path, or a name that is looked for in PATH
   std::string includeFolder;   ///< where kiln/program.h is
   unsigned level = 2;          ///< -O
-  bool isX86 = false;          /// for such a CPU, which can check the targets of calls and returns
+  bool isX86 = false;          ///< for such a CPU, which can check the targets of calls and returns
   CResult result = CResult::Object;
   /// A part of the staged file: the bytes of the symbol kiln_the_weights; "" if the source needs none.
   std::string weightsPart;

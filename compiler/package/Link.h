@@ -22,27 +22,27 @@ namespace kiln::package {
 
 /// A library of the system that the runtime of a program calls.
 struct Library {
-  std::string name;   /// the runtime has its user if the macro KILN_WITH_name is defined
+  std::string name;   ///< the runtime has its user if the macro KILN_WITH_name is defined
   std::string linked; ///< a linker's arguments, between blanks
 };
 
 /// How a static program is made that lies anywhere in memory.
 enum class StaticPie {
   Asked,      ///< by -static-pie
-  AskedFirst, /// likewise; without a start file for it in the C library, the program has fixed addresses
-  Spelled,    /// to the linker, with the start files: compilers for musl may not know the option; else as above
+  AskedFirst, ///< likewise; without a start file for it in the C library, the program has fixed addresses
+  Spelled,    ///< to the linker, with the start files: compilers for musl may not know the option; else as above
 };
 
 struct LinkOptions {
   std::string compiler = "cc";         ///< a path, or a name that is looked for in PATH
   std::string runtimeFolder;           ///< where the runtime's libraries are
   bool compilesRuntime = false;        ///< they are for another system: the compiler makes the runtime of its sources
-  std::vector<Library> libraries = {}; /// libraries that a runtime compiled so calls; another has them inside
+  std::vector<Library> libraries = {}; ///< libraries that a runtime compiled so calls; another has them inside
   std::vector<std::string> devices = {"cpu"}; ///< whose libraries libkiln_device_NAME.a are linked
   bool isStatic = false;
   StaticPie staticPie = StaticPie::Asked;
   bool strip = true;
-  std::vector<std::string> exports = {}; /// of a library: the functions that it shows; all else is hidden
+  std::vector<std::string> exports = {}; ///< of a library: the functions that it shows; all else is hidden
 };
 
 /// The folder of the runtime's libraries: lib/kiln next to the folder of the running program `executable`. An

@@ -23,7 +23,7 @@ struct SafetensorsEntry {
   kiln_dtype dtype;
   std::vector<int64_t> dims;
   int64_t bytes;
-  std::function<llvm::Error(llvm::raw_ostream &)> write; /// writes `bytes` bytes
+  std::function<llvm::Error(llvm::raw_ostream &)> write; ///< writes `bytes` bytes
 };
 
 /// Whether a tensor of so many bytes comes before others: if they are a multiple of KILN_HOST_ALIGNMENT, so that it

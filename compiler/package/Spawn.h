@@ -21,11 +21,11 @@ namespace kiln::package {
 
 /// The purpose of running a program.
 struct Job {
-  const StagedFile &file;     /// the program works in its folder, so that arguments name parts of it plainly
+  const StagedFile &file;     ///< the program works in its folder, so that arguments name parts of it plainly
   llvm::StringRef doWhat;     ///< "link"
   llvm::StringRef input = {}; ///< the part that it reads as standard input; "": nothing
-  std::string remedy = {};    /// if the program complains
-  llvm::SmallVectorImpl<char> *output = nullptr; /// receives its standard output; null: that is complaints, too
+  std::string remedy = {};    ///< if the program complains
+  llvm::SmallVectorImpl<char> *output = nullptr; ///< receives its standard output; null: that is complaints, too
 };
 
 /// Runs `program`, a path or a name that is looked for in PATH, in a process group that an interrupt of this one kills,

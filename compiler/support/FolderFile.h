@@ -22,7 +22,7 @@ bool leavesFolder(llvm::StringRef name);
 inline constexpr llvm::StringLiteral kBesideModel = "it has to lie in the model's folder";
 
 enum class PathWalk {
-  ByKernel, /// openat2, or BySteps if the kernel has none; links within the folder are followed
+  ByKernel, ///< openat2, or BySteps if the kernel has none; links within the folder are followed
   BySteps,  ///< one open per step; no link is followed
 };
 

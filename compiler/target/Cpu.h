@@ -28,7 +28,7 @@ namespace kiln::target {
 struct Cpu {
   std::string triple;   ///< LLVM's: x86_64-pc-linux-gnu
   std::string name;     ///< LLVM's: znver3, x86-64-v3
-  std::string features; /// differences from those of the name, as LLVM takes them: "-avx512f,+f16c"
+  std::string features; ///< differences from those of the name, as LLVM takes them: "-avx512f,+f16c"
 
   bool half = false; ///< conversions between f16 and f32 are instructions
   /// The data caches: of a core, of a core, shared.

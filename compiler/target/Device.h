@@ -21,15 +21,15 @@ namespace kiln::target {
 /// The compiler of a device whose kernels are compiled with the model, not when the program runs. The functions take
 /// the text of all kernels and the architectures that --gpu-arch names.
 struct SourceCompiler {
-  std::string archs; /// if --gpu-arch is not given
+  std::string archs; ///< if --gpu-arch is not given
   std::function<llvm::Expected<std::string>(llvm::StringRef source, llvm::StringRef archs)> code; ///< kiln_place.code
   std::function<llvm::Expected<std::string>(llvm::StringRef source, llvm::StringRef archs)> assembly; ///< as text
   std::function<llvm::Expected<std::string>(llvm::StringRef source, llvm::StringRef archs)> listing;  ///< of `code`
 };
 
 struct Device {
-  std::string name;    /// the name for --device; kiln_device_NAME is its half in the runtime
-  std::string summary; /// its line in `kiln devices`
+  std::string name;    ///< the name for --device; kiln_device_NAME is its half in the runtime
+  std::string summary; ///< its line in `kiln devices`
   /// Its properties, as a #kiln.target of MLIR's: without a machine at hand, modest numbers that hold for most. "" for
   /// the CPU's.
   std::string target;

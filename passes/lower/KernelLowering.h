@@ -44,18 +44,18 @@ struct Scope {
   mlir::Block *block;
   mlir::Operation *before = nullptr;                    ///< code goes before this op: the loop that is open inside
   llvm::DenseMap<view::Expr, mlir::Value> variables;    ///< variables bound here
-  llvm::DenseMap<view::Expr, view::Expr> substitutions; /// loop variables that are written as others here
+  llvm::DenseMap<view::Expr, view::Expr> substitutions; ///< loop variables that are written as others here
   llvm::DenseMap<WalkedValue, Tile> tiles;              ///< kernel values computed here
   llvm::DenseMap<view::Expr, mlir::Value> indices;      ///< index math computed here
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> splats; ///< a scalar in so many lanes
   llvm::DenseSet<mlir::Operation *> filled;                            ///< stages whose memory is filled here
   llvm::SmallVector<view::Expr> tested;                                ///< guards that this branch depends on
-  llvm::SmallVector<view::Expr> tests;                                 /// their tests, at the last points
+  llvm::SmallVector<view::Expr> tests;                                 ///< their tests, at the last points
   llvm::SmallVector<view::Expr> begun;                                 ///< guards that hold at their first points here
   bool inside = false;                                                 ///< the tested guards hold here
-  size_t keepsFrom = SIZE_MAX; /// values that belong to this scope or one inside it are computed in this branch
-  std::vector<llvm::unique_function<void()>> last; /// emits the code that goes last
-  mlir::Operation *outerBefore = nullptr;          /// `before` of the outer scope until this one opened
+  size_t keepsFrom = SIZE_MAX; ///< values that belong to this scope or one inside it are computed in this branch
+  std::vector<llvm::unique_function<void()>> last; ///< emits the code that goes last
+  mlir::Operation *outerBefore = nullptr;          ///< `before` of the outer scope until this one opened
   view::Expr begin, end;                           ///< of a loop
 };
 
@@ -103,7 +103,7 @@ private:
   /// Runs `body` with only the scopes up to `depth` open: its code goes before the loop that is open there.
   void inScope(size_t depth, llvm::function_ref<void()> body);
   struct LoopEnd {
-    view::Expr end, trips;                        /// trips: how often the loop runs, the same for all its instances
+    view::Expr end, trips;                        ///< trips: how often the loop runs, the same for all its instances
     llvm::SmallVector<view::Expr> settled, tests; ///< guards that hold in it; the same at their last unrolled points
     llvm::SmallVector<view::Expr> begun;          ///< guards that hold at the first unrolled points of each step
   };
@@ -144,7 +144,7 @@ private:
     view::Expr guard; ///< about it
     int64_t axis, points;
     view::Expr reachesBeyond; ///< whether the domain does
-    bool areInside;           /// if not, the number of points before the domain's end is to be found out
+    bool areInside;           ///< if not, the number of points before the domain's end is to be found out
   };
   /// How many points of an unrolled axis of one of these guards to try next, if not all are inside the domain; nullopt:
   /// all such axes divide it, or edges that are known differ.
@@ -409,18 +409,19 @@ private:
   // Variables of axes without a fixed size, and the same with their bounds: that they stay within it.
   llvm::DenseMap<view::Expr, view::Expr> limited_, unlimited_;
   std::vector<std::unique_ptr<Scope>> scopes_;
-  llvm::DenseMap<int64_t, int64_t> shortened_; /// unrolled axes whose first few points alone have code now
+  llvm::DenseMap<int64_t, int64_t> shortened_; ///< unrolled axes whose first few points alone have code now
   llvm::DenseMap<WalkedValue, std::unique_ptr<AxisSet>> axesOf_; // references to these are kept while others are added
   llvm::DenseMap<mlir::Value, mlir::Value> pointers_;            // buffer argument → pointer argument
   llvm::DenseMap<mlir::Operation *, mlir::Value> stageMemory_;
-  llvm::DenseMap<mlir::Value, kernel::SwizzleAttr> swizzles_; /// of memory whose elements are not in order
+  llvm::DenseMap<mlir::Value, kernel::SwizzleAttr> swizzles_; ///< of memory whose elements are not in order
   llvm::DenseSet<mlir::Operation *> begun_; ///< stages of several buffers that a loop has filled before
   int64_t memories_ = 0;                    // local and register memory so far
   llvm::DenseMap<mlir::Value, std::unique_ptr<llvm::SmallPtrSet<mlir::Operation *, 4>>> reducesBehind_;
   llvm::SmallPtrSet<mlir::Operation *, 4> underway_; ///< the reduces whose loops are open
-  llvm::SmallVector<mlir::Value> roots_; /// the values being computed: those of stores that share loops, or a stage's
-  kernel::ReduceOp held_;                ///< the reduce whose totals are held in memory; null: none
-  llvm::SmallVector<int64_t> heldLoops_; /// its loops that are not in loops of its result
+  llvm::SmallVector<mlir::Value>
+      roots_;             ///< the values that are being computed: those of stores that share loops, or a stage's
+  kernel::ReduceOp held_; ///< the reduce whose totals are held in memory; null: none
+  llvm::SmallVector<int64_t> heldLoops_; ///< its loops that are not in loops of its result
   llvm::MapVector<mlir::Attribute, mlir::Value> constants_;
   TargetAttr target_;
 };

@@ -28,7 +28,7 @@ namespace {
 /// A value as a function of the domain.
 struct Known {
   llvm::SmallBitVector axes; ///< of the domain, that it moves along
-  bool isPosition = true;    /// it says where a point is, or whether it exists
+  bool isPosition = true;    ///< it says where a point is, or whether it exists
 };
 } // namespace
 

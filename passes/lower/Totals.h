@@ -8,9 +8,9 @@ namespace kiln::lower {
 /// The points that a nest of loops reduces.
 struct KernelLowering::Reduced {
   AxisSet axes;
-  llvm::SmallVector<int64_t> loops, unrolled; /// those with loops, and those unrolled, lanes apart
-  llvm::SmallVector<int64_t> items;           /// those that are the items of the group
-  AxisSet lane;                               /// the one that is lanes
+  llvm::SmallVector<int64_t> loops, unrolled; ///< those with loops, and those unrolled, lanes apart
+  llvm::SmallVector<int64_t> items;           ///< those that are the items of the group
+  AxisSet lane;                               ///< the one that is lanes
 };
 
 /// The largest of some scores so far, for every unrolled point and lane that the scores are not reduced over.

@@ -32,7 +32,7 @@ private:
 
   Importer &importer_;
   mlir::Block *block_;
-  mlir::Operation *last_;         /// null if the block was empty
+  mlir::Operation *last_;         ///< null if the block was empty
   mlir::Operation *lastConstant_; ///< the last of the constants at the function's head then; null for none
   size_t numSymbols_;
 };

@@ -30,14 +30,14 @@ inline target::Device cDevice() {
 
 struct CHostOptions {
   std::string name;                              ///< of the model
-  std::string symbol = "kiln_the_model";         /// the name of the kiln_model
+  std::string symbol = "kiln_the_model";         ///< the name of the kiln_model
   std::string prefix;                            ///< of its functions, which EntryPoints.h lists; "": it has none
   std::vector<Place> places = {{"c", ""}};       ///< kernels are rendered for "c", others' come as code
   WeightSource weights{""};                      ///< paths are relative to the model's folder
   bool weightsInFile = false;                    ///< no weight data: it is named at run time
   std::string weightsDigest;                     ///< kiln_model.weights_digest; "": none
   std::string weightSymbol = "kiln_the_weights"; ///< see weightsInSource
-  bool isSelfContained = false;                  /// all weights are in the source, which includes only one "kiln.h"
+  bool isSelfContained = false;                  ///< all weights are in the source, which includes only one "kiln.h"
 };
 
 /// Data up to this size is written into the source.

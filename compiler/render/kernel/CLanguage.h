@@ -50,27 +50,27 @@ struct CLanguage {
   std::array<llvm::StringLiteral, kDTypes> values, memory;
 
   llvm::StringLiteral fileHead;        ///< begins a file, after its comment
-  llvm::StringLiteral doubleHead = ""; /// follows if a kernel computes with doubles
+  llvm::StringLiteral doubleHead = ""; ///< follows if a kernel computes with doubles
   llvm::StringLiteral kernelPrefix = "";
   llvm::StringLiteral groupAttribute = ""; ///< follows the prefix; $0 $1 $2: the items of a group along each axis
-  llvm::StringLiteral globalQualifier = "", localQualifier = ""; /// of a pointer's target, with a space after
+  llvm::StringLiteral globalQualifier = "", localQualifier = ""; ///< of a pointer's target, with a space after
   llvm::StringLiteral restrictQualifier = "restrict";            ///< of a pointer
   llvm::StringLiteral assumeAligned = "";  ///< a statement: pointer $p of type $t is a multiple of kBufferAlignment
   llvm::StringLiteral alignedPointer = ""; ///< a statement: $n is pointer $p of type $t, a multiple of $b bytes
   llvm::StringLiteral aligned;             ///< of memory that a kernel defines, 64 bytes
-  llvm::StringLiteral barrier = "";        /// a statement; "" if a group has one item
-  llvm::StringLiteral shuffle = "";        /// value $x of the item whose index differs in $b; "" if there are no warps
+  llvm::StringLiteral barrier = "";        ///< a statement; "" if a group has one item
+  llvm::StringLiteral shuffle = "";        ///< value $x of the item whose index differs in $b; "" if there are no warps
   /// Whether both values of a selection are computed before it. If a branch left one out, items that run together would
   /// take both ways of it, one after the other.
   bool computesChoices = false;
-  llvm::StringLiteral prefetch = "(void)($p);"; /// a statement that prefetches the target of pointer $p, or uses it
+  llvm::StringLiteral prefetch = "(void)($p);"; ///< a statement that prefetches the target of pointer $p, or uses it
   /// The expression for a special, by SpecialKind and axis; "" if the device has none.
   std::array<std::array<llvm::StringLiteral, 3>, 3> specials;
   llvm::StringLiteral chunkParameter = ""; ///< the parameter that a kernel with a chunk special takes
   llvm::StringLiteral gridParameters = ""; ///< those that a kernel takes with groups along more than one axis
-  llvm::StringLiteral sizeParameter = "";  /// the type of sizes as parameters; "" for the type in which they are used
+  llvm::StringLiteral sizeParameter = "";  ///< the type of sizes as parameters; "" for the type in which they are used
   llvm::StringLiteral longSuffix;          ///< of a 64-bit literal
-  llvm::StringLiteral floatMath;           /// the ending of float's math functions
+  llvm::StringLiteral floatMath;           ///< the ending of float's math functions
   llvm::ArrayRef<AluSpelling> alus;
   llvm::ArrayRef<CastSpelling> casts = {};
   llvm::ArrayRef<FunctionSpelling> functions = {};

@@ -18,7 +18,7 @@ struct ValueUses {
   std::vector<unsigned> depths;       ///< the loops around the row
   std::vector<unsigned> useDepths;    ///< the loops around its deepest use
   std::vector<bool> areChosen;        ///< whether some selection takes the row's value or another
-  std::vector<llvm::BitVector> lanes; /// the lanes that something reads; one, and it is set, if the row has no value
+  std::vector<llvm::BitVector> lanes; ///< the lanes that something reads; one, and it is set, if the row has no value
 };
 
 /// `isWhole` says which vector types are one value in the source: all their lanes are read together.

@@ -10,7 +10,7 @@
 namespace kiln::render {
 
 enum class LlvmFile {
-  Object,   /// with the weights, if the options place them in a section
+  Object,   ///< with the weights, if the options place them in a section
   Assembly, ///< without them
   Text,     ///< optimised LLVM IR, without them
 };

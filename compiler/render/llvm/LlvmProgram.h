@@ -17,7 +17,7 @@ namespace kiln::render {
 
 enum class WeightPlacement {
   Section,  ///< in this object's section kWeightSection, to be filled
-  External, /// memory of the symbol kWeightSymbol
+  External, ///< memory of the symbol kWeightSymbol
   Absent,   ///< in a file that is named at run time
 };
 inline constexpr char kWeightSection[] = ".lrodata.kiln"; ///< "l": may lie further than 2 GB from code
@@ -25,7 +25,7 @@ inline constexpr char kWeightSymbol[] = "kiln_the_weights";
 
 struct ProgramOptions {
   std::string name;                      ///< of the model
-  std::string symbol = "kiln_the_model"; /// the name of the kiln_model
+  std::string symbol = "kiln_the_model"; ///< the name of the kiln_model
   std::string prefix;                    ///< of its functions, which EntryPoints.h lists; "": it has none
   std::vector<Place> places = {{"cpu", ""}};
   WeightPlacement weights = WeightPlacement::Section;

@@ -18,11 +18,11 @@ struct EntryPoint {
   llvm::StringLiteral suffix;     ///< "create": the function is NAME_create
   llvm::StringLiteral target;     ///< the runtime's function
   bool passesModel;               ///< whether the target takes the model before the arguments
-  llvm::StringLiteral result;     /// as C spells it, with the space after it
+  llvm::StringLiteral result;     ///< as C spells it, with the space after it
   llvm::StringLiteral parameters; ///< as C declares them
   llvm::StringLiteral arguments;  ///< their names
   llvm::StringLiteral types;      ///< of result and parameters, a letter each: v void, p pointer, i int32_t, z size_t
-  llvm::StringLiteral comment;    /// for the header; "" if the one before covers it
+  llvm::StringLiteral comment;    ///< for the header; "" if the one before covers it
 };
 
 llvm::ArrayRef<EntryPoint> entryPoints();

@@ -19,8 +19,8 @@ namespace kiln::render {
 struct DimEntry {
   view::Expr value;
   std::string text; ///< "3", "batch", "past + seq"
-  int64_t size;     /// -1 if it is not fixed
-  int32_t symbol;   /// -1 if it is not a symbol by itself
+  int64_t size;     ///< -1 if it is not fixed
+  int32_t symbol;   ///< -1 if it is not a symbol by itself
 };
 
 struct PortEntry {
@@ -28,8 +28,8 @@ struct PortEntry {
   mlir::Type element; ///< maybe a narrow dtype
   std::vector<DimEntry> dims;
   mlir::ElementsAttr value;          ///< an input's stored default, or null
-  bool hasRank = true;               /// false for contents of a sequence or an optional without a fixed rank
-  std::vector<PortEntry> holds = {}; /// of a sequence or an optional: its contents, one entry
+  bool hasRank = true;               ///< false for contents of a sequence or an optional without a fixed rank
+  std::vector<PortEntry> holds = {}; ///< of a sequence or an optional: its contents, one entry
   int32_t device = 0;                ///< whose memory the program wants it in
 };
 
@@ -45,7 +45,7 @@ struct WeightEntry {
   int64_t offset, bytes; ///< in the model's weight data, in which every weight is aligned to KILN_ALIGNMENT
   mlir::Attribute data;  ///< dense elements, a #graph.file or a #graph.recipe
   mlir::ModuleOp recipe; ///< of a #graph.recipe: the model that makes it
-  bool isShared = false; /// it is stored with an earlier one, of another version (Versions.h) or on another device
+  bool isShared = false; ///< it is stored with an earlier one, of another version (Versions.h) or on another device
   int32_t device = 0;    ///< in whose memory it is put
 };
 
@@ -60,7 +60,7 @@ struct KernelEntry {
 /// A device that the model runs on; its number is its place in a list.
 struct Place {
   std::string device; ///< NAME of the kiln_device_NAME
-  std::string code;   /// its kernels' source or binary; "": they are code of the host's, or there are none
+  std::string code;   ///< its kernels' source or binary; "": they are code of the host's, or there are none
 };
 
 /// As kiln_alias.

@@ -35,7 +35,7 @@ struct RecipeRunner::Made {
 };
 
 struct RecipeRunner::Kernel {
-  std::mutex lock; /// whoever wants it waits until it is compiled
+  std::mutex lock; ///< whoever wants it waits until it is compiled
   std::unique_ptr<target::LoadedKernel> code;
 };
 

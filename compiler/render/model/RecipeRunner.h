@@ -54,7 +54,7 @@ private:
   std::unique_ptr<target::KernelRunner> runner_;
   std::mutex lock_;                                  ///< of kernels_; the rest is the caller's thread's alone
   llvm::StringMap<std::unique_ptr<Kernel>> kernels_; ///< by their text
-  std::unique_ptr<Made> made_;                       /// the result of the last call of make
+  std::unique_ptr<Made> made_;                       ///< the result of the last call of make
   std::deque<Turn> expected_;                        ///< in this order
   std::deque<std::unique_ptr<Made>> ahead_;          ///< begun
   llvm::DefaultThreadPool pool_;                     ///< the last, so that it ends before what its threads use

@@ -27,8 +27,8 @@ struct WeightSource {
   WeightSource(const Path &folder, RecipeRunner *recipes = nullptr)
       : folder(llvm::StringRef(folder).str()), recipes(recipes) {}
 
-  std::string folder;              /// paths of #graph.file are relative to it
-  RecipeRunner *recipes = nullptr; /// needed if a weight is a #graph.recipe
+  std::string folder;              ///< paths of #graph.file are relative to it
+  RecipeRunner *recipes = nullptr; ///< needed if a weight is a #graph.recipe
 };
 
 /// Writes the bytes of one weight. A file that is missing, short or changed since the import (by its hash) is an error.

@@ -53,7 +53,7 @@ namespace {
 /// there. A walk stays at a leaf: no comparison holds there, and its successor is its own row.
 struct Walk {
   Ints feature, mode, takesMissing, next, leaf;
-  Reals operands; /// the numbers compared with: a split, or members, and NaNs, which equal nothing
+  Reals operands; ///< the numbers compared with: a split, or members, and NaNs, which equal nothing
   int64_t width = 1;
 };
 

@@ -264,7 +264,7 @@ private:
   Body body_;
   size_t symbolsBefore_ = 0;
   bool settled_ = false;
-  bool believes_ = false; /// uses declarations of the body's outputs, if a slice's size is not known otherwise
+  bool believes_ = false; ///< uses declarations of the body's outputs, if a slice's size is not known otherwise
 };
 } // namespace
 

@@ -121,10 +121,10 @@ private:
   std::optional<double> clip_;
   bool isBatchFirst_ = false;
   Value x_;                       ///< [time, batch, input]
-  Quantized weight_, recurrence_; /// floats if there is no scale
+  Quantized weight_, recurrence_; ///< floats if there is no scale
   Value bias_, lengths_;
   Expr time_, batch_, hidden_, directions_;
-  std::optional<size_t> here_; /// the direction that the step is for; all if there is none
+  std::optional<size_t> here_; ///< the direction that the step is for; all if there is none
 };
 
 } // namespace
