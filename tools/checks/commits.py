@@ -9,7 +9,7 @@ with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "verbs.txt"),
 
 
 def problems_of(message):
-    """What is wrong with a commit's message, a list."""
+    """The faults of a commit's message, a list."""
     lines = [line for line in message.splitlines() if not line.startswith("#")]
     subject = lines[0] if lines else ""
     found = []
@@ -33,7 +33,7 @@ def git(root, *arguments):
 
 
 def check(root):
-    """Returns the problems of the commits that the branch's upstream lacks, of the last one where there is none."""
+    """Returns the problems of the commits that the branch's upstream lacks, of the last one if there is no upstream."""
     log = git(root, "log", "-z", "--no-merges", "--format=%B", "@{upstream}..HEAD")
     if log.returncode:
         log = git(root, "log", "-z", "--no-merges", "--format=%B", "-1")

@@ -1,7 +1,7 @@
 """Holds long files to opening with their problem: a comment of some lines before the first line of code.
 
-Of a file and its header it is enough that one does. So it is of the parts of something that lies in several files, as
-HostBuilder.cpp and HostControl.cpp, where each includes the header that they share, HostProgram.h, before all others.
+It is enough that a file or its header does. The same holds for the parts of something that is split into several files, as
+HostBuilder.cpp and HostControl.cpp, if each includes the header that they share, HostProgram.h, before all others.
 """
 
 import os
@@ -15,7 +15,7 @@ KINDS = (".cpp", ".h", ".c", ".td", ".def")
 
 
 def head(text):
-    """How many lines with words the comment has that a file opens with, besides the line with its name."""
+    """The number of lines with words in the comment that opens a file, besides the line with its name."""
     lines, inside = 0, False
     for line in map(str.strip, text.splitlines()):
         if not inside and not line.startswith(("//", "/*")):
@@ -32,7 +32,7 @@ def words(path):
 
 
 def headers(root, file):
-    """The headers that may open for a file: its own, and one beside it that it shares and includes first."""
+    """The headers that may open for a file: its own, and one in its folder that it shares and includes first."""
     own = os.path.splitext(file)[0] + ".h"
     if own != file and os.path.isfile(os.path.join(root, own)):
         yield own

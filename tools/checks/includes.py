@@ -4,7 +4,7 @@ import fnmatch
 import os
 import re
 
-ROOTS = ("", "compiler", "runtime/include")  # the include path, beside the including file's own folder
+ROOTS = ("", "compiler", "runtime/include")  # the include path, besides the including file's own folder
 INCLUDE = re.compile(r'^\s*#?\s*include\s*(["<])([^">]+)[">]')
 
 
@@ -40,13 +40,13 @@ class Rules:
         return self.allowed[folder]
 
     def home(self, path):
-        """The line that rules a file, and the folder in the tree that it stands for there; None where no line does."""
+        """The line that rules a file, and the folder in the tree that it means for that file; None if no line does."""
         parts = path.split("/")
         for length in range(len(parts), 0, -1):
             for folder in self.allowed:
                 pattern = folder.split("/")
                 if length == len(parts) and pattern[-1] == "*":
-                    continue  # a lone * stands for a folder, never for a file
+                    continue  # a lone * means a folder, never a file
                 if len(pattern) == length and all(map(fnmatch.fnmatchcase, parts, pattern)):
                     return folder, "/".join(parts[: min(length, len(parts) - 1)])
         return None
@@ -59,7 +59,7 @@ class Rules:
 
 
 def resolve(root, file, header):
-    """The path below root that an include means. What TableGen makes lies where its .td lies."""
+    """The path below root that an include means. A file that TableGen makes counts as being where its .td is."""
     for folder in (os.path.dirname(file), *ROOTS):
         path = os.path.normpath(os.path.join(folder, header))
         generated = header.endswith(".inc") and os.path.isdir(os.path.join(root, os.path.dirname(path)))

@@ -1,12 +1,12 @@
-"""Holds passes to the form in which they explain themselves: a head with four labels, what they make of what, and a test
-of their name."""
+"""Checks the form in which passes explain themselves: a head with four labels, a small input and output, and a test of their
+name."""
 
 import os
 import re
 
 LABELS = ("Stage:", "Expects:", "Guarantees:", "Position:")
 DEFINITION = re.compile(r"^def (\w+) : Pass<.*?^}", re.M | re.S)
-BETWEEN_STAGES = {"VerifyStage"}  # what each stage ends with stands in no stage
+BETWEEN_STAGES = {"VerifyStage"}  # runs at the end of each stage, so it belongs to none
 
 
 def labels(text):
@@ -16,7 +16,7 @@ def labels(text):
 
 
 def test_names(name):
-    """The files of test/lit that a pass may be tested by: fold-movement.mlir, or .test, of FoldMovement."""
+    """The files of test/lit that may test a pass: fold-movement.mlir, or .test, for FoldMovement."""
     dashed = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
     return [f"{dashed}.mlir", f"{dashed}.test"]
 

@@ -1,7 +1,7 @@
 """Runs clang-tidy over translation units.
 
-It takes seconds a file, so a clean result is remembered by what it depends on: the unit's own sources, headers and
-flags, the configuration and the tool. The memory is a folder of empty files in the user's cache.
+It takes seconds per file, so a clean result is remembered by everything that it depends on: the unit's own sources, headers
+and flags, the configuration and the tool. The memory is a folder of empty files in the user's cache.
 """
 
 import concurrent.futures
@@ -19,7 +19,7 @@ MONTH = 30 * 24 * 3600
 
 
 def dependencies(build):
-    """What ninja recorded of each object: the files that its compilation read."""
+    """ninja's record for each object: the files that its compilation read."""
     run = subprocess.run(["ninja", "-C", build, "-t", "deps"], capture_output=True, text=True)
     found, current = {}, None
     for line in run.stdout.splitlines():
@@ -46,7 +46,7 @@ def configurations(root, file):
 
 
 def key(root, build, unit, read, version):
-    """The memory's key for one unit, or None where ninja does not know yet what it reads."""
+    """The memory's key for one unit, or None if ninja does not know yet what it reads."""
     if not read:
         return None
     digest = hashlib.sha256(version)
@@ -59,7 +59,7 @@ def key(root, build, unit, read, version):
 
 
 def recent(root, most):
-    """The sources, `most` at the most, that the branch's own commits changed last; None, and why, where nobody knows.
+    """The sources, at most `most`, that the branch's own commits changed last; or None and the reason, if unknown.
 
     On the main branch these are those of its last commit.
     """
@@ -83,7 +83,7 @@ def recent(root, most):
 def check(root, build, files, seconds=None):
     """Returns the problems, one line each; `files` are paths below root, and None means every unit of the build.
 
-    What is not done within `seconds` is not looked at, and a line is printed of it.
+    Files that are not done within `seconds` are skipped, and a line says so.
     """
     database = os.path.join(build, "compile_commands.json")
     if not os.path.isfile(database):

@@ -1,8 +1,8 @@
 //===- Draw.cpp - A tracker as a picture ---------------------------------===//
 //
 // Above, the buffer: its elements in a row, each in its own colour. Below, the logical tensor: a grid, outer axes as
-// grids side by side, each position in the colour of the element that it reads and with its number. What is masked off
-// is hollow; an element that nobody reads is pale.
+// grids next to each other, each position in the colour of the element that it reads and with its number. Masked
+// positions are hollow; an element that nothing reads is pale.
 //
 //===----------------------------------------------------------------------===//
 #include "tools/draw-views/Example.h"
@@ -133,7 +133,7 @@ std::string kiln::docs::drawTracker(const ShapeTracker &tracker, StringRef title
     dims.push_back(std::to_string(s));
   picture.text(kMargin, picture.bottom() + kLine + 4, "tensor (" + llvm::join(dims, ",") + ")", 12, "#777");
   y = picture.bottom() + 6;
-  // The last two axes are a grid; the ones before it stand side by side.
+  // The last two axes are a grid; the grids of the ones before are next to each other.
   int64_t columns = shape.empty() ? 1 : shape.back(), rows = shape.size() < 2 ? 1 : shape[shape.size() - 2];
   for (size_t flat = 0; flat < elements.size(); ++flat) {
     int64_t column = int64_t(flat) % columns, row = int64_t(flat) / columns % rows,

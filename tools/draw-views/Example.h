@@ -21,7 +21,7 @@ namespace kiln::docs {
 
 struct Example {
   std::string name;
-  /// Where its block begins in the page.
+  /// The beginning of its block in the page.
   unsigned line = 0;
   std::vector<std::string> lines;
 };

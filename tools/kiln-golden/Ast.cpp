@@ -1,10 +1,10 @@
 //===- Ast.cpp - A kernel against the reference's AST --------------------===//
 //
-// Whether the scheduler forms the reference's kernels cannot be seen from results, which are right for any partition.
-// So the kernel and the reference's AST are walked together from the stores down: ops, dtypes, axes, buffers and views
-// must be the same, and no node of the AST may be left over. Fewer views that read the same elements are accepted.
-// Kiln writes a number behind a mask as where(valid, number, 0), the reference as one CONST with views, of which only
-// what bears on validity counts.
+// Results do not show whether the scheduler forms the reference's kernels, since they are right for any partition. So
+// the kernel and the reference's AST are walked together from the stores down: ops, dtypes, axes, buffers and views
+// must be the same, and no node of the AST may be left over. Fewer views that read the same elements are accepted. Kiln
+// writes a masked number as where(valid, number, 0), the reference as one CONST with views, and only the part of these
+// that bears on validity counts.
 //
 //===----------------------------------------------------------------------===//
 #include "tools/kiln-golden/Ast.h"
@@ -67,7 +67,7 @@ static std::string nameOf(mlir::Operation *op) {
       .Default([](mlir::Operation *other) { return other->getName().stripDialect().upper(); });
 }
 
-/// Fewer views are as good where they read the same elements.
+/// Fewer views are as good if they read the same elements.
 static bool areSimpler(llvm::ArrayRef<view::View> views, const Json &reference, bool maskOnly) {
   if (views.size() >= reference.size())
     return false;
@@ -110,7 +110,7 @@ void AstComparison::compareConst(size_t id, mlir::TypedAttr value, const ShapeTr
     return differs(id, wantsMask ? "no mask" : "a mask");
   if (!mask)
     return;
-  // The first view's strides and offset lead into the number's buffer, which is none.
+  // The first view's strides and offset lead into the number's buffer, which does not exist.
   bool same = views.size() == mask->views().size();
   for (size_t i = 0; same && i < views.size(); ++i) {
     Json reference = views[i];

@@ -1,7 +1,7 @@
-//===- BytesCheck.cpp - What the default policy moves compared with the classic one ----===//
+//===- BytesCheck.cpp - Bytes that the default policy moves, compared with the classic one -===//
 //
-// A line a program: launches and estimated bytes as scheduled, before any opt, under both policies. A program for which
-// the default moves more is a mismatch.
+// One line per program: launches and estimated bytes as scheduled, before any opt, under both policies. A program for
+// which the default moves more is a mismatch.
 //
 //===----------------------------------------------------------------------------===//
 #include "tools/kiln-golden/Program.h"
@@ -23,7 +23,7 @@ struct Moved {
 };
 } // namespace
 
-/// nullopt where the program cannot be built or scheduled; the report says why.
+/// nullopt if the program cannot be built or scheduled; the report says why.
 static std::optional<Moved> schedule(const Json &json, bool classic, mlir::MLIRContext &context, Report &report) {
   std::optional<Program> program = buildProgram(json, context, report);
   if (!program)

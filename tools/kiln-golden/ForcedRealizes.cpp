@@ -1,6 +1,6 @@
-//===- ForcedRealizes.cpp - What a program holds in memory on purpose ----===//
-// The primitives do not say which node made them. A node's value is taken for the first primitive with the node's last
-// op, its shape and its dtype that is computed from the values of all its inputs.
+//===- ForcedRealizes.cpp - Tensors that a program keeps in memory on purpose -===//
+// The primitives do not say which node made them. So a node's value is taken to be the first primitive with the node's
+// last op, its shape and its dtype that is computed from the values of all its inputs.
 //===----------------------------------------------------------------------===//
 #include "tools/kiln-golden/ForcedRealizes.h"
 
@@ -9,7 +9,7 @@
 
 using namespace kiln::golden;
 
-/// The ops of which one gives a node's value, for nodes that use it once. A `maximum` is a WHERE in a WHERE.
+/// The ops that may give a node's value, for nodes that use one of them once. A `maximum` is a WHERE in a WHERE.
 static std::set<std::string> lastOps(const std::string &node) {
   static const std::map<std::string, std::set<std::string>> kLastOps = {
       {"add", {"ADD"}},
@@ -62,7 +62,7 @@ public:
     return found != known_.end() ? std::optional(found->second) : std::nullopt;
   }
 
-  /// The value of a node; nullopt where it is not found.
+  /// The value of a node; nullopt if it is not found.
   std::optional<int64_t> follow(const Json &node) {
     std::set<std::string> ops = lastOps(node.at("op"));
     const Json &type = program_.at("shapes").at(node.at("output").get<std::string>());
@@ -130,7 +130,7 @@ std::optional<std::set<int64_t>> kiln::golden::findForcedRealizes(const Json &pr
       return std::nullopt;
     }
     values.note(node, *input);
-    if (!values.isInput(*input)) // which is memory already
+    if (!values.isInput(*input)) // an input is memory already
       forced.insert(*input);
   }
   return forced;

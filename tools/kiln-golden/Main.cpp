@@ -1,11 +1,11 @@
-//===- Main.cpp - kiln-golden: is kiln what the reference data say? ------===//
+//===- Main.cpp - kiln-golden: compare kiln with the reference data ------===//
 //
 //   kiln-golden shapetracker|symbolic|schedule|bytes FILE
 //   kiln-golden programs FILE FOLDER
 //
-// Checks every case of FILE through the compiler's own code, prints each mismatch in a line and ends with
-// "N passed, M failed"; the exit status is 1 if one failed or none was there. test/golden/README.md describes the
-// files. The last form writes each program of a schedule file as a dump of the import stage, FOLDER/NAME.mlir.
+// Checks every case of FILE through the compiler's own code, prints each mismatch in a line and ends with "N passed, M
+// failed"; the exit status is 1 if one failed or there was none. test/golden/README.md describes the files. The last
+// form writes each program of a schedule file as a dump of the import stage, FOLDER/NAME.mlir.
 //
 //===----------------------------------------------------------------------===//
 #include "tools/kiln-golden/Report.h"

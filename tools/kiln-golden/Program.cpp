@@ -1,10 +1,10 @@
 //===- Program.cpp - A program of the reference as kiln's graph ----------===//
 //
 // To compare schedules, both schedulers need the same graph, primitive by primitive; an importer's would differ before
-// scheduling begins. The primitives are the calls that the reference's scheduler saw, in order, its constant folding
-// done: a call that folded is a constant here. Where a program asks for a tensor in order that is so already, the
-// reference makes no call but keeps the tensor in memory; a graph.contiguous says so here.
-// An output that is a mere view of a tensor is that tensor and the view's tracker.
+// scheduling begins. The primitives are the calls that the reference's scheduler saw, in order, after its constant
+// folding: a call that folded is a constant here. If a program asks for a tensor in order that is so already, the
+// reference makes no call but keeps the tensor in memory; a graph.contiguous says so here. An output that is a mere
+// view of a tensor is that tensor and the view's tracker.
 //
 //===----------------------------------------------------------------------===//
 #include "tools/kiln-golden/Program.h"

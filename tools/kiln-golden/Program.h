@@ -32,7 +32,7 @@ struct Program {
   std::map<int64_t, std::string> inputs;
 };
 
-/// Writes `main` from the program's primitives, an op a call. nullopt, with a mismatch, where that cannot be.
+/// Writes `main` from the program's primitives, one op per call. nullopt, with a mismatch, if that is not possible.
 std::optional<Program> buildProgram(const Json &program, mlir::MLIRContext &context, Report &report);
 
 } // namespace kiln::golden

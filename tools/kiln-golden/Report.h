@@ -1,4 +1,4 @@
-//===- Report.h - What a run of checks found -----------------------------===//
+//===- Report.h - The results of a run of checks -------------------------===//
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -40,7 +40,7 @@ unsigned countNodes(const std::string &rendered);
 void checkShapeTrackers(const Json &file, Report &report);
 void checkSymbolic(const Json &file, Report &report);
 void checkSchedules(const Json &file, Report &report);
-/// Prints what each program of a schedule file moves under both policies; a mismatch where the default moves more.
+/// Prints the bytes that each program of a schedule file moves under both policies; more for the default is a mismatch.
 void compareBytes(const Json &file, Report &report);
 /// Writes each program as a dump of the import stage.
 void writePrograms(const Json &file, const std::string &folder, Report &report);

@@ -188,7 +188,7 @@ void ScheduleComparison::checkItems() {
 }
 
 void ScheduleComparison::checkOutputs() {
-  // What is part of given memory is not a kernel's output: the host copies it out.
+  // A part of given memory is not a kernel's output: the host copies it out.
   for (auto copy : host().getBody().getOps<host::CopyOp>())
     if (auto output = copy.getTo().getDefiningOp<host::OutputOp>())
       outputBuffer_[output.getIndex()] = bufferOf(copy.getFrom()).name;

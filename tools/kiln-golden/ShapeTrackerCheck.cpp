@@ -56,7 +56,7 @@ void expectIndices(const char *what, const Numbers &want, const Numbers &got, Re
   report.mismatch(std::string(what) + ": element " + std::to_string(i) + " is not at the right index");
 }
 
-/// Where kiln's stride is not the reference's, it must hold between all neighbours, and none may differ in validity.
+/// If kiln's stride is not the reference's, it must hold between all neighbours, and none may differ in validity.
 bool strideHolds(const Numbers &indices, llvm::ArrayRef<Expr> shape, unsigned axis, int64_t stride) {
   int64_t step = 1;
   for (Expr size : shape.drop_front(axis + 1))
@@ -99,8 +99,8 @@ template <typename T> void expectEqual(const char *what, const T &got, const Jso
     report.mismatch(std::string(what) + " is " + Json(got).dump() + ", not " + want.dump());
 }
 
-/// The reference's is an upper bound of an index that nobody need reach. Kiln's may be lower, but not too low: every
-/// element that is read must lie below it.
+/// The reference's is an upper bound of an index that nothing need reach. Kiln's may be lower, but not too low: every
+/// element that is read must be below it.
 void checkRealSize(const ShapeTracker &st, const Json &want, const Numbers &indices, Report &report) {
   int64_t got = st.realSize().constant();
   int64_t highest = indices.empty() ? -1 : *std::max_element(indices.begin(), indices.end());

@@ -1,6 +1,6 @@
 //===- SymbolicCheck.cpp - The simplifier against the reference's --------===//
 //
-// A simplifier can go wrong in two ways: what it gives has another value, or it is not simple, so that masks stay in
+// A simplifier can go wrong in two ways: its result has another value, or it is not simple, so that masks stay in
 // kernels that need none. Each case is an expression, built bottom-up with kiln's constructors. The result must have
 // the same value for all values of its variables, by the operators' definitions and not by any simplifier's; no more
 // nodes than the reference's; and bounds no looser than the reference's and no tighter than the truth.

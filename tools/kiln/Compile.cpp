@@ -1,11 +1,11 @@
 //===- Compile.cpp - kiln compile: a model file becomes an artefact -----===//
 //
-// The stages of a compilation on one screen: a model goes from stage to stage until the one whose module, text or file
-// is asked for. Compiling may take minutes, so whatever can be refused is refused as early as it can be known: what
-// contradicts itself in the options, then what the model's files forbid, then what its stage does.
-// --why and --graph tell what the schedule decided, and call kernels what all else calls them, by the names that they
-// have once optimize has ordered their axes; so for them alone nothing after optimize runs. Where several CPUs are
-// named, each has a model of its own from the import on, and weights are packed so that all of them can read the same
+// The stages of a compilation on one screen: a model goes from stage to stage until the one whose module, text or
+// file is wanted. Compiling may take minutes, so whatever can be refused is refused as early as possible: first
+// options that contradict each other, then whatever the model's files forbid, then whatever its stage does not
+// allow. --why and --graph report the schedule's decisions, and use the common names of kernels, which they have
+// once optimize has ordered their axes; so for them alone nothing after optimize runs. If several CPUs are named,
+// each has a model of its own from the import on, and weights are packed so that all of them can read the same
 // ones.
 //
 //===--------------------------------------------------------------------===//
@@ -34,7 +34,7 @@
 using namespace kiln;
 using namespace kiln::driver;
 
-/// Of most products, how many vectors of columns a core sums up at a time; see optimize/choose/RegisterTile.h.
+/// For most products, how many vectors of columns a core sums up at a time; see optimize/choose/RegisterTile.h.
 static constexpr int64_t kPanelVectors = 2;
 
 /// The stage whose module --emit asks for.
@@ -56,7 +56,7 @@ static std::optional<Stage> emittedStage(Emit emit) {
   }
 }
 
-/// Whether the stage whose module is to be printed is still to come, and has what is asked for besides it.
+/// Whether the stage whose module is to be printed is still to come, and fits the other options.
 static llvm::Error checkStage(std::optional<Stage> wanted, const Model &model, const CompileOptions &options,
                               const ArtefactOptions &artefact) {
   if (!wanted)
@@ -96,7 +96,7 @@ static llvm::Error checkVersions(const CompileOptions &options, const ArtefactOp
   return options.optsPath.empty() ? llvm::Error::success() : refuse("--opts " + options.optsPath);
 }
 
-/// --why and --graph, of a model that has kernels.
+/// --why and --graph, for a model that has kernels.
 static llvm::Error inspect(const Model &model, const ArtefactOptions &artefact, package::Outputs &outputs) {
   if (!artefact.why.empty()) {
     std::string text;
@@ -135,7 +135,7 @@ static void showStats(const Model &model, bool asJson) {
   llvm::outs() << plainLines(text);
 }
 
-/// The model for other CPUs, each on its own: what they need may differ from the import on.
+/// The model for other CPUs, each on its own: their needs may differ from the import on.
 static llvm::Error addVersions(llvm::MutableArrayRef<CompileOptions> others,
                                std::vector<std::unique_ptr<Model>> &models) {
   for (CompileOptions &version : others) {
@@ -150,7 +150,7 @@ static llvm::Error addVersions(llvm::MutableArrayRef<CompileOptions> others,
   return llvm::Error::success();
 }
 
-/// What writes the text of a rendering that --emit asks for; null where it asks for a file.
+/// Writes the text of a rendering that --emit asks for; null if it asks for a file.
 static std::function<llvm::Error(llvm::raw_ostream &)> writerOf(Emit emit, const Rendering &rendering) {
   switch (emit) {
   case Emit::Render:
@@ -164,7 +164,7 @@ static std::function<llvm::Error(llvm::raw_ostream &)> writerOf(Emit emit, const
   }
 }
 
-/// Whether something can be made of the model: files can be written, and its devices have what the artefact wants.
+/// Whether the artefact can be made: files can be written, and the model's devices have what it needs.
 static llvm::Error checkFiles(const Model &model, const CompileOptions &options, const ArtefactOptions &artefact) {
   if (llvm::Error error = checkOutputs(model, options, artefact))
     return error;
@@ -175,7 +175,7 @@ static llvm::Error checkFiles(const Model &model, const CompileOptions &options,
   return llvm::Error::success();
 }
 
-/// All stages, and what they make: `outputs` do not have their names yet.
+/// All stages, and their files: `outputs` do not have their names yet.
 static llvm::Error make(const CompileOptions &options, const ArtefactOptions &artefact, package::Outputs &outputs) {
   if (llvm::Error error = checkArtefact(options, artefact))
     return error;
@@ -229,7 +229,7 @@ static llvm::Error make(const CompileOptions &options, const ArtefactOptions &ar
   if (auto write = writerOf(artefact.emit, *rendering))
     return emitText(artefact.output, outputs, write);
 
-  // package: a program, or what other programs are made with.
+  // package: a program, or a file that other programs are built with.
   beginStage(stageName(Stage::Package));
   return artefact.emit == Emit::Exe ? packageProgram(*rendering, artefact, outputs)
                                     : packageForPrograms(*rendering, artefact, outputs);
@@ -239,7 +239,7 @@ llvm::Error driver::compile(const CompileOptions &options, const ArtefactOptions
   package::Outputs outputs;
   if (llvm::Error error = make(options, artefact, outputs))
     return error;
-  // What is shown is an output as well: where nobody can read it, no file is left.
+  // Shown text is an output as well: if nobody can read it, no file is left.
   if (llvm::Error error = flushOutput())
     return error;
   return outputs.commit();

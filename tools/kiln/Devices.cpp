@@ -13,7 +13,7 @@
 using namespace kiln;
 using namespace kiln::driver;
 
-// Every device that kiln_device() declares, a line KILN_DEVICE(NAME) each.
+// Every device that kiln_device() declares, one line KILN_DEVICE(NAME) each.
 #define KILN_DEVICE(NAME)                                                                                              \
   extern "C" const kiln_device kiln_device_##NAME;                                                                     \
   namespace kiln::NAME {                                                                                               \
@@ -22,8 +22,8 @@ using namespace kiln::driver;
 #include "tools/kiln/DeviceTable.inc"
 #undef KILN_DEVICE
 
-/// It computes every row and dtype as Evaluate.h says, and has no machine whose time could be saved. A matrix
-/// instruction and a dot instruction are there for lists of opts that are made for a CPU.
+/// It computes every row and dtype as Evaluate.h says, and has no machine whose time could be saved. It has a matrix
+/// instruction and a dot instruction for lists of opts that are made for a CPU.
 static constexpr char kInterpTarget[] = R"(#kiln.target<device = "interp",
     products = [<"tdpbf16ps", bf16 * bf16 -> f32, m = 16, n = 16, k = 32>,
                 <"vdpbf16ps", bf16 * bf16 -> f32, m = 1, n = 16, k = 2, steps = 1>],
@@ -78,7 +78,7 @@ static Found find(const kiln_device &device) {
   return found;
 }
 
-/// "znver4, vectors of 512 bits"; "" where this CPU is not known.
+/// "znver4, vectors of 512 bits"; "" if this CPU is not known.
 static std::string describeThisCpu() {
   llvm::Expected<target::Cpu> cpu = target::describeCpu("");
   if (!cpu) {

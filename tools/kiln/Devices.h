@@ -20,10 +20,10 @@ struct DeviceEntry {
   bool isInternal = false;
 };
 
-/// The device of this name; a usage error that lists the devices where there is none.
+/// The device of this name; a usage error that lists the devices if there is none.
 llvm::Expected<const DeviceEntry *> findDevice(llvm::StringRef name);
 
-/// What a device is like where `cpu` is the host's.
+/// A device's properties if `cpu` is the host's.
 TargetAttr describeTarget(const DeviceEntry &device, const target::Cpu &cpu, mlir::MLIRContext *context);
 
 /// All devices, `cpu` first.
@@ -31,14 +31,14 @@ llvm::ArrayRef<DeviceEntry> devices();
 
 std::vector<std::string> deviceNames();
 
-/// What this machine has of a device: names, or why it has none.
+/// This machine's units of a device: names, or why it has none.
 struct Found {
   std::vector<std::string> names;
   std::string problem;
 };
 Found findOn(const DeviceEntry &entry);
 
-/// `kiln devices`: a line per device, and what this machine has of it.
+/// `kiln devices`: a line per device, with this machine's units of it.
 void listDevices(llvm::raw_ostream &out);
 /// The same as one JSON document.
 void listDevicesJson(llvm::raw_ostream &out);

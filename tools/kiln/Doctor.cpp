@@ -1,9 +1,9 @@
 //===- Doctor.cpp - kiln doctor: what works on this machine -------------===//
 //
 // Whether a program can be made depends on a linker, on libraries that are loaded and on the system's headers, and each
-// device asks for others. So nothing is looked for by its name: a small model is compiled for each device, and what the
-// compiler says of it is what the user would be told. That another machine can run such a program is a second question,
-// which the device's runtime answers.
+// device needs others. So nothing is looked for by its name: a small model is compiled for each device, and the
+// compiler's message is the one that the user would see. Whether another machine can run such a program is a second
+// question, which the device's runtime answers.
 //
 //===--------------------------------------------------------------------===//
 #include "Doctor.h"
@@ -31,11 +31,11 @@ namespace {
 struct Check {
   std::string name;
   bool isWell;
-  std::string text; ///< what is there; or what is missing, with a remedy
+  std::string text; ///< the part that works; or the missing one, with a remedy
 };
 } // namespace
 
-/// Compiles a small model for a device; "" where that works, else what is wrong.
+/// Compiles a small model for a device; "" if that works, else the fault.
 static llvm::Expected<std::string> tryDevice(llvm::StringRef device) {
   llvm::Expected<std::unique_ptr<package::StagedFile>> trial = package::StagedFile::temporary("a trial of kiln doctor");
   if (!trial)
@@ -53,7 +53,7 @@ static llvm::Expected<std::string> tryDevice(llvm::StringRef device) {
   artefact.output = (*trial)->part("trial");
   llvm::Error error = compile(options, artefact);
   std::string problem = error ? llvm::toString(std::move(error)) : "";
-  llvm::StringRef text = problem; // which files are concerned is nobody's business
+  llvm::StringRef text = problem; // the names of files do not matter here
   if (!text.consume_front(artefact.output + ": "))
     text.consume_front(options.model + ": ");
   return text.str();

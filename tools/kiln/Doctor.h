@@ -6,7 +6,7 @@
 
 namespace kiln::driver {
 
-/// Tries what kiln depends on, and prints a line for each: what is there, or what is missing and how to mend it.
+/// Tries everything that kiln depends on, and prints a line for each: what works, or what is missing and how to fix it.
 /// Returns whether a program for device `cpu` can be made. An error: there is no place for a trial.
 llvm::Expected<bool> examine(bool asJson, llvm::raw_ostream &out);
 

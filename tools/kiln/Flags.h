@@ -14,7 +14,7 @@ struct FlagsOptions {
   std::string device = "cpu";
 };
 
-/// Prints a C compiler's arguments in one line, for a shell to read: both kinds where neither is asked for.
+/// Prints a C compiler's arguments in one line, for a shell to read: both kinds if neither is asked for.
 llvm::Error printFlags(const FlagsOptions &options, llvm::raw_ostream &out);
 
 } // namespace kiln::driver

@@ -18,7 +18,7 @@ llvm::Expected<int> driver::run(const CompileOptions &options, const RunOptions 
     return loaded.takeError();
 
   beginStage("");
-  // The command line of programs has signals wait by itself while it names outputs, and leaves nothing else behind.
+  // The command line of programs makes signals wait by itself while it names outputs, and leaves no other files.
   package::leaveInterruptsToSystem();
   std::string program = "kiln";
   std::vector<std::string> arguments = run.arguments;

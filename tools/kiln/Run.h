@@ -5,7 +5,7 @@
 
 namespace kiln::driver {
 
-/// Behaves as the program that `kiln compile` would make. The exit status, or an error of the compiler.
+/// Behaves like the program that `kiln compile` would make. The exit status, or an error of the compiler.
 llvm::Expected<int> run(const CompileOptions &options, const RunOptions &run);
 
 } // namespace kiln::driver

@@ -1,11 +1,11 @@
-//===- Verify.cpp - kiln verify: is what a device computes right? -------===//
+//===- Verify.cpp - kiln verify: check a device's results ---------------===//
 //
-// What is right is what lies stored beside the model. Where nothing does, or --at asks for it, random inputs are run,
-// and the graph interpreter judges: it evaluates the imported graph before any pass has touched it, so that no pass can
-// make the same mistake on both sides. A dump of a later stage has no such graph and can only be held against what is
-// stored.
-// Sums of floats are made in another order, so results are compared within tolerances; a wrong output is told with its
-// worst element.
+// Results stored with the model are right. Without any, or if --at asks for it, random inputs are
+// run, and the graph interpreter judges: it evaluates the imported graph before any pass has
+// touched it, so that no pass can make the same mistake on both sides. A dump of a later stage has
+// no such graph and can only be compared with stored results. Sums of floats are made in another
+// order, so results are compared within tolerances; for a wrong output its worst element is
+// printed.
 //
 //===--------------------------------------------------------------------===//
 #include "Verify.h"
@@ -36,7 +36,7 @@ using namespace kiln::driver;
 using interp::HostTensor;
 
 namespace {
-/// What a model takes and gives, as verify has to know it.
+/// The model's inputs and outputs, as far as verify has to know them.
 struct Ports {
   struct Input {
     bool hasDefault, isList;
@@ -84,14 +84,14 @@ static unsigned report(llvm::ArrayRef<std::string> names, const std::vector<Host
 }
 
 namespace {
-/// One model, and what its device or the graph interpreter gave so far.
+/// One model, and the results of its device or of the graph interpreter so far.
 class Verification {
 public:
   Verification(const CompileOptions &options, const VerifyOptions &verify, Model &model)
       : options_(options), verify_(verify), model_(model), graph_(model.module().clone()) {}
-  /// Makes ready what is to be verified: the compiled model, or the graph.
+  /// Prepares the compiled model, or the graph.
   llvm::Error prepare();
-  /// A case with random inputs, and what the graph interpreter makes of them.
+  /// A case with random inputs, and the graph interpreter's results for them.
   llvm::Expected<StoredCase> randomCase(const Sizes &sizes);
   /// Runs a case and prints how its outputs compare.
   llvm::Error check(StoredCase &one, bool isStored);
@@ -143,7 +143,7 @@ llvm::Expected<StoredCase> Verification::randomCase(const Sizes &sizes) {
 
 llvm::Expected<std::vector<HostTensor>> Verification::run(std::vector<HostTensor> &inputs) {
   if (!loaded_)
-    return interpret(inputs); // which names the model by itself
+    return interpret(inputs); // names the model by itself
   beginStage("run");
   llvm::Expected<std::vector<HostTensor>> outputs = runModel(loaded_->model(), inputs, options_.debug);
   if (!outputs)
@@ -206,8 +206,8 @@ static bool needsInput(mlir::ModuleOp graph) {
   return false;
 }
 
-/// Takes away what is not a stored case: outputs beside the model, without the inputs that they would be computed from,
-/// are what its own program left there. In a folder of test data they are a case that lacks something.
+/// Removes outputs that are not a stored case: outputs next to the model, without the inputs that they would be
+/// computed from, were left there by its own program. In a folder of test data they are an incomplete case.
 static void dropResults(std::vector<StoredCase> &cases, const std::string &model) {
   llvm::erase_if(cases, [&](const StoredCase &found) {
     bool isResult = found.folder == llvm::sys::path::parent_path(model) && found.inputs.empty();
@@ -217,7 +217,7 @@ static void dropResults(std::vector<StoredCase> &cases, const std::string &model
   });
 }
 
-/// Whether the model is a graph where one is needed, for a judge or to be judged itself.
+/// Whether the model is a graph if one is needed, as a judge or to be judged itself.
 static llvm::Error checkJudge(const Model &model, const CompileOptions &options, const VerifyOptions &verify,
                               bool needsRandom) {
   if ((needsRandom || verify.interpretsGraph) && model.stage() != Stage::Import)
@@ -232,7 +232,7 @@ static llvm::Error checkJudge(const Model &model, const CompileOptions &options,
   return llvm::Error::success();
 }
 
-/// Of what is stored for the inputs; a default has none.
+/// From the stored inputs; a default has none.
 static std::vector<std::optional<int64_t>> ranksOf(const std::vector<HostTensor> &inputs) {
   std::vector<std::optional<int64_t>> ranks;
   for (const HostTensor &input : inputs)

@@ -37,7 +37,7 @@ static llvm::Expected<int> execute(int argc, char **argv) {
   if ((*line)->timesStages)
     timeStages();
 
-  // A folder stands for the model in it.
+  // A folder means the model in it.
   if (CompileOptions &options = (*line)->compile; !options.model.empty()) {
     llvm::Expected<std::string> model = findModel(options.model);
     if (!model)
@@ -77,7 +77,7 @@ static llvm::Expected<int> execute(int argc, char **argv) {
   llvm_unreachable("every command is handled");
 }
 
-/// Prints the error in one line and gives its exit status.
+/// Prints the error in one line and returns its exit status.
 static int report(llvm::Error error) {
   ErrorKind kind = ErrorKind::Failure;
   std::string text;
@@ -99,7 +99,7 @@ int main(int argc, char **argv) {
   package::endOnWantOfMemory();
   llvm::setBugReportMsg("kiln crashed, which is a bug of kiln's. A report should have the command and the model.\n");
   beginLog();
-  // Also an error of the command line itself has the form that is asked for.
+  // Even an error of the command line itself has the requested form.
   for (llvm::StringRef argument :
        llvm::ArrayRef(argv, argc).drop_front().take_until([](llvm::StringRef word) { return word == "--"; }))
     if (argument == "--json")

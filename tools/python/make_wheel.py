@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """make_wheel.py INSTALLATION SOURCE VERSION OUTPUT: packs an installed kiln and its Python module into a wheel.
 
-A wheel is a zip file, here in the folder OUTPUT: what lies in NAME.data/scripts and NAME.data/data is installed to the bin
-folder and the prefix of an environment, so that kiln finds its lib/kiln from its bin as in any other installation; the rest is
-importable. Its tag says for which systems it is: manylinux_X_Y is any with a glibc of X.Y or newer, which the program's own
-symbols decide.
+A wheel is a zip file, here in the folder OUTPUT: files in NAME.data/scripts and NAME.data/data are installed to the bin
+folder and the prefix of an environment, so that kiln finds its lib/kiln from its bin as in any other installation; the rest
+is importable. Its tag says for which systems it is: manylinux_X_Y is any with a glibc of X.Y or newer, which the program's
+own symbols decide.
 """
 
 import base64
@@ -20,7 +20,7 @@ installation, source, version, output = sys.argv[1:]
 
 
 def needed_glibc(program):
-    """The newest version of glibc that a symbol of the program is of."""
+    """The newest version of glibc of any symbol of the program."""
     symbols = subprocess.run(["objdump", "-T", program], check=True, text=True, stdout=subprocess.PIPE).stdout
     return max(tuple(map(int, found.split("."))) for found in re.findall(r"\(GLIBC_(\d+\.\d+)[).]", symbols))
 

@@ -8,7 +8,7 @@ using namespace kiln;
 using namespace kiln::driver;
 namespace path = llvm::sys::path;
 
-/// What stands before and behind the model's name.
+/// The texts before and after the model's name.
 static std::pair<llvm::StringRef, llvm::StringRef> affixes(Emit emit) {
   switch (emit) {
   case Emit::Obj:

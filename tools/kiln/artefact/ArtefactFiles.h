@@ -5,20 +5,20 @@
 
 namespace kiln::driver {
 
-/// An artefact's files by their paths; "" where it has none of a kind.
+/// An artefact's files by their paths; "" if it has none of a kind.
 struct ArtefactFiles {
-  std::string output;                       ///< -o, or after the model
-  std::string header;                       ///< beside the output
+  std::string output;                       ///< -o, or named after the model
+  std::string header;                       ///< next to the output
   std::string pkgConfig;                    ///< of a static library
-  std::string runtimeSource, runtimeHeader; ///< kiln.c and kiln.h beside a source
-  std::string prefix;                       ///< what names in the header begin with
+  std::string runtimeSource, runtimeHeader; ///< kiln.c and kiln.h next to a source
+  std::string prefix;                       ///< the beginning of names in the header
 
   ArtefactFiles(const CompileOptions &options, const ArtefactOptions &artefact);
-  /// The files that kiln makes beside the output and that nobody named, with what they are called in errors.
+  /// The files next to the output that kiln makes and nobody named, with their names in errors.
   std::vector<std::pair<std::string, const char *>> companions() const;
 };
 
-/// Whether it is made of compiled code and goes to files.
+/// Whether it consists of compiled code and goes to files.
 bool isArtefact(Emit emit);
 
 } // namespace kiln::driver

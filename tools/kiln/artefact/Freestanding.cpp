@@ -9,7 +9,7 @@
 using namespace kiln;
 using namespace kiln::driver;
 
-/// What memory and which functions an op asks for that are not there; "": none.
+/// The memory or functions that an op needs and that do not exist there; "": none.
 static std::string lacking(mlir::Operation *op) {
   if (auto call = llvm::dyn_cast<host::CallOp>(op))
     return "calls '" + call.getCallee().str() + "' of the runtime's library";
@@ -17,7 +17,7 @@ static std::string lacking(mlir::Operation *op) {
       llvm::isa<host::ProgramOp, host::DoneOp, host::InputOp, host::WeightOp, host::OutputOp, host::ArenaOp,
                 host::ZerosOp, host::ScratchOp, host::OffsetOp, host::CopyOp, host::LaunchOp, mlir::arith::ConstantOp>(
           op) ||
-      op->getParentOfType<host::BatchOp>() || llvm::isa<host::BatchOp>(op); // whose sizes are known
+      op->getParentOfType<host::BatchOp>() || llvm::isa<host::BatchOp>(op); // their sizes are known
   return isKnown ? "" : "has control flow or sizes that are data";
 }
 

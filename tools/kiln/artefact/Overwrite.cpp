@@ -12,7 +12,7 @@ using namespace kiln::driver;
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-/// The file's name in its real folder: one path for all names of a file that is not there yet.
+/// The file's name in its real folder: one path for all names of a file that does not exist yet.
 static std::string placeOf(llvm::StringRef file) {
   llvm::SmallString<256> folder;
   llvm::StringRef parent = path::parent_path(file);

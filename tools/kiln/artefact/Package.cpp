@@ -1,11 +1,11 @@
-//===- Package.cpp - What `kiln compile` leaves behind ------------------===//
+//===- Package.cpp - Make the files of `kiln compile` -------------------===//
 //
-// An artefact is several files, a library with its header and its weights, that belong together, and their names come
-// from the user: -o may name the model itself, or a file that somebody else wrote. So all names are checked before
-// anything is compiled. What is made is made elsewhere and gets its name only when every file is whole
-// (package/OutputFile.h).
-// Which combinations make sense depends on the device: one that loads its driver at run time cannot be linked
-// statically, and only what a C compiler makes can be given as source.
+// An artefact is several files, a library with its header and its weights, that belong together, and their
+// names come from the user: -o may name the model itself, or a file that somebody else wrote. So all names
+// are checked before anything is compiled. The files are made elsewhere and get their names only when every
+// file is whole (package/OutputFile.h). The device decides which combinations make sense: one that loads
+// its driver at run time cannot be linked statically, and only output of a C compiler can be given as
+// source.
 //
 //===--------------------------------------------------------------------===//
 #include "Package.h"
@@ -68,7 +68,7 @@ llvm::Error driver::checkDevice(llvm::StringRef name, const ArtefactOptions &art
   return llvm::Error::success();
 }
 
-/// Whether options that are for some artefacts only are given for one of these.
+/// Whether options for some artefacts only are given for one of these.
 static llvm::Error checkKind(const ArtefactOptions &artefact) {
   bool isForPrograms = isArtefact(artefact.emit) && artefact.emit != Emit::Exe;
   if (artefact.isStatic && artefact.emit != Emit::Exe)
@@ -85,7 +85,7 @@ static llvm::Error checkKind(const ArtefactOptions &artefact) {
   return llvm::Error::success();
 }
 
-/// Whether a shell does something else with what pkg-config prints of a name than take it for a name.
+/// Whether a shell would not read pkg-config's text for a name as that name.
 static bool isRunByShells(llvm::StringRef name) {
   return llvm::any_of(name,
                       [](char c) { return llvm::StringRef("$()").contains(c) || static_cast<unsigned char>(c) < ' '; });
@@ -115,7 +115,7 @@ llvm::Error driver::checkArtefact(const CompileOptions &options, const ArtefactO
     return llvm::Error::success();
   if (llvm::Error error = checkDevice(options.device.empty() ? "cpu" : options.device, artefact))
     return error;
-  if (artefact.emit == Emit::Header) // which may go to standard output or a pipe, too
+  if (artefact.emit == Emit::Header) // a header may go to standard output or a pipe, too
     return llvm::sys::fs::is_regular_file(files.output) ? checkIsOurs(files.output, "the header")
                                                         : llvm::Error::success();
   if (files.output == "-")
@@ -126,7 +126,7 @@ llvm::Error driver::checkArtefact(const CompileOptions &options, const ArtefactO
     return llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path) && !llvm::sys::fs::is_directory(path);
   };
   for (const auto &[path, option] : {std::pair(files.output, "-o"), std::pair(artefact.weightsPath, "--weights")})
-    if (isSpecial(path) && path != options.model) // of which Model says that it has to be a file
+    if (isSpecial(path) && path != options.model) // Model says of it that it has to be a file
       return failure(path + ": cannot be written: it is not a regular file",
                      llvm::Twine("name another place with ") + option);
   for (const auto &[path, what] : files.companions())
@@ -142,7 +142,7 @@ llvm::Expected<WeightsOf> driver::placeWeights(const Rendering &rendering, const
     return WeightsOf(render::WeightPlacement::Section);
   std::vector<package::SafetensorsEntry> entries;
   const std::vector<render::WeightEntry> shared = render::sharedWeights(rendering.versions());
-  std::vector<render::WeightEntry> weights; // in the order in which they are written
+  std::vector<render::WeightEntry> weights; // in the order of writing
   for (bool isFirst : {true, false})
     llvm::copy_if(shared, std::back_inserter(weights),
                   [&](const render::WeightEntry &weight) { return package::comesFirst(weight.bytes) == isFirst; });
@@ -178,7 +178,7 @@ llvm::Expected<package::LinkOptions> driver::linkOptions(const Rendering &render
   llvm::Triple triple(llvm::Triple::normalize(system));
   if (triple.isMusl())
     options.staticPie = package::StaticPie::Spelled;
-  else if (triple.isARM() || triple.isRISCV()) // for which glibc has the start file in newer systems than Debian 12
+  else if (triple.isARM() || triple.isRISCV()) // glibc has their start file only in systems newer than Debian 12
     options.staticPie = package::StaticPie::AskedFirst;
   options.devices.clear();
   for (const DeviceEntry *device : rendering.devices()) {

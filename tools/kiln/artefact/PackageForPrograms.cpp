@@ -13,7 +13,7 @@ using namespace kiln::driver;
 
 namespace {
 
-/// One artefact on its way: its files are made side by side.
+/// An unfinished artefact: its files are made together.
 class Packager {
 public:
   Packager(const Rendering &rendering, const ArtefactOptions &artefact, package::Outputs &outputs)
@@ -54,14 +54,14 @@ llvm::Error Packager::writeHeader(const std::string &path) {
   if (!types)
     return types.takeError();
   return outputs_.write(path, [&](llvm::raw_ostream &out) {
-    // Of my-net and my_net the functions are called alike, the files are not.
+    // The functions of my-net and my_net have the same names, the files do not.
     out << render::modelHeader(rendering_.tables(), files_.prefix, (*types)->getBuffer(), llvm::sys::path::stem(path));
     return llvm::Error::success();
   });
 }
 
-/// ${pcfiledir} is where the file lies: library, header and file move together. pkg-config escapes what is odd in a
-/// path of -L and -I only.
+/// ${pcfiledir} is the file's folder: library, header and file move together. pkg-config escapes special characters
+/// only in a path of -L and -I.
 llvm::Error Packager::writePkgConfig() {
   return outputs_.write(files_.pkgConfig, [&](llvm::raw_ostream &out) {
     out << "# The model " << files_.prefix << ", made by kiln.\nName: " << files_.prefix

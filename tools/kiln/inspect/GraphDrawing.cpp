@@ -1,10 +1,10 @@
-//===- GraphDrawing.cpp - The tensor graph, kernels round their nodes: --graph -===//
+//===- GraphDrawing.cpp - The tensor graph, kernels around their nodes: --graph -===//
 //
 // People know their model by its nodes, and kernels cut it otherwise: one node may be computed in parts by several
 // launches, and one launch computes parts of several nodes. So a node is drawn once in each launch that has a part of
 // it, inside a box around that launch. An edge between boxes is a tensor in memory and shows its shape and bytes, which
-// is what a run pays for; an edge within a box is a value that stays in the kernel.
-// What each launch computes was recorded by the scheduler: see schedule/Record.h.
+// cost a run its time; an edge within a box is a value that stays in the kernel. The scheduler recorded the computation
+// of each launch: see schedule/Record.h.
 //
 //===---------------------------------------------------------------------------===//
 #include "GraphDrawing.h"
@@ -67,7 +67,7 @@ private:
   llvm::StringSet<> outputs_;
   std::vector<Nodes> launches_;
   llvm::DenseMap<int64_t, std::string> writers_; ///< memory → the id of the node that writes it
-  llvm::SetVector<int64_t> memories_;            ///< that no launch writes, drawn so far
+  llvm::SetVector<int64_t> memories_;            ///< no launch writes them; drawn so far
   llvm::StringSet<> edges_;
   unsigned count_ = 0;
 };

@@ -1,4 +1,4 @@
-//===- GraphDrawing.h - The tensor graph, kernels round their nodes: --graph -----===//
+//===- GraphDrawing.h - The tensor graph, kernels around their nodes: --graph ----===//
 #pragma once
 
 #include "package/OutputFile.h"
@@ -9,8 +9,8 @@
 
 namespace kiln::driver {
 
-/// Writes the source nodes of a module that has been scheduled in Graphviz's language: one cluster per launch, an edge
-/// for each tensor that one node gives another; those in memory with dtype, shape and bytes.
+/// Writes the source nodes of a scheduled module in Graphviz's language: one cluster per launch, an edge for each
+/// tensor that one node passes to another; those in memory with dtype, shape and bytes.
 void writeDot(mlir::ModuleOp module, llvm::StringRef name, llvm::raw_ostream &out);
 
 /// The same as one of the files `outputs`: .dot or .gv, or .svg by Graphviz.

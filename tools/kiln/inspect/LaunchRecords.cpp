@@ -129,7 +129,7 @@ std::string driver::reason(host::TensorAttr tensor) {
   llvm_unreachable("every reason has its sentence");
 }
 
-/// "; its axes lie in the order 2, 3, 1, since …"; "" where they lie as the model has them.
+/// "; its axes lie in the order 2, 3, 1, since …"; "" if their order is the model's.
 static std::string order(host::LayoutAttr layout) {
   std::string text = "; its axes lie in the order ", inner = std::to_string(layout.getOrder().back());
   for (auto [position, axis] : llvm::enumerate(layout.getOrder()))

@@ -1,8 +1,8 @@
-//===- LaunchRecords.h - What the scheduler decided, launch by launch ----------------===//
+//===- LaunchRecords.h - The scheduler's decisions, launch by launch -----------------===//
 //
-// Reads the `tensors` that launches keep, for --why, --stats and --graph. It is there from stage schedule on, in dumps
-// too; how a tensor lies in memory from stage optimize on. Each reason that the scheduler or the choice of layouts had
-// is a number or an enum there and becomes a sentence here, the same for all who ask.
+// Reads the `tensors` that launches keep, for --why, --stats and --graph. They exist from stage schedule on, in dumps
+// too; the layout of a tensor in memory from stage optimize on. Each reason of the scheduler or of the choice of
+// layouts is a number or an enum there and becomes a sentence here, the same for all uses.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -18,7 +18,7 @@
 namespace kiln::driver {
 
 struct Launch {
-  std::string name; ///< the kernel's; where it is launched again, with the launch's number: "E_4 (launch 3)"
+  std::string name; ///< the kernel's; if it is launched again, with the launch's number: "E_4 (launch 3)"
   llvm::SmallVector<host::TensorAttr> tensors;
 
   /// Whether the launch computes the tensor, or only reads it.
@@ -43,17 +43,17 @@ private:
   llvm::DenseMap<int64_t, llvm::SmallVector<const Launch *>> readers_;
 };
 
-/// Prints what each launch writes to memory, and why.
+/// Prints the tensors that each launch writes to memory, and why.
 void printPlacements(mlir::ModuleOp module, llvm::raw_ostream &out);
 
 /// "float32 [batch, 4], 16*batch bytes"
 std::string describe(mlir::RankedTensorType type);
 
-/// Why a tensor is where it is: "an output of the model". "" where the scheduler had no choice and no reason.
+/// Why a tensor is where it is: "an output of the model". "" if the scheduler had no choice and no reason.
 std::string reason(host::TensorAttr tensor);
 
-/// How a tensor lies in memory, and why: "; its axes lie in the order 2, 3, 1, since …". "" where it lies as the model
-/// has it, or where one of two results alike lies otherwise.
+/// The layout of a tensor in memory, and why: "; its axes lie in the order 2, 3, 1, since …". "" if it is the model's,
+/// or if one of two equal results has another.
 std::string layout(host::TensorAttr tensor);
 
 } // namespace kiln::driver

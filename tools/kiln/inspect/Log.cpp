@@ -33,7 +33,7 @@ static spdlog::logger &messages() {
 }
 
 namespace {
-/// Listings line by line, as plainText has them: they are full of a model's names.
+/// Listings line by line, through plainText: they are full of a model's names.
 class ListingStream : public llvm::raw_ostream {
 public:
   ListingStream() : raw_ostream(/*unbuffered=*/true), logger_(makeLogger("%v")) {

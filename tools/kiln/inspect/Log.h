@@ -1,8 +1,8 @@
-//===- Log.h - What the command says besides results ---------------------------===//
+//===- Log.h - The command's output besides results ----------------------------===//
 //
-// Results go to standard output; all else goes to standard error, by one library for log lines (spdlog): errors,
-// warnings and, where they are asked for, steps, each one line that begins "kiln: ", which has a colour on a terminal
-// alone; and DEBUG's listings, whose lines stand as they are. NO_COLOR in the environment does without colours.
+// Results go to standard output; everything else goes to standard error, by one library for log lines (spdlog): errors,
+// warnings and, if they are asked for, steps, each one line that begins "kiln: ", which is coloured only on a terminal;
+// and DEBUG's listings, whose lines are unchanged. NO_COLOR in the environment turns colours off.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -12,13 +12,13 @@
 
 namespace kiln::driver {
 
-/// From the least to the most that is said.
+/// From the least to the most output.
 enum class LogLevel { Error, Warning, Info };
 
-/// Sends debugStream() to the log. To be called once, before something is said.
+/// Sends debugStream() to the log. Call it once, before anything is printed.
 void beginLog();
 
-/// LogLevel::Warning until it is called. Listings are said at any level.
+/// LogLevel::Warning until it is called. Listings are printed at any level.
 void setLogLevel(LogLevel level);
 
 /// Has logError write `{"version":1,"error":"LINE"}`, whatever the level: --json.
@@ -29,7 +29,7 @@ void logError(llvm::StringRef text);
 void logWarning(llvm::StringRef text);
 void logInfo(llvm::StringRef text);
 
-/// Has standard output take what was shown so far; LLVM would abort where it cannot.
+/// Flushes standard output; LLVM would abort if that fails.
 llvm::Error flushOutput();
 
 } // namespace kiln::driver

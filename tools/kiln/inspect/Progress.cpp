@@ -61,7 +61,7 @@ static double cpuSeconds() {
   return seconds;
 }
 
-/// A line of /proc/self/status, in KiB; 0 where there is none.
+/// A line of /proc/self/status, in KiB; 0 if there is none.
 static int64_t statusOf(const std::string &key) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -70,7 +70,7 @@ static int64_t statusOf(const std::string &key) {
   return 0;
 }
 
-/// Linux then takes what is in memory now for the most that there was.
+/// Linux then takes the memory in use now for the most that there was.
 static void forgetPeak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
 static size_t columnsOfTerminal() {
@@ -78,7 +78,7 @@ static size_t columnsOfTerminal() {
   return columns > 0 ? columns : 80;
 }
 
-/// The line, cut to the terminal's width so that it can be taken back. The caller has the lock.
+/// The line, cut to the terminal's width so that it can be erased. The caller has the lock.
 static void draw(State &progress, llvm::StringRef what) {
   std::string line = ("kiln: " + progress.stage + (what.empty() ? "" : ": ") + what).str();
   line.resize(std::min(line.size(), columnsOfTerminal() - 1));

@@ -1,8 +1,8 @@
-//===- Progress.h - How far a command is, and what its stages cost ------------===//
+//===- Progress.h - A command's progress, and the cost of its stages ----------===//
 //
-// A line on a terminal says what is being done and changes in place; it is gone when the command ends or prints. A
-// table of --time-stages says afterwards how long each stage took and how much memory. Both are the process's: there is
-// one terminal, one clock and one memory.
+// A line on a terminal shows the current step and changes in place; it disappears when the command ends or prints. A
+// table of --time-stages shows afterwards how long each stage took and how much memory. Both belong to the process:
+// there is one terminal, one clock and one memory.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -12,25 +12,25 @@
 
 namespace kiln::driver {
 
-/// Has progress shown from now on where standard error is a terminal.
+/// From now on progress is shown if standard error is a terminal.
 void showProgress();
 
-/// Has stages and steps said from now on as lines of the log.
+/// From now on stages and steps are lines of the log.
 void logProgress();
 
-/// Has stages timed from now on, for printStageTimes.
+/// From now on stages are timed, for printStageTimes.
 void timeStages();
 
 /// A stage begins, and the one before has ended. "": none does.
 void beginStage(llvm::StringRef name);
 
-/// What the running stage does now, on the line alone.
+/// The running stage's current step, on the line alone.
 void showStep(llvm::StringRef what);
 
-/// Takes the line away, before something is printed.
+/// Erases the line, before something is printed.
 void hideProgress();
 
-/// The table; nothing where stages were not timed.
+/// The table; nothing if stages were not timed.
 void printStageTimes(llvm::raw_ostream &out);
 
 } // namespace kiln::driver

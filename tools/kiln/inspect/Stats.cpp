@@ -1,8 +1,8 @@
-//===- Stats.cpp - What a compiled model does, in numbers ---------------===//
+//===- Stats.cpp - A compiled model in numbers --------------------------===//
 //
-// Sizes may be open, so that a number is an expression until the sizes are chosen: each symbol counts as its default.
-// A kernel may be one of several for different sizes. Only those for the sizes at hand are launched, and count. All is
-// counted first, into one structure, which is then printed for people or for scripts.
+// Sizes may be open, so that a number is an expression until the sizes are chosen: each symbol counts as its default. A
+// kernel may be one of several for different sizes. Only those for the current sizes are launched, and count.
+// Everything is counted first, into one structure, which is then printed for people or for scripts.
 //
 //===--------------------------------------------------------------------===//
 #include "Stats.h"
@@ -87,8 +87,8 @@ namespace {
 /// A launch of a kernel, at the defaults of the symbols.
 struct LaunchRow {
   std::string kernel, nodes;
-  double operations = 0; ///< what the model asks for, of one sample
-  double others = 0;     ///< index and mask arithmetic, and what is computed more than once
+  double operations = 0; ///< those that the model asks for, of one sample
+  double others = 0;     ///< index and mask arithmetic, and recomputation
   double bytes = 0;
   double microseconds = 0; ///< expected
   int64_t samples = 1;     ///< of a batch that is walked sample by sample
@@ -152,7 +152,7 @@ static Statistics count(host::ProgramOp program, mlir::ModuleOp module) {
   return all;
 }
 
-/// A line for each launch at these sizes, one for those that are for others, and one for all.
+/// A line for each launch at these sizes, one for those for other sizes, and one for all.
 static void printLaunches(const Statistics &all, llvm::raw_ostream &out) {
   double operations = 0, bytes = 0;
   size_t launches = 0, others = 0;

@@ -24,7 +24,7 @@ using namespace kiln;
 using namespace kiln::driver;
 using llvm::StringRef;
 
-/// What a launch only reads is called by its kind: input 'x'.
+/// A tensor that a launch only reads is named by its kind: input 'x'.
 static std::string quoted(host::TensorAttr tensor) {
   std::string name = "'" + plainText(tensor.getNode()) + "'";
   bool isNamedSo = llvm::is_contained({host::role::kInput, host::role::kWeight}, tensor.getOp());
@@ -38,11 +38,11 @@ class Names {
 public:
   Names(mlir::ModuleOp module, const LaunchRecords &records);
 
-  /// The names that `pattern` stands for, in the model's order.
+  /// The names that `pattern` matches, in the model's order.
   llvm::SmallVector<StringRef> matching(StringRef pattern) const;
   /// The tensor of that name, or any of the node's.
   host::TensorAttr tensor(StringRef name) const { return tensors_.lookup(name); }
-  /// The tensor that is computed in the place of one of that name; null where none is.
+  /// The tensor that is computed in place of one of that name; null if there is none.
   host::TensorAttr standIn(StringRef name) const { return standIns_.lookup(name); }
   /// Whether a recipe computes or reads a node or tensor of that name.
   bool isMadeOnce(StringRef name) const { return madeOnce_.contains(name); }
@@ -60,7 +60,7 @@ private:
 
 } // namespace
 
-/// Nodes go before views of the same name, and what computes before what reads.
+/// Nodes go before views of the same name, and writers before readers.
 Names::Names(mlir::ModuleOp module, const LaunchRecords &records) {
   for (bool computed : {true, false})
     for (const Launch &launch : records.launches())
@@ -141,8 +141,8 @@ static std::string readersOf(const LaunchRecords &records, host::TensorAttr tens
   return text;
 }
 
-/// What `node` is within one launch: a line for what it gives others or memory and for each reduce, and one for what is
-/// left.
+/// `node` within one launch: a line for each value that it passes to others or memory and for each reduce, and one for
+/// the rest.
 static void printPart(const LaunchRecords &records, const Launch &launch, StringRef node, llvm::raw_ostream &out) {
   out << "  " << launch.name << companions(launch, node) << "\n";
   std::string inner;
@@ -177,7 +177,7 @@ static void printNode(const LaunchRecords &records, StringRef node, llvm::raw_os
     printPart(records, *launch, node, out);
 }
 
-/// What the launches of a kernel compute, node by node. Returns whether there are any.
+/// The computations of a kernel's launches, node by node. Returns whether there are any.
 static bool printKernel(const LaunchRecords &records, StringRef name, llvm::raw_ostream &out) {
   bool isThere = false;
   for (const Launch &launch : records.launches()) {

@@ -9,8 +9,8 @@
 
 namespace kiln::driver {
 
-/// For each of `names`, a source node's or a tensor's, prints the kernels that compute it, where what it gives is held,
-/// and why. A `*` stands for any letters. `model` is what an error calls the model of `module`, which has been
+/// For each of `names`, a source node's or a tensor's, prints the kernels that compute it, where its results are held,
+/// and why. A `*` matches any letters. `model` is the name in errors for the model of `module`, which has been
 /// scheduled.
 llvm::Error printWhy(mlir::ModuleOp module, llvm::StringRef model, llvm::ArrayRef<std::string> names,
                      llvm::raw_ostream &out);

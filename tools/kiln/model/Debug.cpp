@@ -34,7 +34,7 @@ static void printOpts(mlir::ModuleOp module) {
   optimize::printOptsFile(module, debugStream());
 }
 
-/// A line a weight that is computed at compile time, with the kernels that compute it.
+/// One line for each weight that is computed at compile time, with the kernels that compute it.
 static void printRecipes(mlir::ModuleOp module) {
   for (auto program : module.getOps<host::ProgramOp>())
     for (auto weight : program.getWeights().getAsRange<host::WeightAttr>()) {

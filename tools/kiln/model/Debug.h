@@ -1,4 +1,4 @@
-//===- Debug.h - What DEBUG=n shows of the compiler ---------------------------===//
+//===- Debug.h - The compiler's output for DEBUG=n ----------------------------===//
 //
 // The levels are tinygrad's: 1 devices opened and 2 a line per launch (both from the runtime), 3 kernels as trees,
 // their opts, as tinygrad shows them and as --opts takes them, and the weights that are computed at compile time, 4
@@ -18,10 +18,10 @@ class Rendering;
 
 inline constexpr int kDebugKernels = 3, kDebugSource = 4, kDebugUOps = 5, kDebugMachineCode = 6, kDebugRewrites = 7;
 
-/// What this level shows once a stage has run.
+/// This level's output after a stage.
 void printStage(mlir::ModuleOp module, Stage stage, int debug);
 
-/// What this level shows of stage render.
+/// This level's output for stage render.
 llvm::Error printRendering(const Rendering &rendering, int debug);
 
 /// Has the manager print the module after every pass that changes it.

@@ -11,7 +11,7 @@
 using namespace kiln;
 using namespace kiln::driver;
 
-/// "node 'conv1': " or "12:3: "; "" where nothing is known.
+/// "node 'conv1': " or "12:3: "; "" if nothing is known.
 static std::string place(mlir::Location location) {
   if (auto name = llvm::dyn_cast<mlir::NameLoc>(location))
     return "node " + quotedName(name.getName().getValue()) + ": ";
@@ -30,7 +30,7 @@ Diagnostics::Diagnostics(mlir::MLIRContext &context, std::string file)
           logWarning(file + ": " + diagnostic.str());
         if (!first_.empty() || diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
           return;
-        // A line as a whole is one of another file than the model's.
+        // A line of its own belongs to another file than the model's.
         if (auto line = llvm::dyn_cast<mlir::FileLineColLoc>(diagnostic.getLocation()); line && line.getColumn() == 0) {
           file_ = (line.getFilename().getValue() + ":" + llvm::Twine(line.getLine())).str();
           first_ = diagnostic.str();

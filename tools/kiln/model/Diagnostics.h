@@ -1,4 +1,4 @@
-//===- Diagnostics.h - What MLIR reports, as kiln's errors --------------------===//
+//===- Diagnostics.h - MLIR's reports as kiln's errors ------------------------===//
 #pragma once
 
 #include "mlir/IR/Diagnostics.h"
@@ -12,7 +12,7 @@ class Diagnostics {
 public:
   Diagnostics(mlir::MLIRContext &context, std::string file);
 
-  /// The first error since the last call as one line about `file`; `otherwise` where there was none.
+  /// The first error since the last call as one line about `file`; `otherwise` if there was none.
   llvm::Error take(llvm::StringRef file, llvm::StringRef otherwise, llvm::StringRef remedy = "");
 
 private:

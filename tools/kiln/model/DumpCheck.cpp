@@ -1,10 +1,10 @@
-//===- DumpCheck.cpp - What passes and MLIR rely on and no verifier sees -===//
+//===- DumpCheck.cpp - Check conditions that no verifier sees ------------===//
 //
 // A dump is text that people edit and disks damage, and compiling goes on from it. MLIR's parser and verifiers look at
-// one op at a time and trust more than they should: a result numbered %2#4000000000 has the parser make room for as
-// many, some orders of uses before definitions leave it with a value that is gone, and a size such as n may stand in a
-// type although nothing says what n is. Such a dump has to end in one line, so it is looked through before MLIR reads
-// it, and once more after.
+// one op at a time and trust more than they should: for a result numbered %2#4000000000 the parser makes room for as
+// many, some orders of uses before definitions leave it with a freed value, and a size such as n may occur in a type
+// although nothing says what n is. Such a dump has to end in one line, so it is checked before MLIR reads it, and once
+// more after.
 //
 //===---------------------------------------------------------------------===//
 #include "DumpCheck.h"
@@ -26,7 +26,7 @@ using view::Expr;
 
 namespace {
 
-/// Looks through a dump's text for what MLIR's parser does not survive; what it refuses itself is left to it.
+/// Searches a dump's text for faults that crash MLIR's parser; the parser itself refuses the others.
 class TextCheck {
 public:
   explicit TextCheck(llvm::StringRef text) : text_(text) {}
@@ -44,7 +44,7 @@ private:
 
   llvm::StringRef text_;
   size_t at_ = 0, line_ = 1;
-  std::vector<llvm::StringMap<size_t>> scopes_{1}; // of each region, the values that stand in it and their first lines
+  std::vector<llvm::StringMap<size_t>> scopes_{1}; // for each region, its values and their first lines
 };
 
 void TextCheck::skipString() { // it ends with its line at the latest
@@ -62,8 +62,8 @@ llvm::Error TextCheck::checkResultNumber() {
   return llvm::Error::success();
 }
 
-// A value may stand before the op that makes it, for MLIR's parser; where that op is in a region of a later op, which
-// is freed since it has a mistake, what stands before is left with a value that is gone.
+// MLIR's parser accepts a value before the op that makes it. If that op is in a region of a later op, which is freed
+// because of a mistake, the earlier use is left with a freed value.
 llvm::Error TextCheck::checkValue() {
   llvm::StringRef name =
       rest().drop_front().take_while([](char c) { return llvm::isAlnum(c) || llvm::is_contained("_$.-", c); });
@@ -81,7 +81,7 @@ llvm::Error TextCheck::checkValue() {
   return llvm::Error::success();
 }
 
-// What a region uses and nobody has made yet may be made by a later region.
+// A value that a region uses and nothing has made yet may be made by a later region.
 void TextCheck::closeScope() {
   llvm::StringMap<size_t> closed = std::move(scopes_.back());
   scopes_.pop_back();
@@ -119,7 +119,7 @@ llvm::Error driver::checkText(llvm::StringRef text) { return TextCheck(text).run
 
 using Known = llvm::function_ref<bool(Expr)>;
 
-/// A variable that the op's attributes or types have and that is not known; none: "".
+/// A variable in the op's attributes or types that is not known; none: "".
 static std::string unknownIn(mlir::Operation *op, Known isKnown) {
   std::string unknown;
   auto look = [&](Expr expr) {

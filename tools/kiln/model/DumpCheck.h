@@ -1,4 +1,4 @@
-//===- DumpCheck.h - What passes and MLIR rely on and no verifier sees --------===//
+//===- DumpCheck.h - Check conditions that no verifier sees -------------------===//
 #pragma once
 
 #include "passes/Pipeline.h"
@@ -8,19 +8,19 @@
 
 namespace kiln::driver {
 
-/// Whether a dump's text has nothing that MLIR's parser does not survive and only a damaged text has: a result of an
-/// op (`%2#1`) with a number for which it would make room before it looks whether the result is there; a value that
-/// stands before the op that makes it, which is in a region of a later one. The error has the line and no file's name.
+/// Whether a dump's text is free of two faults that crash MLIR's parser and that only damage causes. One is a result of
+/// an op (`%2#1`) with a number for which it would make room before it looks whether the result exists. The other is a
+/// value before the op that makes it, in a region of a later one. The error has the line and no file's name.
 llvm::Error checkText(llvm::StringRef text);
 
-/// Whether each variable of a dump's sizes and indices stands for something: a symbol of the module or one that the
-/// graph binds; in a kernel, a size that it is passed or one of its axes. The modules of recipes are looked at, too.
-/// Stages take that for granted of each other, so only text from outside has to be looked at. The error has no file's
-/// name.
+/// Whether each variable of a dump's sizes and indices is known: a symbol of the module or one that the graph
+/// binds; in a kernel, a size that it is passed or one of its axes. The modules of recipes are checked, too.
+/// Stages take that for granted of each other, so only text from outside has to be checked. The error has no
+/// file's name.
 llvm::Error checkVariables(mlir::ModuleOp module);
 
-/// Whether a dump for several devices stands after stage lower, since the stages before make memory of the first alone,
-/// and its devices and the numbers of them that its kernels have are there. The error has no file's name.
+/// Whether a dump for several devices is of stage lower or later, since the stages before make memory of the first
+/// alone, and whether its devices and its kernels' device numbers exist. The error has no file's name.
 llvm::Error checkDevices(mlir::ModuleOp module, Stage stage);
 
 } // namespace kiln::driver

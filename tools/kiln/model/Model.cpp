@@ -2,9 +2,9 @@
 //
 // A model is either imported from its file or goes on from the dump of a stage. A dump is the harder case: it has been
 // through some of the stages, so an option that would have acted there comes too late, and is refused rather than
-// ignored. Somebody may have edited it, so it is held to what its stage promises before a later stage relies on that.
-// Of large weights a dump holds only the places in files of the model's folder, and it says itself which that is. A
-// dump from elsewhere must not have kiln read anywhere, so that is the dump's own folder or one below the working
+// ignored. Somebody may have edited it, so the guarantees of its stage are checked before a later stage relies on them.
+// For large weights a dump only names places in files of the model's folder, and it gives that folder itself. A dump
+// from elsewhere must not make kiln read just anywhere, so the folder has to be the dump's own or one below the working
 // folder.
 //
 //===--------------------------------------------------------------------===//
@@ -32,7 +32,7 @@ static constexpr llvm::StringLiteral kSourceAttr = "kiln.source";
 static constexpr llvm::StringLiteral kWriteDump = "give a dump that `kiln compile --emit STAGE` wrote";
 
 static mlir::MLIRContext::Threading threading(const CompileOptions &options) {
-  // MLIR prints the IR between passes only where one thread runs them.
+  // MLIR prints the IR between passes only if one thread runs them.
   return options.debug >= kDebugRewrites ? mlir::MLIRContext::Threading::DISABLED
                                          : mlir::MLIRContext::Threading::ENABLED;
 }
@@ -54,7 +54,7 @@ llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options
     return failure(options.model + ": cannot be read: " + failed.message(), "name a model's file");
   if (status.type() == llvm::sys::fs::file_type::directory_file)
     return failure(options.model + ": is a folder", "name a model's file");
-  // A pipe could wait for ever and a device go on for ever; also, weights are read where they lie, and more than once.
+  // A pipe could wait for ever and a device go on for ever; also, weights are read in place, and more than once.
   if (status.type() != llvm::sys::fs::file_type::regular_file)
     return failure(options.model + ": is not a regular file", "write the model to a file, and name that");
 
@@ -172,7 +172,7 @@ llvm::Error Model::advance(Stage last) {
   return llvm::Error::success();
 }
 
-/// Whether a path, as it is written, leads to the folder or below it. Nothing is below the root that is not elsewhere.
+/// Whether a path, as it is written, leads to the folder or below it. Nothing counts as below the root.
 static bool isBelow(llvm::StringRef folder, llvm::StringRef path) {
   llvm::SmallString<256> whole(path), holder(folder);
   if (llvm::sys::fs::make_absolute(whole) || llvm::sys::fs::make_absolute(holder))

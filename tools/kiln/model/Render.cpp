@@ -2,9 +2,9 @@
 //
 // There are three ways from kernels to an artefact. The device cpu: LLVM makes kernels and host program. The device c:
 // both are one C file, for the user's C compiler. GPUs: kernels are text in the device's language, perhaps compiled
-// here, which lies as data in a host program made by LLVM.
-// Weights that a recipe computes are computed here, while they are written. That code is made for the least CPU of this
-// architecture and not for this machine's, so that the same model gives the same bytes wherever it is compiled.
+// here, and become data in a host program made by LLVM. Weights of recipes are computed here, while they are written.
+// Code for that is made for the least CPU of this architecture and not for this machine's, so that the same model gives
+// the same bytes wherever it is compiled.
 //
 //===--------------------------------------------------------------------===//
 #include "Render.h"
@@ -31,7 +31,7 @@
 using namespace kiln;
 using namespace kiln::driver;
 
-/// Recipes run once: compiling them well takes longer than it gains.
+/// Recipes run once: optimising them well takes longer than it gains.
 static constexpr target::OptLevel kRecipeLevel = 1;
 
 Rendering::Rendering(const Model &model, const CompileOptions &options) : model_(model), options_(options) {}
@@ -312,7 +312,7 @@ llvm::Error Rendering::sharedLibrary(const package::StagedFile &to) const {
 }
 
 std::string driver::runningProgram() {
-  // Where /proc is not there the kernel still says by which path the program was run.
+  // Without /proc the kernel still gives the path by which the program was run.
   const auto *path = reinterpret_cast<const char *>(getauxval(AT_EXECFN)); // NOLINT(performance-no-int-to-ptr)
   return llvm::sys::fs::getMainExecutable(path, reinterpret_cast<void *>(&runningProgram));
 }

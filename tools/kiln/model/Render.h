@@ -1,6 +1,6 @@
 //===- Render.h - A lowered model as text or machine code ---------------------===//
 //
-// Stage: render.  The device's own text where it compiles kernels itself; around it, or with the kernels in it, a host
+// Stage: render.  The device's own text if it compiles kernels itself; around it, or with the kernels in it, a host
 // program through LLVM or as C.
 //
 //===----------------------------------------------------------------------===//
@@ -17,13 +17,13 @@
 
 namespace kiln::driver {
 
-/// What a program calls its kiln_model: see kiln/cli.h.
+/// The name of a program's kiln_model: see kiln/cli.h.
 inline constexpr llvm::StringLiteral kProgramSymbol = "kiln_the_model";
 
-/// What an artefact calls its parts.
+/// The names of an artefact's parts.
 struct ModelNames {
   std::string symbol = kProgramSymbol.str(); ///< its kiln_model
-  std::string prefix = {};                   ///< what its functions begin with; "": it has none
+  std::string prefix = {};                   ///< the beginning of its functions' names; "": it has none
 };
 
 /// Where the weights of an artefact are.
@@ -36,7 +36,7 @@ struct WeightsOf {
 
 class Rendering {
 public:
-  /// `models` are one model for one CPU or several, and render::Version says in which order. They stand after stage
+  /// `models` are one model for one CPU or several, in the order that render::Version requires. They are after stage
   /// lower and outlive this.
   static llvm::Expected<Rendering> create(llvm::ArrayRef<const Model *> models, const CompileOptions &options);
 
@@ -47,32 +47,32 @@ public:
   /// All devices, by their numbers.
   llvm::ArrayRef<const DeviceEntry *> devices() const { return devices_; }
   llvm::ArrayRef<render::Version> versions() const { return versions_; }
-  /// Those of the first version: what they say of ports is true of all.
+  /// Those of the first version: their ports are the same for all.
   const render::ModelTables &tables() const { return versions_.front().tables; }
   const target::Cpu &cpu() const { return versions_.front().cpu; }
-  /// Where the bytes of the model's weights come from; recipes run in this process.
+  /// The source of the bytes of the model's weights; recipes run in this process.
   render::WeightSource weightSource() const { return {model_.folder(), recipes_.get()}; }
-  /// kiln_model.devices: with each the kernels as its runtime takes them; "" where they are code of the host's. Made
+  /// kiln_model.devices: each with the kernels as its runtime takes them; "" if they are code of the host's. Made
   /// once.
   llvm::Expected<std::vector<render::Place>> places() const;
 
-  /// What --emit render shows: the source of devices that all have one, else LLVM IR or C of the whole model.
+  /// The output of --emit render: the source of devices that all have one, else LLVM IR or C of the whole model.
   llvm::Error source(llvm::raw_ostream &out) const;
-  /// Optimised LLVM IR of what the host runs.
+  /// Optimised LLVM IR of the host's code.
   llvm::Error llvmText(llvm::raw_ostream &out) const;
-  /// Assembly of what the host runs, or of what the first device's compiler makes of its kernels.
+  /// Assembly of the host's code, or of the output of the first device's compiler for its kernels.
   llvm::Error assembly(llvm::raw_ostream &out) const;
-  /// The same, but of what a device runs the instructions of its own, where they can be shown.
+  /// The same, but for a device the instructions of its own, if they can be shown.
   llvm::Error machineCode(llvm::raw_ostream &out) const;
-  /// An object: the file `to`, or the part of it that `name` is.
+  /// An object: the file `to`, or its part called `name`.
   llvm::Error object(const package::StagedFile &to, const ModelNames &names, const WeightsOf &weights,
                      llvm::StringRef name = "output") const;
-  /// The C compiler that links for the system that this is for, with its first arguments: the one that CC names,
-  /// "ccache gcc", or cc; of another system the one that is named after it.
+  /// The C compiler that links for the target system, with its first arguments: the one that CC names, "ccache gcc", or
+  /// cc; for another system the one that is named after it.
   std::string cCompiler() const;
   /// Whether LLVM makes the host's code of kernels.
   bool hasHostKernels() const;
-  /// Where hasHostKernels: the same as two parts of `to`, an object and an archive of kernels, which is compiled
+  /// If hasHostKernels: the same as two parts of `to`, an object and an archive of kernels, which is compiled
   /// faster.
   llvm::Error parts(const package::StagedFile &to, llvm::StringRef object, llvm::StringRef kernels,
                     const ModelNames &names, const WeightsOf &weights) const;
@@ -101,7 +101,7 @@ private:
   std::vector<const DeviceEntry *> devices_;
   std::vector<render::Version> versions_;
   mutable std::vector<render::Place> places_;
-  std::unique_ptr<render::RecipeRunner> recipes_; ///< null where no weight is made by one
+  std::unique_ptr<render::RecipeRunner> recipes_; ///< null if no recipe makes a weight
 };
 
 /// The path of this program: the runtime's libraries are found from there.

@@ -1,10 +1,10 @@
 //===- CommandLine.cpp - From argv to options ---------------------------===//
 //
-// CLI11 splits the arguments, by the table of OptionTable.cpp. What values mean is kiln's own matter:
-// "batch=1..64,default=8" is more than CLI11 can check, and what it finds wrong it says without a remedy. So it fills
-// plain texts (Texts) which are understood afterwards, and its own errors are put into the words that all others have.
-// `kiln run` passes on what concerns the run, not the compilation, as arguments to the command line that every compiled
-// program has (runtime/src/cli), so that there is one parser of these.
+// CLI11 splits the arguments, by the table of OptionTable.cpp. The meaning of values is kiln's own matter:
+// "batch=1..64,default=8" is more than CLI11 can check, and its messages have no remedy. So it fills plain texts
+// (Texts), which are interpreted afterwards, and its own errors are rewritten in the words that all others have. `kiln
+// run` passes arguments that concern the run, not the compilation, on to the command line that every compiled program
+// has (runtime/src/cli), so that there is one parser of these.
 //
 //===--------------------------------------------------------------------===//
 #include "CommandLine.h"
@@ -43,7 +43,7 @@ static constexpr std::pair<llvm::StringLiteral, Emit> kEmits[] = {
     {"schedule", Emit::Schedule}, {"optimize", Emit::Optimize}, {"opts", Emit::Opts},     {"lower", Emit::Lower},
     {"render", Emit::Render},     {"llvm", Emit::Llvm},         {"asm", Emit::Asm}};
 
-/// CLI11 takes "[1, 2]" for two arguments, unless something stands after it.
+/// CLI11 takes "[1, 2]" for two arguments, unless something follows it.
 static constexpr char kAfterList = ' ';
 
 static constexpr char kCommands[] = "commands are compile, run, verify, devices, doctor and flags";
@@ -92,7 +92,7 @@ static llvm::Expected<Emit> parseEmit(llvm::StringRef text) {
 /// The last level of DEBUG; model/Debug.h says what each shows.
 static constexpr int kMostDebug = 7;
 
-/// What an environment variable says as a number of 0 or more; 0 where it is not set.
+/// An environment variable as a number of 0 or more; 0 if it is not set.
 static llvm::Expected<int> environment(const char *name, int most = std::numeric_limits<int>::max()) {
   const char *text = getenv(name);
   int value = 0;
@@ -103,7 +103,7 @@ static llvm::Expected<int> environment(const char *name, int most = std::numeric
   return value;
 }
 
-/// Variables that whoever comes from tinygrad may set, and what does here what they do there.
+/// Variables that users of tinygrad may set, and kiln's equivalent.
 static constexpr std::pair<const char *, const char *> kIgnoredVariables[] = {
     {"BEAM", "kernels' loops are chosen without a search, and changed by --opts"},
     {"NOLOCALS", "kernels' loops are changed by --opts"},
@@ -114,7 +114,7 @@ static constexpr std::pair<const char *, const char *> kIgnoredVariables[] = {
     {"PROFILE", "give --profile"},
 };
 
-/// A program may have any name; one that ends as a library's does was perhaps meant to be one.
+/// A program may have any name; one that ends like a library's was perhaps meant to be one.
 static void warnOfName(const ArtefactOptions &artefact) {
   llvm::StringRef meant = kindOfFile(artefact.output);
   if (artefact.emit == Emit::Exe && !meant.empty())
@@ -132,7 +132,7 @@ static llvm::Error missingValue(llvm::StringRef option, llvm::StringRef value, l
   return usageError(option + ": its value " + value + " is missing", help);
 }
 
-/// What CLI11 found wrong, in the words of other errors.
+/// CLI11's error, in the words of other errors.
 static llvm::Error inOurWords(const CLI::ParseError &error, llvm::StringRef help) {
   std::string text = error.what();
   llvm::StringRef words(text);
@@ -149,7 +149,7 @@ static llvm::Error inOurWords(const CLI::ParseError &error, llvm::StringRef help
   return usageError(text, help);
 }
 
-/// An empty value is most often that of a variable which a script did not set. Taken for none it would do something
+/// An empty value is most often that of a variable which a script did not set. Treating it as absent would do something
 /// else than was asked for.
 static llvm::Error checkValues(const CLI::App &command, llvm::StringRef help) {
   for (const CLI::Option *option : command.get_options()) {
@@ -162,7 +162,7 @@ static llvm::Error checkValues(const CLI::App &command, llvm::StringRef help) {
   return llvm::Error::success();
 }
 
-/// Of "--mcpu= -o model" CLI11 takes -o for the CPU.
+/// For "--mcpu= -o model" CLI11 takes -o for the CPU.
 static llvm::Error checkEqualSigns(const CLI::App &command, llvm::ArrayRef<char *> arguments) {
   for (llvm::StringRef argument : arguments) {
     if (argument == "--")
@@ -176,7 +176,7 @@ static llvm::Error checkEqualSigns(const CLI::App &command, llvm::ArrayRef<char 
   return llvm::Error::success();
 }
 
-/// Names what of the arguments an application takes no notice of: CLI11 lists it, last first and without a remedy.
+/// Names the arguments that an application ignores: CLI11 lists them, last first and without a remedy.
 static llvm::Error unexpected(const CLI::App &app, int argc, char **argv, const std::string &help) {
   std::vector<std::string> names;
   for (const CLI::Option *option : app.get_options()) {
@@ -223,7 +223,7 @@ static std::vector<OptionWords> optionWords() {
           {"--log-level", {"error", "warning", "info"}}};
 }
 
-/// What is compiled for, and what it is taken to be like.
+/// The target, and its assumed properties.
 static llvm::Error understandTarget(CompileOptions &compile, const Texts &texts) {
   compile.triple = systemOf(compile.triple).str();
   if (llvm::Error error = parseCpus(texts.cpus, compile))
@@ -237,7 +237,7 @@ static llvm::Error understandTarget(CompileOptions &compile, const Texts &texts)
   return llvm::Error::success();
 }
 
-/// What each stage does.
+/// Options of each stage.
 static llvm::Error understandStages(CompileOptions &compile, const Texts &texts) {
   if (compile.debug < 0 || compile.debug > kMostDebug)
     return usageError("--debug " + llvm::Twine(compile.debug) + ": no such level",
@@ -272,7 +272,7 @@ static llvm::Error checkModelIsFile(const CommandLine &line) {
   return usageError("-: a model is read from a file, not from standard input", "write it to one, and name that");
 }
 
-/// What is said of the model that the model does not say.
+/// Facts about the model that the model does not give.
 static llvm::Error understandModel(import::ImportOptions &model, const Texts &texts) {
   for (const std::string &dim : texts.dims)
     if (llvm::Error error = parseDim(dim, model.dims))
@@ -351,7 +351,7 @@ static llvm::Error understand(CommandLine &line, const Texts &texts) {
   return llvm::Error::success();
 }
 
-/// "help" and "help COMMAND" are what "--help" and "COMMAND --help" are.
+/// "help" and "help COMMAND" mean the same as "--help" and "COMMAND --help".
 static std::vector<char *> argumentsOf(int argc, char **argv) {
   static char helpFlag[] = "--help";
   std::vector<char *> arguments(argv, argv + argc);
@@ -363,8 +363,8 @@ static std::vector<char *> argumentsOf(int argc, char **argv) {
   return arguments;
 }
 
-/// What is wrong with the name of a command, and with its arguments as they stand: CLI11 would say that a command is
-/// missing where an unknown one is given.
+/// The fault of a command's name, and of its arguments as they are: CLI11 would say that a command is missing if an
+/// unknown one is given.
 static llvm::Error checkCommand(const CLI::App &app, llvm::StringRef given, llvm::ArrayRef<char *> arguments) {
   for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
     if (command->get_name() == given)
@@ -379,7 +379,7 @@ static llvm::Error checkCommand(const CLI::App &app, llvm::StringRef given, llvm
                     didYouMean(given, {"compile", "run", "verify", "devices", "doctor", "flags"}, kCommands));
 }
 
-/// Whether there is something to do besides what has been printed.
+/// Whether there is something to do besides the printed text.
 static llvm::Expected<bool> parse(CLI::App &app, int argc, char **argv) {
   auto helpOf = [&](const std::vector<CLI::App *> &chosen) {
     return "see kiln " + (chosen.empty() ? "" : chosen.front()->get_name() + " ") + "--help";
@@ -407,7 +407,7 @@ static llvm::Expected<bool> parse(CLI::App &app, int argc, char **argv) {
   return true;
 }
 
-/// Prints what a command that is the table's own says of all others; false: `name` is none of these.
+/// Prints the text of a command that describes all others; false: `name` is none of these.
 static llvm::Expected<bool> printTable(const CLI::App &app, llvm::StringRef name, const std::string &shell) {
   if (name == "manual")
     printManual(app, app.version(), llvm::outs());

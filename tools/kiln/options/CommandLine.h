@@ -24,7 +24,7 @@ struct CommandLine {
   bool isJson = false;      ///< --json: results, and an error, as JSON
 };
 
-/// Reads the command line and, of the environment, DEBUG and NOOPT. Nothing where help or the version was asked for and
+/// Reads the command line and, from the environment, DEBUG and NOOPT. Nothing if help or the version was asked for and
 /// has been printed; a usage error, or a failure to read a file that an option names.
 llvm::Expected<std::optional<CommandLine>> parseCommandLine(int argc, char **argv);
 

@@ -1,8 +1,8 @@
 //===- CommandTable.cpp - The command line's options as a manual and completions -===//
 //
-// Each of these formats has other characters that mean something: a line of man's that begins with a dot is a command,
-// a bar ends a cell of a table in Markdown, a colon or bracket ends a description in zsh. The descriptions of options
-// are written for --help and hold all of them, so each printer has a function that quotes its text.
+// Each of these formats gives a meaning to other characters: a line of man's that begins with a dot is a command, a bar
+// ends a cell of a table in Markdown, a colon or bracket ends a description in zsh. The descriptions of options are
+// written for --help and hold all of them, so each printer has a function that quotes its text.
 //
 //===-----------------------------------------------------------------------------===//
 #include "CommandTable.h"
@@ -44,7 +44,7 @@ static std::vector<std::string> namesOf(const CLI::Option &option) {
   return names;
 }
 
-/// What stands for the value; "" where there is none. CLI11 calls a flag's value a boolean.
+/// The placeholder for the value; "" if there is none. CLI11 calls a flag's value a boolean.
 static std::string valueOf(const CLI::Option &option) {
   return option.get_expected_min() == 0 ? "" : option.get_type_name();
 }
@@ -93,7 +93,7 @@ void driver::printManual(const CLI::App &app, StringRef version, llvm::raw_ostre
 
 //===-- The page of the docs -----------------------------------------------------===//
 
-/// Text in a cell of a table: a bar would end it, and what looks like a tag would not be shown.
+/// Text in a cell of a table: a bar would end it, and text that looks like a tag would not be shown.
 static std::string cell(StringRef text) {
   std::string result;
   for (char c : text)

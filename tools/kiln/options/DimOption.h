@@ -1,4 +1,4 @@
-//===- DimOption.h - --dim: what is known of a size ---------------------------===//
+//===- DimOption.h - --dim: value or bounds of a size -------------------------===//
 #pragma once
 
 #include "import/Import.h"

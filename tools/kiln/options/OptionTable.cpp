@@ -1,8 +1,8 @@
 //===- OptionTable.cpp - The options of each command -------------------===//
 //
-// Help, the manual, a page of the docs and three shells' completions are made of this table, which CLI11 holds. Whoever
-// reads --help looks for one option of some thirty, so these stand below headings, those that most people need first,
-// and a command shows its own examples. All values but the plainest are texts, which CommandLine.cpp understands.
+// Help, the manual, a page of the docs and three shells' completions are made of this table, which CLI11 holds. A
+// reader of --help looks for one option of some thirty, so these are under headings, the most common first, and a
+// command shows its own examples. All but the plainest values are texts, which CommandLine.cpp interprets.
 //
 //===-------------------------------------------------------------------===//
 #include "OptionTable.h"
@@ -41,11 +41,11 @@ Other variables of tinygrad's, as BEAM, have no effect, which a line says. Exit 
 use.
 )";
 
-/// What stands below the options.
+/// The text below the options.
 static std::string footer(const llvm::Twine &examples) { return ("Examples:\n" + examples + kVariables).str(); }
 namespace {
 
-/// CLI11 shows what a flag without a value stands for; the description does. Nor does it break lines.
+/// CLI11 shows the value that a flag without one means; the description does that here. Nor does it break lines.
 struct Formatter final : CLI::Formatter {
   static constexpr size_t kNames = 34, kLine = 100;
   Formatter() { column_width(kNames); }
@@ -66,11 +66,11 @@ struct Formatter final : CLI::Formatter {
 
 } // namespace
 
-/// Options that are added from here on stand below this heading.
+/// Options that are added from here on are under this heading.
 static void beginGroup(CLI::App &app, const char *heading) { app.option_defaults()->group(heading); }
 
-/// An option that may be repeated and takes one value each time: CLI11 would take what follows for more values, the
-/// model's name too.
+/// An option that may be repeated and takes one value each time: CLI11 would take the next arguments for more values,
+/// even the model's name.
 static void addRepeatable(CLI::App &app, const char *name, std::vector<std::string> &values, const char *typeName,
                           const char *description) {
   app.add_option(name, values, description)
@@ -246,7 +246,7 @@ std::unique_ptr<CLI::App> driver::makeOptionTable(CommandLine &line, Texts &text
   flags.add_flag("--libs", line.flags.linking, "the runtime's libraries");
   flags.add_option("--device", line.flags.device, "the object's device (cpu)")->type_name("D");
 
-  // For who packages kiln: no command that people call, so they have no group.
+  // For packagers of kiln: not commands that users call, so they have no group.
   addCommand(*app, "completion", "what bash, zsh or fish completes the command line with")
       .group("")
       ->add_option("SHELL", texts.shell)

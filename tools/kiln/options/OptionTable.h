@@ -14,7 +14,7 @@ class App;
 
 namespace kiln::driver {
 
-/// What CLI11 fills and what has yet to be understood.
+/// The texts that CLI11 fills and that are interpreted later.
 struct Texts {
   std::vector<std::string> aliases, dims, shapes, inputs, named, at, sizes;
   std::string cpus, emit, schedule = "default", logLevel = "warning", precision = "f32", rates, outputDir, random,
@@ -23,7 +23,7 @@ struct Texts {
   bool list = false, noPrint = false, outputNames = false, profileKernels = false;
 };
 
-/// kiln with all commands and their options: what is parsed fills `line` and `texts`, which have to live as long.
+/// kiln with all commands and their options: parsing fills `line` and `texts`, which have to live as long.
 std::unique_ptr<CLI::App> makeOptionTable(CommandLine &line, Texts &texts);
 
 } // namespace kiln::driver

@@ -1,4 +1,4 @@
-//===- Options.h - What the command line says, as data ------------------------===//
+//===- Options.h - The command line as data -----------------------------------===//
 #pragma once
 
 #include "AtOption.h"
@@ -11,7 +11,7 @@
 
 namespace kiln::driver {
 
-/// What `kiln compile` writes: --emit.
+/// The output of `kiln compile`: --emit.
 enum class Emit {
   Exe,
   Obj,
@@ -30,7 +30,7 @@ enum class Emit {
   Asm
 };
 
-/// How a model is compiled, whatever is made of it.
+/// Options of every compilation.
 struct CompileOptions {
   std::string model;    ///< an ONNX or JSON file, or the dump of a stage
   std::string optsPath; ///< --opts: the file of pipeline.opts, or ""
@@ -40,9 +40,9 @@ struct CompileOptions {
   int64_t panel = 0;                  ///< of the target: see ir/base/Target.td
   std::vector<std::string> otherCpus; ///< those after the first: an artefact has a version for each of them, too
   std::string triple;                 ///< --target: the system that code is for; "": a dump's, else this machine's
-  Rates rates;                        ///< --rates: those that are not as the device says
+  Rates rates;                        ///< --rates: those that differ from the device's
   std::string gpuArchs;               ///< --gpu-arch: comma separated; "": the device's own choice
-  PipelineOptions pipeline;           ///< what passes take
+  PipelineOptions pipeline;           ///< options of passes
   unsigned level = 2;                 ///< -O: of the code generator
   int debug = 0;                      ///< DEBUG, --debug: see Debug.h
 };
@@ -50,15 +50,15 @@ struct CompileOptions {
 struct ArtefactOptions {
   Emit emit = Emit::Exe;
   std::string output;           ///< "": after the model for an artefact, standard output for text
-  std::string weightsPath;      ///< where weights go that are to stay out of the artefact; "": into it
-  std::string name;             ///< --name: what the names in the header begin with; "": as the output's does
+  std::string weightsPath;      ///< a file for weights outside the artefact; "": they go into it
+  std::string name;             ///< --name: the beginning of names in the header; "": as the output's does
   bool isStatic = false;        ///< a program that needs no shared library
   bool isFreestanding = false;  ///< --freestanding: a source for programs without an operating system
-  bool showsStats = false;      ///< --stats: what the model does, in numbers, on standard output
-  bool isJson = false;          ///< --json: what is shown is one JSON document
+  bool showsStats = false;      ///< --stats: the model in numbers, on standard output
+  bool isJson = false;          ///< --json: the output is one JSON document
   std::vector<std::string> why; ///< --why: nodes and tensors whose place in the schedule is printed
   std::string graphPath;        ///< --graph: where a drawing of the schedule goes; "": none is made
-  bool onlyInspects = false;    ///< --why or --graph, and nothing that says what else to make
+  bool onlyInspects = false;    ///< --why or --graph, and no option that asks for another output
 };
 
 struct RunOptions {

@@ -10,7 +10,7 @@ using namespace kiln;
 using llvm::StringRef;
 using Words = llvm::ArrayRef<std::pair<StringRef, StringRef>>;
 
-/// What compilers and other tools call options.
+/// Names of options in compilers and other tools.
 static constexpr std::pair<StringRef, StringRef> kOptions[] = {
     {"-q", "--quiet"},         {"-V", "--version"},          {"-H", "--help"},         {"--opt-level", "-O"},
     {"--optimize", "-O"},      {"--output", "-o"},           {"--out", "-o"},          {"--cpu", "--mcpu"},

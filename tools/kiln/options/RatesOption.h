@@ -13,7 +13,7 @@ namespace kiln::driver {
 /// Some of a target's rates: the names are of RatesAttr::names.
 using Rates = std::vector<std::pair<std::string, Rate>>;
 
-/// Reads NAME=NUMBER,NAME=NUMBER… ; a usage error where a name is none or a number not finite and above 0.
+/// Reads NAME=NUMBER,NAME=NUMBER… ; a usage error if a name is not a rate or a number not finite and above 0.
 llvm::Expected<Rates> parseRates(llvm::StringRef text);
 
 } // namespace kiln::driver

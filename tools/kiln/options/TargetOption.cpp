@@ -40,7 +40,7 @@ std::vector<CompileOptions> driver::versionsOf(const CompileOptions &options) {
   std::vector<CompileOptions> versions = {options};
   versions.front().otherCpus.clear();
   if (!options.otherCpus.empty())
-    versions.front().panel = 1; // as wide as its kernels want them, but whatever chunks there are
+    versions.front().panel = 1; // as wide as its kernels want them, but independent of chunks
   for (const std::string &cpu : options.otherCpus) {
     versions.push_back(versions.front());
     versions.back().cpu = cpu;
@@ -77,7 +77,7 @@ llvm::Error driver::checkTarget(const CompileOptions &options) {
   return llvm::Error::success();
 }
 
-/// What is wanted of a dump that carries this target, or none: what no option says is as it was.
+/// The target for a dump that carries this target, or none: properties without an option stay.
 static llvm::Expected<TargetAttr> wantedTarget(TargetAttr carried, const CompileOptions &options,
                                                llvm::StringRef triple, bool newSystem, mlir::MLIRContext *context) {
   llvm::StringRef name = !options.device.empty() ? options.device : carried ? carried.getDevice() : "cpu";
@@ -109,7 +109,7 @@ static llvm::Expected<TargetAttr> wantedTarget(TargetAttr carried, const Compile
   return target.withRates(rates);
 }
 
-/// What a message calls the target's CPU.
+/// The name of the target's CPU in messages.
 static std::string cpuOf(TargetAttr target) {
   std::string features = target.getFeatures().empty() ? "" : (" with " + target.getFeatures()).str();
   return target.getCpu().str() + features;

@@ -1,4 +1,4 @@
-//===- Compare.h - How far one tensor is from another -------------------------===//
+//===- Compare.h - The difference of one tensor from another ------------------===//
 #pragma once
 
 #include "interp/HostTensor.h"
@@ -9,8 +9,8 @@ namespace kiln::driver {
 struct Comparison {
   bool comparable = true; ///< of one dtype and shape
   bool equal = false;     ///< within the tolerances everywhere, a NaN only where a NaN is wanted
-  std::string mismatch;   ///< what differs: "dtype float32, wanted float64", or the worst element; "" where equal
-  /// The largest errors over the elements that are finite in both; 0 where there is none. `ulps` counts the dtype's
+  std::string mismatch;   ///< the difference: "dtype float32, wanted float64", or the worst element; "" if equal
+  /// The largest errors over the elements that are finite in both; 0 if there is none. `ulps` counts the dtype's
   /// numbers between the two; for integers it is the absolute error.
   double absolute = 0, relative = 0, ulps = 0;
 };

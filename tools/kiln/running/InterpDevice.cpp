@@ -1,10 +1,10 @@
 //===- InterpDevice.cpp - The interpreter of uops as a device of the runtime -===//
 //
-// The interpreter of uops finds what hardware does not tell: an access past the end, a race between items. It is put
-// behind the table of functions that every device of the runtime has, so that the host program, the memory plan and the
-// launches around the kernels run as they would on a GPU, and a model is checked as a whole.
-// As with OpenCL, the model's code is text, here the kernels' uops, which is parsed when the device is opened. Each
-// allocation keeps its size, for the interpreter to hold accesses to.
+// The interpreter of uops finds errors that hardware does not report: an access past the end, a race between items. It
+// is wrapped in the table of functions that every device of the runtime has, so that the host program, the memory plan
+// and the launches around the kernels run as they would on a GPU, and a model is checked as a whole. As with OpenCL,
+// the model's code is text, here the kernels' uops, which is parsed when the device is opened. Each allocation keeps
+// its size, so that the interpreter can check accesses against it.
 //
 //===-------------------------------------------------------------------------===//
 #include "InterpDevice.h"
@@ -27,7 +27,7 @@ using namespace kiln::driver;
 
 namespace {
 
-/// What a slice's memory points to.
+/// The target of a slice's memory.
 struct Block {
   std::vector<char> bytes;
 };
@@ -56,7 +56,7 @@ static State &stateOf(void *opaque) { return *static_cast<State *>(opaque); }
 static char *bytesOf(kiln_slice slice) { return static_cast<Block *>(slice.memory)->bytes.data() + slice.offset; }
 
 static llvm::Error decode(const kiln_place &here, State &state) {
-  if (here.code_bytes == 0) // of which the parser would make nothing
+  if (here.code_bytes == 0) // the parser would make nothing of that
     return llvm::Error::success();
   mlir::DialectRegistry registry;
   registerDialects(registry);

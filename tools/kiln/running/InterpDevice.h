@@ -9,7 +9,7 @@
 
 namespace kiln::driver {
 
-/// What the device takes as a model's code: the kernels as a module's text.
+/// The form of a model's code for the device: the kernels as a module's text.
 std::string interpSource(llvm::ArrayRef<uop::FuncOp> kernels);
 
 /// Runs every launch in compiler/interp. A race, or an access outside its memory, fails the launch with its place.

@@ -21,7 +21,7 @@
 using namespace kiln;
 using namespace kiln::driver;
 
-/// What a host program calls.
+/// The functions that a host program calls.
 static render::RuntimeSymbols runtimeSymbols(llvm::ArrayRef<const DeviceEntry *> devices) {
   render::RuntimeSymbols symbols;
   auto add = [&](llvm::StringRef name, auto *function) { symbols[name] = reinterpret_cast<void *>(function); };
@@ -66,7 +66,7 @@ private:
 
 } // namespace
 
-/// Has the C compiler make a shared library and loads it; its file is gone again when this returns.
+/// Has the C compiler make a shared library and loads it; its file is deleted when this returns.
 static llvm::Expected<std::unique_ptr<target::LoadedModel>> loadLibrary(const Rendering &rendering) {
   llvm::Expected<std::unique_ptr<package::StagedFile>> file =
       package::StagedFile::temporary(rendering.model().source());
@@ -81,8 +81,8 @@ static llvm::Expected<std::unique_ptr<target::LoadedModel>> loadLibrary(const Re
   return std::make_unique<LibraryModel>(library, model);
 }
 
-/// DEBUG=2 prints where each launch comes from, and after that what the device's rates say that it should take, which
-/// stands beside what it took. Launches whose sizes are not known before the run have the time for none.
+/// DEBUG=2 prints the source nodes of each launch, followed by the time that the device's rates predict, next to the
+/// measured one. Launches whose sizes are not known before the run have the time for none.
 static void tellExpectedTimes(mlir::ModuleOp module) {
   module.walk([&](host::LaunchOp launch) {
     auto kernel = module.lookupSymbol<uop::FuncOp>(launch.getKernel());

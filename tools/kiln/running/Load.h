@@ -6,7 +6,7 @@
 
 namespace kiln::driver {
 
-/// Takes the model through the stages that are left and makes it callable. It outlives `model`.
+/// Takes the model through the remaining stages and makes it callable. It outlives `model`.
 llvm::Expected<std::unique_ptr<target::LoadedModel>> load(Model &model, const CompileOptions &options);
 
 } // namespace kiln::driver

@@ -23,7 +23,7 @@ static kiln_tensor viewOf(HostTensor &tensor) {
 }
 
 namespace {
-/// What a tensor that is a sequence refers to.
+/// The target of a tensor that is a sequence.
 struct OwnedList {
   std::vector<HostTensor> tensors;
   std::vector<kiln_tensor> views;
@@ -43,7 +43,7 @@ HostTensor driver::listOf(std::vector<HostTensor> tensors) {
   return list;
 }
 
-/// A tensor of a run; `owner` keeps what it refers to.
+/// A tensor of a run; `owner` keeps the targets of its references.
 static HostTensor copyOf(const kiln_tensor &tensor, const std::shared_ptr<const void> &owner) {
   HostTensor result = HostTensor::zeros(storedDType(tensor.dtype), llvm::ArrayRef(tensor.dims, tensor.rank));
   result.isList = tensor.dtype == KILN_SEQUENCE || tensor.dtype == KILN_OPTIONAL;
@@ -84,7 +84,7 @@ llvm::Expected<std::vector<HostTensor>> driver::runModel(const kiln_model &model
         model.inputs[index].dtype != KILN_STRING)
       tensor.dtype = model.inputs[index].dtype;
   }
-  // What is written, and what has room for more, is memory of its own.
+  // Memory that is written, or has room for more, is its own.
   std::vector<std::unique_ptr<void, decltype(&free)>> written;
   for (const kiln_alias &alias : llvm::ArrayRef(model.aliases, size_t(model.alias_count))) {
     kiln_tensor &tensor = given[alias.input];

@@ -1,4 +1,4 @@
-//===- RunModel.h - A model that is loaded, run on tensors --------------------===//
+//===- RunModel.h - Run a loaded model on tensors -----------------------------===//
 #pragma once
 
 #include "interp/HostTensor.h"
@@ -16,12 +16,12 @@ namespace kiln::driver {
 llvm::Expected<std::vector<interp::HostTensor>> runModel(const kiln_model &model,
                                                          std::vector<interp::HostTensor> &inputs, int debug);
 
-/// What holds elements of a dtype in memory: codes are bytes, and references to strings int64.
+/// The type of a dtype's elements in memory: codes are bytes, and references to strings int64.
 DType storedDType(kiln_dtype dtype);
 
 /// A sequence of tensors.
 interp::HostTensor listOf(std::vector<interp::HostTensor> tensors);
-/// Copies of the tensors of a list; of nothing where it is absent.
+/// Copies of the tensors of a list; of nothing if it is absent.
 std::vector<interp::HostTensor> tensorsOf(const interp::HostTensor &list);
 
 } // namespace kiln::driver

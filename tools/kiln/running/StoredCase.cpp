@@ -1,9 +1,9 @@
-//===- StoredCase.cpp - Inputs and outputs that lie beside a model ------===//
+//===- StoredCase.cpp - Inputs and outputs stored next to a model -------===//
 //
-// Test data come from people with different habits: ONNX's runner stores test_data_set_0/input_0.pb, whoever works with
-// NumPy stores input_0.npy beside the model, and a sequence is a folder of .npy files. The number says which input or
-// output a file is. A gap, or two files with one number, is therefore an error: a tensor that is silently taken for its
-// neighbour would make a verification worth nothing. So are inputs without outputs, which verify nothing at all.
+// Test data come from people with different habits: ONNX's runner stores test_data_set_0/input_0.pb, users of NumPy
+// store input_0.npy next to the model, and a sequence is a folder of .npy files. The number says which input or output
+// a file is. So a gap, or two files with one number, is an error: a tensor that is silently taken for its neighbour
+// would make a verification worthless. So are inputs without outputs, which verify nothing at all.
 //
 //===--------------------------------------------------------------------===//
 #include "StoredCase.h"
@@ -28,7 +28,7 @@ using interp::HostTensor;
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-/// The names in a folder, sorted; none where it cannot be read.
+/// The names in a folder, sorted; none if it cannot be read.
 static std::vector<std::string> entries(llvm::StringRef folder) {
   std::vector<std::string> names;
   std::error_code error;

@@ -6,7 +6,7 @@
     print(model.inputs, model.outputs)    # names, dtypes and shapes
     scores, = model.run(image)            # in declared order, or by name
 
-What kiln refuses is a kiln.Error, whose text is the one line that the command says.
+If kiln refuses something, it raises a kiln.Error with the one line that the command prints.
 """
 
 import importlib.metadata
@@ -21,9 +21,9 @@ __version__ = importlib.metadata.version("kiln")
 
 
 def command():
-    """Where the command `kiln` lies that came with this module."""
+    """The path of the command `kiln` that came with this module."""
     own = [str(file.locate()) for file in importlib.metadata.files("kiln") or () if file.parts[-2:] == ("bin", "kiln")]
-    # `pip install --target` moves it after it wrote down where it is.
+    # `pip install --target` moves it after it recorded the path.
     own.append(os.path.join(os.path.dirname(__file__), os.pardir, "bin", "kiln"))
     for path in own:
         if os.path.exists(path):
@@ -57,7 +57,7 @@ def compile(model, output=None, threads=0, **options):
         try:
             return load(path, options.get("name"), threads, options.get("weights"))
         except Error as error:
-            # A library that goes nowhere has no path that anybody knows.
+            # A library that is not kept has no path that anybody knows.
             raise Error(str(error).replace(path, os.fspath(model)) if output is None else str(error)) from None
 
 
