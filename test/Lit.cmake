@@ -17,7 +17,7 @@ foreach(folder ${lit_folders})
   endif()
 endforeach()
 
-# What a pass is expected to do does not depend on the CPU of the machine that tests it.
+# The expected result of a pass does not depend on the CPU of the machine that tests it.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
   add_test(NAME another-cpu/lit COMMAND ${KILN_LIT} -v -j2 ${CMAKE_CURRENT_BINARY_DIR}/lit)
   set_tests_properties(another-cpu/lit PROPERTIES ENVIRONMENT KILN_TEST_CPU=x86-64-v2 TIMEOUT 900 PROCESSORS 2)

@@ -42,7 +42,7 @@ double peakOnce() {
   return 2.0 * kSteps * kChains * kLanes / seconds * 1e-9;
 }
 
-/// The best of several: another program may run beside us, but nothing runs faster than the peak.
+/// The best of several: another program may run at the same time, but nothing runs faster than the peak.
 double measurePeak() {
   double best = 0;
   for (int run = 0; run < 40; ++run)

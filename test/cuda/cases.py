@@ -69,7 +69,7 @@ def limited_by_memory(rows, columns):
 
 
 def joined(seeds):
-    """The random graphs of these seeds as one, none of which reads of another."""
+    """The random graphs of these seeds as one; none of them reads from another."""
     whole = {"inputs": [], "weights": [], "nodes": [], "outputs": []}
     for seed in seeds:
         def own(name, seed=seed):

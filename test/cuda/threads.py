@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Two models in one process, run by many threads at once, each with contexts of its own: a case of tools/test-cuda.
 
-Beside this file are libmnist.so, which has weights, libsoftmax.so, kiln_model.py of samples/embed-python, and an image with its
-scores. Every run of every thread is compared: a thread's softmax has numbers and, in turn, sizes of its own."""
+This file's folder has libmnist.so, which has weights, libsoftmax.so, kiln_model.py of samples/embed-python, and an image
+with its scores. Every run of every thread is compared: a thread's softmax has numbers and, in turn, sizes of its own."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-// What is assigned to an input is what comes out, and who reads the old value still finds it.
+// The value assigned to an input is the output, and readers of the old value still find it.
 // RUN: %kiln verify %s --device cpu
 // RUN: %kiln verify %s --device interp --schedule classic
 module attributes {kiln.stage = "import", kiln.symbols = []} {

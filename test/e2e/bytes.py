@@ -1,6 +1,6 @@
-"""bytes.py KILN FOLDER...: prints what each model moves and computes under both policies; fails where the default moves more
-and computes no less: what is computed once, rather than in front of each product, is written and read again. What is moved is
-told without opts, since layouts may want an input copied."""
+"""bytes.py KILN FOLDER...: prints the bytes and operations of each model under both policies; fails if the default moves
+more and computes no less: a value that is computed once, rather than before each product, is written and read again. Bytes
+are counted without opts, since layouts may want an input copied."""
 import glob
 import re
 import subprocess

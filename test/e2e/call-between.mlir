@@ -8,7 +8,7 @@
 // CHECK-NEXT: [ 2.  4.  6. 20.]
 // CHECK: z: int64 []
 // CHECK-NEXT: 9
-// What a call gives is only read there.
+// The result of a call is only read there.
 // STATS: E_4n1 {{ *}}writes '', float32 [4], 16 bytes: an output of the model
 // STATS-NOT: E_4n1
 module attributes {kiln.stage = "import", kiln.symbols = []} {

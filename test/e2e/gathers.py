@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """gathers.py KILN SEED COUNT DEVICE [OPTION...]: random graphs with a gather in the middle, against the interpreter.
 
-What is gathered from is moved or computed, the indices are moved or computed, negative or not, and the result is moved,
+The source of a gather is moved or computed, the indices are moved or computed, negative or not, and the result is moved,
 computed with or summed. Half of the graphs have symbols for sizes. A graph that is wrong is printed with its number.
 """
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """hostile_names.py KILN RUNTIME: whether what a stranger calls things in a model stays text.
 
-Everything in the model that has a name has one that is an attack on some reader of what kiln writes: code behind the
-end of a comment or string, a line of a preprocessor, a command of a shell, a format of printf, a command of a terminal,
-half a character. Each attack that succeeds makes the file `injected`, or shows as code or bytes that no reader of that
-language may meet. Runs in the current folder; ends with the first thing that is wrong.
+Every name in the model is an attack on some reader of kiln's output: code after the end of a comment or string, a line of a
+preprocessor, a command of a shell, a format of printf, a command of a terminal, half a character. Each attack that succeeds
+makes the file `injected`, or shows as code or bytes that no reader of that language may meet. Runs in the current folder;
+ends with the first fault.
 """
 
 import json

@@ -1,5 +1,5 @@
-"""memory.py KILN FOLDER...: prints the arena of each model beside what lives at one time, at the default sizes and at
-others, under both policies; fails where it takes more than 5 % above that."""
+"""memory.py KILN FOLDER...: prints the arena of each model and the bytes that live at one time, at the default sizes and at
+others, under both policies; fails if the arena takes more than 5 % above that."""
 import glob
 import re
 import subprocess

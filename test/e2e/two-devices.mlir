@@ -14,7 +14,7 @@
 // LOG: *** OPENCL 2 sum
 // LOG: *** CPU 3 product
 
-// What is printed goes on to the same program, and weights in a file are found for both devices.
+// The printed dump compiles to the same program, and weights in a file are found for both devices.
 // RUN: %kiln compile %s --emit lower > %t.again.mlir && %kiln compile %t.again.mlir --emit lower | diff - %t.again.mlir
 // RUN: %kiln compile %t.again.mlir -o %t --weights=%t.safetensors && %t --weights=%t.safetensors | FileCheck %s
 

@@ -13,7 +13,7 @@ import suite
 
 EXPECTED_FAILURES = {"cpu": set(), "c": set(), "opencl": set(), "interp": set()}
 
-# Sizes beside those that are stored: the same compiled program, random inputs, against the graph interpreter.
+# Other sizes than the stored ones: the same compiled program, random inputs, against the graph interpreter.
 SIZES = {
     "bert_tiny": ("batch=1,seq=1", "batch=3,seq=40", "batch=2,seq=0"),
     "gpt2_tiny": ("batch=1,seq=1,past=0", "batch=3,seq=7,past=5", "batch=0,seq=2,past=2"),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """page.py PAGE: runs every command of docs/errors.md in the repository's root. Each must end as its section's title says,
-with status 1 unless it names another, print one line on standard error and nothing else, and leave no file behind."""
+with status 1 unless it names another, print one line on standard error and nothing else, and leave no file."""
 
 import os
 import re

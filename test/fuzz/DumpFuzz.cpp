@@ -1,8 +1,8 @@
 // DumpFuzz FOLDER SEED RUNS SECONDS [compile]: any text that is given as the dump of a stage is read or refused: no
-// crash, no assertion, no endless loop; with `compile` also taken through the stages that are left. What is tried are
-// the dumps of the folder with some words changed, for with bytes changed hardly any would still be read, and once what
-// is in its folder finds. libFuzzer does not help here: it keeps what reaches new code, and the compiler is not
-// instrumented. What is tried is written to current.mlir first, so that a crash leaves it there. It ends after so many
+// crash, no assertion, no endless loop; with `compile` it is also taken through the remaining stages. The texts are the
+// dumps of the folder with some words changed, since with bytes changed hardly any would still be read, and earlier
+// findings in its folder. libFuzzer does not help here: it keeps texts that reach new code, and the compiler is not
+// instrumented. Each text is written to current.mlir first, so that a crash leaves it there. It ends after so many
 // texts or seconds, whichever is first.
 #include "tools/kiln/model/Model.h"
 

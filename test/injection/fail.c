@@ -32,7 +32,7 @@
 extern char *program_invocation_short_name;
 #define NEXT(NAME) ((__typeof__(&NAME))dlsym(RTLD_NEXT, #NAME))
 
-#ifdef KILN_SANITIZED /* the sanitizer's library comes next, and libc's functions behind it */
+#ifdef KILN_SANITIZED /* the sanitizer's library comes next, and libc's functions after it */
 #define MEMORY_OF(LIBC, NAME) NEXT(NAME)
 #else
 #define MEMORY_OF(LIBC, NAME) LIBC

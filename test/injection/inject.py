@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
-"""inject.py KILN FAIL SAMPLES [--every N | --one-in N | --sample N | --stacks] [--seed N] [--only KIND] [--jobs N] [--seconds N] [--results FILE]: what the command does when the machine
-fails it. It is run again and again: its first allocation fails, its second and so on; its first call that has to do with a file, and
-so on; and it is killed, and told to end, at each link and rename. Each time it succeeds, with the right files, or says in one line what failed; what was there is
-there whole, or all of the new; nothing else is left, but by a kill, which leaves a folder of compile's and one file of run's. FAIL is the library that fails it. --every N tries each N-th call alone;
-without it the allocations, of which there are hundreds of thousands, are tried in steps that make some 80 of them, which takes half a
-minute. --one-in N tries that part of what it would without. --sample N tries N allocations, drawn by the seed over all commands, and every call of the other kinds. --stacks tries one
-allocation of each chain of calls that asks for memory (70,000), the seed says which and in which order, and the last line says
-of how many it was one. --only leaves out
-the kinds but one. --jobs N runs N commands at a time, each on one core. After --seconds N no further one is begun, and the last line
-says how many were left. --results FILE appends a line of JSON for each, and leaves out what has one there already."""
+"""inject.py KILN FAIL SAMPLES [--every N | --one-in N | --sample N | --stacks] [--seed N] [--only KIND] [--jobs N] [--seconds N]
+[--results FILE]: the command when the machine fails it.
+
+It is run again and again: its first allocation fails, its second and so on; its first call that has to do with a file, and so
+on; and it is killed, and told to end, at each link and rename. Each time it succeeds, with the right files, or says in one line
+what failed. Old files are whole, or all of them are replaced. Nothing else is left, except by a kill, which leaves a folder of
+compile's and one file of run's. FAIL is the library that fails it.
+
+--every N tries each N-th call alone. Without it the hundreds of thousands of allocations are tried in steps that make some 80 of
+them, which takes half a minute. --one-in N tries that part of these. --sample N tries N allocations, drawn by the seed over all
+commands, and every call of the other kinds. --stacks tries one allocation of each chain of calls that asks for memory (70,000);
+the seed says which and in which order, and the last line says how many there were for each. --only leaves out the kinds but one.
+--jobs N runs N commands at a time, each on one core. After --seconds N no further one is begun, and the last line says how many
+were left. --results FILE appends a line of JSON for each, and leaves out those that have one there already."""
 
 import argparse
 import concurrent.futures

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""inject_program.py KILN FAIL NPY: what a program that kiln made does when the machine fails it, one whose inputs and outputs are
-strings and sequences (words.mlir beside this file): each of its allocations fails alone, and each of its calls that have to do
-with files. It says in one line what failed, or succeeds; each file of the results is as it was, right, or not there, and nothing
-else is left. It is told to end at each link and rename: then all files get their names before it does. FAIL is the library that fails it, NPY the script that writes .npy files."""
+"""inject_program.py KILN FAIL NPY: a program that kiln made, when the machine fails it.
+
+Its inputs and outputs are strings and sequences (words.mlir in this folder). Each of its allocations fails alone, and each of
+its calls that have to do with files. It says in one line what failed, or succeeds; each file of the results is as it was, right,
+or missing, and nothing else is left. It is told to end at each link and rename: then all files get their names before it does.
+FAIL is the library that fails it, NPY the script that writes .npy files."""
 
 import os
 import shutil
@@ -40,7 +42,7 @@ def execute(folder, failure, counts=None):
 
 
 def judge(status, said, left, wanted):
-    """What is wrong with it, or nothing."""
+    """The fault, or nothing."""
     if status not in (0, 1):
         return f"ended with {status}"
     if status == 0 and left != wanted:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check_package.py CMAKE CPACK BUILD SOURCE WATCH: makes the .deb, the .tar.xz and the wheel, unpacks each into a folder, and has the
-kiln that is there do what an installed one does. What each says that it needs is what it needs."""
+"""check_package.py CMAKE CPACK BUILD SOURCE WATCH: makes the .deb, the .tar.xz and the wheel, unpacks each into a folder, and has
+the kiln there do the work of an installed one. The dependencies that each declares are those that it has."""
 
 import glob
 import os

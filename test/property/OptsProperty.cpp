@@ -121,7 +121,7 @@ llvm::Error GraphCheck::prepare() {
     return model.takeError();
   scheduled_ = std::move(*model);
 
-  // What the lists are to compute.
+  // The result that the lists have to give.
   mlir::ModuleOp graph = scheduled_->module();
   auto symbols = graph->getAttrOfType<mlir::ArrayAttr>(graph::kSymbolsAttr).getAsRange<SymbolAttr>();
   for (int64_t size : {5, 1, 18}) {

@@ -22,7 +22,7 @@ using mlir::Value;
 static constexpr int64_t kSizes[] = {1,   2,   3,   4,   5,   6,   7,   8,   10,  12,   14,   16,   20,   24,   28,
                                      31,  32,  40,  48,  49,  56,  64,  77,  80,  96,   100,  112,  127,  128,  160,
                                      196, 224, 240, 256, 300, 384, 400, 512, 768, 1000, 1024, 3000, 5632, 8000, 60000};
-/// What an open size is taken for where elements are counted, and how many a tensor has at most.
+/// The value of an open size where elements are counted, and how many a tensor has at most.
 static constexpr int64_t kOpenSize = 48, kMostElements = int64_t(1) << 26;
 
 namespace {

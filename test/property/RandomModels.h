@@ -16,8 +16,8 @@ struct RandomModel {
 };
 
 /// Draws a model: products, windows, reductions, rows walked several times, gathers and movements between them, at
-/// sizes of which any may be open. Weights have no bytes: no pass after the import may read them. The same random
-/// numbers give the same model. The context needs the dialects loaded.
+/// sizes that may each be open. Weights have no bytes: no pass after the import may read them. The same random numbers
+/// give the same model. The context needs the dialects loaded.
 RandomModel randomModel(mlir::MLIRContext &context, std::mt19937_64 &random);
 
 } // namespace kiln::test

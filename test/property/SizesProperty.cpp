@@ -59,7 +59,7 @@ public:
 private:
   llvm::Expected<std::unique_ptr<Opened>> open(const ::onnx::ModelProto &model, const std::string &device);
   void find(const std::string &what);
-  /// What the interpreter makes of the model with the binding's numbers in it is to be `wanted`.
+  /// The interpreter's result for the model with the binding's numbers in it has to be `wanted`.
   void checkWritten(const test::SizesModel &model, const Binding &binding, const HostTensor &input,
                     const std::vector<HostTensor> &wanted);
 
@@ -125,7 +125,7 @@ void SizesCheck::check(uint64_t seed) {
     std::ofstream file(options_.keep, std::ios::binary);
     proto.SerializeToOstream(&file);
   }
-  // What is fixed may leave no size for a window, and then the import refuses the model.
+  // Fixed sizes may leave no size for a window, and then the import refuses the model.
   if (test::Random tried = random; !model.bind(tried)) {
     ++unbound;
     return;

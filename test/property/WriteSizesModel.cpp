@@ -1,6 +1,6 @@
-// A model of RandomSizes.h as ONNX has it. What a step is moved by is an input where it is data, and a constant where
-// it is fixed or a binding's numbers are written in. Lists of bounds and limits go through a node or two, as exporters
-// write them, so that sizes are computed from data as well as read.
+// A model of RandomSizes.h in ONNX. A step's amount is an input if it is data, and a constant if it is fixed or a
+// binding's numbers are written in. Lists of bounds and limits go through a node or two, as exporters write them, so
+// that sizes are computed from data as well as read.
 #include "RandomSizes.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -1,9 +1,9 @@
 """random_programs.py KILN NPY [--count N] [--seconds N] [--seed S]
 
-Random graphs from end to end: each becomes C, that C a program under AddressSanitizer and UndefinedBehaviorSanitizer, and what
-the program makes of random inputs is compared with what the graph interpreter makes of them. So each access of each kernel and
-of the runtime is looked at, which `random_graphs.py` beside this file does not do. Each graph has a seed of its own, printed
-where it fails: --seed S --count 1 does that one alone. --seconds N begins no further one after that time.
+Random graphs from end to end: each becomes C, that C a program under AddressSanitizer and UndefinedBehaviorSanitizer, and
+the program's results on random inputs are compared with the graph interpreter's. So each access of each kernel and of the
+runtime is checked, which `random_graphs.py` in this folder does not do. Each graph has a seed of its own, printed where it
+fails: --seed S --count 1 does that one alone. --seconds N begins no further one after that time.
 """
 import argparse
 import json

@@ -14,7 +14,7 @@ HASH = (".py", ".cmake", ".test", "CMakeLists.txt")
 QUOTED = r'"(?:\\.|[^"\\\n])*"|' + r"'(?:\\[^'\n]+|[^'\\\n])'"
 IN_C = re.compile(rf'R"\(.*?\)"|{QUOTED}|(?P<words>//[^\n]*|/\*.*?\*/)', re.S)
 IN_HASH = re.compile(r'(?P<words>"""(?!\\).*?"""|(?:^|(?<=\s))\#(?!!)[^\n]*)|' + QUOTED, re.S | re.M)
-COMMAND = re.compile(r"^\W*[A-Z][A-Z0-9_-]+:.*$", re.M)  # of lit and FileCheck
+COMMAND = re.compile(r"^\W*(?:[A-Z][A-Z0-9_-]+:|expected-|--- ).*$", re.M)  # of lit, FileCheck and MLIR
 CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.S | re.M)
 
 INSTEAD = {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """export.py NAME BATCH DIR: one network as model.onnx, with its inputs and PyTorch's outputs as .npy files.
 
-Runs in the environment of environments.py that has torch. Exported as torch's users do: torch.onnx.export with its
-current exporter and its defaults, so weights lie beside the model.
+Runs in the environment of environments.py that has torch. Exported as torch's users do: torch.onnx.export with its current
+exporter and its defaults, so weights are in a file next to the model.
 """
 
 import os

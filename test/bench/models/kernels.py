@@ -1,11 +1,11 @@
-"""Each kernel of a program beside what the machine can do: which limit is nearest, and how much of it is reached.
+"""Each kernel of a program compared with the machine: which limit is nearest, and how much of it is reached.
 
 A kernel cannot be faster than its operations at the rate of multiply-adds, nor than its bytes at the bandwidth of the
-smallest level of memory that holds them. Operations and bytes are those of `kiln compile --stats`, times those of
-DEBUG=2. What is read twice counts once, so a kernel whose cache does not hold what it reads again shows as slow, not as
+smallest level of memory that holds them. Operations and bytes are those of `kiln compile --stats`, times those of DEBUG=2.
+Data that is read twice counts once, so a kernel whose cache does not hold it for the second time shows as slow, not as
 limited.
 
-And beside what the schedule expected of it by the device's rates: where the two differ most, one of them is wrong.
+And compared with the schedule's expectation by the device's rates: where they differ most, one of them is wrong.
 """
 
 import collections
@@ -129,9 +129,9 @@ def file_name(model):
 
 def page(result):
     about, limits = result["about"], result["limits"]
-    yield f"# Kernels beside the machine's limits: {about['machine']}"
+    yield f"# Kernels compared with the machine's limits: {about['machine']}"
     yield ""
-    yield f"kiln {about['kiln']} on {about['cpu']}. The limits were measured in the same run, beside each model; the"
+    yield f"kiln {about['kiln']} on {about['cpu']}. The limits were measured in the same run as each model; the"
     yield "best counts. A kernel's limit is the longer of two times: its operations' at the rate of multiply-adds, and"
     yield "its bytes' at the bandwidth of the smallest level of memory that holds them. Times are the clock's: on a"
     yield "machine with more to do than it has cores, kernels of many milliseconds waited for others in between."
@@ -166,7 +166,7 @@ def expected_page(result):
         if model["threads"] == 1 and kernel.get("expected") and kernel["seconds"]
     ]
     found.sort(key=lambda pair: -disagreement(pair[1]))
-    yield f"# Kernels beside what was expected of them: {about['machine']}"
+    yield f"# Kernels compared with their expected times: {about['machine']}"
     yield ""
     yield f"kiln {about['kiln']} on {about['cpu']}, one thread. Expected is what the schedule's rates say of the model's"
     yield "operations and bytes; others are index and mask arithmetic, and what is computed again."

@@ -138,7 +138,7 @@ static double shortest(work *tasks, int threads) {
 
 static size_t at_most(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Units a second, of which a round of one thread has `units`. */
+/* Units per second; a round of one thread has `units`. */
 static double rate(what kind, size_t bytes, double units, int threads) {
   work tasks[MOST_THREADS] = {0};
   vector *buffers[MOST_THREADS] = {0};

@@ -23,7 +23,7 @@ SEED = 11
 
 
 def load(folder):
-    """The model of a folder, its symbolic sizes those of the inputs stored beside it, and every tensor's shape."""
+    """The model of a folder, its symbolic sizes those of the inputs stored with it, and every tensor's shape."""
     model = onnx.load(os.path.join(folder, "model.onnx"), load_external_data=False)
     sizes = {}
     weights = {tensor.name for tensor in model.graph.initializer}

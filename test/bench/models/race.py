@@ -1,7 +1,7 @@
 """Times kiln's program and its peers alternately on one model, after their outputs were compared.
 
 A machine is never quiet, so nobody is timed alone: a round is one turn of each, the turns of a round begin with another
-contestant each time, and a ratio is taken within a round. What is reported is the median of the rounds.
+contestant each time, and a ratio is taken within a round. The reported number is the median of the rounds.
 """
 
 import contextlib

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""regions.py COUNT: a graph of COUNT ifs, each of which reads what the one before gives, and one kernel behind them."""
+"""regions.py COUNT: a graph of COUNT ifs, each reading the result of the one before, and one kernel after them."""
 
 import sys
 

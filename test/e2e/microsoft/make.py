@@ -245,7 +245,7 @@ def group_query_attention(g):
     g.node("GroupQueryAttention", [q, k, v, "", "", *first], 3, **heads)
     g.node("GroupQueryAttention", [q, k, v, "", "", *first, *tables], do_rotary=1, local_window_size=2, **heads)
     g.node("GroupQueryAttention", [g.input(g.normal(2, 3, 128)), "", "", "", "", *first], softcap=0.5, scale=0.2, **heads)
-    # One step behind caches that are filled differently far.
+    # One step after caches that are filled to different lengths.
     past = [g.input(g.normal(2, 2, 5, 16)) for _ in range(2)]
     step = [g.input(g.normal(2, 1, width)) for width in (64, 32, 32)]
     lengths = [g.input(np.array([5, 3], np.int32)), g.constant(6, np.int32)]

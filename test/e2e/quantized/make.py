@@ -53,7 +53,7 @@ def convnet(g, x):
 
 
 def gru(g, x):
-    """The operator, which the quantiser leaves as it is, with a quantised layer behind it."""
+    """The operator, which the quantiser leaves as it is, followed by a quantised layer."""
     weights = g.weight(1, 24, 6), g.weight(1, 24, 8), g.weight(1, 48)
     last = g.node("GRU", x, *weights, outputs=2, hidden_size=8, linear_before_reset=1)
     return g.node("Softmax", g.linear(g.node("Squeeze", last, g.ints(0)), 8, 4), axis=-1)

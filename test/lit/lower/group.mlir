@@ -1,6 +1,6 @@
 // RUN: %kiln-opt %s --kiln-optimize-kernels="opts='r_64: GROUP 0 8'" --kiln-stage-lower | FileCheck %s
 
-// Eight items sum a part each; the parts meet in local memory, behind a barrier, and the first item writes the total.
+// Eight items sum a part each; the parts meet in local memory, after a barrier, and the first item writes the total.
 // CHECK: uop.func @r_64{{.*}}local = array<i64: 8>
 // CHECK: %[[MEM:.*]] = uop.define "smem0" 8 : <f32, local>
 // CHECK: uop.special local 0

@@ -1,7 +1,7 @@
 // RUN: %kiln-opt %s --kiln-optimize-kernels="opts='r_2_n_32_8: VECTOR 2 32, PREFETCH 0 2'" --kiln-stage-lower | FileCheck %s
 
-// Two lines per step are much beside what is loaded: passes of axis 1, whose number is not known, share the work. Where there
-// are fewer than eight each asks for all. It goes where all is multiplied, behind what else a step does.
+// Two lines per step are much compared with the loads: passes of axis 1, whose number is not known, share the work. If there
+// are fewer than eight, each prefetches all. It goes where everything is multiplied, after the rest of a step.
 // CHECK: uop.func @r_2_n_32_8
 // CHECK: %[[FEW:.*]] = uop.alu cmplt %arg3,
 // CHECK: uop.load %arg2[

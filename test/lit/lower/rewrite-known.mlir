@@ -1,6 +1,6 @@
 // RUN: %kiln-opt %s --kiln-rewrite-uops | FileCheck %s
 
-// What is known of conditions and lanes is not asked again.
+// Known conditions and lanes are not tested again.
 // CHECK-LABEL: uop.func @known
 // CHECK: %[[X:.*]] = uop.load %arg1[%{{.*}} : i32] : <f32, global> -> vector<2xf32>
 // CHECK-NOT: uop.alu

@@ -19,7 +19,7 @@
 // ALWAYS-NOT: kernel.alu
 // ALWAYS: kernel.store
 
-// What is subtracted from itself leaves 0, unless it is infinite.
+// A value minus itself is 0, unless it is infinite.
 // ALWAYS-LABEL: kernel.func @E_3n3(
 // ALWAYS: kernel.alu neg
 // ALWAYS: kernel.alu add

@@ -18,7 +18,7 @@ kernel.func @r_4_16(%out: !kernel.buffer<f32>, %in: !kernel.buffer<f32>) attribu
   kernel.store %sum, %out <"(4,1):(1,0)"> : f32, <f32>
 }
 
-// Their largest is 1, beside a sum of others, which keeps the axis.
+// Their largest is 1, next to a sum of others, which keeps the axis.
 // CHECK: kernel.func @r2_4_16(
 // CHECK-SAME: domain = #kiln.dims<[4, 16]>
 // CHECK: %[[LARGEST:.*]] = kernel.const 1.000000e+00 : f32

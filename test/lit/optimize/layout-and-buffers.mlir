@@ -7,8 +7,8 @@
 // RUN: %kiln-opt %s --kiln-stage-view --kiln-form-kernels --kiln-normalize-axes \
 // RUN:   --kiln-optimize-kernels="opts='r_8_16_32: VECTOR 1 16, TILE 2 8, STAGE 2 2, BUFFERS 5 3, BUFFERS 5 1'" | FileCheck %s --check-prefix=ONE
 
-// Memory goes along the stage's axes as they are now, also along the parts of one that was split, in any order. What is left
-// free after each run is memory too.
+// Memory goes along the stage's current axes, also along the parts of one that was split, in any order. The elements left
+// free after each run are memory too.
 // PAD: #kernel.opt<LAYOUT, 6, 0 runs [#kernel.run<6>, #kernel.run<5>, #kernel.run<7 pad 4>]>
 // PAD-SAME: scratch = #kiln.dims<[256]>
 // PAD: layout [#kernel.part<1, 1, <16>>, #kernel.part<2, 4, <2> pad 4>, #kernel.part<2, 1, <4>>] in

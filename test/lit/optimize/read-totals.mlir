@@ -1,6 +1,6 @@
 // RUN: not %kiln-opt %s --kiln-optimize-kernels="opts='r_6_12: SWAP 0 1, STAGE 1 0'" 2>&1 | FileCheck %s
 
-// What a row's sum is needed for at each of the row's points cannot stand inside the loop that sums it up.
+// A value that each of a row's points needs the row's sum for cannot be inside the loop that sums it up.
 // CHECK: kernel r_6_12: opt STAGE 1 0: totals that are held would be read inside axis 1, before they are complete
 kernel.func @r_6_12(%out: !kernel.buffer<f32>, %x: !kernel.buffer<f32>)
     attributes {axes = [#kernel.axis<0, <6>, loop>, #kernel.axis<1, <12>, loop>], domain = #kiln.dims<[6, 12]>,

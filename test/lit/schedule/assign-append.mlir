@@ -1,7 +1,7 @@
 // RUN: %kiln-opt %s --kiln-form-kernels | FileCheck %s
 
-// What is written behind an input goes there through a view, and who reads both reads that memory. Old rows are read
-// before or after: they are not written.
+// Rows appended to an input are written through a view, and readers of both read that memory. Old rows are read before or
+// after: they are not written.
 // CHECK-LABEL: host.program @main
 // CHECK-SAME: inputs = [#host.port<"", {{.*}} alias <0, 0, 8>>{{.*}}outputs = [#host.port<"", {{.*}} alias <0, 0, 8>>
 // CHECK: %[[CACHE:.*]] = host.input 0

@@ -1,6 +1,6 @@
 // RUN: %kiln-opt %s --kiln-stage-view --kiln-stage-schedule | FileCheck %s
 
-// Beside the positions there are zeros.
+// Next to the positions there are zeros.
 // CHECK: kernel.func @E_6
 // CHECK: %[[I:.*]] = kernel.index <"(6):(1)+-1?[1:5]"> : i32
 // CHECK: %[[VALID:.*]] = kernel.valid <"(6):(1)+-1?[1:5]">

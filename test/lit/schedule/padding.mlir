@@ -1,7 +1,7 @@
 // RUN: %kiln-opt %s --kiln-stage-view --kiln-stage-schedule | FileCheck %s --check-prefix=DEFAULT
 // RUN: %kiln-opt %s --kiln-stage-view --kiln-form-kernels=classic=true | FileCheck %s --check-prefix=CLASSIC
 
-// exp(0) is 1: padding behind it may not move to the load. The default keeps one kernel and masks the value.
+// exp(0) is 1: padding after it may not move to the load. The default keeps one kernel and masks the value.
 // DEFAULT: kernel.valid
 // DEFAULT: kernel.alu where
 // DEFAULT-NOT: kernel.func

@@ -74,7 +74,7 @@ module {
 
 // -----
 
-// What decides a branch, what a branch gives, and a size that is data.
+// The condition of a branch, the result of a branch, and a size that is data.
 // CHECK-DAG: <"go", "cmplt" of [{{[0-9, ]+}}], tensor<i1> memory {{[0-9]+}} because <control>>
 // CHECK-DAG: <"then", "exp" of [0], tensor<4xf32> memory {{[0-9]+}} because <control>>
 // CHECK-DAG: <"size", "add" of [{{[0-9, ]+}}], tensor<i64> memory {{[0-9]+}} because <size>>

@@ -1,6 +1,6 @@
 // RUN: %kiln-opt %s --split-input-file --kiln-shrink-constants | FileCheck %s
 
-// What is the same along an axis of any size is computed once, and a view repeats it.
+// A value that is the same along an axis of any size is computed once, and a view repeats it.
 // CHECK: %[[S:.*]] = graph.weight "s"
 // CHECK: %[[AT:.*]] = graph.view %[[S]] <"(1,4):(0,1)">
 // CHECK: %[[ROOT:.*]] = graph.alu sqrt %[[AT]] : (tensor<1x4xf32>) -> tensor<1x4xf32>

@@ -1,7 +1,7 @@
 // RUN: %kiln-opt %s --kiln-assign-aliases --split-input-file --verify-diagnostics | FileCheck %s
 
-// A concatenation with the input in front: what comes behind it is written behind it, and whoever reads the two reads
-// that memory. What is longer than the room ends the run.
+// A concatenation with the input in front: the rest is written after it, and readers of the two read that memory. A result
+// longer than the room ends the run.
 // CHECK-LABEL: func.func @main
 // CHECK: %[[ROOM:.*]] = graph.room %arg0 axis 1 capacity 8 : {{.*}} to tensor<2x8xf32>
 // CHECK: %[[PAST:.*]] = graph.shrink %[[ROOM]] <[0, 0]> <[2, "n{0..9}"]>
@@ -27,7 +27,7 @@ func.func @main(%past: tensor<2x?xf32, #n> {graph.alias = #graph.alias<0, 1, 8>}
 
 // -----
 
-// Several parts behind the input are one value, and enough room asks for no check.
+// Several parts after the input are one value, and enough room needs no check.
 // CHECK-LABEL: func.func @main
 // CHECK-NOT: graph.check
 // CHECK: %[[BOTH:.*]] = graph.alu where {{.*}} -> tensor<2xf32>

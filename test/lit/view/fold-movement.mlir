@@ -37,7 +37,7 @@ func.func @padded() -> tensor<4xf32> {
   return %1 : tensor<4xf32>
 }
 
-// What surrounds it is 0 in any dtype, so that it is cast before it is padded.
+// Its surroundings are 0 in any dtype, so it is cast before it is padded.
 // CHECK-LABEL: func.func @cast
 // CHECK: %[[N:.*]] = graph.const 2 : i32 : tensor<3xi32>
 // CHECK-NEXT: %[[V:.*]] = graph.view %[[N]]

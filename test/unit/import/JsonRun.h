@@ -1,9 +1,9 @@
 //===- JsonRun.h - Import a graph written as JSON, and run it ---------------===//
 //
-// A test of the JSON importer is one graph and what it computes, or what is said of it. A graph with files beside it
-// needs a folder, the importer a context, and the interpreter of graphs, which judges, a module that verifies: all of
-// them are made here, so that a test is the graph, its inputs and what comes out. Where one node is enough, its inputs
-// are stored defaults and their shapes are counted from the values.
+// A test of the JSON importer is one graph and its results, or its error. A graph with files needs a folder, the
+// importer a context, and the interpreter of graphs, which judges, a module that verifies: all of them are made here,
+// so that a test is the graph, its inputs and its results. If one node is enough, its inputs are stored defaults and
+// their shapes are counted from the values.
 //
 //===------------------------------------------------------------------------===//
 #pragma once

@@ -9,7 +9,7 @@ namespace {
 
 constexpr BankLog::Place kRead{/*instruction=*/7, /*memory=*/0, /*writes=*/false, /*isGated=*/false};
 
-/// A warp's accesses, each item's `stride` bytes behind those of the one before.
+/// A warp's accesses, each item's `stride` bytes after those of the one before.
 void readEach(BankLog &log, int64_t stride, int64_t bytes, BankLog::Place place = kRead) {
   for (int32_t item = 0; item < 32; ++item)
     log.note(place, item, item * stride, bytes);

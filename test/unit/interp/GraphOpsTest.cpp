@@ -130,7 +130,7 @@ TEST_CASE("an empty reduction gives the identity") {
 }
 
 TEST_CASE("float sums accumulate in double") {
-  // In float the ones vanish beside 2^24, or the large numbers leave nothing of them.
+  // In float the ones vanish compared with 2^24, or the large numbers leave nothing of them.
   CHECK(elements<float>(runGraph(R"mlir((%x: tensor<4xf32>) -> tensor<1xf32> {
     %0 = graph.reduce add %x [0] : tensor<4xf32> to tensor<1xf32>
     return %0 : tensor<1xf32>

@@ -26,7 +26,7 @@ inline HostTensor boolean(bool value) { return HostTensor::of<bool>(DType::Bool,
 template <class T> std::vector<T> elements(const HostTensor &tensor) { return tensor.elements<T>().vec(); }
 inline std::vector<int64_t> dims(const HostTensor &tensor) { return {tensor.dims.begin(), tensor.dims.end()}; }
 
-/// The outputs of `func.func @main`, of which `text` is all that follows the name.
+/// The outputs of `func.func @main`; `text` is everything after the name.
 inline llvm::Expected<std::vector<HostTensor>> tryGraph(llvm::StringRef text, llvm::ArrayRef<HostTensor> inputs,
                                                         const kiln::interp::GraphInterpreterOptions &options = {
                                                             "m.onnx"}) {

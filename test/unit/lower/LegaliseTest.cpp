@@ -41,7 +41,7 @@ template <class T> static void checkRoundings(DType dtype, const std::vector<T> 
 
 TEST_CASE("roundings of float32 are exact, and keep the sign of 0") {
   std::vector<float> x = stratified(512); // of each sign and exponent
-  // Halves, and what is beside them.
+  // Halves, and their neighbours.
   for (int i = -256; i < 256; ++i)
     for (float value : {float(i) / 2, std::nextafter(float(i) / 2, 1e9f), std::nextafter(float(i) / 2, -1e9f)})
       x.push_back(value);

@@ -1,8 +1,8 @@
 //===- HeaderNamesTest.cpp - Headers of models whose names are anything -----------------===//
 //
-// A header is included beside others, in C and C++ of any year, and its names come from a model that knows of none of
-// these. What could break it is not to be listed by hand: the compilers at hand are asked which macros their headers
-// have, and each of them is a tensor here. Headers of two models meet in one file.
+// A header is included together with others, in C and C++ of any year, and its names come from a model that knows of
+// none of these. The names that could break it cannot be listed by hand: the compilers at hand are asked which macros
+// their headers have, and each of them is a tensor here. Headers of two models meet in one file.
 //
 //===--------------------------------------------------------------------------------------===//
 #include "Folder.h"

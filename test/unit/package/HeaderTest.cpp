@@ -106,7 +106,7 @@ TEST_CASE("a header of awkward names and computed sizes is C and C++") {
 TEST_CASE("no model's names are the runtime's or the C library's") {
   CHECK(render::headerName("kiln") == "kiln_2");
   CHECK(render::headerName("my-net.v2") == "my_net_v2");
-  // What begins with an underscore is C's own.
+  // C reserves names that begin with an underscore.
   CHECK(render::headerName("3d") == "model_3d");
   CHECK(render::headerName("") == "model");
   CHECK(render::headerName("\u03c0") == "model");

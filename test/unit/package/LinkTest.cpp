@@ -1,7 +1,7 @@
 // A program that kiln makes is run elsewhere, where there is neither kiln nor LLVM. So the tests link real programs,
 // look at what they depend on, and run them. Two builds in different folders have to be the same bytes. Weights may
-// come from a file, whose content is checked, or stay in one that the program is given. A link that fails leaves
-// nothing behind.
+// come from a file, whose content is checked, or stay in one that the program is given. A link that fails leaves no
+// files.
 #include "Folder.h"
 #include "SumModel.h"
 #include "WriteFile.h"

@@ -21,7 +21,7 @@ const kiln_port outs[] = {{"now", KILN_INT8, 2, nowDims, nullptr, nullptr, 0},
 const kiln_symbol symbols[] = {{"n", 0, 1000, 1}};
 const kiln_alias aliases[] = {{0, 0, 1, 4}, {1, 1, -1, 0}};
 
-/// Writes n behind each of the two rows, and turns the flags.
+/// Appends n to each of the two rows, and turns the flags.
 kiln_status appendAndTurn(kiln_context *c, const int64_t *sizes) {
   kiln_slice past, flags, same;
   if (kiln_status status = kiln_rt_input(c, 0, &past))

@@ -190,7 +190,7 @@ TEST_CASE("options say which members they have") {
   char error[100];
   CHECK(kiln_context_create(&affine_model, &options, &context, error, sizeof error) == KILN_INVALID_ARGUMENT);
   CHECK(std::string(error) == "kiln_options.size is 0; set it to sizeof(kiln_options)");
-  // Of an older program: what lies behind its last member is not read.
+  // Of an older program: bytes after its last member are not read.
   options.size = offsetof(kiln_options, device);
   options.device = reinterpret_cast<const char *>(1);
   options.run_tasks = reinterpret_cast<decltype(options.run_tasks)>(1);

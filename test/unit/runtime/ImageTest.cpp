@@ -73,7 +73,7 @@ struct Decoded {
 Decoded decode(const Bytes &data, kiln_pixel format = KILN_PIXEL_RGB) {
   Decoded decoded;
   Scratch scratch;
-  // A copy of its own, so that a sanitizer sees what is read behind it.
+  // A copy of its own, so that a sanitizer sees reads past its end.
   std::unique_ptr<unsigned char[]> copy(new unsigned char[data.size()]);
   std::copy(data.begin(), data.end(), copy.get());
   void *measured[] = {decoded.sizes, copy.get()};

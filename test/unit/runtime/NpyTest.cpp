@@ -1,7 +1,7 @@
 // A compiled program reads its inputs and writes its outputs as .npy files, which other programs wrote and will read.
-// So there are files of every version, order and dtype as NumPy writes them, and what is written is compared byte for
+// So there are files of every version, order and dtype as NumPy writes them, and written files are compared byte for
 // byte. Files that are cut off at any place or have any byte of the header changed must be read or refused, and a write
-// that fails leaves nothing behind.
+// that fails leaves no file.
 #include "kiln/npy.h"
 #include "TempFolder.h"
 
@@ -249,7 +249,7 @@ TEST_CASE("a narrow dtype is a raw byte in a file, where its name is lost") {
   Parsed raw(npy("<V1", "(2,)", "\x38\x7f"));
   CHECK(raw.values<uint8_t>(2) == std::vector<uint8_t>{0x38, 0x7f});
   CHECK(raw.tensor.dtype == KILN_UINT8);
-  // What ml_dtypes calls so is float8_e5m2.
+  // ml_dtypes uses that name for float8_e5m2.
   Parsed named(npy("<f1", "(1,)", "\x3c"));
   CHECK(named.values<uint8_t>(1) == std::vector<uint8_t>{0x3c});
   CHECK(named.tensor.dtype == KILN_FLOAT8_E5M2);

@@ -1,4 +1,4 @@
-// What is expected here is what NumPy 2.4 prints.
+// The expected texts are those of NumPy 2.4.
 #include "kiln/cli.h"
 
 #include <catch2/catch.hpp>

@@ -15,7 +15,7 @@ using Floats = std::vector<float>;
 
 namespace {
 
-/// Memory of a test, of which there may be only so much.
+/// Memory of a test with a limit.
 struct Memory : kiln_scratch {
   Memory() : kiln_scratch{nullptr, keepIn} {}
   int64_t left = INT64_MAX; ///< allocations

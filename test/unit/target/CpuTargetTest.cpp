@@ -106,7 +106,7 @@ TEST_CASE("a size that only a run knows counts as neither one nor many") {
   CHECK(target::typicalSize(n) == 16);
   CHECK(target::typicalSize(n * 2) == 32);
   CHECK(target::typicalSize(few) == 4);
-  // What is left of a picture of 16 rows by strides would cost nothing.
+  // The rest of a picture of 16 rows after strides would cost nothing.
   CHECK(target::typicalSize(floorDiv(n + 15, 16) - 1) == 16);
   CHECK(target::typicalSize(floorDiv(n, 16)) == 16);
   CHECK(target::typicalSize(minimum(n, 1)) == 1);

@@ -1,4 +1,4 @@
-"""What the scripts beside it share: their first arguments, PROGRAM GRAPH FOLDER, and a few lines of arithmetic to judge by."""
+"""Shared by this folder's scripts: their first arguments, PROGRAM GRAPH FOLDER, and a few lines of arithmetic to judge by."""
 
 import json
 import math

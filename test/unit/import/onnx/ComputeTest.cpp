@@ -1,6 +1,6 @@
-// What follows from constants is computed when the model is imported, through any operator, and by the rules of a run.
-// What follows from sizes stays an expression, also through floats, as long as no float rounds one. The tests look at
-// what is left in the module, and at numbers near the ends of dtypes.
+// Values that follow from constants are computed when the model is imported, through any operator, and by the rules of
+// a run. Values that follow from sizes stay expressions, also through floats, as long as no float rounds one. The tests
+// look at the rest of the module, and at numbers near the ends of dtypes.
 #include "OnnxModel.h"
 
 #include <catch2/catch.hpp>

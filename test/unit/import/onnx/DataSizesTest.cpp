@@ -1,7 +1,7 @@
 // ONNX passes axes, shapes and bounds as tensors. Mostly they are constants; here they are inputs, given when the model
-// runs, so that sizes are data. What the importer then cannot prove, that two sizes are equal or one of them is 1, it
-// takes for granted and leaves a check to the run. So a test gives lists that fit, and looks at the result, and lists
-// that do not, and looks at what the check says.
+// runs, so that sizes are data. If the importer then cannot prove that two sizes are equal or one of them is 1, it
+// assumes so and leaves a check to the run. So a test gives lists that fit, and looks at the result, and lists that do
+// not, and looks at the check's message.
 #include "OnnxModel.h"
 
 #include <catch2/catch.hpp>

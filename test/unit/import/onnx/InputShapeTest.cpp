@@ -1,5 +1,5 @@
-// What a file says of its inputs' sizes is often no more than a hint: exporters write one name for all sizes of which
-// they know nothing, or leave the shape out. The user can say more. Tests look at the symbols that come out.
+// A file's sizes of its inputs are often no more than a hint: exporters write one name for all unknown sizes, or leave
+// the shape out. The user can say more. Tests look at the resulting symbols.
 #include "OnnxModel.h"
 
 #include <catch2/catch.hpp>

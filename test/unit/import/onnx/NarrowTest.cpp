@@ -87,7 +87,7 @@ TEST_CASE("every code of a small float is the number that it stands for") {
   }
 }
 
-/// Every number of the form, what is halfway to the next, and the floats beside that.
+/// Every number of the form, the middle between it and the next, and the floats next to that.
 static Floats probes(const Form &form) {
   Floats values;
   for (unsigned code = 0; code + 1 < (1u << (form.bits - 1)); ++code) {

@@ -46,7 +46,7 @@ TEST_CASE("positions outside a sequence are errors") {
   CHECK_THAT(model.import(), Contains("position 3 is outside a sequence of 2"));
 }
 
-/// The elements of s after an insertion of x, doubled, one behind the other.
+/// The elements of s after an insertion of x, doubled, one after the other.
 static Floats inserted(std::initializer_list<int64_t> position) {
   OnnxModel model = twoTensors();
   model.node("Add", {"x", "x"}, {"w"});
@@ -270,7 +270,7 @@ TEST_CASE("an If gives one of two sequences") {
   CHECK(model.runInts({boolTensor({}, {0}), kX}) == Ints{1});
 }
 
-/// y = the sums of each tensor of s with itself, one behind the other; s has x and z, or parts of x as data says.
+/// y = the sums of each tensor of s with itself, one after the other; s has x and z, or parts of x as data says.
 static OnnxModel mapped(bool isKnown) {
   OnnxModel model = isKnown ? twoTensors() : OnnxModel();
   if (!isKnown) {
@@ -303,7 +303,7 @@ TEST_CASE("a graph for sequences of different lengths is an error") {
   CHECK_THAT(model.import(), Contains("sequences of 2 and 1 tensors"));
 }
 
-/// A model with an input s, a sequence of tensors of which no shape is declared; `op` makes y of it.
+/// A model with an input s, a sequence of tensors without declared shapes; `op` makes y of it.
 static OnnxModel unrankedSequence(const std::string &op) {
   OnnxModel model;
   ::onnx::ValueInfoProto &input = *model.graph().add_input();

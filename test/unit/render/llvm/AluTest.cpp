@@ -76,7 +76,7 @@ template <class T> std::vector<T> corners() {
   }
 }
 
-/// All pairs of corners in the first two arrays, a third operand beside them; padded to a multiple of 8.
+/// All pairs of corners in the first two arrays, with a third operand; padded to a multiple of 8.
 template <class T> std::array<std::vector<T>, 3> operandArrays() {
   std::vector<T> values = corners<T>();
   std::array<std::vector<T>, 3> arrays;

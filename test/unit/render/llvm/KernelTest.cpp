@@ -1,7 +1,7 @@
-// Kernels through LLVM, compiled in this process and called. What a kernel computes is compared with numbers; what it
-// must not do needs arrangements. An access behind a false gate must not happen at all, so the pointer that it would go
-// through is null. And where only the text can show it, that index arithmetic became a pointer's or that nothing was
-// contracted, LLVM's text is read.
+// Kernels through LLVM, compiled in this process and called. A kernel's results are compared with numbers; things that
+// it must not do need arrangements. An access with a false gate must not happen at all, so its pointer is null. And if
+// only the text can show it, that index arithmetic became a pointer's or that nothing was contracted, LLVM's text is
+// read.
 #include "TextKernel.h"
 
 #include <catch2/catch.hpp>

@@ -56,7 +56,7 @@ inline kiln_status add(kiln_context *context, kiln_slice y, kiln_slice x, int64_
   return kiln_rt_launch(context, &info, buffers, sizes, grid, estimates);
 }
 
-/// What a context is made with.
+/// The options of a context.
 struct Given {
   void *stream = nullptr;
   std::vector<int32_t> weight = {}; ///< in the artefact, or empty
