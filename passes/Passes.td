@@ -1,10 +1,10 @@
 //===- Passes.td - Every pass of the pipeline ---------------------------------===//
 //
-// What a pass does is hard to tell from its name and harder from its code. So each one's description shows it on a
-// small example, what there is and ⇒ what becomes of it, in the dialects' words but shortened: operands in place of
-// names, types left out. `tools/check passes` refuses a pass without it.
-// The passes are grouped by stage here. Which of them run, in which order and why, is in Pipeline.cpp; what each
-// expects and guarantees is in the head of its .cpp file.
+// A pass's work is hard to tell from its name and harder from its code. So each one's description shows a small
+// example, the IR before and ⇒ after it, in the dialects' words but shortened: operands in place of names, types
+// left out. `tools/check passes` refuses a pass without it. The passes are grouped by stage here. Pipeline.cpp
+// says which of them run, in which order and why; the head of each .cpp file says what its pass expects and
+// guarantees.
 //
 //===--------------------------------------------------------------------------===//
 #ifndef KILN_PASSES

@@ -36,7 +36,7 @@ static void addOptimize(OpPassManager &manager, const PipelineOptions &options) 
   manager.addPass(createNormalizeAxes()); // opts name axes by number, so axes are settled before the first opt
   FoldArithmeticOptions fold;
   fold.reals = options.classic;
-  manager.addPass(createFoldArithmetic(fold)); // opts are chosen by what a kernel computes, so what is known goes first
+  manager.addPass(createFoldArithmetic(fold)); // opts depend on a kernel's ops, so known ones go first
   if (!options.classic && !options.noOpt)
     manager.addPass(createSplitByRows()); // a kernel gets one list of opts
   OptimizeKernelsOptions optimize;
@@ -48,8 +48,8 @@ static void addOptimize(OpPassManager &manager, const PipelineOptions &options) 
   optimize.isLast = true;
   manager.addPass(createOptimizeKernels(optimize)); // the kernels that splitting made
   manager.addPass(createPassScratch());             // once no stage becomes a launch any more
-  if (!options.classic)                             // whose kernels stay as the reference has them
-    manager.addPass(createReuseInputs());           // goes by the order in which opts have elements read
+  if (!options.classic)                             // its kernels stay as the reference has them
+    manager.addPass(createReuseInputs());           // needs the order in which opts read elements
   manager.addPass(createPlanMemory());              // last: splitting, scratch and reuse change what is in memory
 }
 
@@ -67,7 +67,7 @@ static void addLower(OpPassManager &manager, const PipelineOptions &options) {
 void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &options) {
   switch (stage) {
   case Stage::View:
-    manager.addPass(createAssignAliases()); // looks for concatenations, which are movement still
+    manager.addPass(createAssignAliases()); // looks for concatenations, which are still movement
     manager.addPass(createFoldMovement());  // all later stages know views alone
     break;
   case Stage::Schedule:
@@ -79,7 +79,7 @@ void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &
         winograd.outputs = options.winograd;
         manager.addPass(createWinograd(winograd)); // windows as they will be, with their scales
       }
-      manager.addPass(createJoinTaps());                         // where nothing else made fewer of them
+      manager.addPass(createJoinTaps());                         // if nothing else made fewer of them
       manager.addPass(createMakeRecipes());                      // to kernels, what is constant is a weight like others
       addFormKernels(manager.nest<ModuleOp>(), recipeOptions()); // each recipe is a model of its own
     }
@@ -90,9 +90,9 @@ void kiln::addStage(OpPassManager &manager, Stage stage, const PipelineOptions &
       manager.addPass(createCopyPaddedInputs()); // makes temporaries, whose layouts come next
       manager.addPass(createAssignLayouts());    // while an axis of a kernel still is one axis of a tensor
       manager.addPass(createPlaceParts());       // only parts that lie in long rows of the whole may be placed there
-      manager.addPass(createWalkBatch());        // layouts and parts say what lies between two samples
+      manager.addPass(createWalkBatch());        // layouts and parts decide the distance between two samples
     }
-    addOptimize(manager, options); // which may make recipes of its own
+    addOptimize(manager, options); // this may make recipes of its own
     addOptimize(manager.nest<ModuleOp>(), recipeOptions());
     break;
   case Stage::Lower:

@@ -16,17 +16,17 @@ enum class Stage { Import, View, Schedule, Optimize, Lower, Render, Package };
 llvm::StringRef stageName(Stage stage);
 std::optional<Stage> stageByName(llvm::StringRef name);
 
-/// What is chosen by hand. What the module is compiled for is an attribute of its own (ir/base/Target.h).
+/// Choices made by hand. The target of a module is an attribute of its own (ir/base/Target.h).
 struct PipelineOptions {
   bool classic = false;      ///< --schedule=classic
   int64_t winograd = 2;      ///< --winograd: outputs of a tile along an axis; 0: none
   bool noOpt = false;        ///< NOOPT=1, --no-opt
   std::string opts;          ///< --opts: the text of an opts file; empty: the heuristic decides
-  std::string optsPath;      ///< what errors call that file
+  std::string optsPath;      ///< the file's name in errors
   bool logsRewrites = false; ///< DEBUG=7: print each rewrite of a uop
 };
 
-/// The stage after which `module` stands: the module's attribute `kiln.stage`, which every stage writes.
+/// The stage that `module` has passed: its attribute `kiln.stage`, which every stage writes.
 Stage stageOf(mlir::ModuleOp module);
 
 /// Adds the passes of one MLIR stage (View to Lower) and its verifier, which also notes that it has passed.

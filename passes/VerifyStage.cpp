@@ -1,10 +1,10 @@
 //===- VerifyStage.cpp - Check what a stage guarantees, and note that the module has passed it ----===//
 //
-// Every stage ends with this pass, so that a dump knows where to go on from and a stage that breaks its promise is
-// found where it does, not where the next one trips over it. What one stage makes true the later ones keep, up to some
-// last one, so a promise is a row of a table with a first and a last stage.
-// A dump that somebody has edited by hand passes here too before anything is made of it. So a row relies on nothing but
-// the ops' verifiers and the rows before it.
+// Every stage ends with this pass, so that a dump knows where to go on from and a stage that breaks its
+// promise is found there, not where the next one fails. The later stages keep what one stage makes true, up to
+// some last one, so a promise is a row of a table with a first and a last stage. A dump that somebody has
+// edited by hand passes here too before it is used. So a row relies only on the ops' verifiers and the rows
+// before it.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -58,7 +58,7 @@ static bool assignsAliases(func::FuncOp main) {
   return true;
 }
 
-/// The kernel of a launch; null where none has the name.
+/// The kernel of a launch; null if none has the name.
 static FunctionOpInterface kernelOf(host::LaunchOp launch, SymbolTableCollection &symbols) {
   return symbols.lookupNearestSymbolFrom<FunctionOpInterface>(launch, launch.getKernelAttr());
 }
@@ -80,7 +80,7 @@ static bool passesGrid(host::LaunchOp launch, SymbolTableCollection &symbols) {
   return !lowered || launch.getGrid().size() == lowered.getGrid().getSizes().size();
 }
 
-/// Whether an op of the host program stands for a port or weight that there is.
+/// Whether an op of the host program refers to an existing port or weight.
 static bool namesWhatThereIs(Operation *op) {
   auto program = op->getParentOfType<host::ProgramOp>();
   auto isOne = [](int64_t index, ArrayAttr list) { return index >= 0 && index < int64_t(list.size()); };
@@ -97,9 +97,9 @@ static bool namesWhatThereIs(Operation *op) {
   return port.getType().getRank() == int64_t(output.getDims().size());
 }
 
-/// The module of the recipe that makes a weight, with its program; null where there is none.
+/// The module of the recipe that makes a weight, with its program; null if there is none.
 static host::ProgramOp recipeOf(host::ProgramOp program, graph::RecipeAttr data, SymbolTableCollection &symbols) {
-  // Inside the module that has the weight, or, where that is a recipe of another's result, beside it.
+  // Inside the module that has the weight, or, if that is a recipe of another's result, next to it.
   auto name = StringAttr::get(program.getContext(), data.getModel());
   auto recipe = symbols.lookupNearestSymbolFrom<ModuleOp>(program, name);
   if (Operation *around = program->getParentOp()->getParentOp(); !recipe && around)
@@ -109,7 +109,7 @@ static host::ProgramOp recipeOf(host::ProgramOp program, graph::RecipeAttr data,
   return *recipe.getOps<host::ProgramOp>().begin();
 }
 
-/// Whether all weights that are recipes' are so as `holds` has it, asked with the recipe's program.
+/// Whether `holds` is true for all weights of recipes, asked with the recipe's program.
 static bool
 eachRecipe(host::ProgramOp program, SymbolTableCollection &symbols,
            llvm::function_ref<bool(host::WeightAttr weight, graph::RecipeAttr data, host::ProgramOp recipe)> holds) {
@@ -119,14 +119,14 @@ eachRecipe(host::ProgramOp program, SymbolTableCollection &symbols,
   });
 }
 
-/// Whether an output of a recipe's program is the weight that it is said to make.
+/// Whether the named output of a recipe's program fits the weight.
 static bool makes(host::ProgramOp recipe, graph::RecipeAttr data, host::WeightAttr weight) {
   ArrayAttr outputs = recipe.getOutputs();
   return data.getOutput() >= 0 && data.getOutput() < int64_t(outputs.size()) &&
          cast<host::PortAttr>(outputs[data.getOutput()]).getType() == weight.getType();
 }
 
-/// Whether a row is a rounding of float32 or narrower that the target does not have as an instruction.
+/// Whether a row is a rounding of float32 or narrower for which the target has no instruction.
 static bool isLackedRounding(uop::AluOp alu) {
   Alu kind = alu.getKind().getValue();
   auto type = dyn_cast<FloatType>(getElementTypeOrSelf(alu));
@@ -134,7 +134,7 @@ static bool isLackedRounding(uop::AluOp alu) {
          !targetOf(alu->getParentOfType<ModuleOp>()).isNative(kind);
 }
 
-/// Whether a matrix or dot instruction is one of the target's, and takes operands like these.
+/// Whether a matrix or dot instruction is one of the target's, and takes such operands.
 static bool isOfTarget(Operation *op) {
   auto name = op->getAttrOfType<StringAttr>("name");
   auto shapeOf = [&](unsigned operand) { return cast<VectorType>(op->getOperand(operand).getType()).getShape(); };
@@ -154,7 +154,7 @@ static bool isOfTarget(Operation *op) {
 }
 
 namespace {
-/// What holds for each op after the stages from `first` to `last`, and what an error says where it does not.
+/// A condition for each op after the stages from `first` to `last`, and the error if it does not hold.
 struct Promise {
   Stage first, last;
   llvm::StringLiteral message;
@@ -164,7 +164,7 @@ struct Promise {
 
 static bool isOf(Operation *op, llvm::StringRef dialect) { return op->getName().getDialectNamespace() == dialect; }
 
-/// In this order: the first that is broken is said, and what a row asks about the rows before it have made sure of.
+/// In this order: the first broken one is reported, and a row relies on the rows before it.
 static const Promise kPromises[] = {
     {Stage::View, Stage::View, "a movement op is left", [](Operation *op, auto &) { return !isMovement(op); }},
     {Stage::View, Stage::View, "a view reads a view",

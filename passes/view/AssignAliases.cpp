@@ -1,9 +1,9 @@
 //===- AssignAliases.cpp - Outputs that lie in an input's memory --------------===//
 // Stage: view (graph → graph).
-// A decoder's cache is an input, and the same with a step behind it is an output. Where the caller declares that both
-// are one memory with room for more (graph.alias), nothing of the cache is copied: the step is written behind it, and
-// whoever reads the two together reads that memory. An output of its input's shape is written over it, by an assign
-// of the whole.
+// A decoder's cache is an input, and the same with a step appended is an output. If the caller declares that both are
+// one memory with room for more (graph.alias), nothing of the cache is copied: the step is written after it, and
+// readers of the two together read that memory. An output of its input's shape is written over it, by an assign of the
+// whole.
 // Expects: graph.alias on inputs of @main.
 // Guarantees: each is an assign, and the output a part of its result.
 // Position: before movement is folded, while a concatenation still looks like one.
@@ -31,7 +31,7 @@ static Value beginOf(OpBuilder &builder, Location loc, Value room, Value like) {
                                  DimsAttr::get(builder.getContext(), end));
 }
 
-/// What `value` is with its axes turned, and how they are.
+/// The value that `value` is with its axes turned, and how they are turned.
 static std::pair<Value, SmallVector<int64_t>> turnedFrom(Value value) {
   auto order = llvm::to_vector(llvm::seq<int64_t>(0, shapeOf(value).size()));
   while (auto permute = value.getDefiningOp<graph::PermuteOp>()) {
@@ -42,8 +42,8 @@ static std::pair<Value, SmallVector<int64_t>> turnedFrom(Value value) {
   return {value, order};
 }
 
-/// What `whole` has behind the input goes behind it in its memory, and who reads the whole reads that. So does who
-/// reads it before its axes are turned.
+/// The rest of `whole` after the input goes after it in its memory, and readers of the whole read that. So do readers
+/// of the whole before its axes are turned.
 static LogicalResult append(BlockArgument input, Value whole, graph::AliasAttr alias, const Twine &text) {
   int64_t axis = alias.getAxis();
   if (graph::appendedAxis(whole, input) != axis)
@@ -57,7 +57,7 @@ static LogicalResult append(BlockArgument input, Value whole, graph::AliasAttr a
   input.replaceAllUsesExcept(before, room);
 
   auto [source, order] = turnedFrom(whole);
-  SmallVector<OpOperand *> readers, readersOfSource; // as they are before the step is taken from the same
+  SmallVector<OpOperand *> readers, readersOfSource; // before the step is taken from the same
   for (OpOperand &use : whole.getUses())
     readers.push_back(&use);
   if (source != whole)

@@ -1,7 +1,7 @@
 //===- FoldMovement.cpp - Turn movement into views ---------------------------===//
 // Stage: view (graph → graph).
-// A reshape, a transpose or a pad computes nothing: it says which element of its input each element of its result is.
-// A ShapeTracker says the same of a whole chain, so the chain costs no kernel and no memory.
+// A reshape, a transpose or a pad computes nothing: it says which element of its input each element of its result is. A
+// ShapeTracker says the same of a whole chain, so the chain costs no kernel and no memory.
 // Expects: movement ops anywhere.
 // Guarantees: none is left; no view reads a view; a view is a list of few; a view of one number is the number, unless
 // it is masked; no cast is of a view of one number; no reduce is over an axis of size 1.
@@ -29,7 +29,7 @@ namespace kiln {
 } // namespace kiln
 
 /// An index through as many views as these is taken apart that often, with divisions, at each point and each time that
-/// a pass asks for it: what it leads to is put in memory.
+/// a pass needs it. So the tensor that it leads to is put in memory.
 static constexpr size_t kMostViews = 8;
 
 static bool isMasked(const ShapeTracker &tracker) {
@@ -41,7 +41,7 @@ static bool isCast(Operation *op) {
   return alu && alu.getKind().getValue() == Alu::CAST;
 }
 
-/// Where a node ends in movement that moves nothing, the model's name of what it gives is that of `base`.
+/// If a node ends in movement that moves nothing, the model's name of its result becomes that of `base`.
 static void passOnName(Location from, Value base) {
   Operation *op = base.getDefiningOp();
   if (!op)
@@ -87,7 +87,7 @@ struct FoldMovement : kiln::impl::FoldMovementBase<FoldMovement> {
       reduce.setAxes(axes);
   }
 
-  /// What surrounds a number under a mask is 0 in any dtype, so that the number may be cast before it is padded.
+  /// The surroundings of a number under a mask are 0 in any dtype, so the number may be cast before it is padded.
   void foldCast(Operation *op) {
     auto view = op->getOperand(0).getDefiningOp<graph::ViewOp>();
     auto constant = view ? view.getInput().getDefiningOp<graph::ConstOp>() : graph::ConstOp();
