@@ -154,8 +154,9 @@ static llvm::Expected<graph::AliasAttr> aliasFor(const Declared &declared, const
   }
   std::optional<int64_t> axis = graph::appendedAxis(output, input);
   if (!axis)
-    return failure(declared.text + ": along no axis is the output seen to be the input with more behind it, by Concat, "
-                                   "Transpose and stacking",
+    return failure(declared.text +
+                       ": the output is not seen to be the input with more after it along any axis, by Concat, "
+                       "Transpose and stacking",
                    "leave it out: the output has memory of its own then");
   Expr before = shapeOf(input)[*axis], grown = shapeOf(output)[*axis];
   llvm::Expected<int64_t> capacity = capacityOf(declared, grown);

@@ -40,7 +40,7 @@ llvm::Expected<TensorRef> interp::fileTensor(graph::FileAttr file, DType dtype, 
   llvm::SmallString<128> path(folder);
   llvm::sys::path::append(path, file.getPath());
   if (leavesFolder(file.getPath()))
-    return failure("'" + path + "' is outside the model's folder", "move it beside the model");
+    return failure("'" + path + "' is outside the model's folder", "move it into that folder");
   // A slice past the end could be mapped all the same, and would fault when read.
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> whole = mapRegularFile(path);
   if (!whole)

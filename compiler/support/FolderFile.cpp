@@ -22,7 +22,7 @@ bool kiln::leavesFolder(llvm::StringRef name) {
          llvm::is_contained(llvm::make_range(path::begin(name), path::end(name)), "..");
 }
 
-static llvm::Error outside() { return failure("is outside the model's folder", "move it beside the model"); }
+static llvm::Error outside() { return failure("is outside the model's folder", "move it into that folder"); }
 
 static llvm::Error unreadable(int error, llvm::StringRef remedy = kBesideModel) {
   return error == EXDEV ? outside() : failure("cannot be read: " + std::generic_category().message(error), remedy);

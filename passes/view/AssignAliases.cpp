@@ -48,7 +48,7 @@ static LogicalResult append(BlockArgument input, Value whole, graph::AliasAttr a
   int64_t axis = alias.getAxis();
   if (graph::appendedAxis(whole, input) != axis)
     return emitError(whole.getLoc(),
-                     "the output that lies in the memory of an input is not that input with more behind it");
+                     "the output that lies in the memory of an input is not that input with more after it");
   OpBuilder builder(whole.getContext());
   Location loc = whole.getLoc();
   builder.setInsertionPointToStart(input.getOwner());

@@ -43,7 +43,7 @@ private:
   llvm::SmallString<128> root_;
 };
 
-constexpr char kOutside[] = "is outside the model's folder; move it beside the model";
+constexpr char kOutside[] = "is outside the model's folder; move it into that folder";
 constexpr char kIrregular[] = "is not a regular file; put the file itself there";
 
 } // namespace

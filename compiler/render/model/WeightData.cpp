@@ -67,7 +67,7 @@ static llvm::Error copyFile(const WeightEntry &weight, graph::FileAttr file, llv
     return fail("has " + llvm::Twine(file.getBytes()) + " bytes where its shape needs " + llvm::Twine(weight.bytes));
   // The model itself may be a link to elsewhere, so only the name is judged here; the hash checks the contents.
   if (leavesFolder(file.getPath()))
-    return fail("is outside the model's folder", "move it beside the model");
+    return fail("is outside the model's folder", "move it into that folder");
   llvm::Expected<int> handle = openRegularFile(path);
   if (!handle)
     return fail(llvm::toString(handle.takeError()));

@@ -72,7 +72,7 @@ func.func @main(%a: tensor<4xf32> {graph.alias = #graph.alias<0>}, %b: tensor<4x
 // -----
 
 func.func @main(%past: tensor<2xf32> {graph.alias = #graph.alias<0, 0, 4>}) -> tensor<3xf32> {
-  // expected-error@+1 {{the output that lies in the memory of an input is not that input with more behind it}}
+  // expected-error@+1 {{the output that lies in the memory of an input is not that input with more after it}}
   %0 = graph.pad %past <[1]> <[0]> : tensor<2xf32> to tensor<3xf32>
   return %0 : tensor<3xf32>
 }

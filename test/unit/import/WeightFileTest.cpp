@@ -118,7 +118,7 @@ TEST_CASE("weight files outside the model's folder, or not there") {
   Folder folder, other;
   std::string secret = other.write("w.npy", npy("<i4", "False", "()", int32s({1})));
   CHECK(loadError(folder, R"("file": ")" + secret + "\"") ==
-        ": weight 'w': the weight file " + secret + " is outside the model's folder; move it beside the model");
+        ": weight 'w': the weight file " + secret + " is outside the model's folder; move it into that folder");
   CHECK_THAT(loadError(folder, R"("file": "../w.npy")"),
              Contains("the weight file ../w.npy is outside the model's folder"));
   REQUIRE_FALSE(llvm::sys::fs::create_link(secret, folder.file("link.npy")));

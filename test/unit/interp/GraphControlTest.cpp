@@ -190,7 +190,7 @@ TEST_CASE("an error within a region names the node that failed") {
 // Weights in files
 //===----------------------------------------------------------------------===//
 
-TEST_CASE("a weight's file is read beside the model, and its hash checked") {
+TEST_CASE("a weight's file is read in the model's folder, and its hash checked") {
   llvm::SmallString<128> folder;
   REQUIRE_FALSE(llvm::sys::fs::createUniqueDirectory("weights", folder));
   llvm::SmallString<128> model(folder), file(folder);

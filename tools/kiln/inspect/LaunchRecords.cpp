@@ -106,7 +106,7 @@ std::string driver::reason(host::TensorAttr tensor) {
     if (placement.getInsideNs() > 0)
       return "its kernel holds a row of it at a time, which takes " + duration(placement.getInsideNs()) +
              "; in a kernel of its own it would take " + duration(placement.getOwnNs());
-    return "a kernel holds it for a block of rows, beside the sum over its softmax";
+    return "a kernel holds it for a block of rows, together with the sum over its softmax";
   case Reason::Output:
     return "an output of the model";
   case Reason::Control:

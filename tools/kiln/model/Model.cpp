@@ -216,9 +216,9 @@ llvm::Error Model::findSource() {
   }
   if (mayRead || !readsFiles(module()))
     return llvm::Error::success();
-  return failure(options_.model + ": its weights lie where its model '" + named +
-                     "' does, which is neither in the dump's folder nor below the working one",
-                 "run kiln in a folder above the model, or put the dump beside it");
+  return failure(options_.model + ": its weights are next to its model '" + named +
+                     "', which is neither in the dump's folder nor below the working one",
+                 "run kiln in a folder above the model, or put the dump next to it");
 }
 
 llvm::StringRef Model::name() const { return llvm::sys::path::filename(source()); }

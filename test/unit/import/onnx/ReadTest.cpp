@@ -163,7 +163,7 @@ TEST_CASE("external data must be there, and whole") {
 TEST_CASE("external data must lie in the model's folder") {
   for (const char *path : {"../kiln-onnx-outside.bin", "/etc/passwd", "a/../../kiln-onnx-outside.bin"})
     CHECK_THAT(importExternal(externalTensor(path)),
-               Contains("is outside the model's folder; move it beside the model"));
+               Contains("is outside the model's folder; move it into that folder"));
   CHECK_THAT(importExternal(externalTensor("link.bin")), Contains("is outside the model's folder"));
 }
 
