@@ -41,8 +41,8 @@ public:
   Expr(int64_t value) : node_(fitsTag(value) ? tagged(value) : wideConstant(value)) {}
   Expr(int value) : node_(tagged(value)) {}
 
-  /// The variable `name` with min ≤ value ≤ max. Variables are equal when name and bounds are. Where the bounds leave
-  /// one value the result is that constant.
+  /// The variable `name` with min ≤ value ≤ max. Variables are equal when name and bounds are. If the bounds leave one
+  /// value the result is that constant.
   static Expr variable(llvm::StringRef name, int64_t min, int64_t max);
   /// A variable whose inclusive upper bound is symbolic, e.g. an index into an axis of size n with the limit n - 1. The
   /// simplifier uses the relation: n - idx is at least 1.
@@ -62,7 +62,7 @@ public:
   llvm::StringRef name() const;
   /// Var only: the symbolic upper bound, if it has one.
   std::optional<Expr> limit() const;
-  /// Operators and leaves, an n-ary sum or conjunction being n - 1 operators: what simplification makes small.
+  /// Operators and leaves, an n-ary sum or conjunction being n - 1 operators: simplification makes this small.
   uint32_t weight() const;
   /// Add and And: two or more operands. Mul, FloorDiv, Mod, Min, Max, Less: two.
   llvm::ArrayRef<Expr> operands() const;
@@ -116,7 +116,7 @@ private:
   const ExprNode *node_;
 };
 
-// What is known at compile time is computed in place: static shapes are most of all shapes.
+// Values known at compile time are computed in place: static shapes are most of all shapes.
 Expr symbolicSum(Expr a, Expr b);
 Expr symbolicProduct(Expr a, Expr b);
 Expr symbolicFloorDiv(Expr a, Expr b);
@@ -153,22 +153,22 @@ inline Expr mod(Expr a, Expr b) {
 }
 Expr minimum(Expr a, Expr b);
 Expr maximum(Expr a, Expr b);
-/// 1 where a < b, else 0.
+/// 1 if a < b, else 0.
 Expr less(Expr a, Expr b);
 Expr greaterEqual(Expr a, Expr b);
 /// Conjunction of 0/1 expressions; 1 when empty.
 Expr logicalAnd(llvm::ArrayRef<Expr> terms);
 
-/// True where a == b for every value of the variables, as far as the simplifier can prove it.
+/// True if a == b for every value of the variables, as far as the simplifier can prove it.
 bool provablyEqual(Expr a, Expr b);
-/// True where a < b (a <= b) for every value of the variables, as far as bounds can prove it.
+/// True if a < b (a <= b) for every value of the variables, as far as bounds can prove it.
 inline bool provablyLess(Expr a, Expr b) {
   return Expr::areTagged(a, b) ? a.untagged() < b.untagged() : a != b && (b - a).min() > 0;
 }
 inline bool provablyLessEqual(Expr a, Expr b) {
   return Expr::areTagged(a, b) ? a.untagged() <= b.untagged() : a == b || (b - a).min() >= 0;
 }
-/// The quotient where b divides a without remainder as a polynomial (b not 0), else nullopt: (b*s*48) / (s*6) = b*8.
+/// The quotient if b divides a without remainder as a polynomial (b not 0), else nullopt: (b*s*48) / (s*6) = b*8.
 std::optional<Expr> exactQuotient(Expr a, Expr b);
 
 /// `expr` simplified for the points where `condition` (0/1) holds: bounds that the condition implies are used.

@@ -1,8 +1,8 @@
 //===- ExprArith.cpp - Sums and products ---------------------------------===//
 //
-// A sum is kept as a polynomial: products are distributed over sums, equal terms are added up, terms stand in a fixed
-// order and the constant last. So strides that are products of dims compare as pointers, whatever the order in which
-// they were multiplied.
+// A sum is kept as a polynomial: products are distributed over sums, equal terms are added up, terms are in a fixed
+// order with the constant last. So strides that are products of dims compare as pointers, whatever the order of the
+// multiplications.
 //
 //===----------------------------------------------------------------------===//
 #include "view/ExprNode.h"
@@ -54,8 +54,8 @@ void kiln::view::splitFactors(Expr rest, SmallVectorImpl<Expr> &factors) {
   factors.push_back(rest.operands()[1]);
 }
 
-/// Divisions by one divisor whose numerators differ by a multiple of it are one division and a multiple, and a quotient
-/// with its remainder makes up the numerator again. True when it changed something.
+/// Divisions by one divisor whose numerators differ by a multiple of it become one division and a multiple, and a
+/// quotient with its remainder becomes the numerator again. True when it changed something.
 static bool combineDivisions(SmallVectorImpl<Term> &terms, SmallVectorImpl<Expr> &more) {
   auto differ = [](Expr a, Expr b, Expr divisor) { return exactQuotient(a - b, divisor); };
   for (Term &a : terms) {

@@ -1,8 +1,8 @@
 //===- ExprCompare.cpp - Comparison, conjunction, minimum, maximum -------===//
 //
 // Validity of an index is a conjunction of comparisons. Their canonical form has the constant on the right, the terms
-// with positive coefficients on the left and, where both signs occur, the negative ones on the right; x >= c reads
-// (x*-1) < 1-c, as in the reference, whose operation counts rest on that form.
+// with positive coefficients on the left and, if both signs occur, the negative ones on the right; x >= c reads (x*-1)
+// < 1-c, as in the reference, whose operation counts depend on that form.
 //
 //===----------------------------------------------------------------------===//
 #include "view/ExprNode.h"
@@ -48,7 +48,7 @@ static Expr lessThanConstant(SmallVector<Term, 8> terms, int64_t bound) {
     return 1;
   if (low >= bound)
     return 0;
-  // Factors that the large terms share: g*S + R < c is S < c/g where R cannot reach over a multiple of g.
+  // Factors that the large terms share: g*S + R < c is S < c/g if R cannot reach over a multiple of g.
   SmallVector<int64_t, 8> factors;
   int64_t all = 0;
   for (Term t : terms)
@@ -133,7 +133,7 @@ Expr kiln::view::logicalAnd(ArrayRef<Expr> conjuncts) {
   llvm::erase_if(terms, [](Expr e) { return e.isConst(); });
   std::sort(terms.begin(), terms.end(), [](Expr a, Expr b) { return compare(a, b) < 0; });
   terms.erase(std::unique(terms.begin(), terms.end()), terms.end());
-  // x < 3 and x < 5 stand side by side now, the tighter first.
+  // x < 3 and x < 5 are now neighbours, the tighter first.
   auto sameLeft = [](Expr a, Expr b) {
     return a.kind() == Kind::Less && b.kind() == Kind::Less && a.operands()[0] == b.operands()[0] &&
            provablyLessEqual(a.operands()[1], b.operands()[1]);

@@ -1,9 +1,9 @@
 //===- ExprDivMod.cpp - Division and modulo that floor -------------------===//
 //
-// Reshapes turn into divisions and remainders, and most of them vanish once it is known what divides what: what is a
-// multiple of the divisor leaves the division, what is smaller than the common factor of the rest drops out of it.
-// Numerators are kept non-negative where a small constant makes them so, because there floor and truncation agree; and
-// a multiple of the divisor stands outside, so that (h + 23) // 4 and (h + 3) // 4 + 5 are one expression, of which the
+// Reshapes turn into divisions and remainders, and most of them vanish once it is known what divides what. Terms that
+// are a multiple of the divisor leave the division; terms smaller than the common factor of the rest drop out of it.
+// Numerators are kept non-negative if a small constant makes them so, because there floor and truncation agree. A
+// multiple of the divisor is kept outside, so that (h + 23) // 4 and (h + 3) // 4 + 5 are one expression, whose
 // quotient is a term like others.
 //
 //===----------------------------------------------------------------------===//
@@ -27,14 +27,14 @@ static Expr join(llvm::ArrayRef<Term> terms, int64_t constant) {
   return sum(parts);
 }
 
-/// The smaller; the first where they are equal.
+/// The smaller; the first if they are equal.
 static Expr lighter(Expr a, Expr b) { return b.weight() < a.weight() ? b : a; }
 
 /// A numerator gets no larger constant to begin at 0: multiplied with others it could pass 64 bits.
 static constexpr int64_t kMostMoved = 1 << 20;
 
-/// How many divisors b a numerator of at least `least` can be moved down by to begin near 0; up where negative. 0 where
-/// that is not known, or far.
+/// By how many divisors b a numerator of at least `least` can be moved down to begin near 0; up if negative. 0 if that
+/// is not known, or far.
 static int64_t divisorsToMove(int64_t least, int64_t b) {
   if (isInfinite(least) || least < -kMostMoved)
     return 0;
@@ -74,7 +74,7 @@ static std::optional<Cut> cutAt(llvm::ArrayRef<Term> terms, int64_t constant, in
       rest.push_back(t);
   }
   Expr left = join(rest, floorModulo(constant, factor));
-  // The rest may lie in another multiple of the factor as a whole: then that goes over to the multiples.
+  // The rest may be in another multiple of the factor as a whole: then that part goes over to the multiples.
   int64_t shift = floorDivide(left.min(), factor);
   if (isInfinite(left.min()) || isInfinite(left.max()) || shift != floorDivide(left.max(), factor))
     return std::nullopt;
@@ -82,7 +82,7 @@ static std::optional<Cut> cutAt(llvm::ArrayRef<Term> terms, int64_t constant, in
              left - Expr(saturatingMul(shift, factor))};
 }
 
-/// The proper factors of b that some of the terms have in common with it, largest first.
+/// The proper factors of b that some of the terms share with it, largest first.
 static SmallVector<int64_t, 8> sharedFactors(llvm::ArrayRef<Term> terms, int64_t b) {
   SmallVector<int64_t, 8> factors;
   for (Term t : terms) {
@@ -216,7 +216,7 @@ static Expr moduloOfSum(Expr a, int64_t b) {
     if (t.coefficient == 0)
       continue;
     kept.push_back(t);
-    // (x % m) is x here where the sum is taken modulo a divisor of m.
+    // (x % m) is x here if the sum is taken modulo a divisor of m.
     Expr part = scaled(t.rest, t.coefficient);
     if (t.rest.kind() == Kind::Mod && t.rest.operands()[1].isConst() &&
         saturatingMul(t.coefficient, t.rest.operands()[1].constant()) % b == 0) {
@@ -279,7 +279,7 @@ static Expr moduloByConstant(Expr a, int64_t b) {
   return makeModulo(a, b);
 }
 
-/// Is 0 <= a < b wherever b is no 0?
+/// Whether 0 <= a < b wherever b is not 0.
 static bool isRemainderOf(Expr a, Expr b) { return a.min() >= 0 && provablyLess(a, b); }
 
 int64_t kiln::view::commonFactor(Expr e) {
@@ -291,8 +291,8 @@ int64_t kiln::view::commonFactor(Expr e) {
   return isInfinite(common) ? 1 : common;
 }
 
-/// a cut at a factor of a symbolic b, which is at least 0: what is smaller than the factor counts for nothing in a
-/// quotient and stays as it is in a remainder.
+/// a cut at a factor of a symbolic b, which is at least 0: a part smaller than the factor counts for nothing in a
+/// quotient and stays unchanged in a remainder.
 struct CommonCut {
   int64_t factor;
   Cut numerator;
@@ -320,7 +320,7 @@ struct FactorCut {
 };
 
 /// a cut at a symbolic factor of b, which is at least 0: (c*h*w + y*w + x) // (4*h*w) is c // 4 where y*w + x < h*w,
-/// and (y*w + x) // (h*w) is y // h. nullopt where no factor leaves a remainder that is provably one.
+/// and (y*w + x) // (h*w) is y // h. nullopt if no factor leaves a remainder that is provably one.
 static std::optional<FactorCut> cutAtSymbolicFactor(Expr a, Expr b) {
   if (b.min() < 0)
     return std::nullopt;
@@ -381,8 +381,8 @@ Expr kiln::view::ceilDiv(Expr a, Expr b) {
   if (!b.isConst())
     if (std::optional<Expr> exact = exactQuotient(a, b))
       return *exact;
-  // Not -floor(-a/b): most numerators are not negative, and a floor of what may be takes an offset to divide by, as
-  // large as the bounds are.
+  // Not -floor(-a/b): most numerators are not negative, and the floor of one that may be needs an offset as large as
+  // the bounds before the division.
   if (b.isConst() && b.constant() > 0)
     return floorDiv(a + (b - 1), b);
   return -floorDiv(-a, b);

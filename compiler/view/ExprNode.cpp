@@ -1,8 +1,8 @@
 //===- ExprNode.cpp - The pool that makes equal expressions one node -----===//
 //
 // Expressions are compared all the time (is this stride that product?), so equal ones must be one node. The pool is cut
-// into shards by hash, each with a lock of its own, so that threads that compile kernels side by side seldom wait. A
-// node's bounds may need further expressions and are found with no lock held; of two threads that make the same node at
+// into shards by hash, each with a lock of its own, so that threads that compile kernels in parallel seldom wait. A
+// node's bounds may need further expressions and are found with no lock held; if two threads make the same node at
 // once, the second takes the first one's.
 //
 //===---------------------------------------------------------------------===//
@@ -26,7 +26,7 @@ struct NodeInfo {
   static ExprNode *getEmptyKey() { return llvm::DenseMapInfo<ExprNode *>::getEmptyKey(); }
   static ExprNode *getTombstoneKey() { return llvm::DenseMapInfo<ExprNode *>::getTombstoneKey(); }
   static unsigned getHashValue(const ExprNode *n) {
-    // Bounds tell variables apart; elsewhere they follow from the operands.
+    // Bounds distinguish variables; otherwise they follow from the operands.
     if (n->kind == Kind::Var)
       return unsigned(llvm::hash_combine(n->name, n->min, n->max, hash_value(n->limit)));
     return unsigned(llvm::hash_combine(unsigned(n->kind), n->value,
@@ -94,7 +94,7 @@ Bounds boundsOfProduct(Bounds a, Bounds b) {
 }
 
 Bounds boundsOfQuotient(Bounds a, Bounds b) {
-  // A divisor is never 0 where the quotient has a value.
+  // A divisor is never 0 if the quotient has a value.
   if (b.min == 0)
     b.min = 1;
   if (b.max == 0)
@@ -107,7 +107,7 @@ Bounds boundsOfQuotient(Bounds a, Bounds b) {
   int64_t corners[] = {floorDivide(a.min, b.min), floorDivide(a.min, b.max), floorDivide(a.max, b.min),
                        floorDivide(a.max, b.max)};
   Bounds r{*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
-  // An infinite divisor shrinks what it divides down to 0 or -1.
+  // An infinite divisor shrinks the quotient to 0 or -1.
   if (isInfinite(b.min) || isInfinite(b.max))
     r = {std::min<int64_t>(r.min, -1), std::max<int64_t>(r.max, 0)};
   return r;
@@ -118,7 +118,7 @@ Bounds boundsOfModulo(Bounds a, Bounds b) {
       floorDivide(a.min, b.min) == floorDivide(a.max, b.min))
     return {floorModulo(a.min, b.min), floorModulo(a.max, b.min)};
   int64_t low = b.min < 0 ? addLo(b.min, 1) : 0, high = b.max > 0 ? addHi(b.max, -1) : 0;
-  // A remainder is no larger than what was divided, where both are of one sign.
+  // A remainder is no larger than the numerator, if both are of one sign.
   if (a.min >= 0 && b.min >= 0)
     high = std::min(high, a.max);
   return {low, high};
@@ -250,7 +250,7 @@ ArrayRef<Expr> Expr::operands() const { return isTagged() ? ArrayRef<Expr>() : n
 bool kiln::view::isLimited(Expr e) { return !e.isConst() && e.node()->limited; }
 
 static int rank(Expr e) {
-  // Variables before what is made of them; constants last, as one writes sums.
+  // Variables before composed terms; constants last, as one writes sums.
   return e.kind() == Kind::Const ? 100 : e.kind() == Kind::Var ? 0 : int(e.kind());
 }
 

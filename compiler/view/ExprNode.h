@@ -1,4 +1,4 @@
-//===- ExprNode.h - What an expression is made of (private) --------------===//
+//===- ExprNode.h - The parts of an expression (private) -----------------===//
 //
 // A node knows its bounds and its weight from the moment it is made; both follow from kind and operands alone, so nodes
 // compare by those. Everything here is private to the folder.
@@ -16,7 +16,7 @@ struct ExprNode {
   Expr::Kind kind;
   /// A variable with a symbolic limit occurs below.
   bool limited = false;
-  /// Minima and maxima in it, and how many quotients lie in each other.
+  /// Minima and maxima in it, and how deep quotients nest.
   uint8_t extrema = 0, quotients = 0;
   uint32_t weight = 1;
   int64_t min = 0, max = 0;
@@ -26,7 +26,7 @@ struct ExprNode {
   llvm::ArrayRef<Expr> operands = {};
 };
 
-/// The interned node with these operands, which must be canonical; a constant where bounds leave one value.
+/// The interned node with these operands, which must be canonical; a constant if bounds leave one value.
 Expr intern(Expr::Kind kind, llvm::ArrayRef<Expr> operands);
 
 bool isLimited(Expr e);
@@ -34,8 +34,8 @@ bool isLimited(Expr e);
 /// e with every symbolic divisor that may be 0 replaced by its maximum with 1.
 Expr guardSymbolicDivisors(Expr e);
 
-/// The expression that comes of building this one anew from its leaves, until nothing changes. Which form a quotient
-/// takes can depend on the order in which its parts became known; a settled one is what reading its text gives.
+/// The result of building this expression anew from its leaves, until nothing changes. The form of a quotient can
+/// depend on the order in which its parts became known; a settled one is the form that reading its text gives.
 Expr settled(Expr e);
 inline Expr guardDivisors(Expr e) { return e.isConst() ? e : guardSymbolicDivisors(e); }
 
@@ -63,11 +63,11 @@ struct Division {
 };
 Division dividePolynomial(Expr a, Expr b);
 
-/// The sum of `terms` with variables that have symbolic limits replaced, so that it is nowhere below (above) what it
-/// was; nullopt where there is none to replace.
+/// The sum of `terms` with variables that have symbolic limits replaced, so that it is nowhere below (above) its old
+/// value; nullopt if there is none to replace.
 std::optional<Expr> boundSum(llvm::ArrayRef<Expr> terms, bool above);
 
-/// Narrows the bounds of a sum whose sign they do not tell by how its terms move together.
+/// Narrows the bounds of a sum, if they leave its sign open, by how its terms move together.
 void tightenSum(ExprNode &sum);
 
 // Bounds treat int64's ends as infinities. Lo and Hi say which way a sum of opposite infinities falls. INT64_MIN itself

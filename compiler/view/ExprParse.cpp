@@ -1,10 +1,10 @@
 //===- ExprParse.cpp - Reading expressions -----------------------------===//
 //
 // A module prints its sizes and views as text and has to be read back as the same values. Operators are Python's, a
-// comparison is a number (0 or 1), and a variable brings its bounds along, batch{1..8}, the upper one of which may be
-// an expression. There is no tree of syntax: what is read is built by the functions that build all expressions, and is
-// simplified on the way. The text may come from anyone, so an error names its column, and how deep expressions nest is
-// limited, since the reader calls itself.
+// comparison is a number (0 or 1), and a variable carries its bounds, batch{1..8}; the upper one may be an expression.
+// There is no syntax tree: the functions that build all expressions build these too, and simplify on the way. The text
+// may come from anyone, so an error names its column, and the nesting of expressions is limited, since the reader is
+// recursive.
 //
 //===-------------------------------------------------------------------===//
 #include "view/ExprParse.h"
@@ -17,7 +17,7 @@
 using namespace kiln::view;
 using llvm::StringRef;
 
-/// Deeper nesting is refused: the reader calls itself, and a stack is finite.
+/// Deeper nesting is refused: the reader is recursive, and a stack is finite.
 static constexpr int kMostDepth = 200;
 
 bool Reader::accept(StringRef token) {

@@ -1,7 +1,7 @@
 //===- ExprPolynomial.cpp - Division of polynomials ----------------------===//
 //
-// Whether a symbolic shape can be reshaped into another is a question of which product of dims divides which. That is
-// long division of polynomials in the graded order: terms of higher degree first, ties by the order of the factors.
+// A symbolic shape can be reshaped into another if one product of dims divides another. That is decided by long
+// division of polynomials in the graded order: terms of higher degree first, ties by the order of the factors.
 //
 //===----------------------------------------------------------------------===//
 #include "view/ExprNode.h"
@@ -48,7 +48,7 @@ static Monomial leadingTerm(Expr e) {
   return lead;
 }
 
-/// a / b where b divides a.
+/// a / b if b divides a.
 static std::optional<Expr> divideMonomial(const Monomial &a, const Monomial &b) {
   if (b.coefficient == 0 || isInfinite(a.coefficient) || a.coefficient % b.coefficient != 0 ||
       a.factors.size() < b.factors.size())

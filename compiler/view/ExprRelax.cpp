@@ -1,8 +1,8 @@
 //===- ExprRelax.cpp - Bounds of sums whose terms move together -----------===//
 //
-// The bounds of a sum, added up from those of its terms, are loose where terms move together, as n and -2 * (n // 2)
-// do. A quotient by a constant d is at most its numerator's d-th part and less than 1 below it; a minimum is one of its
-// operands, and no more than the other. With those in their places terms cancel, and the sum's sign is often known.
+// The bounds of a sum, added up from those of its terms, are loose if terms move together, as n and -2 * (n // 2) do. A
+// quotient by a constant d is at most its numerator's d-th part and less than 1 below it; a minimum is one of its
+// operands, and no more than the other. With these substituted, terms cancel, and the sum's sign is often known.
 //
 //===----------------------------------------------------------------------===//
 #include "view/ExprNode.h"
@@ -16,8 +16,8 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 using Kind = Expr::Kind;
 
-/// Each minimum is tried with both of its operands, each quotient with both of its bounds, so that the sums which are
-/// looked at may double with each. What is looked into depends on the sum alone: it is the same wherever it is made.
+/// Each minimum is tried with both of its operands, each quotient with both of its bounds, so that the number of sums
+/// may double with each. The choice depends on the sum alone: it is the same wherever it is made.
 static constexpr int kMostDoublings = 12;
 /// Quotients by divisors with a larger common multiple stay as they are.
 static constexpr int64_t kMostMultiple = 1 << 20;
@@ -26,7 +26,7 @@ static bool isQuotient(Expr rest) {
   return rest.kind() == Kind::FloorDiv && rest.operands()[1].isConst() && rest.operands()[1].constant() > 0;
 }
 
-/// The least common multiple of the quotients' divisors; 1 where there are none, or where it is large.
+/// The least common multiple of the quotients' divisors; 1 if there are none, or if it is large.
 static int64_t multipleOf(ArrayRef<Expr> operands) {
   int64_t all = 1;
   for (Expr operand : operands)
@@ -38,7 +38,7 @@ static int64_t multipleOf(ArrayRef<Expr> operands) {
   return all;
 }
 
-/// `multiple` times the sum, each quotient replaced by what is nowhere below it (above: or above it, otherwise).
+/// `multiple` times the sum, each quotient replaced by a bound nowhere below it (above: or above it, otherwise).
 static Expr withNumerators(ArrayRef<Expr> operands, int64_t multiple, bool above) {
   SmallVector<Expr, 8> terms;
   for (Expr operand : operands) {
@@ -54,8 +54,8 @@ static Expr withNumerators(ArrayRef<Expr> operands, int64_t multiple, bool above
   return sum(terms);
 }
 
-/// The bound that is left with the first minimum or maximum replaced by either of its operands: the sum is one of the
-/// two, the larger where the extremum makes it so.
+/// The bound with the first minimum or maximum replaced by either of its operands: the sum is one of the two, the
+/// larger if the extremum makes it so.
 static std::optional<int64_t> boundByOperands(ArrayRef<Expr> operands, bool above) {
   for (auto [index, operand] : llvm::enumerate(operands)) {
     if (operand.isConst())

@@ -1,7 +1,7 @@
 //===- ExprText.cpp - Expressions as text --------------------------------===//
 //
 // Two spellings. render() is the reference's, for listings that must look like its own: terms of sums and conjunctions
-// sorted as text. print() is what parse() reads back: bounds stand at the variables, terms in their canonical order.
+// sorted as text. print() is the form that parse() reads: bounds follow variables, terms are in canonical order.
 //
 //===----------------------------------------------------------------------===//
 #include "view/ExprNode.h"

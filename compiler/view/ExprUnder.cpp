@@ -1,7 +1,7 @@
-//===- ExprUnder.cpp - What a condition tells about an expression --------===//
+//===- ExprUnder.cpp - Use a condition to simplify an expression ---------===//
 //
-// Where padding was added, an index counts only where the mask holds, and there its variables have tighter bounds than
-// elsewhere: divisions and remainders that the padding brought in fall away.
+// After padding, an index counts only where the mask holds, and there its variables have tighter bounds than elsewhere:
+// divisions and remainders that the padding brought in fall away.
 //
 //===----------------------------------------------------------------------===//
 #include "view/ExprNode.h"
@@ -38,7 +38,7 @@ static int64_t leastOf(const Facts &facts, Term t) {
   return saturatingMul(t.coefficient, t.coefficient > 0 ? i.min : i.max);
 }
 
-/// Bounds each term by what the others leave over. False where the inequality cannot hold.
+/// Bounds each term by the room that the others leave. False if the inequality cannot hold.
 static bool propagate(const Inequality &inequality, Facts &facts) {
   for (const Term &term : inequality.terms) {
     int64_t others = 0;
@@ -60,7 +60,7 @@ static bool propagate(const Inequality &inequality, Facts &facts) {
   return true;
 }
 
-/// `e` with the expressions of `from` standing for tighter ones, simplified, and turned back.
+/// `e` with the expressions of `from` replaced by tighter ones, simplified, and turned back.
 static Expr through(Expr e, const DenseMap<Expr, Expr> &there, DenseMap<Expr, Expr> back) {
   // A variable is another one when its limit changes.
   e.forEachVariable([&](Expr variable) {

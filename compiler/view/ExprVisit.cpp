@@ -1,10 +1,10 @@
 //===- ExprVisit.cpp - Substitution and evaluation -----------------------===//
 //
-// Equal parts of an expression are one node, so it is a graph in which a part may be reached by many ways, more than
-// anyone can walk. Each function here remembers what it made of a node, at least of a large one, and does not do it
-// again. What is changed is built anew by the functions that build all expressions, so that it is simplified as if it
-// had been written so: with 0 for i, i * 4 + j becomes j. A value exists only where every variable has one and nothing
-// divides by 0.
+// Equal parts of an expression are one node, so it is a graph in which a part may be reached in many ways, more than
+// anyone can walk. Each function here remembers its result for a node, at least for a large one, and does not compute
+// it again. Changed parts are built anew by the functions that build all expressions, so that they are simplified as if
+// they had been written so: with 0 for i, i * 4 + j becomes j. A value exists only if every variable has one and
+// nothing divides by 0.
 //
 //===---------------------------------------------------------------------===//
 #include "view/ExprNode.h"
@@ -73,7 +73,7 @@ Expr Expr::substitute(const DenseMap<Expr, Expr> &values) const {
   return values.empty() ? *this : substituted(*this, values, done);
 }
 
-/// A divisor with 1 in the place of 0; in place of a multiple of it, so that what it divides still can be cut there.
+/// A divisor with 1 in place of 0; in place of a multiple of it, so that its dividend still can be cut there.
 static Expr atLeastOne(Expr divisor) {
   int64_t common = commonFactor(divisor);
   std::optional<Expr> rest = common > 1 ? exactQuotient(divisor, common) : std::nullopt;
@@ -179,7 +179,7 @@ static std::optional<int64_t> evaluated(Expr e, const Values &values, MaybeValue
     auto it = values.find(e);
     return it == values.end() ? std::nullopt : std::optional(it->second);
   }
-  // What is small is computed again sooner than remembered.
+  // A small expression is computed again faster than remembered.
   if (e.weight() < 32)
     return evaluateNode(e, values, done);
   if (auto it = done.find(e); it != done.end())

@@ -49,7 +49,7 @@ ShapeTracker ShapeTracker::stride(ArrayRef<int64_t> steps) const {
 ShapeTracker ShapeTracker::simplify() const {
   ShapeTracker result = *this;
   auto &views = result.views_;
-  // The last pair first, as the reference does, so that where both end with as many views they are the same ones; then
+  // The last pair first, as the reference does, so that if both end with as many views they are the same ones; then
   // every other pair, which it leaves alone.
   size_t last = views.size() - 1;
   while (last > 0) {
@@ -60,7 +60,7 @@ ShapeTracker ShapeTracker::simplify() const {
     }
     views[last - 1] = std::move(*merged);
     views.erase(views.begin() + last);
-    // What was merged may now fit the view above it.
+    // A merged view may now fit the view above it.
     last = std::min(last, views.size() - 1);
   }
   return result;

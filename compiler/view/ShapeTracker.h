@@ -1,10 +1,10 @@
 //===- ShapeTracker.h - Movement of data as index math -------------------===//
 //
 // Reshaping, transposing, padding or slicing a tensor moves no data: it changes which element of the buffer an index
-// reads. A View is one such map: shape, strides, offset and, where padding was added, a mask outside which an element
-// reads as padding. Not every chain of movements is one View (a transpose followed by a reshape that merges the two
-// axes is not); a ShapeTracker is the list of Views that the chain needs, the first nearest to the buffer, the last
-// carrying the logical shape.
+// reads. A View is one such map: shape, strides, offset and, after padding, a mask outside which an element reads as
+// padding. Not every chain of movements is one View (a transpose followed by a reshape that merges the two axes is
+// not); a ShapeTracker is the list of Views that the chain needs, the first nearest to the buffer, the last with the
+// logical shape.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -30,14 +30,14 @@ struct Index {
 /// One strided map. Immutable; make() brings it to canonical form: a size-1 axis has stride 0, a full mask is none.
 class View {
 public:
-  /// Row-major strides where `strides` is nullopt.
+  /// Row-major strides if `strides` is nullopt.
   static View make(llvm::ArrayRef<Expr> shape, std::optional<llvm::ArrayRef<Expr>> strides = std::nullopt,
                    Expr offset = 0, std::optional<llvm::ArrayRef<Range>> mask = std::nullopt);
 
   llvm::ArrayRef<Expr> shape() const { return shape_; }
   llvm::ArrayRef<Expr> strides() const { return strides_; }
   Expr offset() const { return offset_; }
-  /// One range per axis, or nullopt where every element is there.
+  /// One range per axis, or nullopt if every element exists.
   std::optional<llvm::ArrayRef<Range>> mask() const;
   /// Row-major, from element 0, without mask.
   bool contiguous() const { return contiguous_; }
@@ -50,15 +50,15 @@ public:
   View shrink(llvm::ArrayRef<Range> ranges) const;
   /// The axes to reverse.
   View flip(llvm::ArrayRef<int64_t> axes) const;
-  /// x[::step] an axis; negative steps reverse first.
+  /// x[::step] for each axis; negative steps reverse first.
   View stride(llvm::ArrayRef<int64_t> steps) const;
-  /// nullopt where one strided map cannot say it.
+  /// nullopt if no single strided map expresses it.
   std::optional<View> reshape(llvm::ArrayRef<Expr> shape) const;
 
-  /// The view that undoes this one, onto a row-major buffer of `bufferShape`; nullopt where this is not injective.
+  /// The view that undoes this one, onto a row-major buffer of `bufferShape`; nullopt if this is not injective.
   std::optional<View> invert(llvm::ArrayRef<Expr> bufferShape) const;
 
-  /// Index and validity at the logical position `position` (one expression an axis).
+  /// Index and validity at the logical position `position` (one expression per axis).
   Index at(llvm::ArrayRef<Expr> position) const;
 
   bool operator==(const View &) const = default;
@@ -71,7 +71,7 @@ private:
   bool contiguous_ = false;
 };
 
-/// `outer` after `inner` (inner nearer to the buffer) as one View; nullopt where the two cannot become one.
+/// `outer` after `inner` (inner nearer to the buffer) as one View; nullopt if the two cannot become one.
 std::optional<View> merge(const View &inner, const View &outer);
 
 class ShapeTracker {
@@ -89,7 +89,7 @@ public:
   bool isContiguous() const;
   /// One view, no mask, row-major strides, any offset.
   bool isConsecutive() const;
-  /// The stride of every axis where the whole map has one, else nullopt at that axis. `ignoreValid`: leave masks out.
+  /// The stride of every axis if the whole map has one, else nullopt at that axis. `ignoreValid`: leave masks out.
   llvm::SmallVector<std::optional<Expr>, 4> realStrides(bool ignoreValid = false) const;
 
   ShapeTracker reshape(llvm::ArrayRef<Expr> shape) const;
@@ -99,7 +99,7 @@ public:
   ShapeTracker shrink(llvm::ArrayRef<Range> ranges) const;
   ShapeTracker flip(llvm::ArrayRef<int64_t> axes) const;
   ShapeTracker stride(llvm::ArrayRef<int64_t> steps) const;
-  /// `outer`'s views on top of these, each merged with what is below it where that is possible: a view of a view.
+  /// `outer`'s views on top of these, each merged with the one below it if possible: a view of a view.
   ShapeTracker compose(const ShapeTracker &outer) const;
   /// Merges neighbouring views until none merges.
   ShapeTracker simplify() const;

@@ -1,8 +1,8 @@
-//===- ShapeTrackerIndex.cpp - Where an element lies ---------------------===//
+//===- ShapeTrackerIndex.cpp - The place of an element -------------------===//
 //
 // The index into the buffer is found from the last view inwards: each view gives a flat index into the shape of the one
-// before it, which division and remainder take apart again, axis by axis. An index into a shape whose sizes are not
-// known, as of memory that a run has as many blocks of as it needs, should be left without either where one is inside.
+// before it, which division and remainder take apart again, axis by axis. An index into a shape of unknown sizes, such
+// as memory with as many blocks as a run needs, should have neither if it is inside.
 //
 //===----------------------------------------------------------------------===//
 #include "view/ExprNode.h"
@@ -46,8 +46,8 @@ Index ShapeTracker::at(ArrayRef<Expr> position) const {
         inside = inside * size;
       else
         rest = floorDiv(coordinates[i], size), inside = 1;
-      // Every point lies within the outermost axis. Of a number the simplifier knows that, and what is masked off, too,
-      // stays a small number.
+      // Every point is within the outermost axis. The simplifier knows that for a number, and a masked part, too, stays
+      // a small number.
       if (i > 0 || size.isConst())
         coordinates[i] = mod(coordinates[i], size);
     }
@@ -56,8 +56,8 @@ Index ShapeTracker::at(ArrayRef<Expr> position) const {
   }
   if (here.valid.isConst(0))
     return {0, 0};
-  // Where padding surrounds what has no element, there is something to ask for, yet a size is 0: the answer is "not
-  // valid", and finding it must not divide by 0.
+  // If padding surrounds an empty part, there is an index to compute, yet a size is 0: the answer is "not valid", and
+  // finding it must not divide by 0.
   if (llvm::any_of(llvm::drop_begin(views_), [](const View &v) { return v.mask().has_value(); }))
     here = {guardDivisors(here.index), guardDivisors(here.valid)};
   return here;
@@ -117,7 +117,7 @@ SmallVector<std::optional<Expr>, 4> ShapeTracker::realStrides(bool ignoreValid) 
     } else if (axis.isConst() || !inIndex.contains(axis)) {
       strides.push_back(0);
     } else {
-      // A stride is what the index gains by one step, if that is the same everywhere.
+      // A stride is the index's gain by one step, if that is the same everywhere.
       Expr stride = 0;
       bool linear = true;
       for (Expr term : index.kind() == Expr::Kind::Add ? index.operands() : ArrayRef(index)) {

@@ -48,7 +48,7 @@ std::string ShapeTracker::render() const {
   return text;
 }
 
-/// The view that reading its text gives: what is known of settled sizes may bring it to a simpler form.
+/// The view that reading its text gives: known facts about settled sizes may bring it to a simpler form.
 static View settledView(const View &view) {
   auto all = [](ArrayRef<Expr> exprs) { return llvm::map_to_vector<4>(exprs, settled); };
   std::optional<SmallVector<Range, 4>> mask;

@@ -1,10 +1,10 @@
 //===- View.cpp - One strided map and the movements that stay one --------===//
 //
-// A view maps positions to elements: offset + Σ position · stride, with a mask that says where there is an element at
+// A view maps positions to elements: offset + Σ position · stride, with a mask that says where an element exists at
 // all. Transposing, repeating, padding, cutting and reversing change these numbers and leave one view; a reshape
-// (ViewReshape.cpp) and one view after another (ViewMerge.cpp) may not. Views are compared, so those that mean the same
-// should be written the same: an axis of one element has stride 0, a full mask is none, and an axis with one element
-// left in its mask has its place in the offset. Sizes may be symbolic, so masks move by minima and maxima.
+// (ViewReshape.cpp) and one view after another (ViewMerge.cpp) may not. Views are compared, so equal ones should be
+// written the same: an axis of one element has stride 0, a full mask is none, and an axis with one element left in its
+// mask has its place in the offset. Sizes may be symbolic, so masks move by minima and maxima.
 //
 //===---------------------------------------------------------------------===//
 #include "view/ExprNode.h"
@@ -63,7 +63,7 @@ View View::make(ArrayRef<Expr> shape, std::optional<ArrayRef<Expr>> strides, Exp
       view.strides_.assign(shape.size(), Expr(0));
       view.offset_ = 0;
     } else {
-      // Where one element of an axis is left, its place goes into the offset.
+      // If one element of an axis is left, its place goes into the offset.
       for (size_t i = 0; i < shape.size(); ++i) {
         Range r = (*view.mask_)[i];
         if (view.strides_[i].isConst(0) || !provablyLessEqual(r.end, r.begin + Expr(1)))
@@ -73,7 +73,7 @@ View View::make(ArrayRef<Expr> shape, std::optional<ArrayRef<Expr>> strides, Exp
       }
     }
   }
-  // Where a symbol that divides is 0 there is no element, but the view must still have a value.
+  // If a symbol that divides is 0 there is no element, but the view must still have a value.
   view.offset_ = guardDivisors(view.offset_);
   for (Expr &stride : view.strides_)
     stride = guardDivisors(stride);
@@ -113,7 +113,7 @@ View View::expand(ArrayRef<Expr> shape) const {
     if (!mask_)
       continue;
     Range r = (*mask_)[i];
-    // The one element is there or not; with symbols that may be open.
+    // The one element exists or not; with symbols that may be open.
     mask.push_back(shape[i] == shape_[i] ? r : Range{0, shape[i] * maximum(0, r.end - r.begin)});
   }
   return make(shape, strides_, offset_, mask_ ? std::optional<ArrayRef<Range>>(mask) : std::nullopt);
@@ -151,7 +151,7 @@ View View::pad(ArrayRef<std::pair<Expr, Expr>> amounts) const {
     window.push_back({-amount.first, size + amount.second});
     mask.push_back({amount.first, size + amount.first});
   }
-  // What a view without elements is padded to is all padding.
+  // A view without elements, padded, is all padding.
   if (hasZero(shape_))
     mask.assign(shape_.size(), Range{0, 0});
   return resize(*this, window, mask);
@@ -254,7 +254,7 @@ Index View::at(ArrayRef<Expr> position) const {
   for (size_t i = 0; i < position.size(); ++i) {
     if (!shape_[i].isConst(1) && !strides_[i].isConst(0))
       index.push_back(position[i] * strides_[i]);
-    // What all of an axis holds needs no condition, which would name the axis where nothing depends on it.
+    // A condition that holds on a whole axis is not needed, and would name an axis that nothing depends on.
     if (mask_ && !((*mask_)[i].begin.isConst(0) && (*mask_)[i].end == shape_[i]))
       valid.push_back(isWithin(position[i], (*mask_)[i].begin, (*mask_)[i].end));
   }

@@ -14,18 +14,18 @@ bool hasZero(llvm::ArrayRef<Expr> shape);
 /// The variable idx`axis` over an axis of size `size`.
 Expr axisVariable(unsigned axis, Expr size);
 
-/// Neighbouring axes that one stride walks through: `size` elements at `stride`, of which the innermost `real` really
-/// move (0 where the stride is 0).
+/// Neighbouring axes that one stride walks through: `size` elements at `stride`; the innermost `real` of them really
+/// move (0 if the stride is 0).
 struct MergedAxis {
   Expr size, stride, real;
 };
 llvm::SmallVector<MergedAxis, 4> mergeAxes(const View &view);
 
-/// The mask over `newShape` that says the same as `mask` over `oldShape`; nullopt where no mask can.
+/// The mask over `newShape` that means the same as `mask` over `oldShape`; nullopt if there is none.
 std::optional<llvm::SmallVector<Range, 4>> reshapeMask(llvm::ArrayRef<Range> mask, llvm::ArrayRef<Expr> oldShape,
                                                        llvm::ArrayRef<Expr> newShape);
 
-/// Expressions for variables in all that the view is made of.
+/// Expressions for variables in all parts of the view.
 View substitute(const View &view, const llvm::DenseMap<Expr, Expr> &values);
 
 /// The same map with as few axes as its strides allow.

@@ -1,6 +1,6 @@
 //===- ViewMerge.cpp - Two views that are one ----------------------------===//
 //
-// A flat index into the inner view's shape comes apart into one coordinate an inner axis. The two views are one when
+// A flat index into the inner view's shape comes apart into one coordinate per inner axis. The two views are one when
 // each such coordinate is a linear function of the outer axes that never leaves its axis. If some do, neighbouring
 // inner axes may still make up one that does not. An inner mask carries over when each of its coordinates depends on
 // one outer axis.
@@ -33,7 +33,7 @@ struct Reach {
   Expr least, greatest;
 };
 
-/// Row d: what the coordinate of inner axis d gains by one step along each outer axis.
+/// Row d: the gain of inner axis d's coordinate by one step along each outer axis.
 class Steps {
 public:
   Steps(size_t innerRank, size_t outerRank) : outerRank_(outerRank), all_(innerRank * outerRank, Expr(0)) {}
@@ -65,7 +65,7 @@ static bool boundLinear(Expr base, ArrayRef<Expr> coefficients, ArrayRef<Expr> s
 
 static std::optional<View> mergeWithin(const View &inner, const View &outer, int retries);
 
-/// Carries the inner mask over to the outer axes. `projected` is the outer mask it gives; false where it has none.
+/// Carries the inner mask over to the outer axes. `projected` is the outer mask it gives; false if it has none.
 static bool projectMask(const View &inner, ArrayRef<Expr> origin, const Steps &steps, ArrayRef<Reach> reached,
                         SmallVectorImpl<Range> &projected) {
   bool complete = true;
@@ -112,7 +112,7 @@ static std::optional<View> mergeUnmasked(const View &inner, const View &outer, i
     Expr stride = outer.strides()[axis];
     if (stride.isConst(0))
       continue;
-    // Of several ways to take a step apart any will do that stays within the axes: where a size may be 1, one row is as
+    // Of several ways to take a step apart, any that stays within the axes will do: if a size may be 1, one row is as
     // far as another axis' row.
     const Expr *same = isSymbolic ? llvm::find(rowMajor, stride) : rowMajor.end();
     if (same != rowMajor.end()) {
@@ -131,7 +131,7 @@ static std::optional<View> mergeUnmasked(const View &inner, const View &outer, i
     }
   }
 
-  // From the innermost axis outwards, axes join until the coordinate stays within what they have together.
+  // From the innermost axis outwards, axes join until the coordinate stays within their common range.
   SmallVector<Reach, 4> reached(innerShape.size());
   Shape regrouped, group(outerShape.size(), Expr(0));
   Expr size = 1, base = 0;
@@ -193,7 +193,7 @@ static std::optional<View> mergeWithin(const View &inner, const View &outer, int
   }
   if (!outer.mask())
     return mergeUnmasked(inner, outer, retries);
-  // Merge what the outer mask leaves, then put the padding back.
+  // Merge the unmasked part of the outer view, then put the padding back.
   ArrayRef<Range> mask = *outer.mask();
   if (llvm::any_of(mask, [](Range r) { return provablyLessEqual(r.end, r.begin); }))
     return View::make(outer.shape(), Shape(outer.shape().size(), Expr(0)), 0,
@@ -210,7 +210,7 @@ static std::optional<View> mergeWithin(const View &inner, const View &outer, int
 std::optional<View> kiln::view::merge(const View &inner, const View &outer) {
   if (std::optional<View> merged = mergeWithin(inner, outer, kMostRetries))
     return merged;
-  // Where a size of the outer view is 0 nothing is read, so the proofs may take its sizes for positive.
+  // If a size of the outer view is 0 nothing is read, so the proofs may assume that its sizes are positive.
   llvm::DenseMap<Expr, Expr> positive, back;
   for (Expr size : outer.shape())
     if (size.kind() == Expr::Kind::Var && size.min() < 1 && size.max() > 1) {

@@ -1,7 +1,7 @@
 //===- ViewReshape.cpp - When a reshape stays one view -------------------===//
 //
-// A reshape regroups axes. It stays one view when every new axis lies within old axes that one stride walks through,
-// and when the mask can be said in terms of the new axes. With symbolic dims "lies within" means "divides, as a
+// A reshape regroups axes. It stays one view when every new axis is within old axes that one stride walks through, and
+// when the mask can be expressed in terms of the new axes. With symbolic dims "is within" means "divides, as a
 // polynomial".
 //
 //===----------------------------------------------------------------------===//
@@ -28,7 +28,7 @@ SmallVector<MergedAxis, 4> kiln::view::mergeAxes(const View &view) {
       else
         merged.push_back({size, stride, still ? Expr(0) : size});
     }
-    // An axis of which one element is left does not move, so it joins any other.
+    // An axis with a single element left does not move, so it joins any other.
     absorb = view.mask() ? ((*view.mask())[i].end - (*view.mask())[i].begin).isConst(1) : size.isConst(1);
   }
   return merged;
@@ -50,7 +50,7 @@ struct FromInside {
 enum class Fit { Equal, Larger, Smaller, Unknown };
 } // namespace
 
-/// How a product of old dims compares with one of new dims. Larger means a multiple; symbols are Smaller only where
+/// The comparison of a product of old dims with one of new dims. Larger means a multiple; symbols are Smaller only if
 /// they divide.
 static Fit fit(Expr a, Expr b) {
   if (a == b)
@@ -64,7 +64,7 @@ static Fit fit(Expr a, Expr b) {
 
 std::optional<SmallVector<Range, 4>> kiln::view::reshapeMask(ArrayRef<Range> mask, ArrayRef<Expr> oldShape,
                                                              ArrayRef<Expr> newShape) {
-  // No axis is left to say that everything is masked off.
+  // No axis is left to record that everything is masked off.
   bool nothing = llvm::any_of(mask, [](Range r) { return provablyLessEqual(r.end, r.begin); });
   if (nothing && newShape.empty())
     return std::nullopt;
@@ -93,7 +93,7 @@ std::optional<SmallVector<Range, 4>> kiln::view::reshapeMask(ArrayRef<Range> mas
       stride = 1, oldDim = olds.next(), newDim = news.next(), range = nextRange();
       break;
     case Fit::Larger: {
-      // An old axis splits: either no new row is cut, or all that is left lies in one.
+      // An old axis splits: either no new row is cut, or the rest is all in one.
       if (full) {
         result.push_back({0, newDim});
       } else {
@@ -127,7 +127,7 @@ std::optional<SmallVector<Range, 4>> kiln::view::reshapeMask(ArrayRef<Range> mas
   return SmallVector<Range, 4>(result.rbegin(), result.rend());
 }
 
-/// Strides over `shape` that walk as the merged axes do; nullopt where a new axis would straddle two of them.
+/// Strides over `shape` that walk as the merged axes do; nullopt if a new axis would straddle two of them.
 static std::optional<Shape> reshapeStrides(ArrayRef<MergedAxis> merged, ArrayRef<Expr> shape) {
   Shape strides;
   FromInside dims{shape};
@@ -171,7 +171,7 @@ std::optional<View> View::reshape(ArrayRef<Expr> shape) const {
   std::optional<SmallVector<Range, 4>> mask = reshapeMask(*mask_, shape_, shape);
   if (!mask)
     return std::nullopt;
-  // Where an axis stands still only in parts of the mask, the first element reached says what the offset must be.
+  // If an axis stands still only in parts of the mask, the first element reached determines the offset.
   Expr offset = offset_;
   for (size_t i = 0; i < shape_.size(); ++i)
     offset = offset + (*mask_)[i].begin * strides_[i];

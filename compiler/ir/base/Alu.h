@@ -1,6 +1,6 @@
 //===- Alu.h - The table of element-wise operations ------------------------===//
 //
-// Alu.def has the rows and what each operation means.
+// Alu.def has the rows and the meaning of each operation.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

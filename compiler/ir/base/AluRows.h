@@ -1,9 +1,9 @@
 //===- AluRows.h - One element of each row of Alu.def ---------------------------===//
 //
-// Every element-wise row has one definition on numbers, and both constant folding (Evaluate.h) and the interpreter's
-// loops are made of this one: a template over row and element type, so that a loop has the arithmetic in it and no
-// switch. aluElement<ROW>(operands…) takes the C++ types of elements; isDefined<ROW, T> says for which there is one. T
-// is float or double where the element is a float: f16 and bf16 are widened and rounded by the caller.
+// Every element-wise row has one definition on numbers, which both constant folding (Evaluate.h) and the interpreter's
+// loops use: a template over row and element type, so that a loop has the arithmetic in it and no switch.
+// aluElement<ROW>(operands…) takes the C++ types of elements; isDefined<ROW, T> says for which types it exists. T is
+// float or double if the element is a float: the caller widens and rounds f16 and bf16.
 //
 //===----------------------------------------------------------------------------===//
 #pragma once

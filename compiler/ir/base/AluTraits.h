@@ -1,11 +1,11 @@
-//===- AluTraits.h - What is known of the rows of Alu.def ------------------------===//
+//===- AluTraits.h - Properties of the rows of Alu.def ---------------------------===//
 #pragma once
 
 #include "ir/base/Alu.h"
 
 namespace kiln {
 
-/// What a row is defined for, and how closely.
+/// The class of a row's operands, and its accuracy.
 enum class AluClass {
   Plain,
   Function, ///< of real numbers, as a library rounds it: results differ from one to the next. POW of integers is exact
@@ -16,7 +16,7 @@ enum class AluClass {
 
 struct AluTraits {
   AluClass family;
-  double steps;   ///< what it takes, in additions of vectors of f32
+  double steps;   ///< its cost, in additions of vectors of f32
   bool keepsZero; ///< whether it makes 0 of zeros
 };
 

@@ -1,9 +1,9 @@
 //===- Base.cpp - The attributes that all dialects share ---------------===//
 //
 // view/ knows sizes and views as C++ values and nothing of MLIR; here they become attributes, which print as text and
-// are read back as the same values, since any dump has to re-enter. A dynamic dim says of itself only that it is not
-// fixed. What it is stands in the tensor's encoding, tensor<?x3xf32, #kiln.dims<["batch", 3]>>, and the verifier sees
-// to it that both agree. The attributes of Base.td and of Target.td belong to one dialect, for which TableGen makes two
+// are read back as the same values, since any dump has to re-enter. A dynamic dim itself only says that it is not
+// fixed. Its value is in the tensor's encoding, tensor<?x3xf32, #kiln.dims<["batch", 3]>>, and the verifier makes sure
+// that both agree. The attributes of Base.td and of Target.td belong to one dialect, for which TableGen makes two
 // parsers of one name: one is renamed, and the mnemonic decides between them.
 //
 //===-------------------------------------------------------------------===//
@@ -39,7 +39,7 @@ template <class T> static void printList(AsmPrinter &printer, ArrayRef<T> list) 
 #define GET_ATTRDEF_CLASSES
 #include "ir/base/BaseAttrs.cpp.inc"
 
-// What is generated of Target.td has functions of the same names.
+// The code generated from Target.td has functions of the same names.
 #define generatedAttributeParser parseTargetPart
 #define generatedAttributePrinter printTargetPart
 #define GET_ATTRDEF_CLASSES

@@ -31,11 +31,11 @@ namespace kiln {
 mlir::ParseResult parseAluRow(mlir::AsmParser &parser, AluKindAttr &row);
 void printAluRow(mlir::AsmPrinter &printer, mlir::Operation *op, AluKindAttr row);
 
-/// The sizes of a tensor's dims: constants, and what the encoding says of the dynamic ones.
+/// The sizes of a tensor's dims: constants, and the encoding's expressions for the dynamic ones.
 view::Shape shapeOf(mlir::RankedTensorType type);
 inline view::Shape shapeOf(mlir::Value tensor) { return shapeOf(llvm::cast<mlir::RankedTensorType>(tensor.getType())); }
 
-/// The tensor type of these sizes; it has an encoding only where a size is not constant.
+/// The tensor type of these sizes; it has an encoding only if a size is not constant.
 mlir::RankedTensorType tensorType(llvm::ArrayRef<view::Expr> shape, mlir::Type element);
 
 /// tinygrad's name of a dtype: dtypes.int, dtypes.float, dtypes.bool, dtypes.half …

@@ -1,4 +1,4 @@
-//===- Evaluate.h - What each element-wise operation computes ----------------===//
+//===- Evaluate.h - The result of each element-wise operation ----------------===//
 //
 // The definition of Alu.def's rows on numbers. Alu.def says what is decided of integers, NaN and bool; beyond it:
 //   Floats compute in their own precision with the C library's functions; f16 and bf16 compute in f32 and round the
@@ -21,12 +21,12 @@
 
 namespace kiln {
 
-/// Computes `count` elements: result[i] from operands[k][i]. Arrays are dense; result may be one of the operands where
-/// the sizes of their elements are equal.
+/// Computes `count` elements: result[i] from operands[k][i]. Arrays are dense; result may be one of the operands if the
+/// sizes of their elements are equal.
 using AluLoop = void (*)(const void *const *operands, void *result, int64_t count);
 
 /// The loop of a row. `operand` is the dtype of the last operand (that of WHERE's branches), `result` the result's.
-/// Null where the row is not defined for the dtype.
+/// Null if the row is not defined for the dtype.
 AluLoop aluLoop(Alu kind, DType operand, DType result);
 
 /// a*b + c with one rounding; integers wrap. Bool is AND, then OR.
@@ -55,7 +55,7 @@ struct Scalar {
   const void *data() const { return &bits; }
 };
 
-/// The row on numbers; nullopt where it is not defined for the dtype.
+/// The row on numbers; nullopt if it is not defined for the dtype.
 std::optional<Scalar> evaluateAlu(Alu kind, llvm::ArrayRef<Scalar> operands, DType result);
 
 /// `value` converted as CAST does.

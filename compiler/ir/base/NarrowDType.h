@@ -1,10 +1,10 @@
 //===- NarrowDType.h - Dtypes of a byte and less that nothing computes with -===//
 //
-// 8-bit floats and less, and integers of 4 and 2 bits, are what tensors are stored in. Nobody adds two of them: they
-// are decoded, computed with and encoded again. So they are the element types of MLIR while a model is imported, and
-// names at a program's edges: of its inputs and outputs, in files. Between, a tensor of them is one of bytes, an
-// element each, the code in the low bits and zeros above, and decoding is ordinary integer arithmetic, which every
-// device has already.
+// 8-bit floats and less, and integers of 4 and 2 bits, are for storing tensors. Nobody adds two of them: they
+// are decoded, computed with and encoded again. So they are MLIR's element types while a model is imported, and
+// names in a program's inputs and outputs and in files. In between they are byte tensors: one element per byte,
+// in the low bits with zeros above, and decoding is ordinary integer arithmetic, which every device has
+// already.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -27,10 +27,10 @@ struct NarrowDType {
     NoMinus0, ///< no infinity and no -0, whose code is NaN
     Scale,    ///< powers of two, without sign or zero; the code of ones is NaN
   };
-  llvm::StringLiteral name;        ///< as ml_dtypes has it
+  llvm::StringLiteral name;        ///< ml_dtypes' name
   llvm::StringLiteral runtimeName; ///< the enumerator of kiln/kiln.h
   Kind kind;
-  uint8_t exponentBits, mantissaBits; ///< of an integer: none, and all of its bits
+  uint8_t exponentBits, mantissaBits; ///< for an integer: none, and all of its bits
   uint8_t bias;
   mlir::Type (*type)(mlir::MLIRContext *);
 
@@ -47,11 +47,11 @@ const NarrowDType *narrowDType(mlir::Type element);
 /// The code of a number of a narrow dtype.
 llvm::APInt codeOf(mlir::TypedAttr number);
 inline bool isNarrow(mlir::Type element) { return narrowDType(element) != nullptr; }
-/// What holds an element in memory: ui8 for a narrow dtype, i64 for a reference (ObjectType.h), else the type itself.
+/// The type of an element in memory: ui8 for a narrow dtype, i64 for a reference (ObjectType.h), else the type itself.
 mlir::Type storageType(mlir::Type element);
 
-/// The attribute of an argument or result of @main whose elements are stored as another type: of which they are. Ports
-/// of a host.program have it as the element type of their type.
+/// The attribute of an argument or result of @main whose elements are stored as another type: their own type. Ports of
+/// a host.program have it as the element type of their type.
 inline constexpr llvm::StringLiteral kPortDTypeAttr = "graph.dtype";
 
 /// The number that the runtime's kiln_dtype has for the element type of a port.

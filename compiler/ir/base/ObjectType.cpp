@@ -80,7 +80,7 @@ Type kiln::heldTensor(Type container) {
 Type kiln::commonContainer(Type a, Type b) {
   auto one = dyn_cast_or_null<OptionalType>(a), other = dyn_cast_or_null<OptionalType>(b);
   if (one || other) {
-    // A sequence is an optional one that is there.
+    // A sequence is an optional one that is present.
     Type x = one ? one.getHeld() : a, y = other ? other.getHeld() : b, common;
     if (isa<SequenceType>(x) && isa<SequenceType>(y))
       common = commonContainer(x, y);

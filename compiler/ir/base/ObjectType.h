@@ -24,8 +24,8 @@ public:
   static constexpr llvm::StringLiteral name = "object.string";
 };
 
-/// !object.sequence<T>, where T is what all its tensors have in common: a shape in which `?` is a size that differs, or
-/// that nobody knows, tensor<*xf32> where ranks differ; a dtype alone, f32, where there was no tensor yet.
+/// !object.sequence<T>: T has the common properties of all its tensors. In a shape `?` is a size that differs or is not
+/// known; tensor<*xf32> means that ranks differ; a dtype alone, f32, that there was no tensor yet.
 class SequenceType : public mlir::Type::TypeBase<SequenceType, mlir::Type, detail::HeldTypeStorage> {
 public:
   using Base::Base;
@@ -57,13 +57,13 @@ public:
 bool isObject(mlir::Type element);
 /// Whether an element is a sequence or an optional.
 bool isContainer(mlir::Type element);
-/// What a container's type is of.
+/// The contents of a container's type.
 mlir::Type heldBy(mlir::Type container);
-/// What the tensors of a container's type have in common.
+/// The common properties of the tensors of a container's type.
 mlir::Type heldTensor(mlir::Type container);
-/// What tensors like one of these two have in common; null where their dtypes differ.
+/// The common properties of tensors like these two; null if their dtypes differ.
 mlir::Type commonTensor(mlir::Type a, mlir::Type b);
-/// The type of a sequence or an optional that may be like one of these two; null where there is none.
+/// The type of a sequence or an optional that may be like one of these two; null if there is none.
 mlir::Type commonContainer(mlir::Type a, mlir::Type b);
 
 } // namespace kiln

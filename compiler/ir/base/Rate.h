@@ -7,7 +7,7 @@
 
 namespace kiln {
 
-/// Finite and above 0. It is written in as few digits as say it.
+/// Finite and above 0. It is written in as few digits as identify it.
 struct Rate {
   double value = 1;
 

@@ -1,7 +1,7 @@
 //===- Target.h - The target of a module -------------------------------------===//
 //
-// Target.td says what it holds. Every stage reads it from the module, which the driver gives it when it is imported;
-// the recipes in a module have targets of their own.
+// Target.td lists its fields. Every stage reads it from the module, which gets it from the driver at import; the
+// recipes in a module have targets of their own.
 //
 //===--------------------------------------------------------------------------===//
 #pragma once
@@ -19,7 +19,7 @@ namespace kiln {
 /// The module's attribute that is a #kiln.target.
 inline constexpr llvm::StringLiteral kTargetAttr = "kiln.target";
 
-/// What the module is compiled for; TargetAttr::unknown where it does not say.
+/// The module's target; TargetAttr::unknown if it does not have one.
 TargetAttr targetOf(mlir::ModuleOp module);
 
 } // namespace kiln

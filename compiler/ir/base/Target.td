@@ -1,9 +1,9 @@
-//===- Target.td - What a module is compiled for, as data ------------------===//
+//===- Target.td - The target of a module, as data -------------------------===//
 //
-// Kernels are cut and walked by what their device is like: how wide its vectors are, which dtypes and rows of Alu.def it
-// has instructions for, what its caches hold, how long things take. All of it stands in one attribute of the module,
-// kiln.target, so that a dump says what it was made for and no pass is told in another way. Passes ask targetOf
-// (ir/base/Target.h).
+// The device's properties decide how kernels are cut and walked: the width of its vectors, the dtypes and rows of
+// Alu.def that it has instructions for, the size of its caches, how long things take. All of it is in one attribute of
+// the module, kiln.target, so that a dump says what it was made for and passes have no other source. Passes ask
+// targetOf (ir/base/Target.h).
 //
 //===------------------------------------------------------------------------===//
 #ifndef KILN_IR_BASE_TARGET
@@ -12,7 +12,7 @@
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 
-/// The dialect kiln of Base.td, again: what is generated here is a file of its own, which few include.
+/// The dialect kiln of Base.td, again: the code generated here is a file of its own, which few include.
 def TargetDialect : Dialect {
   let name = "kiln";
   let cppNamespace = "::kiln";
@@ -22,7 +22,7 @@ class TargetPart<string name, string mnemonic_> : AttrDef<TargetDialect, name> {
   let mnemonic = mnemonic_;
 }
 
-/// A list, written in brackets; what is empty is not written.
+/// A list, written in brackets; an empty one is not written.
 class ListParameter<string element> : OptionalArrayRefParameter<element>;
 /// A name; "" is not written.
 def NameParameter : StringRefParameter<"", [{""}]>;
@@ -33,12 +33,12 @@ def RatesAttr : TargetPart<"Rates", "rates"> {
     "::kiln::Rate":$bytes_per_ns,       // between memory and the device
     "::kiln::Rate":$ops_per_ns,         // element-wise operations
     "::kiln::Rate":$product_ops_per_ns, // multiplications and additions of a sum of products
-    "::kiln::Rate":$launch_ns,          // to begin and end a kernel
+    "::kiln::Rate":$launch_ns,          // beginning and ending a kernel
     "::kiln::Rate":$units,              // how many rows of a reduction it works on at once
-    "::kiln::Rate":$tile_reuse);        // how often a register tile uses an operand's element that it has at hand
+    "::kiln::Rate":$tile_reuse);        // how often a register tile uses an operand's element that is at hand
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{
-    /// Those of a CPU's core of which nothing else is known.
+    /// Those of a CPU's core about which nothing else is known.
     static RatesAttr typical(::mlir::MLIRContext *context);
     /// As --rates names them: bytes-per-ns, ops-per-ns …
     static ::llvm::ArrayRef<::llvm::StringLiteral> names();
@@ -93,13 +93,13 @@ def TargetAttr : TargetPart<"Target", "target"> {
     other way round: those that are not named are native.
   }];
   let parameters = (ins
-    StringRefParameter<>:$device,              // as --device names it; "" where none has been chosen
+    StringRefParameter<>:$device,              // the name for --device; "" if none has been chosen
     NameParameter:$cpu,                        // of the host's code, as LLVM names it; "" where a C compiler chooses it
-    NameParameter:$features,                   // where they differ from the name's: "-avx512f,+f16c"
+    NameParameter:$features,                   // differences from the name's: "-avx512f,+f16c"
     OptionalParameter<"::kiln::VectorsAttr">:$vectors,
     ListParameter<"::kiln::ProductAttr">:$products, // dot and matrix instructions
     ListParameter<"::mlir::Type">:$stores,     // dtypes that it converts by instructions, and computes in another
-    ListParameter<"::mlir::Type">:$emulates,   // dtypes that it has not even that for
+    ListParameter<"::mlir::Type">:$emulates,   // dtypes that it cannot even convert
     ListParameter<"::kiln::Alu">:$lacks,       // rows of Alu.def that are not an instruction, but several or a call
     DefaultValuedParameter<"bool", "false">:$fma, // a product and a sum, rounded once, are one instruction
     ListParameter<"::kiln::CacheAttr">:$caches,   // from the nearest outwards
@@ -118,12 +118,12 @@ def TargetAttr : TargetPart<"Target", "target"> {
     /// No device in particular: no vectors, no groups, no caches, typical rates.
     static TargetAttr unknown(::mlir::MLIRContext *context);
 
-    int64_t vectorBits() const;      ///< of the widest vectors; 0 where there are none
-    int64_t vectorRegisters() const; ///< 0 where there are none
-    int64_t cacheBytes(unsigned level) const; ///< of the first level, the second …; 0 where there is none
-    int64_t maxItems() const;        ///< of a work group; 0 where there are none
+    int64_t vectorBits() const;      ///< of the widest vectors; 0 if there are none
+    int64_t vectorRegisters() const; ///< 0 if there are none
+    int64_t cacheBytes(unsigned level) const; ///< of the first level, the second …; 0 if there is none
+    int64_t maxItems() const;        ///< of a work group; 0 if there are none
     int64_t localBytes() const;      ///< of a work group
-    int64_t warpItems() const;       ///< that give each other values without memory; 1 where none do
+    int64_t warpItems() const;       ///< items that exchange values without memory; 1 if none do
     bool meetsInBranches() const;    ///< whether a work group, which opts by hand may make, meets at barriers in branches
     bool isNative(Alu row) const { return !::llvm::is_contained(getLacks(), row); }
     /// Whether it computes in the dtype, without converting to another one.
@@ -133,7 +133,7 @@ def TargetAttr : TargetPart<"Target", "target"> {
     ProductAttr matrixProduct(::mlir::Type a, ::mlir::Type b, ::mlir::Type sum) const;
     /// The dot instruction of vectors for these dtypes; null: there is none.
     ProductAttr dotProduct(::mlir::Type a, ::mlir::Type b, ::mlir::Type sum) const;
-    /// That of the two that is faster than multiply-adds of widened operands; null: none is.
+    /// The one of these two that is faster than multiply-adds of widened operands; null: none is.
     ProductAttr fastProduct(::mlir::Type a, ::mlir::Type b, ::mlir::Type sum) const;
 
     TargetAttr withCpu(::llvm::StringRef cpu, ::llvm::StringRef features) const;

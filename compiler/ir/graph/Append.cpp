@@ -1,8 +1,8 @@
 //===- Append.cpp - Tensors that begin with another --------------------------===//
-// A decoder's cache comes out as what went in with a step behind it. Importers write a concatenation as choices: each
-// part is chosen where it lies, over zeros of the whole shape. Exporters turn axes before it and back behind it, or
+// A decoder's cache comes out as its input with a step appended. Importers write a concatenation as choices: each part
+// is chosen at its place, over zeros of the whole shape. Exporters turn axes before it and turn them back after it, or
 // hold the caches of all layers in one tensor, take each out, and stack them again. So a box of the whole is followed
-// backwards through movement and choices, cut where a choice's border crosses it, to the tensors that it is from.
+// backwards through movement and choices, cut where a choice's border crosses it, to its source tensors.
 //===----------------------------------------------------------------------===//
 #include "ir/graph/Append.h"
 
@@ -27,12 +27,12 @@ struct Box {
   }
 };
 
-/// What a box of a movement op's result is in its input.
+/// A box of a movement op's result as a box of its input.
 struct Source {
   Value input;
   Box box;
   llvm::SmallVector<std::optional<int64_t>>
-      axes;     ///< of the result's axes: the input's, none where it has size 1 and the input lacks it
+      axes;     ///< of the result's axes: the input's, none if it has size 1 and the input lacks it
   Shape shifts; ///< of the result's axes: added to a place it is one in the input
 };
 } // namespace
@@ -57,7 +57,7 @@ static Source shifted(Value input, const Box &box, const Shape &shifts) {
   return source;
 }
 
-/// Only where no zeros are in the box.
+/// Only if no zeros are in the box.
 static std::optional<Source> throughPad(PadOp op, const Box &box) {
   Shape shifts, sizes = shapeOf(op.getInput());
   for (auto [at, low] : llvm::enumerate(op.getLow().getSizes())) {
@@ -68,7 +68,7 @@ static std::optional<Source> throughPad(PadOp op, const Box &box) {
   return shifted(op.getInput(), box, shifts);
 }
 
-/// Only where axes of size 1 come and go.
+/// Only if axes of size 1 come and go.
 static std::optional<Source> throughReshape(ReshapeOp op, const Box &box) {
   Shape from = shapeOf(op.getInput()), to = shapeOf(op.getResult());
   Source source{
@@ -104,7 +104,7 @@ static std::optional<Source> through(Value value, const Box &box) {
 }
 
 namespace {
-/// A part of a box, and which of a choice's two tensors all of it is from.
+/// A part of a box, and the one of a choice's two tensors that all of it is from.
 struct Piece {
   Box box;
   Value from;
@@ -117,7 +117,7 @@ struct Cut {
 };
 } // namespace
 
-/// Cuts a box where what is chosen changes. The choice must be by a box too: a padded true.
+/// Cuts a box where the choice changes. The choice must be by a box too: a padded true.
 static std::optional<Cut> cut(Value value, const Box &box) {
   auto choice = value.getDefiningOp<AluOp>();
   auto pad =
@@ -168,7 +168,7 @@ static std::optional<Cut> cut(Value value, const Box &box) {
 }
 
 namespace {
-/// Where an axis of the whole is in a value: an axis of that, or none and one place for all.
+/// The place of an axis of the whole in a value: an axis of that, or none and one place for all.
 struct Place {
   std::optional<int64_t> axis;
   Expr offset; ///< a place in the whole is one along the axis and this
@@ -219,7 +219,7 @@ std::optional<int64_t> graph::appendedAxis(Value whole, Value first) {
   return isFirst ? axis : std::nullopt;
 }
 
-/// The tensors one behind the other along an axis, as importers write a concatenation.
+/// The tensors joined along an axis, as importers write a concatenation.
 static Value concat(OpBuilder &builder, Location loc, ArrayRef<Value> parts, int64_t axis) {
   if (parts.size() == 1)
     return parts.front();

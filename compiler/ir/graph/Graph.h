@@ -27,7 +27,7 @@ inline constexpr llvm::StringLiteral kSymbolsAttr = "kiln.symbols";
 /// The identity of a reduction: 0, 1, or the dtype's lowest or highest value.
 mlir::TypedAttr reductionIdentity(Alu kind, mlir::Type element);
 
-/// Where an assign's value lies in its target: all of it, or the part that begins at `begin`.
+/// The place of an assign's value in its target: all of it, or the part that begins at `begin`.
 view::ShapeTracker placeOf(AssignOp assign);
 
 } // namespace kiln::graph

@@ -1,10 +1,10 @@
 //===- Graph.td - The graph dialect: tensors -----------------------------------===//
 //
-// What a model computes, before anyone asks how. Operators come in by the hundreds; what stands here is the little that
-// they are made of: rows of Alu.def on tensors of one shape, reductions along axes, gathers, and movement, which says
+// A model's computation, before anyone asks how. Operators come in by the hundreds; this dialect has the few ops that
+// they consist of: rows of Alu.def on tensors of one shape, reductions along axes, gathers, and movement, which says
 // where an element comes from and costs nothing by itself. matmul is an example: both operands are expanded to [m, n,
-// k], multiplied, and summed along k. So passes know no operator, and what they learn of a sum holds for all. Sizes may
-// be symbolic everywhere, and a size may be data (bind). If and loop are the dialect's own, as their results may have
+// k], multiplied, and summed along k. So passes know no operator, and facts about a sum hold for all. Sizes may be
+// symbolic everywhere, and a size may be data (bind). If and loop are the dialect's own, as their results may have
 // sizes that no operand has.
 //
 //===---------------------------------------------------------------------------===//
@@ -104,7 +104,7 @@ def IotaOp : PureGraphOp<"iota"> {
 }
 
 //===----------------------------------------------------------------------===//
-// Movement: what the view stage folds away
+// Movement: ops that the view stage folds away
 //===----------------------------------------------------------------------===//
 
 def ReshapeOp : PureGraphOp<"reshape"> {

@@ -1,8 +1,8 @@
 //===- Host.cpp - The host dialect's devices and verifiers --------------------===//
 //
-// A slice's type says whose memory it is, so that MLIR itself holds branches and loops to it. What is left to look at
-// is where memory meets something with a device of its own: a launch its kernel, a call the host, an input or output
-// the one place that the program wants it in. In text the first device, which most modules have alone, is not written.
+// A slice's type says whose memory it is, so that MLIR itself checks it for branches and loops. The verifiers check
+// where memory meets something with a device of its own: a launch its kernel, a call the host, an input or output the
+// one place where the program wants it. In text the first device, most modules' only one, is not written.
 //
 //===--------------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ using namespace mlir;
 #include "ir/host/HostCallOps.cpp.inc"
 
 namespace {
-/// What the scheduler decided stands beside the module, not within the lines of its launches.
+/// The scheduler's decisions are printed next to the module, not within the lines of its launches.
 struct Aliases : OpAsmDialectInterface {
   using OpAsmDialectInterface::OpAsmDialectInterface;
   AliasResult getAlias(Attribute attr, raw_ostream &out) const override {
@@ -259,7 +259,7 @@ LogicalResult BatchOp::verifyRegions() {
 
 int64_t BatchOp::getDevice() { return deviceOf((*getBody().front().getOps<LaunchOp>().begin()).getBuffers().front()); }
 
-/// What a runtime puts into the text it takes from `sizes`, without looking whether they are there.
+/// Checks that the message has a %d for each size, since the runtime does not check it.
 LogicalResult CheckOp::verify() {
   size_t wanted = 0;
   for (StringRef rest = getMessage(); rest.contains('%'); rest = rest.drop_front(2)) {
@@ -282,7 +282,7 @@ LogicalResult EvalOp::verify() {
   for (auto [variable, value] : llvm::zip(variables, getValues())) {
     auto argument = dyn_cast<BlockArgument>(value);
     if (!argument || argument.getOwner() != &program.getBody().front())
-      continue; // what control flow makes has any name
+      continue; // results of control flow have any name
     auto symbol = cast<SymbolAttr>(program.getSymbols()[argument.getArgNumber()]);
     if (variable != view::Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax()))
       return emitOpError() << "takes the symbol '" << symbol.getName() << "' for " << variable.render();

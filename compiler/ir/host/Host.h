@@ -10,11 +10,11 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace kiln::host {
-/// The axes that an input, an output or a weight may have: what the tables of kiln/program.h hold.
+/// The most axes of an input, an output or a weight: those that the tables of kiln/program.h hold.
 inline constexpr int64_t kMaxPortRank = 8;
 } // namespace kiln::host
 
-// What follows ops that make or take memory of another device than the first: ` on 1`, of a copy ` to 1 from 0`, where
+// The text after ops that make or take memory of another device than the first: ` on 1`, for a copy ` to 1 from 0`, if
 // several differ ` on [0, 1]`.
 namespace kiln::host {
 mlir::ParseResult parseDevice(mlir::OpAsmParser &parser, mlir::Type &slice);
@@ -36,6 +36,6 @@ void printDevices(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::Operan
 #include "ir/host/HostOps.h.inc"
 
 namespace kiln::host {
-/// The number of the device whose memory the slice is.
+/// The number of the device that owns the slice's memory.
 inline int64_t deviceOf(mlir::Value slice) { return llvm::cast<SliceType>(slice.getType()).getDevice(); }
 } // namespace kiln::host

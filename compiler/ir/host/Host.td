@@ -2,9 +2,9 @@
 //
 // Kernels compute; something has to get them memory, launch them in order, read a number that decides a size or a
 // branch, and loop. That is the host program. It is compiled for the host, as LLVM IR or as C, whatever the device is.
-// Device memory is slices to it, which it passes on; `read` waits for the device and takes one number out. Sizes are
-// plain i64 values, so memory is asked for when the symbols are known. Beside each launch stands what it computes and
-// why it is a launch (`tensor`, `placement`): for whoever asks, not for the run.
+// It sees device memory as slices, which it passes on; `read` waits for the device and takes one number out. Sizes are
+// plain i64 values, so memory is allocated when the symbols are known. Each launch carries the tensors that it computes
+// and why it is a launch (`tensor`, `placement`): for reports, not for the run.
 //
 //===-----------------------------------------------------------------------------===//
 #ifndef KILN_IR_HOST

@@ -6,7 +6,7 @@ using namespace kiln;
 using namespace mlir;
 using view::Expr;
 
-/// A symbol of the program itself; nullopt for what control flow makes.
+/// A symbol of the program itself; nullopt for a result of control flow.
 static std::optional<Expr> symbolOf(host::ProgramOp program, Value size) {
   auto argument = dyn_cast<BlockArgument>(size);
   if (!program || !argument || argument.getOwner() != &program.getBody().front())
@@ -18,7 +18,7 @@ static std::optional<Expr> symbolOf(host::ProgramOp program, Value size) {
 Value host::evaluate(OpBuilder &builder, LaunchOp launch, ArrayRef<Expr> symbols, Expr expr) {
   Location loc = launch.getLoc();
   auto program = launch->getParentOfType<ProgramOp>();
-  // A kernel that is launched for some sizes alone has closer bounds than the program.
+  // A kernel that is launched only for some sizes has closer bounds than the program.
   llvm::DenseMap<Expr, Expr> outside;
   llvm::DenseMap<Expr, Value> sizes;
   expr.forEachVariable([&](Expr symbol) {

@@ -7,8 +7,8 @@
 
 namespace kiln::host {
 
-/// The value of `expr`, made where `builder` stands. `symbols` are the sizes that the launch's kernel takes, in their
-/// order; what is made names the program's own, whose bounds may be wider.
+/// The value of `expr`, made at the place of `builder`. `symbols` are the sizes that the launch's kernel takes, in
+/// their order; the new value names the program's own, whose bounds may be wider.
 mlir::Value evaluate(mlir::OpBuilder &builder, LaunchOp launch, llvm::ArrayRef<view::Expr> symbols, view::Expr expr);
 
 } // namespace kiln::host

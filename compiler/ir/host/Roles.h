@@ -1,4 +1,4 @@
-//===- Roles.h - What a tensor is that a launch only reads ---------------------===//
+//===- Roles.h - Roles of tensors that a launch only reads ---------------------===//
 #pragma once
 
 #include "llvm/ADT/STLExtras.h"

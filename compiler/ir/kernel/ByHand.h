@@ -5,7 +5,7 @@
 
 namespace kiln::kernel {
 
-/// The attribute of a kernel whose opts somebody wrote down, who is told where they ask for too much.
+/// The attribute of a kernel whose opts a user wrote, who is told if they ask for too much.
 inline constexpr llvm::StringLiteral kByHand = "by_hand";
 
 } // namespace kiln::kernel

@@ -31,11 +31,11 @@ int64_t loopAxisOf(view::Expr variable);
 /// The variable of a row that a load chooses among `size`, in [0, size); `number` tells the rows of lowered code apart.
 view::Expr rowVariable(view::Expr size, int64_t number = 0);
 
-/// The position that a view of the domain's rank is read at where the axes of the domain are at `index`: 0 along axes
-/// of which the view has one element. Where the view has an axis more, the row variable is its position there.
+/// The position at which a view of the domain's rank is read when the axes of the domain are at `index`: 0 along axes
+/// that have one element in the view. If the view has one more axis, the row variable is its position there.
 llvm::SmallVector<view::Expr> positionOf(llvm::ArrayRef<view::Expr> index, const view::ShapeTracker &tracker);
 
-/// The tree of a kernel in tinygrad's form, one line a node:  0 ━┳ STORE MemBuffer(idx=0, …).
+/// The tree of a kernel in tinygrad's form, one line per node:  0 ━┳ STORE MemBuffer(idx=0, …).
 void printTree(FuncOp func, llvm::raw_ostream &os);
 
 } // namespace kiln::kernel

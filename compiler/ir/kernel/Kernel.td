@@ -2,9 +2,9 @@
 //
 // The work of one launch before it is loops. Take a product of matrices over the domain (i, j, k): the body loads a
 // through a view that does not move along j and b through one that does not move along i, multiplies, reduces over k
-// and stores. How the points are walked is data beside it. To make vectors of 4 columns, j's loop axis 1 is split and
+// and stores. The walk of the points is separate data. To make vectors of 4 columns, j's loop axis 1 is split and
 // index[1] becomes _x1 * 4 + _x3; the body stays as it was. So a split touches no access, a view never has to be merged
-// with a tiling, and a kernel can list the opts that made it what it is.
+// with a tiling, and a kernel can list the opts that shaped it.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef KILN_IR_KERNEL
@@ -287,16 +287,16 @@ def StageOp : KernelOp<"stage", [AllTypesMatch<["input", "result"]>]> {
     /// The stage's own loop axes, outermost first.
     ::llvm::SmallVector<AxisAttr> getLoopAxes();
     ::llvm::SmallVector<PartAttr> getParts();
-    /// Where what is held begins, for each axis of the domain, over the axes around the stage.
+    /// The beginning of the held part, for each axis of the domain, over the axes around the stage.
     ::llvm::SmallVector<::kiln::view::Expr> getBase();
     /// How many elements the memory has, of all buffers.
     ::kiln::view::Expr getElements();
     /// How many elements one buffer has.
     ::kiln::view::Expr getBufferElements();
     int64_t getBufferCount() { return getBuffers() ? getBuffers()->getCount() : 1; }
-    /// Where the element of a point of the domain is in memory, but for the swizzle.
+    /// The place in memory of the element of a point of the domain, without the swizzle.
     ::kiln::view::Expr elementAt(::llvm::ArrayRef<::kiln::view::Expr> position);
-    /// How far from the base the memory reaches along an axis of the domain: 1 where it does not move along it.
+    /// How far from the base the memory reaches along an axis of the domain: 1 if it does not move along it.
     ::kiln::view::Expr reachAlong(int64_t axis);
   }];
 }

@@ -53,7 +53,7 @@ std::optional<DotProduct> kernel::dotProductOf(const Walk &walk) {
   auto movesAlong = [&](Value value) { return axesOf(walk, value).contains(product.terms); };
   if (!movesAlong(product.a) || !movesAlong(product.b) || llvm::any_of(walk.results, movesAlong))
     return std::nullopt;
-  // Of anything else one element at a time would be needed.
+  // Anything else would be needed one element at a time.
   Walk behind{walk.stage, {}, {}, {reduce.getInput()}};
   llvm::SetVector<Operation *> known = behind.operations();
   bool areAll = llvm::all_of(moving, [&](Operation *op) { return known.contains(op); });
@@ -86,8 +86,8 @@ std::optional<MatrixProduct> kernel::matrixProductOf(const Walk &walk) {
   return product;
 }
 
-/// The last place of a domain's axis that a walk's matrices reach. Loops around it stay inside the domain, so no tile
-/// begins outside.
+/// The last place on an axis of the domain that a walk's matrices reach. Loops around it stay inside the domain, so no
+/// tile begins outside.
 static Expr lastOf(const Walk &walk, size_t domainAxis, Expr size) {
   Expr index = walk.index[domainAxis];
   llvm::DenseMap<Expr, Expr> own, around;
@@ -103,8 +103,8 @@ static Expr lastOf(const Walk &walk, size_t domainAxis, Expr size) {
   return std::min<int64_t>(index.max(), (isWhole ? last / (reach + 1) * (reach + 1) : last) + reach);
 }
 
-/// Where an element is read, whatever guards say: what lies past the end of the domain is multiplied in vain. Nullopt
-/// where it would not be there.
+/// The place where an element is read, whatever guards say: products past the end of the domain are wasted. nullopt if
+/// the element would not exist.
 static std::optional<view::Index> indexOf(const Walk &walk, Value operand) {
   if (auto stage = operand.getDefiningOp<StageOp>())
     return view::Index{stage.elementAt(walk.index), 1};
@@ -129,7 +129,7 @@ static std::optional<view::Index> indexOf(const Walk &walk, Value operand) {
   return tracker.at(positionOf(walk.index, tracker));
 }
 
-/// The matrix over the axes `row` and `columns`, which lie as many elements apart as `steps` says.
+/// The matrix over the axes `row` and `columns`, whose neighbours are as many elements apart as `steps` says.
 static std::optional<MatrixView> viewOf(const Walk &walk, std::optional<view::Index> where, int64_t row,
                                         ArrayRef<int64_t> columns) {
   if (!where)
@@ -139,7 +139,7 @@ static std::optional<MatrixView> viewOf(const Walk &walk, std::optional<view::In
     if (axis.getKind() == AxisKind::Fragment && !loopVariable(axis).isConst())
       first[loopVariable(axis)] = 0;
   auto variableOf = [&](int64_t axis) { return loopVariable(walk.axes[walk.positionOf(axis)]); };
-  // How far apart neighbours along an axis are, wherever the matrix begins.
+  // The distance of neighbours along an axis, wherever the matrix begins.
   auto stepAlong = [&](int64_t axis) {
     if (variableOf(axis).isConst())
       return Expr(0);
@@ -202,7 +202,7 @@ static bool vanishesPastEnd(Value operand) {
   return operand.getDefiningOp<StageOp>() || (load && load.getRoom());
 }
 
-/// Whether an operand's terms lie side by side, wherever they begin, and where lanes go along it, one lane's after the
+/// Whether an operand's terms are neighbours, wherever they begin, and if lanes go along it, one lane's come after the
 /// other's; and whether it is read for all of them or none.
 static bool liesInTerms(const Walk &walk, const DotProduct &product, Value operand) {
   view::Index where{0, 1};

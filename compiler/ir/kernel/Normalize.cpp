@@ -1,8 +1,8 @@
-//===- Normalize.cpp - Kernels that do the same look the same ----------------===//
-// Two kernels are compiled once if they are equal as text, so what is left open is settled: axes that continue one
-// another in every view become one ([4, 8] read row by row is [32]), axes of one point go, those that are summed come
-// last, and a name says what is left: r_49_1280_320. What may be joined is what all views agree on, and all reduces
-// take together.
+//===- Normalize.cpp - Make kernels that do the same look the same -----------===//
+// Two kernels are compiled once if they are equal as text, so open choices are settled: axes that continue one
+// another in every view become one ([4, 8] read row by row is [32]), axes of one point go, summed axes come last,
+// and a name lists the rest: r_49_1280_320. Axes may be joined if all views agree, and all reduces take them
+// together.
 //===----------------------------------------------------------------------------===//
 
 #include "ir/kernel/Normalize.h"
@@ -18,7 +18,7 @@ using namespace mlir;
 using view::Expr;
 using view::ShapeTracker;
 
-/// Drivers make names of files and of other symbols of it, which must not get too long for them.
+/// Drivers derive names of files and of other symbols from it, which must not get too long for them.
 static constexpr size_t kLongestName = 100;
 
 static SmallVector<TrackerAttr> trackersOf(FuncOp func) {
@@ -89,7 +89,7 @@ Normalization kernel::planNormalization(FuncOp func, ArrayRef<int64_t> order) {
   return plan;
 }
 
-/// The merged axes that stand for these.
+/// The merged axis for these.
 static SmallVector<int64_t> axesAfter(const Normalization &plan, ArrayRef<int64_t> axes) {
   SmallVector<int64_t> after;
   for (auto [id, group] : llvm::enumerate(plan.merged))
@@ -153,13 +153,13 @@ struct Split {
 };
 } // namespace
 
-/// The exact quotient, where there is one that can be seen.
+/// The exact quotient, if one can be seen.
 static std::optional<Expr> quotient(Expr a, Expr b) {
   Expr result = view::floorDiv(a, b);
   return view::provablyEqual(result * b, a) ? std::optional(result) : std::nullopt;
 }
 
-/// `shape` with an axis in two; of one point each where the view does not move along it.
+/// `shape` with an axis in two; of one point each if the view does not move along it.
 static view::Shape splitShape(ArrayRef<Expr> whole, const Split &split) {
   view::Shape shape(whole);
   bool isStill = shape[split.axis].isConst(1);
@@ -174,7 +174,7 @@ static ShapeTracker splitView(const ShapeTracker &tracker, const Split &split) {
 }
 
 /// How a view may have an axis split so as not to divide along it: at those of the view's axes that are nearer memory,
-/// where it goes through several of them.
+/// if it goes through several of them.
 static SmallVector<Split> splitsFor(const ShapeTracker &tracker, int64_t axis) {
   size_t views = tracker.views().size();
   Expr size = tracker.shape()[axis], stride = tracker.views().back().strides()[axis], below = 1;
@@ -209,8 +209,8 @@ static void splitAxis(FuncOp func, const Split &split) {
   setDomain(func, splitShape(func.getDomain().getSizes(), split));
 }
 
-/// The splits, one or two, the later axis first, that take a view away and of which one at least is of an axis that is
-/// wanted.
+/// The splits, one or two, the later axis first, that remove a view, at least one of them of a wanted
+/// axis.
 static SmallVector<Split> nextSplits(FuncOp func, llvm::function_ref<bool(int64_t)> isWanted) {
   for (TrackerAttr attr : trackersOf(func)) {
     const ShapeTracker &tracker = attr.getValue();
@@ -231,7 +231,7 @@ static SmallVector<Split> nextSplits(FuncOp func, llvm::function_ref<bool(int64_
 }
 
 static void splitWhile(FuncOp func, llvm::function_ref<bool(int64_t)> isWanted) {
-  for (SmallVector<Split> splits; !(splits = nextSplits(func, isWanted)).empty();) // each takes a view away
+  for (SmallVector<Split> splits; !(splits = nextSplits(func, isWanted)).empty();) // each removes a view
     for (const Split &split : splits)
       splitAxis(func, split);
 }

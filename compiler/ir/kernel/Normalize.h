@@ -9,8 +9,8 @@
 
 namespace kiln::kernel {
 
-/// The simplest domain on which a kernel's views are what they were: reduced axes last, no axis of size 1, neighbours
-/// merged that every view walks as one.
+/// The simplest domain on which a kernel's views stay the same maps: reduced axes last, no axis of size 1, and
+/// neighbours merged if every view walks them as one.
 struct Normalization {
   llvm::SmallVector<int64_t> order;                     ///< old axes in their new order, those of size 1 left out
   llvm::SmallVector<llvm::SmallVector<int64_t>> merged; ///< the old axes that make each new one
@@ -31,19 +31,19 @@ void setDomain(FuncOp func, llvm::ArrayRef<view::Expr> sizes);
 /// has been applied.
 void dropUnusedAxis(FuncOp func, int64_t axis);
 
-/// Splits axes in two where a view then walks each part by a stride, so that nothing divides to find an element. For a
-/// kernel to which no opt has been applied.
+/// Splits axes in two if a view then walks each part by a stride, so that no division is needed to find an element. For
+/// a kernel to which no opt has been applied.
 void splitAxes(FuncOp func);
 
-/// The same of reduced axes, a row of a product whose elements lie head by head, and of others where those need it:
-/// rows that are the sequences of a batch.
+/// The same for reduced axes, a row of a product whose elements are stored head by head, and for others if those need
+/// it: rows that are the sequences of a batch.
 void splitReducedAxes(FuncOp func);
 
-/// What a kernel is called by itself, before repeats are told apart: r for a reduce, else E, outputs if there are
-/// several, and the sizes of its normalized domain: r_512_512_512. A name that symbols make very long is cut.
+/// A kernel's own name, before repeats are told apart: r for a reduce, else E, outputs if there are several, and the
+/// sizes of its normalized domain: r_512_512_512. A name that symbols make very long is cut.
 std::string nameOf(FuncOp func);
 
-/// The same, with n1, n2 … behind it where `taken` has it already; adds it to `taken`.
+/// The same, with n1, n2 … appended if `taken` has it already; adds it to `taken`.
 std::string freshNameOf(FuncOp func, llvm::StringSet<> &taken);
 
 } // namespace kiln::kernel

@@ -9,7 +9,7 @@ using namespace kiln::kernel;
 using namespace mlir;
 using view::Expr;
 
-/// Values that one item holds side by side: more would not end in registers, and take long to write down.
+/// The most values that one item holds at once: more would not fit into registers, and take long to write down.
 static constexpr int64_t kMostUnrolled = 1024, kMostLanes = 256, kMostElements = 1 << 14;
 /// An axis's number is an index of tables.
 static constexpr int64_t kMostAxes = 1 << 10;
@@ -66,7 +66,7 @@ llvm::DenseSet<int64_t> kernel::axesOf(Expr expr) {
 }
 
 bool kernel::dependsOn(StageOp stage, size_t domainAxis) {
-  // What it is summed up along, its index goes along alone.
+  // Its index goes only along the axes that it is summed up along.
   return !stage.getBase()[domainAxis].isConst(0) ||
          llvm::any_of(stage.getParts(), [&](PartAttr part) { return part.getAxis() == int64_t(domainAxis); });
 }
@@ -141,7 +141,7 @@ int64_t kernel::loopAhead(StageOp stage) {
     }
   if (!readers)
     return -1;
-  // Loops that a reduce goes through are opened inside the others, but where they hold its totals.
+  // Loops that a reduce goes through are opened inside the others, except where they hold its totals.
   auto isReduced = [&](int64_t id) {
     return llvm::any_of(readers->operations(), [&](Operation *op) {
       auto reduce = dyn_cast<ReduceOp>(op);
@@ -159,7 +159,7 @@ int64_t kernel::loopAhead(StageOp stage) {
 }
 
 //===----------------------------------------------------------------------===//
-// What a kernel's walks have to be like
+// Requirements on a kernel's walks
 //===----------------------------------------------------------------------===//
 
 static bool isParallel(AxisKind kind) { return kind == AxisKind::Group || kind == AxisKind::Chunk; }
@@ -169,7 +169,7 @@ static bool hasItems(const Walk &walk) {
   return llvm::any_of(walk.axes, [](AxisAttr axis) { return axis.getKind() == AxisKind::Item; });
 }
 
-/// The values side by side must be few, and lanes one axis.
+/// The values held at once must be few, and lanes one axis.
 static std::optional<std::string> faultOfUnrolling(const Walk &walk) {
   int64_t unrolled = 1, lanes = 1, laneAxes = 0;
   for (AxisAttr axis : walk.axes) {
@@ -195,7 +195,7 @@ static std::optional<std::string> faultOfUnrolling(const Walk &walk) {
   return std::nullopt;
 }
 
-/// The reduces that end what depends on `axis` on the way from a value to the results of a walk; null among them:
+/// The reduces that end a dependence on `axis` on the way from a value to the results of a walk; null among them:
 /// something that is stored, or held, still moves along it.
 static void collectReduces(Operation *value, int64_t axis, const llvm::SetVector<Operation *> &operations,
                            llvm::SmallPtrSet<Operation *, 4> &reduces) {
@@ -210,8 +210,8 @@ static void collectReduces(Operation *value, int64_t axis, const llvm::SetVector
   }
 }
 
-/// An index with what is known of loop variables whose axes have no fixed size, in this walk and around it: that they
-/// stay within them.
+/// An index with the known bounds of loop variables whose axes have no fixed size, in this walk and around it: that
+/// they stay within them.
 static Expr withinSizes(FuncOp func, Expr index) {
   llvm::DenseMap<Expr, Expr> limited;
   index.forEachVariable([&](Expr variable) {
@@ -222,7 +222,7 @@ static Expr withinSizes(FuncOp func, Expr index) {
   return limited.empty() ? index : index.substitute(limited);
 }
 
-/// Every element that a walk reads of a stage must be held, at a place that is known where it is filled.
+/// Every element that a walk reads of a stage must be held, at a place that is known when it is filled.
 static std::optional<std::string> faultOfReading(const Walk &walk, const llvm::SetVector<Operation *> &operations,
                                                  StageOp stage) {
   SmallVector<Expr> base = stage.getBase();
@@ -236,7 +236,7 @@ static std::optional<std::string> faultOfReading(const Walk &walk, const llvm::S
       if (position == walk.axes.size() ? !around.contains(id) : isUnrolled(walk.axes[position].getKind()))
         return "a stage would be filled inside axis " + std::to_string(id) +
                ", which does not stand around its readers";
-      // Items go through the walk of what they hold together each in steps of its own.
+      // Items go through the walk of what they hold together, each in steps of its own.
       bool isShared = walk.stage && !walk.stage.getBuffer();
       bool isOfItems = position < walk.axes.size() && (isShared || walk.axes[position].getKind() == AxisKind::Item);
       if (isOfItems && !stage.getBuffer())
@@ -256,7 +256,7 @@ static std::optional<std::string> faultOfReading(const Walk &walk, const llvm::S
   return std::nullopt;
 }
 
-/// Whether what a walk stores or holds moves along a loop axis.
+/// Whether the stored or held values of a walk move along a loop axis.
 static bool movesAlong(const Walk &walk, int64_t axis) {
   return llvm::any_of(walk.results, [&](Value result) {
     return axesOf(walk, result).contains(axis) || llvm::any_of(result.getUsers(), [&](Operation *user) {
@@ -269,7 +269,7 @@ static bool movesAlong(const Walk &walk, int64_t axis) {
   });
 }
 
-/// What runs side by side must not write the same elements: an axis that neither a result nor a sum goes along does.
+/// Parallel items must not write the same elements: they do on an axis that neither a result nor a sum goes along.
 static std::optional<std::string> faultOfParts(const Walk &walk, const llvm::SetVector<Operation *> &operations) {
   for (AxisAttr axis : walk.axes) {
     bool isCut = isParallel(axis.getKind()) || axis.getKind() == AxisKind::Item;
@@ -301,7 +301,7 @@ static std::optional<std::string> faultOfFragments(const Walk &walk) {
   return std::nullopt;
 }
 
-/// Several buffers are filled ahead of one loop, in places that the loop's steps alone choose.
+/// Several buffers are filled ahead of one loop, in places that depend only on the loop's steps.
 static std::optional<std::string> faultOfBuffers(FuncOp func, StageOp stage) {
   if (stage.getBufferCount() == 1)
     return std::nullopt;
@@ -310,7 +310,7 @@ static std::optional<std::string> faultOfBuffers(FuncOp func, StageOp stage) {
     return "axis " + std::to_string(along) +
            ", ahead of which a stage has several buffers, is not the innermost loop around it of its one walk of "
            "readers";
-  // What it is filled from must be there for the steps to come.
+  // Its sources must exist for the later steps.
   for (Operation *op : walkOf(stage).operations())
     if (auto source = dyn_cast<StageOp>(op))
       for (Expr base : source.getBase())

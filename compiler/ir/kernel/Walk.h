@@ -1,10 +1,10 @@
 //===- Walk.h - How the values of a kernel go through its domain ----------------===//
 //
-// A kernel has one walk for what it stores, and one for each stage: the loops that fill the stage's memory. All speak
-// of the same domain, so a stage can be walked in any order, with lanes along any axis, whatever its readers do: what
-// both know of each other is where a point of the domain lies in memory (StageOp::elementAt).
+// A kernel has one walk for its stores, and one for each stage: the loops that fill the stage's memory. All refer to
+// the same domain, so a stage can be walked in any order, with lanes along any axis, whatever its readers do. Both only
+// share the place of a point of the domain in memory (StageOp::elementAt).
 //
-// What can go wrong is here in one place (faultOf), and looked at after every opt.
+// All possible faults are in one place (faultOf), and checked after every opt.
 //
 //===----------------------------------------------------------------------------===//
 #pragma once
@@ -23,12 +23,12 @@ struct Walk {
   mutable StageOp stage;                  ///< whose walk it is; null: the kernel's own
   llvm::SmallVector<AxisAttr> axes;       ///< outermost first
   llvm::SmallVector<view::Expr> index;    ///< of each axis of the domain
-  llvm::SmallVector<mlir::Value> results; ///< what the walk is for: the values that are stored, or the one that is held
+  llvm::SmallVector<mlir::Value> results; ///< the stored values, or the one that is held
 
-  /// The place of a loop axis among `axes`; their number where it is another walk's.
+  /// The place of a loop axis among `axes`; their number if it is another walk's.
   size_t positionOf(int64_t id) const;
   bool contains(int64_t id) const { return positionOf(id) < axes.size(); }
-  /// The operations that are computed in this walk, not those behind its stages; operands first.
+  /// The operations that are computed in this walk, not those of its stages; operands first.
   llvm::SetVector<mlir::Operation *> operations() const;
 };
 
@@ -42,27 +42,27 @@ llvm::SmallVector<Walk> walksOf(FuncOp func);
 llvm::DenseSet<int64_t> axesOf(view::Expr expr);
 llvm::DenseSet<int64_t> axesOf(const Walk &walk, mlir::Value value);
 
-/// Whether a stage's memory moves along an axis of the domain, or stands at another place of it for each of its base.
+/// Whether a stage's memory moves along an axis of the domain, or is at another place of it for each of its base.
 bool dependsOn(StageOp stage, size_t domainAxis);
 
-/// The axes that totals which are held need a place along: those that the result moves along, and loops around loops
-/// of these, in each step of which the same points are summed up once more.
+/// The axes along which held totals need a place: those that the result moves along, and loops around loops of these,
+/// whose every step sums up the same points once more.
 llvm::DenseSet<int64_t> totalsAxes(const Walk &walk, ReduceOp reduce);
 
-/// The reduced loops of a reduce that stand around loops of its result, outermost first: what it has summed up in their
-/// earlier iterations has to be held.
+/// The reduced loops of a reduce that are around loops of its result, outermost first: the sums of their earlier
+/// iterations have to be held.
 llvm::SmallVector<int64_t> heldLoops(const Walk &walk, ReduceOp reduce);
 
 inline constexpr int64_t kMostBuffers = 8;
 
-/// The loop whose steps a stage of several buffers would be filled for ahead: the innermost of those that stand around
-/// what it holds, among its readers' own. -1: there is none, or its readers are not one walk.
+/// The loop for whose steps a stage of several buffers would be filled ahead: the innermost of those around the held
+/// values, among its readers' own. -1: there is none, or its readers are not one walk.
 int64_t loopAhead(StageOp stage);
 
-/// What is wrong with how a stage lies in memory, as a clause; nullopt: nothing.
+/// The fault of a stage's layout in memory, as a clause; nullopt: none.
 std::optional<std::string> faultOfLayout(StageOp stage);
 
-/// What is wrong with a kernel's walks, as a clause; nullopt: nothing.
+/// The fault of a kernel's walks, as a clause; nullopt: none.
 std::optional<std::string> faultOf(FuncOp func);
 
 } // namespace kiln::kernel

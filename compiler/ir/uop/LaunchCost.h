@@ -1,4 +1,4 @@
-//===- LaunchCost.h - What a kernel says of one launch besides its code ------------===//
+//===- LaunchCost.h - Attributes of a kernel about its launches --------------------===//
 #pragma once
 
 #include "ir/uop/UOp.h"
@@ -9,14 +9,14 @@ namespace kiln::uop {
 inline constexpr llvm::StringLiteral kModelOperations = "uop.model_operations";
 inline constexpr llvm::StringLiteral kExpectedPicoseconds = "uop.expected_picoseconds";
 
-/// The operations that the model asks for, without index and mask arithmetic and what is computed again; all that the
-/// code has where a dump does not say.
+/// The operations that the model asks for, without index and mask arithmetic and recomputation; all operations of the
+/// code if a dump does not say.
 inline view::Expr modelOperationsOf(FuncOp func) {
   auto known = func->getAttrOfType<ExprAttr>(kModelOperations);
   return known ? known.getValue() : func.getOperations().getValue();
 }
 
-/// What a launch should take by the device's rates; 0 where a dump does not say.
+/// The expected time of a launch by the device's rates; 0 if a dump does not say.
 inline view::Expr expectedPicosecondsOf(FuncOp func) {
   auto known = func->getAttrOfType<ExprAttr>(kExpectedPicoseconds);
   return known ? known.getValue() : view::Expr(0);

@@ -7,11 +7,11 @@
 
 namespace kiln::uop {
 
-/// The bytes that a cache takes in at a time, and that are written at once where they go past it.
+/// The bytes that a cache takes in at a time, and that are written at once if they go past it.
 inline constexpr int64_t kLineBytes = 64;
 
-/// Marks a store of whole lines to a tensor of which the last cache would have lost the beginning before its end is
-/// written: a device may have it go past its caches, which then need not fetch what is overwritten. A hint.
+/// Marks a store of whole lines to a tensor so large that the last cache would lose its beginning before its end is
+/// written: a device may have it go past its caches, which then need not fetch the old lines. A hint.
 inline constexpr llvm::StringLiteral kPastCaches = "uop.past_caches";
 
 } // namespace kiln::uop

@@ -1,10 +1,10 @@
 //===- UOp.td - The uop dialect: what one item of a launch executes ------------===//
 //
-// What one item of a work group, or one chunk on a CPU, executes: loops, pointers, vectors and conditions. All devices'
+// The code of one item of a work group, or one chunk on a CPU: loops, pointers, vectors and conditions. All devices'
 // renderers take these same ops. tinygrad lists its uops in one flat sequence, in which accumulators are assigned; here
 // a range is a region that carries values from one iteration to the next, so that each value has one definition, and
-// that listing is printed from it (render/kernel/Linear.h). Vectors are loaded as neighbours from a scalar pointer. What may
-// lie outside memory is loaded and stored under a gate, or in an `if`.
+// that listing is printed from it (render/kernel/Linear.h). Vectors are loaded as neighbours from a scalar pointer.
+// Accesses that may be outside memory have a gate, or are in an `if`.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef KILN_IR_UOP
@@ -196,7 +196,7 @@ def PrefetchOp : UOp<"prefetch", [MemoryEffects<[MemWrite]>]> {
   let assemblyFormat = "$pointer `[` $index `:` type($index) `]` attr-dict `:` type($pointer)";
 }
 
-/// rows × columns, row by row; of the right operand of a product, k/p × (n·p), p neighbours of a column side by side.
+/// rows × columns, row by row; of the right operand of a product, k/p × (n·p), with p neighbours of a column together.
 def MatrixValue : VectorOfRankAndType<[2], [AnyType]>;
 
 def LoadMatrixOp : UOp<"load_matrix", [MemoryEffects<[MemRead]>]> {

@@ -7,7 +7,7 @@
 
 namespace kiln::import::onnx {
 
-/// The element type of a TensorProto::DataType; null for those that kiln has not (complex).
+/// The element type of a TensorProto::DataType; null for those that kiln lacks (complex).
 mlir::Type elementType(mlir::MLIRContext *context, int32_t dataType);
 
 /// The remedy where there is none.

@@ -1,8 +1,8 @@
 //===- LiftTensorData.cpp - A walk over protobuf's wire format ---------------===//
 // A message is a list of fields, each a tag and a value, and a nested message is bytes with a length. So the walk goes
-// down only along the fields that lead to tensors (edges), copies all else as it stands, and puts in the place of a
-// tensor's data a field of 16 bytes: where it lies, and how much it is. Lengths of the messages around change with
-// that, so a message is written when its content is known. It reads what anybody may have made: no length is believed.
+// down only along the fields that lead to tensors (edges), copies everything else unchanged, and replaces a tensor's
+// data by a field of 16 bytes: its place and its size. Lengths of the messages around change with that, so a message is
+// written when its content is known. The file may come from anybody: no length is trusted.
 //===----------------------------------------------------------------------------===//
 
 #include "import/onnx/file/LiftTensorData.h"
@@ -96,7 +96,7 @@ public:
   llvm::Error error() const { return failure(error_); }
 
 private:
-  /// The field that holds all of a tensor's data as one packed list of its own dtype; 0 where there is none.
+  /// The field that holds all of a tensor's data as one packed list of its own dtype; 0 if there is none.
   uint64_t onlyPackedList(llvm::StringRef rest) {
     unsigned holders = 0;
     uint64_t dataType = 0, list = 0;

@@ -1,7 +1,7 @@
 //===- LiftTensorData.h - Weights stay in the file -------------------------===//
 //
 // A model file is mostly weights, and protobuf would copy every one of them. So the wire format is walked once before
-// it is parsed: the walk gives a copy of the file in which a tensor's data is only the place where it lies.
+// it is parsed: the walk makes a copy of the file in which a tensor's data is only its place.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -21,11 +21,11 @@ struct FileRange {
 };
 
 /// The ModelProto `file`, in which raw_data of every tensor that a graph, node or function holds is a FileRange in the
-/// form that decodeRange reads. Packed float_data and double_data, which lie in the file as raw_data does, have become
-/// raw_data. Fails where `file` is not a protobuf message.
+/// form that decodeRange reads. Packed float_data and double_data, which have the same bytes as raw_data, have become
+/// raw_data. Fails if `file` is not a protobuf message.
 llvm::Expected<std::string> liftTensorData(llvm::StringRef file);
 
-/// Nothing where `rawData` has not this form: the tensor lies where the walk does not look for one.
+/// Nothing if `rawData` does not have this form: the tensor is at a place that the walk does not visit.
 std::optional<FileRange> decodeRange(llvm::StringRef rawData);
 
 } // namespace kiln::import::onnx

@@ -1,10 +1,10 @@
 //===- ModelFile.cpp - Reading a model and its tensors' data -----------===//
 //
-// A model may be gigabytes of weights around a small graph, while protobuf copies what it parses and takes 2 GB at
-// most. So tensors' data is lifted out of the message before it is parsed, and only where it lies in the file is kept.
-// A weight is then a range of a file with its hash; short ones, and those whose bytes do not lie in the file as they
-// are, become dense elements. External data are ranges of other files, which have to lie in the model's folder. Nothing
-// that the file says is believed: every size, offset and length is compared with the bytes that are there before they
+// A model may be gigabytes of weights around a small graph, while protobuf copies what it parses and takes 2 GB
+// at most. So tensors' data is lifted out of the message before it is parsed, and only its place in the file is
+// kept. A weight is then a range of a file with its hash; short ones, and those whose bytes are stored in another
+// form, become dense elements. External data are ranges of other files, which have to be in the model's folder.
+// Nothing in the file is trusted: every size, offset and length is compared with the existing bytes before they
 // are read.
 //
 //===-------------------------------------------------------------------===//
@@ -46,7 +46,7 @@ llvm::Expected<std::unique_ptr<ModelFile>> ModelFile::open(StringRef path, const
   file->folder_ = llvm::sys::path::parent_path(path).str();
   file->options_ = &options;
   StringRef bytes = (*buffer)->getBuffer();
-  if (bytes.empty()) // which is a model too, to protobuf
+  if (bytes.empty()) // protobuf takes that for a model too
     return failure(path + ": is empty", "is it an ONNX file, and is it whole?");
   file->files_[file->path_] = std::move(*buffer);
 

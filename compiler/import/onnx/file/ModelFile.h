@@ -12,7 +12,7 @@
 
 namespace kiln::import::onnx {
 
-/// A constant tensor: its type, and its elements (dense) or where they lie (#graph.file).
+/// A constant tensor: its type, and its elements (dense) or their place (#graph.file).
 struct Constant {
   mlir::RankedTensorType type;
   mlir::Attribute data;
@@ -27,11 +27,11 @@ public:
 
   static constexpr int64_t kMostDenseBytes = 1024;
 
-  /// The constant that `tensor`, a part of model(), describes. Up to `mostDense` bytes, and what the file holds as
-  /// single numbers, becomes dense elements; the rest stays in its file. The error names the tensor but not the model.
+  /// The constant that `tensor`, a part of model(), describes. Up to `mostDense` bytes, and data that the file holds as
+  /// single numbers, become dense elements; the rest stays in its file. The error names the tensor but not the model.
   llvm::Expected<Constant> constant(mlir::MLIRContext *context, const ::onnx::TensorProto &tensor,
                                     int64_t mostDense = kMostDenseBytes);
-  /// The same of a sparse tensor, as dense elements: what it leaves out is 0.
+  /// The same for a sparse tensor, as dense elements: missing ones are 0.
   llvm::Expected<Constant> constant(mlir::MLIRContext *context, const ::onnx::SparseTensorProto &tensor);
 
 private:
@@ -42,7 +42,7 @@ private:
   };
 
   llvm::Expected<Bytes> externalBytes(const ::onnx::TensorProto &tensor, uint64_t wanted);
-  /// The mapped file, which must lie in the model's folder.
+  /// The mapped file, which must be in the model's folder.
   llvm::Expected<llvm::StringRef> map(llvm::StringRef relative);
 
   std::string path_, folder_;

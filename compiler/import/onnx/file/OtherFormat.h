@@ -1,4 +1,4 @@
-//===- OtherFormat.h - What a file is that is no ONNX model ------------------===//
+//===- OtherFormat.h - The format of a file that is not an ONNX model --------===//
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -7,7 +7,7 @@
 
 namespace kiln::import::onnx {
 
-/// What a file is, and what to do about it, in an error's words.
+/// The kind of a file, and a remedy, in an error's words.
 struct OtherFormat {
   llvm::StringLiteral cause, remedy;
 };

@@ -1,7 +1,7 @@
-//===- SparseTensor.cpp - Constants of which a file has what is not 0 --------===//
+//===- SparseTensor.cpp - Constants whose zeros a file leaves out ------------===//
 //
 // The values are a list; the indices are places in the flat tensor, or for each value an index of each axis. Nothing in
-// a graph is sparse, so that the zeros are put in here.
+// a graph is sparse, so the zeros are filled in here.
 //
 //===----------------------------------------------------------------------===//
 #include "import/MemoryLimit.h"

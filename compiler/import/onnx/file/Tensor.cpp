@@ -4,7 +4,7 @@
 
 using namespace kiln::import::onnx;
 
-/// Nothing where one does not fit into int64.
+/// Nothing if one does not fit into int64.
 static std::optional<Elements> elementsOf(mlir::DenseElementsAttr dense) {
   auto integer = llvm::dyn_cast<mlir::IntegerType>(dense.getElementType());
   if (!integer || dense.getNumElements() > kMostElements)

@@ -1,8 +1,8 @@
-//===- Tensor.h - What a name in an ONNX graph stands for -------------------===//
+//===- Tensor.h - The value of a name in an ONNX graph ----------------------===//
 //
 // Exporters compute shapes with tensors: Shape, Gather, Mul, Concat, Reshape. Such values are carried here as
-// expressions over the model's symbols, beside or instead of an op, so that Reshape gets batch*seq and not a number
-// read at run time.
+// expressions over the model's symbols, in addition to an op or instead of one, so that Reshape gets batch*seq and not
+// a number read at run time.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -42,13 +42,13 @@ struct Tensor {
   std::optional<Elements> elements;
   mlir::Attribute data;
   std::string name;
-  /// What a sequence or an optional holds, where that is known at import. Null elsewhere.
+  /// The contents of a sequence or an optional, if they are known at import. Null otherwise.
   std::shared_ptr<const std::vector<Tensor>> items;
-  /// What a tensor is dequantised from. Null elsewhere.
+  /// The source of a dequantised tensor. Null otherwise.
   std::shared_ptr<const Quantized> quantized;
 
-  /// The elements to compute with. Null where they are not known, or where a constant lies so near the ends of 64 bits
-  /// that an expression of it may not be exact.
+  /// The elements to compute with. Null if they are not known, or if a constant is so near the ends of 64 bits that an
+  /// expression of it may not be exact.
   const Elements *exactElements() const;
 
   explicit operator bool() const { return bool(type); }

@@ -13,7 +13,7 @@ using namespace kiln::import;
 using llvm::StringRef;
 using Nodes = google::protobuf::RepeatedPtrField<::onnx::NodeProto>;
 
-/// The names that a node reads: its inputs, and what its graphs read from around them.
+/// The names that a node reads: its inputs, and those that its graphs read from around them.
 static void collectReads(const ::onnx::NodeProto &node, llvm::StringSet<> &reads);
 
 static void collectReads(const ::onnx::GraphProto &graph, llvm::StringSet<> &reads) {
@@ -90,7 +90,7 @@ llvm::Expected<llvm::SmallVector<unsigned>> kiln::import::onnx::topologicalOrder
   }
   if (order.size() == size_t(nodes.size()))
     return order;
-  // What is left waits for a cycle; a walk back over what waits ends up on one.
+  // The rest waits for a cycle; a walk back over waiting nodes ends up on one.
   unsigned node =
       std::find_if(missing.begin(), missing.end(), [](unsigned count) { return count > 0; }) - missing.begin();
   std::vector<bool> seen(nodes.size());

@@ -13,10 +13,10 @@ namespace kiln::import::onnx {
 llvm::Expected<llvm::SmallVector<unsigned>>
 topologicalOrder(const google::protobuf::RepeatedPtrField<::onnx::NodeProto> &nodes);
 
-/// "Relu"; of another domain than ONNX's own "com.microsoft:Gelu".
+/// "Relu"; for another domain than ONNX's own "com.microsoft:Gelu".
 std::string operatorName(const ::onnx::NodeProto &node);
 
-/// "node 'NAME' (OP)", or by its index where it has no name.
+/// "node 'NAME' (OP)", or its index if it has no name.
 std::string nodeName(const ::onnx::NodeProto &node, unsigned index);
 
 } // namespace kiln::import::onnx

@@ -57,7 +57,7 @@ llvm::Expected<DenseElementsAttr> kiln::import::onnx::denseFromNumbers(RankedTen
                                                                        const ::onnx::TensorProto &tensor) {
   using Proto = ::onnx::TensorProto;
   unsigned width = byteSize(type.getElementType());
-  // Of 2 and 4 bits a number holds as many as a byte does, of 6 bits it holds one.
+  // A number holds as many elements of 2 and 4 bits as a byte does, and one of 6 bits.
   unsigned bits = type.getElementType().getIntOrFloatBitWidth();
   bool isPacked = bits == 2 || bits == 4;
   int64_t wanted = isPacked ? packedByteCount(type.getNumElements(), type.getElementType()) : type.getNumElements();
