@@ -1,7 +1,7 @@
 //===- CollapseSums.cpp - Sums of one number over a range ----------------------===//
 // Stage: optimize (kernel → kernel).
 // A range 0, 1, 2 … comes as the running sum of ones: each element sums a number over the points where a mask holds.
-// How many points those are is known, so the sum is the number times a count, and where the count is linear in the
+// The number of these points is known, so the sum is the number times a count, and if the count is linear in the
 // position it is the index of a view.
 // Expects: kernels without opts.
 // Guarantees: no such sum is left; an axis that only it went over has size 1.
@@ -63,7 +63,7 @@ static std::optional<MaskedNumber> maskedNumber(Value value) {
   return MaskedNumber{number.getValue(), valid.getTracker().getValue()};
 }
 
-/// `expr` as factor·variable + rest, where it is that.
+/// `expr` as factor·variable + rest, if it has that form.
 static std::optional<std::pair<Expr, Expr>> splitLinear(Expr expr, Expr variable) {
   Expr rest = expr.substitute({{variable, 0}});
   Expr factor = expr.substitute({{variable, 1}}) - rest;
@@ -72,7 +72,7 @@ static std::optional<std::pair<Expr, Expr>> splitLinear(Expr expr, Expr variable
   return std::pair(factor, rest);
 }
 
-/// How many values of `variable`, of the first `size` numbers, satisfy a conjunction.
+/// How many values of `variable`, from the first `size` numbers, satisfy a conjunction.
 static std::optional<Expr> countWhere(Expr condition, Expr variable, Expr size) {
   SmallVector<Expr> terms{condition};
   if (condition.kind() == Expr::Kind::And)
@@ -130,7 +130,7 @@ void CollapseSums::collapse(kernel::FuncOp func, kernel::ReduceOp reduce) {
   std::optional<Linear> linear = count ? linearIn(*count, position) : std::nullopt;
   if (!linear)
     return;
-  // Bools add as "or"; none of an infinite number is 0, the product is NaN.
+  // bools add as "or"; none of an infinite number is 0, the product is NaN
   auto real = dyn_cast<FloatAttr>(summed->number);
   if (reduce.getResult().getType().isInteger(1) || (real && !real.getValue().isFinite()))
     return;

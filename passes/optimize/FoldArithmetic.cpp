@@ -1,8 +1,8 @@
-//===- FoldArithmetic.cpp - What is known of a kernel's arithmetic ---------------===//
+//===- FoldArithmetic.cpp - Fold known parts of a kernel's arithmetic ------------===//
 // Stage: optimize (kernel → kernel).
 // Composite operators leave constants that meet only when they share a kernel: x·2·(-1/ln 2), max(x, x). Each is an
-// operation per point. What holds for every value is always done; what holds for real numbers only, such as (x+a)+b =
-// x+(a+b), is asked for: rounding, infinities and NaN can differ.
+// operation per point. Rules for every value are always applied; rules for real numbers only, such as (x+a)+b =
+// x+(a+b), are optional: rounding, infinities and NaN can differ.
 // Expects: kernels without opts.
 // Guarantees: no op has only constants; no dead arithmetic.
 // Position: before opts, which count operations.
@@ -46,7 +46,7 @@ public:
 private:
   /// Folds each op once, operands first; whether it could any.
   bool foldOnce();
-  /// The value of a row on operands, by a rule; null where none applies.
+  /// The value of a row on operands, by a rule; null if none applies.
   Value fold(Alu kind, ArrayRef<Value> operands, Type type);
   Value foldAdd(Value a, Value b, Type type);
   Value foldMul(Value a, Value b, Type type);
@@ -56,7 +56,7 @@ private:
   Value make(Alu kind, ArrayRef<Value> operands, Type type);
   Value constant(TypedAttr number) { return kernel::ConstOp::create(builder_, loc_, number.getType(), number); }
   TypedAttr evaluate(Alu kind, ArrayRef<TypedAttr> operands, Type type);
-  /// Whether the laws of real numbers hold: always for integers, which wrap, and for floats where that is asked for.
+  /// Whether the laws of real numbers hold: always for integers, which wrap, and for floats if that is asked for.
   bool isRing(Type type) const { return isa<IntegerType>(type) ? !type.isInteger(1) : reals_; }
   Term asProduct(Value value);
   Value offsetIndex(Value index, TypedAttr factor, TypedAttr addend);
@@ -91,7 +91,7 @@ static bool isNumber(TypedAttr attr, int64_t number) {
   return real && real.getValueAsDouble() == double(number);
 }
 
-/// The operands of a row where `value` is that row.
+/// The operands of a row if `value` is that row.
 static std::optional<std::pair<Value, Value>> match(Value value, Alu kind) {
   auto alu = value.getDefiningOp<kernel::AluOp>();
   if (!alu || alu.getKind().getValue() != kind)
@@ -100,7 +100,7 @@ static std::optional<std::pair<Value, Value>> match(Value value, Alu kind) {
   return std::pair(alu->getOperand(0), second);
 }
 
-/// The other operand and the number where `value` is this commutative row of something and a number.
+/// The other operand and the number if `value` is this commutative row of something and a number.
 static std::optional<Term> matchNumber(Value value, Alu kind) {
   auto operands = match(value, kind);
   if (!operands)
@@ -132,7 +132,7 @@ Value Folder::make(Alu kind, ArrayRef<Value> operands, Type type) {
 }
 
 namespace {
-/// What the value of a float lies between, as far as is known.
+/// The known bounds of a float's value.
 struct Bounds {
   double low = -HUGE_VAL, high = HUGE_VAL;
 };
@@ -160,7 +160,7 @@ static Bounds boundsOf(Value value, int depth = 0) {
   }
 }
 
-/// A factor that joins another must neither overflow nor vanish where the two in turn would not.
+/// A factor that joins another must neither overflow nor vanish if the two in turn would not.
 static bool isOrdinary(TypedAttr attr) {
   auto real = dyn_cast_or_null<FloatAttr>(attr);
   return attr && (!real || real.getValue().isNormal());
@@ -184,7 +184,7 @@ Value Folder::offsetIndex(Value value, TypedAttr factor, TypedAttr addend) {
     return attr.getType().isUnsignedInteger() ? int64_t(bits.getZExtValue()) : bits.getSExtValue();
   };
   const view::View &view = tracker.views().front();
-  // The program's integers wrap, sizes do not: only what stays small is the same as both.
+  // The program's integers wrap, sizes do not: only small values are the same as both.
   constexpr int64_t kMost = int64_t(1) << 31;
   Expr times = number(factor), plus = number(addend), where = tracker.at().index;
   for (Expr part : {times, plus, where})
@@ -263,7 +263,7 @@ Value Folder::foldMul(Value a, Value b, Type type) {
   return isOrdinary(both) ? make(Alu::MUL, {product->x, constant(both)}, type) : Value();
 }
 
-/// Whether the negation of a value takes no operation more than the value.
+/// Whether the negation of a value takes no more operations than the value.
 static bool isNegatedFreely(Value value) {
   if (numberOf(value) || match(value, Alu::NEG) || matchNumber(value, Alu::MUL))
     return true;
@@ -278,7 +278,7 @@ Value Folder::foldNegation(Value a, Type type) {
     return nullptr;
   if (auto product = matchNumber(a, Alu::MUL))
     return make(Alu::MUL, {product->x, constant(evaluate(Alu::NEG, {product->number}, type))}, type);
-  // -(x + y) = -x + -y, where one of the two takes it in.
+  // -(x + y) = -x + -y, if one of the two takes it in.
   if (auto sum = match(a, Alu::ADD); sum && reals_ && (isNegatedFreely(sum->first) || isNegatedFreely(sum->second)))
     return make(Alu::ADD, {make(Alu::NEG, {sum->first}, type), make(Alu::NEG, {sum->second}, type)}, type);
   return nullptr;
@@ -321,7 +321,7 @@ Value Folder::fold(Alu kind, ArrayRef<Value> operands, Type type) {
   case Alu::CMPLT:
     return operands[0] == operands[1] ? constant(small(type, 0)) : Value();
   case Alu::CMPNE:
-    // A conversion to bool asks just that, and counts as no operation.
+    // A conversion to bool asks the same question, and counts as no operation.
     if (reals_ && isNumber(numberOf(b), 0) && !operands.front().getType().isInteger(1))
       return make(Alu::CAST, {a}, type);
     [[fallthrough]];
@@ -333,8 +333,8 @@ Value Folder::fold(Alu kind, ArrayRef<Value> operands, Type type) {
   }
 }
 
-/// A sum of a number is one, and so is the largest of it. CollapseSums took away those that were there before; here are
-/// those of what has only become a number, as x/x does.
+/// A sum of a number is a number, and so is its largest. CollapseSums removed those that existed before; this handles
+/// values that have only become a number, as x/x does.
 Value Folder::foldReduce(kernel::ReduceOp reduce) {
   TypedAttr number = numberOf(reduce.getInput());
   auto real = dyn_cast_or_null<FloatAttr>(number);
@@ -385,7 +385,7 @@ void Folder::run() {
   constexpr int kMostRounds = 8; // rules of reals might undo each other's work for ever
   for (int round = 0; round < kMostRounds; ++round) {
     bool any = foldOnce();
-    if (reals_) { // whose rules may have written what there is already
+    if (reals_) { // its rules may have written a duplicate
       DominanceInfo dominance(func_);
       IRRewriter rewriter(func_.getContext());
       eliminateCommonSubExpressions(rewriter, dominance, func_);

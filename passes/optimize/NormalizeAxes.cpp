@@ -1,7 +1,7 @@
 //===- NormalizeAxes.cpp - A kernel's domain in its simplest form --------------===//
 // Stage: optimize (kernel → kernel).
-// A kernel comes with the axes of the tensors that it was made from. Fewer, longer axes make simpler index math and
-// give every opt more to split.
+// A kernel comes with the axes of its tensors. Fewer, longer axes make simpler index math and give every opt more to
+// split.
 // Expects: kernels without opts.
 // Guarantees: reduced axes are last, none has size 1, no two neighbours are walked as one by every view, and no view
 // divides along a reduced axis that two could stand for.

@@ -1,10 +1,10 @@
 //===- PassScratch.cpp - Give launches the memory that their stages want ---------------===//
 // Stage: optimize (host → host).
-// A stage of a chunk's own, and totals that are held, are memory that the kernel takes as its last arguments. A worker
-// runs one chunk at a time, so on a CPU such memory is a worker's, of whom there are few: it stays in that core's cache
-// from chunk to chunk, and does not grow with the chunks. Of a GPU's groups nobody knows how many run at once.
-// A long row that is held until it is stored, element by element, needs no memory of its own: it is held where it will
-// be stored. Then the caches keep two rows instead of three, and none of them is fetched to be overwritten at last.
+// A stage of a chunk's own, and held totals, are memory that the kernel takes as its last arguments. A worker runs one
+// chunk at a time, so on a CPU such memory belongs to a worker, and there are few: it stays in that core's cache from
+// chunk to chunk, and does not grow with the chunks. How many of a GPU's groups run at once is not known. A long row
+// that is held until it is stored, element by element, needs no memory of its own: it is held where it will be stored.
+// Then the caches keep two rows instead of three, and none is fetched only to be overwritten.
 // Expects: opts applied, launches split.
 // Guarantees: each launch passes a buffer for each scratch argument: on a CPU host.scratch, else one with a share for
 // every work group. No stage that could lie in the result has scratch, where the first cache would not hold it.
@@ -29,21 +29,21 @@ namespace kiln {
 #include "passes/Passes.h.inc"
 } // namespace kiln
 
-/// Whether a stage is as long as it pays to keep out of scratch: with what it is made of, the first cache does not hold
-/// it.
+/// Whether a stage is long enough to keep out of scratch: the first cache does not hold both it and its
+/// source.
 static bool isLong(kernel::StageOp stage, TargetAttr target) {
   Expr elements = stage.getElements();
   return elements.isConst() &&
          elements.constant() > target.cacheBytes(1) / 2 / int64_t(byteSize(stage.getResult().getType()));
 }
 
-/// Whether each element that a stage holds has a place of its own in what a store writes: both move along the same
-/// axes, and the store leaves out none.
+/// Whether each element of a stage has a place of its own in a store's target: both move along the same axes, and the
+/// store leaves out none.
 static bool haveSamePlaces(kernel::StageOp stage, kernel::StoreOp store, kernel::FuncOp func) {
   optimize::Access access = optimize::accessOf(store);
   view::ShapeTracker tracker = store.getTracker().getValue();
   SmallVector<kernel::PartAttr> parts = stage.getParts();
-  // Of elements that lie a few apart lanes read what is between them, too, which is another chunk's in the result.
+  // If elements are a few apart, lanes also read those between them, which are another chunk's in the result.
   if (parts.empty() || !access.isContiguous(parts.back().getAxis()) || parts.back().getStep() != 1 ||
       !tracker.at().valid.isConst(1) || store.getValue().getType() != stage.getResult().getType())
     return false;
@@ -54,8 +54,8 @@ static bool haveSamePlaces(kernel::StageOp stage, kernel::StoreOp store, kernel:
 }
 
 /// Whether no element of a stage is held again, by another chunk or in a later step of a loop, nor summed up again,
-/// when it may have been stored: all loops around the stage, and all that is parallel, move it, and no sum over it is
-/// taken inside loops over what is stored.
+/// after it may have been stored: all loops around the stage, and all parallel axes, move it, and no sum over it is
+/// inside loops over the stored elements.
 static bool isHeldOnce(kernel::StageOp stage, const kernel::Walk &walk) {
   using kernel::AxisKind;
   llvm::DenseSet<int64_t> moving;
@@ -89,9 +89,9 @@ static bool isHeldOnce(kernel::StageOp stage, const kernel::Walk &walk) {
   return true;
 }
 
-/// The store of which a stage's elements can wait in the result, where they lie: the kernel's only one, of a buffer
-/// that it does not read. An element is overwritten when all that it is needed for is computed, since what is stored
-/// needs each sum over the stage that it depends on.
+/// The store whose result can hold a stage's elements until they are stored: the kernel's only one, to a buffer that it
+/// does not read. An element is overwritten when everything that needs it is computed, since the stored value needs
+/// each sum over the stage that it depends on.
 static kernel::StoreOp storeFor(kernel::StageOp stage, kernel::FuncOp func, TargetAttr target) {
   auto stores = func.getBody().getOps<kernel::StoreOp>();
   auto hasFragments = [](const kernel::Walk &walk) {
@@ -115,7 +115,7 @@ static kernel::StoreOp storeFor(kernel::StageOp stage, kernel::FuncOp func, Targ
   return fits && isHeldOnce(stage, walk) ? store : nullptr;
 }
 
-/// Holds in the kernel's result what can wait there.
+/// Holds stages in the kernel's result if they can wait there.
 static void holdInResult(kernel::FuncOp func, TargetAttr target) {
   for (auto stage : func.getBody().getOps<kernel::StageOp>()) {
     kernel::StoreOp store = storeFor(stage, func, target);

@@ -1,8 +1,8 @@
-//===- PlaceParts.cpp - Tensors that are parts of another lie in it ---------------------===//
+//===- PlaceParts.cpp - Place tensors that are parts of another in it -------------------===//
 // Stage: optimize (host + kernels → host + kernels).
-// A kernel that only joins tensors (a concatenation that is needed in memory) reads and writes all that its producers
-// have just written. Where each of them is a temporary, they can as well write into the joined tensor at once: their
-// views become views of it, those of all who read them too, and the kernel that joins is not launched.
+// A kernel that only joins tensors (a concatenation that is needed in memory) reads and writes everything that its
+// producers have just written. If each part is a temporary, they can write into the joined tensor directly: their views
+// become views of it, those of all readers too, and the joining kernel is not launched.
 // Expects: kernels without opts; layouts are assigned.
 // Guarantees: no access's view got longer, and what a kernel writes in a row fills a line of the cache as far as the
 // tensor did before.
@@ -41,23 +41,23 @@ struct Piece {
   SmallVector<view::Range, 4> box;
 };
 
-/// A temporary, and where its elements are in the joined tensor, in their order.
+/// A temporary, and the places of its elements in the joined tensor, in their order.
 struct Part {
   host::AllocOp alloc;
   ShapeTracker place;
 };
 
-/// What a launch is to get instead of its kernel's views.
+/// The new views for a launch in place of its kernel's.
 struct Change {
   host::LaunchOp launch;
   SmallVector<ShapeTracker> trackers;
 };
 
-/// The parts of a joined tensor, and what makes them lie in it.
+/// The parts of a joined tensor, and the changes that put them into it.
 struct Joined {
   host::AllocOp whole;
   SmallVector<Part> parts;
-  SmallVector<Change> changes;  ///< of all launches that access a part but the one that joins
+  SmallVector<Change> changes;  ///< of all launches that access a part, except the joining one
   host::LaunchOp first, writer; ///< the first of these, and the last before the one that joins
 };
 } // namespace
@@ -82,11 +82,11 @@ static bool areApart(ArrayRef<view::Range> a, ArrayRef<view::Range> b) {
   });
 }
 
-/// What a value is in a box of its kernel's domain: the value of a load, of a constant, or null where more than that
-/// has to be computed.
+/// The value in a box of its kernel's domain: that of a load, of a constant, or null if more has to be
+/// computed.
 static Value valueIn(Value value, ArrayRef<view::Range> box);
 
-/// true or false where it is one of them in all of a box.
+/// true or false if it has that value in all of a box.
 static std::optional<bool> conditionIn(Value condition, ArrayRef<view::Range> box) {
   Value value = valueIn(condition, box);
   if (!value)
@@ -116,7 +116,7 @@ static Value valueIn(Value value, ArrayRef<view::Range> box) {
   return isa<LoadOp, ConstOp, ValidOp>(op) ? value : Value();
 }
 
-/// The pieces of a kernel that does nothing but copy a tensor into each; none where it does anything else.
+/// The pieces of a kernel that only copies a tensor into each; none if it does anything else.
 static SmallVector<Piece> piecesOf(FuncOp func) {
   auto stores = func.getBody().getOps<StoreOp>();
   if (!llvm::hasSingleElement(stores) || !func.getBody().getOps<ReduceOp>().empty())
@@ -149,7 +149,7 @@ static SmallVector<Piece> piecesOf(FuncOp func) {
   return pieces;
 }
 
-/// How many bytes lie in a row, where a tensor is walked in the order of its elements.
+/// How many bytes are contiguous when a tensor is walked in the order of its elements.
 static int64_t bytesInRow(const View &view, int64_t elementBytes) {
   int64_t elements = 1;
   for (auto [size, stride] : llvm::reverse(llvm::zip(view.shape(), view.strides()))) {
@@ -169,12 +169,12 @@ public:
   void run();
 
 private:
-  /// Whether the launch only joins tensors that can lie in the joined one, and so is not needed.
+  /// Whether the launch only joins tensors that can be placed in the joined one, and so is not needed.
   bool replace(host::LaunchOp join);
   std::optional<Part> partOf(host::LaunchOp join, Piece piece, const ShapeTracker &store);
-  /// The tensor that is joined, and its parts; none where one cannot lie in it.
+  /// The tensor that is joined, and its parts; none if one cannot be placed in it.
   std::optional<Joined> wholeOf(host::LaunchOp join);
-  /// Fills in what changes for those that access the parts. False where a launch cannot do with that.
+  /// Fills in the changes for launches that access the parts. False if a launch cannot take them.
   bool findChanges(host::LaunchOp join, Joined &joined);
   /// The views of a launch that accesses parts; nullopt where one would get longer.
   std::optional<Change> changeOf(host::LaunchOp launch, ArrayRef<Part> parts);
@@ -251,7 +251,7 @@ std::optional<Change> PartPlacer::changeOf(host::LaunchOp launch, ArrayRef<Part>
   return fits ? std::optional(change) : std::nullopt;
 }
 
-/// What the joined tensor is for whoever asks: the last that writes a part of it has written it.
+/// The record of the joined tensor: the launch that writes its last part writes it.
 static void noteJoined(host::LaunchOp join, host::LaunchOp writer) {
   if (!join.getTensorsAttr() || !writer.getTensorsAttr())
     return;
@@ -338,7 +338,7 @@ bool PartPlacer::replace(host::LaunchOp join) {
     part.alloc.getResult().replaceAllUsesWith(whole);
     part.alloc.erase();
   }
-  freeLast(whole); // who reads a part may come after all who read the whole
+  freeLast(whole); // readers of a part may come after all readers of the whole
   return true;
 }
 

@@ -18,13 +18,13 @@ class ProgramSizes {
 public:
   explicit ProgramSizes(host::ProgramOp program);
 
-  /// What a value of the program is; nullopt where it is data.
+  /// The expression of a value of the program; nullopt if it is data.
   std::optional<view::Expr> exprOf(mlir::Value value) const;
-  /// The argument that is this variable; null where none is.
+  /// The argument for this variable; null if there is none.
   mlir::Value argumentOf(view::Expr variable) const { return arguments_.lookup(variable); }
-  /// An expression as a value, from what is there at the builder's place.
+  /// An expression as a value, from existing values at the builder's place.
   mlir::Value emit(mlir::OpBuilder &builder, view::Expr expr) const;
-  /// With all sizes as they are by default.
+  /// With the default values of all sizes.
   int64_t defaultOf(view::Expr expr) const { return expr.evaluate(defaults_).value_or(0); }
 
 private:

@@ -25,8 +25,8 @@ namespace kiln {
 #include "passes/Passes.h.inc"
 } // namespace kiln
 
-/// Whether what is loaded goes to the store through arithmetic alone: a reduce or a stage would read elements of other
-/// points, which may be overwritten by then.
+/// Whether the loaded value reaches the store through arithmetic alone: a reduce or a stage would read elements of
+/// other points, which may be overwritten by then.
 static bool reachesOnlyStores(kernel::LoadOp load) {
   llvm::SetVector<Operation *> readers(load->user_begin(), load->user_end());
   for (size_t i = 0; i < readers.size(); ++i) {
@@ -37,11 +37,11 @@ static bool reachesOnlyStores(kernel::LoadOp load) {
   return true;
 }
 
-/// Whether the kernel, whose first argument is its one output, reads argument `input` nowhere but at the element that
-/// it then writes.
+/// Whether the kernel, whose first argument is its one output, reads argument `input` only at the element that it then
+/// writes.
 static bool readsInPlace(kernel::FuncOp func, unsigned input) {
   auto stores = func.getBody().getOps<kernel::StoreOp>();
-  // Items that share a reduce come to the store at times of their own.
+  // Items that share a reduce reach the store at different times.
   bool isShared = llvm::any_of(func.getOpts().getAsRange<kernel::OptAttr>(),
                                [](kernel::OptAttr opt) { return opt.getKind() == kernel::OptKind::GROUP; });
   if (isShared || !llvm::hasSingleElement(stores) ||
@@ -65,7 +65,7 @@ static bool areEqual(Value a, Value b) {
 }
 
 namespace {
-/// Who uses a temporary, seen from its own block.
+/// The users of a temporary, seen from its own block.
 struct Uses {
   Operation *first = nullptr, *last = nullptr;
   SmallVector<Operation *, 1> frees;
@@ -97,11 +97,11 @@ static Uses usesOf(host::AllocOp alloc) {
 }
 
 namespace {
-/// What a launch passes: a temporary, or in a batch a sample's part of one.
+/// An argument of a launch: a temporary, or in a batch a sample's part of one.
 struct Passed {
   host::AllocOp alloc;       ///< null: something else
   host::OffsetOp part;       ///< null: all of it
-  Operation *user = nullptr; ///< the launch, or the batch that it is in: where the temporary is
+  Operation *user = nullptr; ///< the launch, or the batch that it is in: the level of the temporary
 };
 } // namespace
 
@@ -118,8 +118,8 @@ static Passed passedAs(host::LaunchOp launch, Value buffer) {
 
 enum class Turn { First, Last };
 
-/// Whether each sample of a batch uses its own part alone, and no launch does before this one, or after it. Without a
-/// batch nobody else is asked.
+/// Whether each sample of a batch uses only its own part, and no launch does before this one, or after it. Without a
+/// batch, nothing else is checked.
 static bool hasTurn(Turn turn, const Passed &passed, host::LaunchOp launch) {
   if (!passed.part)
     return true;
@@ -212,7 +212,7 @@ struct ReuseInputs : kiln::impl::ReuseInputsBase<ReuseInputs> {
     variant->setAttr(optimize::kInPlaceOf, func.getNameAttr());
     Block &body = variant.getBody().front();
     for (Operation *load : body.getArgument(input).getUsers())
-      load->removeAttr("ahead"); // or the same lines would be asked for twice, to be read and to be written
+      load->removeAttr("ahead"); // or the same lines would be prefetched twice, for reading and for writing
     body.getArgument(input).replaceAllUsesWith(body.getArgument(0));
     body.eraseArgument(input);
     variant.setFunctionType(builder.getFunctionType(body.getArgumentTypes(), {}));

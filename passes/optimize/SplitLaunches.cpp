@@ -1,9 +1,9 @@
 //===- SplitLaunches.cpp - Give a stage that all chunks share a launch of its own ------===//
 // Stage: optimize (kernel → kernels).
-// A stage that begins at the same place for all chunks and groups would be filled by each of them for itself. As a
-// kernel of its own it is filled once, before: panels that threads share, and long sums in two launches. Where it is
-// made of weights alone, that launch is a recipe, so that weights are packed at compile time, in the order in which
-// their readers go.
+// Each chunk and group would fill a stage that begins at the same place for all of them. As a kernel of its own the
+// stage is filled once, before: panels that threads share, and long sums in two launches. If it is made of weights
+// alone, that launch is a recipe, so that weights are packed at compile time, in the order in which their readers
+// go.
 // Expects: opts applied.
 // Guarantees: no stage is the same for all chunks; what is made of weights alone is a weight, whose data is a recipe.
 // Position: after opts, which make stages; before scratch memory is passed, which such stages do not need.
@@ -39,13 +39,13 @@ namespace kiln {
 static view::ShapeTracker trackerOf(StageOp stage, ArrayRef<Expr> domain) {
   SmallVector<PartAttr> parts = stage.getParts();
   SmallVector<Expr> memory = llvm::map_to_vector(parts, [](PartAttr part) { return part.getCount().getValue(); });
-  // The parts of an axis side by side, the one with the largest step first, are the axis and what is past its end.
+  // The parts of an axis together, the one with the largest step first, are the axis and its extension past the end.
   SmallVector<SmallVector<int64_t>> partsOf(domain.size());
   for (auto [position, part] : llvm::enumerate(parts))
     partsOf[part.getAxis()].push_back(position);
   for (SmallVector<int64_t> &own : partsOf)
     llvm::sort(own, [&](int64_t a, int64_t b) { return parts[a].getStep() > parts[b].getStep(); });
-  // The axes go in the order in which they begin in memory: where a count outermost there is no number, nothing is
+  // The axes go in the order in which they begin in memory: if the outermost count there is not a number, nothing is
   // divided by it then.
   auto axes = llvm::to_vector(llvm::seq<int64_t>(0, domain.size()));
   auto beginOf = [&](int64_t axis) {
@@ -75,7 +75,7 @@ static TrackerAttr narrowed(TrackerAttr tracker, const llvm::SmallBitVector &kep
   return TrackerAttr::get(tracker.getContext(), value.shrink(ranges).simplify());
 }
 
-/// A view that reads 0 behind its end.
+/// A view that reads 0 past its end.
 static TrackerAttr padded(TrackerAttr tracker, ArrayRef<std::pair<Expr, Expr>> past) {
   bool any = llvm::any_of(past, [](const auto &amounts) { return !amounts.second.isConst(0); });
   return any ? TrackerAttr::get(tracker.getContext(), tracker.getValue().pad(past).simplify()) : tracker;
@@ -89,7 +89,7 @@ namespace {
 /// A stage that is a kernel of its own now.
 struct Producer {
   mutable FuncOp func;          ///< writes the memory: argument 0
-  SmallVector<unsigned> inputs; ///< of the kernel that it was split from, which it reads
+  SmallVector<unsigned> inputs; ///< inputs of the kernel that it was split from, which it reads
   unsigned buffer = 0;          ///< of that kernel, the memory
   RankedTensorType type;        ///< of the memory; null: its size is an expression
   Expr bytes;
@@ -325,7 +325,7 @@ static bool computesSame(FuncOp func, FuncOp other) {
 /// weight in the same order share one, whatever else they read.
 Value LaunchSplitter::pack(host::LaunchOp launch, const Producer &producer, ArrayRef<host::WeightOp> weights) {
   auto program = launch->getParentOfType<host::ProgramOp>();
-  auto batch = launch->getParentOfType<host::BatchOp>(); // in which nothing but launches may fail
+  auto batch = launch->getParentOfType<host::BatchOp>(); // in it, only launches may fail
   Operation *place = batch ? batch.getOperation() : launch.getOperation();
   OpBuilder builder(place);
   Type slice = host::SliceType::get(builder.getContext());
@@ -384,7 +384,7 @@ static void addBuffer(host::LaunchOp launch, unsigned position, Value memory) {
   launch.getBuffersMutable().assign(buffers);
 }
 
-/// Whether what a kernel computes is another thing at other sizes, even where it has as many points.
+/// Whether a kernel computes something else at other sizes, even if it has as many points.
 static bool dependsOnSizes(FuncOp func) {
   ArrayRef<Expr> symbols = func.getSizes().getSizes();
   auto names = [&](Expr expr) {
@@ -392,7 +392,7 @@ static bool dependsOnSizes(FuncOp func) {
     expr.forEachVariable([&](Expr variable) { any |= llvm::is_contained(symbols, variable); });
     return any;
   };
-  // A sum may go over an axis along which nothing that it reads moves.
+  // A sum may go over an axis along which none of its operands moves.
   return llvm::any_of(func.getDomain().getSizes(), names) || llvm::any_of(func.getBody().front(), [&](Operation &op) {
            auto tracker = op.getAttrOfType<TrackerAttr>("tracker");
            if (!tracker)
@@ -429,7 +429,7 @@ void LaunchSplitter::fillBefore(host::LaunchOp launch, const Producer &producer)
   }
 }
 
-/// What only the stage read is not an input of its kernel any more.
+/// A tensor that only the stage read is no longer an input of its kernel.
 void LaunchSplitter::dropUnreadInputs(FuncOp func) {
   Block &body = func.getBody().front();
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
@@ -445,7 +445,7 @@ void LaunchSplitter::dropUnreadInputs(FuncOp func) {
   func.setFunctionType(FunctionType::get(func.getContext(), body.getArgumentTypes(), {}));
 }
 
-/// What no launch reads any more is not packaged.
+/// A weight that no launch reads any more is not packaged.
 void LaunchSplitter::dropUnreadWeights(host::ProgramOp program) {
   llvm::SmallBitVector isRead(program.getWeights().size());
   SmallVector<host::WeightOp> reads;

@@ -1,8 +1,8 @@
-//===- StageMemory.cpp - How a stage lies in memory, and how often it is there -------===//
-// STAGE lays memory out in the order in which readers go. Another order may suit those who fill it, and one that suits
-// both may still have a column's elements a power of two apart, in one bank of local memory or one set of a cache. PAD
-// leaves room between rows, XOR exchanges what is in them: neither asks the walks, which find an element by its place.
-// BUFFERS has memory for several steps of the loop around, so that one can be filled while another is read.
+//===- StageMemory.cpp - The layout of a stage's memory, and its number of buffers ---===//
+// STAGE lays memory out in the order in which readers go. Another order may suit the fillers, and one that suits both
+// may still have a column's elements a power of two apart, in one bank of local memory or one set of a cache. PAD
+// leaves room between rows, XOR exchanges their contents: neither affects the walks, which find an element by its
+// place. BUFFERS has memory for several steps of the loop around, so that one can be filled while another is read.
 //===----------------------------------------------------------------------------===//
 
 #include "passes/optimize/StageMemory.h"
@@ -25,7 +25,7 @@ llvm::Expected<PartAttr> optimize::partOf(const Walk &walk, AxisAttr axis) {
   for (auto [domainAxis, index] : llvm::enumerate(walk.index)) {
     if (!axesOf(index).contains(axis.getId()))
       continue;
-    // The axis' last point lies size - 1 steps behind its first, whatever the others are at.
+    // The axis' last point is size - 1 steps after its first, whatever the others are at.
     llvm::DenseMap<Expr, Expr> first{{variable, 0}}, second{{variable, 1}};
     Expr step = axis.getSize().getValue().isConst(1) ? Expr(1) : index.substitute(second) - index.substitute(first);
     if (step.isConst() && step.constant() > 0)
@@ -47,7 +47,7 @@ llvm::Error optimize::checkParts(ArrayRef<Attribute> layout) {
   return llvm::Error::success();
 }
 
-/// Scratch memory is as large as the stage that lies in it.
+/// Scratch memory is as large as its stage.
 static void fitScratch(FuncOp func, StageOp stage) {
   if (!stage.getBuffer())
     return;

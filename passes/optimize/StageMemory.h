@@ -1,4 +1,4 @@
-//===- StageMemory.h - How a stage lies in memory, and how often it is there ---------===//
+//===- StageMemory.h - The layout of a stage's memory, and its number of buffers -----===//
 #pragma once
 
 #include "ir/kernel/Walk.h"
@@ -7,11 +7,11 @@
 
 namespace kiln::optimize {
 
-/// The dimension of memory that a loop axis of a walk becomes. An error where it goes through the domain in uneven
+/// The dimension of memory for a loop axis of a walk. An error if the axis goes through the domain in uneven
 /// steps.
 llvm::Expected<kernel::PartAttr> partOf(const kernel::Walk &walk, kernel::AxisAttr axis);
 
-/// Points held along an axis of the domain are neighbours, or lie as far apart as all of a part around them.
+/// Points held along an axis of the domain are neighbours, or as far apart as all of a part around them.
 llvm::Error checkParts(llvm::ArrayRef<mlir::Attribute> layout);
 
 /// The opt LAYOUT: lays the memory of the stage whose walk this is out along the walk's axes, in the opt's order.

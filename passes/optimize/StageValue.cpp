@@ -67,8 +67,8 @@ static bool isAroundItems(const Walk &walk, size_t position) {
   return false;
 }
 
-/// The positions of a walk's axes in the order in which memory is laid out over them. Items side by side read
-/// neighbours where what each has beside them lies further apart.
+/// The positions of a walk's axes in the order in which memory is laid out over them. Parallel items read neighbours if
+/// each item's own values are further apart.
 static SmallVector<size_t> layoutOrder(const Walk &walk) {
   auto rank = [&](size_t position) {
     AxisKind kind = walk.axes[position].getKind();
@@ -125,8 +125,8 @@ static llvm::Error holdTotals(FuncOp func, const Walk &walk, int64_t place) {
 // Values
 //===----------------------------------------------------------------------===//
 
-/// What is computed from a load alone, and once for each of its elements: that is held, rather than the load. For
-/// `matrices` it is held before it is widened.
+/// A value computed from a load alone, and once for each of its elements, is held in place of the load. For `matrices`
+/// it is held before it is widened.
 static Value computedFrom(LoadOp load, bool matrices) {
   Value value = load.getResult();
   while (value.hasOneUse()) {
@@ -183,9 +183,9 @@ static bool isOneRun(Attribute outer, PartAttr inner) {
 namespace {
 /// The columns of a panel: lanes along an axis of the domain, and the loops around them along the same axis.
 struct Panel {
-  SmallVector<AxisAttr> loops; ///< from the outside in; none: the memory goes by the walk's axes alone
+  SmallVector<AxisAttr> loops; ///< from the outside in; none: the memory goes only by the walk's axes
   AxisAttr lanes;
-  int64_t steps = 1; ///< of the innermost loop side by side in memory
+  int64_t steps = 1; ///< contiguous steps of the innermost loop in memory
   int64_t count = 1; ///< panels
 
   bool isAroundLoop(AxisAttr axis) const { return llvm::is_contained(loops, axis) && axis != loops.back(); }
@@ -193,7 +193,7 @@ struct Panel {
 };
 } // namespace
 
-/// The panels of what all of a launch reads, where code for several CPUs does: whatever vectors and chunks are.
+/// The panels of an operand that a whole launch reads, if code for several CPUs does: whatever vectors and chunks are.
 static Panel panelOf(const Walk &walk, int64_t place, const AxisIds &kept, int64_t bytes, TargetAttr target) {
   Panel panel;
   auto partOrNull = [&](AxisAttr axis) {
@@ -241,7 +241,7 @@ static llvm::Expected<Held> holdInside(FuncOp func, const Walk &walk, int64_t pl
     AxisAttr axis = walk.axes[position];
     if (!needed.contains(axis.getId()) || !isInside(walk, position, place))
       continue;
-    // Of what is summed up by an instruction here, the terms stay whole.
+    // If an instruction here sums up terms, they stay whole.
     bool isTerm = axis.getKind() == AxisKind::Fragment && !kept.contains(axis.getId());
     bool staysUnrolled = axis.getKind() == AxisKind::Upcast || axis.getKind() == AxisKind::Lane || isTerm;
     if (panel.isAroundLoop(axis)) {
@@ -266,7 +266,7 @@ static llvm::Expected<Held> holdInside(FuncOp func, const Walk &walk, int64_t pl
     if (panel.isLoop(axis) || isColumn)
       part = PartAttr::get(func.getContext(), part->getAxis(), part->getStep() * (isColumn ? 1 : panel.steps),
                            copy.getSize(), 0);
-    // Terms that lie side by side in a matrix are one run of them for those who fill it.
+    // Terms that are neighbours in a matrix are one run of them for those who fill it.
     bool goesOn = before && axis.getKind() == AxisKind::Fragment && isOneRun(held.layout.back(), *part);
     if (goesOn) {
       int64_t count = before.getSize().getValue().constant() * axis.getSize().getValue().constant();
@@ -290,7 +290,7 @@ static llvm::Expected<Held> holdInside(FuncOp func, const Walk &walk, int64_t pl
   return held;
 }
 
-/// The axes of the reduces that a value is computed by, which go into the stage with it.
+/// The axes of the reduces within a value, which go into the stage with it.
 static llvm::Expected<AxisIds> reducedFor(const Walk &walk, Value value, ArrayRef<ReduceOp> reduces, int64_t place) {
   AxisIds axes;
   Walk inside = walk;
@@ -327,7 +327,7 @@ static Walk withAxesAround(FuncOp func, const Walk &walk) {
 }
 
 namespace {
-/// A value, and how it is read where it is.
+/// A value, and the tracker through which it is read at its place.
 struct Reading {
   Walk walk;
   Value value;
@@ -401,7 +401,7 @@ llvm::Error optimize::stageValue(FuncOp func, OptAttr opt, const Walk &around, T
                       DimsAttr::get(func.getContext(), held->index), builder.getArrayAttr(held->layout), SwizzleAttr(),
                       BuffersAttr(), /*ahead=*/IntegerAttr());
   value.replaceAllUsesExcept(stage.getResult(), stage);
-  // What is read ahead was so in the readers' walk.
+  // Prefetches belonged to the readers' walk.
   for (Operation *op : walkOf(stage).operations())
     op->removeAttr("ahead");
   if (!hasItems(func))

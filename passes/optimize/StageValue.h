@@ -8,8 +8,8 @@
 
 namespace kiln::optimize {
 
-/// The opt STAGE: holds a value that `walk` computes inside the opt's axis, or outside all axes where that is -1; for
-/// an output's buffer, the running totals of its reduce. What is held outside all axes lies as the target's panels say.
+/// The opt STAGE: holds a value that `walk` computes inside the opt's axis, or outside all axes if that is -1; for an
+/// output's buffer, the running totals of its reduce. A value held outside all axes is laid out in the target's panels.
 /// An error says why the kernel cannot do so.
 llvm::Error stageValue(kernel::FuncOp func, kernel::OptAttr opt, const kernel::Walk &walk, TargetAttr target);
 

@@ -1,10 +1,10 @@
 //===- WalkBatch.cpp - Compute a batch sample by sample -----------------------------------===//
 // Stage: optimize (host + kernels → host + kernels).
-// What one kernel writes of a whole batch and the next reads may be more than a cache holds, though what it has of one
-// sample is not. So launches in a row that all go over the batch become a host.batch: the same kernels over one sample,
-// for each of them, and what only they write and read is memory of one sample for each slot. Weights are read again for
-// each sample, which is weighed against that; how well a kernel over fewer points computes is not. What all outputs and
-// an input have along their first axis is taken for a batch, be it of heads or of rows: no other op needs to know.
+// The data of a whole batch that one kernel writes and the next reads may be more than a cache holds, even if a
+// sample's is not. So launches in a row that all go over the batch become a host.batch: the same kernels over one
+// sample, for each sample, and memory that only they write and read has room for one sample in each slot. The gain is
+// weighed against reading weights again for each sample, but not against slower kernels over fewer points. The common
+// first axis of all outputs and an input counts as a batch, be it of heads or of rows: no other op needs to know.
 // Expects: kernels without opts; layouts are assigned, and parts placed.
 // Guarantees: what is in a host.batch computes each sample from the same of what came before, and has no sizes that
 // depend on symbols.
@@ -39,16 +39,16 @@ namespace kiln {
 } // namespace kiln
 
 namespace {
-/// A launch as one of a batch: where in its kernel's domain the samples are.
+/// A launch as one of a batch: the place of the samples in its kernel's domain.
 struct Walked {
   host::LaunchOp launch;
   int64_t axis = 0, points = 0;                   ///< points of the axis that are one sample's
-  llvm::SmallMapVector<Value, int64_t, 4> apart;  ///< by memory, bytes from one sample to the next; 0: all have it
-  llvm::SmallMapVector<Value, int64_t, 4> shared; ///< bytes that each sample reads of what all have
+  llvm::SmallMapVector<Value, int64_t, 4> apart;  ///< by memory, bytes from one sample to the next; 0: all share it
+  llvm::SmallMapVector<Value, int64_t, 4> shared; ///< shared bytes that each sample reads
   llvm::SmallSetVector<Value, 2> written;
 };
 
-/// Memory that nobody but launches in a row needs.
+/// Memory that only launches in a row need.
 struct Passed {
   size_t first = 0, last = 0; ///< of the launches that access it
   int64_t bytes = 0;          ///< of one sample
@@ -76,8 +76,8 @@ static ShapeTracker firstPoints(const ShapeTracker &tracker, int64_t axis, int64
   return tracker.shrink(ranges).simplify();
 }
 
-/// Bytes between what an access reaches for one sample and for the next; nullopt where a sample's is not a box of its
-/// own.
+/// Bytes between the parts that an access reaches for one sample and for the next; nullopt if a sample's part is not a
+/// box of its own.
 static std::optional<int64_t> bytesApart(Operation *access, int64_t axis, int64_t points) {
   ShapeTracker tracker = trackerOf(access);
   std::optional<Expr> stride = tracker.shape()[axis].isConst(1) ? Expr(0) : tracker.realStrides()[axis];
@@ -90,7 +90,7 @@ static std::optional<int64_t> bytesApart(Operation *access, int64_t axis, int64_
   return apart * int64_t(byteSize(cast<BufferType>(optimize::bufferOf(access).getType()).getElement()));
 }
 
-/// Whether all samples see the same by what a view says without memory: where it is masked, or which index it has.
+/// Whether a view gives the same to all samples without memory: its mask, or its index.
 static bool isSameForAll(Operation &op, int64_t axis) {
   auto tracker = op.getAttrOfType<TrackerAttr>("tracker");
   if (!tracker || tracker.getValue().shape()[axis].isConst(1))
@@ -99,14 +99,14 @@ static bool isSameForAll(Operation &op, int64_t axis) {
   return stride && (isa<ValidOp>(op) || stride->isConst(0));
 }
 
-/// Bytes that a load reads of what all samples have; of rows that it looks up, those are few.
+/// Bytes of shared data that a load reads; for rows that it looks up, those are few.
 static int64_t bytesRead(LoadOp load) {
   Expr reach = trackerOf(load).realSize();
   return load.getRow() || !reach.isConst() ? 0 : reach.constant() * int64_t(byteSize(load.getType()));
 }
 
-/// Whether a batch may read, or write, what an op gives `apart` bytes apart: memory that has no other name, of which no
-/// input's is written, and weights stay whole, as they are packed.
+/// Whether a batch may read, or write, an op's result at parts `apart` bytes apart: memory without another name. Inputs
+/// are never written, and weights stay whole, as they are packed.
 static bool mayBeWalked(Operation *owner, bool isRead, int64_t apart) {
   if (isa_and_nonnull<host::WeightOp>(owner))
     return isRead && apart == 0;
@@ -118,7 +118,7 @@ static bool mayBeWalked(Operation *owner, bool isRead, int64_t apart) {
                 : apart > 0 && isa_and_nonnull<host::AllocOp>(owner);
 }
 
-/// The launch with its samples along an axis; nullopt where they are not there.
+/// The launch with its samples along an axis; nullopt if they are not there.
 static std::optional<Walked> walkedAlong(host::LaunchOp launch, FuncOp func, int64_t axis, int64_t samples) {
   Expr size = func.getDomain().getSizes()[axis];
   if (!size.isConst() || size.isConst(0) || size.constant() % samples != 0)
@@ -146,7 +146,7 @@ static std::optional<Walked> walkedAlong(host::LaunchOp launch, FuncOp func, int
   return walked.written.empty() ? std::nullopt : std::optional(walked);
 }
 
-/// The launch with its samples along the axis that lies outermost in what it writes.
+/// The launch with its samples along the outermost axis of its output.
 static std::optional<Walked> walkedOf(host::LaunchOp launch, FuncOp func, int64_t samples) {
   std::optional<Walked> best;
   if (!launch.getSizes().empty() || !func.getSizes().getSizes().empty() || deviceOf(func) != 0)
@@ -185,7 +185,7 @@ private:
 };
 } // namespace
 
-/// What launches of the row pass on among themselves alone.
+/// Values that launches of the row pass on only among themselves.
 llvm::MapVector<Operation *, Passed> BatchWalker::passedIn(ArrayRef<Walked> row) const {
   llvm::MapVector<Operation *, Passed> all;
   llvm::DenseMap<Operation *, size_t> numbers;
@@ -215,7 +215,7 @@ llvm::MapVector<Operation *, Passed> BatchWalker::passedIn(ArrayRef<Walked> row)
   return all;
 }
 
-/// Where a batch of it goes to memory and one sample does not, but is enough for launches of its own.
+/// A batch of it goes to memory and one sample does not, but a sample is enough for launches of its own.
 double BatchWalker::savedBy(const Passed &passed) const {
   int64_t batch = passed.bytes * samples_;
   bool isFar = batch > 2 * target_.cacheBytes(2) && passed.bytes >= target_.cacheBytes(1) &&
@@ -230,11 +230,11 @@ double BatchWalker::lostBy(const Walked &walked) const {
   return double(samples_ - 1) * (bytes * times::kFarByteNanoseconds + times::kChunkNanoseconds);
 }
 
-/// How far apart samples are in memory that launches read each in its own way.
+/// The distances of samples in memory that launches may each read in a different way.
 static constexpr int64_t kNotOne = -1;
 
-/// Whether the launch can be in a batch with those before it, of which `apart` and `written` tell: each memory that one
-/// of them writes is as far apart for all.
+/// Whether the launch can be in a batch with those before it, described by `apart` and `written`: each memory that one
+/// of them writes has the same distance of samples for all.
 static bool fits(const Walked &walked, llvm::SmallMapVector<Value, int64_t, 16> &apart,
                  llvm::SmallPtrSetImpl<Value> &written) {
   bool fits = true;
@@ -248,13 +248,13 @@ static bool fits(const Walked &walked, llvm::SmallMapVector<Value, int64_t, 16> 
   return fits;
 }
 
-/// The stretches that save most, by what the best of those that end before each launch save.
+/// The stretches that save most, from the best of those that end before each launch.
 SmallVector<Stretch> BatchWalker::stretchesOf(ArrayRef<Walked> row) const {
   llvm::MapVector<Operation *, Passed> passed = passedIn(row);
   SmallVector<SmallVector<Passed>> endingAt(row.size());
   for (auto &[alloc, each] : passed)
     endingAt[each.last].push_back(each);
-  // Of all up to a launch, the last one, with what they save together; an empty one where none ends there.
+  // Among all up to a launch, the last one, with their total saving; an empty one if none ends there.
   SmallVector<Stretch> best(row.size() + 1);
   for (size_t begin = 0; begin <= row.size(); ++begin) {
     if (begin > 0 && best[begin].saved < best[begin - 1].saved)
@@ -303,7 +303,7 @@ void BatchWalker::shrink(const Walked &walked) {
   });
 }
 
-/// Whether an op between two launches can stand before both.
+/// Whether an op between two launches can move before both.
 static bool canStandBefore(Operation &op) {
   return isa<host::AllocOp, host::InputOp, host::OutputOp, host::WeightOp>(op) || isMemoryEffectFree(&op);
 }
@@ -378,13 +378,13 @@ void BatchWalker::run() {
   variants_.nameKernels();
 }
 
-/// The size of an input's or output's first axis; 0 where it has none, or one that is not fixed.
+/// The size of an input's or output's first axis; 0 if it has none, or one that is not fixed.
 static int64_t firstSize(Attribute port) {
   view::Shape shape = shapeOf(cast<host::PortAttr>(port).getType());
   return !shape.empty() && shape.front().isConst() ? shape.front().constant() : 0;
 }
 
-/// How many samples a run computes: what all its outputs have first, and an input has. 0: who knows.
+/// How many samples a run computes: the first size of all its outputs and of an input. 0: unknown.
 static int64_t samplesOf(host::ProgramOp program) {
   ArrayRef<Attribute> inputs = program.getInputs().getValue(), outputs = program.getOutputs().getValue();
   int64_t samples = outputs.empty() ? 0 : firstSize(outputs.front());

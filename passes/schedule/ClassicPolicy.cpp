@@ -1,4 +1,4 @@
-//===- ClassicPolicy.cpp - Which tensors get memory, by tinygrad's rules ------===//
+//===- ClassicPolicy.cpp - Choose tensors in memory by tinygrad's rules -------===//
 // The rules of tinygrad v0.9.2, in three steps over the graph seen as bases (tensors that are computed) and edges
 // (views):
 //   1. Results of the block, tensors that control flow reads or makes, and bases that a view expands are realized;
@@ -34,17 +34,17 @@ private:
   /// Notes an edge; whether its base is new.
   bool enter(const Edge &edge);
   void visit(const Edge &root);
-  /// Cuts what would be nested too deeply.
+  /// Cuts ops that would be nested too deeply.
   void limitDepth();
   void pairReduce(Value reduce);
-  /// Collects the realized tensors that `root` reaches through element-wise ops; with `root` itself where the way to
-  /// one is not clean.
+  /// Collects the realized tensors that `root` reaches through element-wise ops; with `root` itself if the way to one
+  /// is not clean.
   void collect(Value root, llvm::SetVector<Value> &group);
-  /// Whether several outputs can share the kernel of `reduce`; adds to them what can be finished there too.
+  /// Whether several outputs can share the kernel of `reduce`; adds those that can be finished there too.
   bool isolate(Value reduce, llvm::SetVector<Value> &group);
-  /// Whether an output of a kernel needs what another kernel computes from another of its outputs.
+  /// Whether an output of a kernel needs a result of another kernel that depends on another of its outputs.
   bool waitsForItself(const llvm::SetVector<Value> &outputs);
-  /// Whether an assign among the outputs of a kernel overwrites what another output is computed from.
+  /// Whether an assign among the outputs of a kernel overwrites a source of another output.
   bool overwritesWhatIsRead(const llvm::SetVector<Value> &outputs);
   Value lastOfChain(Value reduce);
   /// The tracker through which `reader` reads `base`; nullopt when it does so through several.
@@ -84,7 +84,7 @@ bool ClassicPolicy::enter(const Edge &edge) {
     return false;
   if (isa<graph::ContiguousOp, graph::AssignOp>(base.getDefiningOp()))
     realized_.insert(base);
-  // No view passes a gather: what it reads from is memory, its indices are operands like any other.
+  // No view passes a gather: its source is memory, its indices are operands like any other.
   if (auto gather = base.getDefiningOp<graph::GatherOp>())
     if (Value table = edgeOf(gather.getInput()).base; isHere(table))
       realized_.insert(table);
@@ -182,7 +182,7 @@ void ClassicPolicy::collect(Value root, llvm::SetVector<Value> &group) {
 }
 
 bool ClassicPolicy::isolate(Value reduce, llvm::SetVector<Value> &group) {
-  // One reduce a kernel: nothing that the outputs are computed from, on the way from memory, may be another.
+  // One reduce per kernel: no source of the outputs, on the way from memory, may be another.
   SmallVector<Value> above(group.begin(), group.end());
   llvm::DenseSet<Value> known;
   while (!above.empty()) {
@@ -193,7 +193,7 @@ bool ClassicPolicy::isolate(Value reduce, llvm::SetVector<Value> &group) {
       if (isHere(edge.base) && edge.base != reduce && known.insert(edge.base).second)
         above.push_back(edge.base);
   }
-  // What is reached from the outputs as they were from the reduce joins them, if all of it is reached so.
+  // Tensors reached from the outputs as these were from the reduce join them, if all of them are reached so.
   llvm::SetVector<Value> behind;
   for (Value output : group)
     collect(output, behind);

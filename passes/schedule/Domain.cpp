@@ -89,8 +89,8 @@ ShapeTracker schedule::inputOf(graph::ReduceOp reduce, const ShapeTracker &track
 Domain::Reduced Domain::enter(graph::ReduceOp reduce, const ShapeTracker &tracker) {
   llvm::SmallBitVector used = axesOf(widen(tracker));
   view::Shape input = shapeOf(reduce.getInput());
-  // For each axis that is reduced an axis of the domain, none twice: one that is reduced already, so that both may
-  // share its loop, before others, and of equals that at the reduce's own place, or else the last one.
+  // For each reduced axis an axis of the domain, none twice: first one that is reduced already, so that both may share
+  // its loop, and among equals the one at the reduce's own place, or else the last one.
   size_t before = sizes_.size();
   llvm::SmallVector<int64_t> chosen;
   for (int64_t axis : reduce.getAxes()) {

@@ -102,7 +102,7 @@ bool schedule::isPadSafe(Value value, const llvm::SetVector<Value> &realized) {
     if (auto alu = next.getDefiningOp<graph::AluOp>())
       if (!aluTraits(alu.getKind().getValue()).keepsZero)
         return false;
-    // Of no elements, only a sum is 0.
+    // Without elements, only a sum is 0.
     if (auto reduce = next.getDefiningOp<graph::ReduceOp>(); reduce && reduce.getKind().getValue() != Alu::ADD)
       for (int64_t axis : reduce.getAxes())
         if (shapeOf(reduce.getInput())[axis].min() < 1)

@@ -1,8 +1,8 @@
 //===- Edges.h - The graph as a kernel reads it -----------------------------===//
 //
 // To the scheduler a graph is tensors that are computed and edges that lead to them: an operand with the view that it
-// is seen through. What every step of the stage asks about them stands here: where an edge leads, what is computed,
-// what is memory or a number, and what reads it.
+// is seen through. This file answers the questions of every step of the stage about them: where an edge leads, what is
+// computed, what is memory or a number, and what reads it.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -23,7 +23,7 @@ Edge edgeOf(mlir::Value value);
 /// The operation of this kind that makes a value; null: none.
 graph::AluOp aluOf(mlir::Value value, Alu kind);
 
-/// What an operand leads to that is itself seen through `tracker`.
+/// The base of an operand that is itself seen through `tracker`.
 Edge through(mlir::Value operand, const view::ShapeTracker &tracker);
 
 /// Whether all operations that read a value, by itself or through views, are among these.
@@ -39,22 +39,22 @@ bool isWholeInOrder(const Edge &edge);
 /// The tensor in whose memory `tensor` is held: the input that an assign writes to, else itself.
 mlir::Value memoryOf(mlir::Value tensor);
 
-/// What a kernel computes of a tensor that it writes: of an assign the value, which may be a part of it.
+/// The value of a written tensor that a kernel computes: for an assign the assigned value, which may be a part of it.
 mlir::Value writtenBy(mlir::Value tensor);
 
-/// Whether the assign writes only what lies behind its input, which nobody reads before.
+/// Whether the assign writes only after its input's elements, which nobody reads before.
 bool isAppending(graph::AssignOp assign);
 
 /// Ops that a kernel computes; everything else is memory when a kernel reads it, or a number.
 bool isComputed(mlir::Value value);
 
-/// What an op reads when it is part of a kernel.
+/// The operands of an op that is part of a kernel.
 llvm::SmallVector<Edge> sourcesOf(mlir::Value value);
 
-/// What leaves the block, and what ops with regions or sizes read: memory, whatever the policy.
+/// Values that leave the block, and those that ops with regions or sizes read: memory, whatever the policy.
 llvm::SmallVector<Edge> rootsOf(mlir::Block &block);
 
-/// What a kernel knows without reading memory.
+/// Values that a kernel knows without reading memory.
 bool isNumber(mlir::Value value);
 
 /// Whether every op from `value` down to memory gives 0 for zeros, so that padding may be moved to the loads.

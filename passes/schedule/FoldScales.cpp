@@ -1,9 +1,9 @@
 //===- FoldScales.cpp - Move constant factors into the weights of sums ---------===//
 // Stage: schedule (graph → graph).
-// A batch norm in use is a factor and an addend per channel, and it follows a convolution: Σ x·w · s. Where s
-// moves only along axes along which w moves, that is Σ x·(w·s), and w·s is known at compile time. Addends on the way,
-// Σ x·w + b, are multiplied too, and addends of one sum become one. It is a rule of sums and constants, whichever
-// operators they came from; it holds for real numbers, so results change by roundings.
+// A batch norm in use is a factor and an addend per channel, and it follows a convolution: Σ x·w · s. If s moves only
+// along axes along which w moves, that is Σ x·(w·s), and w·s is known at compile time. Addends on the way, Σ x·w + b,
+// are multiplied too, and addends of one sum become one. It is a rule of sums and constants, whichever operators they
+// came from; it holds for real numbers, so results change by roundings.
 // Expects: views folded, constants shrunk.
 // Guarantees: nothing is computed twice: what another op reads as it was stays as it was.
 // Position: before recipes are made, which the new constants become.
@@ -32,30 +32,30 @@ public:
   void fold(graph::AluOp root);
 
 private:
-  /// `tensor`·`scale` with the scale in the weights of the sum that it comes from; null where there is none.
+  /// `tensor`·`scale` with the scale in the weights of the sum that it comes from; null if there is none.
   Value scaled(Value tensor, const Edge &scale);
   Value scaledSum(graph::ReduceOp sum, const Edge &scale);
-  /// The same of a constant: null where the product would be computed when the model runs.
+  /// The same for a constant: null if the product would be computed at run time.
   Value scaledWeight(Value weight, const Edge &scale);
-  /// `tensor` + `addend` with the addend in the constant that is added to the sum that it comes from; null where there
-  /// is none.
+  /// `tensor` + `addend` with the addend in the constant that is added to the sum that it comes from; null if there is
+  /// none.
   Value shifted(Value tensor, const Edge &addend);
 
-  /// Two constants, the product or sum of which is no larger than the larger one.
+  /// Two constants whose product or sum is no larger than the larger one.
   std::optional<Edge> combined(Alu kind, const Edge &a, const Edge &b);
   /// The constant operand of a row with two operands, and the other one; nullopt where not just one is constant.
   std::optional<std::pair<Value, Value>> split(graph::AluOp row);
-  /// Whether nothing else reads what an op with this operand reads.
+  /// Whether nothing else reads the sources of an op with this operand.
   static bool isOnlyReader(Value operand);
-  /// Whether the weights behind a constant are read for it alone, and are no smaller: it can take their place.
+  /// Whether a constant's weights are read for it alone, and are no smaller: it can replace them.
   bool canReplaceWeights(Value constant);
   /// A number as one element that a view repeats, which moves along no axis.
   Edge standing(const Edge &constant);
   Value row(Alu kind, ArrayRef<Value> operands, Location loc);
-  /// Notes what the model calls `replaced`, which nobody computes any more, at what is computed in its place.
+  /// Notes the model's name of `replaced`, which nothing computes any more, at its replacement.
   static void keepNames(Value made, Value replaced);
 
-  /// What was made on the way to a result, or to none.
+  /// The ops made on the way to a result, or to none.
   struct Made : OpBuilder::Listener {
     void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override { ops.push_back(op); }
     SmallVector<Operation *> ops;
@@ -69,7 +69,7 @@ private:
 };
 } // namespace
 
-/// Half precision could overflow in w·s where it did not in Σ x·w; wider floats do so far beyond what weights are.
+/// Half precision could overflow in w·s if it did not in Σ x·w; wider floats do so far beyond any weights.
 static bool isWide(Value tensor) {
   Type element = cast<RankedTensorType>(tensor.getType()).getElementType();
   return element.isF32() || element.isF64();
@@ -150,7 +150,7 @@ bool Folder::canReplaceWeights(Value constant) {
 Value Folder::scaledWeight(Value weight, const Edge &scale) {
   Edge edge = edgeOf(weight);
   std::optional<ShapeTracker> at = pullBack(scale.tracker, edge.tracker, shapeOf(edge.base));
-  // What was rounded to a narrow dtype stays in it: products take it so.
+  // A tensor that was rounded to a narrow dtype stays in it: products take it so.
   if (!at || !isOnlyReader(weight) || edge.base.getDefiningOp<graph::ConstOp>() || isWidened(edge.base))
     return {};
   Edge inner{scale.base, *at};

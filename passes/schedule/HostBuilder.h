@@ -16,7 +16,7 @@ namespace kiln::schedule {
 /// Names kernels as tinygrad does: equal kernels are one, and repeats of a name get n1, n2, …
 class KernelTable {
 public:
-  /// Gives `func` its name; where an equal kernel is known, erases `func` and returns that one's name.
+  /// Gives `func` its name; if an equal kernel is known, erases `func` and returns that one's name.
   mlir::StringAttr add(kernel::FuncOp func);
 
 private:
@@ -25,10 +25,10 @@ private:
   llvm::StringSet<> names_;
 };
 
-/// How a graph is cut into kernels.
+/// The way in which a graph is cut into kernels.
 struct Policy {
   bool classic = false; ///< tinygrad v0.9.2's rules
-  TargetAttr target;    ///< else: what the device can do, and what it takes for what
+  TargetAttr target;    ///< otherwise: the device's abilities and times
 };
 
 /// Writes `host.program` and the kernels that it launches into the function's module, before the function.

@@ -1,11 +1,11 @@
 //===- HostControl.cpp - Control flow of the host program --------------------------------===//
 //
 // A control-flow op of the graph becomes an scf op around lists of launches. Inside a region every value has memory of
-// its own that the region frees; what it yields passes to whoever runs the region, with the sizes that only the region
+// its own that the region frees; yielded values pass to whoever runs the region, with the sizes that only the region
 // knows.
-// The difficult part is what a loop stacks up, one element per iteration (a scan output). Where its sizes are known
+// The difficult part is a loop's stacked result, one element per iteration (a scan output). If its sizes are known
 // before the loop there is memory for all of it from the start, and mostly the kernel that computes an element can
-// write it there. Otherwise the memory grows as the loop runs, to twice what is needed, so that few iterations copy.
+// write it there. Otherwise the memory grows as the loop runs, to twice the needed size, so that few iterations copy.
 //
 //===----------------------------------------------------------------------------------===//
 
@@ -184,7 +184,7 @@ void HostBuilder::emitIf(graph::IfOp op, Block &block, Scope &scope) {
     scope.sizes[dim.symbol] = value;
 }
 
-/// Whether the host alone asks for a tensor's value.
+/// Whether only the host needs a tensor's value.
 static bool isReadByHostOnly(Value tensor) {
   return llvm::all_of(tensor.getUsers(), [](Operation *user) {
     return isa<graph::BindOp>(user) || (isa<graph::ViewOp>(user) && isReadByHostOnly(user->getResult(0)));

@@ -7,7 +7,7 @@
 
 namespace kiln::schedule {
 
-/// A kernel and what its buffer arguments are: the group's outputs, then the tensors that it reads.
+/// A kernel and its buffer arguments: the group's outputs, then the tensors that it reads.
 struct BuiltKernel {
   kernel::FuncOp func;
   llvm::SmallVector<mlir::Value> buffers;

@@ -1,11 +1,11 @@
 //===- KnownConstants.cpp - Tensors that are known at compile time --------------------===//
 //
-// What is computed from weights and numbers alone need not be computed in every run, but to evaluate it at compile time
-// as it stands can cost dearly: a float32 scale of 64 channels, seen as 64 × 1000 elements, is 256,000 bytes of memory
-// for 64 values. So a row on constants is computed only at the points at which one of them moves, and whoever read it
-// reads the small result through a view.
-// Only rows that are exact count as constant. Others come from the machine's library of functions, and what is compiled
-// would depend on where it is compiled.
+// Values that depend only on weights and numbers need not be computed in every run, but evaluating them at
+// compile time without care can be expensive: a float32 scale of 64 channels, seen as 64 × 1000 elements, is
+// 256,000 bytes of memory for 64 values. So a row on constants is computed only at the points at which one
+// of them moves, and its readers read the small result through a view. Only exact rows count as constant.
+// Others come from the machine's library of functions, and the result of a compilation would depend on the
+// machine.
 //
 //===-----------------------------------------------------------------------------===//
 #include "passes/schedule/KnownConstants.h"

@@ -1,12 +1,12 @@
 //===- MakeRecipes.cpp - Weights that are computed at compile time -------------===//
 // Stage: schedule (graph → graph).
-// What is computed from weights alone is the same in every run. It becomes a weight whose data is a recipe: a small
-// model of its own, without inputs, which a module in this module holds. It goes through the stages that are left as
-// any model does and runs when the bytes of the weight are asked for, so that a dump says all, and compiling takes no
-// more memory than one recipe does.
-//   A package must not grow by it: weights that nothing else needs have to be no smaller than what takes their place,
-// so that a weight stays as narrow as it is where it is widened and a vector one where it is repeated. What fails
-// that is left to the kernels, and so are constants that are largest in the middle of their computation.
+// Values that depend only on weights are the same in every run. Each becomes a weight whose data is a recipe: a small
+// model of its own, without inputs, which a module in this module holds. It goes through the remaining stages as any
+// model does and runs when the bytes of the weight are needed. So a dump is complete, and compiling takes no more
+// memory than one recipe does. A package must not grow by it: weights that nothing else needs have to be no smaller
+// than their replacement, so that a weight stays narrow if it is widened later, and a vector if it is repeated.
+// Tensors that fail this are left to the kernels, and so are constants that are largest in the middle of their
+// computation.
 // Expects: views folded, constants shrunk.
 // Guarantees: modules that only make weights, named recipe_0, recipe_1 …; a weight that only they read is not a weight
 // of the model's.
@@ -43,11 +43,11 @@ private:
   bool isFolded(Operation *op) const { return folded_.contains(op); }
   /// Whether an op that stays reads the tensor, also through a view.
   bool isReadOutside(Value tensor) const;
-  /// Whether a product reads the tensor, or what it is cast to, in the narrower dtype of the two.
+  /// Whether a product reads the tensor, or a cast of it, in the narrower dtype of the two.
   bool isReadNarrow(Value tensor) const;
-  /// The ops behind a tensor, it and its weights included, views too.
+  /// The ops that a tensor depends on, it and its weights included, views too.
   llvm::SetVector<Operation *> coneOf(Value tensor) const;
-  /// Takes back what does not pay; whether there was any.
+  /// Removes recipes that do not pay; whether there were any.
   bool rejectWhatGrows();
   std::string nameFor(const llvm::SetVector<Operation *> &cone);
   void make(ArrayRef<Value> results, unsigned number);
@@ -56,7 +56,7 @@ private:
   func::FuncOp main_;
   llvm::DenseMap<Operation *, unsigned> position_;
   llvm::SetVector<Operation *> folded_; ///< ops that compute, in order
-  SmallVector<Value> results_;          ///< of them, what ops that stay read
+  SmallVector<Value> results_;          ///< their results that remaining ops read
   llvm::StringSet<> names_;
 };
 } // namespace
@@ -111,7 +111,7 @@ bool RecipeMaker::rejectWhatGrows() {
   for (Operation *op : folded_)
     if (isReadOutside(op->getResult(0)))
       results_.push_back(op->getResult(0));
-  // A weight counts where no op that stays reads it, a part for each result that it is read for.
+  // A weight counts if no remaining op reads it, in parts for the results that need it.
   llvm::DenseMap<Operation *, unsigned> readers;
   std::vector<SmallVector<Operation *>> weights;
   for (Value result : results_) {
@@ -122,10 +122,10 @@ bool RecipeMaker::rejectWhatGrows() {
         ++readers[op];
       }
   }
-  llvm::DenseSet<Operation *> rejected; // also what has more axes than a weight can have
+  llvm::DenseSet<Operation *> rejected; // also those with more axes than a weight can have
   for (auto [result, own] : llvm::zip(results_, weights)) {
     double replaced = 0;
-    int64_t most = 0; // of all that is replaced, if nothing else reads it
+    int64_t most = 0; // of everything replaced, if nothing else reads it
     for (Operation *weight : own) {
       most += packedBytes(weight->getResult(0));
       replaced += double(packedBytes(weight->getResult(0))) / readers[weight];
@@ -133,10 +133,10 @@ bool RecipeMaker::rejectWhatGrows() {
     bool isWeight = cast<RankedTensorType>(result.getType()).getRank() <= host::kMaxPortRank;
     auto cast = result.getDefiningOp<graph::AluOp>();
     bool isCast = cast && cast.getKind().getValue() == Alu::CAST && isReadNarrow(result);
-    // What a product reads narrow is stored so, beside what others read of it.
+    // An operand that a product reads in narrow form is stored so, in addition to the form that others read.
     if (isCast && isWeight && !isWidened(result))
       continue;
-    // What is asked to be in memory may be larger than what it is made of.
+    // A tensor that is asked to be in memory may be larger than its sources.
     if (isWeight && isa<graph::ContiguousOp>(result.getDefiningOp()))
       continue;
     if (isWeight && !isCast && replaced > 0 && replaced >= double(packedBytes(result)))
@@ -144,7 +144,7 @@ bool RecipeMaker::rejectWhatGrows() {
     rejected.insert(result.getDefiningOp());
     if (isCast)
       continue;
-    // What is too large on the way to it is so for good; a long chain need not be taken back step by step.
+    // A tensor that is too large on the way stays so; a long chain need not be taken back step by step.
     for (Operation *op : coneOf(result))
       if (isFolded(op) && packedBytes(op->getResult(0)) > most)
         rejected.insert(op);
@@ -153,7 +153,7 @@ bool RecipeMaker::rejectWhatGrows() {
   return !rejected.empty();
 }
 
-/// The name of the largest weight that is read, and that it is not that any more.
+/// The name of the largest weight that is read, marked as changed.
 std::string RecipeMaker::nameFor(const llvm::SetVector<Operation *> &cone) {
   graph::WeightOp largest;
   for (Operation *op : cone)
@@ -205,7 +205,7 @@ void RecipeMaker::make(ArrayRef<Value> results, unsigned number) {
 void RecipeMaker::run() {
   while (rejectWhatGrows()) {
   }
-  // Results that share something computed are made together.
+  // Results that share a computation are made together.
   llvm::EquivalenceClasses<Operation *> shared;
   for (Value result : results_)
     for (Operation *op : coneOf(result))

@@ -1,7 +1,7 @@
 //===- MergeKernels.cpp - Kernels that walk the same memory together --------------===//
-// Two kernels may become one where neither waits for the other. To know that of any two takes more than the graph's
-// size; so each kernel has a level, the kernels on the longest way to it from the inputs, and two are known to be
-// independent where they have one level, or where nothing waits for the earlier one yet. Merging two of one level
+// Two kernels may become one if neither waits for the other. Knowing that for any two takes more time than the graph's
+// size. So each kernel has a level, the number of kernels on the longest way to it from the inputs, and two are known
+// to be independent if they have one level, or if nothing waits for the earlier one yet. Merging two of one level
 // changes no level, so one pass in order is enough.
 //===----------------------------------------------------------------------------===//
 
@@ -14,9 +14,9 @@ using namespace kiln;
 using namespace kiln::schedule;
 using namespace mlir;
 
-/// A kernel with more outputs asks for more registers than a device has.
+/// A kernel with more outputs needs more registers than a device has.
 static constexpr size_t kMostOutputs = 8;
-/// Kernels that a further one is compared with, of those that share a tensor and the loops with it.
+/// The most kernels that a new one is compared with, of those that share a tensor and the loops with it.
 static constexpr size_t kMostCompared = 8;
 
 namespace {
@@ -52,7 +52,7 @@ static llvm::SetVector<Value> readsOf(const KernelGroup &group, const llvm::SetV
   return reads;
 }
 
-/// What the loops of a kernel go over; null where they are a product's, whose register tile has room for one only.
+/// The loops of a kernel; null if they are a product's, whose register tile has room for only one.
 static Value walkedBy(KernelGroup &group) {
   for (Value output : group.outputs)
     if (!isa<graph::AluOp, graph::ReduceOp>(output.getDefiningOp()))
@@ -72,7 +72,7 @@ namespace {
 class Merger {
 public:
   Merger(Block &block, const llvm::SetVector<Value> &realized) : dependence_(block), realized_(realized) {}
-  /// Takes the next kernel in; true where it became part of an earlier one.
+  /// Takes the next kernel in; true if it became part of an earlier one.
   bool take(KernelGroup *group);
 
 private:
@@ -80,9 +80,9 @@ private:
     node.level = std::max(node.level, nodes_[other].level + 1);
     nodes_[other].isWaitedFor = true;
   }
-  /// Puts a kernel on the level that follows from what it needs, and from whom it must not overtake.
+  /// Puts a kernel on the level after those that it needs, and those that it must not overtake.
   void findLevel(Node &node);
-  /// An earlier kernel that the node may become part of, of those that are known by its keys.
+  /// An earlier kernel that the node may become part of, among those known by its keys.
   std::optional<size_t> partnerOf(const Node &node, ArrayRef<std::pair<Value, Walk>> keys) const;
 
   Dependence dependence_;
@@ -132,7 +132,7 @@ bool Merger::take(KernelGroup *group) {
   SmallVector<std::pair<Value, Walk>> keys;
   if (Value walked = walkedBy(*group)) {
     Walk walk = walkOf(*group, walked);
-    // What both read should be as large as what they walk.
+    // The shared tensor should be as large as their loops.
     for (Value read : reads)
       if (view::provablyEqual(view::product(shapeOf(read)), view::product(shapeOf(walked))))
         keys.push_back({read, walk});

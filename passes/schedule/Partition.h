@@ -1,4 +1,4 @@
-//===- Partition.h - The kernels of a block and which tensors get memory ----===//
+//===- Partition.h - The kernels of a block and the tensors in memory -------===//
 //
 // A kernel ends where a tensor is written to memory, so the partition of a graph into kernels is the set of tensors
 // that are realized. Everything else is computed inside the kernels that read it. Two policies (Policies.h) choose the
@@ -21,7 +21,7 @@ struct KernelGroup {
   graph::ReduceOp reduce;
 };
 
-/// Why the policy put a tensor where it is; the times as in host.placement.
+/// The policy's reason for a tensor's place; the times as in host.placement.
 struct Placement {
   host::Reason reason;
   int64_t insideNs = 0, ownNs = 0;
@@ -31,7 +31,7 @@ struct Placement {
 struct Partition {
   /// Tensors that are written by a kernel.
   llvm::SetVector<mlir::Value> realized;
-  /// Of every tensor that the policy could have put elsewhere.
+  /// For every tensor that the policy could have put elsewhere.
   llvm::DenseMap<mlir::Value, Placement> placements;
   /// In an order in which every kernel comes after those that it reads from.
   llvm::SmallVector<KernelGroup> groups;

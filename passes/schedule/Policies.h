@@ -1,4 +1,4 @@
-//===- Policies.h - The two ways to decide which tensors get memory ---------===//
+//===- Policies.h - The two ways to choose tensors in memory ----------------===//
 #pragma once
 
 #include "passes/schedule/Partition.h"
@@ -10,8 +10,8 @@ namespace kiln::schedule {
 /// tinygrad v0.9.2's rules, for the ops directly in `block`.
 Partition partitionClassically(mlir::Block &block);
 
-/// The default: from the results backwards, each tensor is computed inside the kernels that read it where that takes
-/// less time than a kernel, a write and reads of its own.
+/// The default: from the results backwards, each tensor is computed inside the kernels that read it if that takes less
+/// time than a kernel, a write and reads of its own.
 Partition partitionByCost(mlir::Block &block, TargetAttr target);
 
 /// A tensor computed by more operations than this, one inside the other, gets memory: kernels are walked recursively.

@@ -38,7 +38,7 @@ bool schedule::multipliesNarrow(graph::ReduceOp reduce, TargetAttr target, llvm:
   view::Shape domain = shapeOf(reduce.getInput());
   Edge operands[] = {edgeOf(mul->getOperand(0)), edgeOf(mul->getOperand(1))};
   for (unsigned side : {0, 1}) {
-    // Columns and rows; a constant, where there is one, is the columns.
+    // Columns and rows; a constant, if there is one, is the columns.
     Value narrow = uncast(operands[side].base), other = uncast(operands[!side].base);
     if (narrow == operands[side].base || other == operands[!side].base || isConstant(other))
       continue;
@@ -47,7 +47,7 @@ bool schedule::multipliesNarrow(graph::ReduceOp reduce, TargetAttr target, llvm:
         target.fastProduct(getElementTypeOrSelf(other), getElementTypeOrSelf(narrow), getElementTypeOrSelf(reduce));
     llvm::SmallBitVector columns = axesOf(operands[side].tracker.compose(around).simplify()),
                          rows = axesOf(operands[!side].tracker.compose(around).simplify());
-    // What is worth an instruction.
+    // The least size that is worth an instruction.
     bool hasRows = false, hasColumns = false, hasTerms = false, hasPairs = false;
     for (auto [axis, size] : llvm::enumerate(domain)) {
       bool isReduced = llvm::is_contained(reduce.getAxes(), int64_t(axis)), isColumn = columns.test(axis),

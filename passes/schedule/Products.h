@@ -7,16 +7,16 @@
 
 namespace kiln::schedule {
 
-/// A sum of products of two tensors, each of which stands still along an axis of the result that the other moves along:
-/// what a register tile can be made for.
+/// A sum of products of two tensors, each standing still along an axis of the result that the other moves along: a
+/// register tile can compute it.
 bool isProduct(graph::ReduceOp reduce);
 
-/// Whether a sum of products takes its operands, which were widened for it, as they were before: where an instruction
-/// multiplies matrices of them, and where each element of a constant is multiplied once, which takes as long as reading
-/// it.
+/// Whether a sum of products takes its operands before they were widened for it: if an instruction
+/// multiplies matrices of them, and if each element of a constant is multiplied once, which takes as long as
+/// reading it.
 bool multipliesNarrow(graph::ReduceOp reduce, TargetAttr target, llvm::function_ref<bool(mlir::Value)> isConstant);
 
-/// What an operand is cast from; itself where it is not.
+/// The source of an operand's cast; itself if it is not cast.
 mlir::Value uncast(mlir::Value operand);
 
 } // namespace kiln::schedule

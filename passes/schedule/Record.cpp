@@ -22,7 +22,7 @@ struct Entry {
 
 } // namespace
 
-/// What a tensor is to a launch that only reads it.
+/// The role of a tensor that a launch only reads.
 static StringRef roleOf(Value tensor) {
   Operation *op = tensor.getDefiningOp();
   if (!op)
@@ -46,7 +46,7 @@ static std::string opName(Value tensor, bool isRead) {
       .Case([](graph::ContiguousOp) { return "copy"; });
 }
 
-/// What asks for the tensor in memory, whatever the policy.
+/// The reader that needs the tensor in memory, whatever the policy.
 static std::optional<host::Reason> neededBy(Value tensor) {
   bool isRead = false, isSize = false, isOutput = false, isTable = false;
   auto see = [&](OpOperand &use) {
@@ -79,7 +79,7 @@ static std::optional<host::Reason> neededBy(Value tensor) {
   return std::nullopt;
 }
 
-/// The operands of which an element is computed: not the memory that an assign writes to.
+/// The operands of an element's computation: not the memory that an assign writes to.
 static OperandRange operandsOf(Value tensor) {
   Operation *op = tensor.getDefiningOp();
   return op->getOperands().drop_front(isa<graph::AssignOp>(op) ? 1 : 0);
@@ -110,7 +110,7 @@ ArrayAttr Recorder::namesOf(Value tensor, ArrayRef<Value> views) {
   return builder.getArrayAttr(list);
 }
 
-/// The tensors that a launch computes and reads, operands before what is made of them.
+/// The tensors that a launch computes and reads, operands before their results.
 static llvm::MapVector<Value, Entry> entriesOf(const KernelGroup &group, llvm::function_ref<bool(Value)> isReadOnly) {
   llvm::MapVector<Value, Entry> entries;
   struct Step {
@@ -152,7 +152,7 @@ static llvm::MapVector<Value, Entry> entriesOf(const KernelGroup &group, llvm::f
   return entries;
 }
 
-/// Why a tensor is in memory or not; null where the scheduler had no choice and no reason.
+/// Why a tensor is in memory or not; null if the scheduler had no choice and no reason.
 static host::PlacementAttr placementOf(Value tensor, const Partition &partition, bool isRead, bool isOutput) {
   MLIRContext *context = tensor.getContext();
   if (std::optional<host::Reason> needed = isOutput ? neededBy(tensor) : std::nullopt)
@@ -160,11 +160,11 @@ static host::PlacementAttr placementOf(Value tensor, const Partition &partition,
   auto decided = partition.placements.find(tensor);
   if (!isRead && decided != partition.placements.end()) {
     const Placement &why = decided->second;
-    // Times print where they were compared, and a 0 is not a time: it would not be printed and not read back.
+    // Times are printed if they were compared, and a 0 is not a time: it would not be printed and not read back.
     auto time = [&](int64_t ns) { return why.readers ? std::max<int64_t>(ns, 1) : ns; };
     return host::PlacementAttr::get(context, why.reason, time(why.insideNs), time(why.ownNs), why.readers);
   }
-  // Neither what reads it nor a choice of the policy's, so a bound on kernels.
+  // Neither a reader's need nor a choice of the policy, so a bound on kernels.
   return isOutput ? host::PlacementAttr::get(context, host::Reason::Limit, 0, 0, 0) : nullptr;
 }
 

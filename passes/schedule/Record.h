@@ -1,9 +1,9 @@
-//===- Record.h - What the scheduler decided, for whoever asks ---------------------===//
+//===- Record.h - A record of the scheduler's decisions ----------------------------===//
 //
 // A launch keeps the tensors that it computes and reads, the source nodes that they came from, and why each is in
-// memory or not. It is data beside the program: kernels, their names and what runs do not depend on it. By the time
-// that anyone asks (--why, --stats, --graph) the graph is gone, so all names have to be kept here: those of the nodes,
-// and of the views between them that became part of how a tensor is read.
+// memory or not. It is data next to the program: kernels, their names and the executed code do not depend on it. When
+// somebody asks (--why, --stats, --graph) the graph is gone, so all names have to be kept here: those of the nodes, and
+// of the views between them that became part of how a tensor is read.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -16,10 +16,10 @@ namespace kiln::schedule {
 
 class Recorder {
 public:
-  /// Notes what the model calls an output that is held as `base`.
+  /// Notes the model's name of an output that is held as `base`.
   void nameOutput(mlir::Value base, llvm::StringRef name) { outputs_[base] = name.str(); }
 
-  /// What a launch of `group` computes and reads: host.launch's `tensors`.
+  /// The tensors that a launch of `group` computes and reads: host.launch's `tensors`.
   mlir::ArrayAttr record(const KernelGroup &group, const Partition &partition,
                          llvm::function_ref<bool(mlir::Value)> isMemory);
 

@@ -27,14 +27,14 @@ struct ScoredSum {
   graph::ReduceOp largest;
   graph::AluOp exponential;
   std::optional<Edge> score;                ///< from the shape of the sum's input, as all edges here
-  SmallVector<Edge> factors;                ///< that move along the summed axes
-  SmallVector<Edge> constant;               ///< that stand still along them
+  SmallVector<Edge> factors;                ///< those that move along the summed axes
+  SmallVector<Edge> constant;               ///< those that stand still along them
   llvm::SmallSetVector<Operation *, 8> ops; ///< from the scores to the sum
 };
 
 } // namespace
 
-/// The scores whose largest `edge` reads, where what it takes the largest of are the elements along `axes` of them.
+/// The scores whose largest `edge` reads, if the largest is taken of their elements along `axes`.
 static std::optional<Edge> scoresOf(graph::ReduceOp largest, const Edge &edge, ArrayRef<int64_t> axes) {
   view::Shape shape = shapeOf(largest.getInput());
   llvm::SmallBitVector moves = axesOf(edge.tracker);
@@ -75,7 +75,7 @@ static bool matchExponential(const Edge &edge, ScoredSum &match) {
   return false;
 }
 
-/// Splits what `edge` reads into exp(score - the largest score) and the factors beside it.
+/// Splits the value of `edge` into exp(score - the largest score) and the other factors.
 static bool matchProduct(const Edge &edge, ScoredSum &match) {
   if (matchExponential(edge, match))
     return true;
@@ -107,7 +107,7 @@ static std::optional<ScoredSum> match(graph::ReduceOp sum) {
   return match;
 }
 
-/// The sum of the exponentials, by whose reciprocal the sum is multiplied; null: none.
+/// The sum of the exponentials whose reciprocal multiplies the sum; null: none.
 static graph::ReduceOp totalOf(ScoredSum &match) {
   for (const Edge &edge : match.constant)
     if (graph::AluOp inverse = aluOf(edge.base, Alu::RECIP))
@@ -116,8 +116,8 @@ static graph::ReduceOp totalOf(ScoredSum &match) {
   return nullptr;
 }
 
-/// The sum of products that a scored sum's scores are computed from element by element, and that nothing but `ops`
-/// reads; null: none.
+/// The sum of products that a scored sum's scores are computed from element by element, if only `ops` read it; null:
+/// none.
 static graph::ReduceOp productBehind(const ScoredSum &match, llvm::SmallSetVector<Operation *, 8> ops) {
   SmallVector<Value> open{match.score->base};
   graph::ReduceOp product;
@@ -139,7 +139,7 @@ static bool isWorthwhile(ScoredSum &match, const llvm::SmallSetVector<Operation 
   graph::ReduceOp product = productBehind(match, ops);
   if (!product)
     return false;
-  // Along axes on which the scores stand still, all totals are added up at once, or the scores computed again.
+  // Along axes on which the scores stand still, all totals are added up at once, or the scores are computed again.
   llvm::SmallBitVector moves = axesOf(match.score->tracker);
   view::Shape shape = shapeOf(match.sum.getInput());
   double totals = 1, scores = 1, rows = 1;
@@ -155,11 +155,11 @@ static bool isWorthwhile(ScoredSum &match, const llvm::SmallSetVector<Operation 
   double terms = elementsOf(shapeOf(product.getInput())) / elementsOf(shapeOf(product.getResult()));
   double exponential = operationsOf(Alu::EXP);
   double bytes = byteSize(match.sum.getResult().getType().getElementType());
-  // Apart: the scores are written, read for the softmax, written, and read for the sum; three kernels.
+  // Separately: the scores are written, read for the softmax, written, and read for the sum; three kernels.
   double apart = scores * 2 * (terms + totals) / rates.getProductOpsPerNs() +
                  scores * exponential / rates.getOpsPerNs() + 4 * scores * bytes / rates.getBytesPerNs() +
                  3 * rates.getLaunchNs();
-  // Together: an exponential more and the totals scaled, for each score.
+  // Together: an exponential more and scaling the totals, for each score.
   double idle = std::max(1.0, double(rates.getUnits()) / rows);
   double together =
       idle * scores * (2 * terms + 3 * totals + 2 * exponential) / rates.getOpsPerNs() + rates.getLaunchNs();
@@ -202,7 +202,7 @@ void schedule::scoreSums(func::FuncOp main, RatesAttr rates) {
     llvm::SmallSetVector<Operation *, 8> ops = found->ops;
     if (isTotal)
       ops.insert(total->ops.begin(), total->ops.end());
-    // Where a weight or a score is needed in memory anyway, nothing is saved.
+    // If a weight or a score is needed in memory anyway, nothing is saved.
     auto isAmong = [&](Operation *op) { return ops.contains(op); };
     bool isAlone = areReadersAmong(found->score->base, isAmong);
     for (Operation *op : ops)

@@ -7,8 +7,8 @@
 
 namespace kiln::schedule {
 
-/// Sums over a softmax of products, as attention's are, become scored sums where computing the scores a second time, in
-/// the sum's own loops and not as a register tile, takes less time than moving them through memory.
+/// Sums over a softmax of products, as attention's are, become scored sums if computing the scores a second time, in
+/// the sum's own loops and without a register tile, takes less time than moving them through memory.
 void scoreSums(mlir::func::FuncOp main, RatesAttr rates);
 
 } // namespace kiln::schedule

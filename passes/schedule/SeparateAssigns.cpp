@@ -1,5 +1,5 @@
-//===- SeparateAssigns.cpp - Copies of what is overwritten too early --------------===//
-// An assign is in place where all who read the old value come before it. Two things stand in the way: a tensor computed
+//===- SeparateAssigns.cpp - Copy tensors that are overwritten too early ----------===//
+// An assign is in place if all readers of the old value come before it. Two things can prevent that: a tensor computed
 // from the old and the new value, which reads a copy of the old one, and a new value that is computed from other
 // elements of the old one, which is held in memory of its own first.
 //===----------------------------------------------------------------------===//
@@ -16,7 +16,7 @@ using namespace kiln;
 using namespace kiln::schedule;
 using namespace mlir;
 
-/// What has memory of its own is there, whole, before anything that is computed from it.
+/// A tensor with memory of its own is complete before anything that is computed from it.
 static bool isHeld(Operation *op) {
   return isa<graph::ContiguousOp, graph::AssignOp, graph::IfOp, graph::LoopOp, graph::CallOp>(op);
 }
@@ -41,7 +41,7 @@ static bool readsInPlace(Value value, Value target) {
   return true;
 }
 
-/// Every op computed from `value`, not through `except`. What leaves the block is not a computation.
+/// Every op computed from `value`, not through `except`. Ops that leave the block do not count.
 static llvm::DenseSet<Operation *> readersOf(Value value, Operation *except) {
   llvm::DenseSet<Operation *> readers;
   SmallVector<Value> open{value};
@@ -52,7 +52,7 @@ static llvm::DenseSet<Operation *> readersOf(Value value, Operation *except) {
   return readers;
 }
 
-/// Every op that `value` is computed from.
+/// Every op that `value` depends on.
 static llvm::SetVector<Operation *> sourcesBehind(Value value) {
   llvm::SetVector<Operation *> sources;
   auto add = [&](Value operand) {
@@ -65,7 +65,7 @@ static llvm::SetVector<Operation *> sourcesBehind(Value value) {
   return sources;
 }
 
-/// Whether control flow or a call reads what `use` reads, at a time that no kernel waits for.
+/// Whether control flow or a call reads the value of `use`, at a time that no kernel waits for.
 static bool isReadAnyTime(OpOperand &use, Block &block, const llvm::SetVector<Operation *> &before) {
   Operation *op = block.findAncestorOpInBlock(*use.getOwner());
   if (isa<graph::ViewOp>(op))
@@ -117,8 +117,8 @@ static bool readsFrom(Value value, Value target) {
   return false;
 }
 
-/// Tensors that are each computed from the next one's old value, in a circle: one new value is held until all are
-/// there.
+/// Tensors that are each computed from the next one's old value, in a circle: one new value is held until all
+/// exist.
 static void breakCircles(ArrayRef<graph::AssignOp> assigns) {
   for (graph::AssignOp assign : assigns) {
     llvm::SetVector<Operation *> later; // those that wait until this one has its value

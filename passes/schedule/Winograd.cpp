@@ -41,7 +41,7 @@ static constexpr int64_t kTaps = 3;
 namespace {
 using Matrix = SmallVector<SmallVector<double>>;
 
-/// The matrices of F(m, 3): inputs (Bᵀ) and windows (G) to what is multiplied, and that to outputs (Aᵀ).
+/// The matrices of F(m, 3): from inputs (Bᵀ) and windows (G) to the factors, and from the products to outputs (Aᵀ).
 struct Transform {
   int64_t outputs; ///< m
   Matrix input, window, output;
@@ -97,7 +97,7 @@ static ShapeTracker cut(const ShapeTracker &tracker, int64_t axis, view::Range r
   return tracker.shrink(ranges);
 }
 
-/// Whether the map goes by `axis` + `tap` alone, as far as these two are concerned.
+/// Whether the map depends on `axis` + `tap` alone, as far as these two are concerned.
 static bool movesAlike(const ShapeTracker &tracker, int64_t axis, int64_t tap) {
   Expr size = tracker.shape()[axis];
   for (int64_t i = 1; i < kTaps; ++i) {
@@ -144,7 +144,7 @@ static int64_t tilesOf(const Windows &windows, const Window &window, const Trans
   return llvm::divideCeil(windows.shape()[window.axis].constant(), transform.outputs);
 }
 
-/// Whether the products of fewer numbers save more time than there goes into sums along tiles and larger weights.
+/// Whether the products of fewer numbers save more time than the sums along tiles and larger weights cost.
 static bool isWorthwhile(const Windows &windows, const Transform &transform, RatesAttr rates) {
   llvm::SmallBitVector data = axesOf(windows.data.tracker), weight = axesOf(windows.weight.tracker);
   double points = double(transform.points()) * transform.points();
@@ -176,7 +176,7 @@ class Rewriter {
 public:
   Rewriter(const Windows &windows, const Transform &transform)
       : windows_(windows), transform_(transform), builder_(windows.sum), loc_(windows.sum.getLoc()) {
-    // Samples of unknown number stay outermost, so that what is made of each lies in one piece.
+    // Samples of unknown number stay outermost, so that each one's results are in one piece.
     bool areSamples = !windows.shape().front().isConst() && !axesOf(windows.weight.tracker).test(0);
     place_ = areSamples ? 1 : 0;
   }
@@ -196,7 +196,7 @@ private:
   Grid transformed(const Matrix &matrix, const Grid &grid);
   /// G g Gᵀ, as it is seen from the products' domain `shape`.
   Value windowsAt(ArrayRef<Expr> shape);
-  /// One tensor of which each part, padded by what is given, fills another box.
+  /// One tensor in which each part, padded by the given amounts, fills another box.
   Value joined(ArrayRef<std::pair<Value, SmallVector<std::pair<Expr, Expr>>>> parts);
   Value row(Alu kind, ArrayRef<Value> operands) { return graph::AluOp::create(builder_, loc_, kind, operands); }
   /// `tensor`, which may be a view itself, seen through `tracker`.
@@ -234,7 +234,7 @@ Value Rewriter::inputAt(int64_t i, int64_t j) {
   view::Shape split;
   for (auto [axis, size] : llvm::enumerate(tracker.shape()))
     ranges.push_back({0, moves.test(axis) ? size : Expr(1)});
-  // Input i is what the last tap of output i - 2 reads; the first two are read by taps of output 0.
+  // Input i is the one that the last tap of output i - 2 reads; taps of output 0 read the first two.
   for (auto [window, at] : {std::pair(windows_.rows, i), std::pair(windows_.columns, j)}) {
     Expr padded = tilesOf(windows_, window, transform_) * transform_.outputs;
     beyond[window.axis].second = padded - tracker.shape()[window.axis];
@@ -325,7 +325,7 @@ Value Rewriter::windowsAt(ArrayRef<Expr> shape) {
   Value factor = view(constants, whole(constants).reshape(flat).expand(taps));
   int64_t rank = int64_t(taps.size());
   Value sum = graph::ReduceOp::create(builder_, loc_, Alu::ADD, row(Alu::MUL, {weight, factor}), {rank - 2, rank - 1});
-  // Memory is asked for, since these are more numbers than the weight has.
+  // Memory is requested, since these are more numbers than the weight has.
   Value packed = view(sum, whole(sum).reshape(sizes));
   packed = graph::ContiguousOp::create(builder_, loc_, packed.getType(), packed);
   return view(packed, whole(packed).reshape(seen).expand(shape));
@@ -415,7 +415,7 @@ struct Winograd : kiln::impl::WinogradBase<Winograd> {
   void runOnOperation() override {
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
     TargetAttr target = targetOf(getOperation());
-    // Of devices with work groups nobody has measured what the sums along tiles take.
+    // For devices with work groups nobody has measured the time of the sums along tiles.
     if (!main || target.maxItems() > 0 || target.vectorBits() == 0)
       return;
     KnownConstants constants(main);

@@ -1,10 +1,10 @@
-//===- Cuts.cpp - Along which axes a launch is cut into chunks ------------------------===//
-// How many threads a program gets is known when it runs, its chunks when it is compiled. So cuts are judged by the time
-// that they take on one thread, two, four and so on, added up, so that few threads weigh more than many:
+//===- Cuts.cpp - Choose the axes along which a launch is cut into chunks -------------===//
+// The number of threads is known at run time, that of chunks at compile time. So cuts are judged by their times on one
+// thread, two, four and so on, added up, so that few threads weigh more than many:
 // - the slowest thread has the most chunks, and chunks of the largest size;
-// - what does not change along the cut axis is computed by each chunk for itself, and its operands are read again;
-// - each thread has neighbouring chunks, and the same share of every launch: where those are neighbours in memory too,
-//   it finds in its cache what it wrote before. What other threads wrote comes from theirs, line by line.
+// - each chunk computes values that do not change along the cut axis itself, and reads their operands again;
+// - each thread has neighbouring chunks, and the same share of every launch: if those are neighbours in memory too, it
+//   finds in its cache the data that it wrote before. Data that other threads wrote comes from theirs, line by line.
 //===--------------------------------------------------------------------------------===//
 
 #include "passes/optimize/choose/Cuts.h"
@@ -26,7 +26,7 @@ using kiln::optimize::Work;
 
 namespace {
 
-/// What a cut along each axis does to one op.
+/// The effect of a cut along each axis on one op.
 struct CutWork {
   double nanoseconds;
   bool isLoad, isRemote;           ///< of memory that threads share
@@ -105,7 +105,7 @@ double Judge::nanosecondsOf(ArrayRef<Cut> cuts, int64_t threads) const {
       else if (work.isLoad)
         repeats *= double(cut.parts);
       isStill |= !moves;
-      // Where the first cut alone gives each thread its share, the others lie within.
+      // If the first cut alone gives each thread its share, the others are within it.
       bool isFirst = number == 0 || cuts.front().parts < threads;
       isShared |= work.isRemote && isFirst && !(moves && work.neighbours.test(cut.axis));
     }
@@ -145,7 +145,7 @@ SmallVector<Cut, 2> optimize::chooseCuts(FuncOp func, TargetAttr target, const l
     }
   };
   consider({});
-  // Of the numbers of parts that come to the same steps, the smallest.
+  // Among numbers of parts with the same steps, the smallest.
   auto eachCut = [](const CutAxis &axis, int64_t most, auto body) {
     for (int64_t parts = 2; parts <= std::min(axis.count, most); ++parts)
       if ((!axis.evenly || axis.count % parts == 0) &&

@@ -1,9 +1,9 @@
-//===- MatrixTile.cpp - How many matrices a product makes at a time ----------------===//
+//===- MatrixTile.cpp - How many matrices a product computes at a time -------------===//
 // An instruction takes as long as its matrix has rows, and loading a matrix about half as long. A step of the sum's
 // loop loads the matrices of the tile's rows and of its columns and multiplies each with each, so square tiles load
 // least; their sums, a step's columns and one matrix of rows have to fit the registers. A sum waits for the one before
-// it of the same matrix, so that some are made side by side. Rows past the end are multiplied in vain, and are read:
-// where the tiles do not divide the rows, or the rows lie otherwise, these are packed before.
+// it of the same matrix, so several are computed together. Rows past the end are multiplied in vain, and are read: if
+// the tiles do not divide the rows, or the rows have another layout, these are packed before.
 //===----------------------------------------------------------------------------===//
 
 #include "passes/optimize/choose/MatrixTile.h"
@@ -29,7 +29,7 @@ static int64_t fixedSize(FuncOp func, size_t axis) {
   return size.isConst() ? size.constant() : -1;
 }
 
-/// The reduced axis that instructions go along: one along which the rows lie side by side, else the longest.
+/// The reduced axis that instructions go along: one along which the rows are contiguous, else the longest.
 static std::optional<size_t> termsOf(FuncOp func, const Product &product, ReduceOp reduce) {
   std::optional<size_t> best;
   for (int64_t axis : reduce.getAxes()) {

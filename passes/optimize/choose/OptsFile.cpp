@@ -10,7 +10,7 @@
 
 using namespace kiln;
 
-/// Whether a kernel can be called so.
+/// Whether a kernel can have this name.
 static bool isName(llvm::StringRef text) {
   return !text.empty() && llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_'; });
 }

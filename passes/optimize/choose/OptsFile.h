@@ -1,11 +1,11 @@
 //===- OptsFile.h - Lists of opts as text -----------------------------------------===//
 //
-// A line for each kernel, its opts in the order in which they are applied:
+// One line per kernel, its opts in the order in which they are applied:
 //
 //   r_50_37_45: VECTOR 1 8, UPCAST 0 4, THREAD 0 3
 //
-// Empty lines and lines that begin with # say nothing. A kernel that no line names gets the opts that kiln chooses, one
-// whose line lists none stays as it was scheduled. docs/opts.md says what each opt does.
+// Empty lines and lines that begin with # are ignored. A kernel that no line names gets the opts that kiln chooses; one
+// whose line lists none stays as it was scheduled. docs/opts.md explains each opt.
 //
 //===------------------------------------------------------------------------------===//
 #pragma once
@@ -37,12 +37,12 @@ struct OptsFault {
   std::string what;
 };
 
-/// Reads a file of opts. A line that is not of the form above, or the second one of a kernel, is `fault`; what comes
-/// behind it is not read.
+/// Reads a file of opts. A line that is not of the form above, or the second one of a kernel, is `fault`; the rest
+/// after it is not read.
 std::vector<OptsLine> parseOptsFile(mlir::MLIRContext *context, llvm::StringRef text, std::optional<OptsFault> &fault);
 
-/// Writes the line of each kernel of a module, with the opts that it has. What parseOptsFile reads of it gives the same
-/// module again.
+/// Writes the line of each kernel of a module, with its opts. parseOptsFile's result for that gives the same module
+/// again.
 void printOptsFile(mlir::ModuleOp module, llvm::raw_ostream &out);
 
 } // namespace kiln::optimize

@@ -18,7 +18,7 @@ RegisterTile optimize::bestTile(int64_t rows, int64_t vectors, int64_t registers
   int64_t tallest = isUnknown ? kMostUnknownRows : rows;
   rows = isUnknown ? kTypicalRows : rows;
   double least = std::numeric_limits<double>::infinity();
-  // Vectors of three registers are not what LLVM makes good code of, and of four no faster but where masks are fewer.
+  // LLVM does not make good code for vectors of three registers, and with four it is faster only if masks are fewer.
   static constexpr int64_t kWidths[] = {1, 2, 4};
   widths = widths.empty() ? llvm::ArrayRef(kWidths).take_front(areMasked ? 3 : 2) : widths;
   for (int64_t wide : widths.take_while([&](int64_t width) { return width <= vectors; }))

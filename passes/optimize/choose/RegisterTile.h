@@ -7,8 +7,8 @@
 
 namespace kiln::optimize {
 
-/// Of rows whose number is known when the program runs: each has an address of its own, as it may be past the end, for
-/// which there are 16 registers, the loop's among them; and how many there are roughly.
+/// For a number of rows known at run time: each has an address of its own, as it may be past the end, and there are 16
+/// registers for these, the loop's among them; and a rough number of rows.
 inline constexpr int64_t kMostUnknownRows = 8, kTypicalRows = 512;
 
 /// A register tile: totals of `rows` rows and `vectors` vectors of columns.
@@ -19,8 +19,8 @@ struct RegisterTile {
 };
 
 /// The register tile over rows × columns (in vectors) that takes the least time. A step of the sum's loop loads an
-/// element for each row and the vectors of columns, and multiplies and adds each with each; below some number of totals
-/// the additions wait for each other. A row that is masked is tested in each step. The last tile has as many rows as
+/// element for each row and the vectors of columns, and multiplies and adds each with each; with fewer than some number
+/// of totals the additions wait for each other. A masked row is tested in each step. The last tile has as many rows as
 /// are left; columns past the end are computed in vain. `rows` < 0: their number is not known. `widths`: how many
 /// vectors of columns can be chosen, ascending.
 RegisterTile bestTile(int64_t rows, int64_t vectors, int64_t registers, int64_t mostTotals, bool areMasked,
