@@ -1,8 +1,8 @@
-//===- ApplyOpts.cpp - What each opt does to a kernel ------------------------------===//
+//===- ApplyOpts.cpp - The effect of each opt on a kernel --------------------------===//
 // An opt changes how the domain is walked, never what is computed: a split replaces an axis by an outer and an inner
 // one in every index expression, a stage puts memory between a value and its readers (StageValue.cpp). An opt names its
 // axis by id, and so the walk that it belongs to: the kernel's own, or a stage's. Whatever it did, the kernel's walks
-// must still fit together (kernel::faultOf), which is looked at once, at the end.
+// must still fit together (kernel::faultOf), which is checked once, at the end.
 //===----------------------------------------------------------------------------===//
 
 #include "passes/optimize/ApplyOpts.h"
@@ -64,7 +64,7 @@ public:
     AxisAttr &axis = walk_.axes[positionOf(id)];
     axis = AxisAttr::get(func_.getContext(), id, axis.getSize(), kind);
   }
-  /// Behind the last loop that is not reduced: where the tiles of such loops go.
+  /// After the last loop that is not reduced: the place for the tiles of such loops.
   size_t behindLastKept() const {
     size_t position = 0;
     for (size_t i = 0; i < size(); ++i)
@@ -96,7 +96,7 @@ void Axes::split(int64_t id, int64_t inner, AxisKind kind, size_t position) {
   auto replaced = [&](DimsAttr index) {
     return DimsAttr::get(context, llvm::map_to_vector(index.getSizes(), [&](Expr e) { return e.substitute(parts); }));
   };
-  // The walks of stages inside the axis begin where it stands.
+  // The walks of stages inside the axis begin at its place.
   func_.setIndexAttr(replaced(func_.getIndex()));
   for (auto stage : func_.getBody().getOps<StageOp>())
     stage.setIndexAttr(replaced(stage.getIndex()));
@@ -123,7 +123,7 @@ void Axes::write() {
     func_.setAxesAttr(axes);
 }
 
-/// Whether memory is laid out already along an axis, which then can be split no more.
+/// Whether memory is laid out already along an axis, which then cannot be split any more.
 static bool isHeldOver(FuncOp func, int64_t id) {
   Walk walk = walkOf(func);
   for (Operation *op : walk.operations()) {
@@ -138,7 +138,7 @@ static bool isHeldOver(FuncOp func, int64_t id) {
   return false;
 }
 
-/// Splits are of loops, and never leave points that another part has too.
+/// Splits are of loops, and never leave points that another part also has.
 static llvm::Error checkSplit(FuncOp func, OptAttr opt, AxisAttr axis) {
   Expr size = axis.getSize().getValue();
   int64_t amount = opt.getAmount();
@@ -309,7 +309,7 @@ static llvm::Error applyDot(FuncOp func, OptAttr opt, const Walk &walk, TargetAt
   return llvm::Error::success();
 }
 
-/// Marks the loads of a buffer, and what is held of it for the whole launch; or the stores to it.
+/// Marks the loads of a buffer, and stages of it held for the whole launch; or the stores to it.
 static llvm::Error prefetch(OptAttr opt, FuncOp func, const Walk &walk) {
   AxisKind kind = walk.axes[walk.positionOf(opt.getAxis())].getKind();
   if (kind != AxisKind::Loop && kind != AxisKind::Chunk)
@@ -406,7 +406,7 @@ int64_t optimize::numberOf(FuncOp func, Value value) {
   return number;
 }
 
-/// Reads "3 4 PAD 4 XOR 8 4", what follows LAYOUT; null: it is not that.
+/// Reads "3 4 PAD 4 XOR 8 4", the text after LAYOUT; null: it is not that.
 static OptAttr parseLayout(MLIRContext *context, ArrayRef<llvm::StringRef> words) {
   SmallVector<Attribute> runs;
   auto number = [&](int64_t &value, int64_t least) {
@@ -432,7 +432,7 @@ static OptAttr parseLayout(MLIRContext *context, ArrayRef<llvm::StringRef> words
                       ArrayAttr::get(context, runs));
 }
 
-/// What to write instead of a kind that is none.
+/// The remedy for a kind that does not exist.
 static std::string nearestKind(llvm::StringRef word) {
   SmallVector<llvm::StringRef> kinds;
   for (unsigned kind = 0; kind <= getMaxEnumValForOptKind(); ++kind)

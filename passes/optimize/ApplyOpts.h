@@ -1,4 +1,4 @@
-//===- ApplyOpts.h - What each opt does to a kernel ------------------------------===//
+//===- ApplyOpts.h - The effect of each opt on a kernel --------------------------===//
 #pragma once
 
 #include "ir/base/Target.h"
@@ -9,7 +9,7 @@
 namespace kiln::optimize {
 
 /// Applies one opt and appends it to the kernel's list. An opt that does not fit the kernel is an error that says why;
-/// what it leaves of the kernel is not to be used, so whoever goes on after an error tries the opt on a copy.
+/// the kernel must not be used then, so a caller that goes on after an error tries the opt on a copy.
 llvm::Error applyOpt(kernel::FuncOp func, kernel::OptAttr opt, TargetAttr target);
 
 /// The number by which an opt names a value that the kernel computes.

@@ -28,7 +28,7 @@ namespace kiln {
 #include "passes/Passes.h.inc"
 } // namespace kiln
 
-/// A group of more items, or with more local memory, than the device has would fail only when it is launched.
+/// A group of more items, or with more local memory, than the device has would only fail at its launch.
 static llvm::Error checkGroup(kernel::FuncOp func, TargetAttr target) {
   if (target.maxItems() == 0)
     return llvm::Error::success();
@@ -124,7 +124,7 @@ private:
     return check(func);
   }
 
-  /// Opts that kiln chose never end a compilation: of a list that does not fit, the last are left out.
+  /// Opts that kiln chose never end a compilation: if a list does not fit, its last ones are left out.
   void choose(kernel::FuncOp func) {
     TargetAttr target = targetOf(getOperation());
     llvm::SmallBitVector weights = weights_.lookup(func.getName());

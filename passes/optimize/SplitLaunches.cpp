@@ -66,7 +66,7 @@ static view::ShapeTracker trackerOf(StageOp stage, ArrayRef<Expr> domain) {
   return inOrder.permute(back).simplify();
 }
 
-/// A view of the kernel's domain as one of a domain of which only the axes that are `kept` have their size.
+/// A view of the kernel's domain as one of a domain where only the axes that are `kept` have their size.
 static TrackerAttr narrowed(TrackerAttr tracker, const llvm::SmallBitVector &kept) {
   view::ShapeTracker value = tracker.getValue();
   SmallVector<view::Range> ranges;
@@ -280,7 +280,7 @@ FuncOp LaunchSplitter::createProducer(FuncOp func, StageOp stage, ArrayRef<unsig
   return producer;
 }
 
-/// The readers load what the producer stored, from a buffer of which the number is returned.
+/// The readers load the producer's result from a buffer, whose number is returned.
 static unsigned loadStaged(FuncOp func, StageOp stage) {
   OpBuilder builder(stage);
   auto tracker = TrackerAttr::get(func.getContext(), trackerOf(stage, func.getDomain().getSizes()));

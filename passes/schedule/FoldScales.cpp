@@ -262,7 +262,7 @@ void Folder::fold(graph::AluOp root) {
   Value result = kind == Alu::ADD ? shifted(parts->second, constant) : scaled(parts->second, constant);
   if (result)
     replaceByEdge(root.getResult(), edgeOf(result));
-  // What is dead is not a reader.
+  // A dead op is not a reader.
   for (Operation *op : llvm::reverse(made_.ops))
     constants_.eraseIfDead(op);
   made_.ops.clear();

@@ -12,7 +12,7 @@
 // those of m = 4 lose about a decimal digit, so that they have to be asked for.
 // Expects: views folded; scales are in the weights.
 // Guarantees: a sum is rewritten only where the device's rates say that it gets faster.
-// Position: after scales are folded, before recipes are made, of which G g Gᵀ becomes one.
+// Position: after scales are folded, before recipes are made; G g Gᵀ becomes one.
 //===----------------------------------------------------------------------------===//
 
 #include "passes/Passes.h"

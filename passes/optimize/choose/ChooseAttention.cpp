@@ -32,8 +32,8 @@ using kiln::optimize::AttentionOpts;
 using kiln::optimize::axesAlong;
 using kiln::optimize::Trial;
 
-/// Rows of a block where the first cache holds scores of fewer: enough for two tiles. The second cache then holds as
-/// many keys and values as it can beside them.
+/// Rows of a block if the first cache holds scores of fewer: enough for two tiles. The second cache then holds as many
+/// keys and values as it can as well.
 static constexpr int64_t kFewestRows = 28;
 
 static bool isFixed(FuncOp func, ArrayRef<size_t> axes) {

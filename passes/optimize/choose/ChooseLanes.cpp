@@ -1,7 +1,7 @@
-//===- ChooseLanes.cpp - Lanes for what is not a product, and lines that are added up -------===//
-// Where each element is read once, a kernel takes as long as memory takes. Then it counts that elements which lie side
-// by side are read together, that several streams of memory are read at a time, and that a line which was fetched is
-// used whole before it is gone.
+//===- ChooseLanes.cpp - Lanes without a product, and lines that are added up ---------------===//
+// If each element is read once, a kernel takes as long as memory takes. Then it matters that neighbouring elements are
+// read together, that several streams of memory are read at a time, and that a line which was fetched is used
+// completely before it is evicted.
 //===--------------------------------------------------------------------------------===//
 
 #include "passes/optimize/choose/Chooser.h"
@@ -21,29 +21,29 @@ using namespace kiln::kernel;
 using namespace kiln::optimize;
 using namespace mlir;
 
-/// Points of one lane that are reduced side by side: their totals and what they share fit the registers.
+/// Points of one lane that are reduced together: their totals and shared operands fit the registers.
 static constexpr int64_t kMostRowsOfLanes = 14;
-/// The same of an axis of unknown size, each of whose points may be past the end; and where a window lies in an input
-/// of unknown size, so that each point has to be found by itself.
+/// The same for an axis of unknown size, whose points may each be past the end; and for a window in an input of unknown
+/// size, whose points each need an address.
 static constexpr int64_t kOpenRowsOfLanes = 4, kMostOpenWindows = 6;
-/// Lines that are added up side by side.
+/// Lines that are added up together.
 static constexpr int64_t kLinesAtOnce = 8;
-/// Where lines are cut into more chunks than there may be threads, each has so many pages of a line.
+/// If lines are cut into more chunks than there may be threads, each has so many pages of a line.
 static constexpr int64_t kPagesOfChunk = 4;
 /// So many matrices of short lines are chunks enough.
 static constexpr int64_t kFewestMatrices = 8;
-/// For so many rows to add a page of lines to their totals takes longer than to read that page.
+/// With so many rows, adding a page of lines to their totals takes longer than reading that page.
 static constexpr int64_t kRowsOfPage = 2;
-/// Where some memory is contiguous along one axis and some along another: the sides of the tiles.
+/// If some memory is contiguous along one axis and some along another: the sides of the tiles.
 static constexpr int64_t kTurnedTile = 8;
-/// Where that is more than the second cache holds, tiles write whole lines, in blocks of several lines each way: rows
-/// of memory far apart take each other's place in a cache, and pages of few of them are known at a time.
+/// If that is more than the second cache holds, tiles write whole lines, in blocks of several lines each way: rows of
+/// memory far apart evict each other from a cache, and the TLB holds few of their pages.
 static constexpr int64_t kTurnedBlock = 32, kMostTurned = 16;
 /// So many rows of blocks are chunks enough.
 static constexpr int64_t kEnoughBlocks = 16;
 /// Lines a multiple of this apart share few sets of the first cache.
 static constexpr int64_t kSharedBytes = 1024;
-/// Of how many times as much memory it makes a difference along which axis it is contiguous.
+/// The factor of memory from which it matters along which axis it is contiguous.
 static constexpr double kAlike = 3;
 /// A reduced axis of so few points is not a loop.
 static constexpr int64_t kMostUnrolled = 8;
@@ -71,8 +71,8 @@ std::optional<size_t> Chooser::rowsBeside(size_t axis) const {
   // Points whose number is known need no test.
   bool isOpenBetter = open && shares(*open) && !(known && shares(*known));
   std::optional<size_t> best = isOpenBetter ? open : known;
-  // Lines that lie apart by what only a run knows have an address each, which costs more than it brings where nothing
-  // is shared and no window is walked.
+  // If the distance of lines is known only at run time, each has an address of its own, which costs more than it gains
+  // if nothing is shared and no window is walked.
   bool isWindow =
       llvm::any_of(loads_, [](const Access &load) { return optimize::trackerOf(load.op).views().size() > 1; });
   bool pays = best && (fixedSize(axis) > 0 || isWindow || shares(*best));
@@ -94,7 +94,7 @@ bool Chooser::chooseRowsOfLanes(size_t axis, int64_t lanes) {
   ReduceOp reduce = *func_.getBody().getOps<ReduceOp>().begin();
   if (int64_t inner = reduce.getAxes().back(); fixedSize(inner) > 0 && fixedSize(inner) <= kMostUnrolled)
     add(OptKind::UNROLL, inner, fixedSize(inner));
-  // Weights lie such that lanes find theirs side by side.
+  // Weights are laid out such that lanes find theirs contiguous.
   for (const Access &load : loads_)
     if (isRunOften() && weights_.test(load.buffer) && isReadOnce(load) && !load.isStill(axis) &&
         !load.isContiguous(axis))
@@ -111,7 +111,7 @@ void Chooser::askForWindows(size_t rows, size_t lanes) {
   for (const Access &store : stores_)
     bytes += extentOf(store);
   std::optional<int64_t> loop = walkedLoop(rows, lanes);
-  if (bytes <= 2 * target_.cacheBytes(2) || !loop) // of less, each thread's part may still be in its own
+  if (bytes <= 2 * target_.cacheBytes(2) || !loop) // with less, each thread's part may still be in its own
     return;
   askForResults(rows, lanes);
   for (const Access *load : read)
@@ -127,8 +127,8 @@ bool Chooser::chooseLines(const Access &matrix, size_t columns, std::optional<si
     return false;
   int64_t least = 1;
   if (bytes < kPageBytes) {
-    // Short lines are read in the order of memory where they follow each other and a chunk has whole ones, of which
-    // there must be many then.
+    // Short lines are read in the order of memory if they follow each other and a chunk has whole ones; there must then
+    // be many lines.
     std::optional<view::Expr> apart = matrix.strides[lines];
     int64_t matrices = 1;
     for (size_t axis : keptAxes({columns}))
@@ -138,15 +138,15 @@ bool Chooser::chooseLines(const Access &matrix, size_t columns, std::optional<si
       return false;
     llvm::erase(kept, columns);
   } else {
-    // Chunks of less than a page would leave each line after a few vectors, unless many rows have work with these; of
-    // several pages each is found sooner.
+    // Chunks of less than a page would leave each line after a few vectors, unless many rows need these; several pages
+    // are found sooner.
     int64_t passes = rows ? std::max<int64_t>(1, fixedSize(*rows) / kRowsOfPage) : 1;
     int64_t pages = bytes / kPageBytes;
     mostChunks_ =
         std::min(mostChunks_, std::max(std::min(pages, target::kJudgedThreads), pages / kPagesOfChunk) * passes);
   }
   if (rows) {
-    // While all rows pass, the second cache keeps a chunk's part of the lines and of each row's totals.
+    // For all rows, the second cache keeps a chunk's part of the lines and of each row's totals.
     int64_t held = target_.cacheBytes(2) / 2;
     int64_t totals = fixedSize(columns) * elementBits(func_) / 8 * mostOf(*rows);
     least = held > 0 ? llvm::divideCeil(bytes * kLinesAtOnce + totals, held) : 0;
@@ -161,11 +161,11 @@ bool Chooser::chooseLines(const Access &matrix, size_t columns, std::optional<si
   size_t caches = target_.getCaches().size();
   int64_t extent = optimize::leastOf(optimize::trackerOf(matrix.op).realSize()) * bytesOfElement(matrix);
   bool isFar = !rows && !cast<LoadOp>(matrix.op).getRow() && caches > 0 && extent > target_.cacheBytes(caches);
-  // Of more lines more is under way, while registers hold what each is multiplied by.
+  // With more lines more loads are under way, while registers hold each one's factor.
   int64_t most = std::max<int64_t>(kLinesAtOnce, target_.vectorRegisters() / 2);
   add(OptKind::UNROLL, lines, isFar && fixedSize(lines) % most == 0 ? most : kLinesAtOnce);
   add(OptKind::STAGE, lines, stores_.front().buffer);
-  // The hardware does not read ahead from the end of one line to where the next part begins.
+  // The hardware does not prefetch from the end of one line to the beginning of the next part.
   if (isFar)
     add(OptKind::PREFETCH, loopOf(columns), matrix.buffer);
   return true;
@@ -181,7 +181,7 @@ bool Chooser::chooseSumsOfLines() {
   return matrix != loads_.end() && chooseLines(*matrix, kept.back(), /*rows=*/std::nullopt);
 }
 
-/// Whether lines of memory that lie apart by what an access moves along an axis share few sets of the first cache.
+/// Whether lines of memory whose distance is an access's step along an axis share few sets of the first cache.
 static bool sharesSets(ArrayRef<Access> accesses, size_t axis) {
   return llvm::any_of(accesses, [&](const Access &access) {
     std::optional<view::Expr> apart = access.strides[axis];
@@ -201,7 +201,7 @@ void Chooser::turn(int64_t read, int64_t written, int64_t side, bool isPlain) {
   if (isLarge) {
     for (int64_t *loop : {&rows, &lanes})
       *loop = add(OptKind::TILE, *loop, kTurnedBlock);
-    // Blocks in the order of what is read, of which each chunk has whole rows.
+    // Blocks in the order of reading; each chunk has whole rows of them.
     if (written > read)
       add(OptKind::SWAP, read, written);
     if (countOf_[written] >= kEnoughBlocks)
@@ -209,7 +209,7 @@ void Chooser::turn(int64_t read, int64_t written, int64_t side, bool isPlain) {
   } else if (int64_t first = keptAxes().front(); isPlain && fills && written != first &&
                                                  (isOpen || fixedSize(written) > points) &&
                                                  (!sharesSets(stores_, read) || sharesSets(loads_, written))) {
-    // What is written goes outermost, so that each step reads on where the last one ended.
+    // The axes of the output go outermost, so that each step reads on where the last one ended.
     add(OptKind::SWAP, first, written);
     outermost_ = written;
     uncut_ = read;
@@ -220,7 +220,7 @@ void Chooser::turn(int64_t read, int64_t written, int64_t side, bool isPlain) {
   add(OptKind::UPCAST, rows, isOpen ? points : std::min(fixedSize(written), points));
 }
 
-/// Whether most of what is loaded along an axis are elements anywhere: lanes along it would load one by one.
+/// Whether most loads along an axis are of scattered elements: lanes along it would load one by one.
 static bool areMostlyGathers(ArrayRef<Access> loads, size_t axis) {
   int64_t gathers = 0, others = 0;
   for (const Access &load : loads) {
@@ -232,7 +232,7 @@ static bool areMostlyGathers(ArrayRef<Access> loads, size_t axis) {
 }
 
 std::optional<size_t> Chooser::laneAxis(int64_t lanes) const {
-  // Weights lie as the lanes of a sum's results want them (chooseRowsOfLanes).
+  // Weights are laid out as the lanes of a sum's results want them (chooseRowsOfLanes).
   llvm::SmallBitVector weights(func_.getNumArguments()), none(func_.getNumArguments());
   if (isRunOften())
     for (const Access &load : loads_)
@@ -242,12 +242,12 @@ std::optional<size_t> Chooser::laneAxis(int64_t lanes) const {
   std::optional<size_t> best;
   double least = std::numeric_limits<double>::infinity();
   for (size_t axis = 0; axis < func_.getDomain().getSizes().size(); ++axis) {
-    // Half a vector is enough where memory cannot be laid out for whole ones, as that of open sizes cannot.
+    // Half a vector is enough if memory cannot be laid out for whole ones, as with open sizes.
     int64_t fewest = isOpen ? lanes / 2 + 1 : lanes;
     if (mostOf(axis) < fewest || (!isReadAlong(axis) && !isWrittenAlong(axis)) || areMostlyGathers(loads_, axis))
       continue;
     double steps = optimize::laneSteps(func_, target_, axis, lanes, rowsBeside(axis) ? weights : none);
-    // Of two that are alike one along which memory is read: a vector is easier to take apart than to put together.
+    // Of two equal ones, the one along which memory is read: a vector is easier to take apart than to put together.
     if (steps < least || (steps == least && isWrittenAlong(*best) && !isWrittenAlong(axis))) {
       best = axis;
       least = steps;
@@ -276,7 +276,7 @@ void Chooser::chooseLanes() {
   std::optional<size_t> best = laneAxis(lanes);
   if (!best || chooseRowsOfLanes(*best, lanes))
     return;
-  // Where about as much lies along another axis, tiles of both use all of what is fetched.
+  // If about as much is contiguous along another axis, tiles of both use all fetched lines.
   if (std::optional<size_t> other = turnedWith(*best)) {
     int64_t side = std::min(lanes, kTurnedTile), inner = *best, outer = *other;
     if (isWrittenAlong(inner) && !isReadAlong(inner) && mostOf(outer) >= side)

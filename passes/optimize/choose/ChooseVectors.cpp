@@ -1,6 +1,6 @@
 //===- ChooseVectors.cpp - Sums of products with a matrix that is used once --------------===//
-// One vector beside a matrix takes as long as the matrix is read. Of narrow elements fewer bytes are read, as long as
-// an instruction multiplies them as they are: widened one by one they would take as long as wide ones.
+// A product of one vector and a matrix takes as long as reading the matrix. Narrow elements are fewer bytes, if an
+// instruction multiplies them directly: widened one by one they would take as long as wide ones.
 //===--------------------------------------------------------------------------------===//
 
 #include "passes/optimize/choose/Chooser.h"
@@ -12,11 +12,11 @@ using namespace kiln::kernel;
 using namespace kiln::optimize;
 using namespace mlir;
 
-/// Totals of vectors, so that additions do not wait for each other, where a matrix is read in one piece; what reading
-/// takes longer, by their number, where they do; and so many steps are a row's, for what adds up its lanes at the end.
+/// Totals of vectors, so that additions do not wait for each other, if a matrix is read in one piece; the extra time of
+/// reading, by their number, if they do; and the steps that adding up a row's lanes at the end costs.
 static constexpr int64_t kTotalsOfStream = 4, kFewestStreamSteps = 8;
 static constexpr double kWaitOfTotal = 0.25;
-/// Rows that are too short for that are read side by side.
+/// Rows that are too short for that are read together.
 static constexpr int64_t kRowsOfShort = 8;
 /// Matrix instructions in flight: one waits for its sums longer than it takes.
 static constexpr int64_t kMatrices = 4;
@@ -78,7 +78,7 @@ bool Chooser::chooseVectorByMatrices() {
   return true;
 }
 
-/// The vectors side by side in the panels of a matrix that has so many across: of few, additions wait for each other,
+/// The number of vectors in the panels of a matrix that has so many across: with few, additions wait for each other,
 /// and those past the end are read in vain.
 static int64_t totalsOfPanel(int64_t vectors) {
   int64_t best = kTotalsOfStream;
@@ -122,7 +122,7 @@ bool Chooser::chooseStreams() {
       continue;
     auto inner = llvm::find_if(reduced_, [&](size_t axis) { return matrix.isContiguous(axis); });
     size_t n = *columns;
-    // Memory is read fastest in one piece, by totals enough that additions do not wait for each other.
+    // Memory is read fastest in one piece, by enough totals that additions do not wait for each other.
     if (inner != reduced_.end() && fixedSize(*inner) >= kFewestStreamSteps * kTotalsOfStream * lanes) {
       add(OptKind::VECTOR, *inner, kTotalsOfStream * lanes);
     } else if (inner != reduced_.end() && fixedSize(*inner) >= lanes) {

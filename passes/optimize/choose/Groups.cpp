@@ -1,10 +1,10 @@
 //===- Groups.cpp - How a device of groups and items walks a kernel -------------------===//
-// A GPU's items run 32 side by side, and their loads are one access where they are neighbours in memory. So the axis
-// along which most of memory is contiguous decides: where it is one of the result's, its points go to items, some to
-// each where that makes accesses wider; where it is reduced, a whole group sums up one row, and neighbours read
-// together. A device is full only with thousands of items: where results are few, items share the sums of each. A
-// product, in which one operand does not move along one axis and the other not along another, has each group compute a
-// tile of results from operands in local memory, and each item a part of that tile in registers.
+// A GPU's items run 32 at once, and their loads are one access if they are neighbours in memory. So the axis along
+// which most of memory is contiguous decides. If it is one of the result's, its points go to items, several to each if
+// that makes accesses wider. If it is reduced, a whole group sums up one row, and neighbours read together. A device is
+// full only with thousands of items: if results are few, items share the sums of each. A product, in which one operand
+// does not move along one axis and the other not along another, has each group compute a tile of results from operands
+// in local memory, and each item a part of that tile in registers.
 //===----------------------------------------------------------------------------------===//
 
 #include "passes/optimize/choose/Groups.h"
@@ -21,35 +21,35 @@ using namespace kiln::kernel;
 using namespace mlir;
 using view::Expr;
 
-/// What a group has where nothing else decides, what it has of points that need no other, and what runs side by side.
+/// The default size of a group, its size for points that need no others, and the number of items that run together.
 static constexpr int64_t kItems = 256, kLooseItems = 128, kWarp = 32;
-/// A point of so many steps, one waiting for the other, takes an item longer than its memory does: that hides behind
-/// all the items that the device can hold.
+/// If a point takes so many dependent steps, its item takes longer than its memory does: that hides if all items that
+/// the device can hold run.
 static constexpr double kManySteps = 16;
-/// The widest access of one item, and the one that memory is turned over by: a wider one leaves too few to wait for.
+/// The widest access of one item, and the one for transpositions: a wider one leaves too few items to wait for.
 static constexpr int64_t kAccessBytes = 16, kTurnedBytes = 8;
 /// Enough items to fill a device.
 static constexpr int64_t kManyItems = 1 << 16;
-/// Of a size that is known only when the program runs.
+/// For a size that is known only at run time.
 static constexpr int64_t kGuess = 256;
 static constexpr size_t kMostGroupAxes = 3;
-/// The bytes of a row that the cache near a group holds while other groups beside it walk theirs.
+/// The bytes of a row that the cache near a group holds while other groups walk theirs.
 static constexpr int64_t kCachedRow = 16 << 10;
-/// What an item takes of columns that are summed up, the more the more of such there are.
+/// The bytes of summed columns that an item takes, more if there are more columns.
 static constexpr struct {
   int64_t bytes, fewest;
 } kColumnAccesses[] = {{8, 1 << 14}, {4, 1 << 11}};
-/// Accesses of a small part of the elements that the largest has do not count.
+/// Accesses to a small part of the largest one's elements do not count.
 static constexpr int64_t kManyReads = 16;
 /// A row that fits into registers: the items of its group, and the points that one of them holds.
 static constexpr int64_t kRowItems = 128, kHeldPoints = 64;
 /// A group's items along rows and along columns of a product, and how many groups make a tile worth its size.
 static constexpr int64_t kTileItems = 16, kTileGroups = 96;
-/// Items along rows and along columns of one whose columns are many: those that run side by side read one element of a
-/// row, all the same. Of the columns an item has two runs of one access.
+/// Items along rows and along columns of one with many columns: items that run together all read the same element of a
+/// row. Of the columns an item has two runs of one access.
 static constexpr int64_t kWideRows = 8, kWideColumns = 32, kRuns = 2;
-/// Where groups are fewer than this, of a smaller tile of 4 × 4 results an item: its items along rows, along columns,
-/// and along the sum, of which each takes steps of kPartDepth.
+/// If there are fewer groups than this, a smaller tile of 4 × 4 results per item: its items along rows, along columns,
+/// and along the sum, each taking steps of kPartDepth.
 static constexpr int64_t kFullTiles = 192, kPartRows = 4, kPartColumns = 8, kParts = 4, kPartDepth = 8,
                          kPartedSum = 128;
 
@@ -67,7 +67,7 @@ struct GroupProduct {
   int64_t bytes;          ///< of an operand's element as it is multiplied, and staged
 };
 
-/// What a group computes of a product: `each` × `each` results an item, kTileItems × kTileItems items, in steps of
+/// A group's part of a product: `each` × `each` results per item, kTileItems × kTileItems items, in steps of
 /// `depth`.
 struct GroupTile {
   int64_t each, depth;
@@ -83,9 +83,9 @@ private:
   void note(optimize::Access access, Value buffer, bool isStore);
   /// The reduced axis over which a group sums up together.
   std::optional<size_t> sharedAxis() const;
-  /// Of the axes that are kept, the one that most accesses are contiguous along; the last where there is none.
+  /// Of the kept axes, the one that most accesses are contiguous along; the last if there is none.
   size_t innerAxis() const;
-  /// How many points of an axis an item takes in one access of those of at least so many elements.
+  /// How many points of an axis an item takes in one access, among accesses of at least so many elements.
   int64_t lanesAlong(size_t axis, int64_t fewest = 0) const;
   int64_t mostRead() const;
   std::optional<GroupProduct> findProduct() const;
@@ -114,9 +114,9 @@ private:
   /// Whether another reduce is taken at each point of a reduced axis: work enough for an item.
   bool hasSumInside(size_t axis) const;
   int64_t results() const;
-  /// The steps that a point of an axis takes, sums not counted.
+  /// The steps of a point of an axis, sums not counted.
   double stepsAlong(size_t axis) const;
-  /// How many items may share all sums, so that what they exchange has room in local memory.
+  /// How many items may share all sums, so that their exchange has room in local memory.
   int64_t mostSharing() const;
 
   mutable FuncOp func_;
@@ -124,7 +124,7 @@ private:
   ArrayRef<size_t> unrolled_;
   SmallVectorImpl<OptAttr> &opts_;
   ArrayRef<Expr> sizes_;
-  SmallVector<int64_t> left_; ///< the points of each axis that splits have left, guessed where they are not known
+  SmallVector<int64_t> left_; ///< the points of each axis that splits have left, guessed if they are not known
   SmallVector<Moved> accesses_;
   SmallVector<size_t> groupAxes_;
   llvm::SmallDenseSet<size_t> reduced_;
@@ -246,7 +246,7 @@ void GroupChooser::chooseItems(size_t inner, int64_t items) {
     if (!isKept(axis) || left_[axis] == 1)
       continue;
     int64_t part = std::min<int64_t>(items, isFixed(axis) ? left_[axis] : items);
-    // Where a part does not divide, items of the last group have nothing to do.
+    // If a part does not divide, items of the last group have nothing to do.
     if (part == items && axis != inner)
       while (part > 1 && left_[axis] % part)
         --part;
@@ -271,13 +271,13 @@ bool GroupChooser::chooseTransposed(size_t cross, size_t inner) {
   int64_t widest = 1;
   for (const Moved &access : accesses_)
     widest = std::max(widest, access.bytes);
-  // Of narrow elements an item reads wider than it writes, lest it have few.
+  // With narrow elements an item reads wider than it writes, lest it have few.
   int64_t side = std::max<int64_t>(2, kTurnedBytes / widest), read = widest < 4 ? kAccessBytes / widest : side,
           items = std::min(kItems, target_.maxItems());
   if (!isFixed(cross) || !isFixed(inner) || left_[cross] % read || left_[inner] % side ||
       left_[inner] / side < kWarp / 2)
     return false;
-  // Side by side are few along each of the two axes: whole sectors are read as well as written.
+  // Few are contiguous along each of the two axes: whole sectors are read as well as written.
   add(OptKind::UPCAST, cross, read);
   add(OptKind::VECTOR, inner, side);
   add(OptKind::LOCAL, cross, std::min(kWarp, left_[cross]));
@@ -365,7 +365,7 @@ bool GroupChooser::chooseProduct(const GroupProduct &product) {
   int64_t lanes = kAccessBytes / bytes;
   bool hasRuns = tile->each == kRuns * lanes && lanes > 1 && isFixed(n) && left_[n] % (tile->each * kTileItems) == 0;
   bool isWide = hasRuns && left_[n] % (tile->each * kWideColumns) == 0;
-  // Of the stage an item takes one access, and the next behind those of all its neighbours, lest they meet in a bank.
+  // An item takes one access of the stage, and the next after those of all its neighbours, lest they meet in a bank.
   int64_t run = hasRuns ? lanes : std::clamp<int64_t>(kAccessBytes / staged, 1, tile->each);
   add(OptKind::UPCAST, m, tile->each);
   add(hasRuns ? OptKind::VECTOR : OptKind::UPCAST, n, run);
@@ -380,7 +380,7 @@ bool GroupChooser::chooseProduct(const GroupProduct &product) {
   return true;
 }
 
-/// A small tile whose sum the items of a group take in parts, so that many of them hide how long memory takes.
+/// A small tile whose sum the items of a group take in parts, so that many of them hide the latency of memory.
 bool GroupChooser::choosePartedProduct(const GroupProduct &product) {
   auto [m, n, k, rows, columns, staged] = product;
   constexpr int64_t each = 4;
@@ -405,13 +405,13 @@ int64_t GroupChooser::walksAlong(size_t shared) const {
   return walks;
 }
 
-/// Where a row is walked several times, and registers hold all of it, it is read once and computed once.
+/// If a row is walked several times, and registers hold all of it, it is read once and computed once.
 bool GroupChooser::chooseHeldRow(size_t shared, int64_t lanes) {
   bool isOnly = llvm::all_of(reduced_, [&](size_t axis) { return axis == shared; });
   if (!isOnly || !isFixed(shared) || walksAlong(shared) < 2 || left_[shared] % lanes)
     return false;
   int64_t steps = left_[shared] / lanes, items = 1;
-  // As many as divide the row, more than are usual where they have to hold more.
+  // As many as divide the row, more than usual if they have to hold more.
   auto isEnough = [&] { return items >= kRowItems && left_[shared] <= items * kHeldPoints; };
   while (steps % (2 * items) == 0 && 2 * items <= target_.maxItems() && !isEnough())
     items *= 2;
@@ -463,7 +463,7 @@ void GroupChooser::holdRow(size_t shared, int64_t items) {
   if (walks < 2 || !isOnlyAxis || !isAlone || !isFixed(shared) || groupAxes_.empty())
     return;
   int64_t bytes = sizes_[shared].constant() * row->bytes;
-  // Rounded up to whole splits, and what the items exchange for each reduce.
+  // Rounded up to whole splits, and the items' exchange for each reduce.
   int64_t local = bytes + items * kAccessBytes + walks * 2 * items * int64_t(sizeof(double));
   if (bytes > kCachedRow && local <= target_.localBytes())
     add(OptKind::STAGE, groupAxes_.back(), row->buffer);

@@ -13,18 +13,18 @@
 
 namespace kiln::optimize {
 
-/// So many rows of a product are worth the time in which a panel of columns is copied. Where only the run knows how
-/// many there are, fewer do not pass line by line: chunks are then as wide as one row wants them.
+/// So many rows of a product are worth the time of copying a panel of columns. If their number is known only at run
+/// time, fewer are not computed line by line: chunks are then as wide as one row wants them.
 inline constexpr int64_t kManyRows = 32, kManyUnknownRows = 16;
-/// So many rows have enough work with a part of each line for the next tile's parts to come meanwhile.
+/// So many rows have enough work with a part of each line while the next tile's parts come.
 inline constexpr int64_t kFewestWideRows = 4;
 
-/// A copy of a kernel with a good first list of opts, from how its operands move along its axes; it may be empty.
-/// Where it does not fit, which is a bug of kiln, opts are left out from the first that does not. `weights` says which
-/// of its buffers are the same in every run, so that they can be packed before.
+/// A copy of a kernel with a good first list of opts, from how its operands move along its axes; it may be empty. If it
+/// does not fit, which is a bug of kiln, opts are left out from the first that does not. `weights` says which of its
+/// buffers are the same in every run, so that they can be packed before.
 Trial chooseOpts(kernel::FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights);
 
-/// Whether that has few rows of a product read columns as they lie: line by line, or by tiles that ask for the next.
+/// Whether few rows of a product there read columns in place: line by line, or by tiles that prefetch the next.
 bool readsAsTheyLie(kernel::FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights);
 
 /// Which of a launch's buffers are weights.

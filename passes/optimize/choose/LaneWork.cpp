@@ -14,11 +14,11 @@ using namespace mlir;
 using kiln::optimize::Access;
 using view::Expr;
 
-/// To add up the halves of a vector: a move and an addition, for which the next has to wait.
+/// Adding up the halves of a vector: a move and an addition, which the next one waits for.
 static constexpr double kAddHalvesSteps = 4;
-/// To load or store a lane that has no neighbour: itself, and putting it into the vector or taking it out.
+/// Loading or storing a lane without a neighbour: the access, and putting it into the vector or taking it out.
 static constexpr double kApartSteps = 2;
-/// To find a lane's place where an access has no stride along the axis, which takes a division.
+/// Finding a lane's place if an access has no stride along the axis, which takes a division.
 static constexpr double kPlaceSteps = 8;
 
 /// A vector of an access, in instructions.

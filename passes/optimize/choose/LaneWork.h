@@ -1,4 +1,4 @@
-//===- LaneWork.h - What a kernel does with its lanes along an axis -------------------===//
+//===- LaneWork.h - The work of a kernel with its lanes along an axis -----------------===//
 #pragma once
 
 #include "passes/optimize/choose/Product.h"
@@ -8,14 +8,14 @@
 namespace kiln::optimize {
 
 /// About how many instructions a kernel without opts takes with `lanes` lanes along an axis. A vector is one
-/// instruction where its elements are neighbours in memory, else one for each of its elements; a sum over lanes has
-/// these added up for each of its results. Of an axis of unknown size the last vector is half full on average.
-/// `packed`: buffers whose elements can be laid out such that lanes find theirs side by side.
+/// instruction if its elements are neighbours in memory, else one for each of its elements; a sum over lanes has these
+/// added up for each of its results. On an axis of unknown size the last vector is half full on average. `packed`:
+/// buffers whose elements can be laid out such that lanes find theirs contiguous.
 double laneSteps(kernel::FuncOp func, TargetAttr target, size_t axis, int64_t lanes,
                  const llvm::SmallBitVector &packed);
 
-/// How many elements of memory an access reaches: those that it can reach at most, or the points of the axes that it
-/// moves along where these are fewer.
+/// How many elements of memory an access reaches: the most that it can reach, or the points of the axes that it moves
+/// along if these are fewer.
 double elementsOf(const Access &access);
 
 } // namespace kiln::optimize

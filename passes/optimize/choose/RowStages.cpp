@@ -1,8 +1,8 @@
 //===- RowStages.cpp - Values of a row that several walks of it need -----------------===//
 // A softmax walks a row for its largest element, for the sum of the exponentials and for the result, which needs the
-// exponentials again. What one walk computed is gone when the next begins, unless it was stored: a stage of one row, or
-// of a few rows side by side, stays in a cache until it is read again. Which values are worth that is decided from the
-// results back to the loads, as the schedule decided whether the kernel may count on it
+// exponentials again. The values of one walk are gone when the next begins, unless they were stored: a stage of one
+// row, or of a few rows together, stays in a cache until it is read again. Which values are worth that is decided from
+// the results back to the loads, as the schedule decided whether the kernel may count on it
 // (passes/schedule/CostPolicy.cpp).
 //===----------------------------------------------------------------------------------===//
 
@@ -23,9 +23,9 @@ using kiln::optimize::RowStages;
 using kiln::optimize::Trial;
 
 namespace {
-/// A kernel's axes and the values that it holds of a row.
+/// A kernel's axes and the values of a row that it holds.
 struct Row {
-  size_t rows, along;            ///< axes of the domain: of the rows, and that which each goes along
+  size_t rows, along;            ///< axes of the domain: that of the rows, and the one that each goes along
   llvm::SetVector<Value> values; ///< users first
 };
 } // namespace
@@ -57,8 +57,8 @@ static std::optional<Row> axesOf(FuncOp func) {
   return std::nullopt;
 }
 
-/// Finds the values that are worth holding: each walk that needs a value has it computed, with all that it is made of
-/// down to memory, to a sum or to what is held.
+/// Finds the values that are worth holding: each walk that needs a value computes it, with all its sources down to
+/// memory, to a sum or to a held value.
 static void findValues(FuncOp func, TargetAttr target, Row &row) {
   llvm::DenseMap<Value, llvm::SmallSetVector<Operation *, 4>> walks;
   llvm::DenseMap<Value, double> steps;
@@ -96,7 +96,7 @@ static void findValues(FuncOp func, TargetAttr target, Row &row) {
   }
 }
 
-/// What a value is computed from, itself first, down to what is held.
+/// The sources of a value, itself first, down to held values.
 static llvm::SetVector<Value> computedFor(Value value, const Row &row) {
   llvm::SetVector<Value> computed;
   computed.insert(value);
@@ -106,7 +106,7 @@ static llvm::SetVector<Value> computedFor(Value value, const Row &row) {
   return computed;
 }
 
-/// Sums over the row that a value is computed from and that others read too: those have to be held before it.
+/// Sums over the row that a value depends on and that others read too: those have to be held before it.
 static void addSums(Value value, const Row &row, llvm::SetVector<Value> &held) {
   llvm::SetVector<Value> computed = computedFor(value, row);
   for (Value one : llvm::reverse(computed.getArrayRef())) {
@@ -153,8 +153,8 @@ std::optional<RowStages> optimize::chooseRowStages(FuncOp func, TargetAttr targe
     bytes = std::max<int64_t>(bytes, byteSize(value.getType()));
   int64_t lanes = target.vectorBits() / 8 / bytes, rows = fixedSize(func, row->rows);
   int64_t length = fixedSize(func, row->along);
-  // Where walks wait for a row's sums several rows are walked side by side, as long as the first cache holds them; else
-  // wide vectors of one row.
+  // If walks wait for a row's sums several rows are walked together, as long as the first cache holds them; else wide
+  // vectors of one row.
   int64_t together = 1;
   bool areWaiting = llvm::all_of(row->values, [&](Value value) { return waits(value, *row); });
   if (areWaiting && rows > 0 && loopOf(row->rows) == int64_t(row->rows) &&
@@ -177,7 +177,7 @@ std::optional<RowStages> optimize::chooseRowStages(FuncOp func, TargetAttr targe
   if (!trial.fits())
     return std::nullopt;
   for (StageOp stage : stages) {
-    // What does not move along the rows is held once for all.
+    // A value that does not move along the rows is held once for all.
     if (SmallVector<int64_t> rowAxes = axesAlong(stage, row->rows); together > 1 && !rowAxes.empty())
       trial.apply(OptKind::UPCAST, rowAxes.front(), together);
     trial.apply(OptKind::VECTOR, axesAlong(stage, row->along).back(), wide);

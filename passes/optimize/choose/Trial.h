@@ -11,7 +11,7 @@
 
 namespace kiln::optimize {
 
-/// A copy of a kernel, and the opts that have been applied to it. What a later opt calls an axis is read off the copy.
+/// A copy of a kernel, and the opts that have been applied to it. A later opt's names of axes are read off the copy.
 class Trial {
 public:
   Trial(kernel::FuncOp func, TargetAttr target)
@@ -24,12 +24,12 @@ public:
   kernel::FuncOp func() { return *func_; }
   template <typename T> T copyOf(T value) { return mlir::cast<T>(mapping_.lookup(mlir::Value(value))); }
   mlir::Value copyOf(mlir::Value value) { return mapping_.lookup(value); }
-  /// After an opt that does not fit nothing more is applied, and the copy is not to be used.
+  /// After an opt that does not fit nothing more is applied, and the copy must not be used.
   void apply(kernel::OptAttr opt);
   void apply(kernel::OptKind kind, int64_t axis, int64_t amount, bool isValue = false);
   /// Splits an axis; the id of its inner part.
   int64_t split(kernel::OptKind kind, int64_t axis, int64_t amount);
-  /// Holds a value inside an axis; the stage, null where it cannot be.
+  /// Holds a value inside an axis; the stage, null if that is impossible.
   kernel::StageOp hold(mlir::Value value, int64_t axis);
   /// Whether all opts so far fitted.
   bool fits() const { return fault_.empty(); }
