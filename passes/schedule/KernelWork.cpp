@@ -75,7 +75,7 @@ double CostPolicy::tileReuse(const Use &use) const {
   // operands of a large product are staged.
   if (!kernel.hasWeight && kernel.isStaged)
     return std::numeric_limits<double>::infinity();
-  // Lanes go along the columns. What does not move along them is a number, not a vector.
+  // Lanes go along the columns. A factor that does not move along them is a number, not a vector.
   llvm::SmallBitVector moves = axesOf(use.tracker);
   bool isVector = !kernel.hasWeight && kernel.columns < moves.size() && moves.test(kernel.columns);
   return isVector ? rates_.getTileReuse() : rates_.getTileReuse() * target::times::kNumberReuse;

@@ -1,6 +1,6 @@
 #include "Version.h"
 
-#include "commit.h"
+#include "tools/kiln/Commit.inc" // made by cmake/Commit.cmake
 
 #include "llvm/ADT/Twine.h"
 #include "llvm/Config/llvm-config.h"
