@@ -162,6 +162,15 @@ def FoldArithmetic : Pass<"kiln-fold-arithmetic", "::mlir::ModuleOp"> {
                         "take floats for real numbers: reassociate, and cancel what is subtracted from itself">];
 }
 
+def SplitByRepeats : Pass<"kiln-split-by-repeats", "::mlir::ModuleOp"> {
+  let summary = "launch one of two kernels where only the run knows whether an axis is repeated";
+  let description = [{
+    host.launch @E(%out, %x, %y) sizes(%n, %step), of %x of 1 + step·(n - 1) elements
+    ⇒ scf.if (%step != 1) { host.launch @En1(%out, %x, %y) sizes(%n, %step) } else { host.launch @E(%out, %x, %y) sizes(%n) }
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def SplitByRows : Pass<"kiln-split-by-rows", "::mlir::ModuleOp"> {
   let summary = "launch one of two kernels where rows may be few or many";
   let description = [{

@@ -32,8 +32,10 @@ static void addFormKernels(OpPassManager &manager, const PipelineOptions &option
 }
 
 static void addOptimize(OpPassManager &manager, const PipelineOptions &options) {
-  manager.addPass(createCollapseSums());  // leaves axes of one point, which the next pass drops
-  manager.addPass(createNormalizeAxes()); // opts name axes by number, so axes are settled before the first opt
+  if (!options.classic && !options.noOpt)
+    manager.addPass(createSplitByRepeats()); // with a known step axes merge, and lanes are neighbours in memory
+  manager.addPass(createCollapseSums());     // leaves axes of one point, which the next pass drops
+  manager.addPass(createNormalizeAxes());    // opts name axes by number, so axes are settled before the first opt
   FoldArithmeticOptions fold;
   fold.reals = options.classic;
   manager.addPass(createFoldArithmetic(fold)); // opts depend on a kernel's ops, so known ones go first

@@ -23,6 +23,16 @@ static Value grouped(TensorBuilder &b, Value x, Value y, Expr groups) {
   return b.reshape(b.matmul(split, b.unsqueeze(y, {2})), {sizes[0], sizes[1], sizes[2], b.dim(y, -1)});
 }
 
+Value kiln::import::maskOver(TensorBuilder &b, Value mask, Expr rows, Expr keys) {
+  if (!mask)
+    return {};
+  int64_t rank = b.rank(mask);
+  for (auto [axis, size] : {std::pair(rank - 2, rows), std::pair(rank - 1, keys)})
+    if (axis >= 0 && b.dim(mask, axis).max() > 1 && b.takeForEqual(b.dim(mask, axis), size, "mask"))
+      mask = b.withSize(mask, axis, size);
+  return mask;
+}
+
 Value DotProductAttention::apply(TensorBuilder &b, Value q, Value k, Value v) {
   if (!q || !k || !v)
     return {};
@@ -50,9 +60,13 @@ Value DotProductAttention::apply(TensorBuilder &b, Value q, Value k, Value v) {
   }
   raw = grouped(b, q, b.transpose(k, -1, -2), groups);
   capped = softcap == 0 ? raw : b.mul(b.tanh(b.div(raw, softcap)), softcap);
-  biased = bias ? b.add(capped, bias) : capped;
+  // Masks are repeated to the scores, never scores to masks.
+  Expr rows = b.dim(q, 2), keys = b.dim(k, 2);
+  bias = maskOver(b, bias, rows, keys);
+  allowed = maskOver(b, allowed, rows, keys);
+  biased = bias ? b.add(capped, b.expand(bias, b.shape(capped))) : capped;
   if (allowed)
-    biased = b.where(allowed, biased, -kInfinity);
+    biased = b.where(b.expand(allowed, b.shape(capped)), biased, -kInfinity);
 
   mlir::Type wide = softmaxType ? softmaxType : type;
   Value scores = b.cast(biased, wide);

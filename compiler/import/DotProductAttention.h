@@ -20,8 +20,8 @@ struct DotProductAttention {
   // What is asked for
 
   std::optional<double> scale; ///< 1/√size unless given
-  double softcap = 0;          ///< c·tanh(score/c); 0: none
-  /// Added to the scores, in their dtype; broadcasts to [batch, heads, rows, keys]. May be null.
+  double softcap = 0;          ///< c·tanh(score/c); 0 is none
+  /// Added to the scores, in their dtype; broadcasts to [batch, heads, rows, keys] as maskOver() says. May be null.
   Value bias;
   /// bool: where a row sees a key; broadcasts likewise. Null if each sees all.
   Value allowed;
@@ -49,6 +49,10 @@ mlir::Value distanceToKeys(TensorBuilder &b, Expr rows, Expr keys, mlir::Value o
 
 /// Bool [rows, keys]: whether a key's number is at most its row's + `ahead`. A view, which costs no kernel anything.
 mlir::Value keysUpTo(TensorBuilder &b, Expr rows, Expr keys, Expr ahead);
+
+/// A mask or bias of scores, whose last two axes have so many rows and keys, which the run checks, or 1, which is known
+/// at import. Only along batch and heads a run may find that it is repeated. Null gives null.
+mlir::Value maskOver(TensorBuilder &b, mlir::Value mask, Expr rows, Expr keys);
 
 /// Turns pairs of elements along x's last axis by angles whose cosines and sines broadcast against half of it: the
 /// first half's elements with the second half's, or neighbours if `interleaved`.

@@ -7,6 +7,8 @@
 
 #include "import/Gradient.h"
 
+#include "view/Repeat.h"
+
 #include "import/DType.h"
 #include "import/Scatter.h"
 
@@ -42,6 +44,8 @@ private:
   void visitReduce(graph::ReduceOp op, Value d);
   void visitGather(graph::GatherOp op, Value d);
   void refuse(mlir::Operation *op);
+  /// What comes back of an axis that was expanded from `size`.
+  Value collapse(Value d, int64_t axis, Expr size);
 
   TensorBuilder &b_;
   llvm::SmallDenseSet<Value> xs_;
@@ -107,6 +111,23 @@ void Backward::refuse(mlir::Operation *op) {
   b_.fail("no derivative is known of '" + name + "'", "take the gradient of what does not depend on it");
 }
 
+Value Backward::collapse(Value d, int64_t axis, Expr size) {
+  Expr repeated = b_.dim(d, axis);
+  Expr step = *view::repeatStep(size, repeated);
+  if (step.isConst(1))
+    return d;
+  Value total = b_.sum(d, {axis}, /*keepDims=*/true);
+  if (step.isConst(0))
+    return total;
+  // Only the run knows whether the axis was repeated: then the total is all of it, else its elements are as they are.
+  Shape shape = b_.shape(d), none(shape.size(), Expr(0)), rest = none;
+  shape[axis] = size;
+  Expr kept = view::minimum(size, repeated);
+  rest[axis] = size - kept;
+  Value own = b_.pad(b_.narrow(d, axis, 0, kept), none, rest);
+  return b_.where(b_.cast(b_.size(step), b_.boolType()), own, b_.expand(total, shape));
+}
+
 void Backward::visit(mlir::Operation *op, Value d) {
   auto shapeOfOperand = [&] { return b_.shape(op->getOperand(0)); };
   llvm::TypeSwitch<mlir::Operation *>(op)
@@ -121,11 +142,9 @@ void Backward::visit(mlir::Operation *op, Value d) {
         give(permute.getInput(), b_.permute(d, back));
       })
       .Case([&](graph::ExpandOp expand) {
-        llvm::SmallVector<int64_t> repeated;
         for (auto [axis, size] : llvm::enumerate(shapeOfOperand()))
-          if (!provablyEqual(size, b_.dim(d, int64_t(axis))))
-            repeated.push_back(int64_t(axis));
-        give(expand.getInput(), b_.sum(d, repeated, /*keepDims=*/true));
+          d = collapse(d, int64_t(axis), size);
+        give(expand.getInput(), d);
       })
       .Case([&](graph::PadOp pad) {
         Shape begin(pad.getLow().getSizes()), end = shapeOfOperand();

@@ -92,11 +92,22 @@ static bool isReserved(llvm::StringRef name) {
          name == "chunk" || name == "turn";
 }
 
-Expr Symbols::fresh(llvm::StringRef name, SymbolBounds bounds) {
+std::string Symbols::unused(llvm::StringRef name) const {
   std::string unique = name.str();
-  for (unsigned i = 1; used_.contains(unique) || isReserved(unique); ++i)
+  for (unsigned i = 1; used_.contains(unique) || kept_.contains(unique) || isReserved(unique); ++i)
     unique = (name + "." + llvm::Twine(i)).str();
+  return unique;
+}
+
+Expr Symbols::fresh(llvm::StringRef name, SymbolBounds bounds) {
+  std::string unique = unused(name);
   used_.insert({unique, bounds});
+  return Expr::variable(unique, bounds.min, bounds.max);
+}
+
+Expr Symbols::keep(llvm::StringRef name, SymbolBounds bounds) {
+  std::string unique = unused(name);
+  kept_.insert({unique, bounds});
   return Expr::variable(unique, bounds.min, bounds.max);
 }
 
@@ -109,7 +120,7 @@ bool Symbols::isNewer(Expr size, size_t count) const {
   bool newer = false;
   size.forEachVariable([&](Expr variable) {
     const auto *place = used_.find(variable.name().str());
-    newer |= size_t(place - used_.begin()) >= count;
+    newer |= !kept_.contains(variable.name().str()) && size_t(place - used_.begin()) >= count;
   });
   return newer;
 }
@@ -158,7 +169,8 @@ llvm::Error Symbols::checkDeclared() const {
 
 mlir::ArrayAttr Symbols::attribute(mlir::MLIRContext *context) const {
   llvm::SmallVector<mlir::Attribute> attributes;
-  for (const auto &[name, bounds] : used_)
-    attributes.push_back(SymbolAttr::get(context, name, bounds.min, bounds.max, bounds.value));
+  for (const Bounds *all : {&used_, &kept_})
+    for (const auto &[name, bounds] : *all)
+      attributes.push_back(SymbolAttr::get(context, name, bounds.min, bounds.max, bounds.value));
   return mlir::ArrayAttr::get(context, attributes);
 }

@@ -52,13 +52,18 @@ public:
   /// Reads a size such as "batch*seq" or "past+1", its names replaced by symbols.
   llvm::Expected<view::Expr> parse(llvm::StringRef text);
 
+  /// The same for the whole model: forget() does not drop it, and it is not newer than any moment.
+  view::Expr keep(llvm::StringRef name, SymbolBounds bounds);
+  /// Whether the name is a size of the inputs, or was made by keep().
+  bool isKept(llvm::StringRef name) const { return kept_.contains(name.str()) || llvm::is_contained(asked_, name); }
+
   /// The number of symbols used so far; forget() drops those that came after such a moment.
   size_t count() const { return used_.size(); }
   void forget(size_t count);
   /// True if the expression holds a symbol that came after such a moment.
   bool isNewer(view::Expr size, size_t count) const;
 
-  /// The symbols used so far, in order of first use.
+  /// The symbols used so far, in order of first use, without those that keep() made.
   llvm::SmallVector<llvm::StringRef> names() const;
 
   /// A wrong use if --dim names something that is not a size of the model; ask after the last use of symbol().
@@ -79,8 +84,11 @@ private:
   const ImportOptions &options_;
   const SymbolLimits limits_;
   llvm::StringMap<SymbolBounds> declared_;
-  llvm::SmallVector<std::string> asked_; ///< names asked of symbol(), even if --dim made them numbers
-  llvm::MapVector<std::string, SymbolBounds, llvm::StringMap<unsigned>> used_;
+  llvm::SmallVector<std::string> asked_; ///< what symbol() was asked for, also where --dim made it a number
+  using Bounds = llvm::MapVector<std::string, SymbolBounds, llvm::StringMap<unsigned>>;
+  std::string unused(llvm::StringRef name) const;
+
+  Bounds used_, kept_;
 };
 
 } // namespace kiln::import

@@ -61,6 +61,11 @@ Value TensorBuilder::fail(llvm::Error error) {
   return {};
 }
 
+llvm::StringRef TensorBuilder::node() const {
+  auto sources = graph::sourcesOf(location_);
+  return sources.empty() ? "size" : sources.back().node.getValue();
+}
+
 bool TensorBuilder::check(Expr condition, const Twine &message) {
   if (condition.isConst(0))
     return fail(message), false;

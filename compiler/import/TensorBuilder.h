@@ -17,6 +17,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "import/CommonSizes.h"
 #include "ir/graph/Graph.h"
 
 #include "mlir/IR/Builders.h"
@@ -84,7 +85,8 @@ public:
   using Axes = llvm::ArrayRef<int64_t>;
   using Sizes = llvm::ArrayRef<Expr>;
 
-  TensorBuilder(mlir::OpBuilder &builder, mlir::Location location) : builder_(builder), location_(location) {}
+  TensorBuilder(mlir::OpBuilder &builder, mlir::Location location, CommonSizes &sizes)
+      : builder_(builder), location_(location), sizes_(sizes) {}
 
   mlir::OpBuilder &builder() { return builder_; }
   mlir::Location location() const { return location_; }
@@ -256,11 +258,12 @@ public:
   Value transpose(Value x, int64_t a, int64_t b);
   /// numpy's moveaxis: the axis moves, the others keep their order.
   Value moveAxis(Value x, int64_t from, int64_t to);
-  /// numpy's broadcast_to: axes are added in front, size-1 axes repeated. A size of 1 in `shape` keeps x's own.
+  /// numpy's broadcast_to: axes are added in front, size-1 axes repeated. A size of 1 in `shape` keeps x's own. Where
+  /// only a run knows whether a size is 1 or the new one, that decides, and ends where it is neither.
   Value expand(Value x, Sizes shape);
   /// Brings all to their common shape.
   bool broadcast(llvm::MutableArrayRef<Value> tensors);
-  /// The common shape of these; fails where two sizes neither agree nor are 1.
+  /// The common shape of these, each of which then expands to it; fails where two sizes can neither agree nor be 1.
   std::optional<Shape> broadcastShape(llvm::ArrayRef<Shape> shapes);
   Value squeeze(Value x, Axes axes);
   /// Axes of size 1 at these places of the result.
@@ -398,11 +401,18 @@ private:
   static Expr ceilPadding(const Window &window, size_t axis, Expr size);
   /// Sizes are not negative and the number of elements is below 2^63; fails otherwise.
   bool fits(Sizes shape);
+  /// The size of both when they are broadcast; nullopt where they cannot be.
+  std::optional<Expr> commonSize(Expr a, Expr b);
+  /// What an axis of size `from` is called to be expanded to `to`: `to` where it does not repeat, 1 where it does, and
+  /// an expression that is the one or the other where only a run knows. nullopt where it is neither.
+  std::optional<Expr> expandedFrom(Expr from, Expr to);
+  llvm::StringRef node() const;
 
   void noteDiffering(Expr a, Expr b);
 
   mlir::OpBuilder &builder_;
   mlir::Location location_;
+  CommonSizes &sizes_;
   std::string cause_;
   std::optional<std::pair<Expr, Expr>> differing_;
 };

@@ -1,14 +1,15 @@
 //===- TensorBuilderMovement.cpp - Reshape, permute, expand, broadcast -------===//
 //
 // Sizes are expressions over symbols, so it may be unknown at import whether a movement fits: [batch, seq, 48] has as
-// many elements as [rows, 48] only if rows is batch · seq. There are three answers. A provable movement is done; one
-// that is provably wrong is an error of the model; an open one is assumed to fit, and a check ends the run if it does
-// not. Broadcasting assumes that two sizes are equal if they may be, and does not repeat one that turns out to be 1. A
-// movement of one repeated number is that number repeated, so folding still sees a constant.
+// many elements as [rows, 48] only if rows is batch · seq. There are three answers. What is provable is done; what is
+// provably wrong is an error of the model; what is open is taken to be as the model needs it, and a check ends the run
+// where it is not. Whether a broadcast repeats an axis may be open as well (CommonSizes.h).
+// A movement of one repeated number is that number repeated, so a constant stays visible to what folds it.
 //
 //===-------------------------------------------------------------------------===//
 #include "import/Symbols.h"
 #include "import/TensorBuilder.h"
+#include "view/Repeat.h"
 
 using namespace kiln;
 using namespace kiln::import;
@@ -56,29 +57,64 @@ static Expr quotient(ArrayRef<Expr> total, ArrayRef<Expr> known) {
 /// How many element-wise ops are made anew when their sizes are renamed.
 static constexpr int kMostRenamed = 64;
 
-/// The same tensor, with its sizes written as these. This is not a reshape: it would divide by sizes that differ only
-/// in name, and so would readers of data that is repeated along such an axis. So element-wise ops get the names from
-/// their operands, and repeated data is repeated under the other name.
+static Value rename(TensorBuilder &b, Value x, ArrayRef<Expr> sizes, int &left);
+
+/// What is repeated is repeated under the other names.
+static Value renameExpanded(TensorBuilder &b, graph::ExpandOp expand, ArrayRef<Expr> sizes, int &left) {
+  Shape inner = b.shape(expand.getInput());
+  for (auto [size, repeated, other] : llvm::zip(inner, b.shape(expand.getResult()), sizes))
+    size = *view::repeatStep(size, repeated) * (other - 1) + 1;
+  Value input = rename(b, expand.getInput(), inner, left);
+  return graph::ExpandOp::create(b.builder(), b.location(), tensorType(sizes, b.element(input)), input);
+}
+
+/// Element-wise ops get the names from their operands.
+static Value renameElements(TensorBuilder &b, graph::AluOp alu, ArrayRef<Expr> sizes, int &left) {
+  SmallVector<Value> operands =
+      llvm::map_to_vector(alu->getOperands(), [&](Value operand) { return rename(b, operand, sizes, left); });
+  Operation *made = b.builder().clone(*alu);
+  made->setOperands(operands);
+  made->getResult(0).setType(cast<RankedTensorType>(operands.back().getType()).clone(b.element(alu.getResult())));
+  return made->getResult(0);
+}
+
+/// Axes of one element that a reshape adds or drops are none of the other names. Null where it does something else.
+static Value renameReshaped(TensorBuilder &b, graph::ReshapeOp reshape, ArrayRef<Expr> sizes, int &left) {
+  Shape from = b.shape(reshape.getInput()), to = b.shape(reshape.getResult());
+  auto *inner = from.begin();
+  auto skipOnes = [&] {
+    while (inner != from.end() && inner->isConst(1))
+      ++inner;
+  };
+  for (auto [own, other] : llvm::zip(to, sizes)) {
+    skipOnes();
+    if (own.isConst(1) && other.isConst(1))
+      continue;
+    if (inner == from.end() || !provablyEqual(*inner, own))
+      return {};
+    *inner++ = other;
+  }
+  skipOnes();
+  return inner == from.end() ? b.reshape(rename(b, reshape.getInput(), from, left), sizes) : Value();
+}
+
+/// The same tensor, whose sizes were taken for these. No reshape: it would divide by sizes that only the names tell
+/// apart, and so would who reads what is repeated along such an axis.
 static Value rename(TensorBuilder &b, Value x, ArrayRef<Expr> sizes, int &left) {
-  Shape from = b.shape(x);
-  if (sameShape(from, sizes))
+  if (sameShape(b.shape(x), sizes))
     return x;
   if (graph::ConstOp op = asConstant(x))
     return b.constant(op.getValue(), sizes);
-  if (auto expand = x.getDefiningOp<graph::ExpandOp>()) {
-    Shape inner = b.shape(expand.getInput());
-    for (auto [size, other] : llvm::zip(inner, sizes))
-      size = size.isConst(1) ? Expr(1) : other;
-    return b.expand(rename(b, expand.getInput(), inner, left), sizes);
-  }
-  if (auto alu = x.getDefiningOp<graph::AluOp>(); alu && left-- > 0) {
-    SmallVector<Value> operands =
-        llvm::map_to_vector(alu->getOperands(), [&](Value operand) { return rename(b, operand, sizes, left); });
-    Operation *made = b.builder().clone(*alu);
-    made->setOperands(operands);
-    made->getResult(0).setType(cast<RankedTensorType>(operands.back().getType()).clone(b.element(x)));
-    return made->getResult(0);
-  }
+  if (auto expand = x.getDefiningOp<graph::ExpandOp>())
+    return renameExpanded(b, expand, sizes, left);
+  if (auto alu = x.getDefiningOp<graph::AluOp>(); alu && left-- > 0)
+    return renameElements(b, alu, sizes, left);
+  if (auto reshape = x.getDefiningOp<graph::ReshapeOp>())
+    if (Value renamed = renameReshaped(b, reshape, sizes, left))
+      return renamed;
+  // What lies row by row does so under the other names.
+  if (isa<BlockArgument>(x))
+    return b.reshape(b.shrink(b.reshape(x, {view::product(b.shape(x))}), {Expr(0)}, {view::product(sizes)}), sizes);
   return b.shrink(x, Shape(sizes.size(), Expr(0)), sizes);
 }
 
@@ -180,6 +216,34 @@ static bool takeForOne(TensorBuilder &b, Expr size, StringRef what) {
   return isZeroOrOne(size) && b.check(size, "cannot " + what + ": the size " + size.print() + " is 0; it must be 1");
 }
 
+static bool mayBeOne(Expr size) { return size.min() <= 1 && size.max() >= 1; }
+static bool mayBeEqual(Expr a, Expr b) { return a.min() <= b.max() && b.min() <= a.max(); }
+
+static std::string neitherOneNorEqual(StringRef what, Expr a, Expr b) {
+  return ("cannot " + what + ": the sizes " + a.print() + " and " + b.print() + " differ; they must be equal, or ")
+      .str();
+}
+
+std::optional<Expr> TensorBuilder::expandedFrom(Expr from, Expr to) {
+  if (from.isConst(1) || provablyEqual(from, to))
+    return from;
+  if (takeForOne(*this, from, "expand"))
+    return Expr(1);
+  if (!mayBeOne(from) && !sizes_.isPart(from, to))
+    return takeForEqual(from, to, "expand") ? std::optional(to) : std::nullopt;
+  SymbolLimits limits;
+  if (limitToEqual(from, to, limits))
+    return std::nullopt;
+  std::string cause = neitherOneNorEqual("expand", from, to) + "the first 1";
+  if (!mayBeEqual(from, to))
+    return check(isEqual(from, 1), cause) ? std::optional<Expr>(1) : std::nullopt;
+  Expr called = sizes_.stepOf(from, to, node(), builder_, location_) * (to - 1) + 1;
+  // The first check names the model's own sizes; from the second one follows what elements there are.
+  if (!sizes_.isPart(from, to) && !check(view::maximum(isEqual(from, to), isEqual(from, 1)), cause))
+    return std::nullopt;
+  return check(isEqual(from, called), cause) ? std::optional(called) : std::nullopt;
+}
+
 Value TensorBuilder::expand(Value x, Sizes sizes) {
   if (!x)
     return {};
@@ -187,31 +251,24 @@ Value TensorBuilder::expand(Value x, Sizes sizes) {
   if (from.size() > to.size())
     to.insert(to.begin(), from.size() - to.size(), Expr(1));
   from.insert(from.begin(), to.size() - from.size(), Expr(1));
+  x = reshape(x, from);
   for (auto [before, after] : llvm::zip(from, to)) {
     if (after.isConst(1))
       after = before;
-    if (!before.isConst(1) && !provablyEqual(before, after)) {
-      if (takeForOne(*this, before, "expand")) {
-        before = 1;
-        continue;
-      }
-      if (takeForEqual(before, after, "expand")) {
-        before = after;
-        continue;
-      }
+    std::optional<Expr> called = expandedFrom(before, after);
+    if (!called) {
       noteDiffering(before, after);
       return fail("cannot expand " + describe(shape(x)) + " to " + describe(sizes) + ": " + before.print() +
                       " is neither 1 nor " + after.print(),
                   "only axes of size 1 expand");
     }
+    before = *called;
     if (after.max() < 0)
       return fail("cannot expand " + describe(shape(x)) + " to " + describe(sizes), "sizes are not negative");
   }
   if (!fits(to))
     return {};
-  Shape added = shape(x);
-  added.insert(added.begin(), to.size() - added.size(), Expr(1));
-  x = rename(*this, reshape(x, added), from);
+  x = rename(*this, x, from);
   if (!x || sameShape(from, to))
     return x;
   if (graph::ConstOp op = asConstant(x))
@@ -220,12 +277,38 @@ Value TensorBuilder::expand(Value x, Sizes sizes) {
 }
 
 bool TensorBuilder::takeForEqual(Expr one, Expr other, StringRef what) {
-  bool mayBe = one.min() <= other.max() && other.min() <= one.max();
   SymbolLimits limits;
-  if (!mayBe || limitToEqual(one, other, limits))
+  if (!mayBeEqual(one, other) || limitToEqual(one, other, limits))
     return false;
   return check(isEqual(one, other), "cannot " + what + ": the sizes " + one.print() + " and " + other.print() +
-                                        " differ; they must be equal, a 1 that only a run knows is not repeated");
+                                        " differ; they must be equal");
+}
+
+std::optional<Expr> TensorBuilder::commonSize(Expr a, Expr b) {
+  if (a.isConst(1) || (!b.isConst(1) && sizes_.isPart(a, b)))
+    return b;
+  if (b.isConst(1) || provablyEqual(a, b) || sizes_.isPart(b, a))
+    return a;
+  if (takeForOne(*this, b, "broadcast"))
+    return a;
+  if (takeForOne(*this, a, "broadcast"))
+    return b;
+  SymbolLimits limits;
+  if (limitToEqual(a, b, limits))
+    return std::nullopt;
+  if (mayBeOne(a) && mayBeOne(b)) {
+    Expr common = sizes_.of(a, b, node(), builder_, location_);
+    Expr holds = view::maximum(isEqual(a, b), view::maximum(isEqual(a, 1), isEqual(b, 1)));
+    return check(holds, neitherOneNorEqual("broadcast", a, b) + "one of them 1") ? std::optional(common) : std::nullopt;
+  }
+  // One of them is surely not 1, so the other one is expanded to it, if any is.
+  if (mayBeOne(a))
+    return b;
+  if (mayBeOne(b))
+    return a;
+  if (!takeForEqual(a, b, "broadcast"))
+    return std::nullopt;
+  return b.isConst() ? b : a;
 }
 
 std::optional<Shape> TensorBuilder::broadcastShape(ArrayRef<Shape> shapes) {
@@ -234,25 +317,15 @@ std::optional<Shape> TensorBuilder::broadcastShape(ArrayRef<Shape> shapes) {
     if (sizes.size() > result.size())
       result.insert(result.begin(), sizes.size() - result.size(), Expr(1));
     for (auto [size, common] : llvm::zip(llvm::reverse(sizes), llvm::reverse(result))) {
-      if (common.isConst(1))
-        common = size;
-      if (!size.isConst(1) && !provablyEqual(size, common)) {
-        if (takeForOne(*this, size, "broadcast"))
-          continue;
-        if (takeForOne(*this, common, "broadcast")) {
-          common = size;
-          continue;
-        }
-        if (takeForEqual(size, common, "broadcast")) {
-          common = size.isConst() ? size : common;
-          continue;
-        }
+      std::optional<Expr> both = commonSize(common, size);
+      if (!both) {
         noteDiffering(size, common);
         fail("cannot broadcast " + describe(result) + " with " + describe(sizes) + ": " + common.print() + " and " +
                  size.print() + " differ",
              "sizes must be equal or 1");
         return std::nullopt;
       }
+      common = *both;
     }
   }
   return result;
@@ -269,11 +342,7 @@ bool TensorBuilder::broadcast(llvm::MutableArrayRef<Value> tensors) {
   if (!common)
     return false;
   for (Value &tensor : tensors) {
-    // A size that is assumed to be 1 is 1, and one that is assumed to be equal is written as the others are.
-    Shape sizes = shape(tensor);
-    for (auto [size, all] : llvm::zip(llvm::reverse(sizes), llvm::reverse(*common)))
-      size = size.isConst(1) || (isZeroOrOne(size) && !provablyEqual(size, all)) ? Expr(1) : all;
-    tensor = expand(rename(*this, tensor, sizes), *common);
+    tensor = expand(tensor, *common);
     if (!tensor)
       return false;
   }

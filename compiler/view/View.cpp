@@ -8,6 +8,7 @@
 //
 //===---------------------------------------------------------------------===//
 #include "view/ExprNode.h"
+#include "view/Repeat.h"
 #include "view/ViewImpl.h"
 
 #include <numeric>
@@ -103,20 +104,33 @@ View View::permute(ArrayRef<int64_t> axes) const {
   return make(shape, strides, offset_, mask_ ? std::optional<ArrayRef<Range>>(mask) : std::nullopt);
 }
 
+std::optional<Expr> kiln::view::repeatStep(Expr from, Expr to) {
+  if (provablyEqual(from, to))
+    return 1;
+  if (from.isConst(1))
+    return 0;
+  std::optional<Expr> step = exactQuotient(from - 1, to - 1);
+  return step && step->min() >= 0 && step->max() <= 1 ? step : std::nullopt;
+}
+
 View View::expand(ArrayRef<Expr> shape) const {
   assert(shape.size() == shape_.size() && "expand keeps the rank");
   if (hasZero(shape_))
     return make(shape);
+  Shape strides;
   SmallVector<Range, 4> mask;
   for (size_t i = 0; i < shape.size(); ++i) {
-    assert((shape[i] == shape_[i] || shape_[i].isConst(1)) && "only axes of size 1 expand");
+    std::optional<Expr> step = repeatStep(shape_[i], shape[i]);
+    assert(step && "only axes of size 1 expand");
+    strides.push_back(strides_[i] * *step);
     if (!mask_)
       continue;
     Range r = (*mask_)[i];
-    // The one element exists or not; with symbols that may be open.
-    mask.push_back(shape[i] == shape_[i] ? r : Range{0, shape[i] * maximum(0, r.end - r.begin)});
+    // The one element is there or not; with symbols that may be open.
+    Expr repeated = shape[i] * maximum(0, r.end - r.begin);
+    mask.push_back(step->isConst(1) ? r : Range{*step * r.begin, *step * r.end + (Expr(1) - *step) * repeated});
   }
-  return make(shape, strides_, offset_, mask_ ? std::optional<ArrayRef<Range>>(mask) : std::nullopt);
+  return make(shape, strides, offset_, mask_ ? std::optional<ArrayRef<Range>>(mask) : std::nullopt);
 }
 
 /// The view seen through a window that may reach beyond its edges; `added` masks what lies there.

@@ -2,12 +2,15 @@
 
 #include "ir/kernel/Normalize.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace kiln;
 using namespace kiln::kernel;
 using namespace mlir;
+using view::Expr;
 using view::ShapeTracker;
 
 Value optimize::bufferOf(Operation *access) {
@@ -36,6 +39,32 @@ SmallVector<Operation *> optimize::accessesOf(FuncOp func, unsigned buffer) {
 
 Value optimize::memoryOf(host::LaunchOp launch, Operation *access) {
   return launch.getBuffers()[cast<BlockArgument>(bufferOf(access)).getArgNumber()];
+}
+
+void optimize::replaceSymbol(FuncOp func, Expr symbol, Expr by) {
+  MLIRContext *context = func.getContext();
+  llvm::DenseMap<Expr, Expr> values{{symbol, by}};
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](ExprAttr attr) { return ExprAttr::get(context, attr.getValue().substitute(values)); });
+  replacer.addReplacement(
+      [&](TrackerAttr attr) { return TrackerAttr::get(context, attr.getValue().substitute(values)); });
+  replacer.addReplacement([&](DimsAttr attr) {
+    return DimsAttr::get(context, llvm::map_to_vector(attr.getSizes(), [&](Expr e) { return e.substitute(values); }));
+  });
+  replacer.recursivelyReplaceElementsIn(func);
+  SmallVector<Expr> domain(func.getDomain().getSizes());
+  setDomain(func, domain); // axes are bounded by its sizes
+}
+
+host::LaunchOp optimize::launchIf(Value condition, FuncOp kernel, host::LaunchOp otherwise) {
+  OpBuilder builder(otherwise);
+  auto branch = scf::IfOp::create(builder, otherwise.getLoc(), condition, /*withElseRegion=*/true);
+  builder.setInsertionPointToStart(&branch.getThenRegion().front());
+  auto launch = cast<host::LaunchOp>(builder.clone(*otherwise));
+  launch.setKernel(kernel.getName());
+  launch.removeTensorsAttr();
+  otherwise->moveBefore(branch.elseBlock(), branch.elseBlock()->begin());
+  return launch;
 }
 
 optimize::KernelVariants::KernelVariants(ModuleOp module) : module_(module) {

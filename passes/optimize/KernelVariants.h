@@ -28,6 +28,12 @@ llvm::SmallVector<mlir::Operation *> accessesOf(kernel::FuncOp func, unsigned bu
 /// What a launch hands to its kernel for what `access` accesses.
 mlir::Value memoryOf(host::LaunchOp launch, mlir::Operation *access);
 
+/// Has a kernel without opts take something else for a symbol.
+void replaceSymbol(kernel::FuncOp func, view::Expr symbol, view::Expr by);
+/// Launches `kernel` with what `otherwise` has where the condition holds, and `otherwise` where it does not. Gives the
+/// launch that it makes, which is said to compute no tensor: one is computed in one launch, whichever of the two it is.
+host::LaunchOp launchIf(mlir::Value condition, kernel::FuncOp kernel, host::LaunchOp otherwise);
+
 class KernelVariants {
 public:
   explicit KernelVariants(mlir::ModuleOp module);

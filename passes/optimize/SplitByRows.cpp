@@ -14,6 +14,7 @@
 
 #include "passes/Passes.h"
 
+#include "passes/optimize/KernelVariants.h"
 #include "passes/optimize/choose/Chooser.h"
 #include "passes/optimize/choose/Heuristic.h"
 #include "passes/optimize/choose/Product.h"
@@ -23,7 +24,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Builders.h"
 
 using namespace kiln;
@@ -35,22 +35,6 @@ namespace kiln {
 #define GEN_PASS_DEF_SPLITBYROWS
 #include "passes/Passes.h.inc"
 } // namespace kiln
-
-/// Has a kernel without opts take another symbol for one.
-static void replaceSymbol(FuncOp func, Expr symbol, Expr by) {
-  MLIRContext *context = func.getContext();
-  llvm::DenseMap<Expr, Expr> values{{symbol, by}};
-  AttrTypeReplacer replacer;
-  replacer.addReplacement([&](ExprAttr attr) { return ExprAttr::get(context, attr.getValue().substitute(values)); });
-  replacer.addReplacement(
-      [&](TrackerAttr attr) { return TrackerAttr::get(context, attr.getValue().substitute(values)); });
-  replacer.addReplacement([&](DimsAttr attr) {
-    return DimsAttr::get(context, llvm::map_to_vector(attr.getSizes(), [&](Expr e) { return e.substitute(values); }));
-  });
-  replacer.recursivelyReplaceElementsIn(func);
-  SmallVector<Expr> domain(func.getDomain().getSizes());
-  setDomain(func, domain); // axes are bounded by its sizes
-}
 
 /// The symbol that says how many rows a product has; nullopt where it is none by itself.
 static std::optional<Expr> rowsOf(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights) {
@@ -67,7 +51,7 @@ static std::optional<Expr> rowsOf(FuncOp func, TargetAttr target, const llvm::Sm
 /// The kernel for so many rows.
 static OwningOpRef<FuncOp> partOf(FuncOp func, Expr rows, int64_t least, int64_t most) {
   OwningOpRef<FuncOp> part(func.clone());
-  replaceSymbol(*part, rows, Expr::variable(rows.name(), least, most));
+  optimize::replaceSymbol(*part, rows, Expr::variable(rows.name(), least, most));
   return part;
 }
 
@@ -85,12 +69,7 @@ static void launchEither(host::LaunchOp launch, FuncOp few, unsigned size, int64
   Location loc = launch.getLoc();
   Value many = arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(bound));
   Value isFew = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, launch.getSizes()[size], many);
-  auto branch = scf::IfOp::create(builder, loc, isFew, /*withElseRegion=*/true);
-  builder.setInsertionPointToStart(&branch.getThenRegion().front());
-  auto other = cast<host::LaunchOp>(builder.clone(*launch));
-  other.setKernel(few.getName());
-  other.removeTensorsAttr(); // a tensor is computed in one launch, whichever of the two it is
-  launch->moveBefore(branch.elseBlock(), branch.elseBlock()->begin());
+  optimize::launchIf(isFew, few, launch);
 }
 
 namespace {
@@ -121,7 +100,7 @@ struct SplitByRows : kiln::impl::SplitByRowsBase<SplitByRows> {
         if (!optimize::readsAsTheyLie(*few, target, known))
           continue;
         Expr rest = Expr::variable(rows->name(), bound, rows->max());
-        replaceSymbol(func, *rows, rest);
+        optimize::replaceSymbol(func, *rows, rest);
         rows = rest;
         FuncOp beside = few.release();
         module.insert(std::next(func->getIterator()), beside);

@@ -398,6 +398,27 @@ void HostBuilder::emitAliases(Block &block, Scope &scope) {
   }
 }
 
+Type HostBuilder::ofInputSizes(Type tensor, ArrayRef<SymbolAttr> inputs) {
+  llvm::DenseMap<Expr, Expr> values;
+  auto isOfInputs = [&](Expr value) {
+    bool known = true;
+    value.forEachVariable([&](Expr symbol) {
+      known &= llvm::any_of(inputs, [&](SymbolAttr input) { return input.getName() == symbol.name(); });
+    });
+    return known;
+  };
+  for (auto bind : main_.getBody().front().getOps<graph::BindOp>())
+    if (auto size = bind.getValue().getDefiningOp<graph::SizeOp>()) {
+      Expr value = size.getSize().getValue().substitute(values);
+      if (isOfInputs(value))
+        values[Expr::variable(bind.getSymbol().getName(), bind.getSymbol().getMin(), bind.getSymbol().getMax())] =
+            value;
+    }
+  auto type = cast<RankedTensorType>(tensor);
+  view::Shape shape = llvm::map_to_vector<4>(shapeOf(type), [&](Expr size) { return size.substitute(values); });
+  return tensorType(shape, type.getElementType());
+}
+
 void HostBuilder::build() {
   llvm::DenseMap<int64_t, host::AliasAttr> ofInputs, ofOutputs;
   for (unsigned input = 0; input < main_.getNumArguments(); ++input)
@@ -418,12 +439,13 @@ void HostBuilder::build() {
       bound.push_back(symbol);
   }
   SmallVector<Attribute> symbols(bound.begin(), bound.end());
+  auto outputs = llvm::map_to_vector(main_.getResultTypes(), [&](Type type) { return ofInputSizes(type, bound); });
   auto program = host::ProgramOp::create(
       builder_, loc_, main_.getName(),
       portsOf(
           builder_, main_.getArgumentTypes(), [&](unsigned i) { return main_.getArgAttrDict(i); }, ofInputs),
       portsOf(
-          builder_, main_.getResultTypes(), [&](unsigned i) { return main_.getResultAttrDict(i); }, ofOutputs),
+          builder_, outputs, [&](unsigned i) { return main_.getResultAttrDict(i); }, ofOutputs),
       none, builder_.getArrayAttr(symbols));
   Block *body = builder_.createBlock(&program.getBody());
   Scope scope;

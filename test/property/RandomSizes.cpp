@@ -73,8 +73,8 @@ static void drawFixed(Step &step, Random &random) {
 }
 
 void SizesModel::draw(Random &random) {
-  static constexpr Kind kMoves[] = {Kind::Pad,  Kind::Pad,    Kind::Slice, Kind::Slice,  Kind::Resize,
-                                    Kind::Tile, Kind::Expand, Kind::Range, Kind::Reshape};
+  static constexpr Kind kMoves[] = {Kind::Pad,  Kind::Pad,    Kind::Slice, Kind::Slice,   Kind::Resize,
+                                    Kind::Tile, Kind::Expand, Kind::Range, Kind::Reshape, Kind::Broadcast};
   static constexpr Kind kOthers[] = {Kind::MaxPool, Kind::AveragePool, Kind::Conv,   Kind::Conv,
                                      Kind::Turn,    Kind::Join,        Kind::Softmax};
   int64_t rank = chance(random, 70) ? 4 : 3, channels = from(random, 1, 3);
@@ -198,6 +198,10 @@ static std::optional<Numbers> chooseAmounts(const Step &step, const Numbers &sha
     return amounts;
   case Kind::Range:
     return Numbers{shape.back()};
+  case Kind::Broadcast: // of two parts of what goes in, each axis is whole or 1
+    for (size_t i = 0; i < 2 * spatial; ++i)
+      amounts.push_back(chance(random, 50) ? shape[2 + i % spatial] : 1);
+    return amounts;
   default:
     return amounts;
   }
@@ -251,6 +255,10 @@ static bool apply(const Step &step, const Numbers &amounts, Numbers &shape) {
   case Kind::Tile:
     for (size_t i = 2; i < rank; ++i)
       shape[i] *= amounts[i];
+    return true;
+  case Kind::Broadcast:
+    for (size_t i = 0; i < spatial; ++i)
+      shape[2 + i] = std::min(shape[2 + i], std::max(amounts[i], amounts[spatial + i]));
     return true;
   case Kind::Expand:
     if (shape[step.number] == 0)

@@ -32,7 +32,22 @@ struct Binding {
 };
 
 struct Step {
-  enum class Kind { Pad, Slice, Resize, Reshape, Tile, Expand, Range, MaxPool, AveragePool, Conv, Turn, Join, Softmax };
+  enum class Kind {
+    Pad,
+    Slice,
+    Resize,
+    Reshape,
+    Tile,
+    Expand,
+    Range,
+    Broadcast,
+    MaxPool,
+    AveragePool,
+    Conv,
+    Turn,
+    Join,
+    Softmax
+  };
   Kind kind;
   bool isData = false; ///< amounts are an input
   Numbers fixed;       ///< else these

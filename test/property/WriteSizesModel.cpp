@@ -161,6 +161,15 @@ std::string GraphWriter::write(size_t index, const std::string &x) {
     std::string most = add("ReduceMax", {x, constant({step.number})});
     return add("Expand", {most, amounts(index, step.rank)});
   }
+  case Kind::Broadcast: {
+    std::string both = amounts(index, 2 * spatial), zero = constant({0}), middle = constant({spatial}),
+                end = constant({2 * spatial}), starts = constant(Numbers(spatial, 0));
+    auto part = [&](const std::string &from, const std::string &to) {
+      return add("Slice", {x, starts, add("Slice", {both, from, to}), constant(axes)});
+    };
+    std::string first = part(zero, middle), second = part(middle, end);
+    return add("Sub", {first, second});
+  }
   case Kind::Range: {
     std::string limit = add("Squeeze", {amounts(index, 1)}), zero = add("Sub", {limit, limit}),
                 one = add("Squeeze", {constant({1})}), row = add("Range", {zero, limit, one}),

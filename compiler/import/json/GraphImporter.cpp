@@ -30,7 +30,7 @@ using llvm::Twine;
 
 GraphImporter::GraphImporter(MLIRContext &context, const Json &document, StringRef folder, const ImportOptions &options)
     : context_(context), document_(document), folder_(folder), options_(options), symbols_(options),
-      opBuilder_(&context), builder_(opBuilder_, UnknownLoc::get(&context)) {}
+      opBuilder_(&context), builder_(opBuilder_, UnknownLoc::get(&context), commonSizes_) {}
 
 Location GraphImporter::locationOf(StringRef name) const { return NameLoc::get(StringAttr::get(&context_, name)); }
 
@@ -106,6 +106,7 @@ llvm::Error GraphImporter::declareSymbols() {
 
 llvm::Error GraphImporter::readInputs() {
   Block &body = function_.getBody().front();
+  commonSizes_.bindIn(body);
   for (const Json &input : document_["inputs"]) {
     StringRef name = input["name"].get_ref<const std::string &>();
     auto inInput = [&](llvm::Error error) {

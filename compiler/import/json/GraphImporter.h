@@ -64,6 +64,7 @@ private:
   const ImportOptions &options_;
   llvm::StringMap<WeightFile> weightFiles_;
   Symbols symbols_;
+  CommonSizes commonSizes_{symbols_};
   mlir::OwningOpRef<mlir::ModuleOp> module_;
   mlir::func::FuncOp function_;
   mlir::OpBuilder opBuilder_;

@@ -127,7 +127,7 @@ llvm::Error Importer::importOperator(const ::onnx::NodeProto &proto, const std::
   for (const std::string &input : proto.input())
     if (llvm::Error error = checkKind(proto, input, scope.find(input)))
       return error;
-  TensorBuilder b(builder_, mlir::NameLoc::get(builder_.getStringAttr(name)));
+  TensorBuilder b(builder_, mlir::NameLoc::get(builder_.getStringAttr(name)), commonSizes_);
   Node node(*this, scope, proto, b);
   if (opset < 6)
     node.ignore({"consumed_inputs"}); // a hint of the first opset, on most operators that it had

@@ -91,6 +91,7 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> Importer::run() {
   builder_.setInsertionPointToEnd(module->getBody());
   auto function = mlir::func::FuncOp::create(builder_, location, "main", builder_.getFunctionType({}, {}));
   entry_ = function.addEntryBlock();
+  commonSizes_.bindIn(*entry_);
   builder_.setInsertionPointToEnd(entry_);
   if (llvm::Error error = checkShapes(model.graph()))
     return error;
@@ -243,7 +244,7 @@ llvm::Error Importer::importOutputs(const ::onnx::GraphProto &graph, Scope &scop
   llvm::SmallVector<mlir::Value> values;
   llvm::SmallVector<mlir::Attribute> attributes;
   llvm::StringSet<> names;
-  TensorBuilder b(builder_, function.getLoc());
+  TensorBuilder b(builder_, function.getLoc(), commonSizes_);
   for (auto [result, declared] : llvm::zip(*results, graph.output())) {
     if (declared.type().has_optional_type() && !llvm::isa<OptionalType>(result.element()))
       result = optionalOf(result);
@@ -333,7 +334,7 @@ mlir::Value Importer::materialize(const Tensor &tensor, Scope &scope, TensorBuil
     else
       builder_.setInsertionPointToStart(entry_);
     std::string name = tensor.name.empty() ? "constant" : tensor.name;
-    TensorBuilder head(builder_, mlir::NameLoc::get(builder_.getStringAttr(name)));
+    TensorBuilder head(builder_, mlir::NameLoc::get(builder_.getStringAttr(name)), commonSizes_);
     auto dense = llvm::dyn_cast<mlir::DenseElementsAttr>(data);
     if (auto strings = llvm::dyn_cast<mlir::DenseStringElementsAttr>(data))
       made = stringConstant(head, name, llvm::to_vector(strings.getValues<StringRef>()), tensor.shape());

@@ -43,6 +43,7 @@ public:
   void forget(mlir::Operation *op);
   /// The last constant at the head of the function; null if there is none yet.
   mlir::Operation *lastConstant() const { return lastConstant_; }
+  CommonSizes &commonSizes() { return commonSizes_; }
 
   /// The tensor as data. Constants are made once, at the head of the function. `isNamed`: the tensor is an entry of a
   /// scope, so the data made from it can be found again.
@@ -87,6 +88,7 @@ private:
   const ImportOptions &options_;
   mlir::OpBuilder builder_;
   Symbols symbols_;
+  CommonSizes commonSizes_{symbols_};
   std::optional<std::pair<view::Expr, view::Expr>> differing_;
   llvm::StringSet<> plainSymbols_; ///< names that are the whole of some input's dim
   const JoinedSizes joined_;

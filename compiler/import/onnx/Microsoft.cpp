@@ -11,6 +11,7 @@
 #include "import/onnx/Importer.h"
 #include "import/onnx/Registry.h"
 #include "import/onnx/microsoft/RotaryEmbedding.h"
+#include "import/onnx/tensor/DataSizes.h"
 
 using namespace kiln;
 using namespace kiln::import;
@@ -139,7 +140,31 @@ static Value unpackPart(TensorBuilder &b, Value packed, int64_t part) {
   return b.transpose(b.squeeze(b.narrow(packed, 3, part, part + 1), {3}), 1, 2);
 }
 
-static Value addBoth(TensorBuilder &b, Value x, Value y) { return x && y ? b.add(x, y) : x ? x : y; }
+/// Both biases of the scores; either may be null.
+static Value addBoth(TensorBuilder &b, Value x, Value y, Expr rows, Expr keys) {
+  x = maskOver(b, x, rows, keys);
+  y = maskOver(b, y, rows, keys);
+  return x && y ? b.add(x, y) : x ? x : y;
+}
+
+/// Which keys a mask of lengths leaves to each of the batch: 1, 1, 1 and the keys behind it. With `mayBegin` it may go
+/// on with where the keys begin; whether it does, the run may have to say.
+static Value keysWithin(Node &n, TensorBuilder &b, Value lengths, Expr batch, Expr keys, bool mayBegin) {
+  Expr size = b.dim(lengths, 0), begins = mayBegin && !provablyEqual(size, batch) ? isEqual(size, batch * 2) : Expr(0);
+  bool fits = begins.isConst() ? begins.isConst(1) || provablyEqual(size, batch) || b.takeForEqual(size, batch, "mask")
+                               : b.check(view::maximum(isEqual(size, batch), begins),
+                                         "the mask has " + size.print() + " lengths for a batch of " + batch.print() +
+                                             "; it needs as many, or twice as many");
+  if (!fits)
+    return n.fail("a padding mask " + describe(b.shape(lengths)), "of rank 1 it has a length for each of the batch")
+        .value;
+  Value key = b.arange(keys, b.element(lengths));
+  Value seen = b.less(key, b.unsqueeze(b.narrow(lengths, 0, 0, batch), {1, 2, 3}));
+  if (begins.isConst(0))
+    return seen;
+  Value begin = b.mul(b.narrow(lengths, 0, size - batch, size), b.cast(b.size(begins), b.element(lengths)));
+  return b.bitAnd(seen, b.greaterEqual(key, b.unsqueeze(begin, {1, 2, 3})));
+}
 
 /// The addend of the scores [batch, heads, rows, keys] for a mask of lengths or of zeros and ones. One of lengths may
 /// also give where the keys begin, if the operator has that.
@@ -148,17 +173,8 @@ static Value paddingBias(Node &n, TensorBuilder &b, Value mask, Expr batch, Expr
   if (!mask)
     return {};
   Value seen;
-  if (mayBegin && b.rank(mask) == 1 &&
-      provablyEqual(b.dim(mask, 0), batch * 2)) { // where keys end, then where they begin
-    Value key = b.arange(keys, b.element(mask));
-    Value end = b.unsqueeze(b.narrow(mask, 0, 0, batch), {1, 2, 3});
-    Value begin = b.unsqueeze(b.narrow(mask, 0, batch, batch * 2), {1, 2, 3});
-    return b.where(b.bitAnd(b.less(key, end), b.greaterEqual(key, begin)), b.constant(0.0, type), filtered);
-  }
-  if (b.rank(mask) == 1 && b.dim(mask, 0).isConst() && batch.isConst() && b.dim(mask, 0) != batch)
-    return n.fail("a padding mask " + describe(b.shape(mask)), "of rank 1 it has a length for each of the batch").value;
   if (b.rank(mask) == 1)
-    seen = b.less(b.arange(keys, b.element(mask)), b.unsqueeze(mask, {1, 2, 3}));
+    seen = keysWithin(n, b, mask, batch, keys, mayBegin);
   else if (b.rank(mask) == 2)
     seen = b.unsqueeze(b.greater(mask, 0), {1, 2});
   else if (b.rank(mask) == 3)
@@ -212,7 +228,7 @@ static Tensors multiHeadAttention(Node &n, TensorBuilder &b) {
   if (!q || !k || !v)
     return {};
   Expr rows = b.dim(q, 2), keys = b.dim(k, 2);
-  op.bias = addBoth(b, paddingBias(n, b, mask, b.dim(q, 0), keys, b.element(q), filtered), scoreBias);
+  op.bias = addBoth(b, paddingBias(n, b, mask, b.dim(q, 0), keys, b.element(q), filtered), scoreBias, rows, keys);
   if (isCausal)
     op.allowed = keysUpTo(b, rows, keys, past);
   Value y = op.apply(b, q, k, v);
@@ -251,8 +267,8 @@ static Tensors selfAttention(Node &n, TensorBuilder &b, Value projected, llvm::A
   if (!q || !k || !v)
     return {};
   Expr rows = b.dim(q, 2), keys = b.dim(k, 2);
-  op.bias =
-      addBoth(b, paddingBias(n, b, mask, b.dim(q, 0), keys, b.element(q), filtered, /*mayBegin=*/true), scoreBias);
+  Value padding = paddingBias(n, b, mask, b.dim(q, 0), keys, b.element(q), filtered, /*mayBegin=*/true);
+  op.bias = addBoth(b, padding, scoreBias, rows, keys);
   if (isCausal)
     op.allowed = keysUpTo(b, rows, keys, keys - rows);
   Value y = op.apply(b, q, k, v);

@@ -8,6 +8,7 @@
 //
 //===-------------------------------------------------------------------===//
 #include "ir/graph/Call.h"
+#include "view/Repeat.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -129,7 +130,7 @@ LogicalResult ExpandOp::verify() {
   if (from.size() != to.size())
     return emitOpError("changes the rank");
   for (auto [a, b] : llvm::zip(from, to))
-    if (!a.isConst(1) && !view::provablyEqual(a, b))
+    if (!view::repeatStep(a, b))
       return emitOpError() << "of an axis of size " << a.render() << " to " << b.render();
   return expectSameElement(*this, getInput());
 }

@@ -3,6 +3,7 @@
 // is compared with brute force in test/property/ViewProperty.cpp.
 
 #include "view/ShapeTracker.h"
+#include "view/Repeat.h"
 
 #include <catch2/catch.hpp>
 
@@ -42,6 +43,23 @@ TEST_CASE("views that can be one are merged, wherever they stand") {
   CHECK(rows.compose(repeated).simplify() == rows.reshape({2, s, 1, t}).expand({2, s, 12, t}));
   // A size that is below 0 where x is not 0 leaves nothing to prove.
   CHECK(tracker("(2,4,-x-m):(1,1,4) -> (8,x):(3,1)").simplify().views().size() == 2);
+}
+
+TEST_CASE("an axis that a run may repeat stands still or moves") {
+  Expr r = Expr::variable("r", 0, 1), n = Expr::variable("n", 0, 64);
+  auto at = [&](const ShapeTracker &st, int64_t step) { return st.substitute({{r, step}}).simplify(); };
+  ShapeTracker open = ShapeTracker::contiguous({r * (n - 1) + 1, 4}).expand({n, 4});
+  CHECK(open.print() == "(n{0..64},4):((r{0..1}*4),1)");
+  CHECK(at(open, 1) == ShapeTracker::contiguous({n, 4}));
+  CHECK(at(open, 0) == ShapeTracker::contiguous({1, 4}).expand({n, 4}));
+  // Of n - 1 elements and one that is not there, all are; of none and one, none is.
+  ShapeTracker padded = ShapeTracker::contiguous({r * (n - 1)}).pad({{0, 1}}).expand({n});
+  CHECK(at(padded, 1).at({3}).valid.render() == "(3<(-1+n))");
+  CHECK(at(padded, 0).at({3}).valid.isConst(0));
+  CHECK(repeatStep(r * (n - 1) + 1, n) == r);
+  CHECK(repeatStep(n, n) == Expr(1));
+  CHECK(repeatStep(1, n) == Expr(0));
+  CHECK(repeatStep(n * 2, n) == std::nullopt);
 }
 
 TEST_CASE("index and validity of an element") {

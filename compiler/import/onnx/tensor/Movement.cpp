@@ -205,20 +205,10 @@ static Tensor expand(Node &n, TensorBuilder &b) {
   if (input.exactElements() && input.elements->size() == 1 && count <= kMostElements &&
       shape.size() >= size_t(input.type.getRank()))
     return Tensor(input.element(), shape, Elements(count, input.elements->front()));
-  // A size that is data may be 1, for the input's own.
+  // A 1 may be on either side: in the shape it stands for the input's own size.
   Value x = n.input(0);
-  Shape from = b.shape(x);
-  for (auto [own, size] : llvm::zip(llvm::reverse(from), llvm::reverse(*sizes))) {
-    if (size.isConst() || own.isConst(1) || view::provablyEqual(own, size))
-      continue;
-    if (!own.isConst())
-      continue;
-    if (!b.check(view::maximum(isEqual(size, 1), isEqual(size, own)),
-                 "cannot expand " + describe(from) + " to " + describe(*sizes) + "; a size must be 1 or stay as it is"))
-      return {};
-    size = own;
-  }
-  return b.expand(x, *sizes);
+  std::optional<Shape> common = b.broadcastShape({b.shape(x), Shape(*sizes)});
+  return common ? b.expand(x, *common) : Value();
 }
 
 /// A list of lists, computed at import, transposed; nothing for another tensor or order. Exporters transpose the

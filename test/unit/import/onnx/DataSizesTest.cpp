@@ -192,6 +192,26 @@ TEST_CASE("a size that is 0 or 1 is repeated as 1, and the run looks") {
   CHECK(model.runFloats({floatTensor({2}, {1, 2}), floatTensor({3}, {10, 20, 30})}) == Floats{11, 21, 31});
 }
 
+TEST_CASE("a 1 in a tensor or in the shape that it is expanded to stands for the other's size") {
+  Steered expand(13, "Expand", {"n", 2});
+  expand.by({3, 1});
+  expect(expand.on({1, 2}, {1, 2}), {3, 2}, {1, 2, 1, 2, 1, 2});
+  Steered own(13, "Expand", {"n", "m"});
+  own.by({1, 3});
+  expect(own.on({2, 1}, {1, 2}), {2, 3}, {1, 1, 1, 2, 2, 2});
+}
+
+TEST_CASE("what is expanded to the sizes of another tensor has these, or 1") {
+  OnnxModel model(13);
+  model.input("x", {"n", "t"}).input("state", {"hn", "ht"}).output("y");
+  model.node("Shape", {"x"}, {"sizes"});
+  model.node("Expand", {"state", "sizes"}, {"y"});
+  HostTensor x = floatTensor({2, 3}, kSix);
+  CHECK(model.runFloats({x, floatTensor({1, 1}, {7})}) == Floats{7, 7, 7, 7, 7, 7});
+  CHECK(model.runFloats({x, floatTensor({2, 1}, {7, 8})}) == Floats{7, 7, 7, 8, 8, 8});
+  CHECK(model.runFloats({x, x}) == kSix);
+}
+
 TEST_CASE("a bound computed from sizes that may count from the end") {
   OnnxModel model;
   model.input("x", {5}).input("like", {"n"}).output("y").ints("two", {2}).ints("most", {INT64_MAX}).ints("axis", {0});

@@ -136,6 +136,25 @@ TEST_CASE("com.microsoft's operators on sizes that only a run knows") {
   CHECK(RuntimeNode("Inverse", {"n", 2, 2}).on({1, 2, 2}, {0, 2, 4, 0}) == Floats{0, 0.25f, 0.5f, 0});
 }
 
+TEST_CASE("com.microsoft's Attention finds in the run whether a mask of lengths has beginnings") {
+  // One head of one channel: the queries and keys are 0, so that each row is the mean of the values that it sees.
+  OnnxModel model(17);
+  model.proto.add_opset_import()->set_domain("com.microsoft");
+  model.proto.mutable_opset_import(1)->set_version(1);
+  model.input("x", {"n", "t", 1}).input("mask", {"m"}, ::onnx::TensorProto::INT32).output("y");
+  model.floats("w", {1, 3}, {0, 0, 1}).floats("b", {3}, {0, 0, 0});
+  ::onnx::NodeProto &node = model.node("Attention", {"x", "w", "b", "mask"}, {"y"});
+  node.set_domain("com.microsoft");
+  setInt(node, "num_heads", 1);
+  HostTensor x = floatTensor({2, 3, 1}, {1, 2, 6, 1, 2, 6});
+  auto masked = [&](std::initializer_list<int32_t> lengths) {
+    return model.runFloats(
+        {x, HostTensor::of(kiln::DType::I32, {int64_t(lengths.size())}, llvm::ArrayRef<int32_t>(lengths))});
+  };
+  CHECK(masked({3, 1}) == Floats{3, 3, 3, 1, 1, 1});
+  CHECK(masked({3, 2, 1, 0}) == Floats{4, 4, 4, 1.5f, 1.5f, 1.5f});
+}
+
 TEST_CASE("com.microsoft's operators refuse what they would leave out") {
   RuntimeNode metric("CDist", {2, 1});
   setString(metric.floats({2, 1}, {0, 3}).node(), "metric", "cosine");
