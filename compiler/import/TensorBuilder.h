@@ -263,7 +263,7 @@ public:
   Value expand(Value x, Sizes shape);
   /// Brings all to their common shape.
   bool broadcast(llvm::MutableArrayRef<Value> tensors);
-  /// The common shape of these, each of which then expands to it; fails where two sizes can neither agree nor be 1.
+  /// The common shape of these, to which each then expands; fails if two sizes can neither agree nor be 1.
   std::optional<Shape> broadcastShape(llvm::ArrayRef<Shape> shapes);
   Value squeeze(Value x, Axes axes);
   /// Axes of size 1 at these places of the result.

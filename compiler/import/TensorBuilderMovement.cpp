@@ -59,7 +59,7 @@ static constexpr int kMostRenamed = 64;
 
 static Value rename(TensorBuilder &b, Value x, ArrayRef<Expr> sizes, int &left);
 
-/// What is repeated is repeated under the other names.
+/// Repeated data is repeated under the other names.
 static Value renameExpanded(TensorBuilder &b, graph::ExpandOp expand, ArrayRef<Expr> sizes, int &left) {
   Shape inner = b.shape(expand.getInput());
   for (auto [size, repeated, other] : llvm::zip(inner, b.shape(expand.getResult()), sizes))

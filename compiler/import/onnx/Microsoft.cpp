@@ -147,8 +147,8 @@ static Value addBoth(TensorBuilder &b, Value x, Value y, Expr rows, Expr keys) {
   return x && y ? b.add(x, y) : x ? x : y;
 }
 
-/// Which keys a mask of lengths leaves to each of the batch: 1, 1, 1 and the keys behind it. With `mayBegin` it may go
-/// on with where the keys begin; whether it does, the run may have to say.
+/// bool [batch, 1, 1, keys]: the keys that a mask of lengths leaves to each of the batch. With `mayBegin` the mask may
+/// also give where they begin, after all lengths; if sizes do not tell, the run does.
 static Value keysWithin(Node &n, TensorBuilder &b, Value lengths, Expr batch, Expr keys, bool mayBegin) {
   Expr size = b.dim(lengths, 0), begins = mayBegin && !provablyEqual(size, batch) ? isEqual(size, batch * 2) : Expr(0);
   bool fits = begins.isConst() ? begins.isConst(1) || provablyEqual(size, batch) || b.takeForEqual(size, batch, "mask")
