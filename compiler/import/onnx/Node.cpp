@@ -203,6 +203,13 @@ int64_t Node::integer(StringRef name) {
   return integer(name, 0);
 }
 
+bool Node::flag(StringRef name, bool otherwise) {
+  int64_t value = integer(name, otherwise);
+  if (value != 0 && value != 1)
+    fail("attribute " + quoted(name) + " is " + llvm::Twine(value), "it has to be 0 or 1");
+  return value == 1;
+}
+
 double Node::real(StringRef name, double otherwise) {
   const Attribute *found = attribute(name, Attribute::FLOAT);
   return found ? found->f() : otherwise;

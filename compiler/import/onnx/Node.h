@@ -78,7 +78,8 @@ public:
   int64_t integer(llvm::StringRef name, int64_t otherwise);
   /// Notes a failure if it is absent.
   int64_t integer(llvm::StringRef name);
-  bool flag(llvm::StringRef name, bool otherwise) { return integer(name, otherwise) != 0; }
+  /// Notes a failure if it is neither 0 nor 1: runtimes differ in how they take other numbers.
+  bool flag(llvm::StringRef name, bool otherwise);
   double real(llvm::StringRef name, double otherwise);
   std::string string(llvm::StringRef name, llvm::StringRef otherwise);
   llvm::SmallVector<int64_t> integers(llvm::StringRef name);

@@ -243,6 +243,17 @@ static OnnxModel callingModel(const std::string &name) {
   return model;
 }
 
+TEST_CASE("a flag is 0 or 1") {
+  OnnxModel mean = reluModel();
+  ::onnx::NodeProto &node = *mean.graph().mutable_node(0);
+  node.set_op_type("ReduceMean");
+  ::onnx::AttributeProto &keeps = *node.add_attribute();
+  keeps.set_name("keepdims");
+  keeps.set_type(::onnx::AttributeProto::INT);
+  keeps.set_i(2);
+  CHECK_THAT(mean.import(), Contains("node 'act' (ReduceMean): attribute 'keepdims' is 2; it has to be 0 or 1"));
+}
+
 TEST_CASE("a function of the model is inlined, with the call's name before its nodes'") {
   OnnxModel model = callingModel("Leaky");
   addNode(addFunction(model, "Leaky"), "Relu");
