@@ -230,11 +230,11 @@ TEST_CASE("a symbol that is declared must be some size's") {
 
 TEST_CASE("sizes whose bounds exclude each other do not broadcast") {
   CHECK_THAT(importError(R"({
-    "symbols": {"batch": {"max": 4}, "seq": {"min": 5, "default": 5}},
+    "symbols": {"batch": {"min": 2, "max": 4, "default": 2}, "seq": {"min": 5, "default": 5}},
     "inputs": [{"name": "a", "dtype": "float32", "shape": ["batch", 3]}, {"name": "b", "dtype": "float32", "shape": ["seq", 3]}],
     "nodes": [{"op": "add", "inputs": ["a", "b"], "output": "y"}], "outputs": ["y"]})"),
-             Contains("node 'y' (add): cannot broadcast [batch{0..4}, 3] with [seq{5..2147483647}, 3]: "
-                      "batch{0..4} and seq{5..2147483647} differ; sizes must be equal or 1"));
+             Contains("node 'y' (add): cannot broadcast [batch{2..4}, 3] with [seq{5..2147483647}, 3]: "
+                      "batch{2..4} and seq{5..2147483647} differ; sizes must be equal or 1"));
 }
 
 TEST_CASE("the manual and the schema have every operator and attribute") {
