@@ -1,7 +1,7 @@
 /*===- memory.c - What a host program calls: memory ----------------------===*/
-/* A context keeps its memory from run to run, so that a run of the sizes of the last one allocates nothing: an arena per
- * device for temporaries, whose places are planned anew when sizes change; next to it one for tensors that lie among
- * zeros, which are written once for as long as the sizes stay; and blocks for values whose lifetimes control flow
+/* A context keeps its memory from run to run, so that a run of the sizes of the last one allocates nothing: an arena
+ * per device for temporaries, whose places are planned anew when sizes change; next to it one for tensors that lie
+ * among zeros, which are written once for as long as the sizes stay; and blocks for values whose lifetimes control flow
  * decides. Each function reports what it could not get, and leaves the context as it was. */
 #include "alloc.h"
 #include "context.h"
