@@ -3,6 +3,9 @@
 // prints the processor seconds of each, and what a node times the logarithm of the nodes costs compared with a graph of
 // a tenth: 1 where the cost grows as n log n, 10 where it grows as n². Fails where the schedule stage's exceeds MOST.
 //===------------------------------------------------------------------------------------===//
+#include "import/CommonSizes.h"
+#include "import/Import.h"
+#include "import/Symbols.h"
 #include "import/TensorBuilder.h"
 #include "passes/Pipeline.h"
 
@@ -25,16 +28,17 @@ constexpr int64_t kRows = 32, kColumns = 48;
 /// A graph that grows until it has so many nodes.
 class Growth {
 public:
-  Growth(mlir::MLIRContext &context, size_t nodes) : builder_(&context), t(builder_, builder_.getUnknownLoc()) {
+  Growth(mlir::MLIRContext &context, size_t nodes) : builder_(&context), t(builder_, builder_.getUnknownLoc(), sizes_) {
     module_ = mlir::ModuleOp::create(builder_.getUnknownLoc());
     builder_.setInsertionPointToEnd(module_->getBody());
-    x = TensorBuilder(builder_, builder_.getUnknownLoc()).constant(0.0, builder_.getF32Type(), {kRows, kColumns});
+    x = t.constant(0.0, builder_.getF32Type(), {kRows, kColumns});
     mlir::Type type = x.getType();
     x.getDefiningOp()->erase();
     main_ = mlir::func::FuncOp::create(builder_, builder_.getUnknownLoc(), "main",
                                        builder_.getFunctionType({type}, {type}));
     x = main_.addEntryBlock()->getArgument(0);
     builder_.setInsertionPointToEnd(&main_.getBody().front());
+    sizes_.bindIn(main_.getBody().front());
     wanted_ = nodes;
   }
 
@@ -54,6 +58,9 @@ private:
   mlir::OpBuilder builder_;
   mlir::OwningOpRef<mlir::ModuleOp> module_;
   mlir::func::FuncOp main_;
+  import::ImportOptions options_;
+  import::Symbols symbols_{options_};
+  import::CommonSizes sizes_{symbols_};
   size_t wanted_, nodes_ = 0, weights_ = 0;
 
 public:
