@@ -3,6 +3,9 @@
 // shape, with movements and element-wise operators before and after it, which the schedule fuses into its kernel.
 #include "RandomModels.h"
 
+#include "import/CommonSizes.h"
+#include "import/Import.h"
+#include "import/Symbols.h"
 #include "import/TensorBuilder.h"
 #include "ir/graph/Graph.h"
 
@@ -31,7 +34,7 @@ class Maker {
 public:
   Maker(mlir::MLIRContext &context, std::mt19937_64 &random)
       : context_(context), random_(random), builder_(&context), location_(builder_.getUnknownLoc()),
-        make_(builder_, location_) {}
+        make_(builder_, location_, commonSizes_) {}
 
   RandomModel model();
 
@@ -82,6 +85,9 @@ private:
   std::mt19937_64 &random_;
   mlir::OpBuilder builder_;
   mlir::Location location_;
+  import::ImportOptions options_;
+  import::Symbols named_{options_};
+  import::CommonSizes commonSizes_{named_};
   TensorBuilder make_;
   mlir::func::FuncOp function_;
   SmallVector<Expr> symbols_;
@@ -392,6 +398,7 @@ RandomModel Maker::model() {
   builder_.setInsertionPointToEnd(module->getBody());
   function_ = mlir::func::FuncOp::create(builder_, location_, "main", builder_.getFunctionType({}, {}));
   builder_.setInsertionPointToStart(function_.addEntryBlock());
+  commonSizes_.bindIn(function_.getBody().front());
   openness_ = oneOf({0, 15, 30, 50, 80});
   using Kind = Value (Maker::*)();
   constexpr Kind kinds[] = {&Maker::product,   &Maker::product,  &Maker::window,    &Maker::window,
