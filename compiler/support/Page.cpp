@@ -14,8 +14,9 @@ std::string kiln::pagePath(llvm::StringRef name) {
   path::append(installed, "share/doc/kiln/docs", name);
   llvm::SmallString<128> source = path::parent_path(root); // of build/bin/kiln
   path::append(source, "docs", name);
+  std::string here = ("docs/" + name).str();
   for (llvm::StringRef page : {llvm::StringRef(installed), llvm::StringRef(source)})
     if (llvm::sys::fs::exists(page))
-      return page.str();
-  return ("docs/" + name).str();
+      return llvm::sys::fs::equivalent(page, here) ? here : page.str();
+  return here;
 }

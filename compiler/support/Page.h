@@ -8,7 +8,7 @@
 namespace kiln {
 
 /// The path of docs/NAME as an error may give it: of the installation that runs, or of the sources that build/bin/kiln
-/// was built from; "docs/NAME" if neither is there.
+/// was built from; "docs/NAME" if that is the same from here, or if neither is there.
 std::string pagePath(llvm::StringRef name);
 
 } // namespace kiln

@@ -398,7 +398,7 @@ void HostBuilder::emitAliases(Block &block, Scope &scope) {
   }
 }
 
-Type HostBuilder::ofInputSizes(Type tensor, ArrayRef<SymbolAttr> inputs) {
+llvm::DenseMap<Expr, Expr> HostBuilder::valuesOfInputSizes(ArrayRef<SymbolAttr> inputs) {
   llvm::DenseMap<Expr, Expr> values;
   auto isOfInputs = [&](Expr value) {
     bool known = true;
@@ -414,9 +414,7 @@ Type HostBuilder::ofInputSizes(Type tensor, ArrayRef<SymbolAttr> inputs) {
         values[Expr::variable(bind.getSymbol().getName(), bind.getSymbol().getMin(), bind.getSymbol().getMax())] =
             value;
     }
-  auto type = cast<RankedTensorType>(tensor);
-  view::Shape shape = llvm::map_to_vector<4>(shapeOf(type), [&](Expr size) { return size.substitute(values); });
-  return tensorType(shape, type.getElementType());
+  return values;
 }
 
 void HostBuilder::build() {
@@ -439,7 +437,12 @@ void HostBuilder::build() {
       bound.push_back(symbol);
   }
   SmallVector<Attribute> symbols(bound.begin(), bound.end());
-  auto outputs = llvm::map_to_vector(main_.getResultTypes(), [&](Type type) { return ofInputSizes(type, bound); });
+  llvm::DenseMap<Expr, Expr> values = valuesOfInputSizes(bound);
+  auto outputs = llvm::map_to_vector(main_.getResultTypes(), [&](Type result) -> Type {
+    auto type = cast<RankedTensorType>(result);
+    view::Shape shape = llvm::map_to_vector<4>(shapeOf(type), [&](Expr size) { return size.substitute(values); });
+    return tensorType(shape, type.getElementType());
+  });
   auto program = host::ProgramOp::create(
       builder_, loc_, main_.getName(),
       portsOf(

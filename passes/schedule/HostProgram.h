@@ -137,8 +137,8 @@ private:
   bool isMemory(mlir::Value tensor, mlir::Block &block);
   int64_t weightIndex(graph::WeightOp weight);
   void giveMemory();
-  /// The type with what is bound to a function of the inputs' sizes replaced by that, as callers know only these.
-  mlir::Type ofInputSizes(mlir::Type tensor, llvm::ArrayRef<SymbolAttr> inputs);
+  /// The symbols that are bound to a function of the inputs' sizes, with that function: callers know only these sizes.
+  llvm::DenseMap<view::Expr, view::Expr> valuesOfInputSizes(llvm::ArrayRef<SymbolAttr> inputs);
   /// Tells the sizes of the outputs that lie in an input's memory.
   void emitAliases(mlir::Block &block, Scope &scope);
 

@@ -48,7 +48,8 @@ typedef struct kiln_opened {
   void *state; /* NULL: it is not open */
   kiln_block arena;
   kiln_block zeros;     /* tensors that lie among zeros, which are written once */
-  int64_t *zeros_sizes; /* of the model: others have zeros elsewhere; NULL: nothing has been written */
+  int64_t zeros_bytes;  /* so many, and of these sizes of the model: */
+  int64_t *zeros_sizes; /* with others zeros lie elsewhere; NULL: nothing has been written */
   int64_t *planned;     /* of kiln_rt_plan: the sizes, then the offsets */
   int32_t planned_count;
   int64_t planned_bytes;

@@ -41,13 +41,15 @@ static kiln_status write_zeros(kiln_context *context, kiln_opened *opened, int64
     }
   }
   memcpy(opened->zeros_sizes, context->sizes, sizes);
+  opened->zeros_bytes = bytes;
   return KILN_OK;
 }
 
 kiln_status kiln_rt_zeros(kiln_context *context, int32_t device, int64_t bytes, kiln_slice *slice) {
   kiln_opened *opened = &context->devices[device];
   size_t sizes = (size_t)context->model->symbol_count * sizeof *context->sizes;
-  bool known = opened->zeros.memory && opened->zeros_sizes && !memcmp(opened->zeros_sizes, context->sizes, sizes);
+  bool known = opened->zeros.memory && opened->zeros_sizes && opened->zeros_bytes == bytes &&
+               !memcmp(opened->zeros_sizes, context->sizes, sizes);
   kiln_status status = kiln_block_reserve(context, opened, &opened->zeros, bytes, "tensors among zeros");
   *slice = (kiln_slice){opened->zeros.memory, 0};
   return status || known ? status : write_zeros(context, opened, bytes, sizes);
