@@ -40,7 +40,7 @@ def render(body, bin_folder, folder):
 
 def rewrite(page, bin_folder):
     with tempfile.TemporaryDirectory() as folder:
-        for name in ("samples", "test"):
+        for name in ("docs", "samples", "test"):
             os.symlink(os.path.join(ROOT, name), os.path.join(folder, name))
         return BLOCK.sub(lambda block: block[1] + render(block[2], bin_folder, folder) + block[3], page)
 
