@@ -224,12 +224,30 @@ static std::string neitherOneNorEqual(StringRef what, Expr a, Expr b) {
       .str();
 }
 
+/// Whether two sizes follow from the same sizes and agree if powers of 2 divide these, as those of two ways through
+/// strides and upsampling do: (h+7)//8·2 and (h+3)//4. Such sizes are meant to be equal. To repeat a 1 of a picture of
+/// a few points would cost all larger ones their layouts.
+static bool areTwoWays(Expr a, Expr b) {
+  auto variablesOf = [](Expr size) {
+    llvm::SmallPtrSet<const view::ExprNode *, 4> variables;
+    size.forEachVariable([&](Expr variable) { variables.insert(variable.node()); });
+    return variables;
+  };
+  if (a.isConst() || b.isConst() || variablesOf(a) != variablesOf(b))
+    return false;
+  return llvm::all_of(std::initializer_list<int64_t>{1 << 12, 3 << 12}, [&](int64_t large) {
+    llvm::DenseMap<Expr, int64_t> values;
+    a.forEachVariable([&](Expr variable) { values[variable] = std::clamp(large, variable.min(), variable.max()); });
+    return a.evaluate(values) == b.evaluate(values);
+  });
+}
+
 std::optional<Expr> TensorBuilder::expandedFrom(Expr from, Expr to) {
   if (from.isConst(1) || provablyEqual(from, to))
     return from;
   if (takeForOne(*this, from, "expand"))
     return Expr(1);
-  if (!mayBeOne(from) && !sizes_.isPart(from, to))
+  if ((!mayBeOne(from) || areTwoWays(from, to)) && !sizes_.isPart(from, to))
     return takeForEqual(from, to, "expand") ? std::optional(to) : std::nullopt;
   SymbolLimits limits;
   if (limitToEqual(from, to, limits))
@@ -296,6 +314,8 @@ std::optional<Expr> TensorBuilder::commonSize(Expr a, Expr b) {
   SymbolLimits limits;
   if (limitToEqual(a, b, limits))
     return std::nullopt;
+  if (areTwoWays(a, b))
+    return takeForEqual(a, b, "broadcast") ? std::optional(a) : std::nullopt;
   if (mayBeOne(a) && mayBeOne(b)) {
     Expr common = sizes_.of(a, b, node(), builder_, location_);
     Expr holds = view::maximum(isEqual(a, b), view::maximum(isEqual(a, 1), isEqual(b, 1)));

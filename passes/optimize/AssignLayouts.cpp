@@ -41,7 +41,9 @@ namespace kiln {
 } // namespace kiln
 
 /// Zeros around a tensor may be as many elements as itself.
-static constexpr int64_t kMostGrowth = 2;
+static constexpr double kMostGrowth = 2;
+/// So many points at least an open axis counts as there: of a small tensor nothing is large.
+static constexpr double kFewestOpen = 64;
 
 namespace {
 /// A place where a launch hands a tensor to its kernel.
@@ -241,6 +243,16 @@ void LayoutAssigner::choose(Value memory, Tensor &tensor) {
     tensor.reason = lanes->reason;
 }
 
+/// How many times as many elements a tensor has with the zeros around it.
+static double growthOf(const Layout &layout) {
+  double growth = 1;
+  for (auto [size, room] : llvm::zip(layout.shape, layout.halo)) {
+    double elements = std::max(target::typicalSize(size), size.isConst() ? 1 : kFewestOpen);
+    growth *= (elements + double(room.before + room.after)) / elements;
+  }
+  return growth;
+}
+
 void LayoutAssigner::addHalo(Tensor &tensor) {
   Layout wanted = tensor.layout;
   for (const Place &reader : tensor.readers) {
@@ -254,8 +266,7 @@ void LayoutAssigner::addHalo(Tensor &tensor) {
           room.after = std::max(room.after, needed.after);
         }
   }
-  double most = kMostGrowth * target::typicalSize(tensor.layout.elements());
-  if (wanted.hasHalo() && target::typicalSize(wanted.elements()) <= most && suits(tensor, wanted))
+  if (wanted.hasHalo() && growthOf(wanted) <= kMostGrowth && suits(tensor, wanted))
     tensor.layout = wanted;
 }
 
