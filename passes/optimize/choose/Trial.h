@@ -18,7 +18,7 @@ public:
       : func_(mlir::cast<kernel::FuncOp>(func->clone(mapping_))), target_(target) {}
   /// Another copy, with the same opts, that goes on by itself.
   Trial(const Trial &other);
-  Trial(Trial &&other) = default;
+  Trial(Trial &&other) noexcept = default;
   Trial &operator=(Trial other);
 
   kernel::FuncOp func() { return *func_; }
