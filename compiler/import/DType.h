@@ -7,7 +7,7 @@
 namespace kiln::import {
 
 /// The element type that numpy calls `name` (bool, int8 … int64, uint8 … uint64, float16, float32, float64) or
-/// bfloat16; null if there is none. Signed integers are signless in the IR.
+/// bfloat16; null for any other name. Signed integers are signless in the IR.
 mlir::Type parseDType(mlir::MLIRContext *context, llvm::StringRef name);
 
 /// The name that parseDType reads, or, for a narrow dtype, the one that ml_dtypes has.

@@ -174,7 +174,7 @@ static Value encodeFloat(TensorBuilder &b, Value x, const NarrowDType &to, Narro
     code = b.where(b.equal(code, 0), code, b.bitOr(code, sign));
     return b.cast(b.where(isNone, 0x80, code), unsignedType(b, 8));
   }
-  // One past the largest number is infinity, or NaN if there is none.
+  // One past the largest number is infinity, or NaN in a dtype without infinity.
   code = b.minimum(code, saturates ? largest : largest + 1);
   int64_t quiet = to.kind == Kind::Ieee ? int64_t(1) << (to.mantissaBits - 1) : 0;
   int64_t notANumber = to.kind == Kind::Finite ? 0 : largest + 1 + quiet;

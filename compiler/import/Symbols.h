@@ -40,7 +40,7 @@ public:
   /// The symbol `name`, which has the bounds of `like` unless --dim names it.
   view::Expr symbolLike(llvm::StringRef name, llvm::StringRef like);
 
-  /// The value of --dim for a size of this name, which then counts as a size of the model; null if there is none.
+  /// The value of --dim for a size of this name, which then counts as a size of the model; null without one.
   const SymbolBounds *given(llvm::StringRef name);
 
   /// Whether --dim can name it: it is a size of the model's inputs.

@@ -78,7 +78,7 @@ static Value renameElements(TensorBuilder &b, graph::AluOp alu, ArrayRef<Expr> s
   return made->getResult(0);
 }
 
-/// Axes of one element that a reshape adds or drops are none of the other names. Null where it does something else.
+/// A reshape that only adds or drops axes of one element keeps the other axes' new names. Null for any other reshape.
 static Value renameReshaped(TensorBuilder &b, graph::ReshapeOp reshape, ArrayRef<Expr> sizes, int &left) {
   Shape from = b.shape(reshape.getInput()), to = b.shape(reshape.getResult());
   auto *inner = from.begin();

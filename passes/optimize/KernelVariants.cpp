@@ -5,7 +5,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Builders.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace kiln;
 using namespace kiln::kernel;
@@ -39,6 +38,20 @@ SmallVector<Operation *> optimize::accessesOf(FuncOp func, unsigned buffer) {
 
 Value optimize::memoryOf(host::LaunchOp launch, Operation *access) {
   return launch.getBuffers()[cast<BlockArgument>(bufferOf(access)).getArgNumber()];
+}
+
+llvm::StringMap<SmallVector<host::LaunchOp>> optimize::launchesOf(ModuleOp module) {
+  llvm::StringMap<SmallVector<host::LaunchOp>> launches;
+  for (auto program : module.getOps<host::ProgramOp>())
+    program.walk([&](host::LaunchOp launch) { launches[launch.getKernel()].push_back(launch); });
+  return launches;
+}
+
+llvm::StringSet<> optimize::kernelNames(ModuleOp module) {
+  llvm::StringSet<> names;
+  for (auto func : module.getOps<FuncOp>())
+    names.insert(func.getName());
+  return names;
 }
 
 void optimize::replaceSymbol(FuncOp func, Expr symbol, Expr by) {
@@ -93,9 +106,7 @@ void optimize::KernelVariants::launchWith(host::LaunchOp launch, ArrayRef<ShapeT
 }
 
 void optimize::KernelVariants::nameKernels() {
-  llvm::StringMap<SmallVector<host::LaunchOp>> launches;
-  for (auto program : module_.getOps<host::ProgramOp>())
-    program.walk([&](host::LaunchOp launch) { launches[launch.getKernel()].push_back(launch); });
+  llvm::StringMap<SmallVector<host::LaunchOp>> launches = launchesOf(module_);
   llvm::StringSet<> names;
   llvm::erase_if(made_, [&](FuncOp func) { return !launches.contains(func.getName()); });
   for (auto func : llvm::make_early_inc_range(module_.getOps<FuncOp>())) {

@@ -14,6 +14,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace kiln::optimize {
 
@@ -27,6 +28,11 @@ llvm::SmallVector<mlir::Operation *> accessesOf(kernel::FuncOp func);
 llvm::SmallVector<mlir::Operation *> accessesOf(kernel::FuncOp func, unsigned buffer);
 /// What a launch hands to its kernel for what `access` accesses.
 mlir::Value memoryOf(host::LaunchOp launch, mlir::Operation *access);
+
+/// The launches of each kernel, by its name.
+llvm::StringMap<llvm::SmallVector<host::LaunchOp>> launchesOf(mlir::ModuleOp module);
+/// The names that kernels have.
+llvm::StringSet<> kernelNames(mlir::ModuleOp module);
 
 /// Has a kernel without opts take something else for a symbol.
 void replaceSymbol(kernel::FuncOp func, view::Expr symbol, view::Expr by);

@@ -83,12 +83,8 @@ namespace {
 struct SplitByRepeats : kiln::impl::SplitByRepeatsBase<SplitByRepeats> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    llvm::StringMap<SmallVector<host::LaunchOp>> launches;
-    for (auto program : module.getOps<host::ProgramOp>())
-      program.walk([&](host::LaunchOp launch) { launches[launch.getKernel()].push_back(launch); });
-    llvm::StringSet<> names;
-    for (auto func : module.getOps<FuncOp>())
-      names.insert(func.getName());
+    llvm::StringMap<SmallVector<host::LaunchOp>> launches = optimize::launchesOf(module);
+    llvm::StringSet<> names = optimize::kernelNames(module);
     for (auto func : llvm::make_early_inc_range(module.getOps<FuncOp>())) {
       llvm::SmallBitVector steps = stepsOf(func);
       bool isOfBatch = llvm::any_of(launches[func.getName()], [](host::LaunchOp launch) {

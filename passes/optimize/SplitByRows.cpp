@@ -80,12 +80,8 @@ struct SplitByRows : kiln::impl::SplitByRowsBase<SplitByRows> {
     if (target.maxItems() > 0) // groups have tiles of their own
       return;
     llvm::StringMap<llvm::SmallBitVector> weights = optimize::weightsOf(module);
-    llvm::StringMap<SmallVector<host::LaunchOp>> launches;
-    for (auto program : module.getOps<host::ProgramOp>())
-      program.walk([&](host::LaunchOp launch) { launches[launch.getKernel()].push_back(launch); });
-    llvm::StringSet<> names;
-    for (auto func : module.getOps<FuncOp>())
-      names.insert(func.getName());
+    llvm::StringMap<SmallVector<host::LaunchOp>> launches = optimize::launchesOf(module);
+    llvm::StringSet<> names = optimize::kernelNames(module);
     for (auto func : llvm::make_early_inc_range(module.getOps<FuncOp>())) {
       llvm::SmallBitVector known = weights.lookup(func.getName());
       known.resize(func.getNumArguments());

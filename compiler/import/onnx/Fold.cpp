@@ -25,7 +25,7 @@ bool kiln::import::onnx::fitsInto(Expr element, mlir::Type type) {
   return bool(Operand(value).number(type));
 }
 
-/// numpy's common shape; nullopt if there is none.
+/// The shape that numpy broadcasts these to; nullopt if it refuses them.
 static std::optional<llvm::SmallVector<int64_t>> commonShape(llvm::ArrayRef<const Tensor *> tensors) {
   llvm::SmallVector<int64_t> common;
   for (const Tensor *tensor : tensors) {

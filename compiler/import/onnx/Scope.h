@@ -22,7 +22,7 @@ public:
   /// Null if there is no such name.
   const Tensor *find(llvm::StringRef name) const;
 
-  /// The op of a tensor that was not an op, in this graph or one around it; null if there is none.
+  /// The op that this graph, or one around it, has made of a constant tensor; null if neither has.
   mlir::Value made(const Tensor *tensor) const;
   void setMade(const Tensor *tensor, mlir::Value value) { made_[tensor] = value; }
 

@@ -44,7 +44,7 @@ static std::vector<std::string> namesOf(const CLI::Option &option) {
   return names;
 }
 
-/// The placeholder for the value; "" if there is none. CLI11 calls a flag's value a boolean.
+/// The word that help shows for the value, such as FILE. A flag has none: "", though CLI11 calls its value a boolean.
 static std::string valueOf(const CLI::Option &option) {
   return option.get_expected_min() == 0 ? "" : option.get_type_name();
 }

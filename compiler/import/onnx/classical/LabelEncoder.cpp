@@ -61,7 +61,7 @@ static Value defaultOf(Node &n, TensorBuilder &b, mlir::Type element) {
   return llvm::isa<mlir::FloatType>(element) ? b.constant(real, element, {1}) : b.constant(integer, element, {1});
 }
 
-/// For each element the first key that equals it, -1 if there is none.
+/// For each element the first key that equals it, or -1.
 static Value placesOf(TensorBuilder &b, Value x, Value keys) {
   if (isObject(b.element(x)))
     return stringPlaces(b, x, keys);

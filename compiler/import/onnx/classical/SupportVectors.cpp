@@ -80,7 +80,7 @@ static Value svmRegressor(Node &n, TensorBuilder &b) {
   bool isOneClass = n.flag("one_class", false);
   Reals rho = numbersOf(n, "rho");
   Value x = featureRows(n, b), sum;
-  n.ignore({"support_vectors"}); // if there are none
+  n.ignore({"support_vectors"}); // unread where n_supports is 0
   if (supports > 0) {
     Value likeness = kernel.apply(n, b, x, vectorsOf(n, b, x, "support_vectors", supports));
     Reals weights = numbersOf(n, "coefficients");
