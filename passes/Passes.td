@@ -162,6 +162,14 @@ def FoldArithmetic : Pass<"kiln-fold-arithmetic", "::mlir::ModuleOp"> {
                         "take floats for real numbers: reassociate, and cancel what is subtracted from itself">];
 }
 
+def BoundRows : Pass<"kiln-bound-rows", "::mlir::ModuleOp"> {
+  let summary = "note which gathers read no row out of range, by the numbers in their tables";
+  let description = [{
+    kernel.load %x <"(8,4):(0,1)"> row %i : i64 : <f32> -> f32, where %i is loaded from a weight of numbers from 0 to 3
+    ⇒ kernel.load %x <"(8,4):(0,1)"> row %i : i64 in_bounds : <f32> -> f32
+  }];
+}
+
 def SplitByRepeats : Pass<"kiln-split-by-repeats", "::mlir::ModuleOp"> {
   let summary = "launch one of two kernels where only the run knows whether an axis is repeated";
   let description = [{

@@ -39,8 +39,10 @@ static void addOptimize(OpPassManager &manager, const PipelineOptions &options) 
   FoldArithmeticOptions fold;
   fold.reals = options.classic;
   manager.addPass(createFoldArithmetic(fold)); // opts depend on a kernel's ops, so known ones go first
-  if (!options.classic && !options.noOpt)
+  if (!options.classic && !options.noOpt) {
+    manager.addPass(createBoundRows());   // before opts, which ask what a gather costs
     manager.addPass(createSplitByRows()); // a kernel gets one list of opts
+  }
   OptimizeKernelsOptions optimize;
   optimize.noOpt = options.noOpt;
   optimize.opts = options.opts;

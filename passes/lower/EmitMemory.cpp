@@ -344,7 +344,7 @@ void KernelLowering::emitPrefetch(kernel::LoadOp load, size_t depth) {
   });
 }
 
-SmallVector<KernelLowering::Row> KernelLowering::rowsOf(const Tile &given, Expr size, size_t depth) {
+SmallVector<KernelLowering::Row> KernelLowering::rowsOf(const Tile &given, Expr size, bool isInBounds, size_t depth) {
   auto known = cast<IntegerType>(getElementTypeOrSelf(given.values.front().getType()));
   bool isSigned = !known.isUnsignedInteger() && known.getWidth() > 1;
   unsigned width = std::max(known.getWidth(), indexType_.getIntOrFloatBitWidth());
@@ -361,14 +361,16 @@ SmallVector<KernelLowering::Row> KernelLowering::rowsOf(const Tile &given, Expr 
   };
   SmallVector<Row> rows;
   for (Value row : given.values) {
-    if (isSigned) {
+    if (isSigned && !isInBounds) {
       row = cast(row, wide);
       Value isNegative = alu(Alu::CMPLT, {row, number(0, wide)}, typed(builder_.getI1Type()), depth);
       Value fromEnd = alu(Alu::ADD, {row, number(size, wide)}, row.getType(), depth);
       row = alu(Alu::WHERE, {isNegative, fromEnd, row}, row.getType(), depth);
     }
     // As an unsigned number, a negative one is past the end too.
-    Value inside = alu(Alu::CMPLT, {cast(row, natural), number(size, natural)}, typed(builder_.getI1Type()), depth);
+    Value inside;
+    if (!isInBounds)
+      inside = alu(Alu::CMPLT, {cast(row, natural), number(size, natural)}, typed(builder_.getI1Type()), depth);
     row = cast(row, indexType_);
     for (int64_t lane = 0; lane < (given.lanes ? lanes() : 1); ++lane) {
       auto take = [&](Value from) {
@@ -379,7 +381,7 @@ SmallVector<KernelLowering::Row> KernelLowering::rowsOf(const Tile &given, Expr 
       };
       Expr variable = kernel::rowVariable(size, nextRow_++);
       scopes_[depth]->variables[variable] = take(row);
-      rows.push_back({variable, take(inside)});
+      rows.push_back({variable, inside ? take(inside) : Value()});
     }
   }
   return rows;
@@ -391,7 +393,7 @@ Tile KernelLowering::emitGather(kernel::LoadOp load) {
   Tile given = emit(load.getRow());
   view::ShapeTracker tracker = load.getTracker().getValue();
   Expr size = tracker.shape().back();
-  SmallVector<Row> rows = rowsOf(given, size, rowDepth);
+  SmallVector<Row> rows = rowsOf(given, size, load.getInBounds(), rowDepth);
   view::Index where = indexAt(tracker, axes);
   Value pointer = pointers_.at(load.getBuffer());
   Type element = load.getResult().getType();

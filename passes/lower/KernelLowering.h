@@ -175,13 +175,13 @@ private:
   /// the load, the same part of it.
   void emitPrefetch(kernel::LoadOp load, size_t depth);
   Tile emitGather(kernel::LoadOp load);
-  /// A row that is data as a variable of index math, and whether there is such a row.
+  /// A row that is data as a variable of index math, and whether there is such a row; null if there always is.
   struct Row {
     view::Expr variable;
     mlir::Value inside;
   };
   /// The rows, of `size`, that a tile gives: one per value, or one per lane of each value.
-  llvm::SmallVector<Row> rowsOf(const Tile &given, view::Expr size, size_t depth);
+  llvm::SmallVector<Row> rowsOf(const Tile &given, view::Expr size, bool isInBounds, size_t depth);
   /// Loads for every unrolled point of an index.
   Tile emitMemory(mlir::Value pointer, view::Index where, const AxisSet &axes, mlir::Type element, size_t depth);
   /// With `inside`, a bool, nothing is read if it is false.

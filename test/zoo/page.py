@@ -67,6 +67,6 @@ def page(result):
     yield ""
     heads = ["model", "sizes", "run at", "model, MB", "program, MB", "compile, s", "kiln, ms", "ONNX Runtime, ms", "ratio", "error"]
     if any("own" in run for _, _, run in runs):
-        yield "\\* ONNX Runtime's own results change by at least half as much where the inputs change by a millionth."
+        yield "\\* ONNX Runtime's own results change by at least half as much if its inputs or weights change by a millionth."
         yield ""
     yield from table.lines(heads, [cells(*entry) for entry in runs])

@@ -189,19 +189,19 @@ def LoadOp : KernelOp<"load", [MemoryEffects<[MemRead]>]> {
   let summary = "the element of a buffer that this point of the domain reads through a view; 0 where it is masked";
   let description = [{
     The view has the domain's rank; an axis that it does not depend on may have size 1. With `row` it has one axis more, the
-    last, along which `row` says which element is read: a negative one counts from the end, one out of range reads 0.
-    `ahead` names a loop: what its next step reads is asked for, a part at each step of the loops inside. `room` says how
+    last, along which `row` says which element is read: a negative one counts from the end, one out of range reads 0. It is
+    `in_bounds` if neither happens at any point of the domain. `ahead` names a loop: what its next step reads is asked for, a part at each step of the loops inside. `room` says how
     many elements the buffer has, where that is more than the view reaches: what is read as a whole may go past its end.
   }];
-  let arguments = (ins BufferType:$buffer, TrackerAttr:$tracker, Optional<AnyInteger>:$row, OptionalAttr<I64Attr>:$ahead,
-                       OptionalAttr<I64Attr>:$room);
+  let arguments = (ins BufferType:$buffer, TrackerAttr:$tracker, Optional<AnyInteger>:$row, UnitAttr:$in_bounds,
+                       OptionalAttr<I64Attr>:$ahead, OptionalAttr<I64Attr>:$room);
   let results = (outs AnyType:$result);
   let assemblyFormat = [{
-    $buffer $tracker (`row` $row^ `:` type($row))? (`ahead` $ahead^)? (`room` $room^)? attr-dict `:` type($buffer) `->` type($result)
+    $buffer $tracker (`row` $row^ `:` type($row) (`in_bounds` $in_bounds^)?)? (`ahead` $ahead^)? (`room` $room^)? attr-dict `:` type($buffer) `->` type($result)
   }];
   let builders = [OpBuilder<(ins "::mlir::Type":$element, "::mlir::Value":$buffer, "::kiln::TrackerAttr":$tracker,
                                  CArg<"::mlir::Value", "{}">:$row),
-    [{ build($_builder, $_state, element, buffer, tracker, row, ::mlir::IntegerAttr(), ::mlir::IntegerAttr()); }]>];
+    [{ build($_builder, $_state, element, buffer, tracker, row, /*in_bounds=*/false, /*ahead=*/{}, /*room=*/{}); }]>];
   let hasVerifier = 1;
 }
 

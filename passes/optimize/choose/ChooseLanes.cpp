@@ -45,6 +45,8 @@ static constexpr int64_t kEnoughBlocks = 16;
 static constexpr int64_t kSharedBytes = 1024;
 /// The factor of memory from which it matters along which axis it is contiguous.
 static constexpr double kAlike = 3;
+/// Walks through tables that are under way at a time, if their number can be cut so, in the order of preference.
+static constexpr int64_t kWalksAtOnce[] = {4, 5, 6, 7, 8, 3, 2};
 /// A reduced axis of so few points is not a loop.
 static constexpr int64_t kMostUnrolled = 8;
 
@@ -231,6 +233,31 @@ static bool areMostlyGathers(ArrayRef<Access> loads, size_t axis) {
   return gathers > others;
 }
 
+void Chooser::chooseWalks() {
+  auto isStep = [&](const Access &load) {
+    Value row = cast<LoadOp>(load.op).getRow();
+    return row && llvm::any_of(loads_, [&](const Access &other) {
+             return cast<LoadOp>(other.op).getRow() && kernel::isComputedFrom(row, other.op->getResult(0));
+           });
+  };
+  auto step = llvm::find_if(loads_, isStep);
+  if (step == loads_.end())
+    return;
+  SmallVector<size_t> axes(reduced_.begin(), reduced_.end());
+  llvm::sort(axes);
+  SmallVector<size_t> inner = keptAxes();
+  inner.append(axes);
+  auto walks = llvm::find_if(llvm::reverse(inner), [&](size_t axis) {
+    return fixedSize(axis) > 1 && optimize::dependsOn(step->op->getResult(0), axis);
+  });
+  if (walks == inner.rend())
+    return;
+  int64_t count = fixedSize(*walks);
+  const auto *part = llvm::find_if(kWalksAtOnce, [&](int64_t part) { return count % part == 0; });
+  int64_t points = part != std::end(kWalksAtOnce) ? *part : evenPart(count, kWalksAtOnce[0]);
+  add(reduced_.contains(*walks) ? OptKind::UNROLL : OptKind::UPCAST, *walks, points);
+}
+
 std::optional<size_t> Chooser::laneAxis(int64_t lanes) const {
   // Weights are laid out as the lanes of a sum's results want them (chooseRowsOfLanes).
   llvm::SmallBitVector weights(func_.getNumArguments()), none(func_.getNumArguments());
@@ -274,7 +301,9 @@ std::optional<size_t> Chooser::turnedWith(size_t axis) const {
 void Chooser::chooseLanes() {
   int64_t lanes = target_.vectorBits() / elementBits(func_);
   std::optional<size_t> best = laneAxis(lanes);
-  if (!best || chooseRowsOfLanes(*best, lanes))
+  if (!best)
+    return chooseWalks();
+  if (chooseRowsOfLanes(*best, lanes))
     return;
   // If about as much is contiguous along another axis, tiles of both use all fetched lines.
   if (std::optional<size_t> other = turnedWith(*best)) {

@@ -1,6 +1,8 @@
 //===- ChooseVectors.cpp - Sums of products with a matrix that is used once --------------===//
-// A product of one vector and a matrix takes as long as reading the matrix. Narrow elements are fewer bytes, if an
-// instruction multiplies them directly: widened one by one they would take as long as wide ones.
+// A product of one vector and a matrix takes as long as reading the matrix. So it matters how memory is read: in one
+// piece, or several rows at a time if a cache holds them, and of several matrices with one vector all together. Narrow
+// elements are fewer bytes, if an instruction multiplies them directly: widened one by one they would take as long as
+// wide ones.
 //===--------------------------------------------------------------------------------===//
 
 #include "passes/optimize/choose/Chooser.h"
@@ -16,8 +18,8 @@ using namespace mlir;
 /// reading, by their number, if they do; and the steps that adding up a row's lanes at the end costs.
 static constexpr int64_t kTotalsOfStream = 4, kFewestStreamSteps = 8;
 static constexpr double kWaitOfTotal = 0.25;
-/// Rows that are too short for that are read together.
-static constexpr int64_t kRowsOfShort = 8;
+/// Rows that are read together otherwise, at most; and the registers that hold no totals then.
+static constexpr int64_t kRowsOfStream = 8, kOtherRegisters = 4;
 /// Matrix instructions in flight: one waits for its sums longer than it takes.
 static constexpr int64_t kMatrices = 4;
 
@@ -103,38 +105,72 @@ bool Chooser::chooseVectorByDots() {
   return true;
 }
 
-bool Chooser::chooseStreams() {
-  AluOp mul = optimize::summedProduct(func_);
-  if (!mul || !isRunOften())
+std::optional<SmallVector<Access>> Chooser::streamsAlong(size_t columns) const {
+  SmallVector<Access> matrices;
+  for (auto reduce : func_.getBody().getOps<ReduceOp>()) {
+    AluOp mul = optimize::productOf(reduce);
+    if (!mul || reduce.getAxes().size() != reduced_.size())
+      return std::nullopt;
+    std::optional<Access> matrix;
+    for (unsigned side : {0, 1}) {
+      LoadOp load = optimize::onlyLoadOf(mul->getOperand(side));
+      if (matrix || !load || optimize::dependsOn(mul->getOperand(!side), columns))
+        continue;
+      Access access = optimize::accessOf(load);
+      if (llvm::none_of(keptAxes(), [&](size_t axis) { return fixedSize(axis) != 1 && access.isStill(axis); }))
+        matrix = access;
+    }
+    if (!matrix)
+      return std::nullopt;
+    matrices.push_back(*matrix);
+  }
+  return matrices.empty() ? std::nullopt : std::optional(matrices);
+}
+
+bool Chooser::readAsRows(ArrayRef<Access> matrices, size_t columns) {
+  int64_t lanes = target_.vectorBits() / elementBits(func_), sums = matrices.size(), bytes = 0;
+  auto inner = llvm::find_if(reduced_, [&](size_t axis) {
+    return llvm::all_of(matrices, [&](const Access &matrix) { return matrix.isContiguous(axis); });
+  });
+  if (inner == reduced_.end() || fixedSize(*inner) < lanes)
     return false;
+  for (const Access &matrix : matrices)
+    bytes +=
+        bytesOfElement(matrix) * std::max<int64_t>(1, fixedSize(columns)) * std::max<int64_t>(1, fixedSize(*inner));
+  // Memory is read fastest in one piece, by enough totals that additions do not wait for each other. From a cache,
+  // several rows read together share the vector, and their lanes are added up together at the end. What the second
+  // cache does not hold may come from memory, as other kernels' matrices took its place.
+  bool isFar = bytes > target_.cacheBytes(2);
+  if (isFar && fixedSize(*inner) >= kFewestStreamSteps * kTotalsOfStream * lanes) {
+    add(OptKind::VECTOR, *inner, kTotalsOfStream * lanes);
+    return true;
+  }
+  int64_t totals = target_.vectorRegisters() - kOtherRegisters;
+  add(OptKind::VECTOR, *inner, lanes);
+  add(OptKind::UPCAST, columns, evenPart(countOf_[columns], std::clamp<int64_t>(totals / sums, 1, kRowsOfStream)));
+  return true;
+}
+
+bool Chooser::chooseStreams() {
   int64_t lanes = target_.vectorBits() / elementBits(func_);
-  SmallVector<size_t> kept = keptAxes();
-  llvm::erase_if(kept, [&](size_t axis) { return fixedSize(axis) == 1; });
-  for (unsigned side : {0, 1}) {
-    LoadOp load = optimize::onlyLoadOf(mul->getOperand(side));
-    auto columns = llvm::find_if(kept, [&](size_t axis) {
-      return fixedSize(axis) >= lanes && !optimize::dependsOn(mul->getOperand(!side), axis);
-    });
-    if (!load || columns == kept.end())
+  if (!isRunOften())
+    return false;
+  for (size_t n : keptAxes()) {
+    std::optional<SmallVector<Access>> matrices = fixedSize(n) >= lanes ? streamsAlong(n) : std::nullopt;
+    if (!matrices)
       continue;
-    Access matrix = optimize::accessOf(load);
-    if (llvm::any_of(kept, [&](size_t axis) { return matrix.isStill(axis); }) || !isReadOnce(matrix))
-      continue;
-    auto inner = llvm::find_if(reduced_, [&](size_t axis) { return matrix.isContiguous(axis); });
-    size_t n = *columns;
-    // Memory is read fastest in one piece, by enough totals that additions do not wait for each other.
-    if (inner != reduced_.end() && fixedSize(*inner) >= kFewestStreamSteps * kTotalsOfStream * lanes) {
-      add(OptKind::VECTOR, *inner, kTotalsOfStream * lanes);
-    } else if (inner != reduced_.end() && fixedSize(*inner) >= lanes) {
-      add(OptKind::VECTOR, *inner, lanes);
-      add(OptKind::UPCAST, n, evenPart(countOf_[n], kRowsOfShort));
-    } else if (weights_.test(matrix.buffer)) {
-      add(OptKind::VECTOR, n, totalsOfPanel(llvm::divideCeil(fixedSize(n), lanes)) * lanes);
-      add(OptKind::STAGE, -1, matrix.buffer);
-    } else if (chooseLines(matrix, n, /*rows=*/std::nullopt)) {
-      return true;
-    } else {
-      continue;
+    if (!readAsRows(*matrices, n)) {
+      const Access &matrix = matrices->front();
+      if (matrices->size() > 1 || !isReadOnce(matrix))
+        continue;
+      if (weights_.test(matrix.buffer)) {
+        add(OptKind::VECTOR, n, totalsOfPanel(llvm::divideCeil(fixedSize(n), lanes)) * lanes);
+        add(OptKind::STAGE, -1, matrix.buffer);
+      } else if (chooseLines(matrix, n, /*rows=*/std::nullopt)) {
+        return true;
+      } else {
+        continue;
+      }
     }
     chooseChunks(keptAxes());
     return true;

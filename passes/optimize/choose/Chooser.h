@@ -151,15 +151,23 @@ private:
   /// For a product of a weight and one vector. False where there is none that such instructions compute.
   bool chooseVectorByMatrices();
   bool chooseVectorByDots();
-  /// For a sum of products with a matrix of which each element is used once, which takes as long as the matrix is read:
-  /// several streams of it at a time. False where there is none.
+  /// For sums of products with matrices of which each element is used once, which takes as long as these are read:
+  /// several streams of them at a time. False where there is none.
   bool chooseStreams();
+  /// The matrices of these sums, one for each, if they stand still along no kept axis, and what they are multiplied
+  /// with does along `columns`.
+  std::optional<llvm::SmallVector<Access>> streamsAlong(size_t columns) const;
+  /// Lanes along the sums. False if the matrices' rows do not lie so.
+  bool readAsRows(llvm::ArrayRef<Access> matrices, size_t columns);
   /// The same of a matrix whose lines go along the result: several of them are added to totals that wait in the first
   /// cache, so that each is read as it lies. Of several `rows` that the matrix stands still for, all pass beside these
   /// lines.
   bool chooseLines(const Access &matrix, size_t columns, std::optional<size_t> rows);
   /// The same for a reduce of anything but products. False where there is none.
   bool chooseSumsOfLines();
+  /// For walks through tables, each step of which waits for the gather before it: several walks at a time, which do not
+  /// wait for each other.
+  void chooseWalks();
   /// For a reduce of which each lane has its own, a window's: several points of another axis at a time, which share
   /// what stands still there and do not wait for each other. False where there is none.
   bool chooseRowsOfLanes(size_t axis, int64_t lanes);

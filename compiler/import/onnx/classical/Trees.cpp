@@ -93,6 +93,9 @@ static Walk walkOf(const Trees &trees) {
     add(isTurned ? trees.whenTrue[node] : trees.whenFalse[node]);
     add(isTurned ? trees.whenFalse[node] : trees.whenTrue[node]);
   }
+  // No walk comes to this row. With it there is one after each that a walk comes to, so all are proved to be in range.
+  add(trees.nodes);
+  walk.next.back() = 0;
   return walk;
 }
 
