@@ -112,9 +112,11 @@ Value kiln::import::rotatePairs(TensorBuilder &b, Value x, Value cosines, Value 
   if (!x || !cosines || !sines)
     return {};
   Expr size = b.dim(x, -1), half = view::floorDiv(size, 2);
-  if (!provablyEqual(half * 2, size) || !provablyEqual(b.dim(cosines, -1), half) ||
-      !provablyEqual(b.dim(sines, -1), half))
-    return b.fail("cosines " + describe(b.shape(cosines)) + " and sines " + describe(b.shape(sines)) +
+  Shape given[] = {b.shape(cosines), b.shape(sines)};
+  cosines = b.takeSize(cosines, -1, half, "rotate");
+  sines = b.takeSize(sines, -1, half, "rotate");
+  if (!provablyEqual(half * 2, size) || !cosines || !sines)
+    return b.fail("cosines " + describe(given[0]) + " and sines " + describe(given[1]) +
                       " rotate pairs along an axis of size " + size.print(),
                   "it needs one of each a pair");
   Value first, second;

@@ -254,6 +254,8 @@ public:
   Value reshape(Value x, Sizes shape);
   /// x with the size of an axis written as another that it is assumed to equal.
   Value withSize(Value x, int64_t axis, Expr size);
+  /// The same after takeForEqual; null, with no cause noted, if the axis cannot have that size.
+  Value takeSize(Value x, int64_t axis, Expr size, llvm::StringRef what);
   Value permute(Value x, Axes order);
   Value transpose(Value x, int64_t a, int64_t b);
   /// numpy's moveaxis: the axis moves, the others keep their order.

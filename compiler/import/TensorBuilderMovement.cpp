@@ -131,6 +131,12 @@ Value TensorBuilder::withSize(Value x, int64_t axis, Expr size) {
   return rename(*this, x, sizes);
 }
 
+Value TensorBuilder::takeSize(Value x, int64_t axis, Expr size, StringRef what) {
+  if (!x || provablyEqual(dim(x, axis), size))
+    return x;
+  return takeForEqual(dim(x, axis), size, what) ? withSize(x, axis < 0 ? axis + rank(x) : axis, size) : Value();
+}
+
 Value TensorBuilder::reshape(Value x, Sizes sizes) {
   if (!x)
     return {};

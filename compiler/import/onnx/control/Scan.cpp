@@ -127,9 +127,12 @@ IterationResult ScanImport::iterate(llvm::ArrayRef<Value> scanned, const Iterati
   for (auto [index, state] : llvm::enumerate(step.carried)) {
     Value next = outputs[index];
     Shape shape = b_.shape(state), after = b_.shape(next);
-    bool same = b_.element(next) == b_.element(state) && shape.size() == after.size() &&
-                llvm::all_of(llvm::zip(shape, after),
-                             [](auto sizes) { return view::provablyEqual(std::get<0>(sizes), std::get<1>(sizes)); });
+    bool same = b_.element(next) == b_.element(state) && shape.size() == after.size();
+    for (size_t axis = 0; same && axis < shape.size(); ++axis) {
+      Value taken = b_.takeSize(next, axis, shape[axis], "keep a state");
+      same = bool(taken);
+      next = same ? taken : next;
+    }
     if (!same)
       return n_.fail("state " + Twine(index) + " is " + describe(shape) + " of " + dtypeName(b_.element(state)) +
                          " and becomes " + describe(after) + " of " + dtypeName(b_.element(next)),

@@ -34,7 +34,7 @@ static auto cosineWindow(double a0, double a1, double a2) {
       return n.fail("the window's size is not one number");
     // In double, since the angles of a long window are close to each other.
     mlir::Type real = b.builder().getF64Type();
-    Expr length = size->front(), period = view::maximum(isPeriodic ? length : length - 1, 1);
+    Expr length = size->front(), period = isPeriodic ? length : length - 1;
     Value turn = b.div(b.cast(b.arange(length, b.int64()), real), b.cast(b.size(period), real));
     Value angle = b.mul(turn, 2 * std::numbers::pi);
     Value window = b.sub(a0, b.mul(b.cos(angle), a1));

@@ -219,11 +219,18 @@ static Tensor convTransposeByPads(Node &n, TensorBuilder &b) {
 }
 
 /// Whether x is of square matrices of floats, along its last two axes; a failure is noted if it is not.
-static bool isSquare(TensorBuilder &b, Value x, llvm::StringRef what) {
-  bool fits = b.rank(x) >= 2 && b.isFloat(x) && view::provablyEqual(b.dim(x, -1), b.dim(x, -2));
+static bool isSquare(TensorBuilder &b, Value &x, llvm::StringRef what) {
+  bool areMatrices = b.rank(x) >= 2 && b.isFloat(x);
+  // A size that is known stands for one that is a name.
+  bool isRowsKnown = areMatrices && b.dim(x, -2).isConst();
+  Value square = !areMatrices  ? Value()
+                 : isRowsKnown ? b.takeSize(x, -1, b.dim(x, -2), "take matrices for square")
+                               : b.takeSize(x, -2, b.dim(x, -1), "take matrices for square");
+  bool fits = bool(square);
   if (x && !fits)
     b.fail("the " + what + " of " + describe(b.shape(x)) + " of " + dtypeName(b.element(x)),
            "it is of square matrices of floats");
+  x = fits ? square : x;
   return x && fits;
 }
 

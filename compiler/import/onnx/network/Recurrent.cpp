@@ -228,12 +228,16 @@ void Recurrence::readInputs() {
   }
   time_ = b.dim(x, 0);
   batch_ = b.dim(x, 1);
-  hidden_ = b.dim(recurrence, 2);
-  if (n.hasAttr("hidden_size") && !view::provablyEqual(hidden_, n.integer("hidden_size"))) {
-    n.fail("attribute 'hidden_size' is " + Twine(n.integer("hidden_size")) + " but the weights are " +
-           describe(b.shape(recurrence)));
-    return;
+  if (n.hasAttr("hidden_size")) {
+    Value taken = b.takeSize(recurrence, 2, n.integer("hidden_size"), "repeat");
+    if (!taken) {
+      n.fail("attribute 'hidden_size' is " + Twine(n.integer("hidden_size")) + " but the weights are " +
+             describe(b.shape(recurrence)));
+      return;
+    }
+    recurrence = taken;
   }
+  hidden_ = b.dim(recurrence, 2);
   Expr rows = hidden_ * gates_;
   if (!expect(1, weight, {directions_, rows, b.dim(x, 2)}) || !expect(2, recurrence, {directions_, rows, hidden_}) ||
       !expect(3, bias, {directions_, rows * 2}) || !expect(4, lengths, {batch_}))

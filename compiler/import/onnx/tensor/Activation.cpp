@@ -49,8 +49,12 @@ static Value thresholdedRelu(Node &n, TensorBuilder &b) {
 static Value shrink(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   double lambda = n.real("lambd", 0.5), bias = n.real("bias", 0);
-  return b.where(b.less(x, -lambda), b.add(x, bias),
-                 b.where(b.greater(x, lambda), b.sub(x, bias), b.constantLike(x, 0)));
+  if (!x)
+    return {};
+  Value real = b.isFloat(x) ? x : b.cast(x, b.float32()); // both numbers are floats, whatever x is
+  Value shrunk = b.where(b.less(real, -lambda), b.add(real, bias),
+                         b.where(b.greater(real, lambda), b.sub(real, bias), b.constantLike(real, 0)));
+  return b.cast(shrunk, b.element(x));
 }
 
 /// Before opset 7 the slope is one number, or one per channel.

@@ -268,7 +268,7 @@ static Tensors split(Node &n, TensorBuilder &b) {
   Expr size = b.dim(x, *at);
   if (sizes->empty() && outputs > 0) {
     Expr part = view::ceilDiv(size, outputs);
-    if (n.opset() < 18 && !view::provablyEqual(part * outputs, size))
+    if (n.opset() < 18 && !view::provablyEqual(part * outputs, size) && !b.takeForEqual(part * outputs, size, "split"))
       return n.fail("an axis of size " + size.print() + " does not split into " + Twine(outputs) + " equal parts"),
              Tensors();
     sizes->assign(outputs - 1, part);

@@ -19,6 +19,13 @@ using llvm::Twine;
 using mlir::Value;
 
 /// Places of -1 to 1 along each axis, x first, moved and turned by a matrix for each image.
+/// Whether these are regions of images, [regions, 4]: four numbers each from now on.
+static bool takeRegions(TensorBuilder &b, Value &regions) {
+  Value taken = b.rank(regions) == 2 ? b.takeSize(regions, 1, 4, "read regions") : Value();
+  regions = taken ? taken : regions;
+  return bool(taken);
+}
+
 static Value affineGrid(Node &n, TensorBuilder &b) {
   Value theta = n.input(0);
   bool alignCorners = n.flag("align_corners", false);
@@ -26,8 +33,11 @@ static Value affineGrid(Node &n, TensorBuilder &b) {
   if (!theta || !size)
     return {};
   int64_t axes = int64_t(size->size()) - 2;
-  if (axes < 1 || b.rank(theta) != 3 || !b.dim(theta, 1).isConst(axes) || !b.dim(theta, 2).isConst(axes + 1))
-    return b.fail("theta " + describe(b.shape(theta)) + " for a size of " + Twine(size->size()) + " numbers",
+  Shape given = b.shape(theta);
+  if (axes >= 1 && given.size() == 3)
+    theta = b.takeSize(b.takeSize(theta, 1, axes, "make a grid"), 2, axes + 1, "make a grid");
+  if (axes < 1 || given.size() != 3 || !theta)
+    return b.fail("theta " + describe(given) + " for a size of " + Twine(size->size()) + " numbers",
                   "it is [n, 2, 3] for four, [n, 3, 4] for five");
   mlir::Type real = b.element(theta);
   Shape shape(axes + 2, Expr(1));
@@ -70,8 +80,11 @@ static Value gridSample(Node &n, TensorBuilder &b) {
   if (!x || !grid || !how)
     return {};
   int64_t axes = b.rank(x) - 2;
-  if (axes < 1 || b.rank(grid) != axes + 2 || !b.dim(grid, -1).isConst(axes) || !b.isFloat(grid))
-    return b.fail("a grid " + describe(b.shape(grid)) + " for an image " + describe(b.shape(x)),
+  Shape given = b.shape(grid);
+  bool fits = axes >= 1 && b.rank(grid) == axes + 2 && b.isFloat(grid);
+  grid = fits ? b.takeSize(grid, -1, axes, "sample") : Value();
+  if (!grid)
+    return b.fail("a grid " + describe(given) + " for an image " + describe(b.shape(x)),
                   "it has as many axes, and its last one has a place along each of the image's");
   llvm::SmallVector<Value> places;
   for (int64_t i = 0; i < axes; ++i) {
@@ -133,8 +146,7 @@ static Value roiAlign(Node &n, TensorBuilder &b) {
   if (transform != "half_pixel" && transform != "output_half_pixel")
     return b.fail("attribute 'coordinate_transformation_mode' is " + quoted(transform),
                   "it is half_pixel or output_half_pixel");
-  if (b.rank(x) != 4 || b.rank(regions) != 2 || !b.dim(regions, 1).isConst(4) || b.rank(images) != 1 || height < 1 ||
-      width < 1)
+  if (b.rank(x) != 4 || !takeRegions(b, regions) || b.rank(images) != 1 || height < 1 || width < 1)
     return b.fail("regions " + describe(b.shape(regions)) + " of images " + describe(b.shape(x)),
                   "they are [regions, 4] of [n, c, h, w]");
   bool halfPixel = transform == "half_pixel";
@@ -204,8 +216,7 @@ static Value cropAndResize(Node &n, TensorBuilder &b) {
     return {};
   if (mode != "bilinear" && mode != "nearest")
     return b.fail("attribute 'mode' is " + quoted(mode), "it is bilinear or nearest");
-  if (b.rank(x) != 4 || b.rank(regions) != 2 || !b.dim(regions, 1).isConst(4) || b.rank(images) != 1 ||
-      size->size() != 2)
+  if (b.rank(x) != 4 || !takeRegions(b, regions) || b.rank(images) != 1 || size->size() != 2)
     return b.fail("regions " + describe(b.shape(regions)) + " of images " + describe(b.shape(x)),
                   "they are [regions, 4] of [n, c, h, w], and the size is two numbers");
   auto corner = [&](int64_t i) { return b.squeeze(b.narrow(regions, 1, i, i + 1), {1}); };

@@ -119,8 +119,10 @@ static Value nonMaxSuppression(Node &n, TensorBuilder &b) {
   Value most = scalar(2, b.int64()), overlap = scalar(3, b.float32()), least = scalar(4, b.float32());
   if (!boxes || !scores)
     return {};
-  if (b.rank(boxes) != 3 || b.rank(scores) != 3 || !b.dim(boxes, 2).isConst(4))
-    return b.fail("boxes " + describe(b.shape(boxes)) + " with scores " + describe(b.shape(scores)),
+  Shape given = b.shape(boxes);
+  boxes = given.size() == 3 && b.rank(scores) == 3 ? b.takeSize(boxes, 2, 4, "read boxes") : Value();
+  if (!boxes)
+    return b.fail("boxes " + describe(given) + " with scores " + describe(b.shape(scores)),
                   "they are [batches, boxes, 4] with [batches, classes, boxes]");
   Expr batches = b.dim(scores, 0), classes = b.dim(scores, 1), count = b.dim(scores, 2);
   boxes = b.reshape(b.cast(boxes, b.float32()), {batches, count, 4});
