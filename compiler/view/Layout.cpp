@@ -6,8 +6,11 @@
 
 #include "view/Layout.h"
 
+#include "view/ViewImpl.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 
 using namespace kiln;
 using namespace kiln::view;
@@ -79,36 +82,6 @@ static bool continueOutwards(Step &step, llvm::ArrayRef<Expr> shape, llvm::Array
   return provablyLessEqual(count + first[axis], shape[axis]);
 }
 
-/// How many steps along an axis with this stride a distance is, if it is a number of them.
-static std::optional<int64_t> stepsIn(Expr distance, Expr stride) {
-  if (distance.isConst() && stride.isConst() && distance.constant() % stride.constant() != 0)
-    return std::nullopt;
-  std::optional<Expr> steps = exactQuotient(distance, stride);
-  return steps && steps->isConst() ? std::optional(steps->constant()) : std::nullopt;
-}
-
-/// Where in the tensor a place of its row-major memory is: each of the terms that the place is a sum of lies along one
-/// axis. nullopt where one lies along none.
-static std::optional<llvm::SmallVector<int64_t, 4>> coordinatesOf(Expr place, llvm::ArrayRef<Expr> strides) {
-  llvm::SmallVector<int64_t, 4> at(strides.size(), 0);
-  auto terms = place.kind() == Expr::Kind::Add ? llvm::to_vector(place.operands()) : llvm::SmallVector<Expr>{place};
-  for (Expr term : terms)
-    for (size_t axis = 0; axis < strides.size() && !term.isConst(0); ++axis) {
-      if (term.isConst() && strides[axis].isConst()) {
-        if (term.constant() < 0)
-          return std::nullopt;
-        at[axis] += term.constant() / strides[axis].constant();
-        term = term.constant() % strides[axis].constant();
-      } else if (std::optional<int64_t> steps = stepsIn(term, strides[axis]); steps && *steps > 0) {
-        at[axis] += *steps;
-        term = 0;
-      } else if (axis + 1 == strides.size()) {
-        return std::nullopt;
-      }
-    }
-  return at;
-}
-
 /// The view's axes, and the place of its first element that is there; nullopt where no layout can be told of.
 static std::optional<Walk> stepsOf(const View &view, llvm::ArrayRef<Expr> strides) {
   Walk walk;
@@ -129,7 +102,7 @@ static std::optional<Walk> stepsOf(const View &view, llvm::ArrayRef<Expr> stride
   return walk;
 }
 
-static std::optional<Walk> follow(const View &view, llvm::ArrayRef<Expr> shape) {
+static std::optional<Walk> followAll(const View &view, llvm::ArrayRef<Expr> shape) {
   Shape strides = Layout::rowMajor(shape).strides();
   std::optional<Walk> walk = stepsOf(view, strides);
   if (!walk)
@@ -161,6 +134,28 @@ static std::optional<Walk> follow(const View &view, llvm::ArrayRef<Expr> shape) 
     for (int64_t axis = step.last; axis < step.axis; ++axis)
       if (reach[axis] != 0)
         return std::nullopt;
+  }
+  return walk;
+}
+
+/// Follows what is there: if that is nothing, it does not matter where. So sizes may be taken to leave something.
+static std::optional<Walk> follow(const View &view, llvm::ArrayRef<Expr> shape) {
+  Shape there(view.shape());
+  if (view.mask())
+    for (auto [size, range] : llvm::zip(there, *view.mask()))
+      size = range.end - range.begin;
+  llvm::DenseMap<Expr, Expr> positive = withoutZeros(there, view.shape());
+  if (positive.empty())
+    return followAll(view, shape);
+  Shape sizes = llvm::map_to_vector<4>(shape, [&](Expr size) { return size.substitute(positive); });
+  std::optional<Walk> walk = followAll(substitute(view, positive), sizes);
+  if (!walk)
+    return std::nullopt;
+  // Zeros can stand for a mask only if they do so for all sizes.
+  for (auto [axis, step] : llvm::enumerate(walk->steps)) {
+    Range range = view.mask() ? (*view.mask())[axis] : Range{0, view.shape()[axis]};
+    step.size = view.shape()[axis], step.stride = view.strides()[axis];
+    step.begin = range.begin, step.end = range.end;
   }
   return walk;
 }

@@ -11,6 +11,8 @@
 #include "view/Repeat.h"
 #include "view/ViewImpl.h"
 
+#include "llvm/ADT/SmallVectorExtras.h"
+
 #include <numeric>
 
 using namespace kiln::view;
@@ -205,6 +207,12 @@ View View::stride(ArrayRef<int64_t> steps) const {
 }
 
 std::optional<View> View::invert(ArrayRef<Expr> bufferShape) const {
+  // A view without elements has any inverse.
+  if (llvm::DenseMap<Expr, Expr> positive = withoutZeros(shape_, shape_); !positive.empty()) {
+    Shape sizes = llvm::map_to_vector<4>(bufferShape, [&](Expr size) { return size.substitute(positive); });
+    std::optional<View> inverse = kiln::view::substitute(*this, positive).invert(sizes);
+    return inverse ? std::optional(kiln::view::substitute(*inverse, inverted(positive))) : std::nullopt;
+  }
   View inverse = make(shape_);
   if (mask_)
     inverse = inverse.shrink(*mask_);

@@ -28,6 +28,19 @@ std::optional<llvm::SmallVector<Range, 4>> reshapeMask(llvm::ArrayRef<Range> mas
 /// Expressions for variables in all parts of the view.
 View substitute(const View &view, const llvm::DenseMap<Expr, Expr> &values);
 
+/// Variables of these sizes, and the same ones with bounds that leave none of the sizes 0, for proofs about views that
+/// nobody reads if a size is 0. None if with these bounds one of `all` sizes would be below 0: there is no such view.
+llvm::DenseMap<Expr, Expr> withoutZeros(llvm::ArrayRef<Expr> sizes, llvm::ArrayRef<Expr> all);
+/// From the values back to the variables.
+llvm::DenseMap<Expr, Expr> inverted(const llvm::DenseMap<Expr, Expr> &values);
+
+/// How many steps along an axis with this stride a distance is, if it is a number of them.
+std::optional<int64_t> stepsIn(Expr distance, Expr stride);
+
+/// Where a place of row-major memory with these strides is: each of the terms that the place is a sum of lies along one
+/// axis. nullopt if one lies along none, or is below 0.
+std::optional<llvm::SmallVector<int64_t, 4>> coordinatesOf(Expr place, llvm::ArrayRef<Expr> strides);
+
 /// The same map with as few axes as its strides allow.
 View withFewestAxes(const View &view);
 

@@ -16,6 +16,33 @@ using llvm::SmallVectorImpl;
 /// Each retry settles a mask or regroups axes, so few are needed; with symbols a proof may fail again and again.
 static constexpr int kMostRetries = 16;
 
+std::optional<int64_t> kiln::view::stepsIn(Expr distance, Expr stride) {
+  if (stride.isConst(0) || (distance.isConst() && stride.isConst() && distance.constant() % stride.constant() != 0))
+    return std::nullopt;
+  std::optional<Expr> steps = exactQuotient(distance, stride);
+  return steps && steps->isConst() ? std::optional(steps->constant()) : std::nullopt;
+}
+
+std::optional<SmallVector<int64_t, 4>> kiln::view::coordinatesOf(Expr place, ArrayRef<Expr> strides) {
+  SmallVector<int64_t, 4> at(strides.size(), 0);
+  auto terms = place.kind() == Expr::Kind::Add ? llvm::to_vector(place.operands()) : SmallVector<Expr>{place};
+  for (Expr term : terms)
+    for (size_t axis = 0; axis < strides.size() && !term.isConst(0); ++axis) {
+      if (term.isConst() && strides[axis].isConst() && !strides[axis].isConst(0)) {
+        if (term.constant() < 0)
+          return std::nullopt;
+        at[axis] += term.constant() / strides[axis].constant();
+        term = term.constant() % strides[axis].constant();
+      } else if (std::optional<int64_t> steps = stepsIn(term, strides[axis]); steps && *steps > 0) {
+        at[axis] += *steps;
+        term = 0;
+      } else if (axis + 1 == strides.size()) {
+        return std::nullopt;
+      }
+    }
+  return at;
+}
+
 /// The coordinates of the flat index `flat` in `shape`.
 static Shape coordinates(ArrayRef<Expr> shape, ArrayRef<Expr> strides, Expr flat) {
   Shape result;
@@ -104,26 +131,22 @@ static bool projectMask(const View &inner, ArrayRef<Expr> origin, const Steps &s
 static std::optional<View> mergeUnmasked(const View &inner, const View &outer, int retries) {
   ArrayRef<Expr> innerShape = inner.shape(), outerShape = outer.shape();
   Shape rowMajor = rowMajorStrides(innerShape);
-  Shape origin = coordinates(innerShape, rowMajor, outer.offset());
   Steps steps(innerShape.size(), outerShape.size());
   Shape strides(outerShape.size(), Expr(0));
+  // Of several ways to take a distance apart, any that stays within the axes will do: if a size may be 1, one row is as
+  // far as another axis' row.
   bool isSymbolic = llvm::any_of(rowMajor, [](Expr stride) { return !stride.isConst(); });
+  Shape origin = coordinates(innerShape, rowMajor, outer.offset());
+  if (auto known = isSymbolic ? coordinatesOf(outer.offset(), rowMajor) : std::nullopt)
+    origin.assign(known->begin(), known->end());
   for (unsigned axis = 0; axis < outerShape.size(); ++axis) {
     Expr stride = outer.strides()[axis];
     if (stride.isConst(0))
       continue;
-    // Of several ways to take a step apart, any that stays within the axes will do: if a size may be 1, one row is as
-    // far as another axis' row.
-    const Expr *same = isSymbolic ? llvm::find(rowMajor, stride) : rowMajor.end();
-    if (same != rowMajor.end()) {
-      size_t d = same - rowMajor.begin();
-      steps.row(d)[axis] = 1;
-      strides[axis] = inner.strides()[d];
-      continue;
-    }
-    Shape next = coordinates(innerShape, rowMajor, outer.offset() + stride);
+    auto whole = isSymbolic ? coordinatesOf(stride, rowMajor) : std::nullopt;
+    Shape next = whole ? Shape() : coordinates(innerShape, rowMajor, outer.offset() + stride);
     for (size_t d = 0; d < innerShape.size(); ++d) {
-      Expr step = next[d] - origin[d];
+      Expr step = whole ? Expr((*whole)[d]) : next[d] - origin[d];
       if (step.isConst(0))
         continue;
       steps.row(d)[axis] = step;
@@ -207,23 +230,59 @@ static std::optional<View> mergeWithin(const View &inner, const View &outer, int
   return merged->pad(amounts);
 }
 
-std::optional<View> kiln::view::merge(const View &inner, const View &outer) {
-  if (std::optional<View> merged = mergeWithin(inner, outer, kMostRetries))
-    return merged;
-  // If a size of the outer view is 0 nothing is read, so the proofs may assume that its sizes are positive.
-  llvm::DenseMap<Expr, Expr> positive, back;
-  for (Expr size : outer.shape())
-    if (size.kind() == Expr::Kind::Var && size.min() < 1 && size.max() > 1) {
-      Expr least = Expr::variable(size.name(), 1, size.max());
-      positive[size] = least;
-      back[least] = size;
-    }
-  // With them a size can be below 0, for which there is no view: these sizes never are.
-  auto canBe = [&](const View &view) {
-    return llvm::all_of(view.shape(), [&](Expr size) { return size.substitute(positive).max() >= 0; });
-  };
-  if (positive.empty() || !canBe(inner) || !canBe(outer))
+/// The least value of the variable that a size grows with, and no other, for which the size is at least `bound`.
+static std::optional<std::pair<Expr, int64_t>> leastFor(Expr size, int64_t bound) {
+  if (size.kind() == Expr::Kind::Var)
+    return std::pair(size, bound);
+  if (size.isConst() || size.operands().size() != 2)
     return std::nullopt;
+  Expr inner = size.operands()[0], number = size.operands()[1];
+  if (inner.isConst())
+    std::swap(inner, number);
+  if (!number.isConst() || number.constant() > kMaxDim)
+    return std::nullopt;
+  switch (size.kind()) {
+  case Expr::Kind::Add:
+    return leastFor(inner, bound - number.constant());
+  case Expr::Kind::Mul:
+    return number.constant() > 0 ? leastFor(inner, llvm::divideCeilSigned(bound, number.constant())) : std::nullopt;
+  case Expr::Kind::FloorDiv: {
+    bool divides = number.constant() > 0 && number == size.operands()[1] && std::abs(bound) <= kMaxDim;
+    return divides ? leastFor(inner, bound * number.constant()) : std::nullopt;
+  }
+  default:
+    return std::nullopt;
+  }
+}
+
+llvm::DenseMap<Expr, Expr> kiln::view::withoutZeros(ArrayRef<Expr> sizes, ArrayRef<Expr> all) {
+  llvm::DenseMap<Expr, Expr> positive;
+  for (Expr size : sizes) {
+    auto least = size.min() < 1 && size.max() > 1 ? leastFor(size, 1) : std::nullopt;
+    if (!least || least->second <= least->first.min() || least->second >= least->first.max())
+      continue;
+    auto [variable, value] = *least;
+    Expr &bounded = positive.try_emplace(variable, variable).first->second;
+    bounded = Expr::variable(variable.name(), std::max(bounded.min(), value), variable.max());
+  }
+  bool canBe = llvm::all_of(all, [&](Expr size) { return size.substitute(positive).max() >= 0; });
+  return canBe ? positive : llvm::DenseMap<Expr, Expr>();
+}
+
+llvm::DenseMap<Expr, Expr> kiln::view::inverted(const llvm::DenseMap<Expr, Expr> &values) {
+  llvm::DenseMap<Expr, Expr> back;
+  for (auto [variable, value] : values)
+    back[value] = variable;
+  return back;
+}
+
+std::optional<View> kiln::view::merge(const View &inner, const View &outer) {
+  Shape all(inner.shape());
+  llvm::append_range(all, outer.shape());
+  // If a size of the outer view is 0 nothing is read.
+  llvm::DenseMap<Expr, Expr> positive = withoutZeros(outer.shape(), all);
+  if (positive.empty())
+    return mergeWithin(inner, outer, kMostRetries);
   std::optional<View> merged = mergeWithin(substitute(inner, positive), substitute(outer, positive), kMostRetries);
-  return merged ? std::optional(substitute(*merged, back)) : std::nullopt;
+  return merged ? std::optional(substitute(*merged, inverted(positive))) : std::nullopt;
 }

@@ -50,3 +50,14 @@ TEST_CASE("a place that lies in a row only for some sizes has no layout") {
   layout.halo[1] = {1, 1};
   CHECK_FALSE(relaid(fifth, layout));
 }
+
+TEST_CASE("what nothing is read of for some sizes has the layout that it has for the others") {
+  // The second row and column of each tile of two of [8, h, w]; where h is 1 there is none.
+  Shape tiles{floorDiv(h, 2), floorDiv(w, 2), 8}, strides{w * 2, 2, h * w};
+  Layout layout = Layout::rowMajor({8, h, w});
+  layout.order = {1, 2, 0};
+  std::optional<ShapeTracker> view =
+      relaid(ShapeTracker(View::make(tiles, llvm::ArrayRef<Expr>(strides), w + 1)), layout);
+  REQUIRE(view);
+  CHECK(*view == ShapeTracker(View::make(tiles, llvm::ArrayRef<Expr>(Shape{w * 16, 16, 1}), w * 8 + 8)));
+}

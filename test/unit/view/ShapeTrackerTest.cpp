@@ -41,6 +41,11 @@ TEST_CASE("views that can be one are merged, wherever they stand") {
   ShapeTracker rows = ShapeTracker::contiguous({2, s, 1}).expand({2, s, t});
   ShapeTracker repeated = ShapeTracker::contiguous({2, s, t}).reshape({2, s, 1, t}).expand({2, s, 12, t});
   CHECK(rows.compose(repeated).simplify() == rows.reshape({2, s, 1, t}).expand({2, s, 12, t}));
+  // Tiles of two rows and columns read the first of each: where h is 0 there is no tile.
+  CHECK(tracker("((h+1)//2*2,(w+1)//2*2,8):(w,1,h*w)+(w*-1+-1)?[min((h+1)//2*2,1):h,min((w+1)//2*2,1):w,0:8]"
+                " -> ((h+1)//2,(w+1)//2,8):((w+1)//2*32,16,1)")
+            .simplify()
+            .print() == "(((h+1)//2),((w+1)//2),8):((w*2),2,(h*w))+((w*-1)+-1)?[1:((h+1)//2),1:((w+1)//2),0:8]");
   // A size that is below 0 where x is not 0 leaves nothing to prove.
   CHECK(tracker("(2,4,-x-m):(1,1,4) -> (8,x):(3,1)").simplify().views().size() == 2);
 }
@@ -60,6 +65,14 @@ TEST_CASE("an axis that a run may repeat stands still or moves") {
   CHECK(repeatStep(n, n) == Expr(1));
   CHECK(repeatStep(1, n) == Expr(0));
   CHECK(repeatStep(n * 2, n) == std::nullopt);
+}
+
+TEST_CASE("a part of a tensor has an inverse, whatever its sizes are") {
+  ShapeTracker part = tracker("(3,m,n,8):(0,n*8,8,1)?[1:2,0:m,0:n,0:8]");
+  std::optional<ShapeTracker> inverse =
+      part.invert({Expr::variable("m", 0, kMaxDim) * Expr::variable("n", 0, kMaxDim) * 8});
+  REQUIRE(inverse);
+  CHECK(part.compose(*inverse).simplify().isContiguous());
 }
 
 TEST_CASE("index and validity of an element") {
