@@ -148,18 +148,15 @@ TargetAttr target::parseTarget(llvm::StringRef text, mlir::MLIRContext *context)
   return target;
 }
 
-/// A batch or a sequence of unknown length counts as this: neither one nor many.
-static constexpr int64_t kTypicalSize = 16;
-
-double target::typicalSize(view::Expr size) {
+double target::typicalSize(view::Expr size, int64_t typical) {
   if (size.isConst())
     return size.constant();
   llvm::DenseMap<view::Expr, int64_t> values;
   size.forEachVariable(
-      [&](view::Expr symbol) { values[symbol] = std::clamp<int64_t>(kTypicalSize, symbol.min(), symbol.max()); });
+      [&](view::Expr symbol) { values[symbol] = std::clamp<int64_t>(typical, symbol.min(), symbol.max()); });
   double value = double(size.evaluate(values).value_or(1));
   // Strides, one after the other, leave next to nothing of so small a picture, which would then cost nothing.
-  return value < 2 ? double(std::clamp<int64_t>(kTypicalSize, size.min(), size.max())) : value;
+  return value < 2 ? double(std::clamp<int64_t>(typical, size.min(), size.max())) : value;
 }
 
 bool target::paysToHold(TargetAttr target, view::Expr length, mlir::Type element, double steps, size_t walks) {

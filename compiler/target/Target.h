@@ -22,8 +22,12 @@ constexpr bool stagesOperands(double rows, double columns, double depth) {
   return rows * columns * depth >= double(kStagedProduct) && rows >= 32 && columns >= 128;
 }
 
-/// A size as a number. An unknown one counts as 16, or as the nearest number that its bounds allow.
-double typicalSize(view::Expr size);
+/// A batch or a sequence of unknown length counts as this: neither one nor many.
+inline constexpr int64_t kTypicalSize = 16;
+
+/// A size as a number. Each symbol in it counts as `typical` if it is not known, or as the nearest number that its
+/// bounds allow.
+double typicalSize(view::Expr size, int64_t typical = kTypicalSize);
 
 /// The most rows of scores that a kernel holds at a time: their products with the keys fill several register tiles.
 inline constexpr int64_t kMostHeldRows = 64;

@@ -37,8 +37,8 @@ llvm::DenseMap<Expr, Expr> inverted(const llvm::DenseMap<Expr, Expr> &values);
 /// How many steps along an axis with this stride a distance is, if it is a number of them.
 std::optional<int64_t> stepsIn(Expr distance, Expr stride);
 
-/// Where a place of row-major memory with these strides is: each of the terms that the place is a sum of lies along one
-/// axis. nullopt if one lies along none, or is below 0.
+/// Where a place of row-major memory with these strides is: all of it lies along one axis, or each of the terms that
+/// the place is a sum of does. nullopt if one lies along none, or is below 0.
 std::optional<llvm::SmallVector<int64_t, 4>> coordinatesOf(Expr place, llvm::ArrayRef<Expr> strides);
 
 /// The same map with as few axes as its strides allow.

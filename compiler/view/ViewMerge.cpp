@@ -25,6 +25,11 @@ std::optional<int64_t> kiln::view::stepsIn(Expr distance, Expr stride) {
 
 std::optional<SmallVector<int64_t, 4>> kiln::view::coordinatesOf(Expr place, ArrayRef<Expr> strides) {
   SmallVector<int64_t, 4> at(strides.size(), 0);
+  for (auto [axis, stride] : llvm::enumerate(strides))
+    if (std::optional<int64_t> steps = stride.isConst() ? std::nullopt : stepsIn(place, stride); steps && *steps > 0) {
+      at[axis] = *steps;
+      return at;
+    }
   auto terms = place.kind() == Expr::Kind::Add ? llvm::to_vector(place.operands()) : SmallVector<Expr>{place};
   for (Expr term : terms)
     for (size_t axis = 0; axis < strides.size() && !term.isConst(0); ++axis) {

@@ -37,6 +37,8 @@ namespace kiln {
 } // namespace kiln
 
 static constexpr int64_t kTaps = 3;
+/// An unknown height or width counts as this, that of a small picture: strides leave it tiles enough.
+static constexpr int64_t kTypicalPicture = 256;
 
 namespace {
 using Matrix = SmallVector<SmallVector<double>>;
@@ -128,8 +130,8 @@ static std::optional<Windows> match(graph::ReduceOp sum, const KnownConstants &c
       Expr size = found.shape()[axis];
       bool isUsed = llvm::any_of(windows, [&](const Window &window) { return window.axis == axis; });
       if (!found.shape()[tap].isConst(kTaps) || !weight.test(tap) || !data.test(tap) || isUsed ||
-          llvm::is_contained(sum.getAxes(), axis) || weight.test(axis) || !data.test(axis) || !size.isConst() ||
-          size.constant() < 2 || !movesAlike(found.data.tracker, axis, tap))
+          llvm::is_contained(sum.getAxes(), axis) || weight.test(axis) || !data.test(axis) || size.max() < 2 ||
+          !movesAlike(found.data.tracker, axis, tap))
         continue;
       windows.push_back({axis, tap});
       break;
@@ -140,22 +142,25 @@ static std::optional<Windows> match(graph::ReduceOp sum, const KnownConstants &c
   return found;
 }
 
-static int64_t tilesOf(const Windows &windows, const Window &window, const Transform &transform) {
-  return llvm::divideCeil(windows.shape()[window.axis].constant(), transform.outputs);
+static Expr tilesOf(const Windows &windows, const Window &window, const Transform &transform) {
+  return view::ceilDiv(windows.shape()[window.axis], transform.outputs);
 }
 
 /// Whether the products of fewer numbers save more time than the sums along tiles and larger weights cost.
 static bool isWorthwhile(const Windows &windows, const Transform &transform, RatesAttr rates) {
   llvm::SmallBitVector data = axesOf(windows.data.tracker), weight = axesOf(windows.weight.tracker);
   double points = double(transform.points()) * transform.points();
-  double read = points, written = points, multiplied = points, weights = points;
+  double read = points, written = points, multiplied = points, weights = points, summed = kTaps * kTaps;
   for (auto [axis, size] : llvm::enumerate(windows.shape())) {
     if (windows.isTap(axis))
       continue;
-    double steps = typicalSize(size);
+    double elements = typicalSize(size), steps = elements;
     for (const Window &window : {windows.rows, windows.columns})
-      if (window.axis == int64_t(axis))
-        steps = tilesOf(windows, window, transform);
+      if (window.axis == int64_t(axis)) {
+        elements = typicalSize(size, kTypicalPicture);
+        steps = typicalSize(tilesOf(windows, window, transform), kTypicalPicture);
+      }
+    summed *= elements;
     multiplied *= steps;
     read *= data.test(axis) ? steps : 1;
     weights *= weight.test(axis) ? steps : 1;
@@ -164,7 +169,7 @@ static bool isWorthwhile(const Windows &windows, const Transform &transform, Rat
   auto time = [&](double products, double weights) {
     return std::max(2 * products / rates.getProductOpsPerNs(), 4 * weights / rates.getBytesPerNs());
   };
-  double direct = time(elementsOf(windows.shape()), weights / points * kTaps * kTaps);
+  double direct = time(summed, weights / points * kTaps * kTaps);
   // A kernel for each line of a tile, and one for two of its points.
   double launches = (transform.points() + points / 2) * target::times::kLaunchNanoseconds;
   double tiled = time(multiplied, weights) + (read + written) * target::times::kTransformNanoseconds + launches;
