@@ -14,7 +14,8 @@
 
 #include "passes/optimize/KernelVariants.h"
 #include "passes/optimize/ProgramSizes.h"
-#include "passes/optimize/choose/Heuristic.h"
+#include "passes/optimize/choose/Chooser.h"
+#include "passes/optimize/choose/LaneWork.h"
 #include "passes/optimize/choose/Product.h"
 #include "passes/optimize/choose/Windows.h"
 
@@ -44,6 +45,8 @@ namespace kiln {
 static constexpr double kMostGrowth = 2;
 /// So many points at least an open axis counts as there: of a small tensor nothing is large.
 static constexpr double kFewestOpen = 64;
+/// How many times fewer instructions another order has to take: what writes the tensor then moves it across lines.
+static constexpr double kLeastGain = 1.5;
 
 namespace {
 /// A place where a launch hands a tensor to its kernel.
@@ -82,8 +85,12 @@ private:
   /// The axis of a tensor that is to be innermost for a sum that reads it (passes/optimize/choose/Windows.h).
   std::optional<size_t> turnedAxis(const Place &reader, const Tensor &tensor) const;
   void choose(Value memory, Tensor &tensor);
+  /// Gives a tensor between element-wise kernels the order with which these take the fewest instructions.
+  void chooseByWork(Value memory, Tensor &tensor) const;
+  /// The instructions of a launch with the lanes that suit it best, if a tensor lies so.
+  double stepsOf(host::LaunchOp launch, Value memory, const Layout &layout) const;
   /// The tensor's axes with `inner` innermost, if its readers can read it so.
-  bool layInnermost(Tensor &tensor, int64_t inner);
+  bool layInnermost(Tensor &tensor, int64_t inner) const;
   void addHalo(Tensor &tensor);
   /// The tracker of a load or store at a launch, by the layouts that are chosen so far; nullopt where there is none.
   std::optional<ShapeTracker> trackerAt(host::LaunchOp launch, Operation *access) const;
@@ -201,7 +208,7 @@ std::optional<size_t> LayoutAssigner::turnedAxis(const Place &reader, const Tens
   return optimize::turnedAxis(func, load, tensor.layout, target_, optimize::weightsOf(reader.launch));
 }
 
-bool LayoutAssigner::layInnermost(Tensor &tensor, int64_t inner) {
+bool LayoutAssigner::layInnermost(Tensor &tensor, int64_t inner) const {
   // What lies around an axis whose size is not fixed is as far apart as only a run knows: such axes stay outside.
   auto areFixed = [&](int64_t outer) {
     return llvm::all_of(ArrayRef<Expr>(tensor.layout.shape).slice(outer, inner - outer + 1),
@@ -218,6 +225,55 @@ bool LayoutAssigner::layInnermost(Tensor &tensor, int64_t inner) {
     }
   }
   return false;
+}
+
+double LayoutAssigner::stepsOf(host::LaunchOp launch, Value memory, const Layout &layout) const {
+  FuncOp func = kernelOf(launch);
+  auto trial = cast<FuncOp>(func->clone());
+  for (auto [access, copy] : llvm::zip(accessesOf(func), accessesOf(trial))) {
+    bool isTensor = optimize::memoryOf(launch, access) == memory;
+    auto tracker = isTensor ? view::relaid(trackerOf(access), layout) : trackerAt(launch, access);
+    if (tracker)
+      copy->setAttr("tracker", TrackerAttr::get(func.getContext(), *tracker));
+  }
+  int64_t lanes = target_.vectorBits() / optimize::elementBits(func);
+  llvm::SmallBitVector none(func.getNumArguments());
+  double least = std::numeric_limits<double>::infinity();
+  for (auto [axis, size] : llvm::enumerate(func.getDomain().getSizes()))
+    if (size.max() >= lanes)
+      least = std::min(least, optimize::laneSteps(trial, target_, axis, lanes, none));
+  trial.erase();
+  return least;
+}
+
+void LayoutAssigner::chooseByWork(Value memory, Tensor &tensor) const {
+  SmallVector<host::LaunchOp> launches{tensor.writer.launch};
+  for (const Place &reader : tensor.readers)
+    if (!llvm::is_contained(launches, reader.launch))
+      launches.push_back(reader.launch);
+  if (llvm::any_of(launches, [&](host::LaunchOp one) { return !kernelOf(one).getBody().getOps<ReduceOp>().empty(); }))
+    return;
+  auto stepsWith = [&](const Layout &layout) {
+    double steps = 0;
+    for (host::LaunchOp launch : launches)
+      steps += stepsOf(launch, memory, layout);
+    return steps;
+  };
+  double least = stepsWith(tensor.layout) / kLeastGain;
+  Layout best = tensor.layout;
+  for (int64_t axis : llvm::seq<int64_t>(0, tensor.layout.shape.size())) {
+    Tensor turned = tensor;
+    if (!layInnermost(turned, axis) || turned.layout == tensor.layout)
+      continue;
+    if (double steps = stepsWith(turned.layout); steps < least) {
+      least = steps;
+      best = turned.layout;
+    }
+  }
+  if (best != tensor.layout) {
+    tensor.layout = best;
+    tensor.reason = host::LayoutReason::Reader;
+  }
 }
 
 void LayoutAssigner::choose(Value memory, Tensor &tensor) {
@@ -382,8 +438,10 @@ void LayoutAssigner::note(Tensor &tensor) {
 
 void LayoutAssigner::run() {
   findTensors();
-  for (auto &[memory, tensor] : tensors_)
+  for (auto &[memory, tensor] : tensors_) {
     choose(memory, tensor);
+    chooseByWork(memory, tensor);
+  }
   for (auto &[memory, tensor] : tensors_)
     addHalo(tensor);
   for (auto &[memory, tensor] : tensors_)

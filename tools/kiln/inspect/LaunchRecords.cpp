@@ -142,7 +142,7 @@ static std::string order(host::LayoutAttr layout) {
   case host::LayoutReason::Input:
     return text + ", since what it is computed from lies so";
   case host::LayoutReason::Reader:
-    return text + ", since lanes of a sum that reads it go along axis " + inner;
+    return text + ", since lanes of a kernel that reads it go along axis " + inner;
   }
   llvm_unreachable("every reason has its words");
 }
