@@ -23,9 +23,9 @@ using namespace mlir;
 
 /// Points of one lane that are reduced together: their totals and shared operands fit the registers.
 static constexpr int64_t kMostRowsOfLanes = 14;
-/// The same for an axis of unknown size, whose points may each be past the end; and for a window in an input of unknown
-/// size, whose points each need an address.
-static constexpr int64_t kOpenRowsOfLanes = 4, kMostOpenWindows = 6;
+/// The same for an axis of unknown size, whose points may each be past the end, if they lie apart by a number and if
+/// each needs an address; and for a window in an input of unknown size, whose points each need an address.
+static constexpr int64_t kOpenRowsOfLanes = 8, kOpenRowsApart = 4, kMostOpenWindows = 6;
 /// Lines that are added up together.
 static constexpr int64_t kLinesAtOnce = 8;
 /// If lines are cut into more chunks than there may be threads, each has so many pages of a line.
@@ -47,8 +47,8 @@ static constexpr int64_t kSharedBytes = 1024;
 static constexpr double kAlike = 3;
 /// Walks through tables that are under way at a time, if their number can be cut so, in the order of preference.
 static constexpr int64_t kWalksAtOnce[] = {4, 5, 6, 7, 8, 3, 2};
-/// A reduced axis of so few points is not a loop.
-static constexpr int64_t kMostUnrolled = 8;
+/// A reduced axis of so few points is not a loop; nor are two of so few together, if they have masks.
+static constexpr int64_t kMostUnrolled = 8, kMostMaskedTaps = 9;
 
 std::optional<size_t> Chooser::rowsBeside(size_t axis) const {
   auto reduces = func_.getBody().getOps<ReduceOp>();
@@ -77,8 +77,26 @@ std::optional<size_t> Chooser::rowsBeside(size_t axis) const {
   // if nothing is shared and no window is walked.
   bool isWindow =
       llvm::any_of(loads_, [](const Access &load) { return optimize::trackerOf(load.op).views().size() > 1; });
-  bool pays = best && (fixedSize(axis) > 0 || isWindow || shares(*best));
+  bool isOpenApart = best && llvm::any_of(loads_, [&](const Access &load) {
+                       return load.strides[*best] && !load.strides[*best]->isConst();
+                     });
+  bool pays = best && ((fixedSize(axis) > 0 && !isOpenApart) || isWindow || shares(*best));
   return pays ? best : std::nullopt;
+}
+
+void Chooser::unrollTaps(size_t inner, size_t rows) {
+  add(OptKind::UNROLL, inner, fixedSize(inner));
+  if (fixedSize(rows) > 0)
+    return;
+  // Of few rows, those that share taps share their masks, too, if all of the window is in sight.
+  for (size_t axis : reduced_) {
+    bool areShared = llvm::any_of(loads_, [&](const Access &load) {
+      return !isWhole(load) && load.strides[axis] && load.strides[axis] == load.strides[rows];
+    });
+    int64_t taps = fixedSize(axis) * fixedSize(inner);
+    if (axis != inner && areShared && taps > 0 && taps <= kMostMaskedTaps)
+      add(OptKind::UNROLL, axis, fixedSize(axis));
+  }
 }
 
 bool Chooser::chooseRowsOfLanes(size_t axis, int64_t lanes) {
@@ -91,11 +109,14 @@ bool Chooser::chooseRowsOfLanes(size_t axis, int64_t lanes) {
     return tracker.views().size() > 1 && !tracker.realSize().isConst();
   });
   int64_t most = isOpenWindow ? kMostOpenWindows : kMostRowsOfLanes;
-  add(OptKind::UPCAST, *rows, fixedSize(*rows) < 0 ? kOpenRowsOfLanes : bestRows(fixedSize(*rows), most));
+  bool areApart =
+      llvm::all_of(loads_, [&](const Access &load) { return load.strides[*rows] && load.strides[*rows]->isConst(); });
+  int64_t mostOpen = areApart ? kOpenRowsOfLanes : kOpenRowsApart;
+  add(OptKind::UPCAST, *rows, fixedSize(*rows) < 0 ? mostOpen : bestRows(fixedSize(*rows), most));
   windows_ = {*rows, axis};
   ReduceOp reduce = *func_.getBody().getOps<ReduceOp>().begin();
   if (int64_t inner = reduce.getAxes().back(); fixedSize(inner) > 0 && fixedSize(inner) <= kMostUnrolled)
-    add(OptKind::UNROLL, inner, fixedSize(inner));
+    unrollTaps(inner, *rows);
   // Weights are laid out such that lanes find theirs contiguous.
   for (const Access &load : loads_)
     if (isRunOften() && weights_.test(load.buffer) && isReadOnce(load) && !load.isStill(axis) &&
@@ -312,8 +333,10 @@ void Chooser::chooseLanes() {
       std::swap(inner, outer);
     return turn(inner, outer, side, isWrittenAlong(outer) && !isWrittenAlong(inner));
   }
-  // A sum over lanes has one accumulator per lane: four vectors of them hide the addition's latency.
-  int64_t vectors = fixedSize(*best) < 0 ? 1 : reduced_.contains(*best) ? 4 : 2;
+  // A sum over lanes has one accumulator per lane: four vectors of them hide the addition's latency. Of lines whose
+  // number is not known, so that their totals cannot wait in memory, each has its part read in one piece.
+  bool isOpenSum = llvm::any_of(reduced_, [&](size_t axis) { return fixedSize(axis) < 0; });
+  int64_t vectors = fixedSize(*best) < 0 ? 1 : reduced_.contains(*best) || isOpenSum ? 4 : 2;
   while (vectors > 1 && fixedSize(*best) < vectors * lanes)
     vectors /= 2;
   add(OptKind::VECTOR, *best, vectors * lanes);

@@ -90,7 +90,7 @@ bool Chooser::isOnePiece(const Product &product, int64_t tileRows) const {
 
 int64_t Chooser::stepsOf(const Product &product) const {
   int64_t steps = countOf_[*llvm::max_element(reduced_)];
-  if (steps >= 1 && steps < kStepsUnrolled)
+  if (steps >= 1 && (steps < kStepsUnrolled || (steps < 2 * kStepsUnrolled && steps % kStepsUnrolled != 0)))
     return steps; // so few are not a loop; where they have masks, those are known before the longer ones begin
   return steps > 0 && steps % kStepsUnrolled == 0 && isWhole(product.rows) ? kStepsUnrolled : 1;
 }
@@ -114,6 +114,13 @@ int64_t Chooser::mostRows(const Product &product) const {
   std::optional<Expr> apart = product.rows.strides[product.m];
   bool shareSets = apart && apart->isConst() && apart->constant() * bytesOf(product.rows) % kWayBytes == 0;
   return shareSets ? target_.cacheBytes(1) / kWayBytes : std::numeric_limits<int64_t>::max();
+}
+
+std::optional<int64_t> Chooser::mostAddressed(const Product &product) const {
+  std::optional<Expr> apart = product.rows.strides[product.m];
+  if (!apart || !apart->isConst())
+    return kMostUnknownRows;
+  return fixedSize(product.m) < 0 ? std::optional(kMostRowsOfOneAddress) : std::nullopt;
 }
 
 int64_t Chooser::extentOf(const Access &access) const {
@@ -141,7 +148,7 @@ bool Chooser::choosePacked(const Product &product) {
   bool areMasked = !isWhole(product.rows);
   int64_t steps = stepsOf(product);
   RegisterTile tile = bestTile(rows, llvm::divideCeil(columns, lanes), target_.vectorRegisters(),
-                               mostTotals(product, steps), areMasked);
+                               mostTotals(product, steps), areMasked, /*widths=*/{}, mostAddressed(product));
   // A chunk's rows stay in cache while its columns pass.
   int64_t rowBytes = isUnknown ? 0 : rows * depth * bytes, held = target_.cacheBytes(2);
   int64_t least = others.empty() && rowBytes > held ? llvm::divideCeil(rowBytes, held / 2) : 1;
@@ -151,22 +158,27 @@ bool Chooser::choosePacked(const Product &product) {
   // Weights that the first cache holds pass once for each tile of rows, so that rows are read and the result is written
   // in the order of memory; of others a panel stays while all rows pass. Where rows and result come from memory beyond
   // the second cache, their order is worth more than where the weights are.
-  bool streams = extentOf(product.rows) + extentOf(stores_.front()) > held;
-  bool allStay = kept.back() == product.n && extentOf(product.columns) <= (streams ? held : target_.cacheBytes(1)) / 2;
-  if (!allStay && kept.front() != product.n)
-    add(OptKind::SWAP, kept.front(), product.n);
+  bool streams = isUnknown || extentOf(product.rows) + extentOf(stores_.front()) > held;
+  // Matrices of a batch that have both rows and columns of their own come one after the other.
+  auto isBatch = [&](size_t axis) { return !product.rows.isStill(axis) && !product.columns.isStill(axis); };
+  ArrayRef<size_t> batch = ArrayRef(kept).take_while(isBatch);
+  int64_t matrix = extentOf(product.columns);
+  for (size_t axis : batch)
+    matrix /= std::max<int64_t>(1, countOf_[axis]);
+  bool allStay = kept.back() == product.n && matrix <= (streams ? held : target_.cacheBytes(1)) / 2;
+  if (size_t outermost = kept[batch.size()]; !allStay && outermost != product.n)
+    add(OptKind::SWAP, outermost, product.n);
   add(OptKind::VECTOR, product.n, tile.vectors * lanes);
   add(OptKind::UPCAST, product.m, tile.rows);
   if (steps > 1)
     add(OptKind::UNROLL, *llvm::max_element(reduced_), steps);
-  SmallVector<size_t> parallel;
-  if (!allStay)
-    parallel.push_back(product.n);
-  parallel.append(others);
+  SmallVector<size_t> parallel(others);
   parallel.push_back(product.m);
-  if (allStay)
-    parallel.push_back(product.n);
-  if (isUnknown && countOf_[product.n] < kFewPanels)
+  parallel.insert(allStay ? parallel.end() : parallel.begin() + batch.size(), product.n);
+  int64_t pieces = 1;
+  for (size_t axis : parallel)
+    pieces *= std::max<int64_t>(1, countOf_[axis]);
+  if (isUnknown && pieces < kFewPanels)
     cutSymbolic(product.m, pointsInChunk(product.m) / double(tile.rows));
   chooseChunks(parallel, product.m, least);
   add(OptKind::STAGE, -1, product.columns.buffer);
@@ -175,9 +187,10 @@ bool Chooser::choosePacked(const Product &product) {
     add(OptKind::STAGE, -1, product.rows.buffer);
   if (!allStay)
     add(OptKind::PREFETCH, loopOf(product.n), product.columns.buffer);
-  else if (!packsRows && streams && !isUnknown && tile.rows < rows && isOnePiece(product, tile.rows))
+  else if (bool isWalk = isUnknown ? isWalked(product.m) : tile.rows < rows;
+           isWalk && !packsRows && streams && isOnePiece(product, tile.rows))
     add(OptKind::PREFETCH, loopOf(product.m), product.rows.buffer);
-  if (streams && !isUnknown) {
+  if (streams) {
     askForResults(product.m, product.n);
     askForAddends(product);
   }
@@ -334,12 +347,10 @@ Chooser::HeldTile Chooser::chooseTile(const Product &product, int64_t lanes, boo
   tile.holdsBoth = large && !tile.panel;
   if (tile.holdsBoth || !isPlain)
     return tile;
-  // Rows that lie apart by what only a run knows have an address each.
-  bool isKnown = product.rows.strides[product.m] && product.rows.strides[product.m]->isConst();
-  int64_t vectors = llvm::divideCeil(columns, lanes), wide = width / lanes;
-  int64_t totals = isKnown ? mostTotals(product, tile.steps) : kMostUnknownRows * wide;
+  int64_t vectors = llvm::divideCeil(columns, lanes), wide = width / lanes, totals = mostTotals(product, tile.steps);
   totals = std::min(totals, std::min(mostRows(product), totals) * wide);
-  RegisterTile best = bestTile(rows, vectors, target_.vectorRegisters(), totals, !isWhole(product.rows));
+  RegisterTile best = bestTile(rows, vectors, target_.vectorRegisters(), totals, !isWhole(product.rows), /*widths=*/{},
+                               mostAddressed(product));
   tile.rows = best.rows;
   tile.width = best.vectors * lanes;
   return tile;
@@ -482,11 +493,10 @@ bool Chooser::choosePanelOfUnknown(const Product &product) {
     return false;
   int64_t lanes = target_.vectorBits() / sumBits(func_), columns = fixedSize(product.n);
   int64_t vectors = columns < 0 ? kTypicalRows : llvm::divideCeil(columns, lanes);
-  // Rows that lie apart by what only a run knows have an address each.
-  bool isKnown = product.rows.strides[product.m] && product.rows.strides[product.m]->isConst();
-  int64_t totals = isKnown ? target_.vectorRegisters() : kMostUnknownRows * 2;
+  int64_t totals = target_.vectorRegisters();
   totals = std::min(totals, std::min(mostRows(product), totals) * 2); // of two vectors each
-  RegisterTile tile = bestTile(rows, vectors, target_.vectorRegisters(), totals, !isWhole(product.rows));
+  RegisterTile tile = bestTile(rows, vectors, target_.vectorRegisters(), totals, !isWhole(product.rows), /*widths=*/{},
+                               mostAddressed(product));
   add(OptKind::SWAP, product.m, product.n);
   add(OptKind::VECTOR, product.n, tile.vectors * lanes);
   add(OptKind::UPCAST, product.m, tile.rows);
@@ -510,7 +520,7 @@ bool Chooser::chooseUnknownProduct(const Product &product) {
   if (isPlain && choosePanelOfUnknown(product))
     return true;
   RegisterTile tile = bestTile(rows, columns < 0 ? kTypicalRows : llvm::divideCeil(columns, lanes), registers,
-                               /*mostTotals=*/registers, !isWhole(product.rows));
+                               /*mostTotals=*/registers, !isWhole(product.rows), /*widths=*/{}, mostAddressed(product));
   if (!isPlain && product.m < product.n)
     add(OptKind::SWAP, product.m, product.n);
   add(OptKind::VECTOR, product.n, tile.vectors * lanes);

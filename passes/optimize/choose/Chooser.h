@@ -93,6 +93,9 @@ private:
   /// How many rows the first cache can hold a line of at a time: as many as it has ways where rows lie so far apart
   /// that they take each other's place.
   int64_t mostRows(const Product &product) const;
+  /// How many rows a tile may have for the sake of their addresses: one each if only a run knows how far apart they
+  /// lie. nullopt: as many as there are.
+  std::optional<int64_t> mostAddressed(const Product &product) const;
   /// How many totals a tile of so many unrolled steps has registers for.
   int64_t mostTotals(const Product &product, int64_t steps) const;
   /// False where the product is too small for a register tile.
@@ -171,6 +174,8 @@ private:
   /// For a reduce of which each lane has its own, a window's: several points of another axis at a time, which share
   /// what stands still there and do not wait for each other. False where there is none.
   bool chooseRowsOfLanes(size_t axis, int64_t lanes);
+  /// Unrolls the innermost axis of a window, and the one that its `rows` share if there are masks.
+  void unrollTaps(size_t inner, size_t rows);
   /// The axis of those points, for lanes along `axis`.
   std::optional<size_t> rowsBeside(size_t axis) const;
   /// Cuts some of the axes, in loop order, that are of known size; `rows` into `least` parts or more, or into equal
@@ -180,6 +185,8 @@ private:
   /// The loop of which a chunk walks several steps: along this axis, or else another, of the domain's later axes first;
   /// nullopt: there is none.
   std::optional<int64_t> walkedLoop(size_t axis, size_t lanes) const;
+  /// Whether a chunk walks several steps along this axis, as far as is known.
+  bool isWalked(size_t axis) const;
   /// Has each step of a tile along `rows` ask for the memory that the next one writes, which stores wait for as loads
   /// do.
   void askForResults(size_t rows, size_t lanes);

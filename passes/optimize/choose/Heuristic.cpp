@@ -75,13 +75,14 @@ void Chooser::addChunks(size_t axis, int64_t parts) {
 std::optional<int64_t> Chooser::walkedLoop(size_t axis, size_t lanes) const {
   SmallVector<size_t> candidates{axis};
   llvm::append_range(candidates, llvm::reverse(keptAxes({axis, lanes})));
-  for (size_t each : candidates) {
-    auto loop = loopOf_.find(each);
-    bool isOneStep = loop != loopOf_.end() && loop->second == int64_t(each);
-    if (countOf_[each] > 1 && !isOneStep)
-      return loopOf(each);
-  }
-  return std::nullopt;
+  const size_t *walked = llvm::find_if(candidates, [&](size_t each) { return isWalked(each); });
+  return walked == candidates.end() ? std::nullopt : std::optional(loopOf(*walked));
+}
+
+bool Chooser::isWalked(size_t axis) const {
+  auto loop = loopOf_.find(axis);
+  bool isOneStep = loop != loopOf_.end() && loop->second == int64_t(axis);
+  return countOf_[axis] != 1 && !isOneStep;
 }
 
 void Chooser::askForResults(size_t rows, size_t lanes) {

@@ -12,18 +12,18 @@ using namespace kiln::optimize;
 using namespace kiln::target::times;
 
 RegisterTile optimize::bestTile(int64_t rows, int64_t vectors, int64_t registers, int64_t mostTotals, bool areMasked,
-                                llvm::ArrayRef<int64_t> widths) {
+                                llvm::ArrayRef<int64_t> widths, std::optional<int64_t> mostRows) {
   RegisterTile best{1, 1};
   bool isUnknown = rows < 0;
-  int64_t tallest = isUnknown ? kMostUnknownRows : rows;
+  int64_t most = mostRows.value_or(isUnknown ? kMostUnknownRows : rows);
   rows = isUnknown ? kTypicalRows : rows;
   double least = std::numeric_limits<double>::infinity();
   // LLVM does not make good code for vectors of three registers, and with four it is faster only if masks are fewer.
   static constexpr int64_t kWidths[] = {1, 2, 4};
   widths = widths.empty() ? llvm::ArrayRef(kWidths).take_front(areMasked ? 3 : 2) : widths;
   for (int64_t wide : widths.take_while([&](int64_t width) { return width <= vectors; }))
-    for (int64_t tall = 1; tall * wide + wide + 1 <= registers && tall * wide <= mostTotals && tall <= tallest;
-         ++tall) {
+    for (int64_t tall = 1;
+         tall * wide + wide + 1 <= registers && tall * wide <= mostTotals && tall <= std::min(most, rows); ++tall) {
       auto step = [&](int64_t high) {
         return std::max<double>(high * wide, kTotalsInFlight) + kLoadSteps * (high + wide) +
                (areMasked ? kMaskSteps * high : 0);
