@@ -38,6 +38,7 @@ private:
   llvm::Expected<std::string> weightData(const ModelTables &tables);
   std::string code(llvm::StringRef name, llvm::StringRef content);
   std::string places();
+  std::string origin();
   void entryPoints();
 
   const CHostOptions &options_;
@@ -111,6 +112,25 @@ std::string TableWriter::weights(llvm::ArrayRef<WeightEntry> entries) {
                                  entry.dims.size(), dimsName, entry.offset, entry.bytes, entry.device));
   }
   return array("kiln_weight", "weights", rows);
+}
+
+/// The texts of the origin, and its note; NULL if it is not known.
+std::string TableWriter::origin() {
+  const Origin &origin = options_.origin;
+  if (origin.kiln.empty())
+    return "NULL";
+  text_ += "static const kiln_origin origin = {" + cString(origin.kiln) + ", " + cString(origin.digest) + ", " +
+           cString(llvm::join(origin.cpus, ",")) + ", " + cString(origin.target) + ", " +
+           cString(llvm::join(origin.libraries, ",")) + "};\n";
+  std::string description = originJson(origin);
+  size_t bytes = description.size() + 1;
+  text_ +=
+      llvm::formatv("#ifdef __ELF__\n__attribute__((section(\"{0}\"), aligned({1}), used)) static const struct {{\n"
+                    "  uint32_t name_bytes, text_bytes, type;\n  char name[{2}], text[{3}];\n"
+                    "} note = {{{4}, {5}, {6}, {7}, {8}};\n#endif\n",
+                    kNoteSection, kNoteAlignment, sizeof kNoteOwner, llvm::alignTo(bytes, kNoteAlignment),
+                    kNoteOwnerBytes, bytes, kNoteType, cString(kNoteOwner), cString(description));
+  return "&origin";
 }
 
 /// The kernels, declared static first, and for each a function of the form that kiln_kernel.entry has.
@@ -218,7 +238,7 @@ llvm::Expected<std::string> TableWriter::run(const ModelTables &tables) {
   text_ += renderRunFunction(tables, functions_) + "\n";
   std::string inputs = ports("inputs", tables.inputs), outputs = ports("outputs", tables.outputs);
   std::string symbolTable = symbols(tables.symbols), weightTable = weights(tables.weights), deviceTable = places();
-  std::string aliasTable = aliases(tables.aliases);
+  std::string aliasTable = aliases(tables.aliases), originTable = origin();
   llvm::Expected<std::string> data = weightData(tables);
   if (!data)
     return data.takeError();
@@ -250,6 +270,7 @@ llvm::Expected<std::string> TableWriter::run(const ModelTables &tables) {
     field("aliases", aliasTable);
     field("alias_count", llvm::Twine(tables.aliases.size()));
   }
+  field("origin", originTable);
   text_ += "};\n";
   if (!options_.prefix.empty())
     entryPoints();

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "render/kernel/Semantics.h"
+#include "render/model/Origin.h"
 #include "render/model/WeightData.h"
 #include "target/Device.h"
 
@@ -29,7 +30,8 @@ inline target::Device cDevice() {
 }
 
 struct CHostOptions {
-  std::string name;                              ///< of the model
+  std::string name; ///< of the model
+  Origin origin = {};
   std::string symbol = "kiln_the_model";         ///< the name of the kiln_model
   std::string prefix;                            ///< of its functions, which EntryPoints.h lists; "": it has none
   std::vector<Place> places = {{"c", ""}};       ///< kernels are rendered for "c", others' come as code

@@ -11,6 +11,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace kiln;
 using namespace kiln::render;
@@ -67,6 +68,7 @@ public:
 
   Constant *aliases(llvm::ArrayRef<AliasEntry> entries);
   Constant *places(llvm::ArrayRef<Place> entries);
+  Constant *origin(const Origin &origin);
 
 private:
   Constant *port(const PortEntry &entry);
@@ -144,6 +146,31 @@ Constant *TableWriter::places(llvm::ArrayRef<Place> entries) {
                             return record({external("kiln_device_" + entry.device), code, wide(entry.code.size())});
                           }),
       "devices");
+}
+
+Constant *TableWriter::origin(const Origin &origin) {
+  return global(record({text(origin.kiln), text(origin.digest), text(llvm::join(origin.cpus, ",")), text(origin.target),
+                        text(llvm::join(origin.libraries, ","))}),
+                "origin");
+}
+
+/// Linkers keep notes, whether they are referred to or not.
+static void addNote(const Origin &origin, llvm::Module &module) {
+  llvm::IRBuilder<> b(module.getContext());
+  std::string description = originJson(origin);
+  uint32_t bytes = description.size() + 1;
+  description.resize(llvm::alignTo(bytes, kNoteAlignment));
+  auto text = [&](llvm::StringRef value) {
+    return llvm::ConstantDataArray::getString(module.getContext(), value, /*AddNull=*/false);
+  };
+  Constant *content =
+      llvm::ConstantStruct::getAnon({b.getInt32(kNoteOwnerBytes), b.getInt32(bytes), b.getInt32(kNoteType),
+                                     text(llvm::StringRef(kNoteOwner, sizeof kNoteOwner)), text(description)});
+  auto *note = new llvm::GlobalVariable(module, content->getType(), /*isConstant=*/true,
+                                        llvm::GlobalValue::PrivateLinkage, content, "note");
+  note->setSection(kNoteSection);
+  note->setAlignment(llvm::Align(kNoteAlignment));
+  llvm::appendToCompilerUsed(module, note);
 }
 
 static Constant *placeWeights(WeightPlacement placement, llvm::Module &module) {
@@ -233,9 +260,9 @@ static void noteCpu(const target::Cpu &cpu, llvm::Module &module) {
     }
 }
 
-/// The kiln_model of the version with this number. `weights` and `otherwise` are members of it.
+/// The kiln_model of the version with this number. `weights`, `origin` and `otherwise` are members of it.
 static Constant *renderVersion(const Version &version, size_t number, const ProgramOptions &options, Constant *weights,
-                               Constant *otherwise, llvm::Module &module) {
+                               Constant *origin, Constant *otherwise, llvm::Module &module) {
   const ModelTables &tables = version.tables;
   TableWriter write(module);
   llvm::SmallVector<Constant *> entries;
@@ -268,16 +295,22 @@ static Constant *renderVersion(const Version &version, size_t number, const Prog
                        options.weightsDigest.empty() ? write.null() : write.text(options.weightsDigest),
                        write.aliases(tables.aliases),
                        write.number(tables.aliases.size()),
-                       otherwise});
+                       otherwise,
+                       origin});
 }
 
 void render::renderProgram(llvm::ArrayRef<Version> versions, const ProgramOptions &options, llvm::Module &module) {
   bool hasWeights = llvm::any_of(versions, [](const Version &version) { return !version.tables.weights.empty(); });
   Constant *weights = placeWeights(hasWeights ? options.weights : WeightPlacement::Absent, module);
   Constant *next = llvm::ConstantPointerNull::get(llvm::PointerType::get(module.getContext(), 0));
+  Constant *origin = next;
+  if (!options.origin.kiln.empty()) {
+    origin = TableWriter(module).origin(options.origin);
+    addNote(options.origin, module);
+  }
   llvm::GlobalVariable *first = nullptr;
   for (size_t number = versions.size(); number-- > 0;) {
-    Constant *model = renderVersion(versions[number], number, options, weights, next, module);
+    Constant *model = renderVersion(versions[number], number, options, weights, origin, next, module);
     if (versions.size() > 1)
       noteCpu(versions[number].cpu, module);
     next = first =

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "render/llvm/Versions.h"
+#include "render/model/Origin.h"
 
 namespace llvm {
 class Module;
@@ -24,7 +25,8 @@ inline constexpr char kWeightSection[] = ".lrodata.kiln"; ///< "l": may lie furt
 inline constexpr char kWeightSymbol[] = "kiln_the_weights";
 
 struct ProgramOptions {
-  std::string name;                      ///< of the model
+  std::string name; ///< of the model
+  Origin origin = {};
   std::string symbol = "kiln_the_model"; ///< the name of the kiln_model
   std::string prefix;                    ///< of its functions, which EntryPoints.h lists; "": it has none
   std::vector<Place> places = {{"cpu", ""}};

@@ -22,7 +22,7 @@ namespace {
 class HeaderWriter {
 public:
   HeaderWriter(const ModelTables &tables, llvm::StringRef name);
-  std::string write(llvm::StringRef types, llvm::StringRef model);
+  std::string write(llvm::StringRef types, llvm::StringRef model, const Origin &origin);
 
 private:
   void writeEntryPoints();
@@ -98,6 +98,12 @@ static std::string describe(const AliasEntry &alias, llvm::StringRef output) {
   if (alias.axis >= 0)
     text += ", in memory with " + std::to_string(alias.capacity) + " elements along axis " + std::to_string(alias.axis);
   return text;
+}
+
+/// The comment after the first line.
+static std::string describe(const Origin &origin) {
+  std::string about = origin.kiln.empty() ? "" : cComment(originSentence(origin)) + "\n * ";
+  return "/* " + about + "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */\n";
 }
 
 HeaderWriter::HeaderWriter(const ModelTables &tables, llvm::StringRef name) : tables_(tables), name_(name) {
@@ -394,7 +400,7 @@ void HeaderWriter::writeRunStructs(bool isInto) {
        << results << "  return kiln_result;\n}\n";
 }
 
-std::string HeaderWriter::write(llvm::StringRef types, llvm::StringRef model) {
+std::string HeaderWriter::write(llvm::StringRef types, llvm::StringRef model, const Origin &origin) {
   writeEntryPoints();
   writeCounts();
   writeRun();
@@ -408,8 +414,9 @@ std::string HeaderWriter::write(llvm::StringRef types, llvm::StringRef model) {
   // Case matters in a function's name, so it does here. The number distinguishes two models whose names begin alike.
   std::string guard = "KILN_HEADER_OF_" + prefix_, whole;
   auto number = llvm::format_hex(uint32_t(llvm::xxh3_64bits(text_ + model.str())), 10);
-  llvm::raw_string_ostream(whole) << kFirstLine.first << cComment(name_) << kFirstLine.second << "\n#ifndef " << guard
-                                  << "\n#define " << guard << ' ' << number << "\n\n"
+  llvm::raw_string_ostream(whole) << kFirstLine.first << cComment(name_) << kFirstLine.second << "\n"
+                                  << describe(origin) << "#ifndef " << guard << "\n#define " << guard << ' ' << number
+                                  << "\n\n"
                                   << types << "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
                                   << text_ << "\n#ifdef __cplusplus\n}\n#endif\n#elif " << guard << " != " << number
                                   << "\n#error \"names in the header of another model begin with " << prefix_
@@ -418,6 +425,6 @@ std::string HeaderWriter::write(llvm::StringRef types, llvm::StringRef model) {
 }
 
 std::string render::modelHeader(const ModelTables &tables, llvm::StringRef name, llvm::StringRef types,
-                                llvm::StringRef model) {
-  return HeaderWriter(tables, name).write(types, model);
+                                llvm::StringRef model, const Origin &origin) {
+  return HeaderWriter(tables, name).write(types, model, origin);
 }

@@ -12,14 +12,16 @@
 
 #include "render/model/HeaderNames.h"
 #include "render/model/ModelTables.h"
+#include "render/model/Origin.h"
 
 namespace kiln::render {
 
 /// The header as text. `name` is the model's; names of inputs, outputs and symbols become C identifiers, each one's
 /// own. `types` is the text of kiln/types.h. Headers whose names begin alike and whose models differ, by their inputs
-/// and outputs or by what `model` says of them, are not mistaken for one another.
+/// and outputs or by what `model` says of them, are not mistaken for one another. A comment has the origin, if it is
+/// known.
 std::string modelHeader(const ModelTables &tables, llvm::StringRef name, llvm::StringRef types,
-                        llvm::StringRef model = "");
+                        llvm::StringRef model = "", const Origin &origin = {});
 
 /// The name of a model's kiln_model if its functions begin with `prefix`.
 inline std::string modelSymbol(llvm::StringRef prefix) { return (prefix + "_model").str(); }

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define KILN_ABI_VERSION 12
+#define KILN_ABI_VERSION 13
 #define KILN_MAX_GRID 3
 /* In bytes: of all memory that the runtime allocates. */
 #define KILN_ALIGNMENT 128
@@ -89,6 +89,17 @@ typedef struct kiln_kernel {
   int32_t device; /* which runs it, and in whose memory all buffers of a launch are */
 } kiln_kernel;
 
+/* What a program is, for --version and for whoever finds it later. Texts; "": not known. Lists have commas. */
+typedef struct kiln_origin {
+  const char *kiln; /* the version of the compiler: "0.1.0" */
+  /* The BLAKE3, in 64 hexadecimal digits, of the model's file and then of its other files in the order of their names,
+   * as one text. */
+  const char *digest;
+  const char *cpus;      /* that code is for, as LLVM names them */
+  const char *target;    /* the system that code is for: "x86_64-linux-gnu" */
+  const char *libraries; /* that are part of it because operators need them: "PCRE2" */
+} kiln_origin;
+
 struct kiln_model {
   uint32_t abi;              /* KILN_ABI_VERSION */
   const char *name;          /* of the model file */
@@ -107,9 +118,10 @@ struct kiln_model {
   const char *weights_digest; /* the digest in its weights' file (KILN_DIGEST_KEY); NULL: any file will do */
   const kiln_alias *aliases;
   int32_t alias_count;
-  /* The same model for CPUs that lack `features`: its ports, symbols, aliases, weight_data and digest are this one's,
-   * and its devices are of the same kinds in the same order. NULL: none. */
+  /* The same model for CPUs that lack `features`: its ports, symbols, aliases, weight_data, digest and origin are
+   * this one's, and its devices are of the same kinds in the same order. NULL: none. */
   const struct kiln_model *otherwise;
+  const kiln_origin *origin; /* NULL: not known */
 };
 
 /* In the metadata of a safetensors file that kiln wrote: the BLAKE3, in 64 hexadecimal digits, of the whole file with

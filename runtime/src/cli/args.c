@@ -31,7 +31,8 @@ enum option {
   JSON,
   NO_PRINT,
   OUTPUT_NAMES,
-  PROFILE_KERNELS
+  PROFILE_KERNELS,
+  VERSION
 };
 
 /* An option's name, and whether it has a value: "--name=VALUE", or the next argument if it must have one. */
@@ -58,6 +59,7 @@ static const spelling spellings[] = {
     {"--no-print", NO_VALUE, NO_PRINT},
     {"--output-names", NO_VALUE, OUTPUT_NAMES},
     {"--profile-kernels", NO_VALUE, PROFILE_KERNELS},
+    {"--version", NO_VALUE, VERSION},
 };
 
 static kiln_status wrong(kiln_text *cause, const char *what, const char *remedy) {
@@ -144,6 +146,9 @@ static kiln_status set_option(const kiln_model *model, kiln_args *args, enum opt
     break;
   case HELP:
     args->help = true;
+    break;
+  case VERSION:
+    args->version = true;
     break;
   case QUIET:
     args->quiet = true;

@@ -12,7 +12,7 @@ typedef struct kiln_args {
   const char *output_dir, *weights, *trace; /* --profile=TRACE, or NULL */
   int32_t threads, bench;
   uint64_t seed;
-  bool random, list, help, profile, quiet, json, no_print, output_names, profile_kernels;
+  bool random, list, help, profile, quiet, json, no_print, output_names, profile_kernels, version;
 } kiln_args;
 
 /* Fills `args`, whose `files` and `sizes` have room for the model's inputs and symbols. On wrong use returns

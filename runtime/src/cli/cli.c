@@ -258,6 +258,8 @@ int kiln_cli_main(const kiln_model *model, int argc, char **argv) {
     wrong_use = true;
   else if (args.help)
     kiln_cli_help(model, program);
+  else if (args.version)
+    kiln_cli_version(model, args.json);
   else if (args.list)
     (args.json ? kiln_cli_list_json : kiln_cli_list)(model);
   else

@@ -47,6 +47,8 @@ static inline bool kiln_reads_weights(const kiln_model *model) {
 
 void kiln_cli_list(const kiln_model *model);
 void kiln_cli_list_json(const kiln_model *model);
+/* Which model this is, and what made it for which devices, CPUs and system. */
+void kiln_cli_version(const kiln_model *model, bool as_json);
 void kiln_cli_help(const kiln_model *model, const char *program);
 
 #endif

@@ -119,6 +119,7 @@ void kiln_cli_help(const kiln_model *model, const char *program) {
   if (kiln_reads_weights(model))
     fputs("  --weights FILE     take the weights from this safetensors file\n", stdout);
   fputs("  --list             names, dtypes and shapes of inputs and outputs\n"
+        "  --version          which model this is, and what made it for which CPU and system\n"
         "  -h, --help         this text\n\n"
         "In the environment DEBUG=1 says what is opened and DEBUG=2 logs every launch, too; any text but 0 to 7 is\n"
         "taken for another program's. KILN_CUDA_DEVICE and KILN_OPENCL_DEVICE name the GPU, by a part of what\n"

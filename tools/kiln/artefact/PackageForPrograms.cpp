@@ -55,7 +55,8 @@ llvm::Error Packager::writeHeader(const std::string &path) {
     return types.takeError();
   return outputs_.write(path, [&](llvm::raw_ostream &out) {
     // The functions of my-net and my_net have the same names, the files do not.
-    out << render::modelHeader(rendering_.tables(), files_.prefix, (*types)->getBuffer(), llvm::sys::path::stem(path));
+    out << render::modelHeader(rendering_.tables(), files_.prefix, (*types)->getBuffer(), llvm::sys::path::stem(path),
+                               rendering_.origin());
     return llvm::Error::success();
   });
 }

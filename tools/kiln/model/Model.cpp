@@ -13,22 +13,27 @@
 #include "Debug.h"
 #include "DumpCheck.h"
 #include "passes/Passes.h"
+#include "support/ContentHash.h"
 #include "support/Error.h"
+#include "support/FolderFile.h"
 #include "tools/kiln/inspect/Progress.h"
 #include "tools/kiln/options/TargetOption.h"
 
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 
+#include <set>
+
 using namespace kiln;
 using namespace kiln::driver;
 
-static constexpr llvm::StringLiteral kSourceAttr = "kiln.source";
+static constexpr llvm::StringLiteral kSourceAttr = "kiln.source", kDigestAttr = "kiln.digest";
 static constexpr llvm::StringLiteral kWriteDump = "give a dump that `kiln compile --emit STAGE` wrote";
 
 static mlir::MLIRContext::Threading threading(const CompileOptions &options) {
@@ -46,6 +51,22 @@ static mlir::DialectRegistry dialects() {
 Model::Model(const CompileOptions &options)
     : options_(options), context_(dialects(), threading(options)), diagnostics_(context_, options.model) {
   context_.loadAllAvailableDialects();
+}
+
+/// The hash of a model's file and of its others, in the order of their names: that of `cat MODEL OTHERS`.
+static llvm::Expected<std::string> digestOf(const std::string &model, llvm::ArrayRef<std::string> others) {
+  ContentHash hash;
+  std::set<std::string> sorted(others.begin(), others.end());
+  sorted.erase(model);
+  std::vector<std::string> paths{model};
+  llvm::append_range(paths, sorted);
+  for (const std::string &path : paths) {
+    auto file = mapRegularFile(path, "leave the model's files as they are until kiln has ended");
+    if (!file)
+      return failure(path + ": " + llvm::toString(file.takeError()));
+    hash.update((*file)->getBuffer());
+  }
+  return hash.digits();
 }
 
 llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options) {
@@ -71,6 +92,10 @@ llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options
     auto text = [&](llvm::StringRef value) { return mlir::StringAttr::get(&model->context_, value); };
     model->module()->setAttr("kiln.stage", text(stageName(Stage::Import)));
     model->module()->setAttr(kSourceAttr, text(options.model));
+    llvm::Expected<std::string> digest = digestOf(options.model, model->files_);
+    if (!digest)
+      return digest.takeError();
+    model->module()->setAttr(kDigestAttr, text(*digest));
     model->source_ = options.model;
     if (llvm::Error error = setTarget(model->module(), options))
       return error;
@@ -132,6 +157,10 @@ llvm::Error Model::checkDump() {
     return wrong("its attribute kiln.stage names no stage");
   if (!module()->getAttrOfType<mlir::ArrayAttr>(graph::kSymbolsAttr))
     return wrong("its attribute kiln.symbols is missing");
+  if (mlir::Attribute digest = module()->getAttr(kDigestAttr))
+    if (auto text = llvm::dyn_cast<mlir::StringAttr>(digest);
+        !text || text.size() != ContentHash::kDigits || !llvm::all_of(text.getValue(), llvm::isHexDigit))
+      return wrong("its attribute kiln.digest is not a hash of " + llvm::Twine(ContentHash::kDigits) + " digits");
   bool isGraph = *stage < Stage::Schedule;
   if (isGraph && !module().lookupSymbol<mlir::func::FuncOp>("main"))
     return wrong("it has no func.func @main");
@@ -222,6 +251,10 @@ llvm::Error Model::findSource() {
 }
 
 llvm::StringRef Model::name() const { return llvm::sys::path::filename(source()); }
+llvm::StringRef Model::digest() const {
+  auto digest = module()->getAttrOfType<mlir::StringAttr>(kDigestAttr);
+  return digest ? digest.getValue() : "";
+}
 llvm::StringRef Model::folder() const { return llvm::sys::path::parent_path(source()); }
 
 std::vector<std::string> Model::files() const {

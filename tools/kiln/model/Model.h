@@ -27,6 +27,8 @@ public:
   llvm::StringRef source() const { return source_; }
   /// Its name in artefacts: the source's file name.
   llvm::StringRef name() const;
+  /// The hash of the files that were imported, as kiln_origin.digest; "" if a dump does not say it.
+  llvm::StringRef digest() const;
   /// Paths of weights are relative to it.
   llvm::StringRef folder() const;
 

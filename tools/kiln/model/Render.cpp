@@ -138,6 +138,7 @@ llvm::Expected<std::string> Rendering::sourceC(const ModelNames &names, const We
                                                bool isSelfContained) const {
   render::CHostOptions options;
   options.name = model_.name();
+  options.origin = origin();
   llvm::Expected<std::vector<render::Place>> places = this->places();
   if (!places)
     return places.takeError();
@@ -151,10 +152,34 @@ llvm::Expected<std::string> Rendering::sourceC(const ModelNames &names, const We
   return render::renderCHost(tables(), options);
 }
 
+/// A system as --target names it: LLVM's name without the vendor.
+static std::string systemName(llvm::StringRef name) {
+  llvm::Triple triple(llvm::Triple::normalize(name));
+  return (triple.getArchName() + "-" + triple.getOSName() + "-" + triple.getEnvironmentName()).str();
+}
+
+render::Origin Rendering::origin() const {
+  render::Origin origin;
+  origin.kiln = KILN_VERSION;
+  origin.model = model_.name();
+  origin.digest = model_.digest();
+  for (const DeviceEntry *device : devices_)
+    origin.devices.push_back(device->compiler.name);
+  if (!device().isC) { // else whoever calls the C compiler chooses
+    for (const render::Version &version : versions_)
+      origin.cpus.push_back(version.cpu.name);
+    origin.target = systemName(cpu().triple);
+  }
+  for (const render::LibraryEntry &library : tables().libraries)
+    origin.libraries.push_back(library.word.str());
+  return origin;
+}
+
 static render::ProgramOptions programOptions(const Rendering &rendering, const ModelNames &names,
                                              std::vector<render::Place> places, const WeightsOf &weights) {
   render::ProgramOptions options;
   options.name = rendering.model().name();
+  options.origin = rendering.origin();
   options.symbol = names.symbol;
   options.prefix = names.prefix;
   options.places = std::move(places);

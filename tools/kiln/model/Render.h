@@ -50,6 +50,7 @@ public:
   /// Those of the first version: their ports are the same for all.
   const render::ModelTables &tables() const { return versions_.front().tables; }
   const target::Cpu &cpu() const { return versions_.front().cpu; }
+  render::Origin origin() const;
   /// The source of the bytes of the model's weights; recipes run in this process.
   render::WeightSource weightSource() const { return {model_.folder(), recipes_.get()}; }
   /// kiln_model.devices: each with the kernels as its runtime takes them; "" if they are code of the host's. Made
