@@ -13,6 +13,7 @@
 #include "passes/lower/ModelCost.h"
 
 #include "ir/base/Target.h"
+#include "ir/kernel/AxisLetters.h"
 #include "ir/uop/LaunchCost.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -402,5 +403,6 @@ uop::FuncOp KernelLowering::run() {
   ModelCost cost = modelCostOf(func_, target_);
   out_->setAttr(uop::kModelOperations, ExprAttr::get(builder_.getContext(), cost.operations));
   out_->setAttr(uop::kExpectedPicoseconds, ExprAttr::get(builder_.getContext(), cost.picoseconds));
+  out_->setAttr(uop::kAxes, builder_.getStringAttr(kernel::axisLetters(func_)));
   return out_;
 }

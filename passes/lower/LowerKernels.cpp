@@ -31,6 +31,7 @@ static void completeLaunch(host::LaunchOp launch, uop::FuncOp func) {
   launch.getGridMutable().assign(grid);
   launch.getOperationsMutable().assign(evaluate(uop::modelOperationsOf(func)));
   launch.getBytesMutable().assign(evaluate(func.getBytes().getValue()));
+  launch.getExpectedMutable().assign(evaluate(uop::expectedPicosecondsOf(func)));
 }
 
 /// Unrolled points that are each tested separately make code by the ten thousand, which a compiler works on for

@@ -17,6 +17,7 @@
 #include "passes/optimize/choose/Heuristic.h"
 #include "passes/optimize/choose/Windows.h"
 
+#include "ir/host/Roles.h"
 #include "ir/kernel/Normalize.h"
 
 #include "mlir/IR/Builders.h"
@@ -106,10 +107,64 @@ static FuncOp makeCopy(ModuleOp module, Type element, ArrayRef<Expr> shape, llvm
   return func;
 }
 
+/// Notes the copies of inputs in what launches say of their tensors, for --why and --graph.
+class CopyRecorder {
+public:
+  explicit CopyRecorder(host::ProgramOp program) {
+    program.walk([&](host::LaunchOp launch) {
+      for (host::TensorAttr tensor : tensorsOf(launch))
+        last_ = std::max(last_, tensor.getMemory());
+    });
+  }
+
+  /// The tensors of the launch that copies, for the node that reads the copy in `first`; null if a dump does not say.
+  ArrayAttr copy(host::LaunchOp first, StringRef input, RankedTensorType type) {
+    SmallVector<host::TensorAttr> tensors = tensorsOf(first);
+    std::optional<size_t> read = positionOf(tensors, input);
+    made_ = {};
+    if (!read)
+      return nullptr;
+    auto reader = llvm::find_if(
+        tensors, [&](host::TensorAttr tensor) { return llvm::is_contained(tensor.getOperands(), int64_t(*read)); });
+    MLIRContext *context = first.getContext();
+    StringRef node = reader == tensors.end() ? tensors.back().getNode() : reader->getNode();
+    auto padded = host::PlacementAttr::get(context, host::Reason::Padded, 0, 0, 0);
+    made_ = host::TensorAttr::get(context, node, "copy", {0}, {}, {}, type, ++last_, padded, nullptr);
+    return ArrayAttr::get(context, {tensors[*read], made_});
+  }
+
+  /// Has a launch that reads nothing else of the input say that it reads the copy.
+  void redirect(host::LaunchOp launch, StringRef input) const {
+    SmallVector<host::TensorAttr> tensors = tensorsOf(launch);
+    std::optional<size_t> read = positionOf(tensors, input);
+    if (!read || !made_)
+      return;
+    tensors[*read] = host::TensorAttr::get(launch.getContext(), made_.getNode(), host::role::kLoad, {}, {}, {},
+                                           made_.getType(), made_.getMemory(), nullptr, nullptr);
+    launch.setTensorsAttr(ArrayAttr::get(launch.getContext(), SmallVector<Attribute>(tensors.begin(), tensors.end())));
+  }
+
+private:
+  static SmallVector<host::TensorAttr> tensorsOf(host::LaunchOp launch) {
+    ArrayAttr tensors = launch.getTensorsAttr();
+    return tensors ? llvm::to_vector(tensors.getAsRange<host::TensorAttr>()) : SmallVector<host::TensorAttr>();
+  }
+  static std::optional<size_t> positionOf(ArrayRef<host::TensorAttr> tensors, StringRef input) {
+    const auto *found = llvm::find_if(tensors, [&](host::TensorAttr tensor) {
+      return tensor.getOp() == host::role::kInput && tensor.getNode() == input;
+    });
+    return found == tensors.end() ? std::nullopt : std::optional<size_t>(found - tensors.begin());
+  }
+
+  int64_t last_ = 0;      ///< the last number of memory
+  host::TensorAttr made_; ///< the last copy
+};
+
 static void copyPadded(ModuleOp module, host::ProgramOp program, TargetAttr target) {
   optimize::ProgramSizes sizes(program);
   llvm::StringMap<FuncOp> kernels;
   llvm::StringSet<> names;
+  CopyRecorder recorder(program);
   for (auto func : module.getOps<FuncOp>()) {
     kernels[func.getName()] = func;
     names.insert(func.getName());
@@ -145,9 +200,13 @@ static void copyPadded(ModuleOp module, host::ProgramOp program, TargetAttr targ
         host::AllocOp::create(builder, loc, host::SliceType::get(builder.getContext()),
                               sizes.emit(builder, view::product(shape) * int64_t(byteSize(element))), nullptr);
     host::LaunchOp::create(builder, loc, copy.getName(), ValueRange{memory, input}, arguments, ValueRange(), zero, zero,
-                           first.getOrigin(), nullptr);
-    for (OpOperand *use : uses)
+                           Value(), first.getOrigin(), recorder.copy(first, port.getName(), port.getType()));
+    for (OpOperand *use : uses) {
+      auto reader = cast<host::LaunchOp>(use->getOwner());
       use->set(memory);
+      if (!llvm::is_contained(reader.getBuffers(), input.getResult()))
+        recorder.redirect(reader, port.getName());
+    }
   }
 }
 

@@ -367,7 +367,7 @@ Value LaunchSplitter::pack(host::LaunchOp launch, const Producer &producer, Arra
     buffers.push_back(host::WeightOp::create(builder, launch.getLoc(), slice, i));
   Value none = arith::ConstantOp::create(builder, launch.getLoc(), builder.getI64IntegerAttr(0));
   host::LaunchOp::create(builder, launch.getLoc(), func.getName(), buffers, ValueRange(), ValueRange(), none, none,
-                         launch.getOrigin(), nullptr);
+                         Value(), launch.getOrigin(), nullptr);
   host::DoneOp::create(builder, launch.getLoc());
 
   SmallVector<Attribute> entries(program.getWeights().begin(), program.getWeights().end());

@@ -269,7 +269,7 @@ void HostBuilder::emitGroup(const KernelGroup &group, Block &block, Scope &scope
   StringAttr name = kernels_.add(kernel.func);
   Value none = number(0);
   host::LaunchOp::create(builder_, loc_, FlatSymbolRefAttr::get(name), buffers, sizes, ValueRange(), none, none,
-                         builder_.getStringAttr(origin), recorder_.record(group, partitions_[&block], isHeld));
+                         Value(), builder_.getStringAttr(origin), recorder_.record(group, partitions_[&block], isHeld));
 }
 
 void HostBuilder::emitBlock(Block &block, Scope &scope) {

@@ -265,7 +265,8 @@ kiln_status kiln_rt_fail(kiln_context *context, kiln_status status, const char *
 }
 
 kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, const kiln_slice *buffers,
-                           const int64_t *sizes, const int64_t grid[KILN_MAX_GRID], const int64_t estimates[2]) {
+                           const int64_t *sizes, const int64_t grid[KILN_MAX_GRID],
+                           const int64_t estimates[KILN_ESTIMATES]) {
   (void)estimates;
   const kiln_kernel *kernel = &context->model->kernels[info->kernel];
   int32_t shared = kernel->buffers - kernel->scratch;

@@ -88,6 +88,10 @@ kiln_status kiln_rt_call(kiln_context *context, const kiln_call_info *info, cons
   double begin = context->options.span ? kiln_seconds() : 0;
   kiln_status status = call(context, info, buffers, bytes, sizes);
   if (!status)
-    kiln_tell_span(context, "call", info->origin, begin, kiln_seconds(), NULL);
+    kiln_tell_span(context, &(kiln_span){.name = "call",
+                                         .origin = info->origin ? info->origin : "",
+                                         .thread = -1,
+                                         .begin = begin,
+                                         .end = kiln_seconds()});
   return status;
 }

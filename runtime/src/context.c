@@ -49,16 +49,9 @@ void kiln_log(kiln_context *context, const char *line) {
     context->options.log(context->options.log_user, line);
 }
 
-void kiln_tell_span(const kiln_context *context, const char *name, const char *origin, double begin, double end,
-                    const int64_t estimates[2]) {
-  if (!context->options.span)
-    return;
-  kiln_span span = {name, origin ? origin : "", -1, begin, end, 0, 0};
-  if (estimates) {
-    span.operations = estimates[0];
-    span.bytes = estimates[1];
-  }
-  context->options.span(context->options.span_user, &span);
+void kiln_tell_span(const kiln_context *context, const kiln_span *span) {
+  if (context->options.span)
+    context->options.span(context->options.span_user, span);
 }
 
 static void *take_host(const kiln_context *context, int64_t bytes, const kiln_opened *reader) {

@@ -91,9 +91,8 @@ kiln_status kiln_fail_device(kiln_context *context, const kiln_opened *opened, k
 /* Waits for all work that the device was given. */
 kiln_status kiln_synchronize(kiln_context *context, const kiln_opened *opened, const char *what);
 void kiln_log(kiln_context *context, const char *line);
-/* Tells options.span, if there is one, about work from `begin` to `end`. `estimates` may be NULL. */
-void kiln_tell_span(const kiln_context *context, const char *name, const char *origin, double begin, double end,
-                    const int64_t estimates[2]);
+/* Tells options.span, if there is one. */
+void kiln_tell_span(const kiln_context *context, const kiln_span *span);
 
 /* Makes `block`, memory of one device, always the same, at least `bytes` long; its contents are lost when it grows. */
 kiln_status kiln_block_reserve(kiln_context *context, const kiln_opened *opened, kiln_block *block, int64_t bytes,

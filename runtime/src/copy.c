@@ -51,6 +51,9 @@ kiln_status kiln_rt_copy(kiln_context *context, kiln_slice to, kiln_slice from, 
   kiln_status status = copy(context, &context->devices[to_device], to, &context->devices[from_device], from, bytes);
   if (status)
     return status;
-  kiln_tell_span(context, "copy", NULL, begin, kiln_seconds(), (int64_t[]){0, 2 * bytes});
+  kiln_tell_span(
+      context,
+      &(kiln_span){
+          .name = "copy", .origin = "", .thread = -1, .begin = begin, .end = kiln_seconds(), .bytes = 2 * bytes});
   return KILN_OK;
 }

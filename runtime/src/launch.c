@@ -8,7 +8,7 @@
 
 /* The columns of tinygrad's DEBUG=2, which people's eyes and scripts know. */
 static void log_launch(kiln_context *context, const kiln_device *on, const kiln_launch_info *info,
-                       const int64_t estimates[2], double seconds) {
+                       const int64_t estimates[KILN_ESTIMATES], double seconds) {
   const kiln_kernel *kernel = &context->model->kernels[info->kernel];
   char device[8] = "", line[KILN_TEXT_BYTES];
   for (int i = 0; i < 7 && on->name[i]; i++)
@@ -25,25 +25,37 @@ static void log_launch(kiln_context *context, const kiln_device *on, const kiln_
                 (double)estimates[1] * per_giga);
   if (info->origin && info->origin[0])
     kiln_text_add(&text, " %s", info->origin);
+  if (estimates[2] > 0)
+    kiln_text_add(&text, " expected %.2fus", (double)estimates[2] * 1e-6);
   kiln_log(context, line);
+}
+
+/* The time that one of the two takes at the device's peak; 0 if that is not known. */
+static double least_seconds(const kiln_place *place, const int64_t estimates[KILN_ESTIMATES]) {
+  if (place->operations_per_ns <= 0 || place->bytes_per_ns <= 0)
+    return 0;
+  double computed = (double)estimates[0] / place->operations_per_ns, moved = (double)estimates[1] / place->bytes_per_ns;
+  return (computed > moved ? computed : moved) * 1e-9;
 }
 
 static bool is_timed(const kiln_context *context) { return context->options.debug >= 2 || context->options.span; }
 
 kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, const kiln_slice *buffers,
-                           const int64_t *sizes, const int64_t grid[KILN_MAX_GRID], const int64_t estimates[2]) {
+                           const int64_t *sizes, const int64_t grid[KILN_MAX_GRID],
+                           const int64_t estimates[KILN_ESTIMATES]) {
   for (int axis = 0; axis < KILN_MAX_GRID; axis++)
     if (grid[axis] <= 0)
       return KILN_OK;
+  const kiln_kernel *kernel = &context->model->kernels[info->kernel];
   int wraps = 0;
   int64_t items = 1;
   for (int axis = 0; axis < KILN_MAX_GRID; axis++)
     items = kiln_size_mul(items, grid[axis], &wraps);
   if (wraps)
     return kiln_fail(context, KILN_INVALID_ARGUMENT,
-                     "%s: a grid of %" PRId64 " by %" PRId64 " by %" PRId64 " is too large",
-                     context->model->kernels[info->kernel].name, grid[0], grid[1], grid[2]);
-  const kiln_opened *opened = &context->devices[context->model->kernels[info->kernel].device];
+                     "%s: a grid of %" PRId64 " by %" PRId64 " by %" PRId64 " is too large", kernel->name, grid[0],
+                     grid[1], grid[2]);
+  const kiln_opened *opened = &context->devices[kernel->device];
   const kiln_device *device = opened->device;
   bool logged = context->options.debug >= 2, timed = is_timed(context);
   double begin = timed ? kiln_seconds() : 0, seconds = -1;
@@ -52,13 +64,21 @@ kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, 
   if (!status && timed && !measured && device->synchronize)
     status = device->synchronize(opened->state);
   if (status)
-    return kiln_fail_device(context, opened, status, context->model->kernels[info->kernel].name);
+    return kiln_fail_device(context, opened, status, kernel->name);
   if (!timed)
     return KILN_OK;
   double end = kiln_seconds();
   if (measured)
     begin = end - seconds;
-  kiln_tell_span(context, context->model->kernels[info->kernel].name, info->origin, begin, end, estimates);
+  kiln_tell_span(context, &(kiln_span){.name = kernel->name,
+                                       .origin = info->origin ? info->origin : "",
+                                       .thread = -1,
+                                       .begin = begin,
+                                       .end = end,
+                                       .operations = estimates[0],
+                                       .bytes = estimates[1],
+                                       .expected = (double)estimates[2] * 1e-12,
+                                       .least = least_seconds(&context->model->devices[kernel->device], estimates)});
   if (logged)
     log_launch(context, device, info, estimates, end - begin);
   return KILN_OK;

@@ -11,6 +11,7 @@
 //===--------------------------------------------------------------------===//
 #include "Compile.h"
 
+#include "artefact/ArtefactFiles.h"
 #include "artefact/Freestanding.h"
 #include "artefact/Package.h"
 #include "inspect/GraphDrawing.h"
@@ -18,6 +19,7 @@
 #include "inspect/Log.h"
 #include "inspect/Progress.h"
 #include "inspect/Stats.h"
+#include "inspect/Summary.h"
 #include "inspect/Why.h"
 #include "ir/base/Devices.h"
 #include "model/Debug.h"
@@ -25,11 +27,13 @@
 #include "model/Render.h"
 #include "options/TargetOption.h"
 #include "package/OutputFile.h"
-#include "passes/optimize/choose/OptsFile.h"
 #include "support/Error.h"
 #include "support/Quote.h"
 
+#include "llvm/Support/FileSystem.h"
+
 #include <functional>
+#include <set>
 
 using namespace kiln;
 using namespace kiln::driver;
@@ -61,9 +65,11 @@ static llvm::Error checkStage(std::optional<Stage> wanted, const Model &model, c
                               const ArtefactOptions &artefact) {
   if (!wanted)
     return llvm::Error::success();
-  if (artefact.showsStats)
-    return usageError("--stats counts lowered kernels, --emit " + stageName(*wanted) + " stops before",
-                      "leave one of them out");
+  std::string word = artefact.emit == Emit::Opts ? "opts" : stageName(*wanted).str();
+  if (artefact.showsStats && *wanted < Stage::Lower)
+    return usageError("--stats counts lowered kernels, --emit " + word + " stops before", "leave one of them out");
+  if (artefact.showsStats && (artefact.output.empty() || artefact.output == "-"))
+    return usageError("--emit " + word + " and --stats both print on standard output", "name a file with -o");
   bool inspects = !artefact.why.empty() || !artefact.graphPath.empty();
   if (inspects && *wanted < Stage::Schedule)
     return usageError("--why and --graph speak of kernels, --emit " + stageName(*wanted) + " stops before",
@@ -75,6 +81,20 @@ static llvm::Error checkStage(std::optional<Stage> wanted, const Model &model, c
   if (*wanted < model.stage())
     return usageError(options.model + ": has passed stage " + stageName(model.stage()) + " already",
                       "ask for this stage or a later one");
+  return llvm::Error::success();
+}
+
+/// Whether there is a text of kernels that --kernel can choose from.
+static llvm::Error checkKernelFilter(const CompileOptions &options, const ArtefactOptions &artefact) {
+  if (options.kernels.empty() || options.debug >= 2)
+    return llvm::Error::success();
+  const std::string &name = options.kernels.front();
+  if (std::optional<Stage> stage = emittedStage(artefact.emit); stage && *stage < Stage::Schedule)
+    return usageError("--kernel " + name + ": --emit " + stageName(*stage) + " has no kernels yet",
+                      "give --emit schedule or a later stage");
+  if (isArtefact(artefact.emit))
+    return usageError("--kernel " + name + ": chooses what --emit and DEBUG show",
+                      "add --emit schedule, optimize, lower, opts, render, llvm or asm");
   return llvm::Error::success();
 }
 
@@ -118,7 +138,7 @@ static llvm::Error emitText(llvm::StringRef path, package::Outputs &outputs, pac
 static llvm::Error emitModule(const Model &model, const ArtefactOptions &artefact, package::Outputs &outputs) {
   return emitText(artefact.output, outputs, [&](llvm::raw_ostream &out) {
     if (artefact.emit == Emit::Opts)
-      optimize::printOptsFile(model.module(), out);
+      printOptsOf(model.module(), model.filter(), out);
     else
       model.print(out);
     return llvm::Error::success();
@@ -152,13 +172,19 @@ static llvm::Error addVersions(llvm::MutableArrayRef<CompileOptions> others,
 
 /// Writes the text of a rendering that --emit asks for; null if it asks for a file.
 static std::function<llvm::Error(llvm::raw_ostream &)> writerOf(Emit emit, const Rendering &rendering) {
+  const KernelFilter &filter = rendering.model().filter();
+  auto select = [&](KernelText form, llvm::Error (Rendering::*whole)(llvm::raw_ostream &) const) {
+    return [&rendering, &filter, form, whole](llvm::raw_ostream &out) {
+      return filter.isEmpty() ? (rendering.*whole)(out) : rendering.kernels(form, filter, out);
+    };
+  };
   switch (emit) {
   case Emit::Render:
-    return [&](llvm::raw_ostream &out) { return rendering.source(out); };
+    return select(KernelText::Source, &Rendering::source);
   case Emit::Llvm:
-    return [&](llvm::raw_ostream &out) { return rendering.llvmText(out); };
+    return select(KernelText::Llvm, &Rendering::llvmText);
   case Emit::Asm:
-    return [&](llvm::raw_ostream &out) { return rendering.assembly(out); };
+    return select(KernelText::Assembly, &Rendering::assembly);
   default:
     return nullptr;
   }
@@ -175,9 +201,31 @@ static llvm::Error checkFiles(const Model &model, const CompileOptions &options,
   return llvm::Error::success();
 }
 
+static Summary summaryOf(const Rendering &rendering, const ArtefactOptions &artefact) {
+  Summary summary;
+  std::string output = ArtefactFiles(rendering.options(), artefact).output;
+  if (output == "-")
+    return summary;
+  summary.files.push_back(output);
+  if (!artefact.weightsPath.empty())
+    summary.files.push_back(artefact.weightsPath);
+  for (const render::Version &version : rendering.versions())
+    summary.kernels += version.tables.kernels.size();
+  summary.growth = growthOf(rendering.model().module());
+  std::set<std::string> counted;
+  for (const std::string &file : rendering.model().files())
+    if (uint64_t size = 0; !llvm::StringRef(file).ends_with(".mlir") && counted.insert(file).second &&
+                           !llvm::sys::fs::file_size(file, size))
+      summary.modelBytes += int64_t(size);
+  return summary;
+}
+
 /// All stages, and their files: `outputs` do not have their names yet.
-static llvm::Error make(const CompileOptions &options, const ArtefactOptions &artefact, package::Outputs &outputs) {
+static llvm::Error make(const CompileOptions &options, const ArtefactOptions &artefact, package::Outputs &outputs,
+                        Summary &summary) {
   if (llvm::Error error = checkArtefact(options, artefact))
+    return error;
+  if (llvm::Error error = checkKernelFilter(options, artefact))
     return error;
   if (llvm::Error error = checkVersions(options, artefact))
     return error;
@@ -205,10 +253,10 @@ static llvm::Error make(const CompileOptions &options, const ArtefactOptions &ar
       return error;
   if (llvm::Error error = inspect(model, artefact, outputs))
     return error;
-  if (wanted)
-    return emitModule(model, artefact, outputs);
   if (artefact.showsStats)
     showStats(model, artefact.isJson);
+  if (wanted)
+    return emitModule(model, artefact, outputs);
   if (artefact.onlyInspects)
     return llvm::Error::success();
 
@@ -224,23 +272,28 @@ static llvm::Error make(const CompileOptions &options, const ArtefactOptions &ar
       options);
   if (!rendering)
     return rendering.takeError();
-  if (llvm::Error error = printRendering(*rendering, options.debug))
+  if (llvm::Error error = printRendering(*rendering, options.debug, model.filter()))
     return error;
   if (auto write = writerOf(artefact.emit, *rendering))
     return emitText(artefact.output, outputs, write);
 
   // package: a program, or a file that other programs are built with.
   beginStage(stageName(Stage::Package));
+  summary = summaryOf(*rendering, artefact);
   return artefact.emit == Emit::Exe ? packageProgram(*rendering, artefact, outputs)
                                     : packageForPrograms(*rendering, artefact, outputs);
 }
 
 llvm::Error driver::compile(const CompileOptions &options, const ArtefactOptions &artefact) {
   package::Outputs outputs;
-  if (llvm::Error error = make(options, artefact, outputs))
+  Summary summary;
+  if (llvm::Error error = make(options, artefact, outputs, summary))
     return error;
   // Shown text is an output as well: if nobody can read it, no file is left.
   if (llvm::Error error = flushOutput())
     return error;
-  return outputs.commit();
+  if (llvm::Error error = outputs.commit())
+    return error;
+  tellSummary(summary);
+  return llvm::Error::success();
 }

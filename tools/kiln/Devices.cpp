@@ -8,7 +8,6 @@
 #include "target/Cpu.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/JSON.h"
 
 using namespace kiln;
 using namespace kiln::driver;
@@ -110,23 +109,14 @@ void driver::listDevices(llvm::raw_ostream &out) {
 }
 
 void driver::listDevicesJson(llvm::raw_ostream &out) {
-  llvm::json::OStream json(out);
-  json.object([&] {
-    json.attribute("version", kJsonVersion);
-    json.attributeArray("devices", [&] {
-      for (const DeviceEntry &entry : devices())
-        json.object([&] {
-          Found found = findOn(entry);
-          json.attribute("name", entry.compiler.name);
-          json.attribute("summary", entry.compiler.summary);
-          json.attributeArray("found", [&] {
-            for (const std::string &name : found.names)
-              json.value(llvm::json::fixUTF8(name));
-          });
-          if (!found.problem.empty())
-            json.attribute("problem", llvm::json::fixUTF8(found.problem));
-        });
-    });
-  });
-  out << "\n";
+  Json document = jsonDocument();
+  Json &list = document["devices"] = Json::array();
+  for (const DeviceEntry &entry : devices()) {
+    Found found = findOn(entry);
+    Json &device = list.emplace_back(
+        Json{{"name", entry.compiler.name}, {"summary", entry.compiler.summary}, {"found", found.names}});
+    if (!found.problem.empty())
+      device["problem"] = found.problem;
+  }
+  printJson(document, out);
 }

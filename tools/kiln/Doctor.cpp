@@ -17,7 +17,6 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/Program.h"
 #include "llvm/TargetParser/Host.h"
 
@@ -83,24 +82,16 @@ static llvm::Expected<std::vector<Check>> makeChecks() {
   return checks;
 }
 
-static void printJson(llvm::ArrayRef<Check> checks, llvm::raw_ostream &out) {
-  llvm::json::OStream json(out);
-  json.object([&] {
-    json.attribute("version", kJsonVersion);
-    json.attribute("kiln", KILN_VERSION);
-    json.attribute("commit", commit());
-    json.attribute("llvm", LLVM_VERSION_STRING);
-    json.attribute("system", llvm::sys::getDefaultTargetTriple());
-    json.attributeArray("checks", [&] {
-      for (const Check &check : checks)
-        json.object([&] {
-          json.attribute("name", check.name);
-          json.attribute("ok", check.isWell);
-          json.attribute("text", llvm::json::fixUTF8(check.text));
-        });
-    });
-  });
-  out << "\n";
+static void printChecks(llvm::ArrayRef<Check> checks, llvm::raw_ostream &out) {
+  Json document = jsonDocument();
+  document["kiln"] = KILN_VERSION;
+  document["commit"] = commit().str();
+  document["llvm"] = LLVM_VERSION_STRING;
+  document["system"] = llvm::sys::getDefaultTargetTriple();
+  Json &list = document["checks"] = Json::array();
+  for (const Check &check : checks)
+    list.push_back({{"name", check.name}, {"ok", check.isWell}, {"text", check.text}});
+  printJson(document, out);
 }
 
 llvm::Expected<bool> driver::examine(bool asJson, llvm::raw_ostream &out) {
@@ -108,7 +99,7 @@ llvm::Expected<bool> driver::examine(bool asJson, llvm::raw_ostream &out) {
   if (!checks)
     return checks.takeError();
   if (asJson) {
-    printJson(*checks, out);
+    printChecks(*checks, out);
   } else {
     out << versionLine() << ", " << llvm::sys::getDefaultTargetTriple() << "\n";
     for (const Check &check : *checks)

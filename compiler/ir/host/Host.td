@@ -295,16 +295,16 @@ def CheckOp : HostOp<"check"> {
 def LaunchOp : HostOp<"launch", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "one launch of a kernel";
   let description = [{
-    `grid`: groups (on a CPU, chunks) along up to three axes. `operations` and `bytes` estimate the launch; `origin` names the
-    source nodes, as ['dot']. `tensors` is what the scheduler decided, for whoever asks: operands before what is made of
+    `grid`: groups (on a CPU, chunks) along up to three axes. `operations`, `bytes` and, from stage lower
+    on, `expected` picoseconds estimate the launch; `origin` names the source nodes, as ['dot']. `tensors` is what the scheduler decided, for whoever asks: operands before what is made of
     them. It is not part of what runs. The kernel says on which device it runs, and all buffers are memory of that.
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<SliceType>:$buffers, Variadic<I64>:$sizes,
-                       Variadic<I64>:$grid, I64:$operations, I64:$bytes, StrAttr:$origin,
+                       Variadic<I64>:$grid, I64:$operations, I64:$bytes, Optional<I64>:$expected, StrAttr:$origin,
                        OptionalAttr<TypedArrayAttrBase<TensorAttr, "tensors">>:$tensors);
   let assemblyFormat = [{
-    $kernel `(` $buffers `)` `sizes` `(` $sizes `)` `grid` `(` $grid `)` `estimates` `(` $operations `,` $bytes `)`
-    `from` $origin `` custom<Devices>(ref($buffers), type($buffers)) attr-dict
+    $kernel `(` $buffers `)` `sizes` `(` $sizes `)` `grid` `(` $grid `)`
+    `estimates` `(` $operations `,` $bytes (`,` $expected^)? `)` `from` $origin `` custom<Devices>(ref($buffers), type($buffers)) attr-dict
   }];
 }
 

@@ -1,4 +1,4 @@
-//===- LaunchCost.h - Attributes of a kernel about its launches --------------------===//
+//===- LaunchCost.h - Attributes of a kernel that listings show --------------------===//
 #pragma once
 
 #include "ir/uop/UOp.h"
@@ -8,6 +8,9 @@ namespace kiln::uop {
 /// Attributes of a func: expressions over its sizes.
 inline constexpr llvm::StringLiteral kModelOperations = "uop.model_operations";
 inline constexpr llvm::StringLiteral kExpectedPicoseconds = "uop.expected_picoseconds";
+
+/// A text: kiln_kernel.axes.
+inline constexpr llvm::StringLiteral kAxes = "uop.axes";
 
 /// The operations that the model asks for, without index and mask arithmetic and recomputation; all operations of the
 /// code if a dump does not say.
@@ -20,6 +23,12 @@ inline view::Expr modelOperationsOf(FuncOp func) {
 inline view::Expr expectedPicosecondsOf(FuncOp func) {
   auto known = func->getAttrOfType<ExprAttr>(kExpectedPicoseconds);
   return known ? known.getValue() : view::Expr(0);
+}
+
+/// "" if a dump does not say.
+inline llvm::StringRef axesOf(FuncOp func) {
+  auto known = func->getAttrOfType<mlir::StringAttr>(kAxes);
+  return known ? known.getValue() : "";
 }
 
 } // namespace kiln::uop

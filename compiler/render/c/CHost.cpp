@@ -1,5 +1,6 @@
 #include "render/c/CHost.h"
 
+#include "ir/uop/LaunchCost.h"
 #include "render/kernel/CStyle.h"
 #include "render/kernel/Pattern.h"
 #include "render/kernel/Spelling.h"
@@ -157,9 +158,11 @@ std::string TableWriter::kernels(llvm::ArrayRef<KernelEntry> entries) {
                (entry.buffers ? "" : "  (void)buffers;\n") + (entry.sizes ? "" : "  (void)sizes;\n") +
                (takesChunk ? "" : "  (void)chunk;\n") + "  " + name + "(" + llvm::join(arguments, ", ") + ");\n}\n\n";
     }
-    rows.push_back(llvm::formatv("{{{0}, {1}, {2}, {3}, {{{4}, {5}, {6}}, {7}, {8}}", cString(function.getSymName()),
-                                 entry.buffers, entry.sizes, trampoline, entry.local[0], entry.local[1], entry.local[2],
-                                 entry.scratch, entry.device));
+    llvm::StringRef axes = uop::axesOf(function);
+    rows.push_back(llvm::formatv("{{{0}, {1}, {2}, {3}, {{{4}, {5}, {6}}, {7}, {8}, {9}}",
+                                 cString(function.getSymName()), entry.buffers, entry.sizes, trampoline, entry.local[0],
+                                 entry.local[1], entry.local[2], entry.scratch, entry.device,
+                                 axes.empty() ? "NULL" : cString(axes)));
   }
   return array("kiln_kernel", "kernels", rows);
 }
@@ -213,13 +216,15 @@ std::string TableWriter::code(llvm::StringRef name, llvm::StringRef content) {
 }
 
 std::string TableWriter::places() {
+  auto real = [](double value) { return llvm::formatv("{0:F3}", value).str(); };
   llvm::SmallVector<std::string> rows;
   llvm::StringSet<> declared;
   for (auto [index, place] : llvm::enumerate(options_.places)) {
     if (declared.insert(place.device).second)
       text_ += "extern const kiln_device kiln_device_" + place.device + ";\n";
     rows.push_back("{&kiln_device_" + place.device + ", " + code("code" + std::to_string(index), place.code) + ", " +
-                   std::to_string(place.code.size()) + "}");
+                   std::to_string(place.code.size()) + ", " + real(place.operationsPerNs) + ", " +
+                   real(place.bytesPerNs) + "}");
   }
   return array("kiln_place", "devices", rows);
 }
@@ -295,4 +300,16 @@ llvm::Expected<std::string> TableWriter::run(const ModelTables &tables) {
 
 llvm::Expected<std::string> render::renderCHost(const ModelTables &tables, const CHostOptions &options) {
   return TableWriter(options).run(tables);
+}
+
+std::string render::renderCKernels(llvm::ArrayRef<uop::FuncOp> kernels, bool isComplete) {
+  SemanticFunctions functions(kC11);
+  std::string text;
+  for (uop::FuncOp kernel : kernels)
+    text += (text.empty() ? "" : "\n") + renderKernel(kC11, linearize(kernel), functions);
+  if (!isComplete)
+    return text;
+  return (kC11.fileHead + "\n#include \"kiln/call.h\"\n#include \"kiln/program.h\"\n\n" + functions.definitions() +
+          text)
+      .str();
 }

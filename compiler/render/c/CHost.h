@@ -52,6 +52,9 @@ inline bool weightsInSource(const ModelTables &tables) { return tables.weightByt
 /// An error is one from reading weights.
 llvm::Expected<std::string> renderCHost(const ModelTables &tables, const CHostOptions &options);
 
+/// Kernels alone, of external names; `isComplete`: with what a C compiler needs before them.
+std::string renderCKernels(llvm::ArrayRef<uop::FuncOp> kernels, bool isComplete);
+
 /// The host program alone: the definition of `static kiln_status run(kiln_context *, const int64_t *)` and of the data
 /// that it needs. The functions that it calls are noted in `functions`.
 std::string renderRunFunction(const ModelTables &tables, SemanticFunctions &functions);

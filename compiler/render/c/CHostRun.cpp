@@ -246,7 +246,9 @@ void RunRenderer::launch(host::LaunchOp op) {
   for (size_t axis = op.getGrid().size(); axis < 3; ++axis)
     grid += grid.empty() ? "1" : ", 1";
   line("const int64_t grid[KILN_MAX_GRID] = {" + grid + "};");
-  line("const int64_t estimates[2] = {" + text(op.getOperations()) + ", " + text(op.getBytes()) + "};");
+  std::string expected = op.getExpected() ? text(op.getExpected()) : "0";
+  line("const int64_t estimates[KILN_ESTIMATES] = {" + text(op.getOperations()) + ", " + text(op.getBytes()) + ", " +
+       expected + "};");
   call("launch", "&launches[" + llvm::Twine(launchCount_++) + "], " + buffers + ", " + sizes + ", grid, estimates");
   --depth_;
   line("}");

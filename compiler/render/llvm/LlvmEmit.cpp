@@ -108,6 +108,21 @@ llvm::Error render::emitProgram(llvm::ArrayRef<Version> versions, target::OptLev
   return llvm::Error::success();
 }
 
+llvm::Error render::emitKernels(llvm::ArrayRef<uop::FuncOp> kernels, const target::Cpu &cpu, target::OptLevel level,
+                                LlvmFile file, llvm::StringRef model, llvm::raw_ostream &out) {
+  auto fill = [&](llvm::Module &module) {
+    for (uop::FuncOp kernel : kernels)
+      shareEntry(renderKernel(kernel, cpu, module), entryName(kernel));
+  };
+  if (file == LlvmFile::Text)
+    return compile(model, cpu, level, fill, [&](llvm::Module &module, llvm::TargetMachine &) { out << module; });
+  llvm::Expected<Bytes> bytes = compileTo(target::MachineFile::Assembly, model, cpu, level, fill);
+  if (!bytes)
+    return bytes.takeError();
+  out << llvm::StringRef(bytes->data(), bytes->size());
+  return llvm::Error::success();
+}
+
 namespace {
 
 struct NumberedKernel {

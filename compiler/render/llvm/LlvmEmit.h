@@ -25,6 +25,10 @@ llvm::Error emitProgram(llvm::ArrayRef<Version> versions, target::OptLevel level
 llvm::Error emitParts(llvm::ArrayRef<Version> versions, target::OptLevel level, const ProgramOptions &options,
                       const WeightSource &source, llvm::raw_ostream &host, llvm::raw_ostream &kernels);
 
+/// Kernels alone as text or assembly.
+llvm::Error emitKernels(llvm::ArrayRef<uop::FuncOp> kernels, const target::Cpu &cpu, target::OptLevel level,
+                        LlvmFile file, llvm::StringRef model, llvm::raw_ostream &out);
+
 using ObjectBuffer = std::unique_ptr<llvm::MemoryBuffer>;
 
 /// The parts in memory, host program first; weights are not in them.

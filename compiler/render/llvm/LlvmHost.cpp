@@ -147,7 +147,7 @@ llvm::Function *HostRenderer::run() {
   sizesRoom_ = reserve(b_.getInt64Ty(), sizes);
   bytesRoom_ = bytes ? reserve(b_.getInt64Ty(), bytes) : nullptr;
   gridRoom_ = reserve(b_.getInt64Ty(), KILN_MAX_GRID);
-  estimatesRoom_ = reserve(b_.getInt64Ty(), 2);
+  estimatesRoom_ = reserve(b_.getInt64Ty(), KILN_ESTIMATES);
   numberRoom_ = reserve(b_.getInt64Ty(), 1);
   mlir::Block &body = tables_.program->getRegion(0).front();
   for (auto [index, symbol] : llvm::enumerate(body.getArguments()))
@@ -203,9 +203,10 @@ void HostRenderer::render(host::LaunchOp op) {
   llvm::SmallVector<Value *> grid = values(op.getGrid());
   grid.resize(KILN_MAX_GRID, b_.getInt64(1));
   llvm::Type *number = b_.getInt64Ty();
+  Value *expected = op.getExpected() ? value(op.getExpected()) : b_.getInt64(0);
   call("kiln_rt_launch", {global, fill(slicesRoom_, values(op.getBuffers()), sliceType_),
                           fill(sizesRoom_, values(op.getSizes()), number), fill(gridRoom_, grid, number),
-                          fill(estimatesRoom_, {value(op.getOperations()), value(op.getBytes())}, number)});
+                          fill(estimatesRoom_, {value(op.getOperations()), value(op.getBytes()), expected}, number)});
 }
 
 void HostRenderer::render(host::CallOp op) {

@@ -1,6 +1,7 @@
 #include "render/llvm/LlvmProgram.h"
 
 #include "ir/base/NarrowDType.h"
+#include "ir/uop/LaunchCost.h"
 #include "render/llvm/LlvmHost.h"
 #include "render/llvm/LlvmKernel.h"
 #include "render/model/EntryPoints.h"
@@ -26,6 +27,7 @@ public:
 
   Constant *number(int32_t value) { return b_.getInt32(value); }
   Constant *wide(int64_t value) { return b_.getInt64(value); }
+  Constant *real(double value) { return llvm::ConstantFP::get(b_.getDoubleTy(), value); }
   Constant *null() { return llvm::ConstantPointerNull::get(b_.getPtrTy()); }
   Constant *dtype(DType value) { return number(static_cast<int32_t>(value)); }
   Constant *text(llvm::StringRef value) { return b_.CreateGlobalString(value, "text", 0, &module_); }
@@ -133,7 +135,8 @@ Constant *TableWriter::kernels(llvm::ArrayRef<KernelEntry> entries, llvm::ArrayR
     uop::FuncOp kernel = entry.function;
     auto *local = llvm::ConstantDataArray::get(module_.getContext(), llvm::ArrayRef<int64_t>(entry.local));
     rows.push_back(record({text(kernel.getSymName()), number(entry.buffers), number(entry.sizes), function, local,
-                           number(entry.scratch), number(entry.device)}));
+                           number(entry.scratch), number(entry.device),
+                           uop::axesOf(kernel).empty() ? null() : text(uop::axesOf(kernel))}));
   }
   return array(rows, "kernels");
 }
@@ -143,7 +146,8 @@ Constant *TableWriter::places(llvm::ArrayRef<Place> entries) {
       llvm::map_to_vector(entries,
                           [&](const Place &entry) {
                             Constant *code = entry.code.empty() ? null() : bytes(entry.code, "code", KILN_ALIGNMENT);
-                            return record({external("kiln_device_" + entry.device), code, wide(entry.code.size())});
+                            return record({external("kiln_device_" + entry.device), code, wide(entry.code.size()),
+                                           real(entry.operationsPerNs), real(entry.bytesPerNs)});
                           }),
       "devices");
 }

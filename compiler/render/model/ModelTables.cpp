@@ -88,7 +88,12 @@ std::string render::wrapMessage(view::Expr size) {
 bool render::isEstimate(host::EvalOp eval) {
   return llvm::all_of(eval->getUses(), [](mlir::OpOperand &use) {
     auto launch = llvm::dyn_cast<host::LaunchOp>(use.getOwner());
-    return launch && (&use == &launch.getOperationsMutable() || &use == &launch.getBytesMutable());
+    if (!launch)
+      return false;
+    unsigned operand = use.getOperandNumber();
+    return operand == launch.getOperationsMutable().getOperandNumber() ||
+           operand == launch.getBytesMutable().getOperandNumber() ||
+           (launch.getExpected() && operand == launch.getExpectedMutable().begin()->getOperandNumber());
   });
 }
 

@@ -61,6 +61,7 @@ struct KernelEntry {
 struct Place {
   std::string device; ///< NAME of the kiln_device_NAME
   std::string code;   ///< its kernels' source or binary; "": they are code of the host's, or there are none
+  double operationsPerNs = 0, bytesPerNs = 0; ///< as kiln_place
 };
 
 /// As kiln_alias.

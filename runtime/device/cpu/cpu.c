@@ -194,14 +194,14 @@ static kiln_status run_noted(cpu_state *state) {
   return status;
 }
 
-static double least_nanoseconds(const int64_t estimates[2]) {
+static double least_nanoseconds(const int64_t estimates[KILN_ESTIMATES]) {
   double computed = (double)estimates[0] / MOST_OPERATIONS, moved = (double)estimates[1] / MOST_BYTES;
   return computed > moved ? computed : moved;
 }
 
 static kiln_status cpu_launch(void *opaque, const kiln_launch_info *info, const kiln_slice *buffers,
-                              const int64_t *sizes, const int64_t grid[KILN_MAX_GRID], const int64_t estimates[2],
-                              double *seconds) {
+                              const int64_t *sizes, const int64_t grid[KILN_MAX_GRID],
+                              const int64_t estimates[KILN_ESTIMATES], double *seconds) {
   (void)seconds;
   cpu_state *state = opaque;
   bool is_alone = !state->batch.is_open;

@@ -337,8 +337,8 @@ static kiln_status timed_step(cuda_state *state, size_t words, const char *kerne
 }
 
 static kiln_status cuda_launch(void *opaque, const kiln_launch_info *info, const kiln_slice *buffers,
-                               const int64_t *sizes, const int64_t grid[KILN_MAX_GRID], const int64_t estimates[2],
-                               double *seconds) {
+                               const int64_t *sizes, const int64_t grid[KILN_MAX_GRID],
+                               const int64_t estimates[KILN_ESTIMATES], double *seconds) {
   (void)estimates;
   cuda_state *state = opaque;
   const kiln_kernel *launched = &state->model->kernels[info->kernel];

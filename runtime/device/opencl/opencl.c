@@ -190,8 +190,8 @@ static kiln_status enqueue(opencl_state *state, int32_t kernel, const kiln_slice
 }
 
 static kiln_status opencl_launch(void *opaque, const kiln_launch_info *info, const kiln_slice *buffers,
-                                 const int64_t *sizes, const int64_t grid[KILN_MAX_GRID], const int64_t estimates[2],
-                                 double *seconds) {
+                                 const int64_t *sizes, const int64_t grid[KILN_MAX_GRID],
+                                 const int64_t estimates[KILN_ESTIMATES], double *seconds) {
   (void)estimates;
   opencl_state *state = opaque;
   state->launch++;

@@ -34,6 +34,26 @@ bool kiln_room_give(const kiln_alias *alias, kiln_tensor *tensor);
 /* The other way round, for a tensor in anybody's memory: its data are a copy then, for free(). */
 bool kiln_room_take(const kiln_alias *alias, kiln_tensor *tensor);
 
+/* Whether somebody sees standard error, and it can move its cursor. */
+bool kiln_has_terminal(void);
+/* The same, and NO_COLOR in the environment does not forbid colours. */
+bool kiln_has_colours(void);
+/* A kernel's name in `painted`, as tinygrad colours it on a terminal: each number in the colour of what becomes of its
+ * axis (kiln_kernel.axes). Without colours if `axes` is NULL or has another number of letters. */
+void kiln_paint_kernel(const char *name, const char *axes, char *painted, size_t room);
+
+/* A variable of tinygrad's that has no effect on kiln, and what has one instead. */
+typedef struct kiln_ignored_variable {
+  const char *name;
+  const char *values;      /* the one-letter values that count as tinygrad's, NULL: any text but 0 */
+  const char *of_compiler; /* the remedy for users of kiln */
+  const char *of_program;  /* for users of a program that kiln made */
+} kiln_ignored_variable;
+/* All of them; the last has no name. */
+extern const kiln_ignored_variable kiln_ignored_variables[];
+/* The value that the environment has for it; NULL: none, or not one of tinygrad's. */
+const char *kiln_ignored_value(const kiln_ignored_variable *variable);
+
 /* The model of a program that is linked with kiln_main. */
 extern const kiln_model kiln_the_model;
 

@@ -18,6 +18,8 @@ extern "C" {
 
 #define KILN_ABI_VERSION 13
 #define KILN_MAX_GRID 3
+/* Of a launch: arithmetic operations, bytes moved, and picoseconds by the rates of the device; 0: not known. */
+#define KILN_ESTIMATES 3
 /* In bytes: of all memory that the runtime allocates. */
 #define KILN_ALIGNMENT 128
 /* In bytes: of inputs, outputs and weights that are used in the caller's or a file's memory; others are copied. A part
@@ -32,6 +34,8 @@ typedef struct kiln_place {
   const kiln_device *device;
   const void *code; /* the source or binary of its kernels for devices that load one, else NULL */
   int64_t code_bytes;
+  /* What the compiler counted with: the most of each at a time, products of sums for operations. 0: not known. */
+  double operations_per_ns, bytes_per_ns;
 } kiln_place;
 
 /* Memory of one device. The program knows of each slice whose it is, and says so where it matters. Only that device
@@ -87,6 +91,10 @@ typedef struct kiln_kernel {
    * are groups. */
   int32_t scratch;
   int32_t device; /* which runs it, and in whose memory all buffers of a launch are */
+  /* A letter for each number in the name, what becomes of that axis: g is spread over groups or chunks, i over the
+   * items of a group, l is a loop, u is unrolled or in lanes, r is reduced, m is reduced and unrolled. NULL: not known.
+   */
+  const char *axes;
 } kiln_kernel;
 
 /* What a program is, for --version and for whoever finds it later. Texts; "": not known. Lists have commas. */
@@ -193,9 +201,10 @@ kiln_status kiln_rt_fail(kiln_context *context, kiln_status status, const char *
 /* The same with numbers: in `message` each %d stands for the next of `sizes`, and %% for a percent sign. */
 kiln_status kiln_rt_fail_at(kiln_context *context, kiln_status status, const char *message, const int64_t *sizes);
 /* `grid`: items (CPU: chunks in grid[0]) or groups (GPU) an axis; an empty grid launches nothing. `estimates`:
- * arithmetic operations and bytes moved. */
+ * see KILN_ESTIMATES. */
 kiln_status kiln_rt_launch(kiln_context *context, const kiln_launch_info *info, const kiln_slice *buffers,
-                           const int64_t *sizes, const int64_t grid[KILN_MAX_GRID], const int64_t estimates[2]);
+                           const int64_t *sizes, const int64_t grid[KILN_MAX_GRID],
+                           const int64_t estimates[KILN_ESTIMATES]);
 /* Launches between this and the next, or kiln_rt_batch_end, compute `sample`, from 0 to less than `samples`: each
  * sample by the same launches. Different samples may go in any order and at the same time, except those of one `slot`,
  * which share memory and come one after the other. A slot is less than `samples`. */
@@ -222,11 +231,11 @@ struct kiln_device {
   kiln_status (*write)(void *state, kiln_slice to, const void *from, int64_t bytes); /* has read all when it returns */
   kiln_status (*read)(void *state, void *to, kiln_slice from, int64_t bytes);        /* waits for the device */
   kiln_status (*copy)(void *state, kiln_slice to, kiln_slice from, int64_t bytes);   /* within its memory */
-  /* `estimates`: operations, and bytes that are read and written. `seconds` is NULL, or asks how long the launch takes:
+  /* `seconds` is NULL, or asks how long the launch takes:
    * a device with a clock of its own then waits for the launch and writes the measured time. Others leave it, and the
    * time from before the launch to after `synchronize` counts. */
   kiln_status (*launch)(void *state, const kiln_launch_info *info, const kiln_slice *buffers, const int64_t *sizes,
-                        const int64_t grid[KILN_MAX_GRID], const int64_t estimates[2], double *seconds);
+                        const int64_t grid[KILN_MAX_GRID], const int64_t estimates[KILN_ESTIMATES], double *seconds);
   kiln_status (*synchronize)(void *state);    /* optional: a device without it returns from launch when it is done */
   const char *(*error)(void *state);          /* optional: the cause of the last failure */
   void *(*map_host)(void *state, void *data); /* optional: host memory used in place, as the CPU does */

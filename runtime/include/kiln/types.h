@@ -115,6 +115,9 @@ typedef struct kiln_span {
   int32_t thread;     /* whose part it is, 0 for the caller's; -1: the whole */
   double begin, end;
   int64_t operations, bytes; /* for the whole of a launch, arithmetic and bytes moved; else 0 */
+  /* For the whole of a launch, in seconds by the rates that the compiler counted with: how long it should take, and how
+   * long its arithmetic or its bytes alone take at the device's peak, whichever is longer. 0: not known. */
+  double expected, least;
 } kiln_span;
 
 typedef struct kiln_options {

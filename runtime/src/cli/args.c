@@ -32,7 +32,8 @@ enum option {
   NO_PRINT,
   OUTPUT_NAMES,
   PROFILE_KERNELS,
-  VERSION
+  VERSION,
+  KERNEL
 };
 
 /* An option's name, and whether it has a value: "--name=VALUE", or the next argument if it must have one. */
@@ -60,6 +61,7 @@ static const spelling spellings[] = {
     {"--output-names", NO_VALUE, OUTPUT_NAMES},
     {"--profile-kernels", NO_VALUE, PROFILE_KERNELS},
     {"--version", NO_VALUE, VERSION},
+    {"--kernel", HAS_VALUE, KERNEL},
 };
 
 static kiln_status wrong(kiln_text *cause, const char *what, const char *remedy) {
@@ -127,6 +129,41 @@ static kiln_status set_sizes(const kiln_model *model, kiln_args *args, const cha
   return KILN_OK;
 }
 
+/* Whether a name is `pattern`, in which a '*' stands for any letters. */
+static bool matches(const char *name, const char *pattern) {
+  for (; *pattern && *pattern != '*'; name++, pattern++)
+    if (*name != *pattern)
+      return false;
+  if (!*pattern)
+    return !*name;
+  for (;; name++) {
+    if (matches(name, pattern + 1))
+      return true;
+    if (!*name)
+      return false;
+  }
+}
+
+bool kiln_args_show(const kiln_args *args, const char *kernel) {
+  for (int32_t i = 0; i < args->kernel_count; i++)
+    if (matches(kernel, args->kernels[i]))
+      return true;
+  return args->kernel_count == 0;
+}
+
+static kiln_status add_kernel(const kiln_model *model, kiln_args *args, const char *value, kiln_text *cause) {
+  if (args->kernel_count == KILN_MOST_KERNEL_NAMES)
+    return wrong(cause, value, "one name of --kernel too many; use a *");
+  bool is_there = false;
+  for (const kiln_model *version = model; version; version = version->otherwise)
+    for (int32_t i = 0; i < version->kernel_count; i++)
+      is_there |= matches(version->kernels[i].name, value);
+  if (!is_there)
+    return wrong(cause, value, "no kernel has this name; --profile-kernels shows them");
+  args->kernels[args->kernel_count++] = value;
+  return KILN_OK;
+}
+
 static kiln_status set_option(const kiln_model *model, kiln_args *args, enum option option, const char *value,
                               kiln_text *cause) {
   uint64_t count = DEFAULT_RUNS;
@@ -135,6 +172,8 @@ static kiln_status set_option(const kiln_model *model, kiln_args *args, enum opt
     return name_input(model, args, value, cause);
   case AT:
     return set_sizes(model, args, value, cause);
+  case KERNEL:
+    return add_kernel(model, args, value, cause);
   case OUTPUT_DIR:
     args->output_dir = value;
     break;

@@ -1,14 +1,13 @@
 /*===- bench.c - How long a run takes ------------------------------------===*/
-#define _POSIX_C_SOURCE 200809L
 #include "../clock.h"
 #include "cli.h"
 #include "json_text.h"
+#include "terminal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MOST_WARM_UPS 10
 #define SECONDS_BETWEEN_DRAWINGS 0.2
@@ -39,11 +38,6 @@ static void report(double *seconds, const kiln_model *model, const kiln_args *ar
   putchar('\n');
 }
 
-static bool has_terminal(void) {
-  const char *terminal = getenv("TERM");
-  return isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
-}
-
 kiln_status kiln_cli_bench(kiln_context *context, const kiln_model *model, const kiln_args *args,
                            const kiln_tensor *inputs, const int64_t *sizes, kiln_text *cause) {
   int32_t runs = args->bench;
@@ -55,7 +49,7 @@ kiln_status kiln_cli_bench(kiln_context *context, const kiln_model *model, const
     status = KILN_OUT_OF_MEMORY;
   }
   int32_t warm_ups = runs < MOST_WARM_UPS ? runs : MOST_WARM_UPS;
-  bool draws = !args->quiet && has_terminal();
+  bool draws = !args->quiet && kiln_has_terminal();
   double drawn = 0;
   for (int32_t i = -warm_ups; i < runs && !status; i++) {
     double begin = kiln_seconds();

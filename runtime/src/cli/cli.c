@@ -13,6 +13,7 @@
 #include "file.h"
 #include "json_text.h"
 #include "profile.h"
+#include "terminal.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -23,10 +24,58 @@
 
 enum { EXIT_WRONG_USE = 2, PROFILED_RUNS = 10, PATH_ROOM = 4096 };
 
+/* The level that DEBUG in the environment asks for. Other programs have uses of their own for it, DEBUG=true, so other
+ * text is ignored. */
+static int32_t debug_level(void) {
+  const char *debug = getenv("DEBUG");
+  return debug && debug[0] >= '0' && debug[0] <= '7' && !debug[1] ? debug[0] - '0' : 0;
+}
+
+/* Whose launches the log shows. */
+typedef struct watched {
+  const kiln_model *model;
+  const kiln_args *args;
+} watched;
+
+static const kiln_kernel *find_kernel(const kiln_model *model, const char *name, size_t length) {
+  for (; model; model = model->otherwise)
+    for (int32_t i = 0; i < model->kernel_count; i++)
+      if (strlen(model->kernels[i].name) == length && memcmp(model->kernels[i].name, name, length) == 0)
+        return &model->kernels[i];
+  return NULL;
+}
+
+/* Of a launch's line only the kernel's name is coloured, and with --kernel only lines of that kernel are shown. */
 static void log_line(void *user, const char *line) {
-  (void)user;
+  const watched *seen = user;
+  int begin = 0;
+  sscanf(line, "*** %*s %*d %n", &begin);
+  size_t length = strcspn(line + begin, " ");
+  const kiln_kernel *kernel = begin ? find_kernel(seen->model, line + begin, length) : NULL;
+  if (kernel && !kiln_args_show(seen->args, kernel->name))
+    return;
+  char painted[KILN_TEXT_BYTES];
+  if (kernel && kiln_has_colours()) {
+    kiln_paint_kernel(kernel->name, kernel->axes, painted, sizeof painted);
+    fprintf(stderr, "%.*s%s", begin, line, painted);
+    line += (size_t)begin + length;
+  }
   kiln_cli_put(stderr, line);
   putc('\n', stderr);
+}
+
+void kiln_cli_name_variables(const char *program) {
+  if (!kiln_has_terminal() && debug_level() == 0)
+    return;
+  for (const kiln_ignored_variable *each = kiln_ignored_variables; each->name; each++) {
+    const char *value = kiln_ignored_value(each);
+    if (!value)
+      continue;
+    kiln_cli_put(stderr, program);
+    fprintf(stderr, ": %s=", each->name);
+    kiln_cli_put(stderr, value);
+    fprintf(stderr, ": has no effect; %s\n", each->of_program);
+  }
 }
 
 const char *kiln_device_in_environment(const kiln_model *model) {
@@ -42,21 +91,15 @@ const char *kiln_device_in_environment(const kiln_model *model) {
   return chosen;
 }
 
-/* The level that DEBUG in the environment asks for. Other programs have uses of their own for it, DEBUG=true, so other
- * text is ignored. */
-static int32_t debug_level(void) {
-  const char *debug = getenv("DEBUG");
-  return debug && debug[0] >= '0' && debug[0] <= '7' && !debug[1] ? debug[0] - '0' : 0;
-}
-
-static kiln_options options_of(const kiln_model *model, const kiln_args *args, kiln_profile *profile) {
+static kiln_options options_of(const watched *seen, kiln_profile *profile) {
   return (kiln_options){
       .size = sizeof(kiln_options),
-      .threads = args->threads,
-      .weights_path = args->weights,
+      .threads = seen->args->threads,
+      .weights_path = seen->args->weights,
       .debug = debug_level(),
       .log = log_line,
-      .device = kiln_device_in_environment(model),
+      .log_user = (void *)seen,
+      .device = kiln_device_in_environment(seen->model),
       .span = profile ? kiln_profile_span : NULL,
       .span_user = profile,
   };
@@ -142,7 +185,7 @@ static kiln_status run_with(kiln_context *context, const kiln_model *model, cons
   return args->bench ? kiln_cli_bench(context, model, args, inputs, sizes, cause) : KILN_OK;
 }
 
-static const char *base_name(const char *path) {
+const char *kiln_cli_base_name(const char *path) {
   const char *slash = path ? strrchr(path, '/') : NULL;
   return slash ? slash + 1 : path ? path : "kiln";
 }
@@ -214,17 +257,20 @@ static kiln_status run_program(const kiln_model *model, kiln_args *args, kiln_te
     kiln_text_add(cause, "no memory to profile");
     return KILN_OUT_OF_MEMORY;
   }
-  kiln_options options = options_of(model, args, profile);
+  watched seen = {model, args};
+  kiln_options options = options_of(&seen, profile);
   kiln_context *context;
   if ((status = kiln_context_create(model, &options, &context, error, sizeof error))) {
     kiln_text_add(cause, "%s", error);
   } else {
     status = run_with(context, model, args, inputs, outputs, sizes, profile, cause);
     kiln_context_destroy(context);
-    if (!status && profile)
-      status = args->trace  ? kiln_profile_write(profile, model, args->trace, cause)
-               : args->json ? kiln_profile_print_json(profile, model, sizes, cause)
-                            : kiln_profile_print(profile, args->profile_kernels, cause);
+    if (!status && args->trace)
+      status = kiln_profile_write(profile, model, args->trace, cause);
+    if (!status && args->json && profile)
+      status = kiln_profile_print_json(profile, model, sizes, cause);
+    else if (!status && profile && !args->trace)
+      status = kiln_profile_print(profile, args->profile_kernels, cause);
   }
   kiln_profile_destroy(profile);
   return status;
@@ -235,14 +281,13 @@ static void print_error(const char *program, const char *line, bool as_json) {
     kiln_json_put_failure(stderr, line);
     return;
   }
-  kiln_cli_put(stderr, program);
-  fputs(": ", stderr);
+  kiln_put_culprit(program);
   kiln_cli_put(stderr, line);
   putc('\n', stderr);
 }
 
 int kiln_cli_main(const kiln_model *model, int argc, char **argv) {
-  const char *program = base_name(argc > 0 ? argv[0] : NULL);
+  const char *program = kiln_cli_base_name(argc > 0 ? argv[0] : NULL);
   char line[2 * KILN_TEXT_BYTES];
   kiln_text cause = kiln_text_in(line, sizeof line);
   size_t inputs_room = (size_t)model->input_count + 1, outputs_room = (size_t)model->output_count + 1;

@@ -47,6 +47,11 @@ static inline bool kiln_reads_weights(const kiln_model *model) {
 
 void kiln_cli_list(const kiln_model *model);
 void kiln_cli_list_json(const kiln_model *model);
+/* The last part of a program's path. */
+const char *kiln_cli_base_name(const char *path);
+/* Somebody who reads along, on a terminal or with DEBUG, learns of variables of tinygrad's that have no effect; a
+ * service whose environment has such words does not. */
+void kiln_cli_name_variables(const char *program);
 /* Which model this is, and what made it for which devices, CPUs and system. */
 void kiln_cli_version(const kiln_model *model, bool as_json);
 void kiln_cli_help(const kiln_model *model, const char *program);

@@ -109,9 +109,10 @@ void kiln_cli_help(const kiln_model *model, const char *program) {
         "  --bench[=N]        time N runs (100), with --random where inputs are missing, and print no\n"
         "                     outputs: median 5.292 us, min 5.201 us over 100 runs\n"
         "  --quiet            do not say on a terminal how far that is\n"
-        "  --profile[=FILE]   the kernels of 10 runs, or of --bench=N, by share of time; to FILE as\n"
-        "                     Chrome's trace events\n"
+        "  --profile[=FILE]   the nodes of 10 runs, or of --bench=N, by share of time, next to the expected\n"
+        "                     time and the share of the roofline; to FILE as Chrome's trace events\n"
         "  --profile-kernels  the same with a row for each kernel of a node\n"
+        "  --kernel NAME      with DEBUG=2, the launches of this kernel alone; a * stands for any letters\n"
         "  --threads N        CPU threads (one per core)\n"
         "  --json             print one JSON document: of --list, --bench, --profile, or of the outputs their\n"
         "                     names, dtypes and shapes; an error is one JSON line\n",

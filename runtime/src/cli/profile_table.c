@@ -2,7 +2,8 @@
  *
  * A reader wants to know which of the model's nodes take the time, so launches are summed up by the nodes that they
  * compute. The first twenty nodes are shown, each in one row: a convolution may be 24 kernels. --profile-kernels opens
- * the rows.
+ * the rows. Next to the time is how good it is: the time that the compiler expected, and the share of the roofline,
+ * which is the time that the arithmetic or the bytes alone take at the device's peak, whichever is longer.
  *
  *===---------------------------------------------------------------------===*/
 #include "cli.h"
@@ -14,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN_NODES = 20 };
+enum { SHOWN_NODES = 20, WORDS_AFTER = 41 };
 
 typedef struct total {
-  double seconds, operations, bytes; /* of all runs */
+  double seconds, operations, bytes, expected, least; /* of all runs */
   int64_t launches;
 } total;
 
@@ -44,6 +45,8 @@ static void add(total *sum, const total *more) {
   sum->seconds += more->seconds;
   sum->operations += more->operations;
   sum->bytes += more->bytes;
+  sum->expected += more->expected;
+  sum->least += more->least;
   sum->launches += more->launches;
 }
 
@@ -71,7 +74,12 @@ static size_t sum_kernels(const span_list *list, kernel *kernels) {
       found++;
     if (found == count)
       kernels[count++] = (kernel){.name = span->name, .nodes = span->origin};
-    total one = {span->end - span->begin, (double)span->operations, (double)span->bytes, 1};
+    total one = {.seconds = span->end - span->begin,
+                 .operations = (double)span->operations,
+                 .bytes = (double)span->bytes,
+                 .expected = span->expected,
+                 .least = span->least,
+                 .launches = 1};
     add(&kernels[found].sum, &one);
   }
   qsort(kernels, count, sizeof *kernels, compare_kernels);
@@ -125,9 +133,22 @@ static void print_share(const kiln_profile *profile, double seconds) {
   print_time(seconds / profile->runs);
 }
 
+/* How good a time is, or blanks. */
+static void print_expected(const kiln_profile *profile, const total *sum) {
+  if (sum->expected > 0)
+    print_time(sum->expected / profile->runs);
+  else
+    printf("%12s", "");
+  if (sum->least > 0 && sum->seconds > 0)
+    printf(" %6.1f %%", 100 * sum->least / sum->seconds);
+  else
+    printf("%9s", "");
+}
+
 static void print_total(const kiln_profile *profile, const total *sum) {
   double seconds = sum->seconds > 0 ? sum->seconds : 1e-12;
   print_share(profile, sum->seconds);
+  print_expected(profile, sum);
   printf(" %8.0f ", (double)sum->launches / profile->runs);
   print_time(sum->seconds / (double)sum->launches);
   printf(" %8.2f %8.2f  ", sum->operations / seconds * 1e-9, sum->bytes / seconds * 1e-9);
@@ -160,23 +181,29 @@ kiln_status kiln_profile_print(const kiln_profile *profile, bool with_kernels, k
   table sums = {0};
   kiln_status status = sum_up(profile, &sums, cause);
   if (!status) {
-    double rest = profile->seconds, hidden = 0;
-    printf("  share    a run  launches       each   GFLOPS     GB/s  kernel\n");
+    double rest = profile->seconds;
+    total hidden = {0}, all = {0};
+    printf("  share      a run    expected roofline launches        each   GFLOPS     GB/s  kernel\n");
     for (size_t i = 0; i < sums.group_count; i++) {
       bool is_shown = with_kernels || i < SHOWN_NODES;
       if (is_shown)
         print_group(profile, &sums, &sums.groups[i], with_kernels);
-      hidden += is_shown ? 0 : sums.groups[i].sum.seconds;
+      if (!is_shown)
+        add(&hidden, &sums.groups[i].sum);
+      add(&all, &sums.groups[i].sum);
       rest -= sums.groups[i].sum.seconds;
     }
     if (!with_kernels && sums.group_count > SHOWN_NODES) {
-      print_share(profile, hidden);
-      printf("%41sand %zu more; --profile-kernels shows all\n", "", sums.group_count - SHOWN_NODES);
+      print_share(profile, hidden.seconds);
+      print_expected(profile, &hidden);
+      printf("%*sand %zu more; --profile-kernels shows all\n", WORDS_AFTER, "", sums.group_count - SHOWN_NODES);
     }
     print_share(profile, rest);
-    printf("%41sbetween them\n", "");
+    printf("%*sbetween them\n", 21 + WORDS_AFTER, "");
+    all.seconds = profile->seconds;
     print_share(profile, profile->seconds);
-    printf("%41sa run, of %" PRId32 "\n", "", profile->runs);
+    print_expected(profile, &all);
+    printf("%*sa run, of %" PRId32 "\n", WORDS_AFTER, "", profile->runs);
   }
   free_table(&sums);
   return status;
@@ -185,6 +212,10 @@ kiln_status kiln_profile_print(const kiln_profile *profile, bool with_kernels, k
 static void put_total(const kiln_profile *profile, const total *sum) {
   printf("\"us\":%.3f,\"launches\":%.0f,\"operations\":%.0f,\"bytes\":%.0f", sum->seconds / profile->runs * 1e6,
          (double)sum->launches / profile->runs, sum->operations / profile->runs, sum->bytes / profile->runs);
+  if (sum->expected > 0)
+    printf(",\"expected_us\":%.3f", sum->expected / profile->runs * 1e6);
+  if (sum->least > 0 && sum->seconds > 0)
+    printf(",\"roofline\":%.4f", sum->least / sum->seconds);
 }
 
 kiln_status kiln_profile_print_json(const kiln_profile *profile, const kiln_model *model, const int64_t *sizes,

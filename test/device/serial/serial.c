@@ -51,8 +51,8 @@ static kiln_status serial_copy(void *state, kiln_slice to, kiln_slice from, int6
 }
 
 static kiln_status serial_launch(void *state, const kiln_launch_info *info, const kiln_slice *buffers,
-                                 const int64_t *sizes, const int64_t grid[KILN_MAX_GRID], const int64_t estimates[2],
-                                 double *seconds) {
+                                 const int64_t *sizes, const int64_t grid[KILN_MAX_GRID],
+                                 const int64_t estimates[KILN_ESTIMATES], double *seconds) {
   (void)estimates;
   (void)seconds;
   const kiln_kernel *launched = &((const kiln_model *)state)->kernels[info->kernel];

@@ -4,7 +4,7 @@
 // knows its grid and what it costs.
 // CHECK: %[[OPERATIONS:.*]] = arith.constant 10 : i64
 // CHECK: %[[BYTES:.*]] = arith.constant 80 : i64
-// CHECK: host.launch @E_10({{.*}}) sizes() grid() estimates(%[[OPERATIONS]], %[[BYTES]])
+// CHECK: host.launch @E_10({{.*}}) sizes() grid() estimates(%[[OPERATIONS]], %[[BYTES]], %[[EXPECTED:.*]])
 // CHECK: uop.func @E_10
 // CHECK: uop.range
 // CHECK-NEXT: %[[X:.*]] = uop.load %{{.*}}[%{{.*}} : i32]

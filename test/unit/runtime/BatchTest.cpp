@@ -41,9 +41,9 @@ void collect(void *const *buffers, const int64_t *, int64_t) {
     *to += from[i];
 }
 
-constexpr kiln_kernel kKernels[] = {{"fill", 1, 1, fill, {1, 1, 1}, 0, 0},
-                                    {"sum", 3, 0, sumUp, {1, 1, 1}, 1, 0},
-                                    {"collect", 2, 0, collect, {1, 1, 1}, 0, 0}};
+constexpr kiln_kernel kKernels[] = {{"fill", 1, 1, fill, {1, 1, 1}, 0, 0, nullptr},
+                                    {"sum", 3, 0, sumUp, {1, 1, 1}, 1, 0, nullptr},
+                                    {"collect", 2, 0, collect, {1, 1, 1}, 0, 0, nullptr}};
 
 struct Batch {
   int64_t samples = 8, failsAt = -1;
@@ -55,7 +55,7 @@ struct Batch {
 kiln_status launch(kiln_context *context, int32_t kernel, const kiln_slice *buffers, const int64_t *sizes,
                    int64_t chunks) {
   static const kiln_launch_info infos[] = {{0, ""}, {1, ""}, {2, ""}};
-  int64_t grid[] = {chunks, 1, 1}, estimates[] = {0, 1 << 20};
+  int64_t grid[] = {chunks, 1, 1}, estimates[KILN_ESTIMATES] = {0, 1 << 20};
   return kiln_rt_launch(context, &infos[kernel], buffers, sizes, grid, estimates);
 }
 
@@ -90,7 +90,7 @@ struct Program {
   kiln_context *context = nullptr;
 
   explicit Program(kiln_options options, int64_t samples = 8) {
-    static const kiln_place place = {&kiln_device_cpu, nullptr, 0};
+    static const kiln_place place = {&kiln_device_cpu, nullptr, 0, 0, 0};
     model.abi = KILN_ABI_VERSION;
     model.name = "test";
     model.devices = &place;

@@ -180,12 +180,13 @@ kiln_status program(kiln_context *context, const int64_t *) {
 
 const kiln_port xPort = {"x", KILN_INT32, 0, nullptr, nullptr, nullptr, 0},
                 yPort = {"y", KILN_INT32, 0, nullptr, nullptr, nullptr, 1};
-const kiln_kernel kernels[] = {{"add", 2, 0, addOne, {1, 1, 1}, 0, 0}, {"twice", 2, 0, twice, {1, 1, 1}, 0, 1}};
+const kiln_kernel kernels[] = {{"add", 2, 0, addOne, {1, 1, 1}, 0, 0, nullptr},
+                               {"twice", 2, 0, twice, {1, 1, 1}, 0, 1, nullptr}};
 
 struct Model : kiln_model {
   Model(const kiln_device &first, const kiln_device &second,
         kiln_status (*run)(kiln_context *, const int64_t *) = program)
-      : kiln_model{}, places{{&first, nullptr, 0}, {&second, nullptr, 0}} {
+      : kiln_model{}, places{{&first, nullptr, 0, 0, 0}, {&second, nullptr, 0, 0, 0}} {
     seen = {};
     abi = KILN_ABI_VERSION;
     name = "pair";

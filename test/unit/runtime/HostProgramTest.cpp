@@ -22,7 +22,7 @@ kiln_model modelOf(kiln_status (*run)(kiln_context *, const int64_t *)) {
   kiln_model model = {};
   model.abi = KILN_ABI_VERSION;
   model.name = "test";
-  static const kiln_place place = {&kiln_device_cpu, nullptr, 0};
+  static const kiln_place place = {&kiln_device_cpu, nullptr, 0, 0, 0};
   model.devices = &place;
   model.device_count = 1;
   model.run = run;
@@ -231,10 +231,10 @@ TEST_CASE("sizes that pass 64 bits are noticed") {
 }
 
 TEST_CASE("a grid of more items than 64 bits count is not launched") {
-  static kiln_kernel kernel = {"E", 0, 0, [](void *const *, const int64_t *, int64_t) {}, {1, 1, 1}, 0, 0};
+  static kiln_kernel kernel = {"E", 0, 0, [](void *const *, const int64_t *, int64_t) {}, {1, 1, 1}, 0, 0, nullptr};
   kiln_model model = modelOf([](kiln_context *c, const int64_t *sizes) {
     kiln_launch_info info = {0, nullptr};
-    int64_t grid[] = {int64_t(1) << 32, int64_t(1) << 31, 2}, estimates[] = {0, 0};
+    int64_t grid[] = {int64_t(1) << 32, int64_t(1) << 31, 2}, estimates[KILN_ESTIMATES] = {0, 0};
     return kiln_rt_launch(c, &info, nullptr, sizes, grid, estimates);
   });
   model.kernels = &kernel;
@@ -292,10 +292,10 @@ TEST_CASE("copies may overlap and may be empty") {
 TEST_CASE("an empty grid launches nothing") {
   static bool called;
   static kiln_kernel kernel = {"E",       0, 0, [](void *const *, const int64_t *, int64_t) { called = true; },
-                               {1, 1, 1}, 0, 0};
+                               {1, 1, 1}, 0, 0, nullptr};
   kiln_model model = modelOf([](kiln_context *c, const int64_t *sizes) {
     kiln_launch_info info = {0, nullptr};
-    int64_t grid[] = {4, 0, 1}, estimates[] = {0, 0};
+    int64_t grid[] = {4, 0, 1}, estimates[KILN_ESTIMATES] = {0, 0};
     return kiln_rt_launch(c, &info, nullptr, sizes, grid, estimates);
   });
   model.kernels = &kernel;

@@ -33,7 +33,8 @@ __kernel void place(__global int* data0) {
   data0[get_group_id(2) * 4 + get_group_id(1) * 2 + get_group_id(0)] = get_local_size(0) * 100 + get_local_size(1);
 }
 )";
-const kiln_kernel kernels[] = {{"add", 2, 2, nullptr, {4, 1, 1}, 0, 0}, {"place", 1, 0, nullptr, {2, 3, 1}, 0, 0}};
+const kiln_kernel kernels[] = {{"add", 2, 2, nullptr, {4, 1, 1}, 0, 0, nullptr},
+                               {"place", 1, 0, nullptr, {2, 3, 1}, 0, 0, nullptr}};
 
 /// What the host program of a test does; a model's `run` is a plain function.
 thread_local std::function<void(kiln_context *, int64_t)> program;
@@ -45,7 +46,7 @@ const kiln_symbol symbol = {"n", 0, 1 << 20, 1};
 
 kiln_model modelFor(const kiln_device *device) {
   static kiln_place place;
-  place = {device, source, sizeof source - 1};
+  place = {device, source, sizeof source - 1, 0, 0};
   kiln_model model = {};
   model.abi = KILN_ABI_VERSION;
   model.name = "test";
@@ -88,7 +89,7 @@ std::vector<int32_t> run(const kiln_model &model, int64_t n, std::function<void(
 void add(kiln_context *context, kiln_slice to, kiln_slice from, int64_t n, int64_t k) {
   const kiln_launch_info info = {0, nullptr};
   const kiln_slice buffers[] = {to, from};
-  const int64_t sizes[] = {n, k}, grid[] = {(n + 3) / 4, 1, 1}, estimates[] = {n, 8 * n};
+  const int64_t sizes[] = {n, k}, grid[] = {(n + 3) / 4, 1, 1}, estimates[KILN_ESTIMATES] = {n, 8 * n};
   kiln_status status = kiln_rt_launch(context, &info, buffers, sizes, grid, estimates);
   INFO(kiln_context_error(context));
   CHECK(status == KILN_OK);
@@ -133,7 +134,7 @@ TEST_CASE("a grid counts groups, and a kernel says how large they are") {
     CHECK(run(modelFor(device), 8, [](kiln_context *c, int64_t n) {
             kiln_slice y = endsOf(c, n).y;
             const kiln_launch_info info = {1, nullptr};
-            const int64_t grid[] = {2, 2, 2}, estimates[] = {0, 0};
+            const int64_t grid[] = {2, 2, 2}, estimates[KILN_ESTIMATES] = {0, 0};
             CHECK(kiln_rt_launch(c, &info, &y, nullptr, grid, estimates) == KILN_OK);
           }) == std::vector<int32_t>(8, 203));
 }
@@ -253,7 +254,7 @@ TEST_CASE("code that does not compile shows the first line of the compiler's log
   if (!available())
     return;
   kiln_model model = modelFor(&kiln_device_opencl);
-  const kiln_place wrong = {&kiln_device_opencl, "__kernel void add() { nonsense }", 32};
+  const kiln_place wrong = {&kiln_device_opencl, "__kernel void add() { nonsense }", 32, 0, 0};
   model.devices = &wrong;
   std::string error = createError(model, nullptr, KILN_DEVICE_ERROR);
   CHECK_THAT(error, Catch::Matchers::StartsWith("the device's compiler refused the kernels: "));
@@ -264,7 +265,7 @@ TEST_CASE("code that does not compile shows the first line of the compiler's log
 TEST_CASE("a kernel that the code lacks") {
   if (!available())
     return;
-  static const kiln_kernel absent = {"absent", 0, 0, nullptr, {1, 1, 1}, 0, 0};
+  static const kiln_kernel absent = {"absent", 0, 0, nullptr, {1, 1, 1}, 0, 0, nullptr};
   kiln_model model = modelFor(&kiln_device_opencl);
   model.kernels = &absent;
   model.kernel_count = 1;

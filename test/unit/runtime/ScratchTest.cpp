@@ -54,7 +54,7 @@ int64_t moved;                 ///< bytes, as far as the device is told
 
 kiln_status run(kiln_context *context, const int64_t *) {
   kiln_launch_info info = {0, nullptr};
-  int64_t estimates[] = {0, moved};
+  int64_t estimates[KILN_ESTIMATES] = {0, moved};
   for (int64_t chunks : launches) {
     int64_t grid[] = {chunks, 1, 1};
     kiln_slice buffers[] = {{static_cast<void *>(&watched), 0}, {nullptr, kFirstBytes}, {nullptr, kSecondBytes}};
@@ -65,11 +65,11 @@ kiln_status run(kiln_context *context, const int64_t *) {
 }
 
 kiln_model model() {
-  static const kiln_kernel kernel = {"watch", 3, 0, watch, {1, 1, 1}, 2, 0};
+  static const kiln_kernel kernel = {"watch", 3, 0, watch, {1, 1, 1}, 2, 0, nullptr};
   kiln_model model = {};
   model.abi = KILN_ABI_VERSION;
   model.name = "test";
-  static const kiln_place place = {&kiln_device_cpu, nullptr, 0};
+  static const kiln_place place = {&kiln_device_cpu, nullptr, 0, 0, 0};
   model.devices = &place;
   model.device_count = 1;
   model.kernels = &kernel;

@@ -25,7 +25,7 @@ static void sum(void *const *buffers, const int64_t *sizes, int64_t chunk) {
 static kiln_status run(kiln_context *context, const int64_t *sizes) {
   static const kiln_launch_info infos[2] = {{0, "['mul']"}, {1, "['add', 'sum']"}};
   int64_t batch = sizes[0];
-  int64_t grid[3] = {batch, 1, 1}, estimates[2] = {3 * batch, 28 * batch};
+  int64_t grid[3] = {batch, 1, 1}, estimates[KILN_ESTIMATES] = {3 * batch, 28 * batch};
   kiln_slice x, bias, weight, arena, y;
   kiln_status status;
   if ((status = kiln_rt_input(context, 0, &x)) || (status = kiln_rt_input(context, 1, &bias)) ||
@@ -38,7 +38,7 @@ static kiln_status run(kiln_context *context, const int64_t *sizes) {
   return kiln_rt_launch(context, &infos[1], (kiln_slice[]){y, arena, bias}, sizes, grid, estimates);
 }
 
-static const kiln_place devices[] = {{&kiln_device_cpu, NULL, 0}};
+static const kiln_place devices[] = {{&kiln_device_cpu, NULL, 0, 0, 0}};
 static const kiln_dim x_dims[] = {{"batch", -1, 0}, {"3", 3, -1}};
 static const kiln_dim bias_dims[] = {{"3", 3, -1}};
 static const kiln_dim y_dims[] = {{"batch", -1, 0}};
@@ -50,7 +50,8 @@ static const kiln_symbol symbols[] = {{"batch", 1, 64, 2}};
 static const int64_t weight_dims[] = {3};
 static const kiln_weight weights[] = {{"layer.weight", KILN_FLOAT32, 1, weight_dims, 128, 12, 0}};
 static const _Alignas(KILN_ALIGNMENT) float weight_data[35] = {[32] = 1, [33] = 10, [34] = 100};
-static const kiln_kernel kernels[] = {{"E_3", 3, 1, product, {1, 1, 1}, 0, 0}, {"r_3", 3, 1, sum, {1, 1, 1}, 0, 0}};
+static const kiln_kernel kernels[] = {{"E_3", 3, 1, product, {1, 1, 1}, 0, 0, NULL},
+                                      {"r_3", 3, 1, sum, {1, 1, 1}, 0, 0, NULL}};
 
 #define AFFINE(DATA)                                                                                                   \
   {                                                                                                                    \

@@ -27,18 +27,26 @@ LaunchRecords::LaunchRecords(mlir::ModuleOp module) {
   llvm::StringMap<unsigned> uses;
   for (auto program : module.getOps<host::ProgramOp>())
     program.walk([&](host::LaunchOp op) {
-      Launch &launch = launches_.emplace_back(Launch{op.getKernel().str(), {}});
-      ++uses[launch.name];
+      Launch &launch =
+          launches_.emplace_back(Launch{op.getKernel().str(), op.getKernel().str(), op.getOrigin().str(), {}});
+      ++uses[launch.kernel];
       if (mlir::ArrayAttr tensors = op.getTensorsAttr())
         launch.tensors = llvm::to_vector(tensors.getAsRange<host::TensorAttr>());
     });
   for (auto [number, launch] : llvm::enumerate(launches_)) {
-    if (uses[launch.name] > 1)
+    if (uses[launch.kernel] > 1)
       launch.name += " (launch " + std::to_string(number + 1) + ")";
     for (host::TensorAttr tensor : launch.tensors)
       if (!Launch::computes(tensor))
         readers_[tensor.getMemory()].push_back(&launch);
   }
+}
+
+LaunchRecords LaunchRecords::ofRecipes(mlir::ModuleOp module) {
+  LaunchRecords all;
+  for (auto recipe : module.getOps<mlir::ModuleOp>())
+    llvm::append_range(all.launches_, LaunchRecords(recipe).launches_);
+  return all;
 }
 
 llvm::ArrayRef<const Launch *> LaunchRecords::readers(host::TensorAttr tensor) const {

@@ -18,7 +18,9 @@
 namespace kiln::driver {
 
 struct Launch {
-  std::string name; ///< the kernel's; if it is launched again, with the launch's number: "E_4 (launch 3)"
+  std::string kernel;
+  std::string name;   ///< the kernel's; if it is launched again, with the launch's number: "E_4 (launch 3)"
+  std::string origin; ///< the source nodes: "['dot']"
   llvm::SmallVector<host::TensorAttr> tensors;
 
   /// Whether the launch computes the tensor, or only reads it.
@@ -33,12 +35,16 @@ class LaunchRecords {
 public:
   /// The launches of a module that has been scheduled, in the order of its text.
   explicit LaunchRecords(mlir::ModuleOp module);
+  /// Those of its recipes, which run at compile time.
+  static LaunchRecords ofRecipes(mlir::ModuleOp module);
 
   const std::vector<Launch> &launches() const { return launches_; }
   /// The launches that read the memory which holds a tensor.
   llvm::ArrayRef<const Launch *> readers(host::TensorAttr tensor) const;
 
 private:
+  LaunchRecords() = default;
+
   std::vector<Launch> launches_;
   llvm::DenseMap<int64_t, llvm::SmallVector<const Launch *>> readers_;
 };

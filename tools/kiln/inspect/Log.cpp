@@ -5,8 +5,8 @@
 #include "support/Error.h"
 #include "support/Quote.h"
 
+#include "kiln/cli.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <spdlog/sinks/stdout_color_sinks.h>
@@ -44,6 +44,12 @@ public:
       logger_.debug(plainText(line_));
   }
 
+  /// A line whose beginning has colours of its own.
+  void writeLine(llvm::StringRef painted, llvm::StringRef rest) {
+    std::lock_guard<std::mutex> guard(lock_);
+    logger_.debug(painted.str() + plainText(rest));
+  }
+
 private:
   void write_impl(const char *text, size_t bytes) override {
     std::lock_guard<std::mutex> guard(lock_);
@@ -66,10 +72,24 @@ private:
 };
 } // namespace
 
+static ListingStream &listings() {
+  static ListingStream stream;
+  return stream;
+}
+
 void driver::beginLog() {
-  static ListingStream listings;
   messages();
-  setDebugStream(listings);
+  setDebugStream(listings());
+}
+
+void driver::listKernel(llvm::StringRef name, llvm::StringRef axes, llvm::StringRef after) {
+  std::string painted = name.str();
+  if (kiln_has_colours()) {
+    painted.resize(16 * name.size() + 16);
+    kiln_paint_kernel(name.str().c_str(), axes.str().c_str(), painted.data(), painted.size());
+    painted.resize(strlen(painted.c_str()));
+  }
+  listings().writeLine(painted, after);
 }
 
 void driver::setLogLevel(LogLevel level) {
@@ -86,13 +106,9 @@ void driver::logError(llvm::StringRef text) {
     messages().error(plainText(text));
     return;
   }
-  llvm::json::OStream json(llvm::errs());
-  json.object([&] {
-    json.attribute("version", kJsonVersion);
-    json.attribute("error", llvm::json::fixUTF8(plainText(text)));
-  });
-  json.flush();
-  llvm::errs() << "\n";
+  Json document = jsonDocument();
+  document["error"] = plainText(text);
+  printJson(document, llvm::errs());
 }
 void driver::logWarning(llvm::StringRef text) { messages().warn(plainText(text)); }
 void driver::logInfo(llvm::StringRef text) { messages().info(plainText(text)); }

@@ -29,6 +29,10 @@ void logError(llvm::StringRef text);
 void logWarning(llvm::StringRef text);
 void logInfo(llvm::StringRef text);
 
+/// A line of DEBUG's listings that begins with a kernel's name, whose numbers have tinygrad's colours on a terminal, by
+/// `axes` (kiln_kernel.axes).
+void listKernel(llvm::StringRef name, llvm::StringRef axes, llvm::StringRef after = "");
+
 /// Flushes standard output; LLVM would abort if that fails.
 llvm::Error flushOutput();
 

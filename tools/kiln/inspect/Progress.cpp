@@ -5,6 +5,7 @@
 #include "support/Quote.h"
 #include "support/Step.h"
 
+#include "kiln/cli.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Process.h"
 
@@ -50,6 +51,8 @@ static double wallSeconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+static const double kStart = wallSeconds();
+
 static double cpuSeconds() {
   double seconds = 0;
   for (int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
@@ -94,8 +97,7 @@ static void hide(State &progress) {
 }
 
 void driver::showProgress() {
-  const char *terminal = getenv("TERM");
-  if (!llvm::sys::Process::StandardErrIsDisplayed() || !terminal || llvm::StringRef(terminal) == "dumb")
+  if (!kiln_has_terminal())
     return;
   state().isShown = true;
   setStepListener(showStep);
@@ -146,6 +148,18 @@ void driver::hideProgress() {
   State &progress = state();
   std::lock_guard<std::mutex> guard(progress.lock);
   hide(progress);
+}
+
+double driver::secondsSinceStart() { return wallSeconds() - kStart; }
+
+void driver::tell(llvm::StringRef line) {
+  State &progress = state();
+  std::lock_guard<std::mutex> guard(progress.lock);
+  hide(progress);
+  if (progress.isShown)
+    llvm::errs() << line << "\n";
+  else if (progress.isLogged)
+    logInfo(line);
 }
 
 void driver::printStageTimes(llvm::raw_ostream &out) {

@@ -30,6 +30,12 @@ void showStep(llvm::StringRef what);
 /// Erases the line, before something is printed.
 void hideProgress();
 
+/// Of this process.
+double secondsSinceStart();
+
+/// A line that stays where progress was shown, and in a log that has steps; else nothing.
+void tell(llvm::StringRef line);
+
 /// The table; nothing if stages were not timed.
 void printStageTimes(llvm::raw_ostream &out);
 

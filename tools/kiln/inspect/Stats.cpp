@@ -7,6 +7,7 @@
 //===--------------------------------------------------------------------===//
 #include "Stats.h"
 
+#include "Growth.h"
 #include "Json.h"
 #include "ir/graph/Graph.h"
 #include "ir/host/Host.h"
@@ -16,7 +17,6 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/JSON.h"
 
 using namespace kiln;
 using namespace kiln::driver;
@@ -100,6 +100,7 @@ struct Statistics {
   std::string at;                         ///< " at batch = 1"
   double peak = 0, live = 0, scratch = 0; ///< bytes of temporaries, of these live at once, and per thread
   WeightCount weights;
+  int64_t twiceBytes = 0; ///< of weights that are there in another order as well
   size_t recipes = 0;
 };
 } // namespace
@@ -148,6 +149,7 @@ static Statistics count(host::ProgramOp program, mlir::ModuleOp module) {
   all.at = defaults.text();
   countMemory(program, all);
   all.weights = countWeights(program);
+  all.twiceBytes = growthOf(module).twiceBytes;
   all.recipes = llvm::range_size(module.getOps<mlir::ModuleOp>());
   return all;
 }
@@ -184,8 +186,10 @@ void driver::printStats(mlir::ModuleOp module, llvm::raw_ostream &out) {
     printLaunches(all, out);
     std::string scratch =
         all.scratch > 0 ? llvm::formatv("; scratch {0:F3} kB per thread", all.scratch / kKilo).str() : "";
-    out << llvm::formatv("temporaries {0:F3} kB, of which at most {1:F3} kB live at once{3}; weights {2:F3} kB\n",
-                         all.peak / kKilo, all.live / kKilo, all.weights.bytes / kKilo, scratch);
+    std::string twice =
+        all.twiceBytes > 0 ? llvm::formatv(", {0:F3} kB of them in a second order", all.twiceBytes / kKilo).str() : "";
+    out << llvm::formatv("temporaries {0:F3} kB, of which at most {1:F3} kB live at once{3}; weights {2:F3} kB{4}\n",
+                         all.peak / kKilo, all.live / kKilo, all.weights.bytes / kKilo, scratch, twice);
     out << llvm::formatv("{0} weights, {1} of them computed at compile time: {2:F3} kB by {3} recipes\n",
                          all.weights.weights, all.weights.recipeWeights, all.weights.recipeBytes / kKilo, all.recipes);
   }
@@ -193,30 +197,25 @@ void driver::printStats(mlir::ModuleOp module, llvm::raw_ostream &out) {
 
 void driver::printStatsJson(mlir::ModuleOp module, llvm::StringRef model, llvm::raw_ostream &out) {
   Statistics all = count(*module.getOps<host::ProgramOp>().begin(), module);
-  llvm::json::OStream json(out);
-  json.object([&] {
-    json.attribute("version", kJsonVersion);
-    json.attribute("model", llvm::json::fixUTF8(model));
-    json.attributeArray("launches", [&] {
-      for (const LaunchRow &row : all.rows)
-        json.object([&] {
-          json.attribute("kernel", row.kernel);
-          json.attribute("nodes", llvm::json::fixUTF8(row.nodes));
-          json.attribute("at_these_sizes", row.isLaunched);
-          json.attribute("samples", row.samples);
-          json.attribute("operations", row.operations);
-          json.attribute("other_operations", row.others);
-          json.attribute("bytes", row.bytes);
-          json.attribute("expected_us", row.microseconds);
-        });
-    });
-    json.attribute("temporary_bytes", all.peak);
-    json.attribute("live_bytes", all.live);
-    json.attribute("scratch_bytes_per_thread", all.scratch);
-    json.attribute("weight_bytes", all.weights.bytes);
-    json.attribute("weights", all.weights.weights);
-    json.attribute("weights_computed", all.weights.recipeWeights);
-    json.attribute("recipes", int64_t(all.recipes));
-  });
-  out << "\n";
+  Json document = jsonDocument();
+  document["model"] = model.str();
+  Json &launches = document["launches"] = Json::array();
+  for (const LaunchRow &row : all.rows)
+    launches.push_back({{"kernel", row.kernel},
+                        {"nodes", row.nodes},
+                        {"at_these_sizes", row.isLaunched},
+                        {"samples", row.samples},
+                        {"operations", int64_t(row.operations)},
+                        {"other_operations", int64_t(row.others)},
+                        {"bytes", int64_t(row.bytes)},
+                        {"expected_us", row.microseconds}});
+  document["temporary_bytes"] = int64_t(all.peak);
+  document["live_bytes"] = int64_t(all.live);
+  document["scratch_bytes_per_thread"] = int64_t(all.scratch);
+  document["weight_bytes"] = all.weights.bytes;
+  document["weight_bytes_twice"] = all.twiceBytes;
+  document["weights"] = all.weights.weights;
+  document["weights_computed"] = all.weights.recipeWeights;
+  document["recipes"] = all.recipes;
+  printJson(document, out);
 }

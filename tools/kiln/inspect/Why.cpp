@@ -9,6 +9,7 @@
 //===--------------------------------------------------------------------===//
 #include "Why.h"
 
+#include "KernelFilter.h"
 #include "LaunchRecords.h"
 #include "ir/host/Roles.h"
 #include "support/Error.h"
@@ -88,29 +89,13 @@ Names::Names(mlir::ModuleOp module, const LaunchRecords &records) {
   }
 }
 
-static bool matches(StringRef name, StringRef pattern) {
-  llvm::SmallVector<StringRef> parts;
-  pattern.split(parts, '*');
-  if (!name.consume_front(parts.front()))
-    return false;
-  if (parts.size() == 1)
-    return name.empty();
-  for (StringRef part : llvm::ArrayRef(parts).drop_front().drop_back()) {
-    size_t found = name.find(part);
-    if (found == StringRef::npos)
-      return false;
-    name = name.drop_front(found + part.size());
-  }
-  return name.ends_with(parts.back());
-}
-
 llvm::SmallVector<StringRef> Names::matching(StringRef pattern) const {
   if (tensors_.contains(pattern) || standIns_.contains(pattern) || isMadeOnce(pattern) || isReadOnce(pattern))
     return {pattern};
   llvm::SmallVector<StringRef> found;
   if (pattern.contains('*'))
     for (const auto &[name, tensor] : tensors_)
-      if (Launch::computes(tensor) && name == tensor.getNode() && matches(name, pattern))
+      if (Launch::computes(tensor) && name == tensor.getNode() && matchesPattern(name, pattern))
         found.push_back(name);
   return found;
 }
@@ -177,23 +162,39 @@ static void printNode(const LaunchRecords &records, StringRef node, llvm::raw_os
     printPart(records, *launch, node, out);
 }
 
-/// The computations of a kernel's launches, node by node. Returns whether there are any.
-static bool printKernel(const LaunchRecords &records, StringRef name, llvm::raw_ostream &out) {
-  bool isThere = false;
+/// The computations of a kernel's launches, node by node.
+static void printKernel(const LaunchRecords &records, StringRef name, llvm::raw_ostream &out) {
   for (const Launch &launch : records.launches()) {
-    if (launch.name != name)
+    if (launch.kernel != name && launch.name != name)
       continue;
-    isThere = true;
     llvm::SetVector<StringRef> nodes;
     for (host::TensorAttr tensor : launch.tensors)
       if (Launch::computes(tensor))
         nodes.insert(tensor.getNode());
+    if (nodes.empty())
+      out << "'" << plainText(name) << "': a kernel for " << plainText(launch.origin)
+          << "; nothing says which tensors it makes\n";
     for (StringRef node : nodes) {
       out << "'" << plainText(node) << "' in\n";
       printPart(records, launch, node, out);
     }
   }
-  return isThere;
+}
+
+/// The kernels that `pattern` matches, each once: of the program by their names or those of their launches, and of
+/// recipes.
+static llvm::SetVector<StringRef> matchingKernels(const LaunchRecords &records, const LaunchRecords &recipes,
+                                                  StringRef pattern) {
+  llvm::SetVector<StringRef> found;
+  for (const Launch &launch : records.launches())
+    if (matchesPattern(launch.kernel, pattern))
+      found.insert(launch.kernel);
+    else if (launch.name == pattern)
+      found.insert(launch.name);
+  for (const Launch &launch : recipes.launches())
+    if (matchesPattern(launch.kernel, pattern))
+      found.insert(launch.kernel);
+  return found;
 }
 
 static void printMemory(const LaunchRecords &records, StringRef name, host::TensorAttr tensor, llvm::raw_ostream &out) {
@@ -236,18 +237,30 @@ static void printName(const LaunchRecords &records, const Names &known, StringRe
 llvm::Error driver::printWhy(mlir::ModuleOp module, StringRef model, llvm::ArrayRef<std::string> names,
                              llvm::raw_ostream &out) {
   LaunchRecords records(module);
+  LaunchRecords recipes = LaunchRecords::ofRecipes(module);
   Names known(module, records);
   if (known.all().empty())
     return failure(model + ": --why: no launch says what it computes", "ask of the model's file");
   for (const std::string &name : names) {
     llvm::SmallVector<StringRef> found = known.matching(name);
-    if (found.empty() && printKernel(records, name, out))
-      continue;
-    if (found.empty())
-      return failure(model + ": --why " + name + ": no kernel computes or reads a node or tensor of this name",
-                     didYouMean(name, known.all(), "--stats lists the nodes that are left in kernels"));
     for (StringRef one : found)
       printName(records, known, one, out);
+    if (!found.empty())
+      continue;
+    llvm::SetVector<StringRef> kernels = matchingKernels(records, recipes, name);
+    for (StringRef kernel : kernels) {
+      printKernel(records, kernel, out);
+      for (const Launch &launch : recipes.launches())
+        if (launch.kernel == kernel)
+          out << "'" << plainText(kernel) << "': runs at compile time, for " << plainText(launch.origin) << "\n";
+    }
+    if (!kernels.empty())
+      continue;
+    std::vector<StringRef> all = known.all();
+    for (const Launch &launch : records.launches())
+      all.push_back(launch.kernel);
+    return failure(model + ": --why " + name + ": no node, tensor or kernel has this name",
+                   didYouMean(name, all, "--stats lists kernels, and the nodes that are left in them"));
   }
   return llvm::Error::success();
 }

@@ -9,9 +9,9 @@
 
 namespace kiln::driver {
 
-/// For each of `names`, a source node's or a tensor's, prints the kernels that compute it, where its results are held,
-/// and why. A `*` matches any letters. `model` is the name in errors for the model of `module`, which has been
-/// scheduled.
+/// For each of `names`, a source node's, a tensor's or a kernel's, prints the kernels that compute it, where its
+/// results are held, and why. A `*` matches any letters. `model` is the name in errors for the model of `module`, which
+/// has been scheduled.
 llvm::Error printWhy(mlir::ModuleOp module, llvm::StringRef model, llvm::ArrayRef<std::string> names,
                      llvm::raw_ostream &out);
 

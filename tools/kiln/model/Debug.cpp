@@ -3,35 +3,43 @@
 #include "Render.h"
 #include "ir/graph/Graph.h"
 #include "ir/host/Host.h"
+#include "ir/kernel/AxisLetters.h"
 #include "ir/kernel/Kernel.h"
+#include "ir/uop/LaunchCost.h"
 #include "ir/uop/UOp.h"
-#include "passes/optimize/choose/OptsFile.h"
 #include "render/kernel/Listing.h"
 #include "support/DebugStream.h"
 #include "support/Quote.h"
+#include "tools/kiln/inspect/KernelFilter.h"
+#include "tools/kiln/inspect/Log.h"
 
 #include "llvm/Support/raw_ostream.h"
 
 using namespace kiln;
 using namespace kiln::driver;
 
-static void printTrees(mlir::ModuleOp module) {
+static void printTrees(mlir::ModuleOp module, const KernelFilter &filter) {
   for (kernel::FuncOp function : module.getOps<kernel::FuncOp>()) {
-    debugStream() << function.getSymName() << "\n";
+    if (!filter.passes(function.getSymName()))
+      continue;
+    listKernel(function.getSymName(), kernel::axisLetters(function));
     kernel::printTree(function, debugStream());
   }
 }
 
-static void printOpts(mlir::ModuleOp module) {
+static void printOpts(mlir::ModuleOp module, const KernelFilter &filter) {
   for (kernel::FuncOp function : module.getOps<kernel::FuncOp>()) {
-    debugStream() << function.getSymName() << " [";
-    llvm::interleaveComma(function.getOpts().getAsRange<kernel::OptAttr>(), debugStream(), [](kernel::OptAttr opt) {
-      debugStream() << "Opt(op=OptOps." << kernel::stringifyOptKind(opt.getKind()) << ", axis=" << opt.getAxis()
-                    << ", amt=" << opt.getAmount() << ")";
+    if (!filter.passes(function.getSymName()))
+      continue;
+    std::string text;
+    llvm::raw_string_ostream opts(text);
+    llvm::interleaveComma(function.getOpts().getAsRange<kernel::OptAttr>(), opts, [&](kernel::OptAttr opt) {
+      opts << "Opt(op=OptOps." << kernel::stringifyOptKind(opt.getKind()) << ", axis=" << opt.getAxis()
+           << ", amt=" << opt.getAmount() << ")";
     });
-    debugStream() << "]\n";
+    listKernel(function.getSymName(), kernel::axisLetters(function), " [" + text + "]");
   }
-  optimize::printOptsFile(module, debugStream());
+  printOptsOf(module, filter, debugStream());
 }
 
 /// One line for each weight that is computed at compile time, with the kernels that compute it.
@@ -50,25 +58,29 @@ static void printRecipes(mlir::ModuleOp module) {
     }
 }
 
-void driver::printStage(mlir::ModuleOp module, Stage stage, int debug) {
-  if (stage == Stage::Schedule && debug >= kDebugKernels)
+void driver::printStage(mlir::ModuleOp module, Stage stage, int debug, const KernelFilter &filter) {
+  if (stage == Stage::Schedule && debug >= kDebugKernels && filter.isEmpty())
     printRecipes(module);
   if (stage == Stage::Schedule && debug >= kDebugUOps)
-    printTrees(module);
+    printTrees(module, filter);
   if (stage == Stage::Optimize && debug >= kDebugKernels) {
-    printTrees(module);
-    printOpts(module);
+    printTrees(module, filter);
+    printOpts(module, filter);
   }
   if (stage == Stage::Lower && debug >= kDebugUOps)
     for (uop::FuncOp function : module.getOps<uop::FuncOp>())
-      debugStream() << function.getSymName() << "\n" << render::listing(function);
+      if (filter.passes(function.getSymName())) {
+        listKernel(function.getSymName(), uop::axesOf(function));
+        debugStream() << render::listing(function);
+      }
 }
 
-llvm::Error driver::printRendering(const Rendering &rendering, int debug) {
+llvm::Error driver::printRendering(const Rendering &rendering, int debug, const KernelFilter &filter) {
   if (debug >= kDebugSource)
-    if (llvm::Error error = rendering.source(debugStream()))
+    if (llvm::Error error = rendering.kernels(KernelText::Source, filter, debugStream()))
       return error;
-  return debug >= kDebugMachineCode ? rendering.machineCode(debugStream()) : llvm::Error::success();
+  return debug >= kDebugMachineCode ? rendering.kernels(KernelText::MachineCode, filter, debugStream())
+                                    : llvm::Error::success();
 }
 
 void driver::printRewrites(mlir::PassManager &passes) {

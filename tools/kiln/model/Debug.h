@@ -14,15 +14,16 @@
 
 namespace kiln::driver {
 
+class KernelFilter;
 class Rendering;
 
 inline constexpr int kDebugKernels = 3, kDebugSource = 4, kDebugUOps = 5, kDebugMachineCode = 6, kDebugRewrites = 7;
 
 /// This level's output after a stage.
-void printStage(mlir::ModuleOp module, Stage stage, int debug);
+void printStage(mlir::ModuleOp module, Stage stage, int debug, const KernelFilter &filter);
 
 /// This level's output for stage render.
-llvm::Error printRendering(const Rendering &rendering, int debug);
+llvm::Error printRendering(const Rendering &rendering, int debug, const KernelFilter &filter);
 
 /// Has the manager print the module after every pass that changes it.
 void printRewrites(mlir::PassManager &passes);

@@ -14,6 +14,7 @@
 #include "DumpCheck.h"
 #include "passes/Passes.h"
 #include "support/ContentHash.h"
+#include "support/DumpText.h"
 #include "support/Error.h"
 #include "support/FolderFile.h"
 #include "tools/kiln/inspect/Progress.h"
@@ -49,7 +50,8 @@ static mlir::DialectRegistry dialects() {
 }
 
 Model::Model(const CompileOptions &options)
-    : options_(options), context_(dialects(), threading(options)), diagnostics_(context_, options.model) {
+    : options_(options), filter_(options.kernels), context_(dialects(), threading(options)),
+      diagnostics_(context_, options.model) {
   context_.loadAllAvailableDialects();
 }
 
@@ -96,6 +98,7 @@ llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options
     if (!digest)
       return digest.takeError();
     model->module()->setAttr(kDigestAttr, text(*digest));
+    model->shapes_ = ModelShapes(model->module());
     model->source_ = options.model;
     if (llvm::Error error = setTarget(model->module(), options))
       return error;
@@ -116,6 +119,8 @@ llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options
     return error;
   if (llvm::Error error = model->checkDump())
     return error;
+  if (model->stage() == Stage::Import)
+    model->shapes_ = ModelShapes(model->module());
   if (!options.optsPath.empty() && model->stage() >= Stage::Optimize)
     return usageError("--opts " + options.optsPath + ": the kernels of " + options.model + " have their opts already",
                       "give it with the model's file, or with a dump of an earlier stage");
@@ -143,7 +148,8 @@ llvm::Error Model::readDump() {
   if (llvm::Error error = checkText((*text)->getBuffer()))
     return failure(options_.model + ": " + llvm::toString(std::move(error)), kWriteDump);
   llvm::SourceMgr source;
-  source.AddNewSourceBuffer(std::move(*text), llvm::SMLoc());
+  source.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(aliasesFirst((*text)->getBuffer()), options_.model),
+                            llvm::SMLoc());
   module_ = mlir::parseSourceFile<mlir::ModuleOp>(source, &context_);
   return module_ ? llvm::Error::success()
                  : diagnostics_.take(options_.model, "is not a module that MLIR can read", kWriteDump);
@@ -183,6 +189,15 @@ llvm::Error Model::checkDump() {
   return diagnostics_.take(options_.model, "it is not what its stage promises", kWriteDump);
 }
 
+llvm::Error Model::checkFilter(Stage last) {
+  if (filter_.isEmpty() || stage() < Stage::Schedule)
+    return llvm::Error::success();
+  if (stage() > Stage::Schedule)
+    return filter_.check(module(), source());
+  bool isShown = last == Stage::Schedule || options_.debug >= kDebugUOps;
+  return isShown ? filter_.resolve(module(), source(), options_.pipeline) : llvm::Error::success();
+}
+
 llvm::Error Model::advance(Stage last) {
   for (Stage next = Stage::View; next <= last; next = static_cast<Stage>(static_cast<int>(next) + 1)) {
     if (next <= stage())
@@ -196,9 +211,13 @@ llvm::Error Model::advance(Stage last) {
       printRewrites(passes);
     if (mlir::failed(passes.run(module())))
       return diagnostics_.take(source(), "stage " + stageName(next).str() + " failed");
-    printStage(module(), next, options_.debug);
+    if (next == Stage::Schedule)
+      shapes_.note(module());
+    if (llvm::Error error = checkFilter(last))
+      return error;
+    printStage(module(), next, options_.debug, filter_);
   }
-  return llvm::Error::success();
+  return checkFilter(last);
 }
 
 /// Whether a path, as it is written, leads to the folder or below it. Nothing counts as below the root.
@@ -273,7 +292,16 @@ std::vector<std::string> Model::files() const {
 }
 
 void Model::print(llvm::raw_ostream &out) const {
+  if (!filter_.isEmpty()) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    filter_.select(module())->print(stream);
+    out << aliasesLast(text);
+    return;
+  }
   // Locations name the source nodes, which later stages hand on to the launches.
-  module()->print(out, mlir::OpPrintingFlags().enableDebugInfo());
-  out << "\n";
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module()->print(stream, mlir::OpPrintingFlags().enableDebugInfo());
+  out << aliasesLast(text);
 }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "Diagnostics.h"
+#include "ModelShapes.h"
+#include "tools/kiln/inspect/KernelFilter.h"
 #include "tools/kiln/options/Options.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -19,6 +21,9 @@ public:
   /// Runs the passes of the remaining stages up to and including `stage`, one of View to Lower.
   llvm::Error advance(Stage stage);
 
+  /// --kernel, which has been checked once stage optimize has passed, or schedule if that was the last.
+  const KernelFilter &filter() const { return filter_; }
+
   mlir::ModuleOp module() const { return *module_; }
   Stage stage() const { return stageOf(module()); }
 
@@ -35,11 +40,13 @@ public:
   /// The source files of this, including those that the weights' bytes will be read from.
   std::vector<std::string> files() const;
 
-  /// The module in a form that `open` reads back.
+  /// The module in a form that `open` reads back; with a filter its kernels alone, without locations, for reading.
   void print(llvm::raw_ostream &out) const;
 
 private:
   explicit Model(const CompileOptions &options);
+  /// Whether --kernel names kernels, as soon as that is known.
+  llvm::Error checkFilter(Stage last);
   /// Whether a module that was parsed could be a stage's.
   llvm::Error readDump();
   llvm::Error checkDump();
@@ -47,9 +54,11 @@ private:
   llvm::Error findSource();
 
   const CompileOptions &options_;
+  KernelFilter filter_;
   mlir::MLIRContext context_;
   Diagnostics diagnostics_;
   mlir::OwningOpRef<mlir::ModuleOp> module_;
+  ModelShapes shapes_; ///< none if this began with a dump of a later stage than import
   std::string source_;
   std::vector<std::string> files_; ///< what the import read
 };

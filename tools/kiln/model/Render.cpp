@@ -106,12 +106,17 @@ llvm::Error Rendering::prepareRecipes() {
   return llvm::Error::success();
 }
 
-std::string Rendering::kernelText(size_t number) const {
+std::vector<uop::FuncOp> Rendering::kernelsOf(size_t number, const KernelFilter &filter) const {
   std::vector<uop::FuncOp> kernels;
   for (const render::KernelEntry &kernel : tables().kernels)
-    if (kernel.device == int64_t(number))
-      kernels.push_back(kernel.function);
-  return devices_[number]->compiler.source(kernels);
+    if (uop::FuncOp function = kernel.function;
+        kernel.device == int64_t(number) && filter.passes(function.getSymName()))
+      kernels.push_back(function);
+  return kernels;
+}
+
+std::string Rendering::kernelText(size_t number, const KernelFilter &filter) const {
+  return devices_[number]->compiler.source(kernelsOf(number, filter));
 }
 
 llvm::StringRef Rendering::gpuArchs(const target::SourceCompiler &compiler) const {
@@ -119,6 +124,7 @@ llvm::StringRef Rendering::gpuArchs(const target::SourceCompiler &compiler) cons
 }
 
 llvm::Expected<std::vector<render::Place>> Rendering::places() const {
+  llvm::SmallVector<TargetAttr> targets = targetsOf(model_.module());
   std::vector<render::Place> made;
   for (size_t number = 0; number < devices_.size() && places_.empty(); ++number) {
     const target::Device &compiler = devices_[number]->compiler;
@@ -127,7 +133,8 @@ llvm::Expected<std::vector<render::Place>> Rendering::places() const {
       code = compiler.sourceCompiler->code(*code, gpuArchs(*compiler.sourceCompiler));
     if (!code)
       return code.takeError();
-    made.push_back({compiler.name, std::move(*code)});
+    RatesAttr rates = targets[number].getRates();
+    made.push_back({compiler.name, std::move(*code), rates.getProductOpsPerNs(), rates.getBytesPerNs()});
   }
   if (places_.empty())
     places_ = std::move(made);
@@ -263,12 +270,6 @@ static llvm::Error write(llvm::raw_ostream &out, llvm::Expected<std::string> tex
   return llvm::Error::success();
 }
 
-llvm::Error Rendering::machineCode(llvm::raw_ostream &out) const {
-  if (const std::optional<target::SourceCompiler> &compiler = device().compiler.sourceCompiler)
-    return write(out, compiler->listing(kernelText(), gpuArchs(*compiler)));
-  return assembly(out);
-}
-
 llvm::Error Rendering::assembly(llvm::raw_ostream &out) const {
   if (const std::optional<target::SourceCompiler> &compiler = device().compiler.sourceCompiler)
     return write(out, compiler->assembly(kernelText(), gpuArchs(*compiler)));
@@ -280,12 +281,63 @@ llvm::Error Rendering::assembly(llvm::raw_ostream &out) const {
                                programOptions(*this, {}, *places, render::WeightPlacement::Section),
                                render::LlvmFile::Assembly, weightSource(), out);
   }
+  llvm::Expected<std::string> source = sourceC({}, render::WeightPlacement::Section);
+  return source ? assembleC(*source, out) : source.takeError();
+}
+
+llvm::Error Rendering::assembleC(llvm::StringRef source, llvm::raw_ostream &out) const {
   llvm::Expected<std::unique_ptr<package::StagedFile>> file = package::StagedFile::temporary(model_.source());
   if (!file)
     return file.takeError();
-  if (llvm::Error error = compileC(**file, "output", {}, package::CResult::Assembly, render::WeightPlacement::Section))
+  llvm::Expected<package::CSourceOptions> options = cOptions(options_);
+  if (!options)
+    return options.takeError();
+  options->result = package::CResult::Assembly;
+  options->compiler = cCompiler();
+  options->isX86 = llvm::Triple(cpu().triple).isX86();
+  if (llvm::Error error = package::compileC(source, *options, **file, "output"))
     return error;
   return copyFile((*file)->path(), out);
+}
+
+llvm::Error Rendering::printKernels(size_t number, KernelText form, const KernelFilter &filter,
+                                    llvm::raw_ostream &out) const {
+  std::vector<uop::FuncOp> kernels = kernelsOf(number, filter);
+  if (kernels.empty())
+    return llvm::Error::success();
+  const DeviceEntry &device = *devices_[number];
+  bool isLlvm = !device.isC && !device.compiler.source;
+  if (form == KernelText::Llvm && !isLlvm)
+    return usageError("--emit llvm: the device " + device.compiler.name + " does not go through LLVM",
+                      "use --emit render, or the device cpu");
+  if (isLlvm) {
+    bool isText = form == KernelText::Source || form == KernelText::Llvm;
+    return render::emitKernels(kernels, cpu(), options_.level,
+                               isText ? render::LlvmFile::Text : render::LlvmFile::Assembly, model_.name(), out);
+  }
+  bool isSource = form == KernelText::Source;
+  if (device.isC) {
+    std::string text = render::renderCKernels(kernels, /*isComplete=*/!isSource);
+    return isSource ? write(out, text) : assembleC(text, out);
+  }
+  std::string text = device.compiler.source(kernels);
+  if (isSource)
+    return write(out, text);
+  const std::optional<target::SourceCompiler> &compiler = device.compiler.sourceCompiler;
+  if (!compiler && form == KernelText::MachineCode) // its driver compiles them
+    return llvm::Error::success();
+  if (!compiler)
+    return usageError("--emit asm: the driver of device " + device.compiler.name + " compiles its kernels",
+                      "use --emit render");
+  return write(out, form == KernelText::Assembly ? compiler->assembly(text, gpuArchs(*compiler))
+                                                 : compiler->listing(text, gpuArchs(*compiler)));
+}
+
+llvm::Error Rendering::kernels(KernelText form, const KernelFilter &filter, llvm::raw_ostream &out) const {
+  for (size_t number = 0; number < devices_.size(); ++number)
+    if (llvm::Error error = printKernels(number, form, filter, out))
+      return error;
+  return llvm::Error::success();
 }
 
 llvm::Error Rendering::object(const package::StagedFile &to, const ModelNames &names, const WeightsOf &weights,

@@ -34,6 +34,14 @@ struct WeightsOf {
   std::string digest; ///< of their file; "": they have none
 };
 
+/// The text of a kernel that is shown.
+enum class KernelText {
+  Source,     ///< what the device's compiler reads; of LLVM, its IR
+  Llvm,       ///< LLVM's IR, of a device that goes through it
+  Assembly,   ///< the output of the device's compiler
+  MachineCode ///< the same, but for a device the instructions of its own, if they can be shown
+};
+
 class Rendering {
 public:
   /// `models` are one model for one CPU or several, in the order that render::Version requires. They are after stage
@@ -63,8 +71,8 @@ public:
   llvm::Error llvmText(llvm::raw_ostream &out) const;
   /// Assembly of the host's code, or of the output of the first device's compiler for its kernels.
   llvm::Error assembly(llvm::raw_ostream &out) const;
-  /// The same, but for a device the instructions of its own, if they can be shown.
-  llvm::Error machineCode(llvm::raw_ostream &out) const;
+  /// The kernels that pass the filter, and nothing around them; none of a recipe.
+  llvm::Error kernels(KernelText form, const KernelFilter &filter, llvm::raw_ostream &out) const;
   /// An object: the file `to`, or its part called `name`.
   llvm::Error object(const package::StagedFile &to, const ModelNames &names, const WeightsOf &weights,
                      llvm::StringRef name = "output") const;
@@ -89,7 +97,12 @@ private:
   llvm::Error addVersion(const Model &model);
   llvm::Error prepareRecipes();
   /// The kernels of the device with this number.
-  std::string kernelText(size_t number = 0) const;
+  std::string kernelText(size_t number = 0, const KernelFilter &filter = KernelFilter()) const;
+  /// The same of one device, in another form; none passes: nothing.
+  llvm::Error printKernels(size_t number, KernelText form, const KernelFilter &filter, llvm::raw_ostream &out) const;
+  std::vector<uop::FuncOp> kernelsOf(size_t number, const KernelFilter &filter) const;
+  /// Has the C compiler write the assembly of a source.
+  llvm::Error assembleC(llvm::StringRef source, llvm::raw_ostream &out) const;
   /// --gpu-arch or the device's own choice.
   llvm::StringRef gpuArchs(const target::SourceCompiler &compiler) const;
   llvm::Expected<std::string> sourceC(const ModelNames &names, const WeightsOf &weights,

@@ -23,6 +23,8 @@
 #include "tools/kiln/Devices.h"
 #include "tools/kiln/inspect/GraphDrawing.h"
 
+#include "kiln/cli.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
@@ -58,6 +60,8 @@ static std::vector<std::string> runArguments(const Texts &texts, const CommandLi
     add("--input", input);
   for (const std::string &sizes : texts.sizes)
     add("--at", sizes);
+  for (const std::string &kernel : line.compile.kernels)
+    add("--kernel", kernel);
   add("--output-dir", texts.outputDir);
   add("--random", texts.random);
   add("--bench", texts.bench);
@@ -103,17 +107,6 @@ static llvm::Expected<int> environment(const char *name, int most = std::numeric
   return value;
 }
 
-/// Variables that users of tinygrad may set, and kiln's equivalent.
-static constexpr std::pair<const char *, const char *> kIgnoredVariables[] = {
-    {"BEAM", "kernels' loops are chosen without a search, and changed by --opts"},
-    {"NOLOCALS", "kernels' loops are changed by --opts"},
-    {"TC", "matrix instructions are used where the device has them, with --precision bf16 on a CPU"},
-    {"WINO", "it is used where it is faster; --winograd chooses"},
-    {"GRAPH", "give --graph FILE.svg"},
-    {"VIZ", "give --graph FILE.svg"},
-    {"PROFILE", "give --profile"},
-};
-
 /// A program may have any name; one that ends like a library's was perhaps meant to be one.
 static void warnOfName(const ArtefactOptions &artefact) {
   llvm::StringRef meant = kindOfFile(artefact.output);
@@ -123,9 +116,9 @@ static void warnOfName(const ArtefactOptions &artefact) {
 }
 
 static void warnOfIgnoredVariables() {
-  for (const auto &[name, remedy] : kIgnoredVariables)
-    if (const char *text = getenv(name); text && *text && llvm::StringRef(text) != "0")
-      logWarning((llvm::Twine(name) + "=" + text + ": has no effect; " + remedy).str());
+  for (const kiln_ignored_variable *each = kiln_ignored_variables; each->name; ++each)
+    if (const char *value = kiln_ignored_value(each))
+      logWarning((llvm::Twine(each->name) + "=" + value + ": has no effect; " + each->of_compiler).str());
 }
 
 static llvm::Error missingValue(llvm::StringRef option, llvm::StringRef value, llvm::StringRef help) {

@@ -72,7 +72,7 @@ static void beginGroup(CLI::App &app, const char *heading) { app.option_defaults
 /// An option that may be repeated and takes one value each time: CLI11 would take the next arguments for more values,
 /// even the model's name.
 static void addRepeatable(CLI::App &app, const char *name, std::vector<std::string> &values, const char *typeName,
-                          const char *description) {
+                          const std::string &description) {
   app.add_option(name, values, description)
       ->type_name(typeName)
       ->expected(1)
@@ -130,6 +130,10 @@ static void addMessageOptions(CLI::App &app, CommandLine &line, Texts &texts) {
          "--debug", line.compile.debug,
          "show more, as DEBUG does: 1 devices, 2 launches, 3 kernels, 4 source, 5 uops, 6 machine code, 7 passes")
       ->type_name("N");
+  addRepeatable(app, "--kernel", line.compile.kernels, "NAME",
+                "show this kernel alone, of what --debug shows" +
+                    std::string(app.get_name() == "compile" ? ", and --emit from schedule to asm" : "") +
+                    "; a * stands for any letters");
   app.add_flag("--quiet", line.isQuiet, "do not say on a terminal what is being done");
   app.add_option("--log-level", texts.logLevel,
                  "what to say besides results: error, warning or info, all steps (warning)")

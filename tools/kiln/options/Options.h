@@ -45,6 +45,7 @@ struct CompileOptions {
   PipelineOptions pipeline;           ///< options of passes
   unsigned level = 2;                 ///< -O: of the code generator
   int debug = 0;                      ///< DEBUG, --debug: see Debug.h
+  std::vector<std::string> kernels;   ///< --kernel: those that DEBUG and --emit show; empty: all
 };
 
 struct ArtefactOptions {

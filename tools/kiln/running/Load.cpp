@@ -1,7 +1,5 @@
 #include "Load.h"
 
-#include "ir/host/Host.h"
-#include "ir/uop/LaunchCost.h"
 #include "render/llvm/Jit.h"
 #include "support/Error.h"
 #include "tools/kiln/inspect/Progress.h"
@@ -12,7 +10,6 @@
 #include "kiln/call.h"
 #include "kiln/program.h"
 
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -81,19 +78,6 @@ static llvm::Expected<std::unique_ptr<target::LoadedModel>> loadLibrary(const Re
   return std::make_unique<LibraryModel>(library, model);
 }
 
-/// DEBUG=2 prints the source nodes of each launch, followed by the time that the device's rates predict, next to the
-/// measured one. Launches whose sizes are not known before the run have the time for none.
-static void tellExpectedTimes(mlir::ModuleOp module) {
-  module.walk([&](host::LaunchOp launch) {
-    auto kernel = module.lookupSymbol<uop::FuncOp>(launch.getKernel());
-    view::Expr picoseconds = kernel ? uop::expectedPicosecondsOf(kernel) : view::Expr(0);
-    if (picoseconds.isConst() && picoseconds.constant() > 0)
-      launch.setOrigin(
-          (launch.getOrigin() + llvm::formatv(" expected {0:F2}us", double(picoseconds.constant()) * 1e-6).str())
-              .str());
-  });
-}
-
 llvm::Expected<std::unique_ptr<target::LoadedModel>> driver::load(Model &model, const CompileOptions &options) {
   llvm::StringRef system = tripleOf(model.module());
   if (!system.empty() && llvm::Triple(system).getArch() != llvm::Triple(llvm::sys::getDefaultTargetTriple()).getArch())
@@ -104,20 +88,21 @@ llvm::Expected<std::unique_ptr<target::LoadedModel>> driver::load(Model &model, 
   if (llvm::Error error = model.advance(Stage::Lower))
     return error;
 
-  if (options.debug >= 2)
-    tellExpectedTimes(model.module());
-
   // render
   beginStage(stageName(Stage::Render));
   llvm::Expected<Rendering> rendering = Rendering::create({&model}, options);
   if (!rendering)
     return rendering.takeError();
-  if (llvm::Error error = printRendering(*rendering, options.debug))
+  if (llvm::Error error = printRendering(*rendering, options.debug, model.filter()))
     return error;
   if (rendering->device().isC)
     return loadLibrary(*rendering);
+  // The kernels of other devices may be for a CPU that this machine is not; the host program runs here.
+  llvm::Expected<target::Cpu> cpu = rendering->hasHostKernels() ? rendering->cpu() : target::describeCpu("");
+  if (!cpu)
+    return cpu.takeError();
   llvm::Expected<std::unique_ptr<render::Jit>> jit =
-      render::Jit::create(rendering->cpu(), options.level, runtimeSymbols(rendering->devices()));
+      render::Jit::create(*cpu, options.level, runtimeSymbols(rendering->devices()));
   if (!jit)
     return jit.takeError();
   llvm::Expected<std::vector<render::Place>> places = rendering->places();

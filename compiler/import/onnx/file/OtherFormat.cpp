@@ -35,6 +35,7 @@ static constexpr Format formats[] = {
      {"is a file of weights, as safetensors, not a model", "name the model's file, which says what is done with them"}},
     {0, "{", {"is text of JSON, not an ONNX file", "let its name end in .json"}},
     {0, "#", {"is text, not an ONNX file", "let its name end in .mlir if it is the dump of a stage"}},
+    {0, "module", {"is text, not an ONNX file", "let its name end in .mlir if it is the dump of a stage"}},
     {0, "\x1f\x8b", {"is compressed by gzip", "unpack it"}},
     {0, "\3757zXZ", {"is compressed by xz", "unpack it"}},
     {0, "\x28\xb5\x2f\xfd", {"is compressed by zstd", "unpack it"}},

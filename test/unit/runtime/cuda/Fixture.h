@@ -52,7 +52,7 @@ inline kiln_status run(kiln_context *context, const int64_t *sizes) {
 inline kiln_status add(kiln_context *context, kiln_slice y, kiln_slice x, int64_t n, int64_t k, int32_t kernel = 0) {
   kiln_launch_info info = {kernel, ""};
   kiln_slice buffers[] = {y, x};
-  int64_t sizes[] = {n, k}, grid[KILN_MAX_GRID] = {1, 1, 1}, estimates[2] = {};
+  int64_t sizes[] = {n, k}, grid[KILN_MAX_GRID] = {1, 1, 1}, estimates[KILN_ESTIMATES] = {};
   return kiln_rt_launch(context, &info, buffers, sizes, grid, estimates);
 }
 
@@ -124,12 +124,13 @@ public:
   kiln_status status() const { return status_; }
 
 private:
-  kiln_place place_ = {&kiln_device_cuda, nullptr, 0};
+  kiln_place place_ = {&kiln_device_cuda, nullptr, 0, 0, 0};
   kiln_dim dim_ = {"n", -1, 0};
   kiln_port input_ = {"x", KILN_INT32, 1, &dim_, nullptr, nullptr, 0},
             output_ = {"y", KILN_INT32, 1, &dim_, nullptr, nullptr, 0};
   kiln_symbol symbol_ = {"n", 0, 1 << 23, 1};
-  kiln_kernel kernels_[2] = {{"add", 2, 2, nullptr, {32, 1, 1}, 0, 0}, {"add_last", 2, 2, nullptr, {32, 1, 1}, 0, 0}};
+  kiln_kernel kernels_[2] = {{"add", 2, 2, nullptr, {32, 1, 1}, 0, 0, nullptr},
+                             {"add_last", 2, 2, nullptr, {32, 1, 1}, 0, 0, nullptr}};
   std::vector<int32_t> weight_;
   int64_t elements_ = 0;
   kiln_weight described_ = {"w", KILN_INT32, 1, &elements_, 0, 0, 0};
