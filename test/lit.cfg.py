@@ -3,6 +3,7 @@
 
 import ctypes
 import glob
+import importlib.util
 import os
 import platform
 import shlex
@@ -110,6 +111,12 @@ def has_onnx():
     return os.path.exists(os.path.join(source, "..", ".setup", "onnx"))
 
 
+# What test/onnx-random compares with; no test of lit needs it.
+def has_onnxruntime():
+    stored = glob.glob(os.path.join(source, "..", ".setup", "onnx", "lib", "python*", "site-packages", "onnxruntime"))
+    return bool(stored or importlib.util.find_spec("onnxruntime"))
+
+
 def has_glibc():
     return platform.libc_ver()[0] == "glibc"
 
@@ -132,7 +139,7 @@ def has_nameless_files():
 config.available_features.add(platform.machine())
 
 probes = {"opencl": has_opencl, "cuda": has_cuda, "nvrtc": has_nvrtc, "nvdisasm": has_nvdisasm, "avx512": has_avx512, "onnx": has_onnx,
-          "cross": has_cross, "cortex-m": has_cortex_m, "dlpack": has_dlpack, "glibc": has_glibc,
+          "cross": has_cross, "cortex-m": has_cortex_m, "dlpack": has_dlpack, "glibc": has_glibc, "onnxruntime": has_onnxruntime,
           "namespaces": has_namespaces, "nameless-files": has_nameless_files}
 for feature, probe in probes.items():
     if probe():

@@ -1,0 +1,134 @@
+"""ONNX Runtime and the onnx package's reference evaluator, and how two results compare.
+
+Results are lists with an entry for each output: an array, a list of arrays (a sequence) or None (an empty optional).
+"""
+
+import warnings
+
+import numpy
+import onnx
+import onnxruntime
+from onnx import TensorProto
+from onnx.reference import ReferenceEvaluator
+
+warnings.filterwarnings("ignore")
+numpy.seterr(all="ignore")
+onnxruntime.set_default_logger_severity(4)
+COARSE = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
+
+
+class NoAnswer(Exception):
+    """A judge that does not run the model."""
+
+
+def run_onnxruntime(model, inputs):
+    """With its optimisations off. None is an input that is left out."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    try:
+        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        return session.run(None, inputs)
+    except Exception as error:  # its classes have no base of their own
+        raise NoAnswer(str(error).split("\n")[0][:200]) from None
+
+
+def run_reference(model, inputs):
+    try:
+        return ReferenceEvaluator(model).run(None, inputs)
+    except Exception as error:  # whatever NumPy or the evaluator raises
+        raise NoAnswer(f"{type(error).__name__}: {error}".split("\n")[0][:200]) from None
+
+
+JUDGES = {"onnxruntime": run_onnxruntime, "reference": run_reference}
+
+
+def difference(found, wanted, rtol):
+    """One line, or "" if they are equal within the tolerance."""
+    for place, (left, right) in enumerate(zip(found, wanted, strict=True)):
+        text = value_difference(left, right, rtol)
+        if text:
+            return f"output {place} {text}"
+    return ""
+
+
+def value_difference(found, wanted, rtol):
+    if isinstance(wanted, list) or isinstance(found, list):
+        if not isinstance(found, list) or not isinstance(wanted, list):
+            return "is a sequence for one and not for the other"
+        if len(found) != len(wanted):
+            return f"has {len(found)} tensors, wanted {len(wanted)}"
+        return next((text for text in map(value_difference, found, wanted, [rtol] * len(found)) if text), "")
+    if found is None or wanted is None:
+        return "" if found is wanted else "is absent for one and not for the other"
+    found, wanted = numpy.asarray(found), numpy.asarray(wanted)
+    if found.shape != wanted.shape:
+        return f"is {list(found.shape)}, wanted {list(wanted.shape)}"
+    if found.dtype.kind in "OUST" or wanted.dtype.kind in "OUST":
+        return "" if found.astype(str).tolist() == wanted.astype(str).tolist() else "has other strings"
+    if found.dtype != wanted.dtype:
+        return f"is {found.dtype}, wanted {wanted.dtype}"
+    if found.dtype.kind in "biu":
+        return "" if numpy.array_equal(found, wanted) else f"differs in {numpy.sum(found != wanted)} of {found.size}"
+    return float_difference(found.astype(numpy.float64), wanted.astype(numpy.float64), rtol)
+
+
+def float_difference(found, wanted, rtol):
+    finite = numpy.isfinite(found) & numpy.isfinite(wanted)
+    if not numpy.array_equal(found[~finite], wanted[~finite], equal_nan=True):
+        return f"differs where it is not finite, in {numpy.sum(found[~finite] != wanted[~finite])} of {found.size}"
+    if not finite.any():
+        return ""
+    found, wanted = found[finite], wanted[finite]
+    # Small results of sums of large terms carry the error of the terms.
+    error = numpy.abs(found - wanted) - rtol * numpy.abs(wanted) - rtol / 10 * max(1.0, numpy.abs(wanted).max())
+    return f"differs by {numpy.abs(found - wanted).max():g}" if error.max() > 0 else ""
+
+
+def tolerance(model):
+    """The relative error that is allowed: larger if a tensor has 16 bits or fewer to a float."""
+    return 3e-2 if any(dtype in COARSE or dtype >= TensorProto.FLOAT8E4M3FN for dtype in written_dtypes(model)) else 1e-3
+
+
+def written_dtypes(model):
+    """The dtypes that inputs, initializers, constants and casts of a model name."""
+    graphs = [model.graph, *model.functions]
+    for graph in graphs:
+        if isinstance(graph, onnx.GraphProto):
+            yield from (value.type.tensor_type.elem_type for value in graph.input)
+            yield from (tensor.data_type for tensor in graph.initializer)
+        for attribute in (each for node in graph.node for each in node.attribute):
+            if attribute.HasField("g"):
+                graphs.append(attribute.g)
+            yield attribute.i if attribute.name in ("to", "dtype", "output_dtype") else attribute.t.data_type
+
+
+def is_stable(model, inputs, run, rtol):
+    """False if a change of the inputs and weights as small as an error of rounding changes the result, as at a tie."""
+    generator = numpy.random.default_rng(1)
+    for _ in range(3):
+        nudged = onnx.ModelProto()
+        nudged.CopyFrom(model)
+        for tensor in float_tensors(nudged.graph):
+            tensor.CopyFrom(onnx.numpy_helper.from_array(nudge(onnx.numpy_helper.to_array(tensor), generator), tensor.name))
+        try:
+            if difference(run(nudged, {name: nudge(value, generator) for name, value in inputs.items()}), run(model, inputs), rtol):
+                return False
+        except NoAnswer:
+            return False
+    return True
+
+
+def float_tensors(graph):
+    tensors = [*graph.initializer]
+    for node in graph.node:
+        for attribute in node.attribute:
+            tensors += [attribute.t] if attribute.HasField("t") else float_tensors(attribute.g) if attribute.HasField("g") else []
+    return [tensor for tensor in tensors if tensor.data_type in (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16)]
+
+
+def nudge(value, generator):
+    if not isinstance(value, numpy.ndarray) or value.dtype.kind != "f":
+        return value
+    amount = 1e-3 if value.dtype == numpy.float16 else 2e-6
+    return (value * (1 + amount * generator.uniform(-1, 1, value.shape))).astype(value.dtype)
