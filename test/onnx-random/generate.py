@@ -48,19 +48,20 @@ def one(arguments, seed, folder):
     kind, text = verdict(arguments, model, inputs, folder)
     if kind not in FINDS:
         return kind, text
-    if kind.startswith("wrong"):
-        place = int(re.search(r"output (\d+)", text)[1])
-        cut = reduction.cut_to(model, model.graph.output[place].name)
-        kind, text = verdict(arguments, cut, inputs, os.path.join(folder, "cut"))
-    for number, (node, small, feeds) in enumerate(reduction.single_nodes(model, inputs)):
-        found, line = verdict(arguments, small, feeds, os.path.join(folder, f"node{number}"))
-        if found in FINDS:
-            first, last, known = arguments.faults.get(node.op_type, (1, 0, ""))
-            if first <= model.opset_import[0].version <= last and found == "wrong for the only judge":
-                return "judge at fault", f"{node.op_type} {known}"
-            return found, f"{node.op_type}: {line}"
-        shutil.rmtree(os.path.join(folder, f"node{number}"))
-    return kind, text
+    last = os.path.join(folder, "small")
+
+    def is_find(small, feeds):
+        shutil.rmtree(last, ignore_errors=True)
+        return verdict(arguments, small, feeds, last)[0] == kind
+
+    small, feeds = reduction.smallest(model, inputs, is_find)
+    shutil.rmtree(last, ignore_errors=True)
+    kind, text = verdict(arguments, small, feeds, last)
+    for node in small.graph.node:
+        first, newest, fault = arguments.faults.get(node.op_type, (1, 0, ""))
+        if kind == "wrong for the only judge" and first <= small.opset_import[0].version <= newest:
+            return "judge at fault", f"{node.op_type} {fault}"
+    return kind, f"{' '.join(node.op_type for node in small.graph.node if node.op_type != 'Constant')}: {text}"
 
 
 def verdict(arguments, model, inputs, folder):
@@ -166,9 +167,10 @@ def run_all(arguments):
             yield seed, kind, text
 
 
-def shape_of(text):
+def kind_of(text):
     """A refusal without its names and numbers, to count it by."""
-    return re.sub(r"\d+", "N", re.sub(r"'[^']*'", "'…'", re.sub(r"^kiln: model.onnx: (node '.*?' (?=\())?", "", text)))
+    text = re.sub(r"^kiln: .*?: (node '.*?' (?=\()|input '.*?': )?", "", text)
+    return re.sub(r"-?\d+(\.\d+)?", "N", re.sub(r"\[[^]]*\]", "[…]", re.sub(r"'[^']*'", "'…'", text)))
 
 
 def main():
@@ -194,8 +196,8 @@ def main():
         if kind in FINDS or arguments.all:
             print(f"seed {seed}: {kind}: {text}", flush=True)
         if kind == "refused":
-            refusals[shape_of(text)] += 1
-            examples.setdefault(shape_of(text), (seed, text))
+            refusals[kind_of(text)] += 1
+            examples.setdefault(kind_of(text), (seed, text))
         if kind in LOST:
             lost[f"{kind}: {text[:120]}"] += 1
     for text, count in refusals.most_common():

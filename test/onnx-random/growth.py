@@ -17,7 +17,7 @@ def grow(graph, count, avoid=(), only=None):
     for _ in range(ATTEMPTS):
         if added == count:
             return
-        op = graph.rng.choice(names)
+        op = graph.rng.choices(names, [families.WEIGHTS[name] for name in names])[0]
         if op in avoid or deep and op in ("If", "Loop", "Scan", "local:Function") and graph.chance(0.8):
             continue
         mark = graph.mark()

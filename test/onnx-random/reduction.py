@@ -1,16 +1,43 @@
-"""Cuts a model to a smaller one that may still show the same fault."""
+"""Cuts a model to a smaller one that shows the same fault."""
 
 import onnx
 
 import graph
 import judges
+import schemas
 
 
-def cut_to(model, output):
-    """The model with the one output and the nodes, inputs and initializers that it needs."""
+def smallest(model, inputs, is_find):
+    """The smallest model found, and its inputs. is_find: whether a model with inputs still shows the fault.
+
+    First it tries one output of several, then inputs in place of what nodes compute, the last nodes first.
+    """
+    for output in model.graph.output if len(model.graph.output) > 1 else []:
+        cut = keep_needed(model, [output.name])
+        if is_find(cut, inputs):
+            model = cut
+            break
+    known = known_values(model, inputs)
+    for node in reversed(list(model.graph.node)):
+        if not any(set(node.output) & set(each.output) for each in model.graph.node):
+            continue
+        values = [value for name in node.output if (value := known.get(name))]
+        if len(values) < sum(bool(name) for name in node.output) or {value.name for value in model.graph.output} & set(node.output):
+            continue
+        for shaped in (with_shape, with_rank):
+            cut = with_inputs(model, node, [shaped(value) for value in values])
+            feeds = {**inputs, **{value.name: value.data for value in values}}
+            if is_find(cut, feeds):
+                model, inputs = cut, feeds
+                break
+    return model, inputs
+
+
+def keep_needed(model, outputs):
+    """The model with these outputs and the nodes, inputs and initializers that they need."""
     made = onnx.ModelProto()
     made.CopyFrom(model)
-    needed, nodes = {output}, []
+    needed, nodes = set(outputs), []
     for node in reversed(model.graph.node):
         if needed & set(node.output):
             nodes.append(node)
@@ -18,8 +45,17 @@ def cut_to(model, output):
     keep(made.graph.node, nodes[::-1])
     keep(made.graph.input, [value for value in model.graph.input if value.name in needed])
     keep(made.graph.initializer, [tensor for tensor in model.graph.initializer if tensor.name in needed])
-    keep(made.graph.output, [value for value in model.graph.output if value.name == output])
+    keep(made.graph.output, [value for value in model.graph.output if value.name in outputs])
     return made
+
+
+def with_inputs(model, node, values):
+    """The model without a node; its outputs are inputs."""
+    made = onnx.ModelProto()
+    made.CopyFrom(model)
+    keep(made.graph.node, [each for each in model.graph.node if each != node])
+    made.graph.input.extend(values)
+    return keep_needed(made, [value.name for value in model.graph.output])
 
 
 def keep(field, wanted):
@@ -28,46 +64,27 @@ def keep(field, wanted):
     field.extend(wanted)
 
 
-def single_nodes(model, inputs):
-    """Models of one node each, with open sizes and with known ones, of the nodes that compute the model's outputs, with the inputs that they have there.
-
-    Values that only one judge can compute are that judge's. Nodes whose inputs or outputs are not tensors that NumPy knows
-    are left out, as are calls of functions.
-    """
-    known = dict(inputs)
-    known |= {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in model.graph.initializer if tensor.name not in inputs}
+def known_values(model, inputs):
+    """{name: Value} of what the nodes compute from the inputs, as far as a judge runs them and NumPy knows the dtype."""
+    data = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in model.graph.initializer} | inputs
+    known = {}
     for node in model.graph.node:
-        names = [name for name in [*dict.fromkeys([*node.input, *sorted(graph.free_names(node))])] if name]
-        if any(name not in known for name in names):
-            continue
+        names = {name for name in [*node.input, *graph.free_names(node)] if name}
         made = onnx.ModelProto()
         made.CopyFrom(model)
-        try:
-            values = [graph.value_of(name, known[name]) for name in names]
-        except graph.Unfit:
-            continue
-        feeds = {value.name: value.data for value in values}
-        made.graph.CopyFrom(onnx.helper.make_graph([node], "node", [with_rank(value) for value in values],
-                                                   [onnx.ValueInfoProto(name=name) for name in node.output if name]))
         for run in judges.JUDGES.values():
             try:
-                results = run(made, feeds)
-                break
-            except judges.NoAnswer:
+                values = [graph.value_of(name, data[name]) for name in names]
+                made.graph.CopyFrom(onnx.helper.make_graph([node], "node", [with_rank(value) for value in values],
+                                                           [onnx.ValueInfoProto(name=name) for name in node.output if name]))
+                results = run(made, {name: data[name] for name in names})
+                found = [graph.value_of(name, each) for name, each in zip([name for name in node.output if name], results)]
+            except (judges.NoAnswer, schemas.Unfit, KeyError):
                 continue
-        else:
-            continue
-        try:
-            outputs = [graph.value_of(name, data) for name, data in zip([name for name in node.output if name], results)]
-        except graph.Unfit:
-            continue
-        known |= {value.name: value.data for value in outputs}
-        if node.op_type == "Constant" or any(value.dtype in graph.schemas.NARROW for value in values + outputs):
-            continue
-        for shaped in (with_rank, with_shape):
-            keep(made.graph.input, [shaped(value) for value in values])
-            keep(made.graph.output, [shaped(value) for value in outputs])
-            yield node, made, feeds
+            data |= {value.name: value.data for value in found}
+            known |= {value.name: value for value in found if value.dtype not in schemas.NARROW and node.op_type != "Constant"}
+            break
+    return known
 
 
 def with_shape(value):

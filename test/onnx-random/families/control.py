@@ -71,7 +71,7 @@ def loop(g, op):
     start = g.new(g.rng.choice(CARRIED), g.shape(high=3))
     trips = g.rng.choice([0, 1, 2, 3, 5]) if g.chance(0.9) else None
     given = condition(g) if trips is not None and g.chance(0.3) else None
-    limit = None if trips is None else g.source(numpy.asarray(trips if g.chance(0.8) else trips, numpy.int64))
+    limit = None if trips is None else g.source(numpy.asarray(trips, numpy.int64))
     body = Graph(g.scope, outer=g)
     number = entry(body, "i", numpy.asarray(0, numpy.int64))
     going = entry(body, "go", numpy.asarray(True))
@@ -87,7 +87,9 @@ def loop(g, op):
         scans.append(body.op("Cast", [number], to=TensorProto.FLOAT) if g.chance(0.3) else step(body, state) if not grows else number)
         if scans[-1] is number:
             scans[-1] = body.op("Identity", [number])
-    g.op(op, [limit, given, start], outputs=1 + len(scans), graphs={"body": body.proto([again, after, *scans])})
+    made = g.op(op, [limit, given, start], outputs=1 + len(scans), graphs={"body": body.proto([again, after, *scans])})
+    if scans and made[1].shape[0] == 0:
+        raise Unfit("nothing says what sizes slices would have had")
 
 
 @operators("Scan")

@@ -42,9 +42,11 @@ def running(g, op):
 def softmax(g, op):
     x = g.operand(op, low=1, where=lambda value: 0 not in value.shape, limits=(-50, 50))
     axis = g.axis(x.rank)
-    if schemas.schema(op, g.scope.opset).since_version < 11:
+    version = schemas.schema(op, g.scope.opset).since_version
+    if version < 11:
         axis %= x.rank
-    g.op(op, [x], axis=None if g.chance(0.3) else axis)
+    # The default was 1 before it was -1.
+    g.op(op, [x], axis=None if g.chance(0.3) and (version >= 13 or x.rank > 1) else axis)
 
 
 @operators("LpNormalization")
