@@ -29,8 +29,8 @@ import reduction
 import schemas
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-FINDS = ("wrong", "wrong for the only judge", "broken")
-RANKS = (*FINDS, "differs from both", "agree", "judges differ")
+FINDS = ("broken", "wrong", "wrong for the only judge", "differs from both")
+RANKS = (*FINDS, "agree", "judges differ")
 LOST = ("not made", "not valid", "not judged")
 PATIENCE = 3 * compiler.PATIENCE
 
@@ -48,20 +48,35 @@ def one(arguments, seed, folder):
     kind, text = verdict(arguments, model, inputs, folder)
     if kind not in FINDS:
         return kind, text
-    last = os.path.join(folder, "small")
+    return reduced(arguments, model, inputs, folder, kind)
+
+
+def reduced(arguments, model, inputs, folder, whole):
+    """The class of the smallest model that shows a find of the class `whole`, and a line on it. If the next smaller one has
+    both judges and kiln agrees with one of them, the only judge was wrong."""
+    last, seen = os.path.join(folder, "small"), set()
 
     def is_find(small, feeds):
         shutil.rmtree(last, ignore_errors=True)
-        return verdict(arguments, small, feeds, last)[0] == kind
+        kind = verdict(arguments, small, feeds, last)[0]
+        same = kind == whole or whole not in ("broken", "wrong") and kind in FINDS and kind != "broken"
+        if same:
+            seen.clear()
+        seen.add(kind)
+        return same
 
     small, feeds = reduction.smallest(model, inputs, is_find)
     shutil.rmtree(last, ignore_errors=True)
     kind, text = verdict(arguments, small, feeds, last)
-    for node in small.graph.node:
-        first, newest, fault = arguments.faults.get(node.op_type, (1, 0, ""))
-        if kind == "wrong for the only judge" and first <= small.opset_import[0].version <= newest:
-            return "judge at fault", f"{node.op_type} {fault}"
-    return kind, f"{' '.join(node.op_type for node in small.graph.node if node.op_type != 'Constant')}: {text}"
+    names = [node.op_type for node in small.graph.node if node.op_type != "Constant"]
+    if kind in ("wrong for the only judge", "differs from both"):
+        if "judges differ" in seen:
+            return "judge at fault", "a smaller model shows it"
+        for name in names:
+            first, newest, fault = arguments.faults.get(name, (1, 0, ""))
+            if first <= small.opset_import[0].version <= newest:
+                return "judge at fault", f"{name} {fault}"
+    return kind, f"{' '.join(names)}: {text}"
 
 
 def verdict(arguments, model, inputs, folder):
@@ -103,14 +118,14 @@ def compare(model, inputs, found, results):
             kind = "wrong" if len(wanted) == 2 else "wrong for the only judge"
             classes.append((kind, f"output {place} {texts[0]} ({', '.join(results)})"))
     kind, text = min(classes, key=lambda each: RANKS.index(each[0]))
-    if kind.startswith("wrong") and not judges.is_stable(model, inputs, judges.JUDGES[next(iter(results))], rtol):
+    if kind.startswith(("wrong", "differs")) and not judges.is_stable(model, inputs, judges.JUDGES[next(iter(results))], rtol):
         return "not stable", text
     return kind, text
 
 
 def read_faults():
-    """{operator: (first opset, last opset, what)} of reference-faults.txt."""
-    with open(os.path.join(FOLDER, "reference-faults.txt"), encoding="utf-8") as file:
+    """{operator: (first opset, last opset, what)} of judge-faults.txt."""
+    with open(os.path.join(FOLDER, "judge-faults.txt"), encoding="utf-8") as file:
         lines = [line.split(None, 2) for line in file if line.strip() and line[0] != "#"]
     return {name: (*map(int, opsets.split("-")), what.strip()) for name, opsets, what in lines}
 

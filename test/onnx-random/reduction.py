@@ -12,17 +12,23 @@ def smallest(model, inputs, is_find):
 
     First it tries one output of several, then inputs in place of what nodes compute, the last nodes first.
     """
-    for output in model.graph.output if len(model.graph.output) > 1 else []:
-        cut = keep_needed(model, [output.name])
-        if is_find(cut, inputs):
-            model = cut
-            break
+    cuts = [keep_needed(model, [output.name]) for output in model.graph.output] if len(model.graph.output) > 1 else []
+    model = next((cut for cut in cuts if is_find(cut, inputs)), model)
     known = known_values(model, inputs)
+    count = len(model.graph.node) + 1
+    while len(model.graph.node) < count:  # until no node gives way
+        count = len(model.graph.node)
+        model, inputs = with_fewer_nodes(model, inputs, known, is_find)
+    return model, inputs
+
+
+def with_fewer_nodes(model, inputs, known, is_find):
+    outputs = {value.name for value in model.graph.output}
     for node in reversed(list(model.graph.node)):
-        if not any(set(node.output) & set(each.output) for each in model.graph.node):
-            continue
         values = [value for name in node.output if (value := known.get(name))]
-        if len(values) < sum(bool(name) for name in node.output) or {value.name for value in model.graph.output} & set(node.output):
+        if not any(node == each for each in model.graph.node) or outputs & set(node.output):
+            continue
+        if not values or len(values) < sum(bool(name) for name in node.output):
             continue
         for shaped in (with_shape, with_rank):
             cut = with_inputs(model, node, [shaped(value) for value in values])

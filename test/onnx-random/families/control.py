@@ -70,7 +70,8 @@ def step(body, state):
 def loop(g, op):
     start = g.new(g.rng.choice(CARRIED), g.shape(high=3))
     trips = g.rng.choice([0, 1, 2, 3, 5]) if g.chance(0.9) else None
-    given = condition(g) if trips is not None and g.chance(0.3) else None
+    # Without a condition at the start, that of the body is ignored.
+    given = g.source(numpy.asarray(True)) if trips is None else condition(g) if g.chance(0.5) else None
     limit = None if trips is None else g.source(numpy.asarray(trips, numpy.int64))
     body = Graph(g.scope, outer=g)
     number = entry(body, "i", numpy.asarray(0, numpy.int64))
@@ -78,7 +79,7 @@ def loop(g, op):
     state = entry(body, "s", start.data)
     grows = body.grows = start.rank > 0 and g.chance(0.2)
     after = body.op("Concat", [state, body.new(start.dtype, (g.rng.choice([1, 2]), *start.shape[1:]))], axis=0) if grows else step(body, state)
-    if trips is None or g.chance(0.3):
+    if trips is None or given and g.chance(0.5):
         again = body.op("Less", [number, body.source(numpy.asarray(g.rng.choice([1, 2, 3]), numpy.int64), "node")])
     else:
         again = body.op("Identity", [going])
