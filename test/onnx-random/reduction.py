@@ -2,9 +2,9 @@
 
 import onnx
 
-import graph
 import judges
 import schemas
+from values import free_names, value_of
 
 
 def smallest(model, inputs, is_find):
@@ -47,7 +47,7 @@ def keep_needed(model, outputs):
     for node in reversed(model.graph.node):
         if needed & set(node.output):
             nodes.append(node)
-            needed |= set(node.input) | graph.free_names(node)
+            needed |= set(node.input) | free_names(node)
     keep(made.graph.node, nodes[::-1])
     keep(made.graph.input, [value for value in model.graph.input if value.name in needed])
     keep(made.graph.initializer, [tensor for tensor in model.graph.initializer if tensor.name in needed])
@@ -75,16 +75,16 @@ def known_values(model, inputs):
     data = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in model.graph.initializer} | inputs
     known = {}
     for node in model.graph.node:
-        names = {name for name in [*node.input, *graph.free_names(node)] if name}
+        names = {name for name in [*node.input, *free_names(node)] if name}
         made = onnx.ModelProto()
         made.CopyFrom(model)
         for run in judges.JUDGES.values():
             try:
-                values = [graph.value_of(name, data[name]) for name in names]
+                values = [value_of(name, data[name]) for name in names]
                 made.graph.CopyFrom(onnx.helper.make_graph([node], "node", [with_rank(value) for value in values],
                                                            [onnx.ValueInfoProto(name=name) for name in node.output if name]))
                 results = run(made, {name: data[name] for name in names})
-                found = [graph.value_of(name, each) for name, each in zip([name for name in node.output if name], results)]
+                found = [value_of(name, each) for name, each in zip([name for name in node.output if name], results)]
             except (judges.NoAnswer, schemas.Unfit, KeyError):
                 continue
             data |= {value.name: value.data for value in found}

@@ -14,8 +14,8 @@ PLAIN = [TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16, TensorProto
 FLOATS = [TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16, TensorProto.BFLOAT16]
 SIGNED = [TensorProto.INT8, TensorProto.INT16, TensorProto.INT32, TensorProto.INT64]
 UNSIGNED = [TensorProto.UINT8, TensorProto.UINT16, TensorProto.UINT32, TensorProto.UINT64]
-# Operators of ONNX's own functions and of ai.onnx.ml need the domain's version next to the opset.
-ML_VERSION, PREVIEW_VERSION = 5, 1
+# Of the domain ai.onnx.ml, next to any opset.
+ML_VERSION = 5
 
 
 class Unfit(Exception):

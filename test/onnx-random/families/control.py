@@ -4,9 +4,10 @@ import numpy
 from onnx import TensorProto
 
 from families import operators
-from graph import Graph, value_of
+from graph import Graph
 from growth import grow
 from schemas import Unfit
+from values import value_of
 
 CARRIED = [TensorProto.FLOAT, TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT64, TensorProto.INT32]
 

@@ -3,9 +3,10 @@
 from onnx import AttributeProto, helper
 
 from families import operators
-from graph import Graph, Scope, value_of
+from graph import Graph, Scope
 from growth import grow
 from schemas import Unfit
+from values import value_of
 
 
 @operators("local:Function")

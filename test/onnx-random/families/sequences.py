@@ -4,8 +4,9 @@ import numpy
 from onnx import TensorProto, helper
 
 from families import operators
-from graph import Graph, Value, value_of
+from graph import Graph
 from schemas import Unfit
+from values import Value, value_of
 
 HELD = [TensorProto.FLOAT, TensorProto.FLOAT, TensorProto.INT64, TensorProto.DOUBLE, TensorProto.BOOL]
 

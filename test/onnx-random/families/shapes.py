@@ -5,7 +5,9 @@ from onnx import TensorProto
 
 import schemas
 from families import operators
+from families.convolution import image
 from schemas import Unfit
+from values import tensor_of
 
 
 @operators("Shape")
@@ -22,7 +24,6 @@ def size(g, op):
 
 @operators("ConstantOfShape")
 def constant_of_shape(g, op):
-    from graph import tensor_of
     dtype = g.rng.choice([None, TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL, TensorProto.UINT8, TensorProto.FLOAT16])
     value = None if dtype is None else tensor_of(g.array(dtype, (1,)))
     there = g.pick(lambda value: value.dtype == TensorProto.INT64 and value.rank == 1 and value.data.size <= 6
@@ -56,8 +57,7 @@ def constant(g, *numbers):
 
 
 def tensor(g):
-    x = g.operand("Identity", low=1, high=5, among=schemas.PLAIN)
-    return x
+    return g.operand("Identity", low=1, high=5, among=schemas.PLAIN)
 
 
 @operators("shape:merge")
@@ -135,7 +135,6 @@ def fill(g, op):
     axis = g.rng.randrange(x.rank)
     parts = sizes_of(g, x, range(x.rank))
     parts[axis] = constant(g, g.rng.choice([0, 1, 2]))
-    from graph import tensor_of
     filled = g.op("ConstantOfShape", [joined(g, parts)], value=tensor_of(g.array(x.dtype, (1,))))
     g.op("Concat", [x, filled], axis=axis)
 
@@ -143,7 +142,6 @@ def fill(g, op):
 @operators("shape:resize")
 def resize(g, op):
     """Doubles the sizes of an image by arithmetic of floats, as exporters of upsampling do."""
-    from families.convolution import image
     if g.scope.opset < 13:
         raise Unfit("scales must be given")
     x = image(g, "Resize", axes=2, among=[TensorProto.FLOAT])

@@ -1,0 +1,129 @@
+"""The class of a seed's model: what the judges and kiln make of it. README.md says what the classes are."""
+
+import os
+import random
+import shutil
+
+import onnx
+
+import compiler
+import growth
+import judges
+import reduction
+import schemas
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+FINDS = ("broken", "wrong", "wrong for the only judge", "differs from both")
+RANKS = (*FINDS, "agree", "judges differ")
+LOST = ("not made", "not valid", "not judged")
+
+
+def one(arguments, seed, folder):
+    """The class of a seed's model, and a line on it."""
+    try:
+        model, inputs = growth.random_model(random.Random(seed), arguments.only)
+    except schemas.Unfit as reason:
+        return "not made", str(reason)
+    try:
+        onnx.checker.check_model(model, full_check=True)
+    except Exception as error:  # the checker's, the inference's and protobuf's have no class in common
+        return "not valid", first_line(error)
+    kind, text = verdict(arguments, model, inputs, folder)
+    if kind not in FINDS:
+        return kind, text
+    return reduced(arguments, model, inputs, folder, kind)
+
+
+def reduced(arguments, model, inputs, folder, whole):
+    """The class of the smallest model that shows a find of the class `whole`, and a line on it. If the next smaller one has
+    both judges and kiln agrees with one of them, the only judge was wrong."""
+    last, seen = os.path.join(folder, "small"), set()
+
+    def is_find(small, feeds):
+        shutil.rmtree(last, ignore_errors=True)
+        kind = verdict(arguments, small, feeds, last)[0]
+        same = kind == whole or whole not in ("broken", "wrong") and kind in FINDS and kind != "broken"
+        if same:
+            seen.clear()
+        seen.add(kind)
+        return same
+
+    small, feeds = reduction.smallest(model, inputs, is_find)
+    shutil.rmtree(last, ignore_errors=True)
+    kind, text = verdict(arguments, small, feeds, last)
+    names = [node.op_type for node in small.graph.node if node.op_type != "Constant"]
+    if kind in ("wrong for the only judge", "differs from both"):
+        if "judges differ" in seen:
+            return "judge at fault", "a smaller model shows it"
+        for name in names:
+            first, newest, fault = arguments.faults.get(name, (1, 0, ""))
+            if first <= small.opset_import[0].version <= newest:
+                return "judge at fault", f"{name} {fault}"
+    return kind, f"{' '.join(names)}: {text}"
+
+
+def verdict(arguments, model, inputs, folder):
+    """The class of a valid model, and a line on it; the model and its data are in the folder then."""
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, "model.onnx")
+    onnx.save(model, path)
+    inputs = {value.name: inputs[value.name] for value in model.graph.input if value.name in inputs}
+    write_data(model, inputs, folder)
+    results, reasons = {}, {}
+    for name, run in judges.JUDGES.items():
+        try:
+            results[name] = run(model, inputs)
+        except judges.NoAnswer as error:
+            reasons[name] = str(error)
+    if not results:
+        return "not judged", reasons["onnxruntime"]
+    sequences = [value.type.HasField("sequence_type") for value in model.graph.output]
+    try:
+        found = compiler.run(arguments.kiln, path, list(inputs.values()), sequences, folder, arguments.options)
+    except compiler.Refusal as line:
+        return "refused", str(line).replace(path, "model.onnx")
+    except compiler.Broken as text:
+        return "broken", str(text)
+    return compare(model, inputs, found, results)
+
+
+def compare(model, inputs, found, results):
+    """The worst of the outputs' classes. An output on which the judges differ is as good as not there."""
+    rtol, classes = judges.tolerance(model), []
+    for place, value in enumerate(found):
+        wanted = [result[place] for result in results.values()]
+        texts = [judges.value_difference(value, each, 2 * rtol) for each in wanted]
+        if len(wanted) == 2 and judges.value_difference(*wanted, rtol):
+            classes.append(("differs from both" if all(texts) else "judges differ", f"output {place} {texts[0]}"))
+        elif not all(texts):
+            classes.append(("agree", ""))
+        else:
+            kind = "wrong" if len(wanted) == 2 else "wrong for the only judge"
+            classes.append((kind, f"output {place} {texts[0]} ({', '.join(results)})"))
+    kind, text = min(classes, key=lambda each: RANKS.index(each[0]))
+    if kind.startswith(("wrong", "differs")) and not judges.is_stable(model, inputs, judges.JUDGES[next(iter(results))], rtol):
+        return "not stable", text
+    return kind, text
+
+
+def read_faults():
+    """{operator: (first opset, last opset, what)} of judge-faults.txt."""
+    with open(os.path.join(FOLDER, "judge-faults.txt"), encoding="utf-8") as file:
+        lines = [line.split(None, 2) for line in file if line.strip() and line[0] != "#"]
+    return {name: (*map(int, opsets.split("-")), what.strip()) for name, opsets, what in lines}
+
+
+def first_line(error):
+    return f"{type(error).__name__}: {error}".split("\n")[0][:200]
+
+
+def write_data(model, inputs, folder):
+    """test_data_set_0, so that `kiln verify FOLDER` takes the folder."""
+    data = os.path.join(folder, "test_data_set_0")
+    os.mkdir(data)
+    for place, value in enumerate(each for each in model.graph.input if each.name in inputs):
+        given = inputs[value.name]
+        proto = onnx.numpy_helper.from_list(given, value.name) if isinstance(given, list) else \
+            onnx.numpy_helper.from_array(given, value.name)
+        with open(os.path.join(data, f"input_{place}.pb"), "wb") as file:
+            file.write(proto.SerializeToString())
