@@ -54,6 +54,8 @@ def run(kiln, path, inputs, outputs, folder, options=()):
         raise Broken("ran out of time") from None
     # An output that is declared otherwise is a warning, docs/errors.md says.
     lines = [line for line in done.stderr.splitlines() if not re.search(r": output '.*' is declared as \[", line)]
+    if "no memory is left" in done.stderr:
+        raise Broken(f"took more than {MEMORY >> 30} GiB")
     if done.returncode == 1 and len(lines) == 1 and lines[0].startswith("kiln: "):
         raise Refusal(lines[0])
     if done.returncode:
