@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""generate.py KILN [--seed S] [--count N] [--jobs J] [--keep FOLDER] [--only OP,OP]: random ONNX models against two judges.
+"""generate.py KILN [--seed S] [--count N] [--jobs J] [--keep FOLDER] [--only OP,OP] [-- OPTION...]: random ONNX
+models against two judges.
 
 Each model has a seed of its own; `--seed S --count 1` makes it again. Exit status 1 if there is a find. README.md says what the
 classes are.
@@ -12,8 +13,10 @@ import multiprocessing
 import os
 import re
 import shutil
+import sys
 import tempfile
 import time
+import traceback
 
 import environment
 
@@ -30,7 +33,10 @@ def work(arguments, seed, pipe):
     keep = os.path.join(arguments.keep, str(seed)) if arguments.keep else None
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     with tempfile.TemporaryDirectory(prefix="kiln-random-") as folder:
-        kind, text = one(arguments, seed, folder)
+        try:
+            kind, text = one(arguments, seed, folder)
+        except Exception:  # a fault of the generator's own, which must not pass for a judge's crash
+            kind, text = "not generated", " ".join(traceback.format_exc().splitlines()[-3:])
         if keep and kind in (*FINDS, *arguments.keep_also):
             shutil.rmtree(keep, ignore_errors=True)
             shutil.copytree(folder, keep)
@@ -77,8 +83,9 @@ def main():
     parser.add_argument("--keep-also", default="", help="other classes to keep, separated by commas")
     parser.add_argument("--only", help="operators to choose from, separated by commas")
     parser.add_argument("--all", action="store_true", help="print a line for each seed")
-    parser.add_argument("options", nargs="*", help="options of `kiln run`, after --")
-    arguments = parser.parse_args()
+    given = [*sys.argv[1:], "--"]
+    arguments = parser.parse_args(given[: given.index("--")])
+    arguments.options = given[given.index("--") + 1 : -1]
     families.load()
     arguments.only = arguments.only and arguments.only.split(",")
     arguments.keep_also = arguments.keep_also.split(",")

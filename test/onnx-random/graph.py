@@ -104,7 +104,8 @@ class Graph:
         if dtype in schemas.FLOATS:
             low, high = -4 if low is None else low, 4 if high is None else high
             made = numpy.asarray(generator.uniform(low, high, shape))
-            return (numpy.clip(numpy.round(made * 4) / 4, low, high) if self.chance(0.5) else made).astype(kind)
+            made = numpy.clip(numpy.round(made * 4) / 4, low, high) if self.chance(0.5) else made
+            return numpy.asarray(made, kind)
         low = (0 if dtype in schemas.UNSIGNED else -8) if low is None else low
         return numpy.asarray(generator.integers(low, 9 if high is None else high, shape)).astype(kind)
 

@@ -7,13 +7,17 @@ import schemas
 from values import free_names, value_of
 
 
-def smallest(model, inputs, is_find):
-    """The smallest model found, and its inputs. is_find: whether a model with inputs still shows the fault.
+def single_outputs(model):
+    """A model for each output, if there are several."""
+    outputs = model.graph.output
+    return [keep_needed(model, [output.name]) for output in outputs] if len(outputs) > 1 else []
 
-    First it tries one output of several, then inputs in place of what nodes compute, the last nodes first.
+
+def smallest(model, inputs, is_find):
+    """The smallest model found, and its inputs: inputs stand in place of what nodes compute, the last nodes first.
+
+    is_find: whether a model with inputs still shows the fault.
     """
-    cuts = [keep_needed(model, [output.name]) for output in model.graph.output] if len(model.graph.output) > 1 else []
-    model = next((cut for cut in cuts if is_find(cut, inputs)), model)
     known = known_values(model, inputs)
     count = len(model.graph.node) + 1
     while len(model.graph.node) < count:  # until no node gives way

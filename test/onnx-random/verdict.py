@@ -13,7 +13,7 @@ import reduction
 import schemas
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-FINDS = ("broken", "wrong", "wrong for the only judge", "differs from both")
+FINDS = ("broken", "wrong", "wrong for the only judge", "differs from both", "not generated")
 RANKS = (*FINDS, "agree", "judges differ")
 LOST = ("not made", "not valid", "not judged")
 
@@ -35,8 +35,8 @@ def one(arguments, seed, folder):
 
 
 def reduced(arguments, model, inputs, folder, whole):
-    """The class of the smallest model that shows a find of the class `whole`, and a line on it. If the next smaller one has
-    both judges and kiln agrees with one of them, the only judge was wrong."""
+    """The class of the smallest model that shows a find of the class `whole`, and a line on it. If an output by
+    itself, or the next smaller model, has both judges, and kiln agrees with one of them, the only judge was wrong."""
     last, seen = os.path.join(folder, "small"), set()
 
     def is_find(small, feeds):
@@ -48,7 +48,11 @@ def reduced(arguments, model, inputs, folder, whole):
         seen.add(kind)
         return same
 
-    small, feeds = reduction.smallest(model, inputs, is_find)
+    cuts = reduction.single_outputs(model)
+    cut = next((each for each in cuts if is_find(each, inputs)), model)
+    if cuts and cut is model and whole != "broken":
+        return "judge at fault", "no output by itself shows it"
+    small, feeds = reduction.smallest(cut, inputs, is_find)
     shutil.rmtree(last, ignore_errors=True)
     kind, text = verdict(arguments, small, feeds, last)
     names = [node.op_type for node in small.graph.node if node.op_type != "Constant"]

@@ -47,6 +47,8 @@ def if_(g, op):
     z = other.op("Identity" if g.chance(0.5) or x.dtype in (TensorProto.BOOL, TensorProto.STRING) else g.rng.choice(["Abs", "Identity"]), [x])
     g.scope.taken |= after
     g.scope.count = max(g.scope.count, last)
+    for branch in branches:
+        branch.grows = y.shape != z.shape
     graphs = {"then_branch": branches[0].proto([y]), "else_branch": other.proto([z])}
     if g.chance(0.5):
         graphs = dict(zip(graphs, reversed(graphs.values())))
