@@ -14,7 +14,7 @@ import schemas
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 FINDS = ("broken", "wrong", "wrong for the only judge", "differs from both", "not generated")
-RANKS = (*FINDS, "agree", "judges differ")
+RANKS = (*FINDS, "not stable", "agree", "judges differ")
 LOST = ("not made", "not valid", "not judged")
 
 
@@ -93,22 +93,21 @@ def verdict(arguments, model, inputs, folder):
 
 def compare(model, inputs, found, results):
     """The worst of the outputs' classes. An output on which the judges differ is as good as not there."""
-    rtol, classes = judges.tolerance(model), []
-    for place, value in enumerate(found):
-        wanted = [result[place] for result in results.values()]
-        texts = [judges.value_difference(value, each, 2 * rtol) for each in wanted]
-        if len(wanted) == 2 and judges.value_difference(*wanted, rtol):
-            classes.append(("differs from both" if all(texts) else "judges differ", f"output {place} {texts[0]}"))
-        elif not all(texts):
-            classes.append(("agree", ""))
-        else:
-            kind = "wrong" if len(wanted) == 2 else "wrong for the only judge"
-            classes.append((kind, f"output {place} {texts[0]} ({', '.join(results)})"))
-    kind, text = min(classes, key=lambda each: RANKS.index(each[0]))
-    run, of_shapes = judges.JUDGES[next(iter(results))], judges.is_of_shapes(text)
-    if kind in FINDS and not judges.is_stable(model, inputs, run, rtol, of_shapes):
+    classes = [compare_output(model, inputs, place, value, results) for place, value in enumerate(found)]
+    return min(classes, key=lambda each: RANKS.index(each[0]))
+
+
+def compare_output(model, inputs, place, found, results):
+    rtol, wanted = judges.tolerance(model), [result[place] for result in results.values()]
+    texts = [judges.value_difference(found, each, 2 * rtol) for each in wanted]
+    differ = len(wanted) == 2 and judges.value_difference(*wanted, rtol)
+    text = f"output {place} {texts[0]} ({', '.join(results)})"
+    if not all(texts):
+        return ("judges differ", text) if differ else ("agree", "")
+    run, of_shapes = judges.JUDGES[next(iter(results))], judges.is_of_shapes(texts[0])
+    if not judges.is_stable(model, inputs, run, rtol, place, of_shapes):
         return "not stable", text
-    return kind, text
+    return "differs from both" if differ else "wrong" if len(wanted) == 2 else "wrong for the only judge", text
 
 
 def read_faults():

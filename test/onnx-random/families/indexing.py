@@ -113,7 +113,7 @@ def tensor_scatter(g, op):
 @operators("OneHot")
 def one_hot(g, op):
     depth = g.rng.choice([1, 2, 4, 5])
-    where = g.new(g.dtype(op, 0, [TensorProto.INT64, TensorProto.INT32, TensorProto.FLOAT]), g.shape(g.rng.choice([0, 1, 2])), 0, depth)
+    where = g.new(g.dtype(op, 0, [TensorProto.INT64, TensorProto.INT32, TensorProto.FLOAT]), g.shape(g.rng.choice([1, 1, 2])), 0, depth)
     if where.dtype == TensorProto.FLOAT:
         where = g.op("Floor", [where])
     count = g.parameter(numpy.asarray(depth if g.chance(0.7) else [depth], numpy.int64))
