@@ -131,6 +131,8 @@ class Graph:
         """
         data = data if isinstance(data, list) or data is None else numpy.asarray(data)
         kinds = kinds or self.rng.choice(["input"] * 6 + ["initializer"] * 3 + ["both"] + ["node"] * 2)
+        if kinds == "both" and schemas.dtype_of(data) == TensorProto.STRING and self.chance(0.9):
+            kinds = "initializer"  # kiln refuses most of these in one line
         if self.outer and kinds in ("input", "both"):
             if self.body:
                 kinds = "node"

@@ -50,7 +50,7 @@ def reduced(arguments, model, inputs, folder, whole):
 
     cuts = reduction.single_outputs(model)
     cut = next((each for each in cuts if is_find(each, inputs)), model)
-    if cuts and cut is model and whole != "broken":
+    if cuts and cut is model and whole != "broken" and seen <= {"agree", "judges differ"}:
         return "judge at fault", "no output by itself shows it"
     small, feeds = reduction.smallest(cut, inputs, is_find)
     shutil.rmtree(last, ignore_errors=True)
