@@ -11,6 +11,7 @@
 
 #include "passes/Passes.h"
 
+#include "ir/graph/DeadOps.h"
 #include "ir/graph/Source.h"
 #include "passes/schedule/KnownConstants.h"
 
@@ -283,7 +284,7 @@ struct FoldScales : kiln::impl::FoldScalesBase<FoldScales> {
     main.walk<WalkOrder::PreOrder>([&](graph::AluOp alu) { rows.push_back(alu); });
     for (graph::AluOp alu : rows)
       folder.fold(alu);
-    eraseDead(main);
+    graph::eraseDeadOps(main);
   }
 };
 } // namespace

@@ -13,6 +13,8 @@
 
 #include "passes/Passes.h"
 
+#include "ir/graph/DeadOps.h"
+
 #include "passes/schedule/Domain.h"
 #include "passes/schedule/KnownConstants.h"
 #include "passes/schedule/Products.h"
@@ -249,7 +251,7 @@ struct JoinTaps : kiln::impl::JoinTapsBase<JoinTaps> {
       replaceByEdge(sum.getResult(), {joined.getResult(), ShapeTracker::contiguous(shapeOf(sum.getResult()))});
       sum.erase();
     }
-    eraseDead(main);
+    graph::eraseDeadOps(main);
   }
 };
 } // namespace

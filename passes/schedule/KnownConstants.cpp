@@ -15,9 +15,8 @@
 #include "passes/schedule/Domain.h"
 
 #include "ir/base/Evaluate.h"
+#include "ir/graph/DeadOps.h"
 
-#include "mlir/IR/Iterators.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace kiln;
@@ -72,7 +71,7 @@ bool KnownConstants::add(Operation *op) {
 
 SmallVector<Operation *> KnownConstants::eraseIfDead(Operation *op) {
   SmallVector<Operation *> behind;
-  if (!isOpTriviallyDead(op))
+  if (!graph::isDead(op, op->getParentOfType<func::FuncOp>()))
     return behind;
   for (Value operand : op->getOperands())
     if (Operation *maker = operand.getDefiningOp(); maker && !llvm::is_contained(behind, maker))
@@ -219,9 +218,3 @@ bool schedule::isWidened(Value tensor) {
   return cast && cast.getKind().getValue() == Alu::CAST && packedBytes(tensor) > packedBytes(cast->getOperand(0));
 }
 
-void schedule::eraseDead(func::FuncOp main) {
-  main.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
-    if (isOpTriviallyDead(op))
-      op->erase();
-  });
-}

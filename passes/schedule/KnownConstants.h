@@ -71,7 +71,4 @@ int64_t packedBytes(mlir::Value tensor);
 /// Whether a tensor has the same contents as another one, in more bytes.
 bool isWidened(mlir::Value tensor);
 
-/// Erases ops that nothing reads any more.
-void eraseDead(mlir::func::FuncOp main);
-
 } // namespace kiln::schedule

@@ -15,6 +15,8 @@
 
 #include "passes/Passes.h"
 
+#include "ir/graph/DeadOps.h"
+
 #include "passes/schedule/KnownConstants.h"
 #include "passes/schedule/Products.h"
 
@@ -217,7 +219,7 @@ void RecipeMaker::run() {
   unsigned number = 0;
   for (auto &[leader, results] : recipes)
     make(results, number++);
-  eraseDead(main_);
+  graph::eraseDeadOps(main_);
 }
 
 namespace {

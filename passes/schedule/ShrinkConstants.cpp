@@ -10,6 +10,8 @@
 
 #include "passes/Passes.h"
 
+#include "ir/graph/DeadOps.h"
+
 #include "passes/schedule/KnownConstants.h"
 
 using namespace kiln;
@@ -36,7 +38,7 @@ struct ShrinkConstants : kiln::impl::ShrinkConstantsBase<ShrinkConstants> {
     main.walk<WalkOrder::PreOrder>([&](graph::AluOp alu) { rows.push_back(alu); });
     for (graph::AluOp alu : rows)
       shrink(alu, constants);
-    eraseDead(main);
+    graph::eraseDeadOps(main);
   }
 
   void shrink(graph::AluOp alu, KnownConstants &constants) {

@@ -17,6 +17,8 @@
 
 #include "passes/Passes.h"
 
+#include "ir/graph/DeadOps.h"
+
 #include "passes/schedule/Cost.h"
 #include "passes/schedule/Domain.h"
 #include "passes/schedule/KnownConstants.h"
@@ -434,7 +436,7 @@ struct Winograd : kiln::impl::WinogradBase<Winograd> {
       if (windows && isWorthwhile(*windows, transform, target.getRates()))
         Rewriter(*windows, transform).rewrite();
     }
-    eraseDead(main);
+    graph::eraseDeadOps(main);
   }
 };
 } // namespace

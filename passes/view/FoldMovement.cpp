@@ -13,10 +13,9 @@
 #include "ir/base/Evaluate.h"
 #include "ir/graph/Movement.h"
 #include "ir/graph/Source.h"
+#include "ir/graph/DeadOps.h"
 
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Iterators.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace kiln;
 using namespace mlir;
@@ -70,10 +69,7 @@ struct FoldMovement : kiln::impl::FoldMovementBase<FoldMovement> {
       else
         fold(op);
     // The views of a chain's inner steps go too, and whatever fed only them.
-    getOperation().walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
-      if (isOpTriviallyDead(op))
-        op->erase();
-    });
+    graph::eraseDeadOps(getOperation());
   }
 
   /// An axis of size 1 has nothing to combine; a reduce of such axes alone is its input.

@@ -12,11 +12,11 @@
 #include "import/MemoryLimit.h"
 #include "import/json/InlineData.h"
 #include "import/json/Operators.h"
+#include "ir/graph/DeadOps.h"
 #include "ir/graph/Source.h"
 #include "support/Error.h"
 
 #include "mlir/IR/Verifier.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
@@ -279,9 +279,7 @@ llvm::Error GraphImporter::finish() {
   function_.setAllResultAttrs(attributes);
   (*module_)->setAttr(graph::kSymbolsAttr, symbols_.attribute(&context_));
   // Numbers that were repeated or folded leave their sources unused.
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function_.getBody().front())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  graph::eraseDeadOps(function_);
   return llvm::Error::success();
 }
 

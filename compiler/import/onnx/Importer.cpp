@@ -11,6 +11,7 @@
 
 #include "ir/base/NarrowDType.h"
 #include "ir/base/ObjectType.h"
+#include "ir/graph/DeadOps.h"
 
 #include "import/DType.h"
 #include "import/MemoryLimit.h"
@@ -21,9 +22,7 @@
 #include "import/onnx/text/Strings.h"
 #include "support/Error.h"
 
-#include "mlir/IR/Iterators.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace kiln;
 using namespace kiln::import;
@@ -67,14 +66,6 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> kiln::import::importOnnx(mlir:
   }
 }
 
-/// Drops values that nothing reads: shape arithmetic that became expressions, a Dropout's mask.
-static void eraseDeadOps(mlir::ModuleOp module) {
-  module.walk<mlir::WalkOrder::PostOrder, mlir::ReverseIterator>([](mlir::Operation *op) {
-    if (mlir::isOpTriviallyDead(op))
-      op->erase();
-  });
-}
-
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> Importer::run() {
   const ::onnx::ModelProto &model = file_.model();
   if (!model.has_graph() || model.graph().output_size() == 0)
@@ -105,7 +96,8 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> Importer::run() {
     return error;
   if (llvm::Error error = importOutputs(model.graph(), scope, function))
     return error;
-  eraseDeadOps(*module);
+  // Shape arithmetic that became expressions, a Dropout's mask.
+  graph::eraseDeadOps(*module);
   storeNarrow(*module);
   (*module)->setAttr(graph::kSymbolsAttr, symbols_.attribute(builder_.getContext()));
   std::string diagnostic;

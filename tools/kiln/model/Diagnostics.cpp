@@ -27,7 +27,7 @@ static std::string place(mlir::Location location) {
 Diagnostics::Diagnostics(mlir::MLIRContext &context, std::string file)
     : handler_(&context, [this, file = std::move(file)](mlir::Diagnostic &diagnostic) {
         if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Warning)
-          logWarning(file + ": " + diagnostic.str());
+          logWarning(file + ": warning: " + diagnostic.str());
         if (!first_.empty() || diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
           return;
         // A line of its own belongs to another file than the model's.
