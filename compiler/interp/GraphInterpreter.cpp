@@ -4,6 +4,7 @@
 #include "interp/WeightData.h"
 #include "ir/base/NarrowDType.h"
 #include "ir/base/ObjectType.h"
+#include "ir/base/OutputRank.h"
 #include "support/Error.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -203,6 +204,12 @@ llvm::Expected<std::vector<HostTensor>> GraphEvaluator::run(mlir::func::FuncOp f
   std::vector<HostTensor> outputs;
   for (auto [index, result] : llvm::enumerate(*results)) {
     outputs.push_back(copyOut(*result));
+    if (auto rank = function.getResultAttrOfType<ExprAttr>(index, kRankAttr)) {
+      llvm::Expected<int64_t> axes = symbols_.evaluate(rank.getValue());
+      if (!axes)
+        return axes.takeError();
+      outputs.back().dims.resize(std::clamp<int64_t>(*axes, 0, outputs.back().dims.size()));
+    }
     auto port = function.getResultAttrOfType<mlir::TypeAttr>(index, kPortDTypeAttr);
     if (port && isObject(port.getValue())) {
       outputs.back().objects = strings_;

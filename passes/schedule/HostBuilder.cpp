@@ -12,6 +12,7 @@
 #include "passes/schedule/HostProgram.h"
 
 #include "ir/base/NarrowDType.h"
+#include "ir/base/OutputRank.h"
 #include "ir/graph/Source.h"
 #include "ir/kernel/Normalize.h"
 
@@ -89,7 +90,7 @@ void HostBuilder::emitCheck(Expr condition, const Twine &text, Block &block, Sco
     message += (sizes.empty() ? " (" : ", ") + withoutSizes(symbol.render()) + "=%d";
     sizes.push_back(size(symbol, block, scope));
   });
-  host::CheckOp::create(builder_, loc_, holds, builder_.getStringAttr(message + ")"), sizes);
+  host::CheckOp::create(builder_, loc_, holds, builder_.getStringAttr(message + (sizes.empty() ? "" : ")")), sizes);
 }
 
 Value HostBuilder::boundedSize(Expr expr, Expr symbol, Block &block, Scope &scope) {
@@ -146,7 +147,7 @@ Value HostBuilder::allocate(Value tensor, Block &block, Scope &scope) {
     // The port's shape, where the tensor is the same elements under another one.
     RankedTensorType port = cast<RankedTensorType>(main_.getResultTypes()[output->second]);
     SmallVector<Value> dims;
-    for (Expr dim : shapeOf(port))
+    for (Expr dim : outputSizes(shapeOf(port), main_.getResultAttrOfType<ExprAttr>(output->second, kRankAttr)))
       dims.push_back(size(dim, block, scope));
     slice = host::OutputOp::create(builder_, loc_, sliceType, builder_.getI64IntegerAttr(output->second), dims);
   } else {
@@ -388,6 +389,17 @@ static ArrayAttr portsOf(Builder &builder, TypeRange types, llvm::function_ref<D
   return builder.getArrayAttr(ports);
 }
 
+/// Notes which of the outputs' axes a run may leave out, if it may.
+static void setOptionalAxes(host::ProgramOp program, mlir::func::FuncOp main) {
+  SmallVector<int64_t> optional;
+  for (auto [index, type] : llvm::enumerate(main.getResultTypes())) {
+    auto rank = main.getResultAttrOfType<ExprAttr>(index, kRankAttr);
+    optional.push_back(rank ? cast<RankedTensorType>(type).getRank() - rank.getValue().min() : 0);
+  }
+  if (llvm::any_of(optional, [](int64_t axes) { return axes > 0; }))
+    program->setAttr(kOptionalAxesAttr, DenseI64ArrayAttr::get(program.getContext(), optional));
+}
+
 void HostBuilder::emitAliases(Block &block, Scope &scope) {
   for (int64_t output : aliases_) {
     SmallVector<Value> dims;
@@ -450,6 +462,7 @@ void HostBuilder::build() {
       portsOf(
           builder_, outputs, [&](unsigned i) { return main_.getResultAttrDict(i); }, ofOutputs),
       none, builder_.getArrayAttr(symbols));
+  setOptionalAxes(program, main_);
   Block *body = builder_.createBlock(&program.getBody());
   Scope scope;
   for (SymbolAttr symbol : bound)

@@ -25,6 +25,7 @@ typedef struct kiln_input_state {
 typedef struct kiln_output_state {
   bool ready;
   kiln_slice slice;
+  int32_t rank;
   int64_t dims[KILN_MAX_RANK];
   int64_t bytes;
   void *host;        /* where the caller finds the result: its own memory or `own`; NULL: chosen when the run ends */

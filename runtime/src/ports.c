@@ -8,8 +8,11 @@ static kiln_status port_info(const kiln_port *ports, int32_t count, int32_t inde
   if (index < 0 || index >= count || ports[index].rank > KILN_MAX_RANK)
     return KILN_INVALID_ARGUMENT;
   const kiln_port *port = &ports[index];
-  *info = (kiln_port_info){
-      .name = port->name, .dtype = port->dtype, .rank = port->rank, .has_default = port->value != NULL};
+  *info = (kiln_port_info){.name = port->name,
+                           .dtype = port->dtype,
+                           .rank = port->rank,
+                           .has_default = port->value != NULL,
+                           .optional_axes = port->optional_axes};
   for (int32_t axis = 0; axis < port->rank; axis++) {
     info->dims[axis] = port->dims[axis].size;
     info->dim_texts[axis] = port->dims[axis].text;

@@ -160,6 +160,7 @@ static kiln_status tell_alias(kiln_context *context, const kiln_alias *alias, co
   kiln_status status = kiln_rt_input(context, alias->input, slice);
   if (status)
     return status;
+  state->rank = port->rank;
   for (int32_t axis = 0; axis < port->rank; axis++)
     state->dims[axis] = dims[axis];
   state->bytes = kiln_given_bytes(context, alias->input);
@@ -178,11 +179,14 @@ kiln_status kiln_rt_output(kiln_context *context, int32_t index, const int64_t *
   const kiln_alias *alias = kiln_alias_of_output(context->model, index);
   if (alias)
     return tell_alias(context, alias, dims, slice);
-  int64_t count = kiln_element_count(port->dtype, port->rank, dims);
+  state->rank = port->rank - port->optional_axes;
+  while (state->rank < port->rank && dims[state->rank] >= 0)
+    state->rank++;
+  int64_t count = kiln_element_count(port->dtype, state->rank, dims);
   if (count < 0)
     return kiln_fail(context, KILN_INVALID_ARGUMENT, "output '%s': its sizes are negative or too large", port->name);
   for (int32_t axis = 0; axis < port->rank; axis++)
-    state->dims[axis] = dims[axis];
+    state->dims[axis] = axis < state->rank ? dims[axis] : -1;
   state->bytes = count * (int64_t)kiln_dtype_size(port->dtype);
   bool callers = given->data && given->capacity != KILN_CONTEXT_MEMORY;
   state->host = callers ? given->data : NULL;
@@ -251,7 +255,7 @@ kiln_status kiln_outputs_finish(kiln_context *context) {
       tensor->capacity = KILN_CONTEXT_MEMORY;
     tensor->data = state->host;
     tensor->dtype = port->dtype;
-    tensor->rank = port->rank;
+    tensor->rank = state->rank;
     memcpy(tensor->dims, state->dims, sizeof tensor->dims);
   }
   return KILN_OK;

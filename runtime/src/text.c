@@ -47,6 +47,7 @@ void kiln_text_add_port(kiln_text *text, const kiln_port *port) {
     return;
   kiln_text_add(text, " [");
   for (int32_t axis = 0; axis < port->rank; axis++)
-    kiln_text_add(text, "%s%s", axis ? ", " : "", port->dims[axis].text);
+    kiln_text_add(text, "%s%s%s", axis ? ", " : "", port->dims[axis].text,
+                  axis < port->rank - port->optional_axes ? "" : "?");
   kiln_text_add(text, "]");
 }

@@ -31,7 +31,7 @@ class Tensor(ctypes.Structure):
 class PortInfo(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("dtype", ctypes.c_int), ("rank", ctypes.c_int32),
                 ("dims", ctypes.c_int64 * MAX_RANK), ("dim_texts", ctypes.c_char_p * MAX_RANK),
-                ("has_default", ctypes.c_int32)]
+                ("has_default", ctypes.c_int32), ("optional_axes", ctypes.c_int32)]
 
 
 class Alias(ctypes.Structure):
@@ -64,16 +64,18 @@ class Options(ctypes.Structure):
 
 
 class Port:
-    """Description of an input or output: its name, dtype and shape, whose sizes are numbers or names."""
+    """Description of an input or output: its name, dtype and shape, whose sizes are numbers or names. A run may leave out as many
+    of an output's last axes as `optional_axes` says."""
 
     def __init__(self, info):
         self.name, self.dtype, self.has_default = info.name.decode(), DTYPES[info.dtype], bool(info.has_default)
         self.shape = tuple(info.dims[axis] if info.dims[axis] >= 0 else info.dim_texts[axis].decode()
                            for axis in range(info.rank))
-        self.kiln_dtype = info.dtype
+        self.kiln_dtype, self.optional_axes = info.dtype, info.optional_axes
 
     def __repr__(self):
-        return f"{self.name}: {self.dtype} [{', '.join(map(str, self.shape))}]"
+        sizes = [f"{size}{'?' * (axis >= len(self.shape) - self.optional_axes)}" for axis, size in enumerate(self.shape)]
+        return f"{self.name}: {self.dtype} [{', '.join(sizes)}]"
 
 
 def machine(path):

@@ -24,6 +24,7 @@ struct PortInfo {
     dims: [i64; MAX_RANK],
     dim_texts: [*const c_char; MAX_RANK],
     has_default: i32,
+    optional_axes: i32,
 }
 
 extern "C" {

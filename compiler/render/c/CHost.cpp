@@ -82,8 +82,9 @@ std::string TableWriter::ports(llvm::StringRef name, llvm::ArrayRef<PortEntry> e
     std::string dimsName = array("kiln_dim", prefix + "_dims", dims, ", ");
     std::string value = port.value ? elements(prefix + "_value", port.value) : "NULL";
     std::string held = ports(prefix + "_holds", port.holds);
-    rows.push_back(llvm::formatv("{{{0}, {1}, {2}, {3}, {4}, {5}, {6}}", cString(port.name), runtimeName(port.element),
-                                 port.hasRank ? int64_t(port.dims.size()) : -1, dimsName, value, held, port.device));
+    rows.push_back(llvm::formatv("{{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}}", cString(port.name),
+                                 runtimeName(port.element), port.hasRank ? int64_t(port.dims.size()) : -1, dimsName,
+                                 value, held, port.device, port.optionalAxes));
   }
   return array("kiln_port", name, rows);
 }

@@ -96,7 +96,7 @@ Constant *TableWriter::port(const PortEntry &entry) {
   }
   return record({text(entry.name), number(runtimeDType(entry.element)),
                  number(entry.hasRank ? int64_t(entry.dims.size()) : -1), dims, value, ports(entry.holds, "holds"),
-                 number(entry.device)});
+                 number(entry.device), number(entry.optionalAxes)});
 }
 
 Constant *TableWriter::symbols(llvm::ArrayRef<SymbolEntry> entries) {

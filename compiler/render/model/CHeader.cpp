@@ -85,8 +85,12 @@ static std::string describe(const PortEntry &port) {
     return text;
   llvm::raw_string_ostream out(text);
   out << " [";
-  llvm::interleaveComma(port.dims, out, [&](const DimEntry &dim) { out << dim.text; });
+  size_t sure = port.dims.size() - port.optionalAxes;
+  llvm::interleaveComma(llvm::enumerate(port.dims), out,
+                        [&](const auto &dim) { out << dim.value().text << (dim.index() < sure ? "" : "?"); });
   out << ']';
+  if (port.optionalAxes)
+    out << "; the size of an axis with ? is -1 where a run leaves it out";
   if (port.value)
     out << ", or NULL for its stored default";
   return text;
@@ -325,9 +329,9 @@ void HeaderWriter::writeRunInto() {
   out_ << "  return kiln_result;\n}\n";
 }
 
-/// Whether some of its sizes are known only after a run.
+/// Whether its rank or some of its sizes are known only after a run.
 static bool isOpen(const PortEntry &port) {
-  return llvm::any_of(port.dims, [](const DimEntry &dim) { return dim.size < 0; });
+  return port.optionalAxes > 0 || llvm::any_of(port.dims, [](const DimEntry &dim) { return dim.size < 0; });
 }
 
 void HeaderWriter::writeStructs() {

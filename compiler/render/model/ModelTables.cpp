@@ -2,6 +2,7 @@
 
 #include "ir/base/Devices.h"
 #include "ir/base/ObjectType.h"
+#include "ir/base/OutputRank.h"
 #include "ir/graph/Graph.h"
 #include "ir/host/Call.h"
 #include "render/kernel/Pattern.h"
@@ -195,6 +196,9 @@ ModelTables render::modelTables(mlir::ModuleOp module) {
           {int32_t(index), int32_t(alias.getPort()), int32_t(alias.getAxis()), alias.getCapacity()});
   for (auto port : tables.program.getOutputs().getAsRange<host::PortAttr>())
     tables.outputs.push_back(describePort(port, tables.symbols));
+  if (auto optional = tables.program->getAttrOfType<mlir::DenseI64ArrayAttr>(kOptionalAxesAttr))
+    for (auto [output, axes] : llvm::zip(tables.outputs, optional.asArrayRef()))
+      output.optionalAxes = std::clamp<int64_t>(axes, 0, output.dims.size());
   llvm::StringSet<> names;
   for (auto weight : tables.program.getWeights().getAsRange<host::WeightAttr>()) {
     mlir::RankedTensorType type = weight.getType();

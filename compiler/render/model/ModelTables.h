@@ -31,6 +31,7 @@ struct PortEntry {
   bool hasRank = true;               ///< false for contents of a sequence or an optional without a fixed rank
   std::vector<PortEntry> holds = {}; ///< of a sequence or an optional: its contents, one entry
   int32_t device = 0;                ///< whose memory the program wants it in
+  int32_t optionalAxes = 0;          ///< how many of the last dims a run may leave out
 };
 
 struct SymbolEntry {

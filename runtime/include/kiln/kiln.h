@@ -26,8 +26,9 @@ void kiln_context_destroy(kiln_context *context);
 /* Runs the model. `inputs` are in declared order; an entry whose data is NULL takes the input's stored default, and so
  * do all if input_count is 0. `outputs` are written in declared order. If an entry's data is NULL or its capacity is
  * KILN_CONTEXT_MEMORY, it is set to memory of the context, valid until the next run or the context's end; else the
- * result goes to `data`, which has room for `capacity` bytes and shares none with another output. dims and dtype are
- * set in either case, so that the same array serves the next run as it is.
+ * result goes to `data`, which has room for `capacity` bytes and shares none with another output. dtype, rank and dims
+ * are set in either case, so that the same array serves the next run as it is. A run may leave out an output's last
+ * axes (optional_axes): `rank` counts those that are there, and the size of each of the others is -1.
  *
  * An output in memory of the context may be an input of the next run: nothing is copied for that, and it is valid until
  * that run ends. Outputs in the caller's memory may overlap inputs; they are copied then. */

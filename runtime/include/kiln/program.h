@@ -62,7 +62,8 @@ typedef struct kiln_port {
   const void *value; /* an input's stored default, of fixed size; NULL: none */
   /* For a sequence or an optional, what it holds; it has no name; a tensor's rank is -1 if it is not fixed. */
   const struct kiln_port *element;
-  int32_t device; /* in whose memory the program wants it; 0 in an `element` */
+  int32_t device;        /* in whose memory the program wants it; 0 in an `element` */
+  int32_t optional_axes; /* of an output: how many of the last dims a run may leave out */
 } kiln_port;
 
 typedef struct kiln_symbol {
@@ -174,7 +175,8 @@ static inline int64_t kiln_size_padded(int64_t bytes, int *wraps) {
 /* Inputs, weights and outputs are in memory of the device that the model's tables name. */
 kiln_status kiln_rt_input(kiln_context *context, int32_t index, kiln_slice *slice);
 kiln_status kiln_rt_weight(kiln_context *context, int32_t index, kiln_slice *slice);
-/* Room for output `index` with these dims (as many as the output's rank). */
+/* Room for output `index` with these dims, as many as the output's rank. -1: the axis is not there, nor are those after
+ * it. */
 kiln_status kiln_rt_output(kiln_context *context, int32_t index, const int64_t *dims, kiln_slice *slice);
 /* The context's arena on a device, at least `bytes` long; it is kept from run to run. One call per run and device.
  * `busiest`: the kernel at which most of it is in use, which an error names; NULL: none. */

@@ -152,6 +152,7 @@ typedef struct kiln_port_info {
   int64_t dims[KILN_MAX_RANK];          /* -1: not fixed, see dim_texts */
   const char *dim_texts[KILN_MAX_RANK]; /* as declared: "3", "batch", "past + seq" */
   int32_t has_default;                  /* 1: an input that need not be given */
+  int32_t optional_axes;                /* of an output, how many of the last axes a run may leave out */
 } kiln_port_info;
 
 /* An output that lies in the memory of an input, which a run writes. The two have one shape, or there is a capacity:

@@ -40,6 +40,8 @@ static void list_ports_json(const char *kind, const kiln_port *ports, int32_t co
       }
       putchar(']');
     }
+    if (port->optional_axes)
+      printf(",\"optional_axes\":%" PRId32, port->optional_axes);
     printf("%s}", port->value ? ",\"has_default\":true" : "");
   }
   putchar(']');

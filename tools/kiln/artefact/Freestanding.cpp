@@ -1,6 +1,7 @@
 #include "Freestanding.h"
 
 #include "ir/base/Devices.h"
+#include "ir/base/OutputRank.h"
 #include "ir/host/Call.h"
 #include "support/Error.h"
 
@@ -44,6 +45,8 @@ llvm::Error driver::checkFreestanding(host::ProgramOp program, const std::string
         return wrong("has the input or output '" + llvm::cast<host::PortAttr>(port).getName() +
                          "' of a dtype that has to be converted",
                      "convert it outside the model");
+  if (program->hasAttr(kOptionalAxesAttr))
+    return wrong("has an output whose rank a run decides", "give all outputs one rank");
   std::string found;
   program.walk([&](mlir::Operation *op) {
     found = lacking(op);
