@@ -13,6 +13,7 @@
 
 #include "ir/graph/Source.h"
 #include "ir/host/Call.h"
+#include "ir/host/Roles.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/AttrTypeSubElements.h"
@@ -161,6 +162,8 @@ void HostBuilder::emitIf(graph::IfOp op, Block &block, Scope &scope) {
   SmallVector<Type> types(op.getNumResults(), host::SliceType::get(builder_.getContext()));
   types.append(own.size(), builder_.getI64Type());
   auto branch = scf::IfOp::create(builder_, loc_, types, condition, /*addThenBlock=*/true, /*addElseBlock=*/true);
+  if (auto sources = graph::sourcesOf(op.getLoc()); !sources.empty())
+    branch->setAttr(host::kIfAttr, sources.back().node);
   for (auto [region, target] : {std::pair(&op.getThenRegion(), &branch.getThenRegion()),
                                 std::pair(&op.getElseRegion(), &branch.getElseRegion())}) {
     OpBuilder::InsertionGuard guard(builder_);

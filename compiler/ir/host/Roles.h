@@ -15,3 +15,10 @@ inline bool isRead(llvm::StringRef op) {
 }
 
 } // namespace kiln::host::role
+
+namespace kiln::host {
+
+/// Of an scf.if: the model's If that it comes from.
+inline constexpr llvm::StringLiteral kIfAttr = "host.node";
+
+} // namespace kiln::host

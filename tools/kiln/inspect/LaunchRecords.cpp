@@ -23,12 +23,23 @@ llvm::SmallVector<host::TensorAttr> Launch::madeOf(size_t position) const {
   return made;
 }
 
+static std::string branchesAround(mlir::Operation *op) {
+  std::string text;
+  for (mlir::Operation *around = op->getParentOp(); around; op = around, around = op->getParentOp())
+    if (auto node = around->getAttrOfType<mlir::StringAttr>(host::kIfAttr)) {
+      bool isThen = op->getParentRegion() == &around->getRegion(0);
+      text = std::string("the ") + (isThen ? "then" : "else") + " branch of '" + plainText(node.getValue()) + "'" +
+             (text.empty() ? "" : ", ") + text;
+    }
+  return text;
+}
+
 LaunchRecords::LaunchRecords(mlir::ModuleOp module) {
   llvm::StringMap<unsigned> uses;
   for (auto program : module.getOps<host::ProgramOp>())
     program.walk([&](host::LaunchOp op) {
-      Launch &launch =
-          launches_.emplace_back(Launch{op.getKernel().str(), op.getKernel().str(), op.getOrigin().str(), {}});
+      Launch &launch = launches_.emplace_back(
+          Launch{op.getKernel().str(), op.getKernel().str(), op.getOrigin().str(), {}, branchesAround(op)});
       ++uses[launch.kernel];
       if (mlir::ArrayAttr tensors = op.getTensorsAttr())
         launch.tensors = llvm::to_vector(tensors.getAsRange<host::TensorAttr>());

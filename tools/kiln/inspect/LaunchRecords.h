@@ -22,6 +22,8 @@ struct Launch {
   std::string name;   ///< the kernel's; if it is launched again, with the launch's number: "E_4 (launch 3)"
   std::string origin; ///< the source nodes: "['dot']"
   llvm::SmallVector<host::TensorAttr> tensors;
+  /// "the then branch of 'If_0', the else branch of 'If_3'", from the outside in; "" for a launch of every run.
+  std::string branches;
 
   /// Whether the launch computes the tensor, or only reads it.
   static bool computes(host::TensorAttr tensor);

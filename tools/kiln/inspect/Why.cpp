@@ -129,7 +129,10 @@ static std::string readersOf(const LaunchRecords &records, host::TensorAttr tens
 /// `node` within one launch: a line for each value that it passes to others or memory and for each reduce, and one for
 /// the rest.
 static void printPart(const LaunchRecords &records, const Launch &launch, StringRef node, llvm::raw_ostream &out) {
-  out << "  " << launch.name << companions(launch, node) << "\n";
+  out << "  " << launch.name << companions(launch, node);
+  if (!launch.branches.empty())
+    out << ", in " << launch.branches;
+  out << "\n";
   std::string inner;
   for (auto [position, tensor] : llvm::enumerate(launch.tensors)) {
     if (tensor.getNode() != node || !Launch::computes(tensor))
