@@ -105,6 +105,14 @@ Expr Symbols::fresh(llvm::StringRef name, SymbolBounds bounds) {
   return Expr::variable(unique, bounds.min, bounds.max);
 }
 
+Expr Symbols::freshSize(const std::string &name, size_t axis, int64_t min, int64_t max) {
+  SymbolBounds bounds;
+  bounds.min = std::max<int64_t>(min, 0);
+  bounds.max = std::clamp(max, bounds.min, bounds.max);
+  bounds.value = std::clamp(bounds.value, bounds.min, bounds.max);
+  return fresh(name + ".dim" + std::to_string(axis), bounds);
+}
+
 Expr Symbols::keep(llvm::StringRef name, SymbolBounds bounds) {
   std::string unique = unused(name);
   kept_.insert({unique, bounds});

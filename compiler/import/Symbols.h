@@ -46,8 +46,13 @@ public:
   /// Whether --dim can name it: it is a size of the model's inputs.
   bool isDim(llvm::StringRef name) const { return llvm::is_contained(asked_, name); }
 
+  const SymbolLimits &limits() const { return limits_; }
+
   /// A new symbol, named `name` or, if that is taken, name.1, name.2 …
   view::Expr fresh(llvm::StringRef name, SymbolBounds bounds);
+
+  /// A new symbol for an axis of the tensor `name`, within these bounds as far as they make sense for a size.
+  view::Expr freshSize(const std::string &name, size_t axis, int64_t min, int64_t max);
 
   /// Reads a size such as "batch*seq" or "past+1", its names replaced by symbols.
   llvm::Expected<view::Expr> parse(llvm::StringRef text);

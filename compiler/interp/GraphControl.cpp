@@ -31,7 +31,7 @@ GraphEvaluator::Results GraphEvaluator::many(graph::CheckOp op) {
       sizes += (sizes.empty() ? "" : ", ") + symbol.name().str() + "=" +
                std::to_string(llvm::cantFail(symbols_.evaluate(symbol)));
     });
-    return failure(op.getMessage() + " (" + sizes + ")");
+    return failure(op.getMessage() + (sizes.empty() ? "" : " (" + sizes + ")"));
   }
   return llvm::SmallVector<TensorRef>();
 }

@@ -45,6 +45,14 @@ llvm::SmallVector<Operation *> NodeOps::made() const {
   return ops;
 }
 
+void NodeOps::undo() {
+  for (Operation *op : llvm::reverse(made())) {
+    importer_.forget(op);
+    op->erase();
+  }
+  importer_.symbols().forget(numSymbols_);
+}
+
 static bool isConstant(Operation *op) {
   auto weight = llvm::dyn_cast<graph::WeightOp>(op);
   return llvm::isa<graph::ConstOp>(op) || (weight && weight.getType().getNumElements() <= kMostComputed);

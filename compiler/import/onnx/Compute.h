@@ -24,6 +24,9 @@ public:
   /// were on the way.
   void compute(llvm::MutableArrayRef<Tensor> results, llvm::ArrayRef<std::string> names, TensorBuilder &b);
 
+  /// Erases the node's ops and forgets the symbols that came since, for a node that is to be imported elsewhere.
+  void undo();
+
 private:
   void computeOne(Tensor &result, llvm::ArrayRef<mlir::Operation *> own, const std::string &name) const;
   void followSizes(Tensor &result, TensorBuilder &b) const;

@@ -13,16 +13,14 @@
 #include "import/onnx/Compute.h"
 #include "import/onnx/Importer.h"
 #include "import/onnx/Node.h"
+#include "import/onnx/NodeList.h"
 #include "import/onnx/Registry.h"
 #include "import/onnx/Unsupported.h"
 #include "import/onnx/control/Sequence.h"
-#include "import/onnx/file/TopologicalOrder.h"
 #include "import/onnx/text/Strings.h"
 #include "ir/base/ObjectType.h"
 #include "ir/graph/Source.h"
 #include "support/Error.h"
-
-#include "llvm/Support/SaveAndRestore.h"
 
 using namespace kiln;
 using namespace kiln::import;
@@ -30,13 +28,19 @@ using namespace kiln::import::onnx;
 using llvm::StringRef;
 using llvm::Twine;
 
-/// Functions that call functions multiply, as do loops in loops while their bodies are tried; a file of a few kilobytes
-/// can ask for more nodes than there are atoms.
-static constexpr size_t kMostNodes = 1'000'000;
-/// Of graphs in nodes and of calls: each is a few frames on the stack.
-static constexpr size_t kMostDepth = 200;
+static llvm::SmallVector<std::string>
+namesOf(const google::protobuf::RepeatedPtrField<::onnx::ValueInfoProto> &values) {
+  return llvm::map_to_vector(values, [](const ::onnx::ValueInfoProto &value) { return value.name(); });
+}
 
 llvm::Error Importer::importGraph(const ::onnx::GraphProto &graph, Scope &scope) {
+  llvm::Expected<std::unique_ptr<OpenIf>> open = importOpenGraph(graph, scope);
+  if (!open)
+    return open.takeError();
+  return *open ? (*open)->closeInto(scope, namesOf(graph.output())) : llvm::Error::success();
+}
+
+llvm::Expected<std::unique_ptr<OpenIf>> Importer::importOpenGraph(const ::onnx::GraphProto &graph, Scope &scope) {
   bool isMain = &graph == &file_.model().graph();
   bool haveDefaults = isMain && file_.model().ir_version() >= 4;
   llvm::StringSet<> inputs;
@@ -57,43 +61,18 @@ llvm::Error Importer::importGraph(const ::onnx::GraphProto &graph, Scope &scope)
   };
   for (const ::onnx::TensorProto &initializer : graph.initializer())
     if (llvm::Error error = define(initializer.name(), initializer))
-      return error;
+      return fatal(std::move(error));
   for (const ::onnx::SparseTensorProto &initializer : graph.sparse_initializer())
     if (llvm::Error error = define(initializer.values().name(), initializer))
-      return error;
+      return fatal(std::move(error));
   scope.declare(graph.value_info());
   scope.declare(graph.output());
-  return importNodes(graph.node(), scope);
+  llvm::SmallVector<std::string> outputs = namesOf(graph.output());
+  return NodeList(*this, graph.node(), scope, outputs, isMain).import();
 }
 
-/// The most nodes that an error names around its own.
-static constexpr size_t kMostOuter = 3;
-
-llvm::Error Importer::importNodes(const Nodes &nodes, Scope &scope) {
-  llvm::SaveAndRestore deeper(depth_, depth_ + 1);
-  if (depth_ > kMostDepth)
-    return failure("graphs and calls nest over " + Twine(kMostDepth) + " deep", "nest them less");
-  llvm::Expected<llvm::SmallVector<unsigned>> order = topologicalOrder(nodes);
-  if (!order)
-    return order.takeError();
-  for (unsigned index : *order) {
-    const ::onnx::NodeProto &node = nodes[index];
-    if (++numNodes_ > kMostNodes)
-      return failure("the model has over " + Twine(kMostNodes) + " nodes, its functions and loops unfolded",
-                     "nest them less");
-    std::string name = node.name().empty() ? node.op_type() + "_" + std::to_string(index) : node.name();
-    if (llvm::Error error = importNode(node, scope.prefix() + name, scope)) {
-      std::string text = llvm::toString(std::move(error));
-      // In many nested calls the outermost and the innermost tell the place.
-      if (depth_ > kMostOuter && StringRef(text).starts_with("node "))
-        return failure(depth_ == kMostOuter + 1 ? "... " + text : text);
-      return failure(nodeName(node, index) + ": " + text);
-    }
-  }
-  return llvm::Error::success();
-}
-
-llvm::Error Importer::importNode(const ::onnx::NodeProto &node, const std::string &name, Scope &scope) {
+llvm::Expected<std::unique_ptr<OpenIf>> Importer::importNode(const ::onnx::NodeProto &node, const std::string &name,
+                                                             Scope &scope) {
   if (const ::onnx::FunctionProto *called = function(node))
     return importCall(node, name, *called, scope);
   return importOperator(node, name, scope);
@@ -110,9 +89,8 @@ static llvm::Error checkKind(const ::onnx::NodeProto &node, StringRef input, con
   return llvm::Error::success();
 }
 
-llvm::Error Importer::importOperator(const ::onnx::NodeProto &proto, const std::string &name, Scope &scope) {
-  const Registry &registry = Registry::all();
-  const Registry::Row *row = registry.find(proto.domain(), proto.op_type());
+llvm::Error Importer::checkOperator(const ::onnx::NodeProto &proto, Scope &scope) const {
+  const Registry::Row *row = Registry::all().find(proto.domain(), proto.op_type());
   if (!row)
     return unsupportedOperators(file_.model().graph(), [&](const ::onnx::NodeProto &node) { return function(node); });
   if (proto.output_size() == 0) // its name is part of those of symbols and weights
@@ -124,21 +102,34 @@ llvm::Error Importer::importOperator(const ::onnx::NodeProto &proto, const std::
     return failure(quoted(proto.op_type()) + " came with opset " + Twine(row->since) + "; the model imports " +
                        Twine(opset),
                    "export the model with a newer opset");
-  for (const std::string &input : proto.input())
-    if (llvm::Error error = checkKind(proto, input, scope.find(input)))
+  for (const std::string &input : proto.input()) {
+    const Tensor *given = scope.find(input);
+    if (!given && !input.empty())
+      return failure("input " + quoted(input) + " is undefined", "no node, input or initializer gives it");
+    if (llvm::Error error = checkKind(proto, input, given))
       return error;
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::unique_ptr<OpenIf>> Importer::importOperator(const ::onnx::NodeProto &proto,
+                                                                 const std::string &name, Scope &scope) {
+  if (llvm::Error error = checkOperator(proto, scope))
+    return fatal(std::move(error));
   TensorBuilder b(builder_, mlir::NameLoc::get(builder_.getStringAttr(name)), commonSizes_);
   Node node(*this, scope, proto, b);
-  if (opset < 6)
+  if (node.opset() < 6)
     node.ignore({"consumed_inputs"}); // a hint of the first opset, on most operators that it had
   NodeOps ops(*this);
-  Tensors results = row->import(node, b);
+  Tensors results = Registry::all().find(proto.domain(), proto.op_type())->import(node, b);
   if (!differing_)
     differing_ = b.differing();
   if (llvm::Error error = b.takeError())
     return error;
   if (StringRef unread = node.unread(); !unread.empty())
-    return failure("attribute " + quoted(unread) + " is not known in opset " + Twine(opset), "remove it");
+    return fatal(failure("attribute " + quoted(unread) + " is not known in opset " + Twine(node.opset()), "remove it"));
+  if (std::unique_ptr<OpenIf> open = node.takeOpen())
+    return open;
   ops.compute(results,
               llvm::map_to_vector(proto.output(), [&](const std::string &output) { return scope.prefix() + output; }),
               b);
@@ -149,7 +140,9 @@ llvm::Error Importer::importOperator(const ::onnx::NodeProto &proto, const std::
     if (mlir::Operation *made = result.value ? result.value.getDefiningOp() : nullptr;
         made && made->getLoc() == b.location())
       made->setLoc(graph::locationOf({builder_.getStringAttr(name), builder_.getStringAttr(scope.prefix() + output)}));
-  return defineOutputs(proto, results, scope);
+  if (llvm::Error error = defineOutputs(proto, results, scope))
+    return error;
+  return nullptr;
 }
 
 llvm::Error Importer::defineOutputs(const ::onnx::NodeProto &node, llvm::ArrayRef<Tensor> results, Scope &scope) {
@@ -187,15 +180,17 @@ const ::onnx::FunctionProto *Importer::function(const ::onnx::NodeProto &node) c
   return functions_.lookup(functionKey(node.domain(), node.op_type(), node.overload()));
 }
 
-llvm::Error Importer::importCall(const ::onnx::NodeProto &node, const std::string &name,
-                                 const ::onnx::FunctionProto &function, Scope &scope) {
+llvm::Expected<std::unique_ptr<OpenIf>> Importer::importCall(const ::onnx::NodeProto &node, const std::string &name,
+                                                             const ::onnx::FunctionProto &function, Scope &scope) {
   if (llvm::is_contained(calls_, &function))
-    return failure("function " + quoted(function.name()) + " calls itself", "use a Loop");
+    return fatal(failure("function " + quoted(function.name()) + " calls itself", "use a Loop"));
   if (node.input_size() > function.input_size() || node.output_size() > function.output_size())
-    return failure("the function has " + Twine(function.input_size()) + " inputs and " + Twine(function.output_size()) +
-                       " outputs, the call " + Twine(node.input_size()) + " and " + Twine(node.output_size()),
-                   "make them agree");
+    return fatal(failure("the function has " + Twine(function.input_size()) + " inputs and " +
+                             Twine(function.output_size()) + " outputs, the call " + Twine(node.input_size()) +
+                             " and " + Twine(node.output_size()),
+                         "make them agree"));
   Scope inner(name + "/");
+  inner.setCaller(scope);
   for (const ::onnx::OperatorSetIdProto &import : function.opset_import())
     inner.setOpset(import.domain(), import.version());
   for (int i = 0; i < function.input_size(); ++i) {
@@ -203,11 +198,13 @@ llvm::Error Importer::importCall(const ::onnx::NodeProto &node, const std::strin
     if (i < node.input_size() && !node.input(i).empty()) {
       const Tensor *found = scope.find(node.input(i));
       if (!found)
-        return failure("input " + quoted(node.input(i)) + " is undefined", "no node, input or initializer gives it");
+        return fatal(
+            failure("input " + quoted(node.input(i)) + " is undefined", "no node, input or initializer gives it"));
       argument = *found;
     }
     if (!inner.define(function.input(i), std::move(argument)))
-      return failure("parameter " + quoted(function.input(i)) + " is given twice", "give each a name of its own");
+      return fatal(
+          failure("parameter " + quoted(function.input(i)) + " is given twice", "give each a name of its own"));
   }
   for (const ::onnx::AttributeProto &standard : function.attribute_proto())
     inner.setArgument(standard.name(), &standard);
@@ -220,10 +217,18 @@ llvm::Error Importer::importCall(const ::onnx::NodeProto &node, const std::strin
   }
   inner.declare(function.value_info());
   calls_.push_back(&function);
-  llvm::Error error = importNodes(function.node(), inner);
+  llvm::SmallVector<std::string> outputs(function.output().begin(), function.output().end());
+  llvm::Expected<std::unique_ptr<OpenIf>> open =
+      NodeList(*this, function.node(), inner, outputs, /*isMain=*/false).import();
   calls_.pop_back();
-  if (error)
-    return error;
+  if (!open)
+    return open.takeError();
+  if (*open) {
+    llvm::SmallVector<std::string> results(node.output().begin(), node.output().end());
+    if (llvm::Error error = (*open)->leaveScope(scope, outputs, results))
+      return error;
+    return open;
+  }
   llvm::SmallVector<Tensor> results;
   for (const std::string &output : function.output()) {
     const Tensor *found = inner.find(output);
@@ -231,5 +236,7 @@ llvm::Error Importer::importCall(const ::onnx::NodeProto &node, const std::strin
       return failure("the function's output " + quoted(output) + " is undefined", "no node of it gives it");
     results.push_back(*found);
   }
-  return defineOutputs(node, results, scope);
+  if (llvm::Error error = defineOutputs(node, results, scope))
+    return error;
+  return nullptr;
 }

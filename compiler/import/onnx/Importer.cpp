@@ -11,6 +11,7 @@
 
 #include "ir/base/NarrowDType.h"
 #include "ir/base/ObjectType.h"
+#include "ir/base/OutputRank.h"
 #include "ir/graph/DeadOps.h"
 
 #include "import/DType.h"
@@ -56,7 +57,7 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> kiln::import::importOnnx(mlir:
     if (module && importer.shared().joinMet(**module, joined))
       continue;
     if (module) {
-      importer.warn();
+      importer.printWarnings();
       return module;
     }
     std::optional<std::pair<Expr, Expr>> differing = importer.differing();
@@ -224,7 +225,25 @@ static std::string otherShape(const ::onnx::ValueInfoProto &declared, const Tens
                     describe(shape) + "; declare it so";
 }
 
-void Importer::warn() const {
+llvm::Error Importer::fatal(llvm::Error error) {
+  fatal_ = true;
+  return error;
+}
+
+bool Importer::isFatal() const {
+  JoinedSizes joined = joined_;
+  SymbolLimits limits = symbols_.limits();
+  return fatal_ || shared_.joinAll(joined) ||
+         (differing_ && limitToEqual(differing_->first, differing_->second, limits));
+}
+
+void Importer::warn(mlir::Location location, std::string text) {
+  std::pair warning(location, std::move(text));
+  if (!llvm::is_contained(warnings_, warning)) // a loop's body is imported more than once
+    warnings_.push_back(std::move(warning));
+}
+
+void Importer::printWarnings() const {
   for (const auto &[location, text] : warnings_)
     mlir::emitWarning(location) << text;
 }
@@ -253,11 +272,15 @@ llvm::Error Importer::importOutputs(const ::onnx::GraphProto &graph, Scope &scop
                          dtypeName(result.element()),
                      "declare it so");
     b.setLocation(mlir::NameLoc::get(builder_.getStringAttr(declared.name())));
-    if (std::string warning = otherShape(declared, result); !warning.empty())
-      warnings_.emplace_back(b.location(), std::move(warning));
+    auto rank = ranks_.find(declared.name());
+    if (std::string warning = otherShape(declared, result); !warning.empty() && rank == ranks_.end())
+      warn(b.location(), std::move(warning));
     values.push_back(materialize(result, scope, b, /*isNamed=*/false));
-    attributes.push_back(
-        builder_.getDictionaryAttr(builder_.getNamedAttr(graph::kNameAttr, builder_.getStringAttr(declared.name()))));
+    llvm::SmallVector<mlir::NamedAttribute> own = {
+        builder_.getNamedAttr(graph::kNameAttr, builder_.getStringAttr(declared.name()))};
+    if (rank != ranks_.end())
+      own.push_back(builder_.getNamedAttr(kRankAttr, ExprAttr::get(builder_.getContext(), rank->second)));
+    attributes.push_back(builder_.getDictionaryAttr(own));
   }
   if (llvm::Error error = b.takeError())
     return error;

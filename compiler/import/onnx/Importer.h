@@ -6,6 +6,7 @@
 #include "import/onnx/FollowSizes.h"
 #include "import/onnx/Scope.h"
 #include "import/onnx/SharedSizes.h"
+#include "import/onnx/control/OpenIf.h"
 #include "import/onnx/file/ModelFile.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -28,7 +29,7 @@ public:
   /// The sizes of inputs that have a name in common and are not joined yet.
   const SharedSizes &shared() const { return shared_; }
   /// Prints what is odd about the model.
-  void warn() const;
+  void printWarnings() const;
 
   // For operators
 
@@ -51,13 +52,25 @@ public:
   /// A new symbol, bound here to an int64 scalar; null values give 0.
   view::Expr bind(llvm::StringRef name, mlir::Value scalar, TensorBuilder &b, SymbolBounds bounds = {});
 
-  /// Imports a graph's initializers and nodes at the insertion point; its inputs are already in the scope.
+  /// Imports a graph's initializers and nodes at the insertion point; its inputs are already in the scope. Fails if an
+  /// If gives an output of the graph other ranks or dtypes.
   llvm::Error importGraph(const ::onnx::GraphProto &graph, Scope &scope);
+  /// The same, but such an If stays open. Null if there is none.
+  llvm::Expected<std::unique_ptr<OpenIf>> importOpenGraph(const ::onnx::GraphProto &graph, Scope &scope);
   /// The graph's outputs, in order.
   llvm::Expected<llvm::SmallVector<Tensor>> outputs(const ::onnx::GraphProto &graph, Scope &scope);
 
+  /// Notes what is odd, for printWarnings.
+  void warn(mlir::Location location, std::string text);
+
+  /// Whether a failure ends the import though it is in a branch that a run need not take: kiln does not know an
+  /// operator, the file is broken, or the import begins anew with what the failure says about sizes.
+  bool isFatal() const;
+  /// Returns the error, which is then fatal.
+  llvm::Error fatal(llvm::Error error);
+
 private:
-  using Nodes = google::protobuf::RepeatedPtrField<::onnx::NodeProto>;
+  friend class NodeList;
 
   llvm::Error checkVersions(Scope &scope);
   llvm::Error indexFunctions();
@@ -74,12 +87,19 @@ private:
   llvm::Error checkShapes(const ::onnx::GraphProto &graph) const;
   void findPlainSymbols(const ::onnx::GraphProto &graph);
   llvm::Error importOutputs(const ::onnx::GraphProto &graph, Scope &scope, mlir::func::FuncOp function);
+  /// Closes an If of the model's own graph. If it gives an output different ranks, the tensor has the largest of these,
+  /// and `ranks_` says which is the output's own.
+  llvm::Error closeWithRanks(OpenIf &open, llvm::ArrayRef<std::string> names, Scope &scope);
 
-  llvm::Error importNodes(const Nodes &nodes, Scope &scope);
-  llvm::Error importNode(const ::onnx::NodeProto &node, const std::string &name, Scope &scope);
-  llvm::Error importOperator(const ::onnx::NodeProto &node, const std::string &name, Scope &scope);
-  llvm::Error importCall(const ::onnx::NodeProto &node, const std::string &name, const ::onnx::FunctionProto &function,
-                         Scope &scope);
+  // Each returns the If that the node leaves open, whose versions give the node's outputs. Null if there is none.
+  llvm::Expected<std::unique_ptr<OpenIf>> importNode(const ::onnx::NodeProto &node, const std::string &name,
+                                                     Scope &scope);
+  llvm::Expected<std::unique_ptr<OpenIf>> importOperator(const ::onnx::NodeProto &node, const std::string &name,
+                                                         Scope &scope);
+  llvm::Expected<std::unique_ptr<OpenIf>> importCall(const ::onnx::NodeProto &node, const std::string &name,
+                                                     const ::onnx::FunctionProto &function, Scope &scope);
+  /// What has to hold of a node whatever the sizes are.
+  llvm::Error checkOperator(const ::onnx::NodeProto &node, Scope &scope) const;
   llvm::Error defineOutputs(const ::onnx::NodeProto &node, llvm::ArrayRef<Tensor> results, Scope &scope);
   const ::onnx::FunctionProto *function(const ::onnx::NodeProto &node) const;
   std::string uniqueWeightName(const std::string &name);
@@ -107,6 +127,8 @@ private:
   llvm::SmallVector<const ::onnx::FunctionProto *> calls_; ///< those that are being inlined, outermost first
   size_t numNodes_ = 0;
   size_t depth_ = 0; ///< of the graphs and calls around the node
+  bool fatal_ = false;
+  llvm::StringMap<view::Expr> ranks_; ///< of the model's outputs whose rank a run decides
 };
 
 } // namespace kiln::import::onnx

@@ -12,6 +12,7 @@
 
 #include "import/TensorBuilder.h"
 #include "import/onnx/Scope.h"
+#include "import/onnx/control/OpenIf.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -90,6 +91,11 @@ public:
   const ::onnx::TypeProto *typeAttr(llvm::StringRef name);
   /// Notes a failure if it is absent.
   const ::onnx::GraphProto *graph(llvm::StringRef name);
+  // An If that stays open (control/OpenIf.h), whose versions give the node's outputs. The importer then returns none.
+
+  void leaveOpen(std::unique_ptr<OpenIf> open) { open_ = std::move(open); }
+  std::unique_ptr<OpenIf> takeOpen() { return std::move(open_); }
+
   /// Marks attributes as known to the operator and without effect here.
   void ignore(std::initializer_list<llvm::StringRef> names);
   /// An attribute that the importer never asked for, or "": the operator has none of that name.
@@ -107,6 +113,7 @@ private:
   TensorBuilder &builder_;
   llvm::SmallVector<std::pair<const ::onnx::AttributeProto *, bool>> attributes_; ///< and whether it was read
   llvm::StringMap<const ::onnx::AttributeProto *> references_;                    ///< a function call's attributes
+  std::unique_ptr<OpenIf> open_;
 };
 
 } // namespace kiln::import::onnx

@@ -57,6 +57,7 @@ void addClassical(Registry &registry);
 void addControlFlow(Registry &registry);
 void addEinsum(Registry &registry);
 void addElementwise(Registry &registry);
+void addIf(Registry &registry);
 void addImages(Registry &registry);
 void addIndexing(Registry &registry);
 void addLabelEncoder(Registry &registry);

@@ -39,3 +39,12 @@ void Scope::declare(const google::protobuf::RepeatedPtrField<::onnx::ValueInfoPr
     if (value.has_type())
       declared_[value.name()] = &value.type();
 }
+
+std::optional<bool> Scope::assumed(const Tensor &condition) const {
+  for (const Scope *scope = this; scope; scope = scope->parent_ ? scope->parent_ : scope->caller_)
+    for (const auto &[known, holds] : scope->assumed_)
+      if (known.elements && condition.elements ? *known.elements == *condition.elements
+                                               : known.value && known.value == condition.value)
+        return holds;
+  return std::nullopt;
+}

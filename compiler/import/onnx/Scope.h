@@ -25,6 +25,8 @@ public:
   /// The op that this graph, or one around it, has made of a constant tensor; null if neither has.
   mlir::Value made(const Tensor *tensor) const;
   void setMade(const Tensor *tensor, mlir::Value value) { made_[tensor] = value; }
+  /// Call this before such an op is erased.
+  void forgetMade() { made_.clear(); }
 
   /// The imported version of a domain ("" and "ai.onnx" are one); 0 if it is not imported.
   int64_t opset(llvm::StringRef domain) const;
@@ -41,6 +43,13 @@ public:
 
   const std::string &prefix() const { return prefix_; }
 
+  /// Within this scope, and in functions called in it, a condition is known to hold or not to.
+  void assume(const Tensor &condition, bool holds) { assumed_.push_back({condition, holds}); }
+  /// nullopt if nothing is known of the condition.
+  std::optional<bool> assumed(const Tensor &condition) const;
+  /// `caller`: the scope that calls the function of this one.
+  void setCaller(const Scope &caller) { caller_ = &caller; }
+
 private:
   const Scope *parent_ = nullptr;
   std::string prefix_;
@@ -49,6 +58,8 @@ private:
   llvm::StringMap<int64_t> opsets_;
   llvm::StringMap<const ::onnx::AttributeProto *> arguments_;
   llvm::StringMap<const ::onnx::TypeProto *> declared_;
+  llvm::SmallVector<std::pair<Tensor, bool>, 0> assumed_;
+  const Scope *caller_ = nullptr;
 };
 
 } // namespace kiln::import::onnx

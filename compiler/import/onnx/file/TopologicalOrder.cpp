@@ -4,19 +4,16 @@
 #include "support/Error.h"
 #include "support/Quote.h"
 
-#include "llvm/ADT/StringSet.h"
-
 #include <queue>
 
 using namespace kiln;
 using namespace kiln::import;
+using namespace kiln::import::onnx;
 using llvm::StringRef;
 using Nodes = google::protobuf::RepeatedPtrField<::onnx::NodeProto>;
 
-/// The names that a node reads: its inputs, and those that its graphs read from around them.
-static void collectReads(const ::onnx::NodeProto &node, llvm::StringSet<> &reads);
-
-static void collectReads(const ::onnx::GraphProto &graph, llvm::StringSet<> &reads) {
+/// The names that a graph reads from around it.
+static void collectOuterReads(const ::onnx::GraphProto &graph, llvm::StringSet<> &reads) {
   llvm::StringSet<> inner, own;
   for (const ::onnx::NodeProto &node : graph.node()) {
     collectReads(node, inner);
@@ -34,14 +31,14 @@ static void collectReads(const ::onnx::GraphProto &graph, llvm::StringSet<> &rea
       reads.insert(name.first());
 }
 
-static void collectReads(const ::onnx::NodeProto &node, llvm::StringSet<> &reads) {
+void kiln::import::onnx::collectReads(const ::onnx::NodeProto &node, llvm::StringSet<> &reads) {
   for (const std::string &input : node.input())
     reads.insert(input);
   for (const ::onnx::AttributeProto &attribute : node.attribute()) {
     if (attribute.has_g())
-      collectReads(attribute.g(), reads);
+      collectOuterReads(attribute.g(), reads);
     for (const ::onnx::GraphProto &graph : attribute.graphs())
-      collectReads(graph, reads);
+      collectOuterReads(graph, reads);
   }
 }
 

@@ -44,25 +44,132 @@ TEST_CASE("a size in which the branches differ is a symbol of the result's own")
   CHECK_THAT(text, Contains("#kiln.symbol<\"y.dim1\", 3 to 6, default 3>"));
 }
 
-TEST_CASE("branches of different rank, dtype or number are an error") {
-  OnnxModel rank = ifModel("Exp", "ReduceSum");
-  setInt(*rank.graph().mutable_node(0)->mutable_attribute(1)->mutable_g()->mutable_node(0), "keepdims", 0);
-  CHECK_THAT(rank.import(),
-             StartsWith("error: model.onnx: node 'choose' (If): output 0 is [n, 3] of float32 in one branch and "
-                        "[] of float32 in the other; "));
-  CHECK_THAT(ifModel("Exp", "Shape").import(), Contains("[2] of int64 in the other"));
+TEST_CASE("outputs of different dtype, and fewer outputs than the node has, are an error") {
+  CHECK_THAT(ifModel("Exp", "Shape").import(),
+             StartsWith("error: model.onnx: node 'choose' (If): 'y' is [n, 3] of float32 in one branch and "
+                        "[2] of int64 in the other; "));
   OnnxModel count = ifModel("Exp", "Neg");
-  addOutput(*count.graph().mutable_node(0)->mutable_attribute(0)->mutable_g(), "r");
-  CHECK_THAT(count.import(), Contains("its branches have 2 and 1 outputs"));
+  count.graph().mutable_node(0)->add_output("more");
+  CHECK_THAT(count.import(), Contains("graph 'then_branch' has 1 outputs where the node has 2"));
 }
 
-TEST_CASE("a scalar in one branch takes the rank of a tensor of one element in the other") {
-  OnnxModel model = ifModel("ReduceSum", "ReduceSum");
+TEST_CASE("a run decides the rank of an output") {
+  OnnxModel model = ifModel("Exp", "ReduceSum");
   setInt(*model.graph().mutable_node(0)->mutable_attribute(1)->mutable_g()->mutable_node(0), "keepdims", 0);
-  CHECK_THAT(model.import(), Contains("-> (tensor<1x1xf32>)"));
+  std::string text = model.import();
+  CHECK_THAT(text, Contains("graph.rank = #kiln.expr<\"y.rank{0..2}\">"));
   HostTensor x = floatTensor({1, 3}, {1, 2, 3});
+  std::vector<HostTensor> sum = model.run({boolTensor({}, {0}), x}), all = model.run({boolTensor({}, {1}), x});
+  CHECK(sum[0].dims.empty());
+  CHECK(all[0].dims.size() == 2);
   CHECK(model.runFloats({boolTensor({}, {0}), x}) == std::vector<float>{6});
-  CHECK(model.runFloats({boolTensor({}, {1}), x}) == std::vector<float>{6});
+}
+
+/// y = exp(-t) of t = c ? flatten(x) : unsqueeze(x), x [n, 3], through `ops`.
+static OnnxModel versionsModel(std::initializer_list<const char *> ops) {
+  OnnxModel model = ifModel("Flatten", "Unsqueeze");
+  model.ints("first", {0}).ints("flat", {-1});
+  ::onnx::NodeProto &node = *model.graph().mutable_node(0);
+  node.mutable_attribute(1)->mutable_g()->mutable_node(0)->add_input("first");
+  node.set_output(0, "t0");
+  int last = 0;
+  for (const char *op : ops) {
+    std::string from = "t" + std::to_string(last++), to = "t" + std::to_string(last);
+    if (llvm::StringRef(op) == "Reshape")
+      model.node(op, {from, "flat"}, {to});
+    else
+      model.node(op, {from}, {to});
+  }
+  model.node("Identity", {"t" + std::to_string(last)}, {"y"});
+  return model;
+}
+
+static size_t countOf(llvm::StringRef text, llvm::StringRef part) { return text.count(part); }
+
+TEST_CASE("nodes after an If are in its branches only until the ranks agree again") {
+  OnnxModel model = versionsModel({"Neg", "Reshape", "Exp"});
+  std::string text = model.import();
+  CHECK(countOf(text, " neg ") == 2);
+  CHECK(countOf(text, " exp ") == 1);
+  HostTensor x = floatTensor({1, 3}, {0, 0, 0});
+  CHECK(model.runFloats({boolTensor({}, {0}), x}) == std::vector<float>{1, 1, 1});
+}
+
+TEST_CASE("what a node of the versions needs is in them, and what it does not need is not") {
+  // s, a sum that both versions have with one rank, is read by a node outside and by one with t.
+  OnnxModel model = versionsModel({"Neg"});
+  model.node("ReduceSum", {"t1", "flat"}, {"unused"});
+  model.node("Reshape", {"t0", "flat"}, {"s"});
+  model.node("ReduceMax", {"s"}, {"m"});
+  model.node("Sin", {"m"}, {"n"});
+  model.node("Mul", {"n", "t1"}, {"p"});
+  model.node("Reshape", {"p", "flat"}, {"q"});
+  model.node("Exp", {"m"}, {"z"});
+  model.graph().mutable_output(0)->set_name("q");
+  model.output("z");
+  std::string text = model.import();
+  CHECK(countOf(text, " sin ") == 2);
+  CHECK(countOf(text, " exp ") == 1);
+  HostTensor x = floatTensor({1, 3}, {0, 0, 0});
+  CHECK(model.run({boolTensor({}, {1}), x}).size() == 2);
+}
+
+TEST_CASE("a second If that depends on the rank is decided in each version") {
+  OnnxModel model = versionsModel({});
+  model.node("Size", {"shape"}, {"rank"});
+  model.node("Shape", {"t0"}, {"shape"});
+  model.ints("two", {2}, true);
+  model.node("Equal", {"rank", "two"}, {"isTwo"});
+  ::onnx::NodeProto &node = model.node("If", {"isTwo"}, {"u"});
+  for (auto [name, op] : {std::pair("then_branch", "Sin"), std::pair("else_branch", "Abs")}) {
+    ::onnx::GraphProto &graph = setGraph(node, name);
+    addNode(graph, op, {"t0"}, {"r"});
+    addOutput(graph, "r");
+  }
+  model.node("Reshape", {"u", "flat"}, {"v"});
+  model.graph().mutable_output(0)->set_name("v");
+  std::string text = model.import();
+  CHECK(countOf(text, "graph.if") == 1);
+  CHECK(countOf(text, " sin ") == 1);
+}
+
+TEST_CASE("too many versions are an error that names the Ifs") {
+  OnnxModel model;
+  model.input("x", {"n", 3}).output("y").ints("first", {0});
+  for (int i = 0; i < 5; ++i) {
+    std::string c = "c" + std::to_string(i), y = i < 4 ? "y" + std::to_string(i) : "y";
+    std::string x = i ? "y" + std::to_string(i - 1) : "x";
+    model.input(c, {}, Proto::BOOL);
+    ::onnx::NodeProto &node = model.node("If", {c}, {y});
+    node.set_name("choose" + std::to_string(i));
+    for (auto [name, op] : {std::pair("then_branch", "Neg"), std::pair("else_branch", "Unsqueeze")}) {
+      ::onnx::GraphProto &graph = setGraph(node, name);
+      ::onnx::NodeProto &inner = addNode(graph, op, {x}, {"r"});
+      if (inner.op_type() == "Unsqueeze")
+        inner.add_input("first");
+      addOutput(graph, "r");
+    }
+  }
+  CHECK_THAT(model.import(), Contains("node 'choose0' (If), node 'choose1' (If), node 'choose2' (If), node 'choose3' "
+                                      "(If) and 1 more differ in rank or dtype, which makes over 16 versions"));
+}
+
+TEST_CASE("a branch that does not fit the sizes ends the run that takes it") {
+  OnnxModel model = ifModel("Exp", "Concat");
+  ::onnx::NodeProto &concat = *model.graph().mutable_node(0)->mutable_attribute(1)->mutable_g()->mutable_node(0);
+  concat.add_input("w");
+  setInt(concat, "axis", 0);
+  model.floats("w", {1, 4}, {1, 2, 3, 4});
+  std::string text = model.import();
+  CHECK_THAT(text, Contains("graph.check <0> \"node 'choose' (If): node 'Concat_0' (Concat): "));
+  CHECK(model.runFloats({boolTensor({}, {1}), floatTensor({1, 3}, {0, 0, 0})}) == std::vector<float>{1, 1, 1});
+  OnnxModel both = model;
+  *both.graph().mutable_node(0)->mutable_attribute(0)->mutable_g() = both.graph().node(0).attribute(1).g();
+  CHECK_THAT(both.import(), StartsWith("error: model.onnx: node 'choose' (If): node 'Concat_0' (Concat): "));
+}
+
+TEST_CASE("an operator that kiln does not know is an error in any branch") {
+  CHECK_THAT(ifModel("Exp", "NoSuchOperator").import(), StartsWith("error: ") && Contains("NoSuchOperator"));
 }
 
 TEST_CASE("an error within a branch names both nodes") {

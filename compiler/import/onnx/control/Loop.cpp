@@ -1,11 +1,9 @@
-//===- ControlFlow.cpp - If and Loop -----------------------------------------===//
+//===- Loop.cpp - A graph that runs again and again ----------------------------===//
 //
-// A region's results have the sizes that it yields if those are known outside: the same in both branches, or
-// the same in every iteration. Otherwise they are new symbols, bound when the region ends. Which sizes a Loop
-// changes shows only in the results of its body, and these depend on the sizes of its arguments. So the body is
-// imported as if none changed. If it yields another size, that one becomes a symbol and the body is imported
-// again, until arguments and results agree. A condition that is known at import leaves one branch and no
-// region.
+// A region's results have the sizes that it yields if those are the same in every iteration. Otherwise they are new
+// symbols, bound when the region ends. Which sizes a Loop changes shows only in the results of its body, and these
+// depend on the sizes of its arguments. So the body is imported as if none changed. If it yields another size, that one
+// becomes a symbol and the body is imported again, until arguments and results agree.
 //
 //===-------------------------------------------------------------------------===//
 #include "import/DType.h"
@@ -16,9 +14,6 @@
 #include "import/onnx/file/ModelFile.h"
 #include "import/onnx/tensor/DataSizes.h"
 #include "ir/base/ObjectType.h"
-
-#include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace kiln;
 using namespace kiln::import;
@@ -76,14 +71,6 @@ static void yieldAs(TensorBuilder &b, Body &body, size_t index, mlir::Type conta
   body.yields[index] = asContainer(b, body.yields[index], container);
 }
 
-/// Gives the region's result at `index` this shape; false after a failure.
-static bool reshapeYield(TensorBuilder &b, Body &body, size_t index, const Shape &shape) {
-  mlir::OpBuilder::InsertionGuard guard(b.builder());
-  b.builder().setInsertionPointToEnd(&body.region->front());
-  body.yields[index] = b.reshape(body.yields[index], shape);
-  return b.ok();
-}
-
 static void yield(TensorBuilder &b, Body &body) {
   mlir::OpBuilder::InsertionGuard guard(b.builder());
   b.builder().setInsertionPointToEnd(&body.region->front());
@@ -104,118 +91,6 @@ static bool isOneOf(const Tensor &tensor, mlir::Type element) {
 static std::string resultName(Node &n, size_t index) {
   bool named = index < size_t(n.proto().output_size()) && !n.proto().output(index).empty();
   return n.scope().prefix() + (named ? n.proto().output(index) : n.op().str() + "_result" + std::to_string(index));
-}
-
-/// A new symbol for an axis of `name`, within these bounds.
-static Expr freshSize(Node &n, const std::string &name, size_t axis, int64_t min, int64_t max) {
-  SymbolBounds bounds;
-  bounds.min = std::max<int64_t>(min, 0);
-  bounds.max = std::clamp(max, bounds.min, bounds.max);
-  bounds.value = std::clamp(bounds.value, bounds.min, bounds.max);
-  return n.importer().symbols().fresh(name + ".dim" + std::to_string(axis), bounds);
-}
-
-//===----------------------------------------------------------------------===//
-// If
-//===----------------------------------------------------------------------===//
-
-/// How the user can have the condition decided at import: by the sizes that it follows from, if there is nothing else.
-static std::string decideBySizes(Node &n, Value condition) {
-  llvm::SetVector<Value> reached;
-  reached.insert(condition);
-  llvm::SmallVector<std::string> options;
-  for (size_t i = 0; i < reached.size(); ++i) {
-    mlir::Operation *op = reached[i].getDefiningOp();
-    if (!op)
-      return "";
-    reached.insert(op->operand_begin(), op->operand_end());
-    if (auto size = llvm::dyn_cast<graph::SizeOp>(op))
-      size.getSize().getValue().forEachVariable([&](Expr variable) {
-        std::string option = "--dim " + variable.name().str() + "=SIZE";
-        if (n.importer().symbols().isDim(variable.name()) && !llvm::is_contained(options, option))
-          options.push_back(option);
-      });
-  }
-  return options.empty() ? "" : "the condition follows from sizes: decide it with " + llvm::join(options, " ");
-}
-
-/// The type of an If's output, which both branches then yield; null with a failure noted. A size that the two do not
-/// share is a new symbol.
-static mlir::Type joinYields(Node &n, TensorBuilder &b, Value condition, llvm::MutableArrayRef<Body> bodies, size_t i) {
-  llvm::SmallVector<Value> &first = bodies[0].yields, &second = bodies[1].yields;
-  if (mlir::Type common = commonContainer(b.element(first[i]), b.element(second[i]))) {
-    for (Body &body : bodies)
-      yieldAs(b, body, i, common);
-    return tensorType({}, common);
-  }
-  // A scalar in one branch and a tensor of one element in the other are the latter.
-  for (auto [body, other] : llvm::zip(bodies, llvm::reverse(bodies))) {
-    Shape sizes = b.shape(other.yields[i]);
-    bool isOne = llvm::all_of(sizes, [](Expr size) { return size.isConst(1); });
-    if (b.rank(body.yields[i]) == 0 && isOne && !reshapeYield(b, body, i, sizes))
-      return {};
-  }
-  if (b.element(first[i]) != b.element(second[i]) || b.rank(first[i]) != b.rank(second[i])) {
-    std::string decided = decideBySizes(n, condition);
-    return n.fail("output " + Twine(i) + " is " + describe(first[i]) + " in one branch and " + describe(second[i]) +
-                      " in the other",
-                  decided.empty() ? "rank and dtype have to be the same" : decided),
-           mlir::Type();
-  }
-  Shape shape;
-  for (auto [axis, one, other] : llvm::enumerate(b.shape(first[i]), b.shape(second[i])))
-    shape.push_back(
-        view::provablyEqual(one, other)
-            ? one
-            : freshSize(n, resultName(n, i), axis, std::min(one.min(), other.min()), std::max(one.max(), other.max())));
-  return tensorType(shape, b.element(first[i]));
-}
-
-static Tensors ifOperator(Node &n, TensorBuilder &b) {
-  const ::onnx::GraphProto *branches[] = {n.graph("then_branch"), n.graph("else_branch")};
-  const Tensor &condition = n.tensor(0);
-  if (!condition || !branches[0] || !branches[1])
-    return {};
-  if (!isOneOf(condition, b.boolType()))
-    return n.fail("the condition is " + kiln::import::describe(condition.shape()) + " of " +
-                      dtypeName(condition.element()),
-                  "it is one bool"),
-           Tensors();
-  if (!checkInputs(n, *branches[0], "then_branch", 0) || !checkInputs(n, *branches[1], "else_branch", 0))
-    return {};
-
-  // A condition that is known, such as one on a rank, leaves one branch.
-  if (std::optional<int64_t> known = condition.elements ? condition.elements->front().asConst() : std::nullopt) {
-    Scope scope(n.scope());
-    std::optional<llvm::SmallVector<Tensor>> outputs = importGraph(n, *branches[*known ? 0 : 1], scope);
-    return outputs ? Tensors(outputs->begin(), outputs->end()) : Tensors();
-  }
-
-  Value chosen = b.reshape(n.input(0), {});
-  Body bodies[2];
-  for (auto [body, graph] : llvm::zip(bodies, branches)) {
-    body.region->emplaceBlock();
-    Scope scope(n.scope());
-    if (!importBody(n, *graph, scope, body))
-      return {};
-  }
-  size_t count = bodies[0].yields.size();
-  if (bodies[1].yields.size() != count)
-    return n.fail("its branches have " + Twine(count) + " and " + Twine(bodies[1].yields.size()) + " outputs",
-                  "they need as many"),
-           Tensors();
-  llvm::SmallVector<mlir::Type> types;
-  for (size_t i = 0; i < count; ++i) {
-    types.push_back(joinYields(n, b, chosen, bodies, i));
-    if (!types.back())
-      return {};
-  }
-  for (Body &body : bodies)
-    yield(b, body);
-  auto op = graph::IfOp::create(b.builder(), b.location(), types, chosen);
-  op.getThenRegion().takeBody(*bodies[0].region);
-  op.getElseRegion().takeBody(*bodies[1].region);
-  return Tensors(op->result_begin(), op->result_end());
 }
 
 //===----------------------------------------------------------------------===//
@@ -289,7 +164,7 @@ bool LoopImport::importOnce() {
     const std::string &name = graph_.input(2 + i).name();
     for (auto [axis, size] : llvm::enumerate(shape))
       if (changes_[i][axis])
-        size = freshSize(n_, n_.scope().prefix() + name, axis, 0, view::kMaxDim);
+        size = n_.importer().symbols().freshSize(n_.scope().prefix() + name, axis, 0, view::kMaxDim);
     define(2 + i, Value(block.addArgument(tensorType(shape, elements_[i]), b_.location())));
   }
   return b_.ok() && importBody(n_, graph_, scope, body_) && (!believes_ || believe());
@@ -361,7 +236,7 @@ std::optional<mlir::Type> LoopImport::scanType(size_t index) {
               "every iteration has to give a slice of one size");
       return std::nullopt;
     }
-  shape.insert(shape.begin(), freshSize(n_, resultName(n_, index), 0, 0, view::kMaxDim));
+  shape.insert(shape.begin(), n_.importer().symbols().freshSize(resultName(n_, index), 0, 0, view::kMaxDim));
   return tensorType(shape, b_.element(slice));
 }
 
@@ -453,7 +328,7 @@ Tensors LoopImport::create() {
     Shape shape = b_.shape(inits_[i]);
     for (auto [axis, size] : llvm::enumerate(shape))
       if (changes_[i][axis])
-        size = freshSize(n_, resultName(n_, i), axis, 0, view::kMaxDim);
+        size = n_.importer().symbols().freshSize(resultName(n_, i), axis, 0, view::kMaxDim);
     types.push_back(tensorType(shape, b_.element(inits_[i])));
   }
   auto op = graph::LoopOp::create(b_.builder(), b_.location(), types, trips_, condition_, inits_);
@@ -473,7 +348,7 @@ static Tensors loopOperator(Node &n, TensorBuilder &b) {
 }
 
 void kiln::import::onnx::addControlFlow(Registry &r) {
-  r.add("If", 1, ifOperator);
+  addIf(r);
   r.add("Loop", 1, loopOperator);
   r.add("Scan", 8, scan);
 }
