@@ -9,6 +9,8 @@
 #include "ir/graph/Graph.h"
 
 #include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/Iterators.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace kiln;
