@@ -217,4 +217,3 @@ bool schedule::isWidened(Value tensor) {
   auto cast = tensor.getDefiningOp<graph::AluOp>();
   return cast && cast.getKind().getValue() == Alu::CAST && packedBytes(tensor) > packedBytes(cast->getOperand(0));
 }
-

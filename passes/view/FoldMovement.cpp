@@ -11,9 +11,9 @@
 #include "passes/Passes.h"
 
 #include "ir/base/Evaluate.h"
+#include "ir/graph/DeadOps.h"
 #include "ir/graph/Movement.h"
 #include "ir/graph/Source.h"
-#include "ir/graph/DeadOps.h"
 
 #include "mlir/IR/Builders.h"
 

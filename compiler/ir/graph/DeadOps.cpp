@@ -1,7 +1,7 @@
 //===- DeadOps.cpp - Ops that nothing reads -------------------------------------------------===//
 //
-// A result of an If or a loop may have a size that is known only after it: a symbol of its own. Types and sizes of later
-// ops name it, and that is no use of a value. So such an op stays as long as the symbol is named.
+// A result of an If or a loop may have a size that is known only after it: a symbol of its own. Types and sizes of
+// later ops name it, and that is no use of a value. So such an op stays as long as the symbol is named.
 //
 //===----------------------------------------------------------------------------------------===//
 #include "ir/graph/DeadOps.h"
@@ -29,9 +29,8 @@ static llvm::DenseSet<Expr> symbolsIn(Operation *op) {
     for (Expr part : {at.index, at.valid, tracker.getValue().size()})
       add(part);
   });
-  walker.addWalk([&](SymbolAttr symbol) {
-    symbols.insert(Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax()));
-  });
+  walker.addWalk(
+      [&](SymbolAttr symbol) { symbols.insert(Expr::variable(symbol.getName(), symbol.getMin(), symbol.getMax())); });
   for (Type type : op->getResultTypes())
     walker.walk(type);
   for (Region &region : op->getRegions())
@@ -47,18 +46,18 @@ static llvm::DenseSet<Expr> symbolsIn(Operation *op) {
 static bool isFirstToNameSize(Operation *op, Operation *root) {
   llvm::DenseSet<Expr> own = symbolsIn(op);
   bool isAfter = false;
-  return root
-      ->walk<WalkOrder::PreOrder>([&](Operation *other) {
-        if (other == op) {
-          isAfter = true;
-          return WalkResult::skip();
-        }
-        for (Expr symbol : symbolsIn(other))
-          if (isAfter ? own.contains(symbol) : own.erase(symbol) && own.empty())
-            return WalkResult::interrupt();
-        return WalkResult::advance();
-      })
-      .wasInterrupted() && !own.empty();
+  return root->walk<WalkOrder::PreOrder>([&](Operation *other) {
+               if (other == op) {
+                 isAfter = true;
+                 return WalkResult::skip();
+               }
+               for (Expr symbol : symbolsIn(other))
+                 if (isAfter ? own.contains(symbol) : own.erase(symbol) && own.empty())
+                   return WalkResult::interrupt();
+               return WalkResult::advance();
+             })
+             .wasInterrupted() &&
+         !own.empty();
 }
 
 bool graph::isDead(Operation *op, Operation *root) {

@@ -5,8 +5,8 @@
 
 namespace kiln::graph {
 
-/// Whether an op inside `root` can go: nothing reads its results, and it neither changes the run nor gives one of them a
-/// size that something after it names.
+/// Whether an op inside `root` can go: nothing reads its results, and it neither changes the run nor gives one of them
+/// a size that something after it names.
 bool isDead(mlir::Operation *op, mlir::Operation *root);
 
 /// Erases all dead ops inside `root`, and those that only they read.

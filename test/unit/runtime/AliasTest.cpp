@@ -14,10 +14,10 @@ namespace {
 
 const kiln_dim pastDims[] = {{"2", 2, -1}, {"n", -1, 0}}, nowDims[] = {{"2", 2, -1}, {"n + 1", -1, -1}};
 const kiln_dim flagDims[] = {{"2", 2, -1}};
-const kiln_port ins[] = {{"past", KILN_INT8, 2, pastDims, nullptr, nullptr, 0},
-                         {"flags", KILN_BOOL, 1, flagDims, nullptr, nullptr, 0}};
-const kiln_port outs[] = {{"now", KILN_INT8, 2, nowDims, nullptr, nullptr, 0},
-                          {"not", KILN_BOOL, 1, flagDims, nullptr, nullptr, 0}};
+const kiln_port ins[] = {{"past", KILN_INT8, 2, pastDims, nullptr, nullptr, 0, 0},
+                         {"flags", KILN_BOOL, 1, flagDims, nullptr, nullptr, 0, 0}};
+const kiln_port outs[] = {{"now", KILN_INT8, 2, nowDims, nullptr, nullptr, 0, 0},
+                          {"not", KILN_BOOL, 1, flagDims, nullptr, nullptr, 0, 0}};
 const kiln_symbol symbols[] = {{"n", 0, 1000, 1}};
 const kiln_alias aliases[] = {{0, 0, 1, 4}, {1, 1, -1, 0}};
 

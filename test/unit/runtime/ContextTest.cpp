@@ -290,7 +290,7 @@ TEST_CASE("a model of another runtime is refused, and a short error buffer is en
 }
 
 TEST_CASE("a model with more axes than the runtime's arrays is refused") {
-  const kiln_port deep = {"deep", KILN_FLOAT32, KILN_MAX_RANK + 1, nullptr, nullptr, nullptr, 0};
+  const kiln_port deep = {"deep", KILN_FLOAT32, KILN_MAX_RANK + 1, nullptr, nullptr, nullptr, 0, 0};
   const kiln_weight heavy = {"heavy", KILN_FLOAT32, -1, nullptr, 0, 0, 0};
   auto error = [](const kiln_model &model) {
     kiln_context *context;

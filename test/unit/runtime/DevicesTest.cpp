@@ -178,8 +178,8 @@ kiln_status program(kiln_context *context, const int64_t *) {
   return status;
 }
 
-const kiln_port xPort = {"x", KILN_INT32, 0, nullptr, nullptr, nullptr, 0},
-                yPort = {"y", KILN_INT32, 0, nullptr, nullptr, nullptr, 1};
+const kiln_port xPort = {"x", KILN_INT32, 0, nullptr, nullptr, nullptr, 0, 0},
+                yPort = {"y", KILN_INT32, 0, nullptr, nullptr, nullptr, 1, 0};
 const kiln_kernel kernels[] = {{"add", 2, 0, addOne, {1, 1, 1}, 0, 0, nullptr},
                                {"twice", 2, 0, twice, {1, 1, 1}, 0, 1, nullptr}};
 

@@ -312,7 +312,7 @@ TEST_CASE("a run's own status becomes the call's, with a cause") {
 }
 
 TEST_CASE("a program that leaves an output out fails") {
-  static const kiln_port port = {"y", KILN_INT32, 0, nullptr, nullptr, nullptr, 0};
+  static const kiln_port port = {"y", KILN_INT32, 0, nullptr, nullptr, nullptr, 0, 0};
   kiln_model model = modelOf([](kiln_context *, const int64_t *) { return KILN_OK; });
   model.outputs = &port;
   model.output_count = 1;
@@ -326,9 +326,9 @@ namespace {
 const kiln_dim dims[] = {{"past", -1, 0}, {"past + seq", -1, -1}};
 const kiln_dim seqDims[] = {{"seq", -1, 1}};
 const kiln_dim pastDims[] = {{"past", -1, 0}};
-const kiln_port ports[] = {{"cache", KILN_INT8, 2, dims, nullptr, nullptr, 0},
-                           {"ids", KILN_INT8, 1, seqDims, nullptr, nullptr, 0},
-                           {"mask", KILN_INT8, 1, pastDims, nullptr, nullptr, 0}};
+const kiln_port ports[] = {{"cache", KILN_INT8, 2, dims, nullptr, nullptr, 0, 0},
+                           {"ids", KILN_INT8, 1, seqDims, nullptr, nullptr, 0, 0},
+                           {"mask", KILN_INT8, 1, pastDims, nullptr, nullptr, 0, 0}};
 const kiln_symbol symbols[] = {{"past", 0, 8, 1}, {"seq", 1, 8, 1}, {"trips", 0, 100, 42}};
 
 kiln_model symbolic() {
@@ -364,7 +364,7 @@ TEST_CASE("a computed size is checked once all symbols are bound") {
 
 TEST_CASE("a size that cannot be computed is an error, not a guess") {
   static const kiln_dim odd[] = {{"len(x)", -1, -1}};
-  static const kiln_port port = {"x", KILN_INT8, 1, odd, nullptr, nullptr, 0};
+  static const kiln_port port = {"x", KILN_INT8, 1, odd, nullptr, nullptr, 0, 0};
   kiln_model model = modelOf([](kiln_context *, const int64_t *) { return KILN_OK; });
   model.inputs = &port;
   model.input_count = 1;

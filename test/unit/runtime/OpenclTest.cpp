@@ -40,8 +40,8 @@ const kiln_kernel kernels[] = {{"add", 2, 2, nullptr, {4, 1, 1}, 0, 0, nullptr},
 thread_local std::function<void(kiln_context *, int64_t)> program;
 
 const kiln_dim dims[] = {{"n", -1, 0}};
-const kiln_port input = {"x", KILN_INT32, 1, dims, nullptr, nullptr, 0},
-                output = {"y", KILN_INT32, 1, dims, nullptr, nullptr, 0};
+const kiln_port input = {"x", KILN_INT32, 1, dims, nullptr, nullptr, 0, 0},
+                output = {"y", KILN_INT32, 1, dims, nullptr, nullptr, 0, 0};
 const kiln_symbol symbol = {"n", 0, 1 << 20, 1};
 
 kiln_model modelFor(const kiln_device *device) {

@@ -14,8 +14,8 @@ namespace {
 
 // y = [x, 1], of one element more than x; a and b are copies of p and q.
 const kiln_dim xDims[] = {{"n", -1, 0}}, yDims[] = {{"n + 1", -1, -1}};
-const kiln_port growIn = {"x", KILN_INT8, 1, xDims, nullptr, nullptr, 0},
-                growOut = {"y", KILN_INT8, 1, yDims, nullptr, nullptr, 0};
+const kiln_port growIn = {"x", KILN_INT8, 1, xDims, nullptr, nullptr, 0, 0},
+                growOut = {"y", KILN_INT8, 1, yDims, nullptr, nullptr, 0, 0};
 const kiln_symbol symbols[] = {{"n", 0, 1000, 1}};
 
 kiln_model modelOf(const char *name, kiln_status (*run)(kiln_context *, const int64_t *)) {
@@ -52,10 +52,10 @@ kiln_model growing() {
   return model;
 }
 
-const kiln_port pairIn[] = {{"p", KILN_BOOL, 1, xDims, nullptr, nullptr, 0},
-                            {"q", KILN_BOOL, 1, xDims, nullptr, nullptr, 0}};
-const kiln_port pairOut[] = {{"a", KILN_BOOL, 1, xDims, nullptr, nullptr, 0},
-                             {"b", KILN_BOOL, 1, xDims, nullptr, nullptr, 0}};
+const kiln_port pairIn[] = {{"p", KILN_BOOL, 1, xDims, nullptr, nullptr, 0, 0},
+                            {"q", KILN_BOOL, 1, xDims, nullptr, nullptr, 0, 0}};
+const kiln_port pairOut[] = {{"a", KILN_BOOL, 1, xDims, nullptr, nullptr, 0, 0},
+                             {"b", KILN_BOOL, 1, xDims, nullptr, nullptr, 0, 0}};
 
 kiln_model swapping() {
   kiln_model model = modelOf("swapping", [](kiln_context *c, const int64_t *sizes) {

@@ -126,8 +126,8 @@ public:
 private:
   kiln_place place_ = {&kiln_device_cuda, nullptr, 0, 0, 0};
   kiln_dim dim_ = {"n", -1, 0};
-  kiln_port input_ = {"x", KILN_INT32, 1, &dim_, nullptr, nullptr, 0},
-            output_ = {"y", KILN_INT32, 1, &dim_, nullptr, nullptr, 0};
+  kiln_port input_ = {"x", KILN_INT32, 1, &dim_, nullptr, nullptr, 0, 0},
+            output_ = {"y", KILN_INT32, 1, &dim_, nullptr, nullptr, 0, 0};
   kiln_symbol symbol_ = {"n", 0, 1 << 23, 1};
   kiln_kernel kernels_[2] = {{"add", 2, 2, nullptr, {32, 1, 1}, 0, 0, nullptr},
                              {"add_last", 2, 2, nullptr, {32, 1, 1}, 0, 0, nullptr}};
