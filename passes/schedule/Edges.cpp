@@ -14,6 +14,10 @@ Edge schedule::edgeOf(Value value) {
   return {value, ShapeTracker::contiguous(shapeOf(value))};
 }
 
+bool schedule::isWhole(const Edge &edge) {
+  return edge.tracker.isContiguous() && edge.tracker.shape() == ArrayRef(shapeOf(edge.base));
+}
+
 graph::AluOp schedule::aluOf(Value value, Alu kind) {
   auto alu = value.getDefiningOp<graph::AluOp>();
   return alu && alu.getKind().getValue() == kind ? alu : nullptr;

@@ -19,6 +19,8 @@ struct Edge {
   view::ShapeTracker tracker; ///< from the reader's shape to the base's elements
 };
 Edge edgeOf(mlir::Value value);
+/// Whether an edge reads all of its base, in the base's own shape.
+bool isWhole(const Edge &edge);
 
 /// The operation of this kind that makes a value; null: none.
 graph::AluOp aluOf(mlir::Value value, Alu kind);

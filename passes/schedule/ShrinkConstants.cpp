@@ -23,10 +23,6 @@ namespace kiln {
 #include "passes/Passes.h.inc"
 } // namespace kiln
 
-static bool isWhole(const Edge &edge) {
-  return edge.tracker.isContiguous() && edge.tracker.shape() == ArrayRef(shapeOf(edge.base));
-}
-
 namespace {
 struct ShrinkConstants : kiln::impl::ShrinkConstantsBase<ShrinkConstants> {
   void runOnOperation() override {

@@ -43,9 +43,9 @@ static const kiln_dim x_dims[] = {{"batch", -1, 0}, {"3", 3, -1}};
 static const kiln_dim bias_dims[] = {{"3", 3, -1}};
 static const kiln_dim y_dims[] = {{"batch", -1, 0}};
 static const float bias_value[] = {1, 2, 3};
-static const kiln_port inputs[] = {{"x", KILN_FLOAT32, 2, x_dims, NULL, NULL, 0},
-                                   {"bias", KILN_FLOAT32, 1, bias_dims, bias_value, NULL, 0}};
-static const kiln_port outputs[] = {{"y", KILN_FLOAT32, 1, y_dims, NULL, NULL, 0}};
+static const kiln_port inputs[] = {{"x", KILN_FLOAT32, 2, x_dims, NULL, NULL, 0, 0},
+                                   {"bias", KILN_FLOAT32, 1, bias_dims, bias_value, NULL, 0, 0}};
+static const kiln_port outputs[] = {{"y", KILN_FLOAT32, 1, y_dims, NULL, NULL, 0, 0}};
 static const kiln_symbol symbols[] = {{"batch", 1, 64, 2}};
 static const int64_t weight_dims[] = {3};
 static const kiln_weight weights[] = {{"layer.weight", KILN_FLOAT32, 1, weight_dims, 128, 12, 0}};
