@@ -245,6 +245,8 @@ static llvm::Error make(const CompileOptions &options, const ArtefactOptions &ar
   if (llvm::Error error = checkStage(wanted, model, options, artefact))
     return error;
   bool needsNames = artefact.onlyInspects && !artefact.showsStats;
+  if (!artefact.why.empty() || !artefact.graphPath.empty() || artefact.showsStats)
+    model.recordModelShapes();
   if (llvm::Error error = model.advance(wanted.value_or(needsNames ? Stage::Optimize : Stage::Lower)))
     return error;
   hideProgress();

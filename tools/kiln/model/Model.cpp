@@ -211,7 +211,7 @@ llvm::Error Model::advance(Stage last) {
       printRewrites(passes);
     if (mlir::failed(passes.run(module())))
       return diagnostics_.take(source(), "stage " + stageName(next).str() + " failed");
-    if (next == Stage::Schedule)
+    if (next == Stage::Schedule && recordsShapes_)
       shapes_.note(module());
     if (llvm::Error error = checkFilter(last))
       return error;

@@ -34,6 +34,9 @@ public:
   llvm::StringRef name() const;
   /// The hash of the files that were imported, as kiln_origin.digest; "" if a dump does not say it.
   llvm::StringRef digest() const;
+  /// From stage schedule on, launches record the shapes of the model, which people know. Without it they record those of
+  /// the kernels, as a dump of the stage before, which has no others, gives them, too.
+  void recordModelShapes() { recordsShapes_ = true; }
   /// Paths of weights are relative to it.
   llvm::StringRef folder() const;
 
@@ -58,6 +61,7 @@ private:
   mlir::MLIRContext context_;
   Diagnostics diagnostics_;
   mlir::OwningOpRef<mlir::ModuleOp> module_;
+  bool recordsShapes_ = false;
   ModelShapes shapes_; ///< none if this began with a dump of a later stage than import
   std::string source_;
   std::vector<std::string> files_; ///< what the import read
