@@ -55,7 +55,7 @@ public:
   /// Imports a graph's initializers and nodes at the insertion point; its inputs are already in the scope. Fails if an
   /// If gives an output of the graph other ranks or dtypes.
   llvm::Error importGraph(const ::onnx::GraphProto &graph, Scope &scope);
-  /// The same, but such an If stays open. Null if there is none.
+  /// The same, but leaves such an If open and returns it; null if no If is open.
   llvm::Expected<std::unique_ptr<OpenIf>> importOpenGraph(const ::onnx::GraphProto &graph, Scope &scope);
   /// The graph's outputs, in order.
   llvm::Expected<llvm::SmallVector<Tensor>> outputs(const ::onnx::GraphProto &graph, Scope &scope);
@@ -91,7 +91,7 @@ private:
   /// and `ranks_` says which is the output's own.
   llvm::Error closeWithRanks(OpenIf &open, llvm::ArrayRef<std::string> names, Scope &scope);
 
-  // Each returns the If that the node leaves open, whose versions give the node's outputs. Null if there is none.
+  // Each returns the If that the node leaves open, or null. The If's versions give the node's outputs.
   llvm::Expected<std::unique_ptr<OpenIf>> importNode(const ::onnx::NodeProto &node, const std::string &name,
                                                      Scope &scope);
   llvm::Expected<std::unique_ptr<OpenIf>> importOperator(const ::onnx::NodeProto &node, const std::string &name,

@@ -27,9 +27,9 @@ public:
   NodeList(Importer &importer, const Nodes &nodes, Scope &scope, llvm::ArrayRef<std::string> wanted, bool isMain)
       : importer_(importer), nodes_(nodes), scope_(scope), wanted_(wanted), isMain_(isMain) {}
 
-  /// Imports the nodes, in the order in which they can be computed, at the insertion point. The If that is then open
-  /// is one whose versions give a wanted name other ranks or dtypes. Null if there is none, as of the model's own
-  /// graph.
+  /// Imports the nodes at the insertion point, in the order in which they can be computed. Returns the If that is open
+  /// after the last node, or null. The If's versions give a wanted name other ranks or dtypes. In the model's own graph
+  /// no If stays open.
   llvm::Expected<std::unique_ptr<OpenIf>> import();
 
 private:

@@ -7,6 +7,8 @@
 
 #include "passes/optimize/choose/Chooser.h"
 
+#include "passes/optimize/choose/LaneWork.h"
+
 #include "ir/kernel/MatrixProduct.h"
 
 using namespace kiln;
@@ -128,19 +130,19 @@ std::optional<SmallVector<Access>> Chooser::streamsAlong(size_t columns) const {
 }
 
 bool Chooser::readAsRows(ArrayRef<Access> matrices, size_t columns) {
-  int64_t lanes = target_.vectorBits() / elementBits(func_), sums = matrices.size(), bytes = 0;
+  int64_t lanes = target_.vectorBits() / elementBits(func_), sums = matrices.size();
   auto inner = llvm::find_if(reduced_, [&](size_t axis) {
     return llvm::all_of(matrices, [&](const Access &matrix) { return matrix.isContiguous(axis); });
   });
   if (inner == reduced_.end() || fixedSize(*inner) < lanes)
     return false;
+  double bytes = 0;
   for (const Access &matrix : matrices)
-    bytes +=
-        bytesOfElement(matrix) * std::max<int64_t>(1, fixedSize(columns)) * std::max<int64_t>(1, fixedSize(*inner));
+    bytes += optimize::elementsOf(matrix) * double(bytesOfElement(matrix));
   // Memory is read fastest in one piece, by enough totals that additions do not wait for each other. From a cache,
   // several rows read together share the vector, and their lanes are added up together at the end. What the second
   // cache does not hold may come from memory, as other kernels' matrices took its place.
-  bool isFar = bytes > target_.cacheBytes(2);
+  bool isFar = bytes > double(target_.cacheBytes(2));
   if (isFar && fixedSize(*inner) >= kFewestStreamSteps * kTotalsOfStream * lanes) {
     add(OptKind::VECTOR, *inner, kTotalsOfStream * lanes);
     return true;

@@ -154,11 +154,11 @@ private:
   /// For a product of a weight and one vector. False where there is none that such instructions compute.
   bool chooseVectorByMatrices();
   bool chooseVectorByDots();
-  /// For sums of products with matrices of which each element is used once, which takes as long as these are read:
-  /// several streams of them at a time. False where there is none.
+  /// Reads several streams at a time for sums of products with matrices whose elements are each used once: such sums
+  /// take as long as the matrices are read. False if the kernel is not made of such sums.
   bool chooseStreams();
-  /// The matrices of these sums, one for each, if they stand still along no kept axis, and what they are multiplied
-  /// with does along `columns`.
+  /// The matrices of these sums, one for each: they stand still along no kept axis, and what they are multiplied with
+  /// stands still along `columns`. nullopt for other sums.
   std::optional<llvm::SmallVector<Access>> streamsAlong(size_t columns) const;
   /// Lanes along the sums. False if the matrices' rows do not lie so.
   bool readAsRows(llvm::ArrayRef<Access> matrices, size_t columns);
@@ -168,8 +168,8 @@ private:
   bool chooseLines(const Access &matrix, size_t columns, std::optional<size_t> rows);
   /// The same for a reduce of anything but products. False where there is none.
   bool chooseSumsOfLines();
-  /// For walks through tables, each step of which waits for the gather before it: several walks at a time, which do not
-  /// wait for each other.
+  /// Keeps several walks through tables under way at a time. The steps of one walk wait for each other, those of
+  /// several walks do not.
   void chooseWalks();
   /// For a reduce of which each lane has its own, a window's: several points of another axis at a time, which share
   /// what stands still there and do not wait for each other. False where there is none.

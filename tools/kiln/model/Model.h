@@ -34,8 +34,8 @@ public:
   llvm::StringRef name() const;
   /// The hash of the files that were imported, as kiln_origin.digest; "" if a dump does not say it.
   llvm::StringRef digest() const;
-  /// From stage schedule on, launches record the shapes of the model, which people know. Without it they record those of
-  /// the kernels, as a dump of the stage before, which has no others, gives them, too.
+  /// From stage schedule on, launches record the shapes of the model, which people know. Without it they record those
+  /// of the kernels, as a dump of the stage before, which has no others, gives them, too.
   void recordModelShapes() { recordsShapes_ = true; }
   /// Paths of weights are relative to it.
   llvm::StringRef folder() const;

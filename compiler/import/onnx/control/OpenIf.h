@@ -25,7 +25,7 @@ public:
     std::unique_ptr<mlir::Region> region = std::make_unique<mlir::Region>();
     /// The names that the way gives; it sees those around the If.
     std::unique_ptr<Scope> scope;
-    /// An If at the end of the region, open as well. Null if there is none.
+    /// Another open If, at the end of the region, or null.
     std::unique_ptr<OpenIf> inner;
     /// Why a run cannot go this way; "" if it can.
     std::string fault;
