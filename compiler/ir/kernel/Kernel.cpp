@@ -172,6 +172,13 @@ static LogicalResult verifyTracker(Operation *op, ArrayRef<Expr> shape) {
   return success();
 }
 
+/// A prefetch is for the next step of a loop that exists.
+static LogicalResult verifyAhead(Operation *op, std::optional<int64_t> axis) {
+  if (axis && !op->getParentOfType<FuncOp>().getLoopAxis(*axis))
+    return op->emitOpError() << "is ahead of axis " << *axis << ", which is not a loop axis";
+  return success();
+}
+
 LogicalResult LoadOp::verify() {
   if (getResult().getType() != getBuffer().getType().getElement())
     return emitOpError("gives another dtype than the buffer's");
@@ -180,12 +187,16 @@ LogicalResult LoadOp::verify() {
     return emitOpError("chooses a row along no axis");
   if (getRow())
     shape.pop_back();
+  if (failed(verifyAhead(*this, getAhead())))
+    return failure();
   return verifyTracker(*this, shape);
 }
 
 LogicalResult StoreOp::verify() {
   if (getValue().getType() != getBuffer().getType().getElement())
     return emitOpError("stores another dtype than the buffer's");
+  if (failed(verifyAhead(*this, getAhead())))
+    return failure();
   return verifyTracker(*this, getTracker().getValue().shape());
 }
 
@@ -328,6 +339,8 @@ LogicalResult StageOp::verify() {
     return emitOpError("is held in memory of another dtype");
   if (getBuffers() && (getBufferCount() < 1 || getBufferCount() > kMostBuffers))
     return emitOpError() << "has " << getBufferCount() << " buffers, not 1 to " << kMostBuffers;
+  if (failed(verifyAhead(*this, getAhead())))
+    return failure();
   if (std::optional<std::string> fault = faultOfLayout(*this))
     return emitOpError() << *fault;
   return success();
