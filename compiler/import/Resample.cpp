@@ -296,3 +296,14 @@ Value kiln::import::resample(TensorBuilder &b, Value x, int64_t axis, Expr count
                   "fix them with --dim");
   return gatherComputed(b, x, axis, count, places, how);
 }
+
+Value kiln::import::integersOf(TensorBuilder &b, Value x, mlir::Type element, bool antialias) {
+  if (!x || element.isInteger(1))
+    return b.cast(x, element);
+  // Of float32: some units in the last place of a number, or of bytes that cancelled.
+  constexpr double kRelative = 0x1p-21, kAbsolute = 0x1p-13;
+  if (antialias)
+    return b.cast(b.mul(b.sign(x), b.floor(b.add(b.abs(x), 0.5 + kAbsolute))), element);
+  Value whole = b.roundHalfEven(x), error = b.maximum(b.mul(b.abs(x), kRelative), kAbsolute);
+  return b.cast(b.where(b.less(error, b.abs(b.sub(x, whole))), x, whole), element);
+}

@@ -40,4 +40,9 @@ struct Resampling {
 mlir::Value resample(TensorBuilder &b, mlir::Value x, int64_t axis, Expr count, const AxisPlaces &places,
                      const Resampling &how, double scale);
 
+/// Floats as integers of this dtype, in ONNX Runtime's way. With antialias: the nearest, halves away from 0; to be
+/// called after each axis. Without: cut towards 0, except that a number within errors of rounding of an integer is that
+/// integer.
+mlir::Value integersOf(TensorBuilder &b, mlir::Value x, mlir::Type element, bool antialias);
+
 } // namespace kiln::import

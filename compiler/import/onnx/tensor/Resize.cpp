@@ -158,15 +158,14 @@ static std::optional<Interpolation> interpolationOf(Node &n) {
   return choose<Interpolation>(n, "mode", "nearest", llvm::ArrayRef(choices).drop_back(n.opset() < 11));
 }
 
-/// Each axis of `axes` in turn. Numbers other than floats are interpolated as float32.
+/// Each axis of `axes` in turn, the last one first. Numbers other than floats are interpolated as float32.
 static Value resizeAxes(TensorBuilder &b, Value x, llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<Factor> factors,
                         ResizeMode mode, const Resampling &how, llvm::ArrayRef<double> crop) {
   mlir::Type element = b.element(x);
   bool widens = how.interpolation != Interpolation::Nearest && !b.isFloat(x);
-  if (widens)
-    x = b.cast(x, b.float32());
-  for (auto [i, axis] : llvm::enumerate(axes)) {
+  for (size_t i = axes.size(); i-- > 0;) {
     const Factor &factor = factors[i];
+    int64_t axis = axes[i];
     Expr size = b.dim(x, axis);
     AxisPlaces places = placesOf(mode, size, factor);
     if (mode == ResizeMode::Crop)
@@ -178,9 +177,11 @@ static Value resizeAxes(TensorBuilder &b, Value x, llvm::ArrayRef<int64_t> axes,
     if (how.antialias && !known)
       return b.fail("attribute 'antialias' needs to know the sizes", "fix them with --dim");
     double scale = known ? double(factor.numerator.constant()) / double(factor.denominator.constant()) : 1;
-    x = resample(b, x, axis, factor.count, places, how, scale);
+    x = resample(b, widens ? b.cast(x, b.float32()) : x, axis, factor.count, places, how, scale);
+    if (widens && how.antialias)
+      x = integersOf(b, x, element, true);
   }
-  return widens ? b.cast(x, element) : x;
+  return widens && b.element(x) != element ? integersOf(b, x, element, false) : x;
 }
 
 /// Whether a resize needs values at import that are known only at run time. Constant scales need less than sizes.

@@ -99,9 +99,8 @@ Value kiln::import::onnx::resizeByData(Node &n, Value x, llvm::ArrayRef<AxisByDa
                   "give two numbers per axis");
   mlir::Type element = b.element(x);
   bool widens = how.interpolation != Interpolation::Nearest && !b.isFloat(x);
-  if (widens)
-    x = b.cast(x, b.float32());
-  for (auto [i, axis] : llvm::enumerate(axes)) {
+  for (size_t i = axes.size(); i-- > 0;) {
+    const AxisByData &axis = axes[i];
     Value begin, end, spread;
     if (mode == ResizeMode::Crop) {
       begin = scalarAt(b, region, i);
@@ -112,7 +111,10 @@ Value kiln::import::onnx::resizeByData(Node &n, Value x, llvm::ArrayRef<AxisByDa
       spread = b.minimum(axis.scale, 1);
       taps = sizeOf(n, b, "taps", b.ceil(b.div(asReal(b, taps), spread)));
     }
-    x = resampleAt(b, x, axis.axis, placesOf(b, mode, b.dim(x, axis.axis), axis, begin, end), taps, how, spread);
+    x = resampleAt(b, widens ? b.cast(x, b.float32()) : x, axis.axis,
+                   placesOf(b, mode, b.dim(x, axis.axis), axis, begin, end), taps, how, spread);
+    if (widens && how.antialias)
+      x = integersOf(b, x, element, true);
   }
-  return widens ? b.cast(x, element) : x;
+  return widens && b.element(x) != element ? integersOf(b, x, element, false) : x;
 }

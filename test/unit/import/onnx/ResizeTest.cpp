@@ -202,3 +202,43 @@ TEST_CASE("float64 is interpolated in float64, as float16 and integers are in wh
         CHECK(model.runFloats({floatTensor({3}, {0, 40, 80})}).size() == 5);
       }
 }
+
+/// A row of integers made twice, of equal rows, and resized to `size`; its first row.
+static Floats ofIntegers(int dtype, bool antialias, Floats x, Sizes size, bool isOpen) {
+  OnnxModel model(19);
+  int64_t count = x.size();
+  OnnxModel::Dims known{2, count}, open{"n", "m"};
+  model.input("x", isOpen && !antialias ? open : known).output("y");
+  isOpen ? model.input("size", {2}, ::onnx::TensorProto::INT64) : model.ints("size", size);
+  setInt(model.node("Cast", {"x"}, {"d"}), "to", dtype);
+  ::onnx::NodeProto &node = model.node("Resize", {"d", "", "", "size"}, {"r"});
+  setString(node, "mode", "linear");
+  setInt(node, "antialias", antialias);
+  setInt(model.node("Cast", {"r"}, {"y"}), "to", ::onnx::TensorProto::FLOAT);
+  Floats rows = x;
+  rows.insert(rows.end(), x.begin(), x.end());
+  std::vector<HostTensor> inputs{floatTensor({2, count}, rows)};
+  if (isOpen)
+    inputs.push_back(intTensor({2}, size));
+  Floats y = model.runFloats(inputs);
+  return Floats(y.begin(), y.begin() + size[1]);
+}
+
+TEST_CASE("Between integers, a resize cuts towards 0 and keeps an integer that it meets") {
+  using Proto = ::onnx::TensorProto;
+  for (bool isOpen : {false, true}) {
+    CHECK(ofIntegers(Proto::UINT8, false, {0, 3}, {5, 4}, isOpen) == Floats{0, 0, 2, 3});
+    CHECK(ofIntegers(Proto::INT8, false, {0, -3}, {5, 4}, isOpen) == Floats{0, 0, -2, -3});
+    for (int64_t size = 2; size < 24; ++size)
+      CHECK(ofIntegers(Proto::UINT8, false, {255, 255, 255}, {size, size}, isOpen) == Floats(size, 255));
+  }
+}
+
+TEST_CASE("Between integers, antialias takes the nearest, and of two the one away from 0") {
+  using Proto = ::onnx::TensorProto;
+  for (bool isOpen : {false, true}) {
+    CHECK(ofIntegers(Proto::UINT8, true, {10, 11}, {2, 1}, isOpen) == Floats{11});
+    CHECK(ofIntegers(Proto::UINT8, true, {1, 2, 4, 9}, {2, 3}, isOpen) == Floats{1, 3, 8});
+    CHECK(ofIntegers(Proto::INT32, true, {-10, -11}, {2, 1}, isOpen) == Floats{-11});
+  }
+}
