@@ -2,9 +2,9 @@
 
 import onnx
 
-import judges
 import schemas
-from values import free_names, value_of
+from evaluation import evaluate, with_rank
+from values import free_names
 
 
 def single_outputs(model):
@@ -18,7 +18,7 @@ def smallest(model, inputs, is_find):
 
     is_find: whether a model with inputs still shows the fault.
     """
-    known = known_values(model, inputs)
+    known = {name: value for name, value in evaluate(model, inputs).items() if value.dtype not in schemas.NARROW}
     count = len(model.graph.node) + 1
     while len(model.graph.node) < count:  # until no node gives way
         count = len(model.graph.node)
@@ -30,7 +30,7 @@ def with_fewer_nodes(model, inputs, known, is_find):
     outputs = {value.name for value in model.graph.output}
     for node in reversed(list(model.graph.node)):
         values = [value for name in node.output if (value := known.get(name))]
-        if not any(node == each for each in model.graph.node) or outputs & set(node.output):
+        if node.op_type == "Constant" or not any(node == each for each in model.graph.node) or outputs & set(node.output):
             continue
         if not values or len(values) < sum(bool(name) for name in node.output):
             continue
@@ -74,32 +74,5 @@ def keep(field, wanted):
     field.extend(wanted)
 
 
-def known_values(model, inputs):
-    """{name: Value} of what the nodes compute from the inputs, as far as a judge runs them and NumPy knows the dtype."""
-    data = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in model.graph.initializer} | inputs
-    known = {}
-    for node in model.graph.node:
-        names = {name for name in [*node.input, *free_names(node)] if name}
-        made = onnx.ModelProto()
-        made.CopyFrom(model)
-        for run in judges.JUDGES.values():
-            try:
-                values = [value_of(name, data[name]) for name in names]
-                made.graph.CopyFrom(onnx.helper.make_graph([node], "node", [with_rank(value) for value in values],
-                                                           [onnx.ValueInfoProto(name=name) for name in node.output if name]))
-                results = run(made, {name: data[name] for name in names})
-                found = [value_of(name, each) for name, each in zip([name for name in node.output if name], results)]
-            except (judges.NoAnswer, schemas.Unfit, KeyError):
-                continue
-            data |= {value.name: value.data for value in found}
-            known |= {value.name: value for value in found if value.dtype not in schemas.NARROW and node.op_type != "Constant"}
-            break
-    return known
-
-
 def with_shape(value):
     return value.info(value.name, value.shape if value.kind == "tensor" else None)
-
-
-def with_rank(value):
-    return value.info(value.name, [None] * value.rank if value.kind == "tensor" else None)

@@ -11,6 +11,7 @@ import growth
 import judges
 import reduction
 import schemas
+from stability import is_stable
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 FINDS = ("broken", "wrong", "wrong for the only judge", "differs from both", "not generated")
@@ -104,8 +105,7 @@ def compare_output(model, inputs, place, found, results):
     text = f"output {place} {texts[0]} ({', '.join(results)})"
     if not all(texts) or differ and not judges.value_difference(found, judges.nearer(found, *wanted), 2 * rtol):
         return ("judges differ", text) if differ else ("agree", "")
-    run, of_shapes = judges.JUDGES[next(iter(results))], judges.is_of_shapes(texts[0])
-    if not judges.is_stable(model, inputs, run, rtol, place, of_shapes):
+    if not is_stable(model, inputs, found, wanted[0], place, 2 * rtol):
         return "not stable", text
     return "differs from both" if differ else "wrong" if len(wanted) == 2 else "wrong for the only judge", text
 
