@@ -35,11 +35,11 @@ static llvm::SmallVector<int64_t> axesFrom(int64_t first, int64_t rank) {
   return llvm::to_vector(llvm::seq<int64_t>(first, rank));
 }
 
-/// Y, and if they are asked for the mean and 1/√(variance + epsilon).
+/// Y, and if they are asked for the mean and 1/√(variance + epsilon), both in the dtype of `stash_type`.
 static Tensors layerNormalization(Node &n, TensorBuilder &b) {
   double epsilon = n.real("epsilon", 1e-5f);
   int64_t axis = n.integer("axis", -1);
-  n.ignore({"stash_type"}); // half precision is widened to float32 in any case
+  int64_t stashed = n.integer("stash_type", ::onnx::TensorProto::FLOAT);
   Value x = n.input(0), scale = n.input(1), bias = n.optionalInput(2);
   std::optional<int64_t> first = b.normalizeAxis(axis, b.rank(x));
   if (!x || !first)
@@ -47,9 +47,13 @@ static Tensors layerNormalization(Node &n, TensorBuilder &b) {
   llvm::SmallVector<int64_t> axes = axesFrom(*first, b.rank(x));
   Tensors results{b.layerNorm(x, axes, epsilon, scale, bias)};
   if (n.proto().output_size() > 1) {
+    if (stashed != ::onnx::TensorProto::FLOAT && stashed != ::onnx::TensorProto::BFLOAT16)
+      return n.fail("attribute 'stash_type' is " + llvm::Twine(stashed), "it is 1 (float32) or 16 (bfloat16)"),
+             Tensors();
+    mlir::Type stash = stashed == ::onnx::TensorProto::FLOAT ? b.float32() : b.builder().getBF16Type();
     Value wide = b.isFloat(x) ? b.cast(x, b.accumulator(b.element(x))) : x;
-    results.push_back(b.mean(wide, axes, /*keepDims=*/true));
-    results.push_back(b.rsqrt(b.add(b.var(wide, axes, /*keepDims=*/true, /*correction=*/0), epsilon)));
+    results.push_back(b.cast(b.mean(wide, axes, /*keepDims=*/true), stash));
+    results.push_back(b.cast(b.rsqrt(b.add(b.var(wide, axes, /*keepDims=*/true, /*correction=*/0), epsilon)), stash));
   }
   return results;
 }

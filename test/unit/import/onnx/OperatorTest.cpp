@@ -359,6 +359,14 @@ TEST_CASE("LayerNormalization gives its mean and inverse deviation where they ar
   CHECK(outputs[1].elements<float>() == llvm::ArrayRef<float>({2}));
 }
 
+TEST_CASE("LayerNormalization of float64 gives its mean in float32") {
+  OnnxModel model(17);
+  model.input("x", {2}).output("mean");
+  setInt(model.node("Cast", {"x"}, {"d"}), "to", ::onnx::TensorProto::DOUBLE);
+  model.node("LayerNormalization", {"d", "d"}, {"y", "mean"});
+  CHECK(model.runFloats({floatTensor({2}, {1, 3})}) == Floats{2});
+}
+
 TEST_CASE("ArgMax takes the first of equals, or the last") {
   OnnxModel model;
   model.input("x", {3}).output("y");
