@@ -268,12 +268,10 @@ std::optional<FollowedElements> FollowedSizes::move(mlir::Operation *op) {
 }
 
 std::optional<FollowedElements> FollowedSizes::compute(graph::AluOp op) {
-  llvm::SmallVector<const FollowedElements *, 3> operands;
-  for (Value value : op.getOperands()) {
-    operands.push_back(operand(value));
-    if (!operands.back())
-      return std::nullopt;
-  }
+  // First all, then where they are: one that is new may move the others.
+  if (!llvm::all_of(op.getOperands(), [&](Value value) { return operand(value); }))
+    return std::nullopt;
+  auto operands = llvm::map_to_vector<3>(op.getOperands(), [&](Value value) { return find(value); });
   Type from = TensorBuilder::element(op.getOperands().back()), to = TensorBuilder::element(op.getResult());
   FollowedElements elements;
   for (size_t i = 0; i < operands.front()->size(); ++i) {

@@ -162,3 +162,19 @@ TEST_CASE("a quotient that floats round is followed where it is rounded to an in
   CHECK(model("Floor").runFloats({floatTensor({8}, std::vector<float>(8))}).size() == 2);
   CHECK(model("Ceil").runFloats({floatTensor({8}, std::vector<float>(8))}).size() == 3);
 }
+
+TEST_CASE("sizes are followed through a long row of new constants") {
+  OnnxModel model;
+  model.input("x", {"h"}).output("y").ints("axis", {0});
+  model.node("Shape", {"x"}, {"s"});
+  setInt(model.node("Cast", {"s"}, {"sum0"}), "to", Proto::FLOAT);
+  for (int i = 0; i < 400; ++i) {
+    std::string number = std::to_string(i), next = std::to_string(i + 1);
+    model.floats("c" + number, {1}, {float(i)});
+    model.node("Add", {"sum" + number, "c" + number}, {"sum" + next});
+    if (i % 7 == 0) // so that a constant, and not only a sum, makes the table of elements grow
+      model.node("Neg", {"sum" + next}, {"negative" + next});
+  }
+  model.node("Unsqueeze", {"sum400", "axis"}, {"y"});
+  CHECK(model.runFloats({floatTensor({3}, {0, 0, 0})}) == std::vector<float>{79803});
+}
