@@ -56,7 +56,7 @@ def reduced(arguments, model, inputs, folder, whole):
     small, feeds = reduction.smallest(cut, inputs, is_find)
     shutil.rmtree(last, ignore_errors=True)
     kind, text = verdict(arguments, small, feeds, last)
-    names = [node.op_type for node in small.graph.node if node.op_type != "Constant"]
+    names = operators(small)
     if kind in ("wrong for the only judge", "differs from both"):
         if "judges differ" in seen:
             return "judge at fault", "a smaller model shows it"
@@ -65,6 +65,17 @@ def reduced(arguments, model, inputs, folder, whole):
             if first <= small.opset_import[0].version <= newest:
                 return "judge at fault", f"{name} {fault}"
     return kind, f"{' '.join(names)}: {text}"
+
+
+def operators(model):
+    """Of the nodes in the order of the file, those of branches, bodies and functions as well."""
+    def inside(nodes):
+        for node in nodes:
+            yield node.op_type
+            for attribute in node.attribute:
+                yield from inside(attribute.g.node)
+    called = [node for function in model.functions for node in function.node]
+    return [name for name in inside([*model.graph.node, *called]) if name != "Constant"]
 
 
 def verdict(arguments, model, inputs, folder):

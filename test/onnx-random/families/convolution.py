@@ -21,6 +21,8 @@ def window(g, axes, sizes, dilated=True):
         made["auto_pad"] = g.rng.choice(["SAME_UPPER", "SAME_LOWER", "VALID", "NOTSET"])
         if made["auto_pad"].startswith("SAME"):
             made["dilations"] = None
+            if made["strides"]:  # past the kernel, ONNX Runtime cuts elements off instead of padding, or refuses
+                made["strides"] = [min(pair) for pair in zip(made["strides"], kernel)]
     return made
 
 
