@@ -2,6 +2,7 @@
 
 #include "import/DType.h"
 #include "ir/base/DType.h"
+#include "ir/base/ObjectType.h"
 #include "ir/graph/Call.h"
 
 using namespace kiln;
@@ -100,8 +101,9 @@ Value kiln::import::scatter(TensorBuilder &b, Value x, Value places, Value updat
     return b.fail("updates " + describe(b.shape(updates)) + " where " + describe(wanted) + " are needed");
   updates = b.reshape(updates, wanted);
   Expr count = view::product(b.shape(places)), width = view::product(row);
+  DType stored = isObject(element) ? DType::I64 : *dtypeOf(element); // a reference to a string has 64 bits
   return callHost(b, "scatter", {tensorType(from, element)}, {x, b.cast(places, b.int64()), updates},
-                  {from[0], count, width, int64_t(*dtypeOf(element)), int64_t(how)})[0];
+                  {from[0], count, width, int64_t(stored), int64_t(how)})[0];
 }
 
 Value kiln::import::scatterElements(TensorBuilder &b, Value x, Value indices, Value updates, int64_t axis,

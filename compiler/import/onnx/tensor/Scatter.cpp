@@ -2,13 +2,14 @@
 #include "import/Scatter.h"
 #include "import/onnx/Registry.h"
 #include "import/onnx/file/ModelFile.h"
+#include "ir/base/ObjectType.h"
 
 using namespace kiln;
 using namespace kiln::import;
 using namespace kiln::import::onnx;
 using mlir::Value;
 
-/// Attribute 'reduction', new in opset 16, with max and min since opset 18; null after a failure.
+/// Attribute 'reduction', new in opset 16, with max and min since opset 18; null after a failure. Strings have none.
 static std::optional<Combine> reductionOf(Node &n) {
   if (n.opset() < 16)
     return Combine::Set;
@@ -19,8 +20,12 @@ static std::optional<Combine> reductionOf(Node &n) {
                                                  {"max", Combine::Max},
                                                  {"min", Combine::Min}};
   for (auto [known, how] : llvm::ArrayRef(known).drop_back(n.opset() < 18 ? 2 : 0))
-    if (known == name)
+    if (known == name && (how == Combine::Set || !isObject(TensorBuilder::element(n.input(0)))))
       return how;
+  if (isObject(TensorBuilder::element(n.input(0)))) {
+    n.fail("attribute 'reduction' is " + quoted(name) + " for strings", "it is none");
+    return std::nullopt;
+  }
   n.fail("attribute 'reduction' is " + quoted(name),
          n.opset() < 18 ? "it is none, add or mul" : "it is none, add, mul, max or min");
   return std::nullopt;

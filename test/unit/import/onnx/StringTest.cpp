@@ -74,6 +74,24 @@ TEST_CASE("what moves elements moves strings") {
   CHECK(texts(model.run({stringTensor({2}, {"a", "b"})})[0]) == Texts{"b", "a", "b"});
 }
 
+TEST_CASE("strings are scattered, and moved between depth and space") {
+  OnnxModel rows(18);
+  rows.input("x", {3}, ::onnx::TensorProto::STRING).input("u", {2}, ::onnx::TensorProto::STRING).output("y");
+  rows.ints("i", {2, 0}).ints("axis", {1}).node("Unsqueeze", {"i", "axis"}, {"places"});
+  rows.node("ScatterND", {"x", "places", "u"}, {"y"});
+  HostTensor x = stringTensor({3}, {"a", "b", "c"}), u = stringTensor({2}, {"new", ""});
+  CHECK(texts(rows.run({x, u})[0]) == Texts{"", "b", "new"});
+  OnnxModel elements(18);
+  elements.input("x", {3}, ::onnx::TensorProto::STRING).input("u", {2}, ::onnx::TensorProto::STRING).output("y");
+  elements.ints("i", {2, 0}).node("ScatterElements", {"x", "i", "u"}, {"y"});
+  CHECK(texts(elements.run({x, u})[0]) == Texts{"", "b", "new"});
+  setString(*elements.graph().mutable_node(0), "reduction", "add");
+  CHECK_THAT(elements.import(), Contains("attribute 'reduction' is 'add'") && Contains("strings"));
+  OnnxModel blocks = oneString("DepthToSpace", {1, 4, 1, 1});
+  setInt(*blocks.graph().mutable_node(0), "blocksize", 2);
+  CHECK(texts(blocks.run({stringTensor({1, 4, 1, 1}, {"a", "b", "c", "d"})})[0]) == Texts{"a", "b", "c", "d"});
+}
+
 TEST_CASE("strings of the model's own") {
   OnnxModel model;
   model.input("x", {2}, ::onnx::TensorProto::STRING).output("y");
