@@ -42,13 +42,20 @@ static Value arrayFeatureExtractor(Node &n, TensorBuilder &b) {
   return b.gather(x, b.reshape(places, {view::product(b.shape(places))}), -1);
 }
 
-/// A weight with a number for each feature, or one for all; null, and a failure noted, if their number is another.
+/// Whether an attribute has a number for each feature, or one for all; notes a failure if not. If the model leaves the
+/// number of features open, the run checks it.
+static bool hasFeatures(TensorBuilder &b, llvm::StringRef name, int64_t count, Value x) {
+  if (!x || count == 1 || (b.rank(x) > 0 && b.takeSize(x, -1, count, "take a number for each feature")))
+    return bool(x);
+  b.fail("attribute '" + name + "' has " + Twine(count) + " numbers for an input " + describe(b.shape(x)),
+         "it has one, or one a feature");
+  return false;
+}
+
+/// A weight with a number for each feature, or one for all; null if their number is another.
 static Value perFeature(TensorBuilder &b, llvm::StringRef name, const Reals &numbers, Value x) {
   int64_t count = numbers.size();
-  if (count == 1 || view::provablyEqual(b.dim(x, b.rank(x) - 1), count))
-    return realTable(b, name, numbers, {count}, x);
-  return b.fail("attribute '" + name + "' has " + Twine(count) + " numbers for an input " + describe(b.shape(x)),
-                "it has one, or one a feature");
+  return hasFeatures(b, name, count, x) ? realTable(b, name, numbers, {count}, x) : Value();
 }
 
 static Value scaler(Node &n, TensorBuilder &b) {
@@ -75,10 +82,8 @@ static Value imputer(Node &n, TensorBuilder &b) {
   if (!x)
     return {};
   if (!b.isFloat(x)) {
-    if (integers.size() != 1 && !view::provablyEqual(b.dim(x, b.rank(x) - 1), int64_t(integers.size())))
-      return b.fail("attribute 'imputed_value_int64s' has " + Twine(integers.size()) + " numbers for an input " +
-                        describe(b.shape(x)),
-                    "it has one, or one a feature");
+    if (!hasFeatures(b, "imputed_value_int64s", integers.size(), x))
+      return {};
     Value values = b.cast(intTable(b, "imputed_value_int64s", integers), b.element(x));
     return b.where(b.equal(x, missingInteger), values, x);
   }
@@ -147,9 +152,10 @@ static Value featureVectorizer(Node &n, TensorBuilder &b) {
       return b.fail("an input " + describe(b.shape(part)), "it is [rows, features]");
     std::optional<int64_t> own = b.dim(part, 1).asConst();
     if (index < sizes.size() && own != sizes[index]) {
-      if (!own || sizes[index] < 0 || sizes[index] > view::kMaxDim)
+      if (sizes[index] < 0 || sizes[index] > view::kMaxDim)
         return b.fail("an input " + describe(b.shape(part)) + " for " + Twine(sizes[index]) + " features");
-      part = b.pad(part, {Expr(0), Expr(0)}, {Expr(0), Expr(sizes[index] - *own)});
+      Expr missing = own ? Expr(std::max<int64_t>(sizes[index] - *own, 0)) : Expr(sizes[index]);
+      part = b.narrow(b.pad(part, {Expr(0), Expr(0)}, {Expr(0), missing}), 1, 0, sizes[index]);
     }
     parts.push_back(b.cast(part, b.float32()));
   }
@@ -164,10 +170,11 @@ static Value zipMap(Node &n, TensorBuilder &b) {
   if (!x)
     return {};
   int64_t labels = strings + integers;
-  if ((strings == 0) == (integers == 0) || b.rank(x) < 1 || !view::provablyEqual(b.dim(x, b.rank(x) - 1), labels))
-    return b.fail(Twine(labels) + " labels for scores " + describe(b.shape(x)),
-                  "classlabels_strings or classlabels_int64s has one per column");
-  return x;
+  bool isOneList = (strings == 0) != (integers == 0) && b.rank(x) >= 1;
+  if (Value labelled = isOneList ? b.takeSize(x, -1, labels, "label scores") : Value())
+    return labelled;
+  return b.fail(Twine(labels) + " labels for scores " + describe(b.shape(x)),
+                "classlabels_strings or classlabels_int64s has one per column");
 }
 
 void kiln::import::onnx::addClassical(Registry &r) {

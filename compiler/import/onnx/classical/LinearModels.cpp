@@ -17,10 +17,13 @@ static Value weightedSums(Node &n, TensorBuilder &b, Value x, int64_t targets) {
   if (!x)
     return {};
   int64_t features = targets > 0 ? int64_t(coefficients.size()) / targets : 0;
-  if (features < 1 || features * targets != int64_t(coefficients.size()) ||
-      !view::provablyEqual(b.dim(x, 1), features) || (!intercepts.empty() && int64_t(intercepts.size()) != targets))
+  Expr given = b.dim(x, 1);
+  bool fits = features > 0 && features * targets == int64_t(coefficients.size()) &&
+              (intercepts.empty() || int64_t(intercepts.size()) == targets);
+  x = fits ? b.takeSize(x, 1, features, "weigh features") : Value();
+  if (!x)
     return b.fail(Twine(coefficients.size()) + " coefficients and " + Twine(intercepts.size()) + " intercepts for " +
-                      Twine(targets) + " targets of " + b.dim(x, 1).print() + " features",
+                      Twine(targets) + " targets of " + given.print() + " features",
                   "each target has a coefficient a feature, and one intercept or none");
   Value sums = b.matmul(x, b.transpose(realTable(b, "coefficients", coefficients, {targets, features}, x), 0, 1));
   return intercepts.empty() ? sums : b.add(sums, realTable(b, "intercepts", intercepts, {targets}, x));

@@ -63,7 +63,8 @@ static Value vectorsOf(Node &n, TensorBuilder &b, Value x, llvm::StringRef attri
   int64_t features = count > 0 ? int64_t(numbers.size()) / count : 0;
   if (!x)
     return {};
-  if (features < 1 || features * count != int64_t(numbers.size()) || !view::provablyEqual(b.dim(x, 1), features))
+  if (features < 1 || features * count != int64_t(numbers.size()) ||
+      !b.takeSize(x, 1, features, "compare with vectors"))
     return b.fail("attribute '" + attribute + "' has " + Twine(numbers.size()) + " numbers for " + Twine(count) +
                   " vectors of " + b.dim(x, 1).print() + " features");
   return realTable(b, attribute, numbers, {count, features}, x);

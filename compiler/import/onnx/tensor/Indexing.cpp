@@ -268,7 +268,7 @@ static Tensor oneHot(Node &n, TensorBuilder &b) {
     depth = n.sizes(1);
   if (!depth)
     return {};
-  if (depth->size() != 1 || b.rank(values) != 1 || !b.dim(values, 0).isConst(2))
+  if (depth->size() != 1 || b.rank(values) != 1 || !(values = b.takeSize(values, 0, 2, "choose one of two values")))
     return n.fail("depth or values have the wrong shape", "depth is one number, values are two");
   if (!b.isInteger(indices))
     indices = b.cast(indices, b.int64());

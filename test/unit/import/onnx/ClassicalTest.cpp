@@ -218,6 +218,27 @@ TEST_CASE("Scaler, Imputer and Normalizer change features") {
   CHECK(normalizer.on(floatTensor({2, 2}, {-1, 3, 0, 0})) == Floats{-0.25f, 0.75f, 0, 0});
 }
 
+TEST_CASE("an open number of features is what the attributes need") {
+  ClassicalCase linear("LinearRegressor", {"n", "m"});
+  linear.floats("coefficients", {1, 10});
+  CHECK(linear.on(kRow) == Floats{21});
+  CHECK_THAT(linear.model.import(), Contains("cannot weigh features: the sizes m and 2 differ"));
+  ClassicalCase scaler("Scaler", {"n", "m"});
+  scaler.floats("offset", {1, 4});
+  CHECK(scaler.on(kRow) == Floats{0, -2});
+  ClassicalCase imputer("Imputer", {"n", "m"}, 1, ::onnx::TensorProto::INT64);
+  imputer.ints("imputed_value_int64s", {5, 6}).integer("replaced_value_int64", 0);
+  CHECK(imputer.labels(intTensor({1, 2}, {0, 3})) == Ints{5, 3});
+  ClassicalCase zip("ZipMap", {"n", "m"});
+  zip.ints("classlabels_int64s", {4, 5});
+  zip.model.graph().mutable_output(0)->mutable_type()->mutable_sequence_type()->mutable_elem_type()->mutable_map_type();
+  CHECK(zip.on(kRow) == Floats{1, 2});
+  ClassicalCase joined("FeatureVectorizer", {"n", "m"});
+  joined.node->add_input("x");
+  joined.ints("inputdimensions", {1, 3});
+  CHECK(joined.on(kRow) == Floats{1, 1, 2, 0});
+}
+
 TEST_CASE("OneHotEncoder has a place for each category") {
   ClassicalCase encoder("OneHotEncoder", {2}, 1, ::onnx::TensorProto::INT64);
   encoder.ints("cats_int64s", {4, 5, 6});

@@ -350,6 +350,13 @@ TEST_CASE("integers keep their dtype in sums and means") {
   CHECK_THAT(model.import(), Contains("-> (tensor<1xi8>"));
 }
 
+TEST_CASE("OneHot takes an open list of two values") {
+  OnnxModel model(13);
+  model.input("values", {"n"}).output("y").ints("i", {1}).ints("depth", {2}, true);
+  model.node("OneHot", {"i", "depth", "values"}, {"y"});
+  CHECK(model.runFloats({floatTensor({2}, {5, 7})}) == Floats{5, 7});
+}
+
 TEST_CASE("LayerNormalization gives its mean and inverse deviation where they are asked for") {
   Case c = Case(17, "LayerNormalization", {2}).floats({2}, {1, 1});
   c.node().add_output("mean");
