@@ -94,15 +94,22 @@ static Tensor lpPool(Node &n, TensorBuilder &b) {
     return {};
   if (p < 1)
     return n.fail("attribute 'p' is " + llvm::Twine(p), "it is 1 or more");
-  window->ceilMode = ceilMode;
-  // A sum over a window is its mean, padding counted, times its size.
+  // A sum over a window is its mean, padding counted, times its size. Zeros past the end add nothing, so ceil mode is
+  // more of them, without the windows that begin there.
   double size = 1;
-  for (int64_t extent : window->kernel)
+  Shape begins;
+  for (auto [i, extent] : llvm::enumerate(window->kernel)) {
     size *= double(extent);
-  if (ceilMode)
-    return n.fail("attribute 'ceil_mode' of LpPool is not supported", "pad the input");
-  return norm(b, x, p,
-              [&](Value powers) { return b.mul(b.averagePool(powers, *window, /*countPadding=*/true), size); });
+    begins.push_back(view::ceilDiv(b.dim(x, int64_t(i) + 2) + window->padLow[i], window->strides[i]));
+    if (ceilMode)
+      window->padHigh[i] = window->padHigh[i] + (window->strides[i] - 1);
+  }
+  Value result =
+      norm(b, x, p, [&](Value powers) { return b.mul(b.averagePool(powers, *window, /*countPadding=*/true), size); });
+  for (auto [i, count] : llvm::enumerate(begins))
+    if (ceilMode)
+      result = b.narrow(result, int64_t(i) + 2, 0, view::minimum(b.dim(result, int64_t(i) + 2), count));
+  return result;
 }
 
 static Value globalAveragePool(Node &n, TensorBuilder &b) {
