@@ -13,6 +13,7 @@ import multiprocessing
 import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -56,12 +57,14 @@ def run_all(arguments):
             running[ours] = (process, seed, time.monotonic() + PATIENCE)
         if not running:
             return
-        for pipe in multiprocessing.connection.wait(list(running), 1) or [pipe for pipe in running if time.monotonic() > running[pipe][2]]:
+        ready = multiprocessing.connection.wait(list(running), 1)
+        for pipe in [*ready, *(pipe for pipe in running if pipe not in ready and time.monotonic() > running[pipe][2])]:
             process, seed, _ = running.pop(pipe)
             try:
-                kind, text = pipe.recv() if pipe.poll() else ("not judged", "a judge took too long")
+                kind, text = pipe.recv() if pipe.poll() else ("not judged", "it took too long")
             except EOFError:
-                kind, text = "not judged", "a judge crashed"
+                process.join()
+                kind, text = "not judged", "a judge took too long" if process.exitcode == -signal.SIGPROF else "a judge crashed"
             process.kill()
             process.join()
             yield seed, kind, text

@@ -3,6 +3,8 @@
 Results are lists with an entry for each output: an array, a list of arrays (a sequence) or None (an empty optional).
 """
 
+import contextlib
+import signal
 import warnings
 
 import numpy
@@ -17,8 +19,21 @@ onnxruntime.set_default_logger_severity(4)
 COARSE = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 
 
+SECONDS = 60  # of a processor's time
+
+
 class NoAnswer(Exception):
     """A judge that does not run the model."""
+
+
+@contextlib.contextmanager
+def limit():
+    """The process ends by SIGPROF if a judge takes longer than SECONDS: nothing else stops a judge that is not Python."""
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def run_onnxruntime(model, inputs):
@@ -27,15 +42,17 @@ def run_onnxruntime(model, inputs):
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     try:
-        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-        return session.run(None, inputs)
+        with limit():
+            session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+            return session.run(None, inputs)
     except Exception as error:  # its classes have no base of their own
         raise NoAnswer(str(error).split("\n")[0][:200]) from None
 
 
 def run_reference(model, inputs):
     try:
-        return ReferenceEvaluator(model).run(None, inputs)
+        with limit():
+            return ReferenceEvaluator(model).run(None, inputs)
     except Exception as error:  # whatever NumPy or the evaluator raises
         raise NoAnswer(f"{type(error).__name__}: {error}".split("\n")[0][:200]) from None
 
