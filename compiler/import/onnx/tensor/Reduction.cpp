@@ -146,6 +146,20 @@ static Tensor cumProd(Node &n, TensorBuilder &b) {
 using Axes = llvm::ArrayRef<int64_t>;
 using B = TensorBuilder;
 
+/// Of integers by a division of integers, which is exact where a float would round.
+static Value mean(B &b, Value x, Axes axes, bool keep) {
+  std::optional<llvm::SmallVector<int64_t>> along = x ? b.normalizeAxes(axes, b.rank(x)) : std::nullopt;
+  if (!along)
+    return {};
+  if (b.isFloat(x))
+    return b.mean(x, axes, keep);
+  Expr count = 1;
+  for (int64_t axis : *along)
+    count = count * b.dim(x, axis);
+  Value total = b.sum(x, axes, keep);
+  return b.div(total, b.cast(b.size(count), b.element(total)));
+}
+
 /// In float64 for integers, whose logarithm ONNX truncates to an integer.
 static Value asReal(B &b, Value x) { return !x || b.isFloat(x) ? x : b.cast(x, b.builder().getF64Type()); }
 
@@ -159,7 +173,7 @@ void kiln::import::onnx::addReductions(Registry &r) {
   r.add("ReduceLogSumExp", 1, reduction(18, logSumExp));
   r.add("ReduceMax", 1,
         reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.max(x, axes, keep); }, foldMax));
-  r.add("ReduceMean", 1, reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.mean(x, axes, keep); }));
+  r.add("ReduceMean", 1, reduction(18, mean));
   r.add("ReduceMin", 1,
         reduction(18, [](B &b, Value x, Axes axes, bool keep) { return b.min(x, axes, keep); }, foldMin));
   r.add("ReduceProd", 1,

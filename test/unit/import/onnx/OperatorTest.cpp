@@ -350,6 +350,16 @@ TEST_CASE("integers keep their dtype in sums and means") {
   CHECK_THAT(model.import(), Contains("-> (tensor<1xi8>"));
 }
 
+TEST_CASE("a mean of integers is exact, and cut towards 0") {
+  for (OnnxModel::Dim size : {OnnxModel::Dim(3), OnnxModel::Dim("n")}) {
+    OnnxModel model(17);
+    model.input("x", {size}, ::onnx::TensorProto::INT64).output("y");
+    model.node("ReduceMean", {"x"}, {"y"});
+    CHECK(model.runInts({intTensor({3}, {100000001, 100000001, 100000001})}) == Ints{100000001});
+    CHECK(model.runInts({intTensor({3}, {-4, -4, -3})}) == Ints{-3});
+  }
+}
+
 TEST_CASE("LpPool's last window may reach past the end, but does not begin there") {
   auto pool = [](int64_t kernel, int64_t stride, int64_t padding) {
     Floats results;
