@@ -111,21 +111,24 @@ Value kiln::import::keysUpTo(TensorBuilder &b, Expr rows, Expr keys, Expr ahead)
 Value kiln::import::rotatePairs(TensorBuilder &b, Value x, Value cosines, Value sines, bool interleaved) {
   if (!x || !cosines || !sines)
     return {};
-  Expr size = b.dim(x, -1), half = view::floorDiv(size, 2);
   Shape given[] = {b.shape(cosines), b.shape(sines)};
+  Expr size = b.dim(x, -1);
+  if (!provablyEqual(view::floorDiv(size, 2) * 2, size)) // the cosines tell how many pairs there are
+    x = b.takeSize(x, -1, b.dim(cosines, -1) * 2, "rotate");
+  Expr half = x ? view::floorDiv(b.dim(x, -1), 2) : Expr(0);
   cosines = b.takeSize(cosines, -1, half, "rotate");
   sines = b.takeSize(sines, -1, half, "rotate");
-  if (!provablyEqual(half * 2, size) || !cosines || !sines)
+  if (!x || !cosines || !sines)
     return b.fail("cosines " + describe(given[0]) + " and sines " + describe(given[1]) +
                       " rotate pairs along an axis of size " + size.print(),
                   "it needs one of each a pair");
   Value first, second;
   if (interleaved) {
     first = b.stride(x, -1, 2);
-    second = b.stride(b.narrow(x, -1, 1, size), -1, 2);
+    second = b.stride(b.narrow(x, -1, 1, half * 2), -1, 2);
   } else {
     first = b.narrow(x, -1, 0, half);
-    second = b.narrow(x, -1, half, size);
+    second = b.narrow(x, -1, half, half * 2);
   }
   Value real = b.sub(b.mul(cosines, first), b.mul(sines, second));
   Value imaginary = b.add(b.mul(sines, first), b.mul(cosines, second));

@@ -222,6 +222,15 @@ TEST_CASE("RotaryEmbedding turns halves or neighbours, and leaves the rest") {
   }
 }
 
+TEST_CASE("RotaryEmbedding along an open axis turns as many pairs as there are cosines") {
+  OnnxModel model(23);
+  model.input("x", {1, 1, 1, "n"}).input("cos", {1, 1, 2}).input("sin", {1, 1, 2}).output("y");
+  model.node("RotaryEmbedding", {"x", "cos", "sin"}, {"y"});
+  CHECK(model.runFloats({floatTensor({1, 1, 1, 4}, {1, 2, 3, 4}), floatTensor({1, 1, 2}, {0, 0}),
+                         floatTensor({1, 1, 2}, {1, 1})}) == Floats{-3, -4, 1, 2});
+  CHECK_THAT(model.import(), Contains("cannot rotate: the sizes n and 4 differ"));
+}
+
 TEST_CASE("SwiGLU gates by x·sigmoid(alpha·x)") {
   CHECK(Parts("SwiGLU", 28).input({2}, {0, 1}).input({2}, {5, 2}).rounded() == Floats{0, 1.462f});
   CHECK(Parts("SwiGLU", 28).input({2}, {0, 1}).input({2}, {5, 2}).with("alpha", 2.0f).rounded() == Floats{0, 1.762f});
