@@ -59,6 +59,9 @@ Value kiln::import::rowPlaces(TensorBuilder &b, Value x, Value indices, int64_t 
   if (!x || !indices)
     return {};
   std::optional<int64_t> places = b.rank(indices) ? b.dim(indices, -1).asConst() : std::nullopt;
+  if (b.rank(indices) && !places)
+    return b.fail("the last size of the indices, " + b.dim(indices, -1).print() + ", is not known at import",
+                  "fix it with --dim");
   bool fits = b.isInteger(indices) && batch >= 0 && batch < b.rank(indices) && places && batch + *places <= b.rank(x);
   for (int64_t i = 0; fits && i < batch; ++i)
     fits = provablyEqual(b.dim(x, i), b.dim(indices, i));

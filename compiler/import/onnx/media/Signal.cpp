@@ -134,7 +134,8 @@ static Value dft(Node &n, TensorBuilder &b) {
     return {};
   bool isComplex = b.dim(x, -1).isConst(2);
   if (rank < 2 || !b.isFloat(x) || !(isComplex || b.dim(x, -1).isConst(1)) || axis.size() != 1)
-    return b.fail("a signal " + describe(b.shape(x)), "its last axis has 1 or 2 elements: real, or real and imaginary");
+    return b.fail("a signal " + describe(b.shape(x)),
+                  "its last axis has 1 or 2 elements: real, or real and imaginary; fix an open one with --dim");
   if (oneSided && inverse != isComplex)
     return b.fail(inverse ? "a one-sided inverse of real numbers" : "one side of the frequencies of complex numbers",
                   "set attribute 'onesided' to 0");
@@ -175,7 +176,7 @@ static Value stft(Node &n, TensorBuilder &b) {
     x = b.unsqueeze(x, {-1});
   bool isComplex = b.dim(x, -1).isConst(2);
   if (b.rank(x) != 3 || !(isComplex || b.dim(x, 2).isConst(1)) || step->size() != 1)
-    return b.fail("a signal " + describe(b.shape(x)), "it is [batch, length, 1 or 2]");
+    return b.fail("a signal " + describe(b.shape(x)), "it is [batch, length, 1 or 2]; fix an open axis with --dim");
   if (oneSided && isComplex)
     return b.fail("one side of the frequencies of complex numbers", "set attribute 'onesided' to 0");
   Expr length = window ? b.dim(window, 0) : b.dim(x, 1), signal = b.dim(x, 1);

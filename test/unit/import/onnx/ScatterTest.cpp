@@ -197,3 +197,11 @@ TEST_CASE("TreeEnsemble adds the leaves of its trees, a target each") {
   CHECK(ensemble(0, {1, 5}) == Floats{5, 10});
   CHECK(ensemble(3, {2, 5})[1] == 20);
 }
+
+TEST_CASE("indices of an open number of axes ask for --dim") {
+  OnnxModel model(13);
+  model.input("x", {2, 2}).input("i", {1, "k"}, ::onnx::TensorProto::INT64).output("y");
+  model.node("GatherND", {"x", "i"}, {"y"});
+  CHECK_THAT(model.import(),
+             Catch::Contains("the last size of the indices, k, is not known at import; fix it with --dim"));
+}
