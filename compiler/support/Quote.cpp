@@ -121,3 +121,18 @@ std::string kiln::shellWord(StringRef text) {
   }
   return word;
 }
+
+std::string kiln::makeWord(StringRef name) {
+  std::string word;
+  size_t backslashes = 0; // just before this character
+  for (char c : name) {
+    // Only before a blank or a '#' does make read a backslash as one that escapes.
+    if (c == ' ' || c == '#')
+      word.append(backslashes + 1, '\\');
+    else if (c == '$')
+      word += '$';
+    word += c;
+    backslashes = c == '\\' ? backslashes + 1 : 0;
+  }
+  return word;
+}

@@ -49,4 +49,7 @@ std::string dotString(llvm::StringRef text);
 /// A word as a shell reads it: characters that are special to it have a backslash before them.
 std::string shellWord(llvm::StringRef text);
 
+/// A file's name in a rule of make, as compilers write it in depfiles. It holds no line's end, which make cannot read.
+std::string makeWord(llvm::StringRef name);
+
 } // namespace kiln

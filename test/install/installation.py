@@ -18,6 +18,40 @@ def run(*command, cwd, **environment):
     return done.stdout
 
 
+def check_rebuild(prefix, folder):
+    """A file next to the model is part of it: if it changes, CMake builds anew, and only then."""
+    os.makedirs(os.path.join(folder, "rebuilt source"))
+
+    def write(name, text):
+        with open(os.path.join(folder, "rebuilt source", name), "w") as file:
+            file.write(text)
+
+    def build():
+        run("cmake", "--build", "rebuilt", cwd=folder)
+        return run("rebuilt/rebuilt", cwd=folder)
+
+    npy = os.path.join(os.path.dirname(__file__), "../e2e/npy.py")
+    numbers = os.path.join(folder, "rebuilt source", "w 1.npy")
+    run(sys.executable, npy, numbers, "<f4", "1", "3", cwd=folder)
+    write("graph.json", '{"inputs": [], "weights": [{"name": "w", "file": "w 1.npy"}], "outputs": ["y"],'
+                        ' "nodes": [{"op": "add", "inputs": ["w", "w"], "output": "y"}]}')
+    write("main.c", '#include "sum.h"\n#include <stdio.h>\nint main(void) { kiln_context *context; const float *y;\n'
+                    'return sum_create(NULL, &context, NULL, 0) || sum_run(context, &y, NULL) || printf("%g\\n", *y) < 0; }\n')
+    write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.16)\nproject(rebuilt LANGUAGES C)\nfind_package(kiln REQUIRED)\n"
+                            "kiln_add_model(sum graph.json)\nadd_executable(rebuilt main.c)\n"
+                            "target_link_libraries(rebuilt PRIVATE sum)\n")
+    for generator in ["Unix Makefiles"] + ["Ninja"] * bool(shutil.which("ninja")):
+        run("cmake", "-G", generator, "-S", "rebuilt source", "-B", "rebuilt", f"-DCMAKE_PREFIX_PATH={prefix}", cwd=folder)
+        assert build() == "6\n"
+        library = os.path.join(folder, "rebuilt/sum.model/libsum.a")
+        made = os.stat(library).st_mtime_ns
+        assert build() == "6\n" and os.stat(library).st_mtime_ns == made, "built anew though nothing changed"
+        run(sys.executable, npy, numbers, "<f4", "1", "4", cwd=folder)
+        assert build() == "8\n", f"{generator}: a changed file of the model built nothing"
+        run(sys.executable, npy, numbers, "<f4", "1", "3", cwd=folder)
+        shutil.rmtree(os.path.join(folder, "rebuilt"))
+
+
 def check_installation(prefix, source, watch, folders):
     """Has the kiln below `prefix` compile, link and run samples of `source`, with every look into `folders` forbidden, to which
     `watch`, a library, sees. CMake finds the installation."""
@@ -55,6 +89,8 @@ def check_installation(prefix, source, watch, folders):
         for program in ("./digit", "cpp/digit"):
             printed = subprocess.run([program], cwd=folder, input=image, stdout=subprocess.PIPE).stdout
             assert printed == b"5\n", (program, printed)
+
+        check_rebuild(prefix, folder)
 
         os.mkdir(os.path.join(folder, "odd"))
         with open(os.path.join(folder, "odd/CMakeLists.txt"), "w") as file:

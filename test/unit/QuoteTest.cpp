@@ -68,6 +68,12 @@ TEST_CASE("words of a shell") {
   CHECK(kiln::shellWord("/usr/lib/x-1.0_y.a") == "/usr/lib/x-1.0_y.a");
 }
 
+TEST_CASE("files of a rule of make") {
+  CHECK(kiln::makeWord("/a/b-1.onnx") == "/a/b-1.onnx");
+  CHECK(kiln::makeWord("it's $5 #1") == "it's\\ $$5\\ \\#1");
+  CHECK(kiln::makeWord("a\\b\\ c") == "a\\b\\\\\\ c");
+}
+
 TEST_CASE("a long name is cut in the middle") {
   std::string shown = kiln::quotedName("begin" + std::string(1000, '/') + "end");
   CHECK(shown.size() < 130);

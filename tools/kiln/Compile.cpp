@@ -12,6 +12,7 @@
 #include "Compile.h"
 
 #include "artefact/ArtefactFiles.h"
+#include "artefact/Depfile.h"
 #include "artefact/Freestanding.h"
 #include "artefact/Package.h"
 #include "inspect/GraphDrawing.h"
@@ -237,6 +238,8 @@ static llvm::Error make(const CompileOptions &options, const ArtefactOptions &ar
     return opened.takeError();
   Model &model = **opened;
   if (llvm::Error error = checkFiles(model, options, artefact))
+    return error;
+  if (llvm::Error error = writeDepfile(model, options, artefact, outputs))
     return error;
 
   // view: movement folds into views.  schedule: kernels, and the host program that launches them.

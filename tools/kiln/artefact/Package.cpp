@@ -11,6 +11,7 @@
 #include "Package.h"
 
 #include "ArtefactFiles.h"
+#include "Depfile.h"
 #include "Overwrite.h"
 #include "package/Link.h"
 #include "package/OutputFile.h"
@@ -41,6 +42,7 @@ static std::vector<NamedFile> outputFiles(const CompileOptions &options, const A
   for (const auto &[path, what] : made.companions())
     add(path, what);
   add(artefact.weightsPath, "--weights");
+  add(artefact.depfile, "--depfile");
   return files;
 }
 
@@ -93,6 +95,8 @@ static bool isRunByShells(llvm::StringRef name) {
 
 llvm::Error driver::checkArtefact(const CompileOptions &options, const ArtefactOptions &artefact) {
   if (llvm::Error error = checkKind(artefact))
+    return error;
+  if (llvm::Error error = checkDepfile(options, artefact))
     return error;
   ArtefactFiles files(options, artefact);
   if (files.header == files.output && !files.header.empty())

@@ -151,6 +151,8 @@ static void addOutputOptions(CLI::App &app, CommandLine &line, Texts &texts) {
          "or asm (exe)")
       ->type_name("KIND");
   app.add_option("--weights", artefact.weightsPath, "put the weights there, a safetensors file")->type_name("FILE");
+  app.add_option("--depfile", artefact.depfile, "list there the files that the output is made of, as a rule of make")
+      ->type_name("FILE");
   app.add_option("--name", artefact.name, "what the names in the header begin with (the output's name)")
       ->type_name("NAME");
   app.add_flag("--static", artefact.isStatic, "a program that needs no shared library");

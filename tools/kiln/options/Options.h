@@ -52,6 +52,7 @@ struct ArtefactOptions {
   Emit emit = Emit::Exe;
   std::string output;           ///< "": after the model for an artefact, standard output for text
   std::string weightsPath;      ///< a file for weights outside the artefact; "": they go into it
+  std::string depfile;          ///< --depfile: where make's rule for the output goes; "": it is not written
   std::string name;             ///< --name: the beginning of names in the header; "": as the output's does
   bool isStatic = false;        ///< a program that needs no shared library
   bool isFreestanding = false;  ///< --freestanding: a source for programs without an operating system
