@@ -163,7 +163,7 @@ void HostBuilder::emitIf(graph::IfOp op, Block &block, Scope &scope) {
   types.append(own.size(), builder_.getI64Type());
   auto branch = scf::IfOp::create(builder_, loc_, types, condition, /*addThenBlock=*/true, /*addElseBlock=*/true);
   if (auto sources = graph::sourcesOf(op.getLoc()); !sources.empty())
-    branch->setAttr(host::kIfAttr, sources.back().node);
+    branch->setAttr(host::kNodeAttr, sources.back().node);
   for (auto [region, target] : {std::pair(&op.getThenRegion(), &branch.getThenRegion()),
                                 std::pair(&op.getElseRegion(), &branch.getElseRegion())}) {
     OpBuilder::InsertionGuard guard(builder_);
@@ -371,6 +371,8 @@ void HostBuilder::emitLoop(graph::LoopOp op, Block &block, Scope &scope) {
   SmallVector<Type> types = llvm::map_to_vector(state.first, [](Value value) { return value.getType(); });
   SmallVector<Location> locations(types.size(), loc_);
   auto loop = scf::WhileOp::create(builder_, loc_, types, state.first);
+  if (auto sources = graph::sourcesOf(op.getLoc()); !sources.empty())
+    loop->setAttr(host::kNodeAttr, sources.back().node);
   {
     OpBuilder::InsertionGuard guard(builder_);
     Block *before = builder_.createBlock(&loop.getBefore(), {}, types, locations);

@@ -18,7 +18,7 @@ inline bool isRead(llvm::StringRef op) {
 
 namespace kiln::host {
 
-/// Of an scf.if: the model's If that it comes from.
-inline constexpr llvm::StringLiteral kIfAttr = "host.node";
+/// Of an scf.if or scf.while: the model's node that it comes from.
+inline constexpr llvm::StringLiteral kNodeAttr = "host.node";
 
 } // namespace kiln::host

@@ -1,11 +1,14 @@
 #include "LaunchRecords.h"
 
+#include "KernelFilter.h"
 #include "ir/base/DType.h"
+#include "ir/graph/Graph.h"
 #include "ir/host/Roles.h"
 #include "support/Quote.h"
 
 #include "kiln/kiln.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -26,7 +29,8 @@ llvm::SmallVector<host::TensorAttr> Launch::madeOf(size_t position) const {
 static std::string branchesAround(mlir::Operation *op) {
   std::string text;
   for (mlir::Operation *around = op->getParentOp(); around; op = around, around = op->getParentOp())
-    if (auto node = around->getAttrOfType<mlir::StringAttr>(host::kIfAttr)) {
+    if (auto node = around->getAttrOfType<mlir::StringAttr>(host::kNodeAttr);
+        node && llvm::isa<mlir::scf::IfOp>(around)) {
       bool isThen = op->getParentRegion() == &around->getRegion(0);
       text = std::string("the ") + (isThen ? "then" : "else") + " branch of '" + plainText(node.getValue()) + "'" +
              (text.empty() ? "" : ", ") + text;
@@ -186,6 +190,23 @@ std::string driver::layout(host::TensorAttr tensor) {
     return "";
   std::string room = zeros(layout);
   return order(layout) + (room.empty() ? "" : "; among zeros, which a reader pads it with: " + room);
+}
+
+bool driver::printRecipes(mlir::ModuleOp module, llvm::StringRef pattern, llvm::raw_ostream &out) {
+  bool isAny = false;
+  for (auto program : module.getOps<host::ProgramOp>())
+    for (auto weight : program.getWeights().getAsRange<host::WeightAttr>()) {
+      auto data = llvm::dyn_cast<graph::RecipeAttr>(weight.getData());
+      if (!data || !matchesPattern(data.getModel(), pattern))
+        continue;
+      isAny = true;
+      out << data.getModel() << " makes weight " << plainText(weight.getName()) << " by";
+      module.lookupSymbol<mlir::ModuleOp>(data.getModel()).walk([&](host::LaunchOp launch) {
+        out << " " << launch.getKernel() << " " << plainText(launch.getOrigin());
+      });
+      out << "\n";
+    }
+  return isAny;
 }
 
 void driver::printPlacements(mlir::ModuleOp module, llvm::raw_ostream &out) {

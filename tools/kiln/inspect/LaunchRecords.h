@@ -54,6 +54,10 @@ private:
 /// Prints the tensors that each launch writes to memory, and why.
 void printPlacements(mlir::ModuleOp module, llvm::raw_ostream &out);
 
+/// Prints a line for each weight that is computed at compile time by a recipe whose name matches the pattern, with the
+/// kernels that compute it; whether there is one.
+bool printRecipes(mlir::ModuleOp module, llvm::StringRef pattern, llvm::raw_ostream &out);
+
 /// "float32 [batch, 4], 16*batch bytes"
 std::string describe(mlir::RankedTensorType type);
 

@@ -257,7 +257,7 @@ llvm::Error driver::printWhy(mlir::ModuleOp module, StringRef model, llvm::Array
         if (launch.kernel == kernel)
           out << "'" << plainText(kernel) << "': runs at compile time, for " << plainText(launch.origin) << "\n";
     }
-    if (!kernels.empty())
+    if (!kernels.empty() || printRecipes(module, name, out))
       continue;
     std::vector<StringRef> all = known.all();
     for (const Launch &launch : records.launches())

@@ -11,8 +11,12 @@
 #include "support/DebugStream.h"
 #include "support/Quote.h"
 #include "tools/kiln/inspect/KernelFilter.h"
+#include "tools/kiln/inspect/LaunchRecords.h"
 #include "tools/kiln/inspect/Log.h"
 
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace kiln;
@@ -42,25 +46,9 @@ static void printOpts(mlir::ModuleOp module, const KernelFilter &filter) {
   printOptsOf(module, filter, debugStream());
 }
 
-/// One line for each weight that is computed at compile time, with the kernels that compute it.
-static void printRecipes(mlir::ModuleOp module) {
-  for (auto program : module.getOps<host::ProgramOp>())
-    for (auto weight : program.getWeights().getAsRange<host::WeightAttr>()) {
-      auto data = llvm::dyn_cast<graph::RecipeAttr>(weight.getData());
-      if (!data)
-        continue;
-      auto recipe = module.lookupSymbol<mlir::ModuleOp>(data.getModel());
-      debugStream() << data.getModel() << " makes weight " << plainText(weight.getName()) << " by";
-      recipe.walk([](host::LaunchOp launch) {
-        debugStream() << " " << launch.getKernel() << " " << plainText(launch.getOrigin());
-      });
-      debugStream() << "\n";
-    }
-}
-
 void driver::printStage(mlir::ModuleOp module, Stage stage, int debug, const KernelFilter &filter) {
   if (stage == Stage::Schedule && debug >= kDebugKernels && filter.isEmpty())
-    printRecipes(module);
+    printRecipes(module, "*", debugStream());
   if (stage == Stage::Schedule && debug >= kDebugUOps)
     printTrees(module, filter);
   if (stage == Stage::Optimize && debug >= kDebugKernels) {
@@ -83,7 +71,38 @@ llvm::Error driver::printRendering(const Rendering &rendering, int debug, const 
                                     : llvm::Error::success();
 }
 
-void driver::printRewrites(mlir::PassManager &passes) {
+namespace {
+/// Kernels that a filter passes, each whenever a pass has changed it.
+class KernelPrinter final : public mlir::PassManager::IRPrinterConfig {
+public:
+  explicit KernelPrinter(const KernelFilter &filter)
+      : IRPrinterConfig(/*printModuleScope=*/false, /*printAfterOnlyOnChange=*/true), filter_(filter) {}
+
+  void printAfterIfEnabled(mlir::Pass *pass, mlir::Operation *op, PrintCallbackFn) override {
+    op->walk([&](mlir::Operation *kernel) {
+      if (!llvm::isa<kernel::FuncOp, uop::FuncOp>(kernel))
+        return;
+      llvm::StringRef name = mlir::SymbolTable::getSymbolName(kernel).getValue();
+      if (!filter_.passes(name))
+        return;
+      std::string text;
+      llvm::raw_string_ostream(text) << *kernel;
+      std::string &last = last_[name];
+      if (text != last)
+        debugStream() << "// -----// IR Dump After " << pass->getName() << " //----- //\n" << text << "\n\n";
+      last = std::move(text);
+    });
+  }
+
+private:
+  const KernelFilter &filter_;
+  llvm::StringMap<std::string> last_;
+};
+} // namespace
+
+void driver::printRewrites(mlir::PassManager &passes, const KernelFilter &filter) {
+  if (!filter.isEmpty())
+    return passes.enableIRPrinting(std::make_unique<KernelPrinter>(filter));
   passes.enableIRPrinting([](mlir::Pass *, mlir::Operation *) { return false; },
                           [](mlir::Pass *, mlir::Operation *) { return true; },
                           /*printModuleScope=*/true, /*printAfterOnlyOnChange=*/true,

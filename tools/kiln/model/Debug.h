@@ -25,7 +25,8 @@ void printStage(mlir::ModuleOp module, Stage stage, int debug, const KernelFilte
 /// This level's output for stage render.
 llvm::Error printRendering(const Rendering &rendering, int debug, const KernelFilter &filter);
 
-/// Has the manager print the module after every pass that changes it.
-void printRewrites(mlir::PassManager &passes);
+/// Has the manager print the module after every pass that changes it; with a filter the kernels that it passes,
+/// whenever one has changed. The filter has to live as long.
+void printRewrites(mlir::PassManager &passes, const KernelFilter &filter);
 
 } // namespace kiln::driver

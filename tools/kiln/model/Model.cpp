@@ -208,7 +208,7 @@ llvm::Error Model::advance(Stage last) {
     pipeline.logsRewrites = options_.debug >= kDebugRewrites;
     addStage(passes, next, pipeline);
     if (options_.debug >= kDebugRewrites)
-      printRewrites(passes);
+      printRewrites(passes, filter_);
     if (mlir::failed(passes.run(module())))
       return diagnostics_.take(source(), "stage " + stageName(next).str() + " failed");
     if (next == Stage::Schedule && recordsShapes_)
