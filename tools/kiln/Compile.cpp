@@ -221,9 +221,20 @@ static Summary summaryOf(const Rendering &rendering, const ArtefactOptions &arte
   return summary;
 }
 
+/// Whether there is a document to print; if there is not even a model, that is the error.
+static llvm::Error checkJson(const CompileOptions &options, const ArtefactOptions &artefact) {
+  if (!artefact.isJson || artefact.showsStats)
+    return llvm::Error::success();
+  if (llvm::Error error = Model::checkFile(options.model))
+    return error;
+  return usageError("--json: is the form of --stats", "add --stats");
+}
+
 /// All stages, and their files: `outputs` do not have their names yet.
 static llvm::Error make(const CompileOptions &options, const ArtefactOptions &artefact, package::Outputs &outputs,
                         Summary &summary) {
+  if (llvm::Error error = checkJson(options, artefact))
+    return error;
   if (llvm::Error error = checkArtefact(options, artefact))
     return error;
   if (llvm::Error error = checkKernelFilter(options, artefact))

@@ -91,6 +91,8 @@ static std::string describeThisCpu() {
 }
 
 Found driver::findOn(const DeviceEntry &entry) {
+  if (!entry.runtime->list && entry.compiler.name != "cpu")
+    return Found{{"this machine's CPU"}, ""};
   if (entry.runtime != &kiln_device_cpu)
     return find(*entry.runtime);
   std::string cpu = describeThisCpu();

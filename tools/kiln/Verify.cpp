@@ -4,8 +4,8 @@
 // run, and the graph interpreter judges: it evaluates the imported graph before any pass has
 // touched it, so that no pass can make the same mistake on both sides. A dump of a later stage has
 // no such graph and can only be compared with stored results. Sums of floats are made in another
-// order, so results are compared within tolerances; for a wrong output its worst element is
-// printed.
+// order, so results are compared within tolerances; of a wrong output the first element that
+// differs is printed.
 //
 //===--------------------------------------------------------------------===//
 #include "Verify.h"
@@ -21,15 +21,13 @@
 #include "running/RandomInputs.h"
 #include "running/RunModel.h"
 #include "running/StoredCase.h"
+#include "running/VerifyReport.h"
 #include "support/Error.h"
-#include "support/Quote.h"
 
 #include "kiln/program.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace kiln;
 using namespace kiln::driver;
@@ -66,36 +64,20 @@ static Ports portsOf(const kiln_model &model) {
   return ports;
 }
 
-/// Prints one line per output and returns how many of them differ.
-static unsigned report(llvm::ArrayRef<std::string> names, const std::vector<HostTensor> &got,
-                       const std::vector<HostTensor> &wanted, const VerifyOptions &options) {
-  unsigned wrong = 0;
-  for (auto [name, have, want] : llvm::zip(names, got, wanted)) {
-    Comparison result = compare(have, want, options);
-    llvm::outs() << plainText(name) << ": " << describe(have);
-    if (result.comparable)
-      llvm::outs() << ", largest error "
-                   << llvm::format("%.3g absolute, %.3g relative, %.0f ULP", result.absolute, result.relative,
-                                   result.ulps);
-    llvm::outs() << ": " << (result.equal ? "ok" : result.mismatch) << "\n";
-    wrong += !result.equal;
-  }
-  return wrong;
-}
-
 namespace {
-/// One model, and the results of its device or of the graph interpreter so far.
+/// One model, and its device or the graph interpreter, which runs it.
 class Verification {
 public:
-  Verification(const CompileOptions &options, const VerifyOptions &verify, Model &model)
-      : options_(options), verify_(verify), model_(model), graph_(model.module().clone()) {}
+  Verification(const CompileOptions &options, const VerifyOptions &verify, Model &model, VerifyReport &report)
+      : options_(options), verify_(verify), model_(model), graph_(model.module().clone()), report_(report) {}
   /// Prepares the compiled model, or the graph.
   llvm::Error prepare();
   /// A case with random inputs, and the graph interpreter's results for them.
   llvm::Expected<StoredCase> randomCase(const Sizes &sizes);
-  /// Runs a case and prints how its outputs compare.
+  /// Runs a case and reports how its outputs compare.
   llvm::Error check(StoredCase &one, bool isStored);
-  bool conclude() const;
+  /// The device, or the interpreter.
+  std::string judged() const { return loaded_ ? targetOf(model_.module()).getDevice().str() : "the graph interpreter"; }
 
 private:
   llvm::Expected<std::vector<HostTensor>> interpret(const std::vector<HostTensor> &inputs);
@@ -108,7 +90,7 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> graph_; ///< before any pass
   std::unique_ptr<target::LoadedModel> loaded_;
   Ports ports_;
-  size_t wrong_ = 0, compared_ = 0;
+  VerifyReport &report_;
 };
 } // namespace
 
@@ -163,18 +145,13 @@ llvm::Error Verification::checkInputs(const StoredCase &one, bool isStored) cons
 llvm::Error Verification::check(StoredCase &one, bool isStored) {
   if (llvm::Error error = checkInputs(one, isStored))
     return error;
-  llvm::outs() << plainText(options_.model) << ": "
-               << (!isStored            ? "random inputs, against the graph interpreter"
-                   : one.folder.empty() ? "stored in ."
-                                        : "stored in " + plainText(one.folder))
-               << "\n";
+  report_.beginCase(one, isStored);
   size_t inputCount = ports_.inputs.size();
   if (one.inputs.size() > inputCount)
     return failure(one.folder + ": has " + llvm::Twine(one.inputs.size()) + " inputs where the model takes " +
                    llvm::Twine(inputCount));
   if (one.outputs.size() != ports_.outputs.size()) {
-    llvm::outs() << "the model has " << ports_.outputs.size() << " outputs, stored are " << one.outputs.size() << "\n";
-    ++wrong_;
+    report_.differInNumber(ports_.outputs.size(), one.outputs.size());
     return llvm::Error::success();
   }
   one.inputs.resize(inputCount);
@@ -185,16 +162,9 @@ llvm::Error Verification::check(StoredCase &one, bool isStored) {
   if (!outputs)
     return outputs.takeError();
   beginStage("");
-  wrong_ += report(ports_.outputs, *outputs, one.outputs, verify_);
-  compared_ += outputs->size();
+  for (auto [name, have, want] : llvm::zip(ports_.outputs, *outputs, one.outputs))
+    report_.compare(name, have, compare(have, want, verify_));
   return llvm::Error::success();
-}
-
-bool Verification::conclude() const {
-  llvm::outs() << (wrong_ ? "FAILED" : "verified") << " on "
-               << (loaded_ ? targetOf(model_.module()).getDevice() : "the graph interpreter") << ": "
-               << compared_ - wrong_ << " of " << compared_ << " outputs agree\n";
-  return wrong_ == 0;
 }
 
 /// Whether a graph cannot run without an input that somebody gives.
@@ -208,11 +178,11 @@ static bool needsInput(mlir::ModuleOp graph) {
 
 /// Removes outputs that are not a stored case: outputs next to the model, without the inputs that they would be
 /// computed from, were left there by its own program. In a folder of test data they are an incomplete case.
-static void dropResults(std::vector<StoredCase> &cases, const std::string &model) {
+static void dropResults(std::vector<StoredCase> &cases, const std::string &model, VerifyReport &report) {
   llvm::erase_if(cases, [&](const StoredCase &found) {
     bool isResult = found.folder == llvm::sys::path::parent_path(model) && found.inputs.empty();
     if (isResult)
-      llvm::outs() << plainText(model) << ": output_0 next to it is not compared with, there is no input_0\n";
+      report.note("output_0 next to it is not compared with, there is no input_0");
     return isResult;
   });
 }
@@ -251,8 +221,9 @@ llvm::Expected<bool> driver::verify(const CompileOptions &given, const VerifyOpt
   llvm::Expected<std::unique_ptr<Model>> model = Model::open(options);
   if (!model)
     return model.takeError();
+  VerifyReport report(options.model, verify.isJson);
   if ((*model)->stage() == Stage::Import && needsInput((*model)->module()))
-    dropResults(*cases, options.model);
+    dropResults(*cases, options.model, report);
   std::vector<Sizes> random = verify.at;
   if (random.empty() && cases->empty())
     random.emplace_back();
@@ -263,7 +234,7 @@ llvm::Expected<bool> driver::verify(const CompileOptions &given, const VerifyOpt
     if (llvm::Error error = checkSizes((*model)->module(), sizes))
       return error;
 
-  Verification verification(options, verify, **model);
+  Verification verification(options, verify, **model, report);
   if (llvm::Error error = verification.prepare())
     return error;
   size_t storedCount = cases->size();
@@ -277,5 +248,5 @@ llvm::Expected<bool> driver::verify(const CompileOptions &given, const VerifyOpt
   for (auto [number, one] : llvm::enumerate(*cases))
     if (llvm::Error error = verification.check(one, number < storedCount))
       return error;
-  return verification.conclude();
+  return report.conclude(verification.judged());
 }

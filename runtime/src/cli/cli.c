@@ -132,11 +132,11 @@ static void describe_outputs(const kiln_model *model, const kiln_tensor *outputs
 
 static void print_outputs(const kiln_model *model, const kiln_args *args, const kiln_tensor *outputs,
                           const int64_t *sizes) {
-  if (args->bench || args->profile || args->no_print)
+  if (args->bench || args->profile)
     return;
   if (args->json)
     describe_outputs(model, outputs, sizes);
-  for (int32_t i = 0; i < model->output_count && !args->json; i++)
+  for (int32_t i = 0; i < model->output_count && !args->json && !args->no_print; i++)
     kiln_print_tensor(stdout, model->outputs[i].name, &outputs[i]);
 }
 

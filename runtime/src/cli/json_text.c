@@ -4,10 +4,11 @@
 #include "cli.h"
 
 #include <inttypes.h>
+#include <string.h>
 
-void kiln_json_put(FILE *file, const char *text) {
+static void put_string(FILE *file, const char *text, const char *end) {
   putc('"', file);
-  for (int bytes = 0; *text; text += bytes) {
+  for (int bytes = 0; text < end; text += bytes) {
     unsigned char c = (unsigned char)text[0];
     bytes = kiln_cli_utf8(text);
     if (bytes == 0)
@@ -19,6 +20,21 @@ void kiln_json_put(FILE *file, const char *text) {
     bytes = bytes > 0 ? bytes : 1;
   }
   putc('"', file);
+}
+
+void kiln_json_put(FILE *file, const char *text) { put_string(file, text, text + strlen(text)); }
+
+void kiln_json_put_nodes(FILE *file, const char *origin) {
+  putc('[', file);
+  size_t length = strlen(origin);
+  const char *name = origin + 2, *last = origin + length - 2;
+  for (const char *end = name; length > 4 && end != last; name = end + 4) {
+    end = strstr(name, "', '");
+    end = end ? end : last;
+    fputs(name > origin + 2 ? "," : "", file);
+    put_string(file, name, end);
+  }
+  putc(']', file);
 }
 
 void kiln_json_begin(FILE *file, const kiln_model *model) {

@@ -230,7 +230,7 @@ kiln_status kiln_profile_print_json(const kiln_profile *profile, const kiln_mode
     for (size_t i = 0; i < sums.group_count; i++) {
       const group *one = &sums.groups[i];
       fputs(i ? ",{\"nodes\":" : "{\"nodes\":", stdout);
-      kiln_json_put(stdout, sums.kernels[one->first].nodes);
+      kiln_json_put_nodes(stdout, sums.kernels[one->first].nodes);
       putchar(',');
       put_total(profile, &one->sum);
       const char *before = ",\"kernels\":[{\"name\":";

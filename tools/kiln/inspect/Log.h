@@ -21,7 +21,7 @@ void beginLog();
 /// LogLevel::Warning until it is called. Listings are printed at any level.
 void setLogLevel(LogLevel level);
 
-/// Has logError write `{"version":1,"error":"LINE"}`, whatever the level: --json.
+/// Has logError write `{"version":2,"error":"LINE"}`, whatever the level: --json.
 void logErrorsAsJson();
 
 /// One line without its end; control characters in it are made visible.

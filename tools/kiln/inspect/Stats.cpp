@@ -60,6 +60,13 @@ public:
     return text;
   }
 
+  Json json() const {
+    Json sizes = Json::object();
+    for (const auto &[name, value] : values_)
+      sizes[plainText(name)] = value;
+    return sizes;
+  }
+
 private:
   int64_t valueOf(Expr symbol) const {
     auto known = values_.find(symbol.name());
@@ -98,6 +105,7 @@ struct LaunchRow {
 struct Statistics {
   std::vector<LaunchRow> rows;
   std::string at;                         ///< " at batch = 1"
+  Json sizes;                             ///< the same
   double peak = 0, live = 0, scratch = 0; ///< bytes of temporaries, of these live at once, and per thread
   WeightCount weights;
   int64_t twiceBytes = 0; ///< of weights that are there in another order as well
@@ -147,6 +155,7 @@ static Statistics count(host::ProgramOp program, mlir::ModuleOp module) {
   Statistics all;
   all.rows = countLaunches(program, module, defaults);
   all.at = defaults.text();
+  all.sizes = defaults.json();
   countMemory(program, all);
   all.weights = countWeights(program);
   all.twiceBytes = growthOf(module).twiceBytes;
@@ -199,12 +208,13 @@ void driver::printStatsJson(mlir::ModuleOp module, llvm::StringRef model, llvm::
   Statistics all = count(*module.getOps<host::ProgramOp>().begin(), module);
   Json document = jsonDocument();
   document["model"] = model.str();
+  document["sizes"] = all.sizes;
   Json &launches = document["launches"] = Json::array();
   for (const LaunchRow &row : all.rows)
     launches.push_back({{"kernel", row.kernel},
-                        {"nodes", row.nodes},
+                        {"nodes", nodesOf(row.nodes)},
                         {"at_these_sizes", row.isLaunched},
-                        {"samples", row.samples},
+                        {"times", row.samples},
                         {"operations", int64_t(row.operations)},
                         {"other_operations", int64_t(row.others)},
                         {"bytes", int64_t(row.bytes)},

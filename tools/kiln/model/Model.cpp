@@ -71,15 +71,21 @@ static llvm::Expected<std::string> digestOf(const std::string &model, llvm::Arra
   return hash.digits();
 }
 
-llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options) {
+llvm::Error Model::checkFile(const std::string &path) {
   llvm::sys::fs::file_status status;
-  if (std::error_code failed = llvm::sys::fs::status(options.model, status))
-    return failure(options.model + ": cannot be read: " + failed.message(), "name a model's file");
+  if (std::error_code failed = llvm::sys::fs::status(path, status))
+    return failure(path + ": cannot be read: " + failed.message(), "name a model's file");
   if (status.type() == llvm::sys::fs::file_type::directory_file)
-    return failure(options.model + ": is a folder", "name a model's file");
+    return failure(path + ": is a folder", "name a model's file");
   // A pipe could wait for ever and a device go on for ever; also, weights are read in place, and more than once.
   if (status.type() != llvm::sys::fs::file_type::regular_file)
-    return failure(options.model + ": is not a regular file", "write the model to a file, and name that");
+    return failure(path + ": is not a regular file", "write the model to a file, and name that");
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::unique_ptr<Model>> Model::open(const CompileOptions &options) {
+  if (llvm::Error error = checkFile(options.model))
+    return error;
 
   beginStage(stageName(Stage::Import));
   std::unique_ptr<Model> model(new Model(options));

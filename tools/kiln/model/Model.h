@@ -15,6 +15,9 @@ namespace kiln::driver {
 
 class Model {
 public:
+  /// Whether a model can be read from `path`: a regular file.
+  static llvm::Error checkFile(const std::string &path);
+
   /// Imports a model file, or parses a dump, whose stage its attribute kiln.stage names.
   static llvm::Expected<std::unique_ptr<Model>> open(const CompileOptions &options);
 

@@ -297,12 +297,9 @@ static llvm::Error understandVerify(VerifyOptions &verify, const Texts &texts) {
 
 /// Standard output is the one document.
 static llvm::Error checkJson(const ArtefactOptions &artefact) {
-  if (!artefact.isJson)
-    return llvm::Error::success();
-  if (!artefact.showsStats)
-    return usageError("--json: is the form of --stats", "add --stats");
-  return artefact.why.empty() ? llvm::Error::success()
-                              : usageError("--json: --why has text for people alone", "leave one of them out");
+  return !artefact.isJson || artefact.why.empty()
+             ? llvm::Error::success()
+             : usageError("--json: --why has text for people alone", "leave one of them out");
 }
 
 static llvm::Error understandArtefact(ArtefactOptions &artefact, const Texts &texts) {
@@ -337,6 +334,7 @@ static llvm::Error understand(CommandLine &line, const Texts &texts) {
     return error;
   if (llvm::Error error = understandVerify(line.verify, texts))
     return error;
+  line.verify.isJson = line.isJson;
   line.artefact.isJson = line.command == Command::Compile && line.isJson;
   if (llvm::Error error = understandArtefact(line.artefact, texts))
     return error;

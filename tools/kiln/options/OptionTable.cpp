@@ -194,11 +194,13 @@ static void addRunOptions(CLI::App &app, CommandLine &line, Texts &texts) {
 
 static void addVerifyOptions(CLI::App &app, CommandLine &line, Texts &texts) {
   beginGroup(app, "The comparison");
-  app.add_option("--rtol", line.verify.relative, "the largest relative error (1e-3)");
-  app.add_option("--atol", line.verify.absolute, "the largest absolute error (1e-5)");
+  app.add_option("--rtol", line.verify.relative,
+                 "the part of the tolerance that grows with a result: |got - wanted| <= ATOL + RTOL * |wanted| (1e-3)");
+  app.add_option("--atol", line.verify.absolute, "the part that does not (1e-5)");
   addRepeatable(app, "--at", texts.at, "NAME=SIZE,...",
                 "also with random inputs of these sizes, against the graph interpreter; repeatable");
   app.add_flag("--graph", line.verify.interpretsGraph, "interpret the graph as imported; compile nothing");
+  app.add_flag("--json", line.isJson, "print one JSON document; an error is one line");
 }
 
 static constexpr char kModelFile[] = "an ONNX or JSON file, or the dump of a stage (.mlir)";

@@ -69,9 +69,10 @@ struct RunOptions {
 };
 
 struct VerifyOptions {
-  double relative = 1e-3, absolute = 1e-5;
-  std::vector<Sizes> at;        ///< --at: at each of these, random inputs against the graph interpreter
-  bool interpretsGraph = false; ///< --graph: judge the import, before any pass, not a device
+  double relative = 1e-3, absolute = 1e-5; ///< |got - wanted| <= absolute + relative * |wanted|
+  std::vector<Sizes> at;                   ///< --at: at each of these, random inputs against the graph interpreter
+  bool isJson = false;                     ///< --json: the results are one JSON document
+  bool interpretsGraph = false;            ///< --graph: judge the import, before any pass, not a device
 };
 
 } // namespace kiln::driver
