@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN_NODES = 20, WORDS_AFTER = 41 };
+enum { SHOWN_NODES = 20, WORDS_AFTER = 40 };
 
 typedef struct total {
   double seconds, operations, bytes, expected, least; /* of all runs */
@@ -133,6 +133,9 @@ static void print_share(const kiln_profile *profile, double seconds) {
   print_time(seconds / profile->runs);
 }
 
+/* Whether it took less than its bytes take from memory, so that a cache had them. */
+static bool beats_memory(const total *sum) { return sum->seconds > 0 && sum->least > sum->seconds; }
+
 /* How good a time is, or blanks. */
 static void print_expected(const kiln_profile *profile, const total *sum) {
   if (sum->expected > 0)
@@ -140,16 +143,16 @@ static void print_expected(const kiln_profile *profile, const total *sum) {
   else
     printf("%12s", "");
   if (sum->least > 0 && sum->seconds > 0)
-    printf(" %6.1f %%", 100 * sum->least / sum->seconds);
+    printf(" %6.1f %%%c", 100 * sum->least / sum->seconds, beats_memory(sum) ? '*' : ' ');
   else
-    printf("%9s", "");
+    printf("%10s", "");
 }
 
 static void print_total(const kiln_profile *profile, const total *sum) {
   double seconds = sum->seconds > 0 ? sum->seconds : 1e-12;
   print_share(profile, sum->seconds);
   print_expected(profile, sum);
-  printf(" %8.0f ", (double)sum->launches / profile->runs);
+  printf("%8.0f ", (double)sum->launches / profile->runs);
   print_time(sum->seconds / (double)sum->launches);
   printf(" %8.2f %8.2f  ", sum->operations / seconds * 1e-9, sum->bytes / seconds * 1e-9);
 }
@@ -182,6 +185,7 @@ kiln_status kiln_profile_print(const kiln_profile *profile, bool with_kernels, k
   kiln_status status = sum_up(profile, &sums, cause);
   if (!status) {
     double rest = profile->seconds;
+    bool is_cached = false;
     total hidden = {0}, all = {0};
     printf("  share      a run    expected roofline launches        each   GFLOPS     GB/s  kernel\n");
     for (size_t i = 0; i < sums.group_count; i++) {
@@ -191,6 +195,7 @@ kiln_status kiln_profile_print(const kiln_profile *profile, bool with_kernels, k
       if (!is_shown)
         add(&hidden, &sums.groups[i].sum);
       add(&all, &sums.groups[i].sum);
+      is_cached |= is_shown && beats_memory(&sums.groups[i].sum);
       rest -= sums.groups[i].sum.seconds;
     }
     if (!with_kernels && sums.group_count > SHOWN_NODES) {
@@ -199,11 +204,13 @@ kiln_status kiln_profile_print(const kiln_profile *profile, bool with_kernels, k
       printf("%*sand %zu more; --profile-kernels shows all\n", WORDS_AFTER, "", sums.group_count - SHOWN_NODES);
     }
     print_share(profile, rest);
-    printf("%*sbetween them\n", 21 + WORDS_AFTER, "");
+    printf("%*sbetween them\n", 22 + WORDS_AFTER, "");
     all.seconds = profile->seconds;
     print_share(profile, profile->seconds);
     print_expected(profile, &all);
     printf("%*sa run, of %" PRId32 "\n", WORDS_AFTER, "", profile->runs);
+    if (is_cached)
+      printf("* over 100 %%: from cache, or on several threads; the roofline counts one core and data in memory\n");
   }
   free_table(&sums);
   return status;
