@@ -81,6 +81,12 @@ std::optional<Elements> Node::numbers(int index, int64_t min, int64_t max, bool 
     return std::nullopt;
   if (found.elements)
     return found.elements;
+  if (found.type.getRank() == 1 && !found.type.hasStaticShape() && found.element().isInteger()) {
+    StringRef input = proto_.input(index);
+    fail("input " + quoted(input) + " gives sizes, and how many is not known",
+         "fix its length, as with --shape " + input + "=2 if it is an input of the model");
+    return std::nullopt;
+  }
   if (!found.type.hasStaticShape() || found.type.getNumElements() > kMostElements || !found.element().isInteger()) {
     fail("input " + quoted(proto_.input(index)) + " gives sizes but is not a short list of integers", "give it as one");
     return std::nullopt;

@@ -4,6 +4,7 @@
 #include "import/onnx/Registry.h"
 #include "import/onnx/file/TopologicalOrder.h"
 #include "support/Error.h"
+#include "support/Nearest.h"
 #include "support/Page.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -32,9 +33,15 @@ private:
   bool isOfKnownDomain_ = false;                       ///< one of them
   const Refusal *refusal_ = nullptr;                   ///< of the first that is known and not imported
   std::string refused_;                                ///< its name
+  std::string nearest_; ///< "did you mean 'Relu'?", of the first that is not there, or ""
 };
 
 } // namespace
+
+static std::string nearestOf(llvm::StringRef name) {
+  std::vector<std::string> known = Registry::all().names();
+  return didYouMean(name, std::vector<llvm::StringRef>(known.begin(), known.end()), "");
+}
 
 void Search::look(const Nodes &nodes) {
   const Registry &registry = Registry::all();
@@ -49,6 +56,8 @@ void Search::look(const Nodes &nodes) {
         known = counts_.insert(known, {std::move(name), 0});
       ++known->second;
       isOfKnownDomain_ |= registry.hasDomain(node.domain());
+      if (counts_.size() == 1 && counts_.front().second == 1)
+        nearest_ = nearestOf(counts_.front().first);
       if (!refusal_ && (refusal_ = refusalOf(node.domain(), node.op_type())))
         refused_ = operatorName(node);
     }
@@ -74,7 +83,9 @@ llvm::Error Search::error() const {
   if (!isOfKnownDomain_)
     return failure(cause, "export the model with ONNX's own operators, or define " + Twine(isOne ? "it" : "them") +
                               (isOne ? " as a function of the model" : " as functions of the model"));
-  return failure(cause, pagePath("onnx-operators.md") + " lists those that are, and says how to export a model again");
+  std::string meant = isOne ? nearest_ : "";
+  return failure(cause, meant + (meant.empty() ? "" : " ") + pagePath("onnx-operators.md") +
+                            " lists those that are, and says how to export a model again");
 }
 
 llvm::Error kiln::import::onnx::unsupportedOperators(const ::onnx::GraphProto &graph, FunctionOf functionOf) {
