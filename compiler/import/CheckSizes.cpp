@@ -24,6 +24,7 @@ namespace {
 struct Known {
   llvm::DenseSet<Expr> conditions;
   SmallVector<Expr> notNegative;
+  llvm::DenseMap<Expr, Expr> raised; ///< symbols, with the least value that a condition leaves them
 
   void add(Expr condition) {
     conditions.insert(condition);
@@ -31,12 +32,25 @@ struct Known {
       for (Expr part : condition.operands())
         add(part);
     else if (condition.kind() == Expr::Kind::Less)
-      notNegative.push_back(condition.operands()[1] - condition.operands()[0] - 1);
+      addNotNegative(condition.operands()[1] - condition.operands()[0] - 1);
+  }
+
+  void addNotNegative(Expr expr) {
+    notNegative.push_back(expr);
+    SmallVector<Expr> symbols;
+    expr.forEachVariable([&](Expr symbol) { symbols.push_back(symbol); });
+    if (symbols.size() != 1)
+      return;
+    Expr symbol = symbols.front(), offset = expr - symbol;
+    Expr known = raised.lookup_or(symbol, symbol);
+    if (offset.isConst() && -offset.constant() > known.min() && -offset.constant() <= symbol.max())
+      raised[symbol] = Expr::variable(symbol.name(), -offset.constant(), symbol.max());
   }
 
   /// Whether something is not negative because a multiple of it is not.
   bool proves(Expr size) const {
-    return conditions.contains(view::greaterEqual(size, 0)) || llvm::any_of(notNegative, [&](Expr known) {
+    return size.substitute(raised).min() >= 0 || conditions.contains(view::greaterEqual(size, 0)) ||
+           llvm::any_of(notNegative, [&](Expr known) {
              std::optional<Expr> times = view::exactQuotient(size, known);
              return times && times->min() >= 0;
            });
@@ -100,5 +114,5 @@ static void checkBlock(Block &block, Known known) {
 
 void import::checkSizes(ModuleOp module) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
-  checkBlock(main.getBody().front(), {});
+  checkBlock(main.getBody().front(), Known());
 }

@@ -3,6 +3,7 @@
 #include "import/Alias.h"
 #include "import/CheckSizes.h"
 #include "import/NarrowProducts.h"
+#include "import/RaiseDefaults.h"
 #include "ir/graph/Graph.h"
 #include "ir/host/Host.h"
 #include "support/Error.h"
@@ -76,5 +77,6 @@ kiln::import::importModel(mlir::MLIRContext &context, llvm::StringRef path, cons
   if (options.precision)
     narrowProducts(**module, elementType(&context, *options.precision));
   checkSizes(**module);
+  raiseDefaults(**module);
   return module;
 }

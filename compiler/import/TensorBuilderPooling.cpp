@@ -54,10 +54,14 @@ Value TensorBuilder::windows(Value x, Sizes kernel, Axes strides, Axes dilations
   for (int64_t i = 0; i < spatial; ++i) {
     cuts.push_back(
         planCut(dim(x, lead + i), kernel[i], strides.empty() ? 1 : strides[i], dilations.empty() ? 1 : dilations[i]));
-    if (cuts.back().count.max() <= 0)
-      return fail("a window of " + kernel[i].print() + " elements, " + Twine(cuts.back().dilation) +
-                      " apart, does not fit an axis of size " + dim(x, lead + i).print(),
-                  "pad the axis or shrink the window");
+    const Cut &cut = cuts.back();
+    std::string fault = ("a window of " + kernel[i].print() + " elements, " + Twine(cut.dilation) +
+                         " apart, does not fit an axis of size " + cut.size.print())
+                            .str();
+    if (cut.count.max() <= 0)
+      return fail(fault, "pad the axis or shrink the window");
+    if (kernel[i].isConst() && cut.count.min() <= 0)
+      check(view::less(0, cut.count), fault + "; run it with other sizes");
   }
   Shape head(ArrayRef<Expr>(shape(x)).take_front(lead));
   // Each step treats all axes at once: few views come of few reshapes.

@@ -179,6 +179,18 @@ static std::vector<Temporary> takeHaloed(std::vector<Temporary> &temporaries) {
   return haloed;
 }
 
+/// Where a program knows that its sizes are possible: after the checks that it begins with.
+static Block::iterator afterChecks(Block &body) {
+  auto place = body.begin();
+  for (Operation &op : body) {
+    if (isa<host::CheckOp>(op))
+      place = std::next(op.getIterator());
+    else if (!isa<host::InputOp>(op) && !isMemoryEffectFree(&op))
+      break;
+  }
+  return place;
+}
+
 /// Puts tensors that lie among zeros into memory of their own: zeros are there before the first run, and nobody writes
 /// them.
 static void planHalos(host::ProgramOp program, const optimize::ProgramSizes &sizes,
@@ -198,7 +210,7 @@ static void planHalos(host::ProgramOp program, const optimize::ProgramSizes &siz
   if (placed.empty())
     return;
   Block &body = program.getBody().front();
-  OpBuilder builder(&body, body.begin());
+  OpBuilder builder(&body, afterChecks(body));
   Type sliceType = host::SliceType::get(program.getContext());
   auto zeros = host::ZerosOp::create(builder, program.getLoc(), sliceType, sizes.emit(builder, total));
   zeros->setAttr("peak", builder.getI64IntegerAttr(sizes.defaultOf(total)));
@@ -340,7 +352,7 @@ void PlanMemory::plan(host::ProgramOp program) {
 
   auto [live, step] = mostLive(temporaries, bytes);
   StringAttr busiest = kernelAt(program, spans, step);
-  OpBuilder builder(&body, body.begin());
+  OpBuilder builder(&body, afterChecks(body));
   Location loc = program.getLoc();
   Type sliceType = host::SliceType::get(&getContext());
   Operation *arena;
