@@ -47,6 +47,16 @@ def ShrinkConstants : Pass<"kiln-shrink-constants", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kiln::graph::GraphDialect"];
 }
 
+def NarrowIntegers : Pass<"kiln-narrow-integers", "::mlir::ModuleOp"> {
+  let summary = "multiply integers in the dtype that an instruction takes, if their bounds allow it";
+  let description = [{
+    %1 = graph.alu cast %x : ui8 → i32;  %2 = graph.alu add %1, -128;  graph.reduce add (graph.alu mul %2, %w)
+    ⇒ %1 = graph.alu cast %x : ui8 → i16;  %2 = graph.alu add %1, -128;  %3 = graph.alu cast %2 : i16 → i32;
+      graph.reduce add (graph.alu mul %3, …)
+  }];
+  let dependentDialects = ["::kiln::graph::GraphDialect"];
+}
+
 def FoldScales : Pass<"kiln-fold-scales", "::mlir::ModuleOp"> {
   let summary = "move constant factors into the weights of the sums that they follow";
   let description = [{

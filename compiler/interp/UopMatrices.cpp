@@ -19,7 +19,9 @@ template <class T> static float asFloat(T value) { return flushed(float(value));
 /// For the totals' dtype, `Total`: how a term is taken in, and how totals are combined.
 static float takeIn(float a, float b, float total) { return flushed(std::fma(a, b, total)); }
 static float together(float a, float b) { return flushed(a + b); }
-static int32_t takeIn(int32_t a, int32_t b, int32_t total) { return int32_t(uint32_t(total) + uint32_t(a * b)); }
+static int32_t takeIn(int32_t a, int32_t b, int32_t total) {
+  return int32_t(uint32_t(total) + uint32_t(a) * uint32_t(b));
+}
 static int32_t together(int32_t a, int32_t b) { return int32_t(uint32_t(a) + uint32_t(b)); }
 
 template <class Total, class T> static Total widened(T value) {
@@ -73,16 +75,18 @@ MatrixLoop interp::matrixLoop(DType a, DType b, DType sum) {
   return nullptr;
 }
 
+template <class T, class Total>
 static void dot(const char *a, const char *b, const char *sum, char *result, const DotSizes &sizes) {
   auto read = [](const char *elements, size_t number) {
-    BFloat16 element;
+    T element;
     std::memcpy(&element, elements + number * sizeof element, sizeof element);
-    return asFloat(element);
+    return widened<Total>(element);
   };
   for (uint32_t lane = 0; lane < sizes.lanes; ++lane) {
-    float total;
+    Total total;
     std::memcpy(&total, sum + lane * sizeof total, sizeof total);
-    total = flushed(total);
+    if constexpr (std::is_same_v<Total, float>)
+      total = flushed(total);
     for (uint32_t term = sizes.side; term-- > 0;)
       total = takeIn(read(a, size_t(lane) * sizes.stepA + term), read(b, size_t(lane) * sizes.stepB + term), total);
     std::memcpy(result + lane * sizeof total, &total, sizeof total);
@@ -90,5 +94,9 @@ static void dot(const char *a, const char *b, const char *sum, char *result, con
 }
 
 DotLoop interp::dotLoop(DType a, DType b, DType sum) {
-  return a == DType::BF16 && b == DType::BF16 && sum == DType::F32 ? dot : nullptr;
+  if (a == DType::BF16 && b == DType::BF16 && sum == DType::F32)
+    return dot<BFloat16, float>;
+  if (a == DType::I16 && b == DType::I16 && sum == DType::I32)
+    return dot<int16_t, int32_t>;
+  return nullptr;
 }

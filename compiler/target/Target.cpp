@@ -33,8 +33,11 @@ static constexpr ProductRow kX86Products[] = {
     // AMD has SSE4a.
     {"avx512bf16", "vdpbf16ps", DType::BF16, DType::BF16, DType::F32, 1, 16, 2, 4, 1, "sse4a"},
     {"avx512vnni", "vpdpbusd", DType::U8, DType::I8, DType::I32, 1, 16, 4},
-    {"avx512vnni", "vpdpwssd", DType::I16, DType::I16, DType::I32, 1, 16, 2},
+    {"avx512vnni", "vpdpwssd", DType::I16, DType::I16, DType::I32, 1, 16, 2, 1},
+    {"avx512bw", "vpmaddwd.zmm", DType::I16, DType::I16, DType::I32, 1, 16, 2, 1},
     {"avxvnni", "vpdpbusd.ymm", DType::U8, DType::I8, DType::I32, 1, 8, 4},
+    {"avxvnni", "vpdpwssd.ymm", DType::I16, DType::I16, DType::I32, 1, 8, 2, 1},
+    {"avx2", "vpmaddwd", DType::I16, DType::I16, DType::I32, 1, 8, 2, 1},
     {"amx-bf16", "tdpbf16ps", DType::BF16, DType::BF16, DType::F32, 16, 16, 32},
     {"amx-fp16", "tdpfp16ps", DType::F16, DType::F16, DType::F32, 16, 16, 32},
     {"amx-int8", "tdpbssd", DType::I8, DType::I8, DType::I32, 16, 16, 64},

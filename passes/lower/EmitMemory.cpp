@@ -176,6 +176,13 @@ Value KernelLowering::loadTerms(Value pointer, view::Index where, Type element, 
 }
 
 Tile KernelLowering::emitTerms(Value operand, int64_t terms) {
+  if (Value read = kernel::readOperand(operand); read != operand) {
+    Tile tile = emitTerms(read, terms);
+    size_t depth = placeOf(axesOf(read));
+    for (Value &value : tile.values)
+      value = alu(Alu::CAST, value, VectorType::get({int64_t(uop::lanesOf(value.getType()))}, operand.getType()), depth);
+    return tile;
+  }
   const AxisSet &axes = axesOf(operand);
   Value pointer;
   view::Index where;

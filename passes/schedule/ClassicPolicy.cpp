@@ -291,7 +291,7 @@ Partition ClassicPolicy::run() {
   for (const Edge &root : roots)
     visit(root);
   for (Value base : padded_)
-    if (!isPadSafe(base, realized_))
+    if (!isPadSafe(base, [&](Value each) { return realized_.contains(each); }))
       realize(base, host::Reason::Padded);
   limitDepth();
   for (Value base : llvm::to_vector(all_))

@@ -51,6 +51,15 @@ bool CostPolicy::isWidenedForProduct(Value value, const Use &use) const {
   return getElementTypeOrSelf(value) == getElementTypeOrSelf(sum) && value != edgeOf(sum.getInput()).base;
 }
 
+bool CostPolicy::isWidenedWeight(Value value, const Use &use) const {
+  auto cast = value.getDefiningOp<graph::AluOp>();
+  if (!cast || cast.getKind().getValue() != Alu::CAST || !use.inside || !narrow_.contains(use.inside))
+    return false;
+  Edge source = edgeOf(cast->getOperand(0));
+  return isWeight(source.base) && isWhole(source) &&
+         byteSize(getElementTypeOrSelf(source.base)) < byteSize(getElementTypeOrSelf(value));
+}
+
 /// Notes the sum that the kernel's register tile is for, and how the domain's axes are walked for it.
 void CostPolicy::setProduct(Kernel &kernel, graph::ReduceOp reduce, const Domain::Reduced &reduced) {
   kernel.product = reduce;
@@ -107,7 +116,7 @@ std::optional<host::Reason> CostPolicy::reasonToBeInside(Value value) const {
     return host::Reason::Score;
   if (isHeld(value) || isMultipliedResult(value))
     return host::Reason::Held;
-  if (llvm::any_of(uses, [&](const Use &use) { return isWidenedForProduct(value, use); }))
+  if (llvm::any_of(uses, [&](const Use &use) { return isWidenedForProduct(value, use) || isWidenedWeight(value, use); }))
     return host::Reason::Inside;
   return std::nullopt;
 }

@@ -78,6 +78,8 @@ private:
   double tileReuse(const Use &use) const;
   /// Whether a value is an operand that a sum of products takes before it is cast to this.
   bool isWidenedForProduct(mlir::Value value, const Use &use) const;
+  /// Whether a value is a weight in more bits, for a sum of products that reads it so: it is widened in registers.
+  bool isWidenedWeight(mlir::Value value, const Use &use) const;
   void setProduct(Kernel &kernel, graph::ReduceOp reduce, const Domain::Reduced &reduced);
   double operationsFor(mlir::Value value) const;
   mlir::Value anchorOf(mlir::Value output);

@@ -95,13 +95,13 @@ SmallVector<Edge> schedule::rootsOf(Block &block) {
   return roots;
 }
 
-bool schedule::isPadSafe(Value value, const llvm::SetVector<Value> &realized) {
+bool schedule::isPadSafe(Value value, llvm::function_ref<bool(Value)> isMemory) {
   SmallVector<Value> open{value};
   llvm::DenseSet<Value> known;
   while (!open.empty()) {
     Value next = open.pop_back_val();
     // A gather's loads are gated themselves, whatever the indices are.
-    if (realized.contains(next) || next.getDefiningOp<graph::GatherOp>() || !known.insert(next).second)
+    if (isMemory(next) || next.getDefiningOp<graph::GatherOp>() || !known.insert(next).second)
       continue;
     if (auto alu = next.getDefiningOp<graph::AluOp>())
       if (!aluTraits(alu.getKind().getValue()).keepsZero)

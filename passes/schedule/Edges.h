@@ -60,6 +60,6 @@ llvm::SmallVector<Edge> rootsOf(mlir::Block &block);
 bool isNumber(mlir::Value value);
 
 /// Whether every op from `value` down to memory gives 0 for zeros, so that padding may be moved to the loads.
-bool isPadSafe(mlir::Value value, const llvm::SetVector<mlir::Value> &realized);
+bool isPadSafe(mlir::Value value, llvm::function_ref<bool(mlir::Value)> isMemory);
 
 } // namespace kiln::schedule

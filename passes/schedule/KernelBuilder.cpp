@@ -104,10 +104,10 @@ Value KernelBuilder::compute(Value tensor, const ShapeTracker &tracker) {
     if (domain_.widen(known) == domain_.widen(through))
       return at;
   addSymbols(through);
-  bool isOutput = llvm::is_contained(group_.outputs, edge.base);
+  auto isRead = [&](Value base) { return !llvm::is_contained(group_.outputs, base) && isMemory_(base); };
   Value value;
   Operation *op = edge.base.getDefiningOp();
-  if (!isOutput && isMemory_(edge.base))
+  if (isRead(edge.base))
     value = load(edge.base, through);
   else if (auto constant = llvm::dyn_cast_or_null<graph::ConstOp>(op)) {
     value = kernel::ConstOp::create(builder_, edge.base.getLoc(), elementOf(edge.base), constant.getValue());
@@ -122,7 +122,7 @@ Value KernelBuilder::compute(Value tensor, const ShapeTracker &tracker) {
     value = kernel::IndexOp::create(builder_, op->getLoc(), elementOf(edge.base), attr(through));
     if (isMasked(through))
       value = masked(value, through);
-  } else if (!classic_ && isMasked(through) && !isPadSafe(edge.base, {}))
+  } else if (!classic_ && isMasked(through) && !isPadSafe(edge.base, isRead))
     value = masked(computeOp(op, through), through);
   else
     value = computeOp(op, through);

@@ -10,6 +10,11 @@ Value kernel::narrowOperand(Value operand) {
   return cast && cast.getKind().getValue() == Alu::CAST ? cast->getOperand(0) : Value();
 }
 
+Value kernel::readOperand(Value operand) {
+  Value source = narrowOperand(operand);
+  return source && isa_and_nonnull<StageOp, LoadOp>(source.getDefiningOp()) ? source : operand;
+}
+
 bool kernel::hasFragments(const Walk &walk) {
   return llvm::any_of(walk.axes, [](AxisAttr axis) { return axis.getKind() == AxisKind::Fragment; });
 }
@@ -205,6 +210,7 @@ static bool vanishesPastEnd(Value operand) {
 /// Whether an operand's terms are neighbours, wherever they begin, and if lanes go along it, one lane's come after the
 /// other's; and whether it is read for all of them or none.
 static bool liesInTerms(const Walk &walk, const DotProduct &product, Value operand) {
+  operand = readOperand(operand);
   view::Index where{0, 1};
   if (auto stage = operand.getDefiningOp<StageOp>())
     where.index = stage.elementAt(walk.index);

@@ -25,6 +25,10 @@ struct MatrixProduct {
 /// An operand before it was widened for the product; null: it is not widened.
 mlir::Value narrowOperand(mlir::Value operand);
 
+/// The tensor that an operand of a dot instruction is read from: its source, where registers widen it once more, else
+/// itself.
+mlir::Value readOperand(mlir::Value operand);
+
 /// A sum of products for an instruction that takes in several terms at a time, in each lane.
 struct DotProduct {
   mutable ReduceOp reduce;

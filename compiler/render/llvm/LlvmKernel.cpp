@@ -16,9 +16,9 @@
 #include "render/kernel/Alignment.h"
 #include "render/llvm/IntegerBounds.h"
 #include "render/llvm/LlvmAlu.h"
+#include "render/llvm/LlvmProducts.h"
 #include "render/llvm/LlvmTurn.h"
 
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IntrinsicsX86.h"
@@ -556,15 +556,6 @@ void KernelRenderer::splitPhases() {
   }
 }
 
-static llvm::Intrinsic::ID matrixIntrinsic(llvm::StringRef name) {
-  return llvm::StringSwitch<llvm::Intrinsic::ID>(name)
-      .Case("tdpbf16ps", llvm::Intrinsic::x86_tdpbf16ps_internal)
-      .Case("tdpfp16ps", llvm::Intrinsic::x86_tdpfp16ps_internal)
-      .Case("tdpbssd", llvm::Intrinsic::x86_tdpbssd_internal)
-      .Case("tdpbusd", llvm::Intrinsic::x86_tdpbusd_internal)
-      .Case("tdpbuud", llvm::Intrinsic::x86_tdpbuud_internal);
-}
-
 void KernelRenderer::render(uop::WmmaOp op) {
   auto [rows, bytes] = sidesOf(op.getType());
   Value *terms = sidesOf(op.getA().getType())[1];
@@ -573,28 +564,7 @@ void KernelRenderer::render(uop::WmmaOp op) {
 }
 
 void KernelRenderer::render(uop::DotOp op) {
-  assert(op.getName() == "vdpbf16ps" && "the one that a target says how long it takes");
-  constexpr unsigned kLanes = 16;
-  unsigned lanes = uop::lanesOf(op.getType()), terms = op.getTerms();
-  auto slice = [&](Value *vector, unsigned from, unsigned count) {
-    llvm::SmallVector<int> mask = llvm::to_vector(llvm::seq<int>(from, from + count));
-    return lanes == kLanes ? vector : b_.CreateShuffleVector(vector, mask);
-  };
-  auto *element = llvm::FixedVectorType::get(b_.getBFloatTy(), kLanes * terms);
-  // A lane's terms are one number of 32 bits, which a load spreads over all lanes.
-  auto termsFrom = [&](mlir::Value operand, unsigned from) {
-    Value *all = value(operand);
-    bool isShared = uop::lanesOf(operand.getType()) == terms;
-    Value *part = isShared ? b_.CreateVectorSplat(kLanes, b_.CreateBitCast(all, b_.getInt32Ty()))
-                           : slice(all, from * terms, kLanes * terms);
-    return b_.CreateBitCast(part, element);
-  };
-  llvm::SmallVector<Value *> parts;
-  for (unsigned from = 0; from < lanes; from += kLanes)
-    parts.push_back(b_.CreateIntrinsic(
-        llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512,
-        {slice(value(op.getSum()), from, kLanes), termsFrom(op.getA(), from), termsFrom(op.getB(), from)}));
-  values_[op] = llvm::concatenateVectors(b_, parts);
+  values_[op] = emitDot(b_, op.getName(), value(op.getA()), value(op.getB()), value(op.getSum()));
 }
 
 //===----------------------------------------------------------------------===//

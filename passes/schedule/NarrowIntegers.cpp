@@ -1,0 +1,179 @@
+//===- NarrowIntegers.cpp - Multiply integers in the dtype that an instruction takes ---===//
+// Stage: schedule (graph → graph).
+// A quantised model multiplies bytes less their zero points, as 32 bits. Such differences fit into 16 bits, whose
+// products some instructions add up in pairs, exactly. So the factors of a sum are computed in 16 bits, if their bounds
+// prove that nothing is lost, and widened where they are multiplied. Padding stays 0, as it comes after the zero point.
+// Expects: views folded.
+// Guarantees: the same sums.
+// Position: before constants are told from the rest, as factors of weights become narrow, too.
+//===-----------------------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+
+#include "ir/graph/DeadOps.h"
+#include "passes/schedule/Edges.h"
+
+#include "target/Target.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace kiln;
+using namespace kiln::schedule;
+using namespace mlir;
+
+namespace kiln {
+#define GEN_PASS_DEF_NARROWINTEGERS
+#include "passes/Passes.h.inc"
+} // namespace kiln
+
+namespace {
+/// The least and the largest value of a tensor's elements.
+struct Bounds {
+  int64_t min, max;
+};
+} // namespace
+
+/// A chain that is longer is not looked through.
+static constexpr unsigned kMostSteps = 8;
+
+static std::optional<Bounds> boundsOf(Type element) {
+  auto type = dyn_cast<IntegerType>(element);
+  if (!type || type.getWidth() > 32)
+    return std::nullopt;
+  unsigned width = type.getWidth();
+  if (type.isUnsigned() || width == 1)
+    return Bounds{0, (int64_t(1) << width) - 1};
+  return Bounds{-(int64_t(1) << (width - 1)), (int64_t(1) << (width - 1)) - 1};
+}
+
+static bool holds(Bounds outer, Bounds inner) { return outer.min <= inner.min && inner.max <= outer.max; }
+
+/// nullopt: not an integer, or the operation may wrap around in its dtype.
+static std::optional<Bounds> boundsOf(Value value, unsigned steps) {
+  std::optional<Bounds> dtype = boundsOf(getElementTypeOrSelf(value));
+  Operation *op = value.getDefiningOp();
+  if (!dtype || !op || steps == 0)
+    return dtype;
+  if (auto view = dyn_cast<graph::ViewOp>(op)) {
+    std::optional<Bounds> bounds = boundsOf(view.getInput(), steps - 1);
+    return bounds ? Bounds{std::min<int64_t>(bounds->min, 0), std::max<int64_t>(bounds->max, 0)} : dtype;
+  }
+  if (auto constant = dyn_cast<graph::ConstOp>(op)) {
+    auto number = dyn_cast<IntegerAttr>(constant.getValue());
+    int64_t known = number ? number.getValue().getSExtValue() : 0;
+    return number ? Bounds{known, known} : *dtype;
+  }
+  auto alu = dyn_cast<graph::AluOp>(op);
+  if (!alu)
+    return dtype;
+  SmallVector<Bounds> operands;
+  for (Value operand : alu->getOperands()) {
+    std::optional<Bounds> bounds = boundsOf(operand, steps - 1);
+    if (!bounds)
+      return dtype;
+    operands.push_back(*bounds);
+  }
+  std::optional<Bounds> found;
+  Alu kind = alu.getKind().getValue();
+  if (kind == Alu::CAST)
+    found = operands[0];
+  else if (kind == Alu::NEG)
+    found = Bounds{-operands[0].max, -operands[0].min};
+  else if (kind == Alu::ADD)
+    found = Bounds{operands[0].min + operands[1].min, operands[0].max + operands[1].max};
+  else if (kind == Alu::MUL && operands[1].min == operands[1].max)
+    found = Bounds{std::min(operands[0].min * operands[1].min, operands[0].max * operands[1].min),
+                  std::max(operands[0].min * operands[1].min, operands[0].max * operands[1].min)};
+  return found && holds(*dtype, *found) ? found : dtype;
+}
+
+namespace {
+struct NarrowIntegers : kiln::impl::NarrowIntegersBase<NarrowIntegers> {
+  void runOnOperation() override {
+    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    TargetAttr target = targetOf(getOperation());
+    Type narrow = IntegerType::get(&getContext(), 16), wide = IntegerType::get(&getContext(), 32);
+    if (!main || !target.fastProduct(narrow, narrow, wide))
+      return;
+    SmallVector<graph::AluOp> products;
+    main.walk([&](graph::ReduceOp reduce) {
+      auto product = edgeOf(reduce.getInput()).base.getDefiningOp<graph::AluOp>();
+      bool isSum = reduce.getKind().getValue() == Alu::ADD && !reduce.getScore() &&
+                   getElementTypeOrSelf(reduce.getInput()) == wide;
+      if (isSum && product && product.getKind().getValue() == Alu::MUL)
+        products.push_back(product);
+    });
+    for (graph::AluOp product : products)
+      narrowFactors(product, narrow);
+    graph::eraseDeadOps(main);
+  }
+
+  void narrowFactors(graph::AluOp product, Type narrow) {
+    Edge edges[] = {edgeOf(product->getOperand(0)), edgeOf(product->getOperand(1))};
+    for (const Edge &edge : edges) {
+      std::optional<Bounds> bounds = boundsOf(edge.base, kMostSteps);
+      bool isComputed = isa_and_nonnull<graph::AluOp>(edge.base.getDefiningOp());
+      if (!isComputed || !bounds || !holds(*boundsOf(narrow), *bounds))
+        return;
+    }
+    OpBuilder builder(product);
+    for (auto [operand, edge] : llvm::zip(product->getOpOperands(), edges)) {
+      Location loc = edge.base.getLoc();
+      builder.setInsertionPointAfterValue(edge.base);
+      Value wide = graph::AluOp::create(builder, loc, Alu::CAST, narrowed(builder, edge.base, narrow),
+                                        getElementTypeOrSelf(edge.base));
+      if (auto view = operand.get().getDefiningOp<graph::ViewOp>()) {
+        builder.setInsertionPoint(product);
+        wide = graph::ViewOp::create(builder, view.getLoc(), view.getType(), wide, view.getTrackerAttr());
+      }
+      operand.set(wide);
+    }
+  }
+
+  /// The same values in the narrow dtype, computed in it from where they last had fewer bits.
+  Value narrowed(OpBuilder &builder, Value value, Type narrow) {
+    if (Value known = narrow_.lookup(value))
+      return known;
+    Location loc = value.getLoc();
+    auto alu = value.getDefiningOp<graph::AluOp>();
+    Value made;
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfterValue(value);
+    if (auto constant = value.getDefiningOp<graph::ConstOp>()) {
+      auto number = cast<IntegerAttr>(constant.getValue());
+      made = graph::ConstOp::create(builder, loc, constant.getType().clone(narrow),
+                                    builder.getIntegerAttr(narrow, number.getValue().getSExtValue()));
+    } else if (auto view = value.getDefiningOp<graph::ViewOp>()) {
+      Value source = narrowed(builder, view.getInput(), narrow);
+      made = graph::ViewOp::create(builder, loc, cast<RankedTensorType>(view.getType()).clone(narrow), source,
+                                   view.getTrackerAttr());
+    } else if (alu && isNarrowing(alu, narrow)) {
+      if (alu.getKind().getValue() == Alu::CAST)
+        made = graph::AluOp::create(builder, loc, Alu::CAST, alu->getOperand(0), narrow);
+      else {
+        SmallVector<Value> operands =
+            llvm::map_to_vector(alu->getOperands(), [&](Value operand) { return narrowed(builder, operand, narrow); });
+        made = graph::AluOp::create(builder, loc, alu.getKind().getValue(), operands);
+      }
+    } else {
+      made = graph::AluOp::create(builder, loc, Alu::CAST, value, narrow);
+    }
+    return narrow_[value] = made;
+  }
+
+  /// Whether an operation gives the same in the narrow dtype: all that it takes and gives fits.
+  static bool isNarrowing(graph::AluOp alu, Type narrow) {
+    Bounds fits = *boundsOf(narrow);
+    auto isFit = [&](Value value) {
+      std::optional<Bounds> bounds = boundsOf(value, kMostSteps);
+      return bounds && holds(fits, *bounds);
+    };
+    Alu kind = alu.getKind().getValue();
+    bool isKnown = kind == Alu::CAST || kind == Alu::ADD || kind == Alu::NEG || kind == Alu::MUL;
+    return isKnown && isFit(alu.getResult()) && llvm::all_of(alu->getOperands(), isFit);
+  }
+
+  llvm::DenseMap<Value, Value> narrow_;
+};
+} // namespace
