@@ -180,7 +180,8 @@ Tile KernelLowering::emitTerms(Value operand, int64_t terms) {
     Tile tile = emitTerms(read, terms);
     size_t depth = placeOf(axesOf(read));
     for (Value &value : tile.values)
-      value = alu(Alu::CAST, value, VectorType::get({int64_t(uop::lanesOf(value.getType()))}, operand.getType()), depth);
+      value =
+          alu(Alu::CAST, value, VectorType::get({int64_t(uop::lanesOf(value.getType()))}, operand.getType()), depth);
     return tile;
   }
   const AxisSet &axes = axesOf(operand);

@@ -116,7 +116,8 @@ std::optional<host::Reason> CostPolicy::reasonToBeInside(Value value) const {
     return host::Reason::Score;
   if (isHeld(value) || isMultipliedResult(value))
     return host::Reason::Held;
-  if (llvm::any_of(uses, [&](const Use &use) { return isWidenedForProduct(value, use) || isWidenedWeight(value, use); }))
+  if (llvm::any_of(uses,
+                   [&](const Use &use) { return isWidenedForProduct(value, use) || isWidenedWeight(value, use); }))
     return host::Reason::Inside;
   return std::nullopt;
 }

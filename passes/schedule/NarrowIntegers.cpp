@@ -84,7 +84,7 @@ static std::optional<Bounds> boundsOf(Value value, unsigned steps) {
     found = Bounds{operands[0].min + operands[1].min, operands[0].max + operands[1].max};
   else if (kind == Alu::MUL && operands[1].min == operands[1].max)
     found = Bounds{std::min(operands[0].min * operands[1].min, operands[0].max * operands[1].min),
-                  std::max(operands[0].min * operands[1].min, operands[0].max * operands[1].min)};
+                   std::max(operands[0].min * operands[1].min, operands[0].max * operands[1].min)};
   return found && holds(*dtype, *found) ? found : dtype;
 }
 
