@@ -49,8 +49,9 @@ void KernelDialect::initialize() {
 static constexpr llvm::StringLiteral kLoopPrefix = "_x";
 
 Expr kernel::loopVariable(int64_t id, Expr size) {
-  int64_t last = size.max() - 1;
-  return Expr::variable((kLoopPrefix + llvm::Twine(id)).str(), 0, last < 0 ? 0 : last);
+  // A loop of one step that may have none needs a variable, too: a number would be there in any case.
+  int64_t last = std::max<int64_t>(size.max() - 1, size.isConst() || size.min() > 0 ? 0 : 1);
+  return Expr::variable((kLoopPrefix + llvm::Twine(id)).str(), 0, last);
 }
 
 int64_t kernel::loopAxisOf(Expr variable) {
