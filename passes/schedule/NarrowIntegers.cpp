@@ -113,8 +113,7 @@ struct NarrowIntegers : kiln::impl::NarrowIntegersBase<NarrowIntegers> {
     Edge edges[] = {edgeOf(product->getOperand(0)), edgeOf(product->getOperand(1))};
     for (const Edge &edge : edges) {
       std::optional<Bounds> bounds = boundsOf(edge.base, kMostSteps);
-      bool isComputed = isa_and_nonnull<graph::AluOp>(edge.base.getDefiningOp());
-      if (!isComputed || !bounds || !holds(*boundsOf(narrow), *bounds))
+      if (!isOfOneTensor(edge.base) || !bounds || !holds(*boundsOf(narrow), *bounds))
         return;
     }
     OpBuilder builder(product);
@@ -129,6 +128,22 @@ struct NarrowIntegers : kiln::impl::NarrowIntegersBase<NarrowIntegers> {
       }
       operand.set(wide);
     }
+  }
+
+  /// Whether a factor is computed from one tensor and numbers. With a zero point that is data no instruction is chosen
+  /// for the product, and narrow factors alone would take longer.
+  static bool isOfOneTensor(Value factor) {
+    auto alu = factor.getDefiningOp<graph::AluOp>();
+    for (unsigned steps = kMostSteps; alu && steps > 0; --steps) {
+      SmallVector<Edge> sources = sourcesOf(alu.getResult());
+      llvm::erase_if(sources, [](const Edge &edge) { return isNumber(edge.base); });
+      if (sources.size() != 1)
+        return false;
+      alu = sources.front().base.getDefiningOp<graph::AluOp>();
+      if (!alu || !getElementTypeOrSelf(alu).isInteger())
+        return true;
+    }
+    return false;
   }
 
   /// The same values in the narrow dtype, computed in it from where they last had fewer bits.
