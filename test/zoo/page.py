@@ -63,7 +63,8 @@ def page(result):
     yield ""
     yield f"kiln {about['kiln']} on {about['cpu']}, one thread, ONNX Runtime {about['onnxruntime']}; a ratio above 1 says that kiln is faster. It is"
     yield "of CPU time, the median of rounds in which both take turns. The machine had other work: take a single ratio as rough."
-    yield "Compile time is CPU time, too. The error is the largest difference in an output over its largest element."
+    yield "Compile time is CPU time, too. The error is the largest difference in an output over its largest element. Rows that were not"
+    yield "measured anew are of an earlier kiln."
     yield ""
     heads = ["model", "sizes", "run at", "model, MB", "program, MB", "compile, s", "kiln, ms", "ONNX Runtime, ms", "ratio", "error"]
     if any("own" in run for _, _, run in runs):
