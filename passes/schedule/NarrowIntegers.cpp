@@ -17,75 +17,86 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/IR/ConstantRange.h"
 
 using namespace kiln;
 using namespace kiln::schedule;
 using namespace mlir;
+using llvm::APInt;
+using llvm::ConstantRange;
 
 namespace kiln {
 #define GEN_PASS_DEF_NARROWINTEGERS
 #include "passes/Passes.h.inc"
 } // namespace kiln
 
-namespace {
-/// The least and the largest value of a tensor's elements.
-struct Bounds {
-  int64_t min, max;
-};
-} // namespace
-
 /// A chain that is longer is not looked through.
 static constexpr unsigned kMostSteps = 8;
 
-static std::optional<Bounds> boundsOf(Type element) {
+static constexpr unsigned kBits = 64; ///< of bounds: sums and products of 32 bits fit
+
+/// From one number to another, both included.
+static ConstantRange between(int64_t min, int64_t max) {
+  return ConstantRange(APInt(kBits, min, /*isSigned=*/true), APInt(kBits, max, /*isSigned=*/true) + 1);
+}
+
+static std::optional<ConstantRange> boundsOf(Type element) {
   auto type = dyn_cast<IntegerType>(element);
   if (!type || type.getWidth() > 32)
     return std::nullopt;
   unsigned width = type.getWidth();
   if (type.isUnsigned() || width == 1)
-    return Bounds{0, (int64_t(1) << width) - 1};
-  return Bounds{-(int64_t(1) << (width - 1)), (int64_t(1) << (width - 1)) - 1};
+    return between(0, (int64_t(1) << width) - 1);
+  return between(-(int64_t(1) << (width - 1)), (int64_t(1) << (width - 1)) - 1);
 }
 
-static bool holds(Bounds outer, Bounds inner) { return outer.min <= inner.min && inner.max <= outer.max; }
+static int64_t numberOf(IntegerAttr number) {
+  auto type = cast<IntegerType>(number.getType());
+  bool isUnsigned = type.isUnsigned() || type.getWidth() == 1;
+  return isUnsigned ? int64_t(number.getValue().getZExtValue()) : number.getValue().getSExtValue();
+}
 
-/// nullopt: not an integer, or the operation may wrap around in its dtype.
-static std::optional<Bounds> boundsOf(Value value, unsigned steps) {
-  std::optional<Bounds> dtype = boundsOf(getElementTypeOrSelf(value));
-  Operation *op = value.getDefiningOp();
-  if (!dtype || !op || steps == 0)
-    return dtype;
-  if (auto view = dyn_cast<graph::ViewOp>(op)) {
-    std::optional<Bounds> bounds = boundsOf(view.getInput(), steps - 1);
-    return bounds ? Bounds{std::min<int64_t>(bounds->min, 0), std::max<int64_t>(bounds->max, 0)} : dtype;
-  }
-  if (auto constant = dyn_cast<graph::ConstOp>(op)) {
-    auto number = dyn_cast<IntegerAttr>(constant.getValue());
-    int64_t known = number ? number.getValue().getSExtValue() : 0;
-    return number ? Bounds{known, known} : *dtype;
-  }
-  auto alu = dyn_cast<graph::AluOp>(op);
-  if (!alu)
-    return dtype;
-  SmallVector<Bounds> operands;
+static std::optional<ConstantRange> boundsOf(Value value, unsigned steps);
+
+/// The bounds of an operation's results; nullopt: not known, or one may wrap around in its dtype.
+static std::optional<ConstantRange> exactBoundsOf(graph::AluOp alu, unsigned steps) {
+  SmallVector<ConstantRange> operands;
   for (Value operand : alu->getOperands()) {
-    std::optional<Bounds> bounds = boundsOf(operand, steps - 1);
+    std::optional<ConstantRange> bounds = boundsOf(operand, steps);
     if (!bounds)
-      return dtype;
+      return std::nullopt;
     operands.push_back(*bounds);
   }
-  std::optional<Bounds> found;
+  std::optional<ConstantRange> found;
   Alu kind = alu.getKind().getValue();
   if (kind == Alu::CAST)
     found = operands[0];
   else if (kind == Alu::NEG)
-    found = Bounds{-operands[0].max, -operands[0].min};
+    found = between(0, 0).sub(operands[0]);
   else if (kind == Alu::ADD)
-    found = Bounds{operands[0].min + operands[1].min, operands[0].max + operands[1].max};
-  else if (kind == Alu::MUL && operands[1].min == operands[1].max)
-    found = Bounds{std::min(operands[0].min * operands[1].min, operands[0].max * operands[1].min),
-                   std::max(operands[0].min * operands[1].min, operands[0].max * operands[1].min)};
-  return found && holds(*dtype, *found) ? found : dtype;
+    found = operands[0].add(operands[1]);
+  else if (kind == Alu::MUL)
+    found = operands[0].multiply(operands[1]);
+  std::optional<ConstantRange> dtype = boundsOf(getElementTypeOrSelf(alu.getResult()));
+  return found && dtype && dtype->contains(*found) ? found : std::nullopt;
+}
+
+/// The bounds of a tensor's elements; nullopt: they are not integers of 32 bits at most.
+static std::optional<ConstantRange> boundsOf(Value value, unsigned steps) {
+  std::optional<ConstantRange> dtype = boundsOf(getElementTypeOrSelf(value)), found;
+  Operation *op = value.getDefiningOp();
+  if (!dtype || !op || steps == 0)
+    return dtype;
+  if (auto view = dyn_cast<graph::ViewOp>(op)) {
+    found = boundsOf(view.getInput(), steps - 1);
+    return found ? found->unionWith(between(0, 0), ConstantRange::Signed) : dtype;
+  }
+  if (auto constant = dyn_cast<graph::ConstOp>(op))
+    if (auto number = dyn_cast<IntegerAttr>(constant.getValue()))
+      return between(numberOf(number), numberOf(number));
+  if (auto alu = dyn_cast<graph::AluOp>(op))
+    found = exactBoundsOf(alu, steps - 1);
+  return found ? found : dtype;
 }
 
 namespace {
@@ -112,8 +123,8 @@ struct NarrowIntegers : kiln::impl::NarrowIntegersBase<NarrowIntegers> {
   void narrowFactors(graph::AluOp product, Type narrow) {
     Edge edges[] = {edgeOf(product->getOperand(0)), edgeOf(product->getOperand(1))};
     for (const Edge &edge : edges) {
-      std::optional<Bounds> bounds = boundsOf(edge.base, kMostSteps);
-      if (!isOfOneTensor(edge.base) || !bounds || !holds(*boundsOf(narrow), *bounds))
+      std::optional<ConstantRange> bounds = boundsOf(edge.base, kMostSteps);
+      if (!isOfOneTensor(edge.base) || !bounds || !boundsOf(narrow)->contains(*bounds))
         return;
     }
     OpBuilder builder(product);
@@ -156,9 +167,9 @@ struct NarrowIntegers : kiln::impl::NarrowIntegersBase<NarrowIntegers> {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointAfterValue(value);
     if (auto constant = value.getDefiningOp<graph::ConstOp>()) {
-      auto number = cast<IntegerAttr>(constant.getValue());
+      int64_t number = numberOf(cast<IntegerAttr>(constant.getValue()));
       made = graph::ConstOp::create(builder, loc, constant.getType().clone(narrow),
-                                    builder.getIntegerAttr(narrow, number.getValue().getSExtValue()));
+                                    builder.getIntegerAttr(narrow, number));
     } else if (auto view = value.getDefiningOp<graph::ViewOp>()) {
       Value source = narrowed(builder, view.getInput(), narrow);
       made = graph::ViewOp::create(builder, loc, cast<RankedTensorType>(view.getType()).clone(narrow), source,
@@ -177,16 +188,13 @@ struct NarrowIntegers : kiln::impl::NarrowIntegersBase<NarrowIntegers> {
     return narrow_[value] = made;
   }
 
-  /// Whether an operation gives the same in the narrow dtype: all that it takes and gives fits.
+  /// Whether an operation gives the same in the narrow dtype: all that it takes and gives fits, and nothing wraps
+  /// around in its own.
   static bool isNarrowing(graph::AluOp alu, Type narrow) {
-    Bounds fits = *boundsOf(narrow);
-    auto isFit = [&](Value value) {
-      std::optional<Bounds> bounds = boundsOf(value, kMostSteps);
-      return bounds && holds(fits, *bounds);
-    };
-    Alu kind = alu.getKind().getValue();
-    bool isKnown = kind == Alu::CAST || kind == Alu::ADD || kind == Alu::NEG || kind == Alu::MUL;
-    return isKnown && isFit(alu.getResult()) && llvm::all_of(alu->getOperands(), isFit);
+    ConstantRange fits = *boundsOf(narrow);
+    auto isFit = [&](std::optional<ConstantRange> bounds) { return bounds && fits.contains(*bounds); };
+    return isFit(exactBoundsOf(alu, kMostSteps)) &&
+           llvm::all_of(alu->getOperands(), [&](Value operand) { return isFit(boundsOf(operand, kMostSteps)); });
   }
 
   llvm::DenseMap<Value, Value> narrow_;

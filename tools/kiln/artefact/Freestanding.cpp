@@ -33,9 +33,8 @@ static std::string lackingNode(mlir::Operation *op) {
   std::string named = node ? "node " + quotedName(node.getValue()) + ": " : "";
   if (llvm::isa<mlir::scf::WhileOp>(op))
     return named +
-           "is a loop of more than one step, and there is no control flow; give it one step, as by --dim NAME=1 for "
-           "the "
-           "size that is its length, and run the model once per step, or " +
+           "is a loop of more than one step, and there is no control flow; give it one step, as by --dim NAME=1 "
+           "for the size that is its length, and run the model once per step, or " +
            kLeaveOut.str();
   if (llvm::isa<mlir::scf::IfOp>(op))
     return named + "has a condition that is data, and there is no control flow; make it a constant, or " +
@@ -49,8 +48,8 @@ static std::string inputOf(host::ProgramOp program, host::ReadOp read) {
   return input ? llvm::cast<host::PortAttr>(program.getInputs()[input.getIndex()]).getName().str() : "";
 }
 
-/// Fails for the first op that the runtime cannot run. Sizes are read before the control flow that needs them, so they
-/// are named only if there is none.
+/// Fails for the first op that the runtime cannot run: control flow, or else a size that is data. Such sizes are read
+/// before the control flow that needs them, which is the cause to name.
 static llvm::Error checkOps(host::ProgramOp program, const std::string &begin) {
   std::string fault;
   program.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation *op) {
