@@ -19,7 +19,7 @@ static Expr bindTo(Expr symbol, Expr value, OpBuilder &builder, Location locatio
 }
 
 Expr CommonSizes::named(llvm::StringRef name, Expr value, SymbolBounds bounds, OpBuilder &builder, Location location) {
-  if (value.isConst())
+  if (value.isConst() || value.kind() == Expr::Kind::Var)
     return value;
   if (Expr known = names_.lookup(value); known != Expr())
     return known;

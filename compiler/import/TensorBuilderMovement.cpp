@@ -217,9 +217,10 @@ Value TensorBuilder::transpose(Value x, int64_t a, int64_t b) {
 
 static bool isZeroOrOne(Expr size) { return size.min() == 0 && size.max() == 1; }
 
-/// Assumes that a size that is 0 or 1 is 1, which the run checks; false if it is another.
-static bool takeForOne(TensorBuilder &b, Expr size, StringRef what) {
-  return isZeroOrOne(size) && b.check(size, "cannot " + what + ": the size " + size.print() + " is 0; it must be 1");
+/// Assumes that a size that is 0 or 1 is 1, which the run checks, if no 0 fits the `other` one; false if it is another.
+static bool takeForOne(TensorBuilder &b, Expr size, Expr other, StringRef what) {
+  return isZeroOrOne(size) && other.min() > 1 &&
+         b.check(size, "cannot " + what + ": the size " + size.print() + " is 0; it must be 1");
 }
 
 static bool mayBeOne(Expr size) { return size.min() <= 1 && size.max() >= 1; }
@@ -251,7 +252,7 @@ static bool areTwoWays(Expr a, Expr b) {
 std::optional<Expr> TensorBuilder::expandedFrom(Expr from, Expr to) {
   if (from.isConst(1) || provablyEqual(from, to))
     return from;
-  if (takeForOne(*this, from, "expand"))
+  if (takeForOne(*this, from, to, "expand"))
     return Expr(1);
   if ((!mayBeOne(from) || areTwoWays(from, to)) && !sizes_.isPart(from, to))
     return takeForEqual(from, to, "expand") ? std::optional(to) : std::nullopt;
@@ -313,9 +314,9 @@ std::optional<Expr> TensorBuilder::commonSize(Expr a, Expr b) {
     return b;
   if (b.isConst(1) || provablyEqual(a, b) || sizes_.isPart(b, a))
     return a;
-  if (takeForOne(*this, b, "broadcast"))
+  if (takeForOne(*this, b, a, "broadcast"))
     return a;
-  if (takeForOne(*this, a, "broadcast"))
+  if (takeForOne(*this, a, b, "broadcast"))
     return b;
   SymbolLimits limits;
   if (limitToEqual(a, b, limits))

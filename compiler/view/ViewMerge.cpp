@@ -288,6 +288,16 @@ std::optional<View> kiln::view::merge(const View &inner, const View &outer) {
   llvm::DenseMap<Expr, Expr> positive = withoutZeros(outer.shape(), all);
   if (positive.empty())
     return mergeWithin(inner, outer, kMostRetries);
-  std::optional<View> merged = mergeWithin(substitute(inner, positive), substitute(outer, positive), kMostRetries);
-  return merged ? std::optional(substitute(*merged, inverted(positive))) : std::nullopt;
+  View bounded = substitute(outer, positive);
+  std::optional<View> merged = mergeWithin(substitute(inner, positive), bounded, kMostRetries);
+  if (!merged)
+    return std::nullopt;
+  // With bounds a size may have another form, which is not the same number where nothing is read.
+  View named = substitute(*merged, inverted(positive));
+  SmallVector<Range, 4> mask(named.mask().value_or(ArrayRef<Range>()));
+  for (size_t axis = 0; axis < mask.size(); ++axis)
+    if ((*merged->mask())[axis].end == bounded.shape()[axis])
+      mask[axis].end = outer.shape()[axis];
+  return View::make(outer.shape(), named.strides(), named.offset(),
+                    named.mask() ? std::optional<ArrayRef<Range>>(mask) : std::nullopt);
 }

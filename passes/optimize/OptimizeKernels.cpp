@@ -10,6 +10,7 @@
 #include "passes/Passes.h"
 
 #include "passes/optimize/ApplyOpts.h"
+#include "passes/optimize/GroupSize.h"
 #include "passes/optimize/choose/Heuristic.h"
 #include "passes/optimize/choose/OptsFile.h"
 
@@ -32,24 +33,7 @@ namespace kiln {
 static llvm::Error checkGroup(kernel::FuncOp func, TargetAttr target) {
   if (target.maxItems() == 0)
     return llvm::Error::success();
-  int64_t items = 1, bytes = 0;
-  for (kernel::AxisAttr axis : func.getLoopAxes())
-    if (axis.getKind() == kernel::AxisKind::Item)
-      items *= axis.getSize().getValue().constant();
-  for (auto stage : func.getBody().getOps<kernel::StageOp>())
-    if (items > 1 && !stage.getBuffer())
-      bytes += stage.getElements().max() * int64_t(byteSize(stage.getResult().getType()));
-  for (auto reduce : func.getBody().getOps<kernel::ReduceOp>()) {
-    bool meets = false;
-    int64_t totals = 1; // of an item
-    for (kernel::AxisAttr axis : func.getLoopAxes()) {
-      bool isReduced = llvm::is_contained(reduce.getAxes(), axis.getId());
-      meets |= isReduced && axis.getKind() == AxisKind::Item;
-      if (!isReduced && (axis.getKind() == AxisKind::Upcast || axis.getKind() == AxisKind::Lane))
-        totals *= axis.getSize().getValue().constant();
-    }
-    bytes += meets ? 2 * items * totals * int64_t(byteSize(reduce.getResult().getType())) : 0; // they meet twice
-  }
+  auto [items, bytes] = optimize::groupSizeOf(func);
   if (items > target.maxItems())
     return failure("kernel " + func.getName() + ": its groups have " + llvm::Twine(items) + " items, the device's " +
                        llvm::Twine(target.maxItems()) + " at most",

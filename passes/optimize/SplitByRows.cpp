@@ -48,6 +48,17 @@ static std::optional<Expr> rowsOf(FuncOp func, TargetAttr target, const llvm::Sm
   return rows.kind() == Expr::Kind::Var && !rows.limit() ? std::optional(rows) : std::nullopt;
 }
 
+/// Whether a run can have so many rows: no view has a size that is below 0 with them.
+static bool canHave(FuncOp func, Expr rows, int64_t least, int64_t most) {
+  llvm::DenseMap<Expr, Expr> values{{rows, Expr::variable(rows.name(), least, most)}};
+  return llvm::all_of(func.getBody().front(), [&](Operation &op) {
+    auto tracker = op.getAttrOfType<TrackerAttr>("tracker");
+    return !tracker || llvm::all_of(tracker.getValue().views(), [&](const view::View &view) {
+      return llvm::all_of(view.shape(), [&](Expr size) { return size.substitute(values).max() >= 0; });
+    });
+  });
+}
+
 /// The kernel for so many rows.
 static OwningOpRef<FuncOp> partOf(FuncOp func, Expr rows, int64_t least, int64_t most) {
   OwningOpRef<FuncOp> part(func.clone());
@@ -58,7 +69,8 @@ static OwningOpRef<FuncOp> partOf(FuncOp func, Expr rows, int64_t least, int64_t
 /// From how many rows on a kernel may be another one.
 static SmallVector<int64_t> boundsOf(FuncOp func, Expr rows, TargetAttr target, const llvm::SmallBitVector &weights) {
   int64_t least = std::max(rows.min(), optimize::kFewestWideRows), most = std::min(rows.max(), optimize::kManyRows - 1);
-  if (least <= most && optimize::readsAsTheyLie(*partOf(func, rows, least, most), target, weights))
+  if (least <= most && canHave(func, rows, least, most) &&
+      optimize::readsAsTheyLie(*partOf(func, rows, least, most), target, weights))
     return {optimize::kFewestWideRows, optimize::kManyRows};
   return {optimize::kManyUnknownRows};
 }
@@ -90,7 +102,8 @@ struct SplitByRows : kiln::impl::SplitByRowsBase<SplitByRows> {
         continue;
       unsigned size = llvm::find(func.getSizes().getSizes(), *rows) - func.getSizes().getSizes().begin();
       for (int64_t bound : boundsOf(func, *rows, target, known)) {
-        if (rows->min() >= bound - 1 || rows->max() <= bound)
+        if (rows->min() >= bound - 1 || rows->max() <= bound || !canHave(func, *rows, rows->min(), bound - 1) ||
+            !canHave(func, *rows, bound, rows->max()))
           continue;
         OwningOpRef<FuncOp> few = partOf(func, *rows, rows->min(), bound - 1);
         if (!optimize::readsAsTheyLie(*few, target, known))

@@ -1,6 +1,6 @@
 //===- HeuristicProperty.cpp - The opts that kiln chooses fit -----------------===//
 //
-//   HeuristicProperty [--models N] [--seed S] [--target NAME]
+//   HeuristicProperty [--models N] [--seed S] [--target NAME] [--print]
 //
 // N models at random, each for one of many targets, go as far as stage optimize. None may be refused there, and no opt
 // that kiln chose may turn out not to fit. A find is printed with the seed that makes this one model again.
@@ -84,13 +84,21 @@ static std::string check(mlir::ModuleOp module, const Target &target) {
   return wrong;
 }
 
+static std::string printed(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream(text) << module;
+  return text;
+}
+
 int main(int argc, char **argv) {
   uint64_t models = 1000, seed = 1;
+  bool print = false;
   std::string only;
   CLI::App app("The opts that kiln chooses fit");
   app.add_option("--models", models, "how many models");
   app.add_option("--seed", seed, "of the first model; the next has the next one");
   app.add_option("--target", only, "for this target alone");
+  app.add_flag("--print", print, "each model as it is before the stages, which kiln takes as a dump");
   CLI11_PARSE(app, argc, argv);
   std::signal(SIGABRT, onDeath);
   std::signal(SIGSEGV, onDeath);
@@ -110,6 +118,8 @@ int main(int argc, char **argv) {
         continue;
       if (mlir::failed(mlir::verify(*model.module)))
         return std::cout << "--seed " << current << ": not a model:" << model.text << std::endl, 1;
+      if (print)
+        std::cout << printed(*model.module) << std::endl;
       auto begin = std::chrono::steady_clock::now();
       std::string wrong = check(*model.module, *target);
       double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

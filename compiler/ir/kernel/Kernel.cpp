@@ -151,7 +151,9 @@ static std::optional<Expr> unknownSize(FuncOp func, const view::ShapeTracker &tr
   for (const view::View &view : tracker.views()) {
     llvm::for_each(view.strides(), check);
     check(view.offset());
-    for (view::Range range : view.mask().value_or(ArrayRef<view::Range>())) {
+    for (auto [range, size] : llvm::zip(view.mask().value_or(ArrayRef<view::Range>()), view.shape())) {
+      if (range.begin.isConst(0) && range.end == size)
+        continue; // no condition comes of it
       check(range.begin);
       check(range.end);
     }
@@ -248,11 +250,15 @@ Expr StageOp::getBufferElements() {
   return elements;
 }
 
-Expr StageOp::reachAlong(int64_t axis) {
+Expr StageOp::reachAlong(int64_t axis, ArrayRef<AxisAttr> walked) {
   Expr reach = 1;
-  for (PartAttr part : getParts())
+  for (PartAttr part : getParts()) {
+    Expr count = part.getCount().getValue();
+    if (count.max() == 1 && llvm::any_of(walked, [&](AxisAttr own) { return own.getSize().getValue() == count; }))
+      count = 1;
     if (part.getAxis() == axis)
-      reach = reach + (part.getCount().getValue() - 1) * part.getStep();
+      reach = reach + (count - 1) * part.getStep();
+  }
   return reach;
 }
 

@@ -296,8 +296,9 @@ def StageOp : KernelOp<"stage", [AllTypesMatch<["input", "result"]>]> {
     int64_t getBufferCount() { return getBuffers() ? getBuffers()->getCount() : 1; }
     /// The place in memory of the element of a point of the domain, without the swizzle.
     ::kiln::view::Expr elementAt(::llvm::ArrayRef<::kiln::view::Expr> position);
-    /// How far from the base the memory reaches along an axis of the domain: 1 if it does not move along it.
-    ::kiln::view::Expr reachAlong(int64_t axis);
+    /// How far from the base the memory reaches along an axis of the domain: 1 if it does not move along it. At a point
+    /// of the axes `walked` each of these has an element.
+    ::kiln::view::Expr reachAlong(int64_t axis, ::llvm::ArrayRef<AxisAttr> walked = {});
   }];
 }
 

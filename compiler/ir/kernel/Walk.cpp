@@ -250,7 +250,7 @@ static std::optional<std::string> faultOfReading(const Walk &walk, const llvm::S
     if (!dependsOn(stage, axis))
       continue;
     Expr local = withinSizes(stage->getParentOfType<FuncOp>(), walk.index[axis] - begin);
-    if (local.min() < 0 || !view::provablyLess(local, stage.reachAlong(axis)))
+    if (local.min() < 0 || !view::provablyLess(local, stage.reachAlong(axis, walk.axes)))
       return "along axis " + std::to_string(axis) + " of the domain a stage would be read where it holds nothing";
   }
   return std::nullopt;

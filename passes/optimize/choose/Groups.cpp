@@ -10,6 +10,7 @@
 #include "passes/optimize/choose/Groups.h"
 
 #include "ir/base/AluTraits.h"
+#include "ir/kernel/Operands.h"
 #include "ir/kernel/Walk.h"
 #include "passes/optimize/choose/Product.h"
 
@@ -63,8 +64,8 @@ struct Moved : optimize::Access {
 /// A sum over `k` of products of an operand that moves along `m` alone and one that moves along `n` alone.
 struct GroupProduct {
   size_t m, n, k;
-  unsigned rows, columns; ///< the operands' buffers
-  int64_t bytes;          ///< of an operand's element as it is multiplied, and staged
+  std::optional<unsigned> rows, columns; ///< the operands' buffers, where a stage has no need of the other's axis
+  int64_t bytes;                         ///< of an operand's element as it is multiplied, and staged
 };
 
 /// A group's part of a product: `each` × `each` results per item, kTileItems × kTileItems items, in steps of
@@ -324,12 +325,12 @@ std::optional<GroupProduct> GroupChooser::findProduct() const {
     return std::nullopt;
   int columns = store->isContiguous(*free[0]) ? 0 : 1;
   int64_t bits = getElementTypeOrSelf(mul.getResult().getType()).getIntOrFloatBitWidth();
-  return GroupProduct{*free[1 - columns],
-                      *free[columns],
-                      *k,
-                      operands[1 - columns]->buffer,
-                      operands[columns]->buffer,
-                      std::max<int64_t>(1, bits / 8)};
+  // Zeros around the result may stand in both operands' masks: held, one of them would be there for each axis.
+  auto held = [&](int i) {
+    return dependsOn(mul->getOperand(i), *free[1 - i]) ? std::nullopt : std::optional(operands[i]->buffer);
+  };
+  return GroupProduct{*free[1 - columns], *free[columns], *k,
+                      held(1 - columns),  held(columns),  std::max<int64_t>(1, bits / 8)};
 }
 
 bool GroupChooser::chooseProduct(const GroupProduct &product) {
@@ -337,7 +338,7 @@ bool GroupChooser::chooseProduct(const GroupProduct &product) {
   if (target_.maxItems() < kTileItems * kTileItems || left_[m] < kTileItems || left_[n] < kTileItems ||
       left_[k] < kTileItems)
     return false;
-  int64_t inside = 1, bytes = 1; // points of a step for each of k's, and bytes of an element
+  int64_t inside = 1, bytes = 1; // points of a step for each of k's, and bytes of an element in memory
   for (size_t axis : reduced_) {
     if (!isFixed(axis))
       return false;
@@ -350,9 +351,9 @@ bool GroupChooser::chooseProduct(const GroupProduct &product) {
     int64_t side = each * kTileItems, depth = each == 8 ? 8 : 16;
     int64_t groups =
         results() / (left_[m] * left_[n]) * llvm::divideCeil(left_[m], side) * llvm::divideCeil(left_[n], side);
-    while (depth > 1 && 2 * side * depth * inside * bytes > target_.localBytes())
+    while (depth > 1 && 2 * side * depth * inside * staged > target_.localBytes())
       depth /= 2;
-    bool fits = 2 * side * depth * inside * bytes <= target_.localBytes();
+    bool fits = 2 * side * depth * inside * staged <= target_.localBytes();
     if (each <= 4 && groups < kFullTiles && inside == 1 && choosePartedProduct(product))
       return true;
     if (fits && (each == 2 || groups >= kTileGroups)) {
@@ -375,8 +376,9 @@ bool GroupChooser::chooseProduct(const GroupProduct &product) {
     add(OptKind::UPCAST, n, tile->each / run);
   addGroupAxes();
   add(OptKind::TILE, k, tile->depth);
-  add(OptKind::STAGE, k, rows);
-  add(OptKind::STAGE, k, columns);
+  for (std::optional<unsigned> operand : {rows, columns})
+    if (operand)
+      add(OptKind::STAGE, k, *operand);
   return true;
 }
 
@@ -384,7 +386,10 @@ bool GroupChooser::chooseProduct(const GroupProduct &product) {
 bool GroupChooser::choosePartedProduct(const GroupProduct &product) {
   auto [m, n, k, rows, columns, staged] = product;
   constexpr int64_t each = 4;
-  if (left_[k] < kPartedSum || left_[k] % (kParts * kPartDepth) || left_[n] < each * kPartColumns)
+  constexpr int64_t exchanged = 2 * kPartRows * kPartColumns * kParts * each * each,
+                    held = kParts * kPartDepth * each * (kPartRows + kPartColumns);
+  if (left_[k] < kPartedSum || left_[k] % (kParts * kPartDepth) || left_[n] < each * kPartColumns ||
+      (exchanged + held) * staged > target_.localBytes())
     return false;
   add(OptKind::UPCAST, m, each);
   add(OptKind::UPCAST, n, each);
@@ -393,8 +398,9 @@ bool GroupChooser::choosePartedProduct(const GroupProduct &product) {
   add(OptKind::GROUP, k, kParts);
   addGroupAxes();
   add(OptKind::TILE, k, kPartDepth);
-  add(OptKind::STAGE, k, rows);
-  add(OptKind::STAGE, k, columns);
+  for (std::optional<unsigned> operand : {rows, columns})
+    if (operand)
+      add(OptKind::STAGE, k, *operand);
   return true;
 }
 

@@ -8,6 +8,7 @@
 #include "passes/optimize/choose/Heuristic.h"
 
 #include "passes/optimize/ApplyOpts.h"
+#include "passes/optimize/GroupSize.h"
 #include "passes/optimize/choose/ChooseAttention.h"
 #include "passes/optimize/choose/Chooser.h"
 #include "passes/optimize/choose/Cuts.h"
@@ -216,8 +217,14 @@ void Chooser::choose() {
     return;
   SmallVector<size_t> totals = chooseTotals();
   if (target_.maxItems() > 0) {
-    for (OptAttr opt : optimize::chooseGroups(func_, target_, totals))
+    for (OptAttr opt : optimize::chooseGroups(func_, target_, totals)) {
+      // A stage may want more than its strides say, as where a mask goes along one more axis.
+      Trial before = trial_;
       trial_.apply(opt);
+      if (opt.getKind() == OptKind::STAGE && trial_.fits() &&
+          optimize::groupSizeOf(trial_.func()).bytes > target_.localBytes())
+        trial_ = before;
+    }
     return;
   }
   mostChunks_ = target_.getChunks();

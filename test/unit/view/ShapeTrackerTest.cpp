@@ -32,6 +32,14 @@ TEST_CASE("movements stay one view where they can") {
   CHECK(st.reshape({2, 3, 4, 1}).expand({2, 3, 4, 5}).print() == "(2,3,4,5):(12,4,1,0)");
 }
 
+TEST_CASE("a merged view has the sizes of the outer one") {
+  // With elements n is 7 or 8, and n // 2 is n - 4, which is below 0 for others.
+  CHECK(tracker("(n{0..8},9):(9,1) -> (n{0..8}+-6,n{0..8}//2):(9,1)").simplify().print() ==
+        "((n{0..8}+-6),(n{0..8}//2)):(9,1)");
+  CHECK(tracker("(n{0..8},9):(9,1)?[1:n{0..8},0:9] -> (n{0..8}+-6,n{0..8}//2):(9,1)").simplify().print() ==
+        "((n{0..8}+-6),(n{0..8}//2)):(0,1)+9?[1:(n{0..8}+-6),0:(n{0..8}//2)]");
+}
+
 TEST_CASE("views that can be one are merged, wherever they stand") {
   CHECK(tracker("(2,3):(1,2) -> (3,2):(1,3)").simplify().print() == "(3,2):(2,1)");
   CHECK(tracker("(2,4,3):(12,1,4) -> (8,3):(3,1)").simplify().views().size() == 2);
