@@ -17,8 +17,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include <chrono>
 #include <csignal>
+#include <ctime>
 #include <iostream>
 #include <unistd.h>
 
@@ -120,11 +120,11 @@ int main(int argc, char **argv) {
         return std::cout << "--seed " << current << ": not a model:" << model.text << std::endl, 1;
       if (print)
         std::cout << printed(*model.module) << std::endl;
-      auto begin = std::chrono::steady_clock::now();
+      std::clock_t begin = std::clock();
       std::string wrong = check(*model.module, *target);
-      double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      double seconds = double(std::clock() - begin) / CLOCKS_PER_SEC;
       if (wrong.empty() && seconds > kSlowSeconds)
-        wrong = "takes " + std::to_string(seconds) + " seconds";
+        wrong = "takes " + std::to_string(seconds) + " seconds of the CPU's time";
       ++checked;
       if (wrong.empty())
         continue;
