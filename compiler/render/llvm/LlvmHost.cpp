@@ -54,6 +54,9 @@ private:
   /// Calls the runtime; a status other than KILN_OK ends the run.
   void call(llvm::StringRef name, llvm::ArrayRef<Value *> arguments);
   void endUnlessOk(Value *status);
+  /// Calls a function that gives an input's or a weight's slice. All come first, and each use reads its own from the
+  /// frame: thousands of registers that live as long cost a register allocator the square of them.
+  void callForPort(mlir::Value port, llvm::StringRef name, int32_t index);
   /// Calls a function whose last parameter receives a slice.
   Value *callForSlice(llvm::StringRef name, llvm::ArrayRef<Value *> arguments);
   /// Room in the frame, shared by all calls that need as much or less.
@@ -66,7 +69,11 @@ private:
   }
 
   BasicBlock *newBlock(llvm::StringRef name) { return BasicBlock::Create(context_, name, function_); }
-  Value *value(mlir::Value v) { return values_.lookup(v); }
+  Value *value(mlir::Value v) {
+    if (llvm::AllocaInst *port = ports_.lookup(v))
+      return b_.CreateLoad(sliceType_, port);
+    return values_.lookup(v);
+  }
   llvm::SmallVector<Value *> values(mlir::ValueRange range) {
     return llvm::map_to_vector(range, [&](mlir::Value v) { return value(v); });
   }
@@ -90,7 +97,8 @@ private:
   llvm::StructType *sliceType_ = nullptr;
   llvm::Function *function_ = nullptr;
   Value *runContext_ = nullptr;
-  llvm::PHINode *status_ = nullptr; // of the block that ends a failed run
+  llvm::PHINode *status_ = nullptr;                       // of the block that ends a failed run
+  llvm::DenseMap<mlir::Value, llvm::AllocaInst *> ports_; ///< where inputs and weights are told
   llvm::AllocaInst *sliceRoom_ = nullptr, *slicesRoom_ = nullptr, *sizesRoom_ = nullptr, *bytesRoom_ = nullptr,
                    *gridRoom_ = nullptr, *estimatesRoom_ = nullptr, *numberRoom_ = nullptr;
   Value *wraps_ = nullptr; // whether something wrapped since the last endIfWrapped; null: nothing can have
@@ -185,6 +193,13 @@ void HostRenderer::call(llvm::StringRef name, llvm::ArrayRef<Value *> arguments)
   llvm::FunctionCallee callee =
       module_.getOrInsertFunction(name, llvm::FunctionType::get(b_.getInt32Ty(), types, false));
   endUnlessOk(b_.CreateCall(callee, all));
+}
+
+void HostRenderer::callForPort(mlir::Value port, llvm::StringRef name, int32_t index) {
+  llvm::BasicBlock &entry = function_->getEntryBlock();
+  llvm::AllocaInst *room = llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(sliceType_);
+  call(name, {b_.getInt32(index), room});
+  ports_[port] = room;
 }
 
 Value *HostRenderer::callForSlice(llvm::StringRef name, llvm::ArrayRef<Value *> arguments) {
@@ -291,8 +306,8 @@ void HostRenderer::render(mlir::Operation &op) {
           wraps_ = nullptr;
         endIfWrapped(wrapMessage(e.getExpr().getValue()));
       })
-      .Case([&](host::InputOp i) { values_[i] = callForSlice("kiln_rt_input", {b_.getInt32(i.getIndex())}); })
-      .Case([&](host::WeightOp w) { values_[w] = callForSlice("kiln_rt_weight", {b_.getInt32(tables_.entryOf(w))}); })
+      .Case([&](host::InputOp i) { callForPort(i, "kiln_rt_input", i.getIndex()); })
+      .Case([&](host::WeightOp w) { callForPort(w, "kiln_rt_weight", tables_.entryOf(w)); })
       .Case([&](host::OutputOp o) {
         assert(o.getDims().size() == tables_.outputs[o.getIndex()].dims.size() && "an output is given all its dims");
         Value *dims = fill(sizesRoom_, values(o.getDims()), b_.getInt64Ty());
@@ -481,12 +496,13 @@ void HostRenderer::render(mlir::scf::IfOp op) {
 void HostRenderer::render(mlir::scf::WhileOp op) {
   BasicBlock *before = b_.GetInsertBlock(), *header = newBlock("while"), *body = newBlock("do"),
              *after = newBlock("done");
+  llvm::SmallVector<Value *> inits = values(op.getInits());
   b_.CreateBr(header);
   b_.SetInsertPoint(header);
   llvm::SmallVector<llvm::PHINode *> carried;
-  for (auto [argument, init] : llvm::zip(op.getBeforeArguments(), op.getInits())) {
+  for (auto [argument, init] : llvm::zip(op.getBeforeArguments(), inits)) {
     llvm::PHINode *phi = b_.CreatePHI(typeOf(argument.getType()), 2);
-    phi->addIncoming(value(init), before);
+    phi->addIncoming(init, before);
     values_[argument] = phi;
     carried.push_back(phi);
   }
