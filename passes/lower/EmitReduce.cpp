@@ -208,16 +208,14 @@ void KernelLowering::accumulateDots(Total &total, const Reduced &reduced, const 
   });
 }
 
-Value KernelLowering::foldPairs(Alu kind, SmallVector<Value> values) {
+Value KernelLowering::foldHalves(Alu kind, SmallVector<Value> values) {
   size_t depth = scopes_.size() - 1;
-  // Pairs, then pairs of pairs: the rounding error grows with the logarithm.
+  // The rounding error grows with the logarithm, and the lanes of several registers are added as registers.
   while (values.size() > 1) {
-    SmallVector<Value> next;
-    for (size_t i = 0; i + 1 < values.size(); i += 2)
-      next.push_back(alu(kind, {values[i], values[i + 1]}, values[i].getType(), depth));
-    if (values.size() % 2)
-      next.push_back(values.back());
-    values = next;
+    size_t half = llvm::divideCeil(values.size(), 2);
+    for (size_t i = half; i < values.size(); ++i)
+      values[i - half] = alu(kind, {values[i - half], values[i]}, values[i].getType(), depth);
+    values.truncate(half);
   }
   return values.front();
 }
@@ -227,7 +225,7 @@ Value KernelLowering::foldLanes(Alu kind, Value vector) {
   SmallVector<Value> values;
   for (int64_t lane = 0; lane < lanes(); ++lane)
     values.push_back(uop::GepOp::create(here(), loc_, element, vector, builder_.getI64IntegerAttr(lane)));
-  return foldPairs(kind, values);
+  return foldHalves(kind, values);
 }
 
 void KernelLowering::finish(Total &total, const Reduced &reduced) {

@@ -95,8 +95,8 @@ void KernelLowering::gather(Total &total, const Exchange &place, int64_t axis, i
                                 total.reduce.getResult().getType(), scopes_.size() - 1));
   }
   for (auto [index, sum] : llvm::enumerate(total.tile.values))
-    sum = foldPairs(total.reduce.getKind().getValue(),
-                    llvm::map_to_vector(others, [&, i = index](const Tile &other) { return other.values[i]; }));
+    sum = foldHalves(total.reduce.getKind().getValue(),
+                     llvm::map_to_vector(others, [&, i = index](const Tile &other) { return other.values[i]; }));
 }
 
 void KernelLowering::sumUpItems(Total &total, const Exchange &place, ArrayRef<int64_t> items) {

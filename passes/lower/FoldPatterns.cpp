@@ -128,8 +128,37 @@ struct KnownStore final : OpRewritePattern<uop::StoreOp> {
 };
 } // namespace
 
-void lower::addGatePatterns(RewritePatternSet &set, const RewriteContext &) {
+/// Lanes that are numbers of lanes, and that a gate compares with how many are left: so few are counted in 32 bits,
+/// which a vector has twice as many of, and which are what a mask of floats wants.
+static Value countedLanes(uop::AluOp op, LanesWriter &writer) {
+  constexpr int64_t kMost = 1 << 16;
+  auto numbers = op.getOperand(0).getDefiningOp<uop::VectorizeOp>(),
+       left = op.getOperand(1).getDefiningOp<uop::VectorizeOp>();
+  if (!numbers || !left || numbers.getLanes().size() == 1 || left.getLanes().size() > 1 ||
+      !getElementTypeOrSelf(numbers.getType()).isInteger(64))
+    return {};
+  SmallVector<Value> narrow;
+  Type type = writer.rewriter.getI32Type();
+  int64_t largest = 0;
+  for (Value lane : numbers.getLanes()) {
+    auto number = dyn_cast_or_null<IntegerAttr>(constantOf(lane));
+    if (!number || number.getInt() < 0 || number.getInt() >= kMost)
+      return {};
+    largest = std::max(largest, number.getInt());
+    narrow.push_back(writer.constants.get(writer.rewriter, IntegerAttr::get(type, number.getInt()), /*lanes=*/1));
+  }
+  Lanes count(writer, left.getLanes().front());
+  Lanes few = binary(Alu::MAX, binary(Alu::MIN, count, double(largest + 1)), 0.).castTo(type);
+  auto vector = [&](Type element) { return VectorType::get(int64_t(narrow.size()), element); };
+  Value lanes = uop::VectorizeOp::create(writer.rewriter, writer.loc, vector(type), narrow);
+  Value most = uop::VectorizeOp::create(writer.rewriter, writer.loc, vector(type), few.value());
+  return writer.alu(Alu::CMPLT, {lanes, most}, writer.rewriter.getI1Type());
+}
+
+void lower::addGatePatterns(RewritePatternSet &set, const RewriteContext &context) {
   set.add<KnownLoad, KnownStore>(set.getContext());
+  static constexpr NamedRow kRows[] = {{"counted-lanes", Alu::CMPLT, countedLanes}};
+  addRows(set, context, kRows);
 }
 
 //===----------------------------------------------------------------------===//

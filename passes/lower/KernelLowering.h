@@ -357,7 +357,7 @@ private:
   void accumulate(Total &total, const Reduced &reduced);
   /// The same by dot instructions.
   void accumulateDots(Total &total, const Reduced &reduced, const kernel::DotProduct &product);
-  mlir::Value foldPairs(Alu kind, llvm::SmallVector<mlir::Value> values);
+  mlir::Value foldHalves(Alu kind, llvm::SmallVector<mlir::Value> values);
   mlir::Value foldLanes(Alu kind, mlir::Value vector);
   /// Folds lanes that are reduced, after the loops.
   void finish(Total &total, const Reduced &reduced);

@@ -373,6 +373,20 @@ Value *KernelRenderer::loadFrom(uop::LoadOp op, Value *address) {
   return b_.CreateICmpNE(load, llvm::Constant::getNullValue(type));
 }
 
+/// Some lanes of a vector. A comparison is made anew for these alone: the mask of more lanes than a register has would
+/// be packed to narrow ones, and each part of it unpacked.
+static Value *lanesOf(llvm::IRBuilderBase &b, Value *vector, unsigned first, unsigned lanes) {
+  if (Value *scalar = llvm::getSplatValue(vector))
+    return b.CreateVectorSplat(lanes, scalar);
+  auto *operation = llvm::dyn_cast<llvm::Instruction>(vector);
+  auto part = [&](unsigned operand) { return lanesOf(b, operation->getOperand(operand), first, lanes); };
+  if (auto *comparison = llvm::dyn_cast<llvm::CmpInst>(vector))
+    return b.CreateCmp(comparison->getPredicate(), part(0), part(1));
+  if (operation && operation->isBitwiseLogicOp())
+    return b.CreateBinOp(llvm::Instruction::BinaryOps(operation->getOpcode()), part(0), part(1));
+  return b.CreateShuffleVector(vector, llvm::createSequentialMask(first, lanes, /*NumUndefs=*/0));
+}
+
 void KernelRenderer::forEachRegister(
     llvm::FixedVectorType *type, Value *address,
     llvm::function_ref<void(llvm::FixedVectorType *, Value *, llvm::function_ref<Value *(Value *)>)> make) {
@@ -382,11 +396,7 @@ void KernelRenderer::forEachRegister(
   unsigned each = most > 0 ? std::min(most, count) : count;
   for (unsigned first = 0; first < count; first += each) {
     unsigned lanes = std::min(each, count - first);
-    auto part = [&](Value *vector) -> Value * {
-      if (lanes == count)
-        return vector;
-      return b_.CreateShuffleVector(vector, llvm::createSequentialMask(first, lanes, /*NumUndefs=*/0));
-    };
+    auto part = [&](Value *vector) { return lanes == count ? vector : lanesOf(b_, vector, first, lanes); };
     Value *at = first ? b_.CreateConstGEP1_64(type->getElementType(), address, first) : address;
     make(llvm::FixedVectorType::get(type->getElementType(), lanes), at, part);
   }
@@ -400,9 +410,37 @@ Value *KernelRenderer::loadMasked(llvm::Type *type, Value *address, llvm::Align 
   return parts.size() == 1 ? parts.front() : llvm::concatenateVectors(b_, parts);
 }
 
+/// How many lanes a mask leaves, all of them before those that it takes away; null: it is another mask.
+static Value *countOfLanes(Value *gate) {
+  auto *comparison = llvm::dyn_cast<llvm::ICmpInst>(gate);
+  auto *numbers = comparison ? llvm::dyn_cast<llvm::ConstantDataVector>(comparison->getOperand(0)) : nullptr;
+  if (!numbers || comparison->getPredicate() != llvm::CmpInst::ICMP_SLT)
+    return nullptr;
+  for (unsigned lane = 0; lane < numbers->getNumElements(); ++lane)
+    if (numbers->getElementAsInteger(lane) != lane)
+      return nullptr;
+  return llvm::getSplatValue(comparison->getOperand(1));
+}
+
 void KernelRenderer::storeMasked(Value *stored, Value *address, llvm::Align align, Value *gate) {
-  forEachRegister(llvm::cast<llvm::FixedVectorType>(stored->getType()), address,
-                  [&](auto *, Value *at, auto part) { b_.CreateMaskedStore(part(stored), at, align, part(gate)); });
+  // Of several registers at most one is stored in part: some CPUs take as long for a masked store as for ten others.
+  Value *count = countOfLanes(gate);
+  unsigned first = 0;
+  forEachRegister(llvm::cast<llvm::FixedVectorType>(stored->getType()), address, [&](auto *own, Value *at, auto part) {
+    Value *lanes = part(stored), *mask = part(gate);
+    unsigned end = first + own->getNumElements();
+    auto isMore = [&](unsigned number) {
+      return b_.CreateICmpSGT(count, llvm::ConstantInt::get(count->getType(), number));
+    };
+    if (!count || lanes == stored)
+      return void(b_.CreateMaskedStore(lanes, at, align, mask));
+    under(isMore(first), [&] {
+      Value *isWhole = isMore(end - 1);
+      under(isWhole, [&] { b_.CreateAlignedStore(lanes, at, align); });
+      under(b_.CreateNot(isWhole), [&] { b_.CreateMaskedStore(lanes, at, align, mask); });
+    });
+    first = end;
+  });
 }
 
 void KernelRenderer::render(uop::PrefetchOp op) {

@@ -336,8 +336,8 @@ void Chooser::chooseLanes() {
   // A sum over lanes has one accumulator per lane: four vectors of them hide the addition's latency. Of lines whose
   // number is not known, so that their totals cannot wait in memory, each has its part read in one piece.
   bool isOpenSum = llvm::any_of(reduced_, [&](size_t axis) { return fixedSize(axis) < 0; });
-  int64_t vectors = fixedSize(*best) < 0 ? 1 : reduced_.contains(*best) || isOpenSum ? 4 : 2;
-  while (vectors > 1 && fixedSize(*best) < vectors * lanes)
+  int64_t vectors = reduced_.contains(*best) ? 4 : fixedSize(*best) < 0 ? 1 : isOpenSum ? 4 : 2;
+  while (vectors > 1 && mostOf(*best) < vectors * lanes)
     vectors /= 2;
   add(OptKind::VECTOR, *best, vectors * lanes);
 }
