@@ -57,6 +57,15 @@ def NarrowIntegers : Pass<"kiln-narrow-integers", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kiln::graph::GraphDialect"];
 }
 
+def JoinSlices : Pass<"kiln-join-slices", "::mlir::ModuleOp"> {
+  let summary = "multiply slices of a tensor by one matrix in one product";
+  let description = [{
+    graph.reduce add (graph.alu mul %a, %w) and graph.reduce add (graph.alu mul %b, %w), where %a and %b are two slices of %x
+    ⇒ graph.reduce add (graph.alu mul (graph.view %x <"(2,400,4096):(1,0,20)">), …), and two views of it
+  }];
+  let dependentDialects = ["::kiln::graph::GraphDialect"];
+}
+
 def FoldScales : Pass<"kiln-fold-scales", "::mlir::ModuleOp"> {
   let summary = "move constant factors into the weights of the sums that they follow";
   let description = [{

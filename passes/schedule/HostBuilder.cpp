@@ -188,8 +188,9 @@ static std::string originOf(kernel::FuncOp func) {
   func.walk([&](Operation *op) {
     auto load = dyn_cast<kernel::LoadOp>(op);
     bool computes = !isa<kernel::ConstOp, kernel::FuncOp>(op) && !(load && !load.getRow());
-    if (auto name = dyn_cast<NameLoc>(op->getLoc()); name && computes)
-      names.insert(name.getName());
+    if (computes)
+      for (const graph::Source &source : graph::sourcesOf(op->getLoc()))
+        names.insert(source.node.getValue());
   });
   std::string text = "[";
   for (StringRef name : names)

@@ -93,8 +93,10 @@ ArrayAttr Recorder::namesOf(Value tensor, ArrayRef<Value> views) {
       names.insert(name);
   };
   SmallVector<graph::Source, 1> made = graph::sourcesOf(tensor.getLoc());
-  for (const graph::Source &source : made)
+  for (const graph::Source &source : made) { // several if ops of several nodes became one
+    add(source.node);
     add(source.tensor);
+  }
   if (auto weight = tensor.getDefiningOp<graph::WeightOp>())
     add(weight.getNameAttr());
   for (Value view : views)
