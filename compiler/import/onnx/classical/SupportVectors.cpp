@@ -193,7 +193,7 @@ static Value coupled(Node &n, TensorBuilder &b, const Pairs &pairs, Value probab
       pqp = b.div(b.add(pqp, b.mul(step, b.add(b.mul(step, qOfT), b.mul(qpOfT, 2)))), b.square(whole));
       qp = b.div(b.add(qp, b.mul(step, b.squeeze(b.narrow(q, 1, t, t + 1), {1}))), whole);
     }
-    return IterationResult{{b.where(isOver, p, next)}, {}};
+    return IterationResult{{b.where(isOver, p, next)}, {}, b.reshape(b.max(b.logicalNot(isOver), {0, 1}), {})};
   };
   llvm::SmallVector<Value> results = countedLoop(n, rounds, {start}, round);
   return results.empty() ? Value() : results[0];

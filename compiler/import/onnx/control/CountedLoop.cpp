@@ -39,7 +39,8 @@ llvm::SmallVector<Value> kiln::import::onnx::countedLoop(Node &n, Expr trips, ll
     result = body({index, number, carried});
     if (!b.ok())
       return {};
-    llvm::SmallVector<Value> yields{b.constant(1, b.boolType())};
+    assert((!result.goesOn || result.slices.empty()) && "as many slices as trips");
+    llvm::SmallVector<Value> yields{result.goesOn ? result.goesOn : b.constant(1, b.boolType())};
     yields.append(result.carried);
     yields.append(result.slices);
     graph::YieldOp::create(b.builder(), b.location(), yields);
