@@ -1,8 +1,14 @@
 #include "import/Order.h"
 
+#include "import/Scatter.h"
+#include "ir/base/DType.h"
+
 using namespace kiln;
 using namespace kiln::import;
 using mlir::Value;
+
+/// Pairs of an axis of as many elements take longer than putting them in order.
+static constexpr int64_t kLongAxis = 128;
 
 Value kiln::import::placesInOrder(TensorBuilder &b, Value x, bool largestFirst) {
   if (!x)
@@ -25,4 +31,17 @@ Value kiln::import::firstInOrder(TensorBuilder &b, Value places, Expr count) {
   // [..., k, i]: whether i has place k.
   Value isChosen = b.equal(b.unsqueeze(places, {-2}), b.unsqueeze(b.arange(count, b.int64()), {1}));
   return b.sum(b.where(isChosen, b.arange(b.dim(places, -1), b.int64()), b.constant(0, b.int64())), {-1});
+}
+
+Value kiln::import::firstPlaces(TensorBuilder &b, Value x, Expr count, bool largestFirst) {
+  if (!x)
+    return {};
+  Expr size = b.dim(x, -1);
+  if (size.max() < kLongAxis)
+    return firstInOrder(b, placesInOrder(b, x, largestFirst), count);
+  Shape shape = b.shape(x);
+  shape.back() = count;
+  Expr rows = view::product(TensorBuilder::Sizes(shape).drop_back());
+  return callHost(b, "order", {tensorType(shape, b.int64())}, {x},
+                  {rows, size, count, int64_t(*dtypeOf(b.element(x))), int64_t(largestFirst)})[0];
 }

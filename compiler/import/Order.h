@@ -9,6 +9,10 @@ namespace kiln::import {
 /// NaN is above all, and equal ones keep their order. Each pair is compared.
 mlir::Value placesInOrder(TensorBuilder &b, mlir::Value x, bool largestFirst = true);
 
+/// The places along the last axis of the first `count` elements in that order, as int64. Pairs are compared if the axis
+/// is short, which kernels do next to other work; the host orders the elements of a long one.
+mlir::Value firstPlaces(TensorBuilder &b, mlir::Value x, Expr count, bool largestFirst = true);
+
 /// The places along the last axis of the elements with the first `count` of these ranks, in order.
 mlir::Value firstInOrder(TensorBuilder &b, mlir::Value places, Expr count);
 

@@ -34,7 +34,7 @@ typedef const char *kiln_call(void *const *buffers, const int64_t *sizes, kiln_s
 /* All of them, by name. */
 /* clang-format off */
 #define KILN_CALLS \
-  KILN_CALL(determinant) KILN_CALL(image_decode) KILN_CALL(image_size) KILN_CALL(inverse) KILN_CALL(mersenne) KILN_CALL(optional_get) KILN_CALL(regex_full_match) \
+  KILN_CALL(determinant) KILN_CALL(image_decode) KILN_CALL(image_size) KILN_CALL(inverse) KILN_CALL(mersenne) KILN_CALL(optional_get) KILN_CALL(order) KILN_CALL(regex_full_match) \
   KILN_CALL(scatter) KILN_CALL(select) \
   KILN_CALL(sequence_at) KILN_CALL(sequence_concat) KILN_CALL(sequence_concat_shape) KILN_CALL(sequence_empty) \
   KILN_CALL(sequence_erase) KILN_CALL(sequence_insert) KILN_CALL(sequence_length) KILN_CALL(sequence_shape) \
@@ -60,6 +60,11 @@ kiln_call kiln_call_scatter;
 /* Where mask[n] is true, in order. Buffers: places (int64, room for n), their number (int64); mask (bool). Numbers: n.
  */
 kiln_call kiln_call_select;
+
+/* The places of the first elements of each row, the largest (or smallest) first; of equal ones the first comes first,
+ * and a NaN is above all. Buffers: places[rows, count] (int64); x[rows, n]. Numbers: rows, n, count, the dtype, whether
+ * the largest are first. */
+kiln_call kiln_call_order;
 
 /* Which of the rows of data[n, row] are different, in order, or if `sorted` is 0 as they come; NaNs are equal. Buffers
  * (int64, room for n): the first of each kind, for each row the number of its kind, how many there are of each kind;

@@ -4,8 +4,7 @@
 // data; the more is known, the less they cost. Elements known at import are picked right away, as a shape's are. A
 // single known index, or bounds that are expressions, make a slice: a view, which reads no index. Only if a Slice's
 // axes or steps are data, or if a bound may count from the end of an axis that is walked backwards, are its elements
-// gathered at computed places. TopK does without a sort: an element's rank is the number of elements before it in
-// order, so all pairs are compared.
+// gathered at computed places.
 //
 //===------------------------------------------------------------------------===//
 #include "import/Order.h"
@@ -297,8 +296,7 @@ static Tensor reverseSequence(Node &n, TensorBuilder &b) {
   return b.gatherElements(x, b.expand(from, b.shape(x)), *along);
 }
 
-/// The largest (or smallest) elements and their places, in order; of equal ones the first comes first. An element's
-/// rank is the number of those before it in that order, so each pair along the axis is compared.
+/// The largest (or smallest) elements and their places, in order; of equal ones the first comes first.
 static Tensors topK(Node &n, TensorBuilder &b) {
   Value x = n.input(0);
   int64_t axis = n.integer("axis", -1);
@@ -319,7 +317,7 @@ static Tensors topK(Node &n, TensorBuilder &b) {
   if (!b.check(view::greaterEqual(size, k),
                "the " + k.print() + " largest of an axis of size " + size.print() + "; ask for fewer"))
     return {};
-  Value index = firstInOrder(b, placesInOrder(b, b.transpose(x, *at, -1), largest), k);
+  Value index = firstPlaces(b, b.transpose(x, *at, -1), k, largest);
   index = b.transpose(index, *at, -1);
   return {b.gatherElements(x, index, *at), index};
 }
