@@ -3,6 +3,8 @@
 // The bounds of a sum, added up from those of its terms, are loose if terms move together, as n and -2 * (n // 2) do. A
 // quotient by a constant d is at most its numerator's d-th part and less than 1 below it; a minimum is one of its
 // operands, and no more than the other. With these substituted, terms cancel, and the sum's sign is often known.
+//   Products move together, too: h*w - w is (h - 1)*w. A sum that is linear in each factor is least and largest where
+// each is at one of its ends.
 //
 //===----------------------------------------------------------------------===//
 #include "view/ExprNode.h"
@@ -21,6 +23,9 @@ using Kind = Expr::Kind;
 static constexpr int kMostDoublings = 12;
 /// Quotients by divisors with a larger common multiple stay as they are.
 static constexpr int64_t kMostMultiple = 1 << 20;
+
+/// Sums of more different factors have too many corners, and so has none of four sizes of 2^31.
+static constexpr size_t kMostFactors = 6;
 
 static bool isQuotient(Expr rest) {
   return rest.kind() == Kind::FloorDiv && rest.operands()[1].isConst() && rest.operands()[1].constant() > 0;
@@ -87,9 +92,81 @@ static int64_t boundOf(ArrayRef<Expr> operands, bool above, int64_t known) {
   return known;
 }
 
+namespace {
+/// A sum as a polynomial: the places of each term's factors among all, as bits.
+struct Polynomial {
+  SmallVector<Expr, 8> factors;
+  SmallVector<std::pair<unsigned, int64_t>, 8> terms;
+};
+} // namespace
+
+/// nullopt if it is linear, not linear in one of its factors, or has many of these.
+static std::optional<Polynomial> polynomialOf(ArrayRef<Expr> operands) {
+  Polynomial polynomial;
+  bool hasProduct = false;
+  for (Expr operand : operands) {
+    if (operand.isConst()) {
+      polynomial.terms.push_back({0, operand.constant()});
+      continue;
+    }
+    Term term = splitTerm(operand);
+    SmallVector<Expr, 4> factors;
+    splitFactors(term.rest, factors);
+    unsigned own = 0;
+    for (Expr factor : factors) {
+      auto *known = llvm::find(polynomial.factors, factor);
+      unsigned bit = 1U << (known - polynomial.factors.begin());
+      if (known == polynomial.factors.end())
+        polynomial.factors.push_back(factor);
+      if ((own & bit) || polynomial.factors.size() > kMostFactors || isInfinite(factor.min()) ||
+          isInfinite(factor.max()))
+        return std::nullopt;
+      own |= bit;
+    }
+    hasProduct |= factors.size() > 1;
+    polynomial.terms.push_back({own, term.coefficient});
+  }
+  return hasProduct ? std::optional(polynomial) : std::nullopt;
+}
+
+/// The value with the factors in `high` at their upper ends, the others at their lower ones; nullopt if 127 bits do not
+/// hold it.
+static std::optional<__int128> valueAt(const Polynomial &polynomial, unsigned high) {
+  __int128 value = 0;
+  for (auto [factors, coefficient] : polynomial.terms) {
+    __int128 product = coefficient;
+    for (auto [i, factor] : llvm::enumerate(polynomial.factors))
+      if ((factors >> i & 1) &&
+          __builtin_mul_overflow(product, __int128(high >> i & 1 ? factor.max() : factor.min()), &product))
+        return std::nullopt;
+    if (__builtin_add_overflow(value, product, &value))
+      return std::nullopt;
+  }
+  return value;
+}
+
+static void boundByCorners(ExprNode &sum) {
+  std::optional<Polynomial> polynomial = polynomialOf(sum.operands);
+  if (!polynomial)
+    return;
+  __int128 low = kPlusInfinity, high = kMinusInfinity;
+  for (unsigned corner = 0; corner < 1U << polynomial->factors.size(); ++corner) {
+    std::optional<__int128> value = valueAt(*polynomial, corner);
+    if (!value)
+      return;
+    low = std::min(low, *value);
+    high = std::max(high, *value);
+  }
+  sum.min = std::max(sum.min, int64_t(std::clamp<__int128>(low, kMinusInfinity, kPlusInfinity)));
+  sum.max = std::min(sum.max, int64_t(std::clamp<__int128>(high, kMinusInfinity, kPlusInfinity)));
+}
+
 void kiln::view::tightenSum(ExprNode &sum) {
-  bool isSignKnown = sum.min >= 0 || sum.max < 0;
-  if (isSignKnown || sum.extrema + sum.quotients == 0 || sum.extrema + sum.quotients > kMostDoublings)
+  auto isSignKnown = [&] { return sum.min >= 0 || sum.max < 0; };
+  if (isSignKnown())
+    return;
+  boundByCorners(sum);
+  if (isSignKnown() || sum.extrema + sum.quotients == 0 || sum.extrema + sum.quotients > kMostDoublings)
     return;
   bool positive = false, negative = false;
   for (Expr operand : sum.operands)

@@ -120,6 +120,12 @@ TEST_CASE("terms that move together bound a sum") {
   CHECK((n + h - minimum(n, h)).min() == 0);
   CHECK(maximum(x, 0) * Expr(3) + n - maximum(-x, 0) * Expr(3) == n + x * Expr(3));
   CHECK(maximum(x, 0) - maximum(-x, 0) * Expr(3) != x);
+  // Products, each factor at one of its ends.
+  Expr rows = var("rows", 1, kMaxDim), rest = var("rest", 0, 3);
+  CHECK((rows * n - n).min() == 0);
+  CHECK(((rows * Expr(4) - rest) * (rows * Expr(2) - rest)).min() < 0); // not linear in rows
+  CHECK(((rows * Expr(4) - rest) * (n + 1)).min() == 1);
+  CHECK((h * n - n).min() == -kMaxDim);
   // Not where the terms only look alike.
   CHECK(maximum(x, maximum(x - 3, 0)) != x);
   CHECK((floorDiv(h, 2) * Expr(2) - h).min() < 0);
