@@ -155,6 +155,9 @@ struct Split {
 
 /// The exact quotient, if one can be seen.
 static std::optional<Expr> quotient(Expr a, Expr b) {
+  if (!a.isConst() && !b.isConst(0))
+    if (std::optional<Expr> exact = view::exactQuotient(a, b))
+      return exact;
   Expr result = view::floorDiv(a, b);
   return view::provablyEqual(result * b, a) ? std::optional(result) : std::nullopt;
 }
@@ -163,7 +166,7 @@ static std::optional<Expr> quotient(Expr a, Expr b) {
 static view::Shape splitShape(ArrayRef<Expr> whole, const Split &split) {
   view::Shape shape(whole);
   bool isStill = shape[split.axis].isConst(1);
-  Expr outer = isStill ? Expr(1) : view::floorDiv(shape[split.axis], split.part);
+  Expr outer = isStill ? Expr(1) : *quotient(shape[split.axis], split.part);
   shape[split.axis] = outer;
   shape.insert(shape.begin() + split.axis + 1, isStill ? Expr(1) : split.part);
   return shape;
@@ -179,7 +182,7 @@ static SmallVector<Split> splitsFor(const ShapeTracker &tracker, int64_t axis) {
   size_t views = tracker.views().size();
   Expr size = tracker.shape()[axis], stride = tracker.views().back().strides()[axis], below = 1;
   SmallVector<Split> splits;
-  if (views < 2 || !stride.isConst() || stride.constant() < 1)
+  if (views < 2 || stride.isConst(0) || stride.min() < 0)
     return splits;
   for (Expr inner : llvm::reverse(tracker.views()[views - 2].shape())) {
     below = below * inner;
