@@ -149,17 +149,20 @@ static SmallVector<Piece> piecesOf(FuncOp func) {
   return pieces;
 }
 
-/// How many bytes are contiguous when a tensor is walked in the order of its elements.
-static int64_t bytesInRow(const View &view, int64_t elementBytes) {
-  int64_t elements = 1;
+/// Whether the elements, in their order, lie in rows that fill a line of the cache; rows of open length, as few
+/// elements as there can be unless there are none.
+static bool fillLines(const View &view, int64_t elementBytes) {
+  Expr elements = 1;
   for (auto [size, stride] : llvm::reverse(llvm::zip(view.shape(), view.strides()))) {
     if (size.isConst(1))
       continue;
-    if (!size.isConst() || !stride.isConst(elements))
+    if (!view::provablyEqual(stride, elements))
       break;
-    elements *= size.constant();
+    elements = elements * size;
   }
-  return elements * elementBytes;
+  if (elements.isConst())
+    return elements.constant() * elementBytes >= uop::kLineBytes;
+  return view::exactQuotient(elements * elementBytes, uop::kLineBytes).has_value();
 }
 
 namespace {
@@ -212,8 +215,7 @@ std::optional<Part> PartPlacer::partOf(host::LaunchOp join, Piece piece, const S
   if (place.views().size() != 1)
     return std::nullopt;
   // Shorter rows share lines of the cache with another part's.
-  int64_t row = bytesInRow(place.views().front(), elementBytes);
-  if (row < uop::kLineBytes && !place.isConsecutive())
+  if (!fillLines(place.views().front(), elementBytes) && !place.isConsecutive())
     return std::nullopt;
   return Part{alloc, place};
 }
