@@ -200,6 +200,20 @@ Costs CostPolicy::costsOf(Value value) const {
   return {inside, outside, reads, unsigned(kernels.size())};
 }
 
+bool CostPolicy::isSummedForPadding(Value value) const {
+  auto isOpenPart = [](auto pair) {
+    auto [range, size] = pair;
+    bool isWhole = range.begin.isConst(0) && range.end == size;
+    return !isWhole && !(range.begin.isConst() && range.end.isConst() && size.isConst());
+  };
+  auto isPadded = [&](const Use &use) {
+    return llvm::any_of(use.tracker.views(), [&](const view::View &view) {
+      return view.mask() && llvm::any_of(llvm::zip(*view.mask(), view.shape()), isOpenPart);
+    });
+  };
+  return reduceOf(value) && llvm::any_of(uses_.find(value)->second, isPadded);
+}
+
 bool CostPolicy::isCheaperInside(Value value) {
   ArrayRef<Use> uses = uses_[value];
   if (uses.size() > kMostUses) {
@@ -226,6 +240,10 @@ bool CostPolicy::isCheaperInside(Value value) {
     }
   }
   bool isInside = costs.inside <= costs.outside;
+  if (isInside && isSummedForPadding(value)) { // which costs do not see
+    placements_[value] = {host::Reason::Uses};
+    return false;
+  }
   placements_[value] = {isInside ? host::Reason::Inside : host::Reason::Cost, std::llround(costs.inside),
                         std::llround(costs.outside), costs.kernels};
   return isInside;

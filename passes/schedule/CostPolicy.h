@@ -64,6 +64,9 @@ private:
   /// Whether a tensor is what attention gives, and gets memory: where more than one kernel reads it, or one that reads
   /// it in another order or has sums of its own. Such a kernel cannot hold rows, and would compute these again.
   bool endsAttention(mlir::Value value) const;
+  /// Whether a sum is read among padding, along an axis that only a run knows: its loop would run at each point of the
+  /// kernel, which may be many times as many as it has elements.
+  bool isSummedForPadding(mlir::Value value) const;
   Costs costsOf(mlir::Value value) const;
   /// Whether the one kernel that needs a value in several walks of a row holds it instead of computing it in each.
   bool isHeldInRow(mlir::Value value, double operations) const;
