@@ -171,8 +171,10 @@ Costs CostPolicy::costsOf(Value value) const {
     const Kernel &kernel = kernels_[use.kernel];
     double rate = rates_.getOpsPerNs(), once = pointsOf(value, use);
     double lostTile = kernel.productOperations * (1 / rates_.getOpsPerNs() - 1 / rates_.getProductOpsPerNs());
-    // A register tile is made of operands that are one load each, but for what stands next to a weight.
-    if (isTileOperand(value, use) && cone.sources.size() > 1 && !kernel.hasWeight)
+    // A register tile is made of operands that are one load each, but for what stands next to a weight. Instructions
+    // take no others.
+    bool needsLoads = !kernel.hasWeight || narrow_.contains(kernel.product);
+    if (isTileOperand(value, use) && cone.sources.size() > 1 && needsLoads)
       inside += lostTile;
     times += once;
     if (reduce) {

@@ -133,18 +133,19 @@ bool RecipeMaker::rejectWhatGrows() {
       replaced += double(packedBytes(weight->getResult(0))) / readers[weight];
     }
     bool isWeight = cast<RankedTensorType>(result.getType()).getRank() <= host::kMaxPortRank;
-    auto cast = result.getDefiningOp<graph::AluOp>();
-    bool isCast = cast && cast.getKind().getValue() == Alu::CAST && isReadNarrow(result);
+    auto row = result.getDefiningOp<graph::AluOp>();
+    bool isCast = row && row.getKind().getValue() == Alu::CAST;
     // An operand that a product reads in narrow form is stored so, in addition to the form that others read.
-    if (isCast && isWeight && !isWidened(result))
+    bool isNarrow = row && (isCast || getElementTypeOrSelf(result).isInteger(16)) && isReadNarrow(result);
+    if (isNarrow && isWeight && !isWidened(result))
       continue;
     // A tensor that is asked to be in memory may be larger than its sources.
     if (isWeight && isa<graph::ContiguousOp>(result.getDefiningOp()))
       continue;
-    if (isWeight && !isCast && replaced > 0 && replaced >= double(packedBytes(result)))
+    if (isWeight && !isNarrow && replaced > 0 && replaced >= double(packedBytes(result)))
       continue;
     rejected.insert(result.getDefiningOp());
-    if (isCast)
+    if (isNarrow)
       continue;
     // A tensor that is too large on the way stays so; a long chain need not be taken back step by step.
     for (Operation *op : coneOf(result))

@@ -3,6 +3,7 @@
 // A quantised model multiplies bytes less their zero points, as 32 bits. Such differences fit into 16 bits, whose
 // products some instructions add up in pairs, exactly. So the factors of a sum are computed in 16 bits, if their bounds
 // prove that nothing is lost, and widened where they are multiplied. Padding stays 0, as it comes after the zero point.
+// A sum that no instruction is for stays as it is: narrow factors alone would have to be widened one by one.
 // Expects: views folded.
 // Guarantees: the same sums.
 // Position: before constants are told from the rest, as factors of weights become narrow, too.
@@ -11,7 +12,8 @@
 #include "passes/Passes.h"
 
 #include "ir/graph/DeadOps.h"
-#include "passes/schedule/Edges.h"
+#include "passes/schedule/KnownConstants.h"
+#include "passes/schedule/Products.h"
 
 #include "target/Target.h"
 
@@ -107,13 +109,12 @@ struct NarrowIntegers : kiln::impl::NarrowIntegersBase<NarrowIntegers> {
     Type narrow = IntegerType::get(&getContext(), 16), wide = IntegerType::get(&getContext(), 32);
     if (!main || !target.fastProduct(narrow, narrow, wide))
       return;
+    KnownConstants constants(main);
+    auto isConstant = [&](Value value) { return constants.isConstant(value); };
     SmallVector<graph::AluOp> products;
     main.walk([&](graph::ReduceOp reduce) {
-      auto product = edgeOf(reduce.getInput()).base.getDefiningOp<graph::AluOp>();
-      bool isSum = reduce.getKind().getValue() == Alu::ADD && !reduce.getScore() &&
-                   getElementTypeOrSelf(reduce.getInput()) == wide;
-      if (isSum && product && product.getKind().getValue() == Alu::MUL)
-        products.push_back(product);
+      if (getElementTypeOrSelf(reduce) == wide && mayMultiplyNarrow(reduce, target, narrow, isConstant))
+        products.push_back(edgeOf(reduce.getInput()).base.getDefiningOp<graph::AluOp>());
     });
     for (graph::AluOp product : products)
       narrowFactors(product, narrow);
@@ -124,7 +125,7 @@ struct NarrowIntegers : kiln::impl::NarrowIntegersBase<NarrowIntegers> {
     Edge edges[] = {edgeOf(product->getOperand(0)), edgeOf(product->getOperand(1))};
     for (const Edge &edge : edges) {
       std::optional<ConstantRange> bounds = boundsOf(edge.base, kMostSteps);
-      if (!isOfOneTensor(edge.base) || !bounds || !boundsOf(narrow)->contains(*bounds))
+      if (!bounds || !boundsOf(narrow)->contains(*bounds))
         return;
     }
     OpBuilder builder(product);
@@ -139,22 +140,6 @@ struct NarrowIntegers : kiln::impl::NarrowIntegersBase<NarrowIntegers> {
       }
       operand.set(wide);
     }
-  }
-
-  /// Whether a factor is computed from one tensor and numbers. With a zero point that is data no instruction is chosen
-  /// for the product, and narrow factors alone would take longer.
-  static bool isOfOneTensor(Value factor) {
-    auto alu = factor.getDefiningOp<graph::AluOp>();
-    for (unsigned steps = kMostSteps; alu && steps > 0; --steps) {
-      SmallVector<Edge> sources = sourcesOf(alu.getResult());
-      llvm::erase_if(sources, [](const Edge &edge) { return isNumber(edge.base); });
-      if (sources.size() != 1)
-        return false;
-      alu = sources.front().base.getDefiningOp<graph::AluOp>();
-      if (!alu || !getElementTypeOrSelf(alu).isInteger())
-        return true;
-    }
-    return false;
   }
 
   /// The same values in the narrow dtype, computed in it from where they last had fewer bits.

@@ -6,9 +6,12 @@
 
 #include "mlir/IR/TypeUtilities.h"
 
+#include <numeric>
+
 using namespace kiln;
 using namespace kiln::schedule;
 using namespace mlir;
+using view::Expr;
 using view::ShapeTracker;
 
 bool schedule::isProduct(graph::ReduceOp reduce) {
@@ -30,39 +33,81 @@ Value schedule::uncast(Value operand) {
   return cast && cast.getKind().getValue() == Alu::CAST ? edgeOf(cast->getOperand(0)).base : operand;
 }
 
-bool schedule::multipliesNarrow(graph::ReduceOp reduce, TargetAttr target, llvm::function_ref<bool(Value)> isConstant) {
+namespace {
+/// An operand of a sum of products, before it is widened for it.
+struct Narrow {
+  ShapeTracker tracker; ///< from the shape of the sum's input
+  Type element;         ///< null: it is not widened
+  bool isConstant;
+};
+/// The terms that an instruction takes in together lie along one axis, or along all once taps are joined, which adds
+/// zeros where they are not whole.
+enum class Terms { OneAxis, AllAxes };
+} // namespace
+
+static int64_t fixedSize(const Expr &size) { return size.isConst() ? size.constant() : 0; }
+
+static SmallVector<int64_t> termsOf(graph::ReduceOp reduce, Terms terms) {
+  view::Shape shape = shapeOf(reduce.getInput());
+  SmallVector<int64_t> sizes =
+      llvm::map_to_vector(reduce.getAxes(), [&](int64_t axis) { return fixedSize(shape[axis]); });
+  if (terms == Terms::AllAxes)
+    sizes = {std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>())};
+  return sizes;
+}
+
+/// Whether an instruction is worth it for a sum with these columns and rows; a constant, if there is one, is the
+/// columns.
+static bool isWorthInstruction(graph::ReduceOp reduce, TargetAttr target, const Narrow &columns, const Narrow &rows,
+                               Terms terms) {
+  if (!columns.element || !rows.element || rows.isConstant)
+    return false;
+  ProductAttr instruction = target.fastProduct(rows.element, columns.element, getElementTypeOrSelf(reduce));
+  llvm::SmallBitVector areColumns = axesOf(columns.tracker), areRows = axesOf(rows.tracker);
+  // The least size that is worth an instruction.
+  bool isDot = instruction && instruction.getM() == 1, hasRows = false, hasColumns = false;
+  for (auto [axis, size] : llvm::enumerate(shapeOf(reduce.getInput()))) {
+    if (llvm::is_contained(reduce.getAxes(), int64_t(axis)))
+      continue;
+    hasRows |= areRows.test(axis) && !areColumns.test(axis) && size.max() > 1;
+    hasColumns |= areColumns.test(axis) && !areRows.test(axis) && instruction && fixedSize(size) >= instruction.getN();
+  }
+  int64_t fewest = isDot ? target::kFewestDotTerms : target::kFewestTerms,
+          group = isDot && terms == Terms::OneAxis ? instruction.getK() : 1;
+  SmallVector<int64_t> sizes = termsOf(reduce, terms);
+  auto isEnough = [](int64_t fewest, int64_t group) {
+    return [=](int64_t size) { return size >= fewest && size % group == 0; };
+  };
+  if (!hasRows && columns.isConstant)
+    return llvm::any_of(sizes, isEnough(target::kFewestTerms, 2));
+  return hasColumns && llvm::any_of(sizes, isEnough(fewest, group));
+}
+
+/// The operands of a sum of products with dtypes that `elementOf` gives.
+static bool isWorthInstruction(graph::ReduceOp reduce, TargetAttr target, llvm::function_ref<Type(Value)> elementOf,
+                               llvm::function_ref<bool(Value)> isConstant, Terms terms) {
   auto mul = edgeOf(reduce.getInput()).base.getDefiningOp<graph::AluOp>();
   if (reduce.getKind().getValue() != Alu::ADD || reduce.getScore() || !mul || mul.getKind().getValue() != Alu::MUL)
     return false;
   ShapeTracker around = edgeOf(reduce.getInput()).tracker;
-  view::Shape domain = shapeOf(reduce.getInput());
-  Edge operands[] = {edgeOf(mul->getOperand(0)), edgeOf(mul->getOperand(1))};
-  for (unsigned side : {0, 1}) {
-    // Columns and rows; a constant, if there is one, is the columns.
-    Value narrow = uncast(operands[side].base), other = uncast(operands[!side].base);
-    if (narrow == operands[side].base || other == operands[!side].base || isConstant(other))
-      continue;
-    bool isWeight = isConstant(narrow);
-    ProductAttr instruction =
-        target.fastProduct(getElementTypeOrSelf(other), getElementTypeOrSelf(narrow), getElementTypeOrSelf(reduce));
-    llvm::SmallBitVector columns = axesOf(operands[side].tracker.compose(around).simplify()),
-                         rows = axesOf(operands[!side].tracker.compose(around).simplify());
-    // The least size that is worth an instruction.
-    bool hasRows = false, hasColumns = false, hasTerms = false, hasPairs = false;
-    for (auto [axis, size] : llvm::enumerate(domain)) {
-      bool isReduced = llvm::is_contained(reduce.getAxes(), int64_t(axis)), isColumn = columns.test(axis),
-           isRow = rows.test(axis);
-      int64_t points = size.isConst() ? size.constant() : 0;
-      bool isDot = instruction && instruction.getM() == 1, areWhole = !isDot || points % instruction.getK() == 0;
-      hasTerms |= isReduced && points >= (isDot ? target::kFewestDotTerms : target::kFewestTerms) && areWhole;
-      hasPairs |= isReduced && points >= target::kFewestTerms && points % 2 == 0;
-      hasRows |= !isReduced && isRow && !isColumn && size.max() > 1;
-      hasColumns |= !isReduced && isColumn && !isRow && instruction && points >= instruction.getN();
-    }
-    if (!hasRows && isWeight)
-      return hasPairs;
-    if (hasColumns && hasTerms)
-      return true;
-  }
-  return false;
+  auto narrow = [&](Value operand) {
+    Edge edge = edgeOf(operand);
+    return Narrow{edge.tracker.compose(around).simplify(), elementOf(edge.base), isConstant(uncast(edge.base))};
+  };
+  Narrow first = narrow(mul->getOperand(0)), second = narrow(mul->getOperand(1));
+  return isWorthInstruction(reduce, target, first, second, terms) ||
+         isWorthInstruction(reduce, target, second, first, terms);
+}
+
+bool schedule::multipliesNarrow(graph::ReduceOp reduce, TargetAttr target, llvm::function_ref<bool(Value)> isConstant) {
+  auto elementOf = [](Value operand) {
+    Value source = uncast(operand);
+    return source == operand ? Type() : getElementTypeOrSelf(source);
+  };
+  return isWorthInstruction(reduce, target, elementOf, isConstant, Terms::OneAxis);
+}
+
+bool schedule::mayMultiplyNarrow(graph::ReduceOp reduce, TargetAttr target, Type narrow,
+                                 llvm::function_ref<bool(Value)> isConstant) {
+  return isWorthInstruction(reduce, target, [&](Value) { return narrow; }, isConstant, Terms::AllAxes);
 }

@@ -16,6 +16,10 @@ bool isProduct(graph::ReduceOp reduce);
 /// reading it.
 bool multipliesNarrow(graph::ReduceOp reduce, TargetAttr target, llvm::function_ref<bool(mlir::Value)> isConstant);
 
+/// Whether it would if both operands were widened from `narrow`, once the taps of a window are one axis.
+bool mayMultiplyNarrow(graph::ReduceOp reduce, TargetAttr target, mlir::Type narrow,
+                       llvm::function_ref<bool(mlir::Value)> isConstant);
+
 /// The source of an operand's cast; itself if it is not cast.
 mlir::Value uncast(mlir::Value operand);
 

@@ -33,7 +33,8 @@ std::optional<Chooser::VectorProduct> Chooser::findVectorProduct(bool byMatrices
     return std::nullopt;
   Type sum = (*func_.getBody().getOps<ReduceOp>().begin()).getResult().getType();
   for (unsigned side : {0, 1}) {
-    auto matrix = narrow[side].getDefiningOp<LoadOp>(), vector = narrow[!side].getDefiningOp<LoadOp>();
+    LoadOp matrix = optimize::onlyLoadOf(narrow[side]); // which may be widened where it is multiplied
+    auto vector = narrow[!side].getDefiningOp<LoadOp>();
     Type types[] = {narrow[side].getType(), narrow[!side].getType()};
     ProductAttr instruction =
         byMatrices ? target_.matrixProduct(types[0], types[1], sum) : target_.fastProduct(types[0], types[1], sum);
