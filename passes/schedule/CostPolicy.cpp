@@ -84,11 +84,11 @@ void CostPolicy::setProduct(Kernel &kernel, graph::ReduceOp reduce, const Domain
   kernel.isStaged = target::stagesOperands(rows, typicalSize(kernel.domain.sizes()[kernel.columns]), depth);
 }
 
-bool CostPolicy::isHeldInRow(Value value, double operations) const {
+std::optional<size_t> CostPolicy::rowToHold(Value value, double operations) const {
   ArrayRef<Use> uses = uses_.find(value)->second;
   // Sums that do not need each other share one walk; what is stored has another.
   if (llvm::all_of(uses, [](const Use &use) { return use.inside; }))
-    return false;
+    return std::nullopt;
   const Kernel &kernel = kernels_[uses.front().kernel];
   ArrayRef<Expr> sizes = kernel.domain.sizes();
   // Walks along the kernel's last axis, and rows around it.
@@ -96,7 +96,7 @@ bool CostPolicy::isHeldInRow(Value value, double operations) const {
   while (along > 0 && sizes[along - 1].isConst(1))
     --along;
   if (kernel.product || along < 2 || !kernel.domain.isReduced(along - 1))
-    return false;
+    return std::nullopt;
   rows = --along;
   while (rows > 0 && (sizes[rows - 1].isConst(1) || kernel.domain.isReduced(rows - 1)))
     --rows;
@@ -106,8 +106,9 @@ bool CostPolicy::isHeldInRow(Value value, double operations) const {
     return use.kernel == uses.front().kernel && kernel.domain.widen(use.tracker) == tracker &&
            (!use.inside || ArrayRef<int64_t>(use.loops) == ArrayRef<int64_t>{int64_t(along)});
   });
-  return areWalks && rows > 0 && moves.test(rows - 1) && moves.test(along) && !isMasked(tracker) &&
-         target::paysToHold(target_, sizes[along], getElementTypeOrSelf(value), operations, uses.size());
+  bool pays = areWalks && rows > 0 && moves.test(rows - 1) && moves.test(along) && !isMasked(tracker) &&
+              target::paysToHold(target_, sizes[along], getElementTypeOrSelf(value), operations, uses.size());
+  return pays ? std::optional(along) : std::nullopt;
 }
 
 std::optional<host::Reason> CostPolicy::reasonToBeInside(Value value) const {
@@ -186,6 +187,10 @@ Costs CostPolicy::costsOf(Value value) const {
         inside += lostTile;
       // Each of its elements is one row's work: few rows leave most of a wide device idle.
       double idle = std::max(0.0, double(rates_.getUnits()) / std::max(once, 1.0) - 1);
+      // The lanes of a kernel that holds rows go along these. If each element of a row is a sum, they read its terms
+      // one by one.
+      if (kernel.row && axesOf(kernel.domain.widen(use.tracker)).test(*kernel.row))
+        inside += once * operations / rate;
       if (once < kernel.points)
         inside += idle * (reads / rates_.getBytesPerNs() + once * operations / rate);
     }
@@ -232,12 +237,14 @@ bool CostPolicy::isCheaperInside(Value value) {
   }
   Costs costs = costsOf(value);
   double operations = operationsFor(value);
-  if (!reduceOf(value) && isHeldInRow(value, operations)) {
+  std::optional<size_t> row = reduceOf(value) ? std::nullopt : rowToHold(value, operations);
+  if (row) {
     double held = timesOf(uses.front()) * (operations + target::stepsToHold(uses.size())) / rates_.getOpsPerNs() +
                   costs.reads / rates_.getBytesPerNs();
     if (held < std::min(costs.inside, costs.outside)) {
       placements_[value] = {host::Reason::Held, std::llround(held), std::llround(costs.outside), 1};
       held_.insert(value);
+      kernels_[uses.front().kernel].row = row;
       return true;
     }
   }

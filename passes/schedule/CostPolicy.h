@@ -31,9 +31,10 @@ struct Kernel {
   unsigned reduces = 0;
   mlir::Operation *product = nullptr; ///< the sum that a register tile can be made for
   double productOperations = 0;
-  bool hasWeight = false; ///< is one of its operands
-  bool isStaged = false;  ///< its operands are held in cache
-  size_t columns = 0;     ///< the axis of the domain that its lanes go along
+  bool hasWeight = false;                   ///< is one of its operands
+  bool isStaged = false;                    ///< its operands are held in cache
+  size_t columns = 0;                       ///< the axis of the domain that its lanes go along
+  std::optional<size_t> row = std::nullopt; ///< the axis of the domain along which it holds values
 };
 
 /// What a tensor takes, in ns.
@@ -68,8 +69,9 @@ private:
   /// kernel, which may be many times as many as it has elements.
   bool isSummedForPadding(mlir::Value value) const;
   Costs costsOf(mlir::Value value) const;
-  /// Whether the one kernel that needs a value in several walks of a row holds it instead of computing it in each.
-  bool isHeldInRow(mlir::Value value, double operations) const;
+  /// The axis of rows that the one kernel that needs a value in several walks of a row holds of it, instead of
+  /// computing it in each; nullopt: it does not.
+  std::optional<size_t> rowToHold(mlir::Value value, double operations) const;
   void giveUsesToOperands(mlir::Value value);
   /// `use` is the reader's, or its loops with the view of its input.
   void addUse(const Edge &edge, Use use);
