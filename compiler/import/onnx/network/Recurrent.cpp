@@ -1,10 +1,11 @@
 //===- Recurrent.cpp - RNN, GRU and LSTM ------------------------------------===//
 //
-// A loop over time. The input's part of the gates does not depend on the state, so it is one product before the loop;
-// in an iteration, all gates of all directions are one product with the state. A reversed direction runs forward over
-// the flipped input, both directions as one batch of two. Large weights of two directions have a loop for each
-// direction instead, so that a core's caches may keep them from one step to the next. If the weights are quantised,
-// their other operand is quantised by its own range, in each step and direction anew.
+// A loop over time. The input's part of the gates does not depend on the state, so it is one product before the loop,
+// in which all steps of all samples are rows of their direction; in an iteration, all gates of all directions are one
+// product with the state. A reversed direction runs forward over the flipped input, both directions as one batch of
+// two. Large weights of two directions have a loop for each direction instead, so that a core's caches may keep them
+// from one step to the next. If the weights are quantised, their other operand is quantised by its own range, in each
+// step and direction anew.
 //
 //===----------------------------------------------------------------------===//
 #include "import/Quantize.h"
@@ -100,7 +101,7 @@ private:
   Value product(Value x, const Quantized &weights, int64_t first, int64_t count);
   /// False, and a failure noted, if a tensor cannot have this shape. The run checks sizes that only it knows.
   bool expect(int input, Value &tensor, llvm::ArrayRef<Expr> shape);
-  /// [time, direction, batch, gates·hidden].
+  /// [direction, time, batch, gates·hidden]: all steps of a direction are the rows of one product.
   Value inputGates(int64_t separate);
   /// bool [direction, batch, 1]: the sequence is not over at this step.
   Value isWithin(Value number);
@@ -282,9 +283,7 @@ Value Recurrence::product(Value x, const Quantized &weights, int64_t first, int6
   };
   if (!weights.scale)
     return b.matmul(x, b.transpose(b.narrow(weights.values, 1, hidden_ * first, hidden_ * (first + count)), 1, 2));
-  llvm::SmallVector<int64_t> axes = b.allAxes(x); // all but that of the direction
-  axes.erase(axes.end() - 3);
-  Quantized left = quantizeDynamically(b, x, axes);
+  Quantized left = quantizeDynamically(b, x, {1, 2});
   Value right = centred(b, b.transpose(weights.values, 1, 2), weights.zero);
   Value sum = b.matmul(centred(b, left.values, left.zero), gatesOf(right, 2));
   return b.mul(b.cast(sum, b.float32()), b.mul(left.scale, gatesOf(weights.scale, 2)));
@@ -303,19 +302,21 @@ Value Recurrence::gate(Value gates, int64_t index) {
 }
 
 Value Recurrence::inputGates(int64_t separate) {
-  Value x = b.unsqueeze(x_, {1});
+  Value x = x_;
   if (reversed_.size() == 2)
-    x = b.stack({x_, b.flip(x_, {0})}, 1);
+    x = b.stack({x_, b.flip(x_, {0})}, 0);
   else if (reversed_[0])
     x = b.flip(x, {0});
+  x = b.reshape(x, {directions_, time_ * batch_, b.dim(x_, 2)});
   Value gates = product(x, weight_, 0, gates_);
-  if (!bias_)
-    return gates;
-  Value sum = rows(bias_, 0, gates_);
-  Value recurrent = rows(bias_, gates_, gates_ - separate);
-  if (separate)
-    recurrent = b.pad(recurrent, {0, 0, 0}, {0, 0, hidden_ * separate});
-  return b.add(gates, b.add(sum, recurrent));
+  if (bias_) {
+    Value sum = rows(bias_, 0, gates_);
+    Value recurrent = rows(bias_, gates_, gates_ - separate);
+    if (separate)
+      recurrent = b.pad(recurrent, {0, 0, 0}, {0, 0, hidden_ * separate});
+    gates = b.add(gates, b.add(sum, recurrent));
+  }
+  return b.reshape(gates, {directions_, time_, batch_, hidden_ * gates_});
 }
 
 Value Recurrence::isWithin(Value number) {
@@ -340,9 +341,9 @@ llvm::SmallVector<Value> Recurrence::loop(llvm::ArrayRef<Value> initial, Value g
   Expr directions = here_ ? Expr(1) : directions_;
   llvm::SmallVector<Value> own = llvm::map_to_vector(initial, [&](Value all) { return here(all); });
   if (here_)
-    gates = b.narrow(gates, 1, int64_t(*here_), int64_t(*here_) + 1);
+    gates = here(gates);
   llvm::SmallVector<Value> results = countedLoop(n, time_, own, [&](const Iteration &iteration) {
-    Value now = b.narrow(gates, 0, iteration.index, iteration.index + 1);
+    Value now = b.narrow(gates, 1, iteration.index, iteration.index + 1);
     now = b.reshape(now, {directions, batch_, hidden_ * gates_});
     llvm::SmallVector<Value> state = step(now, iteration.carried);
     IterationResult result{state, {}};

@@ -103,6 +103,12 @@ TEST_CASE("LSTM follows its equations") { checkClose(Model("LSTM", 4).y({3, 1, 1
 TEST_CASE("GRU follows its equations") { checkClose(Model("GRU", 3).y({3, 1, 1}, kX), three(&Unit::gru, {}, kX)); }
 TEST_CASE("RNN follows its equations") { checkClose(Model("RNN", 1).y({3, 1, 1}, kX), three(&Unit::rnn, {}, kX)); }
 
+TEST_CASE("All steps of all samples are rows of one product for each direction") {
+  Model m("LSTM", 4, 2, {"time", "batch", 1});
+  setString(m.node(), "direction", "bidirectional");
+  CHECK_THAT(m.model.import(), Contains("#kiln.dims<[2, \"(batch*time)\", 4, 1]>>)"));
+}
+
 TEST_CASE("An LSTM's last states are its second and third outputs") {
   Model m("LSTM", 4);
   std::vector<HostTensor> outputs = m.model.run({floatTensor({3, 1, 1}, kX)});
