@@ -27,6 +27,12 @@ std::optional<SmallVector<int64_t, 4>> kiln::view::coordinatesOf(Expr place, Arr
   SmallVector<int64_t, 4> at(strides.size(), 0);
   for (auto [axis, stride] : llvm::enumerate(strides))
     if (std::optional<int64_t> steps = stride.isConst() ? std::nullopt : stepsIn(place, stride); steps && *steps > 0) {
+      // As many of them as another axis has rows are a row of the one around it.
+      for (size_t around = 0; around < axis; ++around)
+        if (std::optional<int64_t> row = stepsIn(strides[around], stride); row && *row > 0) {
+          at[around] = *steps / *row;
+          *steps %= *row;
+        }
       at[axis] = *steps;
       return at;
     }

@@ -184,6 +184,10 @@ TEST_CASE("windows of a picture of any size are indexed without division") {
     INFO(where.index.render());
     CHECK(where.index.render().find_first_of("/%") == std::string::npos);
   }
+  // Of a known height, where a distance is 19 rows of one copy, or a row of the next copy.
+  ShapeTracker windows = windowsOf(ShapeTracker::contiguous({18, w}), 3, 1);
+  CHECK(windows.views().size() == 1);
+  CHECK(windows.views().back().strides() == llvm::ArrayRef<Expr>{w, 1, w, 1});
   // After other strides, sizes are quotients and nothing else is.
   Expr half = floorDiv(h - 3, 2) + 1, quarter = floorDiv(w + 5, 4) + 5;
   for (int64_t stride : {1, 2}) {
