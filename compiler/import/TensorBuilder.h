@@ -128,6 +128,10 @@ public:
   Type float32() { return builder_.getF32Type(); }
   /// The dtype of sums of this dtype: float32 for half precision, (u)int32 for narrower integers and bool.
   static Type accumulator(Type element);
+  /// A function of x that is computed in float32 if x is of half precision.
+  Value roundedOnce(Value x, llvm::function_ref<Value(Value)> function) {
+    return narrowLike(function(widen(x)), element(x));
+  }
   /// The axis counted from the front, for a tensor of `rank` axes; fails when out of range.
   std::optional<int64_t> normalizeAxis(int64_t axis, int64_t rank);
   /// The axes counted from the front, ascending; fails when one is out of range or named twice.
@@ -386,10 +390,6 @@ private:
   Value widen(Value x) { return x ? cast(x, accumulator(element(x))) : x; }
   /// Back to half precision, if x was of it.
   Value narrowLike(Value x, Type element);
-  /// A function of x that is computed in float32 if x is of half precision.
-  Value roundedOnce(Value x, llvm::function_ref<Value(Value)> function) {
-    return narrowLike(function(widen(x)), element(x));
-  }
   Value normalize(Value x, Axes axes, double epsilon);
   /// 1/count in a float dtype.
   Operand reciprocal(Expr count, Type element);

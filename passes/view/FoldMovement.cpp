@@ -4,8 +4,8 @@
 // ShapeTracker says the same of a whole chain, so the chain costs no kernel and no memory.
 // Expects: movement ops anywhere.
 // Guarantees: none is left; no view reads a view; a view is a list of few; a view of one number is the number, unless
-// it is masked; no cast is of a view of one number; no reduce is over an axis of size 1.
-// Position: first, because the scheduler and everything after it know only views.
+// it is masked; a tensor known to have no elements is one; no cast is of a view of one number; no reduce is over an
+// axis of size 1. Position: first, because the scheduler and everything after it know only views.
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
@@ -114,6 +114,13 @@ struct FoldMovement : kiln::impl::FoldMovementBase<FoldMovement> {
     ShapeTracker tracker = graph::movedBy(op, from)->simplify();
     Value result = op->getResult(0);
     OpBuilder builder(op);
+    // Of a tensor without elements nothing is computed: it is as well a number.
+    if (llvm::any_of(tracker.shape(), [](Expr size) { return size.isConst(0); })) {
+      Type element = getElementTypeOrSelf(result.getType());
+      result.replaceAllUsesWith(graph::ConstOp::create(builder, op->getLoc(), result.getType(),
+                                                       cast<TypedAttr>(builder.getZeroAttr(element))));
+      return;
+    }
     auto constant = base.getDefiningOp<graph::ConstOp>();
     if (tracker.views().size() > kMostViews && !constant) {
       Value moved = op->getOperand(0);

@@ -118,12 +118,14 @@ static Tensor lrn(Node &n, TensorBuilder &b) {
   if (size < 1 || size > view::kMaxDim || b.rank(x) < 2)
     return n.fail("attribute 'size' is " + llvm::Twine(size) + " for " + describe(b.shape(x)),
                   "it is 1 or more, over the channel axis");
-  Window window;
-  window.kernel = {size};
-  window.padLow = {(size - 1) / 2};
-  window.padHigh = {size - 1 - (size - 1) / 2};
-  Value channelsLast = b.transpose(b.square(x), 1, -1);
-  Value mean = b.transpose(b.averagePool(channelsLast, window, /*countPadding=*/true), 1, -1);
+  Window window; // over the channels and all that follows, one element of each of these
+  window.kernel.assign(b.rank(x) - 1, 1);
+  window.padLow.assign(b.rank(x) - 1, 0);
+  window.padHigh = window.padLow;
+  window.kernel.front() = size;
+  window.padLow.front() = (size - 1) / 2;
+  window.padHigh.front() = size - 1 - (size - 1) / 2;
+  Value mean = b.averagePool(b.square(x), window, /*countPadding=*/true);
   return b.div(x, b.pow(b.add(b.mul(mean, alpha), bias), beta));
 }
 

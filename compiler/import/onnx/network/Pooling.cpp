@@ -68,13 +68,15 @@ static llvm::SmallVector<int64_t> spatialAxes(TensorBuilder &b, Value x) {
   return axes;
 }
 
-/// (Σ |x|^p)^(1/p); `sum` adds up.
+/// (Σ |x|^p)^(1/p); `sum` adds up. In float32 for 16 bits, as powers pass their range long before the norm does.
 static Value norm(TensorBuilder &b, Value x, int64_t p, llvm::function_ref<Value(Value)> sum) {
-  if (p == 1)
-    return sum(b.abs(x));
-  if (p == 2)
-    return b.sqrt(sum(b.square(x)));
-  return b.pow(sum(b.pow(b.abs(x), p)), 1.0 / double(p));
+  return b.roundedOnce(x, [&](Value wide) {
+    if (p == 1)
+      return sum(b.abs(wide));
+    if (p == 2)
+      return b.sqrt(sum(b.square(wide)));
+    return b.pow(sum(b.pow(b.abs(wide), p)), 1.0 / double(p));
+  });
 }
 
 /// The norm's order, a float in the first opset.

@@ -377,6 +377,15 @@ TEST_CASE("LpPool's last window may reach past the end, but does not begin there
   CHECK(rounded(pool(2, 4, 1)) == Floats{3});
 }
 
+TEST_CASE("a norm of half precision may be within its range where powers are not") {
+  OnnxModel model(13);
+  model.input("x", {1, 1, 2}).output("y");
+  setInt(model.node("Cast", {"x"}, {"half"}), "to", ::onnx::TensorProto::FLOAT16);
+  model.node("GlobalLpPool", {"half"}, {"norm"});
+  setInt(model.node("Cast", {"norm"}, {"y"}), "to", ::onnx::TensorProto::FLOAT);
+  CHECK(model.runFloats({floatTensor({1, 1, 2}, {3000, 4000})}) == Floats{5000});
+}
+
 TEST_CASE("OneHot takes an open list of two values") {
   OnnxModel model(13);
   model.input("values", {"n"}).output("y").ints("i", {1}).ints("depth", {2}, true);
