@@ -128,8 +128,8 @@ struct KnownStore final : OpRewritePattern<uop::StoreOp> {
 };
 } // namespace
 
-/// Lanes that are numbers of lanes, and that a gate compares with how many are left: so few are counted in 32 bits,
-/// which a vector has twice as many of, and which are what a mask of floats wants.
+/// Compares the numbers of lanes with how many are left in 32 bits instead of 64: a vector has twice as many of these,
+/// and a mask of float32 has as many bits.
 static Value countedLanes(uop::AluOp op, LanesWriter &writer) {
   constexpr int64_t kMost = 1 << 16;
   auto numbers = op.getOperand(0).getDefiningOp<uop::VectorizeOp>(),

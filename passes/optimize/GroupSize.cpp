@@ -22,7 +22,8 @@ optimize::GroupSize optimize::groupSizeOf(FuncOp func) {
       if (!isReduced && (axis.getKind() == AxisKind::Upcast || axis.getKind() == AxisKind::Lane))
         totals *= axis.getSize().getValue().constant();
     }
-    size.bytes += meets ? 2 * size.items * totals * int64_t(byteSize(reduce.getResult().getType())) : 0; // twice
+    if (meets) // they are exchanged twice
+      size.bytes += 2 * size.items * totals * int64_t(byteSize(reduce.getResult().getType()));
   }
   return size;
 }

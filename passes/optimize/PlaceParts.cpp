@@ -149,8 +149,8 @@ static SmallVector<Piece> piecesOf(FuncOp func) {
   return pieces;
 }
 
-/// Whether the elements, in their order, lie in rows that fill a line of the cache; rows of open length, as few
-/// elements as there can be unless there are none.
+/// Whether the elements, in their order, lie in rows that fill a line of the cache. Rows of open length do if they are
+/// always a whole number of lines.
 static bool fillLines(const View &view, int64_t elementBytes) {
   Expr elements = 1;
   for (auto [size, stride] : llvm::reverse(llvm::zip(view.shape(), view.strides()))) {

@@ -4,7 +4,7 @@
 // ShapeTracker says the same of a whole chain, so the chain costs no kernel and no memory.
 // Expects: movement ops anywhere.
 // Guarantees: none is left; no view reads a view; a view is a list of few; a view of one number is the number, unless
-// it is masked; a tensor known to have no elements is one; no cast is of a view of one number; no axis of size 1 is
+// it is masked; a view known to have no elements is one; no cast is of a view of one number; no axis of size 1 is
 // reduced.
 // Position: first, because the scheduler and everything after it know only views.
 //===----------------------------------------------------------------------===//

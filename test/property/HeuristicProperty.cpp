@@ -98,7 +98,7 @@ int main(int argc, char **argv) {
   app.add_option("--models", models, "how many models");
   app.add_option("--seed", seed, "of the first model; the next has the next one");
   app.add_option("--target", only, "for this target alone");
-  app.add_flag("--print", print, "each model as it is before the stages, which kiln takes as a dump");
+  app.add_flag("--print", print, "print each model as it is before the stages");
   CLI11_PARSE(app, argc, argv);
   std::signal(SIGABRT, onDeath);
   std::signal(SIGSEGV, onDeath);

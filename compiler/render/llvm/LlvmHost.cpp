@@ -54,8 +54,8 @@ private:
   /// Calls the runtime; a status other than KILN_OK ends the run.
   void call(llvm::StringRef name, llvm::ArrayRef<Value *> arguments);
   void endUnlessOk(Value *status);
-  /// Calls a function that gives an input's or a weight's slice. All come first, and each use reads its own from the
-  /// frame: thousands of registers that live as long cost a register allocator the square of them.
+  /// Calls a function that gives an input's or a weight's slice, which each use reads from the frame. These calls come
+  /// first: in registers, thousands of slices would live until their launches, and allocation takes the square of them.
   void callForPort(mlir::Value port, llvm::StringRef name, int32_t index);
   /// Calls a function whose last parameter receives a slice.
   Value *callForSlice(llvm::StringRef name, llvm::ArrayRef<Value *> arguments);
@@ -98,7 +98,7 @@ private:
   llvm::Function *function_ = nullptr;
   Value *runContext_ = nullptr;
   llvm::PHINode *status_ = nullptr;                       // of the block that ends a failed run
-  llvm::DenseMap<mlir::Value, llvm::AllocaInst *> ports_; ///< where inputs and weights are told
+  llvm::DenseMap<mlir::Value, llvm::AllocaInst *> ports_; // the slices of inputs and weights
   llvm::AllocaInst *sliceRoom_ = nullptr, *slicesRoom_ = nullptr, *sizesRoom_ = nullptr, *bytesRoom_ = nullptr,
                    *gridRoom_ = nullptr, *estimatesRoom_ = nullptr, *numberRoom_ = nullptr;
   Value *wraps_ = nullptr; // whether something wrapped since the last endIfWrapped; null: nothing can have

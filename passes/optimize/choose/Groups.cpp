@@ -64,7 +64,7 @@ struct Moved : optimize::Access {
 /// A sum over `k` of products of an operand that moves along `m` alone and one that moves along `n` alone.
 struct GroupProduct {
   size_t m, n, k;
-  std::optional<unsigned> rows, columns; ///< the operands' buffers, where a stage has no need of the other's axis
+  std::optional<unsigned> rows, columns; ///< the buffers of the operands that may be staged
   int64_t bytes;                         ///< of an operand's element as it is multiplied, and staged
 };
 
@@ -325,7 +325,7 @@ std::optional<GroupProduct> GroupChooser::findProduct() const {
     return std::nullopt;
   int columns = store->isContiguous(*free[0]) ? 0 : 1;
   int64_t bits = getElementTypeOrSelf(mul.getResult().getType()).getIntOrFloatBitWidth();
-  // Zeros around the result may stand in both operands' masks: held, one of them would be there for each axis.
+  // Zeros around the result may be in both operands' masks. Such a stage would go along the other operand's axis, too.
   auto held = [&](int i) {
     return dependsOn(mul->getOperand(i), *free[1 - i]) ? std::nullopt : std::optional(operands[i]->buffer);
   };

@@ -218,12 +218,15 @@ void Chooser::choose() {
   SmallVector<size_t> totals = chooseTotals();
   if (target_.maxItems() > 0) {
     for (OptAttr opt : optimize::chooseGroups(func_, target_, totals)) {
-      // A stage may want more than its strides say, as where a mask goes along one more axis.
-      Trial before = trial_;
-      trial_.apply(opt);
-      if (opt.getKind() == OptKind::STAGE && trial_.fits() &&
-          optimize::groupSizeOf(trial_.func()).bytes > target_.localBytes())
-        trial_ = before;
+      if (opt.getKind() != OptKind::STAGE) {
+        trial_.apply(opt);
+        continue;
+      }
+      // A stage may be larger than strides tell, as where a mask goes along one more axis.
+      Trial staged = trial_;
+      staged.apply(opt);
+      if (!staged.fits() || optimize::groupSizeOf(staged.func()).bytes <= target_.localBytes())
+        trial_ = std::move(staged);
     }
     return;
   }
