@@ -34,7 +34,7 @@ static bool isExpressionOver(StringRef text, const llvm::StringSet<> &symbols) {
     llvm::consumeError(size.takeError());
     return false;
   }
-  bool known = size->kind() != Expr::Kind::Var;
+  bool known = size->kind() != Expr::Kind::Var && !size->isConst();
   size->forEachVariable([&](Expr variable) { known &= symbols.contains(variable.name()); });
   return known;
 }

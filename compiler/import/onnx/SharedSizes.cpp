@@ -14,9 +14,12 @@ using mlir::Value;
 using view::Expr;
 
 bool kiln::import::onnx::isPlaceholder(llvm::StringRef name) {
-  // tf2onnx numbers them.
-  if (name.consume_front("unk__"))
-    return !name.empty() && llvm::all_of(name, llvm::isDigit);
+  // tf2onnx numbers them. A number alone would read as a size that is given.
+  bool isNumbered = name.consume_front("unk__");
+  if (!name.empty() && llvm::all_of(name, llvm::isDigit))
+    return true;
+  if (isNumbered)
+    return false;
   return llvm::StringSwitch<bool>(name.lower())
       .Cases({"", "?", "-1", "none", "null", "unk", "unknown", "undefined", "*"}, true)
       .Default(false);

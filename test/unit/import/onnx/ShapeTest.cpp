@@ -24,6 +24,13 @@ TEST_CASE("an expression over names that no input has is a name") {
   CHECK_THAT(model.import(), Contains("#kiln.symbol<\"a + b\", "));
 }
 
+TEST_CASE("a number as a dim_param gives no size") {
+  OnnxModel model;
+  model.input("x", {"0"}).output("y");
+  model.node("Relu", {"x"}, {"y"});
+  CHECK_THAT(model.import(), Contains("#kiln.symbol<\"x.dim0\", 0 to 2147483647"));
+}
+
 TEST_CASE("an anonymous dim gets a name of its own") {
   OnnxModel model;
   model.input("x", {2, ""}).input("z", {-1}).output("y");
