@@ -30,8 +30,9 @@ View substitute(const View &view, const llvm::DenseMap<Expr, Expr> &values);
 
 /// Variables of these sizes, and the same ones with bounds that leave none of the sizes 0, for proofs about views that
 /// nobody reads if a size is 0. None if with these bounds one of `all` sizes would be below 0: there is no such view.
-llvm::DenseMap<Expr, Expr> withoutZeros(llvm::ArrayRef<Expr> sizes, llvm::ArrayRef<Expr> all);
-/// From the values back to the variables.
+/// If a variable has one such value alone, that number stands for it where `mayDecide` says so.
+llvm::DenseMap<Expr, Expr> withoutZeros(llvm::ArrayRef<Expr> sizes, llvm::ArrayRef<Expr> all, bool mayDecide = false);
+/// From the values back to the variables; numbers stay.
 llvm::DenseMap<Expr, Expr> inverted(const llvm::DenseMap<Expr, Expr> &values);
 
 /// How many steps along an axis with this stride a distance is, if it is a number of them.

@@ -266,11 +266,11 @@ static std::optional<std::pair<Expr, int64_t>> leastFor(Expr size, int64_t bound
   }
 }
 
-llvm::DenseMap<Expr, Expr> kiln::view::withoutZeros(ArrayRef<Expr> sizes, ArrayRef<Expr> all) {
+llvm::DenseMap<Expr, Expr> kiln::view::withoutZeros(ArrayRef<Expr> sizes, ArrayRef<Expr> all, bool mayDecide) {
   llvm::DenseMap<Expr, Expr> positive;
   for (Expr size : sizes) {
-    auto least = size.min() < 1 && size.max() > 1 ? leastFor(size, 1) : std::nullopt;
-    if (!least || least->second <= least->first.min() || least->second >= least->first.max())
+    auto least = size.min() < 1 && size.max() >= 1 ? leastFor(size, 1) : std::nullopt;
+    if (!least || least->second <= least->first.min() || least->second > least->first.max() - !mayDecide)
       continue;
     auto [variable, value] = *least;
     Expr &bounded = positive.try_emplace(variable, variable).first->second;
@@ -283,7 +283,8 @@ llvm::DenseMap<Expr, Expr> kiln::view::withoutZeros(ArrayRef<Expr> sizes, ArrayR
 llvm::DenseMap<Expr, Expr> kiln::view::inverted(const llvm::DenseMap<Expr, Expr> &values) {
   llvm::DenseMap<Expr, Expr> back;
   for (auto [variable, value] : values)
-    back[value] = variable;
+    if (!value.isConst())
+      back[value] = variable;
   return back;
 }
 
@@ -291,7 +292,7 @@ std::optional<View> kiln::view::merge(const View &inner, const View &outer) {
   Shape all(inner.shape());
   llvm::append_range(all, outer.shape());
   // If a size of the outer view is 0 nothing is read.
-  llvm::DenseMap<Expr, Expr> positive = withoutZeros(outer.shape(), all);
+  llvm::DenseMap<Expr, Expr> positive = withoutZeros(outer.shape(), all, /*mayDecide=*/true);
   if (positive.empty())
     return mergeWithin(inner, outer, kMostRetries);
   View bounded = substitute(outer, positive);

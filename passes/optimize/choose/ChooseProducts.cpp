@@ -181,10 +181,12 @@ bool Chooser::choosePacked(const Product &product) {
   if (isUnknown && pieces < kFewPanels)
     cutSymbolic(product.m, pointsInChunk(product.m) / double(tile.rows));
   chooseChunks(parallel, product.m, least);
-  add(OptKind::STAGE, -1, product.columns.buffer);
+  bool isStaged = stage(-1, product.columns.buffer);
   bool packsRows = columns >= kFewestRereads * tile.vectors * lanes && areScattered(product);
   if (packsRows)
-    add(OptKind::STAGE, -1, product.rows.buffer);
+    stage(-1, product.rows.buffer);
+  if (!isStaged)
+    return true;
   if (!allStay)
     add(OptKind::PREFETCH, loopOf(product.n), product.columns.buffer);
   else if (bool isWalk = isUnknown ? isWalked(product.m) : tile.rows < rows;
@@ -271,7 +273,7 @@ bool Chooser::chooseFewColumns(const Product &product) {
     cutSymbolic(product.m, pointsInChunk(product.m) / double(tile.rows));
   chooseChunks(keptAxes({product.n}));
   if (packs)
-    add(OptKind::STAGE, -1, product.columns.buffer);
+    stage(-1, product.columns.buffer);
   return true;
 }
 
@@ -387,11 +389,11 @@ void Chooser::holdBoth(const Product &product, const HeldTile &tile) {
     add(OptKind::TILE, outer, step);
   // Chunks of rows would each pack the columns for itself: then a launch before packs them for all.
   bool shared = product.packs || cutRows != cuts.end();
-  add(OptKind::STAGE, shared ? -1 : cut ? outer : n, product.columns.buffer);
-  add(OptKind::STAGE, loopOf(m), product.rows.buffer);
+  bool isStaged = stage(shared ? -1 : cut ? outer : n, product.columns.buffer);
+  stage(loopOf(m), product.rows.buffer);
   if (cut)
     add(OptKind::STAGE, outer, stores_.front().buffer);
-  if (shared)
+  if (shared && isStaged)
     add(OptKind::PREFETCH, columnTile, product.columns.buffer);
 }
 
@@ -469,7 +471,7 @@ bool Chooser::chooseProduct(const Product &product) {
     mostChunks_ = std::min(mostChunks_, target_.cacheBytes(2) / 2 / tile.panel->bytes);
   chooseChunks(parallel);
   if (tile.panel || tile.keepsOrder)
-    add(OptKind::STAGE, tile.panel ? loopOf(tile.panel->around) : -1, product.columns.buffer);
+    stage(tile.panel ? loopOf(tile.panel->around) : -1, product.columns.buffer);
   return true;
 }
 
@@ -507,7 +509,7 @@ bool Chooser::choosePanelOfUnknown(const Product &product) {
     cutSymbolic(product.n, /*points=*/1);
   else if (areFew)
     chooseChunks({product.n});
-  add(OptKind::STAGE, product.m, product.columns.buffer);
+  stage(product.m, product.columns.buffer);
   return true;
 }
 
@@ -534,6 +536,6 @@ bool Chooser::chooseUnknownProduct(const Product &product) {
   if (chunks < kFewPanels && countOf_[product.m] < 0)
     cutSymbolic(product.m, pointsInChunk(product.m) / double(tile.rows));
   if (!isPlain)
-    add(OptKind::STAGE, -1, product.columns.buffer);
+    stage(-1, product.columns.buffer);
   return true;
 }

@@ -168,7 +168,7 @@ bool Chooser::chooseStreams() {
         continue;
       if (weights_.test(matrix.buffer)) {
         add(OptKind::VECTOR, n, totalsOfPanel(llvm::divideCeil(fixedSize(n), lanes)) * lanes);
-        add(OptKind::STAGE, -1, matrix.buffer);
+        stage(-1, matrix.buffer);
       } else if (chooseLines(matrix, n, /*rows=*/std::nullopt)) {
         return true;
       } else {

@@ -214,6 +214,8 @@ private:
   llvm::SmallVector<size_t> chooseTotals();
   /// Adds an opt; of a split, the id of its inner part.
   int64_t add(kernel::OptKind kind, int64_t axis, int64_t amount);
+  /// Stages what is read of a buffer, if that fits: a mask may go along one more axis than strides tell.
+  bool stage(int64_t axis, unsigned buffer);
   int64_t mostOf(size_t axis) const { return func_.getDomain().getSizes()[axis].max(); }
   int64_t leastOf(size_t axis) const { return func_.getDomain().getSizes()[axis].min(); }
   int64_t fixedSize(size_t axis) const {

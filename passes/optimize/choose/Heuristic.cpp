@@ -178,6 +178,15 @@ int64_t Chooser::add(OptKind kind, int64_t axis, int64_t amount) {
   return inner;
 }
 
+bool Chooser::stage(int64_t axis, unsigned buffer) {
+  Trial staged = trial_;
+  staged.apply(OptKind::STAGE, axis, buffer);
+  if (!staged.fits())
+    return false;
+  trial_ = std::move(staged);
+  return true;
+}
+
 bool Chooser::chooseAttention() {
   std::optional<optimize::AttentionOpts> chosen = optimize::chooseAttention(func_, target_);
   if (!chosen)
@@ -205,7 +214,7 @@ void Chooser::chooseLoops(SmallVector<size_t> totals) {
   cutFirstSymbolic(loops);
   chooseChunks(loops);
   if (packed_)
-    add(OptKind::STAGE, -1, *packed_);
+    stage(-1, *packed_);
   if (windows_)
     askForWindows(windows_->first, windows_->second);
 }

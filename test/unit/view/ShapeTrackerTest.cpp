@@ -34,6 +34,10 @@ TEST_CASE("movements stay one view where they can") {
 
 TEST_CASE("a merged view has the sizes of the outer one") {
   // With elements n is 7 or 8, and n // 2 is n - 4, which is below 0 for others.
+  // Of n's two values, one leaves something to read.
+  CHECK(tracker("(3,n{2..3}+-2,7,8,9):(0,0,0,0,1) -> (3,n{2..3}+-2,7,3,9):((n{2..3}*504)+-1008,0,72,27,1)")
+            .simplify()
+            .print() == "(3,(n{2..3}+-2),7,3,9):(0,0,0,0,1)");
   CHECK(tracker("(n{0..8},9):(9,1) -> (n{0..8}+-6,n{0..8}//2):(9,1)").simplify().print() ==
         "((n{0..8}+-6),(n{0..8}//2)):(9,1)");
   CHECK(tracker("(n{0..8},9):(9,1)?[1:n{0..8},0:9] -> (n{0..8}+-6,n{0..8}//2):(9,1)").simplify().print() ==
