@@ -132,10 +132,14 @@ static void say(llvm::StringRef text) {
 }
 
 [[noreturn]] static void endWith(llvm::StringRef text) {
-  // A thread that finds no memory again is here for the second time.
-  static thread_local bool isEnding = false;
-  if (std::exchange(isEnding, true))
+  // One thread ends the process; others that find no memory meanwhile wait for that. If it is here for the second time,
+  // there is no memory to end with.
+  static std::atomic<bool> isEnding = false;
+  static thread_local bool isHere = false;
+  if (std::exchange(isHere, true))
     _exit(EXIT_FAILURE);
+  while (isEnding.exchange(true))
+    pause();
   say(text);
   // The thread that holds the lock may be the one that needs memory. The list of folders is whole at any time.
   work().mutex.try_lock();

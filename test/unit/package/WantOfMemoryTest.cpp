@@ -5,12 +5,16 @@
 #include "package/OutputFile.h"
 #include "package/Spawn.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <dlfcn.h>
 #include <new>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
+#include <vector>
 
 using namespace kiln;
 using kiln::test::Folder;
@@ -83,6 +87,48 @@ TEST_CASE("a process without memory for its first output ends, whichever allocat
     REQUIRE(WEXITSTATUS(status) < 2);
     isMade = WEXITSTATUS(status) == 0;
     CHECK((isMade || folder.files() == 0));
+  }
+}
+
+/// A process in which several threads find no memory at once, with an output to remove. Writes to `out`.
+static pid_t startWithoutMemory(const std::string &path, int out) {
+  pid_t child = fork();
+  if (child)
+    return child;
+  alarm(20);
+  dup2(out, STDERR_FILENO);
+  package::endOnWantOfMemory();
+  package::Outputs outputs;
+  if (!outputs.add(path))
+    _exit(2);
+  std::atomic<int> waiting = 8;
+  auto allocate = [&] {
+    for (--waiting; waiting > 0;)
+      ;
+    std::get_new_handler()();
+  };
+  std::vector<std::thread> threads;
+  for (int more = waiting; more > 1; --more)
+    threads.emplace_back(allocate);
+  allocate();
+  _exit(3);
+}
+
+TEST_CASE("threads that find no memory at once end the process with one line") {
+  for (int round = 0; round < 20; ++round) {
+    Folder folder;
+    int ends[2], status = 0;
+    REQUIRE(pipe(ends) == 0);
+    pid_t child = startWithoutMemory(folder.path("out"), ends[1]);
+    close(ends[1]);
+    std::string text(4096, '\0');
+    size_t length = 0;
+    for (ssize_t more = 1; more > 0; length += std::max<ssize_t>(more, 0))
+      more = read(ends[0], text.data() + length, text.size() - length);
+    close(ends[0]);
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 1));
+    CHECK(std::count(text.begin(), text.end(), '\n') == 1);
   }
 }
 
