@@ -33,7 +33,8 @@ static Expr quotient(ArrayRef<Expr> total, ArrayRef<Expr> known) {
   SmallVector<Expr> rest(total), divisors;
   int64_t number = 1, divisor = 1;
   for (Expr size : known) {
-    auto *same = llvm::find_if(rest, [&](Expr factor) { return !size.isConst() && provablyEqual(factor, size); });
+    auto *same = llvm::find_if(
+        rest, [&](Expr factor) { return (!size.isConst() || size.isConst(0)) && provablyEqual(factor, size); });
     if (same != rest.end())
       rest.erase(same);
     else if (size.isConst())

@@ -111,6 +111,21 @@ void kernel::setDomain(FuncOp func, ArrayRef<Expr> sizes) {
   func.setAxesAttr(Builder(context).getArrayAttr(axes));
 }
 
+/// A reduce over one point: its input, if it has no score. With one, the weight is exp(score - score), which is 1 for
+/// finite scores alone.
+static Value valueOfOnePoint(ReduceOp reduce) {
+  Value input = reduce.getInput(), score = reduce.getScore();
+  if (!score)
+    return input;
+  OpBuilder builder(reduce);
+  auto compute = [&](Alu kind, ValueRange operands) -> Value {
+    return AluOp::create(builder, reduce.getLoc(), input.getType(), AluKindAttr::get(reduce.getContext(), kind),
+                         operands);
+  };
+  Value below = compute(Alu::ADD, {score, compute(Alu::NEG, score)});
+  return compute(Alu::MUL, {input, compute(Alu::EXP, below)});
+}
+
 void kernel::applyNormalization(FuncOp func, const Normalization &plan) {
   MLIRContext *context = func.getContext();
   size_t rank = func.getDomain().getSizes().size();
@@ -141,8 +156,14 @@ void kernel::applyNormalization(FuncOp func, const Normalization &plan) {
     op->setAttr("tracker", TrackerAttr::get(context, tracker.reshape(shape).simplify()));
   });
   setDomain(func, plan.sizes);
-  for (auto reduce : func.getBody().getOps<ReduceOp>())
-    reduce.setAxes(axesAfter(plan, reduce.getAxes()));
+  for (auto reduce : llvm::make_early_inc_range(func.getBody().getOps<ReduceOp>())) {
+    if (SmallVector<int64_t> axes = axesAfter(plan, reduce.getAxes()); !axes.empty()) {
+      reduce.setAxes(axes);
+      continue;
+    }
+    reduce.replaceAllUsesWith(valueOfOnePoint(reduce));
+    reduce.erase();
+  }
 }
 
 namespace {

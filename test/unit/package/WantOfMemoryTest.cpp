@@ -1,4 +1,9 @@
-//===- WantOfMemoryTest.cpp - Files whose names are given when memory ends -------===//
+//===- WantOfMemoryTest.cpp - Processes whose memory ends -------===//
+//
+// Memory ends at one allocation after the other, by an operator new of the test's own, in processes of their own. Each
+// must end with one line; its files then have all their new names or none, and no folder is left.
+//
+//===-----------------------------------------------------------===//
 #include "Folder.h"
 
 #include "package/Interrupt.h"

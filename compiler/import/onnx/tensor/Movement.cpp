@@ -35,16 +35,21 @@ static Tensor reshapeToData(Node &n, TensorBuilder &b, bool zeroIsZero) {
   std::optional<Elements> given = n.numbers(1, -1, view::kMaxDim);
   if (!x || !given)
     return {};
-  Shape from = b.shape(x), to;
+  // The -1 follows from the sizes that are not copied, so that it does not depend on a copied 0.
+  Shape from = b.shape(x), to, rest(from);
   Expr known = 1;
   for (auto [axis, size] : llvm::enumerate(*given)) {
-    Expr wanted = size;
-    if (!zeroIsZero && axis < from.size())
-      wanted = choose(isEqual(size, 0), from[axis], size);
+    Expr wanted = size, counted = choose(view::less(size, 0), 1, size);
+    if (!zeroIsZero && axis < from.size()) {
+      Expr isCopied = isEqual(size, 0);
+      wanted = choose(isCopied, from[axis], size);
+      counted = choose(isCopied, 1, counted);
+      rest[axis] = choose(isCopied, 1, from[axis]);
+    }
     to.push_back(n.named("given." + std::to_string(axis), wanted, -1));
-    known = known * choose(view::less(to.back(), 0), 1, to.back());
+    known = known * counted;
   }
-  Expr open = n.named("rest", view::floorDiv(view::product(from), view::maximum(known, 1)));
+  Expr open = n.named("rest", view::floorDiv(view::product(rest), view::maximum(known, 1)));
   for (auto [axis, size] : llvm::enumerate(to))
     size = n.named("size." + std::to_string(axis), choose(view::less(size, 0), open, size));
   return b.reshape(x, to);

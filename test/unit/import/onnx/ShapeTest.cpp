@@ -131,10 +131,22 @@ TEST_CASE("Reshape: 0 copies, -1 is what is left, allowzero is zero") {
   empty.input("x", {0, 4}).output("y").ints("shape", {4, 0});
   setInt(empty.node("Reshape", {"x", "shape"}, {"y"}), "allowzero", 1);
   CHECK_THAT(empty.import(), Contains("tensor<4x0xf32>"));
+  OnnxModel copied;
+  copied.input("x", {0, 4, 6}).output("y").ints("shape", {0, -1, 3});
+  copied.node("Reshape", {"x", "shape"}, {"y"});
+  CHECK_THAT(copied.import(), Contains("tensor<0x8x3xf32>"));
   OnnxModel misfit;
   misfit.input("x", {2, 4}).output("y").ints("shape", {3, -1});
   misfit.node("Reshape", {"x", "shape"}, {"y"});
   CHECK_THAT(misfit.import(), Contains("error: ") && Contains("cannot reshape [2, 4] to [3, -1]"));
+}
+
+TEST_CASE("Reshape: a copied 0 says nothing of the size for -1, known at import or not") {
+  OnnxModel model;
+  model.input("x", {"n", 4, 6}).input("shape", {3}, ::onnx::TensorProto::INT64).output("y");
+  model.node("Reshape", {"x", "shape"}, {"y"});
+  std::vector<HostTensor> results = model.run({floatTensor({0, 4, 6}, {}), intTensor({3}, {0, -1, 3})});
+  CHECK(llvm::ArrayRef(results.front().dims) == llvm::ArrayRef<int64_t>{0, 8, 3});
 }
 
 TEST_CASE("Reshape to a shape that is data is checked when the program runs") {
