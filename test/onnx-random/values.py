@@ -51,6 +51,8 @@ def value_of(name, data):
     if isinstance(data, list):
         if not data:
             raise Unfit("an empty sequence")
+        if any(isinstance(each, list) for each in data):
+            raise Unfit("a list of lists")  # the reference evaluator makes them; no type of ONNX's has them
         return Value(name, [numpy.asarray(each) for each in data], schemas.dtype_of(data[0]), "sequence")
     data = numpy.asarray(data)
     return Value(name, data, schemas.dtype_of(data))

@@ -1,7 +1,8 @@
 //===- WantOfMemoryTest.cpp - Processes whose memory ends -------===//
 //
-// Memory ends at one allocation after the other, by an operator new of the test's own, in processes of their own. Each
-// must end with one line; its files then have all their new names or none, and no folder is left.
+// An operator new of the test's own ends memory at one allocation after the other, in processes of their own. Each must
+// end with one line, whichever of its threads finds no memory. Its files then have all their new names or none, and no
+// folder is left.
 //
 //===-----------------------------------------------------------===//
 #include "Folder.h"

@@ -125,15 +125,19 @@ static Tensor mod(Node &n, TensorBuilder &b) {
   return b.where(b.equal(rest, 0), zero, b.where(differs, b.add(rest, y), rest));
 }
 
-/// The result has the base's dtype, whatever the exponent's.
+/// The result has the base's dtype, whatever the exponent's. Of two dtypes the power is computed in one that holds both:
+/// an integer to a power that is none, cut to an integer, must not be rounded up to one.
 static Value power(Node &n, TensorBuilder &b) {
   Value base = n.input(0), exponent = secondOperand(n, b);
   if (!base || !exponent)
     return {};
-  mlir::Type type = b.element(base);
-  if (!b.isFloat(base) && b.isFloat(exponent))
-    return b.cast(b.pow(b.cast(base, b.element(exponent)), exponent), type);
-  return b.pow(base, b.cast(exponent, type));
+  mlir::Type type = b.element(base), other = b.element(exponent);
+  if (type == other || !b.isFloat(exponent))
+    return b.pow(base, b.cast(exponent, type));
+  mlir::Type both = mlir::Float64Type::get(type.getContext());
+  if (b.isFloat(base) && type.getIntOrFloatBitWidth() <= 32 && other.getIntOrFloatBitWidth() <= 32)
+    both = b.float32();
+  return b.cast(b.pow(b.cast(base, both), b.cast(exponent, both)), type);
 }
 
 static Tensor bitShift(Node &n, TensorBuilder &b) {

@@ -341,6 +341,12 @@ TEST_CASE("Div and Mod of integers; Pow across dtypes") {
   model.graph().mutable_node(0)->set_op_type("Div");
   CHECK(model.runInts({intTensor({2}, {-7, 7})}) == Ints{-2, 2});
   CHECK(Case(13, "Pow", {2}).ints({3}, true).on({2}, {2, -2}) == Floats{8, -8});
+  // 377.97, which bfloat16 would round to 378.
+  OnnxModel cut;
+  cut.input("x", {1}, ::onnx::TensorProto::INT64).output("y").floats("f", {1}, {3.6875f});
+  setInt(cut.node("Cast", {"f"}, {"e"}), "to", ::onnx::TensorProto::BFLOAT16);
+  cut.node("Pow", {"x", "e"}, {"y"});
+  CHECK(cut.runInts({intTensor({1}, {5})}) == Ints{377});
 }
 
 TEST_CASE("integers keep their dtype in sums and means") {
