@@ -302,7 +302,7 @@ llvm::Error Decoder::one(uop::StoreMatrixOp op) {
 }
 
 llvm::Error Decoder::one(uop::WmmaOp op) {
-  MatrixLoop loop = matrixLoop(dtype(op.getA()), dtype(op.getB()), dtype(op));
+  MatrixLoop loop = matrixLoop(op.getName(), dtype(op.getA()), dtype(op.getB()), dtype(op));
   auto shapeOf = [](Value matrix) { return llvm::cast<mlir::VectorType>(matrix.getType()).getShape(); };
   uint32_t terms = shapeOf(op.getA())[1], steps = shapeOf(op.getB())[0];
   if (!loop || terms / steps > kMostSide)
@@ -319,7 +319,7 @@ llvm::Error Decoder::one(uop::WmmaOp op) {
 }
 
 llvm::Error Decoder::one(uop::DotOp op) {
-  DotLoop loop = dotLoop(dtype(op.getA()), dtype(op.getB()), dtype(op));
+  DotLoop loop = dotLoop(op.getName(), dtype(op.getA()), dtype(op.getB()), dtype(op));
   if (!loop)
     return failure("the interpreter does not know dot instruction '" + op.getName() + "'");
   uint32_t lanes = uop::lanesOf(op.getType()), side = op.getTerms();

@@ -1,6 +1,7 @@
 #include "interp/UopMatrices.h"
 
 #include "ir/base/HalfFloat.h"
+#include "ir/base/Products.h"
 
 #include <array>
 #include <cmath>
@@ -59,26 +60,9 @@ static void multiply(const char *a, const char *b, const char *sum, char *result
     }
 }
 
-MatrixLoop interp::matrixLoop(DType a, DType b, DType sum) {
-  if (sum == DType::F32 && a == DType::BF16 && b == DType::BF16)
-    return multiply<BFloat16, BFloat16, float>;
-  if (sum == DType::F32 && a == DType::F16 && b == DType::F16)
-    return multiply<Half, Half, float>;
-  if (sum != DType::I32)
-    return nullptr;
-  if (a == DType::I8 && b == DType::I8)
-    return multiply<int8_t, int8_t, int32_t>;
-  if (a == DType::U8 && b == DType::I8)
-    return multiply<uint8_t, int8_t, int32_t>;
-  if (a == DType::U8 && b == DType::U8)
-    return multiply<uint8_t, uint8_t, int32_t>;
-  return nullptr;
-}
-
-template <class T, class Total>
+template <class A, class B, class Total>
 static void dot(const char *a, const char *b, const char *sum, char *result, const DotSizes &sizes) {
-  auto read = [](const char *elements, size_t number) {
-    T element;
+  auto read = [](const char *elements, size_t number, auto element) {
     std::memcpy(&element, elements + number * sizeof element, sizeof element);
     return widened<Total>(element);
   };
@@ -88,15 +72,67 @@ static void dot(const char *a, const char *b, const char *sum, char *result, con
     if constexpr (std::is_same_v<Total, float>)
       total = flushed(total);
     for (uint32_t term = sizes.side; term-- > 0;)
-      total = takeIn(read(a, size_t(lane) * sizes.stepA + term), read(b, size_t(lane) * sizes.stepB + term), total);
+      total = takeIn(read(a, size_t(lane) * sizes.stepA + term, A()), read(b, size_t(lane) * sizes.stepB + term, B()),
+                     total);
     std::memcpy(result + lane * sizeof total, &total, sizeof total);
   }
 }
 
-DotLoop interp::dotLoop(DType a, DType b, DType sum) {
-  if (a == DType::BF16 && b == DType::BF16 && sum == DType::F32)
-    return dot<BFloat16, float>;
-  if (a == DType::I16 && b == DType::I16 && sum == DType::I32)
-    return dot<int16_t, int32_t>;
-  return nullptr;
+namespace {
+template <DType> struct Element;
+template <> struct Element<DType::I8> {
+  using Type = int8_t;
+};
+template <> struct Element<DType::U8> {
+  using Type = uint8_t;
+};
+template <> struct Element<DType::I16> {
+  using Type = int16_t;
+};
+template <> struct Element<DType::I32> {
+  using Type = int32_t;
+};
+template <> struct Element<DType::F16> {
+  using Type = Half;
+};
+template <> struct Element<DType::BF16> {
+  using Type = BFloat16;
+};
+template <> struct Element<DType::F32> {
+  using Type = float;
+};
+
+/// The loop of a row of Products.def: of one of the two kinds.
+struct Loops {
+  MatrixLoop matrix = nullptr;
+  DotLoop dot = nullptr;
+};
+template <class A, class B, class Total> struct PlaceByPlace {
+  static constexpr Loops loops{multiply<A, B, Total>, nullptr};
+};
+template <class A, class B, class Total> struct LastFirst {
+  static constexpr Loops loops{nullptr, dot<A, B, Total>};
+};
+} // namespace
+
+static constexpr Loops kLoops[] = {
+#define KILN_PRODUCT(NAME, CPU, FEATURE, A, B, SUM, M, N, K, LOOP, ...)                                                \
+  LOOP<Element<DType::A>::Type, Element<DType::B>::Type, Element<DType::SUM>::Type>::loops,
+#define KILN_PRODUCT_LISTED(NAME, ...) {},
+#include "ir/base/Products.def"
+};
+
+/// The loop of an instruction that multiplies operands of these dtypes.
+static Loops loopsOf(llvm::StringRef name, DType a, DType b, DType sum) {
+  std::optional<size_t> number = productNumber(name);
+  if (!number)
+    return {};
+  const ProductRow &row = productRows()[*number];
+  return row.a == a && row.b == b && row.sum == sum ? kLoops[*number] : Loops{};
 }
+
+MatrixLoop interp::matrixLoop(llvm::StringRef name, DType a, DType b, DType sum) {
+  return loopsOf(name, a, b, sum).matrix;
+}
+
+DotLoop interp::dotLoop(llvm::StringRef name, DType a, DType b, DType sum) { return loopsOf(name, a, b, sum).dot; }

@@ -22,8 +22,8 @@ inline constexpr uint32_t kMostSide = 4;
 /// count as 0, read or written, and a NaN is the quiet one.
 using MatrixLoop = void (*)(const char *a, const char *b, const char *sum, char *result, const MatrixSizes &sizes);
 
-/// Null if no instruction multiplies such dtypes.
-MatrixLoop matrixLoop(DType a, DType b, DType sum);
+/// That of a row of Products.def; null if the name is not one of those that kiln makes, or it multiplies other dtypes.
+MatrixLoop matrixLoop(llvm::StringRef name, DType a, DType b, DType sum);
 
 /// For a dot instruction: its lanes, of `side` terms each. An operand's step is from one lane's terms to the next
 /// one's: 0 if all lanes have the same.
@@ -36,7 +36,7 @@ struct DotSizes {
 /// be the sum.
 using DotLoop = void (*)(const char *a, const char *b, const char *sum, char *result, const DotSizes &sizes);
 
-/// Null if no instruction is known for such dtypes.
-DotLoop dotLoop(DType a, DType b, DType sum);
+/// The same of a dot instruction.
+DotLoop dotLoop(llvm::StringRef name, DType a, DType b, DType sum);
 
 } // namespace kiln::interp

@@ -1,13 +1,13 @@
 //===- Target.cpp - Make a target from LLVM's tables --------------------------------===//
 //
 // A CPU is known by its features. Widths and registers follow from the widest vectors, native dtypes and rows from
-// those that need no call; instructions that multiply small matrices are rows of a table, each with the feature that it
-// needs.
+// those that need no call; instructions that multiply small matrices are the rows of Products.def whose features it
+// has.
 //
 //===----------------------------------------------------------------------------------===//
 #include "target/Target.h"
 
-#include "ir/base/DType.h"
+#include "ir/base/Products.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -15,43 +15,6 @@
 
 using namespace kiln;
 using namespace kiln::target;
-
-namespace {
-struct ProductRow {
-  llvm::StringLiteral feature, name;
-  DType a, b, sum;
-  int64_t m, n, k;
-  int64_t steps = 0;                 ///< of a dot instruction, on most CPUs
-  int64_t fastSteps = 0;             ///< and on those with the feature `fastWith`
-  llvm::StringLiteral fastWith = ""; ///< "": it takes equally long on all
-};
-} // namespace
-
-// LLVM's names of features differ from architecture to architecture, except "bf16" of Arm.
-static constexpr ProductRow kX86Products[] = {
-    // Measured: as long as a multiply-add on Zen 4, four times as long on a Xeon, even if its matrices are hidden. Only
-    // AMD has SSE4a.
-    {"avx512bf16", "vdpbf16ps", DType::BF16, DType::BF16, DType::F32, 1, 16, 2, 4, 1, "sse4a"},
-    {"avx512vnni", "vpdpbusd", DType::U8, DType::I8, DType::I32, 1, 16, 4},
-    {"avx512vnni", "vpdpwssd", DType::I16, DType::I16, DType::I32, 1, 16, 2, 1},
-    {"avx512bw", "vpmaddwd.zmm", DType::I16, DType::I16, DType::I32, 1, 16, 2, 1},
-    {"avxvnni", "vpdpbusd.ymm", DType::U8, DType::I8, DType::I32, 1, 8, 4},
-    {"avxvnni", "vpdpwssd.ymm", DType::I16, DType::I16, DType::I32, 1, 8, 2, 1},
-    {"avx2", "vpmaddwd", DType::I16, DType::I16, DType::I32, 1, 8, 2, 1},
-    {"amx-bf16", "tdpbf16ps", DType::BF16, DType::BF16, DType::F32, 16, 16, 32},
-    {"amx-fp16", "tdpfp16ps", DType::F16, DType::F16, DType::F32, 16, 16, 32},
-    {"amx-int8", "tdpbssd", DType::I8, DType::I8, DType::I32, 16, 16, 64},
-    {"amx-int8", "tdpbusd", DType::U8, DType::I8, DType::I32, 16, 16, 64},
-    {"amx-int8", "tdpbuud", DType::U8, DType::U8, DType::I32, 16, 16, 64},
-};
-static constexpr ProductRow kArmProducts[] = {
-    {"dotprod", "sdot", DType::I8, DType::I8, DType::I32, 1, 4, 4},
-    {"dotprod", "udot", DType::U8, DType::U8, DType::U32, 1, 4, 4},
-    {"i8mm", "smmla", DType::I8, DType::I8, DType::I32, 2, 2, 8},
-    {"i8mm", "ummla", DType::U8, DType::U8, DType::U32, 2, 2, 8},
-    {"bf16", "bfdot", DType::BF16, DType::BF16, DType::F32, 1, 4, 2},
-    {"bf16", "bfmmla", DType::BF16, DType::BF16, DType::F32, 2, 2, 4},
-};
 
 /// Rows without an instruction on any CPU.
 static constexpr Alu kCalls[] = {Alu::EXP2, Alu::LOG2, Alu::EXP, Alu::LOG, Alu::SIN,
@@ -68,11 +31,8 @@ static llvm::SmallVector<CacheAttr> cachesOf(const Cpu &cpu, mlir::MLIRContext *
 }
 
 llvm::StringRef target::featureOf(llvm::StringRef instruction) {
-  for (llvm::ArrayRef<ProductRow> rows : {llvm::ArrayRef(kX86Products), llvm::ArrayRef(kArmProducts)})
-    for (const ProductRow &row : rows)
-      if (row.name == instruction)
-        return row.feature;
-  return "";
+  const ProductRow *row = findProductRow(instruction);
+  return row ? row->feature : "";
 }
 
 /// Typical rates are those of vectors of 256 bits. Sums of products, which registers hold, scale with the width of
@@ -101,18 +61,13 @@ TargetAttr target::cpuTarget(llvm::StringRef device, const Cpu &cpu, mlir::MLIRC
   int64_t registers = isWide ? 32 : isArm ? 26 : triple.isArch64Bit() || isArm32 ? 16 : 8;
 
   llvm::SmallVector<ProductAttr> products;
-  auto addProducts = [&](llvm::ArrayRef<ProductRow> rows) {
-    for (const ProductRow &row : rows)
-      if (has(row.feature)) {
-        bool isFast = !row.fastWith.empty() && has(row.fastWith);
-        products.push_back(ProductAttr::get(context, row.name, type(row.a), type(row.b), type(row.sum), row.m, row.n,
-                                            row.k, isFast ? row.fastSteps : row.steps));
-      }
-  };
-  if (isX86)
-    addProducts(kX86Products);
-  if (isArm)
-    addProducts(kArmProducts);
+  for (const ProductRow &row : productRows()) {
+    if ((row.cpu == ProductCpu::X86 ? !isX86 : !isArm) || !has(row.feature))
+      continue;
+    bool isFast = !row.fastWith.empty() && has(row.fastWith);
+    products.push_back(ProductAttr::get(context, row.name, type(row.a), type(row.b), type(row.sum), row.m, row.n, row.k,
+                                        isFast ? row.fastSteps : row.steps));
+  }
 
   llvm::SmallVector<mlir::Type> stores, emulates;
   auto hasOf = [&](llvm::StringRef arm, llvm::StringRef x86) { return isArm ? has(arm) : isX86 && has(x86); };

@@ -15,6 +15,7 @@ import commits
 import format as formatting
 import heads
 import includes
+import instructions
 import passes
 import tidy
 import words
@@ -122,6 +123,22 @@ class Format(Tree):
         self.assertIn("compiler/a.cpp", problems[0])
         self.assertEqual(formatting.check(self.root, files, fix=True), [])
         self.assertEqual(formatting.check(self.root, files), [])
+
+
+class Instructions(Tree):
+    def test_refuses_names_outside_of_the_table(self):
+        rows = 'KILN_PRODUCT("dota", X86, 1)\nKILN_PRODUCT_LISTED("dotb.ymm", Arm, 2)\n'
+        files = {
+            instructions.TABLE: rows,
+            "compiler/a.cpp": 'f("dota");\nf("dotc", "dotb_ymm");\n',
+            "passes/b.h": '\nf("dotb.ymm");\n',
+            "tools/c.cpp": 'f("dota");\n',
+        }
+        problems = instructions.check(self.root, self.write(files))
+        self.assertEqual([problem.split(": ")[0] for problem in problems], ["compiler/a.cpp:1", "passes/b.h:2"])
+
+    def test_refuses_a_table_without_rows(self):
+        self.assertEqual(len(instructions.check(self.root, self.write({instructions.TABLE: "// none\n"}))), 1)
 
 
 class Heads(Tree):

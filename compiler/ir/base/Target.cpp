@@ -1,4 +1,13 @@
+//===- Target.cpp - A target's parts as attributes, and questions about them ---------===//
+//
+// A target arrives as text, from a device's table or from a dump that somebody may have changed. So the verifiers
+// refuse what no device can be: passes trust a rate to be positive, and an instruction to be one of Products.def.
+// Questions that several passes ask are answered here, lest two of them believe different things of one device.
+//
+//===-------------------------------------------------------------------------------===//
 #include "ir/base/Target.h"
+
+#include "ir/base/Products.h"
 
 #include "llvm/Support/Format.h"
 
@@ -67,6 +76,17 @@ LogicalResult CacheAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitErr
   return bytes > 0 ? success() : LogicalResult(emitError() << "a cache has bytes");
 }
 
+LogicalResult ProductAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, StringRef name, Type a, Type b,
+                                  Type sum, int64_t m, int64_t n, int64_t k, int64_t) {
+  const ProductRow *row = findProductRow(name);
+  if (!row)
+    return emitError() << "kiln does not know the instruction \"" << name << '"';
+  if (dtypeOf(a) != row->a || dtypeOf(b) != row->b || dtypeOf(sum) != row->sum)
+    return emitError() << "the instruction \"" << name << "\" multiplies other dtypes";
+  return m > 0 && n > 0 && k > 0 ? success()
+                                 : LogicalResult(emitError() << "an instruction takes 1 row, column and term or more");
+}
+
 LogicalResult GroupsAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t items, int64_t localBytes,
                                  int64_t warp, bool) {
   if (warp <= 0 || !llvm::isPowerOf2_64(warp))
@@ -94,15 +114,16 @@ int64_t TargetAttr::cacheBytes(unsigned level) const {
 
 ProductAttr TargetAttr::matrixProduct(Type a, Type b, Type sum) const {
   const auto *found = llvm::find_if(getProducts(), [&](ProductAttr product) {
-    return product.getM() > 1 && product.getA() == a && product.getB() == b && product.getSum() == sum;
+    return product.getM() > 1 && findProductRow(product.getName())->isMade && product.getA() == a &&
+           product.getB() == b && product.getSum() == sum;
   });
   return found == getProducts().end() ? ProductAttr() : *found;
 }
 
 ProductAttr TargetAttr::dotProduct(Type a, Type b, Type sum) const {
   const auto *found = llvm::find_if(getProducts(), [&](ProductAttr product) {
-    return product.getM() == 1 && product.getSteps() > 0 && product.getA() == a && product.getB() == b &&
-           product.getSum() == sum;
+    return product.getM() == 1 && product.getSteps() > 0 && findProductRow(product.getName())->isMade &&
+           product.getA() == a && product.getB() == b && product.getSum() == sum;
   });
   return found == getProducts().end() ? ProductAttr() : *found;
 }

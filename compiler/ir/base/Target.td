@@ -77,13 +77,14 @@ def GroupsAttr : TargetPart<"Groups", "groups"> {
 def ProductAttr : TargetPart<"Product", "product"> {
   let summary = "an instruction that adds an m × k matrix times a k × n one to an m × n one";
   let description = [{
-    A dot instruction of vectors has m = 1: each of its n lanes adds k products. It takes as long as `steps` multiply-adds
-    of a vector; 0: that is not known, and nothing is made of it.
+    A row of Products.def. A dot instruction of vectors has m = 1: each of its n lanes adds k products. It takes as long
+    as `steps` multiply-adds of a vector; 0: that is not known, and nothing is made of it.
     `#kiln.product<"vdpbf16ps", bf16 * bf16 -> f32, m = 1, n = 16, k = 2, steps = 1>`
   }];
   let parameters = (ins StringRefParameter<>:$name, "::mlir::Type":$a, "::mlir::Type":$b, "::mlir::Type":$sum,
                         "int64_t":$m, "int64_t":$n, "int64_t":$k, DefaultValuedParameter<"int64_t", "0">:$steps);
   let assemblyFormat = "`<` $name `,` $a `*` $b `->` $sum `,` struct($m, $n, $k, $steps) `>`";
+  let genVerifyDecl = 1;
 }
 
 def TargetAttr : TargetPart<"Target", "target"> {

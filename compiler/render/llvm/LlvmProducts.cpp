@@ -1,5 +1,7 @@
 #include "render/llvm/LlvmProducts.h"
 
+#include "ir/base/Products.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SmallVector.h"
@@ -10,44 +12,32 @@ using namespace kiln;
 using llvm::Value;
 
 namespace {
-struct MatrixRow {
-  llvm::StringLiteral name;
-  llvm::Intrinsic::ID intrinsic;
-};
-
-struct DotRow {
-  llvm::StringLiteral name;
-  llvm::Intrinsic::ID intrinsic;
-  bool adds; ///< to a sum, which is its first operand; otherwise an addition follows
+/// The rest of a row of Products.def.
+struct Made {
+  llvm::Intrinsic::ID intrinsic = llvm::Intrinsic::not_intrinsic;
+  bool adds = false; ///< to a sum, which is its first operand; otherwise an addition follows
 };
 } // namespace
 
-static constexpr MatrixRow kMatrices[] = {
-    {"tdpbf16ps", llvm::Intrinsic::x86_tdpbf16ps_internal}, {"tdpfp16ps", llvm::Intrinsic::x86_tdpfp16ps_internal},
-    {"tdpbssd", llvm::Intrinsic::x86_tdpbssd_internal},     {"tdpbusd", llvm::Intrinsic::x86_tdpbusd_internal},
-    {"tdpbuud", llvm::Intrinsic::x86_tdpbuud_internal},
+static constexpr Made kMade[] = {
+#define KILN_PRODUCT(NAME, CPU, FEATURE, A, B, SUM, M, N, K, LOOP, ADDS, INTRINSIC, STEPS, FAST_STEPS, FAST_WITH)      \
+  {llvm::Intrinsic::INTRINSIC, ADDS},
+#define KILN_PRODUCT_LISTED(NAME, ...) {},
+#include "ir/base/Products.def"
 };
 
-static constexpr DotRow kDots[] = {
-    {"vdpbf16ps", llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512, true},
-    {"vpdpwssd", llvm::Intrinsic::x86_avx512_vpdpwssd_512, true},
-    {"vpdpwssd.ymm", llvm::Intrinsic::x86_avx512_vpdpwssd_256, true},
-    {"vpmaddwd.zmm", llvm::Intrinsic::x86_avx512_pmaddw_d_512, false},
-    {"vpmaddwd", llvm::Intrinsic::x86_avx2_pmadd_wd, false},
-};
-
-template <class Row, size_t N> static const Row &find(const Row (&rows)[N], llvm::StringRef name) {
-  const Row *row = llvm::find_if(rows, [&](const Row &each) { return each.name == name; });
-  assert(row != std::end(rows) && "a target says how long this instruction takes");
-  return *row;
+static const Made &find(llvm::StringRef name) {
+  std::optional<size_t> number = productNumber(name);
+  assert(number && productRows()[*number].isMade && "a target's products are rows, and those that are chosen are made");
+  return kMade[*number];
 }
 
-llvm::Intrinsic::ID render::matrixIntrinsic(llvm::StringRef name) { return find(kMatrices, name).intrinsic; }
+llvm::Intrinsic::ID render::matrixIntrinsic(llvm::StringRef name) { return find(name).intrinsic; }
 
 static unsigned lanesOf(llvm::Type *type) { return llvm::cast<llvm::FixedVectorType>(type)->getNumElements(); }
 
 Value *render::emitDot(llvm::IRBuilderBase &b, llvm::StringRef name, Value *x, Value *y, Value *sum) {
-  const DotRow &row = find(kDots, name);
+  const Made &row = find(name);
   llvm::FunctionType *signature = llvm::Intrinsic::getType(b.getContext(), row.intrinsic);
   unsigned lanes = lanesOf(sum->getType()), own = lanesOf(signature->getReturnType());
   auto slice = [&](Value *vector, unsigned from, unsigned count) {

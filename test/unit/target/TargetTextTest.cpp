@@ -36,8 +36,8 @@ TEST_CASE("every field of a target is read as it is printed") {
   std::string text =
       "#kiln.target<device = \"cpu\", cpu = \"znver4\", features = \"-avx512f\", "
       "vectors = <registers = 32, widths = [128, 256]>, "
-      "products = [<\"dot\", bf16 * bf16 -> f32, m = 1, n = 16, k = 2>, "
-      "<\"tile\", i8 * ui8 -> i32, m = 16, n = 16, k = 64>], "
+      "products = [<\"vdpbf16ps\", bf16 * bf16 -> f32, m = 1, n = 16, k = 2>, "
+      "<\"tdpbusd\", ui8 * i8 -> i32, m = 16, n = 16, k = 64>], "
       "stores = [f16], emulates = [bf16, f64], lacks = [exp, log2], fma = true, "
       "caches = [<bytes = 32768>, <bytes = 1024, shared = true>], "
       "groups = <items = 256, local_bytes = 32768, warp = 32, meets_in_branches = true>, chunks = 32, cores = 4, " +
@@ -48,6 +48,17 @@ TEST_CASE("every field of a target is read as it is printed") {
 TEST_CASE("what a device does not have is not written") {
   std::string text = "#kiln.target<device = \"c\", " + kRates + ">";
   CHECK(reprint(text) == text);
+}
+
+TEST_CASE("an instruction is a row of the table") {
+  auto product = [](const std::string &name, const std::string &dtypes, const std::string &k) {
+    return reprint("#kiln.product<\"" + name + "\", " + dtypes + ", m = 1, n = 16, k = " + k + ">");
+  };
+  CHECK(product("vpdpwssd", "i16 * i16 -> i32", "2") ==
+        "#kiln.product<\"vpdpwssd\", i16 * i16 -> i32, m = 1, n = 16, k = 2>");
+  CHECK(product("vpdpwsd", "i16 * i16 -> i32", "2") == "kiln does not know the instruction \"vpdpwsd\"");
+  CHECK(product("vpdpwssd", "i8 * i16 -> i32", "2") == "the instruction \"vpdpwssd\" multiplies other dtypes");
+  CHECK(product("vpdpwssd", "i16 * i16 -> i32", "0") == "an instruction takes 1 row, column and term or more");
 }
 
 TEST_CASE("a rate is written in as few digits as say it") {
