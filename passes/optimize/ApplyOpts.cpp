@@ -9,7 +9,6 @@
 
 #include "passes/optimize/StageMemory.h"
 #include "passes/optimize/StageValue.h"
-#include "passes/optimize/choose/Product.h"
 
 #include "ir/kernel/MatrixProduct.h"
 #include "support/Error.h"
@@ -231,17 +230,16 @@ static llvm::Error applyInWalk(FuncOp func, OptAttr opt, Walk walk) {
 /// of each kind, as many as the instruction takes.
 static llvm::Error applyMatrices(FuncOp func, OptAttr opt, const Walk &walk, TargetAttr target) {
   auto reduce = walk.stage ? walk.stage.getInput().getDefiningOp<ReduceOp>() : ReduceOp();
-  AluOp product = reduce ? optimize::productOf(reduce) : AluOp();
+  std::optional<Product> product = reduce ? productOf(reduce) : std::nullopt;
   if (!product)
     return refuse("the axis is none of a stage that holds a sum of products: STAGE the sum before");
-  Value narrow[] = {narrowOperand(product->getOperand(0)), narrowOperand(product->getOperand(1))};
-  if (!narrow[0] || !narrow[1])
+  if (!product->isNarrow())
     return refuse("no operands are multiplied that were widened before");
-  bool isRow[] = {axesOf(walk, narrow[0]).contains(opt.getAxis()), axesOf(walk, narrow[1]).contains(opt.getAxis())};
-  if (isRow[0] == isRow[1])
+  auto isRow = [&](unsigned side) { return axesOf(walk, product->operands[side].narrow).contains(opt.getAxis()); };
+  if (isRow(0) == isRow(1))
     return refuse("the axis is not that of one operand's rows");
-  Value rows = narrow[isRow[0] ? 0 : 1], columns = narrow[isRow[0] ? 1 : 0];
-  ProductAttr instruction = target.matrixProduct(rows.getType(), columns.getType(), reduce.getResult().getType());
+  Value rows = product->operands[isRow(0) ? 0 : 1].narrow, columns = product->operands[isRow(0) ? 1 : 0].narrow;
+  ProductAttr instruction = target.matrixProduct(rows.getType(), columns.getType(), product->sum());
   if (!instruction)
     return refuse("the device has no matrix instruction for these dtypes");
   auto alongRows = axesOf(walk, rows), alongColumns = axesOf(walk, columns);
@@ -291,13 +289,13 @@ static llvm::Error applyDot(FuncOp func, OptAttr opt, const Walk &walk, TargetAt
   for (Operation *op : walk.operations())
     if (auto sum = dyn_cast<ReduceOp>(op); sum && llvm::is_contained(sum.getAxes(), opt.getAxis()))
       reduce = sum;
-  AluOp product = reduce ? optimize::productOf(reduce) : AluOp();
+  std::optional<Product> product = reduce ? productOf(reduce) : std::nullopt;
   if (!product)
     return refuse("no sum of products goes along the axis");
-  Value narrow[] = {narrowOperand(product->getOperand(0)), narrowOperand(product->getOperand(1))};
-  if (!narrow[0] || !narrow[1])
+  if (!product->isNarrow())
     return refuse("no operands are multiplied that were widened before");
-  ProductAttr instruction = target.dotProduct(narrow[0].getType(), narrow[1].getType(), reduce.getResult().getType());
+  ProductAttr instruction =
+      target.dotProduct(product->operands[0].narrow.getType(), product->operands[1].narrow.getType(), product->sum());
   if (!instruction)
     return refuse("the device has no dot instruction for these dtypes");
   Expr size = walk.axes[walk.positionOf(opt.getAxis())].getSize().getValue();
@@ -321,7 +319,7 @@ static llvm::Error prefetch(OptAttr opt, FuncOp func, const Walk &walk) {
     SmallVector<Operation *> readers;
     for (Operation *op : one.operations()) {
       auto stage = dyn_cast<StageOp>(op);
-      LoadOp load = stage ? optimize::onlyLoadOf(stage.getInput()) : dyn_cast<LoadOp>(op);
+      LoadOp load = stage ? onlyLoadOf(stage.getInput()) : dyn_cast<LoadOp>(op);
       if (load && !load.getRow() && load.getBuffer() == buffer)
         readers.push_back(op);
     }

@@ -58,12 +58,12 @@ static view::Shape variablesOf(ArrayRef<Expr> shape) {
 /// could stand for and that is not cheap: each row of a register tile has its own, which lanes beside each other share.
 static bool padsForProduct(host::LaunchOp launch, FuncOp func, unsigned buffer, ArrayRef<Expr> shape,
                            TargetAttr target) {
-  AluOp product = optimize::summedProduct(func);
+  std::optional<Product> product = onlyProductOf(func);
   bool hasWeight = false;
   LoadOp padded;
   if (product)
-    for (Value operand : product->getOperands())
-      if (LoadOp load = optimize::onlyLoadOf(operand)) {
+    for (const Operand &operand : product->operands)
+      if (LoadOp load = operand.onlyLoad()) {
         unsigned read = cast<BlockArgument>(load.getBuffer()).getArgNumber();
         hasWeight |= isa_and_nonnull<host::WeightOp>(launch.getBuffers()[read].getDefiningOp());
         if (read == buffer && !load.getRow() && view::haloFor(load.getTracker().getValue(), shape))

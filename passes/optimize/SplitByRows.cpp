@@ -41,7 +41,7 @@ static std::optional<Expr> rowsOf(FuncOp func, TargetAttr target, const llvm::Sm
   bool isKnown = llvm::all_of(func.getDomain().getSizes(), [](Expr size) { return size.isConst(); });
   if (isKnown || target.vectorBits() < 2 * optimize::elementBits(func))
     return std::nullopt;
-  std::optional<optimize::Product> product = optimize::findProduct(func, target, weights);
+  std::optional<optimize::TiledProduct> product = optimize::findProduct(func, target, weights);
   if (!product)
     return std::nullopt;
   Expr rows = func.getDomain().getSizes()[product->m];

@@ -1,6 +1,7 @@
 #include "ir/kernel/Attention.h"
 
 #include "ir/kernel/Operands.h"
+#include "ir/kernel/Product.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -37,19 +38,19 @@ bool kernel::hasEachRole(FuncOp func) {
 
 /// Notes the second operand of both products, and what is held; false where an operand is not made of one load.
 static bool findOperands(FuncOp func, Attention &found) {
-  AluOp scored = productOf(found.scores), weighed = productOf(found.result);
+  std::optional<Product> scored = productOf(found.scores), weighed = productOf(found.result);
   if (!scored || !weighed)
     return false;
-  for (Value operand : scored->getOperands()) {
-    LoadOp load = onlyLoadOf(operand);
+  for (const Operand &operand : scored->operands) {
+    LoadOp load = operand.onlyLoad();
     if (!load)
       return false;
     if (dependsOn(load, found.key))
       found.keys = load;
   }
-  bool isFirst = isComputedFrom(weighed->getOperand(0), found.scores);
-  Value weights = weighed->getOperand(isFirst ? 0 : 1);
-  found.values = onlyLoadOf(weighed->getOperand(isFirst ? 1 : 0));
+  bool isFirst = isComputedFrom(weighed->operands[0].value, found.scores);
+  Value weights = weighed->operands[isFirst ? 0 : 1].value;
+  found.values = weighed->operands[isFirst ? 1 : 0].onlyLoad();
   if (!found.keys || !found.values || !isComputedFrom(weights, found.scores))
     return false;
   found.held.push_back(found.largest.getInput());

@@ -5,16 +5,6 @@ using namespace kiln::kernel;
 using namespace mlir;
 using view::Expr;
 
-Value kernel::narrowOperand(Value operand) {
-  auto cast = operand.getDefiningOp<AluOp>();
-  return cast && cast.getKind().getValue() == Alu::CAST ? cast->getOperand(0) : Value();
-}
-
-Value kernel::readOperand(Value operand) {
-  Value source = narrowOperand(operand);
-  return source && isa_and_nonnull<StageOp, LoadOp>(source.getDefiningOp()) ? source : operand;
-}
-
 bool kernel::hasFragments(const Walk &walk) {
   return llvm::any_of(walk.axes, [](AxisAttr axis) { return axis.getKind() == AxisKind::Fragment; });
 }
@@ -34,27 +24,23 @@ std::optional<DotProduct> kernel::dotProductOf(const Walk &walk) {
   SmallVector<int64_t> axes = fragmentsOf(walk);
   if (axes.size() != 1)
     return std::nullopt;
-  DotProduct product{{}, {}, {}, axes.front()};
+  int64_t terms = axes.front();
+  ReduceOp reduce;
   SmallVector<Operation *> moving; // along the terms
   for (Operation *op : walk.operations()) {
-    auto reduce = dyn_cast<ReduceOp>(op);
-    bool ends = reduce && llvm::is_contained(reduce.getAxes(), product.terms);
-    if (ends && product.reduce)
+    auto sum = dyn_cast<ReduceOp>(op);
+    bool ends = sum && llvm::is_contained(sum.getAxes(), terms);
+    if (ends && reduce)
       return std::nullopt;
     if (ends)
-      product.reduce = reduce;
-    else if (axesOf(walk, op->getResult(0)).contains(product.terms))
+      reduce = sum;
+    else if (axesOf(walk, op->getResult(0)).contains(terms))
       moving.push_back(op);
   }
-  ReduceOp reduce = product.reduce;
-  bool isSum = reduce && reduce.getKind().getValue() == Alu::ADD && !reduce.getScore();
-  auto multiply = isSum ? reduce.getInput().getDefiningOp<AluOp>() : AluOp();
-  if (!multiply || multiply.getKind().getValue() != Alu::MUL)
+  std::optional<Product> sum = reduce ? productOf(reduce) : std::nullopt;
+  if (!sum || !sum->isNarrow())
     return std::nullopt;
-  product.a = narrowOperand(multiply->getOperand(0));
-  product.b = narrowOperand(multiply->getOperand(1));
-  if (!product.a || !product.b)
-    return std::nullopt;
+  DotProduct product{reduce, sum->operands[0].narrow, sum->operands[1].narrow, terms};
   auto movesAlong = [&](Value value) { return axesOf(walk, value).contains(product.terms); };
   if (!movesAlong(product.a) || !movesAlong(product.b) || llvm::any_of(walk.results, movesAlong))
     return std::nullopt;
@@ -68,23 +54,21 @@ std::optional<DotProduct> kernel::dotProductOf(const Walk &walk) {
 std::optional<MatrixProduct> kernel::matrixProductOf(const Walk &walk) {
   SmallVector<int64_t> axes = fragmentsOf(walk);
   auto reduce = walk.stage ? walk.stage.getInput().getDefiningOp<ReduceOp>() : ReduceOp();
-  if (axes.size() != 4 || !reduce || reduce.getScore() || reduce.getBuffer() || reduce.getKind().getValue() != Alu::ADD)
+  if (axes.size() != 4 || !reduce || reduce.getBuffer())
+    return std::nullopt;
+  std::optional<Product> sum = productOf(reduce);
+  if (!sum || !sum->isNarrow())
     return std::nullopt;
   MatrixProduct product{reduce, {}, {}, axes[0], axes[1], axes[2], axes[3]};
   bool hasOneColumn = walk.axes[walk.positionOf(product.n)].getSize().getValue().isConst(1);
   auto isReduced = [&](int64_t axis) { return llvm::is_contained(reduce.getAxes(), axis); };
-  auto multiply = reduce.getInput().getDefiningOp<AluOp>();
-  if (!multiply || multiply.getKind().getValue() != Alu::MUL || isReduced(product.m) || isReduced(product.n) ||
-      !isReduced(product.k) || !isReduced(product.p))
+  if (isReduced(product.m) || isReduced(product.n) || !isReduced(product.k) || !isReduced(product.p))
     return std::nullopt;
-  for (Value operand : multiply->getOperands()) {
-    Value narrow = narrowOperand(operand);
-    if (!narrow)
-      return std::nullopt;
-    auto moved = axesOf(walk, narrow);
+  for (const Operand &operand : sum->operands) {
+    auto moved = axesOf(walk, operand.narrow);
     bool isAlongRows = moved.contains(product.m), isAlongColumns = moved.contains(product.n);
     if (isAlongRows != isAlongColumns || hasOneColumn)
-      (isAlongRows ? product.rows : product.columns) = narrow;
+      (isAlongRows ? product.rows : product.columns) = operand.narrow;
   }
   if (!product.rows || !product.columns)
     return std::nullopt;

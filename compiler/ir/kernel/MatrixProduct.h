@@ -12,6 +12,7 @@
 #pragma once
 
 #include "ir/base/Target.h"
+#include "ir/kernel/Product.h"
 #include "ir/kernel/Walk.h"
 
 namespace kiln::kernel {
@@ -21,13 +22,6 @@ struct MatrixProduct {
   mlir::Value rows, columns; ///< as instructions take them, before they are widened to the sum's dtype
   int64_t m, k, n, p;        ///< the fragment axes, by id, from the outside in as in memory
 };
-
-/// An operand before it was widened for the product; null: it is not widened.
-mlir::Value narrowOperand(mlir::Value operand);
-
-/// The tensor that an operand of a dot instruction is read from: its source, where registers widen it once more, else
-/// itself.
-mlir::Value readOperand(mlir::Value operand);
 
 /// A sum of products for an instruction that takes in several terms at a time, in each lane.
 struct DotProduct {

@@ -32,25 +32,3 @@ bool kernel::isComputedFrom(Value value, Value source) {
       work.insert(op->operand_begin(), op->operand_end());
   return work.contains(source);
 }
-
-LoadOp kernel::onlyLoadOf(Value value) {
-  llvm::SetVector<Value> work;
-  work.insert(value);
-  llvm::DenseSet<Operation *> loads;
-  for (size_t i = 0; i < work.size(); ++i) {
-    Operation *op = work[i].getDefiningOp();
-    if (isa<LoadOp>(op))
-      loads.insert(op);
-    else if (isa<ReduceOp, StageOp>(op))
-      return nullptr;
-    else
-      work.insert(op->operand_begin(), op->operand_end());
-  }
-  return loads.size() == 1 ? cast<LoadOp>(*loads.begin()) : nullptr;
-}
-
-AluOp kernel::productOf(ReduceOp reduce) {
-  auto mul = reduce.getInput().getDefiningOp<AluOp>();
-  bool isSum = reduce.getKind().getValue() == Alu::ADD && !reduce.getScore();
-  return isSum && mul && mul.getKind().getValue() == Alu::MUL ? mul : nullptr;
-}

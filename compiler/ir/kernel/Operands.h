@@ -11,10 +11,4 @@ bool dependsOn(mlir::Value value, size_t axis);
 /// Whether a value is computed from another, or is that one.
 bool isComputedFrom(mlir::Value value, mlir::Value source);
 
-/// The one load that a value is made of by element-wise ops; null when there are several, none, a reduce or a stage.
-LoadOp onlyLoadOf(mlir::Value value);
-
-/// The multiplication that a reduce sums up; null where it does something else, or weighs by scores.
-AluOp productOf(ReduceOp reduce);
-
 } // namespace kiln::kernel

@@ -83,14 +83,14 @@ struct Matrices {
 /// nullopt where an instruction makes one of the products only, or none.
 static std::optional<Matrices> matricesOf(Attention found, TargetAttr target) {
   Matrices made;
-  for (auto [number, product] : llvm::enumerate(std::array{found.scores, found.result})) {
+  for (auto [number, reduce] : llvm::enumerate(std::array{found.scores, found.result})) {
     LoadOp columns = number == 0 ? found.keys : found.values;
-    AluOp mul = productOf(product);
-    bool isFirst = onlyLoadOf(mul->getOperand(0)) == columns;
-    Value rows = narrowOperand(mul->getOperand(isFirst ? 1 : 0)),
-          others = narrowOperand(mul->getOperand(isFirst ? 0 : 1));
-    made.instruction =
-        rows && others ? target.matrixProduct(rows.getType(), others.getType(), product.getType()) : nullptr;
+    std::optional<Product> product = productOf(reduce);
+    if (!product->isNarrow())
+      return std::nullopt;
+    bool isFirst = product->operands[0].onlyLoad() == columns;
+    Value rows = product->operands[isFirst ? 1 : 0].narrow, others = product->operands[isFirst ? 0 : 1].narrow;
+    made.instruction = target.matrixProduct(rows.getType(), others.getType(), product->sum());
     if (!made.instruction)
       return std::nullopt;
     made.operands[number] = {rows, others};
@@ -188,12 +188,11 @@ static ProductAttr dotOf(FuncOp func, const Attention &found, TargetAttr target)
   if (!isFixed(func, {found.key}))
     return nullptr;
   ProductAttr instruction;
-  for (auto [product, terms] : {std::pair(found.scores, found.terms), {found.result, found.key}}) {
-    AluOp mul = productOf(product);
-    Value narrow[] = {narrowOperand(mul->getOperand(0)), narrowOperand(mul->getOperand(1))};
-    instruction = narrow[0] && narrow[1]
-                      ? target.fastProduct(narrow[0].getType(), narrow[1].getType(), product.getType())
-                      : nullptr;
+  for (auto [reduce, terms] : {std::pair(found.scores, found.terms), {found.result, found.key}}) {
+    std::optional<Product> product = productOf(reduce);
+    instruction = product->isNarrow() ? target.fastProduct(product->operands[0].narrow.getType(),
+                                                           product->operands[1].narrow.getType(), product->sum())
+                                      : nullptr;
     int64_t size = func.getDomain().getSizes()[terms].constant();
     if (!instruction || instruction.getM() > 1 || size % instruction.getK() != 0)
       return nullptr;

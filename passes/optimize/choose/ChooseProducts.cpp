@@ -45,7 +45,7 @@ static int64_t sumBits(FuncOp func) {
 }
 
 /// Whether the second cache holds all columns that a row is multiplied with, but not all rows and their results.
-bool Chooser::columnsStay(const Product &product) const {
+bool Chooser::columnsStay(const TiledProduct &product) const {
   int64_t rows = fixedSize(product.m), columns = fixedSize(product.n), depth = 1, bytes = sumBits(func_) / 8;
   for (size_t axis : reduced_)
     depth *= std::max<int64_t>(1, fixedSize(axis));
@@ -55,7 +55,7 @@ bool Chooser::columnsStay(const Product &product) const {
 }
 
 /// The panel of columns inside the loops around rows; none where it does not fit.
-std::optional<Chooser::Panel> Chooser::panelOfColumns(const Product &product, int64_t width) const {
+std::optional<Chooser::Panel> Chooser::panelOfColumns(const TiledProduct &product, int64_t width) const {
   int64_t bytes = width * sumBits(func_) / 8;
   std::optional<size_t> last, around; // kept axes in loop order once m and n have changed places
   for (size_t axis = 0; axis < product.columns.strides.size(); ++axis) {
@@ -74,7 +74,7 @@ std::optional<Chooser::Panel> Chooser::panelOfColumns(const Product &product, in
   return Panel{*around, bytes};
 }
 
-bool Chooser::isOnePiece(const Product &product, int64_t tileRows) const {
+bool Chooser::isOnePiece(const TiledProduct &product, int64_t tileRows) const {
   int64_t extent = 1, elements = 1;
   for (auto [axis, stride] : llvm::enumerate(product.rows.strides)) {
     if (axis != product.m && !reduced_.contains(axis))
@@ -88,14 +88,14 @@ bool Chooser::isOnePiece(const Product &product, int64_t tileRows) const {
   return extent <= 2 * elements;
 }
 
-int64_t Chooser::stepsOf(const Product &product) const {
+int64_t Chooser::stepsOf(const TiledProduct &product) const {
   int64_t steps = countOf_[*llvm::max_element(reduced_)];
   if (steps >= 1 && (steps < kStepsUnrolled || (steps < 2 * kStepsUnrolled && steps % kStepsUnrolled != 0)))
     return steps; // so few are not a loop; where they have masks, those are known before the longer ones begin
   return steps > 0 && steps % kStepsUnrolled == 0 && isWhole(product.rows) ? kStepsUnrolled : 1;
 }
 
-int64_t Chooser::mostTotals(const Product &product, int64_t steps) const {
+int64_t Chooser::mostTotals(const TiledProduct &product, int64_t steps) const {
   int64_t registers = target_.vectorRegisters();
   if (steps == 1)
     return registers;
@@ -110,13 +110,13 @@ int64_t Chooser::mostTotals(const Product &product, int64_t steps) const {
 
 int64_t Chooser::bytesOf(const Access &access) const { return usesDots_ ? bytesOfElement(access) : sumBits(func_) / 8; }
 
-int64_t Chooser::mostRows(const Product &product) const {
+int64_t Chooser::mostRows(const TiledProduct &product) const {
   std::optional<Expr> apart = product.rows.strides[product.m];
   bool shareSets = apart && apart->isConst() && apart->constant() * bytesOf(product.rows) % kWayBytes == 0;
   return shareSets ? target_.cacheBytes(1) / kWayBytes : std::numeric_limits<int64_t>::max();
 }
 
-std::optional<int64_t> Chooser::mostAddressed(const Product &product) const {
+std::optional<int64_t> Chooser::mostAddressed(const TiledProduct &product) const {
   std::optional<Expr> apart = product.rows.strides[product.m];
   if (!apart || !apart->isConst())
     return kMostUnknownRows;
@@ -127,13 +127,13 @@ int64_t Chooser::extentOf(const Access &access) const {
   return optimize::leastOf(optimize::trackerOf(access.op).realSize()) * bytesOf(access);
 }
 
-bool Chooser::areScattered(const Product &product) const {
+bool Chooser::areScattered(const TiledProduct &product) const {
   std::optional<Expr> apart = product.rows.strides[product.m];
   return !usesDots_ && reduced_.size() == 1 && apart && apart->isConst() && std::abs(apart->constant()) > 1 &&
          !product.rows.isContiguous(*reduced_.begin()) && isWhole(product.rows) && isReadOnce(product.rows);
 }
 
-bool Chooser::choosePacked(const Product &product) {
+bool Chooser::choosePacked(const TiledProduct &product) {
   int64_t rows = fixedSize(product.m), columns = fixedSize(product.n), bytes = sumBits(func_) / 8;
   int64_t lanes = target_.vectorBits() / sumBits(func_), depth = 1;
   // The few columns of a group have vectors of their own length.
@@ -200,7 +200,7 @@ bool Chooser::choosePacked(const Product &product) {
 }
 
 /// Of what is added to the sums, as to the result in whose place it lies.
-void Chooser::askForAddends(const Product &product) {
+void Chooser::askForAddends(const TiledProduct &product) {
   std::optional<int64_t> loop = walkedLoop(product.m, product.n);
   for (const Access &load : loads_) {
     bool isOperand = load.buffer == product.rows.buffer || load.buffer == product.columns.buffer;
@@ -209,7 +209,7 @@ void Chooser::askForAddends(const Product &product) {
   }
 }
 
-bool Chooser::chooseMatrices(const Product &product) {
+bool Chooser::chooseMatrices(const TiledProduct &product) {
   std::optional<optimize::MatrixTile> tile = optimize::chooseMatrixTile(func_, product, target_);
   if (!tile || !isReadOnce(product.columns) || (tile->packsRows && !isReadOnce(product.rows)))
     return false;
@@ -250,7 +250,7 @@ bool Chooser::chooseMatrices(const Product &product) {
   return true;
 }
 
-bool Chooser::chooseFewColumns(const Product &product) {
+bool Chooser::chooseFewColumns(const TiledProduct &product) {
   int64_t lanes = target_.vectorBits() / sumBits(func_), columns = fixedSize(product.n);
   auto inner = llvm::find_if(reduced_, [&](size_t axis) {
     return product.rows.isContiguous(axis) && fixedSize(axis) >= kFewestVectors * lanes;
@@ -277,13 +277,12 @@ bool Chooser::chooseFewColumns(const Product &product) {
   return true;
 }
 
-bool Chooser::chooseDots(const Product &product) {
-  AluOp multiply = optimize::summedProduct(func_);
-  Value narrow[] = {narrowOperand(multiply->getOperand(0)), narrowOperand(multiply->getOperand(1))};
-  if (!product.areLoads || !narrow[0] || !narrow[1] || !isReadOnce(product.columns))
+bool Chooser::chooseDots(const TiledProduct &product) {
+  if (!product.areLoads || !product.sum.isNarrow() || !isReadOnce(product.columns))
     return false;
-  ReduceOp reduce = *func_.getBody().getOps<ReduceOp>().begin();
-  ProductAttr instruction = target_.fastProduct(narrow[0].getType(), narrow[1].getType(), reduce.getType());
+  Value rows = product.rowOperand().narrow;
+  ProductAttr instruction =
+      target_.fastProduct(rows.getType(), product.columnOperand().narrow.getType(), product.sum.sum());
   if (!instruction || instruction.getM() > 1 || fixedSize(product.n) < instruction.getN())
     return false;
   // Columns that no weight is are packed when the program runs, for as many rows.
@@ -296,7 +295,6 @@ bool Chooser::chooseDots(const Product &product) {
       terms = axis;
   }
   // Rows that do not lie so are packed before, which would repeat what a window shares.
-  Value rows = narrow[optimize::onlyLoadOf(narrow[0]) == product.rows.op ? 0 : 1];
   bool lies = terms && product.rows.isContiguous(*terms) && isa<LoadOp>(rows.getDefiningOp());
   if (!terms || (!lies && (reduced_.size() > 1 || !isReadOnce(product.rows))))
     return false;
@@ -323,7 +321,7 @@ int64_t Chooser::termsOf() const {
   return terms;
 }
 
-Chooser::HeldTile Chooser::chooseTile(const Product &product, int64_t lanes, bool isPlain) const {
+Chooser::HeldTile Chooser::chooseTile(const TiledProduct &product, int64_t lanes, bool isPlain) const {
   int64_t rows = fixedSize(product.m), columns = fixedSize(product.n), depth = termsOf(), bytes = sumBits(func_) / 8;
   // Two vectors per row: the accumulators fill the registers, less two for the columns and one for the row.
   // One where the second would mostly be past the end.
@@ -358,7 +356,7 @@ Chooser::HeldTile Chooser::chooseTile(const Product &product, int64_t lanes, boo
   return tile;
 }
 
-void Chooser::holdBoth(const Product &product, const HeldTile &tile) {
+void Chooser::holdBoth(const TiledProduct &product, const HeldTile &tile) {
   int64_t m = product.m, n = product.n, columns = fixedSize(n), depth = termsOf(), bytes = sumBits(func_) / 8;
   // A panel's columns of one register tile stay in L1 while the rows pass by: long sums are cut, totals held between.
   size_t outer = *llvm::min_element(reduced_);
@@ -397,7 +395,7 @@ void Chooser::holdBoth(const Product &product, const HeldTile &tile) {
     add(OptKind::PREFETCH, columnTile, product.columns.buffer);
 }
 
-bool Chooser::chooseTileOfFew(const Product &product) {
+bool Chooser::chooseTileOfFew(const TiledProduct &product) {
   static constexpr int64_t kWidths[] = {1, 2, 4};
   int64_t lanes = target_.vectorBits() / sumBits(func_), rows = fixedSize(product.m);
   RegisterTile tile = bestTile(
@@ -417,7 +415,7 @@ bool Chooser::chooseTileOfFew(const Product &product) {
   return true;
 }
 
-bool Chooser::chooseFewRows(const Product &product) {
+bool Chooser::chooseFewRows(const TiledProduct &product) {
   // A vector of columns at a time, each line would be left for the next after a few bytes. Few rows do not pay for
   // copying them first, but their totals wait in a cache while lines are read as they lie.
   Chooser tried = *this;
@@ -432,7 +430,7 @@ bool Chooser::chooseFewRows(const Product &product) {
   return true;
 }
 
-bool Chooser::chooseProduct(const Product &product) {
+bool Chooser::chooseProduct(const TiledProduct &product) {
   int64_t lanes = target_.vectorBits() / sumBits(func_);
   int64_t rows = fixedSize(product.m), columns = fixedSize(product.n);
   if (!usesDots_ && columns > 1 && columns < lanes && chooseFewColumns(product))
@@ -487,7 +485,7 @@ int64_t Chooser::shareOut(ArrayRef<size_t> axes) {
 
 /// Columns go outside, and a panel of them is held in one piece while all rows pass: read where they lie, rows of them
 /// are as far apart as their whole length, which the caches bear only for short sums.
-bool Chooser::choosePanelOfUnknown(const Product &product) {
+bool Chooser::choosePanelOfUnknown(const TiledProduct &product) {
   SmallVector<size_t> parallel = keptAxes();
   int64_t rows = fixedSize(product.m);
   if (ArrayRef(parallel).take_back(2) != ArrayRef<size_t>{product.m, product.n} || !isReadOnce(product.columns) ||
@@ -513,7 +511,7 @@ bool Chooser::choosePanelOfUnknown(const Product &product) {
   return true;
 }
 
-bool Chooser::chooseUnknownProduct(const Product &product) {
+bool Chooser::chooseUnknownProduct(const TiledProduct &product) {
   int64_t lanes = target_.vectorBits() / sumBits(func_), columns = fixedSize(product.n);
   bool isPlain = product.columns.isContiguous(product.n) && isWhole(product.columns);
   if (mostOf(product.n) < lanes || mostOf(product.m) < kMostUnknownRows || (!isPlain && !isReadOnce(product.columns)))

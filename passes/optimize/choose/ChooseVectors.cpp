@@ -26,18 +26,15 @@ static constexpr int64_t kRowsOfStream = 8, kOtherRegisters = 4;
 static constexpr int64_t kMatrices = 4;
 
 std::optional<Chooser::VectorProduct> Chooser::findVectorProduct(bool byMatrices) {
-  AluOp mul = optimize::summedProduct(func_);
-  Value narrow[] = {mul ? narrowOperand(mul->getOperand(0)) : Value(),
-                    mul ? narrowOperand(mul->getOperand(1)) : Value()};
-  if (!narrow[0] || !narrow[1] || !isRunOften())
+  std::optional<Product> product = onlyProductOf(func_);
+  if (!product || !product->isNarrow() || !isRunOften())
     return std::nullopt;
-  Type sum = (*func_.getBody().getOps<ReduceOp>().begin()).getResult().getType();
   for (unsigned side : {0, 1}) {
-    LoadOp matrix = optimize::onlyLoadOf(narrow[side]); // which may be widened where it is multiplied
-    auto vector = narrow[!side].getDefiningOp<LoadOp>();
-    Type types[] = {narrow[side].getType(), narrow[!side].getType()};
-    ProductAttr instruction =
-        byMatrices ? target_.matrixProduct(types[0], types[1], sum) : target_.fastProduct(types[0], types[1], sum);
+    Value narrow = product->operands[side].narrow, other = product->operands[!side].narrow;
+    LoadOp matrix = optimize::onlyLoadOf(narrow); // which may be widened where it is multiplied
+    auto vector = other.getDefiningOp<LoadOp>();
+    ProductAttr instruction = byMatrices ? target_.matrixProduct(narrow.getType(), other.getType(), product->sum())
+                                         : target_.fastProduct(narrow.getType(), other.getType(), product->sum());
     if (!matrix || !vector || !instruction || (instruction.getM() > 1) != byMatrices || matrix.getRow() ||
         vector.getRow())
       continue;
@@ -49,7 +46,7 @@ std::optional<Chooser::VectorProduct> Chooser::findVectorProduct(bool byMatrices
     int64_t group = byMatrices ? 2 : instruction.getK(); // the last step of matrices may have fewer pairs
     SmallVector<size_t> kept = keptAxes();
     auto results = llvm::find_if(
-        kept, [&](size_t axis) { return fixedSize(axis) >= fewest && !optimize::dependsOn(narrow[!side], axis); });
+        kept, [&](size_t axis) { return fixedSize(axis) >= fewest && !optimize::dependsOn(other, axis); });
     auto along = llvm::find_if(reduced_, [&](size_t axis) {
       return terms.isContiguous(axis) && fixedSize(axis) >= fewestTerms && fixedSize(axis) % group == 0;
     });
@@ -111,13 +108,13 @@ bool Chooser::chooseVectorByDots() {
 std::optional<SmallVector<Access>> Chooser::streamsAlong(size_t columns) const {
   SmallVector<Access> matrices;
   for (auto reduce : func_.getBody().getOps<ReduceOp>()) {
-    AluOp mul = optimize::productOf(reduce);
-    if (!mul || reduce.getAxes().size() != reduced_.size())
+    std::optional<Product> product = productOf(reduce);
+    if (!product || reduce.getAxes().size() != reduced_.size())
       return std::nullopt;
     std::optional<Access> matrix;
     for (unsigned side : {0, 1}) {
-      LoadOp load = optimize::onlyLoadOf(mul->getOperand(side));
-      if (matrix || !load || optimize::dependsOn(mul->getOperand(!side), columns))
+      LoadOp load = product->operands[side].onlyLoad();
+      if (matrix || !load || optimize::dependsOn(product->operands[!side].value, columns))
         continue;
       Access access = optimize::accessOf(load);
       if (llvm::none_of(keptAxes(), [&](size_t axis) { return fixedSize(axis) != 1 && access.isStill(axis); }))

@@ -59,7 +59,7 @@ private:
     size_t around;
     int64_t bytes;
   };
-  std::optional<Panel> panelOfColumns(const Product &product, int64_t width) const;
+  std::optional<Panel> panelOfColumns(const TiledProduct &product, int64_t width) const;
   /// A register tile of a product of known size, and where its operands wait meanwhile.
   struct HeldTile {
     int64_t rows, width;                       ///< points of the result
@@ -68,61 +68,61 @@ private:
     bool keepsOrder = false; ///< the result is written in its own order, past columns that a launch packs
     bool holdsBoth = false;  ///< both operands are staged, in the order in which the tile reads them
   };
-  HeldTile chooseTile(const Product &product, int64_t lanes, bool isPlain) const;
+  HeldTile chooseTile(const TiledProduct &product, int64_t lanes, bool isPlain) const;
   /// Cuts a sum that is too long for the first cache, and tiles columns and rows for the caches beyond it.
-  void holdBoth(const Product &product, const HeldTile &tile);
+  void holdBoth(const TiledProduct &product, const HeldTile &tile);
   /// How many terms the product's sum has; axes of unknown size count as one.
   int64_t termsOf() const;
   /// How many steps of a product's sum are one turn of its loop, which is the innermost. The loop's own instructions
   /// and requests for what comes next serve all of them, and LLVM loads for several together: totals leave room for
   /// that.
-  int64_t stepsOf(const Product &product) const;
+  int64_t stepsOf(const TiledProduct &product) const;
   /// The bytes of an element; what is not taken by dots is computed before it is held, and as wide as the sum.
   int64_t bytesOf(const Access &access) const;
   /// How many bytes an access reaches in all, as far as sizes are known.
   int64_t extentOf(const Access &access) const;
   /// Whether neither rows nor the terms of a row are neighbours in memory, as the pixels of every second column: each
   /// element then takes a line of the cache.
-  bool areScattered(const Product &product) const;
-  bool columnsStay(const Product &product) const;
+  bool areScattered(const TiledProduct &product) const;
+  bool columnsStay(const TiledProduct &product) const;
   /// Whether so few rows that they are not worth a copy of the columns have lines of these that are short.
-  bool areFewBesideShortLines(const Product &product) const {
+  bool areFewBesideShortLines(const TiledProduct &product) const {
     int64_t columns = fixedSize(product.n);
     return columns > 0 && columns * bytesOfElement(product.columns) < kPageBytes && mostOf(product.m) < kManyRows;
   }
   /// How many rows the first cache can hold a line of at a time: as many as it has ways where rows lie so far apart
   /// that they take each other's place.
-  int64_t mostRows(const Product &product) const;
+  int64_t mostRows(const TiledProduct &product) const;
   /// How many rows a tile may have for the sake of their addresses: one each if only a run knows how far apart they
   /// lie. nullopt: as many as there are.
-  std::optional<int64_t> mostAddressed(const Product &product) const;
+  std::optional<int64_t> mostAddressed(const TiledProduct &product) const;
   /// How many totals a tile of so many unrolled steps has registers for.
-  int64_t mostTotals(const Product &product, int64_t steps) const;
+  int64_t mostTotals(const TiledProduct &product, int64_t steps) const;
   /// False where the product is too small for a register tile.
-  bool chooseProduct(const Product &product);
+  bool chooseProduct(const TiledProduct &product);
   /// The same with fewer columns than a vector has lanes, which go along the sum instead. False where operands do not
   /// lie so.
-  bool chooseFewColumns(const Product &product);
+  bool chooseFewColumns(const TiledProduct &product);
   /// The same with few rows beside columns that lie as vectors, which are not worth a copy. False where there are more,
   /// or where lines are too short.
-  bool chooseFewRows(const Product &product);
+  bool chooseFewRows(const TiledProduct &product);
   /// A register tile of few rows beside columns that are read as they lie: where the first cache keeps the columns of a
   /// tile, or each step reads several lines of memory, and asks for those of the next tile.
-  bool chooseTileOfFew(const Product &product);
+  bool chooseTileOfFew(const TiledProduct &product);
   /// The same with columns that are a weight, as long as the rows of one panel of columns stay in cache.
-  bool choosePacked(const Product &product);
+  bool choosePacked(const TiledProduct &product);
   /// The same of a product of which it is not known how many rows or columns it has.
-  bool chooseUnknownProduct(const Product &product);
-  bool choosePanelOfUnknown(const Product &product);
+  bool chooseUnknownProduct(const TiledProduct &product);
+  bool choosePanelOfUnknown(const TiledProduct &product);
   /// Cuts the widest of the axes that stand around a product of unknown size: what its points are worth is not known
   /// either. Returns how many points these axes have together, of unknown ones one.
   int64_t shareOut(llvm::ArrayRef<size_t> axes);
   /// Whether there is little between what a tile of rows reads.
-  bool isOnePiece(const Product &product, int64_t tileRows) const;
+  bool isOnePiece(const TiledProduct &product, int64_t tileRows) const;
   /// The same by matrix instructions, whose sums are staged for what is computed from them.
-  bool chooseMatrices(const Product &product);
+  bool chooseMatrices(const TiledProduct &product);
   /// The same by dot instructions: a step of the sum is then several terms, which lie side by side.
-  bool chooseDots(const Product &product);
+  bool chooseDots(const TiledProduct &product);
   void chooseLanes();
   /// The axis whose points are lanes with which the kernel takes the fewest instructions; nullopt: memory lies along
   /// none that is long enough.
@@ -191,7 +191,7 @@ private:
   /// do.
   void askForResults(size_t rows, size_t lanes);
   /// Asks for what the next tile adds to its sums.
-  void askForAddends(const optimize::Product &product);
+  void askForAddends(const optimize::TiledProduct &product);
   /// The same, and for what the next step of a kernel of windows reads, where it comes from beyond the second cache.
   void askForWindows(size_t rows, size_t lanes);
   /// Cuts the first of the axes that is of unknown size.

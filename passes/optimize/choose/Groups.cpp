@@ -287,10 +287,10 @@ bool GroupChooser::chooseTransposed(size_t cross, size_t inner) {
 }
 
 std::optional<GroupProduct> GroupChooser::findProduct() const {
-  AluOp mul = optimize::summedProduct(func_);
-  if (!mul)
+  std::optional<Product> product = onlyProductOf(func_);
+  if (!product)
     return std::nullopt;
-  LoadOp loads[] = {optimize::onlyLoadOf(mul->getOperand(0)), optimize::onlyLoadOf(mul->getOperand(1))};
+  LoadOp loads[] = {product->operands[0].onlyLoad(), product->operands[1].onlyLoad()};
   bool areLoads = llvm::all_of(loads, [](LoadOp load) { return load && !load.getRow(); });
   if (!areLoads || loads[0] == loads[1])
     return std::nullopt;
@@ -324,10 +324,10 @@ std::optional<GroupProduct> GroupChooser::findProduct() const {
   if (!free[0] || !free[1] || !k)
     return std::nullopt;
   int columns = store->isContiguous(*free[0]) ? 0 : 1;
-  int64_t bits = getElementTypeOrSelf(mul.getResult().getType()).getIntOrFloatBitWidth();
+  int64_t bits = product->multiply.getResult().getType().getIntOrFloatBitWidth();
   // Zeros around the result may be in both operands' masks. Such a stage would go along the other operand's axis, too.
   auto held = [&](int i) {
-    return dependsOn(mul->getOperand(i), *free[1 - i]) ? std::nullopt : std::optional(operands[i]->buffer);
+    return dependsOn(product->operands[i].value, *free[1 - i]) ? std::nullopt : std::optional(operands[i]->buffer);
   };
   return GroupProduct{*free[1 - columns], *free[columns], *k,
                       held(1 - columns),  held(columns),  std::max<int64_t>(1, bits / 8)};

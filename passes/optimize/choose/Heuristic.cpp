@@ -241,7 +241,7 @@ void Chooser::choose() {
   }
   mostChunks_ = target_.getChunks();
   bool hasVectors = target_.vectorBits() >= elementBits(func_) * 2;
-  std::optional<Product> product = hasVectors ? optimize::findProduct(func_, target_, weights_) : std::nullopt;
+  std::optional<TiledProduct> product = hasVectors ? optimize::findProduct(func_, target_, weights_) : std::nullopt;
   // Matrices are read whole, which not every operand can be.
   auto byMatrices = [&](Chooser &tried) {
     return product ? tried.chooseMatrices(*product) : tried.chooseVectorByMatrices();

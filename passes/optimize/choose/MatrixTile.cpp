@@ -19,7 +19,7 @@ using namespace kiln::kernel;
 using namespace mlir;
 using namespace kiln::target::times;
 using kiln::optimize::MatrixTile;
-using kiln::optimize::Product;
+using kiln::optimize::TiledProduct;
 
 /// Registers for matrices, on all CPUs that have them.
 static constexpr int64_t kRegisters = 8;
@@ -30,7 +30,7 @@ static int64_t fixedSize(FuncOp func, size_t axis) {
 }
 
 /// The reduced axis that instructions go along: one along which the rows are contiguous, else the longest.
-static std::optional<size_t> termsOf(FuncOp func, const Product &product, ReduceOp reduce) {
+static std::optional<size_t> termsOf(FuncOp func, const TiledProduct &product, ReduceOp reduce) {
   std::optional<size_t> best;
   for (int64_t axis : reduce.getAxes()) {
     int64_t size = fixedSize(func, axis);
@@ -43,15 +43,12 @@ static std::optional<size_t> termsOf(FuncOp func, const Product &product, Reduce
   return best;
 }
 
-std::optional<MatrixTile> optimize::chooseMatrixTile(FuncOp func, const Product &product, TargetAttr target) {
-  AluOp multiply = summedProduct(func);
-  Value narrow[] = {narrowOperand(multiply->getOperand(0)), narrowOperand(multiply->getOperand(1))};
-  if (!product.areLoads || !narrow[0] || !narrow[1])
+std::optional<MatrixTile> optimize::chooseMatrixTile(FuncOp func, const TiledProduct &product, TargetAttr target) {
+  if (!product.areLoads || !product.sum.isNarrow())
     return std::nullopt;
-  bool isFirst = onlyLoadOf(narrow[0]) == product.rows.op;
-  Value rows = narrow[isFirst ? 0 : 1], columns = narrow[isFirst ? 1 : 0];
-  ReduceOp reduce = *func.getBody().getOps<ReduceOp>().begin();
-  ProductAttr instruction = target.matrixProduct(rows.getType(), columns.getType(), reduce.getResult().getType());
+  Value rows = product.rowOperand().narrow, columns = product.columnOperand().narrow;
+  ReduceOp reduce = product.sum.reduce;
+  ProductAttr instruction = target.matrixProduct(rows.getType(), columns.getType(), product.sum.sum());
   int64_t height = fixedSize(func, product.m), width = fixedSize(func, product.n);
   if (!instruction || height < 2 || width < instruction.getN())
     return std::nullopt;

@@ -17,6 +17,6 @@ struct MatrixTile {
 
 /// nullopt if the device has no instruction for the product, or the product is too small for one. The columns are
 /// packed before.
-std::optional<MatrixTile> chooseMatrixTile(kernel::FuncOp func, const Product &product, TargetAttr target);
+std::optional<MatrixTile> chooseMatrixTile(kernel::FuncOp func, const TiledProduct &product, TargetAttr target);
 
 } // namespace kiln::optimize

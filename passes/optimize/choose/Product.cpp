@@ -23,7 +23,7 @@ using namespace kiln;
 using namespace kiln::kernel;
 using namespace mlir;
 using kiln::optimize::Access;
-using kiln::optimize::Product;
+using kiln::optimize::TiledProduct;
 using view::Expr;
 
 /// Lanes along an axis along which the result is not contiguous are stored one by one: where nobody knows what else
@@ -51,25 +51,6 @@ Access optimize::accessOf(LoadOp load) {
   return access;
 }
 
-/// The load with the most elements of those that a value is made of by element-wise ops; null where a reduce is among
-/// these.
-static LoadOp widestLoadOf(Value value) {
-  llvm::SetVector<Value> work;
-  work.insert(value);
-  LoadOp widest;
-  auto sizeOf = [](LoadOp load) { return load.getTracker().getValue().realSize().max(); };
-  for (size_t i = 0; i < work.size(); ++i) {
-    Operation *op = work[i].getDefiningOp();
-    if (isa<ReduceOp>(op))
-      return nullptr;
-    if (auto load = dyn_cast<LoadOp>(op))
-      widest = !widest || sizeOf(load) > sizeOf(widest) ? load : widest;
-    else
-      work.insert(op->operand_begin(), op->operand_end());
-  }
-  return widest;
-}
-
 /// The axis of rows that a register tile goes along, if some other is one of columns.
 static std::optional<size_t> rowsFor(const Access &rows, const Access &columns, const llvm::SmallBitVector &reduced,
                                      ArrayRef<Expr> domain, bool packs) {
@@ -83,11 +64,6 @@ static std::optional<size_t> rowsFor(const Access &rows, const Access &columns, 
   return m;
 }
 
-AluOp optimize::summedProduct(FuncOp func) {
-  auto reduces = func.getBody().getOps<ReduceOp>();
-  return llvm::hasSingleElement(reduces) ? productOf(*reduces.begin()) : nullptr;
-}
-
 bool optimize::isWhole(const Access &access) { return trackerOf(access.op).at().valid.isConst(1); }
 
 int64_t optimize::bytesOfElement(const Access &access) {
@@ -98,7 +74,7 @@ int64_t optimize::bytesOfElement(const Access &access) {
 /// What a product whose lanes run along its columns takes, in multiply-adds of a vector: its register tiles, columns
 /// that are not packed and do not lie side by side, and a result whose elements lie apart along them. 0 where that is
 /// not known: of sizes that only the run knows, and of columns far from each other.
-static double stepsOf(const Product &product, const Access &store, ArrayRef<Expr> domain,
+static double stepsOf(const TiledProduct &product, const Access &store, ArrayRef<Expr> domain,
                       const llvm::SmallBitVector &reduced, TargetAttr target) {
   std::optional<Expr> apart = product.columns.strides[product.n];
   bool isPlain = product.packs || (product.columns.isContiguous(product.n) && isWhole(product.columns));
@@ -124,30 +100,31 @@ static double stepsOf(const Product &product, const Access &store, ArrayRef<Expr
   return steps * around;
 }
 
-std::optional<Product> optimize::findProduct(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights,
-                                             bool relays) {
-  AluOp mul = summedProduct(func);
-  if (!mul)
+std::optional<TiledProduct> optimize::findProduct(FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights,
+                                                  bool relays) {
+  std::optional<Product> sum = onlyProductOf(func);
+  if (!sum)
     return std::nullopt;
-  LoadOp a = onlyLoadOf(mul->getOperand(0)), b = onlyLoadOf(mul->getOperand(1));
+  const auto &[one, other] = sum->operands;
+  LoadOp a = one.onlyLoad(), b = other.onlyLoad();
   bool isAlone[] = {a != nullptr, b != nullptr}, areLoads = a && b;
   // Rows beside columns that are packed before may be computed from several loads: a bias and a relu in front of the
   // product.
-  a = a ? a : widestLoadOf(mul->getOperand(0));
-  b = b ? b : widestLoadOf(mul->getOperand(1));
+  a = a ? a : one.widestLoad();
+  b = b ? b : other.widestLoad();
   if (!a || !b || a == b)
     return std::nullopt;
   Access first = accessOf(a), second = accessOf(b);
   for (size_t axis = 0; axis < first.strides.size(); ++axis) {
-    if (!isAlone[0] && dependsOn(mul->getOperand(0), axis) && first.isStill(axis))
+    if (!isAlone[0] && dependsOn(one.value, axis) && first.isStill(axis))
       first.strides[axis] = std::nullopt;
-    if (!isAlone[1] && dependsOn(mul->getOperand(1), axis) && second.isStill(axis))
+    if (!isAlone[1] && dependsOn(other.value, axis) && second.isStill(axis))
       second.strides[axis] = std::nullopt;
   }
   ArrayRef<Expr> domain = func.getDomain().getSizes();
   llvm::SmallBitVector reduced(domain.size());
   int64_t depth = 1;
-  for (int64_t axis : (*func.getBody().getOps<ReduceOp>().begin()).getAxes()) {
+  for (int64_t axis : sum->reduce.getAxes()) {
     reduced.set(axis);
     depth *= std::max<int64_t>(fixedSize(domain[axis]), 1);
   }
@@ -158,7 +135,7 @@ std::optional<Product> optimize::findProduct(FuncOp func, TargetAttr target, con
   Access store = accessOf(*func.getBody().getOps<StoreOp>().begin());
   // Lanes run along n: columns that are packed before may run along any axis, others along the one along which the
   // result is contiguous, if it is one of the two kinds.
-  std::optional<Product> packed, plain;
+  std::optional<TiledProduct> packed, plain;
   auto isSure = [&](size_t n) { return depth >= kPackedDepth || relays || store.isContiguous(n); };
   for (bool swapped : {false, true}) {
     const Access &rows = swapped ? second : first, &columns = swapped ? first : second;
@@ -169,9 +146,9 @@ std::optional<Product> optimize::findProduct(FuncOp func, TargetAttr target, con
       if (!isColumn || !(canPack || (areLoads && store.isContiguous(n))))
         continue;
       std::optional<size_t> m = rowsFor(rows, columns, reduced, domain, canPack);
-      std::optional<Product> &best = canPack ? packed : plain;
+      std::optional<TiledProduct> &best = canPack ? packed : plain;
       if (m && (!best || fixedSize(domain[n]) >= fixedSize(domain[best->n])))
-        best = Product{rows, columns, *m, n, canPack, areLoads};
+        best = TiledProduct{*sum, unsigned(swapped), rows, columns, *m, n, canPack, areLoads};
     }
   }
   if (packed && plain && !relays) {

@@ -4,6 +4,7 @@
 #include "ir/base/Target.h"
 #include "ir/kernel/Kernel.h"
 #include "ir/kernel/Operands.h"
+#include "ir/kernel/Product.h"
 
 #include "llvm/ADT/SmallBitVector.h"
 
@@ -28,22 +29,23 @@ int64_t bytesOfElement(const Access &access);
 
 using kernel::dependsOn;
 using kernel::onlyLoadOf;
-using kernel::productOf;
-
-/// The multiplication that a kernel's only reduce sums up; null where there is none.
-kernel::AluOp summedProduct(kernel::FuncOp func);
 
 /// A sum of products of an operand that moves along `m` and one that moves along `n`: what a register tile is for.
-struct Product {
+struct TiledProduct {
+  kernel::Product sum;
+  unsigned rowSide;     ///< which of its operands the rows are
   Access rows, columns; ///< still along n, and along m
   size_t m, n;
   bool packs = false;   ///< the columns are a weight: they are packed before, so lanes can run along any n
   bool areLoads = true; ///< each operand is made of one load
+
+  const kernel::Operand &rowOperand() const { return sum.operands[rowSide]; }
+  const kernel::Operand &columnOperand() const { return sum.operands[1 - rowSide]; }
 };
 
 /// The product that is a kernel's only reduce, if there is one. `weights` says which buffers are the same in every run.
 /// `relays`: the result can be laid out such that it is contiguous along n.
-std::optional<Product> findProduct(kernel::FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights,
-                                   bool relays = false);
+std::optional<TiledProduct> findProduct(kernel::FuncOp func, TargetAttr target, const llvm::SmallBitVector &weights,
+                                        bool relays = false);
 
 } // namespace kiln::optimize

@@ -16,11 +16,11 @@ static constexpr double kLeastReadings = 2, kLeastReadingsBeside = 16;
 
 std::optional<size_t> optimize::turnedAxis(FuncOp func, LoadOp load, const view::Layout &layout, TargetAttr target,
                                            const llvm::SmallBitVector &weights) {
-  AluOp product = optimize::summedProduct(func);
+  std::optional<Product> product = onlyProductOf(func);
   // A product of matrices has its lanes along columns, which one of its factors stands still along.
   if (!product || optimize::findProduct(func, target, weights, /*relays=*/true))
     return std::nullopt;
-  auto reduce = *func.getBody().getOps<ReduceOp>().begin();
+  ReduceOp reduce = product->reduce;
   ShapeTracker tracker = load.getTracker().getValue();
   double readings = 1 / target::typicalSize(layout.elements());
   for (Expr size : tracker.shape())
@@ -42,7 +42,7 @@ std::optional<size_t> optimize::turnedAxis(FuncOp func, LoadOp load, const view:
     return std::nullopt;
   for (size_t axis = 0; axis < strides.size(); ++axis) {
     bool isShared =
-        llvm::all_of(product->getOperands(), [&](Value factor) { return optimize::dependsOn(factor, axis); });
+        llvm::all_of(product->operands, [&](const Operand &factor) { return dependsOn(factor.value, axis); });
     if (!isLong(axis) || !isShared || !strides[axis])
       continue;
     for (size_t at = 0; at < own.size(); ++at)
