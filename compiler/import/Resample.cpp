@@ -135,27 +135,33 @@ static Value weighPhases(TensorBuilder &b, Value x, int64_t axis, Expr count, co
     low = std::min(low, taps.front().index);
     high = std::max(high, taps.back().index);
   }
-  int64_t length = high - low + 1, rank = b.rank(x);
+  int64_t length = high - low + 1, rank = b.rank(x), inner = rank - 1 - axis;
   std::vector<double> weights(numPhases * length);
   for (auto [r, taps] : llvm::enumerate(phases.taps))
     for (const Tap &tap : taps)
-      weights[(tap.index - low) * numPhases + r] = tap.weight;
+      weights[r * length + tap.index - low] = tap.weight;
 
-  // The axis goes last; if the first window begins or the last may end outside, the edge is repeated.
-  x = b.transpose(x, axis, -1);
+  // If the first window begins or the last may end outside, the edge is repeated.
   llvm::SmallVector<int64_t> before(rank, 0), after(rank, 0);
-  before.back() = -low;
-  after.back() = std::max<int64_t>(high, 0);
-  if (x)
-    x = b.pad(x, before, after, PadMode::Edge);
-  Value windows = b.windows(x, {Expr(length)}, {phases.shift}, {});
-  Value product = b.matmul(windows, floats(b, "weights", {length, numPhases}, weights, b.element(x)));
-  if (!product)
+  before[axis] = -low;
+  after[axis] = std::max<int64_t>(high, 0);
+  mlir::Type element = b.element(x);
+  x = b.pad(x, before, after, PadMode::Edge);
+  // The windows go where the axis was, so that the axes inside keep their order: neighbours along these stay
+  // neighbours.
+  Value windows = b.windows(b.moveAxis(x, axis, -1), {Expr(length)}, {phases.shift}, {});
+  if (!windows)
     return {};
-  Shape merged = b.shape(product);
-  Expr parts = merged.pop_back_val();
-  merged.back() = merged.back() * parts;
-  return b.transpose(b.narrow(b.reshape(product, merged), -1, 0, count), axis, -1);
+  windows = b.unsqueeze(b.moveAxis(windows, -2, axis), {axis + 1});
+  Value table = floats(b, "weights", {numPhases, length}, weights, element);
+  Shape along(inner + 2, Expr(1));
+  along.front() = numPhases;
+  along.back() = length;
+  // [outer…, windows, phases, inner…, taps]
+  Value sums = b.sum(b.mul(b.cast(windows, b.element(table)), b.reshape(table, along)), {-1});
+  Shape merged = b.shape(x);
+  merged[axis] = b.dim(windows, axis) * numPhases;
+  return b.narrow(b.reshape(b.cast(sums, element), merged), axis, 0, count);
 }
 
 //===----------------------------------------------------------------------===//

@@ -242,3 +242,12 @@ TEST_CASE("Between integers, antialias takes the nearest, and of two the one awa
     CHECK(ofIntegers(Proto::INT32, true, {-10, -11}, {2, 1}, isOpen) == Floats{-11});
   }
 }
+
+TEST_CASE("An axis is interpolated where it is, with the axes inside it innermost") {
+  Resize resize({1, 2, 6, 4}, {1, 2, 3, 4});
+  // [outer…, windows, phases, inner…, taps]: neighbours along the last axis stay neighbours in what is computed.
+  CHECK_THAT(resize.linear().model.import(), Contains("graph.reduce add") && Contains("tensor<1x2x3x2x4x1xf32>"));
+  resize = Resize({1, 1, 4, 1}, {1, 1, 2, 1});
+  HostTensor x = floatTensor({1, 1, 2, 1}, {0, 4});
+  CHECK(resize.linear().model.runFloats({x}) == Floats{0, 1, 3, 4});
+}
