@@ -2,8 +2,8 @@
 //
 // A load of a vector may be one access, or as many as there are lanes. It is one if the index of lane l is that of lane
 // 0 plus l; the expression decides that, not the view. Lanes a few elements apart are picked out of whole vectors; a
-// row that is data and a larger stride need lanes one by one. A mask that differs by lane is a vector of bools for one
-// access.
+// row that is data and a larger stride need lanes one by one. One element for all lanes is loaded once. A mask that
+// differs by lane is a vector of bools for one access.
 //
 // A tile may be computed with lanes along one axis and be contiguous in memory along another that is unrolled. Then
 // vectors are made of each lane, one of each power of two in the number of that axis' points; the renderer turns all of
@@ -118,6 +118,8 @@ Value KernelLowering::loadLanes(Value pointer, view::Index where, Type element, 
         dependsOnLane(where.valid) ? laneCondition(where.valid, depth, inside) : gateOf(where.valid, inside, depth);
     return loadOne(pointer, {atLane(where.index, 0), where.valid}, withLanes(element), gate, depth);
   }
+  if (Value shared = loadShared(pointer, where, element, depth, inside))
+    return shared;
   // A device with items has vectors of few lanes, and may want them at addresses that they divide.
   bool hasItems = target_.maxItems() > 0;
   if (int64_t apart = fewApart(where.index);
@@ -129,6 +131,46 @@ Value KernelLowering::loadLanes(Value pointer, view::Index where, Type element, 
     values.push_back(loadOne(pointer, one, element, gateOf(one.valid, inside, depth), depth));
   }
   return uop::VectorizeOp::create(at(depth), loc_, withLanes(element), values);
+}
+
+std::optional<Expr> KernelLowering::holdsAtSomeLane(Expr valid) const {
+  // A term that grows by 1 from lane to lane holds in the first lanes, one that shrinks in the last ones.
+  SmallVector<Expr> all, begins, ends;
+  for (Expr term : valid.kind() == Expr::Kind::And ? valid.operands() : ArrayRef(valid)) {
+    if (!dependsOnLane(term)) {
+      all.push_back(term);
+      continue;
+    }
+    if (term.kind() != Expr::Kind::Less)
+      return std::nullopt;
+    Expr slack = term.operands()[0] - term.operands()[1], first = atLane(slack, 0), step = atLane(slack, 1) - first;
+    if (!(step.isConst(1) || step.isConst(-1)) || !view::provablyEqual(slack, first + variableOf(walk().lane) * step))
+      return std::nullopt;
+    if (step.isConst(1))
+      ends.push_back(-first);
+    else
+      begins.push_back(first + 1);
+  }
+  for (Expr begin : begins) {
+    all.push_back(view::less(begin, lanes()));
+    for (Expr end : ends)
+      all.push_back(view::less(begin, end));
+  }
+  for (Expr end : ends)
+    all.push_back(view::less(0, end));
+  return view::logicalAnd(all);
+}
+
+Value KernelLowering::loadShared(Value pointer, view::Index where, Type element, size_t depth, Value inside) {
+  if (dependsOnLane(where.index) || !dependsOnLane(where.valid))
+    return {};
+  std::optional<Expr> isRead = holdsAtSomeLane(where.valid);
+  if (!isRead)
+    return {};
+  Value one = loadOne(pointer, {where.index, *isRead}, element, gateOf(*isRead, inside, depth), depth);
+  Value zero = splat(constant(cast<TypedAttr>(builder_.getZeroAttr(element))), depth);
+  return alu(Alu::WHERE, {laneCondition(where.valid, depth, inside), splat(one, depth), zero}, withLanes(element),
+             depth);
 }
 
 Tile KernelLowering::emitMemory(Value pointer, view::Index where, const AxisSet &axes, Type element, size_t depth) {

@@ -128,30 +128,32 @@ struct KnownStore final : OpRewritePattern<uop::StoreOp> {
 };
 } // namespace
 
-/// Compares the numbers of lanes with how many are left in 32 bits instead of 64: a vector has twice as many of these,
+/// Compares a number for each lane with a bound for all in 32 bits instead of 64: a vector has twice as many of these,
 /// and a mask of float32 has as many bits.
 static Value countedLanes(uop::AluOp op, LanesWriter &writer) {
   constexpr int64_t kMost = 1 << 16;
   auto numbers = op.getOperand(0).getDefiningOp<uop::VectorizeOp>(),
-       left = op.getOperand(1).getDefiningOp<uop::VectorizeOp>();
-  if (!numbers || !left || numbers.getLanes().size() == 1 || left.getLanes().size() > 1 ||
+       bound = op.getOperand(1).getDefiningOp<uop::VectorizeOp>();
+  if (!numbers || !bound || numbers.getLanes().size() == 1 || bound.getLanes().size() > 1 ||
       !getElementTypeOrSelf(numbers.getType()).isInteger(64))
     return {};
   SmallVector<Value> narrow;
   Type type = writer.rewriter.getI32Type();
-  int64_t largest = 0;
+  int64_t least = kMost, largest = -kMost;
   for (Value lane : numbers.getLanes()) {
     auto number = dyn_cast_or_null<IntegerAttr>(constantOf(lane));
-    if (!number || number.getInt() < 0 || number.getInt() >= kMost)
+    if (!number || number.getInt() <= -kMost || number.getInt() >= kMost)
       return {};
+    least = std::min(least, number.getInt());
     largest = std::max(largest, number.getInt());
     narrow.push_back(writer.constants.get(writer.rewriter, IntegerAttr::get(type, number.getInt()), /*lanes=*/1));
   }
-  Lanes count(writer, left.getLanes().front());
-  Lanes few = binary(Alu::MAX, binary(Alu::MIN, count, double(largest + 1)), 0.).castTo(type);
+  // No number is less than the least, all are less than one more than the largest.
+  Lanes given(writer, bound.getLanes().front());
+  Lanes near = binary(Alu::MAX, binary(Alu::MIN, given, double(largest + 1)), double(least)).castTo(type);
   auto vector = [&](Type element) { return VectorType::get(int64_t(narrow.size()), element); };
   Value lanes = uop::VectorizeOp::create(writer.rewriter, writer.loc, vector(type), narrow);
-  Value most = uop::VectorizeOp::create(writer.rewriter, writer.loc, vector(type), few.value());
+  Value most = uop::VectorizeOp::create(writer.rewriter, writer.loc, vector(type), near.value());
   return writer.alu(Alu::CMPLT, {lanes, most}, writer.rewriter.getI1Type());
 }
 

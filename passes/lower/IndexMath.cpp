@@ -117,7 +117,7 @@ view::Index KernelLowering::indexInside(const view::ShapeTracker &tracker) const
     if (Expr inside = within.index.substitute(places); movesInside && inside.weight() < where.index.weight())
       where.index = inside;
   }
-  return {where.index.substitute(unlimited_), where.valid.substitute(unlimited_)};
+  return {where.index.substitute(unlimited_), undecided(where.valid.substitute(unlimited_))};
 }
 
 view::Index KernelLowering::indexAt(const view::ShapeTracker &tracker, AxisSet axes) const {

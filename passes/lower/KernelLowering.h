@@ -53,6 +53,8 @@ struct Scope {
   llvm::SmallVector<view::Expr> tests;                                 ///< their tests, at the last points
   llvm::SmallVector<view::Expr> begun;                                 ///< guards that hold at their first points here
   bool inside = false;                                                 ///< the tested guards hold here
+  llvm::DenseMap<view::Expr, std::pair<bool, AxisSet>> decided; ///< terms of masks, and whether they hold here at
+                                                                ///< all points of these axes
   size_t keepsFrom = SIZE_MAX; ///< values that belong to this scope or one inside it are computed in this branch
   std::vector<llvm::unique_function<void()>> last; ///< emits the code that goes last
   mlir::Operation *outerBefore = nullptr;          ///< `before` of the outer scope until this one opened
@@ -153,6 +155,27 @@ private:
   void inPartsAtEdge(llvm::ArrayRef<view::Expr> guards, llvm::ArrayRef<view::Expr> tests,
                      llvm::function_ref<void()> body);
 
+  // Masks.
+  /// A term of a mask that most tiles have alike at all points of the axes `over`; those in which `test` holds have.
+  struct Decision {
+    view::Expr term;
+    bool holds;
+    AxisSet over;
+    view::Expr test;
+  };
+  /// Whether slack < 0 in the middle of all axes, if open sizes are large.
+  bool holdsInTheMiddle(view::Expr slack);
+  /// nullopt if the corners of a tile do not decide the term.
+  std::optional<Decision> decisionOf(view::Expr term);
+  /// For the masks of the values that are being computed.
+  llvm::SmallVector<Decision> decisionsOfTile();
+  /// Runs `body` once, or, if masks cut tiles, under a test in two copies: one for tiles inside all masks.
+  void inInterior(llvm::function_ref<void()> body);
+  /// Whether a term of a mask holds in the branch that is being written; nullopt: it differs.
+  std::optional<bool> decided(view::Expr term) const;
+  /// The terms of a mask that are not decided.
+  view::Expr undecided(view::Expr valid) const;
+
   // Values.
   Tile emit(mlir::Value value);
   Tile emitAlu(kernel::AluOp alu);
@@ -193,6 +216,10 @@ private:
   /// Lanes that lie `apart` elements from each other, out of as many vectors.
   mlir::Value loadApart(mlir::Value pointer, view::Index where, int64_t apart, mlir::Type element, size_t depth,
                         mlir::Value inside);
+  /// One element for those lanes in which the mask holds; null if lanes differ by more than the mask.
+  mlir::Value loadShared(mlir::Value pointer, view::Index where, mlir::Type element, size_t depth, mlir::Value inside);
+  /// Whether a mask holds at a lane or more; nullopt if that takes more than comparisons of its ends.
+  std::optional<view::Expr> holdsAtSomeLane(view::Expr valid) const;
   /// `valid` and `inside` as a gate; null if nothing is gated.
   mlir::Value gateOf(view::Expr valid, mlir::Value inside, size_t depth);
   /// The place of an element of memory that may be swizzled: writes code that computes it.
