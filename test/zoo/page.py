@@ -66,6 +66,9 @@ def page(result):
     yield "Compile time is CPU time, too. The error is the largest difference in an output over its largest element. Rows that were not"
     yield "measured anew are of an earlier kiln."
     yield ""
+    yield "Results are compared with those that ONNX Runtime computes with `session.x64quantprecision`, which keeps its products of uint8"
+    yield "and int8 exact; without it they saturate on a CPU without VNNI where two terms together pass 16 bits. Its time is without it."
+    yield ""
     heads = ["model", "sizes", "run at", "model, MB", "program, MB", "compile, s", "kiln, ms", "ONNX Runtime, ms", "ratio", "error"]
     if any("own" in run for _, _, run in runs):
         yield "\\* ONNX Runtime's own results change by at least half as much if its inputs or weights change by a millionth."
