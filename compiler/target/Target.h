@@ -40,6 +40,14 @@ inline int64_t heldRows(TargetAttr target, int64_t keys, int64_t columns, int64_
   return isVector && fit >= 8 ? std::min(fit / 8 * 8, kMostHeldRows) : 0;
 }
 
+/// So many keys count where they are not known: as many as their bound allows if rows of these are held, else as few as
+/// most sequences and pictures have. Memory is for those that there are.
+inline int64_t countedKeys(TargetAttr target, view::Expr keys, int64_t columns, int64_t bytes) {
+  constexpr int64_t kTypicalKeys = 1024;
+  bool isCounted = keys.isConst() || heldRows(target, keys.max(), columns, bytes) > 0;
+  return isCounted ? keys.max() : std::min(keys.max(), kTypicalKeys);
+}
+
 /// The most rows of exponentials that are computed together and do not wait for each other.
 inline constexpr int64_t kRowsTogether = 4;
 

@@ -41,8 +41,8 @@ static bool holdsRows(kernel::FuncOp func, TargetAttr target) {
   if (!found)
     return false;
   ArrayRef<view::Expr> domain = func.getDomain().getSizes();
-  return target::heldRows(target, domain[found->key].max(), domain[found->column()].constant(),
-                          byteSize(found->scores.getResult().getType())) > 0;
+  int64_t columns = domain[found->column()].constant(), bytes = byteSize(found->scores.getResult().getType());
+  return target::heldRows(target, target::countedKeys(target, domain[found->key], columns, bytes), columns, bytes) > 0;
 }
 
 bool schedule::unmarkWhatIsNotHeld(Block &block, const Partition &partition, TargetAttr target,

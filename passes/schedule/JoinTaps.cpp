@@ -8,7 +8,7 @@
 // in the weight alone would not do, since its product with an infinity that lies there is no number.
 // Expects: views folded; operands that may be multiplied narrow are cast from there.
 // Guarantees: a sum is rewritten only where an instruction multiplies it narrow then, and did not before.
-// Position: before recipes are made, of which the weight in its new order becomes one.
+// Position: before recipes are made; the weight in its new order becomes one.
 //===--------------------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
@@ -72,7 +72,7 @@ static ShapeTracker onceOf(const ShapeTracker &tracker) {
   return tracker.shrink(ranges);
 }
 
-/// A layout with one axis innermost, of which so many elements are added that are zero, among the zeros that a view
+/// A layout with one axis innermost, to which so many elements are added that are zero, among the zeros that a view
 /// reads.
 static std::optional<Layout> layoutFor(const ShapeTracker &tracker, ArrayRef<Expr> shape, int64_t channels,
                                        int64_t added) {
@@ -92,7 +92,7 @@ static std::optional<Layout> layoutFor(const ShapeTracker &tracker, ArrayRef<Exp
   return layout;
 }
 
-/// What an operand of a product is cast from.
+/// The value that an operand of a product is cast from.
 static std::optional<Edge> narrowOf(Value operand) {
   Edge wide = edgeOf(operand);
   graph::AluOp cast = aluOf(wide.base, Alu::CAST);
@@ -180,12 +180,12 @@ Edge Rewriter::data() const {
   return {window_.data.base, ShapeTracker::contiguous(layout.shape).pad(around).permute(layout.order)};
 }
 
-/// The weight with channels beside taps, each axis once.
+/// The weight with channels next to taps, each axis once.
 Edge Rewriter::weight() const {
   ShapeTracker once = onceOf(window_.weight.tracker);
   SmallVector<int64_t> order;
-  SmallVector<std::pair<Expr, Expr>> beside(once.shape().size(), {0, 0});
-  beside[window_.channel].second = Expr(window_.width()) - once.shape()[window_.channel];
+  SmallVector<std::pair<Expr, Expr>> wider(once.shape().size(), {0, 0});
+  wider[window_.channel].second = Expr(window_.width()) - once.shape()[window_.channel];
   for (int64_t axis = 0; axis < int64_t(once.shape().size()); ++axis) {
     if (axis != window_.channel)
       order.push_back(axis);
@@ -193,7 +193,7 @@ Edge Rewriter::weight() const {
       order.push_back(window_.channel);
   }
   view::Shape shape = withoutOnes(window_.joined(once.shape()));
-  return {window_.weight.base, once.pad(beside).permute(order).reshape(shape)};
+  return {window_.weight.base, once.pad(wider).permute(order).reshape(shape)};
 }
 
 Value Rewriter::held(const Edge &edge) {

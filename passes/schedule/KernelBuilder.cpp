@@ -86,7 +86,7 @@ Value KernelBuilder::masked(Value value, const ShapeTracker &tracker) {
 
 Value KernelBuilder::load(Value tensor, const ShapeTracker &tracker, Value row) {
   Type element = elementOf(tensor);
-  // What an assign of this kernel overwrites is one buffer with what it writes.
+  // An assign of this kernel writes into the buffer that it overwrites.
   const auto *found = llvm::find_if(buffers_, [&](Value buffer) { return memoryOf(buffer) == memoryOf(tensor); });
   unsigned index = found - buffers_.begin();
   if (found == buffers_.end()) {

@@ -139,15 +139,16 @@ static void factor(Attention &rows) {
   }
 }
 
-/// Whether a block of rows fits the cache, with a register tile for each of the two products. An open number of keys
-/// counts as the most that its bound allows; columns and terms have fixed sizes.
+/// Whether a block of rows fits the cache, with a register tile for each of the two products. Columns and terms
+/// have fixed sizes, keys need not.
 static bool fitsCache(Attention &rows, TargetAttr target) {
   llvm::SmallBitVector ofWeight = axesOf(rows.weight.tracker), ofOther = axesOf(rows.other.tracker);
-  int64_t keys = 1, columns = 1;
+  int64_t columns = 1;
+  view::Expr keys = 1;
   bool areSeveral = false, isFixed = true;
   for (auto [axis, size] : llvm::enumerate(shapeOf(rows.sum.getInput()))) {
     if (llvm::is_contained(rows.sum.getAxes(), int64_t(axis))) {
-      keys = size.max();
+      keys = size;
     } else if (ofWeight.test(axis) && !ofOther.test(axis)) {
       areSeveral |= size.max() > 1;
     } else if (ofOther.test(axis) && !ofWeight.test(axis)) {
@@ -159,7 +160,9 @@ static bool fitsCache(Attention &rows, TargetAttr target) {
   for (int64_t axis : rows.product.getAxes())
     isFixed &= shape[axis].isConst();
   Type element = rows.sum.getResult().getType().getElementType();
-  return isFixed && areSeveral && element.isF32() && target::heldRows(target, keys, columns, byteSize(element)) > 0;
+  unsigned bytes = byteSize(element);
+  int64_t counted = target::countedKeys(target, keys, columns, bytes);
+  return isFixed && areSeveral && element.isF32() && target::heldRows(target, counted, columns, bytes) > 0;
 }
 
 static std::optional<Attention> match(graph::ReduceOp sum, TargetAttr target) {

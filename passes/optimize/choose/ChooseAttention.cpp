@@ -212,8 +212,8 @@ struct Tiles {
 static std::optional<Tiles> tilesOf(FuncOp func, Attention found, TargetAttr target) {
   ArrayRef<view::Expr> domain = func.getDomain().getSizes();
   view::Expr allRows = domain[found.rows];
-  int64_t keys = domain[found.key].max(); // as many as memory is needed for
   int64_t columns = domain[found.column()].constant(), bytes = byteSize(found.scores.getType());
+  int64_t keys = target::countedKeys(target, domain[found.key], columns, bytes);
   int64_t most = target::heldRows(target, keys, columns, bytes);
   if (most == 0)
     return std::nullopt;
