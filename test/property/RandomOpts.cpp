@@ -158,8 +158,7 @@ std::string OptMaker::any(const test::OptsChoice &choice) {
 ReduceOp OptMaker::narrowSum() {
   ReduceOp sum;
   for (auto reduce : func_.getBody().getOps<ReduceOp>())
-    if (AluOp product = optimize::productOf(reduce);
-        product && narrowOperand(product->getOperand(0)) && narrowOperand(product->getOperand(1)))
+    if (std::optional<Product> product = productOf(reduce); product && product->isNarrow())
       sum = reduce;
   return sum;
 }
